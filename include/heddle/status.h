@@ -1,0 +1,50 @@
+// The error value of every Heddle call that can fail.
+//
+// A heddle_status is one pointer: null means success, anything else is a heap-allocated error the receiver owns. The
+// type is warn_unused_result, so under clang a dropped status does not compile (gcc knows the attribute on functions only).
+#ifndef HEDDLE_STATUS_H_
+#define HEDDLE_STATUS_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What the caller can do next.
+typedef enum heddle_code {
+  HEDDLE_OK = 0,
+  HEDDLE_INVALID,         // the program, the arguments or a file is wrong: tell the user
+  HEDDLE_UNIMPLEMENTED,   // valid, but Heddle cannot do it yet: try another target or the interpreter
+  HEDDLE_OUT_OF_MEMORY,   // try again with less
+  HEDDLE_DEVICE_FAILED,   // the machine, a library or a driver failed
+  HEDDLE_INTERNAL,        // a bug in Heddle
+} heddle_code;
+
+typedef struct heddle_error heddle_error;
+
+#ifdef __clang__
+#define HEDDLE_MUST_USE __attribute__((warn_unused_result))
+#else
+#define HEDDLE_MUST_USE
+#endif
+
+typedef struct heddle_status {
+  heddle_error *error;  // null on success; owned
+} HEDDLE_MUST_USE heddle_status;
+
+// Code of `status`; HEDDLE_OK for success. Does not take ownership.
+heddle_code heddle_status_code(heddle_status status);
+
+// The whole message, one fact a line: `file:line:col: error: message`, the source line with its caret where known, then
+// one `note: while ...` line per level. Valid until the status is freed; "" for success.
+const char *heddle_status_message(heddle_status status);
+
+// Frees the error, if any.
+void heddle_status_free(heddle_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,142 @@
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Chunks double up to a megabyte: small compilations stay small, large ones do few mallocs.
+enum { FIRST_CHUNK = 16 << 10, LARGEST_CHUNK = 1 << 20, LINE = 64 };
+
+typedef struct chunk {
+  struct chunk *next;
+  size_t size;  // of the payload
+  size_t used;
+} chunk;
+
+// The payload starts at a multiple of LINE bytes after the malloc'ed header.
+#define CHUNK_HEADER (((sizeof(chunk) + LINE - 1) / LINE) * LINE)
+
+struct arena {
+  chunk *head;
+  size_t used;
+  arena_exhausted_fn exhausted;
+  void *exhausted_argument;
+};
+
+static void report_and_leave(void *argument, size_t size) {
+  (void)argument;
+  fprintf(stderr, "heddle: error: out of memory (%zu bytes wanted)\n", size);
+  exit(1);
+}
+
+arena *arena_create(void) {
+  arena *a = calloc(1, sizeof *a);
+  if (!a) report_and_leave(NULL, sizeof *a);
+  a->exhausted = report_and_leave;
+  return a;
+}
+
+static void free_chunks(chunk *c) {
+  while (c) {
+    chunk *next = c->next;
+    free(c);
+    c = next;
+  }
+}
+
+void arena_destroy(arena *a) {
+  if (!a) return;
+  free_chunks(a->head);
+  free(a);
+}
+
+void arena_reset(arena *a) {
+  if (a->head) {
+    free_chunks(a->head->next);
+    a->head->next = NULL;
+    a->head->used = 0;
+  }
+  a->used = 0;
+}
+
+void arena_on_exhausted(arena *a, arena_exhausted_fn fn, void *argument) {
+  a->exhausted = fn ? fn : report_and_leave;
+  a->exhausted_argument = argument;
+}
+
+static chunk *add_chunk(arena *a, size_t payload) {
+  if (payload > SIZE_MAX - CHUNK_HEADER - LINE) return NULL;
+  size_t total = (CHUNK_HEADER + payload + LINE - 1) / LINE * LINE;
+  chunk *c = aligned_alloc(LINE, total);
+  if (!c) return NULL;
+  *c = (chunk){.size = total - CHUNK_HEADER};
+  // An oversized request goes behind the current chunk, whose free room stays in use.
+  if (a->head && payload > LARGEST_CHUNK) {
+    c->next = a->head->next;
+    a->head->next = c;
+  } else {
+    c->next = a->head;
+    a->head = c;
+  }
+  return c;
+}
+
+void *arena_try_alloc(arena *a, size_t size) {
+  size_t align = size >= 4096 ? LINE : 16;
+  if (size == 0) size = 1;
+  chunk *c = a->head;
+  size_t start = c ? (c->used + align - 1) / align * align : 0;
+  if (!c || start > c->size || size > c->size - start) {
+    size_t wanted = c ? c->size * 2 : FIRST_CHUNK;
+    if (wanted > LARGEST_CHUNK) wanted = LARGEST_CHUNK;
+    c = add_chunk(a, size > wanted ? size : wanted);
+    if (!c) return NULL;
+    start = 0;
+  }
+  void *p = (char *)c + CHUNK_HEADER + start;
+  c->used = start + size;
+  a->used += size;
+  return memset(p, 0, size);
+}
+
+void *arena_alloc(arena *a, size_t size) {
+  void *p = arena_try_alloc(a, size);
+  if (!p) a->exhausted(a->exhausted_argument, size);
+  return p;
+}
+
+void *arena_array_alloc(arena *a, size_t element_size, size_t count) {
+  size_t size;
+  if (__builtin_mul_overflow(element_size, count, &size)) {
+    a->exhausted(a->exhausted_argument, SIZE_MAX);
+    return NULL;
+  }
+  return arena_alloc(a, size);
+}
+
+void *arena_grow(arena *a, void *old, size_t old_size, size_t new_size) {
+  void *p = arena_alloc(a, new_size);
+  if (old_size) memcpy(p, old, old_size < new_size ? old_size : new_size);
+  return p;
+}
+
+char *arena_strdup(arena *a, const char *text, size_t size) {
+  char *p = arena_alloc(a, size + 1);
+  if (size) memcpy(p, text, size);
+  return p;
+}
+
+char *arena_printf(arena *a, const char *format, ...) {
+  va_list args, again;
+  va_start(args, format);
+  va_copy(again, args);
+  int n = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  char *p = arena_alloc(a, (size_t)(n < 0 ? 0 : n) + 1);
+  if (n > 0) vsnprintf(p, (size_t)n + 1, format, again);
+  va_end(again);
+  return p;
+}
+
+size_t arena_used(const arena *a) { return a->used; }

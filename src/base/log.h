@@ -1,0 +1,12 @@
+// Log lines on standard error, off by default. Level 0: warnings; 1: what is decided; 5: everything (IR of every pass).
+#ifndef HEDDLE_BASE_LOG_H_
+#define HEDDLE_BASE_LOG_H_
+
+#include <stdbool.h>
+
+void log_set_level(int level);  // process-wide; set once at start-up
+int log_level(void);
+void log_print(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));  // adds the newline
+double log_seconds(void);       // monotonic clock, for timings
+
+#endif
