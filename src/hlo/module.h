@@ -1,0 +1,94 @@
+// The HLO program: a module of computations of instructions, all in one arena.
+//
+// Pointers are the graph: an instruction points at its operands and at the computations it calls; users are kept in
+// step by the functions below (never write `operands` or `called` directly once an instruction is in a computation).
+#ifndef HEDDLE_HLO_MODULE_H_
+#define HEDDLE_HLO_MODULE_H_
+
+#include "base/map.h"
+#include "base/status.h"
+#include "base/vec.h"
+#include "hlo/attributes.h"
+#include "hlo/literal.h"
+#include "hlo/ops.h"
+#include "hlo/shape.h"
+
+typedef struct instruction instruction;
+typedef struct computation computation;
+typedef struct module module;
+
+typedef VEC(instruction *) instruction_list;
+
+struct instruction {
+  hlo_opcode opcode;
+  str name;                        // without `%`; unique in its computation
+  int id;                          // position-independent, unique in the module
+  const shape *shape;
+  int operand_count;
+  instruction **operands;
+  int called_count;                // computations by role: to_apply/calls; while: condition, body; conditional: branches;
+  computation **called;            // select-and-scatter: select, scatter
+  instruction_list users;          // one entry per use: x + x lists the add twice
+  instruction_list control_predecessors;
+  hlo_attributes *attributes;      // never null
+  literal *literal;                // constant only
+  computation *parent;
+  source_location where;
+  uint64_t mark;                   // scratch for a pass; no meaning between passes
+};
+
+struct computation {
+  str name;
+  module *module;
+  instruction_list instructions;   // in textual order; parameters anywhere
+  instruction_list parameters;     // by parameter number
+  instruction *root;
+  str execution_thread;
+  str attributes_text;             // anything after the closing brace, kept as text
+  source_location where;
+};
+
+typedef struct module_attribute {
+  str name;
+  str value;  // raw text, printed back as it was
+} module_attribute;
+
+struct module {
+  arena *arena;
+  str name;
+  const char *file;                // for locations; lives in the arena
+  VEC(computation *) computations; // callees before callers once parsed
+  computation *entry;
+  bool is_scheduled;
+  VEC(module_attribute) attributes;        // in textual order, those parsed below included
+  const shape *entry_parameters_layout;    // tuple of parameter shapes of entry_computation_layout, or null
+  const shape *entry_result_layout;
+  str tables;                      // FileNames … StackFrames, kept as text
+  int next_id;
+};
+
+module *module_create(arena *a, str name);
+computation *module_add_computation(module *m, str name);  // appended; the name is made unique
+computation *module_find_computation(const module *m, str name);
+module *module_clone(arena *a, const module *m);           // deep; shares nothing with the original
+
+// Appends. Operands and called computations are copied into the arena; users are updated. The shape is not checked.
+instruction *computation_add(computation *c, hlo_opcode opcode, str name, const shape *s, int operand_count,
+                             instruction *const *operands);
+instruction *computation_add_parameter(computation *c, int number, str name, const shape *s);
+void computation_remove(computation *c, instruction *i);   // must have no users and not be the root
+void computation_set_root(computation *c, instruction *i);
+// Operands before users, stable with respect to textual order. HEDDLE_INVALID naming an instruction on a cycle. Control
+// predecessors count as operands.
+heddle_status computation_post_order(arena *a, const computation *c, instruction_list *out);
+
+void instruction_set_operand(instruction *i, int index, instruction *to);
+void instruction_set_called(instruction *i, int count, computation *const *called);
+void instruction_replace_uses(instruction *from, instruction *to);  // also as root of the computation
+int instruction_user_count(const instruction *i);  // distinct users
+const shape *instruction_operand_shape(const instruction *i, int index);
+
+// Callees before callers, each once. HEDDLE_INVALID for recursion.
+heddle_status module_call_order(arena *a, const module *m, computation ***out, int *count);
+
+#endif

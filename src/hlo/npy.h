@@ -1,0 +1,12 @@
+// NumPy's .npy files as literals. Types NumPy lacks are stored as unsigned integers of their width (dtypes[].npy); the
+// wanted shape says what the bits mean.
+#ifndef HEDDLE_HLO_NPY_H_
+#define HEDDLE_HLO_NPY_H_
+
+#include "hlo/literal.h"
+
+// Reads `path`; the file must hold exactly `wanted`'s dims and element type (else an error that names both).
+heddle_status npy_read(arena *a, const char *path, const shape *wanted, literal **out);
+heddle_status npy_write(const char *path, const literal *value);  // C order
+
+#endif

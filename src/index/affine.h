@@ -1,0 +1,63 @@
+// Affine expressions over dims and symbols, with floordiv and mod by positive constants.
+//
+// Nodes are immutable and live in the arena they were made in; sharing is free. Factories fold constants and put a sum's
+// and product's constant on the right, nothing more: real simplification needs ranges (simplifier.h). Multiplication,
+// floordiv and mod take a constant on the right-hand side (factories assert the weaker rule that one side of a
+// multiplication is constant; parsers report it as an error before).
+#ifndef HEDDLE_INDEX_AFFINE_H_
+#define HEDDLE_INDEX_AFFINE_H_
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "index/interval.h"
+
+typedef enum affine_kind {
+  AFFINE_CONSTANT,
+  AFFINE_DIM,
+  AFFINE_SYMBOL,  // ranges first, then runtime variables
+  AFFINE_ADD,
+  AFFINE_MUL,
+  AFFINE_FLOORDIV,
+  AFFINE_MOD,
+} affine_kind;
+
+typedef struct affine_expr affine_expr;
+struct affine_expr {
+  affine_kind kind;
+  int64_t value;           // the constant, or the dim's or symbol's number
+  const affine_expr *lhs;  // null for leaves
+  const affine_expr *rhs;
+};
+
+const affine_expr *affine_constant(arena *a, int64_t value);
+const affine_expr *affine_dim(arena *a, int position);
+const affine_expr *affine_symbol(arena *a, int position);
+const affine_expr *affine_add(arena *a, const affine_expr *l, const affine_expr *r);
+const affine_expr *affine_sub(arena *a, const affine_expr *l, const affine_expr *r);
+const affine_expr *affine_mul(arena *a, const affine_expr *l, const affine_expr *r);
+const affine_expr *affine_mul_constant(arena *a, const affine_expr *l, int64_t r);
+const affine_expr *affine_add_constant(arena *a, const affine_expr *l, int64_t r);
+const affine_expr *affine_floordiv(arena *a, const affine_expr *l, int64_t divisor);  // divisor > 0
+const affine_expr *affine_mod(arena *a, const affine_expr *l, int64_t modulus);       // modulus > 0
+
+bool affine_equal(const affine_expr *l, const affine_expr *r);
+int affine_compare(const affine_expr *l, const affine_expr *r);  // a total order, for canonical sums
+bool affine_is_constant(const affine_expr *e, int64_t *value);   // value may be null
+
+// Replaces dim i by dims[i] and symbol j by symbols[j]; a null entry keeps the variable.
+const affine_expr *affine_replace(arena *a, const affine_expr *e, const affine_expr *const *dims, int dim_count,
+                                  const affine_expr *const *symbols, int symbol_count);
+
+// Value at a point; wraps never: arithmetic saturates.
+int64_t affine_evaluate(const affine_expr *e, const int64_t *dims, const int64_t *symbols);
+// Range of the expression when the variables lie in the given intervals (interval arithmetic, an over-approximation).
+interval affine_range(const affine_expr *e, const interval *dims, const interval *symbols);
+
+// True if the variable occurs.
+bool affine_uses_dim(const affine_expr *e, int position);
+bool affine_uses_symbol(const affine_expr *e, int position);
+
+// Prints as MLIR does: `(d0 floordiv 8) mod 512`; names of null print d0, s0. Symbols include the runtime variables.
+void affine_print(text *out, const affine_expr *e, const str *dim_names, const str *symbol_names);
+
+#endif
