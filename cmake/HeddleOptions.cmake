@@ -16,3 +16,12 @@ endif()
 if(HEDDLE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
+
+# How tests run under the sanitizers, for ctest here and for lit through test/lit.site.cfg.py.in: a report is an ordinary
+# failure with its own exit status, and a size the user's program decides may be refused instead of ending the process.
+# LeakSanitizer stays on; what LLVM keeps until the end of the process is listed in scripts/lsan.supp.
+set(HEDDLE_TEST_ENVIRONMENT
+  "ASAN_OPTIONS=exitcode=99:allocator_may_return_null=1:detect_stack_use_after_return=0"
+  "LSAN_OPTIONS=print_suppressions=0:suppressions=${CMAKE_SOURCE_DIR}/scripts/lsan.supp"
+  "UBSAN_OPTIONS=print_stacktrace=1"
+  "LC_ALL=C")

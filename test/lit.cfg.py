@@ -21,11 +21,7 @@ config.substitutions.append(("%examples", os.path.join(source_folder, "examples"
 # Debian names the LLVM tools FileCheck-19 and so on; under their own prefix they keep their plain names.
 config.environment["PATH"] = os.pathsep.join(
     [config.tools_folder, config.llvm_tools_folder, os.environ.get("PATH", "")])
-config.environment["LC_ALL"] = "C"
-suppressions = os.path.join(source_folder, "scripts", "lsan.supp")
-config.environment["ASAN_OPTIONS"] = "abort_on_error=0:exitcode=99"
-config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
-config.environment["LSAN_OPTIONS"] = "print_suppressions=0:suppressions=" + suppressions
+config.environment.update(setting.split("=", 1) for setting in config.test_environment.split(";"))
 
 if config.sanitized:
     config.available_features.add("asan")

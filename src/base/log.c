@@ -1,3 +1,4 @@
+// One global level, read without a lock: it is set before threads start.
 #include "base/log.h"
 
 #include <stdarg.h>

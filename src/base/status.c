@@ -1,3 +1,5 @@
+// An error keeps its message twice: alone (for reports that print the location themselves) and rendered with location
+// and notes, appended line by line as the error travels up.
 #include "base/status.h"
 
 #include <stdio.h>

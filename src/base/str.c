@@ -1,3 +1,4 @@
+// Text that grows by doubling. It lives on the heap, not in an arena, because error messages and dumps outlive passes.
 #include "base/str.h"
 
 #include <stdint.h>
