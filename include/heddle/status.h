@@ -1,7 +1,8 @@
 // The error value of every Heddle call that can fail.
 //
 // A heddle_status is one pointer: null means success, anything else is a heap-allocated error the receiver owns. The
-// type is warn_unused_result, so under clang a dropped status does not compile (gcc knows the attribute on functions only).
+// type is warn_unused_result, so under clang a dropped status does not compile (gcc knows the attribute on functions
+// only).
 #ifndef HEDDLE_STATUS_H_
 #define HEDDLE_STATUS_H_
 
@@ -15,11 +16,11 @@ extern "C" {
 // What the caller can do next.
 typedef enum heddle_code {
   HEDDLE_OK = 0,
-  HEDDLE_INVALID,         // the program, the arguments or a file is wrong: tell the user
-  HEDDLE_UNIMPLEMENTED,   // valid, but Heddle cannot do it yet: try another target or the interpreter
-  HEDDLE_OUT_OF_MEMORY,   // try again with less
-  HEDDLE_DEVICE_FAILED,   // the machine, a library or a driver failed
-  HEDDLE_INTERNAL,        // a bug in Heddle
+  HEDDLE_INVALID,        // the program, the arguments or a file is wrong: tell the user
+  HEDDLE_UNIMPLEMENTED,  // valid, but Heddle cannot do it yet: try another target or the interpreter
+  HEDDLE_OUT_OF_MEMORY,  // try again with less
+  HEDDLE_DEVICE_FAILED,  // the machine, a library or a driver failed
+  HEDDLE_INTERNAL,       // a bug in Heddle
 } heddle_code;
 
 typedef struct heddle_error heddle_error;

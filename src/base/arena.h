@@ -4,8 +4,8 @@
 // one arena belongs to one thread at a time.
 //
 // Small allocations never return null: when the host has no memory left the arena's exhaustion handler runs, which must
-// not return (the default reports and leaves the process with status 1, as no caller could go on). Sizes that the user's
-// program decides (literals, buffers) go through arena_try_alloc and turn null into HEDDLE_OUT_OF_MEMORY.
+// not return (the default reports and leaves the process with status 1, as no caller could go on). Sizes that the
+// user's program decides (literals, buffers) go through arena_try_alloc and turn null into HEDDLE_OUT_OF_MEMORY.
 #ifndef HEDDLE_BASE_ARENA_H_
 #define HEDDLE_BASE_ARENA_H_
 
@@ -20,7 +20,7 @@ void arena_reset(arena *a);    // frees everything but keeps one chunk for reuse
 
 // Zeroed memory, aligned to 16 bytes (64 for sizes of 4096 and more). size 0 gives a unique non-null pointer.
 void *arena_alloc(arena *a, size_t size);
-void *arena_try_alloc(arena *a, size_t size);  // null when the host refuses
+void *arena_try_alloc(arena *a, size_t size);                             // null when the host refuses
 void *arena_grow(arena *a, void *old, size_t old_size, size_t new_size);  // copies; the new part is zeroed
 char *arena_strdup(arena *a, const char *text, size_t size);              // NUL-terminated copy
 char *arena_printf(arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -83,8 +83,7 @@ static heddle_status write_in_place(const char *path, str contents) {
 }
 
 heddle_status file_write(const char *path, str contents) {
-  if (strcmp(path, "-") == 0)
-    return write_stream(stdout, contents) ? status_ok() : fail("write", "standard output");
+  if (strcmp(path, "-") == 0) return write_stream(stdout, contents) ? status_ok() : fail("write", "standard output");
   if (is_special(path)) return write_in_place(path, contents);
   char *name = NULL;
   FILE *stream = open_neighbour(path, &name);

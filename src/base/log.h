@@ -7,6 +7,6 @@
 void log_set_level(int level);  // process-wide; set once at start-up
 int log_level(void);
 void log_print(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));  // adds the newline
-double log_seconds(void);       // monotonic clock, for timings
+double log_seconds(void);  // monotonic clock, for timings
 
 #endif

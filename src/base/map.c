@@ -27,9 +27,7 @@ void str_map_put(arena *a, str_map *m, str key, void *value) {
   *slot = (struct str_map_slot){key, value};
 }
 
-void *str_map_get(const str_map *m, str key) {
-  return m->size ? str_find(m->slots, m->capacity, key)->value : NULL;
-}
+void *str_map_get(const str_map *m, str key) { return m->size ? str_find(m->slots, m->capacity, key)->value : NULL; }
 
 bool str_map_has(const str_map *m, str key) {
   return m->size && str_find(m->slots, m->capacity, key)->key.data != NULL;

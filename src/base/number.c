@@ -1,9 +1,9 @@
 // Encoding and decoding of narrow floats.
 //
 // One generic pair of functions serves every format: both work on the bits of a double with integer arithmetic, so they
-// round exactly once, do not depend on the rounding mode, and need no libm. A positive pattern of any format, read as an
-// integer, grows with its value; rounding may therefore carry out of the mantissa into the exponent without a special
-// case, and overflow is one comparison with the largest finite pattern.
+// round exactly once, do not depend on the rounding mode, and need no libm. A positive pattern of any format, read as
+// an integer, grows with its value; rounding may therefore carry out of the mantissa into the exponent without a
+// special case, and overflow is one comparison with the largest finite pattern.
 #include "base/number.h"
 
 #include <math.h>

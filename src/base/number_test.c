@@ -44,6 +44,7 @@ typedef struct known_value {
 } known_value;
 
 // Smallest subnormal, smallest normal, one, largest, and each format's specials, from the formats' definitions.
+// clang-format off
 static const known_value known_values[] = {
     {FLOAT_F16, 0x0001, 0x1p-24},          {FLOAT_F16, 0x0400, 0x1p-14},
     {FLOAT_F16, 0x3c00, 1},                {FLOAT_F16, 0x7bff, 65504},
@@ -70,6 +71,7 @@ static const known_value known_values[] = {
     {FLOAT_F4E2M1FN, 0x1, 0.5},            {FLOAT_F4E2M1FN, 0x2, 1},
     {FLOAT_F4E2M1FN, 0x7, 6},              {FLOAT_F4E2M1FN, 0x8, -0.0},
 };
+// clang-format on
 
 static void test_known_values(void **state) {
   (void)state;

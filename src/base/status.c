@@ -12,9 +12,9 @@
 struct heddle_error {
   heddle_code code;
   source_location where;
-  char *file;      // owned copy behind where.file
-  text brief;      // the message alone
-  text rendered;   // all lines
+  char *file;     // owned copy behind where.file
+  text brief;     // the message alone
+  text rendered;  // all lines
 };
 
 // What is returned when not even an error can be allocated; never freed.

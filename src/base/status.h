@@ -41,9 +41,9 @@ source_location status_where(heddle_status status);
 // First line of the message without location and severity, for reports that print their own.
 const char *status_brief(heddle_status status);
 
-#define TRY(expression)                               \
-  do {                                                \
-    heddle_status try_status_ = (expression);         \
+#define TRY(expression)                                 \
+  do {                                                  \
+    heddle_status try_status_ = (expression);           \
     if (!status_is_ok(try_status_)) return try_status_; \
   } while (0)
 

@@ -20,7 +20,9 @@ typedef struct str {
 #define STR_ARG(s) (int)(s).size, (s).data
 
 static inline str str_from(const char *text) { return (str){text, strlen(text)}; }
-static inline bool str_equal(str a, str b) { return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0); }
+static inline bool str_equal(str a, str b) {
+  return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
 static inline bool str_is(str a, const char *text) { return str_equal(a, str_from(text)); }
 static inline bool str_starts_with(str a, const char *prefix) {
   size_t n = strlen(prefix);

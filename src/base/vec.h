@@ -15,15 +15,15 @@
     int capacity; \
   }
 
-#define vec_push(a, v, ...)                                                                            \
-  do {                                                                                                 \
-    if ((v)->size == (v)->capacity) {                                                                  \
-      int vec_capacity_ = (v)->capacity ? (v)->capacity * 2 : 8;                                       \
-      (v)->data = arena_grow((a), (v)->data, (size_t)(v)->size * sizeof *(v)->data,                    \
-                             (size_t)vec_capacity_ * sizeof *(v)->data);                               \
-      (v)->capacity = vec_capacity_;                                                                   \
-    }                                                                                                  \
-    (v)->data[(v)->size++] = (__VA_ARGS__);                                                            \
+#define vec_push(a, v, ...)                                                         \
+  do {                                                                              \
+    if ((v)->size == (v)->capacity) {                                               \
+      int vec_capacity_ = (v)->capacity ? (v)->capacity * 2 : 8;                    \
+      (v)->data = arena_grow((a), (v)->data, (size_t)(v)->size * sizeof *(v)->data, \
+                             (size_t)vec_capacity_ * sizeof *(v)->data);            \
+      (v)->capacity = vec_capacity_;                                                \
+    }                                                                               \
+    (v)->data[(v)->size++] = (__VA_ARGS__);                                         \
   } while (0)
 
 #define vec_pop(v) ((v)->data[--(v)->size])
