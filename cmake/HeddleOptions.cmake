@@ -15,6 +15,7 @@ if(HEDDLE_SANITIZE)
 endif()
 if(HEDDLE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
+  add_custom_target(fuzzers)  # all of them, with nothing else
 endif()
 
 # How tests run under the sanitizers, for ctest here and for lit through test/lit.site.cfg.py.in: a report is an ordinary

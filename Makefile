@@ -1,0 +1,39 @@
+# A thin front: each target runs one script or one CMake preset. `make help` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help setup build run test fuzz bench format format-check tidy clean
+
+sources = find src include test -name '*.[ch]' -o -name '*.cpp'
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 16
+
+setup:  ## install the Debian packages of packages.txt that are missing
+	@sh scripts/setup.sh
+
+build: setup  ## the tools, optimised, in build/bin/
+	@cmake --preset release --log-level=WARNING
+	@cmake --build --preset release
+
+run: build  ## compile and run examples/gelu.hlo, compare with the interpreter, measure
+	@sh scripts/run_gelu.sh
+
+test: setup  ## every test: two builds, unit and golden tests, fuzzers for 10 s each, conformance
+	@python3 scripts/run_tests.py
+
+fuzz: setup  ## every fuzz target for 60 s
+	@python3 scripts/fuzz.py --seconds=60
+
+bench: build  ## compare with the peers that are installed
+	@python3 bench/run.py
+
+format: setup  ## lay out all C and C++ sources
+	@$(sources) | xargs clang-format-19 -i
+
+format-check: setup  ## fail if `make format` would change anything
+	@$(sources) | xargs clang-format-19 --dry-run --Werror
+
+tidy: setup  ## clang-tidy over all C sources but tests
+	@sh scripts/tidy.sh
+
+clean:  ## remove build/
+	rm -rf build

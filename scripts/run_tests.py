@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""Every test of Heddle, as `make test` runs them: layout, two builds, unit tests, golden tests, conformance, fuzzers, tidy.
+
+    run_tests.py [STEP...]      all steps, or the ones named (run_tests.py --list)
+
+Each step prints one line, and the output of what failed below it. The last line is `N passed, N failed` over all steps;
+the exit status is 0 only when nothing failed and something passed.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+import conformance
+import fuzz
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+JOBS = str(os.cpu_count() or 2)
+LIT = "/usr/lib/llvm-19/build/utils/lit/lit.py"
+FUZZ_SECONDS = 10
+TAIL = 60  # lines shown of what failed
+
+
+class Result:
+    """What a step found: counts, texts about each failure, remarks (what was skipped and why)."""
+
+    def __init__(self):
+        self.passed = 0
+        self.skipped = 0
+        self.failures = []  # (name, text)
+        self.remarks = []
+
+    def add(self, name, passed, text=""):
+        if passed:
+            self.passed += 1
+        else:
+            self.failures.append((name, text))
+
+
+def run(command, timeout=1800):
+    """Runs a command in the repository root; returns (exit status, its whole output)."""
+    try:
+        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", timeout=timeout)
+        return done.returncode, done.stdout
+    except subprocess.TimeoutExpired as expired:
+        output = expired.stdout or b""
+        return 124, (output if isinstance(output, str) else output.decode(errors="replace")) + "\nran out of time"
+
+
+def step_format():
+    """clang-format would change nothing"""
+    result = Result()
+    status, output = run(["make", "--no-print-directory", "format-check"])
+    result.add("format", status == 0, output)
+    return result
+
+
+def build(preset):
+    result = Result()
+    status, output = run(["cmake", "--preset", preset])
+    if status == 0:
+        status, output = run(["cmake", "--build", "--preset", preset])
+    result.add(f"build {preset}", status == 0, output)
+    return result
+
+
+def step_build_release():
+    """gcc, optimised, warnings are errors"""
+    return build("release")
+
+
+def step_build_dev():
+    """clang, AddressSanitizer and UndefinedBehaviorSanitizer, warnings are errors"""
+    return build("dev")
+
+
+def count_unit_test(case, result):
+    """Adds one executable of ctest's report; cmocka's own tests inside it count one by one."""
+    output = case.findtext("system-out") or ""
+    name = case.get("name")
+    run_tests = re.search(r"\[==========\] .*?(\d+) test\(s\) run\.", output)
+    passed = re.search(r"\[  PASSED  \] (\d+) test\(s\)", output)
+    skipped = re.search(r"\[  SKIPPED \] (\d+) test\(s\)", output)
+    if case.get("status") == "run" and run_tests and passed:
+        result.passed += int(passed.group(1))
+        result.skipped += int(skipped.group(1)) if skipped else 0
+    elif case.get("status") == "run":
+        result.add(name, True)
+    elif case.get("status") == "notrun" and "SKIP" in (case.find("skipped").get("message") or ""):
+        result.skipped += 1
+        result.remarks.append(f"skipped {name}: {output.strip()}")
+    else:
+        result.passed += int(passed.group(1)) if passed else 0
+        failure = case.find("failure")
+        result.add(name, False, output or (failure.get("message") if failure is not None else "did not run"))
+
+
+def unit_tests(folder, *options):
+    result = Result()
+    report = ROOT / folder / "unit_tests.xml"
+    report.unlink(missing_ok=True)
+    status, output = run(["ctest", "--test-dir", folder, "-j", JOBS, "--output-junit", str(report), "--timeout", "300",
+                          "--test-output-size-passed", "200000", "--test-output-size-failed", "200000", *options])
+    if not report.exists():
+        result.add("ctest", False, output)
+        return result
+    for case in xml.etree.ElementTree.parse(report).iter("testcase"):
+        count_unit_test(case, result)
+    result.add("ctest", status == 0 or bool(result.failures), output)
+    return result
+
+
+def step_unit_dev():
+    """unit tests under the sanitizers, and the rules of the house"""
+    return unit_tests("build/dev")
+
+
+def step_unit_release():
+    """unit tests again, optimised"""
+    return unit_tests("build", "-E", "^house/")
+
+
+def golden_tests(folder):
+    result = Result()
+    report = ROOT / folder / "golden_tests.json"
+    report.unlink(missing_ok=True)
+    status, output = run(["python3", LIT, "-q", "-j", JOBS, "--output", str(report), f"{folder}/test"])
+    if not report.exists():
+        result.add("lit", False, output)
+        return result
+    for test in json.loads(report.read_text(encoding="utf-8"))["tests"]:
+        if test["code"] == "UNSUPPORTED":
+            result.skipped += 1
+            result.remarks.append(f"skipped {test['name']}: {test['output'].strip()}")
+        else:
+            result.add(test["name"], test["code"] in ("PASS", "XFAIL"), test["output"])
+    result.add("lit", status == 0 or bool(result.failures), output)
+    return result
+
+
+def step_golden_release():
+    """golden tests (lit, FileCheck)"""
+    return golden_tests("build")
+
+
+def step_golden_dev():
+    """golden tests with the sanitized tools"""
+    return golden_tests("build/dev")
+
+
+def step_conformance():
+    """the corpus of modules with known results, where it is present"""
+    result = Result()
+    if not conformance.CORPUS.is_dir():
+        result.remarks.append("skipped: there is no ../shared/corpus beside the repository")
+        result.skipped += 1
+        return result
+    for platform in ("interpreter", "cpu"):
+        listed = conformance.listed_cases(platform)
+        # Compiling every module takes long; the interpreter sees them all.
+        only = None if platform == "interpreter" else listed
+        if only is not None and not only:
+            continue
+        passed, failures, refused = conformance.judge(platform, ROOT / "build" / "bin" / "heddle", only)
+        result.passed += passed
+        for failure in failures:
+            result.add(f"{platform}: {failure}", False)
+        result.remarks.append(f"{platform}: {passed} cases as wanted, {refused} refused by name (not counted)")
+    return result
+
+
+def step_fuzz():
+    """every fuzz target for a few seconds"""
+    result = Result()
+    failure = fuzz.build()
+    if failure:
+        result.add("build fuzz", False, failure)
+        return result
+    for name, passed, output in fuzz.run_all(fuzz.targets(), FUZZ_SECONDS, fixed_seed=True):
+        result.add(name, passed, output)
+        result.remarks.append(f"{name}: {fuzz.executions(output)} inputs")
+    return result
+
+
+def step_tidy():
+    """clang-tidy has nothing to say"""
+    result = Result()
+    status, output = run(["sh", "scripts/tidy.sh"])
+    result.add("tidy", status == 0, output)
+    return result
+
+
+STEPS = [step_format, step_build_release, step_build_dev, step_unit_dev, step_unit_release, step_golden_release,
+         step_golden_dev, step_conformance, step_fuzz, step_tidy]
+
+
+def name_of(step):
+    return step.__name__.removeprefix("step_").replace("_", "-")
+
+
+def report(name, result, seconds):
+    skipped = f", {result.skipped} skipped" if result.skipped else ""
+    print(f"{name:15} {result.passed:5} passed {len(result.failures):3} failed{skipped}, {seconds:.0f} s", flush=True)
+    for remark in result.remarks:
+        print(f"    {remark}")
+    for failed, text in result.failures:
+        print(f"--- FAILED {failed}")
+        print("\n".join(text.rstrip().splitlines()[-TAIL:]))
+
+
+def main():
+    known = {name_of(step): step for step in STEPS}
+    if sys.argv[1:] == ["--list"]:
+        for name, step in known.items():
+            print(f"{name:15} {step.__doc__}")
+        return 0
+    wanted = sys.argv[1:] or list(known)
+    if not set(wanted) <= set(known):
+        sys.exit(f"run_tests.py: there is no step {' '.join(set(wanted) - set(known))}; --list shows them")
+    passed = failed = 0
+    for name in wanted:
+        start = time.monotonic()
+        result = known[name]()
+        report(name, result, time.monotonic() - start)
+        passed += result.passed
+        failed += len(result.failures)
+    print(f"{passed} passed, {failed} failed", flush=True)
+    return 0 if passed and not failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
