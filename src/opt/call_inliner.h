@@ -1,0 +1,15 @@
+// Replaces calls and fusions by the bodies of their computations.
+#ifndef HEDDLE_OPT_CALL_INLINER_H_
+#define HEDDLE_OPT_CALL_INLINER_H_
+
+#include "hlo/module.h"
+
+// In place, in every computation of the module. `keep` (may be null) is a call-like instruction that stays. A
+// get-tuple-element of an inlined tuple is forwarded to the element. Computations that nobody calls any more stay in the
+// module. HEDDLE_UNIMPLEMENTED when the result would pass CALL_INLINER_MAX_INSTRUCTIONS, HEDDLE_INVALID for recursion.
+heddle_status call_inliner_run(module *m, const instruction *keep);
+
+// A program of nested calls can describe exponentially much work; this is where we stop writing it out.
+enum { CALL_INLINER_MAX_INSTRUCTIONS = 1 << 20 };
+
+#endif
