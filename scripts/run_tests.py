@@ -56,7 +56,8 @@ def step_format():
     """clang-format would change nothing"""
     result = Result()
     status, output = run(["make", "--no-print-directory", "format-check"])
-    result.add("format", status == 0, output)
+    files = sorted(set(re.findall(r"^(\S+?):\d+:\d+: error:", output, re.M)))
+    result.add("format", status == 0, "\n".join(["`make format` would change", *files]) if files else output)
     return result
 
 
@@ -64,7 +65,7 @@ def build(preset):
     result = Result()
     status, output = run(["cmake", "--preset", preset])
     if status == 0:
-        status, output = run(["cmake", "--build", "--preset", preset])
+        status, output = run(["cmake", "--build", "--preset", preset, "--", "-k", "0"])
     result.add(f"build {preset}", status == 0, output)
     return result
 
@@ -160,13 +161,17 @@ def step_conformance():
         result.remarks.append("skipped: there is no ../shared/corpus beside the repository")
         result.skipped += 1
         return result
+    heddle = ROOT / "build" / "bin" / "heddle"
+    if not heddle.exists():
+        result.add("conformance", False, f"{heddle.relative_to(ROOT)} was not built")
+        return result
     for platform in ("interpreter", "cpu"):
         listed = conformance.listed_cases(platform)
         # Compiling every module takes long; the interpreter sees them all.
         only = None if platform == "interpreter" else listed
         if only is not None and not only:
             continue
-        passed, failures, refused = conformance.judge(platform, ROOT / "build" / "bin" / "heddle", only)
+        passed, failures, refused = conformance.judge(platform, heddle, only)
         result.passed += passed
         for failure in failures:
             result.add(f"{platform}: {failure}", False)
