@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import time
+import traceback
 import xml.etree.ElementTree
 
 import conformance
@@ -208,6 +209,16 @@ def name_of(step):
     return step.__name__.removeprefix("step_").replace("_", "-")
 
 
+def run_step(step):
+    """A step's result; a step that breaks has failed."""
+    try:
+        return step()
+    except Exception:  # pylint: disable=broad-except
+        result = Result()
+        result.add(name_of(step), False, traceback.format_exc())
+        return result
+
+
 def report(name, result, seconds):
     skipped = f", {result.skipped} skipped" if result.skipped else ""
     print(f"{name:15} {result.passed:5} passed {len(result.failures):3} failed{skipped}, {seconds:.0f} s", flush=True)
@@ -230,7 +241,7 @@ def main():
     passed = failed = 0
     for name in wanted:
         start = time.monotonic()
-        result = known[name]()
+        result = run_step(known[name])
         report(name, result, time.monotonic() - start)
         passed += result.passed
         failed += len(result.failures)
