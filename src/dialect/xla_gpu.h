@@ -6,20 +6,24 @@
 
 #include "index/indexing_map.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 // The handle (mlirDialectHandleRegisterDialect / LoadDialect) of the dialect.
 MlirDialectHandle mlirGetDialectHandle__xla_gpu__(void);
 
-// The attribute #xla_gpu.indexing_map<"...">, uniqued by its canonical text. The map is copied into the context.
+// The attribute #xla_gpu.indexing_map<"...">, uniqued by its canonical text: maps that differ in the names of their
+// variables only are one attribute, printed with the names of whoever made it first. The map is copied into the
+// context.
 MlirAttribute xla_gpu_indexing_map_attribute(MlirContext context, const indexing_map *map);
 bool xla_gpu_is_indexing_map(MlirAttribute attribute);
 // The parsed map; lives as long as the context.
 const indexing_map *xla_gpu_indexing_map(MlirAttribute attribute);
+// The attribute of indexing_map_simplify of the map; computed once per attribute.
+MlirAttribute xla_gpu_simplified(MlirAttribute attribute);
 
-#ifdef __cplusplus
-}
-#endif
+// Parts of a !xla_gpu.indexed_vector type; false if the type is another. Memory belongs to the context.
+bool xla_gpu_indexed_vector(MlirType type, intptr_t *rank, const int64_t **shape, MlirType *element,
+                            MlirAttribute *map);
+
+// One pointer per context for the owner of the context (ir_context_create); null at first.
+void **xla_gpu_context_slot(MlirContext context);
+
 #endif

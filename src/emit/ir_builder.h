@@ -25,10 +25,12 @@ typedef VEC(MlirOperation) ir_operations;
 typedef VEC(MlirValue) ir_values;
 
 // --- contexts
-// A context with every dialect Heddle uses loaded (func, arith, math, complex, tensor, vector, scf, cf, affine, gpu, llvm,
-// nvvm, xla_gpu), without threads. Destroy with mlirContextDestroy. Errors MLIR reports are collected, see ir_diagnostics.
+// A context with every dialect Heddle uses loaded (func, arith, math, complex, tensor, vector, scf, cf, affine, gpu,
+// llvm, nvvm, xla_gpu), without threads. Destroy with mlirContextDestroy. Errors MLIR reports are collected, see
+// ir_diagnostics.
 MlirContext ir_context_create(void);
-// Takes what MLIR reported since the last call, as one HEDDLE_INTERNAL (or `code`) error; success if nothing was reported.
+// Takes what MLIR reported since the last call, as one HEDDLE_INTERNAL (or `code`) error; success if nothing was
+// reported.
 heddle_status ir_diagnostics(MlirContext context, heddle_code code, const char *while_doing);
 
 // --- insertion points
@@ -53,7 +55,7 @@ MlirOperation ir_build(ir_builder *b, ir_op op);
 MlirValue ir_value(ir_builder *b, const char *name, MlirType result, int operand_count, const MlirValue *operands);
 MlirValue ir_value_with(ir_builder *b, const char *name, MlirType result, int operand_count, const MlirValue *operands,
                         int attribute_count, const MlirNamedAttribute *attributes);
-MlirValue ir_unary(ir_builder *b, const char *name, MlirValue x);               // result type = x's
+MlirValue ir_unary(ir_builder *b, const char *name, MlirValue x);                // result type = x's
 MlirValue ir_binary(ir_builder *b, const char *name, MlirValue x, MlirValue y);  // result type = x's
 MlirValue ir_cast(ir_builder *b, const char *name, MlirType to, MlirValue x);
 MlirValue ir_select(ir_builder *b, MlirValue condition, MlirValue x, MlirValue y);
@@ -62,20 +64,21 @@ MlirValue ir_cmpi(ir_builder *b, const char *predicate, MlirValue x, MlirValue y
 MlirValue ir_cmpf(ir_builder *b, const char *predicate, MlirValue x, MlirValue y);
 
 // --- constants (a vector type gives a splat)
+MlirValue ir_constant(ir_builder *b, MlirType type, MlirAttribute element);  // the element's attribute, typed
 MlirValue ir_index(ir_builder *b, int64_t v);
 MlirValue ir_int(ir_builder *b, MlirType type, int64_t v);
 MlirValue ir_float(ir_builder *b, MlirType type, double v);
 bool ir_constant_value(MlirValue v, int64_t *out);  // true if v is an integer or index constant
 
 // --- types and attributes
-MlirType ir_type(MlirContext c, const char *text);             // parses, e.g. "vector<8xf32>"
-MlirAttribute ir_attribute(MlirContext c, const char *text);   // parses
+MlirType ir_type(MlirContext c, const char *text);            // parses, e.g. "vector<8xf32>"
+MlirAttribute ir_attribute(MlirContext c, const char *text);  // parses
 MlirNamedAttribute ir_named(MlirContext c, const char *name, MlirAttribute value);
 MlirNamedAttribute ir_named_text(MlirContext c, const char *name, const char *value_text);
 bool ir_is_vector(MlirType t);
-MlirType ir_element_type(MlirType t);              // of vector or tensor; t itself for scalars
+MlirType ir_element_type(MlirType t);                   // of vector or tensor; t itself for scalars
 MlirType ir_like(MlirType shape_of, MlirType element);  // a vector of element if shape_of is a vector, else element
-int ir_bit_width(MlirType t);                      // of an integer or float scalar type; index is 64
+int ir_bit_width(MlirType t);                           // of an integer or float scalar type; index is 64
 
 // --- reading
 bool ir_is(MlirOperation op, const char *name);
@@ -83,14 +86,14 @@ bool ir_is_null(MlirOperation op);
 MlirValue ir_operand(MlirOperation op, int i);
 MlirValue ir_result(MlirOperation op, int i);
 MlirType ir_result_type(MlirOperation op, int i);
-MlirOperation ir_defining_op(MlirValue v);         // null for block arguments
-MlirAttribute ir_get(MlirOperation op, const char *attribute);  // null if absent; inherent and discardable
+MlirOperation ir_defining_op(MlirValue v);                                  // null for block arguments
+MlirAttribute ir_get(MlirOperation op, const char *attribute);              // null if absent; inherent and discardable
 void ir_set(MlirOperation op, const char *attribute, MlirAttribute value);  // inherent or discardable
 void ir_unset(MlirOperation op, const char *attribute);
-MlirBlock ir_body(MlirOperation op, int region);   // first block of the region
+MlirBlock ir_body(MlirOperation op, int region);  // first block of the region
 MlirOperation ir_terminator(MlirBlock block);
 MlirOperation ir_find_function(MlirOperation module, const char *name);  // null if absent; func.func and llvm.func
-str ir_symbol(MlirOperation function);             // sym_name; bytes live in the context
+str ir_symbol(MlirOperation function);                                   // sym_name; bytes live in the context
 // All operations named `name` (null: every operation) nested in root, post-order (inner first), in the arena.
 ir_operations ir_collect(arena *a, MlirOperation root, const char *name);
 
@@ -98,27 +101,29 @@ ir_operations ir_collect(arena *a, MlirOperation root, const char *name);
 void ir_replace(MlirOperation op, const MlirValue *with);  // all results, then erases op
 void ir_replace_value(MlirValue from, MlirValue to);
 void ir_erase(MlirOperation op);
-// Moves the operations of `block` (terminator excluded) before `anchor` with the block's arguments replaced by `arguments`;
-// returns the terminator's operands. The emptied block stays with its owner, to be erased with it.
+// Moves the operations of `block` (terminator excluded) before `anchor` with the block's arguments replaced by
+// `arguments`; returns the terminator's operands. The emptied block stays with its owner, to be erased with it.
 ir_values ir_inline_block(arena *a, MlirBlock block, MlirOperation anchor, const MlirValue *arguments);
 // Clones an op before `anchor`; nested uses follow.
 MlirOperation ir_clone_before(MlirOperation op, MlirOperation anchor);
 
 // --- structured control flow. The block's arguments are (iv, iter args...); end it with ir_yield.
-MlirOperation ir_for(ir_builder *b, MlirValue lower, MlirValue upper, MlirValue step, int init_count, const MlirValue *inits);
-MlirOperation ir_if(ir_builder *b, MlirValue condition, int result_count, const MlirType *results);  // both regions get a block
+MlirOperation ir_for(ir_builder *b, MlirValue lower, MlirValue upper, MlirValue step, int init_count,
+                     const MlirValue *inits);
+MlirOperation ir_if(ir_builder *b, MlirValue condition, int result_count,
+                    const MlirType *results);                      // both regions get a block
 void ir_yield(ir_builder *b, int count, const MlirValue *values);  // scf.yield
 
 // --- functions
-MlirOperation ir_function(ir_builder *module_body, const char *name, int input_count, const MlirType *inputs, int result_count,
-                          const MlirType *results, bool is_private);  // func.func with an entry block
+MlirOperation ir_function(ir_builder *module_body, const char *name, int input_count, const MlirType *inputs,
+                          int result_count, const MlirType *results, bool is_private);  // func.func with an entry block
 void ir_return(ir_builder *b, int count, const MlirValue *values);
 void ir_set_argument_attribute(MlirOperation function, int argument, const char *name, MlirAttribute value);
 MlirAttribute ir_argument_attribute(MlirOperation function, int argument, const char *name);  // null if absent
 
 // --- indexing
-// xla_gpu.apply_indexing of the map (which must be free of constraints; its own are dropped): one index value per result.
-// Constant or single-variable results are folded away. dims and symbols in the map's order.
+// xla_gpu.apply_indexing of the map (which must be free of constraints; its own are dropped): one index value per
+// result. Constant or single-variable results are folded away. dims and symbols in the map's order.
 ir_values ir_apply_indexing(ir_builder *b, const indexing_map *map, const MlirValue *dims, const MlirValue *symbols);
 // i1 that all dim bounds and constraints of the map hold (range bounds hold by construction); true constant if none.
 // Bounds that `ranges_known` says hold are left out.
