@@ -20,6 +20,10 @@ struct literal {
 
 // Zeros. HEDDLE_OUT_OF_MEMORY when the host has no room.
 heddle_status literal_create(arena *a, const shape *s, literal **out);
+literal *literal_copy(arena *a, const literal *from);  // deep, the shape too
+
+// Both parts as they are, which re + im * I would not keep for infinities and NaN.
+static inline double complex complex_of(double re, double im) { return __builtin_complex(re, im); }
 
 // One element by linear row-major index. Getters widen, setters narrow with XLA's conversion rules for literals: floats
 // round to nearest even, integers keep the low bits (pred: not zero). Any array dtype is allowed for each of them
@@ -40,8 +44,5 @@ void literal_print(text *out, const literal *l);
 // integers and pred only when equal. Returns OK, or HEDDLE_INVALID with one line: how many differ, the first place, the
 // largest error.
 heddle_status literal_compare(const literal *actual, const literal *expected, double rtol, double atol);
-
-// Row-major strides of a shape's dims.
-void shape_strides(const shape *s, int64_t *strides);
 
 #endif

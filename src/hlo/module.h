@@ -65,18 +65,23 @@ struct module {
   const shape *entry_result_layout;
   str tables;                      // FileNames … StackFrames, kept as text
   int next_id;
+  int next_name;                   // above every number a name ends in: see computation_add
+  str_map computation_names;       // kept by module_add_computation and module_remove_computation
 };
 
 module *module_create(arena *a, str name);
 computation *module_add_computation(module *m, str name);  // appended; the name is made unique
+void module_remove_computation(module *m, computation *c);  // nothing may call it
 computation *module_find_computation(const module *m, str name);
 module *module_clone(arena *a, const module *m);           // deep; shares nothing with the original
 
-// Appends. Operands and called computations are copied into the arena; users are updated. The shape is not checked.
+// Appends. Operands are copied into the arena; users are updated. The shape is not checked. An empty name becomes a new
+// one made of the opcode and a number; a given name is taken as it is. A null operand is left for instruction_set_operand.
 instruction *computation_add(computation *c, hlo_opcode opcode, str name, const shape *s, int operand_count,
                              instruction *const *operands);
 instruction *computation_add_parameter(computation *c, int number, str name, const shape *s);
-void computation_remove(computation *c, instruction *i);   // must have no users and not be the root
+// Parameters above a removed one are renumbered. Control edges to the instruction are the caller's.
+void computation_remove(computation *c, instruction *i);  // must have no users and not be the root
 void computation_set_root(computation *c, instruction *i);
 // Operands before users, stable with respect to textual order. HEDDLE_INVALID naming an instruction on a cycle. Control
 // predecessors count as operands.
@@ -84,7 +89,8 @@ heddle_status computation_post_order(arena *a, const computation *c, instruction
 
 void instruction_set_operand(instruction *i, int index, instruction *to);
 void instruction_set_called(instruction *i, int count, computation *const *called);
-void instruction_replace_uses(instruction *from, instruction *to);  // also as root of the computation
+// Also as root of the computation. Uses by `to` itself stay, so that x can be replaced by f(x).
+void instruction_replace_uses(instruction *from, instruction *to);
 int instruction_user_count(const instruction *i);  // distinct users
 const shape *instruction_operand_shape(const instruction *i, int index);
 

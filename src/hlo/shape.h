@@ -5,7 +5,8 @@
 #include "base/status.h"
 #include "hlo/dtype.h"
 
-enum { SHAPE_MAX_RANK = 64 };
+// Tuples nest at most SHAPE_MAX_NESTING deep: shape_check refuses deeper ones, and no function below goes deeper.
+enum { SHAPE_MAX_RANK = 64, SHAPE_MAX_NESTING = 500 };
 
 typedef struct layout_tile {
   int rank;
@@ -37,6 +38,7 @@ const shape *shape_array(arena *a, dtype t, int rank, const int64_t *dims);  // 
 const shape *shape_scalar(arena *a, dtype t);
 const shape *shape_tuple(arena *a, int size, const shape *const *elements);
 const shape *shape_token(arena *a);
+shape *shape_copy(arena *a, const shape *s);  // deep: shares nothing with the original
 const shape *shape_with_layout(arena *a, const shape *s, const layout *l);
 const shape *shape_with_dtype(arena *a, const shape *s, dtype t);  // keeps dims and layout
 
@@ -48,9 +50,12 @@ bool shape_is_static(const shape *s);
 
 // Number of elements; saturates at INT64_MAX (shapes are checked when parsed: see shape_check).
 int64_t shape_element_count(const shape *s);
+// Row-major strides of the dims, in elements; saturates.
+void shape_strides(const shape *s, int64_t *strides);
 // Bytes of a densely packed literal (dtype bytes each; tuples add up). Saturates.
 int64_t shape_byte_size(const shape *s);
-// Error for an element count or byte size beyond 2^62, a negative dim, or a rank above SHAPE_MAX_RANK.
+// Error for an element count or byte size beyond 2^62, a negative dim, a rank above SHAPE_MAX_RANK, a layout that is no
+// permutation of the dims, or tuples nested too deep.
 heddle_status shape_check(const shape *s, source_location where);
 
 bool shape_same_dims(const shape *l, const shape *r);          // arrays: rank and dims

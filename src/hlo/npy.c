@@ -1,0 +1,220 @@
+// NumPy's .npy format: magic, version, a header that is a Python dictionary, then the elements.
+//
+// The header comes from outside, so it is read by a small scanner that knows only what NumPy writes: three keys, a type
+// string, True or False, and a tuple of sizes.
+#include "hlo/npy.h"
+
+#include <inttypes.h>
+
+#include "base/file.h"
+
+typedef struct npy_header {
+  str descr;
+  bool is_fortran;
+  int rank;
+  int64_t dims[SHAPE_MAX_RANK];
+  bool has_descr, has_order, has_shape;
+} npy_header;
+
+typedef struct scanner {
+  const char *at, *end;
+} scanner;
+
+static void skip_space(scanner *s) {
+  while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\t')) s->at++;
+}
+
+static bool take(scanner *s, const char *wanted) {
+  skip_space(s);
+  size_t n = strlen(wanted);
+  if ((size_t)(s->end - s->at) < n || memcmp(s->at, wanted, n) != 0) return false;
+  s->at += n;
+  return true;
+}
+
+static bool take_string(scanner *s, str *out) {
+  skip_space(s);
+  if (s->at == s->end || (*s->at != '\'' && *s->at != '"')) return false;
+  char quote = *s->at++;
+  const char *close = memchr(s->at, quote, (size_t)(s->end - s->at));
+  if (!close) return false;
+  *out = (str){s->at, (size_t)(close - s->at)};
+  s->at = close + 1;
+  return true;
+}
+
+static bool take_size(scanner *s, int64_t *out) {
+  skip_space(s);
+  const char *start = s->at;
+  int64_t value = 0;
+  for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++)
+    if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *s->at - '0', &value)) return false;
+  *out = value;
+  return s->at > start;
+}
+
+static bool take_shape(scanner *s, npy_header *h) {
+  if (!take(s, "(")) return false;
+  while (!take(s, ")")) {
+    if (h->rank == SHAPE_MAX_RANK || !take_size(s, &h->dims[h->rank++])) return false;
+    take(s, "L");  // Python 2's long integers
+    if (take(s, ",")) continue;
+    return take(s, ")");
+  }
+  return true;
+}
+
+static bool take_entry(scanner *s, npy_header *h) {
+  str key;
+  if (!take_string(s, &key) || !take(s, ":")) return false;
+  if (str_is(key, "descr") && !h->has_descr) return h->has_descr = take_string(s, &h->descr);
+  if (str_is(key, "shape") && !h->has_shape) return h->has_shape = take_shape(s, h);
+  if (!str_is(key, "fortran_order") || h->has_order) return false;
+  h->has_order = true;
+  h->is_fortran = take(s, "True");
+  return h->is_fortran || take(s, "False");
+}
+
+static bool parse_dictionary(str source, npy_header *h) {
+  scanner s = {source.data, source.data + source.size};
+  if (!take(&s, "{")) return false;
+  while (!take(&s, "}")) {
+    if (!take_entry(&s, h)) return false;
+    if (take(&s, ",")) continue;
+    if (!take(&s, "}")) return false;
+    break;
+  }
+  skip_space(&s);
+  return s.at == s.end && h->has_descr && h->has_order && h->has_shape;
+}
+
+// Splits the file into header and elements.
+static heddle_status parse_header(const char *path, str file, npy_header *h, str *elements) {
+  const unsigned char *bytes = (const unsigned char *)file.data;
+  if (file.size < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
+    return status_error(HEDDLE_INVALID, "'%s' is not a .npy file", path);
+  int version = bytes[6];
+  if (version < 1 || version > 3)
+    return status_error(HEDDLE_INVALID, "'%s': found .npy version %d.%d, wanted 1.0 to 3.0", path, version, bytes[7]);
+  size_t start = version == 1 ? 10 : 12;
+  if (file.size < start) return status_error(HEDDLE_INVALID, "'%s' ends within its header", path);
+  size_t size = bytes[8] | (size_t)bytes[9] << 8;
+  if (version > 1) size |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+  if (size > file.size - start) return status_error(HEDDLE_INVALID, "'%s' ends within its header", path);
+  if (!parse_dictionary((str){file.data + start, size}, h))
+    return status_error(HEDDLE_INVALID, "'%s': malformed .npy header '%.*s'", path, (int)(size < 200 ? size : 200),
+                        file.data + start);
+  *elements = (str){file.data + start + size, file.size - start - size};
+  return status_ok();
+}
+
+// The type NumPy's file names must be the one elements of `t` are stored as; NumPy's own names for byte order and for
+// raw bytes (how ml_dtypes writes types NumPy lacks) are understood.
+static bool type_matches(str descr, dtype t) {
+  const dtype_info *type = &dtypes[t];
+  if (descr.size < 3) return false;
+  char order = descr.data[0];
+  if (order != '<' && order != '=' && order != '|' && !(order == '>' && type->bytes == 1)) return false;
+  if (order == '|' && type->bytes != 1 && descr.data[1] != 'V') return false;
+  str rest = {descr.data + 1, descr.size - 1};
+  if (str_is(rest, type->npy + 1)) return true;
+  if (!type->is_narrow_float && type->bits >= 8) return false;
+  return rest.size == 2 && rest.data[0] == 'V' && rest.data[1] == '0' + type->bytes;
+}
+
+static heddle_status check_header(const char *path, const npy_header *h, const shape *wanted, str elements) {
+  bool same = h->rank == wanted->rank;
+  for (int i = 0; same && i < h->rank; i++) same = h->dims[i] == wanted->dims[i];
+  if (!same || !type_matches(h->descr, wanted->dtype)) {
+    text found = {0}, want = {0};
+    for (int i = 0; i < h->rank; i++) text_printf(&found, i ? ",%" PRId64 : "%" PRId64, h->dims[i]);
+    shape_print(&want, wanted, false);
+    heddle_status status =
+        status_error(HEDDLE_INVALID, "'%s' holds an array [%s] of type '%.*s', wanted %s (stored as '%s')", path,
+                     text_cstr(&found), STR_ARG(h->descr), text_cstr(&want), dtypes[wanted->dtype].npy);
+    text_free(&found);
+    text_free(&want);
+    return status;
+  }
+  int64_t size = shape_byte_size(wanted);
+  if ((uint64_t)size != elements.size)
+    return status_error(HEDDLE_INVALID, "'%s': found %zu bytes of elements, wanted %" PRId64, path, elements.size,
+                        size);
+  return status_ok();
+}
+
+static void copy_fortran_order(literal *to, const char *from) {
+  const shape *s = to->shape;
+  int64_t index[SHAPE_MAX_RANK] = {0}, count = shape_element_count(s);
+  size_t size = (size_t)dtypes[s->dtype].bytes;
+  for (int64_t i = 0; i < count; i++) {
+    int64_t linear = 0;
+    for (int d = s->rank - 1; d >= 0; d--) linear = linear * s->dims[d] + index[d];
+    memcpy((char *)to->data + (size_t)i * size, from + (size_t)linear * size, size);
+    for (int d = s->rank - 1; d >= 0 && ++index[d] == s->dims[d]; d--) index[d] = 0;
+  }
+}
+
+// Brings stored bytes into the form literals keep: predicates 0 or 1, sub-byte values without stray high bits.
+static void normalise(literal *l) {
+  const dtype_info *type = &dtypes[l->shape->dtype];
+  if (type->class != CLASS_PRED && type->bits >= 8) return;
+  uint8_t *bytes = l->data;
+  int64_t count = shape_element_count(l->shape);
+  for (int64_t i = 0; i < count; i++) {
+    if (type->is_narrow_float) bytes[i] &= (uint8_t)((1 << type->bits) - 1);
+    else literal_set_int(l, i, literal_get_int(l, i));
+  }
+}
+
+heddle_status npy_read(arena *a, const char *path, const shape *wanted, literal **out) {
+  if (!shape_is_array(wanted))
+    return status_error(HEDDLE_INVALID, "'%s': a .npy file holds an array, wanted a %s", path,
+                        dtype_name(wanted->dtype));
+  str file, elements;
+  npy_header h = {0};
+  arena *scratch = arena_create();
+  heddle_status status = file_read(scratch, path, &file);
+  if (status_is_ok(status)) status = parse_header(path, file, &h, &elements);
+  if (status_is_ok(status)) status = check_header(path, &h, wanted, elements);
+  if (status_is_ok(status)) status = literal_create(a, wanted, out);
+  if (status_is_ok(status)) {
+    if (h.is_fortran) copy_fortran_order(*out, elements.data);
+    else memcpy((*out)->data, elements.data, elements.size);
+    normalise(*out);
+  }
+  arena_destroy(scratch);
+  return status;
+}
+
+static void print_header(text *out, const literal *value) {
+  const shape *s = value->shape;
+  text header = {0};
+  text_printf(&header, "{'descr': '%s', 'fortran_order': False, 'shape': (", dtypes[s->dtype].npy);
+  for (int i = 0; i < s->rank; i++) text_printf(&header, i ? " %" PRId64 "," : "%" PRId64 ",", s->dims[i]);
+  if (s->rank > 1) header.size--;  // only a one-element tuple keeps its comma
+  text_puts(&header, "), }");
+  while ((10 + header.size + 1) % 64 != 0) text_putc(&header, ' ');
+  text_putc(&header, '\n');
+  text_append(out, (str){"\x93NUMPY\x01\x00", 8});
+  text_putc(out, (char)(header.size & 0xff));
+  text_putc(out, (char)(header.size >> 8));
+  text_append(out, text_view(&header));
+  text_free(&header);
+}
+
+heddle_status npy_write(const char *path, const literal *value) {
+  const shape *s = value->shape;
+  if (!shape_is_array(s))
+    return status_error(HEDDLE_INVALID, "'%s': a .npy file holds an array, found a %s", path, dtype_name(s->dtype));
+  text file = {0};
+  print_header(&file, value);
+  size_t start = file.size;
+  text_append(&file, (str){value->data, (size_t)shape_byte_size(s)});
+  const dtype_info *type = &dtypes[s->dtype];
+  if (type->bits < 8)
+    for (size_t i = start; i < file.size; i++) file.data[i] &= (char)((1 << type->bits) - 1);
+  heddle_status status = file_write(path, text_view(&file));
+  text_free(&file);
+  return status;
+}
