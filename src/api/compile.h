@@ -1,0 +1,53 @@
+// The whole compiler behind two calls: a module to something that runs, or to code as text.
+#ifndef HEDDLE_API_COMPILE_H_
+#define HEDDLE_API_COMPILE_H_
+
+#include "hlo/module.h"
+#include "lower/pass.h"
+#include "plan/fusion.h"
+#include "prog/program.h"
+#include "rt/buffer.h"
+#include "rt/executor.h"
+#include "target/cpu.h"
+
+enum { COMPILE_STAGES_MAX = 16 };
+
+// Where the time of a compilation went; a stage that runs once per kernel adds up.
+typedef struct compile_times {
+  struct compile_stage {
+    const char *name;
+    double seconds;
+  } stages[COMPILE_STAGES_MAX];
+  int count;
+} compile_times;
+
+typedef struct compile_options {
+  bool exact;                // keep every rounding of the HLO (default: excess precision for bf16, f16 and narrower)
+  bool scalar;               // no explicit vectors
+  int threads;               // 0 = all cores
+  const char *chip;          // compile_ptx only: "sm_90"
+  lower_observer *observer;  // prints and timings of the passes; may be null
+  void (*dump)(void *argument, const char *name, const char *suffix, str contents);  // every stage's text; may be null
+  void *dump_argument;
+} compile_options;
+
+// A program ready to run. Everything but the JIT's code and the buffers lies in the arena it was compiled in.
+typedef struct compiled {
+  const module *source;
+  const program_plan *plan;
+  program program;
+  executable executable;
+  object_code *objects;  // one per kernel
+  cpu_jit *jit;
+  buffer_cache *buffers;
+  compile_times times;
+} compiled;
+
+// Compiles for the machine this runs on. `m` must outlive the result. On failure nothing has to be released.
+heddle_status compile_cpu(arena *a, const module *m, const compile_options *options, compiled *out);
+void compiled_release(compiled *c);
+
+// The GPU form of the program's kernels as PTX, one text per kernel.
+heddle_status compile_ptx(arena *a, const module *m, const compile_options *options, int *count, str **ptx);
+
+#endif

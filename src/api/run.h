@@ -1,0 +1,25 @@
+// Values into a compiled program and out of it.
+#ifndef HEDDLE_API_RUN_H_
+#define HEDDLE_API_RUN_H_
+
+#include "api/compile.h"
+
+// One set of buffers of one program, filled with arguments; may be executed any number of times.
+typedef struct run {
+  compiled *program;
+  void **parameters;  // taken from the program's cache
+  void **results;
+} run;
+
+// Lays the arguments out as the kernels want them (layouts, packed sub-byte types) in recycled buffers. Arguments must
+// match the parameters' types and dims. The arena holds the two pointer tables.
+heddle_status run_bind(arena *a, compiled *c, int argument_count, literal *const *arguments, run *out);
+heddle_status run_execute(run *r);
+// The result as a literal in row-major order: a tuple if the entry's result is one.
+heddle_status run_fetch(arena *a, const run *r, literal **out);
+void run_release(run *r);  // gives the buffers back
+
+// All four in order.
+heddle_status run_once(arena *a, compiled *c, int argument_count, literal *const *arguments, literal **out);
+
+#endif

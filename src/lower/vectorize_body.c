@@ -1,0 +1,355 @@
+// Rewrites scalar operations for `width` lanes at once; see vectorize_loops.c for why.
+//
+// Values are classified while they are built (lane_kind). What does not depend on the lane stays scalar and is merely
+// cloned, so that address arithmetic and loads of broadcast operands cost one scalar operation per vector.
+#include "lower/vectorize_body.h"
+
+#include <mlir-c/AffineMap.h>
+
+#include "dialect/xla_gpu.h"
+
+static bool refuse(vectorizer *v, const char *reason) {
+  if (!v->refusal) v->refusal = reason;
+  return false;
+}
+
+static lane_value *bind(vectorizer *v, MlirValue old, lane_kind kind, MlirValue value) {
+  lane_value *entry = arena_new(v->arena, lane_value);
+  *entry = (lane_value){.kind = kind, .value = value};
+  ptr_map_put(v->arena, &v->values, old.ptr, entry);
+  return entry;
+}
+
+void vectorizer_bind(vectorizer *v, MlirValue old, lane_kind kind, MlirValue value) { bind(v, old, kind, value); }
+
+// Values from outside the loop are their own uniform value.
+lane_value *vectorizer_lookup(vectorizer *v, MlirValue old) {
+  lane_value *entry = ptr_map_get(&v->values, old.ptr);
+  return entry ? entry : bind(v, old, LANE_UNIFORM, old);
+}
+
+static bool is_lane_type(MlirType t) { return mlirTypeIsAInteger(t) || mlirTypeIsAFloat(t) || mlirTypeIsAIndex(t); }
+
+static MlirType vector_of(vectorizer *v, MlirType element) {
+  int64_t width = v->width;
+  return mlirVectorTypeGet(1, &width, element);
+}
+
+// <0, 1, ..., width - 1> as index.
+static MlirValue lane_numbers(vectorizer *v, ir_builder *b) {
+  MlirAttribute *numbers = arena_array(v->arena, MlirAttribute, v->width);
+  MlirType index = mlirIndexTypeGet(b->context);
+  for (int l = 0; l < v->width; l++) numbers[l] = mlirIntegerAttrGet(index, l);
+  MlirType type = vector_of(v, index);
+  MlirNamedAttribute value = ir_named(b->context, "value", mlirDenseElementsAttrGet(type, v->width, numbers));
+  return ir_value_with(b, "arith.constant", type, 0, NULL, 1, &value);
+}
+
+static MlirValue get_vector(vectorizer *v, ir_builder *b, MlirValue old) {
+  lane_value *entry = vectorizer_lookup(v, old);
+  if (entry->kind == LANE_VECTOR) return entry->value;
+  // A cached form may have been built in a nested block that does not enclose this point.
+  if (entry->vector.ptr && mlirBlockEqual(entry->vector_block, b->block)) return entry->vector;
+  MlirType type = vector_of(v, mlirValueGetType(old));
+  MlirValue vector;
+  if (entry->kind == LANE_SEPARATE) {
+    vector = ir_value(b, "vector.from_elements", type, v->width, entry->lanes);
+  } else {
+    vector = ir_value(b, "vector.broadcast", type, 1, &entry->value);
+    if (entry->kind == LANE_CONTIGUOUS) vector = ir_binary(b, "arith.addi", vector, lane_numbers(v, b));
+  }
+  entry->vector = vector;
+  entry->vector_block = b->block;
+  return vector;
+}
+
+static MlirValue extract_lane(ir_builder *b, MlirValue vector, int lane) {
+  MlirNamedAttribute position =
+      ir_named(b->context, "static_position", mlirDenseI64ArrayGet(b->context, 1, (int64_t[]){lane}));
+  return ir_value_with(b, "vector.extract", ir_element_type(mlirValueGetType(vector)), 1, &vector, 1, &position);
+}
+
+static MlirValue get_lane(vectorizer *v, ir_builder *b, MlirValue old, int lane) {
+  lane_value *entry = vectorizer_lookup(v, old);
+  switch (entry->kind) {
+    case LANE_UNIFORM: return entry->value;
+    case LANE_CONTIGUOUS: return lane ? ir_binary(b, "arith.addi", entry->value, ir_index(b, lane)) : entry->value;
+    case LANE_SEPARATE: return entry->lanes[lane];
+    case LANE_VECTOR: break;
+  }
+  return extract_lane(b, entry->value, lane);
+}
+
+static bool all_uniform(vectorizer *v, MlirOperation op) {
+  for (int i = 0; i < (int)mlirOperationGetNumOperands(op); i++)
+    if (vectorizer_lookup(v, ir_operand(op, i))->kind != LANE_UNIFORM) return false;
+  return true;
+}
+
+static MlirOperation clone_for_lane(vectorizer *v, ir_builder *b, MlirOperation op, int lane) {
+  int count = (int)mlirOperationGetNumOperands(op);
+  MlirValue *operands = arena_array(v->arena, MlirValue, count);
+  for (int i = 0; i < count; i++) operands[i] = get_lane(v, b, ir_operand(op, i), lane);
+  MlirOperation clone = mlirOperationClone(op);
+  for (int i = 0; i < count; i++) mlirOperationSetOperand(clone, i, operands[i]);
+  mlirBlockInsertOwnedOperationBefore(b->block, b->before, clone);
+  return clone;
+}
+
+static bool do_uniform(vectorizer *v, ir_builder *b, MlirOperation op) {
+  MlirOperation clone = clone_for_lane(v, b, op, 0);
+  for (int i = 0; i < (int)mlirOperationGetNumResults(op); i++)
+    bind(v, ir_result(op, i), LANE_UNIFORM, ir_result(clone, i));
+  return true;
+}
+
+// How a result of an apply_indexing varies over the lanes when its operands that vary are the loop's own variable.
+static lane_kind index_kind(vectorizer *v, MlirOperation op, int result) {
+  const indexing_map *m = xla_gpu_indexing_map(ir_get(op, "map"));
+  int symbols = m->range_count + m->rt_count;
+  interval *dim_bounds = arena_array(v->arena, interval, m->dim_count);
+  interval *symbol_bounds = arena_array(v->arena, interval, symbols + 1);
+  const affine_expr **dim_by = arena_array(v->arena, const affine_expr *, m->dim_count);
+  const affine_expr **symbol_by = arena_array(v->arena, const affine_expr *, symbols);
+  const affine_expr *lane = affine_symbol(v->arena, symbols);
+  symbol_bounds[symbols] = (interval){0, v->width - 1};
+  for (int i = 0; i < m->dim_count + symbols; i++) {
+    bool is_dim = i < m->dim_count;
+    int position = is_dim ? i : i - m->dim_count;
+    indexing_variable variable = is_dim                      ? m->dims[position]
+                                 : position < m->range_count ? m->ranges[position]
+                                                             : m->rts[position - m->range_count];
+    interval *bounds = is_dim ? &dim_bounds[position] : &symbol_bounds[position];
+    *bounds = variable.bounds;
+    MlirValue operand = ir_operand(op, i);
+    if (vectorizer_lookup(v, operand)->kind == LANE_UNIFORM) continue;
+    if (!mlirValueEqual(operand, v->old_iv)) return LANE_SEPARATE;
+    const affine_expr *self = is_dim ? affine_dim(v->arena, position) : affine_symbol(v->arena, position);
+    const affine_expr *split = affine_add(v->arena, affine_mul_constant(v->arena, self, v->width), lane);
+    *(is_dim ? &dim_by[position] : &symbol_by[position]) = split;
+    *bounds = interval_floordiv(*bounds, v->width);
+  }
+  const affine_expr *e = affine_replace(v->arena, m->results[result], dim_by, m->dim_count, symbol_by, symbols);
+  e = affine_simplify(v->arena, e, dim_bounds, symbol_bounds);
+  if (!affine_uses_symbol(e, symbols)) return LANE_UNIFORM;
+  e = affine_simplify(v->arena, affine_sub(v->arena, e, lane), dim_bounds, symbol_bounds);
+  return affine_uses_symbol(e, symbols) ? LANE_SEPARATE : LANE_CONTIGUOUS;
+}
+
+static bool do_apply_indexing(vectorizer *v, ir_builder *b, MlirOperation op) {
+  MlirOperation *clones = arena_array(v->arena, MlirOperation, v->width);
+  clones[0] = clone_for_lane(v, b, op, 0);
+  for (int r = 0; r < (int)mlirOperationGetNumResults(op); r++) {
+    lane_kind kind = index_kind(v, op, r);
+    lane_value *entry = bind(v, ir_result(op, r), kind, ir_result(clones[0], r));
+    if (kind != LANE_SEPARATE) continue;
+    entry->lanes = arena_array(v->arena, MlirValue, v->width);
+    for (int l = 0; l < v->width; l++) {
+      if (!clones[l].ptr) clones[l] = clone_for_lane(v, b, op, l);
+      entry->lanes[l] = ir_result(clones[l], r);
+    }
+  }
+  return true;
+}
+
+static bool do_elementwise(vectorizer *v, ir_builder *b, MlirOperation op) {
+  int count = (int)mlirOperationGetNumOperands(op);
+  MlirValue *operands = arena_array(v->arena, MlirValue, count);
+  if (mlirOperationGetNumResults(op) != 1 || !is_lane_type(ir_result_type(op, 0)))
+    return refuse(v, "an elementwise operation on a type without vector form");
+  for (int i = 0; i < count; i++) {
+    if (!is_lane_type(mlirValueGetType(ir_operand(op, i))))
+      return refuse(v, "an elementwise operation on a type without vector form");
+    operands[i] = get_vector(v, b, ir_operand(op, i));
+  }
+  int attribute_count = (int)mlirOperationGetNumAttributes(op);
+  MlirNamedAttribute *attributes = arena_array(v->arena, MlirNamedAttribute, attribute_count);
+  for (int i = 0; i < attribute_count; i++) attributes[i] = mlirOperationGetAttribute(op, i);
+  const char *name = mlirIdentifierStr(mlirOperationGetName(op)).data;
+  MlirValue result =
+      ir_value_with(b, name, vector_of(v, ir_result_type(op, 0)), count, operands, attribute_count, attributes);
+  bind(v, ir_result(op, 0), LANE_VECTOR, result);
+  return true;
+}
+
+// Lanes one by one. Under a mask the index of a lane that is off becomes 0, which is always inside the tensor.
+static MlirValue gather(vectorizer *v, ir_builder *b, MlirOperation op) {
+  MlirValue *lanes = arena_array(v->arena, MlirValue, v->width);
+  MlirValue operands[2] = {vectorizer_lookup(v, ir_operand(op, 0))->value};
+  for (int l = 0; l < v->width; l++) {
+    operands[1] = get_lane(v, b, ir_operand(op, 1), l);
+    if (v->mask.ptr) operands[1] = ir_select(b, extract_lane(b, v->mask, l), operands[1], ir_index(b, 0));
+    lanes[l] = ir_value(b, "tensor.extract", ir_result_type(op, 0), 2, operands);
+  }
+  v->separate_loads += v->width;
+  return ir_value(b, "vector.from_elements", vector_of(v, ir_result_type(op, 0)), v->width, lanes);
+}
+
+static MlirValue transfer_read(vectorizer *v, ir_builder *b, MlirOperation op) {
+  MlirType element = ir_result_type(op, 0);
+  MlirValue padding = mlirTypeIsAFloat(element) ? ir_float(b, element, 0) : ir_int(b, element, 0);
+  MlirValue operands[] = {vectorizer_lookup(v, ir_operand(op, 0))->value,
+                          vectorizer_lookup(v, ir_operand(op, 1))->value, padding};
+  MlirNamedAttribute attributes[] = {
+      ir_named(b->context, "permutation_map", mlirAffineMapAttrGet(mlirAffineMapMultiDimIdentityGet(b->context, 1))),
+      ir_named_text(b->context, "in_bounds", "[true]"),
+      ir_named_text(b->context, "operandSegmentSizes", "array<i32: 1, 1, 1, 0>"),
+  };
+  return ir_value_with(b, "vector.transfer_read", vector_of(v, element), 3, operands, 3, attributes);
+}
+
+static bool do_extract(vectorizer *v, ir_builder *b, MlirOperation op) {
+  if (!is_lane_type(ir_result_type(op, 0))) return refuse(v, "an element type without vector form");
+  if (mlirOperationGetNumOperands(op) != 2) return refuse(v, "a tensor that is not flat");
+  lane_value *index = vectorizer_lookup(v, ir_operand(op, 1));
+  bool is_contiguous = index->kind == LANE_CONTIGUOUS && !v->mask.ptr;
+  MlirValue result = is_contiguous ? transfer_read(v, b, op) : gather(v, b, op);
+  bind(v, ir_result(op, 0), LANE_VECTOR, result);
+  return true;
+}
+
+static bool do_insert(vectorizer *v, ir_builder *b, MlirOperation op) {
+  if (v->mask.ptr) return refuse(v, "a store under a condition");
+  if (mlirOperationGetNumOperands(op) != 3) return refuse(v, "a tensor that is not flat");
+  MlirValue element = ir_operand(op, 0);
+  if (!is_lane_type(mlirValueGetType(element))) return refuse(v, "an element type without vector form");
+  MlirValue tensor = vectorizer_lookup(v, ir_operand(op, 1))->value;
+  lane_value *index = vectorizer_lookup(v, ir_operand(op, 2));
+  if (index->kind == LANE_UNIFORM) return refuse(v, "a store to one place by all iterations");
+  if (index->kind == LANE_CONTIGUOUS) {
+    MlirValue operands[] = {get_vector(v, b, element), tensor, index->value};
+    MlirNamedAttribute attributes[] = {
+        ir_named(b->context, "permutation_map", mlirAffineMapAttrGet(mlirAffineMapMultiDimIdentityGet(b->context, 1))),
+        ir_named_text(b->context, "in_bounds", "[true]"),
+        ir_named_text(b->context, "operandSegmentSizes", "array<i32: 1, 1, 1, 0>"),
+    };
+    tensor = ir_value_with(b, "vector.transfer_write", mlirValueGetType(tensor), 3, operands, 3, attributes);
+  } else {
+    for (int l = 0; l < v->width; l++) {
+      MlirValue operands[] = {get_lane(v, b, element, l), tensor, get_lane(v, b, ir_operand(op, 2), l)};
+      tensor = ir_value(b, "tensor.insert", mlirValueGetType(tensor), 3, operands);
+    }
+  }
+  bind(v, ir_result(op, 0), LANE_UNIFORM, tensor);
+  return true;
+}
+
+// Both branches run, under complementary masks; the results are selected.
+static bool do_divergent_if(vectorizer *v, ir_builder *b, MlirOperation op) {
+  int count = (int)mlirOperationGetNumResults(op);
+  for (int i = 0; i < count; i++)
+    if (!is_lane_type(ir_result_type(op, i))) return refuse(v, "a condition that varies and guards a tensor");
+  MlirValue condition = get_vector(v, b, ir_operand(op, 0)), outer = v->mask;
+  MlirValue yes = ir_int(b, vector_of(v, mlirIntegerTypeGet(b->context, 1)), 1);
+  MlirValue masks[2] = {condition, ir_binary(b, "arith.xori", condition, yes)};
+  MlirValue *results[2];
+  for (int branch = 0; branch < 2; branch++) {
+    results[branch] = arena_array(v->arena, MlirValue, count);
+    MlirBlock block = ir_body(op, branch);
+    if (mlirBlockIsNull(block)) return count == 0 ? true : refuse(v, "a condition without an else branch");
+    v->mask = outer.ptr ? ir_binary(b, "arith.andi", outer, masks[branch]) : masks[branch];
+    if (!vectorizer_block(v, b, block)) return false;
+    for (int i = 0; i < count; i++) results[branch][i] = get_vector(v, b, ir_operand(ir_terminator(block), i));
+  }
+  v->mask = outer;
+  for (int i = 0; i < count; i++)
+    bind(v, ir_result(op, i), LANE_VECTOR, ir_select(b, condition, results[0][i], results[1][i]));
+  return true;
+}
+
+// What the block yields, as the new operation carries it: vectors for numbers, tensors as they are.
+static void yield_lanes(vectorizer *v, ir_builder *b, MlirOperation terminator) {
+  int count = (int)mlirOperationGetNumOperands(terminator);
+  MlirValue *yielded = arena_array(v->arena, MlirValue, count);
+  for (int i = 0; i < count; i++) {
+    MlirValue old = ir_operand(terminator, i);
+    yielded[i] = is_lane_type(mlirValueGetType(old)) ? get_vector(v, b, old) : vectorizer_lookup(v, old)->value;
+  }
+  ir_yield(b, count, yielded);
+}
+
+static void bind_lanes(vectorizer *v, MlirValue old, MlirValue new_value) {
+  bind(v, old, is_lane_type(mlirValueGetType(old)) ? LANE_VECTOR : LANE_UNIFORM, new_value);
+}
+
+static bool do_uniform_if(vectorizer *v, ir_builder *b, MlirOperation op) {
+  int count = (int)mlirOperationGetNumResults(op);
+  MlirType *types = arena_array(v->arena, MlirType, count);
+  for (int i = 0; i < count; i++) {
+    types[i] = ir_result_type(op, i);
+    if (is_lane_type(types[i])) types[i] = vector_of(v, types[i]);
+    else if (!mlirTypeIsATensor(types[i])) return refuse(v, "a condition that yields a type without vector form");
+  }
+  MlirOperation result = ir_if(b, vectorizer_lookup(v, ir_operand(op, 0))->value, count, types);
+  bool ok = true;
+  for (int branch = 0; branch < 2; branch++) {
+    ir_builder inner = ir_builder_at_end(b->context, ir_body(result, branch), v->arena);
+    MlirBlock block = ir_body(op, branch);
+    if (mlirBlockIsNull(block)) {
+      ir_yield(&inner, 0, NULL);
+      continue;
+    }
+    ok = ok && vectorizer_block(v, &inner, block);
+    if (ok) yield_lanes(v, &inner, ir_terminator(block));
+    else ir_yield(&inner, 0, NULL);
+  }
+  for (int i = 0; i < count; i++) bind_lanes(v, ir_result(op, i), ir_result(result, i));
+  return ok;
+}
+
+static bool do_for(vectorizer *v, ir_builder *b, MlirOperation op) {
+  MlirValue bounds[3];
+  for (int i = 0; i < 3; i++) {
+    lane_value *bound = vectorizer_lookup(v, ir_operand(op, i));
+    if (bound->kind != LANE_UNIFORM) return refuse(v, "an inner loop whose bounds vary");
+    bounds[i] = bound->value;
+  }
+  int count = (int)mlirOperationGetNumResults(op);
+  MlirValue *inits = arena_array(v->arena, MlirValue, count);
+  for (int i = 0; i < count; i++) {
+    MlirValue old = ir_operand(op, 3 + i);
+    bool is_lane = is_lane_type(mlirValueGetType(old));
+    if (!is_lane && !mlirTypeIsATensor(mlirValueGetType(old)))
+      return refuse(v, "an inner loop over a type without vector form");
+    inits[i] = is_lane ? get_vector(v, b, old) : vectorizer_lookup(v, old)->value;
+  }
+  MlirOperation result = ir_for(b, bounds[0], bounds[1], bounds[2], count, inits);
+  MlirBlock old_body = ir_body(op, 0), body = ir_body(result, 0);
+  bind(v, mlirBlockGetArgument(old_body, 0), LANE_UNIFORM, mlirBlockGetArgument(body, 0));
+  for (int i = 0; i < count; i++)
+    bind_lanes(v, mlirBlockGetArgument(old_body, i + 1), mlirBlockGetArgument(body, i + 1));
+  ir_builder inner = ir_builder_at_end(b->context, body, v->arena);
+  bool ok = vectorizer_block(v, &inner, old_body);
+  if (ok) yield_lanes(v, &inner, ir_terminator(old_body));
+  else ir_yield(&inner, count, inits);
+  for (int i = 0; i < count; i++) bind_lanes(v, ir_result(op, i), ir_result(result, i));
+  return ok;
+}
+
+static bool is_region_free(MlirOperation op) { return mlirOperationGetNumRegions(op) == 0; }
+
+static bool vectorize_op(vectorizer *v, ir_builder *b, MlirOperation op) {
+  str name = {mlirIdentifierStr(mlirOperationGetName(op)).data, mlirIdentifierStr(mlirOperationGetName(op)).length};
+  if (str_is(name, "scf.for")) return do_for(v, b, op);
+  if (str_is(name, "scf.if")) {
+    bool is_uniform = vectorizer_lookup(v, ir_operand(op, 0))->kind == LANE_UNIFORM;
+    return is_uniform ? do_uniform_if(v, b, op) : do_divergent_if(v, b, op);
+  }
+  // A uniform load under a mask may be out of bounds when no lane is on; it takes the masked path.
+  bool is_load = str_is(name, "tensor.extract");
+  if (str_is(name, "tensor.insert")) return do_insert(v, b, op);
+  if (is_region_free(op) && all_uniform(v, op) && !(is_load && v->mask.ptr)) return do_uniform(v, b, op);
+  if (is_load) return do_extract(v, b, op);
+  if (str_is(name, "xla_gpu.apply_indexing")) return do_apply_indexing(v, b, op);
+  if (is_region_free(op) && (str_starts_with(name, "arith.") || str_starts_with(name, "math.")))
+    return do_elementwise(v, b, op);
+  return refuse(v, arena_strdup(v->arena, name.data, name.size));
+}
+
+bool vectorizer_block(vectorizer *v, ir_builder *b, MlirBlock block) {
+  MlirOperation terminator = ir_terminator(block);
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationEqual(op, terminator);
+       op = mlirOperationGetNextInBlock(op))
+    if (!vectorize_op(v, b, op)) return false;
+  return true;
+}

@@ -1,0 +1,41 @@
+// The body half of xla-cpu-vectorize-loops: rewriting one loop body for `width` neighbouring iterations at once.
+#ifndef HEDDLE_LOWER_VECTORIZE_BODY_H_
+#define HEDDLE_LOWER_VECTORIZE_BODY_H_
+
+#include "base/map.h"
+#include "emit/ir_builder.h"
+
+// What an old (scalar) value is over the lanes of the new body.
+typedef enum lane_kind {
+  LANE_UNIFORM,     // `value` is the same for all lanes
+  LANE_CONTIGUOUS,  // an index: lane l is value + l
+  LANE_SEPARATE,    // an index without such form: `lanes` holds one scalar per lane
+  LANE_VECTOR,      // `value` is a vector of the lanes
+} lane_kind;
+
+typedef struct lane_value {
+  lane_kind kind;
+  MlirValue value;
+  MlirValue *lanes;
+  MlirValue vector;  // cached vector form within `vector_block`, or null
+  MlirBlock vector_block;
+} lane_value;
+
+typedef struct vectorizer {
+  arena *arena;
+  int width;
+  MlirValue old_iv;     // index maps of it are studied with iv = width * q + lane
+  ptr_map values;       // old value -> lane_value *
+  MlirValue mask;       // lanes that are on inside a flattened scf.if; null = all
+  int separate_loads;   // lanes loaded one by one so far
+  const char *refusal;  // why the body cannot be vectorized; null while it can
+} vectorizer;
+
+// Records what an old value became.
+void vectorizer_bind(vectorizer *v, MlirValue old, lane_kind kind, MlirValue value);
+// Rewrites the block's operations (terminator excluded) at the builder. False and `refusal` set if one cannot be.
+bool vectorizer_block(vectorizer *v, ir_builder *b, MlirBlock block);
+// A tensor or a uniform value in the new body.
+lane_value *vectorizer_lookup(vectorizer *v, MlirValue old);
+
+#endif

@@ -1,0 +1,118 @@
+// xla-cpu-vectorize-loops: the loop over a tile's elements -> a loop over explicit vectors plus a scalar remainder.
+//
+// Why ours and not LLVM's: LLVM's loop vectorizer runs late, on code where index arithmetic is already expanded, emits
+// three versions of each loop behind run-time checks, gives up on calls and conversions (bf16), and costs most of the
+// compile time. Here the indexing maps are still symbolic: substituting i = W * q + lane and simplifying with ranges
+// says exactly which access is contiguous, which is the same for all lanes, and which needs single loads. With explicit
+// vectors the LLVM pipeline needs no loop passes at all.
+//
+// The vector is two native registers wide for the widest element the body computes on, which hides latency without
+// spilling. Bodies with an operation that has no vector form stay scalar, and the reason is logged.
+#include "lower/vectorize_body.h"
+
+#include "base/log.h"
+#include "lower/passes.h"
+
+// Beyond this many single-element loads per vector iteration the scalar loop is smaller and no slower.
+enum { SEPARATE_LOADS_LIMIT = 512 };
+
+// Bits of the widest number the body handles; index values live in scalars or are converted and do not count.
+static int widest_element(arena *a, MlirOperation loop) {
+  int widest = 8;
+  ir_operations ops = ir_collect(a, loop, NULL);
+  for (int i = 0; i < ops.size; i++) {
+    for (int r = 0; r < (int)mlirOperationGetNumResults(ops.data[i]); r++) {
+      MlirType t = ir_result_type(ops.data[i], r);
+      if (!mlirTypeIsAInteger(t) && !mlirTypeIsAFloat(t)) continue;
+      int bits = ir_bit_width(t);
+      if (bits > widest) widest = bits;
+    }
+  }
+  return widest;
+}
+
+static bool has_tensor_results_only(MlirOperation loop) {
+  for (int i = 0; i < (int)mlirOperationGetNumResults(loop); i++)
+    if (!mlirTypeIsATensor(ir_result_type(loop, i))) return false;
+  return mlirOperationGetNumResults(loop) > 0;
+}
+
+// Loops over a tile: outermost, from 0 by 1, carrying only the result tensors.
+static bool is_tile_loop(MlirOperation loop) {
+  int64_t lower, step;
+  return ir_is(mlirOperationGetParentOperation(loop), "func.func") && ir_constant_value(ir_operand(loop, 0), &lower) &&
+         lower == 0 && ir_constant_value(ir_operand(loop, 2), &step) && step == 1 && has_tensor_results_only(loop);
+}
+
+// The vector loop over [0, upper), or a null operation with the reason logged.
+static MlirOperation build_vector_loop(arena *a, MlirOperation loop, MlirValue upper, int width) {
+  ir_builder b = ir_builder_before(loop, a);
+  int init_count = (int)mlirOperationGetNumResults(loop);
+  MlirValue *inits = arena_array(a, MlirValue, init_count);
+  for (int i = 0; i < init_count; i++) inits[i] = ir_operand(loop, 3 + i);
+  MlirOperation result = ir_for(&b, ir_index(&b, 0), upper, ir_index(&b, width), init_count, inits);
+  MlirBlock old_body = ir_body(loop, 0), new_body = ir_body(result, 0);
+
+  vectorizer v = {.arena = a, .width = width, .old_iv = mlirBlockGetArgument(old_body, 0)};
+  vectorizer_bind(&v, v.old_iv, LANE_CONTIGUOUS, mlirBlockGetArgument(new_body, 0));
+  for (int i = 0; i < init_count; i++)
+    vectorizer_bind(&v, mlirBlockGetArgument(old_body, i + 1), LANE_UNIFORM, mlirBlockGetArgument(new_body, i + 1));
+  ir_builder inner = ir_builder_at_end(b.context, new_body, a);
+  if (vectorizer_block(&v, &inner, old_body)) {
+    MlirOperation yield = ir_terminator(old_body);
+    MlirValue *yielded = arena_array(a, MlirValue, init_count);
+    for (int i = 0; i < init_count; i++) yielded[i] = vectorizer_lookup(&v, ir_operand(yield, i))->value;
+    ir_yield(&inner, init_count, yielded);
+  }
+  if (!v.refusal && v.separate_loads > SEPARATE_LOADS_LIMIT) v.refusal = "too many single-element loads";
+  if (!v.refusal) return result;
+  // Tells code generation to run LLVM's own loop passes.
+  ir_set(mlirOperationGetParentOperation(mlirOperationGetParentOperation(loop)), "xla.scalar_loops",
+         mlirUnitAttrGet(b.context));
+  log_print(1, "xla-cpu-vectorize-loops: loop left scalar: %s", v.refusal);
+  ir_yield(&inner, init_count, inits);  // a block needs its terminator even to be erased
+  ir_erase(result);
+  return (MlirOperation){NULL};
+}
+
+static void vectorize_loop(arena *a, MlirOperation loop, int vector_bits) {
+  int width = 2 * vector_bits / widest_element(a, loop);
+  if (width < 2) return;
+  ir_builder b = ir_builder_before(loop, a);
+  MlirValue upper = ir_operand(loop, 1), vector_upper = upper;
+  int64_t trips = -1;
+  bool is_constant = ir_constant_value(upper, &trips);
+  if (is_constant && trips < width) return;
+  bool has_remainder = !is_constant || trips % width != 0;
+  if (is_constant && has_remainder) {
+    vector_upper = ir_index(&b, trips - trips % width);
+  } else if (has_remainder) {
+    MlirValue rest = ir_binary(&b, "arith.remsi", upper, ir_index(&b, width));
+    vector_upper = ir_binary(&b, "arith.subi", upper, rest);
+  }
+  MlirOperation vector_loop = build_vector_loop(a, loop, vector_upper, width);
+  if (ir_is_null(vector_loop)) return;
+  int count = (int)mlirOperationGetNumResults(loop);
+  if (has_remainder) {
+    mlirOperationSetOperand(loop, 0, vector_upper);
+    for (int i = 0; i < count; i++) mlirOperationSetOperand(loop, 3 + i, ir_result(vector_loop, i));
+    return;
+  }
+  MlirValue *results = arena_array(a, MlirValue, count);
+  for (int i = 0; i < count; i++) results[i] = ir_result(vector_loop, i);
+  ir_replace(loop, results);
+}
+
+static heddle_status run(lower_context *c, MlirOperation module) {
+  if (c->options->vector_bits == 0) return status_ok();
+  ir_operations loops = ir_collect(c->scratch, module, "scf.for");
+  for (int i = 0; i < loops.size; i++)
+    if (is_tile_loop(loops.data[i])) vectorize_loop(c->scratch, loops.data[i], c->options->vector_bits);
+  return status_ok();
+}
+
+const lower_pass lower_vectorize_loops = {
+    .name = "xla-cpu-vectorize-loops",
+    .summary = "loop over a tile's elements -> loop over explicit vectors and a scalar remainder",
+    .run = run,
+};

@@ -1,0 +1,93 @@
+#include "rt/buffer.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { LINE = 64 };
+#define HUGE_PAGE ((size_t)2 << 20)
+
+typedef struct block {
+  void *data;
+  size_t size;
+  int in_use;
+} block;
+
+struct buffer_cache {
+  pthread_mutex_t lock;
+  block *blocks;
+  size_t count, capacity;
+};
+
+buffer_cache *buffer_cache_create(void) {
+  buffer_cache *c = calloc(1, sizeof *c);
+  if (c && pthread_mutex_init(&c->lock, NULL) != 0) {
+    free(c);
+    return NULL;
+  }
+  return c;
+}
+
+void buffer_cache_destroy(buffer_cache *c) {
+  if (!c) return;
+  for (size_t i = 0; i < c->count; i++) free(c->blocks[i].data);
+  free(c->blocks);
+  pthread_mutex_destroy(&c->lock);
+  free(c);
+}
+
+static void *allocate(size_t size) {
+  void *p = NULL;
+  size_t align = size >= HUGE_PAGE ? HUGE_PAGE : LINE;
+  if (posix_memalign(&p, align, size) != 0) return NULL;
+  // Only advice: without huge pages the memory is as good, its first use is slower.
+  if (align == HUGE_PAGE) (void)madvise(p, size, MADV_HUGEPAGE);
+  return p;
+}
+
+static block *add_block(buffer_cache *c, size_t size) {
+  if (c->count == c->capacity) {
+    size_t capacity = c->capacity ? c->capacity * 2 : 16;
+    block *blocks = realloc(c->blocks, capacity * sizeof *blocks);
+    if (!blocks) return NULL;
+    c->blocks = blocks;
+    c->capacity = capacity;
+  }
+  void *data = allocate(size);
+  if (!data) return NULL;
+  c->blocks[c->count] = (block){data, size, 0};
+  return &c->blocks[c->count++];
+}
+
+// The smallest free block that is large enough and at most twice too large.
+static block *find_block(buffer_cache *c, size_t size) {
+  block *best = NULL;
+  for (size_t i = 0; i < c->count; i++) {
+    block *b = &c->blocks[i];
+    if (b->in_use || b->size < size || b->size / 2 > size) continue;
+    if (!best || b->size < best->size) best = b;
+  }
+  return best;
+}
+
+void *buffer_take(buffer_cache *c, size_t bytes) {
+  if (bytes > SIZE_MAX - HUGE_PAGE) return NULL;
+  size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : LINE;
+  size_t size = bytes ? (bytes + unit - 1) / unit * unit : unit;
+  pthread_mutex_lock(&c->lock);
+  block *b = find_block(c, size);
+  if (!b) b = add_block(c, size);
+  if (b) b->in_use = 1;
+  void *data = b ? b->data : NULL;
+  pthread_mutex_unlock(&c->lock);
+  return data;
+}
+
+void buffer_give(buffer_cache *c, void *buffer) {
+  if (!buffer) return;
+  pthread_mutex_lock(&c->lock);
+  for (size_t i = 0; i < c->count; i++)
+    if (c->blocks[i].data == buffer) c->blocks[i].in_use = 0;
+  pthread_mutex_unlock(&c->lock);
+}

@@ -1,0 +1,19 @@
+// The one thread pool of the process: OpenMP's, which the libraries that come later (oneDNN, OpenBLAS) share.
+#ifndef HEDDLE_RT_POOL_H_
+#define HEDDLE_RT_POOL_H_
+
+#include <stdint.h>
+
+// Works on items begin … end - 1.
+typedef void (*pool_range_fn)(void *argument, int64_t begin, int64_t end);
+
+// Splits 0 … count - 1 over at most `threads` threads (the caller is one of them) and returns when all is done. Runs on
+// the caller alone if threads <= 1 or count <= 1. Ranges are handed out in order and in small chunks, so that a slow
+// core takes fewer; which thread takes which chunk is not determined, so results must not depend on it. Not reentrant
+// from `fn`.
+void pool_run(int threads, int64_t count, pool_range_fn fn, void *argument);
+
+// Cores this process may use.
+int pool_default_threads(void);
+
+#endif

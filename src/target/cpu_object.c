@@ -1,0 +1,71 @@
+// LLVM dialect -> LLVM IR -> machine code in memory.
+//
+// The pass list is short on purpose: kernels arrive with explicit vectors, so early-cse and licm reach what O3 reaches
+// at a quarter of the compile time. Bodies that stayed scalar get the standard O2 list, whose unroller and vectorizer
+// they need.
+#include "base/log.h"
+#include "target/cpu.h"
+#include "target/llvm_codegen.h"
+
+static const char minimal_passes[] = "function(early-cse,loop-mssa(licm),instsimplify,dse)";
+static const char loop_passes[] = "default<O2>";
+
+// MLIR knows nothing of the machine: without these attributes LLVM generates for the baseline ISA.
+static void set_machine_attributes(arena *a, LLVMModuleRef module, const cpu_machine *machine) {
+  const char *width = arena_printf(a, "%d", machine->vector_bits);
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+    if (LLVMIsDeclaration(f)) continue;
+    llvm_set_function_attribute(f, "target-cpu", machine->name);
+    llvm_set_function_attribute(f, "target-features", machine->features);
+    llvm_set_function_attribute(f, "prefer-vector-width", width);
+  }
+}
+
+static heddle_status emit_assembly(LLVMModuleRef module, LLVMTargetMachineRef tm, text *out) {
+  LLVMModuleRef clone = LLVMCloneModule(module);
+  LLVMMemoryBufferRef buffer;
+  heddle_status s = llvm_emit(clone, tm, LLVMAssemblyFile, &buffer);
+  LLVMDisposeModule(clone);
+  if (!status_is_ok(s)) return s;
+  text_append(out, (str){LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer)});
+  LLVMDisposeMemoryBuffer(buffer);
+  return status_ok();
+}
+
+static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineRef tm, const cpu_machine *machine,
+                              const object_options *options, object_code *out) {
+  set_machine_attributes(a, module, machine);
+  double start = log_seconds();
+  TRY(llvm_run_passes(module, tm, options->optimize_loops ? loop_passes : minimal_passes));
+  out->optimize_seconds = log_seconds() - start;
+  if (options->llvm_ir) llvm_print(module, options->llvm_ir);
+  if (options->assembly) TRY(emit_assembly(module, tm, options->assembly));
+  start = log_seconds();
+  LLVMMemoryBufferRef buffer;
+  TRY(llvm_emit(module, tm, LLVMObjectFile, &buffer));
+  out->size = LLVMGetBufferSize(buffer);
+  out->data = memcpy(arena_alloc(a, out->size), LLVMGetBufferStart(buffer), out->size);
+  LLVMDisposeMemoryBuffer(buffer);
+  out->codegen_seconds = log_seconds() - start;
+  return status_ok();
+}
+
+heddle_status cpu_emit_object(arena *a, MlirOperation module, const cpu_machine *machine, const object_options *options,
+                              object_code *out) {
+  *out = (object_code){0};
+  char *triple = LLVMGetDefaultTargetTriple();
+  LLVMTargetMachineRef tm = NULL;
+  heddle_status s = llvm_target_machine(triple, machine->name, machine->features, &tm);
+  LLVMDisposeMessage(triple);
+  if (!status_is_ok(s)) return s;
+  double start = log_seconds();
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMModuleRef llvm = NULL;
+  s = llvm_translate(module, context, tm, &llvm);
+  out->translate_seconds = log_seconds() - start;
+  if (status_is_ok(s)) s = generate(a, llvm, tm, machine, options, out);
+  if (llvm) LLVMDisposeModule(llvm);
+  LLVMContextDispose(context);
+  LLVMDisposeTargetMachine(tm);
+  return s;
+}

@@ -1,0 +1,24 @@
+// NVIDIA GPUs: lowered MLIR to PTX text. Needs no CUDA: LLVM writes the PTX; the driver or ptxas assembles it.
+#ifndef HEDDLE_TARGET_NVPTX_H_
+#define HEDDLE_TARGET_NVPTX_H_
+
+#include <mlir-c/IR.h>
+
+#include "base/status.h"
+#include "base/str.h"
+#include "lower/pass.h"
+
+typedef struct nvptx_options {
+  const char *chip;       // "sm_75" … "sm_90a"
+  const char *libdevice;  // path of libdevice.10.bc; null: nothing is linked
+  text *llvm_ir;          // if not null: receives the LLVM IR after optimization
+} nvptx_options;
+
+// Path of the CUDA toolkit's math library: $HEDDLE_LIBDEVICE, $CUDA_HOME, /usr/local/cuda*; null if there is none.
+const char *nvptx_find_libdevice(arena *a);
+lower_options nvptx_lower_options(const char *chip, bool has_libdevice, bool exact);
+
+// HEDDLE_INVALID for a chip LLVM does not know.
+heddle_status nvptx_emit(arena *a, MlirOperation module, const nvptx_options *options, text *ptx);
+
+#endif
