@@ -1,9 +1,9 @@
 // Affine expressions over dims and symbols, with floordiv and mod by positive constants.
 //
-// Nodes are immutable and live in the arena they were made in; sharing is free. Factories fold constants and put a sum's
-// and product's constant on the right, nothing more: real simplification needs ranges (simplifier.h). Multiplication,
-// floordiv and mod take a constant on the right-hand side (factories assert the weaker rule that one side of a
-// multiplication is constant; parsers report it as an error before).
+// Nodes are immutable and live in the arena they were made in; sharing is free. Factories fold constants and put a
+// sum's and product's constant on the right, nothing more: real simplification needs ranges (simplifier.h).
+// Multiplication, floordiv and mod take a constant on the right-hand side (factories assert the weaker rule that one
+// side of a multiplication is constant; parsers report it as an error before).
 #ifndef HEDDLE_INDEX_AFFINE_H_
 #define HEDDLE_INDEX_AFFINE_H_
 
@@ -27,6 +27,8 @@ struct affine_expr {
   int64_t value;           // the constant, or the dim's or symbol's number
   const affine_expr *lhs;  // null for leaves
   const affine_expr *rhs;
+  uint32_t height;  // longest way down to a leaf (0 for a leaf) and
+  uint32_t weight;  // number of nodes as a tree, both saturating: set by the factories, so make nodes with them
 };
 
 const affine_expr *affine_constant(arena *a, int64_t value);
@@ -56,6 +58,11 @@ interval affine_range(const affine_expr *e, const interval *dims, const interval
 // True if the variable occurs.
 bool affine_uses_dim(const affine_expr *e, int position);
 bool affine_uses_symbol(const affine_expr *e, int position);
+
+// Calls visit on every different node, operands before users, without recursion: for passes of their own over large
+// expressions. `index` counts up from 0; lhs and rhs are the indices of the operands (-1 for leaves).
+typedef void (*affine_visit_fn)(void *context, const affine_expr *e, int index, int lhs, int rhs);
+void affine_walk(const affine_expr *const *roots, int root_count, affine_visit_fn visit, void *context);
 
 // Prints as MLIR does: `(d0 floordiv 8) mod 512`; names of null print d0, s0. Symbols include the runtime variables.
 void affine_print(text *out, const affine_expr *e, const str *dim_names, const str *symbol_names);

@@ -1,10 +1,11 @@
 // Indexing maps: which element of one array belongs to which point of an index space.
 //
-//   (d0, d1)[s0]{rt0} -> (d0 * 4 + s0, d1 + rt0), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 1], rt0 in [0, 9], d0 + s0 in [0, 5]
+//   (d0, d1)[s0]{rt0} -> (d0 * 4 + s0, d1 + rt0), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 1], rt0 in [0, 9], d0 +
+//   s0 in [0, 5]
 //
 // dims are the map's inputs (or launch ids), ranges are loop variables (reduced dims, chunk, vector), runtime variables
-// (rts) are known only when the program runs (dynamic-slice starts, gather indices). Symbols of the expressions number the
-// ranges first, then the rts. All intervals are inclusive. Maps are immutable once built and live in an arena.
+// (rts) are known only when the program runs (dynamic-slice starts, gather indices). Symbols of the expressions number
+// the ranges first, then the rts. All intervals are inclusive. Maps are immutable once built and live in an arena.
 #ifndef HEDDLE_INDEX_INDEXING_MAP_H_
 #define HEDDLE_INDEX_INDEXING_MAP_H_
 
@@ -42,11 +43,12 @@ bool indexing_map_equal(const indexing_map *l, const indexing_map *r);  // same 
 // Not simplified.
 indexing_map *indexing_map_compose(arena *a, const indexing_map *first, const indexing_map *second);
 
-// Simplifies constraints to a fixpoint, then results with the tightened ranges; point variables become constants; always-
-// true constraints go; an unsatisfiable one makes the map empty. The set of (domain point -> result) pairs never changes.
+// Simplifies constraints to a fixpoint, then results with the tightened ranges; point variables become constants;
+// always- true constraints go; an unsatisfiable one makes the map empty. The set of (domain point -> result) pairs
+// never changes.
 indexing_map *indexing_map_simplify(arena *a, const indexing_map *m);
-// Drops variables no result and no constraint uses (and whose bounds are not empty). `removed_*` (may be null) get one flag
-// per old variable.
+// Drops variables no result and no constraint uses (and whose bounds are not empty). `removed_*` (may be null) get one
+// flag per old variable.
 indexing_map *indexing_map_remove_unused_ranges(arena *a, const indexing_map *m, bool *removed);
 indexing_map *indexing_map_remove_unused(arena *a, const indexing_map *m, bool *removed_dims, bool *removed_ranges,
                                          bool *removed_rts);
@@ -60,17 +62,19 @@ interval indexing_map_expr_range(const indexing_map *m, const affine_expr *e);
 const affine_expr *affine_simplify(arena *a, const affine_expr *e, const interval *dims, const interval *symbols);
 
 // Same map with other variable names, results, constraints (copies what is given).
-indexing_map *indexing_map_with_results(arena *a, const indexing_map *m, int result_count, const affine_expr *const *results);
+indexing_map *indexing_map_with_results(arena *a, const indexing_map *m, int result_count,
+                                        const affine_expr *const *results);
 indexing_map *indexing_map_add_constraint(arena *a, const indexing_map *m, const affine_expr *expr, interval bounds);
 
-// XLA's text, without the `#xla_gpu.indexing_map<"` wrapping. Prints "KNOWN EMPTY" for empty maps. Constraints are sorted
-// by their text; parsing what is printed gives an equal map.
+// XLA's text, without the `#xla_gpu.indexing_map<"` wrapping. Prints "KNOWN EMPTY" for empty maps. Constraints are
+// sorted by their text; parsing what is printed gives an equal map.
 void indexing_map_print(text *out, const indexing_map *m);
 // Errors carry line 1 and the column in `source`.
 heddle_status indexing_map_parse(arena *a, str source, const indexing_map **out);
 
 // Linear (row-major) index <-> multi-index as expressions.
 const affine_expr *indexing_linearize(arena *a, int rank, const int64_t *sizes, const affine_expr *const *indices);
-void indexing_delinearize(arena *a, int rank, const int64_t *sizes, const affine_expr *linear, const affine_expr **indices);
+void indexing_delinearize(arena *a, int rank, const int64_t *sizes, const affine_expr *linear,
+                          const affine_expr **indices);
 
 #endif

@@ -1,6 +1,7 @@
 // Closed integer intervals [lower, upper]; arithmetic saturates at the ends of int64.
 //
-// lower > upper means empty; all empty intervals are equal in meaning. An end at INT64_MIN or INT64_MAX means unbounded.
+// lower > upper means empty; all empty intervals are equal in meaning. An end at INT64_MIN or INT64_MAX means
+// unbounded.
 #ifndef HEDDLE_INDEX_INTERVAL_H_
 #define HEDDLE_INDEX_INTERVAL_H_
 

@@ -1,0 +1,124 @@
+// Interval arithmetic. Every operation over-approximates: the result holds all values the operands can make, and ends
+// that do not fit into int64 stay at its ends, where they mean "unbounded".
+#include "index/interval.h"
+
+static const interval EMPTY = {1, 0};
+
+static int64_t clamp_wide(__int128 v) {
+  if (v > INT64_MAX) return INT64_MAX;
+  if (v < INT64_MIN) return INT64_MIN;
+  return (int64_t)v;
+}
+
+int64_t saturating_add(int64_t a, int64_t b) { return clamp_wide((__int128)a + b); }
+int64_t saturating_mul(int64_t a, int64_t b) { return clamp_wide((__int128)a * b); }
+
+int64_t floor_divide(int64_t a, int64_t b) {
+  if (b == -1) return a == INT64_MIN ? INT64_MAX : -a;
+  int64_t quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+int64_t floor_modulo(int64_t a, int64_t b) {
+  int64_t rest = a % b;
+  return rest < 0 ? rest + b : rest;
+}
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static bool either_empty(interval a, interval b) { return interval_is_empty(a) || interval_is_empty(b); }
+
+bool interval_equal(interval a, interval b) {
+  if (interval_is_empty(a)) return interval_is_empty(b);
+  return a.lower == b.lower && a.upper == b.upper;
+}
+
+bool interval_covers(interval outer, interval inner) {
+  return interval_is_empty(inner) || (outer.lower <= inner.lower && inner.upper <= outer.upper);
+}
+
+interval interval_intersect(interval a, interval b) {
+  return (interval){larger(a.lower, b.lower), smaller(a.upper, b.upper)};
+}
+
+interval interval_union(interval a, interval b) {
+  if (interval_is_empty(a)) return b;
+  if (interval_is_empty(b)) return a;
+  return (interval){smaller(a.lower, b.lower), larger(a.upper, b.upper)};
+}
+
+// An unbounded end stays unbounded whatever is added to it.
+static int64_t add_lower(int64_t a, int64_t b) {
+  return a == INT64_MIN || b == INT64_MIN ? INT64_MIN : saturating_add(a, b);
+}
+
+static int64_t add_upper(int64_t a, int64_t b) {
+  return a == INT64_MAX || b == INT64_MAX ? INT64_MAX : saturating_add(a, b);
+}
+
+interval interval_add(interval a, interval b) {
+  if (either_empty(a, b)) return EMPTY;
+  return (interval){add_lower(a.lower, b.lower), add_upper(a.upper, b.upper)};
+}
+
+interval interval_negate(interval a) {
+  if (interval_is_empty(a)) return EMPTY;
+  return (interval){a.upper == INT64_MAX ? INT64_MIN : -a.upper, a.lower == INT64_MIN ? INT64_MAX : -a.lower};
+}
+
+interval interval_sub(interval a, interval b) { return interval_add(a, interval_negate(b)); }
+
+// One corner of a product. Zero times unbounded is zero: the values are finite, only their bound is unknown.
+static int64_t corner(int64_t a, int64_t b) {
+  if (a == 0 || b == 0) return 0;
+  bool unbounded = a == INT64_MIN || a == INT64_MAX || b == INT64_MIN || b == INT64_MAX;
+  if (unbounded) return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
+  return saturating_mul(a, b);
+}
+
+interval interval_mul(interval a, interval b) {
+  if (either_empty(a, b)) return EMPTY;
+  int64_t corners[4] = {corner(a.lower, b.lower), corner(a.lower, b.upper), corner(a.upper, b.lower),
+                        corner(a.upper, b.upper)};
+  interval r = interval_point(corners[0]);
+  for (int i = 1; i < 4; ++i) r = interval_union(r, interval_point(corners[i]));
+  return r;
+}
+
+interval interval_floordiv(interval a, int64_t divisor) {
+  if (interval_is_empty(a)) return EMPTY;
+  if (divisor < 0) {
+    if (divisor == INT64_MIN) {  // its negation does not fit; only the sign of the dividend matters
+      return (interval){a.upper > 0 ? -1 : 0, a.lower == INT64_MIN ? INT64_MAX : 0};
+    }
+    a = interval_negate(a);
+    divisor = -divisor;
+  }
+  return (interval){a.lower == INT64_MIN ? INT64_MIN : floor_divide(a.lower, divisor),
+                    a.upper == INT64_MAX ? INT64_MAX : floor_divide(a.upper, divisor)};
+}
+
+interval interval_mod(interval a, int64_t modulus) {
+  if (interval_is_empty(a)) return EMPTY;
+  bool bounded = a.lower != INT64_MIN && a.upper != INT64_MAX;
+  if (bounded && floor_divide(a.lower, modulus) == floor_divide(a.upper, modulus)) {
+    return (interval){floor_modulo(a.lower, modulus), floor_modulo(a.upper, modulus)};
+  }
+  return (interval){0, modulus - 1};
+}
+
+interval interval_min(interval a, interval b) {
+  if (either_empty(a, b)) return EMPTY;
+  return (interval){smaller(a.lower, b.lower), smaller(a.upper, b.upper)};
+}
+
+interval interval_max(interval a, interval b) {
+  if (either_empty(a, b)) return EMPTY;
+  return (interval){larger(a.lower, b.lower), larger(a.upper, b.upper)};
+}
+
+uint64_t interval_size(interval a) {
+  if (interval_is_empty(a)) return 0;
+  uint64_t span = (uint64_t)a.upper - (uint64_t)a.lower;
+  return span == UINT64_MAX ? UINT64_MAX : span + 1;
+}
