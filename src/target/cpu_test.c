@@ -1,0 +1,93 @@
+// A module in the LLVM dialect becomes an object, the object becomes code that runs.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <mlir-c/IR.h>
+
+#include "emit/ir_builder.h"
+#include "target/cpu.h"
+
+static const char doubler[] =
+    "llvm.func @double_it(%buffers: !llvm.ptr, %begin: i64, %end: i64) {\n"
+    "  %in = llvm.load %buffers : !llvm.ptr -> !llvm.ptr\n"
+    "  %place = llvm.getelementptr %buffers[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n"
+    "  %out = llvm.load %place : !llvm.ptr -> !llvm.ptr\n"
+    "  %from = llvm.getelementptr %in[%begin] : (!llvm.ptr, i64) -> !llvm.ptr, f32\n"
+    "  %to = llvm.getelementptr %out[%begin] : (!llvm.ptr, i64) -> !llvm.ptr, f32\n"
+    "  %x = llvm.load %from : !llvm.ptr -> f32\n"
+    "  %y = llvm.fadd %x, %x : f32\n"
+    "  llvm.store %y, %to : f32, !llvm.ptr\n"
+    "  llvm.return\n"
+    "}\n";
+
+typedef struct fixture {
+  arena *a;
+  MlirContext context;
+  MlirModule module;
+  cpu_machine machine;
+} fixture;
+
+static int set_up(void **state) {
+  static fixture f;
+  f.a = arena_create();
+  f.context = ir_context_create();
+  f.module = mlirModuleCreateParse(f.context, mlirStringRefCreateFromCString(doubler));
+  if (mlirModuleIsNull(f.module)) return -1;
+  *state = &f;
+  return status_is_ok(cpu_machine_host(f.a, &f.machine)) ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+  fixture *f = *state;
+  mlirModuleDestroy(f->module);
+  mlirContextDestroy(f->context);
+  arena_destroy(f->a);
+  return 0;
+}
+
+static void test_runs(void **state) {
+  fixture *f = *state;
+  text assembly = {0}, llvm_ir = {0};
+  object_options options = {.assembly = &assembly, .llvm_ir = &llvm_ir};
+  object_code object;
+  assert_true(status_is_ok(cpu_emit_object(f->a, mlirModuleGetOperation(f->module), &f->machine, &options, &object)));
+  assert_memory_equal(object.data, "\177ELF", 4);
+  assert_non_null(strstr(text_cstr(&assembly), "double_it"));
+  assert_non_null(strstr(text_cstr(&llvm_ir), "target-cpu"));
+  cpu_jit *jit;
+  assert_true(status_is_ok(cpu_jit_create(&jit)));
+  assert_true(status_is_ok(cpu_jit_add(jit, &object)));
+  void *entry;
+  assert_true(status_is_ok(cpu_jit_lookup(jit, "double_it", &entry)));
+  float in[] = {1, 2.5f}, out[2] = {0};
+  void *buffers[] = {in, out};
+  ((void (*)(void **, int64_t, int64_t))entry)(buffers, 1, 2);
+  assert_true(out[0] == 0 && out[1] == 5);
+  cpu_jit_destroy(jit);
+  text_free(&assembly);
+  text_free(&llvm_ir);
+}
+
+static void test_missing_symbol(void **state) {
+  (void)state;
+  cpu_jit *jit;
+  assert_true(status_is_ok(cpu_jit_create(&jit)));
+  void *entry;
+  heddle_status s = cpu_jit_lookup(jit, "no_such_kernel", &entry);
+  assert_int_equal(heddle_status_code(s), HEDDLE_DEVICE_FAILED);
+  assert_non_null(strstr(heddle_status_message(s), "no_such_kernel"));
+  heddle_status_free(s);
+  cpu_jit_destroy(jit);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_runs, set_up, tear_down),
+      cmocka_unit_test(test_missing_symbol),
+  };
+  return cmocka_run_group_tests_name("target/cpu", tests, NULL, NULL);
+}
