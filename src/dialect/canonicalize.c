@@ -43,16 +43,11 @@ static const indexing_map *map_of(MlirOperation op) {
   return xla_gpu_indexing_map(mlirOperationGetAttributeByName(op, ref("map")));
 }
 
-// Expressions are trees to the printer and the simplifier: counts with repetition, and stops counting at MAX_NODES.
-static int count_nodes(const affine_expr *e, int so_far) {
-  if (so_far > MAX_NODES || !e) return so_far;
-  return count_nodes(e->rhs, count_nodes(e->lhs, so_far + 1));
-}
-
-static int size_of(const indexing_map *m) {
-  int nodes = 0;
-  for (int i = 0; i < m->result_count; i++) nodes = count_nodes(m->results[i], nodes);
-  for (int i = 0; i < m->constraint_count; i++) nodes = count_nodes(m->constraints[i].expr, nodes);
+// Number of nodes, counting shared ones as often as they are used: the printer and the simplifier see trees.
+static uint64_t size_of(const indexing_map *m) {
+  uint64_t nodes = 0;
+  for (int i = 0; i < m->result_count; i++) nodes += m->results[i]->weight;
+  for (int i = 0; i < m->constraint_count; i++) nodes += m->constraints[i].expr->weight;
   return nodes;
 }
 

@@ -28,6 +28,7 @@ typedef struct xla_gpu_map_slot {
 } xla_gpu_map_slot;
 
 // --- C++ for C
+MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(XlaGpu, xla_gpu);
 xla_gpu_state *xla_gpu_context_state(MlirContext context);
 MlirAttribute xla_gpu_attribute_for_key(MlirContext context, MlirStringRef key);
 xla_gpu_map_slot *xla_gpu_attribute_slot(MlirAttribute attribute);

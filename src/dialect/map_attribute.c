@@ -35,6 +35,30 @@ static text key_of(arena *scratch, const indexing_map *map) {
   return key;
 }
 
+// indexing_map_copy shares expressions and names with the map's arena; the attribute outlives that.
+static const affine_expr *keep_expr(arena *a, const affine_expr *e) {
+  if (!e) return 0;
+  affine_expr *kept = arena_new(a, affine_expr);
+  *kept = *e;
+  kept->lhs = keep_expr(a, e->lhs);
+  kept->rhs = keep_expr(a, e->rhs);
+  return kept;
+}
+
+static void keep_names(arena *a, indexing_variable *variables, int count) {
+  for (int i = 0; i < count; i++) variables[i].name = str_copy(a, variables[i].name);
+}
+
+static const indexing_map *keep(arena *a, const indexing_map *map) {
+  indexing_map *kept = indexing_map_copy(a, map);
+  keep_names(a, kept->dims, kept->dim_count);
+  keep_names(a, kept->ranges, kept->range_count);
+  keep_names(a, kept->rts, kept->rt_count);
+  for (int i = 0; i < kept->result_count; i++) kept->results[i] = keep_expr(a, map->results[i]);
+  for (int i = 0; i < kept->constraint_count; i++) kept->constraints[i].expr = keep_expr(a, map->constraints[i].expr);
+  return kept;
+}
+
 MlirAttribute xla_gpu_indexing_map_attribute(MlirContext context, const indexing_map *map) {
   arena *memory = xla_gpu_context_state(context)->memory;
   arena *scratch = arena_create();
@@ -44,7 +68,7 @@ MlirAttribute xla_gpu_indexing_map_attribute(MlirContext context, const indexing
   text_free(&key);
   xla_gpu_map_slot *slot = xla_gpu_attribute_slot(attribute);
   if (slot->map) return attribute;
-  slot->map = indexing_map_copy(memory, map);
+  slot->map = keep(memory, map);
   text spelling = {0};
   indexing_map_print(&spelling, map);
   slot->spelling = arena_strdup(memory, text_cstr(&spelling), spelling.size);

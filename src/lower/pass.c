@@ -1,0 +1,156 @@
+// The pass table and the driver: runs passes one after another, verifies, prints, times, stops where told.
+#include "lower/pass.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <mlir-c/Diagnostics.h>
+#include <mlir-c/Pass.h>
+#include <mlir-c/RegisterEverything.h>
+
+#include "emit/ir_builder.h"
+#include "lower/passes.h"
+
+const lower_pass *const lower_passes[] = {
+    // MLIR's own
+    &lower_canonicalize,
+    &lower_cse,
+    &lower_licm,
+    &lower_symbol_dce,
+    &lower_erase_dead_functions,
+    &lower_affine,
+    &lower_complex_to_standard,
+    &lower_scf_to_cf,
+    &lower_reconcile_casts,
+    // ours
+    &lower_inliner,
+    &lower_cpu_loops,
+    &lower_vectorize_loops,
+    &lower_cpu_entry,
+    &lower_tensors,
+    &lower_widen_floats,
+    &lower_expand_float_ops,
+    &lower_to_llvm,
+    &(const lower_pass){0},
+};
+
+const lower_pass *lower_pass_find(str name) {
+  for (int i = 0; lower_passes[i]->name; i++) {
+    if (str_is(name, lower_passes[i]->name)) return lower_passes[i];
+  }
+  return 0;
+}
+
+// --- MLIR's own passes
+
+static pthread_once_t register_once = PTHREAD_ONCE_INIT;
+
+static void append_to_text(MlirStringRef part, void *argument) { text_append(argument, (str){part.data, part.length}); }
+
+MlirPassManager lower_upstream_manager(MlirContext context, const char *anchor, const char *pipeline) {
+  pthread_once(&register_once, mlirRegisterAllPasses);
+  MlirPassManager manager = mlirPassManagerCreateOnOperation(context, mlirStringRefCreateFromCString(anchor));
+  mlirPassManagerEnableVerifier(manager, false);  // the driver verifies, once
+  text error = {0};
+  MlirOpPassManager top = mlirPassManagerGetAsOpPassManager(manager);
+  MlirStringRef passes = mlirStringRefCreateFromCString(pipeline);
+  if (mlirLogicalResultIsFailure(mlirOpPassManagerAddPipeline(top, passes, append_to_text, &error)))
+    mlirEmitError(mlirLocationUnknownGet(context), text_cstr(&error));
+  text_free(&error);
+  return manager;
+}
+
+static heddle_status run_upstream(lower_context *c, const lower_pass *pass, MlirOperation module) {
+  MlirPassManager manager = lower_upstream_manager(c->context, "builtin.module", pass->upstream);
+  bool succeeded = mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(manager, module));
+  mlirPassManagerDestroy(manager);
+  TRY(ir_diagnostics(c->context, HEDDLE_INTERNAL, "failed"));
+  return succeeded ? status_ok() : status_error(HEDDLE_INTERNAL, "failed without saying why");
+}
+
+// --- the driver
+
+static double seconds_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static heddle_status verify(MlirOperation module) {
+  if (mlirOperationVerify(module)) return status_ok();
+  heddle_status status = ir_diagnostics(mlirOperationGetContext(module), HEDDLE_INTERNAL, "left invalid IR");
+  return status_is_ok(status) ? status_error(HEDDLE_INTERNAL, "left invalid IR") : status;
+}
+
+static heddle_status run_one(lower_context *c, const lower_pass *pass, MlirOperation module) {
+  TRY(pass->run ? pass->run(c, module) : run_upstream(c, pass, module));
+  TRY(ir_diagnostics(c->context, HEDDLE_INTERNAL, "reported"));
+#ifndef NDEBUG
+  TRY(verify(module));
+#endif
+  return status_ok();
+}
+
+static void print_to_stderr(void *argument, const char *pass, MlirOperation module) {
+  (void)argument;
+  text out = {0};
+  mlirOperationPrint(module, append_to_text, &out);
+  fprintf(stderr, "// -----// IR Dump After %s //----- //\n%s\n", pass, text_cstr(&out));
+  text_free(&out);
+}
+
+// What the observer wants to see after a pass. `before` is the module's text before it, kept up to date for print_all.
+static void show(lower_observer *observer, const lower_pass *pass, MlirOperation module, text *before) {
+  bool wanted = observer->print_after && strcmp(observer->print_after, pass->name) == 0;
+  if (observer->print_all) {
+    text after = {0};
+    mlirOperationPrint(module, append_to_text, &after);
+    wanted |= !str_equal(text_view(before), text_view(&after));
+    text_free(before);
+    *before = after;
+  }
+  if (wanted) (observer->print ? observer->print : print_to_stderr)(observer->argument, pass->name, module);
+}
+
+static void add_timing(lower_observer *observer, const char *pass, double seconds) {
+  int room = (int)(sizeof observer->timings / sizeof *observer->timings);
+  if (!observer->time || observer->timing_count == room) return;
+  observer->timings[observer->timing_count].pass = pass;
+  observer->timings[observer->timing_count++].seconds = seconds;
+}
+
+static heddle_status run_all(lower_context *c, const lower_pass *const *passes, MlirOperation module,
+                             lower_observer *observer, text *printed) {
+  for (int i = 0; passes[i]; i++) {
+    if (observer->bisect >= 0 && i >= observer->bisect) break;
+    double start = seconds_now();
+    heddle_status status = run_one(c, passes[i], module);
+    if (!status_is_ok(status)) return status_context(status, "in pass %s", passes[i]->name);
+    add_timing(observer, passes[i]->name, seconds_now() - start);
+    show(observer, passes[i], module, printed);
+    arena_reset(c->scratch);
+    if (observer->until && strcmp(observer->until, passes[i]->name) == 0) break;
+  }
+  return verify(module);
+}
+
+static heddle_status check_name(const char *flag, const char *name) {
+  if (!name || lower_pass_find(str_from(name))) return status_ok();
+  return status_error(HEDDLE_INVALID, "%s: found \"%s\", wanted the name of a pass", flag, name);
+}
+
+heddle_status lower_run(const lower_pass *const *passes, MlirOperation module, const lower_options *options,
+                        lower_observer *observer) {
+  lower_observer nobody = {.bisect = -1};
+  if (!observer) observer = &nobody;
+  TRY(check_name("--print-after", observer->print_after));
+  TRY(check_name("--until", observer->until));
+  text printed = {0};
+  if (observer->print_all) mlirOperationPrint(module, append_to_text, &printed);
+  lower_context c = {mlirOperationGetContext(module), arena_create(), options};
+  heddle_status status = run_all(&c, passes, module, observer, &printed);
+  arena_destroy(c.scratch);
+  text_free(&printed);
+  return status;
+}

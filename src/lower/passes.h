@@ -1,0 +1,39 @@
+// Every pass of this folder, for the table in pass.c and the pipelines in pipeline.c.
+#ifndef HEDDLE_LOWER_PASSES_H_
+#define HEDDLE_LOWER_PASSES_H_
+
+#include <mlir-c/Pass.h>
+
+#include "lower/pass.h"
+
+// MLIR's own (upstream.c).
+extern const lower_pass lower_canonicalize;
+extern const lower_pass lower_cse;
+extern const lower_pass lower_licm;
+extern const lower_pass lower_symbol_dce;
+extern const lower_pass lower_affine;
+extern const lower_pass lower_complex_to_standard;
+extern const lower_pass lower_scf_to_cf;
+extern const lower_pass lower_reconcile_casts;
+extern const lower_pass lower_erase_dead_functions;
+
+// Ours, in the order in which they first run.
+extern const lower_pass lower_inliner;
+extern const lower_pass lower_cpu_loops;
+extern const lower_pass lower_vectorize_loops;
+extern const lower_pass lower_cpu_entry;
+extern const lower_pass lower_tensors;
+extern const lower_pass lower_widen_floats;
+extern const lower_pass lower_expand_float_ops;
+extern const lower_pass lower_to_llvm;
+
+// A manager that runs MLIR's own passes (a pipeline's text) on operations named `anchor`; destroy it after use. An
+// unknown pass is reported through the context's diagnostics.
+MlirPassManager lower_upstream_manager(MlirContext context, const char *anchor, const char *pipeline);
+
+// Groups of passes that emitters_opt runs under one name ("xla-gpu-test-optimize"); null if there is none of that name.
+const lower_pass *const *lower_group(lower_target target, str name);
+// Names of the groups; ends with null.
+extern const char *const lower_groups[];
+
+#endif

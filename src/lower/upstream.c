@@ -1,0 +1,18 @@
+// MLIR's own passes under their own names.
+#include "lower/passes.h"
+
+const lower_pass lower_canonicalize = {"canonicalize", "folds and canonicalizes operations, to a fixpoint", 0,
+                                       "canonicalize"};
+const lower_pass lower_cse = {"cse", "merges equal operations without side effects", 0, "cse"};
+const lower_pass lower_licm = {"loop-invariant-code-motion", "hoists what does not change out of loops", 0,
+                               "loop-invariant-code-motion"};
+const lower_pass lower_symbol_dce = {"symbol-dce", "erases private functions nobody names", 0, "symbol-dce"};
+// The name the emitters' tests know it by: MLIR's symbol-dce already follows calls from the public functions.
+const lower_pass lower_erase_dead_functions = {"xla-erase-dead-functions", "erases functions the entry does not reach",
+                                               0, "symbol-dce"};
+const lower_pass lower_affine = {"lower-affine", "affine.apply and friends to arith", 0, "lower-affine"};
+const lower_pass lower_complex_to_standard = {"convert-complex-to-standard", "complex arithmetic to pairs of floats", 0,
+                                              "func.func(convert-complex-to-standard)"};
+const lower_pass lower_scf_to_cf = {"convert-scf-to-cf", "structured control flow to branches", 0, "convert-scf-to-cf"};
+const lower_pass lower_reconcile_casts = {"reconcile-unrealized-casts", "erases casts that cancel out", 0,
+                                          "reconcile-unrealized-casts"};
