@@ -256,6 +256,10 @@ indexing_map *indexing_map_remove_unused_ranges(arena *a, const indexing_map *m,
   return remove_variables(a, m, (removal){.from_ranges = true, .ranges = removed});
 }
 
+indexing_map *indexing_map_remove_unused_rts(arena *a, const indexing_map *m, bool *removed) {
+  return remove_variables(a, m, (removal){.from_rts = true, .rts = removed});
+}
+
 indexing_map *indexing_map_remove_unused(arena *a, const indexing_map *m, bool *removed_dims, bool *removed_ranges,
                                          bool *removed_rts) {
   return remove_variables(a, m, (removal){true, true, true, removed_dims, removed_ranges, removed_rts});

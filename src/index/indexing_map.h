@@ -50,6 +50,7 @@ indexing_map *indexing_map_simplify(arena *a, const indexing_map *m);
 // Drops variables no result and no constraint uses (and whose bounds are not empty). `removed_*` (may be null) get one
 // flag per old variable.
 indexing_map *indexing_map_remove_unused_ranges(arena *a, const indexing_map *m, bool *removed);
+indexing_map *indexing_map_remove_unused_rts(arena *a, const indexing_map *m, bool *removed);
 indexing_map *indexing_map_remove_unused(arena *a, const indexing_map *m, bool *removed_dims, bool *removed_ranges,
                                          bool *removed_rts);
 

@@ -1,0 +1,233 @@
+// Indexing maps of instructions: entry points and the building blocks of the rules.
+//
+// The opcode table names an index rule for each opcode; output_to_input_rules (hlo_indexing_inputs.c) and
+// input_to_output_rules (hlo_indexing_outputs.c) have one function per rule and direction.
+#include "index/hlo_indexing.h"
+
+#include "index/hlo_indexing_rules.h"
+
+int indexing_output_count(const instruction *i) { return shape_is_tuple(i->shape) ? i->shape->tuple_size : 1; }
+
+const shape *indexing_output_shape(const instruction *i, int index) {
+  return shape_is_tuple(i->shape) ? i->shape->elements[index] : i->shape;
+}
+
+int list_find(int_list list, int64_t value) {
+  for (int i = 0; i < list.size; ++i) {
+    if (list.data[i] == value) return i;
+  }
+  return -1;
+}
+
+// ---- Building a map
+
+map_builder map_begin(indexing_job *job) { return (map_builder){.job = job}; }
+
+const affine_expr *map_dim(map_builder *b, int64_t position) { return affine_dim(b->job->arena, (int)position); }
+
+const affine_expr *map_range(map_builder *b, int64_t size) {
+  vec_push(b->job->arena, &b->ranges, (indexing_variable){.bounds = {0, size - 1}});
+  return affine_symbol(b->job->arena, b->ranges.size - 1);
+}
+
+static void fill_dims(indexing_map *m, const shape *s) {
+  for (int i = 0; i < m->dim_count; ++i) m->dims[i].bounds = (interval){0, s->dims[i] - 1};
+}
+
+const affine_expr *map_runtime(map_builder *b, int64_t upper, int operand, int rank,
+                               const affine_expr *const *indices) {
+  arena *a = b->job->arena;
+  indexing_map *value = indexing_map_create(a, b->job->shape->rank, b->ranges.size, 0, rank, 0);
+  fill_dims(value, b->job->shape);
+  for (int i = 0; i < b->ranges.size; ++i) value->ranges[i] = b->ranges.data[i];
+  for (int i = 0; i < rank; ++i) value->results[i] = indices[i];
+  vec_push(a, &b->rts, (indexing_variable){.bounds = {0, upper}});
+  vec_push(a, &b->values, (runtime_value){operand, indexing_map_simplify(a, value)});
+  return affine_symbol(a, b->ranges.size + b->rts.size - 1);
+}
+
+void map_result(map_builder *b, const affine_expr *e) { vec_push(b->job->arena, &b->results, e); }
+
+void map_require(map_builder *b, const affine_expr *e, int64_t lower, int64_t upper) {
+  vec_push(b->job->arena, &b->constraints, (indexing_constraint){e, {lower, upper}});
+}
+
+const affine_expr *map_exact_quotient(map_builder *b, const affine_expr *e, int64_t factor, int64_t size) {
+  if (factor != 1) map_require(b, affine_mod(b->job->arena, e, factor), 0, 0);
+  const affine_expr *quotient = affine_floordiv(b->job->arena, e, factor);
+  map_require(b, quotient, 0, size - 1);
+  return quotient;
+}
+
+static indexing_map *assemble(const map_builder *b) {
+  const shape *s = b->job->shape;
+  indexing_map *m =
+      indexing_map_create(b->job->arena, s->rank, b->ranges.size, b->rts.size, b->results.size, b->constraints.size);
+  fill_dims(m, s);
+  for (int i = 0; i < m->range_count; ++i) m->ranges[i] = b->ranges.data[i];
+  for (int i = 0; i < m->rt_count; ++i) m->rts[i] = b->rts.data[i];
+  for (int i = 0; i < m->result_count; ++i) m->results[i] = b->results.data[i];
+  for (int i = 0; i < m->constraint_count; ++i) m->constraints[i] = b->constraints.data[i];
+  return m;
+}
+
+// A runtime variable that can only be 0 (the slice is the whole dim) is a constant by now; its value need not be read.
+static operand_map drop_unused_runtime(arena *a, const map_builder *b, const indexing_map *m) {
+  bool *removed = arena_array(a, bool, m->rt_count);
+  runtime_value *rts = arena_array(a, runtime_value, m->rt_count);
+  int kept = 0;
+  m = indexing_map_remove_unused_rts(a, m, removed);
+  for (int i = 0; i < b->rts.size; ++i) {
+    if (!removed[i]) rts[kept++] = b->values.data[i];
+  }
+  return (operand_map){m, rts};
+}
+
+void map_finish(map_builder *b, int slot) {
+  arena *a = b->job->arena;
+  operand_map *one = arena_new(a, operand_map);
+  *one = drop_unused_runtime(a, b, indexing_map_simplify(a, assemble(b)));
+  b->job->out->operands[slot] = (operand_maps){.count = 1, .maps = one};
+}
+
+void map_finish_identity(indexing_job *job, int slot) {
+  map_builder b = map_begin(job);
+  for (int i = 0; i < job->shape->rank; ++i) map_result(&b, map_dim(&b, i));
+  map_finish(&b, slot);
+}
+
+void map_finish_scalar(indexing_job *job, int slot) {
+  map_builder b = map_begin(job);
+  map_finish(&b, slot);
+}
+
+void map_finish_all(indexing_job *job, int slot, const shape *s) {
+  map_builder b = map_begin(job);
+  for (int i = 0; i < s->rank; ++i) map_result(&b, map_range(&b, s->dims[i]));
+  map_finish(&b, slot);
+}
+
+// ---- What several rules share
+
+const affine_expr *window_position(map_builder *b, window_dim w, const affine_expr *o, const affine_expr *s) {
+  return shifted(b, plus(b, times(b, o, w.stride), times(b, s, w.window_dilation)), -w.padding_low);
+}
+
+const affine_expr *map_start(map_builder *b, int first, int dim, int64_t upper) {
+  const instruction *i = b->job->instruction;
+  // The old form has all starts in one vector.
+  bool is_vector = instruction_operand_shape(i, first)->rank == 1;
+  const affine_expr *component = number(b, dim);
+  return map_runtime(b, upper, is_vector ? first : first + dim, is_vector, &component);
+}
+
+static int *no_dims(arena *a, int count) {
+  int *dims = arena_array(a, int, count);
+  for (int i = 0; i < count; ++i) dims[i] = -1;
+  return dims;
+}
+
+window_dims window_dims_of(arena *a, int operand_rank, int indices_rank, int result_rank, int_list offset_dims,
+                           int_list without, int_list batching, int_list indices_batching, int64_t index_vector_dim) {
+  window_dims d = {.operand_rank = operand_rank,
+                   .window_at = no_dims(a, operand_rank),
+                   .batch_at = no_dims(a, operand_rank),
+                   .index_at = no_dims(a, indices_rank),
+                   .index_vector_dim = index_vector_dim,
+                   .indices_rank = indices_rank};
+  int next = 0;
+  for (int i = 0; i < operand_rank && next < offset_dims.size; ++i) {
+    bool has_window = list_find(without, i) < 0 && list_find(batching, i) < 0;
+    if (has_window) d.window_at[i] = (int)offset_dims.data[next++];
+  }
+  next = 0;
+  for (int i = 0; i < result_rank && next < indices_rank; ++i) {
+    if (list_find(offset_dims, i) >= 0) continue;
+    if (next == index_vector_dim) ++next;
+    if (next < indices_rank) d.index_at[next++] = i;
+  }
+  for (int i = 0; i < batching.size; ++i) d.batch_at[batching.data[i]] = d.index_at[indices_batching.data[i]];
+  return d;
+}
+
+const affine_expr *map_index_component(map_builder *b, const window_dims *d, int indices_operand, int k,
+                                       int64_t upper) {
+  const affine_expr *indices[SHAPE_MAX_RANK];
+  for (int i = 0; i < d->indices_rank; ++i) {
+    indices[i] = i == d->index_vector_dim ? number(b, k) : map_dim(b, d->index_at[i]);
+  }
+  return map_runtime(b, upper, indices_operand, d->indices_rank, indices);
+}
+
+// ---- Linear orders
+
+// Dims from major to minor.
+static void physical_order(const shape *s, bool by_layout, int64_t *order) {
+  int64_t minor_to_major[SHAPE_MAX_RANK];
+  if (by_layout) shape_minor_to_major(s, minor_to_major);
+  for (int i = 0; i < s->rank; ++i) order[i] = by_layout ? minor_to_major[s->rank - 1 - i] : i;
+}
+
+static const indexing_map *linear_map(arena *a, const shape *from, const shape *to, bool by_layout) {
+  int64_t order[SHAPE_MAX_RANK], sizes[SHAPE_MAX_RANK];
+  const affine_expr *indices[SHAPE_MAX_RANK];
+  indexing_map *m = indexing_map_create(a, from->rank, 0, 0, to->rank, 0);
+  fill_dims(m, from);
+  physical_order(from, by_layout, order);
+  for (int i = 0; i < from->rank; ++i) {
+    sizes[i] = from->dims[order[i]];
+    indices[i] = affine_dim(a, (int)order[i]);
+  }
+  const affine_expr *linear = indexing_linearize(a, from->rank, sizes, indices);
+  physical_order(to, by_layout, order);
+  for (int i = 0; i < to->rank; ++i) sizes[i] = to->dims[order[i]];
+  indexing_delinearize(a, to->rank, sizes, linear, indices);
+  for (int i = 0; i < to->rank; ++i) m->results[order[i]] = indices[i];
+  return indexing_map_simplify(a, m);
+}
+
+const indexing_map *hlo_bitcast_map(arena *a, const shape *from, const shape *to) {
+  return linear_map(a, from, to, true);
+}
+
+const indexing_map *hlo_reshape_map(arena *a, const shape *from, const shape *to) {
+  return linear_map(a, from, to, false);
+}
+
+// ---- Entry points
+
+static bool has_unbounded_dim(const shape *s) {
+  for (int i = 0; i < s->rank; ++i) {
+    if (s->dims[i] < 0) return true;
+  }
+  return false;
+}
+
+static heddle_status check_shapes(const instruction *i) {
+  bool unbounded = has_unbounded_dim(i->shape);
+  for (int k = 0; k < i->operand_count; ++k) unbounded = unbounded || has_unbounded_dim(i->operands[k]->shape);
+  if (!unbounded) return status_ok();
+  return status_at(HEDDLE_UNIMPLEMENTED, i->where, "indexing of %s with an unbounded dimension",
+                   hlo_op_text(i->opcode));
+}
+
+static heddle_status run_rule(indexing_job *job, const indexing_rule_fn *rules, int slots) {
+  const instruction *i = job->instruction;
+  indexing_rule_fn rule = rules[hlo_ops[i->opcode].index_rule];
+  if (!rule) {
+    return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s has no indexing maps", hlo_op_text(i->opcode));
+  }
+  TRY(check_shapes(i));
+  *job->out = (hlo_indexing){slots, arena_array(job->arena, operand_maps, slots)};
+  return rule(job);
+}
+
+heddle_status hlo_indexing_output_to_input(arena *a, const instruction *i, int output_index, hlo_indexing *out) {
+  indexing_job job = {a, i, output_index, indexing_output_shape(i, output_index), out};
+  return run_rule(&job, output_to_input_rules, i->operand_count);
+}
+
+heddle_status hlo_indexing_input_to_output(arena *a, const instruction *i, int input_index, hlo_indexing *out) {
+  indexing_job job = {a, i, input_index, instruction_operand_shape(i, input_index), out};
+  return run_rule(&job, input_to_output_rules, indexing_output_count(i));
+}
