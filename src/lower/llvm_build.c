@@ -1,0 +1,146 @@
+// Spelling of the LLVM dialect's operations and attributes, in one place.
+#include "lower/llvm_build.h"
+
+#include <mlir-c/Dialect/LLVM.h>
+
+static MlirStringRef ref(const char *s) { return mlirStringRefCreateFromCString(s); }
+
+static MlirNamedAttribute alignment_attribute(ir_builder *b, int alignment) {
+  return ir_named(b->context, "alignment", mlirIntegerAttrGet(mlirIntegerTypeGet(b->context, 64), alignment));
+}
+
+MlirType llvm_build_pointer_type(MlirContext c, int address_space) {
+  return mlirLLVMPointerTypeGet(c, (unsigned)address_space);
+}
+
+MlirValue llvm_build_address(ir_builder *b, MlirValue base, MlirType element, MlirValue index) {
+  enum { DYNAMIC = INT32_MIN };
+  int64_t constant = 0;
+  bool fixed = ir_constant_value(index, &constant) && constant >= 0 && constant <= INT32_MAX;
+  int32_t raw = fixed ? (int32_t)constant : DYNAMIC;
+  MlirNamedAttribute attributes[] = {
+      ir_named(b->context, "elem_type", mlirTypeAttrGet(element)),
+      ir_named(b->context, "inbounds", mlirUnitAttrGet(b->context)),
+      ir_named(b->context, "rawConstantIndices", mlirDenseI32ArrayGet(b->context, 1, &raw)),
+  };
+  MlirValue operands[] = {base, index};
+  return ir_value_with(b, "llvm.getelementptr", mlirValueGetType(base), fixed ? 1 : 2, operands, 3, attributes);
+}
+
+MlirValue llvm_build_load(ir_builder *b, MlirType type, MlirValue address, int alignment, bool invariant) {
+  MlirNamedAttribute attributes[] = {
+      alignment_attribute(b, alignment),
+      ir_named(b->context, "invariant", mlirUnitAttrGet(b->context)),
+  };
+  return ir_value_with(b, "llvm.load", type, 1, &address, invariant ? 2 : 1, attributes);
+}
+
+void llvm_build_store(ir_builder *b, MlirValue value, MlirValue address, int alignment) {
+  MlirNamedAttribute attribute = alignment_attribute(b, alignment);
+  ir_build(b, (ir_op){.name = "llvm.store",
+                      .operand_count = 2,
+                      .operands = (MlirValue[]){value, address},
+                      .attribute_count = 1,
+                      .attributes = &attribute});
+}
+
+static MlirNamedAttribute alignment32_attribute(ir_builder *b, int alignment) {
+  return ir_named(b->context, "alignment", mlirIntegerAttrGet(mlirIntegerTypeGet(b->context, 32), alignment));
+}
+
+MlirValue llvm_build_masked_load(ir_builder *b, MlirValue address, MlirValue mask, MlirValue otherwise, int alignment) {
+  MlirNamedAttribute attribute = alignment32_attribute(b, alignment);
+  MlirValue operands[] = {address, mask, otherwise};
+  return ir_value_with(b, "llvm.intr.masked.load", mlirValueGetType(otherwise), 3, operands, 1, &attribute);
+}
+
+void llvm_build_masked_store(ir_builder *b, MlirValue value, MlirValue address, MlirValue mask, int alignment) {
+  MlirNamedAttribute attribute = alignment32_attribute(b, alignment);
+  ir_build(b, (ir_op){.name = "llvm.intr.masked.store",
+                      .operand_count = 3,
+                      .operands = (MlirValue[]){value, address, mask},
+                      .attribute_count = 1,
+                      .attributes = &attribute});
+}
+
+MlirValue llvm_build_atomic(ir_builder *b, const char *kind, MlirValue address, MlirValue value) {
+  static const char *const kinds[] = {"xchg", "add",  "sub",  "_and", "nand", "_or",  "_xor", "max",
+                                      "min",  "umax", "umin", "fadd", "fsub", "fmax", "fmin"};
+  enum { KIND_COUNT = sizeof kinds / sizeof *kinds, MONOTONIC = 2 };
+  int number = 0;
+  while (number < KIND_COUNT - 1 && strcmp(kinds[number], kind) != 0) number++;
+  MlirType i64 = mlirIntegerTypeGet(b->context, 64);
+  MlirNamedAttribute attributes[] = {
+      ir_named(b->context, "bin_op", mlirIntegerAttrGet(i64, number)),
+      ir_named(b->context, "ordering", mlirIntegerAttrGet(i64, MONOTONIC)),
+  };
+  return ir_value_with(b, "llvm.atomicrmw", mlirValueGetType(value), 2, (MlirValue[]){address, value}, 2, attributes);
+}
+
+// Shared memory has no initial value, which LLVM spells as an undefined one.
+static void build_undefined_initializer(ir_builder *b, MlirRegion region, MlirType type) {
+  MlirBlock block = mlirBlockCreate(0, NULL, NULL);
+  mlirRegionAppendOwnedBlock(region, block);
+  ir_builder inner = ir_builder_at_end(b->context, block, b->arena);
+  MlirValue undefined = ir_value(&inner, "llvm.mlir.undef", type, 0, NULL);
+  ir_build(&inner, (ir_op){.name = "llvm.return", .operand_count = 1, .operands = &undefined});
+}
+
+void llvm_build_global_variable(MlirOperation module, llvm_build_global global, arena *a) {
+  MlirContext c = mlirOperationGetContext(module);
+  ir_builder b = ir_builder_at_end(c, ir_body(module, 0), a);
+  b.before = mlirBlockGetFirstOperation(b.block);
+  bool has_value = !mlirAttributeIsNull(global.value);
+  const char *linkage = global.constant ? "#llvm.linkage<private>" : "#llvm.linkage<internal>";
+  MlirType i32 = mlirIntegerTypeGet(c, 32);
+  MlirNamedAttribute attributes[8] = {
+      ir_named(c, "sym_name", mlirStringAttrGet(c, ref(global.name))),
+      ir_named(c, "global_type", mlirTypeAttrGet(global.type)),
+      ir_named_text(c, "linkage", linkage),
+      alignment_attribute(&b, global.alignment),
+      ir_named(c, "addr_space", mlirIntegerAttrGet(i32, global.address_space)),
+  };
+  int count = 5;
+  if (has_value) attributes[count++] = ir_named(c, "value", global.value);
+  if (global.constant) attributes[count++] = ir_named(c, "constant", mlirUnitAttrGet(c));
+  MlirRegion region = mlirRegionCreate();
+  if (!has_value) build_undefined_initializer(&b, region, global.type);
+  ir_build(&b, (ir_op){.name = "llvm.mlir.global",
+                       .attribute_count = count,
+                       .attributes = attributes,
+                       .region_count = 1,
+                       .regions = &region});
+}
+
+MlirValue llvm_build_address_of(ir_builder *b, const char *global, int address_space) {
+  MlirNamedAttribute name = ir_named(b->context, "global_name", mlirFlatSymbolRefAttrGet(b->context, ref(global)));
+  return ir_value_with(b, "llvm.mlir.addressof", llvm_build_pointer_type(b->context, address_space), 0, NULL, 1, &name);
+}
+
+static void declare(ir_builder *caller, MlirOperation module, const char *name, MlirType result, int count,
+                    const MlirValue *arguments) {
+  MlirContext c = caller->context;
+  MlirType *types = arena_array(caller->arena, MlirType, count);
+  for (int i = 0; i < count; i++) types[i] = mlirValueGetType(arguments[i]);
+  ir_builder b = ir_builder_at_end(c, ir_body(module, 0), caller->arena);
+  b.before = mlirBlockGetFirstOperation(b.block);
+  MlirNamedAttribute attributes[] = {
+      ir_named(c, "sym_name", mlirStringAttrGet(c, ref(name))),
+      ir_named(c, "function_type", mlirTypeAttrGet(mlirLLVMFunctionTypeGet(result, count, types, false))),
+      ir_named_text(c, "linkage", "#llvm.linkage<external>"),
+      // Device and C libraries' math functions read and write no memory of ours.
+      ir_named_text(c, "memory", "#llvm.memory_effects<other = none, argMem = none, inaccessibleMem = none>"),
+  };
+  MlirRegion region = mlirRegionCreate();
+  ir_build(
+      &b,
+      (ir_op){
+          .name = "llvm.func", .attribute_count = 4, .attributes = attributes, .region_count = 1, .regions = &region});
+}
+
+MlirValue llvm_build_call(ir_builder *b, MlirOperation module, const char *callee, MlirType result, int count,
+                          const MlirValue *arguments) {
+  if (ir_is_null(ir_find_function(module, callee))) declare(b, module, callee, result, count, arguments);
+  MlirNamedAttribute attribute = ir_named(b->context, "callee", mlirFlatSymbolRefAttrGet(b->context, ref(callee)));
+  return ir_value_with(b, "llvm.call", result, count, arguments, 1, &attribute);
+}

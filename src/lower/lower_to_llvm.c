@@ -1,0 +1,88 @@
+// xla-lower-to-llvm: what is left of arith, math, vector, complex, cf and func becomes the LLVM dialect.
+//
+// MLIR's own conversions do the work. This pass decides three things they cannot know: the width of `index` (64 bits on
+// a CPU; 32 on a GPU unless some array needs more, as 64-bit integer arithmetic there costs several instructions each),
+// which functions may be dropped or inlined freely (private ones get internal linkage), and what makes a function a
+// kernel.
+#include "emit/ir_builder.h"
+#include "lower/lower_gpu_ids.h"
+#include "lower/passes.h"
+
+// Complex first: it makes structs and arithmetic on their parts; func last, so that calls agree with their callees.
+#define CONVERSIONS                                                                                         \
+  "convert-complex-to-llvm,convert-vector-to-llvm,arith-expand,convert-math-to-llvm,convert-arith-to-llvm," \
+  "convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts"
+
+#define INDEX_BITS "xla.index_bits"  // on the module, by lower-tensors, when addresses need more than the default
+
+static int index_bits(lower_context *c, MlirOperation module) {
+  MlirAttribute recorded = ir_get(module, INDEX_BITS);
+  if (!mlirAttributeIsNull(recorded)) return (int)mlirIntegerAttrGetValueInt(recorded);
+  return c->options->target == LOWER_NVPTX ? 32 : 64;
+}
+
+// xla.launch = [threads x, y, z, blocks x, y, z] or [threads, blocks]; only the threads matter to code.
+static MlirAttribute launch_bounds(lower_context *c, MlirOperation function) {
+  MlirAttribute launch = ir_get(function, "xla.launch");
+  int32_t threads[3] = {1, 1, 1};
+  if (mlirAttributeIsNull(launch)) return launch;
+  intptr_t count = mlirDenseArrayGetNumElements(launch);
+  threads[0] = (int32_t)mlirDenseI64ArrayGetElement(launch, 0);
+  for (intptr_t i = 1; count == 6 && i < 3; i++) threads[i] = (int32_t)mlirDenseI64ArrayGetElement(launch, i);
+  return mlirDenseI32ArrayGet(c->context, 3, threads);
+}
+
+static void mark_kernel(lower_context *c, MlirOperation function) {
+  ir_set(function, "nvvm.kernel", mlirUnitAttrGet(c->context));
+  MlirAttribute bounds = launch_bounds(c, function);
+  if (!mlirAttributeIsNull(bounds)) ir_set(function, "nvvm.maxntid", bounds);
+}
+
+static void mark_functions(lower_context *c, MlirOperation module) {
+  ir_operations functions = ir_collect(c->scratch, module, "func.func");
+  for (int i = 0; i < functions.size; i++) {
+    MlirOperation f = functions.data[i];
+    MlirAttribute visibility = ir_get(f, "sym_visibility");
+    bool is_private = !mlirAttributeIsNull(visibility) && !mlirBlockIsNull(ir_body(f, 0));
+    if (is_private) ir_set(f, "llvm.linkage", ir_attribute(c->context, "#llvm.linkage<internal>"));
+    else if (c->options->target == LOWER_NVPTX) mark_kernel(c, f);
+  }
+}
+
+static heddle_status convert(lower_context *c, MlirOperation module) {
+  MlirPassManager manager = lower_upstream_manager(c->context, "builtin.module", CONVERSIONS);
+  bool succeeded = mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(manager, module));
+  mlirPassManagerDestroy(manager);
+  TRY(ir_diagnostics(c->context, HEDDLE_INTERNAL, "conversion to LLVM"));
+  return succeeded ? status_ok() : status_error(HEDDLE_INTERNAL, "conversion to LLVM failed without saying why");
+}
+
+// The conversions leave what they do not know in place; the translation would only say that it met something odd.
+static heddle_status check_converted(lower_context *c, MlirOperation module) {
+  ir_operations ops = ir_collect(c->scratch, module, NULL);
+  for (int i = 0; i < ops.size; i++) {
+    MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(ops.data[i]));
+    str text = {name.data, name.length};
+    if (mlirOperationEqual(ops.data[i], module) || str_starts_with(text, "llvm.") || str_starts_with(text, "nvvm."))
+      continue;
+    return status_error(HEDDLE_UNIMPLEMENTED, "no lowering to LLVM for %s", ir_operation_text(c->scratch, ops.data[i]));
+  }
+  return status_ok();
+}
+
+static heddle_status run(lower_context *c, MlirOperation module) {
+  TRY(lower_gpu_ids(c, module));
+  mark_functions(c, module);
+  const char *layout =
+      arena_printf(c->scratch, "#dlti.dl_spec<#dlti.dl_entry<index, %d : i32>>", index_bits(c, module));
+  ir_set(module, "dlti.dl_spec", ir_attribute(c->context, layout));
+  TRY(convert(c, module));
+  ir_unset(module, "dlti.dl_spec");
+  return check_converted(c, module);
+}
+
+const lower_pass lower_to_llvm = {
+    .name = "xla-lower-to-llvm",
+    .summary = "arith, math, vector, complex, cf and func to the LLVM dialect",
+    .run = run,
+};

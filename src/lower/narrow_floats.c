@@ -1,0 +1,195 @@
+// Narrow floats as integer arithmetic.
+//
+// Encoding works on the magnitude's bits, which as an integer grow with the value: rounding may carry from the mantissa
+// into the exponent, and overflow is one comparison with the largest finite pattern. Results below the format's normal
+// range are rounded by the FPU: adding a power of two whose last place is the format's smallest subnormal leaves the
+// pattern in the sum's low bits. Decoding shifts the magnitude to where f32 has it and moves the exponent's bias;
+// subnormals are counted as integers. All of it is branch-free, so vectors stay vectors.
+#include "lower/narrow_floats.h"
+
+enum { F32_MANTISSA = 23, F32_BIAS = 127 };
+
+#define F32_INFINITY 0x7f800000
+
+bool narrow_floats_kind(MlirType element, float_kind *out) {
+  static const struct {
+    bool (*is)(MlirType);
+    float_kind kind;
+  } kinds[] = {
+      {mlirTypeIsAF16, FLOAT_F16},
+      {mlirTypeIsABF16, FLOAT_BF16},
+      {mlirTypeIsAFloat8E5M2, FLOAT_F8E5M2},
+      {mlirTypeIsAFloat8E4M3, FLOAT_F8E4M3},
+      {mlirTypeIsAFloat8E4M3FN, FLOAT_F8E4M3FN},
+      {mlirTypeIsAFloat8E4M3B11FNUZ, FLOAT_F8E4M3B11FNUZ},
+      {mlirTypeIsAFloat8E5M2FNUZ, FLOAT_F8E5M2FNUZ},
+      {mlirTypeIsAFloat8E4M3FNUZ, FLOAT_F8E4M3FNUZ},
+  };
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    if (!kinds[i].is(element)) continue;
+    *out = kinds[i].kind;
+    return true;
+  }
+  return false;
+}
+
+// A builder with the i32 type that matches a value, and shorthands on it.
+typedef struct bits {
+  ir_builder *b;
+  MlirType i32;
+  MlirType f32;
+} bits;
+
+static bits bits_like(ir_builder *b, MlirValue x) {
+  MlirType type = mlirValueGetType(x);
+  return (bits){b, ir_like(type, mlirIntegerTypeGet(b->context, 32)), ir_like(type, mlirF32TypeGet(b->context))};
+}
+
+static MlirValue constant(bits *k, uint32_t v) { return ir_int(k->b, k->i32, (int32_t)v); }
+static MlirValue add(bits *k, MlirValue x, uint32_t v) { return ir_binary(k->b, "arith.addi", x, constant(k, v)); }
+static MlirValue and_(bits *k, MlirValue x, uint32_t v) { return ir_binary(k->b, "arith.andi", x, constant(k, v)); }
+static MlirValue or_(bits *k, MlirValue x, MlirValue y) { return ir_binary(k->b, "arith.ori", x, y); }
+static MlirValue shift_right(bits *k, MlirValue x, int n) {
+  return n ? ir_binary(k->b, "arith.shrui", x, constant(k, (uint32_t)n)) : x;
+}
+static MlirValue shift_left(bits *k, MlirValue x, int n) {
+  return n ? ir_binary(k->b, "arith.shli", x, constant(k, (uint32_t)n)) : x;
+}
+static MlirValue compare(bits *k, const char *predicate, MlirValue x, uint32_t v) {
+  return ir_cmpi(k->b, predicate, x, constant(k, v));
+}
+
+static uint32_t low_ones(int count) { return ((uint32_t)1 << count) - 1; }
+static uint32_t magnitude_mask(const float_format *f) { return low_ones(f->exponent_bits + f->mantissa_bits); }
+static uint32_t infinity_pattern(const float_format *f) { return low_ones(f->exponent_bits) << f->mantissa_bits; }
+
+static uint32_t largest_finite(const float_format *f) {
+  if (f->specials == FLOAT_IEEE) return infinity_pattern(f) - 1;
+  return f->specials == FLOAT_FN ? magnitude_mask(f) - 1 : magnitude_mask(f);
+}
+
+// Magnitude's pattern of NaN; in FNUZ formats it carries the sign bit, the only NaN there is.
+static uint32_t nan_pattern(const float_format *f) {
+  if (f->specials == FLOAT_IEEE) return infinity_pattern(f) | (uint32_t)1 << (f->mantissa_bits - 1);
+  return f->specials == FLOAT_FN ? magnitude_mask(f) : magnitude_mask(f) + 1;
+}
+
+static float power_of_two(int exponent) {
+  uint32_t pattern = (uint32_t)(exponent + F32_BIAS) << F32_MANTISSA;
+  float value;
+  memcpy(&value, &pattern, sizeof value);
+  return value;
+}
+
+// --- encoding
+
+// x + half of the last place kept, less one if that place is even: ties go to even.
+static MlirValue round_to_even(bits *k, MlirValue x, int dropped) {
+  MlirValue last = and_(k, shift_right(k, x, dropped), 1);
+  return ir_binary(k->b, "arith.addi", add(k, x, low_ones(dropped - 1)), last);
+}
+
+// A bfloat is the upper half of a float. NaN keeps its sign and nothing else.
+static MlirValue encode_bf16(bits *k, MlirValue x, MlirValue pattern) {
+  MlirValue rounded = shift_right(k, round_to_even(k, pattern, 16), 16);
+  MlirValue nan = or_(k, and_(k, shift_right(k, pattern, 16), 0x8000), constant(k, 0x7fc0));
+  return ir_select(k->b, ir_cmpf(k->b, "uno", x, x), nan, rounded);
+}
+
+static MlirValue encode_finite(bits *k, const float_format *f, MlirValue magnitude) {
+  int dropped = F32_MANTISSA - f->mantissa_bits;
+  MlirValue rounded = round_to_even(k, magnitude, dropped);
+  uint32_t rebias = (uint32_t)(F32_BIAS - f->bias) << F32_MANTISSA;
+  MlirValue normal = shift_right(k, add(k, rounded, 0u - rebias), dropped);
+
+  float unit = power_of_two(F32_MANTISSA + 1 - f->bias - f->mantissa_bits);
+  uint32_t unit_pattern;
+  memcpy(&unit_pattern, &unit, sizeof unit_pattern);
+  MlirValue sum =
+      ir_binary(k->b, "arith.addf", ir_cast(k->b, "arith.bitcast", k->f32, magnitude), ir_float(k->b, k->f32, unit));
+  MlirValue subnormal = add(k, ir_cast(k->b, "arith.bitcast", k->i32, sum), 0u - unit_pattern);
+  uint32_t smallest_normal = (uint32_t)(F32_BIAS + 1 - f->bias) << F32_MANTISSA;
+  return ir_select(k->b, compare(k, "ult", magnitude, smallest_normal), subnormal, normal);
+}
+
+static MlirValue encode_format(bits *k, const float_format *f, MlirValue pattern) {
+  int sign_position = f->exponent_bits + f->mantissa_bits;
+  MlirValue magnitude = and_(k, pattern, 0x7fffffff);
+  MlirValue code = encode_finite(k, f, magnitude);
+  bool fnuz = f->specials == FLOAT_FNUZ;
+  uint32_t overflow = f->specials == FLOAT_IEEE ? infinity_pattern(f) : nan_pattern(f);
+  // Patterns of infinities and NaNs wrap around in encode_finite; `too_large` and `is_nan` cover them.
+  float limit = (float)float_decode((float_kind)(f - float_formats), largest_finite(f));
+  uint32_t limit_pattern;
+  memcpy(&limit_pattern, &limit, sizeof limit_pattern);
+  // Half of the last place beyond the largest finite value, which itself is even or odd.
+  uint32_t half = (uint32_t)1 << (F32_MANTISSA - f->mantissa_bits - 1);
+  uint32_t first_too_large = limit_pattern + half + !(largest_finite(f) & 1);
+  MlirValue too_large = compare(k, "uge", magnitude, first_too_large);
+  MlirValue sign = and_(k, shift_right(k, pattern, 31 - sign_position), (uint32_t)1 << sign_position);
+  if (fnuz) sign = ir_select(k->b, compare(k, "eq", code, 0), constant(k, 0), sign);
+  code = ir_select(k->b, too_large, constant(k, overflow), code);
+  code = ir_select(k->b, compare(k, "ugt", magnitude, F32_INFINITY), constant(k, nan_pattern(f)), code);
+  return or_(k, code, sign);
+}
+
+MlirValue narrow_floats_encode(ir_builder *b, MlirType narrow, MlirValue x) {
+  bits k = bits_like(b, x);
+  float_kind kind = FLOAT_KIND_COUNT;
+  narrow_floats_kind(ir_element_type(narrow), &kind);
+  MlirValue pattern = ir_cast(b, "arith.bitcast", k.i32, x);
+  MlirValue code = kind == FLOAT_BF16 ? encode_bf16(&k, x, pattern) : encode_format(&k, &float_formats[kind], pattern);
+  MlirType small = ir_like(narrow, mlirIntegerTypeGet(b->context, (unsigned)ir_bit_width(ir_element_type(narrow))));
+  return ir_cast(b, "arith.bitcast", narrow, ir_cast(b, "arith.trunci", small, code));
+}
+
+// --- decoding
+
+static MlirValue decode_format(bits *k, const float_format *f, MlirValue code) {
+  int sign_position = f->exponent_bits + f->mantissa_bits;
+  MlirValue magnitude = and_(k, code, magnitude_mask(f));
+  MlirValue placed = shift_left(k, magnitude, F32_MANTISSA - f->mantissa_bits);
+  MlirValue normal = add(k, placed, (uint32_t)(F32_BIAS - f->bias) << F32_MANTISSA);
+  MlirValue counted = ir_cast(k->b, "arith.uitofp", k->f32, magnitude);
+  MlirValue unit = ir_float(k->b, k->f32, power_of_two(1 - f->bias - f->mantissa_bits));
+  MlirValue subnormal = ir_cast(k->b, "arith.bitcast", k->i32, ir_binary(k->b, "arith.mulf", counted, unit));
+  MlirValue is_subnormal = compare(k, "ult", magnitude, (uint32_t)1 << f->mantissa_bits);
+  MlirValue pattern = ir_select(k->b, is_subnormal, subnormal, normal);
+  if (f->specials == FLOAT_IEEE)
+    pattern = ir_select(k->b, compare(k, "eq", magnitude, infinity_pattern(f)), constant(k, F32_INFINITY), pattern);
+  MlirValue is_nan =
+      f->specials == FLOAT_FNUZ
+          ? compare(k, "eq", code, nan_pattern(f))
+          : compare(k, "ugt", magnitude, f->specials == FLOAT_IEEE ? infinity_pattern(f) : largest_finite(f));
+  pattern = ir_select(k->b, is_nan, constant(k, 0x7fc00000), pattern);
+  MlirValue sign = shift_left(k, and_(k, code, (uint32_t)1 << sign_position), 31 - sign_position);
+  if (f->specials == FLOAT_FNUZ) sign = ir_select(k->b, is_nan, constant(k, 0), sign);
+  return or_(k, pattern, sign);
+}
+
+MlirValue narrow_floats_decode(ir_builder *b, MlirValue x) {
+  bits k = bits_like(b, x);
+  MlirType type = mlirValueGetType(x);
+  float_kind kind = FLOAT_KIND_COUNT;
+  narrow_floats_kind(ir_element_type(type), &kind);
+  MlirType small = ir_like(type, mlirIntegerTypeGet(b->context, (unsigned)ir_bit_width(ir_element_type(type))));
+  MlirValue code = ir_cast(b, "arith.extui", k.i32, ir_cast(b, "arith.bitcast", small, x));
+  MlirValue pattern = kind == FLOAT_BF16 ? shift_left(&k, code, 16) : decode_format(&k, &float_formats[kind], code);
+  return ir_cast(b, "arith.bitcast", k.f32, pattern);
+}
+
+// --- f64
+
+MlirValue narrow_floats_from_f64(ir_builder *b, MlirValue x) {
+  bits k = bits_like(b, x);
+  MlirType f64 = mlirValueGetType(x);
+  MlirValue nearest = ir_cast(b, "arith.truncf", k.f32, x);
+  MlirValue back = ir_cast(b, "arith.extf", f64, nearest);
+  MlirValue pattern = ir_cast(b, "arith.bitcast", k.i32, nearest);
+  // One step towards zero where the nearest float lies beyond x, then the last bit set where anything was lost.
+  MlirValue beyond = ir_cmpf(b, "ogt", ir_unary(b, "math.absf", back), ir_unary(b, "math.absf", x));
+  MlirValue step = ir_cast(b, "arith.extui", k.i32, beyond);
+  MlirValue inexact = ir_cast(b, "arith.extui", k.i32, ir_cmpf(b, "one", back, x));
+  MlirValue odd = or_(&k, ir_binary(b, "arith.subi", pattern, step), inexact);
+  return ir_cast(b, "arith.bitcast", k.f32, odd);
+}

@@ -1,0 +1,22 @@
+// Conversions between f32 and the narrow floats as integer arithmetic on bits; scalars and vectors.
+//
+// Results agree bit for bit with float_encode and float_decode of base/number.h.
+#ifndef HEDDLE_LOWER_NARROW_FLOATS_H_
+#define HEDDLE_LOWER_NARROW_FLOATS_H_
+
+#include "base/number.h"
+#include "emit/ir_builder.h"
+
+// Which of number.h's formats an MLIR float type is; false for f32 and wider.
+bool narrow_floats_kind(MlirType element, float_kind *out);
+
+// x: f32 (or a vector of it); result: `narrow` (or a vector), rounded to nearest, ties to even.
+MlirValue narrow_floats_encode(ir_builder *b, MlirType narrow, MlirValue x);
+// x of a narrow type; result: f32, exact.
+MlirValue narrow_floats_decode(ir_builder *b, MlirValue x);
+
+// f64 -> f32 such that rounding the result once more, to a format with at most 21 bits of mantissa, gives what rounding
+// x once would ("round to odd": an inexact result has its last bit set).
+MlirValue narrow_floats_from_f64(ir_builder *b, MlirValue x);
+
+#endif

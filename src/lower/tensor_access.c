@@ -1,0 +1,280 @@
+// Loads and stores of tensor elements: the table in the header, as code.
+//
+// Addresses are inbounds offsets of the argument's pointer in units of the stored type, so that LLVM's alias analysis
+// and addressing modes see an array walked by its index.
+#include "lower/tensor_access.h"
+
+#include "dialect/xla_gpu.h"
+#include "lower/llvm_build.h"
+
+static bool is_float8(MlirType t) { return mlirTypeIsAFloat(t) && ir_bit_width(t) == 8; }
+
+MlirType tensor_access_stored_type(MlirType element) {
+  MlirContext c = mlirTypeGetContext(element);
+  if (mlirTypeIsAComplex(element)) return mlirComplexTypeGetElementType(element);
+  if (mlirTypeIsAIndex(element)) return mlirIntegerTypeGet(c, 64);
+  if (ir_bit_width(element) < 8 || is_float8(element)) return mlirIntegerTypeGet(c, 8);
+  return element;
+}
+
+int tensor_access_bytes(MlirType stored) { return ir_bit_width(stored) / 8; }
+
+int tensor_access_per_byte(MlirType element) {
+  if (!mlirTypeIsAInteger(element)) return 1;
+  int bits = ir_bit_width(element);
+  return bits == 2 || bits == 4 ? 8 / bits : 1;
+}
+
+int64_t tensor_access_slots(MlirType element, int64_t count) {
+  int per_byte = tensor_access_per_byte(element);
+  if (per_byte > 1) return (count + per_byte - 1) / per_byte;
+  return mlirTypeIsAComplex(element) ? count * 2 : count;
+}
+
+MlirValue tensor_access_to_stored(ir_builder *b, MlirValue value) {
+  MlirType type = mlirValueGetType(value), element = ir_element_type(type);
+  MlirType stored = ir_like(type, tensor_access_stored_type(element));
+  if (mlirTypeEqual(type, stored)) return value;
+  if (mlirTypeIsAIndex(element)) return ir_cast(b, "arith.index_cast", stored, value);
+  return ir_cast(b, mlirTypeIsAFloat(element) ? "arith.bitcast" : "arith.extui", stored, value);
+}
+
+MlirValue tensor_access_from_stored(ir_builder *b, MlirType type, MlirValue stored) {
+  MlirType element = ir_element_type(type), stored_type = mlirValueGetType(stored);
+  if (mlirTypeEqual(type, stored_type)) return stored;
+  if (mlirTypeIsAIndex(element)) return ir_cast(b, "arith.index_cast", type, stored);
+  if (mlirTypeIsAFloat(element)) return ir_cast(b, "arith.bitcast", type, stored);
+  if (ir_bit_width(element) == 1) return ir_cmpi(b, "ne", stored, ir_int(b, stored_type, 0));
+  return ir_cast(b, "arith.trunci", type, stored);
+}
+
+// --- alignment
+
+static int64_t greatest_common_divisor(int64_t a, int64_t b) {
+  while (b) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a < 0 ? -a : a;
+}
+
+// A power of two above any alignment that matters. Every multiple found is reduced to its share of it, which keeps
+// products in range; 0, a multiple of everything, becomes MAX_MULTIPLE itself.
+#define MAX_MULTIPLE ((int64_t)1 << 20)
+#define MAX_DEPTH 8  // definitions looked through
+
+typedef struct multiples {
+  const MlirValue *variables;  // dims, then symbols
+  int dim_count;
+  int depth;
+  int64_t *of;  // per visited node
+  int64_t last;
+} multiples;
+
+static int64_t known_multiple(MlirValue index, int depth);
+
+static void visit_expression(void *context, const affine_expr *e, int index, int lhs, int rhs) {
+  multiples *m = context;
+  int64_t l = lhs < 0 ? 1 : m->of[lhs], r = rhs < 0 ? 1 : m->of[rhs], result = 1;
+  switch (e->kind) {
+    case AFFINE_CONSTANT: result = e->value == INT64_MIN ? 0 : e->value; break;
+    case AFFINE_DIM: result = known_multiple(m->variables[e->value], m->depth + 1); break;
+    case AFFINE_SYMBOL: result = known_multiple(m->variables[m->dim_count + e->value], m->depth + 1); break;
+    case AFFINE_ADD:
+    case AFFINE_MOD: result = greatest_common_divisor(l, r); break;
+    case AFFINE_MUL: result = l * r; break;
+    case AFFINE_FLOORDIV: result = l % e->rhs->value == 0 ? l / e->rhs->value : 1; break;
+  }
+  m->last = m->of[index] = greatest_common_divisor(result, MAX_MULTIPLE);
+}
+
+static int64_t multiple_of_map(MlirOperation op, int result, int depth) {
+  const indexing_map *map = xla_gpu_indexing_map(ir_get(op, "map"));
+  arena *a = arena_create();
+  int count = (int)mlirOperationGetNumOperands(op);
+  MlirValue *variables = arena_array(a, MlirValue, count);
+  for (int i = 0; i < count; i++) variables[i] = ir_operand(op, i);
+  int64_t *of = arena_array(a, int64_t, map->results[result]->weight);
+  multiples m = {variables, map->dim_count, depth, of, 1};
+  affine_walk(&map->results[result], 1, visit_expression, &m);  // ends with the root
+  arena_destroy(a);
+  return m.last;
+}
+
+static int64_t multiple_of_argument(MlirValue index, int depth) {
+  MlirBlock block = mlirBlockArgumentGetOwner(index);
+  MlirOperation owner = mlirBlockGetParentOperation(block);
+  if (!ir_is(owner, "scf.for") || mlirBlockArgumentGetArgNumber(index) != 0) return 1;
+  return greatest_common_divisor(known_multiple(ir_operand(owner, 0), depth + 1),
+                                 known_multiple(ir_operand(owner, 2), depth + 1));
+}
+
+static int64_t known_multiple(MlirValue index, int depth) {
+  int64_t constant;
+  if (depth > MAX_DEPTH) return 1;
+  if (ir_constant_value(index, &constant))
+    return greatest_common_divisor(constant == INT64_MIN ? 0 : constant, MAX_MULTIPLE);
+  if (mlirValueIsABlockArgument(index)) return multiple_of_argument(index, depth);
+  MlirOperation op = ir_defining_op(index);
+  if (ir_is(op, "xla_gpu.apply_indexing")) return multiple_of_map(op, (int)mlirOpResultGetResultNumber(index), depth);
+  if (ir_is(op, "arith.index_cast") || ir_is(op, "arith.index_castui"))
+    return known_multiple(ir_operand(op, 0), depth + 1);
+  bool add = ir_is(op, "arith.addi") || ir_is(op, "arith.subi");
+  if (!add && !ir_is(op, "arith.muli")) return 1;
+  int64_t l = known_multiple(ir_operand(op, 0), depth + 1), r = known_multiple(ir_operand(op, 1), depth + 1);
+  return greatest_common_divisor(add ? greatest_common_divisor(l, r) : l * r, MAX_MULTIPLE);
+}
+
+int64_t tensor_access_known_multiple(MlirValue index) { return known_multiple(index, 0); }
+
+// What is known of the address of a slot `index * slot_bytes` into the tensor.
+static int alignment_at(const tensor_memory *m, MlirValue index, int element_bytes) {
+  return (int)greatest_common_divisor(m->alignment, known_multiple(index, 0) * element_bytes);
+}
+
+// --- addresses
+
+static MlirValue element_number(ir_builder *b, const tensor_memory *m, MlirValue index) {
+  int64_t constant;
+  MlirType type = mlirIntegerTypeGet(b->context, (unsigned)m->index_bits);
+  if (ir_constant_value(index, &constant)) return ir_int(b, type, constant);
+  return ir_cast(b, "arith.index_cast", type, index);
+}
+
+static MlirValue slot_address(ir_builder *b, const tensor_memory *m, MlirValue number) {
+  return llvm_build_address(b, m->pointer, tensor_access_stored_type(m->element), number);
+}
+
+MlirValue tensor_access_address(ir_builder *b, const tensor_memory *m, MlirValue index, MlirValue *shift) {
+  MlirValue number = element_number(b, m, index);
+  MlirType type = mlirValueGetType(number);
+  int per_byte = tensor_access_per_byte(m->element);
+  *shift = (MlirValue){0};
+  if (mlirTypeIsAComplex(m->element)) number = ir_binary(b, "arith.muli", number, ir_int(b, type, 2));
+  if (per_byte > 1) {
+    MlirType i8 = mlirIntegerTypeGet(b->context, 8);
+    MlirValue within = ir_binary(b, "arith.andi", number, ir_int(b, type, per_byte - 1));
+    MlirValue bits = ir_binary(b, "arith.muli", within, ir_int(b, type, 8 / per_byte));
+    *shift = ir_cast(b, "arith.trunci", i8, bits);
+    number = ir_binary(b, "arith.shrui", number, ir_int(b, type, per_byte == 2 ? 1 : 2));
+  }
+  return slot_address(b, m, number);
+}
+
+// --- scalars
+
+static MlirValue load_complex(ir_builder *b, const tensor_memory *m, MlirValue address, int bytes) {
+  MlirType part = tensor_access_stored_type(m->element);
+  MlirType i32 = mlirIntegerTypeGet(b->context, 32);
+  MlirValue second = llvm_build_address(b, address, part, ir_int(b, i32, 1));
+  MlirValue parts[] = {llvm_build_load(b, part, address, bytes, m->invariant),
+                       llvm_build_load(b, part, second, bytes, m->invariant)};
+  return ir_value(b, "complex.create", m->element, 2, parts);
+}
+
+MlirValue tensor_access_load(ir_builder *b, const tensor_memory *m, MlirValue index) {
+  MlirType stored = tensor_access_stored_type(m->element);
+  MlirValue shift;
+  MlirValue address = tensor_access_address(b, m, index, &shift);
+  int bytes = tensor_access_bytes(stored);
+  if (mlirTypeIsAComplex(m->element)) return load_complex(b, m, address, bytes);
+  MlirValue loaded = llvm_build_load(b, stored, address, bytes, m->invariant);
+  if (shift.ptr) loaded = ir_binary(b, "arith.shrui", loaded, shift);
+  return tensor_access_from_stored(b, m->element, loaded);
+}
+
+static void store_complex(ir_builder *b, const tensor_memory *m, MlirValue value, MlirValue address, int bytes) {
+  MlirType part = tensor_access_stored_type(m->element);
+  MlirType i32 = mlirIntegerTypeGet(b->context, 32);
+  MlirValue second = llvm_build_address(b, address, part, ir_int(b, i32, 1));
+  llvm_build_store(b, ir_value(b, "complex.re", part, 1, &value), address, bytes);
+  llvm_build_store(b, ir_value(b, "complex.im", part, 1, &value), second, bytes);
+}
+
+// The byte's neighbours keep their value. Where several threads may write one byte, clearing and setting are atomic;
+// the moment between them is seen by nobody, since a kernel does not read what another thread of it writes.
+static void store_packed(ir_builder *b, const tensor_memory *m, MlirValue value, MlirValue address, MlirValue shift) {
+  MlirType i8 = mlirIntegerTypeGet(b->context, 8);
+  int bits = ir_bit_width(m->element);
+  MlirValue mask = ir_binary(b, "arith.shli", ir_int(b, i8, (1 << bits) - 1), shift);
+  MlirValue keep = ir_binary(b, "arith.xori", mask, ir_int(b, i8, -1));
+  MlirValue placed = ir_binary(b, "arith.shli", ir_cast(b, "arith.extui", i8, value), shift);
+  if (m->shared_by_threads) {
+    llvm_build_atomic(b, "_and", address, keep);
+    llvm_build_atomic(b, "_or", address, placed);
+    return;
+  }
+  MlirValue kept = ir_binary(b, "arith.andi", llvm_build_load(b, i8, address, 1, false), keep);
+  llvm_build_store(b, ir_binary(b, "arith.ori", kept, placed), address, 1);
+}
+
+void tensor_access_store(ir_builder *b, const tensor_memory *m, MlirValue value, MlirValue index) {
+  MlirValue shift;
+  MlirValue address = tensor_access_address(b, m, index, &shift);
+  int bytes = tensor_access_bytes(tensor_access_stored_type(m->element));
+  if (mlirTypeIsAComplex(m->element)) {
+    store_complex(b, m, value, address, bytes);
+  } else if (shift.ptr) {
+    store_packed(b, m, value, address, shift);
+  } else {
+    llvm_build_store(b, tensor_access_to_stored(b, value), address, bytes);
+  }
+}
+
+// --- vectors
+
+typedef struct vector_place {
+  MlirValue address;
+  MlirType stored;  // vector type in memory
+  int alignment;
+} vector_place;
+
+static heddle_status place_of(ir_builder *b, const tensor_memory *m, MlirType vector, MlirValue index, MlirValue mask,
+                              vector_place *out) {
+  if (mlirTypeIsAComplex(m->element) || mlirShapedTypeGetRank(vector) != 1)
+    return status_error(HEDDLE_UNIMPLEMENTED, "vector access to %s as %s", ir_type_text(b->arena, m->element),
+                        ir_type_text(b->arena, vector));
+  int64_t count = mlirShapedTypeGetDimSize(vector, 0);
+  int per_byte = tensor_access_per_byte(m->element);
+  if (per_byte > 1 && (mask.ptr || count % per_byte || known_multiple(index, 0) % per_byte))
+    return status_error(HEDDLE_UNIMPLEMENTED, "vector access to packed %s that does not fill whole bytes",
+                        ir_type_text(b->arena, vector));
+  MlirValue shift;
+  out->address = tensor_access_address(b, m, index, &shift);
+  MlirType element = tensor_access_stored_type(m->element);
+  int64_t slots = tensor_access_slots(m->element, count);
+  out->stored = mlirVectorTypeGet(1, &slots, element);
+  int bytes = tensor_access_bytes(element);
+  out->alignment = alignment_at(m, index, bytes);
+  if (per_byte > 1 || out->alignment < bytes) out->alignment = bytes;
+  return status_ok();
+}
+
+heddle_status tensor_access_load_vector(ir_builder *b, const tensor_memory *m, MlirType vector, MlirValue index,
+                                        MlirValue mask, MlirValue padding, MlirValue *out) {
+  vector_place place;
+  TRY(place_of(b, m, vector, index, mask, &place));
+  MlirValue loaded;
+  if (mask.ptr) {
+    MlirValue stored_padding = tensor_access_to_stored(b, padding);
+    MlirValue otherwise = ir_cast(b, "vector.broadcast", place.stored, stored_padding);
+    loaded = llvm_build_masked_load(b, place.address, mask, otherwise, place.alignment);
+  } else {
+    loaded = llvm_build_load(b, place.stored, place.address, place.alignment, m->invariant);
+  }
+  bool packed = tensor_access_per_byte(m->element) > 1;
+  *out = packed ? ir_cast(b, "vector.bitcast", vector, loaded) : tensor_access_from_stored(b, vector, loaded);
+  return status_ok();
+}
+
+heddle_status tensor_access_store_vector(ir_builder *b, const tensor_memory *m, MlirValue vector, MlirValue index,
+                                         MlirValue mask) {
+  vector_place place;
+  TRY(place_of(b, m, mlirValueGetType(vector), index, mask, &place));
+  bool packed = tensor_access_per_byte(m->element) > 1;
+  MlirValue stored = packed ? ir_cast(b, "vector.bitcast", place.stored, vector) : tensor_access_to_stored(b, vector);
+  if (mask.ptr) llvm_build_masked_store(b, stored, place.address, mask, place.alignment);
+  else llvm_build_store(b, stored, place.address, place.alignment);
+  return status_ok();
+}

@@ -1,0 +1,56 @@
+// How elements of flat tensors lie in memory, and the loads and stores that follow from it.
+//
+//   type            in memory
+//   i1              one byte, 0 or 1; any other value reads as true
+//   i2, i4          packed into bytes, the lowest bits hold the element with the lowest index
+//   f8*             one byte (LLVM has no such types)
+//   complex<T>      T real, T imaginary
+//   index           i64
+//   everything else itself
+#ifndef HEDDLE_LOWER_TENSOR_ACCESS_H_
+#define HEDDLE_LOWER_TENSOR_ACCESS_H_
+
+#include "emit/ir_builder.h"
+
+// The memory behind a tensor value.
+typedef struct tensor_memory {
+  MlirValue pointer;
+  MlirType element;  // the tensor's element type
+  int64_t element_count;
+  int alignment;  // of the first element, in bytes; at least the stored type's own
+  int address_space;
+  bool invariant;          // nobody writes it while the kernel runs
+  bool shared_by_threads;  // a byte of it may be written by several threads at once (GPU)
+  int index_bits;          // of the integers that count elements
+} tensor_memory;
+
+// The type one array slot has in memory (a complex number takes two slots, two or four small integers share one).
+MlirType tensor_access_stored_type(MlirType element);
+int tensor_access_bytes(MlirType stored);      // size of a stored type
+int tensor_access_per_byte(MlirType element);  // 4 for i2, 2 for i4, else 1
+// Array slots that `count` elements take.
+int64_t tensor_access_slots(MlirType element, int64_t count);
+
+MlirValue tensor_access_load(ir_builder *b, const tensor_memory *m, MlirValue index);
+void tensor_access_store(ir_builder *b, const tensor_memory *m, MlirValue value, MlirValue index);
+
+// `vector` elements from `index` on. mask is null or a vector of i1, with lanes that are off reading as `padding`.
+// Packed elements need a vector that fills whole bytes, starts on one, and has no mask: errors otherwise.
+heddle_status tensor_access_load_vector(ir_builder *b, const tensor_memory *m, MlirType vector, MlirValue index,
+                                        MlirValue mask, MlirValue padding, MlirValue *out);
+heddle_status tensor_access_store_vector(ir_builder *b, const tensor_memory *m, MlirValue vector, MlirValue index,
+                                         MlirValue mask);
+
+// The number of elements that `index` is always a multiple of, as far as its definition shows (at least 1).
+int64_t tensor_access_known_multiple(MlirValue index);
+
+// Address of the stored slot that holds element `index` of the tensor, and for packed elements the number of bits that
+// it is shifted up by (an i8; otherwise null).
+MlirValue tensor_access_address(ir_builder *b, const tensor_memory *m, MlirValue index, MlirValue *shift);
+
+// Between an element as the program sees it and its stored form; scalars and vectors; not for complex or packed
+// elements.
+MlirValue tensor_access_to_stored(ir_builder *b, MlirValue value);
+MlirValue tensor_access_from_stored(ir_builder *b, MlirType value_type, MlirValue stored);
+
+#endif
