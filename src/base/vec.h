@@ -27,6 +27,7 @@
   } while (0)
 
 #define vec_pop(v) ((v)->data[--(v)->size])
+#define vec_drop(v) ((void)--(v)->size)
 #define vec_last(v) ((v)->data[(v)->size - 1])
 
 #endif
