@@ -9,7 +9,8 @@ typedef struct comparison {
 } comparison;
 
 static void note(comparison *c, int side, const void *key, int position) {
-  ptr_map_put(c->scratch, &c->positions[side], key, (char *)NULL + position + 1);
+  void *value = (void *)((intptr_t)position + 1);  // NOLINT(performance-no-int-to-ptr): maps hold small integers
+  ptr_map_put(c->scratch, &c->positions[side], key, value);
 }
 
 static bool is_same_place(const comparison *c, const void *l, const void *r) {

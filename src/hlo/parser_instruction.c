@@ -62,6 +62,10 @@ static bool check_arity(parser *p, hlo_opcode op, int found, token where) {
   return true;
 }
 
+static const void *number_key(int64_t number) {
+  return (const void *)(intptr_t)number;  // NOLINT(performance-no-int-to-ptr): maps take integers as keys
+}
+
 // A parameter's number. More parameters than the text has room for are refused, so that a gap is found cheaply.
 static bool parse_parameter_number(parser *p, frame *f, int64_t *number) {
   token at = p->tok;
@@ -69,7 +73,7 @@ static bool parse_parameter_number(parser *p, frame *f, int64_t *number) {
   if (*number < 0 || *number > (int64_t)p->lexer.source.size)
     return parser_error(p, at, "found parameter number %" PRId64 ", wanted one that counts from 0 without gaps",
                         *number);
-  const instruction *other = ptr_map_get(&f->numbers, (const char *)NULL + *number);
+  const instruction *other = ptr_map_get(&f->numbers, number_key(*number));
   if (other)
     return parser_error(p, at, "parameter %" PRId64 " is there already: '" STR_FMT "'", *number, STR_ARG(other->name));
   return true;
@@ -92,7 +96,7 @@ static instruction *create(parser *p, frame *f, hlo_opcode op, str name, const s
                            const pending_instruction *pending) {
   if (op == HLO_PARAMETER) {
     instruction *i = computation_add_parameter(f->computation, (int)number, name, s);
-    ptr_map_put(p->scratch, &f->numbers, (const char *)NULL + number, i);
+    ptr_map_put(p->scratch, &f->numbers, number_key(number), i);
     return i;
   }
   int count = pending->operands.size;
