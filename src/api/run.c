@@ -109,6 +109,12 @@ heddle_status run_bind(arena *a, compiled *c, int argument_count, literal *const
 
 heddle_status run_execute(run *r) { return executor_run(&r->program->executable, r->parameters, r->results); }
 
+void run_fetch_into(const run *r, int number, void *memory) {
+  const shape *s = r->program->plan->results[number];
+  literal view = {.shape = s, .data = memory};
+  copy_out(r->results[number], s, &view);
+}
+
 heddle_status run_fetch(arena *a, const run *r, literal **out) {
   const program_plan *plan = r->program->plan;
   literal **leaves = arena_array(a, literal *, plan->result_count);

@@ -17,6 +17,8 @@ heddle_status run_bind(arena *a, compiled *c, int argument_count, literal *const
 heddle_status run_execute(run *r);
 // The result as a literal in row-major order: a tuple if the entry's result is one.
 heddle_status run_fetch(arena *a, const run *r, literal **out);
+// One result leaf, row-major, into memory of its shape_byte_size.
+void run_fetch_into(const run *r, int number, void *memory);
 void run_release(run *r);  // gives the buffers back
 
 // All four in order.

@@ -140,7 +140,8 @@ static heddle_status run_module(command *c, MlirContext context, str source) {
 // Each module has a context of its own: its maps are then named as it spells them.
 static heddle_status run_text(command *c, str source) {
   MlirContext context = ir_context_create();
-  heddle_status status = run_module(c, context, source);
+  // MLIR reads up to the NUL, whatever the length says.
+  heddle_status status = run_module(c, context, str_copy(c->arena, source));
   mlirContextDestroy(context);
   return status;
 }

@@ -1,0 +1,84 @@
+// The public calls (include/heddle/heddle.h) on top of compile.c and run.c.
+#include "heddle/heddle.h"
+
+#include <stdlib.h>
+
+#include "api/compile.h"
+#include "api/run.h"
+#include "hlo/text.h"
+
+struct heddle_program {
+  arena *arena;
+  compiled code;
+};
+
+static heddle_status compile_into(heddle_program *p, str source, const char *name, const heddle_compile_options *given) {
+  module *m;
+  const char *file = arena_strdup(p->arena, name, strlen(name));
+  TRY(hlo_parse(p->arena, file, source, &m));
+  compile_options options = {0};
+  if (given) options = (compile_options){.exact = given->exact, .threads = given->threads};
+  return compile_cpu(p->arena, m, &options, &p->code);
+}
+
+heddle_status heddle_compile(const char *text, size_t size, const char *name, const heddle_compile_options *options,
+                             heddle_program **out) {
+  *out = NULL;
+  heddle_program *p = calloc(1, sizeof *p);
+  if (!p) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program");
+  p->arena = arena_create();
+  heddle_status s = compile_into(p, (str){text, size}, name ? name : "program", options);
+  if (!status_is_ok(s)) {
+    arena_destroy(p->arena);
+    free(p);
+    return s;
+  }
+  *out = p;
+  return s;
+}
+
+void heddle_program_free(heddle_program *program) {
+  if (!program) return;
+  compiled_release(&program->code);
+  arena_destroy(program->arena);
+  free(program);
+}
+
+int heddle_program_parameter_count(const heddle_program *program) { return program->code.plan->parameter_count; }
+int heddle_program_result_count(const heddle_program *program) { return program->code.plan->result_count; }
+
+static heddle_array describe(const shape *s) {
+  return (heddle_array){dtype_name(s->dtype), s->rank, s->dims, (size_t)shape_byte_size(s)};
+}
+
+heddle_array heddle_program_parameter(const heddle_program *program, int number) {
+  return describe(program->code.plan->parameters[number]);
+}
+
+heddle_array heddle_program_result(const heddle_program *program, int number) {
+  return describe(program->code.plan->results[number]);
+}
+
+// The literals are views of the caller's memory, so that run_bind and run_fetch do the only copies.
+static heddle_status run_in(arena *a, heddle_program *p, const void *const *inputs, void *const *outputs) {
+  const program_plan *plan = p->code.plan;
+  literal *views = arena_array(a, literal, plan->parameter_count);
+  literal **arguments = arena_array(a, literal *, plan->parameter_count);
+  for (int i = 0; i < plan->parameter_count; i++) {
+    views[i] = (literal){.shape = plan->parameters[i], .data = (void *)inputs[i]};
+    arguments[i] = &views[i];
+  }
+  run r;
+  TRY(run_bind(a, &p->code, plan->parameter_count, arguments, &r));
+  heddle_status s = run_execute(&r);
+  for (int i = 0; i < plan->result_count && status_is_ok(s); i++) run_fetch_into(&r, i, outputs[i]);
+  run_release(&r);
+  return s;
+}
+
+heddle_status heddle_program_run(heddle_program *program, const void *const *inputs, void *const *outputs) {
+  arena *a = arena_create();
+  heddle_status s = run_in(a, program, inputs, outputs);
+  arena_destroy(a);
+  return s;
+}

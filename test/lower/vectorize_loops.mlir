@@ -1,0 +1,192 @@
+// RUN: emitters_opt %s -split-input-file -vector-bits=256 -xla-cpu-vectorize-loops | FileCheck %s
+
+// Contiguous reads and writes; the width is two registers of the widest element. 4096 is a multiple of 16: no remainder.
+#map = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 4096 + i), domain: tile in [0, 7], i in [0, 4095]">
+func.func @contiguous(%in: tensor<32768xf32>, %out: tensor<32768xf32>, %tile: index) -> tensor<32768xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4096 = arith.constant 4096 : index
+  %r = scf.for %i = %c0 to %c4096 step %c1 iter_args(%iter = %out) -> (tensor<32768xf32>) {
+    %d = xla_gpu.apply_indexing #map(%tile)[%i]
+    %x = tensor.extract %in[%d] : tensor<32768xf32>
+    %y = arith.addf %x, %x : f32
+    %n = tensor.insert %y into %iter[%d] : tensor<32768xf32>
+    scf.yield %n : tensor<32768xf32>
+  }
+  return %r : tensor<32768xf32>
+}
+// CHECK-LABEL: func.func @contiguous
+// CHECK:         %[[C16:.*]] = arith.constant 16 : index
+// CHECK:         %[[R:.*]] = scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %[[C16]]
+// CHECK:           %[[D:.*]] = xla_gpu.apply_indexing #{{.*}}(%arg2)[%[[I]]]
+// CHECK:           %[[X:.*]] = vector.transfer_read %arg0[%[[D]]], %{{.*}} {in_bounds = [true]} : tensor<32768xf32>, vector<16xf32>
+// CHECK:           %[[Y:.*]] = arith.addf %[[X]], %[[X]] : vector<16xf32>
+// CHECK:           vector.transfer_write %[[Y]], %{{.*}}[%[[D]]] {in_bounds = [true]} : vector<16xf32>, tensor<32768xf32>
+// CHECK-NOT:     scf.for
+// CHECK:         return %[[R]]
+
+// -----
+
+// Bounds that are not known: a vector loop over the multiple of the width, then the scalar loop over the rest.
+#map = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 15], i in [0, 63]">
+func.func @remainder(%in: tensor<1000xf64>, %out: tensor<1000xf64>, %tile: index, %upper: index) -> tensor<1000xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %upper step %c1 iter_args(%iter = %out) -> (tensor<1000xf64>) {
+    %d = xla_gpu.apply_indexing #map(%tile)[%i]
+    %x = tensor.extract %in[%d] : tensor<1000xf64>
+    %n = tensor.insert %x into %iter[%d] : tensor<1000xf64>
+    scf.yield %n : tensor<1000xf64>
+  }
+  return %r : tensor<1000xf64>
+}
+// CHECK-LABEL: func.func @remainder
+// CHECK:         %[[REST:.*]] = arith.remsi %arg3, %{{.*}}
+// CHECK:         %[[MAIN:.*]] = arith.subi %arg3, %[[REST]]
+// CHECK:         %[[V:.*]] = scf.for %{{.*}} = %{{.*}} to %[[MAIN]] step %{{.*}} iter_args(%{{.*}} = %arg1)
+// CHECK:           vector<8xf64>
+// CHECK:         scf.for %{{.*}} = %[[MAIN]] to %arg3 step %{{.*}} iter_args(%{{.*}} = %[[V]])
+// CHECK:           tensor.extract
+
+// -----
+
+// A value broadcast along the minor dimension is one scalar load; one broadcast along the major dimension is contiguous as
+// long as the minor size is a multiple of the width.
+#lin = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 256 + i), domain: tile in [0, 7], i in [0, 255]">
+#row = #xla_gpu.indexing_map<"(tile)[i] -> ((tile * 256 + i) floordiv 32), domain: tile in [0, 7], i in [0, 255]">
+#col = #xla_gpu.indexing_map<"(tile)[i] -> ((tile * 256 + i) mod 32), domain: tile in [0, 7], i in [0, 255]">
+func.func @broadcasts(%row: tensor<64xf32>, %col: tensor<32xf32>, %out: tensor<2048xf32>, %tile: index) -> tensor<2048xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c256 = arith.constant 256 : index
+  %r = scf.for %i = %c0 to %c256 step %c1 iter_args(%iter = %out) -> (tensor<2048xf32>) {
+    %d = xla_gpu.apply_indexing #lin(%tile)[%i]
+    %a = xla_gpu.apply_indexing #row(%tile)[%i]
+    %b = xla_gpu.apply_indexing #col(%tile)[%i]
+    %x = tensor.extract %row[%a] : tensor<64xf32>
+    %y = tensor.extract %col[%b] : tensor<32xf32>
+    %z = arith.mulf %x, %y : f32
+    %n = tensor.insert %z into %iter[%d] : tensor<2048xf32>
+    scf.yield %n : tensor<2048xf32>
+  }
+  return %r : tensor<2048xf32>
+}
+// CHECK-LABEL: func.func @broadcasts
+// CHECK:         %[[X:.*]] = tensor.extract %arg0
+// CHECK:         %[[Y:.*]] = vector.transfer_read %arg1
+// CHECK:         %[[B:.*]] = vector.broadcast %[[X]] : f32 to vector<16xf32>
+// CHECK:         arith.mulf %[[B]], %[[Y]]
+// CHECK-NOT:     tensor.extract
+
+// -----
+
+// Strided access loads lane by lane; the index itself becomes a vector where it is data.
+#lin = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 3], i in [0, 63]">
+#two = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 128 + i * 2), domain: tile in [0, 3], i in [0, 63]">
+func.func @strided(%in: tensor<512xf64>, %out: tensor<256xf64>, %tile: index) -> tensor<256xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %r = scf.for %i = %c0 to %c64 step %c1 iter_args(%iter = %out) -> (tensor<256xf64>) {
+    %d = xla_gpu.apply_indexing #lin(%tile)[%i]
+    %e = xla_gpu.apply_indexing #two(%tile)[%i]
+    %x = tensor.extract %in[%e] : tensor<512xf64>
+    %k = arith.index_cast %d : index to i64
+    %f = arith.sitofp %k : i64 to f64
+    %z = arith.mulf %x, %f : f64
+    %n = tensor.insert %z into %iter[%d] : tensor<256xf64>
+    scf.yield %n : tensor<256xf64>
+  }
+  return %r : tensor<256xf64>
+}
+// CHECK-LABEL: func.func @strided
+// CHECK-COUNT-8: tensor.extract
+// CHECK:         vector.from_elements
+// CHECK:         arith.index_cast %{{.*}} : vector<8xindex> to vector<8xi64>
+// CHECK:         arith.sitofp %{{.*}} : vector<8xi64> to vector<8xf64>
+
+// -----
+
+// A condition that varies becomes a select; loads in its branches go lane by lane with the index made harmless.
+#map = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 3], i in [0, 63]">
+func.func @divergent(%in: tensor<200xf32>, %out: tensor<256xf32>, %tile: index) -> tensor<256xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c200 = arith.constant 200 : index
+  %zero = arith.constant 0.0 : f32
+  %r = scf.for %i = %c0 to %c64 step %c1 iter_args(%iter = %out) -> (tensor<256xf32>) {
+    %d = xla_gpu.apply_indexing #map(%tile)[%i]
+    %inside = arith.cmpi slt, %d, %c200 : index
+    %x = scf.if %inside -> f32 {
+      %y = tensor.extract %in[%d] : tensor<200xf32>
+      scf.yield %y : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    %n = tensor.insert %x into %iter[%d] : tensor<256xf32>
+    scf.yield %n : tensor<256xf32>
+  }
+  return %r : tensor<256xf32>
+}
+// CHECK-LABEL: func.func @divergent
+// CHECK-NOT:     scf.if
+// CHECK:         %[[MASK:.*]] = arith.cmpi slt, %{{.*}} : vector<16xindex>
+// CHECK:         %[[ON:.*]] = vector.extract %[[MASK]][0]
+// CHECK:         %[[SAFE:.*]] = arith.select %[[ON]]
+// CHECK:         tensor.extract %arg0[%[[SAFE]]]
+// CHECK:         arith.select %[[MASK]], %{{.*}} : vector<16xi1>, vector<16xf32>
+
+// -----
+
+// An inner loop with the same bounds for all lanes carries vectors.
+#map = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 3], i in [0, 63]">
+#col = #xla_gpu.indexing_map<"(tile, k)[i] -> (k * 256 + tile * 64 + i), domain: tile in [0, 3], k in [0, 9], i in [0, 63]">
+func.func @inner_loop(%in: tensor<2560xf32>, %out: tensor<256xf32>, %tile: index) -> tensor<256xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c10 = arith.constant 10 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  %r = scf.for %i = %c0 to %c64 step %c1 iter_args(%iter = %out) -> (tensor<256xf32>) {
+    %d = xla_gpu.apply_indexing #map(%tile)[%i]
+    %sum = scf.for %k = %c0 to %c10 step %c1 iter_args(%acc = %zero) -> (f32) {
+      %e = xla_gpu.apply_indexing #col(%tile, %k)[%i]
+      %x = tensor.extract %in[%e] : tensor<2560xf32>
+      %s = arith.addf %acc, %x : f32
+      scf.yield %s : f32
+    }
+    %n = tensor.insert %sum into %iter[%d] : tensor<256xf32>
+    scf.yield %n : tensor<256xf32>
+  }
+  return %r : tensor<256xf32>
+}
+// CHECK-LABEL: func.func @inner_loop
+// CHECK:         scf.for
+// CHECK:           scf.for %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (vector<16xf32>)
+// CHECK:             vector.transfer_read %arg0
+// CHECK:             arith.addf %[[ACC]], %{{.*}} : vector<16xf32>
+// CHECK:           vector.transfer_write
+
+// -----
+
+// What has no vector form leaves the loop as it was.
+#map = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 3], i in [0, 63]">
+func.func private @f(complex<f32>) -> complex<f32>
+func.func @complex(%in: tensor<256xcomplex<f32>>, %out: tensor<256xcomplex<f32>>, %tile: index) -> tensor<256xcomplex<f32>> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %r = scf.for %i = %c0 to %c64 step %c1 iter_args(%iter = %out) -> (tensor<256xcomplex<f32>>) {
+    %d = xla_gpu.apply_indexing #map(%tile)[%i]
+    %x = tensor.extract %in[%d] : tensor<256xcomplex<f32>>
+    %n = tensor.insert %x into %iter[%d] : tensor<256xcomplex<f32>>
+    scf.yield %n : tensor<256xcomplex<f32>>
+  }
+  return %r : tensor<256xcomplex<f32>>
+}
+// CHECK: module attributes {xla.scalar_loops}
+// CHECK-LABEL: func.func @complex
+// CHECK:         scf.for
+// CHECK-NOT:     vector
+// CHECK:         return
