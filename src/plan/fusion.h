@@ -30,13 +30,13 @@ typedef struct kernel_output {
 } kernel_output;
 
 typedef struct kernel_plan {
-  const char *name;                // of the entry function: "main", "main_1", …
+  const char *name;  // of the entry function: "main", "main_1", …
   const computation *computation;
-  int input_count;                 // parameters that the outputs depend on, by number
+  int input_count;  // parameters that the outputs depend on, by number
   kernel_input *inputs;
-  int output_count;                // at least one; all have the same element count, so one index space serves them
+  int output_count;  // at least one; all have the same element count, so one index space serves them
   kernel_output *outputs;
-  int slice_count;                 // distinct buffers, reads first: buffers[i] of the kernel's ABI is slices[i]
+  int slice_count;  // distinct buffers, reads first: buffers[i] of the kernel's ABI is slices[i]
   plan_buffer *slices;
   launch_plan launch;
 } kernel_plan;
@@ -46,15 +46,15 @@ typedef struct program_plan {
   plan_target target;
   int parameter_count;
   const shape *const *parameters;
-  int result_count;      // leaves of the entry's result; 1 if it is no tuple
+  int result_count;  // leaves of the entry's result; 1 if it is no tuple
   const shape *const *results;
   bool result_is_tuple;
-  int kernel_count;      // none for results of size zero
+  int kernel_count;  // none for results of size zero
   const kernel_plan *const *kernels;
 } program_plan;
 
-// Plans the whole program. The module is not changed (a clone is). What has no elemental form (sort, while, custom calls,
-// internal tuples, nested tuples, dynamic shapes, …) is HEDDLE_UNIMPLEMENTED with op, name and place.
+// Plans the whole program. The module is not changed (a clone is). What has no elemental form (sort, while, custom
+// calls, internal tuples, nested tuples, dynamic shapes, …) is HEDDLE_UNIMPLEMENTED with op, name and place.
 heddle_status plan_kernels(arena *a, const module *m, plan_target target, program_plan **out);
 
 // One fact a line.

@@ -9,9 +9,9 @@ typedef enum plan_target_kind { PLAN_CPU, PLAN_GPU } plan_target_kind;
 // What planning has to know of the machine.
 typedef struct plan_target {
   plan_target_kind kind;
-  int cores;              // host threads, or streaming multiprocessors
-  int threads_per_core;   // gpu: resident threads of one multiprocessor
-  int64_t max_grid_x;     // gpu: most blocks in x
+  int cores;                 // host threads, or streaming multiprocessors
+  int threads_per_core;      // gpu: resident threads of one multiprocessor
+  int64_t max_grid_x;        // gpu: most blocks in x
   int64_t buffer_alignment;  // bytes; what the runtime promises of every buffer
 } plan_target;
 
@@ -30,10 +30,10 @@ typedef struct launch_plan {
 
 // What one element costs, as far as a launch decision cares.
 typedef struct launch_cost {
-  int64_t bytes;           // read and written per element
-  int64_t operations;      // scalar operations per element; transcendental ones count 20
+  int64_t bytes;       // read and written per element
+  int64_t operations;  // scalar operations per element; transcendental ones count 20
   int smallest_output_bits;
-  bool prevents_vectors;   // reduce-window, dot, wide concatenate, variadic reduce
+  bool prevents_vectors;  // reduce-window, dot, wide concatenate, variadic reduce
 } launch_cost;
 
 launch_plan launch_decide(const plan_target *target, int64_t elements, const launch_cost *cost);

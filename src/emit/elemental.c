@@ -1,0 +1,374 @@
+// Emission of the partition's functions, element by element.
+//
+// A scope is emitted in two sweeps over its instructions: users first, to learn at which indices each is needed, then
+// operands first, to make the values. So a chain of any length needs no recursion; only nested scopes recurse, and the
+// partitioner bounds their depth.
+#include "emit/elemental.h"
+
+// --- index vectors
+
+const index_vector *emit_index_vector(function_emitter *e, int count, const MlirValue *values) {
+  index_vector *v = arena_new(e->kernel->arena, index_vector);
+  MlirValue *copy = arena_array(e->kernel->arena, MlirValue, count);
+  for (int i = 0; i < count; i++) copy[i] = values[i];
+  *v = (index_vector){.count = count, .values = copy};
+  return v;
+}
+
+static bool same_indices(const index_vector *l, const index_vector *r) {
+  if (l == r) return true;
+  if (l->count != r->count) return false;
+  for (int i = 0; i < l->count; i++) {
+    if (!mlirValueEqual(l->values[i], r->values[i])) return false;
+  }
+  return true;
+}
+
+const index_vector *emit_apply(function_emitter *e, const indexing_map *map, const index_vector *dims,
+                               const MlirValue *symbols) {
+  if (!map) return dims;
+  ir_values values = ir_apply_indexing(&e->b, map, dims->values, symbols);
+  return emit_index_vector(e, values.size, values.data);
+}
+
+const index_vector *emit_indices(function_emitter *e, const instruction *i) { return ptr_map_get(&e->indices, i); }
+
+// --- calls
+
+static MlirType result_type(kernel_emitter *k, const partition_result *r) {
+  const shape *s = shape_is_tuple(r->root->shape) ? r->root->shape->elements[r->element] : r->root->shape;
+  return emit_element_type(k->context, s->dtype);
+}
+
+MlirValue *emit_call(kernel_emitter *k, ir_builder *b, const partition_function *f, const MlirValue *parameters,
+                     const index_vector *at, const char *attribute) {
+  int inputs = f->computation == k->plan->computation ? k->plan->input_count : f->computation->parameters.size;
+  int indices = at ? at->count : 0;
+  MlirValue *operands = arena_array(k->arena, MlirValue, inputs + indices);
+  for (int i = 0; i < inputs; i++) operands[i] = parameters[i];
+  for (int i = 0; i < indices; i++) operands[inputs + i] = at->values[i];
+  MlirType *types = arena_array(k->arena, MlirType, f->result_count);
+  for (int i = 0; i < f->result_count; i++) types[i] = result_type(k, &f->results[i]);
+  MlirStringRef symbol = mlirStringRefCreateFromCString(f->name);
+  MlirNamedAttribute attributes[2] = {ir_named(b->context, "callee", mlirFlatSymbolRefAttrGet(b->context, symbol))};
+  if (attribute) attributes[1] = ir_named(b->context, attribute, mlirUnitAttrGet(b->context));
+  MlirOperation call = ir_build(b, (ir_op){.name = "xla_gpu.pure_call",
+                                           .operand_count = inputs + indices,
+                                           .operands = operands,
+                                           .result_count = f->result_count,
+                                           .results = types,
+                                           .attribute_count = attribute ? 2 : 1,
+                                           .attributes = attributes});
+  MlirValue *values = arena_array(k->arena, MlirValue, f->result_count);
+  for (int i = 0; i < f->result_count; i++) values[i] = ir_result(call, i);
+  return values;
+}
+
+// --- leaves: emitted where they are used, once per access
+
+static MlirValue constant_value(function_emitter *e, const instruction *constant, const index_vector *at) {
+  const literal *l = constant->literal;
+  if (constant->shape->rank == 0) return *(MlirValue *)ptr_map_get(&e->values, constant);
+  if (emit_literal_is_splat(l)) return emit_literal_element(&e->b, l, 0);
+  MlirValue *operands = arena_array(e->kernel->arena, MlirValue, at->count + 1);
+  operands[0] = emit_literal_tensor(&e->b, l);
+  for (int i = 0; i < at->count; i++) operands[i + 1] = at->values[i];
+  MlirType type = emit_element_type(e->kernel->context, constant->shape->dtype);
+  return ir_value(&e->b, "tensor.extract", type, at->count + 1, operands);
+}
+
+static MlirValue parameter_value(function_emitter *e, const instruction *parameter, const index_vector *at) {
+  bool is_input = parameter->parent == e->kernel->plan->computation;
+  if (!is_input) return e->parameters.data[parameter->attributes->index];
+  intptr_t position = (intptr_t)ptr_map_get(&e->kernel->inputs, parameter) - 1;
+  MlirValue *operands = arena_array(e->kernel->arena, MlirValue, at->count + 1);
+  operands[0] = e->parameters.data[position];
+  for (int i = 0; i < at->count; i++) operands[i + 1] = at->values[i];
+  MlirType type = emit_element_type(e->kernel->context, parameter->shape->dtype);
+  return ir_value(&e->b, "tensor.extract", type, at->count + 1, operands);
+}
+
+// The index as a number of the element type; wraps like XLA's for types too narrow.
+static MlirValue iota_value(function_emitter *e, const instruction *i, const index_vector *at) {
+  dtype t = i->shape->dtype;
+  MlirValue index = at->values[i->attributes->iota_dimension];
+  dtype through = dtypes[t].class == CLASS_UNSIGNED ? DTYPE_U64 : DTYPE_S64;
+  MlirType wide = mlirIntegerTypeGet(e->kernel->context, 64);
+  if (dtype_is_integer(t)) {
+    return ir_cast(&e->b, "arith.index_cast", emit_element_type(e->kernel->context, t), index);
+  }
+  return emit_convert(&e->b, ir_cast(&e->b, "arith.index_cast", wide, index), through, t);
+}
+
+static MlirValue leaf_value(function_emitter *e, const instruction *leaf, const index_vector *at) {
+  switch (leaf->opcode) {
+    case HLO_PARAMETER: return parameter_value(e, leaf, at);
+    case HLO_IOTA: return iota_value(e, leaf, at);
+    case HLO_BROADCAST: return constant_value(e, leaf->operands[0], at);
+    default: return constant_value(e, leaf, at);
+  }
+}
+
+// --- values
+
+// Leaves and other functions' roots: remembered by the indices they are accessed at.
+static MlirValue *access_values(function_emitter *e, const instruction *x, const index_vector *at) {
+  placed_value *first = ptr_map_get(&e->accesses, x);
+  for (placed_value *p = first; p; p = p->next) {
+    if (!p->is_dead && same_indices(p->at, at)) return p->values;
+  }
+  placed_value *made = arena_new(e->kernel->arena, placed_value);
+  *made = (placed_value){.at = at, .next = first};
+  const partition_node *node = partition_node_of(e->kernel->partition, x);
+  if (node->is_leaf) {
+    made->values = arena_array(e->kernel->arena, MlirValue, 1);
+    made->values[0] = leaf_value(e, x, at);
+  } else {
+    const partition_function *callee = e->kernel->partition->functions[node->function];
+    made->values = emit_call(e->kernel, &e->b, callee, e->parameters.data, at, 0);
+  }
+  ptr_map_put(e->kernel->arena, &e->accesses, x, made);
+  vec_push(e->kernel->arena, &e->made, made);
+  return made->values;
+}
+
+static bool is_here(const function_emitter *e, const instruction *x) {
+  return partition_node_of(e->kernel->partition, x)->function == e->number;
+}
+
+heddle_status emit_value(function_emitter *e, const instruction *x, const index_vector *at, MlirValue **out) {
+  *out = is_here(e, x) ? ptr_map_get(&e->values, x) : access_values(e, x, at);
+  if (*out) return status_ok();
+  return status_at(HEDDLE_INTERNAL, x->where, STR_FMT " is used before it is emitted", STR_ARG(x->name));
+}
+
+const partition_operand *emit_operand_access(function_emitter *e, const instruction *i, int k) {
+  return &partition_node_of(e->kernel->partition, i)->operands[k];
+}
+
+static const index_vector *operand_indices(function_emitter *e, const instruction *i, int k) {
+  return emit_apply(e, emit_operand_access(e, i, k)->map, emit_indices(e, i), 0);
+}
+
+heddle_status emit_operand(function_emitter *e, const instruction *i, int k, MlirValue *out) {
+  const instruction *operand = i->operands[k];
+  const index_vector *at = is_here(e, operand) ? 0 : operand_indices(e, i, k);
+  MlirValue *values = 0;
+  TRY(emit_value(e, operand, at, &values));
+  *out = values[0];
+  return status_ok();
+}
+
+void emit_provide(function_emitter *e, const instruction *i, int k, const index_vector *at) {
+  const instruction *operand = i->operands[k];
+  if (is_here(e, operand) && !ptr_map_has(&e->indices, operand)) {
+    ptr_map_put(e->kernel->arena, &e->indices, operand, (void *)at);
+  }
+}
+
+heddle_status emit_refuse(function_emitter *e, const instruction *i, const char *why) {
+  return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s %s of shape %s cannot be emitted yet%s%s",
+                   hlo_op_text(i->opcode), arena_printf(e->kernel->arena, STR_FMT, STR_ARG(i->name)),
+                   shape_text(e->kernel->arena, i->shape), why[0] ? ": " : "", why);
+}
+
+// --- regions and scopes
+
+region_mark emit_enter(function_emitter *e, MlirBlock block) {
+  region_mark mark = {.outer = e->b, .made = e->made.size};
+  e->b.block = block;
+  e->b.before = (MlirOperation){0};
+  return mark;
+}
+
+void emit_leave(function_emitter *e, region_mark mark) {
+  for (int i = mark.made; i < e->made.size; i++) e->made.data[i]->is_dead = true;
+  e->made.size = mark.made;
+  e->b = mark.outer;
+}
+
+static const emit_choice *choice_of(const emit_op *op, const instruction *i) {
+  switch (dtypes[i->operands[0]->shape->dtype].class) {
+    case CLASS_PRED: return &op->on_pred;
+    case CLASS_SIGNED: return &op->on_signed;
+    case CLASS_UNSIGNED: return &op->on_unsigned;
+    case CLASS_FLOAT: return &op->on_float;
+    default: return &op->on_complex;
+  }
+}
+
+static heddle_status emit_elementwise(function_emitter *e, const instruction *i, MlirValue *out) {
+  if (i->operand_count == 0) return emit_refuse(e, i, "");
+  const emit_choice *choice = choice_of(&emit_ops[i->opcode], i);
+  if (!choice->op && !choice->fn) return emit_refuse(e, i, "");
+  MlirValue operands[3];
+  if (i->operand_count > 3) return emit_refuse(e, i, "");
+  for (int k = 0; k < i->operand_count; k++) TRY(emit_operand(e, i, k, &operands[k]));
+  *out = choice->fn ? choice->fn(&e->b, i, operands)
+                    : ir_value(&e->b, choice->op, mlirValueGetType(operands[0]), i->operand_count, operands);
+  return status_ok();
+}
+
+static heddle_status check_type(function_emitter *e, const instruction *i) {
+  int values = shape_is_tuple(i->shape) ? i->shape->tuple_size : 1;
+  for (int v = 0; v < values; v++) {
+    const shape *s = shape_is_tuple(i->shape) ? i->shape->elements[v] : i->shape;
+    if (mlirTypeIsNull(emit_element_type(e->kernel->context, s->dtype))) {
+      return emit_refuse(e, i, "MLIR 19 has no such element type");
+    }
+  }
+  return status_ok();
+}
+
+static heddle_status check_types(function_emitter *e, const instruction *i) {
+  TRY(check_type(e, i));
+  for (int k = 0; k < i->operand_count; k++) TRY(check_type(e, i->operands[k]));
+  return status_ok();
+}
+
+static heddle_status emit_instruction(function_emitter *e, const instruction *i) {
+  TRY(check_types(e, i));
+  int values = shape_is_tuple(i->shape) ? i->shape->tuple_size : 1;
+  MlirValue *out = arena_array(e->kernel->arena, MlirValue, values);
+  op_emitter structural = emit_ops[i->opcode].structural;
+  TRY(structural ? structural(e, i, out) : emit_elementwise(e, i, out));
+  ptr_map_put(e->kernel->arena, &e->values, i, out);
+  return status_ok();
+}
+
+// The operand is evaluated in its user's scope, by its user's function, at indices that are not known yet.
+static bool wants_indices(function_emitter *e, const instruction *i, int k) {
+  const partition_operand *access = emit_operand_access(e, i, k);
+  return access->is_needed && partition_operand_branch(i, k) < 0 && is_here(e, i->operands[k]) &&
+         !ptr_map_has(&e->indices, i->operands[k]);
+}
+
+static void place_operands(function_emitter *e, const instruction *i) {
+  for (int k = 0; k < i->operand_count; k++) {
+    const partition_operand *access = emit_operand_access(e, i, k);
+    if (!access->is_offset && wants_indices(e, i, k)) emit_provide(e, i, k, operand_indices(e, i, k));
+    for (int r = 0; access->is_needed && access->map && r < access->map->rt_count; r++) {
+      const runtime_value *rt = &access->rts[r];
+      if (wants_indices(e, i, rt->operand)) {
+        emit_provide(e, i, rt->operand, emit_apply(e, rt->map, emit_indices(e, i), 0));
+      }
+    }
+  }
+}
+
+static heddle_status emit_scope(function_emitter *e, int number) {
+  const partition_scope *scope = e->kernel->partition->scopes[number];
+  for (int n = scope->order.size - 1; n >= 0; n--) place_operands(e, scope->order.data[n]);
+  for (int n = 0; n < scope->order.size; n++) TRY(emit_instruction(e, scope->order.data[n]));
+  return status_ok();
+}
+
+heddle_status emit_branch(function_emitter *e, const instruction *i, int branch) {
+  return emit_scope(e, partition_node_of(e->kernel->partition, i)->first_scope + branch);
+}
+
+// --- functions
+
+static MlirAttribute range_attribute(MlirContext c, int64_t upper) {
+  MlirType index = mlirIndexTypeGet(c);
+  MlirAttribute bounds[] = {mlirIntegerAttrGet(index, 0), mlirIntegerAttrGet(index, upper)};
+  return mlirArrayAttrGet(c, 2, bounds);
+}
+
+static heddle_status input_types(kernel_emitter *k, const partition_function *f, MlirType *types) {
+  bool is_kernel = f->computation == k->plan->computation;
+  int inputs = is_kernel ? k->plan->input_count : f->computation->parameters.size;
+  for (int i = 0; i < inputs; i++) {
+    const instruction *p = is_kernel ? k->plan->inputs[i].parameter : f->computation->parameters.data[i];
+    MlirType element = emit_element_type(k->context, p->shape->dtype);
+    if (mlirTypeIsNull(element)) {
+      return status_at(HEDDLE_UNIMPLEMENTED, p->where, "parameter " STR_FMT " of type %s cannot be emitted yet",
+                       STR_ARG(p->name), shape_text(k->arena, p->shape));
+    }
+    types[i] = is_kernel ? emit_tensor_type(k->context, p->shape) : element;
+  }
+  for (int d = 0; d < f->index_space->rank; d++) types[inputs + d] = mlirIndexTypeGet(k->context);
+  return status_ok();
+}
+
+static heddle_status emit_results(function_emitter *e, const index_vector *at) {
+  const partition_function *f = e->function;
+  const index_vector **places = arena_array(e->kernel->arena, const index_vector *, f->result_count);
+  for (int r = 0; r < f->result_count; r++) {
+    const instruction *root = f->results[r].root;
+    places[r] = emit_apply(e, f->results[r].map, at, 0);
+    if (is_here(e, root) && !ptr_map_has(&e->indices, root)) {
+      ptr_map_put(e->kernel->arena, &e->indices, root, (void *)places[r]);
+    }
+  }
+  TRY(emit_scope(e, f->scope));
+  MlirValue *results = arena_array(e->kernel->arena, MlirValue, f->result_count);
+  for (int r = 0; r < f->result_count; r++) {
+    MlirValue *values = 0;
+    TRY(emit_value(e, f->results[r].root, places[r], &values));
+    results[r] = values[f->results[r].element];
+  }
+  ir_return(&e->b, f->result_count, results);
+  return status_ok();
+}
+
+static heddle_status emit_function(kernel_emitter *k, int number) {
+  const partition_function *f = k->partition->functions[number];
+  bool is_kernel = f->computation == k->plan->computation;
+  int inputs = is_kernel ? k->plan->input_count : f->computation->parameters.size, rank = f->index_space->rank;
+  MlirType *types = arena_array(k->arena, MlirType, inputs + rank);
+  TRY(input_types(k, f, types));
+  MlirType *results = arena_array(k->arena, MlirType, f->result_count);
+  for (int i = 0; i < f->result_count; i++) {
+    results[i] = result_type(k, &f->results[i]);
+    if (mlirTypeIsNull(results[i])) {
+      return status_at(HEDDLE_UNIMPLEMENTED, f->results[i].root->where, STR_FMT " of type %s cannot be emitted yet",
+                       STR_ARG(f->results[i].root->name), shape_text(k->arena, f->results[i].root->shape));
+    }
+  }
+  MlirOperation op = ir_function(&k->module_body, f->name, inputs + rank, types, f->result_count, results, true);
+  for (int d = 0; d < rank; d++) {
+    ir_set_argument_attribute(op, inputs + d, "xla.range", range_attribute(k->context, f->index_space->dims[d] - 1));
+  }
+  MlirBlock block = ir_body(op, 0);
+  function_emitter e = {
+      .kernel = k, .function = f, .number = number, .b = ir_builder_at_end(k->context, block, k->arena)};
+  for (int i = 0; i < inputs; i++) vec_push(k->arena, &e.parameters, mlirBlockGetArgument(block, i));
+  MlirValue *indices = arena_array(k->arena, MlirValue, rank);
+  for (int d = 0; d < rank; d++) indices[d] = mlirBlockGetArgument(block, inputs + d);
+  for (int i = 0; i < f->constants.size; i++) {
+    TRY(check_type(&e, f->constants.data[i]));
+    MlirValue *value = arena_array(k->arena, MlirValue, 1);
+    value[0] = emit_literal_element(&e.b, f->constants.data[i]->literal, 0);
+    ptr_map_put(k->arena, &e.values, f->constants.data[i], value);
+  }
+  return emit_results(&e, emit_index_vector(&e, rank, indices));
+}
+
+heddle_status emit_functions(kernel_emitter *k) {
+  for (int i = 0; i < k->partition->function_count; i++) {
+    TRY(status_context(emit_function(k, i), "while emitting function @%s", k->partition->functions[i]->name));
+  }
+  return status_ok();
+}
+
+// --- ops that only pass values on
+
+heddle_status emit_passthrough(function_emitter *e, const instruction *i, MlirValue *out) {
+  return emit_operand(e, i, 0, out);
+}
+
+heddle_status emit_get_tuple_element(function_emitter *e, const instruction *i, MlirValue *out) {
+  MlirValue *values = 0;
+  TRY(emit_value(e, i->operands[0], emit_indices(e, i), &values));
+  *out = values[i->attributes->index];
+  return status_ok();
+}
+
+heddle_status emit_map(function_emitter *e, const instruction *i, MlirValue *out) {
+  MlirValue *operands = arena_array(e->kernel->arena, MlirValue, i->operand_count);
+  for (int k = 0; k < i->operand_count; k++) TRY(emit_operand(e, i, k, &operands[k]));
+  const partition_function *body = partition_entry(e->kernel->partition, i->called[0]);
+  *out = emit_call(e->kernel, &e->b, body, operands, 0, 0)[0];
+  return status_ok();
+}

@@ -1,0 +1,174 @@
+// Ops that combine many elements into one: reduce, reduce-window, dot, convolution.
+//
+// All four are the same nest of scf.for over the range variables of the operands' indexing maps, with the partial
+// results as loop-carried values; constraints (padding, dilation holes) become an scf.if around the innermost body.
+#include "emit/elemental.h"
+#include "emit/elementwise.h"
+
+typedef heddle_status (*combine_emitter)(function_emitter *e, const instruction *i, const MlirValue *carried,
+                                         const MlirValue *x, MlirValue *next);
+
+typedef struct loop_nest {
+  const instruction *i;
+  int operand_count;  // operands 0 … n - 1 are read in the loop
+  int carried_count;
+  combine_emitter combine;
+} loop_nest;
+
+// The operands at this point of the loop, combined with the carried values.
+static heddle_status emit_step(function_emitter *e, const loop_nest *n, const MlirValue *symbols,
+                               const MlirValue *carried, MlirValue *next) {
+  const index_vector **places = arena_array(e->kernel->arena, const index_vector *, n->operand_count);
+  for (int k = 0; k < n->operand_count; k++) {
+    places[k] = emit_apply(e, emit_operand_access(e, n->i, k)->map, emit_indices(e, n->i), symbols);
+    emit_provide(e, n->i, k, places[k]);
+  }
+  TRY(emit_branch(e, n->i, 0));
+  MlirValue *x = arena_array(e->kernel->arena, MlirValue, n->operand_count);
+  for (int k = 0; k < n->operand_count; k++) {
+    MlirValue *values = 0;
+    TRY(emit_value(e, n->i->operands[k], places[k], &values));
+    x[k] = values[0];
+  }
+  return n->combine(e, n->i, carried, x, next);
+}
+
+static MlirValue check_operands(function_emitter *e, const loop_nest *n, const MlirValue *symbols) {
+  MlirValue all = {0};
+  for (int k = 0; k < n->operand_count; k++) {
+    const indexing_map *map = emit_operand_access(e, n->i, k)->map;
+    if (map->constraint_count == 0) continue;
+    MlirValue holds = ir_check_constraints(&e->b, map, emit_indices(e, n->i)->values, symbols, false);
+    all = mlirValueIsNull(all) ? holds : ir_binary(&e->b, "arith.andi", all, holds);
+    // Inputs of one reduction are read through equal maps: one check serves them all.
+    if (n->i->opcode == HLO_REDUCE || n->i->opcode == HLO_REDUCE_WINDOW) break;
+  }
+  return all;
+}
+
+static heddle_status emit_guarded_step(function_emitter *e, const loop_nest *n, const MlirValue *symbols,
+                                       const MlirValue *carried, MlirValue *next) {
+  MlirValue inside = check_operands(e, n, symbols);
+  if (mlirValueIsNull(inside)) return emit_step(e, n, symbols, carried, next);
+  MlirType *types = arena_array(e->kernel->arena, MlirType, n->carried_count);
+  for (int c = 0; c < n->carried_count; c++) types[c] = mlirValueGetType(carried[c]);
+  MlirOperation op = ir_if(&e->b, inside, n->carried_count, types);
+  region_mark mark = emit_enter(e, ir_body(op, 0));
+  TRY(emit_step(e, n, symbols, carried, next));
+  ir_yield(&e->b, n->carried_count, next);
+  emit_leave(e, mark);
+  mark = emit_enter(e, ir_body(op, 1));
+  ir_yield(&e->b, n->carried_count, carried);
+  emit_leave(e, mark);
+  for (int c = 0; c < n->carried_count; c++) next[c] = ir_result(op, c);
+  return status_ok();
+}
+
+// One scf.for per range variable from `depth` on; depth is bounded by the rank.
+static heddle_status emit_nest(function_emitter *e, const loop_nest *n, const indexing_map *map, int depth,
+                               MlirValue *symbols, const MlirValue *carried, MlirValue *next) {
+  if (depth == map->range_count) return emit_guarded_step(e, n, symbols, carried, next);
+  interval bounds = map->ranges[depth].bounds;
+  MlirOperation loop = ir_for(&e->b, ir_index(&e->b, bounds.lower), ir_index(&e->b, bounds.upper + 1),
+                              ir_index(&e->b, 1), n->carried_count, carried);
+  MlirBlock body = ir_body(loop, 0);
+  region_mark mark = emit_enter(e, body);
+  symbols[depth] = mlirBlockGetArgument(body, 0);
+  MlirValue *inner = arena_array(e->kernel->arena, MlirValue, n->carried_count);
+  for (int c = 0; c < n->carried_count; c++) inner[c] = mlirBlockGetArgument(body, c + 1);
+  TRY(emit_nest(e, n, map, depth + 1, symbols, inner, next));
+  ir_yield(&e->b, n->carried_count, next);
+  emit_leave(e, mark);
+  for (int c = 0; c < n->carried_count; c++) next[c] = ir_result(loop, c);
+  return status_ok();
+}
+
+// The values after the whole nest, from `inits`.
+static heddle_status emit_loops(function_emitter *e, const loop_nest *n, const MlirValue *inits, MlirValue *out) {
+  for (int k = 0; k < n->operand_count; k++) {
+    if (emit_operand_access(e, n->i, k)->is_needed) continue;
+    for (int c = 0; c < n->carried_count; c++) out[c] = inits[c];  // nothing to combine
+    return status_ok();
+  }
+  const indexing_map *map = emit_operand_access(e, n->i, 0)->map;
+  MlirValue *symbols = arena_array(e->kernel->arena, MlirValue, map->range_count);
+  return emit_nest(e, n, map, 0, symbols, inits, out);
+}
+
+// --- reduce and reduce-window
+
+static heddle_status call_reducer(function_emitter *e, const instruction *i, const MlirValue *carried,
+                                  const MlirValue *x, MlirValue *next) {
+  int count = i->operand_count / 2;
+  MlirValue *operands = arena_array(e->kernel->arena, MlirValue, i->operand_count);
+  for (int k = 0; k < count; k++) {
+    operands[k] = carried[k];
+    operands[count + k] = x[k];
+  }
+  const partition_function *reducer = partition_entry(e->kernel->partition, i->called[0]);
+  const MlirValue *values = emit_call(e->kernel, &e->b, reducer, operands, 0, "xla.is_reduction");
+  for (int k = 0; k < count; k++) next[k] = values[k];
+  return status_ok();
+}
+
+heddle_status emit_reduce(function_emitter *e, const instruction *i, MlirValue *out) {
+  int count = i->operand_count / 2;
+  MlirValue *inits = arena_array(e->kernel->arena, MlirValue, count);
+  for (int k = 0; k < count; k++) TRY(emit_operand(e, i, count + k, &inits[k]));
+  loop_nest n = {.i = i, .operand_count = count, .carried_count = count, .combine = call_reducer};
+  return emit_loops(e, &n, inits, out);
+}
+
+heddle_status emit_reduce_window(function_emitter *e, const instruction *i, MlirValue *out) {
+  return emit_reduce(e, i, out);
+}
+
+// --- dot and convolution
+
+// Narrow floats accumulate in f32; everything else in the result's type.
+static dtype accumulator_dtype(const instruction *i) {
+  return dtypes[i->shape->dtype].is_narrow_float ? DTYPE_F32 : i->shape->dtype;
+}
+
+// dot_bf16_bf16_f32 and its like round f32 operands to bf16 first; the multi-pass forms are at least as exact as f32
+// is.
+static MlirValue prepared(function_emitter *e, const instruction *i, int k, MlirValue x) {
+  dtype t = i->operands[k]->shape->dtype;
+  if (t == DTYPE_F32 && str_is(i->attributes->dot_algorithm, "dot_bf16_bf16_f32")) {
+    x = emit_convert(&e->b, x, t, DTYPE_BF16);
+    t = DTYPE_BF16;
+  }
+  return emit_convert(&e->b, x, t, accumulator_dtype(i));
+}
+
+static heddle_status multiply_add(function_emitter *e, const instruction *i, const MlirValue *carried,
+                                  const MlirValue *x, MlirValue *next) {
+  ir_builder *b = &e->b;
+  dtype t = accumulator_dtype(i);
+  MlirValue l = prepared(e, i, 0, x[0]), r = prepared(e, i, 1, x[1]);
+  if (dtype_is_complex(t)) {
+    next[0] = complex_sum(b, carried[0], complex_product(b, l, r));
+  } else if (dtype_is_float(t)) {
+    next[0] = ir_binary(b, "arith.addf", carried[0], ir_binary(b, "arith.mulf", l, r));
+  } else if (t == DTYPE_PRED) {
+    next[0] = ir_binary(b, "arith.ori", carried[0], ir_binary(b, "arith.andi", l, r));
+  } else {
+    next[0] = ir_binary(b, "arith.addi", carried[0], ir_binary(b, "arith.muli", l, r));
+  }
+  return status_ok();
+}
+
+heddle_status emit_dot(function_emitter *e, const instruction *i, MlirValue *out) {
+  if (i->operand_count != 2) return emit_refuse(e, i, "sparse operands");
+  dtype t = accumulator_dtype(i);
+  MlirValue zero = emit_zero(&e->b, t);
+  loop_nest n = {.i = i, .operand_count = 2, .carried_count = 1, .combine = multiply_add};
+  MlirValue sum;
+  TRY(emit_loops(e, &n, &zero, &sum));
+  *out = emit_convert(&e->b, sum, t, i->shape->dtype);
+  return status_ok();
+}
+
+heddle_status emit_convolution(function_emitter *e, const instruction *i, MlirValue *out) {
+  return emit_dot(e, i, out);
+}

@@ -1,0 +1,77 @@
+// Straight-line arithmetic that no single MLIR op expresses with HLO's meaning. One elementwise_emitter each
+// (elemental.h); x are the operands' values, `i` gives attributes and element types.
+#ifndef HEDDLE_EMIT_ELEMENTWISE_H_
+#define HEDDLE_EMIT_ELEMENTWISE_H_
+
+#include "emit/elemental.h"
+
+// elementwise.c: integers, predicates, and ops of all classes
+MlirValue elementwise_first(ir_builder *b, const instruction *i, const MlirValue *x);  // the operand itself
+MlirValue elementwise_not_pred(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_not(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_negate_integer(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_sign_signed(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_sign_unsigned(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_divide_signed(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_divide_unsigned(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_remainder_signed(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_remainder_unsigned(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_shift_left(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_shift_right_arithmetic(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_shift_right_logical(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_power_signed(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_power_unsigned(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_mulhi_signed(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_mulhi_unsigned(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_compare(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_clamp(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_select(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_convert(ir_builder *b, const instruction *i, const MlirValue *x);
+
+// elementwise_float.c
+MlirValue elementwise_is_finite(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_sign_float(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_logistic(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_zero(ir_builder *b, const instruction *i, const MlirValue *x);  // imag of a real number
+MlirValue elementwise_complex(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_reduce_precision(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_compare_total(ir_builder *b, const char *predicate, MlirValue l, MlirValue r);
+
+// elementwise_complex.c
+MlirValue complex_abs(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_acos(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_acosh(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_add(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_asin(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_asinh(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_atan(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_atan2(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_atanh(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_cbrt(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_cos(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_cosh(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_divide(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_exp(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_expm1(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_imag(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_log(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_log1p(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_logistic(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_multiply(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_negate(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_power(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_real(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_rsqrt(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_sign(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_sin(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_sinh(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_sqrt(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_subtract(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_tan(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue complex_tanh(ir_builder *b, const instruction *i, const MlirValue *x);
+
+// The parts of a product and sum, for dot.
+MlirValue complex_product(ir_builder *b, MlirValue l, MlirValue r);
+MlirValue complex_sum(ir_builder *b, MlirValue l, MlirValue r);
+
+#endif

@@ -1,0 +1,37 @@
+// One kernel, one module: partition, entry function, the functions it calls.
+#include "emit/emit.h"
+
+#include "emit/loop.h"
+
+static heddle_status emit_body(kernel_emitter *k, const plan_target *target, MlirOperation module) {
+  partition *parts = 0;
+  TRY(partition_kernel(k->arena, k->plan, &parts));
+  k->partition = parts;
+  for (int i = 0; i < k->plan->input_count; i++) {
+    ptr_map_put(k->arena, &k->inputs, k->plan->inputs[i].parameter, (void *)(intptr_t)(i + 1));
+  }
+  TRY(emit_loop_entry(k, target));
+  TRY(emit_functions(k));
+  if (mlirOperationVerify(module)) return status_ok();
+  TRY(ir_diagnostics(k->context, HEDDLE_INTERNAL, "while verifying the emitted kernel"));
+  return status_error(HEDDLE_INTERNAL, "the emitted kernel does not verify");
+}
+
+heddle_status emit_kernel(MlirContext context, arena *scratch, const kernel_plan *kernel, const plan_target *target,
+                          MlirModule *out) {
+  MlirModule module = mlirModuleCreateEmpty(mlirLocationUnknownGet(context));
+  MlirOperation op = mlirModuleGetOperation(module);
+  const char *name = target->kind == PLAN_CPU ? "cpu" : "nvptx";
+  ir_set(op, "xla.target", mlirStringAttrGet(context, mlirStringRefCreateFromCString(name)));
+  kernel_emitter k = {.context = context,
+                      .arena = scratch,
+                      .plan = kernel,
+                      .module_body = ir_builder_at_end(context, mlirModuleGetBody(module), scratch)};
+  heddle_status status = emit_body(&k, target, op);
+  if (!status_is_ok(status)) {
+    mlirModuleDestroy(module);
+    return status_context(status, "while emitting kernel @%s", kernel->name);
+  }
+  *out = module;
+  return status_ok();
+}
