@@ -25,6 +25,13 @@ const lower_pass *const lower_passes[] = {
     &lower_reconcile_casts,
     // ours
     &lower_inliner,
+    &lower_loops_to_scf,
+    &lower_propagate_slice_indices,
+    &lower_flatten_tensors,
+    &lower_vectorize_loads_stores,
+    &lower_optimize_loops,
+    &lower_convert_pure_call,
+    &lower_merge_pointers,
     &lower_cpu_loops,
     &lower_vectorize_loops,
     &lower_cpu_entry,

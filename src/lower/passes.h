@@ -19,6 +19,13 @@ extern const lower_pass lower_erase_dead_functions;
 
 // Ours, in the order in which they first run.
 extern const lower_pass lower_inliner;
+extern const lower_pass lower_loops_to_scf;
+extern const lower_pass lower_propagate_slice_indices;
+extern const lower_pass lower_flatten_tensors;
+extern const lower_pass lower_vectorize_loads_stores;
+extern const lower_pass lower_optimize_loops;
+extern const lower_pass lower_convert_pure_call;
+extern const lower_pass lower_merge_pointers;
 extern const lower_pass lower_cpu_loops;
 extern const lower_pass lower_vectorize_loops;
 extern const lower_pass lower_cpu_entry;

@@ -1,0 +1,131 @@
+// xla-gpu-optimize-loops: unrolls scf.for by a factor that fits the cost of its body.
+//
+// Why here and not in LLVM: unrolling turns positions in vectors into constants, so that vectors stay in registers, and
+// LLVM's cost model does not know that math functions are long. The factor is 400 / cost of one iteration, where a math
+// operation counts 20 and an operation on vectors counts per element; it must divide the trip count.
+//
+// A loop with calls or further loops inside is left alone: its body's cost is not its size. So is one whose body alone
+// is large: registers run out before unrolling pays.
+#include <mlir-c/BuiltinAttributes.h>
+
+#include "emit/ir_builder.h"
+#include "lower/passes.h"
+
+#define BUDGET 400
+#define MATH_COST 20
+
+static int cost_of(MlirOperation op) {
+  static const char *const free_ops[] = {"arith.constant", "scf.yield", "vector.extract", "vector.insert"};
+  static const char *const cheap_math[] = {"math.absf", "math.fma",       "math.copysign", "math.floor",
+                                           "math.ceil", "math.roundeven", "math.trunc",    "math.absi"};
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  str view = {name.data, name.length};
+  for (size_t i = 0; i < sizeof free_ops / sizeof *free_ops; i++) {
+    if (str_is(view, free_ops[i])) return 0;
+  }
+  int cost = str_starts_with(view, "math.") ? MATH_COST : 1;
+  for (size_t i = 0; i < sizeof cheap_math / sizeof *cheap_math; i++) {
+    if (str_is(view, cheap_math[i])) cost = 1;
+  }
+  if (mlirOperationGetNumResults(op) != 1 || !ir_is_vector(ir_result_type(op, 0))) return cost;
+  int64_t elements = 1;
+  for (int64_t i = 0; i < mlirShapedTypeGetRank(ir_result_type(op, 0)); i++)
+    elements *= mlirShapedTypeGetDimSize(ir_result_type(op, 0), i);
+  return elements > BUDGET ? BUDGET : cost * (int)elements;
+}
+
+typedef struct estimate {
+  MlirOperation loop;
+  int cost;
+  bool is_leaf;  // no loops and no calls inside
+} estimate;
+
+static MlirWalkResult add_cost(MlirOperation op, void *argument) {
+  estimate *e = argument;
+  if (mlirOperationEqual(op, e->loop)) return MlirWalkResultAdvance;
+  if (ir_is(op, "scf.for") || ir_is(op, "scf.while") || ir_is(op, "xla_gpu.pure_call") || ir_is(op, "func.call")) {
+    e->is_leaf = false;
+    return MlirWalkResultInterrupt;
+  }
+  e->cost += cost_of(op);
+  return e->cost > BUDGET ? MlirWalkResultInterrupt : MlirWalkResultAdvance;
+}
+
+// 1 = leave the loop as it is.
+static int64_t unroll_factor(const lower_context *c, MlirOperation loop, int64_t trips) {
+  if (trips < 2) return trips;
+  estimate e = {.loop = loop, .is_leaf = true};
+  mlirOperationWalk(loop, add_cost, &e, MlirWalkPreOrder);
+  if (!e.is_leaf || e.cost > BUDGET) return 1;
+  int64_t factor = BUDGET / (e.cost > 0 ? e.cost : 1);
+  if (c->options->max_unroll > 0 && factor > c->options->max_unroll) factor = c->options->max_unroll;
+  if (factor > trips) factor = trips;
+  while (factor > 1 && trips % factor != 0) factor--;
+  return factor < 1 ? 1 : factor;
+}
+
+// Puts one copy of the body before `anchor` and returns what it yields. `copy` is a loop made for this and is used up.
+static ir_values inline_copy(arena *a, MlirOperation copy, MlirOperation anchor, MlirValue iv, ir_values carried) {
+  ir_values arguments = {0};
+  vec_push(a, &arguments, iv);
+  for (int i = 0; i < carried.size; i++) vec_push(a, &arguments, carried.data[i]);
+  ir_values yielded = ir_inline_block(a, ir_body(copy, 0), anchor, arguments.data);
+  mlirOperationDestroy(copy);
+  return yielded;
+}
+
+static void unroll_fully(arena *a, MlirOperation loop, int64_t trips) {
+  ir_values carried = {0};
+  for (int i = 0; i < (int)mlirOperationGetNumResults(loop); i++) {
+    MlirValue init = ir_operand(loop, i + 3);
+    vec_push(a, &carried, init);
+  }
+  ir_builder b = ir_builder_before(loop, a);
+  for (int64_t i = 0; i < trips; i++)
+    carried = inline_copy(a, mlirOperationClone(loop), loop, ir_index(&b, i), carried);
+  ir_replace(loop, carried.data);
+}
+
+static void unroll_partly(arena *a, MlirOperation loop, int64_t factor) {
+  MlirOperation *copies = arena_array(a, MlirOperation, factor);
+  for (int64_t i = 1; i < factor; i++) copies[i] = mlirOperationClone(loop);
+  MlirOperation yield = ir_terminator(ir_body(loop, 0));
+  ir_values carried = {0};
+  for (int i = 0; i < (int)mlirOperationGetNumOperands(yield); i++) {
+    MlirValue value = ir_operand(yield, i);
+    vec_push(a, &carried, value);
+  }
+  ir_builder b = ir_builder_before(yield, a);
+  MlirValue iv = mlirBlockGetArgument(ir_body(loop, 0), 0);
+  for (int64_t i = 1; i < factor; i++) {
+    MlirValue moved = ir_binary(&b, "arith.addi", iv, ir_index(&b, i));
+    carried = inline_copy(a, copies[i], yield, moved, carried);
+  }
+  mlirOperationSetOperands(yield, carried.size, carried.data);
+  ir_builder before = ir_builder_before(loop, a);
+  mlirOperationSetOperand(loop, 2, ir_index(&before, factor));
+}
+
+static heddle_status run(lower_context *c, MlirOperation module) {
+  ir_operations loops = ir_collect(c->scratch, module, "scf.for");
+  for (int i = 0; i < loops.size; i++) {
+    MlirOperation loop = loops.data[i];
+    int64_t lower = 0, trips = 0, step = 0;
+    bool is_known = ir_constant_value(ir_operand(loop, 0), &lower) && ir_constant_value(ir_operand(loop, 1), &trips) &&
+                    ir_constant_value(ir_operand(loop, 2), &step);
+    if (!is_known || lower != 0 || step != 1 || trips < 1) continue;
+    int64_t factor = unroll_factor(c, loop, trips);
+    if (factor == trips) {
+      unroll_fully(c->scratch, loop, trips);
+    } else if (factor > 1) {
+      unroll_partly(c->scratch, loop, factor);
+    }
+  }
+  return status_ok();
+}
+
+const lower_pass lower_optimize_loops = {
+    .name = "xla-gpu-optimize-loops",
+    .summary = "unrolls loops by the estimated cost of their bodies",
+    .run = run,
+};
