@@ -1,0 +1,142 @@
+// dot: both operands are packed in their wide form as [batch, rows, depth] and [batch, depth, columns], then multiplied
+// by three plain loops. Sums are kept wide and round once to the result's type.
+#include "eval/elementwise.h"
+#include "eval/interpreter.h"
+#include "eval/strided.h"
+
+// One operand as a matrix per batch: three groups of its dims, each in the order the result wants.
+typedef struct dot_side {
+  const value *v;
+  int rank;  // of the groups together
+  int64_t dims[SHAPE_MAX_RANK], strides[SHAPE_MAX_RANK];
+  int64_t batch, free, depth;  // products of the groups
+} dot_side;
+
+static bool contains(int_list list, int64_t x) {
+  for (int k = 0; k < list.size; k++)
+    if (list.data[k] == x) return true;
+  return false;
+}
+
+static int64_t add_dim(dot_side *s, int64_t d) {
+  int64_t strides[SHAPE_MAX_RANK];
+  shape_strides(s->v->shape, strides);
+  s->dims[s->rank] = s->v->shape->dims[d];
+  s->strides[s->rank++] = strides[d];
+  return s->v->shape->dims[d];
+}
+
+static int64_t add_listed(dot_side *s, int_list dims) {
+  int64_t product = 1;
+  for (int k = 0; k < dims.size; k++) product *= add_dim(s, dims.data[k]);
+  return product;
+}
+
+static int64_t add_free(dot_side *s, int_list batch, int_list contracting) {
+  int64_t product = 1;
+  for (int d = 0; d < s->v->shape->rank; d++)
+    if (!contains(batch, d) && !contains(contracting, d)) product *= add_dim(s, d);
+  return product;
+}
+
+static dot_side side_of(const value *v, int_list batch, int_list contracting, bool depth_first) {
+  dot_side s = {.v = v};
+  s.batch = add_listed(&s, batch);
+  if (depth_first) s.depth = add_listed(&s, contracting);
+  s.free = add_free(&s, batch, contracting);
+  if (!depth_first) s.depth = add_listed(&s, contracting);
+  return s;
+}
+
+// The elements in the side's order, wide. `to` is as large as the operand has elements.
+static void pack(const dot_side *s, void *to) {
+  if (strided_is_empty(s->rank, s->dims)) return;
+  const dtype t = s->v->shape->dtype;
+  int64_t index[SHAPE_MAX_RANK] = {0}, offsets[WIDE_LANES], first = 0;
+  bool more = true;
+  while (more) {
+    int64_t lanes = 0;
+    while (more && lanes < WIDE_LANES) {
+      offsets[lanes++] = strided_offset(s->rank, index, s->strides);
+      more = strided_next(s->rank, s->dims, index);
+    }
+    wide_load_at(t, s->v->data, 0, offsets, lanes, (char *)to + first * wide_size(t));
+    first += lanes;
+  }
+}
+
+// sums[column] = Σ left[k] · right[k][column].
+#define MULTIPLY_ROW(name, type, product)                                                                   \
+  static void row_##name(int64_t depth, int64_t columns, const void *left, const void *right, void *sums) { \
+    const type *l = left, *r = right;                                                                       \
+    type *s = sums;                                                                                         \
+    for (int64_t c = 0; c < columns; c++) s[c] = 0;                                                         \
+    for (int64_t k = 0; k < depth; k++) {                                                                   \
+      const type x = l[k];                                                                                  \
+      for (int64_t c = 0; c < columns; c++) {                                                               \
+        const type y = r[k * columns + c];                                                                  \
+        s[c] += (product);                                                                                  \
+      }                                                                                                     \
+    }                                                                                                       \
+  }
+
+MULTIPLY_ROW(integer, uint64_t, x *y)
+MULTIPLY_ROW(float, double, x *y)
+MULTIPLY_ROW(complex, double complex,
+             wide_complex(creal(x) * creal(y) - cimag(x) * cimag(y), creal(x) * cimag(y) + cimag(x) * creal(y)))
+
+typedef void (*row_fn)(int64_t depth, int64_t columns, const void *left, const void *right, void *sums);
+
+static row_fn row_of(dtype t) {
+  if (dtype_is_float(t)) return row_float;
+  return dtype_is_complex(t) ? row_complex : row_integer;
+}
+
+static dtype_class wide_class(dtype t) {
+  dtype_class class = dtypes[t].class;
+  return class & (CLASS_FLOAT | CLASS_COMPLEX) ? class : CLASS_INTEGER;
+}
+
+static void multiply(const dot_side *l, const dot_side *r, const void *left, const void *right, void *sums,
+                     value *out) {
+  const dtype t = out->shape->dtype;
+  const row_fn row = row_of(t);
+  const int64_t size = wide_size(t);
+  for (int64_t b = 0; b < l->batch; b++) {
+    for (int64_t m = 0; m < l->free; m++) {
+      const char *left_row = (const char *)left + (b * l->free + m) * l->depth * size;
+      row(l->depth, r->free, left_row, (const char *)right + b * r->free * r->depth * size, sums);
+      wide_store(t, out->data, (b * l->free + m) * r->free, r->free, sums);
+    }
+  }
+}
+
+static heddle_status create_wide(interpreter *in, const instruction *i, dtype t, int64_t count, value **out) {
+  const int64_t words = count * (wide_size(t) / 8);
+  const shape s = {.dtype = DTYPE_U64, .rank = 1, .dims = &words};
+  TRY(value_create(&in->pool, &s, i->where, out));
+  return status_ok();
+}
+
+heddle_status eval_dot(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  const hlo_attributes *a = i->attributes;
+  const dtype t = i->shape->dtype, left = operands[0]->shape->dtype, right = operands[1]->shape->dtype;
+  if (wide_class(left) != wide_class(t) || wide_class(right) != wide_class(t))
+    return interpreter_refuse(i, "operands of another class than the result");
+  if (i->operand_count != 2) return interpreter_refuse(i, "sparse operands");
+  const dot_side l = side_of(operands[0], a->lhs_batch_dims, a->lhs_contracting_dims, false);
+  const dot_side r = side_of(operands[1], a->rhs_batch_dims, a->rhs_contracting_dims, true);
+  value *packed[3] = {0}, *result = NULL;
+  heddle_status status = create_wide(in, i, t, shape_element_count(operands[0]->shape), &packed[0]);
+  if (status_is_ok(status)) status = create_wide(in, i, t, shape_element_count(operands[1]->shape), &packed[1]);
+  if (status_is_ok(status)) status = create_wide(in, i, t, r.free, &packed[2]);
+  if (status_is_ok(status)) status = value_create(&in->pool, i->shape, i->where, &result);
+  if (status_is_ok(status)) {
+    pack(&l, packed[0]->data);
+    pack(&r, packed[1]->data);
+    multiply(&l, &r, packed[0]->data, packed[1]->data, packed[2]->data, result);
+    *out = result;
+  }
+  for (int k = 0; k < 3; k++) value_release(packed[k]);
+  return status;
+}

@@ -1,0 +1,70 @@
+// One evaluation in progress, as the operations see it. Internal to eval.
+#ifndef HEDDLE_EVAL_INTERPRETER_H_
+#define HEDDLE_EVAL_INTERPRETER_H_
+
+#include "eval/evaluate.h"
+#include "eval/value.h"
+
+enum { INTERPRETER_MAX_DEPTH = 1000 };  // nested calls
+
+typedef struct interpreter {
+  arena *arena;  // procedures and scalar programs; lives as long as the evaluation
+  value_pool pool;
+  ptr_map procedures;       // computation -> procedure (evaluate.c)
+  ptr_map programs;         // instruction -> scalar_program
+  value *const *arguments;  // of the running computation
+  int depth;
+  int64_t steps;
+  int64_t max_steps;  // 0 = no limit
+} interpreter;
+
+// Evaluates `i` on operand values (borrowed) and returns a new reference. Shapes have been verified.
+typedef heddle_status (*eval_op)(interpreter *in, const instruction *i, value *const *operands, value **out);
+
+// Indexed by opcode; an empty slot means that the interpreter lacks the operation.
+extern const eval_op eval_ops[HLO_OPCODE_COUNT];
+
+// Runs a computation on arguments (borrowed); `out` is a new reference.
+heddle_status interpreter_call(interpreter *in, const computation *c, value *const *arguments, source_location where,
+                               value **out);
+
+// The refusal for what the interpreter lacks: `opcode name: what` at the instruction's place.
+heddle_status interpreter_refuse(const instruction *i, const char *what);
+
+// elementwise.c
+heddle_status eval_elementwise(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_select(interpreter *in, const instruction *i, value *const *operands, value **out);
+// bitcast.c
+heddle_status eval_bitcast(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_bitcast_convert(interpreter *in, const instruction *i, value *const *operands, value **out);
+// move.c
+heddle_status eval_constant(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_iota(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_broadcast(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_reshape(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_transpose(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_reverse(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_first_operand(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_tuple(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_get_tuple_element(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_after_all(interpreter *in, const instruction *i, value *const *operands, value **out);
+// slice.c
+heddle_status eval_slice(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_pad(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_concatenate(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_dynamic_slice(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_dynamic_update_slice(interpreter *in, const instruction *i, value *const *operands, value **out);
+// gather_scatter.c
+heddle_status eval_gather(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_scatter(interpreter *in, const instruction *i, value *const *operands, value **out);
+// reduce.c
+heddle_status eval_reduce(interpreter *in, const instruction *i, value *const *operands, value **out);
+// dot.c
+heddle_status eval_dot(interpreter *in, const instruction *i, value *const *operands, value **out);
+// control.c
+heddle_status eval_call(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_conditional(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_while(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_map(interpreter *in, const instruction *i, value *const *operands, value **out);
+
+#endif

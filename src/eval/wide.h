@@ -1,0 +1,56 @@
+// Blocks of elements in the one wide type of their class, in which the interpreter computes.
+//
+//   pred, integers      int64_t        unsigned 64-bit values as their bits; narrower ones zero-extended
+//   real floats         double         which holds every narrower value exactly
+//   complex             double complex
+//
+// So an operation is written once per class. What makes it an s4 or a bf16 operation is the rounding that follows:
+// integers keep their low bits, floats round to nearest even. Rounding + - * / and square root from double gives the
+// same bits as computing in f32 or narrower, since double has more than twice as many bits.
+#ifndef HEDDLE_EVAL_WIDE_H_
+#define HEDDLE_EVAL_WIDE_H_
+
+#include <complex.h>
+
+#include "hlo/dtype.h"
+
+enum { WIDE_LANES = 256 };  // elements of a block, at most
+
+// Room for a block of any class.
+typedef union wide_block {
+  int64_t ints[WIDE_LANES];
+  double floats[WIDE_LANES];
+  double complex complexes[WIDE_LANES];
+} wide_block;
+
+// Bytes of one element in its wide form.
+static inline int wide_size(dtype t) { return dtype_is_complex(t) ? (int)sizeof(double complex) : 8; }
+
+// x + iy without arithmetic, which would spoil infinities and the sign of zero.
+static inline double complex wide_complex(double x, double y) {
+  union {
+    double parts[2];
+    double complex whole;
+  } z = {{x, y}};
+  return z.whole;
+}
+
+// Elements first … first + count - 1 of `data`.
+void wide_load(dtype t, const void *data, int64_t first, int64_t count, void *wide);
+// Elements base + offsets[0 … count - 1].
+void wide_load_at(dtype t, const void *data, int64_t base, const int64_t *offsets, int64_t count, void *wide);
+// Rounds and stores; a pred becomes "not zero".
+void wide_store(dtype t, void *data, int64_t first, int64_t count, const void *wide);
+// Rounds in place to what `t` can hold.
+void wide_round(dtype t, void *wide, int64_t count);
+// Elements 1 … count - 1 become element 0.
+void wide_splat(dtype t, void *wide, int64_t count);
+
+// v cut to the low `bits` bits and extended by its sign or by zeros.
+static inline int64_t wide_wrap(int64_t v, int bits, bool is_signed) {
+  int unused = 64 - bits;
+  uint64_t high = (uint64_t)v << unused;
+  return is_signed ? (int64_t)high >> unused : (int64_t)(high >> unused);
+}
+
+#endif
