@@ -197,7 +197,9 @@ static limit *known_limit(solver *s, const ptr_map *seen, const void *key) {
 static bool join_limits(solver *s, const limit *x, verdict *v) {
   limit *same = known_limit(s, &s->by_sum, x->sum);
   if (same) {
-    same->bounds = interval_intersect(same->bounds, x->bounds);
+    interval both = interval_intersect(same->bounds, x->bounds);
+    s->again = s->again || !interval_equal(both, same->bounds);
+    same->bounds = both;
     *v = interval_is_empty(same->bounds) ? LIMIT_NEVER : LIMIT_GONE;
     return true;
   }

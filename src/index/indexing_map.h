@@ -57,6 +57,20 @@ indexing_map *indexing_map_remove_unused(arena *a, const indexing_map *m, bool *
 // True if all bounds and constraints hold at the point. symbols: ranges then rts.
 bool indexing_map_contains(const indexing_map *m, const int64_t *dims, const int64_t *symbols);
 void indexing_map_evaluate(const indexing_map *m, const int64_t *dims, const int64_t *symbols, int64_t *results);
+
+// All points of the domain in lexicographic order of dims, ranges, runtime variables; a constraint cuts off whole parts
+// as soon as its variables are set. `dims` and `symbols` hold the current point after next() returned true.
+//
+//   indexing_domain *points = indexing_domain_begin(a, m);
+//   while (indexing_domain_next(points)) indexing_map_evaluate(m, points->dims, points->symbols, results);
+typedef struct indexing_domain {
+  int64_t *dims;
+  int64_t *symbols;
+  struct indexing_domain_state *state;
+} indexing_domain;
+indexing_domain *indexing_domain_begin(arena *a, const indexing_map *m);
+bool indexing_domain_next(indexing_domain *d);
+
 // Range of result i over the whole domain by interval arithmetic.
 interval indexing_map_result_range(const indexing_map *m, int result);
 interval indexing_map_expr_range(const indexing_map *m, const affine_expr *e);

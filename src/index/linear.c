@@ -31,7 +31,8 @@ bool linear_fits(interval range, int64_t size, int64_t *quotient) {
 // ---- Building
 
 uint32_t linear_add_cost(uint32_t a, uint32_t b) { return a > UINT32_MAX - b ? UINT32_MAX : a + b; }
-uint32_t linear_term_cost(term t) { return linear_add_cost(t.atom->cost, t.factor == 1 ? 0 : 1); }
+// The same for a term and its negation: a sum and its negation must simplify alike.
+uint32_t linear_term_cost(term t) { return linear_add_cost(t.atom->cost, t.factor == 1 || t.factor == -1 ? 0 : 1); }
 interval linear_term_range(term t) { return interval_mul(t.atom->range, interval_point(t.factor)); }
 
 void linear_push_atom(linear_context *c, linear_builder *b, atom *x, int64_t factor) {

@@ -160,7 +160,11 @@ static const linear *open_inner_mods(linear_context *c, const linear *l, int64_t
 }
 
 static const linear *mod_rules(linear_context *c, const linear *l, int64_t m) {
-  l = drop_multiples(c, l, m);
+  const linear *before;
+  do {  // joining terms in the reduced sum may bring large coefficients back
+    before = l;
+    l = drop_multiples(c, before, m);
+  } while (l != before && spend(c, l->count));
   int64_t quotient;
   if (linear_fits(l->range, m, &quotient)) {
     linear_builder b = {0};
