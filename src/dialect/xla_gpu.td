@@ -153,7 +153,7 @@ def MaterializeOp : NamedOp<"materialize", "materialized", [
 
 def InsertOp : XlaGpuOp<"insert", [Pure, SameTypes<"dest", "result">]> {
   let summary = "writes a spread-out vector's elements where the map sends their positions";
-  let arguments = (ins IndexedVectorType:$source, Variadic<Index>:$indices, AnyRankedTensor:$dest, IndexingMapAttr:$map);
+  let arguments = (ins IndexedVectorType:$source, AnyRankedTensor:$dest, Variadic<Index>:$indices, IndexingMapAttr:$map);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $source `(` $indices `)` `into` $dest `at` $map attr-dict `:` type($source) `->` type($dest)

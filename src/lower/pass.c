@@ -24,6 +24,7 @@ const lower_pass *const lower_passes[] = {
     &lower_scf_to_cf,
     &lower_reconcile_casts,
     // ours
+    &lower_xla_gpu_to_scf,
     &lower_inliner,
     &lower_loops_to_scf,
     &lower_propagate_slice_indices,

@@ -18,6 +18,7 @@ extern const lower_pass lower_reconcile_casts;
 extern const lower_pass lower_erase_dead_functions;
 
 // Ours, in the order in which they first run.
+extern const lower_pass lower_xla_gpu_to_scf;
 extern const lower_pass lower_inliner;
 extern const lower_pass lower_loops_to_scf;
 extern const lower_pass lower_propagate_slice_indices;
