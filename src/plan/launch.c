@@ -16,7 +16,7 @@ enum {
 };
 
 plan_target plan_target_cpu(int threads) {
-  return (plan_target){.kind = PLAN_CPU, .cores = threads > 0 ? threads : 1, .buffer_alignment = 16};
+  return (plan_target){.kind = PLAN_CPU, .cores = threads > 0 ? threads : 1, .buffer_alignment = 64};
 }
 
 plan_target plan_target_gpu(void) {
