@@ -102,9 +102,8 @@ static void lex_symbol(const lexer *l, token *t) {
   } else if (starts_with(l, t->start, "...")) {
     t->kind = TOKEN_ELLIPSIS;
     t->end = t->start + 3;
-  } else if (!strchr("=,:(){}[]*?<>#", c) || c == '\0') {
+  } else if (!strchr("=,:(){}[]*?", c) || c == '\0') {
     t->kind = TOKEN_BAD;
-    t->problem = "a character HLO text does not use";
   }
 }
 

@@ -10,7 +10,7 @@
 // A punctuation mark is its own character code: kind == '{'.
 typedef enum token_kind {
   TOKEN_END = 256,
-  TOKEN_BAD,       // text no token starts with, an unterminated string or comment: `problem` says what
+  TOKEN_BAD,       // a byte no token starts with, or (then `problem` says so) a string or comment without end
   TOKEN_WORD,      // a name without `%`, a keyword, an opcode, an element type
   TOKEN_NAME,      // `%name`; text is without the `%`
   TOKEN_NUMBER,    // starts with a digit, or a sign before a digit, `.`, `inf` or `nan`

@@ -75,6 +75,7 @@ typedef struct parser {
   VEC(diagnostic) diagnostics;
   computation *last;  // the last one in the text, the entry where none is marked
   int error_count;
+  bool is_hopeless;  // nothing behind the last error can be read
   int depth;
   int64_t elided_left;    // bytes of elided constants still accepted
   heddle_status failure;  // other than a diagnostic: out of memory
@@ -101,7 +102,7 @@ bool parser_enter(parser *p);                      // one level deeper, or an er
 void parser_leave(parser *p);
 bool parser_stopped(const parser *p);    // too many errors: unwind everything
 heddle_status parser_status(parser *p);  // all diagnostics as one error
-// Adds the source line and the caret to an error that has a location in the source.
+// The error with the source line and a caret, if it has a location in the source. Takes and returns ownership.
 heddle_status parser_with_caret(const parser *p, heddle_status status);
 const char *parser_nearest(str word, int count, const char *(*name_at)(int));  // null if nothing is close
 

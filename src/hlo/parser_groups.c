@@ -93,7 +93,16 @@ static bool parse_group(parser *p, int_list *out) {
   return true;
 }
 
+// Groups by the axes of a named mesh are not taken apart.
+static bool parse_other(parser *p, group_list *out) {
+  str value;
+  if (!parser_value_text(p, &value)) return false;
+  out->text = str_copy(p->arena, value);
+  return true;
+}
+
 bool parser_groups(parser *p, group_list *out) {
+  if (p->tok.kind == TOKEN_WORD || p->tok.kind == TOKEN_BAD) return parse_other(p, out);
   if (p->tok.kind == '[') {
     iota x;
     size_t start = p->tok.start;

@@ -3,6 +3,7 @@
 // Operands may be defined further down, so an instruction is made without them, and they are filled in when the
 // computation ends. Control predecessors likewise.
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "hlo/parser.h"
 #include "hlo/text.h"
@@ -92,13 +93,9 @@ static bool parse_arguments(parser *p, frame *f, hlo_opcode op, const shape *s, 
   return is_ok && parser_expect(p, ')', "')'");
 }
 
-static instruction *create(parser *p, frame *f, hlo_opcode op, str name, const shape *s, int64_t number,
+// Parameters are listed by number only when all are known: they may come in any order.
+static instruction *create(parser *p, frame *f, hlo_opcode op, str name, const shape *s,
                            const pending_instruction *pending) {
-  if (op == HLO_PARAMETER) {
-    instruction *i = computation_add_parameter(f->computation, (int)number, name, s);
-    ptr_map_put(p->scratch, &f->numbers, number_key(number), i);
-    return i;
-  }
   int count = pending->operands.size;
   instruction **none = arena_array(p->scratch, instruction *, count);
   return computation_add(f->computation, op, name, s, count, none);
@@ -122,7 +119,8 @@ bool parser_operation(parser *p, frame *f, const token *name, const shape *given
     return false;
   if (op != wrapped && !parser_wrap_async(p, op, wrapped, s, &pending, &x)) return false;
   if (op == HLO_PARAMETER) x->index = number;
-  instruction *i = create(p, f, op, name ? name->text : (str){0}, s, number, &pending);
+  instruction *i = create(p, f, op, name ? name->text : (str){0}, s, &pending);
+  if (op == HLO_PARAMETER) ptr_map_put(p->scratch, &f->numbers, number_key(number), i);
   i->attributes = x;
   i->literal = value;
   i->where = parser_where(p, name ? *name : pending.where);
@@ -206,8 +204,22 @@ static void name_instruction(parser *p, frame *f, instruction *i) {
   str_map_put(p->scratch, &f->names, name, i);
 }
 
+static int by_number(const void *l, const void *r) {
+  int64_t x = (*(instruction *const *)l)->attributes->index, y = (*(instruction *const *)r)->attributes->index;
+  return (x > y) - (x < y);
+}
+
+static void list_parameters(parser *p, const frame *f) {
+  instruction_list *list = &f->computation->parameters;
+  for (int k = 0; k < f->pending.size; k++)
+    if (f->pending.data[k].instruction->opcode == HLO_PARAMETER)
+      vec_push(p->arena, list, f->pending.data[k].instruction);
+  if (list->size) qsort(list->data, (size_t)list->size, sizeof *list->data, by_number);
+}
+
 bool parser_resolve(parser *p, frame *f) {
   int errors = p->error_count;
+  list_parameters(p, f);
   for (int k = 0; k < f->pending.size; k++) {
     if (f->pending.data[k].is_unnamed) name_instruction(p, f, f->pending.data[k].instruction);
     resolve_operands(p, f, &f->pending.data[k]);

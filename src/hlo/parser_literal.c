@@ -249,7 +249,7 @@ static bool check_size(parser *p, const shape *s) {
                         count);
   if (!is_elided) return true;
   if (shape_byte_size(s) > p->elided_left)
-    return parser_error(p, p->tok, "found elided constants of more than %" PRId64 " bytes left, wanted fewer",
+    return parser_error(p, p->tok, "found elided constants of more bytes than the %" PRId64 " still accepted",
                         p->elided_left);
   p->elided_left -= shape_byte_size(s);
   return true;

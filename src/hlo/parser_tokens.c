@@ -51,7 +51,11 @@ bool parser_value_text(parser *p, str *out) {
   at.at = p->tok.start;
   const char *problem;
   size_t end = lexer_value_end(&at, &problem);
-  if (problem) return parser_error(p, p->tok, "found %s, wanted a value", problem);
+  if (problem) {
+    parser_error(p, p->tok, "found %s, wanted a value", problem);
+    p->is_hopeless = true;
+    return false;
+  }
   if (end == p->tok.start) return parser_found(p, "a value");
   *out = (str){p->lexer.source.data + p->tok.start, end - p->tok.start};
   lexer_move(&p->lexer, end);
@@ -77,10 +81,24 @@ bool parser_int(parser *p, int64_t *out) {
   return parser_found(p, "an integer");
 }
 
-bool parser_stopped(const parser *p) { return p->error_count >= PARSER_MAX_ERRORS || !status_is_ok(p->failure); }
+bool parser_stopped(const parser *p) {
+  return p->error_count >= PARSER_MAX_ERRORS || p->is_hopeless || !status_is_ok(p->failure);
+}
+
+// A string or comment that swallows the rest of the text.
+static bool is_bottomless(const parser *p, token t) {
+  return t.kind == TOKEN_BAD && t.end == p->lexer.source.size && t.end > t.start + 1;
+}
+
+// A second complaint about the same place says nothing new.
+static bool is_repeated(const parser *p, token at) {
+  for (int i = 0; i < p->diagnostics.size; i++)
+    if (p->diagnostics.data[i].offset == at.start) return true;
+  return false;
+}
 
 bool parser_error(parser *p, token at, const char *format, ...) {
-  if (parser_stopped(p)) return false;
+  if (parser_stopped(p) || is_repeated(p, at)) return false;
   text message = {0};
   va_list args;
   va_start(args, format);
@@ -90,17 +108,23 @@ bool parser_error(parser *p, token at, const char *format, ...) {
   text_free(&message);
   vec_push(p->scratch, &p->diagnostics, d);
   p->error_count++;
+  p->is_hopeless = is_bottomless(p, at);
   return false;
 }
 
 enum { SHOWN = 40 };  // of a token in a message
+
+static const char *describe_byte(const parser *p, unsigned char byte) {
+  bool is_printable = byte > ' ' && byte < 0x7f;
+  return arena_printf(p->scratch, is_printable ? "the character '%c'" : "the byte 0x%02x", byte);
+}
 
 static const char *describe(const parser *p, token t) {
   int shown = t.text.size > SHOWN ? SHOWN : (int)t.text.size;
   const char *dots = t.text.size > SHOWN ? "..." : "";
   switch (t.kind) {
     case TOKEN_END: return "the end of the text";
-    case TOKEN_BAD: return t.problem;
+    case TOKEN_BAD: return t.problem ? t.problem : describe_byte(p, (unsigned char)t.text.data[0]);
     case TOKEN_NAME: return arena_printf(p->scratch, "'%%%.*s%s'", shown, t.text.data, dots);
     case TOKEN_NUMBER: return arena_printf(p->scratch, "the number %.*s%s", shown, t.text.data, dots);
     case TOKEN_STRING: return "a string";
@@ -117,7 +141,9 @@ bool parser_enter(parser *p) {
     p->depth++;
     return true;
   }
-  return parser_error(p, p->tok, "found more than %d levels of nesting, wanted fewer", PARSER_MAX_DEPTH);
+  parser_error(p, p->tok, "found more than %d levels of nesting, wanted fewer", PARSER_MAX_DEPTH);
+  p->is_hopeless = true;
+  return false;
 }
 
 void parser_leave(parser *p) { p->depth--; }
@@ -184,7 +210,7 @@ heddle_status parser_status(parser *p) {
     if (i) text_printf(&more, "%s:%d:%d: error: %s\n", d->where.file, d->where.line, d->where.column, d->message);
     append_caret(&more, lexer_line_at(p->lexer.source, d->offset), d->where.column);
   }
-  if (parser_stopped(p)) text_printf(&more, "note: stopped after %d errors\n", PARSER_MAX_ERRORS);
+  if (p->error_count == PARSER_MAX_ERRORS) text_printf(&more, "note: stopped after %d errors\n", PARSER_MAX_ERRORS);
   status = status_append(status, text_cstr(&more));
   text_free(&more);
   return status;
@@ -200,9 +226,15 @@ heddle_status parser_with_caret(const parser *p, heddle_status status) {
     if (!newline) return status;
     offset = (size_t)(newline - source.data) + 1;
   }
+  // The caret belongs right below the message, before the notes.
+  const char *message = heddle_status_message(status), *brief = status_brief(status);
+  const char *rest = strstr(message, brief);
   text more = {0};
   append_caret(&more, lexer_line_at(source, offset), where.column);
-  status = status_append(status, text_cstr(&more));
+  if (rest && rest[strlen(brief)] == '\n') text_puts(&more, rest + strlen(brief) + 1);
+  heddle_status with_caret = status_at(heddle_status_code(status), where, "%s", brief);
+  with_caret = status_append(with_caret, text_cstr(&more));
+  heddle_status_free(status);
   text_free(&more);
-  return status;
+  return with_caret;
 }
