@@ -34,7 +34,7 @@ MlirValue elementwise_sign_float(ir_builder *b, const instruction *i, const Mlir
 MlirValue elementwise_logistic(ir_builder *b, const instruction *i, const MlirValue *x);
 MlirValue elementwise_zero(ir_builder *b, const instruction *i, const MlirValue *x);  // imag of a real number
 MlirValue elementwise_complex(ir_builder *b, const instruction *i, const MlirValue *x);
-MlirValue elementwise_reduce_precision(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_cut_precision(ir_builder *b, const instruction *i, const MlirValue *x);
 MlirValue elementwise_compare_total(ir_builder *b, const char *predicate, MlirValue l, MlirValue r);
 
 // elementwise_complex.c

@@ -85,7 +85,7 @@ static MlirValue clamp_exponent(ir_builder *b, MlirValue bits, float_layout l, i
   return ir_select(b, ir_cmpi(b, "ule", exponent, ir_int(b, t, lowest)), ir_int(b, t, 0), bits);
 }
 
-MlirValue elementwise_reduce_precision(ir_builder *b, const instruction *i, const MlirValue *x) {
+MlirValue elementwise_cut_precision(ir_builder *b, const instruction *i, const MlirValue *x) {
   dtype t = i->shape->dtype;
   MlirType type = mlirValueGetType(x[0]);
   bool is_f8 = ir_bit_width(type) < 16;

@@ -36,7 +36,7 @@ const emit_op emit_ops[HLO_OPCODE_COUNT] = {
     [HLO_NOT] = {.on_pred = FN(elementwise_not_pred), INTEGERS(FN(elementwise_not))},
     [HLO_POPCNT] = {INTEGERS(OP("math.ctpop"))},
     [HLO_REAL] = {.on_float = FN(elementwise_first), .on_complex = FN(complex_real)},
-    [HLO_REDUCE_PRECISION] = {.on_float = FN(elementwise_reduce_precision)},
+    [HLO_REDUCE_PRECISION] = {.on_float = FN(elementwise_cut_precision)},
     [HLO_ROUND_NEAREST_AFZ] = {.on_float = OP("math.round")},
     [HLO_ROUND_NEAREST_EVEN] = {.on_float = OP("math.roundeven")},
     [HLO_RSQRT] = {.on_float = OP("math.rsqrt"), .on_complex = FN(complex_rsqrt)},

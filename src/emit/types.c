@@ -10,7 +10,6 @@ MlirType emit_element_type(MlirContext c, dtype t) {
     case DTYPE_F8E4M3B11FNUZ: return mlirFloat8E4M3B11FNUZTypeGet(c);
     case DTYPE_F8E5M2FNUZ: return mlirFloat8E5M2FNUZTypeGet(c);
     case DTYPE_F8E4M3FNUZ: return mlirFloat8E4M3FNUZTypeGet(c);
-    case DTYPE_F8E3M4: return ir_type(c, "f8E3M4");
     case DTYPE_F16: return mlirF16TypeGet(c);
     case DTYPE_BF16: return mlirBF16TypeGet(c);
     case DTYPE_F32: return mlirF32TypeGet(c);

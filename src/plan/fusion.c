@@ -47,7 +47,9 @@ static heddle_status check_opcode(planner *p, const instruction *i) {
                      "tuples cannot be part of a kernel yet",
                      name_of(p->scratch, i));
   }
-  if (i->opcode == HLO_GET_TUPLE_ELEMENT && !is_variadic_reduction(i->operands[0])) {
+  // An operand without elemental form is refused itself, when it is reached.
+  if (i->opcode == HLO_GET_TUPLE_ELEMENT && !is_variadic_reduction(i->operands[0]) &&
+      has_elemental_form(i->operands[0])) {
     return status_at(HEDDLE_UNIMPLEMENTED, i->where, "get-tuple-element %s of %s cannot be part of a kernel yet",
                      name_of(p->scratch, i), hlo_op_text(i->operands[0]->opcode));
   }
