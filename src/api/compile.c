@@ -27,6 +27,16 @@ static void dump_ir(arena *scratch, const compile_options *o, const char *name, 
   if (o->dump) dump(o, name, suffix, str_from(ir_operation_text(scratch, mlirModuleGetOperation(m))));
 }
 
+static void dump_plan(const compile_options *o, const program_plan *plan) {
+  if (!o->dump) return;
+  text t = {0};
+  plan_print(&t, plan);
+  arena *scratch = arena_create();
+  dump(o, arena_strdup(scratch, plan->module->name.data, plan->module->name.size), "plan", text_view(&t));
+  arena_destroy(scratch);
+  text_free(&t);
+}
+
 // One kernel to IR in the LLVM dialect. The caller destroys the module.
 static heddle_status lower_kernel(arena *scratch, MlirContext context, const kernel_plan *kernel,
                                   const plan_target *target, const lower_options *lowering, const compile_options *o,
@@ -130,6 +140,7 @@ static heddle_status compile_all(arena *a, arena *scratch, const module *m, cons
   program_plan *plan;
   TRY(plan_kernels(a, m, plan_target_cpu(c->executable.threads), &plan));
   c->plan = plan;
+  dump_plan(o, plan);
   add_time(&c->times, "plan", log_seconds() - start);
   c->objects = arena_array(a, object_code, plan->kernel_count);
   for (int i = 0; i < plan->kernel_count; i++) {
@@ -184,6 +195,7 @@ static heddle_status kernel_to_ptx(arena *a, arena *scratch, const kernel_plan *
 heddle_status compile_ptx(arena *a, const module *m, const compile_options *options, int *count, str **ptx) {
   program_plan *plan;
   TRY(plan_kernels(a, m, plan_target_gpu(), &plan));
+  dump_plan(options, plan);
   *count = plan->kernel_count;
   *ptx = arena_array(a, str, plan->kernel_count);
   arena *scratch = arena_create();

@@ -1,0 +1,72 @@
+// Dead code: instructions without users, and computations without callers.
+//
+// Inlining leaves both behind: a body whose calls are gone, and elements of an inlined tuple that nobody takes. Instructions
+// go from the last to the first, so that one walk over a computation's post order removes whole dead chains.
+#include "opt/dead_code.h"
+
+static bool must_stay(const instruction *i) {
+  return i->opcode == HLO_PARAMETER || i == i->parent->root || i->users.size > 0 ||
+         hlo_op_has(i->opcode, TRAIT_SIDE_EFFECT) || i->attributes->custom_call_has_side_effect;
+}
+
+// Control edges order effects: whoever waits for `i` has to go on waiting.
+static bool is_waited_for(const instruction_list *all, const instruction *i) {
+  for (int k = 0; k < all->size; k++) {
+    const instruction_list *before = &all->data[k]->control_predecessors;
+    for (int j = 0; j < before->size; j++)
+      if (before->data[j] == i) return true;
+  }
+  return false;
+}
+
+static bool has_control_edges(const computation *c) {
+  for (int i = 0; i < c->instructions.size; i++)
+    if (c->instructions.data[i]->control_predecessors.size > 0) return true;
+  return false;
+}
+
+// A called computation may have effects that its caller's opcode does not show.
+static bool calls_effects(const instruction *i) {
+  return hlo_op_has(i->opcode, TRAIT_CONTROL) || hlo_op_has(i->opcode, TRAIT_ASYNC);
+}
+
+static heddle_status clean(arena *scratch, computation *c) {
+  instruction_list order = {0};
+  TRY(computation_post_order(scratch, c, &order));
+  bool has_edges = has_control_edges(c);
+  for (int i = order.size; i-- > 0;) {
+    instruction *x = order.data[i];
+    if (must_stay(x) || calls_effects(x) || (has_edges && is_waited_for(&c->instructions, x))) continue;
+    computation_remove(c, x);
+  }
+  return status_ok();
+}
+
+// Callers come after callees, so a walk from the end sees every caller before it decides on a callee.
+static heddle_status remove_uncalled(arena *scratch, module *m) {
+  computation **order;
+  int count;
+  TRY(module_call_order(scratch, m, &order, &count));
+  ptr_map called = {0};
+  for (int i = count; i-- > 0;) {
+    computation *c = order[i];
+    if (c != m->entry && !ptr_map_has(&called, c)) {
+      module_remove_computation(m, c);
+      continue;
+    }
+    for (int k = 0; k < c->instructions.size; k++) {
+      const instruction *x = c->instructions.data[k];
+      for (int j = 0; j < x->called_count; j++) ptr_map_put(scratch, &called, x->called[j], c);
+    }
+  }
+  return status_ok();
+}
+
+heddle_status dead_code_run(module *m) {
+  arena *scratch = arena_create();
+  heddle_status s = status_ok();
+  for (int i = 0; i < m->computations.size && status_is_ok(s); i++) s = clean(scratch, m->computations.data[i]);
+  if (status_is_ok(s)) s = remove_uncalled(scratch, m);
+  arena_destroy(scratch);
+  return s;
+}

@@ -1,0 +1,26 @@
+// Passes from HLO to HLO by name, and the pipeline they form.
+#ifndef HEDDLE_OPT_PASS_H_
+#define HEDDLE_OPT_PASS_H_
+
+#include "hlo/module.h"
+
+typedef struct opt_pass {
+  const char *name;  // as hlo-opt --passes spells it: "call-inliner"
+  const char *summary;
+  heddle_status (*run)(module *m);  // in place
+} opt_pass;
+
+// Every pass there is, in the order in which the pipeline runs them; ends with a row whose name is null.
+extern const opt_pass opt_passes[];
+const opt_pass *opt_pass_find(str name);  // null if there is none
+
+// Told about the module after each pass; for prints.
+typedef void (*opt_observer)(void *argument, const opt_pass *pass, const module *m);
+
+// Runs the passes in order and verifies the module after each; errors name the pass.
+heddle_status opt_run(module *m, const opt_pass *const *passes, int count, opt_observer observer, void *argument);
+
+// The pipeline: what every compiled module goes through before planning.
+heddle_status opt_run_pipeline(module *m, opt_observer observer, void *argument);
+
+#endif

@@ -1,0 +1,188 @@
+// The map to an instruction is the loop emitter's map, composed with the index maps of all the users on the way down from
+// the kernel's outputs: the same two sources from which the code is made. Nothing is assumed about either; the points are
+// counted one by one.
+#include "tools/bijection.h"
+
+#include <inttypes.h>
+#include <limits.h>
+
+#include "emit/loop.h"
+#include "index/hlo_indexing.h"
+
+// --- where an instruction is computed
+
+typedef VEC(const indexing_map *) map_list;
+
+typedef struct reach {
+  arena *arena;
+  ptr_map maps;  // instruction -> map_list: every different map at which it is needed
+} reach;
+
+static map_list *maps_of(const reach *r, const instruction *i) { return ptr_map_get(&r->maps, i); }
+
+static void add_map(reach *r, const instruction *i, const indexing_map *m) {
+  map_list *list = maps_of(r, i);
+  if (!list) ptr_map_put(r->arena, &r->maps, i, list = arena_new(r->arena, map_list));
+  for (int k = 0; k < list->size; k++)
+    if (indexing_map_equal(list->data[k], m)) return;
+  vec_push(r->arena, list, m);
+}
+
+static const indexing_map *compose(arena *a, const indexing_map *first, const indexing_map *second) {
+  return indexing_map_simplify(a, indexing_map_compose(a, first, second));
+}
+
+static heddle_status add_operands(reach *r, const instruction *i) {
+  hlo_indexing indexing;
+  TRY(hlo_indexing_output_to_input(r->arena, i, 0, &indexing));
+  const map_list *list = maps_of(r, i);
+  for (int k = 0; k < indexing.count; k++)
+    for (int m = 0; m < indexing.operands[k].count; m++)
+      for (int n = 0; n < list->size; n++)
+        add_map(r, i->operands[k], compose(r->arena, list->data[n], indexing.operands[k].maps[m].map));
+  return status_ok();
+}
+
+static void add_outputs(reach *r, const kernel_plan *kernel, const plan_target *target) {
+  const shape *space = kernel->outputs[0].shape;
+  const indexing_map *threads = emit_loop_map(r->arena, target, &kernel->launch, space);
+  for (int i = 0; i < kernel->output_count; i++) {
+    const kernel_output *o = &kernel->outputs[i];
+    // Outputs of other dims are stored at the same position in memory.
+    bool is_same = shape_same_dims(space, o->shape);
+    add_map(r, o->root, is_same ? threads : compose(r->arena, threads, hlo_bitcast_map(r->arena, space, o->shape)));
+  }
+}
+
+static heddle_status follow(reach *r, const kernel_plan *kernel, const instruction *until) {
+  instruction_list order = {0};
+  TRY(computation_post_order(r->arena, kernel->computation, &order));
+  for (int i = order.size; i-- > 0;) {
+    const instruction *x = order.data[i];
+    if (x == until) break;  // whoever uses it came before
+    if (maps_of(r, x) && x->operand_count > 0) TRY(add_operands(r, x));
+  }
+  return status_ok();
+}
+
+heddle_status bijection_map_to_instruction(arena *a, const kernel_plan *kernel, const plan_target *target,
+                                           const instruction *i, const indexing_map **out) {
+  reach r = {.arena = a};
+  add_outputs(&r, kernel, target);
+  TRY(follow(&r, kernel, i));
+  const map_list *list = maps_of(&r, i);
+  if (!list) return status_at(HEDDLE_INVALID, i->where, "kernel @%s does not compute " STR_FMT, kernel->name, STR_ARG(i->name));
+  if (list->size > 1)
+    return status_at(HEDDLE_INVALID, i->where, STR_FMT " is needed at %d different index maps, wanted one", STR_ARG(i->name),
+                     list->size);
+  *out = list->data[0];
+  return status_ok();
+}
+
+heddle_status bijection_map_to_operand(arena *a, const kernel_plan *kernel, const plan_target *target, const instruction *i,
+                                       int operand, const indexing_map **out) {
+  if (operand < 0 || operand >= i->operand_count)
+    return status_at(HEDDLE_INVALID, i->where, STR_FMT " has no operand %d", STR_ARG(i->name), operand);
+  const indexing_map *to_instruction;
+  TRY(bijection_map_to_instruction(a, kernel, target, i, &to_instruction));
+  hlo_indexing indexing;
+  TRY(hlo_indexing_output_to_input(a, i, 0, &indexing));
+  const operand_maps *maps = &indexing.operands[operand];
+  if (maps->count != 1)
+    return status_at(HEDDLE_INVALID, i->where, "operand %d of " STR_FMT " is read at %d index maps, wanted one", operand,
+                     STR_ARG(i->name), maps->count);
+  *out = compose(a, to_instruction, maps->maps[0].map);
+  return status_ok();
+}
+
+// --- counting
+
+// All points of the box of dims and ranges, the last variable fastest.
+typedef struct odometer {
+  int count;
+  const interval **bounds;
+  int64_t *values;
+} odometer;
+
+static odometer odometer_create(arena *a, const indexing_map *m) {
+  odometer o = {m->dim_count + m->range_count, NULL, NULL};
+  o.bounds = arena_array(a, const interval *, o.count);
+  o.values = arena_array(a, int64_t, o.count);
+  for (int i = 0; i < o.count; i++) {
+    o.bounds[i] = i < m->dim_count ? &m->dims[i].bounds : &m->ranges[i - m->dim_count].bounds;
+    o.values[i] = o.bounds[i]->lower;
+  }
+  return o;
+}
+
+static bool odometer_next(odometer *o) {
+  for (int i = o->count; i-- > 0;) {
+    if (o->values[i]++ < o->bounds[i]->upper) return true;
+    o->values[i] = o->bounds[i]->lower;
+  }
+  return false;
+}
+
+static heddle_status check_size(const indexing_map *m, const shape *s) {
+  if (m->rt_count) return status_error(HEDDLE_UNIMPLEMENTED, "the index map depends on run-time values");
+  uint64_t points = 1;
+  for (int i = 0; i < m->dim_count; i++)
+    if (__builtin_mul_overflow(points, interval_size(m->dims[i].bounds), &points)) points = UINT64_MAX;
+  for (int i = 0; i < m->range_count; i++)
+    if (__builtin_mul_overflow(points, interval_size(m->ranges[i].bounds), &points)) points = UINT64_MAX;
+  if (points > BIJECTION_MAX_POINTS || shape_element_count(s) > BIJECTION_MAX_POINTS)
+    return status_error(HEDDLE_UNIMPLEMENTED, "the index map has more than %d points", BIJECTION_MAX_POINTS);
+  return status_ok();
+}
+
+static const char *element_text(arena *a, const shape *s, int64_t linear) {
+  int64_t index[SHAPE_MAX_RANK];
+  for (int i = s->rank; i-- > 0; linear /= s->dims[i]) index[i] = linear % s->dims[i];
+  text t = {0};
+  for (int i = 0; i < s->rank; i++) text_printf(&t, "%s%" PRId64, i ? ", " : "", index[i]);
+  const char *result = arena_printf(a, "{%s}", text_cstr(&t));
+  text_free(&t);
+  return result;
+}
+
+// Row-major number of the element, or -1 if it lies outside of the array.
+static int64_t linear_index(const shape *s, const int64_t *index) {
+  int64_t linear = 0;
+  for (int i = 0; i < s->rank; i++) {
+    if (index[i] < 0 || index[i] >= s->dims[i]) return -1;
+    linear = linear * s->dims[i] + index[i];
+  }
+  return linear;
+}
+
+static heddle_status count_visits(arena *a, const indexing_map *m, const shape *s, unsigned char *visits, int64_t *points) {
+  odometer o = odometer_create(a, m);
+  int64_t index[SHAPE_MAX_RANK] = {0};
+  do {
+    const int64_t *symbols = o.values + m->dim_count;
+    if (!indexing_map_contains(m, o.values, symbols)) continue;
+    indexing_map_evaluate(m, o.values, symbols, index);
+    int64_t linear = linear_index(s, index);
+    if (linear < 0) return status_error(HEDDLE_INVALID, "a point lies outside of the array");
+    if (visits[linear] < UCHAR_MAX) visits[linear]++;
+    ++*points;
+  } while (odometer_next(&o));
+  return status_ok();
+}
+
+heddle_status bijection_check(arena *a, const indexing_map *m, const shape *s, int64_t *points) {
+  int64_t count = shape_element_count(s), walked = 0;
+  if (m->is_empty && count > 0) return status_error(HEDDLE_INVALID, "no element is reached");
+  if (m->is_empty) return status_ok();
+  if (m->result_count != s->rank)
+    return status_error(HEDDLE_INTERNAL, "found a map of %d results for an array of rank %d", m->result_count, s->rank);
+  TRY(check_size(m, s));
+  unsigned char *visits = arena_try_alloc(a, (size_t)count);
+  if (!visits) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory to count %" PRId64 " elements", count);
+  TRY(count_visits(a, m, s, visits, &walked));
+  if (points) *points = walked;
+  for (int64_t i = 0; i < count; i++)
+    if (visits[i] != 1)
+      return status_error(HEDDLE_INVALID, "element %s is reached %d times, wanted once", element_text(a, s, i), visits[i]);
+  return status_ok();
+}

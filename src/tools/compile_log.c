@@ -1,0 +1,65 @@
+// On standard output each text follows a line that says what it is. In the folder each is a file NAME.SUFFIX; the passes of
+// one kernel are one file, KERNEL.mlir-passes.log.
+#include "tools/compile_log.h"
+
+#include <stdio.h>
+
+#include "base/file.h"
+#include "emit/ir_builder.h"
+
+static void print_text(const char *title, const char *name, str contents) {
+  printf("// ----- %s: %s -----\n" STR_FMT, name, title, STR_ARG(contents));
+  if (contents.size && contents.data[contents.size - 1] != '\n') putchar('\n');
+}
+
+static void write_text(compile_log *log, const char *name, const char *suffix, str contents) {
+  heddle_status s = file_write(arena_printf(log->names, "%s/%s.%s", log->folder, name, suffix), contents);
+  if (status_is_ok(log->failed)) log->failed = s;
+  else heddle_status_free(s);
+}
+
+void compile_log_add(compile_log *log, const char *name, const char *suffix, str contents) {
+  if (log->print) print_text(suffix, name, contents);
+  if (log->folder) write_text(log, name, suffix, contents);
+}
+
+// The next text belongs to another stage: the passes are through.
+static void end_passes(compile_log *log) {
+  if (log->passes.size && log->folder) write_text(log, log->kernel, "mlir-passes.log", text_view(&log->passes));
+  text_free(&log->passes);
+}
+
+static void add_stage(void *argument, const char *name, const char *suffix, str contents) {
+  compile_log *log = argument;
+  end_passes(log);
+  log->kernel = arena_strdup(log->names, name, strlen(name));
+  if (contents.size) compile_log_add(log, name, suffix, contents);
+}
+
+static void add_pass(void *argument, const char *pass, MlirOperation ir) {
+  compile_log *log = argument;
+  arena *scratch = arena_create();
+  str contents = str_from(ir_operation_text(scratch, ir));
+  if (log->print) print_text(arena_printf(scratch, "IR after %s", pass), log->kernel, contents);
+  text_printf(&log->passes, "// ----- IR after %s -----\n" STR_FMT "\n", pass, STR_ARG(contents));
+  arena_destroy(scratch);
+}
+
+heddle_status compile_log_open(compile_log *log, bool print, const char *folder) {
+  *log = (compile_log){.print = print, .folder = folder, .kernel = "", .names = arena_create()};
+  log->observer = (lower_observer){.bisect = -1, .print = add_pass, .argument = log, .print_all = print || folder};
+  return folder ? file_make_folder(folder) : status_ok();
+}
+
+void compile_log_attach(compile_log *log, compile_options *options) {
+  options->observer = &log->observer;
+  if (!log->print && !log->folder) return;
+  options->dump = add_stage;
+  options->dump_argument = log;
+}
+
+heddle_status compile_log_close(compile_log *log) {
+  end_passes(log);
+  arena_destroy(log->names);
+  return log->failed;
+}

@@ -1,0 +1,186 @@
+// Loading, running and comparing modules: what more than one tool does.
+#include "tools/execute.h"
+
+#include <strings.h>
+
+#include "base/file.h"
+#include "eval/evaluate.h"
+
+heddle_status platform_from_name(const char *name, platform *out) {
+  static const struct {
+    const char *name;
+    platform value;
+  } rows[] = {{"interpreter", PLATFORM_INTERPRETER}, {"cpu", PLATFORM_CPU}, {"host", PLATFORM_CPU}};
+  static const char *const planned[] = {"cuda", "gpu", "vulkan"};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (strcasecmp(name, rows[i].name) != 0) continue;
+    *out = rows[i].value;
+    return status_ok();
+  }
+  for (size_t i = 0; i < sizeof planned / sizeof *planned; i++)
+    if (strcasecmp(name, planned[i]) == 0)
+      return status_error(HEDDLE_UNIMPLEMENTED, "platform %s is not built yet; there are CPU and Interpreter", name);
+  return status_error(HEDDLE_INVALID, "found platform %s, wanted CPU or Interpreter", name);
+}
+
+heddle_status execute_module(arena *a, const module *m, platform on, const compile_options *options, int argument_count,
+                             literal *const *arguments, literal **result) {
+  if (on == PLATFORM_INTERPRETER) return eval_module(a, m, argument_count, arguments, result);
+  compiled program;
+  TRY(compile_cpu(a, m, options, &program));
+  heddle_status s = run_once(a, &program, argument_count, arguments, result);
+  compiled_release(&program);
+  return s;
+}
+
+void literal_leaves(arena *a, literal *value, literal_list *out) {
+  if (shape_is_array(value->shape)) vec_push(a, out, value);
+  // Tuples nest at most SHAPE_MAX_NESTING deep.
+  for (int i = 0; i < value->shape->tuple_size; i++) literal_leaves(a, value->elements[i], out);
+}
+
+void print_leaves(FILE *out, const char *title, const literal_list *leaves) {
+  text t = {0};
+  for (int i = 0; i < leaves->size; i++) {
+    text_printf(&t, "%s %d: ", title, i);
+    shape_print(&t, leaves->data[i]->shape, false);
+    text_putc(&t, ' ');
+    literal_print(&t, leaves->data[i]);
+    text_putc(&t, '\n');
+  }
+  fputs(text_cstr(&t), out);
+  text_free(&t);
+}
+
+static heddle_status fill_leaves(arena *a, literal *value, leaf_source source, void *context, int *number) {
+  if (shape_is_array(value->shape)) {
+    literal *leaf;
+    TRY(source(context, a, *number, value->shape, &leaf));
+    *value = *leaf;
+    ++*number;
+  }
+  for (int i = 0; i < value->shape->tuple_size; i++)
+    TRY(fill_leaves(a, value->elements[i], source, context, number));
+  return status_ok();
+}
+
+// The value's nodes without data.
+static literal *skeleton(arena *a, const shape *s) {
+  literal *value = arena_new(a, literal);
+  value->shape = s;
+  if (s->tuple_size) value->elements = arena_array(a, literal *, s->tuple_size);
+  for (int i = 0; i < s->tuple_size; i++) value->elements[i] = skeleton(a, s->elements[i]);
+  return value;
+}
+
+heddle_status make_arguments(arena *a, const module *m, leaf_source source, void *context, int *count, literal ***out) {
+  const instruction_list *parameters = &m->entry->parameters;
+  int number = 0;
+  *out = arena_array(a, literal *, parameters->size);
+  for (int i = 0; i < parameters->size; i++) {
+    (*out)[i] = skeleton(a, parameters->data[i]->shape);
+    TRY(fill_leaves(a, (*out)[i], source, context, &number));
+  }
+  if (count) *count = number;
+  return status_ok();
+}
+
+// SplitMix64 (Steele, Lea and Flood, 2014): small, and the same everywhere.
+static uint64_t next_random(uint64_t *state) {
+  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+static double random_unit(uint64_t *state) { return (double)(next_random(state) >> 11) * 0x1p-52 - 1.0; }
+
+static double random_float(uint64_t *state, bool large) {
+  double unit = random_unit(state);
+  return large ? unit * __builtin_exp2((double)(next_random(state) % 200) - 100) : unit;
+}
+
+static void fill(literal *l, uint64_t *state, bool large) {
+  int64_t count = shape_element_count(l->shape);
+  dtype t = l->shape->dtype;
+  for (int64_t i = 0; i < count; i++) {
+    if (dtype_is_complex(t)) {
+      double re = random_float(state, large);
+      literal_set_complex(l, i, complex_of(re, random_float(state, large)));
+    } else if (dtype_is_float(t)) {
+      literal_set_double(l, i, random_float(state, large));
+    } else if (t == DTYPE_PRED) {
+      literal_set_int(l, i, (int64_t)(next_random(state) >> 63));
+    } else {
+      int64_t v = (int64_t)(next_random(state) % 16);
+      literal_set_int(l, i, dtype_is_signed(t) ? v - 8 : v);
+    }
+  }
+}
+
+typedef struct random_source {
+  uint64_t state;
+  bool large;
+} random_source;
+
+static heddle_status random_leaf(void *context, arena *a, int number, const shape *s, literal **out) {
+  random_source *r = context;
+  (void)number;
+  TRY(literal_create(a, s, out));
+  fill(*out, &r->state, r->large);
+  return status_ok();
+}
+
+heddle_status random_arguments(arena *a, const module *m, unsigned seed, bool large, literal ***out) {
+  random_source r = {seed, large};
+  return make_arguments(a, m, random_leaf, &r, NULL, out);
+}
+
+static heddle_status zero_leaf(void *context, arena *a, int number, const shape *s, literal **out) {
+  (void)context;
+  (void)number;
+  return literal_create(a, s, out);
+}
+
+heddle_status zero_arguments(arena *a, const module *m, literal ***out) {
+  return make_arguments(a, m, zero_leaf, NULL, NULL, out);
+}
+
+heddle_status compare_results(arena *a, literal *actual, literal *expected, double rtol, double atol) {
+  literal_list left = {0}, right = {0};
+  literal_leaves(a, actual, &left);
+  literal_leaves(a, expected, &right);
+  if (left.size != right.size)
+    return status_error(HEDDLE_INVALID, "found %d results, wanted %d", left.size, right.size);
+  for (int i = 0; i < left.size; i++) {
+    heddle_status s = literal_compare(left.data[i], right.data[i], rtol, atol);
+    if (!status_is_ok(s)) return left.size > 1 ? status_context(s, "in result %d of %d", i, left.size) : s;
+  }
+  return status_ok();
+}
+
+void dump_to_folder(void *folder, const char *name, const char *suffix, str contents) {
+  if (contents.size == 0) return;
+  arena *a = arena_create();
+  heddle_status s = file_write(arena_printf(a, "%s/%s.%s", (const char *)folder, name, suffix), contents);
+  (void)report(s);
+  arena_destroy(a);
+}
+
+const char *seconds_text(arena *a, double seconds) {
+  if (seconds >= 1) return arena_printf(a, "%.3f s", seconds);
+  if (seconds >= 1e-3) return arena_printf(a, "%.3f ms", seconds * 1e3);
+  return arena_printf(a, "%.1f us", seconds * 1e6);
+}
+
+double compile_seconds(const compile_times *times) {
+  double sum = 0;
+  for (int i = 0; i < times->count; i++) sum += times->stages[i].seconds;
+  return sum;
+}
+
+void print_compile_times(FILE *out, const compile_times *times) {
+  for (int i = 0; i < times->count; i++)
+    fprintf(out, "  %-10s %9.3f ms\n", times->stages[i].name, times->stages[i].seconds * 1e3);
+  fprintf(out, "  %-10s %9.3f ms\n", "compile", compile_seconds(times) * 1e3);
+}

@@ -1,0 +1,35 @@
+// heddle: the driver. Dispatches to one file per subcommand.
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/heddle_commands.h"
+
+static const struct {
+  const char *name;
+  int (*run)(int argc, char **argv);
+  const char *summary;
+} commands[] = {
+    {"run", heddle_run, "compile and run a module, compare its results"},
+    {"compile", heddle_compile, "compile a module to object files, assembly, LLVM IR, MLIR or PTX"},
+    {"ops", heddle_ops, "every opcode and where it is implemented"},
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void print_usage(FILE *out) {
+  fprintf(out, "heddle COMMAND ...\n\n");
+  for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+  fprintf(out, "\nheddle COMMAND --help lists a command's flags.\n");
+}
+
+int main(int argc, char **argv) {
+  if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
+    print_usage(stdout);
+    return 0;
+  }
+  for (int i = 0; i < COMMAND_COUNT && argc >= 2; i++)
+    if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 2, argv + 2);
+  if (argc >= 2) fprintf(stderr, "heddle: error: found command %s, wanted one of:\n", argv[1]);
+  print_usage(stderr);
+  return 2;
+}

@@ -1,0 +1,151 @@
+// heddle compile MODULE: the code of a module's kernels as files.
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "hlo/text.h"
+#include "tools/execute.h"
+#include "tools/heddle_commands.h"
+
+// What can be asked for, the suffix under which the compiler dumps it (null: not a dump), and the only target that has it
+// (null: both).
+static const struct form {
+  const char *name;
+  const char *suffix;
+  const char *only;
+} forms[] = {
+    {"obj", NULL, "cpu"},            // ELF object file
+    {"asm", "s", "cpu"},             // machine code as text
+    {"llvm", "ll", "cpu"},           // LLVM IR after optimization
+    {"mlir", "emitted.mlir", NULL},  // what the emitter makes, before any pass
+    {"lowered", "lowered.mlir", NULL},
+    {"ptx", "ptx", "nvptx"},
+    {"plan", NULL, NULL},            // kernels, buffers, launch sizes
+};
+
+enum { FORM_COUNT = sizeof forms / sizeof *forms };
+
+typedef struct compile_flags {
+  const char *output, *form, *target, *chip;
+  bool exact, time;
+  int threads, v;
+} compile_flags;
+
+// Collects one kind of dump, kernels one after the other.
+typedef struct collector {
+  const char *suffix;
+  text contents;
+} collector;
+
+static void collect(void *argument, const char *name, const char *suffix, str contents) {
+  collector *c = argument;
+  (void)name;
+  if (strcmp(suffix, c->suffix) == 0) text_append(&c->contents, contents);
+}
+
+static heddle_status find_form(const char *name, const struct form **out) {
+  for (int i = 0; i < FORM_COUNT; i++) {
+    if (strcmp(name, forms[i].name) != 0) continue;
+    *out = &forms[i];
+    return status_ok();
+  }
+  return status_error(HEDDLE_INVALID, "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx or plan", name);
+}
+
+// PTX is for the GPU, objects and assembly are for the CPU; the other forms exist for both.
+static heddle_status settle_target(compile_flags *f, const struct form *form) {
+  if (!f->target) f->target = form->only ? form->only : "cpu";
+  if (strcmp(f->target, "cpu") != 0 && strcmp(f->target, "nvptx") != 0)
+    return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu or nvptx", f->target);
+  if (!form->only || strcmp(form->only, f->target) == 0) return status_ok();
+  return status_error(HEDDLE_INVALID, "--emit=%s is for --target=%s, found %s", form->name, form->only, f->target);
+}
+
+// Further kernels go beside the first: k.o, k.1.o, k.2.o, …
+static const char *object_path(arena *a, const char *output, int number) {
+  if (number == 0) return output;
+  size_t size = strlen(output);
+  bool has_suffix = size > 2 && strcmp(output + size - 2, ".o") == 0;
+  return arena_printf(a, "%.*s.%d.o", (int)(has_suffix ? size - 2 : size), output, number);
+}
+
+static heddle_status write_objects(arena *a, const compiled *c, const char *output) {
+  for (int i = 0; i < c->program.kernel_count; i++) {
+    const program_kernel *k = &c->program.kernels[i];
+    const char *path = object_path(a, output, i);
+    TRY(file_write(path, (str){k->object, k->object_size}));
+    fprintf(stderr, "%s: void %s(void *const *buffers, int64_t begin, int64_t end), %lld tiles\n", path, k->name,
+            (long long)k->tile_count);
+  }
+  return status_ok();
+}
+
+static bool is_gpu(const compile_flags *f) { return strcmp(f->target, "nvptx") == 0; }
+
+static heddle_status write_plan(arena *a, const module *m, const compile_flags *f) {
+  program_plan *plan;
+  plan_target target = is_gpu(f) ? plan_target_gpu() : plan_target_cpu(f->threads > 0 ? f->threads : 1);
+  TRY(plan_kernels(a, m, target, &plan));
+  text t = {0};
+  plan_print(&t, plan);
+  heddle_status s = file_write(f->output ? f->output : "-", text_view(&t));
+  text_free(&t);
+  return s;
+}
+
+static heddle_status compile_for_cpu(arena *a, const module *m, const compile_flags *f, const compile_options *options) {
+  compiled program;
+  TRY(compile_cpu(a, m, options, &program));
+  if (f->time) print_compile_times(stderr, &program.times);
+  heddle_status s = options->dump ? status_ok() : write_objects(a, &program, f->output);
+  compiled_release(&program);
+  return s;
+}
+
+static heddle_status compile_text(arena *a, const module *m, const compile_flags *f, const struct form *form) {
+  collector c = {.suffix = form->suffix};
+  compile_options options = {
+      .exact = f->exact, .threads = f->threads, .chip = f->chip, .dump = collect, .dump_argument = &c};
+  heddle_status s;
+  if (is_gpu(f)) {
+    int count;
+    str *ptx;
+    s = compile_ptx(a, m, &options, &count, &ptx);
+  } else {
+    s = compile_for_cpu(a, m, f, &options);
+  }
+  if (status_is_ok(s)) s = file_write(f->output ? f->output : "-", text_view(&c.contents));
+  text_free(&c.contents);
+  return s;
+}
+
+static heddle_status compile_file(arena *a, const char *path, void *argument) {
+  compile_flags *f = argument;
+  log_set_level(f->v);
+  const struct form *form;
+  TRY(find_form(f->form, &form));
+  TRY(settle_target(f, form));
+  module *m;
+  TRY(hlo_parse_file(a, path, &m));
+  if (strcmp(form->name, "plan") == 0) return write_plan(a, m, f);
+  if (form->suffix) return compile_text(a, m, f, form);
+  if (!f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
+  return compile_for_cpu(a, m, f, &(compile_options){.exact = f->exact, .threads = f->threads});
+}
+
+int heddle_compile(int argc, char **argv) {
+  compile_flags f = {.form = "obj", .chip = "sm_90"};
+  const flag flags[] = {
+      {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output for text)"},
+      {"emit", FLAG_TEXT, &f.form, "FORM", "obj, asm, llvm, mlir, lowered, ptx or plan (obj)"},
+      {"target", FLAG_TEXT, &f.target, "TARGET", "cpu or nvptx (cpu; nvptx for --emit=ptx)"},
+      {"chip", FLAG_TEXT, &f.chip, "SM", "the GPU to generate code for (sm_90)"},
+      {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for"},
+      {"threads", FLAG_INT, &f.threads, "N", "threads to plan for (all cores)"},
+      {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage on standard error"},
+      {"v", FLAG_INT, &f.v, "LEVEL", "log level"},
+      {0},
+  };
+  const command_line line = {"heddle compile MODULE [flags]", "Compiles an HLO module's kernels to code.", flags};
+  return command_main(&line, argc, argv, NULL, compile_file, &f);
+}

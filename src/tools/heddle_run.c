@@ -1,0 +1,133 @@
+// heddle run MODULE: inputs from .npy files, results to .npy files, compared with expected ones.
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "hlo/npy.h"
+#include "hlo/text.h"
+#include "tools/execute.h"
+#include "tools/heddle_commands.h"
+
+typedef struct run_flags {
+  flag_list inputs, expected, outputs;
+  const char *platform;
+  const char *dump_folder;
+  double rtol, atol;
+  int threads, v;
+  bool exact, time, print;
+} run_flags;
+
+// "@file.npy" or "file.npy".
+static const char *npy_path(const char *text) { return text[0] == '@' ? text + 1 : text; }
+
+static heddle_status read_input(void *context, arena *a, int number, const shape *s, literal **out) {
+  const flag_list *files = context;
+  if (number >= files->size)
+    return status_error(HEDDLE_INVALID, "found %d --input files, wanted one for input %d, %s, too", files->size, number,
+                        shape_text(a, s));
+  return status_context(npy_read(a, npy_path(files->data[number]), s, out), "while reading input %d, %s", number,
+                        shape_text(a, s));
+}
+
+static heddle_status read_inputs(arena *a, const module *m, run_flags *f, literal ***out) {
+  int count;
+  TRY(make_arguments(a, m, read_input, &f->inputs, &count, out));
+  if (f->inputs.size == count) return status_ok();
+  return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter", f->inputs.size, count);
+}
+
+static heddle_status check_expected(arena *a, const literal_list *results, const run_flags *f) {
+  if (f->expected.size == 0) return status_ok();
+  if (f->expected.size != results->size)
+    return status_error(HEDDLE_INVALID, "found %d --expected_output files, wanted %d: one for each result",
+                        f->expected.size, results->size);
+  for (int i = 0; i < results->size; i++) {
+    literal *expected;
+    TRY(npy_read(a, npy_path(f->expected.data[i]), results->data[i]->shape, &expected));
+    TRY(status_context(literal_compare(results->data[i], expected, f->rtol, f->atol), "in result %d", i));
+  }
+  return status_ok();
+}
+
+static heddle_status write_outputs(const literal_list *results, const flag_list *files) {
+  if (files->size > results->size)
+    return status_error(HEDDLE_INVALID, "found %d --output files, but the module has %d results", files->size,
+                        results->size);
+  for (int i = 0; i < files->size; i++) TRY(npy_write(npy_path(files->data[i]), results->data[i]));
+  return status_ok();
+}
+
+static heddle_status run_cpu(arena *a, const module *m, const run_flags *f, literal **arguments, compile_times *times,
+                             double *seconds, literal **result) {
+  compile_options options = {.exact = f->exact, .threads = f->threads};
+  if (f->dump_folder) {
+    TRY(file_make_folder(f->dump_folder));
+    options.dump = dump_to_folder;
+    options.dump_argument = (void *)f->dump_folder;
+  }
+  compiled program;
+  TRY(compile_cpu(a, m, &options, &program));
+  for (int i = 0; i < program.times.count && times->count < COMPILE_STAGES_MAX; i++)
+    times->stages[times->count++] = program.times.stages[i];
+  double start = log_seconds();
+  heddle_status s = run_once(a, &program, m->entry->parameters.size, arguments, result);
+  *seconds = log_seconds() - start;
+  compiled_release(&program);
+  return s;
+}
+
+static heddle_status run_module(arena *a, const module *m, platform on, run_flags *f, compile_times *times) {
+  literal **arguments, *result;
+  TRY(read_inputs(a, m, f, &arguments));
+  double seconds = 0;
+  if (on == PLATFORM_CPU) {
+    TRY(run_cpu(a, m, f, arguments, times, &seconds, &result));
+  } else {
+    double start = log_seconds();
+    TRY(execute_module(a, m, on, &(compile_options){0}, m->entry->parameters.size, arguments, &result));
+    seconds = log_seconds() - start;
+  }
+  if (f->time) {
+    print_compile_times(stderr, times);
+    fprintf(stderr, "  %-10s %9.3f ms\n", "run", seconds * 1e3);
+  }
+  literal_list results = {0};
+  literal_leaves(a, result, &results);
+  if (f->print) print_leaves(stdout, "result", &results);
+  TRY(write_outputs(&results, &f->outputs));
+  return check_expected(a, &results, f);
+}
+
+static heddle_status run_file(arena *a, const char *path, void *argument) {
+  run_flags *f = argument;
+  log_set_level(f->v);
+  platform on;
+  TRY(platform_from_name(f->platform, &on));
+  double start = log_seconds();
+  module *m;
+  TRY(hlo_parse_file(a, path, &m));
+  compile_times times = {.stages = {{"parse", log_seconds() - start}}, .count = 1};
+  return run_module(a, m, on, f, &times);
+}
+
+int heddle_run(int argc, char **argv) {
+  run_flags f = {.platform = "cpu", .rtol = 1e-5, .atol = 1e-6};
+  const flag flags[] = {
+      {"input", FLAG_LIST, &f.inputs, "@FILE.npy", "an argument, in the order of the parameters"},
+      {"expected_output", FLAG_LIST, &f.expected, "@FILE.npy", "an expected result; exit status 1 if one differs"},
+      {"output", FLAG_LIST, &f.outputs, "@FILE.npy", "where to write a result"},
+      {"platform", FLAG_TEXT, &f.platform, "cpu|interpreter", "where to run (cpu)"},
+      {"rtol", FLAG_DOUBLE, &f.rtol, "R", "relative tolerance of the comparison (1e-5)"},
+      {"atol", FLAG_DOUBLE, &f.atol, "A", "absolute tolerance of the comparison (1e-6)"},
+      {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for (no excess precision in bf16, f16)"},
+      {"threads", FLAG_INT, &f.threads, "N", "threads to run on (all cores)"},
+      {"print", FLAG_BOOL, &f.print, NULL, "print the results"},
+      {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage on standard error"},
+      {"dump_to", FLAG_TEXT, &f.dump_folder, "FOLDER", "write the IR of every stage there"},
+      {"v", FLAG_INT, &f.v, "LEVEL", "log level"},
+      {0},
+  };
+  const command_line line = {"heddle run MODULE [flags]", "Compiles and runs an HLO module and compares its results.",
+                             flags};
+  return command_main(&line, argc, argv, NULL, run_file, &f);
+}

@@ -1,0 +1,89 @@
+// Lines, not one grammar over the whole file: a line is a value, and messages can say which.
+#include "tools/literals_file.h"
+
+#include "base/file.h"
+#include "hlo/text.h"
+
+typedef struct literal_line {
+  int number;
+  str shape, value;
+} literal_line;
+
+typedef struct literals_file {
+  const char *path;
+  VEC(literal_line) lines;
+} literals_file;
+
+static str trim(str s) {
+  while (s.size && strchr(" \t\r", s.data[0])) s = (str){s.data + 1, s.size - 1};
+  while (s.size && strchr(" \t\r", s.data[s.size - 1])) s.size--;
+  return s;
+}
+
+// Cuts the first word off.
+static str take_word(str *rest) {
+  size_t n = 0;
+  while (n < rest->size && rest->data[n] != ' ' && rest->data[n] != '\t') n++;
+  str word = {rest->data, n};
+  *rest = trim((str){rest->data + n, rest->size - n});
+  return word;
+}
+
+static void add_line(arena *a, literals_file *f, int number, str line) {
+  line = trim(line);
+  if (line.size == 0 || line.data[0] == '#' || str_starts_with(line, "//")) return;
+  str word = take_word(&line);
+  if (str_is(word, "result") || str_is(word, "reference")) return;
+  if (str_is(word, "argument")) word = take_word(&line);
+  vec_push(a, &f->lines, (literal_line){number, word, line});
+}
+
+static void split_lines(arena *a, literals_file *f, str contents) {
+  int number = 1;
+  for (size_t start = 0; start < contents.size; number++) {
+    const char *end = memchr(contents.data + start, '\n', contents.size - start);
+    size_t size = end ? (size_t)(end - contents.data) - start : contents.size - start;
+    add_line(a, f, number, (str){contents.data + start, size});
+    start += size + 1;
+  }
+}
+
+static heddle_status parse_line(arena *a, const literal_line *line, const shape *wanted, literal **out) {
+  const shape *found;
+  TRY(shape_parse(a, line->shape, &found));
+  if (found->dtype != wanted->dtype || !shape_same_dims(found, wanted))
+    return status_error(HEDDLE_INVALID, "found %s, wanted %s", shape_text(a, found), shape_text(a, wanted));
+  return literal_parse(a, line->value, wanted, out);
+}
+
+static heddle_status read_leaf(void *context, arena *a, int number, const shape *s, literal **out) {
+  const literals_file *f = context;
+  if (number >= f->lines.size)
+    return status_error(HEDDLE_INVALID, "%s: found %d arguments, wanted one more: %s", f->path, f->lines.size,
+                        shape_text(a, s));
+  const literal_line *line = &f->lines.data[number];
+  return status_context(parse_line(a, line, s, out), "while reading %s, line %d", f->path, line->number);
+}
+
+heddle_status literals_file_read(arena *a, const char *path, const module *m, literal ***out) {
+  str contents;
+  TRY(file_read(a, path, &contents));
+  literals_file f = {.path = path};
+  split_lines(a, &f, contents);
+  int count;
+  TRY(make_arguments(a, m, read_leaf, &f, &count, out));
+  if (count == f.lines.size) return status_ok();
+  return status_error(HEDDLE_INVALID, "%s: found %d arguments, wanted %d", path, f.lines.size, count);
+}
+
+void literals_file_print(arena *a, text *out, const char *role, literal *value) {
+  literal_list leaves = {0};
+  literal_leaves(a, value, &leaves);
+  for (int i = 0; i < leaves.size; i++) {
+    text_printf(out, "%s ", role);
+    shape_print(out, leaves.data[i]->shape, false);
+    text_putc(out, ' ');
+    literal_print(out, leaves.data[i]);
+    text_putc(out, '\n');
+  }
+}
