@@ -1,19 +1,61 @@
-// Which pass follows which, and why.
+// Which pass follows which, and why. The one place that says so.
 #include "lower/passes.h"
 
-// Small functions and simple index arithmetic first: everything after inlining works on larger pieces.
+// 1. Small functions and simple index arithmetic first: inlining and everything after it works on larger pieces.
 #define OPTIMIZE &lower_canonicalize, &lower_cse, &lower_erase_dead_functions, &lower_cse
 
-static const lower_pass *const optimize[] = {OPTIMIZE, 0};
+// 2. One function as far as that does not multiply code. Shuffles and spread-out vectors become calls and loops before,
+// so
+//    that their functions are inlined too.
+#define INLINE &lower_xla_gpu_to_scf, &lower_inliner, &lower_canonicalize, &lower_cse
 
-static const lower_pass *const gpu[] = {OPTIMIZE, &lower_inliner, 0};
-static const lower_pass *const cpu[] = {OPTIMIZE, &lower_inliner, 0};
+// 3. Loops over maps become plain loops. Callees learn what the entry's arguments promise while arguments are still
+//    passed straight through. Flattening comes after hoisting: composed with the loops' maps, all of a linear index
+//    depends on the innermost variable. Canonicalizing after it composes the linear index into one map, which is what
+//    vectorization reads.
+#define FLATTEN &lower_propagate_slice_indices, &lower_licm, &lower_flatten_tensors, &lower_canonicalize, &lower_cse
+
+#define GPU_LOOPS                                                                                            \
+  &lower_loops_to_scf, &lower_canonicalize, &lower_cse, FLATTEN, &lower_licm, &lower_vectorize_loads_stores, \
+      &lower_canonicalize, &lower_cse, &lower_optimize_loops, &lower_canonicalize, &lower_cse
+
+// On the CPU a loop's constraint goes into its bound, and narrow floats are widened before the vectorizer chooses its
+// width: it counts the bits of what is computed.
+#define CPU_LOOPS                                                                                                    \
+  &lower_cpu_loops, &lower_loops_to_scf, &lower_canonicalize, &lower_cse, FLATTEN, &lower_licm, &lower_widen_floats, \
+      &lower_canonicalize, &lower_vectorize_loops, &lower_canonicalize, &lower_cse
+
+// 4. Tensors become pointers, index maps arithmetic. Until here calls are pure and tensors are values, so everything
+// could
+//    still be merged, hoisted and erased. Complex numbers go before the pointers are merged: what canonicalizing finds
+//    equal then includes their parts. Licm runs on the expanded arithmetic: simplify-affine adds loop-variant terms
+//    last.
+#define TO_MEMORY                                                                                                   \
+  &lower_convert_pure_call, &lower_tensors, &lower_complex_to_standard, &lower_merge_pointers, &lower_canonicalize, \
+      &lower_cse, &lower_simplify_affine, &lower_affine, &lower_licm, &lower_symbol_dce, &lower_cse
+
+// 5. Numbers become what the machine has, then control flow branches, then LLVM.
+#define TO_LLVM &lower_scf_to_cf, &lower_to_llvm, &lower_reconcile_casts, &lower_canonicalize, &lower_cse
+
+#define GPU_TO_LLVM TO_MEMORY, &lower_widen_floats, &lower_expand_float_ops, TO_LLVM
+#define CPU_TO_LLVM TO_MEMORY, &lower_expand_float_ops, &lower_cpu_entry, TO_LLVM
+
+static const lower_pass *const optimize[] = {OPTIMIZE, 0};
+static const lower_pass *const gpu_loops[] = {INLINE, GPU_LOOPS, 0};
+static const lower_pass *const cpu_loops[] = {INLINE, CPU_LOOPS, 0};
+static const lower_pass *const gpu_to_llvm[] = {GPU_TO_LLVM, 0};
+static const lower_pass *const cpu_to_llvm[] = {CPU_TO_LLVM, 0};
+static const lower_pass *const gpu[] = {OPTIMIZE, INLINE, GPU_LOOPS, GPU_TO_LLVM, 0};
+static const lower_pass *const cpu[] = {OPTIMIZE, INLINE, CPU_LOOPS, CPU_TO_LLVM, 0};
 
 const lower_pass *const *lower_pipeline(lower_target target) { return target == LOWER_CPU ? cpu : gpu; }
 
-const char *const lower_groups[] = {"xla-gpu-test-optimize", 0};
+const char *const lower_groups[] = {"xla-gpu-test-optimize", "xla-gpu-test-transform-loops", "xla-gpu-test-to-llvm", 0};
 
 const lower_pass *const *lower_group(lower_target target, str name) {
-  (void)target;
-  return str_is(name, "xla-gpu-test-optimize") ? optimize : 0;
+  bool is_cpu = target == LOWER_CPU;
+  if (str_is(name, lower_groups[0])) return optimize;
+  if (str_is(name, lower_groups[1])) return is_cpu ? cpu_loops : gpu_loops;
+  if (str_is(name, lower_groups[2])) return is_cpu ? cpu_to_llvm : gpu_to_llvm;
+  return 0;
 }
