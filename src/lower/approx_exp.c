@@ -1,0 +1,149 @@
+// Exponentials: exp, exp2, expm1, sinh, cosh, tanh, erf.
+//
+// x = n ln 2 + r with |r| <= ln 2 / 2. n is rounded by adding 1.5 * 2^23 (or 2^52), which leaves it both as a float
+// and, in the low bits of the sum, as an integer; that works for whole vectors, where conversions to integers may not.
+#include "lower/approx.h"
+
+#define LOG2_E 0x1.71547652b82fep+0
+// ln 2 in two parts; the first has 9 bits, so that its product with n is exact.
+#define LN2_HIGH 0x1.63p-1
+#define LN2_LOW -0x1.bd0105c610ca8p-13
+#define ROUND_32 0x1.8p+23
+#define ROUND_64 0x1.8p+52
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+static const double exp_rest[] = {0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558f0p-5, 0x1.1239e4p-7, 0x1.6a24bep-10};
+static const double exp_narrow_rest[] = {0x1.0006b6p-1, 0x1.571cc2p-3, 0x1.52257ap-5};
+static const double expm1_rest[] = {0x1.fffffep-2, 0x1.5554b0p-3, 0x1.555674p-5, 0x1.122776p-7, 0x1.6bebe8p-10};
+static const double exp2_64[] = {0x1.ffffffffff79fp-1,  0x1.62e42fef8609fp-1,  0x1.ebfbdff931fc2p-3,
+                                 0x1.c6b08dd48bc33p-5,  0x1.3b2ab5c4d941fp-7,  0x1.5d87481329534p-10,
+                                 0x1.430acce4941c2p-13, 0x1.00daeb56b07fap-16, 0x1.61afcc97885f3p-20};
+
+typedef struct reduced {
+  MlirValue n;     // f32, an integer
+  MlirValue bits;  // i32, the same integer
+  MlirValue r;     // the rest
+} reduced;
+
+static reduced reduce(approx *a, MlirValue x) {
+  MlirValue magic = approx_f32(a, ROUND_32);
+  MlirValue shifted = approx_fma(a, x, approx_f32(a, LOG2_E), magic);
+  reduced out;
+  out.n = approx_sub(a, shifted, magic);
+  out.bits = approx_int(a, "subi", approx_bits(a, shifted), approx_i32(a, 0x4b400000));
+  out.r = approx_fma(a, out.n, approx_f32(a, -LN2_HIGH), x);
+  out.r = approx_fma(a, out.n, approx_f32(a, -LN2_LOW), out.r);
+  return out;
+}
+
+// 2^n as a float, n an i32 within [-126, 127].
+static MlirValue power_of_two(approx *a, MlirValue n) {
+  MlirValue exponent = approx_int(a, "addi", n, approx_i32(a, 127));
+  return approx_float(a, approx_int(a, "shli", exponent, approx_i32(a, 23)));
+}
+
+// Beyond the ends of the clamp the result is infinity or zero anyway. The power is applied in two halves, because 2^n
+// itself may overflow or be subnormal where the result is not, or not wholly.
+MlirValue approx_exp(approx *a, MlirValue x) {
+  reduced k = reduce(a, approx_clamp(a, x, -104, 89));
+  MlirValue rest = a->narrow ? approx_polynomial(a, k.r, exp_narrow_rest, COUNT(exp_narrow_rest))
+                             : approx_polynomial(a, k.r, exp_rest, COUNT(exp_rest));
+  MlirValue square = approx_mul(a, k.r, k.r);
+  MlirValue power = approx_add(a, approx_fma(a, rest, square, k.r), approx_f32(a, 1));
+  MlirValue half = approx_int(a, "shrsi", k.bits, approx_i32(a, 1));
+  power = approx_mul(a, power, power_of_two(a, half));
+  return approx_mul(a, power, power_of_two(a, approx_int(a, "subi", k.bits, half)));
+}
+
+// 2^n expm1(r) + (2^n - 1), all at half size so that 2^128 does not overflow before it must. NaN and -0 pass through r.
+MlirValue approx_expm1(approx *a, MlirValue x) {
+  reduced k = reduce(a, approx_clamp(a, x, -40, 89));
+  MlirValue rest = approx_polynomial(a, k.r, expm1_rest, COUNT(expm1_rest));
+  MlirValue power = approx_mul(a, k.r, approx_fma(a, k.r, rest, approx_f32(a, 1)));
+  MlirValue scale = power_of_two(a, approx_int(a, "subi", k.bits, approx_i32(a, 1)));
+  MlirValue half = approx_fma(a, scale, power, approx_sub(a, scale, approx_f32(a, 0.5)));
+  MlirValue result = approx_add(a, half, half);
+  // Where n is 0 the polynomial is the result; the sum would lose tiny arguments and the sign of zero.
+  MlirValue is_small = approx_compare(a, "oeq", k.n, approx_f32(a, 0));
+  return ir_select(a->b, is_small, power, result);
+}
+
+// The low bits of the shifted sum are n; shifted up to the exponent's place they are added to those of 1.0.
+MlirValue approx_exp2_64(approx *a, MlirValue y) {
+  MlirValue magic = approx_f64(a, ROUND_64);
+  MlirValue shifted = approx_add(a, y, magic);
+  MlirValue rest = approx_sub(a, y, approx_sub(a, shifted, magic));
+  MlirValue power = approx_polynomial(a, rest, exp2_64, COUNT(exp2_64));
+  MlirValue exponent = approx_int(a, "shli", approx_bits(a, shifted), approx_i64(a, 52));
+  MlirValue scale = approx_float(a, approx_int(a, "addi", exponent, approx_i64(a, 0x3ff0000000000000)));
+  return approx_mul(a, power, scale);
+}
+
+MlirValue approx_exp2(approx *a, MlirValue x) {
+  MlirValue y = approx_clamp(a, approx_widen(a, x), -160, 160);
+  return approx_round(a, approx_exp2_64(a, y));
+}
+
+// --- hyperbolic functions
+
+// e^x in f64, for f32 x; neither end of the clamp is within f32.
+static MlirValue exp_64(approx *a, MlirValue x) {
+  MlirValue y = approx_clamp(a, approx_widen(a, x), -120, 120);
+  return approx_exp2_64(a, approx_mul(a, y, approx_f64(a, LOG2_E)));
+}
+
+// Below 2^-8 the difference would cancel; x + x^3/6 is exact to 2^-39 there.
+MlirValue approx_sinh(approx *a, MlirValue x) {
+  MlirValue e = exp_64(a, x);
+  MlirValue difference = approx_sub(a, e, approx_div(a, approx_f64(a, 1), e));
+  MlirValue large = approx_round(a, approx_mul(a, difference, approx_f64(a, 0.5)));
+  MlirValue cube = approx_mul(a, approx_mul(a, x, x), x);
+  MlirValue small = approx_fma(a, cube, approx_f32(a, 1.0 / 6), x);
+  MlirValue is_small = approx_compare(a, "olt", approx_abs(a, x), approx_f32(a, 0x1p-8));
+  return ir_select(a->b, is_small, small, large);
+}
+
+MlirValue approx_cosh(approx *a, MlirValue x) {
+  MlirValue e = exp_64(a, x);
+  MlirValue sum = approx_add(a, e, approx_div(a, approx_f64(a, 1), e));
+  return approx_round(a, approx_mul(a, sum, approx_f64(a, 0.5)));
+}
+
+// --- odd rationals: x P(x^2) / Q(x^2) up to where the function rounds to 1
+
+typedef struct rational {
+  double limit;
+  const double *p, *q;
+  int p_count, q_count;
+} rational;
+
+static MlirValue evaluate(approx *a, MlirValue x, const rational *f) {
+  x = approx_clamp(a, x, -f->limit, f->limit);
+  MlirValue z = approx_mul(a, x, x);
+  MlirValue p = approx_mul(a, x, approx_polynomial(a, z, f->p, f->p_count));
+  return approx_div(a, p, approx_polynomial(a, z, f->q, f->q_count));
+}
+
+static const double tanh_p[] = {0x1p+0, 0x1.1805e0p-3, 0x1.f9e6c6p-9, 0x1.d30daep-16, 0x1.036cdcp-25, -0x1.a426d4p-37};
+static const double tanh_q[] = {0x1p+0, 0x1.e15844p-2, 0x1.bde080p-6, 0x1.9b6bd0p-12, 0x1.567bc2p-20};
+static const double tanh_narrow_p[] = {0x1.ffffb2p-1, 0x1.c76302p-4, 0x1.209ce6p-10, -0x1.ae6a2ap-19};
+static const double tanh_narrow_q[] = {0x1p+0, 0x1.c727d4p-2, 0x1.058bfap-6};
+
+MlirValue approx_tanh(approx *a, MlirValue x) {
+  static const rational full = {9.02, tanh_p, tanh_q, COUNT(tanh_p), COUNT(tanh_q)};
+  static const rational narrow = {5, tanh_narrow_p, tanh_narrow_q, COUNT(tanh_narrow_p), COUNT(tanh_narrow_q)};
+  return evaluate(a, x, a->narrow ? &narrow : &full);
+}
+
+static const double erf_p[] = {0x1.20dd76p+0,  0x1.7b16b4p-3,  0x1.bce242p-5,  0x1.f8234ap-9,
+                               0x1.8e2beep-12, 0x1.3aa56cp-18, -0x1.c5d01cp-27};
+static const double erf_q[] = {0x1p+0, 0x1.fd500ep-2, 0x1.d29d9cp-4, 0x1.fa6fa4p-7, 0x1.56a684p-10, 0x1.08e25ep-14};
+static const double erf_narrow_p[] = {0x1.20dd84p+0, 0x1.3b373cp-3, 0x1.63dc64p-5, 0x1.8f5e5cp-11};
+static const double erf_narrow_q[] = {0x1p+0, 0x1.e10b40p-2, 0x1.84dd60p-4, 0x1.33b040p-7};
+
+MlirValue approx_erf(approx *a, MlirValue x) {
+  static const rational full = {3.93, erf_p, erf_q, COUNT(erf_p), COUNT(erf_q)};
+  static const rational narrow = {3, erf_narrow_p, erf_narrow_q, COUNT(erf_narrow_p), COUNT(erf_narrow_q)};
+  return evaluate(a, x, a->narrow ? &narrow : &full);
+}

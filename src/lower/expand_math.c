@@ -1,0 +1,122 @@
+// xla-expand-math: functions of the math dialect become arithmetic, or calls of a scalar library function.
+//
+// f32, scalar or vector: the approximations of approx.h, inline, because a call per element costs 30 to 70 times a
+// vector's share. f64: the C library, lane by lane; its functions are right to the last bit and rarely the bottleneck.
+// NVIDIA with libdevice: its functions for both, which the compiler inlines. Narrower types have been widened before.
+// What LLVM has an instruction for (fma, sqrt, floor, …) stays for the conversion to LLVM.
+#include "emit/ir_builder.h"
+#include "lower/approx.h"
+#include "lower/llvm_build.h"
+#include "lower/passes.h"
+
+typedef struct function {
+  const char *op;
+  const char *name;  // C library: name for f64; libdevice: __nv_name and __nv_namef
+  int arity;
+  MlirValue (*unary)(approx *a, MlirValue x);
+  MlirValue (*binary)(approx *a, MlirValue x, MlirValue y);
+} function;
+
+static const function functions[] = {
+    {"math.exp", "exp", 1, approx_exp, NULL},       {"math.exp2", "exp2", 1, approx_exp2, NULL},
+    {"math.expm1", "expm1", 1, approx_expm1, NULL}, {"math.log", "log", 1, approx_log, NULL},
+    {"math.log1p", "log1p", 1, approx_log1p, NULL}, {"math.log2", "log2", 1, approx_log2, NULL},
+    {"math.log10", "log10", 1, approx_log10, NULL}, {"math.cbrt", "cbrt", 1, approx_cbrt, NULL},
+    {"math.sin", "sin", 1, approx_sin, NULL},       {"math.cos", "cos", 1, approx_cos, NULL},
+    {"math.tan", "tan", 1, approx_tan, NULL},       {"math.asin", "asin", 1, approx_asin, NULL},
+    {"math.acos", "acos", 1, approx_acos, NULL},    {"math.atan", "atan", 1, approx_atan, NULL},
+    {"math.sinh", "sinh", 1, approx_sinh, NULL},    {"math.cosh", "cosh", 1, approx_cosh, NULL},
+    {"math.tanh", "tanh", 1, approx_tanh, NULL},    {"math.asinh", "asinh", 1, approx_asinh, NULL},
+    {"math.acosh", "acosh", 1, approx_acosh, NULL}, {"math.atanh", "atanh", 1, approx_atanh, NULL},
+    {"math.erf", "erf", 1, approx_erf, NULL},       {"math.powf", "pow", 2, NULL, approx_pow},
+    {"math.atan2", "atan2", 2, NULL, approx_atan2},
+};
+
+// --- calls, one per lane
+
+typedef struct call_site {
+  ir_builder *b;
+  MlirOperation module;
+  const function *f;
+  const char *callee;
+  MlirOperation op;
+} call_site;
+
+static MlirValue extract_lane(ir_builder *b, MlirValue vector, int64_t lane) {
+  MlirNamedAttribute position = ir_named(b->context, "static_position", mlirDenseI64ArrayGet(b->context, 1, &lane));
+  return ir_value_with(b, "vector.extract", ir_element_type(mlirValueGetType(vector)), 1, &vector, 1, &position);
+}
+
+static MlirValue insert_lane(ir_builder *b, MlirValue value, MlirValue vector, int64_t lane) {
+  MlirNamedAttribute position = ir_named(b->context, "static_position", mlirDenseI64ArrayGet(b->context, 1, &lane));
+  return ir_value_with(b, "vector.insert", mlirValueGetType(vector), 2, (MlirValue[]){value, vector}, 1, &position);
+}
+
+static MlirValue build_calls(call_site *s) {
+  MlirType type = ir_result_type(s->op, 0), element = ir_element_type(type);
+  MlirValue operands[2] = {ir_operand(s->op, 0)};
+  if (s->f->arity == 2) operands[1] = ir_operand(s->op, 1);
+  if (!ir_is_vector(type)) return llvm_build_call(s->b, s->module, s->callee, element, s->f->arity, operands);
+  MlirValue result = ir_float(s->b, type, 0);
+  for (int64_t lane = 0; lane < mlirShapedTypeGetDimSize(type, 0); lane++) {
+    MlirValue lanes[2];
+    for (int i = 0; i < s->f->arity; i++) lanes[i] = extract_lane(s->b, operands[i], lane);
+    MlirValue value = llvm_build_call(s->b, s->module, s->callee, element, s->f->arity, lanes);
+    result = insert_lane(s->b, value, result, lane);
+  }
+  return result;
+}
+
+// --- the pass
+
+static MlirValue approximate(const lower_options *o, ir_builder *b, const function *f, MlirOperation op) {
+  MlirValue x = ir_operand(op, 0);
+  approx a = approx_begin(b, x, o->has_fma, !mlirAttributeIsNull(ir_get(op, "xla.narrow")));
+  return f->arity == 1 ? f->unary(&a, x) : f->binary(&a, x, ir_operand(op, 1));
+}
+
+static heddle_status expand(lower_context *c, MlirOperation module, const function *f, MlirOperation op) {
+  MlirType element = ir_element_type(ir_result_type(op, 0));
+  bool single = mlirTypeIsAF32(element), wide = mlirTypeIsAF64(element);
+  bool gpu = c->options->target == LOWER_NVPTX, libdevice = gpu && c->options->use_libdevice;
+  ir_builder b = ir_builder_before(op, c->scratch);
+  MlirValue result;
+  if (single && !libdevice) {
+    result = approximate(c->options, &b, f, op);
+  } else if ((single || wide) && (libdevice || !gpu)) {
+    const char *callee = libdevice ? arena_printf(c->scratch, "__nv_%s%s", f->name, single ? "f" : "") : f->name;
+    result = build_calls(&(call_site){&b, module, f, callee, op});
+  } else if (wide) {
+    return status_error(HEDDLE_UNIMPLEMENTED, "%s of f64 on a GPU without libdevice", f->op);
+  } else {
+    return status_error(HEDDLE_INTERNAL, "%s of %s: widen-floats has to run first", f->op,
+                        ir_type_text(c->scratch, element));
+  }
+  ir_replace(op, &result);
+  return status_ok();
+}
+
+// 1/sqrt(x) is two instructions on every target and as accurate as their roundings.
+static void expand_rsqrt(lower_context *c, MlirOperation op) {
+  ir_builder b = ir_builder_before(op, c->scratch);
+  MlirValue x = ir_operand(op, 0);
+  MlirValue one = ir_float(&b, mlirValueGetType(x), 1);
+  MlirValue result = ir_binary(&b, "arith.divf", one, ir_unary(&b, "math.sqrt", x));
+  ir_replace(op, &result);
+}
+
+static heddle_status run(lower_context *c, MlirOperation module) {
+  for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
+    ir_operations ops = ir_collect(c->scratch, module, functions[k].op);
+    for (int i = 0; i < ops.size; i++) TRY(expand(c, module, &functions[k], ops.data[i]));
+  }
+  ir_operations roots = ir_collect(c->scratch, module, "math.rsqrt");
+  for (int i = 0; i < roots.size; i++) expand_rsqrt(c, roots.data[i]);
+  return status_ok();
+}
+
+const lower_pass lower_expand_math = {
+    .name = "xla-expand-math",
+    .summary = "tanh, exp, log, … as inline arithmetic (f32) or library calls (f64, libdevice)",
+    .run = run,
+};
