@@ -39,6 +39,7 @@ const lower_pass *const lower_passes[] = {
     &lower_tensors,
     &lower_simplify_affine,
     &lower_widen_floats,
+    &lower_expand_math,
     &lower_expand_float_ops,
     &lower_to_llvm,
     &(const lower_pass){0},
