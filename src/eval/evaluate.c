@@ -273,6 +273,7 @@ static heddle_status run(arena *a, interpreter *in, const computation *c, const 
   value *v;
   if (i) {
     TRY(check_step(i));
+    if (i->opcode == HLO_PARAMETER) return status_at(HEDDLE_INVALID, i->where, "a parameter alone has no value");
     TRY(eval_ops[i->opcode](in, i, arguments, &v));
   } else {
     TRY(interpreter_call(in, c, arguments, c->where, &v));
