@@ -37,6 +37,7 @@ const lower_pass *const lower_passes[] = {
     &lower_vectorize_loops,
     &lower_cpu_entry,
     &lower_tensors,
+    &lower_simplify_arith,
     &lower_simplify_affine,
     &lower_widen_floats,
     &lower_expand_math,

@@ -31,6 +31,7 @@ extern const lower_pass lower_cpu_loops;
 extern const lower_pass lower_vectorize_loops;
 extern const lower_pass lower_cpu_entry;
 extern const lower_pass lower_tensors;
+extern const lower_pass lower_simplify_arith;
 extern const lower_pass lower_simplify_affine;
 extern const lower_pass lower_widen_floats;
 extern const lower_pass lower_expand_math;

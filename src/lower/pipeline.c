@@ -2,7 +2,7 @@
 #include "lower/passes.h"
 
 // 1. Small functions and simple index arithmetic first: inlining and everything after it works on larger pieces.
-#define OPTIMIZE &lower_canonicalize, &lower_cse, &lower_erase_dead_functions, &lower_cse
+#define OPTIMIZE &lower_canonicalize, &lower_cse, &lower_simplify_arith, &lower_erase_dead_functions, &lower_cse
 
 // 2. One function as far as that does not multiply code. Shuffles and spread-out vectors become calls and loops before,
 // so
@@ -32,7 +32,7 @@
 //    last.
 #define TO_MEMORY                                                                                                   \
   &lower_convert_pure_call, &lower_tensors, &lower_complex_to_standard, &lower_merge_pointers, &lower_canonicalize, \
-      &lower_cse, &lower_simplify_affine, &lower_affine, &lower_licm, &lower_symbol_dce, &lower_cse
+      &lower_cse, &lower_simplify_arith, &lower_simplify_affine, &lower_affine, &lower_licm, &lower_symbol_dce, &lower_cse
 
 // 5. Numbers become what the machine has, then control flow branches, then LLVM.
 #define TO_LLVM &lower_scf_to_cf, &lower_to_llvm, &lower_reconcile_casts, &lower_canonicalize, &lower_cse

@@ -1,0 +1,125 @@
+// xla-gpu-simplify-arith: integer arithmetic that ranges decide.
+//
+// Domains of indexing maps become comparisons (is this thread, this tile element inside?), and thread and block numbers
+// have known ranges: most comparisons hold always or never. Clamps of dynamic slices, divisions of linear indices by
+// sizes likewise. MLIR's canonicalization knows no ranges; it removes what becomes constant here.
+#include "emit/ir_builder.h"
+#include "lower/passes.h"
+#include "lower/ranges.h"
+
+typedef struct simplification {
+  lower_context *c;
+  ranges ranges;
+  ir_operations dead;  // erased at the end: ranges are remembered by value, and an address may be used again
+} simplification;
+
+static interval range_of(simplification *s, MlirOperation op, int operand) {
+  return ranges_of(&s->ranges, ir_operand(op, operand));
+}
+
+static void replace_by(simplification *s, MlirOperation op, MlirValue v) {
+  ir_replace_value(ir_result(op, 0), v);
+  vec_push(s->c->scratch, &s->dead, op);
+}
+
+static void replace_by_constant(simplification *s, MlirOperation op, int64_t v) {
+  ir_builder b = ir_builder_before(op, s->c->scratch);
+  replace_by(s, op, ir_int(&b, ir_result_type(op, 0), v));
+}
+
+// --- comparisons
+
+typedef enum predicate { EQ, NE, SLT, SLE, SGT, SGE, ULT, ULE, UGT, UGE } predicate;
+
+// 1 or 0 if the comparison is always or never true, else -1.
+static int decide(predicate p, interval x, interval y) {
+  if (p >= ULT) {
+    // Unsigned order is signed order where nothing is negative.
+    if (x.lower < 0 || y.lower < 0) return -1;
+    p = (predicate)(p - ULT + SLT);
+  }
+  bool apart = x.upper < y.lower || x.lower > y.upper;
+  bool same = interval_is_point(x) && interval_is_point(y) && x.lower == y.lower;
+  switch (p) {
+    case EQ: return same ? 1 : apart ? 0 : -1;
+    case NE: return same ? 0 : apart ? 1 : -1;
+    case SLT: return x.upper < y.lower ? 1 : x.lower >= y.upper ? 0 : -1;
+    case SLE: return x.upper <= y.lower ? 1 : x.lower > y.upper ? 0 : -1;
+    case SGT: return decide(SLT, y, x);
+    case SGE: return decide(SLE, y, x);
+    default: return -1;
+  }
+}
+
+static void simplify_comparison(simplification *s, MlirOperation op) {
+  predicate p = (predicate)mlirIntegerAttrGetValueInt(ir_get(op, "predicate"));
+  int decided = decide(p, range_of(s, op, 0), range_of(s, op, 1));
+  if (decided >= 0) replace_by_constant(s, op, decided);
+}
+
+// --- minimum and maximum
+
+static void simplify_extremum(simplification *s, MlirOperation op) {
+  interval x = range_of(s, op, 0), y = range_of(s, op, 1);
+  bool is_unsigned = ir_is(op, "arith.minui") || ir_is(op, "arith.maxui");
+  if (is_unsigned && (x.lower < 0 || y.lower < 0)) return;
+  bool is_minimum = ir_is(op, "arith.minsi") || ir_is(op, "arith.minui");
+  if (x.upper <= y.lower) replace_by(s, op, ir_operand(op, is_minimum ? 0 : 1));
+  else if (y.upper <= x.lower) replace_by(s, op, ir_operand(op, is_minimum ? 1 : 0));
+}
+
+// --- division
+
+static void simplify_quotient(simplification *s, MlirOperation op) {
+  interval x = range_of(s, op, 0), y = range_of(s, op, 1);
+  if (x.lower < 0 || y.lower <= 0) return;
+  if (x.upper < y.lower) {
+    replace_by_constant(s, op, 0);
+  } else if (!ir_is(op, "arith.divui")) {
+    ir_builder b = ir_builder_before(op, s->c->scratch);
+    replace_by(s, op, ir_binary(&b, "arith.divui", ir_operand(op, 0), ir_operand(op, 1)));
+  }
+}
+
+static void simplify_remainder(simplification *s, MlirOperation op) {
+  interval x = range_of(s, op, 0), y = range_of(s, op, 1);
+  if (x.lower < 0 || y.lower <= 0) return;
+  if (x.upper < y.lower) {
+    replace_by(s, op, ir_operand(op, 0));
+  } else if (!ir_is(op, "arith.remui")) {
+    ir_builder b = ir_builder_before(op, s->c->scratch);
+    replace_by(s, op, ir_binary(&b, "arith.remui", ir_operand(op, 0), ir_operand(op, 1)));
+  }
+}
+
+// --- the pass
+
+static const struct {
+  const char *op;
+  void (*simplify)(simplification *s, MlirOperation op);
+} rules[] = {
+    {"arith.cmpi", simplify_comparison}, {"arith.minsi", simplify_extremum},      {"arith.maxsi", simplify_extremum},
+    {"arith.minui", simplify_extremum},  {"arith.maxui", simplify_extremum},      {"arith.divsi", simplify_quotient},
+    {"arith.divui", simplify_quotient},  {"arith.floordivsi", simplify_quotient}, {"arith.remsi", simplify_remainder},
+    {"arith.remui", simplify_remainder},
+};
+
+static heddle_status run(lower_context *c, MlirOperation module) {
+  simplification s = {c, ranges_begin(c->scratch)};
+  ir_operations ops = ir_collect(c->scratch, module, NULL);
+  for (int i = 0; i < ops.size; i++) {
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
+      if (!ir_is(ops.data[i], rules[r].op)) continue;
+      if (!ir_is_vector(ir_result_type(ops.data[i], 0))) rules[r].simplify(&s, ops.data[i]);
+      break;
+    }
+  }
+  for (int i = s.dead.size - 1; i >= 0; i--) ir_erase(s.dead.data[i]);
+  return status_ok();
+}
+
+const lower_pass lower_simplify_arith = {
+    .name = "xla-gpu-simplify-arith",
+    .summary = "comparisons, minima, maxima and divisions that ranges decide",
+    .run = run,
+};
