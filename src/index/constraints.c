@@ -81,14 +81,19 @@ static bool move_into_bounds(solver *s, limit *x) {
   return true;
 }
 
-// `x floordiv d in [l, u]` is `x in [l * d, u * d + d - 1]`.
-static bool undo_floordiv(limit *x) {
-  const atom *only = x->sum->count == 1 && x->sum->terms[0].factor == 1 ? x->sum->terms[0].atom : NULL;
-  if (!only || only->kind != AFFINE_FLOORDIV || x->sum->constant != 0) return false;
-  int64_t d = only->value;
+// `R + x floordiv d in [l, u]` is `d * R + x in [l * d, u * d + d - 1]`.
+static bool undo_floordiv(linear_context *c, limit *x) {
+  int i = simplify_only_quotient(x->sum);
+  if (i < 0) return false;
+  int64_t d = x->sum->terms[i].atom->value;
+  const linear *sum = simplify_widen_dividend(c, x->sum, i);
+  if (c->overflowed) {  // it can stay
+    c->overflowed = false;
+    return false;
+  }
   if (x->bounds.lower != INT64_MIN) x->bounds.lower = saturating_mul(x->bounds.lower, d);
   if (x->bounds.upper != INT64_MAX) x->bounds.upper = saturating_add(saturating_mul(x->bounds.upper, d), d - 1);
-  x->sum = only->dividend;
+  x->sum = sum;
   return true;
 }
 
@@ -159,7 +164,7 @@ static verdict simplify_limit(solver *s, limit *x) {
     interval range = x->sum->range;
     if (interval_covers(x->bounds, range)) return LIMIT_GONE;
     if (interval_is_empty(interval_intersect(x->bounds, range))) return LIMIT_NEVER;
-    bool changed = move_into_bounds(s, x) || undo_floordiv(x) || split_sum(&s->context, x);
+    bool changed = move_into_bounds(s, x) || undo_floordiv(&s->context, x) || split_sum(&s->context, x);
     if (!changed) break;
   }
   const linear *l = x->sum;

@@ -171,7 +171,11 @@ atom *linear_make_atom(linear_context *c, affine_kind kind, const linear *divide
               .dividend = dividend,
               .id = c->atom_count++,
               .range = range,
-              .cost = linear_add_cost(dividend->cost, 2)};
+              .cost = linear_add_cost(dividend->cost, is_mod ? 3 : 2)};
+  if (!is_mod) {
+    x->next_quotient = ptr_map_get(&c->quotients, dividend);
+    ptr_map_put(c->scratch, &c->quotients, dividend, x);
+  }
   return x;
 }
 

@@ -22,6 +22,7 @@ struct atom {
   uint32_t cost;            // how complicated it is, saturating
   const affine_expr *expr;  // made on demand
   const linear *alone;      // the sum 1 * atom, made on demand
+  atom *next_quotient;      // another floordiv of the same dividend
 };
 
 typedef struct term {
@@ -57,6 +58,7 @@ typedef struct linear_context {
   int atom_count, linear_count;
   ptr_map sums;          // hash -> chain of linear
   ptr_map operations;    // hash -> chain of remembered floordivs and mods
+  ptr_map quotients;     // dividend -> chain of its floordivs
   ptr_map variables[2];  // position -> atom, dims and symbols
 } linear_context;
 
@@ -89,6 +91,11 @@ const linear *simplify_sum(linear_context *c, linear_builder *b);
 const linear *simplify_floordiv(linear_context *c, const linear *l, int64_t divisor);
 const linear *simplify_mod(linear_context *c, const linear *l, int64_t modulus);
 const linear *simplify_expr(linear_context *c, const affine_expr *e);
+
+// Position of the only floordiv in a sum if its factor is 1, else -1; and for such a sum R + x floordiv b (at position
+// i) the sum b * R + x, whose floordiv by b it is. Sets overflowed like the functions above.
+int simplify_only_quotient(const linear *l);
+const linear *simplify_widen_dividend(linear_context *c, const linear *l, int i);
 
 // Back to a tree in `a` with terms in canonical order (affine_compare), the constant last. One arena per context.
 const affine_expr *linear_to_affine(linear_context *c, arena *a, const linear *l);

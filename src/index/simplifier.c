@@ -15,7 +15,7 @@
 
 #include "index/indexing_map.h"
 
-enum { BUDGET = 4000000, MAX_DEPTH = 40, MAX_CANDIDATES = 32 };
+enum { BUDGET = 2000000, MAX_DEPTH = 40, MAX_CANDIDATES = 32 };
 
 // A floordiv or mod met before: what it simplifies to, and its atom where it was left alone.
 typedef struct operation operation;
@@ -203,7 +203,7 @@ static const linear *pull_multiples(linear_context *c, const linear *l, int64_t 
 }
 
 // The only term 1 * (x floordiv b) of the sum, or -1.
-static int only_quotient(const linear *l) {
+int simplify_only_quotient(const linear *l) {
   int found = -1;
   for (int i = 0; i < l->count; ++i) {
     if (l->terms[i].atom->kind != AFFINE_FLOORDIV) continue;
@@ -214,7 +214,7 @@ static int only_quotient(const linear *l) {
 }
 
 // b * (l without term i) + x, where term i is x floordiv b: then l floordiv d = this floordiv (b * d).
-static const linear *widen_dividend(linear_context *c, const linear *l, int i) {
+const linear *simplify_widen_dividend(linear_context *c, const linear *l, int i) {
   const atom *quotient = l->terms[i].atom;
   linear_builder b = {0};
   linear_push_constant(c, &b, l->constant, quotient->value);
@@ -229,10 +229,10 @@ static const linear *widen_dividend(linear_context *c, const linear *l, int i) {
 }
 
 static const linear *merge_inner_quotient(linear_context *c, const linear *l, int64_t d) {
-  int i = only_quotient(l);
+  int i = simplify_only_quotient(l);
   int64_t divisor;
   if (i < 0 || __builtin_mul_overflow(l->terms[i].atom->value, d, &divisor)) return NULL;
-  return simplify_floordiv(c, widen_dividend(c, l, i), divisor);
+  return simplify_floordiv(c, simplify_widen_dividend(c, l, i), divisor);
 }
 
 static const linear *floordiv_rules(linear_context *c, const linear *l, int64_t d) {
@@ -274,18 +274,24 @@ static int64_t factor_at(const term_list *terms, int i, const atom *x) {
 
 static int64_t cost_of(atom *x, int64_t factor) { return factor ? (int64_t)linear_term_cost((term){x, factor}) : 0; }
 
-// How much cheaper or dearer the sum gets by adding `change`; both have their terms merged.
-static int64_t cost_change(linear_context *c, const linear_builder *sum, const linear_builder *change) {
-  int64_t difference = 0;
+// True if the sum gets cheaper by adding `change` and its range no wider: 2 * (x mod 8) + x floordiv 8 has one
+// operation more than 2 * x - 15 * (x floordiv 8), but interval arithmetic knows nothing about the latter.
+static bool is_gain(linear_context *c, const linear_builder *sum, const linear_builder *change) {
+  int64_t cost = 0;
+  interval range_before = interval_point(sum->constant), range_after = range_before;
   for (int i = 0; i < change->terms.size; ++i) {
     term t = change->terms.data[i];
     int64_t before = factor_at(&sum->terms, find_term(&sum->terms, t.atom), t.atom), after;
     if (__builtin_add_overflow(before, t.factor, &after)) c->overflowed = true;
-    difference += cost_of(t.atom, after) - cost_of(t.atom, before);
+    cost += cost_of(t.atom, after) - cost_of(t.atom, before);
+    range_before = interval_add(range_before, linear_term_range((term){t.atom, before}));
+    range_after = interval_add(range_after, linear_term_range((term){t.atom, after}));
   }
   int64_t constant;
   if (__builtin_add_overflow(sum->constant, change->constant, &constant)) c->overflowed = true;
-  return difference + (constant != 0) - (sum->constant != 0);
+  cost += (constant != 0) - (sum->constant != 0);
+  range_after = interval_add(range_after, interval_point(change->constant));
+  return !c->overflowed && cost < 0 && interval_covers(range_before, range_after);
 }
 
 // Terms that vanish stay with factor 0 until the sum is interned, so that positions keep their meaning.
@@ -310,8 +316,12 @@ static void add_change(linear_context *c, linear_builder *sum, const linear_buil
 //
 //   k * (B mod n)              = k * B - k * n * (B floordiv n)            joins x mod n with x floordiv n
 //   k * (B floordiv n)         = k / n * (B - B mod n)                     n divides k: x - x floordiv n * n
+//   k * (B floordiv n)         = k / c * (Q - Q mod c)                     Q = B floordiv (n / c) in the sum: the same,
+//   one
+//                                                                          division further in
 //   k * ((X floordiv g) mod n) = k / g * (X mod (g * n) - X mod g)         g divides k: joins two remainders
-static bool mod_by_quotient(linear_context *c, term t, linear_builder *change) {
+static bool mod_by_quotient(linear_context *c, const linear_builder *sum, term t, linear_builder *change) {
+  (void)sum;
   int64_t factor;
   if (t.atom->kind != AFFINE_MOD || __builtin_mul_overflow(t.factor, t.atom->value, &factor)) return false;
   linear_push(c, change, t.atom->dividend, t.factor);
@@ -319,7 +329,8 @@ static bool mod_by_quotient(linear_context *c, term t, linear_builder *change) {
   return factor != INT64_MIN;
 }
 
-static bool quotient_by_mod(linear_context *c, term t, linear_builder *change) {
+static bool quotient_by_mod(linear_context *c, const linear_builder *sum, term t, linear_builder *change) {
+  (void)sum;
   if (t.atom->kind != AFFINE_FLOORDIV || t.factor % t.atom->value != 0) return false;
   int64_t factor = t.factor / t.atom->value;
   linear_push(c, change, t.atom->dividend, factor);
@@ -327,30 +338,47 @@ static bool quotient_by_mod(linear_context *c, term t, linear_builder *change) {
   return true;
 }
 
-static bool mod_by_wider_mod(linear_context *c, term t, linear_builder *change) {
+static bool quotient_by_inner_quotient(linear_context *c, const linear_builder *sum, term t, linear_builder *change) {
+  enum { MAX_TRIED = 8 };
+  if (t.atom->kind != AFFINE_FLOORDIV) return false;
+  atom *inner = ptr_map_get(&c->quotients, t.atom->dividend);
+  for (int tried = 0; inner && tried < MAX_TRIED; ++tried, inner = inner->next_quotient) {
+    int64_t ratio = t.atom->value / inner->value;
+    bool divides = ratio > 1 && t.atom->value % inner->value == 0 && t.factor % ratio == 0;
+    if (!divides || factor_at(&sum->terms, find_term(&sum->terms, inner), inner) == 0) continue;
+    linear_push_atom(c, change, inner, t.factor / ratio);
+    linear_push(c, change, simplify_mod(c, linear_of_atom(c, inner), ratio), -(t.factor / ratio));
+    return true;
+  }
+  return false;
+}
+
+static bool mod_by_wider_mod(linear_context *c, const linear_builder *sum, term t, linear_builder *change) {
+  (void)sum;
   if (t.atom->kind != AFFINE_MOD) return false;
   const linear *l = t.atom->dividend;
-  int i = only_quotient(l);
+  int i = simplify_only_quotient(l);
   if (i < 0) return false;
   int64_t g = l->terms[i].atom->value, modulus;
   if (t.factor % g != 0 || __builtin_mul_overflow(g, t.atom->value, &modulus)) return false;
-  const linear *x = widen_dividend(c, l, i);
+  const linear *x = simplify_widen_dividend(c, l, i);
   linear_push(c, change, simplify_mod(c, x, modulus), t.factor / g);
   linear_push(c, change, simplify_mod(c, x, g), -(t.factor / g));
   return true;
 }
 
-typedef bool (*identity_fn)(linear_context *c, term t, linear_builder *change);
-static const identity_fn identities[] = {mod_by_quotient, quotient_by_mod, mod_by_wider_mod};
+typedef bool (*identity_fn)(linear_context *c, const linear_builder *sum, term t, linear_builder *change);
+static const identity_fn identities[] = {mod_by_quotient, quotient_by_mod, quotient_by_inner_quotient,
+                                         mod_by_wider_mod};
 
 static bool try_identity(linear_context *c, linear_builder *sum, term t, identity_fn identity) {
   linear_builder change = {0};
   bool overflowed_before = c->overflowed, taken = false;
   c->overflowed = t.factor == INT64_MIN;
-  if (!c->overflowed && identity(c, t, &change)) {
+  if (!c->overflowed && identity(c, sum, t, &change)) {
     linear_push_atom(c, &change, t.atom, -t.factor);
     linear_merge_terms(c, &change);
-    taken = spend(c, change.terms.size) && cost_change(c, sum, &change) < 0 && !c->overflowed;
+    taken = spend(c, change.terms.size) && is_gain(c, sum, &change);
   }
   c->overflowed = overflowed_before;
   if (taken) add_change(c, sum, &change);

@@ -1,0 +1,56 @@
+// For this module's tests: maps from text, and comparing them as text.
+#ifndef HEDDLE_INDEX_MAP_EXPECT_H_
+#define HEDDLE_INDEX_MAP_EXPECT_H_
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "index/indexing_map.h"
+
+static arena *a;  // reset by the tests that make much
+
+static inline int setup(void **state) {
+  (void)state;
+  a = arena_create();
+  return 0;
+}
+
+static inline int teardown(void **state) {
+  (void)state;
+  arena_destroy(a);
+  return 0;
+}
+
+static inline const indexing_map *parse(const char *source) {
+  const indexing_map *m = NULL;
+  heddle_status status = indexing_map_parse(a, str_from(source), &m);
+  if (!status_is_ok(status)) fail_msg("%s", heddle_status_message(status));
+  return m;
+}
+
+static inline void expect_text(const indexing_map *m, const char *wanted) {
+  text out = {0};
+  indexing_map_print(&out, m);
+  assert_string_equal(text_cstr(&out), wanted);
+  text_free(&out);
+}
+
+// The variables of all the tests below: x, y, z from 0 to 99, b from 0 to 1, s from -50 to 49.
+#define EXPECT_VARIABLES "(x, y, z, b)[s] -> ("
+#define EXPECT_DOMAIN "), domain: x in [0, 99], y in [0, 99], z in [0, 99], b in [0, 1], s in [-50, 49]"
+
+static inline const char *over_variables(const char *expr) {
+  return arena_printf(a, "%s%s%s", EXPECT_VARIABLES, expr, EXPECT_DOMAIN);
+}
+
+// `expr` over those variables simplifies to `wanted`, and that to itself.
+static inline void expect_simplified(const char *expr, const char *wanted) {
+  expect_text(indexing_map_simplify(a, parse(over_variables(expr))), over_variables(wanted));
+  expect_text(indexing_map_simplify(a, parse(over_variables(wanted))), over_variables(wanted));
+}
+
+#endif
