@@ -61,6 +61,12 @@ class SameTypes<string from, string to> : TypesMatchWith<from # " and " # to # "
 class ElementOf<string tensor, string element>
     : TypesMatchWith<element # " has the element type of " # tensor, tensor, element, "::mlir::getElementTypeOrSelf($_self)">;
 
+// MLIR's own constraint looks at the type of an optional operand even where there is none.
+def PaddingIsElement : ElementOf<"operand", "padding"> {
+  let predicate = CPred<"$_op.getNumOperands() == 1 || "
+                        "::mlir::getElementTypeOrSelf($operand.getType()) == $padding.getType()">;
+}
+
 def AllocateSharedOp : NamedOp<"allocate_shared", "shmem"> {
   let summary = "a tensor in the memory that a block's threads share";
   let results = (outs AnyStaticShapeTensor:$result);
@@ -173,7 +179,7 @@ def ReduceOp : XlaGpuOp<"reduce", [
   }];
 }
 
-def ReindexOp : XlaGpuOp<"reindex", [Pure, ElementOf<"operand", "padding">]> {
+def ReindexOp : XlaGpuOp<"reindex", [Pure, PaddingIsElement]> {
   let summary = "the tensor seen through an output-to-input map, padding where the map's domain ends";
   let arguments = (ins AnyRankedTensor:$operand, Optional<AnyType>:$padding, IndexingMapAttr:$map);
   let results = (outs AnyRankedTensor:$result);

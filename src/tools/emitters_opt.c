@@ -28,7 +28,7 @@ typedef struct command {
 static void print_help(void) {
   printf(
       "emitters_opt [FILE] [flags]: runs passes on MLIR in the order of their flags and prints the result\n\n"
-      "  --target=cpu|nvptx    default nvptx, or what the module's xla.target says\n"
+      "  --target=cpu|nvptx    which passes a group stands for, default nvptx\n"
       "  --exact               keep every rounding\n"
       "  --vector-bits=N       register width of the CPU's vectors\n"
       "  --max-unroll=N        the largest factor of xla-gpu-optimize-loops\n"
@@ -96,7 +96,9 @@ static bool parse_passes(command *c, const char *flag) {
   return pass || group;
 }
 
+// Settings before passes: what a group stands for depends on the target.
 static heddle_status parse_flags(command *c, int argc, char **argv) {
+  VEC(const char *) passes = {0};
   for (int i = 1; i < argc; i++) {
     const char *flag = argv[i];
     if (flag[0] != '-' || flag[1] == 0) {
@@ -105,8 +107,11 @@ static heddle_status parse_flags(command *c, int argc, char **argv) {
       continue;
     }
     flag += flag[1] == '-' ? 2 : 1;
-    if (!parse_switch(c, flag) && !parse_setting(c, flag) && !parse_passes(c, flag))
-      return status_error(HEDDLE_INVALID, "unknown flag or pass %s (see --help)", argv[i]);
+    if (!parse_switch(c, flag) && !parse_setting(c, flag)) vec_push(c->arena, &passes, flag);
+  }
+  for (int i = 0; i < passes.size; i++) {
+    if (!parse_passes(c, passes.data[i]))
+      return status_error(HEDDLE_INVALID, "unknown flag or pass %s (see --help)", passes.data[i]);
   }
   return status_ok();
 }
