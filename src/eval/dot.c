@@ -12,12 +12,6 @@ typedef struct dot_side {
   int64_t batch, free, depth;  // products of the groups
 } dot_side;
 
-static bool contains(int_list list, int64_t x) {
-  for (int k = 0; k < list.size; k++)
-    if (list.data[k] == x) return true;
-  return false;
-}
-
 static int64_t add_dim(dot_side *s, int64_t d) {
   int64_t strides[SHAPE_MAX_RANK];
   shape_strides(s->v->shape, strides);
@@ -35,7 +29,7 @@ static int64_t add_listed(dot_side *s, int_list dims) {
 static int64_t add_free(dot_side *s, int_list batch, int_list contracting) {
   int64_t product = 1;
   for (int d = 0; d < s->v->shape->rank; d++)
-    if (!contains(batch, d) && !contains(contracting, d)) product *= add_dim(s, d);
+    if (!interpreter_lists(batch, d) && !interpreter_lists(contracting, d)) product *= add_dim(s, d);
   return product;
 }
 

@@ -31,6 +31,13 @@ heddle_status interpreter_call(interpreter *in, const computation *c, value *con
 // The refusal for what the interpreter lacks: `opcode name: what` at the instruction's place.
 heddle_status interpreter_refuse(const instruction *i, const char *what);
 
+// Whether a list of dims names one.
+static inline bool interpreter_lists(int_list dims, int64_t dim) {
+  for (int k = 0; k < dims.size; k++)
+    if (dims.data[k] == dim) return true;
+  return false;
+}
+
 // elementwise.c
 heddle_status eval_elementwise(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status eval_select(interpreter *in, const instruction *i, value *const *operands, value **out);
@@ -59,6 +66,15 @@ heddle_status eval_gather(interpreter *in, const instruction *i, value *const *o
 heddle_status eval_scatter(interpreter *in, const instruction *i, value *const *operands, value **out);
 // reduce.c
 heddle_status eval_reduce(interpreter *in, const instruction *i, value *const *operands, value **out);
+// reduce_window.c
+heddle_status eval_reduce_window(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_select_and_scatter(interpreter *in, const instruction *i, value *const *operands, value **out);
+// sort.c
+heddle_status eval_sort(interpreter *in, const instruction *i, value *const *operands, value **out);
+// convolution.c
+heddle_status eval_convolution(interpreter *in, const instruction *i, value *const *operands, value **out);
+// random.c
+heddle_status eval_rng_bit_generator(interpreter *in, const instruction *i, value *const *operands, value **out);
 // dot.c
 heddle_status eval_dot(interpreter *in, const instruction *i, value *const *operands, value **out);
 // control.c

@@ -21,17 +21,11 @@ typedef struct reduction {
   wide_block *accumulators, *elements;  // `count` each
 } reduction;
 
-static bool contains(int_list list, int64_t x) {
-  for (int k = 0; k < list.size; k++)
-    if (list.data[k] == x) return true;
-  return false;
-}
-
 static void split_dims(reduction *r, const shape *from, int_list reduced) {
   int64_t strides[SHAPE_MAX_RANK];
   shape_strides(from, strides);
   for (int d = 0; d < from->rank; d++) {
-    if (contains(reduced, d)) {
+    if (interpreter_lists(reduced, d)) {
       r->reduced_dims[r->reduced_rank] = from->dims[d];
       r->reduced_strides[r->reduced_rank++] = strides[d];
     } else {

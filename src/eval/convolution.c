@@ -1,0 +1,134 @@
+// convolution, by its definition: for every result element, every kernel position that meets the input, every input
+// feature of the group. Sums are kept wide, as for dot.
+#include "eval/elementwise.h"
+#include "eval/interpreter.h"
+#include "eval/reduce_window.h"
+#include "eval/strided.h"
+
+// Everything the loops need. Strides are row-major ones of the array in question.
+typedef struct convolving {
+  const convolution_dims *dims;
+  const window *window;
+  const shape *input, *kernel, *output;
+  int64_t input_strides[SHAPE_MAX_RANK], kernel_strides[SHAPE_MAX_RANK];
+  int64_t group_features;     // input features of one feature group
+  int64_t outputs_per_group;  // output features of one feature group
+  int64_t batches_per_group, outputs_per_batch_group;
+  dtype type;                    // of the sums
+  const void *inputs, *kernels;  // wide
+} convolving;
+
+// sum += Σ input[k·input_step] · kernel[k·kernel_step].
+#define DOT(name, wide_type, product)                                                              \
+  static void dot_##name(int64_t count, const void *input, int64_t input_step, const void *kernel, \
+                         int64_t kernel_step, void *sum) {                                         \
+    const wide_type *l = input, *r = kernel;                                                       \
+    for (int64_t k = 0; k < count; k++) {                                                          \
+      const wide_type x = l[k * input_step], y = r[k * kernel_step];                               \
+      *(wide_type *)sum += (product);                                                              \
+    }                                                                                              \
+  }
+
+DOT(integer, uint64_t, x *y)
+DOT(float, double, x *y)
+DOT(complex, double complex,
+    wide_complex(creal(x) * creal(y) - cimag(x) * cimag(y), creal(x) * cimag(y) + cimag(x) * creal(y)))
+
+static void add_products(const convolving *c, int64_t input, int64_t kernel, void *sum) {
+  const int size = wide_size(c->type);
+  const void *x = (const char *)c->inputs + input * size, *y = (const char *)c->kernels + kernel * size;
+  const int64_t input_step = c->input_strides[c->dims->input_feature];
+  const int64_t kernel_step = c->kernel_strides[c->dims->kernel_input_feature];
+  if (dtype_is_float(c->type)) dot_float(c->group_features, x, input_step, y, kernel_step, sum);
+  else if (dtype_is_complex(c->type)) dot_complex(c->group_features, x, input_step, y, kernel_step, sum);
+  else dot_integer(c->group_features, x, input_step, y, kernel_step, sum);
+}
+
+// The result element at index `at`.
+static void sum_window(const convolving *c, const int64_t *at, void *sum) {
+  const convolution_dims *d = c->dims;
+  const int64_t feature = at[d->output_feature];
+  const int64_t batch = at[d->output_batch] + feature / c->outputs_per_batch_group * c->batches_per_group;
+  const int64_t first_feature = feature / c->outputs_per_group * c->group_features;
+  const int64_t input_base =
+      batch * c->input_strides[d->input_batch] + first_feature * c->input_strides[d->input_feature];
+  const int64_t kernel_base = feature * c->kernel_strides[d->kernel_output_feature];
+  int64_t sizes[SHAPE_MAX_RANK], k[SHAPE_MAX_RANK] = {0};
+  for (int s = 0; s < d->spatial_rank; s++) sizes[s] = c->kernel->dims[d->kernel_spatial[s]];
+  if (strided_is_empty(d->spatial_rank, sizes)) return;
+  do {
+    int64_t input = input_base, kernel = kernel_base;
+    bool inside = true;
+    for (int s = 0; s < d->spatial_rank && inside; s++) {
+      const window_dim *w = &c->window->dims[s];
+      const int64_t size = c->input->dims[d->input_spatial[s]];
+      const int64_t source = reduce_window_source(w, at[d->output_spatial[s]], k[s], size);
+      inside = source >= 0;
+      input += source * c->input_strides[d->input_spatial[s]];
+      kernel += (w->reversal ? sizes[s] - 1 - k[s] : k[s]) * c->kernel_strides[d->kernel_spatial[s]];
+    }
+    if (inside) add_products(c, input, kernel, sum);
+  } while (strided_next(d->spatial_rank, sizes, k));
+}
+
+static void convolve(const convolving *c, void *result) {
+  if (shape_element_count(c->output) == 0) return;
+  int64_t at[SHAPE_MAX_RANK] = {0}, number = 0;
+  do {
+    double complex sum = 0;
+    sum_window(c, at, &sum);
+    wide_store(c->output->dtype, result, number++, 1, &sum);
+  } while (strided_next(c->output->rank, c->output->dims, at));
+}
+
+// The whole array in its wide form.
+static heddle_status widen(interpreter *in, const instruction *i, const value *v, value **out) {
+  const dtype t = v->shape->dtype;
+  const int64_t count = shape_element_count(v->shape), words = count * (wide_size(t) / 8);
+  const shape s = {.dtype = DTYPE_U64, .rank = 1, .dims = &words};
+  TRY(value_create(&in->pool, &s, i->where, out));
+  wide_load(t, v->data, 0, count, (*out)->data);
+  return status_ok();
+}
+
+static bool same_class(dtype x, dtype y) {
+  const dtype_class apart = CLASS_FLOAT | CLASS_COMPLEX;
+  return (dtypes[x].class & apart) == (dtypes[y].class & apart);
+}
+
+static int64_t at_least_one(int64_t x) { return x > 0 ? x : 1; }
+
+static convolving describe(const instruction *i, const shape *input, const shape *kernel) {
+  const hlo_attributes *a = i->attributes;
+  convolving c = {.dims = &a->dim_labels, .window = &a->window, .input = input, .kernel = kernel, .output = i->shape};
+  const int64_t outputs = kernel->dims[c.dims->kernel_output_feature];
+  shape_strides(input, c.input_strides);
+  shape_strides(kernel, c.kernel_strides);
+  c.type = i->shape->dtype;
+  c.group_features = kernel->dims[c.dims->kernel_input_feature];
+  c.outputs_per_group = at_least_one(outputs / a->feature_group_count);
+  c.outputs_per_batch_group = at_least_one(outputs / a->batch_group_count);
+  c.batches_per_group = input->dims[c.dims->input_batch] / a->batch_group_count;
+  return c;
+}
+
+heddle_status eval_convolution(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  const shape *input = operands[0]->shape, *kernel = operands[1]->shape;
+  if (!same_class(input->dtype, i->shape->dtype) || !same_class(kernel->dtype, i->shape->dtype))
+    return interpreter_refuse(i, "operands of another class than the result");
+  if (i->operand_count != 2) return interpreter_refuse(i, "more than two operands");
+  convolving c = describe(i, input, kernel);
+  value *inputs = NULL, *kernels = NULL, *result = NULL;
+  heddle_status status = widen(in, i, operands[0], &inputs);
+  if (status_is_ok(status)) status = widen(in, i, operands[1], &kernels);
+  if (status_is_ok(status)) status = value_create(&in->pool, i->shape, i->where, &result);
+  if (status_is_ok(status)) {
+    c.inputs = inputs->data;
+    c.kernels = kernels->data;
+    convolve(&c, result->data);
+    *out = result;
+  }
+  value_release(inputs);
+  value_release(kernels);
+  return status;
+}

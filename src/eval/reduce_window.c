@@ -1,0 +1,196 @@
+// reduce-window and select-and-scatter. Window elements in padding take no part.
+#include "eval/reduce_window.h"
+
+#include <stdlib.h>
+
+#include "eval/interpreter.h"
+#include "eval/scalar_program.h"
+#include "eval/strided.h"
+
+// Linear place in an array of `s` of window element `k` for result index `at`; -1 if any dim falls outside.
+static int64_t window_element(const window *w, const shape *s, const int64_t *strides, const int64_t *at,
+                              const int64_t *k) {
+  int64_t offset = 0;
+  for (int d = 0; d < s->rank; d++) {
+    const int64_t source = reduce_window_source(&w->dims[d], at[d], k[d], s->dims[d]);
+    if (source < 0) return -1;
+    offset += source * strides[d];
+  }
+  return offset;
+}
+
+static void window_sizes(const window *w, int64_t *sizes) {
+  for (int d = 0; d < w->rank; d++) sizes[d] = w->dims[d].size;
+}
+
+// A reduce-window in progress: lanes are elements of the result.
+typedef struct windowing {
+  const window *window;
+  scalar_program *program;
+  int count;  // operands, which are as many as initial values and results
+  value *const *operands;
+  value *const *inits;
+  value **results;
+  wide_block *accumulators, *elements, *sums;  // `count` each
+} windowing;
+
+// Adds window element `k` to the lanes for which it exists. Those are packed at the front, run, and put back.
+static heddle_status add_window_element(interpreter *in, windowing *w, int64_t lanes, int64_t (*at)[SHAPE_MAX_RANK],
+                                        const int64_t *k, const int64_t *strides) {
+  const void *inputs[2 * SHAPE_MAX_RANK];
+  void *outputs[SHAPE_MAX_RANK];
+  int64_t offsets[WIDE_LANES], lane_of[WIDE_LANES], live = 0;
+  for (int64_t lane = 0; lane < lanes; lane++) {
+    offsets[live] = window_element(w->window, w->operands[0]->shape, strides, at[lane], k);
+    lane_of[live] = lane;
+    if (offsets[live] >= 0) live++;
+  }
+  if (live == 0) return status_ok();
+  for (int j = 0; j < w->count; j++) {
+    const dtype t = w->operands[j]->shape->dtype;
+    const size_t size = (size_t)wide_size(t);
+    wide_load_at(t, w->operands[j]->data, 0, offsets, live, &w->elements[j]);
+    for (int64_t lane = 0; lane < live; lane++)
+      memcpy((char *)&w->sums[j] + (size_t)lane * size, (char *)&w->accumulators[j] + (size_t)lane_of[lane] * size,
+             size);
+    inputs[j] = outputs[j] = &w->sums[j];
+    inputs[w->count + j] = &w->elements[j];
+  }
+  TRY(scalar_program_run(in, w->program, live, inputs, outputs));
+  for (int j = 0; j < w->count; j++) {
+    const size_t size = (size_t)wide_size(w->operands[j]->shape->dtype);
+    for (int64_t lane = 0; lane < live; lane++)
+      memcpy((char *)&w->accumulators[j] + (size_t)lane_of[lane] * size, (char *)&w->sums[j] + (size_t)lane * size,
+             size);
+  }
+  return status_ok();
+}
+
+static heddle_status reduce_window_block(interpreter *in, windowing *w, int64_t first, int64_t lanes,
+                                         int64_t (*at)[SHAPE_MAX_RANK]) {
+  const shape *from = w->operands[0]->shape;
+  int64_t sizes[SHAPE_MAX_RANK], strides[SHAPE_MAX_RANK], k[SHAPE_MAX_RANK] = {0};
+  window_sizes(w->window, sizes);
+  shape_strides(from, strides);
+  for (int j = 0; j < w->count; j++) {
+    const dtype t = w->inits[j]->shape->dtype;
+    wide_load(t, w->inits[j]->data, 0, 1, &w->accumulators[j]);
+    wide_splat(t, &w->accumulators[j], lanes);
+  }
+  do {
+    TRY(add_window_element(in, w, lanes, at, k, strides));
+  } while (strided_next(from->rank, sizes, k));
+  for (int j = 0; j < w->count; j++)
+    wide_store(w->results[j]->shape->dtype, w->results[j]->data, first, lanes, &w->accumulators[j]);
+  return status_ok();
+}
+
+static heddle_status reduce_all_windows(interpreter *in, windowing *w) {
+  const shape *to = w->results[0]->shape;
+  if (shape_element_count(to) == 0) return status_ok();
+  int64_t(*at)[SHAPE_MAX_RANK] = malloc(WIDE_LANES * sizeof *at);
+  if (!at) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for window positions");
+  int64_t index[SHAPE_MAX_RANK] = {0}, first = 0;
+  heddle_status status = status_ok();
+  for (bool more = true; more && status_is_ok(status);) {
+    int64_t lanes = 0;
+    while (more && lanes < WIDE_LANES) {
+      memcpy(at[lanes++], index, (size_t)to->rank * sizeof *index);
+      more = strided_next(to->rank, to->dims, index);
+    }
+    status = reduce_window_block(in, w, first, lanes, at);
+    first += lanes;
+  }
+  free(at);
+  return status;
+}
+
+static heddle_status reduce_window_into(interpreter *in, const instruction *i, windowing *w, value **out) {
+  TRY(scalar_program_of(in, i, 0, SCALAR_WIDE, &w->program));
+  if (scalar_program_result_count(w->program) != w->count)
+    return interpreter_refuse(i, "a computation with other results");
+  for (int k = 0; k < w->count; k++) {
+    const shape *s = shape_is_tuple(i->shape) ? i->shape->elements[k] : i->shape;
+    TRY(value_create(&in->pool, s, i->where, &w->results[k]));
+  }
+  TRY(reduce_all_windows(in, w));
+  if (shape_is_tuple(i->shape)) return value_create_tuple(&in->pool, i->shape, w->results, i->where, out);
+  *out = value_retain(w->results[0]);
+  return status_ok();
+}
+
+heddle_status eval_reduce_window(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  const int count = i->operand_count / 2;
+  if (count > SHAPE_MAX_RANK) return interpreter_refuse(i, "more than 64 operands");
+  value *results[SHAPE_MAX_RANK] = {0};
+  windowing w = {.window = &i->attributes->window, .count = count, .operands = operands, .inits = operands + count};
+  w.results = results;
+  w.accumulators = malloc(3 * (size_t)count * sizeof *w.accumulators);
+  if (!w.accumulators) return status_at(HEDDLE_OUT_OF_MEMORY, i->where, "no memory for %d accumulators", count);
+  w.elements = w.accumulators + count;
+  w.sums = w.elements + count;
+  heddle_status status = reduce_window_into(in, i, &w, out);
+  for (int k = 0; k < count; k++) value_release(results[k]);
+  free(w.accumulators);
+  return status;
+}
+
+// The element of the window at `at` that wins: the first one, replaced whenever `select` does not hold for it and the
+// next.
+static heddle_status select_in_window(interpreter *in, scalar_program *select, const window *w, const value *operand,
+                                      const int64_t *at, int64_t *winner) {
+  const shape *s = operand->shape;
+  int64_t sizes[SHAPE_MAX_RANK], strides[SHAPE_MAX_RANK], k[SHAPE_MAX_RANK] = {0};
+  window_sizes(w, sizes);
+  shape_strides(s, strides);
+  *winner = -1;
+  do {
+    const int64_t candidate = window_element(w, s, strides, at, k);
+    if (candidate < 0) continue;
+    if (*winner < 0) {
+      *winner = candidate;
+      continue;
+    }
+    double complex left, right;
+    int64_t keep;
+    wide_load(s->dtype, operand->data, *winner, 1, &left);
+    wide_load(s->dtype, operand->data, candidate, 1, &right);
+    TRY(scalar_program_run(in, select, 1, (const void *[]){&left, &right}, (void *[]){&keep}));
+    if (!keep) *winner = candidate;
+  } while (strided_next(s->rank, sizes, k));
+  return status_ok();
+}
+
+static heddle_status scatter_selected(interpreter *in, const instruction *i, const value *operand, const value *source,
+                                      value *result) {
+  scalar_program *select, *scatter;
+  TRY(scalar_program_of(in, i, 0, SCALAR_EXACT, &select));
+  TRY(scalar_program_of(in, i, 1, SCALAR_EXACT, &scatter));
+  const dtype t = source->shape->dtype;
+  int64_t at[SHAPE_MAX_RANK] = {0}, number = 0;
+  if (shape_element_count(source->shape) == 0) return status_ok();
+  do {
+    int64_t winner;
+    TRY(select_in_window(in, select, &i->attributes->window, operand, at, &winner));
+    double complex current, addend;
+    wide_load(t, source->data, number++, 1, &addend);
+    if (winner < 0) continue;
+    wide_load(t, result->data, winner, 1, &current);
+    TRY(scalar_program_run(in, scatter, 1, (const void *[]){&current, &addend}, (void *[]){&current}));
+    wide_store(t, result->data, winner, 1, &current);
+  } while (strided_next(source->shape->rank, source->shape->dims, at));
+  return status_ok();
+}
+
+heddle_status eval_select_and_scatter(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  value *result;
+  TRY(value_create(&in->pool, i->shape, i->where, &result));
+  int64_t dense[SHAPE_MAX_RANK], still[SHAPE_MAX_RANK] = {0};
+  shape_strides(i->shape, dense);
+  strided_copy(dtypes[i->shape->dtype].bytes, i->shape->rank, i->shape->dims, result->data, dense, operands[2]->data,
+               still);
+  heddle_status status = scatter_selected(in, i, operands[0], operands[1], result);
+  if (status_is_ok(status)) *out = result;
+  else value_release(result);
+  return status;
+}
