@@ -137,7 +137,7 @@ static bool parse_padding(parser *p, padding_config *out) {
   VEC(padding_dim) dims = {0};
   token at = p->tok;
   str value;
-  if (!parser_is_adjacent(p)) return true;
+  if (!parser_is_adjacent(p) || p->tok.kind == ',' || p->tok.kind == TOKEN_END) return true;
   if (!parser_value_text(p, &value)) return false;
   reader r = reader_of(value);
   do {
