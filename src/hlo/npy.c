@@ -56,7 +56,8 @@ static bool take_size(scanner *s, int64_t *out) {
 static bool take_shape(scanner *s, npy_header *h) {
   if (!take(s, "(")) return false;
   while (!take(s, ")")) {
-    if (h->rank == SHAPE_MAX_RANK || !take_size(s, &h->dims[h->rank++])) return false;
+    if (h->rank == SHAPE_MAX_RANK || !take_size(s, &h->dims[h->rank])) return false;
+    h->rank++;
     take(s, "L");  // Python 2's long integers
     if (take(s, ",")) continue;
     return take(s, ")");
@@ -171,7 +172,7 @@ heddle_status npy_read(arena *a, const char *path, const shape *wanted, literal 
   if (!shape_is_array(wanted))
     return status_error(HEDDLE_INVALID, "'%s': a .npy file holds an array, wanted a %s", path,
                         dtype_name(wanted->dtype));
-  str file, elements;
+  str file = {0}, elements = {0};
   npy_header h = {0};
   arena *scratch = arena_create();
   heddle_status status = file_read(scratch, path, &file);

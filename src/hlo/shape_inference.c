@@ -8,7 +8,7 @@
 
 static heddle_status rule_given(arena *a, const instruction *i, const shape **out) {
   (void)a;
-  if (!i->shape) return RULE_ERROR(i, "the result's shape must be given");
+  TRY(rule_wants_given(i));
   *out = i->shape;
   return status_ok();
 }
@@ -124,8 +124,12 @@ heddle_status rule_wants_array(const instruction *i, int index) {
   return RULE_ERROR(i, "operand %d is a %s, wanted an array", index, dtype_name(s->dtype));
 }
 
+heddle_status rule_wants_given(const instruction *i) {
+  return i->shape ? status_ok() : RULE_ERROR(i, "the result's shape must be given");
+}
+
 heddle_status rule_wants_array_result(const instruction *i) {
-  if (!i->shape) return RULE_ERROR(i, "the result's shape must be given");
+  TRY(rule_wants_given(i));
   if (shape_is_array(i->shape)) return status_ok();
   return RULE_ERROR(i, "the result is a %s, wanted an array", dtype_name(i->shape->dtype));
 }

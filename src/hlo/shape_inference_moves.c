@@ -63,8 +63,9 @@ static bool same_memory(const shape *l, const shape *r) {
 // (C1) Operand and result are arrays, or have compatible shapes. (C2) They take the same memory.
 heddle_status shape_rule_bitcast(arena *a, const instruction *i, const shape **out) {
   const shape *from = i->operands[0]->shape;
+  TRY(rule_wants_given(i));
   *out = i->shape;
-  if (i->shape && shape_compatible(from, i->shape)) return status_ok();
+  if (shape_compatible(from, i->shape)) return status_ok();
   TRY(rule_wants_array(i, 0));
   TRY(rule_wants_array_result(i));
   if (is_unbounded(from) || is_unbounded(i->shape) || same_memory(from, i->shape)) return status_ok();

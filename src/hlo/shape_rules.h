@@ -64,7 +64,8 @@ heddle_status rule_wants_array(const instruction *i, int index);
 heddle_status rule_wants_arrays(const instruction *i, int first, int end);
 // Errors unless operand `index` is a scalar of type t.
 heddle_status rule_wants_scalar(arena *a, const instruction *i, int index, dtype t);
-// Errors unless a result's shape was given, and is an array.
+// Errors unless the result's shape was given; unless it was and is an array.
+heddle_status rule_wants_given(const instruction *i);
 heddle_status rule_wants_array_result(const instruction *i);
 // Errors unless operands l and r agree in dims (and in type).
 heddle_status rule_wants_same_dims(arena *a, const instruction *i, int l, int r);

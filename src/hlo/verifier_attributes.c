@@ -51,7 +51,7 @@ static heddle_status verify_required(const instruction *i) {
 // The class of types a comparison type is for.
 static heddle_status verify_compare(arena *a, const instruction *i) {
   (void)a;
-  static const dtype_class wanted[] = {
+  static const unsigned wanted[] = {
       [COMPARISON_DEFAULT] = CLASS_ARRAY,
       [COMPARISON_FLOAT] = CLASS_FLOAT | CLASS_COMPLEX,
       [COMPARISON_TOTAL_ORDER] = CLASS_FLOAT,
