@@ -33,7 +33,7 @@ MlirValue elementwise_is_finite(ir_builder *b, const instruction *i, const MlirV
 MlirValue elementwise_sign_float(ir_builder *b, const instruction *i, const MlirValue *x);
 MlirValue elementwise_logistic(ir_builder *b, const instruction *i, const MlirValue *x);
 MlirValue elementwise_zero(ir_builder *b, const instruction *i, const MlirValue *x);  // imag of a real number
-MlirValue elementwise_complex(ir_builder *b, const instruction *i, const MlirValue *x);
+MlirValue elementwise_make_complex(ir_builder *b, const instruction *i, const MlirValue *x);
 MlirValue elementwise_cut_precision(ir_builder *b, const instruction *i, const MlirValue *x);
 MlirValue elementwise_compare_total(ir_builder *b, const char *predicate, MlirValue l, MlirValue r);
 

@@ -10,7 +10,7 @@ MlirValue elementwise_zero(ir_builder *b, const instruction *i, const MlirValue 
   return like(b, x[0], 0);
 }
 
-MlirValue elementwise_complex(ir_builder *b, const instruction *i, const MlirValue *x) {
+MlirValue elementwise_make_complex(ir_builder *b, const instruction *i, const MlirValue *x) {
   return ir_value(b, "complex.create", emit_element_type(b->context, i->shape->dtype), 2, x);
 }
 

@@ -65,7 +65,7 @@ const emit_op emit_ops[HLO_OPCODE_COUNT] = {
                      INTEGERS(FN(elementwise_compare)),
                      .on_float = FN(elementwise_compare),
                      .on_complex = FN(elementwise_compare)},
-    [HLO_COMPLEX] = {.on_float = FN(elementwise_complex)},
+    [HLO_COMPLEX] = {.on_float = FN(elementwise_make_complex)},
     [HLO_DIVIDE] = {.on_signed = FN(elementwise_divide_signed),
                     .on_unsigned = FN(elementwise_divide_unsigned),
                     .on_float = OP("arith.divf"),
