@@ -5,34 +5,34 @@
 #define OPTIMIZE &lower_canonicalize, &lower_cse, &lower_simplify_arith, &lower_erase_dead_functions, &lower_cse
 
 // 2. One function as far as that does not multiply code. Shuffles and spread-out vectors become calls and loops before,
-// so
-//    that their functions are inlined too.
+// so that their functions are inlined too.
 #define INLINE &lower_xla_gpu_to_scf, &lower_inliner, &lower_canonicalize, &lower_cse
 
-// 3. Loops over maps become plain loops. Callees learn what the entry's arguments promise while arguments are still
-//    passed straight through. Flattening comes after hoisting: composed with the loops' maps, all of a linear index
-//    depends on the innermost variable. Canonicalizing after it composes the linear index into one map, which is what
-//    vectorization reads.
-#define FLATTEN &lower_propagate_slice_indices, &lower_licm, &lower_flatten_tensors, &lower_canonicalize, &lower_cse
+// 3. Loops over maps become plain loops; simplify-arith drops the checks that ranges prove, which leaves bodies without
+// branches. Callees learn what the entry's arguments promise while arguments are still passed straight through.
+// Flattening comes after hoisting: composed with the loops' maps, all of a linear index depends on the innermost
+// variable. Canonicalizing after it composes the linear index into one map, which is what vectorization reads.
+#define FLATTEN                                                                                                \
+  &lower_canonicalize, &lower_cse, &lower_simplify_arith, &lower_canonicalize, &lower_propagate_slice_indices, \
+      &lower_licm, &lower_flatten_tensors, &lower_canonicalize, &lower_cse, &lower_licm
 
-#define GPU_LOOPS                                                                                            \
-  &lower_loops_to_scf, &lower_canonicalize, &lower_cse, FLATTEN, &lower_licm, &lower_vectorize_loads_stores, \
-      &lower_canonicalize, &lower_cse, &lower_optimize_loops, &lower_canonicalize, &lower_cse
+#define GPU_LOOPS                                                                                                      \
+  &lower_loops_to_scf, FLATTEN, &lower_vectorize_loads_stores, &lower_canonicalize, &lower_cse, &lower_optimize_loops, \
+      &lower_canonicalize, &lower_cse
 
 // On the CPU a loop's constraint goes into its bound, and narrow floats are widened before the vectorizer chooses its
 // width: it counts the bits of what is computed.
-#define CPU_LOOPS                                                                                                    \
-  &lower_cpu_loops, &lower_loops_to_scf, &lower_canonicalize, &lower_cse, FLATTEN, &lower_licm, &lower_widen_floats, \
-      &lower_canonicalize, &lower_vectorize_loops, &lower_canonicalize, &lower_cse
+#define CPU_LOOPS                                                                                                   \
+  &lower_cpu_loops, &lower_loops_to_scf, FLATTEN, &lower_widen_floats, &lower_canonicalize, &lower_vectorize_loops, \
+      &lower_canonicalize, &lower_cse
 
 // 4. Tensors become pointers, index maps arithmetic. Until here calls are pure and tensors are values, so everything
-// could
-//    still be merged, hoisted and erased. Complex numbers go before the pointers are merged: what canonicalizing finds
-//    equal then includes their parts. Licm runs on the expanded arithmetic: simplify-affine adds loop-variant terms
-//    last.
+// could still be merged, hoisted and erased. Licm runs on the expanded arithmetic: simplify-affine adds loop-variant
+// terms last.
 #define TO_MEMORY                                                                                                   \
   &lower_convert_pure_call, &lower_tensors, &lower_complex_to_standard, &lower_merge_pointers, &lower_canonicalize, \
-      &lower_cse, &lower_simplify_arith, &lower_simplify_affine, &lower_affine, &lower_licm, &lower_symbol_dce, &lower_cse
+      &lower_cse, &lower_simplify_arith, &lower_canonicalize, &lower_simplify_affine, &lower_affine, &lower_licm,   \
+      &lower_symbol_dce, &lower_cse
 
 // 5. Numbers become what the machine has, then control flow branches, then LLVM.
 #define TO_LLVM &lower_scf_to_cf, &lower_to_llvm, &lower_reconcile_casts, &lower_canonicalize, &lower_cse
