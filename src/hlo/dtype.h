@@ -8,13 +8,33 @@
 typedef enum dtype {
   DTYPE_INVALID,
   DTYPE_PRED,
-  DTYPE_S2, DTYPE_S4, DTYPE_S8, DTYPE_S16, DTYPE_S32, DTYPE_S64,
-  DTYPE_U2, DTYPE_U4, DTYPE_U8, DTYPE_U16, DTYPE_U32, DTYPE_U64,
+  DTYPE_S2,
+  DTYPE_S4,
+  DTYPE_S8,
+  DTYPE_S16,
+  DTYPE_S32,
+  DTYPE_S64,
+  DTYPE_U2,
+  DTYPE_U4,
+  DTYPE_U8,
+  DTYPE_U16,
+  DTYPE_U32,
+  DTYPE_U64,
   DTYPE_F4E2M1FN,
-  DTYPE_F8E5M2, DTYPE_F8E4M3, DTYPE_F8E4M3FN, DTYPE_F8E4M3B11FNUZ, DTYPE_F8E5M2FNUZ, DTYPE_F8E4M3FNUZ, DTYPE_F8E3M4,
+  DTYPE_F8E5M2,
+  DTYPE_F8E4M3,
+  DTYPE_F8E4M3FN,
+  DTYPE_F8E4M3B11FNUZ,
+  DTYPE_F8E5M2FNUZ,
+  DTYPE_F8E4M3FNUZ,
+  DTYPE_F8E3M4,
   DTYPE_F8E8M0FNU,
-  DTYPE_F16, DTYPE_BF16, DTYPE_F32, DTYPE_F64,
-  DTYPE_C64, DTYPE_C128,
+  DTYPE_F16,
+  DTYPE_BF16,
+  DTYPE_F32,
+  DTYPE_F64,
+  DTYPE_C64,
+  DTYPE_C128,
   DTYPE_TOKEN,
   DTYPE_OPAQUE,
   DTYPE_TUPLE,
@@ -27,7 +47,7 @@ typedef enum dtype_class {
   CLASS_PRED = 1 << 0,
   CLASS_SIGNED = 1 << 1,
   CLASS_UNSIGNED = 1 << 2,
-  CLASS_FLOAT = 1 << 3,    // real floating point, narrow kinds included
+  CLASS_FLOAT = 1 << 3,  // real floating point, narrow kinds included
   CLASS_COMPLEX = 1 << 4,
   CLASS_INTEGER = CLASS_SIGNED | CLASS_UNSIGNED,
   CLASS_REAL = CLASS_INTEGER | CLASS_FLOAT,
@@ -36,14 +56,14 @@ typedef enum dtype_class {
 } dtype_class;
 
 typedef struct dtype_info {
-  const char *name;         // as HLO text spells it
-  dtype_class class;        // CLASS_NONE for token, opaque and tuple
-  int bits;                 // logical width; pred is 8
-  int bytes;                // of one element in a literal and in a .npy file: sub-byte types take a byte each
-  float_kind narrow;        // for the floats base/number.h describes; meaningless otherwise
-  bool is_narrow_float;     // f4, f8, f16, bf16
-  dtype part;               // of a complex type: its real type
-  const char *npy;          // NumPy type string, e.g. "<f4"; types NumPy lacks are unsigned integers of that width
+  const char *name;      // as HLO text spells it
+  dtype_class class;     // CLASS_NONE for token, opaque and tuple
+  int bits;              // logical width; pred is 8
+  int bytes;             // of one element in a literal and in a .npy file: sub-byte types take a byte each
+  float_kind narrow;     // for the floats base/number.h describes; meaningless otherwise
+  bool is_narrow_float;  // f4, f8, f16, bf16
+  dtype part;            // of a complex type: its real type
+  const char *npy;       // NumPy type string, e.g. "<f4"; types NumPy lacks are unsigned integers of that width
 } dtype_info;
 
 extern const dtype_info dtypes[DTYPE_COUNT];

@@ -28,7 +28,7 @@ static inline double complex complex_of(double re, double im) { return __builtin
 // One element by linear row-major index. Getters widen, setters narrow with XLA's conversion rules for literals: floats
 // round to nearest even, integers keep the low bits (pred: not zero). Any array dtype is allowed for each of them
 // where the value makes sense: complex as double reads the real part.
-int64_t literal_get_int(const literal *l, int64_t i);    // unsigned 64-bit values come as their bits
+int64_t literal_get_int(const literal *l, int64_t i);  // unsigned 64-bit values come as their bits
 double literal_get_double(const literal *l, int64_t i);
 double complex literal_get_complex(const literal *l, int64_t i);
 void literal_set_int(literal *l, int64_t i, int64_t v);

@@ -21,30 +21,30 @@ typedef VEC(instruction *) instruction_list;
 
 struct instruction {
   hlo_opcode opcode;
-  str name;                        // without `%`; unique in its computation
-  int id;                          // position-independent, unique in the module
+  str name;  // without `%`; unique in its computation
+  int id;    // position-independent, unique in the module
   const shape *shape;
   int operand_count;
   instruction **operands;
-  int called_count;                // computations by role: to_apply/calls; while: condition, body; conditional: branches;
-  computation **called;            // select-and-scatter: select, scatter
-  instruction_list users;          // one entry per use: x + x lists the add twice
+  int called_count;        // computations by role: to_apply/calls; while: condition, body; conditional: branches;
+  computation **called;    // select-and-scatter: select, scatter
+  instruction_list users;  // one entry per use: x + x lists the add twice
   instruction_list control_predecessors;
-  hlo_attributes *attributes;      // never null
-  literal *literal;                // constant only
+  hlo_attributes *attributes;  // never null
+  literal *literal;            // constant only
   computation *parent;
   source_location where;
-  uint64_t mark;                   // scratch for a pass; no meaning between passes
+  uint64_t mark;  // scratch for a pass; no meaning between passes
 };
 
 struct computation {
   str name;
   module *module;
-  instruction_list instructions;   // in textual order; parameters anywhere
-  instruction_list parameters;     // by parameter number
+  instruction_list instructions;  // in textual order; parameters anywhere
+  instruction_list parameters;    // by parameter number
   instruction *root;
   str execution_thread;
-  str attributes_text;             // anything after the closing brace, kept as text
+  str attributes_text;  // anything after the closing brace, kept as text
   source_location where;
 };
 
@@ -56,27 +56,28 @@ typedef struct module_attribute {
 struct module {
   arena *arena;
   str name;
-  const char *file;                // for locations; lives in the arena
-  VEC(computation *) computations; // callees before callers once parsed
+  const char *file;                 // for locations; lives in the arena
+  VEC(computation *) computations;  // callees before callers once parsed
   computation *entry;
   bool is_scheduled;
-  VEC(module_attribute) attributes;        // in textual order, those parsed below included
-  const shape *entry_parameters_layout;    // tuple of parameter shapes of entry_computation_layout, or null
+  VEC(module_attribute) attributes;      // in textual order, those parsed below included
+  const shape *entry_parameters_layout;  // tuple of parameter shapes of entry_computation_layout, or null
   const shape *entry_result_layout;
-  str tables;                      // FileNames … StackFrames, kept as text
+  str tables;  // FileNames … StackFrames, kept as text
   int next_id;
-  int next_name;                   // above every number a name ends in: see computation_add
-  str_map computation_names;       // kept by module_add_computation and module_remove_computation
+  int next_name;              // above every number a name ends in: see computation_add
+  str_map computation_names;  // kept by module_add_computation and module_remove_computation
 };
 
 module *module_create(arena *a, str name);
-computation *module_add_computation(module *m, str name);  // appended; the name is made unique
+computation *module_add_computation(module *m, str name);   // appended; the name is made unique
 void module_remove_computation(module *m, computation *c);  // nothing may call it
 computation *module_find_computation(const module *m, str name);
-module *module_clone(arena *a, const module *m);           // deep; shares nothing with the original
+module *module_clone(arena *a, const module *m);  // deep; shares nothing with the original
 
 // Appends. Operands are copied into the arena; users are updated. The shape is not checked. An empty name becomes a new
-// one made of the opcode and a number; a given name is taken as it is. A null operand is left for instruction_set_operand.
+// one made of the opcode and a number; a given name is taken as it is. A null operand is left for
+// instruction_set_operand.
 instruction *computation_add(computation *c, hlo_opcode opcode, str name, const shape *s, int operand_count,
                              instruction *const *operands);
 instruction *computation_add_parameter(computation *c, int number, str name, const shape *s);

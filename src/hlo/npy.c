@@ -168,22 +168,25 @@ static void normalise(literal *l) {
   }
 }
 
+static heddle_status read_array(arena *a, arena *scratch, const char *path, const shape *wanted, literal **out) {
+  str file, elements;
+  npy_header h = {0};
+  TRY(file_read(scratch, path, &file));
+  TRY(parse_header(path, file, &h, &elements));
+  TRY(check_header(path, &h, wanted, elements));
+  TRY(literal_create(a, wanted, out));
+  if (h.is_fortran) copy_fortran_order(*out, elements.data);
+  else memcpy((*out)->data, elements.data, elements.size);
+  normalise(*out);
+  return status_ok();
+}
+
 heddle_status npy_read(arena *a, const char *path, const shape *wanted, literal **out) {
   if (!shape_is_array(wanted))
     return status_error(HEDDLE_INVALID, "'%s': a .npy file holds an array, wanted a %s", path,
                         dtype_name(wanted->dtype));
-  str file = {0}, elements = {0};
-  npy_header h = {0};
   arena *scratch = arena_create();
-  heddle_status status = file_read(scratch, path, &file);
-  if (status_is_ok(status)) status = parse_header(path, file, &h, &elements);
-  if (status_is_ok(status)) status = check_header(path, &h, wanted, elements);
-  if (status_is_ok(status)) status = literal_create(a, wanted, out);
-  if (status_is_ok(status)) {
-    if (h.is_fortran) copy_fortran_order(*out, elements.data);
-    else memcpy((*out)->data, elements.data, elements.size);
-    normalise(*out);
-  }
+  heddle_status status = read_array(a, scratch, path, wanted, out);
   arena_destroy(scratch);
   return status;
 }

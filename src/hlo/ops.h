@@ -16,18 +16,18 @@ typedef enum hlo_opcode {
 
 // How the result's shape follows from the operands (shape_inference.c has one function per rule).
 typedef enum hlo_shape_rule {
-  SHAPE_RULE_GIVEN,          // cannot be inferred: the text's shape is taken (parameter, constant, custom-call, …)
-  SHAPE_RULE_SAME,           // all array operands and the result agree in dims and type
-  SHAPE_RULE_PART,           // real, imag: the complex operand's part type (a real operand's own)
-  SHAPE_RULE_COMPLEX,        // complex(re, im)
-  SHAPE_RULE_PREDICATE,      // pred of the operand's dims: compare, is-finite
-  SHAPE_RULE_CONVERT,        // operand's dims, any type
+  SHAPE_RULE_GIVEN,      // cannot be inferred: the text's shape is taken (parameter, constant, custom-call, …)
+  SHAPE_RULE_SAME,       // all array operands and the result agree in dims and type
+  SHAPE_RULE_PART,       // real, imag: the complex operand's part type (a real operand's own)
+  SHAPE_RULE_COMPLEX,    // complex(re, im)
+  SHAPE_RULE_PREDICATE,  // pred of the operand's dims: compare, is-finite
+  SHAPE_RULE_CONVERT,    // operand's dims, any type
   SHAPE_RULE_BITCAST_CONVERT,
   SHAPE_RULE_CLAMP,
   SHAPE_RULE_SELECT,
   SHAPE_RULE_BROADCAST,
-  SHAPE_RULE_RESHAPE,        // same element count
-  SHAPE_RULE_BITCAST,        // same byte size
+  SHAPE_RULE_RESHAPE,  // same element count
+  SHAPE_RULE_BITCAST,  // same byte size
   SHAPE_RULE_TRANSPOSE,
   SHAPE_RULE_REVERSE,
   SHAPE_RULE_SLICE,
@@ -53,14 +53,14 @@ typedef enum hlo_shape_rule {
   SHAPE_RULE_CONDITIONAL,
   SHAPE_RULE_WHILE,
   SHAPE_RULE_TOKEN,
-  SHAPE_RULE_DIMENSION_SIZE, // s32[]
+  SHAPE_RULE_DIMENSION_SIZE,  // s32[]
 } hlo_shape_rule;
 
 // How result elements depend on operand elements (index/hlo_indexing.c has one function per rule).
 typedef enum hlo_index_rule {
-  INDEX_RULE_NONE,           // no elemental form
-  INDEX_RULE_ELEMENTWISE,    // identity on every operand (scalars of clamp and select broadcast)
-  INDEX_RULE_LEAF,           // no operands: constant, iota, parameter
+  INDEX_RULE_NONE,         // no elemental form
+  INDEX_RULE_ELEMENTWISE,  // identity on every operand (scalars of clamp and select broadcast)
+  INDEX_RULE_LEAF,         // no operands: constant, iota, parameter
   INDEX_RULE_BROADCAST,
   INDEX_RULE_RESHAPE,
   INDEX_RULE_BITCAST,
@@ -77,7 +77,7 @@ typedef enum hlo_index_rule {
   INDEX_RULE_REDUCE_WINDOW,
   INDEX_RULE_DOT,
   INDEX_RULE_CONVOLUTION,
-  INDEX_RULE_TUPLE,          // identity per element
+  INDEX_RULE_TUPLE,  // identity per element
   INDEX_RULE_GET_TUPLE_ELEMENT,
 } hlo_index_rule;
 
@@ -86,13 +86,13 @@ typedef enum hlo_trait {
   TRAIT_COMMUTES = 1 << 0,
   TRAIT_ELEMENTWISE = 1 << 1,
   TRAIT_HAS_COMPUTATIONS = 1 << 2,
-  TRAIT_CONTROL = 1 << 3,       // runs computations as programs: while, conditional, call, async
-  TRAIT_SIDE_EFFECT = 1 << 4,   // never removed, never repeated
+  TRAIT_CONTROL = 1 << 3,      // runs computations as programs: while, conditional, call, async
+  TRAIT_SIDE_EFFECT = 1 << 4,  // never removed, never repeated
   TRAIT_NOT_IN_FUSION = 1 << 5,
   TRAIT_COLLECTIVE = 1 << 6,
   TRAIT_RANDOM = 1 << 7,
-  TRAIT_INDEX_ONLY = 1 << 8,    // moves elements, computes nothing
-  TRAIT_EXPENSIVE = 1 << 9,     // a transcendental: not worth computing twice
+  TRAIT_INDEX_ONLY = 1 << 8,        // moves elements, computes nothing
+  TRAIT_EXPENSIVE = 1 << 9,         // a transcendental: not worth computing twice
   TRAIT_TUPLE_RESULT_OK = 1 << 10,  // variadic form returns a tuple (reduce, scatter, …)
   TRAIT_ASYNC = 1 << 11,
 } hlo_trait;
@@ -100,15 +100,15 @@ typedef enum hlo_trait {
 enum { HLO_VARIADIC = -1 };
 
 typedef struct hlo_op_info {
-  const char *text;          // as XLA spells it
-  int arity;                 // number of operands, or HLO_VARIADIC
-  int min_operands;          // for variadic ops
+  const char *text;  // as XLA spells it
+  int arity;         // number of operands, or HLO_VARIADIC
+  int min_operands;  // for variadic ops
   hlo_shape_rule shape_rule;
   hlo_index_rule index_rule;
-  dtype_class classes;       // element classes the (array) operands may have; 0 = any
-  unsigned traits;           // hlo_trait flags
-  int ulps;                  // tolerance for f32 results against the exact value; 0 = exact
-  const char *attributes;    // space-separated names accepted besides the common ones; `name!` is required
+  dtype_class classes;     // element classes the (array) operands may have; 0 = any
+  unsigned traits;         // hlo_trait flags
+  int ulps;                // tolerance for f32 results against the exact value; 0 = exact
+  const char *attributes;  // space-separated names accepted besides the common ones; `name!` is required
 } hlo_op_info;
 
 extern const hlo_op_info hlo_ops[HLO_OPCODE_COUNT];

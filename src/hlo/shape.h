@@ -16,16 +16,16 @@ typedef struct layout_tile {
 typedef struct layout {
   const int64_t *minor_to_major;  // rank entries: a permutation
   int tile_count;
-  const layout_tile *tiles;       // T(8,128)(2,1)
-  int64_t memory_space;           // S(1); 0 is the default space
-  int64_t element_bits;           // E(4); 0 is the type's own width
-  int64_t tail_padding;           // L(n); 1 is none
-  str other;                      // parts kept as text: dim level types D(..), pointer types, split config, metadata
+  const layout_tile *tiles;  // T(8,128)(2,1)
+  int64_t memory_space;      // S(1); 0 is the default space
+  int64_t element_bits;      // E(4); 0 is the type's own width
+  int64_t tail_padding;      // L(n); 1 is none
+  str other;                 // parts kept as text: dim level types D(..), pointer types, split config, metadata
 } layout;
 
 typedef struct shape shape;
 struct shape {
-  dtype dtype;            // DTYPE_TUPLE, DTYPE_TOKEN and DTYPE_OPAQUE have no dims
+  dtype dtype;  // DTYPE_TUPLE, DTYPE_TOKEN and DTYPE_OPAQUE have no dims
   int rank;
   const int64_t *dims;    // a dynamic dim's upper bound; -1 = unbounded (`?`)
   uint64_t dynamic_dims;  // bit i: dim i is dynamic (`<=8`)
@@ -58,16 +58,16 @@ int64_t shape_byte_size(const shape *s);
 // permutation of the dims, or tuples nested too deep.
 heddle_status shape_check(const shape *s, source_location where);
 
-bool shape_same_dims(const shape *l, const shape *r);          // arrays: rank and dims
-bool shape_compatible(const shape *l, const shape *r);         // equal but for layouts and dynamism, tuples inside too
-bool shape_equal(const shape *l, const shape *r);              // layouts included (a missing one equals the default)
-bool shape_layout_is_default(const shape *s);                  // row-major without tiles (space does not count)
+bool shape_same_dims(const shape *l, const shape *r);   // arrays: rank and dims
+bool shape_compatible(const shape *l, const shape *r);  // equal but for layouts and dynamism, tuples inside too
+bool shape_equal(const shape *l, const shape *r);       // layouts included (a missing one equals the default)
+bool shape_layout_is_default(const shape *s);           // row-major without tiles (space does not count)
 // minor_to_major of the effective layout into order[rank].
 void shape_minor_to_major(const shape *s, int64_t *order);
 
 // `f32[2,3]{1,0}`, `(f32[2], token[])`; tuples of more than five print /*index=5*/ marks. Without layouts if asked.
 void shape_print(text *out, const shape *s, bool with_layout);
 void layout_print(text *out, const layout *l, int rank);  // `{1,0:T(8,128)S(1)}`
-const char *shape_text(arena *a, const shape *s);  // without layout, for messages
+const char *shape_text(arena *a, const shape *s);         // without layout, for messages
 
 #endif
