@@ -169,7 +169,7 @@ static void normalise(literal *l) {
 }
 
 static heddle_status read_array(arena *a, arena *scratch, const char *path, const shape *wanted, literal **out) {
-  str file, elements;
+  str file = STR(""), elements = STR("");
   npy_header h = {0};
   TRY(file_read(scratch, path, &file));
   TRY(parse_header(path, file, &h, &elements));
