@@ -230,22 +230,31 @@ typedef struct point {
   const int64_t *symbols;
 } point;
 
-static fold_value evaluate_node(void *context, const affine_expr *e, fold_value l, fold_value r) {
-  const point *p = context;
+static int64_t value_of(const affine_expr *e, const point *p, int64_t l, int64_t r) {
   switch (e->kind) {
-    case AFFINE_DIM: return (fold_value){.integer = p->dims[e->value]};
-    case AFFINE_SYMBOL: return (fold_value){.integer = p->symbols[e->value]};
-    case AFFINE_ADD: return (fold_value){.integer = saturating_add(l.integer, r.integer)};
-    case AFFINE_MUL: return (fold_value){.integer = saturating_mul(l.integer, r.integer)};
-    case AFFINE_FLOORDIV: return (fold_value){.integer = floor_divide(l.integer, r.integer)};
-    case AFFINE_MOD: return (fold_value){.integer = floor_modulo(l.integer, r.integer)};
-    default: return (fold_value){.integer = e->value};
+    case AFFINE_DIM: return p->dims[e->value];
+    case AFFINE_SYMBOL: return p->symbols[e->value];
+    case AFFINE_ADD: return saturating_add(l, r);
+    case AFFINE_MUL: return saturating_mul(l, r);
+    case AFFINE_FLOORDIV: return floor_divide(l, r);
+    case AFFINE_MOD: return floor_modulo(l, r);
+    default: return e->value;
   }
+}
+
+static fold_value evaluate_node(void *context, const affine_expr *e, fold_value l, fold_value r) {
+  return (fold_value){.integer = value_of(e, context, l.integer, r.integer)};
+}
+
+// Whole domains are enumerated with this: it is worth its own recursion.
+static int64_t evaluate_small(const affine_expr *e, const point *p) {
+  if (!e->lhs) return value_of(e, p, 0, 0);
+  return value_of(e, p, evaluate_small(e->lhs, p), evaluate_small(e->rhs, p));
 }
 
 int64_t affine_evaluate(const affine_expr *e, const int64_t *dims, const int64_t *symbols) {
   point p = {dims, symbols};
-  return fold(e, evaluate_node, &p).integer;
+  return is_small(e) ? evaluate_small(e, &p) : fold(e, evaluate_node, &p).integer;
 }
 
 typedef struct box {

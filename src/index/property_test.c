@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { MAX_VARIABLES = 12, MAX_RESULTS = 4, MAX_POINTS = 600 };
+enum { MAX_VARIABLES = 12, MAX_RESULTS = 4, MAX_POINTS = 300 };
 
 static arena *a;
 static uint64_t random_state;
