@@ -31,6 +31,20 @@ const index_vector *emit_apply(function_emitter *e, const indexing_map *map, con
   return emit_index_vector(e, values.size, values.data);
 }
 
+MlirValue emit_is_inside(function_emitter *e, const instruction *i, int k, const MlirValue *symbols) {
+  indexing_map *map = indexing_map_copy(e->kernel->arena, emit_operand_access(e, i, k)->map);
+  const shape *s = partition_index_shape(i);
+  bool is_everywhere = map->constraint_count == 0;
+  for (int d = 0; d < map->dim_count; d++) {
+    interval *bounds = &map->dims[d].bounds;
+    if (bounds->lower <= 0) bounds->lower = INT64_MIN;
+    if (bounds->upper >= s->dims[d] - 1) bounds->upper = INT64_MAX;
+    is_everywhere &= bounds->lower == INT64_MIN && bounds->upper == INT64_MAX;
+  }
+  if (is_everywhere) return (MlirValue){0};
+  return ir_check_constraints(&e->b, map, emit_indices(e, i)->values, symbols, true);
+}
+
 const index_vector *emit_indices(function_emitter *e, const instruction *i) { return ptr_map_get(&e->indices, i); }
 
 // --- calls

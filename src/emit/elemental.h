@@ -87,6 +87,9 @@ void emit_leave(function_emitter *e, region_mark mark);
 const index_vector *emit_indices(function_emitter *e, const instruction *i);  // at which i is being emitted
 const index_vector *emit_apply(function_emitter *e, const indexing_map *map, const index_vector *dims,
                                const MlirValue *symbols);
+// i1 that i's indices lie where operand k's map is defined: its constraints and the dim bounds tighter than i's own
+// dims. Null if that is everywhere. (The simplifier moves constraints on one variable into that variable's bounds.)
+MlirValue emit_is_inside(function_emitter *e, const instruction *i, int k, const MlirValue *symbols);
 const index_vector *emit_index_vector(function_emitter *e, int count, const MlirValue *values);
 heddle_status emit_refuse(function_emitter *e, const instruction *i, const char *why);
 

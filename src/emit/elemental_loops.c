@@ -33,22 +33,11 @@ static heddle_status emit_step(function_emitter *e, const loop_nest *n, const Ml
   return n->combine(e, n->i, carried, x, next);
 }
 
-// Whether the map holds at every point of the result: its simplifier moves constraints on one variable into that variable's
-// bounds, so both have to be looked at.
-static bool is_total(const indexing_map *map, const instruction *i) {
-  const shape *result = shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
-  if (map->constraint_count > 0 || map->dim_count != result->rank) return false;
-  for (int d = 0; d < result->rank; d++)
-    if (map->dims[d].bounds.lower > 0 || map->dims[d].bounds.upper < result->dims[d] - 1) return false;
-  return true;
-}
-
 static MlirValue check_operands(function_emitter *e, const loop_nest *n, const MlirValue *symbols) {
   MlirValue all = {0};
   for (int k = 0; k < n->operand_count; k++) {
-    const indexing_map *map = emit_operand_access(e, n->i, k)->map;
-    if (is_total(map, n->i)) continue;
-    MlirValue holds = ir_check_constraints(&e->b, map, emit_indices(e, n->i)->values, symbols, true);
+    MlirValue holds = emit_is_inside(e, n->i, k, symbols);
+    if (mlirValueIsNull(holds)) continue;
     all = mlirValueIsNull(all) ? holds : ir_binary(&e->b, "arith.andi", all, holds);
     // Inputs of one reduction are read through equal maps: one check serves them all.
     if (n->i->opcode == HLO_REDUCE || n->i->opcode == HLO_REDUCE_WINDOW) break;

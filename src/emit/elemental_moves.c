@@ -101,8 +101,8 @@ heddle_status emit_pad(function_emitter *e, const instruction *i, MlirValue *out
     *out = padding;
     return status_ok();
   }
-  const index_vector *at = emit_indices(e, i);
-  MlirValue inside = ir_check_constraints(&e->b, access->map, at->values, 0, true);
+  MlirValue inside = emit_is_inside(e, i, 0, 0);
+  if (mlirValueIsNull(inside)) return emit_picked(e, i, 0, 0, out);
   MlirType type = value_type(e, i);
   MlirOperation op = ir_if(&e->b, inside, 1, &type);
   TRY(emit_side(e, i, op, 0, pick_side, &(picked_operand){.k = 0}));
@@ -116,7 +116,8 @@ heddle_status emit_dynamic_update_slice(function_emitter *e, const instruction *
   if (!update->is_needed) return emit_picked(e, i, 0, 0, out);
   const MlirValue *symbols = 0;
   TRY(emit_runtime_symbols(e, i, 1, &symbols));
-  MlirValue inside = ir_check_constraints(&e->b, update->map, emit_indices(e, i)->values, symbols, true);
+  MlirValue inside = emit_is_inside(e, i, 1, symbols);
+  if (mlirValueIsNull(inside)) return emit_picked(e, i, 1, symbols, out);
   MlirType type = value_type(e, i);
   MlirOperation op = ir_if(&e->b, inside, 1, &type);
   TRY(emit_side(e, i, op, 0, pick_side, &(picked_operand){.k = 1, .symbols = symbols}));
