@@ -1,7 +1,8 @@
 // Dead code: instructions without users, and computations without callers.
 //
-// Inlining leaves both behind: a body whose calls are gone, and elements of an inlined tuple that nobody takes. Instructions
-// go from the last to the first, so that one walk over a computation's post order removes whole dead chains.
+// Inlining leaves both behind: a body whose calls are gone, and elements of an inlined tuple that nobody takes.
+// Instructions go from the last to the first, so that one walk over a computation's post order removes whole dead
+// chains.
 #include "opt/dead_code.h"
 
 static bool must_stay(const instruction *i) {

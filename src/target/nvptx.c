@@ -8,6 +8,7 @@
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Linker.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -31,32 +32,35 @@ const char *nvptx_find_libdevice(arena *a) {
   return path ? path : newest_match(a, "/usr/local/cuda*/nvvm/libdevice/libdevice.10.bc");
 }
 
-// "sm_90a" -> 90; 0 if it is no chip name.
-static int chip_number(const char *chip) { return strncmp(chip, "sm_", 3) == 0 ? atoi(chip + 3) : 0; }
+// What LLVM 19 generates code for and ptxas still assembles, each with the lowest PTX ISA version that knows it. Newer
+// chips run sm_90's PTX forward.
+static const struct chip {
+  const char *name;
+  int number;
+  const char *ptx_version;
+} chips[] = {
+    {"sm_75", 75, "+ptx63"}, {"sm_80", 80, "+ptx70"}, {"sm_86", 86, "+ptx71"},  {"sm_87", 87, "+ptx74"},
+    {"sm_89", 89, "+ptx78"}, {"sm_90", 90, "+ptx78"}, {"sm_90a", 90, "+ptx80"},
+};
+
+static const struct chip *find_chip(const char *name) {
+  for (size_t i = 0; i < sizeof chips / sizeof *chips; i++)
+    if (strcmp(chips[i].name, name) == 0) return &chips[i];
+  return NULL;
+}
 
 lower_options nvptx_lower_options(const char *chip, bool has_libdevice, bool exact) {
+  const struct chip *known = find_chip(chip);
   return (lower_options){
       .target = LOWER_NVPTX,
       .exact = exact,
-      .has_bf16 = chip_number(chip) >= 80,
+      .has_bf16 = known && known->number >= 80,
       .has_f16 = true,
       .has_fma = true,
       .max_unroll = 4,
       .use_libdevice = has_libdevice,
       .chip = chip,
   };
-}
-
-// The lowest PTX ISA version that knows the chip; newer chips run PTX for sm_90 forward.
-static const char *ptx_version(const char *chip) {
-  static const struct {
-    int from;
-    const char *feature;
-  } rows[] = {{89, "+ptx78"}, {87, "+ptx74"}, {86, "+ptx71"}, {80, "+ptx70"}, {0, "+ptx63"}};
-  if (strcmp(chip, "sm_90a") == 0) return "+ptx80";
-  int row = 0;
-  while (chip_number(chip) < rows[row].from) row++;
-  return rows[row].feature;
 }
 
 static heddle_status link_libdevice(arena *a, LLVMModuleRef module, const char *path) {
@@ -114,10 +118,12 @@ static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineR
 }
 
 heddle_status nvptx_emit(arena *a, MlirOperation module, const nvptx_options *options, text *ptx) {
-  if (!chip_number(options->chip))
-    return status_error(HEDDLE_INVALID, "found chip %s, wanted sm_75 to sm_90a", options->chip);
+  const struct chip *chip = find_chip(options->chip);
+  if (!chip)
+    return status_error(HEDDLE_INVALID, "found chip %s, wanted sm_75, sm_80, sm_86, sm_87, sm_89, sm_90 or sm_90a",
+                        options->chip);
   LLVMTargetMachineRef tm = NULL;
-  TRY(llvm_target_machine("nvptx64-nvidia-cuda", options->chip, ptx_version(options->chip), &tm));
+  TRY(llvm_target_machine("nvptx64-nvidia-cuda", chip->name, chip->ptx_version, &tm));
   LLVMContextRef context = LLVMContextCreate();
   LLVMModuleRef llvm = NULL;
   heddle_status s = llvm_translate(module, context, tm, &llvm);

@@ -1,6 +1,6 @@
-// The map to an instruction is the loop emitter's map, composed with the index maps of all the users on the way down from
-// the kernel's outputs: the same two sources from which the code is made. Nothing is assumed about either; the points are
-// counted one by one.
+// The map to an instruction is the loop emitter's map, composed with the index maps of all the users on the way down
+// from the kernel's outputs: the same two sources from which the code is made. Nothing is assumed about either; the
+// points are counted one by one.
 #include "tools/bijection.h"
 
 #include <inttypes.h>
@@ -71,16 +71,17 @@ heddle_status bijection_map_to_instruction(arena *a, const kernel_plan *kernel, 
   add_outputs(&r, kernel, target);
   TRY(follow(&r, kernel, i));
   const map_list *list = maps_of(&r, i);
-  if (!list) return status_at(HEDDLE_INVALID, i->where, "kernel @%s does not compute " STR_FMT, kernel->name, STR_ARG(i->name));
+  if (!list)
+    return status_at(HEDDLE_INVALID, i->where, "kernel @%s does not compute " STR_FMT, kernel->name, STR_ARG(i->name));
   if (list->size > 1)
-    return status_at(HEDDLE_INVALID, i->where, STR_FMT " is needed at %d different index maps, wanted one", STR_ARG(i->name),
-                     list->size);
+    return status_at(HEDDLE_INVALID, i->where, STR_FMT " is needed at %d different index maps, wanted one",
+                     STR_ARG(i->name), list->size);
   *out = list->data[0];
   return status_ok();
 }
 
-heddle_status bijection_map_to_operand(arena *a, const kernel_plan *kernel, const plan_target *target, const instruction *i,
-                                       int operand, const indexing_map **out) {
+heddle_status bijection_map_to_operand(arena *a, const kernel_plan *kernel, const plan_target *target,
+                                       const instruction *i, int operand, const indexing_map **out) {
   if (operand < 0 || operand >= i->operand_count)
     return status_at(HEDDLE_INVALID, i->where, STR_FMT " has no operand %d", STR_ARG(i->name), operand);
   const indexing_map *to_instruction;
@@ -89,8 +90,8 @@ heddle_status bijection_map_to_operand(arena *a, const kernel_plan *kernel, cons
   TRY(hlo_indexing_output_to_input(a, i, 0, &indexing));
   const operand_maps *maps = &indexing.operands[operand];
   if (maps->count != 1)
-    return status_at(HEDDLE_INVALID, i->where, "operand %d of " STR_FMT " is read at %d index maps, wanted one", operand,
-                     STR_ARG(i->name), maps->count);
+    return status_at(HEDDLE_INVALID, i->where, "operand %d of " STR_FMT " is read at %d index maps, wanted one",
+                     operand, STR_ARG(i->name), maps->count);
   *out = compose(a, to_instruction, maps->maps[0].map);
   return status_ok();
 }
@@ -155,7 +156,8 @@ static int64_t linear_index(const shape *s, const int64_t *index) {
   return linear;
 }
 
-static heddle_status count_visits(arena *a, const indexing_map *m, const shape *s, unsigned char *visits, int64_t *points) {
+static heddle_status count_visits(arena *a, const indexing_map *m, const shape *s, unsigned char *visits,
+                                  int64_t *points) {
   odometer o = odometer_create(a, m);
   int64_t index[SHAPE_MAX_RANK] = {0};
   do {
@@ -183,6 +185,7 @@ heddle_status bijection_check(arena *a, const indexing_map *m, const shape *s, i
   if (points) *points = walked;
   for (int64_t i = 0; i < count; i++)
     if (visits[i] != 1)
-      return status_error(HEDDLE_INVALID, "element %s is reached %d times, wanted once", element_text(a, s, i), visits[i]);
+      return status_error(HEDDLE_INVALID, "element %s is reached %d times, wanted once", element_text(a, s, i),
+                          visits[i]);
   return status_ok();
 }

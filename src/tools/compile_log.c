@@ -1,5 +1,5 @@
-// On standard output each text follows a line that says what it is. In the folder each is a file NAME.SUFFIX; the passes of
-// one kernel are one file, KERNEL.mlir-passes.log.
+// On standard output each text follows a line that says what it is. In the folder each is a file NAME.SUFFIX; the
+// passes of one kernel are one file, KERNEL.mlir-passes.log.
 #include "tools/compile_log.h"
 
 #include <stdio.h>

@@ -6,11 +6,11 @@
 
 typedef struct compile_log {
   bool print;
-  const char *folder;       // null: no files
-  text passes;              // IR after every pass of the kernel at hand
-  const char *kernel;       // its name
-  arena *names;             // holds it
-  heddle_status failed;     // the first file that could not be written
+  const char *folder;    // null: no files
+  text passes;           // IR after every pass of the kernel at hand
+  const char *kernel;    // its name
+  arena *names;          // holds it
+  heddle_status failed;  // the first file that could not be written
   lower_observer observer;
 } compile_log;
 

@@ -59,8 +59,7 @@ static heddle_status fill_leaves(arena *a, literal *value, leaf_source source, v
     *value = *leaf;
     ++*number;
   }
-  for (int i = 0; i < value->shape->tuple_size; i++)
-    TRY(fill_leaves(a, value->elements[i], source, context, number));
+  for (int i = 0; i < value->shape->tuple_size; i++) TRY(fill_leaves(a, value->elements[i], source, context, number));
   return status_ok();
 }
 

@@ -31,15 +31,16 @@ typedef heddle_status (*leaf_source)(void *context, arena *a, int number, const 
 // Arguments for all entry parameters, put together from their leaves; `count` (may be null) gets the number of leaves.
 heddle_status make_arguments(arena *a, const module *m, leaf_source source, void *context, int *count, literal ***out);
 
-// Random arguments: floats in [-1, 1) (or over the whole exponent range if `large`), small integers, fair coins. Same seed,
-// same values.
+// Random arguments: floats in [-1, 1) (or over the whole exponent range if `large`), small integers, fair coins. Same
+// seed, same values.
 heddle_status random_arguments(arena *a, const module *m, unsigned seed, bool large, literal ***out);
 heddle_status zero_arguments(arena *a, const module *m, literal ***out);
 
 // Compares leaf by leaf; the error says which result and repeats literal_compare's line.
 heddle_status compare_results(arena *a, literal *actual, literal *expected, double rtol, double atol);
 
-// Writes what a compilation dumps into files `FOLDER/NAME.SUFFIX`; for compile_options.dump with the folder as argument.
+// Writes what a compilation dumps into files `FOLDER/NAME.SUFFIX`; for compile_options.dump with the folder as
+// argument.
 void dump_to_folder(void *folder, const char *name, const char *suffix, str contents);
 
 // "1.234 ms", "56.7 us".

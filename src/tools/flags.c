@@ -59,7 +59,8 @@ static heddle_status set_number(const flag *f, const char *value) {
   double number = strtod(value, &end);
   bool is_whole = number == (double)(long)number && number >= -2147483648.0 && number <= 2147483647.0;
   if (end == value || *end || errno || (f->kind == FLAG_INT && !is_whole))
-    return status_error(HEDDLE_INVALID, "--%s: found %s, wanted %s number", f->name, value, f->kind == FLAG_INT ? "a whole" : "a");
+    return status_error(HEDDLE_INVALID, "--%s: found %s, wanted %s number", f->name, value,
+                        f->kind == FLAG_INT ? "a whole" : "a");
   if (f->kind == FLAG_INT) *(int *)f->value = (int)number;
   else *(double *)f->value = number;
   return status_ok();
@@ -76,7 +77,8 @@ static heddle_status set_value(arena *a, const flag *f, const char *value) {
   return status_error(HEDDLE_INTERNAL, "flag --%s has no kind", f->name);
 }
 
-heddle_status flags_parse(arena *a, const command_line *line, int argc, char **argv, flag_list *positional, bool *help) {
+heddle_status flags_parse(arena *a, const command_line *line, int argc, char **argv, flag_list *positional,
+                          bool *help) {
   *help = false;
   for (int i = 0; i < argc; i++) {
     const char *word = argv[i];
@@ -136,14 +138,15 @@ static int usage_error(const command_line *line, heddle_status s) {
   return EXIT_USAGE;
 }
 
-static int run_command(const command_line *line, int argc, char **argv, int most_files, const char *file, command_fn run,
-                       void *argument) {
+static int run_command(const command_line *line, int argc, char **argv, int most_files, const char *file,
+                       command_fn run, void *argument) {
   arena *a = arena_create();
   flag_list files = {0};
   bool help = false;
   heddle_status s = flags_parse(a, line, argc, argv, &files, &help);
   if (status_is_ok(s) && !help && files.size > most_files)
-    s = status_error(HEDDLE_INVALID, "found %s, wanted %s", files.data[most_files], most_files ? "one file" : "flags only");
+    s = status_error(HEDDLE_INVALID, "found %s, wanted %s", files.data[most_files],
+                     most_files ? "one file" : "flags only");
   if (status_is_ok(s) && !help && most_files && files.size == 0 && !file)
     s = status_error(HEDDLE_INVALID, "found no file, wanted one");
   int status = 0;

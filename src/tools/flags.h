@@ -1,5 +1,5 @@
-// Command lines from a table of flags: --name=value, --name value, --name, --noname, -name likewise; and the frame of every
-// tool's main.
+// Command lines from a table of flags: --name=value, --name value, --name, --noname, -name likewise; and the frame of
+// every tool's main.
 #ifndef HEDDLE_TOOLS_FLAGS_H_
 #define HEDDLE_TOOLS_FLAGS_H_
 
@@ -33,16 +33,17 @@ typedef struct command_line {
   const flag *flags;
 } command_line;
 
-// Fills the values and collects what is no flag. --help prints the help and sets *help. HEDDLE_INVALID for an unknown flag
-// (with the nearest name), a missing or malformed value. Strings point into argv.
+// Fills the values and collects what is no flag. --help prints the help and sets *help. HEDDLE_INVALID for an unknown
+// flag (with the nearest name), a missing or malformed value. Strings point into argv.
 heddle_status flags_parse(arena *a, const command_line *line, int argc, char **argv, flag_list *positional, bool *help);
 void flags_print_help(const command_line *line);
 
 // What a tool does with its file ("-" is standard input by the tools' habit). `argument` is the caller's flags.
 typedef heddle_status (*command_fn)(arena *a, const char *file, void *argument);
 
-// A tool from start to exit: parses the words after its name, runs, prints what went wrong on standard error. Exit status:
-// 0, 1 if `run` failed, 2 for a wrong command line. `file` is what a missing file stands for; null: one must be given.
+// A tool from start to exit: parses the words after its name, runs, prints what went wrong on standard error. Exit
+// status: 0, 1 if `run` failed, 2 for a wrong command line. `file` is what a missing file stands for; null: one must be
+// given.
 int command_main(const command_line *line, int argc, char **argv, const char *file, command_fn run, void *argument);
 // Tools without a file argument.
 int command_main_no_file(const command_line *line, int argc, char **argv, command_fn run, void *argument);

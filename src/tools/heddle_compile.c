@@ -7,8 +7,8 @@
 #include "tools/execute.h"
 #include "tools/heddle_commands.h"
 
-// What can be asked for, the suffix under which the compiler dumps it (null: not a dump), and the only target that has it
-// (null: both).
+// What can be asked for, the suffix under which the compiler dumps it (null: not a dump), and the only target that has
+// it (null: both).
 static const struct form {
   const char *name;
   const char *suffix;
@@ -20,7 +20,7 @@ static const struct form {
     {"mlir", "emitted.mlir", NULL},  // what the emitter makes, before any pass
     {"lowered", "lowered.mlir", NULL},
     {"ptx", "ptx", "nvptx"},
-    {"plan", NULL, NULL},            // kernels, buffers, launch sizes
+    {"plan", NULL, NULL},  // kernels, buffers, launch sizes
 };
 
 enum { FORM_COUNT = sizeof forms / sizeof *forms };
@@ -93,7 +93,8 @@ static heddle_status write_plan(arena *a, const module *m, const compile_flags *
   return s;
 }
 
-static heddle_status compile_for_cpu(arena *a, const module *m, const compile_flags *f, const compile_options *options) {
+static heddle_status compile_for_cpu(arena *a, const module *m, const compile_flags *f,
+                                     const compile_options *options) {
   compiled program;
   TRY(compile_cpu(a, m, options, &program));
   if (f->time) print_compile_times(stderr, &program.times);

@@ -1,5 +1,5 @@
-// heddle ops: every opcode and what Heddle can do with it, read off the tables of the layers: hlo_ops (text, shape, index
-// rule), the interpreter's, the emitters'. Both targets, cpu and nvptx, share the emitters.
+// heddle ops: every opcode and what Heddle can do with it, read off the tables of the layers: hlo_ops (text, shape,
+// index rule), the interpreter's, the emitters'. Both targets, cpu and nvptx, share the emitters.
 #include <stdio.h>
 
 #include "emit/elemental.h"
@@ -17,10 +17,8 @@ static const struct {
   dtype_class class;
   size_t offset;  // of the emitter's choice in emit_op
 } classes[] = {
-    {"pred", CLASS_PRED, offsetof(emit_op, on_pred)},
-    {"int", CLASS_SIGNED, offsetof(emit_op, on_signed)},
-    {"uint", CLASS_UNSIGNED, offsetof(emit_op, on_unsigned)},
-    {"float", CLASS_FLOAT, offsetof(emit_op, on_float)},
+    {"pred", CLASS_PRED, offsetof(emit_op, on_pred)},          {"int", CLASS_SIGNED, offsetof(emit_op, on_signed)},
+    {"uint", CLASS_UNSIGNED, offsetof(emit_op, on_unsigned)},  {"float", CLASS_FLOAT, offsetof(emit_op, on_float)},
     {"complex", CLASS_COMPLEX, offsetof(emit_op, on_complex)},
 };
 
@@ -40,26 +38,31 @@ static bool emits_class(const emit_op *e, int class) {
 }
 
 // A cell per class: whether kernels can hold the opcode for elements of that class. True if for any.
-static bool print_kernel_cells(const hlo_op_info *op, const emit_op *e) {
+static bool print_kernel_cells(text *line, const hlo_op_info *op, const emit_op *e) {
   bool any = false;
   for (int c = 0; c < CLASS_COUNT; c++) {
     bool takes = op->classes == 0 || (op->classes & classes[c].class);
     bool has = takes && emits_class(e, c);
     any |= has;
-    printf(" %-*s", (int)strlen(classes[c].name), has ? "yes" : takes ? "-" : "");
+    text_printf(line, " %-*s", (int)strlen(classes[c].name), has ? "yes" : takes ? "-" : "");
   }
   return any;
 }
 
 static void print_opcode(hlo_opcode o, coverage *sum) {
   const hlo_op_info *op = &hlo_ops[o];
-  bool infers = op->shape_rule != SHAPE_RULE_GIVEN, evaluates = eval_supports(o), maps = op->index_rule != INDEX_RULE_NONE;
-  printf("%-32s %-6s %-12s %-5s", op->text, infers ? "yes" : "given", evaluates ? "yes" : "-", maps ? "yes" : "-");
+  bool infers = op->shape_rule != SHAPE_RULE_GIVEN, evaluates = eval_supports(o),
+       maps = op->index_rule != INDEX_RULE_NONE;
+  text line = {0};
+  text_printf(&line, "%-32s %-6s %-12s %-5s", op->text, infers ? "yes" : "given", evaluates ? "yes" : "-",
+              maps ? "yes" : "-");
   const char *way = other_way(op);
   bool emits = way != NULL;
-  if (way) printf(" %s", way);
-  else emits = print_kernel_cells(op, &emit_ops[o]);
-  printf("\n");
+  if (way) text_printf(&line, " %s", way);
+  else emits = print_kernel_cells(&line, op, &emit_ops[o]);
+  while (line.data[line.size - 1] == ' ') line.size--;
+  printf(STR_FMT "\n", STR_ARG(text_view(&line)));
+  text_free(&line);
   sum->opcodes++;
   sum->inferred += infers;
   sum->interpreted += evaluates;
@@ -92,9 +95,11 @@ static heddle_status print_coverage(arena *a, const char *file, void *argument) 
   coverage sum = {0};
   print_opcodes(&sum);
   print_types();
-  printf("\n%d opcodes parse and print; of these %d have inferred shapes, %d run in the interpreter, %d have index maps, %d can be "
-         "in kernels (cpu, nvptx)\n",
-         sum.opcodes, sum.inferred, sum.interpreted, sum.mapped, sum.emitted);
+  printf(
+      "\n%d opcodes parse and print; of these %d have inferred shapes, %d run in the interpreter, %d have index maps, "
+      "%d can be "
+      "in kernels (cpu, nvptx)\n",
+      sum.opcodes, sum.inferred, sum.interpreted, sum.mapped, sum.emitted);
   return status_ok();
 }
 

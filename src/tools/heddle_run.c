@@ -33,7 +33,8 @@ static heddle_status read_inputs(arena *a, const module *m, run_flags *f, litera
   int count;
   TRY(make_arguments(a, m, read_input, &f->inputs, &count, out));
   if (f->inputs.size == count) return status_ok();
-  return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter", f->inputs.size, count);
+  return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter", f->inputs.size,
+                      count);
 }
 
 static heddle_status check_expected(arena *a, const literal_list *results, const run_flags *f) {

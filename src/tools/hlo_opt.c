@@ -31,7 +31,8 @@ static heddle_status choose_passes(arena *a, const opt_flags *f, pass_list *out)
     const char *end = strchrnul(next, ',');
     str name = {next, (size_t)(end - next)};
     const opt_pass *p = opt_pass_find(name);
-    if (!p) return status_error(HEDDLE_INVALID, "found pass " STR_FMT ", wanted one that --list-passes shows", STR_ARG(name));
+    if (!p)
+      return status_error(HEDDLE_INVALID, "found pass " STR_FMT ", wanted one that --list-passes shows", STR_ARG(name));
     vec_push(a, out, p);
     next = *end ? end + 1 : end;
   }
@@ -102,6 +103,7 @@ int main(int argc, char **argv) {
       {0},
   };
   const command_line line = {"hlo-opt [FILE] [flags]",
-                             "Reads an HLO module (standard input without FILE), verifies it, runs passes, prints it.", flags};
+                             "Reads an HLO module (standard input without FILE), verifies it, runs passes, prints it.",
+                             flags};
   return command_main(&line, argc - 1, argv + 1, "-", run_file, &f);
 }

@@ -1,5 +1,5 @@
-// The module is cloned, called computations and all, and gets a new entry: nothing has to be said about what an instruction
-// can refer to.
+// The module is cloned, called computations and all, and gets a new entry: nothing has to be said about what an
+// instruction can refer to.
 #include "tools/isolate.h"
 
 static bool is_array_or_tuple_of_arrays(const shape *s) {
@@ -36,10 +36,8 @@ static instruction *copy_of(computation *into, const instruction *from, int oper
 static instruction *provide(arena *a, computation *into, ptr_map *made, const instruction *operand) {
   instruction *i = ptr_map_get(made, operand);
   if (i) return i;
-  if (operand->opcode == HLO_CONSTANT)
-    i = copy_of(into, operand, 0, NULL);
-  else
-    i = computation_add_parameter(into, into->parameters.size, operand->name, operand->shape);
+  if (operand->opcode == HLO_CONSTANT) i = copy_of(into, operand, 0, NULL);
+  else i = computation_add_parameter(into, into->parameters.size, operand->name, operand->shape);
   ptr_map_put(a, made, operand, i);
   return i;
 }

@@ -7,7 +7,8 @@
 
 #include "tools/execute.h"
 
-// Arguments for all of m's parameters; a tuple's arrays are lines of their own. The file's shapes must be the parameters'.
+// Arguments for all of m's parameters; a tuple's arrays are lines of their own. The file's shapes must be the
+// parameters'.
 heddle_status literals_file_read(arena *a, const char *path, const module *m, literal ***out);
 
 // Adds one line per array of the value.

@@ -1,5 +1,5 @@
-// run_hlo_module: runs an HLO module on a platform with generated or given inputs and compares with a reference platform.
-// Flags are spelled as XLA spells them where XLA has them.
+// run_hlo_module: runs an HLO module on a platform with generated or given inputs and compares with a reference
+// platform. Flags are spelled as XLA spells them where XLA has them.
 #include <stdio.h>
 
 #include "base/file.h"
@@ -17,7 +17,8 @@ enum { SEED = 42 };
 
 typedef struct runner {
   const char *platform, *reference, *input_format, *input_literals, *output_literals, *dump_folder;
-  bool disable_passes, print_literals, random_inputs, large_floats, isolate, exact, time, show_bandwidth, different_seeds;
+  bool disable_passes, print_literals, random_inputs, large_floats, isolate, exact, time, show_bandwidth,
+      different_seeds;
   double abs_error, rel_error;  // negative: what the module's types allow
   int iterations, threads, v;
   platform on, reference_on;
@@ -48,8 +49,8 @@ static void print_speed(arena *a, const compiled *program, const runner *r, doub
   int threads = program->executable.threads;
   double ours = (double)bytes / best, copy = copy_bandwidth(bytes / 2, threads);
   if (copy > 0)
-    printf("bandwidth: %.1f GB/s, %.0f %% of a copy's %.1f GB/s (%d threads, %.1f MB)\n", ours * 1e-9, 100 * ours / copy,
-           copy * 1e-9, threads, (double)bytes * 1e-6);
+    printf("bandwidth: %.1f GB/s, %.0f %% of a copy's %.1f GB/s (%d threads, %.1f MB)\n", ours * 1e-9,
+           100 * ours / copy, copy * 1e-9, threads, (double)bytes * 1e-6);
 }
 
 // The time of each pass, over all kernels.
@@ -93,7 +94,8 @@ static heddle_status run_interpreter(arena *a, const module *m, literal **argume
   double best = 0;
   for (int i = 0; i < runs; i++) {
     double start = log_seconds();
-    TRY(execute_module(a, m, PLATFORM_INTERPRETER, &(compile_options){0}, m->entry->parameters.size, arguments, result));
+    TRY(execute_module(a, m, PLATFORM_INTERPRETER, &(compile_options){0}, m->entry->parameters.size, arguments,
+                       result));
     double seconds = log_seconds() - start;
     if (i == 0 || seconds < best) best = seconds;
   }
@@ -106,7 +108,8 @@ static heddle_status choose_arguments(arena *a, const module *m, const runner *r
   return r->random_inputs ? random_arguments(a, m, seed, r->large_floats, out) : zero_arguments(a, m, out);
 }
 
-static heddle_status compare_with_reference(arena *a, const module *m, runner *r, literal **arguments, literal *result) {
+static heddle_status compare_with_reference(arena *a, const module *m, runner *r, literal **arguments,
+                                            literal *result) {
   literal *expected;
   compile_options options = {.exact = true, .threads = r->threads};
   double start = log_seconds();
@@ -119,8 +122,8 @@ static heddle_status compare_with_reference(arena *a, const module *m, runner *r
   if (r->rel_error >= 0) t.relative = r->rel_error;
   if (r->abs_error >= 0) t.absolute = r->abs_error;
   s = compare_results(a, result, expected, t.relative, t.absolute);
-  TRY(status_context(s, "%s and %s differ (relative %.3g, absolute %.3g allowed)", r->platform, r->reference, t.relative,
-                     t.absolute));
+  TRY(status_context(s, "%s and %s differ (relative %.3g, absolute %.3g allowed)", r->platform, r->reference,
+                     t.relative, t.absolute));
   printf("%s and %s agree (relative %.3g, absolute %.3g allowed; the reference took %s)\n", r->platform, r->reference,
          t.relative, t.absolute, seconds_text(a, seconds));
   return status_ok();
@@ -217,7 +220,8 @@ static heddle_status run_isolated(const module *m, runner *r) {
     if (!isolate_is_worth_it(all->data[i])) continue;
     print_title(all->data[i], ++number, count);
     arena *scratch = arena_create();
-    const char *folder = r->dump_folder ? arena_printf(scratch, "%s/" STR_FMT, r->dump_folder, STR_ARG(all->data[i]->name)) : NULL;
+    const char *folder =
+        r->dump_folder ? arena_printf(scratch, "%s/" STR_FMT, r->dump_folder, STR_ARG(all->data[i]->name)) : NULL;
     failed += report(run_module(scratch, isolate_instruction(scratch, m, i), r, folder));
     arena_destroy(scratch);
   }
@@ -236,6 +240,10 @@ static heddle_status check_flags(runner *r) {
   if (strcmp(r->input_format, "hlo") != 0)
     return status_error(HEDDLE_INVALID, "found --input_format=%s, wanted hlo", r->input_format);
   if (r->iterations < 1) return status_error(HEDDLE_INVALID, "found --iterations=%d, wanted at least 1", r->iterations);
+  if (r->isolate && r->input_literals)
+    return status_error(HEDDLE_INVALID,
+                        "--isolate_instructions makes arguments of its own: --input_literals_file cannot be "
+                        "used with it");
   TRY(platform_from_name(r->platform, &r->on));
   return r->reference[0] ? platform_from_name(r->reference, &r->reference_on) : status_ok();
 }
@@ -255,8 +263,13 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
 }
 
 int main(int argc, char **argv) {
-  runner r = {.platform = "CPU", .reference = "Interpreter", .input_format = "hlo", .random_inputs = true,
-              .abs_error = -1, .rel_error = -1, .iterations = 1};
+  runner r = {.platform = "CPU",
+              .reference = "Interpreter",
+              .input_format = "hlo",
+              .random_inputs = true,
+              .abs_error = -1,
+              .rel_error = -1,
+              .iterations = 1};
   const flag flags[] = {
       {"platform", FLAG_TEXT, &r.platform, "CPU|Interpreter", "where to run (CPU)"},
       {"reference_platform", FLAG_TEXT, &r.reference, "PLATFORM", "what to compare with (Interpreter); empty: nothing"},

@@ -1,5 +1,5 @@
-// test_correctness: a module's compiled results against the interpreter's, and proofs by enumeration that the kernels' threads
-// read or write every element of the named arrays exactly once, in the CPU form and in the GPU form.
+// test_correctness: a module's compiled results against the interpreter's, and proofs by enumeration that the kernels'
+// threads read or write every element of the named arrays exactly once, in the CPU form and in the GPU form.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,8 @@ static heddle_status check_results(arena *a, const module *m, const correctness_
 // --- bijections
 
 // The kernel that holds the instruction of that name.
-static heddle_status find_instruction(const program_plan *plan, str name, const kernel_plan **kernel, const instruction **out) {
+static heddle_status find_instruction(const program_plan *plan, str name, const kernel_plan **kernel,
+                                      const instruction **out) {
   for (int k = 0; k < plan->kernel_count; k++) {
     const instruction_list *all = &plan->kernels[k]->computation->instructions;
     for (int i = 0; i < all->size; i++) {
@@ -50,7 +51,8 @@ static heddle_status find_instruction(const program_plan *plan, str name, const 
 
 static const char *target_text(const program_plan *plan) { return plan->target.kind == PLAN_GPU ? "gpu" : "cpu"; }
 
-static heddle_status check_map(arena *a, const program_plan *plan, const indexing_map *m, const shape *s, const char *what) {
+static heddle_status check_map(arena *a, const program_plan *plan, const indexing_map *m, const shape *s,
+                               const char *what) {
   int64_t points = 0;
   heddle_status status = bijection_check(a, m, s, &points);
   if (!status_is_ok(status)) {
@@ -126,16 +128,19 @@ int main(int argc, char **argv) {
   const flag flags[] = {
       {"abs_error_bound", FLAG_DOUBLE, &f.abs_error, "A", "absolute error allowed (1e-4)"},
       {"rel_error_bound", FLAG_DOUBLE, &f.rel_error, "R", "relative error allowed (1e-4)"},
-      {"bijection_inputs", FLAG_LIST, &f.inputs, "NAME:0,1", "operands of an instruction that are to be read exactly once"},
-      {"bijection_outputs", FLAG_LIST, &f.outputs, "NAME", "an instruction whose elements are to be written exactly once"},
+      {"bijection_inputs", FLAG_LIST, &f.inputs, "NAME:0,1",
+       "operands of an instruction that are to be read exactly once"},
+      {"bijection_outputs", FLAG_LIST, &f.outputs, "NAME",
+       "an instruction whose elements are to be written exactly once"},
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for (no excess precision)"},
       {"threads", FLAG_INT, &f.threads, "N", "threads to run on (all cores)"},
       {"v", FLAG_INT, &f.v, "LEVEL", "log level"},
       {0},
   };
-  const command_line line = {"test_correctness FILE [flags]",
-                             "Compares a module's results on the CPU with the interpreter's, and proves that threads reach each\n"
-                             "element of the named arrays exactly once.",
-                             flags};
+  const command_line line = {
+      "test_correctness FILE [flags]",
+      "Compares a module's results on the CPU with the interpreter's, and proves that threads reach each\n"
+      "element of the named arrays exactly once.",
+      flags};
   return command_main(&line, argc - 1, argv + 1, NULL, run_file, &f);
 }

@@ -1,5 +1,5 @@
-// Tolerances follow from the number of mantissa bits of the type in which rounding happens: of the operations' results, not of
-// the parameters', since a bf16 parameter that is widened first loses nothing.
+// Tolerances follow from the number of mantissa bits of the type in which rounding happens: of the operations' results,
+// not of the parameters', since a bf16 parameter that is widened first loses nothing.
 #include "tools/tolerance.h"
 
 #include <math.h>
@@ -33,6 +33,7 @@ tolerance tolerance_for_module(const module *m, bool exact) {
   double ulp = ldexp(1.0, -mantissa_bits(t));
   if (t == DTYPE_F64) return (tolerance){1e-10, 1e-12, t};
   if (mantissa_bits(t) == 23) return (tolerance){1e-5, 1e-6, t};
-  // Units in the last place near 1: one operation moves a value by half of one, and cancellation keeps the absolute error.
+  // Units in the last place near 1: one operation moves a value by half of one, and cancellation keeps the absolute
+  // error.
   return exact ? (tolerance){2 * ulp, 2 * ulp, t} : (tolerance){6 * ulp, 3 * ulp, t};
 }

@@ -9,9 +9,9 @@ typedef struct tolerance {
   dtype type;  // the type that decided
 } tolerance;
 
-// What the coarsest floating-point type that the module computes in allows. `exact`: both sides keep every rounding, so only
-// elementary functions differ; else a chain of bf16 or narrower operations on one side rounds once and on the other after
-// every operation.
+// What the coarsest floating-point type that the module computes in allows. `exact`: both sides keep every rounding, so
+// only elementary functions differ; else a chain of bf16 or narrower operations on one side rounds once and on the
+// other after every operation.
 tolerance tolerance_for_module(const module *m, bool exact);
 
 #endif
