@@ -66,7 +66,7 @@ heddle_status eval_map(interpreter *in, const instruction *i, value *const *oper
   TRY(value_create(&in->pool, i->shape, i->where, &result));
   wide_block *blocks = malloc((size_t)i->operand_count * sizeof *blocks);
   const void **inputs = malloc((size_t)i->operand_count * sizeof *inputs);
-  heddle_status status = status_ok();
+  heddle_status status;
   if (!blocks || !inputs)
     status = status_at(HEDDLE_OUT_OF_MEMORY, i->where, "no memory for %d operands", i->operand_count);
   else status = map_blocks(in, i, p, operands, blocks, inputs, result);

@@ -92,7 +92,7 @@ static heddle_status widen(interpreter *in, const instruction *i, const value *v
 }
 
 static bool same_class(dtype x, dtype y) {
-  const dtype_class apart = CLASS_FLOAT | CLASS_COMPLEX;
+  const unsigned apart = CLASS_FLOAT | CLASS_COMPLEX;
   return (dtypes[x].class & apart) == (dtypes[y].class & apart);
 }
 

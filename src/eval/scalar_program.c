@@ -65,14 +65,16 @@ static elementwise_kernel find_kernel(const instruction *i) {
   return from->bits == to->bits && from->bits >= 8 ? same_width_bitcast : NULL;
 }
 
+// Operands come before users, so theirs are made.
+static const slot_list *operand_slots(const scope *s, const instruction *i, int k) {
+  return ptr_map_get(&s->slots, i->operands[k]);
+}
+
 static bool compile_step(interpreter *in, scalar_program *p, scope *s, const instruction *i, slot_list *made) {
   if (i->operand_count == 0 || i->operand_count > ELEMENTWISE_MAX_OPERANDS) return false;
   program_step step = {find_kernel(i), elementwise_call_of(i), {0}, i->operand_count, 0, true};
   if (!step.kernel) return false;
-  for (int k = 0; k < i->operand_count; k++) {
-    const slot_list *operand = ptr_map_get(&s->slots, i->operands[k]);
-    step.operands[k] = operand->data[0];
-  }
+  for (int k = 0; k < i->operand_count; k++) step.operands[k] = operand_slots(s, i, k)->data[0];
   step.rounds = p->rounds || !(dtypes[i->shape->dtype].class & (CLASS_FLOAT | CLASS_COMPLEX));
   step.slot = new_slot(in, p, i->shape->dtype);
   vec_push(in->arena, &p->steps, step);
@@ -80,16 +82,18 @@ static bool compile_step(interpreter *in, scalar_program *p, scope *s, const ins
   return true;
 }
 
-static void compile_constant(interpreter *in, scalar_program *p, const instruction *i, slot_list *made) {
+static bool compile_constant(interpreter *in, scalar_program *p, const instruction *i, slot_list *made) {
+  if (!shape_is_scalar(i->shape)) return false;
   int slot = new_slot(in, p, i->shape->dtype);
   wide_load(i->shape->dtype, i->literal->data, 0, 1, p->slots.data[slot]);
   wide_splat(i->shape->dtype, p->slots.data[slot], WIDE_LANES);
   vec_push(in->arena, made, slot);
+  return true;
 }
 
 static bool compile_call(interpreter *in, scalar_program *p, scope *s, const instruction *i, slot_list *made) {
   slot_list *arguments = arena_array(in->arena, slot_list, i->operand_count);
-  for (int k = 0; k < i->operand_count; k++) arguments[k] = *(slot_list *)ptr_map_get(&s->slots, i->operands[k]);
+  for (int k = 0; k < i->operand_count; k++) arguments[k] = *operand_slots(s, i, k);
   return compile_computation(in, p, i->called[0], arguments, s->depth + 1, made);
 }
 
@@ -102,19 +106,19 @@ static bool is_scalar_or_tuple_of_scalars(const shape *s) {
 
 static bool compile_instruction(interpreter *in, scalar_program *p, scope *s, const instruction *i, slot_list *made) {
   if (!is_scalar_or_tuple_of_scalars(i->shape) || ++p->instructions > MAX_INLINED_INSTRUCTIONS) return false;
-  const slot_list *first = i->operand_count ? ptr_map_get(&s->slots, i->operands[0]) : NULL;
   switch (i->opcode) {
     case HLO_PARAMETER: *made = s->arguments[i->attributes->index]; return true;
-    case HLO_CONSTANT: compile_constant(in, p, i, made); return shape_is_scalar(i->shape);
+    case HLO_CONSTANT: return compile_constant(in, p, i, made);
     case HLO_COPY:
     case HLO_RESHAPE:
     case HLO_BROADCAST:
     case HLO_TRANSPOSE:
-    case HLO_OPT_BARRIER: *made = *first; return true;
-    case HLO_GET_TUPLE_ELEMENT: vec_push(in->arena, made, first->data[i->attributes->index]); return true;
+    case HLO_OPT_BARRIER: *made = *operand_slots(s, i, 0); return true;
+    case HLO_GET_TUPLE_ELEMENT:
+      vec_push(in->arena, made, operand_slots(s, i, 0)->data[i->attributes->index]);
+      return true;
     case HLO_TUPLE:
-      for (int k = 0; k < i->operand_count; k++)
-        vec_push(in->arena, made, ((slot_list *)ptr_map_get(&s->slots, i->operands[k]))->data[0]);
+      for (int k = 0; k < i->operand_count; k++) vec_push(in->arena, made, operand_slots(s, i, k)->data[0]);
       return true;
     case HLO_CALL:
     case HLO_FUSION: return compile_call(in, p, s, i, made);

@@ -55,13 +55,14 @@ static heddle_status sort_line(interpreter *in, sorting *s, int64_t size, int64_
   return status_ok();
 }
 
-static void place_line(const sorting *s, int64_t size, const int64_t *order, value **results) {
-  for (int k = 0; k < s->count; k++) {
-    const size_t bytes = (size_t)dtypes[results[k]->shape->dtype].bytes;
-    for (int64_t j = 0; j < size; j++)
-      memcpy((char *)results[k]->data + (size_t)(s->base + j * s->stride) * bytes,
-             (const char *)s->operands[k]->data + (size_t)(s->base + order[j] * s->stride) * bytes, bytes);
-  }
+// Moves one operand's elements of the line into their order.
+static void place_line(const sorting *s, int64_t size, const int64_t *order, const value *operand, value *result) {
+  const size_t bytes = (size_t)dtypes[operand->shape->dtype].bytes;
+  const char *from = operand->data;
+  char *to = result->data;
+  for (int64_t j = 0; j < size; j++)
+    memcpy(to + (size_t)(s->base + j * s->stride) * bytes, from + (size_t)(s->base + order[j] * s->stride) * bytes,
+           bytes);
 }
 
 static heddle_status sort_lines(interpreter *in, const instruction *i, sorting *s, int64_t *order, int64_t *spare,
@@ -73,11 +74,12 @@ static heddle_status sort_lines(interpreter *in, const instruction *i, sorting *
   memcpy(dims, shape_0->dims, (size_t)shape_0->rank * sizeof *dims);
   if (strided_is_empty(shape_0->rank, dims)) return status_ok();
   dims[along] = 1;
+  const int count = s->count;
   s->stride = strides[along];
   do {
     s->base = strided_offset(shape_0->rank, at, strides);
     TRY(sort_line(in, s, size, &order, &spare));
-    place_line(s, size, order, results);
+    for (int k = 0; k < count; k++) place_line(s, size, order, s->operands[k], results[k]);
   } while (strided_next(shape_0->rank, dims, at));
   return status_ok();
 }
@@ -106,7 +108,7 @@ heddle_status eval_sort(interpreter *in, const instruction *i, value *const *ope
   s.lanes = malloc(2 * (size_t)count * sizeof *s.lanes);
   s.inputs = malloc(2 * (size_t)count * sizeof *s.inputs);
   value **results = calloc((size_t)count, sizeof *results);
-  heddle_status status = status_ok();
+  heddle_status status;
   if (!s.lanes || !s.inputs || !results) {
     status = status_at(HEDDLE_OUT_OF_MEMORY, i->where, "no memory for %d operands", count);
   } else {

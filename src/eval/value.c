@@ -49,9 +49,11 @@ heddle_status value_create_empty(value_pool *pool, const shape *s, value **out) 
 }
 
 heddle_status value_create_view(value *owner, const shape *s, value **out) {
-  TRY(value_create_empty(owner->pool, s, out));
-  (*out)->data = owner->data;
-  (*out)->owner = value_retain(owner);
+  value *v = allocate(owner->pool, s, 0);
+  if (!v) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a value");
+  v->data = owner->data;
+  v->owner = value_retain(owner);
+  *out = v;
   return status_ok();
 }
 
@@ -74,8 +76,10 @@ static heddle_status borrow_tuple(value_pool *pool, const literal *l, value **ou
 
 heddle_status value_borrow(value_pool *pool, const literal *l, value **out) {
   if (shape_is_tuple(l->shape)) return borrow_tuple(pool, l, out);
-  TRY(value_create_empty(pool, l->shape, out));
-  (*out)->data = l->data;
+  value *v = allocate(pool, l->shape, 0);
+  if (!v) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a value");
+  v->data = l->data;
+  *out = v;
   return status_ok();
 }
 
