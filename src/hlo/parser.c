@@ -46,7 +46,7 @@ static bool parse_instructions(parser *p, frame *f, int closing) {
 static bool finish_computation(parser *p, frame *f, token end) {
   computation *c = f->computation;
   bool is_ok = !parser_stopped(p) && parser_resolve(p, f);
-  if (c->instructions.size == 0)
+  if (f->pending.size == 0)
     return p->error_count == 0 && parser_error(p, end, "found a computation without instructions");
   if (!f->has_root) computation_set_root(c, f->pending.data[f->pending.size - 1].instruction);
   return is_ok;

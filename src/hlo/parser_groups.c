@@ -83,7 +83,7 @@ static bool parse_group(parser *p, int_list *out) {
   VEC(int64_t) devices = {0};
   if (!parser_expect(p, '{', "'{' of a group")) return false;
   while (p->tok.kind != '}') {
-    int64_t device;
+    int64_t device = 0;
     if (devices.size && !parser_expect(p, ',', "',' or '}'")) return false;
     if (!parser_int(p, &device)) return false;
     vec_push(p->arena, &devices, device);
@@ -104,7 +104,7 @@ static bool parse_other(parser *p, group_list *out) {
 bool parser_groups(parser *p, group_list *out) {
   if (p->tok.kind == TOKEN_WORD || p->tok.kind == TOKEN_BAD) return parse_other(p, out);
   if (p->tok.kind == '[') {
-    iota x;
+    iota x = {0};
     size_t start = p->tok.start;
     if (!parse_iota(p, &x)) return false;
     out->text = str_copy(p->arena, (str){p->lexer.source.data + start, p->last_end - start});
@@ -114,7 +114,7 @@ bool parser_groups(parser *p, group_list *out) {
   VEC(int_list) groups = {0};
   if (!parser_expect(p, '{', "'{' of a list of groups")) return false;
   while (p->tok.kind != '}') {
-    int_list group;
+    int_list group = {0};
     if (groups.size && !parser_expect(p, ',', "',' or '}'")) return false;
     if (!parse_group(p, &group)) return false;
     vec_push(p->arena, &groups, group);

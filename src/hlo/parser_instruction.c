@@ -103,7 +103,7 @@ static instruction *create(parser *p, frame *f, hlo_opcode op, str name, const s
 
 bool parser_operation(parser *p, frame *f, const token *name, const shape *given, instruction **out) {
   pending_instruction pending = {.is_unnamed = !name};
-  hlo_opcode op, wrapped;
+  hlo_opcode op = HLO_OPCODE_COUNT, wrapped = HLO_OPCODE_COUNT;
   hlo_attributes *x = attributes_create(p->arena);
   const shape *s = given;
   int64_t number = 0;

@@ -87,7 +87,7 @@ static bool take_int(str *s, int64_t *out) {
 static bool parse_tile(parser *p, str inside, layout_tile *tile) {
   VEC(int64_t) dims = {0};
   while (inside.size) {
-    int64_t dim;
+    int64_t dim = 0;
     if (dims.size && inside.data[0] != ',') return false;
     if (dims.size) inside = (str){inside.data + 1, inside.size - 1};
     if (!take_int(&inside, &dim)) return false;
@@ -165,7 +165,7 @@ static bool parse_layout(parser *p, shape *s) {
   l->tail_padding = 1;
   parser_advance(p);
   while (p->tok.kind == TOKEN_NUMBER) {
-    int64_t dim;
+    int64_t dim = 0;
     if (!parser_int(p, &dim)) return false;
     if (count < s->rank) order[count] = dim;
     count++;
@@ -203,7 +203,7 @@ static bool parse_tuple_shape(parser *p, const shape **out) {
   VEC(const shape *) elements = {0};
   parser_advance(p);
   while (p->tok.kind != ')') {
-    const shape *element;
+    const shape *element = NULL;
     if (elements.size && !parser_expect(p, ',', "',' or ')'")) return false;
     if (!parser_shape(p, &element)) return false;
     vec_push(p->scratch, &elements, element);

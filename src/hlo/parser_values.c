@@ -58,7 +58,7 @@ static bool parse_ints(parser *p, int_list *out) {
   int_vec values = {0};
   if (!parser_expect(p, '{', "'{' of a list of integers")) return false;
   while (p->tok.kind != '}') {
-    int64_t value;
+    int64_t value = 0;
     if (values.size && !parser_expect(p, ',', "',' or '}'")) return false;
     if (!parser_int(p, &value)) return false;
     vec_push(p->arena, &values, value);
@@ -69,8 +69,11 @@ static bool parse_ints(parser *p, int_list *out) {
 }
 
 static bool name_in(str word, const char *const *names, int *out) {
-  for (*out = 0; names[*out]; ++*out)
-    if (names[*out][0] && str_is(word, names[*out])) return true;
+  for (int i = 0; names[i]; i++) {
+    if (!names[i][0] || !str_is(word, names[i])) continue;
+    *out = i;
+    return true;
+  }
   return false;
 }
 
@@ -92,12 +95,8 @@ static bool parse_enum(parser *p, const char *const *names, int *out) {
 
 // Random generators and the arithmetic of dot share the attribute's name, not its values.
 static bool parse_algorithm(parser *p, hlo_opcode op, hlo_attributes *x) {
-  int value;
-  if (op == HLO_RNG_BIT_GENERATOR) {
-    if (!parse_enum(p, hlo_attribute_infos[HLO_ATTRIBUTE_ALGORITHM].names, &value)) return false;
-    x->algorithm = (random_algorithm)value;
-    return true;
-  }
+  const hlo_attribute_info *info = &hlo_attribute_infos[HLO_ATTRIBUTE_ALGORITHM];
+  if (op == HLO_RNG_BIT_GENERATOR) return parse_enum(p, info->names, (int *)((char *)x + info->offset));
   if (p->tok.kind != TOKEN_WORD) return parser_found(p, "the name of an algorithm such as dot_bf16_bf16_f32");
   x->dot_algorithm = str_copy(p->arena, p->tok.text);
   parser_advance(p);
@@ -279,7 +278,7 @@ static bool parse_shapes(parser *p, hlo_attributes *x) {
   VEC(const shape *) shapes = {0};
   if (!parser_expect(p, '{', "'{' of a list of shapes")) return false;
   while (p->tok.kind != '}') {
-    const shape *s;
+    const shape *s = NULL;
     if (shapes.size && !parser_expect(p, ',', "',' or '}'")) return false;
     if (!parser_shape(p, &s)) return false;
     vec_push(p->arena, &shapes, s);
