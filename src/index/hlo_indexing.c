@@ -61,13 +61,16 @@ const affine_expr *map_exact_quotient(map_builder *b, const affine_expr *e, int6
 
 static indexing_map *assemble(const map_builder *b) {
   const shape *s = b->job->shape;
-  indexing_map *m =
-      indexing_map_create(b->job->arena, s->rank, b->ranges.size, b->rts.size, b->results.size, b->constraints.size);
+  indexing_map *m = indexing_map_create(b->job->arena, s->rank, 0, 0, 0, 0);
   fill_dims(m, s);
-  for (int i = 0; i < m->range_count; ++i) m->ranges[i] = b->ranges.data[i];
-  for (int i = 0; i < m->rt_count; ++i) m->rts[i] = b->rts.data[i];
-  for (int i = 0; i < m->result_count; ++i) m->results[i] = b->results.data[i];
-  for (int i = 0; i < m->constraint_count; ++i) m->constraints[i] = b->constraints.data[i];
+  m->range_count = b->ranges.size;
+  m->ranges = b->ranges.data;
+  m->rt_count = b->rts.size;
+  m->rts = b->rts.data;
+  m->result_count = b->results.size;
+  m->results = b->results.data;
+  m->constraint_count = b->constraints.size;
+  m->constraints = b->constraints.data;
   return m;
 }
 
@@ -127,27 +130,37 @@ static int *no_dims(arena *a, int count) {
   return dims;
 }
 
-window_dims window_dims_of(arena *a, int operand_rank, int indices_rank, int result_rank, int_list offset_dims,
-                           int_list without, int_list batching, int_list indices_batching, int64_t index_vector_dim) {
+window_dims window_dims_of(arena *a, const window_attributes *x, int operand_rank, int indices_rank, int result_rank) {
   window_dims d = {.operand_rank = operand_rank,
                    .window_at = no_dims(a, operand_rank),
                    .batch_at = no_dims(a, operand_rank),
                    .index_at = no_dims(a, indices_rank),
-                   .index_vector_dim = index_vector_dim,
+                   .index_vector_dim = x->index_vector_dim,
                    .indices_rank = indices_rank};
   int next = 0;
-  for (int i = 0; i < operand_rank && next < offset_dims.size; ++i) {
-    bool has_window = list_find(without, i) < 0 && list_find(batching, i) < 0;
-    if (has_window) d.window_at[i] = (int)offset_dims.data[next++];
+  for (int i = 0; i < operand_rank && next < x->window_dims.size; ++i) {
+    bool has_window = list_find(x->without_window, i) < 0 && list_find(x->batching, i) < 0;
+    if (has_window) d.window_at[i] = (int)x->window_dims.data[next++];
   }
   next = 0;
   for (int i = 0; i < result_rank && next < indices_rank; ++i) {
-    if (list_find(offset_dims, i) >= 0) continue;
-    if (next == index_vector_dim) ++next;
+    if (list_find(x->window_dims, i) >= 0) continue;
+    if (next == x->index_vector_dim) ++next;
     if (next < indices_rank) d.index_at[next++] = i;
   }
-  for (int i = 0; i < batching.size; ++i) d.batch_at[batching.data[i]] = d.index_at[indices_batching.data[i]];
+  for (int i = 0; i < x->batching.size; ++i) {
+    d.batch_at[x->batching.data[i]] = d.index_at[x->indices_batching.data[i]];
+  }
   return d;
+}
+
+window_dims gather_dims(indexing_job *job, const shape *result) {
+  const instruction *i = job->instruction;
+  const hlo_attributes *x = i->attributes;
+  window_attributes w = {x->offset_dims, x->collapsed_slice_dims, x->operand_batching_dims,
+                         x->start_indices_batching_dims, x->index_vector_dim};
+  return window_dims_of(job->arena, &w, instruction_operand_shape(i, 0)->rank, instruction_operand_shape(i, 1)->rank,
+                        result->rank);
 }
 
 const affine_expr *map_index_component(map_builder *b, const window_dims *d, int indices_operand, int k,

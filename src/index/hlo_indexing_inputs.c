@@ -164,9 +164,7 @@ static const affine_expr *gathered_index(map_builder *b, const window_dims *d, i
 static heddle_status gather(indexing_job *job) {
   const hlo_attributes *x = attributes(job);
   const shape *in = operand_shape(job, 0), *indices = operand_shape(job, 1);
-  window_dims d =
-      window_dims_of(job->arena, in->rank, indices->rank, job->shape->rank, x->offset_dims, x->collapsed_slice_dims,
-                     x->operand_batching_dims, x->start_indices_batching_dims, x->index_vector_dim);
+  window_dims d = gather_dims(job, job->shape);
   map_builder b = map_begin(job);
   for (int i = 0; i < in->rank; ++i) map_result(&b, gathered_index(&b, &d, i));
   map_finish(&b, 0);
@@ -222,7 +220,7 @@ static heddle_status reduce_window(indexing_job *job) {
 // One side of a dot: batch dims first in the result, then lhs's free dims, then rhs's.
 static void dot_side(indexing_job *job, int side, int_list batch, int_list contracting, int first_free) {
   const shape *s = operand_shape(job, side);
-  const affine_expr *results[SHAPE_MAX_RANK];
+  const affine_expr *results[SHAPE_MAX_RANK] = {0};
   map_builder b = map_begin(job);
   for (int i = 0; i < contracting.size; ++i) {
     results[contracting.data[i]] = map_range(&b, s->dims[contracting.data[i]]);
@@ -250,7 +248,7 @@ static void convolution_side(indexing_job *job, int side) {
   const hlo_attributes *x = attributes(job);
   const convolution_dims *c = &x->dim_labels;
   const shape *in = operand_shape(job, 0), *kernel = operand_shape(job, 1);
-  const affine_expr *input_index[SHAPE_MAX_RANK], *kernel_index[SHAPE_MAX_RANK];
+  const affine_expr *input_index[SHAPE_MAX_RANK] = {0}, *kernel_index[SHAPE_MAX_RANK] = {0};
   map_builder b = map_begin(job);
   for (int i = 0; i < c->spatial_rank; ++i) {
     window_dim w = x->window.dims[i];

@@ -120,15 +120,12 @@ static heddle_status dynamic_update_slice(indexing_job *job) {
 
 // An index vector's element reaches its whole slice; where an element of the data ends up only the indices know.
 static heddle_status gather(indexing_job *job) {
-  const hlo_attributes *x = attributes(job);
   const shape *out = output_shape(job, 0);
   if (job->index == 0) {
     job->out->operands[0] = (operand_maps){.unknown = true};
     return status_ok();
   }
-  window_dims d = window_dims_of(job->arena, operand_shape(job, 0)->rank, job->shape->rank, out->rank, x->offset_dims,
-                                 x->collapsed_slice_dims, x->operand_batching_dims, x->start_indices_batching_dims,
-                                 x->index_vector_dim);
+  window_dims d = gather_dims(job, out);
   map_builder b = map_begin(job);
   for (int i = 0; i < out->rank; ++i) {
     int from = -1;
@@ -143,9 +140,9 @@ static heddle_status gather(indexing_job *job) {
 static void scatter_update(indexing_job *job, int slot, int indices_operand) {
   const hlo_attributes *x = attributes(job);
   const shape *out = output_shape(job, slot), *indices = operand_shape(job, indices_operand);
-  window_dims d = window_dims_of(job->arena, out->rank, indices->rank, job->shape->rank, x->update_window_dims,
-                                 x->inserted_window_dims, x->input_batching_dims, x->scatter_indices_batching_dims,
-                                 x->index_vector_dim);
+  window_attributes w = {x->update_window_dims, x->inserted_window_dims, x->input_batching_dims,
+                         x->scatter_indices_batching_dims, x->index_vector_dim};
+  window_dims d = window_dims_of(job->arena, &w, out->rank, indices->rank, job->shape->rank);
   map_builder b = map_begin(job);
   for (int i = 0; i < out->rank; ++i) {
     const affine_expr *at = number(&b, 0);
@@ -215,7 +212,7 @@ static heddle_status dot(indexing_job *job) {
   int own_free = job->shape->rank - batch.size - contracting.size;
   int first = is_lhs ? batch.size : out->rank - own_free;
   map_builder b = map_begin(job);
-  const affine_expr *own[SHAPE_MAX_RANK];
+  const affine_expr *own[SHAPE_MAX_RANK] = {0};
   int found = 0;
   for (int i = 0; i < job->shape->rank; ++i) {
     if (list_find(batch, i) < 0 && list_find(contracting, i) < 0) own[found++] = map_dim(&b, i);
@@ -236,7 +233,7 @@ static heddle_status convolution_input(indexing_job *job) {
   const shape *out = output_shape(job, 0);
   int64_t group_features = operand_shape(job, 1)->dims[c->kernel_input_feature];
   int64_t groups = x->feature_group_count > 1 ? x->feature_group_count : x->batch_group_count;
-  const affine_expr *results[SHAPE_MAX_RANK];
+  const affine_expr *results[SHAPE_MAX_RANK] = {0};
   map_builder b = map_begin(job);
   const affine_expr *batch = map_dim(&b, c->input_batch), *group = number(&b, 0);
   for (int i = 0; i < c->spatial_rank; ++i) {
@@ -263,7 +260,7 @@ static heddle_status convolution_kernel(indexing_job *job) {
   const hlo_attributes *x = attributes(job);
   const convolution_dims *c = &x->dim_labels;
   const shape *out = output_shape(job, 0), *in = operand_shape(job, 0);
-  const affine_expr *results[SHAPE_MAX_RANK];
+  const affine_expr *results[SHAPE_MAX_RANK] = {0};
   map_builder b = map_begin(job);
   for (int i = 0; i < c->spatial_rank; ++i) {
     window_dim w = x->window.dims[i];

@@ -78,9 +78,14 @@ typedef struct window_dims {
   int64_t index_vector_dim;
   int indices_rank;
 } window_dims;
-// offset_dims: window dims of result or updates; without: operand dims with no window dim; batching: pairs of dims.
-window_dims window_dims_of(arena *a, int operand_rank, int indices_rank, int result_rank, int_list offset_dims,
-                           int_list without, int_list batching, int_list indices_batching, int64_t index_vector_dim);
+typedef struct window_attributes {
+  int_list window_dims;     // of result or updates
+  int_list without_window;  // operand dims that are collapsed (inserted)
+  int_list batching, indices_batching;
+  int64_t index_vector_dim;
+} window_attributes;
+window_dims window_dims_of(arena *a, const window_attributes *x, int operand_rank, int indices_rank, int result_rank);
+window_dims gather_dims(indexing_job *job, const shape *result);
 // Runtime variable for component k of the index vector that belongs to this map's dims.
 const affine_expr *map_index_component(map_builder *b, const window_dims *d, int indices_operand, int k, int64_t upper);
 

@@ -161,7 +161,7 @@ static void index_position(const instruction *i, const int64_t *batch, int64_t k
 
 static bool gather_reads_operand(const instruction *i, const int64_t *out, const int64_t *in) {
   const hlo_attributes *x = attributes(i);
-  int64_t batch[8] = {0}, position[8];
+  int64_t batch[8] = {0}, position[8] = {0};
   batch_index(i, out, batch);
   int offset = 0, p;
   for (int d = 0; d < operand(i, 0)->rank; ++d) {
@@ -183,7 +183,7 @@ static bool gather_reads_operand(const instruction *i, const int64_t *out, const
 
 static bool gather_reads(const instruction *i, int k, const int64_t *out, const int64_t *in) {
   if (k == 0) return gather_reads_operand(i, out, in);
-  int64_t batch[8] = {0}, position[8];
+  int64_t batch[8] = {0}, position[8] = {0};
   batch_index(i, out, batch);
   index_position(i, batch, 0, position);
   for (int d = 0; d < operand(i, 1)->rank; ++d) {

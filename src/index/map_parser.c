@@ -73,12 +73,12 @@ static void advance(parser *p) {
   p->position += p->now.text.size;
 }
 
-static bool at(const parser *p, const char *text) {
-  return p->now.kind != TOKEN_END && p->now.kind != TOKEN_NUMBER && str_is(p->now.text, text);
+static bool at(const parser *p, const char *word) {
+  return p->now.kind != TOKEN_END && p->now.kind != TOKEN_NUMBER && str_is(p->now.text, word);
 }
 
-static bool accept(parser *p, const char *text) {
-  if (!at(p, text)) return false;
+static bool accept(parser *p, const char *word) {
+  if (!at(p, word)) return false;
   advance(p);
   return true;
 }
@@ -116,9 +116,9 @@ static heddle_status wanted(const parser *p, const char *what) {
   return error_at(p, p->now.text, arena_printf(p->scratch, "found %s, wanted %s", describe(p), what));
 }
 
-static heddle_status expect(parser *p, const char *text) {
-  if (accept(p, text)) return status_ok();
-  return wanted(p, arena_printf(p->scratch, "`%s`", text));
+static heddle_status expect(parser *p, const char *word) {
+  if (accept(p, word)) return status_ok();
+  return wanted(p, arena_printf(p->scratch, "`%s`", word));
 }
 
 // ---- Expressions
