@@ -143,6 +143,24 @@ MlirValue narrow_floats_encode(ir_builder *b, MlirType narrow, MlirValue x) {
   return ir_cast(b, "arith.bitcast", narrow, ir_cast(b, "arith.trunci", small, code));
 }
 
+MlirValue narrow_floats_round_bf16(ir_builder *b, MlirValue x, bool keeps_nan) {
+  bits k = bits_like(b, x);
+  MlirValue pattern = ir_cast(b, "arith.bitcast", k.i32, x);
+  MlirValue rounded = and_(&k, round_to_even(&k, pattern, 16), 0xffff0000);
+  if (!keeps_nan) {
+    MlirValue nan = or_(&k, and_(&k, pattern, 0x80000000), constant(&k, 0x7fc00000));
+    rounded = ir_select(b, ir_cmpf(b, "uno", x, x), nan, rounded);
+  }
+  return ir_cast(b, "arith.bitcast", k.f32, rounded);
+}
+
+MlirValue narrow_floats_upper_half(ir_builder *b, MlirType bf16, MlirValue x) {
+  bits k = bits_like(b, x);
+  MlirValue upper = shift_right(&k, ir_cast(b, "arith.bitcast", k.i32, x), 16);
+  return ir_cast(b, "arith.bitcast", bf16,
+                 ir_cast(b, "arith.trunci", ir_like(bf16, mlirIntegerTypeGet(b->context, 16)), upper));
+}
+
 // --- decoding
 
 static MlirValue decode_format(bits *k, const float_format *f, MlirValue code) {

@@ -41,6 +41,7 @@ const lower_pass *const lower_passes[] = {
     &lower_simplify_affine,
     &lower_widen_floats,
     &lower_expand_math,
+    &lower_round_in_place,
     &lower_expand_float_ops,
     &lower_to_llvm,
     &(const lower_pass){0},

@@ -35,6 +35,7 @@ extern const lower_pass lower_simplify_arith;
 extern const lower_pass lower_simplify_affine;
 extern const lower_pass lower_widen_floats;
 extern const lower_pass lower_expand_math;
+extern const lower_pass lower_round_in_place;
 extern const lower_pass lower_expand_float_ops;
 extern const lower_pass lower_to_llvm;
 

@@ -38,7 +38,8 @@
 #define TO_LLVM &lower_scf_to_cf, &lower_to_llvm, &lower_reconcile_casts, &lower_canonicalize, &lower_cse
 
 #define GPU_TO_LLVM TO_MEMORY, &lower_widen_floats, &lower_expand_math, &lower_expand_float_ops, TO_LLVM
-#define CPU_TO_LLVM TO_MEMORY, &lower_expand_math, &lower_expand_float_ops, &lower_cpu_entry, TO_LLVM
+#define CPU_TO_LLVM \
+  TO_MEMORY, &lower_expand_math, &lower_round_in_place, &lower_expand_float_ops, &lower_cpu_entry, TO_LLVM
 
 static const lower_pass *const optimize[] = {OPTIMIZE, 0};
 static const lower_pass *const gpu_loops[] = {INLINE, GPU_LOOPS, 0};
