@@ -117,9 +117,9 @@ def fits():
     edge = ((root - 1) / (root + 1) * mpf("1.0001")) ** 2
     # name: function, interval, degrees of P and Q, weight, power, digits are rounded to f32?
     return {
-        "tanh": (tanh, TINY, mpf("9.02") ** 2, 5, 4, relative(tanh), 2, True),
+        "tanh": (tanh, TINY, mpf("8.2") ** 2, 6, 3, relative(tanh), 2, True),
         "tanh_narrow": (tanh, TINY, mpf(5) ** 2, 3, 2, relative(tanh), 2, True),
-        "erf": (erf, TINY, mpf("3.93") ** 2, 6, 5, relative(erf), 2, True),
+        "erf": (erf, TINY, mpf("3.65") ** 2, 5, 5, relative(erf), 3, True),
         "erf_narrow": (erf, TINY, mpf(3) ** 2, 3, 3, relative(erf), 2, True),
         "exp": (exp_rest[0], -half_ln2 * mpf("1.0001"), half_ln2 * mpf("1.0001"), 4, 0, exp_rest[1], 1, True),
         "exp_narrow": (exp_rest[0], -half_ln2 * mpf("1.0001"), half_ln2 * mpf("1.0001"), 2, 0, exp_rest[1], 1, True),

@@ -64,11 +64,11 @@ MlirValue approx_atan(approx *a, MlirValue x);                // 1 ULP
 MlirValue approx_atan2(approx *a, MlirValue y, MlirValue x);  // 1 ULP
 MlirValue approx_sinh(approx *a, MlirValue x);                // 1 ULP
 MlirValue approx_cosh(approx *a, MlirValue x);                // 1 ULP
-MlirValue approx_tanh(approx *a, MlirValue x);                // 4 ULP; narrow: 2^-13 relative
+MlirValue approx_tanh(approx *a, MlirValue x);                // 6 ULP, never beyond 1; narrow: 2^-13 relative
 MlirValue approx_asinh(approx *a, MlirValue x);               // 1 ULP
 MlirValue approx_acosh(approx *a, MlirValue x);               // 1 ULP
 MlirValue approx_atanh(approx *a, MlirValue x);               // 1 ULP
-MlirValue approx_erf(approx *a, MlirValue x);                 // 4 ULP; narrow: 2^-14 relative
+MlirValue approx_erf(approx *a, MlirValue x);                 // 6 ULP, never beyond 1; narrow: 2^-14 relative
 
 // --- shared cores: f64 arithmetic that serves f32 results
 MlirValue approx_exp2_64(approx *a, MlirValue y);  // 2^y, |y| <= 1000; relative error 2^-40

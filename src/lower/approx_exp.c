@@ -5,9 +5,9 @@
 #include "lower/approx.h"
 
 #define LOG2_E 0x1.71547652b82fep+0
-// ln 2 in two parts; the first has 9 bits, so that its product with n is exact.
-#define LN2_HIGH 0x1.63p-1
-#define LN2_LOW -0x1.bd0105c610ca8p-13
+// ln 2 in two parts; the first has 13 bits, so that its product with n is exact.
+#define LN2_HIGH 0x1.62ep-1
+#define LN2_LOW 0x1.0bfbe8e7bcd5ep-15
 #define ROUND_32 0x1.8p+23
 #define ROUND_64 0x1.8p+52
 
@@ -56,7 +56,7 @@ MlirValue approx_exp(approx *a, MlirValue x) {
   return approx_mul(a, power, power_of_two(a, approx_int(a, "subi", k.bits, half)));
 }
 
-// 2^n expm1(r) + (2^n - 1), all at half size so that 2^128 does not overflow before it must. NaN and -0 pass through r.
+// 2^n expm1(r) + (2^n - 1), all at half size so that 2^128 does not overflow before it must.
 MlirValue approx_expm1(approx *a, MlirValue x) {
   reduced k = reduce(a, approx_clamp(a, x, -40, 89));
   MlirValue rest = approx_polynomial(a, k.r, expm1_rest, COUNT(expm1_rest));
@@ -64,9 +64,10 @@ MlirValue approx_expm1(approx *a, MlirValue x) {
   MlirValue scale = power_of_two(a, approx_int(a, "subi", k.bits, approx_i32(a, 1)));
   MlirValue half = approx_fma(a, scale, power, approx_sub(a, scale, approx_f32(a, 0.5)));
   MlirValue result = approx_add(a, half, half);
-  // Where n is 0 the polynomial is the result; the sum would lose tiny arguments and the sign of zero.
-  MlirValue is_small = approx_compare(a, "oeq", k.n, approx_f32(a, 0));
-  return ir_select(a->b, is_small, power, result);
+  // Where n is 0 the polynomial is the result; the sum would lose tiny arguments. Reduction loses the sign of zero.
+  MlirValue zero = approx_f32(a, 0);
+  result = ir_select(a->b, approx_compare(a, "oeq", k.n, zero), power, result);
+  return ir_select(a->b, approx_compare(a, "oeq", x, zero), x, result);
 }
 
 // The low bits of the shifted sum are n; shifted up to the exponent's place they are added to those of 1.0.
@@ -125,25 +126,26 @@ static MlirValue evaluate(approx *a, MlirValue x, const rational *f) {
   return approx_div(a, p, approx_polynomial(a, z, f->q, f->q_count));
 }
 
-static const double tanh_p[] = {0x1p+0, 0x1.1805e0p-3, 0x1.f9e6c6p-9, 0x1.d30daep-16, 0x1.036cdcp-25, -0x1.a426d4p-37};
-static const double tanh_q[] = {0x1p+0, 0x1.e15844p-2, 0x1.bde080p-6, 0x1.9b6bd0p-12, 0x1.567bc2p-20};
+static const double tanh_p[] = {0x1p+0,          0x1.0c94b6p-3,  0x1.9b4d48p-9,  0x1.82790ap-17,
+                                -0x1.75e572p-26, 0x1.0acee4p-34, -0x1.e0e572p-44};
+static const double tanh_q[] = {0x1p+0, 0x1.db9faep-2, 0x1.938a3ep-6, 0x1.103878p-12};
 static const double tanh_narrow_p[] = {0x1.ffffb2p-1, 0x1.c76302p-4, 0x1.209ce6p-10, -0x1.ae6a2ap-19};
 static const double tanh_narrow_q[] = {0x1p+0, 0x1.c727d4p-2, 0x1.058bfap-6};
 
 MlirValue approx_tanh(approx *a, MlirValue x) {
-  static const rational full = {9.02, tanh_p, tanh_q, COUNT(tanh_p), COUNT(tanh_q)};
+  static const rational full = {8.2, tanh_p, tanh_q, COUNT(tanh_p), COUNT(tanh_q)};
   static const rational narrow = {5, tanh_narrow_p, tanh_narrow_q, COUNT(tanh_narrow_p), COUNT(tanh_narrow_q)};
   return evaluate(a, x, a->narrow ? &narrow : &full);
 }
 
-static const double erf_p[] = {0x1.20dd76p+0,  0x1.7b16b4p-3,  0x1.bce242p-5,  0x1.f8234ap-9,
-                               0x1.8e2beep-12, 0x1.3aa56cp-18, -0x1.c5d01cp-27};
-static const double erf_q[] = {0x1p+0, 0x1.fd500ep-2, 0x1.d29d9cp-4, 0x1.fa6fa4p-7, 0x1.56a684p-10, 0x1.08e25ep-14};
+static const double erf_p[] = {0x1.20dd74p+0, 0x1.7174b2p-3,  0x1.a766d0p-5,
+                               0x1.bdbae8p-9, 0x1.2e6348p-12, 0x1.3343b4p-19};
+static const double erf_q[] = {0x1p+0, 0x1.f90b4cp-2, 0x1.c3689cp-4, 0x1.d287bcp-7, 0x1.1f177cp-10, 0x1.55a504p-15};
 static const double erf_narrow_p[] = {0x1.20dd84p+0, 0x1.3b373cp-3, 0x1.63dc64p-5, 0x1.8f5e5cp-11};
 static const double erf_narrow_q[] = {0x1p+0, 0x1.e10b40p-2, 0x1.84dd60p-4, 0x1.33b040p-7};
 
 MlirValue approx_erf(approx *a, MlirValue x) {
-  static const rational full = {3.93, erf_p, erf_q, COUNT(erf_p), COUNT(erf_q)};
+  static const rational full = {3.65, erf_p, erf_q, COUNT(erf_p), COUNT(erf_q)};
   static const rational narrow = {3, erf_narrow_p, erf_narrow_q, COUNT(erf_narrow_p), COUNT(erf_narrow_q)};
   return evaluate(a, x, a->narrow ? &narrow : &full);
 }

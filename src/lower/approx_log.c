@@ -8,8 +8,8 @@
 #include "lower/approx.h"
 
 #define LN2 0x1.62e42fefa39efp-1
-#define LN2_HIGH 0x1.63p-1
-#define LN2_LOW -0x1.bd0105c610ca8p-13
+#define LN2_HIGH 0x1.62ep-1
+#define LN2_LOW 0x1.0bfbe8e7bcd5ep-15
 #define ROOT_HALF_32 0x3f3504f3u
 #define ROOT_HALF_64 0x3fe6a09e667f3bcdu
 #define ONE_64 0x3ff0000000000000u

@@ -1,0 +1,71 @@
+// For tests of lowering by its results: MLIR text, through passes, into a function of this process.
+#ifndef HEDDLE_TARGET_KERNEL_TESTING_H_
+#define HEDDLE_TARGET_KERNEL_TESTING_H_
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "emit/ir_builder.h"
+#include "lower/pass.h"
+#include "target/cpu.h"
+
+typedef struct kernel_testing {
+  arena *arena;
+  cpu_jit *jit;
+} kernel_testing;
+
+static inline void kernel_testing_require(heddle_status status, const char *source) {
+  if (!status_is_ok(status)) print_error("%s\n%s\n", source, heddle_status_message(status));
+  assert_true(status_is_ok(status));
+}
+
+static inline lower_options kernel_testing_options(arena *a, bool exact) {
+  cpu_machine machine;
+  kernel_testing_require(cpu_machine_host(a, &machine), "host");
+  return cpu_lower_options(&machine, exact);
+}
+
+// Passes by name; ends with null. The way from scf to LLVM is added.
+static inline kernel_testing kernel_testing_start(const char *mlir, const char *const *names,
+                                                  const lower_options *options) {
+  kernel_testing k = {.arena = arena_create()};
+  MlirContext context = ir_context_create();
+  MlirModule module = mlirModuleCreateParse(context, mlirStringRefCreateFromCString(mlir));
+  kernel_testing_require(ir_diagnostics(context, HEDDLE_INVALID, "parsing"), mlir);
+  static const char *const to_llvm[] = {"convert-scf-to-cf", "xla-lower-to-llvm", NULL};
+  const lower_pass *passes[16];
+  int count = 0;
+  for (int i = 0; names[i]; i++) passes[count++] = lower_pass_find(str_from(names[i]));
+  for (int i = 0; to_llvm[i]; i++) passes[count++] = lower_pass_find(str_from(to_llvm[i]));
+  for (int i = 0; i < count; i++) assert_non_null(passes[i]);
+  passes[count] = NULL;
+  kernel_testing_require(lower_run(passes, mlirModuleGetOperation(module), options, NULL), mlir);
+  cpu_machine machine;
+  kernel_testing_require(cpu_machine_host(k.arena, &machine), mlir);
+  object_code object;
+  const object_options plain = {0};
+  kernel_testing_require(cpu_emit_object(k.arena, mlirModuleGetOperation(module), &machine, &plain, &object), mlir);
+  kernel_testing_require(cpu_jit_create(&k.jit), mlir);
+  kernel_testing_require(cpu_jit_add(k.jit, &object), mlir);
+  mlirModuleDestroy(module);
+  mlirContextDestroy(context);
+  return k;
+}
+
+static inline void *kernel_testing_function(kernel_testing *k, const char *name) {
+  void *address = NULL;
+  kernel_testing_require(cpu_jit_lookup(k->jit, name, &address), name);
+  return address;
+}
+
+static inline void kernel_testing_end(kernel_testing *k) {
+  cpu_jit_destroy(k->jit);
+  arena_destroy(k->arena);
+}
+
+#endif
