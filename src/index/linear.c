@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 void linear_begin(linear_context *c, const interval *dims, const interval *symbols) {
-  *c = (linear_context){.scratch = arena_create(), .dims = dims, .symbols = symbols};
+  enum { BUDGET = 2000000 };  // about half a second
+  *c = (linear_context){.scratch = arena_create(), .dims = dims, .symbols = symbols, .budget = BUDGET};
 }
 
 void linear_end(linear_context *c) { arena_destroy(c->scratch); }

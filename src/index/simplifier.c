@@ -15,7 +15,7 @@
 
 #include "index/indexing_map.h"
 
-enum { BUDGET = 2000000, MAX_DEPTH = 40, MAX_CANDIDATES = 32 };
+enum { MAX_DEPTH = 40, MAX_CANDIDATES = 32 };
 
 // A floordiv or mod met before: what it simplifies to, and its atom where it was left alone.
 typedef struct operation operation;
@@ -518,7 +518,6 @@ const linear *simplify_expr(linear_context *c, const affine_expr *e) {
   gathering g = {.context = c};
   affine_walk(&e, 1, gather_node, &g);
   vec_last(&g.nodes).is_root = true;
-  c->budget = BUDGET;
   for (int i = 0; i < g.nodes.size && !c->overflowed; ++i) {
     node *n = &g.nodes.data[i];
     affine_kind kind = n->expr->kind;
