@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup build run test fuzz bench format format-check tidy clean
 
-sources = find src include test -name '*.[ch]' -o -name '*.cc'
+sources = find src include test bench -name '*.[ch]' -o -name '*.cc'
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 16

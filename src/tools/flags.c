@@ -57,7 +57,7 @@ static heddle_status set_number(const flag *f, const char *value) {
   char *end;
   errno = 0;
   double number = strtod(value, &end);
-  bool is_whole = number == (double)(long)number && number >= -2147483648.0 && number <= 2147483647.0;
+  bool is_whole = number >= -2147483648.0 && number <= 2147483647.0 && number == (double)(long)number;
   if (end == value || *end || errno || (f->kind == FLAG_INT && !is_whole))
     return status_error(HEDDLE_INVALID, "--%s: found %s, wanted %s number", f->name, value,
                         f->kind == FLAG_INT ? "a whole" : "a");

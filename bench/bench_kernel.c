@@ -1,0 +1,140 @@
+// One module under measurement: a process that does what lines on standard input say and answers each with one line.
+//
+//   bench_kernel MODULE [--exact] [--threads=N] --input=@in0.npy ...
+//
+//   compile      text to runnable, anew:  compile SECONDS parse=SECONDS plan=SECONDS ...
+//   run N        best of N runs:          run SECONDS
+//   copy         a plain copy of the same traffic:  copy SECONDS
+//   write FILE   the last result as .npy: written
+//
+// run.py talks to two such processes in turn, so that both sides see the same machine.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "hlo/npy.h"
+#include "hlo/text.h"
+#include "tools/bandwidth.h"
+#include "tools/execute.h"
+
+typedef struct bench {
+  flag_list inputs;
+  int threads;
+  bool exact;
+  const char *path;
+  str source;
+  arena *arena;  // of the compiled program; a new one for each compilation
+  compiled program;
+  run bound;
+} bench;
+
+static void release(bench *b) {
+  if (!b->arena) return;
+  run_release(&b->bound);
+  compiled_release(&b->program);
+  arena_destroy(b->arena);
+  b->arena = NULL;
+}
+
+static heddle_status read_input(void *context, arena *a, int number, const shape *s, literal **out) {
+  const bench *b = context;
+  if (number >= b->inputs.size) return status_error(HEDDLE_INVALID, "no --input for %s", shape_text(a, s));
+  const char *path = b->inputs.data[number];
+  return npy_read(a, path + (path[0] == '@'), s, out);
+}
+
+static heddle_status bind_inputs(bench *b, const module *m) {
+  arena *scratch = arena_create();
+  literal **arguments;
+  heddle_status s = make_arguments(scratch, m, read_input, b, NULL, &arguments);
+  if (status_is_ok(s)) s = run_bind(b->arena, &b->program, m->entry->parameters.size, arguments, &b->bound);
+  arena_destroy(scratch);
+  return s;
+}
+
+static void print_stages(double seconds, double parse, const compile_times *times) {
+  printf("compile %.9f parse=%.9f", seconds, parse);
+  for (int i = 0; i < times->count; i++) printf(" %s=%.9f", times->stages[i].name, times->stages[i].seconds);
+  printf("\n");
+}
+
+static heddle_status compile(bench *b) {
+  release(b);
+  b->arena = arena_create();
+  double start = log_seconds();
+  module *m;
+  TRY(hlo_parse(b->arena, b->path, b->source, &m));
+  double parsed = log_seconds();
+  TRY(compile_cpu(b->arena, m, &(compile_options){.exact = b->exact, .threads = b->threads}, &b->program));
+  double end = log_seconds();
+  TRY(bind_inputs(b, m));
+  print_stages(end - start, parsed - start, &b->program.times);
+  return status_ok();
+}
+
+static heddle_status measure(bench *b, int runs) {
+  double best = 0;
+  for (int i = 0; i < runs; i++) {
+    double start = log_seconds();
+    TRY(run_execute(&b->bound));
+    double seconds = log_seconds() - start;
+    if (i == 0 || seconds < best) best = seconds;
+  }
+  printf("run %.9f\n", best);
+  return status_ok();
+}
+
+static heddle_status measure_copy(const bench *b) {
+  int64_t bytes = 0;
+  for (int i = 0; i < b->program.program.slice_count; i++) bytes += b->program.program.slices[i].bytes;
+  double speed = copy_bandwidth(bytes / 2, b->program.executable.threads);
+  if (speed <= 0) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a copy of %lld bytes", (long long)bytes / 2);
+  printf("copy %.9f\n", (double)bytes / speed);
+  return status_ok();
+}
+
+static heddle_status write_result(const bench *b, const char *path) {
+  arena *scratch = arena_create();
+  literal *result;
+  heddle_status s = run_fetch(scratch, &b->bound, &result);
+  if (status_is_ok(s)) s = npy_write(path, result);
+  arena_destroy(scratch);
+  if (status_is_ok(s)) printf("written\n");
+  return s;
+}
+
+static heddle_status obey(bench *b, char *line) {
+  line[strcspn(line, "\n")] = 0;
+  if (strcmp(line, "compile") == 0) return compile(b);
+  if (!b->arena) return status_error(HEDDLE_INVALID, "found %s, wanted compile first", line);
+  if (strncmp(line, "run ", 4) == 0) return measure(b, atoi(line + 4));
+  if (strcmp(line, "copy") == 0) return measure_copy(b);
+  if (strncmp(line, "write ", 6) == 0) return write_result(b, line + 6);
+  return status_error(HEDDLE_INVALID, "found %s, wanted compile, run, copy or write", line);
+}
+
+static heddle_status serve(arena *a, const char *path, void *argument) {
+  bench *b = argument;
+  char line[4096];
+  b->path = path;
+  heddle_status s = file_read(a, path, &b->source);
+  while (status_is_ok(s) && fgets(line, sizeof line, stdin)) {
+    s = obey(b, line);
+    fflush(stdout);
+  }
+  release(b);
+  return s;
+}
+
+int main(int argc, char **argv) {
+  bench b = {.threads = 2};
+  const flag flags[] = {
+      {"input", FLAG_LIST, &b.inputs, "@FILE.npy", "an argument"},
+      {"exact", FLAG_BOOL, &b.exact, NULL, "keep every rounding the HLO asks for"},
+      {"threads", FLAG_INT, &b.threads, "N", "threads to run on (2)"},
+      {0},
+  };
+  const command_line line = {"bench_kernel MODULE [flags]", "Compiles and runs as standard input says.", flags};
+  return command_main(&line, argc - 1, argv + 1, NULL, serve, &b);
+}

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Heddle against jax.jit on the same machine in the same run: `make bench`.
+
+    run.py [--rounds=15] [--runs=5] [--compiles=5] [--threads=2] [--peer-python=PYTHON] [--filter=REGEX] [--no-install]
+
+Each kernel has one process per contender (Heddle, Heddle --exact, JAX), all pinned to the same cores. They take turns: a
+round is a few runs of each, of which the fastest counts; the table shows medians over the rounds and their ratio. So a
+machine that slows down slows all of them down. The peer keeps its memory between runs (glibc's tunables below), as we keep
+ours. Compile time is text to runnable for Heddle, traced function to runnable (lower and compile) for JAX; the first
+compilation of a process is shown apart, since it pays for start-up.
+
+JAX comes from --peer-python, or from build/bench-venv, which is made (pip install jax) if it is not there. Without JAX
+Heddle is measured alone.
+"""
+import argparse
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+VENV = ROOT / "build" / "bench-venv"
+JAX = "jax==0.10.2"
+PEER_ENVIRONMENT = {
+    "GLIBC_TUNABLES": "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184:"
+                      "glibc.malloc.top_pad=67108864:glibc.malloc.arena_max=1",
+    "JAX_PLATFORMS": "cpu",
+}
+KERNELS = {
+    "gelu": "examples/gelu.hlo",
+    "gelu_f32": "bench/kernels/gelu_f32.hlo",
+    "bias_gelu_bf16": "bench/kernels/bias_gelu_bf16.hlo",
+    "add_one_f32": "bench/kernels/add_one_f32.hlo",
+    "exp_chain_f32": "bench/kernels/exp_chain_f32.hlo",
+}
+REST = 0.02  # seconds between turns, in which the other side's threads go to sleep
+
+
+class Contender:
+    """A process that answers lines."""
+
+    def __init__(self, name, command, cpus, environment=None):
+        self.name = name
+        self.times = []
+        self.compiles = []
+        self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, env={**os.environ, **(environment or {})},
+                                        preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+
+    def answer(self):
+        line = self.process.stdout.readline().split()
+        if not line:
+            sys.exit(f"run.py: {self.name} ended with status {self.process.wait()}")
+        return line
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def compile(self):
+        self.compiles.append(float(self.ask("compile")[1]))
+
+    def run(self, runs):
+        self.times.append(float(self.ask(f"run {runs}")[1]))
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+    def median(self):
+        return statistics.median(self.times)
+
+    def median_compile(self):
+        return statistics.median(self.compiles[1:] or self.compiles)
+
+
+def peer_python(arguments):
+    """The interpreter that has JAX, or None."""
+    python = pathlib.Path(arguments.peer_python or VENV / "bin" / "python")
+    if not python.exists() and not arguments.peer_python and not arguments.no_install:
+        print(f"making {VENV.relative_to(ROOT)} with {JAX}", flush=True)
+        made = subprocess.run([sys.executable, "-m", "venv", VENV]).returncode == 0
+        if not made or subprocess.run([python, "-m", "pip", "install", "-q", JAX]).returncode != 0:
+            subprocess.run(["rm", "-rf", VENV])
+    if python.exists() and subprocess.run([python, "-c", "import jax"], capture_output=True).returncode == 0:
+        return python
+    print("JAX is not there (see bench/run.py --help): Heddle is measured alone", flush=True)
+    return None
+
+
+def heddle(name, kernel, folder, cpus, arguments, *flags):
+    inputs = [f"--input=@{path}" for path in sorted(folder.glob("in*.npy"))]
+    command = [arguments.bench_kernel, ROOT / KERNELS[kernel], f"--threads={arguments.threads}", *inputs, *flags]
+    return Contender(name, command, cpus)
+
+
+def write_own_inputs(kernel, folder):
+    """Arguments when there is no peer that makes them: what run_hlo_module would take is not needed, any values do."""
+    text = (ROOT / KERNELS[kernel]).read_text(encoding="utf-8")
+    entry = text[text.index("ENTRY"):]
+    width = {"bf16": 2, "f32": 4}
+    for kind, dims, number in re.findall(r"(bf16|f32)\[([\d,]+)\] parameter\((\d+)\)", entry):
+        shape = tuple(int(dim) for dim in dims.split(","))
+        count = 1
+        for dim in shape:
+            count *= dim
+        header = f"{{'descr': '{'<u2' if kind == 'bf16' else '<f4'}', 'fortran_order': False, 'shape': {shape}, }}"
+        header = header.ljust(117) + "\n"
+        # 1.0 and 0.5 in turn
+        pair = {"bf16": b"\x80\x3f\x00\x3f", "f32": b"\x00\x00\x80\x3f\x00\x00\x00\x3f"}[kind]
+        data = (pair * (count // 2 + 1))[:count * width[kind]]
+        prefix = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little")
+        (folder / f"in{number}.npy").write_bytes(prefix + header.encode() + data)
+
+
+def measure(kernel, python, cpus, arguments):
+    """Runs all contenders on one kernel; returns them and the seconds of a copy."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        contenders = []
+        if python:
+            jax = Contender("jax", [python, ROOT / "bench" / "peer_jax.py", kernel, folder], cpus, PEER_ENVIRONMENT)
+            jax.answer()
+            contenders.append(jax)
+        else:
+            write_own_inputs(kernel, folder)
+        ours = heddle("heddle", kernel, folder, cpus, arguments)
+        contenders.append(ours)
+        contenders.append(heddle("heddle --exact", kernel, folder, cpus, arguments, "--exact"))
+        for _ in range(arguments.compiles):
+            for contender in contenders:
+                contender.compile()
+                time.sleep(REST)
+        for contender in contenders:
+            contender.ask("run 3")
+        for _ in range(arguments.rounds):
+            for contender in contenders:
+                contender.run(arguments.runs)
+                time.sleep(REST)
+        copy = statistics.median(float(ours.ask("copy")[1]) for _ in range(5))
+        for contender in contenders[1:] if python else []:
+            contender.ask(f"write {folder}/out.npy")
+            contender.difference = jax.ask(f"check {folder}/out.npy")[1]
+        for contender in contenders:
+            contender.end()
+        return contenders, copy
+
+
+def report(kernel, contenders, copy):
+    peer = contenders[0] if contenders[0].name == "jax" else None
+    for contender in contenders:
+        times = f"{contender.median() * 1e3:9.3f} ms {100 * copy / contender.median():4.0f} %"
+        compiles = f"{contender.compiles[0] * 1e3:8.1f} ms {contender.median_compile() * 1e3:8.1f} ms"
+        ratios = ""
+        if peer and contender is not peer:
+            ratios = (f" {peer.median() / contender.median():6.2f}x {peer.compiles[0] / contender.compiles[0]:6.2f}x "
+                      f"{peer.median_compile() / contender.median_compile():6.2f}x   {contender.difference}")
+        print(f"{kernel:15} {contender.name:15} {times}   {compiles}  {ratios}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--compiles", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--peer-python")
+    parser.add_argument("--no-install", action="store_true")
+    parser.add_argument("--bench-kernel", default=str(ROOT / "build" / "bench" / "bench_kernel"))
+    arguments = parser.parse_args()
+    python = peer_python(arguments)
+    cpus = set(sorted(os.sched_getaffinity(0))[:arguments.threads])
+    print(f"cores {sorted(cpus)}, {arguments.rounds} rounds of {arguments.runs} runs; speed-ups are JAX's time over ours\n")
+    print(f"{'kernel':15} {'':15} {'run':>12} {'copy':>6}   {'1st compile':>11} {'later':>11}   {'run':>6} "
+          f"{'1st':>7} {'later':>7}   differs by")
+    for kernel in KERNELS:
+        if re.search(arguments.filter, kernel):
+            report(kernel, *measure(kernel, python, cpus, arguments))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+#include "opt/dead_code.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hlo/text.h"
+
+// Cleans the module and expects what is left of it, printed without header and layouts.
+static void expect(arena *a, const char *before, const char *after) {
+  module *m;
+  assert_true(status_is_ok(hlo_parse(a, "test", str_from(before), &m)));
+  assert_true(status_is_ok(dead_code_run(m)));
+  assert_true(status_is_ok(module_verify(m)));
+  text t = {0};
+  for (int i = 0; i < m->computations.size; i++)
+    hlo_print_computation(&t, m->computations.data[i], (hlo_print_options){0});
+  assert_string_equal(text_cstr(&t), after);
+  text_free(&t);
+}
+
+static void test_chains_go(void **state) {
+  expect(*state,
+         "ENTRY e { p = f32[] parameter(0) q = f32[] parameter(1) a = f32[] negate(p) b = f32[] abs(a)\n"
+         "  c = f32[] add(a, b) ROOT r = f32[] sine(p) }",
+         "ENTRY e {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT r = f32[] sine(p)\n}\n");
+}
+
+static void test_uncalled_computations_go(void **state) {
+  expect(*state,
+         "f { x = f32[] parameter(0) ROOT y = f32[] negate(x) }\n"
+         "g { x = f32[] parameter(0) ROOT y = f32[] call(x), to_apply=f }\n"
+         "h { x = f32[] parameter(0) ROOT y = f32[] abs(x) }\n"
+         "ENTRY e { p = f32[4] parameter(0) ROOT r = f32[4] map(p), dimensions={0}, to_apply=h }",
+         "h {\n  x = f32[] parameter(0)\n  ROOT y = f32[] abs(x)\n}\n"
+         "ENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] map(p), dimensions={0}, to_apply=h\n}\n");
+}
+
+static void test_effects_stay(void **state) {
+  static const char text_with_effects[] =
+      "ENTRY e {\n  p = f32[] parameter(0)\n  c = f32[] custom-call(p), custom_call_target=\"log\", "
+      "custom_call_has_side_effect=true\n  w = f32[] negate(p)\n"
+      "  ROOT r = f32[] sine(p), control-predecessors={w}\n}\n";
+  expect(*state, text_with_effects, text_with_effects);
+}
+
+static int set_up(void **state) {
+  *state = arena_create();
+  return 0;
+}
+
+static int tear_down(void **state) {
+  arena_destroy(*state);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_chains_go, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_uncalled_computations_go, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_effects_stay, set_up, tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+#include "tools/flags.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// What a command line with one flag of each kind was parsed to.
+typedef struct parsed {
+  bool on;
+  int count;
+  double bound;
+  const char *name;
+  flag_list inputs, files;
+  bool help;
+  heddle_status status;
+} parsed;
+
+static arena *test_arena;
+
+static parsed parse(int argc, const char *const *words) {
+  static parsed p;
+  p = (parsed){.count = 7, .bound = 0.5, .name = "nobody"};
+  const flag flags[] = {{"on", FLAG_BOOL, &p.on, NULL, "a switch"},
+                        {"count", FLAG_INT, &p.count, "N", "a whole number"},
+                        {"bound", FLAG_DOUBLE, &p.bound, "X", "a number"},
+                        {"name", FLAG_TEXT, &p.name, "TEXT", "a text"},
+                        {"input", FLAG_LIST, &p.inputs, "FILE", "may come several times"},
+                        {0}};
+  const command_line line = {"tool [flags] FILE", "Does nothing.", flags};
+  p.status = flags_parse(test_arena, &line, argc, (char **)words, &p.files, &p.help);
+  return p;
+}
+
+#define PARSE(...) parse((int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)), (const char *[]){__VA_ARGS__})
+
+static void expect_error(parsed p, const char *message) {
+  assert_int_equal(heddle_status_code(p.status), HEDDLE_INVALID);
+  assert_string_equal(status_brief(p.status), message);
+  heddle_status_free(p.status);
+}
+
+static void test_every_spelling(void **state) {
+  (void)state;
+  parsed p = PARSE("--on", "a.hlo", "--count=3", "-bound", "1e-3", "--name", "x=y", "--input=1", "-input=2", "-");
+  assert_true(status_is_ok(p.status));
+  assert_true(p.on);
+  assert_int_equal(p.count, 3);
+  assert_true(p.bound == 1e-3);
+  assert_string_equal(p.name, "x=y");
+  assert_int_equal(p.inputs.size, 2);
+  assert_string_equal(p.inputs.data[1], "2");
+  assert_int_equal(p.files.size, 2);
+  assert_string_equal(p.files.data[1], "-");
+}
+
+static void test_defaults_stay(void **state) {
+  (void)state;
+  parsed p = parse(0, NULL);
+  assert_true(status_is_ok(p.status));
+  assert_int_equal(p.count, 7);
+  assert_string_equal(p.name, "nobody");
+  assert_string_equal(PARSE("--name=").name, "");
+}
+
+static void test_switches(void **state) {
+  (void)state;
+  assert_true(PARSE("--on=true").on);
+  assert_true(PARSE("--on=1").on);
+  assert_false(PARSE("--on", "--noon").on);
+  assert_false(PARSE("--on", "--on=false").on);
+  expect_error(PARSE("--on=maybe"), "--on: found maybe, wanted true or false");
+}
+
+static void test_numbers(void **state) {
+  (void)state;
+  assert_int_equal(PARSE("--count=-2147483648").count, INT32_MIN);
+  expect_error(PARSE("--count=2147483648"), "--count: found 2147483648, wanted a whole number");
+  expect_error(PARSE("--count=1.5"), "--count: found 1.5, wanted a whole number");
+  expect_error(PARSE("--count=3x"), "--count: found 3x, wanted a whole number");
+  expect_error(PARSE("--count="), "--count: found , wanted a whole number");
+  expect_error(PARSE("--count=nan"), "--count: found nan, wanted a whole number");
+  expect_error(PARSE("--bound=1e999"), "--bound: found 1e999, wanted a number");
+}
+
+static void test_mistakes(void **state) {
+  (void)state;
+  expect_error(PARSE("--cuont=3"), "unknown flag --cuont; did you mean --count?");
+  expect_error(PARSE("--zzz"), "unknown flag --zzz (--help lists them)");
+  expect_error(PARSE("--nocount"), "unknown flag --nocount; did you mean --count?");
+  expect_error(PARSE("--name"), "--name wants a value: --name=TEXT");
+}
+
+static void test_help_wins(void **state) {
+  (void)state;
+  parsed p = PARSE("--help", "--zzz");
+  assert_true(status_is_ok(p.status));
+  assert_true(p.help);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  test_arena = arena_create();
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  arena_destroy(test_arena);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_every_spelling), cmocka_unit_test(test_defaults_stay), cmocka_unit_test(test_switches),
+      cmocka_unit_test(test_numbers),        cmocka_unit_test(test_mistakes),      cmocka_unit_test(test_help_wins),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
