@@ -30,12 +30,12 @@ static bool starts_with(const lexer *l, size_t at, const char *prefix) {
 
 // Offset just behind the comment that starts at `at`; 0 if it never ends. A line comment ends before its newline.
 static size_t comment_end(const lexer *l, size_t at) {
-  const char *data = l->source.data, *found;
+  const char *data = l->source.data;
   if (data[at + 1] == '/') {
-    found = memchr(data + at, '\n', l->source.size - at);
-    return found ? (size_t)(found - data) : l->source.size;
+    while (at < l->source.size && data[at] != '\n' && data[at] != '\r') at++;
+    return at;
   }
-  found = memmem(data + at + 2, l->source.size - at - 2, "*/", 2);
+  const char *found = memmem(data + at + 2, l->source.size - at - 2, "*/", 2);
   return found ? (size_t)(found - data) + 2 : 0;
 }
 

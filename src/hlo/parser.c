@@ -259,7 +259,7 @@ static bool parse_module(parser *p) {
   bool has_header = parser_take_word(p, "HloModule");
   if (has_header && !parse_header(p)) return false;
   if (!parse_tables(p)) return false;
-  if (!has_header && starts_instruction(p)) {
+  if (!has_header && (starts_instruction(p) || parser_starts_shape(p))) {
     parse_open_instructions(p);
   } else if (p->tok.kind == TOKEN_END) {
     return parser_found(p, has_header ? "a computation" : "HloModule or a computation");

@@ -110,6 +110,7 @@ static bool parse_attribute(parser *p, hlo_opcode op, hlo_opcode async, hlo_attr
   if (name.kind != TOKEN_WORD) return parser_found(p, "the name of an attribute");
   parser_advance(p);
   hlo_attribute_id id = hlo_attribute_from_text(name.text);
+  if (id == HLO_ATTRIBUTE_SLICE_SIZES && hlo_op_has(op, TRAIT_COLLECTIVE)) id = HLO_ATTRIBUTE_SLICE_SIZES_OF_TRANSFERS;
   if (id == HLO_ATTRIBUTE_COUNT || (!is_accepted(op, id) && !is_accepted(async, id))) return refuse(p, op, name, id);
   if (attributes_has(x, id)) parser_error(p, name, "attribute '%s' is given twice", hlo_attribute_infos[id].text);
   attributes_mark(x, id);

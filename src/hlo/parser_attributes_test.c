@@ -148,6 +148,13 @@ static void test_groups(void **state) {
   expect(*state, HLO_ALL_TO_ALL, ", replica_groups=mesh['x'=2]{x}", NULL);
 }
 
+// The name stands for two different things.
+static void test_slice_sizes(void **state) {
+  assert_int_equal(parse(*state, HLO_GATHER, ", slice_sizes={1,4}")->slice_sizes.data[1], 4);
+  expect(*state, HLO_COLLECTIVE_PERMUTE, ", source_target_pairs={{0,1}}, slice_sizes={{1,8},{1,8}}",
+         ", slice_sizes={{1,8},{1,8}}, source_target_pairs={{0,1}}");
+}
+
 static void test_precisions(void **state) {
   hlo_attributes *x = expect(*state, HLO_DOT, ", operand_precision={highest,default}", NULL);
   assert_int_equal(x->precision_count, 2);
@@ -164,6 +171,7 @@ static void test_custom_calls(void **state) {
              "literal=s32[2,2]{1,0} {{1, 2}, /*i0=1*/ {3, 4}}",
              NULL);
   assert_int_equal(x->operand_layout_count, 2);
+  expect(*state, HLO_CUSTOM_CALL, ", custom_call_target=\"f\", literal=( s32[2]{0} {4, 1}, (pred[] true) )", NULL);
   assert_true(str_is(*attributes_raw(x, "api_version"), "API_VERSION_TYPED_FFI"));
   assert_null(attributes_raw(x, "schedule"));
 }
@@ -249,6 +257,7 @@ int main(void) {
       cmocka_unit_test(test_windows),
       cmocka_unit_test(test_dim_labels),
       cmocka_unit_test(test_groups),
+      cmocka_unit_test(test_slice_sizes),
       cmocka_unit_test(test_precisions),
       cmocka_unit_test(test_custom_calls),
       cmocka_unit_test(test_backend_config),

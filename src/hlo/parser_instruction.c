@@ -25,6 +25,21 @@ static bool parse_opcode(parser *p, hlo_opcode *op, hlo_opcode *wrapped) {
   return true;
 }
 
+static const void *number_key(int64_t number) {
+  return (const void *)(intptr_t)number;  // NOLINT(performance-no-int-to-ptr): maps take integers as keys
+}
+
+// Instructions with nothing around them may give an operand's shape and nothing else.
+static instruction *add_unnamed_parameter(parser *p, frame *f, const shape *s) {
+  pending_instruction pending = {.where = p->tok, .is_unnamed = true};
+  pending.instruction = computation_add(f->computation, HLO_PARAMETER, (str){0}, s, 0, NULL);
+  pending.instruction->attributes->index = f->numbers.size;
+  pending.instruction->where = parser_where(p, p->tok);
+  ptr_map_put(p->scratch, &f->numbers, number_key(f->numbers.size), pending.instruction);
+  vec_push(p->scratch, &f->pending, pending);
+  return pending.instruction;
+}
+
 static bool parse_operand(parser *p, frame *f, operand_list *out) {
   operand_ref ref = {0};
   if (parser_starts_shape(p) && !parser_shape(p, &ref.given)) return false;
@@ -36,6 +51,8 @@ static bool parse_operand(parser *p, frame *f, operand_list *out) {
     if (!is_ok) return false;
   } else if (parser_is_name(p)) {
     parser_advance(p);
+  } else if (f->is_open && ref.given && (p->tok.kind == ',' || p->tok.kind == ')')) {
+    ref.inlined = add_unnamed_parameter(p, f, ref.given);
   } else {
     return parser_found(p, "the name of an operand");
   }
@@ -61,10 +78,6 @@ static bool check_arity(parser *p, hlo_opcode op, int found, token where) {
     return parser_error(p, where, "found %d operand%s of %s, wanted at least %d", found, found == 1 ? "" : "s",
                         info->text, info->min_operands);
   return true;
-}
-
-static const void *number_key(int64_t number) {
-  return (const void *)(intptr_t)number;  // NOLINT(performance-no-int-to-ptr): maps take integers as keys
 }
 
 // A parameter's number. More parameters than the text has room for are refused, so that a gap is found cheaply.
@@ -146,6 +159,8 @@ static bool parse_named(parser *p, frame *f, token name, bool is_root, token roo
 }
 
 bool parser_instruction(parser *p, frame *f) {
+  instruction *unnamed;
+  if (f->is_open && parser_starts_shape(p)) return parser_operation(p, f, NULL, NULL, &unnamed);
   token root = p->tok;
   bool is_root = root.kind == TOKEN_WORD && str_is(root.text, "ROOT") && parser_peek(p).kind != '=';
   if (is_root) parser_advance(p);

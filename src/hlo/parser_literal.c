@@ -42,7 +42,8 @@ static bool parse_integer(parser *p, element_writer *w, int64_t i) {
   errno = 0;
   uint64_t magnitude = digits[0] < '0' || digits[0] > '9' ? 0 : strtoull(digits, &end, is_hex ? 16 : 10);
   if (digits[0] < '0' || digits[0] > '9' || !is_end_of(at, end)) return parser_found(p, "an integer");
-  bool is_signed = w->type->class == CLASS_SIGNED;
+  // XLA takes a negative number for u64's bits.
+  bool is_signed = w->type->class == CLASS_SIGNED || (is_negative && w->type->bits == 64);
   uint64_t largest = UINT64_MAX >> (64 - w->type->bits + is_signed);
   if (is_negative) largest = is_signed ? largest + 1 : 0;
   if (errno == ERANGE || magnitude > largest) return out_of_range(p, at, w);

@@ -84,8 +84,17 @@ static bool take_int(str *s, int64_t *out) {
   return n > 0 && n < 19;
 }
 
+static str without_blanks(arena *a, str s) {
+  char *copy = arena_alloc(a, s.size + 1);
+  size_t size = 0;
+  for (size_t i = 0; i < s.size; i++)
+    if (s.data[i] != ' ') copy[size++] = s.data[i];
+  return (str){copy, size};
+}
+
 static bool parse_tile(parser *p, str inside, layout_tile *tile) {
   VEC(int64_t) dims = {0};
+  inside = without_blanks(p->scratch, inside);
   while (inside.size) {
     int64_t dim = 0;
     if (dims.size && inside.data[0] != ',') return false;

@@ -72,6 +72,9 @@ static void test_without_header(void **state) {
   expect_form(*state, "%y = f32[2] add(f32[2] %a, f32[2] %b)",
               "HloModule main\n\nENTRY main {\n  ROOT y = f32[2] add(a, b)\n  a = f32[2] parameter(0)\n"
               "  b = f32[2] parameter(1)\n}\n");
+  expect_form(*state, "f32[2]{0} add(f32[2]{0}, f32[2]{0})",
+              "HloModule main\n\nENTRY main {\n  parameter = f32[2]{0} parameter(0)\n"
+              "  parameter.2 = f32[2]{0} parameter(1)\n  ROOT add = f32[2]{0} add(parameter, parameter.2)\n}\n");
   // Without ENTRY the last computation is the entry.
   expect_form(*state, "HloModule m\nf { ROOT p = f32[] parameter(0) }\ng { ROOT p = f32[] parameter(0) }",
               "HloModule m\n\nf {\n  ROOT p = f32[] parameter(0)\n}\n\nENTRY g {\n  ROOT p = f32[] parameter(0)\n}\n");
@@ -212,12 +215,14 @@ static void test_shapes(void **state) {
                                      "f32[10]{0:#(u32)*(u16)}",
                                      "f32[2]{0:S(1)SC(0:1,2)}",
                                      "f32[2]{0:P(f32[10,10]{0,1})}",
+                                     "f32[2,3]{1,0:S(3)SC(0:10)(1:4,5)}",
                                      "f32[]{:T(128)}",
                                      "(f32[], f32[], f32[], f32[], f32[], /*index=5*/f32[])"};
   for (size_t i = 0; i < sizeof same / sizeof *same; i++) expect_shape(*state, same[i], same[i]);
   expect_shape(*state, "( f32[ 2 , 3 ]{ 1 , 0 } , s32[] )", "(f32[2,3]{1,0}, s32[])");
   expect_shape(*state, "f32[2,3]{:S(1)}", "f32[2,3]{1,0:S(1)}");
   expect_shape(*state, "f32[]{}", "f32[]");
+  expect_shape(*state, "f32[2,3,4]{0,1,2:T(2, * , 128)}", "f32[2,3,4]{0,1,2:T(2,*,128)}");
 }
 
 int main(void) {

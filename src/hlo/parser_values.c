@@ -299,12 +299,23 @@ static bool parse_backend_config(parser *p, hlo_attributes *x) {
   return true;
 }
 
-// A literal is checked, then kept as it was written.
-static bool parse_literal_text(parser *p, hlo_attributes *x) {
+// A value with its shape before it; in a tuple before each element.
+static bool parse_shaped_literal(parser *p) {
   const shape *s;
   literal *value;
+  if (p->tok.kind != '(') return parser_shape(p, &s) && parser_literal(p, s, &value);
+  bool is_ok = parser_enter(p);
+  parser_advance(p);
+  for (int i = 0; is_ok && p->tok.kind != ')'; i++)
+    is_ok = (i == 0 || parser_expect(p, ',', "',' or ')'")) && parse_shaped_literal(p);
+  parser_leave(p);
+  return is_ok && parser_expect(p, ')', "')'");
+}
+
+// A literal is checked, then kept as it was written.
+static bool parse_literal_text(parser *p, hlo_attributes *x) {
   size_t start = p->tok.start;
-  if (!parser_shape(p, &s) || !parser_literal(p, s, &value)) return false;
+  if (!parse_shaped_literal(p)) return false;
   str written = {p->lexer.source.data + start, p->last_end - start};
   attributes_add_raw(p->arena, x, STR("literal"), str_copy(p->arena, written));
   return true;
