@@ -36,6 +36,7 @@ static void print_help(void) {
       "  --has-bf16, --has-f16, --has-fma, --use-libdevice\n"
       "  --split-input-file    modules separated by lines `// -----`\n"
       "  --print-after-all, --print-after=PASS, --until=PASS, --bisect=N\n"
+      "  --time                seconds per pass, on standard error\n"
       "  --mlir-print-op-generic\n\npasses:\n");
   for (int i = 0; lower_passes[i]->name; i++) printf("  -%-44s %s\n", lower_passes[i]->name, lower_passes[i]->summary);
   printf("\ngroups:\n");
@@ -64,6 +65,7 @@ static bool parse_switch(command *c, const char *flag) {
       {"split-input-file", &c->split},
       {"print-after-all", &c->observer.print_all},
       {"mlir-print-op-generic", &c->is_generic},
+      {"time", &c->observer.time},
   };
   for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
     if (strcmp(flag, switches[i].name) == 0) return *switches[i].value = true;
@@ -138,6 +140,9 @@ static heddle_status run_module(command *c, MlirContext context, str source) {
   c->passes.size--;
   heddle_status status = lower_run(c->passes.data, op, &c->options, &c->observer);
   if (status_is_ok(status)) print_module(c, op);
+  for (int i = 0; i < c->observer.timing_count; i++)
+    fprintf(stderr, "%10.6f %s\n", c->observer.timings[i].seconds, c->observer.timings[i].pass);
+  c->observer.timing_count = 0;
   mlirModuleDestroy(module);
   return status;
 }
