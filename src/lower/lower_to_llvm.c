@@ -9,9 +9,11 @@
 #include "lower/passes.h"
 
 // Complex first: it makes structs and arithmetic on their parts; func last, so that calls agree with their callees.
-#define CONVERSIONS                                                                                         \
-  "convert-complex-to-llvm,convert-vector-to-llvm,arith-expand,convert-math-to-llvm,convert-arith-to-llvm," \
-  "convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts"
+// Not all of them look at the data layout for the width of `index` (cf does not), so those that can are told.
+#define CONVERSIONS                                                                   \
+  "convert-complex-to-llvm,convert-vector-to-llvm,arith-expand,convert-math-to-llvm," \
+  "convert-arith-to-llvm{index-bitwidth=%d},convert-cf-to-llvm{index-bitwidth=%d},"   \
+  "convert-func-to-llvm{index-bitwidth=%d},reconcile-unrealized-casts"
 
 #define INDEX_BITS "xla.index_bits"  // on the module, by lower-tensors, when addresses need more than the default
 
@@ -50,7 +52,9 @@ static void mark_functions(lower_context *c, MlirOperation module) {
 }
 
 static heddle_status convert(lower_context *c, MlirOperation module) {
-  MlirPassManager manager = lower_upstream_manager(c->context, "builtin.module", CONVERSIONS);
+  int bits = index_bits(c, module);
+  const char *conversions = arena_printf(c->scratch, CONVERSIONS, bits, bits, bits);
+  MlirPassManager manager = lower_upstream_manager(c->context, "builtin.module", conversions);
   bool succeeded = mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(manager, module));
   mlirPassManagerDestroy(manager);
   TRY(ir_diagnostics(c->context, HEDDLE_INTERNAL, "conversion to LLVM"));
