@@ -44,7 +44,7 @@ bool indexing_map_equal(const indexing_map *l, const indexing_map *r);  // same 
 indexing_map *indexing_map_compose(arena *a, const indexing_map *first, const indexing_map *second);
 
 // Simplifies constraints to a fixpoint, then results with the tightened ranges; point variables become constants;
-// always- true constraints go; an unsatisfiable one makes the map empty. The set of (domain point -> result) pairs
+// always-true constraints go; an unsatisfiable one makes the map empty. The set of (domain point -> result) pairs
 // never changes.
 indexing_map *indexing_map_simplify(arena *a, const indexing_map *m);
 // Drops variables no result and no constraint uses (and whose bounds are not empty). `removed_*` (may be null) get one
