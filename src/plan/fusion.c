@@ -6,6 +6,11 @@
 #include "plan/fusion.h"
 
 #include "opt/call_inliner.h"
+#include "plan/work_estimate.h"
+
+// Estimated scalar operations of one kernel beyond which it is refused; the estimate errs high by one or two powers of
+// ten.
+#define WORK_LIMIT 1e13
 
 typedef struct planner {
   arena *arena;  // the plan's
@@ -149,18 +154,6 @@ int64_t plan_buffer_bytes(const shape *s) {
   return bits < 8 ? count / (8 / bits) + (count % (8 / bits) != 0) : count * (bits / 8);
 }
 
-// Scalar operations one element of the instruction takes, given its operands' values.
-static int64_t operation_count(const instruction *i) {
-  int64_t work = hlo_op_has(i->opcode, TRAIT_EXPENSIVE) ? 20 : 1;
-  if (i->opcode == HLO_REDUCE || i->opcode == HLO_DOT || i->opcode == HLO_CONVOLUTION) {
-    const shape *result = shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
-    int64_t results = shape_element_count(result), operands = shape_element_count(i->operands[0]->shape);
-    int64_t each = results > 0 ? operands / results : 1;
-    work *= each > 1 ? each : 1;
-  }
-  return work;
-}
-
 static launch_cost cost_of(const kernel_plan *k, const instruction_list *body, int64_t elements) {
   launch_cost cost = {.smallest_output_bits = 64};
   int64_t bytes = 0;
@@ -172,7 +165,7 @@ static launch_cost cost_of(const kernel_plan *k, const instruction_list *body, i
   }
   for (int i = 0; i < body->size; i++) {
     const instruction *x = body->data[i];
-    cost.operations += operation_count(x);
+    cost.operations += work_operations(x);
     cost.prevents_vectors |= x->opcode == HLO_REDUCE_WINDOW || x->opcode == HLO_DOT || x->opcode == HLO_CONVOLUTION ||
                              is_variadic_reduction(x) || (x->opcode == HLO_CONCATENATE && x->operand_count > 10);
   }
@@ -212,6 +205,18 @@ static void fill_buffers(planner *p, kernel_plan *k, const instruction_list *bod
   }
 }
 
+// A kernel that would not end is refused rather than run.
+static heddle_status check_work(planner *p, const kernel_plan *k, const instruction_list *body) {
+  double work = work_estimate(p->scratch, body) * (double)shape_element_count(k->outputs[0].shape);
+  if (work <= WORK_LIMIT) return status_ok();
+  const instruction *root = k->outputs[0].root;
+  return status_at(
+      HEDDLE_UNIMPLEMENTED, root->where,
+      "%s %s as one kernel would take about %.0e operations, since values are computed again where they are "
+      "read; programs of several kernels cannot be planned yet",
+      hlo_op_text(root->opcode), name_of(p->scratch, root), work);
+}
+
 // The kernel that stores the leaves numbers[0 … count).
 static heddle_status plan_kernel(planner *p, const char *name, const result_leaf *leaves, const int *numbers, int count,
                                  const kernel_plan **out) {
@@ -226,6 +231,7 @@ static heddle_status plan_kernel(planner *p, const char *name, const result_leaf
   TRY(collect(p, roots, count, &body));
   TRY(check_called(p, &body));
   fill_buffers(p, k, &body, leaves, numbers);
+  TRY(check_work(p, k, &body));
   int64_t elements = shape_element_count(k->outputs[0].shape);
   launch_cost cost = cost_of(k, &body, elements);
   k->launch = launch_decide(&p->target, elements, &cost);

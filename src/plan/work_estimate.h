@@ -1,0 +1,15 @@
+// How much one kernel would compute, values computed again wherever they are read included.
+#ifndef HEDDLE_PLAN_WORK_ESTIMATE_H_
+#define HEDDLE_PLAN_WORK_ESTIMATE_H_
+
+#include "hlo/module.h"
+
+// Scalar operations per element of the roots; an estimate, in double since it grows as a product of loop sizes. `body`
+// holds operands before users. When a value's users read it at one place they share it; every other user computes it
+// anew.
+double work_estimate(arena *scratch, const instruction_list *body);
+
+// Scalar operations of one element of the instruction, its operands' values given.
+int64_t work_operations(const instruction *i);
+
+#endif
