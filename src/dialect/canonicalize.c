@@ -269,13 +269,28 @@ static bool replace_apply_indexing(MlirRewriterBase rewriter, MlirOperation op, 
   return true;
 }
 
+static bool is_linear(const affine_expr *e) {
+  if (e->kind == AFFINE_FLOORDIV || e->kind == AFFINE_MOD) return false;
+  return !e->lhs || (is_linear(e->lhs) && is_linear(e->rhs));
+}
+
+// Whether a composition pays although a producer stays for its other users: if the map did not grow, or became a plain
+// sum of products, which is cheap to repeat and tells every analysis how the index moves.
+static bool pays(const indexing_map *composed, const indexing_map *old) {
+  if (size_of(composed) <= size_of(old)) return true;
+  for (int i = 0; i < composed->result_count; i++) {
+    if (!is_linear(composed->results[i])) return false;
+  }
+  return true;
+}
+
 bool xla_gpu_canonicalize_apply_indexing(MlirRewriterBase rewriter, MlirOperation op) {
   const indexing_map *map = map_of(op);
   if (map->is_empty) return false;
   arena *a = arena_create();
   folding f = folding_of(a, map, op);
   bool can_fold = fold_apply_indexing(&f, op, true);
-  if (!can_fold || (f.shares && size_of(&f.map) > size_of(map))) {
+  if (!can_fold || (f.shares && !pays(&f.map, map))) {
     f = folding_of(a, map, op);
     can_fold = fold_apply_indexing(&f, op, false);
   }

@@ -51,6 +51,31 @@ static void mark_functions(lower_context *c, MlirOperation module) {
   }
 }
 
+// vector.extract and vector.insert at positions known at run time only, on vectors of rank 1: their conversion would
+// make 64-bit positions of what is a 32-bit index everywhere else. The older element operations take any integer.
+static void narrow_position(lower_context *c, MlirOperation op, bool is_insert) {
+  int count = is_insert ? 3 : 2;
+  MlirValue vector = ir_operand(op, is_insert ? 1 : 0);
+  if (mlirOperationGetNumOperands(op) != count || mlirShapedTypeGetRank(mlirValueGetType(vector)) != 1) return;
+  ir_builder b = ir_builder_before(op, c->scratch);
+  MlirType i32 = mlirIntegerTypeGet(c->context, 32);
+  int64_t known = 0;
+  MlirValue position = ir_operand(op, count - 1);
+  position =
+      ir_constant_value(position, &known) ? ir_int(&b, i32, known) : ir_cast(&b, "arith.index_cast", i32, position);
+  MlirValue operands[] = {ir_operand(op, 0), is_insert ? vector : position, position};
+  const char *name = is_insert ? "vector.insertelement" : "vector.extractelement";
+  MlirValue result = ir_value(&b, name, ir_result_type(op, 0), count, operands);
+  ir_replace(op, &result);
+}
+
+static void narrow_positions(lower_context *c, MlirOperation module) {
+  for (int is_insert = 0; is_insert < 2; is_insert++) {
+    ir_operations ops = ir_collect(c->scratch, module, is_insert ? "vector.insert" : "vector.extract");
+    for (int i = 0; i < ops.size; i++) narrow_position(c, ops.data[i], is_insert);
+  }
+}
+
 static heddle_status convert(lower_context *c, MlirOperation module) {
   int bits = index_bits(c, module);
   const char *conversions = arena_printf(c->scratch, CONVERSIONS, bits, bits, bits);
@@ -80,6 +105,7 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   const char *layout =
       arena_printf(c->scratch, "#dlti.dl_spec<#dlti.dl_entry<index, %d : i32>>", index_bits(c, module));
   ir_set(module, "dlti.dl_spec", ir_attribute(c->context, layout));
+  narrow_positions(c, module);
   TRY(convert(c, module));
   ir_unset(module, "dlti.dl_spec");
   return check_converted(c, module);

@@ -14,7 +14,7 @@
 // variable. Canonicalizing after it composes the linear index into one map, which is what vectorization reads.
 #define FLATTEN                                                                                                \
   &lower_canonicalize, &lower_cse, &lower_simplify_arith, &lower_canonicalize, &lower_propagate_slice_indices, \
-      &lower_licm, &lower_flatten_tensors, &lower_canonicalize, &lower_cse, &lower_licm
+      &lower_licm, &lower_flatten_tensors, &lower_cse, &lower_canonicalize, &lower_cse, &lower_licm
 
 #define GPU_LOOPS                                                                                                      \
   &lower_loops_to_scf, FLATTEN, &lower_vectorize_loads_stores, &lower_canonicalize, &lower_cse, &lower_optimize_loops, \
