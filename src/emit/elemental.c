@@ -31,18 +31,25 @@ const index_vector *emit_apply(function_emitter *e, const indexing_map *map, con
   return emit_index_vector(e, values.size, values.data);
 }
 
+static MlirValue both(ir_builder *b, MlirValue x, MlirValue y) {
+  return mlirValueIsNull(x) ? y : mlirValueIsNull(y) ? x : ir_binary(b, "arith.andi", x, y);
+}
+
 MlirValue emit_is_inside(function_emitter *e, const instruction *i, int k, const MlirValue *symbols) {
+  ir_builder *b = &e->b;
+  const index_vector *at = emit_indices(e, i);
   indexing_map *map = indexing_map_copy(e->kernel->arena, emit_operand_access(e, i, k)->map);
   const shape *s = partition_index_shape(i);
-  bool is_everywhere = map->constraint_count == 0;
+  MlirValue inside = {0};
   for (int d = 0; d < map->dim_count; d++) {
     interval *bounds = &map->dims[d].bounds;
-    if (bounds->lower <= 0) bounds->lower = INT64_MIN;
-    if (bounds->upper >= s->dims[d] - 1) bounds->upper = INT64_MAX;
-    is_everywhere &= bounds->lower == INT64_MIN && bounds->upper == INT64_MAX;
+    int64_t last = s->dims[d] - 1;
+    if (bounds->lower > 0) inside = both(b, inside, ir_cmpi(b, "sge", at->values[d], ir_index(b, bounds->lower)));
+    if (bounds->upper < last) inside = both(b, inside, ir_cmpi(b, "sle", at->values[d], ir_index(b, bounds->upper)));
+    *bounds = (interval){0, last};  // what is computed to decide is computed everywhere
   }
-  if (is_everywhere) return (MlirValue){0};
-  return ir_check_constraints(&e->b, map, emit_indices(e, i)->values, symbols, true);
+  if (map->constraint_count == 0) return inside;
+  return both(b, inside, ir_check_constraints(b, map, at->values, symbols, false));
 }
 
 const index_vector *emit_indices(function_emitter *e, const instruction *i) { return ptr_map_get(&e->indices, i); }
