@@ -69,6 +69,7 @@ typedef struct parser {
   token tok;        // the current token, not yet taken
   size_t last_end;  // end of the token before it
   const char *file;
+  const hlo_attributes *defaults;  // of an instruction without any
   module *module;
   str_map computations;
   VEC(pending_call) calls;
@@ -131,7 +132,7 @@ bool parser_is_async_short(str word, hlo_opcode *async, hlo_opcode *wrapped);
 // the root with *x and the calls in `pending`) and makes `pending` call it. *x becomes the attributes of `async`
 // itself.
 bool parser_wrap_async(parser *p, hlo_opcode async, hlo_opcode wrapped, const shape *s, pending_instruction *pending,
-                       hlo_attributes **x);
+                       hlo_attributes *x);
 void parser_keep_calls(parser *p, instruction *i, called_list called);  // parser.c: until the module's end
 bool parser_inline_body(parser *p, computation **out);                  // parser.c: `{ ... }` as a value
 

@@ -21,13 +21,13 @@ bool parser_is_async_short(str word, hlo_opcode *async, hlo_opcode *wrapped) {
 }
 
 // Metadata and the thread belong to the asynchronous instruction, all else to the wrapped one.
-static hlo_attributes *outer_attributes(parser *p, const hlo_attributes *x) {
-  hlo_attributes *outer = attributes_create(p->arena);
+static hlo_attributes outer_attributes(parser *p, const hlo_attributes *x) {
+  hlo_attributes outer = *p->defaults;
   for (int i = 0; i < x->raw_count; i++) {
     hlo_attribute_id id = hlo_attribute_from_text(x->raws[i].name);
     if (id != HLO_ATTRIBUTE_METADATA && id != HLO_ATTRIBUTE_ASYNC_EXECUTION_THREAD) continue;
-    attributes_mark(outer, id);
-    attributes_add_raw(p->arena, outer, x->raws[i].name, x->raws[i].text);
+    attributes_mark(&outer, id);
+    attributes_add_raw(p->arena, &outer, x->raws[i].name, x->raws[i].text);
   }
   return outer;
 }
@@ -67,16 +67,16 @@ static computation *build(parser *p, hlo_opcode wrapped, const shape *s, const h
 }
 
 bool parser_wrap_async(parser *p, hlo_opcode async, hlo_opcode wrapped, const shape *s, pending_instruction *pending,
-                       hlo_attributes **x) {
+                       hlo_attributes *x) {
   called_list called = {0};
   if (async == HLO_ASYNC_START) {
     if (!fits_start(s, pending->operands.size))
       return parser_error(p, pending->where, "found another shape, wanted ((%d operands), result, ...) of %s-start",
                           pending->operands.size, hlo_op_text(wrapped));
-    called_ref ref = {.where = pending->where, .inlined = build(p, wrapped, s, *x, pending)};
+    called_ref ref = {.where = pending->where, .inlined = build(p, wrapped, s, x, pending)};
     vec_push(p->scratch, &called, ref);
   }
   pending->called = called;
-  *x = outer_attributes(p, *x);
+  *x = outer_attributes(p, x);
   return true;
 }

@@ -117,24 +117,24 @@ static instruction *create(parser *p, frame *f, hlo_opcode op, str name, const s
 bool parser_operation(parser *p, frame *f, const token *name, const shape *given, instruction **out) {
   pending_instruction pending = {.is_unnamed = !name};
   hlo_opcode op = HLO_OPCODE_COUNT, wrapped = HLO_OPCODE_COUNT;
-  hlo_attributes *x = attributes_create(p->arena);
+  hlo_attributes x = *p->defaults;
   const shape *s = given;
   int64_t number = 0;
   literal *value = NULL;
   if (!s && parser_starts_shape(p) && !parser_shape(p, &s)) return false;
   pending.where = p->tok;
   if (!parse_opcode(p, &op, &wrapped) || !parse_arguments(p, f, op, s, &pending, &number, &value)) return false;
-  if (!parser_attributes(p, wrapped, op, x, &pending)) return false;
+  if (!parser_attributes(p, wrapped, op, &x, &pending)) return false;
   // The short forms of async-update and async-done need not repeat what the start has said.
   hlo_opcode checked = op == HLO_ASYNC_START ? wrapped : op;
   if (!check_arity(p, checked, pending.operands.size, pending.where)) return false;
-  if ((op == wrapped || op == HLO_ASYNC_START) && !parser_required_attributes(p, checked, x, pending.where))
+  if ((op == wrapped || op == HLO_ASYNC_START) && !parser_required_attributes(p, checked, &x, pending.where))
     return false;
   if (op != wrapped && !parser_wrap_async(p, op, wrapped, s, &pending, &x)) return false;
-  if (op == HLO_PARAMETER) x->index = number;
+  if (op == HLO_PARAMETER) x.index = number;
   instruction *i = create(p, f, op, name ? name->text : (str){0}, s, &pending);
   if (op == HLO_PARAMETER) ptr_map_put(p->scratch, &f->numbers, number_key(number), i);
-  i->attributes = x;
+  *i->attributes = x;
   i->literal = value;
   i->where = parser_where(p, name ? *name : pending.where);
   pending.instruction = *out = i;

@@ -10,7 +10,12 @@
 
 void parser_start(parser *p, arena *a, arena *scratch, const char *file, str source) {
   source = str_copy(scratch, source);  // terminated, as strtod wants it
-  *p = (parser){.arena = a, .scratch = scratch, .lexer = lexer_create(source), .file = file, .elided_left = INT64_MAX};
+  *p = (parser){.arena = a,
+                .scratch = scratch,
+                .lexer = lexer_create(source),
+                .file = file,
+                .defaults = attributes_create(scratch),
+                .elided_left = INT64_MAX};
   parser_advance(p);
 }
 
