@@ -205,18 +205,6 @@ static void fill_buffers(planner *p, kernel_plan *k, const instruction_list *bod
   }
 }
 
-// A kernel that would not end is refused rather than run.
-static heddle_status check_work(planner *p, const kernel_plan *k, const instruction_list *body) {
-  double work = work_estimate(p->scratch, body) * (double)shape_element_count(k->outputs[0].shape);
-  if (work <= WORK_LIMIT) return status_ok();
-  const instruction *root = k->outputs[0].root;
-  return status_at(
-      HEDDLE_UNIMPLEMENTED, root->where,
-      "%s %s as one kernel would take about %.0e operations, since values are computed again where they are "
-      "read; programs of several kernels cannot be planned yet",
-      hlo_op_text(root->opcode), name_of(p->scratch, root), work);
-}
-
 // The kernel that stores the leaves numbers[0 … count).
 static heddle_status plan_kernel(planner *p, const char *name, const result_leaf *leaves, const int *numbers, int count,
                                  const kernel_plan **out) {
@@ -231,8 +219,8 @@ static heddle_status plan_kernel(planner *p, const char *name, const result_leaf
   TRY(collect(p, roots, count, &body));
   TRY(check_called(p, &body));
   fill_buffers(p, k, &body, leaves, numbers);
-  TRY(check_work(p, k, &body));
   int64_t elements = shape_element_count(k->outputs[0].shape);
+  k->work = work_estimate(p->scratch, &body) * (double)elements;
   launch_cost cost = cost_of(k, &body, elements);
   k->launch = launch_decide(&p->target, elements, &cost);
   *out = k;
@@ -325,6 +313,21 @@ static heddle_status plan_module(planner *p, const module *m, program_plan *plan
   plan->results = results;
   plan->result_is_tuple = shape_is_tuple(entry->root->shape);
   return plan_groups(p, &leaves, plan);
+}
+
+static heddle_status check_kernel(const kernel_plan *k) {
+  if (k->work <= WORK_LIMIT) return status_ok();
+  const instruction *root = k->outputs[0].root;
+  return status_at(HEDDLE_UNIMPLEMENTED, root->where,
+                   "%s " STR_FMT
+                   " as one kernel would take about %.0e operations, since values are computed again "
+                   "where they are read; programs of several kernels cannot be planned yet",
+                   hlo_op_text(root->opcode), STR_ARG(root->name), k->work);
+}
+
+heddle_status plan_check_work(const program_plan *plan) {
+  for (int i = 0; i < plan->kernel_count; i++) TRY(check_kernel(plan->kernels[i]));
+  return status_ok();
 }
 
 heddle_status plan_kernels(arena *a, const module *m, plan_target target, program_plan **out) {

@@ -39,6 +39,7 @@ typedef struct kernel_plan {
   int slice_count;  // distinct buffers, reads first: buffers[i] of the kernel's ABI is slices[i]
   plan_buffer *slices;
   launch_plan launch;
+  double work;  // scalar operations of the whole kernel, estimated (work_estimate.h)
 } kernel_plan;
 
 typedef struct program_plan {
@@ -56,6 +57,10 @@ typedef struct program_plan {
 // Plans the whole program. The module is not changed (a clone is). What has no elemental form (sort, while, custom
 // calls, internal tuples, nested tuples, dynamic shapes, …) is HEDDLE_UNIMPLEMENTED with op, name and place.
 heddle_status plan_kernels(arena *a, const module *m, plan_target target, program_plan **out);
+
+// HEDDLE_UNIMPLEMENTED if a kernel would compute its values again without end. To be asked before running a plan;
+// emitting one is possible all the same.
+heddle_status plan_check_work(const program_plan *plan);
 
 // One fact a line.
 void plan_print(text *out, const program_plan *plan);

@@ -30,11 +30,13 @@ static void test_chain_is_linear(void **state) {
 
 static void test_nested_dots_multiply(void **state) {
   (void)state;
-  double one = estimate("HloModule m\nENTRY e { p = f32[64,64] parameter(0) "
-                        "ROOT d = f32[64,64] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0} }");
-  double two = estimate("HloModule m\nENTRY e { p = f32[64,64] parameter(0) "
-                        "d = f32[64,64] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0} "
-                        "ROOT f = f32[64,64] dot(d, p), lhs_contracting_dims={1}, rhs_contracting_dims={0} }");
+  double one = estimate(
+      "HloModule m\nENTRY e { p = f32[64,64] parameter(0) "
+      "ROOT d = f32[64,64] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0} }");
+  double two = estimate(
+      "HloModule m\nENTRY e { p = f32[64,64] parameter(0) "
+      "d = f32[64,64] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0} "
+      "ROOT f = f32[64,64] dot(d, p), lhs_contracting_dims={1}, rhs_contracting_dims={0} }");
   assert_true(one >= 64 && one < 64 * 4);
   assert_true(two >= 64 * 64 && two < 64 * 64 * 4);
 }
@@ -51,7 +53,8 @@ static void test_endless_kernel_is_refused(void **state) {
   module *m;
   assert_true(status_is_ok(hlo_parse(a, "chain.hlo", text_view(&source), &m)));
   program_plan *plan;
-  heddle_status s = plan_kernels(a, m, plan_target_cpu(2), &plan);
+  assert_true(status_is_ok(plan_kernels(a, m, plan_target_cpu(2), &plan)));
+  heddle_status s = plan_check_work(plan);
   assert_int_equal(heddle_status_code(s), HEDDLE_UNIMPLEMENTED);
   assert_int_equal(status_where(s).line, 11);
   heddle_status_free(s);
