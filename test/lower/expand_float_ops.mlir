@@ -1,0 +1,46 @@
+// RUN: emitters_opt %s -split-input-file --target=cpu -xla-expand-float-ops | FileCheck %s --check-prefixes=CHECK,SOFT
+// RUN: emitters_opt %s -split-input-file --target=cpu --has-bf16 --has-f16 -xla-expand-float-ops | FileCheck %s --check-prefixes=CHECK,HARD
+
+// The numbers themselves are compared bit for bit in src/target/convert_test.c.
+func.func @bf16(%x: vector<8xf32>, %y: bf16) -> (vector<8xbf16>, f32) {
+  %0 = arith.truncf %x : vector<8xf32> to vector<8xbf16>
+  %1 = arith.extf %y : bf16 to f32
+  return %0, %1 : vector<8xbf16>, f32
+}
+// CHECK-LABEL: func.func @bf16
+// HARD-NEXT:     arith.truncf
+// HARD-NEXT:     arith.extf
+// SOFT-NOT:      arith.truncf
+// SOFT:          arith.bitcast {{.*}} : vector<8xf32> to vector<8xi32>
+// SOFT:          arith.trunci {{.*}} : vector<8xi32> to vector<8xi16>
+// SOFT:          arith.extui {{.*}} : i16 to i32
+// SOFT-NOT:      arith.extf
+
+// -----
+
+// From f64 the result is rounded once, through a float whose last bit remembers what was lost.
+func.func @double(%x: f64) -> f16 {
+  %0 = arith.truncf %x : f64 to f16
+  return %0 : f16
+}
+// CHECK-LABEL: func.func @double
+// CHECK:         %[[F:.*]] = arith.truncf %arg0 : f64 to f32
+// CHECK:         %[[BACK:.*]] = arith.extf %[[F]] : f32 to f64
+// CHECK:         arith.cmpf one, %[[BACK]], %arg0
+// HARD:          arith.truncf {{.*}} : f32 to f16
+// SOFT-NOT:      arith.truncf {{.*}} to f16
+
+// -----
+
+// No target has these: after the pass they are bytes with another name.
+func.func @f8(%x: f8E4M3FN) -> (f8E5M2, f8E5M2) {
+  %0 = arith.extf %x : f8E4M3FN to f32
+  %1 = arith.truncf %0 : f32 to f8E5M2
+  %2 = arith.constant 1.5 : f8E5M2
+  return %1, %2 : f8E5M2, f8E5M2
+}
+// CHECK-LABEL: func.func @f8
+// CHECK-NOT:     arith.extf
+// CHECK-NOT:     arith.truncf
+// CHECK:         %[[C:.*]] = arith.constant 62 : i8
+// CHECK:         arith.bitcast %[[C]] : i8 to f8E5M2

@@ -1,0 +1,61 @@
+// RUN: emitters_opt %s -split-input-file --target=cpu --has-fma -xla-expand-math | FileCheck %s
+// RUN: emitters_opt %s -split-input-file --target=nvptx --use-libdevice -xla-expand-math | FileCheck %s --check-prefix=DEVICE
+
+// The numbers are measured in src/target/math_test.c.
+func.func @tanh(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.tanh %x : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+// CHECK-LABEL:  func.func @tanh
+// CHECK-NOT:      math.tanh
+// CHECK:          arith.select {{.*}} : vector<16xi1>, vector<16xf32>
+// CHECK:          math.fma {{.*}} : vector<16xf32>
+// CHECK:          arith.divf {{.*}} : vector<16xf32>
+// CHECK-NEXT:     return
+
+// -----
+
+// Large angles are reduced behind a branch that is taken if any lane has one.
+func.func @sin(%x: vector<8xf32>, %y: f32) -> (vector<8xf32>, f32) {
+  %0 = math.sin %x : vector<8xf32>
+  %1 = math.sin %y : f32
+  return %0, %1 : vector<8xf32>, f32
+}
+// CHECK-LABEL:  func.func @sin
+// CHECK:          %[[ANY:.*]] = vector.reduction <or>, %{{.*}} : vector<8xi1> into i1
+// CHECK:          scf.if %[[ANY]] -> (vector<8xf64>, vector<8xi64>)
+// CHECK:          scf.if %{{.*}} -> (f64, i64)
+
+// -----
+
+// f64: the C library, lane by lane. NVIDIA: libdevice for both.
+func.func @calls(%x: vector<2xf64>, %y: f32) -> (vector<2xf64>, f32) {
+  %0 = math.powf %x, %x : vector<2xf64>
+  %1 = math.exp %y : f32
+  return %0, %1 : vector<2xf64>, f32
+}
+// CHECK:        llvm.func @pow(f64, f64) -> f64
+// CHECK-LABEL:  func.func @calls
+// CHECK:          %[[X:.*]] = vector.extract %arg0[0]
+// CHECK:          %[[Y:.*]] = vector.extract %arg0[0]
+// CHECK:          %[[R:.*]] = llvm.call @pow(%[[X]], %[[Y]])
+// CHECK:          vector.insert %[[R]], %{{.*}} [0]
+// CHECK:          llvm.call @pow
+// DEVICE-DAG:   llvm.func @__nv_pow(f64, f64) -> f64
+// DEVICE-DAG:   llvm.func @__nv_expf(f32) -> f32
+// DEVICE-LABEL: func.func @calls
+// DEVICE:         llvm.call @__nv_pow
+// DEVICE:         llvm.call @__nv_expf(%arg1) : (f32) -> f32
+
+// -----
+
+// A result that is rounded to a narrow type anyway has a shorter form.
+func.func @narrow(%x: f32) -> f32 {
+  %0 = math.rsqrt %x : f32
+  %1 = math.exp %0 {xla.narrow} : f32
+  return %1 : f32
+}
+// CHECK-LABEL:  func.func @narrow
+// CHECK:          %[[ROOT:.*]] = math.sqrt
+// CHECK:          arith.divf %{{.*}}, %[[ROOT]]
+// CHECK-NOT:      math.exp

@@ -1,0 +1,83 @@
+// RUN: emitters_opt %s -split-input-file -xla-gpu-simplify-arith | FileCheck %s
+
+func.func @comparisons(%a: index {xla.range = [0 : index, 127 : index]}, %any: index) -> (i1, i1, i1, i1, i1) {
+  %c127 = arith.constant 127 : index
+  %c128 = arith.constant 128 : index
+  %c0 = arith.constant 0 : index
+  %always = arith.cmpi sle, %a, %c127 : index
+  %never = arith.cmpi eq, %a, %c128 : index
+  %unsigned = arith.cmpi ult, %a, %c128 : index
+  %open = arith.cmpi slt, %a, %c127 : index
+  %unknown = arith.cmpi uge, %any, %c0 : index
+  return %always, %never, %unsigned, %open, %unknown : i1, i1, i1, i1, i1
+}
+// CHECK-LABEL: func.func @comparisons
+// CHECK:         %[[TRUE:.*]] = arith.constant true
+// CHECK:         %[[FALSE:.*]] = arith.constant false
+// CHECK:         %[[TRUE2:.*]] = arith.constant true
+// CHECK:         %[[OPEN:.*]] = arith.cmpi slt
+// CHECK:         %[[UNKNOWN:.*]] = arith.cmpi uge
+// CHECK:         return %[[TRUE]], %[[FALSE]], %[[TRUE2]], %[[OPEN]], %[[UNKNOWN]]
+
+// -----
+
+// A clamp whose ends the value never leaves.
+func.func @clamp(%a: index {xla.range = [3 : index, 10 : index]}) -> (index, index) {
+  %c0 = arith.constant 0 : index
+  %c5 = arith.constant 5 : index
+  %c10 = arith.constant 10 : index
+  %low = arith.maxsi %a, %c0 : index
+  %both = arith.minsi %low, %c10 : index
+  %some = arith.minsi %a, %c5 : index
+  return %both, %some : index, index
+}
+// CHECK-LABEL: func.func @clamp
+// CHECK-SAME:    (%[[A:[a-z0-9]+]]: index
+// CHECK-NOT:     arith.maxsi
+// CHECK:         %[[SOME:.*]] = arith.minsi %[[A]]
+// CHECK:         return %[[A]], %[[SOME]]
+
+// -----
+
+// Divisions become unsigned where nothing is negative, and go where the divisor is larger.
+func.func @division(%a: index {xla.range = [0 : index, 100 : index]}, %b: index {xla.range = [-1 : index, 100 : index]})
+    -> (index, index, index, index, index) {
+  %c7 = arith.constant 7 : index
+  %c200 = arith.constant 200 : index
+  %0 = arith.floordivsi %a, %c7 : index
+  %1 = arith.remsi %a, %c7 : index
+  %2 = arith.remsi %a, %c200 : index
+  %3 = arith.divsi %a, %c200 : index
+  %4 = arith.remsi %b, %c7 : index
+  return %0, %1, %2, %3, %4 : index, index, index, index, index
+}
+// CHECK-LABEL: func.func @division
+// CHECK-SAME:    (%[[A:[a-z0-9]+]]: index {{.*}}, %[[B:[a-z0-9]+]]: index
+// CHECK:         %[[Q:.*]] = arith.divui %[[A]]
+// CHECK:         %[[R:.*]] = arith.remui %[[A]]
+// CHECK:         %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK:         %[[S:.*]] = arith.remsi %[[B]]
+// CHECK:         return %[[Q]], %[[R]], %[[A]], %[[ZERO]], %[[S]]
+
+// -----
+
+// Bounds of a loop are ranges too.
+func.func @loop(%init: i32) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %r = scf.for %i = %c0 to %c8 step %c1 iter_args(%x = %init) -> (i32) {
+    %inside = arith.cmpi slt, %i, %c8 : index
+    %y = scf.if %inside -> (i32) {
+      %z = arith.addi %x, %x : i32
+      scf.yield %z : i32
+    } else {
+      scf.yield %x : i32
+    }
+    scf.yield %y : i32
+  }
+  return %r : i32
+}
+// CHECK-LABEL: func.func @loop
+// CHECK:         %[[TRUE:.*]] = arith.constant true
+// CHECK:         scf.if %[[TRUE]]
