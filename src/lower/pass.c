@@ -28,6 +28,7 @@ const lower_pass *const lower_passes[] = {
     &lower_inliner,
     &lower_loops_to_scf,
     &lower_propagate_slice_indices,
+    &lower_unswitch_loops,
     &lower_flatten_tensors,
     &lower_vectorize_loads_stores,
     &lower_optimize_loops,

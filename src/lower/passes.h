@@ -22,6 +22,7 @@ extern const lower_pass lower_xla_gpu_to_scf;
 extern const lower_pass lower_inliner;
 extern const lower_pass lower_loops_to_scf;
 extern const lower_pass lower_propagate_slice_indices;
+extern const lower_pass lower_unswitch_loops;
 extern const lower_pass lower_flatten_tensors;
 extern const lower_pass lower_vectorize_loads_stores;
 extern const lower_pass lower_optimize_loops;

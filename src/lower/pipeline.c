@@ -10,11 +10,13 @@
 
 // 3. Loops over maps become plain loops; simplify-arith drops the checks that ranges prove, which leaves bodies without
 // branches. Callees learn what the entry's arguments promise while arguments are still passed straight through.
+// Hoisting moves checks out of the loops they do not depend on, unswitching what they guard.
 // Flattening comes after hoisting: composed with the loops' maps, all of a linear index depends on the innermost
 // variable. Canonicalizing after it composes the linear index into one map, which is what vectorization reads.
-#define FLATTEN                                                                                                \
-  &lower_canonicalize, &lower_cse, &lower_simplify_arith, &lower_canonicalize, &lower_propagate_slice_indices, \
-      &lower_licm, &lower_flatten_tensors, &lower_cse, &lower_canonicalize, &lower_cse, &lower_licm
+#define FLATTEN                                                                                                 \
+  &lower_canonicalize, &lower_cse, &lower_simplify_arith, &lower_canonicalize, &lower_propagate_slice_indices,  \
+      &lower_licm, &lower_unswitch_loops, &lower_licm, &lower_flatten_tensors, &lower_cse, &lower_canonicalize, \
+      &lower_cse, &lower_licm
 
 #define GPU_LOOPS                                                                                                      \
   &lower_loops_to_scf, FLATTEN, &lower_vectorize_loads_stores, &lower_canonicalize, &lower_cse, &lower_optimize_loops, \
