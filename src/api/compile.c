@@ -181,11 +181,17 @@ static heddle_status kernel_to_ptx(arena *a, arena *scratch, const kernel_plan *
   MlirModule ir = {NULL};
   heddle_status s = lower_kernel(scratch, context, kernel, &plan->target, &lowering, o, &times, &ir);
   if (status_is_ok(s)) {
-    text ptx = {0};
-    nvptx_options options = {.chip = o->chip, .libdevice = libdevice};
+    text ptx = {0}, llvm_ir = {0};
+    const launch_plan *launch = &kernel->launch;
+    nvptx_options options = {.chip = o->chip,
+                             .libdevice = libdevice,
+                             .launch = {launch->threads, launch->blocks_x, launch->blocks_y},
+                             .llvm_ir = o->dump ? &llvm_ir : NULL};
     s = nvptx_emit(scratch, mlirModuleGetOperation(ir), &options, &ptx);
     *out = str_copy(a, text_view(&ptx));
+    dump(o, kernel->name, "ll", text_view(&llvm_ir));
     dump(o, kernel->name, "ptx", *out);
+    text_free(&llvm_ir);
     text_free(&ptx);
     mlirModuleDestroy(ir);
   }

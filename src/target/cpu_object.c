@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "target/cpu.h"
 #include "target/llvm_codegen.h"
+#include "target/llvm_metadata.h"
 
 static const char minimal_passes[] = "function(early-cse,loop-mssa(licm),instsimplify,dse)";
 static const char loop_passes[] = "default<O2>";
@@ -35,6 +36,7 @@ static heddle_status emit_assembly(LLVMModuleRef module, LLVMTargetMachineRef tm
 static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineRef tm, const cpu_machine *machine,
                               const object_options *options, object_code *out) {
   set_machine_attributes(a, module, machine);
+  llvm_hint_vector_loops(a, module);
   double start = log_seconds();
   TRY(llvm_run_passes(module, tm, options->optimize_loops ? loop_passes : minimal_passes));
   out->optimize_seconds = log_seconds() - start;

@@ -7,7 +7,12 @@
 #include "base/number.h"
 #include "target/kernel_testing.h"
 
-#if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && __has_feature(address_sanitizer))
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
 enum { STRIDE = 65521 };
 #else
 enum { STRIDE = 4099 };

@@ -108,6 +108,7 @@ static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineR
     TRY(link_libdevice(a, module, options->libdevice));
     internalize(module);
   }
+  llvm_bound_thread_numbers(module, &options->launch);
   TRY(llvm_run_passes(module, tm, "default<O2>"));
   if (options->llvm_ir) llvm_print(module, options->llvm_ir);
   LLVMMemoryBufferRef buffer;

@@ -7,10 +7,12 @@
 #include "base/status.h"
 #include "base/str.h"
 #include "lower/pass.h"
+#include "target/llvm_metadata.h"
 
 typedef struct nvptx_options {
   const char *chip;       // "sm_75" … "sm_90a"
   const char *libdevice;  // path of libdevice.10.bc; null: nothing is linked
+  launch_bounds launch;   // zeros: not known
   text *llvm_ir;          // if not null: receives the LLVM IR after optimization
 } nvptx_options;
 

@@ -1,0 +1,90 @@
+// Hints and ranges end up where they belong.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <llvm-c/IRReader.h>
+
+#include "target/llvm_metadata.h"
+
+static LLVMModuleRef parse(LLVMContextRef c, const char *source) {
+  LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(source, strlen(source), "test");
+  LLVMModuleRef module = NULL;
+  char *message = NULL;
+  if (LLVMParseIRInContext(c, buffer, &module, &message)) fail_msg("%s", message);
+  return module;
+}
+
+static const char loops[] =
+    "define void @f(ptr %p, i64 %n) {\n"
+    "entry:\n  br label %vector\n"
+    "vector:\n"
+    "  %i = phi i64 [0, %entry], [%i1, %vector_body]\n"
+    "  %c = icmp slt i64 %i, %n\n"
+    "  br i1 %c, label %vector_body, label %scalar\n"
+    "vector_body:\n"
+    "  %a = load <8 x float>, ptr %p\n"
+    "  store <8 x float> %a, ptr %p\n"
+    "  %i1 = add i64 %i, 8\n"
+    "  br label %vector\n"
+    "scalar:\n"
+    "  %j = phi i64 [0, %vector], [%j1, %scalar_body]\n"
+    "  %d = icmp slt i64 %j, %n\n"
+    "  br i1 %d, label %scalar_body, label %done\n"
+    "scalar_body:\n"
+    "  %j1 = add i64 %j, 1\n"
+    "  br label %scalar\n"
+    "done:\n  ret void\n}\n";
+
+static void test_only_vector_loops_are_marked(void **state) {
+  (void)state;
+  LLVMContextRef c = LLVMContextCreate();
+  arena *a = arena_create();
+  LLVMModuleRef module = parse(c, loops);
+  llvm_hint_vector_loops(a, module);
+  char *text = LLVMPrintModuleToString(module);
+  assert_non_null(strstr(text, "br label %vector, !llvm.loop"));
+  assert_null(strstr(text, "br label %scalar, !llvm.loop"));
+  assert_non_null(strstr(text, "distinct !{"));
+  assert_non_null(strstr(text, "!\"llvm.loop.vectorize.enable\", i1 false"));
+  assert_non_null(strstr(text, "!\"llvm.loop.unroll.disable\""));
+  LLVMDisposeMessage(text);
+  LLVMDisposeModule(module);
+  LLVMContextDispose(c);
+  arena_destroy(a);
+}
+
+static void test_thread_numbers_are_bounded(void **state) {
+  (void)state;
+  LLVMContextRef c = LLVMContextCreate();
+  LLVMModuleRef module = parse(c,
+                               "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
+                               "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n"
+                               "declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()\n"
+                               "define i32 @f() {\n"
+                               "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
+                               "  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n"
+                               "  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()\n"
+                               "  ret i32 %t\n}\n");
+  llvm_bound_thread_numbers(module, &(launch_bounds){.threads_x = 128, .blocks_x = 24576, .blocks_y = 1});
+  char *text = LLVMPrintModuleToString(module);
+  assert_non_null(strstr(text, "tid.x(), !range"));
+  assert_non_null(strstr(text, "ctaid.x(), !range"));
+  assert_null(strstr(text, "tid.y(), !range"));
+  assert_non_null(strstr(text, "!{i32 0, i32 128}"));
+  assert_non_null(strstr(text, "!{i32 0, i32 24576}"));
+  LLVMDisposeMessage(text);
+  LLVMDisposeModule(module);
+  LLVMContextDispose(c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_only_vector_loops_are_marked),
+      cmocka_unit_test(test_thread_numbers_are_bounded),
+  };
+  return cmocka_run_group_tests_name("target/llvm_metadata", tests, NULL, NULL);
+}
