@@ -12,7 +12,8 @@ struct heddle_program {
   compiled code;
 };
 
-static heddle_status compile_into(heddle_program *p, str source, const char *name, const heddle_compile_options *given) {
+static heddle_status compile_into(heddle_program *p, str source, const char *name,
+                                  const heddle_compile_options *given) {
   module *m;
   const char *file = arena_strdup(p->arena, name, strlen(name));
   TRY(hlo_parse(p->arena, file, source, &m));

@@ -97,11 +97,11 @@ static heddle_status bind(arena *a, run *r, literal *const *arguments) {
 
 heddle_status run_bind(arena *a, compiled *c, int argument_count, literal *const *arguments, run *out) {
   const program_plan *plan = c->plan;
-  if (argument_count != plan->parameter_count)
-    return status_error(HEDDLE_INVALID, "found %d arguments, wanted %d", argument_count, plan->parameter_count);
   *out = (run){.program = c,
                .parameters = arena_array(a, void *, plan->parameter_count),
                .results = arena_array(a, void *, plan->result_count)};
+  if (argument_count != plan->parameter_count)
+    return status_error(HEDDLE_INVALID, "found %d arguments, wanted %d", argument_count, plan->parameter_count);
   heddle_status s = bind(a, out, arguments);
   if (!status_is_ok(s)) run_release(out);
   return s;
