@@ -1,0 +1,75 @@
+// The public calls, as an embedding program makes them.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "heddle/heddle.h"
+
+static heddle_program *compile(const char *source, const heddle_compile_options *options) {
+  heddle_program *p = NULL;
+  heddle_status s = heddle_compile(source, strlen(source), "test.hlo", options, &p);
+  if (heddle_status_code(s) != HEDDLE_OK) fail_msg("%s", heddle_status_message(s));
+  return p;
+}
+
+static void test_run(void **state) {
+  (void)state;
+  heddle_program *p = compile(
+      "HloModule m\nENTRY e { x = f32[5] parameter(0) y = f32[5] parameter(1) s = f32[5] add(x, y) "
+      "i = s32[5] convert(s) ROOT t = (f32[5], s32[5]) tuple(s, i) }",
+      NULL);
+  assert_int_equal(heddle_program_parameter_count(p), 2);
+  assert_int_equal(heddle_program_result_count(p), 2);
+  heddle_array second = heddle_program_result(p, 1);
+  assert_string_equal(second.element_type, "s32");
+  assert_true(second.rank == 1 && second.dims[0] == 5 && second.bytes == 20);
+  const float x[] = {1, 2, 3, 4, 5}, y[] = {0.5f, 0.5f, 0.5f, 0.5f, 0.75f};
+  float sum[5];
+  int32_t whole[5];
+  const void *inputs[] = {x, y};
+  void *outputs[] = {sum, whole};
+  for (int i = 0; i < 3; i++) assert_int_equal(heddle_status_code(heddle_program_run(p, inputs, outputs)), HEDDLE_OK);
+  assert_true(sum[0] == 1.5f && sum[4] == 5.75f && whole[0] == 1 && whole[4] == 5);
+  heddle_program_free(p);
+}
+
+// Kernels see parameters in their layout and nibbles two to a byte; callers see rows and bytes.
+static void test_layouts_and_nibbles(void **state) {
+  (void)state;
+  heddle_program *p = compile(
+      "HloModule m\nENTRY e { x = s4[2,3]{0,1} parameter(0) ROOT n = s4[2,3]{1,0} negate(x) }",
+      &(heddle_compile_options){.exact = true, .threads = 1});
+  const int8_t x[] = {1, 2, 3, -4, 5, -8};
+  int8_t y[6];
+  const void *inputs[] = {x};
+  void *outputs[] = {y};
+  assert_int_equal(heddle_status_code(heddle_program_run(p, inputs, outputs)), HEDDLE_OK);
+  const int8_t expected[] = {-1, -2, -3, 4, -5, -8};
+  assert_memory_equal(y, expected, sizeof y);
+  heddle_program_free(p);
+}
+
+static void test_errors_are_values(void **state) {
+  (void)state;
+  const char source[] = "HloModule m\nENTRY e { ROOT x = f32[2] paramter(0) }";
+  heddle_program *p;
+  heddle_status s = heddle_compile(source, strlen(source), "bad.hlo", NULL, &p);
+  assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
+  assert_null(p);
+  assert_non_null(strstr(heddle_status_message(s), "bad.hlo:2:"));
+  heddle_status_free(s);
+  heddle_program_free(NULL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_run),
+      cmocka_unit_test(test_layouts_and_nibbles),
+      cmocka_unit_test(test_errors_are_values),
+  };
+  return cmocka_run_group_tests_name("api/heddle", tests, NULL, NULL);
+}
