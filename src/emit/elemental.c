@@ -222,7 +222,7 @@ static heddle_status emit_elementwise(function_emitter *e, const instruction *i,
   if (i->operand_count == 0) return emit_refuse(e, i, "");
   const emit_choice *choice = choice_of(&emit_ops[i->opcode], i);
   if (!choice->op && !choice->fn) return emit_refuse(e, i, "");
-  MlirValue operands[3];
+  MlirValue operands[3] = {0};
   if (i->operand_count > 3) return emit_refuse(e, i, "");
   for (int k = 0; k < i->operand_count; k++) TRY(emit_operand(e, i, k, &operands[k]));
   *out = choice->fn ? choice->fn(&e->b, i, operands)

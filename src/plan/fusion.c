@@ -100,31 +100,37 @@ static heddle_status collect(planner *p, const result_leaf *roots, int count, in
   return status_ok();
 }
 
+static void queue_called(planner *p, const instruction_list *body, ptr_map *seen, computation_list *work) {
+  for (int i = 0; i < body->size; i++) {
+    for (int k = 0; k < body->data[i]->called_count; k++) {
+      const computation *called = body->data[i]->called[k];
+      if (ptr_map_has(seen, called)) continue;
+      ptr_map_put(p->scratch, seen, called, p);
+      vec_push(p->scratch, work, called);
+    }
+  }
+}
+
+static heddle_status check_computation(planner *p, const computation *c, instruction_list *order) {
+  VEC(result_leaf) roots = {0};
+  bool is_tuple = c->root->opcode == HLO_TUPLE;
+  for (int k = 0; k < (is_tuple ? c->root->operand_count : 1); k++) {
+    vec_push(p->scratch, &roots, (result_leaf){.root = is_tuple ? c->root->operands[k] : c->root});
+  }
+  return status_context(collect(p, roots.data, roots.size, order), "in computation " STR_FMT, STR_ARG(c->name));
+}
+
 // Reducers and map bodies: the same rules, and theirs in turn.
 static heddle_status check_called(planner *p, const instruction_list *body) {
   computation_list work = {0};
   ptr_map seen = {0};
-  instruction_list order = *body;
-  for (int next = 0;; next++) {
-    for (int i = 0; i < order.size; i++) {
-      for (int k = 0; k < order.data[i]->called_count; k++) {
-        const computation *called = order.data[i]->called[k];
-        if (ptr_map_has(&seen, called)) continue;
-        ptr_map_put(p->scratch, &seen, called, p);
-        vec_push(p->scratch, &work, called);
-      }
-    }
-    if (next == work.size) return status_ok();
-    order = (instruction_list){0};
-    const instruction *root = work.data[next]->root;
-    VEC(result_leaf) roots = {0};
-    bool is_tuple = root->opcode == HLO_TUPLE;
-    for (int k = 0; k < (is_tuple ? root->operand_count : 1); k++) {
-      vec_push(p->scratch, &roots, (result_leaf){.root = is_tuple ? root->operands[k] : root});
-    }
-    TRY(status_context(collect(p, roots.data, roots.size, &order), "in computation " STR_FMT,
-                       STR_ARG(work.data[next]->name)));
+  queue_called(p, body, &seen, &work);
+  for (int next = 0; next < work.size; next++) {
+    instruction_list order = {0};
+    TRY(check_computation(p, work.data[next], &order));
+    queue_called(p, &order, &seen, &work);
   }
+  return status_ok();
 }
 
 static heddle_status collect_leaves(planner *p, const instruction *root, result_leaves *out) {
