@@ -242,6 +242,7 @@ static bool replace_apply_indexing(MlirRewriterBase rewriter, MlirOperation op, 
   for (int i = 0; i < count; i++) {
     const affine_expr *e = m->results[i];
     bool is_unused = mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(op, i)));
+    if (e->kind == AFFINE_DIM) values[i] = f->values.data[e->value];  // before drop_dims renumbers them
     if (e->kind != AFFINE_CONSTANT && e->kind != AFFINE_DIM && (!is_unused || count == 1)) results[kept++] = e;
   }
   MlirOperation replacement = {0};
@@ -257,9 +258,8 @@ static bool replace_apply_indexing(MlirRewriterBase rewriter, MlirOperation op, 
   for (int i = 0, next = 0; i < count; i++) {
     const affine_expr *e = m->results[i];
     bool is_unused = mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(op, i)));
-    if (e->kind == AFFINE_DIM) {
-      values[i] = f->values.data[e->value];
-    } else if (e->kind == AFFINE_CONSTANT || (is_unused && count > 1)) {
+    if (e->kind == AFFINE_DIM) continue;
+    if (e->kind == AFFINE_CONSTANT || (is_unused && count > 1)) {
       values[i] = constant_before(rewriter, op, e->kind == AFFINE_CONSTANT ? e->value : 0);
     } else {
       values[i] = mlirOperationGetResult(replacement, next++);
