@@ -33,7 +33,7 @@ static const indexing_map *compose(arena *a, const indexing_map *first, const in
 }
 
 static heddle_status add_operands(reach *r, const instruction *i) {
-  hlo_indexing indexing;
+  hlo_indexing indexing = {0};
   TRY(hlo_indexing_output_to_input(r->arena, i, 0, &indexing));
   const map_list *list = maps_of(r, i);
   for (int k = 0; k < indexing.count; k++)
@@ -84,9 +84,9 @@ heddle_status bijection_map_to_operand(arena *a, const kernel_plan *kernel, cons
                                        const instruction *i, int operand, const indexing_map **out) {
   if (operand < 0 || operand >= i->operand_count)
     return status_at(HEDDLE_INVALID, i->where, STR_FMT " has no operand %d", STR_ARG(i->name), operand);
-  const indexing_map *to_instruction;
+  const indexing_map *to_instruction = NULL;
   TRY(bijection_map_to_instruction(a, kernel, target, i, &to_instruction));
-  hlo_indexing indexing;
+  hlo_indexing indexing = {0};
   TRY(hlo_indexing_output_to_input(a, i, 0, &indexing));
   const operand_maps *maps = &indexing.operands[operand];
   if (maps->count != 1)

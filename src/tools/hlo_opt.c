@@ -70,7 +70,7 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
     list_passes();
     return status_ok();
   }
-  hlo_print_options options;
+  hlo_print_options options = HLO_PRINT_SHORT;
   pass_list passes = {0};
   TRY(print_options(f->print, &options));
   TRY(choose_passes(a, f, &passes));

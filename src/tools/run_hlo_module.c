@@ -131,7 +131,7 @@ static heddle_status compare_with_reference(arena *a, const module *m, runner *r
 
 // `program` is null for platforms that do not compile.
 static heddle_status run_and_compare(arena *a, const module *m, runner *r, compiled *program, unsigned seed, int runs) {
-  literal **arguments, *result;
+  literal **arguments = NULL, *result = NULL;
   TRY(choose_arguments(a, m, r, seed, &arguments));
   for (int i = 0; i < m->entry->parameters.size; i++) {
     if (r->print_literals) print_value(arena_printf(a, "argument %d, array", i), a, arguments[i]);

@@ -34,18 +34,18 @@ static heddle_status check_results(arena *a, const module *m, const correctness_
 
 // --- bijections
 
-// The kernel that holds the instruction of that name.
-static heddle_status find_instruction(const program_plan *plan, str name, const kernel_plan **kernel,
-                                      const instruction **out) {
+// Null if no kernel has it; *kernel is the one that has.
+static const instruction *find_instruction(const program_plan *plan, str name, const kernel_plan **kernel) {
   for (int k = 0; k < plan->kernel_count; k++) {
     const instruction_list *all = &plan->kernels[k]->computation->instructions;
-    for (int i = 0; i < all->size; i++) {
-      if (!str_equal(all->data[i]->name, name)) continue;
-      *kernel = plan->kernels[k];
-      *out = all->data[i];
-      return status_ok();
-    }
+    *kernel = plan->kernels[k];
+    for (int i = 0; i < all->size; i++)
+      if (str_equal(all->data[i]->name, name)) return all->data[i];
   }
+  return NULL;
+}
+
+static heddle_status not_found(str name) {
   return status_error(HEDDLE_INVALID, "no kernel has an instruction " STR_FMT, STR_ARG(name));
 }
 
@@ -67,10 +67,10 @@ static heddle_status check_map(arena *a, const program_plan *plan, const indexin
 }
 
 static heddle_status check_output(arena *a, const program_plan *plan, const char *name) {
-  const kernel_plan *kernel;
-  const instruction *i;
-  const indexing_map *map;
-  TRY(find_instruction(plan, str_from(name), &kernel, &i));
+  const kernel_plan *kernel = NULL;
+  const instruction *i = find_instruction(plan, str_from(name), &kernel);
+  if (!i) return not_found(str_from(name));
+  const indexing_map *map = NULL;
   TRY(bijection_map_to_instruction(a, kernel, &plan->target, i, &map));
   const shape *s = shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
   return check_map(a, plan, map, s, arena_printf(a, "%s written", name));
@@ -78,7 +78,7 @@ static heddle_status check_output(arena *a, const program_plan *plan, const char
 
 static heddle_status check_operand(arena *a, const program_plan *plan, const kernel_plan *kernel, const instruction *i,
                                    int operand) {
-  const indexing_map *map;
+  const indexing_map *map = NULL;
   TRY(bijection_map_to_operand(a, kernel, &plan->target, i, operand, &map));
   const char *what = arena_printf(a, "operand %d of " STR_FMT " read", operand, STR_ARG(i->name));
   return check_map(a, plan, map, i->operands[operand]->shape, what);
@@ -87,9 +87,10 @@ static heddle_status check_operand(arena *a, const program_plan *plan, const ker
 // "hero:0,1": which operands of which instruction; "hero": all of them.
 static heddle_status check_input(arena *a, const program_plan *plan, const char *spec) {
   const char *colon = strchr(spec, ':');
-  const kernel_plan *kernel;
-  const instruction *i;
-  TRY(find_instruction(plan, (str){spec, colon ? (size_t)(colon - spec) : strlen(spec)}, &kernel, &i));
+  const kernel_plan *kernel = NULL;
+  str name = {spec, colon ? (size_t)(colon - spec) : strlen(spec)};
+  const instruction *i = find_instruction(plan, name, &kernel);
+  if (!i) return not_found(name);
   for (int k = 0; !colon && k < i->operand_count; k++) TRY(check_operand(a, plan, kernel, i, k));
   for (const char *next = colon; next && *next;) {
     char *end;
