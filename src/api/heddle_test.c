@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -40,9 +41,8 @@ static void test_run(void **state) {
 // Kernels see parameters in their layout and nibbles two to a byte; callers see rows and bytes.
 static void test_layouts_and_nibbles(void **state) {
   (void)state;
-  heddle_program *p = compile(
-      "HloModule m\nENTRY e { x = s4[2,3]{0,1} parameter(0) ROOT n = s4[2,3]{1,0} negate(x) }",
-      &(heddle_compile_options){.exact = true, .threads = 1});
+  heddle_program *p = compile("HloModule m\nENTRY e { x = s4[2,3]{0,1} parameter(0) ROOT n = s4[2,3]{1,0} negate(x) }",
+                              &(heddle_compile_options){.exact = true, .threads = 1});
   const int8_t x[] = {1, 2, 3, -4, 5, -8};
   int8_t y[6];
   const void *inputs[] = {x};
@@ -50,6 +50,26 @@ static void test_layouts_and_nibbles(void **state) {
   assert_int_equal(heddle_status_code(heddle_program_run(p, inputs, outputs)), HEDDLE_OK);
   const int8_t expected[] = {-1, -2, -3, 4, -5, -8};
   assert_memory_equal(y, expected, sizeof y);
+  heddle_program_free(p);
+}
+
+// Compiles, as its code is small, but would never end: refused instead of started.
+static void test_endless_kernel_is_not_started(void **state) {
+  (void)state;
+  char source[4096] = "HloModule m\nENTRY e {\n p0 = f32[512,512] parameter(0)\n";
+  for (int i = 1; i <= 8; i++)
+    sprintf(source + strlen(source),
+            " %sp%d = f32[512,512] dot(p%d, p0), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n",
+            i == 8 ? "ROOT " : "", i, i - 1);
+  strcat(source, "}\n");
+  heddle_program *p = compile(source, NULL);
+  static float x[512 * 512], y[512 * 512];
+  const void *inputs[] = {x};
+  void *outputs[] = {y};
+  heddle_status s = heddle_program_run(p, inputs, outputs);
+  assert_int_equal(heddle_status_code(s), HEDDLE_UNIMPLEMENTED);
+  assert_non_null(strstr(heddle_status_message(s), "test.hlo:11:"));
+  heddle_status_free(s);
   heddle_program_free(p);
 }
 
@@ -69,6 +89,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_run),
       cmocka_unit_test(test_layouts_and_nibbles),
+      cmocka_unit_test(test_endless_kernel_is_not_started),
       cmocka_unit_test(test_errors_are_values),
   };
   return cmocka_run_group_tests_name("api/heddle", tests, NULL, NULL);
