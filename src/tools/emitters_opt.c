@@ -6,13 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <mlir-c/IR.h>
-
 #include "base/file.h"
 #include "base/vec.h"
 #include "emit/ir_builder.h"
 #include "lower/pass.h"
 #include "lower/passes.h"
+#include "tools/flags.h"
 
 typedef VEC(const lower_pass *) pass_list;
 
@@ -178,11 +177,10 @@ int main(int argc, char **argv) {
                .observer = {.bisect = -1}};
   str source = {0};
   heddle_status status = parse_flags(&c, argc, argv);
+  int code = status_is_ok(status) ? 0 : 2;  // 2: a wrong command line, as with every tool
   if (status_is_ok(status)) status = file_read(c.arena, c.file ? c.file : "-", &source);
   if (status_is_ok(status)) status = run_all(&c, source);
-  int code = status_is_ok(status) ? 0 : 1;
-  if (code != 0) fprintf(stderr, "%s\n", heddle_status_message(status));
-  heddle_status_free(status);
+  if (report(status) != 0 && code == 0) code = 1;
   arena_destroy(c.arena);
   return code;
 }
