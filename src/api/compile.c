@@ -139,7 +139,6 @@ static heddle_status compile_all(arena *a, arena *scratch, const module *m, cons
   TRY(cpu_machine_host(a, &machine));
   program_plan *plan;
   TRY(plan_kernels(a, m, plan_target_cpu(c->executable.threads), &plan));
-  TRY(plan_check_work(plan));
   c->plan = plan;
   dump_plan(o, plan);
   add_time(&c->times, "plan", log_seconds() - start);

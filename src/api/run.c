@@ -102,6 +102,7 @@ heddle_status run_bind(arena *a, compiled *c, int argument_count, literal *const
                .results = arena_array(a, void *, plan->result_count)};
   if (argument_count != plan->parameter_count)
     return status_error(HEDDLE_INVALID, "found %d arguments, wanted %d", argument_count, plan->parameter_count);
+  TRY(plan_check_work(plan));
   heddle_status s = bind(a, out, arguments);
   if (!status_is_ok(s)) run_release(out);
   return s;
