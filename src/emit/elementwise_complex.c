@@ -190,13 +190,14 @@ static parts arc_sine(ir_builder *b, parts z) {
   return (parts){re, ir_unary(b, "math.asinh", times(b, conjugate(b, minus), plus).im)};
 }
 
+// The real part is odd in re: taken at |re|, where log1p's argument is positive and loses nothing.
 static parts hyperbolic_arc_tangent(ir_builder *b, parts z) {
-  MlirValue one = num(b, z.re, 1), gap = sub(b, one, z.re), square = mul(b, z.im, z.im);
-  MlirValue x = quo(b, mul(b, num(b, z.re, 4), z.re), add(b, mul(b, gap, gap), square));
+  MlirValue one = num(b, z.re, 1), size = magnitude(b, z.re), gap = sub(b, one, size), square = mul(b, z.im, z.im);
+  MlirValue x = quo(b, mul(b, num(b, size, 4), size), add(b, mul(b, gap, gap), square));
   MlirValue re = mul(b, num(b, x, 0.25), ir_unary(b, "math.log1p", x));
   MlirValue angle =
-      ir_binary(b, "math.atan2", mul(b, num(b, x, 2), z.im), sub(b, mul(b, gap, add(b, one, z.re)), square));
-  return (parts){re, mul(b, num(b, x, 0.5), angle)};
+      ir_binary(b, "math.atan2", mul(b, num(b, x, 2), z.im), sub(b, mul(b, gap, add(b, one, size)), square));
+  return (parts){with_sign(b, re, z.re), mul(b, num(b, x, 0.5), angle)};
 }
 
 // --- one emitter per opcode
