@@ -32,9 +32,6 @@ MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(XlaGpu, xla_gpu);
 xla_gpu_state *xla_gpu_context_state(MlirContext context);
 MlirAttribute xla_gpu_attribute_for_key(MlirContext context, MlirStringRef key);
 xla_gpu_map_slot *xla_gpu_attribute_slot(MlirAttribute attribute);
-// Shape, element type and map of an indexed_vector type; false if it is none.
-bool xla_gpu_indexed_vector(MlirType type, intptr_t *rank, const int64_t **shape, MlirType *element,
-                            MlirAttribute *map);
 
 // --- C for C++
 xla_gpu_state *xla_gpu_state_create(void);

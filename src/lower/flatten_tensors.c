@@ -57,7 +57,7 @@ static heddle_status check_type(arena *a, MlirType type) {
 
 // (d0, …) -> the position of element (d0, …) in memory.
 static const indexing_map *linear_map(arena *a, MlirType type) {
-  int rank = (int)mlirShapedTypeGetRank(type), order[MAX_RANK];
+  int rank = (int)mlirShapedTypeGetRank(type), order[MAX_RANK] = {0};
   physical_order(type, order);
   indexing_map *m = indexing_map_create(a, rank, 0, 0, 1, 0);
   int64_t sizes[MAX_RANK];
@@ -150,7 +150,7 @@ static heddle_status flatten_indices(arena *a, MlirOperation module) {
 // Position in a row-major list of the element that lies at `position` in memory.
 static int64_t row_major_of(MlirType type, const int *order, int64_t position) {
   int rank = (int)mlirShapedTypeGetRank(type);
-  int64_t index[MAX_RANK], linear = 0;
+  int64_t index[MAX_RANK] = {0}, linear = 0;
   for (int i = rank - 1; i >= 0; i--) {
     int64_t size = mlirShapedTypeGetDimSize(type, order[i]);
     index[order[i]] = position % size;
