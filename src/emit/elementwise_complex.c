@@ -114,12 +114,28 @@ static parts quotient(ir_builder *b, parts x, parts y) {
 
 // --- exponentials and logarithms
 
+// The exponent beyond which e^x overflows before its product with a sine does.
+static MlirValue is_steep(ir_builder *b, MlirValue x) {
+  double limit = ir_bit_width(mlirValueGetType(x)) > 32 ? 700 : 80;
+  return ir_cmpf(b, "ogt", magnitude(b, x), num(b, x, limit));
+}
+
+// growth * sine, where growth is about scale * e^|x|: in two halves where it would overflow on its own.
+static MlirValue grown(ir_builder *b, MlirValue sine, MlirValue growth, MlirValue x, double scale) {
+  MlirValue half = ir_unary(b, "math.exp", mul(b, num(b, x, 0.5), magnitude(b, x)));
+  MlirValue signed_half = with_sign(b, mul(b, num(b, x, scale), half), growth);
+  MlirValue steep = mul(b, mul(b, sine, signed_half), half);
+  return ir_select(b, is(b, sine, 0), sine, ir_select(b, is_steep(b, x), steep, mul(b, sine, growth)));
+}
+
 static parts exponential(ir_builder *b, parts z) {
   MlirValue e = ir_unary(b, "math.exp", z.re);
-  MlirValue im = product_zero_wins(b, ir_unary(b, "math.sin", z.im), e);
+  // Where e^re is steep downwards the halves do not apply.
+  MlirValue upwards = ir_binary(b, "arith.maximumf", z.re, num(b, z.re, 0));
+  MlirValue re = grown(b, ir_unary(b, "math.cos", z.im), e, upwards, 1);
+  MlirValue im = grown(b, ir_unary(b, "math.sin", z.im), e, upwards, 1);
   MlirValue real_only = is(b, z.im, 0);
-  return (parts){ir_select(b, real_only, e, mul(b, e, ir_unary(b, "math.cos", z.im))),
-                 ir_select(b, real_only, z.im, im)};
+  return (parts){ir_select(b, real_only, e, re), ir_select(b, real_only, z.im, im)};
 }
 
 static MlirValue log1p_half(ir_builder *b, MlirValue x) { return mul(b, num(b, x, 0.5), ir_unary(b, "math.log1p", x)); }
@@ -242,32 +258,32 @@ MlirValue complex_abs(ir_builder *b, const instruction *i, const MlirValue *x) {
 MlirValue complex_sin(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts z = split(b, x[0]);
-  MlirValue re = product_zero_wins(b, ir_unary(b, "math.sin", z.re), ir_unary(b, "math.cosh", z.im));
-  MlirValue im = product_zero_wins(b, ir_unary(b, "math.sinh", z.im), ir_unary(b, "math.cos", z.re));
+  MlirValue re = grown(b, ir_unary(b, "math.sin", z.re), ir_unary(b, "math.cosh", z.im), z.im, 0.5);
+  MlirValue im = grown(b, ir_unary(b, "math.cos", z.re), ir_unary(b, "math.sinh", z.im), z.im, 0.5);
   return join(b, (parts){re, im});
 }
 
 MlirValue complex_cos(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts z = split(b, x[0]);
-  MlirValue re = mul(b, ir_unary(b, "math.cos", z.re), ir_unary(b, "math.cosh", z.im));
-  MlirValue im = product_zero_wins(b, ir_unary(b, "math.sin", z.re), ir_unary(b, "math.sinh", z.im));
+  MlirValue re = grown(b, ir_unary(b, "math.cos", z.re), ir_unary(b, "math.cosh", z.im), z.im, 0.5);
+  MlirValue im = grown(b, ir_unary(b, "math.sin", z.re), ir_unary(b, "math.sinh", z.im), z.im, 0.5);
   return join(b, (parts){re, neg(b, im)});
 }
 
 MlirValue complex_sinh(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts z = split(b, x[0]);
-  MlirValue re = product_zero_wins(b, ir_unary(b, "math.sinh", z.re), ir_unary(b, "math.cos", z.im));
-  MlirValue im = product_zero_wins(b, ir_unary(b, "math.sin", z.im), ir_unary(b, "math.cosh", z.re));
+  MlirValue re = grown(b, ir_unary(b, "math.cos", z.im), ir_unary(b, "math.sinh", z.re), z.re, 0.5);
+  MlirValue im = grown(b, ir_unary(b, "math.sin", z.im), ir_unary(b, "math.cosh", z.re), z.re, 0.5);
   return join(b, (parts){re, im});
 }
 
 MlirValue complex_cosh(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts z = split(b, x[0]);
-  MlirValue re = mul(b, ir_unary(b, "math.cosh", z.re), ir_unary(b, "math.cos", z.im));
-  MlirValue im = product_zero_wins(b, ir_unary(b, "math.sin", z.im), ir_unary(b, "math.sinh", z.re));
+  MlirValue re = grown(b, ir_unary(b, "math.cos", z.im), ir_unary(b, "math.cosh", z.re), z.re, 0.5);
+  MlirValue im = grown(b, ir_unary(b, "math.sin", z.im), ir_unary(b, "math.sinh", z.re), z.re, 0.5);
   return join(b, (parts){re, im});
 }
 
