@@ -139,6 +139,7 @@ static heddle_status compile_all(arena *a, arena *scratch, const module *m, cons
   TRY(cpu_machine_host(a, &machine));
   program_plan *plan;
   TRY(plan_kernels(a, m, plan_target_cpu(c->executable.threads), &plan));
+  if (o->kernel_name) plan_name_kernels(a, plan, o->kernel_name);
   c->plan = plan;
   dump_plan(o, plan);
   add_time(&c->times, "plan", log_seconds() - start);
@@ -201,6 +202,7 @@ static heddle_status kernel_to_ptx(arena *a, arena *scratch, const kernel_plan *
 heddle_status compile_ptx(arena *a, const module *m, const compile_options *options, int *count, str **ptx) {
   program_plan *plan;
   TRY(plan_kernels(a, m, plan_target_gpu(), &plan));
+  if (options->kernel_name) plan_name_kernels(a, plan, options->kernel_name);
   dump_plan(options, plan);
   *count = plan->kernel_count;
   *ptx = arena_array(a, str, plan->kernel_count);

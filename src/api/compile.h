@@ -25,6 +25,7 @@ typedef struct compile_options {
   bool exact;                // keep every rounding of the HLO (default: excess precision for bf16, f16 and narrower)
   bool scalar;               // no explicit vectors
   int threads;               // 0 = all cores
+  const char *kernel_name;   // of the first kernel's symbol; null: "main"
   const char *chip;          // compile_ptx only: "sm_90"
   lower_observer *observer;  // prints and timings of the passes; may be null
   void (*dump)(void *argument, const char *name, const char *suffix, str contents);  // every stage's text; may be null

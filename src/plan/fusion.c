@@ -5,6 +5,8 @@
 // kernels both need is computed in both.
 #include "plan/fusion.h"
 
+#include <ctype.h>
+
 #include "opt/call_inliner.h"
 #include "plan/work_estimate.h"
 
@@ -334,6 +336,21 @@ static heddle_status check_kernel(const kernel_plan *k) {
 heddle_status plan_check_work(const program_plan *plan) {
   for (int i = 0; i < plan->kernel_count; i++) TRY(check_kernel(plan->kernels[i]));
   return status_ok();
+}
+
+void plan_name_kernels(arena *a, program_plan *plan, const char *name) {
+  char *clean = arena_strdup(a, name, strlen(name));
+  for (char *c = clean; *c; c++)
+    if (!isalnum((unsigned char)*c)) *c = '_';
+  if (isdigit((unsigned char)clean[0])) clean = arena_printf(a, "_%s", clean);
+  kernel_plan *copies = arena_array(a, kernel_plan, plan->kernel_count);
+  const kernel_plan **kernels = arena_array(a, const kernel_plan *, plan->kernel_count);
+  for (int i = 0; i < plan->kernel_count; i++) {
+    copies[i] = *plan->kernels[i];
+    copies[i].name = i == 0 ? clean : arena_printf(a, "%s_%d", clean, i);
+    kernels[i] = &copies[i];
+  }
+  plan->kernels = kernels;
 }
 
 heddle_status plan_kernels(arena *a, const module *m, plan_target target, program_plan **out) {

@@ -58,6 +58,9 @@ typedef struct program_plan {
 // calls, internal tuples, nested tuples, dynamic shapes, …) is HEDDLE_UNIMPLEMENTED with op, name and place.
 heddle_status plan_kernels(arena *a, const module *m, plan_target target, program_plan **out);
 
+// Calls the kernels NAME, NAME_1, …; characters that no C identifier has become underscores.
+void plan_name_kernels(arena *a, program_plan *plan, const char *name);
+
 // HEDDLE_UNIMPLEMENTED if a kernel would compute its values again without end. To be asked before running a plan;
 // emitting one is possible all the same.
 heddle_status plan_check_work(const program_plan *plan);

@@ -26,21 +26,22 @@ static const struct form {
 enum { FORM_COUNT = sizeof forms / sizeof *forms };
 
 typedef struct compile_flags {
-  const char *output, *form, *target, *chip;
+  const char *output, *form, *target, *chip, *name;
   bool exact, time;
   int threads, v;
 } compile_flags;
 
-// Collects one kind of dump, kernels one after the other.
+// Collects one kind of dump, one text per kernel.
 typedef struct collector {
+  arena *arena;
   const char *suffix;
-  text contents;
+  VEC(str) texts;
 } collector;
 
 static void collect(void *argument, const char *name, const char *suffix, str contents) {
   collector *c = argument;
   (void)name;
-  if (strcmp(suffix, c->suffix) == 0) text_append(&c->contents, contents);
+  if (strcmp(suffix, c->suffix) == 0) vec_push(c->arena, &c->texts, str_copy(c->arena, contents));
 }
 
 static heddle_status find_form(const char *name, const struct form **out) {
@@ -61,18 +62,18 @@ static heddle_status settle_target(compile_flags *f, const struct form *form) {
   return status_error(HEDDLE_INVALID, "--emit=%s is for --target=%s, found %s", form->name, form->only, f->target);
 }
 
-// Further kernels go beside the first: k.o, k.1.o, k.2.o, …
-static const char *object_path(arena *a, const char *output, int number) {
+// Further kernels go beside the first: k.o, k.1.o, k.2.o, …; k.ptx, k.1.ptx, …
+static const char *kernel_path(arena *a, const char *output, int number) {
   if (number == 0) return output;
-  size_t size = strlen(output);
-  bool has_suffix = size > 2 && strcmp(output + size - 2, ".o") == 0;
-  return arena_printf(a, "%.*s.%d.o", (int)(has_suffix ? size - 2 : size), output, number);
+  const char *suffix = strrchr(output, '.');
+  if (!suffix || strchr(suffix, '/')) suffix = output + strlen(output);
+  return arena_printf(a, "%.*s.%d%s", (int)(suffix - output), output, number, suffix);
 }
 
 static heddle_status write_objects(arena *a, const compiled *c, const char *output) {
   for (int i = 0; i < c->program.kernel_count; i++) {
     const program_kernel *k = &c->program.kernels[i];
-    const char *path = object_path(a, output, i);
+    const char *path = kernel_path(a, output, i);
     TRY(file_write(path, (str){k->object, k->object_size}));
     fprintf(stderr, "%s: void %s(void *const *buffers, int64_t begin, int64_t end), %lld tiles\n", path, k->name,
             (long long)k->tile_count);
@@ -103,21 +104,30 @@ static heddle_status compile_for_cpu(arena *a, const module *m, const compile_fl
   return s;
 }
 
+// Standard output gets one kernel after the other; files hold one each, as assemblers take one module at a time.
+static heddle_status write_texts(const collector *c, const char *output) {
+  bool is_file = output && strcmp(output, "-") != 0;
+  for (int i = 0; i < c->texts.size; i++)
+    TRY(file_write(is_file ? kernel_path(c->arena, output, i) : "-", c->texts.data[i]));
+  return status_ok();
+}
+
 static heddle_status compile_text(arena *a, const module *m, const compile_flags *f, const struct form *form) {
-  collector c = {.suffix = form->suffix};
-  compile_options options = {
-      .exact = f->exact, .threads = f->threads, .chip = f->chip, .dump = collect, .dump_argument = &c};
-  heddle_status s;
+  collector c = {.arena = a, .suffix = form->suffix};
+  compile_options options = {.exact = f->exact,
+                             .threads = f->threads,
+                             .kernel_name = f->name,
+                             .chip = f->chip,
+                             .dump = collect,
+                             .dump_argument = &c};
   if (is_gpu(f)) {
     int count;
     str *ptx;
-    s = compile_ptx(a, m, &options, &count, &ptx);
+    TRY(compile_ptx(a, m, &options, &count, &ptx));
   } else {
-    s = compile_for_cpu(a, m, f, &options);
+    TRY(compile_for_cpu(a, m, f, &options));
   }
-  if (status_is_ok(s)) s = file_write(f->output ? f->output : "-", text_view(&c.contents));
-  text_free(&c.contents);
-  return s;
+  return write_texts(&c, f->output);
 }
 
 static heddle_status compile_file(arena *a, const char *path, void *argument) {
@@ -131,7 +141,9 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
   if (strcmp(form->name, "plan") == 0) return write_plan(a, m, f);
   if (form->suffix) return compile_text(a, m, f, form);
   if (!f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
-  return compile_for_cpu(a, m, f, &(compile_options){.exact = f->exact, .threads = f->threads});
+  // A program that links the object has a `main` of its own.
+  const char *name = f->name ? f->name : arena_printf(a, STR_FMT "_kernel", STR_ARG(m->name));
+  return compile_for_cpu(a, m, f, &(compile_options){.exact = f->exact, .threads = f->threads, .kernel_name = name});
 }
 
 int heddle_compile(int argc, char **argv) {
@@ -141,6 +153,7 @@ int heddle_compile(int argc, char **argv) {
       {"emit", FLAG_TEXT, &f.form, "FORM", "obj, asm, llvm, mlir, lowered, ptx or plan (obj)"},
       {"target", FLAG_TEXT, &f.target, "TARGET", "cpu or nvptx (cpu; nvptx for --emit=ptx)"},
       {"chip", FLAG_TEXT, &f.chip, "SM", "the GPU to generate code for (sm_90)"},
+      {"name", FLAG_TEXT, &f.name, "NAME", "the first kernel's symbol (in an object MODULE_kernel, else main)"},
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for"},
       {"threads", FLAG_INT, &f.threads, "N", "threads to plan for (all cores)"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage on standard error"},
