@@ -1,18 +1,20 @@
 // xla-expand-float-ops: conversions from and to narrow floats that the processor lacks become integer arithmetic.
 //
 // LLVM would do them through a library call per element (bf16 without AVX512-BF16, f16 without F16C), or not at all
-// (the 8-bit floats do not exist there). After this pass no f8 value is left that is more than a renamed i8: constants
-// too are integers. widen-floats has run before, so conversions are all that is left to do in narrow types.
+// (the 8-bit floats do not exist there). After this pass such types are gone: values that are only moved are integers
+// of their width. widen-floats has run before, so conversions are all that is left to do in narrow types.
 #include "lower/narrow_floats.h"
 #include "lower/passes.h"
 
 static bool is_narrow(MlirType t) { return ir_bit_width(ir_element_type(t)) < 32; }
 static bool is_f64(MlirType t) { return mlirTypeIsAF64(ir_element_type(t)); }
 
-// Whether LLVM may see conversions between this type and f32. Reading bf16 is a shift, which every target does well.
+// Whether LLVM may see conversions between this type and f32. x86's conversion to bf16 takes subnormal numbers for zero,
+// which exact mode does not allow.
 static bool has_hardware(const lower_options *o, MlirType t) {
   MlirType element = ir_element_type(t);
-  return (mlirTypeIsABF16(element) && o->has_bf16) || (mlirTypeIsAF16(element) && o->has_f16);
+  if (mlirTypeIsABF16(element)) return o->has_bf16 && (o->target == LOWER_NVPTX || !o->exact);
+  return mlirTypeIsAF16(element) && o->has_f16;
 }
 
 static MlirValue to_f32(ir_builder *b, const lower_options *o, MlirValue x) {
@@ -46,51 +48,88 @@ static void expand_extension(lower_context *c, MlirOperation op) {
   ir_replace(op, &result);
 }
 
-// --- constants
+// --- what is left holds bits only
 
-static MlirAttribute pattern_attribute(MlirType i8, float_kind kind, MlirAttribute value) {
-  uint32_t pattern = float_encode(kind, mlirFloatAttrGetValueDouble(value));
-  return mlirIntegerAttrGet(i8, (int8_t)(uint8_t)pattern);
+// Types that LLVM must not see: it would carry them through selects and branches by converting to f32 and back, which
+// calls a function per element, or does not have them at all.
+static bool is_bits_only(const lower_options *o, MlirType t) {
+  MlirType element = ir_is_vector(t) ? ir_element_type(t) : t;
+  return mlirTypeIsAFloat(element) && is_narrow(element) && !has_hardware(o, element);
 }
 
-// f8 constants as i8; the bitcast is nothing to LLVM, whose type for both is i8.
-static void expand_constant(lower_context *c, MlirOperation op) {
-  MlirType type = ir_result_type(op, 0), element = ir_element_type(type);
-  float_kind kind;
-  if (mlirTypeIsARankedTensor(type) || !mlirTypeIsAFloat(element) || ir_bit_width(element) != 8) return;
-  if (!narrow_floats_kind(element, &kind)) return;
-  MlirAttribute value = ir_get(op, "value");
-  MlirType i8 = mlirIntegerTypeGet(c->context, 8), patterns = ir_like(type, i8);
-  MlirAttribute converted;
-  if (mlirAttributeIsAFloat(value)) {
-    converted = pattern_attribute(i8, kind, value);
-  } else if (mlirDenseElementsAttrIsSplat(value)) {
-    MlirAttribute one = pattern_attribute(i8, kind, mlirDenseElementsAttrGetSplatValue(value));
-    converted = mlirDenseElementsAttrSplatGet(patterns, one);
-  } else {
-    int64_t count = mlirElementsAttrGetNumElements(value);
-    converted = mlirDenseElementsAttrRawBufferGet(patterns, (size_t)count, mlirDenseElementsAttrGetRawData(value));
+static MlirType integer_type(MlirType t) {
+  unsigned bits = (unsigned)ir_bit_width(ir_element_type(t));
+  return ir_like(t, mlirIntegerTypeGet(mlirTypeGetContext(t), bits));
+}
+
+static MlirAttribute pattern_of(MlirType integer, float_kind kind, MlirAttribute value) {
+  uint32_t pattern = float_encode(kind, mlirFloatAttrGetValueDouble(value));
+  return mlirIntegerAttrGet(integer, ir_bit_width(integer) == 8 ? (int8_t)pattern : (int16_t)pattern);
+}
+
+static MlirAttribute constant_pattern(MlirType type, MlirAttribute value) {
+  MlirType patterns = integer_type(type), integer = ir_element_type(patterns);
+  float_kind kind = FLOAT_KIND_COUNT;
+  narrow_floats_kind(ir_element_type(type), &kind);
+  if (mlirAttributeIsAFloat(value)) return pattern_of(integer, kind, value);
+  if (mlirDenseElementsAttrIsSplat(value))
+    return mlirDenseElementsAttrSplatGet(patterns,
+                                         pattern_of(integer, kind, mlirDenseElementsAttrGetSplatValue(value)));
+  size_t bytes = (size_t)mlirElementsAttrGetNumElements(value) * (size_t)(ir_bit_width(integer) / 8);
+  return mlirDenseElementsAttrRawBufferGet(patterns, bytes, mlirDenseElementsAttrGetRawData(value));
+}
+
+static void retype_values(const lower_options *o, MlirOperation op) {
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+    MlirValue result = ir_result(op, (int)i);
+    if (is_bits_only(o, mlirValueGetType(result))) mlirValueSetType(result, integer_type(mlirValueGetType(result)));
   }
-  ir_builder b = ir_builder_before(op, c->scratch);
-  MlirNamedAttribute attribute = ir_named(c->context, "value", converted);
-  MlirValue bits = ir_value_with(&b, "arith.constant", patterns, 0, NULL, 1, &attribute);
-  MlirValue result = ir_cast(&b, "arith.bitcast", type, bits);
-  ir_replace(op, &result);
+  for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); r++) {
+    for (MlirBlock block = ir_body(op, (int)r); !mlirBlockIsNull(block); block = mlirBlockGetNextInRegion(block)) {
+      for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); i++) {
+        MlirType type = mlirValueGetType(mlirBlockGetArgument(block, i));
+        if (is_bits_only(o, type)) mlirBlockArgumentSetType(mlirBlockGetArgument(block, i), integer_type(type));
+      }
+    }
+  }
+}
+
+static void retype_signature(lower_context *c, MlirOperation function) {
+  MlirType type = mlirTypeAttrGetValue(ir_get(function, "function_type"));
+  int inputs = (int)mlirFunctionTypeGetNumInputs(type), results = (int)mlirFunctionTypeGetNumResults(type);
+  MlirType *types = arena_array(c->scratch, MlirType, inputs + results);
+  for (int i = 0; i < inputs + results; i++) {
+    types[i] = i < inputs ? mlirFunctionTypeGetInput(type, i) : mlirFunctionTypeGetResult(type, i - inputs);
+    if (is_bits_only(c->options, types[i])) types[i] = integer_type(types[i]);
+  }
+  MlirType lowered = mlirFunctionTypeGet(c->context, inputs, types, results, types + inputs);
+  ir_set(function, "function_type", mlirTypeAttrGet(lowered));
+}
+
+// Conversions are arithmetic on integers by now; everything that still has such a type only moves it.
+static void forget_floats(lower_context *c, MlirOperation module) {
+  ir_operations ops = ir_collect(c->scratch, module, NULL);
+  for (int i = 0; i < ops.size; i++) {
+    MlirOperation op = ops.data[i];
+    if (ir_is(op, "func.func")) retype_signature(c, op);
+    if (ir_is(op, "arith.constant") && is_bits_only(c->options, ir_result_type(op, 0)))
+      ir_set(op, "value", constant_pattern(ir_result_type(op, 0), ir_get(op, "value")));
+    retype_values(c->options, op);
+  }
+  for (int i = 0; i < ops.size; i++) {
+    MlirOperation op = ops.data[i];
+    if (!ir_is(op, "arith.bitcast")) continue;
+    MlirValue source = ir_operand(op, 0);
+    if (mlirTypeEqual(mlirValueGetType(source), ir_result_type(op, 0))) ir_replace(op, &source);
+  }
 }
 
 static heddle_status run(lower_context *c, MlirOperation module) {
-  static const struct {
-    const char *name;
-    void (*expand)(lower_context *c, MlirOperation op);
-  } rules[] = {
-      {"arith.truncf", expand_truncation},
-      {"arith.extf", expand_extension},
-      {"arith.constant", expand_constant},
-  };
-  for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
-    ir_operations ops = ir_collect(c->scratch, module, rules[r].name);
-    for (int i = 0; i < ops.size; i++) rules[r].expand(c, ops.data[i]);
-  }
+  ir_operations truncations = ir_collect(c->scratch, module, "arith.truncf");
+  for (int i = 0; i < truncations.size; i++) expand_truncation(c, truncations.data[i]);
+  ir_operations extensions = ir_collect(c->scratch, module, "arith.extf");
+  for (int i = 0; i < extensions.size; i++) expand_extension(c, extensions.data[i]);
+  forget_floats(c, module);
   return status_ok();
 }
 

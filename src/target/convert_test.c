@@ -45,7 +45,7 @@ static const char *kernel_text(arena *a, const char *name, const char *op, const
 }
 
 static kernel_testing build(arena *a, const format *f, bool hardware) {
-  lower_options options = kernel_testing_options(a, false);
+  lower_options options = kernel_testing_options(a, true);
   options.has_f16 = options.has_f16 && hardware;
   options.has_bf16 = options.has_bf16 && hardware;
   const char *parts[] = {

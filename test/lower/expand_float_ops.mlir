@@ -43,4 +43,23 @@ func.func @f8(%x: f8E4M3FN) -> (f8E5M2, f8E5M2) {
 // CHECK-NOT:     arith.extf
 // CHECK-NOT:     arith.truncf
 // CHECK:         %[[C:.*]] = arith.constant 62 : i8
-// CHECK:         arith.bitcast %[[C]] : i8 to f8E5M2
+// CHECK:         return %{{.*}}, %[[C]] : i8, i8
+
+// -----
+
+// Without hardware a value that is only moved is an integer, as LLVM would convert it to f32 and back to select it.
+func.func @moved(%c: i1, %x: vector<4xbf16>) -> vector<4xbf16> {
+  %0 = arith.constant dense<[1.0, 2.0, -3.0, 4.0]> : vector<4xbf16>
+  %1 = scf.if %c -> (vector<4xbf16>) {
+    scf.yield %0 : vector<4xbf16>
+  } else {
+    %2 = arith.select %c, %x, %0 : vector<4xbf16>
+    scf.yield %2 : vector<4xbf16>
+  }
+  return %1 : vector<4xbf16>
+}
+// SOFT-LABEL: func.func @moved(%arg0: i1, %arg1: vector<4xi16>) -> vector<4xi16>
+// SOFT:         arith.constant dense<[16256, 16384, -16320, 16512]> : vector<4xi16>
+// SOFT:         scf.if %arg0 -> (vector<4xi16>)
+// SOFT:         arith.select %arg0, %arg1, %{{.*}} : vector<4xi16>
+// HARD-LABEL: func.func @moved(%arg0: i1, %arg1: vector<4xbf16>) -> vector<4xbf16>
