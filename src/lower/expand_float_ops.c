@@ -3,14 +3,16 @@
 // LLVM would do them through a library call per element (bf16 without AVX512-BF16, f16 without F16C), or not at all
 // (the 8-bit floats do not exist there). After this pass such types are gone: values that are only moved are integers
 // of their width. widen-floats has run before, so conversions are all that is left to do in narrow types.
+#include <math.h>
+
 #include "lower/narrow_floats.h"
 #include "lower/passes.h"
 
 static bool is_narrow(MlirType t) { return ir_bit_width(ir_element_type(t)) < 32; }
 static bool is_f64(MlirType t) { return mlirTypeIsAF64(ir_element_type(t)); }
 
-// Whether LLVM may see conversions between this type and f32. x86's conversion to bf16 takes subnormal numbers for zero,
-// which exact mode does not allow.
+// Whether LLVM may see conversions between this type and f32. x86's conversion to bf16 takes subnormal numbers for
+// zero, which exact mode does not allow.
 static bool has_hardware(const lower_options *o, MlirType t) {
   MlirType element = ir_element_type(t);
   if (mlirTypeIsABF16(element)) return o->has_bf16 && (o->target == LOWER_NVPTX || !o->exact);
@@ -46,6 +48,43 @@ static void expand_extension(lower_context *c, MlirOperation op) {
   if (is_f64(to)) result = ir_cast(&b, "arith.extf", to, result);
   else if (is_narrow(to)) result = narrow_floats_encode(&b, to, result);
   ir_replace(op, &result);
+}
+
+// --- minimum and maximum with a constant
+
+// The value of a constant or of a splat of one.
+static bool constant_of(MlirValue v, double *out) {
+  MlirOperation op = ir_defining_op(v);
+  if (ir_is_null(op) || !ir_is(op, "arith.constant")) return false;
+  MlirAttribute value = ir_get(op, "value");
+  if (mlirAttributeIsADenseElements(value) && mlirDenseElementsAttrIsSplat(value))
+    value = mlirDenseElementsAttrGetSplatValue(value);
+  if (!mlirAttributeIsAFloat(value)) return false;
+  *out = mlirFloatAttrGetValueDouble(value);
+  return !isnan(*out);
+}
+
+// NaN must come through and -0 is less than +0: LLVM spends 8 instructions on that for x86. A constant that is no NaN
+// leaves one comparison, false on NaN, with the zero that must give way on the right side of it.
+static void expand_extremum(lower_context *c, MlirOperation op) {
+  double constant;
+  int side = 1;
+  if (!constant_of(ir_operand(op, side), &constant) && !constant_of(ir_operand(op, side = 0), &constant)) return;
+  bool maximum = ir_is(op, "arith.maximumf");
+  bool replaces_equal = constant == 0 && signbit(constant) == !maximum;
+  MlirValue k = ir_operand(op, side), x = ir_operand(op, 1 - side);
+  ir_builder b = ir_builder_before(op, c->scratch);
+  const char *predicate = maximum ? (replaces_equal ? "ole" : "olt") : (replaces_equal ? "oge" : "ogt");
+  MlirValue result = ir_select(&b, ir_cmpf(&b, predicate, x, k), k, x);
+  ir_replace(op, &result);
+}
+
+static void expand_extrema(lower_context *c, MlirOperation module) {
+  static const char *const names[] = {"arith.maximumf", "arith.minimumf"};
+  for (int n = 0; n < 2; n++) {
+    ir_operations ops = ir_collect(c->scratch, module, names[n]);
+    for (int i = 0; i < ops.size; i++) expand_extremum(c, ops.data[i]);
+  }
 }
 
 // --- what is left holds bits only
@@ -129,6 +168,7 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   for (int i = 0; i < truncations.size; i++) expand_truncation(c, truncations.data[i]);
   ir_operations extensions = ir_collect(c->scratch, module, "arith.extf");
   for (int i = 0; i < extensions.size; i++) expand_extension(c, extensions.data[i]);
+  if (c->options->target == LOWER_CPU) expand_extrema(c, module);
   forget_floats(c, module);
   return status_ok();
 }

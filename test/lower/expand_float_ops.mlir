@@ -63,3 +63,19 @@ func.func @moved(%c: i1, %x: vector<4xbf16>) -> vector<4xbf16> {
 // SOFT:         scf.if %arg0 -> (vector<4xi16>)
 // SOFT:         arith.select %arg0, %arg1, %{{.*}} : vector<4xi16>
 // HARD-LABEL: func.func @moved(%arg0: i1, %arg1: vector<4xbf16>) -> vector<4xbf16>
+
+// -----
+
+// One comparison where a side is constant: NaN stays NaN, +0 wins over -0.
+func.func @relu(%x: vector<8xf32>, %y: f64) -> (vector<8xf32>, f64) {
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %one = arith.constant 1.0 : f64
+  %0 = arith.maximumf %x, %zero : vector<8xf32>
+  %1 = arith.minimumf %y, %one : f64
+  return %0, %1 : vector<8xf32>, f64
+}
+// CHECK-LABEL: func.func @relu
+// CHECK:         %[[LE:.*]] = arith.cmpf ole, %arg0, %[[ZERO:.*]] : vector<8xf32>
+// CHECK-NEXT:    arith.select %[[LE]], %[[ZERO]], %arg0
+// CHECK:         %[[GT:.*]] = arith.cmpf ogt, %arg1, %[[ONE:.*]] : f64
+// CHECK-NEXT:    arith.select %[[GT]], %[[ONE]], %arg1
