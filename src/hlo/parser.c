@@ -311,7 +311,24 @@ heddle_status parser_run(arena *a, const char *file, str source, int64_t elided_
   return status;
 }
 
+// What front ends also write. Parsed as HLO it would only give a page of odd messages.
+static heddle_status refuse_other_formats(const char *file, str source) {
+  static const struct {
+    const char *start;
+    const char *format;
+  } others[] = {
+      {"ML\xefR", "MLIR bytecode"},       {"module @", "MLIR text"},   {"module {", "MLIR text"},
+      {"module attributes", "MLIR text"}, {"func.func ", "MLIR text"},
+  };
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (str_starts_with(source, others[i].start))
+      return status_at(HEDDLE_UNIMPLEMENTED, ((source_location){file, 1, 1}),
+                       "found %s, wanted HLO text; StableHLO cannot be read yet", others[i].format);
+  return status_ok();
+}
+
 heddle_status hlo_parse(arena *a, const char *file, str source, module **out) {
+  TRY(refuse_other_formats(file, source));
   return parser_run(a, file, source, (int64_t)1 << 30, out);
 }
 
