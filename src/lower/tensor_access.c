@@ -230,16 +230,13 @@ typedef struct vector_place {
   int alignment;
 } vector_place;
 
-static heddle_status place_of(ir_builder *b, const tensor_memory *m, MlirType vector, MlirValue index, MlirValue mask,
+static heddle_status place_of(ir_builder *b, const tensor_memory *m, MlirType vector, MlirValue index,
                               vector_place *out) {
   if (mlirTypeIsAComplex(m->element) || mlirShapedTypeGetRank(vector) != 1)
     return status_error(HEDDLE_UNIMPLEMENTED, "vector access to %s as %s", ir_type_text(b->arena, m->element),
                         ir_type_text(b->arena, vector));
   int64_t count = mlirShapedTypeGetDimSize(vector, 0);
   int per_byte = tensor_access_per_byte(m->element);
-  if (per_byte > 1 && (mask.ptr || count % per_byte || known_multiple(index, 0) % per_byte))
-    return status_error(HEDDLE_UNIMPLEMENTED, "vector access to packed %s that does not fill whole bytes",
-                        ir_type_text(b->arena, vector));
   MlirValue shift;
   out->address = tensor_access_address(b, m, index, &shift);
   MlirType element = tensor_access_stored_type(m->element);
@@ -251,10 +248,47 @@ static heddle_status place_of(ir_builder *b, const tensor_memory *m, MlirType ve
   return status_ok();
 }
 
+// Packed elements that do not fill whole bytes from the first on.
+static bool is_ragged(const tensor_memory *m, MlirType vector, MlirValue index) {
+  int per_byte = tensor_access_per_byte(m->element);
+  return per_byte > 1 && mlirShapedTypeGetRank(vector) == 1 &&
+         (mlirShapedTypeGetDimSize(vector, 0) % per_byte || known_multiple(index, 0) % per_byte);
+}
+
+static heddle_status refuse_mask(ir_builder *b, const tensor_memory *m, MlirType vector, MlirValue mask) {
+  if (!mask.ptr || tensor_access_per_byte(m->element) == 1) return status_ok();
+  return status_error(HEDDLE_UNIMPLEMENTED, "masked vector access to packed %s", ir_type_text(b->arena, vector));
+}
+
+static MlirValue index_at(ir_builder *b, MlirValue index, int64_t lane) {
+  return lane ? ir_binary(b, "arith.addi", index, ir_index(b, lane)) : index;
+}
+
+static MlirValue load_lanes(ir_builder *b, const tensor_memory *m, MlirType vector, MlirValue index) {
+  int64_t count = mlirShapedTypeGetDimSize(vector, 0);
+  MlirValue *lanes = arena_array(b->arena, MlirValue, count);
+  for (int64_t l = 0; l < count; l++) lanes[l] = tensor_access_load(b, m, index_at(b, index, l));
+  return ir_value(b, "vector.from_elements", vector, (int)count, lanes);
+}
+
+static void store_lanes(ir_builder *b, const tensor_memory *m, MlirValue vector, MlirValue index) {
+  MlirType type = mlirValueGetType(vector);
+  for (int64_t l = 0; l < mlirShapedTypeGetDimSize(type, 0); l++) {
+    MlirNamedAttribute position = ir_named(b->context, "static_position", mlirDenseI64ArrayGet(b->context, 1, &l));
+    MlirValue lane = ir_value_with(b, "vector.extract", ir_element_type(type), 1, &vector, 1, &position);
+    tensor_access_store(b, m, lane, index_at(b, index, l));
+  }
+}
+
 heddle_status tensor_access_load_vector(ir_builder *b, const tensor_memory *m, MlirType vector, MlirValue index,
                                         MlirValue mask, MlirValue padding, MlirValue *out) {
+  TRY(refuse_mask(b, m, vector, mask));
+  if (is_ragged(m, vector, index)) {
+    *out = load_lanes(b, m, vector, index);
+    return status_ok();
+  }
   vector_place place;
-  TRY(place_of(b, m, vector, index, mask, &place));
+  TRY(place_of(b, m, vector, index, &place));
   MlirValue loaded;
   if (mask.ptr) {
     MlirValue stored_padding = tensor_access_to_stored(b, padding);
@@ -270,8 +304,13 @@ heddle_status tensor_access_load_vector(ir_builder *b, const tensor_memory *m, M
 
 heddle_status tensor_access_store_vector(ir_builder *b, const tensor_memory *m, MlirValue vector, MlirValue index,
                                          MlirValue mask) {
+  TRY(refuse_mask(b, m, mlirValueGetType(vector), mask));
+  if (is_ragged(m, mlirValueGetType(vector), index)) {
+    store_lanes(b, m, vector, index);
+    return status_ok();
+  }
   vector_place place;
-  TRY(place_of(b, m, mlirValueGetType(vector), index, mask, &place));
+  TRY(place_of(b, m, mlirValueGetType(vector), index, &place));
   bool packed = tensor_access_per_byte(m->element) > 1;
   MlirValue stored = packed ? ir_cast(b, "vector.bitcast", place.stored, vector) : tensor_access_to_stored(b, vector);
   if (mask.ptr) llvm_build_masked_store(b, stored, place.address, mask, place.alignment);

@@ -35,7 +35,7 @@ MlirValue tensor_access_load(ir_builder *b, const tensor_memory *m, MlirValue in
 void tensor_access_store(ir_builder *b, const tensor_memory *m, MlirValue value, MlirValue index);
 
 // `vector` elements from `index` on. mask is null or a vector of i1, with lanes that are off reading as `padding`.
-// Packed elements need a vector that fills whole bytes, starts on one, and has no mask: errors otherwise.
+// Packed elements that do not fill whole bytes go one by one; under a mask they are an error.
 heddle_status tensor_access_load_vector(ir_builder *b, const tensor_memory *m, MlirType vector, MlirValue index,
                                         MlirValue mask, MlirValue padding, MlirValue *out);
 heddle_status tensor_access_store_vector(ir_builder *b, const tensor_memory *m, MlirValue vector, MlirValue index,

@@ -166,6 +166,10 @@ static bool find_store(const vector_loop *l, MlirOperation insert, store *out) {
   MlirValue dest = ir_operand(insert, 1), result = ir_result(insert, 0);
   MlirOperation yield = ir_terminator(l->body);
   *out = (store){.insert = insert, .vector = vector_type(l, mlirValueGetType(dest))};
+  // MLIR folds a vector read from one whole tensor and written over another into the first: no store would be left.
+  if (mlirShapedTypeGetRank(mlirValueGetType(dest)) == 1 &&
+      mlirShapedTypeGetDimSize(mlirValueGetType(dest), 0) == l->size)
+    return false;
   if (mlirTypeIsNull(out->vector) || !has_one_use(dest) || !has_one_use(result)) return false;
   if (!mlirValueIsABlockArgument(dest) || !mlirBlockEqual(mlirBlockArgumentGetOwner(dest), l->body)) return false;
   MlirOpOperand use = mlirValueGetFirstUse(result);

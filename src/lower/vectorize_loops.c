@@ -37,6 +37,16 @@ static bool has_tensor_results_only(MlirOperation loop) {
   return mlirOperationGetNumResults(loop) > 0;
 }
 
+// MLIR folds a vector that is read from one whole tensor and written over another into the tensor it was read from.
+// Kernels return what they were given to write into, so such a copy must not become one read and one write.
+static bool fills_a_tensor(MlirOperation loop, int width) {
+  for (int i = 0; i < (int)mlirOperationGetNumResults(loop); i++) {
+    MlirType t = ir_result_type(loop, i);
+    if (mlirShapedTypeGetRank(t) == 1 && mlirShapedTypeGetDimSize(t, 0) == width) return true;
+  }
+  return false;
+}
+
 // Loops over a tile: outermost, from 0 by 1, carrying only the result tensors.
 static bool is_tile_loop(MlirOperation loop) {
   int64_t lower, step;
@@ -77,7 +87,7 @@ static MlirOperation build_vector_loop(arena *a, MlirOperation loop, MlirValue u
 
 static void vectorize_loop(arena *a, MlirOperation loop, int vector_bits) {
   int width = 2 * vector_bits / widest_element(a, loop);
-  if (width < 2) return;
+  if (width < 2 || fills_a_tensor(loop, width)) return;
   ir_builder b = ir_builder_before(loop, a);
   MlirValue upper = ir_operand(loop, 1), vector_upper = upper;
   int64_t trips = -1;
