@@ -91,8 +91,8 @@ static heddle_status check_converted(lower_context *c, MlirOperation module) {
   ir_operations ops = ir_collect(c->scratch, module, NULL);
   for (int i = 0; i < ops.size; i++) {
     MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(ops.data[i]));
-    str text = {name.data, name.length};
-    if (mlirOperationEqual(ops.data[i], module) || str_starts_with(text, "llvm.") || str_starts_with(text, "nvvm."))
+    str op = {name.data, name.length};
+    if (mlirOperationEqual(ops.data[i], module) || str_starts_with(op, "llvm.") || str_starts_with(op, "nvvm."))
       continue;
     return status_error(HEDDLE_UNIMPLEMENTED, "no lowering to LLVM for %s", ir_operation_text(c->scratch, ops.data[i]));
   }

@@ -59,7 +59,9 @@ static MlirValue compare(bits *k, const char *predicate, MlirValue x, uint32_t v
   return ir_cmpi(k->b, predicate, x, constant(k, v));
 }
 
-static uint32_t low_ones(int count) { return ((uint32_t)1 << count) - 1; }
+// Counts are below 32 by the formats' nature; the masks tell whoever cannot see their table.
+static uint32_t bit(int position) { return (uint32_t)1 << (position & 31); }
+static uint32_t low_ones(int count) { return bit(count) - 1; }
 static uint32_t magnitude_mask(const float_format *f) { return low_ones(f->exponent_bits + f->mantissa_bits); }
 static uint32_t infinity_pattern(const float_format *f) { return low_ones(f->exponent_bits) << f->mantissa_bits; }
 
@@ -70,7 +72,7 @@ static uint32_t largest_finite(const float_format *f) {
 
 // Magnitude's pattern of NaN; in FNUZ formats it carries the sign bit, the only NaN there is.
 static uint32_t nan_pattern(const float_format *f) {
-  if (f->specials == FLOAT_IEEE) return infinity_pattern(f) | (uint32_t)1 << (f->mantissa_bits - 1);
+  if (f->specials == FLOAT_IEEE) return infinity_pattern(f) | bit(f->mantissa_bits - 1);
   return f->specials == FLOAT_FN ? magnitude_mask(f) : magnitude_mask(f) + 1;
 }
 
@@ -123,10 +125,10 @@ static MlirValue encode_format(bits *k, const float_format *f, MlirValue pattern
   uint32_t limit_pattern;
   memcpy(&limit_pattern, &limit, sizeof limit_pattern);
   // Half of the last place beyond the largest finite value, which itself is even or odd.
-  uint32_t half = (uint32_t)1 << (F32_MANTISSA - f->mantissa_bits - 1);
+  uint32_t half = bit(F32_MANTISSA - f->mantissa_bits - 1);
   uint32_t first_too_large = limit_pattern + half + !(largest_finite(f) & 1);
   MlirValue too_large = compare(k, "uge", magnitude, first_too_large);
-  MlirValue sign = and_(k, shift_right(k, pattern, 31 - sign_position), (uint32_t)1 << sign_position);
+  MlirValue sign = and_(k, shift_right(k, pattern, 31 - sign_position), bit(sign_position));
   if (fnuz) sign = ir_select(k->b, compare(k, "eq", code, 0), constant(k, 0), sign);
   code = ir_select(k->b, too_large, constant(k, overflow), code);
   code = ir_select(k->b, compare(k, "ugt", magnitude, F32_INFINITY), constant(k, nan_pattern(f)), code);
@@ -171,7 +173,7 @@ static MlirValue decode_format(bits *k, const float_format *f, MlirValue code) {
   MlirValue counted = ir_cast(k->b, "arith.uitofp", k->f32, magnitude);
   MlirValue unit = ir_float(k->b, k->f32, power_of_two(1 - f->bias - f->mantissa_bits));
   MlirValue subnormal = ir_cast(k->b, "arith.bitcast", k->i32, ir_binary(k->b, "arith.mulf", counted, unit));
-  MlirValue is_subnormal = compare(k, "ult", magnitude, (uint32_t)1 << f->mantissa_bits);
+  MlirValue is_subnormal = compare(k, "ult", magnitude, bit(f->mantissa_bits));
   MlirValue pattern = ir_select(k->b, is_subnormal, subnormal, normal);
   if (f->specials == FLOAT_IEEE)
     pattern = ir_select(k->b, compare(k, "eq", magnitude, infinity_pattern(f)), constant(k, F32_INFINITY), pattern);
@@ -180,7 +182,7 @@ static MlirValue decode_format(bits *k, const float_format *f, MlirValue code) {
           ? compare(k, "eq", code, nan_pattern(f))
           : compare(k, "ugt", magnitude, f->specials == FLOAT_IEEE ? infinity_pattern(f) : largest_finite(f));
   pattern = ir_select(k->b, is_nan, constant(k, 0x7fc00000), pattern);
-  MlirValue sign = shift_left(k, and_(k, code, (uint32_t)1 << sign_position), 31 - sign_position);
+  MlirValue sign = shift_left(k, and_(k, code, bit(sign_position)), 31 - sign_position);
   if (f->specials == FLOAT_FNUZ) sign = ir_select(k->b, is_nan, constant(k, 0), sign);
   return or_(k, pattern, sign);
 }

@@ -12,8 +12,8 @@ bool narrow_floats_kind(MlirType element, float_kind *out);
 
 // x: f32 (or a vector of it); result: `narrow` (or a vector), rounded to nearest, ties to even.
 MlirValue narrow_floats_encode(ir_builder *b, MlirType narrow, MlirValue x);
-// x rounded to bf16 but kept in f32. keeps_nan promises that no NaN in x has a bit set in its lower half, so that rounding
-// cannot carry it into infinity.
+// x rounded to bf16 but kept in f32. keeps_nan promises that no NaN in x has a bit set in its lower half, so that
+// rounding cannot carry it into infinity.
 MlirValue narrow_floats_round_bf16(ir_builder *b, MlirValue x, bool keeps_nan);
 // The bf16 whose value x has; x must be one (a result of narrow_floats_round_bf16).
 MlirValue narrow_floats_upper_half(ir_builder *b, MlirType bf16, MlirValue x);

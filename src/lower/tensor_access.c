@@ -287,7 +287,7 @@ heddle_status tensor_access_load_vector(ir_builder *b, const tensor_memory *m, M
     *out = load_lanes(b, m, vector, index);
     return status_ok();
   }
-  vector_place place;
+  vector_place place = {0};
   TRY(place_of(b, m, vector, index, &place));
   MlirValue loaded;
   if (mask.ptr) {
@@ -309,7 +309,7 @@ heddle_status tensor_access_store_vector(ir_builder *b, const tensor_memory *m, 
     store_lanes(b, m, vector, index);
     return status_ok();
   }
-  vector_place place;
+  vector_place place = {0};
   TRY(place_of(b, m, mlirValueGetType(vector), index, &place));
   bool packed = tensor_access_per_byte(m->element) > 1;
   MlirValue stored = packed ? ir_cast(b, "vector.bitcast", place.stored, vector) : tensor_access_to_stored(b, vector);

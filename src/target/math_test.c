@@ -249,8 +249,8 @@ static void test_ranges(void **state) {
       kernel_testing k = build(*state, &f, LANES, narrow, true);
       kernel *run = (kernel *)kernel_testing_function(&k, "kernel");
       float x[LANES], out[LANES];
-      for (float v = 2.5f; v < 10.0f; v += 0x1p-14f) {
-        for (int lane = 0; lane < LANES; lane++) x[lane] = v + (float)lane * 0x1p-17f;
+      for (int step = 0; step < 1 << 17; step++) {
+        for (int lane = 0; lane < LANES; lane++) x[lane] = 2.5f + (float)(step * LANES + lane) * 0x1p-17f;
         run(x, x, out, LANES);
         for (int lane = 0; lane < LANES; lane++) assert_true(out[lane] <= 1);
       }
