@@ -9,8 +9,10 @@
 //   operations: no. CPU: yes. GPU: if the callee has no other caller, or if caller and callee both call one third
 //   function (whose calls may then become one).
 // Functions are visited callers first: a body moves up at most once, and what it calls is looked at where it has
-// arrived. Visiting callees first would copy the bottom of a long chain once per level. Calls that meet in one function
-// with equal arguments are merged (by MLIR's cse) as soon as one of them would be refused for not being the only one.
+// arrived. Visiting callees first would copy the bottom of a long chain once per level. Inside one function, callees
+// too are taken in the order of the call graph: when one is looked at, all its calls that inlining brings here are
+// here, and those with equal arguments are merged into one. Otherwise a chain that reuses its levels, f(n) = f(n-1) +
+// f(n-2), would double with every level.
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/Pass.h>
 
@@ -25,6 +27,7 @@ typedef struct function {
   MlirOperation op;  // null once its body has moved into its only caller
   int operation_count;
   int call_count;  // pure calls of it in the whole module
+  int order;       // callers before callees, as far as there are no circles
   bool is_named;   // public, or named by something else than a pure call: must stay
   bool is_visited, is_done;
   ir_operations calls;  // in its body, when the round began
@@ -128,27 +131,65 @@ static void build_graph(call_graph *g, MlirOperation module) {
 
 // --- one caller
 
+// The calls of one callee in the function at hand.
+typedef struct call_group {
+  function *callee;
+  ir_operations calls;
+} call_group;
+
 typedef struct caller {
   function *function;
-  ptr_map counts;     // callee -> its calls in this function
-  functions callees;  // those it ever called
-  ir_operations waiting;
-  bool has_repeated;  // some callee is called more than once
+  ptr_map groups;  // callee -> call_group *
+  VEC(call_group *) all;
+  VEC(call_group *) waiting;  // a heap: the group whose callee comes first is on top
+  int order;                  // of the callee looked at last
+  bool is_merged;             // nothing has changed since cse ran
 } caller;
 
-static int calls_of(const caller *c, const function *callee) { return (int)(intptr_t)ptr_map_get(&c->counts, callee); }
+static void heap_push(arena *a, caller *c, call_group *group) {
+  vec_push(a, &c->waiting, group);
+  for (int i = c->waiting.size - 1; i > 0 && c->waiting.data[(i - 1) / 2]->callee->order > group->callee->order;) {
+    int parent = (i - 1) / 2;
+    c->waiting.data[i] = c->waiting.data[parent];
+    c->waiting.data[parent] = group;
+    i = parent;
+  }
+}
 
-static void add_calls(call_graph *g, caller *c, function *callee, int change) {
-  intptr_t count = calls_of(c, callee) + change;
-  if (!ptr_map_has(&c->counts, callee)) vec_push(g->arena, &c->callees, callee);
-  ptr_map_put(g->arena, &c->counts, callee, (void *)count);
-  callee->call_count += change;
+static call_group *heap_pop(caller *c) {
+  call_group *top = c->waiting.data[0], *moved = vec_pop(&c->waiting);
+  int size = c->waiting.size;
+  for (int i = 0, child = 1; i < size; child = 2 * i + 1) {
+    c->waiting.data[i] = moved;
+    if (child >= size) break;
+    if (child + 1 < size && c->waiting.data[child + 1]->callee->order < c->waiting.data[child]->callee->order) child++;
+    if (c->waiting.data[child]->callee->order >= moved->callee->order) break;
+    c->waiting.data[i] = c->waiting.data[child];
+    c->waiting.data[child] = moved;
+    i = child;
+  }
+  return top;
+}
+
+// Callees at or before the one looked at now call in a circle: their calls stay.
+static void add_call(call_graph *g, caller *c, MlirOperation call) {
+  function *callee = callee_of(g, call);
+  if (!callee) return;
+  call_group *group = ptr_map_get(&c->groups, callee);
+  if (!group) {
+    group = arena_new(g->arena, call_group);
+    group->callee = callee;
+    ptr_map_put(g->arena, &c->groups, callee, group);
+    vec_push(g->arena, &c->all, group);
+  }
+  if (group->calls.size == 0 && callee->order > c->order) heap_push(g->arena, c, group);
+  vec_push(g->arena, &group->calls, call);
 }
 
 static bool shares_a_callee(call_graph *g, const caller *c, const function *callee) {
   for (int i = 0; i < callee->calls.size; i++) {
-    const function *third = callee_of(g, callee->calls.data[i]);
-    if (third && calls_of(c, third) > 0) return true;
+    const call_group *group = ptr_map_get(&c->groups, callee_of(g, callee->calls.data[i]));
+    if (group && group->calls.size > 0) return true;
   }
   return false;
 }
@@ -165,12 +206,13 @@ static bool has_one_block(MlirOperation function_op) {
   return !mlirBlockIsNull(first) && mlirBlockIsNull(mlirBlockGetNextInRegion(first));
 }
 
-static bool should_inline(call_graph *g, const caller *c, MlirOperation call, const function *callee) {
+static bool should_inline(call_graph *g, const caller *c, const call_group *group, MlirOperation call) {
+  const function *callee = group->callee;
   if (callee == c->function || ir_is_null(callee->op) || !has_one_block(callee->op) || calls_itself(g, callee))
     return false;
   if (!mlirAttributeIsNull(ir_get(call, "noinline"))) return false;
   if (!mlirAttributeIsNull(ir_get(callee->op, "no_compute"))) return true;
-  if (calls_of(c, callee) > 1) return false;
+  if (group->calls.size > 1) return false;
   if (callee->operation_count + c->function->operation_count > MAX_OPERATIONS) return false;
   if (g->is_aggressive) return true;
   return callee->call_count == 1 || shares_a_callee(g, c, callee);
@@ -187,69 +229,99 @@ static void inline_call(call_graph *g, caller *c, MlirOperation call, function *
   ir_values results = ir_inline_block(g->arena, ir_body(shell, 0), call, arguments);
   ir_replace(call, results.data);
   mlirOperationDestroy(shell);
-
-  add_calls(g, c, callee, -1);
+  callee->call_count--;
+  c->function->operation_count += callee->operation_count - 3;  // without the function, its return and the call
+  if (is_last) callee->op = (MlirOperation){0};
   for (int i = 0; i < calls.size; i++) {
     function *next = callee_of(g, calls.data[i]);
-    if (!next) continue;
-    add_calls(g, c, next, 1);
-    if (is_last) next->call_count--;  // it has moved, not multiplied
-    vec_push(g->arena, &c->waiting, calls.data[i]);
+    if (next && !is_last) next->call_count++;
+    add_call(g, c, calls.data[i]);
   }
-  c->function->operation_count += callee->operation_count;
-  if (is_last) callee->op = (MlirOperation){0};
 }
 
-// Looks at the calls of one function as they are now; true if something was inlined.
-static bool inline_waiting(call_graph *g, caller *c) {
-  bool changed = false;
-  for (int i = 0; i < c->waiting.size; i++) {
-    MlirOperation call = c->waiting.data[i];
-    function *callee = callee_of(g, call);
-    if (!callee) continue;
-    c->has_repeated |= calls_of(c, callee) > 1;
-    if (!should_inline(g, c, call, callee)) continue;
-    inline_call(g, c, call, callee);
-    changed = true;
+// --- calls that are the same
+
+static bool same_call(MlirOperation x, MlirOperation y) {
+  intptr_t count = mlirOperationGetNumOperands(x);
+  if (!mlirBlockEqual(mlirOperationGetBlock(x), mlirOperationGetBlock(y))) return false;
+  if (count != mlirOperationGetNumOperands(y)) return false;
+  for (intptr_t i = 0; i < count; i++) {
+    if (!mlirValueEqual(mlirOperationGetOperand(x, i), mlirOperationGetOperand(y, i))) return false;
   }
-  return changed;
+  return true;
 }
 
-// Merges equal calls. True if there are fewer calls than before, so that a refused one may now be the only one.
-static bool merge_calls(call_graph *g, caller *c) {
-  int before = 0, after = 0;
-  for (int i = 0; i < c->callees.size; i++) {
-    int count = calls_of(c, c->callees.data[i]);
-    before += count;
-    add_calls(g, c, c->callees.data[i], -count);
+static bool comes_before(MlirOperation x, MlirOperation y) {
+  for (MlirOperation op = x; !ir_is_null(op); op = mlirOperationGetNextInBlock(op)) {
+    if (mlirOperationEqual(op, y)) return true;
   }
+  return false;
+}
+
+// Keeps the earlier one of two calls with the very same operands in one block.
+static void merge_identical(arena *a, caller *c, call_group *group) {
+  ir_operations kept = {0};
+  for (int i = 0; i < group->calls.size; i++) {
+    MlirOperation call = group->calls.data[i];
+    int same = 0;
+    while (same < kept.size && !same_call(kept.data[same], call)) same++;
+    if (same == kept.size) {
+      vec_push(a, &kept, call);
+      continue;
+    }
+    bool is_first = comes_before(call, kept.data[same]);
+    MlirOperation stays = is_first ? call : kept.data[same], goes = is_first ? kept.data[same] : call;
+    for (int r = 0; r < (int)mlirOperationGetNumResults(stays); r++)
+      ir_replace_value(ir_result(goes, r), ir_result(stays, r));
+    ir_erase(goes);
+    kept.data[same] = stays;
+    group->callee->call_count--;
+    c->function->operation_count--;
+  }
+  group->calls = kept;
+}
+
+// Where the operands are equal but not the same, MLIR's cse has to find that out. It erases calls anywhere in the
+// function, so all groups are made anew.
+static void merge_equal(call_graph *g, caller *c) {
+  for (int i = 0; i < c->all.size; i++) {
+    c->all.data[i]->callee->call_count -= c->all.data[i]->calls.size;
+    c->all.data[i]->calls = (ir_operations){0};
+  }
+  c->waiting.size = 0;
   mlirPassManagerRunOnOp(g->cse, c->function->op);
-  c->waiting = ir_collect(g->arena, c->function->op, "xla_gpu.pure_call");
-  for (int i = 0; i < c->waiting.size; i++) {
-    function *callee = callee_of(g, c->waiting.data[i]);
-    if (!callee) continue;
-    add_calls(g, c, callee, 1);
-    after++;
+  ir_operations calls = ir_collect(g->arena, c->function->op, "xla_gpu.pure_call");
+  for (int i = 0; i < calls.size; i++) {
+    function *callee = callee_of(g, calls.data[i]);
+    if (callee) callee->call_count++;
+    add_call(g, c, calls.data[i]);
   }
   c->function->operation_count = count_operations(c->function->op);
-  c->has_repeated = false;
-  return after < before;
+  c->is_merged = true;
+}
+
+// True if something was inlined.
+static bool inline_group(call_graph *g, caller *c, call_group *group) {
+  c->order = group->callee->order;
+  if (group->calls.size > 1) merge_identical(g->arena, c, group);
+  if (group->calls.size > 1 && !c->is_merged) merge_equal(g, c);
+  ir_operations calls = group->calls, left = {0};
+  for (int i = 0; i < calls.size; i++) {
+    if (should_inline(g, c, group, calls.data[i])) inline_call(g, c, calls.data[i], group->callee);
+    else vec_push(g->arena, &left, calls.data[i]);
+  }
+  group->calls = left;
+  if (left.size == calls.size) return false;
+  c->is_merged = false;
+  return true;
 }
 
 static bool inline_into(call_graph *g, function *f) {
   if (ir_is_null(f->op) || (f->call_count == 0 && !f->is_named)) return false;
-  caller c = {.function = f};
-  for (int i = 0; i < f->calls.size; i++) {
-    function *callee = callee_of(g, f->calls.data[i]);
-    if (!callee) continue;
-    add_calls(g, &c, callee, 1);
-    callee->call_count--;  // build_graph has counted it
-    vec_push(g->arena, &c.waiting, f->calls.data[i]);
-  }
+  caller c = {.function = f, .order = f->order};
+  for (int i = 0; i < f->calls.size; i++) add_call(g, &c, f->calls.data[i]);
   bool changed = false;
-  do {
-    changed |= inline_waiting(g, &c);
-  } while (c.has_repeated && merge_calls(g, &c));
+  while (c.waiting.size > 0) changed |= inline_group(g, &c, heap_pop(&c));
   f->calls = ir_collect(g->arena, f->op, "xla_gpu.pure_call");
   return changed;
 }
@@ -269,7 +341,9 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   for (int round = 0; changed && round < MAX_ROUNDS; round++) {
     changed = false;
     build_graph(&g, module);
-    for (int i = g.callees_first.size - 1; i >= 0; i--) changed |= inline_into(&g, g.callees_first.data[i]);
+    int count = g.callees_first.size;
+    for (int i = 0; i < count; i++) g.callees_first.data[i]->order = count - 1 - i;
+    for (int i = count - 1; i >= 0; i--) changed |= inline_into(&g, g.callees_first.data[i]);
   }
   mlirPassManagerDestroy(g.cse);
   MlirPassManager dce = lower_upstream_manager(c->context, "builtin.module", "symbol-dce");
