@@ -39,11 +39,6 @@ static MlirValue with_sign(ir_builder *b, MlirValue x, MlirValue sign) {
   return ir_binary(b, "math.copysign", x, sign);
 }
 
-// x * y with 0 * inf = 0: cosh overflows where sin is exactly zero.
-static MlirValue product_zero_wins(ir_builder *b, MlirValue x, MlirValue y) {
-  return ir_select(b, is(b, x, 0), x, mul(b, x, y));
-}
-
 static parts choose(ir_builder *b, MlirValue condition, parts x, parts y) {
   return (parts){ir_select(b, condition, x.re, y.re), ir_select(b, condition, x.im, y.im)};
 }
@@ -134,8 +129,9 @@ static parts exponential(ir_builder *b, parts z) {
   MlirValue upwards = ir_binary(b, "arith.maximumf", z.re, num(b, z.re, 0));
   MlirValue re = grown(b, ir_unary(b, "math.cos", z.im), e, upwards, 1);
   MlirValue im = grown(b, ir_unary(b, "math.sin", z.im), e, upwards, 1);
-  MlirValue real_only = is(b, z.im, 0);
-  return (parts){ir_select(b, real_only, e, re), ir_select(b, real_only, z.im, im)};
+  parts wave = choose(b, is(b, z.im, 0), (parts){e, z.im}, (parts){re, im});
+  // e^-inf is 0, even where the angle is not a number.
+  return choose(b, is(b, z.re, -INFINITY), real_number(b, e, 0), wave);
 }
 
 static MlirValue log1p_half(ir_builder *b, MlirValue x) { return mul(b, num(b, x, 0.5), ir_unary(b, "math.log1p", x)); }
@@ -171,16 +167,28 @@ static parts exponential_minus_one(ir_builder *b, parts z) {
   MlirValue half_sine = ir_unary(b, "math.sin", mul(b, num(b, z.im, 0.5), z.im));
   MlirValue lift = mul(b, num(b, z.im, 2), mul(b, half_sine, half_sine));
   MlirValue re = sub(b, mul(b, ir_unary(b, "math.expm1", z.re), ir_unary(b, "math.cos", z.im)), lift);
-  MlirValue im = product_zero_wins(b, ir_unary(b, "math.sin", z.im), ir_unary(b, "math.exp", z.re));
+  MlirValue upwards = ir_binary(b, "arith.maximumf", z.re, num(b, z.re, 0));
+  MlirValue im = grown(b, ir_unary(b, "math.sin", z.im), ir_unary(b, "math.exp", z.re), upwards, 1);
   return (parts){re, im};
 }
 
+// Scaled by a power of four where the modulus would overflow or lose bits below the normal range.
 static parts square_root(ir_builder *b, parts z) {
+  bool wide = ir_bit_width(mlirValueGetType(z.re)) > 32;
+  MlirValue high = ir_binary(b, "arith.maximumf", magnitude(b, z.re), magnitude(b, z.im)), one = num(b, high, 1);
+  MlirValue is_huge = ir_cmpf(b, "ogt", high, num(b, high, wide ? 0x1p1020 : 0x1p124));
+  MlirValue is_tiny = ir_cmpf(b, "olt", high, num(b, high, wide ? 0x1p-900 : 0x1p-100));
+  double up = wide ? 0x1p108 : 0x1p48, root_up = wide ? 0x1p54 : 0x1p24;
+  MlirValue scale = ir_select(b, is_huge, num(b, high, 0.0625), ir_select(b, is_tiny, num(b, high, up), one));
+  MlirValue back = ir_select(b, is_huge, num(b, high, 4), ir_select(b, is_tiny, num(b, high, 1 / root_up), one));
+  z = (parts){mul(b, scale, z.re), mul(b, scale, z.im)};
+
   MlirValue re = magnitude(b, z.re), im = magnitude(b, z.im), half = num(b, re, 0.5);
   MlirValue large = root(b, add(b, mul(b, half, re), mul(b, half, absolute(b, z))));
   MlirValue small = ir_select(b, is(b, large, 0), large, quo(b, mul(b, half, im), large));
   MlirValue right = ir_cmpf(b, "oge", z.re, num(b, re, 0));
-  MlirValue result_re = ir_select(b, right, large, small), result_im = ir_select(b, right, small, large);
+  MlirValue result_re = mul(b, back, ir_select(b, right, large, small));
+  MlirValue result_im = mul(b, back, ir_select(b, right, small, large));
   MlirValue is_tall = is(b, im, INFINITY);
   return (parts){ir_select(b, is_tall, im, result_re), with_sign(b, ir_select(b, is_tall, im, result_im), z.im)};
 }
@@ -195,7 +203,10 @@ static parts hyperbolic_tangent(ir_builder *b, parts z) {
   MlirValue size = magnitude(b, z.re);
   MlirValue decay = ir_unary(b, "math.exp", mul(b, num(b, size, -2), size));
   MlirValue wave = mul(b, ir_unary(b, "math.sin", z.im), ir_unary(b, "math.cos", z.im));
-  parts far = {with_sign(b, one, z.re), mul(b, num(b, size, 4), product_zero_wins(b, decay, wave))};
+  // At infinity the angle does not count; before it, an angle that is not finite has no tangent.
+  MlirValue infinite = is(b, size, INFINITY), zero = num(b, size, 0);
+  wave = ir_select(b, infinite, ir_select(b, is_finite(b, z.im), wave, with_sign(b, zero, z.im)), wave);
+  parts far = {with_sign(b, add(b, one, mul(b, zero, wave)), z.re), mul(b, num(b, size, 4), mul(b, decay, wave))};
   double limit = ir_bit_width(mlirValueGetType(size)) > 32 ? 22 : 11;
   return choose(b, ir_cmpf(b, "ogt", size, num(b, size, limit)), far, near);
 }

@@ -12,11 +12,13 @@ static double complex expm1_of(double complex z) {
 }
 
 // log|1 + z| is half of log1p(x (2 + x) + y²), whose terms may cancel near the unit circle around -1: long double keeps
-// what is left.
+// what is left. Near -1 itself 1 + x is exact, and y² may not be there any more.
 static double complex log1p_of(double complex z) {
   long double x = creall(z), y = cimagl(z);
   double angle = atan2((double)y, 1 + (double)x);
-  if (fabsl(x) > 3 || fabsl(y) > 3) return wide_complex(log(hypot(1 + (double)x, (double)y)), angle);
+  bool is_near_minus_one = fabsl(1 + x) < 0.5L && fabsl(y) < 0.5L;
+  if (fabsl(x) > 3 || fabsl(y) > 3 || is_near_minus_one)
+    return wide_complex(log(hypot(1 + (double)x, (double)y)), angle);
   return wide_complex((double)(log1pl(x * (2 + x) + y * y) / 2), angle);
 }
 

@@ -1,5 +1,5 @@
 // When two values match: integers and predicates when equal, floating point within rtol and atol, NaN with NaN, an
-// infinity with itself only; complex numbers by the modulus of their difference.
+// infinity with itself only; complex numbers by the modulus of their difference, or by parts where one is infinite.
 #include "hlo/literal.h"
 
 #include <math.h>
@@ -19,12 +19,18 @@ static double error_of(double complex a, double complex e) {
 
 static bool parts_equal(double a, double e) { return a == e || (isnan(a) && isnan(e)); }
 
+static bool part_matches(double a, double e, double rtol, double atol) {
+  if (parts_equal(a, e)) return true;
+  return isfinite(a) && isfinite(e) && fabs(a - e) <= atol + rtol * fabs(e);
+}
+
 // A complex number is NaN if one part is, infinite if one part is and none is NaN.
 static bool complex_matches(double complex a, double complex e, double rtol, double atol) {
   if (parts_equal(creal(a), creal(e)) && parts_equal(cimag(a), cimag(e))) return true;
   bool a_nan = isnan(creal(a)) || isnan(cimag(a)), e_nan = isnan(creal(e)) || isnan(cimag(e));
   if (a_nan || e_nan) return a_nan && e_nan;
-  if (!isfinite(creal(e)) || !isfinite(cimag(e))) return false;
+  if (!isfinite(creal(e)) || !isfinite(cimag(e)))
+    return part_matches(creal(a), creal(e), rtol, atol) && part_matches(cimag(a), cimag(e), rtol, atol);
   return cabs(a - e) <= atol + rtol * cabs(e);
 }
 

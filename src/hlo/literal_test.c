@@ -258,6 +258,17 @@ static void test_floats_compare_with_tolerance(void **state) {
   }
 }
 
+// The finite part of an infinite number keeps its tolerance.
+static void test_infinite_complex_numbers_compare_by_parts(void **state) {
+  literal *l = make(*state, DTYPE_C128, 1), *r = make(*state, DTYPE_C128, 1);
+  literal_set_complex(l, 0, CMPLX(1, -INFINITY));
+  literal_set_complex(r, 0, CMPLX(1.5, -INFINITY));
+  expect_difference(l, r, 0, 0.5, NULL);
+  expect_difference(l, r, 0, 0.25, "1 of 1 elements differ");
+  literal_set_complex(r, 0, CMPLX(1, INFINITY));
+  expect_difference(l, r, 1, 1, "1 of 1 elements differ");
+}
+
 static void test_other_comparisons(void **state) {
   arena *a = *state;
   const int64_t dims[] = {2, 3};
@@ -295,6 +306,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_sampled_wide_values_read_back, make_arena, drop_arena),
       cmocka_unit_test_setup_teardown(test_text, make_arena, drop_arena),
       cmocka_unit_test_setup_teardown(test_floats_compare_with_tolerance, make_arena, drop_arena),
+      cmocka_unit_test_setup_teardown(test_infinite_complex_numbers_compare_by_parts, make_arena, drop_arena),
       cmocka_unit_test_setup_teardown(test_other_comparisons, make_arena, drop_arena),
   };
   return cmocka_run_group_tests_name("literal", tests, NULL, NULL);
