@@ -108,6 +108,44 @@ static MlirValue any_lane(approx *a, MlirValue condition) {
   return ir_value_with(a->b, "vector.reduction", ir_element_type(type), 1, &condition, 1, &kind);
 }
 
+static MlirOperation enclosing_module(ir_builder *b) {
+  MlirOperation op = mlirBlockGetParentOperation(b->block);
+  while (!ir_is(op, "builtin.module")) op = mlirOperationGetParentOperation(op);
+  return op;
+}
+
+// The reduction of large angles is much code that hardly ever runs: one function for all that need it.
+static const char *large_reduction(approx *a, MlirValue x) {
+  MlirType type = mlirValueGetType(x);
+  int lanes = ir_is_vector(type) ? (int)mlirShapedTypeGetDimSize(type, 0) : 1;
+  const char *name = arena_printf(a->b->arena, "xla_reduce_angle_%d", lanes);
+  MlirOperation module = enclosing_module(a->b);
+  if (!ir_is_null(ir_find_function(module, name))) return name;
+  ir_builder top = ir_builder_at_end(a->b->context, ir_body(module, 0), a->b->arena);
+  MlirType results[] = {a->f64, a->i64};
+  MlirOperation function = ir_function(&top, name, 1, &type, 2, results, true);
+  MlirBlock body = ir_body(function, 0);
+  ir_builder inner = ir_builder_at_end(a->b->context, body, a->b->arena);
+  approx within = *a;
+  within.b = &inner;
+  angle k = reduce_large(&within, mlirBlockGetArgument(body, 0));
+  ir_return(&inner, 2, (MlirValue[]){k.r, k.quadrant});
+  return name;
+}
+
+static angle call_large_reduction(approx *a, MlirValue x) {
+  MlirStringRef name = mlirStringRefCreateFromCString(large_reduction(a, x));
+  MlirNamedAttribute callee = ir_named(a->b->context, "callee", mlirFlatSymbolRefAttrGet(a->b->context, name));
+  MlirOperation call = ir_build(a->b, (ir_op){.name = "func.call",
+                                              .operand_count = 1,
+                                              .operands = &x,
+                                              .result_count = 2,
+                                              .results = (MlirType[]){a->f64, a->i64},
+                                              .attribute_count = 1,
+                                              .attributes = &callee});
+  return (angle){ir_result(call, 0), ir_result(call, 1)};
+}
+
 static angle reduce(approx *a, MlirValue x) {
   angle small = reduce_small(a, x);
   MlirValue is_large = approx_compare(a, "uge", approx_abs(a, x), approx_f32(a, LARGE));
@@ -117,7 +155,7 @@ static angle reduce(approx *a, MlirValue x) {
   ir_builder inner = ir_builder_at_end(a->b->context, ir_body(branch, 0), a->b->arena);
   approx then = *a;
   then.b = &inner;
-  angle large = reduce_large(&then, x);
+  angle large = call_large_reduction(&then, x);
   MlirValue chosen[] = {ir_select(&inner, is_large, large.r, small.r),
                         ir_select(&inner, is_large, large.quadrant, small.quadrant)};
   ir_yield(&inner, 2, chosen);

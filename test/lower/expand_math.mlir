@@ -24,7 +24,11 @@ func.func @sin(%x: vector<8xf32>, %y: f32) -> (vector<8xf32>, f32) {
 // CHECK-LABEL:  func.func @sin
 // CHECK:          %[[ANY:.*]] = vector.reduction <or>, %{{.*}} : vector<8xi1> into i1
 // CHECK:          scf.if %[[ANY]] -> (vector<8xf64>, vector<8xi64>)
+// CHECK:            func.call @xla_reduce_angle_8(%arg0)
 // CHECK:          scf.if %{{.*}} -> (f64, i64)
+// CHECK:            func.call @xla_reduce_angle_1(%arg1)
+// CHECK:        func.func private @xla_reduce_angle_8(%{{.*}}: vector<8xf32>) -> (vector<8xf64>, vector<8xi64>)
+// CHECK:        func.func private @xla_reduce_angle_1(%{{.*}}: f32) -> (f64, i64)
 
 // -----
 
