@@ -105,6 +105,18 @@ static void expand_rsqrt(lower_context *c, MlirOperation op) {
   ir_replace(op, &result);
 }
 
+// For NVIDIA LLVM computes a remainder as x - trunc(x / y) y, which is wrong for large quotients. On a CPU it calls
+// fmod.
+static void expand_remainder(lower_context *c, MlirOperation module, MlirOperation op) {
+  static const function fmod_function = {"arith.remf", "fmod", 2, NULL, NULL};
+  MlirType element = ir_element_type(ir_result_type(op, 0));
+  if (!mlirTypeIsAF32(element) && !mlirTypeIsAF64(element)) return;
+  ir_builder b = ir_builder_before(op, c->scratch);
+  const char *callee = mlirTypeIsAF32(element) ? "__nv_fmodf" : "__nv_fmod";
+  MlirValue result = build_calls(&(call_site){&b, module, &fmod_function, callee, op});
+  ir_replace(op, &result);
+}
+
 static heddle_status run(lower_context *c, MlirOperation module) {
   for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
     ir_operations ops = ir_collect(c->scratch, module, functions[k].op);
@@ -112,6 +124,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   }
   ir_operations roots = ir_collect(c->scratch, module, "math.rsqrt");
   for (int i = 0; i < roots.size; i++) expand_rsqrt(c, roots.data[i]);
+  bool libdevice = c->options->target == LOWER_NVPTX && c->options->use_libdevice;
+  ir_operations remainders = {0};
+  if (libdevice) remainders = ir_collect(c->scratch, module, "arith.remf");
+  for (int i = 0; i < remainders.size; i++) expand_remainder(c, module, remainders.data[i]);
   return status_ok();
 }
 

@@ -63,3 +63,14 @@ func.func @narrow(%x: f32) -> f32 {
 // CHECK:          %[[ROOT:.*]] = math.sqrt
 // CHECK:          arith.divf %{{.*}}, %[[ROOT]]
 // CHECK-NOT:      math.exp
+
+// -----
+
+func.func @remainder(%x: f32, %y: f32) -> f32 {
+  %0 = arith.remf %x, %y : f32
+  return %0 : f32
+}
+// CHECK-LABEL:  func.func @remainder
+// CHECK:          arith.remf
+// DEVICE-LABEL: func.func @remainder
+// DEVICE:         llvm.call @__nv_fmodf(%arg0, %arg1)
