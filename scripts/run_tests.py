@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every test of Heddle, as `make test` runs them: layout, two builds, unit tests, golden tests, conformance, fuzzers, tidy.
+"""Every test of Heddle, as `make test` runs them: layout, two builds, unit tests, golden tests, conformance, random modules, fuzzers, tidy.
 
     run_tests.py [STEP...]      all steps, or the ones named (run_tests.py --list)
 
@@ -18,11 +18,13 @@ import xml.etree.ElementTree
 
 import conformance
 import fuzz
+import random_modules
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 JOBS = str(os.cpu_count() or 2)
 LIT = "/usr/lib/llvm-19/build/utils/lit/lit.py"
 FUZZ_SECONDS = 10
+RANDOM_SEED, RANDOM_MODULES, RANDOM_SECONDS = 7, 150, 60
 TAIL = 60  # lines shown of what failed
 
 
@@ -182,6 +184,23 @@ def step_conformance():
     return result
 
 
+def step_random():
+    """random modules give on the CPU what the interpreter gives"""
+    result = Result()
+    tools = ROOT / "build" / "bin"
+    if not (tools / "run_hlo_module").exists():
+        result.add("random", False, "build/bin/run_hlo_module was not built")
+        return result
+    kept = ROOT / "build" / "random"
+    passed, wrong, refused, late = random_modules.batch(tools, kept, RANDOM_SEED, range(RANDOM_MODULES),
+                                                        RANDOM_SECONDS, int(JOBS))
+    result.passed += passed
+    for text in wrong:
+        result.add(text.split(":")[0], False, text)
+    result.remarks.append(f"seed {RANDOM_SEED}: {refused} refused by name, {late} not run for lack of time")
+    return result
+
+
 def step_fuzz():
     """every fuzz target for a few seconds"""
     result = Result()
@@ -204,7 +223,7 @@ def step_tidy():
 
 
 STEPS = [step_format, step_build_release, step_build_dev, step_unit_dev, step_unit_release, step_golden_release,
-         step_golden_dev, step_conformance, step_fuzz, step_tidy]
+         step_golden_dev, step_conformance, step_random, step_fuzz, step_tidy]
 
 
 def name_of(step):
