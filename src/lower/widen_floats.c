@@ -160,7 +160,7 @@ static void widen_operation(widening *w, MlirOperation op) {
   if (ir_is(op, "arith.select") && (w->c->options->exact || !select_is_in_chain(op))) return;
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++)
     mlirOperationSetOperand(op, i, widen(w, ir_operand(op, (int)i)));
-  if (starts_with(op, "math.")) ir_set(op, NARROW, mlirUnitAttrGet(w->c->context));
+  if (starts_with(op, "math.") && !w->c->options->exact) ir_set(op, NARROW, mlirUnitAttrGet(w->c->context));
   MlirValue result = ir_result(op, 0);
   MlirType narrow = mlirValueGetType(result);
   if (!is_narrow(narrow)) return;

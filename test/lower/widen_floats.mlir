@@ -25,7 +25,7 @@ func.func @chain(%x: bf16, %y: bf16) -> bf16 {
 // EXACT-NEXT:     arith.addf {{.*}} : f32
 // EXACT-NEXT:     arith.truncf {{.*}} : f32 to bf16
 // EXACT-NEXT:     arith.extf {{.*}} : bf16 to f32
-// EXACT-NEXT:     math.tanh
+// EXACT-NEXT:     math.tanh %{{[0-9]+}} : f32
 // EXACT-NEXT:     arith.truncf {{.*}} : f32 to bf16
 // What the hardware has stays.
 // GPU-LABEL:    func.func @chain
