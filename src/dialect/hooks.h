@@ -24,7 +24,6 @@ typedef struct xla_gpu_state {
 typedef struct xla_gpu_map_slot {
   const struct indexing_map *map;  // null until filled in
   const char *spelling;            // as printed: with the variable names of whoever made the attribute first
-  MlirAttribute simplified;        // the simplified map, null until asked for
 } xla_gpu_map_slot;
 
 // --- C++ for C

@@ -100,18 +100,6 @@ const indexing_map *xla_gpu_indexing_map(MlirAttribute attribute) {
   return slot ? slot->map : 0;
 }
 
-MlirAttribute xla_gpu_simplified(MlirAttribute attribute) {
-  xla_gpu_map_slot *slot = xla_gpu_attribute_slot(attribute);
-  if (!mlirAttributeIsNull(slot->simplified)) return slot->simplified;
-  arena *scratch = arena_create();
-  const indexing_map *simple = indexing_map_simplify(scratch, slot->map);
-  MlirAttribute made = xla_gpu_indexing_map_attribute(mlirAttributeGetContext(attribute), simple);
-  slot->simplified = made;
-  xla_gpu_attribute_slot(made)->simplified = made;
-  arena_destroy(scratch);
-  return made;
-}
-
 int xla_gpu_map_dim_count(MlirAttribute map) { return xla_gpu_indexing_map(map)->dim_count; }
 
 int xla_gpu_map_range_count(MlirAttribute map) { return xla_gpu_indexing_map(map)->range_count; }

@@ -16,8 +16,6 @@ MlirAttribute xla_gpu_indexing_map_attribute(MlirContext context, const indexing
 bool xla_gpu_is_indexing_map(MlirAttribute attribute);
 // The parsed map; lives as long as the context.
 const indexing_map *xla_gpu_indexing_map(MlirAttribute attribute);
-// The attribute of indexing_map_simplify of the map; computed once per attribute.
-MlirAttribute xla_gpu_simplified(MlirAttribute attribute);
 
 // Parts of a !xla_gpu.indexed_vector type; false if the type is another. Memory belongs to the context.
 bool xla_gpu_indexed_vector(MlirType type, intptr_t *rank, const int64_t **shape, MlirType *element,

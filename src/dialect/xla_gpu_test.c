@@ -182,14 +182,6 @@ static void test_text_in_parts(void **state) {
   assert_true(mlirAttributeEqual(whole, parts));
 }
 
-static void test_simplified(void **state) {
-  fixture *f = *state;
-  MlirAttribute map = attribute(f, "#xla_gpu.indexing_map<\"(d0) -> (d0 mod 8), domain: d0 in [0, 7]\">");
-  MlirAttribute simple = attribute(f, "#xla_gpu.indexing_map<\"(d0) -> (d0), domain: d0 in [0, 7]\">");
-  assert_true(mlirAttributeEqual(xla_gpu_simplified(map), simple));
-  assert_true(mlirAttributeEqual(xla_gpu_simplified(simple), simple));
-}
-
 // --- what the verifiers refuse
 
 typedef struct refusal {
@@ -299,7 +291,6 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_loop_prints_as_documented, setup, teardown),
       cmocka_unit_test_setup_teardown(test_names_do_not_make_maps_differ, setup, teardown),
       cmocka_unit_test_setup_teardown(test_text_in_parts, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_simplified, setup, teardown),
       cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
   };
   return cmocka_run_group_tests(tests, 0, 0);

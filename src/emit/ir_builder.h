@@ -104,8 +104,6 @@ void ir_erase(MlirOperation op);
 // Moves the operations of `block` (terminator excluded) before `anchor` with the block's arguments replaced by
 // `arguments`; returns the terminator's operands. The emptied block stays with its owner, to be erased with it.
 ir_values ir_inline_block(arena *a, MlirBlock block, MlirOperation anchor, const MlirValue *arguments);
-// Clones an op before `anchor`; nested uses follow.
-MlirOperation ir_clone_before(MlirOperation op, MlirOperation anchor);
 
 // --- structured control flow. The block's arguments are (iv, iter args...); end it with ir_yield.
 MlirOperation ir_for(ir_builder *b, MlirValue lower, MlirValue upper, MlirValue step, int init_count,
@@ -126,7 +124,7 @@ MlirAttribute ir_argument_attribute(MlirOperation function, int argument, const 
 // result. Constant or single-variable results are folded away. dims and symbols in the map's order.
 ir_values ir_apply_indexing(ir_builder *b, const indexing_map *map, const MlirValue *dims, const MlirValue *symbols);
 // i1 that all dim bounds and constraints of the map hold (range bounds hold by construction); true constant if none.
-// Bounds that `ranges_known` says hold are left out.
+// Bounds that ranges prove are checked too: simplify-arith drops them later, with more knowledge than one map has.
 MlirValue ir_check_constraints(ir_builder *b, const indexing_map *map, const MlirValue *dims, const MlirValue *symbols,
                                bool with_dim_bounds);
 // Straight arithmetic (arith on index) for an expression.

@@ -99,12 +99,6 @@ ir_values ir_inline_block(arena *a, MlirBlock block, MlirOperation anchor, const
   return yielded;
 }
 
-MlirOperation ir_clone_before(MlirOperation op, MlirOperation anchor) {
-  MlirOperation copy = mlirOperationClone(op);
-  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(anchor), anchor, copy);
-  return copy;
-}
-
 // --- structured control flow
 
 static MlirRegion region_with_block(MlirBlock block) {

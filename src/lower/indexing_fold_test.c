@@ -147,6 +147,10 @@ static void check_web(arena *a, MlirContext context) {
     fprintf(stderr, "%s\nbecame\n%s\n", printed, ir_operation_text(a, function));
     fail_msg("at (%ld, %ld, %ld)", (long)points[p][0], (long)points[p][1], (long)points[p][2]);
   }
+  const char *once = ir_operation_text(a, function);
+  status = lower_run(passes, mlirModuleGetOperation(module), &(lower_options){0}, 0);
+  assert_true(status_is_ok(status));
+  assert_string_equal(ir_operation_text(a, function), once);  // a fixpoint, or it would go on for ever
   mlirModuleDestroy(module);
 }
 
