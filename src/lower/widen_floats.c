@@ -10,8 +10,8 @@
 // it is stored. Truncations that the program itself asked for stay. In exact mode every rounding of the HLO stays.
 //
 // Single operations cannot be rewritten one after the other by a pattern, as the decision needs to know which
-// truncations are ours; they carry the attribute xla.excess while the pass runs. Functions of math get xla.narrow:
-// whoever expands them may use an approximation that is accurate only to the narrow type.
+// truncations are ours; they carry the attribute xla.excess while the pass runs. With excess precision functions of
+// math get xla.narrow: whoever expands them may use an approximation that is accurate only to the narrow type.
 #include "base/map.h"
 #include "emit/ir_builder.h"
 #include "lower/passes.h"
