@@ -1,10 +1,10 @@
 // Canonicalization of apply_indexing, loop and atomic_rmw.
 //
 // apply_indexing: symbols become dims; constant and repeated operands fold into the map; a producing apply_indexing is
-// composed in (if it has other users, only when that makes nothing larger); the map is simplified, loses unused
-// variables, and results that are constants or plain variables are replaced by these. loop: constant dims and producers
-// of dims fold into the map, which is then simplified. Each call does all of it once; MLIR's driver calls again until
-// nothing changes.
+// composed in (if it has other users, only when the map does not grow or becomes a plain sum of products); the map is
+// simplified, loses unused variables, and results that are constants or plain variables are replaced by these. loop:
+// constant dims and producers of dims fold into the map, which is then simplified. Each call does all of it once;
+// MLIR's driver calls again until nothing changes.
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 
