@@ -17,7 +17,7 @@ static int total_bits(float_kind kind) {
 }
 
 static bool same_value(double a, double b) {
-  return isnan(a) ? isnan(b) : !isnan(b) && a == b && signbit(a) == signbit(b);
+  return isnan(a) ? isnan(b) : !isnan(b) && a == b && !signbit(a) == !signbit(b);
 }
 
 static uint32_t next_random(uint32_t *state) {
@@ -32,7 +32,7 @@ static void test_every_pattern_round_trips(void **state) {
       double value = float_decode(kind, bits);
       uint32_t back = float_encode(kind, value);
       if (!isnan(value)) assert_int_equal(back, bits);
-      else assert_true(isnan(float_decode(kind, back)) && signbit(float_decode(kind, back)) == signbit(value));
+      else assert_true(isnan(float_decode(kind, back)) && !signbit(float_decode(kind, back)) == !signbit(value));
     }
   }
 }

@@ -29,7 +29,7 @@ static inline bool testing_same_leaf(const literal *l, const literal *r) {
     const double complex x = literal_get_complex(l, k), y = literal_get_complex(r, k);
     const double parts[2][2] = {{creal(x), creal(y)}, {cimag(x), cimag(y)}};
     for (int p = 0; p < 2; p++)
-      same = same && (parts[p][0] != 0 || __builtin_signbit(parts[p][0]) == __builtin_signbit(parts[p][1]));
+      same = same && (parts[p][0] != 0 || !__builtin_signbit(parts[p][0]) == !__builtin_signbit(parts[p][1]));
   }
   return same;
 }

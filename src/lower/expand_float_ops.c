@@ -71,7 +71,7 @@ static void expand_extremum(lower_context *c, MlirOperation op) {
   int side = 1;
   if (!constant_of(ir_operand(op, side), &constant) && !constant_of(ir_operand(op, side = 0), &constant)) return;
   bool maximum = ir_is(op, "arith.maximumf");
-  bool replaces_equal = constant == 0 && signbit(constant) == !maximum;
+  bool replaces_equal = constant == 0 && !signbit(constant) == maximum;
   MlirValue k = ir_operand(op, side), x = ir_operand(op, 1 - side);
   ir_builder b = ir_builder_before(op, c->scratch);
   const char *predicate = maximum ? (replaces_equal ? "ole" : "olt") : (replaces_equal ? "oge" : "ogt");

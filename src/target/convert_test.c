@@ -80,7 +80,7 @@ static void test_decode(void **state) {
       decode(codes, got);
       for (uint32_t lane = 0; lane < LANES; lane++) {
         double wanted = float_decode(f->kind, code + lane);
-        bool same = isnan(wanted) ? isnan(got[lane]) : got[lane] == wanted && signbit(got[lane]) == signbit(wanted);
+        bool same = isnan(wanted) ? isnan(got[lane]) : got[lane] == wanted && !signbit(got[lane]) == !signbit(wanted);
         if (!same) print_error("%s 0x%x: found %a, wanted %a\n", f->name, code + lane, got[lane], wanted);
         assert_true(same);
       }

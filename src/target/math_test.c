@@ -89,10 +89,10 @@ typedef struct worst {
 static double ulps(float got, double wanted) {
   if (isnan(wanted)) return isnan(got) ? 0 : INFINITY;
   if (isnan(got)) return INFINITY;
-  if (wanted == 0) return got == 0 && signbit(got) == signbit(wanted) ? 0 : INFINITY;
-  if (isinf(wanted)) return isinf(got) && signbit(got) == signbit(wanted) ? 0 : INFINITY;
+  if (wanted == 0) return got == 0 && !signbit(got) == !signbit(wanted) ? 0 : INFINITY;
+  if (isinf(wanted)) return isinf(got) && !signbit(got) == !signbit(wanted) ? 0 : INFINITY;
   double value = isinf(got) ? copysign(0x1p128, got) : got;
-  if (fabs(wanted) >= 0x1p128) return isinf(got) && signbit(got) == signbit(wanted) ? 0 : INFINITY;
+  if (fabs(wanted) >= 0x1p128) return isinf(got) && !signbit(got) == !signbit(wanted) ? 0 : INFINITY;
   int exponent;
   frexp(wanted, &exponent);
   double unit = ldexp(1, exponent < -125 ? -149 : exponent - 24);
