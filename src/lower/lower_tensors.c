@@ -46,19 +46,18 @@ static bool all_in_bounds(MlirOperation op) {
 }
 
 // Both transfers have one index behind the tensor; what follows is told apart by number: padding (reads), then the
-// mask.
-static heddle_status check_transfer(tensor_origins *o, MlirOperation op, bool has_mask) {
-  if (!has_mask && !all_in_bounds(op))
-    return status_error(HEDDLE_UNIMPLEMENTED, "transfer that may leave its tensor: %s",
-                        ir_operation_text(o->context->scratch, op));
-  return status_ok();
+// mask. The operation itself cannot be printed any more, its tensor may have become a pointer.
+static heddle_status check_transfer(tensor_origins *o, MlirOperation op, MlirType vector, bool has_mask) {
+  if (has_mask || all_in_bounds(op)) return status_ok();
+  return status_error(HEDDLE_UNIMPLEMENTED, "transfer of %s that may leave its tensor",
+                      ir_type_text(o->context->scratch, vector));
 }
 
 static heddle_status lower_read(tensor_origins *o, MlirOperation op) {
   ir_builder b = ir_builder_before(op, o->context->scratch);
   bool has_mask = mlirOperationGetNumOperands(op) == 4;
-  TRY(check_transfer(o, op, has_mask));
   MlirType vector = ir_result_type(op, 0);
+  TRY(check_transfer(o, op, vector, has_mask));
   tensor_memory m;
   TRY(tensor_origins_memory(o, &b, ir_operand(op, 0), ir_element_type(vector), &m));
   MlirValue mask = has_mask ? ir_operand(op, 3) : (MlirValue){0}, loaded;
@@ -70,8 +69,8 @@ static heddle_status lower_read(tensor_origins *o, MlirOperation op) {
 static heddle_status lower_write(tensor_origins *o, MlirOperation op) {
   ir_builder b = ir_builder_before(op, o->context->scratch);
   bool has_mask = mlirOperationGetNumOperands(op) == 4;
-  TRY(check_transfer(o, op, has_mask));
   MlirValue vector = ir_operand(op, 0), destination = ir_operand(op, 1);
+  TRY(check_transfer(o, op, mlirValueGetType(vector), has_mask));
   tensor_memory m;
   TRY(tensor_origins_memory(o, &b, destination, ir_element_type(mlirValueGetType(vector)), &m));
   MlirValue mask = has_mask ? ir_operand(op, 3) : (MlirValue){0};
