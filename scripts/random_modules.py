@@ -78,6 +78,8 @@ class Module:
         self.types = rng.sample(sorted(set(ALL_TYPES)), 3) if rng.random() < 0.4 else [rng.choice(ALL_TYPES)]
         if family == "near":
             self.types = [rng.choice(["f32", "f32", "bf16", "f16", "f64"])]
+        # Which zero an extremum of both gives is open: a module has extrema of floats or what shows a zero's sign.
+        self.shows_zeros = family == "exact" and rng.random() < 0.5
         self.limit = rng.choice([60, 400, 3000, 3000, 20000])
 
     # --- text
@@ -264,7 +266,8 @@ class Module:
             r = self.emit(t, v.dims, f"{name}({v.name}, {w.name})")
             return self.emit(t, v.dims, f"{self.rng.choice(['tanh', 'sine', 'logistic'])}({r.name})")
         else:
-            name = self.rng.choice(FLOAT_BINARY)
+            banned = ["maximum", "minimum"] if self.shows_zeros else ["divide"]
+            name = self.rng.choice([name for name in FLOAT_BINARY if name not in banned])
         pair = [v.name, w.name]
         self.rng.shuffle(pair)
         return self.emit(t, v.dims, f"{name}({pair[0]}, {pair[1]})")
@@ -279,11 +282,11 @@ class Module:
         v = self.any(wanted=lambda v: self.family == "exact")
         w = self.like(v)
         names = ["EQ", "NE"] if v.dtype in COMPLEX else ["EQ", "NE", "LT", "LE", "GT", "GE"]
-        kind = ", type=TOTALORDER" if v.dtype in FLOATS and self.rng.random() < 0.2 else ""
+        kind = ", type=TOTALORDER" if v.dtype in FLOATS and self.shows_zeros and self.rng.random() < 0.4 else ""
         return self.emit("pred", v.dims, f"compare({v.name}, {w.name}), direction={self.rng.choice(names)}{kind}")
 
     def op_clamp(self):
-        v = self.any(types=set(INTEGERS) | set(FLOATS))
+        v = self.any(types=set(INTEGERS) | (set() if self.shows_zeros else set(FLOATS)))
         bounds = [self.emit(v.dtype, [], f"constant({self.number(v.dtype, self.family == 'near')})", None)
                   for _ in range(2)] if self.rng.random() < 0.5 else [self.like(v), self.like(v)]
         return self.emit(v.dtype, v.dims, f"clamp({bounds[0].name}, {v.name}, {bounds[1].name})")
@@ -351,7 +354,8 @@ class Module:
     def op_transpose(self):
         v = self.any()
         p = self.rng.sample(range(len(v.dims)), len(v.dims))
-        return self.emit(v.dtype, [v.dims[i] for i in p], f"transpose({v.name}), dimensions={{{','.join(map(str, p))}}}")
+        return self.emit(v.dtype, [v.dims[i] for i in p],
+                         f"transpose({v.name}), dimensions={{{','.join(map(str, p))}}}")
 
     def op_copy(self):
         v = self.any()
@@ -469,6 +473,8 @@ class Module:
         return self.emit(v.dtype, v.dims, f"dynamic-update-slice({v.name}, {update.name}, {', '.join(starts)})")
 
     def reducer(self, t):
+        if t in FLOATS and self.shows_zeros:
+            raise ValueError("an extremum")
         if t == "pred":
             name = self.rng.choice(["and", "or", "xor"])
         elif t in INTEGERS:
@@ -561,6 +567,55 @@ class Module:
                                      f"rhs_contracting_dims={text([position[i] for i in contract])}")
         return self.emit(v.dtype, dims, f"tanh({r.name})") if self.family == "near" else r
 
+    def op_convolution(self):
+        rng = self.rng
+        t = rng.choice(["s32", "s8", "u16"] if self.family == "exact" else [self.types[0]])
+        spatial, groups = rng.randint(0, 2), rng.choice([1, 1, 2, 3])
+        inputs, outputs, batch = rng.choice([1, 2, 4]), groups * rng.choice([1, 2, 5]), rng.choice([1, 2, 3])
+        sizes = [rng.choice([1, 4, 7, 10]) for _ in range(spatial)]
+        kernel = [rng.choice([1, 2, 3]) for _ in range(spatial)]
+        window, result = {k: [] for k in ("size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal")}, []
+        for d, k in zip(sizes, kernel):
+            stride, low, high = rng.choice([1, 1, 2, 3]), rng.choice([0, 1, 2, -1]), rng.choice([0, 1, 2])
+            base, dilation = rng.choice([1, 1, 2]), rng.choice([1, 1, 2])
+            extent = (d - 1) * base + 1 + low + high
+            reach = (k - 1) * dilation + 1
+            result.append(0 if extent < reach else (extent - reach) // stride + 1)
+            for key, text in zip(window, (k, stride, f"{low}_{high}", base, dilation, rng.randint(0, 1))):
+                window[key].append(str(text))
+        orders, dims = [], []
+        numbers = "".join(map(str, range(spatial)))
+        for letters, values in (("bf", (batch, inputs * groups)), ("io", (inputs, outputs)), ("bf", (batch, outputs))):
+            extents = dict(zip(letters, values)) | dict(zip(numbers, (sizes, kernel, result)[len(orders)]))
+            order = rng.sample(letters + numbers, spatial + 2)
+            orders.append("".join(order))
+            dims.append([extents[letter] for letter in order])
+        x, k = self.parameter(t, dims[0]), self.parameter(t, dims[1])
+        text = f", window={{{' '.join(key + '=' + 'x'.join(v) for key, v in window.items())}}}" if spatial else ""
+        if groups > 1:
+            text += f", feature_group_count={groups}"
+        r = self.emit(t, dims[2], f"convolution({x.name}, {k.name}){text}, "
+                                  f"dim_labels={orders[0]}_{orders[1]}->{orders[2]}")
+        return self.emit(t, dims[2], f"tanh({r.name})") if self.family == "near" else r
+
+    def op_chain(self):
+        """Every step uses its operand at two index maps."""
+        v = self.any()
+        if v.dtype == "pred" or v.dtype in COMPLEX or v.dtype in FLOATS and self.shows_zeros:
+            return None
+        n = self.rng.choice([2, 3, 5, 9])
+        if product(v.dims) != n * n:
+            v = self.parameter(v.dtype, [n, n])
+        elif v.dims != [n, n]:
+            v = self.emit(v.dtype, [n, n], f"reshape({v.name})")
+        for _ in range(self.rng.choice([2, 5, 9])):
+            t = self.emit(v.dtype, v.dims, f"transpose({v.name}), dimensions={{1,0}}")
+            other = self.emit(v.dtype, v.dims, f"reverse({v.name}), dimensions={{0}}")
+            v = self.emit(v.dtype, v.dims, f"maximum({t.name}, {other.name})")
+            if self.rng.random() < 0.3:
+                v = self.emit(v.dtype, v.dims, f"{'tanh' if self.family == 'near' else 'negate'}({v.name})")
+        return v
+
     def op_gather(self):
         v = self.any()
         rng = self.rng
@@ -604,10 +659,10 @@ class Module:
         return self.emit(t, v.dims, f"sine({r.name})") if self.family == "near" else r
 
     OPS = (["unary"] * 6 + ["binary"] * 9 + ["select", "select", "compare", "clamp", "convert", "convert", "convert"] +
-           ["bitcast_convert", "complex"] + ["broadcast"] * 3 + ["reshape"] * 3 + ["transpose"] * 3 + ["copy", "bitcast"] +
-           ["slice", "slice", "pad", "pad", "reverse", "concatenate", "concatenate", "iota", "constant"] +
+           ["bitcast_convert", "complex"] + ["broadcast"] * 3 + ["reshape"] * 3 + ["transpose"] * 3 +
+           ["copy", "bitcast", "slice", "slice", "pad", "pad", "reverse", "concatenate", "concatenate", "iota", "constant"] +
            ["dynamic_slice", "dynamic_update_slice", "reduce", "reduce", "argmax", "reduce_window", "dot", "gather",
-            "map"])
+            "map", "convolution", "chain"])
 
     # --- whole modules
 

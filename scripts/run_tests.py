@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every test of Heddle, as `make test` runs them: layout, two builds, unit tests, golden tests, conformance, random modules, fuzzers, tidy.
+"""Every test of Heddle, as `make test` runs them: layout, two builds, unit tests, golden tests, conformance, random
+modules, fuzzers, tidy.
 
     run_tests.py [STEP...]      all steps, or the ones named (run_tests.py --list)
 
