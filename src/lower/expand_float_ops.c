@@ -50,7 +50,7 @@ static void expand_extension(lower_context *c, MlirOperation op) {
   ir_replace(op, &result);
 }
 
-// --- minimum and maximum with a constant
+// --- minimum and maximum
 
 // The value of a constant or of a splat of one.
 static bool constant_of(MlirValue v, double *out) {
@@ -64,18 +64,25 @@ static bool constant_of(MlirValue v, double *out) {
   return !isnan(*out);
 }
 
-// NaN must come through and -0 is less than +0: LLVM spends 8 instructions on that for x86. A constant that is no NaN
-// leaves one comparison, false on NaN, with the zero that must give way on the right side of it.
+// NaN must come through and -0 is less than +0: LLVM spends 5 to 8 instructions on that for x86. A constant that is no
+// NaN leaves one comparison, false on NaN, with the zero that must give way on the right side of it. The others, and
+// all on a GPU, go to LLVM's operation here, because MLIR's arith-expand forgets the zeros.
 static void expand_extremum(lower_context *c, MlirOperation op) {
+  bool maximum = ir_is(op, "arith.maximumf");
+  ir_builder b = ir_builder_before(op, c->scratch);
   double constant;
   int side = 1;
-  if (!constant_of(ir_operand(op, side), &constant) && !constant_of(ir_operand(op, side = 0), &constant)) return;
-  bool maximum = ir_is(op, "arith.maximumf");
-  bool replaces_equal = constant == 0 && !signbit(constant) == maximum;
-  MlirValue k = ir_operand(op, side), x = ir_operand(op, 1 - side);
-  ir_builder b = ir_builder_before(op, c->scratch);
-  const char *predicate = maximum ? (replaces_equal ? "ole" : "olt") : (replaces_equal ? "oge" : "ogt");
-  MlirValue result = ir_select(&b, ir_cmpf(&b, predicate, x, k), k, x);
+  MlirValue result;
+  if (c->options->target == LOWER_CPU &&
+      (constant_of(ir_operand(op, side), &constant) || constant_of(ir_operand(op, side = 0), &constant))) {
+    bool replaces_equal = constant == 0 && !signbit(constant) == maximum;
+    MlirValue k = ir_operand(op, side), x = ir_operand(op, 1 - side);
+    const char *predicate = maximum ? (replaces_equal ? "ole" : "olt") : (replaces_equal ? "oge" : "ogt");
+    result = ir_select(&b, ir_cmpf(&b, predicate, x, k), k, x);
+  } else {
+    const char *name = maximum ? "llvm.intr.maximum" : "llvm.intr.minimum";
+    result = ir_binary(&b, name, ir_operand(op, 0), ir_operand(op, 1));
+  }
   ir_replace(op, &result);
 }
 
@@ -168,7 +175,7 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   for (int i = 0; i < truncations.size; i++) expand_truncation(c, truncations.data[i]);
   ir_operations extensions = ir_collect(c->scratch, module, "arith.extf");
   for (int i = 0; i < extensions.size; i++) expand_extension(c, extensions.data[i]);
-  if (c->options->target == LOWER_CPU) expand_extrema(c, module);
+  expand_extrema(c, module);
   forget_floats(c, module);
   return status_ok();
 }

@@ -79,3 +79,15 @@ func.func @relu(%x: vector<8xf32>, %y: f64) -> (vector<8xf32>, f64) {
 // CHECK-NEXT:    arith.select %[[LE]], %[[ZERO]], %arg0
 // CHECK:         %[[GT:.*]] = arith.cmpf ogt, %arg1, %[[ONE:.*]] : f64
 // CHECK-NEXT:    arith.select %[[GT]], %[[ONE]], %arg1
+
+// -----
+
+// Both sides known only at run time: LLVM's operation, which knows that -0 is less than +0.
+func.func @extrema(%x: vector<8xf32>, %y: vector<8xf32>) -> (vector<8xf32>, vector<8xf32>) {
+  %0 = arith.maximumf %x, %y : vector<8xf32>
+  %1 = arith.minimumf %x, %y : vector<8xf32>
+  return %0, %1 : vector<8xf32>, vector<8xf32>
+}
+// CHECK-LABEL: func.func @extrema
+// CHECK:         llvm.intr.maximum(%arg0, %arg1)
+// CHECK:         llvm.intr.minimum(%arg0, %arg1)
