@@ -659,8 +659,8 @@ class Module:
         return self.emit(t, v.dims, f"sine({r.name})") if self.family == "near" else r
 
     OPS = (["unary"] * 6 + ["binary"] * 9 + ["select", "select", "compare", "clamp", "convert", "convert", "convert"] +
-           ["bitcast_convert", "complex"] + ["broadcast"] * 3 + ["reshape"] * 3 + ["transpose"] * 3 +
-           ["copy", "bitcast", "slice", "slice", "pad", "pad", "reverse", "concatenate", "concatenate", "iota", "constant"] +
+           ["bitcast_convert", "complex"] + ["broadcast"] * 3 + ["reshape"] * 3 + ["transpose"] * 3 + ["copy"] +
+           ["bitcast", "slice", "slice", "pad", "pad", "reverse", "concatenate", "concatenate", "iota", "constant"] +
            ["dynamic_slice", "dynamic_update_slice", "reduce", "reduce", "argmax", "reduce_window", "dot", "gather",
             "map", "convolution", "chain"])
 

@@ -87,11 +87,20 @@ static void test_integers(void **state) {
   assert_int_equal(wide[2], 7);
 }
 
+static void test_complex_numbers_round_by_parts(void **state) {
+  (void)state;
+  double complex v[3];
+  for (int k = 0; k < 3; k++) v[k] = CMPLX(1 + 0x1p-40, -3 - 0x1p-40 * k);
+  wide_round(DTYPE_C64, v, 3);
+  for (int k = 0; k < 3; k++) assert_true(creal(v[k]) == 1 && cimag(v[k]) == -3);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_all_values_survive),
       cmocka_unit_test(test_narrowing_rounds_once),
       cmocka_unit_test(test_integers),
+      cmocka_unit_test(test_complex_numbers_round_by_parts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
