@@ -81,7 +81,8 @@ MlirValue emit_convert(ir_builder *b, MlirValue x, dtype from, dtype to) {
   }
   MlirValue re = part_of(b, "complex.re", x), im = part_of(b, "complex.im", x);
   dtype had = dtypes[from].part, wanted = dtypes[to].part;
-  return complex_from(b, to, real_to_real(b, re, had, wanted), real_to_real(b, im, had, wanted));
+  re = real_to_real(b, re, had, wanted);
+  return complex_from(b, to, re, real_to_real(b, im, had, wanted));
 }
 
 // --- bits

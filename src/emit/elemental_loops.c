@@ -68,8 +68,8 @@ static heddle_status emit_nest(function_emitter *e, const loop_nest *n, const in
                                MlirValue *symbols, const MlirValue *carried, MlirValue *next) {
   if (depth == map->range_count) return emit_guarded_step(e, n, symbols, carried, next);
   interval bounds = map->ranges[depth].bounds;
-  MlirOperation loop = ir_for(&e->b, ir_index(&e->b, bounds.lower), ir_index(&e->b, bounds.upper + 1),
-                              ir_index(&e->b, 1), n->carried_count, carried);
+  MlirValue lower = ir_index(&e->b, bounds.lower), upper = ir_index(&e->b, bounds.upper + 1);
+  MlirOperation loop = ir_for(&e->b, lower, upper, ir_index(&e->b, 1), n->carried_count, carried);
   MlirBlock body = ir_body(loop, 0);
   region_mark mark = emit_enter(e, body);
   symbols[depth] = mlirBlockGetArgument(body, 0);

@@ -32,7 +32,8 @@ MlirValue elementwise_negate_integer(ir_builder *b, const instruction *i, const 
 MlirValue elementwise_sign_signed(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   MlirValue zero = like(b, x[0], 0), last = like(b, x[0], ir_bit_width(mlirValueGetType(x[0])) - 1);
-  MlirValue nonzero = ir_binary(b, "arith.ori", ir_binary(b, "arith.shrsi", x[0], last), like(b, x[0], 1));
+  MlirValue sign = ir_binary(b, "arith.shrsi", x[0], last);
+  MlirValue nonzero = ir_binary(b, "arith.ori", sign, like(b, x[0], 1));
   return ir_select(b, ir_cmpi(b, "eq", x[0], zero), zero, nonzero);
 }
 
@@ -60,7 +61,8 @@ static MlirValue safe_divisor(ir_builder *b, MlirValue x, MlirValue y, bool is_s
 
 static MlirValue divide(ir_builder *b, const char *op, const MlirValue *x, bool is_signed) {
   MlirValue quotient = ir_binary(b, op, x[0], safe_divisor(b, x[0], x[1], is_signed));
-  return ir_select(b, is_zero(b, x[1]), like(b, x[0], -1), quotient);
+  MlirValue by_zero = is_zero(b, x[1]);
+  return ir_select(b, by_zero, like(b, x[0], -1), quotient);
 }
 
 static MlirValue remainder_of(ir_builder *b, const char *op, const MlirValue *x, bool is_signed) {
@@ -121,17 +123,18 @@ MlirValue elementwise_shift_right_arithmetic(ir_builder *b, const instruction *i
 static MlirValue unsigned_power(ir_builder *b, MlirValue base, MlirValue exponent) {
   MlirType t = mlirValueGetType(base);
   MlirValue one = ir_int(b, t, 1);
-  MlirOperation loop =
-      ir_for(b, ir_index(b, 0), ir_index(b, ir_bit_width(t)), ir_index(b, 1), 3, (MlirValue[]){one, base, exponent});
+  MlirValue lower = ir_index(b, 0), upper = ir_index(b, ir_bit_width(t));
+  MlirOperation loop = ir_for(b, lower, upper, ir_index(b, 1), 3, (MlirValue[]){one, base, exponent});
   MlirBlock body = ir_body(loop, 0);
   ir_builder in = ir_builder_at_end(b->context, body, b->arena);
   MlirValue product = mlirBlockGetArgument(body, 1), square = mlirBlockGetArgument(body, 2);
   MlirValue rest = mlirBlockGetArgument(body, 3), in_one = ir_int(&in, t, 1);
-  MlirValue odd = ir_cmpi(&in, "ne", ir_binary(&in, "arith.andi", rest, in_one), ir_int(&in, t, 0));
+  MlirValue last_bit = ir_binary(&in, "arith.andi", rest, in_one);
+  MlirValue odd = ir_cmpi(&in, "ne", last_bit, ir_int(&in, t, 0));
   MlirValue next = ir_select(&in, odd, ir_binary(&in, "arith.muli", product, square), product);
-  ir_yield(
-      &in, 3,
-      (MlirValue[]){next, ir_binary(&in, "arith.muli", square, square), ir_binary(&in, "arith.shrui", rest, in_one)});
+  square = ir_binary(&in, "arith.muli", square, square);
+  rest = ir_binary(&in, "arith.shrui", rest, in_one);
+  ir_yield(&in, 3, (MlirValue[]){next, square, rest});
   return ir_result(loop, 0);
 }
 
@@ -148,14 +151,16 @@ MlirValue elementwise_power_signed(ir_builder *b, const instruction *i, const Ml
   MlirValue of_minus_one = ir_select(b, odd, minus_one, one);
   MlirValue reciprocal = ir_select(b, ir_cmpi(b, "eq", x[0], minus_one), of_minus_one, zero);
   reciprocal = ir_select(b, ir_cmpi(b, "eq", x[0], one), one, reciprocal);
-  return ir_select(b, ir_cmpi(b, "slt", x[1], zero), reciprocal, unsigned_power(b, x[0], x[1]));
+  MlirValue is_negative = ir_cmpi(b, "slt", x[1], zero);
+  return ir_select(b, is_negative, reciprocal, unsigned_power(b, x[0], x[1]));
 }
 
 static MlirValue high_product(ir_builder *b, const char *extend, const MlirValue *x) {
   MlirType t = mlirValueGetType(x[0]);
   int width = ir_bit_width(t);
   MlirType wide = ir_like(t, mlirIntegerTypeGet(b->context, (unsigned)width * 2));
-  MlirValue product = ir_binary(b, "arith.muli", ir_cast(b, extend, wide, x[0]), ir_cast(b, extend, wide, x[1]));
+  MlirValue l = ir_cast(b, extend, wide, x[0]), r = ir_cast(b, extend, wide, x[1]);
+  MlirValue product = ir_binary(b, "arith.muli", l, r);
   return ir_cast(b, "arith.trunci", t, ir_binary(b, "arith.shrui", product, ir_int(b, wide, width)));
 }
 
@@ -186,8 +191,10 @@ static MlirValue part(ir_builder *b, const char *op, MlirValue z) {
 
 // Only equality is defined on complex numbers; the verifier has seen to it.
 static MlirValue compare_complex(ir_builder *b, const char *predicate, bool equal, const MlirValue *x) {
-  MlirValue re = ir_cmpf(b, predicate, part(b, "complex.re", x[0]), part(b, "complex.re", x[1]));
-  MlirValue im = ir_cmpf(b, predicate, part(b, "complex.im", x[0]), part(b, "complex.im", x[1]));
+  MlirValue l_re = part(b, "complex.re", x[0]), r_re = part(b, "complex.re", x[1]);
+  MlirValue re = ir_cmpf(b, predicate, l_re, r_re);
+  MlirValue l_im = part(b, "complex.im", x[0]), r_im = part(b, "complex.im", x[1]);
+  MlirValue im = ir_cmpf(b, predicate, l_im, r_im);
   return ir_binary(b, equal ? "arith.andi" : "arith.ori", re, im);
 }
 

@@ -12,7 +12,8 @@ typedef struct parts {
 
 static parts split(ir_builder *b, MlirValue z) {
   MlirType t = emit_real_type(mlirValueGetType(z));
-  return (parts){ir_cast(b, "complex.re", t, z), ir_cast(b, "complex.im", t, z)};
+  MlirValue re = ir_cast(b, "complex.re", t, z), im = ir_cast(b, "complex.im", t, z);
+  return (parts){re, im};
 }
 
 static MlirValue join(ir_builder *b, parts z) {
@@ -33,78 +34,130 @@ static MlirValue either(ir_builder *b, MlirValue x, MlirValue y) { return ir_bin
 static MlirValue is(ir_builder *b, MlirValue x, double v) { return ir_cmpf(b, "oeq", x, num(b, x, v)); }
 static MlirValue is_infinite(ir_builder *b, MlirValue x) { return is(b, magnitude(b, x), INFINITY); }
 static MlirValue is_finite(ir_builder *b, MlirValue x) {
-  return ir_cmpf(b, "olt", magnitude(b, x), num(b, x, INFINITY));
+  MlirValue size = magnitude(b, x);
+  return ir_cmpf(b, "olt", size, num(b, x, INFINITY));
 }
 static MlirValue with_sign(ir_builder *b, MlirValue x, MlirValue sign) {
   return ir_binary(b, "math.copysign", x, sign);
 }
 
+static MlirValue is_zero(ir_builder *b, parts z) {
+  MlirValue re = is(b, z.re, 0), im = is(b, z.im, 0);
+  return both(b, re, im);
+}
+
+static MlirValue any_infinite(ir_builder *b, parts z) {
+  MlirValue re = is_infinite(b, z.re), im = is_infinite(b, z.im);
+  return either(b, re, im);
+}
+
+static MlirValue all_finite(ir_builder *b, parts z) {
+  MlirValue re = is_finite(b, z.re), im = is_finite(b, z.im);
+  return both(b, re, im);
+}
+
 static parts choose(ir_builder *b, MlirValue condition, parts x, parts y) {
-  return (parts){ir_select(b, condition, x.re, y.re), ir_select(b, condition, x.im, y.im)};
+  MlirValue re = ir_select(b, condition, x.re, y.re), im = ir_select(b, condition, x.im, y.im);
+  return (parts){re, im};
+}
+
+static parts sum(ir_builder *b, parts x, parts y) {
+  MlirValue re = add(b, x.re, y.re), im = add(b, x.im, y.im);
+  return (parts){re, im};
+}
+
+static parts scaled(ir_builder *b, MlirValue factor, parts z) {
+  MlirValue re = mul(b, factor, z.re), im = mul(b, factor, z.im);
+  return (parts){re, im};
+}
+
+static parts divided(ir_builder *b, parts z, MlirValue divisor) {
+  MlirValue re = quo(b, z.re, divisor), im = quo(b, z.im, divisor);
+  return (parts){re, im};
 }
 
 static parts times(ir_builder *b, parts x, parts y) {
-  return (parts){sub(b, mul(b, x.re, y.re), mul(b, x.im, y.im)), add(b, mul(b, x.re, y.im), mul(b, x.im, y.re))};
+  MlirValue rr = mul(b, x.re, y.re), ii = mul(b, x.im, y.im), re = sub(b, rr, ii);
+  MlirValue ri = mul(b, x.re, y.im), ir = mul(b, x.im, y.re), im = add(b, ri, ir);
+  return (parts){re, im};
 }
 
 static parts times_i(ir_builder *b, parts z) { return (parts){neg(b, z.im), z.re}; }
 static parts times_minus_i(ir_builder *b, parts z) { return (parts){z.im, neg(b, z.re)}; }
 static parts conjugate(ir_builder *b, parts z) { return (parts){z.re, neg(b, z.im)}; }
 static parts one_plus(ir_builder *b, parts z) { return (parts){add(b, num(b, z.re, 1), z.re), z.im}; }
-static parts opposite(ir_builder *b, parts z) { return (parts){neg(b, z.re), neg(b, z.im)}; }
+static parts opposite(ir_builder *b, parts z) {
+  MlirValue re = neg(b, z.re), im = neg(b, z.im);
+  return (parts){re, im};
+}
 static parts one_minus(ir_builder *b, parts z) { return one_plus(b, opposite(b, z)); }
-static parts real_number(ir_builder *b, MlirValue like, double v) { return (parts){num(b, like, v), num(b, like, 0)}; }
+static parts real_number(ir_builder *b, MlirValue like, double v) {
+  MlirValue re = num(b, like, v), im = num(b, like, 0);
+  return (parts){re, im};
+}
 
 // Scaled by the larger part, so that only results out of range overflow.
 static MlirValue absolute(ir_builder *b, parts z) {
   MlirValue re = magnitude(b, z.re), im = magnitude(b, z.im);
   MlirValue high = ir_binary(b, "arith.maximumf", re, im), low = ir_binary(b, "arith.minimumf", re, im);
-  MlirValue ratio = quo(b, low, high);
-  MlirValue scaled = mul(b, high, root(b, add(b, num(b, high, 1), mul(b, ratio, ratio))));
+  MlirValue ratio = quo(b, low, high), one = num(b, high, 1);
+  MlirValue product = mul(b, high, root(b, add(b, one, mul(b, ratio, ratio))));
   MlirValue infinity = num(b, high, INFINITY);
-  MlirValue any_infinite = either(b, is(b, re, INFINITY), is(b, im, INFINITY));
-  return ir_select(b, any_infinite, infinity, ir_select(b, is(b, high, 0), high, scaled));
+  MlirValue re_infinite = is(b, re, INFINITY), im_infinite = is(b, im, INFINITY);
+  MlirValue infinite = either(b, re_infinite, im_infinite);
+  return ir_select(b, infinite, infinity, ir_select(b, is(b, high, 0), high, product));
 }
 
 // --- division
 
 // ±1 for an infinity, ±0 for anything else.
 static MlirValue boxed(ir_builder *b, MlirValue x) {
-  return with_sign(b, ir_select(b, is_infinite(b, x), num(b, x, 1), num(b, x, 0)), x);
+  MlirValue infinite = is_infinite(b, x), one = num(b, x, 1), zero = num(b, x, 0);
+  return with_sign(b, ir_select(b, infinite, one, zero), x);
+}
+
+static parts boxed_parts(ir_builder *b, parts z) {
+  MlirValue re = boxed(b, z.re), im = boxed(b, z.im);
+  return (parts){re, im};
 }
 
 static parts scaled_quotient(ir_builder *b, parts x, parts y, double scale) {
   MlirValue s = num(b, x.re, scale);
-  MlirValue re = add(b, mul(b, x.re, y.re), mul(b, x.im, y.im)), im = sub(b, mul(b, x.im, y.re), mul(b, x.re, y.im));
-  return (parts){mul(b, s, re), mul(b, s, im)};
+  MlirValue rr = mul(b, x.re, y.re), ii = mul(b, x.im, y.im), re = add(b, rr, ii);
+  MlirValue ir = mul(b, x.im, y.re), ri = mul(b, x.re, y.im), im = sub(b, ir, ri);
+  return scaled(b, s, (parts){re, im});
 }
 
 // What C's Annex G gives where the formula gives NaN: by zero, of infinities, by infinities.
 static parts repair_quotient(ir_builder *b, parts x, parts y, parts q) {
-  MlirValue lost = both(b, ir_cmpf(b, "uno", q.re, q.re), ir_cmpf(b, "uno", q.im, q.im));
-  MlirValue known = either(b, ir_cmpf(b, "ord", x.re, x.re), ir_cmpf(b, "ord", x.im, x.im));
-  MlirValue by_zero = both(b, both(b, is(b, y.re, 0), is(b, y.im, 0)), known);
+  MlirValue re_lost = ir_cmpf(b, "uno", q.re, q.re), im_lost = ir_cmpf(b, "uno", q.im, q.im);
+  MlirValue lost = both(b, re_lost, im_lost);
+  MlirValue re_known = ir_cmpf(b, "ord", x.re, x.re), im_known = ir_cmpf(b, "ord", x.im, x.im);
+  MlirValue known = either(b, re_known, im_known);
+  MlirValue by_zero = both(b, is_zero(b, y), known);
   MlirValue infinity = with_sign(b, num(b, x.re, INFINITY), y.re);
-  parts zero_quotient = {mul(b, infinity, x.re), mul(b, infinity, x.im)};
-  MlirValue x_infinite = either(b, is_infinite(b, x.re), is_infinite(b, x.im));
-  MlirValue y_infinite = either(b, is_infinite(b, y.re), is_infinite(b, y.im));
-  MlirValue x_finite = both(b, is_finite(b, x.re), is_finite(b, x.im));
-  MlirValue y_finite = both(b, is_finite(b, y.re), is_finite(b, y.im));
-  parts boxed_x = {boxed(b, x.re), boxed(b, x.im)}, boxed_y = {boxed(b, y.re), boxed(b, y.im)};
-  parts repaired = choose(b, both(b, y_infinite, x_finite), scaled_quotient(b, x, boxed_y, 0), q);
-  repaired = choose(b, both(b, x_infinite, y_finite), scaled_quotient(b, boxed_x, y, INFINITY), repaired);
+  parts zero_quotient = scaled(b, infinity, x);
+  MlirValue x_infinite = any_infinite(b, x), y_infinite = any_infinite(b, y);
+  MlirValue x_finite = all_finite(b, x), y_finite = all_finite(b, y);
+  parts boxed_x = boxed_parts(b, x), boxed_y = boxed_parts(b, y);
+  MlirValue by_infinity = both(b, y_infinite, x_finite);
+  parts repaired = choose(b, by_infinity, scaled_quotient(b, x, boxed_y, 0), q);
+  MlirValue of_infinity = both(b, x_infinite, y_finite);
+  repaired = choose(b, of_infinity, scaled_quotient(b, boxed_x, y, INFINITY), repaired);
   repaired = choose(b, by_zero, zero_quotient, repaired);
   return choose(b, lost, repaired, q);
 }
 
 static parts quotient(ir_builder *b, parts x, parts y) {
-  MlirValue re_larger = ir_cmpf(b, "oge", magnitude(b, y.re), magnitude(b, y.im));
+  MlirValue re_size = magnitude(b, y.re), im_size = magnitude(b, y.im);
+  MlirValue re_larger = ir_cmpf(b, "oge", re_size, im_size);
   MlirValue large = ir_select(b, re_larger, y.re, y.im), small = ir_select(b, re_larger, y.im, y.re);
   MlirValue ratio = quo(b, small, large), divisor = add(b, large, mul(b, small, ratio));
   MlirValue first = ir_select(b, re_larger, x.re, x.im), second = ir_select(b, re_larger, x.im, x.re);
   MlirValue re = add(b, first, mul(b, second, ratio));
-  MlirValue im = ir_select(b, re_larger, sub(b, x.im, mul(b, x.re, ratio)), sub(b, mul(b, x.im, ratio), x.re));
-  return repair_quotient(b, x, y, (parts){quo(b, re, divisor), quo(b, im, divisor)});
+  MlirValue im_by_re = sub(b, x.im, mul(b, x.re, ratio)), im_by_im = sub(b, mul(b, x.im, ratio), x.re);
+  MlirValue im = ir_select(b, re_larger, im_by_re, im_by_im);
+  return repair_quotient(b, x, y, divided(b, (parts){re, im}, divisor));
 }
 
 // --- exponentials and logarithms
@@ -112,15 +165,25 @@ static parts quotient(ir_builder *b, parts x, parts y) {
 // The exponent beyond which e^x overflows before its product with a sine does.
 static MlirValue is_steep(ir_builder *b, MlirValue x) {
   double limit = ir_bit_width(mlirValueGetType(x)) > 32 ? 700 : 80;
-  return ir_cmpf(b, "ogt", magnitude(b, x), num(b, x, limit));
+  MlirValue size = magnitude(b, x);
+  return ir_cmpf(b, "ogt", size, num(b, x, limit));
 }
 
 // growth * sine, where growth is about scale * e^|x|: in two halves where it would overflow on its own.
 static MlirValue grown(ir_builder *b, MlirValue sine, MlirValue growth, MlirValue x, double scale) {
-  MlirValue half = ir_unary(b, "math.exp", mul(b, num(b, x, 0.5), magnitude(b, x)));
+  MlirValue one_half = num(b, x, 0.5);
+  MlirValue half = ir_unary(b, "math.exp", mul(b, one_half, magnitude(b, x)));
   MlirValue signed_half = with_sign(b, mul(b, num(b, x, scale), half), growth);
-  MlirValue steep = mul(b, mul(b, sine, signed_half), half);
-  return ir_select(b, is(b, sine, 0), sine, ir_select(b, is_steep(b, x), steep, mul(b, sine, growth)));
+  MlirValue in_halves = mul(b, mul(b, sine, signed_half), half);
+  MlirValue vanishes = is(b, sine, 0), steep = is_steep(b, x);
+  MlirValue product = ir_select(b, steep, in_halves, mul(b, sine, growth));
+  return ir_select(b, vanishes, sine, product);
+}
+
+// wave(angle) * growth(x), with the names of a circular and a hyperbolic function.
+static MlirValue grown_wave(ir_builder *b, const char *wave, MlirValue angle, const char *growth, MlirValue x) {
+  MlirValue sine = ir_unary(b, wave, angle);
+  return grown(b, sine, ir_unary(b, growth, x), x, 0.5);
 }
 
 static parts exponential(ir_builder *b, parts z) {
@@ -131,66 +194,90 @@ static parts exponential(ir_builder *b, parts z) {
   MlirValue im = grown(b, ir_unary(b, "math.sin", z.im), e, upwards, 1);
   parts wave = choose(b, is(b, z.im, 0), (parts){e, z.im}, (parts){re, im});
   // e^-inf is 0, even where the angle is not a number.
-  return choose(b, is(b, z.re, -INFINITY), real_number(b, e, 0), wave);
+  MlirValue at_bottom = is(b, z.re, -INFINITY);
+  return choose(b, at_bottom, real_number(b, e, 0), wave);
 }
 
-static MlirValue log1p_half(ir_builder *b, MlirValue x) { return mul(b, num(b, x, 0.5), ir_unary(b, "math.log1p", x)); }
+static MlirValue log1p_half(ir_builder *b, MlirValue x) {
+  MlirValue half = num(b, x, 0.5);
+  return mul(b, half, ir_unary(b, "math.log1p", x));
+}
 
 // log|z|; near the unit circle log(1 + (|z|^2 - 1)) / 2, as log loses what is left of |z| - 1.
 static MlirValue log_absolute(ir_builder *b, parts z) {
   MlirValue re = magnitude(b, z.re), im = magnitude(b, z.im);
   MlirValue high = ir_binary(b, "arith.maximumf", re, im), low = ir_binary(b, "arith.minimumf", re, im);
   MlirValue one = num(b, high, 1);
-  MlirValue ratio = ir_select(b, ir_cmpf(b, "oeq", low, high), one, quo(b, low, high));
-  MlirValue far = add(b, ir_unary(b, "math.log", high), log1p_half(b, mul(b, ratio, ratio)));
-  MlirValue excess = add(b, mul(b, sub(b, high, one), add(b, high, one)), mul(b, low, low));
-  MlirValue is_near = both(b, ir_cmpf(b, "ogt", high, num(b, high, 0.5)), ir_cmpf(b, "olt", high, num(b, high, 2)));
-  MlirValue any_infinite = either(b, is(b, re, INFINITY), is(b, im, INFINITY));
+  MlirValue equal = ir_cmpf(b, "oeq", low, high);
+  MlirValue ratio = ir_select(b, equal, one, quo(b, low, high));
+  MlirValue log_high = ir_unary(b, "math.log", high);
+  MlirValue far = add(b, log_high, log1p_half(b, mul(b, ratio, ratio)));
+  MlirValue below = sub(b, high, one), above = add(b, high, one), high_excess = mul(b, below, above);
+  MlirValue excess = add(b, high_excess, mul(b, low, low));
+  MlirValue over_half = ir_cmpf(b, "ogt", high, num(b, high, 0.5)),
+            under_two = ir_cmpf(b, "olt", high, num(b, high, 2));
+  MlirValue is_near = both(b, over_half, under_two);
+  MlirValue re_infinite = is(b, re, INFINITY), im_infinite = is(b, im, INFINITY);
+  MlirValue infinite = either(b, re_infinite, im_infinite);
   MlirValue finite = ir_select(b, is_near, log1p_half(b, excess), far);
-  return ir_select(b, any_infinite, num(b, high, INFINITY), finite);
+  return ir_select(b, infinite, num(b, high, INFINITY), finite);
 }
 
 static MlirValue argument(ir_builder *b, parts z) { return ir_binary(b, "math.atan2", z.im, z.re); }
-static parts logarithm(ir_builder *b, parts z) { return (parts){log_absolute(b, z), argument(b, z)}; }
+static parts logarithm(ir_builder *b, parts z) {
+  MlirValue re = log_absolute(b, z), im = argument(b, z);
+  return (parts){re, im};
+}
 
 static parts logarithm_of_one_plus(ir_builder *b, parts z) {
   parts w = one_plus(b, z);
   MlirValue half = num(b, z.re, 0.5);
-  MlirValue is_small =
-      both(b, ir_cmpf(b, "olt", magnitude(b, z.re), half), ir_cmpf(b, "olt", magnitude(b, z.im), half));
-  MlirValue excess = add(b, mul(b, z.re, add(b, num(b, z.re, 2), z.re)), mul(b, z.im, z.im));
-  return (parts){ir_select(b, is_small, log1p_half(b, excess), log_absolute(b, w)), argument(b, w)};
+  MlirValue re_small = ir_cmpf(b, "olt", magnitude(b, z.re), half);
+  MlirValue im_small = ir_cmpf(b, "olt", magnitude(b, z.im), half);
+  MlirValue is_small = both(b, re_small, im_small);
+  MlirValue re_excess = mul(b, z.re, add(b, num(b, z.re, 2), z.re));
+  MlirValue near = log1p_half(b, add(b, re_excess, mul(b, z.im, z.im))), far = log_absolute(b, w);
+  MlirValue re = ir_select(b, is_small, near, far), im = argument(b, w);
+  return (parts){re, im};
 }
 
 // e^z - 1: the real part is expm1(re) cos(im) - 2 sin(im / 2)^2.
 static parts exponential_minus_one(ir_builder *b, parts z) {
   MlirValue half_sine = ir_unary(b, "math.sin", mul(b, num(b, z.im, 0.5), z.im));
-  MlirValue lift = mul(b, num(b, z.im, 2), mul(b, half_sine, half_sine));
-  MlirValue re = sub(b, mul(b, ir_unary(b, "math.expm1", z.re), ir_unary(b, "math.cos", z.im)), lift);
+  MlirValue two = num(b, z.im, 2), lift = mul(b, two, mul(b, half_sine, half_sine));
+  MlirValue growth = ir_unary(b, "math.expm1", z.re), cosine = ir_unary(b, "math.cos", z.im);
+  MlirValue re = sub(b, mul(b, growth, cosine), lift);
   MlirValue upwards = ir_binary(b, "arith.maximumf", z.re, num(b, z.re, 0));
-  MlirValue im = grown(b, ir_unary(b, "math.sin", z.im), ir_unary(b, "math.exp", z.re), upwards, 1);
+  MlirValue sine = ir_unary(b, "math.sin", z.im);
+  MlirValue im = grown(b, sine, ir_unary(b, "math.exp", z.re), upwards, 1);
   return (parts){re, im};
 }
 
 // Scaled by a power of four where the modulus would overflow or lose bits below the normal range.
 static parts square_root(ir_builder *b, parts z) {
   bool wide = ir_bit_width(mlirValueGetType(z.re)) > 32;
-  MlirValue high = ir_binary(b, "arith.maximumf", magnitude(b, z.re), magnitude(b, z.im)), one = num(b, high, 1);
+  MlirValue re = magnitude(b, z.re), im = magnitude(b, z.im);
+  MlirValue high = ir_binary(b, "arith.maximumf", re, im), one = num(b, high, 1);
   MlirValue is_huge = ir_cmpf(b, "ogt", high, num(b, high, wide ? 0x1p1020 : 0x1p124));
   MlirValue is_tiny = ir_cmpf(b, "olt", high, num(b, high, wide ? 0x1p-900 : 0x1p-100));
   double up = wide ? 0x1p108 : 0x1p48, root_up = wide ? 0x1p54 : 0x1p24;
-  MlirValue scale = ir_select(b, is_huge, num(b, high, 0.0625), ir_select(b, is_tiny, num(b, high, up), one));
-  MlirValue back = ir_select(b, is_huge, num(b, high, 4), ir_select(b, is_tiny, num(b, high, 1 / root_up), one));
-  z = (parts){mul(b, scale, z.re), mul(b, scale, z.im)};
+  MlirValue down = num(b, high, 0.0625);
+  MlirValue scale = ir_select(b, is_huge, down, ir_select(b, is_tiny, num(b, high, up), one));
+  MlirValue root_down = num(b, high, 4);
+  MlirValue back = ir_select(b, is_huge, root_down, ir_select(b, is_tiny, num(b, high, 1 / root_up), one));
+  z = scaled(b, scale, z);
 
-  MlirValue re = magnitude(b, z.re), im = magnitude(b, z.im), half = num(b, re, 0.5);
-  MlirValue large = root(b, add(b, mul(b, half, re), mul(b, half, absolute(b, z))));
-  MlirValue small = ir_select(b, is(b, large, 0), large, quo(b, mul(b, half, im), large));
+  re = magnitude(b, z.re), im = magnitude(b, z.im);
+  MlirValue half = num(b, re, 0.5), half_re = mul(b, half, re);
+  MlirValue large = root(b, add(b, half_re, mul(b, half, absolute(b, z))));
+  MlirValue vanishes = is(b, large, 0);
+  MlirValue small = ir_select(b, vanishes, large, quo(b, mul(b, half, im), large));
   MlirValue right = ir_cmpf(b, "oge", z.re, num(b, re, 0));
   MlirValue result_re = mul(b, back, ir_select(b, right, large, small));
   MlirValue result_im = mul(b, back, ir_select(b, right, small, large));
   MlirValue is_tall = is(b, im, INFINITY);
-  return (parts){ir_select(b, is_tall, im, result_re), with_sign(b, ir_select(b, is_tall, im, result_im), z.im)};
+  result_re = ir_select(b, is_tall, im, result_re);
+  return (parts){result_re, with_sign(b, ir_select(b, is_tall, im, result_im), z.im)};
 }
 
 // --- circular and hyperbolic functions
@@ -199,16 +286,19 @@ static parts hyperbolic_tangent(ir_builder *b, parts z) {
   MlirValue one = num(b, z.re, 1), t = ir_unary(b, "math.tan", z.im), s = ir_unary(b, "math.sinh", z.re);
   MlirValue square = mul(b, s, s), beta = add(b, one, mul(b, t, t)), rho = root(b, add(b, one, square));
   MlirValue divisor = add(b, one, mul(b, beta, square));
-  parts near = {quo(b, mul(b, beta, mul(b, rho, s)), divisor), quo(b, t, divisor)};
+  MlirValue near_re = quo(b, mul(b, beta, mul(b, rho, s)), divisor), near_im = quo(b, t, divisor);
   MlirValue size = magnitude(b, z.re);
   MlirValue decay = ir_unary(b, "math.exp", mul(b, num(b, size, -2), size));
-  MlirValue wave = mul(b, ir_unary(b, "math.sin", z.im), ir_unary(b, "math.cos", z.im));
+  MlirValue sine = ir_unary(b, "math.sin", z.im), cosine = ir_unary(b, "math.cos", z.im), wave = mul(b, sine, cosine);
   // At infinity the angle does not count; before it, an angle that is not finite has no tangent.
   MlirValue infinite = is(b, size, INFINITY), zero = num(b, size, 0);
-  wave = ir_select(b, infinite, ir_select(b, is_finite(b, z.im), wave, with_sign(b, zero, z.im)), wave);
-  parts far = {with_sign(b, add(b, one, mul(b, zero, wave)), z.re), mul(b, num(b, size, 4), mul(b, decay, wave))};
+  MlirValue has_angle = is_finite(b, z.im);
+  wave = ir_select(b, infinite, ir_select(b, has_angle, wave, with_sign(b, zero, z.im)), wave);
+  MlirValue far_re = with_sign(b, add(b, one, mul(b, zero, wave)), z.re), four = num(b, size, 4);
+  MlirValue far_im = mul(b, four, mul(b, decay, wave));
   double limit = ir_bit_width(mlirValueGetType(size)) > 32 ? 22 : 11;
-  return choose(b, ir_cmpf(b, "ogt", size, num(b, size, limit)), far, near);
+  MlirValue is_far = ir_cmpf(b, "ogt", size, num(b, size, limit));
+  return choose(b, is_far, (parts){far_re, far_im}, (parts){near_re, near_im});
 }
 
 static parts arc_sine(ir_builder *b, parts z) {
@@ -220,11 +310,26 @@ static parts arc_sine(ir_builder *b, parts z) {
 // The real part is odd in re: taken at |re|, where log1p's argument is positive and loses nothing.
 static parts hyperbolic_arc_tangent(ir_builder *b, parts z) {
   MlirValue one = num(b, z.re, 1), size = magnitude(b, z.re), gap = sub(b, one, size), square = mul(b, z.im, z.im);
-  MlirValue x = quo(b, mul(b, num(b, size, 4), size), add(b, mul(b, gap, gap), square));
-  MlirValue re = mul(b, num(b, x, 0.25), ir_unary(b, "math.log1p", x));
-  MlirValue angle =
-      ir_binary(b, "math.atan2", mul(b, num(b, x, 2), z.im), sub(b, mul(b, gap, add(b, one, size)), square));
-  return (parts){with_sign(b, re, z.re), mul(b, num(b, x, 0.5), angle)};
+  MlirValue four_size = mul(b, num(b, size, 4), size);
+  MlirValue x = quo(b, four_size, add(b, mul(b, gap, gap), square)), quarter = num(b, x, 0.25);
+  MlirValue re = mul(b, quarter, ir_unary(b, "math.log1p", x));
+  MlirValue opposite_leg = mul(b, num(b, x, 2), z.im);
+  MlirValue adjacent_leg = sub(b, mul(b, gap, add(b, one, size)), square);
+  MlirValue angle = ir_binary(b, "math.atan2", opposite_leg, adjacent_leg);
+  re = with_sign(b, re, z.re);
+  return (parts){re, mul(b, num(b, x, 0.5), angle)};
+}
+
+// --- quotients of one
+
+static parts reciprocal_root(ir_builder *b, parts z) {
+  parts one = real_number(b, z.re, 1);
+  return quotient(b, one, square_root(b, z));
+}
+
+static parts logistic(ir_builder *b, parts z) {
+  parts one = real_number(b, z.re, 1);
+  return quotient(b, one, one_plus(b, exponential(b, opposite(b, z))));
 }
 
 // --- one emitter per opcode
@@ -242,14 +347,14 @@ COMPLEX_UNARY(complex_expm1, z, exponential_minus_one(b, z))
 COMPLEX_UNARY(complex_log, z, logarithm(b, z))
 COMPLEX_UNARY(complex_log1p, z, logarithm_of_one_plus(b, z))
 COMPLEX_UNARY(complex_sqrt, z, square_root(b, z))
-COMPLEX_UNARY(complex_rsqrt, z, quotient(b, real_number(b, z.re, 1), square_root(b, z)))
+COMPLEX_UNARY(complex_rsqrt, z, reciprocal_root(b, z))
 COMPLEX_UNARY(complex_tanh, z, hyperbolic_tangent(b, z))
 COMPLEX_UNARY(complex_tan, z, times_minus_i(b, hyperbolic_tangent(b, times_i(b, z))))
 COMPLEX_UNARY(complex_asin, z, arc_sine(b, z))
 COMPLEX_UNARY(complex_asinh, z, times_minus_i(b, arc_sine(b, times_i(b, z))))
 COMPLEX_UNARY(complex_atanh, z, hyperbolic_arc_tangent(b, z))
 COMPLEX_UNARY(complex_atan, z, times_minus_i(b, hyperbolic_arc_tangent(b, times_i(b, z))))
-COMPLEX_UNARY(complex_logistic, z, quotient(b, real_number(b, z.re, 1), one_plus(b, exponential(b, opposite(b, z)))))
+COMPLEX_UNARY(complex_logistic, z, logistic(b, z))
 
 MlirValue complex_real(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
@@ -269,32 +374,32 @@ MlirValue complex_abs(ir_builder *b, const instruction *i, const MlirValue *x) {
 MlirValue complex_sin(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts z = split(b, x[0]);
-  MlirValue re = grown(b, ir_unary(b, "math.sin", z.re), ir_unary(b, "math.cosh", z.im), z.im, 0.5);
-  MlirValue im = grown(b, ir_unary(b, "math.cos", z.re), ir_unary(b, "math.sinh", z.im), z.im, 0.5);
+  MlirValue re = grown_wave(b, "math.sin", z.re, "math.cosh", z.im);
+  MlirValue im = grown_wave(b, "math.cos", z.re, "math.sinh", z.im);
   return join(b, (parts){re, im});
 }
 
 MlirValue complex_cos(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts z = split(b, x[0]);
-  MlirValue re = grown(b, ir_unary(b, "math.cos", z.re), ir_unary(b, "math.cosh", z.im), z.im, 0.5);
-  MlirValue im = grown(b, ir_unary(b, "math.sin", z.re), ir_unary(b, "math.sinh", z.im), z.im, 0.5);
+  MlirValue re = grown_wave(b, "math.cos", z.re, "math.cosh", z.im);
+  MlirValue im = grown_wave(b, "math.sin", z.re, "math.sinh", z.im);
   return join(b, (parts){re, neg(b, im)});
 }
 
 MlirValue complex_sinh(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts z = split(b, x[0]);
-  MlirValue re = grown(b, ir_unary(b, "math.cos", z.im), ir_unary(b, "math.sinh", z.re), z.re, 0.5);
-  MlirValue im = grown(b, ir_unary(b, "math.sin", z.im), ir_unary(b, "math.cosh", z.re), z.re, 0.5);
+  MlirValue re = grown_wave(b, "math.cos", z.im, "math.sinh", z.re);
+  MlirValue im = grown_wave(b, "math.sin", z.im, "math.cosh", z.re);
   return join(b, (parts){re, im});
 }
 
 MlirValue complex_cosh(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts z = split(b, x[0]);
-  MlirValue re = grown(b, ir_unary(b, "math.cos", z.im), ir_unary(b, "math.cosh", z.re), z.re, 0.5);
-  MlirValue im = grown(b, ir_unary(b, "math.sin", z.im), ir_unary(b, "math.sinh", z.re), z.re, 0.5);
+  MlirValue re = grown_wave(b, "math.cos", z.im, "math.cosh", z.re);
+  MlirValue im = grown_wave(b, "math.sin", z.im, "math.sinh", z.re);
   return join(b, (parts){re, im});
 }
 
@@ -319,24 +424,27 @@ MlirValue complex_cbrt(ir_builder *b, const instruction *i, const MlirValue *x) 
   (void)i;
   parts z = split(b, x[0]);
   MlirValue size = ir_unary(b, "math.cbrt", absolute(b, z));
-  MlirValue angle = quo(b, argument(b, z), num(b, size, 3));
-  return join(b, (parts){mul(b, size, ir_unary(b, "math.cos", angle)), mul(b, size, ir_unary(b, "math.sin", angle))});
+  MlirValue whole = argument(b, z), angle = quo(b, whole, num(b, size, 3));
+  MlirValue re = mul(b, size, ir_unary(b, "math.cos", angle)), im = mul(b, size, ir_unary(b, "math.sin", angle));
+  return join(b, (parts){re, im});
 }
 
 MlirValue complex_sign(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts z = split(b, x[0]);
   MlirValue size = absolute(b, z);
-  return join(b, choose(b, is(b, size, 0), z, (parts){quo(b, z.re, size), quo(b, z.im, size)}));
+  MlirValue vanishes = is(b, size, 0);
+  return join(b, choose(b, vanishes, z, divided(b, z, size)));
 }
 
 MlirValue complex_sum(ir_builder *b, MlirValue l, MlirValue r) {
   parts x = split(b, l), y = split(b, r);
-  return join(b, (parts){add(b, x.re, y.re), add(b, x.im, y.im)});
+  return join(b, sum(b, x, y));
 }
 
 MlirValue complex_product(ir_builder *b, MlirValue l, MlirValue r) {
-  return join(b, times(b, split(b, l), split(b, r)));
+  parts x = split(b, l), y = split(b, r);
+  return join(b, times(b, x, y));
 }
 
 MlirValue complex_add(ir_builder *b, const instruction *i, const MlirValue *x) {
@@ -347,7 +455,8 @@ MlirValue complex_add(ir_builder *b, const instruction *i, const MlirValue *x) {
 MlirValue complex_subtract(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts l = split(b, x[0]), r = split(b, x[1]);
-  return join(b, (parts){sub(b, l.re, r.re), sub(b, l.im, r.im)});
+  MlirValue re = sub(b, l.re, r.re), im = sub(b, l.im, r.im);
+  return join(b, (parts){re, im});
 }
 
 MlirValue complex_multiply(ir_builder *b, const instruction *i, const MlirValue *x) {
@@ -357,7 +466,8 @@ MlirValue complex_multiply(ir_builder *b, const instruction *i, const MlirValue 
 
 MlirValue complex_divide(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
-  return join(b, quotient(b, split(b, x[0]), split(b, x[1])));
+  parts l = split(b, x[0]), r = split(b, x[1]);
+  return join(b, quotient(b, l, r));
 }
 
 // 0^0 is 1, any other power of 0 is 0.
@@ -365,18 +475,16 @@ MlirValue complex_power(ir_builder *b, const instruction *i, const MlirValue *x)
   (void)i;
   parts base = split(b, x[0]), exponent = split(b, x[1]);
   parts power = exponential(b, times(b, exponent, logarithm(b, base)));
-  MlirValue zero_base = both(b, is(b, base.re, 0), is(b, base.im, 0));
-  MlirValue zero_exponent = both(b, is(b, exponent.re, 0), is(b, exponent.im, 0));
-  parts of_zero = choose(b, zero_exponent, real_number(b, base.re, 1), real_number(b, base.re, 0));
+  MlirValue zero_base = is_zero(b, base), zero_exponent = is_zero(b, exponent);
+  parts one = real_number(b, base.re, 1), zero = real_number(b, base.re, 0);
+  parts of_zero = choose(b, zero_exponent, one, zero);
   return join(b, choose(b, zero_base, of_zero, power));
 }
 
 // -i log((x + iy) / sqrt(x^2 + y^2)) for complex x and y.
 MlirValue complex_atan2(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
-  parts v = split(b, x[0]), u = split(b, x[1]), rotated = times_i(b, v);
-  parts sum = {add(b, u.re, rotated.re), add(b, u.im, rotated.im)};
-  parts uu = times(b, u, u), vv = times(b, v, v);
-  parts norm = square_root(b, (parts){add(b, uu.re, vv.re), add(b, uu.im, vv.im)});
-  return join(b, times_minus_i(b, logarithm(b, quotient(b, sum, norm))));
+  parts v = split(b, x[0]), u = split(b, x[1]), direction = sum(b, u, times_i(b, v));
+  parts uu = times(b, u, u), vv = times(b, v, v), norm = square_root(b, sum(b, uu, vv));
+  return join(b, times_minus_i(b, logarithm(b, quotient(b, direction, norm))));
 }

@@ -18,7 +18,8 @@ MlirValue elementwise_make_complex(ir_builder *b, const instruction *i, const Ml
 MlirValue elementwise_is_finite(ir_builder *b, const instruction *i, const MlirValue *x) {
   const dtype_info *t = &dtypes[i->operands[0]->shape->dtype];
   if (t->is_narrow_float && float_formats[t->narrow].specials != FLOAT_IEEE) return ir_cmpf(b, "ord", x[0], x[0]);
-  return ir_cmpf(b, "olt", ir_unary(b, "math.absf", x[0]), like(b, x[0], INFINITY));
+  MlirValue magnitude = ir_unary(b, "math.absf", x[0]);
+  return ir_cmpf(b, "olt", magnitude, like(b, x[0], INFINITY));
 }
 
 // Keeps NaN and the sign of zero.
@@ -47,7 +48,8 @@ static MlirValue total_order_key(ir_builder *b, MlirValue x) {
 }
 
 MlirValue elementwise_compare_total(ir_builder *b, const char *predicate, MlirValue l, MlirValue r) {
-  return ir_cmpi(b, predicate, total_order_key(b, l), total_order_key(b, r));
+  MlirValue key = total_order_key(b, l);
+  return ir_cmpi(b, predicate, key, total_order_key(b, r));
 }
 
 // --- reduce-precision
@@ -67,8 +69,8 @@ static float_layout layout_of(dtype t) {
 // Rounds the magnitude's bits to `kept` mantissa bits, ties to even; a carry runs into the exponent, as it should.
 static MlirValue round_mantissa(ir_builder *b, MlirValue bits, int dropped) {
   MlirType t = mlirValueGetType(bits);
-  MlirValue last =
-      ir_binary(b, "arith.andi", ir_binary(b, "arith.shrui", bits, ir_int(b, t, dropped)), ir_int(b, t, 1));
+  MlirValue kept = ir_binary(b, "arith.shrui", bits, ir_int(b, t, dropped));
+  MlirValue last = ir_binary(b, "arith.andi", kept, ir_int(b, t, 1));
   MlirValue half = ir_int(b, t, ((int64_t)1 << (dropped - 1)) - 1);
   MlirValue rounded = ir_binary(b, "arith.addi", bits, ir_binary(b, "arith.addi", half, last));
   return ir_binary(b, "arith.andi", rounded, ir_int(b, t, -((int64_t)1 << dropped)));
@@ -82,7 +84,8 @@ static MlirValue clamp_exponent(ir_builder *b, MlirValue bits, float_layout l, i
   MlirValue exponent = ir_binary(b, "arith.shrui", bits, ir_int(b, t, l.mantissa_bits));
   MlirValue infinity = ir_int(b, t, (((int64_t)1 << l.exponent_bits) - 1) << l.mantissa_bits);
   bits = ir_select(b, ir_cmpi(b, "ugt", exponent, ir_int(b, t, highest)), infinity, bits);
-  return ir_select(b, ir_cmpi(b, "ule", exponent, ir_int(b, t, lowest)), ir_int(b, t, 0), bits);
+  MlirValue is_tiny = ir_cmpi(b, "ule", exponent, ir_int(b, t, lowest));
+  return ir_select(b, is_tiny, ir_int(b, t, 0), bits);
 }
 
 MlirValue elementwise_cut_precision(ir_builder *b, const instruction *i, const MlirValue *x) {
