@@ -31,7 +31,8 @@ static reduced reduce(approx *a, MlirValue x) {
   MlirValue shifted = approx_fma(a, x, approx_f32(a, LOG2_E), magic);
   reduced out;
   out.n = approx_sub(a, shifted, magic);
-  out.bits = approx_int(a, "subi", approx_bits(a, shifted), approx_i32(a, 0x4b400000));
+  MlirValue pattern = approx_bits(a, shifted);
+  out.bits = approx_int(a, "subi", pattern, approx_i32(a, 0x4b400000));
   out.r = approx_fma(a, out.n, approx_f32(a, -LN2_HIGH), x);
   out.r = approx_fma(a, out.n, approx_f32(a, -LN2_LOW), out.r);
   return out;
@@ -50,7 +51,8 @@ MlirValue approx_exp(approx *a, MlirValue x) {
   MlirValue rest = a->narrow ? approx_polynomial(a, k.r, exp_narrow_rest, COUNT(exp_narrow_rest))
                              : approx_polynomial(a, k.r, exp_rest, COUNT(exp_rest));
   MlirValue square = approx_mul(a, k.r, k.r);
-  MlirValue power = approx_add(a, approx_fma(a, rest, square, k.r), approx_f32(a, 1));
+  MlirValue above_one = approx_fma(a, rest, square, k.r);
+  MlirValue power = approx_add(a, above_one, approx_f32(a, 1));
   MlirValue half = approx_int(a, "shrsi", k.bits, approx_i32(a, 1));
   power = approx_mul(a, power, power_of_two(a, half));
   return approx_mul(a, power, power_of_two(a, approx_int(a, "subi", k.bits, half)));
@@ -76,7 +78,8 @@ MlirValue approx_exp2_64(approx *a, MlirValue y) {
   MlirValue shifted = approx_add(a, y, magic);
   MlirValue rest = approx_sub(a, y, approx_sub(a, shifted, magic));
   MlirValue power = approx_polynomial(a, rest, exp2_64, COUNT(exp2_64));
-  MlirValue exponent = approx_int(a, "shli", approx_bits(a, shifted), approx_i64(a, 52));
+  MlirValue pattern = approx_bits(a, shifted);
+  MlirValue exponent = approx_int(a, "shli", pattern, approx_i64(a, 52));
   MlirValue scale = approx_float(a, approx_int(a, "addi", exponent, approx_i64(a, 0x3ff0000000000000)));
   return approx_mul(a, power, scale);
 }
@@ -101,7 +104,8 @@ MlirValue approx_sinh(approx *a, MlirValue x) {
   MlirValue large = approx_round(a, approx_mul(a, difference, approx_f64(a, 0.5)));
   MlirValue cube = approx_mul(a, approx_mul(a, x, x), x);
   MlirValue small = approx_fma(a, cube, approx_f32(a, 1.0 / 6), x);
-  MlirValue is_small = approx_compare(a, "olt", approx_abs(a, x), approx_f32(a, 0x1p-8));
+  MlirValue size = approx_abs(a, x);
+  MlirValue is_small = approx_compare(a, "olt", size, approx_f32(a, 0x1p-8));
   return ir_select(a->b, is_small, small, large);
 }
 

@@ -32,7 +32,8 @@ static split split_positive(approx *a, MlirValue x) {
   MlirValue exponent = approx_int(a, "shrsi", moved, approx_i32(a, 23));
   MlirValue field = approx_int(a, "shli", exponent, approx_i32(a, 23));
   MlirValue m = approx_float(a, approx_int(a, "subi", bits, field));
-  return (split){ir_cast(a->b, "arith.sitofp", a->f32, exponent), approx_sub(a, m, approx_f32(a, 1))};
+  exponent = ir_cast(a->b, "arith.sitofp", a->f32, exponent);
+  return (split){exponent, approx_sub(a, m, approx_f32(a, 1))};
 }
 
 // e ln 2 + log(1 + f) + low, smallest parts first.
@@ -42,15 +43,18 @@ static MlirValue log_of_split(approx *a, split s, MlirValue low) {
   MlirValue tail = approx_fma(a, s.exponent, approx_f32(a, LN2_LOW), low);
   tail = approx_fma(a, approx_polynomial(a, f, log_rest, COUNT(log_rest)), cube, tail);
   tail = approx_fma(a, square, approx_f32(a, -0.5), tail);
-  return approx_fma(a, s.exponent, approx_f32(a, LN2_HIGH), approx_add(a, f, tail));
+  MlirValue ln2 = approx_f32(a, LN2_HIGH);
+  return approx_fma(a, s.exponent, ln2, approx_add(a, f, tail));
 }
 
 // log's special values: -inf at 0, NaN below and for NaN, inf at inf.
 static MlirValue with_log_specials(approx *a, MlirValue x, MlirValue result) {
   MlirValue zero = approx_f32(a, 0), infinity = approx_f32(a, INFINITY);
   result = ir_select(a->b, approx_compare(a, "oeq", x, infinity), infinity, result);
-  result = ir_select(a->b, approx_compare(a, "oeq", x, zero), approx_f32(a, -INFINITY), result);
-  return ir_select(a->b, approx_compare(a, "ult", x, zero), approx_f32(a, NAN), result);
+  MlirValue is_zero = approx_compare(a, "oeq", x, zero);
+  result = ir_select(a->b, is_zero, approx_f32(a, -INFINITY), result);
+  MlirValue has_no_log = approx_compare(a, "ult", x, zero);
+  return ir_select(a->b, has_no_log, approx_f32(a, NAN), result);
 }
 
 MlirValue approx_log(approx *a, MlirValue x) {
@@ -70,7 +74,8 @@ MlirValue approx_log1p(approx *a, MlirValue x) {
   MlirValue lost_of_x = approx_sub(a, x, approx_sub(a, u, one));
   MlirValue lost_of_one = approx_sub(a, one, approx_sub(a, u, x));
   MlirValue lost = ir_select(a->b, approx_compare(a, "olt", x, one), lost_of_x, lost_of_one);
-  MlirValue result = log_of_split(a, split_positive(a, u), approx_div(a, lost, u));
+  split s = split_positive(a, u);
+  MlirValue result = log_of_split(a, s, approx_div(a, lost, u));
   result = with_log_specials(a, u, result);
   // -0, and subnormals whose quotient is exact anyway.
   return ir_select(a->b, approx_compare(a, "oeq", u, one), x, result);
@@ -83,11 +88,13 @@ MlirValue approx_log_64(approx *a, MlirValue x, double per_octave) {
   MlirValue moved = approx_int(a, "addi", bits, approx_i64(a, ONE_64 - ROOT_HALF_64));
   MlirValue biased = approx_int(a, "shrui", moved, approx_i64(a, 52));
   MlirValue field = approx_int(a, "shli", biased, approx_i64(a, 52));
-  MlirValue m = approx_float(a, approx_int(a, "addi", approx_int(a, "subi", bits, field), approx_i64(a, ONE_64)));
+  MlirValue unplaced = approx_int(a, "subi", bits, field);
+  MlirValue m = approx_float(a, approx_int(a, "addi", unplaced, approx_i64(a, ONE_64)));
   MlirValue placed = approx_float(a, approx_int(a, "ori", biased, approx_i64(a, 0x4330000000000000)));
   MlirValue exponent = approx_sub(a, placed, approx_f64(a, 0x1p52 + 1023));
   MlirValue one = approx_f64(a, 1);
-  MlirValue s = approx_div(a, approx_sub(a, m, one), approx_add(a, m, one));
+  MlirValue below = approx_sub(a, m, one), above = approx_add(a, m, one);
+  MlirValue s = approx_div(a, below, above);
   MlirValue series = approx_polynomial(a, approx_mul(a, s, s), log_64, COUNT(log_64));
   MlirValue fraction = approx_mul(a, s, series);
   if (per_octave != LN2) fraction = approx_mul(a, fraction, approx_f64(a, per_octave / LN2));
@@ -120,7 +127,8 @@ MlirValue approx_pow(approx *a, MlirValue x, MlirValue y) {
   MlirValue is_zero = approx_compare(a, "oeq", size, zero), is_infinite = approx_compare(a, "oeq", size, infinity);
   log = ir_select(a->b, is_zero, approx_f64(a, -INFINITY), log);
   log = ir_select(a->b, is_infinite, approx_f64(a, INFINITY), log);
-  log = ir_select(a->b, approx_compare(a, "uno", x, x), approx_f64(a, NAN), log);
+  MlirValue is_nan = approx_compare(a, "uno", x, x);
+  log = ir_select(a->b, is_nan, approx_f64(a, NAN), log);
   MlirValue exponent = approx_clamp(a, approx_mul(a, log, approx_widen(a, y)), -200, 200);
   MlirValue result = approx_round(a, approx_exp2_64(a, exponent));
 
@@ -133,26 +141,31 @@ MlirValue approx_pow(approx *a, MlirValue x, MlirValue y) {
   MlirValue fractional = approx_int(a, "xori", y_is_integer, ir_int(a->b, mlirValueGetType(y_is_integer), 1));
   MlirValue invalid = approx_int(a, "andi", is_negative, fractional);
   MlirValue x_is_finite = approx_compare(a, "one", size, infinity);
-  result = ir_select(a->b, approx_int(a, "andi", invalid, x_is_finite), approx_f32(a, NAN), result);
+  invalid = approx_int(a, "andi", invalid, x_is_finite);
+  result = ir_select(a->b, invalid, approx_f32(a, NAN), result);
   // One to any power, anything to the power zero, and minus one to infinity are 1, NaN or not.
   MlirValue y_is_infinite = approx_compare(a, "oeq", approx_abs(a, y), infinity);
   MlirValue unit = approx_int(a, "andi", approx_compare(a, "oeq", size, one), y_is_infinite);
-  MlirValue trivial = approx_int(a, "ori", approx_compare(a, "oeq", x, one), approx_compare(a, "oeq", y, zero));
+  MlirValue x_is_one = approx_compare(a, "oeq", x, one), y_is_zero = approx_compare(a, "oeq", y, zero);
+  MlirValue trivial = approx_int(a, "ori", x_is_one, y_is_zero);
   return ir_select(a->b, approx_int(a, "ori", trivial, unit), one, result);
 }
 
 // A third of the exponent by integer division gives 5 bits, two steps of Halley's method 45.
 MlirValue approx_cbrt(approx *a, MlirValue x) {
   MlirValue size = approx_widen(a, approx_abs(a, x));
-  MlirValue high = approx_int(a, "shrui", approx_bits(a, size), approx_i64(a, 32));
-  MlirValue third = approx_int(a, "divui", ir_cast(a->b, "arith.trunci", a->i32, high), approx_i32(a, 3));
+  MlirValue bits = approx_bits(a, size);
+  MlirValue high = approx_int(a, "shrui", bits, approx_i64(a, 32));
+  MlirValue third = ir_cast(a->b, "arith.trunci", a->i32, high);
+  third = approx_int(a, "divui", third, approx_i32(a, 3));
   third = approx_int(a, "addi", third, approx_i32(a, 715094163));
   MlirValue wide = ir_cast(a->b, "arith.extui", a->i64, third);
   MlirValue root = approx_float(a, approx_int(a, "shli", wide, approx_i64(a, 32)));
   for (int step = 0; step < 2; step++) {
     MlirValue cube = approx_mul(a, approx_mul(a, root, root), root);
     MlirValue twice = approx_add(a, size, size);
-    MlirValue ratio = approx_div(a, approx_add(a, cube, twice), approx_add(a, approx_add(a, cube, cube), size));
+    MlirValue top = approx_add(a, cube, twice), bottom = approx_add(a, approx_add(a, cube, cube), size);
+    MlirValue ratio = approx_div(a, top, bottom);
     root = approx_mul(a, root, ratio);
   }
   MlirValue result = approx_copysign(a, approx_round(a, root), x);
@@ -166,36 +179,42 @@ MlirValue approx_cbrt(approx *a, MlirValue x) {
 
 // Where |x| is below 2^-13 (or not finite), x itself is the result.
 static MlirValue unless_tiny(approx *a, MlirValue x, MlirValue result) {
-  return ir_select(a->b, approx_compare(a, "olt", approx_abs(a, x), approx_f32(a, 0x1p-13)), x, result);
+  MlirValue size = approx_abs(a, x);
+  return ir_select(a->b, approx_compare(a, "olt", size, approx_f32(a, 0x1p-13)), x, result);
 }
 
 MlirValue approx_asinh(approx *a, MlirValue x) {
   MlirValue size = approx_widen(a, approx_abs(a, x));
   MlirValue root = approx_sqrt(a, approx_fma(a, size, size, approx_f64(a, 1)));
   MlirValue log = approx_round(a, approx_log_64(a, approx_add(a, size, root), LN2));
-  MlirValue is_finite = approx_compare(a, "olt", approx_abs(a, x), approx_f32(a, INFINITY));
+  MlirValue magnitude = approx_abs(a, x);
+  MlirValue is_finite = approx_compare(a, "olt", magnitude, approx_f32(a, INFINITY));
   MlirValue result = ir_select(a->b, is_finite, approx_copysign(a, log, x), x);
   return unless_tiny(a, x, result);
 }
 
 MlirValue approx_acosh(approx *a, MlirValue x) {
   MlirValue wide = approx_widen(a, x), one = approx_f64(a, 1);
-  MlirValue product = approx_mul(a, approx_sub(a, wide, one), approx_add(a, wide, one));
+  MlirValue below = approx_sub(a, wide, one), above = approx_add(a, wide, one);
+  MlirValue product = approx_mul(a, below, above);
   MlirValue sum = approx_add(a, wide, approx_sqrt(a, product));
   MlirValue result = approx_round(a, approx_log_64(a, sum, LN2));
   MlirValue infinity = approx_f32(a, INFINITY);
   result = ir_select(a->b, approx_compare(a, "oeq", x, infinity), infinity, result);
-  return ir_select(a->b, approx_compare(a, "ult", x, approx_f32(a, 1)), approx_f32(a, NAN), result);
+  MlirValue is_outside = approx_compare(a, "ult", x, approx_f32(a, 1));
+  return ir_select(a->b, is_outside, approx_f32(a, NAN), result);
 }
 
 MlirValue approx_atanh(approx *a, MlirValue x) {
   MlirValue size = approx_widen(a, approx_abs(a, x)), one = approx_f64(a, 1);
-  MlirValue ratio = approx_div(a, approx_add(a, one, size), approx_sub(a, one, size));
-  MlirValue half = approx_mul(a, approx_log_64(a, ratio, LN2), approx_f64(a, 0.5));
+  MlirValue above = approx_add(a, one, size), below = approx_sub(a, one, size);
+  MlirValue log = approx_log_64(a, approx_div(a, above, below), LN2);
+  MlirValue half = approx_mul(a, log, approx_f64(a, 0.5));
   MlirValue result = approx_copysign(a, approx_round(a, half), x);
   MlirValue magnitude = approx_abs(a, x), limit = approx_f32(a, 1);
   MlirValue pole = approx_copysign(a, approx_f32(a, INFINITY), x);
   result = ir_select(a->b, approx_compare(a, "oeq", magnitude, limit), pole, result);
-  result = ir_select(a->b, approx_compare(a, "ugt", magnitude, limit), approx_f32(a, NAN), result);
+  MlirValue is_outside = approx_compare(a, "ugt", magnitude, limit);
+  result = ir_select(a->b, is_outside, approx_f32(a, NAN), result);
   return unless_tiny(a, x, result);
 }

@@ -85,19 +85,21 @@ static angle reduce_large(approx *a, MlirValue x) {
   MlirValue h = funnel(a, words[0], words[1], shift), l = funnel(a, words[1], words[2], shift);
   MlirValue t = funnel(a, words[2], words[3], shift);
 
-  MlirValue top = approx_int(a, "shli", approx_int(a, "muli", m, h), approx_i64(a, 32));
-  MlirValue tail = approx_int(a, "shrui", approx_int(a, "muli", m, t), approx_i64(a, 32));
+  MlirValue mh = approx_int(a, "muli", m, h), top = approx_int(a, "shli", mh, approx_i64(a, 32));
+  MlirValue mt = approx_int(a, "muli", m, t), tail = approx_int(a, "shrui", mt, approx_i64(a, 32));
   MlirValue turns = approx_int(a, "addi", approx_int(a, "addi", top, approx_int(a, "muli", m, l)), tail);
   MlirValue rounded = approx_int(a, "addi", turns, approx_i64(a, (uint64_t)1 << 61));
   MlirValue quadrant = approx_int(a, "shrui", rounded, approx_i64(a, 62));
   MlirValue rest = approx_int(a, "subi", turns, approx_int(a, "shli", quadrant, approx_i64(a, 62)));
-  MlirValue r = approx_mul(a, ir_cast(a->b, "arith.sitofp", a->f64, rest), approx_f64(a, HALF_PI * 0x1p-62));
+  MlirValue r = ir_cast(a->b, "arith.sitofp", a->f64, rest);
+  r = approx_mul(a, r, approx_f64(a, HALF_PI * 0x1p-62));
 
   // Negative angles turn the other way; infinities and NaN have no angle.
   MlirValue is_negative = approx_compare(a, "olt", x, approx_f32(a, 0));
   r = ir_select(a->b, is_negative, approx_sub(a, approx_f64(a, 0), r), r);
   quadrant = ir_select(a->b, is_negative, approx_int(a, "subi", approx_i64(a, 0), quadrant), quadrant);
-  MlirValue is_finite = approx_compare(a, "olt", approx_abs(a, x), approx_f32(a, INFINITY));
+  MlirValue size = approx_abs(a, x);
+  MlirValue is_finite = approx_compare(a, "olt", size, approx_f32(a, INFINITY));
   return (angle){ir_select(a->b, is_finite, r, approx_f64(a, NAN)), quadrant};
 }
 
@@ -148,7 +150,8 @@ static angle call_large_reduction(approx *a, MlirValue x) {
 
 static angle reduce(approx *a, MlirValue x) {
   angle small = reduce_small(a, x);
-  MlirValue is_large = approx_compare(a, "uge", approx_abs(a, x), approx_f32(a, LARGE));
+  MlirValue size = approx_abs(a, x);
+  MlirValue is_large = approx_compare(a, "uge", size, approx_f32(a, LARGE));
   MlirType results[] = {a->f64, a->i64};
   MlirOperation branch = ir_if(a->b, any_lane(a, is_large), 2, results);
 
@@ -156,9 +159,9 @@ static angle reduce(approx *a, MlirValue x) {
   approx then = *a;
   then.b = &inner;
   angle large = call_large_reduction(&then, x);
-  MlirValue chosen[] = {ir_select(&inner, is_large, large.r, small.r),
-                        ir_select(&inner, is_large, large.quadrant, small.quadrant)};
-  ir_yield(&inner, 2, chosen);
+  MlirValue r = ir_select(&inner, is_large, large.r, small.r);
+  MlirValue quadrant = ir_select(&inner, is_large, large.quadrant, small.quadrant);
+  ir_yield(&inner, 2, (MlirValue[]){r, quadrant});
   ir_builder otherwise = ir_builder_at_end(a->b->context, ir_body(branch, 1), a->b->arena);
   ir_yield(&otherwise, 2, (MlirValue[]){small.r, small.quadrant});
   return (angle){ir_result(branch, 0), ir_result(branch, 1)};
@@ -172,7 +175,8 @@ static MlirValue sin_of(approx *a, MlirValue r, MlirValue square) {
 }
 
 static MlirValue cos_of(approx *a, MlirValue square) {
-  return approx_fma(a, approx_polynomial(a, square, cos_rest, COUNT(cos_rest)), square, approx_f64(a, 1));
+  MlirValue rest = approx_polynomial(a, square, cos_rest, COUNT(cos_rest));
+  return approx_fma(a, rest, square, approx_f64(a, 1));
 }
 
 static MlirValue is_odd(approx *a, MlirValue quadrant) {
@@ -190,8 +194,8 @@ static MlirValue with_sign(approx *a, MlirValue v, MlirValue quadrant) {
 MlirValue approx_sin(approx *a, MlirValue x) {
   angle k = reduce(a, x);
   MlirValue square = approx_mul(a, k.r, k.r);
-  MlirValue v = ir_select(a->b, is_odd(a, k.quadrant), cos_of(a, square), sin_of(a, k.r, square));
-  MlirValue result = approx_round(a, with_sign(a, v, k.quadrant));
+  MlirValue odd = is_odd(a, k.quadrant), cosine = cos_of(a, square), sine = sin_of(a, k.r, square);
+  MlirValue result = approx_round(a, with_sign(a, ir_select(a->b, odd, cosine, sine), k.quadrant));
   // 0 - 0 * pi/2 is +0 whatever the sign.
   return ir_select(a->b, approx_compare(a, "oeq", x, approx_f32(a, 0)), x, result);
 }
@@ -201,8 +205,8 @@ MlirValue approx_cos(approx *a, MlirValue x) {
   angle k = reduce(a, x);
   MlirValue quadrant = approx_int(a, "addi", k.quadrant, approx_i64(a, 1));
   MlirValue square = approx_mul(a, k.r, k.r);
-  MlirValue v = ir_select(a->b, is_odd(a, quadrant), cos_of(a, square), sin_of(a, k.r, square));
-  return approx_round(a, with_sign(a, v, quadrant));
+  MlirValue odd = is_odd(a, quadrant), cosine = cos_of(a, square), sine = sin_of(a, k.r, square);
+  return approx_round(a, with_sign(a, ir_select(a->b, odd, cosine, sine), quadrant));
 }
 
 MlirValue approx_tan(approx *a, MlirValue x) {
@@ -232,15 +236,17 @@ MlirValue approx_atan2_64(approx *a, MlirValue y, MlirValue x) {
   MlirValue result = approx_mul(a, ratio, series);
   result = ir_select(a->b, steep, approx_sub(a, approx_f64(a, HALF_PI), result), result);
   // The sign bit of x, so that -0 counts as left.
-  MlirValue is_left = ir_cmpi(a->b, "slt", approx_bits(a, x), approx_i64(a, 0));
+  MlirValue x_bits = approx_bits(a, x);
+  MlirValue is_left = ir_cmpi(a->b, "slt", x_bits, approx_i64(a, 0));
   result = ir_select(a->b, is_left, approx_sub(a, approx_f64(a, 2 * HALF_PI), result), result);
   return approx_copysign(a, result, y);
 }
 
 MlirValue approx_atan2(approx *a, MlirValue y, MlirValue x) {
-  MlirValue result = approx_atan2_64(a, approx_widen(a, y), approx_widen(a, x));
-  MlirValue is_nan = approx_compare(a, "uno", x, y);
-  return ir_select(a->b, is_nan, approx_f32(a, NAN), approx_round(a, result));
+  MlirValue wide_y = approx_widen(a, y), wide_x = approx_widen(a, x);
+  MlirValue result = approx_atan2_64(a, wide_y, wide_x);
+  MlirValue is_nan = approx_compare(a, "uno", x, y), nan = approx_f32(a, NAN);
+  return ir_select(a->b, is_nan, nan, approx_round(a, result));
 }
 
 MlirValue approx_atan(approx *a, MlirValue x) {
@@ -256,12 +262,14 @@ MlirValue approx_atan(approx *a, MlirValue x) {
 // The other side of the triangle with hypotenuse 1; NaN outside [-1, 1].
 static MlirValue cathetus(approx *a, MlirValue x) {
   MlirValue one = approx_f64(a, 1);
-  return approx_sqrt(a, approx_mul(a, approx_sub(a, one, x), approx_add(a, one, x)));
+  MlirValue below = approx_sub(a, one, x), above = approx_add(a, one, x);
+  return approx_sqrt(a, approx_mul(a, below, above));
 }
 
 static MlirValue nan_outside(approx *a, MlirValue x, MlirValue result) {
-  MlirValue outside = approx_compare(a, "ugt", approx_abs(a, x), approx_f32(a, 1));
-  return ir_select(a->b, outside, approx_f32(a, NAN), approx_round(a, result));
+  MlirValue size = approx_abs(a, x);
+  MlirValue outside = approx_compare(a, "ugt", size, approx_f32(a, 1)), nan = approx_f32(a, NAN);
+  return ir_select(a->b, outside, nan, approx_round(a, result));
 }
 
 MlirValue approx_asin(approx *a, MlirValue x) {

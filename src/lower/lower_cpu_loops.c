@@ -53,7 +53,8 @@ static void lower_loop(arena *a, MlirOperation loop, const indexing_map *m, cons
   for (int i = 0; i < init_count; i++) inits[i] = ir_operand(loop, m->dim_count + i);
 
   MlirValue upper = upper_bound(&b, m, rests, dims, NULL);
-  MlirOperation result = ir_for(&b, ir_index(&b, 0), upper, ir_index(&b, 1), init_count, inits);
+  MlirValue lower = ir_index(&b, 0), step = ir_index(&b, 1);
+  MlirOperation result = ir_for(&b, lower, upper, step, init_count, inits);
   MlirBlock body = ir_body(result, 0);
   ir_builder inner = ir_builder_at_end(b.context, body, a);
   MlirValue iv = mlirBlockGetArgument(body, 0);

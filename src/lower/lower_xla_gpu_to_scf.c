@@ -66,7 +66,8 @@ static heddle_status lower_extract(lower_context *c, MlirOperation op) {
 // A 32-bit integer of the lane `distance` above.
 static MlirValue shuffle_word(ir_builder *b, MlirValue word, int64_t distance) {
   MlirType i32 = mlirIntegerTypeGet(b->context, 32), results[] = {i32, mlirIntegerTypeGet(b->context, 1)};
-  MlirValue operands[] = {word, ir_int(b, i32, distance), ir_int(b, i32, WARP_SIZE)};
+  MlirValue offset = ir_int(b, i32, distance), width = ir_int(b, i32, WARP_SIZE);
+  MlirValue operands[] = {word, offset, width};
   MlirNamedAttribute mode = ir_named_text(b->context, "mode", "#gpu<shuffle_mode down>");
   MlirOperation op = ir_build(b, (ir_op){.name = "gpu.shuffle",
                                          .operand_count = 3,

@@ -94,7 +94,8 @@ static MlirValue round_to_even(bits *k, MlirValue x, int dropped) {
 // A bfloat is the upper half of a float. NaN keeps its sign and nothing else.
 static MlirValue encode_bf16(bits *k, MlirValue x, MlirValue pattern) {
   MlirValue rounded = shift_right(k, round_to_even(k, pattern, 16), 16);
-  MlirValue nan = or_(k, and_(k, shift_right(k, pattern, 16), 0x8000), constant(k, 0x7fc0));
+  MlirValue sign = and_(k, shift_right(k, pattern, 16), 0x8000);
+  MlirValue nan = or_(k, sign, constant(k, 0x7fc0));
   return ir_select(k->b, ir_cmpf(k->b, "uno", x, x), nan, rounded);
 }
 
@@ -107,8 +108,8 @@ static MlirValue encode_finite(bits *k, const float_format *f, MlirValue magnitu
   float unit = power_of_two(F32_MANTISSA + 1 - f->bias - f->mantissa_bits);
   uint32_t unit_pattern;
   memcpy(&unit_pattern, &unit, sizeof unit_pattern);
-  MlirValue sum =
-      ir_binary(k->b, "arith.addf", ir_cast(k->b, "arith.bitcast", k->f32, magnitude), ir_float(k->b, k->f32, unit));
+  MlirValue value = ir_cast(k->b, "arith.bitcast", k->f32, magnitude);
+  MlirValue sum = ir_binary(k->b, "arith.addf", value, ir_float(k->b, k->f32, unit));
   MlirValue subnormal = add(k, ir_cast(k->b, "arith.bitcast", k->i32, sum), 0u - unit_pattern);
   uint32_t smallest_normal = (uint32_t)(F32_BIAS + 1 - f->bias) << F32_MANTISSA;
   return ir_select(k->b, compare(k, "ult", magnitude, smallest_normal), subnormal, normal);
@@ -129,9 +130,13 @@ static MlirValue encode_format(bits *k, const float_format *f, MlirValue pattern
   uint32_t first_too_large = limit_pattern + half + !(largest_finite(f) & 1);
   MlirValue too_large = compare(k, "uge", magnitude, first_too_large);
   MlirValue sign = and_(k, shift_right(k, pattern, 31 - sign_position), bit(sign_position));
-  if (fnuz) sign = ir_select(k->b, compare(k, "eq", code, 0), constant(k, 0), sign);
+  if (fnuz) {
+    MlirValue is_zero = compare(k, "eq", code, 0);
+    sign = ir_select(k->b, is_zero, constant(k, 0), sign);
+  }
   code = ir_select(k->b, too_large, constant(k, overflow), code);
-  code = ir_select(k->b, compare(k, "ugt", magnitude, F32_INFINITY), constant(k, nan_pattern(f)), code);
+  MlirValue is_nan = compare(k, "ugt", magnitude, F32_INFINITY);
+  code = ir_select(k->b, is_nan, constant(k, nan_pattern(f)), code);
   return or_(k, code, sign);
 }
 
@@ -150,7 +155,8 @@ MlirValue narrow_floats_round_bf16(ir_builder *b, MlirValue x, bool keeps_nan) {
   MlirValue pattern = ir_cast(b, "arith.bitcast", k.i32, x);
   MlirValue rounded = and_(&k, round_to_even(&k, pattern, 16), 0xffff0000);
   if (!keeps_nan) {
-    MlirValue nan = or_(&k, and_(&k, pattern, 0x80000000), constant(&k, 0x7fc00000));
+    MlirValue sign = and_(&k, pattern, 0x80000000);
+    MlirValue nan = or_(&k, sign, constant(&k, 0x7fc00000));
     rounded = ir_select(b, ir_cmpf(b, "uno", x, x), nan, rounded);
   }
   return ir_cast(b, "arith.bitcast", k.f32, rounded);
@@ -175,8 +181,10 @@ static MlirValue decode_format(bits *k, const float_format *f, MlirValue code) {
   MlirValue subnormal = ir_cast(k->b, "arith.bitcast", k->i32, ir_binary(k->b, "arith.mulf", counted, unit));
   MlirValue is_subnormal = compare(k, "ult", magnitude, bit(f->mantissa_bits));
   MlirValue pattern = ir_select(k->b, is_subnormal, subnormal, normal);
-  if (f->specials == FLOAT_IEEE)
-    pattern = ir_select(k->b, compare(k, "eq", magnitude, infinity_pattern(f)), constant(k, F32_INFINITY), pattern);
+  if (f->specials == FLOAT_IEEE) {
+    MlirValue is_infinite = compare(k, "eq", magnitude, infinity_pattern(f));
+    pattern = ir_select(k->b, is_infinite, constant(k, F32_INFINITY), pattern);
+  }
   MlirValue is_nan =
       f->specials == FLOAT_FNUZ
           ? compare(k, "eq", code, nan_pattern(f))
@@ -207,7 +215,8 @@ MlirValue narrow_floats_from_f64(ir_builder *b, MlirValue x) {
   MlirValue back = ir_cast(b, "arith.extf", f64, nearest);
   MlirValue pattern = ir_cast(b, "arith.bitcast", k.i32, nearest);
   // One step towards zero where the nearest float lies beyond x, then the last bit set where anything was lost.
-  MlirValue beyond = ir_cmpf(b, "ogt", ir_unary(b, "math.absf", back), ir_unary(b, "math.absf", x));
+  MlirValue back_size = ir_unary(b, "math.absf", back), size = ir_unary(b, "math.absf", x);
+  MlirValue beyond = ir_cmpf(b, "ogt", back_size, size);
   MlirValue step = ir_cast(b, "arith.extui", k.i32, beyond);
   MlirValue inexact = ir_cast(b, "arith.extui", k.i32, ir_cmpf(b, "one", back, x));
   MlirValue odd = or_(&k, ir_binary(b, "arith.subi", pattern, step), inexact);

@@ -168,9 +168,9 @@ static MlirValue load_complex(ir_builder *b, const tensor_memory *m, MlirValue a
   MlirType part = tensor_access_stored_type(m->element);
   MlirType i32 = mlirIntegerTypeGet(b->context, 32);
   MlirValue second = llvm_build_address(b, address, part, ir_int(b, i32, 1));
-  MlirValue parts[] = {llvm_build_load(b, part, address, bytes, m->invariant),
-                       llvm_build_load(b, part, second, bytes, m->invariant)};
-  return ir_value(b, "complex.create", m->element, 2, parts);
+  MlirValue re = llvm_build_load(b, part, address, bytes, m->invariant);
+  MlirValue im = llvm_build_load(b, part, second, bytes, m->invariant);
+  return ir_value(b, "complex.create", m->element, 2, (MlirValue[]){re, im});
 }
 
 MlirValue tensor_access_load(ir_builder *b, const tensor_memory *m, MlirValue index) {

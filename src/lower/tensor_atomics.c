@@ -72,9 +72,9 @@ static MlirValue element_of_word(ir_builder *b, const slot *s, MlirValue word) {
   }
   MlirType part = tensor_access_stored_type(element), half = mlirIntegerTypeGet(b->context, 32);
   MlirValue high = ir_binary(b, "arith.shrui", word, ir_int(b, s->word, 32));
-  MlirValue parts[] = {ir_cast(b, "arith.bitcast", part, ir_cast(b, "arith.trunci", half, word)),
-                       ir_cast(b, "arith.bitcast", part, ir_cast(b, "arith.trunci", half, high))};
-  return ir_value(b, "complex.create", element, 2, parts);
+  MlirValue re = ir_cast(b, "arith.bitcast", part, ir_cast(b, "arith.trunci", half, word));
+  MlirValue im = ir_cast(b, "arith.bitcast", part, ir_cast(b, "arith.trunci", half, high));
+  return ir_value(b, "complex.create", element, 2, (MlirValue[]){re, im});
 }
 
 static MlirValue widened_part(ir_builder *b, const slot *s, const char *op, MlirValue value) {
@@ -87,12 +87,14 @@ static MlirValue widened_part(ir_builder *b, const slot *s, const char *op, Mlir
 static MlirValue word_of_element(ir_builder *b, const slot *s, MlirValue old, MlirValue value) {
   MlirType element = s->memory->element;
   if (mlirTypeIsAComplex(element)) {
-    MlirValue high = ir_binary(b, "arith.shli", widened_part(b, s, "complex.im", value), ir_int(b, s->word, 32));
+    MlirValue high = widened_part(b, s, "complex.im", value);
+    high = ir_binary(b, "arith.shli", high, ir_int(b, s->word, 32));
     return ir_binary(b, "arith.ori", widened_part(b, s, "complex.re", value), high);
   }
   if (s->shift.ptr) {
     MlirValue ones = ir_int(b, s->word, (1 << ir_bit_width(element)) - 1);
-    MlirValue keep = ir_binary(b, "arith.xori", ir_binary(b, "arith.shli", ones, s->shift), ir_int(b, s->word, -1));
+    MlirValue drop = ir_binary(b, "arith.shli", ones, s->shift);
+    MlirValue keep = ir_binary(b, "arith.xori", drop, ir_int(b, s->word, -1));
     MlirValue placed = ir_binary(b, "arith.shli", ir_cast(b, "arith.extui", s->word, value), s->shift);
     return ir_binary(b, "arith.ori", ir_binary(b, "arith.andi", old, keep), placed);
   }

@@ -178,7 +178,10 @@ static MlirValue gather(vectorizer *v, ir_builder *b, MlirOperation op) {
   MlirValue operands[2] = {vectorizer_lookup(v, ir_operand(op, 0))->value};
   for (int l = 0; l < v->width; l++) {
     operands[1] = get_lane(v, b, ir_operand(op, 1), l);
-    if (v->mask.ptr) operands[1] = ir_select(b, extract_lane(b, v->mask, l), operands[1], ir_index(b, 0));
+    if (v->mask.ptr) {
+      MlirValue is_on = extract_lane(b, v->mask, l);
+      operands[1] = ir_select(b, is_on, operands[1], ir_index(b, 0));
+    }
     lanes[l] = ir_value(b, "tensor.extract", ir_result_type(op, 0), 2, operands);
   }
   v->separate_loads += v->width;
@@ -226,7 +229,8 @@ static bool do_insert(vectorizer *v, ir_builder *b, MlirOperation op) {
     tensor = ir_value_with(b, "vector.transfer_write", mlirValueGetType(tensor), 3, operands, 3, attributes);
   } else {
     for (int l = 0; l < v->width; l++) {
-      MlirValue operands[] = {get_lane(v, b, element, l), tensor, get_lane(v, b, ir_operand(op, 2), l)};
+      MlirValue lane = get_lane(v, b, element, l);
+      MlirValue operands[] = {lane, tensor, get_lane(v, b, ir_operand(op, 2), l)};
       tensor = ir_value(b, "tensor.insert", mlirValueGetType(tensor), 3, operands);
     }
   }

@@ -135,7 +135,8 @@ static void vectorize_extract(const vector_loop *l, MlirOperation extract) {
   MlirOperation index = contiguous_index(l, ir_operand(extract, 1), &iv);
   if (ir_is_null(index)) return;
   ir_builder b = ir_builder_before(l->op, l->arena);
-  MlirValue operands[] = {tensor, first_index(&b, index, iv), zero(&b, ir_element_type(vector))};
+  MlirValue first = first_index(&b, index, iv);
+  MlirValue operands[] = {tensor, first, zero(&b, ir_element_type(vector))};
   MlirNamedAttribute attributes[3];
   transfer_attributes(b.context, 1, attributes);
   MlirValue read = ir_value_with(&b, "vector.transfer_read", vector, 3, operands, 3, attributes);

@@ -60,7 +60,8 @@ static MlirOperation build_vector_loop(arena *a, MlirOperation loop, MlirValue u
   int init_count = (int)mlirOperationGetNumResults(loop);
   MlirValue *inits = arena_array(a, MlirValue, init_count);
   for (int i = 0; i < init_count; i++) inits[i] = ir_operand(loop, 3 + i);
-  MlirOperation result = ir_for(&b, ir_index(&b, 0), upper, ir_index(&b, width), init_count, inits);
+  MlirValue lower = ir_index(&b, 0), step = ir_index(&b, width);
+  MlirOperation result = ir_for(&b, lower, upper, step, init_count, inits);
   MlirBlock old_body = ir_body(loop, 0), new_body = ir_body(result, 0);
 
   vectorizer v = {.arena = a, .width = width, .old_iv = mlirBlockGetArgument(old_body, 0)};
