@@ -10,7 +10,7 @@ A block is a fenced one behind a comment that says what to run; the first line s
     keep 1-3
     -->
 
-The command runs in a scratch folder that holds links to examples/ and test/, with the tools in PATH. It has to print the
+The command runs in a scratch folder that holds links to doc/, examples/, src/ and test/, with the tools in PATH. It has to print the
 same on every machine: no timings, no code for the machine's own CPU. Blocks that cannot promise that begin with
 `tour-sample:` instead; they are rewritten only with --samples and never checked. Further lines of the comment shorten
 the output, in order; what they leave out shows as a line `…`:
@@ -87,7 +87,7 @@ def apply(lines, filter_text):
 def run(command, fails, folders):
     """The lines that a command prints, errors included."""
     with tempfile.TemporaryDirectory() as scratch:
-        for name in ("examples", "test"):
+        for name in ("doc", "examples", "src", "test"):
             os.symlink(ROOT / name, pathlib.Path(scratch) / name)
         environment = dict(os.environ, PATH=os.pathsep.join([*folders, os.environ["PATH"]]))
         done = subprocess.run(["sh", "-c", command], cwd=scratch, env=environment, stdout=subprocess.PIPE,
