@@ -2,10 +2,8 @@
 //
 //   heddle_program *program;
 //   heddle_status s = heddle_compile(text, strlen(text), "model.hlo", NULL, &program);
-//   if (heddle_status_code(s) != HEDDLE_OK) { fputs(heddle_status_message(s), stderr); heddle_status_free(s); return 1; }
-//   const void *inputs[] = {x};
-//   void *outputs[] = {y};
-//   s = heddle_program_run(program, inputs, outputs);
+//   if (heddle_status_code(s) != HEDDLE_OK) { fputs(heddle_status_message(s), stderr); heddle_status_free(s); return 1;
+//   } const void *inputs[] = {x}; void *outputs[] = {y}; s = heddle_program_run(program, inputs, outputs);
 //   ...
 //   heddle_program_free(program);
 #ifndef HEDDLE_HEDDLE_H_
@@ -31,7 +29,7 @@ typedef struct heddle_array {
   const char *element_type;  // as HLO spells it: "f32", "bf16", "pred", …
   int rank;
   const int64_t *dims;
-  size_t bytes;              // of the whole array
+  size_t bytes;  // of the whole array
 } heddle_array;
 
 // Compiles HLO text for the machine this runs on. `name` stands for the text in messages. `options` may be null. The
@@ -46,8 +44,8 @@ int heddle_program_result_count(const heddle_program *program);  // leaves of a 
 heddle_array heddle_program_parameter(const heddle_program *program, int number);
 heddle_array heddle_program_result(const heddle_program *program, int number);
 
-// Reads inputs[i] and writes outputs[i], which hold as many bytes as the program says. Calls on one program may overlap in
-// several threads.
+// Reads inputs[i] and writes outputs[i], which hold as many bytes as the program says. Calls on one program may overlap
+// in several threads.
 heddle_status heddle_program_run(heddle_program *program, const void *const *inputs, void *const *outputs);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 // Passes over MLIR and the driver that runs them.
 //
-// A pass is one file with one const struct. It opens with what it does, why it must exist and why the obvious way fails.
-// Upstream pipelines ("canonicalize,cse") are passes whose `upstream` text is set instead of `run`.
+// A pass is one file with one const struct. It opens with what it does, why it must exist and why the obvious way
+// fails. Upstream pipelines ("canonicalize,cse") are passes whose `upstream` text is set instead of `run`.
 #ifndef HEDDLE_LOWER_PASS_H_
 #define HEDDLE_LOWER_PASS_H_
 
@@ -15,24 +15,24 @@ typedef enum lower_target { LOWER_CPU, LOWER_NVPTX } lower_target;
 
 typedef struct lower_options {
   lower_target target;
-  bool exact;             // keep every rounding of the HLO (no excess precision for bf16, f16 and narrower)
-  int vector_bits;        // native vector register width: 128, 256, 512; 0 = do not vectorize
-  bool has_bf16;          // hardware bf16 conversion
-  bool has_f16;           // hardware f16 conversion (F16C, sm_60)
+  bool exact;       // keep every rounding of the HLO (no excess precision for bf16, f16 and narrower)
+  int vector_bits;  // native vector register width: 128, 256, 512; 0 = do not vectorize
+  bool has_bf16;    // hardware bf16 conversion
+  bool has_f16;     // hardware f16 conversion (F16C, sm_60)
   bool has_fma;
-  int max_unroll;         // optimize-loops' largest factor
-  bool use_libdevice;     // nvptx: math functions become __nv_* calls
-  const char *chip;       // "sm_90"; cpu name
+  int max_unroll;      // optimize-loops' largest factor
+  bool use_libdevice;  // nvptx: math functions become __nv_* calls
+  const char *chip;    // "sm_90"; cpu name
 } lower_options;
 
 typedef struct lower_context {
   MlirContext context;
-  arena *scratch;                // reset by the driver between passes
+  arena *scratch;  // reset by the driver between passes
   const lower_options *options;
 } lower_context;
 
 typedef struct lower_pass {
-  const char *name;      // as --print-after and emitters_opt spell it: "xla-gpu-flatten-tensors"
+  const char *name;  // as --print-after and emitters_opt spell it: "xla-gpu-flatten-tensors"
   const char *summary;
   heddle_status (*run)(lower_context *c, MlirOperation module);
   const char *upstream;  // text pipeline of MLIR's own passes, on builtin.module
@@ -42,23 +42,27 @@ typedef struct lower_pass {
 extern const lower_pass *const lower_passes[];
 const lower_pass *lower_pass_find(str name);
 
-// The pipelines, in order; ends with null. lower/pipeline.c is the one place that says which pass follows which and why.
+// The pipelines, in order; ends with null. lower/pipeline.c is the one place that says which pass follows which and
+// why.
 const lower_pass *const *lower_pipeline(lower_target target);
 
 typedef struct lower_observer {
-  bool print_all;             // IR after every pass that changed it (--v=5)
-  const char *print_after;    // a pass name, or null
-  const char *until;          // stop after this pass, or null
-  int bisect;                 // run only the first n passes; < 0 = all
-  bool time;                  // collect the table below
+  bool print_all;                                                         // IR after every pass that changed it (--v=5)
+  const char *print_after;                                                // a pass name, or null
+  const char *until;                                                      // stop after this pass, or null
+  int bisect;                                                             // run only the first n passes; < 0 = all
+  bool time;                                                              // collect the table below
   void (*print)(void *argument, const char *pass, MlirOperation module);  // null: standard error
   void *argument;
-  struct lower_timing { const char *pass; double seconds; } timings[128];
+  struct lower_timing {
+    const char *pass;
+    double seconds;
+  } timings[128];
   int timing_count;
 } lower_observer;
 
-// Runs passes on the module, verifying after each in debug builds (in release only at the end). Errors name the pass and
-// carry MLIR's diagnostics. observer may be null.
+// Runs passes on the module, verifying after each in debug builds (in release only at the end). Errors name the pass
+// and carry MLIR's diagnostics. observer may be null.
 heddle_status lower_run(const lower_pass *const *passes, MlirOperation module, const lower_options *options,
                         lower_observer *observer);
 

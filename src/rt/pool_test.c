@@ -70,7 +70,8 @@ static void add_tiles(void *const *buffers, int64_t begin, int64_t end) {
 
 static void test_executor_chains_kernels(void **state) {
   (void)state;
-  program_slice slices[] = {{PROGRAM_PARAMETER, 0, 4 * ITEMS}, {PROGRAM_RESULT, 0, 4 * ITEMS}, {PROGRAM_RESULT, 1, 4 * ITEMS}};
+  program_slice slices[] = {
+      {PROGRAM_PARAMETER, 0, 4 * ITEMS}, {PROGRAM_RESULT, 0, 4 * ITEMS}, {PROGRAM_RESULT, 1, 4 * ITEMS}};
   int first[] = {0, 1}, second[] = {1, 2};
   program_kernel kernels[] = {
       {.name = "first", .slice_count = 2, .slices = first, .tile_count = ITEMS, .tile_bytes = 1000},
