@@ -214,8 +214,8 @@ static MlirValue log_absolute(ir_builder *b, parts z) {
   MlirValue far = add(b, log_high, log1p_half(b, mul(b, ratio, ratio)));
   MlirValue below = sub(b, high, one), above = add(b, high, one), high_excess = mul(b, below, above);
   MlirValue excess = add(b, high_excess, mul(b, low, low));
-  MlirValue over_half = ir_cmpf(b, "ogt", high, num(b, high, 0.5)),
-            under_two = ir_cmpf(b, "olt", high, num(b, high, 2));
+  MlirValue over_half = ir_cmpf(b, "ogt", high, num(b, high, 0.5));
+  MlirValue under_two = ir_cmpf(b, "olt", high, num(b, high, 2));
   MlirValue is_near = both(b, over_half, under_two);
   MlirValue re_infinite = is(b, re, INFINITY), im_infinite = is(b, im, INFINITY);
   MlirValue infinite = either(b, re_infinite, im_infinite);
@@ -263,8 +263,8 @@ static parts square_root(ir_builder *b, parts z) {
   double up = wide ? 0x1p108 : 0x1p48, root_up = wide ? 0x1p54 : 0x1p24;
   MlirValue down = num(b, high, 0.0625);
   MlirValue scale = ir_select(b, is_huge, down, ir_select(b, is_tiny, num(b, high, up), one));
-  MlirValue root_down = num(b, high, 4);
-  MlirValue back = ir_select(b, is_huge, root_down, ir_select(b, is_tiny, num(b, high, 1 / root_up), one));
+  MlirValue back_up = num(b, high, 4);
+  MlirValue back = ir_select(b, is_huge, back_up, ir_select(b, is_tiny, num(b, high, 1 / root_up), one));
   z = scaled(b, scale, z);
 
   re = magnitude(b, z.re), im = magnitude(b, z.im);
