@@ -90,7 +90,7 @@ static void test_integers(void **state) {
 static void test_complex_numbers_round_by_parts(void **state) {
   (void)state;
   double complex v[3];
-  for (int k = 0; k < 3; k++) v[k] = CMPLX(1 + 0x1p-40, -3 - 0x1p-40 * k);
+  for (int k = 0; k < 3; k++) v[k] = wide_complex(1 + 0x1p-40, -3 - 0x1p-40 * k);
   wide_round(DTYPE_C64, v, 3);
   for (int k = 0; k < 3; k++) assert_true(creal(v[k]) == 1 && cimag(v[k]) == -3);
 }

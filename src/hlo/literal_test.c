@@ -261,11 +261,11 @@ static void test_floats_compare_with_tolerance(void **state) {
 // The finite part of an infinite number keeps its tolerance.
 static void test_infinite_complex_numbers_compare_by_parts(void **state) {
   literal *l = make(*state, DTYPE_C128, 1), *r = make(*state, DTYPE_C128, 1);
-  literal_set_complex(l, 0, CMPLX(1, -INFINITY));
-  literal_set_complex(r, 0, CMPLX(1.5, -INFINITY));
+  literal_set_complex(l, 0, complex_of(1, -INFINITY));
+  literal_set_complex(r, 0, complex_of(1.5, -INFINITY));
   expect_difference(l, r, 0, 0.5, NULL);
   expect_difference(l, r, 0, 0.25, "1 of 1 elements differ");
-  literal_set_complex(r, 0, CMPLX(1, INFINITY));
+  literal_set_complex(r, 0, complex_of(1, INFINITY));
   expect_difference(l, r, 1, 1, "1 of 1 elements differ");
 }
 

@@ -20,7 +20,8 @@ typedef void (*opt_observer)(void *argument, const opt_pass *pass, const module 
 // Runs the passes in order and verifies the module after each; errors name the pass.
 heddle_status opt_run(module *m, const opt_pass *const *passes, int count, opt_observer observer, void *argument);
 
-// The pipeline: what every compiled module goes through before planning.
+// The pipeline: all of opt_passes in order. run_hlo_module runs it unless told not to; planning inlines calls by
+// itself.
 heddle_status opt_run_pipeline(module *m, opt_observer observer, void *argument);
 
 #endif
