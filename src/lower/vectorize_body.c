@@ -13,19 +13,19 @@ static bool refuse(vectorizer *v, const char *reason) {
   return false;
 }
 
-static lane_value *bind(vectorizer *v, MlirValue old, lane_kind kind, MlirValue value) {
+static lane_value *bind_value(vectorizer *v, MlirValue old, lane_kind kind, MlirValue value) {
   lane_value *entry = arena_new(v->arena, lane_value);
   *entry = (lane_value){.kind = kind, .value = value};
   ptr_map_put(v->arena, &v->values, old.ptr, entry);
   return entry;
 }
 
-void vectorizer_bind(vectorizer *v, MlirValue old, lane_kind kind, MlirValue value) { bind(v, old, kind, value); }
+void vectorizer_bind(vectorizer *v, MlirValue old, lane_kind kind, MlirValue value) { bind_value(v, old, kind, value); }
 
 // Values from outside the loop are their own uniform value.
 lane_value *vectorizer_lookup(vectorizer *v, MlirValue old) {
   lane_value *entry = ptr_map_get(&v->values, old.ptr);
-  return entry ? entry : bind(v, old, LANE_UNIFORM, old);
+  return entry ? entry : bind_value(v, old, LANE_UNIFORM, old);
 }
 
 static bool is_lane_type(MlirType t) { return mlirTypeIsAInteger(t) || mlirTypeIsAFloat(t) || mlirTypeIsAIndex(t); }
@@ -99,7 +99,7 @@ static MlirOperation clone_for_lane(vectorizer *v, ir_builder *b, MlirOperation 
 static bool do_uniform(vectorizer *v, ir_builder *b, MlirOperation op) {
   MlirOperation clone = clone_for_lane(v, b, op, 0);
   for (int i = 0; i < (int)mlirOperationGetNumResults(op); i++)
-    bind(v, ir_result(op, i), LANE_UNIFORM, ir_result(clone, i));
+    bind_value(v, ir_result(op, i), LANE_UNIFORM, ir_result(clone, i));
   return true;
 }
 
@@ -141,7 +141,7 @@ static bool do_apply_indexing(vectorizer *v, ir_builder *b, MlirOperation op) {
   clones[0] = clone_for_lane(v, b, op, 0);
   for (int r = 0; r < (int)mlirOperationGetNumResults(op); r++) {
     lane_kind kind = index_kind(v, op, r);
-    lane_value *entry = bind(v, ir_result(op, r), kind, ir_result(clones[0], r));
+    lane_value *entry = bind_value(v, ir_result(op, r), kind, ir_result(clones[0], r));
     if (kind != LANE_SEPARATE) continue;
     entry->lanes = arena_array(v->arena, MlirValue, v->width);
     for (int l = 0; l < v->width; l++) {
@@ -168,7 +168,7 @@ static bool do_elementwise(vectorizer *v, ir_builder *b, MlirOperation op) {
   const char *name = mlirIdentifierStr(mlirOperationGetName(op)).data;
   MlirValue result =
       ir_value_with(b, name, vector_of(v, ir_result_type(op, 0)), count, operands, attribute_count, attributes);
-  bind(v, ir_result(op, 0), LANE_VECTOR, result);
+  bind_value(v, ir_result(op, 0), LANE_VECTOR, result);
   return true;
 }
 
@@ -207,7 +207,7 @@ static bool do_extract(vectorizer *v, ir_builder *b, MlirOperation op) {
   lane_value *index = vectorizer_lookup(v, ir_operand(op, 1));
   bool is_contiguous = index->kind == LANE_CONTIGUOUS && !v->mask.ptr;
   MlirValue result = is_contiguous ? transfer_read(v, b, op) : gather(v, b, op);
-  bind(v, ir_result(op, 0), LANE_VECTOR, result);
+  bind_value(v, ir_result(op, 0), LANE_VECTOR, result);
   return true;
 }
 
@@ -234,7 +234,7 @@ static bool do_insert(vectorizer *v, ir_builder *b, MlirOperation op) {
       tensor = ir_value(b, "tensor.insert", mlirValueGetType(tensor), 3, operands);
     }
   }
-  bind(v, ir_result(op, 0), LANE_UNIFORM, tensor);
+  bind_value(v, ir_result(op, 0), LANE_UNIFORM, tensor);
   return true;
 }
 
@@ -257,7 +257,7 @@ static bool do_divergent_if(vectorizer *v, ir_builder *b, MlirOperation op) {
   }
   v->mask = outer;
   for (int i = 0; i < count; i++)
-    bind(v, ir_result(op, i), LANE_VECTOR, ir_select(b, condition, results[0][i], results[1][i]));
+    bind_value(v, ir_result(op, i), LANE_VECTOR, ir_select(b, condition, results[0][i], results[1][i]));
   return true;
 }
 
@@ -273,7 +273,7 @@ static void yield_lanes(vectorizer *v, ir_builder *b, MlirOperation terminator) 
 }
 
 static void bind_lanes(vectorizer *v, MlirValue old, MlirValue new_value) {
-  bind(v, old, is_lane_type(mlirValueGetType(old)) ? LANE_VECTOR : LANE_UNIFORM, new_value);
+  bind_value(v, old, is_lane_type(mlirValueGetType(old)) ? LANE_VECTOR : LANE_UNIFORM, new_value);
 }
 
 static bool do_uniform_if(vectorizer *v, ir_builder *b, MlirOperation op) {
@@ -319,7 +319,7 @@ static bool do_for(vectorizer *v, ir_builder *b, MlirOperation op) {
   }
   MlirOperation result = ir_for(b, bounds[0], bounds[1], bounds[2], count, inits);
   MlirBlock old_body = ir_body(op, 0), body = ir_body(result, 0);
-  bind(v, mlirBlockGetArgument(old_body, 0), LANE_UNIFORM, mlirBlockGetArgument(body, 0));
+  bind_value(v, mlirBlockGetArgument(old_body, 0), LANE_UNIFORM, mlirBlockGetArgument(body, 0));
   for (int i = 0; i < count; i++)
     bind_lanes(v, mlirBlockGetArgument(old_body, i + 1), mlirBlockGetArgument(body, i + 1));
   ir_builder inner = ir_builder_at_end(b->context, body, v->arena);
