@@ -3,12 +3,12 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <time.h>
 
 #include <mlir-c/Diagnostics.h>
 #include <mlir-c/Pass.h>
 #include <mlir-c/RegisterEverything.h>
 
+#include "base/log.h"
 #include "emit/ir_builder.h"
 #include "lower/passes.h"
 
@@ -84,12 +84,6 @@ static heddle_status run_upstream(lower_context *c, const lower_pass *pass, Mlir
 
 // --- the driver
 
-static double seconds_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static heddle_status verify(MlirOperation module) {
   if (mlirOperationVerify(module)) return status_ok();
   heddle_status status = ir_diagnostics(mlirOperationGetContext(module), HEDDLE_INTERNAL, "left invalid IR");
@@ -137,10 +131,10 @@ static heddle_status run_all(lower_context *c, const lower_pass *const *passes, 
                              lower_observer *observer, text *printed) {
   for (int i = 0; passes[i]; i++) {
     if (observer->bisect >= 0 && i >= observer->bisect) break;
-    double start = seconds_now();
+    double start = log_seconds();
     heddle_status status = run_one(c, passes[i], module);
     if (!status_is_ok(status)) return status_context(status, "in pass %s", passes[i]->name);
-    add_timing(observer, passes[i]->name, seconds_now() - start);
+    add_timing(observer, passes[i]->name, log_seconds() - start);
     show(observer, passes[i], module, printed);
     arena_reset(c->scratch);
     if (observer->until && strcmp(observer->until, passes[i]->name) == 0) break;

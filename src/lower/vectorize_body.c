@@ -188,17 +188,26 @@ static MlirValue gather(vectorizer *v, ir_builder *b, MlirOperation op) {
   return ir_value(b, "vector.from_elements", vector_of(v, ir_result_type(op, 0)), v->width, lanes);
 }
 
+// What a read and a write of neighbouring elements of a flat tensor say alike: in order, in bounds, no mask.
+typedef struct transfer_attributes {
+  MlirNamedAttribute all[3];
+} transfer_attributes;
+
+static transfer_attributes contiguous_transfer(MlirContext c) {
+  return (transfer_attributes){{
+      ir_named(c, "permutation_map", mlirAffineMapAttrGet(mlirAffineMapMultiDimIdentityGet(c, 1))),
+      ir_named_text(c, "in_bounds", "[true]"),
+      ir_named_text(c, "operandSegmentSizes", "array<i32: 1, 1, 1, 0>"),
+  }};
+}
+
 static MlirValue transfer_read(vectorizer *v, ir_builder *b, MlirOperation op) {
   MlirType element = ir_result_type(op, 0);
   MlirValue padding = mlirTypeIsAFloat(element) ? ir_float(b, element, 0) : ir_int(b, element, 0);
   MlirValue operands[] = {vectorizer_lookup(v, ir_operand(op, 0))->value,
                           vectorizer_lookup(v, ir_operand(op, 1))->value, padding};
-  MlirNamedAttribute attributes[] = {
-      ir_named(b->context, "permutation_map", mlirAffineMapAttrGet(mlirAffineMapMultiDimIdentityGet(b->context, 1))),
-      ir_named_text(b->context, "in_bounds", "[true]"),
-      ir_named_text(b->context, "operandSegmentSizes", "array<i32: 1, 1, 1, 0>"),
-  };
-  return ir_value_with(b, "vector.transfer_read", vector_of(v, element), 3, operands, 3, attributes);
+  transfer_attributes attributes = contiguous_transfer(b->context);
+  return ir_value_with(b, "vector.transfer_read", vector_of(v, element), 3, operands, 3, attributes.all);
 }
 
 static bool do_extract(vectorizer *v, ir_builder *b, MlirOperation op) {
@@ -221,12 +230,8 @@ static bool do_insert(vectorizer *v, ir_builder *b, MlirOperation op) {
   if (index->kind == LANE_UNIFORM) return refuse(v, "a store to one place by all iterations");
   if (index->kind == LANE_CONTIGUOUS) {
     MlirValue operands[] = {get_vector(v, b, element), tensor, index->value};
-    MlirNamedAttribute attributes[] = {
-        ir_named(b->context, "permutation_map", mlirAffineMapAttrGet(mlirAffineMapMultiDimIdentityGet(b->context, 1))),
-        ir_named_text(b->context, "in_bounds", "[true]"),
-        ir_named_text(b->context, "operandSegmentSizes", "array<i32: 1, 1, 1, 0>"),
-    };
-    tensor = ir_value_with(b, "vector.transfer_write", mlirValueGetType(tensor), 3, operands, 3, attributes);
+    transfer_attributes attributes = contiguous_transfer(b->context);
+    tensor = ir_value_with(b, "vector.transfer_write", mlirValueGetType(tensor), 3, operands, 3, attributes.all);
   } else {
     for (int l = 0; l < v->width; l++) {
       MlirValue lane = get_lane(v, b, element, l);
