@@ -12,7 +12,7 @@ import re
 import sys
 import tempfile
 
-ORDER = ["base", "hlo", "import", "eval", "index", "opt", "plan", "dialect", "emit", "tile", "lower", "target", "prog",
+ORDER = ["base", "hlo", "eval", "import", "index", "opt", "plan", "dialect", "emit", "tile", "lower", "target", "prog",
          "rt", "api", "pjrt", "tools"]
 # Rooms that see less than everything above them.
 ONLY = {"prog": {"base"}, "rt": {"base", "prog"}}

@@ -1,0 +1,20 @@
+// HLO as protocol buffers: HloModuleProto, HloProto and HloSnapshot, binary and text, both ways.
+#ifndef HEDDLE_IMPORT_HLO_PROTO_H_
+#define HEDDLE_IMPORT_HLO_PROTO_H_
+
+#include "hlo/module.h"
+
+// Which of the three messages it is, is told from the fields. A snapshot's arguments and result are returned too when
+// asked for (argument pointers may be null).
+heddle_status hlo_proto_read(arena *a, const char *file, str bytes, module **out, int *argument_count,
+                             literal ***arguments, literal **result);
+heddle_status hlo_proto_read_text(arena *a, const char *file, str source, module **out, int *argument_count,
+                                  literal ***arguments, literal **result);
+bool hlo_proto_is(str bytes);       // looks like one of the messages, binary
+bool hlo_proto_is_text(str bytes);  // looks like one of them as text
+
+// As HloProto with an HloModuleProto inside.
+heddle_status hlo_proto_write(text *out, const module *m);
+heddle_status hlo_proto_write_text(text *out, const module *m);
+
+#endif

@@ -1,0 +1,99 @@
+// What the files of the MLIR text reader share: mlir_parser*.c, mlir_lexer.c and assembly*.c only.
+//
+// Every parse function returns false after it has recorded a diagnostic in `status`; the first error ends the reading.
+#ifndef HEDDLE_IMPORT_MLIR_PARSER_H_
+#define HEDDLE_IMPORT_MLIR_PARSER_H_
+
+#include "base/map.h"
+#include "import/ir.h"
+
+typedef enum mlir_token {
+  MLIR_END,
+  MLIR_ERROR,
+  MLIR_WORD,        // bare identifier, keywords and dotted operation names: stablehlo.add, tensor, i32
+  MLIR_STRING,      // "..." (still quoted)
+  MLIR_INTEGER,     // 12, 0x1F (a leading `-` is its own token)
+  MLIR_FLOAT,       // 1.5e+3
+  MLIR_VALUE,       // %0, %arg0, %0#1
+  MLIR_SYMBOL,      // @name, @"name"
+  MLIR_BLOCK,       // ^bb0
+  MLIR_HASH,        // #alias, #stablehlo.dot, #stablehlo (text with the mark)
+  MLIR_BANG,        // !alias, !quant.uniform, !stablehlo.token
+  MLIR_ARROW,       // ->
+  MLIR_PUNCTUATION  // one character: ( ) { } [ ] < > , : = ? * + - / | and so on, and `::`
+} mlir_token;
+
+typedef struct mlir_parser {
+  arena *arena;
+  const char *file;
+  str source;
+  size_t position;  // behind the current token
+  mlir_token kind;  // the current token, not yet taken
+  str tok;          // its text
+  size_t tok_offset;
+  size_t last_end;  // end of the token before it
+  heddle_status status;
+  int depth;
+  struct mlir_scope *scope;                 // names of values in the region being read; internal to mlir_parser.c
+  str_map attribute_aliases, type_aliases;  // text or parsed, internal
+  str_map symbols;
+} mlir_parser;
+
+// Tokens.
+void mlir_advance(mlir_parser *p);
+bool mlir_at(const mlir_parser *p, const char *text);  // whether the current token is this word or punctuation
+bool mlir_take(mlir_parser *p, const char *text);      // takes it if it is there
+bool mlir_expect(mlir_parser *p, const char *text);    // or fails: found ..., wanted `text`
+bool mlir_take_word(mlir_parser *p, str *out);         // any bare identifier; fails otherwise
+bool mlir_integer(mlir_parser *p, int64_t *out);       // with sign
+bool mlir_string(mlir_parser *p, str *out);            // unescaped
+source_location mlir_where(const mlir_parser *p, size_t offset);
+bool mlir_error(mlir_parser *p, size_t offset, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool mlir_found(mlir_parser *p, const char *wanted);  // error: found <current token>, wanted ...
+bool mlir_enter(mlir_parser *p);                      // one level deeper, or an error; pair with mlir_leave
+void mlir_leave(mlir_parser *p);
+
+// Types and attributes.
+bool mlir_type(mlir_parser *p, const ir_type **out);
+bool mlir_attribute(mlir_parser *p, const ir_attribute **out);  // with its `: type` if it has one
+bool mlir_attribute_of_type(mlir_parser *p, const ir_type *type, const ir_attribute **out);  // the type is known
+// `{a = 1, b}` if there is one, added to the list; `<{...}>` (properties) by mlir_properties.
+typedef VEC(ir_named_attribute) ir_attribute_list;
+bool mlir_attribute_dictionary(mlir_parser *p, ir_attribute_list *list);  // fails if there is none
+bool mlir_optional_attributes(mlir_parser *p, ir_attribute_list *list);   // nothing if there is none
+bool mlir_function_type(mlir_parser *p, const ir_type **out);             // (a, b) -> c or -> (c, d)
+
+// Operations. An operand is a name until its type is known: mlir_resolve gives the value, which may be defined further
+// down (a forward reference) if the region allows it.
+typedef struct mlir_operand {
+  str name;    // "%0"
+  int number;  // behind `#`; 0
+  size_t offset;
+} mlir_operand;
+typedef VEC(mlir_operand) mlir_operand_list;
+bool mlir_operand_use(mlir_parser *p, mlir_operand *out);
+bool mlir_operand_uses(mlir_parser *p, mlir_operand_list *list);  // comma-separated; may be empty
+bool mlir_resolve(mlir_parser *p, const mlir_operand *use, const ir_type *type, ir_value **out);
+
+// What a pretty form has found out about the operation; mlir_parser.c makes the operation of it.
+typedef struct mlir_draft {
+  ir_op op;
+  str name;
+  size_t offset;
+  VEC(ir_value *) operands;
+  VEC(const ir_type *) results;
+  ir_attribute_list attributes;
+  VEC(ir_region *) regions;
+  int wanted_results;  // names written left of `=`
+} mlir_draft;
+
+// A region `{ ... }`. Its first block starts with the given arguments (names "%a"), unless it writes its own header.
+bool mlir_region(mlir_parser *p, int argument_count, const str *names, const ir_type *const *types, ir_region **out);
+// An empty region with one block, for forms whose region is implied (`applies stablehlo.add`).
+ir_region *mlir_new_region(mlir_parser *p);
+
+// assembly.c: the rest of an operation after its name in its pretty form. False with an error if it has none or does
+// not match.
+bool assembly_parse(mlir_parser *p, mlir_draft *draft);
+
+#endif

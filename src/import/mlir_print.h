@@ -1,0 +1,17 @@
+// ir.h's form as MLIR text that StableHLO's own tools read.
+#ifndef HEDDLE_IMPORT_MLIR_PRINT_H_
+#define HEDDLE_IMPORT_MLIR_PRINT_H_
+
+#include "import/ir.h"
+
+typedef struct mlir_print_options {
+  bool generic;         // every operation as "name"(operands) <{attributes}> ({regions}) : type
+  int64_t elide_above;  // elements of larger constants are left out (`dense_resource<__elided__>`); 0 = never
+} mlir_print_options;
+
+// `options` may be null. Text that mlir_text_read reads back to an equal module.
+void mlir_print_module(text *out, const ir_module *m, const mlir_print_options *options);
+void mlir_print_type(text *out, const ir_type *t);
+void mlir_print_attribute(text *out, const ir_attribute *x);
+
+#endif
