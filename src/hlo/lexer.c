@@ -222,9 +222,3 @@ str lexer_unescape(arena *a, str text) {
   return (str){out, size};
 }
 
-str lexer_line_at(str source, size_t offset) {
-  size_t start = offset, end = offset;
-  while (start > 0 && source.data[start - 1] != '\n') start--;
-  while (end < source.size && source.data[end] != '\n' && source.data[end] != '\r') end++;
-  return (str){source.data + start, end - start};
-}

@@ -49,7 +49,4 @@ size_t lexer_value_end(const lexer *l, const char **problem);
 // The string `text` of a TOKEN_STRING with its escapes resolved, in the arena.
 str lexer_unescape(arena *a, str text);
 
-// The line of `source` that holds `offset`, without its newline.
-str lexer_line_at(str source, size_t offset);
-
 #endif

@@ -115,15 +115,6 @@ static void test_escapes(void **state) {
   assert_true(str_is(lexer_unescape(a, STR("end\\")), "end\\"));
 }
 
-static void test_lines(void **state) {
-  (void)state;
-  str source = STR("one\ntwo\r\nthree");
-  assert_true(str_is(lexer_line_at(source, 0), "one"));
-  assert_true(str_is(lexer_line_at(source, 3), "one"));
-  assert_true(str_is(lexer_line_at(source, 5), "two"));
-  assert_true(str_is(lexer_line_at(source, source.size), "three"));
-}
-
 static int make_arena(void **state) {
   *state = arena_create();
   return 0;
@@ -140,7 +131,6 @@ int main(void) {
       cmocka_unit_test(test_symbols),         cmocka_unit_test(test_strings_and_comments),
       cmocka_unit_test(test_what_never_ends), cmocka_unit_test(test_places),
       cmocka_unit_test(test_values),          cmocka_unit_test(test_escapes),
-      cmocka_unit_test(test_lines),
   };
   return cmocka_run_group_tests(tests, make_arena, drop_arena);
 }

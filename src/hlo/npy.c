@@ -168,11 +168,20 @@ static void normalise(literal *l) {
   }
 }
 
+// `wanted` with the file's sizes for the dims it leaves open.
+static const shape *close_dims(arena *a, const npy_header *h, const shape *wanted) {
+  int64_t dims[SHAPE_MAX_RANK];
+  if (h->rank != wanted->rank || shape_is_static(wanted)) return wanted;
+  for (int i = 0; i < h->rank; i++) dims[i] = wanted->dims[i] < 0 ? h->dims[i] : wanted->dims[i];
+  return shape_array(a, wanted->dtype, h->rank, dims);
+}
+
 static heddle_status read_array(arena *a, arena *scratch, const char *path, const shape *wanted, literal **out) {
   str file = STR(""), elements = STR("");
   npy_header h = {0};
   TRY(file_read(scratch, path, &file));
   TRY(parse_header(path, file, &h, &elements));
+  wanted = close_dims(a, &h, wanted);
   TRY(check_header(path, &h, wanted, elements));
   TRY(literal_create(a, wanted, out));
   if (h.is_fortran) copy_fortran_order(*out, elements.data);

@@ -4,6 +4,7 @@
 // After an error inside an instruction, reading goes on at the next line that looks like the start of one.
 #include "hlo/parser.h"
 
+#include "base/caret.h"
 #include "base/file.h"
 #include "hlo/text.h"
 
@@ -305,30 +306,13 @@ heddle_status parser_run(arena *a, const char *file, str source, int64_t elided_
   p.module->file = p.file;
   if (parse_module(&p)) resolve_calls(&p);
   heddle_status status = parser_status(&p);
-  if (status_is_ok(status)) status = parser_with_caret(&p, finish_module(&p));
+  if (status_is_ok(status)) status = caret_add(finish_module(&p), source);
   *out = p.module;
   arena_destroy(scratch);
   return status;
 }
 
-// What front ends also write. Parsed as HLO it would only give a page of odd messages.
-static heddle_status refuse_other_formats(const char *file, str source) {
-  static const struct {
-    const char *start;
-    const char *format;
-  } others[] = {
-      {"ML\xefR", "MLIR bytecode"},       {"module @", "MLIR text"},   {"module {", "MLIR text"},
-      {"module attributes", "MLIR text"}, {"func.func ", "MLIR text"},
-  };
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (str_starts_with(source, others[i].start))
-      return status_at(HEDDLE_UNIMPLEMENTED, ((source_location){file, 1, 1}),
-                       "found %s, wanted HLO text; StableHLO cannot be read yet", others[i].format);
-  return status_ok();
-}
-
 heddle_status hlo_parse(arena *a, const char *file, str source, module **out) {
-  TRY(refuse_other_formats(file, source));
   return parser_run(a, file, source, (int64_t)1 << 30, out);
 }
 

@@ -103,8 +103,6 @@ bool parser_enter(parser *p);                      // one level deeper, or an er
 void parser_leave(parser *p);
 bool parser_stopped(const parser *p);    // too many errors: unwind everything
 heddle_status parser_status(parser *p);  // all diagnostics as one error
-// The error with the source line and a caret, if it has a location in the source. Takes and returns ownership.
-heddle_status parser_with_caret(const parser *p, heddle_status status);
 const char *parser_nearest(str word, int count, const char *(*name_at)(int));  // null if nothing is close
 
 // What hlo_parse does, refusing modules whose elided constants (`{...}`) take more than `elided_limit` bytes: their

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/caret.h"
 #include "hlo/parser.h"
 
 void parser_start(parser *p, arena *a, arena *scratch, const char *file, str source) {
@@ -185,20 +186,6 @@ const char *parser_nearest(str word, int count, const char *(*name_at)(int)) {
   return best;
 }
 
-// The source line below a message, with a caret under the column. Of a long line only the surroundings are shown.
-static void append_caret(text *out, str line, int column) {
-  enum { WIDTH = 100, BEFORE = 60 };
-  size_t at = (size_t)(column - 1);
-  if (at > line.size) at = line.size;
-  size_t start = at > BEFORE && line.size > WIDTH ? at - BEFORE : 0;
-  size_t end = line.size - start > WIDTH ? start + WIDTH : line.size;
-  const char *before = start ? "..." : "", *after = end < line.size ? "..." : "";
-  text_printf(out, "  %s%.*s%s\n  ", before, (int)(end - start), line.data + start, after);
-  text_indent(out, (int)strlen(before));
-  for (size_t i = start; i < at; i++) text_putc(out, line.data[i] == '\t' ? '\t' : ' ');
-  text_puts(out, "^\n");
-}
-
 static int by_offset(const void *l, const void *r) {
   size_t x = ((const diagnostic *)l)->offset, y = ((const diagnostic *)r)->offset;
   return (x > y) - (x < y);
@@ -213,33 +200,10 @@ heddle_status parser_status(parser *p) {
   for (int i = 0; i < p->diagnostics.size; i++) {
     const diagnostic *d = &p->diagnostics.data[i];
     if (i) text_printf(&more, "%s:%d:%d: error: %s\n", d->where.file, d->where.line, d->where.column, d->message);
-    append_caret(&more, lexer_line_at(p->lexer.source, d->offset), d->where.column);
+    caret_append(&more, caret_line_at(p->lexer.source, d->offset), d->where.column);
   }
   if (p->error_count == PARSER_MAX_ERRORS) text_printf(&more, "note: stopped after %d errors\n", PARSER_MAX_ERRORS);
   status = status_append(status, text_cstr(&more));
   text_free(&more);
   return status;
-}
-
-heddle_status parser_with_caret(const parser *p, heddle_status status) {
-  source_location where = status_where(status);
-  if (status_is_ok(status) || where.line < 1) return status;
-  str source = p->lexer.source;
-  size_t offset = 0;
-  for (int line = 1; line < where.line; line++) {
-    const char *newline = memchr(source.data + offset, '\n', source.size - offset);
-    if (!newline) return status;
-    offset = (size_t)(newline - source.data) + 1;
-  }
-  // The caret belongs right below the message, before the notes.
-  const char *message = heddle_status_message(status), *brief = status_brief(status);
-  const char *rest = strstr(message, brief);
-  text more = {0};
-  append_caret(&more, lexer_line_at(source, offset), where.column);
-  if (rest && rest[strlen(brief)] == '\n') text_puts(&more, rest + strlen(brief) + 1);
-  heddle_status with_caret = status_at(heddle_status_code(status), where, "%s", brief);
-  with_caret = status_append(with_caret, text_cstr(&more));
-  heddle_status_free(status);
-  text_free(&more);
-  return with_caret;
 }
