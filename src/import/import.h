@@ -16,13 +16,20 @@ typedef enum import_format {
 const char *import_format_name(import_format f);  // "HLO text", "StableHLO text", ...
 import_format import_sniff(str bytes);            // by looking; anything unknown counts as HLO text
 
+// Gives the argument for entry parameter `number`, declared with shape `declared` (`?` dims are -1), or null: the
+// parameter is then taken as declared.
+typedef heddle_status (*import_argument_fn)(void *context, arena *a, int number, const shape *declared, literal **out);
+
 typedef struct import_options {
   // Argument shapes for entry parameters with `?` dims, by parameter; null or a null entry: as declared.
   const shape *const *argument_shapes;
   // Argument values, by parameter; may be null, as may be an entry. Needed only where a shape depends on a value; such
-  // a parameter keeps its place and is checked against the value when the program runs.
+  // a parameter keeps its place, and the program is right for this value only.
   literal *const *arguments;
   int argument_count;
+  // Asked for all arguments when a program with `?` dims comes without the two above; may be null.
+  import_argument_fn argument;
+  void *argument_context;
   str entry;  // function to make the entry of; empty: main, or the only public one
 } import_options;
 
@@ -32,8 +39,11 @@ typedef struct import_options {
 heddle_status import_module(arena *a, const char *file, str bytes, const import_options *options, module **out);
 
 // Every program of the file: StableHLO text may hold several, divided by `// -----`, and a module without a main
-// function holds one per function. In other formats there is one.
+// function holds one for each public function. In other formats there is one.
 heddle_status import_all(arena *a, const char *file, str bytes, const import_options *options, int *count,
                          module ***out);
+
+// import_module of a file's contents; "-" is standard input.
+heddle_status import_file(arena *a, const char *path, const import_options *options, module **out);
 
 #endif

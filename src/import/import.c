@@ -1,0 +1,206 @@
+// Tells formats apart, finds a file's programs, and hands each to its reader.
+#include "import/import.h"
+
+#include "base/caret.h"
+#include "base/file.h"
+#include "hlo/text.h"
+#include "import/bytecode.h"
+#include "import/hlo_proto.h"
+#include "import/mlir_text.h"
+#include "import/stablehlo_to_hlo.h"
+
+static const char *const format_names[IMPORT_FORMAT_COUNT] = {
+    [IMPORT_HLO_TEXT] = "HLO text",
+    [IMPORT_MLIR_TEXT] = "StableHLO text",
+    [IMPORT_MLIR_BYTECODE] = "StableHLO bytecode",
+    [IMPORT_HLO_PROTO] = "HLO proto",
+    [IMPORT_HLO_PBTXT] = "HLO proto text",
+};
+
+const char *import_format_name(import_format f) { return format_names[f]; }
+
+// Behind white space and `//` comments.
+static str skip_comments(str s) {
+  for (;;) {
+    size_t i = 0;
+    while (i < s.size && strchr(" \t\r\n", s.data[i]) && s.data[i]) i++;
+    s = (str){s.data + i, s.size - i};
+    if (!str_starts_with(s, "//")) return s;
+    const char *newline = memchr(s.data, '\n', s.size);
+    if (!newline) return STR("");
+    s = (str){newline, s.size - (size_t)(newline - s.data)};
+  }
+}
+
+// What a file of MLIR can start with. HLO text starts with HloModule, ENTRY, or a computation's or instruction's name.
+static bool is_mlir_text(str s) {
+  static const char *const starts[] = {
+      "module @", "module {", "module attributes", "builtin.module", "func.func", "\"builtin", "\"func", "#",
+      "!",        "{-#",      "sdy.mesh",          "stablehlo."};
+  s = skip_comments(s);
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+    if (str_starts_with(s, starts[i])) return true;
+  return false;
+}
+
+import_format import_sniff(str bytes) {
+  if (bytecode_is(bytes)) return IMPORT_MLIR_BYTECODE;
+  if (is_mlir_text(bytes)) return IMPORT_MLIR_TEXT;
+  if (hlo_proto_is(bytes)) return IMPORT_HLO_PROTO;
+  if (hlo_proto_is_text(bytes)) return IMPORT_HLO_PBTXT;
+  return IMPORT_HLO_TEXT;
+}
+
+// --- programs of a StableHLO module
+
+static bool is_private(const ir_operation *function) {
+  const ir_attribute *visibility = ir_find(function, "sym_visibility");
+  return visibility && visibility->kind == IR_ATTR_STRING && str_is(visibility->text, "private");
+}
+
+static bool has_body(const ir_operation *function) {
+  return function->region_count == 1 && function->regions[0]->blocks.size > 0;
+}
+
+typedef VEC(const ir_operation *) function_list;
+
+static void list_functions(arena *a, const ir_module *m, function_list *out) {
+  const ir_block *body = m->operation->regions[0]->blocks.data[0];
+  for (int i = 0; i < body->operations.size; i++) {
+    const ir_operation *o = body->operations.data[i];
+    if (o->op == IR_OP_FUNC && has_body(o) && !is_private(o)) vec_push(a, out, o);
+  }
+}
+
+static heddle_status find_entry(arena *a, const ir_module *m, str name, const ir_operation **out) {
+  source_location where = {m->file, 1, 1};
+  *out = ir_find_function(m, name.size ? name : STR("main"));
+  if (*out && has_body(*out)) return status_ok();
+  if (name.size) return status_at(HEDDLE_INVALID, where, "found no function @" STR_FMT " with a body", STR_ARG(name));
+  function_list functions = {0};
+  list_functions(a, m, &functions);
+  if (functions.size == 1) {
+    *out = functions.data[0];
+    return status_ok();
+  }
+  return status_at(HEDDLE_INVALID, where, "found %d public functions, wanted one, or one named @main", functions.size);
+}
+
+// Asks for the arguments of a function with open dims, so that they decide its shapes.
+static heddle_status ask_arguments(arena *a, const ir_operation *function, import_options *options) {
+  const ir_block *body = function->regions[0]->blocks.data[0];
+  bool is_static = true;
+  for (int i = 0; i < body->argument_count; i++) is_static &= ir_type_is_static(body->arguments[i]->type);
+  if (is_static || !options->argument || options->argument_shapes || options->arguments) return status_ok();
+  literal **arguments = arena_array(a, literal *, body->argument_count);
+  const shape **shapes = arena_array(a, const shape *, body->argument_count);
+  for (int i = 0; i < body->argument_count; i++) {
+    const shape *declared;
+    TRY(ir_type_shape(a, body->arguments[i]->type, function->where, &declared));
+    TRY(options->argument(options->argument_context, a, i, declared, &arguments[i]));
+    shapes[i] = arguments[i] ? arguments[i]->shape : NULL;
+  }
+  options->arguments = arguments;
+  options->argument_shapes = shapes;
+  options->argument_count = body->argument_count;
+  return status_ok();
+}
+
+static heddle_status make_program(arena *a, const ir_module *m, const ir_operation *function,
+                                  const import_options *given, module **out) {
+  import_options options = given ? *given : (import_options){0};
+  TRY(ask_arguments(a, function, &options));
+  TRY(stablehlo_to_hlo(a, m, function, &options, out));
+  return module_verify(*out);
+}
+
+// --- files
+
+static heddle_status read_mlir(arena *a, const char *file, str bytes, int *count, ir_module ***out) {
+  if (!bytecode_is(bytes)) return mlir_text_read(a, file, bytes, count, out);
+  *out = arena_array(a, ir_module *, 1);
+  *count = 1;
+  return bytecode_read(a, file, bytes, *out);
+}
+
+static bool is_mlir(import_format f) { return f == IMPORT_MLIR_TEXT || f == IMPORT_MLIR_BYTECODE; }
+
+static heddle_status import_other(arena *a, const char *file, str bytes, import_format format, module **out) {
+  switch (format) {
+    case IMPORT_HLO_PROTO: return hlo_proto_read(a, file, bytes, out, NULL, NULL, NULL);
+    case IMPORT_HLO_PBTXT: return hlo_proto_read_text(a, file, bytes, out, NULL, NULL, NULL);
+    default: return hlo_parse(a, file, bytes, out);
+  }
+}
+
+static heddle_status import_first(arena *a, const char *file, str bytes, const import_options *options, module **out) {
+  ir_module **modules;
+  int count;
+  const ir_operation *function;
+  TRY(read_mlir(a, file, bytes, &count, &modules));
+  if (count != 1)
+    return status_at(HEDDLE_INVALID, ((source_location){file, 1, 1}), "found %d modules, wanted one", count);
+  TRY(find_entry(a, modules[0], options ? options->entry : STR(""), &function));
+  return make_program(a, modules[0], function, options, out);
+}
+
+heddle_status import_module(arena *a, const char *file, str bytes, const import_options *options, module **out) {
+  import_format format = import_sniff(bytes);
+  if (!is_mlir(format)) return import_other(a, file, bytes, format, out);
+  heddle_status s = import_first(a, file, bytes, options, out);
+  return format == IMPORT_MLIR_TEXT ? caret_add(s, bytes) : s;
+}
+
+typedef VEC(module *) module_list;
+
+static heddle_status import_programs(arena *a, const ir_module *m, const import_options *options, module_list *out) {
+  function_list functions = {0};
+  str entry = options ? options->entry : STR("");
+  if (entry.size || ir_find_function(m, STR("main"))) {
+    const ir_operation *function;
+    TRY(find_entry(a, m, entry, &function));
+    vec_push(a, &functions, function);
+  } else {
+    list_functions(a, m, &functions);
+  }
+  for (int i = 0; i < functions.size; i++) {
+    module *program;
+    TRY(make_program(a, m, functions.data[i], options, &program));
+    vec_push(a, out, program);
+  }
+  return status_ok();
+}
+
+static heddle_status import_each(arena *a, const char *file, str bytes, const import_options *options,
+                                 module_list *out) {
+  ir_module **modules;
+  int count;
+  TRY(read_mlir(a, file, bytes, &count, &modules));
+  for (int i = 0; i < count; i++) TRY(import_programs(a, modules[i], options, out));
+  if (out->size == 0)
+    return status_at(HEDDLE_INVALID, ((source_location){file, 1, 1}), "found no function, wanted at least one");
+  return status_ok();
+}
+
+heddle_status import_all(arena *a, const char *file, str bytes, const import_options *options, int *count,
+                         module ***out) {
+  import_format format = import_sniff(bytes);
+  module_list programs = {0};
+  if (is_mlir(format)) {
+    heddle_status s = import_each(a, file, bytes, options, &programs);
+    TRY(format == IMPORT_MLIR_TEXT ? caret_add(s, bytes) : s);
+  } else {
+    module *m;
+    TRY(import_other(a, file, bytes, format, &m));
+    vec_push(a, &programs, m);
+  }
+  *count = programs.size;
+  *out = programs.data;
+  return status_ok();
+}
+
+heddle_status import_file(arena *a, const char *path, const import_options *options, module **out) {
+  str bytes;
+  TRY(file_read(a, path, &bytes));
+  return import_module(a, path, bytes, options, out);
+}
