@@ -16,12 +16,14 @@ typedef struct lowering {
   const ir_module *source;
   const import_options *options;
   module *module;
-  computation *computation;  // where instructions are added
-  const ir_operation *op;    // being lowered: its place and location go into every instruction made
-  void *functions;           // internal to stablehlo_to_hlo.c
-  ptr_map *values;           // ir_value -> instruction, of the region being lowered
-  ptr_map *folded;           // instruction -> literal, of lowering_fold
-  int depth;
+  computation *computation;              // where instructions are added
+  const ir_operation *op;                // being lowered: its place and location go into every instruction made
+  struct lowering_functions *functions;  // internal to lowering_function.c
+  ptr_map *values;                       // ir_value -> instruction, of the region being lowered
+  ptr_map *folded;                       // instruction -> literal, of lowering_fold
+  const ir_operation *described;         // the operation that `metadata` was made for
+  str metadata;                          // of `op`, as HLO text; empty if its location says nothing
+  int depth;                             // of regions and calls around this place
 } lowering;
 
 // `operands` has op->operand_count instructions; `results` takes op->result_count.
@@ -29,8 +31,14 @@ typedef heddle_status (*lowering_fn)(lowering *l, const ir_operation *op, instru
                                      instruction **results);
 // Indexed by ir_op; an empty slot is refused by name.
 extern const lowering_fn lowerings[IR_OP_COUNT];
+// What calls a slot: refuses empty ones, hands operations on quantized types to lower_quantized (quantized.c), and
+// checks the results against the declared types.
+heddle_status lowering_apply(lowering *l, const ir_operation *op, instruction *const *operands, instruction **results);
 
+// HEDDLE_UNIMPLEMENTED (valid, but HLO cannot say it) and HEDDLE_INVALID (the program is wrong) at the operation's
+// place: `stablehlo.add: ...`.
 heddle_status lowering_refuse(const ir_operation *op, const char *format, ...) __attribute__((format(printf, 2, 3)));
+heddle_status lowering_invalid(const ir_operation *op, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Building HLO (lowering_build.c). Shapes of elementwise operations are those of the operands (with the opcode's shape
 // rule); scalars given as literals are broadcast where `like` is no scalar. All return the new instruction; none fails
@@ -48,7 +56,8 @@ instruction *build_like_int(lowering *l, instruction *like, int64_t value);  // 
 instruction *build_broadcast(lowering *l, instruction *x, const shape *s, int count, const int64_t *dimensions);
 instruction *build_reshape(lowering *l, instruction *x, int rank, const int64_t *dims);
 instruction *build_tuple(lowering *l, int count, instruction *const *elements);
-instruction *build_element(lowering *l, instruction *tuple, int index);  // get-tuple-element
+instruction *build_element(lowering *l, instruction *tuple, int index);                    // get-tuple-element
+void build_dimensions(lowering *l, instruction *i, int count, const int64_t *dimensions);  // sets `dimensions`; copies
 // For operations whose attributes decide the shape: shape_infer's answer becomes the instruction's shape.
 heddle_status build_infer(lowering *l, instruction *i);
 
