@@ -25,28 +25,41 @@ typedef enum mlir_token {
 
 typedef struct mlir_parser {
   arena *arena;
+  arena *scratch;  // dies with the parser
   const char *file;
-  str source;
+  str source;       // the whole file
+  size_t limit;     // end of the piece being read
   size_t position;  // behind the current token
   mlir_token kind;  // the current token, not yet taken
   str tok;          // its text
   size_t tok_offset;
-  size_t last_end;  // end of the token before it
+  size_t last_end;      // end of the token before it
+  const char *problem;  // of MLIR_ERROR
   heddle_status status;
   int depth;
-  struct mlir_scope *scope;                 // names of values in the region being read; internal to mlir_parser.c
-  str_map attribute_aliases, type_aliases;  // text or parsed, internal
-  str_map symbols;
+  int64_t expansion_left;    // bytes that splats may still take
+  struct mlir_scope *scope;  // names of values in the region being read; internal to mlir_parser_values.c
+  ir_block *block;           // the block being read; null outside
+  VEC(size_t) line_starts;
+  str_map operations;                                  // ir_op by name
+  str_map attribute_aliases, type_aliases, resources;  // internal to mlir_parser_aliases.c
 } mlir_parser;
 
 // Tokens.
 void mlir_advance(mlir_parser *p);
+void mlir_move(mlir_parser *p, size_t offset);         // reads the token at `offset`, in front or behind
 bool mlir_at(const mlir_parser *p, const char *text);  // whether the current token is this word or punctuation
 bool mlir_take(mlir_parser *p, const char *text);      // takes it if it is there
 bool mlir_expect(mlir_parser *p, const char *text);    // or fails: found ..., wanted `text`
 bool mlir_take_word(mlir_parser *p, str *out);         // any bare identifier; fails otherwise
 bool mlir_integer(mlir_parser *p, int64_t *out);       // with sign
-bool mlir_string(mlir_parser *p, str *out);            // unescaped
+bool mlir_magnitude(mlir_parser *p, uint64_t *out);    // without one
+bool mlir_number(mlir_parser *p, double *out);         // with sign, decimal integers too
+bool mlir_string(mlir_parser *p, str *out);            // unescaped, in the arena
+str mlir_unescape(arena *a, str quoted);
+bool mlir_symbol(mlir_parser *p, str *out);  // @name, @"name", @a::@b (joined by "::"), in the arena
+// From the current opening bracket to its counterpart, strings skipped; the text with both brackets.
+bool mlir_balanced(mlir_parser *p, str *out);
 source_location mlir_where(const mlir_parser *p, size_t offset);
 bool mlir_error(mlir_parser *p, size_t offset, const char *format, ...) __attribute__((format(printf, 3, 4)));
 bool mlir_found(mlir_parser *p, const char *wanted);  // error: found <current token>, wanted ...
@@ -59,9 +72,13 @@ bool mlir_attribute(mlir_parser *p, const ir_attribute **out);  // with its `: t
 bool mlir_attribute_of_type(mlir_parser *p, const ir_type *type, const ir_attribute **out);  // the type is known
 // `{a = 1, b}` if there is one, added to the list; `<{...}>` (properties) by mlir_properties.
 typedef VEC(ir_named_attribute) ir_attribute_list;
+bool mlir_properties(mlir_parser *p, ir_attribute_list *list);
 bool mlir_attribute_dictionary(mlir_parser *p, ir_attribute_list *list);  // fails if there is none
 bool mlir_optional_attributes(mlir_parser *p, ir_attribute_list *list);   // nothing if there is none
 bool mlir_function_type(mlir_parser *p, const ir_type **out);             // (a, b) -> c or -> (c, d)
+bool mlir_add_attribute(mlir_parser *p, ir_attribute_list *list, size_t offset, str name, const ir_attribute *value);
+// ` loc(...)` if there is one; `out` is left alone otherwise.
+bool mlir_optional_location(mlir_parser *p, ir_location *out);
 
 // Operations. An operand is a name until its type is known: mlir_resolve gives the value, which may be defined further
 // down (a forward reference) if the region allows it.
@@ -95,5 +112,46 @@ ir_region *mlir_new_region(mlir_parser *p);
 // assembly.c: the rest of an operation after its name in its pretty form. False with an error if it has none or does
 // not match.
 bool assembly_parse(mlir_parser *p, mlir_draft *draft);
+
+// --- between the files of the parser only
+
+// mlir_parser_aliases.c: finds `#a = ...`, `!t = ...` and `{-# ... #-}` of the piece, and reads them all.
+bool mlir_scan_aliases(mlir_parser *p, size_t start);
+bool mlir_skip_alias(mlir_parser *p);  // the definition at the current token; false if it is none
+bool mlir_type_alias(mlir_parser *p, const ir_type **out);
+bool mlir_attribute_alias(mlir_parser *p, const ir_attribute **out);
+bool mlir_location_alias(mlir_parser *p, ir_location *out);
+bool mlir_resource(mlir_parser *p, str *quoted);  // a resource's blob by the current word or string
+
+bool mlir_location(mlir_parser *p, ir_location *out);                   // loc(...), the word being current
+bool mlir_quantized_type(mlir_parser *p, const ir_type **out);          // behind !quant.uniform
+bool mlir_dialect_attribute(mlir_parser *p, const ir_attribute **out);  // #dialect.name<...>, #dialect<name ...>
+bool mlir_dense(mlir_parser *p, const ir_attribute **out);              // dense<...> : type
+bool mlir_dense_resource(mlir_parser *p, const ir_attribute **out);     // dense_resource<name> : type
+bool mlir_dense_array(mlir_parser *p, const ir_attribute **out);        // array<i64: 1, 2>
+bool mlir_number_attribute(mlir_parser *p, const ir_type *type, const ir_attribute **out);  // type: null if unknown
+bool mlir_dims(mlir_parser *p, const ir_attribute **out, char close);  // `1, ?]` behind the opening bracket
+
+// Scopes of values: one for each region. An isolated one sees nothing of those around it.
+bool mlir_open_scope(mlir_parser *p, bool is_isolated);
+bool mlir_close_scope(mlir_parser *p);  // fails if a name was used and never defined
+// Names `name` with `count` values; forward references to it become these values.
+bool mlir_define(mlir_parser *p, str name, size_t offset, int count, ir_value **values);
+bool mlir_define_block(mlir_parser *p, str name, size_t offset);
+bool mlir_use_block(mlir_parser *p);  // ^name
+
+bool mlir_region_of(mlir_parser *p, bool is_isolated, int argument_count, const str *names, const ir_type *const *types,
+                    ir_region **out);
+// One operation, with the names of its results and its location, appended to the block being read.
+bool mlir_operation(mlir_parser *p);
+// The forms of func, builtin and a few others: like assembly_parse.
+bool mlir_function(mlir_parser *p, mlir_draft *draft);
+bool mlir_module(mlir_parser *p, mlir_draft *draft);
+bool mlir_call(mlir_parser *p, mlir_draft *draft);
+bool mlir_return(mlir_parser *p, mlir_draft *draft);
+bool mlir_sharding(mlir_parser *p, mlir_draft *draft);  // sdy.mesh, sdy.sharding_constraint, sdy.reshard
+
+// All of it, with a bound on the bytes that splats may take in all (mlir_text_read has a large one).
+heddle_status mlir_parser_run(arena *a, const char *file, str source, int64_t expansion, int *count, ir_module ***out);
 
 #endif
