@@ -82,5 +82,18 @@ heddle_status eval_call(interpreter *in, const instruction *i, value *const *ope
 heddle_status eval_conditional(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status eval_while(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status eval_map(interpreter *in, const instruction *i, value *const *operands, value **out);
+// batch_norm.c
+heddle_status eval_batch_norm_grad(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_batch_norm_inference(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_batch_norm_training(interpreter *in, const instruction *i, value *const *operands, value **out);
+// linear_algebra.c
+heddle_status eval_cholesky(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_triangular_solve(interpreter *in, const instruction *i, value *const *operands, value **out);
+// fft.c
+heddle_status eval_fft(interpreter *in, const instruction *i, value *const *operands, value **out);
+// top_k.c
+heddle_status eval_topk(interpreter *in, const instruction *i, value *const *operands, value **out);
+// custom_call.c
+heddle_status eval_custom_call(interpreter *in, const instruction *i, value *const *operands, value **out);
 
 #endif

@@ -1,8 +1,9 @@
 // sort: every line along the sorted dim is merge-sorted as a permutation, so that several operands move together and
 // equal elements keep their order. A comparator that is no order gives some permutation, but always ends.
+#include "eval/sort.h"
+
 #include <stdlib.h>
 
-#include "eval/interpreter.h"
 #include "eval/scalar_program.h"
 #include "eval/strided.h"
 
@@ -65,10 +66,10 @@ static void place_line(const sorting *s, int64_t size, const int64_t *order, con
            bytes);
 }
 
-static heddle_status sort_lines(interpreter *in, const instruction *i, sorting *s, int64_t *order, int64_t *spare,
+static heddle_status sort_lines(interpreter *in, sorting *s, int64_t along, int64_t *order, int64_t *spare,
                                 value **results) {
   const shape *shape_0 = s->operands[0]->shape;
-  const int64_t along = i->attributes->dimensions.data[0], size = shape_0->dims[along];
+  const int64_t size = shape_0->dims[along];
   int64_t dims[SHAPE_MAX_RANK], strides[SHAPE_MAX_RANK], at[SHAPE_MAX_RANK] = {0};
   shape_strides(shape_0, strides);
   memcpy(dims, shape_0->dims, (size_t)shape_0->rank * sizeof *dims);
@@ -84,8 +85,8 @@ static heddle_status sort_lines(interpreter *in, const instruction *i, sorting *
   return status_ok();
 }
 
-static heddle_status sort_into(interpreter *in, const instruction *i, sorting *s, value **results, value **out) {
-  const int64_t size = s->operands[0]->shape->dims[i->attributes->dimensions.data[0]];
+static heddle_status sort_into(interpreter *in, const instruction *i, int64_t along, sorting *s, value **results) {
+  const int64_t size = s->operands[0]->shape->dims[along];
   TRY(scalar_program_of(in, i, 0, SCALAR_EXACT, &s->less));
   if (scalar_program_result_count(s->less) != 1) return interpreter_refuse(i, "a comparator with several results");
   for (int k = 0; k < s->count; k++) TRY(value_create(&in->pool, s->operands[k]->shape, i->where, &results[k]));
@@ -94,30 +95,37 @@ static heddle_status sort_into(interpreter *in, const instruction *i, sorting *s
   value *room;
   TRY(value_create(&in->pool, &orders, i->where, &room));
   int64_t *order = room->data;
-  heddle_status status = sort_lines(in, i, s, order, order + size, results);
+  heddle_status status = sort_lines(in, s, along, order, order + size, results);
   value_release(room);
-  TRY(status);
-  if (shape_is_tuple(i->shape)) return value_create_tuple(&in->pool, i->shape, results, i->where, out);
-  *out = value_retain(results[0]);
-  return status_ok();
+  return status;
+}
+
+heddle_status sort_arrays(interpreter *in, const instruction *i, int64_t along, int count, value *const *arrays,
+                          value **results) {
+  sorting s = {.count = count, .operands = arrays};
+  s.lanes = malloc(2 * (size_t)count * sizeof *s.lanes);
+  s.inputs = malloc(2 * (size_t)count * sizeof *s.inputs);
+  heddle_status status;
+  if (!s.lanes || !s.inputs) {
+    status = status_at(HEDDLE_OUT_OF_MEMORY, i->where, "no memory for %d operands", count);
+  } else {
+    for (int k = 0; k < 2 * count; k++) s.inputs[k] = &s.lanes[k];
+    status = sort_into(in, i, along, &s, results);
+  }
+  free(s.inputs);
+  free(s.lanes);
+  return status;
 }
 
 heddle_status eval_sort(interpreter *in, const instruction *i, value *const *operands, value **out) {
   const int count = i->operand_count;
-  sorting s = {.count = count, .operands = operands};
-  s.lanes = malloc(2 * (size_t)count * sizeof *s.lanes);
-  s.inputs = malloc(2 * (size_t)count * sizeof *s.inputs);
   value **results = calloc((size_t)count, sizeof *results);
-  heddle_status status;
-  if (!s.lanes || !s.inputs || !results) {
-    status = status_at(HEDDLE_OUT_OF_MEMORY, i->where, "no memory for %d operands", count);
-  } else {
-    for (int k = 0; k < 2 * count; k++) s.inputs[k] = &s.lanes[k];
-    status = sort_into(in, i, &s, results, out);
-  }
-  for (int k = 0; results && k < count; k++) value_release(results[k]);
+  if (!results) return status_at(HEDDLE_OUT_OF_MEMORY, i->where, "no memory for %d operands", count);
+  heddle_status status = sort_arrays(in, i, i->attributes->dimensions.data[0], count, operands, results);
+  if (status_is_ok(status) && shape_is_tuple(i->shape))
+    status = value_create_tuple(&in->pool, i->shape, results, i->where, out);
+  else if (status_is_ok(status)) *out = value_retain(results[0]);
+  for (int k = 0; k < count; k++) value_release(results[k]);
   free(results);
-  free(s.inputs);
-  free(s.lanes);
   return status;
 }

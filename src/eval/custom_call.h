@@ -1,0 +1,39 @@
+// Custom calls: what the interpreter knows by target name. Internal to eval.
+#ifndef HEDDLE_EVAL_CUSTOM_CALL_H_
+#define HEDDLE_EVAL_CUSTOM_CALL_H_
+
+#include "eval/interpreter.h"
+
+// custom_call_config.c: attributes of the call, written in backend_config as `{name = 3 : i64, …}` or `{"name": 3, …}`.
+// Each leaves `to` as it is and returns false when there is no such attribute or it is of another kind.
+bool custom_call_int(const instruction *i, const char *name, int64_t *to);  // also true, false, "x" and 3.0 : f64's 3
+bool custom_call_double(const instruction *i, const char *name, double *to);
+bool custom_call_text(const instruction *i, const char *name, str *to);  // what stands between the quotes
+
+// HEDDLE_INVALID unless the call has as many operands, and each is an array.
+heddle_status custom_call_wants_arrays(const instruction *i, int count);
+// Results in a tuple if the call's shape is one, else the only one. Takes over the references, also in case of error.
+heddle_status custom_call_results(interpreter *in, const instruction *i, int count, value **results, value **out);
+
+// custom_call_check.c: the checks of StableHLO's tests.
+heddle_status custom_call_check_equal(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status custom_call_check_almost_equal(interpreter *in, const instruction *i, value *const *operands,
+                                             value **out);
+heddle_status custom_call_check_close(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status custom_call_check_result(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status custom_call_shape_assertion(interpreter *in, const instruction *i, value *const *operands, value **out);
+
+// custom_call_x64.c: 64-bit numbers as pairs of 32-bit ones.
+heddle_status custom_call_x64_combine(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status custom_call_x64_split_low(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status custom_call_x64_split_high(interpreter *in, const instruction *i, value *const *operands, value **out);
+
+// top_k.c, custom_call_approximate.c
+heddle_status custom_call_top_k(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status custom_call_mhlo_top_k(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status custom_call_approximate_top_k(interpreter *in, const instruction *i, value *const *operands, value **out);
+
+// custom_call_lapack.c
+heddle_status custom_call_lapack(interpreter *in, const instruction *i, value *const *operands, value **out);
+
+#endif
