@@ -10,10 +10,16 @@ typedef struct assembly_printer {
   void *context;
   void (*value)(void *context, const ir_value *v);                      // %0, %arg1, %2#1
   void (*region)(void *context, const ir_region *r, bool with_header);  // `{ ... }`, with or without ^bb0(...) header
+  // Gives the arguments of the region's first block their names before it is printed: new ones, or those that the
+  // arguments of `as` have.
+  void (*name)(void *context, const ir_region *r, const ir_region *as);
 } assembly_printer;
 
 // Prints what stands behind the operation's name in its pretty form and returns true; false, with nothing printed, if
 // the operation has none or does not fit it (the caller then uses the generic form).
 bool assembly_print(const assembly_printer *p, const ir_operation *op);
+
+// `[b, 0, f]x[0, i, o]->[b, 0, f]` of a #stablehlo.conv; false, with nothing printed, if its dims are no permutation.
+bool assembly_print_convolution(text *out, const ir_attribute *x);
 
 #endif

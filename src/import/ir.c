@@ -291,6 +291,43 @@ bool ir_attribute_integers(arena *a, const ir_attribute *x, const int64_t **valu
   return true;
 }
 
+static bool same_fields(const ir_attribute *l, const ir_attribute *r) {
+  for (int i = 0; i < l->count; i++)
+    if (!str_equal(l->fields[i].name, r->fields[i].name) || !ir_attribute_equal(l->fields[i].value, r->fields[i].value))
+      return false;
+  return str_equal(l->name, r->name);
+}
+
+static bool same_items(const ir_attribute *l, const ir_attribute *r) {
+  for (int i = 0; i < l->count; i++)
+    if (!ir_attribute_equal(l->items[i], r->items[i])) return false;
+  return true;
+}
+
+static bool same_bytes(const void *l, const void *r, int count, size_t size) {
+  return count == 0 || memcmp(l, r, (size_t)count * size) == 0;
+}
+
+bool ir_attribute_equal(const ir_attribute *l, const ir_attribute *r) {
+  if (l == r) return true;
+  if (!l || !r || l->kind != r->kind || l->count != r->count) return false;
+  bool same_type = (!l->type || !r->type) ? l->type == r->type : ir_type_equal(l->type, r->type);
+  switch (l->kind) {
+    case IR_ATTR_UNIT: return true;
+    case IR_ATTR_BOOL: return l->integer == r->integer;
+    case IR_ATTR_INTEGER: return same_type && l->integer == r->integer;
+    case IR_ATTR_FLOAT: return same_type && memcmp(&l->number, &r->number, sizeof l->number) == 0;
+    case IR_ATTR_TYPE: return same_type;
+    case IR_ATTR_ARRAY: return same_items(l, r);
+    case IR_ATTR_DICTIONARY:
+    case IR_ATTR_STRUCT: return same_fields(l, r);
+    case IR_ATTR_ELEMENTS: return same_type && literal_identical(l->elements, r->elements);
+    case IR_ATTR_INTEGERS: return same_type && same_bytes(l->integers, r->integers, l->count, sizeof *l->integers);
+    case IR_ATTR_FLOATS: return same_type && same_bytes(l->numbers, r->numbers, l->count, sizeof *l->numbers);
+    default: return str_equal(l->name, r->name) && str_equal(l->text, r->text);
+  }
+}
+
 bool ir_attribute_integer(const ir_attribute *x, int64_t *value) {
   if (!x) return false;
   if (x->kind == IR_ATTR_INTEGER || x->kind == IR_ATTR_BOOL) {
