@@ -1,0 +1,178 @@
+// Types and attributes, which bytecode refers to by index. Each is read when it is first asked for and kept.
+//
+// An entry may refer to any other: one that contains itself is refused, and so are entries that nest too deep or whose
+// expansion (shared parts counted at every place they stand) would keep later walks busy out of proportion to the file.
+#include "import/bytecode_reader.h"
+
+enum { HEAVIEST = 1 << 22 };
+
+bytecode_dialect bytecode_dialect_at(const bytecode *b, int index) {
+  if (str_is(b->dialects[index], "builtin")) return BYTECODE_BUILTIN;
+  return str_is(b->dialects[index], "vhlo") ? BYTECODE_VHLO : BYTECODE_OTHER;
+}
+
+// Dialects that do not encode an attribute or type themselves leave its text, with a NUL behind it.
+static bool read_text(bytecode_cursor *c, bytecode_entry *entry, bool is_type) {
+  str text;
+  if (entry->size == 0 || c->b->bytes.data[c->end - 1] != '\0')
+    return bytecode_fail(c->b, entry->offset, "found text without an end");
+  if (!bytecode_take(c, entry->size - 1, &text)) return false;
+  c->at++;
+  if (is_type) {
+    ir_type *t = arena_new(c->b->arena, ir_type);
+    t->kind = IR_TYPE_OPAQUE;
+    t->text = str_copy(c->b->arena, text);
+    entry->type = t;
+    return true;
+  }
+  ir_attribute *x = ir_attribute_new(c->b->arena, IR_ATTR_OPAQUE);
+  x->text = str_copy(c->b->arena, text);
+  entry->attribute = x;
+  return true;
+}
+
+static bool read_encoded(bytecode_cursor *c, bytecode_entry *entry, bool is_type) {
+  switch (bytecode_dialect_at(c->b, entry->dialect)) {
+    case BYTECODE_BUILTIN: return is_type ? bytecode_builtin_type(c, entry) : bytecode_builtin_attribute(c, entry);
+    case BYTECODE_VHLO: return is_type ? vhlo_type(c, entry) : vhlo_attribute(c, entry);
+    default:
+      return bytecode_refuse(c->b, entry->offset,
+                             "found %s in the encoding of dialect " STR_FMT ", wanted builtin or vhlo",
+                             is_type ? "a type" : "an attribute", STR_ARG(c->b->dialects[entry->dialect]));
+  }
+}
+
+static bool read_entry(bytecode *b, bytecode_entry *entry, bool is_type) {
+  bytecode_cursor c = {b, entry->offset, entry->offset + entry->size};
+  bool is_read = entry->is_encoded ? read_encoded(&c, entry, is_type) : read_text(&c, entry, is_type);
+  if (!is_read) return false;
+  if (c.at != c.end)
+    return bytecode_fail(b, c.at, "found %zu more bytes, wanted the end of %s", bytecode_left(&c),
+                         is_type ? "a type" : "an attribute");
+  return true;
+}
+
+static bool check_entry(bytecode *b, const bytecode_entry *entry) {
+  if (entry->depth > IR_MAX_DEPTH)
+    return bytecode_fail(b, entry->offset, "found types or attributes nested more than %d deep", IR_MAX_DEPTH);
+  if (entry->weight > HEAVIEST)
+    return bytecode_fail(b, entry->offset, "found a type or attribute of more than %d parts", HEAVIEST);
+  return true;
+}
+
+static bool open_entry(bytecode *b, bytecode_entry *entry, bool is_type) {
+  if (entry->is_open) return bytecode_fail(b, entry->offset, "found a type or attribute that contains itself");
+  if (b->open_entries >= IR_MAX_DEPTH)
+    return bytecode_fail(b, entry->offset, "found types or attributes nested more than %d deep", IR_MAX_DEPTH);
+  int outer_depth = b->nested_depth;
+  int64_t outer_weight = b->nested_weight;
+  b->nested_depth = 0;
+  b->nested_weight = 0;
+  b->open_entries++;
+  entry->is_open = true;
+  if (!read_entry(b, entry, is_type)) return false;
+  entry->is_open = false;
+  b->open_entries--;
+  entry->depth = b->nested_depth + 1;
+  entry->weight = b->nested_weight + 1;
+  entry->is_read = true;
+  b->nested_depth = outer_depth;
+  b->nested_weight = outer_weight;
+  return check_entry(b, entry);
+}
+
+static bool ask(bytecode *b, bytecode_entry *entry, bool is_type) {
+  if (!entry->is_read && !open_entry(b, entry, is_type)) return false;
+  if (b->nested_depth < entry->depth) b->nested_depth = entry->depth;
+  b->nested_weight += entry->weight;
+  if (b->open_entries && b->nested_weight > HEAVIEST)
+    return bytecode_fail(b, entry->offset, "found a type or attribute of more than %d parts", HEAVIEST);
+  return true;
+}
+
+bool bytecode_attribute_at(bytecode *b, int index, size_t offset, const ir_attribute **out) {
+  bytecode_entry *entry = &b->attributes[index];
+  if (!ask(b, entry, false)) return false;
+  if (!entry->attribute) return bytecode_fail(b, offset, "found a location, wanted an attribute");
+  *out = entry->attribute;
+  return true;
+}
+
+bool bytecode_attribute(bytecode_cursor *c, const ir_attribute **out) {
+  int index;
+  size_t start = c->at;
+  return bytecode_index(c, c->b->attribute_count, "attribute", &index) &&
+         bytecode_attribute_at(c->b, index, start, out);
+}
+
+bool bytecode_optional_attribute(bytecode_cursor *c, const ir_attribute **out) {
+  uint64_t value;
+  bool is_there;
+  int index;
+  size_t start = c->at;
+  *out = NULL;
+  if (!bytecode_flagged(c, &value, &is_there)) return false;
+  if (!is_there) return true;
+  return bytecode_index_of(c, value, c->b->attribute_count, "attribute", &index) &&
+         bytecode_attribute_at(c->b, index, start, out);
+}
+
+bool bytecode_attributes(bytecode_cursor *c, int *count, const ir_attribute ***out) {
+  if (!bytecode_count(c, count)) return false;
+  *out = arena_array(c->b->arena, const ir_attribute *, *count);
+  for (int i = 0; i < *count; i++)
+    if (!bytecode_attribute(c, &(*out)[i])) return false;
+  return true;
+}
+
+bool bytecode_string_attribute(bytecode_cursor *c, str *out) {
+  const ir_attribute *x;
+  size_t start = c->at;
+  if (!bytecode_attribute(c, &x)) return false;
+  if (x->kind != IR_ATTR_STRING) return bytecode_fail(c->b, start, "found another attribute, wanted a string");
+  *out = x->text;
+  return true;
+}
+
+bool bytecode_location(bytecode_cursor *c, const ir_location **out) {
+  static const ir_location nowhere = {0};
+  int index;
+  if (!bytecode_index(c, c->b->attribute_count, "location", &index)) return false;
+  bytecode_entry *entry = &c->b->attributes[index];
+  if (!ask(c->b, entry, false)) return false;
+  *out = entry->location ? entry->location : &nowhere;
+  return true;
+}
+
+bool bytecode_type_at(bytecode *b, uint64_t index, size_t offset, const ir_type **out) {
+  if (index >= (uint64_t)b->type_count)
+    return bytecode_fail(b, offset, "found type %llu, wanted less than %d", (unsigned long long)index, b->type_count);
+  bytecode_entry *entry = &b->types[index];
+  if (!ask(b, entry, true)) return false;
+  *out = entry->type;
+  return true;
+}
+
+bool bytecode_type(bytecode_cursor *c, const ir_type **out) {
+  uint64_t index;
+  size_t start = c->at;
+  return bytecode_varint(c, &index) && bytecode_type_at(c->b, index, start, out);
+}
+
+bool bytecode_types(bytecode_cursor *c, int *count, const ir_type ***out) {
+  if (!bytecode_count(c, count)) return false;
+  *out = arena_array(c->b->arena, const ir_type *, *count);
+  for (int i = 0; i < *count; i++)
+    if (!bytecode_type(c, &(*out)[i])) return false;
+  return true;
+}
+
+bool bytecode_dims(bytecode_cursor *c, int *rank, int64_t **dims) {
+  size_t start = c->at;
+  if (!bytecode_integers(c, rank, dims)) return false;
+  for (int i = 0; i < *rank; i++) {
+    if ((*dims)[i] == INT64_MIN) (*dims)[i] = IR_DYNAMIC;
+    else if ((*dims)[i] < 0) return bytecode_fail(c->b, start, "found a size of %lld", (long long)(*dims)[i]);
+  }
+  return true;
+}

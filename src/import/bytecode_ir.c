@@ -1,0 +1,309 @@
+// The IR section of MLIR bytecode: operations, and the blocks and regions in them.
+//
+// Values are numbered through a region and the regions around it, up to an operation that is isolated from above. Only
+// values already read can be used: StableHLO's regions have one block each, in which a use follows its definition.
+#include "import/bytecode_reader.h"
+#include "import/vhlo_operation.h"
+
+// Which parts an operation has; a bit each, in the order in which they follow.
+enum {
+  HAS_ATTRIBUTES = 1 << 0,
+  HAS_RESULTS = 1 << 1,
+  HAS_OPERANDS = 1 << 2,
+  HAS_SUCCESSORS = 1 << 3,
+  HAS_REGIONS = 1 << 4,
+  HAS_USE_LISTS = 1 << 5,
+  HAS_PROPERTIES = 1 << 6
+};
+
+// A region being read. `first` and `limit` are the numbers it has been given, of which `values` are read so far.
+typedef struct frame {
+  const struct frame *outer;  // null: isolated from above
+  uint64_t first, limit;
+  int block_count;
+  VEC(ir_value *) values;
+} frame;
+
+// An operation before it is made.
+typedef struct draft {
+  size_t offset;
+  bytecode_operation_name *name;
+  uint8_t parts;
+  const ir_location *location;
+  vhlo_attribute_list given, attributes;
+  int result_count, operand_count, successor_count;
+  const ir_type **results;
+  ir_value **operands;
+} draft;
+
+static bool read_operation(bytecode_cursor *c, frame *f, ir_block *block);
+
+static bool define(bytecode_cursor *c, frame *f, ir_value *v) {
+  if ((uint64_t)f->values.size >= f->limit)
+    return bytecode_fail(c->b, c->at, "found more than the %llu values that the region says to have",
+                         (unsigned long long)f->limit);
+  vec_push(c->b->arena, &f->values, v);
+  return true;
+}
+
+static bool read_operand(bytecode_cursor *c, const frame *f, ir_value **out) {
+  uint64_t number;
+  size_t start = c->at;
+  if (!bytecode_varint(c, &number)) return false;
+  while (f && number < f->first) f = f->outer;
+  if (!f || number - f->first >= (uint64_t)f->values.size)
+    return bytecode_fail(c->b, start, "found a use of value %llu, which is not defined before it",
+                         (unsigned long long)number);
+  *out = f->values.data[number - f->first];
+  return true;
+}
+
+// In which order the uses of each value are listed; skipped. `count` values, one of which needs no number.
+static bool skip_use_lists(bytecode_cursor *c, int count) {
+  int values = 1, length;
+  uint64_t number;
+  if (count > 1 && !bytecode_count(c, &values)) return false;
+  for (int i = 0; i < values; i++) {
+    bool are_pairs;
+    if (count > 1 && !bytecode_varint(c, &number)) return false;
+    if (!bytecode_flagged(c, &number, &are_pairs)) return false;
+    if (number > bytecode_left(c))
+      return bytecode_fail(c->b, c->at, "found an order of %llu uses", (unsigned long long)number);
+    length = (int)number;
+    for (int j = 0; j < length; j++)
+      if (!bytecode_varint(c, &number)) return false;
+  }
+  return true;
+}
+
+static bool read_argument(bytecode_cursor *c, const ir_type **type, const ir_location **location) {
+  static const ir_location nowhere = {0};
+  if (c->b->version < BYTECODE_OPTIONAL_LOCATIONS) return bytecode_type(c, type) && bytecode_location(c, location);
+  uint64_t index;
+  bool has_location;
+  size_t start = c->at;
+  *location = &nowhere;
+  return bytecode_flagged(c, &index, &has_location) && bytecode_type_at(c->b, index, start, type) &&
+         (!has_location || bytecode_location(c, location));
+}
+
+static bool read_arguments(bytecode_cursor *c, frame *f, ir_block *block) {
+  int count;
+  if (!bytecode_count(c, &count)) return false;
+  const ir_type *type;
+  const ir_location *location;
+  block->argument_locations = arena_array(c->b->arena, ir_location, count);
+  for (int i = 0; i < count; i++) {
+    if (!read_argument(c, &type, &location)) return false;
+    block->argument_locations[i] = *location;
+    if (!define(c, f, ir_add_argument(c->b->arena, block, type))) return false;
+  }
+  uint8_t has_use_lists = 0;
+  if (c->b->version >= BYTECODE_USE_LISTS && !bytecode_byte(c, &has_use_lists)) return false;
+  return !has_use_lists || skip_use_lists(c, count);
+}
+
+static bool read_block(bytecode_cursor *c, frame *f, ir_block *block) {
+  uint64_t count;
+  bool has_arguments;
+  if (!bytecode_flagged(c, &count, &has_arguments)) return false;
+  if (has_arguments && !read_arguments(c, f, block)) return false;
+  for (uint64_t i = 0; i < count; i++)
+    if (!read_operation(c, f, block)) return false;
+  return true;
+}
+
+static bool read_region(bytecode_cursor *c, const frame *outer, ir_region *region) {
+  frame f = {.outer = outer, .first = outer ? outer->first + outer->limit : 0};
+  if (!bytecode_count(c, &f.block_count)) return false;
+  if (f.block_count == 0) return true;
+  if (!bytecode_varint(c, &f.limit)) return false;
+  if (f.limit > c->b->bytes.size)
+    return bytecode_fail(c->b, c->at, "found a region of %llu values", (unsigned long long)f.limit);
+  for (int i = 0; i < f.block_count; i++) ir_add_block(c->b->arena, region);
+  for (int i = 0; i < f.block_count; i++)
+    if (!read_block(c, &f, region->blocks.data[i])) return false;
+  return true;
+}
+
+// Those of an operation isolated from above are a section of their own, so that they could be read later.
+static bool read_regions(bytecode_cursor *c, const frame *f, const ir_operation *o, bool is_isolated) {
+  bytecode_cursor inner = *c, *from = c;
+  int id;
+  enum { IR_SECTION = 4 };
+  if (c->b->region_depth >= IR_MAX_DEPTH)
+    return bytecode_fail(c->b, c->at, "found regions nested more than %d deep", IR_MAX_DEPTH);
+  if (is_isolated && c->b->version >= BYTECODE_ISOLATED_SECTIONS) {
+    if (!bytecode_section(c, &id, &inner)) return false;
+    if (id != IR_SECTION) return bytecode_fail(c->b, inner.at, "found section %d, wanted the one of regions", id);
+    from = &inner;
+  }
+  c->b->region_depth++;
+  for (int i = 0; i < o->region_count; i++)
+    if (!read_region(from, is_isolated ? NULL : f, o->regions[i])) return false;
+  c->b->region_depth--;
+  if (from == &inner && inner.at != inner.end)
+    return bytecode_fail(c->b, inner.at, "found %zu more bytes, wanted the end of a region", bytecode_left(&inner));
+  return true;
+}
+
+static void give(bytecode *b, draft *d, str name, const ir_attribute *value) {
+  vec_push(b->arena, &d->given, (ir_named_attribute){name, value});
+}
+
+static bool read_dictionary(bytecode_cursor *c, draft *d) {
+  const ir_attribute *x;
+  size_t start = c->at;
+  if (!bytecode_attribute(c, &x)) return false;
+  if (x->kind != IR_ATTR_DICTIONARY) return bytecode_fail(c->b, start, "found another attribute, wanted a dictionary");
+  for (int i = 0; i < x->count; i++) give(c->b, d, x->fields[i].name, x->fields[i].value);
+  return true;
+}
+
+// builtin.module's are optional.
+static bool read_module_properties(bytecode_cursor *c, draft *d) {
+  static const char *const names[] = {"sym_name", "sym_visibility"};
+  const ir_attribute *x;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (!bytecode_optional_attribute(c, &x)) return false;
+    if (x) give(c->b, d, str_from(names[i]), x);
+  }
+  return true;
+}
+
+static bool read_vhlo_properties(bytecode_cursor *c, draft *d) {
+  str names[VHLO_MOST_ATTRIBUTES];
+  int count = vhlo_operation_attributes(d->name->vhlo, names);
+  const ir_attribute *x;
+  for (int i = 0; i < count; i++) {
+    if (!bytecode_attribute(c, &x)) return false;
+    give(c->b, d, names[i], x);
+  }
+  return true;
+}
+
+static bool read_properties(bytecode_cursor *c, draft *d) {
+  int index;
+  size_t start = c->at;
+  if (c->b->version < BYTECODE_PROPERTIES) return bytecode_fail(c->b, start, "found properties in an older version");
+  if (!d->name->is_registered) return read_dictionary(c, d);
+  if (!bytecode_index(c, c->b->property_count, "properties", &index)) return false;
+  str content = c->b->properties[index];
+  size_t at = (size_t)(content.data - c->b->bytes.data);
+  bytecode_cursor inner = {c->b, at, at + content.size};
+  if (d->name->vhlo) {
+    if (!read_vhlo_properties(&inner, d)) return false;
+  } else if (d->name->op == IR_OP_MODULE) {
+    if (!read_module_properties(&inner, d)) return false;
+  } else {
+    return bytecode_refuse(c->b, d->offset, "found properties of operation " STR_FMT " in an encoding of its own",
+                           STR_ARG(d->name->full_name));
+  }
+  if (inner.at != inner.end)
+    return bytecode_fail(c->b, inner.at, "found %zu more bytes, wanted the end of the properties of " STR_FMT,
+                         bytecode_left(&inner), STR_ARG(d->name->full_name));
+  return true;
+}
+
+static bool look_up(bytecode *b, size_t offset, bytecode_operation_name *n) {
+  if (n->is_known) return true;
+  n->full_name = str_from(arena_printf(b->arena, STR_FMT "." STR_FMT, STR_ARG(n->dialect), STR_ARG(n->name)));
+  n->op = ir_op_from_text(n->full_name);
+  if (str_is(n->dialect, "vhlo")) {
+    n->vhlo = vhlo_operation_find(n->name);
+    if (!n->vhlo)
+      return bytecode_refuse(b, offset, "found operation " STR_FMT ", which VHLO 0.9 to 1.17 does not have",
+                             STR_ARG(n->full_name));
+    n->op = n->vhlo->op;
+    n->full_name = str_from(ir_op_text(n->op));
+  }
+  n->is_known = true;
+  return true;
+}
+
+static bool read_attributes(bytecode_cursor *c, draft *d) {
+  if ((d->parts & HAS_ATTRIBUTES) && !read_dictionary(c, d)) return false;
+  if ((d->parts & HAS_PROPERTIES) && !read_properties(c, d)) return false;
+  if (d->name->vhlo)
+    return vhlo_operation_convert(c->b, d->offset, d->name->vhlo, d->given.size, d->given.data, &d->attributes);
+  d->attributes = d->given;
+  return true;
+}
+
+static bool read_operands(bytecode_cursor *c, const frame *f, draft *d) {
+  if (!bytecode_count(c, &d->operand_count)) return false;
+  d->operands = arena_array(c->b->arena, ir_value *, d->operand_count);
+  for (int i = 0; i < d->operand_count; i++)
+    if (!read_operand(c, f, &d->operands[i])) return false;
+  return true;
+}
+
+static bool read_successors(bytecode_cursor *c, const frame *f, draft *d) {
+  int index;
+  if (!bytecode_count(c, &d->successor_count)) return false;
+  for (int i = 0; i < d->successor_count; i++)
+    if (!bytecode_index(c, f->block_count, "block", &index)) return false;
+  return true;
+}
+
+static bool read_head(bytecode_cursor *c, const frame *f, draft *d) {
+  int name;
+  d->offset = c->at;
+  if (!bytecode_index(c, c->b->name_count, "operation name", &name) || !bytecode_byte(c, &d->parts)) return false;
+  d->name = &c->b->names[name];
+  if (!look_up(c->b, d->offset, d->name) || !bytecode_location(c, &d->location) || !read_attributes(c, d)) return false;
+  if ((d->parts & HAS_RESULTS) && !bytecode_types(c, &d->result_count, &d->results)) return false;
+  if ((d->parts & HAS_OPERANDS) && !read_operands(c, f, d)) return false;
+  if ((d->parts & HAS_SUCCESSORS) && !read_successors(c, f, d)) return false;
+  return !(d->parts & HAS_USE_LISTS) || skip_use_lists(c, d->result_count);
+}
+
+// vhlo.return ends functions and regions alike.
+static ir_op op_of(const draft *d, const ir_block *block) {
+  bool is_in_function = block->parent && block->parent->parent->op == IR_OP_FUNC;
+  return d->name->op == IR_OP_RETURN && d->name->vhlo && is_in_function ? IR_OP_FUNC_RETURN : d->name->op;
+}
+
+static ir_operation *make(bytecode *b, const draft *d, ir_block *block, int region_count) {
+  ir_op op = op_of(d, block);
+  ir_operation *o = ir_create(b->arena, block, op, d->operand_count, d->operands, d->result_count, d->results,
+                              d->attributes.size, d->attributes.data, region_count);
+  if (op == IR_OP_UNKNOWN) o->name = d->name->full_name;
+  o->successor_count = d->successor_count;
+  o->where = bytecode_where(b);
+  o->location = *d->location;
+  return o;
+}
+
+static bool read_operation(bytecode_cursor *c, frame *f, ir_block *block) {
+  draft d = {0};
+  bool is_isolated = false;
+  uint64_t regions = 0;
+  if (!read_head(c, f, &d)) return false;
+  if ((d.parts & HAS_REGIONS) && !bytecode_flagged(c, &regions, &is_isolated)) return false;
+  if (regions > bytecode_left(c))
+    return bytecode_fail(c->b, c->at, "found an operation of %llu regions", (unsigned long long)regions);
+  const ir_operation *o = make(c->b, &d, block, (int)regions);
+  for (int i = 0; i < o->result_count; i++)
+    if (!define(c, f, o->results[i])) return false;
+  return regions == 0 || read_regions(c, f, o, is_isolated);
+}
+
+bool bytecode_ir(bytecode_cursor *c, ir_module **out) {
+  ir_block *top = arena_new(c->b->arena, ir_block);
+  frame f = {.block_count = 1};
+  size_t start = c->at;
+  if (!read_block(c, &f, top)) return false;
+  if (c->at != c->end)
+    return bytecode_fail(c->b, c->at, "found %zu more bytes, wanted the end of the program", bytecode_left(c));
+  if (top->operations.size != 1 || top->operations.data[0]->op != IR_OP_MODULE)
+    return bytecode_fail(c->b, start, "found %d operations at the top, wanted one module", top->operations.size);
+  ir_operation *o = top->operations.data[0];
+  if (o->region_count != 1 || o->regions[0]->blocks.size != 1)
+    return bytecode_fail(c->b, start, "found a module without a body of one block");
+  o->parent = NULL;
+  ir_module *m = arena_new(c->b->arena, ir_module);
+  *m = (ir_module){c->b->arena, o, c->b->file};
+  *out = m;
+  return true;
+}

@@ -1,0 +1,231 @@
+// VHLO's attributes in bytecode, as StableHLO's. The table is indexed by VHLO's codes, which never change.
+#include "import/bytecode_reader.h"
+
+typedef bool (*attribute_fn)(bytecode_cursor *c, bytecode_entry *entry);
+
+// Enumerations are one number. The names are StableHLO's; a null stands for a number that is none.
+enum { ENUM_MOST = 6 };
+typedef struct enumeration {
+  const char *name;
+  const char *texts[ENUM_MOST];
+} enumeration;
+
+static ir_attribute *attribute_new(bytecode_cursor *c, bytecode_entry *entry, ir_attribute_kind kind) {
+  ir_attribute *x = ir_attribute_new(c->b->arena, kind);
+  entry->attribute = x;
+  return x;
+}
+
+static bool read_array(bytecode_cursor *c, bytecode_entry *entry) {
+  const ir_attribute **items;
+  ir_attribute *x = attribute_new(c, entry, IR_ATTR_ARRAY);
+  if (!bytecode_attributes(c, &x->count, &items)) return false;
+  x->items = items;
+  return true;
+}
+
+static bool read_boolean(bytecode_cursor *c, bytecode_entry *entry) {
+  uint64_t value;
+  if (!bytecode_varint(c, &value)) return false;
+  entry->attribute = ir_bool_attribute(c->b->arena, value != 0);
+  return true;
+}
+
+// A 32-bit integer in StableHLO, where this enumeration has no attribute of its own.
+static bool read_api_version(bytecode_cursor *c, bytecode_entry *entry) {
+  enum { API_VERSIONS = 5 };
+  int value;
+  if (!bytecode_index(c, API_VERSIONS, "API version", &value)) return false;
+  entry->attribute = ir_integer_attribute(c->b->arena, value, DTYPE_S32);
+  return true;
+}
+
+static bool read_dictionary(bytecode_cursor *c, bytecode_entry *entry) {
+  ir_attribute *x = attribute_new(c, entry, IR_ATTR_DICTIONARY);
+  if (!bytecode_count(c, &x->count)) return false;
+  ir_named_attribute *fields = arena_array(c->b->arena, ir_named_attribute, x->count);
+  for (int i = 0; i < x->count; i++)
+    if (!bytecode_string_attribute(c, &fields[i].name) || !bytecode_attribute(c, &fields[i].value)) return false;
+  x->fields = fields;
+  return true;
+}
+
+static bool read_float(bytecode_cursor *c, bytecode_entry *entry) {
+  const ir_type *type;
+  return bytecode_type(c, &type) && bytecode_float_attribute(c, type, &entry->attribute);
+}
+
+static bool read_integer(bytecode_cursor *c, bytecode_entry *entry) {
+  const ir_type *type;
+  return bytecode_type(c, &type) && bytecode_integer_attribute(c, type, &entry->attribute);
+}
+
+static bool read_string(bytecode_cursor *c, bytecode_entry *entry) {
+  return bytecode_string(c, &attribute_new(c, entry, IR_ATTR_STRING)->text);
+}
+
+static bool read_tensor(bytecode_cursor *c, bytecode_entry *entry) {
+  const ir_type *type;
+  str blob;
+  return bytecode_type(c, &type) && bytecode_blob(c, &blob) && bytecode_elements(c, type, blob, &entry->attribute);
+}
+
+static bool read_type(bytecode_cursor *c, bytecode_entry *entry) {
+  return bytecode_type(c, &attribute_new(c, entry, IR_ATTR_TYPE)->type);
+}
+
+static bool integers(bytecode_cursor *c, const ir_attribute **out) {
+  int count;
+  int64_t *values;
+  if (!bytecode_integers(c, &count, &values)) return false;
+  *out = ir_integers_attribute(c->b->arena, count, values);
+  return true;
+}
+
+static bool integer(bytecode_cursor *c, const ir_attribute **out) {
+  int64_t value;
+  if (!bytecode_signed(c, &value)) return false;
+  *out = ir_integer_attribute(c->b->arena, value, DTYPE_S64);
+  return true;
+}
+
+static bool number(bytecode_cursor *c, const ir_attribute **out) {
+  ir_attribute *x = ir_attribute_new(c->b->arena, IR_ATTR_FLOAT);
+  x->type = ir_scalar_type(c->b->arena, DTYPE_F64);
+  *out = x;
+  return bytecode_double(c, &x->number);
+}
+
+// A field that a number before it says to be absent.
+static bool optional(bytecode_cursor *c, const ir_attribute **out) {
+  uint64_t is_there;
+  *out = NULL;
+  return bytecode_varint(c, &is_there) && (!is_there || bytecode_attribute(c, out));
+}
+
+typedef struct field {
+  const char *name;
+  bool (*read)(bytecode_cursor *c, const ir_attribute **out);
+} field;
+
+static bool read_struct(bytecode_cursor *c, bytecode_entry *entry, const char *name, int count, const field *fields) {
+  enum { MOST_FIELDS = 4 };
+  ir_named_attribute values[MOST_FIELDS];
+  int found = 0;
+  for (int i = 0; i < count; i++) {
+    values[found].name = str_from(fields[i].name);
+    if (!fields[i].read(c, &values[found].value)) return false;
+    found += values[found].value != NULL;
+  }
+  entry->attribute = ir_struct_attribute(c->b->arena, name, found, values);
+  return true;
+}
+
+#define READ_STRUCT(c, entry, name, fields) read_struct(c, entry, name, sizeof(fields) / sizeof *(fields), fields)
+
+static bool read_alias(bytecode_cursor *c, bytecode_entry *entry) {
+  static const field fields[] = {
+      {"output_tuple_indices", integers}, {"operand_index", integer}, {"operand_tuple_indices", integers}};
+  return READ_STRUCT(c, entry, "stablehlo.output_operand_alias", fields);
+}
+
+static bool bounds(bytecode_cursor *c, const ir_attribute **out) {
+  int count;
+  int64_t *values;
+  if (!bytecode_dims(c, &count, &values)) return false;
+  *out = ir_integers_attribute(c->b->arena, count, values);
+  return true;
+}
+
+static bool read_extensions(bytecode_cursor *c, bytecode_entry *entry) {
+  static const field fields[] = {{"bounds", bounds}};
+  return READ_STRUCT(c, entry, "stablehlo.bounds", fields);
+}
+
+static bool read_accuracy(bytecode_cursor *c, bytecode_entry *entry) {
+  static const field fields[] = {{"atol", number}, {"rtol", number}, {"ulps", integer}, {"mode", bytecode_attribute}};
+  return READ_STRUCT(c, entry, "stablehlo.result_accuracy", fields);
+}
+
+static bool read_sub_axis(bytecode_cursor *c, bytecode_entry *entry) {
+  static const field fields[] = {{"pre_size", integer}, {"size", integer}};
+  return READ_STRUCT(c, entry, "stablehlo.sub_axis_info", fields);
+}
+
+static bool read_axis(bytecode_cursor *c, bytecode_entry *entry) {
+  static const field fields[] = {{"name", bytecode_attribute}, {"sub_axis_info", optional}};
+  return READ_STRUCT(c, entry, "stablehlo.axis_ref", fields);
+}
+
+// A mesh by its name is a symbol in StableHLO.
+static bool mesh(bytecode_cursor *c, const ir_attribute **out) {
+  if (!bytecode_attribute(c, out)) return false;
+  if ((*out)->kind == IR_ATTR_STRING) *out = ir_symbol_attribute(c->b->arena, (*out)->text);
+  return true;
+}
+
+static bool read_mesh_groups(bytecode_cursor *c, bytecode_entry *entry) {
+  static const field fields[] = {{"mesh", mesh}, {"axes", bytecode_attribute}};
+  return READ_STRUCT(c, entry, "stablehlo.replica_group_mesh_axes", fields);
+}
+
+static bool read_mesh_axis(bytecode_cursor *c, bytecode_entry *entry) {
+  static const field fields[] = {{"name", bytecode_attribute}, {"size", integer}};
+  return READ_STRUCT(c, entry, "stablehlo.mesh_axis", fields);
+}
+
+static bool read_mesh(bytecode_cursor *c, bytecode_entry *entry) {
+  static const field fields[] = {{"axes", bytecode_attribute}, {"device_ids", bytecode_optional_attribute}};
+  return READ_STRUCT(c, entry, "stablehlo.mesh", fields);
+}
+
+static const struct {
+  attribute_fn read;
+  enumeration of;  // if there is no function
+} attributes[] = {
+    [1] = {read_array, {0}},
+    [2] = {read_boolean, {0}},
+    [3] = {NULL, {"stablehlo.comparison_direction", {"EQ", "NE", "GE", "GT", "LE", "LT"}}},
+    [4] = {NULL, {"stablehlo.comparison_type", {"NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"}}},
+    [5] = {read_api_version, {0}},
+    [6] = {read_dictionary, {0}},
+    [7] = {NULL, {"stablehlo.fft_type", {"FFT", "IFFT", "RFFT", "IRFFT"}}},
+    [8] = {read_float, {0}},
+    [9] = {read_integer, {0}},
+    [10] = {read_alias, {0}},
+    [11] = {NULL, {"stablehlo.precision", {"DEFAULT", "HIGH", "HIGHEST"}}},
+    [12] = {NULL, {"stablehlo.rng_algorithm", {"DEFAULT", "THREE_FRY", "PHILOX"}}},
+    [13] = {NULL, {"stablehlo.rng_distribution", {NULL, "UNIFORM", "NORMAL"}}},
+    [14] = {read_string, {0}},
+    [15] = {read_tensor, {0}},
+    [16] = {NULL, {"stablehlo.transpose", {"TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"}}},
+    [17] = {read_type, {0}},
+    [18] = {read_extensions, {0}},
+    [19] = {NULL, {"stablehlo.result_accuracy_mode", {"DEFAULT", "HIGHEST", "TOLERANCE"}}},
+    [20] = {read_accuracy, {0}},
+    [21] = {read_sub_axis, {0}},
+    [22] = {read_axis, {0}},
+    [23] = {read_mesh_groups, {0}},
+    [24] = {read_mesh_axis, {0}},
+    [25] = {read_mesh, {0}},
+};
+
+static bool read_enumeration(bytecode_cursor *c, bytecode_entry *entry, const enumeration *e) {
+  uint64_t value;
+  size_t start = c->at;
+  if (!bytecode_varint(c, &value)) return false;
+  if (value >= ENUM_MOST || !e->texts[value])
+    return bytecode_fail(c->b, start, "found %llu, which is no #%s", (unsigned long long)value, e->name);
+  entry->attribute = ir_enum_attribute(c->b->arena, e->name, str_from(e->texts[value]));
+  return true;
+}
+
+bool vhlo_attribute(bytecode_cursor *c, bytecode_entry *entry) {
+  uint64_t code;
+  if (!bytecode_varint(c, &code)) return false;
+  if (code >= sizeof attributes / sizeof *attributes || (!attributes[code].read && !attributes[code].of.name))
+    return bytecode_fail(c->b, entry->offset, "found the VHLO attribute of code %llu, which there is not",
+                         (unsigned long long)code);
+  if (!attributes[code].read) return read_enumeration(c, entry, &attributes[code].of);
+  return attributes[code].read(c, entry);
+}

@@ -1,0 +1,173 @@
+// VHLO's types in bytecode, as StableHLO's. The table is indexed by VHLO's codes, which never change.
+#include "import/bytecode_reader.h"
+
+typedef bool (*type_fn)(bytecode_cursor *c, ir_type *t);
+
+static bool read_complex(bytecode_cursor *c, ir_type *t) {
+  const ir_type *part;
+  size_t start = c->at;
+  if (!bytecode_type(c, &part)) return false;
+  dtype of = part->kind == IR_TYPE_SCALAR ? part->dtype : DTYPE_INVALID;
+  t->dtype = of == DTYPE_F32 ? DTYPE_C64 : of == DTYPE_F64 ? DTYPE_C128 : DTYPE_INVALID;
+  return t->dtype != DTYPE_INVALID ||
+         bytecode_refuse(c->b, start, "found a complex type of other parts than f32 and f64");
+}
+
+static bool read_function(bytecode_cursor *c, ir_type *t) {
+  const ir_type **inputs, **results;
+  t->kind = IR_TYPE_FUNCTION;
+  if (!bytecode_types(c, &t->count, &inputs) || !bytecode_types(c, &t->result_count, &results)) return false;
+  t->types = inputs;
+  t->results = results;
+  return true;
+}
+
+static bool read_encoded_tensor(bytecode_cursor *c, ir_type *t) {
+  return bytecode_attribute(c, &t->encoding) && bytecode_tensor_type(c, t);
+}
+
+static bool read_unranked(bytecode_cursor *c, ir_type *t) {
+  t->kind = IR_TYPE_UNRANKED;
+  return bytecode_element_type(c, &t->element);
+}
+
+static bool read_buffer(bytecode_cursor *c, ir_type *t) {
+  if (!bytecode_tensor_type(c, t)) return false;
+  t->kind = IR_TYPE_BUFFER;
+  return true;
+}
+
+static bool read_types(bytecode_cursor *c, ir_type *t, ir_type_kind kind) {
+  const ir_type **types;
+  t->kind = kind;
+  if (!bytecode_types(c, &t->count, &types)) return false;
+  t->types = types;
+  return true;
+}
+
+static bool read_tuple(bytecode_cursor *c, ir_type *t) { return read_types(c, t, IR_TYPE_TUPLE); }
+static bool read_future(bytecode_cursor *c, ir_type *t) { return read_types(c, t, IR_TYPE_FUTURE); }
+
+// The storage type has no sign of its own: that is the lowest of the flags.
+static dtype storage_of(const ir_type *t, bool is_signed) {
+  if (t->kind != IR_TYPE_SCALAR || !dtype_is_integer(t->dtype)) return ir_type_dtype(t);
+  for (int d = DTYPE_S2; d <= DTYPE_U64; d++)
+    if (dtypes[d].bits == dtypes[t->dtype].bits && dtype_is_signed((dtype)d) == is_signed) return (dtype)d;
+  return DTYPE_INVALID;
+}
+
+// Flags, storage type and expressed type, with which both quantized types begin.
+static bool read_quantization(bytecode_cursor *c, ir_type *t, ir_quantization **out) {
+  uint64_t flags;
+  const ir_type *storage, *expressed;
+  size_t start = c->at;
+  if (!bytecode_varint(c, &flags) || !bytecode_type(c, &storage) || !bytecode_type(c, &expressed)) return false;
+  ir_quantization *q = arena_new(c->b->arena, ir_quantization);
+  q->storage = storage_of(storage, flags & 1);
+  q->expressed = expressed->kind == IR_TYPE_SCALAR ? expressed->dtype : DTYPE_INVALID;
+  if (!dtype_is_array(q->storage) || !dtype_is_float(q->expressed))
+    return bytecode_fail(c->b, start, "found a quantized type of other types than an integer and a float");
+  t->kind = IR_TYPE_QUANTIZED;
+  t->quantization = q;
+  *out = q;
+  return true;
+}
+
+static void make_scales(bytecode_cursor *c, ir_quantization *q, int count) {
+  q->count = count;
+  q->scales = arena_array(c->b->arena, double, count);
+  q->zero_points = arena_array(c->b->arena, int64_t, count);
+}
+
+static bool read_quantized(bytecode_cursor *c, ir_type *t) {
+  ir_quantization *q;
+  if (!read_quantization(c, t, &q)) return false;
+  make_scales(c, q, 1);
+  q->axis = -1;
+  return bytecode_double(c, &q->scales[0]) && bytecode_signed(c, &q->zero_points[0]) &&
+         bytecode_signed(c, &q->storage_min) && bytecode_signed(c, &q->storage_max);
+}
+
+static bool read_quantized_per_axis(bytecode_cursor *c, ir_type *t) {
+  ir_quantization *q;
+  int scales, zero_points;
+  if (!read_quantization(c, t, &q) || !bytecode_index(c, SHAPE_MAX_RANK, "dimension", &q->axis) ||
+      !bytecode_signed(c, &q->storage_min) || !bytecode_signed(c, &q->storage_max) || !bytecode_count(c, &scales))
+    return false;
+  make_scales(c, q, scales);
+  for (int i = 0; i < scales; i++)
+    if (!bytecode_double(c, &q->scales[i])) return false;
+  if (!bytecode_count(c, &zero_points)) return false;
+  if (scales == 0 || zero_points != scales)
+    return bytecode_fail(c->b, c->at, "found %d scales and %d zero points, wanted as many of both", scales,
+                         zero_points);
+  for (int i = 0; i < zero_points; i++)
+    if (!bytecode_signed(c, &q->zero_points[i])) return false;
+  return true;
+}
+
+static const struct {
+  type_fn read;  // null if there is nothing but the code
+  ir_type_kind kind;
+  dtype dtype;
+  const char *text;
+} types[] = {
+    [0] = {.dtype = DTYPE_PRED},
+    [1] = {.read = read_complex},
+    [2] = {.dtype = DTYPE_BF16},
+    [3] = {.dtype = DTYPE_F16},
+    [4] = {.dtype = DTYPE_F32},
+    [5] = {.dtype = DTYPE_F64},
+    [6] = {.dtype = DTYPE_F8E4M3FN},
+    [7] = {.dtype = DTYPE_F8E5M2},
+    [8] = {.read = read_function},
+    [9] = {.kind = IR_TYPE_INDEX},
+    [10] = {.dtype = DTYPE_S4},
+    [11] = {.dtype = DTYPE_S8},
+    [12] = {.dtype = DTYPE_S16},
+    [13] = {.dtype = DTYPE_S32},
+    [14] = {.dtype = DTYPE_S64},
+    [15] = {.dtype = DTYPE_U4},
+    [16] = {.dtype = DTYPE_U8},
+    [17] = {.dtype = DTYPE_U16},
+    [18] = {.dtype = DTYPE_U32},
+    [19] = {.dtype = DTYPE_U64},
+    [20] = {.read = bytecode_tensor_type},
+    [21] = {.read = read_encoded_tensor},
+    [22] = {.kind = IR_TYPE_TOKEN},
+    [23] = {.read = read_tuple},
+    [24] = {.read = read_quantized},
+    [25] = {.read = read_unranked},
+    [26] = {.kind = IR_TYPE_OPAQUE, .text = "!shape.witness"},
+    [27] = {.dtype = DTYPE_F8E4M3FNUZ},
+    [28] = {.dtype = DTYPE_F8E5M2FNUZ},
+    [29] = {.dtype = DTYPE_F8E4M3B11FNUZ},
+    [30] = {.read = read_quantized_per_axis},
+    [31] = {.dtype = DTYPE_S2},
+    [32] = {.dtype = DTYPE_U2},
+    [33] = {.kind = IR_TYPE_NONE},
+    [34] = {.kind = IR_TYPE_OPAQUE, .text = "tf32"},
+    [35] = {.dtype = DTYPE_F8E4M3},
+    [36] = {.dtype = DTYPE_F8E3M4},
+    [37] = {.dtype = DTYPE_F4E2M1FN},
+    [38] = {.kind = IR_TYPE_OPAQUE, .text = "f6E2M3FN"},
+    [39] = {.kind = IR_TYPE_OPAQUE, .text = "f6E3M2FN"},
+    [40] = {.dtype = DTYPE_F8E8M0FNU},
+    [41] = {.read = read_buffer},
+    [42] = {.read = read_future},
+};
+
+bool vhlo_type(bytecode_cursor *c, bytecode_entry *entry) {
+  uint64_t code;
+  if (!bytecode_varint(c, &code)) return false;
+  if (code >= sizeof types / sizeof *types)
+    return bytecode_fail(c->b, entry->offset, "found the VHLO type of code %llu, wanted less than %zu",
+                         (unsigned long long)code, sizeof types / sizeof *types);
+  ir_type *t = arena_new(c->b->arena, ir_type);
+  entry->type = t;
+  if (types[code].read) return types[code].read(c, t);
+  t->kind = types[code].kind;
+  t->dtype = types[code].dtype;
+  if (types[code].text) t->text = str_from(types[code].text);
+  return true;
+}
