@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "eval/interpreter.h"
+#include "eval/dynamic_size.h"
+#include "eval/parallel.h"
 
 static heddle_status eval_parameter(interpreter *in, const instruction *i, value *const *operands, value **out) {
   (void)operands;
@@ -21,9 +22,19 @@ const eval_op eval_ops[HLO_OPCODE_COUNT] = {
     [HLO_ADD] = eval_elementwise,
     [HLO_ADD_DEPENDENCY] = eval_first_operand,
     [HLO_AFTER_ALL] = eval_after_all,
+    [HLO_ALL_GATHER] = eval_collective,
+    [HLO_ALL_GATHER_DONE] = eval_collective_done,
+    [HLO_ALL_GATHER_START] = eval_collective,
+    [HLO_ALL_REDUCE] = eval_collective,
+    [HLO_ALL_REDUCE_DONE] = eval_collective_done,
+    [HLO_ALL_REDUCE_START] = eval_collective,
+    [HLO_ALL_TO_ALL] = eval_collective,
     [HLO_AND] = eval_elementwise,
     [HLO_ASIN] = eval_elementwise,
     [HLO_ASINH] = eval_elementwise,
+    [HLO_ASYNC_DONE] = eval_async_done,
+    [HLO_ASYNC_START] = eval_async_start,
+    [HLO_ASYNC_UPDATE] = eval_first_operand,
     [HLO_ATAN] = eval_elementwise,
     [HLO_ATAN2] = eval_elementwise,
     [HLO_ATANH] = eval_elementwise,
@@ -38,6 +49,11 @@ const eval_op eval_ops[HLO_OPCODE_COUNT] = {
     [HLO_CEIL] = eval_elementwise,
     [HLO_CHOLESKY] = eval_cholesky,
     [HLO_CLAMP] = eval_elementwise,
+    [HLO_COLLECTIVE_BROADCAST] = eval_collective,
+    [HLO_COLLECTIVE_PERMUTE] = eval_collective,
+    [HLO_COLLECTIVE_PERMUTE_DONE] = eval_collective_done,
+    [HLO_COLLECTIVE_PERMUTE_START] = eval_collective,
+    [HLO_COLLECTIVE_REDUCE] = eval_collective,
     [HLO_COMPARE] = eval_elementwise,
     [HLO_COMPLEX] = eval_elementwise,
     [HLO_CONCATENATE] = eval_concatenate,
@@ -46,6 +62,8 @@ const eval_op eval_ops[HLO_OPCODE_COUNT] = {
     [HLO_CONVERT] = eval_elementwise,
     [HLO_CONVOLUTION] = eval_convolution,
     [HLO_COPY] = eval_first_operand,
+    [HLO_COPY_DONE] = eval_copy_done,
+    [HLO_COPY_START] = eval_copy_start,
     [HLO_COSH] = eval_elementwise,
     [HLO_COSINE] = eval_elementwise,
     [HLO_COUNT_LEADING_ZEROS] = eval_elementwise,
@@ -53,6 +71,7 @@ const eval_op eval_ops[HLO_OPCODE_COUNT] = {
     [HLO_DIVIDE] = eval_elementwise,
     [HLO_DOMAIN] = eval_first_operand,
     [HLO_DOT] = eval_dot,
+    [HLO_DYNAMIC_RESHAPE] = eval_dynamic_reshape,
     [HLO_DYNAMIC_SLICE] = eval_dynamic_slice,
     [HLO_DYNAMIC_UPDATE_SLICE] = eval_dynamic_update_slice,
     [HLO_ERF] = eval_elementwise,
@@ -62,8 +81,10 @@ const eval_op eval_ops[HLO_OPCODE_COUNT] = {
     [HLO_FLOOR] = eval_elementwise,
     [HLO_FUSION] = eval_call,
     [HLO_GATHER] = eval_gather,
+    [HLO_GET_DIMENSION_SIZE] = eval_get_dimension_size,
     [HLO_GET_TUPLE_ELEMENT] = eval_get_tuple_element,
     [HLO_IMAG] = eval_elementwise,
+    [HLO_INFEED] = eval_infeed,
     [HLO_IOTA] = eval_iota,
     [HLO_IS_FINITE] = eval_elementwise,
     [HLO_LOG] = eval_elementwise,
@@ -78,33 +99,47 @@ const eval_op eval_ops[HLO_OPCODE_COUNT] = {
     [HLO_NOT] = eval_elementwise,
     [HLO_OPT_BARRIER] = eval_first_operand,
     [HLO_OR] = eval_elementwise,
+    [HLO_OUTFEED] = eval_outfeed,
     [HLO_PAD] = eval_pad,
     [HLO_PARAMETER] = eval_parameter,
+    [HLO_PARTITION_ID] = eval_partition_id,
     [HLO_POPCNT] = eval_elementwise,
     [HLO_POWER] = eval_elementwise,
+    [HLO_RAGGED_ALL_TO_ALL] = eval_collective,
     [HLO_REAL] = eval_elementwise,
+    [HLO_RECV] = eval_recv,
+    [HLO_RECV_DONE] = eval_recv_done,
     [HLO_REDUCE] = eval_reduce,
     [HLO_REDUCE_PRECISION] = eval_elementwise,
+    [HLO_REDUCE_SCATTER] = eval_collective,
     [HLO_REDUCE_WINDOW] = eval_reduce_window,
     [HLO_REMAINDER] = eval_elementwise,
+    [HLO_REPLICA_ID] = eval_replica_id,
     [HLO_RESHAPE] = eval_reshape,
     [HLO_REVERSE] = eval_reverse,
+    [HLO_RNG] = eval_rng,
     [HLO_RNG_BIT_GENERATOR] = eval_rng_bit_generator,
+    [HLO_RNG_GET_AND_UPDATE_STATE] = eval_rng_get_and_update_state,
     [HLO_ROUND_NEAREST_AFZ] = eval_elementwise,
     [HLO_ROUND_NEAREST_EVEN] = eval_elementwise,
     [HLO_RSQRT] = eval_elementwise,
     [HLO_SCATTER] = eval_scatter,
     [HLO_SELECT] = eval_select,
     [HLO_SELECT_AND_SCATTER] = eval_select_and_scatter,
+    [HLO_SEND] = eval_send,
+    [HLO_SEND_DONE] = eval_send_done,
+    [HLO_SET_DIMENSION_SIZE] = eval_set_dimension_size,
     [HLO_SHIFT_LEFT] = eval_elementwise,
     [HLO_SHIFT_RIGHT_ARITHMETIC] = eval_elementwise,
     [HLO_SHIFT_RIGHT_LOGICAL] = eval_elementwise,
+    [HLO_SHUFFLE] = eval_shuffle,
     [HLO_SIGN] = eval_elementwise,
     [HLO_SINE] = eval_elementwise,
     [HLO_SINH] = eval_elementwise,
     [HLO_SLICE] = eval_slice,
     [HLO_SORT] = eval_sort,
     [HLO_SQRT] = eval_elementwise,
+    [HLO_STOCHASTIC_CONVERT] = eval_stochastic_convert,
     [HLO_SUBTRACT] = eval_elementwise,
     [HLO_TAN] = eval_elementwise,
     [HLO_TANH] = eval_elementwise,
@@ -172,12 +207,11 @@ static void find_last_uses(arena *a, procedure *p) {
 }
 
 static heddle_status check_step(const instruction *i) {
-  if (!eval_ops[i->opcode]) return interpreter_refuse(i, "not implemented");
-  if (!shape_is_static(i->shape)) return interpreter_refuse(i, "dynamic dimensions");
-  return status_ok();
+  return eval_ops[i->opcode] ? status_ok() : interpreter_refuse(i, "not implemented");
 }
 
-static heddle_status make_procedure(arena *a, arena *scratch, const computation *c, procedure **out) {
+static heddle_status make_procedure(interpreter *in, arena *scratch, const computation *c, procedure **out) {
+  arena *a = in->arena;
   instruction_list order = {0};
   TRY(computation_post_order(scratch, c, &order));
   ptr_map needed = {0}, slots = {0};
@@ -189,6 +223,7 @@ static heddle_status make_procedure(arena *a, arena *scratch, const computation 
     const instruction *i = order.data[k];
     if (!ptr_map_has(&needed, i)) continue;
     TRY(check_step(i));
+    in->shapes->in_use |= !shape_is_static(i->shape);
     int *operands = arena_array(a, int, i->operand_count);
     for (int j = 0; j < i->operand_count; j++) operands[j] = (int)(intptr_t)ptr_map_get(&slots, i->operands[j]);
     if (i->operand_count > p->max_operands) p->max_operands = i->operand_count;
@@ -205,7 +240,7 @@ static heddle_status procedure_of(interpreter *in, const computation *c, procedu
   *out = ptr_map_get(&in->procedures, c);
   if (*out) return status_ok();
   arena *scratch = arena_create();
-  heddle_status status = make_procedure(in->arena, scratch, c, out);
+  heddle_status status = make_procedure(in, scratch, c, out);
   arena_destroy(scratch);
   if (status_is_ok(status)) ptr_map_put(in->arena, &in->procedures, c, *out);
   return status;
@@ -216,7 +251,7 @@ static heddle_status run_step(interpreter *in, const step *s, value **slots, val
   if (in->max_steps && ++in->steps > in->max_steps)
     return status_at(HEDDLE_INVALID, i->where, "stopped after %lld steps, the limit", (long long)in->max_steps);
   for (int k = 0; k < i->operand_count; k++) operands[k] = slots[s->operands[k]];
-  return eval_ops[i->opcode](in, i, operands, out);
+  return in->shapes->in_use ? dynamic_step(in, i, operands, out) : eval_ops[i->opcode](in, i, operands, out);
 }
 
 static heddle_status run_procedure(interpreter *in, const procedure *p, value **out) {
@@ -260,16 +295,26 @@ static int64_t default_max_bytes(void) {
   return pages > 0 && page > 0 ? pages / 4 * 3 * page : INT64_MAX / 2;
 }
 
-static void interpreter_start(interpreter *in, const eval_options *options) {
-  *in = (interpreter){.arena = arena_create(), .max_steps = options ? options->max_steps : 0};
+// Where the state of rng-get-and-update-state begins in XLA's programs for the CPU.
+static const uint64_t FIRST_RANDOM_STATE = 0x7012395;
+
+void interpreter_start(interpreter *in, const eval_options *options, process *p, dynamic_shapes *shapes) {
+  *in = (interpreter){.arena = arena_create(), .process = p, .shapes = shapes};
+  if (options) {
+    in->max_steps = options->max_steps;
+    in->seed = options->seed;
+  }
+  in->random_state[0] = FIRST_RANDOM_STATE + in->seed;
   in->pool.max_bytes = options && options->max_bytes ? options->max_bytes : default_max_bytes();
 }
+
+void interpreter_finish(interpreter *in) { arena_destroy(in->arena); }
 
 static heddle_status check_arguments(const computation *c, int count, literal *const *arguments) {
   if (count != c->parameters.size)
     return status_at(HEDDLE_INVALID, c->where, "%d arguments for %d parameters", count, c->parameters.size);
   for (int k = 0; k < count; k++) {
-    if (shape_compatible(arguments[k]->shape, c->parameters.data[k]->shape)) continue;
+    if (dynamic_shape_takes(c->parameters.data[k]->shape, arguments[k]->shape)) continue;
     arena *scratch = arena_create();
     heddle_status status =
         status_at(HEDDLE_INVALID, c->parameters.data[k]->where, "argument %d is %s, wanted %s", k,
@@ -280,46 +325,94 @@ static heddle_status check_arguments(const computation *c, int count, literal *c
   return status_ok();
 }
 
-// Runs one instruction if `i` is given, else the computation.
-static heddle_status run(arena *a, interpreter *in, const computation *c, const instruction *i, value *const *arguments,
-                         literal **result) {
-  value *v;
-  if (i) {
-    TRY(check_step(i));
-    if (i->opcode == HLO_PARAMETER) return status_at(HEDDLE_INVALID, i->where, "a parameter alone has no value");
-    TRY(eval_ops[i->opcode](in, i, arguments, &v));
-  } else {
-    TRY(interpreter_call(in, c, arguments, c->where, &v));
-  }
-  heddle_status status = value_to_literal(a, v, i ? i->shape : c->root->shape, result);
-  value_release(v);
-  return status;
+// What the values of one call from outside live in, besides the pool.
+typedef struct run_state {
+  dynamic_shapes shapes;
+  value_pool pool;
+} run_state;
+
+static void run_state_start(run_state *s, const eval_options *options) {
+  *s = (run_state){.shapes = {.arena = arena_create()}};
+  s->pool.max_bytes = options && options->max_bytes ? options->max_bytes : default_max_bytes();
 }
 
-static heddle_status run_on_literals(arena *a, const eval_options *options, const computation *c, const instruction *i,
-                                     int count, literal *const *arguments, literal **result) {
-  interpreter in;
-  interpreter_start(&in, options);
-  value **values = arena_array(in.arena, value *, count);
-  heddle_status status = status_ok();
-  for (int k = 0; k < count && status_is_ok(status); k++) status = value_borrow(&in.pool, arguments[k], &values[k]);
-  if (status_is_ok(status)) status = run(a, &in, c, i, values, result);
+static heddle_status borrow_all(run_state *s, int count, literal *const *arguments, value **values) {
+  for (int k = 0; k < count; k++) TRY(value_borrow(&s->pool, arguments[k], &values[k]));
+  return status_ok();
+}
+
+static void release_all(int count, value **values) {
   for (int k = 0; k < count; k++) value_release(values[k]);
-  arena_destroy(in.arena);
+}
+
+heddle_status eval_parallel(arena *a, const eval_options *options, int replica_count, int partition_count,
+                            eval_process *processes) {
+  if (replica_count < 1 || partition_count < 1 || replica_count > EVAL_MAX_PROCESSES / partition_count)
+    return status_error(HEDDLE_INVALID, "found %d replicas of %d partitions, wanted 1 to %d processes", replica_count,
+                        partition_count, EVAL_MAX_PROCESSES);
+  const int count = replica_count * partition_count;
+  for (int k = 0; k < count; k++)
+    TRY(check_arguments(processes[k].program, processes[k].argument_count, processes[k].arguments));
+  run_state state;
+  run_state_start(&state, options);
+  process_grid *g = process_grid_create(options ? options->feeds : NULL, replica_count, partition_count);
+  process_program *programs = arena_array(state.shapes.arena, process_program, count);
+  heddle_status status = status_ok();
+  for (int k = 0; k < count; k++) {
+    value **values = arena_array(state.shapes.arena, value *, processes[k].argument_count);
+    if (status_is_ok(status)) status = borrow_all(&state, processes[k].argument_count, processes[k].arguments, values);
+    programs[k] = (process_program){.program = processes[k].program, .arguments = values};
+  }
+  if (status_is_ok(status)) status = process_grid_run(g, options, &state.shapes, programs);
+  for (int k = 0; k < count; k++) {
+    if (status_is_ok(status))
+      status = dynamic_result(a, programs[k].result, programs[k].program->root->shape, &processes[k].result);
+    value_release(programs[k].result);
+    release_all(processes[k].argument_count, (value **)programs[k].arguments);
+  }
+  process_grid_destroy(g);
+  arena_destroy(state.shapes.arena);
   return status;
 }
 
 heddle_status eval_computation(arena *a, const computation *c, const eval_options *options, int argument_count,
                                literal *const *arguments, literal **result) {
-  TRY(check_arguments(c, argument_count, arguments));
-  return run_on_literals(a, options, c, NULL, argument_count, arguments, result);
+  eval_process sole = {.program = c, .argument_count = argument_count, .arguments = arguments};
+  TRY(eval_parallel(a, options, 1, 1, &sole));
+  *result = sole.result;
+  return status_ok();
 }
 
 heddle_status eval_module(arena *a, const module *m, int argument_count, literal *const *arguments, literal **result) {
   return eval_computation(a, m->entry, NULL, argument_count, arguments, result);
 }
 
+static heddle_status run_instruction(arena *a, interpreter *in, const instruction *i, value *const *operands,
+                                     literal **result) {
+  TRY(check_step(i));
+  if (i->opcode == HLO_PARAMETER) return status_at(HEDDLE_INVALID, i->where, "a parameter alone has no value");
+  in->shapes->in_use = !shape_is_static(i->shape);
+  for (int k = 0; k < i->operand_count; k++) in->shapes->in_use |= !shape_is_static(i->operands[k]->shape);
+  value *v;
+  TRY(in->shapes->in_use ? dynamic_step(in, i, operands, &v) : eval_ops[i->opcode](in, i, operands, &v));
+  heddle_status status = dynamic_result(a, v, i->shape, result);
+  value_release(v);
+  return status;
+}
+
 heddle_status eval_instruction(arena *a, const instruction *i, const eval_options *options, literal *const *operands,
                                literal **result) {
-  return run_on_literals(a, options, i->parent, i, i->operand_count, operands, result);
+  run_state state;
+  run_state_start(&state, options);
+  process_grid *g = process_grid_create(options ? options->feeds : NULL, 1, 1);
+  interpreter in;
+  interpreter_start(&in, options, process_grid_member(g, 0), &state.shapes);
+  value **values = arena_array(in.arena, value *, i->operand_count);
+  heddle_status status = borrow_all(&state, i->operand_count, operands, values);
+  if (status_is_ok(status)) status = run_instruction(a, &in, i, values, result);
+  release_all(i->operand_count, values);
+  interpreter_finish(&in);
+  process_grid_destroy(g);
+  arena_destroy(state.shapes.arena);
+  return status;
 }

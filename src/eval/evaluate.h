@@ -8,9 +8,20 @@
 
 #include "hlo/module.h"
 
+// What flows into a program and out of it beside arguments and results. All processes of a run share one.
+typedef struct eval_feeds {
+  int infeed_count;
+  literal *const *infeed;  // what each infeed gives, in order, without the token
+  int infeed_taken;        // so far
+  arena *arena;            // of `outfeed`
+  VEC(literal *) outfeed;  // what each outfeed was given, appended
+} eval_feeds;
+
 typedef struct eval_options {
   int64_t max_steps;  // instructions run, those of called computations included; 0 = no limit
   int64_t max_bytes;  // held by intermediate values at one time; 0 = three quarters of the machine's memory
+  uint64_t seed;      // of rng and rng-get-and-update-state: equal seeds, equal results
+  eval_feeds *feeds;  // null: infeed is an error, what outfeed is given is dropped
 } eval_options;
 
 // Runs the entry computation. Arguments must have the parameters' element types and dims (layouts do not matter);
@@ -18,9 +29,27 @@ typedef struct eval_options {
 // HEDDLE_UNIMPLEMENTED, with the instruction's place, for an operation the interpreter lacks.
 heddle_status eval_module(arena *a, const module *m, int argument_count, literal *const *arguments, literal **result);
 
-// The same for any computation; `options` may be null.
+// The same for any computation; `options` may be null. A parameter with dynamic dims takes any sizes up to its bounds;
+// a result with dynamic dims has the sizes that came out, as a static shape in `a`.
 heddle_status eval_computation(arena *a, const computation *c, const eval_options *options, int argument_count,
                                literal *const *arguments, literal **result);
+
+// One process of a parallel run: its program, what it is given, and what it returns.
+typedef struct eval_process {
+  const computation *program;
+  int argument_count;
+  literal *const *arguments;
+  literal *result;  // set by eval_parallel
+} eval_process;
+
+enum { EVAL_MAX_PROCESSES = 1024 };
+
+// Runs replica_count x partition_count processes in lock step, of one program or of several; processes[r *
+// partition_count + p] is replica r of partition p. Collectives, send and recv meet across them, in the modes that
+// StableHLO's chapter on parallel execution names. Processes take turns in a fixed order, so that a run can be
+// repeated; one that waits for what never comes ends the run with an error.
+heddle_status eval_parallel(arena *a, const eval_options *options, int replica_count, int partition_count,
+                            eval_process *processes);
 
 // One instruction on given operand values (constant folding).
 heddle_status eval_instruction(arena *a, const instruction *i, const eval_options *options, literal *const *operands,

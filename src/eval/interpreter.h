@@ -7,16 +7,28 @@
 
 enum { INTERPRETER_MAX_DEPTH = 1000 };  // nested calls
 
+typedef struct process process;                // parallel.h
+typedef struct dynamic_shapes dynamic_shapes;  // dynamic_size.h
+
 typedef struct interpreter {
   arena *arena;  // procedures and scalar programs; lives as long as the evaluation
   value_pool pool;
   ptr_map procedures;       // computation -> procedure (evaluate.c)
-  ptr_map programs;         // instruction -> scalar_program
+  ptr_map programs;         // instruction.called -> scalar_program
   value *const *arguments;  // of the running computation
   int depth;
   int64_t steps;
   int64_t max_steps;  // 0 = no limit
+  process *process;   // the one that runs here
+  uint64_t seed;
+  uint64_t random_count;     // numbers drawn by rng so far
+  uint64_t random_state[2];  // of rng-get-and-update-state: a number of 128 bits, low word first
+  dynamic_shapes *shapes;    // shared by all processes of a run
 } interpreter;
+
+// Ready to run programs as `p`; interpreter_finish gives back what it holds.
+void interpreter_start(interpreter *in, const eval_options *options, process *p, dynamic_shapes *shapes);
+void interpreter_finish(interpreter *in);
 
 // Evaluates `i` on operand values (borrowed) and returns a new reference. Shapes have been verified.
 typedef heddle_status (*eval_op)(interpreter *in, const instruction *i, value *const *operands, value **out);
@@ -75,6 +87,32 @@ heddle_status eval_sort(interpreter *in, const instruction *i, value *const *ope
 heddle_status eval_convolution(interpreter *in, const instruction *i, value *const *operands, value **out);
 // random.c
 heddle_status eval_rng_bit_generator(interpreter *in, const instruction *i, value *const *operands, value **out);
+// random_distribution.c
+heddle_status eval_rng(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_rng_get_and_update_state(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_stochastic_convert(interpreter *in, const instruction *i, value *const *operands, value **out);
+// collective.c
+heddle_status eval_collective(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_collective_done(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_partition_id(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_replica_id(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_shuffle(interpreter *in, const instruction *i, value *const *operands, value **out);
+// async.c
+heddle_status eval_async_start(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_async_done(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_copy_start(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_copy_done(interpreter *in, const instruction *i, value *const *operands, value **out);
+// transfer.c
+heddle_status eval_infeed(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_outfeed(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_send(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_send_done(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_recv(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_recv_done(interpreter *in, const instruction *i, value *const *operands, value **out);
+// dynamic_size.c
+heddle_status eval_get_dimension_size(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_set_dimension_size(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_dynamic_reshape(interpreter *in, const instruction *i, value *const *operands, value **out);
 // dot.c
 heddle_status eval_dot(interpreter *in, const instruction *i, value *const *operands, value **out);
 // control.c

@@ -193,13 +193,14 @@ static scalar_program *compile(interpreter *in, const computation *c, scalar_pre
   return p;
 }
 
-// Programs of one instruction, by called computation.
+// Programs of one instruction, by called computation. The list of these stands for the instruction: one refined to
+// the actual sizes of dynamic operands shares it.
 heddle_status scalar_program_of(interpreter *in, const instruction *i, int which, scalar_precision precision,
                                 scalar_program **out) {
-  scalar_program **made = ptr_map_get(&in->programs, i);
+  scalar_program **made = ptr_map_get(&in->programs, i->called);
   if (!made) {
     made = arena_array(in->arena, scalar_program *, i->called_count);
-    ptr_map_put(in->arena, &in->programs, i, made);
+    ptr_map_put(in->arena, &in->programs, i->called, made);
   }
   const computation *c = i->called[which];
   const shape *result = c->root->shape;

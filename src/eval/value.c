@@ -83,6 +83,30 @@ heddle_status value_borrow(value_pool *pool, const literal *l, value **out) {
   return status_ok();
 }
 
+static heddle_status copy_tuple(value_pool *pool, const value *v, value **out) {
+  value *copy = allocate(pool, v->shape, (int64_t)sizeof *v->elements * v->element_count);
+  if (!copy) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a tuple of %d elements", v->element_count);
+  copy->elements = payload_of(copy);
+  for (int k = 0; k < v->element_count; k++) {
+    heddle_status status = value_copy(pool, v->elements[k], &copy->elements[k]);
+    if (!status_is_ok(status)) {
+      value_release(copy);
+      return status;
+    }
+    copy->element_count++;
+  }
+  *out = copy;
+  return status_ok();
+}
+
+heddle_status value_copy(value_pool *pool, const value *v, value **out) {
+  if (shape_is_tuple(v->shape)) return copy_tuple(pool, v, out);
+  if (!v->data) return value_create_empty(pool, v->shape, out);
+  TRY(value_create(pool, v->shape, SOURCE_UNKNOWN, out));
+  memcpy((*out)->data, v->data, (size_t)shape_byte_size(v->shape));
+  return status_ok();
+}
+
 value *value_retain(value *v) {
   v->references++;
   return v;

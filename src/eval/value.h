@@ -35,6 +35,9 @@ heddle_status value_create_empty(value_pool *pool, const shape *s, value **out);
 // Borrows the literal's data, which must outlive the value.
 heddle_status value_borrow(value_pool *pool, const literal *l, value **out);
 
+// The same value in memory of its own, counted in `pool`.
+heddle_status value_copy(value_pool *pool, const value *v, value **out);
+
 value *value_retain(value *v);
 void value_release(value *v);  // null is allowed
 

@@ -1,0 +1,21 @@
+// Which processes a collective joins.
+#ifndef HEDDLE_EVAL_COLLECTIVE_H_
+#define HEDDLE_EVAL_COLLECTIVE_H_
+
+#include "eval/parallel.h"
+
+typedef struct collective_group {
+  int size;      // 0: this process takes no part
+  int *members;  // process ids, in the group's order
+  int self;      // this process's place among them
+} collective_group;
+
+// The group of this process by `replica_groups`, `channel_id` and `use_global_device_ids`; lists live in `scratch`.
+heddle_status collective_group_of(interpreter *in, const instruction *i, arena *scratch, collective_group *out);
+
+// The processes that `source_target_pairs` connects with each other, in ascending order; `source` is the place of the
+// one that sends to this process, or -1.
+heddle_status collective_pairs_of(interpreter *in, const instruction *i, arena *scratch, collective_group *out,
+                                  int *source);
+
+#endif

@@ -1,0 +1,129 @@
+// What leaves and enters a program while it runs: infeed and outfeed by the streams of eval_feeds, send and recv by the
+// channels of the grid. A recv takes its place in the channel's queue at once, but waits only in its done, so that a
+// program may send to itself.
+#include "eval/parallel.h"
+
+static heddle_status create_token(interpreter *in, const shape *s, value **out) {
+  return value_create_empty(&in->pool, s, out);
+}
+
+// A tuple of as many elements as the shape, which are released.
+static heddle_status create_owned(interpreter *in, const instruction *i, const shape *s, heddle_status status,
+                                  value **elements, value **out) {
+  if (status_is_ok(status)) status = value_create_tuple(&in->pool, s, elements, i->where, out);
+  for (int k = 0; k < s->tuple_size; k++) value_release(elements[k]);
+  return status;
+}
+
+// What comes in is the tuple or array that the shape says; an array may come alone or as a tuple of one.
+static const literal *fed_literal(const literal *l, const shape *wanted) {
+  if (shape_compatible(l->shape, wanted)) return l;
+  const bool is_single = shape_is_tuple(l->shape) && l->shape->tuple_size == 1;
+  return is_single && shape_compatible(l->elements[0]->shape, wanted) ? l->elements[0] : NULL;
+}
+
+static heddle_status take_infeed(interpreter *in, const instruction *i, const shape *wanted, value **out) {
+  eval_feeds *feeds = process_grid_feeds(in->process->grid);
+  const int count = feeds ? feeds->infeed_count : 0;
+  if (!feeds || feeds->infeed_taken >= count)
+    return status_at(HEDDLE_INVALID, i->where, "infeed " STR_FMT " finds nothing: the run was given %d values to feed",
+                     STR_ARG(i->name), count);
+  const literal *l = fed_literal(feeds->infeed[feeds->infeed_taken], wanted);
+  // A single array where a tuple of one is wanted.
+  if (!l && shape_is_tuple(wanted) && wanted->tuple_size == 1 &&
+      shape_compatible(feeds->infeed[feeds->infeed_taken]->shape, wanted->elements[0])) {
+    value *elements[1] = {0};
+    heddle_status status = value_borrow(&in->pool, feeds->infeed[feeds->infeed_taken++], &elements[0]);
+    return create_owned(in, i, wanted, status, elements, out);
+  }
+  if (!l) {
+    arena *scratch = arena_create();
+    heddle_status status =
+        status_at(HEDDLE_INVALID, i->where, "value %d of the infeed is %s, wanted %s", feeds->infeed_taken,
+                  shape_text(scratch, feeds->infeed[feeds->infeed_taken]->shape), shape_text(scratch, wanted));
+    arena_destroy(scratch);
+    return status;
+  }
+  feeds->infeed_taken++;
+  return value_borrow(&in->pool, l, out);
+}
+
+// (what came in, token)
+heddle_status eval_infeed(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  (void)operands;
+  if (!shape_is_tuple(i->shape) || i->shape->tuple_size != 2)
+    return interpreter_refuse(i, "a result other than (value, token)");
+  value *elements[2] = {0};
+  heddle_status status = take_infeed(in, i, i->shape->elements[0], &elements[0]);
+  if (status_is_ok(status)) status = create_token(in, i->shape->elements[1], &elements[1]);
+  return create_owned(in, i, i->shape, status, elements, out);
+}
+
+heddle_status eval_outfeed(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  eval_feeds *feeds = process_grid_feeds(in->process->grid);
+  if (feeds && feeds->arena) {
+    literal *copy;
+    TRY(value_to_literal(feeds->arena, operands[0], shape_copy(feeds->arena, operands[0]->shape), &copy));
+    vec_push(feeds->arena, &feeds->outfeed, copy);
+  }
+  return create_token(in, i->shape, out);
+}
+
+static heddle_status create_context(interpreter *in, const instruction *i, const shape *s, int64_t number,
+                                    value **out) {
+  if (!shape_is_array(s)) return create_token(in, s, out);
+  TRY(value_create(&in->pool, s, i->where, out));
+  memset((*out)->data, 0, (size_t)shape_byte_size(s));
+  literal view = {.shape = s, .data = (*out)->data};
+  if (shape_element_count(s) == 1 && dtype_is_integer(s->dtype)) literal_set_int(&view, 0, number);
+  return status_ok();
+}
+
+static bool is_transfer(const shape *s) { return shape_is_tuple(s) && s->tuple_size == 3; }
+
+// (operand, context, token)
+heddle_status eval_send(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  if (!is_transfer(i->shape)) return interpreter_refuse(i, "a result other than (value, context, token)");
+  process_send(in, i->attributes->channel_id, operands[0]);
+  value *elements[3] = {value_retain(operands[0])};
+  heddle_status status = create_context(in, i, i->shape->elements[1], 0, &elements[1]);
+  if (status_is_ok(status)) status = create_token(in, i->shape->elements[2], &elements[2]);
+  return create_owned(in, i, i->shape, status, elements, out);
+}
+
+heddle_status eval_send_done(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  (void)operands;
+  return create_token(in, i->shape, out);
+}
+
+// (no value yet, the place in the channel's queue, token)
+heddle_status eval_recv(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  (void)operands;
+  if (!is_transfer(i->shape) || i->shape->elements[1]->dtype != DTYPE_U32)
+    return interpreter_refuse(i, "a result other than (value, u32[], token)");
+  const int64_t place = process_reserve(in, i->attributes->channel_id);
+  value *elements[3] = {0};
+  heddle_status status = value_create_empty(&in->pool, i->shape->elements[0], &elements[0]);
+  if (status_is_ok(status)) status = create_context(in, i, i->shape->elements[1], place, &elements[1]);
+  if (status_is_ok(status)) status = create_token(in, i->shape->elements[2], &elements[2]);
+  return create_owned(in, i, i->shape, status, elements, out);
+}
+
+// (value, token)
+heddle_status eval_recv_done(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  if (!shape_is_tuple(i->shape) || i->shape->tuple_size != 2 || !is_transfer(operands[0]->shape))
+    return interpreter_refuse(i, "a result other than (value, token)");
+  const instruction *start = i->operands[0];
+  const int64_t id = start->opcode == HLO_RECV ? start->attributes->channel_id : i->attributes->channel_id;
+  value *elements[2] = {0};
+  TRY(process_receive(in, i, id, value_get_int(operands[0]->elements[1], 0), &elements[0]));
+  heddle_status status = status_ok();
+  if (!shape_compatible(elements[0]->shape, i->shape->elements[0])) {
+    arena *scratch = arena_create();
+    status = status_at(HEDDLE_INVALID, i->where, "what was sent is %s, wanted %s",
+                       shape_text(scratch, elements[0]->shape), shape_text(scratch, i->shape->elements[0]));
+    arena_destroy(scratch);
+  }
+  if (status_is_ok(status)) status = create_token(in, i->shape->elements[1], &elements[1]);
+  return create_owned(in, i, i->shape, status, elements, out);
+}
