@@ -342,8 +342,8 @@ bool mlir_found(mlir_parser *p, const char *wanted) {
   int size = p->tok.size > SHOWN ? SHOWN : (int)p->tok.size;
   if (p->kind == MLIR_END) return mlir_error(p, p->tok_offset, "found the end of the text, wanted %s", wanted);
   if (p->kind == MLIR_ERROR && p->problem) return mlir_error(p, p->tok_offset, "found %s", p->problem);
-  return mlir_error(p, p->tok_offset, "found '%.*s%s', wanted %s", size, p->tok.data,
-                    p->tok.size > SHOWN ? "..." : "", wanted);
+  return mlir_error(p, p->tok_offset, "found '%.*s%s', wanted %s", size, p->tok.data, p->tok.size > SHOWN ? "..." : "",
+                    wanted);
 }
 
 bool mlir_enter(mlir_parser *p) {

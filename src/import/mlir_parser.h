@@ -76,7 +76,8 @@ bool mlir_properties(mlir_parser *p, ir_attribute_list *list);
 bool mlir_attribute_dictionary(mlir_parser *p, ir_attribute_list *list);  // fails if there is none
 bool mlir_optional_attributes(mlir_parser *p, ir_attribute_list *list);   // nothing if there is none
 bool mlir_function_type(mlir_parser *p, const ir_type **out);             // (a, b) -> c or -> (c, d)
-bool mlir_add_attribute(mlir_parser *p, ir_attribute_list *list, size_t offset, str name, const ir_attribute *value);
+bool mlir_dims(mlir_parser *p, const ir_attribute **out);                 // [1, ?] as INTEGERS
+bool mlir_conv_dims(mlir_parser *p, const ir_attribute **out);            // [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]
 // ` loc(...)` if there is one; `out` is left alone otherwise.
 bool mlir_optional_location(mlir_parser *p, ir_location *out);
 
@@ -128,11 +129,22 @@ bool mlir_resource(mlir_parser *p, str *quoted);  // a resource's blob by the cu
 bool mlir_location(mlir_parser *p, ir_location *out);                   // loc(...), the word being current
 bool mlir_quantized_type(mlir_parser *p, const ir_type **out);          // behind !quant.uniform
 bool mlir_dialect_attribute(mlir_parser *p, const ir_attribute **out);  // #dialect.name<...>, #dialect<name ...>
-bool mlir_dense(mlir_parser *p, const ir_attribute **out);              // dense<...> : type
-bool mlir_dense_resource(mlir_parser *p, const ir_attribute **out);     // dense_resource<name> : type
-bool mlir_dense_array(mlir_parser *p, const ir_attribute **out);        // array<i64: 1, 2>
-bool mlir_number_attribute(mlir_parser *p, const ir_type *type, const ir_attribute **out);  // type: null if unknown
-bool mlir_dims(mlir_parser *p, const ir_attribute **out, char close);  // `1, ?]` behind the opening bracket
+// Literals behind their keyword; `type` is null if `: type` stands behind them.
+bool mlir_dense(mlir_parser *p, const ir_type *type, const ir_attribute **out);           // dense<...>
+bool mlir_dense_resource(mlir_parser *p, const ir_type *type, const ir_attribute **out);  // dense_resource<name>
+bool mlir_dense_array(mlir_parser *p, const ir_attribute **out);                          // array<i64: 1, 2>
+
+// A number whose type is not known yet.
+typedef struct mlir_number_text {
+  mlir_token kind;  // MLIR_INTEGER, MLIR_FLOAT; MLIR_WORD for true and false
+  bool is_negative;
+  str text;
+  size_t offset;
+} mlir_number_text;
+bool mlir_take_number(mlir_parser *p, mlir_number_text *out);
+// The bits of the number as an element of a literal of that (not complex) type; refused if it has no such value.
+bool mlir_number_bits(mlir_parser *p, const mlir_number_text *n, dtype t, uint64_t *out);
+bool mlir_number_attribute(mlir_parser *p, const ir_type *type, const ir_attribute **out);
 
 // Scopes of values: one for each region. An isolated one sees nothing of those around it.
 bool mlir_open_scope(mlir_parser *p, bool is_isolated);

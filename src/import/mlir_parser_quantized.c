@@ -11,8 +11,7 @@ static bool storage_type(mlir_parser *p, ir_quantization *q) {
   static const struct {
     const char *name;
     dtype dtype;
-  } unsigned_names[] = {
-      {"u2", DTYPE_U2}, {"u4", DTYPE_U4}, {"u8", DTYPE_U8}, {"u16", DTYPE_U16}, {"u32", DTYPE_U32}};
+  } unsigned_names[] = {{"u2", DTYPE_U2}, {"u4", DTYPE_U4}, {"u8", DTYPE_U8}, {"u16", DTYPE_U16}, {"u32", DTYPE_U32}};
   size_t offset = p->tok_offset;
   const ir_type *t;
   q->storage = DTYPE_INVALID;
@@ -104,8 +103,8 @@ typedef struct block_shape {
   int64_t dims[SHAPE_MAX_RANK];
 } block_shape;
 
-// `{{0.1, 0.2}, {0.3, 0.4}}` behind its first brace; depth counts braces around it. All lists at one depth must have the
-// same length.
+// `{{0.1, 0.2}, {0.3, 0.4}}` behind its first brace; depth counts braces around it. All lists at one depth must have
+// the same length.
 static bool nested_scales(mlir_parser *p, const ir_quantization *q, int depth, block_shape *s, scale_list *list) {
   int64_t count = 0;
   size_t offset = p->tok_offset;

@@ -195,8 +195,8 @@ bool mlir_function_type(mlir_parser *p, const ir_type **out) {
   type_list inputs = {0}, results = {0};
   ir_type *t = new_type(p, IR_TYPE_FUNCTION);
   if (!mlir_enter(p)) return false;
-  bool is_ok = mlir_expect(p, "(") && types_until(p, ")", &inputs) && mlir_expect(p, "->") &&
-               function_results(p, &results);
+  bool is_ok =
+      mlir_expect(p, "(") && types_until(p, ")", &inputs) && mlir_expect(p, "->") && function_results(p, &results);
   mlir_leave(p);
   t->count = inputs.size;
   t->types = inputs.data;
