@@ -75,6 +75,7 @@ static const custom_call_target targets[] = {
     {"mhlo.tan", .opcode = HLO_TAN},
     {"mhlo.topk", .run = custom_call_mhlo_top_k},
     {"shape_assertion", .run = custom_call_shape_assertion},
+    {"tridiagonal_solve_perturbed_ffi", .run = custom_call_lapack},
     {"xla.sdy.*", .run = identity},
     {"xla_buffer_python_cpu_callback", .refusal = host_callback},
     {"xla_ffi_*", .refusal = host_callback},

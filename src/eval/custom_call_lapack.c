@@ -1,7 +1,308 @@
-// Custom calls of LAPACK's routines.
+// Custom calls of LAPACK's routines: a routine's signature is laid over the call's operands and results, which have not
+// been verified; then its function runs once for each member of the batch, on columns in double.
+#include <lapacke.h>
+#include <pthread.h>
+
 #include "eval/custom_call.h"
+#include "eval/lapack.h"
+#include "eval/linear_algebra.h"
+
+// LAPACK counts elements of its workspaces, several times n², in 32 bits.
+enum { MAX_DIM = 16000 };
+
+// One item of a signature.
+typedef struct item {
+  char kind;         // T, R, C, A, i: an array; +: an option; w: a workspace; 0: the operand `source`
+  const char *dims;  // letters
+  int rank;
+  int source;
+  int option;
+  char *array;  // for one member of the batch
+} item;
+
+typedef struct lapack_call {
+  const instruction *instruction;
+  const lapack_routine *routine;
+  dtype type;  // of the call
+  lapack_arguments arguments;
+  bool known[26];  // dims
+  int batch_rank;  // -1: not yet known
+  const int64_t *batch_dims;
+  int operand_count, result_count;
+  item operands[16], results[LAPACK_MAX_ARRAYS];
+} lapack_call;
+
+static heddle_status refuse(const lapack_call *c, const char *what) {
+  return status_at(HEDDLE_INVALID, c->instruction->where, "%s", what);
+}
+
+static int read_items(const char *text, item *items) {
+  int count = 0;
+  for (; *text && *text != '>'; text += *text == ',') {
+    item *it = &items[count++];
+    *it = (item){.kind = *text, .source = -1};
+    if (*text >= '0' && *text <= '9') *it = (item){.kind = 0, .source = *text - '0'};
+    it->dims = ++text;
+    while (*text && *text != ',' && *text != '>') text++;
+    if (it->kind == '+') it->option = it->dims[0];
+    else it->rank = (int)(text - it->dims);
+  }
+  return count;
+}
+
+static dtype type_of(const lapack_call *c, char kind) {
+  const bool is_double = c->type == DTYPE_F64 || c->type == DTYPE_C128;
+  if (kind == 'i') return DTYPE_S32;
+  if (kind == 'R') return is_double ? DTYPE_F64 : DTYPE_F32;
+  if (kind == 'C') return is_double ? DTYPE_C128 : DTYPE_C64;
+  return c->type;
+}
+
+// Whether an array has the item's type and dims; dims seen for the first time become known.
+static bool fits(lapack_call *c, const item *it, const shape *s) {
+  if (!shape_is_array(s) || s->dtype != type_of(c, it->kind)) return false;
+  if (it->kind == 'A') return s->rank == 0;
+  const int batch_rank = s->rank - it->rank;
+  if (c->batch_rank < 0 && batch_rank >= 0) {
+    c->batch_rank = batch_rank;
+    c->batch_dims = s->dims;
+  }
+  if (batch_rank < 0 || batch_rank != c->batch_rank) return false;
+  for (int d = 0; d < batch_rank; d++)
+    if (s->dims[d] != c->batch_dims[d]) return false;
+  for (int k = 0; k < it->rank; k++) {
+    const int letter = it->dims[k] - 'a';
+    const int64_t size = s->dims[batch_rank + k];
+    if (size > MAX_DIM || (c->known[letter] && c->arguments.dims[letter] != size)) return false;
+    c->known[letter] = true;
+    c->arguments.dims[letter] = (int32_t)size;
+  }
+  return true;
+}
+
+// r and p follow from m and n.
+static void derive_dims(lapack_call *c) {
+  int32_t *dims = c->arguments.dims, *n = &dims['n' - 'a'], *m = &dims['m' - 'a'];
+  dims['r' - 'a'] = *m < *n ? *m : *n;
+  dims['p' - 'a'] = *n > 0 ? *n - 1 : 0;
+  c->known['r' - 'a'] = c->known['p' - 'a'] = true;
+}
+
+static heddle_status check_shapes(lapack_call *c) {
+  const instruction *i = c->instruction;
+  const shape *result = i->shape;
+  const int results = shape_is_tuple(result) ? result->tuple_size : 1;
+  if (i->operand_count != c->operand_count || results != c->result_count)
+    return status_at(HEDDLE_INVALID, i->where, "found %d operands and %d results, wanted %d and %d", i->operand_count,
+                     results, c->operand_count, c->result_count);
+  for (int k = 0; k < c->operand_count; k++) {
+    const shape *s = i->operands[k]->shape;
+    const bool is_option = c->operands[k].kind == '+';
+    const bool fine = is_option ? shape_is_scalar(s) && dtype_is_integer(s->dtype) : fits(c, &c->operands[k], s);
+    if (!fine) return status_at(HEDDLE_INVALID, i->where, "operand %d does not have the routine's type and sizes", k);
+  }
+  derive_dims(c);
+  for (int k = 0; k < c->result_count; k++) {
+    const item *it = &c->results[k];
+    const shape *s = shape_is_tuple(result) ? result->elements[k] : result;
+    int array = 0, operand = 0;  // operand number `source`, options not counted
+    while (it->kind == 0 && (c->operands[operand].kind == '+' || array++ < it->source)) operand++;
+    const bool fine = it->kind == 'w' ? shape_is_array(s)
+                      : it->kind == 0 ? shape_compatible(s, i->operands[operand]->shape)
+                                      : fits(c, it, s);
+    if (!fine) return status_at(HEDDLE_INVALID, i->where, "result %d does not have the routine's type and sizes", k);
+  }
+  return status_ok();
+}
+
+// An option, its name in backend_config, the letters it may be (null: a number), and in the older form the letter for
+// 0, 1 and 2 (null: the operand is the letter).
+typedef struct lapack_option {
+  char letter;
+  const char *name, *letters, *numbered;
+} lapack_option;
+
+static const lapack_option lapack_options[] = {
+    {'D', "diag", "NU", "NU"},      {'F', "full_matrices", NULL, NULL}, {'G', "compute_uv", NULL, NULL},
+    {'J', "mode", "VN", NULL},      {'L', "compute_left", "VN", NULL},  {'M', "mode", "ASN", NULL},
+    {'O', "sort", "NS", NULL},      {'R', "compute_right", "VN", NULL}, {'S', "side", "LR", "RL"},
+    {'T', "trans_x", "NTC", "NTC"}, {'U', "uplo", "LU", "UL"},          {'e', "left", NULL, NULL},
+    {'h', "high", NULL, NULL},      {'l', "low", NULL, NULL},           {'t', "transpose", NULL, NULL},
+};
+
+static heddle_status set_option(lapack_call *c, int letter, bool is_numbered, int64_t given) {
+  const lapack_option *o = lapack_options;
+  while (o->letter != letter) o++;
+  if (is_numbered && o->numbered) given = given >= 0 && given < (int64_t)strlen(o->numbered) ? o->numbered[given] : 0;
+  const bool fine = o->letters ? given > 0 && given < 128 && strchr(o->letters, (int)given)
+                               : given >= INT32_MIN && given <= INT32_MAX;
+  if (!fine)
+    return status_at(HEDDLE_INVALID, c->instruction->where, "found %lld for %s, wanted %s", (long long)given, o->name,
+                     o->letters ? o->letters : "a small number");
+  c->arguments.options[letter] = (int32_t)given;
+  return status_ok();
+}
+
+static heddle_status set_options(lapack_call *c, value *const *operands) {
+  int32_t *options = c->arguments.options;
+  options['J'] = 'V';
+  for (const char *letter = c->routine->options; *letter; letter++) {
+    const lapack_option *o = lapack_options;
+    while (o->letter != *letter) o++;
+    int64_t given;
+    if (!custom_call_int(c->instruction, o->name, &given))
+      return status_at(HEDDLE_INVALID, c->instruction->where, "backend_config has no %s", o->name);
+    TRY(set_option(c, *letter, false, given));
+  }
+  for (int k = 0; k < c->operand_count; k++)
+    if (c->operands[k].kind == '+' && c->operands[k].option != '.')
+      TRY(set_option(c, c->operands[k].option, true, value_get_int(operands[k], 0)));
+  if (!c->routine->is_ffi) options['M'] = !options['G'] ? 'N' : options['F'] ? 'A' : 'S';
+  return status_ok();
+}
+
+// Rows and columns of one member's array, and its bytes.
+static int64_t rows_of(const lapack_call *c, const item *it) {
+  return it->rank > 0 ? lapack_dim(&c->arguments, it->dims[0]) : 1;
+}
+
+static int64_t columns_of(const lapack_call *c, const item *it) {
+  return it->rank > 1 ? lapack_dim(&c->arguments, it->dims[1]) : 1;
+}
+
+static int64_t bytes_of(const lapack_call *c, const item *it) {
+  if (it->kind == '+' || it->kind == 'w' || it->kind == 0) return 0;
+  const int64_t size = it->kind == 'i' ? 4 : wide_size(type_of(c, it->kind));
+  const int64_t bytes = rows_of(c, it) * columns_of(c, it) * size;
+  return (bytes + 63) / 64 * 64 + 64;
+}
+
+// Gives every array its part of the room, or counts the bytes if there is none yet.
+static int64_t place_arrays(lapack_call *c, char *room) {
+  lapack_arguments *x = &c->arguments;
+  int64_t bytes = 0;
+  for (int k = 0, array = 0; k < c->operand_count; k++) {
+    item *it = &c->operands[k];
+    if (it->kind == '+') continue;
+    if (room) x->in[array++] = it->array = room + bytes;
+    bytes += bytes_of(c, it);
+  }
+  for (int k = 0; k < c->result_count; k++) {
+    item *it = &c->results[k];
+    if (room && it->kind == 0) it->array = x->in[it->source];
+    else if (room && it->kind != 'w') x->out[k] = it->array = room + bytes;
+    bytes += bytes_of(c, it);
+  }
+  return bytes;
+}
+
+static void load(const lapack_call *c, const item *it, const value *v, int64_t index) {
+  const int64_t rows = rows_of(c, it), columns = columns_of(c, it);
+  if (it->kind == '+') return;
+  if (it->kind == 'i') memcpy(it->array, (const int32_t *)v->data + index * rows, (size_t)rows * sizeof(int32_t));
+  else linear_algebra_load(v, it->kind == 'A' ? 0 : index, rows, columns, it->array);
+}
+
+static void store(const lapack_call *c, const item *it, value *v, int64_t index) {
+  int operand = 0, array = 0;
+  while (it->kind == 0 && (c->operands[operand].kind == '+' || array++ < it->source)) operand++;
+  const item *like = it->kind == 0 ? &c->operands[operand] : it;
+  const int64_t rows = rows_of(c, like), columns = columns_of(c, like);
+  if (like->kind == 'w') return;
+  if (like->kind == 'i') memcpy((int32_t *)v->data + index * rows, it->array, (size_t)rows * sizeof(int32_t));
+  else linear_algebra_store(v, index, rows, columns, it->array);
+}
+
+// LAPACKE counts its first argument, the order of elements, among those it finds wrong.
+static void set_info(const lapack_call *c, int status) {
+  for (int k = c->result_count - 1; k >= 0; k--) {
+    if (c->results[k].kind != 'i' || c->results[k].rank) continue;
+    *(int32_t *)(void *)c->results[k].array = status < 0 ? status + 1 : status;
+    return;
+  }
+}
+
+static heddle_status run_member(lapack_call *c, value *const *operands, int64_t index, value **results) {
+  for (int k = 0; k < c->operand_count; k++) load(c, &c->operands[k], operands[k], index);
+  for (int k = 0; k < c->result_count; k++)
+    if (c->arguments.out[k]) memset(c->arguments.out[k], 0, (size_t)bytes_of(c, &c->results[k]));
+  int status = 0;
+  const char *problem = c->routine->run(&c->arguments, &status);
+  if (problem) return refuse(c, problem);
+  if (status == LAPACK_WORK_MEMORY_ERROR || status == LAPACK_TRANSPOSE_MEMORY_ERROR)
+    return status_at(HEDDLE_OUT_OF_MEMORY, c->instruction->where, "no memory for LAPACK's workspace");
+  set_info(c, status);
+  for (int k = 0; k < c->result_count; k++) store(c, &c->results[k], results[k], index);
+  return status_ok();
+}
+
+static heddle_status run_batch(interpreter *in, lapack_call *c, value *const *operands, value **results) {
+  const shape *s = c->instruction->shape;
+  for (int k = 0; k < c->result_count; k++) {
+    TRY(value_create(&in->pool, shape_is_tuple(s) ? s->elements[k] : s, c->instruction->where, &results[k]));
+    memset(results[k]->data, 0, (size_t)shape_byte_size(results[k]->shape));
+  }
+  int64_t members = 1;
+  for (int d = 0; d < c->batch_rank; d++) members *= c->batch_dims[d];
+  const int64_t bytes = place_arrays(c, NULL);
+  const shape room_shape = {.dtype = DTYPE_U8, .rank = 1, .dims = &bytes};
+  value *room;
+  TRY(value_create(&in->pool, &room_shape, c->instruction->where, &room));
+  place_arrays(c, room->data);
+  heddle_status status = status_ok();
+  for (int64_t k = 0; k < members && status_is_ok(status); k++) status = run_member(c, operands, k, results);
+  value_release(room);
+  return status;
+}
+
+static bool ends_with(str s, const char *end) {
+  const size_t n = strlen(end);
+  return s.size >= n && memcmp(s.data + s.size - n, end, n) == 0;
+}
+
+static const lapack_routine *routine_of(str name, bool is_ffi, dtype type) {
+  const char kind = dtype_is_complex(type) ? 'c' : 'r';
+  for (const lapack_routine *r = lapack_routines; r->name; r++)
+    if (r->is_ffi == is_ffi && (r->kind == kind || r->kind == 'x') && str_is(name, r->name)) return r;
+  return NULL;
+}
+
+// Takes the target apart: lapack_sgetrf_ffi is getrf on f32.
+static heddle_status find_routine(const instruction *i, lapack_call *c) {
+  static const char letters[] = "sdcz";
+  static const dtype types[] = {DTYPE_F32, DTYPE_F64, DTYPE_C64, DTYPE_C128};
+  str name = i->attributes->custom_call_target;
+  const bool is_ffi = ends_with(name, "_ffi");
+  if (is_ffi) name.size -= 4;
+  const size_t prefix = str_starts_with(name, "lapack_") ? 7 : str_starts_with(name, "blas_") ? 5 : 0;
+  name = (str){name.data + prefix, name.size - prefix};
+  if (!prefix) {
+    c->type = i->operand_count ? i->operands[0]->shape->dtype : DTYPE_INVALID;
+  } else if (name.size > 1 && name.data[0] && strchr(letters, name.data[0])) {
+    c->type = types[strchr(letters, name.data[0]) - letters];
+    name = (str){name.data + 1, name.size - 1};
+  }
+  c->routine = routine_of(name, is_ffi, c->type);
+  if (!c->routine) return interpreter_refuse(i, "the routine is unknown");
+  c->arguments.is_complex = dtype_is_complex(c->type);
+  return status_ok();
+}
+
+// LAPACKE would refuse NaN, which here goes its way through the routine.
+static void allow_nan(void) { LAPACKE_set_nancheck(0); }
 
 heddle_status custom_call_lapack(interpreter *in, const instruction *i, value *const *operands, value **out) {
-  (void)in, (void)operands, (void)out;
-  return interpreter_refuse(i, "LAPACK's routines");
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, allow_nan);
+  lapack_call c = {.instruction = i, .batch_rank = -1};
+  TRY(find_routine(i, &c));
+  c.operand_count = read_items(c.routine->signature, c.operands);
+  c.result_count = read_items(strchr(c.routine->signature, '>') + 1, c.results);
+  TRY(check_shapes(&c));
+  TRY(set_options(&c, operands));
+  value *results[LAPACK_MAX_ARRAYS] = {0};
+  heddle_status status = run_batch(in, &c, operands, results);
+  if (status_is_ok(status)) return custom_call_results(in, i, c.result_count, results, out);
+  for (int k = 0; k < c.result_count; k++) value_release(results[k]);
+  return status;
 }

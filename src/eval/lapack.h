@@ -1,0 +1,68 @@
+// LAPACK's routines on one member of a batch: how custom calls hand them their operands. Internal to eval.
+//
+// All arrays are column-major and wide: double or double complex as the call's type is real or complex; int32_t for
+// the routines' integers. Results that the signature draws from an operand are left in that operand's array.
+#ifndef HEDDLE_EVAL_LAPACK_H_
+#define HEDDLE_EVAL_LAPACK_H_
+
+#include <complex.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LAPACK_MAX_ARRAYS = 8 };
+
+typedef struct lapack_arguments {
+  bool is_complex;
+  // Dims and options by the letters of the signature.
+  int32_t dims[26];      // 'a' … 'z'
+  int32_t options[128];  // a letter of LAPACK's (uplo, …) or a number, by the option's letter
+  void *in[LAPACK_MAX_ARRAYS];
+  void *out[LAPACK_MAX_ARRAYS];
+} lapack_arguments;
+
+static inline int32_t lapack_dim(const lapack_arguments *x, char letter) { return x->dims[letter - 'a']; }
+
+// Runs on checked sizes. What is wrong with the arguments, or null; `status` is what LAPACKE returned, which becomes
+// the routine's info: the last of the results that are one s32.
+typedef const char *(*lapack_routine_fn)(lapack_arguments *x, int *status);
+
+// How a routine is called. An item of `signature` is a letter for the element type and one for each dim behind the
+// batch's: T the call's type, R its real part, C complex, i s32. The same letter is the same size everywhere;
+// r is min(m, n), p is n - 1. `A` is one number of the call's type for all of the batch. `+X` among the operands is a
+// scalar that says option X, `+.` one that says nothing new; among the results `w` is a workspace, whose contents
+// nobody reads, and a digit the operand that was overwritten.
+typedef struct lapack_routine {
+  const char *name;  // lapack_[sdcz]NAME
+  char kind;         // 'r' only real, 'c' only complex types, 'x' both
+  bool is_ffi;       // the names that end in _ffi take options from backend_config, the older ones from operands
+  const char *signature;
+  const char *options;  // by their letters; FFI only
+  lapack_routine_fn run;
+} lapack_routine;
+
+// The rows of the older form follow those of FFI. Ends with a null name.
+extern const lapack_routine lapack_routines[];
+
+// lapack_factor.c
+const char *lapack_getrf(lapack_arguments *x, int *status);
+const char *lapack_geqrf(lapack_arguments *x, int *status);
+const char *lapack_geqp3(lapack_arguments *x, int *status);
+const char *lapack_orgqr(lapack_arguments *x, int *status);
+const char *lapack_ormqr(lapack_arguments *x, int *status);
+const char *lapack_potrf(lapack_arguments *x, int *status);
+const char *lapack_trsm(lapack_arguments *x, int *status);
+const char *lapack_scaled_trsm(lapack_arguments *x, int *status);
+const char *lapack_gtsv(lapack_arguments *x, int *status);
+const char *lapack_gtsv_regular(lapack_arguments *x, int *status);
+const char *lapack_gehrd(lapack_arguments *x, int *status);
+const char *lapack_sytrd(lapack_arguments *x, int *status);
+// lapack_eigen.c
+const char *lapack_syevd(lapack_arguments *x, int *status);
+const char *lapack_geev(lapack_arguments *x, int *status);
+const char *lapack_old_geev(lapack_arguments *x, int *status);
+const char *lapack_gees(lapack_arguments *x, int *status);
+const char *lapack_old_gees(lapack_arguments *x, int *status);
+const char *lapack_gesdd(lapack_arguments *x, int *status);
+const char *lapack_gesvd(lapack_arguments *x, int *status);
+
+#endif
