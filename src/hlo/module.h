@@ -87,6 +87,8 @@ void computation_set_root(computation *c, instruction *i);
 // Operands before users, stable with respect to textual order. HEDDLE_INVALID naming an instruction on a cycle. Control
 // predecessors count as operands.
 heddle_status computation_post_order(arena *a, const computation *c, instruction_list *out);
+// Puts the textual order into that order: rewrites append what they make behind its users.
+heddle_status computation_sort(arena *scratch, computation *c);
 
 void instruction_set_operand(instruction *i, int index, instruction *to);
 void instruction_set_called(instruction *i, int count, computation *const *called);

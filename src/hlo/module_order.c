@@ -70,6 +70,13 @@ heddle_status computation_post_order(arena *a, const computation *c, instruction
   return status;
 }
 
+heddle_status computation_sort(arena *scratch, computation *c) {
+  instruction_list order;
+  TRY(computation_post_order(scratch, c, &order));
+  memcpy(c->instructions.data, order.data, (size_t)order.size * sizeof *order.data);
+  return status_ok();
+}
+
 typedef struct computation_frame {
   computation *computation;
   int instruction, called;  // the next call to look at

@@ -1,17 +1,42 @@
 // The one list of HLO passes; its order is the pipeline.
 //
-// Calls go first: what follows sees one computation. Dead code goes last, since every pass may leave some.
+// Calls go first: what follows sees one computation. Then the forms that only some front ends write are brought to the
+// ones that code generation takes. Tuples are simplified when nobody makes new ones; dead code goes last, since every
+// pass may leave some.
 #include "opt/pass.h"
 
 #include "hlo/text.h"
+#include "opt/batch_norm_expander.h"
 #include "opt/call_inliner.h"
+#include "opt/cbrt_expander.h"
 #include "opt/dead_code.h"
+#include "opt/dynamic_shapes.h"
+#include "opt/erf_expander.h"
+#include "opt/gather_simplifier.h"
+#include "opt/logistic_expander.h"
+#include "opt/map_inliner.h"
+#include "opt/scatter_simplifier.h"
+#include "opt/tuple_flattening.h"
+#include "opt/tuple_simplifier.h"
+#include "opt/zero_sized.h"
 
 static heddle_status inline_all(module *m) { return call_inliner_run(m, NULL); }
 
 const opt_pass opt_passes[] = {
-    {"call-inliner", "calls and fusions become the bodies they call", inline_all},
-    {"dead-code", "what no result depends on goes, and so do computations nobody calls", dead_code_run},
+    {"call-inliner", "calls and fusions become the bodies they call", inline_all, false},
+    {"map-inliner", "maps become the operations of their body on whole arrays", map_inliner_run, false},
+    {"batch-norm-expander", "batch norms become reductions and arithmetic", batch_norm_expander_run, false},
+    {"dynamic-shapes", "sizes that are known make dynamic dims static", dynamic_shapes_run, false},
+    {"gather-simplifier", "gathers take a list of index vectors and give a list of windows", gather_simplifier_run,
+     false},
+    {"scatter-simplifier", "scatters take lists of index vectors and of windows", scatter_simplifier_run, false},
+    {"logistic-expander", "logistic becomes 1 / (1 + exp(-x))", logistic_expander_run, true},
+    {"erf-expander", "erf up to f32 becomes a rational function", erf_expander_run, true},
+    {"cbrt-expander", "cbrt becomes exponential and logarithm", cbrt_expander_run, true},
+    {"tuple-flattening", "called computations take and give tuples one level deep", tuple_flattening_run, false},
+    {"tuple-simplifier", "elements of tuples made here are used directly", tuple_simplifier_run, false},
+    {"zero-sized", "arrays without elements become constants", zero_sized_run, false},
+    {"dead-code", "what no result depends on goes, and so do computations nobody calls", dead_code_run, false},
     {0},
 };
 
@@ -21,9 +46,22 @@ const opt_pass *opt_pass_find(str name) {
   return NULL;
 }
 
+// Callees in front of callers, operands in front of users.
+static heddle_status sort(module *m) {
+  arena *scratch = arena_create();
+  computation **order;
+  int count = 0;
+  heddle_status s = module_call_order(scratch, m, &order, &count);
+  if (status_is_ok(s)) memcpy(m->computations.data, order, (size_t)count * sizeof *order);
+  for (int c = 0; c < count && status_is_ok(s); c++) s = computation_sort(scratch, m->computations.data[c]);
+  arena_destroy(scratch);
+  return s;
+}
+
 heddle_status opt_run(module *m, const opt_pass *const *passes, int count, opt_observer observer, void *argument) {
   for (int i = 0; i < count; i++) {
     heddle_status s = passes[i]->run(m);
+    if (status_is_ok(s)) s = sort(m);
     if (status_is_ok(s)) s = module_verify(m);
     if (!status_is_ok(s)) return status_context(s, "in HLO pass %s", passes[i]->name);
     if (observer) observer(argument, passes[i], m);
@@ -34,6 +72,7 @@ heddle_status opt_run(module *m, const opt_pass *const *passes, int count, opt_o
 heddle_status opt_run_pipeline(module *m, opt_observer observer, void *argument) {
   const opt_pass *passes[sizeof opt_passes / sizeof *opt_passes];
   int count = 0;
-  for (const opt_pass *p = opt_passes; p->name; p++) passes[count++] = p;
+  for (const opt_pass *p = opt_passes; p->name; p++)
+    if (!p->on_request) passes[count++] = p;
   return opt_run(m, passes, count, observer, argument);
 }

@@ -8,6 +8,7 @@ typedef struct opt_pass {
   const char *name;  // as hlo-opt --passes spells it: "call-inliner"
   const char *summary;
   heddle_status (*run)(module *m);  // in place
+  bool on_request;                  // not in the pipeline: for code generators that lack the operation
 } opt_pass;
 
 // Every pass there is, in the order in which the pipeline runs them; ends with a row whose name is null.
@@ -17,11 +18,12 @@ const opt_pass *opt_pass_find(str name);  // null if there is none
 // Told about the module after each pass; for prints.
 typedef void (*opt_observer)(void *argument, const opt_pass *pass, const module *m);
 
-// Runs the passes in order and verifies the module after each; errors name the pass.
+// Runs the passes in order. After each, instructions stand behind their operands again and the module is verified;
+// errors name the pass.
 heddle_status opt_run(module *m, const opt_pass *const *passes, int count, opt_observer observer, void *argument);
 
-// The pipeline: all of opt_passes in order. run_hlo_module runs it unless told not to; planning inlines calls by
-// itself.
+// The pipeline: all of opt_passes in order but those on request. run_hlo_module runs it unless told not to; planning
+// inlines calls by itself.
 heddle_status opt_run_pipeline(module *m, opt_observer observer, void *argument);
 
 #endif

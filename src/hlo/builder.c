@@ -1,0 +1,157 @@
+// Adding instructions to a computation.
+#include "hlo/builder.h"
+
+#include "hlo/text.h"
+
+builder builder_for(const instruction *origin) {
+  return (builder){origin->parent->module->arena, origin->parent, origin};
+}
+
+static void describe(const builder *b, instruction *i) {
+  if (!b->origin) return;
+  i->where = b->origin->where;
+  const str *metadata = attributes_raw(b->origin->attributes, "metadata");
+  if (!metadata) return;
+  attributes_add_raw(b->arena, i->attributes, STR("metadata"), *metadata);
+  attributes_mark(i->attributes, HLO_ATTRIBUTE_METADATA);
+}
+
+instruction *builder_add(const builder *b, hlo_opcode opcode, const shape *s, int count, instruction *const *operands) {
+  instruction *i = computation_add(b->computation, opcode, STR(""), s, count, operands);
+  describe(b, i);
+  return i;
+}
+
+// By the opcode's rule. Operands that do not fit are the verifier's to report; until then the shape stays.
+static instruction *infer(const builder *b, instruction *i) {
+  heddle_status_free(shape_infer(b->arena, i, &i->shape));
+  return i;
+}
+
+instruction *builder_unary(const builder *b, hlo_opcode opcode, instruction *x) {
+  return infer(b, builder_add(b, opcode, x->shape, 1, &x));
+}
+
+instruction *builder_binary(const builder *b, hlo_opcode opcode, instruction *x, instruction *y) {
+  return infer(b, builder_add(b, opcode, x->shape, 2, (instruction *[]){x, y}));
+}
+
+instruction *builder_select(const builder *b, instruction *p, instruction *on_true, instruction *on_false) {
+  return builder_add(b, HLO_SELECT, on_true->shape, 3, (instruction *[]){p, on_true, on_false});
+}
+
+instruction *builder_compare(const builder *b, instruction *x, instruction *y, comparison_direction direction) {
+  const shape *s = shape_with_dtype(b->arena, x->shape, DTYPE_PRED);
+  instruction *i = builder_add(b, HLO_COMPARE, s, 2, (instruction *[]){x, y});
+  i->attributes->direction = direction;
+  attributes_mark(i->attributes, HLO_ATTRIBUTE_DIRECTION);
+  return i;
+}
+
+instruction *builder_convert(const builder *b, instruction *x, dtype to) {
+  if (x->shape->dtype == to) return x;
+  return builder_add(b, HLO_CONVERT, shape_with_dtype(b->arena, x->shape, to), 1, &x);
+}
+
+instruction *builder_constant(const builder *b, literal *value) {
+  instruction *i = builder_add(b, HLO_CONSTANT, value->shape, 0, NULL);
+  i->literal = value;
+  return i;
+}
+
+// Room for one element; like all small allocations it does not fail.
+static literal *scalar_literal(arena *a, dtype t) {
+  literal *value = arena_new(a, literal);
+  value->shape = shape_scalar(a, t);
+  value->data = arena_alloc(a, (size_t)dtypes[t].bytes);
+  return value;
+}
+
+instruction *builder_scalar(const builder *b, dtype t, double value) {
+  literal *x = scalar_literal(b->arena, t);
+  literal_set_double(x, 0, value);
+  return builder_constant(b, x);
+}
+
+instruction *builder_scalar_int(const builder *b, dtype t, int64_t value) {
+  literal *x = scalar_literal(b->arena, t);
+  literal_set_int(x, 0, value);
+  return builder_constant(b, x);
+}
+
+instruction *builder_like(const builder *b, const instruction *like, double value) {
+  instruction *scalar = builder_scalar(b, like->shape->dtype, value);
+  return like->shape->rank == 0 ? scalar : builder_broadcast(b, scalar, like->shape, 0, NULL);
+}
+
+instruction *builder_iota(const builder *b, dtype t, int rank, const int64_t *dims, int64_t dimension) {
+  instruction *i = builder_add(b, HLO_IOTA, shape_array(b->arena, t, rank, dims), 0, NULL);
+  i->attributes->iota_dimension = dimension;
+  attributes_mark(i->attributes, HLO_ATTRIBUTE_IOTA_DIMENSION);
+  return i;
+}
+
+static void set_dimensions(const builder *b, instruction *i, int count, const int64_t *dimensions) {
+  int64_t *copy = arena_array(b->arena, int64_t, count);
+  if (count) memcpy(copy, dimensions, (size_t)count * sizeof *copy);
+  i->attributes->dimensions = (int_list){copy, count};
+  attributes_mark(i->attributes, HLO_ATTRIBUTE_DIMENSIONS);
+}
+
+instruction *builder_broadcast(const builder *b, instruction *x, const shape *s, int count, const int64_t *dimensions) {
+  instruction *i = builder_add(b, HLO_BROADCAST, shape_array(b->arena, x->shape->dtype, s->rank, s->dims), 1, &x);
+  set_dimensions(b, i, count, dimensions);
+  return i;
+}
+
+instruction *builder_reshape(const builder *b, instruction *x, int rank, const int64_t *dims) {
+  return builder_add(b, HLO_RESHAPE, shape_array(b->arena, x->shape->dtype, rank, dims), 1, &x);
+}
+
+instruction *builder_transpose(const builder *b, instruction *x, const int64_t *permutation) {
+  int64_t dims[SHAPE_MAX_RANK];
+  bool is_identity = true;
+  for (int k = 0; k < x->shape->rank; k++) {
+    dims[k] = x->shape->dims[permutation[k]];
+    is_identity &= permutation[k] == k;
+  }
+  if (is_identity) return x;
+  instruction *i = builder_add(b, HLO_TRANSPOSE, shape_array(b->arena, x->shape->dtype, x->shape->rank, dims), 1, &x);
+  set_dimensions(b, i, x->shape->rank, permutation);
+  return i;
+}
+
+instruction *builder_concatenate(const builder *b, int count, instruction *const *operands, int64_t dimension) {
+  instruction *i = builder_add(b, HLO_CONCATENATE, operands[0]->shape, count, operands);
+  set_dimensions(b, i, 1, &dimension);
+  return infer(b, i);
+}
+
+instruction *builder_tuple(const builder *b, int count, instruction *const *elements) {
+  const shape **shapes = arena_array(b->arena, const shape *, count);
+  for (int k = 0; k < count; k++) shapes[k] = elements[k]->shape;
+  return builder_add(b, HLO_TUPLE, shape_tuple(b->arena, count, shapes), count, elements);
+}
+
+instruction *builder_element(const builder *b, instruction *tuple, int index) {
+  instruction *i = builder_add(b, HLO_GET_TUPLE_ELEMENT, tuple->shape->elements[index], 1, &tuple);
+  i->attributes->index = index;
+  attributes_mark(i->attributes, HLO_ATTRIBUTE_INDEX);
+  return i;
+}
+
+instruction *builder_reduce(const builder *b, instruction *x, instruction *init, int count, const int64_t *dimensions,
+                            computation *computation) {
+  instruction *i = builder_add(b, HLO_REDUCE, x->shape, 2, (instruction *[]){x, init});
+  set_dimensions(b, i, count, dimensions);
+  instruction_set_called(i, 1, &computation);
+  return infer(b, i);
+}
+
+computation *builder_binary_computation(const builder *b, hlo_opcode opcode, dtype t) {
+  computation *c = module_add_computation(b->computation->module, str_from(hlo_op_text(opcode)));
+  const shape *s = shape_scalar(b->arena, t);
+  instruction *x = computation_add_parameter(c, 0, STR("x"), s), *y = computation_add_parameter(c, 1, STR("y"), s);
+  computation_set_root(c, computation_add(c, opcode, STR(""), s, 2, (instruction *[]){x, y}));
+  return c;
+}

@@ -1,0 +1,46 @@
+// Adding instructions to a computation with little text: shapes by the opcode's rule, place and metadata of the
+// instruction they stand for.
+//
+// Unless said otherwise, operands must fit each other; nothing here fails. Shapes made have the default layout.
+#ifndef HEDDLE_HLO_BUILDER_H_
+#define HEDDLE_HLO_BUILDER_H_
+
+#include "hlo/module.h"
+
+typedef struct builder {
+  arena *arena;               // the module's
+  computation *computation;   // gets the instructions, at its end
+  const instruction *origin;  // whose place and metadata they take; may be null
+} builder;
+
+builder builder_for(const instruction *origin);  // into the computation of `origin`
+
+instruction *builder_add(const builder *b, hlo_opcode opcode, const shape *s, int count, instruction *const *operands);
+// Elementwise: the shape is the first operand's, but for complex, real, imag, compare and the like.
+instruction *builder_unary(const builder *b, hlo_opcode opcode, instruction *x);
+instruction *builder_binary(const builder *b, hlo_opcode opcode, instruction *x, instruction *y);
+instruction *builder_select(const builder *b, instruction *p, instruction *on_true, instruction *on_false);
+instruction *builder_compare(const builder *b, instruction *x, instruction *y, comparison_direction direction);
+instruction *builder_convert(const builder *b, instruction *x, dtype to);  // x itself if it is of that type
+
+instruction *builder_constant(const builder *b, literal *value);
+instruction *builder_scalar(const builder *b, dtype t, double value);
+instruction *builder_scalar_int(const builder *b, dtype t, int64_t value);
+// The scalar spread over like's dims, of like's type.
+instruction *builder_like(const builder *b, const instruction *like, double value);
+instruction *builder_iota(const builder *b, dtype t, int rank, const int64_t *dims, int64_t dimension);
+
+// `dimensions[k]` is the dim of `s` that dim k of x becomes; the element type is x's.
+instruction *builder_broadcast(const builder *b, instruction *x, const shape *s, int count, const int64_t *dimensions);
+instruction *builder_reshape(const builder *b, instruction *x, int rank, const int64_t *dims);
+instruction *builder_transpose(const builder *b, instruction *x, const int64_t *permutation);  // x itself if identity
+instruction *builder_concatenate(const builder *b, int count, instruction *const *operands, int64_t dimension);
+instruction *builder_tuple(const builder *b, int count, instruction *const *elements);
+instruction *builder_element(const builder *b, instruction *tuple, int index);  // get-tuple-element
+// Reduces over `dimensions` with `computation` of two scalars.
+instruction *builder_reduce(const builder *b, instruction *x, instruction *init, int count, const int64_t *dimensions,
+                            computation *computation);
+// A new computation (x, y) -> opcode(x, y) of scalars.
+computation *builder_binary_computation(const builder *b, hlo_opcode opcode, dtype t);
+
+#endif

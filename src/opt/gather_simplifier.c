@@ -1,0 +1,88 @@
+// Gather simplifier: general gather -> transpose, canonical gather, transpose, reshape.
+//
+// The operand is transposed so that the indexed dims come first, in the order of the index vector; the windows are
+// transposed back, lose the dims that are collapsed, and their list becomes the batch dims again.
+#include "opt/gather_simplifier.h"
+
+#include "opt/index_vectors.h"
+#include "opt/rewrite.h"
+
+static index_reading reading_of(const hlo_attributes *x) {
+  return (index_reading){x->index_vector_dim, x->start_index_map, x->start_indices_batching_dims,
+                         x->operand_batching_dims};
+}
+
+static bool is_canonical(const instruction *gather) {
+  const hlo_attributes *x = gather->attributes;
+  const index_reading r = reading_of(x);
+  if (!index_vectors_are_canonical(gather->operands[1], &r) || x->collapsed_slice_dims.size > 0) return false;
+  for (int k = 0; k < x->offset_dims.size; k++)
+    if (x->offset_dims.data[k] != k + 1) return false;
+  return true;
+}
+
+static bool lists(int_list dims, int64_t dim) {
+  for (int k = 0; k < dims.size; k++)
+    if (dims.data[k] == dim) return true;
+  return false;
+}
+
+// The canonical gather: windows [count, sizes in the transposed operand's order].
+static instruction *gather_windows(const builder *b, const instruction *gather, const index_vectors *v,
+                                   const int64_t *order) {
+  const hlo_attributes *x = gather->attributes;
+  instruction *operand = builder_transpose(b, gather->operands[0], order);
+  int rank = operand->shape->rank;
+  int64_t dims[SHAPE_MAX_RANK + 1], *sizes = arena_array(b->arena, int64_t, rank);
+  dims[0] = v->count;
+  for (int k = 0; k < rank; k++) dims[k + 1] = sizes[k] = x->slice_sizes.data[order[k]];
+  const shape *s = shape_array(b->arena, operand->shape->dtype, rank + 1, dims);
+  instruction *windows = builder_add(b, HLO_GATHER, s, 2, (instruction *[]){operand, v->vectors});
+  hlo_attributes *to = windows->attributes;
+  to->offset_dims = index_vectors_count_up(b->arena, 1, rank);
+  to->start_index_map = index_vectors_count_up(b->arena, 0, v->entries);
+  to->slice_sizes = (int_list){sizes, rank};
+  to->index_vector_dim = 1;
+  to->indices_are_sorted = x->indices_are_sorted && x->operand_batching_dims.size == 0;
+  static const hlo_attribute_id required[] = {HLO_ATTRIBUTE_OFFSET_DIMS, HLO_ATTRIBUTE_COLLAPSED_SLICE_DIMS,
+                                              HLO_ATTRIBUTE_START_INDEX_MAP, HLO_ATTRIBUTE_INDEX_VECTOR_DIM,
+                                              HLO_ATTRIBUTE_SLICE_SIZES};
+  for (size_t k = 0; k < sizeof required / sizeof *required; k++) attributes_mark(to, required[k]);
+  return windows;
+}
+
+// Windows [count, sizes in the operand's order] -> [batch dims, kept window dims] -> the gather's own order.
+static instruction *arrange(const builder *b, const instruction *gather, const index_vectors *v, instruction *windows) {
+  const hlo_attributes *x = gather->attributes;
+  int64_t dims[SHAPE_MAX_RANK], permutation[SHAPE_MAX_RANK];
+  int rank = 0;
+  for (int k = 0; k < v->batch_rank; k++) dims[rank++] = v->batch_dims[k];
+  for (int d = 0; d < x->slice_sizes.size; d++)
+    if (!lists(x->collapsed_slice_dims, d) && !lists(x->operand_batching_dims, d))
+      dims[rank++] = x->slice_sizes.data[d];
+  instruction *flat = builder_reshape(b, windows, rank, dims);
+  int batch = 0, offset = 0;
+  for (int k = 0; k < rank; k++) permutation[k] = lists(x->offset_dims, k) ? v->batch_rank + offset++ : batch++;
+  return builder_transpose(b, flat, permutation);
+}
+
+static instruction *simplify(instruction *gather) {
+  const builder b = builder_for(gather);
+  const index_reading r = reading_of(gather->attributes);
+  index_vectors v = index_vectors_make(&b, gather->operands[1], &r);
+  int rank = gather->operands[0]->shape->rank;
+  int64_t order[SHAPE_MAX_RANK], inverse[SHAPE_MAX_RANK], back[SHAPE_MAX_RANK + 1] = {0};
+  index_vectors_put_first(rank, v.entries, v.map, order);
+  index_vectors_invert(rank, order, inverse);
+  for (int d = 0; d < rank; d++) back[d + 1] = inverse[d] + 1;
+  instruction *windows = builder_transpose(&b, gather_windows(&b, gather, &v, order), back);
+  return arrange(&b, gather, &v, windows);
+}
+
+// One dim more than the operand has must fit.
+static bool can_simplify(const instruction *i) {
+  return i->opcode == HLO_GATHER && shape_is_static(i->shape) && i->operands[0]->shape->rank < SHAPE_MAX_RANK &&
+         !is_canonical(i);
+}
+
+heddle_status gather_simplifier_run(module *m) { return rewrite_each(m, can_simplify, simplify); }

@@ -1,0 +1,11 @@
+// Map inliner: `map` of a scalar computation -> the same operations on whole arrays.
+#ifndef HEDDLE_OPT_MAP_INLINER_H_
+#define HEDDLE_OPT_MAP_INLINER_H_
+
+#include "hlo/module.h"
+
+// Bodies of elementwise operations and constants; a map over anything else (calls inside: run the call inliner first)
+// stays.
+heddle_status map_inliner_run(module *m);
+
+#endif

@@ -1,0 +1,48 @@
+// Instructions replaced one by one.
+#include "opt/rewrite.h"
+
+static void replace(instruction *i, instruction *by) {
+  if (by->users.size == 0 && by->opcode != HLO_PARAMETER && shape_is_array(by->shape) && shape_is_array(i->shape) &&
+      shape_same_dims(by->shape, i->shape))
+    by->shape = i->shape;
+  for (int k = 0; k < i->control_predecessors.size; k++)
+    vec_push(i->parent->module->arena, &by->control_predecessors, i->control_predecessors.data[k]);
+  instruction_replace_uses(i, by);
+}
+
+// Whoever waits for a replaced instruction waits for what stands in its place.
+static void redirect_waits(computation *c, const ptr_map *replaced) {
+  for (int i = 0; i < c->instructions.size; i++) {
+    instruction_list *before = &c->instructions.data[i]->control_predecessors;
+    for (int k = 0; k < before->size; k++) {
+      instruction *by = ptr_map_get(replaced, before->data[k]);
+      if (by) before->data[k] = by;
+    }
+  }
+}
+
+heddle_status rewrite_each(module *m, bool (*matches)(const instruction *i), instruction *(*make)(instruction *i)) {
+  arena *scratch = arena_create();
+  for (int c = 0, count = m->computations.size; c < count; c++) {
+    computation *at = m->computations.data[c];
+    instruction_list found = {0};
+    ptr_map replaced = {0};
+    for (int i = 0; i < at->instructions.size; i++)
+      if (matches(at->instructions.data[i])) vec_push(scratch, &found, at->instructions.data[i]);
+    for (int i = 0; i < found.size; i++) {
+      instruction *by = make(found.data[i]);
+      if (!by) continue;
+      replace(found.data[i], by);
+      ptr_map_put(scratch, &replaced, found.data[i], by);
+    }
+    redirect_waits(at, &replaced);
+    for (int i = 0; i < found.size; i++)
+      if (ptr_map_has(&replaced, found.data[i])) computation_remove(at, found.data[i]);
+  }
+  arena_destroy(scratch);
+  return status_ok();
+}
+
+instruction *rewrite_widen(const builder *b, instruction *x) {
+  return builder_convert(b, x, dtypes[x->shape->dtype].is_narrow_float ? DTYPE_F32 : x->shape->dtype);
+}

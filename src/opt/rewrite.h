@@ -1,0 +1,13 @@
+// What most passes are: some instructions, each replaced by others.
+#ifndef HEDDLE_OPT_REWRITE_H_
+#define HEDDLE_OPT_REWRITE_H_
+
+#include "hlo/builder.h"
+
+// Every instruction of the module for which `matches` holds before anything is changed is replaced by what `make`
+// gives, and removed. Null from `make` leaves it. A result of the same dims takes over the layout.
+heddle_status rewrite_each(module *m, bool (*matches)(const instruction *i), instruction *(*make)(instruction *i));
+// Halves and narrower as f32, in which what replaces a function of them is computed; others as they are.
+instruction *rewrite_widen(const builder *b, instruction *x);
+
+#endif

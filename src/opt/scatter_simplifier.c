@@ -1,0 +1,107 @@
+// Scatter simplifier: general scatter -> transposes and reshapes, canonical scatter, transposes.
+//
+// The mirror image of the gather simplifier: updates become a list of windows with all of the operand's dims, operands
+// are transposed so that the indexed dims come first, and the results back.
+#include "opt/scatter_simplifier.h"
+
+#include "opt/index_vectors.h"
+#include "opt/rewrite.h"
+
+static index_reading reading_of(const hlo_attributes *x) {
+  return (index_reading){x->index_vector_dim, x->scatter_dims_to_operand_dims, x->scatter_indices_batching_dims,
+                         x->input_batching_dims};
+}
+
+static bool is_canonical(const instruction *scatter) {
+  const hlo_attributes *x = scatter->attributes;
+  const index_reading r = reading_of(x);
+  if (!index_vectors_are_canonical(scatter->operands[scatter->operand_count / 2], &r)) return false;
+  if (x->inserted_window_dims.size > 0) return false;
+  for (int k = 0; k < x->update_window_dims.size; k++)
+    if (x->update_window_dims.data[k] != k + 1) return false;
+  return true;
+}
+
+static bool lists(int_list dims, int64_t dim) {
+  for (int k = 0; k < dims.size; k++)
+    if (dims.data[k] == dim) return true;
+  return false;
+}
+
+// Updates in the scatter's own order -> [count, window dims in the operand's order, inserted ones of size 1] -> the
+// transposed operand's order.
+static instruction *list_windows(const builder *b, const instruction *scatter, instruction *updates, int operand_rank,
+                                 const index_vectors *v, const int64_t *order) {
+  const hlo_attributes *x = scatter->attributes;
+  int64_t permutation[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK + 1], forth[SHAPE_MAX_RANK + 1] = {0};
+  int rank = 0, next = v->batch_rank;
+  for (int k = 0; k < updates->shape->rank; k++)
+    if (!lists(x->update_window_dims, k)) permutation[rank++] = k;
+  for (int k = 0; k < x->update_window_dims.size; k++) permutation[rank++] = x->update_window_dims.data[k];
+  instruction *sorted = builder_transpose(b, updates, permutation);
+  dims[0] = v->count;
+  for (int d = 0; d < operand_rank; d++) {
+    bool is_inserted = lists(x->inserted_window_dims, d) || lists(x->input_batching_dims, d);
+    dims[d + 1] = is_inserted ? 1 : sorted->shape->dims[next++];
+    forth[d + 1] = order[d] + 1;
+  }
+  return builder_transpose(b, builder_reshape(b, sorted, operand_rank + 1, dims), forth);
+}
+
+static void set_attributes(const builder *b, const instruction *scatter, const index_vectors *v, int rank,
+                           hlo_attributes *to) {
+  const hlo_attributes *x = scatter->attributes;
+  to->update_window_dims = index_vectors_count_up(b->arena, 1, rank);
+  to->scatter_dims_to_operand_dims = index_vectors_count_up(b->arena, 0, v->entries);
+  to->index_vector_dim = 1;
+  to->unique_indices = x->unique_indices;
+  to->indices_are_sorted = x->indices_are_sorted && x->input_batching_dims.size == 0;
+  static const hlo_attribute_id required[] = {HLO_ATTRIBUTE_UPDATE_WINDOW_DIMS, HLO_ATTRIBUTE_INSERTED_WINDOW_DIMS,
+                                              HLO_ATTRIBUTE_SCATTER_DIMS_TO_OPERAND_DIMS,
+                                              HLO_ATTRIBUTE_INDEX_VECTOR_DIM};
+  for (size_t k = 0; k < sizeof required / sizeof *required; k++) attributes_mark(to, required[k]);
+}
+
+static instruction *canonical_scatter(const builder *b, const instruction *scatter, const index_vectors *v,
+                                      const int64_t *order) {
+  int count = scatter->operand_count / 2, rank = scatter->operands[0]->shape->rank;
+  instruction **operands = arena_array(b->arena, instruction *, scatter->operand_count);
+  const shape **shapes = arena_array(b->arena, const shape *, count);
+  for (int k = 0; k < count; k++) {
+    operands[k] = builder_transpose(b, scatter->operands[k], order);
+    operands[count + 1 + k] = list_windows(b, scatter, scatter->operands[count + 1 + k], rank, v, order);
+    shapes[k] = shape_array(b->arena, operands[k]->shape->dtype, rank, operands[k]->shape->dims);
+  }
+  operands[count] = v->vectors;
+  const shape *s = shape_is_tuple(scatter->shape) ? shape_tuple(b->arena, count, shapes) : shapes[0];
+  instruction *result = builder_add(b, HLO_SCATTER, s, scatter->operand_count, operands);
+  set_attributes(b, scatter, v, rank, result->attributes);
+  instruction_set_called(result, scatter->called_count, scatter->called);
+  return result;
+}
+
+static instruction *transpose_back(const builder *b, instruction *result, const int64_t *inverse) {
+  if (!shape_is_tuple(result->shape)) return builder_transpose(b, result, inverse);
+  int count = result->shape->tuple_size;
+  instruction **elements = arena_array(b->arena, instruction *, count);
+  for (int k = 0; k < count; k++) elements[k] = builder_transpose(b, builder_element(b, result, k), inverse);
+  return builder_tuple(b, count, elements);
+}
+
+static instruction *simplify(instruction *scatter) {
+  const builder b = builder_for(scatter);
+  const index_reading r = reading_of(scatter->attributes);
+  index_vectors v = index_vectors_make(&b, scatter->operands[scatter->operand_count / 2], &r);
+  int rank = scatter->operands[0]->shape->rank;
+  int64_t order[SHAPE_MAX_RANK], inverse[SHAPE_MAX_RANK];
+  index_vectors_put_first(rank, v.entries, v.map, order);
+  index_vectors_invert(rank, order, inverse);
+  return transpose_back(&b, canonical_scatter(&b, scatter, &v, order), inverse);
+}
+
+static bool can_simplify(const instruction *i) {
+  return i->opcode == HLO_SCATTER && i->operands[0]->shape->rank < SHAPE_MAX_RANK &&
+         shape_is_static(i->operands[0]->shape) && !is_canonical(i);
+}
+
+heddle_status scatter_simplifier_run(module *m) { return rewrite_each(m, can_simplify, simplify); }

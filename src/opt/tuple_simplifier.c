@@ -1,0 +1,53 @@
+// Tuple simplifier: get-tuple-element(tuple(a, b), 0) -> a, and tuple(get-tuple-element(x, 0), ...) -> x.
+//
+// One walk over each computation in post order is enough: when an instruction is reached its operands are simplified.
+#include "opt/tuple_simplifier.h"
+
+// `x` of a tuple of x's elements, in order and complete; else null.
+static instruction *taken_apart(const instruction *tuple) {
+  if (tuple->operand_count == 0) return NULL;
+  instruction *of = NULL;
+  for (int k = 0; k < tuple->operand_count; k++) {
+    const instruction *element = tuple->operands[k];
+    if (element->opcode != HLO_GET_TUPLE_ELEMENT || element->attributes->index != k) return NULL;
+    if (k > 0 && element->operands[0] != of) return NULL;
+    of = element->operands[0];
+  }
+  return of->shape->tuple_size == tuple->operand_count && shape_equal(of->shape, tuple->shape) ? of : NULL;
+}
+
+static instruction *simpler(const instruction *i) {
+  if (i->opcode == HLO_TUPLE) return taken_apart(i);
+  if (i->opcode != HLO_GET_TUPLE_ELEMENT || i->operands[0]->opcode != HLO_TUPLE) return NULL;
+  instruction *element = i->operands[0]->operands[i->attributes->index];
+  return shape_equal(element->shape, i->shape) ? element : NULL;
+}
+
+static bool is_waited_for(const computation *c, const instruction *i) {
+  for (int k = 0; k < c->instructions.size; k++) {
+    const instruction_list *before = &c->instructions.data[k]->control_predecessors;
+    for (int j = 0; j < before->size; j++)
+      if (before->data[j] == i) return true;
+  }
+  return false;
+}
+
+static heddle_status simplify(arena *scratch, computation *c) {
+  instruction_list order = {0};
+  TRY(computation_post_order(scratch, c, &order));
+  for (int i = 0; i < order.size; i++) {
+    instruction *x = order.data[i], *by = simpler(x);
+    if (!by || x->control_predecessors.size > 0 || is_waited_for(c, x)) continue;
+    instruction_replace_uses(x, by);
+    computation_remove(c, x);
+  }
+  return status_ok();
+}
+
+heddle_status tuple_simplifier_run(module *m) {
+  arena *scratch = arena_create();
+  heddle_status s = status_ok();
+  for (int i = 0; i < m->computations.size && status_is_ok(s); i++) s = simplify(scratch, m->computations.data[i]);
+  arena_destroy(scratch);
+  return s;
+}
