@@ -298,7 +298,10 @@ void assembly_write_dictionary(assembly_writing *w, const char *keyword) {
     if (is_covered(w->form, x->name)) continue;
     if (count == 0) text_printf(w->out, "%s%s {", *keyword ? " " : "", keyword);
     if (count++) text_puts(w->out, ", ");
-    mlir_print_named_attribute(w->out, x);
+    mlir_print_name(w->out, x->name);
+    if (x->value->kind == IR_ATTR_UNIT) continue;
+    text_puts(w->out, " = ");
+    w->p->attribute(w->p->context, x->value);
   }
   if (count) text_putc(w->out, '}');
 }

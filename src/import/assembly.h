@@ -13,6 +13,7 @@ typedef struct assembly_printer {
   // Gives the arguments of the region's first block their names before it is printed: new ones, or those that the
   // arguments of `as` have.
   void (*name)(void *context, const ir_region *r, const ir_region *as);
+  void (*attribute)(void *context, const ir_attribute *x);
 } assembly_printer;
 
 // Prints what stands behind the operation's name in its pretty form and returns true; false, with nothing printed, if

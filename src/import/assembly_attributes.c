@@ -16,27 +16,13 @@ static bool as_dims(mlir_parser *p, const ir_attribute *x, size_t offset, const 
   return true;
 }
 
-static bool read_integer_list(mlir_parser *p, integer_list *out) {
-  if (!mlir_expect(p, "[")) return false;
-  if (mlir_take(p, "]")) return true;
-  do {
-    int64_t value;
-    if (!mlir_integer(p, &value)) return false;
-    vec_push(p->arena, out, value);
-  } while (mlir_take(p, ","));
-  return mlir_expect(p, "]");
-}
-
 bool assembly_read_dims(mlir_parser *p, const ir_attribute **out) {
   size_t offset = p->tok_offset;
   if (!mlir_at(p, "[")) {
     const ir_attribute *x;
     return mlir_attribute(p, &x) && as_dims(p, x, offset, out);
   }
-  integer_list list = {0};
-  if (!read_integer_list(p, &list)) return false;
-  *out = ir_integers_attribute(p->arena, list.size, list.data);
-  return true;
+  return mlir_dims(p, out);
 }
 
 static bool read_bool(mlir_parser *p, const ir_attribute **out) {
@@ -128,7 +114,7 @@ bool assembly_write_attribute(assembly_writing *w, const ir_attribute *x, str ki
     return x->kind == (str_is(kind, "symbol") ? IR_ATTR_SYMBOL : IR_ATTR_STRING);
   }
   if (str_is(kind, "string") || str_is(kind, "any")) {
-    mlir_print_attribute(w->out, x);
+    w->p->attribute(w->p->context, x);
     return str_is(kind, "any") || x->kind == IR_ATTR_STRING;
   }
   text_append(w->out, x->text);
@@ -152,7 +138,7 @@ static bool write_value(assembly_writing *w) {
               assembly_same_type(x->type, w->op->results[0]->type);
   if (!fits) return false;
   text_putc(w->out, ' ');
-  mlir_print_attribute(w->out, x);
+  w->p->attribute(w->p->context, x);
   return true;
 }
 

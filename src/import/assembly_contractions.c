@@ -140,53 +140,9 @@ static const layout_names convolution_names[3] = {
     {"bf", "output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions"},
 };
 
-// `[b, 0, 1, f]`: which dim each window dim is.
-static bool read_layout(mlir_parser *p, const layout_names *names, field_list *fields) {
-  int64_t spatial[SHAPE_MAX_RANK], other[2] = {-1, -1};
-  int rank = 0, spatial_count = 0;
-  for (int i = 0; i < SHAPE_MAX_RANK; i++) spatial[i] = -1;
-  size_t offset = p->tok_offset;
-  if (!mlir_expect(p, "[")) return false;
-  do {
-    int64_t number = -1;
-    int letter = mlir_at(p, "i") || mlir_at(p, "b") ? 0 : 1;
-    if (p->kind == MLIR_INTEGER) {
-      if (!mlir_integer(p, &number)) return false;
-      if (number < 0 || number >= SHAPE_MAX_RANK || spatial[number] >= 0)
-        return mlir_error(p, offset, "found a window dim twice or out of range");
-      spatial[number] = rank;
-      spatial_count++;
-    } else if (p->kind == MLIR_WORD && p->tok.size == 1 && p->tok.data[0] == names->letters[letter]) {
-      other[letter] = rank;
-      mlir_advance(p);
-    } else {
-      return mlir_found(p, *names->letters == 'b' ? "b, f or a number" : "i, o or a number");
-    }
-    rank++;
-  } while (mlir_take(p, ","));
-  for (int i = 0; i < spatial_count; i++)
-    if (spatial[i] < 0) return mlir_error(p, offset, "found no window dim %d", i);
-  if (other[0] < 0 || other[1] < 0)
-    return mlir_error(p, offset, "found a layout without %c or %c", names->letters[0], names->letters[1]);
-  add_field(p->arena, fields, names->first, ir_integer_attribute(p->arena, other[0], DTYPE_S64));
-  add_field(p->arena, fields, names->second, ir_integer_attribute(p->arena, other[1], DTYPE_S64));
-  add_field(p->arena, fields, names->spatial, ir_integers_attribute(p->arena, spatial_count, spatial));
-  return mlir_expect(p, "]");
-}
-
-bool assembly_convolution(mlir_parser *p, const ir_attribute **out) {
-  field_list fields = {0};
-  if (!read_layout(p, &convolution_names[0], &fields) || !mlir_expect(p, "x") ||
-      !read_layout(p, &convolution_names[1], &fields) || !mlir_expect(p, "->") ||
-      !read_layout(p, &convolution_names[2], &fields))
-    return false;
-  *out = ir_struct_attribute(p->arena, "stablehlo.conv", fields.size, fields.data);
-  return true;
-}
-
 bool assembly_read_convolution(assembly_reading *r) {
   const ir_attribute *x;
-  if (!assembly_convolution(r->p, &x)) return false;
+  if (!mlir_conv_dims(r->p, &x)) return false;
   assembly_set(r, STR("dimension_numbers"), x);
   return true;
 }
