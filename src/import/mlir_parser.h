@@ -113,8 +113,6 @@ ir_region *mlir_new_region(mlir_parser *p);
 // assembly.c: the rest of an operation after its name in its pretty form. False with an error if it has none or does
 // not match.
 bool assembly_parse(mlir_parser *p, mlir_draft *draft);
-// assembly_contractions.c: `[b, 0, f]x[0, i, o]->[b, 0, f]` as #stablehlo.conv with a field for each of the nine facts.
-bool assembly_convolution(mlir_parser *p, const ir_attribute **out);
 
 // --- between the files of the parser only
 
