@@ -125,9 +125,14 @@ static bool operands_are_static(const instruction *i) {
   return true;
 }
 
+// What `i` makes dynamic itself stays so.
+static bool sets_size(const instruction *i) {
+  return i->opcode == HLO_SET_DIMENSION_SIZE || i->opcode == HLO_DYNAMIC_RESHAPE;
+}
+
 static void follow(refinement *r, arena *a, instruction *i) {
-  if (shape_is_static(i->shape) || !shape_is_array(i->shape) || !operands_are_static(i) || i->operand_count == 0)
-    return;
+  if (!shape_is_array(i->shape) || shape_is_static(i->shape) || sets_size(i)) return;
+  if (!has_changed_operand(r, i) || !operands_are_static(i)) return;
   const shape *inferred = NULL;
   heddle_status s = shape_infer(a, i, &inferred);
   bool is_ok = status_is_ok(s);

@@ -1,0 +1,17 @@
+// The conformance corpus on the interpreter behind the pass pipeline, those on request included: what passes make of a
+// module has the same results.
+#include "eval/corpus_testing.h"
+
+#include "opt/pass.h"
+
+static heddle_status run_passes(module *m) {
+  const opt_pass *passes[64];
+  int count = 0;
+  for (const opt_pass *p = opt_passes; p->name; p++) passes[count++] = p;
+  return opt_run(m, passes, count, NULL, NULL);
+}
+
+int main(int argc, char **argv) {
+  corpus_prepare = run_passes;
+  return corpus_main(argc, argv);
+}
