@@ -1,0 +1,29 @@
+// HLO forms that several lowerings make.
+#ifndef HEDDLE_IMPORT_LOWER_BUILD_H_
+#define HEDDLE_IMPORT_LOWER_BUILD_H_
+
+#include "import/lowering_table.h"
+
+// The declared shape of a result, which must be static.
+heddle_status lowering_declared(lowering *l, const ir_operation *op, int number, const shape **out);
+heddle_status build_iota(lowering *l, const shape *s, int64_t dimension, instruction **out);
+// StableHLO's broadcast_in_dim: dimensions of size 1 may grow. `s` has the operand's element type.
+heddle_status build_broadcast_in_dim(lowering *l, instruction *x, const shape *s, int_list dimensions,
+                                     instruction **out);
+heddle_status build_slice(lowering *l, instruction *x, int_list starts, int_list limits, int_list strides,
+                          instruction **out);
+heddle_status build_pad(lowering *l, instruction *x, instruction *value, int_list low, int_list high, int_list interior,
+                        instruction **out);
+// A gather by #stablehlo.gather dimension numbers of l->op.
+heddle_status build_gather(lowering *l, instruction *x, instruction *indices, int_list slice_sizes, instruction **out);
+// A window of `rank` dims from the lists' entries; empty lists mean 1, for padding 0. `padding` has two entries a dim.
+heddle_status build_window(lowering *l, int rank, int_list sizes, int_list strides, int_list padding,
+                           int_list base_dilations, int_list window_dilations, window *out);
+// channel_handle or channel_id of the operation on the instruction; its number, 0 if there is none.
+int64_t build_channel(const ir_operation *op, instruction *i);
+// Sets the called computations of a custom call to functions named by symbols, at their declared shapes.
+heddle_status build_called_functions(lowering *l, instruction *i, int count, const ir_attribute *const *names);
+// precision_config of l->op.
+heddle_status build_precision(lowering *l, instruction *i);
+
+#endif

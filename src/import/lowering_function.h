@@ -1,0 +1,20 @@
+// What lowering_function.c shares with the entry's lowering (stablehlo_to_hlo.c) and the table only.
+#ifndef HEDDLE_IMPORT_LOWERING_FUNCTION_H_
+#define HEDDLE_IMPORT_LOWERING_FUNCTION_H_
+
+#include "import/lowering.h"
+#include "import/mlir_print.h"
+
+struct lowering_functions {
+  str_map made;                      // `name(shapes)` -> computation
+  VEC(const ir_operation *) active;  // being lowered, outermost first
+};
+
+// HEDDLE_INVALID unless a value of shape `s` fits the declared type; `what` and `number` name it.
+heddle_status lowering_check_type(lowering *l, const ir_operation *op, const char *what, int number, const ir_type *t,
+                                  const shape *s);
+heddle_status lowering_function_body(const ir_operation *function, const ir_block **out);
+// Operations and root of l->computation, whose parameters are there.
+heddle_status lowering_finish_function(lowering *l, const ir_block *body);
+
+#endif
