@@ -331,10 +331,33 @@ static heddle_status check_form(const ir_operation *op) {
   return status_ok();
 }
 
+// Operations that hand values on whatever these are.
+static const bool takes_any_type[IR_OP_COUNT] = {
+    [IR_OP_CALL] = true,      [IR_OP_CASE] = true,
+    [IR_OP_COMPOSITE] = true, [IR_OP_GET_TUPLE_ELEMENT] = true,
+    [IR_OP_IF] = true,        [IR_OP_OPTIMIZATION_BARRIER] = true,
+    [IR_OP_TUPLE] = true,     [IR_OP_WHILE] = true,
+    [IR_OP_CONSTANT] = true,  [IR_OP_CUSTOM_CALL] = true,
+};
+
+static bool has_quantized_type(const ir_operation *op) {
+  for (int k = 0; k < op->operand_count; k++)
+    if (ir_type_quantization(op->operands[k]->type)) return true;
+  for (int k = 0; k < op->result_count; k++)
+    if (ir_type_quantization(op->results[k]->type)) return true;
+  return false;
+}
+
+// The one place where quantized arithmetic leaves the ordinary way.
+static lowering_fn lowering_of(const ir_operation *op) {
+  return !takes_any_type[op->op] && has_quantized_type(op) ? lower_quantized : lowerings[op->op];
+}
+
 heddle_status lowering_apply(lowering *l, const ir_operation *op, instruction *const *operands, instruction **results) {
-  if (!lowerings[op->op]) return lowering_refuse(op, "HLO has no way to say this operation");
+  lowering_fn lower = lowering_of(op);
+  if (!lower) return lowering_refuse(op, "HLO has no way to say this operation");
   TRY(check_form(op));
-  TRY(lowerings[op->op](l, op, operands, results));
+  TRY(lower(l, op, operands, results));
   for (int k = 0; k < op->result_count; k++)
     TRY(lowering_check_type(l, op, "result", k, op->results[k]->type, results[k]->shape));
   return status_ok();

@@ -7,6 +7,8 @@
 typedef heddle_status lower_operation_fn(lowering *l, const ir_operation *op, instruction *const *operands,
                                          instruction **results);
 
+// quantized.c: any operation with an operand or a result of a quantized type, but for those that hand values on.
+lower_operation_fn lower_quantized;
 // lower_elementwise.c
 lower_operation_fn lower_elementwise, lower_extremum, lower_compare, lower_convert, lower_bitcast_convert,
     lower_reduce_precision;
