@@ -62,6 +62,7 @@ static const custom_call_target targets[] = {
     {"check.expect_close_const", .run = custom_call_check_close},
     {"check.expect_eq", .run = custom_call_check_equal},
     {"check.expect_eq_const", .run = custom_call_check_equal},
+    {"interpreter.run_parallel", .run = custom_call_run_parallel},
     {"lapack_*", .run = custom_call_lapack},
     {"mhlo.acos", .opcode = HLO_ACOS},
     {"mhlo.acosh", .opcode = HLO_ACOSH},

@@ -23,6 +23,9 @@ heddle_status custom_call_check_close(interpreter *in, const instruction *i, val
 heddle_status custom_call_check_result(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status custom_call_shape_assertion(interpreter *in, const instruction *i, value *const *operands, value **out);
 
+// custom_call_parallel.c
+heddle_status custom_call_run_parallel(interpreter *in, const instruction *i, value *const *operands, value **out);
+
 // custom_call_x64.c: 64-bit numbers as pairs of 32-bit ones.
 heddle_status custom_call_x64_combine(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status custom_call_x64_split_low(interpreter *in, const instruction *i, value *const *operands, value **out);

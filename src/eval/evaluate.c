@@ -106,6 +106,7 @@ const eval_op eval_ops[HLO_OPCODE_COUNT] = {
     [HLO_POPCNT] = eval_elementwise,
     [HLO_POWER] = eval_elementwise,
     [HLO_RAGGED_ALL_TO_ALL] = eval_collective,
+    [HLO_RAGGED_DOT] = eval_ragged_dot,
     [HLO_REAL] = eval_elementwise,
     [HLO_RECV] = eval_recv,
     [HLO_RECV_DONE] = eval_recv_done,
@@ -123,6 +124,8 @@ const eval_op eval_ops[HLO_OPCODE_COUNT] = {
     [HLO_ROUND_NEAREST_AFZ] = eval_elementwise,
     [HLO_ROUND_NEAREST_EVEN] = eval_elementwise,
     [HLO_RSQRT] = eval_elementwise,
+    [HLO_SCALED_DOT] = eval_scaled_dot,
+    [HLO_SCAN] = eval_scan,
     [HLO_SCATTER] = eval_scatter,
     [HLO_SELECT] = eval_select,
     [HLO_SELECT_AND_SCATTER] = eval_select_and_scatter,
@@ -355,7 +358,7 @@ heddle_status eval_parallel(arena *a, const eval_options *options, int replica_c
     TRY(check_arguments(processes[k].program, processes[k].argument_count, processes[k].arguments));
   run_state state;
   run_state_start(&state, options);
-  process_grid *g = process_grid_create(options ? options->feeds : NULL, replica_count, partition_count);
+  process_grid *g = process_grid_create(options ? options->feeds : NULL, replica_count, partition_count, 0);
   process_program *programs = arena_array(state.shapes.arena, process_program, count);
   heddle_status status = status_ok();
   for (int k = 0; k < count; k++) {
@@ -404,7 +407,7 @@ heddle_status eval_instruction(arena *a, const instruction *i, const eval_option
                                literal **result) {
   run_state state;
   run_state_start(&state, options);
-  process_grid *g = process_grid_create(options ? options->feeds : NULL, 1, 1);
+  process_grid *g = process_grid_create(options ? options->feeds : NULL, 1, 1, 0);
   interpreter in;
   interpreter_start(&in, options, process_grid_member(g, 0), &state.shapes);
   value **values = arena_array(in.arena, value *, i->operand_count);

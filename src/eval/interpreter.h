@@ -115,6 +115,11 @@ heddle_status eval_set_dimension_size(interpreter *in, const instruction *i, val
 heddle_status eval_dynamic_reshape(interpreter *in, const instruction *i, value *const *operands, value **out);
 // dot.c
 heddle_status eval_dot(interpreter *in, const instruction *i, value *const *operands, value **out);
+// dot_ragged.c
+heddle_status eval_ragged_dot(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status eval_scaled_dot(interpreter *in, const instruction *i, value *const *operands, value **out);
+// scan.c
+heddle_status eval_scan(interpreter *in, const instruction *i, value *const *operands, value **out);
 // control.c
 heddle_status eval_call(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status eval_conditional(interpreter *in, const instruction *i, value *const *operands, value **out);

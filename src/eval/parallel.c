@@ -36,7 +36,7 @@ typedef struct worker {
 struct process_grid {
   arena *arena;
   eval_feeds *feeds;
-  int replicas, partitions, count;
+  int replicas, partitions, count, depth;
   process *processes;
   interpreter *interpreters;  // null before the run; results live in their pools
   worker *workers;            // null while processes run on the caller's thread
@@ -47,7 +47,7 @@ struct process_grid {
   VEC(channel *) channels;
 };
 
-process_grid *process_grid_create(eval_feeds *feeds, int replicas, int partitions) {
+process_grid *process_grid_create(eval_feeds *feeds, int replicas, int partitions, int depth) {
   arena *a = arena_create();
   process_grid *g = arena_new(a, process_grid);
   g->arena = a;
@@ -55,6 +55,7 @@ process_grid *process_grid_create(eval_feeds *feeds, int replicas, int partition
   g->replicas = replicas;
   g->partitions = partitions;
   g->count = replicas * partitions;
+  g->depth = depth;
   g->first_failed = -1;
   g->turn = -1;
   g->processes = arena_array(a, process, g->count);
@@ -168,6 +169,7 @@ heddle_status process_grid_run(process_grid *g, const eval_options *options, dyn
   g->interpreters = arena_array(g->arena, interpreter, g->count);
   for (int k = 0; k < g->count; k++) {
     interpreter_start(&g->interpreters[k], options, &g->processes[k], shapes);
+    g->interpreters[k].depth = g->depth;
     workers[k] = (worker){.grid = g, .process = &g->processes[k], .program = &programs[k], .in = &g->interpreters[k]};
   }
   if (g->count == 1) return run_program(&workers[0]);

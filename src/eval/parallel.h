@@ -16,8 +16,8 @@ struct process {
   int replica, partition;
 };
 
-// `feeds` may be null.
-process_grid *process_grid_create(eval_feeds *feeds, int replicas, int partitions);
+// `feeds` may be null; `depth` is the number of calls nested around the grid.
+process_grid *process_grid_create(eval_feeds *feeds, int replicas, int partitions, int depth);
 void process_grid_destroy(process_grid *g);
 process *process_grid_member(process_grid *g, int id);
 int process_grid_replicas(const process_grid *g);

@@ -1,0 +1,243 @@
+// ragged-dot and scaled-dot, by way of plain dots.
+//
+// The rows of a ragged dimension of lhs fall into groups of consecutive ones, whose sizes are an operand. Where the
+// dimension is free, each group has a matrix of its own in rhs: there is a dot for each, of which the group's rows are
+// kept. Where it is contracted, each group gives a result of its own: a dot of operands with zeros outside the group.
+// Rows behind the last group belong to none and give zeros. A ragged batch dimension changes nothing.
+#include "eval/interpreter.h"
+#include "eval/strided.h"
+
+typedef struct ragged {
+  const instruction *original;
+  arena *scratch;
+  value *lhs, *rhs;
+  int ragged;       // the dim of lhs
+  int prefix_rank;  // dims of lhs that the group sizes depend on
+  int prefix[SHAPE_MAX_RANK];
+  int64_t groups, rows;
+  int *group_of;  // by prefix (row-major) and row; -1: none
+} ragged;
+
+static bool is_free(int_list batch, int_list contracting, int dim) {
+  return !interpreter_lists(batch, dim) && !interpreter_lists(contracting, dim);
+}
+
+// Sizes may depend on the batch dims and on what comes before the ragged dim among its own kind.
+static void find_prefix(ragged *r) {
+  const hlo_attributes *x = r->original->attributes;
+  r->ragged = (int)x->lhs_ragged_dims.data[0];
+  if (r->original->operands[2]->shape->rank == 1) return;
+  for (int k = 0; k < x->lhs_batch_dims.size; k++) r->prefix[r->prefix_rank++] = (int)x->lhs_batch_dims.data[k];
+  if (interpreter_lists(x->lhs_contracting_dims, r->ragged)) {
+    for (int k = 0; x->lhs_contracting_dims.data[k] != r->ragged; k++)
+      r->prefix[r->prefix_rank++] = (int)x->lhs_contracting_dims.data[k];
+    return;
+  }
+  for (int d = 0; d < r->ragged; d++)
+    if (is_free(x->lhs_batch_dims, x->lhs_contracting_dims, d)) r->prefix[r->prefix_rank++] = d;
+}
+
+static heddle_status find_groups(ragged *r, const value *sizes) {
+  const shape *s = sizes->shape;
+  bool fits = s->rank == r->prefix_rank + 1;
+  for (int k = 0; fits && k < r->prefix_rank; k++) fits = s->dims[k] == r->lhs->shape->dims[r->prefix[k]];
+  if (!fits) return interpreter_refuse(r->original, "group sizes of this shape");
+  r->groups = s->dims[s->rank - 1];
+  r->rows = r->lhs->shape->dims[r->ragged];
+  const int64_t lists = r->groups ? shape_element_count(s) / r->groups : 0;
+  r->group_of = arena_array(r->scratch, int, (size_t)(lists * r->rows));
+  for (int64_t list = 0; list < lists; list++) {
+    int64_t row = 0;
+    for (int64_t g = 0; g < r->groups; g++) {
+      const int64_t size = value_get_int(sizes, list * r->groups + g);
+      for (int64_t k = 0; k < size && row < r->rows; k++) r->group_of[list * r->rows + row++] = (int)g;
+    }
+    while (row < r->rows) r->group_of[list * r->rows + row++] = -1;
+  }
+  return status_ok();
+}
+
+// The group of an element of which `index` has the coordinate of lhs's dim d at places[d].
+static int group_at(const ragged *r, const int64_t *index, const int *places) {
+  int64_t list = 0;
+  for (int k = 0; k < r->prefix_rank; k++)
+    list = list * r->lhs->shape->dims[r->prefix[k]] + index[places[r->prefix[k]]];
+  return r->groups ? r->group_of[list * r->rows + index[places[r->ragged]]] : -1;
+}
+
+// A dot of two values under this result shape, with the original's dims; rhs has lost `lost` (-1: nothing).
+static heddle_status plain_dot(interpreter *in, const ragged *r, value *lhs, value *rhs, int lost, const shape *s,
+                               value **out) {
+  instruction dot = *r->original;
+  hlo_attributes x = *r->original->attributes;
+  int_list *lists[] = {&x.rhs_batch_dims, &x.rhs_contracting_dims};
+  for (int l = 0; l < 2; l++) {
+    int64_t *dims = arena_array(r->scratch, int64_t, lists[l]->size);
+    for (int k = 0; k < lists[l]->size; k++)
+      dims[k] = lists[l]->data[k] - (lost >= 0 && lists[l]->data[k] > lost ? 1 : 0);
+    lists[l]->data = dims;
+  }
+  dot.opcode = HLO_DOT;
+  dot.operand_count = 2;
+  dot.attributes = &x;
+  dot.shape = s;
+  return eval_dot(in, &dot, (value *[]){lhs, rhs}, out);
+}
+
+// rhs's matrices of one group, without the dim of groups.
+static heddle_status take_group(interpreter *in, const ragged *r, int dim, int64_t group, value **out) {
+  const shape *from = r->rhs->shape;
+  int64_t dims[SHAPE_MAX_RANK], strides[SHAPE_MAX_RANK], from_strides[SHAPE_MAX_RANK], dense[SHAPE_MAX_RANK];
+  shape_strides(from, from_strides);
+  int rank = 0;
+  for (int d = 0; d < from->rank; d++) {
+    if (d == dim) continue;
+    dims[rank] = from->dims[d];
+    strides[rank++] = from_strides[d];
+  }
+  const shape *s = shape_array(r->scratch, from->dtype, rank, dims);
+  TRY(value_create(&in->pool, s, r->original->where, out));
+  shape_strides(s, dense);
+  const int size = dtypes[s->dtype].bytes;
+  strided_copy(size, rank, dims, (*out)->data, dense, (const char *)r->rhs->data + group * from_strides[dim] * size,
+               strides);
+  return status_ok();
+}
+
+// Copies the elements that belong to the group.
+static void keep_rows(const ragged *r, int64_t group, const value *from, value *to) {
+  const hlo_attributes *x = r->original->attributes;
+  int places[SHAPE_MAX_RANK] = {0}, at = x->lhs_batch_dims.size;
+  for (int k = 0; k < x->lhs_batch_dims.size; k++) places[x->lhs_batch_dims.data[k]] = k;
+  for (int d = 0; d < r->lhs->shape->rank; d++)
+    if (is_free(x->lhs_batch_dims, x->lhs_contracting_dims, d)) places[d] = at++;
+  const size_t size = (size_t)dtypes[to->shape->dtype].bytes;
+  int64_t index[SHAPE_MAX_RANK] = {0}, k = 0;
+  if (strided_is_empty(to->shape->rank, to->shape->dims)) return;
+  do {
+    if (group_at(r, index, places) == group)
+      memcpy((char *)to->data + (size_t)k * size, (const char *)from->data + (size_t)k * size, size);
+    k++;
+  } while (strided_next(to->shape->rank, to->shape->dims, index));
+}
+
+static heddle_status multiply_free(interpreter *in, ragged *r, value *result) {
+  const int dim = (int)r->original->attributes->rhs_group_dims.data[0];
+  for (int64_t g = 0; g < r->groups; g++) {
+    value *rhs = NULL, *product = NULL;
+    heddle_status status = take_group(in, r, dim, g, &rhs);
+    if (status_is_ok(status)) status = plain_dot(in, r, r->lhs, rhs, dim, result->shape, &product);
+    if (status_is_ok(status)) keep_rows(r, g, product, result);
+    value_release(rhs);
+    value_release(product);
+    TRY(status);
+  }
+  return status_ok();
+}
+
+// A copy with zeros outside the group. places[d] is the dim of `from` that goes with lhs's dim d.
+static heddle_status mask(interpreter *in, const ragged *r, const value *from, const int *places, int64_t group,
+                          value **out) {
+  const shape *s = from->shape;
+  TRY(value_copy(&in->pool, from, out));
+  if (strided_is_empty(s->rank, s->dims)) return status_ok();
+  const size_t size = (size_t)dtypes[s->dtype].bytes;
+  int64_t index[SHAPE_MAX_RANK] = {0}, k = 0;
+  do {
+    if (group_at(r, index, places) != group) memset((char *)(*out)->data + (size_t)k * size, 0, size);
+    k++;
+  } while (strided_next(s->rank, s->dims, index));
+  return status_ok();
+}
+
+static heddle_status multiply_contracted(interpreter *in, ragged *r, value *result) {
+  const hlo_attributes *x = r->original->attributes;
+  int lhs_places[SHAPE_MAX_RANK], rhs_places[SHAPE_MAX_RANK] = {0};
+  for (int d = 0; d < SHAPE_MAX_RANK; d++) lhs_places[d] = d;
+  for (int k = 0; k < x->lhs_batch_dims.size; k++)
+    rhs_places[x->lhs_batch_dims.data[k]] = (int)x->rhs_batch_dims.data[k];
+  for (int k = 0; k < x->lhs_contracting_dims.size; k++)
+    rhs_places[x->lhs_contracting_dims.data[k]] = (int)x->rhs_contracting_dims.data[k];
+  const shape *s = shape_array(r->scratch, result->shape->dtype, result->shape->rank - 1, result->shape->dims + 1);
+  const size_t bytes = (size_t)shape_byte_size(s);
+  for (int64_t g = 0; g < r->groups; g++) {
+    value *lhs = NULL, *rhs = NULL, *product = NULL;
+    heddle_status status = mask(in, r, r->lhs, lhs_places, g, &lhs);
+    if (status_is_ok(status)) status = mask(in, r, r->rhs, rhs_places, g, &rhs);
+    if (status_is_ok(status)) status = plain_dot(in, r, lhs, rhs, -1, s, &product);
+    if (status_is_ok(status)) memcpy((char *)result->data + (size_t)g * bytes, product->data, bytes);
+    value_release(lhs);
+    value_release(rhs);
+    value_release(product);
+    TRY(status);
+  }
+  return status_ok();
+}
+
+heddle_status eval_ragged_dot(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  const hlo_attributes *x = i->attributes;
+  ragged r = {.original = i, .scratch = arena_create(), .lhs = operands[0], .rhs = operands[1]};
+  find_prefix(&r);
+  value *result = NULL;
+  heddle_status status;
+  if (interpreter_lists(x->lhs_batch_dims, r.ragged)) {
+    status = plain_dot(in, &r, r.lhs, r.rhs, -1, i->shape, &result);
+  } else {
+    status = find_groups(&r, operands[2]);
+    if (status_is_ok(status)) status = value_create(&in->pool, i->shape, i->where, &result);
+    if (status_is_ok(status)) {
+      memset(result->data, 0, (size_t)shape_byte_size(i->shape));
+      status = interpreter_lists(x->lhs_contracting_dims, r.ragged) ? multiply_contracted(in, &r, result)
+                                                                    : multiply_free(in, &r, result);
+    }
+  }
+  arena_destroy(r.scratch);
+  if (status_is_ok(status)) *out = result;
+  else value_release(result);
+  return status;
+}
+
+// The operand times its scales, of which each stands for a block: along each dim, as many elements as go into it.
+// Double holds the products exactly.
+static heddle_status apply_scales(interpreter *in, const instruction *i, const value *v, const value *scales,
+                                  arena *scratch, value **out) {
+  const shape *s = v->shape;
+  bool fits = scales->shape->rank == s->rank || scales->shape->rank == 0;
+  for (int d = 0; fits && d < scales->shape->rank; d++)
+    fits = scales->shape->dims[d] > 0 ? s->dims[d] % scales->shape->dims[d] == 0 : s->dims[d] == 0;
+  if (!fits) return interpreter_refuse(i, "scales of this shape");
+  TRY(value_create(&in->pool, shape_array(scratch, DTYPE_F64, s->rank, s->dims), i->where, out));
+  if (strided_is_empty(s->rank, s->dims)) return status_ok();
+  const literal from = {.shape = s, .data = v->data}, scale = {.shape = scales->shape, .data = scales->data};
+  double *to = (*out)->data;
+  int64_t strides[SHAPE_MAX_RANK], index[SHAPE_MAX_RANK] = {0}, k = 0;
+  shape_strides(scales->shape, strides);
+  do {
+    int64_t at = 0;
+    for (int d = 0; d < scales->shape->rank; d++) at += index[d] / (s->dims[d] / scales->shape->dims[d]) * strides[d];
+    to[k] = literal_get_double(&from, k) * literal_get_double(&scale, at);
+    k++;
+  } while (strided_next(s->rank, s->dims, index));
+  return status_ok();
+}
+
+heddle_status eval_scaled_dot(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  for (int k = 0; k < 4; k++)
+    if (!dtype_is_float(operands[k]->shape->dtype)) return interpreter_refuse(i, "operands other than floats");
+  if (!dtype_is_float(i->shape->dtype)) return interpreter_refuse(i, "a result other than floats");
+  arena *scratch = arena_create();
+  value *scaled[2] = {0};
+  heddle_status status = status_ok();
+  for (int k = 0; k < 2 && status_is_ok(status); k++)
+    status = apply_scales(in, i, operands[k], operands[k + 2], scratch, &scaled[k]);
+  if (status_is_ok(status)) {
+    instruction dot = *i;
+    dot.opcode = HLO_DOT;
+    dot.operand_count = 2;
+    status = eval_dot(in, &dot, scaled, out);
+  }
+  value_release(scaled[0]);
+  value_release(scaled[1]);
+  arena_destroy(scratch);
+  return status;
+}
