@@ -1,0 +1,177 @@
+// Devices of collectives: groups, pairs, channels.
+//
+// Groups are lists, or in short form an array of consecutive devices that is transposed and cut. The latter stands in
+// one of two fields, by the writer's age, and is both expanded and kept as text.
+#include "import/hlo_proto_transfer.h"
+
+enum { MAX_DEVICES = 1 << 16, MAX_DEVICE_DIMS = 16 };
+
+static int_list copy_ints(arena *a, size_t count, const int64_t *from) {
+  int64_t *to = arena_array(a, int64_t, count);
+  if (count) memcpy(to, from, count * sizeof *to);
+  return (int_list){to, (int)count};
+}
+
+// --- the short form
+
+typedef struct iota {
+  int rank;
+  int64_t dims[MAX_DEVICE_DIMS], order[MAX_DEVICE_DIMS];
+} iota;
+
+static heddle_status read_iota(const Xla__IotaReplicaGroupListProto *from, iota *out) {
+  int64_t devices = 1, groups = from->num_replica_groups, each = from->num_devices_per_group;
+  size_t rank = from->n_iota_reshape_dims;
+  uint32_t seen = 0;
+  if (rank > MAX_DEVICE_DIMS || from->n_iota_transpose_perm != rank)
+    return status_error(HEDDLE_INVALID, "groups of %zu dimensions are transposed by %zu", rank,
+                        from->n_iota_transpose_perm);
+  for (size_t k = 0; k < rank; k++) {
+    out->dims[k] = from->iota_reshape_dims[k];
+    out->order[k] = from->iota_transpose_perm[k];
+    if (out->dims[k] < 1 || out->dims[k] > MAX_DEVICES / devices)
+      return status_error(HEDDLE_INVALID, "groups have a dimension of %lld devices", (long long)out->dims[k]);
+    devices *= out->dims[k];
+    if (out->order[k] < 0 || out->order[k] >= (int64_t)rank || (seen >> out->order[k] & 1))
+      return status_error(HEDDLE_INVALID, "the transposition of groups is no permutation");
+    seen |= 1u << out->order[k];
+  }
+  out->rank = (int)rank;
+  if (groups >= 1 && groups <= devices && each >= 1 && each <= devices && groups * each == devices) return status_ok();
+  return status_error(HEDDLE_INVALID, "%lld groups of %lld devices do not make up %lld devices", (long long)groups,
+                      (long long)each, (long long)devices);
+}
+
+static void expand(arena *a, const iota *x, int64_t groups, int64_t each, group_list *out) {
+  int64_t strides[MAX_DEVICE_DIMS], place[MAX_DEVICE_DIMS] = {0}, stride = 1;
+  for (int d = x->rank - 1; d >= 0; d--) {
+    strides[d] = stride;
+    stride *= x->dims[d];
+  }
+  out->size = (int)groups;
+  out->groups = arena_array(a, int_list, groups);
+  for (int64_t g = 0; g < groups; g++) {
+    int64_t *devices = arena_array(a, int64_t, each);
+    for (int64_t k = 0; k < each; k++) {
+      for (int d = 0; d < x->rank; d++) devices[k] += place[d] * strides[x->order[d]];
+      for (int d = x->rank - 1; d >= 0 && ++place[d] == x->dims[x->order[d]]; d--) place[d] = 0;
+    }
+    out->groups[g] = (int_list){devices, (int)each};
+  }
+}
+
+static bool is_in_order(const iota *x) {
+  for (int d = 0; d < x->rank; d++)
+    if (x->order[d] != d) return false;
+  return true;
+}
+
+static void print_ints(text *out, char open, int count, const int64_t *values, char close) {
+  text_putc(out, open);
+  for (int k = 0; k < count; k++) text_printf(out, "%s%lld", k ? "," : "", (long long)values[k]);
+  text_putc(out, close);
+}
+
+static heddle_status read_short(arena *a, const Xla__IotaReplicaGroupListProto *from, group_list *out) {
+  iota x = {0};
+  TRY(read_iota(from, &x));
+  expand(a, &x, from->num_replica_groups, from->num_devices_per_group, out);
+  text t = {0};
+  text_printf(&t, "[%lld,%lld]<=", (long long)from->num_replica_groups, (long long)from->num_devices_per_group);
+  print_ints(&t, '[', x.rank, x.dims, ']');
+  if (!is_in_order(&x)) {
+    text_putc(&t, 'T');
+    print_ints(&t, '(', x.rank, x.order, ')');
+  }
+  out->text = hlo_proto_keep(a, &t);
+  return status_ok();
+}
+
+// --- groups
+
+static heddle_status read_lists(arena *a, size_t count, Xla__ReplicaGroup **from, group_list *out) {
+  out->size = (int)count;
+  out->groups = arena_array(a, int_list, count);
+  for (size_t k = 0; k < count; k++) out->groups[k] = copy_ints(a, from[k]->n_replica_ids, from[k]->replica_ids);
+  return status_ok();
+}
+
+heddle_status hlo_proto_read_groups(hlo_proto_transfer *t) {
+  const Xla__CollectiveDeviceListProto *list = t->p->collective_device_list;
+  const Xla__IotaReplicaGroupListProto *brief = t->p->iota_collective_device_list;
+  group_list *out = &t->x->replica_groups;
+  if (!brief && list) brief = list->iota_replica_group_list;
+  if (brief) TRY(read_short(t->arena, brief, out));
+  else if (list && list->n_replica_groups) TRY(read_lists(t->arena, list->n_replica_groups, list->replica_groups, out));
+  else if (t->p->n_replica_groups) TRY(read_lists(t->arena, t->p->n_replica_groups, t->p->replica_groups, out));
+  if (out->size) attributes_mark(t->x, HLO_ATTRIBUTE_REPLICA_GROUPS);
+  return status_ok();
+}
+
+// Always as lists: every reader knows them.
+heddle_status hlo_proto_write_groups(hlo_proto_transfer *t) {
+  const group_list *from = &t->x->replica_groups;
+  if (from->text.size && !from->size)
+    return status_error(HEDDLE_UNIMPLEMENTED, "groups '" STR_FMT "' cannot be written", STR_ARG(from->text));
+  if (!from->size) return status_ok();
+  Xla__CollectiveDeviceListProto *to;
+  HLO_PROTO_NEW(t->arena, to, CollectiveDeviceListProto, collective_device_list_proto);
+  to->n_replica_groups = (size_t)from->size;
+  to->replica_groups = arena_array(t->arena, Xla__ReplicaGroup *, from->size);
+  for (int k = 0; k < from->size; k++) {
+    Xla__ReplicaGroup *group;
+    HLO_PROTO_NEW(t->arena, group, ReplicaGroup, replica_group);
+    group->n_replica_ids = (size_t)from->groups[k].size;
+    group->replica_ids = arena_array(t->arena, int64_t, from->groups[k].size);
+    for (int d = 0; d < from->groups[k].size; d++) group->replica_ids[d] = from->groups[k].data[d];
+    to->replica_groups[k] = group;
+  }
+  t->p->collective_device_list = to;
+  t->p->n_replica_groups = to->n_replica_groups;
+  t->p->replica_groups = to->replica_groups;
+  return status_ok();
+}
+
+// --- pairs and channels
+
+heddle_status hlo_proto_read_pairs(hlo_proto_transfer *t) {
+  size_t count = t->p->n_source_target_pairs;
+  group_list *out = &t->x->source_target_pairs;
+  out->size = (int)count;
+  out->groups = arena_array(t->arena, int_list, count);
+  for (size_t k = 0; k < count; k++) {
+    const int64_t pair[] = {t->p->source_target_pairs[k]->source, t->p->source_target_pairs[k]->target};
+    out->groups[k] = copy_ints(t->arena, 2, pair);
+  }
+  attributes_mark(t->x, HLO_ATTRIBUTE_SOURCE_TARGET_PAIRS);
+  return status_ok();
+}
+
+heddle_status hlo_proto_write_pairs(hlo_proto_transfer *t) {
+  const group_list *from = &t->x->source_target_pairs;
+  t->p->source_target_pairs = arena_array(t->arena, Xla__SourceTarget *, from->size);
+  t->p->n_source_target_pairs = (size_t)from->size;
+  for (int k = 0; k < from->size; k++) {
+    Xla__SourceTarget *pair;
+    if (from->groups[k].size != 2)
+      return status_error(HEDDLE_INVALID, "a pair of devices has %d members", from->groups[k].size);
+    HLO_PROTO_NEW(t->arena, pair, SourceTarget, source_target);
+    pair->source = from->groups[k].data[0];
+    pair->target = from->groups[k].data[1];
+    t->p->source_target_pairs[k] = pair;
+  }
+  return status_ok();
+}
+
+heddle_status hlo_proto_read_channel(hlo_proto_transfer *t) {
+  int64_t id = t->p->channel_id ? t->p->channel_id : t->p->all_reduce_id;
+  if (!id) return status_ok();
+  t->x->channel_id = id;
+  attributes_mark(t->x, HLO_ATTRIBUTE_CHANNEL_ID);
+  return status_ok();
+}
+
+heddle_status hlo_proto_write_channel(hlo_proto_transfer *t) {
+  t->p->channel_id = t->x->channel_id;
+  return status_ok();
+}

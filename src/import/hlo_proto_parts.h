@@ -1,0 +1,68 @@
+// What the readers and writers of hlo.proto share: hlo_proto*.c only.
+#ifndef HEDDLE_IMPORT_HLO_PROTO_PARTS_H_
+#define HEDDLE_IMPORT_HLO_PROTO_PARTS_H_
+
+#include <hlo.pb-c.h>
+
+#include "hlo/lexer.h"
+#include "hlo/module.h"
+
+// Message to module. hlo_proto_read.c
+heddle_status hlo_proto_module_from(arena *a, const char *file, const Xla__HloModuleProto *from, module **out);
+// Module to message; the message lives in the arena and may point into the module. hlo_proto_write.c
+heddle_status hlo_proto_module_to(arena *a, const module *m, Xla__HloModuleProto **out);
+
+// What an instruction says besides opcode, shape, operands and calls, in either direction. Errors do not name the
+// instruction. hlo_proto_attributes.c
+heddle_status hlo_proto_read_attributes(arena *a, const Xla__HloModuleProto *m, Xla__HloInstructionProto *from,
+                                        instruction *to);
+heddle_status hlo_proto_write_attributes(arena *a, instruction *from, Xla__HloInstructionProto *to);
+
+// Attributes that Heddle keeps as text, without their names. The text of a null or empty message is empty.
+// hlo_proto_notes.c, hlo_proto_sharding.c
+str hlo_proto_sharding_text(arena *a, const Xla__OpSharding *from);
+heddle_status hlo_proto_sharding_from(arena *a, str source, Xla__OpSharding **out);
+str hlo_proto_metadata_text(arena *a, const Xla__OpMetadata *from);
+heddle_status hlo_proto_metadata_from(arena *a, str source, Xla__OpMetadata **out);
+str hlo_proto_frontend_text(arena *a, const Xla__FrontendAttributes *from);
+heddle_status hlo_proto_frontend_from(arena *a, str source, Xla__FrontendAttributes **out);
+str hlo_proto_tables_text(arena *a, const Xla__StackFrameIndexProto *from);
+heddle_status hlo_proto_tables_from(arena *a, str source, Xla__StackFrameIndexProto **out);
+str hlo_proto_alias_text(arena *a, const Xla__HloInputOutputAliasProto *from);
+heddle_status hlo_proto_alias_from(arena *a, str source, Xla__HloInputOutputAliasProto **out);
+str hlo_proto_donor_text(arena *a, const Xla__HloBufferDonorProto *from);
+heddle_status hlo_proto_donor_from(arena *a, str source, Xla__HloBufferDonorProto **out);
+
+// The entries of lists such as `{ {0}: (1, {2}, may-alias) }`; without the first index and its colon, `output` is empty.
+typedef struct hlo_proto_index {
+  int64_t *data;
+  int size;
+} hlo_proto_index;
+
+typedef struct hlo_proto_alias {
+  hlo_proto_index output, input;
+  int64_t number;  // of the parameter or operand
+  str kind;        // may be empty
+} hlo_proto_alias;
+
+typedef heddle_status hlo_proto_alias_fn(void *context, arena *a, const hlo_proto_alias *alias);
+heddle_status hlo_proto_each_alias(arena *a, str source, hlo_proto_alias_fn *fn, void *context);
+void hlo_proto_print_index(text *out, size_t count, const int64_t *index);  // {0,1}
+
+// The integer a TOKEN_NUMBER spells.
+heddle_status hlo_proto_token_int(token t, int64_t *out);
+
+// Text that an arena keeps; frees `t`.
+static inline str hlo_proto_keep(arena *a, text *t) {
+  str kept = t->size ? str_copy(a, text_view(t)) : (str){0};
+  text_free(t);
+  return kept;
+}
+
+// A NUL-terminated copy, as messages have it.
+static inline char *hlo_proto_string(arena *a, str s) { return arena_strdup(a, s.data ? s.data : "", s.size); }
+
+// A new message of the type's init function, in the arena.
+#define HLO_PROTO_NEW(a, out, Type, type) ((out) = arena_new((a), Xla__##Type), xla__##type##__init(out))
+
+#endif

@@ -1,0 +1,17 @@
+// Shapes and literals between our structures and the messages of hlo.proto.
+#ifndef HEDDLE_IMPORT_HLO_PROTO_VALUES_H_
+#define HEDDLE_IMPORT_HLO_PROTO_VALUES_H_
+
+#include <hlo.pb-c.h>
+
+#include "hlo/literal.h"
+
+// HEDDLE_INVALID for types, layouts and sizes that make no shape, HEDDLE_UNIMPLEMENTED for element types Heddle lacks.
+heddle_status hlo_proto_read_shape(arena *a, const Xla__ShapeProto *from, const shape **out);
+heddle_status hlo_proto_read_literal(arena *a, const Xla__LiteralProto *from, literal **out);
+
+// Arrays always get a layout, as readers of literals insist on one.
+Xla__ShapeProto *hlo_proto_make_shape(arena *a, const shape *s);
+heddle_status hlo_proto_make_literal(arena *a, const literal *l, Xla__LiteralProto **out);
+
+#endif

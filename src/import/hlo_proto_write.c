@@ -1,0 +1,156 @@
+// A module as a message.
+//
+// Computations get ids from 1 in their order, instructions their computation's id in the upper half and their place in
+// the lower one: unique in the module, as every version of the format wants it.
+#include "import/hlo_proto_parts.h"
+#include "import/hlo_proto_values.h"
+
+typedef struct writer {
+  arena *arena, *scratch;
+  ptr_map computations, instructions;  // ids
+  ptr_map fused;                       // computations that are called by a fusion
+} writer;
+
+static int64_t id_of(const ptr_map *ids, const void *key) { return (int64_t)(intptr_t)ptr_map_get(ids, key); }
+
+static void number_all(writer *w, const module *m) {
+  for (int k = 0; k < m->computations.size; k++) {
+    const computation *c = m->computations.data[k];
+    ptr_map_put(w->scratch, &w->computations, c, (void *)(intptr_t)(k + 1));
+    for (int i = 0; i < c->instructions.size; i++) {
+      const instruction *from = c->instructions.data[i];
+      int64_t id = (int64_t)(k + 1) << 32 | (i + 1);
+      ptr_map_put(w->scratch, &w->instructions, from, (void *)(intptr_t)id);
+      for (int n = 0; from->opcode == HLO_FUSION && n < from->called_count; n++)
+        ptr_map_put(w->scratch, &w->fused, from->called[n], from->called[n]);
+    }
+  }
+}
+
+static int64_t *operand_ids(writer *w, int count, instruction *const *from) {
+  int64_t *ids = arena_array(w->arena, int64_t, count);
+  for (int k = 0; k < count; k++) ids[k] = id_of(&w->instructions, from[k]);
+  return ids;
+}
+
+static heddle_status write_instruction(writer *w, instruction *from, Xla__HloInstructionProto **out) {
+  Xla__HloInstructionProto *to;
+  HLO_PROTO_NEW(w->arena, to, HloInstructionProto, hlo_instruction_proto);
+  *out = to;
+  to->name = hlo_proto_string(w->arena, from->name);
+  to->opcode = hlo_proto_string(w->arena, str_from(hlo_op_text(from->opcode)));
+  to->shape = hlo_proto_make_shape(w->arena, from->shape);
+  to->id = id_of(&w->instructions, from);
+  to->n_operand_ids = (size_t)from->operand_count;
+  to->operand_ids = operand_ids(w, from->operand_count, from->operands);
+  to->n_control_predecessor_ids = (size_t)from->control_predecessors.size;
+  to->control_predecessor_ids = operand_ids(w, from->control_predecessors.size, from->control_predecessors.data);
+  to->n_called_computation_ids = (size_t)from->called_count;
+  to->called_computation_ids = arena_array(w->arena, int64_t, from->called_count);
+  for (int k = 0; k < from->called_count; k++)
+    to->called_computation_ids[k] = id_of(&w->computations, from->called[k]);
+  if (from->literal) TRY(hlo_proto_make_literal(w->arena, from->literal, &to->literal));
+  return hlo_proto_write_attributes(w->arena, from, to);
+}
+
+// Parameters and result. A layout of the module's own goes before those of the instructions.
+static Xla__ProgramShapeProto *make_program_shape(writer *w, const computation *c, const shape *parameters,
+                                                  const shape *result) {
+  Xla__ProgramShapeProto *to;
+  HLO_PROTO_NEW(w->arena, to, ProgramShapeProto, program_shape_proto);
+  int count = c->parameters.size;
+  to->n_parameters = to->n_parameter_names = (size_t)count;
+  to->parameters = arena_array(w->arena, Xla__ShapeProto *, count);
+  to->parameter_names = arena_array(w->arena, char *, count);
+  for (int k = 0; k < count; k++) {
+    const shape *own = c->parameters.data[k]->shape;
+    to->parameters[k] =
+        hlo_proto_make_shape(w->arena, parameters && k < parameters->tuple_size ? parameters->elements[k] : own);
+    to->parameter_names[k] = hlo_proto_string(w->arena, c->parameters.data[k]->name);
+  }
+  to->result = hlo_proto_make_shape(w->arena, result ? result : c->root->shape);
+  return to;
+}
+
+// Operands before users, in the order of the text where that is such an order: a reader may insist on it.
+static heddle_status write_computation(writer *w, const computation *c, Xla__HloComputationProto **out) {
+  Xla__HloComputationProto *to;
+  instruction_list order;
+  HLO_PROTO_NEW(w->arena, to, HloComputationProto, hlo_computation_proto);
+  *out = to;
+  TRY(computation_post_order(w->scratch, c, &order));
+  to->name = hlo_proto_string(w->arena, c->name);
+  to->id = id_of(&w->computations, c);
+  to->root_id = id_of(&w->instructions, c->root);
+  to->program_shape = make_program_shape(w, c, NULL, NULL);
+  to->is_fusion_computation = ptr_map_has(&w->fused, c);
+  to->execution_thread = hlo_proto_string(w->arena, c->execution_thread.size ? c->execution_thread : STR("main"));
+  to->n_instructions = (size_t)order.size;
+  to->instructions = arena_array(w->arena, Xla__HloInstructionProto *, order.size);
+  for (int k = 0; k < order.size; k++)
+    TRY(status_context(write_instruction(w, order.data[k], &to->instructions[k]), "in instruction '" STR_FMT "'",
+                       STR_ARG(order.data[k]->name)));
+  return status_ok();
+}
+
+// The order of the text, for every computation that is run by itself.
+static Xla__HloScheduleProto *make_schedule(writer *w, const module *m) {
+  Xla__HloScheduleProto *to;
+  HLO_PROTO_NEW(w->arena, to, HloScheduleProto, hlo_schedule_proto);
+  to->sequences = arena_array(w->arena, Xla__HloScheduleProto__SequencesEntry *, m->computations.size);
+  for (int k = 0; k < m->computations.size; k++) {
+    const computation *c = m->computations.data[k];
+    if (ptr_map_has(&w->fused, c)) continue;
+    Xla__HloScheduleProto__SequencesEntry *entry;
+    HLO_PROTO_NEW(w->arena, entry, HloScheduleProto__SequencesEntry, hlo_schedule_proto__sequences_entry);
+    HLO_PROTO_NEW(w->arena, entry->value, HloScheduleProto__InstructionSequence,
+                  hlo_schedule_proto__instruction_sequence);
+    entry->key = id_of(&w->computations, c);
+    entry->value->n_instruction_ids = (size_t)c->instructions.size;
+    entry->value->instruction_ids = operand_ids(w, c->instructions.size, c->instructions.data);
+    to->sequences[to->n_sequences++] = entry;
+  }
+  return to;
+}
+
+static const str *find_attribute(const module *m, const char *name) {
+  for (int k = 0; k < m->attributes.size; k++)
+    if (str_is(m->attributes.data[k].name, name)) return &m->attributes.data[k].value;
+  return NULL;
+}
+
+// Other attributes are settings of the writer's compilation, for which the format has no field.
+static heddle_status write_module_attributes(writer *w, const module *m, Xla__HloModuleProto *to) {
+  const str *alias = find_attribute(m, "input_output_alias"), *donor = find_attribute(m, "buffer_donor");
+  const str *frontend = find_attribute(m, "frontend_attributes");
+  if (alias) TRY(hlo_proto_alias_from(w->arena, *alias, &to->input_output_alias));
+  if (donor) TRY(hlo_proto_donor_from(w->arena, *donor, &to->buffer_donor));
+  if (frontend) TRY(hlo_proto_frontend_from(w->arena, *frontend, &to->frontend_attributes));
+  if (m->tables.size) TRY(hlo_proto_tables_from(w->arena, m->tables, &to->stack_frame_index));
+  if (m->is_scheduled) to->schedule = make_schedule(w, m);
+  return status_ok();
+}
+
+static heddle_status write_module(writer *w, const module *m, Xla__HloModuleProto *to) {
+  number_all(w, m);
+  to->name = hlo_proto_string(w->arena, m->name);
+  to->entry_computation_name = hlo_proto_string(w->arena, m->entry->name);
+  to->entry_computation_id = id_of(&w->computations, m->entry);
+  to->host_program_shape = make_program_shape(w, m->entry, m->entry_parameters_layout, m->entry_result_layout);
+  to->n_computations = (size_t)m->computations.size;
+  to->computations = arena_array(w->arena, Xla__HloComputationProto *, m->computations.size);
+  for (int k = 0; k < m->computations.size; k++) {
+    const computation *c = m->computations.data[k];
+    TRY(status_context(write_computation(w, c, &to->computations[k]), "in computation '" STR_FMT "'",
+                       STR_ARG(c->name)));
+  }
+  return write_module_attributes(w, m, to);
+}
+
+heddle_status hlo_proto_module_to(arena *a, const module *m, Xla__HloModuleProto **out) {
+  writer w = {.arena = a, .scratch = arena_create()};
+  HLO_PROTO_NEW(a, *out, HloModuleProto, hlo_module_proto);
+  heddle_status status = write_module(&w, m, *out);
+  arena_destroy(w.scratch);
+  return status_context(status, "while writing module '" STR_FMT "' as an HloModuleProto", STR_ARG(m->name));
+}
