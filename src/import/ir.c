@@ -394,8 +394,9 @@ ir_block *ir_add_block(arena *a, ir_region *region) {
 ir_value *ir_add_argument(arena *a, ir_block *block, const ir_type *type) {
   ir_value *v = arena_new(a, ir_value);
   *v = (ir_value){.type = type, .block = block, .number = block->argument_count};
-  size_t size = (size_t)block->argument_count * sizeof *block->arguments;
-  block->arguments = arena_grow(a, block->arguments, size, size + sizeof *block->arguments);
+  size_t count = (size_t)block->argument_count, size = count * sizeof(ir_value *);
+  if ((count & (count - 1)) == 0)  // doubles, so that many arguments stay linear
+    block->arguments = arena_grow(a, block->arguments, size, count ? 2 * size : sizeof(ir_value *));
   block->arguments[block->argument_count++] = v;
   return v;
 }

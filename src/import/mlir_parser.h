@@ -41,6 +41,7 @@ typedef struct mlir_parser {
   struct mlir_scope *scope;  // names of values in the region being read; internal to mlir_parser_values.c
   ir_block *block;           // the block being read; null outside
   VEC(size_t) line_starts;
+  size_t metadata_start, metadata_end;                 // of {-# ... #-}; 0 if there is none
   str_map operations;                                  // ir_op by name
   str_map attribute_aliases, type_aliases, resources;  // internal to mlir_parser_aliases.c
 } mlir_parser;
@@ -103,6 +104,7 @@ typedef struct mlir_draft {
   ir_attribute_list attributes;
   VEC(ir_region *) regions;
   int wanted_results;  // names written left of `=`
+  int successors;
 } mlir_draft;
 
 // A region `{ ... }`. Its first block starts with the given arguments (names "%a"), unless it writes its own header.
@@ -145,7 +147,7 @@ bool mlir_number_bits(mlir_parser *p, const mlir_number_text *n, dtype t, uint64
 bool mlir_number_attribute(mlir_parser *p, const ir_type *type, const ir_attribute **out);
 
 // Scopes of values: one for each region. An isolated one sees nothing of those around it.
-bool mlir_open_scope(mlir_parser *p, bool is_isolated);
+void mlir_open_scope(mlir_parser *p, bool is_isolated);
 bool mlir_close_scope(mlir_parser *p);  // fails if a name was used and never defined
 // Names `name` with `count` values; forward references to it become these values.
 bool mlir_define(mlir_parser *p, str name, size_t offset, int count, ir_value **values);
@@ -158,6 +160,8 @@ bool mlir_region_of(mlir_parser *p, bool is_isolated, int argument_count, const 
 bool mlir_operation(mlir_parser *p);
 // The forms of func, builtin and a few others: like assembly_parse.
 bool mlir_function(mlir_parser *p, mlir_draft *draft);
+// That the body agrees with the function's type, whatever form it was read from.
+bool mlir_check_function(mlir_parser *p, const ir_operation *o, size_t offset);
 bool mlir_module(mlir_parser *p, mlir_draft *draft);
 bool mlir_call(mlir_parser *p, mlir_draft *draft);
 bool mlir_return(mlir_parser *p, mlir_draft *draft);

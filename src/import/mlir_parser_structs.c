@@ -258,7 +258,7 @@ static bool attribute_name(mlir_parser *p, str *name, bool *is_verbose) {
   mlir_advance(p);
   *name = head;
   if (!*is_verbose) return true;
-  if (!mlir_expect(p, "<") || p->kind != MLIR_WORD) return false;
+  if (!mlir_take(p, "<") || p->kind != MLIR_WORD) return false;
   *name = str_from(arena_printf(p->scratch, STR_FMT "." STR_FMT, STR_ARG(head), STR_ARG(p->tok)));
   mlir_advance(p);
   return true;
