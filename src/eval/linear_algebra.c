@@ -1,9 +1,9 @@
 // cholesky and triangular-solve, matrix by matrix in double, and the way of matrices to LAPACK's columns and back.
 //
-// The triangular solver is our own: LAPACK's refuses singular matrices, where infinities and NaN are wanted.
+// Both are our own: LAPACK's solver refuses singular matrices, where infinities and NaN are wanted, and its factor
+// stops at a NaN, where JAX on a CPU goes on and leaves alone what the NaN does not reach.
 #include "eval/linear_algebra.h"
 
-#include <lapacke.h>
 #include <math.h>
 
 void linear_algebra_load(const value *v, int64_t index, int64_t rows, int64_t columns, void *to) {
@@ -32,11 +32,47 @@ void linear_algebra_store(value *v, int64_t index, int64_t rows, int64_t columns
     }
 }
 
+// L Lᴴ = a, where L is a's lower triangle or the conjugate of its upper one turned over; element (r, c) of L lies
+// `row` r + `column` c elements from a.
+static int factor_real(int64_t n, double *a, int64_t row, int64_t column) {
+  for (int64_t j = 0; j < n; j++) {
+    double pivot = a[j * (row + column)];
+    for (int64_t k = 0; k < j; k++) pivot -= a[j * row + k * column] * a[j * row + k * column];
+    if (pivot <= 0) return (int)(j + 1);
+    pivot = sqrt(pivot);
+    a[j * (row + column)] = pivot;
+    for (int64_t i = j + 1; i < n; i++) {
+      double sum = a[i * row + j * column];
+      for (int64_t k = 0; k < j; k++) sum -= a[i * row + k * column] * a[j * row + k * column];
+      a[i * row + j * column] = sum / pivot;
+    }
+  }
+  return 0;
+}
+
+// The upper triangle holds conj(L); conj(L) conj(L)ᴴ is conj(a), so that the same sums serve both.
+static int factor_complex(int64_t n, double complex *a, int64_t row, int64_t column) {
+  for (int64_t j = 0; j < n; j++) {
+    double pivot = creal(a[j * (row + column)]);
+    for (int64_t k = 0; k < j; k++) {
+      const double complex x = a[j * row + k * column];
+      pivot -= creal(x) * creal(x) + cimag(x) * cimag(x);
+    }
+    if (pivot <= 0) return (int)(j + 1);
+    pivot = sqrt(pivot);
+    a[j * (row + column)] = wide_complex(pivot, 0);
+    for (int64_t i = j + 1; i < n; i++) {
+      double complex sum = a[i * row + j * column];
+      for (int64_t k = 0; k < j; k++) sum -= a[i * row + k * column] * conj(a[j * row + k * column]);
+      a[i * row + j * column] = wide_complex(creal(sum) / pivot, cimag(sum) / pivot);
+    }
+  }
+  return 0;
+}
+
 int linear_algebra_cholesky(bool is_complex, bool lower, int64_t n, void *a) {
-  const char triangle = lower ? 'L' : 'U';
-  const lapack_int size = (lapack_int)n, stride = n ? size : 1;
-  return is_complex ? LAPACKE_zpotrf_work(LAPACK_COL_MAJOR, triangle, size, a, stride)
-                    : LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, triangle, size, a, stride);
+  const int64_t row = lower ? 1 : n, column = lower ? n : 1;
+  return is_complex ? factor_complex(n, a, row, column) : factor_real(n, a, row, column);
 }
 
 // x a = b is aᵀ xᵀ = bᵀ: both kinds are lines of b, solved one by one with the elements of op(a) in its place.
@@ -128,6 +164,14 @@ static void finish_factor(bool is_complex, bool lower, bool fails, int64_t n, vo
       }
 }
 
+// A NaN of the triangle in use reaches the diagonal.
+static bool has_nan(bool is_complex, int64_t n, const double *a) {
+  const int64_t width = is_complex ? 2 : 1;
+  for (int64_t k = 0; k < n; k++)
+    if (isnan(a[k * (n + 1) * width])) return true;
+  return false;
+}
+
 heddle_status eval_cholesky(interpreter *in, const instruction *i, value *const *operands, value **out) {
   const shape *s = i->shape;
   const int64_t n = s->dims[s->rank - 1], count = matrix_count(s);
@@ -142,7 +186,7 @@ heddle_status eval_cholesky(interpreter *in, const instruction *i, value *const 
   }
   for (int64_t k = 0; k < count && n; k++) {
     linear_algebra_load(operands[0], k, n, n, room->data);
-    const bool fails = linear_algebra_cholesky(is_complex, lower, n, room->data) != 0;
+    const bool fails = linear_algebra_cholesky(is_complex, lower, n, room->data) || has_nan(is_complex, n, room->data);
     finish_factor(is_complex, lower, fails, n, room->data);
     linear_algebra_store(result, k, n, n, room->data);
   }

@@ -22,7 +22,8 @@ typedef struct triangular_solve {
 void linear_algebra_solve(const triangular_solve *how, bool is_complex, int64_t rows, int64_t columns, const void *a,
                           void *b);
 
-// Cholesky's factor in place of a [n, n], of which only one triangle is read and written; LAPACK's info.
+// Cholesky's factor in place of a [n, n], of which only one triangle is read and written. 0, or the number, from 1, of
+// the first pivot that is not positive; what comes after it is not done. NaN pivots are passed over.
 int linear_algebra_cholesky(bool is_complex, bool lower, int64_t n, void *a);
 
 #endif
