@@ -187,9 +187,10 @@ static bool values(mlir_parser *p, size_t text_size, const shape *s, literal **o
   return hex_elements(p, (str){hex.data + 2, hex.size - 2}, offset + 3, s, out);
 }
 
-// `: type` unless it is known, and its shape.
+// `: type` unless it is known, and its shape; null for element types that HLO lacks, whose values are kept as text.
 static bool elements_type(mlir_parser *p, const ir_type **type, const shape **s) {
   size_t offset = p->tok_offset;
+  *s = NULL;
   if (!*type) {
     if (!mlir_expect(p, ":")) return false;
     offset = p->tok_offset;
@@ -197,24 +198,34 @@ static bool elements_type(mlir_parser *p, const ir_type **type, const shape **s)
   }
   if ((*type)->kind != IR_TYPE_TENSOR || !ir_type_is_static(*type))
     return mlir_error(p, offset, "found another type of a value, wanted a tensor with fixed dims");
-  if (ir_type_dtype(*type) == DTYPE_INVALID)
-    return mlir_error(p, offset, "found a value whose element type is not supported");
+  if ((*type)->element->kind == IR_TYPE_OPAQUE) return true;
   heddle_status status = ir_type_shape(p->arena, *type, mlir_where(p, offset), s);
   bool is_ok = status_is_ok(status) || mlir_error(p, offset, "%s", status_brief(status));
   heddle_status_free(status);
   return is_ok;
 }
 
+static void keep_text(const mlir_parser *p, size_t start, const ir_attribute **out) {
+  ir_attribute *x = ir_attribute_new(p->arena, IR_ATTR_OPAQUE);
+  x->text = str_copy(p->arena, (str){p->source.data + start, p->last_end - start});
+  *out = x;
+}
+
 bool mlir_dense(mlir_parser *p, const ir_type *type, const ir_attribute **out) {
   const shape *s;
   literal *l = NULL;
   str body;
-  mlir_advance(p);
   size_t start = p->tok_offset;
+  mlir_advance(p);
+  size_t values_start = p->position;
   if (!mlir_at(p, "<")) return mlir_found(p, "'<'");
   if (!mlir_balanced(p, &body) || !elements_type(p, &type, &s)) return false;
   size_t end = p->tok_offset, last_end = p->last_end;
-  mlir_move(p, start + 1);
+  if (!s) {
+    keep_text(p, start, out);
+    return true;
+  }
+  mlir_move(p, values_start);
   if (!values(p, body.size, s, &l) || !mlir_expect(p, ">")) return false;
   mlir_move(p, end);
   p->last_end = last_end;
@@ -228,10 +239,15 @@ bool mlir_dense_resource(mlir_parser *p, const ir_type *type, const ir_attribute
   const shape *s;
   literal *l = NULL;
   str quoted;
+  size_t start = p->tok_offset;
   mlir_advance(p);
   size_t offset = p->tok_offset;
   if (!mlir_expect(p, "<") || !mlir_resource(p, &quoted) || !mlir_expect(p, ">") || !elements_type(p, &type, &s))
     return false;
+  if (!s) {
+    keep_text(p, start, out);
+    return true;
+  }
   if (quoted.size < PREFIX + 1 || memcmp(quoted.data, "\"0x", 3) != 0)
     return mlir_error(p, offset, "found a resource without bytes");
   str hex = {quoted.data + PREFIX, quoted.size - PREFIX - 1};
