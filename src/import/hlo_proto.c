@@ -12,11 +12,11 @@
 
 // Field numbers that tell the messages apart.
 enum {
-  FIELD_COMPUTATIONS = 3,   // of HloModuleProto
-  FIELD_INSTRUCTIONS = 2,   // of HloComputationProto
-  FIELD_MODULE = 1,         // of HloProto and HloUnoptimizedSnapshot
-  FIELD_HLO = 1,            // of HloSnapshot
-  FIELD_PARTITIONS = 2,     // of HloUnoptimizedSnapshot
+  FIELD_COMPUTATIONS = 3,  // of HloModuleProto
+  FIELD_INSTRUCTIONS = 2,  // of HloComputationProto
+  FIELD_MODULE = 1,        // of HloProto and HloUnoptimizedSnapshot
+  FIELD_HLO = 1,           // of HloSnapshot
+  FIELD_PARTITIONS = 2,    // of HloUnoptimizedSnapshot
   SNIFFED_BYTES = 256,
 };
 
@@ -31,8 +31,7 @@ typedef struct contents {
 static bool is_module(str bytes) {
   str computation, instruction;
   return hlo_proto_wire_find(bytes, FIELD_COMPUTATIONS, &computation) &&
-         hlo_proto_wire_find(computation, FIELD_INSTRUCTIONS, &instruction) &&
-         hlo_proto_wire_is_message(instruction);
+         hlo_proto_wire_find(computation, FIELD_INSTRUCTIONS, &instruction) && hlo_proto_wire_is_message(instruction);
 }
 
 // Null if it is none of them.
@@ -100,8 +99,7 @@ heddle_status hlo_proto_read(arena *a, const char *file, str bytes, module **out
   ProtobufCMessage *m;
   // Of damaged bytes a module is wanted, so that the message says where they are damaged.
   arena *scratch = arena_create();
-  heddle_status status =
-      hlo_proto_wire_unpack(scratch, file, bytes, type ? type : &xla__hlo_proto__descriptor, &m);
+  heddle_status status = hlo_proto_wire_unpack(scratch, file, bytes, type ? type : &xla__hlo_proto__descriptor, &m);
   if (status_is_ok(status) && !type)
     status = status_error(HEDDLE_INVALID, "%s: found no HloModuleProto, HloProto or HloSnapshot", file);
   if (status_is_ok(status)) status = read_message(a, file, m, out, argument_count, arguments, result);

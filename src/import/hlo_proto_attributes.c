@@ -34,8 +34,7 @@ static heddle_status write_metadata(hlo_proto_transfer *t) {
 }
 
 static heddle_status read_frontend(hlo_proto_transfer *t) {
-  hlo_proto_add_raw(t, HLO_ATTRIBUTE_FRONTEND_ATTRIBUTES,
-                    hlo_proto_frontend_text(t->arena, t->p->frontend_attributes));
+  hlo_proto_add_raw(t, HLO_ATTRIBUTE_FRONTEND_ATTRIBUTES, hlo_proto_frontend_text(t->arena, t->p->frontend_attributes));
   return status_ok();
 }
 
@@ -101,7 +100,8 @@ static heddle_status write_one(hlo_proto_transfer *t, hlo_attribute_id id) {
 }
 
 // Every attribute the operation takes, its own and those common to all.
-static heddle_status each_attribute(hlo_proto_transfer *t, heddle_status (*fn)(hlo_proto_transfer *, hlo_attribute_id)) {
+static heddle_status each_attribute(hlo_proto_transfer *t,
+                                    heddle_status (*fn)(hlo_proto_transfer *, hlo_attribute_id)) {
   hlo_opcode op = t->i->opcode;
   if (op == HLO_PARAMETER) TRY(fn(t, HLO_ATTRIBUTE_INDEX));
   for (const char *at = hlo_ops[op].attributes; at && *at;) {

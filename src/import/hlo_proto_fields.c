@@ -38,9 +38,10 @@ static const row rows[] = {
     {HLO_ATTRIBUTE_MANTISSA_BITS, ANY, "mantissa_bits", NULL},
     {HLO_ATTRIBUTE_FEATURE_GROUP_COUNT, ANY, "feature_group_count", NULL},
     {HLO_ATTRIBUTE_BATCH_GROUP_COUNT, ANY, "batch_group_count", NULL},
-#define DOT(id, field)                                                                                            \
-  {HLO_ATTRIBUTE_##id, HLO_RAGGED_DOT, "ragged_dot_dimension_numbers.dot_dimension_numbers." field, NULL}, \
-      {HLO_ATTRIBUTE_##id, ANY, "dot_dimension_numbers." field, NULL}
+#define DOT(id, field)                                                                                       \
+  {HLO_ATTRIBUTE_##id, HLO_RAGGED_DOT, "ragged_dot_dimension_numbers.dot_dimension_numbers." field, NULL}, { \
+    HLO_ATTRIBUTE_##id, ANY, "dot_dimension_numbers." field, NULL                                            \
+  }
     DOT(LHS_BATCH_DIMS, "lhs_batch_dimensions"),
     DOT(LHS_CONTRACTING_DIMS, "lhs_contracting_dimensions"),
     DOT(RHS_BATCH_DIMS, "rhs_batch_dimensions"),

@@ -19,8 +19,7 @@ typedef struct literal_field {
   size_t count, data;  // offsets in the message: of the list's length and of the list; of the bytes in `data`
 } literal_field;
 
-#define WORDS(member) \
-  {FORM_WORDS, offsetof(Xla__LiteralProto, n_##member), offsetof(Xla__LiteralProto, member)}
+#define WORDS(member) {FORM_WORDS, offsetof(Xla__LiteralProto, n_##member), offsetof(Xla__LiteralProto, member)}
 #define BYTES(member) {FORM_BYTES, 0, offsetof(Xla__LiteralProto, member)}
 #define PACKED(member) {FORM_PACKED, 0, offsetof(Xla__LiteralProto, member)}
 
@@ -108,7 +107,8 @@ static void unpack(dtype t, const uint8_t *from, size_t count, uint8_t *to) {
 
 static void pack(dtype t, const uint8_t *from, size_t count, uint8_t *to) {
   unsigned bits = (unsigned)dtypes[t].bits, per_byte = 8 / bits, mask = (1u << bits) - 1;
-  for (size_t i = 0; i < count; i++) to[i / per_byte] |= (uint8_t)((from[i] & mask) << (bits * (unsigned)(i % per_byte)));
+  for (size_t i = 0; i < count; i++)
+    to[i / per_byte] |= (uint8_t)((from[i] & mask) << (bits * (unsigned)(i % per_byte)));
 }
 
 static heddle_status read_array(arena *a, const Xla__LiteralProto *from, const shape *s, literal **out) {
@@ -178,7 +178,7 @@ static heddle_status make_array(arena *a, const literal *l, Xla__LiteralProto *o
     from = (const uint8_t *)moved;
   }
   bool is_list = field->form == FORM_WORDS || field->form == FORM_PREDS;
-  size_t bytes = field->form == FORM_PREDS  ? count * sizeof(protobuf_c_boolean)
+  size_t bytes = field->form == FORM_PREDS    ? count * sizeof(protobuf_c_boolean)
                  : field->form == FORM_PACKED ? size
                                               : count * width;
   uint8_t *data = arena_try_alloc(a, bytes);

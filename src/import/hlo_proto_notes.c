@@ -30,10 +30,17 @@ static token peek(const lexer *l) {
 // --- metadata
 
 // Fields of OpMetadata in the order of printing.
-static const char *const metadata_fields[] = {"op_type",         "op_name",         "source_file",
-                                              "source_line",     "source_end_line", "source_column",
-                                              "source_end_column", "stack_frame_id",  "deduplicated_name",
-                                              "scheduling_name", NULL};
+static const char *const metadata_fields[] = {"op_type",
+                                              "op_name",
+                                              "source_file",
+                                              "source_line",
+                                              "source_end_line",
+                                              "source_column",
+                                              "source_end_column",
+                                              "stack_frame_id",
+                                              "deduplicated_name",
+                                              "scheduling_name",
+                                              NULL};
 
 static const ProtobufCFieldDescriptor *field_named(const ProtobufCMessageDescriptor *type, str name) {
   char copy[64];
@@ -234,8 +241,7 @@ str hlo_proto_alias_text(arena *a, const Xla__HloInputOutputAliasProto *from) {
 
 static heddle_status add_alias(void *context, arena *a, const hlo_proto_alias *alias) {
   Xla__HloInputOutputAliasProto *to = context;
-  Xla__HloInputOutputAliasProto__AliasEntryProto *e =
-      arena_new(a, Xla__HloInputOutputAliasProto__AliasEntryProto);
+  Xla__HloInputOutputAliasProto__AliasEntryProto *e = arena_new(a, Xla__HloInputOutputAliasProto__AliasEntryProto);
   xla__hlo_input_output_alias_proto__alias_entry_proto__init(e);
   e->n_output_shape_index = (size_t)alias->output.size;
   e->output_shape_index = alias->output.data;
@@ -284,6 +290,8 @@ heddle_status hlo_proto_donor_from(arena *a, str source, Xla__HloBufferDonorProt
 }
 
 // --- stack frame tables: a title a line, then numbered lines
+//
+// A frame without a parent has parent 0 in a message and 1 in the text, where all parents are one higher.
 
 static const char *const location_fields[] = {"file_name_id", "function_name_id", "line", "end_line",
                                               "column",       "end_column",       NULL};
@@ -313,7 +321,11 @@ str hlo_proto_tables_text(arena *a, const Xla__StackFrameIndexProto *from) {
   for (size_t k = 0; k < from->n_file_locations; k++)
     print_entry(&t, k, &from->file_locations[k]->base, location_fields);
   text_puts(&t, "\nStackFrames\n");
-  for (size_t k = 0; k < from->n_stack_frames; k++) print_entry(&t, k, &from->stack_frames[k]->base, frame_fields);
+  for (size_t k = 0; k < from->n_stack_frames; k++) {
+    Xla__StackFrameIndexProto__StackFrame frame = *from->stack_frames[k];
+    if (frame.parent_frame_id < INT32_MAX) frame.parent_frame_id++;
+    print_entry(&t, k, &frame.base, frame_fields);
+  }
   return hlo_proto_keep(a, &t);
 }
 
@@ -339,6 +351,7 @@ heddle_status hlo_proto_tables_from(arena *a, str source, Xla__StackFrameIndexPr
           hlo_proto_wire_create(a, is_location ? &xla__stack_frame_index_proto__file_location__descriptor
                                                : &xla__stack_frame_index_proto__stack_frame__descriptor);
       TRY(parse_fields(a, &l, entry));
+      if (!is_location) ((Xla__StackFrameIndexProto__StackFrame *)entry)->parent_frame_id -= 1;
       if (is_location) vec_push(a, &locations, entry);
       else vec_push(a, &frames, entry);
       continue;

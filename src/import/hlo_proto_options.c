@@ -59,7 +59,8 @@ heddle_status hlo_proto_read_algorithm(hlo_proto_transfer *t) {
   const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(type, (int)t->p->precision_config->algorithm);
   if (!value) return status_error(HEDDLE_INVALID, "found algorithm %d", (int)t->p->precision_config->algorithm);
   text name = {0};
-  for (const char *c = value->name + strlen("ALG_"); *c; c++) text_putc(&name, (char)(*c >= 'A' && *c <= 'Z' ? *c | 0x20 : *c));
+  for (const char *c = value->name + strlen("ALG_"); *c; c++)
+    text_putc(&name, (char)(*c >= 'A' && *c <= 'Z' ? *c | 0x20 : *c));
   t->x->dot_algorithm = hlo_proto_keep(t->arena, &name);
   attributes_mark(t->x, HLO_ATTRIBUTE_ALGORITHM);
   return status_ok();
@@ -122,14 +123,17 @@ heddle_status hlo_proto_write_accuracy(hlo_proto_transfer *t) {
 }
 
 heddle_status hlo_proto_read_associative(hlo_proto_transfer *t) {
-  if (t->p->is_associative == XLA__TRI_STATE__TRI_STATE_TRUE) hlo_proto_add_raw(t, HLO_ATTRIBUTE_IS_ASSOCIATIVE, STR("true"));
-  if (t->p->is_associative == XLA__TRI_STATE__TRI_STATE_FALSE) hlo_proto_add_raw(t, HLO_ATTRIBUTE_IS_ASSOCIATIVE, STR("false"));
+  if (t->p->is_associative == XLA__TRI_STATE__TRI_STATE_TRUE)
+    hlo_proto_add_raw(t, HLO_ATTRIBUTE_IS_ASSOCIATIVE, STR("true"));
+  if (t->p->is_associative == XLA__TRI_STATE__TRI_STATE_FALSE)
+    hlo_proto_add_raw(t, HLO_ATTRIBUTE_IS_ASSOCIATIVE, STR("false"));
   return status_ok();
 }
 
 heddle_status hlo_proto_write_associative(hlo_proto_transfer *t) {
   const str *raw = attributes_raw(t->x, "is_associative");
-  if (raw) t->p->is_associative = str_is(*raw, "true") ? XLA__TRI_STATE__TRI_STATE_TRUE : XLA__TRI_STATE__TRI_STATE_FALSE;
+  if (raw)
+    t->p->is_associative = str_is(*raw, "true") ? XLA__TRI_STATE__TRI_STATE_TRUE : XLA__TRI_STATE__TRI_STATE_FALSE;
   return status_ok();
 }
 

@@ -33,7 +33,8 @@ heddle_status hlo_proto_alias_from(arena *a, str source, Xla__HloInputOutputAlia
 str hlo_proto_donor_text(arena *a, const Xla__HloBufferDonorProto *from);
 heddle_status hlo_proto_donor_from(arena *a, str source, Xla__HloBufferDonorProto **out);
 
-// The entries of lists such as `{ {0}: (1, {2}, may-alias) }`; without the first index and its colon, `output` is empty.
+// The entries of lists such as `{ {0}: (1, {2}, may-alias) }`; without the first index and its colon, `output` is
+// empty.
 typedef struct hlo_proto_index {
   int64_t *data;
   int size;

@@ -95,6 +95,18 @@ static heddle_status find_computation(const reader *r, int64_t id, computation *
 // The asynchronous operations behind a start name its computation once more; ours have it at the start only.
 static bool repeats_calls(hlo_opcode op) { return op == HLO_ASYNC_UPDATE || op == HLO_ASYNC_DONE; }
 
+// How the operands' type is compared anyway: then the text does not say it.
+static comparison_type usual_comparison(dtype t) {
+  if (dtype_is_float(t) || dtype_is_complex(t)) return COMPARISON_FLOAT;
+  return dtype_is_signed(t) ? COMPARISON_SIGNED : COMPARISON_UNSIGNED;
+}
+
+static void simplify_comparison(instruction *i) {
+  if (i->opcode != HLO_COMPARE || i->operand_count == 0) return;
+  if (i->attributes->compare_type == usual_comparison(i->operands[0]->shape->dtype))
+    i->attributes->compare_type = COMPARISON_DEFAULT;
+}
+
 static heddle_status link_instruction(const reader *r, const body *b, Xla__HloInstructionProto *from) {
   instruction *i, *other;
   TRY(find_instruction(b, from->id, "instruction", &i));
@@ -104,6 +116,7 @@ static heddle_status link_instruction(const reader *r, const body *b, Xla__HloIn
     TRY(find_instruction(b, from->operand_ids[k], "operand", &other));
     instruction_set_operand(i, k, other);
   }
+  simplify_comparison(i);
   for (size_t k = 0; k < from->n_control_predecessor_ids; k++) {
     TRY(find_instruction(b, from->control_predecessor_ids[k], "control predecessor", &other));
     vec_push(r->arena, &i->control_predecessors, other);
@@ -115,7 +128,10 @@ static heddle_status link_instruction(const reader *r, const body *b, Xla__HloIn
   size_t count = from->n_called_computation_ids;
   computation **called = arena_array(r->scratch, computation *, count);
   for (size_t k = 0; k < count; k++) TRY(find_computation(r, from->called_computation_ids[k], &called[k]));
-  instruction_set_called(i, (int)count, called);
+  // A message has the body of a loop before its condition.
+  bool is_loop = i->opcode == HLO_WHILE && count == 2;
+  if (is_loop) instruction_set_called(i, 2, (computation *[]){called[1], called[0]});
+  else instruction_set_called(i, (int)count, called);
   return status_ok();
 }
 

@@ -1,5 +1,5 @@
-// Shardings: {replicated}, {maximal device=0}, {devices=[2,1]0,1}, {devices=[2,2]<=[2,2]T(1,0) last_tile_dims={manual}},
-// and lists of them for tuples.
+// Shardings: {replicated}, {maximal device=0}, {devices=[2,1]0,1}, {devices=[2,2]<=[2,2]T(1,0)
+// last_tile_dims={manual}}, and lists of them for tuples.
 #include "import/hlo_proto_transfer.h"
 
 static const char *const type_names[] = {"replicated", "maximal", NULL, NULL, "manual", "unknown", "unreduced"};
@@ -193,8 +193,8 @@ static heddle_status parse_entry(arena *a, lexer *l, token word, Xla__OpSharding
   }
   if (!str_is(word.text, "shard_as") && !str_is(word.text, "shard_like")) return find_type(word, &out->type);
   out->is_shard_group = true;
-  out->shard_group_type = str_is(word.text, "shard_as") ? XLA__OP_SHARDING__SHARD_GROUP_TYPE__AS
-                                                        : XLA__OP_SHARDING__SHARD_GROUP_TYPE__LIKE;
+  out->shard_group_type =
+      str_is(word.text, "shard_as") ? XLA__OP_SHARDING__SHARD_GROUP_TYPE__AS : XLA__OP_SHARDING__SHARD_GROUP_TYPE__LIKE;
   return hlo_proto_token_int(lexer_next(l), &out->shard_group_id);
 }
 
@@ -233,14 +233,15 @@ heddle_status hlo_proto_sharding_from(arena *a, str source, Xla__OpSharding **ou
 }
 
 // --- domains: {kind="sharding", entry={replicated}, exit={maximal device=0}}
+// The text sees the domain from the users' side, the message from the operand's: entry and exit change places.
 
 heddle_status hlo_proto_read_domain(hlo_proto_transfer *t) {
-  str entry = hlo_proto_sharding_text(t->arena, t->p->domain_entry_sharding);
-  str exit = hlo_proto_sharding_text(t->arena, t->p->domain_exit_sharding);
+  str entry = hlo_proto_sharding_text(t->arena, t->p->domain_exit_sharding);
+  str exit = hlo_proto_sharding_text(t->arena, t->p->domain_entry_sharding);
   if (!entry.size && !exit.size) return status_ok();
   const char *none = "{replicated}";
-  const char *domain = arena_printf(t->arena, "{kind=\"sharding\", entry=%s, exit=%s}",
-                                    entry.size ? entry.data : none, exit.size ? exit.data : none);
+  const char *domain = arena_printf(t->arena, "{kind=\"sharding\", entry=%s, exit=%s}", entry.size ? entry.data : none,
+                                    exit.size ? exit.data : none);
   hlo_proto_add_raw(t, HLO_ATTRIBUTE_DOMAIN, str_from(domain));
   return status_ok();
 }
@@ -258,6 +259,6 @@ static heddle_status find_sharding(arena *a, str source, const char *name, Xla__
 heddle_status hlo_proto_write_domain(hlo_proto_transfer *t) {
   const str *raw = attributes_raw(t->x, "domain");
   if (!raw) return status_ok();
-  TRY(find_sharding(t->arena, *raw, "entry", &t->p->domain_entry_sharding));
-  return find_sharding(t->arena, *raw, "exit", &t->p->domain_exit_sharding);
+  TRY(find_sharding(t->arena, *raw, "entry", &t->p->domain_exit_sharding));
+  return find_sharding(t->arena, *raw, "exit", &t->p->domain_entry_sharding);
 }

@@ -9,6 +9,7 @@ typedef struct writer {
   arena *arena, *scratch;
   ptr_map computations, instructions;  // ids
   ptr_map fused;                       // computations that are called by a fusion
+  str_map names;                       // of instructions
 } writer;
 
 static int64_t id_of(const ptr_map *ids, const void *key) { return (int64_t)(intptr_t)ptr_map_get(ids, key); }
@@ -33,11 +34,20 @@ static int64_t *operand_ids(writer *w, int count, instruction *const *from) {
   return ids;
 }
 
+// In a message names are unique in the module, not only in their computation.
+static char *unique_name(writer *w, str name) {
+  char *unique = hlo_proto_string(w->arena, name);
+  for (int k = 1; str_map_has(&w->names, str_from(unique)); k++)
+    unique = arena_printf(w->arena, STR_FMT ".%d", STR_ARG(name), w->names.size + k);
+  str_map_put(w->scratch, &w->names, str_from(unique), unique);
+  return unique;
+}
+
 static heddle_status write_instruction(writer *w, instruction *from, Xla__HloInstructionProto **out) {
   Xla__HloInstructionProto *to;
   HLO_PROTO_NEW(w->arena, to, HloInstructionProto, hlo_instruction_proto);
   *out = to;
-  to->name = hlo_proto_string(w->arena, from->name);
+  to->name = unique_name(w, from->name);
   to->opcode = hlo_proto_string(w->arena, str_from(hlo_op_text(from->opcode)));
   to->shape = hlo_proto_make_shape(w->arena, from->shape);
   to->id = id_of(&w->instructions, from);
@@ -47,8 +57,9 @@ static heddle_status write_instruction(writer *w, instruction *from, Xla__HloIns
   to->control_predecessor_ids = operand_ids(w, from->control_predecessors.size, from->control_predecessors.data);
   to->n_called_computation_ids = (size_t)from->called_count;
   to->called_computation_ids = arena_array(w->arena, int64_t, from->called_count);
+  bool is_loop = from->opcode == HLO_WHILE && from->called_count == 2;  // the body goes before the condition
   for (int k = 0; k < from->called_count; k++)
-    to->called_computation_ids[k] = id_of(&w->computations, from->called[k]);
+    to->called_computation_ids[k] = id_of(&w->computations, from->called[is_loop ? 1 - k : k]);
   if (from->literal) TRY(hlo_proto_make_literal(w->arena, from->literal, &to->literal));
   return hlo_proto_write_attributes(w->arena, from, to);
 }
