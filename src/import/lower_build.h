@@ -10,6 +10,9 @@ heddle_status build_iota(lowering *l, const shape *s, int64_t dimension, instruc
 // StableHLO's broadcast_in_dim: dimensions of size 1 may grow. `s` has the operand's element type.
 heddle_status build_broadcast_in_dim(lowering *l, instruction *x, const shape *s, int_list dimensions,
                                      instruction **out);
+// A scalar addition (of booleans: or) as a computation, and the sum over some dimensions.
+heddle_status build_sum_body(lowering *l, dtype t, computation **out);
+heddle_status build_sum(lowering *l, instruction *x, int count, const int64_t *dimensions, instruction **out);
 heddle_status build_slice(lowering *l, instruction *x, int_list starts, int_list limits, int_list strides,
                           instruction **out);
 heddle_status build_pad(lowering *l, instruction *x, instruction *value, int_list low, int_list high, int_list interior,

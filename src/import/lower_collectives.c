@@ -142,18 +142,6 @@ heddle_status lower_collective(lowering *l, const ir_operation *op, instruction 
   }
 }
 
-// A scalar addition, for the old cross-replica-sum, which has no body.
-static heddle_status sum_body(lowering *l, dtype t, computation **out) {
-  lowering inner;
-  TRY(lowering_enter(l, &inner, STR("add")));
-  inner.computation->where = l->op->where;
-  instruction *x = computation_add_parameter(inner.computation, 0, (str){0}, shape_scalar(l->arena, t));
-  instruction *y = computation_add_parameter(inner.computation, 1, (str){0}, shape_scalar(l->arena, t));
-  computation_set_root(inner.computation, build_binary(&inner, t == DTYPE_PRED ? HLO_OR : HLO_ADD, x, y));
-  *out = inner.computation;
-  return status_ok();
-}
-
 // The type the body works in, which may be wider than the operand's.
 static dtype body_type(const ir_operation *op, dtype own) {
   if (!op->region_count || !op->regions[0]->blocks.size || !op->regions[0]->blocks.data[0]->argument_count) return own;
@@ -169,7 +157,7 @@ static heddle_status reduce_one(lowering *l, const ir_operation *op, hlo_opcode 
   dtype t = body_type(op, x->shape->dtype);
   x = build_convert(l, x, t);
   if (op->region_count) TRY(lowering_body(l, op, 0, 2, (dtype[]){t, t}, &body));
-  else TRY(sum_body(l, t, &body));
+  else TRY(build_sum_body(l, t, &body));  // cross-replica-sum has none
   const shape *s = x->shape;
   if (opcode == HLO_REDUCE_SCATTER) TRY(lowering_declared(l, op, number, &s));
   instruction *i = build_add(l, opcode, s, 1, &x);

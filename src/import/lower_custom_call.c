@@ -196,6 +196,22 @@ heddle_status lower_custom_call(lowering *l, const ir_operation *op, instruction
   return status_ok();
 }
 
+static const ir_operation *probe_in(const ir_block *b, str id) {
+  for (int k = 0; b && k < b->operations.size; k++) {
+    const ir_operation *op = b->operations.data[k];
+    if (op->op == IR_OP_INTERPRETER_PROBE && str_equal(lowering_word(op, "probe_id"), id)) return op;
+  }
+  return NULL;
+}
+
+// What the probe of that name saw: here probes of the same block are known, which saw one value.
+static heddle_status probed_value(lowering *l, const ir_operation *op, instruction **out) {
+  const ir_operation *probe = probe_in(op->parent, lowering_word(op, "probe_id"));
+  if (!probe || probe->operand_count != 1 || ir_find(op, "iter"))
+    return lowering_refuse(op, "only a probe of the same block that runs once can be compared with");
+  return lowering_value(l, op, probe->operands[0], out);
+}
+
 // check.expect_eq and its kin: the two values, one of which may be an attribute; the bounds as configuration.
 heddle_status lower_check(lowering *l, const ir_operation *op, instruction *const *operands, instruction **results) {
   (void)results;
@@ -209,6 +225,11 @@ heddle_status lower_check(lowering *l, const ir_operation *op, instruction *cons
     target.size -= strlen("_const");
     count = 2;
   }
+  if (op->op == IR_OP_CHECK_EXPECT_SERIALIZED_EQ) {
+    TRY(probed_value(l, op, &both[1]));
+    target = STR("check.expect_eq");
+    count = 2;
+  }
   if (count != 2) return lowering_invalid(op, "found %d operands, wanted a value and what is expected", count);
   instruction *i = build_add(l, HLO_CUSTOM_CALL, shape_tuple(l->arena, 0, NULL), 2, both);
   build_set_text(i, HLO_ATTRIBUTE_CUSTOM_CALL_TARGET, str_copy(l->arena, target));
@@ -220,10 +241,6 @@ heddle_status lower_check(lowering *l, const ir_operation *op, instruction *cons
   bounds->fields = fields;
   if (bounds->count) set_config(i, attribute_text(l, bounds), true);
   return status_ok();
-}
-
-static void add_count(ir_named_attribute *fields, int *count, arena *a, str name, int64_t value) {
-  fields[(*count)++] = (ir_named_attribute){name, ir_integer_attribute(a, value, DTYPE_S64)};
 }
 
 // interpreter.run_parallel: programs by replica, then by partition, and behind them what feeds infeed, are the called
@@ -248,13 +265,9 @@ heddle_status lower_run_parallel(lowering *l, const ir_operation *op, instructio
   build_set_text(i, HLO_ATTRIBUTE_CUSTOM_CALL_TARGET, STR("interpreter.run_parallel"));
   build_set_bool(i, HLO_ATTRIBUTE_CUSTOM_CALL_HAS_SIDE_EFFECT, true);
   TRY(build_called_functions(l, i, names.size, names.data));
-  ir_attribute *config = ir_attribute_new(l->arena, IR_ATTR_DICTIONARY);
-  ir_named_attribute *fields = arena_array(l->arena, ir_named_attribute, 3);
-  add_count(fields, &config->count, l->arena, STR("infeeds"), names.size - replicas * partitions);
-  add_count(fields, &config->count, l->arena, STR("partitions"), partitions);
-  add_count(fields, &config->count, l->arena, STR("replicas"), replicas);
-  config->fields = fields;
-  set_config(i, attribute_text(l, config), true);
+  int infeeds = names.size - replicas * partitions;
+  const char *config = arena_printf(l->arena, "replicas=%d partitions=%d infeed=%d", replicas, partitions, infeeds);
+  set_config(i, str_from(config), false);
   lowering_results(l, i, op->result_count, results);
   return status_ok();
 }

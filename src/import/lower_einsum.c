@@ -50,17 +50,6 @@ static int ellipsis_rank(str text, int rank) {
   return has_ellipsis || letters != rank ? rank - letters : 0;
 }
 
-static computation *addition(lowering *l, dtype t) {
-  lowering inner = *l;
-  const char *name = arena_printf(l->arena, "add.%d", l->module->next_name);
-  inner.computation = module_add_computation(l->module, str_from(name));
-  inner.computation->where = l->op->where;
-  instruction *x = computation_add_parameter(inner.computation, 0, (str){0}, shape_scalar(l->arena, t));
-  instruction *y = computation_add_parameter(inner.computation, 1, (str){0}, shape_scalar(l->arena, t));
-  computation_set_root(inner.computation, build_binary(&inner, t == DTYPE_PRED ? HLO_OR : HLO_ADD, x, y));
-  return inner.computation;
-}
-
 // Sums over the labels that are in none of the two lists.
 static heddle_status sum_others(lowering *l, instruction *x, label_list *own, const label_list *other,
                                 const label_list *result, instruction **out) {
@@ -75,12 +64,7 @@ static heddle_status sum_others(lowering *l, instruction *x, label_list *own, co
   *out = x;
   if (!count) return status_ok();
   *own = kept;
-  instruction *zero = build_scalar(l, x->shape->dtype, 0);
-  instruction *i = build_add(l, HLO_REDUCE, x->shape, 2, (instruction *[]){x, zero});
-  build_dimensions(l, i, count, summed);
-  build_called(i, HLO_ATTRIBUTE_TO_APPLY, addition(l, x->shape->dtype));
-  *out = i;
-  return build_infer(l, i);
+  return build_sum(l, x, count, summed, out);
 }
 
 static heddle_status reorder(lowering *l, instruction *x, const label_list *have, const label_list *want,

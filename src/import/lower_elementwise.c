@@ -1,6 +1,6 @@
 // Elementwise StableHLO operations. Most are HLO's of the same name; where the specification wants something else than
 // XLA does (booleans as logic, complex numbers in lexicographic order), it is spelled out here.
-#include "import/lowering_table.h"
+#include "import/lower_build.h"
 
 static const hlo_opcode same[IR_OP_COUNT] = {
     [IR_OP_ABS] = HLO_ABS,
@@ -123,10 +123,57 @@ heddle_status lower_convert(lowering *l, const ir_operation *op, instruction *co
   return status_ok();
 }
 
+// The unsigned integer of that many bits.
+static dtype unsigned_of(int bits) {
+  for (int t = DTYPE_U2; t <= DTYPE_U64; t++)
+    if (dtypes[t].bits == bits) return (dtype)t;
+  return DTYPE_INVALID;
+}
+
+static const shape *with_last_dim(lowering *l, const shape *s, dtype t, int64_t last) {
+  int64_t dims[SHAPE_MAX_RANK];
+  for (int k = 0; k < s->rank; k++) dims[k] = s->dims[k];
+  dims[s->rank] = last;
+  return shape_array(l->arena, t, s->rank + 1, dims);
+}
+
+// Booleans are single bits in StableHLO, bytes in HLO: a number's bits apart, the lowest first, and together again.
+static heddle_status number_to_bits(lowering *l, instruction *x, instruction **out) {
+  dtype word = unsigned_of(dtypes[x->shape->dtype].bits);
+  if (word == DTYPE_INVALID || x->shape->rank + 1 > SHAPE_MAX_RANK)
+    return lowering_refuse(l->op, "a %s has no bits to take apart", dtype_name(x->shape->dtype));
+  int64_t dimensions[SHAPE_MAX_RANK];
+  for (int k = 0; k < x->shape->rank; k++) dimensions[k] = k;
+  const shape *s = with_last_dim(l, x->shape, word, dtypes[word].bits);
+  if (x->shape->dtype != word) x = build_add(l, HLO_BITCAST_CONVERT, shape_with_dtype(l->arena, x->shape, word), 1, &x);
+  instruction *all = build_broadcast(l, x, s, x->shape->rank, dimensions), *place;
+  TRY(build_iota(l, s, s->rank - 1, &place));
+  instruction *shifted = build_binary(l, HLO_SHIFT_RIGHT_LOGICAL, all, place);
+  instruction *one = build_like_int(l, shifted, 1);
+  *out = build_compare(l, build_binary(l, HLO_AND, shifted, one), one, COMPARE_EQ);
+  return status_ok();
+}
+
+static heddle_status bits_to_number(lowering *l, instruction *x, dtype to, instruction **out) {
+  const shape *from = x->shape;
+  dtype word = unsigned_of(dtypes[to].bits);
+  if (word == DTYPE_INVALID || !from->rank || from->dims[from->rank - 1] != dtypes[word].bits)
+    return lowering_invalid(l->op, "the operand %s has not the bits of %s in its last dimension",
+                            shape_text(l->arena, from), dtype_name(to));
+  instruction *bits = build_convert(l, x, word), *place, *sum;
+  TRY(build_iota(l, bits->shape, from->rank - 1, &place));
+  bits = build_binary(l, HLO_SHIFT_LEFT, bits, place);
+  TRY(build_sum(l, bits, 1, (int64_t[]){from->rank - 1}, &sum));
+  *out = to == word ? sum : build_add(l, HLO_BITCAST_CONVERT, shape_with_dtype(l->arena, sum->shape, to), 1, &sum);
+  return status_ok();
+}
+
 heddle_status lower_bitcast_convert(lowering *l, const ir_operation *op, instruction *const *operands,
                                     instruction **results) {
-  dtype to = ir_type_dtype(op->results[0]->type);
-  if (to == DTYPE_INVALID) return lowering_refuse(op, "only arrays of numbers are converted");
+  dtype from = operands[0]->shape->dtype, to = ir_type_dtype(op->results[0]->type);
+  if (to == DTYPE_INVALID || !dtype_is_array(from)) return lowering_refuse(op, "only arrays of numbers are converted");
+  if (from == DTYPE_PRED && to != from) return bits_to_number(l, operands[0], to, &results[0]);
+  if (to == DTYPE_PRED && to != from) return number_to_bits(l, operands[0], &results[0]);
   results[0] = build_add(l, HLO_BITCAST_CONVERT, shape_with_dtype(l->arena, operands[0]->shape, to), 1, operands);
   return build_infer(l, results[0]);
 }

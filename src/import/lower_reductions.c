@@ -1,6 +1,27 @@
 // Operations with a scalar body: reduce, reduce_window, select_and_scatter, map, sort.
 #include "import/lower_build.h"
 
+heddle_status build_sum_body(lowering *l, dtype t, computation **out) {
+  lowering inner;
+  TRY(lowering_enter(l, &inner, STR("add")));
+  inner.computation->where = l->op->where;
+  instruction *x = computation_add_parameter(inner.computation, 0, (str){0}, shape_scalar(l->arena, t));
+  instruction *y = computation_add_parameter(inner.computation, 1, (str){0}, shape_scalar(l->arena, t));
+  computation_set_root(inner.computation, build_binary(&inner, t == DTYPE_PRED ? HLO_OR : HLO_ADD, x, y));
+  *out = inner.computation;
+  return status_ok();
+}
+
+heddle_status build_sum(lowering *l, instruction *x, int count, const int64_t *dimensions, instruction **out) {
+  computation *body;
+  TRY(build_sum_body(l, x->shape->dtype, &body));
+  instruction *zero = build_scalar(l, x->shape->dtype, 0);
+  *out = build_add(l, HLO_REDUCE, x->shape, 2, (instruction *[]){x, zero});
+  build_dimensions(l, *out, count, dimensions);
+  build_called(*out, HLO_ATTRIBUTE_TO_APPLY, body);
+  return build_infer(l, *out);
+}
+
 // Element types of a region's arguments; a body may work in wider types than its operands have.
 static heddle_status body_types(lowering *l, const ir_operation *op, int region, int count, dtype **out) {
   if (region >= op->region_count || !op->regions[region]->blocks.size)
