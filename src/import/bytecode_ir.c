@@ -275,11 +275,28 @@ static ir_operation *make(bytecode *b, const draft *d, ir_block *block, int regi
   return o;
 }
 
+// Where VHLO meets another dialect values are cast between the dialects' types, which are the same to us.
+static bool is_cast(const draft *d) {
+  if (!str_is(d->name->full_name, "builtin.unrealized_conversion_cast") || d->operand_count != d->result_count ||
+      (d->parts & HAS_REGIONS))
+    return false;
+  for (int i = 0; i < d->result_count; i++)
+    if (!ir_type_equal(d->operands[i]->type, d->results[i])) return false;
+  return true;
+}
+
+static bool read_cast(bytecode_cursor *c, frame *f, const draft *d) {
+  for (int i = 0; i < d->operand_count; i++)
+    if (!define(c, f, d->operands[i])) return false;
+  return true;
+}
+
 static bool read_operation(bytecode_cursor *c, frame *f, ir_block *block) {
   draft d = {0};
   bool is_isolated = false;
   uint64_t regions = 0;
   if (!read_head(c, f, &d)) return false;
+  if (is_cast(&d)) return read_cast(c, f, &d);
   if ((d.parts & HAS_REGIONS) && !bytecode_flagged(c, &regions, &is_isolated)) return false;
   if (regions > bytecode_left(c))
     return bytecode_fail(c->b, c->at, "found an operation of %llu regions", (unsigned long long)regions);

@@ -186,6 +186,9 @@ static const rule *rule_of(ir_op op, str name) {
 
 static bool is_all(const ir_attribute *x, int64_t value) {
   if (x->kind == IR_ATTR_INTEGER || x->kind == IR_ATTR_BOOL) return x->integer == value;
+  for (int i = 0; x->kind == IR_ATTR_INTEGERS && i < x->count; i++)
+    if (x->integers[i] != value) return false;
+  if (x->kind == IR_ATTR_INTEGERS) return true;
   if (x->kind != IR_ATTR_ELEMENTS || dtype_is_float(x->elements->shape->dtype)) return false;
   int64_t count = shape_element_count(x->elements->shape);
   for (int64_t i = 0; i < count; i++)
@@ -199,6 +202,7 @@ static bool is_empty_dictionary(const ir_attribute *x) { return x->kind == IR_AT
 static bool is_empty(const ir_attribute *x) {
   if (x->kind == IR_ATTR_STRING) return x->text.size == 0;
   if (x->kind == IR_ATTR_ELEMENTS) return shape_element_count(x->elements->shape) == 0;
+  if (x->kind == IR_ATTR_INTEGERS) return x->count == 0;
   if (x->kind != IR_ATTR_ARRAY) return is_empty_dictionary(x);
   for (int i = 0; i < x->count; i++)
     if (!is_empty_dictionary(x->items[i])) return false;
@@ -231,6 +235,11 @@ static bool is_default(const ir_attribute *x, vhlo_default d) {
     case EXACT: return is_exact(x);
     default: return false;
   }
+}
+
+bool vhlo_operation_is_default(ir_op op, str name, const ir_attribute *x) {
+  const rule *r = rule_of(op, name);
+  return r && is_default(x, r->absent);
 }
 
 static bool to_integers(const conversion *v, str name, const ir_attribute *x, const ir_attribute **out) {
@@ -293,25 +302,30 @@ static ir_named_attribute *given_at(const conversion *v, const char *name) {
   return NULL;
 }
 
-// Lists become array<i64>, but an empty one says nothing; nor does the type none, which stands for an absent field.
-static bool convert_field(const conversion *v, str name, const ir_attribute *x, const ir_attribute **out) {
+// Lists become array<i64>, but an empty one says nothing, except in a convolution's layouts; nor does the type none,
+// which stands for an absent field.
+static bool convert_field(const conversion *v, str name, bool keeps_empty, const ir_attribute *x,
+                          const ir_attribute **out) {
   *out = x;
   if (x->kind == IR_ATTR_TYPE && x->type->kind == IR_TYPE_NONE) *out = NULL;
   if (x->kind != IR_ATTR_ELEMENTS) return true;
-  if (is_empty(x)) *out = NULL;
-  return is_empty(x) || to_integers(v, name, x, out);
+  if (is_empty(x) && !keeps_empty) {
+    *out = NULL;
+    return true;
+  }
+  return to_integers(v, name, x, out);
 }
 
 static bool convert_bundle(const conversion *v, const bundle *u) {
   ir_named_attribute fields[MOST_FIELDS];
   int count = 0;
-  bool is_there = false;
+  bool is_there = false, is_raw = str_is(str_from(u->name), "stablehlo.conv");
   for (int i = 0; i < MOST_FIELDS && u->fields[i]; i++) {
     const ir_attribute *value;
     ir_named_attribute *from = given_at(v, u->from[i] ? u->from[i] : u->fields[i]);
     if (!from) continue;
     is_there = true;
-    if (!convert_field(v, from->name, from->value, &value)) return false;
+    if (!convert_field(v, from->name, is_raw, from->value, &value)) return false;
     from->value = NULL;
     if (value) fields[count++] = (ir_named_attribute){str_from(u->fields[i]), value};
   }

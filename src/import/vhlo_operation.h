@@ -22,4 +22,7 @@ int vhlo_operation_attributes(const vhlo_operation *o, str names[VHLO_MOST_ATTRI
 bool vhlo_operation_convert(bytecode *b, size_t offset, const vhlo_operation *o, int count,
                             const ir_named_attribute *given, vhlo_attribute_list *out);
 
+// Whether the attribute, as StableHLO has it, equals the default and is therefore left out here.
+bool vhlo_operation_is_default(ir_op op, str name, const ir_attribute *x);
+
 #endif
