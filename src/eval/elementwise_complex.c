@@ -40,6 +40,14 @@ static double complex atan2_of(double complex y, double complex x) {
   return -I * clog((x + I * y) / csqrt(x * x + y * y));
 }
 
+// The order of StableHLO: by real part, then by imaginary part; what compares with NaN is not less.
+static bool is_less(double complex x, double complex y) {
+  return creal(x) < creal(y) || (creal(x) == creal(y) && cimag(x) < cimag(y));
+}
+
+static double complex maximum(double complex x, double complex y) { return is_less(y, x) ? x : y; }
+static double complex minimum(double complex x, double complex y) { return is_less(x, y) ? x : y; }
+
 #define UNARY(name, result_type, expression)                                                                  \
   static void complex_##name(const elementwise_call *call, int64_t count, void *out, const void *const *in) { \
     (void)call;                                                                                               \
@@ -90,11 +98,20 @@ UNARY(tanh, double complex, ctanh(x))
 BINARY(add, double complex, x + y)
 BINARY(atan2, double complex, atan2_of(x, y))
 BINARY(divide, double complex, x / y)
+BINARY(maximum, double complex, maximum(x, y))
+BINARY(minimum, double complex, minimum(x, y))
 BINARY(multiply, double complex, x *y)
 BINARY(power, double complex, power_of(x, y))
 BINARY(subtract, double complex, x - y)
 BINARY(equal, int64_t, x == y)
 BINARY(not_equal, int64_t, x != y)
+
+static void complex_clamp(const elementwise_call *call, int64_t count, void *out, const void *const *in) {
+  (void)call;
+  const double complex *lows = in[0], *xs = in[1], *highs = in[2];
+  double complex *results = out;
+  for (int64_t k = 0; k < count; k++) results[k] = minimum(maximum(lows[k], xs[k]), highs[k]);
+}
 
 // The verifier admits only EQ and NE.
 static void complex_compare(const elementwise_call *call, int64_t count, void *out, const void *const *in) {
@@ -113,6 +130,7 @@ const elementwise_kernel elementwise_complex[HLO_OPCODE_COUNT] = {
     [HLO_ATAN2] = complex_atan2,
     [HLO_ATANH] = complex_atanh,
     [HLO_CBRT] = complex_cbrt,
+    [HLO_CLAMP] = complex_clamp,
     [HLO_COMPARE] = complex_compare,
     [HLO_CONVERT] = elementwise_convert_complex,
     [HLO_COSH] = complex_cosh,
@@ -124,6 +142,8 @@ const elementwise_kernel elementwise_complex[HLO_OPCODE_COUNT] = {
     [HLO_LOG] = complex_log,
     [HLO_LOG_PLUS_ONE] = complex_log1p,
     [HLO_LOGISTIC] = complex_logistic,
+    [HLO_MAXIMUM] = complex_maximum,
+    [HLO_MINIMUM] = complex_minimum,
     [HLO_MULTIPLY] = complex_multiply,
     [HLO_NEGATE] = complex_negate,
     [HLO_POWER] = complex_power,

@@ -41,7 +41,14 @@ static void philox(uint64_t key, uint64_t low, uint64_t high, uint32_t out[4]) {
   memcpy(out, x, sizeof x);
 }
 
+// The word's low bits as they are, of floats too.
 static void store_word(value *v, int64_t index, uint64_t word) {
+  const dtype_info *t = &dtypes[v->shape->dtype];
+  if (t->class == CLASS_FLOAT) {
+    if (t->bits < 8) word &= ((uint64_t)1 << t->bits) - 1;
+    memcpy((char *)v->data + index * t->bytes, &word, (size_t)t->bytes);  // the host is little-endian
+    return;
+  }
   literal view = {.shape = v->shape, .data = v->data};
   literal_set_int(&view, index, (int64_t)word);
 }
@@ -119,8 +126,9 @@ heddle_status eval_rng_bit_generator(interpreter *in, const instruction *i, valu
   const int64_t words = shape_element_count(state->shape);
   if (state->shape->dtype != DTYPE_U64 || words < 2 || words > 3 || (algorithm == RANDOM_THREE_FRY && words != 2))
     return interpreter_refuse(i, "a state of this shape");
-  if (!shape_is_tuple(i->shape) || i->shape->tuple_size != 2 || !dtype_is_integer(i->shape->elements[1]->dtype))
-    return interpreter_refuse(i, "results other than (state, integers)");
+  if (!shape_is_tuple(i->shape) || i->shape->tuple_size != 2 ||
+      !(dtypes[i->shape->elements[1]->dtype].class & (CLASS_INTEGER | CLASS_FLOAT)))
+    return interpreter_refuse(i, "results other than (state, numbers)");
   value *results[2] = {0};
   heddle_status status = value_create(&in->pool, state->shape, i->where, &results[0]);
   if (status_is_ok(status)) status = value_create(&in->pool, i->shape->elements[1], i->where, &results[1]);

@@ -131,9 +131,10 @@ static heddle_status verify_rng_bit_generator(arena *a, const instruction *i) {
   if (!shape_is_array(state) || state->dtype != DTYPE_U64 || state->rank != 1)
     return VERIFY_ERROR(i, "operand 0 has shape %s, wanted a state of u64[n]", shape_text(a, state));
   bool fits = shape_is_tuple(s) && s->tuple_size == 2 && shape_compatible(s->elements[0], state) &&
-              shape_is_array(s->elements[1]) && dtype_is_integer(s->elements[1]->dtype);
+              shape_is_array(s->elements[1]) && (dtypes[s->elements[1]->dtype].class & CLASS_REAL);
   if (fits) return status_ok();
-  return VERIFY_ERROR(i, "found the result's shape %s, wanted the state and an array of integers", shape_text(a, s));
+  return VERIFY_ERROR(i, "found the result's shape %s, wanted the state and an array of integers or floats",
+                      shape_text(a, s));
 }
 
 static heddle_status verify_id(arena *a, const instruction *i) {
