@@ -5,7 +5,7 @@
 
 #include "api/compile.h"
 #include "api/run.h"
-#include "hlo/text.h"
+#include "import/import.h"
 
 struct heddle_program {
   arena *arena;
@@ -16,7 +16,7 @@ static heddle_status compile_into(heddle_program *p, str source, const char *nam
                                   const heddle_compile_options *given) {
   module *m;
   const char *file = arena_strdup(p->arena, name, strlen(name));
-  TRY(hlo_parse(p->arena, file, source, &m));
+  TRY(import_module(p->arena, file, source, NULL, &m));
   compile_options options = {0};
   if (given) options = (compile_options){.exact = given->exact, .threads = given->threads};
   return compile_cpu(p->arena, m, &options, &p->code);

@@ -47,7 +47,6 @@ import_format import_sniff(str bytes) {
   if (bytecode_is(bytes)) return IMPORT_MLIR_BYTECODE;
   if (is_mlir_text(bytes)) return IMPORT_MLIR_TEXT;
   if (hlo_proto_is(bytes)) return IMPORT_HLO_PROTO;
-  if (hlo_proto_is_text(bytes)) return IMPORT_HLO_PBTXT;
   return IMPORT_HLO_TEXT;
 }
 
@@ -74,7 +73,7 @@ static void list_functions(arena *a, const ir_module *m, function_list *out) {
 
 static heddle_status find_entry(arena *a, const ir_module *m, str name, const ir_operation **out) {
   source_location where = {m->file, 1, 1};
-  *out = ir_find_function(m, name.size ? name : STR("main"));
+  *out = ir_module_function(m, name.size ? name : STR("main"));
   if (*out && has_body(*out)) return status_ok();
   if (name.size) return status_at(HEDDLE_INVALID, where, "found no function @" STR_FMT " with a body", STR_ARG(name));
   function_list functions = {0};
@@ -128,7 +127,6 @@ static bool is_mlir(import_format f) { return f == IMPORT_MLIR_TEXT || f == IMPO
 static heddle_status import_other(arena *a, const char *file, str bytes, import_format format, module **out) {
   switch (format) {
     case IMPORT_HLO_PROTO: return hlo_proto_read(a, file, bytes, out, NULL, NULL, NULL);
-    case IMPORT_HLO_PBTXT: return hlo_proto_read_text(a, file, bytes, out, NULL, NULL, NULL);
     default: return hlo_parse(a, file, bytes, out);
   }
 }
@@ -156,7 +154,7 @@ typedef VEC(module *) module_list;
 static heddle_status import_programs(arena *a, const ir_module *m, const import_options *options, module_list *out) {
   function_list functions = {0};
   str entry = options ? options->entry : STR("");
-  if (entry.size || ir_find_function(m, STR("main"))) {
+  if (entry.size || ir_module_function(m, STR("main"))) {
     const ir_operation *function;
     TRY(find_entry(a, m, entry, &function));
     vec_push(a, &functions, function);

@@ -401,7 +401,7 @@ ir_value *ir_add_argument(arena *a, ir_block *block, const ir_type *type) {
   return v;
 }
 
-ir_operation *ir_find_function(const ir_module *m, str name) {
+ir_operation *ir_module_function(const ir_module *m, str name) {
   const ir_block *body = m->operation->regions[0]->blocks.data[0];
   for (int i = 0; i < body->operations.size; i++) {
     ir_operation *o = body->operations.data[i];

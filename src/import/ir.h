@@ -204,6 +204,6 @@ ir_operation *ir_create(arena *a, ir_block *block, ir_op op, int operand_count, 
 void ir_set_attribute(arena *a, ir_operation *op, const char *name, const ir_attribute *value);
 ir_block *ir_add_block(arena *a, ir_region *region);
 ir_value *ir_add_argument(arena *a, ir_block *block, const ir_type *type);
-ir_operation *ir_find_function(const ir_module *m, str name);  // func.func by sym_name; null if there is none
+ir_operation *ir_module_function(const ir_module *m, str name);  // func.func by sym_name; null if there is none
 
 #endif

@@ -135,6 +135,11 @@ heddle_status random_arguments(arena *a, const module *m, unsigned seed, bool la
   return make_arguments(a, m, random_leaf, &r, NULL, out);
 }
 
+heddle_status random_literal(arena *a, const shape *s, unsigned seed, literal **out) {
+  random_source r = {seed, false};
+  return random_leaf(&r, a, 0, s, out);
+}
+
 static heddle_status zero_leaf(void *context, arena *a, int number, const shape *s, literal **out) {
   (void)context;
   (void)number;

@@ -34,6 +34,7 @@ heddle_status make_arguments(arena *a, const module *m, leaf_source source, void
 // Random arguments: floats in [-1, 1) (or over the whole exponent range if `large`), small integers, fair coins. Same
 // seed, same values.
 heddle_status random_arguments(arena *a, const module *m, unsigned seed, bool large, literal ***out);
+heddle_status random_literal(arena *a, const shape *s, unsigned seed, literal **out);
 heddle_status zero_arguments(arena *a, const module *m, literal ***out);
 
 // Compares leaf by leaf; the error says which result and repeats literal_compare's line.

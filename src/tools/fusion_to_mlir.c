@@ -9,6 +9,7 @@
 #include "emit/emit.h"
 #include "emit/ir_builder.h"
 #include "hlo/text.h"
+#include "import/import.h"
 #include "plan/partition.h"
 #include "tools/flags.h"
 
@@ -60,7 +61,7 @@ static heddle_status run(arena *a, const char *file, void *argument) {
     return status_error(HEDDLE_INVALID, "found --target=%s, wanted gpu or cpu", o->target);
   }
   module *m = 0;
-  TRY(hlo_parse_file(a, file, &m));
+  TRY(import_file(a, file, NULL, &m));
   program_plan *plan = 0;
   TRY(plan_kernels(a, m, is_cpu ? plan_target_cpu(2) : plan_target_gpu(), &plan));
   if (o->plan) {

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "hlo/text.h"
+#include "import/import.h"
 #include "tools/execute.h"
 #include "tools/heddle_commands.h"
 
@@ -137,7 +138,7 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
   TRY(find_form(f->form, &form));
   TRY(settle_target(f, form));
   module *m;
-  TRY(hlo_parse_file(a, path, &m));
+  TRY(import_file(a, path, NULL, &m));
   if (strcmp(form->name, "plan") == 0) return write_plan(a, m, f);
   if (form->suffix) return compile_text(a, m, f, form);
   if (!f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");

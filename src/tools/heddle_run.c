@@ -4,17 +4,19 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "hlo/npy.h"
-#include "hlo/text.h"
+#include "import/import.h"
 #include "tools/execute.h"
 #include "tools/heddle_commands.h"
 
 typedef struct run_flags {
   flag_list inputs, expected, outputs;
   const char *platform;
-  const char *dump_folder;
+  const char *dump_folder, *entry;
   double rtol, atol;
   int threads, v;
   bool exact, time, print;
+  VEC(literal *)
+  made_up;  // arguments of a program with open dims that came without --input; null for other than arrays
 } run_flags;
 
 // "@file.npy" or "file.npy".
@@ -29,8 +31,46 @@ static heddle_status read_input(void *context, arena *a, int number, const shape
                         shape_text(a, s));
 }
 
+// The size of every `?` of a program that runs without --input, and the value of its integer scalars: jax.export hands
+// sizes over as such.
+enum { MADE_UP_SIZE = 4 };
+
+static heddle_status make_up_argument(arena *a, unsigned seed, const shape *declared, literal **out) {
+  int64_t dims[SHAPE_MAX_RANK];
+  for (int i = 0; i < declared->rank; i++) dims[i] = declared->dims[i] < 0 ? MADE_UP_SIZE : declared->dims[i];
+  TRY(random_literal(a, shape_array(a, declared->dtype, declared->rank, dims), seed, out));
+  if (declared->rank == 0 && dtype_is_integer(declared->dtype)) literal_set_int(*out, 0, MADE_UP_SIZE);
+  return status_ok();
+}
+
+// What decides the open dims of a program.
+static heddle_status give_argument(void *context, arena *a, int number, const shape *declared, literal **out) {
+  run_flags *f = context;
+  *out = NULL;
+  if (f->inputs.size > 0)
+    return shape_is_array(declared) ? read_input(&f->inputs, a, number, declared, out) : status_ok();
+  if (number == 0) {
+    fprintf(stderr, "note: no --input: arguments are made up, every ? is %d\n", MADE_UP_SIZE);
+    f->made_up.size = 0;
+  }
+  if (shape_is_array(declared)) TRY(make_up_argument(a, (unsigned)number, declared, out));
+  vec_push(a, &f->made_up, *out);
+  return status_ok();
+}
+
+static heddle_status take_made_up(void *context, arena *a, int number, const shape *s, literal **out) {
+  const run_flags *f = context;
+  (void)a;
+  if (number >= f->made_up.size || !f->made_up.data[number])
+    return status_error(HEDDLE_INVALID, "found no value for input %d, %s: give one with --input", number,
+                        shape_text(a, s));
+  *out = f->made_up.data[number];
+  return status_ok();
+}
+
 static heddle_status read_inputs(arena *a, const module *m, run_flags *f, literal ***out) {
   int count;
+  if (f->made_up.size > 0) return make_arguments(a, m, take_made_up, f, &count, out);
   TRY(make_arguments(a, m, read_input, &f->inputs, &count, out));
   if (f->inputs.size == count) return status_ok();
   return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter", f->inputs.size,
@@ -105,19 +145,33 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   platform on;
   TRY(platform_from_name(f->platform, &on));
   double start = log_seconds();
-  module *m;
-  TRY(hlo_parse_file(a, path, &m));
+  str bytes;
+  module **programs;
+  int count;
+  TRY(file_read(a, path, &bytes));
+  const import_options options = {.argument = give_argument, .argument_context = f, .entry = str_from(f->entry)};
+  TRY(import_all(a, path, bytes, &options, &count, &programs));
+  if (count > 1 && f->inputs.size + f->expected.size + f->outputs.size > 0)
+    return status_error(HEDDLE_INVALID,
+                        "found %d programs in '%s', wanted one for --input, --output and so on: name it "
+                        "with --entry",
+                        count, path);
   compile_times times = {.stages = {{"parse", log_seconds() - start}}, .count = 1};
-  return run_module(a, m, on, f, &times);
+  for (int i = 0; i < count; i++) {
+    heddle_status s = run_module(a, programs[i], on, f, &times);
+    TRY(count > 1 ? status_context(s, "in program %d of %d, " STR_FMT, i + 1, count, STR_ARG(programs[i]->name)) : s);
+  }
+  return status_ok();
 }
 
 int heddle_run(int argc, char **argv) {
-  run_flags f = {.platform = "cpu", .rtol = 1e-5, .atol = 1e-6};
+  run_flags f = {.platform = "cpu", .entry = "", .rtol = 1e-5, .atol = 1e-6};
   const flag flags[] = {
       {"input", FLAG_LIST, &f.inputs, "@FILE.npy", "an argument, in the order of the parameters"},
       {"expected_output", FLAG_LIST, &f.expected, "@FILE.npy", "an expected result; exit status 1 if one differs"},
       {"output", FLAG_LIST, &f.outputs, "@FILE.npy", "where to write a result"},
       {"platform", FLAG_TEXT, &f.platform, "cpu|interpreter", "where to run (cpu)"},
+      {"entry", FLAG_TEXT, &f.entry, "NAME", "the function to run, of StableHLO (main, or the only public one)"},
       {"rtol", FLAG_DOUBLE, &f.rtol, "R", "relative tolerance of the comparison (1e-5)"},
       {"atol", FLAG_DOUBLE, &f.atol, "A", "absolute tolerance of the comparison (1e-6)"},
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for (no excess precision in bf16, f16)"},
@@ -128,7 +182,8 @@ int heddle_run(int argc, char **argv) {
       {"v", FLAG_INT, &f.v, "LEVEL", "log level"},
       {0},
   };
-  const command_line line = {"heddle run MODULE [flags]", "Compiles and runs an HLO module and compares its results.",
-                             flags};
+  const command_line line = {
+      "heddle run MODULE [flags]",
+      "Compiles and runs a program (HLO text or proto, StableHLO text or bytecode) and compares its results.", flags};
   return command_main(&line, argc, argv, NULL, run_file, &f);
 }

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "hlo/text.h"
+#include "import/import.h"
 #include "opt/pass.h"
 #include "plan/fusion.h"
 #include "tools/flags.h"
@@ -77,7 +78,7 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   if (strcmp(f->until, "hlo") != 0 && strcmp(f->until, "plan") != 0)
     return status_error(HEDDLE_INVALID, "found --until=%s, wanted hlo or plan", f->until);
   module *m;
-  TRY(hlo_parse_file(a, path, &m));
+  TRY(import_file(a, path, NULL, &m));
   TRY(opt_run(m, passes.data, passes.size, print_after, f));
   text t = {0};
   heddle_status s = status_ok();

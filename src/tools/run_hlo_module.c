@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "hlo/text.h"
+#include "import/import.h"
 #include "opt/pass.h"
 #include "tools/bandwidth.h"
 #include "tools/compile_log.h"
@@ -254,7 +255,7 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   TRY(check_flags(r));
   module *m;
   double start = log_seconds();
-  TRY(hlo_parse_file(a, path, &m));
+  TRY(import_file(a, path, NULL, &m));
   if (r->time) printf("  %-10s %9.3f ms\n", "parse", (log_seconds() - start) * 1e3);
   heddle_status s = r->isolate ? run_isolated(m, r) : run_module(a, m, r, r->dump_folder);
   if (r->output_literals && status_is_ok(s)) s = file_write(r->output_literals, text_view(&r->literals));

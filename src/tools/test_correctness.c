@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "hlo/text.h"
+#include "import/import.h"
 #include "tools/bijection.h"
 #include "tools/execute.h"
 
@@ -117,7 +118,7 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   correctness_flags *f = argument;
   log_set_level(f->v);
   module *m;
-  TRY(hlo_parse_file(a, path, &m));
+  TRY(import_file(a, path, NULL, &m));
   TRY(check_results(a, m, f));
   if (f->inputs.size + f->outputs.size == 0) return status_ok();
   TRY(check_bijections(a, m, plan_target_cpu(f->threads > 0 ? f->threads : 1), f));

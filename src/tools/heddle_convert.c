@@ -1,0 +1,135 @@
+// heddle convert MODULE --to=FORMAT: the same program in another format.
+//
+// From StableHLO to StableHLO nothing is lowered: programs with open dims, quantized types and several modules a file
+// stay what they are.
+#include <string.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "hlo/text.h"
+#include "import/bytecode.h"
+#include "import/hlo_proto.h"
+#include "import/import.h"
+#include "import/mlir_print.h"
+#include "import/mlir_text.h"
+#include "tools/flags.h"
+#include "tools/heddle_commands.h"
+
+typedef struct convert_flags {
+  const char *to, *output, *entry;
+  flag_list argument_shapes;
+  bool generic, elide;
+  int v;
+} convert_flags;
+
+// --- writers: of HLO
+
+static heddle_status write_hlo(arena *a, const module *m, const convert_flags *f, text *out) {
+  (void)a;
+  hlo_print_options options = HLO_PRINT_SHORT;
+  options.elide_large = f->elide;
+  hlo_print(out, m, options);
+  return status_ok();
+}
+
+static mlir_print_options print_options(const convert_flags *f) {
+  return (mlir_print_options){.generic = f->generic, .elide_above = f->elide ? 16 : 0};
+}
+
+static heddle_status write_stablehlo(arena *a, const module *m, const convert_flags *f, text *out) {
+  (void)a;
+  (void)f;
+  (void)out;
+  return status_error(HEDDLE_UNIMPLEMENTED, "module " STR_FMT ": HLO cannot be written as StableHLO yet",
+                      STR_ARG(m->name));
+}
+
+static heddle_status write_pb(arena *a, const module *m, const convert_flags *f, text *out) {
+  (void)a;
+  (void)f;
+  return hlo_proto_write(out, m);
+}
+
+static const struct format {
+  const char *name;
+  heddle_status (*write)(arena *a, const module *m, const convert_flags *f, text *out);
+} formats[] = {{"hlo", write_hlo}, {"stablehlo", write_stablehlo}, {"pb", write_pb}};
+
+static heddle_status find_format(const char *name, const struct format **out) {
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    if (strcmp(name, formats[i].name) != 0) continue;
+    *out = &formats[i];
+    return status_ok();
+  }
+  return status_error(HEDDLE_INVALID, "found --to=%s, wanted hlo, stablehlo, or pb", name);
+}
+
+// --- StableHLO as it is
+
+static heddle_status print_as_read(arena *a, const char *path, str bytes, const convert_flags *f, text *out) {
+  ir_module *lone, **modules = &lone;
+  int count = 1;
+  if (bytecode_is(bytes)) TRY(bytecode_read(a, path, bytes, &lone));
+  else TRY(mlir_text_read(a, path, bytes, &count, &modules));
+  const mlir_print_options options = print_options(f);
+  for (int i = 0; i < count; i++) {
+    if (i > 0) text_puts(out, "\n// -----\n\n");
+    mlir_print_module(out, modules[i], &options);
+  }
+  return status_ok();
+}
+
+// --- the command
+
+static heddle_status read_shapes(arena *a, const flag_list *texts, import_options *options) {
+  const shape **shapes = arena_array(a, const shape *, texts->size);
+  for (int i = 0; i < texts->size; i++) TRY(shape_parse(a, str_from(texts->data[i]), &shapes[i]));
+  options->argument_shapes = texts->size ? shapes : NULL;
+  options->argument_count = texts->size;
+  return status_ok();
+}
+
+static heddle_status convert(arena *a, const char *path, const convert_flags *f, text *out) {
+  const struct format *format;
+  str bytes;
+  module *m;
+  import_options options = {.entry = str_from(f->entry)};
+  TRY(find_format(f->to, &format));
+  TRY(read_shapes(a, &f->argument_shapes, &options));
+  TRY(file_read(a, path, &bytes));
+  import_format from = import_sniff(bytes);
+  bool is_mlir = from == IMPORT_MLIR_TEXT || from == IMPORT_MLIR_BYTECODE;
+  if (is_mlir && format->write == write_stablehlo && !options.argument_count && !options.entry.size)
+    return print_as_read(a, path, bytes, f, out);
+  TRY(import_module(a, path, bytes, &options, &m));
+  return format->write(a, m, f, out);
+}
+
+static heddle_status convert_file(arena *a, const char *path, void *argument) {
+  const convert_flags *f = argument;
+  log_set_level(f->v);
+  text out = {0};
+  heddle_status s = convert(a, path, f, &out);
+  if (status_is_ok(s)) s = file_write(f->output, text_view(&out));
+  text_free(&out);
+  return s;
+}
+
+int heddle_convert(int argc, char **argv) {
+  convert_flags f = {.to = "hlo", .output = "-", .entry = ""};
+  const flag flags[] = {
+      {"to", FLAG_TEXT, &f.to, "FORMAT", "hlo, stablehlo, or pb (hlo)"},
+      {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output)"},
+      {"argument_shape", FLAG_LIST, &f.argument_shapes, "SHAPE",
+       "an argument's shape, in order, for open dims: f32[4,8]"},
+      {"entry", FLAG_TEXT, &f.entry, "NAME", "the StableHLO function to convert (main, or the only public one)"},
+      {"generic", FLAG_BOOL, &f.generic, NULL, "StableHLO in MLIR's generic form"},
+      {"elide", FLAG_BOOL, &f.elide, NULL, "leave large constants out"},
+      {"v", FLAG_INT, &f.v, "LEVEL", "log level"},
+      {0},
+  };
+  const command_line line = {"heddle convert MODULE --to=FORMAT [flags]",
+                             "Reads HLO text or proto, StableHLO text or bytecode, and writes the program in FORMAT.",
+                             flags};
+  return command_main(&line, argc, argv, NULL, convert_file, &f);
+}
