@@ -1,0 +1,109 @@
+// Shrinking by greedy trial: each step changes one instruction of the entry in a copy, sweeps what is dead, and keeps
+// the copy if it is valid and fails.
+#include "tools/smith_shrink.h"
+
+#include "hlo/builder.h"
+#include "hlo/text.h"
+#include "opt/dead_code.h"
+
+typedef struct shrinker {
+  smith_fails fails;
+  void *context;
+  int tries_left;
+} shrinker;
+
+// Changes instruction number `position` of the entry; false if the change does not apply to it.
+typedef bool (*step_fn)(computation *entry, int position);
+
+static bool make_root(computation *entry, int position) {
+  instruction *i = entry->instructions.data[position];
+  if (i == entry->root || i->opcode == HLO_CONSTANT || i->shape->dtype == DTYPE_TOKEN) return false;
+  computation_set_root(entry, i);
+  return true;
+}
+
+static bool is_leaf(const instruction *i) { return i->opcode == HLO_PARAMETER || i->opcode == HLO_CONSTANT; }
+
+static bool make_parameter(computation *entry, int position) {
+  instruction *i = entry->instructions.data[position];
+  if (is_leaf(i) || i == entry->root || !shape_is_array(i->shape) || !shape_is_static(i->shape)) return false;
+  arena *a = entry->module->arena;
+  int number = entry->parameters.size;
+  str name = str_from(arena_printf(a, "q%d", entry->module->next_id));
+  const shape *plain = shape_array(a, i->shape->dtype, i->shape->rank, i->shape->dims);
+  instruction_replace_uses(i, computation_add_parameter(entry, number, name, plain));
+  return true;
+}
+
+static bool make_operand(computation *entry, int position) {
+  instruction *i = entry->instructions.data[position];
+  for (int k = 0; k < i->operand_count; k++) {
+    if (!shape_compatible(i->operands[k]->shape, i->shape)) continue;
+    instruction_replace_uses(i, i->operands[k]);
+    return true;
+  }
+  return false;
+}
+
+static bool drop_parameter(computation *entry, int position) {
+  instruction *i = entry->instructions.data[position];
+  if (i->opcode != HLO_PARAMETER || i->users.size > 0 || i == entry->root) return false;
+  computation_remove(entry, i);
+  return true;
+}
+
+// A tuple as root loses one element.
+static bool drop_result(computation *entry, int position) {
+  instruction *root = entry->root, *kept[64];
+  if (root->opcode != HLO_TUPLE || position >= root->operand_count || root->operand_count < 2 ||
+      root->operand_count > 64)
+    return false;
+  int count = 0;
+  for (int k = 0; k < root->operand_count; k++)
+    if (k != position) kept[count++] = root->operands[k];
+  const builder b = builder_for(root);
+  computation_set_root(entry, builder_tuple(&b, count, kept));
+  return true;
+}
+
+static const step_fn steps[] = {make_root, drop_result, make_operand, make_parameter, drop_parameter};
+
+// Smaller and still failing?
+static bool is_better(shrinker *x, module *candidate, const module *than) {
+  heddle_status s = dead_code_run(candidate);
+  if (status_is_ok(s)) s = module_verify(candidate);
+  bool is_valid = status_is_ok(s);
+  heddle_status_free(s);
+  const computation *left = candidate->entry, *right = than->entry;
+  bool is_smaller =
+      left->instructions.size < right->instructions.size ||
+      (left->instructions.size == right->instructions.size && left->parameters.size > right->parameters.size &&
+       candidate->computations.size <= than->computations.size);
+  return is_valid && is_smaller && x->fails(x->context, candidate);
+}
+
+// One sweep of one kind of step; returns a better module or null.
+static module *sweep(shrinker *x, arena *a, const module *m, step_fn step) {
+  for (int i = 0; i < m->entry->instructions.size && x->tries_left > 0; i++) {
+    arena *scratch = arena_create();
+    module *candidate = module_clone(scratch, m), *kept = NULL;
+    if (step(candidate->entry, i)) {
+      x->tries_left--;
+      if (is_better(x, candidate, m)) kept = module_clone(a, candidate);
+    }
+    arena_destroy(scratch);
+    if (kept) return kept;
+  }
+  return NULL;
+}
+
+module *smith_shrink(arena *a, const module *m, smith_fails fails, void *context, int tries) {
+  shrinker x = {fails, context, tries};
+  module *best = module_clone(a, m);
+  for (size_t k = 0; k < sizeof steps / sizeof *steps;) {
+    module *better = sweep(&x, a, best, steps[k]);
+    if (better) best = better;
+    k = better ? 0 : k + 1;
+  }
+  return best;
+}
