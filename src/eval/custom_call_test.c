@@ -85,6 +85,32 @@ static void test_check_result(void **state) {
       HEDDLE_INVALID, "the shape differs: found f32[2], wanted f32[3]");
 }
 
+// Wherever they stand, as long as nobody says that a call is without effect.
+static void test_effects(void **state) {
+  (void)state;
+  const char *functions =
+      "HloModule m\n"
+      "inner { p = s32[] parameter(0)\n one = s32[] constant(1)\n"
+      "  c = () custom-call(p, one), custom_call_target=\"check.expect_eq\"\n ROOT r = s32[] copy(p) }\n"
+      "outer { p = s32[] parameter(0)\n ROOT r = s32[] call(p), to_apply=inner }\n";
+  text source = {0};
+  text_printf(&source,
+              "%sENTRY e { x = s32[] constant(2)\n c = s32[] call(x), to_apply=outer\n ROOT r = s32[] constant(1) }",
+              functions);
+  testing_expect_error(text_cstr(&source), NULL, HEDDLE_INVALID, "1 of 1 elements differ");
+  text_free(&source);
+  text_printf(&source,
+              "%sENTRY e { x = s32[] constant(1)\n c = s32[] call(x), to_apply=outer\n"
+              "d = s32[] custom-call(x), custom_call_target=\"nowhere\"\n ROOT r = s32[] constant(1) }",
+              functions);
+  testing_expect(text_cstr(&source), "1");
+  text_free(&source);
+  expect_error(
+      "x = s32[] custom-call(), custom_call_target=\"nowhere\", custom_call_has_side_effect=true\n"
+      "ROOT r = s32[] constant(1)",
+      HEDDLE_UNIMPLEMENTED, "nowhere");
+}
+
 static void test_shape_assertion(void **state) {
   (void)state;
   expect("p = pred[] constant(true)\n ROOT c = () custom-call(p), custom_call_target=\"shape_assertion\"", "()");
@@ -205,6 +231,7 @@ int main(void) {
       cmocka_unit_test(test_check_close),
       cmocka_unit_test(test_check_almost_equal),
       cmocka_unit_test(test_check_result),
+      cmocka_unit_test(test_effects),
       cmocka_unit_test(test_shape_assertion),
       cmocka_unit_test(test_identity),
       cmocka_unit_test(test_x64),

@@ -177,13 +177,34 @@ typedef struct procedure {
   int max_operands;
 } procedure;
 
+static bool computation_acts(interpreter *in, const computation *c, int depth);
+
+// Whether an instruction does something besides giving its result. A call of a routine that nobody wants the result of
+// does nothing, unless it says so or has none.
+static bool instruction_acts(interpreter *in, const instruction *i, int depth) {
+  if (i->opcode == HLO_CUSTOM_CALL) return i->attributes->custom_call_has_side_effect || !shape_byte_size(i->shape);
+  if (hlo_op_has(i->opcode, TRAIT_SIDE_EFFECT)) return true;
+  for (int k = 0; k < i->called_count; k++)
+    if (computation_acts(in, i->called[k], depth + 1)) return true;
+  return false;
+}
+
+static bool computation_acts(interpreter *in, const computation *c, int depth) {
+  static char yes, no;
+  const char *known = ptr_map_get(&in->acting, c);
+  if (known || depth > INTERPRETER_MAX_DEPTH) return known != &no;
+  bool acts = false;
+  for (int k = 0; k < c->instructions.size && !acts; k++) acts = instruction_acts(in, c->instructions.data[k], depth);
+  ptr_map_put(in->arena, &in->acting, c, acts ? &yes : &no);
+  return acts;
+}
+
 // What must run: all the root depends on, and side effects.
-static void mark_needed(arena *scratch, const computation *c, ptr_map *needed) {
+static void mark_needed(interpreter *in, arena *scratch, const computation *c, ptr_map *needed) {
   VEC(const instruction *) work = {0};
   vec_push(scratch, &work, c->root);
   for (int k = 0; k < c->instructions.size; k++)
-    if (hlo_op_has(c->instructions.data[k]->opcode, TRAIT_SIDE_EFFECT))
-      vec_push(scratch, &work, c->instructions.data[k]);
+    if (instruction_acts(in, c->instructions.data[k], 0)) vec_push(scratch, &work, c->instructions.data[k]);
   while (work.size) {
     const instruction *i = vec_pop(&work);
     if (ptr_map_has(needed, i)) continue;
@@ -218,7 +239,7 @@ static heddle_status make_procedure(interpreter *in, arena *scratch, const compu
   instruction_list order = {0};
   TRY(computation_post_order(scratch, c, &order));
   ptr_map needed = {0}, slots = {0};
-  mark_needed(scratch, c, &needed);
+  mark_needed(in, scratch, c, &needed);
   procedure *p = arena_new(a, procedure);
   p->computation = c;
   p->steps = arena_array(a, step, order.size);

@@ -15,6 +15,7 @@ typedef struct interpreter {
   value_pool pool;
   ptr_map procedures;       // computation -> procedure (evaluate.c)
   ptr_map programs;         // instruction.called -> scalar_program
+  ptr_map acting;           // computation -> whether it has side effects (evaluate.c)
   value *const *arguments;  // of the running computation
   int depth;
   int64_t steps;
