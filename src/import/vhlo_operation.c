@@ -302,18 +302,18 @@ static ir_named_attribute *given_at(const conversion *v, const char *name) {
   return NULL;
 }
 
-// Lists become array<i64>, but an empty one says nothing, except in a convolution's layouts; nor does the type none,
-// which stands for an absent field.
+// Whether a field says nothing: an empty list, except in a convolution's layouts, the type none, which stands for an
+// absent field, and the dim of index vectors if it is the first.
+static bool is_silent(str name, bool keeps_empty, const ir_attribute *x) {
+  if (x->kind == IR_ATTR_TYPE) return x->type->kind == IR_TYPE_NONE;
+  if (x->kind == IR_ATTR_INTEGER) return str_is(name, "index_vector_dim") && x->integer == 0;
+  return x->kind == IR_ATTR_ELEMENTS && !keeps_empty && is_empty(x);
+}
+
 static bool convert_field(const conversion *v, str name, bool keeps_empty, const ir_attribute *x,
                           const ir_attribute **out) {
-  *out = x;
-  if (x->kind == IR_ATTR_TYPE && x->type->kind == IR_TYPE_NONE) *out = NULL;
-  if (x->kind != IR_ATTR_ELEMENTS) return true;
-  if (is_empty(x) && !keeps_empty) {
-    *out = NULL;
-    return true;
-  }
-  return to_integers(v, name, x, out);
+  *out = is_silent(name, keeps_empty, x) ? NULL : x;
+  return !*out || x->kind != IR_ATTR_ELEMENTS || to_integers(v, name, x, out);
 }
 
 static bool convert_bundle(const conversion *v, const bundle *u) {
