@@ -121,6 +121,39 @@ static heddle_status all_to_all(lowering *l, const ir_operation *op, instruction
   return status_ok();
 }
 
+// Who sends is a value: all members' operands are gathered, and the sender's is taken.
+static heddle_status broadcast_from(lowering *l, const ir_operation *op, instruction *const *operands,
+                                    instruction **results) {
+  instruction *roots = operands[op->operand_count - 1];
+  for (int k = 0; k < op->result_count; k++) {
+    const shape *s = operands[k]->shape;
+    if (!shape_is_array(s) || s->rank >= SHAPE_MAX_RANK) return lowering_invalid(op, "operand %d is no array", k);
+    int64_t dims[SHAPE_MAX_RANK], first = 0;
+    dims[0] = 1;
+    for (int d = 0; d < s->rank; d++) dims[d + 1] = s->dims[d];
+    instruction *row = build_reshape(l, operands[k], s->rank + 1, dims), *root;
+    instruction *all = build_add(l, HLO_ALL_GATHER, row->shape, 1, &row);
+    build_dimensions(l, all, 1, &first);
+    TRY(set_members(l, op, all));
+    const group_list *groups = &all->attributes->replica_groups;
+    int64_t size = groups->size ? groups->groups[0].size : 1;
+    dims[0] = size;
+    all->shape = shape_array(l->arena, s->dtype, s->rank + 1, dims);
+    int_list one = {(int64_t[]){1}, 1}, at = {(int64_t[]){k}, 1}, end = {(int64_t[]){k + 1}, 1};
+    TRY(build_slice(l, roots, at, end, one, &root));
+    instruction **starts = arena_array(l->arena, instruction *, s->rank + 2);
+    starts[0] = all;
+    starts[1] = build_reshape(l, root, 0, NULL);
+    for (int d = 0; d < s->rank; d++) starts[d + 2] = build_scalar(l, roots->shape->dtype, 0);
+    dims[0] = 1;
+    instruction *taken = build_add(l, HLO_DYNAMIC_SLICE, all->shape, s->rank + 2, starts);
+    build_set_ints(l, taken, HLO_ATTRIBUTE_DYNAMIC_SLICE_SIZES, s->rank + 1, dims);
+    TRY(build_infer(l, taken));
+    results[k] = build_reshape(l, taken, s->rank, s->dims);
+  }
+  return status_ok();
+}
+
 static heddle_status broadcast(lowering *l, const ir_operation *op, instruction *const *operands,
                                instruction **results) {
   const shape **shapes = arena_array(l->arena, const shape *, op->operand_count);
@@ -134,6 +167,9 @@ static heddle_status broadcast(lowering *l, const ir_operation *op, instruction 
 
 heddle_status lower_collective(lowering *l, const ir_operation *op, instruction *const *operands,
                                instruction **results) {
+  int64_t has_dynamic_root;
+  TRY(lowering_int(op, "has_dynamic_root", 0, &has_dynamic_root));
+  if (has_dynamic_root && op->operand_count == op->result_count + 1) return broadcast_from(l, op, operands, results);
   TRY(wants_operands(op));
   switch (op->op) {
     case IR_OP_ALL_GATHER: return gather(l, op, operands, results);

@@ -68,9 +68,10 @@ static void set_config(instruction *i, str config, bool is_json) {
 }
 
 // A string stays one; a dictionary (of a typed foreign function) is kept as MLIR writes it. JAX puts the latter into
-// mhlo.backend_config and leaves backend_config empty.
+// mhlo.backend_config and leaves backend_config empty; operations of MHLO that came as calls have mhlo.attributes.
 static void set_backend_config(lowering *l, const ir_operation *op, instruction *i) {
   const ir_attribute *config = ir_find(op, "mhlo.backend_config");
+  if (!config || config->kind != IR_ATTR_DICTIONARY) config = ir_find(op, "mhlo.attributes");
   if (!config || config->kind != IR_ATTR_DICTIONARY) config = ir_find(op, "backend_config");
   if (!config) return;
   if (config->kind == IR_ATTR_DICTIONARY) set_config(i, attribute_text(l, config), true);
@@ -91,7 +92,7 @@ static heddle_status set_api_version(lowering *l, const ir_operation *op, instru
 
 // The function as a computation of its declared shapes.
 static heddle_status declared_function(lowering *l, const ir_operation *op, str name, computation **out) {
-  const ir_operation *function = ir_find_function(l->source, name);
+  const ir_operation *function = ir_module_function(l->source, name);
   if (!function || function->region_count != 1 || function->regions[0]->blocks.size != 1)
     return lowering_invalid(op, "there is no function @" STR_FMT, STR_ARG(name));
   const ir_block *b = function->regions[0]->blocks.data[0];
@@ -189,9 +190,6 @@ heddle_status lower_custom_call(lowering *l, const ir_operation *op, instruction
   TRY(set_api_version(l, op, i));
   const ir_attribute *called = ir_find(op, "called_computations");
   if (called && called->kind == IR_ATTR_ARRAY) TRY(build_called_functions(l, i, called->count, called->items));
-  const ir_attribute *sharding = ir_find(op, "mhlo.sharding");
-  if (sharding && sharding->kind == IR_ATTR_STRING && sharding->text.size && sharding->text.data[0] == '{')
-    build_set_raw(l, i, HLO_ATTRIBUTE_SHARDING, sharding->text);
   lowering_results(l, i, op->result_count, results);
   return status_ok();
 }

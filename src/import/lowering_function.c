@@ -186,7 +186,7 @@ static heddle_status find_or_make(lowering *l, const ir_operation *function, str
 
 heddle_status lowering_function(lowering *l, const ir_operation *op, str callee, int count,
                                 instruction *const *arguments, computation **out) {
-  const ir_operation *function = ir_find_function(l->source, callee);
+  const ir_operation *function = ir_module_function(l->source, callee);
   if (!function) return lowering_invalid(op, "there is no function @" STR_FMT, STR_ARG(callee));
   return find_or_make(l, function, callee, count, arguments, out);
 }

@@ -407,11 +407,41 @@ static lowering_fn lowering_of(const ir_operation *op) {
   return !takes_any_type[op->op] && has_quantized_type(op) ? lower_quantized : lowerings[op->op];
 }
 
+// {a="1",b="2"}; entries that are no strings have no form in HLO.
+static void set_frontend_attributes(lowering *l, const ir_attribute *x, instruction *i) {
+  text out = {0};
+  for (int k = 0; k < x->count; k++) {
+    if (x->fields[k].value->kind != IR_ATTR_STRING) continue;
+    text_puts(&out, out.size ? "," : "{");
+    text_append(&out, x->fields[k].name);
+    text_putc(&out, '=');
+    text_quote(&out, x->fields[k].value->text);
+  }
+  if (out.size) {
+    text_putc(&out, '}');
+    build_set_raw(l, i, HLO_ATTRIBUTE_FRONTEND_ATTRIBUTES, str_copy(l->arena, text_view(&out)));
+  }
+  text_free(&out);
+}
+
+// What the operation's writer wants the instruction to say, whatever it is.
+static void annotate(lowering *l, const ir_operation *op, instruction *const *results) {
+  const ir_attribute *sharding = ir_find(op, "mhlo.sharding"), *front = ir_find(op, "mhlo.frontend_attributes");
+  if ((!sharding && !front) || !op->result_count) return;
+  instruction *i = results[0]->opcode == HLO_GET_TUPLE_ELEMENT ? results[0]->operands[0] : results[0];
+  for (int k = 0; k < op->operand_count; k++)
+    if (i == ptr_map_get(l->values, op->operands[k])) return;
+  if (sharding && sharding->kind == IR_ATTR_STRING && str_starts_with(sharding->text, "{"))
+    build_set_raw(l, i, HLO_ATTRIBUTE_SHARDING, sharding->text);
+  if (front && front->kind == IR_ATTR_DICTIONARY) set_frontend_attributes(l, front, i);
+}
+
 heddle_status lowering_apply(lowering *l, const ir_operation *op, instruction *const *operands, instruction **results) {
   lowering_fn lower = lowering_of(op);
   if (!lower) return lowering_refuse(op, "HLO has no way to say this operation");
   TRY(check_form(op));
   TRY(lower(l, op, operands, results));
+  annotate(l, op, results);
   for (int k = 0; k < op->result_count; k++)
     TRY(lowering_check_type(l, op, "result", k, op->results[k]->type, results[k]->shape));
   return status_ok();
