@@ -5,7 +5,8 @@
 // of different types give the wider one.
 static dtype result_type(const instruction *i) {
   dtype l = i->operands[0]->shape->dtype, r = i->operands[1]->shape->dtype;
-  if (i->shape && dtypes[i->shape->dtype].class == dtypes[l].class) return i->shape->dtype;
+  const bool is_integer = dtype_is_integer(l) && i->shape && dtype_is_integer(i->shape->dtype);
+  if (is_integer || (i->shape && dtypes[i->shape->dtype].class == dtypes[l].class)) return i->shape->dtype;
   return dtypes[l].bits >= dtypes[r].bits ? l : r;
 }
 
