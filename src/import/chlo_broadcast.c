@@ -1,5 +1,6 @@
 // CHLO's elementwise operations with broadcasting: the operands are brought to one shape, then the plain operation is
-// lowered. As in NumPy, dims of size 1 grow, and missing dims are added in front (or where `broadcast_dimensions` says).
+// lowered. As in NumPy, dims of size 1 grow, and missing dims are added in front (or where `broadcast_dimensions`
+// says).
 #include "import/chlo.h"
 
 static const ir_op plain[IR_OP_COUNT] = {

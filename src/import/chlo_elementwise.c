@@ -25,8 +25,12 @@ static instruction *polygamma(lowering *l, instruction *const *x) { return chlo_
 
 // Functions made of arithmetic on real f32 or f64.
 static chlo_function *const composed[IR_OP_COUNT] = {
-    [IR_OP_CHLO_BESSEL_I1E] = bessel_i1e, [IR_OP_CHLO_DIGAMMA] = psi,     [IR_OP_CHLO_ERF_INV] = erf_inv,
-    [IR_OP_CHLO_ERFC] = erf_complement,             [IR_OP_CHLO_LGAMMA] = log_gamma,    [IR_OP_CHLO_POLYGAMMA] = polygamma,
+    [IR_OP_CHLO_BESSEL_I1E] = bessel_i1e,
+    [IR_OP_CHLO_DIGAMMA] = psi,
+    [IR_OP_CHLO_ERF_INV] = erf_inv,
+    [IR_OP_CHLO_ERFC] = erf_complement,
+    [IR_OP_CHLO_LGAMMA] = log_gamma,
+    [IR_OP_CHLO_POLYGAMMA] = polygamma,
     [IR_OP_CHLO_ZETA] = zeta,
 };
 

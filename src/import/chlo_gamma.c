@@ -2,8 +2,8 @@
 //
 // Lanczos' approximation with g = 7 and nine terms gives gamma(z + 1) for z > -1/2:
 //   sqrt(2 pi) t^(z + 1/2) exp(-t) a(z),  t = z + g + 1/2,  a(z) = c0 + sum of c_k / (z + k);
-// the reflection formulas give the rest. Zeta is the Euler-Maclaurin sum: the first terms of the series, the integral of
-// those left, and corrections with Bernoulli numbers.
+// the reflection formulas give the rest. Zeta is the Euler-Maclaurin sum: the first terms of the series, the integral
+// of those left, and corrections with Bernoulli numbers.
 #include <float.h>
 #include <math.h>
 
@@ -111,10 +111,18 @@ instruction *chlo_digamma(lowering *l, instruction *x) {
 }
 
 // (2k)! / B(2k) for k = 12 ... 1.
-static const double bernoulli[] = {
-    -7.1661652561756670113e18, 1.8152105401943546773e17, -4.5979787224074726105e15,  1.1646782814350067249e14,
-    -2.950130727918164224e12,  7.47242496e10,            -1.8924375803183791606e9,   47900160.0,
-    -1209600.0,                30240.0,                  -720.0,                     12.0};
+static const double bernoulli[] = {-7.1661652561756670113e18,
+                                   1.8152105401943546773e17,
+                                   -4.5979787224074726105e15,
+                                   1.1646782814350067249e14,
+                                   -2.950130727918164224e12,
+                                   7.47242496e10,
+                                   -1.8924375803183791606e9,
+                                   47900160.0,
+                                   -1209600.0,
+                                   30240.0,
+                                   -720.0,
+                                   12.0};
 enum { BERNOULLI_TERMS = sizeof bernoulli / sizeof *bernoulli, SERIES_TERMS = 10 };
 
 // The sum of B(2k) / (2k)! x (x + 1) ... (x + 2k - 2) / a^(2k - 1) over k, by Horner's rule.

@@ -38,8 +38,9 @@ static heddle_status read_numbers(lowering *l, const ir_operation *op, const sha
   bool fits = are_dims(out->lhs_batch, lhs->rank) && are_dims(out->rhs_batch, rhs->rank) &&
               are_dims(out->lhs_contracting, lhs->rank) && are_dims(out->rhs_contracting, rhs->rank) &&
               are_dims(ragged, lhs->rank) && are_dims(group, rhs->rank) && ragged.size == 1 && group.size <= 1;
-  if (!fits) return lowering_invalid(op, "the dimension numbers do not fit %s and %s", shape_text(l->arena, lhs),
-                                     shape_text(l->arena, rhs));
+  if (!fits)
+    return lowering_invalid(op, "the dimension numbers do not fit %s and %s", shape_text(l->arena, lhs),
+                            shape_text(l->arena, rhs));
   out->ragged = ragged.data[0];
   out->group = group.size ? group.data[0] : -1;
   bool is_free = !lists(out->lhs_batch, out->ragged) && !lists(out->lhs_contracting, out->ragged);

@@ -1,5 +1,5 @@
-// chlo.scan: runs its body over slices of the inputs along one dim, with values carried from one to the next, and stacks
-// what the body gives. It becomes a loop over (step, inputs, carries, outputs).
+// chlo.scan: runs its body over slices of the inputs along one dim, with values carried from one to the next, and
+// stacks what the body gives. It becomes a loop over (step, inputs, carries, outputs).
 #include "import/chlo.h"
 
 typedef struct scan {
@@ -141,16 +141,14 @@ static heddle_status make_step(lowering *l, const scan *s, computation **out) {
   instruction **parts = arena_array(l->arena, instruction *, s->state_count);
   for (int k = 0; k < s->state_count; k++) parts[k] = build_element(n, state, k);
   instruction *place = parts[0];
-  if (s->is_reverse)
-    place = build_binary(n, HLO_SUBTRACT, build_scalar(n, DTYPE_S32, (double)(s->size - 1)), parts[0]);
+  if (s->is_reverse) place = build_binary(n, HLO_SUBTRACT, build_scalar(n, DTYPE_S32, (double)(s->size - 1)), parts[0]);
   instruction **arguments = arena_array(l->arena, instruction *, operand_count);
   for (int k = 0; k < operand_count; k++)
     arguments[k] = k < s->input_count ? slice_at(n, s, parts[1 + k], place) : parts[1 + k];
   instruction *call = build_add(n, HLO_CALL, s->body->root->shape, operand_count, arguments);
   build_called(call, HLO_ATTRIBUTE_TO_APPLY, s->body);
   parts[0] = build_binary(n, HLO_ADD, parts[0], build_scalar(n, DTYPE_S32, 1));
-  for (int k = 0; k < s->carry_count; k++)
-    parts[1 + s->input_count + k] = build_element(n, call, s->output_count + k);
+  for (int k = 0; k < s->carry_count; k++) parts[1 + s->input_count + k] = build_element(n, call, s->output_count + k);
   for (int k = 0; k < s->output_count; k++) {
     instruction **output = &parts[1 + operand_count + k];
     *output = store_at(n, s, *output, build_element(n, call, k), place);
@@ -184,7 +182,6 @@ heddle_status lower_chlo_scan(lowering *l, const ir_operation *op, instruction *
   build_mark(loop, HLO_ATTRIBUTE_CONDITION);
   build_mark(loop, HLO_ATTRIBUTE_BODY);
   for (int k = 0; k < s.output_count; k++) results[k] = build_element(l, loop, 1 + operand_count + k);
-  for (int k = 0; k < s.carry_count; k++)
-    results[s.output_count + k] = build_element(l, loop, 1 + s.input_count + k);
+  for (int k = 0; k < s.carry_count; k++) results[s.output_count + k] = build_element(l, loop, 1 + s.input_count + k);
   return status_ok();
 }

@@ -98,8 +98,7 @@ static bool only_converts(const ir_operation *op) {
   return op->op == IR_OP_UNIFORM_QUANTIZE || op->op == IR_OP_UNIFORM_DEQUANTIZE;
 }
 
-static heddle_status compute(lowering *l, const ir_operation *op, instruction *const *operands,
-                             instruction **results) {
+static heddle_status compute(lowering *l, const ir_operation *op, instruction *const *operands, instruction **results) {
   if (only_converts(op)) {
     results[0] = operands[0];
     return status_ok();

@@ -15,5 +15,4 @@ heddle_status quantized_zero_points(lowering *l, const shape *s, const ir_quanti
 heddle_status quantized_scales(lowering *l, const shape *s, const ir_quantization *q, dtype t, double factor,
                                instruction **out);
 
-
 #endif

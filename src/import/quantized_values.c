@@ -44,8 +44,7 @@ static heddle_status spread_blocks(lowering *l, const shape *s, const ir_quantiz
     product *= blocks[k];
   }
   if (product != q->count)
-    return lowering_invalid(l->op, "found %d scales, wanted one for each of %lld blocks", q->count,
-                            (long long)product);
+    return lowering_invalid(l->op, "found %d scales, wanted one for each of %lld blocks", q->count, (long long)product);
   dtype t = values->shape->dtype;
   instruction *list = build_reshape(l, build_constant(l, values), s->rank, blocks);
   instruction *repeated = build_broadcast(l, list, shape_array(l->arena, t, 2 * s->rank, split), s->rank, kept);
@@ -53,8 +52,7 @@ static heddle_status spread_blocks(lowering *l, const shape *s, const ir_quantiz
   return status_ok();
 }
 
-static heddle_status spread(lowering *l, const shape *s, const ir_quantization *q, literal *values,
-                            instruction **out) {
+static heddle_status spread(lowering *l, const shape *s, const ir_quantization *q, literal *values, instruction **out) {
   if (q->block_count) return spread_blocks(l, s, q, values, out);
   return spread_axis(l, s, q, values, out);
 }
@@ -69,8 +67,7 @@ static heddle_status new_list(lowering *l, const ir_quantization *q, dtype t, li
   return literal_create(l->arena, shape_array(l->arena, t, 1, (int64_t[]){q->count}), out);
 }
 
-heddle_status quantized_zero_points(lowering *l, const shape *s, const ir_quantization *q, dtype t,
-                                    instruction **out) {
+heddle_status quantized_zero_points(lowering *l, const shape *s, const ir_quantization *q, dtype t, instruction **out) {
   *out = NULL;
   if (all_zero(q)) return status_ok();
   if (is_single(q)) {
