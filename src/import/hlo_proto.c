@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "import/hlo_proto_parts.h"
+#include "import/hlo_proto_text.h"
 #include "import/hlo_proto_values.h"
 #include "import/hlo_proto_wire.h"
 
@@ -107,6 +108,37 @@ heddle_status hlo_proto_read(arena *a, const char *file, str bytes, module **out
   return status;
 }
 
+// Null if it is none of them.
+static const ProtobufCMessageDescriptor *text_type(str source) {
+  if (hlo_proto_text_has_field(source, "computations")) return &xla__hlo_module_proto__descriptor;
+  if (hlo_proto_text_has_field(source, "hlo")) return &xla__hlo_snapshot__descriptor;
+  if (!hlo_proto_text_has_field(source, "hlo_module")) return NULL;
+  return hlo_proto_text_has_field(source, "partitions") ? &xla__hlo_unoptimized_snapshot__descriptor
+                                                        : &xla__hlo_proto__descriptor;
+}
+
+// A text of another kind has no field at its start; what follows the first one may be damaged.
+bool hlo_proto_is_text(str bytes) {
+  static const char *const first[] = {"hlo_module", "hlo", "name", "computations", "entry_computation_name", "id"};
+  if (text_type(bytes)) return true;
+  for (size_t k = 0; k < sizeof first / sizeof *first; k++)
+    if (hlo_proto_text_starts_with(bytes, first[k])) return true;
+  return false;
+}
+
+heddle_status hlo_proto_read_text(arena *a, const char *file, str source, module **out, int *argument_count,
+                                  literal ***arguments, literal **result) {
+  const ProtobufCMessageDescriptor *type = text_type(source);
+  ProtobufCMessage *m;
+  arena *scratch = arena_create();
+  heddle_status status = hlo_proto_text_read(scratch, file, source, type ? type : &xla__hlo_proto__descriptor, &m);
+  if (status_is_ok(status) && !type)
+    status = status_error(HEDDLE_INVALID, "%s: found no HloModuleProto, HloProto or HloSnapshot", file);
+  if (status_is_ok(status)) status = read_message(a, file, m, out, argument_count, arguments, result);
+  arena_destroy(scratch);
+  return status;
+}
+
 // The buffer that protobuf-c packs into is our text, so that nothing is copied twice.
 typedef struct packer {
   ProtobufCBuffer base;
@@ -128,6 +160,15 @@ heddle_status hlo_proto_write(text *out, const module *m) {
   heddle_status status = write_hlo(scratch, m, &message);
   packer p = {{append}, out};
   if (status_is_ok(status)) protobuf_c_message_pack_to_buffer(&message->base, &p.base);
+  arena_destroy(scratch);
+  return status;
+}
+
+heddle_status hlo_proto_write_text(text *out, const module *m) {
+  arena *scratch = arena_create();
+  Xla__HloProto *message;
+  heddle_status status = write_hlo(scratch, m, &message);
+  if (status_is_ok(status)) hlo_proto_text_print(out, &message->base);
   arena_destroy(scratch);
   return status;
 }

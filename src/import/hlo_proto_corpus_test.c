@@ -27,31 +27,37 @@ static void make_plain(arena *a, module *m) {
     }
 }
 
-// Reads what `m` was written as. The attributes of the module that are compared are those a message carries.
-static heddle_status check_binary(arena *a, module *m, const char *path) {
+static heddle_status read_back(arena *a, const char *path, str bytes, bool is_text, module **out) {
+  if (hlo_proto_is(bytes) != !is_text || hlo_proto_is_text(bytes) != is_text)
+    return status_error(HEDDLE_INVALID, "the bytes do not look like a message");
+  return is_text ? hlo_proto_read_text(a, path, bytes, out, NULL, NULL, NULL)
+                 : hlo_proto_read(a, path, bytes, out, NULL, NULL, NULL);
+}
+
+// Reads what `m` was written as. The module's own attributes do not count: most are none of a message's.
+static heddle_status check_form(arena *a, const char *path, module *m, bool is_text) {
   text bytes = {0};
   module *back;
-  heddle_status status = hlo_proto_write(&bytes, m);
-  if (status_is_ok(status) && !hlo_proto_is(text_view(&bytes)))
-    status = status_error(HEDDLE_INVALID, "the bytes do not look like a message");
-  if (status_is_ok(status)) status = hlo_proto_read(a, path, text_view(&bytes), &back, NULL, NULL, NULL);
+  heddle_status status = is_text ? hlo_proto_write_text(&bytes, m) : hlo_proto_write(&bytes, m);
+  if (status_is_ok(status)) status = read_back(a, path, text_view(&bytes), is_text, &back);
   text_free(&bytes);
-  TRY(status);
+  TRY(status_context(status, "as %s", is_text ? "text" : "bytes"));
+  m->attributes.size = back->attributes.size = 0;
   make_plain(a, m);
   make_plain(a, back);
-  m->attributes.size = back->attributes.size = 0;
   return module_compare(m, back);
 }
 
-static heddle_status check_text(arena *a, const char *path) {
+static heddle_status check_module(arena *a, const char *path) {
   module *m;
   TRY(hlo_parse_file(a, path, &m));
-  return check_binary(a, m, path);
+  TRY(check_form(a, path, module_clone(a, m), false));
+  return check_form(a, path, m, true);
 }
 
 static void check_file(const char *path, tally *t) {
   arena *a = arena_create();
-  heddle_status status = check_text(a, path);
+  heddle_status status = check_module(a, path);
   bool is_ok = status_is_ok(status);
   if (!is_ok && t->failed < SHOWN_FAILURES) print_error("%s: %s", path, heddle_status_message(status));
   t->passed += is_ok;
