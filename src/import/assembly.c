@@ -162,11 +162,11 @@ static const char *const forms[IR_OP_COUNT] = {
     [IR_OP_CHECK_EXPECT_EQ] = "%1 , %1 {} :checked",
     [IR_OP_CHECK_EXPECT_EQ_CONST] = "%1 , $value:any {} :value",
     [IR_OP_CHECK_EXPECT_CLOSE] =
-        "%1 , %1 ? , max_ulp_difference = $max_ulp_difference:i64 ; "
-        "? , min_ulp_difference = $min_ulp_difference:i64 ; {} :operands",
+        "%1 , %1 ? , max_ulp_difference = $max_ulp_difference:ui64 ; "
+        "? , min_ulp_difference = $min_ulp_difference:ui64 ; {} :operands",
     [IR_OP_CHECK_EXPECT_CLOSE_CONST] = "%1 , $value:any {} :value",
-    [IR_OP_CHECK_EXPECT_ALMOST_EQ] = "%1 , %1 {} :checked",
-    [IR_OP_CHECK_EXPECT_ALMOST_EQ_CONST] = "%1 , $value:any {} :value",
+    [IR_OP_CHECK_EXPECT_ALMOST_EQ] = "%1 , %1 ? , tolerance = $tolerance:f64 ; {} :checked",
+    [IR_OP_CHECK_EXPECT_ALMOST_EQ_CONST] = "%1 , $value:any ? , tolerance = $tolerance:f64 ; {} :value",
     [IR_OP_CHECK_EXPECT_SERIALIZED_EQ] = "%1 , probe_id = $probe_id:string ? , iter = $iter:i32 ; {} :checked",
     [IR_OP_INTERPRETER_PROBE] = "%1 , probe_id = $probe_id:string {} :same",
     [IR_OP_INTERPRETER_PRINT] = "%1 {} :checked",

@@ -1,4 +1,5 @@
 // How attributes are written in pretty forms: without their types, and some as a notation of their own.
+#include <math.h>
 #include <stdlib.h>
 
 #include "import/assembly_form.h"
@@ -39,6 +40,20 @@ static bool read_integer(mlir_parser *p, dtype t, const ir_attribute **out) {
   return true;
 }
 
+static bool read_unsigned(mlir_parser *p, const ir_attribute **out) {
+  uint64_t value;
+  if (!mlir_magnitude(p, &value)) return false;
+  *out = ir_integer_attribute(p->arena, (int64_t)value, DTYPE_U64);
+  return true;
+}
+
+static bool read_float(mlir_parser *p, const ir_attribute **out) {
+  ir_attribute *x = ir_attribute_new(p->arena, IR_ATTR_FLOAT);
+  x->type = ir_scalar_type(p->arena, DTYPE_F64);
+  *out = x;
+  return mlir_number(p, &x->number);
+}
+
 static bool read_string(mlir_parser *p, const ir_attribute **out) {
   str s;
   if (!mlir_string(p, &s)) return false;
@@ -64,6 +79,8 @@ static bool read_kind(mlir_parser *p, str kind, const ir_attribute **out) {
   if (str_is(kind, "dims")) return assembly_read_dims(p, out);
   if (str_is(kind, "i64")) return read_integer(p, DTYPE_S64, out);
   if (str_is(kind, "i32")) return read_integer(p, DTYPE_S32, out);
+  if (str_is(kind, "ui64")) return read_unsigned(p, out);
+  if (str_is(kind, "f64")) return read_float(p, out);
   if (str_is(kind, "bool")) return read_bool(p, out);
   if (str_is(kind, "string")) return read_string(p, out);
   if (str_is(kind, "symbol")) return read_symbol(p, false, out);
@@ -104,6 +121,14 @@ bool assembly_write_attribute(assembly_writing *w, const ir_attribute *x, str ki
     text_printf(w->out, "%lld", (long long)x->integer);
     return is_integer(x, str_is(kind, "i64") ? DTYPE_S64 : DTYPE_S32);
   }
+  if (str_is(kind, "ui64")) {
+    text_printf(w->out, "%llu", (unsigned long long)x->integer);
+    return is_integer(x, DTYPE_U64);
+  }
+  if (str_is(kind, "f64")) {
+    mlir_print_number(w->out, x->number);
+    return x->kind == IR_ATTR_FLOAT && isfinite(x->number) && (!x->type || ir_type_dtype(x->type) == DTYPE_F64);
+  }
   if (str_is(kind, "bool")) {
     text_puts(w->out, x->integer ? "true" : "false");
     return x->kind == IR_ATTR_BOOL;
@@ -121,9 +146,22 @@ bool assembly_write_attribute(assembly_writing *w, const ir_attribute *x, str ki
   return is_enum(x, kind);
 }
 
+// `() <{value = dense<...> : t}> : () -> u`: a constant whose result is of another type, such as a quantized one.
+static bool read_generic_constant(assembly_reading *r) {
+  mlir_parser *p = r->p;
+  const ir_type *t;
+  if (!mlir_expect(p, ")") || (mlir_at(p, "<") && !mlir_properties(p, &r->draft->attributes)) ||
+      !mlir_optional_attributes(p, &r->draft->attributes) || !mlir_expect(p, ":") || !mlir_function_type(p, &t))
+    return false;
+  if (t->result_count != 1) return mlir_error(p, r->draft->offset, "found %d results, wanted one", t->result_count);
+  vec_push(p->arena, &r->draft->results, t->results[0]);
+  return true;
+}
+
 // `dense<...> : t` of a constant, whose type is the result's.
 static bool read_value(assembly_reading *r) {
   const ir_attribute *x;
+  if (mlir_take(r->p, "(")) return read_generic_constant(r);
   size_t offset = r->p->tok_offset;
   if (!mlir_attribute(r->p, &x)) return false;
   if (!x->type || x->kind == IR_ATTR_TYPE) return mlir_error(r->p, offset, "found no constant, wanted dense<...>");
@@ -134,7 +172,7 @@ static bool read_value(assembly_reading *r) {
 
 static bool write_value(assembly_writing *w) {
   const ir_attribute *x = ir_find(w->op, "value");
-  bool fits = x && x->kind == IR_ATTR_ELEMENTS && w->op->result_count == 1 &&
+  bool fits = x && (x->kind == IR_ATTR_ELEMENTS || x->kind == IR_ATTR_OPAQUE) && x->type && w->op->result_count == 1 &&
               assembly_same_type(x->type, w->op->results[0]->type);
   if (!fits) return false;
   text_putc(w->out, ' ');

@@ -113,12 +113,17 @@ static bool finish_list(assembly_reading *r, str kind, const type_list *list) {
   return finish_single(r, kind, list->data[0]);
 }
 
+// dense<...>, maybe of an element type that is kept as text.
+static bool has_type_of_elements(const ir_attribute *x) {
+  return (x->kind == IR_ATTR_ELEMENTS || x->kind == IR_ATTR_OPAQUE) && x->type;
+}
+
 // The operand has the type of the constant it is compared with.
 static bool read_types_of_value(assembly_reading *r) {
   const ir_named_attribute *last = NULL;
   for (int i = 0; i < r->draft->attributes.size; i++)
     if (str_is(r->draft->attributes.data[i].name, "value")) last = &r->draft->attributes.data[i];
-  if (!last || last->value->kind != IR_ATTR_ELEMENTS) return wrong_types(r, "dense<...> with its type");
+  if (!last || !has_type_of_elements(last->value)) return wrong_types(r, "dense<...> with its type");
   return finish_same(r, last->value->type, 0, NULL);
 }
 
@@ -230,7 +235,7 @@ static bool write_strict(assembly_writing *w, str kind) {
 
 static bool write_types_of_value(assembly_writing *w) {
   const ir_attribute *value = ir_find(w->op, "value");
-  return w->op->result_count == 0 && value && value->kind == IR_ATTR_ELEMENTS && operands_are(w->op, 0, value->type);
+  return w->op->result_count == 0 && value && has_type_of_elements(value) && operands_are(w->op, 0, value->type);
 }
 
 static void write_select(assembly_writing *w) {

@@ -14,6 +14,7 @@ void mlir_print_module(text *out, const ir_module *m, const mlir_print_options *
 void mlir_print_type(text *out, const ir_type *t);
 void mlir_print_attribute(text *out, const ir_attribute *x);
 void mlir_print_elements(text *out, const ir_attribute *x, int64_t elide_above);  // of IR_ATTR_ELEMENTS
+void mlir_print_number(text *out, double value);                                  // a finite number's shortest digits
 void mlir_print_name(text *out, str name);                      // of an attribute: quoted if it must be
 void mlir_print_struct_body(text *out, const ir_attribute *x);  // `<a = 1, b = [0, 1]>`
 void mlir_print_string(text *out, str s);                       // "..." with MLIR's escapes

@@ -117,6 +117,8 @@ static void print_double(text *out, dtype t, double value) {
   print_with_point(out, digits);
 }
 
+void mlir_print_number(text *out, double value) { print_double(out, DTYPE_F64, value); }
+
 // One real number of `bytes` bytes at data[i].
 static void print_real(text *out, dtype t, const void *data, int64_t i) {
   const dtype_info *info = &dtypes[t];
