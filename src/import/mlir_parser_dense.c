@@ -205,8 +205,9 @@ static bool elements_type(mlir_parser *p, const ir_type **type, const shape **s)
   return is_ok;
 }
 
-static void keep_text(const mlir_parser *p, size_t start, const ir_attribute **out) {
+static void keep_text(const mlir_parser *p, size_t start, const ir_type *type, const ir_attribute **out) {
   ir_attribute *x = ir_attribute_new(p->arena, IR_ATTR_OPAQUE);
+  x->type = type;
   x->text = str_copy(p->arena, (str){p->source.data + start, p->last_end - start});
   *out = x;
 }
@@ -222,7 +223,7 @@ bool mlir_dense(mlir_parser *p, const ir_type *type, const ir_attribute **out) {
   if (!mlir_balanced(p, &body) || !elements_type(p, &type, &s)) return false;
   size_t end = p->tok_offset, last_end = p->last_end;
   if (!s) {
-    keep_text(p, start, out);
+    keep_text(p, start, type, out);
     return true;
   }
   mlir_move(p, values_start);
@@ -245,7 +246,7 @@ bool mlir_dense_resource(mlir_parser *p, const ir_type *type, const ir_attribute
   if (!mlir_expect(p, "<") || !mlir_resource(p, &quoted) || !mlir_expect(p, ">") || !elements_type(p, &type, &s))
     return false;
   if (!s) {
-    keep_text(p, start, out);
+    keep_text(p, start, type, out);
     return true;
   }
   if (quoted.size < PREFIX + 1 || memcmp(quoted.data, "\"0x", 3) != 0)
