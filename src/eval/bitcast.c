@@ -2,7 +2,7 @@
 //
 // bitcast-convert keeps the row-major order of elements and splits or joins them, low bits first. bitcast speaks of
 // memory: the operand's elements in the order of the operand's layout, read in the order of the result's. Elements
-// narrower than a byte are taken as packed, low bits first.
+// narrower than a byte are taken as packed, low bits first. Tiles leave gaps in memory, which read as zeros.
 #include "eval/interpreter.h"
 #include "eval/strided.h"
 
@@ -59,58 +59,123 @@ heddle_status eval_bitcast_convert(interpreter *in, const instruction *i, value 
   return status;
 }
 
-// The dims from the most major to the most minor one in memory, and the row-major strides they have in a literal.
-static void physical_order(const shape *s, int64_t *dims, int64_t *logical, int64_t *physical) {
-  int64_t minor_to_major[SHAPE_MAX_RANK], strides[SHAPE_MAX_RANK];
+enum { MAX_TILED_RANK = 3 * SHAPE_MAX_RANK };
+
+// One index of an array on its way to a place in memory: dims from the most major to the most minor, more with each
+// tile.
+typedef struct memory_index {
+  int rank;
+  int64_t dims[MAX_TILED_RANK], index[MAX_TILED_RANK];
+} memory_index;
+
+static memory_index physical_index(const shape *s, const int64_t *index) {
+  memory_index m = {.rank = s->rank};
+  int64_t minor_to_major[SHAPE_MAX_RANK];
   shape_minor_to_major(s, minor_to_major);
-  shape_strides(s, strides);
-  int64_t stride = 1;
   for (int k = 0; k < s->rank; k++) {
-    const int at = s->rank - 1 - k;
-    dims[at] = s->dims[minor_to_major[k]];
-    logical[at] = strides[minor_to_major[k]];
-    physical[at] = stride;
-    stride *= dims[at];
+    const int64_t d = minor_to_major[s->rank - 1 - k];
+    m.dims[k] = s->dims[d];
+    m.index[k] = index[d];
   }
+  return m;
 }
 
-static void to_memory_order(const shape *s, const void *elements, void *memory) {
-  int64_t dims[SHAPE_MAX_RANK], logical[SHAPE_MAX_RANK], physical[SHAPE_MAX_RANK];
-  physical_order(s, dims, logical, physical);
-  strided_copy(dtypes[s->dtype].bytes, s->rank, dims, memory, physical, elements, logical);
+static bool is_tileable(const shape *s) {
+  int rank = s->rank;
+  for (int k = 0; s->layout && k < s->layout->tile_count; k++) {
+    const layout_tile *t = &s->layout->tiles[k];
+    for (int d = 0; d < t->rank; d++)
+      if (t->dims[d] < 1) return false;  // `*`, which joins dims
+    rank = (rank > t->rank ? rank : t->rank) + t->rank;
+    if (rank > MAX_TILED_RANK) return false;
+  }
+  return !s->layout || s->layout->tail_padding <= 1;
 }
 
-static void from_memory_order(const shape *s, const void *memory, void *elements) {
-  int64_t dims[SHAPE_MAX_RANK], logical[SHAPE_MAX_RANK], physical[SHAPE_MAX_RANK];
-  physical_order(s, dims, logical, physical);
-  strided_copy(dtypes[s->dtype].bytes, s->rank, dims, elements, logical, memory, physical);
+// Splits the most minor dims in tiles and places within a tile.
+static void apply_tile(memory_index *m, const layout_tile *t) {
+  while (m->rank < t->rank) {
+    memmove(m->dims + 1, m->dims, (size_t)m->rank * sizeof *m->dims);
+    memmove(m->index + 1, m->index, (size_t)m->rank * sizeof *m->index);
+    m->dims[0] = 1;
+    m->index[0] = 0;
+    m->rank++;
+  }
+  const int first = m->rank - t->rank;
+  for (int k = 0; k < t->rank; k++) {
+    const int outer = first + k, inner = m->rank + k;
+    m->dims[inner] = t->dims[k];
+    m->index[inner] = m->index[outer] % t->dims[k];
+    m->index[outer] /= t->dims[k];
+    m->dims[outer] = m->dims[outer] / t->dims[k] + (m->dims[outer] % t->dims[k] != 0);
+  }
+  m->rank += t->rank;
 }
 
-static bool is_tiled(const shape *s) { return s->layout && s->layout->tile_count > 0; }
+// The place of an element among the layout's slots, gaps included; `slots` is their number (saturated).
+static int64_t memory_slot(const shape *s, const int64_t *index, int64_t *slots) {
+  memory_index m = physical_index(s, index);
+  for (int k = 0; s->layout && k < s->layout->tile_count; k++) apply_tile(&m, &s->layout->tiles[k]);
+  int64_t slot = 0, total = 1;
+  for (int k = 0; k < m.rank; k++) {
+    slot = slot * m.dims[k] + m.index[k];
+    if (__builtin_mul_overflow(total, m.dims[k], &total)) total = INT64_MAX;
+  }
+  *slots = total;
+  return slot;
+}
 
-static heddle_status through_memory(interpreter *in, const instruction *i, const shape *from, const value *operand,
-                                    value *before, value *after, value *result) {
-  to_memory_order(from, operand->data, before->data);
-  TRY(reinterpret(in, i, from, before->data, i->shape, after->data));
-  from_memory_order(i->shape, after->data, result->data);
+// Moves elements between row-major order and the slots of a layout.
+static void move_elements(const shape *s, char *elements, char *memory, bool to_memory) {
+  const size_t size = (size_t)dtypes[s->dtype].bytes;
+  int64_t index[SHAPE_MAX_RANK] = {0}, slots, k = 0;
+  if (strided_is_empty(s->rank, s->dims)) return;
+  do {
+    char *slot = memory + (size_t)memory_slot(s, index, &slots) * size, *element = elements + (size_t)k++ * size;
+    memcpy(to_memory ? slot : element, to_memory ? element : slot, size);
+  } while (strided_next(s->rank, s->dims, index));
+}
+
+// A line of as many elements as the layout has slots.
+static heddle_status create_memory(interpreter *in, const instruction *i, const shape *s, arena *scratch, value **out) {
+  int64_t slots;
+  const int64_t origin[SHAPE_MAX_RANK] = {0};
+  if (!is_tileable(s)) return interpreter_refuse(i, "layouts of this kind");
+  memory_slot(s, origin, &slots);
+  const shape *line = shape_array(scratch, s->dtype, 1, &slots);
+  TRY(shape_check(line, i->where));
+  TRY(value_create(&in->pool, line, i->where, out));
+  memset((*out)->data, 0, (size_t)shape_byte_size(line));
   return status_ok();
 }
+
+static heddle_status through_memory(interpreter *in, const instruction *i, const shape *from, const value *operand,
+                                    arena *scratch, value **out) {
+  value *before = NULL, *after = NULL, *result = NULL;
+  heddle_status status = create_memory(in, i, from, scratch, &before);
+  if (status_is_ok(status)) status = create_memory(in, i, i->shape, scratch, &after);
+  if (status_is_ok(status)) status = value_create(&in->pool, i->shape, i->where, &result);
+  if (status_is_ok(status)) {
+    move_elements(from, operand->data, before->data, true);
+    status = reinterpret(in, i, before->shape, before->data, after->shape, after->data);
+  }
+  if (status_is_ok(status)) move_elements(i->shape, result->data, after->data, false);
+  value_release(before);
+  value_release(after);
+  if (status_is_ok(status)) *out = result;
+  else value_release(result);
+  return status;
+}
+
+static bool is_plain(const shape *s) { return shape_layout_is_default(s) && !(s->layout && s->layout->tile_count > 0); }
 
 heddle_status eval_bitcast(interpreter *in, const instruction *i, value *const *operands, value **out) {
   const shape *from = instruction_operand_shape(i, 0);
   if (shape_equal(from, i->shape)) return eval_first_operand(in, i, operands, out);
   if (!shape_is_array(from) || !shape_is_array(i->shape)) return interpreter_refuse(i, "tuples");
-  if (is_tiled(from) || is_tiled(i->shape)) return interpreter_refuse(i, "tiled layouts");
-  if (shape_layout_is_default(from) && shape_layout_is_default(i->shape))
-    return eval_bitcast_convert(in, i, operands, out);
-  value *before = NULL, *after = NULL, *result = NULL;
-  heddle_status status = value_create(&in->pool, from, i->where, &before);
-  if (status_is_ok(status)) status = value_create(&in->pool, i->shape, i->where, &after);
-  if (status_is_ok(status)) status = value_create(&in->pool, i->shape, i->where, &result);
-  if (status_is_ok(status)) status = through_memory(in, i, from, operands[0], before, after, result);
-  value_release(before);
-  value_release(after);
-  if (status_is_ok(status)) *out = result;
-  else value_release(result);
+  if (is_plain(from) && is_plain(i->shape)) return eval_bitcast_convert(in, i, operands, out);
+  arena *scratch = arena_create();
+  heddle_status status = through_memory(in, i, from, operands[0], scratch, out);
+  arena_destroy(scratch);
   return status;
 }

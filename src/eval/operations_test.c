@@ -45,8 +45,16 @@ static void test_bitcast(void **state) {
   expect("x = s32[2,3]{1,0} constant({{1,2,3},{4,5,6}})\n ROOT r = s32[3,2]{1,0} bitcast(x)",
          "{{1, 2}, {3, 4}, {5, 6}}");
   expect("x = f32[2]{0} constant({1, -2})\n ROOT r = s32[2]{0} bitcast(x)", "{1065353216, -1073741824}");
+  // Tiles of two rows and two columns; the columns behind the third are a gap.
+  expect("x = s32[2,4]{1,0:T(2,2)} constant({{1,2,3,4},{5,6,7,8}})\n ROOT r = s32[8]{0} bitcast(x)",
+         "{1, 2, 5, 6, 3, 4, 7, 8}");
+  expect("x = s32[2,3]{1,0:T(2,2)} constant({{1,2,3},{5,6,7}})\n ROOT r = s32[3,2]{0,1:T(2,2)} bitcast(x)",
+         "{{1, 5}, {2, 6}, {3, 7}}");
+  expect("x = s32[8]{0} constant({1,2,3,4,5,6,7,8})\n ROOT r = s32[4,2]{1,0:T(2,2)(2,1)} bitcast(x)",
+         "{{1, 3}, {2, 4}, {5, 7}, {6, 8}}");
+  expect("x = s4[4]{0} constant({1,2,3,4})\n ROOT r = u8[2]{0} bitcast(x)", "{33, 67}");
   testing_expect_error(
-      "HloModule m\nENTRY e {\n  x = f32[2,2]{1,0:T(2,2)} constant({{1,2},{3,4}})\n"
+      "HloModule m\nENTRY e {\n  x = f32[2,2]{1,0:T(*,2)} constant({{1,2},{3,4}})\n"
       "  ROOT r = f32[4]{0} bitcast(x)\n}\n",
       NULL, HEDDLE_UNIMPLEMENTED, "test:4:");
 }
