@@ -77,9 +77,9 @@ static bool read_precisions(assembly_reading *r) {
   VEC(const ir_attribute *) items = {0};
   if (!mlir_expect(p, "=") || !mlir_expect(p, "[")) return false;
   while (!mlir_at(p, "]")) {
-    str word;
-    if ((items.size && !mlir_expect(p, ",")) || !mlir_take_word(p, &word)) return false;
-    vec_push(p->arena, &items, ir_enum_attribute(p->arena, "stablehlo.precision", word));
+    const ir_attribute *item;
+    if ((items.size && !mlir_expect(p, ",")) || !mlir_enumeration(p, STR("stablehlo.precision"), &item)) return false;
+    vec_push(p->arena, &items, item);
   }
   assembly_set(r, STR("precision_config"), ir_array_attribute(p->arena, items.size, items.data));
   return mlir_expect(p, "]");

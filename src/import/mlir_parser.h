@@ -74,11 +74,12 @@ bool mlir_attribute_of_type(mlir_parser *p, const ir_type *type, const ir_attrib
 // `{a = 1, b}` if there is one, added to the list; `<{...}>` (properties) by mlir_properties.
 typedef VEC(ir_named_attribute) ir_attribute_list;
 bool mlir_properties(mlir_parser *p, ir_attribute_list *list);
-bool mlir_attribute_dictionary(mlir_parser *p, ir_attribute_list *list);  // fails if there is none
-bool mlir_optional_attributes(mlir_parser *p, ir_attribute_list *list);   // nothing if there is none
-bool mlir_function_type(mlir_parser *p, const ir_type **out);             // (a, b) -> c or -> (c, d)
-bool mlir_dims(mlir_parser *p, const ir_attribute **out);                 // [1, ?] as INTEGERS
-bool mlir_conv_dims(mlir_parser *p, const ir_attribute **out);            // [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]
+bool mlir_attribute_dictionary(mlir_parser *p, ir_attribute_list *list);    // fails if there is none
+bool mlir_optional_attributes(mlir_parser *p, ir_attribute_list *list);     // nothing if there is none
+bool mlir_function_type(mlir_parser *p, const ir_type **out);               // (a, b) -> c or -> (c, d)
+bool mlir_enumeration(mlir_parser *p, str name, const ir_attribute **out);  // `EQ` of "stablehlo.comparison_direction"
+bool mlir_dims(mlir_parser *p, const ir_attribute **out);                   // [1, ?] as INTEGERS
+bool mlir_conv_dims(mlir_parser *p, const ir_attribute **out);              // [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]
 // ` loc(...)` if there is one; `out` is left alone otherwise.
 bool mlir_optional_location(mlir_parser *p, ir_location *out);
 

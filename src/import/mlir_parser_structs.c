@@ -77,6 +77,12 @@ static bool enumeration(mlir_parser *p, const name_row *row, const ir_attribute 
   return true;
 }
 
+bool mlir_enumeration(mlir_parser *p, str name, const ir_attribute **out) {
+  const name_row *row = find_row(enumerations, sizeof enumerations / sizeof *enumerations, name);
+  if (row) return enumeration(p, row, out);
+  return mlir_error(p, p->tok_offset, "found a value of " STR_FMT ", which is no enumeration", STR_ARG(name));
+}
+
 // --- values of fields
 
 typedef VEC(int64_t) integer_list;
