@@ -211,15 +211,22 @@ heddle_status lower_chlo_constant(lowering *l, const ir_operation *op, instructi
   return status_ok();
 }
 
+// The value's type is the result's; only the shape is the operand's.
 heddle_status lower_chlo_constant_like(lowering *l, const ir_operation *op, instruction *const *operands,
                                        instruction **results) {
-  TRY(wants_operands(l, op, operands, 1, CLASS_ARRAY));
   const ir_attribute *value = ir_find(op, "value");
-  if (value && (value->kind == IR_ATTR_INTEGER || value->kind == IR_ATTR_BOOL)) {
-    results[0] = build_like_int(l, operands[0], value->integer);
-    return status_ok();
-  }
-  if (!value || value->kind != IR_ATTR_FLOAT) return lowering_invalid(op, "wanted a number as attribute `value`");
-  results[0] = build_like(l, operands[0], value->number);
+  const shape *like = op->operand_count == 1 ? operands[0]->shape : NULL;
+  dtype t = op->result_count == 1 ? ir_type_dtype(op->results[0]->type) : DTYPE_INVALID;
+  if (!like || !shape_is_array(like) || !dtype_is_array(t))
+    return lowering_invalid(op, "wanted an array and one result that is an array");
+  literal *scalar;
+  TRY(literal_create(l->arena, shape_scalar(l->arena, t), &scalar));
+  bool is_integer = value && (value->kind == IR_ATTR_INTEGER || value->kind == IR_ATTR_BOOL);
+  if (!is_integer && (!value || value->kind != IR_ATTR_FLOAT))
+    return lowering_invalid(op, "wanted a number as attribute `value`");
+  if (is_integer) literal_set_int(scalar, 0, value->integer);
+  else literal_set_double(scalar, 0, value->number);
+  results[0] = build_constant(l, scalar);
+  if (like->rank) results[0] = build_broadcast(l, results[0], like, 0, NULL);
   return status_ok();
 }

@@ -158,6 +158,30 @@ static heddle_status make_step(lowering *l, const scan *s, computation **out) {
   return status_ok();
 }
 
+// The state before the first step, outputs being zeros.
+static instruction **first_state(lowering *l, const scan *s, instruction *const *operands) {
+  int operand_count = s->input_count + s->carry_count;
+  instruction **init = arena_array(l->arena, instruction *, s->state_count);
+  init[0] = build_scalar(l, DTYPE_S32, 0);
+  for (int k = 0; k < operand_count; k++) init[1 + k] = operands[k];
+  for (int k = 1 + operand_count; k < s->state_count; k++)
+    init[k] = build_broadcast(l, build_scalar(l, s->state[k]->dtype, 0), s->state[k], 0, NULL);
+  return init;
+}
+
+static heddle_status make_loop(lowering *l, const scan *s, instruction *const *init, instruction **out) {
+  computation *called[2];
+  TRY(make_condition(l, s, &called[0]));
+  TRY(make_step(l, s, &called[1]));
+  instruction *first = build_tuple(l, s->state_count, init);
+  *out = build_add(l, HLO_WHILE, first->shape, 1, &first);
+  instruction_set_called(*out, 2, called);
+  build_mark(*out, HLO_ATTRIBUTE_CONDITION);
+  build_mark(*out, HLO_ATTRIBUTE_BODY);
+  return status_ok();
+}
+
+// Nothing to scan leaves the first state; HLO has no slices of size 1 of it.
 heddle_status lower_chlo_scan(lowering *l, const ir_operation *op, instruction *const *operands,
                               instruction **results) {
   scan s = {0};
@@ -165,23 +189,12 @@ heddle_status lower_chlo_scan(lowering *l, const ir_operation *op, instruction *
   if (s.size > INT32_MAX) return lowering_refuse(op, "the scanned dimension is larger than 2^31");
   TRY(make_body(l, op, operands, &s));
   list_state(l, operands, &s);
-  computation *called[2];
-  TRY(make_condition(l, &s, &called[0]));
-  TRY(make_step(l, &s, &called[1]));
-  int operand_count = s.input_count + s.carry_count;
-  instruction **init = arena_array(l->arena, instruction *, s.state_count);
-  init[0] = build_scalar(l, DTYPE_S32, 0);
-  for (int k = 0; k < operand_count; k++) init[1 + k] = operands[k];
-  for (int k = 1 + operand_count; k < s.state_count; k++) {
-    instruction *zero = build_scalar(l, s.state[k]->dtype, 0);
-    init[k] = s.state[k]->rank ? build_broadcast(l, zero, s.state[k], 0, NULL) : zero;
+  instruction **init = first_state(l, &s, operands), *loop = NULL;
+  if (s.size) TRY(make_loop(l, &s, init, &loop));
+  int outputs = 1 + s.input_count + s.carry_count;
+  for (int k = 0; k < op->result_count; k++) {
+    int place = k < s.output_count ? outputs + k : 1 + s.input_count + k - s.output_count;
+    results[k] = loop ? build_element(l, loop, place) : init[place];
   }
-  instruction *first = build_tuple(l, s.state_count, init);
-  instruction *loop = build_add(l, HLO_WHILE, first->shape, 1, &first);
-  instruction_set_called(loop, 2, called);
-  build_mark(loop, HLO_ATTRIBUTE_CONDITION);
-  build_mark(loop, HLO_ATTRIBUTE_BODY);
-  for (int k = 0; k < s.output_count; k++) results[k] = build_element(l, loop, 1 + operand_count + k);
-  for (int k = 0; k < s.carry_count; k++) results[s.output_count + k] = build_element(l, loop, 1 + s.input_count + k);
   return status_ok();
 }
