@@ -44,7 +44,7 @@ static int read_items(const char *text, item *items) {
     if (*text >= '0' && *text <= '9') *it = (item){.kind = 0, .source = *text - '0'};
     it->dims = ++text;
     while (*text && *text != ',' && *text != '>') text++;
-    if (it->kind == '+') it->option = it->dims[0];
+    if (it->kind == '+') it->option = (unsigned char)it->dims[0];
     else it->rank = (int)(text - it->dims);
   }
   return count;
@@ -88,6 +88,13 @@ static void derive_dims(lapack_call *c) {
   c->known['r' - 'a'] = c->known['p' - 'a'] = true;
 }
 
+// The operand that a result of kind 0 was left in; options do not count.
+static int overwritten_operand(const lapack_call *c, const item *it) {
+  int operand = 0, array = 0;
+  while (c->operands[operand].kind == '+' || array++ < it->source) operand++;
+  return operand;
+}
+
 static heddle_status check_shapes(lapack_call *c) {
   const instruction *i = c->instruction;
   const shape *result = i->shape;
@@ -105,10 +112,8 @@ static heddle_status check_shapes(lapack_call *c) {
   for (int k = 0; k < c->result_count; k++) {
     const item *it = &c->results[k];
     const shape *s = shape_is_tuple(result) ? result->elements[k] : result;
-    int array = 0, operand = 0;  // operand number `source`, options not counted
-    while (it->kind == 0 && (c->operands[operand].kind == '+' || array++ < it->source)) operand++;
     const bool fine = it->kind == 'w' ? shape_is_array(s)
-                      : it->kind == 0 ? shape_compatible(s, i->operands[operand]->shape)
+                      : it->kind == 0 ? shape_compatible(s, i->operands[overwritten_operand(c, it)]->shape)
                                       : fits(c, it, s);
     if (!fine) return status_at(HEDDLE_INVALID, i->where, "result %d does not have the routine's type and sizes", k);
   }
@@ -204,11 +209,9 @@ static void load(const lapack_call *c, const item *it, const value *v, int64_t i
 }
 
 static void store(const lapack_call *c, const item *it, value *v, int64_t index) {
-  int operand = 0, array = 0;
-  while (it->kind == 0 && (c->operands[operand].kind == '+' || array++ < it->source)) operand++;
-  const item *like = it->kind == 0 ? &c->operands[operand] : it;
+  const item *like = it->kind == 0 ? &c->operands[overwritten_operand(c, it)] : it;
   const int64_t rows = rows_of(c, like), columns = columns_of(c, like);
-  if (like->kind == 'w') return;
+  if (like->kind == 'w' || !v) return;
   if (like->kind == 'i') memcpy((int32_t *)v->data + index * rows, it->array, (size_t)rows * sizeof(int32_t));
   else linear_algebra_store(v, index, rows, columns, it->array);
 }
