@@ -69,10 +69,7 @@ static bool read_symbol(mlir_parser *p, bool as_string, const ir_attribute **out
 }
 
 static bool read_enum(mlir_parser *p, str mnemonic, const ir_attribute **out) {
-  str text;
-  if (!mlir_take_word(p, &text)) return false;
-  *out = ir_enum_attribute(p->arena, arena_printf(p->arena, "stablehlo." STR_FMT, STR_ARG(mnemonic)), text);
-  return true;
+  return mlir_enumeration(p, str_from(arena_printf(p->scratch, "stablehlo." STR_FMT, STR_ARG(mnemonic))), out);
 }
 
 static bool read_kind(mlir_parser *p, str kind, const ir_attribute **out) {
