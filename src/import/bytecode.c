@@ -241,11 +241,16 @@ static bool read_file(bytecode *b, ir_module **out) {
          bytecode_ir(&s[SECTION_IR], out);
 }
 
-heddle_status bytecode_read(arena *a, const char *file, str bytes, ir_module **out) {
+heddle_status bytecode_read_limited(arena *a, const char *file, str bytes, int64_t most_expanded, ir_module **out) {
   bytecode *b = arena_new(a, bytecode);
   b->arena = a;
   b->file = arena_strdup(a, file, strlen(file));
   b->bytes = str_copy(a, bytes);
+  b->most_expanded = most_expanded;
   if (!read_file(b, out)) return b->status;
   return status_ok();
+}
+
+heddle_status bytecode_read(arena *a, const char *file, str bytes, ir_module **out) {
+  return bytecode_read_limited(a, file, bytes, (int64_t)1 << 31, out);
 }

@@ -1,9 +1,7 @@
 // Values in bytecode: integers, floats, and dense elements as raw bytes, a splat as a single element.
 #include "import/bytecode_reader.h"
 
-// All splats of one file together expand to no more than this: the file's size is no measure of theirs.
 enum { BITS_PER_BYTE = 8 };
-static const int64_t most_expanded = (int64_t)1 << 31;
 
 static bool is_narrow_integer(dtype t) { return dtype_is_integer(t) && dtypes[t].bits < BITS_PER_BYTE; }
 
@@ -24,9 +22,9 @@ static void normalize(literal *l, int64_t count) {
 static bool fill_splat(bytecode_cursor *c, size_t start, literal *l, int64_t count, int width, const char *element) {
   bytecode *b = c->b;
   b->expanded += count * width;
-  if (b->expanded > most_expanded)
+  if (b->expanded > b->most_expanded)
     return bytecode_refuse(b, start, "found repeated elements of more than %lld bytes in all",
-                           (long long)most_expanded);
+                           (long long)b->most_expanded);
   for (int64_t i = 0; i < count; i++) memcpy((char *)l->data + i * width, element, (size_t)width);
   return true;
 }
@@ -62,13 +60,14 @@ static bool fill(bytecode_cursor *c, size_t start, literal *l, str blob) {
 
 // Before any memory is taken: more bytes than the file has can only be a splat, which has its own limit.
 static bool check_size(bytecode_cursor *c, size_t start, const shape *s, str blob) {
+  bytecode *b = c->b;
   int64_t size = shape_byte_size(s);
   if (s->dtype != DTYPE_PRED && size == (int64_t)blob.size) return true;
-  if (size > most_expanded)
-    return bytecode_refuse(c->b, start, "found repeated elements of %lld bytes, wanted at most %lld", (long long)size,
-                           (long long)most_expanded);
+  if (size > b->most_expanded)
+    return bytecode_refuse(b, start, "found repeated elements of %lld bytes, wanted at most %lld", (long long)size,
+                           (long long)b->most_expanded);
   if (s->dtype != DTYPE_PRED && blob.size != (size_t)dtypes[s->dtype].bytes)
-    return bytecode_fail(c->b, start, "found %zu bytes for elements of %lld", blob.size, (long long)size);
+    return bytecode_fail(b, start, "found %zu bytes for elements of %lld", blob.size, (long long)size);
   return true;
 }
 
@@ -77,6 +76,9 @@ bool bytecode_elements(bytecode_cursor *c, const ir_type *type, str blob, const 
   size_t start = c->at;
   const shape *s;
   literal *value;
+  if (type->element && type->element->kind == IR_TYPE_OPAQUE)
+    return bytecode_refuse(b, start, "found elements of type " STR_FMT ", which HLO does not have",
+                           STR_ARG(type->element->text));
   if (type->kind != IR_TYPE_TENSOR || !ir_type_is_static(type) || ir_type_dtype(type) == DTYPE_INVALID)
     return bytecode_fail(b, start, "found elements of another type, wanted a tensor of static shape");
   heddle_status status = ir_type_shape(b->arena, type, bytecode_where(b), &s);

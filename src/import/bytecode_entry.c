@@ -4,7 +4,7 @@
 // expansion (shared parts counted at every place they stand) would keep later walks busy out of proportion to the file.
 #include "import/bytecode_reader.h"
 
-enum { HEAVIEST = 1 << 22 };
+enum { HEAVIEST = 1 << 18 };
 
 bytecode_dialect bytecode_dialect_at(const bytecode *b, int index) {
   if (str_is(b->dialects[index], "builtin")) return BYTECODE_BUILTIN;

@@ -58,6 +58,7 @@ typedef struct bytecode {
   int nested_depth;       // of the entry being read: the deepest entry it has asked for
   int64_t nested_weight;  // and how much these weigh
   int64_t expanded;       // bytes that splats have been expanded to
+  int64_t most_expanded;  // and may be, all of the file together: its size is no measure of theirs
   int region_depth;
 } bytecode;
 
@@ -70,6 +71,9 @@ typedef struct bytecode_cursor {
 bool bytecode_fail(bytecode *b, size_t offset, const char *format, ...) __attribute__((format(printf, 3, 4)));
 bool bytecode_refuse(bytecode *b, size_t offset, const char *format, ...) __attribute__((format(printf, 3, 4)));
 source_location bytecode_where(const bytecode *b);
+
+// bytecode.c: bytecode_read with another limit to what repeated elements may be expanded to, in bytes.
+heddle_status bytecode_read_limited(arena *a, const char *file, str bytes, int64_t most_expanded, ir_module **out);
 
 // bytecode_cursor.c: numbers and bytes.
 size_t bytecode_left(const bytecode_cursor *c);
