@@ -47,6 +47,7 @@ import_format import_sniff(str bytes) {
   if (bytecode_is(bytes)) return IMPORT_MLIR_BYTECODE;
   if (is_mlir_text(bytes)) return IMPORT_MLIR_TEXT;
   if (hlo_proto_is(bytes)) return IMPORT_HLO_PROTO;
+  if (hlo_proto_is_text(bytes)) return IMPORT_HLO_PBTXT;
   return IMPORT_HLO_TEXT;
 }
 
@@ -127,6 +128,7 @@ static bool is_mlir(import_format f) { return f == IMPORT_MLIR_TEXT || f == IMPO
 static heddle_status import_other(arena *a, const char *file, str bytes, import_format format, module **out) {
   switch (format) {
     case IMPORT_HLO_PROTO: return hlo_proto_read(a, file, bytes, out, NULL, NULL, NULL);
+    case IMPORT_HLO_PBTXT: return hlo_proto_read_text(a, file, bytes, out, NULL, NULL, NULL);
     default: return hlo_parse(a, file, bytes, out);
   }
 }

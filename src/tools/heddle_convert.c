@@ -50,10 +50,16 @@ static heddle_status write_pb(arena *a, const module *m, const convert_flags *f,
   return hlo_proto_write(out, m);
 }
 
+static heddle_status write_pbtxt(arena *a, const module *m, const convert_flags *f, text *out) {
+  (void)a;
+  (void)f;
+  return hlo_proto_write_text(out, m);
+}
+
 static const struct format {
   const char *name;
   heddle_status (*write)(arena *a, const module *m, const convert_flags *f, text *out);
-} formats[] = {{"hlo", write_hlo}, {"stablehlo", write_stablehlo}, {"pb", write_pb}};
+} formats[] = {{"hlo", write_hlo}, {"stablehlo", write_stablehlo}, {"pb", write_pb}, {"pbtxt", write_pbtxt}};
 
 static heddle_status find_format(const char *name, const struct format **out) {
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -61,7 +67,7 @@ static heddle_status find_format(const char *name, const struct format **out) {
     *out = &formats[i];
     return status_ok();
   }
-  return status_error(HEDDLE_INVALID, "found --to=%s, wanted hlo, stablehlo, or pb", name);
+  return status_error(HEDDLE_INVALID, "found --to=%s, wanted hlo, stablehlo, pb or pbtxt", name);
 }
 
 // --- StableHLO as it is
@@ -118,7 +124,7 @@ static heddle_status convert_file(arena *a, const char *path, void *argument) {
 int heddle_convert(int argc, char **argv) {
   convert_flags f = {.to = "hlo", .output = "-", .entry = ""};
   const flag flags[] = {
-      {"to", FLAG_TEXT, &f.to, "FORMAT", "hlo, stablehlo, or pb (hlo)"},
+      {"to", FLAG_TEXT, &f.to, "FORMAT", "hlo, stablehlo, pb or pbtxt (hlo)"},
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output)"},
       {"argument_shape", FLAG_LIST, &f.argument_shapes, "SHAPE",
        "an argument's shape, in order, for open dims: f32[4,8]"},

@@ -11,9 +11,7 @@
 #include "eval/evaluate.h"
 #include "hlo/text.h"
 #include "import/hlo_proto.h"
-#include "import/hlo_to_stablehlo.h"
 #include "import/import.h"
-#include "import/mlir_print.h"
 #include "opt/pass.h"
 #include "tools/execute.h"
 #include "tools/flags.h"
@@ -59,14 +57,6 @@ static heddle_status through_pbtxt(arena *a, const module *m, module **out) {
   return read_back(a, hlo_proto_write_text(&t, m), &t, out);
 }
 
-static heddle_status through_stablehlo(arena *a, const module *m, module **out) {
-  text t = {0};
-  ir_module *converted;
-  heddle_status s = hlo_to_stablehlo(a, m, &converted);
-  if (status_is_ok(s)) mlir_print_module(&t, converted, NULL);
-  return read_back(a, s, &t, out);
-}
-
 typedef struct check {
   const char *name;
   heddle_status (*through)(arena *a, const module *m, module **out);
@@ -75,8 +65,7 @@ typedef struct check {
 static const check checks[] = {{"text", through_text},
                                {"passes", through_passes},
                                {"proto", through_proto},
-                               {"pbtxt", through_pbtxt},
-                               {"stablehlo", through_stablehlo}};
+                               {"pbtxt", through_pbtxt}};
 
 static heddle_status find_check(const char *name, const check **out) {
   for (size_t k = 0; k < sizeof checks / sizeof *checks; k++) {
@@ -182,7 +171,7 @@ static void list_kinds(void) {
   text_free(&t);
 }
 
-static heddle_status run(arena *a, const char *file, void *argument) {
+static heddle_status run_tool(arena *a, const char *file, void *argument) {
   const smith_flags *f = argument;
   const check *c = NULL;
   uint64_t types;
@@ -226,5 +215,5 @@ int main(int argc, char **argv) {
   };
   const command_line line = {"hlo-smith [flags]", "Makes random HLO modules, and checks what must not change them.",
                              flags};
-  return command_main_no_file(&line, argc - 1, argv + 1, run, &f);
+  return command_main_no_file(&line, argc - 1, argv + 1, run_tool, &f);
 }
