@@ -108,28 +108,61 @@ heddle_status hlo_proto_read_groups(hlo_proto_transfer *t) {
   return status_ok();
 }
 
-// Always as lists: every reader knows them.
+// Integers between two brackets.
+static heddle_status parse_ints(lexer *l, int open, int close, int64_t *values, int *count) {
+  token t = lexer_next(l);
+  *count = 0;
+  while (t.kind == (*count ? ',' : open) && *count < MAX_DEVICE_DIMS) {
+    TRY(hlo_proto_token_int(lexer_next(l), &values[*count]));
+    ++*count;
+    t = lexer_next(l);
+  }
+  if (t.kind == close && *count) return status_ok();
+  return status_error(HEDDLE_INVALID, "found '" STR_FMT "' in groups", STR_ARG(t.text));
+}
+
+// [2,4]<=[8] or [2,4]<=[2,4]T(1,0)
+static heddle_status write_short(arena *a, str source, Xla__IotaReplicaGroupListProto **out) {
+  lexer l = lexer_create(source);
+  int64_t left[MAX_DEVICE_DIMS], order[MAX_DEVICE_DIMS];
+  int count, ordered;
+  Xla__IotaReplicaGroupListProto *to;
+  HLO_PROTO_NEW(a, to, IotaReplicaGroupListProto, iota_replica_group_list_proto);
+  to->iota_reshape_dims = arena_array(a, int64_t, MAX_DEVICE_DIMS);
+  to->iota_transpose_perm = arena_array(a, int32_t, MAX_DEVICE_DIMS);
+  TRY(parse_ints(&l, '[', ']', left, &count));
+  if (count != 2 || lexer_next(&l).kind != TOKEN_AT_MOST)
+    return status_error(HEDDLE_INVALID, "found groups '" STR_FMT "'", STR_ARG(source));
+  TRY(parse_ints(&l, '[', ']', to->iota_reshape_dims, &count));
+  for (int k = 0; k < count; k++) order[k] = k;
+  if (lexer_next(&l).kind == TOKEN_WORD) {
+    TRY(parse_ints(&l, '(', ')', order, &ordered));
+    if (ordered != count) return status_error(HEDDLE_INVALID, "found groups '" STR_FMT "'", STR_ARG(source));
+  }
+  for (int k = 0; k < count; k++) to->iota_transpose_perm[k] = (int32_t)order[k];
+  to->num_replica_groups = left[0];
+  to->num_devices_per_group = left[1];
+  to->n_iota_reshape_dims = to->n_iota_transpose_perm = (size_t)count;
+  *out = to;
+  return status_ok();
+}
+
+// Lists always, as every reader knows them; the short form too.
 heddle_status hlo_proto_write_groups(hlo_proto_transfer *t) {
   const group_list *from = &t->x->replica_groups;
   if (from->text.size && !from->size)
     return status_error(HEDDLE_UNIMPLEMENTED, "groups '" STR_FMT "' cannot be written", STR_ARG(from->text));
-  if (!from->size) return status_ok();
-  Xla__CollectiveDeviceListProto *to;
-  HLO_PROTO_NEW(t->arena, to, CollectiveDeviceListProto, collective_device_list_proto);
-  to->n_replica_groups = (size_t)from->size;
-  to->replica_groups = arena_array(t->arena, Xla__ReplicaGroup *, from->size);
+  t->p->n_replica_groups = (size_t)from->size;
+  t->p->replica_groups = arena_array(t->arena, Xla__ReplicaGroup *, from->size);
   for (int k = 0; k < from->size; k++) {
     Xla__ReplicaGroup *group;
     HLO_PROTO_NEW(t->arena, group, ReplicaGroup, replica_group);
     group->n_replica_ids = (size_t)from->groups[k].size;
     group->replica_ids = arena_array(t->arena, int64_t, from->groups[k].size);
     for (int d = 0; d < from->groups[k].size; d++) group->replica_ids[d] = from->groups[k].data[d];
-    to->replica_groups[k] = group;
+    t->p->replica_groups[k] = group;
   }
-  t->p->collective_device_list = to;
-  t->p->n_replica_groups = to->n_replica_groups;
-  t->p->replica_groups = to->replica_groups;
-  return status_ok();
+  return from->text.size ? write_short(t->arena, from->text, &t->p->iota_collective_device_list) : status_ok();
 }
 
 // --- pairs and channels

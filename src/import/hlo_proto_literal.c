@@ -11,7 +11,7 @@ typedef enum element_form {
   FORM_WORDS,   // a list of numbers as wide as our elements or, of a complex type, as their parts
   FORM_PREDS,   // a list of protobuf_c_boolean
   FORM_BYTES,   // bytes, as ours
-  FORM_PACKED,  // bytes, several elements in each, the first in the lowest bits
+  FORM_NARROW,  // bytes of which only the low bits count
 } element_form;
 
 typedef struct literal_field {
@@ -21,23 +21,23 @@ typedef struct literal_field {
 
 #define WORDS(member) {FORM_WORDS, offsetof(Xla__LiteralProto, n_##member), offsetof(Xla__LiteralProto, member)}
 #define BYTES(member) {FORM_BYTES, 0, offsetof(Xla__LiteralProto, member)}
-#define PACKED(member) {FORM_PACKED, 0, offsetof(Xla__LiteralProto, member)}
+#define NARROW(member) {FORM_NARROW, 0, offsetof(Xla__LiteralProto, member)}
 
 static const literal_field fields[DTYPE_COUNT] = {
     [DTYPE_PRED] = {FORM_PREDS, offsetof(Xla__LiteralProto, n_preds), offsetof(Xla__LiteralProto, preds)},
-    [DTYPE_S2] = PACKED(s2s),
-    [DTYPE_S4] = PACKED(s4s),
+    [DTYPE_S2] = NARROW(s2s),
+    [DTYPE_S4] = NARROW(s4s),
     [DTYPE_S8] = BYTES(s8s),
     [DTYPE_S16] = BYTES(s16s),
     [DTYPE_S32] = WORDS(s32s),
     [DTYPE_S64] = WORDS(s64s),
-    [DTYPE_U2] = PACKED(u2s),
-    [DTYPE_U4] = PACKED(u4s),
+    [DTYPE_U2] = NARROW(u2s),
+    [DTYPE_U4] = NARROW(u4s),
     [DTYPE_U8] = BYTES(u8s),
     [DTYPE_U16] = BYTES(u16s),
     [DTYPE_U32] = WORDS(u32s),
     [DTYPE_U64] = WORDS(u64s),
-    [DTYPE_F4E2M1FN] = PACKED(f4e2m1fns),
+    [DTYPE_F4E2M1FN] = NARROW(f4e2m1fns),
     [DTYPE_F8E5M2] = BYTES(f8e5m2s),
     [DTYPE_F8E4M3] = BYTES(f8e4m3s),
     [DTYPE_F8E4M3FN] = BYTES(f8e4m3fns),
@@ -87,28 +87,19 @@ static void reorder(const shape *s, char *to, const char *from, size_t size, boo
 
 // Bytes the message must have for `count` elements, or the length of its list.
 static size_t wanted_size(dtype t, element_form form, size_t count) {
-  size_t per_byte = 8 / (dtypes[t].bits < 8 ? (size_t)dtypes[t].bits : 8);
-  switch (form) {
-    case FORM_WORDS: return count * words_per_element(t);
-    case FORM_PREDS: return count;
-    case FORM_PACKED: return (count + per_byte - 1) / per_byte;
-    default: return count * (size_t)dtypes[t].bytes;
-  }
+  if (form == FORM_WORDS) return count * words_per_element(t);
+  return form == FORM_PREDS ? count : count * (size_t)dtypes[t].bytes;
 }
 
-static void unpack(dtype t, const uint8_t *from, size_t count, uint8_t *to) {
-  unsigned bits = (unsigned)dtypes[t].bits, per_byte = 8 / bits, mask = (1u << bits) - 1, sign = 1u << (bits - 1);
-  for (size_t i = 0; i < count; i++) {
-    unsigned value = from[i / per_byte] >> (bits * (unsigned)(i % per_byte)) & mask;
-    if (dtype_is_signed(t) && (value & sign)) value |= ~mask;
-    to[i] = (uint8_t)value;
-  }
+// Sign-extends, or takes the bits above away.
+static void widen(dtype t, const uint8_t *from, size_t count, uint8_t *to) {
+  unsigned mask = (1u << dtypes[t].bits) - 1, sign = dtype_is_signed(t) ? (mask + 1) / 2 : 0;
+  for (size_t i = 0; i < count; i++) to[i] = (uint8_t)((from[i] & sign) ? from[i] | ~mask : from[i] & mask);
 }
 
-static void pack(dtype t, const uint8_t *from, size_t count, uint8_t *to) {
-  unsigned bits = (unsigned)dtypes[t].bits, per_byte = 8 / bits, mask = (1u << bits) - 1;
-  for (size_t i = 0; i < count; i++)
-    to[i / per_byte] |= (uint8_t)((from[i] & mask) << (bits * (unsigned)(i % per_byte)));
+static void narrow(dtype t, const uint8_t *from, size_t count, uint8_t *to) {
+  unsigned mask = (1u << dtypes[t].bits) - 1;
+  for (size_t i = 0; i < count; i++) to[i] = (uint8_t)(from[i] & mask);
 }
 
 static heddle_status read_array(arena *a, const Xla__LiteralProto *from, const shape *s, literal **out) {
@@ -127,7 +118,7 @@ static heddle_status read_array(arena *a, const Xla__LiteralProto *from, const s
   const void *source = is_list ? *(const void *const *)(base + field->data) : bytes->data;
   if (field->form == FORM_PREDS)
     for (size_t i = 0; i < count; i++) data[i] = ((const protobuf_c_boolean *)source)[i] != 0;
-  else if (field->form == FORM_PACKED) unpack(s->dtype, source, count, data);
+  else if (field->form == FORM_NARROW) widen(s->dtype, source, count, data);
   else memcpy(data, source, count * (size_t)dtypes[s->dtype].bytes);
   if (is_row_major(s)) return status_ok();
   literal *in_layout = *out;
@@ -178,14 +169,12 @@ static heddle_status make_array(arena *a, const literal *l, Xla__LiteralProto *o
     from = (const uint8_t *)moved;
   }
   bool is_list = field->form == FORM_WORDS || field->form == FORM_PREDS;
-  size_t bytes = field->form == FORM_PREDS    ? count * sizeof(protobuf_c_boolean)
-                 : field->form == FORM_PACKED ? size
-                                              : count * width;
+  size_t bytes = field->form == FORM_PREDS ? count * sizeof(protobuf_c_boolean) : count * width;
   uint8_t *data = arena_try_alloc(a, bytes);
   if (!data) return status_error(HEDDLE_OUT_OF_MEMORY, "no room for a literal of %s", shape_text(a, s));
   if (field->form == FORM_PREDS)
     for (size_t i = 0; i < count; i++) ((protobuf_c_boolean *)(void *)data)[i] = from[i];
-  else if (field->form == FORM_PACKED) pack(s->dtype, from, count, data);
+  else if (field->form == FORM_NARROW) narrow(s->dtype, from, count, data);
   else if (count) memcpy(data, from, bytes);
   if (is_list) {
     *(size_t *)((char *)out + field->count) = size;

@@ -182,19 +182,36 @@ static void add_attribute(reader *r, const char *name, str value) {
   if (value.size) vec_push(r->arena, &r->module->attributes, (module_attribute){str_from(name), value});
 }
 
+static heddle_status check_entry_shape(const reader *r, const shape *found, const shape *wanted) {
+  if (shape_compatible(found, wanted)) return status_ok();
+  return status_error(HEDDLE_INVALID, "the program shape has %s, the entry computation %s",
+                      shape_text(r->scratch, found), shape_text(r->scratch, wanted));
+}
+
+static heddle_status read_entry_shapes(reader *r, const Xla__ProgramShapeProto *from, const shape **parameters) {
+  const computation *entry = r->module->entry;
+  if (from->n_parameters != (size_t)entry->parameters.size)
+    return status_error(HEDDLE_INVALID, "the program shape has %zu parameters, the entry computation %d",
+                        from->n_parameters, entry->parameters.size);
+  for (int i = 0; i < entry->parameters.size; i++) {
+    TRY(hlo_proto_read_shape(r->arena, from->parameters[i], &parameters[i]));
+    TRY(check_entry_shape(r, parameters[i], entry->parameters.data[i]->shape));
+  }
+  TRY(hlo_proto_read_shape(r->arena, from->result, &r->module->entry_result_layout));
+  return check_entry_shape(r, r->module->entry_result_layout, entry->root->shape);
+}
+
 static heddle_status read_entry_layout(reader *r) {
   const Xla__ProgramShapeProto *from = r->from->host_program_shape;
   arena *a = r->arena;
   if (!from) return status_ok();
   const shape **parameters = arena_array(a, const shape *, from->n_parameters);
-  for (size_t i = 0; i < from->n_parameters; i++) TRY(hlo_proto_read_shape(a, from->parameters[i], &parameters[i]));
-  TRY(hlo_proto_read_shape(a, from->result, &r->module->entry_result_layout));
+  TRY(read_entry_shapes(r, from, parameters));
   r->module->entry_parameters_layout = shape_tuple(a, (int)from->n_parameters, parameters);
   text t = {0};
   text_puts(&t, "{(");
   for (size_t i = 0; i < from->n_parameters; i++) {
-    if (i) text_puts(&t, i % 5 ? ", " : ", /*index=");
-    if (i && i % 5 == 0) text_printf(&t, "%zu*/", i);
+    if (i) text_puts(&t, ", ");
     shape_print(&t, parameters[i], true);
   }
   text_puts(&t, ")->");

@@ -119,7 +119,7 @@ static void append_utf8(text *out, uint32_t c) {
     return;
   }
   int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-  text_putc(out, (char)((0xf00 >> more & 0xff) | c >> (6 * more)));
+  text_putc(out, (char)((0xf80 >> more & 0xff) | c >> (6 * more)));
   while (more-- > 0) text_putc(out, (char)(0x80 | (c >> (6 * more) & 0x3f)));
 }
 
