@@ -117,9 +117,15 @@ heddle_status lower_quantized(lowering *l, const ir_operation *op, instruction *
     TRY(check_scales(op));
     return lowerings[op->op](l, op, operands, results);
   }
-  instruction **real = arena_array(l->arena, instruction *, op->operand_count);
-  TRY(real_operands(l, op, operands, real));
-  TRY(compute(l, op, real, results));
+  instruction *product;
+  TRY(quantized_product(l, op, operands, &product));
+  if (product) {
+    results[0] = product;
+  } else {
+    instruction **real = arena_array(l->arena, instruction *, op->operand_count);
+    TRY(real_operands(l, op, operands, real));
+    TRY(compute(l, op, real, results));
+  }
   for (int k = 0; k < op->result_count; k++) {
     const ir_quantization *q = ir_type_quantization(op->results[k]->type);
     if (q) TRY(quantized_from_real(l, results[k], q, &results[k]));

@@ -15,4 +15,8 @@ heddle_status quantized_zero_points(lowering *l, const shape *s, const ir_quanti
 heddle_status quantized_scales(lowering *l, const shape *s, const ir_quantization *q, dtype t, double factor,
                                instruction **out);
 
+// quantized_product.c: dot_general and convolution of two quantized operands as real numbers, computed in integers
+// where they allow it; *out is null where they do not.
+heddle_status quantized_product(lowering *l, const ir_operation *op, instruction *const *operands, instruction **out);
+
 #endif

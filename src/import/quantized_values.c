@@ -4,6 +4,13 @@
 // that results agree to the bit with those of others who do the same.
 #include "import/quantized.h"
 
+static heddle_status check_zero_points(lowering *l, const ir_quantization *q) {
+  for (int k = 0; k < q->count; k++)
+    if (q->zero_points[k] < q->storage_min || q->zero_points[k] > q->storage_max)
+      return lowering_invalid(l->op, "zero point %lld is no value of the storage type", (long long)q->zero_points[k]);
+  return status_ok();
+}
+
 static bool all_zero(const ir_quantization *q) {
   for (int k = 0; k < q->count; k++)
     if (q->zero_points[k]) return false;
@@ -69,6 +76,7 @@ static heddle_status new_list(lowering *l, const ir_quantization *q, dtype t, li
 
 heddle_status quantized_zero_points(lowering *l, const shape *s, const ir_quantization *q, dtype t, instruction **out) {
   *out = NULL;
+  TRY(check_zero_points(l, q));
   if (all_zero(q)) return status_ok();
   if (is_single(q)) {
     *out = single(l, s, build_scalar(l, t, (double)q->zero_points[0]));
