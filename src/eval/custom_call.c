@@ -3,13 +3,13 @@
 
 // The operands as they are: calls that speak about placement, and so about nothing on one device.
 static heddle_status identity(interpreter *in, const instruction *i, value *const *operands, value **out) {
-  if (i->operand_count == 1 && shape_compatible(operands[0]->shape, i->shape)) {
+  if (i->operand_count == 1 && shape_compatible(i->operands[0]->shape, i->shape)) {
     *out = value_retain(operands[0]);
     return status_ok();
   }
   bool fits = shape_is_tuple(i->shape) && (i->shape->tuple_size == i->operand_count || i->shape->tuple_size == 0);
   for (int k = 0; fits && k < i->shape->tuple_size; k++)
-    fits = shape_compatible(operands[k]->shape, i->shape->elements[k]);
+    fits = shape_compatible(i->operands[k]->shape, i->shape->elements[k]);
   if (!fits) return interpreter_refuse(i, "the result's shape is not the operand's");
   return value_create_tuple(&in->pool, i->shape, operands, i->where, out);
 }
@@ -32,36 +32,41 @@ typedef struct custom_call_target {
   eval_op run;
   const char *refusal;
   hlo_opcode opcode;
+  bool looks_at_sizes;
 } custom_call_target;
 
 static const custom_call_target targets[] = {
     {"AllocateBuffer", .run = buffer},
     {"ApproxTopK", .run = custom_call_approximate_top_k},
-    {"AssumeGatherIndicesInBound", .run = identity},
+    {"AssumeGatherIndicesInBound", .run = identity, .looks_at_sizes = true},
     {"CreateBuffer", .run = buffer},
-    {"InspectSharding", .run = identity},
-    {"LayoutConstraint", .run = identity},
-    {"MoveToDevice", .run = identity},
-    {"MoveToHost", .run = identity},
+    {"InspectSharding", .run = identity, .looks_at_sizes = true},
+    {"LayoutConstraint", .run = identity, .looks_at_sizes = true},
+    {"MoveToDevice", .run = identity, .looks_at_sizes = true},
+    {"MoveToHost", .run = identity, .looks_at_sizes = true},
+    {"PadToStatic", .run = custom_call_pad_to_static, .looks_at_sizes = true},
     {"PartialReduce", .run = custom_call_approximate_top_k},
-    {"Pin", .run = identity},
-    {"SPMDFullToShardShape", .run = identity},
-    {"SPMDShardToFullShape", .run = identity},
-    {"Sharding", .run = identity},
+    {"Pin", .run = identity, .looks_at_sizes = true},
+    {"ProductOfElementaryHouseholderReflectors", .run = custom_call_lapack},
+    {"Qr", .run = custom_call_lapack},
+    {"SPMDFullToShardShape", .run = identity, .looks_at_sizes = true},
+    {"SPMDShardToFullShape", .run = identity, .looks_at_sizes = true},
+    {"Sharding", .run = identity, .looks_at_sizes = true},
+    {"SliceToDynamic", .run = custom_call_slice_to_dynamic, .looks_at_sizes = true},
     {"TopK", .run = custom_call_top_k},
-    {"Unpin", .run = identity},
+    {"Unpin", .run = identity, .looks_at_sizes = true},
     {"X64Combine", .run = custom_call_x64_combine},
     {"X64SplitHigh", .run = custom_call_x64_split_high},
     {"X64SplitLow", .run = custom_call_x64_split_low},
-    {"annotate_device_placement", .run = identity},
+    {"annotate_device_placement", .run = identity, .looks_at_sizes = true},
     {"blas_*", .run = custom_call_lapack},
-    {"check.eq", .run = custom_call_check_result},
-    {"check.expect_almost_eq", .run = custom_call_check_almost_equal},
-    {"check.expect_almost_eq_const", .run = custom_call_check_almost_equal},
-    {"check.expect_close", .run = custom_call_check_close},
-    {"check.expect_close_const", .run = custom_call_check_close},
-    {"check.expect_eq", .run = custom_call_check_equal},
-    {"check.expect_eq_const", .run = custom_call_check_equal},
+    {"check.eq", .run = custom_call_check_result, .looks_at_sizes = true},
+    {"check.expect_almost_eq", .run = custom_call_check_almost_equal, .looks_at_sizes = true},
+    {"check.expect_almost_eq_const", .run = custom_call_check_almost_equal, .looks_at_sizes = true},
+    {"check.expect_close", .run = custom_call_check_close, .looks_at_sizes = true},
+    {"check.expect_close_const", .run = custom_call_check_close, .looks_at_sizes = true},
+    {"check.expect_eq", .run = custom_call_check_equal, .looks_at_sizes = true},
+    {"check.expect_eq_const", .run = custom_call_check_equal, .looks_at_sizes = true},
     {"interpreter.run_parallel", .run = custom_call_run_parallel},
     {"lapack_*", .run = custom_call_lapack},
     {"mhlo.acos", .opcode = HLO_ACOS},
@@ -75,9 +80,9 @@ static const custom_call_target targets[] = {
     {"mhlo.sinh", .opcode = HLO_SINH},
     {"mhlo.tan", .opcode = HLO_TAN},
     {"mhlo.topk", .run = custom_call_mhlo_top_k},
-    {"shape_assertion", .run = custom_call_shape_assertion},
+    {"shape_assertion", .run = custom_call_shape_assertion, .looks_at_sizes = true},
     {"tridiagonal_solve_perturbed_ffi", .run = custom_call_lapack},
-    {"xla.sdy.*", .run = identity},
+    {"xla.sdy.*", .run = identity, .looks_at_sizes = true},
     {"xla_buffer_python_cpu_callback", .refusal = host_callback},
     {"xla_ffi_*", .refusal = host_callback},
     {"xla_python_*", .refusal = host_callback},
@@ -92,6 +97,11 @@ static const custom_call_target *target_of(str name) {
       return &targets[k];
   }
   return NULL;
+}
+
+bool custom_call_looks_at_sizes(const instruction *i) {
+  const custom_call_target *target = target_of(i->attributes->custom_call_target);
+  return target && target->looks_at_sizes;
 }
 
 static heddle_status run_as(interpreter *in, const instruction *i, hlo_opcode op, value *const *operands, value **out) {

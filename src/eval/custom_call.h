@@ -10,6 +10,10 @@ bool custom_call_int(const instruction *i, const char *name, int64_t *to);  // a
 bool custom_call_double(const instruction *i, const char *name, double *to);
 bool custom_call_text(const instruction *i, const char *name, str *to);  // what stands between the quotes
 
+// Whether the call works on the actual sizes of dynamic operands, passing them on or looking at them; all others get
+// their operands at the bounds.
+bool custom_call_looks_at_sizes(const instruction *i);
+
 // HEDDLE_INVALID unless the call has as many operands, and each is an array.
 heddle_status custom_call_wants_arrays(const instruction *i, int count);
 // Results in a tuple if the call's shape is one, else the only one. Takes over the references, also in case of error.
@@ -30,6 +34,10 @@ heddle_status custom_call_run_parallel(interpreter *in, const instruction *i, va
 heddle_status custom_call_x64_combine(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status custom_call_x64_split_low(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status custom_call_x64_split_high(interpreter *in, const instruction *i, value *const *operands, value **out);
+
+// custom_call_dynamic.c: an array at its bounds and its sizes, from and to one of these sizes.
+heddle_status custom_call_pad_to_static(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status custom_call_slice_to_dynamic(interpreter *in, const instruction *i, value *const *operands, value **out);
 
 // top_k.c, custom_call_approximate.c
 heddle_status custom_call_top_k(interpreter *in, const instruction *i, value *const *operands, value **out);

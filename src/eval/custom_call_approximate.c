@@ -23,7 +23,7 @@ static heddle_status check_shapes(const instruction *i, int count, int64_t *alon
       const shape *parameter = i->called[0]->parameters.data[2 * k + j]->shape;
       fits = shape_is_scalar(parameter) && parameter->dtype == from->dtype;
     }
-    for (int d = 0; fits && d < to->rank; d++) fits = d == *along || to->dims[d] == from->dims[d];
+    for (int d = 0; fits && d < to->rank; d++) fits = to->dims[d] >= 0 && (d == *along || to->dims[d] == from->dims[d]);
     fits = fits && to->dims[*along] == (shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape)->dims[*along];
   }
   if (fits) return status_ok();

@@ -73,7 +73,7 @@ static bool fits(lapack_call *c, const item *it, const shape *s) {
   for (int k = 0; k < it->rank; k++) {
     const int letter = it->dims[k] - 'a';
     const int64_t size = s->dims[batch_rank + k];
-    if (size > MAX_DIM || (c->known[letter] && c->arguments.dims[letter] != size)) return false;
+    if (size < 0 || size > MAX_DIM || (c->known[letter] && c->arguments.dims[letter] != size)) return false;
     c->known[letter] = true;
     c->arguments.dims[letter] = (int32_t)size;
   }
@@ -285,7 +285,8 @@ static heddle_status find_routine(const instruction *i, lapack_call *c) {
     c->type = types[strchr(letters, name.data[0]) - letters];
     name = (str){name.data + 1, name.size - 1};
   }
-  c->routine = routine_of(name, is_ffi, c->type);
+  const bool is_number = dtype_is_float(c->type) || dtype_is_complex(c->type);
+  if (is_number) c->routine = routine_of(name, is_ffi, c->type);
   if (!c->routine) return interpreter_refuse(i, "the routine is unknown");
   c->arguments.is_complex = dtype_is_complex(c->type);
   return status_ok();

@@ -327,6 +327,22 @@ static void test_tridiagonal(void **state) {
       HEDDLE_INVALID, "a singular system");
 }
 
+// The names XLA has for these without a library.
+static void test_householder(void **state) {
+  (void)state;
+  expect("b = f32[2,1] constant({{3}, {4}})\n ROOT f = (f32[2,1], f32[1]) custom-call(b), custom_call_target=\"Qr\"",
+         "({{-5}, {0.5}}, {1.6})");
+  expect(
+      "q = bf16[2,1] constant({{-5}, {0.5}})\n t = bf16[1] constant({1.6})\n"
+      "ROOT r = bf16[2,1] custom-call(q, t), "
+      "custom_call_target=\"ProductOfElementaryHouseholderReflectors\"",
+      "{{-0.6}, {-0.8}}");
+  expect_error(
+      "b = s32[2,1] constant({{3}, {4}})\n"
+      "ROOT f = (s32[2,1], s32[1]) custom-call(b), custom_call_target=\"Qr\"",
+      HEDDLE_UNIMPLEMENTED, "unknown");
+}
+
 static void test_refusals(void **state) {
   (void)state;
   expect_error("ROOT r = f32[2,2] custom-call(a), custom_call_target=\"lapack_sgetrx_ffi\"", HEDDLE_UNIMPLEMENTED,
@@ -374,6 +390,7 @@ int main(void) {
       cmocka_unit_test(test_schur),
       cmocka_unit_test(test_reductions),
       cmocka_unit_test(test_tridiagonal),
+      cmocka_unit_test(test_householder),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

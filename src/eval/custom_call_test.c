@@ -207,6 +207,31 @@ static void test_approximate_top_k(void **state) {
   text_free(&body);
 }
 
+static void test_dynamic(void **state) {
+  (void)state;
+  const char *d =
+      "x = s32[4] constant({3, 1, 4, 2})\n n = s32[] constant(2)\n"
+      "d = s32[<=4] custom-call(x, n), custom_call_target=\"SliceToDynamic\"\n";
+  text body = {0};
+  text_printf(&body,
+              "%ss = s32[<=4] custom-call(d), custom_call_target=\"Sharding\"\n"
+              "ROOT r = (s32[4], s32[]) custom-call(s), custom_call_target=\"PadToStatic\"",
+              d);
+  expect(text_cstr(&body), "({3, 1, 0, 0}, 2)");
+  text_free(&body);
+  text_printf(&body,
+              "%sx2 = s32[4] constant({3, 2, 9, 9})\n"
+              "e = s32[<=4] custom-call(x2, n), custom_call_target=\"SliceToDynamic\"\n"
+              "c = () custom-call(d, e), custom_call_target=\"check.expect_eq\"\n ROOT r = s32[] constant(1)",
+              d);
+  expect_error(text_cstr(&body), HEDDLE_INVALID, "1 of 2 elements differ");
+  text_free(&body);
+  expect_error(
+      "x = s32[2] constant({3, 1})\n n = s32[] constant(3)\n"
+      "ROOT d = s32[<=4] custom-call(x, n), custom_call_target=\"SliceToDynamic\"",
+      HEDDLE_INVALID, "sizes that do not fit");
+}
+
 static void test_operations(void **state) {
   (void)state;
   expect("x = f32[2] constant({0, 0})\n ROOT r = f32[2] custom-call(x), custom_call_target=\"mhlo.tan\"", "{0, 0}");
@@ -237,6 +262,7 @@ int main(void) {
       cmocka_unit_test(test_x64),
       cmocka_unit_test(test_top_k),
       cmocka_unit_test(test_approximate_top_k),
+      cmocka_unit_test(test_dynamic),
       cmocka_unit_test(test_operations),
       cmocka_unit_test(test_refusals),
   };

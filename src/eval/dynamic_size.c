@@ -5,6 +5,7 @@
 // gets its operands at their bounds, zeros behind the valid part.
 #include "eval/dynamic_size.h"
 
+#include "eval/custom_call.h"
 #include "eval/strided.h"
 #include "hlo/text.h"
 
@@ -33,8 +34,7 @@ static const shape *shape_of(dynamic_shapes *s, dtype t, int rank, const int64_t
   return known;
 }
 
-// What both sizes have, and zeros for the rest.
-static heddle_status resize(interpreter *in, const value *v, const int64_t *dims, source_location where, value **out) {
+heddle_status dynamic_resize(interpreter *in, const value *v, const int64_t *dims, source_location where, value **out) {
   const int rank = v->shape->rank;
   const shape *s = shape_of(in->shapes, v->shape->dtype, rank, dims);
   TRY(shape_check(s, where));
@@ -60,7 +60,7 @@ static heddle_status conform_array(interpreter *in, const shape *declared, sourc
                        (long long)v->shape->dims[d], (long long)bound);
     fits = fits && dims[d] == v->shape->dims[d];
   }
-  if (!fits) return resize(in, v, dims, where, out);
+  if (!fits) return dynamic_resize(in, v, dims, where, out);
   *out = value_retain(v);
   return status_ok();
 }
@@ -143,8 +143,10 @@ static const dynamic_rule rules[HLO_OPCODE_COUNT] = {
     [HLO_WHILE] = RULE_AS_IS,
 };
 
-static dynamic_rule rule_of(hlo_opcode op) {
-  return rules[op] == RULE_FILL && hlo_op_has(op, TRAIT_ELEMENTWISE) ? RULE_ELEMENTWISE : rules[op];
+static dynamic_rule rule_of(const instruction *i) {
+  if (i->opcode == HLO_CUSTOM_CALL && custom_call_looks_at_sizes(i)) return RULE_AS_IS;
+  return rules[i->opcode] == RULE_FILL && hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) ? RULE_ELEMENTWISE
+                                                                                   : rules[i->opcode];
 }
 
 // An instruction with the actual shapes, in a scratch arena.
@@ -181,7 +183,7 @@ static void refinement_finish(refinement *r) {
 
 static heddle_status resize_operand(interpreter *in, refinement *r, int k, const int64_t *dims) {
   value *resized;
-  TRY(resize(in, r->operands[k], dims, r->original->where, &resized));
+  TRY(dynamic_resize(in, r->operands[k], dims, r->original->where, &resized));
   value_release(r->operands[k]);
   r->operands[k] = resized;
   return status_ok();
@@ -327,7 +329,7 @@ static heddle_status refine_inferred(interpreter *in, refinement *r) {
 }
 
 static heddle_status refine(interpreter *in, refinement *r) {
-  switch (rule_of(r->original->opcode)) {
+  switch (rule_of(r->original)) {
     case RULE_INFER: return refine_inferred(in, r);
     case RULE_ELEMENTWISE: return refine_elementwise(in, r);
     case RULE_BROADCAST: return refine_broadcast(in, r);
@@ -362,8 +364,7 @@ static heddle_status run_refined(interpreter *in, const instruction *i, value *c
 
 heddle_status dynamic_step(interpreter *in, const instruction *i, value *const *operands, value **out) {
   value *result = NULL;
-  if (rule_of(i->opcode) == RULE_AS_IS || has_declared_sizes(i, operands))
-    TRY(eval_ops[i->opcode](in, i, operands, &result));
+  if (rule_of(i) == RULE_AS_IS || has_declared_sizes(i, operands)) TRY(eval_ops[i->opcode](in, i, operands, &result));
   else TRY(run_refined(in, i, operands, &result));
   heddle_status status = conform(in, i->shape, i->where, result, out);
   value_release(result);
@@ -407,7 +408,7 @@ heddle_status eval_set_dimension_size(interpreter *in, const instruction *i, val
     return status_ok();
   }
   dims[d] = size;
-  return resize(in, operands[0], dims, i->where, out);
+  return dynamic_resize(in, operands[0], dims, i->where, out);
 }
 
 heddle_status eval_dynamic_reshape(interpreter *in, const instruction *i, value *const *operands, value **out) {

@@ -23,6 +23,9 @@ bool dynamic_shape_takes(const shape *declared, const shape *actual);
 // refined to them. Sizes that the operation does not follow are filled up with zeros to the bounds.
 heddle_status dynamic_step(interpreter *in, const instruction *i, value *const *operands, value **out);
 
+// A copy of `v` with other sizes: what both have, and zeros for the rest.
+heddle_status dynamic_resize(interpreter *in, const value *v, const int64_t *dims, source_location where, value **out);
+
 // A copy of `v` in the arena under `declared`, with the actual sizes where that is dynamic.
 heddle_status dynamic_result(arena *a, const value *v, const shape *declared, literal **out);
 

@@ -1,4 +1,5 @@
-// The LAPACK routines that JAX calls on a CPU, and how: see lapack.h for the signatures.
+// The LAPACK routines that JAX calls on a CPU, and how: see lapack.h for the signatures. Two calls that name no library
+// are among them, since they ask for the same.
 #include "eval/lapack.h"
 
 #include <stddef.h>
@@ -29,6 +30,8 @@ const lapack_routine lapack_routines[] = {
     FFI("hetrd", 'c', "Tnn>0,Rn,Rp,Tp,i", "U", lapack_sytrd),
     FFI("gtsv", 'x', "Tn,Tn,Tn,Tnc>0,1,2,3,i", "", lapack_gtsv),
     FFI("tridiagonal_solve_perturbed", 'x', "Tn,Tn,Tn,Tnc>3", "", lapack_gtsv_regular),
+    OLD("Qr", 'x', "Tmn>0,Tr", lapack_geqrf),
+    OLD("ProductOfElementaryHouseholderReflectors", 'x', "Tmn,Tk>0", lapack_orgqr),
     OLD("trsm", 'x', "+S,+U,+T,+D,+.,+.,+.,A,Taa,Tmn>2", lapack_scaled_trsm),
     OLD("potrf", 'x', "+U,+.,+.,Tnn>0,i", lapack_potrf),
     OLD("getrf", 'x', "+.,+.,+.,Tmn>0,ir,i", lapack_getrf),

@@ -87,7 +87,7 @@ static heddle_status check_shapes(const instruction *i) {
     const shape *s = to->elements[k];
     fits = s->dtype == (k ? DTYPE_S32 : from->dtype) && s->rank == from->rank;
     for (int d = 0; fits && d < s->rank; d++)
-      fits = d == s->rank - 1 ? s->dims[d] <= from->dims[d] : s->dims[d] == from->dims[d];
+      fits = s->dims[d] >= 0 && (d == s->rank - 1 ? s->dims[d] <= from->dims[d] : s->dims[d] == from->dims[d]);
     fits = fits && s->dims[s->rank - 1] == to->elements[0]->dims[s->rank - 1];
   }
   if (fits) return status_ok();
@@ -97,8 +97,9 @@ static heddle_status check_shapes(const instruction *i) {
 // Which way the comparator of two elements (and perhaps their places) sorts: whether 1 comes before 0.
 static heddle_status comparator_direction(interpreter *in, const instruction *i, bool *largest) {
   const computation *c = i->called[0];
-  if (c->parameters.size != 2 && c->parameters.size != 4)
-    return interpreter_refuse(i, "a comparator of other than two or four parameters");
+  const bool compares = shape_is_scalar(c->root->shape) && c->root->shape->dtype == DTYPE_PRED;
+  if (!compares || (c->parameters.size != 2 && c->parameters.size != 4))
+    return interpreter_refuse(i, "a comparator of other than two or four parameters and a pred");
   double complex lanes[4] = {0};
   const void *inputs[4];
   for (int k = 0; k < c->parameters.size; k++) {
@@ -112,7 +113,6 @@ static heddle_status comparator_direction(interpreter *in, const instruction *i,
   }
   scalar_program *p;
   TRY(scalar_program_of(in, i, 0, SCALAR_EXACT, &p));
-  if (scalar_program_result_count(p) != 1) return interpreter_refuse(i, "a comparator with several results");
   int64_t result;
   TRY(scalar_program_run(in, p, 1, inputs, (void *[]){&result}));
   *largest = result != 0;
