@@ -9,6 +9,7 @@
 #include "hlo/text.h"
 #include "import/bytecode.h"
 #include "import/hlo_proto.h"
+#include "import/hlo_to_stablehlo.h"
 #include "import/import.h"
 #include "import/mlir_print.h"
 #include "import/mlir_text.h"
@@ -37,11 +38,11 @@ static mlir_print_options print_options(const convert_flags *f) {
 }
 
 static heddle_status write_stablehlo(arena *a, const module *m, const convert_flags *f, text *out) {
-  (void)a;
-  (void)f;
-  (void)out;
-  return status_error(HEDDLE_UNIMPLEMENTED, "module " STR_FMT ": HLO cannot be written as StableHLO yet",
-                      STR_ARG(m->name));
+  ir_module *converted;
+  TRY(hlo_to_stablehlo(a, m, &converted));
+  const mlir_print_options options = print_options(f);
+  mlir_print_module(out, converted, &options);
+  return status_ok();
 }
 
 static heddle_status write_pb(arena *a, const module *m, const convert_flags *f, text *out) {

@@ -11,7 +11,9 @@
 #include "eval/evaluate.h"
 #include "hlo/text.h"
 #include "import/hlo_proto.h"
+#include "import/hlo_to_stablehlo.h"
 #include "import/import.h"
+#include "import/mlir_print.h"
 #include "opt/pass.h"
 #include "tools/execute.h"
 #include "tools/flags.h"
@@ -57,6 +59,14 @@ static heddle_status through_pbtxt(arena *a, const module *m, module **out) {
   return read_back(a, hlo_proto_write_text(&t, m), &t, out);
 }
 
+static heddle_status through_stablehlo(arena *a, const module *m, module **out) {
+  text t = {0};
+  ir_module *converted;
+  heddle_status s = hlo_to_stablehlo(a, m, &converted);
+  if (status_is_ok(s)) mlir_print_module(&t, converted, NULL);
+  return read_back(a, s, &t, out);
+}
+
 typedef struct check {
   const char *name;
   heddle_status (*through)(arena *a, const module *m, module **out);
@@ -65,7 +75,8 @@ typedef struct check {
 static const check checks[] = {{"text", through_text},
                                {"passes", through_passes},
                                {"proto", through_proto},
-                               {"pbtxt", through_pbtxt}};
+                               {"pbtxt", through_pbtxt},
+                               {"stablehlo", through_stablehlo}};
 
 static heddle_status find_check(const char *name, const check **out) {
   for (size_t k = 0; k < sizeof checks / sizeof *checks; k++) {

@@ -173,7 +173,8 @@ heddle_status smith_make(arena *a, const smith_options *options, module **out) {
   vec_push(a, &s.pool, smith_any(&s, CLASS_ARRAY));
   for (int k = 0; k < options->instructions; k++) {
     instruction *made = draw(&s, weights)->make(&s);
-    if (made && shape_is_array(made->shape)) vec_push(a, &s.pool, made);
+    if (made && ((options->dtypes >> made->shape->dtype) & 1)) vec_push(a, &s.pool, made);
+    else if (made) computation_remove(s.b.computation, made);  // complex numbers of real ones, and the like
   }
   choose_root(&s);
   *out = m;

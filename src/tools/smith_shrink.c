@@ -52,6 +52,14 @@ static bool drop_parameter(computation *entry, int position) {
   return true;
 }
 
+// Loops and calls without users stay for their effects in dead_code; here the failure is all that counts.
+static bool drop_unused(computation *entry, int position) {
+  instruction *i = entry->instructions.data[position];
+  if (i->users.size > 0 || i == entry->root || i->opcode == HLO_PARAMETER) return false;
+  computation_remove(entry, i);
+  return true;
+}
+
 // A tuple as root loses one element.
 static bool drop_result(computation *entry, int position) {
   instruction *root = entry->root, *kept[64];
@@ -66,7 +74,7 @@ static bool drop_result(computation *entry, int position) {
   return true;
 }
 
-static const step_fn steps[] = {make_root, drop_result, make_operand, make_parameter, drop_parameter};
+static const step_fn steps[] = {make_root, drop_unused, drop_result, make_operand, make_parameter, drop_parameter};
 
 // Smaller and still failing?
 static bool is_better(shrinker *x, module *candidate, const module *than) {
@@ -105,5 +113,9 @@ module *smith_shrink(arena *a, const module *m, smith_fails fails, void *context
     if (better) best = better;
     k = better ? 0 : k + 1;
   }
+  // What was added stands at the end, behind its users.
+  arena *scratch = arena_create();
+  heddle_status_free(computation_sort(scratch, best->entry));
+  arena_destroy(scratch);
   return best;
 }

@@ -1,0 +1,124 @@
+// The module generator makes the same valid module again, obeys its options, and failing modules shrink.
+#include "tools/smith.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "hlo/text.h"
+#include "tools/smith_shrink.h"
+
+static module *make(arena *a, const smith_options *o) {
+  module *m = NULL;
+  heddle_status s = smith_make(a, o, &m);
+  if (!status_is_ok(s)) fail_msg("seed %llu: %s", (unsigned long long)o->seed, heddle_status_message(s));
+  return m;
+}
+
+static int count(const module *m, hlo_opcode op) {
+  int n = 0;
+  for (int c = 0; c < m->computations.size; c++)
+    for (int i = 0; i < m->computations.data[c]->instructions.size; i++)
+      n += m->computations.data[c]->instructions.data[i]->opcode == op;
+  return n;
+}
+
+static void test_same_seed_same_module(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 50; seed++) {
+    arena *a = arena_create();
+    smith_options o = smith_defaults();
+    o.seed = seed;
+    heddle_status s = module_compare(make(a, &o), make(a, &o));
+    if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
+    o.seed = seed + 1000;
+    s = module_compare(make(a, &o), make(a, &(smith_options){.seed = seed,
+                                                             .instructions = o.instructions,
+                                                             .elements = o.elements,
+                                                             .rank = o.rank,
+                                                             .dtypes = o.dtypes}));
+    assert_false(status_is_ok(s));
+    heddle_status_free(s);
+    arena_destroy(a);
+  }
+}
+
+static void check_types(const module *m, uint64_t allowed, int64_t elements, int rank) {
+  const instruction_list *all = &m->entry->instructions;
+  for (int i = 0; i < all->size; i++) {
+    const shape *s = all->data[i]->shape;
+    if (!shape_is_array(s)) continue;
+    assert_true((allowed >> s->dtype) & 1);
+    assert_true(shape_element_count(s) <= elements);
+    assert_true(s->rank <= rank);
+  }
+}
+
+static void test_options_hold(void **state) {
+  (void)state;
+  smith_options o = smith_defaults();
+  o.elements = 12;
+  o.rank = 2;
+  o.mix = "none,unary=1,binary=1,transpose=2,reshape=2,reduce=1";
+  heddle_status s = smith_dtypes("f32,pred,s32", &o.dtypes);
+  assert_true(status_is_ok(s));
+  for (o.seed = 1; o.seed <= 40; o.seed++) {
+    arena *a = arena_create();
+    module *m = make(a, &o);
+    check_types(m, o.dtypes, 12, 2);
+    assert_int_equal(count(m, HLO_DOT) + count(m, HLO_WHILE) + count(m, HLO_SORT), 0);
+    arena_destroy(a);
+  }
+}
+
+static void test_wrong_options(void **state) {
+  (void)state;
+  static const char *const mixes[] = {"dott=1", "dot", "dot=x", "dot=-1", "dot=1,,sort=1"};
+  for (size_t k = 0; k < sizeof mixes / sizeof *mixes; k++) {
+    arena *a = arena_create();
+    smith_options o = smith_defaults();
+    o.mix = mixes[k];
+    module *m;
+    heddle_status s = smith_make(a, &o, &m);
+    assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
+    heddle_status_free(s);
+    arena_destroy(a);
+  }
+  uint64_t types;
+  heddle_status s = smith_dtypes("f32,f33", &types);
+  assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
+  heddle_status_free(s);
+}
+
+static bool has_gather(void *context, const module *m) {
+  (void)context;
+  return count(m, HLO_GATHER) > 0;
+}
+
+static void test_shrinks_to_the_culprit(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  smith_options o = smith_defaults();
+  o.mix = "gather=40";
+  o.seed = 3;
+  module *m = make(a, &o), *small = smith_shrink(a, m, has_gather, NULL, 3000);
+  assert_true(has_gather(NULL, small));
+  heddle_status s = module_verify(small);
+  assert_true(status_is_ok(s));
+  // The gather and its two operands.
+  assert_int_equal(small->entry->instructions.size, 3);
+  arena_destroy(a);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_same_seed_same_module),
+      cmocka_unit_test(test_options_hold),
+      cmocka_unit_test(test_wrong_options),
+      cmocka_unit_test(test_shrinks_to_the_culprit),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
