@@ -140,7 +140,6 @@ static void move_elements(const shape *s, char *elements, char *memory, bool to_
 static heddle_status create_memory(interpreter *in, const instruction *i, const shape *s, arena *scratch, value **out) {
   int64_t slots;
   const int64_t origin[SHAPE_MAX_RANK] = {0};
-  if (!is_tileable(s)) return interpreter_refuse(i, "layouts of this kind");
   memory_slot(s, origin, &slots);
   const shape *line = shape_array(scratch, s->dtype, 1, &slots);
   TRY(shape_check(line, i->where));
@@ -149,21 +148,23 @@ static heddle_status create_memory(interpreter *in, const instruction *i, const 
   return status_ok();
 }
 
-static heddle_status through_memory(interpreter *in, const instruction *i, const shape *from, const value *operand,
-                                    arena *scratch, value **out) {
-  value *before = NULL, *after = NULL, *result = NULL;
-  heddle_status status = create_memory(in, i, from, scratch, &before);
-  if (status_is_ok(status)) status = create_memory(in, i, i->shape, scratch, &after);
-  if (status_is_ok(status)) status = value_create(&in->pool, i->shape, i->where, &result);
-  if (status_is_ok(status)) {
-    move_elements(from, operand->data, before->data, true);
-    status = reinterpret(in, i, before->shape, before->data, after->shape, after->data);
-  }
+static heddle_status read_memory(interpreter *in, const instruction *i, const value *before, arena *scratch,
+                                 value *result) {
+  value *after;
+  TRY(create_memory(in, i, i->shape, scratch, &after));
+  heddle_status status = reinterpret(in, i, before->shape, before->data, after->shape, after->data);
   if (status_is_ok(status)) move_elements(i->shape, result->data, after->data, false);
-  value_release(before);
   value_release(after);
-  if (status_is_ok(status)) *out = result;
-  else value_release(result);
+  return status;
+}
+
+static heddle_status through_memory(interpreter *in, const instruction *i, const shape *from, const value *operand,
+                                    arena *scratch, value *result) {
+  value *before;
+  TRY(create_memory(in, i, from, scratch, &before));
+  move_elements(from, operand->data, before->data, true);
+  heddle_status status = read_memory(in, i, before, scratch, result);
+  value_release(before);
   return status;
 }
 
@@ -174,8 +175,13 @@ heddle_status eval_bitcast(interpreter *in, const instruction *i, value *const *
   if (shape_equal(from, i->shape)) return eval_first_operand(in, i, operands, out);
   if (!shape_is_array(from) || !shape_is_array(i->shape)) return interpreter_refuse(i, "tuples");
   if (is_plain(from) && is_plain(i->shape)) return eval_bitcast_convert(in, i, operands, out);
+  if (!is_tileable(from) || !is_tileable(i->shape)) return interpreter_refuse(i, "layouts of this kind");
+  value *result;
+  TRY(value_create(&in->pool, i->shape, i->where, &result));
   arena *scratch = arena_create();
-  heddle_status status = through_memory(in, i, from, operands[0], scratch, out);
+  heddle_status status = through_memory(in, i, from, operands[0], scratch, result);
   arena_destroy(scratch);
+  if (status_is_ok(status)) *out = result;
+  else value_release(result);
   return status;
 }

@@ -95,7 +95,7 @@ static heddle_status find_numbers(const instruction *i, arena *scratch, group_mo
 heddle_status collective_group_of(interpreter *in, const instruction *i, arena *scratch, collective_group *out) {
   const process *p = in->process;
   const group_mode mode = mode_of(i);
-  int_list numbers;
+  int_list numbers = {0};
   TRY(find_numbers(i, scratch, mode, p, &numbers));
   const int partitions = mode == MODE_CROSS_REPLICA_AND_PARTITION ? process_grid_partitions(p->grid) : 1;
   *out = (collective_group){.members = arena_array(scratch, int, (size_t)numbers.size *(size_t)partitions)};

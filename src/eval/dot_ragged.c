@@ -214,7 +214,8 @@ static heddle_status apply_scales(interpreter *in, const instruction *i, const v
   shape_strides(scales->shape, strides);
   do {
     int64_t at = 0;
-    for (int d = 0; d < scales->shape->rank; d++) at += index[d] / (s->dims[d] / scales->shape->dims[d]) * strides[d];
+    for (int d = 0; d < scales->shape->rank; d++)
+      if (s->dims[d] > 0) at += index[d] * scales->shape->dims[d] / s->dims[d] * strides[d];
     to[k] = literal_get_double(&from, k) * literal_get_double(&scale, at);
     k++;
   } while (strided_next(s->rank, s->dims, index));

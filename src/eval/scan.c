@@ -30,34 +30,42 @@ static int result_count(const shape *s) { return shape_is_tuple(s) ? s->tuple_si
 // Whether `s` is `whole` at one place along the dim: without it, or with size 1.
 static bool is_place_of(const shape *s, const shape *whole, int dim) {
   if (!shape_is_array(s) || !shape_is_array(whole) || s->dtype != whole->dtype || dim >= whole->rank) return false;
-  int at = 0;
+  if (s->rank != whole->rank && s->rank != whole->rank - 1) return false;
+  const int behind = whole->rank - s->rank;  // what dims behind `dim` are moved by
   for (int d = 0; d < whole->rank; d++) {
-    if (d == dim && s->rank == whole->rank - 1) continue;
-    if (at >= s->rank || s->dims[at++] != (d == dim ? 1 : whole->dims[d])) return false;
+    if (d == dim && behind) continue;
+    const int64_t size = s->dims[d > dim ? d - behind : d];
+    if (size != (d == dim ? 1 : whole->dims[d])) return false;
   }
-  return at == s->rank;
+  return true;
+}
+
+static bool operand_fits(const scan *s, int k) {
+  const shape *wanted = s->body->parameters.data[k]->shape, *given = s->instruction->operands[k]->shape;
+  if (k >= s->inputs) return shape_compatible(wanted, given);
+  return is_place_of(wanted, given, s->dim) && given->dims[s->dim] == s->length;
+}
+
+static bool result_fits(const scan *s, int k) {
+  const shape *made = result_shape(s->body->root->shape, k), *whole = result_shape(s->instruction->shape, k);
+  if (k < s->outputs) return is_place_of(made, whole, s->dim) && whole->dims[s->dim] == s->length;
+  return shape_compatible(made, whole) &&
+         shape_compatible(made, s->instruction->operands[s->inputs + k - s->outputs]->shape);
+}
+
+static heddle_status does_not_fit(const instruction *i) {
+  return status_at(HEDDLE_INVALID, i->where, "scan " STR_FMT ": operands, computation and result do not fit together",
+                   STR_ARG(i->name));
 }
 
 static heddle_status check(const scan *s) {
   const instruction *i = s->instruction;
-  const shape *root = s->body->root->shape;
   const int results = s->outputs + s->carries;
-  bool fits = s->dim >= 0 && s->inputs >= 0 && s->outputs >= 0 && s->inputs + s->outputs > 0 &&
-              s->body->parameters.size == i->operand_count && result_count(root) == results;
-  for (int k = 0; fits && k < i->operand_count; k++) {
-    const shape *wanted = s->body->parameters.data[k]->shape, *given = i->operands[k]->shape;
-    fits = k < s->inputs ? is_place_of(wanted, given, s->dim) && given->dims[s->dim] == s->length
-                         : shape_compatible(wanted, given);
-  }
-  for (int k = 0; fits && k < results; k++) {
-    const shape *made = result_shape(root, k), *whole = result_shape(i->shape, k);
-    fits = k < s->outputs ? is_place_of(made, whole, s->dim) && whole->dims[s->dim] == s->length
-                          : shape_compatible(made, whole) &&
-                                shape_compatible(made, i->operands[s->inputs + k - s->outputs]->shape);
-  }
-  if (fits) return status_ok();
-  return status_at(HEDDLE_INVALID, i->where, "scan " STR_FMT ": operands, computation and result do not fit together",
-                   STR_ARG(i->name));
+  bool fits = s->dim >= 0 && s->inputs >= 0 && s->outputs >= 0 && s->body->parameters.size == i->operand_count &&
+              result_count(s->body->root->shape) == results;
+  for (int k = 0; fits && k < i->operand_count; k++) fits = operand_fits(s, k);
+  for (int k = 0; fits && k < results; k++) fits = result_fits(s, k);
+  return fits ? status_ok() : does_not_fit(i);
 }
 
 // Copies between a whole array and its part at one place.
@@ -119,7 +127,8 @@ heddle_status eval_scan(interpreter *in, const instruction *i, value *const *ope
   s.outputs = result_count(i->shape) - s.carries;
   s.is_reverse = number_of(i, "is_reverse") != 0;
   const shape *whole = s.inputs > 0 ? i->operands[0]->shape : s.outputs > 0 ? result_shape(i->shape, 0) : NULL;
-  if (whole && s.dim >= 0 && s.dim < whole->rank) s.length = whole->dims[s.dim];
+  if (!whole) return does_not_fit(i);
+  if (s.dim >= 0 && s.dim < whole->rank) s.length = whole->dims[s.dim];
   arena *scratch = arena_create();
   s.arguments = arena_array(scratch, value *, i->operand_count);
   s.results = arena_array(scratch, value *, result_count(i->shape));
