@@ -81,7 +81,7 @@ heddle_status lower_chlo_broadcast(lowering *l, const ir_operation *op, instruct
     if (!shape_is_array(operands[k]->shape)) return lowering_invalid(op, "operand %d is no array", k);
     if (operands[k]->shape->rank > rank) rank = operands[k]->shape->rank;
   }
-  int64_t maps[MAX_OPERANDS][SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK];
+  int64_t maps[MAX_OPERANDS][SHAPE_MAX_RANK] = {{0}}, dims[SHAPE_MAX_RANK] = {0};
   for (int k = 0; k < rank; k++) dims[k] = 1;
   for (int k = 0; k < wanted; k++) {
     TRY(map_dims(l, op, operands[k]->shape, rank, maps[k]));

@@ -196,8 +196,9 @@ heddle_status lower_chlo_function(lowering *l, const ir_operation *op, instructi
     results[0] = build_add(l, same[op->op], operands[0]->shape, count, operands);
     return build_infer(l, results[0]);
   }
-  bool is_composed = composed[op->op] != NULL;
-  results[0] = is_composed ? make_composed(l, op, operands, count) : general[op->op].make(l, operands);
+  if (composed[op->op]) results[0] = make_composed(l, op, operands, count);
+  else if (general[op->op].make) results[0] = general[op->op].make(l, operands);
+  else return lowering_refuse(op, "it is no function of CHLO's");
   return status_ok();
 }
 

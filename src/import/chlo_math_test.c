@@ -177,7 +177,10 @@ static long double wanted_digamma(long double x, long double unused) {
     return wanted_digamma(1 - x, 0) - 3.14159265358979323846L / tanl(angle);
   }
   long double shift = 0;
-  for (; x < 40; x += 1) shift -= 1 / x;
+  while (x < 40) {
+    shift -= 1 / x;
+    x += 1;
+  }
   if (isinf(x)) return x;
   long double power = 1, sum = logl(x) - 1 / (2 * x);
   for (int k = 0; k < 6; k++) sum -= terms[k] * (power /= x * x);

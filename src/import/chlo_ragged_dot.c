@@ -69,7 +69,7 @@ static heddle_status prefix_dims(lowering *l, const ir_operation *op, const ragg
 // Groups first, then the prefix in the lhs's order; the dims as those of the repeated lhs. At least s32, for the sums.
 static heddle_status ordered_sizes(lowering *l, const ragged_numbers *n, const shape *lhs, instruction *sizes,
                                    int64_t *dims, instruction **out) {
-  int64_t permutation[SHAPE_MAX_RANK], prefix[SHAPE_MAX_RANK];
+  int64_t permutation[SHAPE_MAX_RANK], prefix[SHAPE_MAX_RANK] = {0};
   TRY(prefix_dims(l, l->op, n, lhs, sizes->shape, prefix));
   int count = sizes->shape->rank, placed = 0;
   permutation[placed] = count - 1;
@@ -131,7 +131,7 @@ static heddle_status repeat_lhs(lowering *l, const ragged_numbers *n, instructio
   const shape *s = lhs->shape;
   int64_t dims[SHAPE_MAX_RANK], kept[SHAPE_MAX_RANK], size_dims[SHAPE_MAX_RANK];
   if (s->rank >= SHAPE_MAX_RANK) return lowering_refuse(l->op, "the lhs has too many dims");
-  instruction *ordered, *start, *place;
+  instruction *ordered = NULL, *start = NULL, *place;
   TRY(ordered_sizes(l, n, s, sizes, size_dims, &ordered));
   TRY(starts_of(l, ordered, &start));
   dims[0] = ordered->shape->dims[0];
@@ -191,8 +191,8 @@ heddle_status lower_chlo_ragged_dot(lowering *l, const ir_operation *op, instruc
   for (int k = 0; fits && k < 3; k++) fits = shape_is_array(operands[k]->shape);
   if (!fits || !dtype_is_integer(operands[2]->shape->dtype))
     return lowering_invalid(op, "wanted two arrays and group sizes, and one result");
-  ragged_numbers n;
-  instruction *lhs = operands[0], *rhs = operands[1], *product;
+  ragged_numbers n = {0};
+  instruction *lhs = operands[0], *rhs = operands[1], *product = NULL;
   TRY(read_numbers(l, op, lhs->shape, rhs->shape, &n));
   if (lists(n.lhs_batch, n.ragged)) return build_dot(l, &n, lhs, rhs, &results[0]);
   bool contracts = lists(n.lhs_contracting, n.ragged);

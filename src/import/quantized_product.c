@@ -114,12 +114,12 @@ heddle_status quantized_product(lowering *l, const ir_operation *op, instruction
   if (!lhs || !rhs || lhs->axis >= 0 || lhs->block_count || rhs->block_count) return status_ok();
   if (lhs->expressed != rhs->expressed) return status_ok();
   const shape *left = operands[0]->shape, *right = operands[1]->shape;
-  product_form form;
+  product_form form = {0};
   bool fits;
   if (op->op == IR_OP_DOT_GENERAL) TRY(form_of_dot(l, op, left, right, rhs->axis, &form, &fits));
   else form_of_convolution(op, right, rhs->axis, &form, &fits);
   if (!fits || !sums_fit(&form, lhs, rhs)) return status_ok();
-  instruction *sum, *scales;
+  instruction *sum = NULL, *scales;
   TRY(integer_product(l, op, operands, lhs, rhs, &sum));
   ir_quantization of_result = *rhs;
   of_result.axis = form.axis;

@@ -110,7 +110,7 @@ static heddle_status check_type(lowering *l, const instruction *x, dtype t) {
 heddle_status quantized_to_real(lowering *l, instruction *x, const ir_quantization *q, instruction **out) {
   TRY(check_type(l, x, q->storage));
   dtype wide = dtypes[q->storage].bits < 32 ? DTYPE_S32 : DTYPE_S64;
-  instruction *zero_points, *scales;
+  instruction *zero_points = NULL, *scales = NULL;
   TRY(quantized_zero_points(l, x->shape, q, wide, &zero_points));
   TRY(quantized_scales(l, x->shape, q, q->expressed, 1, &scales));
   if (zero_points) x = build_binary(l, HLO_SUBTRACT, build_convert(l, x, wide), zero_points);
@@ -121,7 +121,7 @@ heddle_status quantized_to_real(lowering *l, instruction *x, const ir_quantizati
 heddle_status quantized_from_real(lowering *l, instruction *x, const ir_quantization *q, instruction **out) {
   dtype t = q->expressed;
   TRY(check_type(l, x, t));
-  instruction *zero_points, *scales;
+  instruction *zero_points = NULL, *scales = NULL;
   TRY(quantized_zero_points(l, x->shape, q, t, &zero_points));
   TRY(quantized_scales(l, x->shape, q, t, 1, &scales));
   x = build_binary(l, HLO_DIVIDE, x, scales);
