@@ -64,23 +64,23 @@ static bool read_head(bytecode_cursor *c) {
   return check_vhlo_version(b, start, producer);
 }
 
-// Sections that are not there stay of size zero, at offset zero.
+// Sections that are not there stay empty, at offset zero, where no section ends.
 static bool read_sections(bytecode_cursor *c, bytecode_cursor sections[SECTION_COUNT]) {
   bytecode_cursor content;
   int id;
+  for (int i = 0; i < SECTION_COUNT; i++) sections[i] = (bytecode_cursor){c->b, 0, 0};
   while (c->at != c->end) {
     size_t start = c->at;
     if (!bytecode_section(c, &id, &content)) return false;
     if (id >= SECTION_COUNT)
       return bytecode_fail(c->b, start, "found section %d, wanted at most %d", id, SECTION_COUNT - 1);
-    if (sections[id].b) return bytecode_fail(c->b, start, "found the section of %s twice", section_names[id]);
+    if (sections[id].end) return bytecode_fail(c->b, start, "found the section of %s twice", section_names[id]);
     sections[id] = content;
   }
   for (int i = 0; i < SECTION_COUNT; i++) {
     bool is_wanted = i <= SECTION_IR || (i == SECTION_PROPERTIES && c->b->version >= BYTECODE_PROPERTIES);
-    if (is_wanted && !sections[i].b)
+    if (is_wanted && !sections[i].end)
       return bytecode_fail(c->b, c->at, "found the end of the file, wanted the section of %s", section_names[i]);
-    if (!sections[i].b) sections[i] = (bytecode_cursor){c->b, 0, 0};
   }
   return true;
 }

@@ -19,13 +19,7 @@ static bool read_array(bytecode_cursor *c, bytecode_entry *entry) {
 }
 
 static bool read_dictionary(bytecode_cursor *c, bytecode_entry *entry) {
-  ir_attribute *x = attribute_new(c, entry, IR_ATTR_DICTIONARY);
-  if (!bytecode_count(c, &x->count)) return false;
-  ir_named_attribute *fields = arena_array(c->b->arena, ir_named_attribute, x->count);
-  for (int i = 0; i < x->count; i++)
-    if (!bytecode_string_attribute(c, &fields[i].name) || !bytecode_attribute(c, &fields[i].value)) return false;
-  x->fields = fields;
-  return true;
+  return bytecode_dictionary(c, &entry->attribute);
 }
 
 static bool read_string(bytecode_cursor *c, bytecode_entry *entry) {

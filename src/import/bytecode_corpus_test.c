@@ -77,6 +77,7 @@ static void test_corpus(void **state) {
   if (!d) {
     print_message("skipped: there is no %s\n", corpus);
     skip();
+    return;
   }
   for (const struct dirent *entry; (entry = readdir(d));) {
     arena_reset(*state);

@@ -6,28 +6,14 @@
 
 source_location bytecode_where(const bytecode *b) { return (source_location){b->file, 0, 0}; }
 
-static bool record(bytecode *b, heddle_code code, size_t offset, const char *format, va_list args) {
-  if (!status_is_ok(b->status)) return false;
+void bytecode_record(bytecode *b, heddle_code code, size_t offset, const char *format, ...) {
+  if (!status_is_ok(b->status)) return;
   char message[400];
+  va_list args;
+  va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
+  va_end(args);
   b->status = status_at(code, bytecode_where(b), "at byte %zu: %s", offset, message);
-  return false;
-}
-
-bool bytecode_fail(bytecode *b, size_t offset, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  record(b, HEDDLE_INVALID, offset, format, args);
-  va_end(args);
-  return false;
-}
-
-bool bytecode_refuse(bytecode *b, size_t offset, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  record(b, HEDDLE_UNIMPLEMENTED, offset, format, args);
-  va_end(args);
-  return false;
 }
 
 size_t bytecode_left(const bytecode_cursor *c) { return c->end - c->at; }

@@ -2,6 +2,7 @@
 //
 // An entry may refer to any other: one that contains itself is refused, and so are entries that nest too deep or whose
 // expansion (shared parts counted at every place they stand) would keep later walks busy out of proportion to the file.
+#include "base/map.h"
 #include "import/bytecode_reader.h"
 
 enum { HEAVIEST = 1 << 18 };
@@ -123,6 +124,39 @@ bool bytecode_attributes(bytecode_cursor *c, int *count, const ir_attribute ***o
   for (int i = 0; i < *count; i++)
     if (!bytecode_attribute(c, &(*out)[i])) return false;
   return true;
+}
+
+// Short lists are compared directly.
+static bool is_repeated(bytecode *b, str_map *seen, int count, const ir_named_attribute *fields, int i) {
+  enum { SHORT = 32 };
+  if (count > SHORT) {
+    bool is_seen = str_map_has(seen, fields[i].name);
+    str_map_put(b->arena, seen, fields[i].name, b);
+    return is_seen;
+  }
+  for (int j = 0; j < i; j++)
+    if (str_equal(fields[j].name, fields[i].name)) return true;
+  return false;
+}
+
+bool bytecode_unique(bytecode *b, size_t offset, int count, const ir_named_attribute *fields) {
+  str_map seen = {0};
+  for (int i = 0; i < count; i++)
+    if (is_repeated(b, &seen, count, fields, i))
+      return bytecode_fail(b, offset, "found attribute " STR_FMT " twice", STR_ARG(fields[i].name));
+  return true;
+}
+
+bool bytecode_dictionary(bytecode_cursor *c, const ir_attribute **out) {
+  ir_attribute *x = ir_attribute_new(c->b->arena, IR_ATTR_DICTIONARY);
+  size_t start = c->at;
+  if (!bytecode_count(c, &x->count)) return false;
+  ir_named_attribute *fields = arena_array(c->b->arena, ir_named_attribute, x->count);
+  for (int i = 0; i < x->count; i++)
+    if (!bytecode_string_attribute(c, &fields[i].name) || !bytecode_attribute(c, &fields[i].value)) return false;
+  x->fields = fields;
+  *out = x;
+  return bytecode_unique(c->b, start, x->count, fields);
 }
 
 bool bytecode_string_attribute(bytecode_cursor *c, str *out) {

@@ -224,10 +224,13 @@ static bool look_up(bytecode *b, size_t offset, bytecode_operation_name *n) {
 static bool read_attributes(bytecode_cursor *c, draft *d) {
   if ((d->parts & HAS_ATTRIBUTES) && !read_dictionary(c, d)) return false;
   if ((d->parts & HAS_PROPERTIES) && !read_properties(c, d)) return false;
-  if (d->name->vhlo)
-    return vhlo_operation_convert(c->b, d->offset, d->name->vhlo, d->given.size, d->given.data, &d->attributes);
-  d->attributes = d->given;
-  return true;
+  if (!bytecode_unique(c->b, d->offset, d->given.size, d->given.data)) return false;
+  if (!d->name->vhlo) {
+    d->attributes = d->given;
+    return true;
+  }
+  return vhlo_operation_convert(c->b, d->offset, d->name->vhlo, d->given.size, d->given.data, &d->attributes) &&
+         bytecode_unique(c->b, d->offset, d->attributes.size, d->attributes.data);
 }
 
 static bool read_operands(bytecode_cursor *c, const frame *f, draft *d) {

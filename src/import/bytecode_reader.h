@@ -67,9 +67,11 @@ typedef struct bytecode_cursor {
   size_t at, end;  // offsets in the file
 } bytecode_cursor;
 
-// Records HEDDLE_INVALID (bytecode_refuse: HEDDLE_UNIMPLEMENTED, for what is well-formed) with the byte offset.
-bool bytecode_fail(bytecode *b, size_t offset, const char *format, ...) __attribute__((format(printf, 3, 4)));
-bool bytecode_refuse(bytecode *b, size_t offset, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// Records an error with the byte offset; false. HEDDLE_INVALID, or HEDDLE_UNIMPLEMENTED for what is well-formed.
+#define bytecode_fail(b, offset, ...) (bytecode_record((b), HEDDLE_INVALID, (offset), __VA_ARGS__), false)
+#define bytecode_refuse(b, offset, ...) (bytecode_record((b), HEDDLE_UNIMPLEMENTED, (offset), __VA_ARGS__), false)
+void bytecode_record(bytecode *b, heddle_code code, size_t offset, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 source_location bytecode_where(const bytecode *b);
 
 // bytecode.c: bytecode_read with another limit to what repeated elements may be expanded to, in bytes.
@@ -99,6 +101,8 @@ bool bytecode_attribute(bytecode_cursor *c, const ir_attribute **out);
 bool bytecode_attribute_at(bytecode *b, int index, size_t offset, const ir_attribute **out);
 bool bytecode_optional_attribute(bytecode_cursor *c, const ir_attribute **out);  // null if absent
 bool bytecode_attributes(bytecode_cursor *c, int *count, const ir_attribute ***out);
+bool bytecode_dictionary(bytecode_cursor *c, const ir_attribute **out);                         // names and values
+bool bytecode_unique(bytecode *b, size_t offset, int count, const ir_named_attribute *fields);  // fails on a name twice
 bool bytecode_string_attribute(bytecode_cursor *c, str *out);  // an attribute that must be a string
 bool bytecode_type(bytecode_cursor *c, const ir_type **out);
 bool bytecode_type_at(bytecode *b, uint64_t index, size_t offset, const ir_type **out);

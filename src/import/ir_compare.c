@@ -50,9 +50,19 @@ static dtype number_type(const ir_attribute *x, dtype otherwise) {
   return x->type ? ir_type_dtype(x->type) : otherwise;
 }
 
+// NaNs of the same bits are the same, zeros of different signs are not.
+static bool same_bits(double l, double r) {
+  uint64_t left, right;
+  memcpy(&left, &l, sizeof left);
+  memcpy(&right, &r, sizeof right);
+  return left == right;
+}
+
 static bool same_numbers(const ir_attribute *l, const ir_attribute *r) {
-  return l->count == r->count &&
-         (l->count == 0 || memcmp(l->numbers, r->numbers, (size_t)l->count * sizeof *l->numbers) == 0);
+  if (l->count != r->count) return false;
+  for (int i = 0; i < l->count; i++)
+    if (!same_bits(l->numbers[i], r->numbers[i])) return false;
+  return true;
 }
 
 static bool is_list(const ir_attribute *x) { return x->kind == IR_ATTR_INTEGERS || x->kind == IR_ATTR_ARRAY; }
@@ -64,8 +74,7 @@ static bool same_attributes(comparison *c, const ir_attribute *l, const ir_attri
     case IR_ATTR_BOOL: return l->integer == r->integer;
     case IR_ATTR_INTEGER: return l->integer == r->integer && number_type(l, DTYPE_S64) == number_type(r, DTYPE_S64);
     case IR_ATTR_FLOAT:
-      return memcmp(&l->number, &r->number, sizeof l->number) == 0 &&
-             number_type(l, DTYPE_F64) == number_type(r, DTYPE_F64);
+      return same_bits(l->number, r->number) && number_type(l, DTYPE_F64) == number_type(r, DTYPE_F64);
     case IR_ATTR_TYPE: return ir_type_equal(l->type, r->type);
     case IR_ATTR_ARRAY: return same_items(c, l, r);
     case IR_ATTR_DICTIONARY:

@@ -353,8 +353,7 @@ bool vhlo_operation_convert(bytecode *b, size_t offset, const vhlo_operation *o,
     bool is_own = false;
     for (int j = 0; j < own_count; j++) is_own |= str_equal(given[i].name, own[j]);
     if (!is_own) vec_push(b->arena, out, given[i]);
-    else if (v.count < VHLO_MOST_ATTRIBUTES) taken[v.count++] = given[i];
-    else return bytecode_fail(b, offset, "found attributes given twice");
+    else taken[v.count++] = given[i];
   }
   for (int i = 0; i < BUNDLE_COUNT; i++)
     if (bundles[i].op == o->op && !convert_bundle(&v, &bundles[i])) return false;

@@ -17,8 +17,8 @@ typedef VEC(ir_named_attribute) vhlo_attribute_list;
 const vhlo_operation *vhlo_operation_find(str name);  // by "add_v1"; null if VHLO 0.9 to 1.17 has none
 int vhlo_operation_attributes(const vhlo_operation *o, str names[VHLO_MOST_ATTRIBUTES]);  // how many
 
-// Adds StableHLO's attributes for those given to `out`. Names that are not the operation's own are kept as they are;
-// what equals StableHLO's default is left out. `offset` is named in errors.
+// Adds StableHLO's attributes for those given, each at most once, to `out`. Names that are not the operation's own are
+// kept as they are; what equals StableHLO's default is left out. `offset` is named in errors.
 bool vhlo_operation_convert(bytecode *b, size_t offset, const vhlo_operation *o, int count,
                             const ir_named_attribute *given, vhlo_attribute_list *out);
 
