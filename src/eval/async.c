@@ -2,13 +2,6 @@
 // result to the done.
 #include "eval/interpreter.h"
 
-static heddle_status create_context(interpreter *in, const instruction *i, const shape *s, value **out) {
-  if (!shape_is_array(s)) return value_create_empty(&in->pool, s, out);
-  TRY(value_create(&in->pool, s, i->where, out));
-  memset((*out)->data, 0, (size_t)shape_byte_size(s));
-  return status_ok();
-}
-
 // A tuple of the first elements (borrowed) and contexts for the rest of the shape.
 static heddle_status create_start(interpreter *in, const instruction *i, int count, value *const *first, value **out) {
   const shape *s = i->shape;
@@ -17,7 +10,7 @@ static heddle_status create_start(interpreter *in, const instruction *i, int cou
   heddle_status status = status_ok();
   for (int k = 0; k < count; k++) elements[k] = value_retain(first[k]);
   for (int k = count; k < s->tuple_size && status_is_ok(status); k++)
-    status = create_context(in, i, s->elements[k], &elements[k]);
+    status = value_create_zeros(&in->pool, s->elements[k], i->where, &elements[k]);
   if (status_is_ok(status)) status = value_create_tuple(&in->pool, s, elements, i->where, out);
   for (int k = 0; k < s->tuple_size; k++) value_release(elements[k]);
   arena_destroy(scratch);

@@ -34,12 +34,6 @@ static const shape *result_shape(const instruction *i, int k) {
   return shape_is_tuple(s) && k < s->tuple_size ? s->elements[k] : s;
 }
 
-static heddle_status create_zeros(interpreter *in, const instruction *i, const shape *s, value **out) {
-  TRY(value_create(&in->pool, s, i->where, out));
-  memset((*out)->data, 0, (size_t)shape_byte_size(s));
-  return status_ok();
-}
-
 static heddle_status wrong_size(const instruction *i, const char *what, int64_t found, int64_t wanted) {
   return status_at(HEDDLE_INVALID, i->where, "%s " STR_FMT ": found %s of %lld, wanted %lld", hlo_op_text(i->opcode),
                    STR_ARG(i->name), what, (long long)found, (long long)wanted);
@@ -60,10 +54,18 @@ static void copy_part(const value *from, int64_t start, int64_t size, value *to,
                (const char *)from->data + start * from_strides[dim] * bytes, from_strides);
 }
 
+static bool differs_in_one(const shape *l, const shape *r, int dim) {
+  if (!shape_is_array(l) || !shape_is_array(r) || l->dtype != r->dtype || l->rank != r->rank) return false;
+  for (int d = 0; d < l->rank; d++)
+    if (d != dim && l->dims[d] != r->dims[d]) return false;
+  return dim >= 0 && dim < l->rank;
+}
+
 static heddle_status gather_all(interpreter *in, const instruction *i, const gathering *g, int k, value **out) {
-  const int dim = (int)i->attributes->dimensions.data[0];
-  const shape *s = result_shape(i, k);
-  const int64_t size = g->own[k]->shape->dims[dim];
+  const shape *s = result_shape(i, k), *own = g->own[k]->shape;
+  const int dim = i->attributes->dimensions.size == 1 ? (int)i->attributes->dimensions.data[0] : -1;
+  if (!differs_in_one(s, own, dim)) return interpreter_refuse(i, "a result of this shape");
+  const int64_t size = own->dims[dim];
   if (s->dims[dim] != size * g->group.size)
     return wrong_size(i, "a gathered dimension", s->dims[dim], size * g->group.size);
   TRY(value_create(&in->pool, s, i->where, out));
@@ -96,6 +98,7 @@ static dtype_class wide_class(dtype t) {
 static heddle_status reduce_all(interpreter *in, const instruction *i, const gathering *g, int k, value **out) {
   scalar_program *p;
   const value *own = g->own[k];
+  if (!shape_is_array(own->shape)) return interpreter_refuse(i, "operands other than arrays");
   TRY(scalar_program_of(in, i, 0, SCALAR_WIDE, &p));
   if (scalar_program_result_count(p) != 1 || i->called[0]->parameters.size != 2 ||
       wide_class(scalar_program_result_type(p, 0)) != wide_class(own->shape->dtype))
@@ -128,7 +131,7 @@ static heddle_status reduce_scatter(interpreter *in, const instruction *i, const
 // The sum stays with the first member.
 static heddle_status reduce_to_one(interpreter *in, const instruction *i, const gathering *g, int k, value **out) {
   if (g->group.size && g->group.self == 0) return reduce_all(in, i, g, k, out);
-  return create_zeros(in, i, result_shape(i, k), out);
+  return value_create_zeros(&in->pool, result_shape(i, k), i->where, out);
 }
 
 // With a split dimension every operand is cut and what comes in is joined; without, operand m goes to member m.
@@ -142,16 +145,17 @@ static heddle_status exchange_all(interpreter *in, const instruction *i, const g
   if (i->attributes->dimensions.size != 1) return wrong_size(i, "dimensions", i->attributes->dimensions.size, 1);
   const int dim = (int)i->attributes->dimensions.data[0];
   const shape *s = result_shape(i, k);
-  if (dim < 0 || dim >= s->rank) return wrong_size(i, "a split dimension", dim, s->rank - 1);
+  if (!differs_in_one(s, g->own[k]->shape, dim)) return wrong_size(i, "a split dimension", dim, s->rank - 1);
   const int64_t size = s->dims[dim] / members;
-  if (size * members != s->dims[dim]) return wrong_size(i, "a split dimension", s->dims[dim], size * members);
+  if (s->dims[dim] != g->own[k]->shape->dims[dim] || size * members != s->dims[dim])
+    return wrong_size(i, "a split dimension", s->dims[dim], size * members);
   TRY(value_create(&in->pool, s, i->where, out));
   for (int m = 0; m < members; m++) copy_part(brought(g, m, k), g->group.self * size, size, *out, m * size, dim);
   return status_ok();
 }
 
 static heddle_status take_first(interpreter *in, const instruction *i, const gathering *g, int k, value **out) {
-  if (g->group.size == 0) return create_zeros(in, i, result_shape(i, k), out);
+  if (g->group.size == 0) return value_create_zeros(&in->pool, result_shape(i, k), i->where, out);
   *out = value_retain(brought(g, 0, k));
   return status_ok();
 }
@@ -179,11 +183,12 @@ static heddle_status exchange_ragged(interpreter *in, const instruction *i, cons
   const value *output = g->own[1];
   const int members = g->group.size;
   const int64_t entries = shape_element_count(g->own[2]->shape);
-  for (int j = 3; j < 6; j++)
-    if (shape_element_count(g->own[j]->shape) != entries)
+  for (int j = 2; j < 6; j++)
+    if (!shape_is_array(g->own[j]->shape) || shape_element_count(g->own[j]->shape) != entries)
       return wrong_size(i, "a list of sizes", shape_element_count(g->own[j]->shape), entries);
   if (entries % members) return wrong_size(i, "sizes", entries, members);
-  if (output->shape->rank == 0) return interpreter_refuse(i, "scalars");
+  if (!shape_is_array(output->shape) || !differs_in_one(output->shape, g->own[0]->shape, 0))
+    return interpreter_refuse(i, "an output of this shape");
   TRY(value_copy(&in->pool, output, out));
   const int64_t updates = entries / members;
   for (int64_t k = 0; k < entries; k++) {
@@ -217,16 +222,16 @@ static heddle_status collect(interpreter *in, const instruction *i, const gather
 static heddle_status wrap_start(interpreter *in, const instruction *i, value *const *operands, value *result,
                                 arena *scratch, value **out) {
   const shape *s = i->shape;
+  const int starts = shape_is_tuple(s->elements[0]) ? s->elements[0]->tuple_size : 1;
+  if (starts != i->operand_count) return wrong_size(i, "operands", i->operand_count, starts);
   value **elements = arena_array(scratch, value *, s->tuple_size);
   heddle_status status = status_ok();
   if (shape_is_tuple(s->elements[0]))
     status = value_create_tuple(&in->pool, s->elements[0], operands, i->where, &elements[0]);
   else elements[0] = value_retain(operands[0]);
   elements[1] = value_retain(result);
-  for (int k = 2; k < s->tuple_size && status_is_ok(status); k++) {
-    if (shape_is_array(s->elements[k])) status = create_zeros(in, i, s->elements[k], &elements[k]);
-    else status = value_create_empty(&in->pool, s->elements[k], &elements[k]);
-  }
+  for (int k = 2; k < s->tuple_size && status_is_ok(status); k++)
+    status = value_create_zeros(&in->pool, s->elements[k], i->where, &elements[k]);
   if (status_is_ok(status)) status = value_create_tuple(&in->pool, s, elements, i->where, out);
   for (int k = 0; k < s->tuple_size; k++) value_release(elements[k]);
   return status;
@@ -257,7 +262,7 @@ static heddle_status conclude(interpreter *in, const instruction *i, value *cons
 
 // What this process's source brought, or zeros.
 static heddle_status permute(interpreter *in, const instruction *i, const gathering *g, int k, value **out) {
-  if (g->source < 0) return create_zeros(in, i, g->own[k]->shape, out);
+  if (g->source < 0) return value_create_zeros(&in->pool, g->own[k]->shape, i->where, out);
   *out = value_retain(brought(g, g->source, k));
   return status_ok();
 }
@@ -284,6 +289,16 @@ static heddle_status find_group(interpreter *in, const instruction *i, gathering
   return collective_pairs_of(in, i, g->scratch, &g->group, &g->source);
 }
 
+// Few of these shapes are checked by a rule. Takes over the reference.
+static heddle_status check_result(const instruction *i, value *result, value **out) {
+  if (value_fits(result, i->shape)) {
+    *out = result;
+    return status_ok();
+  }
+  value_release(result);
+  return interpreter_refuse(i, "a result of this shape");
+}
+
 heddle_status eval_collective(interpreter *in, const instruction *i, value *const *operands, value **out) {
   gathering g = {.scratch = arena_create()};
   heddle_status status = find_group(in, i, &g);
@@ -291,12 +306,13 @@ heddle_status eval_collective(interpreter *in, const instruction *i, value *cons
     status = status_at(HEDDLE_INVALID, i->where, "process %d is in no group of %s " STR_FMT, in->process->id,
                        hlo_op_text(i->opcode), STR_ARG(i->name));
   if (status_is_ok(status)) status = meet(in, i, operands, &g);
+  value *result = NULL;
   if (status_is_ok(status)) {
-    status = conclude(in, i, operands, &g, collective_fns[i->opcode], out);
+    status = conclude(in, i, operands, &g, collective_fns[i->opcode], &result);
     if (g.meeting) process_leave(in, g.meeting);
   }
   arena_destroy(g.scratch);
-  return status;
+  return status_is_ok(status) ? check_result(i, result, out) : status;
 }
 
 // The result of a start; all-reduce-start's own value is its result.
@@ -304,8 +320,7 @@ heddle_status eval_collective_done(interpreter *in, const instruction *i, value 
   (void)in;
   const bool is_wrapped =
       i->opcode != HLO_ALL_REDUCE_DONE && shape_is_tuple(operands[0]->shape) && operands[0]->element_count >= 2;
-  *out = value_retain(is_wrapped ? operands[0]->elements[1] : operands[0]);
-  return status_ok();
+  return check_result(i, value_retain(is_wrapped ? operands[0]->elements[1] : operands[0]), out);
 }
 
 static heddle_status eval_number(interpreter *in, const instruction *i, int number, value **out) {

@@ -6,6 +6,7 @@
 // Rows behind the last group belong to none and give zeros. A ragged batch dimension changes nothing.
 #include "eval/interpreter.h"
 #include "eval/strided.h"
+#include "hlo/text.h"
 
 typedef struct ragged {
   const instruction *original;
@@ -222,21 +223,28 @@ static heddle_status apply_scales(interpreter *in, const instruction *i, const v
   return status_ok();
 }
 
+// No rule has checked the shapes: those of the dot inside must fit.
+static heddle_status check_dot(const instruction *dot, arena *scratch) {
+  const shape *inferred;
+  TRY(shape_infer(scratch, dot, &inferred));
+  if (shape_same_dims(inferred, dot->shape)) return status_ok();
+  return status_at(HEDDLE_INVALID, dot->where, "found the result's shape %s, wanted %s",
+                   shape_text(scratch, dot->shape), shape_text(scratch, inferred));
+}
+
 heddle_status eval_scaled_dot(interpreter *in, const instruction *i, value *const *operands, value **out) {
   for (int k = 0; k < 4; k++)
     if (!dtype_is_float(operands[k]->shape->dtype)) return interpreter_refuse(i, "operands other than floats");
   if (!dtype_is_float(i->shape->dtype)) return interpreter_refuse(i, "a result other than floats");
+  instruction dot = *i;
+  dot.opcode = HLO_DOT;
+  dot.operand_count = 2;
   arena *scratch = arena_create();
   value *scaled[2] = {0};
-  heddle_status status = status_ok();
+  heddle_status status = check_dot(&dot, scratch);
   for (int k = 0; k < 2 && status_is_ok(status); k++)
     status = apply_scales(in, i, operands[k], operands[k + 2], scratch, &scaled[k]);
-  if (status_is_ok(status)) {
-    instruction dot = *i;
-    dot.opcode = HLO_DOT;
-    dot.operand_count = 2;
-    status = eval_dot(in, &dot, scaled, out);
-  }
+  if (status_is_ok(status)) status = eval_dot(in, &dot, scaled, out);
   value_release(scaled[0]);
   value_release(scaled[1]);
   arena_destroy(scratch);

@@ -303,7 +303,11 @@ int64_t process_reserve(interpreter *in, int64_t id) { return find_channel(in->p
 
 heddle_status process_receive(interpreter *in, const instruction *i, int64_t id, int64_t place, value **out) {
   process_grid *g = in->process->grid;
-  message *m = message_at(g, find_channel(g, id), place);
+  channel *c = find_channel(g, id);
+  if (place >= c->reserved)
+    return status_at(HEDDLE_INVALID, i->where, "%s " STR_FMT " finishes what never began", hlo_op_text(i->opcode),
+                     STR_ARG(i->name));
+  message *m = message_at(g, c, place);
   if (!process_wait(in->process, &m->is_sent))
     return status_at(HEDDLE_INVALID, i->where,
                      "process %d waits at %s " STR_FMT " for what nobody sends on channel %lld", in->process->id,

@@ -176,6 +176,59 @@ static void test_missing_partners(void **state) {
                HEDDLE_INVALID, "nobody sends on channel 5");
 }
 
+// Shapes that no rule of HLO checks.
+static void test_wrong_shapes(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *message;
+  } cases[] = {
+      {"ROOT r = (s32[2], s32[2]) all-gather-start(x), dimensions={5}", "a result of this shape"},
+      {"ROOT r = (s32[2], f32[2]) all-gather-start(x), dimensions={0}", "a result of this shape"},
+      {"ROOT r = ((s32[2], s32[2]), (s32[2])) all-gather-start(x), dimensions={0}", "found operands of 1, wanted 2"},
+      {"ROOT r = s32[9] all-reduce-start(x), to_apply=add", "a result of this shape"},
+      {"ROOT r = s32[9] all-reduce-done(x)", "a result of this shape"},
+      {"ROOT r = s32[9] all-gather-done(x)", "a result of this shape"},
+      {"ROOT r = s32[2] collective-permute(x, x), source_target_pairs={{0,0}}", "found results of 1, wanted 2"},
+      {"ROOT r = (s32[2], s32[3]) collective-permute(x, x), source_target_pairs={{0,0}}", "a result of this shape"},
+      {"ROOT r = s32[7] collective-reduce(x), to_apply=add", "a result of this shape"},
+      {"ROOT r = s32[9] ragged-all-to-all(x, x, x, x, x, x)", "a result of this shape"},
+      {"ROOT r = s32[2] ragged-all-to-all(x, x, x, x, x, t)", "a list of sizes"},
+      {"ROOT r = (s32[9], u32[], token[]) send(x, t), channel_id=1", "a result other than"},
+      {"ROOT r = (s32[9], u32[4], token[]) recv(t), channel_id=1", "a result other than"},
+      {"u = u32[] constant(99999)\n p = (s32[2], u32[], token[]) tuple(x, u, t)\n"
+       "ROOT r = (s32[2], token[]) recv-done(p), channel_id=1",
+       "finishes what never began"},
+      {"a = (s32[2], u32[], token[]) recv(t), channel_id=1\n b = (s32[3], u32[], token[]) send(y, t), channel_id=1\n"
+       "ROOT r = (s32[2], token[]) recv-done(a), channel_id=1, control-predecessors={b}",
+       "what was sent is s32[3], wanted s32[2]"},
+      {"f = f32[2] constant({1,2})\n ROOT r = f32[9] scaled-dot(f, f, f, f), lhs_contracting_dims={0}, "
+       "rhs_contracting_dims={0}",
+       "found the result's shape f32[9], wanted f32[]"},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    text entry = {0};
+    text_printf(&entry, "x = s32[2] constant({0,0})\n y = s32[3] constant({1,2,3})\n t = token[] after-all()\n%s",
+                cases[k].text);
+    text source = {0};
+    text_printf(&source,
+                "HloModule m\nadd { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT r = s32[] add(a, b) }\n"
+                "ENTRY e {\n%s\n}\n",
+                text_cstr(&entry));
+    arena *a = arena_create();
+    module *m;
+    literal *result;
+    heddle_status status = hlo_parse(a, "test", text_view(&source), &m);
+    if (status_is_ok(status)) status = eval_module(a, m, 0, NULL, &result);
+    assert_false(status_is_ok(status));
+    if (!strstr(heddle_status_message(status), cases[k].message))
+      fail_msg("%s: %s", cases[k].text, heddle_status_message(status));
+    heddle_status_free(status);
+    arena_destroy(a);
+    text_free(&source);
+    text_free(&entry);
+  }
+}
+
 static void test_infeeds_of_calls(void **state) {
   (void)state;
   expect(
@@ -243,15 +296,11 @@ static void test_many_processes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_alone),
-      cmocka_unit_test(test_modes),
-      cmocka_unit_test(test_exchanges),
-      cmocka_unit_test(test_ragged_rows),
-      cmocka_unit_test(test_channels),
-      cmocka_unit_test(test_missing_partners),
-      cmocka_unit_test(test_infeeds_of_calls),
-      cmocka_unit_test(test_feeds),
-      cmocka_unit_test(test_many_processes),
+      cmocka_unit_test(test_alone),        cmocka_unit_test(test_modes),
+      cmocka_unit_test(test_exchanges),    cmocka_unit_test(test_ragged_rows),
+      cmocka_unit_test(test_channels),     cmocka_unit_test(test_missing_partners),
+      cmocka_unit_test(test_wrong_shapes), cmocka_unit_test(test_infeeds_of_calls),
+      cmocka_unit_test(test_feeds),        cmocka_unit_test(test_many_processes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

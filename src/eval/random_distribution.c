@@ -149,6 +149,7 @@ heddle_status eval_stochastic_convert(interpreter *in, const instruction *i, val
   if (!dtype_is_float(from) || !dtype_is_integer(with))
     return interpreter_refuse(i, "operands other than floats and bits");
   if (!dtype_is_float(to) && !dtype_is_integer(to)) return interpreter_refuse(i, dtype_name(to));
+  if (!shape_same_dims(operands[0]->shape, operands[1]->shape)) return interpreter_refuse(i, "bits of another shape");
   TRY(value_create(&in->pool, i->shape, i->where, out));
   return convert_all(in, i, operands, *out);
 }

@@ -3,10 +3,6 @@
 // program may send to itself.
 #include "eval/parallel.h"
 
-static heddle_status create_token(interpreter *in, const shape *s, value **out) {
-  return value_create_empty(&in->pool, s, out);
-}
-
 // A tuple of as many elements as the shape, which are released.
 static heddle_status create_owned(interpreter *in, const instruction *i, const shape *s, heddle_status status,
                                   value **elements, value **out) {
@@ -55,7 +51,7 @@ heddle_status eval_infeed(interpreter *in, const instruction *i, value *const *o
     return interpreter_refuse(i, "a result other than (value, token)");
   value *elements[2] = {0};
   heddle_status status = take_infeed(in, i, i->shape->elements[0], &elements[0]);
-  if (status_is_ok(status)) status = create_token(in, i->shape->elements[1], &elements[1]);
+  if (status_is_ok(status)) status = value_create_zeros(&in->pool, i->shape->elements[1], i->where, &elements[1]);
   return create_owned(in, i, i->shape, status, elements, out);
 }
 
@@ -66,64 +62,63 @@ heddle_status eval_outfeed(interpreter *in, const instruction *i, value *const *
     TRY(value_to_literal(feeds->arena, operands[0], shape_copy(feeds->arena, operands[0]->shape), &copy));
     vec_push(feeds->arena, &feeds->outfeed, copy);
   }
-  return create_token(in, i->shape, out);
+  return value_create_empty(&in->pool, i->shape, out);
 }
 
-static heddle_status create_context(interpreter *in, const instruction *i, const shape *s, int64_t number,
-                                    value **out) {
-  if (!shape_is_array(s)) return create_token(in, s, out);
-  TRY(value_create(&in->pool, s, i->where, out));
-  memset((*out)->data, 0, (size_t)shape_byte_size(s));
-  literal view = {.shape = s, .data = (*out)->data};
-  if (shape_element_count(s) == 1 && dtype_is_integer(s->dtype)) literal_set_int(&view, 0, number);
-  return status_ok();
+// (value, u32[] context, token)
+static bool is_transfer(const shape *s) {
+  return shape_is_tuple(s) && s->tuple_size == 3 && shape_is_scalar(s->elements[1]) &&
+         s->elements[1]->dtype == DTYPE_U32 && s->elements[2]->dtype == DTYPE_TOKEN;
 }
 
-static bool is_transfer(const shape *s) { return shape_is_tuple(s) && s->tuple_size == 3; }
-
-// (operand, context, token)
 heddle_status eval_send(interpreter *in, const instruction *i, value *const *operands, value **out) {
-  if (!is_transfer(i->shape)) return interpreter_refuse(i, "a result other than (value, context, token)");
+  if (!is_transfer(i->shape) || !value_fits(operands[0], i->shape->elements[0]))
+    return interpreter_refuse(i, "a result other than (operand, u32[], token)");
   process_send(in, i->attributes->channel_id, operands[0]);
   value *elements[3] = {value_retain(operands[0])};
-  heddle_status status = create_context(in, i, i->shape->elements[1], 0, &elements[1]);
-  if (status_is_ok(status)) status = create_token(in, i->shape->elements[2], &elements[2]);
+  heddle_status status = value_create_zeros(&in->pool, i->shape->elements[1], i->where, &elements[1]);
+  if (status_is_ok(status)) status = value_create_empty(&in->pool, i->shape->elements[2], &elements[2]);
   return create_owned(in, i, i->shape, status, elements, out);
 }
 
 heddle_status eval_send_done(interpreter *in, const instruction *i, value *const *operands, value **out) {
   (void)operands;
-  return create_token(in, i->shape, out);
+  return value_create_empty(&in->pool, i->shape, out);
 }
 
-// (no value yet, the place in the channel's queue, token)
+// (zeros for now, the place in the channel's queue, token)
 heddle_status eval_recv(interpreter *in, const instruction *i, value *const *operands, value **out) {
   (void)operands;
-  if (!is_transfer(i->shape) || i->shape->elements[1]->dtype != DTYPE_U32)
-    return interpreter_refuse(i, "a result other than (value, u32[], token)");
-  const int64_t place = process_reserve(in, i->attributes->channel_id);
+  if (!is_transfer(i->shape)) return interpreter_refuse(i, "a result other than (value, u32[], token)");
   value *elements[3] = {0};
-  heddle_status status = value_create_empty(&in->pool, i->shape->elements[0], &elements[0]);
-  if (status_is_ok(status)) status = create_context(in, i, i->shape->elements[1], place, &elements[1]);
-  if (status_is_ok(status)) status = create_token(in, i->shape->elements[2], &elements[2]);
+  heddle_status status = status_ok();
+  for (int k = 0; k < 3 && status_is_ok(status); k++)
+    status = value_create_zeros(&in->pool, i->shape->elements[k], i->where, &elements[k]);
+  if (status_is_ok(status)) {
+    const uint32_t place = (uint32_t)process_reserve(in, i->attributes->channel_id);
+    memcpy(elements[1]->data, &place, sizeof place);
+  }
   return create_owned(in, i, i->shape, status, elements, out);
+}
+
+static heddle_status check_received(const instruction *i, const value *received) {
+  if (value_fits(received, i->shape->elements[0])) return status_ok();
+  arena *scratch = arena_create();
+  heddle_status status = status_at(HEDDLE_INVALID, i->where, "what was sent is %s, wanted %s",
+                                   shape_text(scratch, received->shape), shape_text(scratch, i->shape->elements[0]));
+  arena_destroy(scratch);
+  return status;
 }
 
 // (value, token)
 heddle_status eval_recv_done(interpreter *in, const instruction *i, value *const *operands, value **out) {
-  if (!shape_is_tuple(i->shape) || i->shape->tuple_size != 2 || !is_transfer(operands[0]->shape))
+  if (!shape_is_tuple(i->shape) || i->shape->tuple_size != 2 || !is_transfer(i->operands[0]->shape))
     return interpreter_refuse(i, "a result other than (value, token)");
   const instruction *start = i->operands[0];
   const int64_t id = start->opcode == HLO_RECV ? start->attributes->channel_id : i->attributes->channel_id;
   value *elements[2] = {0};
   TRY(process_receive(in, i, id, value_get_int(operands[0]->elements[1], 0), &elements[0]));
-  heddle_status status = status_ok();
-  if (!shape_compatible(elements[0]->shape, i->shape->elements[0])) {
-    arena *scratch = arena_create();
-    status = status_at(HEDDLE_INVALID, i->where, "what was sent is %s, wanted %s",
-                       shape_text(scratch, elements[0]->shape), shape_text(scratch, i->shape->elements[0]));
-    arena_destroy(scratch);
-  }
-  if (status_is_ok(status)) status = create_token(in, i->shape->elements[1], &elements[1]);
+  heddle_status status = check_received(i, elements[0]);
+  if (status_is_ok(status)) status = value_create_zeros(&in->pool, i->shape->elements[1], i->where, &elements[1]);
   return create_owned(in, i, i->shape, status, elements, out);
 }

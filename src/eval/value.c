@@ -48,6 +48,30 @@ heddle_status value_create_empty(value_pool *pool, const shape *s, value **out) 
   return *out ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a value");
 }
 
+static heddle_status create_zero_tuple(value_pool *pool, const shape *s, source_location where, value **out) {
+  value *v = allocate(pool, s, (int64_t)sizeof *v->elements * s->tuple_size);
+  if (!v) return status_at(HEDDLE_OUT_OF_MEMORY, where, "no memory for a tuple of %d elements", s->tuple_size);
+  v->elements = payload_of(v);
+  for (int k = 0; k < s->tuple_size; k++) {
+    heddle_status status = value_create_zeros(pool, s->elements[k], where, &v->elements[k]);
+    if (!status_is_ok(status)) {
+      value_release(v);
+      return status;
+    }
+    v->element_count++;
+  }
+  *out = v;
+  return status_ok();
+}
+
+heddle_status value_create_zeros(value_pool *pool, const shape *s, source_location where, value **out) {
+  if (shape_is_tuple(s)) return create_zero_tuple(pool, s, where, out);
+  if (!shape_is_array(s)) return value_create_empty(pool, s, out);
+  TRY(value_create(pool, s, where, out));
+  memset((*out)->data, 0, (size_t)shape_byte_size(s));
+  return status_ok();
+}
+
 heddle_status value_create_view(value *owner, const shape *s, value **out) {
   value *v = allocate(owner->pool, s, 0);
   if (!v) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a value");
@@ -129,6 +153,14 @@ heddle_status value_to_literal(arena *a, const value *v, const shape *s, literal
   TRY(literal_create(a, s, out));
   copy_out(v, *out);
   return status_ok();
+}
+
+bool value_fits(const value *v, const shape *s) {
+  if (!shape_is_tuple(s)) return v->shape->dtype == s->dtype && (!shape_is_array(s) || shape_same_dims(v->shape, s));
+  if (!shape_is_tuple(v->shape) || v->element_count != s->tuple_size) return false;
+  for (int k = 0; k < s->tuple_size; k++)
+    if (!value_fits(v->elements[k], s->elements[k])) return false;
+  return true;
 }
 
 int64_t value_get_int(const value *v, int64_t index) {

@@ -32,6 +32,8 @@ heddle_status value_create_tuple(value_pool *pool, const shape *s, value *const 
 heddle_status value_create_view(value *owner, const shape *s, value **out);
 // A token or another shape without data.
 heddle_status value_create_empty(value_pool *pool, const shape *s, value **out);
+// Zeros, in tuples too; for what has no data, nothing.
+heddle_status value_create_zeros(value_pool *pool, const shape *s, source_location where, value **out);
 // Borrows the literal's data, which must outlive the value.
 heddle_status value_borrow(value_pool *pool, const literal *l, value **out);
 
@@ -40,6 +42,10 @@ heddle_status value_copy(value_pool *pool, const value *v, value **out);
 
 value *value_retain(value *v);
 void value_release(value *v);  // null is allowed
+
+// Whether the value may stand where an instruction of shape `s` is: the same types and dims, layouts apart. Operations
+// whose shapes no rule checks ask this of what they return.
+bool value_fits(const value *v, const shape *s);
 
 // A copy in the arena under `s`, which agrees with the value's own shape but for layouts.
 heddle_status value_to_literal(arena *a, const value *v, const shape *s, literal **out);
