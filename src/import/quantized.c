@@ -53,7 +53,7 @@ static const bool on_storage[IR_OP_COUNT] = {
     [IR_OP_INTERPRETER_PRINT] = true,
 };
 
-static bool is_single(const ir_quantization *q) { return q && q->axis < 0 && !q->block_count; }
+static bool is_single(const ir_quantization *q) { return q && q->axis < 0 && !q->block_count && q->count == 1; }
 
 // What moves elements cannot change their scale.
 static heddle_status check_scales(const ir_operation *op) {

@@ -4,7 +4,10 @@
 // that results agree to the bit with those of others who do the same.
 #include "import/quantized.h"
 
-static heddle_status check_zero_points(lowering *l, const ir_quantization *q) {
+static bool is_single(const ir_quantization *q) { return q->axis < 0 && !q->block_count; }
+
+static heddle_status check_parameters(lowering *l, const ir_quantization *q) {
+  if (is_single(q) && q->count != 1) return lowering_invalid(l->op, "found %d scales, wanted one", q->count);
   for (int k = 0; k < q->count; k++)
     if (q->zero_points[k] < q->storage_min || q->zero_points[k] > q->storage_max)
       return lowering_invalid(l->op, "zero point %lld is no value of the storage type", (long long)q->zero_points[k]);
@@ -64,8 +67,6 @@ static heddle_status spread(lowering *l, const shape *s, const ir_quantization *
   return spread_axis(l, s, q, values, out);
 }
 
-static bool is_single(const ir_quantization *q) { return q->axis < 0 && !q->block_count; }
-
 static instruction *single(lowering *l, const shape *s, instruction *value) {
   return s->rank ? build_broadcast(l, value, s, 0, NULL) : value;
 }
@@ -76,7 +77,7 @@ static heddle_status new_list(lowering *l, const ir_quantization *q, dtype t, li
 
 heddle_status quantized_zero_points(lowering *l, const shape *s, const ir_quantization *q, dtype t, instruction **out) {
   *out = NULL;
-  TRY(check_zero_points(l, q));
+  TRY(check_parameters(l, q));
   if (all_zero(q)) return status_ok();
   if (is_single(q)) {
     *out = single(l, s, build_scalar(l, t, (double)q->zero_points[0]));
@@ -90,6 +91,7 @@ heddle_status quantized_zero_points(lowering *l, const shape *s, const ir_quanti
 
 heddle_status quantized_scales(lowering *l, const shape *s, const ir_quantization *q, dtype t, double factor,
                                instruction **out) {
+  TRY(check_parameters(l, q));
   if (is_single(q)) {
     *out = single(l, s, build_scalar(l, t, q->scales[0] * factor));
     return status_ok();
