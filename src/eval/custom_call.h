@@ -25,6 +25,8 @@ heddle_status custom_call_check_almost_equal(interpreter *in, const instruction 
                                              value **out);
 heddle_status custom_call_check_close(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status custom_call_check_result(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status custom_call_check_probed(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status custom_call_probe(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status custom_call_shape_assertion(interpreter *in, const instruction *i, value *const *operands, value **out);
 
 // custom_call_parallel.c

@@ -97,8 +97,8 @@ static heddle_status report(const instruction *i, value *const *operands, int64_
   return status;
 }
 
-static heddle_status compare(const instruction *i, value *const *operands, const check *c, agree_fn agree) {
-  TRY(custom_call_wants_arrays(i, 2));
+// Both are arrays.
+static heddle_status compare_values(const instruction *i, value *const *operands, const check *c, agree_fn agree) {
   const shape *s = operands[0]->shape;
   if (!shape_compatible(s, operands[1]->shape)) {
     text found = {0}, wanted = {0};
@@ -121,6 +121,11 @@ static heddle_status compare(const instruction *i, value *const *operands, const
     if (!agrees && differing++ == 0) first = k;
   }
   return differing ? report(i, operands, differing, first) : status_ok();
+}
+
+static heddle_status compare(const instruction *i, value *const *operands, const check *c, agree_fn agree) {
+  TRY(custom_call_wants_arrays(i, 2));
+  return compare_values(i, operands, c, agree);
 }
 
 // A check has no result, or passes a token on.
@@ -162,6 +167,35 @@ heddle_status custom_call_check_result(interpreter *in, const instruction *i, va
   if (i->shape->dtype != DTYPE_PRED) return nothing(in, i, out);
   TRY(value_create(&in->pool, i->shape, i->where, out));
   memset((*out)->data, 1, (size_t)shape_element_count(i->shape));
+  return status_ok();
+}
+
+// The value is what the probe of that name saw when it ran for the `iter`-th time, from 0.
+heddle_status custom_call_check_probed(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  TRY(custom_call_wants_arrays(i, 1));
+  str name = {0};
+  int64_t turn = 0;
+  if (!custom_call_text(i, "probe_id", &name))
+    return status_at(HEDDLE_INVALID, i->where, "backend_config has no probe_id");
+  custom_call_int(i, "iter", &turn);
+  for (int k = 0; k < in->probes.size; k++) {
+    const probe_record *probe = &in->probes.data[k];
+    if (!str_equal(probe->name, name) || turn-- != 0) continue;
+    TRY(compare_values(i, (value *[]){operands[0], probe->seen}, &(check){0}, agree_equal));
+    return nothing(in, i, out);
+  }
+  return status_at(HEDDLE_INVALID, i->where, "the probe " STR_FMT " did not run so often: a mismatch", STR_ARG(name));
+}
+
+// interpreter.probe hands its operand on and remembers it.
+heddle_status custom_call_probe(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  TRY(custom_call_wants_arrays(i, 1));
+  if (!shape_compatible(i->shape, i->operands[0]->shape))
+    return status_at(HEDDLE_INVALID, i->where, "the result's shape is not the operand's");
+  probe_record probe = {.seen = value_retain(operands[0])};
+  custom_call_text(i, "probe_id", &probe.name);
+  vec_push(in->arena, &in->probes, probe);
+  *out = value_retain(operands[0]);
   return status_ok();
 }
 

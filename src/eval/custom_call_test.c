@@ -121,6 +121,29 @@ static void test_shape_assertion(void **state) {
       HEDDLE_INVALID, "a shape assertion fails: n must be even");
 }
 
+static void test_probes(void **state) {
+  (void)state;
+  const char *loop =
+      "HloModule m\n"
+      "next { p = s32[] parameter(0)\n one = s32[] constant(1)\n s = s32[] add(p, one)\n"
+      "  ROOT r = s32[] custom-call(s), custom_call_target=\"interpreter.probe\", "
+      "custom_call_has_side_effect=true, backend_config={probe_id = \"sum\"} }\n"
+      "less { p = s32[] parameter(0)\n two = s32[] constant(2)\n ROOT r = pred[] compare(p, two), direction=LT }\n"
+      "ENTRY e { z = s32[] constant(0)\n w = s32[] while(z), condition=less, body=next\n"
+      "two = s32[] constant(2)\n c = () custom-call(two), custom_call_target=\"check.expect_serialized_eq\", "
+      "control-predecessors={w}, ";
+  text source = {0};
+  text_printf(&source, "%sbackend_config={iter = 1 : i32, probe_id = \"sum\"}\n ROOT r = s32[] constant(1) }", loop);
+  testing_expect(text_cstr(&source), "1");
+  text_free(&source);
+  text_printf(&source, "%sbackend_config={probe_id = \"sum\"}\n ROOT r = s32[] constant(1) }", loop);
+  testing_expect_error(text_cstr(&source), NULL, HEDDLE_INVALID, "found 2, wanted 1");
+  text_free(&source);
+  text_printf(&source, "%sbackend_config={iter = 2, probe_id = \"sum\"}\n ROOT r = s32[] constant(1) }", loop);
+  testing_expect_error(text_cstr(&source), NULL, HEDDLE_INVALID, "did not run so often");
+  text_free(&source);
+}
+
 static void test_identity(void **state) {
   (void)state;
   const char *const targets[] = {"Sharding",   "SPMDFullToShardShape",      "xla.sdy.FuncResultSharding",
@@ -258,6 +281,7 @@ int main(void) {
       cmocka_unit_test(test_check_result),
       cmocka_unit_test(test_effects),
       cmocka_unit_test(test_shape_assertion),
+      cmocka_unit_test(test_probes),
       cmocka_unit_test(test_identity),
       cmocka_unit_test(test_x64),
       cmocka_unit_test(test_top_k),

@@ -332,7 +332,10 @@ void interpreter_start(interpreter *in, const eval_options *options, process *p,
   in->pool.max_bytes = options && options->max_bytes ? options->max_bytes : default_max_bytes();
 }
 
-void interpreter_finish(interpreter *in) { arena_destroy(in->arena); }
+void interpreter_finish(interpreter *in) {
+  for (int k = 0; k < in->probes.size; k++) value_release(in->probes.data[k].seen);
+  arena_destroy(in->arena);
+}
 
 static heddle_status check_arguments(const computation *c, int count, literal *const *arguments) {
   if (count != c->parameters.size)

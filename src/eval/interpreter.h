@@ -10,6 +10,12 @@ enum { INTERPRETER_MAX_DEPTH = 1000 };  // nested calls
 typedef struct process process;                // parallel.h
 typedef struct dynamic_shapes dynamic_shapes;  // dynamic_size.h
 
+// What an interpreter.probe saw.
+typedef struct probe_record {
+  str name;
+  value *seen;
+} probe_record;
+
 typedef struct interpreter {
   arena *arena;  // procedures and scalar programs; lives as long as the evaluation
   value_pool pool;
@@ -25,6 +31,7 @@ typedef struct interpreter {
   uint64_t random_count;     // numbers drawn by rng so far
   uint64_t random_state[2];  // of rng-get-and-update-state: a number of 128 bits, low word first
   dynamic_shapes *shapes;    // shared by all processes of a run
+  VEC(probe_record) probes;  // in the order in which they ran
 } interpreter;
 
 // Ready to run programs as `p`; interpreter_finish gives back what it holds.

@@ -194,20 +194,14 @@ heddle_status lower_custom_call(lowering *l, const ir_operation *op, instruction
   return status_ok();
 }
 
-static const ir_operation *probe_in(const ir_block *b, str id) {
-  for (int k = 0; b && k < b->operations.size; k++) {
-    const ir_operation *op = b->operations.data[k];
-    if (op->op == IR_OP_INTERPRETER_PROBE && str_equal(lowering_word(op, "probe_id"), id)) return op;
-  }
-  return NULL;
-}
-
-// What the probe of that name saw: here probes of the same block are known, which saw one value.
-static heddle_status probed_value(lowering *l, const ir_operation *op, instruction **out) {
-  const ir_operation *probe = probe_in(op->parent, lowering_word(op, "probe_id"));
-  if (!probe || probe->operand_count != 1 || ir_find(op, "iter"))
-    return lowering_refuse(op, "only a probe of the same block that runs once can be compared with");
-  return lowering_value(l, op, probe->operands[0], out);
+// The operation's attributes but for one, as configuration.
+static void set_attributes_as_config(lowering *l, const ir_operation *op, const ir_attribute *but, instruction *i) {
+  ir_attribute *bounds = ir_attribute_new(l->arena, IR_ATTR_DICTIONARY);
+  ir_named_attribute *fields = arena_array(l->arena, ir_named_attribute, op->attribute_count);
+  for (int k = 0; k < op->attribute_count; k++)
+    if (op->attributes[k].value != but) fields[bounds->count++] = op->attributes[k];
+  bounds->fields = fields;
+  if (bounds->count) set_config(i, attribute_text(l, bounds), true);
 }
 
 // check.expect_eq and its kin: the two values, one of which may be an attribute; the bounds as configuration.
@@ -223,21 +217,12 @@ heddle_status lower_check(lowering *l, const ir_operation *op, instruction *cons
     target.size -= strlen("_const");
     count = 2;
   }
-  if (op->op == IR_OP_CHECK_EXPECT_SERIALIZED_EQ) {
-    TRY(probed_value(l, op, &both[1]));
-    target = STR("check.expect_eq");
-    count = 2;
-  }
-  if (count != 2) return lowering_invalid(op, "found %d operands, wanted a value and what is expected", count);
-  instruction *i = build_add(l, HLO_CUSTOM_CALL, shape_tuple(l->arena, 0, NULL), 2, both);
+  const int wanted = op->op == IR_OP_CHECK_EXPECT_SERIALIZED_EQ ? 1 : 2;
+  if (count != wanted) return lowering_invalid(op, "found %d operands, wanted %d", count, wanted);
+  instruction *i = build_add(l, HLO_CUSTOM_CALL, shape_tuple(l->arena, 0, NULL), wanted, both);
   build_set_text(i, HLO_ATTRIBUTE_CUSTOM_CALL_TARGET, str_copy(l->arena, target));
   build_set_bool(i, HLO_ATTRIBUTE_CUSTOM_CALL_HAS_SIDE_EFFECT, true);
-  ir_attribute *bounds = ir_attribute_new(l->arena, IR_ATTR_DICTIONARY);
-  ir_named_attribute *fields = arena_array(l->arena, ir_named_attribute, op->attribute_count);
-  for (int k = 0; k < op->attribute_count; k++)
-    if (op->attributes[k].value != value) fields[bounds->count++] = op->attributes[k];
-  bounds->fields = fields;
-  if (bounds->count) set_config(i, attribute_text(l, bounds), true);
+  set_attributes_as_config(l, op, value, i);
   return status_ok();
 }
 
@@ -270,10 +255,16 @@ heddle_status lower_run_parallel(lowering *l, const ir_operation *op, instructio
   return status_ok();
 }
 
-// interpreter.probe hands its operand on; interpreter.print shows it and gives nothing.
+// interpreter.probe hands its operand on and remembers it for check.expect_serialized_eq; interpreter.print, which only
+// shows its operand, gives nothing and does nothing.
 heddle_status lower_probe(lowering *l, const ir_operation *op, instruction *const *operands, instruction **results) {
-  (void)l;
-  if (op->result_count == 1 && op->operand_count == 1) results[0] = operands[0];
-  else if (op->result_count) return lowering_invalid(op, "found %d results, wanted one", op->result_count);
+  if (!op->result_count) return status_ok();
+  if (op->result_count != 1 || op->operand_count != 1)
+    return lowering_invalid(op, "found %d operands and %d results, wanted one of each", op->operand_count,
+                            op->result_count);
+  results[0] = build_add(l, HLO_CUSTOM_CALL, operands[0]->shape, 1, operands);
+  build_set_text(results[0], HLO_ATTRIBUTE_CUSTOM_CALL_TARGET, STR("interpreter.probe"));
+  build_set_bool(results[0], HLO_ATTRIBUTE_CUSTOM_CALL_HAS_SIDE_EFFECT, true);
+  set_attributes_as_config(l, op, NULL, results[0]);
   return status_ok();
 }
