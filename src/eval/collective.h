@@ -18,4 +18,8 @@ heddle_status collective_group_of(interpreter *in, const instruction *i, arena *
 heddle_status collective_pairs_of(interpreter *in, const instruction *i, arena *scratch, collective_group *out,
                                   int *source);
 
+// Whether the transfer says in its frontend attributes who sends to whom. Then `source` is the process that sends to
+// this one and `target` the one that it sends to, each -1 for nobody.
+bool collective_transfer_of(interpreter *in, const instruction *i, int *source, int *target);
+
 #endif

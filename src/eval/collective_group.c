@@ -136,3 +136,34 @@ heddle_status collective_pairs_of(interpreter *in, const instruction *i, arena *
   }
   return status_ok();
 }
+
+// The next number of a text, or -1 at its end.
+static int64_t next_number(const char **at, const char *end) {
+  while (*at < end && (**at < '0' || **at > '9')) ++*at;
+  if (*at == end) return -1;
+  int64_t number = 0;
+  for (; *at < end && **at >= '0' && **at <= '9'; ++*at)
+    if (number <= EVAL_MAX_PROCESSES) number = number * 10 + (**at - '0');
+  return number;
+}
+
+// `{…, _xla_send_recv_source_target_pairs="{{0,1},{1,2}}", …}`: partitions, or replicas where there is one partition.
+bool collective_transfer_of(interpreter *in, const instruction *i, int *source, int *target) {
+  static const char name[] = "_xla_send_recv_source_target_pairs=";
+  const str *raw = attributes_raw(i->attributes, "frontend_attributes");
+  const char *at = raw ? memmem(raw->data, raw->size, name, sizeof name - 1) : NULL;
+  *source = *target = -1;
+  if (!at) return false;
+  at += sizeof name - 1;
+  const char *end = memmem(at, (size_t)(raw->data + raw->size - at), "}}", 2);
+  const process *p = in->process;
+  const group_mode mode = process_grid_partitions(p->grid) > 1 ? MODE_CROSS_PARTITION : MODE_CROSS_REPLICA;
+  const int64_t self = number_of(mode, p), count = numbers_of(mode, p->grid);
+  while (end) {
+    const int64_t from = next_number(&at, end), to = next_number(&at, end);
+    if (to < 0) break;
+    if (from == self && to < count) *target = process_of(mode, p, (int)to, 0);
+    if (to == self && from < count) *source = process_of(mode, p, (int)from, 0);
+  }
+  return true;
+}

@@ -7,7 +7,7 @@
 
 #include "eval/dynamic_size.h"
 
-enum { STACK_BYTES = 64 << 20 };  // of a thread, touched only as far as calls nest
+enum { STACK_BYTES = 16 << 20 };  // of a thread, touched only as far as calls nest
 
 typedef struct message {
   value *value;  // null once received
@@ -16,6 +16,7 @@ typedef struct message {
 
 typedef struct channel {
   int64_t id;
+  int receiver;
   int64_t sent, reserved;   // places filled and given out
   VEC(message *) messages;  // by place
 } channel;
@@ -277,11 +278,12 @@ void process_leave(interpreter *in, meeting *m) {
   if (++m->left == m->size) meeting_free(m);
 }
 
-static channel *find_channel(process_grid *g, int64_t id) {
+static channel *find_channel(process_grid *g, int64_t id, int receiver) {
   for (int k = 0; k < g->channels.size; k++)
-    if (g->channels.data[k]->id == id) return g->channels.data[k];
+    if (g->channels.data[k]->id == id && g->channels.data[k]->receiver == receiver) return g->channels.data[k];
   channel *c = arena_new(g->arena, channel);
   c->id = id;
+  c->receiver = receiver;
   vec_push(g->arena, &g->channels, c);
   return c;
 }
@@ -291,20 +293,23 @@ static message *message_at(process_grid *g, channel *c, int64_t place) {
   return c->messages.data[place];
 }
 
-void process_send(interpreter *in, int64_t id, value *v) {
+void process_send(interpreter *in, int64_t id, int receiver, value *v) {
   process_grid *g = in->process->grid;
-  channel *c = find_channel(g, id);
+  channel *c = find_channel(g, id, receiver);
   message *m = message_at(g, c, c->sent++);
   m->value = value_retain(v);
   m->is_sent = true;
 }
 
-int64_t process_reserve(interpreter *in, int64_t id) { return find_channel(in->process->grid, id)->reserved++; }
+int64_t process_reserve(interpreter *in, int64_t id, int receiver) {
+  return find_channel(in->process->grid, id, receiver)->reserved++;
+}
 
-heddle_status process_receive(interpreter *in, const instruction *i, int64_t id, int64_t place, value **out) {
+heddle_status process_receive(interpreter *in, const instruction *i, int64_t id, int receiver, int64_t place,
+                              value **out) {
   process_grid *g = in->process->grid;
-  channel *c = find_channel(g, id);
-  if (place >= c->reserved)
+  channel *c = find_channel(g, id, receiver);
+  if (place < 0 || place >= c->reserved)
     return status_at(HEDDLE_INVALID, i->where, "%s " STR_FMT " finishes what never began", hlo_op_text(i->opcode),
                      STR_ARG(i->name));
   message *m = message_at(g, c, place);

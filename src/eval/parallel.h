@@ -52,11 +52,13 @@ heddle_status process_meet(interpreter *in, const instruction *i, const int *mem
                            value *const *operands, meeting **out);
 void process_leave(interpreter *in, meeting *m);
 
-// Puts a value (retained) at the end of a channel's queue.
-void process_send(interpreter *in, int64_t channel, value *v);
-// The place in the channel's queue that the next process_receive with it will read.
-int64_t process_reserve(interpreter *in, int64_t channel);
+// Puts a value (retained) at the end of a channel's queue. A channel has a queue for each receiver that senders name,
+// and one, with receiver -1, for whoever comes first.
+void process_send(interpreter *in, int64_t channel, int receiver, value *v);
+// The place in the queue that a process_receive with it will read.
+int64_t process_reserve(interpreter *in, int64_t channel, int receiver);
 // Waits for that value to be sent; `out` is a new reference.
-heddle_status process_receive(interpreter *in, const instruction *i, int64_t channel, int64_t place, value **out);
+heddle_status process_receive(interpreter *in, const instruction *i, int64_t channel, int receiver, int64_t place,
+                              value **out);
 
 #endif

@@ -150,6 +150,31 @@ static void test_channels(void **state) {
          "{1, 2}");
 }
 
+// One program for all, whose transfers say who sends to whom.
+static void test_paired_transfers(void **state) {
+  (void)state;
+  text program = {0};
+  const char *pairs = "channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs=\"{{0,1},{1,2}}\"}";
+  text_printf(&program,
+              "f { x = s32[2] parameter(0)\n t = token[] after-all()\n"
+              " a = (s32[2], u32[], token[]) recv(t), %s\n b = (s32[2], u32[], token[]) send(x, t), %s\n"
+              " ad = (s32[2], token[]) recv-done(a), channel_id=1, control-predecessors={b}\n"
+              " bd = token[] send-done(b), channel_id=1\n ROOT r = s32[2] get-tuple-element(ad), index=0 }\n",
+              pairs, pairs);
+  const char *entry =
+      "x = s32[2] constant({1,2})\n y = s32[2] constant({3,4})\n"
+      "ROOT r = (s32[2], s32[2], s32[2]) custom-call(x, y, x), custom_call_target=\"interpreter.run_parallel\", "
+      "called_computations={f,f,f}, backend_config=\"%s\"";
+  const char *grids[] = {"replicas=3 partitions=1", "replicas=1 partitions=3"};
+  for (int k = 0; k < 2; k++) {
+    text call = {0};
+    text_printf(&call, entry, grids[k]);
+    expect(text_cstr(&program), text_cstr(&call), "({0, 0}, {1, 2}, {3, 4})");
+    text_free(&call);
+  }
+  text_free(&program);
+}
+
 static void test_missing_partners(void **state) {
   (void)state;
   const char *programs =
@@ -296,11 +321,17 @@ static void test_many_processes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_alone),        cmocka_unit_test(test_modes),
-      cmocka_unit_test(test_exchanges),    cmocka_unit_test(test_ragged_rows),
-      cmocka_unit_test(test_channels),     cmocka_unit_test(test_missing_partners),
-      cmocka_unit_test(test_wrong_shapes), cmocka_unit_test(test_infeeds_of_calls),
-      cmocka_unit_test(test_feeds),        cmocka_unit_test(test_many_processes),
+      cmocka_unit_test(test_alone),
+      cmocka_unit_test(test_modes),
+      cmocka_unit_test(test_exchanges),
+      cmocka_unit_test(test_ragged_rows),
+      cmocka_unit_test(test_channels),
+      cmocka_unit_test(test_missing_partners),
+      cmocka_unit_test(test_paired_transfers),
+      cmocka_unit_test(test_wrong_shapes),
+      cmocka_unit_test(test_infeeds_of_calls),
+      cmocka_unit_test(test_feeds),
+      cmocka_unit_test(test_many_processes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

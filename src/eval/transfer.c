@@ -1,7 +1,8 @@
 // What leaves and enters a program while it runs: infeed and outfeed by the streams of eval_feeds, send and recv by the
 // channels of the grid. A recv takes its place in the channel's queue at once, but waits only in its done, so that a
-// program may send to itself.
-#include "eval/parallel.h"
+// program may send to itself. Where the transfers of one program say who sends to whom, who is named by nobody receives
+// zeros.
+#include "eval/collective.h"
 
 // A tuple of as many elements as the shape, which are released.
 static heddle_status create_owned(interpreter *in, const instruction *i, const shape *s, heddle_status status,
@@ -74,7 +75,9 @@ static bool is_transfer(const shape *s) {
 heddle_status eval_send(interpreter *in, const instruction *i, value *const *operands, value **out) {
   if (!is_transfer(i->shape) || !value_fits(operands[0], i->shape->elements[0]))
     return interpreter_refuse(i, "a result other than (operand, u32[], token)");
-  process_send(in, i->attributes->channel_id, operands[0]);
+  int source, target;
+  const bool is_paired = collective_transfer_of(in, i, &source, &target);
+  if (!is_paired || target >= 0) process_send(in, i->attributes->channel_id, target, operands[0]);
   value *elements[3] = {value_retain(operands[0])};
   heddle_status status = value_create_zeros(&in->pool, i->shape->elements[1], i->where, &elements[1]);
   if (status_is_ok(status)) status = value_create_empty(&in->pool, i->shape->elements[2], &elements[2]);
@@ -95,7 +98,11 @@ heddle_status eval_recv(interpreter *in, const instruction *i, value *const *ope
   for (int k = 0; k < 3 && status_is_ok(status); k++)
     status = value_create_zeros(&in->pool, i->shape->elements[k], i->where, &elements[k]);
   if (status_is_ok(status)) {
-    const uint32_t place = (uint32_t)process_reserve(in, i->attributes->channel_id);
+    int source, target;
+    const bool is_paired = collective_transfer_of(in, i, &source, &target);
+    const int receiver = is_paired ? in->process->id : -1;
+    uint32_t place = UINT32_MAX;
+    if (!is_paired || source >= 0) place = (uint32_t)process_reserve(in, i->attributes->channel_id, receiver);
     memcpy(elements[1]->data, &place, sizeof place);
   }
   return create_owned(in, i, i->shape, status, elements, out);
@@ -110,14 +117,23 @@ static heddle_status check_received(const instruction *i, const value *received)
   return status;
 }
 
+// Waits, unless the start has found that nobody sends.
+static heddle_status receive(interpreter *in, const instruction *i, const value *started, value **out) {
+  const instruction *start = i->operands[0];
+  if (start->opcode != HLO_RECV) start = i;
+  int source, target;
+  const bool is_paired = collective_transfer_of(in, start, &source, &target);
+  if (is_paired && source < 0) return value_create_zeros(&in->pool, i->shape->elements[0], i->where, out);
+  return process_receive(in, i, start->attributes->channel_id, is_paired ? in->process->id : -1,
+                         value_get_int(started->elements[1], 0), out);
+}
+
 // (value, token)
 heddle_status eval_recv_done(interpreter *in, const instruction *i, value *const *operands, value **out) {
   if (!shape_is_tuple(i->shape) || i->shape->tuple_size != 2 || !is_transfer(i->operands[0]->shape))
     return interpreter_refuse(i, "a result other than (value, token)");
-  const instruction *start = i->operands[0];
-  const int64_t id = start->opcode == HLO_RECV ? start->attributes->channel_id : i->attributes->channel_id;
   value *elements[2] = {0};
-  TRY(process_receive(in, i, id, value_get_int(operands[0]->elements[1], 0), &elements[0]));
+  TRY(receive(in, i, operands[0], &elements[0]));
   heddle_status status = check_received(i, elements[0]);
   if (status_is_ok(status)) status = value_create_zeros(&in->pool, i->shape->elements[1], i->where, &elements[1]);
   return create_owned(in, i, i->shape, status, elements, out);
