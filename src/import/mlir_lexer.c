@@ -182,7 +182,7 @@ bool mlir_magnitude(mlir_parser *p, uint64_t *out) {
 }
 
 bool mlir_integer(mlir_parser *p, int64_t *out) {
-  uint64_t magnitude;
+  uint64_t magnitude = 0;
   size_t offset = p->tok_offset;
   bool is_negative = mlir_take(p, "-");
   if (!mlir_magnitude(p, &magnitude)) return false;
@@ -281,28 +281,41 @@ static char counterpart(char c) {
   }
 }
 
-bool mlir_balanced(mlir_parser *p, str *out) {
+// The brackets that are open.
+typedef struct bracket_stack {
+  int depth;
   char closing[IR_MAX_DEPTH];
-  int depth = 0;
+} bracket_stack;
+
+// One character that is in no string. `->` closes nothing.
+static bool follow_bracket(mlir_parser *p, bracket_stack *s, size_t i) {
+  char c = at(p, i), closing = counterpart(c);
+  if (closing) {
+    if (s->depth == IR_MAX_DEPTH) return mlir_error(p, i, "found brackets nested deeper than %d levels", IR_MAX_DEPTH);
+    s->closing[s->depth++] = closing;
+    return true;
+  }
+  if (c == '\0' || !strchr(")]}>", c) || (c == '>' && at(p, i - 1) == '-')) return true;
+  s->depth--;
+  return c == s->closing[s->depth] || mlir_error(p, i, "found '%c', wanted '%c'", c, s->closing[s->depth]);
+}
+
+bool mlir_balanced(mlir_parser *p, str *out) {
+  bracket_stack s = {0};
   size_t start = p->tok_offset, i = start;
+  *out = (str){0};
   if (p->tok.size != 1 || !counterpart(p->tok.data[0])) return mlir_found(p, "an opening bracket");
   do {
-    char c = at(p, i);
     if (i >= p->limit) return mlir_error(p, start, "found a bracket that is not closed");
-    if (c == '"') {
+    if (at(p, i) == '"') {
       size_t end = string_end(p, i);
       if (!end) return mlir_error(p, i, "found a string without its closing quote");
       i = end;
-      continue;
+    } else {
+      if (!follow_bracket(p, &s, i)) return false;
+      i++;
     }
-    if (counterpart(c)) {
-      if (depth == IR_MAX_DEPTH) return mlir_error(p, i, "found brackets nested deeper than %d levels", IR_MAX_DEPTH);
-      closing[depth++] = counterpart(c);
-    } else if (c != '\0' && strchr(")]}>", c) && !(c == '>' && i > start && at(p, i - 1) == '-')) {
-      if (c != closing[--depth]) return mlir_error(p, i, "found '%c', wanted '%c'", c, closing[depth]);
-    }
-    i++;
-  } while (depth > 0);
+  } while (s.depth > 0);
   *out = (str){p->source.data + start, i - start};
   mlir_move(p, i);
   p->last_end = i;

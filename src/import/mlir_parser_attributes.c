@@ -80,7 +80,7 @@ static bool attribute_name(mlir_parser *p, str *out) {
 }
 
 static bool dictionary_entry(mlir_parser *p, name_set *set, ir_attribute_list *list) {
-  ir_named_attribute entry;
+  ir_named_attribute entry = {.name = STR("")};
   size_t offset = p->tok_offset;
   if (!attribute_name(p, &entry.name)) return false;
   if (is_taken(p, set, list, entry.name))

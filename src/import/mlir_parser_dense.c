@@ -28,7 +28,7 @@ static void store(const element_writer *w, int64_t i, uint64_t bits) {
 
 static bool part(mlir_parser *p, const element_writer *w, int64_t i) {
   mlir_number_text n;
-  uint64_t bits;
+  uint64_t bits = 0;
   if (p->kind == MLIR_STRING) return mlir_found(p, "a number: tensors of strings are not supported");
   if (!mlir_take_number(p, &n) || !mlir_number_bits(p, &n, w->part, &bits)) return false;
   store(w, i, bits);

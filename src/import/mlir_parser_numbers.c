@@ -41,7 +41,7 @@ static bool magnitude_of(mlir_parser *p, const mlir_number_text *n, dtype t, uin
 // Integers without sign take values from the least signed to the greatest unsigned one.
 static bool integer_bits(mlir_parser *p, const mlir_number_text *n, dtype t, uint64_t *out) {
   int bits = dtypes[t].bits;
-  uint64_t magnitude, top = (uint64_t)1 << (bits - 1);
+  uint64_t magnitude = 0, top = (uint64_t)1 << (bits - 1);
   if (n->kind != MLIR_INTEGER) return refuse(p, n, t, "an integer");
   if (!magnitude_of(p, n, t, &magnitude)) return false;
   uint64_t least = dtype_is_signed(t) ? top : 0, greatest = UINT64_MAX >> (64 - bits);
@@ -53,7 +53,7 @@ static bool integer_bits(mlir_parser *p, const mlir_number_text *n, dtype t, uin
 }
 
 static bool pred_bits(mlir_parser *p, const mlir_number_text *n, uint64_t *out) {
-  uint64_t magnitude;
+  uint64_t magnitude = 0;
   *out = n->kind == MLIR_WORD && str_is(n->text, "true");
   if (n->kind == MLIR_WORD) return true;
   if (n->kind == MLIR_FLOAT) return refuse(p, n, DTYPE_PRED, "true or false");
@@ -87,7 +87,7 @@ static uint64_t encode(dtype t, double value) {
 
 // A hexadecimal number gives the bits of a float.
 static bool float_bits(mlir_parser *p, const mlir_number_text *n, dtype t, uint64_t *out) {
-  double value;
+  double value = 0;
   int bits = dtypes[t].bits;
   if (n->kind == MLIR_FLOAT) {
     if (!decimal(p, n, t, &value)) return false;
@@ -124,7 +124,7 @@ static double decode(dtype t, uint64_t bits) {
 }
 
 static bool typed_number(mlir_parser *p, const mlir_number_text *n, const ir_type *type, const ir_attribute **out) {
-  uint64_t bits;
+  uint64_t bits = 0;
   // Integers of other widths (i3, i128) are rare: they are kept as far as 64 bits go.
   bool is_other = type->kind == IR_TYPE_OPAQUE && n->kind == MLIR_INTEGER && type->text.data[0] != '!';
   dtype t = is_other ? DTYPE_S64 : ir_type_dtype(type);

@@ -164,7 +164,7 @@ typedef VEC(const ir_type *) type_list;
 // `a, b)` or `a, b>` behind the opening bracket; may be empty.
 static bool types_until(mlir_parser *p, const char *close, type_list *list) {
   while (!mlir_take(p, close)) {
-    const ir_type *t;
+    const ir_type *t = NULL;
     if (list->size && !mlir_expect(p, ",")) return false;
     if (!mlir_type(p, &t)) return false;
     vec_push(p->arena, list, t);
@@ -184,7 +184,7 @@ static bool list_type(mlir_parser *p, ir_type_kind kind, const ir_type **out) {
 }
 
 static bool function_results(mlir_parser *p, type_list *list) {
-  const ir_type *t;
+  const ir_type *t = NULL;
   if (mlir_take(p, "(")) return types_until(p, ")", list);
   if (!mlir_type(p, &t)) return false;
   vec_push(p->arena, list, t);
@@ -210,9 +210,9 @@ static bool complex_type(mlir_parser *p, const ir_type **out) {
   mlir_advance(p);
   if (!mlir_expect(p, "<")) return false;
   size_t offset = p->tok_offset;
-  const ir_type *part;
+  const ir_type *part = NULL;
   if (!mlir_type(p, &part)) return false;
-  dtype t = part->kind == IR_TYPE_SCALAR ? part->dtype : DTYPE_INVALID;
+  dtype t = part && part->kind == IR_TYPE_SCALAR ? part->dtype : DTYPE_INVALID;
   if (t != DTYPE_F32 && t != DTYPE_F64)
     return mlir_error(p, offset, "found another part of a complex type, wanted f32 or f64");
   *out = ir_scalar_type(p->arena, t == DTYPE_F32 ? DTYPE_C64 : DTYPE_C128);

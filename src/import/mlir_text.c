@@ -69,7 +69,7 @@ static bool parse_piece(mlir_parser *p, ir_module **out) {
 
 // Pieces without anything but comments give no module.
 static heddle_status read_piece(mlir_parser p, size_t start, size_t end, int64_t *expansion, module_list *list) {
-  ir_module *m;
+  ir_module *m = NULL;
   p.scratch = arena_create();
   p.limit = end;
   p.expansion_left = *expansion;
