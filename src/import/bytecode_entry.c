@@ -9,6 +9,7 @@ enum { HEAVIEST = 1 << 18 };
 
 bytecode_dialect bytecode_dialect_at(const bytecode *b, int index) {
   if (str_is(b->dialects[index], "builtin")) return BYTECODE_BUILTIN;
+  if (str_is(b->dialects[index], "chlo")) return BYTECODE_CHLO;
   return str_is(b->dialects[index], "vhlo") ? BYTECODE_VHLO : BYTECODE_OTHER;
 }
 
@@ -36,11 +37,13 @@ static bool read_encoded(bytecode_cursor *c, bytecode_entry *entry, bool is_type
   switch (bytecode_dialect_at(c->b, entry->dialect)) {
     case BYTECODE_BUILTIN: return is_type ? bytecode_builtin_type(c, entry) : bytecode_builtin_attribute(c, entry);
     case BYTECODE_VHLO: return is_type ? vhlo_type(c, entry) : vhlo_attribute(c, entry);
-    default:
-      return bytecode_refuse(c->b, entry->offset,
-                             "found %s in the encoding of dialect " STR_FMT ", wanted builtin or vhlo",
-                             is_type ? "a type" : "an attribute", STR_ARG(c->b->dialects[entry->dialect]));
+    case BYTECODE_CHLO:
+      if (!is_type) return bytecode_chlo_attribute(c, entry);
+      break;
+    default: break;
   }
+  return bytecode_refuse(c->b, entry->offset, "found %s in the encoding of dialect " STR_FMT ", which is not known",
+                         is_type ? "a type" : "an attribute", STR_ARG(c->b->dialects[entry->dialect]));
 }
 
 static bool read_entry(bytecode *b, bytecode_entry *entry, bool is_type) {
@@ -147,13 +150,25 @@ bool bytecode_unique(bytecode *b, size_t offset, int count, const ir_named_attri
   return true;
 }
 
+static bool is_foreign(const bytecode *b, int index) {
+  const bytecode_entry *entry = &b->attributes[index];
+  return entry->is_encoded && bytecode_dialect_at(b, entry->dialect) == BYTECODE_OTHER;
+}
+
 bool bytecode_dictionary(bytecode_cursor *c, const ir_attribute **out) {
   ir_attribute *x = ir_attribute_new(c->b->arena, IR_ATTR_DICTIONARY);
   size_t start = c->at;
-  if (!bytecode_count(c, &x->count)) return false;
-  ir_named_attribute *fields = arena_array(c->b->arena, ir_named_attribute, x->count);
-  for (int i = 0; i < x->count; i++)
-    if (!bytecode_string_attribute(c, &fields[i].name) || !bytecode_attribute(c, &fields[i].value)) return false;
+  int count, value;
+  if (!bytecode_count(c, &count)) return false;
+  ir_named_attribute *fields = arena_array(c->b->arena, ir_named_attribute, count);
+  for (int i = 0; i < count; i++) {
+    ir_named_attribute *f = &fields[x->count];
+    if (!bytecode_string_attribute(c, &f->name) || !bytecode_index(c, c->b->attribute_count, "attribute", &value))
+      return false;
+    if (is_foreign(c->b, value)) continue;
+    if (!bytecode_attribute_at(c->b, value, start, &f->value)) return false;
+    x->count++;
+  }
   x->fields = fields;
   *out = x;
   return bytecode_unique(c->b, start, x->count, fields);

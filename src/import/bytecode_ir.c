@@ -182,6 +182,15 @@ static bool read_vhlo_properties(bytecode_cursor *c, draft *d) {
   return true;
 }
 
+static bool read_chlo_properties(bytecode_cursor *c, draft *d) {
+  ir_named_attribute fields[BYTECODE_MOST_CHLO_PROPERTIES];
+  int count;
+  if (!bytecode_chlo_properties(c, d->offset, d->name->op, &count, fields)) return false;
+  for (int i = 0; i < count; i++) give(c->b, d, fields[i].name, fields[i].value);
+  return true;
+}
+
+// Those of an operation that is not known (sdy.mesh) cannot be read; it is refused by name where it counts.
 static bool read_properties(bytecode_cursor *c, draft *d) {
   int index;
   size_t start = c->at;
@@ -191,14 +200,11 @@ static bool read_properties(bytecode_cursor *c, draft *d) {
   str content = c->b->properties[index];
   size_t at = (size_t)(content.data - c->b->bytes.data);
   bytecode_cursor inner = {c->b, at, at + content.size};
-  if (d->name->vhlo) {
-    if (!read_vhlo_properties(&inner, d)) return false;
-  } else if (d->name->op == IR_OP_MODULE) {
-    if (!read_module_properties(&inner, d)) return false;
-  } else {
-    return bytecode_refuse(c->b, d->offset, "found properties of operation " STR_FMT " in an encoding of its own",
-                           STR_ARG(d->name->full_name));
-  }
+  if (d->name->op == IR_OP_UNKNOWN) return true;
+  if (!(d->name->vhlo                 ? read_vhlo_properties(&inner, d)
+        : d->name->op == IR_OP_MODULE ? read_module_properties(&inner, d)
+                                      : read_chlo_properties(&inner, d)))
+    return false;
   if (inner.at != inner.end)
     return bytecode_fail(c->b, inner.at, "found %zu more bytes, wanted the end of the properties of " STR_FMT,
                          bytecode_left(&inner), STR_ARG(d->name->full_name));

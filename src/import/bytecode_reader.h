@@ -41,7 +41,8 @@ typedef struct bytecode_operation_name {
   const struct vhlo_operation *vhlo;  // null if it is no VHLO operation
 } bytecode_operation_name;
 
-typedef enum bytecode_dialect { BYTECODE_OTHER, BYTECODE_BUILTIN, BYTECODE_VHLO } bytecode_dialect;
+typedef enum bytecode_dialect { BYTECODE_OTHER, BYTECODE_BUILTIN, BYTECODE_VHLO, BYTECODE_CHLO } bytecode_dialect;
+enum { BYTECODE_MOST_CHLO_PROPERTIES = 4 };
 
 typedef struct bytecode {
   arena *arena;
@@ -123,6 +124,10 @@ bool bytecode_builtin_attribute(bytecode_cursor *c, bytecode_entry *entry);
 bool bytecode_builtin_type(bytecode_cursor *c, bytecode_entry *entry);
 bool vhlo_attribute(bytecode_cursor *c, bytecode_entry *entry);
 bool vhlo_type(bytecode_cursor *c, bytecode_entry *entry);
+
+bool bytecode_chlo_attribute(bytecode_cursor *c, bytecode_entry *entry);
+bool bytecode_chlo_properties(bytecode_cursor *c, size_t offset, ir_op op, int *count,
+                              ir_named_attribute fields[BYTECODE_MOST_CHLO_PROPERTIES]);
 
 // bytecode_ir.c: the IR section.
 bool bytecode_ir(bytecode_cursor *c, ir_module **out);

@@ -27,6 +27,7 @@ static const char *const samples[][2] = {
     {INPUTS "vhlo_every_version.0.15.mlirbc", INPUTS "vhlo_every_version.mlir"},
     {INPUTS "vhlo_every_version.1.0.mlirbc", INPUTS "vhlo_every_version.mlir"},
     {INPUTS "vhlo_every_version.1.17.mlirbc", INPUTS "vhlo_every_version.mlir"},
+    {INPUTS "vhlo_mixed.1.17.mlirbc", INPUTS "vhlo_mixed.mlir"},
     {INPUTS "vhlo_newest.1.17.mlirbc", INPUTS "vhlo_newest.mlir"},
 };
 enum { SAMPLE_COUNT = sizeof samples / sizeof *samples };
