@@ -117,9 +117,10 @@ instruction *smith_concatenate(smith *s) {
   return smith_fits(s, x->shape->rank, dims) ? builder_concatenate(&s->b, count, parts, dim) : NULL;
 }
 
-// An index type the options allow; s32 where they allow none.
+// An index type the options allow; s32 where they allow none. Signed: what an index beyond 2^63 means is not agreed
+// upon.
 static dtype index_type(smith *s) {
-  dtype t = smith_dtype(s, CLASS_INTEGER);
+  dtype t = smith_dtype(s, CLASS_SIGNED);
   return t == DTYPE_INVALID || dtypes[t].bits < 8 ? DTYPE_S32 : t;
 }
 
@@ -256,7 +257,7 @@ instruction *smith_scatter(smith *s) {
   dtype t = x->shape->dtype;
   instruction *indices = smith_fresh(s, index_type(s), p.index_rank, p.index_dims);
   instruction *updates = smith_fresh(s, t, p.rank, p.dims);
-  computation *body = smith_reducer(s, t);
+  computation *body = smith_reducer(s, t, NULL);
   instruction *i = builder_add(&s->b, HLO_SCATTER, shape_array(s->arena, t, x->shape->rank, x->shape->dims), 3,
                                (instruction *[]){x, indices, updates});
   hlo_attributes *to = i->attributes;

@@ -124,10 +124,17 @@ computation *smith_scalar_computation(smith *s, dtype t, int count) {
   return c;
 }
 
-computation *smith_reducer(smith *s, dtype t) {
+// Sums and products start from their identity, as an initial value may go in more than once; extremes from anything.
+static double identity_of(smith *s, hlo_opcode op) {
+  if (op == HLO_ADD) return 0;
+  return op == HLO_MULTIPLY ? 1 : (double)smith_below(s, 2);
+}
+
+computation *smith_reducer(smith *s, dtype t, instruction **init) {
   static const hlo_opcode choices[] = {HLO_ADD, HLO_MAXIMUM, HLO_MINIMUM, HLO_MULTIPLY};
   hlo_opcode op = choices[smith_below(s, 4)];
   if (t == DTYPE_PRED) op = smith_chance(s, 50) ? HLO_AND : HLO_OR;
   else if (dtype_is_complex(t)) op = smith_chance(s, 50) ? HLO_ADD : HLO_MULTIPLY;
+  if (init) *init = builder_scalar(&s->b, t, identity_of(s, op));
   return builder_binary_computation(&s->b, op, t);
 }

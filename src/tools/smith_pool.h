@@ -36,8 +36,9 @@ instruction *smith_like(smith *s, dtype t, const instruction *like);  // same di
 instruction *smith_constant(smith *s, dtype t, int rank, const int64_t *dims);
 // A scalar computation of `count` parameters of type t: a few elementwise operations.
 computation *smith_scalar_computation(smith *s, dtype t, int count);
-// x op y of scalars for a reduction, with an identity or not: add, multiply, maximum, minimum, and, or.
-computation *smith_reducer(smith *s, dtype t);
+// x op y of scalars for a reduction (add, multiply, maximum, minimum, and, or), and a value to start it from (may be
+// null).
+computation *smith_reducer(smith *s, dtype t, instruction **init);
 bool smith_fits(const smith *s, int rank, const int64_t *dims);  // within the options' rank and elements
 
 // --- kinds

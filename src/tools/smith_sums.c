@@ -21,8 +21,8 @@ instruction *smith_reduce(smith *s) {
   int64_t dims[SMITH_MAX_RANK];
   if (!x) return NULL;
   int count = random_dims(s, x->shape->rank, dims);
-  instruction *init = smith_scalar(s, x->shape->dtype);
-  computation *body = smith_reducer(s, x->shape->dtype);
+  instruction *init;
+  computation *body = smith_reducer(s, x->shape->dtype, &init);
   return builder_reduce(&s->b, x, init, count, dims, body);
 }
 
@@ -43,8 +43,9 @@ static computation *larger_of_pairs(smith *s, dtype t) {
   return c;
 }
 
+// Of integers: where NaN stands, the order of the comparisons would decide.
 instruction *smith_reduce_pair(smith *s) {
-  instruction *x = smith_any_ranked(s, CLASS_REAL, 1);
+  instruction *x = smith_any_ranked(s, CLASS_INTEGER, 1);
   if (!x) return NULL;
   dtype t = x->shape->dtype;
   int64_t d = smith_below(s, x->shape->rank);
@@ -83,8 +84,8 @@ static instruction *if_fits(smith *s, instruction *i) {
 instruction *smith_reduce_window(smith *s) {
   instruction *x = smith_any_ranked(s, CLASS_REAL | CLASS_PRED, 1);
   if (!x || shape_element_count(x->shape) == 0) return NULL;
-  instruction *init = smith_scalar(s, x->shape->dtype);
-  computation *body = smith_reducer(s, x->shape->dtype);
+  instruction *init;
+  computation *body = smith_reducer(s, x->shape->dtype, &init);
   instruction *i = builder_add(&s->b, HLO_REDUCE_WINDOW, x->shape, 2, (instruction *[]){x, init});
   i->attributes->window = random_window(s, x->shape);
   attributes_mark(i->attributes, HLO_ATTRIBUTE_WINDOW);
