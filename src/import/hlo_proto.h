@@ -17,4 +17,10 @@ bool hlo_proto_is_text(str bytes);  // looks like one of them as text
 heddle_status hlo_proto_write(text *out, const module *m);
 heddle_status hlo_proto_write_text(text *out, const module *m);
 
+// Arguments without a program: RunHloModuleLiterals, of which the iteration counted around is taken, or one iteration
+// alone; binary or text.
+bool hlo_proto_is_inputs(str bytes);
+heddle_status hlo_proto_read_inputs(arena *a, const char *file, str bytes, int iteration, int *argument_count,
+                                    literal ***arguments);
+
 #endif

@@ -1,8 +1,10 @@
-// Lines, not one grammar over the whole file: a line is a value, and messages can say which.
+// Lines, not one grammar over the whole file: a line is a value, and messages can say which. Protocol buffers are known
+// by their looks.
 #include "tools/literals_file.h"
 
 #include "base/file.h"
 #include "hlo/text.h"
+#include "import/hlo_proto.h"
 
 typedef struct literal_line {
   int number;
@@ -65,15 +67,49 @@ static heddle_status read_leaf(void *context, arena *a, int number, const shape 
   return status_context(parse_line(a, line, s, out), "while reading %s, line %d", f->path, line->number);
 }
 
-heddle_status literals_file_read(arena *a, const char *path, const module *m, literal ***out) {
-  str contents;
-  TRY(file_read(a, path, &contents));
+static heddle_status read_lines(arena *a, const char *path, str contents, const module *m, literal ***out) {
   literals_file f = {.path = path};
   split_lines(a, &f, contents);
   int count;
   TRY(make_arguments(a, m, read_leaf, &f, &count, out));
   if (count == f.lines.size) return status_ok();
   return status_error(HEDDLE_INVALID, "%s: found %d arguments, wanted %d", path, f.lines.size, count);
+}
+
+typedef struct given_leaves {
+  const char *path;
+  literal_list leaves;
+} given_leaves;
+
+static heddle_status give_leaf(void *context, arena *a, int number, const shape *s, literal **out) {
+  const given_leaves *g = context;
+  if (number >= g->leaves.size)
+    return status_error(HEDDLE_INVALID, "%s: found %d arguments, wanted one more: %s", g->path, g->leaves.size,
+                        shape_text(a, s));
+  *out = g->leaves.data[number];
+  if ((*out)->shape->dtype == s->dtype && shape_same_dims((*out)->shape, s)) return status_ok();
+  return status_error(HEDDLE_INVALID, "%s: argument %d is %s, wanted %s", g->path, number, shape_text(a, (*out)->shape),
+                      shape_text(a, s));
+}
+
+heddle_status literals_as_arguments(arena *a, const char *path, const module *m, int count, literal *const *values,
+                                    literal ***out) {
+  given_leaves g = {.path = path};
+  int wanted;
+  for (int i = 0; i < count; i++) literal_leaves(a, values[i], &g.leaves);
+  TRY(make_arguments(a, m, give_leaf, &g, &wanted, out));
+  if (wanted == g.leaves.size) return status_ok();
+  return status_error(HEDDLE_INVALID, "%s: found %d arguments, wanted %d", path, g.leaves.size, wanted);
+}
+
+heddle_status literals_file_read(arena *a, const char *path, const module *m, int iteration, literal ***out) {
+  str contents;
+  TRY(file_read(a, path, &contents));
+  if (!hlo_proto_is_inputs(contents)) return read_lines(a, path, contents, m, out);
+  int count;
+  literal **values;
+  TRY(hlo_proto_read_inputs(a, path, contents, iteration, &count, &values));
+  return literals_as_arguments(a, path, m, count, values, out);
 }
 
 void literals_file_print(arena *a, text *out, const char *role, literal *value) {

@@ -1,15 +1,20 @@
-// Literals in a text file, one a line: `argument f32[2] {1, 2}`.
+// Literals in a file: one a line, `argument f32[2] {1, 2}`, or the protocol buffers XLA's tool writes.
 //
-// The first word says what the value is (`argument`, `result`, `reference`) and may be missing: then it is an argument.
-// Blank lines and lines that start with `#` or `//` do not count. So a file that a run wrote is one that a run reads.
+// In a line the first word says what the value is (`argument`, `result`, `reference`) and may be missing: then it is an
+// argument. Blank lines and lines that start with `#` or `//` do not count. So a file that a run wrote is one that a
+// run reads.
 #ifndef HEDDLE_TOOLS_LITERALS_FILE_H_
 #define HEDDLE_TOOLS_LITERALS_FILE_H_
 
 #include "tools/execute.h"
 
 // Arguments for all of m's parameters; a tuple's arrays are lines of their own. The file's shapes must be the
-// parameters'.
-heddle_status literals_file_read(arena *a, const char *path, const module *m, literal ***out);
+// parameters'. `iteration` chooses among the runs that a protocol buffer may hold, counted around.
+heddle_status literals_file_read(arena *a, const char *path, const module *m, int iteration, literal ***out);
+
+// Values that came from `path` as arguments for m's parameters: array by array, whatever tuples there are.
+heddle_status literals_as_arguments(arena *a, const char *path, const module *m, int count, literal *const *values,
+                                    literal ***out);
 
 // Adds one line per array of the value.
 void literals_file_print(arena *a, text *out, const char *role, literal *value);

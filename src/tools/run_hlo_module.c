@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "hlo/text.h"
+#include "import/hlo_proto.h"
 #include "import/import.h"
 #include "opt/pass.h"
 #include "tools/bandwidth.h"
@@ -25,6 +26,9 @@ typedef struct runner {
   platform on, reference_on;
   compile_log log;
   text literals;  // what --output_literals_file gets
+  const char *path;
+  int given_count;  // arguments that came with the program, or -1
+  literal **given;
 } runner;
 
 // --- reports
@@ -104,8 +108,10 @@ static heddle_status run_interpreter(arena *a, const module *m, literal **argume
   return status_ok();
 }
 
+// A file of arguments goes before those of a snapshot, and these before made ones.
 static heddle_status choose_arguments(arena *a, const module *m, const runner *r, unsigned seed, literal ***out) {
-  if (r->input_literals) return literals_file_read(a, r->input_literals, m, out);
+  if (r->input_literals) return literals_file_read(a, r->input_literals, m, (int)(seed - SEED), out);
+  if (r->given_count > 0 && !r->isolate) return literals_as_arguments(a, r->path, m, r->given_count, r->given, out);
   return r->random_inputs ? random_arguments(a, m, seed, r->large_floats, out) : zero_arguments(a, m, out);
 }
 
@@ -234,12 +240,6 @@ static heddle_status run_isolated(const module *m, runner *r) {
 // --- command line
 
 static heddle_status check_flags(runner *r) {
-  static const char *const later[] = {"mhlo", "pb", "pbtxt", "stablehlo"};
-  for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-    if (strcmp(r->input_format, later[i]) == 0)
-      return status_error(HEDDLE_UNIMPLEMENTED, "input format %s is not built yet; there is hlo", later[i]);
-  if (strcmp(r->input_format, "hlo") != 0)
-    return status_error(HEDDLE_INVALID, "found --input_format=%s, wanted hlo", r->input_format);
   if (r->iterations < 1) return status_error(HEDDLE_INVALID, "found --iterations=%d, wanted at least 1", r->iterations);
   if (r->isolate && r->input_literals)
     return status_error(HEDDLE_INVALID,
@@ -249,13 +249,55 @@ static heddle_status check_flags(runner *r) {
   return r->reference[0] ? platform_from_name(r->reference, &r->reference_on) : status_ok();
 }
 
+// What --input_format may be, and the formats it stands for.
+static const struct {
+  const char *name;
+  unsigned formats;  // bits of import_format; none: by the looks of the file
+} input_formats[] = {
+    {"auto", 0},
+    {"hlo", 1u << IMPORT_HLO_TEXT},
+    {"pb", 1u << IMPORT_HLO_PROTO},
+    {"pbtxt", 1u << IMPORT_HLO_PBTXT},
+    {"stablehlo", 1u << IMPORT_MLIR_TEXT | 1u << IMPORT_MLIR_BYTECODE},
+    {"mlir", 1u << IMPORT_MLIR_TEXT | 1u << IMPORT_MLIR_BYTECODE},
+    {"mhlo", 1u << IMPORT_MLIR_TEXT},
+};
+
+// A file of another format than the one asked for is an error of the latter.
+static heddle_status read_as(arena *a, const char *path, str bytes, import_format format, runner *r, module **out) {
+  literal *result;
+  switch (format) {
+    case IMPORT_HLO_TEXT: return hlo_parse(a, path, bytes, out);
+    case IMPORT_HLO_PROTO: return hlo_proto_read(a, path, bytes, out, &r->given_count, &r->given, &result);
+    case IMPORT_HLO_PBTXT: return hlo_proto_read_text(a, path, bytes, out, &r->given_count, &r->given, &result);
+    default: return import_module(a, path, bytes, NULL, out);
+  }
+}
+
+static heddle_status read_program(arena *a, const char *path, runner *r, module **out) {
+  str bytes;
+  TRY(file_read(a, path, &bytes));
+  import_format found = import_sniff(bytes);
+  for (size_t i = 0; i < sizeof input_formats / sizeof *input_formats; i++) {
+    if (strcmp(r->input_format, input_formats[i].name) != 0) continue;
+    unsigned wanted = input_formats[i].formats;
+    if (!wanted || (wanted >> found & 1)) return read_as(a, path, bytes, found, r, out);
+    if (wanted & 1u << IMPORT_MLIR_TEXT)
+      return status_error(HEDDLE_INVALID, "%s: found %s, wanted StableHLO", path, import_format_name(found));
+    return read_as(a, path, bytes, (import_format)__builtin_ctz(wanted), r, out);
+  }
+  return status_error(HEDDLE_INVALID, "found --input_format=%s, wanted auto, hlo, pb, pbtxt, stablehlo, mlir or mhlo",
+                      r->input_format);
+}
+
 static heddle_status run_file(arena *a, const char *path, void *argument) {
   runner *r = argument;
   log_set_level(r->v);
   TRY(check_flags(r));
   module *m;
   double start = log_seconds();
-  TRY(import_file(a, path, NULL, &m));
+  r->path = path;
+  TRY(read_program(a, path, r, &m));
   if (r->time) printf("  %-10s %9.3f ms\n", "parse", (log_seconds() - start) * 1e3);
   heddle_status s = r->isolate ? run_isolated(m, r) : run_module(a, m, r, r->dump_folder);
   if (r->output_literals && status_is_ok(s)) s = file_write(r->output_literals, text_view(&r->literals));
@@ -266,7 +308,7 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
 int main(int argc, char **argv) {
   runner r = {.platform = "CPU",
               .reference = "Interpreter",
-              .input_format = "hlo",
+              .input_format = "auto",
               .random_inputs = true,
               .abs_error = -1,
               .rel_error = -1,
@@ -275,12 +317,13 @@ int main(int argc, char **argv) {
       {"platform", FLAG_TEXT, &r.platform, "CPU|Interpreter", "where to run (CPU)"},
       {"reference_platform", FLAG_TEXT, &r.reference, "PLATFORM", "what to compare with (Interpreter); empty: nothing"},
       {"xla_disable_all_hlo_passes", FLAG_BOOL, &r.disable_passes, NULL, "plan the module as it is"},
-      {"input_format", FLAG_TEXT, &r.input_format, "hlo", "what the file holds"},
+      {"input_format", FLAG_TEXT, &r.input_format, "FORMAT",
+       "hlo, pb, pbtxt, stablehlo, mlir, mhlo; auto (the default) looks"},
       {"iterations", FLAG_INT, &r.iterations, "N", "runs (1); the best time is reported"},
       {"different_random_seeds", FLAG_BOOL, &r.different_seeds, NULL, "new arguments for each run, each compared"},
       {"random_init_input_literals", FLAG_BOOL, &r.random_inputs, NULL, "random arguments (the default); else zeros"},
       {"use_large_float_range", FLAG_BOOL, &r.large_floats, NULL, "random floats over the whole range, not [-1, 1)"},
-      {"input_literals_file", FLAG_TEXT, &r.input_literals, "FILE", "arguments, one literal a line: f32[2] {1, 2}"},
+      {"input_literals_file", FLAG_TEXT, &r.input_literals, "FILE", "arguments, one a line: f32[2] {1, 2}; or protos"},
       {"output_literals_file", FLAG_TEXT, &r.output_literals, "FILE", "write arguments and results there"},
       {"print_literals", FLAG_BOOL, &r.print_literals, NULL, "print arguments and results"},
       {"abs_error_bound", FLAG_DOUBLE, &r.abs_error, "A", "absolute error allowed (by the module's types)"},

@@ -1,0 +1,59 @@
+// Arguments in files of their own: RunHloModuleLiterals, or one iteration of it, as bytes or as text.
+#include "import/hlo_proto.h"
+#include "import/hlo_proto_parts.h"
+#include "import/hlo_proto_text.h"
+#include "import/hlo_proto_values.h"
+#include "import/hlo_proto_wire.h"
+
+enum { FIELD_ITERATIONS = 1, FIELD_ARGUMENTS = 2, FIELD_SHAPE = 1 };
+
+static bool is_iteration(str bytes) {
+  str argument, shape;
+  return hlo_proto_wire_find(bytes, FIELD_ARGUMENTS, &argument) && hlo_proto_wire_find(argument, FIELD_SHAPE, &shape) &&
+         hlo_proto_wire_is_message(shape);
+}
+
+// Null if it is neither.
+static const ProtobufCMessageDescriptor *binary_type(str bytes) {
+  str iteration;
+  if (is_iteration(bytes)) return &xla__run_hlo_module_iteration_literals__descriptor;
+  if (!hlo_proto_wire_find(bytes, FIELD_ITERATIONS, &iteration) || !is_iteration(iteration)) return NULL;
+  return &xla__run_hlo_module_literals__descriptor;
+}
+
+static const ProtobufCMessageDescriptor *text_type(str source) {
+  if (hlo_proto_text_has_field(source, "iterations")) return &xla__run_hlo_module_literals__descriptor;
+  if (!hlo_proto_text_has_field(source, "arguments")) return NULL;
+  return &xla__run_hlo_module_iteration_literals__descriptor;
+}
+
+bool hlo_proto_is_inputs(str bytes) { return binary_type(bytes) || text_type(bytes); }
+
+static heddle_status read_iteration(arena *a, const char *file, const ProtobufCMessage *m, int number, int *count,
+                                    literal ***arguments) {
+  const Xla__RunHloModuleIterationLiterals *from = (const Xla__RunHloModuleIterationLiterals *)m;
+  if (m->descriptor == &xla__run_hlo_module_literals__descriptor) {
+    const Xla__RunHloModuleLiterals *all = (const Xla__RunHloModuleLiterals *)m;
+    if (!all->n_iterations) return status_error(HEDDLE_INVALID, "%s: found no iterations", file);
+    from = all->iterations[(size_t)number % all->n_iterations];
+  }
+  *count = (int)from->n_arguments;
+  *arguments = arena_array(a, literal *, from->n_arguments);
+  for (size_t k = 0; k < from->n_arguments; k++)
+    TRY(status_context(hlo_proto_read_literal(a, from->arguments[k], &(*arguments)[k]),
+                       "while reading argument %zu of %s", k, file));
+  return status_ok();
+}
+
+heddle_status hlo_proto_read_inputs(arena *a, const char *file, str bytes, int iteration, int *argument_count,
+                                    literal ***arguments) {
+  const ProtobufCMessageDescriptor *binary = binary_type(bytes), *text = binary ? NULL : text_type(bytes);
+  if (!binary && !text) return status_error(HEDDLE_INVALID, "%s: found no RunHloModuleLiterals", file);
+  arena *scratch = arena_create();
+  ProtobufCMessage *m;
+  heddle_status status = binary ? hlo_proto_wire_unpack(scratch, file, bytes, binary, &m)
+                                : hlo_proto_text_read(scratch, file, bytes, text, &m);
+  if (status_is_ok(status)) status = read_iteration(a, file, m, iteration, argument_count, arguments);
+  arena_destroy(scratch);
+  return status;
+}
