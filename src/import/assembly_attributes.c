@@ -132,15 +132,17 @@ bool assembly_write_attribute(assembly_writing *w, const ir_attribute *x, str ki
   }
   bool is_name = str_is(kind, "symbol") || str_is(kind, "symbol_name");
   if (is_name) {
+    if (x->kind != (str_is(kind, "symbol") ? IR_ATTR_SYMBOL : IR_ATTR_STRING)) return false;
     mlir_print_symbol(w->out, x->text);
-    return x->kind == (str_is(kind, "symbol") ? IR_ATTR_SYMBOL : IR_ATTR_STRING);
+    return true;
   }
   if (str_is(kind, "string") || str_is(kind, "any")) {
     w->p->attribute(w->p->context, x);
     return str_is(kind, "any") || x->kind == IR_ATTR_STRING;
   }
+  if (!is_enum(x, kind)) return false;
   text_append(w->out, x->text);
-  return is_enum(x, kind);
+  return true;
 }
 
 // `() <{value = dense<...> : t}> : () -> u`: a constant whose result is of another type, such as a quantized one.

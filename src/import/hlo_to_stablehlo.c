@@ -33,7 +33,7 @@ const raising_row raisings[HLO_OPCODE_COUNT] = {
     [HLO_BATCH_NORM_INFERENCE] = {IR_OP_BATCH_NORM_INFERENCE, raise_batch_norm},
     [HLO_BATCH_NORM_TRAINING] = {IR_OP_BATCH_NORM_TRAINING, raise_batch_norm},
     [HLO_BITCAST] = {IR_OP_UNKNOWN, raise_bitcast},
-    [HLO_BITCAST_CONVERT] = {IR_OP_BITCAST_CONVERT, NULL},
+    [HLO_BITCAST_CONVERT] = {IR_OP_BITCAST_CONVERT, raise_bitcast_convert},
     [HLO_BROADCAST] = {IR_OP_BROADCAST_IN_DIM, raise_broadcast},
     [HLO_CALL] = {IR_OP_CALL, raise_call},
     [HLO_CBRT] = {IR_OP_CBRT, NULL},
@@ -44,6 +44,7 @@ const raising_row raisings[HLO_OPCODE_COUNT] = {
     [HLO_COLLECTIVE_PERMUTE] = {IR_OP_COLLECTIVE_PERMUTE, raise_collective_permute},
     [HLO_COLLECTIVE_PERMUTE_DONE] = {IR_OP_UNKNOWN, raise_first},
     [HLO_COLLECTIVE_PERMUTE_START] = {IR_OP_COLLECTIVE_PERMUTE, raise_collective_permute},
+    [HLO_COLLECTIVE_REDUCE] = {IR_OP_COLLECTIVE_REDUCE, raise_all_reduce},
     [HLO_COMPARE] = {IR_OP_COMPARE, raise_compare},
     [HLO_COMPLEX] = {IR_OP_COMPLEX, NULL},
     [HLO_CONCATENATE] = {IR_OP_CONCATENATE, raise_concatenate},
@@ -127,7 +128,7 @@ const raising_row raisings[HLO_OPCODE_COUNT] = {
     [HLO_SLICE] = {IR_OP_SLICE, raise_slice},
     [HLO_SORT] = {IR_OP_SORT, raise_sort},
     [HLO_SQRT] = {IR_OP_SQRT, NULL},
-    [HLO_SUBTRACT] = {IR_OP_SUBTRACT, NULL},
+    [HLO_SUBTRACT] = {IR_OP_SUBTRACT, raise_subtract},
     [HLO_TAN] = {IR_OP_TAN, NULL},
     [HLO_TANH] = {IR_OP_TANH, NULL},
     [HLO_TOPK] = {IR_OP_CHLO_TOP_K, raise_topk},
@@ -141,10 +142,20 @@ const raising_row raisings[HLO_OPCODE_COUNT] = {
 // Operations that one module may have: computations used as regions are written once for each use.
 enum { OPERATION_LIMIT = 1 << 22 };
 
+// What HLO keeps as text and StableHLO as attributes of any operation.
+static void set_notes(raising *r, const instruction *i, ir_operation *op) {
+  const str *sharding = attributes_raw(i->attributes, "sharding");
+  const str *frontend = attributes_raw(i->attributes, "frontend_attributes");
+  const ir_attribute *dictionary = frontend ? raising_parse_attribute(r, *frontend) : NULL;
+  if (sharding) raising_set(r, op, "mhlo.sharding", ir_string_attribute(r->arena, *sharding));
+  if (dictionary && dictionary->kind == IR_ATTR_DICTIONARY) raising_set(r, op, "mhlo.frontend_attributes", dictionary);
+}
+
 static heddle_status raise_instruction(raising *r, const instruction *i, ptr_map *values) {
   const raising_row *row = &raisings[i->opcode];
   raised **operands = arena_array(r->arena, raised *, i->operand_count), *out = NULL;
   for (int k = 0; k < i->operand_count; k++) operands[k] = ptr_map_get(values, i->operands[k]);
+  int before = r->block->operations.size;
   if (r->budget <= 0) return raising_refuse(i, "the program has grown to more than %d operations", OPERATION_LIMIT);
   if (row->raise) {
     TRY(row->raise(r, i, operands, &out));
@@ -153,6 +164,7 @@ static heddle_status raise_instruction(raising *r, const instruction *i, ptr_map
     if (row->op == IR_OP_UNKNOWN) return raising_refuse(i, "there is no operation like it");
     TRY(raising_same(r, i, operands, &op, &out));
   }
+  if (r->block->operations.size > before) set_notes(r, i, vec_last(&r->block->operations));
   ptr_map_put(r->arena, values, i, out);
   return status_ok();
 }
@@ -248,6 +260,23 @@ static heddle_status raise_function(raising *r, const computation *c, str name) 
   return status_ok();
 }
 
+// Shardings of the parameters, as attributes of the function's arguments.
+static void set_argument_notes(raising *r, const computation *c, ir_operation *function) {
+  VEC(const ir_attribute *) items = {0};
+  bool has_any = false;
+  for (int k = 0; k < c->parameters.size; k++) {
+    const str *sharding = attributes_raw(c->parameters.data[k]->attributes, "sharding");
+    ir_attribute *x = ir_attribute_new(r->arena, IR_ATTR_DICTIONARY);
+    ir_named_attribute *field = arena_new(r->arena, ir_named_attribute);
+    if (sharding) *field = (ir_named_attribute){STR("mhlo.sharding"), ir_string_attribute(r->arena, *sharding)};
+    x->fields = field;
+    x->count = sharding != NULL;
+    has_any |= sharding != NULL;
+    vec_push(r->arena, &items, x);
+  }
+  if (has_any) raising_set(r, function, "arg_attrs", ir_array_attribute(r->arena, items.size, items.data));
+}
+
 // The entry keeps its interface: one argument for each parameter, one result for each element of a tuple.
 static heddle_status raise_entry(raising *r, const computation *c) {
   ir_operation *function = add_function(r, STR("main"), "public");
@@ -261,6 +290,7 @@ static heddle_status raise_entry(raising *r, const computation *c) {
   for (int k = 0; !root->value && k < root->count; k++)
     vec_push(r->arena, &results, raising_pack(r, root->elements[k]));
   finish_function(r, function, &results);
+  set_argument_notes(r, c, function);
   return status_ok();
 }
 

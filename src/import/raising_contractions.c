@@ -307,8 +307,66 @@ heddle_status raise_fft(raising *r, const instruction *i, raised *const *operand
   return status_ok();
 }
 
+// The region of a sort whose first operand decides, in the total order, smallest first.
+static void write_order(raising *r, ir_operation *sort, dtype t) {
+  bool is_float = dtype_is_float(t);
+  ir_block *outer = r->block;
+  sort->region_count = 1;
+  sort->regions = arena_array(r->arena, ir_region *, 1);
+  sort->regions[0] = arena_new(r->arena, ir_region);
+  sort->regions[0]->parent = sort;
+  r->block = ir_add_block(r->arena, sort->regions[0]);
+  for (int k = 0; k < 2 * sort->operand_count; k++)
+    ir_add_argument(r->arena, r->block, raising_tensor(r, sort->operands[k / 2]->type, 0, NULL));
+  const ir_type *predicate = ir_tensor_type(r->arena, 0, NULL, ir_scalar_type(r->arena, DTYPE_PRED));
+  ir_operation *compare = raising_add(r, IR_OP_COMPARE, 2, r->block->arguments, 1, &predicate);
+  raising_set_enum(r, compare, "comparison_direction", "stablehlo.comparison_direction", "LT");
+  raising_set_enum(r, compare, "compare_type", "stablehlo.comparison_type",
+                   is_float ? "TOTALORDER" : (dtype_is_signed(t) ? "SIGNED" : "UNSIGNED"));
+  raising_add(r, IR_OP_RETURN, 1, compare->results, 0, NULL);
+  r->block = outer;
+}
+
+// The first `count` elements along `dim`.
+static ir_value *front_of(raising *r, ir_value *x, int dim, int64_t count) {
+  int64_t start[SHAPE_MAX_RANK] = {0}, limit[SHAPE_MAX_RANK], stride[SHAPE_MAX_RANK];
+  for (int k = 0; k < x->type->rank; k++) {
+    limit[k] = k == dim ? count : x->type->dims[k];
+    stride[k] = 1;
+  }
+  const ir_type *type = raising_tensor(r, x->type, x->type->rank, limit);
+  ir_operation *op = raising_add(r, IR_OP_SLICE, 1, &x, 1, &type);
+  raising_set_ints(r, op, "start_indices", x->type->rank, start);
+  raising_set_ints(r, op, "limit_indices", x->type->rank, limit);
+  raising_set_ints(r, op, "strides", x->type->rank, stride);
+  return op->results[0];
+}
+
+// The first k of each line after sorting it, smallest first, with the places the elements came from.
+static heddle_status smallest(raising *r, const instruction *i, raised *const *operands, raised **out) {
+  const shape *s = i->operands[0]->shape;
+  const int last = s->rank - 1;
+  ir_value *values[2];
+  TRY(raising_operand(i, operands, 0, &values[0]));
+  const ir_type *places = ir_tensor_type(r->arena, s->rank, s->dims, ir_scalar_type(r->arena, DTYPE_S32));
+  ir_operation *iota = raising_add(r, IR_OP_IOTA, 0, NULL, 1, &places);
+  raising_set_int(r, iota, "iota_dimension", last);
+  values[1] = iota->results[0];
+  ir_operation *sort = raising_add(r, IR_OP_SORT, 2, values, 2, (const ir_type *[]){values[0]->type, places});
+  raising_set_int(r, sort, "dimension", last);
+  raising_set_bool(r, sort, "is_stable", true);
+  write_order(r, sort, s->dtype);
+  raised *pair = arena_new(r->arena, raised);
+  pair->count = 2;
+  pair->elements = arena_array(r->arena, raised *, 2);
+  for (int k = 0; k < 2; k++) pair->elements[k] = raised_leaf(r, front_of(r, sort->results[k], last, i->attributes->k));
+  *out = pair;
+  return status_ok();
+}
+
 heddle_status raise_topk(raising *r, const instruction *i, raised *const *operands, raised **out) {
-  if (!i->attributes->largest) return raising_refuse(i, "it looks for the smallest elements");
+  if (i->operands[0]->shape->rank == 0) return raising_refuse(i, "its operand is a scalar");
+  if (!i->attributes->largest) return smallest(r, i, operands, out);
   ir_operation *op;
   TRY(raising_same(r, i, operands, &op, out));
   raising_set_int(r, op, "k", i->attributes->k);

@@ -178,7 +178,16 @@ static bool is_identity(int count, const int64_t *order) {
   return true;
 }
 
+static ir_value *converted(raising *r, ir_value *x, dtype to) {
+  const ir_type *element = ir_scalar_type(r->arena, to);
+  return raising_unary(r, IR_OP_CONVERT, x, ir_tensor_type(r->arena, x->type->rank, x->type->dims, element));
+}
+
+// HLO's booleans are bytes, StableHLO's are bits: they go by way of ui8.
 static ir_value *retype(raising *r, ir_value *x, dtype from, dtype to) {
+  if (from == to) return x;
+  if (from == DTYPE_PRED) return retype(r, converted(r, x, DTYPE_U8), DTYPE_U8, to);
+  if (to == DTYPE_PRED) return converted(r, retype(r, x, from, DTYPE_U8), DTYPE_PRED);
   const ir_type *element = ir_scalar_type(r->arena, to);
   int64_t dims[SHAPE_MAX_RANK + 1], count = 1;
   int rank = x->type->rank;
@@ -203,7 +212,7 @@ heddle_status raise_bitcast(raising *r, const instruction *i, raised *const *ope
   if (!shape_is_array(from) || !shape_is_array(to)) return raising_refuse(i, "it is of no array");
   physical_order(from, order, dims);
   if (!is_identity(from->rank, order)) x = raising_transpose(r, x, from->rank, order);
-  if (from->dtype != to->dtype) x = retype(r, x, from->dtype, to->dtype);
+  x = retype(r, x, from->dtype, to->dtype);
   physical_order(to, order, dims);
   bool is_same = x->type->rank == to->rank;
   for (int k = 0; k < to->rank && is_same; k++) is_same = x->type->dims[k] == dims[k];
@@ -211,6 +220,34 @@ heddle_status raise_bitcast(raising *r, const instruction *i, raised *const *ope
   for (int k = 0; k < to->rank; k++) back[order[k]] = k;
   if (!is_identity(to->rank, back)) x = raising_transpose(r, x, to->rank, back);
   *out = raised_leaf(r, x);
+  return status_ok();
+}
+
+heddle_status raise_bitcast_convert(raising *r, const instruction *i, raised *const *operands, raised **out) {
+  dtype from = i->operands[0]->shape->dtype, to = i->shape->dtype;
+  ir_value *x;
+  TRY(raising_operand(i, operands, 0, &x));
+  if (from == DTYPE_PRED && to != DTYPE_PRED) {
+    x = converted(r, x, DTYPE_U8);
+    from = DTYPE_U8;
+  }
+  bool to_booleans = to == DTYPE_PRED && from != DTYPE_PRED;
+  if (to_booleans) to = DTYPE_U8;
+  if (from != to) {
+    const ir_type *element = ir_scalar_type(r->arena, to);
+    x = raising_unary(r, IR_OP_BITCAST_CONVERT, x, ir_tensor_type(r->arena, i->shape->rank, i->shape->dims, element));
+  }
+  *out = raised_leaf(r, to_booleans ? converted(r, x, DTYPE_PRED) : x);
+  return status_ok();
+}
+
+// The difference of booleans, which StableHLO lacks, is where they differ.
+heddle_status raise_subtract(raising *r, const instruction *i, raised *const *operands, raised **out) {
+  ir_value *values[2];
+  for (int k = 0; k < 2; k++) TRY(raising_operand(i, operands, k, &values[k]));
+  const ir_type *type = ir_type_of_shape(r->arena, i->shape);
+  ir_op op = i->shape->dtype == DTYPE_PRED ? IR_OP_XOR : IR_OP_SUBTRACT;
+  *out = raised_leaf(r, raising_add(r, op, 2, values, 1, &type)->results[0]);
   return status_ok();
 }
 
