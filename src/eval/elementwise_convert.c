@@ -137,15 +137,22 @@ static uint64_t reduce_bits(uint64_t bits, float_layout from, int exponent_bits,
   return bits;
 }
 
+// Types of eight bits and fewer take part as the wider type that holds them, as XLA does it: their subnormal numbers
+// are normal there.
+static dtype reduced_as(dtype t) {
+  if (t == DTYPE_F8E8M0FNU) return DTYPE_F32;
+  return dtypes[t].bits < 16 ? DTYPE_F16 : t;
+}
+
 void elementwise_reduce_precision(const elementwise_call *call, int64_t count, void *out, const void *const *in) {
   const double *xs = in[0];
   double *results = out;
-  const float_layout from = layout_of(call->operand);
+  const dtype t = reduced_as(call->operand);
+  const float_layout from = layout_of(t);
   const int exponent_bits = (int)call->instruction->attributes->exponent_bits;
   const int mantissa_bits = (int)call->instruction->attributes->mantissa_bits;
   for (int64_t k = 0; k < count; k++) {
     if (isnan(xs[k])) results[k] = mantissa_bits > 0 ? xs[k] : INFINITY;
-    else
-      results[k] = decode(call->operand, reduce_bits(encode(call->operand, xs[k]), from, exponent_bits, mantissa_bits));
+    else results[k] = decode(t, reduce_bits(encode(t, xs[k]), from, exponent_bits, mantissa_bits));
   }
 }

@@ -253,6 +253,15 @@ static void test_reduce_precision(void **state) {
        "{1.015625, -1}"},
       {"f32[2]", "reduce-precision, exponent_bits=4, mantissa_bits=0", {{"f32[2]", "{nan, 1.5}"}}, "{inf, 2}"},
       {"bf16[1]", "reduce-precision, exponent_bits=8, mantissa_bits=3", {{"bf16[1]", "{1.0703125}"}}, "{1.125}"},
+      // What is subnormal in eight bits is not in sixteen: below the range of e4m2, within that of e4m3.
+      {"f8e4m3fn[2]",
+       "reduce-precision, exponent_bits=4, mantissa_bits=2",
+       {{"f8e4m3fn[2]", "{0.00390625, 1.125}"}},
+       "{0, 1}"},
+      {"f8e3m4[2]",
+       "reduce-precision, exponent_bits=4, mantissa_bits=2",
+       {{"f8e3m4[2]", "{0.015625, -0.09375}"}},
+       "{0.015625, -0.09375}"},
       {"f64[1]", "reduce-precision, exponent_bits=8, mantissa_bits=23", {{"f64[1]", "{0.1}"}}, "{0.10000000149011612}"},
   };
   CHECK(rows);
