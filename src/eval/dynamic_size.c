@@ -98,12 +98,15 @@ typedef enum dynamic_rule {
 static const dynamic_rule rules[HLO_OPCODE_COUNT] = {
     [HLO_ADD_DEPENDENCY] = RULE_AS_IS,
     [HLO_AFTER_ALL] = RULE_AS_IS,
+    [HLO_ALL_REDUCE] = RULE_ELEMENTWISE,
     [HLO_ASYNC_DONE] = RULE_AS_IS,
     [HLO_ASYNC_START] = RULE_AS_IS,
     [HLO_ASYNC_UPDATE] = RULE_AS_IS,
     [HLO_BITCAST_CONVERT] = RULE_INFER,
     [HLO_BROADCAST] = RULE_BROADCAST,
     [HLO_CALL] = RULE_AS_IS,
+    [HLO_COLLECTIVE_BROADCAST] = RULE_ELEMENTWISE,
+    [HLO_COLLECTIVE_PERMUTE] = RULE_ELEMENTWISE,
     [HLO_CONCATENATE] = RULE_INFER,
     [HLO_CONDITIONAL] = RULE_AS_IS,
     [HLO_CONSTANT] = RULE_AS_IS,
@@ -206,6 +209,7 @@ static heddle_status refine_fill(interpreter *in, refinement *r) {
 static heddle_status refine_elementwise(interpreter *in, refinement *r) {
   const instruction *i = r->original;
   const int rank = i->shape->rank;
+  if (!shape_is_array(i->shape)) return refine_fill(in, r);
   int64_t dims[SHAPE_MAX_RANK];
   for (int d = 0; d < rank; d++) {
     dims[d] = i->shape->dims[d] < 0 ? INT64_MAX : i->shape->dims[d];

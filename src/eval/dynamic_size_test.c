@@ -46,6 +46,8 @@ static void test_elementwise(void **state) {
   expect("p = pred[<=4] compare(d, x), direction=EQ\n ROOT r = s32[<=4] select(p, x, d)", "{1, 2, 3}");
   expect("ROOT r = s32[<=4] clamp(two, d, three)", "{2, 2, 3}");
   expect("ROOT r = f32[<=4] convert(d)", "{1, 2, 3}");
+  expect("ROOT r = s32[<=4] all-reduce(d), to_apply=add", "{1, 2, 3}");
+  expect("ROOT r = (s32[<=4], s32[<=4]) all-reduce(d, d), to_apply=add", "({1, 2, 3, 0}, {1, 2, 3, 0})");
   expect("ROOT r = s32[<=4] map(d), dimensions={0}, to_apply=twice", "{2, 4, 6}");
 }
 
