@@ -22,7 +22,8 @@ static bool can_fold(const instruction *i) {
   return i->opcode == HLO_CONSTANT ||
          (shape_is_array(i->shape) && shape_is_static(i->shape) && i->operand_count > 0 &&
           shape_element_count(i->shape) <= FOLD_MAX_ELEMENTS && i->called_count == 0 && eval_supports(i->opcode) &&
-          !hlo_op_has(i->opcode, TRAIT_SIDE_EFFECT) && i->opcode != HLO_CUSTOM_CALL);
+          !(hlo_ops[i->opcode].traits & (TRAIT_SIDE_EFFECT | TRAIT_COLLECTIVE | TRAIT_RANDOM | TRAIT_ASYNC)) &&
+          i->opcode != HLO_CUSTOM_CALL);
 }
 
 // The value of `i` if it depends on constants only; else null.
