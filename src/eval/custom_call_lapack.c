@@ -270,8 +270,8 @@ static const lapack_routine *routine_of(str name, bool is_ffi, dtype type) {
   return NULL;
 }
 
-// Takes the target apart: lapack_sgetrf_ffi is getrf on f32.
-static heddle_status find_routine(const instruction *i, lapack_call *c) {
+// Takes the target apart, lapack_sgetrf_ffi being getrf on f32, and finds its row; null if there is none.
+static const lapack_routine *find_routine(const instruction *i, dtype *type) {
   static const char letters[] = "sdcz";
   static const dtype types[] = {DTYPE_F32, DTYPE_F64, DTYPE_C64, DTYPE_C128};
   str name = i->attributes->custom_call_target;
@@ -279,17 +279,14 @@ static heddle_status find_routine(const instruction *i, lapack_call *c) {
   if (is_ffi) name.size -= 4;
   const size_t prefix = str_starts_with(name, "lapack_") ? 7 : str_starts_with(name, "blas_") ? 5 : 0;
   name = (str){name.data + prefix, name.size - prefix};
+  *type = DTYPE_INVALID;
   if (!prefix) {
-    c->type = i->operand_count ? i->operands[0]->shape->dtype : DTYPE_INVALID;
+    if (i->operand_count) *type = i->operands[0]->shape->dtype;
   } else if (name.size > 1 && name.data[0] && strchr(letters, name.data[0])) {
-    c->type = types[strchr(letters, name.data[0]) - letters];
+    *type = types[strchr(letters, name.data[0]) - letters];
     name = (str){name.data + 1, name.size - 1};
   }
-  const bool is_number = dtype_is_float(c->type) || dtype_is_complex(c->type);
-  if (is_number) c->routine = routine_of(name, is_ffi, c->type);
-  if (!c->routine) return interpreter_refuse(i, "the routine is unknown");
-  c->arguments.is_complex = dtype_is_complex(c->type);
-  return status_ok();
+  return dtype_is_float(*type) || dtype_is_complex(*type) ? routine_of(name, is_ffi, *type) : NULL;
 }
 
 // LAPACKE would refuse NaN, which here goes its way through the routine.
@@ -299,7 +296,9 @@ heddle_status custom_call_lapack(interpreter *in, const instruction *i, value *c
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, allow_nan);
   lapack_call c = {.instruction = i, .batch_rank = -1};
-  TRY(find_routine(i, &c));
+  c.routine = find_routine(i, &c.type);
+  if (!c.routine) return interpreter_refuse(i, "the routine is unknown");
+  c.arguments.is_complex = dtype_is_complex(c.type);
   c.operand_count = read_items(c.routine->signature, c.operands);
   c.result_count = read_items(strchr(c.routine->signature, '>') + 1, c.results);
   TRY(check_shapes(&c));
