@@ -1,34 +1,15 @@
 // The builtin dialect's types, attributes and locations in bytecode. The tables are indexed by MLIR's codes.
 #include "import/bytecode_reader.h"
 
-typedef bool (*attribute_fn)(bytecode_cursor *c, bytecode_entry *entry);
-typedef bool (*type_fn)(bytecode_cursor *c, ir_type *t);
-
 static ir_attribute *attribute_new(bytecode_cursor *c, bytecode_entry *entry, ir_attribute_kind kind) {
   ir_attribute *x = ir_attribute_new(c->b->arena, kind);
   entry->attribute = x;
   return x;
 }
 
-static bool read_array(bytecode_cursor *c, bytecode_entry *entry) {
-  const ir_attribute **items;
-  ir_attribute *x = attribute_new(c, entry, IR_ATTR_ARRAY);
-  if (!bytecode_attributes(c, &x->count, &items)) return false;
-  x->items = items;
-  return true;
-}
-
-static bool read_dictionary(bytecode_cursor *c, bytecode_entry *entry) {
-  return bytecode_dictionary(c, &entry->attribute);
-}
-
-static bool read_string(bytecode_cursor *c, bytecode_entry *entry) {
-  return bytecode_string(c, &attribute_new(c, entry, IR_ATTR_STRING)->text);
-}
-
 static bool read_typed_string(bytecode_cursor *c, bytecode_entry *entry) {
   const ir_type *type;
-  return read_string(c, entry) && bytecode_type(c, &type);
+  return bytecode_read_string(c, entry) && bytecode_type(c, &type);
 }
 
 static bool read_symbol(bytecode_cursor *c, bytecode_entry *entry) {
@@ -55,23 +36,9 @@ static bool read_nested_symbol(bytecode_cursor *c, bytecode_entry *entry) {
   return are_symbols || bytecode_fail(c->b, start, "found another attribute, wanted a symbol");
 }
 
-static bool read_type(bytecode_cursor *c, bytecode_entry *entry) {
-  return bytecode_type(c, &attribute_new(c, entry, IR_ATTR_TYPE)->type);
-}
-
 static bool read_unit(bytecode_cursor *c, bytecode_entry *entry) {
   attribute_new(c, entry, IR_ATTR_UNIT);
   return true;
-}
-
-static bool read_integer(bytecode_cursor *c, bytecode_entry *entry) {
-  const ir_type *type;
-  return bytecode_type(c, &type) && bytecode_integer_attribute(c, type, &entry->attribute);
-}
-
-static bool read_float(bytecode_cursor *c, bytecode_entry *entry) {
-  const ir_type *type;
-  return bytecode_type(c, &type) && bytecode_float_attribute(c, type, &entry->attribute);
 }
 
 // Only the callee: the place itself. What follows is where that was called from.
@@ -153,8 +120,10 @@ static bool read_unknown(bytecode_cursor *c, bytecode_entry *entry) {
 static bool read_resource(bytecode_cursor *c, bytecode_entry *entry) {
   const ir_type *type;
   int index;
-  return bytecode_type(c, &type) && bytecode_index(c, c->b->resource_count, "resource", &index) &&
-         bytecode_elements(c, type, c->b->resources[index], &entry->attribute);
+  if (!bytecode_type(c, &type) || !bytecode_index(c, c->b->resource_count, "resource", &index)) return false;
+  str blob = c->b->resources[index];
+  return bytecode_expand(c->b, entry->offset, (int64_t)blob.size) &&
+         bytecode_elements(c, type, blob, &entry->attribute);
 }
 
 static bool fill_array(bytecode_cursor *c, ir_attribute *x, const literal *values) {
@@ -193,27 +162,31 @@ static bool read_dense_array(bytecode_cursor *c, bytecode_entry *entry) {
   return fill_array(c, x, elements->elements);
 }
 
-static bool read_elements(bytecode_cursor *c, bytecode_entry *entry) {
-  const ir_type *type;
-  str blob;
-  return bytecode_type(c, &type) && bytecode_blob(c, &blob) && bytecode_elements(c, type, blob, &entry->attribute);
-}
-
 static bool read_distinct(bytecode_cursor *c, bytecode_entry *entry) {
   return bytecode_attribute(c, &entry->attribute);
 }
 
-static const attribute_fn attributes[] = {
-    [0] = read_array,       [1] = read_dictionary,
-    [2] = read_string,      [3] = read_typed_string,
-    [4] = read_symbol,      [5] = read_nested_symbol,
-    [6] = read_type,        [7] = read_unit,
-    [8] = read_integer,     [9] = read_float,
-    [10] = read_call_site,  [11] = read_file_place,
-    [12] = read_fused,      [13] = read_fused_with_metadata,
-    [14] = read_name,       [15] = read_unknown,
-    [16] = read_resource,   [17] = read_dense_array,
-    [18] = read_elements,   [21] = read_distinct,
+static const bytecode_attribute_fn attributes[] = {
+    [0] = bytecode_read_array,
+    [1] = bytecode_read_dictionary,
+    [2] = bytecode_read_string,
+    [3] = read_typed_string,
+    [4] = read_symbol,
+    [5] = read_nested_symbol,
+    [6] = bytecode_read_type,
+    [7] = read_unit,
+    [8] = bytecode_read_integer,
+    [9] = bytecode_read_float,
+    [10] = read_call_site,
+    [11] = read_file_place,
+    [12] = read_fused,
+    [13] = read_fused_with_metadata,
+    [14] = read_name,
+    [15] = read_unknown,
+    [16] = read_resource,
+    [17] = read_dense_array,
+    [18] = bytecode_read_elements,
+    [21] = read_distinct,
     [22] = read_file_range,
 };
 
@@ -248,91 +221,35 @@ static bool read_integer_type(bytecode_cursor *c, ir_type *t) {
   return true;
 }
 
-static bool read_function_type(bytecode_cursor *c, ir_type *t) {
-  const ir_type **inputs, **results;
-  t->kind = IR_TYPE_FUNCTION;
-  if (!bytecode_types(c, &t->count, &inputs) || !bytecode_types(c, &t->result_count, &results)) return false;
-  t->types = inputs;
-  t->results = results;
-  return true;
-}
-
-static bool read_complex_type(bytecode_cursor *c, ir_type *t) {
-  const ir_type *part;
-  size_t start = c->at;
-  if (!bytecode_type(c, &part)) return false;
-  dtype of = part->kind == IR_TYPE_SCALAR ? part->dtype : DTYPE_INVALID;
-  t->kind = IR_TYPE_SCALAR;
-  t->dtype = of == DTYPE_F32 ? DTYPE_C64 : of == DTYPE_F64 ? DTYPE_C128 : DTYPE_INVALID;
-  return t->dtype != DTYPE_INVALID ||
-         bytecode_refuse(c->b, start, "found a complex type of other parts than f32 and f64");
-}
-
-static bool is_element(const ir_type *t) {
-  return t->kind == IR_TYPE_SCALAR || t->kind == IR_TYPE_INDEX || t->kind == IR_TYPE_QUANTIZED ||
-         t->kind == IR_TYPE_OPAQUE;
-}
-
-bool bytecode_element_type(bytecode_cursor *c, const ir_type **out) {
-  size_t start = c->at;
-  if (!bytecode_type(c, out)) return false;
-  return is_element(*out) || bytecode_fail(c->b, start, "found another type, wanted an element type");
-}
-
-bool bytecode_tensor_type(bytecode_cursor *c, ir_type *t) {
-  int64_t *dims;
-  t->kind = IR_TYPE_TENSOR;
-  if (!bytecode_dims(c, &t->rank, &dims) || !bytecode_element_type(c, &t->element)) return false;
-  t->dims = dims;
-  return true;
-}
-
-static bool read_encoded_tensor_type(bytecode_cursor *c, ir_type *t) {
-  return bytecode_attribute(c, &t->encoding) && bytecode_tensor_type(c, t);
-}
-
 static bool read_buffer_type(bytecode_cursor *c, ir_type *t) {
   const ir_attribute *layout;
-  if (!bytecode_tensor_type(c, t) || !bytecode_attribute(c, &layout)) return false;
+  if (!bytecode_read_tensor_type(c, t) || !bytecode_attribute(c, &layout)) return false;
   t->kind = IR_TYPE_BUFFER;
   return true;
 }
 
-static bool read_tuple_type(bytecode_cursor *c, ir_type *t) {
-  const ir_type **types;
-  t->kind = IR_TYPE_TUPLE;
-  if (!bytecode_types(c, &t->count, &types)) return false;
-  t->types = types;
-  return true;
-}
-
-static bool read_unranked_type(bytecode_cursor *c, ir_type *t) {
-  t->kind = IR_TYPE_UNRANKED;
-  return bytecode_element_type(c, &t->element);
-}
-
 static const struct {
-  type_fn read;  // null if there is nothing but the code: then what follows is the whole of it
+  bytecode_type_fn read;  // null if there is nothing but the code: then what follows is the whole of it
   ir_type_kind kind;
   dtype dtype;
   const char *text;
 } types[] = {
     [0] = {.read = read_integer_type},
     [1] = {.kind = IR_TYPE_INDEX},
-    [2] = {.read = read_function_type},
+    [2] = {.read = bytecode_read_function_type},
     [3] = {.dtype = DTYPE_BF16},
     [4] = {.dtype = DTYPE_F16},
     [5] = {.dtype = DTYPE_F32},
     [6] = {.dtype = DTYPE_F64},
     [7] = {.kind = IR_TYPE_OPAQUE, .text = "f80"},
     [8] = {.kind = IR_TYPE_OPAQUE, .text = "f128"},
-    [9] = {.read = read_complex_type},
+    [9] = {.read = bytecode_read_complex_type},
     [10] = {.read = read_buffer_type},
     [12] = {.kind = IR_TYPE_NONE},
-    [13] = {.read = bytecode_tensor_type},
-    [14] = {.read = read_encoded_tensor_type},
-    [15] = {.read = read_tuple_type},
-    [18] = {.read = read_unranked_type},
+    [13] = {.read = bytecode_read_tensor_type},
+    [14] = {.read = bytecode_read_encoded_tensor_type},
+    [15] = {.read = bytecode_read_tuple_type},
+    [18] = {.read = bytecode_read_unranked_type},
 };
 
 bool bytecode_builtin_type(bytecode_cursor *c, bytecode_entry *entry) {

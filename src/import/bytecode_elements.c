@@ -5,6 +5,15 @@ enum { BITS_PER_BYTE = 8 };
 
 static bool is_narrow_integer(dtype t) { return dtype_is_integer(t) && dtypes[t].bits < BITS_PER_BYTE; }
 
+bool bytecode_expand(bytecode *b, size_t offset, int64_t bytes) {
+  if (bytes <= b->most_expanded - b->expanded) {
+    b->expanded += bytes;
+    return true;
+  }
+  return bytecode_refuse(b, offset, "found repeated values of more than %lld bytes in all",
+                         (long long)b->most_expanded);
+}
+
 // Sub-byte integers take a byte each; its upper bits may hold anything.
 static void normalize(literal *l, int64_t count) {
   dtype t = l->shape->dtype;
@@ -20,11 +29,7 @@ static void normalize(literal *l, int64_t count) {
 }
 
 static bool fill_splat(bytecode_cursor *c, size_t start, literal *l, int64_t count, int width, const char *element) {
-  bytecode *b = c->b;
-  b->expanded += count * width;
-  if (b->expanded > b->most_expanded)
-    return bytecode_refuse(b, start, "found repeated elements of more than %lld bytes in all",
-                           (long long)b->most_expanded);
+  if (!bytecode_expand(c->b, start, count * width)) return false;
   for (int64_t i = 0; i < count; i++) memcpy((char *)l->data + i * width, element, (size_t)width);
   return true;
 }
@@ -63,9 +68,7 @@ static bool check_size(bytecode_cursor *c, size_t start, const shape *s, str blo
   bytecode *b = c->b;
   int64_t size = shape_byte_size(s);
   if (s->dtype != DTYPE_PRED && size == (int64_t)blob.size) return true;
-  if (size > b->most_expanded)
-    return bytecode_refuse(b, start, "found repeated elements of %lld bytes, wanted at most %lld", (long long)size,
-                           (long long)b->most_expanded);
+  if (size > b->most_expanded - b->expanded) return bytecode_expand(b, start, size);
   if (s->dtype != DTYPE_PRED && blob.size != (size_t)dtypes[s->dtype].bytes)
     return bytecode_fail(b, start, "found %zu bytes for elements of %lld", blob.size, (long long)size);
   return true;

@@ -93,10 +93,14 @@ static bool read_arguments(bytecode_cursor *c, frame *f, ir_block *block) {
   const ir_type *type;
   const ir_location *location;
   block->argument_locations = arena_array(c->b->arena, ir_location, count);
+  block->arguments = arena_array(c->b->arena, ir_value *, count);
   for (int i = 0; i < count; i++) {
     if (!read_argument(c, &type, &location)) return false;
+    ir_value *v = arena_new(c->b->arena, ir_value);
+    *v = (ir_value){.type = type, .block = block, .number = i};
     block->argument_locations[i] = *location;
-    if (!define(c, f, ir_add_argument(c->b->arena, block, type))) return false;
+    block->arguments[block->argument_count++] = v;
+    if (!define(c, f, v)) return false;
   }
   uint8_t has_use_lists = 0;
   if (c->b->version >= BYTECODE_USE_LISTS && !bytecode_byte(c, &has_use_lists)) return false;
@@ -156,6 +160,7 @@ static bool read_dictionary(bytecode_cursor *c, draft *d) {
   size_t start = c->at;
   if (!bytecode_attribute(c, &x)) return false;
   if (x->kind != IR_ATTR_DICTIONARY) return bytecode_fail(c->b, start, "found another attribute, wanted a dictionary");
+  if (!bytecode_expand(c->b, start, (int64_t)x->count * (int64_t)sizeof *x->fields)) return false;
   for (int i = 0; i < x->count; i++) give(c->b, d, x->fields[i].name, x->fields[i].value);
   return true;
 }

@@ -58,8 +58,8 @@ typedef struct bytecode {
   int open_entries;       // how deep in entries the reader is
   int nested_depth;       // of the entry being read: the deepest entry it has asked for
   int64_t nested_weight;  // and how much these weigh
-  int64_t expanded;       // bytes that splats have been expanded to
-  int64_t most_expanded;  // and may be, all of the file together: its size is no measure of theirs
+  int64_t expanded;       // bytes taken for what the file says once and uses often: splats, resources, dictionaries
+  int64_t most_expanded;  // and how many may be, as the file's size is no measure of them
   int region_depth;
 } bytecode;
 
@@ -110,14 +110,30 @@ bool bytecode_type_at(bytecode *b, uint64_t index, size_t offset, const ir_type 
 bool bytecode_types(bytecode_cursor *c, int *count, const ir_type ***out);
 bool bytecode_location(bytecode_cursor *c, const ir_location **out);
 bool bytecode_dims(bytecode_cursor *c, int *rank, int64_t **dims);  // MLIR's mark for `?` becomes IR_DYNAMIC
-bool bytecode_element_type(bytecode_cursor *c, const ir_type **out);
-bool bytecode_tensor_type(bytecode_cursor *c, ir_type *t);  // sizes and element type
 bytecode_dialect bytecode_dialect_at(const bytecode *b, int index);
 
 // bytecode_elements.c: values.
+bool bytecode_expand(bytecode *b, size_t offset, int64_t bytes);  // counts them; false if they are too many
 bool bytecode_elements(bytecode_cursor *c, const ir_type *type, str blob, const ir_attribute **out);
 bool bytecode_integer_attribute(bytecode_cursor *c, const ir_type *type, const ir_attribute **out);
 bool bytecode_float_attribute(bytecode_cursor *c, const ir_type *type, const ir_attribute **out);
+
+// bytecode_parts.c: what the builtin dialect and VHLO encode alike.
+typedef bool (*bytecode_attribute_fn)(bytecode_cursor *c, bytecode_entry *entry);
+typedef bool (*bytecode_type_fn)(bytecode_cursor *c, ir_type *t);
+bool bytecode_read_array(bytecode_cursor *c, bytecode_entry *entry);
+bool bytecode_read_dictionary(bytecode_cursor *c, bytecode_entry *entry);
+bool bytecode_read_elements(bytecode_cursor *c, bytecode_entry *entry);
+bool bytecode_read_float(bytecode_cursor *c, bytecode_entry *entry);
+bool bytecode_read_integer(bytecode_cursor *c, bytecode_entry *entry);
+bool bytecode_read_string(bytecode_cursor *c, bytecode_entry *entry);
+bool bytecode_read_type(bytecode_cursor *c, bytecode_entry *entry);
+bool bytecode_read_complex_type(bytecode_cursor *c, ir_type *t);
+bool bytecode_read_encoded_tensor_type(bytecode_cursor *c, ir_type *t);
+bool bytecode_read_function_type(bytecode_cursor *c, ir_type *t);
+bool bytecode_read_tensor_type(bytecode_cursor *c, ir_type *t);
+bool bytecode_read_tuple_type(bytecode_cursor *c, ir_type *t);
+bool bytecode_read_unranked_type(bytecode_cursor *c, ir_type *t);
 
 // The dialects' encodings: the entry's attribute or location, or its type.
 bool bytecode_builtin_attribute(bytecode_cursor *c, bytecode_entry *entry);

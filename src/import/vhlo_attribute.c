@@ -1,28 +1,12 @@
 // VHLO's attributes in bytecode, as StableHLO's. The table is indexed by VHLO's codes, which never change.
 #include "import/bytecode_reader.h"
 
-typedef bool (*attribute_fn)(bytecode_cursor *c, bytecode_entry *entry);
-
 // Enumerations are one number. The names are StableHLO's; a null stands for a number that is none.
 enum { ENUM_MOST = 6 };
 typedef struct enumeration {
   const char *name;
   const char *texts[ENUM_MOST];
 } enumeration;
-
-static ir_attribute *attribute_new(bytecode_cursor *c, bytecode_entry *entry, ir_attribute_kind kind) {
-  ir_attribute *x = ir_attribute_new(c->b->arena, kind);
-  entry->attribute = x;
-  return x;
-}
-
-static bool read_array(bytecode_cursor *c, bytecode_entry *entry) {
-  const ir_attribute **items;
-  ir_attribute *x = attribute_new(c, entry, IR_ATTR_ARRAY);
-  if (!bytecode_attributes(c, &x->count, &items)) return false;
-  x->items = items;
-  return true;
-}
 
 static bool read_boolean(bytecode_cursor *c, bytecode_entry *entry) {
   uint64_t value;
@@ -38,34 +22,6 @@ static bool read_api_version(bytecode_cursor *c, bytecode_entry *entry) {
   if (!bytecode_index(c, API_VERSIONS, "API version", &value)) return false;
   entry->attribute = ir_integer_attribute(c->b->arena, value, DTYPE_S32);
   return true;
-}
-
-static bool read_dictionary(bytecode_cursor *c, bytecode_entry *entry) {
-  return bytecode_dictionary(c, &entry->attribute);
-}
-
-static bool read_float(bytecode_cursor *c, bytecode_entry *entry) {
-  const ir_type *type;
-  return bytecode_type(c, &type) && bytecode_float_attribute(c, type, &entry->attribute);
-}
-
-static bool read_integer(bytecode_cursor *c, bytecode_entry *entry) {
-  const ir_type *type;
-  return bytecode_type(c, &type) && bytecode_integer_attribute(c, type, &entry->attribute);
-}
-
-static bool read_string(bytecode_cursor *c, bytecode_entry *entry) {
-  return bytecode_string(c, &attribute_new(c, entry, IR_ATTR_STRING)->text);
-}
-
-static bool read_tensor(bytecode_cursor *c, bytecode_entry *entry) {
-  const ir_type *type;
-  str blob;
-  return bytecode_type(c, &type) && bytecode_blob(c, &blob) && bytecode_elements(c, type, blob, &entry->attribute);
-}
-
-static bool read_type(bytecode_cursor *c, bytecode_entry *entry) {
-  return bytecode_type(c, &attribute_new(c, entry, IR_ATTR_TYPE)->type);
 }
 
 static bool integers(bytecode_cursor *c, const ir_attribute **out) {
@@ -174,26 +130,26 @@ static bool read_mesh(bytecode_cursor *c, bytecode_entry *entry) {
 }
 
 static const struct {
-  attribute_fn read;
+  bytecode_attribute_fn read;
   enumeration of;  // if there is no function
 } attributes[] = {
-    [1] = {read_array, {0}},
+    [1] = {bytecode_read_array, {0}},
     [2] = {read_boolean, {0}},
     [3] = {NULL, {"stablehlo.comparison_direction", {"EQ", "NE", "GE", "GT", "LE", "LT"}}},
     [4] = {NULL, {"stablehlo.comparison_type", {"NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"}}},
     [5] = {read_api_version, {0}},
-    [6] = {read_dictionary, {0}},
+    [6] = {bytecode_read_dictionary, {0}},
     [7] = {NULL, {"stablehlo.fft_type", {"FFT", "IFFT", "RFFT", "IRFFT"}}},
-    [8] = {read_float, {0}},
-    [9] = {read_integer, {0}},
+    [8] = {bytecode_read_float, {0}},
+    [9] = {bytecode_read_integer, {0}},
     [10] = {read_alias, {0}},
     [11] = {NULL, {"stablehlo.precision", {"DEFAULT", "HIGH", "HIGHEST"}}},
     [12] = {NULL, {"stablehlo.rng_algorithm", {"DEFAULT", "THREE_FRY", "PHILOX"}}},
     [13] = {NULL, {"stablehlo.rng_distribution", {NULL, "UNIFORM", "NORMAL"}}},
-    [14] = {read_string, {0}},
-    [15] = {read_tensor, {0}},
+    [14] = {bytecode_read_string, {0}},
+    [15] = {bytecode_read_elements, {0}},
     [16] = {NULL, {"stablehlo.transpose", {"TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"}}},
-    [17] = {read_type, {0}},
+    [17] = {bytecode_read_type, {0}},
     [18] = {read_extensions, {0}},
     [19] = {NULL, {"stablehlo.result_accuracy_mode", {"DEFAULT", "HIGHEST", "TOLERANCE"}}},
     [20] = {read_accuracy, {0}},

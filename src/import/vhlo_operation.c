@@ -37,6 +37,9 @@ int vhlo_operation_attributes(const vhlo_operation *o, str names[VHLO_MOST_ATTRI
   return count;
 }
 
+// Lists have an entry, or two, for each dim.
+enum { LONGEST_LIST = 2 * SHAPE_MAX_RANK };
+
 typedef enum vhlo_form {
   AS_IS,
   INTEGERS,  // a tensor that StableHLO writes as array<i64: ...> or array<i1: ...>
@@ -191,6 +194,7 @@ static bool is_all(const ir_attribute *x, int64_t value) {
   if (x->kind == IR_ATTR_INTEGERS) return true;
   if (x->kind != IR_ATTR_ELEMENTS || dtype_is_float(x->elements->shape->dtype)) return false;
   int64_t count = shape_element_count(x->elements->shape);
+  if (count > LONGEST_LIST) return false;
   for (int64_t i = 0; i < count; i++)
     if (literal_get_int(x->elements, i) != value) return false;
   return true;
@@ -245,8 +249,9 @@ bool vhlo_operation_is_default(ir_op op, str name, const ir_attribute *x) {
 static bool to_integers(const conversion *v, str name, const ir_attribute *x, const ir_attribute **out) {
   const int64_t *values;
   int count;
-  if (x->kind != IR_ATTR_ELEMENTS || !ir_attribute_integers(v->b->arena, x, &values, &count))
-    return wrong(v, name, "a tensor of integers");
+  if (x->kind != IR_ATTR_ELEMENTS || shape_element_count(x->elements->shape) > LONGEST_LIST ||
+      !ir_attribute_integers(v->b->arena, x, &values, &count))
+    return wrong(v, name, "a short tensor of integers");
   ir_attribute *list = (ir_attribute *)ir_integers_attribute(v->b->arena, count, values);
   if (x->elements->shape->dtype == DTYPE_PRED) list->type = ir_scalar_type(v->b->arena, DTYPE_PRED);
   *out = list;
@@ -255,12 +260,15 @@ static bool to_integers(const conversion *v, str name, const ir_attribute *x, co
 
 static bool to_symbol(const conversion *v, str name, const ir_attribute *x, const ir_attribute **out) {
   if (x->kind != IR_ATTR_STRING) return wrong(v, name, "a string");
-  *out = ir_symbol_attribute(v->b->arena, x->text);
+  ir_attribute *symbol = ir_attribute_new(v->b->arena, IR_ATTR_SYMBOL);
+  symbol->text = x->text;
+  *out = symbol;
   return true;
 }
 
 static bool to_symbols(const conversion *v, str name, const ir_attribute *x, const ir_attribute **out) {
   if (x->kind != IR_ATTR_ARRAY) return wrong(v, name, "an array of strings");
+  if (!bytecode_expand(v->b, v->offset, (int64_t)x->count * (int64_t)sizeof *x)) return false;
   const ir_attribute **items = arena_array(v->b->arena, const ir_attribute *, x->count);
   for (int i = 0; i < x->count; i++)
     if (!to_symbol(v, name, x->items[i], &items[i])) return false;

@@ -1,52 +1,17 @@
 // VHLO's types in bytecode, as StableHLO's. The table is indexed by VHLO's codes, which never change.
 #include "import/bytecode_reader.h"
 
-typedef bool (*type_fn)(bytecode_cursor *c, ir_type *t);
-
-static bool read_complex(bytecode_cursor *c, ir_type *t) {
-  const ir_type *part;
-  size_t start = c->at;
-  if (!bytecode_type(c, &part)) return false;
-  dtype of = part->kind == IR_TYPE_SCALAR ? part->dtype : DTYPE_INVALID;
-  t->dtype = of == DTYPE_F32 ? DTYPE_C64 : of == DTYPE_F64 ? DTYPE_C128 : DTYPE_INVALID;
-  return t->dtype != DTYPE_INVALID ||
-         bytecode_refuse(c->b, start, "found a complex type of other parts than f32 and f64");
-}
-
-static bool read_function(bytecode_cursor *c, ir_type *t) {
-  const ir_type **inputs, **results;
-  t->kind = IR_TYPE_FUNCTION;
-  if (!bytecode_types(c, &t->count, &inputs) || !bytecode_types(c, &t->result_count, &results)) return false;
-  t->types = inputs;
-  t->results = results;
-  return true;
-}
-
-static bool read_encoded_tensor(bytecode_cursor *c, ir_type *t) {
-  return bytecode_attribute(c, &t->encoding) && bytecode_tensor_type(c, t);
-}
-
-static bool read_unranked(bytecode_cursor *c, ir_type *t) {
-  t->kind = IR_TYPE_UNRANKED;
-  return bytecode_element_type(c, &t->element);
-}
-
 static bool read_buffer(bytecode_cursor *c, ir_type *t) {
-  if (!bytecode_tensor_type(c, t)) return false;
+  if (!bytecode_read_tensor_type(c, t)) return false;
   t->kind = IR_TYPE_BUFFER;
   return true;
 }
 
-static bool read_types(bytecode_cursor *c, ir_type *t, ir_type_kind kind) {
-  const ir_type **types;
-  t->kind = kind;
-  if (!bytecode_types(c, &t->count, &types)) return false;
-  t->types = types;
+static bool read_future(bytecode_cursor *c, ir_type *t) {
+  if (!bytecode_read_tuple_type(c, t)) return false;
+  t->kind = IR_TYPE_FUTURE;
   return true;
 }
-
-static bool read_tuple(bytecode_cursor *c, ir_type *t) { return read_types(c, t, IR_TYPE_TUPLE); }
-static bool read_future(bytecode_cursor *c, ir_type *t) { return read_types(c, t, IR_TYPE_FUTURE); }
 
 // The storage type has no sign of its own: that is the lowest of the flags.
 static dtype storage_of(const ir_type *t, bool is_signed) {
@@ -107,20 +72,20 @@ static bool read_quantized_per_axis(bytecode_cursor *c, ir_type *t) {
 }
 
 static const struct {
-  type_fn read;  // null if there is nothing but the code
+  bytecode_type_fn read;  // null if there is nothing but the code
   ir_type_kind kind;
   dtype dtype;
   const char *text;
 } types[] = {
     [0] = {.dtype = DTYPE_PRED},
-    [1] = {.read = read_complex},
+    [1] = {.read = bytecode_read_complex_type},
     [2] = {.dtype = DTYPE_BF16},
     [3] = {.dtype = DTYPE_F16},
     [4] = {.dtype = DTYPE_F32},
     [5] = {.dtype = DTYPE_F64},
     [6] = {.dtype = DTYPE_F8E4M3FN},
     [7] = {.dtype = DTYPE_F8E5M2},
-    [8] = {.read = read_function},
+    [8] = {.read = bytecode_read_function_type},
     [9] = {.kind = IR_TYPE_INDEX},
     [10] = {.dtype = DTYPE_S4},
     [11] = {.dtype = DTYPE_S8},
@@ -132,12 +97,12 @@ static const struct {
     [17] = {.dtype = DTYPE_U16},
     [18] = {.dtype = DTYPE_U32},
     [19] = {.dtype = DTYPE_U64},
-    [20] = {.read = bytecode_tensor_type},
-    [21] = {.read = read_encoded_tensor},
+    [20] = {.read = bytecode_read_tensor_type},
+    [21] = {.read = bytecode_read_encoded_tensor_type},
     [22] = {.kind = IR_TYPE_TOKEN},
-    [23] = {.read = read_tuple},
+    [23] = {.read = bytecode_read_tuple_type},
     [24] = {.read = read_quantized},
-    [25] = {.read = read_unranked},
+    [25] = {.read = bytecode_read_unranked_type},
     [26] = {.kind = IR_TYPE_OPAQUE, .text = "!shape.witness"},
     [27] = {.dtype = DTYPE_F8E4M3FNUZ},
     [28] = {.dtype = DTYPE_F8E5M2FNUZ},
