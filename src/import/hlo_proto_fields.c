@@ -345,8 +345,8 @@ static heddle_status write_attribute(arena *a, const hlo_attributes *x, const ro
     default: break;
   }
   raw = attributes_raw(x, info->text);
-  str silent = r->silent ? str_from(r->silent) : (str){0};
-  return write_raw(a, p, raw ? *raw : silent);
+  if (raw) return write_raw(a, p, *raw);
+  return r->silent ? write_raw(a, p, str_from(r->silent)) : status_ok();
 }
 
 // Whether the attribute says anything: only then its field, and the message around it, is made.

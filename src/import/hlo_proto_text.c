@@ -279,7 +279,7 @@ static heddle_status take_number_field(source *s, const ProtobufCFieldDescriptor
 }
 
 static heddle_status take_scalar(source *s, const ProtobufCFieldDescriptor *f, void *to) {
-  str string;
+  str string = {0};
   switch (f->type) {
     case PROTOBUF_C_TYPE_BOOL: return take_bool(s, to);
     case PROTOBUF_C_TYPE_ENUM: return take_enum(s, f->descriptor, to);

@@ -294,7 +294,7 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   runner *r = argument;
   log_set_level(r->v);
   TRY(check_flags(r));
-  module *m;
+  module *m = NULL;
   double start = log_seconds();
   r->path = path;
   TRY(read_program(a, path, r, &m));
