@@ -1,0 +1,3 @@
+module @m attributes {test.blob = dense_resource<blob1> : tensor<3xi64>, test.arr = array<i64: 1, 2>, test.b = array<i1: true, false>, test.f = array<f32: 1.0, 2.5>, test.d = dense<[1, 2, 3]> : tensor<3xi8>, test.i1 = dense<[true, false, true]> : tensor<3xi1>, test.sp = dense<true> : tensor<100xi1>, test.sym = @a, test.nest = @a::@b::@c, test.t = tensor<?x2xf32>, test.fn = (i32, f64) -> (index), test.unit, test.cx = complex<f32>, test.flt = 2.0 : bf16, test.u = 255 : ui8, test.neg = -3 : i32, test.tup = tuple<i32, tensor<*xf32>>, test.none = none, test.vec = 5 : index, test.s = "string", test.m = memref<2x3xf32>} {
+}
+{-# dialect_resources: { builtin: { blob1: "0x08000000010000000000000002000000000000000300000000000000" } } #-}
