@@ -182,6 +182,11 @@ static void add_attribute(reader *r, const char *name, str value) {
   if (value.size) vec_push(r->arena, &r->module->attributes, (module_attribute){str_from(name), value});
 }
 
+// How many devices the program runs on; one is not worth saying.
+static void add_count(reader *r, const char *name, int32_t count) {
+  if (count > 1) add_attribute(r, name, str_from(arena_printf(r->arena, "%d", count)));
+}
+
 static heddle_status check_entry_shape(const reader *r, const shape *found, const shape *wanted) {
   if (shape_compatible(found, wanted)) return status_ok();
   return status_error(HEDDLE_INVALID, "the program shape has %s, the entry computation %s",
@@ -228,6 +233,10 @@ static heddle_status read_module_attributes(reader *r) {
   add_attribute(r, "input_output_alias", hlo_proto_alias_text(r->arena, from->input_output_alias));
   add_attribute(r, "buffer_donor", hlo_proto_donor_text(r->arena, from->buffer_donor));
   TRY(read_entry_layout(r));
+  if (from->device_assignment) {
+    add_count(r, "replica_count", from->device_assignment->replica_count);
+    add_count(r, "num_partitions", from->device_assignment->computation_count);
+  }
   add_attribute(r, "frontend_attributes", hlo_proto_frontend_text(r->arena, from->frontend_attributes));
   r->module->tables = hlo_proto_tables_text(r->arena, from->stack_frame_index);
   return status_ok();

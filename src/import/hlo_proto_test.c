@@ -67,6 +67,76 @@ static void check_snapshot(arena *a, const char *path, bool is_text) {
 static void test_snapshot(void **state) { check_snapshot(*state, INPUTS "snapshot.pb", false); }
 static void test_snapshot_text(void **state) { check_snapshot(*state, INPUTS "snapshot.pbtxt", true); }
 
+// Counts of devices have no field of their own.
+static void test_devices(void **state) {
+  arena *a = *state;
+  module *m;
+  text bytes = {0};
+  ok(hlo_parse(a, "test.hlo",
+               STR("HloModule m, replica_count=2, num_partitions=3\nENTRY e { ROOT p = f32[] parameter(0) }"), &m));
+  ok(hlo_proto_write(&bytes, m));
+  ok(hlo_proto_read(a, "test.pb", text_view(&bytes), &m, NULL, NULL, NULL));
+  text_free(&bytes);
+  assert_true(str_is(*module_attribute_of(m, "replica_count"), "2"));
+  assert_true(str_is(*module_attribute_of(m, "num_partitions"), "3"));
+}
+
+// Fields that only other versions of XLA write: its HLO text says the same.
+typedef struct other_form {
+  const char *fields;  // of an all-reduce
+  const char *text;    // its attributes
+} other_form;
+
+static const other_form other_forms[] = {
+    {"", ""},
+    {"all_reduce_id: 3", "channel_id=3, "},
+    {"channel_id: 4 all_reduce_id: 3", "channel_id=4, "},
+    {"replica_groups { replica_ids: [0, 1] } replica_groups { }", "replica_groups={{0,1},{}}, "},
+    {"collective_device_list { replica_groups { replica_ids: [1, 0] } }", "replica_groups={{1,0}}, "},
+    {"collective_device_list { iota_replica_group_list { num_replica_groups: 2 num_devices_per_group: 3 "
+     "iota_reshape_dims: 6 iota_transpose_perm: 0 } }",
+     "replica_groups=[2,3]<=[6], "},
+    {"iota_collective_device_list { num_replica_groups: 3 num_devices_per_group: 2 iota_reshape_dims: [2, 3] "
+     "iota_transpose_perm: [1, 0] }",
+     "replica_groups=[3,2]<=[2,3]T(1,0), "},
+    {"backend_config_payload { value: '{\"a\":1}' }", "backend_config={\"a\":1}, "},
+    {"backend_config_payload { id: 2 }", "backend_config=\"second\", "},
+    {"backend_config_payload { id: 9 value: 'own' }", "backend_config=\"own\", "},
+    {"sharding { type: OTHER tile_assignment_dimensions: [2, 1] tile_assignment_devices: [1, 0] }",
+     "sharding={devices=[2,1]1,0}, "},
+    {"sharding { type: OTHER tile_assignment_dimensions: [2, 2] iota_reshape_dims: 4 iota_transpose_perm: 0 "
+     "last_tile_dims: [MANUAL, REPLICATED] }",
+     "sharding={devices=[2,2]<=[4] last_tile_dims={manual, replicated}}, "},
+    {"sharding { is_shard_group: true shard_group_id: 5 shard_group_type: LIKE }",
+     "sharding={replicated shard_like 5}, "},
+};
+
+static void test_other_forms(void **state) {
+  arena *a = *state;
+  for (size_t k = 0; k < sizeof other_forms / sizeof *other_forms; k++) {
+    module *wanted, *found;
+    const char *message = arena_printf(
+        a,
+        "payloads: ['first', 'second'] entry_computation_id: 2 name: 'm' computations { name: 'add' id: 1 "
+        "root_id: 3 instructions { name: 'x' id: 1 opcode: 'parameter' shape { element_type: F32 } } "
+        "instructions { name: 'y' id: 2 opcode: 'parameter' parameter_number: 1 shape { element_type: F32 } } "
+        "instructions { name: 'r' id: 3 opcode: 'add' operand_ids: [1, 2] shape { element_type: F32 } } } "
+        "computations { name: 'e' id: 2 root_id: 5 "
+        "instructions { name: 'p' id: 4 opcode: 'parameter' shape { element_type: F32 } } "
+        "instructions { name: 'a' id: 5 opcode: 'all-reduce' operand_ids: 4 called_computation_ids: 1 "
+        "shape { element_type: F32 } %s } }",
+        other_forms[k].fields);
+    const char *text =
+        arena_printf(a,
+                     "HloModule m\nadd { x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT r = f32[] add(x, y) }\n"
+                     "ENTRY e { p = f32[] parameter(0)\n ROOT a = f32[] all-reduce(p), %sto_apply=add }\n",
+                     other_forms[k].text);
+    ok(hlo_proto_read_text(a, "test", str_from(message), &found, NULL, NULL, NULL));
+    ok(hlo_parse(a, "test", str_from(text), &wanted));
+    ok(module_compare(wanted, found));
+  }
+}
+
 // --- what is refused
 
 typedef struct refusal {
@@ -300,10 +370,10 @@ static int drop_arena(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_attributes),      cmocka_unit_test(test_snapshot),  cmocka_unit_test(test_snapshot_text),
-      cmocka_unit_test(test_refusals),        cmocka_unit_test(test_nesting),   cmocka_unit_test(test_deep_bytes),
-      cmocka_unit_test(test_module_refusals), cmocka_unit_test(test_truncated), cmocka_unit_test(test_corrupted),
-      cmocka_unit_test(test_kinds),
+      cmocka_unit_test(test_attributes), cmocka_unit_test(test_snapshot),    cmocka_unit_test(test_snapshot_text),
+      cmocka_unit_test(test_devices),    cmocka_unit_test(test_other_forms), cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_nesting),    cmocka_unit_test(test_deep_bytes),  cmocka_unit_test(test_module_refusals),
+      cmocka_unit_test(test_truncated),  cmocka_unit_test(test_corrupted),   cmocka_unit_test(test_kinds),
   };
   return cmocka_run_group_tests(tests, make_arena, drop_arena);
 }

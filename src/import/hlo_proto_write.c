@@ -5,6 +5,8 @@
 #include "import/hlo_proto_parts.h"
 #include "import/hlo_proto_values.h"
 
+enum { MAX_DEVICES = 1 << 20 };
+
 typedef struct writer {
   arena *arena, *scratch;
   ptr_map computations, instructions;  // ids
@@ -130,6 +132,43 @@ static const str *find_attribute(const module *m, const char *name) {
   return NULL;
 }
 
+// 1 if the attribute is missing or no sensible count.
+static int32_t count_attribute(const module *m, const char *name) {
+  const str *value = find_attribute(m, name);
+  int32_t count = 0;
+  for (size_t k = 0; value && k < value->size && count <= MAX_DEVICES; k++) {
+    if (value->data[k] < '0' || value->data[k] > '9') return 1;
+    count = count * 10 + (value->data[k] - '0');
+  }
+  return count > 0 && count <= MAX_DEVICES ? count : 1;
+}
+
+// Replicas and partitions have no fields of their own, but can be told from devices: numbered in order.
+static heddle_status write_devices(writer *w, const module *m, Xla__HloModuleProto *to) {
+  int32_t replicas = count_attribute(m, "replica_count"), partitions = count_attribute(m, "num_partitions");
+  int64_t count = (int64_t)replicas * partitions;
+  if (count == 1) return status_ok();
+  if (count > MAX_DEVICES)
+    return status_error(HEDDLE_INVALID, "%lld devices are more than a message should name", (long long)count);
+  Xla__DeviceAssignmentProto *d;
+  HLO_PROTO_NEW(w->arena, d, DeviceAssignmentProto, device_assignment_proto);
+  d->replica_count = replicas;
+  d->computation_count = partitions;
+  d->n_computation_devices = (size_t)partitions;
+  d->computation_devices = arena_array(w->arena, Xla__DeviceAssignmentProto__ComputationDevice *, partitions);
+  for (int32_t p = 0; p < partitions; p++) {
+    Xla__DeviceAssignmentProto__ComputationDevice *devices;
+    HLO_PROTO_NEW(w->arena, devices, DeviceAssignmentProto__ComputationDevice,
+                  device_assignment_proto__computation_device);
+    devices->n_replica_device_ids = (size_t)replicas;
+    devices->replica_device_ids = arena_array(w->arena, int64_t, replicas);
+    for (int32_t r = 0; r < replicas; r++) devices->replica_device_ids[r] = (int64_t)r * partitions + p;
+    d->computation_devices[p] = devices;
+  }
+  to->device_assignment = d;
+  return status_ok();
+}
+
 // Other attributes are settings of the writer's compilation, for which the format has no field.
 static heddle_status write_module_attributes(writer *w, const module *m, Xla__HloModuleProto *to) {
   const str *alias = find_attribute(m, "input_output_alias"), *donor = find_attribute(m, "buffer_donor");
@@ -138,6 +177,7 @@ static heddle_status write_module_attributes(writer *w, const module *m, Xla__Hl
   if (donor) TRY(hlo_proto_donor_from(w->arena, *donor, &to->buffer_donor));
   if (frontend) TRY(hlo_proto_frontend_from(w->arena, *frontend, &to->frontend_attributes));
   if (m->tables.size) TRY(hlo_proto_tables_from(w->arena, m->tables, &to->stack_frame_index));
+  TRY(write_devices(w, m, to));
   if (m->is_scheduled) to->schedule = make_schedule(w, m);
   return status_ok();
 }
