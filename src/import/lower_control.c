@@ -147,6 +147,8 @@ heddle_status lower_case(lowering *l, const ir_operation *op, instruction *const
 heddle_status lower_optimization_barrier(lowering *l, const ir_operation *op, instruction *const *operands,
                                          instruction **results) {
   int count = op->operand_count;
+  if (count != op->result_count)
+    return lowering_invalid(op, "found %d operands and %d results, wanted as many of both", count, op->result_count);
   if (!count) return status_ok();
   instruction *all = count == 1 ? operands[0] : build_tuple(l, count, operands);
   lowering_results(l, build_add(l, HLO_OPT_BARRIER, all->shape, 1, &all), count, results);

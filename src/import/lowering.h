@@ -112,7 +112,8 @@ heddle_status lowering_block(lowering *l, const ir_block *b, int *count, instruc
 heddle_status lowering_value(lowering *l, const ir_operation *op, const ir_value *v, instruction **out);
 // A scope inside `l` with an empty computation of its own. HEDDLE_UNIMPLEMENTED below LOWERING_MAX_DEPTH.
 heddle_status lowering_enter(lowering *l, lowering *inner, str name);
-// What an instruction that stands for several results gives: itself if it is one, its tuple's elements otherwise.
+// What an instruction that stands for several results gives: itself if it is one, its tuple's elements otherwise (none
+// if it has not as many; lowering_apply reports that).
 void lowering_results(lowering *l, instruction *i, int count, instruction **results);
 str lowering_name(arena *a, str name);  // with what HLO names may not have replaced by `_`
 

@@ -23,7 +23,8 @@ heddle_status lowering_value(lowering *l, const ir_operation *op, const ir_value
 
 void lowering_results(lowering *l, instruction *i, int count, instruction **results) {
   if (count == 1) results[0] = i;
-  for (int k = 0; count > 1 && k < count; k++) results[k] = build_element(l, i, k);
+  bool fits = count > 1 && shape_is_tuple(i->shape) && i->shape->tuple_size == count;
+  for (int k = 0; fits && k < count; k++) results[k] = build_element(l, i, k);
 }
 
 static bool is_terminator(const ir_operation *op) { return op->op == IR_OP_RETURN || op->op == IR_OP_FUNC_RETURN; }

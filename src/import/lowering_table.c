@@ -441,6 +441,8 @@ heddle_status lowering_apply(lowering *l, const ir_operation *op, instruction *c
   if (!lower) return lowering_refuse(op, "HLO has no way to say this operation");
   TRY(check_form(op));
   TRY(lower(l, op, operands, results));
+  for (int k = 0; k < op->result_count; k++)
+    if (!results[k]) return lowering_invalid(op, "found %d results, wanted another number", op->result_count);
   annotate(l, op, results);
   for (int k = 0; k < op->result_count; k++)
     TRY(lowering_check_type(l, op, "result", k, op->results[k]->type, results[k]->shape));
