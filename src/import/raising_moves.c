@@ -109,55 +109,11 @@ heddle_status raise_pad(raising *r, const instruction *i, raised *const *operand
   return status_ok();
 }
 
-// Start indices as scalars; HLO's older form has one vector of them.
-static heddle_status start_indices(raising *r, const instruction *i, raised *const *operands, int first,
-                                   raised_leaves *out) {
-  for (int k = first; k < i->operand_count; k++) {
-    ir_value *x;
-    TRY(raising_operand(i, operands, k, &x));
-    if (x->type->rank == 0) {
-      vec_push(r->arena, out, x);
-      continue;
-    }
-    const int64_t one = 1;
-    for (int64_t e = 0; e < x->type->dims[0]; e++) {
-      const int64_t limit = e + 1;
-      const ir_type *type = raising_tensor(r, x->type, 1, &one);
-      ir_operation *slice = raising_add(r, IR_OP_SLICE, 1, &x, 1, &type);
-      raising_set_ints(r, slice, "start_indices", 1, &e);
-      raising_set_ints(r, slice, "limit_indices", 1, &limit);
-      raising_set_ints(r, slice, "strides", 1, &one);
-      vec_push(r->arena, out, raising_reshape(r, slice->results[0], 0, NULL));
-    }
-  }
-  return status_ok();
-}
-
-static heddle_status raise_at_indices(raising *r, const instruction *i, raised *const *operands, int first,
-                                      ir_operation **op, raised **out) {
-  raised_leaves all = {0};
-  for (int k = 0; k < first; k++) {
-    ir_value *x;
-    TRY(raising_operand(i, operands, k, &x));
-    vec_push(r->arena, &all, x);
-  }
-  TRY(start_indices(r, i, operands, first, &all));
-  const ir_type *type = ir_type_of_shape(r->arena, i->shape);
-  *op = raising_add(r, raisings[i->opcode].op, all.size, all.data, 1, &type);
-  *out = raised_leaf(r, (*op)->results[0]);
-  return status_ok();
-}
-
 heddle_status raise_dynamic_slice(raising *r, const instruction *i, raised *const *operands, raised **out) {
   ir_operation *op;
-  TRY(raise_at_indices(r, i, operands, 1, &op, out));
+  TRY(raising_same(r, i, operands, &op, out));
   raising_set_list(r, op, "slice_sizes", i->attributes->dynamic_slice_sizes);
   return status_ok();
-}
-
-heddle_status raise_dynamic_update_slice(raising *r, const instruction *i, raised *const *operands, raised **out) {
-  ir_operation *op;
-  return raise_at_indices(r, i, operands, 2, &op, out);
 }
 
 // Bitcast speaks of memory, StableHLO of indices: the operand is brought into the order of its layout, read as the
