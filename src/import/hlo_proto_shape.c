@@ -1,7 +1,5 @@
 // Shapes as messages.
-#include <string.h>
-
-#include "hlo/shape.h"
+#include "import/hlo_proto_parts.h"
 #include "import/hlo_proto_values.h"
 #include "import/hlo_proto_wire.h"
 
@@ -59,13 +57,44 @@ static const int64_t *copy_dims(arena *a, size_t count, const int64_t *dims) {
 
 static bool layout_says_nothing(const Xla__LayoutProto *l) {
   return !l->n_minor_to_major && !l->n_tiles && !l->element_size_in_bits && !l->memory_space &&
-         l->tail_padding_alignment_in_elements <= 1;
+         l->tail_padding_alignment_in_elements <= 1 && !l->n_split_configs && !l->dynamic_shape_metadata_prefix_bytes;
+}
+
+// SC(1:2,4)(0:3)M(8): where dimensions are split between memories, and bytes in front of the data.
+static str layout_other(arena *a, const Xla__LayoutProto *from) {
+  text t = {0};
+  for (size_t i = 0; i < from->n_split_configs; i++) {
+    const Xla__SplitConfigProto *split = from->split_configs[i];
+    text_printf(&t, "%s(%lld:", i ? "" : "SC", (long long)split->dimension);
+    for (size_t k = 0; k < split->n_split_indices; k++)
+      text_printf(&t, "%s%lld", k ? "," : "", (long long)split->split_indices[k]);
+    text_putc(&t, ')');
+  }
+  if (from->dynamic_shape_metadata_prefix_bytes)
+    text_printf(&t, "M(%lld)", (long long)from->dynamic_shape_metadata_prefix_bytes);
+  return hlo_proto_keep(a, &t);
+}
+
+// Sizes and places are not negative; in a tile INT64_MIN stands for a combined dimension.
+static heddle_status check_layout(const Xla__LayoutProto *l) {
+  bool is_bad = l->element_size_in_bits < 0 || l->memory_space < 0 || l->tail_padding_alignment_in_elements < 0 ||
+                l->dynamic_shape_metadata_prefix_bytes < 0;
+  for (size_t i = 0; i < l->n_tiles; i++)
+    for (size_t k = 0; k < l->tiles[i]->n_dimensions; k++)
+      is_bad |= l->tiles[i]->dimensions[k] < 0 && l->tiles[i]->dimensions[k] != INT64_MIN;
+  for (size_t i = 0; i < l->n_split_configs; i++) {
+    is_bad |= l->split_configs[i]->dimension < 0;
+    for (size_t k = 0; k < l->split_configs[i]->n_split_indices; k++)
+      is_bad |= l->split_configs[i]->split_indices[k] < 0;
+  }
+  return is_bad ? status_error(HEDDLE_INVALID, "a layout has a negative size") : status_ok();
 }
 
 static heddle_status read_layout(arena *a, const Xla__LayoutProto *from, int rank, const layout **out) {
   if (layout_says_nothing(from) && rank == 0) return status_ok();
   if (from->n_minor_to_major != (size_t)rank)
     return status_error(HEDDLE_INVALID, "a layout orders %zu dimensions, wanted %d", from->n_minor_to_major, rank);
+  TRY(check_layout(from));
   layout *l = arena_new(a, layout);
   layout_tile *tiles = arena_array(a, layout_tile, from->n_tiles);
   for (size_t i = 0; i < from->n_tiles; i++)
@@ -76,7 +105,8 @@ static heddle_status read_layout(arena *a, const Xla__LayoutProto *from, int ran
                 .tiles = tiles,
                 .memory_space = from->memory_space,
                 .element_bits = from->element_size_in_bits,
-                .tail_padding = from->tail_padding_alignment_in_elements};
+                .tail_padding = from->tail_padding_alignment_in_elements,
+                .other = layout_other(a, from)};
   if (l->tail_padding == 0) l->tail_padding = 1;
   *out = l;
   return status_ok();
@@ -127,6 +157,42 @@ static int64_t *dims_to_proto(arena *a, int count, const int64_t *dims) {
   return copy;
 }
 
+// Integers in a part of a layout, `(1:2,4)`; moves behind its closing parenthesis.
+static int part_numbers(arena *a, str other, size_t *at, int64_t **out) {
+  VEC(int64_t) numbers = {0};
+  for (bool is_open = false; *at < other.size && other.data[*at] != ')'; ++*at) {
+    char c = other.data[*at];
+    bool is_digit = c >= '0' && c <= '9';
+    if (is_digit && !is_open) vec_push(a, &numbers, 0);
+    is_open = is_digit;
+    if (is_digit && vec_last(&numbers) < INT64_MAX / 10 - 9) vec_last(&numbers) = vec_last(&numbers) * 10 + (c - '0');
+  }
+  ++*at;
+  *out = numbers.data;
+  return numbers.size;
+}
+
+// The other way round; what has no field (how sparse arrays are kept) is left out.
+static void make_layout_other(arena *a, str other, Xla__LayoutProto *out) {
+  VEC(Xla__SplitConfigProto *) splits = {0};
+  char kind = 0;
+  for (size_t at = 0; at < other.size;) {
+    if (other.data[at] != '(') kind = other.data[at];
+    int64_t *numbers;
+    int count = part_numbers(a, other, &at, &numbers);
+    if (kind == 'M' && count) out->dynamic_shape_metadata_prefix_bytes = numbers[0];
+    if (kind != 'S' || !count) continue;
+    Xla__SplitConfigProto *split;
+    HLO_PROTO_NEW(a, split, SplitConfigProto, split_config_proto);
+    split->dimension = numbers[0];
+    split->n_split_indices = (size_t)(count - 1);
+    split->split_indices = numbers + 1;
+    vec_push(a, &splits, split);
+  }
+  out->n_split_configs = (size_t)splits.size;
+  out->split_configs = splits.data;
+}
+
 static Xla__LayoutProto *make_layout(arena *a, const shape *s) {
   Xla__LayoutProto *out = arena_new(a, Xla__LayoutProto);
   xla__layout_proto__init(out);
@@ -138,6 +204,7 @@ static Xla__LayoutProto *make_layout(arena *a, const shape *s) {
   out->memory_space = l->memory_space;
   out->element_size_in_bits = l->element_bits;
   out->tail_padding_alignment_in_elements = l->tail_padding > 1 ? l->tail_padding : 0;
+  make_layout_other(a, l->other, out);
   out->n_tiles = (size_t)l->tile_count;
   out->tiles = arena_array(a, Xla__TileProto *, l->tile_count);
   for (int i = 0; i < l->tile_count; i++) {

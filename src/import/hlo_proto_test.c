@@ -81,6 +81,28 @@ static void test_devices(void **state) {
   assert_true(str_is(*module_attribute_of(m, "num_partitions"), "3"));
 }
 
+static void test_layouts(void **state) {
+  static const char *const layouts[] = {"",
+                                        "{0,1}",
+                                        "{1,0:T(2,128)(*,2)}",
+                                        "{0,1:L(4)E(32)S(3)}",
+                                        "{1,0:M(8)}",
+                                        "{1,0:S(5)SC(1:2,4)(0:3)}",
+                                        "{0,1:T(2)SC(1:2)M(16)}"};
+  arena *a = *state;
+  for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
+    module *wanted, *found;
+    text bytes = {0};
+    const char *source = arena_printf(a, "HloModule m\nENTRY e { ROOT p = f32[<=4,6]%s parameter(0) }", layouts[k]);
+    ok(hlo_parse(a, "test.hlo", str_from(source), &wanted));
+    ok(hlo_proto_write(&bytes, wanted));
+    ok(hlo_proto_read(a, "test.pb", text_view(&bytes), &found, NULL, NULL, NULL));
+    text_free(&bytes);
+    found->attributes.size = 0;
+    ok(module_compare(wanted, found));
+  }
+}
+
 // Fields that only other versions of XLA write: its HLO text says the same.
 typedef struct other_form {
   const char *fields;  // of an all-reduce
@@ -190,6 +212,9 @@ static const refusal refusals[] = {
     {"instructions { name: 'p' opcode: 'parameter' id: 1 shape { element_type: F32 dimensions: [3, 4] "
      "layout { minor_to_major: [0, 5] } } }",
      "permutation"},
+    {"instructions { name: 'p' opcode: 'parameter' id: 1 shape { element_type: F32 dimensions: [3, 4] "
+     "layout { minor_to_major: [0, 1] tiles { dimensions: -2 } } } }",
+     "negative size"},
     {"instructions { name: 'p' opcode: 'parameter' id: 1 shape { element_type: F32 dimensions: 3 "
      "is_dynamic_dimension: [true, false] } }",
      "2 dimensions are said"},
@@ -370,10 +395,11 @@ static int drop_arena(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_attributes), cmocka_unit_test(test_snapshot),    cmocka_unit_test(test_snapshot_text),
-      cmocka_unit_test(test_devices),    cmocka_unit_test(test_other_forms), cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_nesting),    cmocka_unit_test(test_deep_bytes),  cmocka_unit_test(test_module_refusals),
-      cmocka_unit_test(test_truncated),  cmocka_unit_test(test_corrupted),   cmocka_unit_test(test_kinds),
+      cmocka_unit_test(test_attributes),      cmocka_unit_test(test_snapshot),  cmocka_unit_test(test_snapshot_text),
+      cmocka_unit_test(test_devices),         cmocka_unit_test(test_layouts),   cmocka_unit_test(test_other_forms),
+      cmocka_unit_test(test_refusals),        cmocka_unit_test(test_nesting),   cmocka_unit_test(test_deep_bytes),
+      cmocka_unit_test(test_module_refusals), cmocka_unit_test(test_truncated), cmocka_unit_test(test_corrupted),
+      cmocka_unit_test(test_kinds),
   };
   return cmocka_run_group_tests(tests, make_arena, drop_arena);
 }
