@@ -24,8 +24,8 @@
 #define CORPUS HEDDLE_SOURCE_DIR "/../shared/corpus"
 
 static const char *wanted_name = "";
-// Done to each module before it runs; may be null.
-static heddle_status (*corpus_prepare)(module *m);
+// Done to each module before it runs, in place or by another in its place; may be null.
+static heddle_status (*corpus_prepare)(arena *a, module **m);
 
 typedef struct corpus_case {
   const char *folder;  // of the case
@@ -75,7 +75,7 @@ static void run_case(const corpus_case *c, const char *file, tally *t) {
   arena *a = arena_create();
   module *m = NULL;
   heddle_status status = hlo_parse_file(a, arena_printf(a, "%s/%s", c->folder, file), &m);
-  if (status_is_ok(status) && corpus_prepare) status = corpus_prepare(m);
+  if (status_is_ok(status) && corpus_prepare) status = corpus_prepare(a, &m);
   if (status_is_ok(status)) status = run_module(a, c, m);
   const hlo_opcode lacking = m ? lacking_op(m) : HLO_OPCODE_COUNT;
   if (status_is_ok(status)) {
