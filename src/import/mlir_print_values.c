@@ -383,6 +383,16 @@ static void print_named(text *out, const ir_named_attribute *x) {
   mlir_print_attribute(out, x->value);
 }
 
+// As a field it is only `(pre_size)size`, without its name.
+static bool print_sub_axis(text *out, const ir_attribute *x) {
+  int64_t before, size;
+  if (!str_is(x->name, "stablehlo.sub_axis_info") || !ir_attribute_integer(ir_find_field(x, "pre_size"), &before) ||
+      !ir_attribute_integer(ir_find_field(x, "size"), &size))
+    return false;
+  text_printf(out, "(%" PRId64 ")%" PRId64, before, size);
+  return true;
+}
+
 // Inside a struct numbers have no type and lists of integers no `array`.
 static void print_field(text *out, const ir_attribute *x) {
   if (x->kind == IR_ATTR_INTEGER) {
@@ -398,7 +408,7 @@ static void print_field(text *out, const ir_attribute *x) {
       else text_printf(out, "%" PRId64, x->integers[i]);
     }
     text_putc(out, ']');
-  } else {
+  } else if (x->kind != IR_ATTR_STRUCT || !print_sub_axis(out, x)) {
     mlir_print_attribute(out, x);
   }
 }
@@ -415,6 +425,7 @@ static void print_bounds(text *out, const ir_attribute *x) {
 }
 
 void mlir_print_struct_body(text *out, const ir_attribute *x) {
+  if (print_sub_axis(out, x)) return;
   if (str_is(x->name, "stablehlo.bounds") && x->count == 1) {
     print_bounds(out, x);
     return;
