@@ -1,0 +1,28 @@
+// Reading and writing back.
+#include "tools/reading.h"
+
+#include "import/bytecode.h"
+#include "import/ir_compare.h"
+#include "import/mlir_print.h"
+#include "import/mlir_text.h"
+
+static heddle_status check_module(arena *a, const ir_module *m) {
+  ir_module **again;
+  int count;
+  text t = {0};
+  mlir_print_module(&t, m, NULL);
+  heddle_status s = mlir_text_read(a, "written", text_view(&t), &count, &again);
+  text_free(&t);
+  if (!status_is_ok(s)) return s;
+  if (count != 1) return status_error(HEDDLE_INTERNAL, "a module written as text reads back as %d", count);
+  return ir_compare(m, again[0], NULL);
+}
+
+heddle_status reading_check(arena *a, const char *file, str bytes) {
+  ir_module *lone, **modules = &lone;
+  int count = 1;
+  if (bytecode_is(bytes)) TRY(bytecode_read(a, file, bytes, &lone));
+  else TRY(mlir_text_read(a, file, bytes, &count, &modules));
+  for (int i = 0; i < count; i++) TRY(status_context(check_module(a, modules[i]), "behind writing and reading again"));
+  return status_ok();
+}
