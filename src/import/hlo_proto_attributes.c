@@ -118,9 +118,9 @@ static heddle_status each_attribute(hlo_proto_transfer *t,
   return status_ok();
 }
 
-heddle_status hlo_proto_read_attributes(arena *a, const Xla__HloModuleProto *m, Xla__HloInstructionProto *from,
+heddle_status hlo_proto_read_attributes(arena *a, hlo_proto_context *context, Xla__HloInstructionProto *from,
                                         instruction *to) {
-  hlo_proto_transfer t = {.arena = a, .module = m, .p = from, .i = to, .x = to->attributes};
+  hlo_proto_transfer t = {.arena = a, .context = context, .p = from, .i = to, .x = to->attributes};
   return each_attribute(&t, read_one);
 }
 

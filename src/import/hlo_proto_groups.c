@@ -72,18 +72,21 @@ static void print_ints(text *out, char open, int count, const int64_t *values, c
   text_putc(out, close);
 }
 
-static heddle_status read_short(arena *a, const Xla__IotaReplicaGroupListProto *from, group_list *out) {
+static heddle_status read_short(hlo_proto_transfer *t, const Xla__IotaReplicaGroupListProto *from, group_list *out) {
+  arena *a = t->arena;
   iota x = {0};
   TRY(read_iota(from, &x));
+  t->context->devices_left -= from->num_replica_groups * from->num_devices_per_group;
+  if (t->context->devices_left < 0) return status_error(HEDDLE_INVALID, "the module's groups have too many devices");
   expand(a, &x, from->num_replica_groups, from->num_devices_per_group, out);
-  text t = {0};
-  text_printf(&t, "[%lld,%lld]<=", (long long)from->num_replica_groups, (long long)from->num_devices_per_group);
-  print_ints(&t, '[', x.rank, x.dims, ']');
+  text brief = {0};
+  text_printf(&brief, "[%lld,%lld]<=", (long long)from->num_replica_groups, (long long)from->num_devices_per_group);
+  print_ints(&brief, '[', x.rank, x.dims, ']');
   if (!is_in_order(&x)) {
-    text_putc(&t, 'T');
-    print_ints(&t, '(', x.rank, x.order, ')');
+    text_putc(&brief, 'T');
+    print_ints(&brief, '(', x.rank, x.order, ')');
   }
-  out->text = hlo_proto_keep(a, &t);
+  out->text = hlo_proto_keep(a, &brief);
   return status_ok();
 }
 
@@ -101,7 +104,7 @@ heddle_status hlo_proto_read_groups(hlo_proto_transfer *t) {
   const Xla__IotaReplicaGroupListProto *brief = t->p->iota_collective_device_list;
   group_list *out = &t->x->replica_groups;
   if (!brief && list) brief = list->iota_replica_group_list;
-  if (brief) TRY(read_short(t->arena, brief, out));
+  if (brief) TRY(read_short(t, brief, out));
   else if (list && list->n_replica_groups) TRY(read_lists(t->arena, list->n_replica_groups, list->replica_groups, out));
   else if (t->p->n_replica_groups) TRY(read_lists(t->arena, t->p->n_replica_groups, t->p->replica_groups, out));
   if (out->size) attributes_mark(t->x, HLO_ATTRIBUTE_REPLICA_GROUPS);

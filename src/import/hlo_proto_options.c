@@ -226,14 +226,6 @@ heddle_status hlo_proto_write_call_literal(hlo_proto_transfer *t) {
   return hlo_proto_make_literal(t->arena, value, &t->p->literal);
 }
 
-// A configuration may stand in the instruction, in its payload, or in the module's list of payloads.
-static ProtobufCBinaryData config_of(const hlo_proto_transfer *t) {
-  const Xla__Payload *payload = t->p->backend_config_payload;
-  if (t->p->backend_config.len || !payload) return t->p->backend_config;
-  bool is_listed = payload->id > 0 && (uint64_t)payload->id <= t->module->n_payloads;
-  return is_listed ? t->module->payloads[payload->id - 1] : payload->value;
-}
-
 // Whether it can be written without quotes: one value in braces.
 static bool is_json(str config) {
   if (!config.size || config.data[0] != '{') return false;
@@ -242,11 +234,28 @@ static bool is_json(str config) {
   return lexer_value_end(&l, &problem) == config.size && !problem;
 }
 
+static hlo_proto_config copy_config(arena *a, ProtobufCBinaryData from) {
+  str copy = str_copy(a, (str){from.len ? (const char *)from.data : "", from.len});
+  return (hlo_proto_config){copy, is_json(copy)};
+}
+
+// A configuration may stand in the instruction, in its payload, or in the module's list of payloads; one of the latter
+// is looked at once, however often it is used.
+static hlo_proto_config config_of(const hlo_proto_transfer *t) {
+  const Xla__Payload *payload = t->p->backend_config_payload;
+  const Xla__HloModuleProto *m = t->context->module;
+  if (t->p->backend_config.len || !payload) return copy_config(t->arena, t->p->backend_config);
+  if (payload->id <= 0 || (uint64_t)payload->id > m->n_payloads) return copy_config(t->arena, payload->value);
+  hlo_proto_config *kept = &t->context->payloads[payload->id - 1];
+  if (!kept->text.data) *kept = copy_config(t->arena, m->payloads[payload->id - 1]);
+  return *kept;
+}
+
 heddle_status hlo_proto_read_config(hlo_proto_transfer *t) {
-  ProtobufCBinaryData from = config_of(t);
-  if (!from.len) return status_ok();
-  t->x->backend_config = str_copy(t->arena, (str){(const char *)from.data, from.len});
-  t->x->backend_config_is_json = is_json(t->x->backend_config);
+  hlo_proto_config config = config_of(t);
+  if (!config.text.size) return status_ok();
+  t->x->backend_config = config.text;
+  t->x->backend_config_is_json = config.is_json;
   attributes_mark(t->x, HLO_ATTRIBUTE_BACKEND_CONFIG);
   return status_ok();
 }

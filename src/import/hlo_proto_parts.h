@@ -12,9 +12,22 @@ heddle_status hlo_proto_module_from(arena *a, const char *file, const Xla__HloMo
 // Module to message; the message lives in the arena and may point into the module. hlo_proto_write.c
 heddle_status hlo_proto_module_to(arena *a, const module *m, Xla__HloModuleProto **out);
 
+// A backend configuration; one that is JSON is written without quotes.
+typedef struct hlo_proto_config {
+  str text;
+  bool is_json;
+} hlo_proto_config;
+
+// A module on its way in: what its instructions share.
+typedef struct hlo_proto_context {
+  const Xla__HloModuleProto *module;
+  hlo_proto_config *payloads;  // the module's, copied when first used
+  int64_t devices_left;        // that groups in short form may still be expanded to: their bytes are no measure of them
+} hlo_proto_context;
+
 // What an instruction says besides opcode, shape, operands and calls, in either direction. Errors do not name the
 // instruction. hlo_proto_attributes.c
-heddle_status hlo_proto_read_attributes(arena *a, const Xla__HloModuleProto *m, Xla__HloInstructionProto *from,
+heddle_status hlo_proto_read_attributes(arena *a, hlo_proto_context *context, Xla__HloInstructionProto *from,
                                         instruction *to);
 heddle_status hlo_proto_write_attributes(arena *a, instruction *from, Xla__HloInstructionProto *to);
 

@@ -8,11 +8,14 @@
 #include "import/hlo_proto_parts.h"
 #include "import/hlo_proto_values.h"
 
+enum { MAX_DEVICES_IN_GROUPS = 1 << 24 };
+
 typedef struct reader {
   arena *arena, *scratch;
   const Xla__HloModuleProto *from;
   module *module;
   ptr_map computations;  // by id
+  hlo_proto_context context;
 } reader;
 
 static const void *key_of(int64_t id) { return (const void *)(uintptr_t)id; }
@@ -71,7 +74,7 @@ static heddle_status add_instruction(reader *r, body *b, Xla__HloInstructionProt
   str_map_put(r->scratch, &b->names, i->name, i);
   ptr_map_put(r->scratch, &b->instructions, key_of(from->id), i);
   i->where.file = r->module->file;
-  TRY(hlo_proto_read_attributes(r->arena, r->from, from, i));
+  TRY(hlo_proto_read_attributes(r->arena, &r->context, from, i));
   if (op != HLO_CONSTANT) return status_ok();
   if (!from->literal) return status_error(HEDDLE_INVALID, "a constant has no literal");
   TRY(hlo_proto_read_literal(r->arena, from->literal, &i->literal));
@@ -286,6 +289,7 @@ static heddle_status read_module(reader *r) {
 
 heddle_status hlo_proto_module_from(arena *a, const char *file, const Xla__HloModuleProto *from, module **out) {
   reader r = {.arena = a, .scratch = arena_create(), .from = from};
+  r.context = (hlo_proto_context){from, arena_array(a, hlo_proto_config, from->n_payloads), MAX_DEVICES_IN_GROUPS};
   r.module = module_create(a, clean_name(a, from->name[0] ? from->name : "module"));
   r.module->file = arena_strdup(a, file, strlen(file));
   heddle_status status = read_module(&r);

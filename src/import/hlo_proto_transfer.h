@@ -6,10 +6,10 @@
 
 typedef struct hlo_proto_transfer {
   arena *arena;
-  const Xla__HloModuleProto *module;  // when reading
-  Xla__HloInstructionProto *p;        // not written to when reading
-  instruction *i;                     // not written to when writing
-  hlo_attributes *x;                  // of i
+  hlo_proto_context *context;   // when reading
+  Xla__HloInstructionProto *p;  // not written to when reading
+  instruction *i;               // not written to when writing
+  hlo_attributes *x;            // of i
 } hlo_proto_transfer;
 
 typedef heddle_status hlo_proto_transfer_fn(hlo_proto_transfer *t);
