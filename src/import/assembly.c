@@ -25,9 +25,8 @@ static const char *const forms[IR_OP_COUNT] = {
     [IR_OP_CEIL] = FORM_SAME,
     [IR_OP_CHOLESKY] = "%1 ? , lower = $lower:bool ; {} :same",
     [IR_OP_CLAMP] = FORM_SAME,
-    [IR_OP_COMPARE] =
-        "$comparison_direction:comparison_direction , %1 , %1 ? , $compare_type:comparison_type ; {} "
-        ":function",
+    [IR_OP_COMPARE] = ("$comparison_direction:comparison_direction , %1 , %1 ? , $compare_type:comparison_type ; {} "
+                       ":function"),
     [IR_OP_COMPLEX] = "% {} :complex",
     [IR_OP_COMPOSITE] = "$name:string % &bodies {} :function",
     [IR_OP_CONCATENATE] = "%* dim = $dimension:i64 {} :function",
@@ -67,9 +66,8 @@ static const char *const forms[IR_OP_COUNT] = {
     [IR_OP_NOT] = FORM_SAME,
     [IR_OP_OPTIMIZATION_BARRIER] = "{} % :pairs",
     [IR_OP_OR] = FORM_SAME,
-    [IR_OP_PAD] =
-        "%1 , %1 , low = $edge_padding_low:dims , high = $edge_padding_high:dims , "
-        "interior = $interior_padding:dims {} :function",
+    [IR_OP_PAD] = ("%1 , %1 , low = $edge_padding_low:dims , high = $edge_padding_high:dims , "
+                   "interior = $interior_padding:dims {} :function"),
     [IR_OP_PARTITION_ID] = "{} :same",
     [IR_OP_POPCNT] = FORM_SAME,
     [IR_OP_POWER] = FORM_SAME,
@@ -161,9 +159,8 @@ static const char *const forms[IR_OP_COUNT] = {
     [IR_OP_FUNC_RETURN] = "% {} :operands",
     [IR_OP_CHECK_EXPECT_EQ] = "%1 , %1 {} :checked",
     [IR_OP_CHECK_EXPECT_EQ_CONST] = "%1 , $value:any {} :value",
-    [IR_OP_CHECK_EXPECT_CLOSE] =
-        "%1 , %1 ? , max_ulp_difference = $max_ulp_difference:ui64 ; "
-        "? , min_ulp_difference = $min_ulp_difference:ui64 ; {} :operands",
+    [IR_OP_CHECK_EXPECT_CLOSE] = ("%1 , %1 ? , max_ulp_difference = $max_ulp_difference:ui64 ; "
+                                  "? , min_ulp_difference = $min_ulp_difference:ui64 ; {} :operands"),
     [IR_OP_CHECK_EXPECT_CLOSE_CONST] = "%1 , $value:any {} :value",
     [IR_OP_CHECK_EXPECT_ALMOST_EQ] = "%1 , %1 ? , tolerance = $tolerance:f64 ; {} :checked",
     [IR_OP_CHECK_EXPECT_ALMOST_EQ_CONST] = "%1 , $value:any ? , tolerance = $tolerance:f64 ; {} :value",

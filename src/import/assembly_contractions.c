@@ -256,7 +256,7 @@ bool assembly_read_window(assembly_reading *r) {
     while (part < WINDOW_PARTS && !mlir_at(p, window_parts[part].word)) part++;
     if (part == WINDOW_PARTS) return mlir_found(p, "stride, pad, lhs_dilate, rhs_dilate or reverse");
     mlir_advance(p);
-    const ir_attribute *x;
+    const ir_attribute *x = NULL;
     dtype element = window_parts[part].element;
     if (!mlir_expect(p, "=")) return false;
     if (element == DTYPE_S64 ? !assembly_read_dims(p, &x)

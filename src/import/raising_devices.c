@@ -100,18 +100,18 @@ static heddle_status all_to_all_of_many(raising *r, const instruction *i, raised
   const shape *s = i->operands[0]->shape;
   const int64_t count = i->operand_count;
   int64_t dims[SHAPE_MAX_RANK + 1];
-  raised_leaves parts = {0};
+  ir_value **parts = arena_array(r->arena, ir_value *, count);
   if (s->rank + 1 > SHAPE_MAX_RANK) return raising_refuse(i, "its rank is too high");
   for (int k = 0; k < s->rank; k++) dims[k + 1] = s->dims[k];
   for (int k = 0; k < i->operand_count; k++) {
     ir_value *x;
     TRY(raising_operand(i, operands, k, &x));
     dims[0] = 1;
-    vec_push(r->arena, &parts, raising_reshape(r, x, s->rank + 1, dims));
+    parts[k] = raising_reshape(r, x, s->rank + 1, dims);
   }
   dims[0] = count;
-  const ir_type *stacked = raising_tensor(r, parts.data[0]->type, s->rank + 1, dims);
-  ir_operation *op = raising_add(r, IR_OP_CONCATENATE, parts.size, parts.data, 1, &stacked);
+  const ir_type *stacked = raising_tensor(r, parts[0]->type, s->rank + 1, dims);
+  ir_operation *op = raising_add(r, IR_OP_CONCATENATE, i->operand_count, parts, 1, &stacked);
   raising_set_int(r, op, "dimension", 0);
   op = raising_add(r, IR_OP_ALL_TO_ALL, 1, op->results, 1, &stacked);
   set_split(r, op, 0, count);

@@ -253,17 +253,16 @@ heddle_status raise_dimension_size(raising *r, const instruction *i, raised *con
 // HLO has one scalar for each dim, StableHLO a vector.
 heddle_status raise_dynamic_reshape(raising *r, const instruction *i, raised *const *operands, raised **out) {
   const int64_t one = 1, rank = i->operand_count - 1;
-  raised_leaves sizes = {0};
-  ir_value *pair[2];
+  ir_value *pair[2], **sizes = arena_array(r->arena, ir_value *, rank);
+  if (rank == 0) return raising_refuse(i, "it has no sizes");
   TRY(raising_operand(i, operands, 0, &pair[0]));
   for (int k = 1; k < i->operand_count; k++) {
     ir_value *x;
     TRY(raising_operand(i, operands, k, &x));
-    vec_push(r->arena, &sizes, raising_reshape(r, x, 1, &one));
+    sizes[k - 1] = raising_reshape(r, x, 1, &one);
   }
-  if (rank == 0) return raising_refuse(i, "it has no sizes");
-  const ir_type *type = raising_tensor(r, sizes.data[0]->type, 1, &rank);
-  ir_operation *concatenate = raising_add(r, IR_OP_CONCATENATE, sizes.size, sizes.data, 1, &type);
+  const ir_type *type = raising_tensor(r, sizes[0]->type, 1, &rank);
+  ir_operation *concatenate = raising_add(r, IR_OP_CONCATENATE, (int)rank, sizes, 1, &type);
   raising_set_int(r, concatenate, "dimension", 0);
   pair[1] = concatenate->results[0];
   type = ir_type_of_shape(r->arena, i->shape);
