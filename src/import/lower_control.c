@@ -3,6 +3,20 @@
 #include "import/lower_build.h"
 #include "import/mlir_print.h"
 
+heddle_status lowering_call(lowering *l, const ir_operation *op, str callee, int count, instruction *const *arguments,
+                            instruction **results, instruction **call) {
+  computation *called;
+  TRY(lowering_function(l, op, callee, count, arguments, &called));
+  const shape *s = called->root->shape;
+  bool fits = op->result_count == 1 || (shape_is_tuple(s) && s->tuple_size == op->result_count);
+  if (!fits) return lowering_invalid(op, "@" STR_FMT " does not return %d values", STR_ARG(callee), op->result_count);
+  instruction *i = build_add(l, HLO_CALL, s, count, arguments);
+  build_called(i, HLO_ATTRIBUTE_TO_APPLY, called);
+  lowering_results(l, i, op->result_count, results);
+  if (call) *call = i;
+  return status_ok();
+}
+
 heddle_status lower_call(lowering *l, const ir_operation *op, instruction *const *operands, instruction **results) {
   str callee = lowering_word(op, "callee");
   return lowering_call(l, op, callee, op->operand_count, operands, results, NULL);
@@ -11,7 +25,7 @@ heddle_status lower_call(lowering *l, const ir_operation *op, instruction *const
 // A call of what it stands for, marked as a composite like XLA does.
 heddle_status lower_composite(lowering *l, const ir_operation *op, instruction *const *operands,
                               instruction **results) {
-  instruction *call;
+  instruction *call = NULL;
   int64_t version;
   str name = lowering_word(op, "name");
   TRY(lowering_int(op, "version", 0, &version));
@@ -129,7 +143,7 @@ static heddle_status branch(lowering *l, const ir_operation *op, instruction *in
 }
 
 heddle_status lower_if(lowering *l, const ir_operation *op, instruction *const *operands, instruction **results) {
-  instruction *i;
+  instruction *i = NULL;
   if (op->region_count != 2) return lowering_invalid(op, "found %d regions, wanted two", op->region_count);
   TRY(branch(l, op, operands[0], results, &i));
   build_mark(i, HLO_ATTRIBUTE_TRUE_COMPUTATION);
@@ -138,7 +152,7 @@ heddle_status lower_if(lowering *l, const ir_operation *op, instruction *const *
 }
 
 heddle_status lower_case(lowering *l, const ir_operation *op, instruction *const *operands, instruction **results) {
-  instruction *i;
+  instruction *i = NULL;
   TRY(branch(l, op, operands[0], results, &i));
   build_mark(i, HLO_ATTRIBUTE_BRANCH_COMPUTATIONS);
   return status_ok();

@@ -34,12 +34,11 @@ static heddle_status read_labels(lowering *l, const ir_attribute *numbers, const
   *first = lowering_field_int(numbers, names[0], -1);
   *second = lowering_field_int(numbers, names[1], -1);
   TRY(lowering_field_ints(l, l->op, numbers, names[2], &list));
-  if (*rank >= 0 && list.size != *rank)
-    return lowering_invalid(l->op, "%s has %d entries, wanted %d", names[2], list.size, *rank);
-  *rank = list.size;
   *spatial = arena_array(l->arena, int64_t, list.size);
-  if (list.size) memcpy(*spatial, list.data, (size_t)list.size * sizeof **spatial);
-  return status_ok();
+  for (int k = 0; k < list.size; k++) (*spatial)[k] = list.data[k];
+  if (*rank < 0) *rank = list.size;
+  if (list.size == *rank) return status_ok();
+  return lowering_invalid(l->op, "%s has %d entries, wanted %d", names[2], list.size, *rank);
 }
 
 static heddle_status read_numbers(lowering *l, convolution_dims *c) {
@@ -49,8 +48,8 @@ static heddle_status read_numbers(lowering *l, convolution_dims *c) {
       {"output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions"},
   };
   const ir_attribute *numbers = ir_find(l->op, "dimension_numbers");
-  if (!numbers) return lowering_invalid(l->op, "attribute dimension_numbers is missing");
   *c = (convolution_dims){.spatial_rank = -1};
+  if (!numbers) return lowering_invalid(l->op, "attribute dimension_numbers is missing");
   TRY(read_labels(l, numbers, names[0], &c->input_batch, &c->input_feature, &c->input_spatial, &c->spatial_rank));
   TRY(read_labels(l, numbers, names[1], &c->kernel_input_feature, &c->kernel_output_feature, &c->kernel_spatial,
                   &c->spatial_rank));
@@ -62,6 +61,7 @@ static heddle_status read_numbers(lowering *l, convolution_dims *c) {
 // The kernel's sizes are the window's.
 static heddle_status kernel_sizes(lowering *l, const shape *kernel, const convolution_dims *c, int_list *out) {
   int64_t *sizes = arena_array(l->arena, int64_t, c->spatial_rank);
+  *out = (int_list){sizes, c->spatial_rank};
   for (int k = 0; k < c->spatial_rank; k++) {
     int64_t d = c->kernel_spatial[k];
     if (d < 0 || d >= kernel->rank)
@@ -69,12 +69,11 @@ static heddle_status kernel_sizes(lowering *l, const shape *kernel, const convol
                               kernel->rank);
     sizes[k] = kernel->dims[d];
   }
-  *out = (int_list){sizes, c->spatial_rank};
   return status_ok();
 }
 
 static heddle_status set_reversal(lowering *l, const ir_operation *op, window *w) {
-  int_list reversal;
+  int_list reversal = {0};
   TRY(lowering_ints(l, op, "window_reversal", &reversal));
   TRY(wants(l, "window_reversal", reversal, w->rank));
   for (int k = 0; k < w->rank; k++) w->dims[k].reversal = entry(reversal, k, 0) != 0;
@@ -83,9 +82,9 @@ static heddle_status set_reversal(lowering *l, const ir_operation *op, window *w
 
 static heddle_status convolve(lowering *l, const ir_operation *op, instruction *const *operands, int_list padding,
                               instruction **out) {
-  int_list strides, lhs_dilation, rhs_dilation, sizes;
-  int64_t features, batches;
-  convolution_dims c;
+  int_list strides = {0}, lhs_dilation = {0}, rhs_dilation = {0}, sizes = {0};
+  int64_t features = 1, batches = 1;
+  convolution_dims c = {0};
   TRY(read_numbers(l, &c));
   TRY(lowering_ints(l, op, "window_strides", &strides));
   TRY(lowering_ints(l, op, "lhs_dilation", &lhs_dilation));

@@ -8,6 +8,7 @@ static heddle_status fold_list(lowering *l, instruction *i, const char *what, in
 // The shape that an operand says.
 static heddle_status fold_shape(lowering *l, instruction *sizes, dtype t, const shape **out) {
   int_list dims;
+  *out = sizes->shape;
   TRY(fold_list(l, sizes, "the operand that says the shape", &dims));
   if (dims.size > SHAPE_MAX_RANK) return lowering_invalid(l->op, "the result would have rank %d", dims.size);
   if (t == DTYPE_INVALID) return lowering_invalid(l->op, "the result is no array");
@@ -93,32 +94,34 @@ heddle_status lower_real_dynamic_slice(lowering *l, const ir_operation *op, inst
   return build_slice(l, operands[0], starts, limits, strides, &results[0]);
 }
 
-static heddle_status dimension_of(const ir_operation *op, const shape *s, int64_t *out) {
-  TRY(lowering_needed_int(op, "dimension", out));
-  if (shape_is_array(s) && *out >= 0 && *out < s->rank) return status_ok();
-  return lowering_invalid(op, "dimension is %lld, wanted one below %d", (long long)*out, s->rank);
+// -1 if the attribute names none of the operand's dimensions.
+static int dimension_of(const ir_operation *op, const shape *s) {
+  int64_t dimension;
+  bool fits = ir_attribute_integer(ir_find(op, "dimension"), &dimension) && dimension >= 0 && dimension < s->rank;
+  return fits ? (int)dimension : -1;
 }
 
 heddle_status lower_get_dimension_size(lowering *l, const ir_operation *op, instruction *const *operands,
                                        instruction **results) {
-  int64_t dimension;
   const shape *s = operands[0]->shape;
-  TRY(dimension_of(op, s, &dimension));
-  if (!shape_is_dynamic_dim(s, (int)dimension)) {
+  int dimension = dimension_of(op, s);
+  if (dimension < 0) return lowering_invalid(op, "attribute dimension is no dimension of %s", shape_text(l->arena, s));
+  if (!shape_is_dynamic_dim(s, dimension)) {
     results[0] = build_scalar(l, DTYPE_S32, (double)s->dims[dimension]);
     return status_ok();
   }
   results[0] = build_add(l, HLO_GET_DIMENSION_SIZE, shape_scalar(l->arena, DTYPE_S32), 1, operands);
-  build_dimensions(l, results[0], 1, &dimension);
+  build_dimensions(l, results[0], 1, (int64_t[]){dimension});
   return build_infer(l, results[0]);
 }
 
 // A size that is known and the dimension's own changes nothing; any other makes the dimension bounded.
 heddle_status lower_set_dimension_size(lowering *l, const ir_operation *op, instruction *const *operands,
                                        instruction **results) {
-  int64_t dimension;
   const shape *from = operands[0]->shape;
-  TRY(dimension_of(op, from, &dimension));
+  int dimension = dimension_of(op, from);
+  if (dimension < 0)
+    return lowering_invalid(op, "attribute dimension is no dimension of %s", shape_text(l->arena, from));
   literal *size = lowering_try_fold(l, operands[1]);
   if (size && shape_is_static(from) && shape_element_count(size->shape) == 1 &&
       literal_get_int(size, 0) == from->dims[dimension]) {
@@ -129,6 +132,6 @@ heddle_status lower_set_dimension_size(lowering *l, const ir_operation *op, inst
   *s = *from;
   s->dynamic_dims |= (uint64_t)1 << dimension;
   results[0] = build_add(l, HLO_SET_DIMENSION_SIZE, s, 2, operands);
-  build_dimensions(l, results[0], 1, &dimension);
+  build_dimensions(l, results[0], 1, (int64_t[]){dimension});
   return build_infer(l, results[0]);
 }

@@ -132,7 +132,7 @@ heddle_status lower_einsum(lowering *l, const ir_operation *op, instruction *con
                   is_binary ? part_of(config, comma + 1, arrow) : (str){0}};
   label_list labels[2] = {0}, want = {0};
   int widest = 0;
-  for (int k = 0; k < op->operand_count; k++) {
+  for (int k = 0; k < (is_binary ? 2 : 1); k++) {
     int ellipsis = ellipsis_rank(texts[k], operands[k]->shape->rank);
     if (ellipsis > widest) widest = ellipsis;
     TRY(parse_labels(op, texts[k], ellipsis, &labels[k]));

@@ -24,12 +24,12 @@ heddle_status build_sum(lowering *l, instruction *x, int count, const int64_t *d
 
 // Element types of a region's arguments; a body may work in wider types than its operands have.
 static heddle_status body_types(lowering *l, const ir_operation *op, int region, int count, dtype **out) {
+  *out = arena_array(l->arena, dtype, count);
   if (region >= op->region_count || !op->regions[region]->blocks.size)
     return lowering_invalid(op, "found %d regions, wanted more", op->region_count);
   const ir_block *b = op->regions[region]->blocks.data[0];
   if (b->argument_count != count)
     return lowering_invalid(op, "found a body with %d arguments, wanted %d", b->argument_count, count);
-  *out = arena_array(l->arena, dtype, count);
   for (int k = 0; k < count; k++) (*out)[k] = ir_type_dtype(b->arguments[k]->type);
   return status_ok();
 }
@@ -38,11 +38,13 @@ static heddle_status body_types(lowering *l, const ir_operation *op, int region,
 static heddle_status promoted(lowering *l, const ir_operation *op, instruction *const *operands, dtype **types,
                               instruction ***out) {
   int count = op->operand_count / 2;
+  *types = NULL;
+  *out = arena_array(l->arena, instruction *, op->operand_count);
+  for (int k = 0; k < op->operand_count; k++) (*out)[k] = operands[k];
   if (!count || op->operand_count % 2 || count != op->result_count)
     return lowering_invalid(op, "found %d operands and %d results, wanted an input and an initial value for each",
                             op->operand_count, op->result_count);
   TRY(body_types(l, op, 0, op->operand_count, types));
-  *out = arena_array(l->arena, instruction *, op->operand_count);
   for (int k = 0; k < op->operand_count; k++) {
     if (!shape_is_array(operands[k]->shape) || (*types)[k] == DTYPE_INVALID)
       return lowering_invalid(op, "operand %d is no array", k);

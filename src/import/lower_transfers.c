@@ -5,9 +5,9 @@
 // The tensors among the results, which are followed by a token.
 static heddle_status received_shapes(lowering *l, const ir_operation *op, int *count, const shape ***out) {
   *count = op->result_count - 1;
+  *out = arena_array(l->arena, const shape *, op->result_count);
   if (*count < 0 || op->results[*count]->type->kind != IR_TYPE_TOKEN || op->operand_count != 1)
     return lowering_invalid(op, "wanted a token as the only operand and the last result");
-  *out = arena_array(l->arena, const shape *, *count);
   for (int k = 0; k < *count; k++) TRY(lowering_declared(l, op, k, &(*out)[k]));
   return status_ok();
 }
@@ -34,9 +34,10 @@ heddle_status lower_infeed(lowering *l, const ir_operation *op, instruction *con
 // What is sent: one array as it is, others as a tuple.
 static heddle_status sent(lowering *l, const ir_operation *op, instruction *const *operands, instruction **data) {
   int count = op->operand_count - 1;
+  *data = operands[0];
   if (count < 0 || operands[count]->shape->dtype != DTYPE_TOKEN)
     return lowering_invalid(op, "wanted a token as the last operand");
-  *data = count == 1 ? operands[0] : build_tuple(l, count, operands);
+  if (count != 1) *data = build_tuple(l, count, operands);
   return status_ok();
 }
 

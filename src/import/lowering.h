@@ -103,9 +103,6 @@ literal *lowering_try_fold(lowering *l, instruction *i);
 // the module has operations whose operands say shapes).
 heddle_status lowering_function(lowering *l, const ir_operation *op, str callee, int count,
                                 instruction *const *arguments, computation **out);
-// The same with the call of it; `call` may be null.
-heddle_status lowering_call(lowering *l, const ir_operation *op, str callee, int count, instruction *const *arguments,
-                            instruction **results, instruction **call);
 // The operations of a block up to its terminator, whose operands are returned.
 heddle_status lowering_block(lowering *l, const ir_block *b, int *count, instruction ***returned);
 // The instruction of a value; HEDDLE_INVALID if there is none (yet).
@@ -116,6 +113,10 @@ heddle_status lowering_enter(lowering *l, lowering *inner, str name);
 // if it has not as many; lowering_apply reports that).
 void lowering_results(lowering *l, instruction *i, int count, instruction **results);
 str lowering_name(arena *a, str name);  // with what HLO names may not have replaced by `_`
+
+// lowering_function and the call of it (lower_control.c); `call` may be null.
+heddle_status lowering_call(lowering *l, const ir_operation *op, str callee, int count, instruction *const *arguments,
+                            instruction **results, instruction **call);
 
 // Regions (lowering_region.c). What a region uses from around it, each once, in order of use. Values that are HLO
 // constants are left out: lowering_region makes them anew inside.

@@ -121,17 +121,14 @@ heddle_status lowering_check_type(lowering *l, const ir_operation *op, const cha
   return status;
 }
 
-heddle_status lowering_function_body(const ir_operation *function, const ir_block **out) {
-  if (function->region_count != 1 || function->regions[0]->blocks.size != 1)
-    return status_at(HEDDLE_UNIMPLEMENTED, function->where, "function @" STR_FMT " has no body of one block",
-                     STR_ARG(lowering_word(function, "sym_name")));
-  *out = function->regions[0]->blocks.data[0];
-  return status_ok();
+const ir_block *lowering_function_body(const ir_operation *function) {
+  bool is_one = function->region_count == 1 && function->regions[0]->blocks.size == 1;
+  return is_one ? function->regions[0]->blocks.data[0] : NULL;
 }
 
 heddle_status lowering_finish_function(lowering *l, const ir_block *body) {
-  int count;
-  instruction **returned;
+  int count = 0;
+  instruction **returned = NULL;
   TRY(lowering_block(l, body, &count, &returned));
   l->op = NULL;
   computation_set_root(l->computation, count == 1 ? returned[0] : build_tuple(l, count, returned));
@@ -165,8 +162,8 @@ static bool is_active(const lowering *l, const ir_operation *function) {
 
 static heddle_status find_or_make(lowering *l, const ir_operation *function, str callee, int count,
                                   instruction *const *arguments, computation **out) {
-  const ir_block *body;
-  TRY(lowering_function_body(function, &body));
+  const ir_block *body = lowering_function_body(function);
+  if (!body) return lowering_refuse(l->op, "function @" STR_FMT " has no body of one block", STR_ARG(callee));
   if (body->argument_count != count)
     return lowering_invalid(l->op, "found %d arguments for @" STR_FMT ", wanted %d", count, STR_ARG(callee),
                             body->argument_count);
@@ -190,18 +187,4 @@ heddle_status lowering_function(lowering *l, const ir_operation *op, str callee,
   const ir_operation *function = ir_module_function(l->source, callee);
   if (!function) return lowering_invalid(op, "there is no function @" STR_FMT, STR_ARG(callee));
   return find_or_make(l, function, callee, count, arguments, out);
-}
-
-heddle_status lowering_call(lowering *l, const ir_operation *op, str callee, int count, instruction *const *arguments,
-                            instruction **results, instruction **call) {
-  computation *called;
-  TRY(lowering_function(l, op, callee, count, arguments, &called));
-  const shape *s = called->root->shape;
-  bool fits = op->result_count == 1 || (shape_is_tuple(s) && s->tuple_size == op->result_count);
-  if (!fits) return lowering_invalid(op, "@" STR_FMT " does not return %d values", STR_ARG(callee), op->result_count);
-  instruction *i = build_add(l, HLO_CALL, s, count, arguments);
-  build_called(i, HLO_ATTRIBUTE_TO_APPLY, called);
-  lowering_results(l, i, op->result_count, results);
-  if (call) *call = i;
-  return status_ok();
 }

@@ -13,7 +13,7 @@ struct lowering_functions {
 // HEDDLE_INVALID unless a value of shape `s` fits the declared type; `what` and `number` name it.
 heddle_status lowering_check_type(lowering *l, const ir_operation *op, const char *what, int number, const ir_type *t,
                                   const shape *s);
-heddle_status lowering_function_body(const ir_operation *function, const ir_block **out);
+const ir_block *lowering_function_body(const ir_operation *function);  // null unless it is one block
 // Operations and root of l->computation, whose parameters are there.
 heddle_status lowering_finish_function(lowering *l, const ir_block *body);
 

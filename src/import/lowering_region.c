@@ -57,11 +57,9 @@ heddle_status lowering_captures(lowering *l, const ir_region *r, int *count, con
   return status_ok();
 }
 
-static heddle_status only_block(const lowering *l, const ir_region *r, int argument_count, const ir_block **out) {
-  if (r->blocks.size != 1) return lowering_invalid(l->op, "found a region of %d blocks, wanted one", r->blocks.size);
-  *out = r->blocks.data[0];
-  if ((*out)->argument_count == argument_count) return status_ok();
-  return lowering_invalid(l->op, "found a region with %d arguments, wanted %d", (*out)->argument_count, argument_count);
+static heddle_status check_block(const lowering *l, const ir_block *b, int argument_count) {
+  if (b->argument_count == argument_count) return status_ok();
+  return lowering_invalid(l->op, "found a region with %d arguments, wanted %d", b->argument_count, argument_count);
 }
 
 // Constants from around the region, again inside it.
@@ -115,9 +113,9 @@ static heddle_status add_root(lowering *l, const region_request *q, int count, i
 }
 
 heddle_status lowering_enter(lowering *l, lowering *inner, str name) {
+  *inner = *l;
   if (l->depth >= LOWERING_MAX_DEPTH)
     return lowering_refuse(l->op, "regions and calls nest more than %d deep", LOWERING_MAX_DEPTH);
-  *inner = *l;
   inner->depth++;
   inner->values = arena_new(l->arena, ptr_map);
   const char *unique = arena_printf(l->arena, STR_FMT ".%d", STR_ARG(name), l->module->next_name);
@@ -126,15 +124,17 @@ heddle_status lowering_enter(lowering *l, lowering *inner, str name) {
 }
 
 heddle_status lowering_region(lowering *l, const region_request *q, computation **out) {
-  const ir_block *b;
-  TRY(only_block(l, q->region, q->argument_count, &b));
+  if (q->region->blocks.size != 1)
+    return lowering_invalid(l->op, "found a region of %d blocks, wanted one", q->region->blocks.size);
+  const ir_block *b = q->region->blocks.data[0];
+  TRY(check_block(l, b, q->argument_count));
   lowering inner;
   TRY(lowering_enter(l, &inner, str_from(q->name ? q->name : "region")));
   inner.computation->where = l->op->where;
   add_parameters(l, &inner, q, b);
   repeat_constants(l, &inner, q->region);
-  int count;
-  instruction **returned;
+  int count = 0;
+  instruction **returned = NULL;
   TRY(lowering_block(&inner, b, &count, &returned));
   inner.op = l->op;
   TRY(add_root(&inner, q, count, returned));

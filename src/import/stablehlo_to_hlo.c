@@ -59,8 +59,8 @@ static heddle_status parameter_shape(lowering *l, const ir_operation *function, 
                                      const shape **out) {
   const import_options *o = l->options;
   const shape *given = o && o->argument_shapes && number < o->argument_count ? o->argument_shapes[number] : NULL;
+  *out = given;
   if (given) {
-    *out = given;
     return lowering_check_type(l, function, "parameter", number, t, given);
   }
   if (t->kind == IR_TYPE_UNRANKED)
@@ -193,8 +193,10 @@ static str module_name(arena *a, const ir_module *source, const ir_operation *fu
 
 heddle_status stablehlo_to_hlo(arena *a, const ir_module *m, const ir_operation *function,
                                const import_options *options, module **out) {
-  const ir_block *body;
-  TRY(lowering_function_body(function, &body));
+  const ir_block *body = lowering_function_body(function);
+  if (!body)
+    return status_at(HEDDLE_UNIMPLEMENTED, function->where, "function @" STR_FMT " has no body of one block",
+                     STR_ARG(lowering_word(function, "sym_name")));
   struct lowering_functions functions = {0};
   ptr_map values = {0}, folded = {0};
   lowering l = {.arena = a,
