@@ -3,7 +3,7 @@
 #include "eval/evaluate.h"
 #include "import/lowering.h"
 
-enum { FOLD_MAX_ELEMENTS = 1 << 20, FOLD_MAX_STEPS = 1 << 20 };
+enum { FOLD_MAX_ELEMENTS = 1 << 20, FOLD_MAX_STEPS = 1 << 20, FOLD_MAX_BYTES = 1 << 28 };
 
 // In `folded`: this instruction has no value now and never will.
 static literal unknown;
@@ -36,7 +36,7 @@ static literal *evaluate(lowering *l, const instruction *i) {
     if (operands[k] == &unknown) return &unknown;
   }
   literal *value = NULL;
-  eval_options options = {.max_steps = FOLD_MAX_STEPS};
+  eval_options options = {.max_steps = FOLD_MAX_STEPS, .max_bytes = FOLD_MAX_BYTES};
   heddle_status status = eval_instruction(l->arena, i, &options, operands, &value);
   bool is_known = status_is_ok(status);
   heddle_status_free(status);

@@ -402,8 +402,25 @@ static bool has_quantized_type(const ir_operation *op) {
   return false;
 }
 
+// Shardy's hints on single values: on one device they say nothing.
+static heddle_status lower_hint(lowering *l, const ir_operation *op, instruction *const *operands,
+                                instruction **results) {
+  (void)l;
+  for (int k = 0; k < op->result_count; k++) results[k] = operands[k];
+  return status_ok();
+}
+
+static bool is_hint(const ir_operation *op) {
+  static const char *const names[] = {"sdy.sharding_constraint", "sdy.sharding_group", "sdy.reshard",
+                                      "sdy.propagation_barrier"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+    if (op->op == IR_OP_UNKNOWN && str_is(op->name, names[k])) return op->result_count <= op->operand_count;
+  return false;
+}
+
 // The one place where quantized arithmetic leaves the ordinary way.
 static lowering_fn lowering_of(const ir_operation *op) {
+  if (is_hint(op)) return lower_hint;
   return !takes_any_type[op->op] && has_quantized_type(op) ? lower_quantized : lowerings[op->op];
 }
 
@@ -439,7 +456,7 @@ static void annotate(lowering *l, const ir_operation *op, instruction *const *re
 heddle_status lowering_apply(lowering *l, const ir_operation *op, instruction *const *operands, instruction **results) {
   lowering_fn lower = lowering_of(op);
   if (!lower) return lowering_refuse(op, "HLO has no way to say this operation");
-  TRY(check_form(op));
+  if (op->op != IR_OP_UNKNOWN) TRY(check_form(op));
   TRY(lower(l, op, operands, results));
   for (int k = 0; k < op->result_count; k++)
     if (!results[k]) return lowering_invalid(op, "found %d results, wanted another number", op->result_count);

@@ -333,6 +333,15 @@ static void test_collectives(void **state) {
       "channel_id=3, replica_groups={{0,1},{2}}, use_global_device_ids=true");
 }
 
+static void test_hints(void **state) {
+  (void)state;
+  expect_hlo(
+      "sdy.mesh @mesh = <[\"x\"=1]>\nfunc.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
+      "%0 = \"sdy.sharding_constraint\"(%x) {sharding = #sdy.sharding<@mesh, [{\"x\"}]>} : (tensor<2xf32>) -> "
+      "tensor<2xf32>\nreturn %0 : tensor<2xf32> }",
+      "ROOT Arg_0.0 = f32[2] parameter(0)");
+}
+
 static void test_refusals(void **state) {
   (void)state;
   expect_error(
@@ -361,6 +370,7 @@ int main(void) {
       cmocka_unit_test(test_effects),        cmocka_unit_test(test_dynamic_shapes),
       cmocka_unit_test(test_bounded_shapes), cmocka_unit_test(test_custom_calls),
       cmocka_unit_test(test_collectives),    cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_hints),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
