@@ -1,5 +1,6 @@
 // Attributes of a custom call. They come as MLIR prints a dictionary (`{uplo = 76 : ui8, name = "x"}`) or as JSON
 // (`{"uplo": 76}`); one reader takes both, since they differ in the sign between name and value and in the types.
+#include <errno.h>
 #include <stdlib.h>
 
 #include "eval/custom_call.h"
@@ -83,13 +84,15 @@ static bool number_of(str s, double *to) {
   return *end == 0;
 }
 
+// Numbers that only unsigned 64-bit integers have come as their bits.
 static bool integer_of(str s, int64_t *to) {
   char buffer[64], *end;
   if (!s.size || s.size >= sizeof buffer) return false;
   memcpy(buffer, s.data, s.size);
   buffer[s.size] = 0;
-  *to = strtoll(buffer, &end, 10);
-  return *end == 0;
+  errno = 0;
+  *to = buffer[0] == '-' ? (int64_t)strtoll(buffer, &end, 10) : (int64_t)strtoull(buffer, &end, 10);
+  return *end == 0 && errno == 0;
 }
 
 bool custom_call_int(const instruction *i, const char *name, int64_t *to) {

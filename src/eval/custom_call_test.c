@@ -58,6 +58,10 @@ static void test_check_close(void **state) {
   check("f16[]", "1", "1.004", "close\", backend_config={max_ulp_difference = 4 : i64}", NULL);
   check("f16[]", "1", "1.004", "close\", backend_config={\"max_ulp_difference\": 4, \"min_ulp_difference\": 4}", NULL);
   check("f16[]", "1", "1", "close\", backend_config={min_ulp_difference = 1 : ui64}", "differ");
+  check("f32[]", "inf", "-inf",
+        "close\", backend_config={max_ulp_difference = 18446744073709551615 : ui64, "
+        "min_ulp_difference = 18446744073709551615 : ui64}",
+        NULL);
   check("c64[]", "(1, 2)", "(1.0000001, 2.0000002)", "close\"", NULL);
   check("c64[]", "(1, 2)", "(1.0000001, 2.1)", "close\"", "differ");
   check("f8e4m3fn[2]", "{1, 0}", "{1.375, -0}", "close\"", NULL);
