@@ -1,5 +1,5 @@
 // dot: both operands are packed in their wide form as [batch, rows, depth] and [batch, depth, columns], then multiplied
-// by three plain loops. Sums are kept wide and round once to the result's type.
+// by three plain loops. Sums are kept wide and round once to the result's type, unless they are short.
 #include "eval/elementwise.h"
 #include "eval/interpreter.h"
 #include "eval/strided.h"
@@ -59,8 +59,21 @@ static void pack(const dot_side *s, void *to) {
   }
 }
 
+static double complex product_of(double complex x, double complex y) {
+  return wide_complex(creal(x) * creal(y) - cimag(x) * cimag(y), creal(x) * cimag(y) + cimag(x) * creal(y));
+}
+
+// sum + x · y with every step rounded to f32, to which double rounds as f32's own arithmetic would.
+static double add_rounded(double sum, double x, double y) { return (float)(sum + (float)(x * y)); }
+
+static double complex add_rounded_complex(double complex sum, double complex x, double complex y) {
+  const float re = (float)((double)(float)(creal(x) * creal(y)) - (float)(cimag(x) * cimag(y)));
+  const float im = (float)((double)(float)(creal(x) * cimag(y)) + (float)(cimag(x) * creal(y)));
+  return wide_complex((float)(creal(sum) + re), (float)(cimag(sum) + im));
+}
+
 // sums[column] = Σ left[k] · right[k][column].
-#define MULTIPLY_ROW(name, type, product)                                                                   \
+#define MULTIPLY_ROW(name, type, sum)                                                                       \
   static void row_##name(int64_t depth, int64_t columns, const void *left, const void *right, void *sums) { \
     const type *l = left, *r = right;                                                                       \
     type *s = sums;                                                                                         \
@@ -69,19 +82,21 @@ static void pack(const dot_side *s, void *to) {
       const type x = l[k];                                                                                  \
       for (int64_t c = 0; c < columns; c++) {                                                               \
         const type y = r[k * columns + c];                                                                  \
-        s[c] += (product);                                                                                  \
+        s[c] = (sum);                                                                                       \
       }                                                                                                     \
     }                                                                                                       \
   }
 
-MULTIPLY_ROW(integer, uint64_t, x *y)
-MULTIPLY_ROW(float, double, x *y)
-MULTIPLY_ROW(complex, double complex,
-             wide_complex(creal(x) * creal(y) - cimag(x) * cimag(y), creal(x) * cimag(y) + cimag(x) * creal(y)))
+MULTIPLY_ROW(integer, uint64_t, s[c] + x * y)
+MULTIPLY_ROW(float, double, s[c] + x * y)
+MULTIPLY_ROW(complex, double complex, s[c] + product_of(x, y))
+MULTIPLY_ROW(short_float, double, add_rounded(s[c], x, y))
+MULTIPLY_ROW(short_complex, double complex, add_rounded_complex(s[c], x, y))
 
 typedef void (*row_fn)(int64_t depth, int64_t columns, const void *left, const void *right, void *sums);
 
-static row_fn row_of(dtype t) {
+static row_fn row_of(dtype t, int64_t depth) {
+  if (interpreter_sum_rounds(t, depth)) return t == DTYPE_F32 ? row_short_float : row_short_complex;
   if (dtype_is_float(t)) return row_float;
   return dtype_is_complex(t) ? row_complex : row_integer;
 }
@@ -94,7 +109,7 @@ static dtype_class wide_class(dtype t) {
 static void multiply(const dot_side *l, const dot_side *r, const void *left, const void *right, void *sums,
                      value *out) {
   const dtype t = out->shape->dtype;
-  const row_fn row = row_of(t);
+  const row_fn row = row_of(t, l->depth);
   const int64_t size = wide_size(t);
   for (int64_t b = 0; b < l->batch; b++) {
     for (int64_t m = 0; m < l->free; m++) {

@@ -2,7 +2,8 @@
 // with.
 //
 // Every operation rounds its result once to its type: integers wrap, floats of up to 32 bits are computed in double and
-// rounded, so that results are correctly rounded or nearly so. Sums (reduce, dot, convolution) accumulate in double.
+// rounded, so that results are correctly rounded or nearly so. Sums (reduce, dot, convolution) accumulate in double,
+// short ones of f32 in dot and reduce-window in f32.
 #ifndef HEDDLE_EVAL_EVALUATE_H_
 #define HEDDLE_EVAL_EVALUATE_H_
 

@@ -51,6 +51,13 @@ heddle_status interpreter_call(interpreter *in, const computation *c, value *con
 // The refusal for what the interpreter lacks: `opcode name: what` at the instruction's place.
 heddle_status interpreter_refuse(const instruction *i, const char *what);
 
+// Whether a sum of so many terms rounds at every step to `t` instead of once at the end. Long sums are kept in double,
+// since nobody fixes their order; of short ones the order is certain in practice, and where terms cancel only the same
+// roundings give the same digits.
+static inline bool interpreter_sum_rounds(dtype t, int64_t terms) {
+  return terms <= 16 && (t == DTYPE_F32 || t == DTYPE_C64);
+}
+
 // Whether a list of dims names one.
 static inline bool interpreter_lists(int_list dims, int64_t dim) {
   for (int k = 0; k < dims.size; k++)

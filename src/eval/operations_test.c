@@ -295,8 +295,32 @@ static void test_calls_and_tuples(void **state) {
       "{{3, 6}, {9, 12}}");
 }
 
+// Where terms cancel one sees whether sums round on their way: short ones of f32 do, others do not.
+static void test_rounding_of_sums(void **state) {
+  (void)state;
+  expect(
+      "x = f32[3] constant({100000000, 1, -100000000})\n y = f32[3] constant({1, 1, 1})\n"
+      "ROOT r = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+      "0");
+  expect(
+      "x = c64[3] constant({(0,100000000), (0,1), (0,-100000000)})\n y = c64[3] constant({(1,0), (1,0), (1,0)})\n"
+      "ROOT r = c64[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+      "(0, 0)");
+  expect(
+      "x = f32[3] constant({100000000, 1, -100000000})\n z = f32[] constant(0)\n"
+      "ROOT r = f32[1] reduce-window(x, z), window={size=3}, to_apply=add_f",
+      "{0}");
+  expect(
+      "x = f32[3] constant({100000000, 1, -100000000})\n z = f32[] constant(0)\n"
+      "p = f32[17] pad(x, z), padding=0_14\n o = f32[] constant(1)\n y = f32[17] broadcast(o), dimensions={}\n"
+      "d = f32[] dot(p, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+      "w = f32[1] reduce-window(p, z), window={size=17}, to_apply=add_f\n ROOT r = (f32[], f32[1]) tuple(d, w)",
+      "(1, {1})");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_rounding_of_sums),
       cmocka_unit_test(test_iota),
       cmocka_unit_test(test_moves),
       cmocka_unit_test(test_bitcast),

@@ -106,7 +106,11 @@ static heddle_status reduce_all_windows(interpreter *in, windowing *w) {
 }
 
 static heddle_status reduce_window_into(interpreter *in, const instruction *i, windowing *w, value **out) {
-  TRY(scalar_program_of(in, i, 0, SCALAR_WIDE, &w->program));
+  int64_t terms = 1;
+  for (int d = 0; d < w->window->rank && terms < INT32_MAX; d++)
+    terms *= w->window->dims[d].size < INT32_MAX ? w->window->dims[d].size : INT32_MAX;
+  const bool rounds = interpreter_sum_rounds(w->operands[0]->shape->dtype, terms);
+  TRY(scalar_program_of(in, i, 0, rounds ? SCALAR_EXACT : SCALAR_WIDE, &w->program));
   if (scalar_program_result_count(w->program) != w->count)
     return interpreter_refuse(i, "a computation with other results");
   for (int k = 0; k < w->count; k++) {
