@@ -237,7 +237,9 @@ static heddle_status read_attribute(arena *a, const place *p, const row *r, inst
       attributes_add_raw(a, to->attributes, str_from(info->text), raw);
       break;
   }
-  attributes_mark(to->attributes, r->id);
+  // A default is not worth printing, unless it can be told from nothing.
+  bool is_told = (p->field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) || info->kind == ATTRIBUTE_RAW;
+  if (is_told || !attributes_is_default(to->attributes, r->id)) attributes_mark(to->attributes, r->id);
   return status_ok();
 }
 
