@@ -140,7 +140,7 @@ const raising_row raisings[HLO_OPCODE_COUNT] = {
 };
 
 // Operations that one module may have: computations used as regions are written once for each use.
-enum { OPERATION_LIMIT = 1 << 22 };
+enum { OPERATION_LIMIT = 1 << 20 };
 
 // What HLO keeps as text and StableHLO as attributes of any operation.
 static void set_notes(raising *r, const instruction *i, ir_operation *op) {

@@ -182,13 +182,18 @@ static bool arguments_fit(const ir_block *block, const ir_type *type) {
   return true;
 }
 
+static bool is_visibility(const ir_attribute *x) {
+  static const char *const words[] = {"public", "private", "nested", NULL};
+  return x->kind == IR_ATTR_STRING && is_one_of(x->text, words);
+}
+
 static bool read_signature(const ir_operation *op, signature *s) {
   *s = (signature){ir_find(op, "sym_name"), ir_find(op, "function_type"), ir_find(op, "sym_visibility"),
                    ir_find(op, "arg_attrs"), ir_find(op, "res_attrs")};
   if (op->operand_count || op->result_count || op->region_count != 1) return false;
   if (!s->name || s->name->kind != IR_ATTR_STRING || !s->type || s->type->kind != IR_ATTR_TYPE) return false;
   const ir_type *type = s->type->type;
-  if (type->kind != IR_TYPE_FUNCTION || (s->visibility && s->visibility->kind != IR_ATTR_STRING)) return false;
+  if (type->kind != IR_TYPE_FUNCTION || (s->visibility && !is_visibility(s->visibility))) return false;
   return is_dictionaries(s->argument_attributes, type->count) &&
          is_dictionaries(s->result_attributes, type->result_count) &&
          (op->regions[0]->blocks.size == 0 || arguments_fit(op->regions[0]->blocks.data[0], type));
