@@ -21,6 +21,8 @@ const float_format float_formats[FLOAT_KIND_COUNT] = {
     [FLOAT_F8E3M4] = {"f8e3m4", 3, 4, 3, FLOAT_IEEE},
     [FLOAT_F8E8M0FNU] = {"f8e8m0fnu", 8, 0, 127, FLOAT_E8M0},
     [FLOAT_F4E2M1FN] = {"f4e2m1fn", 2, 1, 1, FLOAT_FINITE},
+    [FLOAT_F6E2M3FN] = {"f6e2m3fn", 2, 3, 1, FLOAT_FINITE},
+    [FLOAT_F6E3M2FN] = {"f6e3m2fn", 3, 2, 3, FLOAT_FINITE},
 };
 
 enum { F64_MANTISSA = 52, F64_BIAS = 1023, F64_TOP = 0x7ff };

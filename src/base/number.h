@@ -21,6 +21,8 @@ typedef enum float_kind {
   FLOAT_F8E3M4,
   FLOAT_F8E8M0FNU,
   FLOAT_F4E2M1FN,
+  FLOAT_F6E2M3FN,
+  FLOAT_F6E3M2FN,
   FLOAT_KIND_COUNT
 } float_kind;
 
@@ -44,8 +46,8 @@ typedef struct float_format {
 extern const float_format float_formats[FLOAT_KIND_COUNT];
 
 double float_decode(float_kind kind, uint32_t bits);
-// Overflow gives infinity where the format has one, else NaN, else (f4e2m1fn) the largest value of that sign; NaN in
-// f4e2m1fn gives negative zero's pattern 0x8 as XLA does.
+// Overflow gives infinity where the format has one, else NaN, else (f4, f6) the largest value of that sign; NaN in
+// f4 and f6 gives negative zero's pattern, as XLA does for f4.
 uint32_t float_encode(float_kind kind, double value);
 
 // Fast paths for the two everyday formats; same results as the generic ones.

@@ -161,6 +161,8 @@ typedef struct wide_access {
   X(DTYPE_U32, int, int64_t)            \
   X(DTYPE_U64, int, int64_t)            \
   X(DTYPE_F4E2M1FN, float, double)      \
+  X(DTYPE_F6E2M3FN, float, double)      \
+  X(DTYPE_F6E3M2FN, float, double)      \
   X(DTYPE_F8E5M2, float, double)        \
   X(DTYPE_F8E4M3, float, double)        \
   X(DTYPE_F8E4M3FN, float, double)      \

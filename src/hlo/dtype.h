@@ -21,6 +21,8 @@ typedef enum dtype {
   DTYPE_U32,
   DTYPE_U64,
   DTYPE_F4E2M1FN,
+  DTYPE_F6E2M3FN,  // XLA has no f6; StableHLO does
+  DTYPE_F6E3M2FN,
   DTYPE_F8E5M2,
   DTYPE_F8E4M3,
   DTYPE_F8E4M3FN,

@@ -39,7 +39,7 @@ static const Xla__PrimitiveType primitive_types[DTYPE_COUNT] = {
 
 static heddle_status read_dtype(Xla__PrimitiveType type, dtype *out) {
   for (int t = DTYPE_INVALID + 1; t < DTYPE_COUNT; t++) {
-    if (primitive_types[t] != type) continue;
+    if (type == XLA__PRIMITIVE_TYPE__PRIMITIVE_TYPE_INVALID || primitive_types[t] != type) continue;
     *out = (dtype)t;
     return status_ok();
   }
@@ -227,6 +227,16 @@ static void make_dims(arena *a, const shape *s, Xla__ShapeProto *out) {
     out->is_dynamic_dimension[i] = shape_is_dynamic_dim(s, i);
     if (out->dimensions[i] < 0) out->dimensions[i] = INT64_MIN;  // without a bound
   }
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): shapes nest at most SHAPE_MAX_NESTING deep
+dtype hlo_proto_lacking_type(const shape *s) {
+  if (primitive_types[s->dtype] == XLA__PRIMITIVE_TYPE__PRIMITIVE_TYPE_INVALID) return s->dtype;
+  for (int i = 0; i < s->tuple_size; i++) {
+    dtype lacking = hlo_proto_lacking_type(s->elements[i]);
+    if (lacking != DTYPE_INVALID) return lacking;
+  }
+  return DTYPE_INVALID;
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): shapes nest at most SHAPE_MAX_NESTING deep

@@ -11,6 +11,8 @@ heddle_status hlo_proto_read_shape(arena *a, const Xla__ShapeProto *from, const 
 heddle_status hlo_proto_read_literal(arena *a, const Xla__LiteralProto *from, literal **out);
 
 // Arrays always get a layout, as readers of literals insist on one.
+// The first element type inside the shape that protos have no number for (f6); DTYPE_INVALID if there is none.
+dtype hlo_proto_lacking_type(const shape *s);
 Xla__ShapeProto *hlo_proto_make_shape(arena *a, const shape *s);
 heddle_status hlo_proto_make_literal(arena *a, const literal *l, Xla__LiteralProto **out);
 

@@ -47,6 +47,10 @@ static char *unique_name(writer *w, str name) {
 
 static heddle_status write_instruction(writer *w, instruction *from, Xla__HloInstructionProto **out) {
   Xla__HloInstructionProto *to;
+  dtype lacking = hlo_proto_lacking_type(from->shape);
+  if (lacking != DTYPE_INVALID)
+    return status_at(HEDDLE_UNIMPLEMENTED, from->where, STR_FMT ": protos have no element type %s", STR_ARG(from->name),
+                     dtype_name(lacking));
   HLO_PROTO_NEW(w->arena, to, HloInstructionProto, hlo_instruction_proto);
   *out = to;
   to->name = unique_name(w, from->name);

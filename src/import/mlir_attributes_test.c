@@ -149,7 +149,8 @@ static void test_dense_kinds(void **state) {
   assert_int_equal(literal_get_int(attribute(*state, "dense<[0, 5]> : tensor<2xindex>")->elements, 1), 5);
   const char *quantized = "dense<[1, -4]> : tensor<2x!quant.uniform<i8:f32, 0.5>>";
   assert_int_equal(literal_get_int(attribute(*state, quantized)->elements, 1), -4);
-  assert_int_equal(attribute(*state, "dense<1.0> : tensor<2xf6E2M3FN>")->kind, IR_ATTR_OPAQUE);
+  assert_true(literal_get_double(attribute(*state, "dense<1.2> : tensor<2xf6E2M3FN>")->elements, 0) == 1.25);
+  assert_int_equal(attribute(*state, "dense<1.0> : tensor<2xtf32>")->kind, IR_ATTR_OPAQUE);
 }
 
 static void test_hex(void **state) {

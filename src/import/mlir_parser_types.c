@@ -35,6 +35,8 @@ static const type_name scalar_names[] = {
     {"f16", DTYPE_F16},
     {"bf16", DTYPE_BF16},
     {"f4E2M1FN", DTYPE_F4E2M1FN},
+    {"f6E2M3FN", DTYPE_F6E2M3FN},
+    {"f6E3M2FN", DTYPE_F6E3M2FN},
     {"f8E5M2", DTYPE_F8E5M2},
     {"f8E4M3", DTYPE_F8E4M3},
     {"f8E4M3FN", DTYPE_F8E4M3FN},
@@ -45,7 +47,7 @@ static const type_name scalar_names[] = {
     {"f8E8M0FNU", DTYPE_F8E8M0FNU},
 };
 
-static const char *const unsupported_floats[] = {"tf32", "f80", "f128", "f6E2M3FN", "f6E3M2FN"};
+static const char *const unsupported_floats[] = {"tf32", "f80", "f128"};
 
 static dtype scalar_of(str name) {
   for (size_t i = 0; i < sizeof scalar_names / sizeof *scalar_names; i++)
