@@ -369,7 +369,7 @@ static bool write_form(assembly_writing *w) {
       return false;
     }
   }
-  return w->next_operand == w->op->operand_count;
+  return w->next_operand == w->op->operand_count && w->next_region == w->op->region_count;
 }
 
 bool assembly_print(const assembly_printer *p, const ir_operation *op) {

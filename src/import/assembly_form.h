@@ -28,7 +28,7 @@ typedef struct assembly_writing {
   text *out;
   const ir_operation *op;
   const char *form;
-  int next_operand;
+  int next_operand, next_region;  // not yet written
 } assembly_writing;
 
 typedef struct assembly_directive {

@@ -165,6 +165,7 @@ bool assembly_write_reduce(assembly_writing *w) {
     text_putc(w->out, ')');
   }
   w->next_operand = op->operand_count;
+  w->next_region = op->region_count;
   const ir_operation *inner = applied_operation(op);
   if (inner) text_printf(w->out, " applies %s", ir_op_text(inner->op));
   text_puts(w->out, " across dimensions = ");
@@ -252,6 +253,7 @@ bool assembly_write_while(assembly_writing *w) {
     mlir_print_type(w->out, op->operands[i]->type);
   }
   w->next_operand = op->operand_count;
+  w->next_region = op->region_count;
   assembly_write_dictionary(w, "attributes");
   text_puts(w->out, " cond ");
   w->p->region(w->p->context, op->regions[0], false);
@@ -310,6 +312,7 @@ bool assembly_write_scan(assembly_writing *w) {
   if (op->operand_count == operands->integers[0]) text_puts(w->out, ") inits (");
   text_printf(w->out, ") dimension=%lld", (long long)dimension->integer);
   w->next_operand = op->operand_count;
+  w->next_region = op->region_count;
   assembly_write_dictionary(w, "attributes");
   text_putc(w->out, ' ');
   w->p->region(w->p->context, op->regions[0], true);
@@ -334,5 +337,6 @@ bool assembly_write_bodies(assembly_writing *w) {
     w->p->region(w->p->context, w->op->regions[i], true);
   }
   if (w->op->region_count) text_putc(w->out, ')');
+  w->next_region = w->op->region_count;
   return true;
 }

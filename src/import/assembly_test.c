@@ -294,6 +294,7 @@ static void test_fallback(void **state) {
       {X, "%0 = \"stablehlo.transpose\"(%arg0) {} : (tensor<2xf32>) -> tensor<2xf32>",
        "\"stablehlo.transpose\"(%arg0) : (tensor<2xf32>)", NULL},
       {X, "%0 = \"stablehlo.iota\"(%arg0) {iota_dimension = 0 : i64} : (tensor<2xf32>) -> tensor<2xf32>", NULL, NULL},
+      {"", "%0 = \"stablehlo.create_token\"() ({\n    }) : () -> !stablehlo.token", NULL, NULL},
       {"", "%0 = \"stablehlo.iota\"() {iota_dimension = \"0\"} : () -> tensor<2xf32>", NULL, NULL},
       {X, "%0:2 = \"other.op\"(%arg0) {a = unit} : (tensor<2xf32>) -> (tensor<2xf32>, i32)",
        "%0:2 = \"other.op\"(%arg0) {a} : (tensor<2xf32>) -> (tensor<2xf32>, i32)", NULL},
