@@ -133,11 +133,9 @@ static heddle_status import_other(arena *a, const char *file, str bytes, import_
   }
 }
 
-static heddle_status import_first(arena *a, const char *file, str bytes, const import_options *options, module **out) {
-  ir_module **modules;
-  int count;
+static heddle_status make_only_program(arena *a, int count, ir_module *const *modules, const char *file,
+                                       const import_options *options, module **out) {
   const ir_operation *function;
-  TRY(read_mlir(a, file, bytes, &count, &modules));
   if (count != 1)
     return status_at(HEDDLE_INVALID, ((source_location){file, 1, 1}), "found %d modules, wanted one", count);
   TRY(find_entry(a, modules[0], options ? options->entry : STR(""), &function));
@@ -146,8 +144,11 @@ static heddle_status import_first(arena *a, const char *file, str bytes, const i
 
 heddle_status import_module(arena *a, const char *file, str bytes, const import_options *options, module **out) {
   import_format format = import_sniff(bytes);
+  ir_module **modules;
+  int count;
   if (!is_mlir(format)) return import_other(a, file, bytes, format, out);
-  heddle_status s = import_first(a, file, bytes, options, out);
+  TRY(read_mlir(a, file, bytes, &count, &modules));
+  heddle_status s = make_only_program(a, count, modules, file, options, out);
   return format == IMPORT_MLIR_TEXT ? caret_add(s, bytes) : s;
 }
 
@@ -171,15 +172,21 @@ static heddle_status import_programs(arena *a, const ir_module *m, const import_
   return status_ok();
 }
 
-static heddle_status import_each(arena *a, const char *file, str bytes, const import_options *options,
-                                 module_list *out) {
-  ir_module **modules;
-  int count;
-  TRY(read_mlir(a, file, bytes, &count, &modules));
+static heddle_status make_programs(arena *a, int count, ir_module *const *modules, const char *file,
+                                   const import_options *options, module_list *out) {
   for (int i = 0; i < count; i++) TRY(import_programs(a, modules[i], options, out));
   if (out->size == 0)
     return status_at(HEDDLE_INVALID, ((source_location){file, 1, 1}), "found no function, wanted at least one");
   return status_ok();
+}
+
+static heddle_status import_mlir(arena *a, const char *file, str bytes, const import_options *options,
+                                 module_list *out) {
+  ir_module **modules;
+  int count;
+  TRY(read_mlir(a, file, bytes, &count, &modules));
+  heddle_status s = make_programs(a, count, modules, file, options, out);
+  return bytecode_is(bytes) ? s : caret_add(s, bytes);
 }
 
 heddle_status import_all(arena *a, const char *file, str bytes, const import_options *options, int *count,
@@ -187,8 +194,7 @@ heddle_status import_all(arena *a, const char *file, str bytes, const import_opt
   import_format format = import_sniff(bytes);
   module_list programs = {0};
   if (is_mlir(format)) {
-    heddle_status s = import_each(a, file, bytes, options, &programs);
-    TRY(format == IMPORT_MLIR_TEXT ? caret_add(s, bytes) : s);
+    TRY(import_mlir(a, file, bytes, options, &programs));
   } else {
     module *m;
     TRY(import_other(a, file, bytes, format, &m));
