@@ -3,13 +3,12 @@
 // RUN: not heddle convert %s --to=hlo --entry=undefined 2>&1 | FileCheck %s --check-prefix=UNDEFINED
 // UNDEFINED: error: found no function @undefined with a body
 // RUN: not heddle convert %s --to=hlo 2>&1 | FileCheck %s --check-prefix=SHAPE
-// SHAPE: errors.mlir:[[#@LINE+12]]:8: error: stablehlo.add: result 0 has shape f32[2]
+// SHAPE: errors.mlir:[[#@LINE+11]]:8: error: stablehlo.add: result 0 has shape f32[2]
 // SHAPE-NEXT: %0 = stablehlo.add
 // SHAPE-NEXT: {{^ +\^$}}
 // SHAPE-NOT: ^
 //
-// RUN: printf 'func.func @main(%%a: tensor<2xf32>) -> tensor<2xf32> {\n  %%0 = stablehlo.add %%a, %%b : tensor<2xf32>\n  return %%0 : tensor<2xf32>\n}\n' > %t.mlir
-// RUN: not heddle convert %t.mlir --to=hlo 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not heddle convert %S/inputs/undefined.mlir --to=hlo 2>&1 | FileCheck %s --check-prefix=NAME
 // NAME: :2:26: error: found '%b', which is not defined
 // NAME-NEXT: %0 = stablehlo.add %a, %b
 // NAME-NEXT: {{^ +\^$}}
