@@ -7,7 +7,7 @@
 #include "import/raising.h"
 
 const raising_row raisings[HLO_OPCODE_COUNT] = {
-    [HLO_ABS] = {IR_OP_ABS, NULL},
+    [HLO_ABS] = {IR_OP_ABS, raise_size_or_sign},
     [HLO_ACOS] = {IR_OP_CHLO_ACOS, NULL},
     [HLO_ACOSH] = {IR_OP_CHLO_ACOSH, NULL},
     [HLO_ADD] = {IR_OP_ADD, NULL},
@@ -122,7 +122,7 @@ const raising_row raisings[HLO_OPCODE_COUNT] = {
     [HLO_SHIFT_LEFT] = {IR_OP_SHIFT_LEFT, NULL},
     [HLO_SHIFT_RIGHT_ARITHMETIC] = {IR_OP_SHIFT_RIGHT_ARITHMETIC, NULL},
     [HLO_SHIFT_RIGHT_LOGICAL] = {IR_OP_SHIFT_RIGHT_LOGICAL, NULL},
-    [HLO_SIGN] = {IR_OP_SIGN, NULL},
+    [HLO_SIGN] = {IR_OP_SIGN, raise_size_or_sign},
     [HLO_SINE] = {IR_OP_SINE, NULL},
     [HLO_SINH] = {IR_OP_CHLO_SINH, NULL},
     [HLO_SLICE] = {IR_OP_SLICE, raise_slice},

@@ -99,6 +99,14 @@ static void expect_refused(const char *source, const char *message) {
 #define ENTRY(body) "HloModule m\nENTRY main {\n" body "}\n"
 #define ADD "add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = f32[] add(x, y) }\n"
 
+static void test_unsigned_sizes_and_signs(void **state) {
+  (void)state;
+  expect_equal("HloModule m\nENTRY e { x = u32[3] constant({0, 1, 4000000000})\n ROOT r = u32[3] sign(x) }",
+               "stablehlo.minimum");
+  expect_equal("HloModule m\nENTRY e { x = u8[3] constant({0, 1, 200})\n y = u8[3] abs(x)\n ROOT r = u8[3] add(y, y) }",
+               NULL);
+}
+
 static void test_interface(void **state) {
   (void)state;
   expect_equal(ENTRY("p = (f32[2], (s32[], pred[3])) parameter(0)\n q = f32[2] parameter(1)\n"
@@ -316,9 +324,16 @@ static void test_table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_interface),    cmocka_unit_test(test_elementwise), cmocka_unit_test(test_moves),
-      cmocka_unit_test(test_contractions), cmocka_unit_test(test_control),     cmocka_unit_test(test_applied),
-      cmocka_unit_test(test_outside),      cmocka_unit_test(test_refusals),    cmocka_unit_test(test_table),
+      cmocka_unit_test(test_unsigned_sizes_and_signs),
+      cmocka_unit_test(test_interface),
+      cmocka_unit_test(test_elementwise),
+      cmocka_unit_test(test_moves),
+      cmocka_unit_test(test_contractions),
+      cmocka_unit_test(test_control),
+      cmocka_unit_test(test_applied),
+      cmocka_unit_test(test_outside),
+      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_table),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

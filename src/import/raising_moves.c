@@ -207,6 +207,23 @@ heddle_status raise_subtract(raising *r, const instruction *i, raised *const *op
   return status_ok();
 }
 
+// StableHLO's abs and sign take no unsigned integers: there they are x, and min(x, 1).
+heddle_status raise_size_or_sign(raising *r, const instruction *i, raised *const *operands, raised **out) {
+  ir_operation *op;
+  if (dtypes[i->shape->dtype].class != CLASS_UNSIGNED) return raising_same(r, i, operands, &op, out);
+  ir_value *values[2];
+  TRY(raising_operand(i, operands, 0, &values[0]));
+  *out = operands[0];
+  if (i->opcode == HLO_ABS) return status_ok();
+  literal *one;
+  TRY(literal_create(r->arena, i->shape, &one));
+  for (int64_t k = shape_element_count(i->shape); k-- > 0;) literal_set_int(one, k, 1);
+  values[1] = raising_constant(r, one);
+  const ir_type *type = ir_type_of_shape(r->arena, i->shape);
+  *out = raised_leaf(r, raising_add(r, IR_OP_MINIMUM, 2, values, 1, &type)->results[0]);
+  return status_ok();
+}
+
 heddle_status raise_compare(raising *r, const instruction *i, raised *const *operands, raised **out) {
   static const char *const directions[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
   static const char *const types[] = {NULL, "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"};
