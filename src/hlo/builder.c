@@ -4,15 +4,16 @@
 #include "hlo/text.h"
 
 builder builder_for(const instruction *origin) {
-  return (builder){origin->parent->module->arena, origin->parent, origin};
+  const str *metadata = attributes_raw(origin->attributes, "metadata");
+  return (builder){origin->parent->module->arena, origin->parent, origin->where, metadata ? *metadata : STR("")};
 }
 
+builder builder_in(computation *c) { return (builder){.arena = c->module->arena, .computation = c}; }
+
 static void describe(const builder *b, instruction *i) {
-  if (!b->origin) return;
-  i->where = b->origin->where;
-  const str *metadata = attributes_raw(b->origin->attributes, "metadata");
-  if (!metadata) return;
-  attributes_add_raw(b->arena, i->attributes, STR("metadata"), *metadata);
+  i->where = b->where;
+  if (!b->metadata.size) return;
+  attributes_add_raw(b->arena, i->attributes, STR("metadata"), b->metadata);
   attributes_mark(i->attributes, HLO_ATTRIBUTE_METADATA);
 }
 
@@ -79,9 +80,16 @@ instruction *builder_scalar_int(const builder *b, dtype t, int64_t value) {
   return builder_constant(b, x);
 }
 
-instruction *builder_like(const builder *b, const instruction *like, double value) {
-  instruction *scalar = builder_scalar(b, like->shape->dtype, value);
+static instruction *spread(const builder *b, const instruction *like, instruction *scalar) {
   return like->shape->rank == 0 ? scalar : builder_broadcast(b, scalar, like->shape, 0, NULL);
+}
+
+instruction *builder_like(const builder *b, const instruction *like, double value) {
+  return spread(b, like, builder_scalar(b, like->shape->dtype, value));
+}
+
+instruction *builder_like_int(const builder *b, const instruction *like, int64_t value) {
+  return spread(b, like, builder_scalar_int(b, like->shape->dtype, value));
 }
 
 instruction *builder_iota(const builder *b, dtype t, int rank, const int64_t *dims, int64_t dimension) {
@@ -91,7 +99,7 @@ instruction *builder_iota(const builder *b, dtype t, int rank, const int64_t *di
   return i;
 }
 
-static void set_dimensions(const builder *b, instruction *i, int count, const int64_t *dimensions) {
+void builder_set_dimensions(const builder *b, instruction *i, int count, const int64_t *dimensions) {
   int64_t *copy = arena_array(b->arena, int64_t, count);
   if (count) memcpy(copy, dimensions, (size_t)count * sizeof *copy);
   i->attributes->dimensions = (int_list){copy, count};
@@ -99,8 +107,9 @@ static void set_dimensions(const builder *b, instruction *i, int count, const in
 }
 
 instruction *builder_broadcast(const builder *b, instruction *x, const shape *s, int count, const int64_t *dimensions) {
-  instruction *i = builder_add(b, HLO_BROADCAST, shape_array(b->arena, x->shape->dtype, s->rank, s->dims), 1, &x);
-  set_dimensions(b, i, count, dimensions);
+  const shape *to = shape_with_layout(b->arena, shape_with_dtype(b->arena, s, x->shape->dtype), NULL);
+  instruction *i = builder_add(b, HLO_BROADCAST, to, 1, &x);
+  builder_set_dimensions(b, i, count, dimensions);
   return i;
 }
 
@@ -117,13 +126,13 @@ instruction *builder_transpose(const builder *b, instruction *x, const int64_t *
   }
   if (is_identity) return x;
   instruction *i = builder_add(b, HLO_TRANSPOSE, shape_array(b->arena, x->shape->dtype, x->shape->rank, dims), 1, &x);
-  set_dimensions(b, i, x->shape->rank, permutation);
+  builder_set_dimensions(b, i, x->shape->rank, permutation);
   return i;
 }
 
 instruction *builder_concatenate(const builder *b, int count, instruction *const *operands, int64_t dimension) {
   instruction *i = builder_add(b, HLO_CONCATENATE, operands[0]->shape, count, operands);
-  set_dimensions(b, i, 1, &dimension);
+  builder_set_dimensions(b, i, 1, &dimension);
   return infer(b, i);
 }
 
@@ -143,7 +152,7 @@ instruction *builder_element(const builder *b, instruction *tuple, int index) {
 instruction *builder_reduce(const builder *b, instruction *x, instruction *init, int count, const int64_t *dimensions,
                             computation *computation) {
   instruction *i = builder_add(b, HLO_REDUCE, x->shape, 2, (instruction *[]){x, init});
-  set_dimensions(b, i, count, dimensions);
+  builder_set_dimensions(b, i, count, dimensions);
   instruction_set_called(i, 1, &computation);
   return infer(b, i);
 }

@@ -8,12 +8,14 @@
 #include "hlo/module.h"
 
 typedef struct builder {
-  arena *arena;               // the module's
-  computation *computation;   // gets the instructions, at its end
-  const instruction *origin;  // whose place and metadata they take; may be null
+  arena *arena;              // the module's
+  computation *computation;  // gets the instructions, at its end
+  source_location where;     // theirs
+  str metadata;              // the text of their metadata attribute; empty for none
 } builder;
 
-builder builder_for(const instruction *origin);  // into the computation of `origin`
+builder builder_for(const instruction *origin);  // into the computation of `origin`, with its place and metadata
+builder builder_in(computation *c);              // without any
 
 instruction *builder_add(const builder *b, hlo_opcode opcode, const shape *s, int count, instruction *const *operands);
 // Elementwise: the shape is the first operand's, but for complex, real, imag, compare and the like.
@@ -28,10 +30,12 @@ instruction *builder_scalar(const builder *b, dtype t, double value);
 instruction *builder_scalar_int(const builder *b, dtype t, int64_t value);
 // The scalar spread over like's dims, of like's type.
 instruction *builder_like(const builder *b, const instruction *like, double value);
+instruction *builder_like_int(const builder *b, const instruction *like, int64_t value);  // exact for 64-bit integers
 instruction *builder_iota(const builder *b, dtype t, int rank, const int64_t *dims, int64_t dimension);
 
 // `dimensions[k]` is the dim of `s` that dim k of x becomes; the element type is x's.
 instruction *builder_broadcast(const builder *b, instruction *x, const shape *s, int count, const int64_t *dimensions);
+void builder_set_dimensions(const builder *b, instruction *i, int count, const int64_t *dimensions);  // copies
 instruction *builder_reshape(const builder *b, instruction *x, int rank, const int64_t *dims);
 instruction *builder_transpose(const builder *b, instruction *x, const int64_t *permutation);  // x itself if identity
 instruction *builder_concatenate(const builder *b, int count, instruction *const *operands, int64_t dimension);

@@ -221,4 +221,3 @@ str lexer_unescape(arena *a, str text) {
   for (size_t i = 0; i < text.size; i++) out[size++] = text.data[i] == '\\' ? escape_at(text, &i) : text.data[i];
   return (str){out, size};
 }
-

@@ -101,8 +101,8 @@ bool parser_error(parser *p, token at, const char *format, ...) __attribute__((f
 bool parser_found(parser *p, const char *wanted);  // error: found <current token>, wanted ...
 bool parser_enter(parser *p);                      // one level deeper, or an error; pair with parser_leave
 void parser_leave(parser *p);
-bool parser_stopped(const parser *p);    // too many errors: unwind everything
-heddle_status parser_status(parser *p);  // all diagnostics as one error
+bool parser_stopped(const parser *p);                                          // too many errors: unwind everything
+heddle_status parser_status(parser *p);                                        // all diagnostics as one error
 const char *parser_nearest(str word, int count, const char *(*name_at)(int));  // null if nothing is close
 
 // What hlo_parse does, refusing modules whose elided constants (`{...}`) take more than `elided_limit` bytes: their

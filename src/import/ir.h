@@ -195,7 +195,7 @@ const ir_attribute *ir_find_field(const ir_attribute *of, const char *name);  //
 // row-major order), [0, 1]. False if it is none of these. A null attribute is an empty list.
 bool ir_attribute_integers(arena *a, const ir_attribute *x, const int64_t **values, int *count);
 bool ir_attribute_equal(const ir_attribute *l, const ir_attribute *r);  // values bit by bit; either may be null
-bool ir_attribute_integer(const ir_attribute *x, int64_t *value);  // INTEGER, BOOL, one-element ELEMENTS
+bool ir_attribute_integer(const ir_attribute *x, int64_t *value);       // INTEGER, BOOL, one-element ELEMENTS
 
 // Building. Operands and attributes are copied; results are made. The operation is appended to `block` if there is one.
 ir_operation *ir_create(arena *a, ir_block *block, ir_op op, int operand_count, ir_value *const *operands,

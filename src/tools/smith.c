@@ -166,7 +166,7 @@ heddle_status smith_make(arena *a, const smith_options *options, module **out) {
   module *m = module_create(a, str_from(arena_printf(a, "smith_%llu", (unsigned long long)options->seed)));
   smith s = {.arena = a, .options = *options, .state = options->seed * 0x2545f4914f6cdd1du + 0x9e3779b97f4a7c15u};
   if (s.options.rank > SMITH_MAX_RANK) s.options.rank = SMITH_MAX_RANK;
-  s.b = (builder){a, module_add_computation(m, STR("main")), NULL};
+  s.b = builder_in(module_add_computation(m, STR("main")));
   m->entry = s.b.computation;
   if (smith_dtype(&s, CLASS_ARRAY) == DTYPE_INVALID)
     return status_error(HEDDLE_INVALID, "found no element type to make values of");

@@ -15,7 +15,7 @@ static instruction *work(smith *s, const builder *b, instruction *x) {
 }
 
 static builder new_computation(smith *s, const char *name) {
-  return (builder){s->arena, module_add_computation(s->b.computation->module, str_from(name)), NULL};
+  return builder_in(module_add_computation(s->b.computation->module, str_from(name)));
 }
 
 static const shape *plain_shape(smith *s, const shape *of) {

@@ -108,7 +108,7 @@ static hlo_opcode scalar_opcode(smith *s, dtype t) {
 
 computation *smith_scalar_computation(smith *s, dtype t, int count) {
   computation *c = module_add_computation(s->b.computation->module, STR("body"));
-  const builder b = {s->arena, c, NULL};
+  const builder b = builder_in(c);
   instruction_list values = {0};
   for (int k = 0; k < count; k++) {
     instruction *p =

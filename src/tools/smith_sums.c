@@ -29,7 +29,7 @@ instruction *smith_reduce(smith *s) {
 // The largest element and where it stands: two arrays reduced as one.
 static computation *larger_of_pairs(smith *s, dtype t) {
   computation *c = module_add_computation(s->b.computation->module, STR("larger"));
-  const builder b = {s->arena, c, NULL};
+  const builder b = builder_in(c);
   const shape *value = shape_scalar(s->arena, t), *index = shape_scalar(s->arena, DTYPE_S32);
   instruction *v = computation_add_parameter(c, 0, STR("v"), value);
   instruction *i = computation_add_parameter(c, 1, STR("i"), index);
@@ -171,7 +171,7 @@ instruction *smith_sort(smith *s) {
   dtype t = x->shape->dtype, other = smith_dtype(s, CLASS_ARRAY);
   bool is_pair = smith_chance(s, 50);
   computation *c = module_add_computation(s->b.computation->module, STR("order"));
-  const builder b = {s->arena, c, NULL};
+  const builder b = builder_in(c);
   instruction *l = computation_add_parameter(c, 0, STR("l"), shape_scalar(s->arena, t));
   instruction *r = computation_add_parameter(c, 1, STR("r"), shape_scalar(s->arena, t));
   for (int k = 0; is_pair && k < 2; k++)
