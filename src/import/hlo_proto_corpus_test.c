@@ -1,20 +1,8 @@
 // Every module of the corpus survives being written as a message and read back.
-#include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include <cmocka.h>
+#include "hlo/corpus_testing.h"
 
 #include "hlo/text.h"
 #include "import/hlo_proto.h"
-
-enum { SHOWN_FAILURES = 20 };
-
-typedef struct tally {
-  int passed, failed;
-} tally;
 
 // What a message says in one way only: names are unique in the module, so some are new and all are made by position; a
 // backend configuration in quotes that needs none loses them.
@@ -55,68 +43,4 @@ static heddle_status check_module(arena *a, const char *path) {
   return check_form(a, path, m, true);
 }
 
-static void check_file(const char *path, tally *t) {
-  arena *a = arena_create();
-  heddle_status status = check_module(a, path);
-  bool is_ok = status_is_ok(status);
-  if (!is_ok && t->failed < SHOWN_FAILURES) print_error("%s: %s", path, heddle_status_message(status));
-  t->passed += is_ok;
-  t->failed += !is_ok;
-  heddle_status_free(status);
-  arena_destroy(a);
-}
-
-static bool ends_with(const char *s, const char *end) {
-  size_t n = strlen(s), m = strlen(end);
-  return n >= m && strcmp(s + n - m, end) == 0;
-}
-
-static void check_folder(arena *a, const char *folder, int depth, tally *t) {
-  DIR *d = opendir(folder);
-  if (!d) return;
-  for (const struct dirent *entry; (entry = readdir(d));) {
-    if (entry->d_name[0] == '.') continue;
-    const char *path = arena_printf(a, "%s/%s", folder, entry->d_name);
-    if (ends_with(path, ".hlo")) check_file(path, t);
-    else if (depth > 0) check_folder(a, path, depth - 1, t);
-  }
-  closedir(d);
-}
-
-static void test_examples(void **state) {
-  tally t = {0};
-  check_folder(*state, HEDDLE_SOURCE_DIR "/examples", 0, &t);
-  assert_int_equal(t.failed, 0);
-  assert_true(t.passed > 0);
-}
-
-static void test_corpus(void **state) {
-  const char *corpus = HEDDLE_SOURCE_DIR "/../shared/corpus";
-  tally t = {0};
-  if (access(corpus, R_OK) != 0) {
-    print_message("skipped: there is no %s\n", corpus);
-    skip();
-  }
-  check_folder(*state, corpus, 2, &t);
-  print_message("%d texts of the corpus passed, %d failed\n", t.passed, t.failed);
-  assert_int_equal(t.failed, 0);
-  assert_true(t.passed > 0);
-}
-
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_examples),
-      cmocka_unit_test(test_corpus),
-  };
-  return cmocka_run_group_tests(tests, make_arena, drop_arena);
-}
+int main(void) { return corpus_run(".hlo", check_module); }
