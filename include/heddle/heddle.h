@@ -1,4 +1,4 @@
-// Heddle for C programs: an HLO module in, a compiled program out, arrays through it.
+// Heddle for C programs: a program in any format in, a compiled one out, arrays through it.
 //
 //   heddle_program *program;
 //   heddle_status s = heddle_compile(text, strlen(text), "model.hlo", NULL, &program);
@@ -32,8 +32,9 @@ typedef struct heddle_array {
   size_t bytes;  // of the whole array
 } heddle_array;
 
-// Compiles HLO text for the machine this runs on. `name` stands for the text in messages. `options` may be null. The
-// program is the caller's to free.
+// Compiles HLO text, an HLO proto (binary or text), StableHLO text or bytecode (which of them is told by looking) for the
+// machine this runs on. `name` stands for the program in messages. `options` may be null. The program is the caller's
+// to free.
 heddle_status heddle_compile(const char *text, size_t size, const char *name, const heddle_compile_options *options,
                              heddle_program **out);
 void heddle_program_free(heddle_program *program);  // null is allowed
