@@ -12,7 +12,8 @@ static void test_mixed_types(void **state) {
   (void)state;
   static const char *const types[][3] = {{"s8", "s8", "s32"},     {"u8", "s8", "s32"},           {"s4", "s8", "s32"},
                                          {"bf16", "bf16", "f32"}, {"f8e4m3fn", "f8e5m2", "f32"}, {"f16", "f32", "f32"},
-                                         {"u4", "u4", "u8"},      {"f32", "f32", "f64"}};
+                                         {"u4", "u4", "u8"},      {"f32", "f32", "f64"},         {"s8", "s8", "f32"},
+                                         {"u8", "s8", "f32"},     {"s32", "s32", "f32"}};
   for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
     text body = {0};
     text_printf(&body,

@@ -1,5 +1,8 @@
 // dot: both operands are packed in their wide form as [batch, rows, depth] and [batch, depth, columns], then multiplied
 // by three plain loops. Sums are kept wide and round once to the result's type, unless they are short.
+
+#include <string.h>
+
 #include "eval/elementwise.h"
 #include "eval/interpreter.h"
 #include "eval/strided.h"
@@ -42,8 +45,25 @@ static dot_side side_of(const value *v, int_list batch, int_list contracting, bo
   return s;
 }
 
-// The elements in the side's order, wide. `to` is as large as the operand has elements.
-static void pack(const dot_side *s, void *to) {
+static dtype_class wide_class(dtype t) {
+  dtype_class class = dtypes[t].class;
+  return class & (CLASS_FLOAT | CLASS_COMPLEX) ? class : CLASS_INTEGER;
+}
+
+// Wide integers become what a float of type `t` holds of them.
+static void whole_to_float(dtype from, dtype t, void *wide, int64_t count) {
+  for (int64_t k = 0; k < count; k++) {
+    uint64_t w;
+    memcpy(&w, (char *)wide + k * 8, sizeof w);
+    const double x = dtype_is_signed(from) ? (double)(int64_t)w : (double)w;
+    memcpy((char *)wide + k * 8, &x, sizeof x);
+  }
+  wide_round(t, wide, count);
+}
+
+// The elements in the side's order, wide, as the result's type `to_type` has them. `to` is as large as the operand has
+// elements.
+static void pack(const dot_side *s, dtype to_type, void *to) {
   if (strided_is_empty(s->rank, s->dims)) return;
   const dtype t = s->v->shape->dtype;
   int64_t index[SHAPE_MAX_RANK] = {0}, offsets[WIDE_LANES], first = 0;
@@ -54,7 +74,9 @@ static void pack(const dot_side *s, void *to) {
       offsets[lanes++] = strided_offset(s->rank, index, s->strides);
       more = strided_next(s->rank, s->dims, index);
     }
-    wide_load_at(t, s->v->data, 0, offsets, lanes, (char *)to + first * wide_size(t));
+    char *wide = (char *)to + first * wide_size(t);
+    wide_load_at(t, s->v->data, 0, offsets, lanes, wide);
+    if (wide_class(t) == CLASS_INTEGER && dtype_is_float(to_type)) whole_to_float(t, to_type, wide, lanes);
     first += lanes;
   }
 }
@@ -101,9 +123,9 @@ static row_fn row_of(dtype t, int64_t depth) {
   return dtype_is_complex(t) ? row_complex : row_integer;
 }
 
-static dtype_class wide_class(dtype t) {
-  dtype_class class = dtypes[t].class;
-  return class & (CLASS_FLOAT | CLASS_COMPLEX) ? class : CLASS_INTEGER;
+// Whether elements of type `t` can be summed up in `sum`: in its class, or integers in floats.
+static bool may_sum_in(dtype t, dtype sum) {
+  return wide_class(t) == wide_class(sum) || (wide_class(t) == CLASS_INTEGER && dtype_is_float(sum));
 }
 
 static void multiply(const dot_side *l, const dot_side *r, const void *left, const void *right, void *sums,
@@ -130,7 +152,7 @@ static heddle_status create_wide(interpreter *in, const instruction *i, dtype t,
 heddle_status eval_dot(interpreter *in, const instruction *i, value *const *operands, value **out) {
   const hlo_attributes *a = i->attributes;
   const dtype t = i->shape->dtype, left = operands[0]->shape->dtype, right = operands[1]->shape->dtype;
-  if (wide_class(left) != wide_class(t) || wide_class(right) != wide_class(t))
+  if (!may_sum_in(left, t) || !may_sum_in(right, t))
     return interpreter_refuse(i, "operands of another class than the result");
   if (i->operand_count != 2) return interpreter_refuse(i, "sparse operands");
   const dot_side l = side_of(operands[0], a->lhs_batch_dims, a->lhs_contracting_dims, false);
@@ -141,8 +163,8 @@ heddle_status eval_dot(interpreter *in, const instruction *i, value *const *oper
   if (status_is_ok(status)) status = create_wide(in, i, t, r.free, &packed[2]);
   if (status_is_ok(status)) status = value_create(&in->pool, i->shape, i->where, &result);
   if (status_is_ok(status)) {
-    pack(&l, packed[0]->data);
-    pack(&r, packed[1]->data);
+    pack(&l, t, packed[0]->data);
+    pack(&r, t, packed[1]->data);
     multiply(&l, &r, packed[0]->data, packed[1]->data, packed[2]->data, result);
     *out = result;
   }

@@ -1,12 +1,19 @@
 // Shape rules of dot and ragged-dot: batch dims, then the free dims of both sides.
 #include "hlo/shape_rules.h"
 
+// Integers and truth values may be summed up in any integers, and in floats that are no narrower.
+static bool may_sum_in(dtype operand, dtype result) {
+  if (dtype_is_integer(operand) && dtype_is_integer(result)) return true;
+  const bool is_whole = dtype_is_integer(operand) || operand == DTYPE_PRED;
+  return is_whole && dtype_is_float(result) && dtypes[operand].bits <= dtypes[result].bits;
+}
+
 // The result's type may be wider than the operands' (an accumulator of higher precision) and is then as given; operands
 // of different types give the wider one.
 static dtype result_type(const instruction *i) {
   dtype l = i->operands[0]->shape->dtype, r = i->operands[1]->shape->dtype;
-  const bool is_integer = dtype_is_integer(l) && i->shape && dtype_is_integer(i->shape->dtype);
-  if (is_integer || (i->shape && dtypes[i->shape->dtype].class == dtypes[l].class)) return i->shape->dtype;
+  if (i->shape && (may_sum_in(l, i->shape->dtype) || dtypes[i->shape->dtype].class == dtypes[l].class))
+    return i->shape->dtype;
   return dtypes[l].bits >= dtypes[r].bits ? l : r;
 }
 
