@@ -170,7 +170,7 @@ heddle_status smith_make(arena *a, const smith_options *options, module **out) {
   m->entry = s.b.computation;
   if (smith_dtype(&s, CLASS_ARRAY) == DTYPE_INVALID)
     return status_error(HEDDLE_INVALID, "found no element type to make values of");
-  vec_push(a, &s.pool, smith_any(&s, CLASS_ARRAY));
+  (void)smith_any(&s, CLASS_ARRAY);  // the pool's first value
   for (int k = 0; k < options->instructions; k++) {
     instruction *made = draw(&s, weights)->make(&s);
     if (made && ((options->dtypes >> made->shape->dtype) & 1)) vec_push(a, &s.pool, made);

@@ -74,8 +74,9 @@ instruction *smith_slice(smith *s) {
   if (!x) return NULL;
   slice_dim *dims = arena_array(s->arena, slice_dim, x->shape->rank);
   for (int k = 0; k < x->shape->rank; k++) {
-    int64_t start = smith_below(s, x->shape->dims[k] + 1);
-    dims[k] = (slice_dim){start, smith_between(s, start, x->shape->dims[k]), smith_between(s, 1, 3)};
+    dims[k].start = smith_below(s, x->shape->dims[k] + 1);
+    dims[k].limit = smith_between(s, dims[k].start, x->shape->dims[k]);
+    dims[k].stride = smith_between(s, 1, 3);
   }
   instruction *i = builder_add(&s->b, HLO_SLICE, x->shape, 1, &x);
   i->attributes->slice = (slice_config){x->shape->rank, dims};
@@ -90,7 +91,9 @@ instruction *smith_pad(smith *s) {
   padding_dim *padding = arena_array(s->arena, padding_dim, x->shape->rank);
   for (int k = 0; k < x->shape->rank; k++) {
     int64_t size = x->shape->dims[k];
-    padding[k] = (padding_dim){smith_between(s, -1, 2), smith_between(s, -1, 2), smith_chance(s, 25)};
+    padding[k].low = smith_between(s, -1, 2);
+    padding[k].high = smith_between(s, -1, 2);
+    padding[k].interior = smith_chance(s, 25);
     dims[k] = size + (size > 0 ? size - 1 : 0) * padding[k].interior + padding[k].low + padding[k].high;
     if (dims[k] < 0) return NULL;
   }

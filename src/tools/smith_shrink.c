@@ -52,14 +52,6 @@ static bool drop_parameter(computation *entry, int position) {
   return true;
 }
 
-// Loops and calls without users stay for their effects in dead_code; here the failure is all that counts.
-static bool drop_unused(computation *entry, int position) {
-  instruction *i = entry->instructions.data[position];
-  if (i->users.size > 0 || i == entry->root || i->opcode == HLO_PARAMETER) return false;
-  computation_remove(entry, i);
-  return true;
-}
-
 // A tuple as root loses one element.
 static bool drop_result(computation *entry, int position) {
   instruction *root = entry->root, *kept[64];
@@ -74,11 +66,22 @@ static bool drop_result(computation *entry, int position) {
   return true;
 }
 
-static const step_fn steps[] = {make_root, drop_unused, drop_result, make_operand, make_parameter, drop_parameter};
+static const step_fn steps[] = {make_root, drop_result, make_operand, make_parameter, drop_parameter};
+
+// Loops and calls without users stay for their effects in dead_code; here the failure is all that counts.
+static heddle_status sweep_unused(module *m) {
+  heddle_status s = computation_sort(m->arena, m->entry);
+  const instruction_list *all = &m->entry->instructions;
+  for (int k = all->size; status_is_ok(s) && k-- > 0;) {
+    instruction *i = all->data[k];
+    if (i->users.size == 0 && i != m->entry->root && i->opcode != HLO_PARAMETER) computation_remove(m->entry, i);
+  }
+  return status_is_ok(s) ? dead_code_run(m) : s;
+}
 
 // Smaller and still failing?
 static bool is_better(shrinker *x, module *candidate, const module *than) {
-  heddle_status s = dead_code_run(candidate);
+  heddle_status s = sweep_unused(candidate);
   if (status_is_ok(s)) s = module_verify(candidate);
   bool is_valid = status_is_ok(s);
   heddle_status_free(s);

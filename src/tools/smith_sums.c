@@ -64,8 +64,8 @@ instruction *smith_reduce_pair(smith *s) {
 static window random_window(smith *s, const shape *of) {
   window w = {of->rank, arena_array(s->arena, window_dim, of->rank)};
   for (int k = 0; k < of->rank; k++) {
-    int64_t size = smith_between(s, 1, 3);
-    w.dims[k] = (window_dim){size, smith_between(s, 1, 2), 0, 0, 1, 1, false};
+    int64_t size = smith_between(s, 1, 3), stride = smith_between(s, 1, 2);
+    w.dims[k] = (window_dim){size, stride, 0, 0, 1, 1, false};
     if (smith_chance(s, 40)) w.dims[k].padding_low = smith_between(s, 0, size - 1);
     if (smith_chance(s, 40)) w.dims[k].padding_high = smith_between(s, 0, size - 1);
     if (smith_chance(s, 15)) w.dims[k].window_dilation = 2;
@@ -127,8 +127,8 @@ instruction *smith_convolution(smith *s) {
   if (t == DTYPE_INVALID || s->options.rank < 3) return NULL;
   int spatial = (int)smith_between(s, 1, s->options.rank >= 4 ? 2 : 1), rank = spatial + 2;
   int64_t groups = smith_between(s, 1, 2), features = smith_between(s, 1, 2);
-  int64_t input[4] = {smith_between(s, 1, 2), groups * features},
-          kernel[4] = {groups * smith_between(s, 1, 2), features};
+  int64_t images = smith_between(s, 1, 2), outputs = groups * smith_between(s, 1, 2);
+  int64_t input[4] = {images, groups * features}, kernel[4] = {outputs, features};
   convolution_dims *d = arena_new(s->arena, convolution_dims);
   *d = (convolution_dims){.spatial_rank = spatial,
                           .input_batch = 0,
@@ -146,13 +146,13 @@ instruction *smith_convolution(smith *s) {
     d->input_spatial[k] = k + 2;
     input[k + 2] = smith_between(s, 2, 4);
     kernel[k + 2] = smith_between(s, 1, 2);
-    w.dims[k] = (window_dim){kernel[k + 2],
-                             smith_between(s, 1, 2),
-                             smith_below(s, 2),
-                             smith_below(s, 2),
-                             1,
-                             smith_chance(s, 20) ? 2 : 1,
-                             smith_chance(s, 20)};
+    window_dim *to = &w.dims[k];
+    *to = (window_dim){.size = kernel[k + 2], .window_dilation = 1};
+    to->stride = smith_between(s, 1, 2);
+    to->padding_low = smith_below(s, 2);
+    to->padding_high = smith_below(s, 2);
+    to->base_dilation = smith_chance(s, 20) ? 2 : 1;
+    to->reversal = smith_chance(s, 20);
   }
   d->kernel_spatial = d->output_spatial = d->input_spatial;
   instruction *x = smith_fresh(s, t, rank, input), *y = smith_fresh(s, t, rank, kernel);
