@@ -99,9 +99,20 @@ static void list_remove(instruction_list *list, const instruction *i) {
 
 // Parameters above a removed one move down by one.
 void computation_remove(computation *c, instruction *i) {
+  computation_detach(c, i);
+  list_remove(&c->instructions, i);
+}
+
+void computation_drop_detached(computation *c) {
+  int kept = 0;
+  for (int k = 0; k < c->instructions.size; k++)
+    if (c->instructions.data[k]->parent) c->instructions.data[kept++] = c->instructions.data[k];
+  c->instructions.size = kept;
+}
+
+void computation_detach(computation *c, instruction *i) {
   for (int k = 0; k < i->operand_count; k++)
     if (i->operands[k]) list_remove(&i->operands[k]->users, i);
-  list_remove(&c->instructions, i);
   if (i->opcode == HLO_PARAMETER) {
     list_remove(&c->parameters, i);
     for (int k = 0; k < c->parameters.size; k++)

@@ -83,6 +83,10 @@ instruction *computation_add(computation *c, hlo_opcode opcode, str name, const 
 instruction *computation_add_parameter(computation *c, int number, str name, const shape *s);
 // Parameters above a removed one are renumbered. Control edges to the instruction are the caller's.
 void computation_remove(computation *c, instruction *i);  // must have no users and not be the root
+// The same in two steps, for many at once: a detached instruction (parent null) stays in the list of instructions until
+// all of them are dropped, and nothing else may look at it.
+void computation_detach(computation *c, instruction *i);
+void computation_drop_detached(computation *c);
 void computation_set_root(computation *c, instruction *i);
 // Operands before users, stable with respect to textual order. HEDDLE_INVALID naming an instruction on a cycle. Control
 // predecessors count as operands.

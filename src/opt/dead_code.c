@@ -10,20 +10,12 @@ static bool must_stay(const instruction *i) {
          hlo_op_has(i->opcode, TRAIT_SIDE_EFFECT) || i->attributes->custom_call_has_side_effect;
 }
 
-// Control edges order effects: whoever waits for `i` has to go on waiting.
-static bool is_waited_for(const instruction_list *all, const instruction *i) {
-  for (int k = 0; k < all->size; k++) {
-    const instruction_list *before = &all->data[k]->control_predecessors;
-    for (int j = 0; j < before->size; j++)
-      if (before->data[j] == i) return true;
+// Control edges order effects: whoever waits for an instruction has to go on waiting.
+static void find_waited_for(arena *scratch, computation *c, ptr_map *out) {
+  for (int k = 0; k < c->instructions.size; k++) {
+    const instruction_list *before = &c->instructions.data[k]->control_predecessors;
+    for (int j = 0; j < before->size; j++) ptr_map_put(scratch, out, before->data[j], c);
   }
-  return false;
-}
-
-static bool has_control_edges(const computation *c) {
-  for (int i = 0; i < c->instructions.size; i++)
-    if (c->instructions.data[i]->control_predecessors.size > 0) return true;
-  return false;
 }
 
 // A called computation may have effects that its caller's opcode does not show.
@@ -33,13 +25,14 @@ static bool calls_effects(const instruction *i) {
 
 static heddle_status clean(arena *scratch, computation *c) {
   instruction_list order = {0};
+  ptr_map waited_for = {0};
   TRY(computation_post_order(scratch, c, &order));
-  bool has_edges = has_control_edges(c);
+  find_waited_for(scratch, c, &waited_for);
   for (int i = order.size; i-- > 0;) {
     instruction *x = order.data[i];
-    if (must_stay(x) || calls_effects(x) || (has_edges && is_waited_for(&c->instructions, x))) continue;
-    computation_remove(c, x);
+    if (!must_stay(x) && !calls_effects(x) && !ptr_map_has(&waited_for, x)) computation_detach(c, x);
   }
+  computation_drop_detached(c);
   return status_ok();
 }
 

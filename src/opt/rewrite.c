@@ -37,7 +37,8 @@ heddle_status rewrite_each(module *m, bool (*matches)(const instruction *i), ins
     }
     redirect_waits(at, &replaced);
     for (int i = 0; i < found.size; i++)
-      if (ptr_map_has(&replaced, found.data[i])) computation_remove(at, found.data[i]);
+      if (ptr_map_has(&replaced, found.data[i])) computation_detach(at, found.data[i]);
+    computation_drop_detached(at);
   }
   arena_destroy(scratch);
   return status_ok();

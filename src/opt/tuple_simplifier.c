@@ -23,23 +23,23 @@ static instruction *simpler(const instruction *i) {
   return shape_equal(element->shape, i->shape) ? element : NULL;
 }
 
-static bool is_waited_for(const computation *c, const instruction *i) {
+// Instructions that others wait for: whoever waits has to go on waiting.
+static void find_waited_for(arena *scratch, computation *c, ptr_map *out) {
   for (int k = 0; k < c->instructions.size; k++) {
     const instruction_list *before = &c->instructions.data[k]->control_predecessors;
-    for (int j = 0; j < before->size; j++)
-      if (before->data[j] == i) return true;
+    for (int j = 0; j < before->size; j++) ptr_map_put(scratch, out, before->data[j], c);
   }
-  return false;
 }
 
 static heddle_status simplify(arena *scratch, computation *c) {
   instruction_list order = {0};
+  ptr_map waited_for = {0};
   TRY(computation_post_order(scratch, c, &order));
+  find_waited_for(scratch, c, &waited_for);
+  // What is replaced has no users any more: dead code, which goes all at once.
   for (int i = 0; i < order.size; i++) {
     instruction *x = order.data[i], *by = simpler(x);
-    if (!by || x->control_predecessors.size > 0 || is_waited_for(c, x)) continue;
-    instruction_replace_uses(x, by);
-    computation_remove(c, x);
+    if (by && x->control_predecessors.size == 0 && !ptr_map_has(&waited_for, x)) instruction_replace_uses(x, by);
   }
   return status_ok();
 }
