@@ -198,6 +198,13 @@ static parts exponential(ir_builder *b, parts z) {
   return choose(b, at_bottom, real_number(b, e, 0), wave);
 }
 
+// The operation itself has no value at an infinite angle, not even at the bottom.
+static parts exponential_of_angle(ir_builder *b, parts z) {
+  MlirValue nan = num(b, z.re, NAN), is_endless = is(b, magnitude(b, z.im), INFINITY);
+  parts usual = exponential(b, z);
+  return choose(b, is_endless, (parts){nan, nan}, usual);
+}
+
 static MlirValue log1p_half(ir_builder *b, MlirValue x) {
   MlirValue half = num(b, x, 0.5);
   return mul(b, half, ir_unary(b, "math.log1p", x));
@@ -342,7 +349,7 @@ static parts logistic(ir_builder *b, parts z) {
   }
 
 COMPLEX_UNARY(complex_negate, z, opposite(b, z))
-COMPLEX_UNARY(complex_exp, z, exponential(b, z))
+COMPLEX_UNARY(complex_exp, z, exponential_of_angle(b, z))
 COMPLEX_UNARY(complex_expm1, z, exponential_minus_one(b, z))
 COMPLEX_UNARY(complex_log, z, logarithm(b, z))
 COMPLEX_UNARY(complex_log1p, z, logarithm_of_one_plus(b, z))

@@ -71,8 +71,8 @@ static bool apply(assembly_reading *r, ir_op op, const ir_type *type) {
   const ir_type *scalar = ir_tensor_type(a, 0, NULL, element);
   ir_value *operands[2];
   for (int i = 0; i < 2; i++) operands[i] = ir_add_argument(a, block, scalar);
-  ir_operation *inner = ir_create(a, block, op, 2, operands, 1, &scalar, 0, NULL, 0);
-  ir_operation *yield = ir_create(a, block, IR_OP_RETURN, 1, inner->results, 0, NULL, 0, NULL, 0);
+  ir_operation *inner = ir_create(a, block, op, 2, operands, 1, &scalar, 0);
+  ir_operation *yield = ir_create(a, block, IR_OP_RETURN, 1, inner->results, 0, NULL, 0);
   inner->where = yield->where = mlir_where(r->p, r->draft->offset);
   vec_push(a, &r->draft->regions, region);
   return true;

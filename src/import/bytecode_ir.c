@@ -280,8 +280,9 @@ static ir_op op_of(const draft *d, const ir_block *block) {
 
 static ir_operation *make(bytecode *b, const draft *d, ir_block *block, int region_count) {
   ir_op op = op_of(d, block);
-  ir_operation *o = ir_create(b->arena, block, op, d->operand_count, d->operands, d->result_count, d->results,
-                              d->attributes.size, d->attributes.data, region_count);
+  ir_operation *o =
+      ir_create(b->arena, block, op, d->operand_count, d->operands, d->result_count, d->results, region_count);
+  ir_set_attributes(b->arena, o, d->attributes.size, d->attributes.data);
   if (op == IR_OP_UNKNOWN) o->name = d->name->full_name;
   o->successor_count = d->successor_count;
   o->where = bytecode_where(b);

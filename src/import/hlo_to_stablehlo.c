@@ -226,7 +226,7 @@ str raising_function(raising *r, const computation *c) {
 
 // A function of the new module, with its block; the results' types are filled in when they are known.
 static ir_operation *add_function(raising *r, str name, const char *visibility) {
-  ir_operation *function = ir_create(r->arena, r->functions, IR_OP_FUNC, 0, NULL, 0, NULL, 0, NULL, 1);
+  ir_operation *function = ir_create(r->arena, r->functions, IR_OP_FUNC, 0, NULL, 0, NULL, 1);
   raising_set(r, function, "sym_name", ir_string_attribute(r->arena, name));
   raising_set(r, function, "sym_visibility", ir_string_attribute(r->arena, str_from(visibility)));
   r->block = ir_add_block(r->arena, function->regions[0]);
@@ -309,7 +309,7 @@ static ir_module *new_module(raising *r) {
   ir_module *m = arena_new(r->arena, ir_module);
   m->arena = r->arena;
   m->file = r->source->file;
-  m->operation = ir_create(r->arena, NULL, IR_OP_MODULE, 0, NULL, 0, NULL, 0, NULL, 1);
+  m->operation = ir_create(r->arena, NULL, IR_OP_MODULE, 0, NULL, 0, NULL, 1);
   if (r->source->name.size) raising_set(r, m->operation, "sym_name", ir_string_attribute(r->arena, r->source->name));
   set_count(r, m->operation, "num_partitions", "mhlo.num_partitions");
   set_count(r, m->operation, "replica_count", "mhlo.num_replicas");

@@ -308,6 +308,12 @@ static bool same_bytes(const void *l, const void *r, int count, size_t size) {
   return count == 0 || memcmp(l, r, (size_t)count * size) == 0;
 }
 
+static uint64_t bits_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
 bool ir_attribute_equal(const ir_attribute *l, const ir_attribute *r) {
   if (l == r) return true;
   if (!l || !r || l->kind != r->kind || l->count != r->count) return false;
@@ -316,7 +322,7 @@ bool ir_attribute_equal(const ir_attribute *l, const ir_attribute *r) {
     case IR_ATTR_UNIT: return true;
     case IR_ATTR_BOOL: return l->integer == r->integer;
     case IR_ATTR_INTEGER: return same_type && l->integer == r->integer;
-    case IR_ATTR_FLOAT: return same_type && memcmp(&l->number, &r->number, sizeof l->number) == 0;
+    case IR_ATTR_FLOAT: return same_type && bits_of(l->number) == bits_of(r->number);
     case IR_ATTR_TYPE: return same_type;
     case IR_ATTR_ARRAY: return same_items(l, r);
     case IR_ATTR_DICTIONARY:
@@ -349,9 +355,14 @@ static void make_results(arena *a, ir_operation *op, int count, const ir_type *c
   }
 }
 
+void ir_set_attributes(arena *a, ir_operation *op, int count, const ir_named_attribute *attributes) {
+  op->attribute_count = count;
+  op->attributes = arena_array(a, ir_named_attribute, count);
+  if (count) memcpy(op->attributes, attributes, (size_t)count * sizeof *attributes);
+}
+
 ir_operation *ir_create(arena *a, ir_block *block, ir_op op, int operand_count, ir_value *const *operands,
-                        int result_count, const ir_type *const *result_types, int attribute_count,
-                        const ir_named_attribute *attributes, int region_count) {
+                        int result_count, const ir_type *const *result_types, int region_count) {
   ir_operation *o = arena_new(a, ir_operation);
   o->op = op;
   o->name = str_from(ir_op_text(op));
@@ -359,9 +370,7 @@ ir_operation *ir_create(arena *a, ir_block *block, ir_op op, int operand_count, 
   o->operands = arena_array(a, ir_value *, operand_count);
   if (operand_count) memcpy(o->operands, operands, (size_t)operand_count * sizeof *operands);
   make_results(a, o, result_count, result_types);
-  o->attribute_count = attribute_count;
-  o->attributes = arena_array(a, ir_named_attribute, attribute_count);
-  if (attribute_count) memcpy(o->attributes, attributes, (size_t)attribute_count * sizeof *attributes);
+  ir_set_attributes(a, o, 0, NULL);
   o->region_count = region_count;
   o->regions = arena_array(a, ir_region *, region_count);
   for (int i = 0; i < region_count; i++) {

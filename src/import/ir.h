@@ -197,10 +197,10 @@ bool ir_attribute_integers(arena *a, const ir_attribute *x, const int64_t **valu
 bool ir_attribute_equal(const ir_attribute *l, const ir_attribute *r);  // values bit by bit; either may be null
 bool ir_attribute_integer(const ir_attribute *x, int64_t *value);       // INTEGER, BOOL, one-element ELEMENTS
 
-// Building. Operands and attributes are copied; results are made. The operation is appended to `block` if there is one.
+// Building. Operands are copied; results are made. The operation is appended to `block` if there is one.
 ir_operation *ir_create(arena *a, ir_block *block, ir_op op, int operand_count, ir_value *const *operands,
-                        int result_count, const ir_type *const *result_types, int attribute_count,
-                        const ir_named_attribute *attributes, int region_count);
+                        int result_count, const ir_type *const *result_types, int region_count);
+void ir_set_attributes(arena *a, ir_operation *op, int count, const ir_named_attribute *attributes);  // copies
 void ir_set_attribute(arena *a, ir_operation *op, const char *name, const ir_attribute *value);
 ir_block *ir_add_block(arena *a, ir_region *region);
 ir_value *ir_add_argument(arena *a, ir_block *block, const ir_type *type);

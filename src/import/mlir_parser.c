@@ -137,8 +137,9 @@ static bool define_results(mlir_parser *p, const result_names *names, const ir_o
 }
 
 static ir_operation *make_operation(mlir_parser *p, const mlir_draft *d) {
-  ir_operation *o = ir_create(p->arena, p->block, d->op, d->operands.size, d->operands.data, d->results.size,
-                              d->results.data, d->attributes.size, d->attributes.data, 0);
+  ir_operation *o =
+      ir_create(p->arena, p->block, d->op, d->operands.size, d->operands.data, d->results.size, d->results.data, 0);
+  ir_set_attributes(p->arena, o, d->attributes.size, d->attributes.data);
   if (d->op == IR_OP_UNKNOWN) o->name = str_copy(p->arena, d->name);
   o->region_count = d->regions.size;
   o->regions = d->regions.data;

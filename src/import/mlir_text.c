@@ -48,7 +48,7 @@ static bool check_symbols(mlir_parser *p, const ir_block *body) {
 
 // A module around all that stands at the top; the one that stands there alone is taken in its place.
 static bool parse_piece(mlir_parser *p, ir_module **out) {
-  ir_operation *top = ir_create(p->arena, NULL, IR_OP_MODULE, 0, NULL, 0, NULL, 0, NULL, 1);
+  ir_operation *top = ir_create(p->arena, NULL, IR_OP_MODULE, 0, NULL, 0, NULL, 1);
   top->where = mlir_where(p, p->tok_offset);
   p->block = ir_add_block(p->arena, top->regions[0]);
   mlir_open_scope(p, true);

@@ -61,7 +61,7 @@ heddle_status raising_refuse(const instruction *i, const char *format, ...) {
 ir_operation *raising_add(raising *r, ir_op op, int operand_count, ir_value *const *operands, int result_count,
                           const ir_type *const *types) {
   r->budget--;
-  return ir_create(r->arena, r->block, op, operand_count, operands, result_count, types, 0, NULL, 0);
+  return ir_create(r->arena, r->block, op, operand_count, operands, result_count, types, 0);
 }
 
 heddle_status raising_same(raising *r, const instruction *i, raised *const *operands, ir_operation **op, raised **out) {

@@ -5,13 +5,12 @@
 
 // `x` of a tuple of x's elements, in order and complete; else null.
 static instruction *taken_apart(const instruction *tuple) {
-  if (tuple->operand_count == 0) return NULL;
-  instruction *of = NULL;
+  if (tuple->operand_count == 0 || tuple->operands[0]->opcode != HLO_GET_TUPLE_ELEMENT) return NULL;
+  instruction *of = tuple->operands[0]->operands[0];
   for (int k = 0; k < tuple->operand_count; k++) {
     const instruction *element = tuple->operands[k];
     if (element->opcode != HLO_GET_TUPLE_ELEMENT || element->attributes->index != k) return NULL;
-    if (k > 0 && element->operands[0] != of) return NULL;
-    of = element->operands[0];
+    if (element->operands[0] != of) return NULL;
   }
   return of->shape->tuple_size == tuple->operand_count && shape_equal(of->shape, tuple->shape) ? of : NULL;
 }

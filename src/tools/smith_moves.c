@@ -207,7 +207,7 @@ static void plan_indices(smith *s, const shape *of, index_plan *p) {
 }
 
 static void plan_windows(smith *s, const shape *of, index_plan *p) {
-  int64_t batch[SMITH_MAX_RANK], sizes[SMITH_MAX_RANK];
+  int64_t batch[SMITH_MAX_RANK] = {0}, sizes[SMITH_MAX_RANK] = {0};
   int batch_count = 0, next_batch = 0, next_window = 0;
   for (int k = 0; k < p->index_rank; k++)
     if (k != p->vector_dim || p->vector_dim == p->index_rank) batch[batch_count++] = p->index_dims[k];

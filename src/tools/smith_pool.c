@@ -107,20 +107,20 @@ static hlo_opcode scalar_opcode(smith *s, dtype t) {
 }
 
 computation *smith_scalar_computation(smith *s, dtype t, int count) {
+  enum { MOST = 3 };  // operations
   computation *c = module_add_computation(s->b.computation->module, STR("body"));
   const builder b = builder_in(c);
-  instruction_list values = {0};
-  for (int k = 0; k < count; k++) {
-    instruction *p =
+  instruction *values[SMITH_MAX_RANK + 1 + MOST];
+  int size = 0;
+  for (int k = 0; k < count; k++)
+    values[size++] =
         computation_add_parameter(c, k, str_from(arena_printf(s->arena, "a%d", k)), shape_scalar(s->arena, t));
-    vec_push(s->arena, &values, p);
+  if (smith_chance(s, 50)) values[size++] = builder_scalar_int(&b, t, smith_below(s, 2));
+  for (int64_t k = smith_between(s, 1, MOST); k > 0; k--) {
+    instruction *x = values[smith_below(s, size)], *y = values[smith_below(s, size)];
+    values[size++] = builder_binary(&b, scalar_opcode(s, t), x, y);
   }
-  if (smith_chance(s, 50)) vec_push(s->arena, &values, builder_scalar_int(&b, t, smith_below(s, 2)));
-  for (int64_t k = smith_between(s, 1, 3); k > 0; k--) {
-    instruction *x = values.data[smith_below(s, values.size)], *y = values.data[smith_below(s, values.size)];
-    vec_push(s->arena, &values, builder_binary(&b, scalar_opcode(s, t), x, y));
-  }
-  computation_set_root(c, vec_last(&values));
+  computation_set_root(c, values[size - 1]);
   return c;
 }
 

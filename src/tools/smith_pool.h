@@ -34,7 +34,7 @@ instruction *smith_any(smith *s, int classes);                        // of the 
 instruction *smith_any_ranked(smith *s, int classes, int rank);       // of at least that rank
 instruction *smith_like(smith *s, dtype t, const instruction *like);  // same dims, type t
 instruction *smith_constant(smith *s, dtype t, int rank, const int64_t *dims);
-// A scalar computation of `count` parameters of type t: a few elementwise operations.
+// A scalar computation of `count` (at most SMITH_MAX_RANK) parameters of type t: a few elementwise operations.
 computation *smith_scalar_computation(smith *s, dtype t, int count);
 // x op y of scalars for a reduction (add, multiply, maximum, minimum, and, or), and a value to start it from (may be
 // null).
