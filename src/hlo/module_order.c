@@ -73,7 +73,7 @@ heddle_status computation_post_order(arena *a, const computation *c, instruction
 heddle_status computation_sort(arena *scratch, computation *c) {
   instruction_list order;
   TRY(computation_post_order(scratch, c, &order));
-  memcpy(c->instructions.data, order.data, (size_t)order.size * sizeof *order.data);
+  for (int k = 0; k < order.size; k++) c->instructions.data[k] = order.data[k];
   return status_ok();
 }
 
