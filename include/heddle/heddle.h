@@ -32,9 +32,9 @@ typedef struct heddle_array {
   size_t bytes;  // of the whole array
 } heddle_array;
 
-// Compiles HLO text, an HLO proto (binary or text), StableHLO text or bytecode (which of them is told by looking) for the
-// machine this runs on. `name` stands for the program in messages. `options` may be null. The program is the caller's
-// to free.
+// Compiles HLO text, an HLO proto (binary or text), StableHLO text or bytecode (which of them is told by looking) for
+// the machine this runs on. `name` stands for the program in messages. `options` may be null. The program is the
+// caller's to free.
 heddle_status heddle_compile(const char *text, size_t size, const char *name, const heddle_compile_options *options,
                              heddle_program **out);
 void heddle_program_free(heddle_program *program);  // null is allowed
