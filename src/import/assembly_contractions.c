@@ -87,19 +87,10 @@ static bool read_precisions(assembly_reading *r) {
 
 // `<lhs_precision_type = f32, ...>`: what #stablehlo.dot_algorithm has behind its name.
 static bool read_algorithm(assembly_reading *r) {
-  mlir_parser *p = r->p;
-  field_list fields = {0};
-  if (!mlir_expect(p, "=") || !mlir_expect(p, "<")) return false;
-  while (!mlir_at(p, ">")) {
-    str name;
-    const ir_attribute *x;
-    if ((fields.size && !mlir_expect(p, ",")) || !mlir_take_word(p, &name) || !mlir_expect(p, "=") ||
-        !mlir_attribute(p, &x))
-      return false;
-    vec_push(p->arena, &fields, (ir_named_attribute){str_copy(p->arena, name), x});
-  }
-  assembly_set(r, STR("algorithm"), ir_struct_attribute(p->arena, "stablehlo.dot_algorithm", fields.size, fields.data));
-  return mlir_expect(p, ">");
+  const ir_attribute *algorithm;
+  if (!mlir_expect(r->p, "=") || !mlir_record(r->p, STR("stablehlo.dot_algorithm"), &algorithm)) return false;
+  assembly_set(r, STR("algorithm"), algorithm);
+  return true;
 }
 
 bool assembly_read_precision(assembly_reading *r) {

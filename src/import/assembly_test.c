@@ -324,6 +324,9 @@ static void test_errors(void **state) {
        "(tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>",
        "pairs of low and high"},
       {"%0 = stablehlo.tuple %arg0 : tensor<2xf32>", "wanted a tuple"},
+      {"%0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [0] x [0], algorithm = <component_count = 1> : "
+       "(tensor<2xf32>, tensor<2xf32>) -> tensor<f32>",
+       "wanted one of lhs_precision_type"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     arena *a = arena_create();

@@ -78,6 +78,7 @@ bool mlir_attribute_dictionary(mlir_parser *p, ir_attribute_list *list);    // f
 bool mlir_optional_attributes(mlir_parser *p, ir_attribute_list *list);     // nothing if there is none
 bool mlir_function_type(mlir_parser *p, const ir_type **out);               // (a, b) -> c or -> (c, d)
 bool mlir_enumeration(mlir_parser *p, str name, const ir_attribute **out);  // `EQ` of "stablehlo.comparison_direction"
+bool mlir_record(mlir_parser *p, str name, const ir_attribute **out);       // `<field = value, ...>` of "stablehlo.dot"
 bool mlir_dims(mlir_parser *p, const ir_attribute **out);                   // [1, ?] as INTEGERS
 bool mlir_conv_dims(mlir_parser *p, const ir_attribute **out);              // [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]
 // ` loc(...)` if there is one; `out` is left alone otherwise.

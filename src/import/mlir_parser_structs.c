@@ -245,6 +245,12 @@ static bool known_record(mlir_parser *p, const name_row *row, const ir_attribute
   return record(p, is_bounds ? "stablehlo.bounds" : row->name, row->words, out);
 }
 
+bool mlir_record(mlir_parser *p, str name, const ir_attribute **out) {
+  const name_row *row = find_row(records, sizeof records / sizeof *records, name);
+  if (row) return mlir_expect(p, "<") && known_record(p, row, out);
+  return mlir_error(p, p->tok_offset, "found a value of " STR_FMT ", which has no fields", STR_ARG(name));
+}
+
 // The attribute in its whole, from `start`.
 static bool opaque(mlir_parser *p, size_t start, const ir_attribute **out) {
   str body;
