@@ -1,6 +1,8 @@
 // Values for the module generator: drawn from those there are, or made anew.
 #include "tools/smith_pool.h"
 
+#include <math.h>
+
 bool smith_fits(const smith *s, int rank, const int64_t *dims) {
   int64_t count = 1;
   for (int k = 0; k < rank; k++) count *= dims[k];
@@ -124,10 +126,19 @@ computation *smith_scalar_computation(smith *s, dtype t, int count) {
   return c;
 }
 
-// Sums and products start from their identity, as an initial value may go in more than once; extremes from anything.
-static double identity_of(smith *s, hlo_opcode op) {
-  if (op == HLO_ADD) return 0;
-  return op == HLO_MULTIPLY ? 1 : (double)smith_below(s, 2);
+// The value that changes nothing, since an initial value may go in more than once, or not at all. Narrow floats without
+// infinities have no such value for extremes; there it is zero.
+static instruction *identity_of(smith *s, hlo_opcode op, dtype t) {
+  const dtype_info *type = &dtypes[t];
+  bool is_up = op == HLO_MINIMUM, is_extreme = is_up || op == HLO_MAXIMUM;
+  if (!is_extreme) return builder_scalar(&s->b, t, op == HLO_MULTIPLY || op == HLO_AND);
+  if (type->class == CLASS_FLOAT) {
+    bool is_endless = !type->is_narrow_float || float_formats[type->narrow].specials == FLOAT_IEEE;
+    return builder_scalar(&s->b, t, is_endless ? (is_up ? HUGE_VAL : -HUGE_VAL) : 0);
+  }
+  if (type->class == CLASS_UNSIGNED) return builder_scalar_int(&s->b, t, is_up ? -1 : 0);
+  int64_t most = INT64_MAX >> (64 - type->bits);
+  return builder_scalar_int(&s->b, t, is_up ? most : -most - 1);
 }
 
 computation *smith_reducer(smith *s, dtype t, instruction **init) {
@@ -135,6 +146,6 @@ computation *smith_reducer(smith *s, dtype t, instruction **init) {
   hlo_opcode op = choices[smith_below(s, 4)];
   if (t == DTYPE_PRED) op = smith_chance(s, 50) ? HLO_AND : HLO_OR;
   else if (dtype_is_complex(t)) op = smith_chance(s, 50) ? HLO_ADD : HLO_MULTIPLY;
-  if (init) *init = builder_scalar(&s->b, t, identity_of(s, op));
+  if (init) *init = identity_of(s, op, t);
   return builder_binary_computation(&s->b, op, t);
 }
