@@ -184,6 +184,14 @@ static void test_resource(void **state) {
   const ir_attribute *x = attribute_and(*state, "dense_resource<blob> : tensor<2xf32>", behind);
   assert_true(literal_get_double(x->elements, 1) == 2.0);
   expect_error(*state, "dense_resource<blob> : tensor<2xf32>", "whose bytes are not in the file");
+  const char *lacking =
+      "module attributes {a = dense_resource<b> : tensor<1xi63>} {\n}\n{-# dialect_resources: { builtin: "
+      "{ b: \"0x080000000100000000000000\" } } #-}\n";
+  ir_module **modules;
+  int count;
+  heddle_status status = mlir_text_read(*state, "test", str_from(lacking), &count, &modules);
+  assert_non_null(strstr(heddle_status_message(status), "an element type that cannot be read"));
+  heddle_status_free(status);
 }
 
 static void test_dense_errors(void **state) {

@@ -245,10 +245,8 @@ bool mlir_dense_resource(mlir_parser *p, const ir_type *type, const ir_attribute
   size_t offset = p->tok_offset;
   if (!mlir_expect(p, "<") || !mlir_resource(p, &quoted) || !mlir_expect(p, ">") || !elements_type(p, &type, &s))
     return false;
-  if (!s) {
-    keep_text(p, start, type, out);
-    return true;
-  }
+  // Kept as text it would lose its bytes, which are printed with the values.
+  if (!s) return mlir_error(p, start, "found a resource of an element type that cannot be read");
   if (quoted.size < PREFIX + 1 || memcmp(quoted.data, "\"0x", 3) != 0)
     return mlir_error(p, offset, "found a resource without bytes");
   str hex = {quoted.data + PREFIX, quoted.size - PREFIX - 1};

@@ -112,7 +112,7 @@ computation *smith_scalar_computation(smith *s, dtype t, int count) {
   enum { MOST = 3 };  // operations
   computation *c = module_add_computation(s->b.computation->module, STR("body"));
   const builder b = builder_in(c);
-  instruction *values[SMITH_MAX_RANK + 1 + MOST];
+  instruction *values[SMITH_MAX_RANK + 1 + MOST] = {0};
   int size = 0;
   for (int k = 0; k < count; k++)
     values[size++] =
