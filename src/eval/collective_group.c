@@ -66,7 +66,7 @@ static heddle_status read_group(const instruction *i, arena *scratch, int_list g
   for (int k = 0; k < group.size; k++) {
     if (group.data[k] == -1) continue;
     TRY(check_number(i, group.data[k], count));
-    if (interpreter_lists(*out, group.data[k]))
+    if (int_list_has(*out, group.data[k]))
       return status_at(HEDDLE_INVALID, i->where, "%s " STR_FMT " names process %lld twice", hlo_op_text(i->opcode),
                        STR_ARG(i->name), (long long)group.data[k]);
     numbers[out->size++] = group.data[k];
@@ -83,7 +83,7 @@ static heddle_status find_numbers(const instruction *i, arena *scratch, group_mo
   for (int k = 0; k < groups->size; k++) {
     int_list group;
     TRY(read_group(i, scratch, groups->groups[k], count, &group));
-    if (interpreter_lists(group, number_of(mode, p))) *out = group;
+    if (int_list_has(group, number_of(mode, p))) *out = group;
   }
   if (groups->size > 1 || (groups->size == 1 && groups->groups[0].size)) return status_ok();
   int64_t *all = arena_array(scratch, int64_t, count);

@@ -32,7 +32,7 @@ static int64_t add_listed(dot_side *s, int_list dims) {
 static int64_t add_free(dot_side *s, int_list batch, int_list contracting) {
   int64_t product = 1;
   for (int d = 0; d < s->v->shape->rank; d++)
-    if (!interpreter_lists(batch, d) && !interpreter_lists(contracting, d)) product *= add_dim(s, d);
+    if (!int_list_has(batch, d) && !int_list_has(contracting, d)) product *= add_dim(s, d);
   return product;
 }
 

@@ -20,7 +20,7 @@ typedef struct ragged {
 } ragged;
 
 static bool is_free(int_list batch, int_list contracting, int dim) {
-  return !interpreter_lists(batch, dim) && !interpreter_lists(contracting, dim);
+  return !int_list_has(batch, dim) && !int_list_has(contracting, dim);
 }
 
 // Sizes may depend on the batch dims and on what comes before the ragged dim among its own kind.
@@ -29,7 +29,7 @@ static void find_prefix(ragged *r) {
   r->ragged = (int)x->lhs_ragged_dims.data[0];
   if (r->original->operands[2]->shape->rank == 1) return;
   for (int k = 0; k < x->lhs_batch_dims.size; k++) r->prefix[r->prefix_rank++] = (int)x->lhs_batch_dims.data[k];
-  if (interpreter_lists(x->lhs_contracting_dims, r->ragged)) {
+  if (int_list_has(x->lhs_contracting_dims, r->ragged)) {
     for (int k = 0; x->lhs_contracting_dims.data[k] != r->ragged; k++)
       r->prefix[r->prefix_rank++] = (int)x->lhs_contracting_dims.data[k];
     return;
@@ -181,15 +181,15 @@ heddle_status eval_ragged_dot(interpreter *in, const instruction *i, value *cons
   find_prefix(&r);
   value *result = NULL;
   heddle_status status;
-  if (interpreter_lists(x->lhs_batch_dims, r.ragged)) {
+  if (int_list_has(x->lhs_batch_dims, r.ragged)) {
     status = plain_dot(in, &r, r.lhs, r.rhs, -1, i->shape, &result);
   } else {
     status = find_groups(&r, operands[2]);
     if (status_is_ok(status)) status = value_create(&in->pool, i->shape, i->where, &result);
     if (status_is_ok(status)) {
       memset(result->data, 0, (size_t)shape_byte_size(i->shape));
-      status = interpreter_lists(x->lhs_contracting_dims, r.ragged) ? multiply_contracted(in, &r, result)
-                                                                    : multiply_free(in, &r, result);
+      status = int_list_has(x->lhs_contracting_dims, r.ragged) ? multiply_contracted(in, &r, result)
+                                                               : multiply_free(in, &r, result);
     }
   }
   arena_destroy(r.scratch);

@@ -54,7 +54,7 @@ static void spread_strides(const shape *s, int_list window_dims, int64_t *space_
   shape_strides(s, strides);
   int spaces = 0, windows = 0;
   for (int d = 0; d < s->rank; d++) {
-    if (interpreter_lists(window_dims, d)) window_strides[windows++] = strides[d];
+    if (int_list_has(window_dims, d)) window_strides[windows++] = strides[d];
     else space_strides[spaces++] = strides[d];
   }
 }
@@ -68,7 +68,7 @@ heddle_status eval_gather(interpreter *in, const instruction *i, value *const *o
   spread_strides(i->shape, a->offset_dims, space_strides, offset_strides);
   int64_t to_strides[SHAPE_MAX_RANK] = {0};  // by operand dim; those of one element do not appear in the result
   for (int d = 0, k = 0; d < from->rank; d++)
-    if (!interpreter_lists(a->collapsed_slice_dims, d) && !interpreter_lists(a->operand_batching_dims, d))
+    if (!int_list_has(a->collapsed_slice_dims, d) && !int_list_has(a->operand_batching_dims, d))
       to_strides[d] = offset_strides[k++];
   TRY(value_create(&in->pool, i->shape, i->where, out));
   if (shape_element_count(i->shape) == 0) return status_ok();
@@ -142,7 +142,7 @@ static void collect_window(scattering *s, const hlo_attributes *a, const shape *
   shape_strides(update, update_strides);
   for (int d = 0; d < operand->rank; d++) {
     extent[d] = 1;
-    if (interpreter_lists(a->inserted_window_dims, d) || interpreter_lists(a->input_batching_dims, d)) continue;
+    if (int_list_has(a->inserted_window_dims, d) || int_list_has(a->input_batching_dims, d)) continue;
     const int64_t update_dim = a->update_window_dims.data[s->window_rank];
     extent[d] = s->window_dims[s->window_rank] = update->dims[update_dim];
     s->operand_strides[s->window_rank] = operand_strides[d];

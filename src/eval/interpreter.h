@@ -58,13 +58,6 @@ static inline bool interpreter_sum_rounds(dtype t, int64_t terms) {
   return terms <= 16 && (t == DTYPE_F32 || t == DTYPE_C64);
 }
 
-// Whether a list of dims names one.
-static inline bool interpreter_lists(int_list dims, int64_t dim) {
-  for (int k = 0; k < dims.size; k++)
-    if (dims.data[k] == dim) return true;
-  return false;
-}
-
 // elementwise.c
 heddle_status eval_elementwise(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status eval_select(interpreter *in, const instruction *i, value *const *operands, value **out);

@@ -25,7 +25,7 @@ static void split_dims(reduction *r, const shape *from, int_list reduced) {
   int64_t strides[SHAPE_MAX_RANK];
   shape_strides(from, strides);
   for (int d = 0; d < from->rank; d++) {
-    if (interpreter_lists(reduced, d)) {
+    if (int_list_has(reduced, d)) {
       r->reduced_dims[r->reduced_rank] = from->dims[d];
       r->reduced_strides[r->reduced_rank++] = strides[d];
     } else {

@@ -56,6 +56,12 @@ typedef struct int_list {
   int size;
 } int_list;
 
+static inline bool int_list_has(int_list list, int64_t value) {
+  for (int k = 0; k < list.size; k++)
+    if (list.data[k] == value) return true;
+  return false;
+}
+
 typedef enum comparison_direction {
   COMPARE_EQ,
   COMPARE_NE,

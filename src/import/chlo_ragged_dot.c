@@ -12,12 +12,6 @@ typedef struct ragged_numbers {
   int64_t ragged, group;  // a dim of the lhs; a dim of the rhs or -1
 } ragged_numbers;
 
-static bool lists(int_list dims, int64_t dim) {
-  for (int k = 0; k < dims.size; k++)
-    if (dims.data[k] == dim) return true;
-  return false;
-}
-
 static bool are_dims(int_list dims, int rank) {
   for (int k = 0; k < dims.size; k++)
     if (dims.data[k] < 0 || dims.data[k] >= rank) return false;
@@ -43,7 +37,7 @@ static heddle_status read_numbers(lowering *l, const ir_operation *op, const sha
                             shape_text(l->arena, rhs));
   out->ragged = ragged.data[0];
   out->group = group.size ? group.data[0] : -1;
-  bool is_free = !lists(out->lhs_batch, out->ragged) && !lists(out->lhs_contracting, out->ragged);
+  bool is_free = !int_list_has(out->lhs_batch, out->ragged) && !int_list_has(out->lhs_contracting, out->ragged);
   if (is_free != (out->group >= 0))
     return lowering_invalid(op, "wanted a group dim of the rhs just where the ragged dim is not contracted nor batch");
   return status_ok();
@@ -56,9 +50,9 @@ static heddle_status prefix_dims(lowering *l, const ir_operation *op, const ragg
   int count = 0, wanted = sizes->rank - 1;
   if (wanted <= 0) return wanted < 0 ? lowering_invalid(op, "found a scalar as group sizes") : status_ok();
   for (int k = 0; k < n->lhs_batch.size && count < wanted; k++) dims[count++] = n->lhs_batch.data[k];
-  bool contracts = lists(n->lhs_contracting, n->ragged);
+  bool contracts = int_list_has(n->lhs_contracting, n->ragged);
   for (int64_t k = 0; k < n->ragged && count < wanted; k++)
-    if (!lists(n->lhs_batch, k) && lists(n->lhs_contracting, k) == contracts) dims[count++] = k;
+    if (!int_list_has(n->lhs_batch, k) && int_list_has(n->lhs_contracting, k) == contracts) dims[count++] = k;
   bool fits = count == wanted;
   for (int k = 0; fits && k < count; k++) fits = sizes->dims[k] == lhs->dims[dims[k]];
   if (fits) return status_ok();
@@ -194,8 +188,8 @@ heddle_status lower_chlo_ragged_dot(lowering *l, const ir_operation *op, instruc
   ragged_numbers n = {0};
   instruction *lhs = operands[0], *rhs = operands[1], *product = NULL;
   TRY(read_numbers(l, op, lhs->shape, rhs->shape, &n));
-  if (lists(n.lhs_batch, n.ragged)) return build_dot(l, &n, lhs, rhs, &results[0]);
-  bool contracts = lists(n.lhs_contracting, n.ragged);
+  if (int_list_has(n.lhs_batch, n.ragged)) return build_dot(l, &n, lhs, rhs, &results[0]);
+  bool contracts = int_list_has(n.lhs_contracting, n.ragged);
   TRY(repeat_lhs(l, &n, lhs, operands[2], &lhs));
   n.lhs_batch = shifted(l, n.lhs_batch, 1, -1);
   n.lhs_contracting = shifted(l, n.lhs_contracting, 1, contracts ? -1 : 0);

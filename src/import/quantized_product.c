@@ -15,15 +15,9 @@ typedef struct product_form {
   int axis;
 } product_form;
 
-static bool lists(int_list dims, int64_t dim) {
-  for (int k = 0; k < dims.size; k++)
-    if (dims.data[k] == dim) return true;
-  return false;
-}
-
 static int free_before(int_list batch, int_list contracting, int64_t dim) {
   int count = 0;
-  for (int64_t k = 0; k < dim; k++) count += !lists(batch, k) && !lists(contracting, k);
+  for (int64_t k = 0; k < dim; k++) count += !int_list_has(batch, k) && !int_list_has(contracting, k);
   return count;
 }
 
@@ -45,7 +39,7 @@ static heddle_status form_of_dot(lowering *l, const ir_operation *op, const shap
       return status_ok();
   }
   if (axis >= 0) {
-    if (axis >= rhs->rank || lists(rhs_batch, axis) || lists(rhs_contracting, axis)) return status_ok();
+    if (axis >= rhs->rank || int_list_has(rhs_batch, axis) || int_list_has(rhs_contracting, axis)) return status_ok();
     int lhs_free = free_before(lhs_batch, lhs_contracting, lhs->rank);
     out->axis = lhs_batch.size + lhs_free + free_before(rhs_batch, rhs_contracting, axis);
   }

@@ -21,12 +21,6 @@ static bool is_canonical(const instruction *gather) {
   return true;
 }
 
-static bool lists(int_list dims, int64_t dim) {
-  for (int k = 0; k < dims.size; k++)
-    if (dims.data[k] == dim) return true;
-  return false;
-}
-
 // The canonical gather: windows [count, sizes in the transposed operand's order].
 static instruction *gather_windows(const builder *b, const instruction *gather, const index_vectors *v,
                                    const int64_t *order) {
@@ -58,11 +52,11 @@ static instruction *arrange(const builder *b, const instruction *gather, const i
   int rank = 0;
   for (int k = 0; k < v->batch_rank; k++) dims[rank++] = v->batch_dims[k];
   for (int d = 0; d < x->slice_sizes.size; d++)
-    if (!lists(x->collapsed_slice_dims, d) && !lists(x->operand_batching_dims, d))
+    if (!int_list_has(x->collapsed_slice_dims, d) && !int_list_has(x->operand_batching_dims, d))
       dims[rank++] = x->slice_sizes.data[d];
   instruction *flat = builder_reshape(b, windows, rank, dims);
   int batch = 0, offset = 0;
-  for (int k = 0; k < rank; k++) permutation[k] = lists(x->offset_dims, k) ? v->batch_rank + offset++ : batch++;
+  for (int k = 0; k < rank; k++) permutation[k] = int_list_has(x->offset_dims, k) ? v->batch_rank + offset++ : batch++;
   return builder_transpose(b, flat, permutation);
 }
 

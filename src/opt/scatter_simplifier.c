@@ -22,12 +22,6 @@ static bool is_canonical(const instruction *scatter) {
   return true;
 }
 
-static bool lists(int_list dims, int64_t dim) {
-  for (int k = 0; k < dims.size; k++)
-    if (dims.data[k] == dim) return true;
-  return false;
-}
-
 // Updates in the scatter's own order -> [count, window dims in the operand's order, inserted ones of size 1] -> the
 // transposed operand's order.
 static instruction *list_windows(const builder *b, const instruction *scatter, instruction *updates, int operand_rank,
@@ -36,12 +30,12 @@ static instruction *list_windows(const builder *b, const instruction *scatter, i
   int64_t permutation[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK + 1], forth[SHAPE_MAX_RANK + 1] = {0};
   int rank = 0, next = v->batch_rank;
   for (int k = 0; k < updates->shape->rank; k++)
-    if (!lists(x->update_window_dims, k)) permutation[rank++] = k;
+    if (!int_list_has(x->update_window_dims, k)) permutation[rank++] = k;
   for (int k = 0; k < x->update_window_dims.size; k++) permutation[rank++] = x->update_window_dims.data[k];
   instruction *sorted = builder_transpose(b, updates, permutation);
   dims[0] = v->count;
   for (int d = 0; d < operand_rank; d++) {
-    bool is_inserted = lists(x->inserted_window_dims, d) || lists(x->input_batching_dims, d);
+    bool is_inserted = int_list_has(x->inserted_window_dims, d) || int_list_has(x->input_batching_dims, d);
     dims[d + 1] = is_inserted ? 1 : sorted->shape->dims[next++];
     forth[d + 1] = order[d] + 1;
   }
