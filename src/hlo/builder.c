@@ -23,18 +23,17 @@ instruction *builder_add(const builder *b, hlo_opcode opcode, const shape *s, in
   return i;
 }
 
-// By the opcode's rule. Operands that do not fit are the verifier's to report; until then the shape stays.
-static instruction *infer(const builder *b, instruction *i) {
+instruction *builder_infer(const builder *b, instruction *i) {
   heddle_status_free(shape_infer(b->arena, i, &i->shape));
   return i;
 }
 
 instruction *builder_unary(const builder *b, hlo_opcode opcode, instruction *x) {
-  return infer(b, builder_add(b, opcode, x->shape, 1, &x));
+  return builder_infer(b, builder_add(b, opcode, x->shape, 1, &x));
 }
 
 instruction *builder_binary(const builder *b, hlo_opcode opcode, instruction *x, instruction *y) {
-  return infer(b, builder_add(b, opcode, x->shape, 2, (instruction *[]){x, y}));
+  return builder_infer(b, builder_add(b, opcode, x->shape, 2, (instruction *[]){x, y}));
 }
 
 instruction *builder_select(const builder *b, instruction *p, instruction *on_true, instruction *on_false) {
@@ -133,7 +132,7 @@ instruction *builder_transpose(const builder *b, instruction *x, const int64_t *
 instruction *builder_concatenate(const builder *b, int count, instruction *const *operands, int64_t dimension) {
   instruction *i = builder_add(b, HLO_CONCATENATE, operands[0]->shape, count, operands);
   builder_set_dimensions(b, i, 1, &dimension);
-  return infer(b, i);
+  return builder_infer(b, i);
 }
 
 instruction *builder_tuple(const builder *b, int count, instruction *const *elements) {
@@ -154,7 +153,7 @@ instruction *builder_reduce(const builder *b, instruction *x, instruction *init,
   instruction *i = builder_add(b, HLO_REDUCE, x->shape, 2, (instruction *[]){x, init});
   builder_set_dimensions(b, i, count, dimensions);
   instruction_set_called(i, 1, &computation);
-  return infer(b, i);
+  return builder_infer(b, i);
 }
 
 computation *builder_binary_computation(const builder *b, hlo_opcode opcode, dtype t) {

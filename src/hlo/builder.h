@@ -18,6 +18,9 @@ builder builder_for(const instruction *origin);  // into the computation of `ori
 builder builder_in(computation *c);              // without any
 
 instruction *builder_add(const builder *b, hlo_opcode opcode, const shape *s, int count, instruction *const *operands);
+// Sets the shape by the opcode's rule and returns `i`. Operands that do not fit are the verifier's to report; until
+// then the shape stays.
+instruction *builder_infer(const builder *b, instruction *i);
 // Elementwise: the shape is the first operand's, but for complex, real, imag, compare and the like.
 instruction *builder_unary(const builder *b, hlo_opcode opcode, instruction *x);
 instruction *builder_binary(const builder *b, hlo_opcode opcode, instruction *x, instruction *y);

@@ -2,13 +2,6 @@
 #include "hlo/text.h"
 #include "tools/smith_pool.h"
 
-// Shape by the opcode's rule.
-static instruction *infer(smith *s, instruction *i) {
-  heddle_status status = shape_infer(s->arena, i, &i->shape);
-  heddle_status_free(status);
-  return i;
-}
-
 static int_list ints(smith *s, int count, const int64_t *values) {
   int64_t *copy = arena_array(s->arena, int64_t, count);
   if (count) memcpy(copy, values, (size_t)count * sizeof *copy);
@@ -81,7 +74,7 @@ instruction *smith_slice(smith *s) {
   instruction *i = builder_add(&s->b, HLO_SLICE, x->shape, 1, &x);
   i->attributes->slice = (slice_config){x->shape->rank, dims};
   attributes_mark(i->attributes, HLO_ATTRIBUTE_SLICE);
-  return infer(s, i);
+  return builder_infer(&s->b, i);
 }
 
 instruction *smith_pad(smith *s) {
@@ -102,7 +95,7 @@ instruction *smith_pad(smith *s) {
   instruction *i = builder_add(&s->b, HLO_PAD, x->shape, 2, (instruction *[]){x, value});
   i->attributes->padding = (padding_config){x->shape->rank, padding};
   attributes_mark(i->attributes, HLO_ATTRIBUTE_PADDING);
-  return infer(s, i);
+  return builder_infer(&s->b, i);
 }
 
 instruction *smith_concatenate(smith *s) {

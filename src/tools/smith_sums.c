@@ -2,12 +2,6 @@
 #include "hlo/text.h"
 #include "tools/smith_pool.h"
 
-static instruction *infer(smith *s, instruction *i) {
-  heddle_status status = shape_infer(s->arena, i, &i->shape);
-  heddle_status_free(status);
-  return i;
-}
-
 static int random_dims(smith *s, int rank, int64_t *dims) {
   int count = 0;
   for (int k = 0; k < rank; k++)
@@ -58,7 +52,7 @@ instruction *smith_reduce_pair(smith *s) {
   i->attributes->dimensions = (int_list){dims, 1};
   attributes_mark(i->attributes, HLO_ATTRIBUTE_DIMENSIONS);
   instruction_set_called(i, 1, &body);
-  return builder_element(&s->b, infer(s, i), (int)smith_below(s, 2));
+  return builder_element(&s->b, builder_infer(&s->b, i), (int)smith_below(s, 2));
 }
 
 static window random_window(smith *s, const shape *of) {
@@ -90,7 +84,7 @@ instruction *smith_reduce_window(smith *s) {
   i->attributes->window = random_window(s, x->shape);
   attributes_mark(i->attributes, HLO_ATTRIBUTE_WINDOW);
   instruction_set_called(i, 1, &body);
-  return if_fits(s, infer(s, i));
+  return if_fits(s, builder_infer(&s->b, i));
 }
 
 // Both sides get the shared dims at random places; the left one's batch and contracting dims decide the right one's.
@@ -118,7 +112,7 @@ instruction *smith_dot(smith *s) {
   i->attributes->rhs_batch_dims = (int_list){lists[1], batch};
   i->attributes->lhs_contracting_dims = (int_list){lists[2], shared - batch};
   i->attributes->rhs_contracting_dims = (int_list){lists[3], shared - batch};
-  return if_fits(s, infer(s, i));
+  return if_fits(s, builder_infer(&s->b, i));
 }
 
 // Two spatial dims at most, labels in the usual order.
@@ -162,7 +156,7 @@ instruction *smith_convolution(smith *s) {
   i->attributes->feature_group_count = groups;
   attributes_mark(i->attributes, HLO_ATTRIBUTE_WINDOW);
   attributes_mark(i->attributes, HLO_ATTRIBUTE_DIM_LABELS);
-  return if_fits(s, infer(s, i));
+  return if_fits(s, builder_infer(&s->b, i));
 }
 
 instruction *smith_sort(smith *s) {
