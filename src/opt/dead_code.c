@@ -5,17 +5,11 @@
 // chains.
 #include "opt/dead_code.h"
 
+#include "opt/rewrite.h"
+
 static bool must_stay(const instruction *i) {
   return i->opcode == HLO_PARAMETER || i == i->parent->root || i->users.size > 0 ||
          hlo_op_has(i->opcode, TRAIT_SIDE_EFFECT) || i->attributes->custom_call_has_side_effect;
-}
-
-// Control edges order effects: whoever waits for an instruction has to go on waiting.
-static void find_waited_for(arena *scratch, computation *c, ptr_map *out) {
-  for (int k = 0; k < c->instructions.size; k++) {
-    const instruction_list *before = &c->instructions.data[k]->control_predecessors;
-    for (int j = 0; j < before->size; j++) ptr_map_put(scratch, out, before->data[j], c);
-  }
 }
 
 // A called computation may have effects that its caller's opcode does not show.
@@ -27,7 +21,7 @@ static heddle_status clean(arena *scratch, computation *c) {
   instruction_list order = {0};
   ptr_map waited_for = {0};
   TRY(computation_post_order(scratch, c, &order));
-  find_waited_for(scratch, c, &waited_for);
+  rewrite_find_waited_for(scratch, c, &waited_for);
   for (int i = order.size; i-- > 0;) {
     instruction *x = order.data[i];
     if (!must_stay(x) && !calls_effects(x) && !ptr_map_has(&waited_for, x)) computation_detach(c, x);

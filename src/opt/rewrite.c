@@ -21,6 +21,13 @@ static void redirect_waits(computation *c, const ptr_map *replaced) {
   }
 }
 
+void rewrite_find_waited_for(arena *scratch, const computation *c, ptr_map *out) {
+  for (int k = 0; k < c->instructions.size; k++) {
+    const instruction_list *before = &c->instructions.data[k]->control_predecessors;
+    for (int j = 0; j < before->size; j++) ptr_map_put(scratch, out, before->data[j], before->data[j]);
+  }
+}
+
 heddle_status rewrite_each(module *m, bool (*matches)(const instruction *i), instruction *(*make)(instruction *i)) {
   arena *scratch = arena_create();
   for (int c = 0, count = m->computations.size; c < count; c++) {

@@ -3,6 +3,8 @@
 // One walk over each computation in post order is enough: when an instruction is reached its operands are simplified.
 #include "opt/tuple_simplifier.h"
 
+#include "opt/rewrite.h"
+
 // `x` of a tuple of x's elements, in order and complete; else null.
 static instruction *taken_apart(const instruction *tuple) {
   if (tuple->operand_count == 0 || tuple->operands[0]->opcode != HLO_GET_TUPLE_ELEMENT) return NULL;
@@ -22,19 +24,11 @@ static instruction *simpler(const instruction *i) {
   return shape_equal(element->shape, i->shape) ? element : NULL;
 }
 
-// Instructions that others wait for: whoever waits has to go on waiting.
-static void find_waited_for(arena *scratch, computation *c, ptr_map *out) {
-  for (int k = 0; k < c->instructions.size; k++) {
-    const instruction_list *before = &c->instructions.data[k]->control_predecessors;
-    for (int j = 0; j < before->size; j++) ptr_map_put(scratch, out, before->data[j], c);
-  }
-}
-
 static heddle_status simplify(arena *scratch, computation *c) {
   instruction_list order = {0};
   ptr_map waited_for = {0};
   TRY(computation_post_order(scratch, c, &order));
-  find_waited_for(scratch, c, &waited_for);
+  rewrite_find_waited_for(scratch, c, &waited_for);
   // What is replaced has no users any more: dead code, which goes all at once.
   for (int i = 0; i < order.size; i++) {
     instruction *x = order.data[i], *by = simpler(x);
