@@ -129,6 +129,26 @@ instruction *builder_transpose(const builder *b, instruction *x, const int64_t *
   return i;
 }
 
+instruction *builder_slice(const builder *b, instruction *x, const slice_dim *dims) {
+  const int rank = x->shape->rank;
+  slice_dim *copy = arena_array(b->arena, slice_dim, rank);
+  if (rank) memcpy(copy, dims, (size_t)rank * sizeof *copy);
+  instruction *i = builder_add(b, HLO_SLICE, x->shape, 1, &x);
+  i->attributes->slice = (slice_config){rank, copy};
+  attributes_mark(i->attributes, HLO_ATTRIBUTE_SLICE);
+  return builder_infer(b, i);
+}
+
+instruction *builder_pad(const builder *b, instruction *x, instruction *fill, const padding_dim *dims) {
+  const int rank = x->shape->rank;
+  padding_dim *copy = arena_array(b->arena, padding_dim, rank);
+  if (rank) memcpy(copy, dims, (size_t)rank * sizeof *copy);
+  instruction *i = builder_add(b, HLO_PAD, x->shape, 2, (instruction *[]){x, fill});
+  i->attributes->padding = (padding_config){rank, copy};
+  attributes_mark(i->attributes, HLO_ATTRIBUTE_PADDING);
+  return builder_infer(b, i);
+}
+
 instruction *builder_concatenate(const builder *b, int count, instruction *const *operands, int64_t dimension) {
   instruction *i = builder_add(b, HLO_CONCATENATE, operands[0]->shape, count, operands);
   builder_set_dimensions(b, i, 1, &dimension);

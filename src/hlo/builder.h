@@ -41,6 +41,9 @@ instruction *builder_broadcast(const builder *b, instruction *x, const shape *s,
 void builder_set_dimensions(const builder *b, instruction *i, int count, const int64_t *dimensions);  // copies
 instruction *builder_reshape(const builder *b, instruction *x, int rank, const int64_t *dims);
 instruction *builder_transpose(const builder *b, instruction *x, const int64_t *permutation);  // x itself if identity
+// One triple for each dim of x, which are copied.
+instruction *builder_slice(const builder *b, instruction *x, const slice_dim *dims);
+instruction *builder_pad(const builder *b, instruction *x, instruction *fill, const padding_dim *dims);
 instruction *builder_concatenate(const builder *b, int count, instruction *const *operands, int64_t dimension);
 instruction *builder_tuple(const builder *b, int count, instruction *const *elements);
 instruction *builder_element(const builder *b, instruction *tuple, int index);  // get-tuple-element
