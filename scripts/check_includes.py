@@ -12,10 +12,10 @@ import re
 import sys
 import tempfile
 
-ORDER = ["base", "hlo", "eval", "import", "index", "opt", "plan", "dialect", "emit", "tile", "lower", "target", "prog",
+ORDER = ["base", "lib", "hlo", "eval", "import", "index", "opt", "plan", "dialect", "emit", "tile", "lower", "target", "prog",
          "rt", "api", "pjrt", "tools"]
 # Rooms that see less than everything above them.
-ONLY = {"prog": {"base"}, "rt": {"base", "prog"}}
+ONLY = {"lib": {"base"}, "prog": {"base"}, "rt": {"base", "lib", "prog"}}
 # Rooms that not everybody below may look into.
 SEEN_BY = {"dialect": {"emit", "tile", "lower"}}
 # MLIR and LLVM stay between emit and target; their C++ headers stay in the dialect. emitters_opt reads and prints MLIR.

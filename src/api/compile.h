@@ -5,7 +5,7 @@
 #include "hlo/module.h"
 #include "lower/pass.h"
 #include "plan/fusion.h"
-#include "prog/program.h"
+#include "prog/kernel_list.h"
 #include "rt/buffer.h"
 #include "rt/executor.h"
 #include "target/cpu.h"

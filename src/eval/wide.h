@@ -12,7 +12,7 @@
 
 #include <complex.h>
 
-#include "hlo/dtype.h"
+#include "base/dtype.h"
 
 enum { WIDE_LANES = 256 };  // elements of a block, at most
 

@@ -5,7 +5,7 @@
 #ifndef HEDDLE_HLO_OPS_H_
 #define HEDDLE_HLO_OPS_H_
 
-#include "hlo/dtype.h"
+#include "base/dtype.h"
 
 typedef enum hlo_opcode {
 #define HLO_OP(id, ...) HLO_##id,

@@ -2,8 +2,8 @@
 #ifndef HEDDLE_HLO_SHAPE_H_
 #define HEDDLE_HLO_SHAPE_H_
 
+#include "base/dtype.h"
 #include "base/status.h"
-#include "hlo/dtype.h"
 
 // Tuples nest at most SHAPE_MAX_NESTING deep: shape_check refuses deeper ones, and no function below goes deeper.
 enum { SHAPE_MAX_RANK = 64, SHAPE_MAX_NESTING = 500 };

@@ -3,7 +3,7 @@
 #define HEDDLE_RT_EXECUTOR_H_
 
 #include "base/status.h"
-#include "prog/program.h"
+#include "prog/kernel_list.h"
 
 // A kernel's native entry; see program_kernel.
 typedef void (*kernel_fn)(void *const *buffers, int64_t begin, int64_t end);

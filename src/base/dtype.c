@@ -1,6 +1,6 @@
 // The table of element types. NumPy strings follow the types NumPy has; the others travel as unsigned integers of their
 // width, sub-byte ones in a byte each.
-#include "hlo/dtype.h"
+#include "base/dtype.h"
 
 #define NARROW(kind, text, width, stored) \
   {.name = text,                          \

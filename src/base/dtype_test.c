@@ -1,5 +1,5 @@
 // The table of element types is consistent with itself and with base/number.h.
-#include "hlo/dtype.h"
+#include "base/dtype.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

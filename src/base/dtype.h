@@ -1,6 +1,6 @@
 // Element types, with every fact a layer may ask of them in one table.
-#ifndef HEDDLE_HLO_DTYPE_H_
-#define HEDDLE_HLO_DTYPE_H_
+#ifndef HEDDLE_BASE_DTYPE_H_
+#define HEDDLE_BASE_DTYPE_H_
 
 #include "base/number.h"
 #include "base/str.h"

@@ -1,0 +1,50 @@
+// One interface for all kinds of thunks, on every device.
+//
+// `program_thunk` (prog/program.h) says what to do; a `thunk` is that made ready to run: slices resolved, library state
+// made, scratch memory counted. Made once with the executable, executed many times, also from several threads at once:
+// executing changes nothing but memory of the frame.
+#ifndef HEDDLE_RT_THUNK_H_
+#define HEDDLE_RT_THUNK_H_
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "prog/program.h"
+
+typedef struct executable executable;
+typedef struct thunk thunk;
+typedef struct sequence sequence;  // thunks with the order that their slices force (rt/sequence.c)
+
+// One run in progress on one device. Recycled with all memory it points at.
+typedef struct run_frame {
+  const executable *executable;
+  char *const *allocations;  // base address of every allocation
+  char *scratch;             // executable-wide scratch memory of this frame; thunks own ranges of it
+  int device;                // 0 … device_count - 1
+  int threads;               // that the thunk at hand may use; 1 inside a wave of small thunks
+} run_frame;
+
+typedef struct thunk_type {
+  const char *name;  // "kernel", "while", …
+  // Makes t->state, counts t->scratch_bytes, checks what of `from` can go wrong. Memory from the arena lives as long as
+  // the executable.
+  heddle_status (*prepare)(arena *a, const executable *e, const program_thunk *from, thunk *t);
+  heddle_status (*execute)(const thunk *t, const run_frame *f);
+  void (*release)(thunk *t);  // what the arena does not hold (library handles); null: nothing
+} thunk_type;
+
+struct thunk {
+  const thunk_type *type;
+  const program_thunk *from;
+  void *state;
+  int64_t scratch_bytes;   // wanted while it runs, aligned to 64
+  int64_t scratch_offset;  // where they lie in f->scratch, given after prepare
+  double cost;             // seconds estimated, to tell small from large; prepare may set it
+};
+
+// Indexed by program_thunk_kind; an empty slot means that this build cannot run the kind.
+extern const thunk_type *const thunk_types[PROGRAM_THUNK_KIND_COUNT];
+
+// Address of a slice in this run.
+void *thunk_slice(const run_frame *f, int slice);
+
+#endif
