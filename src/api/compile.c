@@ -5,9 +5,9 @@
 #include "api/compile.h"
 
 #include "base/log.h"
+#include "base/pool.h"
 #include "emit/emit.h"
 #include "emit/ir_builder.h"
-#include "rt/pool.h"
 #include "target/nvptx.h"
 
 static void add_time(compile_times *times, const char *name, double seconds) {

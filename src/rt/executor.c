@@ -1,6 +1,6 @@
 #include "rt/executor.h"
 
-#include "rt/pool.h"
+#include "base/pool.h"
 
 // Less memory traffic than this is done before another thread has woken up (an empty parallel region costs 1 to 10 µs).
 enum { PARALLEL_BYTES = 64 << 10 };

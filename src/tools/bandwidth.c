@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/pool.h"
 #include "rt/buffer.h"
-#include "rt/pool.h"
 
 enum { PIECE = 64 << 10, RUNS = 15 };
 

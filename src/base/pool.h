@@ -1,6 +1,6 @@
 // The one thread pool of the process: OpenMP's, which the libraries that come later (oneDNN, OpenBLAS) share.
-#ifndef HEDDLE_RT_POOL_H_
-#define HEDDLE_RT_POOL_H_
+#ifndef HEDDLE_BASE_POOL_H_
+#define HEDDLE_BASE_POOL_H_
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 // against libomp, a second OpenMP runtime with a second set of spinning threads beside the one that gcc-built libraries
 // use, and two pools on the same cores cost an order of magnitude. GOMP_parallel is the stable ABI that every gcc
 // since 4.9 emits.
-#include "rt/pool.h"
+#include "base/pool.h"
 
 #include <sched.h>
 #include <stdatomic.h>
