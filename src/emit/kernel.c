@@ -1,7 +1,7 @@
 // One kernel, one module: partition, entry function, the functions it calls.
 #include "emit/emit.h"
 
-#include "emit/loop.h"
+#include "emit/heroes.h"
 
 static heddle_status emit_body(kernel_emitter *k, const plan_target *target, MlirOperation module) {
   partition *parts = 0;
@@ -10,7 +10,9 @@ static heddle_status emit_body(kernel_emitter *k, const plan_target *target, Mli
   for (int i = 0; i < k->plan->input_count; i++) {
     ptr_map_put(k->arena, &k->inputs, k->plan->inputs[i].parameter, (void *)(intptr_t)(i + 1));
   }
-  TRY(emit_loop_entry(k, target));
+  hero_entry entry = emit_heroes[k->plan->hero];
+  if (!entry) return status_error(HEDDLE_INTERNAL, "no emitter for the hero %s", hero_name(k->plan->hero));
+  TRY(entry(k, target));
   TRY(emit_functions(k));
   if (mlirOperationVerify(module)) return status_ok();
   TRY(ir_diagnostics(k->context, HEDDLE_INTERNAL, "while verifying the emitted kernel"));

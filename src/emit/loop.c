@@ -67,7 +67,7 @@ static void describe_argument(kernel_emitter *k, MlirOperation entry, int argume
   ir_set_argument_attribute(entry, argument, "llvm.align", index_attribute(c, target->buffer_alignment));
   int64_t bytes = plan_buffer_bytes(buffer->shape);
   if (bytes > 0) ir_set_argument_attribute(entry, argument, "llvm.dereferenceable", index_attribute(c, bytes));
-  if (buffer->kind == PLAN_PARAMETER) ir_set_argument_attribute(entry, argument, "xla.invariant", mlirUnitAttrGet(c));
+  if (!buffer->is_written) ir_set_argument_attribute(entry, argument, "xla.invariant", mlirUnitAttrGet(c));
 }
 
 static MlirOperation make_entry(kernel_emitter *k, const plan_target *target) {

@@ -1,6 +1,7 @@
 // What a library routine is given: dense row-major arrays in memory and named attributes.
 //
-// The interpreter and the runtime both call the routines of this room, so nothing here knows of HLO, literals or thunks.
+// The interpreter and the runtime both call the routines of this room, so nothing here knows of HLO, literals or
+// thunks.
 #ifndef HEDDLE_LIB_CALL_H_
 #define HEDDLE_LIB_CALL_H_
 
@@ -37,7 +38,7 @@ typedef struct lib_call {
   const lib_array *results;  // their data is written; never overlaps the operands unless the routine says so
   int attribute_count;
   const lib_attribute *attributes;
-  int threads;  // at most so many of the OpenMP pool; 1: the calling thread alone
+  int threads;    // at most so many of the OpenMP pool; 1: the calling thread alone
   void *scratch;  // as many bytes as the routine's scratch function asked for, aligned to 64; null if none
 } lib_call;
 

@@ -20,226 +20,13 @@ typedef struct planner {
   plan_target target;
   const computation *computation;  // of the kernels
   const int *parameter_numbers;    // entry parameter behind each parameter of `computation`
-  uint64_t epoch;                  // instruction->mark of what the walk at hand has reached
 } planner;
 
-typedef struct result_leaf {
-  const instruction *root;
-  int element;
-  const shape *shape;
-} result_leaf;
-
-typedef VEC(result_leaf) result_leaves;
-typedef VEC(const computation *) computation_list;
-
-static const char *name_of(arena *a, const instruction *i) { return arena_printf(a, STR_FMT, STR_ARG(i->name)); }
-
-static bool is_variadic_reduction(const instruction *i) {
-  return (i->opcode == HLO_REDUCE || i->opcode == HLO_REDUCE_WINDOW) && shape_is_tuple(i->shape);
-}
-
-static bool has_elemental_form(const instruction *i) {
-  hlo_index_rule rule = hlo_ops[i->opcode].index_rule;
-  return rule != INDEX_RULE_NONE && rule != INDEX_RULE_SCATTER;
-}
-
-static heddle_status check_opcode(planner *p, const instruction *i) {
-  if (!has_elemental_form(i)) {
-    return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s %s cannot be part of a kernel yet", hlo_op_text(i->opcode),
-                     name_of(p->scratch, i));
-  }
-  if (i->opcode == HLO_TUPLE) {
-    return status_at(HEDDLE_UNIMPLEMENTED, i->where,
-                     "tuple %s is neither the root nor gone: internal and nested "
-                     "tuples cannot be part of a kernel yet",
-                     name_of(p->scratch, i));
-  }
-  // An operand without elemental form is refused itself, when it is reached.
-  if (i->opcode == HLO_GET_TUPLE_ELEMENT && !is_variadic_reduction(i->operands[0]) &&
-      has_elemental_form(i->operands[0])) {
-    return status_at(HEDDLE_UNIMPLEMENTED, i->where, "get-tuple-element %s of %s cannot be part of a kernel yet",
-                     name_of(p->scratch, i), hlo_op_text(i->operands[0]->opcode));
-  }
-  if (i->opcode == HLO_CONSTANT && i->literal->is_elided) {
-    return status_at(HEDDLE_INVALID, i->where, "constant %s has no value: the text elides it", name_of(p->scratch, i));
-  }
-  return status_ok();
-}
-
-static heddle_status check_shape(planner *p, const instruction *i) {
-  if (!shape_is_array(i->shape) && !is_variadic_reduction(i)) {
-    return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s %s has shape %s: kernels work on arrays only",
-                     hlo_op_text(i->opcode), name_of(p->scratch, i), shape_text(p->scratch, i->shape));
-  }
-  if (!shape_is_static(i->shape)) {
-    return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s %s has the dynamic shape %s", hlo_op_text(i->opcode),
-                     name_of(p->scratch, i), shape_text(p->scratch, i->shape));
-  }
-  return status_ok();
-}
-
-// Everything that `roots` depend on, operands before users; also checks it.
-static heddle_status collect(planner *p, const result_leaf *roots, int count, instruction_list *out) {
-  VEC(const instruction *) stack = {0};
-  uint64_t entered = ++p->epoch, done = ++p->epoch;
-  for (int i = count - 1; i >= 0; i--) vec_push(p->scratch, &stack, roots[i].root);
-  while (stack.size > 0) {
-    instruction *i = (instruction *)vec_last(&stack);
-    if (i->mark == entered || i->mark == done) {
-      vec_drop(&stack);
-      if (i->mark == entered) vec_push(p->scratch, out, i);
-      i->mark = done;
-      continue;
-    }
-    i->mark = entered;
-    TRY(check_opcode(p, i));
-    TRY(check_shape(p, i));
-    for (int k = i->operand_count - 1; k >= 0; k--) {
-      uint64_t mark = i->operands[k]->mark;
-      if (mark != entered && mark != done) vec_push(p->scratch, &stack, i->operands[k]);
-    }
-  }
-  return status_ok();
-}
-
-static void queue_called(planner *p, const instruction_list *body, ptr_map *seen, computation_list *work) {
-  for (int i = 0; i < body->size; i++) {
-    for (int k = 0; k < body->data[i]->called_count; k++) {
-      const computation *called = body->data[i]->called[k];
-      if (ptr_map_has(seen, called)) continue;
-      ptr_map_put(p->scratch, seen, called, p);
-      vec_push(p->scratch, work, called);
-    }
-  }
-}
-
-static heddle_status check_computation(planner *p, const computation *c, instruction_list *order) {
-  VEC(result_leaf) roots = {0};
-  bool is_tuple = c->root->opcode == HLO_TUPLE;
-  for (int k = 0; k < (is_tuple ? c->root->operand_count : 1); k++) {
-    vec_push(p->scratch, &roots, (result_leaf){.root = is_tuple ? c->root->operands[k] : c->root});
-  }
-  return status_context(collect(p, roots.data, roots.size, order), "in computation " STR_FMT, STR_ARG(c->name));
-}
-
-// Reducers and map bodies: the same rules, and theirs in turn.
-static heddle_status check_called(planner *p, const instruction_list *body) {
-  computation_list work = {0};
-  ptr_map seen = {0};
-  queue_called(p, body, &seen, &work);
-  for (int next = 0; next < work.size; next++) {
-    instruction_list order = {0};
-    TRY(check_computation(p, work.data[next], &order));
-    queue_called(p, &order, &seen, &work);
-  }
-  return status_ok();
-}
-
-static heddle_status collect_leaves(planner *p, const instruction *root, result_leaves *out) {
-  if (root->opcode == HLO_TUPLE) {
-    for (int i = 0; i < root->operand_count; i++) {
-      const instruction *operand = root->operands[i];
-      if (shape_is_tuple(operand->shape)) {
-        return status_at(HEDDLE_UNIMPLEMENTED, operand->where,
-                         "result %d of tuple %s is a tuple itself: nested tuple outputs cannot be planned yet", i,
-                         name_of(p->scratch, root));
-      }
-      vec_push(p->arena, out, (result_leaf){.root = operand, .shape = operand->shape});
-    }
-  } else if (shape_is_tuple(root->shape)) {
-    for (int i = 0; i < root->shape->tuple_size; i++) {
-      vec_push(p->arena, out, (result_leaf){.root = root, .element = i, .shape = root->shape->elements[i]});
-    }
-  } else {
-    vec_push(p->arena, out, (result_leaf){.root = root, .shape = root->shape});
-  }
-  return status_ok();
-}
-
-int64_t plan_buffer_bytes(const shape *s) {
-  int64_t count = shape_element_count(s);
-  int bits = dtypes[s->dtype].bits;
-  return bits < 8 ? count / (8 / bits) + (count % (8 / bits) != 0) : count * (bits / 8);
-}
-
-static launch_cost cost_of(const kernel_plan *k, const instruction_list *body, int64_t elements) {
-  launch_cost cost = {.smallest_output_bits = 64};
-  int64_t bytes = 0;
-  for (int i = 0; i < k->slice_count; i++) bytes += plan_buffer_bytes(k->slices[i].shape);
-  cost.bytes = bytes / elements;
-  for (int i = 0; i < k->output_count; i++) {
-    int bits = dtypes[k->outputs[i].shape->dtype].bits;
-    if (bits < cost.smallest_output_bits) cost.smallest_output_bits = bits;
-  }
-  for (int i = 0; i < body->size; i++) {
-    const instruction *x = body->data[i];
-    cost.operations += work_operations(x);
-    cost.prevents_vectors |= x->opcode == HLO_REDUCE_WINDOW || x->opcode == HLO_DOT || x->opcode == HLO_CONVOLUTION ||
-                             is_variadic_reduction(x) || (x->opcode == HLO_CONCATENATE && x->operand_count > 10);
-  }
-  return cost;
-}
-
-static int add_slice(planner *p, kernel_plan *k, plan_buffer_kind kind, int number, const shape *s, int *capacity) {
-  for (int i = 0; i < k->slice_count; i++) {
-    if (k->slices[i].kind == kind && k->slices[i].number == number) return i;
-  }
-  if (k->slice_count == *capacity) {
-    int wanted = *capacity * 2;
-    k->slices =
-        arena_grow(p->arena, k->slices, sizeof *k->slices * (size_t)*capacity, sizeof *k->slices * (size_t)wanted);
-    *capacity = wanted;
-  }
-  k->slices[k->slice_count] = (plan_buffer){.kind = kind, .number = number, .shape = s};
-  return k->slice_count++;
-}
-
-static void fill_buffers(planner *p, kernel_plan *k, const instruction_list *body, const result_leaf *leaves,
-                         const int *numbers) {
-  int capacity = 8;
-  k->slices = arena_array(p->arena, plan_buffer, capacity);
-  k->inputs = arena_array(p->arena, kernel_input, p->computation->parameters.size);
-  for (int i = 0; i < body->size; i++) body->data[i]->mark = p->epoch;
-  for (int n = 0; n < p->computation->parameters.size; n++) {
-    const instruction *parameter = p->computation->parameters.data[n];
-    if (parameter->mark != p->epoch) continue;
-    int slice = add_slice(p, k, PLAN_PARAMETER, p->parameter_numbers[n], parameter->shape, &capacity);
-    k->inputs[k->input_count++] = (kernel_input){.parameter = parameter, .slice = slice};
-  }
-  for (int i = 0; i < k->output_count; i++) {
-    const result_leaf *leaf = &leaves[numbers[i]];
-    int slice = add_slice(p, k, PLAN_RESULT, numbers[i], leaf->shape, &capacity);
-    k->outputs[i] = (kernel_output){.root = leaf->root, .element = leaf->element, .shape = leaf->shape, .slice = slice};
-  }
-}
-
-// The kernel that stores the leaves numbers[0 … count).
-static heddle_status plan_kernel(planner *p, const char *name, const result_leaf *leaves, const int *numbers, int count,
-                                 const kernel_plan **out) {
-  kernel_plan *k = arena_new(p->arena, kernel_plan);
-  k->name = name;
-  k->computation = p->computation;
-  k->output_count = count;
-  k->outputs = arena_array(p->arena, kernel_output, count);
-  result_leaf *roots = arena_array(p->scratch, result_leaf, count);
-  for (int i = 0; i < count; i++) roots[i] = leaves[numbers[i]];
-  instruction_list body = {0};
-  TRY(collect(p, roots, count, &body));
-  TRY(check_called(p, &body));
-  fill_buffers(p, k, &body, leaves, numbers);
-  int64_t elements = shape_element_count(k->outputs[0].shape);
-  k->work = work_estimate(p->scratch, &body) * (double)elements;
-  launch_cost cost = cost_of(k, &body, elements);
-  k->launch = launch_decide(&p->target, elements, &cost);
-  *out = k;
-  return status_ok();
-}
-
 // Leaves of the same element count share a kernel, in order of first appearance.
-static heddle_status plan_groups(planner *p, const result_leaves *leaves, program_plan *plan) {
+static heddle_status plan_groups(planner *p, const kernel_leaves *leaves, program_plan *plan) {
   VEC(const kernel_plan *) kernels = {0};
   bool *taken = arena_array(p->scratch, bool, leaves->size);
-  int *numbers = arena_array(p->scratch, int, leaves->size);
+  kernel_leaf *group = arena_array(p->scratch, kernel_leaf, leaves->size);
   for (int first = 0; first < leaves->size; first++) {
     int64_t elements = shape_element_count(leaves->data[first].shape);
     if (taken[first] || elements == 0) continue;
@@ -247,11 +34,17 @@ static heddle_status plan_groups(planner *p, const result_leaves *leaves, progra
     for (int i = first; i < leaves->size; i++) {
       if (shape_element_count(leaves->data[i].shape) != elements) continue;
       taken[i] = true;
-      numbers[count++] = i;
+      group[count++] = leaves->data[i];
     }
     const char *name = kernels.size == 0 ? "main" : arena_printf(p->arena, "main_%d", kernels.size);
-    const kernel_plan *kernel = 0;
-    TRY(plan_kernel(p, name, leaves->data, numbers, count, &kernel));
+    kernel_plan *kernel = 0;
+    kernel_request wanted = {.computation = p->computation,
+                             .name = name,
+                             .target = &p->target,
+                             .leaf_count = count,
+                             .leaves = group,
+                             .parameter_numbers = p->parameter_numbers};
+    TRY(kernel_plan_leaves(p->arena, &wanted, &kernel));
     vec_push(p->arena, &kernels, kernel);
   }
   plan->kernel_count = kernels.size;
@@ -285,16 +78,18 @@ static heddle_status refuse_side_effects(planner *p, const computation *c) {
     const instruction *x = c->instructions.data[i];
     if (hlo_op_has(x->opcode, TRAIT_SIDE_EFFECT)) {
       return status_at(HEDDLE_UNIMPLEMENTED, x->where, "%s %s cannot be part of a kernel yet", hlo_op_text(x->opcode),
-                       name_of(p->scratch, x));
+                       arena_printf(p->scratch, STR_FMT, STR_ARG(x->name)));
     }
   }
   return status_ok();
 }
 
-static heddle_status check_results(planner *p, const result_leaves *leaves) {
+static heddle_status check_results(const kernel_leaves *leaves) {
   for (int i = 0; i < leaves->size; i++) {
     // A result of size zero has no kernel, but must be something that a kernel could make.
-    if (!shape_is_array(leaves->data[i].shape)) TRY(check_shape(p, leaves->data[i].root));
+    const instruction *root = leaves->data[i].root;
+    if (shape_is_array(leaves->data[i].shape)) continue;
+    return status_at(HEDDLE_UNIMPLEMENTED, root->where, "result %d is no array: kernels work on arrays only", i);
   }
   return status_ok();
 }
@@ -306,9 +101,9 @@ static heddle_status plan_module(planner *p, const module *m, program_plan *plan
   choose_computation(p, entry, single_fusion);
   TRY(refuse_side_effects(p, entry));
   TRY(refuse_side_effects(p, p->computation));
-  result_leaves leaves = {0};
-  TRY(collect_leaves(p, p->computation->root, &leaves));
-  TRY(check_results(p, &leaves));
+  kernel_leaves leaves = {0};
+  TRY(kernel_leaves_of(p->arena, p->computation->root, &leaves));
+  TRY(check_results(&leaves));
   const shape **results = arena_array(p->arena, const shape *, leaves.size);
   for (int i = 0; i < leaves.size; i++) results[i] = leaves.data[i].shape;
   const shape **parameters = arena_array(p->arena, const shape *, entry->parameters.size);
@@ -357,10 +152,6 @@ heddle_status plan_kernels(arena *a, const module *m, plan_target target, progra
   planner p = {.arena = a, .scratch = arena_create(), .target = target};
   *out = arena_new(a, program_plan);
   module *clone = module_clone(a, m);
-  for (int c = 0; c < clone->computations.size; c++) {
-    const computation *x = clone->computations.data[c];
-    for (int i = 0; i < x->instructions.size; i++) x->instructions.data[i]->mark = 0;
-  }
   heddle_status status = plan_module(&p, clone, *out);
   arena_destroy(p.scratch);
   return status;

@@ -5,42 +5,7 @@
 #ifndef HEDDLE_PLAN_FUSION_H_
 #define HEDDLE_PLAN_FUSION_H_
 
-#include "hlo/module.h"
-#include "plan/launch.h"
-
-typedef enum plan_buffer_kind { PLAN_PARAMETER, PLAN_RESULT } plan_buffer_kind;
-
-// One buffer of the program, as a kernel sees it.
-typedef struct plan_buffer {
-  plan_buffer_kind kind;
-  int number;          // of the entry parameter or of the result leaf
-  const shape *shape;  // array
-} plan_buffer;
-
-typedef struct kernel_input {
-  const instruction *parameter;  // of the kernel's computation
-  int slice;                     // index into the kernel's slices
-} kernel_input;
-
-typedef struct kernel_output {
-  const instruction *root;  // whose value is stored
-  int element;              // which of its values (variadic reduce), else 0
-  const shape *shape;       // of that value
-  int slice;
-} kernel_output;
-
-typedef struct kernel_plan {
-  const char *name;  // of the entry function: "main", "main_1", …
-  const computation *computation;
-  int input_count;  // parameters that the outputs depend on, by number
-  kernel_input *inputs;
-  int output_count;  // at least one; all have the same element count, so one index space serves them
-  kernel_output *outputs;
-  int slice_count;  // distinct buffers, reads first: buffers[i] of the kernel's ABI is slices[i]
-  plan_buffer *slices;
-  launch_plan launch;
-  double work;  // scalar operations of the whole kernel, estimated (work_estimate.h)
-} kernel_plan;
+#include "plan/kernel.h"
 
 typedef struct program_plan {
   const module *module;  // with everything inlined; the plan's instructions point into it
@@ -67,8 +32,5 @@ heddle_status plan_check_work(const program_plan *plan);
 
 // One fact a line.
 void plan_print(text *out, const program_plan *plan);
-
-// Bytes of a packed buffer as kernels see it: sub-byte integers share bytes, pred takes one.
-int64_t plan_buffer_bytes(const shape *s);
 
 #endif

@@ -110,7 +110,8 @@ struct program_thunk {
   int64_t tile_operations;
 
   // Sequences. THUNK_SEQUENCE, THUNK_CALL, THUNK_FOR: [0] is the body. THUNK_WHILE: [0] condition, [1] body.
-  // THUNK_CONDITIONAL: the branches; control[0] is a pred (true takes branch 0) or an s32 (out of range takes the last).
+  // THUNK_CONDITIONAL: the branches; control[0] is a pred (true takes branch 0) or an s32 (out of range takes the
+  // last).
   int sequence_count;
   const program_sequence *sequences;
   int control;         // slice: the conditional's index, what the while's condition wrote (pred); -1 if none
@@ -147,8 +148,9 @@ struct program_thunk {
 //              ascending and first when descending, -0 = +0; 1: total order of floats; 2: numeric as `<` has it).
 //              Else the comparator is called with buffers lhs0, rhs0, lhs1, rhs1, …, result (pred), one tile.
 // TOP_K        operand; results values and s32 indices; k, largest; the last dim.
-// RANDOM       operand: state; results: new state, bits; algorithm: 1 three-fry, 2 philox (what rng-bit-generator does).
-// COLLECTIVE   target: the HLO opcode; operands, results; group_size, groups (device numbers, group after group),
+// RANDOM       operand: state; results: new state, bits; algorithm: 1 three-fry, 2 philox (what rng-bit-generator
+// does). COLLECTIVE   target: the HLO opcode; operands, results; group_size, groups (device numbers, group after
+// group),
 //              dimension, pairs (source, target, …), reducer: text, an HLO opcode of two operands.
 // TRANSFER     target: "infeed" or "outfeed".
 // CUSTOM_CALL  target: the name that was called; the attributes are those of the call.
@@ -161,9 +163,9 @@ typedef struct program {
   program_slice *slices;
   int kernel_count;
   program_kernel *kernels;
-  int parameter_count;  // leaves
-  int result_count;     // leaves
-  int device_count;     // replicas x partitions that run together; 1 for most programs
+  int parameter_count;      // leaves
+  int result_count;         // leaves
+  int device_count;         // replicas x partitions that run together; 1 for most programs
   int64_t temporary_bytes;  // of the one temporary allocation, 0 if there is none
   program_sequence entry;
 } program;

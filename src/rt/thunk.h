@@ -12,7 +12,8 @@
 
 typedef struct executable executable;
 typedef struct thunk thunk;
-typedef struct sequence sequence;  // thunks with the order that their slices force (rt/sequence.c)
+typedef struct device_group device_group;  // rt/device_group.h
+typedef struct sequence sequence;          // thunks with the order that their slices force (rt/sequence.c)
 
 // One run in progress on one device. Recycled with all memory it points at.
 typedef struct run_frame {
@@ -21,12 +22,13 @@ typedef struct run_frame {
   char *scratch;             // executable-wide scratch memory of this frame; thunks own ranges of it
   int device;                // 0 … device_count - 1
   int threads;               // that the thunk at hand may use; 1 inside a wave of small thunks
+  device_group *devices;     // that run the program together with this one; null when there is one device
 } run_frame;
 
 typedef struct thunk_type {
   const char *name;  // "kernel", "while", …
   // Makes t->state, counts t->scratch_bytes, checks what of `from` can go wrong. Memory from the arena lives as long as
-  // the executable.
+  // the executable. When it fails it leaves nothing to release.
   heddle_status (*prepare)(arena *a, const executable *e, const program_thunk *from, thunk *t);
   heddle_status (*execute)(const thunk *t, const run_frame *f);
   void (*release)(thunk *t);  // what the arena does not hold (library handles); null: nothing
@@ -38,7 +40,9 @@ struct thunk {
   void *state;
   int64_t scratch_bytes;   // wanted while it runs, aligned to 64
   int64_t scratch_offset;  // where they lie in f->scratch, given after prepare
-  double cost;             // seconds estimated, to tell small from large; prepare may set it
+  double cost;             // seconds on one thread, estimated, to tell small from large; 0: judged by the bytes moved
+  bool is_serial;          // uses one thread however many the frame allows; prepare may set it
+  bool has_effects;        // on more than its slices: keeps its order among others that have; prepare may set it
 };
 
 // Indexed by program_thunk_kind; an empty slot means that this build cannot run the kind.

@@ -1,0 +1,17 @@
+// Fusion: which operations become one kernel, which go to a library, and why.
+#ifndef HEDDLE_PLAN_FUSE_H_
+#define HEDDLE_PLAN_FUSE_H_
+
+#include "hlo/module.h"
+#include "plan/launch.h"
+
+// Works in place on a module behind the opt pipeline. Afterwards every instruction of the entry, of loops' conditions
+// and bodies, of branches and of called computations is one of
+//   parameter, constant, tuple, get-tuple-element, bitcast (no work),
+//   while, conditional, call,
+//   a library operation (plan/library.h), alone or with what follows it as a fusion of kind kCustom, or
+//   a fusion of kind kLoop or kInput whose body one kernel computes (plan/kernel.h).
+// `reasons`, if not null, receives a line for each decision: instruction, way, reason.
+heddle_status plan_fuse(module *m, const plan_target *target, text *reasons);
+
+#endif

@@ -1,0 +1,13 @@
+// The one list of heroes, in the order in which they are asked.
+#include "plan/hero_loop.h"
+
+const hero_rule hero_rules[] = {
+    {HERO_LOOP, "loop", hero_loop_takes},
+    {0},
+};
+
+const char *hero_name(hero_kind kind) {
+  for (const hero_rule *r = hero_rules; r->name; r++)
+    if (r->kind == kind) return r->name;
+  return "unknown";
+}

@@ -1,0 +1,33 @@
+// The loop: every element of the output on its own. What no other hero wants ends here.
+#include "plan/hero_loop.h"
+
+#include "plan/work_estimate.h"
+
+static launch_cost cost_of(const kernel_plan *k, const instruction_list *body, int64_t elements) {
+  launch_cost cost = {.smallest_output_bits = 64};
+  int64_t bytes = 0;
+  for (int i = 0; i < k->slice_count; i++) bytes += plan_buffer_bytes(k->slices[i].shape);
+  cost.bytes = bytes / elements;
+  for (int i = 0; i < k->output_count; i++) {
+    int bits = dtypes[k->outputs[i].shape->dtype].bits;
+    if (bits < cost.smallest_output_bits) cost.smallest_output_bits = bits;
+  }
+  for (int i = 0; i < body->size; i++) {
+    const instruction *x = body->data[i];
+    bool is_variadic = shape_is_tuple(x->shape);
+    cost.operations += work_operations(x);
+    cost.prevents_vectors |= x->opcode == HLO_REDUCE_WINDOW || x->opcode == HLO_DOT || x->opcode == HLO_CONVOLUTION ||
+                             is_variadic || (x->opcode == HLO_CONCATENATE && x->operand_count > 10);
+  }
+  return cost;
+}
+
+bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
+  (void)a;
+  int64_t elements = shape_element_count(k->outputs[0].shape);
+  k->reason = "every element on its own";
+  if (elements == 0) return true;
+  launch_cost cost = cost_of(k, body, elements);
+  k->launch = launch_decide(target, elements, &cost);
+  return true;
+}

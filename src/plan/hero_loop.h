@@ -1,0 +1,9 @@
+#ifndef HEDDLE_PLAN_HERO_LOOP_H_
+#define HEDDLE_PLAN_HERO_LOOP_H_
+
+#include "plan/kernel.h"
+
+// See hero_rule. Takes everything.
+bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target);
+
+#endif

@@ -1,0 +1,234 @@
+// Planning one kernel: what it computes, on which buffers, by which emitter, and what of HLO it may hold.
+#include "plan/kernel.h"
+
+#include "plan/work_estimate.h"
+
+typedef VEC(const computation *) computation_list;
+
+static const char *name_of(arena *a, const instruction *i) { return arena_printf(a, STR_FMT, STR_ARG(i->name)); }
+
+static bool is_variadic_reduction(const instruction *i) {
+  return (i->opcode == HLO_REDUCE || i->opcode == HLO_REDUCE_WINDOW) && shape_is_tuple(i->shape);
+}
+
+// --- what a kernel may hold
+
+static bool has_elemental_form(const instruction *i) {
+  hlo_index_rule rule = hlo_ops[i->opcode].index_rule;
+  return rule != INDEX_RULE_NONE && rule != INDEX_RULE_SCATTER;
+}
+
+static heddle_status check_opcode(arena *scratch, const instruction *i) {
+  if (!has_elemental_form(i)) {
+    return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s %s cannot be part of a kernel yet", hlo_op_text(i->opcode),
+                     name_of(scratch, i));
+  }
+  if (i->opcode == HLO_TUPLE) {
+    return status_at(HEDDLE_UNIMPLEMENTED, i->where,
+                     "tuple %s is neither the root nor gone: internal and nested "
+                     "tuples cannot be part of a kernel yet",
+                     name_of(scratch, i));
+  }
+  // An operand without elemental form is refused itself, when it is reached.
+  if (i->opcode == HLO_GET_TUPLE_ELEMENT && !is_variadic_reduction(i->operands[0]) &&
+      has_elemental_form(i->operands[0])) {
+    return status_at(HEDDLE_UNIMPLEMENTED, i->where, "get-tuple-element %s of %s cannot be part of a kernel yet",
+                     name_of(scratch, i), hlo_op_text(i->operands[0]->opcode));
+  }
+  if (i->opcode == HLO_CONSTANT && i->literal->is_elided) {
+    return status_at(HEDDLE_INVALID, i->where, "constant %s has no value: the text elides it", name_of(scratch, i));
+  }
+  return status_ok();
+}
+
+static heddle_status check_shape(arena *scratch, const instruction *i) {
+  if (!shape_is_array(i->shape) && !is_variadic_reduction(i)) {
+    return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s %s has shape %s: kernels work on arrays only",
+                     hlo_op_text(i->opcode), name_of(scratch, i), shape_text(scratch, i->shape));
+  }
+  if (!shape_is_static(i->shape)) {
+    return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s %s has the dynamic shape %s", hlo_op_text(i->opcode),
+                     name_of(scratch, i), shape_text(scratch, i->shape));
+  }
+  return status_ok();
+}
+
+// The hero's own instruction needs no elemental form: its emitter knows it.
+static heddle_status check_body(arena *scratch, const instruction_list *body, const instruction *hero) {
+  for (int n = 0; n < body->size; n++) {
+    const instruction *i = body->data[n];
+    if (i == hero) continue;
+    TRY(check_opcode(scratch, i));
+    TRY(check_shape(scratch, i));
+  }
+  return status_ok();
+}
+
+// Everything that the leaves depend on, operands before users.
+static void collect(arena *a, const computation *c, int count, const kernel_leaf *leaves, instruction_list *out) {
+  enum { UNSEEN, ENTERED, DONE };
+  VEC(instruction *) stack = {0};
+  for (int n = 0; n < c->instructions.size; n++) c->instructions.data[n]->mark = UNSEEN;
+  for (int i = count - 1; i >= 0; i--) vec_push(a, &stack, (instruction *)leaves[i].root);
+  while (stack.size > 0) {
+    instruction *i = vec_last(&stack);
+    if (i->mark != UNSEEN) {
+      vec_drop(&stack);
+      if (i->mark == ENTERED) vec_push(a, out, i);
+      i->mark = DONE;
+      continue;
+    }
+    i->mark = ENTERED;
+    for (int k = i->operand_count - 1; k >= 0; k--)
+      if (i->operands[k]->mark == UNSEEN) vec_push(a, &stack, i->operands[k]);
+  }
+}
+
+static void queue_called(arena *scratch, const instruction_list *body, ptr_map *seen, computation_list *work) {
+  for (int i = 0; i < body->size; i++) {
+    for (int k = 0; k < body->data[i]->called_count; k++) {
+      const computation *called = body->data[i]->called[k];
+      if (ptr_map_has(seen, called)) continue;
+      ptr_map_put(scratch, seen, called, scratch);
+      vec_push(scratch, work, called);
+    }
+  }
+}
+
+static heddle_status check_computation(arena *scratch, const computation *c, instruction_list *order) {
+  kernel_leaves roots = {0};
+  bool is_tuple = c->root->opcode == HLO_TUPLE;
+  for (int k = 0; k < (is_tuple ? c->root->operand_count : 1); k++)
+    vec_push(scratch, &roots, (kernel_leaf){.root = is_tuple ? c->root->operands[k] : c->root});
+  collect(scratch, c, roots.size, roots.data, order);
+  return status_context(check_body(scratch, order, NULL), "in computation " STR_FMT, STR_ARG(c->name));
+}
+
+// Reducers and map bodies: the same rules, and theirs in turn.
+static heddle_status check_called(arena *scratch, const instruction_list *body) {
+  computation_list work = {0};
+  ptr_map seen = {0};
+  queue_called(scratch, body, &seen, &work);
+  for (int next = 0; next < work.size; next++) {
+    instruction_list order = {0};
+    TRY(check_computation(scratch, work.data[next], &order));
+    queue_called(scratch, &order, &seen, &work);
+  }
+  return status_ok();
+}
+
+heddle_status kernel_leaves_of(arena *a, const instruction *root, kernel_leaves *out) {
+  if (root->opcode == HLO_TUPLE) {
+    for (int i = 0; i < root->operand_count; i++) {
+      const instruction *operand = root->operands[i];
+      if (shape_is_tuple(operand->shape)) {
+        return status_at(HEDDLE_UNIMPLEMENTED, operand->where,
+                         "result %d of tuple " STR_FMT " is a tuple itself: nested tuple outputs cannot be planned yet",
+                         i, STR_ARG(root->name));
+      }
+      vec_push(a, out, (kernel_leaf){operand, 0, operand->shape, i});
+    }
+  } else if (shape_is_tuple(root->shape)) {
+    for (int i = 0; i < root->shape->tuple_size; i++)
+      vec_push(a, out, (kernel_leaf){root, i, root->shape->elements[i], i});
+  } else {
+    vec_push(a, out, (kernel_leaf){root, 0, root->shape, 0});
+  }
+  return status_ok();
+}
+
+// --- buffers
+
+int64_t plan_buffer_bytes(const shape *s) {
+  int64_t count = shape_element_count(s);
+  int bits = dtypes[s->dtype].bits;
+  return bits < 8 ? count / (8 / bits) + (count % (8 / bits) != 0) : count * (bits / 8);
+}
+
+typedef VEC(plan_buffer) buffer_list;
+
+static int add_slice(arena *a, buffer_list *slices, plan_buffer wanted) {
+  for (int i = 0; i < slices->size; i++) {
+    plan_buffer *b = &slices->data[i];
+    if (b->kind == wanted.kind && b->number == wanted.number) return i;
+  }
+  vec_push(a, slices, wanted);
+  return slices->size - 1;
+}
+
+static int add_output_slice(arena *a, const kernel_request *r, buffer_list *slices, const kernel_leaf *leaf) {
+  for (int i = 0; i < r->alias_count; i++) {
+    if (r->aliases[i].result != leaf->number) continue;
+    int slice = add_slice(a, slices, (plan_buffer){PLAN_PARAMETER, r->aliases[i].parameter, leaf->shape, true});
+    slices->data[slice].is_written = true;
+    return slice;
+  }
+  vec_push(a, slices, (plan_buffer){PLAN_RESULT, leaf->number, leaf->shape, true});
+  return slices->size - 1;
+}
+
+static void fill_buffers(arena *a, const kernel_request *r, const instruction_list *body, kernel_plan *k) {
+  enum { HERE = 77 };
+  buffer_list slices = {0};
+  const computation *c = r->computation;
+  k->inputs = arena_array(a, kernel_input, c->parameters.size);
+  for (int n = 0; n < c->parameters.size; n++) c->parameters.data[n]->mark = 0;
+  for (int i = 0; i < body->size; i++) body->data[i]->mark = HERE;
+  for (int n = 0; n < c->parameters.size; n++) {
+    const instruction *parameter = c->parameters.data[n];
+    if (parameter->mark != HERE) continue;
+    int number = r->parameter_numbers ? r->parameter_numbers[n] : n;
+    int slice = r->parameter_numbers
+                    ? add_slice(a, &slices, (plan_buffer){PLAN_PARAMETER, number, parameter->shape, false})
+                    : slices.size;
+    if (slice == slices.size) vec_push(a, &slices, ((plan_buffer){PLAN_PARAMETER, number, parameter->shape, false}));
+    k->inputs[k->input_count++] = (kernel_input){.parameter = parameter, .slice = slice};
+  }
+  for (int i = 0; i < r->leaf_count; i++) {
+    const kernel_leaf *leaf = &r->leaves[i];
+    int slice = add_output_slice(a, r, &slices, leaf);
+    k->outputs[i] = (kernel_output){.root = leaf->root, .element = leaf->element, .shape = leaf->shape, .slice = slice};
+  }
+  k->slices = slices.data;
+  k->slice_count = slices.size;
+}
+
+// --- the kernel
+
+heddle_status kernel_plan_leaves(arena *a, const kernel_request *r, kernel_plan **out) {
+  kernel_plan *k = arena_new(a, kernel_plan);
+  k->name = r->name;
+  k->computation = r->computation;
+  k->output_count = r->leaf_count;
+  k->outputs = arena_array(a, kernel_output, r->leaf_count);
+  arena *scratch = arena_create();
+  instruction_list body = {0};
+  collect(scratch, r->computation, r->leaf_count, r->leaves, &body);
+  fill_buffers(a, r, &body, k);
+  for (const hero_rule *rule = hero_rules; rule->name; rule++) {
+    k->hero = rule->kind;
+    k->hero_instruction = NULL;
+    k->details = NULL;
+    if (rule->takes(a, k, &body, r->target)) break;
+  }
+  heddle_status s = check_body(scratch, &body, k->hero_instruction);
+  if (status_is_ok(s)) s = check_called(scratch, &body);
+  if (status_is_ok(s)) k->work = work_estimate(scratch, &body) * (double)shape_element_count(k->outputs[0].shape);
+  arena_destroy(scratch);
+  *out = k;
+  return s;
+}
+
+heddle_status kernel_plan_create(arena *a, const computation *c, const char *name, const plan_target *target,
+                                 int alias_count, const kernel_alias *aliases, kernel_plan **out) {
+  kernel_leaves leaves = {0};
+  TRY(kernel_leaves_of(a, c->root, &leaves));
+  kernel_request r = {.computation = c,
+                      .name = name,
+                      .target = target,
+                      .leaf_count = leaves.size,
+                      .leaves = leaves.data,
+                      .alias_count = alias_count,
+                      .aliases = aliases};
+  return kernel_plan_leaves(a, &r, out);
+}
