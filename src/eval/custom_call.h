@@ -41,6 +41,9 @@ heddle_status custom_call_x64_split_high(interpreter *in, const instruction *i, 
 heddle_status custom_call_pad_to_static(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status custom_call_slice_to_dynamic(interpreter *in, const instruction *i, value *const *operands, value **out);
 
+// custom_call_own.c: operations that the passes have made calls of.
+heddle_status custom_call_own(interpreter *in, const instruction *i, value *const *operands, value **out);
+
 // top_k.c, custom_call_approximate.c
 heddle_status custom_call_top_k(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status custom_call_mhlo_top_k(interpreter *in, const instruction *i, value *const *operands, value **out);

@@ -1,21 +1,28 @@
 // The one list of HLO passes; its order is the pipeline.
 //
-// Calls go first: what follows sees one computation. Then the forms that only some front ends write are brought to the
-// ones that code generation takes. Tuples are simplified when nobody makes new ones; dead code goes last, since every
-// pass may leave some.
+// Expanders that make calls and maps of computations go in front of the inliners. Then calls: what follows sees one
+// computation. Then the forms that only some front ends write are brought to the ones that code generation takes.
+// Barriers stand until nothing more is moved or merged across them. Tuples are simplified when nobody makes new ones;
+// dead code goes last, since every pass may leave some.
 #include "opt/pass.h"
 
 #include "hlo/text.h"
+#include "opt/async_expander.h"
+#include "opt/barrier_expander.h"
 #include "opt/batch_norm_expander.h"
 #include "opt/call_inliner.h"
 #include "opt/cbrt_expander.h"
+#include "opt/collective_simplifier.h"
 #include "opt/dead_code.h"
 #include "opt/dynamic_shapes.h"
 #include "opt/erf_expander.h"
 #include "opt/gather_simplifier.h"
+#include "opt/linear_algebra_expander.h"
 #include "opt/logistic_expander.h"
 #include "opt/map_inliner.h"
+#include "opt/rng_expander.h"
 #include "opt/scatter_simplifier.h"
+#include "opt/select_and_scatter_expander.h"
 #include "opt/tuple_flattening.h"
 #include "opt/tuple_simplifier.h"
 #include "opt/zero_sized.h"
@@ -23,9 +30,17 @@
 static heddle_status inline_all(module *m) { return call_inliner_run(m, NULL); }
 
 const opt_pass opt_passes[] = {
+    {"async-expander", "asynchronous pairs become the operations that they start", async_expander_run, false},
+    {"collective-simplifier", "collectives of one device become their operands", collective_simplifier_run, false},
+    {"select-and-scatter-expander", "select-and-scatters become the windows' winners and where they add",
+     select_and_scatter_expander_run, false},
     {"call-inliner", "calls and fusions become the bodies they call", inline_all, false},
     {"map-inliner", "maps become the operations of their body on whole arrays", map_inliner_run, false},
     {"batch-norm-expander", "batch norms become reductions and arithmetic", batch_norm_expander_run, false},
+    {"linear-algebra-expander", "cholesky and triangular-solve become library calls", linear_algebra_expander_run,
+     false},
+    {"rng-expander", "random numbers without a state of the program's become calls of the runtime", rng_expander_run,
+     false},
     {"dynamic-shapes", "sizes that are known make dynamic dims static", dynamic_shapes_run, false},
     {"gather-simplifier", "gathers take a list of index vectors and give a list of windows", gather_simplifier_run,
      false},
@@ -33,6 +48,7 @@ const opt_pass opt_passes[] = {
     {"logistic-expander", "logistic becomes 1 / (1 + exp(-x))", logistic_expander_run, true},
     {"erf-expander", "erf up to f32 becomes a rational function", erf_expander_run, true},
     {"cbrt-expander", "cbrt becomes exponential and logarithm", cbrt_expander_run, true},
+    {"barrier-expander", "barriers, domains and added dependencies become their operand", barrier_expander_run, false},
     {"tuple-flattening", "called computations take and give tuples one level deep", tuple_flattening_run, false},
     {"tuple-simplifier", "elements of tuples made here are used directly", tuple_simplifier_run, false},
     {"zero-sized", "arrays without elements become constants", zero_sized_run, false},

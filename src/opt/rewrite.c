@@ -5,8 +5,14 @@ static void replace(instruction *i, instruction *by) {
   if (by->users.size == 0 && by->opcode != HLO_PARAMETER && shape_is_array(by->shape) && shape_is_array(i->shape) &&
       shape_same_dims(by->shape, i->shape))
     by->shape = i->shape;
-  for (int k = 0; k < i->control_predecessors.size; k++)
-    vec_push(i->parent->module->arena, &by->control_predecessors, i->control_predecessors.data[k]);
+  // What stood there before, like an operand, must not wait for something behind it: the users wait instead.
+  const bool is_new = by->users.size == 0;
+  for (int k = 0; k < i->control_predecessors.size; k++) {
+    instruction *before = i->control_predecessors.data[k];
+    if (is_new) vec_push(i->parent->module->arena, &by->control_predecessors, before);
+    for (int j = 0; !is_new && j < i->users.size; j++)
+      vec_push(i->parent->module->arena, &i->users.data[j]->control_predecessors, before);
+  }
   instruction_replace_uses(i, by);
 }
 

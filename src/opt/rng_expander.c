@@ -1,0 +1,35 @@
+// Rng expander: the state of rng is the run's, and how often a loop has drawn from it no HLO can say.
+//
+// The instruction changes in place: draws stay in the order in which they are written.
+#include "opt/rng_expander.h"
+
+static void expand(arena *a, instruction *i) {
+  const hlo_attributes *x = i->attributes;
+  hlo_attributes *to = attributes_create(a);
+  const str *metadata = attributes_raw(x, "metadata");
+  if (metadata) {
+    attributes_add_raw(a, to, STR("metadata"), *metadata);
+    attributes_mark(to, HLO_ATTRIBUTE_METADATA);
+  }
+  if (i->opcode == HLO_RNG_GET_AND_UPDATE_STATE) {
+    to->custom_call_target = STR("heddle.rng_get_and_update_state");
+    to->backend_config = str_from(arena_printf(a, "{delta = %lld : i64}", (long long)x->delta));
+    attributes_mark(to, HLO_ATTRIBUTE_BACKEND_CONFIG);
+  } else {
+    to->custom_call_target = x->distribution == RANDOM_NORMAL ? STR("heddle.rng_normal") : STR("heddle.rng_uniform");
+  }
+  to->custom_call_has_side_effect = true;
+  attributes_mark(to, HLO_ATTRIBUTE_CUSTOM_CALL_TARGET);
+  attributes_mark(to, HLO_ATTRIBUTE_CUSTOM_CALL_HAS_SIDE_EFFECT);
+  i->opcode = HLO_CUSTOM_CALL;
+  i->attributes = to;
+}
+
+heddle_status rng_expander_run(module *m) {
+  for (int c = 0; c < m->computations.size; c++)
+    for (int k = 0; k < m->computations.data[c]->instructions.size; k++) {
+      instruction *i = m->computations.data[c]->instructions.data[k];
+      if (i->opcode == HLO_RNG || i->opcode == HLO_RNG_GET_AND_UPDATE_STATE) expand(m->arena, i);
+    }
+  return status_ok();
+}
