@@ -37,6 +37,13 @@ void buffer_cache_destroy(buffer_cache *c) {
   free(c);
 }
 
+// What is taken for so many bytes: whole lines, whole huge pages. 0: more than there can be.
+static size_t rounded(size_t bytes) {
+  if (bytes > SIZE_MAX - HUGE_PAGE) return 0;
+  size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : LINE;
+  return bytes ? (bytes + unit - 1) / unit * unit : unit;
+}
+
 static void *allocate(size_t size) {
   void *p = NULL;
   size_t align = size >= HUGE_PAGE ? HUGE_PAGE : LINE;
@@ -44,6 +51,11 @@ static void *allocate(size_t size) {
   // Only advice: without huge pages the memory is as good, its first use is slower.
   if (align == HUGE_PAGE) (void)madvise(p, size, MADV_HUGEPAGE);
   return p;
+}
+
+void *buffer_allocate(size_t bytes) {
+  size_t size = rounded(bytes);
+  return size ? allocate(size) : NULL;
 }
 
 static block *add_block(buffer_cache *c, size_t size) {
@@ -72,9 +84,8 @@ static block *find_block(buffer_cache *c, size_t size) {
 }
 
 void *buffer_take(buffer_cache *c, size_t bytes) {
-  if (bytes > SIZE_MAX - HUGE_PAGE) return NULL;
-  size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : LINE;
-  size_t size = bytes ? (bytes + unit - 1) / unit * unit : unit;
+  size_t size = rounded(bytes);
+  if (!size) return NULL;
   pthread_mutex_lock(&c->lock);
   block *b = find_block(c, size);
   if (!b) b = add_block(c, size);

@@ -1,0 +1,32 @@
+#include "rt/nested.h"
+
+heddle_status nested_prepare(arena *a, const executable *e, const program_thunk *from, thunk *t, double trips) {
+  sequence **bodies = arena_array(a, sequence *, from->sequence_count);
+  t->state = bodies;
+  t->is_serial = true;
+  for (int i = 0; i < from->sequence_count; i++) {
+    heddle_status s = sequence_create(a, e, &from->sequences[i], &bodies[i]);
+    if (!status_is_ok(s)) {
+      nested_release(t);
+      return s;
+    }
+    const int64_t scratch = sequence_scratch_bytes(bodies[i]);
+    if (scratch > t->scratch_bytes) t->scratch_bytes = scratch;
+    t->cost += trips * sequence_cost(bodies[i]);
+    t->is_serial = t->is_serial && sequence_is_serial(bodies[i]);
+    t->has_effects = t->has_effects || sequence_has_effects(bodies[i]);
+  }
+  return status_ok();
+}
+
+void nested_release(thunk *t) {
+  sequence **bodies = t->state;
+  for (int i = 0; i < t->from->sequence_count; i++) sequence_release(bodies[i]);
+}
+
+heddle_status nested_execute(const thunk *t, int number, const run_frame *f) {
+  sequence *const *bodies = t->state;
+  run_frame inner = *f;
+  if (f->scratch) inner.scratch = f->scratch + t->scratch_offset;
+  return sequence_execute(bodies[number], &inner);
+}

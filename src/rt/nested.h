@@ -1,0 +1,13 @@
+// Thunks that hold sequences of thunks.
+#ifndef HEDDLE_RT_NESTED_H_
+#define HEDDLE_RT_NESTED_H_
+
+#include "rt/sequence.h"
+
+// t->state becomes the thunk's sequences; scratch, cost and effects follow from theirs. `trips`: how often all of them
+// run, as far as one can tell.
+heddle_status nested_prepare(arena *a, const executable *e, const program_thunk *from, thunk *t, double trips);
+void nested_release(thunk *t);
+heddle_status nested_execute(const thunk *t, int number, const run_frame *f);  // sequence `number`, once
+
+#endif

@@ -1,0 +1,165 @@
+#include "rt/sequence.h"
+
+#include "base/log.h"
+#include "base/pool.h"
+#include "rt/cost.h"
+#include "rt/executable.h"
+#include "rt/schedule.h"
+
+struct sequence {
+  thunk *thunks;
+  int prepared;  // thunks that have to be released
+  schedule schedule;
+  int64_t scratch_bytes;
+  double cost;
+  bool is_serial, has_effects;
+};
+
+static const char *text_or_none(const char *s) { return s ? s : ""; }
+
+// --- made once
+
+static int64_t moved_bytes(const program *p, const program_thunk *t) {
+  int64_t bytes = 0;
+  for (int i = 0; i < t->read_count; i++) bytes += p->slices[t->reads[i]].bytes;
+  for (int i = 0; i < t->write_count; i++) bytes += p->slices[t->writes[i]].bytes;
+  return bytes;
+}
+
+static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+  t->type = thunk_types[from->kind];
+  t->from = from;
+  heddle_status s = t->type->prepare(a, e, from, t);
+  if (!status_is_ok(s))
+    return status_context(s, "while preparing %s %s %s", t->type->name, text_or_none(from->name),
+                          text_or_none(from->place));
+  if (t->cost <= 0) t->cost = (double)moved_bytes(e->program, from) / COST_BYTES_PER_SECOND;
+  return status_ok();
+}
+
+// Thunks of one step lie side by side, the steps over each other.
+static void place_scratch(sequence *s) {
+  for (int i = 0; i < s->schedule.step_count; i++) {
+    const schedule_step *step = &s->schedule.steps[i];
+    int64_t at = 0;
+    for (int k = step->begin; k < step->end; k++) {
+      thunk *t = &s->thunks[s->schedule.order[k]];
+      t->scratch_offset = at;
+      at += t->scratch_bytes;
+    }
+    if (at > s->scratch_bytes) s->scratch_bytes = at;
+  }
+}
+
+static void add_up(sequence *s, int count) {
+  s->is_serial = true;
+  for (int i = 0; i < count; i++) {
+    const thunk *t = &s->thunks[i];
+    s->cost += t->cost;
+    s->is_serial = s->is_serial && !schedule_is_wide(t);
+    s->has_effects = s->has_effects || t->has_effects;
+  }
+  for (int i = 0; i < s->schedule.step_count; i++) s->is_serial = s->is_serial && !s->schedule.steps[i].is_wave;
+}
+
+heddle_status sequence_create(arena *a, const executable *e, const program_sequence *from, sequence **out) {
+  sequence *s = arena_new(a, sequence);
+  s->thunks = arena_array(a, thunk, from->count);
+  *out = NULL;
+  for (; s->prepared < from->count; s->prepared++) {
+    heddle_status status = prepare(a, e, from->thunks[s->prepared], &s->thunks[s->prepared]);
+    if (status_is_ok(status)) continue;
+    sequence_release(s);
+    return status;
+  }
+  schedule_make(a, e->program, from->count, s->thunks, e->threads, &s->schedule);
+  place_scratch(s);
+  add_up(s, from->count);
+  *out = s;
+  return status_ok();
+}
+
+void sequence_release(sequence *s) {
+  if (!s) return;
+  for (int i = 0; i < s->prepared; i++)
+    if (s->thunks[i].type->release) s->thunks[i].type->release(&s->thunks[i]);
+}
+
+int64_t sequence_scratch_bytes(const sequence *s) { return s->scratch_bytes; }
+double sequence_cost(const sequence *s) { return s->cost; }
+bool sequence_is_serial(const sequence *s) { return s->is_serial; }
+bool sequence_has_effects(const sequence *s) { return s->has_effects; }
+int sequence_step_count(const sequence *s) { return s->schedule.step_count; }
+
+int sequence_step_size(const sequence *s, int step) {
+  return s->schedule.steps[step].end - s->schedule.steps[step].begin;
+}
+
+// --- run
+
+static heddle_status execute_watched(const thunk *t, const run_frame *f) {
+  const executable *e = f->executable;
+  profile_event event = {.thunk = t->from,
+                         .kind = t->type->name,
+                         .begin = log_seconds(),
+                         .bytes = moved_bytes(e->program, t->from),
+                         .device = f->device,
+                         .has_thunks = t->from->sequence_count > 0};
+  heddle_status s = t->type->execute(t, f);
+  event.end = log_seconds();
+  e->profile(e->profile_user, &event);
+  return s;
+}
+
+static heddle_status execute(const thunk *t, const run_frame *f) {
+  heddle_status s = f->executable->profile ? execute_watched(t, f) : t->type->execute(t, f);
+  if (status_is_ok(s)) return s;
+  return status_context(s, "while running %s %s %s", t->type->name, text_or_none(t->from->name),
+                        text_or_none(t->from->place));
+}
+
+typedef struct wave {
+  const sequence *sequence;
+  run_frame frame;
+  int begin;         // in the schedule's order
+  atomic_flag busy;  // guards what follows, touched only by failures
+  int failed;        // number of the failed thunk that the program lists first, or -1
+  heddle_status status;
+} wave;
+
+static void keep_failure(wave *w, int number, heddle_status s) {
+  while (atomic_flag_test_and_set_explicit(&w->busy, memory_order_acquire)) continue;
+  heddle_status dropped = s;
+  if (w->failed < 0 || number < w->failed) {
+    dropped = w->status;
+    w->status = s;
+    w->failed = number;
+  }
+  atomic_flag_clear_explicit(&w->busy, memory_order_release);
+  heddle_status_free(dropped);
+}
+
+static void run_members(void *argument, int64_t begin, int64_t end) {
+  wave *w = argument;
+  for (int64_t k = begin; k < end; k++) {
+    const int number = w->sequence->schedule.order[w->begin + k];
+    heddle_status s = execute(&w->sequence->thunks[number], &w->frame);
+    if (!status_is_ok(s)) keep_failure(w, number, s);
+  }
+}
+
+static heddle_status execute_wave(const sequence *s, const schedule_step *step, const run_frame *f) {
+  wave w = {.sequence = s, .frame = *f, .begin = step->begin, .busy = ATOMIC_FLAG_INIT, .failed = -1};
+  w.frame.threads = 1;
+  pool_run(f->threads, step->end - step->begin, run_members, &w);
+  return w.status;
+}
+
+heddle_status sequence_execute(const sequence *s, const run_frame *f) {
+  for (int i = 0; i < s->schedule.step_count; i++) {
+    const schedule_step *step = &s->schedule.steps[i];
+    if (step->is_wave) TRY(execute_wave(s, step, f));
+    else TRY(execute(&s->thunks[s->schedule.order[step->begin]], f));
+  }
+  return status_ok();
+}

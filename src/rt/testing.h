@@ -1,0 +1,133 @@
+// Programs written by hand, for the tests of this room.
+#ifndef HEDDLE_RT_TESTING_H_
+#define HEDDLE_RT_TESTING_H_
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/vec.h"
+#include "rt/executable.h"
+
+typedef struct hand_program {
+  arena *arena;
+  program program;
+  VEC(program_allocation) allocations;
+  VEC(program_slice) slices;
+  VEC(program_kernel) kernels;
+  VEC(kernel_fn) entries;
+} hand_program;
+
+static inline hand_program hand_start(void) {
+  return (hand_program){.arena = arena_create(), .program = {.name = "by hand", .device_count = 1}};
+}
+
+// An allocation and a slice of all of it; returns the slice's number.
+static inline int hand_memory(hand_program *h, program_allocation_kind kind, int number, int64_t bytes) {
+  vec_push(h->arena, &h->allocations,
+           ((program_allocation){.kind = kind, .number = number, .bytes = bytes, .donated_parameter = -1}));
+  if (kind == PROGRAM_TEMPORARY) h->program.temporary_bytes = bytes;
+  if (kind == PROGRAM_PARAMETER) h->program.parameter_count++;
+  if (kind == PROGRAM_RESULT) h->program.result_count++;
+  vec_push(h->arena, &h->slices, ((program_slice){h->allocations.size - 1, 0, bytes}));
+  return h->slices.size - 1;
+}
+
+static inline int hand_constant(hand_program *h, const void *data, int64_t bytes) {
+  const int slice = hand_memory(h, PROGRAM_CONSTANT, 0, bytes);
+  vec_last(&h->allocations).data = data;
+  return slice;
+}
+
+static inline int hand_slice(hand_program *h, int of, int64_t offset, int64_t bytes) {
+  vec_push(h->arena, &h->slices, ((program_slice){h->slices.data[of].allocation, offset, bytes}));
+  return h->slices.size - 1;
+}
+
+static inline int hand_kernel(hand_program *h, kernel_fn fn, int buffers) {
+  vec_push(h->arena, &h->kernels, ((program_kernel){.name = "kernel", .buffer_count = buffers}));
+  vec_push(h->arena, &h->entries, fn);
+  return h->kernels.size - 1;
+}
+
+static inline const int *hand_numbers(hand_program *h, int count, const int *numbers) {
+  int *copy = arena_array(h->arena, int, count);
+  for (int i = 0; i < count; i++) copy[i] = numbers[i];
+  return copy;
+}
+
+// A thunk that reads and writes these slices; `reads` and `writes` may be null if there are none.
+static inline program_thunk *hand_thunk(hand_program *h, program_thunk_kind kind, int read_count, const int *reads,
+                                        int write_count, const int *writes) {
+  program_thunk *t = arena_new(h->arena, program_thunk);
+  *t = (program_thunk){.kind = kind, .name = "t", .place = "", .control = -1, .comparator = -1};
+  t->read_count = read_count;
+  t->reads = hand_numbers(h, read_count, reads);
+  t->write_count = write_count;
+  t->writes = hand_numbers(h, write_count, writes);
+  return t;
+}
+
+// A kernel of one tile with the buffers `from` and `to`.
+static inline program_thunk *hand_step(hand_program *h, int kernel, int from, int to) {
+  program_thunk *t = hand_thunk(h, THUNK_KERNEL, 1, &from, 1, &to);
+  t->kernel = kernel;
+  t->buffers = hand_numbers(h, 2, (int[]){from, to});
+  t->tile_count = 1;
+  return t;
+}
+
+static inline program_sequence hand_sequence(hand_program *h, int count, program_thunk *const *thunks) {
+  const program_thunk **copy = arena_array(h->arena, const program_thunk *, count);
+  for (int i = 0; i < count; i++) copy[i] = thunks[i];
+  return (program_sequence){count, copy};
+}
+
+static inline void hand_nest(hand_program *h, program_thunk *t, int count, const program_sequence *sequences) {
+  program_sequence *copy = arena_array(h->arena, program_sequence, count);
+  for (int i = 0; i < count; i++) copy[i] = sequences[i];
+  t->sequence_count = count;
+  t->sequences = copy;
+}
+
+static inline heddle_status hand_create(hand_program *h, program_sequence entry, int threads, executable **out) {
+  program *p = &h->program;
+  p->entry = entry;
+  p->allocation_count = h->allocations.size;
+  p->allocations = h->allocations.data;
+  p->slice_count = h->slices.size;
+  p->slices = h->slices.data;
+  p->kernel_count = h->kernels.size;
+  p->kernels = h->kernels.data;
+  return executable_create(p, h->entries.data, threads, out);
+}
+
+static inline void hand_check(heddle_status s) {
+  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
+}
+
+// Fails unless the status is an error whose message holds `words`.
+static inline void hand_check_error(heddle_status s, heddle_code code, const char *words) {
+  assert_int_equal(heddle_status_code(s), code);
+  if (!strstr(heddle_status_message(s), words)) fail_msg("%s: %s", words, heddle_status_message(s));
+  heddle_status_free(s);
+}
+
+// Creates, runs once and destroys.
+static inline void hand_run(hand_program *h, program_sequence entry, int threads, void *const *parameters,
+                            void *const *results) {
+  executable *e;
+  hand_check(hand_create(h, entry, threads, &e));
+  hand_check(executable_run(e, parameters, results));
+  executable_destroy(e);
+}
+
+static inline void hand_end(hand_program *h) { arena_destroy(h->arena); }
+
+#endif

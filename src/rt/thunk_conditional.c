@@ -1,0 +1,21 @@
+// One of several branches, chosen by a number in memory.
+#include <string.h>
+
+#include "rt/nested.h"
+#include "rt/thunk_types.h"
+
+static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+  return nested_prepare(a, e, from, t, 1.0 / from->sequence_count);
+}
+
+static heddle_status execute(const thunk *t, const run_frame *f) {
+  const program_thunk *from = t->from;
+  const void *control = thunk_slice(f, from->control);
+  int32_t branch;
+  if (from->is_pred) branch = *(const unsigned char *)control ? 0 : 1;
+  else memcpy(&branch, control, sizeof branch);
+  if (branch < 0 || branch >= from->sequence_count) branch = from->sequence_count - 1;
+  return nested_execute(t, branch, f);
+}
+
+const thunk_type thunk_conditional = {"conditional", prepare, execute, nested_release};

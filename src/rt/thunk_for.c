@@ -1,0 +1,14 @@
+// A loop with a number of turns that the compiler found.
+#include "rt/nested.h"
+#include "rt/thunk_types.h"
+
+static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+  return nested_prepare(a, e, from, t, (double)from->trip_count);
+}
+
+static heddle_status execute(const thunk *t, const run_frame *f) {
+  for (int64_t turn = 0; turn < t->from->trip_count; turn++) TRY(nested_execute(t, 0, f));
+  return status_ok();
+}
+
+const thunk_type thunk_for = {"for", prepare, execute, nested_release};

@@ -1,0 +1,44 @@
+// A native function over tiles.
+#include "base/pool.h"
+#include "rt/cost.h"
+#include "rt/executable.h"
+#include "rt/thunk_types.h"
+
+// Buffers whose addresses lie on the stack of a run; more of them lie in its scratch memory.
+enum { STACK_BUFFERS = 48, LINE = 64 };
+
+typedef struct call {
+  kernel_fn entry;
+  void *const *buffers;
+} call;
+
+static void run_tiles(void *argument, int64_t begin, int64_t end) {
+  const call *c = argument;
+  c->entry(c->buffers, begin, end);
+}
+
+static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+  (void)a;
+  const program_kernel *k = &e->program->kernels[from->kernel];
+  const double tiles = (double)from->tile_count;
+  t->cost = tiles * ((double)from->tile_bytes / COST_BYTES_PER_SECOND +
+                     (double)from->tile_operations / COST_OPERATIONS_PER_SECOND);
+  t->is_serial = from->tile_count < 2;
+  if (k->buffer_count > STACK_BUFFERS)
+    t->scratch_bytes = ((int64_t)k->buffer_count * (int64_t)sizeof(void *) + LINE - 1) / LINE * LINE;
+  return status_ok();
+}
+
+static heddle_status execute(const thunk *t, const run_frame *f) {
+  const program_thunk *from = t->from;
+  const executable *e = f->executable;
+  void *few[STACK_BUFFERS];
+  void **buffers = t->scratch_bytes ? (void **)(void *)(f->scratch + t->scratch_offset) : few;
+  const int count = e->program->kernels[from->kernel].buffer_count;
+  for (int i = 0; i < count; i++) buffers[i] = thunk_slice(f, from->buffers[i]);
+  call c = {e->entries[from->kernel], buffers};
+  pool_run(t->cost < COST_PARALLEL_SECONDS ? 1 : f->threads, from->tile_count, run_tiles, &c);
+  return status_ok();
+}
+
+const thunk_type thunk_kernel = {"kernel", prepare, execute, NULL};

@@ -1,0 +1,16 @@
+// One file for each kind of thunk: thunk_kernel.c, thunk_while.c, …
+#ifndef HEDDLE_RT_THUNK_TYPES_H_
+#define HEDDLE_RT_THUNK_TYPES_H_
+
+#include "rt/thunk.h"
+
+extern const thunk_type thunk_kernel;
+extern const thunk_type thunk_sequence;
+extern const thunk_type thunk_conditional;
+extern const thunk_type thunk_while;
+extern const thunk_type thunk_for;
+extern const thunk_type thunk_call;
+extern const thunk_type thunk_copy;
+extern const thunk_type thunk_memset;
+
+#endif

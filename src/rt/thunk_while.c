@@ -1,0 +1,21 @@
+// A loop whose condition is a sequence of its own, run before every turn.
+#include "rt/nested.h"
+#include "rt/thunk_types.h"
+
+// Turns that a loop is taken to have, to tell whether it is worth a thread.
+enum { GUESSED_TURNS = 16 };
+
+static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+  return nested_prepare(a, e, from, t, GUESSED_TURNS);
+}
+
+static heddle_status execute(const thunk *t, const run_frame *f) {
+  const unsigned char *goes_on = thunk_slice(f, t->from->control);
+  for (;;) {
+    TRY(nested_execute(t, 0, f));
+    if (!*goes_on) return status_ok();
+    TRY(nested_execute(t, 1, f));
+  }
+}
+
+const thunk_type thunk_while = {"while", prepare, execute, nested_release};
