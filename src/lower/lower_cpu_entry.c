@@ -8,6 +8,8 @@
 // lets the runtime call them without generated glue, and a range of tiles is the unit that threads take. The tile
 // function stays a function of its own because there its pointers are arguments, and only arguments can promise LLVM
 // noalias, alignment and size. Runs after merge-pointers, before the conversion to LLVM.
+#include <mlir-c/BuiltinAttributes.h>
+
 #include "emit/ir_builder.h"
 #include "lower/passes.h"
 
@@ -23,6 +25,12 @@ static MlirValue load_pointer(ir_builder *b, MlirValue buffers, int position) {
   return ir_value_with(b, "llvm.load", pointer, 1, &place, 1, &invariant);
 }
 
+// Which of the buffers an argument is: the slice it names, or the one at its own position.
+static int buffer_of(MlirOperation function, int argument) {
+  MlirAttribute slice = ir_argument_attribute(function, argument, "xla.slice_index");
+  return mlirAttributeIsNull(slice) ? argument : (int)mlirIntegerAttrGetValueInt(slice);
+}
+
 static void build_wrapper(ir_builder *b, MlirOperation tile_function, const char *name, const char *tile_name) {
   MlirType pointer = ir_type(b->context, "!llvm.ptr"), i64 = mlirIntegerTypeGet(b->context, 64);
   MlirType inputs[] = {pointer, i64, i64};
@@ -35,7 +43,8 @@ static void build_wrapper(ir_builder *b, MlirOperation tile_function, const char
 
   int count = (int)mlirBlockGetNumArguments(ir_body(tile_function, 0));
   MlirValue *arguments = arena_array(b->arena, MlirValue, count);
-  for (int i = 0; i + 1 < count; i++) arguments[i] = load_pointer(&inner, mlirBlockGetArgument(body, 0), i);
+  for (int i = 0; i + 1 < count; i++)
+    arguments[i] = load_pointer(&inner, mlirBlockGetArgument(body, 0), buffer_of(tile_function, i));
   MlirOperation loop = ir_for(&inner, begin, end, ir_index(&inner, 1), 0, NULL);
   MlirBlock loop_body = ir_body(loop, 0);
   ir_builder in_loop = ir_builder_at_end(b->context, loop_body, b->arena);

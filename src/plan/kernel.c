@@ -53,9 +53,10 @@ static heddle_status check_shape(arena *scratch, const instruction *i) {
   return status_ok();
 }
 
-// The hero's own instruction needs no elemental form: its emitter knows it.
+// From the users down, so that what is refused is where the trouble shows. The hero's own instruction needs no elemental
+// form: its emitter knows it.
 static heddle_status check_body(arena *scratch, const instruction_list *body, const instruction *hero) {
-  for (int n = 0; n < body->size; n++) {
+  for (int n = body->size - 1; n >= 0; n--) {
     const instruction *i = body->data[n];
     if (i == hero) continue;
     TRY(check_opcode(scratch, i));
@@ -176,13 +177,13 @@ static void fill_buffers(arena *a, const kernel_request *r, const instruction_li
   for (int i = 0; i < body->size; i++) body->data[i]->mark = HERE;
   for (int n = 0; n < c->parameters.size; n++) {
     const instruction *parameter = c->parameters.data[n];
-    if (parameter->mark != HERE) continue;
     int number = r->parameter_numbers ? r->parameter_numbers[n] : n;
+    if (parameter->mark != HERE && !r->all_parameters) continue;
     int slice = r->parameter_numbers
                     ? add_slice(a, &slices, (plan_buffer){PLAN_PARAMETER, number, parameter->shape, false})
                     : slices.size;
     if (slice == slices.size) vec_push(a, &slices, ((plan_buffer){PLAN_PARAMETER, number, parameter->shape, false}));
-    k->inputs[k->input_count++] = (kernel_input){.parameter = parameter, .slice = slice};
+    if (parameter->mark == HERE) k->inputs[k->input_count++] = (kernel_input){.parameter = parameter, .slice = slice};
   }
   for (int i = 0; i < r->leaf_count; i++) {
     const kernel_leaf *leaf = &r->leaves[i];

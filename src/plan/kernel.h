@@ -106,6 +106,7 @@ typedef struct kernel_request {
   int leaf_count;
   const kernel_leaf *leaves;
   const int *parameter_numbers;  // of the program, by parameter of the computation; null: the same
+  bool all_parameters;           // parameters nobody reads are buffers too
   int alias_count;
   const kernel_alias *aliases;
 } kernel_request;
