@@ -61,21 +61,16 @@ static MlirType result_type(kernel_emitter *k, const partition_result *r) {
   return emit_element_type(k->context, s->dtype);
 }
 
-MlirValue *emit_call(kernel_emitter *k, ir_builder *b, const partition_function *f, const MlirValue *parameters,
-                     const index_vector *at, const char *attribute) {
-  int inputs = f->computation == k->plan->computation ? k->plan->input_count : f->computation->parameters.size;
-  int indices = at ? at->count : 0;
-  MlirValue *operands = arena_array(k->arena, MlirValue, inputs + indices);
-  for (int i = 0; i < inputs; i++) operands[i] = parameters[i];
-  for (int i = 0; i < indices; i++) operands[inputs + i] = at->values[i];
+static MlirValue *call_function(kernel_emitter *k, ir_builder *b, const partition_function *f,
+                                const ir_values *operands, const char *attribute) {
   MlirType *types = arena_array(k->arena, MlirType, f->result_count);
   for (int i = 0; i < f->result_count; i++) types[i] = result_type(k, &f->results[i]);
   MlirStringRef symbol = mlirStringRefCreateFromCString(f->name);
   MlirNamedAttribute attributes[2] = {ir_named(b->context, "callee", mlirFlatSymbolRefAttrGet(b->context, symbol))};
   if (attribute) attributes[1] = ir_named(b->context, attribute, mlirUnitAttrGet(b->context));
   MlirOperation call = ir_build(b, (ir_op){.name = "xla_gpu.pure_call",
-                                           .operand_count = inputs + indices,
-                                           .operands = operands,
+                                           .operand_count = operands->size,
+                                           .operands = operands->data,
                                            .result_count = f->result_count,
                                            .results = types,
                                            .attribute_count = attribute ? 2 : 1,
@@ -83,6 +78,30 @@ MlirValue *emit_call(kernel_emitter *k, ir_builder *b, const partition_function 
   MlirValue *values = arena_array(k->arena, MlirValue, f->result_count);
   for (int i = 0; i < f->result_count; i++) values[i] = ir_result(call, i);
   return values;
+}
+
+MlirValue *emit_call(kernel_emitter *k, ir_builder *b, const partition_function *f, const MlirValue *parameters,
+                     const index_vector *at, const char *attribute) {
+  int inputs = f->computation == k->plan->computation ? k->plan->input_count : f->computation->parameters.size;
+  ir_values operands = {0};
+  for (int i = 0; i < inputs; i++) vec_push(k->arena, &operands, parameters[i]);
+  for (int i = 0; at && i < at->count; i++) vec_push(k->arena, &operands, at->values[i]);
+  return call_function(k, b, f, &operands, attribute);
+}
+
+static int value_count(const instruction *i) { return shape_is_tuple(i->shape) ? i->shape->tuple_size : 1; }
+
+MlirValue *emit_part(kernel_emitter *k, ir_builder *b, int part, const MlirValue *inputs, const index_vector *at,
+                     const MlirValue *given) {
+  const partition_function *f = k->partition->functions[part];
+  ir_values operands = {0};
+  for (int i = 0; i < k->plan->input_count; i++) vec_push(k->arena, &operands, inputs[i]);
+  for (int i = 0; i < at->count; i++) vec_push(k->arena, &operands, at->values[i]);
+  int next = 0;
+  for (int g = 0; g < f->given_count; g++) {
+    for (int v = 0; v < value_count(f->given[g]); v++) vec_push(k->arena, &operands, given[next++]);
+  }
+  return call_function(k, b, f, &operands, 0);
 }
 
 // --- leaves: emitted where they are used, once per access
@@ -141,7 +160,9 @@ static MlirValue *access_values(function_emitter *e, const instruction *x, const
   placed_value *made = arena_new(e->kernel->arena, placed_value);
   *made = (placed_value){.at = at, .next = first};
   const partition_node *node = partition_node_of(e->kernel->partition, x);
-  if (node->is_leaf) {
+  if (node->is_given) {
+    made->values = ptr_map_get(&e->given, x);
+  } else if (node->is_leaf) {
     made->values = arena_array(e->kernel->arena, MlirValue, 1);
     made->values[0] = leaf_value(e, x, at);
   } else {
@@ -296,7 +317,8 @@ static MlirAttribute range_attribute(MlirContext c, int64_t upper) {
   return mlirArrayAttrGet(c, 2, bounds);
 }
 
-static heddle_status input_types(kernel_emitter *k, const partition_function *f, MlirType *types) {
+// Types of the arguments: inputs, indices, what is given.
+static heddle_status argument_types(kernel_emitter *k, const partition_function *f, MlirType *types) {
   bool is_kernel = f->computation == k->plan->computation;
   int inputs = is_kernel ? k->plan->input_count : f->computation->parameters.size;
   for (int i = 0; i < inputs; i++) {
@@ -309,7 +331,28 @@ static heddle_status input_types(kernel_emitter *k, const partition_function *f,
     types[i] = is_kernel ? emit_tensor_type(k->context, p->shape) : element;
   }
   for (int d = 0; d < f->index_space->rank; d++) types[inputs + d] = mlirIndexTypeGet(k->context);
+  int next = inputs + f->index_space->rank;
+  for (int g = 0; g < f->given_count; g++) {
+    const shape *s = f->given[g]->shape;
+    for (int v = 0; v < value_count(f->given[g]); v++)
+      types[next++] = emit_element_type(k->context, shape_is_tuple(s) ? s->elements[v]->dtype : s->dtype);
+  }
   return status_ok();
+}
+
+static int count_given(const partition_function *f) {
+  int count = 0;
+  for (int g = 0; g < f->given_count; g++) count += value_count(f->given[g]);
+  return count;
+}
+
+static void take_given(function_emitter *e, MlirBlock block, int first) {
+  for (int g = 0; g < e->function->given_count; g++) {
+    const instruction *given = e->function->given[g];
+    MlirValue *values = arena_array(e->kernel->arena, MlirValue, value_count(given));
+    for (int v = 0; v < value_count(given); v++) values[v] = mlirBlockGetArgument(block, first++);
+    ptr_map_put(e->kernel->arena, &e->given, given, values);
+  }
 }
 
 static heddle_status emit_results(function_emitter *e, const index_vector *at) {
@@ -337,8 +380,9 @@ static heddle_status emit_function(kernel_emitter *k, int number) {
   const partition_function *f = k->partition->functions[number];
   bool is_kernel = f->computation == k->plan->computation;
   int inputs = is_kernel ? k->plan->input_count : f->computation->parameters.size, rank = f->index_space->rank;
-  MlirType *types = arena_array(k->arena, MlirType, inputs + rank);
-  TRY(input_types(k, f, types));
+  int arguments = inputs + rank + count_given(f);
+  MlirType *types = arena_array(k->arena, MlirType, arguments);
+  TRY(argument_types(k, f, types));
   MlirType *results = arena_array(k->arena, MlirType, f->result_count);
   for (int i = 0; i < f->result_count; i++) {
     results[i] = result_type(k, &f->results[i]);
@@ -347,7 +391,7 @@ static heddle_status emit_function(kernel_emitter *k, int number) {
                        STR_ARG(f->results[i].root->name), shape_text(k->arena, f->results[i].root->shape));
     }
   }
-  MlirOperation op = ir_function(&k->module_body, f->name, inputs + rank, types, f->result_count, results, true);
+  MlirOperation op = ir_function(&k->module_body, f->name, arguments, types, f->result_count, results, true);
   for (int d = 0; d < rank; d++) {
     ir_set_argument_attribute(op, inputs + d, "xla.range", range_attribute(k->context, f->index_space->dims[d] - 1));
   }
@@ -357,6 +401,7 @@ static heddle_status emit_function(kernel_emitter *k, int number) {
   for (int i = 0; i < inputs; i++) vec_push(k->arena, &e.parameters, mlirBlockGetArgument(block, i));
   MlirValue *indices = arena_array(k->arena, MlirValue, rank);
   for (int d = 0; d < rank; d++) indices[d] = mlirBlockGetArgument(block, inputs + d);
+  take_given(&e, block, inputs + rank);
   for (int i = 0; i < f->constants.size; i++) {
     TRY(check_type(&e, f->constants.data[i]));
     MlirValue *value = arena_array(k->arena, MlirValue, 1);

@@ -35,6 +35,7 @@ typedef struct function_emitter {
   int number;                // of the function
   ir_builder b;              // where the next operation goes
   ir_values parameters;      // what stands for the computation's parameters: tensors, or scalars in a reducer
+  ptr_map given;             // given instruction -> MlirValue[]
   ptr_map indices;           // instruction of this function -> index_vector
   ptr_map values;            // instruction of this function, or scalar constant -> MlirValue[]
   ptr_map accesses;          // leaf or root of another function -> placed_value list
@@ -48,6 +49,11 @@ heddle_status emit_functions(kernel_emitter *k);
 // scalars). One value per result of the function, in k's arena.
 MlirValue *emit_call(kernel_emitter *k, ir_builder *b, const partition_function *f, const MlirValue *parameters,
                      const index_vector *at, const char *attribute);
+
+// Calls the kernel's part: `inputs` are the kernel's input tensors, `given` the values of what the part is given, tuples'
+// elements one by one.
+MlirValue *emit_part(kernel_emitter *k, ir_builder *b, int part, const MlirValue *inputs, const index_vector *at,
+                     const MlirValue *given);
 
 // --- for the op emitters
 

@@ -210,6 +210,7 @@ heddle_status kernel_plan_leaves(arena *a, const kernel_request *r, kernel_plan 
     k->hero = rule->kind;
     k->hero_instruction = NULL;
     k->details = NULL;
+    k->part_count = 0;
     if (rule->takes(a, k, &body, r->target)) break;
   }
   heddle_status s = check_body(scratch, &body, k->hero_instruction);

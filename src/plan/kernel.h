@@ -7,6 +7,7 @@
 #define HEDDLE_PLAN_KERNEL_H_
 
 #include "hlo/module.h"
+#include "index/indexing_map.h"
 #include "plan/launch.h"
 
 typedef enum plan_buffer_kind { PLAN_PARAMETER, PLAN_RESULT } plan_buffer_kind;
@@ -44,6 +45,24 @@ typedef enum hero_kind {
   HERO_COUNT
 } hero_kind;
 
+// A value at a point of some index space.
+typedef struct kernel_value {
+  const instruction *root;
+  int element;              // of a variadic reduction
+  const indexing_map *map;  // from the index space to the root's indices; null: identity
+} kernel_value;
+
+// A function that a hero's emitter calls: values at one point of an index space. What is given is passed in by the
+// emitter (all values of a tuple-shaped instruction) instead of being computed; it is cut off from its operands in
+// every part. Whatever depends on it must be needed at the given instruction's own indices: elementwise consumers.
+typedef struct kernel_part {
+  const shape *index_space;
+  int result_count;
+  const kernel_value *results;
+  int given_count;
+  const instruction *const *given;
+} kernel_part;
+
 typedef struct kernel_plan kernel_plan;
 
 // What a hero decided beyond the launch; each has its own struct (plan/hero_NAME.h).
@@ -62,6 +81,8 @@ struct kernel_plan {
   const instruction *hero_instruction;  // what gave the hero its name; null for the loop
   const char *reason;                   // one line: why this hero
   const hero_details *details;          // null if the hero needs none
+  int part_count;  // functions of the partition that the hero calls, in order; 0: one that yields all outputs
+  const kernel_part *parts;
   launch_plan launch;
   double work;  // scalar operations of the whole kernel, estimated (work_estimate.h)
 };

@@ -40,7 +40,7 @@ const partition_function *partition_entry(const partition *p, const computation 
   return ptr_map_get(&p->entries, c);
 }
 
-static work_node *node_of(partitioner *p, const instruction *i) { return ptr_map_get(&p->out->nodes, i); }
+static work_node *node_of(const partitioner *p, const instruction *i) { return ptr_map_get(&p->out->nodes, i); }
 
 static const instruction *scalar_constant(const instruction *i) {
   if (i->opcode == HLO_BROADCAST) i = i->operands[0];
@@ -224,11 +224,27 @@ static void queue_called(partitioner *p, const instruction *i) {
   }
 }
 
-// Everything the function's results depend on, operands before users; makes the nodes.
-static void reach(partitioner *p, const partition_function *first, instruction_list *out) {
+// What is given is a leaf.
+static void cut_given(partitioner *p, int first, int count) {
+  for (int n = first; n < first + count; n++) {
+    const partition_function *f = p->functions.data[n];
+    for (int g = 0; g < f->given_count; g++) {
+      if (node_of(p, f->given[g])) continue;
+      work_node *made = arena_new(p->arena, work_node);
+      made->node = (partition_node){.function = -1, .scope = -1, .first_scope = -1, .is_leaf = true, .is_given = true};
+      ptr_map_put(p->arena, &p->out->nodes, f->given[g], made);
+    }
+  }
+}
+
+// Everything that results of the functions depend on, operands before users; makes the nodes.
+static void reach(partitioner *p, int first, int count, instruction_list *out) {
   VEC(instruction *) stack = {0};
   ptr_map done = {0};
-  for (int i = first->result_count - 1; i >= 0; i--) vec_push(p->arena, &stack, (instruction *)first->results[i].root);
+  for (int n = first + count - 1; n >= first; n--) {
+    const partition_function *f = p->functions.data[n];
+    for (int i = f->result_count - 1; i >= 0; i--) vec_push(p->arena, &stack, (instruction *)f->results[i].root);
+  }
   while (stack.size > 0) {
     instruction *i = vec_last(&stack);
     if (node_of(p, i)) {
@@ -246,14 +262,17 @@ static void reach(partitioner *p, const partition_function *first, instruction_l
   }
 }
 
-// The computation's first function exists and has its results.
-static heddle_status partition_computation(partitioner *p, int first) {
-  partition_function *f = p->functions.data[first];
+// The computation's first `count` functions exist and have their results.
+static heddle_status partition_computation(partitioner *p, int first, int count) {
   instruction_list order = {0};
-  reach(p, f, &order);
-  const indexing_map *identity = identity_of(p, f->index_space);
-  for (int r = 0; r < f->result_count; r++) {
-    add_use(p, f->results[r].root, f->scope, f->results[r].map ? f->results[r].map : identity);
+  cut_given(p, first, count);
+  reach(p, first, count, &order);
+  for (int n = first; n < first + count; n++) {
+    const partition_function *f = p->functions.data[n];
+    const indexing_map *identity = identity_of(p, f->index_space);
+    for (int r = 0; r < f->result_count; r++) {
+      add_use(p, f->results[r].root, f->scope, f->results[r].map ? f->results[r].map : identity);
+    }
   }
   for (int n = order.size - 1; n >= 0; n--) {
     const instruction *i = order.data[n];
@@ -279,7 +298,23 @@ static heddle_status partition_outputs(partitioner *p, const kernel_plan *k) {
     const kernel_output *o = &k->outputs[i];
     add_result(p, f, o->root, o->element, output_map(p, f->index_space, o->shape));
   }
-  return partition_computation(p, first);
+  return partition_computation(p, first, 1);
+}
+
+static heddle_status partition_parts(partitioner *p, const kernel_plan *k) {
+  int first = p->functions.size;
+  for (int n = 0; n < k->part_count; n++) {
+    const kernel_part *part = &k->parts[n];
+    partition_function *f = p->functions.data[add_function(p, k->computation, part->results[0].root, n == 0)];
+    f->index_space = part->index_space;
+    f->given_count = part->given_count;
+    f->given = part->given;
+    for (int r = 0; r < part->result_count; r++)
+      add_result(p, f, part->results[r].root, part->results[r].element, part->results[r].map);
+    for (int g = 0; g < part->given_count; g++) queue_called(p, part->given[g]);
+  }
+  if (k->hero_instruction) queue_called(p, k->hero_instruction);
+  return partition_computation(p, first, k->part_count);
 }
 
 // A reducer or the body of a map: one result per element of its root.
@@ -291,7 +326,7 @@ static heddle_status partition_called(partitioner *p, const computation *c) {
     const instruction *r = is_tuple ? root->operands[k] : root;
     add_result(p, p->functions.data[first], r, 0, 0);
   }
-  return partition_computation(p, first);
+  return partition_computation(p, first, 1);
 }
 
 static void reverse(instruction_list *l) {
@@ -305,7 +340,7 @@ static void reverse(instruction_list *l) {
 heddle_status partition_kernel(arena *a, const kernel_plan *kernel, partition **out) {
   partitioner p = {.arena = a, .out = arena_new(a, partition)};
   str_map_put(a, &p.symbols, str_from(kernel->name), &p);
-  TRY(partition_outputs(&p, kernel));
+  TRY(kernel->part_count > 0 ? partition_parts(&p, kernel) : partition_outputs(&p, kernel));
   for (int i = 0; i < p.pending.size; i++) {
     TRY(status_context(partition_called(&p, p.pending.data[i]), "while partitioning computation " STR_FMT,
                        STR_ARG(p.pending.data[i]->name)));

@@ -2,7 +2,8 @@
 //
 // A function (subgraph) computes the elements of one instruction, its root, at given indices. An instruction lives in
 // its users' function when all of them need it at the same indices and in the same scope; else it gets a function of
-// its own. The first function of a kernel's computation yields all of the kernel's outputs.
+// its own. The first functions of a kernel's computation are the kernel's parts; without parts there is one, which
+// yields all of the kernel's outputs.
 //
 // Scopes are where code that not every evaluation runs, or that runs many times, ends up: the body of a reduction's
 // loop, a branch of a concatenate. A scope belongs to one instruction (its owner) and holds instructions in the order
@@ -20,11 +21,7 @@ typedef struct partition_scope {
 } partition_scope;
 
 // One value that a function returns.
-typedef struct partition_result {
-  const instruction *root;
-  int element;              // of a variadic reduction
-  const indexing_map *map;  // from the function's index space to the root's; null: identity
-} partition_result;
+typedef kernel_value partition_result;
 
 typedef struct partition_function {
   const char *name;  // symbol, unique in the kernel
@@ -32,6 +29,8 @@ typedef struct partition_function {
   const shape *index_space;  // one index argument per dim
   int result_count;
   partition_result *results;
+  int given_count;  // instructions whose values are further arguments, behind the indices
+  const instruction *const *given;
   int scope;                   // its body, an index into `scopes`
   instruction_list constants;  // scalar constants used anywhere in it, in textual order
 } partition_function;
@@ -49,14 +48,15 @@ typedef struct partition_node {
   int function;  // -1 for leaves, which are emitted wherever they are used
   int scope;
   int first_scope;                    // of the scopes it owns, by branch; -1 if it owns none
-  bool is_leaf;                       // parameter, constant, iota or a broadcast scalar constant
+  bool is_leaf;                       // parameter, constant, iota, a broadcast scalar constant, or given
+  bool is_given;                      // a part's argument
   const partition_operand *operands;  // null for leaves
 } partition_node;
 
 typedef struct partition {
   int function_count;
   partition_function *
-      *functions;  // [0] yields the kernel's outputs; the functions of one computation follow each other
+      *functions;  // [p] is the kernel's part p; the functions of one computation follow each other
   int scope_count;
   partition_scope **scopes;
   ptr_map nodes;    // instruction -> partition_node
