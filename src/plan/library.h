@@ -49,6 +49,11 @@ typedef struct library_call {
 // kind kCustom that hold a dot or convolution with what follows it (bias, relu). LIBRARY_NONE if none has.
 library_kind library_kind_of(const instruction *i);
 
+const char *library_kind_name(library_kind kind);  // for reasons: "GEMM", "convolution", …
+
+// The library operation itself: what a kCustom fusion holds besides bias and activation, else the instruction.
+const instruction *library_operation(const instruction *i);
+
 // Describes the call. HEDDLE_UNIMPLEMENTED with op, name and place for forms that the library lacks.
 heddle_status library_describe(arena *a, const instruction *i, library_call *out);
 

@@ -1,0 +1,88 @@
+// The graph of clusters: roles, members, and what a cluster computes and reads.
+#include "plan/cluster.h"
+
+heddle_status cluster_graph_create(arena *a, computation *c, cluster_graph *out) {
+  *out = (cluster_graph){.arena = a, .computation = c};
+  instruction_list order = {0};
+  TRY(computation_post_order(a, c, &order));
+  out->node_count = order.size;
+  out->nodes = arena_array(a, cluster_node, order.size);
+  for (int n = 0; n < order.size; n++) {
+    instruction *i = order.data[n];
+    i->mark = (uint64_t)n;
+    out->nodes[n] = (cluster_node){.instruction = i, .cluster = -1, .source = n};
+    if (i->opcode != HLO_BITCAST) continue;
+    out->nodes[n].role = CLUSTER_BITCAST;
+    out->nodes[n].source = cluster_node_of(out, i->operands[0])->source;
+  }
+  return status_ok();
+}
+
+int cluster_add(cluster_graph *g, int node, const char *reason) {
+  cluster made = {.reason = reason};
+  vec_push(g->arena, &made.members, node);
+  vec_push(g->arena, &g->clusters, made);
+  int number = g->clusters.size - 1;
+  if (g->nodes[node].role != CLUSTER_COPIED) g->nodes[node].role = CLUSTER_MEMBER;
+  g->nodes[node].cluster = number;
+  return number;
+}
+
+// A bitcast of what is read is made outside, where it costs nothing; one of what is computed has to be inside.
+bool cluster_computes(const cluster_graph *g, int number, int node) {
+  const cluster_node *n = &g->nodes[g->nodes[node].source];
+  return n->role == CLUSTER_COPIED || (n->role == CLUSTER_MEMBER && n->cluster == number);
+}
+
+typedef struct body_walk {
+  arena *arena;
+  const cluster_graph *graph;
+  int number;
+  ptr_map seen;
+  cluster_numbers stack;
+  cluster_body *out;
+} body_walk;
+
+// Pushes what of the node's operands has not been seen; false if there was nothing.
+static bool push_operands(body_walk *w, const instruction *i) {
+  bool pushed = false;
+  for (int k = i->operand_count - 1; k >= 0; k--) {
+    const instruction *x = i->operands[k];
+    if (ptr_map_has(&w->seen, x)) continue;
+    if (cluster_computes(w->graph, w->number, (int)x->mark)) {
+      vec_push(w->arena, &w->stack, (int)x->mark);
+      pushed = true;
+    }
+  }
+  return pushed;
+}
+
+static void note_inputs(body_walk *w, const instruction *i) {
+  for (int k = 0; k < i->operand_count; k++) {
+    const instruction *x = i->operands[k];
+    if (ptr_map_has(&w->seen, x)) continue;
+    ptr_map_put(w->arena, &w->seen, x, w);
+    vec_push(w->arena, &w->out->inputs, (int)x->mark);
+  }
+}
+
+void cluster_body_of(arena *a, const cluster_graph *g, int number, cluster_body *out) {
+  *out = (cluster_body){0};
+  body_walk w = {.arena = a, .graph = g, .number = number, .out = out};
+  const cluster *c = &g->clusters.data[number];
+  for (int m = 0; m < c->members.size; m++) {
+    vec_push(a, &w.stack, c->members.data[m]);
+    while (w.stack.size > 0) {
+      const instruction *i = g->nodes[vec_last(&w.stack)].instruction;
+      if (ptr_map_has(&w.seen, i)) {
+        vec_drop(&w.stack);
+        continue;
+      }
+      if (push_operands(&w, i)) continue;
+      vec_drop(&w.stack);
+      note_inputs(&w, i);
+      ptr_map_put(a, &w.seen, i, &w);
+      vec_push(a, &out->nodes, (int)i->mark);
+    }
+  }
+}

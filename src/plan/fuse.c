@@ -1,0 +1,180 @@
+// Fusion, step by step: what only groups is taken apart, every computation that runs as a sequence is cut into
+// clusters, and each cluster becomes a fusion.
+#include "plan/fuse.h"
+
+#include "opt/call_inliner.h"
+#include "opt/dead_code.h"
+#include "plan/cluster.h"
+#include "plan/library.h"
+
+typedef VEC(computation *) computation_list;
+
+// --- before
+
+static bool has_fusions(const module *m) {
+  for (int c = 0; c < m->computations.size; c++) {
+    const instruction_list *all = &m->computations.data[c]->instructions;
+    for (int k = 0; k < all->size; k++)
+      if (all->data[k]->opcode == HLO_FUSION) return true;
+  }
+  return false;
+}
+
+// The entry, and whatever a computation in the list runs as a program.
+static void find_sequences(arena *scratch, const module *m, computation_list *out) {
+  ptr_map seen = {0};
+  vec_push(scratch, out, m->entry);
+  for (int next = 0; next < out->size; next++) {
+    const instruction_list *all = &out->data[next]->instructions;
+    for (int k = 0; k < all->size; k++) {
+      const instruction *i = all->data[k];
+      for (int c = 0; hlo_op_has(i->opcode, TRAIT_CONTROL) && c < i->called_count; c++) {
+        if (ptr_map_has(&seen, i->called[c])) continue;
+        ptr_map_put(scratch, &seen, i->called[c], scratch);
+        vec_push(scratch, out, i->called[c]);
+      }
+    }
+  }
+}
+
+static bool has_elemental_form(const instruction *i) { return hlo_ops[i->opcode].index_rule != INDEX_RULE_NONE; }
+
+// Whoever wants all values of a variadic operation takes a tuple of them: so every value is an array.
+static void take_apart(computation *c, instruction *i) {
+  arena *a = c->module->arena;
+  bool is_whole = c->root == i;
+  for (int k = 0; k < i->users.size; k++) is_whole |= i->users.data[k]->opcode != HLO_GET_TUPLE_ELEMENT;
+  if (!is_whole && i->opcode != HLO_SCATTER) return;
+  int count = i->shape->tuple_size;
+  instruction **elements = arena_array(a, instruction *, count);
+  instruction_list users = {0};
+  for (int k = 0; k < i->users.size; k++)
+    if (i->users.data[k]->opcode != HLO_GET_TUPLE_ELEMENT) vec_push(a, &users, i->users.data[k]);
+  for (int k = 0; k < count; k++) {
+    elements[k] = computation_add(c, HLO_GET_TUPLE_ELEMENT, (str){0}, i->shape->elements[k], 1, &i);
+    elements[k]->attributes->index = k;
+    attributes_mark(elements[k]->attributes, HLO_ATTRIBUTE_INDEX);
+    elements[k]->where = i->where;
+  }
+  if (!is_whole) return;
+  instruction *tuple = computation_add(c, HLO_TUPLE, (str){0}, i->shape, count, elements);
+  tuple->where = i->where;
+  for (int k = 0; k < users.size; k++)
+    for (int o = 0; o < users.data[k]->operand_count; o++)
+      if (users.data[k]->operands[o] == i) instruction_set_operand(users.data[k], o, tuple);
+  if (c->root == i) computation_set_root(c, tuple);
+}
+
+static bool is_row_major(const instruction *i) {
+  return shape_layout_is_default(i->shape) && shape_layout_is_default(i->operands[0]->shape);
+}
+
+// Same bytes in the same order, seen with other dims.
+static void make_bitcast(instruction *i) {
+  i->opcode = HLO_BITCAST;
+  hlo_attributes *bare = attributes_create(i->parent->module->arena);
+  const str *metadata = attributes_raw(i->attributes, "metadata");
+  if (metadata) attributes_add_raw(i->parent->module->arena, bare, STR("metadata"), *metadata);
+  i->attributes = bare;
+}
+
+static void prepare(computation *c) {
+  for (int k = 0, count = c->instructions.size; k < count; k++) {
+    instruction *i = c->instructions.data[k];
+    if (i->opcode == HLO_RESHAPE && is_row_major(i)) make_bitcast(i);
+    bool is_variadic = shape_is_tuple(i->shape) && i->opcode != HLO_TUPLE && has_elemental_form(i);
+    if (is_variadic && i->opcode != HLO_PARAMETER && i->opcode != HLO_GET_TUPLE_ELEMENT) take_apart(c, i);
+  }
+}
+
+// --- roles
+
+static bool is_operation_of_sequence(const instruction *i) {
+  switch (i->opcode) {
+    case HLO_PARAMETER:
+    case HLO_CONSTANT:
+    case HLO_TUPLE:
+    case HLO_AFTER_ALL:
+    case HLO_CALL:
+    case HLO_WHILE:
+    case HLO_CONDITIONAL: return true;
+    default: return library_kind_of(i) != LIBRARY_NONE;
+  }
+}
+
+static bool is_scalar_constant(const instruction *i) {
+  return i->opcode == HLO_CONSTANT && i->shape->rank == 0 && shape_is_array(i->shape);
+}
+
+static bool is_copied(const instruction *i) {
+  return is_scalar_constant(i) || i->opcode == HLO_IOTA ||
+         (i->opcode == HLO_BROADCAST && is_scalar_constant(i->operands[0]));
+}
+
+static heddle_status refuse(const instruction *i) {
+  return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s " STR_FMT " has neither a kernel nor a library",
+                   hlo_op_text(i->opcode), STR_ARG(i->name));
+}
+
+static heddle_status choose_role(cluster_graph *g, int n) {
+  cluster_node *node = &g->nodes[n];
+  const instruction *i = node->instruction;
+  if (node->role == CLUSTER_BITCAST) return status_ok();
+  if (is_copied(i)) {
+    node->role = CLUSTER_COPIED;
+    return status_ok();
+  }
+  if (i->opcode == HLO_GET_TUPLE_ELEMENT) {
+    const cluster_node *of = cluster_node_of(g, i->operands[0]);
+    if (of->role != CLUSTER_MEMBER) return status_ok();
+    node->role = CLUSTER_MEMBER;
+    node->cluster = of->cluster;
+    vec_push(g->arena, &g->clusters.data[of->cluster].members, n);
+    return status_ok();
+  }
+  if (is_operation_of_sequence(i)) return status_ok();
+  if (!has_elemental_form(i)) return refuse(i);
+  cluster_add(g, n, "alone");
+  return status_ok();
+}
+
+static heddle_status fuse_sequence(computation *c, text *reasons) {
+  prepare(c);
+  arena *scratch = arena_create();
+  cluster_graph graph;
+  heddle_status s = cluster_graph_create(scratch, c, &graph);
+  for (int n = 0; status_is_ok(s) && n < graph.node_count; n++) s = choose_role(&graph, n);
+  if (status_is_ok(s)) s = cluster_build(&graph, reasons);
+  arena_destroy(scratch);
+  return s;
+}
+
+// --- after
+
+// Callees before callers, operands before users.
+static heddle_status put_in_order(arena *scratch, module *m) {
+  computation **order;
+  int count;
+  TRY(module_call_order(scratch, m, &order, &count));
+  for (int k = 0; k < count; k++) m->computations.data[k] = order[k];
+  for (int k = 0; k < count; k++) TRY(computation_sort(scratch, order[k]));
+  return status_ok();
+}
+
+static heddle_status fuse_module(arena *scratch, module *m, text *reasons) {
+  if (has_fusions(m)) TRY(call_inliner_run(m, NULL));
+  TRY(dead_code_run(m));
+  computation_list sequences = {0};
+  find_sequences(scratch, m, &sequences);
+  for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], reasons));
+  TRY(dead_code_run(m));
+  return put_in_order(scratch, m);
+}
+
+heddle_status plan_fuse(module *m, const plan_target *target, text *reasons) {
+  (void)target;
+  arena *scratch = arena_create();
+  heddle_status s = fuse_module(scratch, m, reasons);
+  arena_destroy(scratch);
+  return s;
+}

@@ -1,0 +1,282 @@
+// Which library has an instruction, and the call as the library sees it: dots as batched matrix products, everything
+// else as it is.
+#include "plan/library.h"
+
+#include "plan/library_shapes.h"
+
+static const library_kind kinds[HLO_OPCODE_COUNT] = {
+    [HLO_DOT] = LIBRARY_GEMM,
+    [HLO_CONVOLUTION] = LIBRARY_CONVOLUTION,
+    [HLO_FFT] = LIBRARY_FFT,
+    [HLO_SORT] = LIBRARY_SORT,
+    [HLO_TOPK] = LIBRARY_TOP_K,
+    [HLO_RNG_BIT_GENERATOR] = LIBRARY_RANDOM,
+    [HLO_CUSTOM_CALL] = LIBRARY_CUSTOM_CALL,
+    [HLO_INFEED] = LIBRARY_TRANSFER,
+    [HLO_OUTFEED] = LIBRARY_TRANSFER,
+    [HLO_REPLICA_ID] = LIBRARY_COLLECTIVE,
+    [HLO_PARTITION_ID] = LIBRARY_COLLECTIVE,
+};
+
+static bool is_library_type(const shape *s) {
+  const dtype_info *t = &dtypes[s->dtype];
+  return s->dtype == DTYPE_PRED || (t->bits >= 8 && !(dtype_is_float(s->dtype) && t->bits == 8));
+}
+
+const instruction *library_operation(const instruction *i) {
+  if (i->opcode != HLO_FUSION || i->attributes->kind != FUSION_CUSTOM) return i;
+  const instruction_list *body = &i->called[0]->instructions;
+  for (int k = 0; k < body->size; k++)
+    if (body->data[k]->opcode == HLO_DOT || body->data[k]->opcode == HLO_CONVOLUTION) return body->data[k];
+  return i;
+}
+
+library_kind library_kind_of(const instruction *i) {
+  const instruction *op = library_operation(i);
+  library_kind kind = kinds[op->opcode];
+  if (hlo_op_has(op->opcode, TRAIT_COLLECTIVE) && !hlo_op_has(op->opcode, TRAIT_ASYNC)) kind = LIBRARY_COLLECTIVE;
+  if (kind != LIBRARY_GEMM && kind != LIBRARY_CONVOLUTION) return kind;
+  if (!is_library_type(op->operands[0]->shape) || !is_library_type(op->operands[1]->shape) ||
+      !is_library_type(op->shape))
+    return LIBRARY_NONE;
+  gemm_form form;
+  return kind == LIBRARY_GEMM && !gemm_form_of(op, &form) ? LIBRARY_NONE : kind;
+}
+
+// --- what goes in and out
+
+typedef VEC(const shape *) shape_list;
+typedef VEC(int) number_list;
+typedef VEC(library_attribute) attribute_list;
+
+typedef struct describer {
+  arena *arena;
+  const instruction *instruction;
+  const instruction *op;  // in a fusion the library operation, else the instruction
+  library_call *call;
+  attribute_list attributes;
+} describer;
+
+// Nested tuples are no deeper than SHAPE_MAX_NESTING.
+static void push_leaves(arena *a, const shape *s, int *next, shape_list *shapes, number_list *numbers) {
+  for (int k = 0; shape_is_tuple(s) && k < s->tuple_size; k++) push_leaves(a, s->elements[k], next, shapes, numbers);
+  if (shape_is_tuple(s)) return;
+  if (shape_is_array(s)) {
+    vec_push(a, shapes, s);
+    vec_push(a, numbers, *next);
+  }
+  ++*next;
+}
+
+static void add_leaves(describer *d) {
+  shape_list operands = {0}, results = {0};
+  number_list leaves = {0}, result_leaves = {0};
+  int next = 0, next_result = 0;
+  for (int k = 0; k < d->instruction->operand_count; k++)
+    push_leaves(d->arena, d->instruction->operands[k]->shape, &next, &operands, &leaves);
+  push_leaves(d->arena, d->instruction->shape, &next_result, &results, &result_leaves);
+  d->call->operand_count = operands.size;
+  d->call->operands = operands.data;
+  d->call->operand_leaves = leaves.data;
+  d->call->result_count = results.size;
+  d->call->results = results.data;
+}
+
+// --- attributes
+
+static void add_ints(describer *d, const char *name, int count, const int64_t *values) {
+  int64_t *copy = arena_array(d->arena, int64_t, count);
+  for (int k = 0; k < count; k++) copy[k] = values[k];
+  vec_push(d->arena, &d->attributes,
+           ((library_attribute){.name = name, .kind = LIBRARY_INTS, .count = count, .ints = copy}));
+}
+
+static void add_int(describer *d, const char *name, int64_t value) { add_ints(d, name, 1, &value); }
+
+static void add_list(describer *d, const char *name, int_list list) { add_ints(d, name, list.size, list.data); }
+
+static void add_text(describer *d, const char *name, str value) {
+  const char *copy = arena_strdup(d->arena, value.data ? value.data : "", value.size);
+  vec_push(d->arena, &d->attributes, ((library_attribute){.name = name, .kind = LIBRARY_TEXT, .text = copy}));
+}
+
+static heddle_status refuse(const describer *d, const char *why) {
+  return status_at(HEDDLE_UNIMPLEMENTED, d->op->where, "%s " STR_FMT " %s", hlo_op_text(d->op->opcode),
+                   STR_ARG(d->op->name), why);
+}
+
+// --- one function per kind
+
+static heddle_status describe_gemm(describer *d) {
+  gemm_form form;
+  if (!gemm_form_of(d->op, &form)) return refuse(d, "is no batched product of matrices");
+  const shape *lhs = d->op->operands[0]->shape, *rhs = d->op->operands[1]->shape;
+  const int64_t b = form.batch, m = form.m, n = form.n, k = form.k;
+  const int64_t lhs_dims[] = {b, form.transpose_lhs ? k : m, form.transpose_lhs ? m : k};
+  const int64_t rhs_dims[] = {b, form.transpose_rhs ? n : k, form.transpose_rhs ? k : n};
+  const int64_t dims[] = {b, m, n};
+  d->call->operands[0] = shape_array(d->arena, lhs->dtype, 3, lhs_dims);
+  d->call->operands[1] = shape_array(d->arena, rhs->dtype, 3, rhs_dims);
+  d->call->results[0] = shape_array(d->arena, d->op->shape->dtype, 3, dims);
+  add_int(d, "transpose_lhs", form.transpose_lhs);
+  add_int(d, "transpose_rhs", form.transpose_rhs);
+  return status_ok();
+}
+
+typedef int64_t (*window_field)(const window_dim *w);
+static int64_t window_size(const window_dim *w) { return w->size; }
+static int64_t window_stride(const window_dim *w) { return w->stride; }
+static int64_t window_low(const window_dim *w) { return w->padding_low; }
+static int64_t window_high(const window_dim *w) { return w->padding_high; }
+static int64_t window_base(const window_dim *w) { return w->base_dilation; }
+static int64_t window_dilation(const window_dim *w) { return w->window_dilation; }
+static int64_t window_reversal(const window_dim *w) { return w->reversal; }
+
+static void add_window(describer *d, const char *name, window_field field) {
+  const window *w = &d->op->attributes->window;
+  int64_t *values = arena_array(d->arena, int64_t, w->rank);
+  for (int k = 0; k < w->rank; k++) values[k] = field(&w->dims[k]);
+  add_ints(d, name, w->rank, values);
+}
+
+static heddle_status describe_convolution(describer *d) {
+  const hlo_attributes *x = d->op->attributes;
+  const convolution_dims *c = &x->dim_labels;
+  add_int(d, "input_batch", c->input_batch);
+  add_int(d, "input_feature", c->input_feature);
+  add_ints(d, "input_spatial", c->spatial_rank, c->input_spatial);
+  add_int(d, "kernel_input_feature", c->kernel_input_feature);
+  add_int(d, "kernel_output_feature", c->kernel_output_feature);
+  add_ints(d, "kernel_spatial", c->spatial_rank, c->kernel_spatial);
+  add_int(d, "output_batch", c->output_batch);
+  add_int(d, "output_feature", c->output_feature);
+  add_ints(d, "output_spatial", c->spatial_rank, c->output_spatial);
+  add_window(d, "size", window_size);
+  add_window(d, "stride", window_stride);
+  add_window(d, "padding_low", window_low);
+  add_window(d, "padding_high", window_high);
+  add_window(d, "base_dilation", window_base);
+  add_window(d, "window_dilation", window_dilation);
+  add_window(d, "window_reversal", window_reversal);
+  add_int(d, "feature_group_count", x->feature_group_count);
+  add_int(d, "batch_group_count", x->batch_group_count);
+  return status_ok();
+}
+
+static heddle_status describe_fft(describer *d) {
+  add_int(d, "fft_type", d->op->attributes->fft_type);
+  add_list(d, "fft_length", d->op->attributes->fft_length);
+  return status_ok();
+}
+
+static heddle_status describe_sort(describer *d) {
+  add_int(d, "dimension", d->op->attributes->dimensions.size ? d->op->attributes->dimensions.data[0] : 0);
+  add_int(d, "is_stable", d->op->attributes->is_stable);
+  d->call->comparator = d->op->called[0];
+  return status_ok();
+}
+
+static heddle_status describe_top_k(describer *d) {
+  add_int(d, "k", d->op->attributes->k);
+  add_int(d, "largest", d->op->attributes->largest);
+  return status_ok();
+}
+
+// The default is Philox, as on XLA's CPU.
+static heddle_status describe_random(describer *d) {
+  bool is_three_fry = d->op->attributes->algorithm == RANDOM_THREE_FRY;
+  add_int(d, "algorithm", is_three_fry ? RANDOM_THREE_FRY : RANDOM_PHILOX);
+  return status_ok();
+}
+
+static heddle_status describe_custom_call(describer *d) {
+  const hlo_attributes *x = d->op->attributes;
+  if (str_starts_with(x->custom_call_target, "xla_python_") ||
+      str_starts_with(x->custom_call_target, "xla_ffi_python_"))
+    return refuse(d, arena_printf(d->arena, "calls back into the host (%.*s), which no compiled program can",
+                                  STR_ARG(x->custom_call_target)));
+  if (d->op->called_count > 0) return refuse(d, "calls a computation, which no library can");
+  d->call->target = arena_strdup(d->arena, x->custom_call_target.data, x->custom_call_target.size);
+  if (x->backend_config.size) add_text(d, "backend_config", x->backend_config);
+  return status_ok();
+}
+
+static void add_pairs(describer *d, const group_list *pairs) {
+  VEC(int64_t) all = {0};
+  for (int g = 0; g < pairs->size; g++)
+    for (int k = 0; k < pairs->groups[g].size; k++) vec_push(d->arena, &all, pairs->groups[g].data[k]);
+  add_ints(d, "pairs", all.size, all.data);
+}
+
+static heddle_status add_groups(describer *d, const group_list *groups) {
+  VEC(int64_t) all = {0};
+  for (int g = 0; g < groups->size; g++) {
+    if (groups->groups[g].size != groups->groups[0].size) return refuse(d, "has groups of different sizes");
+    for (int k = 0; k < groups->groups[g].size; k++) vec_push(d->arena, &all, groups->groups[g].data[k]);
+  }
+  add_int(d, "group_size", groups->size ? groups->groups[0].size : 0);
+  add_ints(d, "groups", all.size, all.data);
+  return status_ok();
+}
+
+static heddle_status add_reducer(describer *d) {
+  if (d->op->called_count == 0) return status_ok();
+  const instruction *root = d->op->called[0]->root;
+  bool is_plain = root->operand_count == 2 && root->operands[0]->opcode == HLO_PARAMETER &&
+                  root->operands[1]->opcode == HLO_PARAMETER && root->operands[0] != root->operands[1];
+  if (!is_plain) return refuse(d, "combines values by more than one operation");
+  add_text(d, "reducer", str_from(hlo_op_text(root->opcode)));
+  return status_ok();
+}
+
+static heddle_status describe_collective(describer *d) {
+  const hlo_attributes *x = d->op->attributes;
+  d->call->target = hlo_op_text(d->op->opcode);
+  TRY(add_groups(d, &x->replica_groups));
+  TRY(add_reducer(d));
+  if (x->dimensions.size) add_int(d, "dimension", x->dimensions.data[0]);
+  if (x->source_target_pairs.size) add_pairs(d, &x->source_target_pairs);
+  add_int(d, "channel_id", attributes_has(x, HLO_ATTRIBUTE_CHANNEL_ID) ? x->channel_id : 0);
+  add_int(d, "use_global_device_ids", x->use_global_device_ids);
+  return status_ok();
+}
+
+static heddle_status describe_transfer(describer *d) {
+  d->call->target = hlo_op_text(d->op->opcode);
+  return status_ok();
+}
+
+typedef heddle_status (*describe_fn)(describer *d);
+
+static const describe_fn describe[LIBRARY_KIND_COUNT] = {
+    [LIBRARY_GEMM] = describe_gemm,
+    [LIBRARY_CONVOLUTION] = describe_convolution,
+    [LIBRARY_FFT] = describe_fft,
+    [LIBRARY_SORT] = describe_sort,
+    [LIBRARY_TOP_K] = describe_top_k,
+    [LIBRARY_RANDOM] = describe_random,
+    [LIBRARY_CUSTOM_CALL] = describe_custom_call,
+    [LIBRARY_COLLECTIVE] = describe_collective,
+    [LIBRARY_TRANSFER] = describe_transfer,
+};
+
+static const char *const kind_names[LIBRARY_KIND_COUNT] = {
+    [LIBRARY_NONE] = "none",         [LIBRARY_GEMM] = "GEMM",
+    [LIBRARY_FFT] = "FFT",           [LIBRARY_CONVOLUTION] = "convolution",
+    [LIBRARY_SORT] = "sort",         [LIBRARY_TOP_K] = "top-k",
+    [LIBRARY_RANDOM] = "random",     [LIBRARY_CUSTOM_CALL] = "custom call",
+    [LIBRARY_TRANSFER] = "transfer", [LIBRARY_COLLECTIVE] = "collective",
+};
+
+const char *library_kind_name(library_kind kind) { return kind_names[kind]; }
+
+heddle_status library_describe(arena *a, const instruction *i, library_call *out) {
+  describer d = {.arena = a, .instruction = i, .op = library_operation(i), .call = out};
+  *out = (library_call){.kind = library_kind_of(i)};
+  if (out->kind == LIBRARY_NONE) return refuse(&d, "is in no library");
+  add_leaves(&d);
+  TRY(describe[out->kind](&d));
+  out->attribute_count = d.attributes.size;
+  out->attributes = d.attributes.data;
+  return status_ok();
+}
