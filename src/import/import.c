@@ -110,20 +110,19 @@ static heddle_status make_program(arena *a, const ir_module *m, const ir_operati
                                   const import_options *given, module **out) {
   import_options options = given ? *given : (import_options){0};
   TRY(ask_arguments(a, function, &options));
-  TRY(stablehlo_to_hlo(a, m, function, &options, out));
-  return module_verify(*out);
+  return stablehlo_to_hlo(a, m, function, &options, out);
 }
 
 // --- files
 
-static heddle_status read_mlir(arena *a, const char *file, str bytes, int *count, ir_module ***out) {
+heddle_status import_ir(arena *a, const char *file, str bytes, int *count, ir_module ***out) {
   if (!bytecode_is(bytes)) return mlir_text_read(a, file, bytes, count, out);
   *out = arena_array(a, ir_module *, 1);
   *count = 1;
   return bytecode_read(a, file, bytes, *out);
 }
 
-static bool is_mlir(import_format f) { return f == IMPORT_MLIR_TEXT || f == IMPORT_MLIR_BYTECODE; }
+bool import_is_mlir(import_format f) { return f == IMPORT_MLIR_TEXT || f == IMPORT_MLIR_BYTECODE; }
 
 static heddle_status import_other(arena *a, const char *file, str bytes, import_format format, module **out) {
   switch (format) {
@@ -146,8 +145,8 @@ heddle_status import_module(arena *a, const char *file, str bytes, const import_
   import_format format = import_sniff(bytes);
   ir_module **modules;
   int count;
-  if (!is_mlir(format)) return import_other(a, file, bytes, format, out);
-  TRY(read_mlir(a, file, bytes, &count, &modules));
+  if (!import_is_mlir(format)) return import_other(a, file, bytes, format, out);
+  TRY(import_ir(a, file, bytes, &count, &modules));
   heddle_status s = make_only_program(a, count, modules, file, options, out);
   return format == IMPORT_MLIR_TEXT ? caret_add(s, bytes) : s;
 }
@@ -184,7 +183,7 @@ static heddle_status import_mlir(arena *a, const char *file, str bytes, const im
                                  module_list *out) {
   ir_module **modules;
   int count;
-  TRY(read_mlir(a, file, bytes, &count, &modules));
+  TRY(import_ir(a, file, bytes, &count, &modules));
   heddle_status s = make_programs(a, count, modules, file, options, out);
   return bytecode_is(bytes) ? s : caret_add(s, bytes);
 }
@@ -193,7 +192,7 @@ heddle_status import_all(arena *a, const char *file, str bytes, const import_opt
                          module ***out) {
   import_format format = import_sniff(bytes);
   module_list programs = {0};
-  if (is_mlir(format)) {
+  if (import_is_mlir(format)) {
     TRY(import_mlir(a, file, bytes, options, &programs));
   } else {
     module *m;

@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "hlo/text.h"
-#include "import/bytecode.h"
 #include "import/hlo_proto.h"
 #include "import/hlo_to_stablehlo.h"
 #include "import/import.h"
@@ -74,10 +73,9 @@ static heddle_status find_format(const char *name, const struct format **out) {
 // --- StableHLO as it is
 
 static heddle_status print_as_read(arena *a, const char *path, str bytes, const convert_flags *f, text *out) {
-  ir_module *lone, **modules = &lone;
-  int count = 1;
-  if (bytecode_is(bytes)) TRY(bytecode_read(a, path, bytes, &lone));
-  else TRY(mlir_text_read(a, path, bytes, &count, &modules));
+  ir_module **modules;
+  int count;
+  TRY(import_ir(a, path, bytes, &count, &modules));
   const mlir_print_options options = print_options(f);
   for (int i = 0; i < count; i++) {
     if (i > 0) text_puts(out, "\n// -----\n\n");
@@ -105,8 +103,7 @@ static heddle_status convert(arena *a, const char *path, const convert_flags *f,
   TRY(read_shapes(a, &f->argument_shapes, &options));
   TRY(file_read(a, path, &bytes));
   import_format from = import_sniff(bytes);
-  bool is_mlir = from == IMPORT_MLIR_TEXT || from == IMPORT_MLIR_BYTECODE;
-  if (is_mlir && format->write == write_stablehlo && !options.argument_count && !options.entry.size)
+  if (import_is_mlir(from) && format->write == write_stablehlo && !options.argument_count && !options.entry.size)
     return print_as_read(a, path, bytes, f, out);
   TRY(import_module(a, path, bytes, &options, &m));
   return format->write(a, m, f, out);

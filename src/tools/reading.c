@@ -1,7 +1,7 @@
 // Reading and writing back.
 #include "tools/reading.h"
 
-#include "import/bytecode.h"
+#include "import/import.h"
 #include "import/ir_compare.h"
 #include "import/mlir_print.h"
 #include "import/mlir_text.h"
@@ -19,10 +19,9 @@ static heddle_status check_module(arena *a, const ir_module *m) {
 }
 
 heddle_status reading_check(arena *a, const char *file, str bytes) {
-  ir_module *lone, **modules = &lone;
-  int count = 1;
-  if (bytecode_is(bytes)) TRY(bytecode_read(a, file, bytes, &lone));
-  else TRY(mlir_text_read(a, file, bytes, &count, &modules));
+  ir_module **modules;
+  int count;
+  TRY(import_ir(a, file, bytes, &count, &modules));
   for (int i = 0; i < count; i++) TRY(status_context(check_module(a, modules[i]), "behind writing and reading again"));
   return status_ok();
 }
