@@ -11,6 +11,11 @@
 
 // GNU OpenMP ABI: runs fn(data) on a team of num_threads (0: its default); flags 0.
 extern void GOMP_parallel(void (*fn)(void *), void *data, unsigned num_threads, unsigned flags);
+// OpenMP's own calls, without its header, which clang has only for its own runtime. The number set is the calling
+// thread's alone.
+extern int omp_get_max_threads(void);
+extern void omp_set_num_threads(int threads);
+extern int omp_get_thread_num(void);
 
 // Chunks per thread: enough to even out cores of unequal speed, few enough that the counter costs nothing.
 enum { CHUNKS_PER_THREAD = 16 };
@@ -37,13 +42,18 @@ void pool_run(int threads, int64_t count, pool_range_fn fn, void *argument) {
   if (count <= 0) return;
   if (threads > count) threads = (int)count;
   if (threads <= 1) {
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(1);
     fn(argument, 0, count);
+    omp_set_num_threads(before);
     return;
   }
   int64_t chunk = count / ((int64_t)threads * CHUNKS_PER_THREAD);
   team t = {.fn = fn, .argument = argument, .count = count, .chunk = chunk ? chunk : 1};
   GOMP_parallel(work, &t, (unsigned)threads, 0);
 }
+
+int pool_thread(void) { return omp_get_thread_num(); }
 
 int pool_default_threads(void) {
   cpu_set_t set;

@@ -10,8 +10,11 @@ typedef void (*pool_range_fn)(void *argument, int64_t begin, int64_t end);
 // Splits 0 … count - 1 over at most `threads` threads (the caller is one of them) and returns when all is done. Runs on
 // the caller alone if threads <= 1 or count <= 1. Ranges are handed out in order and in small chunks, so that a slow
 // core takes fewer; which thread takes which chunk is not determined, so results must not depend on it. Not reentrant
-// from `fn`.
+// from `fn`. Libraries on OpenMP that `fn` calls run on the thread that calls them, alone.
 void pool_run(int threads, int64_t count, pool_range_fn fn, void *argument);
+
+// Number of the calling thread in the pool_run it works for, from 0; 0 outside of any.
+int pool_thread(void);
 
 // Cores this process may use.
 int pool_default_threads(void);

@@ -1,0 +1,397 @@
+// A product is cut into tiles of the result; the threads of the pool take tiles. For each tile the depth is walked in
+// chunks: operands of another type than sums are kept in are widened chunk by chunk into scratch memory that stays in
+// the second-level cache (bf16 so multiplies at f32's speed; oneDNN's own bf16 is three times slower on machines
+// without the instructions), and so are f32 operands whose rows lie a multiple of 2 KiB apart, which would all fall
+// into the same few cache sets.
+//
+// Integers of up to eight bits are multiplied as f32, sixteen bits as f64: sums of so few products are exact that the
+// depth is cut where they would cease to be, and the chunks are added up as integers.
+#include "lib/gemm.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "lib/gemm_product.h"
+
+enum {
+  TILE = 128,            // rows and columns of tiles that are copied: two of them with TILE_DEPTH fit in half an L2
+  DIRECT_TILE = 256,     // of tiles that are not
+  LEAST_TILE = 32,       // smaller ones do not pay
+  TILE_DEPTH = 256,      // of copied tiles
+  TILES_WANTED = 16,     // so that two to eight threads have as much to do each
+  LEAST_PART = 1024,     // depth that is worth summing apart
+  SMALL_WORK = 1 << 17,  // multiplications that one thread does before another has woken up
+  ALIGNMENT = 64,
+};
+
+static const int64_t direct_depth = (int64_t)1 << 20;
+
+// --- the plan
+
+static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
+static int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
+static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+static dtype dtype_of(work_type w) {
+  static const dtype types[WORK_TYPE_COUNT] = {
+      [WORK_F32] = DTYPE_F32,   [WORK_F64] = DTYPE_F64, [WORK_C64] = DTYPE_C64,
+      [WORK_C128] = DTYPE_C128, [WORK_U32] = DTYPE_U32, [WORK_U64] = DTYPE_U64};
+  return types[w];
+}
+
+// Whether elements of type `t` lie in memory as the work type has them.
+static bool is_as_work(dtype t, work_type w) {
+  if (w == WORK_U32 || w == WORK_U64) return dtype_is_integer(t) && dtypes[t].bits == dtypes[dtype_of(w)].bits;
+  return t == dtype_of(w);
+}
+
+static bool counts_as_integer(dtype t) { return dtype_is_integer(t) || t == DTYPE_PRED; }
+
+// Bits of the largest absolute value of a type that float sums of integers may take.
+static int magnitude_bits(dtype t) {
+  if (t == DTYPE_PRED) return 1;
+  return dtype_is_signed(t) ? dtypes[t].bits - 1 : dtypes[t].bits;
+}
+
+static void choose_integer_work(dtype lhs, dtype rhs, dtype result, gemm_plan *p) {
+  const int wider = dtypes[lhs].bits > dtypes[rhs].bits ? dtypes[lhs].bits : dtypes[rhs].bits;
+  p->sums = dtypes[result].bits <= 32 ? WORK_U32 : WORK_U64;
+  p->work = wider <= 8 ? WORK_F32 : wider <= 16 ? WORK_F64 : p->sums;
+  p->is_exact = wider <= 16;
+  if (p->is_exact)
+    p->tile_depth = ((int64_t)1 << ((p->work == WORK_F32 ? 24 : 53) - magnitude_bits(lhs) - magnitude_bits(rhs)));
+}
+
+static heddle_status choose_work(const lib_call *call, gemm_plan *p) {
+  const dtype lhs = call->operands[0].type, rhs = call->operands[1].type, result = call->results[0].type;
+  const bool is_whole = counts_as_integer(lhs) && counts_as_integer(rhs);
+  p->tile_depth = direct_depth;
+  if (dtype_is_complex(result) && dtype_is_complex(lhs) && dtype_is_complex(rhs)) {
+    p->work = result == DTYPE_C64 ? WORK_C64 : WORK_C128;
+  } else if (dtype_is_float(result) && !dtype_is_complex(lhs) && !dtype_is_complex(rhs)) {
+    const bool is_wide = result == DTYPE_F64 || dtypes[lhs].bits >= 64 || dtypes[rhs].bits >= 64 ||
+                         (counts_as_integer(lhs) && dtypes[lhs].bits > 16) ||
+                         (counts_as_integer(rhs) && dtypes[rhs].bits > 16);
+    p->work = is_wide ? WORK_F64 : WORK_F32;
+  } else if (counts_as_integer(result) && is_whole) {
+    choose_integer_work(lhs, rhs, result, p);
+    return status_ok();
+  } else {
+    return status_error(HEDDLE_INVALID, "a matrix product of %s and %s with result %s", dtype_name(lhs),
+                        dtype_name(rhs), dtype_name(result));
+  }
+  p->sums = p->work;
+  return status_ok();
+}
+
+static bool has_dims(const lib_array *a, int64_t batch, int64_t rows, int64_t columns) {
+  return a->rank == 3 && a->dims[0] == batch && a->dims[1] == rows && a->dims[2] == columns;
+}
+
+static heddle_status choose_size(const lib_call *call, gemm_plan *p) {
+  p->transpose_lhs = lib_int(call, "transpose_lhs", 0) != 0;
+  p->transpose_rhs = lib_int(call, "transpose_rhs", 0) != 0;
+  p->has_bias = lib_int(call, "bias", 0) != 0;
+  const char *activation = lib_text(call, "activation");
+  p->has_relu = activation && strcmp(activation, "relu") == 0;
+  if (activation && activation[0] && !p->has_relu)
+    return status_error(HEDDLE_INVALID, "a matrix product with activation '%s'", activation);
+  if (call->operand_count != (p->has_bias ? 3 : 2) || call->result_count != 1 || call->results[0].rank != 3 ||
+      call->operands[0].rank != 3)
+    return status_error(HEDDLE_INVALID, "a matrix product of %d operands", call->operand_count);
+  const int64_t *result = call->results[0].dims;
+  p->batch = result[0];
+  p->rows = result[1];
+  p->columns = result[2];
+  p->depth = call->operands[0].dims[p->transpose_lhs ? 1 : 2];
+  const bool fits = has_dims(&call->operands[0], p->batch, p->transpose_lhs ? p->depth : p->rows,
+                             p->transpose_lhs ? p->rows : p->depth) &&
+                    has_dims(&call->operands[1], p->batch, p->transpose_rhs ? p->columns : p->depth,
+                             p->transpose_rhs ? p->depth : p->columns) &&
+                    (!p->has_bias || (call->operands[2].rank == 1 && call->operands[2].dims[0] == p->columns));
+  if (!fits) return status_error(HEDDLE_INVALID, "a matrix product of operands that do not fit together");
+  return status_ok();
+}
+
+// Rows that lie so far apart fall into few cache sets; one of them alone is read once anyway.
+static bool rows_collide(work_type w, int64_t leading, int64_t uses) {
+  return leading * work_size(w) % 2048 == 0 && uses > 4;
+}
+
+static void choose_copies(const lib_call *call, gemm_plan *p) {
+  const int64_t lhs_leading = p->transpose_lhs ? p->rows : p->depth;
+  const int64_t rhs_leading = p->transpose_rhs ? p->depth : p->columns;
+  p->copies_lhs = !is_as_work(call->operands[0].type, p->work) || lhs_leading > INT32_MAX;
+  p->copies_rhs = !is_as_work(call->operands[1].type, p->work) || rhs_leading > INT32_MAX;
+  if (p->work == WORK_F32 && !p->transpose_rhs) p->copies_rhs |= rows_collide(p->work, rhs_leading, p->rows);
+  p->copies_sums = p->is_exact || !is_as_work(call->results[0].type, p->work) || p->columns > INT32_MAX;
+}
+
+static int64_t tile_count(const gemm_plan *p) {
+  return p->batch * ceil_div(p->rows, p->tile_rows) * ceil_div(p->columns, p->tile_columns);
+}
+
+// The same number of tiles, of more equal size.
+static int64_t evened(int64_t size, int64_t tile) {
+  const int64_t even = (ceil_div(size, ceil_div(size, tile)) + 7) / 8 * 8;
+  return least(even, size);
+}
+
+static void choose_tiles(gemm_plan *p) {
+  const bool copies = p->copies_lhs || p->copies_rhs;
+  const double work = (double)p->batch * (double)p->rows * (double)p->columns * (double)p->depth;
+  p->tile_rows = least(p->rows, copies ? TILE : DIRECT_TILE);
+  p->tile_columns = least(p->columns, copies ? TILE : DIRECT_TILE);
+  if (copies) p->tile_depth = least(p->tile_depth, TILE_DEPTH);
+  while (work > SMALL_WORK && tile_count(p) < TILES_WANTED) {
+    int64_t *larger = p->tile_rows >= p->tile_columns ? &p->tile_rows : &p->tile_columns;
+    if (*larger < 2 * LEAST_TILE) break;
+    *larger = ceil_div(*larger, 2);
+  }
+  p->tile_rows = evened(p->rows, p->tile_rows);
+  p->tile_columns = evened(p->columns, p->tile_columns);
+  p->depth_parts = 1;
+  if (work > SMALL_WORK && !p->is_exact) p->depth_parts = least(TILES_WANTED / tile_count(p), p->depth / LEAST_PART);
+  if (p->depth_parts < 1) p->depth_parts = 1;
+  p->max_threads = work > SMALL_WORK ? INT32_MAX : 1;
+}
+
+heddle_status gemm_plan_make(const lib_call *call, gemm_plan *plan) {
+  *plan = (gemm_plan){0};
+  TRY(choose_size(call, plan));
+  TRY(choose_work(call, plan));
+  if (plan->has_relu && plan->work != WORK_F32 && plan->work != WORK_F64)
+    return status_error(HEDDLE_INVALID, "relu of %s", dtype_name(call->results[0].type));
+  choose_copies(call, plan);
+  if (lib_element_count(&call->results[0]) == 0) return status_ok();
+  choose_tiles(plan);
+  const lib_array *result = &call->results[0];
+  if (result->is_packed && dtypes[result->type].bits < 8) plan->max_threads = 1;
+  return status_ok();
+}
+
+// --- scratch memory: for each thread two tiles, a tile of sums and one of its exact sums, and a row of the bias;
+// behind them the sums of the parts of the depth.
+
+typedef struct room {
+  int64_t lhs, rhs, products, sums, bias, all;  // offsets in one thread's share, and its size
+} room;
+
+// A leading dim that keeps rows out of each other's cache sets.
+static int64_t padded(int64_t elements) { return elements % 64 == 0 ? elements + 16 : elements; }
+
+static room room_of(const gemm_plan *p) {
+  const int64_t size = work_size(p->work), depth = least(p->depth, p->tile_depth);
+  const int64_t tile = p->tile_rows * p->tile_columns;
+  room r = {0};
+  if (p->copies_lhs) r.rhs = aligned(size * (p->tile_rows + 16) * (depth + 16));
+  r.products = r.rhs + (p->copies_rhs ? aligned(size * (p->tile_columns + 16) * (depth + 16)) : 0);
+  r.sums = r.products + (p->copies_sums ? aligned(size * tile) : 0);
+  r.bias = r.sums + (p->is_exact ? aligned(work_size(p->sums) * tile) : 0);
+  r.all = r.bias + (p->has_bias ? aligned(work_size(p->sums) * p->tile_columns) : 0);
+  return r;
+}
+
+static int64_t threads_for(const gemm_plan *p, int threads) {
+  return threads < p->max_threads ? threads : p->max_threads;
+}
+
+int64_t gemm_plan_scratch(const gemm_plan *plan, int threads) {
+  const int64_t parts = plan->depth_parts > 1 ? plan->depth_parts : 0;
+  const int64_t sums = parts * plan->batch * plan->rows * plan->columns * work_size(plan->work);
+  return room_of(plan).all * threads_for(plan, threads) + sums;
+}
+
+// --- tiles
+
+typedef struct product {
+  const gemm_plan *plan;
+  const lib_call *call;
+  room room;
+  char *parts;  // [depth_parts, batch, rows, columns], null if the depth is not cut in parts
+  int threads;
+  atomic_bool failed;
+} product;
+
+typedef struct tile {
+  int64_t part, batch, row, column;  // where it begins
+  int64_t rows, columns;
+  char *scratch;  // the thread's share
+} tile;
+
+static tile tile_at(const product *x, int64_t number) {
+  const gemm_plan *p = x->plan;
+  const int64_t down = ceil_div(p->rows, p->tile_rows), across = ceil_div(p->columns, p->tile_columns);
+  tile t = {0};
+  t.row = number % down * p->tile_rows;
+  t.column = number / down % across * p->tile_columns;
+  t.batch = number / down / across % p->batch;
+  t.part = number / down / across / p->batch;
+  t.rows = least(p->tile_rows, p->rows - t.row);
+  t.columns = least(p->tile_columns, p->columns - t.column);
+  t.scratch = (char *)x->call->scratch + (x->threads > 1 ? pool_thread() : 0) * x->room.all;
+  return t;
+}
+
+// `rows` pieces of `columns` elements of an operand, `stride` apart, into scratch memory or as they lie.
+static gemm_matrix operand_tile(work_type w, const lib_array *a, bool copies, const int64_t at[static 4], void *to) {
+  const int64_t first = at[0], rows = at[1], columns = at[2], stride = at[3];
+  if (!copies) return (gemm_matrix){.data = (char *)a->data + first * work_size(w), .leading = stride};
+  const int64_t leading = padded(columns);
+  for (int64_t r = 0; r < rows; r++)
+    work_load(w, a, first + r * stride, columns, (char *)to + r * leading * work_size(w));
+  return (gemm_matrix){.data = to, .leading = leading};
+}
+
+static gemm_matrix lhs_tile(const product *x, const tile *t, int64_t depth, int64_t depths) {
+  const gemm_plan *p = x->plan;
+  const int64_t first = t->batch * p->rows * p->depth;
+  const int64_t plain[4] = {first + t->row * p->depth + depth, t->rows, depths, p->depth};
+  const int64_t turned[4] = {first + depth * p->rows + t->row, depths, t->rows, p->rows};
+  gemm_matrix m = operand_tile(p->work, &x->call->operands[0], p->copies_lhs, p->transpose_lhs ? turned : plain,
+                               t->scratch + x->room.lhs);
+  m.is_transposed = p->transpose_lhs;
+  return m;
+}
+
+static gemm_matrix rhs_tile(const product *x, const tile *t, int64_t depth, int64_t depths) {
+  const gemm_plan *p = x->plan;
+  const int64_t first = t->batch * p->columns * p->depth;
+  const int64_t plain[4] = {first + depth * p->columns + t->column, depths, t->columns, p->columns};
+  const int64_t turned[4] = {first + t->column * p->depth + depth, t->columns, depths, p->depth};
+  gemm_matrix m = operand_tile(p->work, &x->call->operands[1], p->copies_rhs, p->transpose_rhs ? turned : plain,
+                               t->scratch + x->room.rhs);
+  m.is_transposed = p->transpose_rhs;
+  return m;
+}
+
+#define ADD_EXACT(name, from_type, whole_type, to_type)                     \
+  static void add_exact_##name(const void *from, int64_t count, void *to) { \
+    const from_type *f = from;                                              \
+    to_type *t = to;                                                        \
+    for (int64_t k = 0; k < count; k++) t[k] += (to_type)(whole_type)f[k];  \
+  }
+
+ADD_EXACT(f32_u32, float, int32_t, uint32_t)
+ADD_EXACT(f32_u64, float, int32_t, uint64_t)
+ADD_EXACT(f64_u32, double, int64_t, uint32_t)
+ADD_EXACT(f64_u64, double, int64_t, uint64_t)
+
+static void add_exact(const gemm_plan *p, const void *products, int64_t count, void *sums) {
+  if (p->work == WORK_F32) (p->sums == WORK_U32 ? add_exact_f32_u32 : add_exact_f32_u64)(products, count, sums);
+  else (p->sums == WORK_U32 ? add_exact_f64_u32 : add_exact_f64_u64)(products, count, sums);
+}
+
+// Where the sums of a tile go: scratch memory, the part's own array, or straight to the result.
+static gemm_sums sums_of(const product *x, const tile *t) {
+  const gemm_plan *p = x->plan;
+  if (p->copies_sums && !x->parts) return (gemm_sums){.data = t->scratch + x->room.products, .leading = t->columns};
+  char *base = x->parts ? x->parts : x->call->results[0].data;
+  const int64_t first = ((t->part * p->batch + t->batch) * p->rows + t->row) * p->columns + t->column;
+  return (gemm_sums){.data = base + first * work_size(p->work), .leading = p->columns};
+}
+
+static void multiply_tile(product *x, const tile *t, gemm_sums *sums) {
+  const gemm_plan *p = x->plan;
+  const int64_t begin = p->depth * t->part / p->depth_parts, end = p->depth * (t->part + 1) / p->depth_parts;
+  for (int64_t depth = begin; depth < end; depth += p->tile_depth) {
+    const int64_t depths = least(p->tile_depth, end - depth), size[3] = {t->rows, t->columns, depths};
+    const gemm_matrix lhs = lhs_tile(x, t, depth, depths), rhs = rhs_tile(x, t, depth, depths);
+    sums->adds = depth > begin && !p->is_exact;
+    if (!gemm_product(p->work, size, &lhs, &rhs, sums)) atomic_store(&x->failed, true);
+    if (p->is_exact) add_exact(p, sums->data, t->rows * t->columns, t->scratch + x->room.sums);
+  }
+  if (end > begin || p->is_exact) return;
+  for (int64_t r = 0; r < t->rows; r++)
+    memset((char *)sums->data + r * sums->leading * work_size(p->work), 0, (size_t)(t->columns * work_size(p->work)));
+}
+
+// --- what comes after the sums
+
+#define ADD_ROW(name, type)                                                         \
+  static void add_##name(int64_t count, const void *from, void *to) {               \
+    for (int64_t k = 0; k < count; k++) ((type *)to)[k] += ((const type *)from)[k]; \
+  }
+
+ADD_ROW(f32, float)
+ADD_ROW(f64, double)
+ADD_ROW(u32, uint32_t)
+ADD_ROW(u64, uint64_t)
+
+static void add_row(work_type w, int64_t count, const void *from, void *to) {
+  switch (w) {
+    case WORK_F32: add_f32(count, from, to); return;
+    case WORK_F64: add_f64(count, from, to); return;
+    case WORK_C64: add_f32(2 * count, from, to); return;
+    case WORK_C128: add_f64(2 * count, from, to); return;
+    case WORK_U32: add_u32(count, from, to); return;
+    case WORK_U64: add_u64(count, from, to); return;
+    case WORK_TYPE_COUNT: return;
+  }
+}
+
+// NaN stays NaN.
+static void relu_row(work_type w, int64_t count, void *row) {
+  float *f = row;
+  double *d = row;
+  if (w == WORK_F32)
+    for (int64_t k = 0; k < count; k++) f[k] = f[k] < 0 ? 0 : f[k];
+  else
+    for (int64_t k = 0; k < count; k++) d[k] = d[k] < 0 ? 0 : d[k];
+}
+
+// Adds the bias to a tile of sums, applies the activation, and narrows it to the result unless it lies there.
+static void finish_tile(const product *x, const tile *t, char *sums, int64_t leading) {
+  const gemm_plan *p = x->plan;
+  const lib_array *result = &x->call->results[0];
+  char *bias = t->scratch + x->room.bias;
+  const bool lies_there = !p->copies_sums && !x->parts;
+  if (p->has_bias) work_load(p->sums, &x->call->operands[2], t->column, t->columns, bias);
+  else if (lies_there && !p->has_relu) return;
+  for (int64_t r = 0; r < t->rows; r++) {
+    char *row = sums + r * leading * work_size(p->sums);
+    const int64_t first = (t->batch * p->rows + t->row + r) * p->columns + t->column;
+    if (p->has_bias) add_row(p->sums, t->columns, bias, row);
+    if (p->has_relu) relu_row(p->sums, t->columns, row);
+    if (!lies_there) work_store(p->sums, row, result, first, t->columns);
+  }
+}
+
+static void do_tiles(void *argument, int64_t begin, int64_t end) {
+  product *x = argument;
+  for (int64_t number = begin; number < end; number++) {
+    const tile t = tile_at(x, number);
+    gemm_sums sums = sums_of(x, &t);
+    char *exact = t.scratch + x->room.sums;
+    if (x->plan->is_exact) memset(exact, 0, (size_t)(t.rows * t.columns * work_size(x->plan->sums)));
+    multiply_tile(x, &t, &sums);
+    if (x->parts) continue;
+    finish_tile(x, &t, x->plan->is_exact ? exact : sums.data, sums.leading);
+  }
+}
+
+// Adds up the parts of the depth, in order, in the first one.
+static void join_parts(void *argument, int64_t begin, int64_t end) {
+  const product *x = argument;
+  const gemm_plan *p = x->plan;
+  const int64_t size = work_size(p->work), all = p->batch * p->rows * p->columns * size;
+  for (int64_t number = begin; number < end; number++) {
+    const tile t = tile_at(x, number);
+    char *first = sums_of(x, &t).data;
+    for (int64_t r = 0; r < t.rows; r++)
+      for (int64_t part = 1; part < p->depth_parts; part++)
+        add_row(p->work, t.columns, first + part * all + r * p->columns * size, first + r * p->columns * size);
+    finish_tile(x, &t, first, p->columns);
+  }
+}
+
+heddle_status gemm_plan_execute(const gemm_plan *plan, const lib_call *call) {
+  if (lib_element_count(&call->results[0]) == 0) return status_ok();
+  product x = {.plan = plan, .call = call, .room = room_of(plan), .threads = (int)threads_for(plan, call->threads)};
+  if (plan->depth_parts > 1) x.parts = (char *)call->scratch + x.room.all * x.threads;
+  pool_run(x.threads, tile_count(plan) * plan->depth_parts, do_tiles, &x);
+  if (x.parts) pool_run(x.threads, tile_count(plan), join_parts, &x);
+  if (atomic_load(&x.failed)) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a matrix product");
+  return status_ok();
+}

@@ -1,0 +1,71 @@
+// f32 goes to oneDNN's sgemm, which on one thread beats OpenBLAS for tiles of every shape, most of all for single rows;
+// the other floating types to OpenBLAS; integers to plain loops, as no library multiplies them modulo 2^n. Tiny tiles
+// are done before a library has looked at its arguments.
+#include "lib/gemm_product.h"
+
+#include <cblas.h>
+#include <dnnl.h>
+
+enum { TINY = 256 };  // multiplications
+
+#define PLAIN(name, type)                                                                                            \
+  static void plain_##name(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs,             \
+                           const gemm_sums *sums) {                                                                  \
+    const type *l = lhs->data, *r = rhs->data;                                                                       \
+    const int64_t l_row = lhs->is_transposed ? 1 : lhs->leading, l_depth = lhs->is_transposed ? lhs->leading : 1;    \
+    const int64_t r_depth = rhs->is_transposed ? 1 : rhs->leading, r_column = rhs->is_transposed ? rhs->leading : 1; \
+    for (int64_t m = 0; m < size[0]; m++) {                                                                          \
+      type *s = (type *)sums->data + m * sums->leading;                                                              \
+      for (int64_t n = 0; n < size[1] && !sums->adds; n++) s[n] = 0;                                                 \
+      for (int64_t k = 0; k < size[2]; k++) {                                                                        \
+        const type x = l[m * l_row + k * l_depth];                                                                   \
+        const type *row = r + k * r_depth;                                                                           \
+        if (r_column == 1)                                                                                           \
+          for (int64_t n = 0; n < size[1]; n++) s[n] += x * row[n];                                                  \
+        else                                                                                                         \
+          for (int64_t n = 0; n < size[1]; n++) s[n] += x * row[n * r_column];                                       \
+      }                                                                                                              \
+    }                                                                                                                \
+  }
+
+PLAIN(f32, float)
+PLAIN(u32, uint32_t)
+PLAIN(u64, uint64_t)
+
+static CBLAS_TRANSPOSE transpose_of(const gemm_matrix *m) { return m->is_transposed ? CblasTrans : CblasNoTrans; }
+
+static bool sgemm(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs, const gemm_sums *sums) {
+  const char transpose[] = "NT";
+  return dnnl_sgemm(transpose[lhs->is_transposed], transpose[rhs->is_transposed], size[0], size[1], size[2], 1,
+                    lhs->data, lhs->leading, rhs->data, rhs->leading, sums->adds ? 1 : 0, sums->data,
+                    sums->leading) == dnnl_success;
+}
+
+bool gemm_product(work_type w, const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs,
+                  const gemm_sums *sums) {
+  const blasint m = (blasint)size[0], n = (blasint)size[1], k = (blasint)size[2];
+  const blasint lda = (blasint)lhs->leading, ldb = (blasint)rhs->leading, ldc = (blasint)sums->leading;
+  const CBLAS_TRANSPOSE ta = transpose_of(lhs), tb = transpose_of(rhs);
+  const float one_c64[2] = {1, 0}, more_c64[2] = {sums->adds ? 1 : 0, 0};
+  const double one_c128[2] = {1, 0}, more_c128[2] = {sums->adds ? 1 : 0, 0};
+  switch (w) {
+    case WORK_F32:
+      if (size[0] * size[1] * size[2] > TINY) return sgemm(size, lhs, rhs, sums);
+      plain_f32(size, lhs, rhs, sums);
+      break;
+    case WORK_F64:
+      cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, lhs->data, lda, rhs->data, ldb, sums->adds ? 1 : 0, sums->data,
+                  ldc);
+      break;
+    case WORK_C64:
+      cblas_cgemm(CblasRowMajor, ta, tb, m, n, k, one_c64, lhs->data, lda, rhs->data, ldb, more_c64, sums->data, ldc);
+      break;
+    case WORK_C128:
+      cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, one_c128, lhs->data, lda, rhs->data, ldb, more_c128, sums->data, ldc);
+      break;
+    case WORK_U32: plain_u32(size, lhs, rhs, sums); break;
+    case WORK_U64: plain_u64(size, lhs, rhs, sums); break;
+    case WORK_TYPE_COUNT: return false;
+  }
+  return true;
+}

@@ -1,0 +1,229 @@
+// Products of every element type and of awkward shapes against naive loops; the same bits for every number of threads.
+#include "lib/gemm.h"
+
+#include "lib/testing.h"
+
+typedef struct form {
+  int64_t batch, rows, columns, depth;
+  int64_t transpose_lhs, transpose_rhs, bias;
+  const char *activation;
+} form;
+
+typedef struct product {
+  lib_array operands[3], result;
+  lib_attribute attributes[4];
+  lib_call call;
+} product;
+
+static product product_of(arena *a, const form *f, dtype lhs, dtype rhs, dtype result) {
+  product p = {0};
+  const int64_t left[3] = {f->batch, f->transpose_lhs ? f->depth : f->rows, f->transpose_lhs ? f->rows : f->depth};
+  const int64_t right[3] = {f->batch, f->transpose_rhs ? f->columns : f->depth,
+                            f->transpose_rhs ? f->depth : f->columns};
+  const int64_t out[3] = {f->batch, f->rows, f->columns};
+  p.operands[0] = testing_array(a, lhs, 3, left);
+  p.operands[1] = testing_array(a, rhs, 3, right);
+  p.operands[2] = testing_array(a, result, 1, &f->columns);
+  p.result = testing_array(a, result, 3, out);
+  for (int k = 0; k < 3; k++) testing_fill(&p.operands[k], (uint64_t)k + 1);
+  p.attributes[0] = testing_int("transpose_lhs", &f->transpose_lhs);
+  p.attributes[1] = testing_int("transpose_rhs", &f->transpose_rhs);
+  p.attributes[2] = testing_int("bias", &f->bias);
+  p.attributes[3] = (lib_attribute){.name = "activation", .kind = LIB_TEXT, .text = f->activation};
+  return p;
+}
+
+static void multiply(arena *a, product *p, const form *f, int threads) {
+  p->call = (lib_call){.operand_count = f->bias ? 3 : 2,
+                       .operands = p->operands,
+                       .result_count = 1,
+                       .results = &p->result,
+                       .attribute_count = f->activation ? 4 : 3,
+                       .attributes = p->attributes,
+                       .threads = threads};
+  gemm_plan plan;
+  assert_true(status_is_ok(gemm_plan_make(&p->call, &plan)));
+  const size_t bytes = (size_t)gemm_plan_scratch(&plan, threads);
+  char *scratch = arena_alloc(a, bytes + 64);
+  p->call.scratch = (char *)(((uintptr_t)scratch + 63) / 64 * 64);
+  memset(p->result.data, 0xee, (size_t)work_array_bytes(p->result.type, false, lib_element_count(&p->result)));
+  assert_true(status_is_ok(gemm_plan_execute(&plan, &p->call)));
+}
+
+static int64_t lhs_index(const form *f, int64_t b, int64_t m, int64_t k) {
+  return b * f->rows * f->depth + (f->transpose_lhs ? k * f->rows + m : m * f->depth + k);
+}
+
+static int64_t rhs_index(const form *f, int64_t b, int64_t k, int64_t n) {
+  return b * f->columns * f->depth + (f->transpose_rhs ? n * f->depth + k : k * f->columns + n);
+}
+
+static double tolerance_of(dtype t) {
+  switch (t) {
+    case DTYPE_F64:
+    case DTYPE_C128: return 1e-13;
+    case DTYPE_F32:
+    case DTYPE_C64: return 2e-6;
+    case DTYPE_F16: return 1e-3;
+    case DTYPE_BF16: return 8e-3;
+    default: return 0.13;
+  }
+}
+
+static void check_real(const product *p, const form *f, int64_t b, int64_t m, int64_t n) {
+  double sum[2] = {0, 0}, size = 1e-3, x[2], y[2];
+  for (int64_t k = 0; k < f->depth; k++) {
+    testing_at(&p->operands[0], lhs_index(f, b, m, k), x);
+    testing_at(&p->operands[1], rhs_index(f, b, k, n), y);
+    sum[0] += x[0] * y[0] - x[1] * y[1];
+    sum[1] += x[0] * y[1] + x[1] * y[0];
+    size += (fabs(x[0]) + fabs(x[1])) * (fabs(y[0]) + fabs(y[1]));
+  }
+  if (f->bias) {
+    testing_at(&p->operands[2], n, x);
+    sum[0] += x[0], sum[1] += x[1];
+    size += fabs(x[0]);
+  }
+  if (f->activation && f->activation[0] && sum[0] < 0) sum[0] = 0;
+  testing_at(&p->result, (b * f->rows + m) * f->columns + n, x);
+  const double scale = dtypes[p->result.type].bits <= 16 ? fabs(sum[0]) + 1e-3 : size;
+  assert_true(fabs(x[0] - sum[0]) <= tolerance_of(p->result.type) * scale);
+  assert_true(fabs(x[1] - sum[1]) <= tolerance_of(p->result.type) * size);
+}
+
+static void check_whole(const product *p, const form *f, int64_t b, int64_t m, int64_t n) {
+  uint64_t sum = f->bias ? testing_whole_at(&p->operands[2], n) : 0;
+  for (int64_t k = 0; k < f->depth; k++)
+    sum += testing_whole_at(&p->operands[0], lhs_index(f, b, m, k)) *
+           testing_whole_at(&p->operands[1], rhs_index(f, b, k, n));
+  uint64_t wanted[2] = {0}, got[2] = {0};
+  const lib_array one = {.type = p->result.type, .data = wanted};
+  if (p->result.type == DTYPE_PRED) sum = sum != 0;
+  work_store(WORK_U64, &sum, &one, 0, 1);
+  const int bytes = dtypes[p->result.type].bytes;
+  memcpy(got, (char *)p->result.data + ((b * f->rows + m) * f->columns + n) * bytes, (size_t)bytes);
+  assert_int_equal(got[0], wanted[0]);
+}
+
+static void check_form(const form *f, dtype lhs, dtype rhs, dtype result) {
+  arena *a = arena_create();
+  product p = product_of(a, f, lhs, rhs, result);
+  multiply(a, &p, f, 1);
+  // All elements of small results, some of every row and column of large ones.
+  const int64_t step = f->rows * f->columns * f->depth > 10000 ? 11 : 1;
+  for (int64_t b = 0; b < f->batch; b++)
+    for (int64_t m = 0; m < f->rows; m++)
+      for (int64_t n = m % step; n < f->columns; n += step)
+        (dtype_is_float(result) || dtype_is_complex(result) ? check_real : check_whole)(&p, f, b, m, n);
+  const lib_array first = p.result;
+  const size_t bytes = (size_t)work_array_bytes(result, false, lib_element_count(&first));
+  p.result = testing_array(a, result, 3, first.dims);
+  for (int threads = 2; threads <= 4; threads++) {
+    multiply(a, &p, f, threads);
+    assert_memory_equal(p.result.data, first.data, bytes);
+  }
+  arena_destroy(a);
+}
+
+static void test_shapes(void **state) {
+  (void)state;
+  static const form forms[] = {{1, 1, 1, 1},     {1, 3, 5, 7},     {2, 17, 33, 9},   {1, 64, 48, 130},
+                               {1, 200, 70, 65}, {1, 1, 300, 500}, {1, 300, 1, 500}, {1, 3, 2, 9000},
+                               {1, 40, 512, 70}, {7, 5, 6, 40},    {1, 0, 4, 4},     {1, 4, 0, 4},
+                               {1, 4, 5, 0},     {0, 4, 5, 2},     {1, 130, 130, 40}};
+  for (size_t k = 0; k < sizeof forms / sizeof forms[0]; k++) {
+    for (int way = 0; way < 4; way++) {
+      form f = forms[k];
+      f.transpose_lhs = way & 1;
+      f.transpose_rhs = way >> 1;
+      check_form(&f, DTYPE_F32, DTYPE_F32, DTYPE_F32);
+      check_form(&f, DTYPE_BF16, DTYPE_BF16, DTYPE_BF16);
+      f.bias = 1;
+      f.activation = way & 1 ? "relu" : "";
+      check_form(&f, DTYPE_F32, DTYPE_F32, DTYPE_F32);
+      check_form(&f, DTYPE_F16, DTYPE_F16, DTYPE_F32);
+    }
+  }
+}
+
+static void test_types(void **state) {
+  (void)state;
+  static const form forms[] = {{2, 9, 11, 13}, {1, 66, 70, 300}, {1, 2, 3, 2500, 1, 0}, {1, 5, 6, 20, 0, 1, 1}};
+  static const dtype triples[][3] = {
+      {DTYPE_F64, DTYPE_F64, DTYPE_F64},
+      {DTYPE_F32, DTYPE_F32, DTYPE_F64},
+      {DTYPE_C64, DTYPE_C64, DTYPE_C64},
+      {DTYPE_C128, DTYPE_C128, DTYPE_C128},
+      {DTYPE_S8, DTYPE_S8, DTYPE_S32},
+      {DTYPE_U8, DTYPE_U8, DTYPE_S32},
+      {DTYPE_U8, DTYPE_S8, DTYPE_U32},
+      {DTYPE_S8, DTYPE_S8, DTYPE_S8},
+      {DTYPE_S4, DTYPE_S4, DTYPE_S32},
+      {DTYPE_S16, DTYPE_S16, DTYPE_S32},
+      {DTYPE_U16, DTYPE_U16, DTYPE_U64},
+      {DTYPE_S32, DTYPE_S32, DTYPE_S32},
+      {DTYPE_U32, DTYPE_U32, DTYPE_U32},
+      {DTYPE_S64, DTYPE_S64, DTYPE_S64},
+      {DTYPE_U64, DTYPE_U64, DTYPE_U64},
+      {DTYPE_S32, DTYPE_S8, DTYPE_S64},
+      {DTYPE_S8, DTYPE_S8, DTYPE_F32},
+      {DTYPE_BF16, DTYPE_S8, DTYPE_F32},
+      {DTYPE_U4, DTYPE_U4, DTYPE_U4},
+      {DTYPE_PRED, DTYPE_PRED, DTYPE_PRED},
+      {DTYPE_F16, DTYPE_F16, DTYPE_F16},
+      {DTYPE_F8E4M3FN, DTYPE_F8E5M2, DTYPE_F32},
+      {DTYPE_F8E4M3FN, DTYPE_F8E4M3FN, DTYPE_BF16},
+      {DTYPE_S2, DTYPE_S2, DTYPE_S16},
+      {DTYPE_F32, DTYPE_F32, DTYPE_BF16},
+  };
+  for (size_t f = 0; f < sizeof forms / sizeof forms[0]; f++)
+    for (size_t t = 0; t < sizeof triples / sizeof triples[0]; t++)
+      check_form(&forms[f], triples[t][0], triples[t][1], triples[t][2]);
+}
+
+// Nibbles of a packed array, the first element in the lower bits.
+static void test_packed(void **state) {
+  (void)state;
+  static const int64_t lhs_dims[3] = {1, 1, 3}, rhs_dims[3] = {1, 3, 1}, out_dims[3] = {1, 1, 1};
+  uint8_t lhs[] = {0x2f, 0x07}, rhs[] = {0x83, 0x01};  // -1 2 7, 3 -8 1
+  int32_t sum = 0;
+  const lib_array operands[2] = {{DTYPE_S4, 3, lhs_dims, lhs, true}, {DTYPE_S4, 3, rhs_dims, rhs, true}};
+  const lib_array result = {DTYPE_S32, 3, out_dims, &sum, false};
+  lib_call call = {.operand_count = 2, .operands = operands, .result_count = 1, .results = &result, .threads = 1};
+  gemm_plan plan;
+  assert_true(status_is_ok(gemm_plan_make(&call, &plan)));
+  call.scratch = aligned_alloc(64, (size_t)(gemm_plan_scratch(&plan, 1) + 63) / 64 * 64);
+  assert_true(status_is_ok(gemm_plan_execute(&plan, &call)));
+  free(call.scratch);
+  assert_int_equal(sum, -3 - 16 + 7);
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  const form f = {1, 2, 3, 4};
+  gemm_plan plan;
+  product p = product_of(a, &f, DTYPE_F32, DTYPE_C64, DTYPE_F32);
+  p.call = (lib_call){.operand_count = 2, .operands = p.operands, .result_count = 1, .results = &p.result};
+  heddle_status status = gemm_plan_make(&p.call, &plan);
+  assert_non_null(strstr(heddle_status_message(status), "c64"));
+  heddle_status_free(status);
+  p = product_of(a, &f, DTYPE_F32, DTYPE_F32, DTYPE_F32);
+  const int64_t dims[3] = {1, 5, 3};
+  p.operands[1] = testing_array(a, DTYPE_F32, 3, dims);
+  p.call.operands = p.operands;
+  status = gemm_plan_make(&p.call, &plan);
+  assert_false(status_is_ok(status));
+  heddle_status_free(status);
+  arena_destroy(a);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_shapes),
+      cmocka_unit_test(test_types),
+      cmocka_unit_test(test_packed),
+      cmocka_unit_test(test_refusals),
+  };
+  return cmocka_run_group_tests_name("lib/gemm", tests, NULL, NULL);
+}

@@ -1,0 +1,283 @@
+// Conversions by rows. The everyday pairs are plain loops that compilers vectorize; eight-bit and narrower types go
+// through a table of their 256 values, everything else element by element through double or uint64_t.
+#include "lib/work.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static const int sizes[WORK_TYPE_COUNT] = {
+    [WORK_F32] = 4, [WORK_F64] = 8, [WORK_C64] = 8, [WORK_C128] = 16, [WORK_U32] = 4, [WORK_U64] = 8};
+
+int work_size(work_type w) { return sizes[w]; }
+
+int64_t work_array_bytes(dtype t, bool is_packed, int64_t count) {
+  if (is_packed && dtypes[t].bits < 8) return (count * dtypes[t].bits + 7) / 8;
+  return count * dtypes[t].bytes;
+}
+
+// --- one element
+
+static uint32_t narrow_bits(const lib_array *a, int64_t index) {
+  const int bits = dtypes[a->type].bits;
+  const uint8_t *bytes = a->data;
+  if (bits >= 8) return bytes[index];
+  if (!a->is_packed) return bytes[index] & ((1u << bits) - 1);
+  const int64_t at = index * bits;
+  uint32_t two = bytes[at / 8];
+  if (at % 8 + bits > 8) two |= (uint32_t)bytes[at / 8 + 1] << 8;
+  return two >> (at % 8) & ((1u << bits) - 1);
+}
+
+static void set_narrow_bits(const lib_array *a, int64_t index, uint32_t value) {
+  const int bits = dtypes[a->type].bits;
+  uint8_t *bytes = a->data;
+  const uint32_t mask = (1u << bits) - 1;
+  if (bits >= 8 || !a->is_packed) {
+    // A byte of a literal holds the number, sign and all.
+    const bool is_negative = bits < 8 && dtype_is_signed(a->type) && (value >> (bits - 1) & 1);
+    bytes[index] = (uint8_t)(is_negative ? value | ~mask : value & mask);
+    return;
+  }
+  const int64_t at = index * bits;
+  const int shift = (int)(at % 8);
+  bytes[at / 8] = (uint8_t)((bytes[at / 8] & ~(mask << shift)) | (value & mask) << shift);
+  if (shift + bits > 8)
+    bytes[at / 8 + 1] = (uint8_t)((bytes[at / 8 + 1] & ~(mask >> (8 - shift))) | (value & mask) >> (8 - shift));
+}
+
+static int64_t sign_extended(uint32_t pattern, int bits) {
+  const int64_t top = (int64_t)1 << (bits - 1);
+  return ((int64_t)pattern ^ top) - top;
+}
+
+// The integer at `index`; unsigned 64-bit ones by their bits.
+static int64_t integer_at(const lib_array *a, int64_t index) {
+  switch (a->type) {
+    case DTYPE_S16: return ((const int16_t *)a->data)[index];
+    case DTYPE_U16: return ((const uint16_t *)a->data)[index];
+    case DTYPE_S32: return ((const int32_t *)a->data)[index];
+    case DTYPE_U32: return ((const uint32_t *)a->data)[index];
+    case DTYPE_S64:
+    case DTYPE_U64: return ((const int64_t *)a->data)[index];
+    case DTYPE_PRED: return ((const uint8_t *)a->data)[index] != 0;
+    default: break;
+  }
+  const uint32_t pattern = narrow_bits(a, index);
+  return dtype_is_signed(a->type) ? sign_extended(pattern, dtypes[a->type].bits) : (int64_t)pattern;
+}
+
+static double real_at(const lib_array *a, int64_t index) {
+  switch (a->type) {
+    case DTYPE_F32: return ((const float *)a->data)[index];
+    case DTYPE_F64: return ((const double *)a->data)[index];
+    case DTYPE_F16: return f16_to_f32(((const uint16_t *)a->data)[index]);
+    case DTYPE_BF16: return bf16_to_f32(((const uint16_t *)a->data)[index]);
+    case DTYPE_U64: return (double)((const uint64_t *)a->data)[index];
+    default: break;
+  }
+  if (dtype_is_float(a->type)) return float_decode(dtypes[a->type].narrow, narrow_bits(a, index));
+  return (double)integer_at(a, index);
+}
+
+static void set_integer(const lib_array *a, int64_t index, uint64_t value) {
+  switch (dtypes[a->type].bits) {
+    case 16: ((uint16_t *)a->data)[index] = (uint16_t)value; return;
+    case 32: ((uint32_t *)a->data)[index] = (uint32_t)value; return;
+    case 64: ((uint64_t *)a->data)[index] = value; return;
+    default: break;
+  }
+  set_narrow_bits(a, index, (uint32_t)value);
+}
+
+static void set_real(const lib_array *a, int64_t index, double value) {
+  switch (a->type) {
+    case DTYPE_F32: ((float *)a->data)[index] = (float)value; return;
+    case DTYPE_F64: ((double *)a->data)[index] = value; return;
+    case DTYPE_F16: ((uint16_t *)a->data)[index] = f64_to_f16(value); return;
+    case DTYPE_BF16: ((uint16_t *)a->data)[index] = f64_to_bf16(value); return;
+    case DTYPE_PRED: ((uint8_t *)a->data)[index] = value != 0; return;
+    default: break;
+  }
+  if (dtype_is_float(a->type)) {
+    set_narrow_bits(a, index, float_encode(dtypes[a->type].narrow, value));
+    return;
+  }
+  // Sums of integers, which are whole; what no integer of 64 bits holds saturates.
+  const bool fits = value >= -0x1p63 && value < 0x1p63;
+  set_integer(a, index, fits ? (uint64_t)(int64_t)value : value > 0 ? (uint64_t)INT64_MAX : (uint64_t)INT64_MIN);
+}
+
+// --- rows to f32
+
+static float byte_values[DTYPE_COUNT][256];
+
+static void fill_byte_values(void) {
+  for (int t = 0; t < DTYPE_COUNT; t++) {
+    if (dtypes[t].bits > 8 || !(dtypes[t].class & (CLASS_REAL | CLASS_PRED))) continue;
+    for (int pattern = 0; pattern < 256; pattern++) {
+      uint8_t byte = (uint8_t)pattern;
+      const lib_array one = {.type = (dtype)t, .data = &byte};
+      byte_values[t][pattern] = (float)real_at(&one, 0);
+    }
+  }
+}
+
+static void bf16_row(const uint16_t *from, int64_t count, float *to) {
+  for (int64_t k = 0; k < count; k++) {
+    const uint32_t bits = (uint32_t)from[k] << 16;
+    memcpy(&to[k], &bits, sizeof bits);
+  }
+}
+
+// As f16_to_f32, without a branch.
+static void f16_row(const uint16_t *from, int64_t count, float *to) {
+  for (int64_t k = 0; k < count; k++) {
+    const uint32_t half = from[k], magnitude = (half & 0x7fff) << 13;
+    float scaled;
+    memcpy(&scaled, &magnitude, sizeof scaled);
+    scaled *= 0x1p112f;
+    uint32_t bits;
+    memcpy(&bits, &scaled, sizeof bits);
+    bits = magnitude >= 0x0f800000 ? magnitude | 0x7f800000 : bits;
+    bits |= (half & 0x8000) << 16;
+    memcpy(&to[k], &bits, sizeof bits);
+  }
+}
+
+static void load_f32(const lib_array *from, int64_t first, int64_t count, float *to) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  const char *data = from->data;
+  switch (from->type) {
+    case DTYPE_F32: memcpy(to, data + first * 4, (size_t)count * 4); return;
+    case DTYPE_BF16: bf16_row((const uint16_t *)from->data + first, count, to); return;
+    case DTYPE_F16: f16_row((const uint16_t *)from->data + first, count, to); return;
+    case DTYPE_S8:
+      for (int64_t k = 0; k < count; k++) to[k] = ((const int8_t *)from->data)[first + k];
+      return;
+    case DTYPE_U8:
+      for (int64_t k = 0; k < count; k++) to[k] = ((const uint8_t *)from->data)[first + k];
+      return;
+    case DTYPE_F64:
+      for (int64_t k = 0; k < count; k++) to[k] = (float)((const double *)from->data)[first + k];
+      return;
+    default: break;
+  }
+  if (dtypes[from->type].bits > 8) {
+    for (int64_t k = 0; k < count; k++) to[k] = (float)real_at(from, first + k);
+    return;
+  }
+  pthread_once(&once, fill_byte_values);
+  const float *values = byte_values[from->type];
+  const uint8_t *bytes = (const uint8_t *)from->data + first;
+  if (from->is_packed && dtypes[from->type].bits < 8)
+    for (int64_t k = 0; k < count; k++) to[k] = values[narrow_bits(from, first + k)];
+  else
+    for (int64_t k = 0; k < count; k++) to[k] = values[bytes[k]];
+}
+
+// --- rows to the others
+
+static void load_f64(const lib_array *from, int64_t first, int64_t count, double *to) {
+  if (from->type == DTYPE_F64) memcpy(to, (const double *)from->data + first, (size_t)count * sizeof *to);
+  else
+    for (int64_t k = 0; k < count; k++) to[k] = real_at(from, first + k);
+}
+
+static void load_complex(work_type w, const lib_array *from, int64_t first, int64_t count, void *to) {
+  if (w == WORK_C64 && from->type == DTYPE_C64) {
+    memcpy(to, (const float *)from->data + 2 * first, (size_t)count * 8);
+    return;
+  }
+  if (w == WORK_C128 && from->type == DTYPE_C128) {
+    memcpy(to, (const double *)from->data + 2 * first, (size_t)count * 16);
+    return;
+  }
+  for (int64_t k = 0; k < count; k++) {
+    double re, im = 0;
+    const int64_t at = 2 * (first + k);
+    if (from->type == DTYPE_C64) re = ((const float *)from->data)[at], im = ((const float *)from->data)[at + 1];
+    else if (from->type == DTYPE_C128) re = ((const double *)from->data)[at], im = ((const double *)from->data)[at + 1];
+    else re = real_at(from, first + k);
+    if (w == WORK_C64) ((float *)to)[2 * k] = (float)re, ((float *)to)[2 * k + 1] = (float)im;
+    else ((double *)to)[2 * k] = re, ((double *)to)[2 * k + 1] = im;
+  }
+}
+
+void work_load(work_type w, const lib_array *from, int64_t first, int64_t count, void *to) {
+  if (count == 0) return;
+  switch (w) {
+    case WORK_F32: load_f32(from, first, count, to); return;
+    case WORK_F64: load_f64(from, first, count, to); return;
+    case WORK_C64:
+    case WORK_C128: load_complex(w, from, first, count, to); return;
+    case WORK_U32:
+      if (from->type == DTYPE_S32 || from->type == DTYPE_U32)
+        memcpy(to, (const uint32_t *)from->data + first, (size_t)count * sizeof(uint32_t));
+      else
+        for (int64_t k = 0; k < count; k++) ((uint32_t *)to)[k] = (uint32_t)integer_at(from, first + k);
+      return;
+    case WORK_U64:
+      for (int64_t k = 0; k < count; k++) ((uint64_t *)to)[k] = (uint64_t)integer_at(from, first + k);
+      return;
+    case WORK_TYPE_COUNT: return;
+  }
+}
+
+// --- rows back
+
+static void store_f32(const float *from, const lib_array *to, int64_t first, int64_t count) {
+  switch (to->type) {
+    case DTYPE_F32: memcpy((float *)to->data + first, from, (size_t)count * sizeof *from); return;
+    case DTYPE_BF16:
+      for (int64_t k = 0; k < count; k++) {
+        uint32_t bits;
+        memcpy(&bits, &from[k], sizeof bits);
+        const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+        const uint32_t quiet = (bits >> 16 & 0x8000) | 0x7fc0;
+        ((uint16_t *)to->data)[first + k] = (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? quiet : rounded);
+      }
+      return;
+    case DTYPE_F16:
+      for (int64_t k = 0; k < count; k++) ((uint16_t *)to->data)[first + k] = f32_to_f16(from[k]);
+      return;
+    case DTYPE_S32:
+      for (int64_t k = 0; k < count; k++) ((uint32_t *)to->data)[first + k] = (uint32_t)(int64_t)from[k];
+      return;
+    default:
+      for (int64_t k = 0; k < count; k++) set_real(to, first + k, from[k]);
+  }
+}
+
+static void store_complex(work_type w, const void *from, const lib_array *to, int64_t first, int64_t count) {
+  for (int64_t k = 0; k < 2 * count; k++) {
+    const double part = w == WORK_C64 ? ((const float *)from)[k] : ((const double *)from)[k];
+    if (to->type == DTYPE_C64) ((float *)to->data)[2 * first + k] = (float)part;
+    else ((double *)to->data)[2 * first + k] = part;
+  }
+}
+
+static void store_integers(work_type w, const void *from, const lib_array *to, int64_t first, int64_t count) {
+  for (int64_t k = 0; k < count; k++) {
+    const uint64_t value = w == WORK_U32 ? ((const uint32_t *)from)[k] : ((const uint64_t *)from)[k];
+    if (to->type == DTYPE_PRED) ((uint8_t *)to->data)[first + k] = value != 0;
+    else if (dtype_is_float(to->type)) set_real(to, first + k, (double)(int64_t)value);
+    else set_integer(to, first + k, value);
+  }
+}
+
+void work_store(work_type w, const void *from, const lib_array *to, int64_t first, int64_t count) {
+  if (count == 0) return;
+  switch (w) {
+    case WORK_F32: store_f32(from, to, first, count); return;
+    case WORK_F64:
+      if (to->type == DTYPE_F64) memcpy((double *)to->data + first, from, (size_t)count * sizeof(double));
+      else
+        for (int64_t k = 0; k < count; k++) set_real(to, first + k, ((const double *)from)[k]);
+      return;
+    case WORK_C64:
+    case WORK_C128: store_complex(w, from, to, first, count); return;
+    case WORK_U32:
+    case WORK_U64: store_integers(w, from, to, first, count); return;
+    case WORK_TYPE_COUNT: return;
+  }
+}
