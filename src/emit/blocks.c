@@ -1,0 +1,130 @@
+// Loops over plan_blocks: a decision tree over the tile number, then rows and runs.
+//
+// The innermost loop is over one variable with the constraint in its bound, as the vectorizer takes it.
+#include "emit/blocks.h"
+
+static indexing_variable sized(const char *name, int64_t count) {
+  return (indexing_variable){.bounds = {0, count - 1}, .name = str_from(name)};
+}
+
+// --- one block
+
+static void delinearize_parts(arena *a, const plan_block *block, const affine_expr *row, const affine_expr *position,
+                              const affine_expr **results) {
+  const shape *s = block->space;
+  indexing_delinearize(a, block->split, s->dims, row, results);
+  indexing_delinearize(a, s->rank - block->split, s->dims + block->split, position, results + block->split);
+}
+
+// (tile)[i] -> the i-th element of a piece of a run.
+static const indexing_map *piece_map(arena *a, const plan_block *block) {
+  int64_t pieces = block->tiles / block->rows;
+  bool is_uneven = block->run % block->chunk != 0;
+  indexing_map *m = indexing_map_create(a, 1, 1, 0, block->space->rank, is_uneven);
+  m->dims[0] = sized("tile", block->tiles);
+  m->ranges[0] = sized("i", block->chunk);
+  const affine_expr *row = affine_floordiv(a, affine_dim(a, 0), pieces);
+  const affine_expr *piece = affine_mod(a, affine_dim(a, 0), pieces);
+  const affine_expr *position = affine_add(a, affine_mul_constant(a, piece, block->chunk), affine_symbol(a, 0));
+  delinearize_parts(a, block, row, position, m->results);
+  if (is_uneven) m->constraints[0] = (indexing_constraint){position, {0, block->run - 1}};
+  return indexing_map_simplify(a, m);
+}
+
+// (tile)[r] -> the r-th row of the tile.
+static const indexing_map *rows_map(arena *a, const plan_block *block) {
+  bool is_uneven = block->rows % block->rows_per_tile != 0;
+  indexing_map *m = indexing_map_create(a, 1, 1, 0, 1, is_uneven);
+  m->dims[0] = sized("tile", block->tiles);
+  m->ranges[0] = sized("r", block->rows_per_tile);
+  m->results[0] = affine_add(a, affine_mul_constant(a, affine_dim(a, 0), block->rows_per_tile), affine_symbol(a, 0));
+  if (is_uneven) m->constraints[0] = (indexing_constraint){m->results[0], {0, block->rows - 1}};
+  return m;
+}
+
+// (row)[i] -> the i-th element of the row's run.
+static const indexing_map *run_map(arena *a, const plan_block *block) {
+  indexing_map *m = indexing_map_create(a, 1, 1, 0, block->space->rank, 0);
+  m->dims[0] = sized("row", block->rows);
+  m->ranges[0] = sized("i", block->run);
+  delinearize_parts(a, block, affine_dim(a, 0), affine_symbol(a, 0), m->results);
+  return indexing_map_simplify(a, m);
+}
+
+typedef struct run_body {
+  const plan_block *block;
+  entry_body body;
+  const void *argument;
+} run_body;
+
+static heddle_status walk_run(kernel_entry *e, ir_builder *b, const index_vector *row, MlirValue *outputs,
+                              const void *argument) {
+  const run_body *r = argument;
+  kernel_entry inner = *e;
+  inner.b = *b;
+  inner.outputs = outputs;
+  TRY(emit_entry_loop(&inner, run_map(b->arena, r->block), row->values, r->body, r->argument));
+  *b = inner.b;
+  return status_ok();
+}
+
+heddle_status emit_block(kernel_entry *e, const plan_block *block, MlirValue tile, entry_body body,
+                         const void *argument) {
+  arena *a = e->kernel->arena;
+  bool takes_rows = block->rows > 1 && block->chunk == block->run;
+  if (!takes_rows) return emit_entry_loop(e, piece_map(a, block), &tile, body, argument);
+  return emit_entry_loop(e, rows_map(a, block), &tile, walk_run, &(run_body){block, body, argument});
+}
+
+// --- which block
+
+typedef struct block_choice {
+  const plan_block *blocks;
+  const int *numbers;  // of those that have tiles
+  block_emitter emit;
+  const void *argument;
+} block_choice;
+
+static heddle_status choose(kernel_entry *e, const block_choice *c, int first, int count);
+
+static heddle_status choose_side(kernel_entry *e, const block_choice *c, MlirOperation op, int region, int first,
+                                 int count) {
+  kernel_entry side = *e;
+  int carried = e->kernel->plan->output_count;
+  side.b = ir_builder_at_end(e->kernel->context, ir_body(op, region), e->kernel->arena);
+  side.outputs = arena_array(e->kernel->arena, MlirValue, carried);
+  for (int i = 0; i < carried; i++) side.outputs[i] = e->outputs[i];
+  TRY(choose(&side, c, first, count));
+  ir_yield(&side.b, carried, side.outputs);
+  return status_ok();
+}
+
+// Recursion as deep as the logarithm of the number of blocks.
+static heddle_status choose(kernel_entry *e, const block_choice *c, int first, int count) {
+  MlirValue tile = e->ids.data[0];
+  if (count == 1) {
+    int number = c->numbers[first];
+    int64_t start = c->blocks[number].first_tile;
+    if (start > 0) tile = ir_binary(&e->b, "arith.subi", tile, ir_index(&e->b, start));
+    return c->emit(e, number, tile, c->argument);
+  }
+  int half = count / 2, carried = e->kernel->plan->output_count;
+  MlirValue start = ir_index(&e->b, c->blocks[c->numbers[first + half]].first_tile);
+  MlirValue is_low = ir_cmpi(&e->b, "slt", tile, start);
+  MlirType *types = arena_array(e->kernel->arena, MlirType, carried);
+  for (int i = 0; i < carried; i++) types[i] = mlirValueGetType(e->outputs[i]);
+  MlirOperation op = ir_if(&e->b, is_low, carried, types);
+  TRY(choose_side(e, c, op, 0, first, half));
+  TRY(choose_side(e, c, op, 1, first + half, count - half));
+  for (int i = 0; i < carried; i++) e->outputs[i] = ir_result(op, i);
+  return status_ok();
+}
+
+heddle_status emit_blocks(kernel_entry *e, int count, const plan_block *blocks, block_emitter emit,
+                          const void *argument) {
+  int *numbers = arena_array(e->kernel->arena, int, count), kept = 0;
+  for (int i = 0; i < count; i++)
+    if (blocks[i].tiles > 0) numbers[kept++] = i;
+  if (kept == 0) return status_ok();
+  return choose(e, &(block_choice){blocks, numbers, emit, argument}, 0, kept);
+}

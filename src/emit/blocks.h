@@ -1,0 +1,19 @@
+// Loops over plan_blocks.
+#ifndef HEDDLE_EMIT_BLOCKS_H_
+#define HEDDLE_EMIT_BLOCKS_H_
+
+#include "emit/entry.h"
+#include "plan/blocks.h"
+
+// What block number `block` takes in its tile `tile` (counted from the block's first).
+typedef heddle_status (*block_emitter)(kernel_entry *e, int block, MlirValue tile, const void *argument);
+
+// Branches on the entry's tile number to the block it belongs to. Blocks without tiles are left out.
+heddle_status emit_blocks(kernel_entry *e, int count, const plan_block *blocks, block_emitter emit,
+                          const void *argument);
+
+// Walks the elements of one tile: `body` at each index of the block's space.
+heddle_status emit_block(kernel_entry *e, const plan_block *block, MlirValue tile, entry_body body,
+                         const void *argument);
+
+#endif

@@ -1,0 +1,163 @@
+// The entry function: what every emitter of kernels has in common.
+#include "emit/entry.h"
+
+#include "dialect/xla_gpu.h"
+
+static MlirAttribute index_attribute(MlirContext c, int64_t v) { return mlirIntegerAttrGet(mlirIndexTypeGet(c), v); }
+
+static MlirAttribute range_of(MlirContext c, int64_t count) {
+  return mlirArrayAttrGet(c, 2, (MlirAttribute[]){index_attribute(c, 0), index_attribute(c, count - 1)});
+}
+
+static void describe_argument(kernel_emitter *k, MlirOperation entry, int argument, const plan_target *target,
+                              int slice) {
+  const plan_buffer *buffer = &k->plan->slices[slice];
+  MlirContext c = k->context;
+  ir_set_argument_attribute(entry, argument, "xla.slice_index", index_attribute(c, slice));
+  ir_set_argument_attribute(entry, argument, "llvm.align", index_attribute(c, target->buffer_alignment));
+  int64_t bytes = plan_buffer_bytes(buffer->shape);
+  if (bytes > 0) ir_set_argument_attribute(entry, argument, "llvm.dereferenceable", index_attribute(c, bytes));
+  if (!buffer->is_written) ir_set_argument_attribute(entry, argument, "xla.invariant", mlirUnitAttrGet(c));
+}
+
+static MlirOperation make_entry(kernel_emitter *k, const plan_target *target) {
+  const kernel_plan *plan = k->plan;
+  bool is_cpu = target->kind == PLAN_CPU;
+  int tensors = plan->input_count + plan->output_count;
+  MlirType *types = arena_array(k->arena, MlirType, tensors + 1);
+  for (int i = 0; i < plan->input_count; i++) {
+    types[i] = emit_tensor_type(k->context, plan->inputs[i].parameter->shape);
+  }
+  for (int i = 0; i < plan->output_count; i++) {
+    types[plan->input_count + i] = emit_tensor_type(k->context, plan->outputs[i].shape);
+  }
+  types[tensors] = mlirIndexTypeGet(k->context);
+  MlirOperation entry = ir_function(&k->module_body, plan->name, tensors + is_cpu, types, plan->output_count,
+                                    types + plan->input_count, false);
+  for (int i = 0; i < plan->input_count; i++) describe_argument(k, entry, i, target, plan->inputs[i].slice);
+  for (int i = 0; i < plan->output_count; i++) {
+    describe_argument(k, entry, plan->input_count + i, target, plan->outputs[i].slice);
+  }
+  if (is_cpu)
+    ir_set_argument_attribute(entry, tensors, "xla.range",
+                              range_of(k->context, plan->launch.tiles > 0 ? plan->launch.tiles : 1));
+  ir_set(entry, "xla.entry", mlirUnitAttrGet(k->context));
+  if (!is_cpu) {
+    int64_t launch[] = {plan->launch.threads, plan->launch.blocks_x, plan->launch.blocks_y};
+    ir_set(entry, "xla.launch", mlirDenseI64ArrayGet(k->context, 3, launch));
+  }
+  return entry;
+}
+
+static MlirValue launch_id(ir_builder *b, const char *op, const char *dimension, int64_t count) {
+  MlirNamedAttribute attributes[] = {ir_named_text(b->context, "dimension", dimension),
+                                     ir_named(b->context, "xla.range", range_of(b->context, count))};
+  return ir_value_with(b, op, mlirIndexTypeGet(b->context), 0, 0, 2, attributes);
+}
+
+static void launch_ids(kernel_emitter *k, ir_builder *b, const plan_target *target, MlirBlock block, ir_values *out) {
+  const launch_plan *l = &k->plan->launch;
+  MlirValue ids[3];
+  int count = 0;
+  if (target->kind == PLAN_CPU) {
+    ids[count++] = mlirBlockGetArgument(block, k->plan->input_count + k->plan->output_count);
+  } else {
+    ids[count++] = launch_id(b, "gpu.thread_id", "#gpu<dim x>", l->threads);
+    ids[count++] = launch_id(b, "gpu.block_id", "#gpu<dim x>", l->blocks_x);
+    if (l->blocks_y > 1) ids[count++] = launch_id(b, "gpu.block_id", "#gpu<dim y>", l->blocks_y);
+  }
+  for (int i = 0; i < count; i++) vec_push(k->arena, out, ids[i]);
+}
+
+static heddle_status check_arguments(kernel_emitter *k) {
+  for (int i = 0; i < k->plan->slice_count; i++) {
+    const plan_buffer *buffer = &k->plan->slices[i];
+    if (!mlirTypeIsNull(emit_element_type(k->context, buffer->shape->dtype))) continue;
+    return status_at(HEDDLE_UNIMPLEMENTED, k->plan->outputs[0].root->where, "%s %d of type %s cannot be emitted yet",
+                     buffer->kind == PLAN_PARAMETER ? "parameter" : "result", buffer->number,
+                     shape_text(k->arena, buffer->shape));
+  }
+  return status_ok();
+}
+
+heddle_status emit_entry_begin(kernel_emitter *k, const plan_target *target, kernel_entry *out) {
+  TRY(check_arguments(k));
+  MlirBlock block = ir_body(make_entry(k, target), 0);
+  int inputs = k->plan->input_count, outputs = k->plan->output_count;
+  *out = (kernel_entry){.kernel = k, .target = target, .b = ir_builder_at_end(k->context, block, k->arena)};
+  out->inputs = arena_array(k->arena, MlirValue, inputs);
+  out->outputs = arena_array(k->arena, MlirValue, outputs);
+  for (int i = 0; i < inputs; i++) out->inputs[i] = mlirBlockGetArgument(block, i);
+  for (int i = 0; i < outputs; i++) out->outputs[i] = mlirBlockGetArgument(block, inputs + i);
+  launch_ids(k, &out->b, target, block, &out->ids);
+  return status_ok();
+}
+
+void emit_entry_end(kernel_entry *e) { ir_return(&e->b, e->kernel->plan->output_count, e->outputs); }
+
+// --- loops
+
+// xla_gpu.loop with an empty body whose arguments are (range variables, map results, outputs).
+static MlirOperation make_loop(kernel_entry *e, const indexing_map *map, const MlirValue *dims) {
+  kernel_emitter *k = e->kernel;
+  int carried = k->plan->output_count, first = map->range_count + map->result_count;
+  MlirType *types = arena_array(k->arena, MlirType, first + carried);
+  MlirLocation *locations = arena_array(k->arena, MlirLocation, first + carried);
+  ir_values operands = {0};
+  for (int i = 0; i < map->dim_count; i++) vec_push(k->arena, &operands, dims[i]);
+  for (int i = 0; i < carried; i++) vec_push(k->arena, &operands, e->outputs[i]);
+  for (int i = 0; i < first + carried; i++) {
+    types[i] = i < first ? mlirIndexTypeGet(k->context) : mlirValueGetType(e->outputs[i - first]);
+    locations[i] = e->b.location;
+  }
+  MlirRegion region = mlirRegionCreate();
+  mlirRegionAppendOwnedBlock(region, mlirBlockCreate(first + carried, types, locations));
+  int32_t segments[] = {map->dim_count, carried};
+  MlirNamedAttribute attributes[] = {
+      ir_named(k->context, "map", xla_gpu_indexing_map_attribute(k->context, map)),
+      ir_named(k->context, "operandSegmentSizes", mlirDenseI32ArrayGet(k->context, 2, segments))};
+  return ir_build(&e->b, (ir_op){.name = "xla_gpu.loop",
+                                 .operand_count = operands.size,
+                                 .operands = operands.data,
+                                 .result_count = carried,
+                                 .results = types + first,
+                                 .attribute_count = 2,
+                                 .attributes = attributes,
+                                 .region_count = 1,
+                                 .regions = &region});
+}
+
+heddle_status emit_entry_loop(kernel_entry *e, const indexing_map *map, const MlirValue *dims, entry_body body,
+                              const void *argument) {
+  kernel_emitter *k = e->kernel;
+  int carried = k->plan->output_count, first = map->range_count + map->result_count;
+  MlirOperation loop = make_loop(e, map, dims);
+  MlirBlock block = ir_body(loop, 0);
+  ir_builder b = ir_builder_at_end(k->context, block, k->arena);
+  MlirValue *point = arena_array(k->arena, MlirValue, map->result_count);
+  MlirValue *outputs = arena_array(k->arena, MlirValue, carried);
+  for (int i = 0; i < map->result_count; i++) point[i] = mlirBlockGetArgument(block, map->range_count + i);
+  for (int i = 0; i < carried; i++) outputs[i] = mlirBlockGetArgument(block, first + i);
+  index_vector at = {.count = map->result_count, .values = point};
+  TRY(body(e, &b, &at, outputs, argument));
+  ir_build(&b, (ir_op){.name = "xla_gpu.yield", .operand_count = carried, .operands = outputs});
+  for (int i = 0; i < carried; i++) e->outputs[i] = ir_result(loop, i);
+  return status_ok();
+}
+
+// --- elements
+
+MlirValue emit_insert(ir_builder *b, MlirValue value, MlirValue tensor, int count, const MlirValue *indices) {
+  MlirValue *operands = arena_array(b->arena, MlirValue, 2 + count);
+  operands[0] = value;
+  operands[1] = tensor;
+  for (int d = 0; d < count; d++) operands[2 + d] = indices[d];
+  return ir_value(b, "tensor.insert", mlirValueGetType(tensor), 2 + count, operands);
+}
+
+MlirValue emit_extract(ir_builder *b, MlirValue tensor, int count, const MlirValue *indices) {
+  MlirValue *operands = arena_array(b->arena, MlirValue, 1 + count);
+  operands[0] = tensor;
+  for (int d = 0; d < count; d++) operands[1 + d] = indices[d];
+  return ir_value(b, "tensor.extract", ir_element_type(mlirValueGetType(tensor)), 1 + count, operands);
+}

@@ -1,0 +1,35 @@
+// The entry function of a kernel, whoever fills it: its arguments and their attributes, launch ids, loops over maps.
+#ifndef HEDDLE_EMIT_ENTRY_H_
+#define HEDDLE_EMIT_ENTRY_H_
+
+#include "emit/elemental.h"
+
+typedef struct kernel_entry {
+  kernel_emitter *kernel;
+  const plan_target *target;
+  ir_builder b;        // where the body goes on
+  MlirValue *inputs;   // tensors, by input of the plan
+  MlirValue *outputs;  // tensors as they are now: each loop gives new ones
+  ir_values ids;       // launch ids; cpu: the tile number; gpu: thread, block x, block y if there are two
+} kernel_entry;
+
+// Makes the entry function at the end of k->module_body. HEDDLE_UNIMPLEMENTED for buffers of types that MLIR lacks.
+heddle_status emit_entry_begin(kernel_emitter *k, const plan_target *target, kernel_entry *out);
+// Returns the outputs.
+void emit_entry_end(kernel_entry *e);
+
+// The body of a loop over a map, or of a branch: at `point` (the map's results), with the carried tensors in
+// `outputs`, which it replaces by what it leaves behind. `b` inserts into the body.
+typedef heddle_status (*entry_body)(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
+                                    const void *argument);
+
+// An xla_gpu.loop over `map`, which has at most one range variable, carrying all of e->outputs; e->outputs becomes its
+// results.
+heddle_status emit_entry_loop(kernel_entry *e, const indexing_map *map, const MlirValue *dims, entry_body body,
+                              const void *argument);
+
+// tensor.insert and tensor.extract of one element.
+MlirValue emit_insert(ir_builder *b, MlirValue value, MlirValue tensor, int count, const MlirValue *indices);
+MlirValue emit_extract(ir_builder *b, MlirValue tensor, int count, const MlirValue *indices);
+
+#endif
