@@ -7,7 +7,7 @@
 const thunk_type *const thunk_types[PROGRAM_THUNK_KIND_COUNT] = {
     [THUNK_KERNEL] = &thunk_kernel, [THUNK_SEQUENCE] = &thunk_sequence, [THUNK_CONDITIONAL] = &thunk_conditional,
     [THUNK_WHILE] = &thunk_while,   [THUNK_FOR] = &thunk_for,           [THUNK_CALL] = &thunk_call,
-    [THUNK_COPY] = &thunk_copy,     [THUNK_MEMSET] = &thunk_memset,
+    [THUNK_COPY] = &thunk_copy,     [THUNK_MEMSET] = &thunk_memset,     [THUNK_GEMM] = &thunk_gemm,
 };
 
 void *thunk_slice(const run_frame *f, int slice) {

@@ -12,5 +12,6 @@ extern const thunk_type thunk_for;
 extern const thunk_type thunk_call;
 extern const thunk_type thunk_copy;
 extern const thunk_type thunk_memset;
+extern const thunk_type thunk_gemm;
 
 #endif
