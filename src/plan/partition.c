@@ -305,7 +305,8 @@ static heddle_status partition_parts(partitioner *p, const kernel_plan *k) {
   int first = p->functions.size;
   for (int n = 0; n < k->part_count; n++) {
     const kernel_part *part = &k->parts[n];
-    partition_function *f = p->functions.data[add_function(p, k->computation, part->results[0].root, n == 0)];
+    int number = add_function(p, k->computation, part->results[0].root, n == 0);
+    partition_function *f = p->functions.data[number];
     f->index_space = part->index_space;
     f->given_count = part->given_count;
     f->given = part->given;
