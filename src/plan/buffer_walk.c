@@ -1,0 +1,201 @@
+// The walk over a program in the order in which it runs: instructions become events, control flow is followed inside.
+//
+// A loop carries each element in one place. What its body never changes is the operand itself; everything else is
+// copied in before the loop, and copied back from the body's root at the end of each round. Most copies vanish when the
+// places of both sides turn out to be free to be one (buffer_coalesce.h).
+#include "plan/buffer_walk.h"
+
+#include "plan/forwarding.h"
+
+// --- loops
+
+typedef struct loop_walk {
+  const instruction *loop;
+  int count;            // leaves that change
+  int *leaves;          // which
+  leaf_values initial;  // of all leaves, before the loop
+  leaf_values inside;   // parameters of condition and body
+  int number;           // in the list of loops
+  int *carried;         // by leaf that changes: the value behind the copies at the body's end
+} loop_walk;
+
+static void enter_loop(buffer_walker *w, loop_walk *l) {
+  vec_push(w->arena, &w->out->loops, (buffer_loop){.parent = w->loop});
+  w->loop = l->number = w->out->loops.size - 1;
+}
+
+// Values that several rounds read live to the end.
+static void leave_loop(buffer_walker *w, const loop_walk *l, int end) {
+  buffer_loop *loop = &w->out->loops.data[l->number];
+  for (int k = 0; k < loop->through.size; k++) {
+    buffer_value *v = &w->out->values.data[loop->through.data[k]];
+    if (v->read < end) v->read = end;
+  }
+  w->loop = loop->parent;
+}
+
+static void find_changing(buffer_walker *w, loop_walk *l) {
+  const forwarding *body = ptr_map_get(&w->forwarding, l->loop->called[1]);
+  l->leaves = arena_array(w->arena, int, body->count);
+  for (int k = 0; k < body->count; k++)
+    if (body->sources[k] != k) l->leaves[l->count++] = k;
+}
+
+// Copies the leaves that change to places of their own.
+static void copy_in(buffer_walker *w, buffer_frame *f, loop_walk *l) {
+  int *from = arena_array(w->arena, int, l->count), *to = arena_array(w->arena, int, l->count);
+  for (int k = 0; k < l->count; k++) from[k] = l->initial.values[l->leaves[k]];
+  buffer_add_copies(w, f->body, l->count, from, to);
+  l->inside = (leaf_values){l->initial.count, arena_array(w->arena, int, l->initial.count), NULL};
+  for (int k = 0; k < l->initial.count; k++) l->inside.values[k] = l->initial.values[k];
+  for (int k = 0; k < l->count; k++) l->inside.values[l->leaves[k]] = to[k];
+}
+
+// Inside the loop the leaves that change are new values at the same places: written anew each round.
+static void start_round(buffer_walker *w, loop_walk *l, int event) {
+  for (int k = 0; k < l->count; k++) {
+    int *value = &l->inside.values[l->leaves[k]];
+    int inner = buffer_add_value(w, w->out->values.data[*value].shape, event, k);
+    buffer_unite(w->out, *value, inner);
+    *value = inner;
+  }
+}
+
+static void read_changing(buffer_walker *w, const loop_walk *l, int event) {
+  for (int k = 0; k < l->count; k++) buffer_use(w, l->inside.values[l->leaves[k]], event);
+}
+
+// A leaf that becomes another one's old value waits aside, so that the copies may run in any order.
+static void copy_aside(buffer_walker *w, const loop_walk *l, buffer_body *body, int *sources) {
+  int count = 0, *from = arena_array(w->arena, int, l->count), *which = arena_array(w->arena, int, l->count);
+  int *to = arena_array(w->arena, int, l->count);
+  ptr_map own = {0};
+  for (int k = 0; k < l->count; k++)
+    ptr_map_put(w->arena, &own, w->out->values.data + l->inside.values[l->leaves[k]], w);
+  for (int k = 0; k < l->count; k++) {
+    if (!ptr_map_has(&own, w->out->values.data + sources[k])) continue;
+    which[count] = k;
+    from[count++] = sources[k];
+  }
+  // One after the other: each may take the place of a value that is read no more.
+  for (int k = 0; k < count; k++) buffer_add_copies(w, body, 1, &from[k], &to[k]);
+  for (int k = 0; k < count; k++) sources[which[k]] = to[k];
+}
+
+static void end_round(buffer_walker *w, loop_walk *l, buffer_body *body, const leaf_values *root) {
+  int *sources = arena_array(w->arena, int, l->count);
+  for (int k = 0; k < l->count; k++) sources[k] = root->values[l->leaves[k]];
+  copy_aside(w, l, body, sources);
+  l->carried = arena_array(w->arena, int, l->count);
+  buffer_add_copies(w, body, l->count, sources, l->carried);
+  for (int k = 0; k < l->count; k++) buffer_unite(w->out, l->inside.values[l->leaves[k]], l->carried[k]);
+}
+
+// What comes out lies where it was carried.
+static void finish_loop(buffer_walker *w, const loop_walk *l, buffer_event *loop, leaf_values *out) {
+  int end;
+  buffer_event *mark = buffer_add_event(w, BUFFER_MARK, NULL, &end);
+  buffer_set_operands(w, mark, end, l->count, l->carried);
+  leave_loop(w, l, end);
+  *out = (leaf_values){l->initial.count, arena_array(w->arena, int, l->initial.count), NULL};
+  for (int k = 0; k < out->count; k++) out->values[k] = l->inside.values[k];
+  for (int k = 0; k < l->count; k++) {
+    int value = buffer_add_value(w, w->out->values.data[l->carried[k]].shape, end, k);
+    buffer_unite(w->out, value, l->carried[k]);
+    out->values[l->leaves[k]] = value;
+  }
+  loop->result_count = out->count;
+  loop->results = out->values;
+  loop->result_shapes = loop->operand_shapes;
+}
+
+heddle_status buffer_walk_while(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
+  loop_walk l = {.loop = i, .initial = buffer_operand_leaves(w, f, i, 0)};
+  find_changing(w, &l);
+  copy_in(w, f, &l);
+  int start, asked;
+  buffer_event *e = buffer_add_event(w, BUFFER_OPERATION, i, &start);
+  e->operation = LHLO_WHILE;
+  buffer_set_operands(w, e, start, l.inside.count, l.inside.values);
+  vec_push(w->arena, &f->body->events, start);
+  e->body_count = 2;
+  e->bodies = arena_array(w->arena, buffer_body, 2);
+  enter_loop(w, &l);
+  start_round(w, &l, start);
+  leaf_values pred, root;
+  TRY(buffer_walk_computation(w, i->called[0], &l.inside, &e->bodies[0], &pred));
+  buffer_event *mark = buffer_add_event(w, BUFFER_MARK, NULL, &asked);
+  buffer_set_operands(w, mark, asked, 1, pred.values);
+  e->control = pred.values[0];
+  read_changing(w, &l, asked);
+  TRY(buffer_walk_computation(w, i->called[1], &l.inside, &e->bodies[1], &root));
+  end_round(w, &l, &e->bodies[1], &root);
+  finish_loop(w, &l, e, out);
+  return status_ok();
+}
+
+// --- branches
+
+// A branch's results go to the places that all branches share.
+static void end_branch(buffer_walker *w, buffer_body *body, const leaf_values *root, int *joined, bool is_first) {
+  int end, *to = arena_array(w->arena, int, root->count);
+  buffer_add_copies(w, body, root->count, root->values, to);
+  buffer_event *mark = buffer_add_event(w, BUFFER_MARK, NULL, &end);
+  buffer_set_operands(w, mark, end, root->count, to);
+  for (int k = 0; k < root->count; k++) {
+    if (is_first) joined[k] = to[k];
+    buffer_unite(w->out, joined[k], to[k]);
+  }
+}
+
+heddle_status buffer_walk_conditional(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
+  int start, end;
+  buffer_event *e = buffer_add_event(w, BUFFER_OPERATION, i, &start);
+  e->operation = LHLO_CONDITIONAL;
+  e->control = f->values[i->operands[0]->mark].values[0];
+  buffer_use(w, e->control, start);
+  leaf_values operands = buffer_operand_leaves(w, f, i, 1);
+  buffer_set_operands(w, e, start, operands.count, operands.values);
+  vec_push(w->arena, &f->body->events, start);
+  e->body_count = i->called_count;
+  e->bodies = arena_array(w->arena, buffer_body, i->called_count);
+  *out = (leaf_values){.count = leaves_count(i->shape)};
+  out->values = arena_array(w->arena, int, out->count);
+  int *joined = arena_array(w->arena, int, out->count);
+  for (int k = 0; k < i->called_count; k++) {
+    leaf_values root;
+    TRY(buffer_walk_computation(w, i->called[k], &f->values[i->operands[k + 1]->mark], &e->bodies[k], &root));
+    end_branch(w, &e->bodies[k], &root, joined, k == 0);
+  }
+  buffer_add_event(w, BUFFER_MARK, NULL, &end);
+  e->result_count = out->count;
+  e->results = out->values;
+  e->result_shapes = arena_array(w->arena, const shape *, out->count);
+  for (int k = 0; k < out->count; k++) {
+    e->result_shapes[k] = w->out->values.data[joined[k]].shape;
+    out->values[k] = buffer_add_value(w, e->result_shapes[k], end, k);
+    buffer_unite(w->out, joined[k], out->values[k]);
+  }
+  return status_ok();
+}
+
+// --- calls
+
+heddle_status buffer_walk_call(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
+  int start;
+  buffer_event *e = buffer_add_event(w, BUFFER_OPERATION, i, &start);
+  e->operation = LHLO_CALL;
+  leaf_values operands = buffer_operand_leaves(w, f, i, 0);
+  buffer_set_operands(w, e, start, operands.count, operands.values);
+  vec_push(w->arena, &f->body->events, start);
+  e->body_count = 1;
+  e->bodies = arena_array(w->arena, buffer_body, 1);
+  leaf_values *arguments = arena_array(w->arena, leaf_values, i->operand_count);
+  for (int k = 0; k < i->operand_count; k++) arguments[k] = f->values[i->operands[k]->mark];
+  TRY(buffer_walk_computation(w, i->called[0], arguments, &e->bodies[0], out));
+  e->result_count = out->count;
+  e->results = out->values;
+  e->result_shapes = arena_array(w->arena, const shape *, out->count);
+  for (int k = 0; k < out->count; k++) e->result_shapes[k] = w->out->values.data[out->values[k]].shape;
+  return status_ok();
+}

@@ -1,0 +1,21 @@
+// Which operands a fusion's results may or must be written over.
+#ifndef HEDDLE_PLAN_IN_PLACE_H_
+#define HEDDLE_PLAN_IN_PLACE_H_
+
+#include "hlo/module.h"
+
+typedef struct in_place_pair {
+  int result, operand;
+} in_place_pair;
+
+typedef struct in_place {
+  int must_count;  // the result is the operand, updated; each result and operand at most once
+  in_place_pair *must;
+  int may_count;  // element e of the operand is read for element e of results alone, and has as many bytes
+  in_place_pair *may;
+} in_place;
+
+// Of an instruction of opcode fusion.
+heddle_status in_place_find(arena *a, const instruction *fusion, in_place *out);
+
+#endif
