@@ -2,11 +2,13 @@
 //
 // Expanders that make calls and maps of computations go in front of the inliners. Then calls: what follows sees one
 // computation. Then the forms that only some front ends write are brought to the ones that code generation takes.
-// Barriers stand until nothing more is moved or merged across them. Tuples are simplified when nobody makes new ones;
-// dead code goes last, since every pass may leave some.
+// Tuples are simplified when nobody makes new ones, and arrays without elements go before the algebra, whose rules need
+// not think of them. Barriers stand until nothing more is merged across them; dead code goes last, since every pass may
+// leave some.
 #include "opt/pass.h"
 
 #include "hlo/text.h"
+#include "opt/algebraic_simplifier.h"
 #include "opt/async_expander.h"
 #include "opt/barrier_expander.h"
 #include "opt/batch_norm_expander.h"
@@ -20,9 +22,13 @@
 #include "opt/linear_algebra_expander.h"
 #include "opt/logistic_expander.h"
 #include "opt/map_inliner.h"
+#include "opt/ragged_dot_expander.h"
 #include "opt/rng_expander.h"
+#include "opt/scaled_dot_expander.h"
+#include "opt/scan_expander.h"
 #include "opt/scatter_simplifier.h"
 #include "opt/select_and_scatter_expander.h"
+#include "opt/stochastic_convert_expander.h"
 #include "opt/tuple_flattening.h"
 #include "opt/tuple_simplifier.h"
 #include "opt/zero_sized.h"
@@ -34,9 +40,13 @@ const opt_pass opt_passes[] = {
     {"collective-simplifier", "collectives of one device become their operands", collective_simplifier_run, false},
     {"select-and-scatter-expander", "select-and-scatters become the windows' winners and where they add",
      select_and_scatter_expander_run, false},
+    {"scan-expander", "scans become while loops", scan_expander_run, false},
     {"call-inliner", "calls and fusions become the bodies they call", inline_all, false},
     {"map-inliner", "maps become the operations of their body on whole arrays", map_inliner_run, false},
     {"batch-norm-expander", "batch norms become reductions and arithmetic", batch_norm_expander_run, false},
+    {"ragged-dot-expander", "ragged dots become loops of dots", ragged_dot_expander_run, false},
+    {"scaled-dot-expander", "scaled dots become dots of operands times scales", scaled_dot_expander_run, false},
+    {"stochastic-convert-expander", "stochastic converts become arithmetic", stochastic_convert_expander_run, false},
     {"linear-algebra-expander", "cholesky and triangular-solve become library calls", linear_algebra_expander_run,
      false},
     {"rng-expander", "random numbers without a state of the program's become calls of the runtime", rng_expander_run,
@@ -48,10 +58,11 @@ const opt_pass opt_passes[] = {
     {"logistic-expander", "logistic becomes 1 / (1 + exp(-x))", logistic_expander_run, true},
     {"erf-expander", "erf up to f32 becomes a rational function", erf_expander_run, true},
     {"cbrt-expander", "cbrt becomes exponential and logarithm", cbrt_expander_run, true},
-    {"barrier-expander", "barriers, domains and added dependencies become their operand", barrier_expander_run, false},
     {"tuple-flattening", "called computations take and give tuples one level deep", tuple_flattening_run, false},
     {"tuple-simplifier", "elements of tuples made here are used directly", tuple_simplifier_run, false},
     {"zero-sized", "arrays without elements become constants", zero_sized_run, false},
+    {"algebraic-simplifier", "identities that hold exactly for every value", algebraic_simplifier_run, false},
+    {"barrier-expander", "barriers, domains and added dependencies become their operand", barrier_expander_run, false},
     {"dead-code", "what no result depends on goes, and so do computations nobody calls", dead_code_run, false},
     {0},
 };

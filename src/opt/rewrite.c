@@ -60,3 +60,10 @@ heddle_status rewrite_each(module *m, bool (*matches)(const instruction *i), ins
 instruction *rewrite_widen(const builder *b, instruction *x) {
   return builder_convert(b, x, dtypes[x->shape->dtype].is_narrow_float ? DTYPE_F32 : x->shape->dtype);
 }
+
+instruction *rewrite_with(const builder *b, const instruction *i, const shape *s, instruction *const *operands) {
+  instruction *to = builder_add(b, i->opcode, s, i->operand_count, operands);
+  to->attributes = attributes_copy(b->arena, i->attributes);
+  if (i->called_count) instruction_set_called(to, i->called_count, i->called);
+  return to;
+}

@@ -11,5 +11,7 @@ heddle_status rewrite_each(module *m, bool (*matches)(const instruction *i), ins
 void rewrite_find_waited_for(arena *scratch, const computation *c, ptr_map *out);
 // Halves and narrower as f32, in which what replaces a function of them is computed; others as they are.
 instruction *rewrite_widen(const builder *b, instruction *x);
+// The same operation, attributes and called computations with other operands and shape.
+instruction *rewrite_with(const builder *b, const instruction *i, const shape *s, instruction *const *operands);
 
 #endif

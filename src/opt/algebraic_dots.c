@@ -1,0 +1,66 @@
+// Algebraic rule of dots that are no matrix products: where nothing is summed they are a product of broadcasts, which
+// fuses with what is around it.
+//
+// Numbers stay as they are in a dot: products are wider than the result if that is narrow, and the sum starts from
+// zero, so that -0 becomes 0.
+#include "opt/algebraic_rules.h"
+
+typedef struct dot_side {
+  instruction *operand;
+  int_list batch, contracting;
+} dot_side;
+
+static int64_t depth_of(const dot_side *s) {
+  int64_t depth = 1;
+  for (int k = 0; k < s->contracting.size; k++) depth *= s->operand->shape->dims[s->contracting.data[k]];
+  return depth;
+}
+
+// The operand as [batch dims, free dims]; the contracting dims have size 1.
+static instruction *arrange(const builder *b, const dot_side *s, dtype t) {
+  int64_t order[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK];
+  const shape *from = s->operand->shape;
+  int rank = 0;
+  for (int k = 0; k < s->batch.size; k++) order[rank++] = s->batch.data[k];
+  for (int d = 0; d < from->rank; d++)
+    if (!int_list_has(s->batch, d) && !int_list_has(s->contracting, d)) order[rank++] = d;
+  for (int k = 0; k < rank; k++) dims[k] = from->dims[order[k]];
+  for (int k = 0; k < s->contracting.size; k++) order[rank + k] = s->contracting.data[k];
+  return builder_reshape(b, builder_transpose(b, builder_convert(b, s->operand, t), order), rank, dims);
+}
+
+// [batch, free of lhs, free of rhs], each side spread over the other's free dims.
+static instruction *product(const builder *b, instruction *i, const dot_side *l, const dot_side *r) {
+  const dtype to = i->shape->dtype, t = dtypes[to].is_narrow_float ? DTYPE_F32 : to;
+  int64_t places[SHAPE_MAX_RANK];
+  instruction *x = arrange(b, l, t);
+  instruction *y = arrange(b, r, t);
+  const int batch = l->batch.size, x_free = x->shape->rank - batch;
+  for (int k = 0; k < x->shape->rank; k++) places[k] = k;
+  x = builder_broadcast(b, x, i->shape, x->shape->rank, places);
+  for (int k = batch; k < y->shape->rank; k++) places[k] = k + x_free;
+  y = builder_broadcast(b, y, i->shape, y->shape->rank, places);
+  instruction *xy = builder_binary(b, HLO_MULTIPLY, x, y);
+  return builder_convert(b, builder_binary(b, HLO_ADD, xy, builder_like_int(b, xy, 0)), to);
+}
+
+// Whether the result's type holds the operands' numbers.
+static bool keeps_numbers(const instruction *i) {
+  const dtype t = i->shape->dtype;
+  for (int k = 0; k < 2; k++) {
+    const dtype from = i->operands[k]->shape->dtype;
+    if (from == t) continue;
+    if (dtypes[from].class != dtypes[t].class || dtypes[from].bits >= dtypes[t].bits) return false;
+    if (dtypes[t].is_narrow_float) return false;  // not each holds all of the narrower ones
+  }
+  return dtype_is_integer(t) || (dtype_is_float(t) && t != DTYPE_F8E8M0FNU);  // which has no zero
+}
+
+instruction *algebraic_dot(const builder *b, instruction *i) {
+  const hlo_attributes *x = i->attributes;
+  if (i->operand_count != 2 || x->dot_algorithm.size || !keeps_numbers(i) || shape_element_count(i->shape) == 0)
+    return NULL;
+  const dot_side l = {i->operands[0], x->lhs_batch_dims, x->lhs_contracting_dims};
+  const dot_side r = {i->operands[1], x->rhs_batch_dims, x->rhs_contracting_dims};
+  return depth_of(&l) == 1 ? product(b, i, &l, &r) : NULL;
+}

@@ -1,0 +1,153 @@
+// Algebraic rules of reductions: those of single elements become arithmetic, and moves that only rename what is reduced
+// go away or wait until less is left to move.
+//
+// The initial value takes part even where one element is reduced: 0 + -0 is 0.
+#include "opt/algebraic_rules.h"
+#include "opt/reducer.h"
+#include "opt/reshape_groups.h"
+#include "opt/uniform.h"
+
+// op(init, x) element by element, in the result's dims.
+static instruction *combine_once(const builder *b, instruction *i) {
+  const hlo_opcode op = reducer_opcode(i->called[0]);
+  if (op == HLO_OPCODE_COUNT || i->operands[1]->shape->dtype != i->shape->dtype) return NULL;
+  instruction *x = builder_reshape(b, i->operands[0], i->shape->rank, i->shape->dims);
+  instruction *init = builder_broadcast(b, i->operands[1], i->shape, 0, NULL);
+  return builder_binary(b, op, init, x);
+}
+
+static instruction *reduce_over(const builder *b, const instruction *i, instruction *x, int count,
+                                const int64_t *dims) {
+  return builder_reduce(b, x, i->operands[1], count, dims, i->called[0]);
+}
+
+// Dims of size 1 are not reduced but dropped.
+static instruction *drop_ones(const builder *b, instruction *i) {
+  const shape *from = i->operands[0]->shape;
+  int64_t dims[SHAPE_MAX_RANK], reduced[SHAPE_MAX_RANK];
+  int rank = 0, count = 0;
+  for (int d = 0; d < from->rank; d++) {
+    const bool is_reduced = int_list_has(i->attributes->dimensions, d);
+    if (is_reduced && from->dims[d] == 1) continue;
+    if (is_reduced) reduced[count++] = rank;
+    dims[rank++] = from->dims[d];
+  }
+  if (rank == from->rank) return NULL;
+  return reduce_over(b, i, builder_reshape(b, i->operands[0], rank, dims), count, reduced);
+}
+
+// Sums of f64 have no room for another order: what is reduced must come in the same one.
+static bool depends_on_order(const instruction *i) {
+  const dtype t = i->shape->dtype;
+  const hlo_opcode op = reducer_opcode(i->called[0]);
+  return op == HLO_OPCODE_COUNT || ((t == DTYPE_F64 || t == DTYPE_C128) && (op == HLO_ADD || op == HLO_MULTIPLY));
+}
+
+static bool keeps_order(const instruction *i, int_list order) {
+  int64_t last = -1;
+  for (int k = 0; k < order.size; k++) {
+    if (!int_list_has(i->attributes->dimensions, k) || i->operands[0]->shape->dims[k] == 1) continue;
+    if (order.data[k] < last) return false;
+    last = order.data[k];
+  }
+  return true;
+}
+
+// reduce(transpose(x)) -> transpose(reduce(x)).
+static instruction *reduce_of_transpose(const builder *b, instruction *i) {
+  const instruction *transpose = i->operands[0];
+  const int_list order = transpose->attributes->dimensions;
+  int64_t reduced[SHAPE_MAX_RANK], place[SHAPE_MAX_RANK], back[SHAPE_MAX_RANK];
+  bool is_reduced[SHAPE_MAX_RANK] = {false};
+  int count = 0, kept = 0;
+  if (depends_on_order(i) && !keeps_order(i, order)) return NULL;
+  for (int k = 0; k < i->attributes->dimensions.size; k++) {
+    const int64_t d = order.data[i->attributes->dimensions.data[k]];
+    reduced[count++] = d;
+    is_reduced[d] = true;
+  }
+  for (int d = 0; d < order.size; d++)
+    if (!is_reduced[d]) place[d] = kept++;
+  kept = 0;
+  for (int d = 0; d < order.size; d++)
+    if (!is_reduced[order.data[d]]) back[kept++] = place[order.data[d]];
+  return builder_transpose(b, reduce_over(b, i, transpose->operands[0], count, reduced), back);
+}
+
+// reduce(reshape(x)) -> reshape(reduce(x)) where dims that are split or joined are reduced or kept together.
+static instruction *reduce_of_reshape(const builder *b, instruction *i) {
+  const instruction *reshape = i->operands[0];
+  reshape_group groups[RESHAPE_MAX_GROUPS];
+  int64_t reduced[SHAPE_MAX_RANK];
+  int count = 0;
+  if (shape_element_count(reshape->shape) == 0) return NULL;
+  const int group_count = reshape_groups_find(reshape->operands[0]->shape, reshape->shape, groups);
+  for (int g = 0; g < group_count; g++) {
+    int together = 0;
+    for (int d = groups[g].to; d < groups[g].to_end; d++) together += int_list_has(i->attributes->dimensions, d);
+    if (together == 0) continue;
+    if (together != groups[g].to_end - groups[g].to) return NULL;
+    for (int d = groups[g].from; d < groups[g].from_end; d++) reduced[count++] = d;
+  }
+  instruction *x = reduce_over(b, i, reshape->operands[0], count, reduced);
+  return shape_same_dims(x->shape, i->shape) ? x : builder_reshape(b, x, i->shape->rank, i->shape->dims);
+}
+
+// Whether two reductions with this operation are one, whatever the grouping, and the inner initial value adds nothing.
+static bool can_merge(const instruction *i, const instruction *inner) {
+  const hlo_opcode op = reducer_opcode(i->called[0]);
+  if (op == HLO_OPCODE_COUNT || reducer_opcode(inner->called[0]) != op || inner->operand_count != 2) return false;
+  if (op == HLO_MAXIMUM) return uniform_is_lowest(inner->operands[1]);
+  if (op == HLO_MINIMUM) return uniform_is_highest(inner->operands[1]);
+  if (op == HLO_OR || op == HLO_XOR || op == HLO_ADD) return uniform_is_int(inner->operands[1], 0);
+  if (op == HLO_AND) return uniform_is_int(inner->operands[1], -1);
+  return op == HLO_MULTIPLY && uniform_is_int(inner->operands[1], 1);
+}
+
+static instruction *reduce_of_reduce(const builder *b, instruction *i) {
+  const instruction *inner = i->operands[0];
+  const int_list first = inner->attributes->dimensions;
+  int64_t reduced[SHAPE_MAX_RANK];
+  int count = 0, place = 0;
+  if (!can_merge(i, inner)) return NULL;
+  for (int d = 0; d < inner->operands[0]->shape->rank; d++) {
+    const bool by_inner = int_list_has(first, d);
+    if (by_inner || int_list_has(i->attributes->dimensions, place)) reduced[count++] = d;
+    if (!by_inner) place++;
+  }
+  return reduce_over(b, i, inner->operands[0], count, reduced);
+}
+
+instruction *algebraic_reduce(const builder *b, instruction *i) {
+  if (i->operand_count != 2) return NULL;
+  const instruction *x = i->operands[0];
+  if (shape_element_count(x->shape) == shape_element_count(i->shape)) return combine_once(b, i);
+  instruction *by = drop_ones(b, i);
+  if (by) return by;
+  switch (x->opcode) {
+    case HLO_TRANSPOSE: return reduce_of_transpose(b, i);
+    case HLO_RESHAPE: return reduce_of_reshape(b, i);
+    case HLO_REDUCE: return reduce_of_reduce(b, i);
+    default: return NULL;
+  }
+}
+
+// Windows that hold whole dims and single elements of the others: a reduction.
+instruction *algebraic_reduce_window(const builder *b, instruction *i) {
+  int64_t dims[SHAPE_MAX_RANK];
+  int count = 0;
+  if (i->operand_count != 2) return NULL;
+  const instruction *x = i->operands[0];
+  for (int d = 0; d < i->attributes->window.rank; d++) {
+    const window_dim *w = &i->attributes->window.dims[d];
+    const int64_t size = x->shape->dims[d];
+    if (w->padding_low || w->padding_high || w->base_dilation != 1) return NULL;
+    if (w->size == 1 && (w->stride == 1 || size == 1)) continue;
+    if (w->size != size || w->window_dilation != 1) return NULL;
+    dims[count++] = d;
+  }
+  if (i->attributes->window.rank != x->shape->rank) return NULL;
+  if (count == 0) return combine_once(b, i);
+  instruction *sum = reduce_over(b, i, i->operands[0], count, dims);
+  return builder_reshape(b, sum, i->shape->rank, i->shape->dims);
+}

@@ -1,0 +1,21 @@
+// Arrays whose elements are all the same constant: what most algebraic identities ask of an operand.
+#ifndef HEDDLE_OPT_UNIFORM_H_
+#define HEDDLE_OPT_UNIFORM_H_
+
+#include "hlo/builder.h"
+
+// The value of one element if `i` is a constant with a single element or such a constant broadcast or reshaped; else
+// null. Values missing in the text count as unknown.
+const literal *uniform_value(const instruction *i);
+
+// Whether every element is this number. Integers and pred by value: -1 is all ones of any width.
+bool uniform_is_int(const instruction *i, int64_t value);
+// Real floating point, and both parts of complex numbers, by value and sign of zero.
+bool uniform_is_float(const instruction *i, double value);
+// Either of the two by the element type.
+bool uniform_is(const instruction *i, int64_t value);
+// The least or the greatest value of the element type: infinities for floats that have them, false and true for pred.
+bool uniform_is_lowest(const instruction *i);
+bool uniform_is_highest(const instruction *i);
+
+#endif
