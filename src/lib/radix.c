@@ -1,0 +1,160 @@
+// Many items: counting sort by eight bits at a time, lowest first, each pass split over the threads; a pass whose items
+// all agree is left out. Few items: insertion into short runs, then merging, which has no tables to clear.
+#include "lib/radix.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/pool.h"
+
+enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS, RUN = 16, MANY = 1024, MAX_STRANDS = 16 };
+
+// Fewer items a thread than this are not worth waking it.
+enum { STRAND_ITEMS = 32 << 10 };
+
+// --- few
+
+static inline __attribute__((always_inline)) uint64_t key_at(const char *items, int bytes, int64_t i) {
+  if (bytes == 4) return ((const uint32_t *)(const void *)items)[i];
+  if (bytes == 8) return ((const uint64_t *)(const void *)items)[i];
+  return ((const radix_pair *)(const void *)items)[i].key;
+}
+
+static inline __attribute__((always_inline)) void copy_item(char *to, int64_t at, const char *from, int64_t i,
+                                                            int bytes) {
+  memcpy(to + at * bytes, from + i * bytes, (size_t)bytes);
+}
+
+static inline __attribute__((always_inline)) void insert(char *items, int bytes, int low, uint64_t mask, int64_t begin,
+                                                         int64_t end) {
+  for (int64_t i = begin + 1; i < end; i++) {
+    char item[16];
+    memcpy(item, items + i * bytes, (size_t)bytes);
+    const uint64_t key = key_at(items, bytes, i) >> low & mask;
+    int64_t at = i;
+    for (; at > begin && (key_at(items, bytes, at - 1) >> low & mask) > key; at--)
+      copy_item(items, at, items, at - 1, bytes);
+    memcpy(items + at * bytes, item, (size_t)bytes);
+  }
+}
+
+static inline __attribute__((always_inline)) void merge(const char *from, char *to, int bytes, int low, uint64_t mask,
+                                                        const int64_t bounds[3]) {
+  int64_t l = bounds[0], r = bounds[1];
+  for (int64_t at = bounds[0]; at < bounds[2]; at++) {
+    const bool takes_right = l == bounds[1] || (r < bounds[2] && (key_at(from, bytes, r) >> low & mask) <
+                                                                     (key_at(from, bytes, l) >> low & mask));
+    copy_item(to, at, from, takes_right ? r++ : l++, bytes);
+  }
+}
+
+static inline __attribute__((always_inline)) void *sort_few(int bytes, int low, uint64_t mask, char *items, char *spare,
+                                                            int64_t count) {
+  for (int64_t begin = 0; begin < count; begin += RUN)
+    insert(items, bytes, low, mask, begin, begin + RUN < count ? begin + RUN : count);
+  for (int64_t width = RUN; width < count; width *= 2) {
+    for (int64_t begin = 0; begin < count; begin += 2 * width) {
+      const int64_t middle = begin + width < count ? begin + width : count;
+      const int64_t end = begin + 2 * width < count ? begin + 2 * width : count;
+      merge(items, spare, bytes, low, mask, (int64_t[]){begin, middle, end});
+    }
+    char *sorted = spare;
+    spare = items;
+    items = sorted;
+  }
+  return items;
+}
+
+// --- many
+
+typedef struct pass {
+  int bytes, shift;
+  uint64_t mask;
+  const char *from;
+  char *to;
+  int64_t count;
+  int strands;
+  int64_t at[MAX_STRANDS][DIGITS];  // first counts, then where each strand's next item of a digit goes
+} pass;
+
+static int64_t strand_begin(const pass *p, int64_t strand) { return p->count / p->strands * strand; }
+
+static int64_t strand_end(const pass *p, int64_t strand) {
+  return strand + 1 == p->strands ? p->count : strand_begin(p, strand + 1);
+}
+
+static inline __attribute__((always_inline)) void count_strand(pass *p, int64_t strand, int bytes) {
+  int64_t *counts = p->at[strand];
+  const int64_t end = strand_end(p, strand);
+  memset(counts, 0, sizeof p->at[strand]);
+  for (int64_t i = strand_begin(p, strand); i < end; i++) counts[key_at(p->from, bytes, i) >> p->shift & p->mask]++;
+}
+
+static inline __attribute__((always_inline)) void move_strand(pass *p, int64_t strand, int bytes) {
+  int64_t *at = p->at[strand];
+  const int64_t end = strand_end(p, strand);
+  for (int64_t i = strand_begin(p, strand); i < end; i++)
+    copy_item(p->to, at[key_at(p->from, bytes, i) >> p->shift & p->mask]++, p->from, i, bytes);
+}
+
+static void count_strands(void *argument, int64_t begin, int64_t end) {
+  pass *p = argument;
+  for (int64_t strand = begin; strand < end; strand++) {
+    if (p->bytes == 4) count_strand(p, strand, 4);
+    else if (p->bytes == 8) count_strand(p, strand, 8);
+    else count_strand(p, strand, 16);
+  }
+}
+
+static void move_strands(void *argument, int64_t begin, int64_t end) {
+  pass *p = argument;
+  for (int64_t strand = begin; strand < end; strand++) {
+    if (p->bytes == 4) move_strand(p, strand, 4);
+    else if (p->bytes == 8) move_strand(p, strand, 8);
+    else move_strand(p, strand, 16);
+  }
+}
+
+// Counts become places. False if all items have the same digit.
+static bool place_digits(pass *p) {
+  int64_t next = 0;
+  for (int digit = 0; digit < DIGITS; digit++) {
+    const int64_t before = next;
+    for (int strand = 0; strand < p->strands; strand++) {
+      const int64_t count = p->at[strand][digit];
+      p->at[strand][digit] = next;
+      next += count;
+    }
+    if (next - before == p->count) return false;
+  }
+  return true;
+}
+
+static void *sort_many(int bytes, int low, int high, void *items, void *spare, int64_t count, int threads) {
+  pass p = {.bytes = bytes, .count = count};
+  const int64_t most = count / STRAND_ITEMS + 1;
+  p.strands = most < threads ? (int)most : threads;
+  if (p.strands > MAX_STRANDS) p.strands = MAX_STRANDS;
+  if (p.strands < 1) p.strands = 1;
+  for (int bit = low; bit < high; bit += DIGIT_BITS) {
+    p.shift = bit;
+    p.mask = high - bit < DIGIT_BITS ? ((uint64_t)1 << (high - bit)) - 1 : DIGITS - 1;
+    p.from = items;
+    p.to = spare;
+    pool_run(p.strands, p.strands, count_strands, &p);
+    if (!place_digits(&p)) continue;
+    pool_run(p.strands, p.strands, move_strands, &p);
+    void *sorted = spare;
+    spare = items;
+    items = sorted;
+  }
+  return items;
+}
+
+void *radix_sort(int item_bytes, int low, int high, void *items, void *spare, int64_t count, int threads) {
+  if (count >= MANY) return sort_many(item_bytes, low, high, items, spare, count, threads);
+  const uint64_t mask = high - low < 64 ? ((uint64_t)1 << (high - low)) - 1 : ~(uint64_t)0;
+  if (item_bytes == 4) return sort_few(4, low, mask, items, spare, count);
+  if (item_bytes == 8) return sort_few(8, low, mask, items, spare, count);
+  return sort_few(16, low, mask, items, spare, count);
+}
