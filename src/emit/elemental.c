@@ -118,9 +118,8 @@ static MlirValue constant_value(function_emitter *e, const instruction *constant
 }
 
 static MlirValue parameter_value(function_emitter *e, const instruction *parameter, const index_vector *at) {
-  bool is_input = parameter->parent == e->kernel->plan->computation;
-  if (!is_input) return e->parameters.data[parameter->attributes->index];
   intptr_t position = (intptr_t)ptr_map_get(&e->kernel->inputs, parameter) - 1;
+  if (position < 0) return e->parameters.data[parameter->attributes->index];
   MlirValue *operands = arena_array(e->kernel->arena, MlirValue, at->count + 1);
   operands[0] = e->parameters.data[position];
   for (int i = 0; i < at->count; i++) operands[i + 1] = at->values[i];
@@ -328,7 +327,7 @@ static heddle_status argument_types(kernel_emitter *k, const partition_function 
       return status_at(HEDDLE_UNIMPLEMENTED, p->where, "parameter " STR_FMT " of type %s cannot be emitted yet",
                        STR_ARG(p->name), shape_text(k->arena, p->shape));
     }
-    types[i] = is_kernel ? emit_tensor_type(k->context, p->shape) : element;
+    types[i] = ptr_map_has(&k->inputs, p) ? emit_tensor_type(k->context, p->shape) : element;
   }
   for (int d = 0; d < f->index_space->rank; d++) types[inputs + d] = mlirIndexTypeGet(k->context);
   int next = inputs + f->index_space->rank;

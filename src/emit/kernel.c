@@ -3,6 +3,15 @@
 
 #include "emit/heroes.h"
 
+static void name_body_inputs(kernel_emitter *k) {
+  for (int b = 0; b < k->plan->body_count; b++) {
+    const kernel_body *body = &k->plan->bodies[b];
+    const instruction_list *parameters = &body->computation->parameters;
+    for (int p = 0; body->arguments && p < parameters->size; p++)
+      if (body->arguments[p] >= 0) ptr_map_put(k->arena, &k->inputs, parameters->data[p], (void *)(intptr_t)(p + 1));
+  }
+}
+
 static heddle_status emit_body(kernel_emitter *k, const plan_target *target, MlirOperation module) {
   partition *parts = 0;
   TRY(partition_kernel(k->arena, k->plan, &parts));
@@ -10,6 +19,7 @@ static heddle_status emit_body(kernel_emitter *k, const plan_target *target, Mli
   for (int i = 0; i < k->plan->input_count; i++) {
     ptr_map_put(k->arena, &k->inputs, k->plan->inputs[i].parameter, (void *)(intptr_t)(i + 1));
   }
+  name_body_inputs(k);
   hero_entry entry = emit_heroes[k->plan->hero];
   if (!entry) return status_error(HEDDLE_INTERNAL, "no emitter for the hero %s", hero_name(k->plan->hero));
   TRY(entry(k, target));

@@ -53,8 +53,8 @@ static heddle_status check_shape(arena *scratch, const instruction *i) {
   return status_ok();
 }
 
-// From the users down, so that what is refused is where the trouble shows. The hero's own instruction needs no elemental
-// form: its emitter knows it.
+// From the users down, so that what is refused is where the trouble shows. The hero's own instruction needs no
+// elemental form: its emitter knows it.
 static heddle_status check_body(arena *scratch, const instruction_list *body, const instruction *hero) {
   for (int n = body->size - 1; n >= 0; n--) {
     const instruction *i = body->data[n];
@@ -211,11 +211,13 @@ heddle_status kernel_plan_leaves(arena *a, const kernel_request *r, kernel_plan 
     k->hero_instruction = NULL;
     k->details = NULL;
     k->part_count = 0;
+    k->body_count = 0;
     if (rule->takes(a, k, &body, r->target)) break;
   }
   heddle_status s = check_body(scratch, &body, k->hero_instruction);
   if (status_is_ok(s)) s = check_called(scratch, &body);
-  if (status_is_ok(s)) k->work = work_estimate(scratch, &body) * (double)shape_element_count(k->outputs[0].shape);
+  if (status_is_ok(s) && k->work == 0)
+    k->work = work_estimate(scratch, &body) * (double)shape_element_count(k->outputs[0].shape);
   arena_destroy(scratch);
   *out = k;
   return s;

@@ -63,6 +63,14 @@ typedef struct kernel_part {
   const instruction *const *given;
 } kernel_part;
 
+// A computation made for a hero: its emitter calls it with the kernel's inputs and values of its own choice. All
+// elements of its root tuple have the dims of the index space; the indices are arguments of the function too.
+typedef struct kernel_body {
+  const computation *computation;
+  const int *arguments;  // by parameter: input of the kernel (>= 0), or value n of the emitter's (-1 - n), a scalar;
+                         // null: all are scalars of the emitter's (a reducer)
+} kernel_body;
+
 typedef struct kernel_plan kernel_plan;
 
 // What a hero decided beyond the launch; each has its own struct (plan/hero_NAME.h).
@@ -83,6 +91,8 @@ struct kernel_plan {
   const hero_details *details;          // null if the hero needs none
   int part_count;  // functions of the partition that the hero calls, in order; 0: one that yields all outputs
   const kernel_part *parts;
+  int body_count;  // computations that stand for the kernel's own; 0: none
+  const kernel_body *bodies;
   launch_plan launch;
   double work;  // scalar operations of the whole kernel, estimated (work_estimate.h)
 };

@@ -216,12 +216,14 @@ static void place(partitioner *p, const instruction *i) {
   vec_push(p->arena, &p->scopes.data[n->node.scope]->order, (instruction *)i);
 }
 
+static void queue_computation(partitioner *p, const computation *c) {
+  if (ptr_map_has(&p->queued, c)) return;
+  ptr_map_put(p->arena, &p->queued, c, p);
+  vec_push(p->arena, &p->pending, c);
+}
+
 static void queue_called(partitioner *p, const instruction *i) {
-  for (int k = 0; k < i->called_count; k++) {
-    if (ptr_map_has(&p->queued, i->called[k])) continue;
-    ptr_map_put(p->arena, &p->queued, i->called[k], p);
-    vec_push(p->arena, &p->pending, i->called[k]);
-  }
+  for (int k = 0; k < i->called_count; k++) queue_computation(p, i->called[k]);
 }
 
 // What is given is a leaf.
@@ -341,7 +343,9 @@ static void reverse(instruction_list *l) {
 heddle_status partition_kernel(arena *a, const kernel_plan *kernel, partition **out) {
   partitioner p = {.arena = a, .out = arena_new(a, partition)};
   str_map_put(a, &p.symbols, str_from(kernel->name), &p);
-  TRY(kernel->part_count > 0 ? partition_parts(&p, kernel) : partition_outputs(&p, kernel));
+  for (int i = 0; i < kernel->body_count; i++) queue_computation(&p, kernel->bodies[i].computation);
+  if (kernel->body_count == 0)
+    TRY(kernel->part_count > 0 ? partition_parts(&p, kernel) : partition_outputs(&p, kernel));
   for (int i = 0; i < p.pending.size; i++) {
     TRY(status_context(partition_called(&p, p.pending.data[i]), "while partitioning computation " STR_FMT,
                        STR_ARG(p.pending.data[i]->name)));

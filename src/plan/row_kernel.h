@@ -1,0 +1,18 @@
+// What the heroes "reduction" and "rows" have in common: whether sweeps over rows can make a kernel, and its launch.
+#ifndef HEDDLE_PLAN_ROW_KERNEL_H_
+#define HEDDLE_PLAN_ROW_KERNEL_H_
+
+#include "plan/row_sweeps.h"
+
+// `hero_details` of both heroes.
+typedef struct row_kernel {
+  row_sweeps sweeps;
+  bool is_column;  // the innermost dims are kept: neighbouring results lie side by side
+  int64_t tile;    // rows that a tile takes; columns: neighbouring columns of one majormost index
+} row_kernel;
+
+// Plans the kernel if one sweep (or several, as asked) does it, and if that beats the loop.
+bool row_kernel_take(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target,
+                     bool several_sweeps);
+
+#endif
