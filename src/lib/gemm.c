@@ -15,11 +15,14 @@
 #include "lib/gemm_product.h"
 
 enum {
-  TILE = 128,            // rows and columns of tiles that are copied: two of them with TILE_DEPTH fit in half an L2
-  DIRECT_TILE = 256,     // of tiles that are not
-  LEAST_TILE = 32,       // smaller ones do not pay
-  TILE_DEPTH = 256,      // of copied tiles
-  TILES_WANTED = 16,     // so that two to eight threads have as much to do each
+  TILE = 192,         // rows and columns of tiles that are copied: two of them with TILE_DEPTH fit in an L2
+  DIRECT_TILE = 256,  // of tiles that are not
+  LEAST_TILE = 64,    // smaller ones do not pay
+  TILE_DEPTH = 256,   // of copied tiles
+  TILES_WANTED = 8,   // so that a few threads have as much to do each
+  FEW_ROWS = 4,       // the other operand is read once: wide tiles, in depth rather
+  WIDE_TILE = 4096,
+  LEAST_FEW_PART = 64,
   LEAST_PART = 1024,     // depth that is worth summing apart
   SMALL_WORK = 1 << 17,  // multiplications that one thread does before another has woken up
   ALIGNMENT = 64,
@@ -124,6 +127,7 @@ static void choose_copies(const lib_call *call, gemm_plan *p) {
   const int64_t rhs_leading = p->transpose_rhs ? p->depth : p->columns;
   p->copies_lhs = !is_as_work(call->operands[0].type, p->work) || lhs_leading > INT32_MAX;
   p->copies_rhs = !is_as_work(call->operands[1].type, p->work) || rhs_leading > INT32_MAX;
+  if (p->work == WORK_F32 && p->transpose_lhs) p->copies_lhs |= rows_collide(p->work, lhs_leading, p->columns);
   if (p->work == WORK_F32 && !p->transpose_rhs) p->copies_rhs |= rows_collide(p->work, rhs_leading, p->rows);
   p->copies_sums = p->is_exact || !is_as_work(call->results[0].type, p->work) || p->columns > INT32_MAX;
 }
@@ -141,10 +145,11 @@ static int64_t evened(int64_t size, int64_t tile) {
 static void choose_tiles(gemm_plan *p) {
   const bool copies = p->copies_lhs || p->copies_rhs;
   const double work = (double)p->batch * (double)p->rows * (double)p->columns * (double)p->depth;
+  const bool is_wide = !copies && p->rows <= FEW_ROWS && !p->transpose_rhs;
   p->tile_rows = least(p->rows, copies ? TILE : DIRECT_TILE);
-  p->tile_columns = least(p->columns, copies ? TILE : DIRECT_TILE);
+  p->tile_columns = least(p->columns, copies ? TILE : is_wide ? WIDE_TILE : DIRECT_TILE);
   if (copies) p->tile_depth = least(p->tile_depth, TILE_DEPTH);
-  while (work > SMALL_WORK && tile_count(p) < TILES_WANTED) {
+  while (work > SMALL_WORK && !is_wide && tile_count(p) < TILES_WANTED) {
     int64_t *larger = p->tile_rows >= p->tile_columns ? &p->tile_rows : &p->tile_columns;
     if (*larger < 2 * LEAST_TILE) break;
     *larger = ceil_div(*larger, 2);
@@ -152,7 +157,8 @@ static void choose_tiles(gemm_plan *p) {
   p->tile_rows = evened(p->rows, p->tile_rows);
   p->tile_columns = evened(p->columns, p->tile_columns);
   p->depth_parts = 1;
-  if (work > SMALL_WORK && !p->is_exact) p->depth_parts = least(TILES_WANTED / tile_count(p), p->depth / LEAST_PART);
+  if (work > SMALL_WORK && !p->is_exact)
+    p->depth_parts = least(TILES_WANTED / tile_count(p), p->depth / (is_wide ? LEAST_FEW_PART : LEAST_PART));
   if (p->depth_parts < 1) p->depth_parts = 1;
   p->max_threads = work > SMALL_WORK ? INT32_MAX : 1;
 }

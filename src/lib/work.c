@@ -122,41 +122,88 @@ static void fill_byte_values(void) {
   }
 }
 
-static void bf16_row(const uint16_t *from, int64_t count, float *to) {
-  for (int64_t k = 0; k < count; k++) {
-    const uint32_t bits = (uint32_t)from[k] << 16;
-    memcpy(&to[k], &bits, sizeof bits);
+// The rows that matter, compiled for the machine's baseline and for AVX2, whichever it has.
+#define LOAD_BF16_ROW(name, target)                                         \
+  target static void name(const uint16_t *from, int64_t count, float *to) { \
+    for (int64_t k = 0; k < count; k++) {                                   \
+      const uint32_t bits = (uint32_t)from[k] << 16;                        \
+      memcpy(&to[k], &bits, sizeof bits);                                   \
+    }                                                                       \
   }
-}
 
 // As f16_to_f32, without a branch.
-static void f16_row(const uint16_t *from, int64_t count, float *to) {
-  for (int64_t k = 0; k < count; k++) {
-    const uint32_t half = from[k], magnitude = (half & 0x7fff) << 13;
-    float scaled;
-    memcpy(&scaled, &magnitude, sizeof scaled);
-    scaled *= 0x1p112f;
-    uint32_t bits;
-    memcpy(&bits, &scaled, sizeof bits);
-    bits = magnitude >= 0x0f800000 ? magnitude | 0x7f800000 : bits;
-    bits |= (half & 0x8000) << 16;
-    memcpy(&to[k], &bits, sizeof bits);
+#define LOAD_F16_ROW(name, target)                                          \
+  target static void name(const uint16_t *from, int64_t count, float *to) { \
+    for (int64_t k = 0; k < count; k++) {                                   \
+      const uint32_t half = from[k], magnitude = (half & 0x7fff) << 13;     \
+      float scaled;                                                         \
+      memcpy(&scaled, &magnitude, sizeof scaled);                           \
+      scaled *= 0x1p112f;                                                   \
+      uint32_t bits;                                                        \
+      memcpy(&bits, &scaled, sizeof bits);                                  \
+      bits = magnitude >= 0x0f800000 ? magnitude | 0x7f800000 : bits;       \
+      bits |= (half & 0x8000) << 16;                                        \
+      memcpy(&to[k], &bits, sizeof bits);                                   \
+    }                                                                       \
   }
-}
+
+// As f32_to_bf16, without a branch.
+#define STORE_BF16_ROW(name, target)                                          \
+  target static void name(const float *from, int64_t count, uint16_t *to) {   \
+    for (int64_t k = 0; k < count; k++) {                                     \
+      uint32_t bits;                                                          \
+      memcpy(&bits, &from[k], sizeof bits);                                   \
+      const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;      \
+      const uint32_t quiet = (bits >> 16 & 0x8000) | 0x7fc0;                  \
+      to[k] = (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? quiet : rounded); \
+    }                                                                         \
+  }
+
+#define LOAD_BYTE_ROW(name, type, target)                               \
+  target static void name(const type *from, int64_t count, float *to) { \
+    for (int64_t k = 0; k < count; k++) to[k] = from[k];                \
+  }
+
+LOAD_BF16_ROW(load_bf16_plain, )
+LOAD_F16_ROW(load_f16_plain, )
+STORE_BF16_ROW(store_bf16_plain, )
+LOAD_BYTE_ROW(load_s8_plain, int8_t, )
+LOAD_BYTE_ROW(load_u8_plain, uint8_t, )
+
+typedef struct row_fns {
+  void (*load_bf16)(const uint16_t *from, int64_t count, float *to);
+  void (*load_f16)(const uint16_t *from, int64_t count, float *to);
+  void (*store_bf16)(const float *from, int64_t count, uint16_t *to);
+  void (*load_s8)(const int8_t *from, int64_t count, float *to);
+  void (*load_u8)(const uint8_t *from, int64_t count, float *to);
+} row_fns;
+
+static const row_fns plain_rows = {load_bf16_plain, load_f16_plain, store_bf16_plain, load_s8_plain, load_u8_plain};
+
+#if defined(__x86_64__)
+#define AVX2 __attribute__((target("avx2")))
+LOAD_BF16_ROW(load_bf16_avx2, AVX2)
+LOAD_F16_ROW(load_f16_avx2, AVX2)
+STORE_BF16_ROW(store_bf16_avx2, AVX2)
+LOAD_BYTE_ROW(load_s8_avx2, int8_t, AVX2)
+LOAD_BYTE_ROW(load_u8_avx2, uint8_t, AVX2)
+
+static const row_fns avx2_rows = {load_bf16_avx2, load_f16_avx2, store_bf16_avx2, load_s8_avx2, load_u8_avx2};
+
+static const row_fns *rows(void) { return __builtin_cpu_supports("avx2") ? &avx2_rows : &plain_rows; }
+#else
+static const row_fns *rows(void) { return &plain_rows; }
+#endif
 
 static void load_f32(const lib_array *from, int64_t first, int64_t count, float *to) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   const char *data = from->data;
   switch (from->type) {
     case DTYPE_F32: memcpy(to, data + first * 4, (size_t)count * 4); return;
-    case DTYPE_BF16: bf16_row((const uint16_t *)from->data + first, count, to); return;
-    case DTYPE_F16: f16_row((const uint16_t *)from->data + first, count, to); return;
-    case DTYPE_S8:
-      for (int64_t k = 0; k < count; k++) to[k] = ((const int8_t *)from->data)[first + k];
-      return;
-    case DTYPE_U8:
-      for (int64_t k = 0; k < count; k++) to[k] = ((const uint8_t *)from->data)[first + k];
-      return;
+    case DTYPE_BF16: rows()->load_bf16((const uint16_t *)from->data + first, count, to); return;
+    case DTYPE_F16: rows()->load_f16((const uint16_t *)from->data + first, count, to); return;
+    case DTYPE_S8: rows()->load_s8((const int8_t *)from->data + first, count, to); return;
+    case DTYPE_U8: rows()->load_u8((const uint8_t *)from->data + first, count, to); return;
     case DTYPE_F64:
       for (int64_t k = 0; k < count; k++) to[k] = (float)((const double *)from->data)[first + k];
       return;
@@ -228,15 +275,7 @@ void work_load(work_type w, const lib_array *from, int64_t first, int64_t count,
 static void store_f32(const float *from, const lib_array *to, int64_t first, int64_t count) {
   switch (to->type) {
     case DTYPE_F32: memcpy((float *)to->data + first, from, (size_t)count * sizeof *from); return;
-    case DTYPE_BF16:
-      for (int64_t k = 0; k < count; k++) {
-        uint32_t bits;
-        memcpy(&bits, &from[k], sizeof bits);
-        const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-        const uint32_t quiet = (bits >> 16 & 0x8000) | 0x7fc0;
-        ((uint16_t *)to->data)[first + k] = (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? quiet : rounded);
-      }
-      return;
+    case DTYPE_BF16: rows()->store_bf16(from, count, (uint16_t *)to->data + first); return;
     case DTYPE_F16:
       for (int64_t k = 0; k < count; k++) ((uint16_t *)to->data)[first + k] = f32_to_f16(from[k]);
       return;
