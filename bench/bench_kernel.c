@@ -1,11 +1,11 @@
 // One module under measurement: a process that does what lines on standard input say and answers each with one line.
 //
-//   bench_kernel MODULE [--exact] [--threads=N] --input=@in0.npy ...
+//   bench_kernel MODULE [--exact] [--threads=N] --input=@in0.npy ...      MODULE in any format
 //
 //   compile      text to runnable, anew:  compile SECONDS parse=SECONDS plan=SECONDS ...
 //   run N        best of N runs:          run SECONDS
 //   copy         a plain copy of the same traffic:  copy SECONDS
-//   write FILE   the last result as .npy: written
+//   write PREFIX the last results as PREFIX0000.npy, …: written
 //
 // run.py talks to two such processes in turn, so that both sides see the same machine.
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "hlo/npy.h"
-#include "hlo/text.h"
+#include "import/import.h"
 #include "tools/bandwidth.h"
 #include "tools/execute.h"
 
@@ -64,7 +64,7 @@ static heddle_status compile(bench *b) {
   b->arena = arena_create();
   double start = log_seconds();
   module *m;
-  TRY(hlo_parse(b->arena, b->path, b->source, &m));
+  TRY(import_module(b->arena, b->path, b->source, NULL, &m));
   double parsed = log_seconds();
   TRY(compile_cpu(b->arena, m, &(compile_options){.exact = b->exact, .threads = b->threads}, &b->program));
   double end = log_seconds();
@@ -87,18 +87,24 @@ static heddle_status measure(bench *b, int runs) {
 
 static heddle_status measure_copy(const bench *b) {
   int64_t bytes = 0;
-  for (int i = 0; i < b->program.program.slice_count; i++) bytes += b->program.program.slices[i].bytes;
-  double speed = copy_bandwidth(bytes / 2, b->program.executable.threads);
+  const program *p = &b->program.program;
+  for (int i = 0; i < p->allocation_count; i++)
+    if (p->allocations[i].kind == PROGRAM_PARAMETER || p->allocations[i].kind == PROGRAM_RESULT)
+      bytes += p->allocations[i].bytes;
+  double speed = copy_bandwidth(bytes / 2, b->program.threads);
   if (speed <= 0) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a copy of %lld bytes", (long long)bytes / 2);
   printf("copy %.9f\n", (double)bytes / speed);
   return status_ok();
 }
 
-static heddle_status write_result(const bench *b, const char *path) {
+static heddle_status write_results(const bench *b, const char *prefix) {
   arena *scratch = arena_create();
   literal *result;
+  literal_list leaves = {0};
   heddle_status s = run_fetch(scratch, &b->bound, &result);
-  if (status_is_ok(s)) s = npy_write(path, result);
+  if (status_is_ok(s)) literal_leaves(scratch, result, &leaves);
+  for (int i = 0; i < leaves.size && status_is_ok(s); i++)
+    s = npy_write(arena_printf(scratch, "%s%04d.npy", prefix, i), leaves.data[i]);
   arena_destroy(scratch);
   if (status_is_ok(s)) printf("written\n");
   return s;
@@ -110,7 +116,7 @@ static heddle_status obey(bench *b, char *line) {
   if (!b->arena) return status_error(HEDDLE_INVALID, "found %s, wanted compile first", line);
   if (strncmp(line, "run ", 4) == 0) return measure(b, atoi(line + 4));
   if (strcmp(line, "copy") == 0) return measure_copy(b);
-  if (strncmp(line, "write ", 6) == 0) return write_result(b, line + 6);
+  if (strncmp(line, "write ", 6) == 0) return write_results(b, line + 6);
   return status_error(HEDDLE_INVALID, "found %s, wanted compile, run, copy or write", line);
 }
 

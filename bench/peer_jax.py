@@ -1,9 +1,11 @@
-"""JAX as the other side of bench/run.py: the same kernels, the same lines on standard input and output as bench_kernel.
+"""JAX as the other side of bench/run.py: the same programs, the same lines on standard input and output as bench_kernel.
 
-    peer_jax.py KERNEL FOLDER
+    peer_jax.py WORKLOAD FOLDER     exports the program (FOLDER/module.mlirbc) and its arguments (FOLDER/in0000.npy, …;
+                                    bf16 as uint16), then prints `ready`
+    peer_jax.py --list              names of the workloads, models marked
 
-Makes the arguments (FOLDER/in0.npy, …; bf16 as uint16) and prints `ready`. `compile` is jit, lower and compile of a new
-function; `check FILE` compares a result of ours with JAX's and prints the largest difference.
+`compile` is jit, lower and compile of a new function; `check PREFIX` compares PREFIX0000.npy … with JAX's results and
+prints the largest difference, relative to the largest value of each.
 """
 import sys
 import time
@@ -12,37 +14,24 @@ import jax
 import jax.numpy as jnp
 import numpy
 
-
-def gelu(x, root, factor):
-    return x * (((jnp.tanh((x + x * x * x * x.dtype.type(factor)) * x.dtype.type(root))) + x.dtype.type(1))
-                * x.dtype.type(0.5))
+import workloads
 
 
-def exp_chain(x):
-    for _ in range(3):
-        x = -jnp.exp(x)
-    return jnp.exp(x)
+def save(path, value):
+    bits = numpy.asarray(value)
+    numpy.save(path, bits.view(numpy.uint16) if value.dtype == jnp.bfloat16 else bits)
 
 
-# Function, element type, shapes of the arguments.
-KERNELS = {
-    "gelu": (lambda x: gelu(x, 0.79785, 0.044708), jnp.bfloat16, [(6, 512, 4096)]),
-    "gelu_f32": (lambda x: gelu(x, 0.79788456, 0.044715), jnp.float32, [(6, 512, 4096)]),
-    "bias_gelu_bf16": (lambda x, b: gelu(x + b, 0.79785, 0.044708), jnp.bfloat16, [(3072, 4096), (4096,)]),
-    "add_one_f32": (lambda x: x + 1, jnp.float32, [(16777216,)]),
-    "exp_chain_f32": (exp_chain, jnp.float32, [(4194304,)]),
-}
-
-
-def make_arguments(dtype, shapes, folder):
-    generator = numpy.random.default_rng(42)
-    arguments = []
-    for number, shape in enumerate(shapes):
-        value = jnp.asarray(generator.standard_normal(shape, dtype=numpy.float32), dtype=dtype)
-        bits = numpy.asarray(value)
-        numpy.save(f"{folder}/in{number}.npy", bits.view(numpy.uint16) if dtype == jnp.bfloat16 else bits)
-        arguments.append(value)
-    return arguments
+def export(function, arguments, folder):
+    exported = jax.export.export(jax.jit(function))(*arguments)
+    with open(f"{folder}/module.mlirbc", "wb") as file:
+        file.write(exported.mlir_module_serialized)
+    kept = set(exported.module_kept_var_idx)
+    number = 0
+    for position, leaf in enumerate(jax.tree.leaves(arguments)):
+        if position in kept:
+            save(f"{folder}/in{number:04}.npy", leaf)
+            number += 1
 
 
 def compile_new(function, arguments):
@@ -59,24 +48,36 @@ def best_of(compiled, arguments, runs):
     best = None
     for _ in range(runs):
         start = time.perf_counter()
-        compiled(*arguments).block_until_ready()
+        jax.block_until_ready(compiled(*arguments))
         seconds = time.perf_counter() - start
         best = seconds if best is None else min(best, seconds)
     return best
 
 
-def largest_difference(path, wanted):
-    found = numpy.load(path)
-    if wanted.dtype == jnp.bfloat16:
-        found = found.view(wanted.dtype)
-    difference = numpy.abs(found.astype(numpy.float32) - numpy.asarray(wanted).astype(numpy.float32))
-    return float(difference.max())
+def largest_difference(prefix, wanted):
+    worst = 0.0
+    for number, leaf in enumerate(jax.tree.leaves(wanted)):
+        found = numpy.load(f"{prefix}{number:04}.npy")
+        if leaf.dtype == jnp.bfloat16:
+            found = found.view(leaf.dtype)
+        found, right = (numpy.asarray(x).astype(numpy.float64) for x in (found, leaf))
+        if found.shape != right.shape:
+            return f"shape-{found.shape}-{right.shape}"
+        if found.size:
+            scale = max(float(numpy.abs(right).max()), 1e-30)
+            worst = max(worst, float(numpy.abs(found - right).max()) / scale)
+    return f"{worst:.3g}"
 
 
 def main():
-    kernel, folder = sys.argv[1:]
-    function, dtype, shapes = KERNELS[kernel]
-    arguments = make_arguments(dtype, shapes, folder)
+    if sys.argv[1] == "--list":
+        for name, workload in workloads.WORKLOADS.items():
+            print(name, "model" if workload.is_model else "kernel")
+        return
+    name, folder = sys.argv[1:]
+    function = workloads.WORKLOADS[name].function
+    arguments = workloads.arguments_of(name)
+    export(function, arguments, folder)
     compiled = None
     print("ready", jax.__version__, flush=True)
     for line in sys.stdin:
@@ -87,7 +88,7 @@ def main():
         elif word == "run":
             print(f"run {best_of(compiled, arguments, int(rest)):.9f}", flush=True)
         elif word == "check":
-            print(f"differs {largest_difference(rest, compiled(*arguments)):.3g}", flush=True)
+            print(f"differs {largest_difference(rest, compiled(*arguments))}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 """Heddle against jax.jit on the same machine in the same run: `make bench`.
 
     run.py [--rounds=15] [--runs=5] [--compiles=5] [--threads=2] [--peer-python=PYTHON] [--filter=REGEX] [--no-install]
+           [--exact]
 
-Each kernel has one process per contender (Heddle, Heddle --exact, JAX), all pinned to the same cores. They take turns: a
+Each program has one process per contender (Heddle, JAX, with --exact Heddle --exact), all pinned to the same cores. They take turns: a
 round is a few runs of each, of which the fastest counts; the table shows medians over the rounds and their ratio. So a
 machine that slows down slows all of them down. The peer keeps its memory between runs (glibc's tunables below), as we keep
 ours. Compile time is text to runnable for Heddle, traced function to runnable (lower and compile) for JAX; the first
@@ -30,6 +31,7 @@ PEER_ENVIRONMENT = {
                       "glibc.malloc.top_pad=67108864:glibc.malloc.arena_max=1",
     "JAX_PLATFORMS": "cpu",
 }
+# What can be measured without JAX, which makes all other programs (bench/workloads.py).
 KERNELS = {
     "gelu": "examples/gelu.hlo",
     "gelu_f32": "bench/kernels/gelu_f32.hlo",
@@ -95,7 +97,9 @@ def peer_python(arguments):
 
 def heddle(name, kernel, folder, cpus, arguments, *flags):
     inputs = [f"--input=@{path}" for path in sorted(folder.glob("in*.npy"))]
-    command = [arguments.bench_kernel, ROOT / KERNELS[kernel], f"--threads={arguments.threads}", *inputs, *flags]
+    exported = folder / "module.mlirbc"
+    module = exported if exported.exists() else ROOT / KERNELS[kernel]
+    command = [arguments.bench_kernel, module, f"--threads={arguments.threads}", *inputs, *flags]
     return Contender(name, command, cpus)
 
 
@@ -115,7 +119,7 @@ def write_own_inputs(kernel, folder):
         pair = {"bf16": b"\x80\x3f\x00\x3f", "f32": b"\x00\x00\x80\x3f\x00\x00\x00\x3f"}[kind]
         data = (pair * (count // 2 + 1))[:count * width[kind]]
         prefix = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little")
-        (folder / f"in{number}.npy").write_bytes(prefix + header.encode() + data)
+        (folder / f"in{int(number):04}.npy").write_bytes(prefix + header.encode() + data)
 
 
 def measure(kernel, python, cpus, arguments):
@@ -131,7 +135,8 @@ def measure(kernel, python, cpus, arguments):
             write_own_inputs(kernel, folder)
         ours = heddle("heddle", kernel, folder, cpus, arguments)
         contenders.append(ours)
-        contenders.append(heddle("heddle --exact", kernel, folder, cpus, arguments, "--exact"))
+        if arguments.exact:
+            contenders.append(heddle("heddle --exact", kernel, folder, cpus, arguments, "--exact"))
         for _ in range(arguments.compiles):
             for contender in contenders:
                 contender.compile()
@@ -144,8 +149,8 @@ def measure(kernel, python, cpus, arguments):
                 time.sleep(REST)
         copy = statistics.median(float(ours.ask("copy")[1]) for _ in range(5))
         for contender in contenders[1:] if python else []:
-            contender.ask(f"write {folder}/out.npy")
-            contender.difference = jax.ask(f"check {folder}/out.npy")[1]
+            contender.ask(f"write {folder}/out")
+            contender.difference = jax.ask(f"check {folder}/out")[1]
         for contender in contenders:
             contender.end()
         return contenders, copy
@@ -163,6 +168,28 @@ def report(kernel, contenders, copy):
         print(f"{kernel:15} {contender.name:15} {times}   {compiles}  {ratios}", flush=True)
 
 
+def workload_names(python):
+    """(name, whether it is a model) of what can be measured."""
+    if not python:
+        return [(name, False) for name in KERNELS]
+    listed = subprocess.run([python, ROOT / "bench" / "peer_jax.py", "--list"], capture_output=True, text=True,
+                            env={**os.environ, **PEER_ENVIRONMENT}, check=True).stdout
+    return [(name, kind == "model") for name, kind in (line.split() for line in listed.splitlines())]
+
+
+def summarise(rows):
+    """Geometric means over kernels and over models, and what falls behind."""
+    for title, wanted in (("kernels", False), ("models", True)):
+        chosen = [row for row in rows if row["model"] == wanted]
+        if not chosen:
+            continue
+        speed = statistics.geometric_mean(row["speed"] for row in chosen)
+        build = statistics.geometric_mean(row["compile"] for row in chosen)
+        worst = min(chosen, key=lambda row: row["speed"])
+        print(f"{len(chosen)} {title}: geometric mean {speed:.2f}x, worst {worst['speed']:.2f}x ({worst['name']}), "
+              f"compile time {build:.2f}x")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
@@ -172,6 +199,7 @@ def main():
     parser.add_argument("--filter", default="")
     parser.add_argument("--peer-python")
     parser.add_argument("--no-install", action="store_true")
+    parser.add_argument("--exact", action="store_true", help="measure heddle --exact, too")
     parser.add_argument("--bench-kernel", default=str(ROOT / "build" / "bench" / "bench_kernel"))
     arguments = parser.parse_args()
     python = peer_python(arguments)
@@ -179,9 +207,17 @@ def main():
     print(f"cores {sorted(cpus)}, {arguments.rounds} rounds of {arguments.runs} runs; speed-ups are JAX's time over ours\n")
     print(f"{'kernel':15} {'':15} {'run':>12} {'copy':>6}   {'1st compile':>11} {'later':>11}   {'run':>6} "
           f"{'1st':>7} {'later':>7}   differs by")
-    for kernel in KERNELS:
-        if re.search(arguments.filter, kernel):
-            report(kernel, *measure(kernel, python, cpus, arguments))
+    rows = []
+    for name, is_model in workload_names(python):
+        if not re.search(arguments.filter, name):
+            continue
+        contenders, copy = measure(name, python, cpus, arguments)
+        report(name, contenders, copy)
+        if python:
+            jax, ours = contenders[:2]
+            rows.append({"name": name, "model": is_model, "speed": jax.median() / ours.median(),
+                         "compile": jax.median_compile() / ours.median_compile()})
+    summarise(rows)
     return 0
 
 

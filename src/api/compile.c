@@ -1,13 +1,16 @@
-// The pipeline, top to bottom: plan → emit → lower → translate, optimize, generate → link.
+// The pipeline, top to bottom: passes → fusion → schedule and buffers (LHLO) → emit → lower → translate, optimize,
+// generate → link.
 //
-// Each kernel has an MLIR context of its own, so that kernels could be compiled on several threads; what they share
-// (the plan, the module) is read only.
+// Each kernel has an MLIR context of its own, so that kernels are compiled on several threads; what they share (the
+// plan, the module) is read only.
 #include "api/compile.h"
 
 #include "base/log.h"
 #include "base/pool.h"
 #include "emit/emit.h"
 #include "emit/ir_builder.h"
+#include "opt/pass.h"
+#include "plan/fuse.h"
 #include "target/nvptx.h"
 
 static void add_time(compile_times *times, const char *name, double seconds) {
@@ -27,15 +30,45 @@ static void dump_ir(arena *scratch, const compile_options *o, const char *name, 
   if (o->dump) dump(o, name, suffix, str_from(ir_operation_text(scratch, mlirModuleGetOperation(m))));
 }
 
-static void dump_plan(const compile_options *o, const program_plan *plan) {
-  if (!o->dump) return;
+// --- the front half
+
+static heddle_status fuse(module *m, const plan_target *target, text *reasons, compile_times *times) {
+  double start = log_seconds();
+  TRY(opt_run_pipeline(m, NULL, NULL));
+  add_time(times, "opt", log_seconds() - start);
+  start = log_seconds();
+  TRY(plan_fuse(m, target, reasons));
+  add_time(times, "fuse", log_seconds() - start);
+  return status_ok();
+}
+
+heddle_status compile_plan(arena *a, const module *m, const plan_target *target, compile_times *times, text *reasons,
+                           lhlo_program **out) {
+  module *copy = module_clone(a, m);
+  TRY(fuse(copy, target, reasons, times));
+  double start = log_seconds();
+  TRY(lhlo_build(a, copy, target, out));
+  add_time(times, "plan", log_seconds() - start);
+  return status_ok();
+}
+
+static heddle_status dump_plan(const compile_options *o, const lhlo_program *plan, const text *reasons) {
+  if (!o->dump) return status_ok();
   text t = {0};
-  plan_print(&t, plan);
+  heddle_status s = lhlo_print(&t, plan);
   arena *scratch = arena_create();
-  dump(o, arena_strdup(scratch, plan->module->name.data, plan->module->name.size), "plan", text_view(&t));
+  const char *name = arena_printf(scratch, STR_FMT, STR_ARG(plan->module->name));
+  dump(o, name, "lhlo", text_view(&t));
+  text_free(&t);
+  text_append(&t, text_view(reasons));
+  for (int i = 0; i < plan->kernel_count; i++) kernel_plan_print(&t, &plan->target, plan->kernels[i]);
+  dump(o, name, "plan", text_view(&t));
   arena_destroy(scratch);
   text_free(&t);
+  return s;
 }
+
+// --- one kernel
 
 // One kernel to IR in the LLVM dialect. The caller destroys the module.
 static heddle_status lower_kernel(arena *scratch, MlirContext context, const kernel_plan *kernel,
@@ -60,7 +93,7 @@ static bool has_scalar_loops(MlirModule m) {
   return !mlirAttributeIsNull(ir_get(mlirModuleGetOperation(m), "xla.scalar_loops"));
 }
 
-static heddle_status compile_kernel(arena *a, arena *scratch, const kernel_plan *kernel, const program_plan *plan,
+static heddle_status compile_kernel(arena *a, arena *scratch, const kernel_plan *kernel, const plan_target *target,
                                     const cpu_machine *machine, const compile_options *o, compile_times *times,
                                     object_code *out) {
   double start = log_seconds();
@@ -69,7 +102,7 @@ static heddle_status compile_kernel(arena *a, arena *scratch, const kernel_plan 
   lower_options lowering = cpu_lower_options(machine, o->exact);
   if (o->scalar) lowering.vector_bits = 0;
   MlirModule ir = {NULL};
-  heddle_status s = lower_kernel(scratch, context, kernel, &plan->target, &lowering, o, times, &ir);
+  heddle_status s = lower_kernel(scratch, context, kernel, target, &lowering, o, times, &ir);
   if (status_is_ok(s)) {
     text llvm_ir = {0}, assembly = {0};
     object_options options = {.optimize_loops = o->scalar || has_scalar_loops(ir),
@@ -89,89 +122,126 @@ static heddle_status compile_kernel(arena *a, arena *scratch, const kernel_plan 
   return s;
 }
 
-static int find_slice(program *p, const plan_buffer *buffer) {
-  program_slice_kind kind = buffer->kind == PLAN_PARAMETER ? PROGRAM_PARAMETER : PROGRAM_RESULT;
-  for (int i = 0; i < p->slice_count; i++)
-    if (p->slices[i].kind == kind && p->slices[i].number == buffer->number) return i;
-  return -1;
+// --- all kernels
+
+typedef struct kernel_batch {
+  const compiled *program;
+  const compile_options *options;
+  const cpu_machine *machine;
+  arena **arenas;  // of each kernel's object until all are done
+  object_code *objects;
+  compile_times *times;  // of each kernel
+  heddle_status *statuses;
+} kernel_batch;
+
+static void compile_range(void *argument, int64_t begin, int64_t end) {
+  const kernel_batch *b = argument;
+  arena *scratch = arena_create();
+  for (int64_t i = begin; i < end; i++) {
+    arena_reset(scratch);
+    b->arenas[i] = arena_create();
+    b->statuses[i] = compile_kernel(b->arenas[i], scratch, b->program->kernels.plans[i], &b->program->plan->target,
+                                    b->machine, b->options, &b->times[i], &b->objects[i]);
+  }
+  arena_destroy(scratch);
 }
 
-// The plan as the runtime sees it: slices and kernels without shapes.
-static void build_program(arena *a, const program_plan *plan, const object_code *objects, program *p) {
-  p->slice_count = plan->parameter_count + plan->result_count;
-  p->slices = arena_array(a, program_slice, p->slice_count);
-  for (int i = 0; i < plan->parameter_count; i++)
-    p->slices[i] = (program_slice){PROGRAM_PARAMETER, i, plan_buffer_bytes(plan->parameters[i])};
-  for (int i = 0; i < plan->result_count; i++)
-    p->slices[plan->parameter_count + i] = (program_slice){PROGRAM_RESULT, i, plan_buffer_bytes(plan->results[i])};
-  p->kernel_count = plan->kernel_count;
-  p->kernels = arena_array(a, program_kernel, p->kernel_count);
-  for (int i = 0; i < p->kernel_count; i++) {
-    const kernel_plan *k = plan->kernels[i];
-    int *slices = arena_array(a, int, k->slice_count);
-    for (int s = 0; s < k->slice_count; s++) slices[s] = find_slice(p, &k->slices[s]);
-    p->kernels[i] = (program_kernel){.name = k->name,
-                                     .object = objects[i].data,
-                                     .object_size = objects[i].size,
-                                     .slice_count = k->slice_count,
-                                     .slices = slices,
-                                     .tile_count = k->launch.tiles,
-                                     .tile_bytes = k->launch.tile_bytes};
+// Moves the objects to the program's arena; the first error by the kernels' order is the one that counts.
+static heddle_status gather_objects(arena *a, const kernel_batch *b, compiled *c) {
+  heddle_status s = status_ok();
+  for (int i = 0; i < c->kernels.count; i++) {
+    if (!status_is_ok(s)) heddle_status_free(b->statuses[i]);
+    else s = b->statuses[i];
+    for (int k = 0; k < b->times[i].count; k++)
+      add_time(&c->times, b->times[i].stages[k].name, b->times[i].stages[k].seconds);
+    c->objects[i] = b->objects[i];
+    str code = str_copy(a, (str){b->objects[i].data, b->objects[i].size});
+    c->objects[i].data = code.data;
+    arena_destroy(b->arenas[i]);
   }
+  return s;
+}
+
+// Observers and dumps want the kernels one after the other.
+static heddle_status compile_kernels(arena *a, const compile_options *o, compiled *c) {
+  cpu_machine machine;
+  TRY(cpu_machine_host(a, &machine));
+  int count = c->kernels.count;
+  c->objects = arena_array(a, object_code, count);
+  arena *scratch = arena_create();
+  kernel_batch b = {.program = c,
+                    .options = o,
+                    .machine = &machine,
+                    .arenas = arena_array(scratch, arena *, count),
+                    .objects = arena_array(scratch, object_code, count),
+                    .times = arena_array(scratch, compile_times, count),
+                    .statuses = arena_array(scratch, heddle_status, count)};
+  pool_run(o->observer || o->dump ? 1 : c->threads, count, compile_range, &b);
+  heddle_status s = gather_objects(a, &b, c);
+  arena_destroy(scratch);
+  return s;
 }
 
 static heddle_status link_program(arena *a, compiled *c) {
   TRY(cpu_jit_create(&c->jit));
-  c->executable.program = &c->program;
-  c->executable.entries = arena_array(a, kernel_fn, c->program.kernel_count);
+  kernel_fn *entries = arena_array(a, kernel_fn, c->program.kernel_count);
   for (int i = 0; i < c->program.kernel_count; i++) {
     TRY(cpu_jit_add(c->jit, &c->objects[i]));
     void *entry;
     TRY(cpu_jit_lookup(c->jit, c->program.kernels[i].name, &entry));
-    c->executable.entries[i] = (kernel_fn)entry;
+    entries[i] = (kernel_fn)entry;
   }
-  return status_ok();
+  return executable_create(&c->program, entries, c->threads, &c->executable);
 }
 
-static heddle_status compile_all(arena *a, arena *scratch, const module *m, const compile_options *o, compiled *c) {
+static heddle_status compile_back(arena *a, const compile_options *o, compiled *c) {
+  TRY(program_collect_kernels(a, c->plan, o->kernel_name, &c->kernels));
+  TRY(compile_kernels(a, o, c));
   double start = log_seconds();
-  cpu_machine machine;
-  TRY(cpu_machine_host(a, &machine));
-  program_plan *plan;
-  TRY(plan_kernels(a, m, plan_target_cpu(c->executable.threads), &plan));
-  if (o->kernel_name) plan_name_kernels(a, plan, o->kernel_name);
-  c->plan = plan;
-  dump_plan(o, plan);
-  add_time(&c->times, "plan", log_seconds() - start);
-  c->objects = arena_array(a, object_code, plan->kernel_count);
-  for (int i = 0; i < plan->kernel_count; i++) {
-    arena_reset(scratch);
-    TRY(compile_kernel(a, scratch, plan->kernels[i], plan, &machine, o, &c->times, &c->objects[i]));
-  }
-  build_program(a, plan, c->objects, &c->program);
-  start = log_seconds();
+  TRY(program_build(a, c->plan, &c->kernels, c->objects, &c->program));
   TRY(link_program(a, c));
   add_time(&c->times, "link", log_seconds() - start);
   c->buffers = buffer_cache_create();
   return c->buffers ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for the buffer cache");
 }
 
+static int thread_count(const compile_options *o) { return o->threads > 0 ? o->threads : pool_default_threads(); }
+
+static heddle_status compile_all(arena *a, const module *m, const compile_options *o, compiled *c) {
+  text reasons = {0};
+  lhlo_program *plan = NULL;
+  plan_target target = plan_target_cpu(c->threads);
+  heddle_status s = compile_plan(a, m, &target, &c->times, o->dump ? &reasons : NULL, &plan);
+  c->plan = plan;
+  if (status_is_ok(s)) s = dump_plan(o, plan, &reasons);
+  text_free(&reasons);
+  return status_is_ok(s) ? compile_back(a, o, c) : s;
+}
+
 heddle_status compile_cpu(arena *a, const module *m, const compile_options *options, compiled *out) {
-  *out = (compiled){.source = m};
-  out->executable.threads = options->threads > 0 ? options->threads : pool_default_threads();
-  arena *scratch = arena_create();
-  heddle_status s = compile_all(a, scratch, m, options, out);
-  arena_destroy(scratch);
+  *out = (compiled){.source = m, .threads = thread_count(options)};
+  heddle_status s = compile_all(a, m, options, out);
+  if (!status_is_ok(s)) compiled_release(out);
+  return s;
+}
+
+heddle_status compile_lhlo(arena *a, const lhlo_program *plan, const compile_options *options, compiled *out) {
+  *out = (compiled){.plan = plan, .threads = thread_count(options)};
+  heddle_status s = compile_back(a, options, out);
   if (!status_is_ok(s)) compiled_release(out);
   return s;
 }
 
 void compiled_release(compiled *c) {
+  executable_destroy(c->executable);
   cpu_jit_destroy(c->jit);
   buffer_cache_destroy(c->buffers);
+  c->executable = NULL;
   c->jit = NULL;
   c->buffers = NULL;
 }
+
+// --- PTX
 
 static heddle_status kernel_to_ptx(arena *a, arena *scratch, const kernel_plan *kernel, const program_plan *plan,
                                    const compile_options *o, const char *libdevice, str *out) {
@@ -203,7 +273,6 @@ heddle_status compile_ptx(arena *a, const module *m, const compile_options *opti
   program_plan *plan;
   TRY(plan_kernels(a, m, plan_target_gpu(), &plan));
   if (options->kernel_name) plan_name_kernels(a, plan, options->kernel_name);
-  dump_plan(options, plan);
   *count = plan->kernel_count;
   *ptx = arena_array(a, str, plan->kernel_count);
   arena *scratch = arena_create();

@@ -2,13 +2,11 @@
 #ifndef HEDDLE_API_COMPILE_H_
 #define HEDDLE_API_COMPILE_H_
 
-#include "hlo/module.h"
+#include "api/program_build.h"
 #include "lower/pass.h"
 #include "plan/fusion.h"
-#include "prog/kernel_list.h"
 #include "rt/buffer.h"
-#include "rt/executor.h"
-#include "target/cpu.h"
+#include "rt/executable.h"
 
 enum { COMPILE_STAGES_MAX = 16 };
 
@@ -32,20 +30,30 @@ typedef struct compile_options {
   void *dump_argument;
 } compile_options;
 
-// A program ready to run. Everything but the JIT's code and the buffers lies in the arena it was compiled in.
+// A program ready to run. Everything but the JIT's code, the executable and the buffers lies in the arena it was
+// compiled in.
 typedef struct compiled {
-  const module *source;
-  const program_plan *plan;
-  program program;
-  executable executable;
+  const module *source;  // as it was given; null for a program that was given as LHLO
+  const lhlo_program *plan;
+  program_kernels kernels;
   object_code *objects;  // one per kernel
+  program program;
+  executable *executable;
+  int threads;
   cpu_jit *jit;
   buffer_cache *buffers;
   compile_times times;
 } compiled;
 
+// The front half: passes, fusion, schedule, buffers. `m` is not changed. `reasons` (may be null) receives a line for
+// each decision.
+heddle_status compile_plan(arena *a, const module *m, const plan_target *target, compile_times *times, text *reasons,
+                           lhlo_program **out);
+
 // Compiles for the machine this runs on. `m` must outlive the result. On failure nothing has to be released.
 heddle_status compile_cpu(arena *a, const module *m, const compile_options *options, compiled *out);
+// The back half alone: a program given as LHLO (planned for the CPU), which must outlive the result.
+heddle_status compile_lhlo(arena *a, const lhlo_program *plan, const compile_options *options, compiled *out);
 void compiled_release(compiled *c);
 
 // The GPU form of the program's kernels as PTX, one text per kernel.

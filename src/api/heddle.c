@@ -10,7 +10,13 @@
 struct heddle_program {
   arena *arena;
   compiled code;
+  bool is_direct;  // arguments and results lie as the caller's arrays do
 };
+
+// What kernels ask of a buffer's address.
+enum { ALIGNMENT = 64 };
+
+static bool lies_as_array(const shape *s) { return dtypes[s->dtype].bits >= 8 && shape_layout_is_default(s); }
 
 static heddle_status compile_into(heddle_program *p, str source, const char *name,
                                   const heddle_compile_options *given) {
@@ -19,7 +25,12 @@ static heddle_status compile_into(heddle_program *p, str source, const char *nam
   TRY(import_module(p->arena, file, source, NULL, &m));
   compile_options options = {0};
   if (given) options = (compile_options){.exact = given->exact, .threads = given->threads};
-  return compile_cpu(p->arena, m, &options, &p->code);
+  TRY(compile_cpu(p->arena, m, &options, &p->code));
+  const lhlo_program *plan = p->code.plan;
+  p->is_direct = true;
+  for (int i = 0; i < plan->parameter_count; i++) p->is_direct &= lies_as_array(plan->parameters[i]);
+  for (int i = 0; i < plan->result_count; i++) p->is_direct &= lies_as_array(plan->results[i]);
+  return status_ok();
 }
 
 heddle_status heddle_compile(const char *text, size_t size, const char *name, const heddle_compile_options *options,
@@ -62,7 +73,7 @@ heddle_array heddle_program_result(const heddle_program *program, int number) {
 
 // The literals are views of the caller's memory, so that run_bind and run_fetch do the only copies.
 static heddle_status run_in(arena *a, heddle_program *p, const void *const *inputs, void *const *outputs) {
-  const program_plan *plan = p->code.plan;
+  const lhlo_program *plan = p->code.plan;
   literal *views = arena_array(a, literal, plan->parameter_count);
   literal **arguments = arena_array(a, literal *, plan->parameter_count);
   for (int i = 0; i < plan->parameter_count; i++) {
@@ -77,7 +88,18 @@ static heddle_status run_in(arena *a, heddle_program *p, const void *const *inpu
   return s;
 }
 
+static bool all_aligned(int count, const void *const *pointers) {
+  for (int i = 0; i < count; i++)
+    if ((uintptr_t)pointers[i] % ALIGNMENT != 0) return false;
+  return true;
+}
+
+// Arrays that lie as kernels want them are used where they are; then nothing is allocated or copied.
 heddle_status heddle_program_run(heddle_program *program, const void *const *inputs, void *const *outputs) {
+  const lhlo_program *plan = program->code.plan;
+  if (program->is_direct && all_aligned(plan->parameter_count, inputs) &&
+      all_aligned(plan->result_count, (const void *const *)outputs))
+    return executable_run(program->code.executable, (void *const *)inputs, outputs);
   arena *a = arena_create();
   heddle_status s = run_in(a, program, inputs, outputs);
   arena_destroy(a);

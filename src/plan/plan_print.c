@@ -19,15 +19,18 @@ static void print_launch(text *out, const plan_target *target, const launch_plan
   }
 }
 
-static void print_kernel(text *out, const plan_target *target, const kernel_plan *k) {
-  text_printf(out, "  kernel @%s of " STR_FMT "\n", k->name, STR_ARG(k->computation->name));
+void kernel_plan_print(text *out, const plan_target *target, const kernel_plan *k) {
+  text_printf(out, "  kernel @%s of " STR_FMT ", %s: %s\n", k->name, STR_ARG(k->computation->name), hero_name(k->hero),
+              k->reason);
   for (int i = 0; i < k->input_count; i++) {
     text_printf(out, "    reads parameter %d as " STR_FMT ", slice %d\n", k->slices[k->inputs[i].slice].number,
                 STR_ARG(k->inputs[i].parameter->name), k->inputs[i].slice);
   }
   for (int i = 0; i < k->output_count; i++) {
     const kernel_output *o = &k->outputs[i];
-    text_printf(out, "    writes result %d = " STR_FMT, k->slices[o->slice].number, STR_ARG(o->root->name));
+    const plan_buffer *b = &k->slices[o->slice];
+    text_printf(out, "    writes %s %d = " STR_FMT, b->kind == PLAN_PARAMETER ? "over parameter" : "result", b->number,
+                STR_ARG(o->root->name));
     if (shape_is_tuple(o->root->shape)) text_printf(out, "#%d", o->element);
     text_printf(out, ", slice %d\n", o->slice);
   }
@@ -39,5 +42,5 @@ void plan_print(text *out, const program_plan *plan) {
               plan->target.kind == PLAN_GPU ? "gpu" : "cpu");
   for (int i = 0; i < plan->parameter_count; i++) print_shape_line(out, "parameter", i, plan->parameters[i]);
   for (int i = 0; i < plan->result_count; i++) print_shape_line(out, "result", i, plan->results[i]);
-  for (int i = 0; i < plan->kernel_count; i++) print_kernel(out, &plan->target, plan->kernels[i]);
+  for (int i = 0; i < plan->kernel_count; i++) kernel_plan_print(out, &plan->target, plan->kernels[i]);
 }

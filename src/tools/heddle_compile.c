@@ -21,7 +21,8 @@ static const struct form {
     {"mlir", "emitted.mlir", NULL},  // what the emitter makes, before any pass
     {"lowered", "lowered.mlir", NULL},
     {"ptx", "ptx", "nvptx"},
-    {"plan", NULL, NULL},  // kernels, buffers, launch sizes
+    {"plan", NULL, NULL},   // decisions with their reasons, kernels
+    {"lhlo", NULL, "cpu"},  // schedule and buffers
 };
 
 enum { FORM_COUNT = sizeof forms / sizeof *forms };
@@ -51,7 +52,7 @@ static heddle_status find_form(const char *name, const struct form **out) {
     *out = &forms[i];
     return status_ok();
   }
-  return status_error(HEDDLE_INVALID, "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx or plan", name);
+  return status_error(HEDDLE_INVALID, "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan or lhlo", name);
 }
 
 // PTX is for the GPU, objects and assembly are for the CPU; the other forms exist for both.
@@ -77,20 +78,34 @@ static heddle_status write_objects(arena *a, const compiled *c, const char *outp
     const char *path = kernel_path(a, output, i);
     TRY(file_write(path, (str){k->object, k->object_size}));
     fprintf(stderr, "%s: void %s(void *const *buffers, int64_t begin, int64_t end), %lld tiles\n", path, k->name,
-            (long long)k->tile_count);
+            (long long)c->kernels.plans[i]->launch.tiles);
   }
   return status_ok();
 }
 
 static bool is_gpu(const compile_flags *f) { return strcmp(f->target, "nvptx") == 0; }
 
-static heddle_status write_plan(arena *a, const module *m, const compile_flags *f) {
+static heddle_status gpu_plan(arena *a, const module *m, text *out) {
   program_plan *plan;
-  plan_target target = is_gpu(f) ? plan_target_gpu() : plan_target_cpu(f->threads > 0 ? f->threads : 1);
-  TRY(plan_kernels(a, m, target, &plan));
+  TRY(plan_kernels(a, m, plan_target_gpu(), &plan));
+  plan_print(out, plan);
+  return status_ok();
+}
+
+static heddle_status cpu_plan(arena *a, const module *m, const compile_flags *f, bool is_lhlo, text *out) {
+  plan_target target = plan_target_cpu(f->threads > 0 ? f->threads : 1);
+  compile_times times = {0};
+  lhlo_program *plan;
+  TRY(compile_plan(a, m, &target, &times, is_lhlo ? NULL : out, &plan));
+  if (is_lhlo) return lhlo_print(out, plan);
+  for (int i = 0; i < plan->kernel_count; i++) kernel_plan_print(out, &target, plan->kernels[i]);
+  return status_ok();
+}
+
+static heddle_status write_plan(arena *a, const module *m, const compile_flags *f, bool is_lhlo) {
   text t = {0};
-  plan_print(&t, plan);
-  heddle_status s = file_write(f->output ? f->output : "-", text_view(&t));
+  heddle_status s = is_gpu(f) ? gpu_plan(a, m, &t) : cpu_plan(a, m, f, is_lhlo, &t);
+  if (status_is_ok(s)) s = file_write(f->output ? f->output : "-", text_view(&t));
   text_free(&t);
   return s;
 }
@@ -139,7 +154,8 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
   TRY(settle_target(f, form));
   module *m;
   TRY(import_file(a, path, NULL, &m));
-  if (strcmp(form->name, "plan") == 0) return write_plan(a, m, f);
+  bool is_lhlo = strcmp(form->name, "lhlo") == 0;
+  if (is_lhlo || strcmp(form->name, "plan") == 0) return write_plan(a, m, f, is_lhlo);
   if (form->suffix) return compile_text(a, m, f, form);
   if (!f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
   // A program that links the object has a `main` of its own.
@@ -151,7 +167,7 @@ int heddle_compile(int argc, char **argv) {
   compile_flags f = {.form = "obj", .chip = "sm_90"};
   const flag flags[] = {
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output for text)"},
-      {"emit", FLAG_TEXT, &f.form, "FORM", "obj, asm, llvm, mlir, lowered, ptx or plan (obj)"},
+      {"emit", FLAG_TEXT, &f.form, "FORM", "obj, asm, llvm, mlir, lowered, ptx, plan or lhlo (obj)"},
       {"target", FLAG_TEXT, &f.target, "TARGET", "cpu or nvptx (cpu; nvptx for --emit=ptx)"},
       {"chip", FLAG_TEXT, &f.chip, "SM", "the GPU to generate code for (sm_90)"},
       {"name", FLAG_TEXT, &f.name, "NAME", "the first kernel's symbol (in an object MODULE_kernel, else main)"},

@@ -1,8 +1,10 @@
 // heddle run MODULE: inputs from .npy files, results to .npy files, compared with expected ones.
 #include <stdio.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/pool.h"
 #include "hlo/npy.h"
 #include "import/import.h"
 #include "tools/execute.h"
@@ -99,24 +101,70 @@ static heddle_status write_outputs(const literal_list *results, const flag_list 
   return status_ok();
 }
 
-static heddle_status run_cpu(arena *a, const module *m, const run_flags *f, literal **arguments, compile_times *times,
-                             double *seconds, literal **result) {
-  compile_options options = {.exact = f->exact, .threads = f->threads};
-  if (f->dump_folder) {
-    TRY(file_make_folder(f->dump_folder));
-    options.dump = dump_to_folder;
-    options.dump_argument = (void *)f->dump_folder;
-  }
-  compiled program;
-  TRY(compile_cpu(a, m, &options, &program));
-  for (int i = 0; i < program.times.count && times->count < COMPILE_STAGES_MAX; i++)
-    times->stages[times->count++] = program.times.stages[i];
+static heddle_status compile_options_of(const run_flags *f, compile_options *out) {
+  *out = (compile_options){.exact = f->exact, .threads = f->threads};
+  if (!f->dump_folder) return status_ok();
+  out->dump = dump_to_folder;
+  out->dump_argument = (void *)f->dump_folder;
+  return file_make_folder(f->dump_folder);
+}
+
+static heddle_status run_compiled(arena *a, compiled *program, int count, literal **arguments, compile_times *times,
+                                  double *seconds, literal **result) {
+  for (int i = 0; i < program->times.count && times->count < COMPILE_STAGES_MAX; i++)
+    times->stages[times->count++] = program->times.stages[i];
   double start = log_seconds();
-  heddle_status s = run_once(a, &program, m->entry->parameters.size, arguments, result);
+  heddle_status s = run_once(a, program, count, arguments, result);
   *seconds = log_seconds() - start;
-  compiled_release(&program);
+  compiled_release(program);
   return s;
 }
+
+static heddle_status run_cpu(arena *a, const module *m, const run_flags *f, literal **arguments, compile_times *times,
+                             double *seconds, literal **result) {
+  compile_options options;
+  TRY(compile_options_of(f, &options));
+  compiled program;
+  TRY(compile_cpu(a, m, &options, &program));
+  return run_compiled(a, &program, m->entry->parameters.size, arguments, times, seconds, result);
+}
+
+static heddle_status report_run(arena *a, const run_flags *f, const compile_times *times, double seconds,
+                                literal *result) {
+  if (f->time) {
+    print_compile_times(stderr, times);
+    fprintf(stderr, "  %-10s %9.3f ms\n", "run", seconds * 1e3);
+  }
+  literal_list results = {0};
+  literal_leaves(a, result, &results);
+  if (f->print) print_leaves(stdout, "result", &results);
+  TRY(write_outputs(&results, &f->outputs));
+  return check_expected(a, &results, f);
+}
+
+// A program written as LHLO: what passes and planning would have decided stands in it.
+static heddle_status run_lhlo(arena *a, const char *path, str source, run_flags *f) {
+  compile_options options;
+  TRY(compile_options_of(f, &options));
+  plan_target target = plan_target_cpu(f->threads > 0 ? f->threads : pool_default_threads());
+  double start = log_seconds();
+  lhlo_program *plan;
+  TRY(lhlo_parse(a, source, path, &target, &plan));
+  compile_times times = {.stages = {{"parse", log_seconds() - start}}, .count = 1};
+  if (f->inputs.size != plan->parameter_count)
+    return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter", f->inputs.size,
+                        plan->parameter_count);
+  literal **arguments = arena_array(a, literal *, plan->parameter_count);
+  for (int i = 0; i < plan->parameter_count; i++) TRY(read_input(&f->inputs, a, i, plan->parameters[i], &arguments[i]));
+  compiled program;
+  TRY(compile_lhlo(a, plan, &options, &program));
+  double seconds;
+  literal *result;
+  TRY(run_compiled(a, &program, plan->parameter_count, arguments, &times, &seconds, &result));
+  return report_run(a, f, &times, seconds, result);
+}
+
+static bool is_lhlo(str source) { return memmem(source.data, source.size, "lmhlo.", 6) != NULL; }
 
 static heddle_status run_module(arena *a, const module *m, platform on, run_flags *f, compile_times *times) {
   literal **arguments, *result;
@@ -129,15 +177,7 @@ static heddle_status run_module(arena *a, const module *m, platform on, run_flag
     TRY(execute_module(a, m, on, &(compile_options){0}, m->entry->parameters.size, arguments, &result));
     seconds = log_seconds() - start;
   }
-  if (f->time) {
-    print_compile_times(stderr, times);
-    fprintf(stderr, "  %-10s %9.3f ms\n", "run", seconds * 1e3);
-  }
-  literal_list results = {0};
-  literal_leaves(a, result, &results);
-  if (f->print) print_leaves(stdout, "result", &results);
-  TRY(write_outputs(&results, &f->outputs));
-  return check_expected(a, &results, f);
+  return report_run(a, f, times, seconds, result);
 }
 
 // Made-up sizes need not fit a program. It is then only read, written and read back. Takes ownership of `misfit`.
@@ -157,6 +197,10 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   module **programs;
   int count;
   TRY(file_read(a, path, &bytes));
+  if (is_lhlo(bytes)) {
+    if (on == PLATFORM_CPU) return run_lhlo(a, path, bytes, f);
+    return status_error(HEDDLE_UNIMPLEMENTED, "LHLO runs on the CPU, found --platform=%s", f->platform);
+  }
   const import_options options = {.argument = give_argument, .argument_context = f, .entry = str_from(f->entry)};
   heddle_status read = import_all(a, path, bytes, &options, &count, &programs);
   if (!status_is_ok(read) && f->made_up.size > 0) return read_only(a, path, bytes, read);
@@ -194,6 +238,7 @@ int heddle_run(int argc, char **argv) {
   };
   const command_line line = {
       "heddle run MODULE [flags]",
-      "Compiles and runs a program (HLO text or proto, StableHLO text or bytecode) and compares its results.", flags};
+      "Compiles and runs a program (HLO text or proto, StableHLO text or bytecode, LHLO) and compares its results.",
+      flags};
   return command_main(&line, argc, argv, NULL, run_file, &f);
 }

@@ -40,7 +40,7 @@ static void print_value(const char *title, arena *a, literal *value) {
 }
 
 // Bytes that go in and out of memory at least once.
-static int64_t traffic(const program_plan *plan) {
+static int64_t traffic(const lhlo_program *plan) {
   int64_t bytes = 0;
   for (int i = 0; i < plan->parameter_count; i++) bytes += plan_buffer_bytes(plan->parameters[i]);
   for (int i = 0; i < plan->result_count; i++) bytes += plan_buffer_bytes(plan->results[i]);
@@ -51,7 +51,7 @@ static void print_speed(arena *a, const compiled *program, const runner *r, doub
   printf("time: %s (best of %d)\n", seconds_text(a, best), runs);
   int64_t bytes = traffic(program->plan);
   if (!r->show_bandwidth || bytes == 0) return;
-  int threads = program->executable.threads;
+  int threads = program->threads;
   double ours = (double)bytes / best, copy = copy_bandwidth(bytes / 2, threads);
   if (copy > 0)
     printf("bandwidth: %.1f GB/s, %.0f %% of a copy's %.1f GB/s (%d threads, %.1f MB)\n", ours * 1e-9,
@@ -78,7 +78,7 @@ static void print_pass_times(const lower_observer *o) {
 static heddle_status execute_repeatedly(arena *a, const runner *r, compiled *program, literal **arguments, int runs,
                                         literal **result) {
   run bound;
-  TRY(run_bind(a, program, program->plan->parameter_count, arguments, &bound));
+  TRY(run_bind(a, program, program->source->entry->parameters.size, arguments, &bound));
   double best = 0;
   heddle_status s = status_ok();
   for (int i = 0; i < runs && status_is_ok(s); i++) {

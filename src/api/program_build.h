@@ -1,0 +1,24 @@
+// LHLO as the runtime sees it: allocations, slices, thunks.
+#ifndef HEDDLE_API_PROGRAM_BUILD_H_
+#define HEDDLE_API_PROGRAM_BUILD_H_
+
+#include "plan/lhlo.h"
+#include "prog/program.h"
+#include "target/cpu.h"
+
+// Kernels to be compiled: those of the operations, then the comparators of sorts, which get names of their own.
+typedef struct program_kernels {
+  int count;
+  const kernel_plan **plans;
+  ptr_map numbers;  // kernel_plan or comparator computation -> its number, plus one
+} program_kernels;
+
+// All kernels a program needs, called NAME, NAME_1, … if `name` is not null (characters that no C identifier has become
+// underscores). Fails where a comparator cannot be a kernel.
+heddle_status program_collect_kernels(arena *a, const lhlo_program *p, const char *name, program_kernels *out);
+
+// objects[i] is the code of kernel i. Everything lives in the arena; the objects' data must outlive the result.
+heddle_status program_build(arena *a, const lhlo_program *p, const program_kernels *kernels, const object_code *objects,
+                            program *out);
+
+#endif
