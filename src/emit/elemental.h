@@ -18,7 +18,8 @@ typedef struct kernel_emitter {
   const kernel_plan *plan;
   const partition *partition;
   ir_builder module_body;
-  ptr_map inputs;  // parameter of the kernel's computation -> its position among the arguments, plus one
+  ptr_map inputs;  // parameter (of the kernel's computation or its bodies) that stands for a tensor -> its position
+                   // among the arguments, plus one
 } kernel_emitter;
 
 typedef struct placed_value {
@@ -102,6 +103,9 @@ heddle_status emit_refuse(function_emitter *e, const instruction *i, const char 
 // The values of an access's symbols: no ranges, the runtime variables read from their operands and clamped to their
 // bounds.
 heddle_status emit_runtime_symbols(function_emitter *e, const instruction *i, int k, const MlirValue **out);
+
+// The offset, an integer of type t, as an index within bounds.
+MlirValue emit_clamped_index(ir_builder *b, MlirValue offset, dtype t, interval bounds);
 
 // Structural op emitters.
 heddle_status emit_passthrough(function_emitter *e, const instruction *i, MlirValue *out);

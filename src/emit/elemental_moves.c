@@ -10,8 +10,7 @@ static MlirType value_type(function_emitter *e, const instruction *i) {
 
 // --- offsets known at run time
 
-// The offset, an integer of any width, as an index within bounds.
-static MlirValue clamped_index(ir_builder *b, MlirValue v, dtype t, interval bounds) {
+MlirValue emit_clamped_index(ir_builder *b, MlirValue v, dtype t, interval bounds) {
   if (interval_is_point(bounds)) return ir_index(b, bounds.lower);
   bool is_signed = dtypes[t].class == CLASS_SIGNED;
   MlirValue index = ir_cast(b, is_signed ? "arith.index_cast" : "arith.index_castui", mlirIndexTypeGet(b->context), v);
@@ -28,7 +27,7 @@ heddle_status emit_runtime_symbols(function_emitter *e, const instruction *i, in
     const instruction *offsets = i->operands[rt->operand];
     MlirValue *values = 0;
     TRY(emit_value(e, offsets, emit_apply(e, rt->map, emit_indices(e, i), 0), &values));
-    symbols[r] = clamped_index(&e->b, values[0], offsets->shape->dtype, access->map->rts[r].bounds);
+    symbols[r] = emit_clamped_index(&e->b, values[0], offsets->shape->dtype, access->map->rts[r].bounds);
   }
   *out = symbols;
   return status_ok();

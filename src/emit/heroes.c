@@ -2,7 +2,11 @@
 #include "emit/heroes.h"
 
 #include "emit/loop.h"
+#include "emit/scatter.h"
+#include "emit/update_slice.h"
 
 const hero_entry emit_heroes[HERO_COUNT] = {
     [HERO_LOOP] = emit_loop_entry,
+    [HERO_SCATTER] = emit_scatter_entry,
+    [HERO_UPDATE_SLICE] = emit_update_slice_entry,
 };

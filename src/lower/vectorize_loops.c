@@ -47,11 +47,20 @@ static bool fills_a_tensor(MlirOperation loop, int width) {
   return false;
 }
 
-// Loops over a tile: outermost, from 0 by 1, carrying only the result tensors.
-static bool is_tile_loop(MlirOperation loop) {
+// Loops over elements: from 0 by 1, carrying only the result tensors, and no such loop within.
+static bool is_element_loop(arena *a, MlirOperation loop) {
   int64_t lower, step;
-  return ir_is(mlirOperationGetParentOperation(loop), "func.func") && ir_constant_value(ir_operand(loop, 0), &lower) &&
-         lower == 0 && ir_constant_value(ir_operand(loop, 2), &step) && step == 1 && has_tensor_results_only(loop);
+  if (!ir_constant_value(ir_operand(loop, 0), &lower) || lower != 0) return false;
+  if (!ir_constant_value(ir_operand(loop, 2), &step) || step != 1 || !has_tensor_results_only(loop)) return false;
+  ir_operations inner = ir_collect(a, loop, "scf.for");
+  for (int i = 0; i < inner.size; i++)
+    if (!mlirOperationEqual(inner.data[i], loop) && has_tensor_results_only(inner.data[i])) return false;
+  return true;
+}
+
+static MlirOperation module_of(MlirOperation op) {
+  while (!ir_is(op, "builtin.module")) op = mlirOperationGetParentOperation(op);
+  return op;
 }
 
 // The vector loop over [0, upper), or a null operation with the reason logged.
@@ -78,8 +87,7 @@ static MlirOperation build_vector_loop(arena *a, MlirOperation loop, MlirValue u
   if (!v.refusal && v.separate_loads > SEPARATE_LOADS_LIMIT) v.refusal = "too many single-element loads";
   if (!v.refusal) return result;
   // Tells code generation to run LLVM's own loop passes.
-  ir_set(mlirOperationGetParentOperation(mlirOperationGetParentOperation(loop)), "xla.scalar_loops",
-         mlirUnitAttrGet(b.context));
+  ir_set(module_of(loop), "xla.scalar_loops", mlirUnitAttrGet(b.context));
   log_print(1, "xla-cpu-vectorize-loops: loop left scalar: %s", v.refusal);
   ir_yield(&inner, init_count, inits);  // a block needs its terminator even to be erased
   ir_erase(result);
@@ -117,8 +125,11 @@ static void vectorize_loop(arena *a, MlirOperation loop, int vector_bits) {
 static heddle_status run(lower_context *c, MlirOperation module) {
   if (c->options->vector_bits == 0) return status_ok();
   ir_operations loops = ir_collect(c->scratch, module, "scf.for");
+  ir_operations element_loops = {0};  // chosen first: vectorizing makes new loops
   for (int i = 0; i < loops.size; i++)
-    if (is_tile_loop(loops.data[i])) vectorize_loop(c->scratch, loops.data[i], c->options->vector_bits);
+    if (is_element_loop(c->scratch, loops.data[i])) vec_push(c->scratch, &element_loops, loops.data[i]);
+  for (int i = 0; i < element_loops.size; i++)
+    vectorize_loop(c->scratch, element_loops.data[i], c->options->vector_bits);
   return status_ok();
 }
 

@@ -1,7 +1,11 @@
 // The one list of heroes, in the order in which they are asked.
 #include "plan/hero_loop.h"
+#include "plan/hero_scatter.h"
+#include "plan/hero_update_slice.h"
 
 const hero_rule hero_rules[] = {
+    {HERO_UPDATE_SLICE, "update_slice", hero_update_slice_takes},
+    {HERO_SCATTER, "scatter", hero_scatter_takes},
     {HERO_LOOP, "loop", hero_loop_takes},
     {0},
 };

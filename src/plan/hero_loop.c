@@ -3,7 +3,7 @@
 
 #include "plan/work_estimate.h"
 
-static launch_cost cost_of(const kernel_plan *k, const instruction_list *body, int64_t elements) {
+launch_cost hero_loop_cost(const kernel_plan *k, const instruction_list *body, int64_t elements) {
   launch_cost cost = {.smallest_output_bits = 64};
   int64_t bytes = 0;
   for (int i = 0; i < k->slice_count; i++) bytes += plan_buffer_bytes(k->slices[i].shape);
@@ -27,7 +27,7 @@ bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, con
   int64_t elements = shape_element_count(k->outputs[0].shape);
   k->reason = "every element on its own";
   if (elements == 0) return true;
-  launch_cost cost = cost_of(k, body, elements);
+  launch_cost cost = hero_loop_cost(k, body, elements);
   k->launch = launch_decide(target, elements, &cost);
   return true;
 }

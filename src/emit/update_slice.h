@@ -1,0 +1,10 @@
+// The emitter of dynamic-update-slices in place.
+#ifndef HEDDLE_EMIT_UPDATE_SLICE_H_
+#define HEDDLE_EMIT_UPDATE_SLICE_H_
+
+#include "emit/elemental.h"
+
+// See hero_entry. Each tile stores its piece of the window; the rest of the output is what it was.
+heddle_status emit_update_slice_entry(kernel_emitter *k, const plan_target *target);
+
+#endif
