@@ -245,3 +245,56 @@ void attributes_add_raw(arena *a, hlo_attributes *x, str name, str text) {
   x->raws = arena_grow(a, x->raws, size * (size_t)x->raw_count, size * (size_t)(x->raw_count + 1));
   x->raws[x->raw_count++] = (struct raw_attribute){name, text};
 }
+
+static uint64_t mix(uint64_t hash, uint64_t value) { return (hash ^ value) * 0x9e3779b97f4a7c15u + (hash >> 29); }
+
+static uint64_t mix_ints(uint64_t hash, const int64_t *data, int count) {
+  hash = mix(hash, (uint64_t)count);
+  for (int k = 0; k < count; k++) hash = mix(hash, (uint64_t)data[k]);
+  return hash;
+}
+
+static uint64_t mix_window(uint64_t hash, const window *w) {
+  for (int d = 0; d < w->rank; d++) {
+    const window_dim *x = &w->dims[d];
+    const int64_t parts[] = {x->size, x->stride, x->padding_low, x->padding_high, x->window_dilation, x->base_dilation};
+    hash = mix_ints(hash, parts, sizeof parts / sizeof *parts);
+  }
+  return hash;
+}
+
+static uint64_t mix_slice(uint64_t hash, const slice_config *s) {
+  for (int d = 0; d < s->rank; d++)
+    hash = mix_ints(hash, (int64_t[]){s->dims[d].start, s->dims[d].limit, s->dims[d].stride}, 3);
+  return hash;
+}
+
+static uint64_t mix_padding(uint64_t hash, const padding_config *p) {
+  for (int d = 0; d < p->rank; d++)
+    hash = mix_ints(hash, (int64_t[]){p->dims[d].low, p->dims[d].high, p->dims[d].interior}, 3);
+  return hash;
+}
+
+// The kinds that tell instructions with the same operands apart in practice; the others do not count.
+static uint64_t mix_field(uint64_t hash, const hlo_attributes *x, hlo_attribute_id id) {
+  const void *field = const_field_of(x, id);
+  switch (hlo_attribute_infos[id].kind) {
+    case ATTRIBUTE_INT: return mix(hash, (uint64_t)*(const int64_t *)field);
+    case ATTRIBUTE_BOOL: return mix(hash, *(const bool *)field);
+    case ATTRIBUTE_INTS: return mix_ints(hash, ((const int_list *)field)->data, ((const int_list *)field)->size);
+    case ATTRIBUTE_ENUM: return mix(hash, (uint64_t)*(const int *)field);
+    case ATTRIBUTE_STRING: return mix(hash, str_hash(*(const str *)field));
+    case ATTRIBUTE_SLICE: return mix_slice(hash, &x->slice);
+    case ATTRIBUTE_PADDING: return mix_padding(hash, &x->padding);
+    case ATTRIBUTE_WINDOW: return mix_window(hash, field);
+    default: return hash;
+  }
+}
+
+uint64_t attributes_hash(const hlo_attributes *x) {
+  uint64_t hash = 0;
+  for (int id = 0; id < HLO_ATTRIBUTE_COUNT; id++)
+    if (!attributes_is_default(x, (hlo_attribute_id)id))
+      hash = mix_field(mix(hash, (uint64_t)id), x, (hlo_attribute_id)id);
+  return hash;
+}

@@ -28,6 +28,11 @@ static bool holds(dtype to, dtype from) {
          p->greatest_exponent >= q->greatest_exponent;
 }
 
+// Floats become the nearest integers there are, integers of other types wrap.
+static bool saturates(dtype from, dtype through, dtype to) {
+  return is_integer(from) && is_integer(to) && !is_integer(through) && !holds(to, from);
+}
+
 // Integers keep their low bits on every way through integers.
 static bool keeps_low_bits(dtype from, dtype through, dtype to) {
   return dtype_is_integer(from) && dtype_is_integer(through) && dtype_is_integer(to) &&
@@ -41,6 +46,7 @@ instruction *algebraic_convert(const builder *b, instruction *i) {
   if (x->opcode != HLO_CONVERT) return NULL;
   const dtype from = x->operands[0]->shape->dtype, through = x->shape->dtype;
   if (!holds(through, from) && !keeps_low_bits(from, through, to)) return NULL;
+  if (saturates(from, through, to)) return NULL;
   return builder_convert(b, x->operands[0], to);
 }
 

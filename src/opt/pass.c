@@ -15,6 +15,8 @@
 #include "opt/call_inliner.h"
 #include "opt/cbrt_expander.h"
 #include "opt/collective_simplifier.h"
+#include "opt/constant_folding.h"
+#include "opt/cse.h"
 #include "opt/dead_code.h"
 #include "opt/dynamic_shapes.h"
 #include "opt/erf_expander.h"
@@ -62,6 +64,8 @@ const opt_pass opt_passes[] = {
     {"tuple-simplifier", "elements of tuples made here are used directly", tuple_simplifier_run, false},
     {"zero-sized", "arrays without elements become constants", zero_sized_run, false},
     {"algebraic-simplifier", "identities that hold exactly for every value", algebraic_simplifier_run, false},
+    {"constant-folding", "operations on constants become constants", constant_folding_run, false},
+    {"cse", "what is computed twice is computed once", cse_run, false},
     {"barrier-expander", "barriers, domains and added dependencies become their operand", barrier_expander_run, false},
     {"dead-code", "what no result depends on goes, and so do computations nobody calls", dead_code_run, false},
     {0},
