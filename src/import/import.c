@@ -6,6 +6,7 @@
 #include "hlo/text.h"
 #include "import/bytecode.h"
 #include "import/hlo_proto.h"
+#include "import/import_ir.h"
 #include "import/mlir_text.h"
 #include "import/stablehlo_to_hlo.h"
 

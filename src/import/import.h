@@ -3,7 +3,6 @@
 #define HEDDLE_IMPORT_IMPORT_H_
 
 #include "hlo/module.h"
-#include "import/ir.h"
 
 typedef enum import_format {
   IMPORT_HLO_TEXT,
@@ -18,10 +17,6 @@ const char *import_format_name(import_format f);  // "HLO text", "StableHLO text
 import_format import_sniff(str bytes);            // by looking; anything unknown counts as HLO text
 
 bool import_is_mlir(import_format f);
-
-// MLIR text (which may hold several modules, divided by `// -----`) or bytecode as it was read, before HLO is made of
-// it.
-heddle_status import_ir(arena *a, const char *file, str bytes, int *count, ir_module ***out);
 
 // Gives the argument for entry parameter `number`, declared with shape `declared` (`?` dims are -1), or null: the
 // parameter is then taken as declared.

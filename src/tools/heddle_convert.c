@@ -10,6 +10,7 @@
 #include "import/hlo_proto.h"
 #include "import/hlo_to_stablehlo.h"
 #include "import/import.h"
+#include "import/import_ir.h"
 #include "import/mlir_print.h"
 #include "import/mlir_text.h"
 #include "tools/flags.h"

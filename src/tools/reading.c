@@ -2,6 +2,7 @@
 #include "tools/reading.h"
 
 #include "import/import.h"
+#include "import/import_ir.h"
 #include "import/ir_compare.h"
 #include "import/mlir_print.h"
 #include "import/mlir_text.h"
