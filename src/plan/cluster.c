@@ -18,26 +18,40 @@ heddle_status cluster_graph_create(arena *a, computation *c, cluster_graph *out)
   return status_ok();
 }
 
-int cluster_add(cluster_graph *g, int node, const char *reason) {
-  cluster made = {.reason = reason};
-  vec_push(g->arena, &made.members, node);
-  vec_push(g->arena, &g->clusters, made);
-  int number = g->clusters.size - 1;
+int cluster_add(cluster_graph *g, int node) {
+  vec_push(g->arena, &g->clusters, ((cluster){.first = node, .last = node, .time = -1}));
+  cluster_add_member(g, g->clusters.size - 1, node);
+  return g->clusters.size - 1;
+}
+
+void cluster_add_member(cluster_graph *g, int number, int node) {
+  cluster *c = &g->clusters.data[number];
+  vec_push(g->arena, &c->members, node);
+  if (node < c->first) c->first = node;
+  if (node > c->last) c->last = node;
   if (g->nodes[node].role != CLUSTER_COPIED) g->nodes[node].role = CLUSTER_MEMBER;
   g->nodes[node].cluster = number;
-  return number;
+}
+
+// The smaller moves, so that a chain of merges costs n log n.
+int cluster_merge(cluster_graph *g, int l, int r) {
+  if (g->clusters.data[l].members.size < g->clusters.data[r].members.size) return cluster_merge(g, r, l);
+  cluster *from = &g->clusters.data[r];
+  for (int m = 0; m < from->members.size; m++) cluster_add_member(g, l, from->members.data[m]);
+  from->members.size = 0;
+  return l;
 }
 
 // A bitcast of what is read is made outside, where it costs nothing; one of what is computed has to be inside.
-bool cluster_computes(const cluster_graph *g, int number, int node) {
+bool cluster_computes(const cluster_graph *g, int l, int r, int node) {
   const cluster_node *n = &g->nodes[g->nodes[node].source];
-  return n->role == CLUSTER_COPIED || (n->role == CLUSTER_MEMBER && n->cluster == number);
+  return n->role == CLUSTER_COPIED || (n->role == CLUSTER_MEMBER && (n->cluster == l || n->cluster == r));
 }
 
 typedef struct body_walk {
   arena *arena;
   const cluster_graph *graph;
-  int number;
+  int l, r;
   ptr_map seen;
   cluster_numbers stack;
   cluster_body *out;
@@ -49,7 +63,7 @@ static bool push_operands(body_walk *w, const instruction *i) {
   for (int k = i->operand_count - 1; k >= 0; k--) {
     const instruction *x = i->operands[k];
     if (ptr_map_has(&w->seen, x)) continue;
-    if (cluster_computes(w->graph, w->number, (int)x->mark)) {
+    if (cluster_computes(w->graph, w->l, w->r, (int)x->mark)) {
       vec_push(w->arena, &w->stack, (int)x->mark);
       pushed = true;
     }
@@ -66,23 +80,26 @@ static void note_inputs(body_walk *w, const instruction *i) {
   }
 }
 
-void cluster_body_of(arena *a, const cluster_graph *g, int number, cluster_body *out) {
-  *out = (cluster_body){0};
-  body_walk w = {.arena = a, .graph = g, .number = number, .out = out};
-  const cluster *c = &g->clusters.data[number];
-  for (int m = 0; m < c->members.size; m++) {
-    vec_push(a, &w.stack, c->members.data[m]);
-    while (w.stack.size > 0) {
-      const instruction *i = g->nodes[vec_last(&w.stack)].instruction;
-      if (ptr_map_has(&w.seen, i)) {
-        vec_drop(&w.stack);
-        continue;
-      }
-      if (push_operands(&w, i)) continue;
-      vec_drop(&w.stack);
-      note_inputs(&w, i);
-      ptr_map_put(a, &w.seen, i, &w);
-      vec_push(a, &out->nodes, (int)i->mark);
+static void walk_from(body_walk *w, int node) {
+  vec_push(w->arena, &w->stack, node);
+  while (w->stack.size > 0) {
+    const instruction *i = w->graph->nodes[vec_last(&w->stack)].instruction;
+    if (ptr_map_has(&w->seen, i)) {
+      vec_drop(&w->stack);
+      continue;
     }
+    if (push_operands(w, i)) continue;
+    vec_drop(&w->stack);
+    note_inputs(w, i);
+    ptr_map_put(w->arena, &w->seen, i, w);
+    vec_push(w->arena, &w->out->nodes, (int)i->mark);
   }
+}
+
+void cluster_body_of(arena *a, const cluster_graph *g, int l, int r, cluster_body *out) {
+  *out = (cluster_body){0};
+  body_walk w = {.arena = a, .graph = g, .l = l, .r = r, .out = out};
+  const cluster_numbers *left = &g->clusters.data[l].members, *right = &g->clusters.data[r].members;
+  for (int m = 0; m < left->size; m++) walk_from(&w, left->data[m]);
+  for (int m = 0; l != r && m < right->size; m++) walk_from(&w, right->data[m]);
 }

@@ -3,6 +3,8 @@
 // First all bodies are copied, from instructions that still stand as they were decided on; only then are the members
 // replaced, so that every fusion's operands follow.
 #include "plan/cluster.h"
+#include "plan/kernel.h"
+#include "plan/library.h"
 
 typedef struct made_fusion {
   cluster_body body;
@@ -14,6 +16,7 @@ typedef struct made_fusion {
 
 typedef struct cluster_builder {
   cluster_graph *graph;
+  const plan_target *target;
   arena *scratch;
   VEC(made_fusion) made;
 } cluster_builder;
@@ -24,7 +27,7 @@ static void need(cluster_graph *g, int node) {
   while (!g->nodes[node].is_needed) {
     cluster_node *n = &g->nodes[node];
     n->is_needed = true;
-    if (n->role == CLUSTER_COPIED && n->cluster < 0) cluster_add(g, node, "needed outside of kernels");
+    if (n->role == CLUSTER_COPIED && n->cluster < 0) cluster_add(g, node);
     if (n->role != CLUSTER_BITCAST) return;
     node = (int)n->instruction->operands[0]->mark;
   }
@@ -45,18 +48,18 @@ static void find_bodies(cluster_builder *b) {
   need_of_fixed(g);
   for (int c = 0; c < g->clusters.size; c++) {
     made_fusion made = {0};
-    cluster_body_of(b->scratch, g, c, &made.body);
+    cluster_body_of(b->scratch, g, c, c, &made.body);
     for (int i = 0; i < made.body.inputs.size; i++) need(g, made.body.inputs.data[i]);
     vec_push(b->scratch, &b->made, made);
   }
 }
 
+// In order of the nodes, not in that in which clusters grew.
 static void find_outputs(cluster_builder *b) {
   const cluster_graph *g = b->graph;
-  for (int c = 0; c < g->clusters.size; c++) {
-    const cluster *of = &g->clusters.data[c];
-    for (int m = 0; m < of->members.size; m++)
-      if (g->nodes[of->members.data[m]].is_needed) vec_push(b->scratch, &b->made.data[c].outputs, of->members.data[m]);
+  for (int n = 0; n < g->node_count; n++) {
+    const cluster_node *node = &g->nodes[n];
+    if (node->cluster >= 0 && node->is_needed) vec_push(b->scratch, &b->made.data[node->cluster].outputs, n);
   }
 }
 
@@ -177,8 +180,73 @@ static void redirect_waits(cluster_builder *b) {
   }
 }
 
-heddle_status cluster_build(cluster_graph *g, text *reasons) {
-  cluster_builder b = {.graph = g, .scratch = arena_create()};
+// --- reasons
+
+static void tell_amount(text *out, double bytes) {
+  if (bytes < 1e4) text_printf(out, "%.0f B", bytes);
+  else if (bytes < 1e7) text_printf(out, "%.1f kB", bytes / 1e3);
+  else text_printf(out, "%.1f MB", bytes / 1e6);
+}
+
+static void tell_kernel(cluster_builder *b, text *out, int number) {
+  const made_fusion *f = &b->made.data[number];
+  cluster_cost cost = cluster_cost_of(b->graph, number, number);
+  kernel_plan *kernel = NULL;
+  heddle_status s = kernel_plan_create(b->scratch, f->computation, "main", b->target, 0, NULL, &kernel);
+  bool is_known = status_is_ok(s);
+  text_printf(out, "kernel %s " STR_FMT " of %d instructions: %s; ", is_known ? hero_name(kernel->hero) : "(none)",
+              STR_ARG(f->fusion->name), f->body.nodes.size, is_known ? kernel->reason : status_brief(s));
+  text_printf(out, "%.3g operations, ", cost.operations);
+  tell_amount(out, cost.bytes);
+  text_puts(out, " read and written");
+  heddle_status_free(s);
+}
+
+static void tell_library(cluster_builder *b, text *out, const instruction *i) {
+  library_call call;
+  heddle_status s = library_describe(b->scratch, i, &call);
+  text_printf(out, "library %s", library_kind_name(library_kind_of(i)));
+  for (int k = 0; status_is_ok(s) && k < call.operand_count; k++)
+    text_printf(out, "%s%s", k ? " x " : " ", shape_text(b->scratch, call.operands[k]));
+  if (!status_is_ok(s)) text_printf(out, ": %s", status_brief(s));
+  heddle_status_free(s);
+}
+
+static void tell_member(cluster_builder *b, text *out, int n) {
+  const cluster_node *node = &b->graph->nodes[n];
+  const made_fusion *f = &b->made.data[node->cluster];
+  if (!f->fusion) {
+    text_puts(out, "gone: nobody needs it");
+  } else if (vec_last(&f->outputs) == n) {
+    tell_kernel(b, out, node->cluster);
+  } else {
+    const instruction *root = b->graph->nodes[vec_last(&f->outputs)].instruction;
+    text_printf(out, "in kernel " STR_FMT " of " STR_FMT "%s", STR_ARG(f->fusion->name), STR_ARG(root->name),
+                node->is_needed ? ", stored as well: others read it" : "");
+    if (node->is_needed || !shape_is_array(node->instruction->shape)) return;
+    text_puts(out, "; saves ");
+    tell_amount(out, 2 * (double)shape_byte_size(node->instruction->shape));
+  }
+}
+
+static void tell(cluster_builder *b, text *out, int n) {
+  const cluster_node *node = &b->graph->nodes[n];
+  const instruction *i = node->instruction;
+  bool is_said =
+      node->role == CLUSTER_FIXED && library_kind_of(i) == LIBRARY_NONE && !hlo_op_has(i->opcode, TRAIT_CONTROL);
+  if (is_said || i->opcode == HLO_CONSTANT) return;
+  text_printf(out, STR_FMT ": ", STR_ARG(i->name));
+  if (node->role == CLUSTER_BITCAST) text_puts(out, "bitcast: the same bytes");
+  else if (node->cluster >= 0) tell_member(b, out, n);
+  else if (node->role == CLUSTER_COPIED)
+    text_puts(out, "in each kernel that reads it: cheaper to compute than to read");
+  else if (hlo_op_has(i->opcode, TRAIT_CONTROL)) text_printf(out, "control: %s", hlo_op_text(i->opcode));
+  else tell_library(b, out, i);
+  text_putc(out, '\n');
+}
+
+heddle_status cluster_build(cluster_graph *g, const plan_target *target, text *reasons) {
+  cluster_builder b = {.graph = g, .target = target, .scratch = arena_create()};
   find_bodies(&b);
   find_outputs(&b);
   for (int c = 0; c < b.made.size; c++) {
@@ -186,12 +254,8 @@ heddle_status cluster_build(cluster_graph *g, text *reasons) {
     if (f->outputs.size == 0) continue;
     make_body(&b, f);
     make_fusion(&b, f, &g->clusters.data[c]);
-    if (!reasons) continue;
-    for (int m = 0; m < f->outputs.size; m++)
-      text_printf(reasons, STR_FMT ": kernel " STR_FMT ", %s\n",
-                  STR_ARG(g->nodes[f->outputs.data[m]].instruction->name), STR_ARG(f->fusion->name),
-                  g->clusters.data[c].reason);
   }
+  for (int n = 0; reasons && n < g->node_count; n++) tell(&b, reasons, n);
   for (int c = 0; c < b.made.size; c++)
     if (b.made.data[c].fusion) replace_outputs(&b, &b.made.data[c]);
   redirect_waits(&b);

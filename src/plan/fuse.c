@@ -5,7 +5,13 @@
 #include "opt/call_inliner.h"
 #include "opt/dead_code.h"
 #include "plan/cluster.h"
+#include "plan/fuse_clusters.h"
+#include "plan/fusion_cost.h"
+#include "plan/join.h"
 #include "plan/library.h"
+
+// Of what is computed wherever it is needed, together with what it is made of.
+#define COPIED_OPERATIONS 5.0
 
 typedef VEC(computation *) computation_list;
 
@@ -106,9 +112,39 @@ static bool is_scalar_constant(const instruction *i) {
   return i->opcode == HLO_CONSTANT && i->shape->rank == 0 && shape_is_array(i->shape);
 }
 
-static bool is_copied(const instruction *i) {
-  return is_scalar_constant(i) || i->opcode == HLO_IOTA ||
-         (i->opcode == HLO_BROADCAST && is_scalar_constant(i->operands[0]));
+// What every kernel rather computes for itself than reads from memory: what is made of indices and scalars, pieces of
+// other arrays, and a few cheap operations on one array that is there anyway.
+static bool is_copied(const cluster_graph *g, const instruction *i) {
+  if (is_scalar_constant(i)) return true;
+  if (!shape_is_array(i->shape) || cluster_node_of(g, i)->is_ordered) return false;
+  switch (i->opcode) {
+    case HLO_IOTA:
+    case HLO_BROADCAST:
+    case HLO_SLICE: return true;
+    default: break;
+  }
+  if (!hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) || i->operand_count == 0) return false;
+  int arrays = 0;
+  double operations = fusion_operations(i);
+  for (int k = 0; k < i->operand_count; k++) {
+    const cluster_node *n = &g->nodes[cluster_node_of(g, i->operands[k])->source];
+    if (n->role == CLUSTER_MEMBER) return false;
+    if (n->role == CLUSTER_FIXED && n->instruction->shape->rank > 0) arrays++;
+    operations += n->weight;
+    arrays += n->arrays;
+  }
+  return operations <= COPIED_OPERATIONS && arrays <= 1;
+}
+
+static void make_copied(cluster_graph *g, cluster_node *node) {
+  const instruction *i = node->instruction;
+  node->role = CLUSTER_COPIED;
+  node->weight = fusion_operations(i);
+  for (int k = 0; k < i->operand_count; k++) {
+    const cluster_node *n = &g->nodes[cluster_node_of(g, i->operands[k])->source];
+    node->weight += n->weight;
+    node->arrays += n->role == CLUSTER_COPIED ? n->arrays : n->instruction->shape->rank > 0;
+  }
 }
 
 static heddle_status refuse(const instruction *i) {
@@ -120,31 +156,41 @@ static heddle_status choose_role(cluster_graph *g, int n) {
   cluster_node *node = &g->nodes[n];
   const instruction *i = node->instruction;
   if (node->role == CLUSTER_BITCAST) return status_ok();
-  if (is_copied(i)) {
-    node->role = CLUSTER_COPIED;
+  if (is_copied(g, i)) {
+    make_copied(g, node);
     return status_ok();
   }
   if (i->opcode == HLO_GET_TUPLE_ELEMENT) {
-    const cluster_node *of = cluster_node_of(g, i->operands[0]);
-    if (of->role != CLUSTER_MEMBER) return status_ok();
-    node->role = CLUSTER_MEMBER;
-    node->cluster = of->cluster;
-    vec_push(g->arena, &g->clusters.data[of->cluster].members, n);
+    int of = cluster_of(g, (int)i->operands[0]->mark);
+    if (of >= 0) cluster_add_member(g, of, n);
     return status_ok();
   }
   if (is_operation_of_sequence(i)) return status_ok();
   if (!has_elemental_form(i)) return refuse(i);
-  cluster_add(g, n, "alone");
+  int made = cluster_add(g, n);
+  g->clusters.data[made].traits = join_traits(i) | (g->nodes[n].is_ordered ? CLUSTER_IS_ALONE : 0);
+  g->clusters.data[made].operations = fusion_operations(i);
   return status_ok();
 }
 
-static heddle_status fuse_sequence(computation *c, text *reasons) {
+// Both ends of control edges.
+static void find_ordered(cluster_graph *g) {
+  for (int n = 0; n < g->node_count; n++) {
+    const instruction_list *before = &g->nodes[n].instruction->control_predecessors;
+    g->nodes[n].is_ordered |= before->size > 0;
+    for (int k = 0; k < before->size; k++) cluster_node_of(g, before->data[k])->is_ordered = true;
+  }
+}
+
+static heddle_status fuse_sequence(computation *c, const plan_target *target, text *reasons) {
   prepare(c);
   arena *scratch = arena_create();
   cluster_graph graph;
   heddle_status s = cluster_graph_create(scratch, c, &graph);
+  if (status_is_ok(s)) find_ordered(&graph);
   for (int n = 0; status_is_ok(s) && n < graph.node_count; n++) s = choose_role(&graph, n);
-  if (status_is_ok(s)) s = cluster_build(&graph, reasons);
+  if (status_is_ok(s)) fuse_clusters(&graph);
+  if (status_is_ok(s)) s = cluster_build(&graph, target, reasons);
   arena_destroy(scratch);
   return s;
 }
@@ -161,20 +207,19 @@ static heddle_status put_in_order(arena *scratch, module *m) {
   return status_ok();
 }
 
-static heddle_status fuse_module(arena *scratch, module *m, text *reasons) {
+static heddle_status fuse_module(arena *scratch, module *m, const plan_target *target, text *reasons) {
   if (has_fusions(m)) TRY(call_inliner_run(m, NULL));
   TRY(dead_code_run(m));
   computation_list sequences = {0};
   find_sequences(scratch, m, &sequences);
-  for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], reasons));
+  for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], target, reasons));
   TRY(dead_code_run(m));
   return put_in_order(scratch, m);
 }
 
 heddle_status plan_fuse(module *m, const plan_target *target, text *reasons) {
-  (void)target;
   arena *scratch = arena_create();
-  heddle_status s = fuse_module(scratch, m, reasons);
+  heddle_status s = fuse_module(scratch, m, target, reasons);
   arena_destroy(scratch);
   return s;
 }

@@ -6,7 +6,7 @@
 #include "hlo/text.h"
 #include "import/import.h"
 #include "opt/pass.h"
-#include "plan/fusion.h"
+#include "plan/fuse.h"
 #include "tools/flags.h"
 
 typedef struct opt_flags {
@@ -27,7 +27,10 @@ static heddle_status print_options(const char *name, hlo_print_options *out) {
 
 // "call-inliner,dead-code".
 static heddle_status choose_passes(arena *a, const opt_flags *f, pass_list *out) {
-  for (const opt_pass *p = opt_passes; f->pipeline && p->name; p++) vec_push(a, out, p);
+  // Planning needs what the pipeline makes.
+  bool is_planned = strcmp(f->until, "plan") == 0 && !f->passes;
+  for (const opt_pass *p = opt_passes; (f->pipeline || is_planned) && p->name; p++)
+    if (!p->on_request || f->pipeline) vec_push(a, out, p);
   for (const char *next = f->passes; next && *next;) {
     const char *end = strchrnul(next, ',');
     str name = {next, (size_t)(end - next)};
@@ -49,14 +52,21 @@ static void print_after(void *argument, const opt_pass *pass, const module *m) {
   text_free(&t);
 }
 
-static heddle_status print_plan(arena *a, const module *m, const char *target, text *out) {
-  bool is_gpu = strcmp(target, "nvptx") == 0;
-  if (!is_gpu && strcmp(target, "cpu") != 0)
-    return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu or nvptx", target);
-  program_plan *plan;
+// Every decision as a comment, then the module made of them.
+static heddle_status print_plan(module *m, const opt_flags *f, hlo_print_options options, text *out) {
+  bool is_gpu = strcmp(f->target, "nvptx") == 0;
+  if (!is_gpu && strcmp(f->target, "cpu") != 0)
+    return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu or nvptx", f->target);
   // One thread: the same text on every machine.
-  TRY(plan_kernels(a, m, is_gpu ? plan_target_gpu() : plan_target_cpu(1), &plan));
-  plan_print(out, plan);
+  const plan_target target = is_gpu ? plan_target_gpu() : plan_target_cpu(1);
+  text reasons = {0};
+  heddle_status s = plan_fuse(m, &target, &reasons);
+  const char *next = text_cstr(&reasons);
+  for (const char *end; status_is_ok(s) && (end = strchr(next, '\n')); next = end + 1)
+    text_printf(out, "// %.*s\n", (int)(end - next), next);
+  text_free(&reasons);
+  TRY(s);
+  hlo_print(out, m, options);
   return status_ok();
 }
 
@@ -82,7 +92,7 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   TRY(opt_run(m, passes.data, passes.size, print_after, f));
   text t = {0};
   heddle_status s = status_ok();
-  if (strcmp(f->until, "plan") == 0) s = print_plan(a, m, f->target, &t);
+  if (strcmp(f->until, "plan") == 0) s = print_plan(m, f, options, &t);
   else hlo_print(&t, m, options);
   if (status_is_ok(s)) s = file_write(f->output, text_view(&t));
   text_free(&t);

@@ -1,0 +1,10 @@
+// The order in which clusters are joined.
+#ifndef HEDDLE_PLAN_FUSE_CLUSTERS_H_
+#define HEDDLE_PLAN_FUSE_CLUSTERS_H_
+
+#include "plan/cluster.h"
+
+// Joins what one kernel computes better than two. Every member starts in a cluster of its own.
+void fuse_clusters(cluster_graph *g);
+
+#endif

@@ -1,0 +1,32 @@
+// What it costs to compute something once more, and what it costs to send it through memory: the figures that fusion
+// weighs, in nanoseconds of one core. They need to be right within a factor of two or three only.
+#ifndef HEDDLE_PLAN_FUSION_COST_H_
+#define HEDDLE_PLAN_FUSION_COST_H_
+
+#include "hlo/module.h"
+
+enum {
+  FUSION_MAX_INSTRUCTIONS = 200,    // of one kernel: more compile slowly and spill
+  FUSION_MAX_VALUES = 48,           // arrays that one kernel reads at every element, and that it writes
+  FUSION_COPIED_INSTRUCTIONS = 24,  // of a value that several kernels compute for themselves
+};
+
+// Nanoseconds to start one more kernel.
+#define FUSION_LAUNCH 2000.0
+
+// Scalar operations of one element of the instruction, its operands' values given.
+double fusion_operations(const instruction *i);
+
+// Nanoseconds that so many scalar operations take, in vectors where that is possible.
+double fusion_compute_time(double operations);
+
+// Nanoseconds to write a value of this shape and read it again: dear beyond the caches, cheap inside.
+double fusion_memory_time(const shape *s);
+
+// How often one evaluation of `i` evaluates operand k, on average over the elements of `i`.
+double fusion_reads(const instruction *i, int k);
+
+// Whether `i` reads operand k at its own place: same linear index, once.
+bool fusion_reads_in_place(const instruction *i, int k);
+
+#endif

@@ -1,0 +1,233 @@
+// Rules of joining.
+#include "plan/join.h"
+
+#include "plan/fusion_cost.h"
+#include "plan/hero_rows.h"
+
+// What is this small costs no more than starting a kernel, whatever it does.
+enum { SMALL_ELEMENTS = 2048, SMALL_OPERATIONS = 8192 };
+
+// Of what is computed together with something slow.
+enum { OPERATIONS_BESIDE_SLOW = 16 };
+
+static const shape *array_of(const shape *s) { return shape_is_tuple(s) ? s->elements[0] : s; }
+
+static int minor_dim(const shape *s) {
+  for (int d = s->rank - 1; d >= 0; d--)
+    if (s->dims[d] != 1) return d;
+  return -1;
+}
+
+static bool moves_minor_dim(const instruction *i) {
+  int minor = minor_dim(i->shape);
+  return minor >= 0 && i->attributes->dimensions.data[minor] != minor_dim(i->operands[0]->shape);
+}
+
+unsigned join_traits(const instruction *i) {
+  switch (i->opcode) {
+    case HLO_REDUCE: return CLUSTER_REDUCES;
+    case HLO_TRANSPOSE: return moves_minor_dim(i) ? CLUSTER_TRANSPOSES : 0;
+    case HLO_SCATTER: return CLUSTER_SCATTERS;
+    case HLO_DYNAMIC_UPDATE_SLICE: return CLUSTER_UPDATES;
+    case HLO_CONCATENATE: return CLUSTER_CONCATENATES;
+    case HLO_REDUCE_WINDOW:
+    case HLO_CONVOLUTION:
+    case HLO_DOT: return CLUSTER_IS_SLOW;
+    default: return 0;
+  }
+}
+
+// --- figures
+
+static unsigned both_traits(const cluster_graph *g, int l, int r) {
+  return g->clusters.data[l].traits | g->clusters.data[r].traits;
+}
+
+static unsigned common_traits(const cluster_graph *g, int l, int r) {
+  return g->clusters.data[l].traits & g->clusters.data[r].traits;
+}
+
+static bool are_apart(const cluster_graph *g, int l, int r) {
+  const cluster *x = &g->clusters.data[l], *y = &g->clusters.data[r];
+  return x->members.size + y->members.size > FUSION_MAX_INSTRUCTIONS ||
+         (both_traits(g, l, r) & (CLUSTER_IS_ALONE | CLUSTER_IS_LIBRARY));
+}
+
+static const instruction *last_member(const cluster_graph *g, int c) {
+  return g->nodes[g->clusters.data[c].last].instruction;
+}
+
+static int64_t elements_of(const cluster_graph *g, int c) {
+  return shape_element_count(array_of(last_member(g, c)->shape));
+}
+
+double join_time_of(cluster_graph *g, int c) {
+  cluster *x = &g->clusters.data[c];
+  if (x->time < 0) x->time = cluster_cost_of(g, c, c).time;
+  return x->time;
+}
+
+// --- reductions
+
+static bool fits_rows(cluster_graph *g, int l, int r) {
+  arena *scratch = arena_create();
+  cluster_body body;
+  cluster_body_of(scratch, g, l, r, &body);
+  instruction_list members = {0}, outputs = {0};
+  for (int n = 0; n < body.nodes.size; n++) {
+    const cluster_node *node = &g->nodes[body.nodes.data[n]];
+    vec_push(scratch, &members, node->instruction);
+    bool is_own = node->role == CLUSTER_MEMBER && !shape_is_tuple(node->instruction->shape);
+    if (is_own && cluster_is_read_outside(g, l, r, body.nodes.data[n])) vec_push(scratch, &outputs, node->instruction);
+  }
+  bool fits = outputs.size > 0 && hero_rows_fits(members.size, members.data, outputs.size, outputs.data);
+  arena_destroy(scratch);
+  return fits;
+}
+
+// A reduction that no sweep computes is a loop like others.
+static bool keeps_reductions(cluster_graph *g, int l, int r) {
+  if (!(both_traits(g, l, r) & CLUSTER_REDUCES)) return true;
+  return fits_rows(g, l, r) || (!fits_rows(g, l, l) && !fits_rows(g, r, r));
+}
+
+// --- in place
+
+// Whether a member of `to` reads one of `from` elsewhere than at its own place.
+static bool reads_elsewhere(cluster_graph *g, int from, int to) {
+  const cluster *c = &g->clusters.data[to];
+  for (int m = 0; m < c->members.size; m++) {
+    cluster_reads_of(g, c->members.data[m], &g->reads);
+    for (int k = 0; k < g->reads.size; k++)
+      if (!g->reads.data[k].in_place && cluster_of(g, g->reads.data[k].node) == from) return true;
+  }
+  return false;
+}
+
+static bool is_slow_together(const cluster_graph *g, int l, int r) {
+  const cluster *x = &g->clusters.data[l], *y = &g->clusters.data[r];
+  if (!((x->traits | y->traits) & CLUSTER_IS_SLOW) || elements_of(g, l) <= SMALL_ELEMENTS) return false;
+  return (x->traits & y->traits & CLUSTER_IS_SLOW) ||
+         ((x->traits & CLUSTER_IS_SLOW) ? y : x)->operations > OPERATIONS_BESIDE_SLOW;
+}
+
+// Two transposes share a kernel if their tiles are the same.
+static bool differ_in_transposes(const cluster_graph *g, int l, int r) {
+  const instruction *found[2] = {0};
+  const int clusters[] = {l, r};
+  for (int c = 0; c < 2; c++) {
+    const cluster_numbers *members = &g->clusters.data[clusters[c]].members;
+    for (int m = 0; m < members->size && !found[c]; m++) {
+      const instruction *i = g->nodes[members->data[m]].instruction;
+      if (join_traits(i) & CLUSTER_TRANSPOSES) found[c] = i;
+    }
+  }
+  if (!found[0] || !found[1]) return false;
+  const int_list *x = &found[0]->attributes->dimensions, *y = &found[1]->attributes->dimensions;
+  if (!shape_same_dims(found[0]->shape, found[1]->shape) || x->size != y->size) return true;
+  for (int d = 0; d < x->size; d++)
+    if (x->data[d] != y->data[d]) return true;
+  return false;
+}
+
+// Heroes that no other hero goes with.
+static bool are_rivals(const cluster_graph *g, int l, int r) {
+  const unsigned lone = CLUSTER_REDUCES | CLUSTER_TRANSPOSES | CLUSTER_CONCATENATES | CLUSTER_IS_SLOW;
+  unsigned traits = both_traits(g, l, r) & lone;
+  if (elements_of(g, l) <= SMALL_ELEMENTS && !(traits & CLUSTER_REDUCES)) return false;
+  bool is_one = (traits & (traits - 1)) == 0;
+  return !is_one || (common_traits(g, l, r) & CLUSTER_CONCATENATES) || differ_in_transposes(g, l, r);
+}
+
+bool join_in_place(cluster_graph *g, int from, int to) {
+  if (are_apart(g, from, to) || (both_traits(g, from, to) & (CLUSTER_SCATTERS | CLUSTER_UPDATES))) return false;
+  if (are_rivals(g, from, to) || is_slow_together(g, from, to)) return false;
+  if (reads_elsewhere(g, from, to) || reads_elsewhere(g, to, from)) return false;
+  return keeps_reductions(g, from, to) && !cluster_has_detour(g, from, to);
+}
+
+// --- rows
+
+bool join_rows(cluster_graph *g, int from, int to) {
+  const unsigned foreign =
+      CLUSTER_TRANSPOSES | CLUSTER_SCATTERS | CLUSTER_UPDATES | CLUSTER_CONCATENATES | CLUSTER_IS_SLOW;
+  unsigned traits = both_traits(g, from, to);
+  if (are_apart(g, from, to) || !(traits & CLUSTER_REDUCES) || (traits & foreign)) return false;
+  return fits_rows(g, from, to) && !cluster_has_detour(g, from, to);
+}
+
+// --- producers
+
+// The array that is written in place must be there before.
+static bool writes_into(cluster_graph *g, int from, int to) {
+  const cluster *c = &g->clusters.data[to];
+  for (int m = 0; m < c->members.size; m++) {
+    const instruction *i = g->nodes[c->members.data[m]].instruction;
+    int count = i->opcode == HLO_SCATTER ? i->operand_count / 2 : i->opcode == HLO_DYNAMIC_UPDATE_SLICE ? 1 : 0;
+    for (int k = 0; k < count; k++) {
+      int source = g->nodes[i->operands[k]->mark].source;
+      if (cluster_of(g, source) == from || g->nodes[source].role == CLUSTER_COPIED) return true;
+    }
+  }
+  return false;
+}
+
+static bool gives_only(cluster_graph *g, int from, int to) {
+  const cluster *c = &g->clusters.data[from];
+  for (int m = 0; m < c->members.size; m++)
+    if (cluster_is_read_outside(g, from, to, c->members.data[m])) return false;
+  return true;
+}
+
+static bool may_be_absorbed(cluster_graph *g, int from, int to) {
+  const unsigned never = CLUSTER_SCATTERS | CLUSTER_UPDATES | CLUSTER_IS_SLOW | CLUSTER_CONCATENATES;
+  const cluster *x = &g->clusters.data[from], *y = &g->clusters.data[to];
+  const unsigned heroes = CLUSTER_REDUCES | CLUSTER_TRANSPOSES | CLUSTER_CONCATENATES;
+  if (are_apart(g, from, to)) return false;
+  bool is_small = elements_of(g, to) <= SMALL_ELEMENTS && !(y->traits & (CLUSTER_SCATTERS | CLUSTER_UPDATES));
+  if (is_small && !((x->traits | y->traits) & CLUSTER_REDUCES))
+    return !(x->traits & (CLUSTER_SCATTERS | CLUSTER_UPDATES));
+  return !(x->traits & never) && !((x->traits & heroes) && (y->traits & (heroes | CLUSTER_UPDATES | CLUSTER_SCATTERS)));
+}
+
+// A reduction within a loop is computed one element after another.
+static bool reduces_too_much(const cluster_graph *g, int from, const cluster_cost *cost) {
+  return (g->clusters.data[from].traits & CLUSTER_REDUCES) && cost->operations > SMALL_OPERATIONS;
+}
+
+bool join_as_copy(cluster_graph *g, int from, int to) {
+  if (!may_be_absorbed(g, from, to) || writes_into(g, from, to)) return false;
+  return !(g->clusters.data[to].traits & CLUSTER_REDUCES) || keeps_reductions(g, from, to);
+}
+
+bool join_producer(cluster_graph *g, int from, int to) {
+  if (!join_as_copy(g, from, to) || !gives_only(g, from, to)) return false;
+  cluster_cost cost = cluster_cost_of(g, from, to);
+  if (cost.instructions > 2 * FUSION_MAX_INSTRUCTIONS || reduces_too_much(g, from, &cost)) return false;
+  if (cost.time > join_time_of(g, from) + join_time_of(g, to) + FUSION_LAUNCH) return false;
+  return !cluster_has_detour(g, from, to);
+}
+
+// --- siblings
+
+bool join_siblings(cluster_graph *g, int l, int r) {
+  if (are_apart(g, l, r) || (both_traits(g, l, r) & (CLUSTER_SCATTERS | CLUSTER_UPDATES))) return false;
+  if (reads_elsewhere(g, l, r) || reads_elsewhere(g, r, l)) return false;
+  if (both_traits(g, l, r) & CLUSTER_REDUCES) {
+    if (!(common_traits(g, l, r) & CLUSTER_REDUCES) || !fits_rows(g, l, r)) return false;
+  } else if (elements_of(g, l) != elements_of(g, r) || are_rivals(g, l, r) || is_slow_together(g, l, r)) {
+    return false;
+  }
+  return !cluster_has_detour(g, l, r) && !cluster_has_detour(g, r, l);
+}
+
+int join(cluster_graph *g, int l, int r) {
+  const unsigned traits = both_traits(g, l, r);
+  const double operations = g->clusters.data[l].operations + g->clusters.data[r].operations;
+  int made = cluster_merge(g, l, r);
+  cluster *c = &g->clusters.data[made];
+  c->traits = traits;
+  c->operations = operations;
+  c->time = -1;
+  return made;
+}
