@@ -1,0 +1,156 @@
+// What expanders make of an operation has its results, bit for bit.
+#include "opt/testing.h"
+
+#define GE_ADD                                                                                         \
+  "ge { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = pred[] compare(a, b), direction=GE }\n" \
+  "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n"
+
+// Ties and sums that depend on the order, since the scatter function does not commute.
+#define LT_TWICE                                                                                       \
+  "lt { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = pred[] compare(a, b), direction=LT }\n" \
+  "twice { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] add(a, a) ROOT r = f32[] add(c, b) }\n"
+
+static void select_and_scatter(const char *functions, const char *operand, const char *source, const char *window) {
+  char text[1024];
+  const bool is_sum = strstr(functions, "twice") == NULL;
+  snprintf(text, sizeof text,
+           "HloModule m\n%sENTRY e { x = %s parameter(0) y = %s parameter(1) i = f32[] constant(1)\n"
+           "  ROOT r = %s select-and-scatter(x, y, i), window={%s}, select=%s, scatter=%s }",
+           functions, operand, source, operand, window, is_sum ? "ge" : "lt", is_sum ? "add" : "twice");
+  testing_expect_same(text, "select-and-scatter-expander,call-inliner,map-inliner,dead-code", HLO_SELECT_AND_SCATTER);
+}
+
+static void test_select_and_scatter(void **state) {
+  (void)state;
+  select_and_scatter(GE_ADD, "f32[4,6]", "f32[2,3]", "size=2x2 stride=2x2");
+  select_and_scatter(LT_TWICE, "f32[7,9]", "f32[3,4]", "size=3x3 stride=2x2");
+  select_and_scatter(LT_TWICE, "f32[7,9]", "f32[4,5]", "size=3x3 stride=2x2 pad=1_1x1_1");
+  select_and_scatter(LT_TWICE, "f32[9]", "f32[9]", "size=5 pad=2_2");
+  select_and_scatter(LT_TWICE, "f32[11]", "f32[3]", "size=2 stride=4");
+  select_and_scatter(LT_TWICE, "f32[11]", "f32[5]", "size=2 stride=2 pad=-1_0");
+  select_and_scatter(LT_TWICE, "f32[10]", "f32[6]", "size=3 rhs_dilate=2 pad=0_0");
+  select_and_scatter(LT_TWICE, "f32[6]", "f32[5]", "size=3 stride=2 lhs_dilate=2");
+  select_and_scatter(LT_TWICE, "f32[50]", "f32[11]", "size=40");
+  select_and_scatter(LT_TWICE, "f32[3]", "f32[5]", "size=1 pad=1_1");
+  select_and_scatter(GE_ADD, "f32[2,3]", "f32[0,3]", "size=3x1");
+}
+
+static void test_scan(void **state) {
+  (void)state;
+  static const char *const options[] = {"", ", is_reverse=true"};
+  for (int k = 0; k < 2; k++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "HloModule m\nf { x = f32[3] parameter(0) c = f32[3] parameter(1) d = f32[3] subtract(x, c)\n"
+             "  s = f32[3] add(x, c) ROOT r = (f32[3], f32[3]) tuple(d, s) }\n"
+             "ENTRY e { x = f32[3,5] parameter(0) c = f32[3] parameter(1)\n"
+             "  ROOT r = (f32[3,5], f32[3]) scan(x, c), dimensions={1}, num_carries=1, to_apply=f%s }",
+             options[k]);
+    testing_expect_same(text, "scan-expander,call-inliner,dead-code", HLO_SCAN);
+  }
+  testing_expect_same(
+      "HloModule m\nf { x = f32[1,2] parameter(0) ROOT d = f32[1,2] negate(x) }\n"
+      "ENTRY e { x = f32[4,2] parameter(0) ROOT r = f32[4,2] scan(x), dimensions={0}, to_apply=f }",
+      "scan-expander,dead-code", HLO_SCAN);
+}
+
+static void ragged_dot(const char *lhs, const char *rhs, const char *sizes, const char *result, const char *dims) {
+  char text[1024];
+  snprintf(text, sizeof text,
+           "HloModule m\nENTRY e { x = %s parameter(0) y = %s parameter(1) s = %s parameter(2)\n"
+           "  ROOT r = %s ragged-dot(x, y, s), %s }",
+           lhs, rhs, sizes, result, dims);
+  testing_expect_same(text, "ragged-dot-expander,dead-code", HLO_RAGGED_DOT);
+}
+
+static void test_ragged_dot(void **state) {
+  (void)state;
+  ragged_dot("f32[11,4]", "f32[3,4,5]", "s32[3]", "f32[11,5]",
+             "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}");
+  ragged_dot("f32[2,11,4]", "f32[2,4,3,5]", "u8[2,3]", "f32[2,11,5]",
+             "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}, "
+             "lhs_ragged_dims={1}, rhs_group_dims={2}");
+  ragged_dot("f32[11,4]", "f32[11,5]", "s32[3]", "f32[3,4,5]",
+             "lhs_contracting_dims={0}, rhs_contracting_dims={0}, lhs_ragged_dims={0}");
+  ragged_dot("f32[4,2,11]", "f32[11,2,5]", "s32[2,3]", "f32[3,2,4,5]",
+             "lhs_batch_dims={1}, rhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_contracting_dims={0}, "
+             "lhs_ragged_dims={2}");
+  ragged_dot("f32[2,3,4]", "f32[2,4,5]", "s32[2]", "f32[2,3,5]",
+             "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}, "
+             "lhs_ragged_dims={0}");
+}
+
+static void test_scaled_dot(void **state) {
+  (void)state;
+  testing_expect_same(
+      "HloModule m\nENTRY e { x = f8e4m3fn[4,8] parameter(0) y = f8e5m2[8,6] parameter(1)\n"
+      "  s = f8e8m0fnu[4,2] parameter(2) t = bf16[4,3] parameter(3)\n"
+      "  ROOT r = f32[4,6] scaled-dot(x, y, s, t), lhs_contracting_dims={1}, rhs_contracting_dims={0} }",
+      "scaled-dot-expander,dead-code", HLO_SCALED_DOT);
+  testing_expect_same(
+      "HloModule m\nENTRY e { x = f32[4,8] parameter(0) y = f32[8,6] parameter(1)\n"
+      "  s = f32[] parameter(2) t = f32[8,6] parameter(3)\n"
+      "  ROOT r = f32[4,6] scaled-dot(x, y, s, t), lhs_contracting_dims={1}, rhs_contracting_dims={0} }",
+      "scaled-dot-expander,dead-code", HLO_SCALED_DOT);
+}
+
+// Values around limits, denormals and what is no number, each with every argument of random bits.
+static void stochastic_convert(const char *to, const char *from, const char *bits) {
+  char text[1024];
+  snprintf(
+      text, sizeof text,
+      "HloModule m\nENTRY e { y = %s[25] constant({0, -0, 0.3, -0.3, 1e-7, -1e-7, 2.5, -2.5, 100.7, -100.7, 126.9,\n"
+      "    -128.4, 254.6, 300, -300, 1e-30, -1e-42, 65510, -65519, 3.1e9, -3e9, 1e30, nan, inf, -inf})\n"
+      "  x = %s[25,64] broadcast(y), dimensions={0} u = %s[25,64] parameter(0)\n"
+      "  ROOT r = %s[25,64] stochastic-convert(x, u) }",
+      from, from, bits, to);
+  testing_expect_same(text, "stochastic-convert-expander,dead-code", HLO_STOCHASTIC_CONVERT);
+}
+
+static void test_stochastic_convert(void **state) {
+  (void)state;
+  static const char *const types[] = {"f32", "bf16", "f16", "f8e5m2", "f8e4m3fn", "f8e3m4", "s8",
+                                      "u8",  "s16",  "s32", "u32",    "s64",      "u64"};
+  for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+    stochastic_convert(types[k], "f32", "u32");
+    stochastic_convert(types[k], "f64", "u64");
+  }
+}
+
+static void test_linear_algebra(void **state) {
+  (void)state;
+  static const char *const transposes[] = {"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"};
+  for (int k = 0; k < 12; k++) {
+    char text[1024];
+    snprintf(
+        text, sizeof text,
+        "HloModule m\nENTRY e { a = c64[2,3,3] parameter(0) b = c64[2,3,3] parameter(1)\n"
+        "  ROOT r = c64[2,3,3] triangular-solve(a, b), left_side=%s, lower=%s, unit_diagonal=true, transpose_a=%s }",
+        k % 2 ? "true" : "false", k / 2 % 2 ? "true" : "false", transposes[k / 4]);
+    testing_expect_same(text, "linear-algebra-expander", HLO_TRIANGULAR_SOLVE);
+  }
+  testing_expect_same(
+      "HloModule m\nENTRY e { a = f32[2,2] constant({{4, 9}, {2, 5}}) u = f32[2,2] cholesky(a)\n"
+      "  l = f32[2,2] cholesky(a), lower=true ROOT r = (f32[2,2], f32[2,2]) tuple(u, l) }",
+      "linear-algebra-expander", HLO_CHOLESKY);
+}
+
+static void test_random_numbers(void **state) {
+  (void)state;
+  testing_expect_same(
+      "HloModule m\nENTRY e { l = f32[] constant(-2) h = f32[] constant(3)\n"
+      "  u = f32[9] rng(l, h), distribution=rng_uniform n = f32[9] rng(l, h), distribution=rng_normal\n"
+      "  s = u64[2] rng-get-and-update-state(), delta=5 t = u64[2] rng-get-and-update-state(), delta=1\n"
+      "  ROOT r = (f32[9], f32[9], u64[2], u64[2]) tuple(u, n, s, t) }",
+      "rng-expander,dead-code", HLO_RNG);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_select_and_scatter), cmocka_unit_test(test_scan),
+      cmocka_unit_test(test_ragged_dot),         cmocka_unit_test(test_scaled_dot),
+      cmocka_unit_test(test_stochastic_convert), cmocka_unit_test(test_linear_algebra),
+      cmocka_unit_test(test_random_numbers),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
