@@ -1,6 +1,12 @@
 // Allocations, and a place in one of them for every value.
 #include "plan/buffer_assignment.h"
 
+#include "plan/buffer_coalesce.h"
+#include "plan/buffer_pack.h"
+
+// Of all values together, so that sums of their sizes are numbers.
+static const int64_t MOST_BYTES = (int64_t)1 << 60;
+
 static lhlo_allocation allocation_for(arena *a, lhlo_allocation_kind kind, int number, const shape *s) {
   static const char prefixes[] = {[LHLO_PARAMETER] = 'p', [LHLO_RESULT] = 'r', [LHLO_CONSTANT] = 'c'};
   return (lhlo_allocation){.kind = kind,
@@ -24,7 +30,7 @@ static void add_allocations(arena *a, buffer_assignment *b) {
     *out = allocation_for(a, LHLO_CONSTANT, k, v->constants.data[k].shape);
     out++->value = v->constants.data[k].value;
   }
-  if (b->temporary_bytes > 0)
+  if (b->has_arena)
     *out++ =
         (lhlo_allocation){.kind = LHLO_TEMPORARY, .name = "temp", .bytes = b->temporary_bytes, .donated_parameter = -1};
   b->allocation_count = (int)(out - b->allocations);
@@ -38,20 +44,51 @@ static void find_fixed(arena *a, buffer_assignment *b) {
     if (v->values.data[k].is_fixed) b->fixed[buffer_place(v, k)] = k;
 }
 
-static void place_apart(arena *a, buffer_assignment *b) {
+static bool needs_memory(const buffer_assignment *b, int value) {
+  return buffer_place(b->values, value) == value && b->fixed[value] < 0 && b->values->values.data[value].bytes > 0;
+}
+
+static heddle_status too_large(const buffer_assignment *b, int value) {
+  const buffer_value *x = &b->values->values.data[value];
+  const instruction *i = b->values->events.data[x->written]->source;
+  return status_at(HEDDLE_OUT_OF_MEMORY, i ? i->where : SOURCE_UNKNOWN,
+                   "the program's values take more memory than can be addressed");
+}
+
+// From the event that writes the place first to the one that reads it last.
+static pack_block block_for(const live_range *life, int64_t bytes) {
+  return (pack_block){.bytes = (bytes + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT,
+                      .first = (int)((life->data[0].begin - 1) / 2),
+                      .last = (int)((life->data[life->size - 1].end - 1) / 2)};
+}
+
+static heddle_status pack_arena(arena *a, buffer_assignment *b, const live_range *lives) {
   buffer_values *v = b->values;
+  int count = 0;
+  int64_t left = MOST_BYTES;
   b->offsets = arena_array(a, int64_t, v->values.size);
+  pack_block *blocks = arena_array(a, pack_block, v->values.size);
   for (int k = 0; k < v->values.size; k++) {
-    if (buffer_place(v, k) != k || b->fixed[k] >= 0) continue;
-    b->offsets[k] = b->temporary_bytes;
-    b->temporary_bytes += (v->values.data[k].bytes + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT;
+    b->has_arena |= b->fixed[buffer_place(v, k)] < 0;
+    if (!needs_memory(b, k)) continue;
+    if (v->values.data[k].bytes > left) return too_large(b, k);
+    left -= v->values.data[k].bytes;
+    blocks[count++] = block_for(&lives[k], v->values.data[k].bytes);
   }
+  pack_result packed = buffer_pack(a, count, blocks);
+  b->temporary_bytes = packed.bytes;
+  b->most_live_bytes = packed.most_live;
+  for (int k = v->values.size; k-- > 0;)
+    if (needs_memory(b, k)) b->offsets[k] = blocks[--count].offset;
+  return status_ok();
 }
 
 heddle_status buffer_assignment_find(arena *a, buffer_values *v, buffer_assignment *out) {
   *out = (buffer_assignment){.values = v};
+  live_range *lives;
+  buffer_coalesce(a, v, &lives);
   find_fixed(a, out);
-  place_apart(a, out);
+  TRY(pack_arena(a, out, lives));
   add_allocations(a, out);
   return status_ok();
 }

@@ -10,6 +10,7 @@ typedef struct buffer_assignment {
   buffer_values *values;
   int allocation_count;  // parameters, results, constants, then the arena if there is one
   lhlo_allocation *allocations;
+  bool has_arena;           // even an empty one: arrays without elements lie somewhere
   int64_t *offsets;         // by value that stands for its place: in the arena
   int *fixed;               // by value that stands for its place: a value with a fixed allocation, or -1
   int64_t temporary_bytes;  // of the arena

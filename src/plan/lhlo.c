@@ -3,6 +3,7 @@
 
 #include "plan/buffer_assignment.h"
 #include "plan/kernel_sharing.h"
+#include "plan/lhlo_verify.h"
 
 typedef struct lhlo_builder {
   arena *arena;
@@ -140,5 +141,8 @@ heddle_status lhlo_build(arena *a, const module *m, const plan_target *target, l
   p->kernels = b.kernels.kernels.data;
   p->peak_bytes = peak_of(p);
   *out = p;
+#ifndef NDEBUG
+  TRY(lhlo_verify(p));
+#endif
   return status_ok();
 }
