@@ -102,7 +102,7 @@ static heddle_status check_computation(arena *scratch, const computation *c, ins
   for (int k = 0; k < (is_tuple ? c->root->operand_count : 1); k++)
     vec_push(scratch, &roots, (kernel_leaf){.root = is_tuple ? c->root->operands[k] : c->root});
   collect(scratch, c, roots.size, roots.data, order);
-  return status_context(check_body(scratch, order, NULL), "in computation " STR_FMT, STR_ARG(c->name));
+  return status_context(check_body(scratch, order, false), "in computation " STR_FMT, STR_ARG(c->name));
 }
 
 // Reducers and map bodies: the same rules, and theirs in turn.
@@ -196,6 +196,17 @@ static void fill_buffers(arena *a, const kernel_request *r, const instruction_li
 
 // --- the kernel
 
+static void choose_hero(arena *a, const kernel_request *r, const instruction_list *body, kernel_plan *k) {
+  for (const hero_rule *rule = hero_rules; rule->name; rule++) {
+    k->hero = rule->kind;
+    k->hero_instruction = NULL;
+    k->details = NULL;
+    k->part_count = 0;
+    k->body_count = 0;
+    if (rule->takes(a, k, body, r->target)) break;
+  }
+}
+
 heddle_status kernel_plan_leaves(arena *a, const kernel_request *r, kernel_plan **out) {
   kernel_plan *k = arena_new(a, kernel_plan);
   k->name = r->name;
@@ -206,16 +217,10 @@ heddle_status kernel_plan_leaves(arena *a, const kernel_request *r, kernel_plan 
   instruction_list body = {0};
   collect(scratch, r->computation, r->leaf_count, r->leaves, &body);
   fill_buffers(a, r, &body, k);
-  for (const hero_rule *rule = hero_rules; rule->name; rule++) {
-    k->hero = rule->kind;
-    k->hero_instruction = NULL;
-    k->details = NULL;
-    k->part_count = 0;
-    k->body_count = 0;
-    if (rule->takes(a, k, &body, r->target)) break;
-  }
-  heddle_status s = check_body(scratch, &body, k->hero_instruction);
+  heddle_status s = check_body(scratch, &body, true);
   if (status_is_ok(s)) s = check_called(scratch, &body);
+  if (status_is_ok(s)) choose_hero(a, r, &body, k);
+  if (status_is_ok(s) && k->hero == HERO_LOOP) s = check_body(scratch, &body, false);
   if (status_is_ok(s) && k->work == 0)
     k->work = work_estimate(scratch, &body) * (double)shape_element_count(k->outputs[0].shape);
   arena_destroy(scratch);
