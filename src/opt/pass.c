@@ -1,10 +1,10 @@
 // The one list of HLO passes; its order is the pipeline.
 //
 // Expanders that make calls and maps of computations go in front of the inliners. Then calls: what follows sees one
-// computation. Then the forms that only some front ends write are brought to the ones that code generation takes.
-// Tuples are simplified when nobody makes new ones, and arrays without elements go before the algebra, whose rules need
-// not think of them. Barriers stand until nothing more is merged across them; dead code goes last, since every pass may
-// leave some.
+// computation. Then layouts, which later passes need not know. Then the forms that only some front ends write are
+// brought to the ones that code generation takes. Tuples are simplified when nobody makes new ones, and arrays without
+// elements go before the algebra, whose rules need not think of them. Barriers stand until nothing more is merged
+// across them; dead code goes last, since every pass may leave some.
 #include "opt/pass.h"
 
 #include "hlo/text.h"
@@ -21,6 +21,7 @@
 #include "opt/dynamic_shapes.h"
 #include "opt/erf_expander.h"
 #include "opt/gather_simplifier.h"
+#include "opt/layout_normalization.h"
 #include "opt/linear_algebra_expander.h"
 #include "opt/logistic_expander.h"
 #include "opt/map_inliner.h"
@@ -45,6 +46,7 @@ const opt_pass opt_passes[] = {
     {"scan-expander", "scans become while loops", scan_expander_run, false},
     {"call-inliner", "calls and fusions become the bodies they call", inline_all, false},
     {"map-inliner", "maps become the operations of their body on whole arrays", map_inliner_run, false},
+    {"layout-normalization", "arrays inside a module have the default layout", layout_normalization_run, false},
     {"batch-norm-expander", "batch norms become reductions and arithmetic", batch_norm_expander_run, false},
     {"ragged-dot-expander", "ragged dots become loops of dots", ragged_dot_expander_run, false},
     {"scaled-dot-expander", "scaled dots become dots of operands times scales", scaled_dot_expander_run, false},

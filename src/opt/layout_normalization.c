@@ -1,0 +1,237 @@
+// Layout normalization: arrays inside a module have the default (row-major) layout; what other layouts meant is said by
+// transposes.
+//
+// HLO's operations speak of logical indices, so that a layout can be dropped wherever no one looks at memory. Two
+// things look: bitcasts and the world outside. A bitcast becomes
+//     transpose to the operand's order in memory -> reshape -> transpose from the result's order in memory
+// (bitcast-convert too if the type changes, and a bitcast between default layouts if the width does). At the entry the
+// declared layouts stay, on the parameter and on the root alone, each next to a bitcast that is the identity in memory:
+//     f32[2,3]{0,1} parameter -> f32[3,2] bitcast -> f32[2,3] transpose
+//     f32[2,3] x -> f32[3,2] transpose -> f32[2,3]{0,1} bitcast, the root
+// Elements of tuples at the entry are treated the same way. The declared layout is the one that
+// entry_computation_layout writes, else the instruction's own; tiles, memory spaces and layouts of dynamic arrays are
+// dropped. Custom calls take and give row-major arrays too, and say so in operand_layout_constraints.
+#include "opt/layout_normalization.h"
+
+#include "hlo/builder.h"
+#include "opt/dead_code.h"
+
+typedef struct normalization {
+  arena *arena;  // the module's
+  arena *scratch;
+  ptr_map plain;  // shape -> the same without layouts; all instructions share few
+} normalization;
+
+// --- shapes
+
+static const shape *plain_shape(normalization *n, const shape *s) {
+  if (shape_is_array(s)) return s->layout ? shape_with_layout(n->arena, s, NULL) : s;
+  if (!shape_is_tuple(s)) return s;
+  const shape **elements = arena_array(n->arena, const shape *, s->tuple_size);
+  for (int k = 0; k < s->tuple_size; k++) elements[k] = plain_shape(n, s->elements[k]);
+  return shape_tuple(n->arena, s->tuple_size, elements);
+}
+
+static const shape *plain_once(normalization *n, const shape *s) {
+  const shape *known = ptr_map_get(&n->plain, s);
+  if (known) return known;
+  known = plain_shape(n, s);
+  ptr_map_put(n->scratch, &n->plain, s, (void *)known);
+  return known;
+}
+
+// Dims from the most major to the most minor.
+static void memory_order(const shape *s, int64_t *order) {
+  int64_t minor_to_major[SHAPE_MAX_RANK];
+  shape_minor_to_major(s, minor_to_major);
+  for (int k = 0; k < s->rank; k++) order[k] = minor_to_major[s->rank - 1 - k];
+}
+
+static void invert(int rank, const int64_t *order, int64_t *inverse) {
+  for (int k = 0; k < rank; k++) inverse[order[k]] = k;
+}
+
+// The array as it lies in memory: the same elements, dims in memory order.
+static const shape *memory_shape(arena *a, const shape *s) {
+  int64_t order[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK];
+  memory_order(s, order);
+  for (int k = 0; k < s->rank; k++) dims[k] = s->dims[order[k]];
+  return shape_array(a, s->dtype, s->rank, dims);
+}
+
+static instruction *to_memory(const builder *b, instruction *x, const shape *s) {
+  int64_t order[SHAPE_MAX_RANK];
+  memory_order(s, order);
+  return builder_transpose(b, x, order);
+}
+
+static instruction *from_memory(const builder *b, instruction *x, const shape *s) {
+  int64_t order[SHAPE_MAX_RANK], inverse[SHAPE_MAX_RANK];
+  memory_order(s, order);
+  invert(s->rank, order, inverse);
+  return builder_transpose(b, x, inverse);
+}
+
+// --- bitcasts
+
+// Memory is read with the layouts that were there before anything was changed.
+typedef struct bitcast_site {
+  instruction *bitcast;
+  const shape *from;
+} bitcast_site;
+
+typedef VEC(bitcast_site) bitcast_list;
+
+static bool is_tiled(const shape *s) { return s->layout && s->layout->tile_count > 0; }
+
+static instruction *as_moves(const builder *b, instruction *x, const shape *from, const shape *to) {
+  const shape *memory = memory_shape(b->arena, to);
+  x = to_memory(b, x, from);
+  if (dtypes[from->dtype].bits != dtypes[to->dtype].bits) {
+    x = builder_add(b, HLO_BITCAST, memory, 1, &x);
+  } else {
+    if (!shape_same_dims(x->shape, memory)) x = builder_reshape(b, x, memory->rank, memory->dims);
+    if (from->dtype != to->dtype) x = builder_add(b, HLO_BITCAST_CONVERT, memory, 1, &x);
+  }
+  return from_memory(b, x, to);
+}
+
+static heddle_status replace_bitcast(const bitcast_site *site) {
+  instruction *i = site->bitcast;
+  const shape *from = site->from, *to = i->shape;
+  const builder b = builder_for(i);
+  if (!shape_is_array(to) || !shape_is_static(to) || !shape_is_static(from)) return status_ok();
+  const bool is_plain = shape_layout_is_default(from) && shape_layout_is_default(to);
+  if (is_plain && dtypes[from->dtype].bits != dtypes[to->dtype].bits) return status_ok();
+  instruction *by = i->operands[0];
+  if (!shape_equal(from, to)) {
+    if (is_tiled(from) || is_tiled(to))
+      return status_at(HEDDLE_UNIMPLEMENTED, i->where, "bitcast '" STR_FMT "' between tiled layouts", STR_ARG(i->name));
+    by = as_moves(&b, by, from, to);
+  }
+  if (by == i->operands[0] && i->control_predecessors.size > 0) return status_ok();
+  for (int k = 0; k < i->control_predecessors.size; k++)
+    vec_push(b.arena, &by->control_predecessors, i->control_predecessors.data[k]);
+  instruction_replace_uses(i, by);
+  return status_ok();
+}
+
+static heddle_status replace_bitcasts(normalization *n, module *m) {
+  bitcast_list found = {0};
+  for (int c = 0; c < m->computations.size; c++) {
+    const instruction_list *all = &m->computations.data[c]->instructions;
+    for (int k = 0; k < all->size; k++) {
+      instruction *i = all->data[k];
+      if (i->opcode == HLO_BITCAST) vec_push(n->scratch, &found, (bitcast_site){i, i->operands[0]->shape});
+    }
+  }
+  for (int k = 0; k < found.size; k++) TRY(replace_bitcast(&found.data[k]));
+  return status_ok();
+}
+
+// --- the entry
+
+// The layout that counts outside: the order of dims and nothing else.
+static const shape *declared_array(arena *a, const shape *own, const shape *written) {
+  const layout *l = written && written->layout ? written->layout : own->layout;
+  const shape *ordered = own;
+  if (l && l->minor_to_major) ordered = shape_with_layout(a, own, &(layout){.minor_to_major = l->minor_to_major});
+  if (!l || !shape_is_static(own) || shape_layout_is_default(ordered)) return shape_with_layout(a, own, NULL);
+  layout *order = arena_new(a, layout);
+  order->minor_to_major = l->minor_to_major;
+  return shape_with_layout(a, own, order);
+}
+
+static const shape *declared_shape(arena *a, const shape *own, const shape *written) {
+  if (shape_is_array(own)) return declared_array(a, own, written);
+  if (!shape_is_tuple(own)) return own;
+  const shape **elements = arena_array(a, const shape *, own->tuple_size);
+  for (int k = 0; k < own->tuple_size; k++)
+    elements[k] = declared_shape(a, own->elements[k], written ? written->elements[k] : NULL);
+  return shape_tuple(a, own->tuple_size, elements);
+}
+
+static bool has_layouts(const shape *s) {
+  if (shape_is_array(s)) return s->layout != NULL;
+  for (int k = 0; k < s->tuple_size; k++)
+    if (has_layouts(s->elements[k])) return true;
+  return false;
+}
+
+// A value as it comes from outside -> in the default layout.
+static instruction *take_in(const builder *b, instruction *x) {
+  const shape *s = x->shape;
+  if (!has_layouts(s)) return x;
+  if (shape_is_array(s)) return from_memory(b, builder_add(b, HLO_BITCAST, memory_shape(b->arena, s), 1, &x), s);
+  instruction **elements = arena_array(b->arena, instruction *, s->tuple_size);
+  for (int k = 0; k < s->tuple_size; k++) elements[k] = take_in(b, builder_element(b, x, k));
+  return builder_tuple(b, s->tuple_size, elements);
+}
+
+// A value in the default layout -> as `s` wants it outside.
+static instruction *give_out(const builder *b, instruction *x, const shape *s) {
+  if (!has_layouts(s)) return x;
+  if (shape_is_array(s)) {
+    instruction *memory = to_memory(b, x, s);
+    return builder_add(b, HLO_BITCAST, s, 1, &memory);
+  }
+  instruction **elements = arena_array(b->arena, instruction *, s->tuple_size);
+  for (int k = 0; k < s->tuple_size; k++) elements[k] = give_out(b, builder_element(b, x, k), s->elements[k]);
+  return builder_tuple(b, s->tuple_size, elements);
+}
+
+// Whoever used the parameter uses the value in the default layout, from the last user on: that one is found first in
+// the list of users.
+static void normalize_parameter(const builder *b, instruction *p, const shape *declared) {
+  arena *scratch = arena_create();
+  const int count = p->users.size;
+  instruction **users = arena_array(scratch, instruction *, count);
+  if (count) memcpy(users, p->users.data, (size_t)count * sizeof *users);
+  p->shape = declared;
+  instruction *by = take_in(b, p);
+  if (by != p) {
+    for (int k = count; k-- > 0;)
+      for (int j = 0; j < users[k]->operand_count; j++)
+        if (users[k]->operands[j] == p) instruction_set_operand(users[k], j, by);
+    if (b->computation->root == p) computation_set_root(b->computation, by);
+  }
+  arena_destroy(scratch);
+}
+
+static void normalize_entry(module *m, const shape *const *parameters, const shape *result) {
+  computation *entry = m->entry;
+  const builder b = builder_in(entry);
+  for (int k = 0; k < entry->parameters.size; k++) normalize_parameter(&b, entry->parameters.data[k], parameters[k]);
+  computation_set_root(entry, give_out(&b, entry->root, result));
+}
+
+// --- everything else
+
+static void clear_layouts(normalization *n, computation *c) {
+  for (int k = 0; k < c->instructions.size; k++) {
+    instruction *i = c->instructions.data[k];
+    i->shape = plain_once(n, i->shape);
+    if (i->attributes->operand_layout_count == 0) continue;
+    const shape **layouts = arena_array(n->arena, const shape *, i->attributes->operand_layout_count);
+    for (int j = 0; j < i->attributes->operand_layout_count; j++)
+      layouts[j] = plain_once(n, i->attributes->operand_layouts[j]);
+    i->attributes->operand_layouts = layouts;
+  }
+}
+
+heddle_status layout_normalization_run(module *m) {
+  normalization n = {.arena = m->arena, .scratch = arena_create()};
+  const instruction_list *parameters = &m->entry->parameters;
+  const shape **declared = arena_array(n.scratch, const shape *, parameters->size);
+  for (int k = 0; k < parameters->size; k++)
+    declared[k] = declared_shape(m->arena, parameters->data[k]->shape,
+                                 m->entry_parameters_layout ? m->entry_parameters_layout->elements[k] : NULL);
+  const shape *result = declared_shape(m->arena, m->entry->root->shape, m->entry_result_layout);
+  heddle_status s = replace_bitcasts(&n, m);
+  if (status_is_ok(s)) {
+    for (int c = 0; c < m->computations.size; c++) clear_layouts(&n, m->computations.data[c]);
+    normalize_entry(m, declared, result);
+  }
+  arena_destroy(n.scratch);
+  return status_is_ok(s) ? dead_code_run(m) : s;
+}
