@@ -42,6 +42,7 @@ typedef enum hero_kind {
   HERO_UPDATE_SLICE,  // dynamic-update-slice in place: writes the window only
   HERO_INPUT_SLICES,  // several slices of the same index space
   HERO_ROWS,          // block of rows at once: softmax-like chains of row reductions and elementwise operations
+  HERO_LOOPS,         // groups of outputs of different element counts, each with its own loop
   HERO_COUNT
 } hero_kind;
 

@@ -1,0 +1,43 @@
+// Concatenate: tiles of one operand after another, each without asking whose element it is.
+#include "emit/concatenate.h"
+
+#include "emit/blocks.h"
+#include "emit/epilogue.h"
+#include "plan/hero_concatenate.h"
+
+typedef struct operand_block {
+  const hero_concatenate *plan;
+  int number;
+} operand_block;
+
+// From the operand's index to the output's.
+static const indexing_map *place_map(arena *a, const hero_concatenate *c, int block) {
+  const shape *s = c->blocks[block].space;
+  indexing_map *m = indexing_map_identity(a, s->rank, s->dims);
+  m->results[c->dim] = affine_add_constant(a, m->results[c->dim], c->offsets[block]);
+  return m;
+}
+
+static heddle_status store_element(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
+                                   const void *argument) {
+  const operand_block *o = argument;
+  const MlirValue *values = emit_part(e->kernel, b, o->number, e->inputs, point, NULL);
+  ir_values place = ir_apply_indexing(b, place_map(b->arena, o->plan, o->number), point->values, NULL);
+  index_vector at = {.count = place.size, .values = place.data};
+  emit_epilogue(e, b, &o->plan->epilogue, o->plan->block_count, &at, values, outputs);
+  return status_ok();
+}
+
+static heddle_status store_block(kernel_entry *e, int block, MlirValue tile, const void *argument) {
+  const hero_concatenate *c = argument;
+  return emit_block(e, &c->blocks[block], tile, store_element, &(operand_block){c, block});
+}
+
+heddle_status emit_concatenate_entry(kernel_emitter *k, const plan_target *target) {
+  const hero_concatenate *c = (const hero_concatenate *)k->plan->details;
+  kernel_entry entry;
+  TRY(emit_entry_begin(k, target, &entry));
+  TRY(emit_blocks(&entry, c->block_count, c->blocks, store_block, c));
+  emit_entry_end(&entry);
+  return status_ok();
+}

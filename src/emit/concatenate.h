@@ -1,0 +1,10 @@
+// The emitter of concatenates.
+#ifndef HEDDLE_EMIT_CONCATENATE_H_
+#define HEDDLE_EMIT_CONCATENATE_H_
+
+#include "emit/elemental.h"
+
+// See hero_entry.
+heddle_status emit_concatenate_entry(kernel_emitter *k, const plan_target *target);
+
+#endif

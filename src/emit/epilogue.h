@@ -1,0 +1,13 @@
+// Storing what consumers make of a hero's value.
+#ifndef HEDDLE_EMIT_EPILOGUE_H_
+#define HEDDLE_EMIT_EPILOGUE_H_
+
+#include "emit/entry.h"
+#include "plan/epilogue.h"
+
+// Calls the epilogue (part number `part`) at the point of the heroes' index space with their values, and stores all
+// outputs: `outputs` becomes the tensors after that.
+void emit_epilogue(kernel_entry *e, ir_builder *b, const plan_epilogue *epilogue, int part, const index_vector *point,
+                   const MlirValue *values, MlirValue *outputs);
+
+#endif

@@ -1,0 +1,39 @@
+// One block of tiles per group of outputs; at each point of it the group's values are stored.
+#include "emit/loops.h"
+
+#include "emit/blocks.h"
+#include "plan/hero_loops.h"
+
+typedef struct group_block {
+  const hero_loops *plan;
+  int number;
+} group_block;
+
+static heddle_status store_group(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
+                                 const void *argument) {
+  const group_block *g = argument;
+  const kernel_part *part = &e->kernel->plan->parts[g->number];
+  const MlirValue *values = emit_part(e->kernel, b, g->number, e->inputs, point, NULL);
+  for (int n = 0; n < e->kernel->plan->output_count; n++) {
+    if (g->plan->block_of[n] != g->number) continue;
+    int v = g->plan->value_of[n];
+    ir_values place = {.data = (MlirValue *)point->values, .size = point->count};
+    if (part->results[v].map) place = ir_apply_indexing(b, part->results[v].map, point->values, NULL);
+    outputs[n] = emit_insert(b, values[v], outputs[n], place.size, place.data);
+  }
+  return status_ok();
+}
+
+static heddle_status store_block(kernel_entry *e, int block, MlirValue tile, const void *argument) {
+  const hero_loops *h = argument;
+  return emit_block(e, &h->blocks[block], tile, store_group, &(group_block){h, block});
+}
+
+heddle_status emit_loops_entry(kernel_emitter *k, const plan_target *target) {
+  const hero_loops *h = (const hero_loops *)k->plan->details;
+  kernel_entry entry;
+  TRY(emit_entry_begin(k, target, &entry));
+  TRY(emit_blocks(&entry, h->block_count, h->blocks, store_block, h));
+  emit_entry_end(&entry);
+  return status_ok();
+}

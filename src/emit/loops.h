@@ -1,0 +1,10 @@
+// The emitter of kernels whose outputs have index spaces of their own.
+#ifndef HEDDLE_EMIT_LOOPS_H_
+#define HEDDLE_EMIT_LOOPS_H_
+
+#include "emit/elemental.h"
+
+// See hero_entry; for HERO_LOOPS and HERO_INPUT_SLICES.
+heddle_status emit_loops_entry(kernel_emitter *k, const plan_target *target);
+
+#endif
