@@ -53,12 +53,14 @@ static heddle_status check_shape(arena *scratch, const instruction *i) {
   return status_ok();
 }
 
-// From the users down, so that what is refused is where the trouble shows. The hero's own instruction needs no
-// elemental form: its emitter knows it.
-static heddle_status check_body(arena *scratch, const instruction_list *body, const instruction *hero) {
+// What has no elemental form, but a hero of its own.
+static bool may_be_hero(const instruction *i) { return hlo_ops[i->opcode].index_rule == INDEX_RULE_SCATTER; }
+
+// From the users down, so that what is refused is where the trouble shows.
+static heddle_status check_body(arena *scratch, const instruction_list *body, bool heroes_too) {
   for (int n = body->size - 1; n >= 0; n--) {
     const instruction *i = body->data[n];
-    if (i == hero) continue;
+    if (heroes_too && may_be_hero(i)) continue;
     TRY(check_opcode(scratch, i));
     TRY(check_shape(scratch, i));
   }
