@@ -1,5 +1,6 @@
-// A dynamic-update-slice writes its window and leaves the rest as it was; a scatter combines into what is there. Both
-// need the operand's values in the result's memory, so the result takes that memory over.
+// Where a result may lie over an operand. A dynamic-update-slice writes its window and leaves the rest as it was, a
+// scatter combines into what is there: both need the operand's values in the memory of the result, so the result takes
+// that memory over. Operations element by element may: they read an element before they write it.
 #include "plan/in_place.h"
 
 #include "plan/kernel.h"
@@ -31,11 +32,94 @@ static const instruction *updated_parameter(const kernel_leaf *leaf) {
   return updated;
 }
 
+// --- element by element
+
+// Which leaves an instruction's elements go into, each at its own index. Kept in `mark`.
+enum {
+  READ_NOWHERE,
+  READ_BY_MANY,      // several leaves
+  READ_ELSEWHERE,    // also at other indices
+  READ_BY_ONE = 16,  // plus the leaf's number
+};
+
+static uint64_t both(uint64_t l, uint64_t r) {
+  if (l == READ_NOWHERE || l == r) return r;
+  if (r == READ_NOWHERE) return l;
+  return l == READ_ELSEWHERE || r == READ_ELSEWHERE ? READ_ELSEWHERE : READ_BY_MANY;
+}
+
+// Element e of the user needs element e of the operand, counted in memory.
+static bool keeps_index(const instruction *user, const instruction *operand) {
+  if (!shape_is_array(user->shape) || !shape_is_array(operand->shape)) return false;
+  if (!shape_layout_is_default(user->shape) || !shape_layout_is_default(operand->shape)) return false;
+  if (keeps_bytes(user)) return shape_element_count(user->shape) == shape_element_count(operand->shape);
+  return hlo_op_has(user->opcode, TRAIT_ELEMENTWISE) && shape_same_dims(user->shape, operand->shape);
+}
+
+static void find_readers(const instruction_list *order, const kernel_leaves *leaves) {
+  for (int k = 0; k < order->size; k++) order->data[k]->mark = READ_NOWHERE;
+  for (int k = 0; k < leaves->size; k++) {
+    instruction *root = (instruction *)leaves->data[k].root;
+    root->mark = both(root->mark, READ_BY_ONE + (uint64_t)k);
+  }
+  for (int k = order->size; k-- > 0;) {
+    const instruction *i = order->data[k];
+    if (i->mark == READ_NOWHERE) continue;
+    for (int j = 0; j < i->operand_count; j++) {
+      instruction *x = i->operands[j];
+      x->mark = both(x->mark, keeps_index(i, x) ? i->mark : READ_ELSEWHERE);
+    }
+  }
+}
+
+// A kernel of nothing but such operations computes all its leaves for an element before it stores any of them.
+static bool is_plain(const instruction_list *order, const kernel_leaves *leaves) {
+  for (int k = 0; k < order->size; k++) {
+    const instruction *i = order->data[k];
+    hlo_index_rule rule = hlo_ops[i->opcode].index_rule;
+    if (i->opcode != HLO_TUPLE && !keeps_bytes(i) && rule != INDEX_RULE_LEAF && rule != INDEX_RULE_BROADCAST &&
+        rule != INDEX_RULE_ELEMENTWISE)
+      return false;
+  }
+  for (int k = 1; k < leaves->size; k++)
+    if (shape_element_count(leaves->data[k].shape) != shape_element_count(leaves->data[0].shape)) return false;
+  return true;
+}
+
+static bool same_element_bytes(const shape *l, const shape *r) {
+  return dtypes[l->dtype].bits == dtypes[r->dtype].bits && dtypes[l->dtype].bits >= 8 &&
+         shape_element_count(l) == shape_element_count(r);
+}
+
+enum { MOST_PAIRS = 4096 };
+
+typedef VEC(in_place_pair) pair_list;
+
+static void add_pairs(arena *a, const computation *c, const kernel_leaves *leaves, bool plain, pair_list *out) {
+  for (int k = 0; k < c->parameters.size; k++) {
+    const instruction *p = c->parameters.data[k];
+    if (p->mark == READ_NOWHERE || p->mark == READ_ELSEWHERE || !shape_is_array(p->shape)) continue;
+    bool anywhere = plain && leaves->size > 1;
+    if (p->mark == READ_BY_MANY && !anywhere) continue;
+    for (int j = 0; j < leaves->size && out->size < MOST_PAIRS; j++) {
+      if (!anywhere && p->mark != READ_BY_ONE + (uint64_t)j) continue;
+      if (same_element_bytes(p->shape, leaves->data[j].shape)) vec_push(a, out, ((in_place_pair){j, k}));
+    }
+  }
+}
+
 heddle_status in_place_find(arena *a, const instruction *fusion, in_place *out) {
   *out = (in_place){0};
   kernel_leaves leaves = {0};
+  instruction_list order;
+  pair_list pairs = {0};
   const computation *c = fusion->called[0];
   TRY(kernel_leaves_of(a, c->root, &leaves));
+  TRY(computation_post_order(a, c, &order));
+  find_readers(&order, &leaves);
+  add_pairs(a, c, &leaves, is_plain(&order, &leaves), &pairs);
+  out->may = pairs.data;
+  out->may_count = pairs.size;
   out->must = arena_array(a, in_place_pair, leaves.size);
   for (int k = 0; k < c->parameters.size; k++) c->parameters.data[k]->mark = 0;
   for (int k = 0; k < leaves.size; k++) {
