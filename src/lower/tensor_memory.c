@@ -172,6 +172,28 @@ static const char *shared_name(tensor_origins *o, MlirOperation op, MlirType ten
   return name;
 }
 
+// On the CPU one thread runs a tile from its beginning to its end: what its threads share is a piece of its stack,
+// taken when the function is entered.
+static MlirValue stack_memory(tensor_origins *o, MlirOperation op, MlirType tensor) {
+  arena *a = o->context->scratch;
+  const void *known = ptr_map_get(&o->shared_global, op.ptr);
+  if (known) return (MlirValue){known};
+  MlirOperation function = op;
+  while (!ir_is(function, "func.func")) function = mlirOperationGetParentOperation(function);
+  MlirBlock body = ir_body(function, 0);
+  ir_builder b = ir_builder_at_end(o->context->context, body, a);
+  b.before = mlirBlockGetFirstOperation(body);
+  MlirType element = ir_element_type(tensor), i64 = mlirIntegerTypeGet(b.context, 64);
+  int64_t slots = tensor_access_slots(element, element_count(tensor));
+  MlirType array = mlirLLVMArrayTypeGet(tensor_access_stored_type(element), (unsigned)slots);
+  MlirValue one = ir_int(&b, i64, 1);
+  MlirNamedAttribute attributes[] = {ir_named(b.context, "elem_type", mlirTypeAttrGet(array)),
+                                     ir_named(b.context, "alignment", mlirIntegerAttrGet(i64, GLOBAL_ALIGNMENT))};
+  MlirValue pointer = ir_value_with(&b, "llvm.alloca", llvm_build_pointer_type(b.context, 0), 1, &one, 2, attributes);
+  ptr_map_put(a, &o->shared_global, op.ptr, (void *)pointer.ptr);
+  return pointer;
+}
+
 // --- memory
 
 static bool argument_is(MlirValue argument, const char *attribute, MlirAttribute *out) {
@@ -218,6 +240,9 @@ heddle_status tensor_origins_memory(tensor_origins *o, ir_builder *b, MlirValue 
     out->address_space = SHARED_SPACE;
     out->pointer = llvm_build_address_of(b, shared_name(o, op, type), out->address_space);
     out->alignment = SHARED_ALIGNMENT;
+  } else if (ir_is(op, "xla_gpu.allocate_shared")) {
+    out->pointer = stack_memory(o, op, type);
+    out->alignment = GLOBAL_ALIGNMENT;
   } else {
     return status_error(HEDDLE_INTERNAL, "no memory known behind %s", ir_operation_text(b->arena, op));
   }
@@ -229,6 +254,7 @@ heddle_status tensor_origins_pointer_type(tensor_origins *o, MlirValue tensor, M
   bool shared = !mlirValueIsABlockArgument(origin) && ir_is(ir_defining_op(origin), "xla_gpu.allocate_shared");
   if (mlirValueIsABlockArgument(origin) && !ptr_map_has(&o->argument_tensor, origin.ptr))
     return status_error(HEDDLE_INTERNAL, "a tensor that stands for no argument, constant or allocation");
-  *out = llvm_build_pointer_type(o->context->context, shared ? SHARED_SPACE : 0);
+  bool gpu = o->context->options->target == LOWER_NVPTX;
+  *out = llvm_build_pointer_type(o->context->context, shared && gpu ? SHARED_SPACE : 0);
   return status_ok();
 }

@@ -12,7 +12,7 @@ typedef struct tensor_origins {
   int index_bits;           // of element numbers: 32 where every array allows it
   ptr_map argument_tensor;  // function argument, now a pointer -> its tensor type
   ptr_map constant_global;  // constant's attribute -> name of its global
-  ptr_map shared_global;    // allocation -> name of its global
+  ptr_map shared_global;    // allocation -> name of its global; cpu: its pointer
   int constant_count;
   int shared_count;
 } tensor_origins;

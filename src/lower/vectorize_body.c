@@ -35,17 +35,16 @@ static MlirType vector_of(vectorizer *v, MlirType element) {
   return mlirVectorTypeGet(1, &width, element);
 }
 
-// <0, 1, ..., width - 1> as index.
-static MlirValue lane_numbers(vectorizer *v, ir_builder *b) {
+// <0, 1, ..., width - 1>
+static MlirValue lane_numbers(vectorizer *v, ir_builder *b, MlirType element) {
   MlirAttribute *numbers = arena_array(v->arena, MlirAttribute, v->width);
-  MlirType index = mlirIndexTypeGet(b->context);
-  for (int l = 0; l < v->width; l++) numbers[l] = mlirIntegerAttrGet(index, l);
-  MlirType type = vector_of(v, index);
+  for (int l = 0; l < v->width; l++) numbers[l] = mlirIntegerAttrGet(element, l);
+  MlirType type = vector_of(v, element);
   MlirNamedAttribute value = ir_named(b->context, "value", mlirDenseElementsAttrGet(type, v->width, numbers));
   return ir_value_with(b, "arith.constant", type, 0, NULL, 1, &value);
 }
 
-static MlirValue get_vector(vectorizer *v, ir_builder *b, MlirValue old) {
+MlirValue vectorizer_vector(vectorizer *v, ir_builder *b, MlirValue old) {
   lane_value *entry = vectorizer_lookup(v, old);
   if (entry->kind == LANE_VECTOR) return entry->value;
   // A cached form may have been built in a nested block that does not enclose this point.
@@ -56,7 +55,8 @@ static MlirValue get_vector(vectorizer *v, ir_builder *b, MlirValue old) {
     vector = ir_value(b, "vector.from_elements", type, v->width, entry->lanes);
   } else {
     vector = ir_value(b, "vector.broadcast", type, 1, &entry->value);
-    if (entry->kind == LANE_CONTIGUOUS) vector = ir_binary(b, "arith.addi", vector, lane_numbers(v, b));
+    if (entry->kind == LANE_CONTIGUOUS)
+      vector = ir_binary(b, "arith.addi", vector, lane_numbers(v, b, mlirIndexTypeGet(b->context)));
   }
   entry->vector = vector;
   entry->vector_block = b->block;
@@ -152,6 +152,17 @@ static bool do_apply_indexing(vectorizer *v, ir_builder *b, MlirOperation op) {
   return true;
 }
 
+// An index as a number: converted once, then counted in the number's own type, which has more lanes in a register.
+static bool do_index_cast(vectorizer *v, ir_builder *b, MlirOperation op) {
+  MlirType element = ir_result_type(op, 0), type = vector_of(v, element);
+  MlirOperation first = clone_for_lane(v, b, op, 0);
+  MlirValue scalar = ir_result(first, 0);
+  MlirValue spread = ir_value(b, "vector.broadcast", type, 1, &scalar);
+  MlirValue numbers = lane_numbers(v, b, element);
+  bind_value(v, ir_result(op, 0), LANE_VECTOR, ir_binary(b, "arith.addi", spread, numbers));
+  return true;
+}
+
 static bool do_elementwise(vectorizer *v, ir_builder *b, MlirOperation op) {
   int count = (int)mlirOperationGetNumOperands(op);
   MlirValue *operands = arena_array(v->arena, MlirValue, count);
@@ -160,7 +171,7 @@ static bool do_elementwise(vectorizer *v, ir_builder *b, MlirOperation op) {
   for (int i = 0; i < count; i++) {
     if (!is_lane_type(mlirValueGetType(ir_operand(op, i))))
       return refuse(v, "an elementwise operation on a type without vector form");
-    operands[i] = get_vector(v, b, ir_operand(op, i));
+    operands[i] = vectorizer_vector(v, b, ir_operand(op, i));
   }
   int attribute_count = (int)mlirOperationGetNumAttributes(op);
   MlirNamedAttribute *attributes = arena_array(v->arena, MlirNamedAttribute, attribute_count);
@@ -229,7 +240,7 @@ static bool do_insert(vectorizer *v, ir_builder *b, MlirOperation op) {
   lane_value *index = vectorizer_lookup(v, ir_operand(op, 2));
   if (index->kind == LANE_UNIFORM) return refuse(v, "a store to one place by all iterations");
   if (index->kind == LANE_CONTIGUOUS) {
-    MlirValue operands[] = {get_vector(v, b, element), tensor, index->value};
+    MlirValue operands[] = {vectorizer_vector(v, b, element), tensor, index->value};
     transfer_attributes attributes = contiguous_transfer(b->context);
     tensor = ir_value_with(b, "vector.transfer_write", mlirValueGetType(tensor), 3, operands, 3, attributes.all);
   } else {
@@ -248,7 +259,7 @@ static bool do_divergent_if(vectorizer *v, ir_builder *b, MlirOperation op) {
   int count = (int)mlirOperationGetNumResults(op);
   for (int i = 0; i < count; i++)
     if (!is_lane_type(ir_result_type(op, i))) return refuse(v, "a condition that varies and guards a tensor");
-  MlirValue condition = get_vector(v, b, ir_operand(op, 0)), outer = v->mask;
+  MlirValue condition = vectorizer_vector(v, b, ir_operand(op, 0)), outer = v->mask;
   MlirValue yes = ir_int(b, vector_of(v, mlirIntegerTypeGet(b->context, 1)), 1);
   MlirValue masks[2] = {condition, ir_binary(b, "arith.xori", condition, yes)};
   MlirValue *results[2];
@@ -258,7 +269,7 @@ static bool do_divergent_if(vectorizer *v, ir_builder *b, MlirOperation op) {
     if (mlirBlockIsNull(block)) return count == 0 ? true : refuse(v, "a condition without an else branch");
     v->mask = outer.ptr ? ir_binary(b, "arith.andi", outer, masks[branch]) : masks[branch];
     if (!vectorizer_block(v, b, block)) return false;
-    for (int i = 0; i < count; i++) results[branch][i] = get_vector(v, b, ir_operand(ir_terminator(block), i));
+    for (int i = 0; i < count; i++) results[branch][i] = vectorizer_vector(v, b, ir_operand(ir_terminator(block), i));
   }
   v->mask = outer;
   for (int i = 0; i < count; i++)
@@ -272,7 +283,7 @@ static void yield_lanes(vectorizer *v, ir_builder *b, MlirOperation terminator) 
   MlirValue *yielded = arena_array(v->arena, MlirValue, count);
   for (int i = 0; i < count; i++) {
     MlirValue old = ir_operand(terminator, i);
-    yielded[i] = is_lane_type(mlirValueGetType(old)) ? get_vector(v, b, old) : vectorizer_lookup(v, old)->value;
+    yielded[i] = is_lane_type(mlirValueGetType(old)) ? vectorizer_vector(v, b, old) : vectorizer_lookup(v, old)->value;
   }
   ir_yield(b, count, yielded);
 }
@@ -320,7 +331,7 @@ static bool do_for(vectorizer *v, ir_builder *b, MlirOperation op) {
     bool is_lane = is_lane_type(mlirValueGetType(old));
     if (!is_lane && !mlirTypeIsATensor(mlirValueGetType(old)))
       return refuse(v, "an inner loop over a type without vector form");
-    inits[i] = is_lane ? get_vector(v, b, old) : vectorizer_lookup(v, old)->value;
+    inits[i] = is_lane ? vectorizer_vector(v, b, old) : vectorizer_lookup(v, old)->value;
   }
   MlirOperation result = ir_for(b, bounds[0], bounds[1], bounds[2], count, inits);
   MlirBlock old_body = ir_body(op, 0), body = ir_body(result, 0);
@@ -350,6 +361,9 @@ static bool vectorize_op(vectorizer *v, ir_builder *b, MlirOperation op) {
   if (is_region_free(op) && all_uniform(v, op) && !(is_load && v->mask.ptr)) return do_uniform(v, b, op);
   if (is_load) return do_extract(v, b, op);
   if (str_is(name, "xla_gpu.apply_indexing")) return do_apply_indexing(v, b, op);
+  bool counts = str_is(name, "arith.index_cast") && mlirTypeIsAInteger(ir_result_type(op, 0)) &&
+                ir_bit_width(ir_result_type(op, 0)) >= 8;
+  if (counts && vectorizer_lookup(v, ir_operand(op, 0))->kind == LANE_CONTIGUOUS) return do_index_cast(v, b, op);
   if (is_region_free(op) && (str_starts_with(name, "arith.") || str_starts_with(name, "math.")))
     return do_elementwise(v, b, op);
   return refuse(v, arena_strdup(v->arena, name.data, name.size));

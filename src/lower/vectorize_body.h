@@ -37,5 +37,7 @@ void vectorizer_bind(vectorizer *v, MlirValue old, lane_kind kind, MlirValue val
 bool vectorizer_block(vectorizer *v, ir_builder *b, MlirBlock block);
 // A tensor or a uniform value in the new body.
 lane_value *vectorizer_lookup(vectorizer *v, MlirValue old);
+// Any number in the new body as a vector.
+MlirValue vectorizer_vector(vectorizer *v, ir_builder *b, MlirValue old);
 
 #endif

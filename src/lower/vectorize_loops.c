@@ -8,10 +8,10 @@
 //
 // The vector is two native registers wide for the widest element the body computes on, which hides latency without
 // spilling. Bodies with an operation that has no vector form stay scalar, and the reason is logged.
-#include "lower/vectorize_body.h"
-
 #include "base/log.h"
 #include "lower/passes.h"
+#include "lower/vectorize_body.h"
+#include "lower/vectorize_reductions.h"
 
 // Beyond this many single-element loads per vector iteration the scalar loop is smaller and no slower.
 enum { SEPARATE_LOADS_LIMIT = 512 };
@@ -63,6 +63,12 @@ static MlirOperation module_of(MlirOperation op) {
   return op;
 }
 
+// Tells code generation to run LLVM's own loop passes.
+static void leave_scalar(MlirOperation module, const char *why) {
+  ir_set(module, "xla.scalar_loops", mlirUnitAttrGet(mlirOperationGetContext(module)));
+  log_print(1, "xla-cpu-vectorize-loops: loop left scalar: %s", why);
+}
+
 // The vector loop over [0, upper), or a null operation with the reason logged.
 static MlirOperation build_vector_loop(arena *a, MlirOperation loop, MlirValue upper, int width) {
   ir_builder b = ir_builder_before(loop, a);
@@ -86,9 +92,7 @@ static MlirOperation build_vector_loop(arena *a, MlirOperation loop, MlirValue u
   }
   if (!v.refusal && v.separate_loads > SEPARATE_LOADS_LIMIT) v.refusal = "too many single-element loads";
   if (!v.refusal) return result;
-  // Tells code generation to run LLVM's own loop passes.
-  ir_set(module_of(loop), "xla.scalar_loops", mlirUnitAttrGet(b.context));
-  log_print(1, "xla-cpu-vectorize-loops: loop left scalar: %s", v.refusal);
+  leave_scalar(module_of(loop), v.refusal);
   ir_yield(&inner, init_count, inits);  // a block needs its terminator even to be erased
   ir_erase(result);
   return (MlirOperation){NULL};
@@ -122,14 +126,31 @@ static void vectorize_loop(arena *a, MlirOperation loop, int vector_bits) {
   ir_replace(loop, results);
 }
 
+static bool is_marked(MlirOperation loop) { return !mlirAttributeIsNull(ir_get(loop, VECTORIZE_REDUCTIONS)); }
+
+// Itself or one inside.
+static bool contains_marked(arena *a, MlirOperation loop) {
+  ir_operations loops = ir_collect(a, loop, "scf.for");
+  for (int i = 0; i < loops.size; i++)
+    if (is_marked(loops.data[i])) return true;
+  return false;
+}
+
 static heddle_status run(lower_context *c, MlirOperation module) {
   if (c->options->vector_bits == 0) return status_ok();
-  ir_operations loops = ir_collect(c->scratch, module, "scf.for");
+  arena *a = c->scratch;
+  ir_operations loops = ir_collect(a, module, "scf.for");
   ir_operations element_loops = {0};  // chosen first: vectorizing makes new loops
   for (int i = 0; i < loops.size; i++)
-    if (is_element_loop(c->scratch, loops.data[i])) vec_push(c->scratch, &element_loops, loops.data[i]);
-  for (int i = 0; i < element_loops.size; i++)
-    vectorize_loop(c->scratch, element_loops.data[i], c->options->vector_bits);
+    if (is_element_loop(a, loops.data[i]) && !contains_marked(a, loops.data[i]))
+      vec_push(a, &element_loops, loops.data[i]);
+  for (int i = 0; i < loops.size; i++) {
+    if (!is_marked(loops.data[i])) continue;
+    int lanes = 2 * c->options->vector_bits / widest_element(a, loops.data[i]);
+    const char *refusal = vectorize_reductions(a, module, loops.data[i], lanes);
+    if (refusal) leave_scalar(module, refusal);
+  }
+  for (int i = 0; i < element_loops.size; i++) vectorize_loop(a, element_loops.data[i], c->options->vector_bits);
   return status_ok();
 }
 

@@ -202,7 +202,8 @@ reducer reducer_of(arena *a, const instruction *reduce) {
   const computation *c = reduce->called[0];
   if (c->root->opcode != HLO_TUPLE || c->root->operand_count != 2) return r;
   arena *scratch = arena_create();
-  if (picks(scratch, reduce, 1) || picks(scratch, reduce, 0)) r.form = REDUCER_PICK;
+  r.index_value = picks(scratch, reduce, 1) ? 1 : 0;
+  if (r.index_value == 1 || picks(scratch, reduce, 0)) r.form = REDUCER_PICK;
   arena_destroy(scratch);
   return r;
 }

@@ -14,6 +14,7 @@ typedef enum reducer_form {
 typedef struct reducer {
   reducer_form form;
   const hlo_opcode *operations;  // binary: by value
+  int index_value;               // pick: which of the two values is the index
 } reducer;
 
 // For a reduce of any number of values; `a` holds the operations.

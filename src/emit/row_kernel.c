@@ -1,0 +1,216 @@
+// Rows: what is reduced lies innermost.
+//
+//   for each row of the tile:
+//     for each sweep:
+//       loops over the reduced dims, carrying scalar accumulators: body, combine, store
+//     what is computed of the row's results
+//
+// The innermost loop says in `xla.reductions` how each value it carries is combined, so that the vectorizer may give
+// every lane an accumulator of its own (lower/vectorize_reductions.c). Entries are, by carried value: the combining
+// operation, the reducer's symbol for the first value of a pair of which it picks one and "index" or "value" for the
+// second, "" for tensors.
+#include "emit/row_kernel.h"
+
+#include "emit/sweeps.h"
+
+// One sweep being emitted: what its loops carry is the accumulators, then the tensors it writes.
+typedef struct sweep_loops {
+  sweep_emitter *s;
+  const row_sweep *sweep;
+  const index_vector *kept;  // the row
+  int accumulator_count;
+  int carried_count;
+  int *tensors;        // which tensor a carried value is, by position behind the accumulators
+  int depth;           // reduced groups entered so far
+  MlirValue *reduced;  // their indices
+} sweep_loops;
+
+static const reduction_space *space_of(const sweep_loops *l) { return &l->s->plan->sweeps.space; }
+
+// --- points
+
+// The row's indices and the loops', in the order of the groups; in_row counts the elements of the row.
+static sweep_point point_of(const sweep_loops *l, ir_builder *b) {
+  const reduction_space *space = space_of(l);
+  MlirValue *at = arena_array(b->arena, MlirValue, space->group_count);
+  indexing_map *m = indexing_map_create(b->arena, l->depth, 0, 0, 1, 0);
+  const affine_expr *in_row = NULL;
+  for (int g = 0, kept = 0, reduced = 0; g < space->group_count; g++) {
+    if (!space->is_reduced[g]) {
+      at[g] = l->kept->values[kept++];
+      continue;
+    }
+    m->dims[reduced].bounds = (interval){0, space->sizes[g] - 1};
+    const affine_expr *here = affine_dim(b->arena, reduced);
+    if (in_row) here = affine_add(b->arena, affine_mul_constant(b->arena, in_row, space->sizes[g]), here);
+    in_row = here;
+    at[g] = l->reduced[reduced++];
+  }
+  m->results[0] = in_row;
+  sweep_point p = {.at = {.count = space->group_count, .values = at}};
+  p.in_row = ir_apply_indexing(b, m, l->reduced, NULL).data[0];
+  return p;
+}
+
+// --- the innermost loop's mark
+
+static bool has_order(const row_sweep *sweep) {
+  for (int i = 0; i < sweep->reductions.size; i++) {
+    const sweep_reduction *r = &sweep->reductions.data[i];
+    if (r->how.form == REDUCER_ORDERED || (r->how.form == REDUCER_BINARY && !sweeps_combiner(r, 0))) return true;
+  }
+  return false;
+}
+
+static MlirAttribute text_attribute(MlirContext c, const char *s) {
+  return mlirStringAttrGet(c, mlirStringRefCreateFromCString(s));
+}
+
+static void mark_reductions(const sweep_loops *l, MlirOperation loop) {
+  if (has_order(l->sweep)) return;
+  kernel_emitter *k = l->s->entry->kernel;
+  MlirAttribute *marks = arena_array(k->arena, MlirAttribute, l->carried_count);
+  for (int c = 0; c < l->carried_count; c++) marks[c] = text_attribute(k->context, "");
+  int next = 0;
+  for (int i = 0; i < l->sweep->reductions.size; i++) {
+    const sweep_reduction *r = &l->sweep->reductions.data[i];
+    for (int v = 0; v < r->count; v++, next++) {
+      const char *combiner = sweeps_combiner(r, v);
+      if (combiner) marks[next] = text_attribute(k->context, combiner);
+      if (combiner) continue;
+      if (v > 0) {
+        marks[next] = text_attribute(k->context, r->how.index_value == 1 ? "index" : "value");
+        continue;
+      }
+      const char *reducer = partition_entry(k->partition, r->reduce->called[0])->name;
+      marks[next] = mlirFlatSymbolRefAttrGet(k->context, mlirStringRefCreateFromCString(reducer));
+    }
+  }
+  ir_set(loop, "xla.reductions", mlirArrayAttrGet(k->context, l->carried_count, marks));
+}
+
+// --- loops
+
+static void take_tensors(const sweep_loops *l, const MlirValue *carried) {
+  for (int c = l->accumulator_count; c < l->carried_count; c++)
+    l->s->tensors[l->tensors[c - l->accumulator_count]] = carried[c];
+}
+
+static void leave_tensors(const sweep_loops *l, MlirValue *carried) {
+  for (int c = l->accumulator_count; c < l->carried_count; c++)
+    carried[c] = l->s->tensors[l->tensors[c - l->accumulator_count]];
+}
+
+static void emit_element(sweep_loops *l, ir_builder *b, const MlirValue *carried, MlirValue *next) {
+  sweep_point point = point_of(l, b);
+  take_tensors(l, carried);
+  const MlirValue *results = sweeps_call(l->s, b, l->sweep->body, &point);
+  sweeps_store(l->s, b, l->sweep, results, &point);
+  int done = 0;
+  for (int i = 0; i < l->sweep->reductions.size; i++) {
+    const sweep_reduction *r = &l->sweep->reductions.data[i];
+    sweeps_combine(l->s, b, r, carried + done, results + r->first_result, next + done);
+    done += r->count;
+  }
+  leave_tensors(l, next);
+}
+
+// Loops over the reduced groups from `depth` on; as deep as an array has dims.
+static void emit_loops(sweep_loops *l, ir_builder *b, int group, const MlirValue *inits, MlirValue *out) {
+  const reduction_space *space = space_of(l);
+  while (group < space->group_count && !space->is_reduced[group]) group++;
+  if (group == space->group_count) {
+    emit_element(l, b, inits, out);
+    return;
+  }
+  MlirValue lower = ir_index(b, 0), upper = ir_index(b, space->sizes[group]), step = ir_index(b, 1);
+  MlirOperation loop = ir_for(b, lower, upper, step, l->carried_count, inits);
+  MlirBlock body = ir_body(loop, 0);
+  ir_builder inner = ir_builder_at_end(b->context, body, b->arena);
+  MlirValue *carried = arena_array(b->arena, MlirValue, l->carried_count);
+  MlirValue *next = arena_array(b->arena, MlirValue, l->carried_count);
+  for (int c = 0; c < l->carried_count; c++) carried[c] = mlirBlockGetArgument(body, c + 1);
+  l->reduced[l->depth++] = mlirBlockGetArgument(body, 0);
+  bool is_innermost = group == space->group_count - 1;
+  emit_loops(l, &inner, group + 1, carried, next);
+  l->depth--;
+  ir_yield(&inner, l->carried_count, next);
+  if (is_innermost) mark_reductions(l, loop);
+  for (int c = 0; c < l->carried_count; c++) out[c] = ir_result(loop, c);
+}
+
+static void emit_sweep(sweep_emitter *s, ir_builder *b, const row_sweep *sweep, const index_vector *row) {
+  if (sweep->body < 0) return;
+  arena *a = b->arena;
+  bool *written = arena_array(a, bool, s->tensor_count);
+  sweeps_written(s, sweep, written);
+  sweep_loops l = {.s = s, .sweep = sweep, .kept = row, .tensors = arena_array(a, int, s->tensor_count)};
+  for (int i = 0; i < sweep->reductions.size; i++) l.accumulator_count += sweep->reductions.data[i].count;
+  l.carried_count = l.accumulator_count;
+  for (int t = 0; t < s->tensor_count; t++)
+    if (written[t]) l.tensors[l.carried_count++ - l.accumulator_count] = t;
+  l.reduced = arena_array(a, MlirValue, s->plan->sweeps.space.group_count);
+  MlirValue *inits = arena_array(a, MlirValue, l.carried_count), *out = arena_array(a, MlirValue, l.carried_count);
+  for (int i = 0, next = 0; i < sweep->reductions.size; i++) {
+    const sweep_reduction *r = &sweep->reductions.data[i];
+    for (int v = 0; v < r->count; v++) inits[next++] = s->inits[r->first_init + v];
+  }
+  leave_tensors(&l, inits);
+  emit_loops(&l, b, 0, inits, out);
+  take_tensors(&l, out);
+  for (int i = 0, next = 0; i < sweep->reductions.size; i++) {
+    const sweep_reduction *r = &sweep->reductions.data[i];
+    for (int v = 0; v < r->count; v++) s->givens[r->first_given + v] = out[next++];
+  }
+}
+
+// --- rows
+
+static void emit_row(sweep_emitter *s, ir_builder *b, MlirValue row) {
+  const row_sweeps *sweeps = &s->plan->sweeps;
+  const shape *kept = reduction_space_kept_shape(b->arena, &sweeps->space, DTYPE_PRED);
+  const shape *flat = shape_array(b->arena, DTYPE_PRED, 1, &sweeps->space.kept);
+  ir_values at = ir_apply_indexing(b, hlo_reshape_map(b->arena, flat, kept), &row, NULL);
+  sweep_point point = {.at = {.count = at.size, .values = at.data}};
+  for (int n = 0; n < sweeps->sweep_count; n++) emit_sweep(s, b, &sweeps->sweeps[n], &point.at);
+  if (sweeps->ends.body < 0) return;
+  const MlirValue *results = sweeps_call(s, b, sweeps->ends.body, &point);
+  sweeps_store(s, b, &sweeps->ends, results, &point);
+}
+
+static MlirValue row_number(ir_builder *b, const row_kernel *plan, int64_t tiles, MlirValue tile, MlirValue in_tile) {
+  indexing_map *m = indexing_map_create(b->arena, 2, 0, 0, 1, 0);
+  m->dims[0].bounds = (interval){0, tiles - 1};
+  m->dims[1].bounds = (interval){0, plan->tile - 1};
+  const affine_expr *first = affine_mul_constant(b->arena, affine_dim(b->arena, 0), plan->tile);
+  m->results[0] = affine_add(b->arena, first, affine_dim(b->arena, 1));
+  return ir_apply_indexing(b, m, (MlirValue[]){tile, in_tile}, NULL).data[0];
+}
+
+// min(tile, rows left)
+static MlirValue rows_in_tile(ir_builder *b, const row_kernel *plan, MlirValue tile) {
+  int64_t rows = plan->sweeps.space.kept;
+  MlirValue most = ir_index(b, plan->tile);
+  if (rows % plan->tile == 0) return most;
+  MlirValue left = ir_binary(b, "arith.subi", ir_index(b, rows), ir_binary(b, "arith.muli", tile, most));
+  return ir_binary(b, "arith.minsi", most, left);
+}
+
+heddle_status emit_row_kernel_entry(kernel_emitter *k, const plan_target *target) {
+  const row_kernel *plan = (const row_kernel *)k->plan->details;
+  kernel_entry e;
+  TRY(emit_entry_begin(k, target, &e));
+  sweep_emitter s;
+  TRY(sweeps_begin(&s, &e, plan));
+  MlirValue tile = e.ids.data[0], lower = ir_index(&e.b, 0), upper = rows_in_tile(&e.b, plan, tile);
+  MlirValue step = ir_index(&e.b, 1);
+  MlirOperation loop = ir_for(&e.b, lower, upper, step, s.tensor_count, s.tensors);
+  MlirBlock body = ir_body(loop, 0);
+  ir_builder b = ir_builder_at_end(k->context, body, k->arena);
+  for (int t = 0; t < s.tensor_count; t++) s.tensors[t] = mlirBlockGetArgument(body, t + 1);
+  emit_row(&s, &b, row_number(&b, plan, k->plan->launch.tiles, tile, mlirBlockGetArgument(body, 0)));
+  ir_yield(&b, s.tensor_count, s.tensors);
+  for (int o = 0; o < k->plan->output_count; o++) e.outputs[o] = ir_result(loop, o);
+  emit_entry_end(&e);
+  return status_ok();
+}

@@ -1,0 +1,45 @@
+// What emitters of sweeps share (plan/row_sweeps.h): calling bodies, what is given to them, combining, storing.
+#ifndef HEDDLE_EMIT_SWEEPS_H_
+#define HEDDLE_EMIT_SWEEPS_H_
+
+#include "emit/entry.h"
+#include "plan/row_kernel.h"
+
+// Tensors are the kernel's outputs, then the buffers, numbered through.
+typedef struct sweep_emitter {
+  kernel_entry *entry;
+  const row_kernel *plan;
+  int tensor_count;
+  MlirValue *tensors;  // as they are now
+  MlirValue *inits;    // initial values of all reductions
+  MlirValue *givens;   // by number of the given value: what is known of the row; null for what is kept per element
+  int *buffers;        // by number of the given value: its tensor, or -1
+} sweep_emitter;
+
+// Allocates the buffers, of `buffer_size` elements each, and computes the initial values.
+heddle_status sweeps_begin(sweep_emitter *s, kernel_entry *e, const row_kernel *plan);
+
+// A point of the space, or of the kept dims alone.
+typedef struct sweep_point {
+  index_vector at;
+  MlirValue in_row;  // number of the element in its row; null if there is none
+} sweep_point;
+
+// The results of a body at a point. What is kept is read from where it lies.
+MlirValue *sweeps_call(sweep_emitter *s, ir_builder *b, int body, const sweep_point *point);
+
+// Stores what of the results is to be stored, at the point.
+void sweeps_store(sweep_emitter *s, ir_builder *b, const row_sweep *sweep, const MlirValue *results,
+                  const sweep_point *point);
+
+// The tensors that sweeps_store writes, as flags by tensor.
+void sweeps_written(const sweep_emitter *s, const row_sweep *sweep, bool *written);
+
+// The MLIR operation that combines values of a binary reducer; null where the reducer has to be called.
+const char *sweeps_combiner(const sweep_reduction *r, int value);
+
+// The reduction's values after one more element.
+void sweeps_combine(sweep_emitter *s, ir_builder *b, const sweep_reduction *r, const MlirValue *carried,
+                    const MlirValue *x, MlirValue *next);
+
+#endif

@@ -1,0 +1,395 @@
+// Accumulators over lanes.
+//
+// A sum in strict order waits for each addition: twelve times slower than memory. The mark on the loop says that order
+// is free, so every lane keeps a partial result of its own, and several vectors of them take turns to hide the latency.
+// Partial results begin with the combiner's neutral value (pairs: with what the loop begins with, picking it twice
+// changes nothing); behind the loop vectors are combined, then halves of the vector, down to one value, which meets
+// what the loop began with last. The shape of that tree depends on types and sizes alone, so results do not depend on
+// threads.
+#include "lower/vectorize_reductions.h"
+
+#include <math.h>
+
+#include "lower/vectorize_body.h"
+
+enum {
+  ACCUMULATORS = 4,  // vectors carried at most: each is two registers wide
+  LARGE_BODY = 40,   // operations from which on a body is repeated less often
+  VERY_LARGE_BODY = 100,
+  SEPARATE_LOADS = 128,  // more single-element loads than this are no gain over the scalar loop
+};
+
+typedef enum carried_kind { CARRIED_TENSOR, CARRIED_COMBINED, CARRIED_PAIR, CARRIED_SECOND } carried_kind;
+
+typedef struct carried_value {
+  carried_kind kind;
+  const char *combiner;   // combined
+  MlirOperation reducer;  // pair
+  bool second_is_index;
+} carried_value;
+
+typedef struct reduction_loop {
+  arena *arena;
+  MlirOperation op;
+  MlirBlock body;
+  int count;
+  carried_value *carried;
+  int64_t trips;
+} reduction_loop;
+
+static MlirType old_type(const reduction_loop *l, int c) { return ir_result_type(l->op, c); }
+static bool is_number(MlirType t) { return mlirTypeIsAInteger(t) || mlirTypeIsAFloat(t); }
+static MlirType vector_type(MlirType element, int64_t width) { return mlirVectorTypeGet(1, &width, element); }
+
+// --- neutral values
+
+typedef enum neutral { NEUTRAL_ZERO, NEUTRAL_ONE, NEUTRAL_ONES, NEUTRAL_LEAST, NEUTRAL_MOST } neutral;
+
+static const struct {
+  const char *name;
+  neutral neutral;
+} combiners[] = {
+    {"arith.addf", NEUTRAL_ZERO},     {"arith.mulf", NEUTRAL_ONE},   {"arith.maximumf", NEUTRAL_LEAST},
+    {"arith.minimumf", NEUTRAL_MOST}, {"arith.addi", NEUTRAL_ZERO},  {"arith.muli", NEUTRAL_ONE},
+    {"arith.maxsi", NEUTRAL_LEAST},   {"arith.minsi", NEUTRAL_MOST}, {"arith.maxui", NEUTRAL_ZERO},
+    {"arith.minui", NEUTRAL_ONES},    {"arith.andi", NEUTRAL_ONES},  {"arith.ori", NEUTRAL_ZERO},
+    {"arith.xori", NEUTRAL_ZERO},
+};
+
+static int find_combiner(const char *name) {
+  for (int i = 0; i < (int)(sizeof combiners / sizeof *combiners); i++)
+    if (strcmp(combiners[i].name, name) == 0) return i;
+  return -1;
+}
+
+static double neutral_float(neutral n) {
+  switch (n) {
+    case NEUTRAL_ONE: return 1;
+    case NEUTRAL_LEAST: return -INFINITY;
+    case NEUTRAL_MOST: return INFINITY;
+    default: return -0.0;  // what is added to it keeps its sign even if it is zero
+  }
+}
+
+static int64_t neutral_int(neutral n, int bits) {
+  int64_t least = bits == 64 ? INT64_MIN : -((int64_t)1 << (bits - 1));
+  switch (n) {
+    case NEUTRAL_ONE: return bits == 1 ? -1 : 1;
+    case NEUTRAL_ONES: return -1;
+    case NEUTRAL_LEAST: return least;
+    case NEUTRAL_MOST: return -(least + 1);
+    default: return 0;
+  }
+}
+
+static MlirValue neutral_vector(ir_builder *b, const char *combiner, MlirType type) {
+  neutral n = combiners[find_combiner(combiner)].neutral;
+  MlirType element = ir_element_type(type);
+  return mlirTypeIsAFloat(element) ? ir_float(b, type, neutral_float(n))
+                                   : ir_int(b, type, neutral_int(n, ir_bit_width(element)));
+}
+
+// --- reading the mark
+
+static bool read_entry(reduction_loop *l, MlirOperation module, MlirAttribute marks, int c) {
+  MlirAttribute mark = mlirArrayAttrGetElement(marks, c);
+  carried_value *v = &l->carried[c];
+  if (mlirAttributeIsAFlatSymbolRef(mark)) {
+    if (c + 1 >= l->count || !is_number(old_type(l, c)) || !is_number(old_type(l, c + 1))) return false;
+    MlirStringRef name = mlirFlatSymbolRefAttrGetValue(mark);
+    MlirStringRef order = mlirStringAttrGetValue(mlirArrayAttrGetElement(marks, c + 1));
+    v->reducer = ir_find_function(module, arena_strdup(l->arena, name.data, name.length));
+    v->kind = CARRIED_PAIR;
+    v->second_is_index = order.length == 5 && memcmp(order.data, "index", 5) == 0;
+    l->carried[c + 1].kind = CARRIED_SECOND;
+    return !ir_is_null(v->reducer);
+  }
+  MlirStringRef text = mlirStringAttrGetValue(mark);
+  if (v->kind == CARRIED_SECOND) return true;
+  if (text.length == 0) return mlirTypeIsATensor(old_type(l, c));
+  v->kind = CARRIED_COMBINED;
+  v->combiner = arena_strdup(l->arena, text.data, text.length);
+  return is_number(old_type(l, c)) && find_combiner(v->combiner) >= 0;
+}
+
+static const char *read_loop(arena *a, MlirOperation module, MlirOperation op, reduction_loop *out) {
+  MlirAttribute marks = ir_get(op, VECTORIZE_REDUCTIONS);
+  int64_t lower, step;
+  *out = (reduction_loop){.arena = a, .op = op, .body = ir_body(op, 0)};
+  out->count = (int)mlirOperationGetNumResults(op);
+  out->carried = arena_array(a, carried_value, out->count);
+  if (mlirArrayAttrGetNumElements(marks) != out->count) return "a mark that does not fit the loop any more";
+  bool is_plain = ir_constant_value(ir_operand(op, 0), &lower) && ir_constant_value(ir_operand(op, 1), &out->trips) &&
+                  ir_constant_value(ir_operand(op, 2), &step) && lower == 0 && step == 1;
+  if (!is_plain) return "a marked loop without constant bounds";
+  for (int c = 0; c < out->count; c++)
+    if (!read_entry(out, module, marks, c)) return "a carried value without vector form";
+  return NULL;
+}
+
+// --- combining two partial results
+
+static bool is_narrow_float(MlirType t) {
+  MlirType element = ir_is_vector(t) ? ir_element_type(t) : t;
+  return mlirTypeIsAFloat(element) && ir_bit_width(element) < 32;
+}
+
+// Narrow floats are combined in f32, as everywhere behind xla-widen-floats.
+static MlirValue combine(ir_builder *b, const char *combiner, MlirValue x, MlirValue y) {
+  MlirType type = mlirValueGetType(x);
+  if (!is_narrow_float(type)) return ir_binary(b, combiner, x, y);
+  MlirType wide = ir_like(type, mlirF32TypeGet(b->context));
+  x = ir_cast(b, "arith.extf", wide, x);
+  y = ir_cast(b, "arith.extf", wide, y);
+  return ir_cast(b, "arith.truncf", type, ir_binary(b, combiner, x, y));
+}
+
+// As the reducer takes it: values that the loop carries in f32 may be of a narrower type there.
+static MlirValue as_argument(ir_builder *b, MlirValue x, MlirType wanted) {
+  MlirType type = ir_like(mlirValueGetType(x), wanted);
+  return mlirTypeEqual(type, mlirValueGetType(x)) ? x : ir_cast(b, "arith.truncf", type, x);
+}
+
+// The reducer's body over all lanes; false if it has no vector form.
+static bool pick(const reduction_loop *l, ir_builder *b, const carried_value *v, const MlirValue *x, const MlirValue *y,
+                 MlirValue *out) {
+  MlirBlock body = ir_body(v->reducer, 0);
+  int index = v->second_is_index ? 1 : 0;
+  MlirValue swaps = ir_cmpi(b, "ult", y[index], x[index]);
+  vectorizer lanes = {.arena = l->arena, .width = (int)mlirShapedTypeGetDimSize(mlirValueGetType(x[0]), 0)};
+  for (int k = 0; k < 2; k++) {
+    MlirValue first = ir_select(b, swaps, y[k], x[k]), second = ir_select(b, swaps, x[k], y[k]);
+    MlirType wanted = mlirValueGetType(mlirBlockGetArgument(body, k));
+    first = as_argument(b, first, wanted);
+    second = as_argument(b, second, wanted);
+    vectorizer_bind(&lanes, mlirBlockGetArgument(body, k), LANE_VECTOR, first);
+    vectorizer_bind(&lanes, mlirBlockGetArgument(body, 2 + k), LANE_VECTOR, second);
+  }
+  if (!vectorizer_block(&lanes, b, body)) return false;
+  for (int k = 0; k < 2; k++) {
+    out[k] = vectorizer_vector(&lanes, b, ir_operand(ir_terminator(body), k));
+    MlirType type = mlirValueGetType(x[k]);
+    if (!mlirTypeEqual(type, mlirValueGetType(out[k]))) out[k] = ir_cast(b, "arith.extf", type, out[k]);
+  }
+  return true;
+}
+
+// x and y: one value per carried value; those of tensors are left alone.
+static bool combine_all(const reduction_loop *l, ir_builder *b, const MlirValue *x, const MlirValue *y,
+                        MlirValue *out) {
+  for (int c = 0; c < l->count; c++) {
+    const carried_value *v = &l->carried[c];
+    if (v->kind == CARRIED_COMBINED) out[c] = combine(b, v->combiner, x[c], y[c]);
+    if (v->kind == CARRIED_PAIR && !pick(l, b, v, x + c, y + c, out + c)) return false;
+  }
+  return true;
+}
+
+// --- down to one value
+
+static MlirValue half_of(ir_builder *b, MlirValue vector, int half) {
+  int64_t width = mlirShapedTypeGetDimSize(mlirValueGetType(vector), 0) / 2;
+  MlirAttribute *lanes = arena_array(b->arena, MlirAttribute, width);
+  MlirType i64 = mlirIntegerTypeGet(b->context, 64);
+  for (int64_t i = 0; i < width; i++) lanes[i] = mlirIntegerAttrGet(i64, half * width + i);
+  MlirNamedAttribute mask = ir_named(b->context, "mask", mlirArrayAttrGet(b->context, width, lanes));
+  MlirType type = vector_type(ir_element_type(mlirValueGetType(vector)), width);
+  return ir_value_with(b, "vector.shuffle", type, 2, (MlirValue[]){vector, vector}, 1, &mask);
+}
+
+static MlirValue first_lane(ir_builder *b, MlirValue vector) {
+  MlirNamedAttribute position =
+      ir_named(b->context, "static_position", mlirDenseI64ArrayGet(b->context, 1, (int64_t[]){0}));
+  return ir_value_with(b, "vector.extract", ir_element_type(mlirValueGetType(vector)), 1, &vector, 1, &position);
+}
+
+// Replaces vectors by scalars.
+static bool fold_lanes(const reduction_loop *l, ir_builder *b, int width, MlirValue *values) {
+  MlirValue *low = arena_array(l->arena, MlirValue, l->count), *high = arena_array(l->arena, MlirValue, l->count);
+  for (; width > 1; width /= 2) {
+    for (int c = 0; c < l->count; c++) {
+      if (l->carried[c].kind == CARRIED_TENSOR) continue;
+      low[c] = half_of(b, values[c], 0);
+      high[c] = half_of(b, values[c], 1);
+    }
+    if (!combine_all(l, b, low, high, values)) return false;
+  }
+  for (int c = 0; c < l->count; c++) {
+    const carried_value *v = &l->carried[c];
+    if (v->kind == CARRIED_TENSOR) continue;
+    values[c] = first_lane(b, values[c]);
+    if (v->kind == CARRIED_COMBINED) values[c] = combine(b, v->combiner, ir_operand(l->op, 3 + c), values[c]);
+  }
+  return true;
+}
+
+// --- loops over vectors
+
+// `copies` neighbouring vectors of iterations; carried values by copy, tensors in the first copy only.
+static const char *fill_body(const reduction_loop *l, MlirOperation loop, int width, int copies) {
+  MlirBlock body = ir_body(loop, 0);
+  ir_builder b = ir_builder_at_end(mlirOperationGetContext(loop), body, l->arena);
+  int count = (int)mlirOperationGetNumResults(loop), loads = 0;
+  MlirValue *now = arena_array(l->arena, MlirValue, count);
+  for (int i = 0; i < count; i++) now[i] = mlirBlockGetArgument(body, i + 1);
+  const char *refusal = NULL;
+  for (int copy = 0; copy < copies && !refusal; copy++) {
+    MlirValue iv = mlirBlockGetArgument(body, 0);
+    if (copy > 0) iv = ir_binary(&b, "arith.addi", iv, ir_index(&b, (int64_t)copy * width));
+    vectorizer v = {.arena = l->arena, .width = width, .old_iv = mlirBlockGetArgument(l->body, 0)};
+    vectorizer_bind(&v, v.old_iv, LANE_CONTIGUOUS, iv);
+    for (int c = 0; c < l->count; c++) {
+      bool is_tensor = l->carried[c].kind == CARRIED_TENSOR;
+      vectorizer_bind(&v, mlirBlockGetArgument(l->body, c + 1), is_tensor ? LANE_UNIFORM : LANE_VECTOR,
+                      now[is_tensor ? c : copy * l->count + c]);
+    }
+    bool made = vectorizer_block(&v, &b, l->body);
+    loads += v.separate_loads;
+    refusal = v.refusal ? v.refusal : loads > SEPARATE_LOADS ? "too many single-element loads" : NULL;
+    for (int c = 0; made && c < l->count; c++) {
+      MlirValue yielded = ir_operand(ir_terminator(l->body), c);
+      bool is_tensor = l->carried[c].kind == CARRIED_TENSOR;
+      now[is_tensor ? c : copy * l->count + c] =
+          is_tensor ? vectorizer_lookup(&v, yielded)->value : vectorizer_vector(&v, &b, yielded);
+    }
+  }
+  // A block needs its terminator even to be erased.
+  for (int i = 0; refusal && i < count; i++) now[i] = mlirBlockGetArgument(body, i + 1);
+  ir_yield(&b, count, now);
+  return refusal;
+}
+
+// The loop from `first` to `last` by `copies` vectors. inits and results: by copy and carried value.
+static MlirOperation build_loop(const reduction_loop *l, ir_builder *b, int64_t first, int64_t last, int width,
+                                int copies, const MlirValue *inits) {
+  MlirValue lower = ir_index(b, first), upper = ir_index(b, last), step = ir_index(b, (int64_t)width * copies);
+  return ir_for(b, lower, upper, step, copies * l->count, inits);
+}
+
+// What lanes begin with.
+static void start_lanes(const reduction_loop *l, ir_builder *b, int width, int copies, MlirValue *out) {
+  for (int copy = 0; copy < copies; copy++) {
+    for (int c = 0; c < l->count; c++) {
+      MlirValue init = ir_operand(l->op, 3 + c);
+      MlirValue *to = &out[copy * l->count + c];
+      *to = init;
+      if (l->carried[c].kind == CARRIED_TENSOR) continue;
+      MlirType type = vector_type(old_type(l, c), width);
+      bool is_combined = l->carried[c].kind == CARRIED_COMBINED;
+      *to = is_combined ? neutral_vector(b, l->carried[c].combiner, type)
+                        : ir_value(b, "vector.broadcast", type, 1, &init);
+    }
+  }
+}
+
+// Copies into the first, pairwise.
+static bool fold_copies(const reduction_loop *l, ir_builder *b, int copies, MlirValue *values) {
+  for (; copies > 1; copies /= 2) {
+    for (int copy = 0; copy < copies / 2; copy++) {
+      MlirValue *x = values + copy * l->count, *y = values + (copy + copies / 2) * l->count;
+      if (!combine_all(l, b, x, y, x)) return false;
+    }
+  }
+  return true;
+}
+
+// --- sizes
+
+static int body_size(const reduction_loop *l) {
+  int size = 0;
+  for (MlirOperation op = mlirBlockGetFirstOperation(l->body); !ir_is_null(op); op = mlirOperationGetNextInBlock(op))
+    size++;
+  return size;
+}
+
+static int count_copies(const reduction_loop *l, int width) {
+  int accumulators = 0, size = body_size(l);
+  for (int c = 0; c < l->count; c++) accumulators += l->carried[c].kind != CARRIED_TENSOR;
+  if (accumulators == 0) return 1;
+  int copies = size > VERY_LARGE_BODY ? 1 : size > LARGE_BODY ? 2 : ACCUMULATORS;
+  while (copies > 1 && (copies * accumulators > ACCUMULATORS || (int64_t)copies * width > l->trips)) copies /= 2;
+  return copies;
+}
+
+// MLIR folds a vector that is read from one whole tensor and written over another into the tensor it was read from.
+static bool fills_a_tensor(const reduction_loop *l, int width) {
+  for (int c = 0; c < l->count; c++) {
+    MlirType t = old_type(l, c);
+    if (l->carried[c].kind == CARRIED_TENSOR && mlirShapedTypeGetRank(t) == 1 &&
+        mlirShapedTypeGetDimSize(t, 0) == width)
+      return true;
+  }
+  return false;
+}
+
+// --- the rewrite
+
+typedef struct lane_plan {
+  int width, copies;
+  int64_t main_end, vector_end;
+} lane_plan;
+
+// All that goes before the scalar loop; `now` receives what that loop begins with. The operations made are those from
+// the one behind `before` on.
+static const char *build(const reduction_loop *l, ir_builder *b, const lane_plan *p, MlirValue *now) {
+  MlirValue *values = arena_array(l->arena, MlirValue, p->copies * l->count);
+  start_lanes(l, b, p->width, p->copies, values);
+  MlirOperation loop = build_loop(l, b, 0, p->main_end, p->width, p->copies, values);
+  const char *refusal = fill_body(l, loop, p->width, p->copies);
+  for (int i = 0; i < p->copies * l->count; i++) values[i] = ir_result(loop, i);
+  if (!refusal && !fold_copies(l, b, p->copies, values)) refusal = "a reducer without vector form";
+  if (!refusal && p->main_end < p->vector_end) {
+    loop = build_loop(l, b, p->main_end, p->vector_end, p->width, 1, values);
+    refusal = fill_body(l, loop, p->width, 1);
+    for (int c = 0; c < l->count; c++) values[c] = ir_result(loop, c);
+  }
+  if (!refusal && !fold_lanes(l, b, p->width, values)) refusal = "a reducer without vector form";
+  for (int c = 0; c < l->count; c++) now[c] = values[c];
+  return refusal;
+}
+
+// Everything between two operations of a block, last first.
+static void erase_between(MlirOperation before, MlirOperation after, MlirBlock block) {
+  for (;;) {
+    MlirOperation last = {0};
+    MlirOperation op = ir_is_null(before) ? mlirBlockGetFirstOperation(block) : mlirOperationGetNextInBlock(before);
+    for (; !mlirOperationEqual(op, after); op = mlirOperationGetNextInBlock(op)) last = op;
+    if (ir_is_null(last)) return;
+    ir_erase(last);
+  }
+}
+
+static MlirOperation operation_before(MlirOperation op) {
+  MlirOperation before = {0};
+  for (MlirOperation o = mlirBlockGetFirstOperation(mlirOperationGetBlock(op)); !mlirOperationEqual(o, op);
+       o = mlirOperationGetNextInBlock(o))
+    before = o;
+  return before;
+}
+
+const char *vectorize_reductions(arena *a, MlirOperation module, MlirOperation loop, int lanes) {
+  reduction_loop l;
+  const char *refusal = read_loop(a, module, loop, &l);
+  if (refusal) return refusal;
+  lane_plan p = {.width = lanes};
+  while (p.width > l.trips || fills_a_tensor(&l, p.width)) p.width /= 2;
+  if (p.width < 2) return "too few iterations";
+  p.copies = count_copies(&l, p.width);
+  p.main_end = l.trips - l.trips % ((int64_t)p.width * p.copies);
+  p.vector_end = l.trips - l.trips % p.width;
+  MlirOperation before = operation_before(loop);
+  ir_builder b = ir_builder_before(loop, a);
+  MlirValue *now = arena_array(a, MlirValue, l.count);
+  refusal = build(&l, &b, &p, now);
+  if (refusal) {
+    erase_between(before, loop, mlirOperationGetBlock(loop));
+    return refusal;
+  }
+  if (p.vector_end == l.trips) {
+    ir_replace(loop, now);
+    return NULL;
+  }
+  mlirOperationSetOperand(loop, 0, ir_index(&b, p.vector_end));
+  for (int c = 0; c < l.count; c++) mlirOperationSetOperand(loop, 3 + c, now[c]);
+  return NULL;
+}

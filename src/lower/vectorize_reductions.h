@@ -1,0 +1,20 @@
+// The half of xla-cpu-vectorize-loops that is for loops which carry values: accumulators become vectors.
+#ifndef HEDDLE_LOWER_VECTORIZE_REDUCTIONS_H_
+#define HEDDLE_LOWER_VECTORIZE_REDUCTIONS_H_
+
+#include "emit/ir_builder.h"
+
+// Name of the attribute on a loop from 0 by 1 that says how each carried value is combined, so that the order of
+// combining is free. An array with one entry for each:
+//   "arith.addf"   the operation that combines it with a value of this iteration (any of combiners[] in the .c file)
+//   @reducer       the first value of a pair of which one is picked by the function; the second value's entry follows:
+//                  "index" if it is the index by which partial results are ordered, "value" if the first one is
+//   ""             a tensor
+#define VECTORIZE_REDUCTIONS "xla.reductions"
+
+// Rewrites the marked loop: vectors of partial results, several of them side by side, combined behind the loop in a
+// fixed order, and a scalar loop for what is left. The loop stays as it is if that cannot be; the return value then
+// says why, and is null otherwise. `lanes`: of the widest element.
+const char *vectorize_reductions(arena *a, MlirOperation module, MlirOperation loop, int lanes);
+
+#endif
