@@ -1,7 +1,9 @@
 #include "rt/executable.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
+#include "rt/device_group.h"
 #include "rt/frame.h"
 #include "rt/memory.h"
 #include "rt/program_check.h"
@@ -39,6 +41,8 @@ void executable_set_profiler(executable *e, profile_fn fn, void *user) {
   e->profile_user = user;
 }
 
+void executable_set_feeds(executable *e, executable_feeds feeds) { e->feeds = feeds; }
+
 static heddle_status set_memory(const program *p, frame_memory *m, void *const *parameters, void *const *results) {
   for (int i = 0; i < p->allocation_count; i++) {
     const program_allocation *a = &p->allocations[i];
@@ -60,17 +64,75 @@ static void copy_donated(const program *p, const frame_memory *m, void *const *p
   }
 }
 
+static heddle_status run_frame_of(executable *e, frame_memory *m, void *const *parameters, void *const *results) {
+  TRY(set_memory(e->program, m, parameters, results));
+  copy_donated(e->program, m, parameters);
+  return sequence_execute(e->entry, &m->frame);
+}
+
+static heddle_status no_frame(const executable *e) {
+  return status_error(HEDDLE_OUT_OF_MEMORY, "no memory to run a program of %lld temporary bytes",
+                      (long long)e->program->temporary_bytes);
+}
+
 heddle_status executable_run(executable *e, void *const *parameters, void *const *results) {
-  const program *p = e->program;
+  if (e->program->device_count > 1)
+    return status_error(HEDDLE_INVALID, "the program runs on %d devices together, not on one",
+                        e->program->device_count);
   frame_memory *m = frame_take(e);
-  if (!m)
-    return status_error(HEDDLE_OUT_OF_MEMORY, "no memory to run a program of %lld temporary bytes",
-                        (long long)p->temporary_bytes);
-  heddle_status s = set_memory(p, m, parameters, results);
-  if (status_is_ok(s)) {
-    copy_donated(p, m, parameters);
-    s = sequence_execute(e->entry, &m->frame);
-  }
+  if (!m) return no_frame(e);
+  heddle_status s = run_frame_of(e, m, parameters, results);
   frame_give(e, m);
+  return s;
+}
+
+// --- several devices
+
+typedef struct device {
+  executable *executable;
+  frame_memory *memory;
+  void *const *parameters, *const *results;
+  pthread_t thread;
+  bool has_thread;
+} device;
+
+static void *run_device(void *argument) {
+  const device *d = argument;
+  device_group_end(d->memory->frame.devices, run_frame_of(d->executable, d->memory, d->parameters, d->results));
+  return NULL;
+}
+
+// Frames are given back only when all devices have ended: they read each other's memory.
+static heddle_status run_group(executable *e, device_group *g, device *devices, int count) {
+  bool has_memory = true;
+  for (int i = 0; i < count; i++) {
+    frame_memory *m = devices[i].memory = frame_take(e);
+    has_memory = has_memory && m;
+    if (!m) continue;
+    m->frame.device = i;
+    m->frame.devices = g;
+    m->frame.threads = e->threads > count ? e->threads / count : 1;
+  }
+  for (int i = 0; i < count && has_memory; i++) {
+    devices[i].has_thread = pthread_create(&devices[i].thread, NULL, run_device, &devices[i]) == 0;
+    if (!devices[i].has_thread) device_group_end(g, status_error(HEDDLE_DEVICE_FAILED, "no thread for device %d", i));
+  }
+  for (int i = 0; i < count; i++) {
+    if (devices[i].has_thread) pthread_join(devices[i].thread, NULL);
+    if (devices[i].memory) frame_give(e, devices[i].memory);
+  }
+  return has_memory ? device_group_error(g) : no_frame(e);
+}
+
+heddle_status executable_run_devices(executable *e, void *const *const *parameters, void *const *const *results) {
+  const int count = e->program->device_count > 1 ? e->program->device_count : 1;
+  device_group *g = device_group_create(count);
+  device *devices = calloc((size_t)count, sizeof *devices);
+  for (int i = 0; devices && i < count; i++)
+    devices[i] = (device){.executable = e, .parameters = parameters[i], .results = results[i]};
+  heddle_status s = g && devices ? run_group(e, g, devices, count)
+                                 : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for %d devices", count);
+  free(devices);
+  if (g) device_group_destroy(g);
   return s;
 }

@@ -24,6 +24,16 @@ typedef struct profile_event {
 // Called after each thunk, also from several threads at once. The event lives as long as the call.
 typedef void (*profile_fn)(void *user, const profile_event *event);
 
+// What comes into a program and leaves it while it runs: the arrays of one infeed or outfeed, in order. Called from the
+// thread of the device, for several devices at the same time.
+typedef heddle_status (*feed_fn)(void *user, int device, int count, const program_array *arrays, void *const *data);
+
+typedef struct executable_feeds {
+  feed_fn infeed;   // writes the data; null: an infeed is an error
+  feed_fn outfeed;  // reads the data; null: it is dropped
+  void *user;
+} executable_feeds;
+
 // The memory of one run (rt/frame.h), kept for the next one.
 typedef struct frame_memory frame_memory;
 
@@ -37,6 +47,7 @@ struct executable {
   sequence *entry;
   profile_fn profile;  // null: nobody looks
   void *profile_user;
+  executable_feeds feeds;
   _Atomic(frame_memory *) frames[EXECUTABLE_FRAMES];  // free ones
 };
 
@@ -49,10 +60,13 @@ void executable_destroy(executable *e);  // null is allowed
 // Set before the first run. Runs without a profiler are not slowed.
 void executable_set_profiler(executable *e, profile_fn fn, void *user);
 
-// Runs the program once: parameters[i] and results[i] are the memory of parameter and result leaf i, aligned to 64
-// bytes and as large as the program says; null only where that is 0 bytes. Blocks until done. Several threads may call
-// at the same time, with results of their own; a run takes no lock, and allocates only when more runs overlap than
-// ever before. After an error the results are undefined.
+// Set before a run that has infeeds or outfeeds.
+void executable_set_feeds(executable *e, executable_feeds feeds);
+
+// Runs a program of one device once: parameters[i] and results[i] are the memory of parameter and result leaf i,
+// aligned to 64 bytes and as large as the program says; null only where that is 0 bytes. Blocks until done. Several
+// threads may call at the same time, with results of their own; a run takes no lock, and allocates only when more runs
+// overlap than ever before. After an error the results are undefined.
 heddle_status executable_run(executable *e, void *const *parameters, void *const *results);
 
 // Runs the program on all of its devices at the same time, a thread for each: parameters[d][i] and results[d][i] are

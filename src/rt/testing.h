@@ -108,6 +108,51 @@ static inline heddle_status hand_create(hand_program *h, program_sequence entry,
   return executable_create(p, h->entries.data, threads, out);
 }
 
+// An array over a whole slice; dims are copied.
+static inline program_array hand_array(hand_program *h, dtype t, int rank, const int64_t *dims, int slice) {
+  int64_t *copy = arena_array(h->arena, int64_t, rank);
+  for (int d = 0; d < rank; d++) copy[d] = dims[d];
+  return (program_array){t, rank, copy, slice};
+}
+
+// A library thunk that reads its operands and writes its results.
+static inline program_thunk *hand_library(hand_program *h, program_thunk_kind kind, int operand_count,
+                                          const program_array *operands, int result_count,
+                                          const program_array *results) {
+  program_array *arrays = arena_array(h->arena, program_array, operand_count + result_count);
+  int *slices = arena_array(h->arena, int, operand_count + result_count);
+  for (int k = 0; k < operand_count; k++) arrays[k] = operands[k];
+  for (int k = 0; k < result_count; k++) arrays[operand_count + k] = results[k];
+  for (int k = 0; k < operand_count + result_count; k++) slices[k] = arrays[k].slice;
+  program_thunk *t = hand_thunk(h, kind, operand_count, slices, result_count, slices + operand_count);
+  t->operand_count = operand_count;
+  t->operands = arrays;
+  t->result_count = result_count;
+  t->results = arrays + operand_count;
+  return t;
+}
+
+static inline void hand_attribute(hand_program *h, program_thunk *t, program_attribute attribute) {
+  program_attribute *more = arena_array(h->arena, program_attribute, t->attribute_count + 1);
+  for (int k = 0; k < t->attribute_count; k++) more[k] = t->attributes[k];
+  more[t->attribute_count++] = attribute;
+  t->attributes = more;
+}
+
+static inline void hand_ints(hand_program *h, program_thunk *t, const char *name, int count, const int64_t *ints) {
+  int64_t *copy = arena_array(h->arena, int64_t, count);
+  for (int k = 0; k < count; k++) copy[k] = ints[k];
+  hand_attribute(h, t, (program_attribute){.name = name, .kind = PROGRAM_INTS, .count = count, .ints = copy});
+}
+
+static inline void hand_int(hand_program *h, program_thunk *t, const char *name, int64_t value) {
+  hand_ints(h, t, name, 1, &value);
+}
+
+static inline void hand_text(hand_program *h, program_thunk *t, const char *name, const char *value) {
+  hand_attribute(h, t, (program_attribute){.name = name, .kind = PROGRAM_TEXT, .text = value});
+}
+
 static inline void hand_check(heddle_status s) {
   if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
 }

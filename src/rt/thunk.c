@@ -5,9 +5,21 @@
 #include "rt/thunk_types.h"
 
 const thunk_type *const thunk_types[PROGRAM_THUNK_KIND_COUNT] = {
-    [THUNK_KERNEL] = &thunk_kernel, [THUNK_SEQUENCE] = &thunk_sequence, [THUNK_CONDITIONAL] = &thunk_conditional,
-    [THUNK_WHILE] = &thunk_while,   [THUNK_FOR] = &thunk_for,           [THUNK_CALL] = &thunk_call,
-    [THUNK_COPY] = &thunk_copy,     [THUNK_MEMSET] = &thunk_memset,     [THUNK_GEMM] = &thunk_gemm,
+    [THUNK_KERNEL] = &thunk_kernel,
+    [THUNK_SEQUENCE] = &thunk_sequence,
+    [THUNK_CONDITIONAL] = &thunk_conditional,
+    [THUNK_WHILE] = &thunk_while,
+    [THUNK_FOR] = &thunk_for,
+    [THUNK_CALL] = &thunk_call,
+    [THUNK_COPY] = &thunk_copy,
+    [THUNK_MEMSET] = &thunk_memset,
+    [THUNK_CUSTOM_CALL] = &thunk_custom_call,
+    [THUNK_GEMM] = &thunk_gemm,
+    [THUNK_SORT] = &thunk_sort,
+    [THUNK_TOP_K] = &thunk_top_k,
+    [THUNK_RANDOM] = &thunk_random,
+    [THUNK_COLLECTIVE] = &thunk_collective,
+    [THUNK_TRANSFER] = &thunk_transfer,
 };
 
 void *thunk_slice(const run_frame *f, int slice) {

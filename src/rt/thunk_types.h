@@ -12,6 +12,12 @@ extern const thunk_type thunk_for;
 extern const thunk_type thunk_call;
 extern const thunk_type thunk_copy;
 extern const thunk_type thunk_memset;
+extern const thunk_type thunk_custom_call;
 extern const thunk_type thunk_gemm;
+extern const thunk_type thunk_sort;
+extern const thunk_type thunk_top_k;
+extern const thunk_type thunk_random;
+extern const thunk_type thunk_collective;
+extern const thunk_type thunk_transfer;
 
 #endif

@@ -1,0 +1,225 @@
+// Thunks that call routines: sort, top-k, random bits, custom calls of users and of the house.
+#include "rt/testing.h"
+
+#include "heddle/custom_call.h"
+
+// A thunk of one operand and one result of s32[rows, columns], run on `given`.
+typedef struct square {
+  hand_program h;
+  int in, out;
+  program_array from, to;
+} square;
+
+static square square_start(int64_t rows, int64_t columns) {
+  square s = {.h = hand_start()};
+  s.in = hand_memory(&s.h, PROGRAM_PARAMETER, 0, rows * columns * 4);
+  s.out = hand_memory(&s.h, PROGRAM_RESULT, 0, rows * columns * 4);
+  s.from = hand_array(&s.h, DTYPE_S32, 2, (int64_t[]){rows, columns}, s.in);
+  s.to = hand_array(&s.h, DTYPE_S32, 2, (int64_t[]){rows, columns}, s.out);
+  return s;
+}
+
+static void add_keys(hand_program *h, program_thunk *t, int64_t key, int64_t descending, int64_t order) {
+  hand_int(h, t, "keys", key);
+  hand_int(h, t, "descending", descending);
+  hand_int(h, t, "order", order);
+}
+
+static void test_sort_by_keys(void **state) {
+  (void)state;
+  for (int threads = 1; threads <= 3; threads++) {
+    square s = square_start(3, 4);
+    program_thunk *t = hand_library(&s.h, THUNK_SORT, 1, &s.from, 1, &s.to);
+    hand_int(&s.h, t, "dimension", 0);
+    add_keys(&s.h, t, 0, 1, 0);
+    const int given[12] = {5, -1, 7, 0, 6, -3, 7, 2, 4, -2, 8, 1},
+              expected[12] = {6, -1, 8, 2, 5, -2, 7, 1, 4, -3, 7, 0};
+    int found[12];
+    hand_run(&s.h, hand_sequence(&s.h, 1, &t), threads, (void *[]){(void *)(uintptr_t)given}, (void *[]){found});
+    assert_memory_equal(found, expected, sizeof found);
+    hand_end(&s.h);
+  }
+}
+
+// By the last decimal digit.
+static void less_in_last_digit(void *const *buffers, int64_t begin, int64_t end) {
+  (void)begin, (void)end;
+  *(unsigned char *)buffers[2] = *(const int *)buffers[0] % 10 < *(const int *)buffers[1] % 10;
+}
+
+static void test_sort_by_comparator(void **state) {
+  (void)state;
+  square s = square_start(2, 4);
+  program_thunk *t = hand_library(&s.h, THUNK_SORT, 1, &s.from, 1, &s.to);
+  hand_int(&s.h, t, "dimension", 1);
+  t->comparator = hand_kernel(&s.h, less_in_last_digit, 3);
+  const int given[8] = {19, 28, 8, 30, 55, 45, 34, 99}, expected[8] = {30, 28, 8, 19, 34, 55, 45, 99};
+  int found[8];
+  hand_run(&s.h, hand_sequence(&s.h, 1, &t), 2, (void *[]){(void *)(uintptr_t)given}, (void *[]){found});
+  assert_memory_equal(found, expected, sizeof found);
+  executable *e;
+  t->comparator = hand_kernel(&s.h, less_in_last_digit, 5);
+  hand_check_error(hand_create(&s.h, hand_sequence(&s.h, 1, &t), 2, &e), HEDDLE_INVALID, "no such comparator");
+  hand_end(&s.h);
+}
+
+// By the thunk and by the custom call of the same name.
+static void test_top_k(void **state) {
+  (void)state;
+  for (int way = 0; way < 2; way++) {
+    square s = square_start(2, 4);
+    const int places = hand_memory(&s.h, PROGRAM_RESULT, 1, 16);
+    const program_array results[] = {hand_array(&s.h, DTYPE_S32, 2, (int64_t[]){2, 2}, s.out),
+                                     hand_array(&s.h, DTYPE_S32, 2, (int64_t[]){2, 2}, places)};
+    program_thunk *t = hand_library(&s.h, way ? THUNK_CUSTOM_CALL : THUNK_TOP_K, 1, &s.from, 2, results);
+    t->target = "TopK";
+    hand_int(&s.h, t, "k", 2);
+    hand_int(&s.h, t, "largest", 1);
+    const int given[8] = {1, 9, 3, 9, -1, -5, -2, -3};
+    int values[8], at[4];
+    hand_run(&s.h, hand_sequence(&s.h, 1, &t), 2, (void *[]){(void *)(uintptr_t)given}, (void *[]){values, at});
+    assert_memory_equal(values, ((int[]){9, 9, -1, -2}), 16);
+    assert_memory_equal(at, ((int[]){1, 3, 0, 2}), 16);
+    hand_end(&s.h);
+  }
+}
+
+static void test_random(void **state) {
+  (void)state;
+  hand_program h = hand_start();
+  const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, 16), moved = hand_memory(&h, PROGRAM_RESULT, 0, 16);
+  const int bits = hand_memory(&h, PROGRAM_RESULT, 1, 8);
+  const int64_t two = 2;
+  const program_array from = hand_array(&h, DTYPE_U64, 1, &two, in);
+  const program_array results[] = {hand_array(&h, DTYPE_U64, 1, &two, moved), hand_array(&h, DTYPE_U32, 1, &two, bits)};
+  program_thunk *t = hand_library(&h, THUNK_RANDOM, 1, &from, 2, results);
+  hand_int(&h, t, "algorithm", 1);
+  uint64_t given[2] = {0, 0}, next[2];
+  uint32_t found[2];
+  hand_run(&h, hand_sequence(&h, 1, &t), 1, (void *[]){given}, (void *[]){next, found});
+  assert_true(next[0] == 0 && next[1] == 1);
+  assert_int_equal(found[0], 0x6b200159);
+  assert_int_equal(found[1], 0x99ba4efe);
+  hand_end(&h);
+}
+
+// result = operand * factor + *user; fails on a factor of zero.
+static heddle_status scale(const heddle_custom_call *call) {
+  const heddle_custom_call_attribute *factor = heddle_custom_call_find(call, "factor");
+  if (!factor || !factor->ints[0]) return heddle_custom_call_error(HEDDLE_INVALID, "no factor");
+  if (strcmp(call->operands[0].element_type, "s32") != 0 || call->operands[0].rank != 2)
+    return heddle_custom_call_error(HEDDLE_INVALID, "unexpected shape");
+  const int *from = call->operands[0].data;
+  int *to = call->results[0].data;
+  for (int64_t i = 0; i < call->operands[0].dims[0] * call->operands[0].dims[1]; i++)
+    to[i] = from[i] * (int)factor->ints[0] + *(int *)call->user;
+  return (heddle_status){0};
+}
+
+static heddle_status run_scale(int64_t factor, int found[4]) {
+  square s = square_start(2, 2);
+  program_thunk *t = hand_library(&s.h, THUNK_CUSTOM_CALL, 1, &s.from, 1, &s.to);
+  t->target = "test.scale";
+  hand_int(&s.h, t, "factor", factor);
+  int given[4] = {1, 2, 3, 4};
+  executable *e;
+  hand_check(hand_create(&s.h, hand_sequence(&s.h, 1, &t), 1, &e));
+  heddle_status status = executable_run(e, (void *[]){given}, (void *[]){found});
+  executable_destroy(e);
+  hand_end(&s.h);
+  return status;
+}
+
+static void test_users_function(void **state) {
+  (void)state;
+  int ten = 10, twenty = 20, found[4];
+  hand_check(heddle_register_custom_call("test.scale", scale, &ten));
+  hand_check(run_scale(3, found));
+  assert_memory_equal(found, ((int[]){13, 16, 19, 22}), 16);
+  hand_check(heddle_register_custom_call("test.scale", scale, &twenty));
+  hand_check(run_scale(3, found));
+  assert_memory_equal(found, ((int[]){23, 26, 29, 32}), 16);
+  hand_check_error(run_scale(0, found), HEDDLE_INVALID, "no factor");
+}
+
+static void test_unknown_target(void **state) {
+  (void)state;
+  square s = square_start(2, 2);
+  program_thunk *t = hand_library(&s.h, THUNK_CUSTOM_CALL, 1, &s.from, 1, &s.to);
+  t->target = "nobody.knows";
+  executable *e;
+  hand_check_error(hand_create(&s.h, hand_sequence(&s.h, 1, &t), 1, &e), HEDDLE_UNIMPLEMENTED, "nobody.knows");
+  hand_end(&s.h);
+}
+
+// An operand larger than its slice, and a thunk that failed after another one had been prepared.
+static void test_arrays_outside_their_slices(void **state) {
+  (void)state;
+  square s = square_start(2, 2);
+  program_array large = hand_array(&s.h, DTYPE_S32, 2, (int64_t[]){3, 2}, s.in);
+  program_thunk *t = hand_library(&s.h, THUNK_SORT, 1, &large, 1, &s.to);
+  executable *e;
+  hand_check_error(hand_create(&s.h, hand_sequence(&s.h, 1, &t), 1, &e), HEDDLE_INVALID, "does not fit its slice");
+  large = hand_array(&s.h, DTYPE_S32, 3, (int64_t[]){INT64_MAX, INT64_MAX, 2}, s.in);
+  t = hand_library(&s.h, THUNK_SORT, 1, &large, 1, &s.to);
+  hand_check_error(hand_create(&s.h, hand_sequence(&s.h, 1, &t), 1, &e), HEDDLE_INVALID, "does not fit its slice");
+  hand_end(&s.h);
+}
+
+typedef struct feed {
+  int next;
+  int sum;
+} feed;
+
+static heddle_status give_next(void *user, int device, int count, const program_array *arrays, void *const *data) {
+  feed *f = user;
+  assert_int_equal(device, 0);
+  assert_int_equal(count, 1);
+  assert_int_equal(arrays[0].type, DTYPE_S32);
+  for (int i = 0; i < 4; i++) ((int *)data[0])[i] = f->next++;
+  return status_ok();
+}
+
+static heddle_status take_sum(void *user, int device, int count, const program_array *arrays, void *const *data) {
+  (void)device, (void)count, (void)arrays;
+  for (int i = 0; i < 4; i++) ((feed *)user)->sum += ((const int *)data[0])[i];
+  return status_ok();
+}
+
+static void test_transfers(void **state) {
+  (void)state;
+  square s = square_start(2, 2);
+  const int second = hand_memory(&s.h, PROGRAM_RESULT, 1, 16);
+  const program_array more = hand_array(&s.h, DTYPE_S32, 2, (int64_t[]){2, 2}, second);
+  program_thunk *thunks[] = {hand_library(&s.h, THUNK_TRANSFER, 0, NULL, 1, &s.to),
+                             hand_library(&s.h, THUNK_TRANSFER, 1, &s.to, 0, NULL),
+                             hand_library(&s.h, THUNK_TRANSFER, 0, NULL, 1, &more)};
+  thunks[0]->target = thunks[2]->target = "infeed";
+  thunks[1]->target = "outfeed";
+  executable *e;
+  hand_check(hand_create(&s.h, hand_sequence(&s.h, 3, thunks), 3, &e));
+  int unused[4] = {0}, first[4], last[4];
+  hand_check_error(executable_run(e, (void *[]){unused}, (void *[]){first, last}), HEDDLE_INVALID, "given none");
+  feed f = {.next = 1};
+  executable_set_feeds(e, (executable_feeds){give_next, take_sum, &f});
+  hand_check(executable_run(e, (void *[]){unused}, (void *[]){first, last}));
+  assert_memory_equal(first, ((int[]){1, 2, 3, 4}), 16);
+  assert_memory_equal(last, ((int[]){5, 6, 7, 8}), 16);
+  assert_int_equal(f.sum, 10);
+  executable_destroy(e);
+  hand_end(&s.h);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_sort_by_keys),
+      cmocka_unit_test(test_sort_by_comparator),
+      cmocka_unit_test(test_top_k),
+      cmocka_unit_test(test_random),
+      cmocka_unit_test(test_users_function),
+      cmocka_unit_test(test_unknown_target),
+      cmocka_unit_test(test_arrays_outside_their_slices),
+      cmocka_unit_test(test_transfers),
+  };
+  return cmocka_run_group_tests_name("rt/library", tests, NULL, NULL);
+}

@@ -1,0 +1,20 @@
+#include "rt/routine.h"
+
+enum { LINE = 64 };
+
+static int64_t aligned(int64_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
+
+static int64_t arrays_bytes(const lib_call *made) {
+  return aligned((int64_t)(made->operand_count + made->result_count) * (int64_t)sizeof(lib_array));
+}
+
+void routine_reserve(thunk *t, const lib_call *made, int64_t bytes) {
+  t->scratch_bytes = arrays_bytes(made) + aligned(bytes);
+}
+
+lib_call routine_call(const lib_call *made, const thunk *t, const run_frame *f) {
+  char *scratch = f->scratch + t->scratch_offset;
+  lib_call call = library_call_of_run(made, t, f, (lib_array *)(void *)scratch);
+  call.scratch = scratch + arrays_bytes(made);
+  return call;
+}

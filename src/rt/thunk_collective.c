@@ -1,0 +1,235 @@
+// Collectives: the devices of a group meet, each works out its own results from what all have brought, and they leave
+// together, so that nobody's operands change while another reads them. A group of one meets nobody.
+#include <string.h>
+
+#include "lib/element.h"
+#include "rt/collective.h"
+#include "rt/device_group.h"
+#include "rt/memory.h"
+#include "rt/routine.h"
+#include "rt/thunk_types.h"
+
+enum { LINE = 64 };
+
+// A device's place in its group; size 0: it is in none.
+typedef struct membership {
+  int number, size, self, source;
+} membership;
+
+typedef struct state {
+  lib_call call;
+  const collective_kind *kind;  // null: the thunk gives the device's number
+  membership *devices;
+  int largest;  // group
+  int dimension;
+  combine_fn *combines;  // of each operand
+  work_type *works;
+  bool is_staged;  // results lie over operands: they are written elsewhere until all have left
+} state;
+
+static int64_t aligned(int64_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
+
+static int device_count(const executable *e) { return e->program->device_count > 1 ? e->program->device_count : 1; }
+
+// --- who meets whom
+
+static heddle_status wrong(const program_thunk *t, const char *what) {
+  return status_error(HEDDLE_INVALID, "%s: %s", t->target, what);
+}
+
+static heddle_status add_group(const program_thunk *t, int count, int number, const int64_t *members, int64_t size,
+                               membership *devices) {
+  int present = 0;
+  for (int64_t k = 0; k < size; k++) {
+    if (members[k] == -1) continue;
+    if (members[k] < 0 || members[k] >= count) return wrong(t, "a group names a device that does not exist");
+    membership *m = &devices[members[k]];
+    if (m->size) return wrong(t, "a device is in two groups");
+    *m = (membership){.number = number, .size = 1, .self = present++, .source = -1};
+  }
+  for (int64_t k = 0; k < size; k++)
+    if (members[k] >= 0) devices[members[k]].size = present;
+  return status_ok();
+}
+
+static heddle_status find_groups(const program_thunk *t, const lib_call *call, int count, membership *devices) {
+  const lib_attribute *groups = lib_ints(call, "groups");
+  const int64_t size = lib_int(call, "group_size", 0);
+  if (!groups || !groups->count) {
+    for (int d = 0; d < count; d++) devices[d] = (membership){.size = count, .self = d, .source = -1};
+    return status_ok();
+  }
+  if (size < 1 || groups->count % size) return wrong(t, "the groups are not of the size that is said");
+  for (int64_t g = 0; g < groups->count / size; g++)
+    TRY(add_group(t, count, (int)g, &groups->ints[g * size], size, devices));
+  return status_ok();
+}
+
+// All that send or receive meet, in ascending order.
+static heddle_status find_pairs(const program_thunk *t, const lib_call *call, int count, membership *devices) {
+  const lib_attribute *pairs = lib_ints(call, "pairs");
+  const int numbers = pairs ? pairs->count : 0;
+  if (numbers % 2) return wrong(t, "half a pair");
+  for (int k = 0; k < numbers; k++) {
+    if (pairs->ints[k] < 0 || pairs->ints[k] >= count) return wrong(t, "a pair names a device that does not exist");
+    devices[pairs->ints[k]].size = 1;
+  }
+  int present = 0;
+  for (int d = 0; d < count; d++)
+    if (devices[d].size) devices[d] = (membership){.self = present++, .size = 1, .source = -1};
+  for (int d = 0; d < count; d++)
+    if (devices[d].size) devices[d].size = present;
+  for (int k = 0; k < numbers; k += 2) devices[pairs->ints[k + 1]].source = devices[pairs->ints[k]].self;
+  return status_ok();
+}
+
+static heddle_status find_members(const program_thunk *t, state *s, int count) {
+  if (strcmp(t->target, "collective-permute") == 0) TRY(find_pairs(t, &s->call, count, s->devices));
+  else TRY(find_groups(t, &s->call, count, s->devices));
+  for (int d = 0; d < count; d++) {
+    const int size = s->devices[d].size;
+    if (size > s->largest) s->largest = size;
+    if (size && !s->kind->fits(&s->call, s->dimension, size)) return wrong(t, "the arrays do not fit the group");
+  }
+  return status_ok();
+}
+
+// --- prepare
+
+static heddle_status find_reducers(arena *a, const program_thunk *t, state *s) {
+  const char *reducer = lib_text(&s->call, "reducer");
+  s->combines = arena_array(a, combine_fn, t->operand_count);
+  s->works = arena_array(a, work_type, t->operand_count);
+  if (!s->kind->has_reducer) return status_ok();
+  for (int k = 0; k < t->operand_count; k++) {
+    s->combines[k] = reducer ? combine_find(reducer, t->operands[k].type, &s->works[k]) : NULL;
+    if (!s->combines[k])
+      return status_error(HEDDLE_UNIMPLEMENTED, "%s: no reducer \"%s\" of %s", t->target, reducer ? reducer : "",
+                          dtype_name(t->operands[k].type));
+  }
+  return status_ok();
+}
+
+static bool overlap(const program *p, int x, int y) {
+  const program_slice *l = &p->slices[x], *r = &p->slices[y];
+  return l->allocation == r->allocation && l->offset < r->offset + r->bytes && r->offset < l->offset + l->bytes;
+}
+
+static bool results_lie_over_operands(const program *p, const program_thunk *t) {
+  for (int k = 0; k < t->result_count; k++)
+    for (int j = 0; j < t->operand_count; j++)
+      if (overlap(p, t->results[k].slice, t->operands[j].slice)) return true;
+  return false;
+}
+
+static int64_t result_bytes(const lib_array *a) {
+  return work_array_bytes(a->type, a->is_packed, lib_element_count(a));
+}
+
+static void reserve(thunk *t, const state *s) {
+  int64_t bytes = aligned((s->call.operand_count + s->largest) * (int64_t)sizeof(void *));
+  for (int k = 0; k < s->call.result_count && s->is_staged; k++) bytes += aligned(result_bytes(&s->call.results[k]));
+  routine_reserve(t, &s->call, bytes);
+}
+
+static heddle_status prepare_number(const program_thunk *from, state *s, thunk *t) {
+  if (from->result_count != 1 || from->results[0].type != DTYPE_U32) return wrong(from, "a result of u32 is wanted");
+  if (lib_int(&s->call, "partition_count", 1) < 1) return wrong(from, "there are no partitions");
+  routine_reserve(t, &s->call, 0);
+  return status_ok();
+}
+
+static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+  state *s = arena_new(a, state);
+  library_call_make(a, from, e->threads, &s->call);
+  t->state = s;
+  if (strcmp(from->target, "replica-id") == 0 || strcmp(from->target, "partition-id") == 0)
+    return prepare_number(from, s, t);
+  s->kind = collective_find(from->target);
+  if (!s->kind) return status_error(HEDDLE_UNIMPLEMENTED, "there is no collective \"%s\"", from->target);
+  t->has_effects = true;
+  s->dimension = (int)lib_int(&s->call, "dimension", -1);
+  s->devices = arena_array(a, membership, device_count(e));
+  TRY(find_members(from, s, device_count(e)));
+  TRY(find_reducers(a, from, s));
+  s->is_staged = results_lie_over_operands(e->program, from);
+  reserve(t, s);
+  return status_ok();
+}
+
+// --- execute
+
+// The kinds that reduce take one operand after another, each in its own work type.
+static heddle_status work_out(const state *s, collective *c) {
+  if (!s->kind->has_reducer) return s->kind->fn(c);
+  const lib_call *all = c->call;
+  for (int k = 0; k < all->operand_count; k++) {
+    lib_call one = *all;
+    one.operand_count = one.result_count = 1;
+    one.operands = &all->operands[k];
+    one.results = &all->results[k];
+    c->call = &one;
+    c->first = k;
+    c->combine = s->combines[k];
+    c->work = s->works[k];
+    heddle_status status = s->kind->fn(c);
+    c->call = all;
+    TRY(status);
+  }
+  return status_ok();
+}
+
+static heddle_status meet_and_work(const thunk *t, const run_frame *f, collective *c, void **own, void ***brought) {
+  const state *s = t->state;
+  const membership *m = &s->devices[f->device];
+  if (m->size) brought[0] = own;  // with nobody in any group there is no room for it
+  c->brought = (void *const *const *)brought;
+  if (m->size < 2) return m->size ? work_out(s, c) : collective_zeros(c);
+  device_meeting *meeting;
+  TRY(device_group_meet(f->devices, t, m->number, m->size, m->self, own, &meeting));
+  for (int k = 0; k < m->size; k++) brought[k] = device_meeting_brought(meeting, k);
+  TRY(work_out(s, c));
+  return device_group_leave(f->devices, meeting);
+}
+
+// Results go to `staging` instead, behind each other, or back from there.
+static void stage(const lib_call *call, lib_array *results, char *staging) {
+  for (int k = 0; k < call->result_count; k++) {
+    results[k].data = staging;
+    staging += aligned(result_bytes(&results[k]));
+  }
+}
+
+static void unstage(const thunk *t, const run_frame *f, const lib_call *call) {
+  for (int k = 0; k < call->result_count; k++)
+    memory_copy(thunk_slice(f, t->from->results[k].slice), call->results[k].data, result_bytes(&call->results[k]),
+                f->threads);
+}
+
+static heddle_status give_number(const thunk *t, const run_frame *f, const lib_call *call) {
+  const int64_t partitions = lib_int(call, "partition_count", 1);
+  const bool is_replica = strcmp(t->from->target, "replica-id") == 0;
+  const int64_t number = is_replica ? f->device / partitions : f->device % partitions;
+  element_store(&call->results[0], 0, (uint64_t)number);
+  return status_ok();
+}
+
+static heddle_status execute(const thunk *t, const run_frame *f) {
+  const state *s = t->state;
+  const lib_call call = routine_call(&s->call, t, f);
+  if (!s->kind) return give_number(t, f, &call);
+  const membership *m = &s->devices[f->device];
+  if (!m->size && s->kind->needs_group)
+    return status_error(HEDDLE_INVALID, "device %d is in no group of %s", f->device, t->from->target);
+  void **own = call.scratch;
+  void ***brought = (void ***)(void *)(own + call.operand_count);
+  for (int k = 0; k < call.operand_count; k++) own[k] = call.operands[k].data;
+  char *staging = (char *)call.scratch + aligned((call.operand_count + s->largest) * (int64_t)sizeof(void *));
+  if (s->is_staged) stage(&call, (lib_array *)(uintptr_t)call.results, staging);
+  collective c = {.call = &call, .size = m->size, .self = m->self, .source = m->source, .dimension = s->dimension};
+  TRY(meet_and_work(t, f, &c, own, brought));
+  if (s->is_staged) unstage(t, f, &call);
+  return status_ok();
+}
+
+const thunk_type thunk_collective = {"collective", prepare, execute, NULL};

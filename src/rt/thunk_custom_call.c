@@ -1,0 +1,76 @@
+// A function by name: the user's, if there is one of that name, else a routine of lib.
+#include "rt/custom_call_registry.h"
+#include "rt/routine.h"
+#include "rt/thunk_types.h"
+
+// One of fn and routine is set.
+typedef struct state {
+  lib_call call;
+  const lib_routine *routine;
+  heddle_custom_call_fn fn;
+  heddle_custom_call made;  // without arrays
+} state;
+
+static const heddle_custom_call_attribute *public_attributes(arena *a, const lib_call *call) {
+  static const heddle_attribute_kind kinds[] = {
+      [LIB_INTS] = HEDDLE_ATTRIBUTE_INTS, [LIB_DOUBLE] = HEDDLE_ATTRIBUTE_NUMBER, [LIB_TEXT] = HEDDLE_ATTRIBUTE_TEXT};
+  heddle_custom_call_attribute *made = arena_array(a, heddle_custom_call_attribute, call->attribute_count);
+  for (int k = 0; k < call->attribute_count; k++) {
+    const lib_attribute *from = &call->attributes[k];
+    made[k] = (heddle_custom_call_attribute){.name = from->name,
+                                             .kind = kinds[from->kind],
+                                             .count = from->count,
+                                             .ints = from->ints,
+                                             .number = from->number,
+                                             .text = from->text};
+  }
+  return made;
+}
+
+static void prepare_users(arena *a, const program_thunk *from, thunk *t) {
+  state *s = t->state;
+  const int arrays = from->operand_count + from->result_count;
+  s->made.target = from->target;
+  s->made.operand_count = from->operand_count;
+  s->made.result_count = from->result_count;
+  s->made.attribute_count = from->attribute_count;
+  s->made.attributes = public_attributes(a, &s->call);
+  routine_reserve(t, &s->call, arrays * (int64_t)sizeof(heddle_custom_call_array));
+}
+
+static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+  state *s = arena_new(a, state);
+  library_call_make(a, from, e->threads, &s->call);
+  t->state = s;
+  t->has_effects = lib_int(&s->call, "has_side_effect", 0) != 0;
+  if (custom_call_registry_find(from->target, &s->fn, &s->made.user)) {
+    prepare_users(a, from, t);
+    return status_ok();
+  }
+  s->routine = lib_find(from->target);
+  if (!s->routine)
+    return status_error(HEDDLE_UNIMPLEMENTED, "the target \"%s\" of a custom call is unknown", from->target);
+  routine_reserve(t, &s->call, s->routine->scratch ? s->routine->scratch(&s->call) : 0);
+  return status_ok();
+}
+
+static heddle_status execute_users(const state *s, const lib_call *call) {
+  heddle_custom_call_array *arrays = call->scratch;
+  const int operands = call->operand_count, all = operands + call->result_count;
+  for (int k = 0; k < all; k++) {
+    const lib_array *from = k < operands ? &call->operands[k] : &call->results[k - operands];
+    arrays[k] = (heddle_custom_call_array){dtype_name(from->type), from->rank, from->dims, from->data};
+  }
+  heddle_custom_call made = s->made;
+  made.operands = arrays;
+  made.results = arrays + operands;
+  return s->fn(&made);
+}
+
+static heddle_status execute(const thunk *t, const run_frame *f) {
+  const state *s = t->state;
+  const lib_call call = routine_call(&s->call, t, f);
+  return s->fn ? execute_users(s, &call) : s->routine->call(&call);
+}
+
+const thunk_type thunk_custom_call = {"custom-call", prepare, execute, NULL};

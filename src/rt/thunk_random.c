@@ -1,0 +1,21 @@
+// Random bits.
+#include "lib/random.h"
+#include "rt/routine.h"
+#include "rt/thunk_types.h"
+
+static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+  lib_call *call = arena_new(a, lib_call);
+  library_call_make(a, from, e->threads, call);
+  TRY(random_bits_check(call));
+  routine_reserve(t, call, 0);
+  t->state = call;
+  return status_ok();
+}
+
+static heddle_status execute(const thunk *t, const run_frame *f) {
+  const lib_call call = routine_call(t->state, t, f);
+  random_bits_execute(&call);
+  return status_ok();
+}
+
+const thunk_type thunk_random = {"random", prepare, execute, NULL};

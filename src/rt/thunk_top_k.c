@@ -1,0 +1,21 @@
+// The first elements of each line by size.
+#include "lib/top_k.h"
+#include "rt/routine.h"
+#include "rt/thunk_types.h"
+
+static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+  lib_call *call = arena_new(a, lib_call);
+  library_call_make(a, from, e->threads, call);
+  TRY(top_k_check(call));
+  routine_reserve(t, call, top_k_scratch(call));
+  t->state = call;
+  return status_ok();
+}
+
+static heddle_status execute(const thunk *t, const run_frame *f) {
+  const lib_call call = routine_call(t->state, t, f);
+  top_k_execute(&call);
+  return status_ok();
+}
+
+const thunk_type thunk_top_k = {"top-k", prepare, execute, NULL};
