@@ -53,6 +53,13 @@ void pool_run(int threads, int64_t count, pool_range_fn fn, void *argument) {
   GOMP_parallel(work, &t, (unsigned)threads, 0);
 }
 
+void pool_lend(int threads, void (*fn)(void *argument), void *argument) {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(threads);
+  fn(argument);
+  omp_set_num_threads(before);
+}
+
 int pool_thread(void) { return omp_get_thread_num(); }
 
 int pool_default_threads(void) {

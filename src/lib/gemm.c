@@ -66,8 +66,8 @@ static void choose_integer_work(dtype lhs, dtype rhs, dtype result, gemm_plan *p
     p->tile_depth = ((int64_t)1 << ((p->work == WORK_F32 ? 24 : 53) - magnitude_bits(lhs) - magnitude_bits(rhs)));
 }
 
-static heddle_status choose_work(const lib_call *call, gemm_plan *p) {
-  const dtype lhs = call->operands[0].type, rhs = call->operands[1].type, result = call->results[0].type;
+static heddle_status choose_work(const gemm_form *f, gemm_plan *p) {
+  const dtype lhs = f->lhs, rhs = f->rhs, result = f->result;
   const bool is_whole = counts_as_integer(lhs) && counts_as_integer(rhs);
   p->tile_depth = direct_depth;
   if (dtype_is_complex(result) && dtype_is_complex(lhs) && dtype_is_complex(rhs)) {
@@ -92,27 +92,31 @@ static bool has_dims(const lib_array *a, int64_t batch, int64_t rows, int64_t co
   return a->rank == 3 && a->dims[0] == batch && a->dims[1] == rows && a->dims[2] == columns;
 }
 
-static heddle_status choose_size(const lib_call *call, gemm_plan *p) {
+static heddle_status form_of(const lib_call *call, gemm_form *f, gemm_plan *p) {
   p->transpose_lhs = lib_int(call, "transpose_lhs", 0) != 0;
   p->transpose_rhs = lib_int(call, "transpose_rhs", 0) != 0;
-  p->has_bias = lib_int(call, "bias", 0) != 0;
+  f->has_bias = lib_int(call, "bias", 0) != 0;
   const char *activation = lib_text(call, "activation");
-  p->has_relu = activation && strcmp(activation, "relu") == 0;
-  if (activation && activation[0] && !p->has_relu)
+  f->has_relu = activation && strcmp(activation, "relu") == 0;
+  if (activation && activation[0] && !f->has_relu)
     return status_error(HEDDLE_INVALID, "a matrix product with activation '%s'", activation);
-  if (call->operand_count != (p->has_bias ? 3 : 2) || call->result_count != 1 || call->results[0].rank != 3 ||
+  if (call->operand_count != (f->has_bias ? 3 : 2) || call->result_count != 1 || call->results[0].rank != 3 ||
       call->operands[0].rank != 3)
     return status_error(HEDDLE_INVALID, "a matrix product of %d operands", call->operand_count);
-  const int64_t *result = call->results[0].dims;
-  p->batch = result[0];
-  p->rows = result[1];
-  p->columns = result[2];
-  p->depth = call->operands[0].dims[p->transpose_lhs ? 1 : 2];
-  const bool fits = has_dims(&call->operands[0], p->batch, p->transpose_lhs ? p->depth : p->rows,
-                             p->transpose_lhs ? p->rows : p->depth) &&
-                    has_dims(&call->operands[1], p->batch, p->transpose_rhs ? p->columns : p->depth,
-                             p->transpose_rhs ? p->depth : p->columns) &&
-                    (!p->has_bias || (call->operands[2].rank == 1 && call->operands[2].dims[0] == p->columns));
+  const lib_array *lhs = &call->operands[0], *rhs = &call->operands[1], *result = &call->results[0];
+  *f = (gemm_form){.lhs = lhs->type,
+                   .rhs = rhs->type,
+                   .result = result->type,
+                   .batch = result->dims[0],
+                   .rows = result->dims[1],
+                   .columns = result->dims[2],
+                   .depth = lhs->dims[p->transpose_lhs ? 1 : 2],
+                   .has_bias = f->has_bias,
+                   .has_relu = f->has_relu};
+  const bool fits =
+      has_dims(lhs, f->batch, p->transpose_lhs ? f->depth : f->rows, p->transpose_lhs ? f->rows : f->depth) &&
+      has_dims(rhs, f->batch, p->transpose_rhs ? f->columns : f->depth, p->transpose_rhs ? f->depth : f->columns) &&
+      (!f->has_bias || (call->operands[2].rank == 1 && call->operands[2].dims[0] == f->columns));
   if (!fits) return status_error(HEDDLE_INVALID, "a matrix product of operands that do not fit together");
   return status_ok();
 }
@@ -122,14 +126,23 @@ static bool rows_collide(work_type w, int64_t leading, int64_t uses) {
   return leading * work_size(w) % 2048 == 0 && uses > 4;
 }
 
-static void choose_copies(const lib_call *call, gemm_plan *p) {
+static void choose_copies(const gemm_form *f, gemm_plan *p) {
   const int64_t lhs_leading = p->transpose_lhs ? p->rows : p->depth;
-  const int64_t rhs_leading = p->transpose_rhs ? p->depth : p->columns;
-  p->copies_lhs = !is_as_work(call->operands[0].type, p->work) || lhs_leading > INT32_MAX;
-  p->copies_rhs = !is_as_work(call->operands[1].type, p->work) || rhs_leading > INT32_MAX;
+  p->copies_lhs = f->loads_lhs || !is_as_work(f->lhs, p->work) || lhs_leading > INT32_MAX;
+  p->copies_rhs = !is_as_work(f->rhs, p->work) || p->rhs_leading > INT32_MAX;
   if (p->work == WORK_F32 && p->transpose_lhs) p->copies_lhs |= rows_collide(p->work, lhs_leading, p->columns);
-  if (p->work == WORK_F32 && !p->transpose_rhs) p->copies_rhs |= rows_collide(p->work, rhs_leading, p->rows);
-  p->copies_sums = p->is_exact || !is_as_work(call->results[0].type, p->work) || p->columns > INT32_MAX;
+  if (p->work == WORK_F32 && !p->transpose_rhs) p->copies_rhs |= rows_collide(p->work, p->rhs_leading, p->rows);
+  p->copies_sums = p->is_exact || !is_as_work(f->result, p->work) || p->result_leading > INT32_MAX;
+}
+
+// The members of the batch one after the other, or the columns of all of them in each row.
+static void choose_strides(const gemm_form *f, gemm_plan *p) {
+  const bool is_side_by_side = f->right_groups > 1;
+  p->rhs_leading = p->transpose_rhs ? p->depth : is_side_by_side ? p->columns * p->batch : p->columns;
+  p->rhs_batch = is_side_by_side ? p->columns : p->columns * p->depth;
+  p->result_leading = is_side_by_side ? p->columns * p->batch : p->columns;
+  p->result_batch = is_side_by_side ? p->columns : p->columns * p->rows;
+  p->bias_batch = is_side_by_side ? p->columns : 0;
 }
 
 static int64_t tile_count(const gemm_plan *p) {
@@ -163,18 +176,34 @@ static void choose_tiles(gemm_plan *p) {
   p->max_threads = work > SMALL_WORK ? INT32_MAX : 1;
 }
 
+static heddle_status plan_form(const gemm_form *form, gemm_plan *plan) {
+  plan->batch = form->batch;
+  plan->rows = form->rows;
+  plan->columns = form->columns;
+  plan->depth = form->depth;
+  plan->has_bias = form->has_bias;
+  plan->has_relu = form->has_relu;
+  TRY(choose_work(form, plan));
+  if (plan->has_relu && plan->work != WORK_F32 && plan->work != WORK_F64)
+    return status_error(HEDDLE_INVALID, "relu of %s", dtype_name(form->result));
+  choose_strides(form, plan);
+  choose_copies(form, plan);
+  if (plan->batch * plan->rows * plan->columns == 0) return status_ok();
+  choose_tiles(plan);
+  if (dtypes[form->result].bits < 8) plan->max_threads = 1;  // elements may share bytes
+  return status_ok();
+}
+
+heddle_status gemm_plan_make_of(const gemm_form *form, gemm_plan *plan) {
+  *plan = (gemm_plan){0};
+  return plan_form(form, plan);
+}
+
 heddle_status gemm_plan_make(const lib_call *call, gemm_plan *plan) {
   *plan = (gemm_plan){0};
-  TRY(choose_size(call, plan));
-  TRY(choose_work(call, plan));
-  if (plan->has_relu && plan->work != WORK_F32 && plan->work != WORK_F64)
-    return status_error(HEDDLE_INVALID, "relu of %s", dtype_name(call->results[0].type));
-  choose_copies(call, plan);
-  if (lib_element_count(&call->results[0]) == 0) return status_ok();
-  choose_tiles(plan);
-  const lib_array *result = &call->results[0];
-  if (result->is_packed && dtypes[result->type].bits < 8) plan->max_threads = 1;
-  return status_ok();
+  gemm_form form = {0};
+  TRY(form_of(call, &form, plan));
+  return plan_form(&form, plan);
 }
 
 // --- scratch memory: for each thread two tiles, a tile of sums and one of its exact sums, and a row of the bias;
@@ -214,6 +243,8 @@ int64_t gemm_plan_scratch(const gemm_plan *plan, int threads) {
 typedef struct product {
   const gemm_plan *plan;
   const lib_call *call;
+  gemm_load_fn load;  // of the left side; null: operands[0]
+  const void *argument;
   room room;
   char *parts;  // [depth_parts, batch, rows, columns], null if the depth is not cut in parts
   int threads;
@@ -252,6 +283,11 @@ static gemm_matrix operand_tile(work_type w, const lib_array *a, bool copies, co
 
 static gemm_matrix lhs_tile(const product *x, const tile *t, int64_t depth, int64_t depths) {
   const gemm_plan *p = x->plan;
+  if (x->load) {
+    const gemm_tile wanted = {t->batch, t->row, t->rows, depth, depths, padded(depths)};
+    x->load(x->argument, p->work, &wanted, t->scratch + x->room.lhs);
+    return (gemm_matrix){.data = t->scratch + x->room.lhs, .leading = wanted.leading};
+  }
   const int64_t first = t->batch * p->rows * p->depth;
   const int64_t plain[4] = {first + t->row * p->depth + depth, t->rows, depths, p->depth};
   const int64_t turned[4] = {first + depth * p->rows + t->row, depths, t->rows, p->rows};
@@ -263,9 +299,9 @@ static gemm_matrix lhs_tile(const product *x, const tile *t, int64_t depth, int6
 
 static gemm_matrix rhs_tile(const product *x, const tile *t, int64_t depth, int64_t depths) {
   const gemm_plan *p = x->plan;
-  const int64_t first = t->batch * p->columns * p->depth;
-  const int64_t plain[4] = {first + depth * p->columns + t->column, depths, t->columns, p->columns};
-  const int64_t turned[4] = {first + t->column * p->depth + depth, t->columns, depths, p->depth};
+  const int64_t first = t->batch * p->rhs_batch, leading = p->rhs_leading;
+  const int64_t plain[4] = {first + depth * leading + t->column, depths, t->columns, leading};
+  const int64_t turned[4] = {first + t->column * leading + depth, t->columns, depths, leading};
   gemm_matrix m = operand_tile(p->work, &x->call->operands[1], p->copies_rhs, p->transpose_rhs ? turned : plain,
                                t->scratch + x->room.rhs);
   m.is_transposed = p->transpose_rhs;
@@ -289,13 +325,22 @@ static void add_exact(const gemm_plan *p, const void *products, int64_t count, v
   else (p->sums == WORK_U32 ? add_exact_f64_u32 : add_exact_f64_u64)(products, count, sums);
 }
 
+// Where a tile begins in the result.
+static int64_t result_index(const gemm_plan *p, const tile *t) {
+  return t->batch * p->result_batch + t->row * p->result_leading + t->column;
+}
+
 // Where the sums of a tile go: scratch memory, the part's own array, or straight to the result.
 static gemm_sums sums_of(const product *x, const tile *t) {
   const gemm_plan *p = x->plan;
-  if (p->copies_sums && !x->parts) return (gemm_sums){.data = t->scratch + x->room.products, .leading = t->columns};
-  char *base = x->parts ? x->parts : x->call->results[0].data;
-  const int64_t first = ((t->part * p->batch + t->batch) * p->rows + t->row) * p->columns + t->column;
-  return (gemm_sums){.data = base + first * work_size(p->work), .leading = p->columns};
+  const int size = work_size(p->work);
+  if (x->parts) {
+    const int64_t first = ((t->part * p->batch + t->batch) * p->rows + t->row) * p->columns + t->column;
+    return (gemm_sums){.data = x->parts + first * size, .leading = p->columns};
+  }
+  if (p->copies_sums) return (gemm_sums){.data = t->scratch + x->room.products, .leading = t->columns};
+  char *result = x->call->results[0].data;
+  return (gemm_sums){.data = result + result_index(p, t) * size, .leading = p->result_leading};
 }
 
 static void multiply_tile(product *x, const tile *t, gemm_sums *sums) {
@@ -353,11 +398,11 @@ static void finish_tile(const product *x, const tile *t, char *sums, int64_t lea
   const lib_array *result = &x->call->results[0];
   char *bias = t->scratch + x->room.bias;
   const bool lies_there = !p->copies_sums && !x->parts;
-  if (p->has_bias) work_load(p->sums, &x->call->operands[2], t->column, t->columns, bias);
+  if (p->has_bias) work_load(p->sums, &x->call->operands[2], t->batch * p->bias_batch + t->column, t->columns, bias);
   else if (lies_there && !p->has_relu) return;
   for (int64_t r = 0; r < t->rows; r++) {
     char *row = sums + r * leading * work_size(p->sums);
-    const int64_t first = (t->batch * p->rows + t->row + r) * p->columns + t->column;
+    const int64_t first = result_index(p, t) + r * p->result_leading;
     if (p->has_bias) add_row(p->sums, t->columns, bias, row);
     if (p->has_relu) relu_row(p->sums, t->columns, row);
     if (!lies_there) work_store(p->sums, row, result, first, t->columns);
@@ -392,12 +437,18 @@ static void join_parts(void *argument, int64_t begin, int64_t end) {
   }
 }
 
-heddle_status gemm_plan_execute(const gemm_plan *plan, const lib_call *call) {
-  if (lib_element_count(&call->results[0]) == 0) return status_ok();
-  product x = {.plan = plan, .call = call, .room = room_of(plan), .threads = (int)threads_for(plan, call->threads)};
+heddle_status gemm_plan_execute_with(const gemm_plan *plan, const lib_call *call, gemm_load_fn load,
+                                     const void *argument) {
+  if (plan->batch * plan->rows * plan->columns == 0) return status_ok();
+  product x = {.plan = plan, .call = call, .load = load, .argument = argument, .room = room_of(plan)};
+  x.threads = (int)threads_for(plan, call->threads);
   if (plan->depth_parts > 1) x.parts = (char *)call->scratch + x.room.all * x.threads;
   pool_run(x.threads, tile_count(plan) * plan->depth_parts, do_tiles, &x);
   if (x.parts) pool_run(x.threads, tile_count(plan), join_parts, &x);
   if (atomic_load(&x.failed)) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a matrix product");
   return status_ok();
+}
+
+heddle_status gemm_plan_execute(const gemm_plan *plan, const lib_call *call) {
+  return gemm_plan_execute_with(plan, call, NULL, NULL);
 }

@@ -8,6 +8,14 @@
 #include "lib/call.h"
 #include "lib/work.h"
 
+// Where a left side comes from that is no array: copies rows row … row + rows - 1, of each the elements depth …
+// depth + depths - 1, widened to `w`, to rows of `leading` elements.
+typedef struct gemm_tile {
+  int64_t batch, row, rows, depth, depths;
+  int64_t leading;
+} gemm_tile;
+typedef void (*gemm_load_fn)(const void *argument, work_type w, const gemm_tile *tile, void *to);
+
 // A product of given shapes and types, made once. Read only from then on.
 typedef struct gemm_plan {
   work_type work;  // of the multiplications
@@ -16,12 +24,26 @@ typedef struct gemm_plan {
   int64_t batch, rows, columns, depth;
   bool transpose_lhs, transpose_rhs;
   bool has_bias, has_relu;
-  bool copies_lhs, copies_rhs;  // tiles are widened or packed before they are multiplied
-  bool copies_sums;             // tiles of sums lie in scratch memory and are narrowed from there
+  bool copies_lhs, copies_rhs;     // tiles are widened or packed before they are multiplied
+  bool copies_sums;                // tiles of sums lie in scratch memory and are narrowed from there
+  int64_t rhs_leading, rhs_batch;  // elements between rows as they lie in memory, and between members of the batch
+  int64_t result_leading, result_batch;
+  int64_t bias_batch;
   int64_t tile_rows, tile_columns, tile_depth;
   int64_t depth_parts;  // > 1: parts of the depth are summed apart, then together
   int max_threads;      // more are no use, or would step on each other's bytes
 } gemm_plan;
+
+// What the plan of a product that is not described by a call's arrays is made from.
+typedef struct gemm_form {
+  dtype lhs, rhs, result;
+  int64_t batch, rows, columns, depth;
+  bool loads_lhs;        // the left side has no array of its own
+  int64_t right_groups;  // > 1: the columns of the batch's members lie side by side in the right side and the result
+  bool has_bias, has_relu;
+} gemm_form;
+
+heddle_status gemm_plan_make_of(const gemm_form *form, gemm_plan *plan);
 
 // From the shapes, types and attributes of a call (prog/program.h, GEMM); HEDDLE_INVALID when they do not fit together.
 heddle_status gemm_plan_make(const lib_call *call, gemm_plan *plan);
@@ -32,5 +54,10 @@ int64_t gemm_plan_scratch(const gemm_plan *plan, int threads);
 // `call` is of the shapes that the plan was made for, with data and scratch memory. Fails only when a library has no
 // memory left.
 heddle_status gemm_plan_execute(const gemm_plan *plan, const lib_call *call);
+
+// The same with a left side that `load` makes, which must be thread-safe. Of the call's arrays only types and data are
+// looked at; operands[0] is not.
+heddle_status gemm_plan_execute_with(const gemm_plan *plan, const lib_call *call, gemm_load_fn load,
+                                     const void *argument);
 
 #endif

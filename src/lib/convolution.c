@@ -1,0 +1,290 @@
+// The way of a convolution: each array is brought into canonical order and type if it is not in them (several steps,
+// each of which most convolutions do not need), oneDNN or the tiles do the work, and the result goes the way back.
+#include "lib/convolution.h"
+
+#include <string.h>
+
+#include "base/pool.h"
+#include "lib/convolution_form.h"
+#include "lib/element.h"
+#include "lib/permute.h"
+
+// How one array gets from the call to the multiplication, or the result back. Steps that are not needed have no memory.
+typedef struct passage {
+  dtype type;
+  int rank;
+  int64_t count;
+  int64_t dims[CONVOLUTION_MAX_RANK];     // of the permuted array
+  int64_t strides[CONVOLUTION_MAX_RANK];  // of its dims in the array it is made from
+  int64_t base;                           // element of that array where index 0 lies
+  bool packs, permutes, widens;  // elements share bytes; another order; another type than f32 where f32 is wanted
+  int64_t packed_at, permuted_at, widened_at;  // scratch memory after each step
+} passage;
+
+struct convolution_plan {
+  convolution_form form;
+  int threads;
+  convolution_onednn *onednn;  // null: tiles
+  gemm_plan tiles;
+  passage input, kernel, result;
+  bool widens_bias;
+  int64_t bias_at, packed_at, work_at;  // f32 bias, oneDNN's kernel, what the multiplication wants
+  int64_t scratch_bytes;
+  const void *packed;  // a constant kernel in its final form; null: the call's
+};
+
+enum { ALIGNMENT = 64, STRIP = 4096 };
+
+static int64_t take(convolution_plan *p, int64_t bytes) {
+  const int64_t at = p->scratch_bytes;
+  p->scratch_bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  return at;
+}
+
+// --- planning the passages
+
+static void dense_strides(int rank, const int64_t *dims, int64_t *strides) {
+  int64_t stride = 1;
+  for (int d = rank - 1; d >= 0; d--) {
+    strides[d] = stride;
+    stride *= dims[d];
+  }
+}
+
+static bool is_dense(int rank, const int64_t *dims, const int64_t *strides) {
+  int64_t dense[CONVOLUTION_MAX_RANK];
+  dense_strides(rank, dims, dense);
+  for (int d = 0; d < rank; d++)
+    if (dims[d] > 1 && strides[d] != dense[d]) return false;
+  return true;
+}
+
+static passage passage_of(const lib_array *a) {
+  passage s = {.type = a->type, .rank = a->rank, .count = lib_element_count(a)};
+  s.packs = a->is_packed && dtypes[a->type].bits < 8;
+  return s;
+}
+
+// `order` says which dim of the array each dim of the canonical one is; `flips` which of those are reversed.
+static passage inward(const lib_array *a, const int *order, const bool *flips) {
+  passage s = passage_of(a);
+  int64_t strides[CONVOLUTION_MAX_RANK];
+  dense_strides(a->rank, a->dims, strides);
+  for (int d = 0; d < a->rank; d++) {
+    s.dims[d] = a->dims[order[d]];
+    s.strides[d] = strides[order[d]];
+    if (!flips || !flips[d]) continue;
+    s.base += (s.dims[d] - 1) * s.strides[d];
+    s.strides[d] = -s.strides[d];
+  }
+  s.permutes = !is_dense(s.rank, s.dims, s.strides);
+  return s;
+}
+
+static passage outward(const lib_array *a, const int *order) {
+  passage s = passage_of(a);
+  int64_t canonical[CONVOLUTION_MAX_RANK], strides[CONVOLUTION_MAX_RANK];
+  for (int d = 0; d < a->rank; d++) canonical[d] = a->dims[order[d]];
+  dense_strides(a->rank, canonical, strides);
+  for (int d = 0; d < a->rank; d++) {
+    s.dims[order[d]] = canonical[d];
+    s.strides[order[d]] = strides[d];
+  }
+  s.permutes = !is_dense(s.rank, s.dims, s.strides);
+  return s;
+}
+
+static void place(convolution_plan *p, passage *s, bool wants_f32) {
+  s->widens = wants_f32 && s->type != DTYPE_F32;
+  if (s->packs) s->packed_at = take(p, s->count * dtypes[s->type].bytes);
+  if (s->permutes) s->permuted_at = take(p, s->count * dtypes[s->type].bytes);
+  if (s->widens) s->widened_at = take(p, s->count * (int64_t)sizeof(float));
+}
+
+static bool goes_to_f32(dtype t) { return dtype_is_float(t) && dtypes[t].bits <= 32; }
+
+static heddle_status plan_ways(arena *a, const lib_call *call, convolution_plan *p) {
+  const convolution_form *f = &p->form;
+  if (goes_to_f32(f->input) && goes_to_f32(f->kernel) && goes_to_f32(f->result))
+    p->onednn = convolution_onednn_make(a, f, call->threads);
+  const bool is_flipped = p->onednn && convolution_onednn_flips(p->onednn);
+  bool flips[CONVOLUTION_MAX_RANK] = {false};
+  for (int d = 0; d < f->spatial_rank; d++) flips[d] = f->dims[d].is_reversed != is_flipped;
+  p->input = inward(&call->operands[0], f->input_order, NULL);
+  p->kernel = inward(&call->operands[1], f->kernel_order, flips);
+  p->result = outward(&call->results[0], f->output_order);
+  place(p, &p->input, p->onednn);
+  place(p, &p->kernel, p->onednn);
+  place(p, &p->result, p->onednn);
+  if (p->onednn) {
+    p->packed_at = take(p, convolution_onednn_packed_bytes(p->onednn));
+    p->work_at = take(p, convolution_onednn_scratch(p->onednn));
+    p->widens_bias = f->has_bias && call->operands[2].type != DTYPE_F32;
+    if (p->widens_bias) p->bias_at = take(p, f->output_features * (int64_t)sizeof(float));
+    return status_ok();
+  }
+  TRY(convolution_tiles_plan(f, &p->tiles));
+  p->work_at = take(p, gemm_plan_scratch(&p->tiles, call->threads));
+  return status_ok();
+}
+
+heddle_status convolution_plan_make(arena *a, const lib_call *call, convolution_plan **plan) {
+  convolution_plan *p = arena_new(a, convolution_plan);
+  TRY(convolution_form_of(call, &p->form));
+  p->threads = call->threads;
+  TRY(plan_ways(a, call, p));
+  *plan = p;
+  return status_ok();
+}
+
+void convolution_plan_release(convolution_plan *plan) {
+  if (plan->onednn) convolution_onednn_release(plan->onednn);
+}
+
+int64_t convolution_plan_scratch(const convolution_plan *plan) { return plan->scratch_bytes; }
+
+double convolution_plan_work(const convolution_plan *plan) {
+  const convolution_form *f = &plan->form;
+  return (double)convolution_positions(f) * (double)f->output_features * (double)convolution_kernel_size(f) *
+         (double)f->group_features;
+}
+
+const char *convolution_plan_way(const convolution_plan *plan) { return plan->onednn ? "onednn" : "tiles"; }
+
+// --- going through them
+
+typedef struct conversion {
+  const lib_array *from, *to;  // one of them f32
+} conversion;
+
+static void convert_strips(void *argument, int64_t begin, int64_t end) {
+  const conversion *c = argument;
+  const int64_t count = lib_element_count(c->from);
+  for (int64_t k = begin; k < end; k++) {
+    const int64_t first = k * STRIP, many = count - first < STRIP ? count - first : STRIP;
+    if (c->to->type == DTYPE_F32) work_load(WORK_F32, c->from, first, many, (float *)c->to->data + first);
+    else work_store(WORK_F32, (const float *)c->from->data + first, c->to, first, many);
+  }
+}
+
+static void convert(int threads, const lib_array *from, const lib_array *to) {
+  conversion c = {from, to};
+  pool_run(threads, (lib_element_count(from) + STRIP - 1) / STRIP, convert_strips, &c);
+}
+
+static lib_array dense_array(dtype type, const int64_t *count, void *data) {
+  return (lib_array){.type = type, .rank = 1, .dims = count, .data = data};
+}
+
+static void move_elements(const lib_array *from, const lib_array *to) {
+  const int64_t count = lib_element_count(from);
+  for (int64_t k = 0; k < count; k++) element_move(to, k, from, k);
+}
+
+static void permute_passage(const passage *s, int threads, const void *from, void *to) {
+  const int size = dtypes[s->type].bytes;
+  permute(threads, size, s->rank, s->dims, s->strides, (const char *)from + s->base * size, to);
+}
+
+// The array as the multiplication wants it.
+static const void *bring(const passage *s, const lib_call *call, const lib_array *a) {
+  char *scratch = call->scratch;
+  const void *data = a->data;
+  if (s->packs) {
+    const lib_array to = dense_array(s->type, &s->count, scratch + s->packed_at);
+    move_elements(a, &to);
+    data = to.data;
+  }
+  if (s->permutes) {
+    permute_passage(s, call->threads, data, scratch + s->permuted_at);
+    data = scratch + s->permuted_at;
+  }
+  if (s->widens) {
+    const lib_array from = dense_array(s->type, &s->count, (void *)data);
+    const lib_array to = dense_array(DTYPE_F32, &s->count, scratch + s->widened_at);
+    convert(call->threads, &from, &to);
+    data = to.data;
+  }
+  return data;
+}
+
+// Where the multiplication leaves its result.
+static void *result_memory(const passage *s, const lib_call *call) {
+  char *scratch = call->scratch;
+  if (s->widens) return scratch + s->widened_at;
+  if (s->permutes) return scratch + s->permuted_at;
+  return s->packs ? scratch + s->packed_at : call->results[0].data;
+}
+
+static void take_back(const passage *s, const lib_call *call) {
+  char *scratch = call->scratch;
+  void *bytes = s->packs ? scratch + s->packed_at : call->results[0].data;
+  void *canonical = s->permutes ? scratch + s->permuted_at : bytes;
+  if (s->widens) {
+    const lib_array from = dense_array(DTYPE_F32, &s->count, scratch + s->widened_at);
+    const lib_array to = dense_array(s->type, &s->count, canonical);
+    convert(call->threads, &from, &to);
+  }
+  if (s->permutes) permute_passage(s, call->threads, canonical, bytes);
+  if (!s->packs) return;
+  const lib_array from = dense_array(s->type, &s->count, bytes);
+  move_elements(&from, &call->results[0]);
+}
+
+static heddle_status run_onednn(const convolution_plan *p, const lib_call *call) {
+  char *scratch = call->scratch;
+  const void *packed = p->packed;
+  if (!packed) {
+    const float *kernel = bring(&p->kernel, call, &call->operands[1]);
+    TRY(convolution_onednn_pack(p->onednn, call->threads, kernel, scratch + p->packed_at));
+    packed = scratch + p->packed_at;
+  }
+  convolution_onednn_arrays arrays = {.input = bring(&p->input, call, &call->operands[0]),
+                                      .packed = packed,
+                                      .result = result_memory(&p->result, call),
+                                      .scratch = scratch + p->work_at};
+  if (p->form.has_bias) arrays.bias = call->operands[2].data;
+  if (p->widens_bias) {
+    arrays.bias = (float *)(void *)(scratch + p->bias_at);
+    work_load(WORK_F32, &call->operands[2], 0, p->form.output_features, scratch + p->bias_at);
+  }
+  return convolution_onednn_execute(p->onednn, call->threads, &arrays);
+}
+
+static heddle_status run_tiles(const convolution_plan *p, const lib_call *call) {
+  lib_array operands[3] = {call->operands[0], call->operands[1]}, result = call->results[0];
+  if (p->form.has_bias) operands[2] = call->operands[2];
+  operands[0].data = (void *)bring(&p->input, call, &call->operands[0]);
+  operands[1].data = p->packed ? (void *)p->packed : (void *)bring(&p->kernel, call, &call->operands[1]);
+  result.data = result_memory(&p->result, call);
+  operands[0].is_packed = operands[1].is_packed = result.is_packed = false;
+  lib_call inner = *call;
+  inner.operands = operands;
+  inner.results = &result;
+  inner.scratch = (char *)call->scratch + p->work_at;
+  return convolution_tiles_execute(&p->form, &p->tiles, &inner);
+}
+
+heddle_status convolution_plan_execute(const convolution_plan *plan, const lib_call *call) {
+  if (plan->result.count == 0) return status_ok();
+  TRY(plan->onednn ? run_onednn(plan, call) : run_tiles(plan, call));
+  take_back(&plan->result, call);
+  return status_ok();
+}
+
+// --- constant kernels
+
+int64_t convolution_plan_packed_bytes(const convolution_plan *plan) {
+  if (plan->result.count == 0) return 0;
+  if (plan->onednn) return convolution_onednn_packed_bytes(plan->onednn);
+  const bool lies_right = !plan->kernel.packs && !plan->kernel.permutes;
+  return lies_right ? 0 : plan->kernel.count * dtypes[plan->kernel.type].bytes;
+}
+
+heddle_status convolution_plan_pack(convolution_plan *plan, const lib_call *call, void *memory) {
+  const void *kernel = bring(&plan->kernel, call, &call->operands[1]);
+  if (plan->onednn) TRY(convolution_onednn_pack(plan->onednn, call->threads, kernel, memory));
+  else memcpy(memory, kernel, (size_t)convolution_plan_packed_bytes(plan));
+  plan->packed = memory;
+  return status_ok();
+}

@@ -1,0 +1,77 @@
+// A convolution's geometry, and the parts it is done in. Internal to convolution.
+#ifndef HEDDLE_LIB_CONVOLUTION_FORM_H_
+#define HEDDLE_LIB_CONVOLUTION_FORM_H_
+
+#include "lib/gemm.h"
+
+enum { CONVOLUTION_MAX_SPATIAL = 8, CONVOLUTION_MAX_RANK = CONVOLUTION_MAX_SPATIAL + 2 };
+
+// One spatial dim.
+typedef struct convolution_dim {
+  int64_t input, kernel, output;  // sizes
+  int64_t stride, low, high, base_dilation, window_dilation;
+  bool is_reversed;
+} convolution_dim;
+
+typedef struct convolution_form {
+  dtype input, kernel, result;
+  int spatial_rank;
+  convolution_dim dims[CONVOLUTION_MAX_SPATIAL];
+  int64_t input_batch, output_batch;
+  int64_t input_features;   // all of them
+  int64_t group_features;   // of the kernel
+  int64_t output_features;  // all of them
+  int64_t feature_groups, batch_groups;
+  bool has_bias, has_relu;
+  // Which dim of the array is which of the canonical order: input [batch, spatial…, feature], kernel [spatial…, input
+  // feature, output feature], output [batch, spatial…, feature].
+  int input_order[CONVOLUTION_MAX_RANK], kernel_order[CONVOLUTION_MAX_RANK], output_order[CONVOLUTION_MAX_RANK];
+} convolution_form;
+
+// From a call; HEDDLE_INVALID when it makes no sense.
+heddle_status convolution_form_of(const lib_call *call, convolution_form *form);
+
+static inline int64_t convolution_positions(const convolution_form *f) {
+  int64_t count = f->output_batch;
+  for (int d = 0; d < f->spatial_rank; d++) count *= f->dims[d].output;
+  return count;
+}
+
+static inline int64_t convolution_kernel_size(const convolution_form *f) {
+  int64_t count = 1;
+  for (int d = 0; d < f->spatial_rank; d++) count *= f->dims[d].kernel;
+  return count;
+}
+
+// --- convolution_tiles.c: as a matrix product of canonical arrays, whose left side is gathered tile by tile.
+
+heddle_status convolution_tiles_plan(const convolution_form *f, gemm_plan *plan);
+// operands: input, kernel, bias; all canonical. Scratch memory as gemm_plan_scratch says.
+heddle_status convolution_tiles_execute(const convolution_form *f, const gemm_plan *plan, const lib_call *call);
+
+// --- convolution_onednn.c: f32 in canonical order.
+
+typedef struct convolution_onednn convolution_onednn;
+
+// Null if oneDNN has no fast and deterministic way. Made for so many threads.
+convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f, int threads);
+void convolution_onednn_release(convolution_onednn *o);
+// Whether it wants the kernel reversed in all spatial dims.
+bool convolution_onednn_flips(const convolution_onednn *o);
+int64_t convolution_onednn_scratch(const convolution_onednn *o);
+int64_t convolution_onednn_packed_bytes(const convolution_onednn *o);
+// The kernel, [spatial…, in, out], in oneDNN's form.
+heddle_status convolution_onednn_pack(const convolution_onednn *o, int threads, const float *kernel, void *packed);
+
+typedef struct convolution_onednn_arrays {
+  const float *input;
+  const void *packed;
+  const float *bias;  // null without one
+  float *result;
+  void *scratch;
+} convolution_onednn_arrays;
+
+heddle_status convolution_onednn_execute(const convolution_onednn *o, int threads,
+                                         const convolution_onednn_arrays *arrays);
+
+#endif

@@ -1,0 +1,244 @@
+// oneDNN's convolutions, where they are both fast and deterministic: the ones it generates code for (their names have
+// a "jit") share only the result's elements out among threads, while those over its matrix product also cut the
+// sums, by the number of threads. Those, and what oneDNN lacks, are left to convolution_tiles.c.
+//
+// Kernels are reordered into blocks of features, input and result stay as they lie ([batch, spatial…, feature]).
+// Dilated input is oneDNN's deconvolution, of which ours with its padding subtracted from the window's reach is one.
+#include <dnnl.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "lib/convolution_form.h"
+
+struct convolution_onednn {
+  dnnl_engine_t engine;
+  dnnl_stream_t stream;
+  dnnl_primitive_desc_t reorder_desc, desc;
+  dnnl_primitive_t reorder, primitive;
+  dnnl_memory_desc_t input, kernel, packed, bias, result, scratchpad;
+  bool has_bias;
+  bool flips;
+};
+
+enum { MAX_SPATIAL = 3, ALIGNMENT = 64 };
+
+typedef struct making {
+  const convolution_form *form;
+  convolution_onednn *made;
+  bool is_dilated;  // the input is
+  int spatial;      // at least 1
+  dnnl_dims_t strides, dilates, low, high;
+} making;
+
+static bool ok(dnnl_status_t s) { return s == dnnl_success; }
+
+// --- descriptions of the arrays
+
+static bool describe_images(const making *m, int64_t batch, int64_t features, bool is_result, dnnl_memory_desc_t *to) {
+  static const dnnl_format_tag_t tags[] = {dnnl_format_tag_undef, dnnl_nwc, dnnl_nhwc, dnnl_ndhwc};
+  dnnl_dims_t dims = {batch, features, 1};
+  for (int d = 0; d < m->form->spatial_rank; d++)
+    dims[d + 2] = is_result ? m->form->dims[d].output : m->form->dims[d].input;
+  return ok(dnnl_memory_desc_init_by_tag(to, m->spatial + 2, dims, dnnl_f32, tags[m->spatial]));
+}
+
+// The kernel [spatial…, in, out] by oneDNN's logical dims [group, out, in, spatial…].
+static bool describe_kernel(const making *m, bool is_packed, dnnl_memory_desc_t *to) {
+  const convolution_form *f = m->form;
+  const int64_t outputs = f->output_features / f->feature_groups;
+  dnnl_dims_t dims, strides;
+  int rank = 0;
+  if (f->feature_groups > 1) dims[rank] = f->feature_groups, strides[rank++] = outputs;
+  dims[rank] = outputs, strides[rank++] = 1;
+  dims[rank] = f->group_features, strides[rank++] = f->output_features;
+  dims[rank] = 1, strides[rank] = f->group_features * f->output_features;
+  int64_t stride = f->group_features * f->output_features;
+  for (int d = f->spatial_rank - 1; d >= 0; d--) {
+    dims[rank + d] = f->dims[d].kernel;
+    strides[rank + d] = stride;
+    stride *= f->dims[d].kernel;
+  }
+  rank += m->spatial;
+  if (is_packed) return ok(dnnl_memory_desc_init_by_tag(to, rank, dims, dnnl_f32, dnnl_format_tag_any));
+  return ok(dnnl_memory_desc_init_by_strides(to, rank, dims, dnnl_f32, strides));
+}
+
+// False for what oneDNN has no parameters for.
+static bool describe_window(making *m) {
+  for (int d = 0; d < MAX_SPATIAL; d++) m->strides[d] = 1;
+  for (int d = 0; d < m->form->spatial_rank; d++) {
+    const convolution_dim *w = &m->form->dims[d];
+    m->is_dilated |= w->base_dilation > 1;
+    m->strides[d] = w->stride;
+    m->dilates[d] = w->window_dilation - 1;
+    m->low[d] = w->low;
+    m->high[d] = w->high;
+  }
+  for (int d = 0; d < m->form->spatial_rank && m->is_dilated; d++) {
+    const convolution_dim *w = &m->form->dims[d];
+    const int64_t reach = (w->kernel - 1) * w->window_dilation;
+    if (w->stride > 1) return false;
+    m->strides[d] = w->base_dilation;
+    m->low[d] = reach - w->low;
+    m->high[d] = reach - w->high;
+  }
+  for (int d = 0; d < m->form->spatial_rank; d++)
+    if (m->low[d] < 0 || m->high[d] < 0) return false;
+  return true;
+}
+
+// --- the primitives
+
+static bool create_desc(const making *m, const dnnl_memory_desc_t *kernel, dnnl_primitive_attr_t attributes) {
+  convolution_onednn *o = m->made;
+  const dnnl_memory_desc_t *bias = o->has_bias ? &o->bias : NULL;
+  if (m->is_dilated) {
+    dnnl_deconvolution_desc_t d;
+    return ok(dnnl_dilated_deconvolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_deconvolution_direct,
+                                                           &o->input, kernel, bias, &o->result, m->strides, m->dilates,
+                                                           m->low, m->high)) &&
+           ok(dnnl_primitive_desc_create(&o->desc, &d, attributes, o->engine, NULL));
+  }
+  dnnl_convolution_desc_t d;
+  return ok(dnnl_dilated_convolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_convolution_direct, &o->input,
+                                                       kernel, bias, &o->result, m->strides, m->dilates, m->low,
+                                                       m->high)) &&
+         ok(dnnl_primitive_desc_create(&o->desc, &d, attributes, o->engine, NULL));
+}
+
+static bool create_attributes(const making *m, dnnl_primitive_attr_t *attributes) {
+  if (!ok(dnnl_primitive_attr_create(attributes))) return false;
+  if (!ok(dnnl_primitive_attr_set_scratchpad_mode(*attributes, dnnl_scratchpad_mode_user))) return false;
+  if (!m->form->has_relu) return true;
+  dnnl_post_ops_t after;
+  if (!ok(dnnl_post_ops_create(&after))) return false;
+  const bool done = ok(dnnl_post_ops_append_eltwise(after, 1, dnnl_eltwise_relu, 0, 0)) &&
+                    ok(dnnl_primitive_attr_set_post_ops(*attributes, after));
+  return ok(dnnl_post_ops_destroy(after)) && done;
+}
+
+// Whether the way that oneDNN chose is one that gives the same bits on every number of threads.
+static bool is_generated(const convolution_onednn *o) {
+  const char *name = "";
+  if (!ok(dnnl_primitive_desc_query(o->desc, dnnl_query_impl_info_str, 0, (void *)&name))) return false;
+  return strstr(name, "jit") && !strstr(name, "gemm") && !strstr(name, "ref");
+}
+
+static bool create_primitives(making *m) {
+  const convolution_form *f = m->form;
+  convolution_onednn *o = m->made;
+  dnnl_memory_desc_t any;
+  dnnl_dims_t bias = {f->output_features};
+  if (!describe_images(m, f->input_batch, f->input_features, false, &o->input) ||
+      !describe_images(m, f->output_batch, f->output_features, true, &o->result) ||
+      !describe_kernel(m, false, &o->kernel) || !describe_kernel(m, true, &any) ||
+      !ok(dnnl_memory_desc_init_by_tag(&o->bias, 1, bias, dnnl_f32, dnnl_a)))
+    return false;
+  dnnl_primitive_attr_t attributes = NULL;
+  const bool has_desc = create_attributes(m, &attributes) && create_desc(m, &any, attributes);
+  if (attributes && !ok(dnnl_primitive_attr_destroy(attributes))) return false;
+  if (!has_desc || !is_generated(o)) return false;
+  const dnnl_memory_desc_t *packed = dnnl_primitive_desc_query_md(o->desc, dnnl_query_weights_md, 0);
+  const dnnl_memory_desc_t *scratchpad = dnnl_primitive_desc_query_md(o->desc, dnnl_query_scratchpad_md, 0);
+  if (!packed || !scratchpad) return false;
+  o->packed = *packed;
+  o->scratchpad = *scratchpad;
+  return ok(dnnl_reorder_primitive_desc_create(&o->reorder_desc, &o->kernel, o->engine, &o->packed, o->engine, NULL)) &&
+         ok(dnnl_primitive_create(&o->reorder, o->reorder_desc)) && ok(dnnl_primitive_create(&o->primitive, o->desc));
+}
+
+static void make(void *argument) {
+  making *m = argument;
+  convolution_onednn *o = m->made;
+  if (ok(dnnl_engine_create(&o->engine, dnnl_cpu, 0)) &&
+      ok(dnnl_stream_create(&o->stream, o->engine, dnnl_stream_default_flags)) && create_primitives(m))
+    return;
+  convolution_onednn_release(o);
+  m->made = NULL;
+}
+
+convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f, int threads) {
+  making m = {.form = f, .spatial = f->spatial_rank > 1 ? f->spatial_rank : 1};
+  if (f->spatial_rank > MAX_SPATIAL || f->batch_groups > 1) return NULL;
+  if (convolution_positions(f) * f->output_features == 0 || convolution_kernel_size(f) * f->group_features == 0)
+    return NULL;
+  for (int d = 0; d < f->spatial_rank; d++)
+    if (f->dims[d].input == 0) return NULL;
+  if (f->input_batch > INT32_MAX || f->input_features > INT32_MAX || !describe_window(&m)) return NULL;
+  m.made = arena_new(a, convolution_onednn);
+  m.made->has_bias = f->has_bias;
+  m.made->flips = m.is_dilated;
+  pool_lend(threads, make, &m);
+  return m.made;
+}
+
+void convolution_onednn_release(convolution_onednn *o) {
+  bool all = true;
+  if (o->primitive) all &= ok(dnnl_primitive_destroy(o->primitive));
+  if (o->reorder) all &= ok(dnnl_primitive_destroy(o->reorder));
+  if (o->desc) all &= ok(dnnl_primitive_desc_destroy(o->desc));
+  if (o->reorder_desc) all &= ok(dnnl_primitive_desc_destroy(o->reorder_desc));
+  if (o->stream) all &= ok(dnnl_stream_destroy(o->stream));
+  if (o->engine) all &= ok(dnnl_engine_destroy(o->engine));
+  (void)all;  // destroying fails only for null
+  *o = (convolution_onednn){0};
+}
+
+bool convolution_onednn_flips(const convolution_onednn *o) { return o->flips; }
+
+int64_t convolution_onednn_scratch(const convolution_onednn *o) {
+  return (int64_t)dnnl_memory_desc_get_size(&o->scratchpad);
+}
+
+int64_t convolution_onednn_packed_bytes(const convolution_onednn *o) {
+  return (int64_t)dnnl_memory_desc_get_size(&o->packed);
+}
+
+// --- running
+
+enum { MAX_ARGUMENTS = 5 };
+
+typedef struct execution {
+  const convolution_onednn *o;
+  dnnl_primitive_t primitive;
+  int count;
+  dnnl_exec_arg_t arguments[MAX_ARGUMENTS];
+  bool has_failed;
+} execution;
+
+static void add(execution *x, int role, const dnnl_memory_desc_t *desc, const void *data) {
+  dnnl_memory_t memory = NULL;
+  if (!ok(dnnl_memory_create(&memory, desc, x->o->engine, (void *)data))) x->has_failed = true;
+  else x->arguments[x->count++] = (dnnl_exec_arg_t){role, memory};
+}
+
+static void execute(void *argument) {
+  execution *x = argument;
+  x->has_failed |= !ok(dnnl_primitive_execute(x->primitive, x->o->stream, x->count, x->arguments)) ||
+                   !ok(dnnl_stream_wait(x->o->stream));
+}
+
+static heddle_status finish(execution *x, int threads) {
+  if (!x->has_failed) pool_lend(threads, execute, x);
+  for (int k = 0; k < x->count; k++) x->has_failed |= !ok(dnnl_memory_destroy(x->arguments[k].memory));
+  if (x->has_failed) return status_error(HEDDLE_OUT_OF_MEMORY, "oneDNN could not do a convolution");
+  return status_ok();
+}
+
+heddle_status convolution_onednn_pack(const convolution_onednn *o, int threads, const float *kernel, void *packed) {
+  execution x = {.o = o, .primitive = o->reorder};
+  add(&x, DNNL_ARG_FROM, &o->kernel, kernel);
+  add(&x, DNNL_ARG_TO, &o->packed, packed);
+  return finish(&x, threads);
+}
+
+heddle_status convolution_onednn_execute(const convolution_onednn *o, int threads,
+                                         const convolution_onednn_arrays *arrays) {
+  execution x = {.o = o, .primitive = o->primitive};
+  add(&x, DNNL_ARG_SRC, &o->input, arrays->input);
+  add(&x, DNNL_ARG_WEIGHTS, &o->packed, arrays->packed);
+  if (o->has_bias) add(&x, DNNL_ARG_BIAS, &o->bias, arrays->bias);
+  add(&x, DNNL_ARG_DST, &o->result, arrays->result);
+  add(&x, DNNL_ARG_SCRATCHPAD, &o->scratchpad, arrays->scratch);
+  return finish(&x, threads);
+}

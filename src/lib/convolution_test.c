@@ -1,0 +1,430 @@
+// Convolutions of random forms against the definition; the same bits for every number of threads.
+#include "lib/convolution.h"
+
+#include <stdio.h>
+
+#include "lib/testing.h"
+
+enum { MAX = 5 };
+
+typedef struct form {
+  int spatial;
+  int64_t batch, group_features, outputs_per_group, feature_groups, batch_groups;
+  int64_t input[3], size[3], stride[3], low[3], high[3], base_dilation[3], window_dilation[3], reversal[3];
+  int64_t input_order[MAX], kernel_order[MAX], output_order[MAX];  // canonical dim -> dim of the array
+  int64_t bias;
+  const char *activation;
+} form;
+
+typedef struct convolution {
+  form f;
+  int64_t output[3], output_features;
+  lib_array operands[3], result;
+  lib_attribute attributes[20];
+  lib_call call;
+} convolution;
+
+static int64_t dilated(int64_t size, int64_t dilation) { return size ? (size - 1) * dilation + 1 : 0; }
+
+static lib_array array_of(arena *a, dtype t, int rank, const int64_t *canonical, const int64_t *order) {
+  int64_t dims[MAX];
+  for (int d = 0; d < rank; d++) dims[order[d]] = canonical[d];
+  return testing_array(a, t, rank, dims);
+}
+
+static lib_attribute ints(const char *name, int count, const int64_t *values) {
+  return (lib_attribute){.name = name, .kind = LIB_INTS, .count = count, .ints = values};
+}
+
+static void fill_attributes(convolution *c) {
+  form *f = &c->f;
+  const int n = f->spatial;
+  const lib_attribute all[] = {ints("input_batch", 1, f->input_order),
+                               ints("input_spatial", n, f->input_order + 1),
+                               ints("input_feature", 1, f->input_order + n + 1),
+                               ints("kernel_spatial", n, f->kernel_order),
+                               ints("kernel_input_feature", 1, f->kernel_order + n),
+                               ints("kernel_output_feature", 1, f->kernel_order + n + 1),
+                               ints("output_batch", 1, f->output_order),
+                               ints("output_spatial", n, f->output_order + 1),
+                               ints("output_feature", 1, f->output_order + n + 1),
+                               ints("size", n, f->size),
+                               ints("stride", n, f->stride),
+                               ints("padding_low", n, f->low),
+                               ints("padding_high", n, f->high),
+                               ints("base_dilation", n, f->base_dilation),
+                               ints("window_dilation", n, f->window_dilation),
+                               ints("window_reversal", n, f->reversal),
+                               ints("feature_group_count", 1, &f->feature_groups),
+                               ints("batch_group_count", 1, &f->batch_groups),
+                               ints("bias", 1, &f->bias),
+                               {.name = "activation", .kind = LIB_TEXT, .text = f->activation}};
+  memcpy(c->attributes, all, sizeof all);
+  c->call = (lib_call){.operand_count = f->bias ? 3 : 2,
+                       .operands = c->operands,
+                       .result_count = 1,
+                       .results = &c->result,
+                       .attribute_count = f->activation ? 20 : 19,
+                       .attributes = c->attributes};
+}
+
+static void build(arena *a, convolution *c, const form *f, const dtype types[3]) {
+  c->f = *f;
+  const int n = f->spatial, rank = n + 2;
+  int64_t input[MAX], kernel[MAX], output[MAX];
+  c->output_features = f->outputs_per_group * f->feature_groups * f->batch_groups;
+  input[0] = f->batch * f->batch_groups;
+  input[n + 1] = f->group_features * f->feature_groups;
+  kernel[n] = f->group_features;
+  kernel[n + 1] = output[n + 1] = c->output_features;
+  output[0] = f->batch;
+  for (int d = 0; d < n; d++) {
+    const int64_t base = dilated(f->input[d], f->base_dilation[d]) + f->low[d] + f->high[d];
+    const int64_t reach = dilated(f->size[d], f->window_dilation[d]);
+    input[d + 1] = f->input[d];
+    kernel[d] = f->size[d];
+    output[d + 1] = c->output[d] = base < reach || base < 0 ? 0 : (base - reach) / f->stride[d] + 1;
+  }
+  c->operands[0] = array_of(a, types[0], rank, input, f->input_order);
+  c->operands[1] = array_of(a, types[1], rank, kernel, f->kernel_order);
+  c->operands[2] = testing_array(a, types[2], 1, &c->output_features);
+  c->result = array_of(a, types[2], rank, output, f->output_order);
+  for (int k = 0; k < 3; k++) testing_fill(&c->operands[k], (uint64_t)k + 7);
+  fill_attributes(c);
+}
+
+static int64_t index_of(const lib_array *a, int rank, const int64_t *canonical, const int64_t *order) {
+  int64_t index[MAX], at = 0;
+  for (int d = 0; d < rank; d++) index[order[d]] = canonical[d];
+  for (int d = 0; d < rank; d++) at = at * a->dims[d] + index[d];
+  return at;
+}
+
+static bool is_whole(dtype t) { return dtype_is_integer(t); }
+
+// Adds what one kernel position gives to the element at `out` (canonical).
+static void add_position(const convolution *c, const int64_t *out, const int64_t *position, double sum[3],
+                         uint64_t *whole) {
+  const form *f = &c->f;
+  const int n = f->spatial;
+  const int64_t feature = out[n + 1];
+  int64_t in[MAX], k[MAX];
+  in[0] = out[0] + feature / (c->output_features / f->batch_groups) * f->batch;
+  k[n + 1] = feature;
+  for (int d = 0; d < n; d++) {
+    const int64_t at = out[d + 1] * f->stride[d] + position[d] * f->window_dilation[d] - f->low[d];
+    if (at < 0 || at % f->base_dilation[d] || at / f->base_dilation[d] >= f->input[d]) return;
+    in[d + 1] = at / f->base_dilation[d];
+    k[d] = f->reversal[d] ? f->size[d] - 1 - position[d] : position[d];
+  }
+  for (int64_t i = 0; i < f->group_features; i++) {
+    in[n + 1] = feature / (c->output_features / f->feature_groups) * f->group_features + i;
+    k[n] = i;
+    const int64_t x_at = index_of(&c->operands[0], n + 2, in, f->input_order);
+    const int64_t y_at = index_of(&c->operands[1], n + 2, k, f->kernel_order);
+    if (is_whole(c->result.type)) {
+      *whole += testing_whole_at(&c->operands[0], x_at) * testing_whole_at(&c->operands[1], y_at);
+      continue;
+    }
+    double x[2], y[2];
+    testing_at(&c->operands[0], x_at, x);
+    testing_at(&c->operands[1], y_at, y);
+    sum[0] += x[0] * y[0] - x[1] * y[1];
+    sum[1] += x[0] * y[1] + x[1] * y[0];
+    sum[2] += (fabs(x[0]) + fabs(x[1])) * (fabs(y[0]) + fabs(y[1]));
+  }
+}
+
+static bool next(int n, const int64_t *dims, int64_t *index) {
+  for (int d = n - 1; d >= 0; d--) {
+    if (++index[d] < dims[d]) return true;
+    index[d] = 0;
+  }
+  return false;
+}
+
+static void check_element(const convolution *c, const int64_t *out) {
+  const form *f = &c->f;
+  const int n = f->spatial;
+  double sum[3] = {0, 0, 1e-3}, got[2];
+  uint64_t whole = 0;
+  int64_t position[3] = {0}, volume = 1;
+  for (int d = 0; d < n; d++) volume *= f->size[d];
+  if (volume) do
+      add_position(c, out, position, sum, &whole);
+    while (next(n, f->size, position));
+  const int64_t at = index_of(&c->result, n + 2, out, f->output_order);
+  if (is_whole(c->result.type)) {
+    uint64_t wanted = 0;
+    const lib_array one = {.type = c->result.type, .data = &wanted};
+    work_store(WORK_U64, &whole, &one, 0, 1);
+    assert_memory_equal((char *)c->result.data + at * dtypes[one.type].bytes, &wanted, (size_t)dtypes[one.type].bytes);
+    return;
+  }
+  if (f->bias) {
+    testing_at(&c->operands[2], out[n + 1], got);
+    sum[0] += got[0], sum[1] += got[1], sum[2] += fabs(got[0]);
+  }
+  if (f->activation && sum[0] < 0) sum[0] = 0;
+  testing_at(&c->result, at, got);
+  const double tolerance = dtypes[c->result.type].bits > 32 && c->result.type != DTYPE_C64 ? 1e-12
+                           : dtypes[c->result.type].bits == 16                             ? 8e-3
+                                                                                           : 2e-6;
+  if (!(fabs(got[0] - sum[0]) <= tolerance * sum[2]) || !(fabs(got[1] - sum[1]) <= tolerance * sum[2]))
+    fail_msg("%g %g, wanted %g %g", got[0], got[1], sum[0], sum[1]);
+}
+
+static void execute(arena *a, convolution *c, int threads, bool is_packed) {
+  convolution_plan *plan;
+  c->call.threads = threads;
+  heddle_status status = convolution_plan_make(a, &c->call, &plan);
+  if (!status_is_ok(status)) fail_msg("%s", heddle_status_message(status));
+  const size_t bytes = (size_t)convolution_plan_scratch(plan);
+  char *scratch = aligned_alloc(64, bytes + 64);
+  memset(scratch, 0xff, bytes);
+  c->call.scratch = scratch;
+  char *packed = aligned_alloc(64, (size_t)(convolution_plan_packed_bytes(plan) + 127) / 64 * 64);
+  if (is_packed) assert_true(status_is_ok(convolution_plan_pack(plan, &c->call, packed)));
+  memset(c->result.data, 0xee, (size_t)(lib_element_count(&c->result) * dtypes[c->result.type].bytes));
+  status = convolution_plan_execute(plan, &c->call);
+  if (!status_is_ok(status)) fail_msg("%s", heddle_status_message(status));
+  free(scratch);
+  free(packed);
+  convolution_plan_release(plan);
+}
+
+static void check(const form *f, const dtype types[3]) {
+  arena *a = arena_create();
+  convolution c;
+  build(a, &c, f, types);
+  execute(a, &c, 1, false);
+  int64_t dims[MAX], out[MAX] = {0};
+  const int rank = f->spatial + 2;
+  for (int d = 0; d < rank; d++) dims[d] = c.result.dims[f->output_order[d]];
+  if (lib_element_count(&c.result)) do
+      check_element(&c, out);
+    while (next(rank, dims, out));
+  const lib_array first = c.result;
+  c.result = testing_array(a, first.type, rank, first.dims);
+  for (int threads = 1; threads <= 4; threads++) {
+    execute(a, &c, threads, threads == 1);
+    assert_memory_equal(c.result.data, first.data, (size_t)(lib_element_count(&first) * dtypes[first.type].bytes));
+  }
+  arena_destroy(a);
+}
+
+static void shuffle(uint64_t *seed, int rank, int64_t *order) {
+  for (int d = 0; d < rank; d++) order[d] = d;
+  for (int d = rank - 1; d > 0; d--) {
+    const int other = (int)(testing_next(seed) % (uint64_t)(d + 1));
+    const int64_t kept = order[d];
+    order[d] = order[other];
+    order[other] = kept;
+  }
+}
+
+static int64_t pick(uint64_t *seed, int64_t low, int64_t high) {
+  return low + (int64_t)(testing_next(seed) % (uint64_t)(high - low + 1));
+}
+
+static form random_form(uint64_t *seed, bool is_plain) {
+  form f = {.spatial = (int)pick(seed, is_plain ? 1 : 0, 3), .feature_groups = 1, .batch_groups = 1};
+  f.batch = pick(seed, 1, 3);
+  f.group_features = pick(seed, 1, is_plain ? 17 : 6);
+  f.outputs_per_group = pick(seed, 1, is_plain ? 20 : 5);
+  const int64_t kind = pick(seed, 0, 5);
+  if (kind == 0) f.feature_groups = pick(seed, 2, 4);
+  if (kind == 1 && !is_plain) f.batch_groups = pick(seed, 2, 3);
+  if (kind == 2) f.feature_groups = 16, f.group_features = f.outputs_per_group = 1;
+  const int rank = f.spatial + 2;
+  for (int d = 0; d < f.spatial; d++) {
+    f.input[d] = pick(seed, 1, f.spatial == 3 ? 5 : 9);
+    f.size[d] = pick(seed, 1, 3);
+    f.stride[d] = pick(seed, 0, 2) ? 1 : 2;
+    f.low[d] = pick(seed, is_plain ? 0 : -1, 2);
+    f.high[d] = pick(seed, is_plain ? 0 : -1, 2);
+    f.window_dilation[d] = pick(seed, 0, 3) ? 1 : 2;
+    f.base_dilation[d] = !is_plain && pick(seed, 0, 2) == 0 ? 2 : 1;
+    f.reversal[d] = !is_plain && pick(seed, 0, 2) == 0;
+  }
+  for (int d = 0; d < rank; d++) f.input_order[d] = f.kernel_order[d] = f.output_order[d] = d;
+  if (!is_plain) {
+    shuffle(seed, rank, f.input_order);
+    shuffle(seed, rank, f.kernel_order);
+    shuffle(seed, rank, f.output_order);
+  }
+  f.bias = pick(seed, 0, 1);
+  if (pick(seed, 0, 2) == 0) f.activation = "relu";
+  return f;
+}
+
+static const dtype f32[3] = {DTYPE_F32, DTYPE_F32, DTYPE_F32};
+
+static void test_f32(void **state) {
+  (void)state;
+  uint64_t seed = 1;
+  for (int k = 0; k < 120; k++) {
+    const form f = random_form(&seed, k % 2);
+    check(&f, f32);
+  }
+}
+
+static void test_types(void **state) {
+  (void)state;
+  static const dtype types[][3] = {
+      {DTYPE_BF16, DTYPE_BF16, DTYPE_BF16}, {DTYPE_F16, DTYPE_F16, DTYPE_F32}, {DTYPE_F64, DTYPE_F64, DTYPE_F64},
+      {DTYPE_C64, DTYPE_C64, DTYPE_C64},    {DTYPE_S8, DTYPE_S8, DTYPE_S32},   {DTYPE_S32, DTYPE_S32, DTYPE_S32},
+      {DTYPE_S16, DTYPE_S16, DTYPE_S64},    {DTYPE_U8, DTYPE_S8, DTYPE_S32},   {DTYPE_S4, DTYPE_S4, DTYPE_S8}};
+  uint64_t seed = 2;
+  for (int k = 0; k < 90; k++) {
+    form f = random_form(&seed, k % 2);
+    const dtype *t = types[k % 9];
+    if (is_whole(t[2])) f.bias = 0;
+    if (is_whole(t[2]) || dtype_is_complex(t[2])) f.activation = NULL;
+    check(&f, t);
+  }
+}
+
+// What a training step asks for: gradients to the input and to the kernel of a strided convolution.
+static void test_gradients(void **state) {
+  (void)state;
+  form input = {.spatial = 2,
+                .batch = 2,
+                .group_features = 16,
+                .outputs_per_group = 8,
+                .feature_groups = 1,
+                .batch_groups = 1,
+                .input = {7, 7},
+                .size = {3, 3},
+                .stride = {1, 1},
+                .low = {1, 1},
+                .high = {2, 2},
+                .base_dilation = {2, 2},
+                .window_dilation = {1, 1},
+                .reversal = {1, 1},
+                .input_order = {0, 1, 2, 3},
+                .kernel_order = {0, 1, 3, 2},
+                .output_order = {0, 1, 2, 3}};
+  check(&input, f32);
+  form kernel = {.spatial = 2,
+                 .batch = 8,
+                 .group_features = 2,
+                 .outputs_per_group = 16,
+                 .feature_groups = 1,
+                 .batch_groups = 1,
+                 .input = {14, 14},
+                 .size = {7, 7},
+                 .stride = {1, 1},
+                 .low = {0, 0},
+                 .high = {1, 1},
+                 .base_dilation = {1, 1},
+                 .window_dilation = {2, 2},
+                 .input_order = {3, 1, 2, 0},
+                 .kernel_order = {1, 2, 0, 3},
+                 .output_order = {2, 0, 1, 3}};
+  check(&kernel, f32);
+}
+
+// Shapes at which oneDNN cuts its work in other ways.
+static void test_large(void **state) {
+  (void)state;
+  static const int64_t sizes[][5] = {{1, 14, 64, 128, 1}, {2, 28, 32, 32, 3}, {1, 7, 96, 160, 3}, {1, 30, 3, 64, 7}};
+  for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+    const int64_t *s = sizes[k], pad = s[4] / 2;
+    const form f = {.spatial = 2,
+                    .batch = s[0],
+                    .group_features = s[2],
+                    .outputs_per_group = s[3],
+                    .feature_groups = 1,
+                    .batch_groups = 1,
+                    .input = {s[1], s[1]},
+                    .size = {s[4], s[4]},
+                    .stride = {1, 1},
+                    .low = {pad, pad},
+                    .high = {pad, pad},
+                    .base_dilation = {1, 1},
+                    .window_dilation = {1, 1},
+                    .input_order = {0, 1, 2, 3},
+                    .kernel_order = {0, 1, 2, 3},
+                    .output_order = {0, 1, 2, 3}};
+    arena *a = arena_create();
+    convolution c;
+    build(a, &c, &f, f32);
+    execute(a, &c, 1, false);
+    for (int64_t n = 0; n < 300; n++) {
+      int64_t out[MAX] = {n % s[0], n * 7 % s[1], n * 3 % s[1], n * 11 % s[3]};
+      check_element(&c, out);
+    }
+    const lib_array first = c.result;
+    c.result = testing_array(a, DTYPE_F32, 4, first.dims);
+    for (int threads = 2; threads <= 5; threads++) {
+      execute(a, &c, threads, false);
+      assert_memory_equal(c.result.data, first.data, (size_t)lib_element_count(&first) * sizeof(float));
+    }
+    arena_destroy(a);
+  }
+}
+
+static void test_empty(void **state) {
+  (void)state;
+  form f = {.spatial = 1,
+            .batch = 2,
+            .group_features = 0,
+            .outputs_per_group = 3,
+            .feature_groups = 1,
+            .batch_groups = 1,
+            .input = {4},
+            .size = {2},
+            .stride = {1},
+            .base_dilation = {1},
+            .window_dilation = {1},
+            .input_order = {0, 1, 2},
+            .kernel_order = {0, 1, 2},
+            .output_order = {0, 1, 2}};
+  check(&f, f32);
+  f.group_features = 2;
+  f.input[0] = 0;
+  f.low[0] = 3;
+  check(&f, f32);
+  f.low[0] = 0;
+  check(&f, f32);
+  f.batch = 0;
+  check(&f, f32);
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  static const int64_t strange[3] = {5, 0, -1};
+  uint64_t seed = 3;
+  arena *a = arena_create();
+  for (int wrong = 0; wrong < 18; wrong++) {
+    convolution c;
+    const form f = random_form(&seed, true);
+    build(a, &c, &f, f32);
+    c.attributes[wrong].ints = strange;
+    c.attributes[wrong].count = wrong % 2 ? 1 : 3;
+    c.call.threads = 1;
+    convolution_plan *plan;
+    heddle_status status = convolution_plan_make(a, &c.call, &plan);
+    if (status_is_ok(status)) convolution_plan_release(plan);
+    else heddle_status_free(status);
+    if (wrong != 9 && wrong != 15) continue;
+  }
+  convolution c;
+  form f = random_form(&seed, true);
+  build(a, &c, &f, f32);
+  c.attributes[0].ints = strange;
+  convolution_plan *plan;
+  heddle_status status = convolution_plan_make(a, &c.call, &plan);
+  assert_false(status_is_ok(status));
+  heddle_status_free(status);
+  arena_destroy(a);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_f32),   cmocka_unit_test(test_types), cmocka_unit_test(test_gradients),
+      cmocka_unit_test(test_large), cmocka_unit_test(test_empty), cmocka_unit_test(test_refusals),
+  };
+  return cmocka_run_group_tests_name("lib/convolution", tests, NULL, NULL);
+}
