@@ -21,7 +21,7 @@
 typedef struct bench {
   flag_list inputs;
   int threads;
-  bool exact;
+  bool exact, unbound;
   const char *path;
   str source;
   arena *arena;  // of the compiled program; a new one for each compilation
@@ -31,7 +31,7 @@ typedef struct bench {
 
 static void release(bench *b) {
   if (!b->arena) return;
-  run_release(&b->bound);
+  if (!b->unbound) run_release(&b->bound);
   compiled_release(&b->program);
   arena_destroy(b->arena);
   b->arena = NULL;
@@ -68,7 +68,7 @@ static heddle_status compile(bench *b) {
   double parsed = log_seconds();
   TRY(compile_cpu(b->arena, m, &(compile_options){.exact = b->exact, .threads = b->threads}, &b->program));
   double end = log_seconds();
-  TRY(bind_inputs(b, m));
+  if (!b->unbound) TRY(bind_inputs(b, m));
   print_stages(end - start, parsed - start, &b->program.times);
   return status_ok();
 }
@@ -113,7 +113,7 @@ static heddle_status write_results(const bench *b, const char *prefix) {
 static heddle_status obey(bench *b, char *line) {
   line[strcspn(line, "\n")] = 0;
   if (strcmp(line, "compile") == 0) return compile(b);
-  if (!b->arena) return status_error(HEDDLE_INVALID, "found %s, wanted compile first", line);
+  if (!b->arena || b->unbound) return status_error(HEDDLE_INVALID, "found %s, wanted compile first", line);
   if (strncmp(line, "run ", 4) == 0) return measure(b, atoi(line + 4));
   if (strcmp(line, "copy") == 0) return measure_copy(b);
   if (strncmp(line, "write ", 6) == 0) return write_results(b, line + 6);
@@ -138,6 +138,7 @@ int main(int argc, char **argv) {
   const flag flags[] = {
       {"input", FLAG_LIST, &b.inputs, "@FILE.npy", "an argument"},
       {"exact", FLAG_BOOL, &b.exact, NULL, "keep every rounding the HLO asks for"},
+      {"unbound", FLAG_BOOL, &b.unbound, NULL, "compile only: there are no arguments"},
       {"threads", FLAG_INT, &b.threads, "N", "threads to run on (2)"},
       {0},
   };
