@@ -48,13 +48,18 @@ instruction *algebraic_dynamic_slice(const builder *b, instruction *i) {
   return builder_slice(b, i->operands[0], dims);
 }
 
+static bool is_same_place(const instruction *l, const instruction *r) {
+  const literal *x = uniform_value(l), *y = uniform_value(r);
+  return l == r || (x && y && literal_get_int(x, 0) == literal_get_int(y, 0));
+}
+
 // Whether the update is what the operand holds at that place.
 static bool updates_with_itself(const instruction *i) {
   const instruction *update = i->operands[1];
   if (update->opcode != HLO_DYNAMIC_SLICE || update->operands[0] != i->operands[0]) return false;
   if (update->operand_count != i->operand_count - 1) return false;
   for (int k = 1; k < update->operand_count; k++)
-    if (update->operands[k] != i->operands[k + 1]) return false;
+    if (!is_same_place(update->operands[k], i->operands[k + 1])) return false;
   return true;
 }
 

@@ -133,7 +133,7 @@ static heddle_status replace_bitcasts(normalization *n, module *m) {
 
 // The layout that counts outside: the order of dims and nothing else.
 static const shape *declared_array(arena *a, const shape *own, const shape *written) {
-  const layout *l = written && written->layout ? written->layout : own->layout;
+  const layout *l = written ? written->layout : own->layout;
   const shape *ordered = own;
   if (l && l->minor_to_major) ordered = shape_with_layout(a, own, &(layout){.minor_to_major = l->minor_to_major});
   if (!l || !shape_is_static(own) || shape_layout_is_default(ordered)) return shape_with_layout(a, own, NULL);
