@@ -5,23 +5,40 @@ static kernel_emitter *kernel_of(const sweep_emitter *s) { return s->entry->kern
 
 static const sweep_given *given_at(const sweep_emitter *s, int number) { return &s->plan->sweeps.givens.data[number]; }
 
+static int add_buffer(sweep_emitter *s, int64_t size, MlirType element) {
+  ir_builder *b = &s->entry->b;
+  MlirType type = mlirRankedTensorTypeGet(1, &size, element, mlirAttributeGetNull());
+  s->tensors[s->tensor_count] = ir_value(b, "xla_gpu.allocate_shared", type, 0, NULL);
+  return s->tensor_count++;
+}
+
+// One place per column of a tile, for each value of each reduction.
+static void add_accumulators(sweep_emitter *s) {
+  for (int n = 0; n < s->plan->sweeps.sweep_count; n++) {
+    const sweep_reductions *reductions = &s->plan->sweeps.sweeps[n].reductions;
+    for (int i = 0; i < reductions->size; i++) {
+      const sweep_reduction *r = &reductions->data[i];
+      for (int v = 0; v < r->count; v++)
+        s->places[r->first_given + v] = add_buffer(s, s->plan->columns, sweeps_accumulator(s, r, v));
+    }
+  }
+}
+
 heddle_status sweeps_begin(sweep_emitter *s, kernel_entry *e, const row_kernel *plan) {
   arena *a = e->kernel->arena;
   int outputs = e->kernel->plan->output_count, givens = plan->sweeps.givens.size;
   *s = (sweep_emitter){.entry = e, .plan = plan, .tensor_count = outputs};
   s->tensors = arena_array(a, MlirValue, outputs + givens);
   s->givens = arena_array(a, MlirValue, givens);
-  s->buffers = arena_array(a, int, givens);
+  s->places = arena_array(a, int, givens);
   for (int o = 0; o < outputs; o++) s->tensors[o] = e->outputs[o];
   for (int g = 0; g < givens; g++) {
     const sweep_given *given = given_at(s, g);
-    s->buffers[g] = given->is_kept ? given->output : -1;
-    if (!given->is_kept || given->output >= 0) continue;
-    MlirType element = emit_element_type(e->b.context, given->shape->dtype);
-    MlirType type = mlirRankedTensorTypeGet(1, &plan->sweeps.space.reduced, element, mlirAttributeGetNull());
-    s->buffers[g] = s->tensor_count;
-    s->tensors[s->tensor_count++] = ir_value(&e->b, "xla_gpu.allocate_shared", type, 0, NULL);
+    s->places[g] = given->is_kept ? given->output : -1;
+    if (given->is_kept && given->output < 0)
+      s->places[g] = add_buffer(s, plan->sweeps.space.reduced, emit_element_type(e->b.context, given->shape->dtype));
   }
+  if (plan->is_column) add_accumulators(s);
   const sweep_point nowhere = {0};
   if (plan->sweeps.inits >= 0) s->inits = sweeps_call(s, &e->b, plan->sweeps.inits, &nowhere);
   return status_ok();
@@ -33,8 +50,8 @@ heddle_status sweeps_begin(sweep_emitter *s, kernel_entry *e, const row_kernel *
 static ir_values place_in(sweep_emitter *s, ir_builder *b, const shape *array, const sweep_point *point) {
   arena *a = b->arena;
   const reduction_space *space = &s->plan->sweeps.space;
-  const shape *from = mlirValueIsNull(point->in_row) ? reduction_space_kept_shape(a, space, array->dtype)
-                                                     : reduction_space_shape(a, space, array->dtype);
+  const shape *from = point->is_element ? reduction_space_shape(a, space, array->dtype)
+                                        : reduction_space_kept_shape(a, space, array->dtype);
   if (shape_same_dims(from, array)) return (ir_values){.data = (MlirValue *)point->at.values, .size = point->at.count};
   return ir_apply_indexing(b, hlo_reshape_map(a, from, array), point->at.values, NULL);
 }
@@ -49,11 +66,27 @@ static ir_values place_of_tensor(sweep_emitter *s, ir_builder *b, int tensor, co
 
 // --- bodies
 
+static const sweep_reduction *reduction_of(const sweep_emitter *s, int given) {
+  for (int n = 0; n < s->plan->sweeps.sweep_count; n++) {
+    const sweep_reductions *l = &s->plan->sweeps.sweeps[n].reductions;
+    for (int i = 0; i < l->size; i++)
+      if (given >= l->data[i].first_given && given < l->data[i].first_given + l->data[i].count) return &l->data[i];
+  }
+  return NULL;
+}
+
+static MlirValue row_value_given(sweep_emitter *s, ir_builder *b, int number, const sweep_point *point) {
+  if (!s->plan->is_column) return s->givens[number];
+  const sweep_reduction *r = reduction_of(s, number);
+  MlirValue accumulated = emit_extract(b, s->tensors[s->places[number]], 1, &point->column);
+  return sweeps_narrow(s, b, r, number - r->first_given, accumulated);
+}
+
 static MlirValue argument_value(sweep_emitter *s, ir_builder *b, int argument, const sweep_point *point) {
   if (argument >= 0) return s->entry->inputs[argument];
   int number = -1 - argument;
-  if (!given_at(s, number)->is_kept) return s->givens[number];
-  int tensor = s->buffers[number];
+  if (!given_at(s, number)->is_kept) return row_value_given(s, b, number, point);
+  int tensor = s->places[number];
   ir_values place = place_of_tensor(s, b, tensor, point);
   return emit_extract(b, s->tensors[tensor], place.size, place.data);
 }
@@ -69,7 +102,7 @@ MlirValue *sweeps_call(sweep_emitter *s, ir_builder *b, int body, const sweep_po
 
 // --- storing
 
-static int tensor_of(const sweep_emitter *s, const sweep_store *kept) { return s->buffers[kept->output]; }
+static int tensor_of(const sweep_emitter *s, const sweep_store *kept) { return s->places[kept->output]; }
 
 // An output that stays where the sweep stores it anyway.
 static bool is_stored(const row_sweep *sweep, int tensor) {
@@ -115,10 +148,30 @@ const char *sweeps_combiner(const sweep_reduction *r, int value) {
   return choice_for(&emit_ops[r->how.operations[value]], r->reduce->operands[value]->shape->dtype)->op;
 }
 
+static MlirType value_type(const sweep_emitter *s, const sweep_reduction *r, int value) {
+  return emit_element_type(s->entry->b.context, r->reduce->operands[value]->shape->dtype);
+}
+
+MlirType sweeps_accumulator(const sweep_emitter *s, const sweep_reduction *r, int value) {
+  bool is_narrow = dtypes[r->reduce->operands[value]->shape->dtype].is_narrow_float;
+  return is_narrow && sweeps_combiner(r, value) ? mlirF32TypeGet(s->entry->b.context) : value_type(s, r, value);
+}
+
+MlirValue sweeps_widen(const sweep_emitter *s, ir_builder *b, const sweep_reduction *r, int value, MlirValue x) {
+  MlirType type = sweeps_accumulator(s, r, value);
+  return mlirTypeEqual(type, mlirValueGetType(x)) ? x : ir_cast(b, "arith.extf", type, x);
+}
+
+MlirValue sweeps_narrow(const sweep_emitter *s, ir_builder *b, const sweep_reduction *r, int value, MlirValue x) {
+  MlirType type = value_type(s, r, value);
+  return mlirTypeEqual(type, mlirValueGetType(x)) ? x : ir_cast(b, "arith.truncf", type, x);
+}
+
 void sweeps_combine(sweep_emitter *s, ir_builder *b, const sweep_reduction *r, const MlirValue *carried,
                     const MlirValue *x, MlirValue *next) {
   if (sweeps_combiner(r, 0)) {
-    for (int k = 0; k < r->count; k++) next[k] = ir_binary(b, sweeps_combiner(r, k), carried[k], x[k]);
+    for (int k = 0; k < r->count; k++)
+      next[k] = ir_binary(b, sweeps_combiner(r, k), carried[k], sweeps_widen(s, b, r, k, x[k]));
     return;
   }
   kernel_emitter *k = kernel_of(s);

@@ -12,17 +12,19 @@ typedef struct sweep_emitter {
   int tensor_count;
   MlirValue *tensors;  // as they are now
   MlirValue *inits;    // initial values of all reductions
-  MlirValue *givens;   // by number of the given value: what is known of the row; null for what is kept per element
-  int *buffers;        // by number of the given value: its tensor, or -1
+  MlirValue *givens;   // by number of the given value: what is known of the row; null for what lies in a tensor
+  int *places;         // by number of the given value: the tensor it lies in, or -1
 } sweep_emitter;
 
-// Allocates the buffers, of `buffer_size` elements each, and computes the initial values.
+// Allocates buffers for what is kept and (columns) for accumulators, and computes the initial values.
 heddle_status sweeps_begin(sweep_emitter *s, kernel_entry *e, const row_kernel *plan);
 
 // A point of the space, or of the kept dims alone.
 typedef struct sweep_point {
   index_vector at;
-  MlirValue in_row;  // number of the element in its row; null if there is none
+  bool is_element;   // of the space
+  MlirValue in_row;  // elements: number in the row, wanted by those that keep values in buffers
+  MlirValue column;  // number in the tile, where accumulators lie in memory
 } sweep_point;
 
 // The results of a body at a point. What is kept is read from where it lies.
@@ -38,7 +40,13 @@ void sweeps_written(const sweep_emitter *s, const row_sweep *sweep, bool *writte
 // The MLIR operation that combines values of a binary reducer; null where the reducer has to be called.
 const char *sweeps_combiner(const sweep_reduction *r, int value);
 
-// The reduction's values after one more element.
+// The type in which a reduction's value is accumulated: f32 for narrow floats that are summed up and the like.
+MlirType sweeps_accumulator(const sweep_emitter *s, const sweep_reduction *r, int value);
+// A value of the program as an accumulator, and back.
+MlirValue sweeps_widen(const sweep_emitter *s, ir_builder *b, const sweep_reduction *r, int value, MlirValue x);
+MlirValue sweeps_narrow(const sweep_emitter *s, ir_builder *b, const sweep_reduction *r, int value, MlirValue x);
+
+// The accumulators after one more element.
 void sweeps_combine(sweep_emitter *s, ir_builder *b, const sweep_reduction *r, const MlirValue *carried,
                     const MlirValue *x, MlirValue *next);
 

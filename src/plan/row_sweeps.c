@@ -253,6 +253,16 @@ static int make_body(sweeper *s, const char *name, const sweep_work *w, const sh
   return s->bodies.size - 1;
 }
 
+// Reducers that are no single operation have to be called.
+static void add_reducers(sweeper *s, const sweep_reductions *reductions) {
+  for (int i = 0; i < reductions->size; i++) {
+    const sweep_reduction *r = &reductions->data[i];
+    bool is_complex = dtype_is_complex(r->reduce->operands[0]->shape->dtype);
+    if (r->how.form == REDUCER_BINARY && !is_complex) continue;
+    vec_push(s->arena, &s->bodies, ((kernel_body){r->reduce->called[0], NULL}));
+  }
+}
+
 static void make_bodies(sweeper *s) {
   const reduction_space *space = &s->out->space;
   int count = s->out->sweep_count;
@@ -263,6 +273,7 @@ static void make_bodies(sweeper *s) {
   const shape *one = reduction_space_kept_shape(s->arena, space, DTYPE_PRED);
   s->out->ends.body = make_body(s, "ends", &s->works[count], one, &s->out->ends.stores);
   const sweep_stores none = {0};
+  for (int n = 0; n < count; n++) add_reducers(s, &s->out->sweeps[n].reductions);
   s->out->inits = make_body(s, "inits", &s->works[count + 1], shape_scalar(s->arena, DTYPE_PRED), &none);
 }
 

@@ -23,7 +23,7 @@ typedef struct hero_testing {
 } hero_testing;
 
 static inline void hero_testing_require(heddle_status status, const char *source) {
-  if (!status_is_ok(status)) fail_msg("%s\n%s", source, heddle_status_message(status));
+  if (!status_is_ok(status)) fail_msg("%s\n%s", heddle_status_message(status), source);
 }
 
 // Literals hold one element per byte or more, buffers pack those of less than a byte.
@@ -128,9 +128,10 @@ static inline int hero_testing_slice_of(const hero_testing *t, int parameter) {
   return -1;
 }
 
-// Runs the kernel's tiles in backward order, which must not matter, and compares every output bit by bit. Integers of
-// parameter p are below limits[p] (all: 4 without limits).
-static inline void hero_testing_check(hero_testing *t, const char *source, const int *limits) {
+// Runs the kernel's tiles in backward order, which must not matter, and compares every output, bit by bit if the
+// tolerances are zero. Integers of parameter p are below limits[p] (all: 4 without limits).
+static inline void hero_testing_check_within(hero_testing *t, const char *source, const int *limits, double rtol,
+                                             double atol) {
   const computation *c = t->module->entry;
   uint64_t state = 11;
   literal **arguments = arena_array(t->arena, literal *, c->parameters.size);
@@ -148,9 +149,13 @@ static inline void hero_testing_check(hero_testing *t, const char *source, const
     literal *found = NULL;
     hero_testing_require(literal_create(t->arena, expected->shape, &found), source);
     hero_testing_unpack(t->buffers[t->plan->outputs[n].slice], found);
-    heddle_status same = literal_compare(found, expected, 0, 0);
-    if (!status_is_ok(same)) fail_msg("%s\noutput %d: %s", source, n, heddle_status_message(same));
+    heddle_status same = literal_compare(found, expected, rtol, atol);
+    if (!status_is_ok(same)) fail_msg("output %d: %s\n%s", n, heddle_status_message(same), source);
   }
+}
+
+static inline void hero_testing_check(hero_testing *t, const char *source, const int *limits) {
+  hero_testing_check_within(t, source, limits, 0, 0);
 }
 
 // Plans, runs and compares; the plan must have chosen `hero`.
