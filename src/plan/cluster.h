@@ -19,6 +19,7 @@ typedef enum cluster_trait {
   CLUSTER_CONCATENATES = 1 << 4,
   CLUSTER_IS_SLOW = 1 << 5,     // many reads for one element; keeps the rest from being fast
   CLUSTER_IS_ALONE = 1 << 6,    // ordered by control edges: nothing joins
+  CLUSTER_SWEEPS = 1 << 8,      // one kernel sweeps over rows: nothing in it is computed twice
   CLUSTER_IS_LIBRARY = 1 << 7,  // a library operation with what follows it
 } cluster_trait;
 
@@ -66,6 +67,7 @@ typedef struct cluster_graph {
   VEC(cluster) clusters;
   int visit;                 // the last stamp given
   cluster_numbers stack;     // of searches
+  cluster_numbers readers;   // of searches
   cluster_reads read_stack;  // of cluster_reads_of
   cluster_reads reads;       // of searches
 } cluster_graph;
@@ -79,6 +81,9 @@ static inline cluster_node *cluster_node_of(const cluster_graph *g, const instru
 static inline int cluster_of(const cluster_graph *g, int node) {
   return g->nodes[node].role == CLUSTER_MEMBER ? g->nodes[node].cluster : -1;
 }
+
+// The cluster from which the sequence gets the node's bytes; -1 if a fixed instruction makes them.
+static inline int cluster_storing(const cluster_graph *g, int node) { return g->nodes[g->nodes[node].source].cluster; }
 
 // A new cluster of one node, which becomes a member unless it is copied.
 int cluster_add(cluster_graph *g, int node);
@@ -100,6 +105,12 @@ bool cluster_has_detour(cluster_graph *g, int from, int to);
 // Whether somebody but the clusters l and r reads the member's value.
 bool cluster_is_read_outside(cluster_graph *g, int l, int r, int node);
 
+// Who reads what, step by step: after `begin`, push nodes on the graph's stack, then call `of` for what is popped until
+// the stack is empty. It adds the clusters that read the node (some of them twice), pushes bitcasts and copied readers,
+// and says whether the sequence itself reads it.
+void cluster_readers_begin(cluster_graph *g);
+bool cluster_readers_of(cluster_graph *g, int node, cluster_numbers *clusters);
+
 // What a cluster computes, operands first, and what it reads.
 typedef struct cluster_body {
   cluster_numbers nodes;
@@ -114,6 +125,7 @@ typedef struct cluster_cost {
   double operations;  // scalar ones
   double bytes;       // read and written
   double time;        // nanoseconds on one core
+  double repeats;     // how often an expensive operation computes one element, at most
   int instructions, values;
 } cluster_cost;
 

@@ -50,14 +50,14 @@ static void add_reader(evaluation *e, uint64_t place, double times) {
   }
 }
 
-static const shape *array_of(const shape *s) { return shape_is_tuple(s) ? s->elements[0] : s; }
+static const shape *array_of(const shape *s) { return shape_is_tuple(s) && s->tuple_size > 0 ? s->elements[0] : s; }
 
 static double count_of(const instruction *i) { return (double)shape_element_count(array_of(i->shape)); }
 
-static void note_readers(const cluster_graph *g, const cluster_body *body, evaluation *all, int n) {
+static void note_readers(const cluster_graph *g, const cluster_body *body, evaluation *all, int n, bool sweeps) {
   const instruction *i = g->nodes[body->nodes.data[n]].instruction;
   evaluation *own = &all[n];
-  if (own->times <= 0) *own = (evaluation){.times = count_of(i)};  // stored
+  if (own->times <= 0 || sweeps) *own = (evaluation){.times = count_of(i)};  // stored, or held for the row
   uint64_t place = own->is_split ? mix(0, i->mark) : own->place;
   for (int k = 0; k < i->operand_count; k++) {
     int slot = g->nodes[i->operands[k]->mark].slot;
@@ -86,12 +86,15 @@ cluster_cost cluster_cost_of(cluster_graph *g, int l, int r) {
   evaluation *all = arena_array(scratch, evaluation, count + body.inputs.size);
   for (int n = 0; n < count; n++) g->nodes[body.nodes.data[n]].slot = n;
   for (int n = 0; n < body.inputs.size; n++) g->nodes[body.inputs.data[n]].slot = count + n;
+  const bool sweeps = (g->clusters.data[l].traits | g->clusters.data[r].traits) & CLUSTER_SWEEPS;
   double memory = 0;
   for (int n = count - 1; n >= 0; n--) {
     const instruction *i = g->nodes[body.nodes.data[n]].instruction;
     bool is_output = all[n].times <= 0;
-    note_readers(g, &body, all, n);
+    note_readers(g, &body, all, n, sweeps);
     cost.operations += all[n].times * fusion_operations(i);
+    double repeats = all[n].times / (count_of(i) > 0 ? count_of(i) : 1);
+    if (hlo_op_has(i->opcode, TRAIT_EXPENSIVE) && repeats > cost.repeats) cost.repeats = repeats;
     if (!is_output) continue;
     cost.bytes += bytes_of(i, count_of(i));
     cost.values++;

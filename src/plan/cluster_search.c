@@ -61,17 +61,28 @@ static void push_cluster(search *s, int number) {
   s->nodes += c->members.size;
 }
 
+// True if that is `from`.
+static bool reach(search *s, int number) {
+  if (number >= 0 && number != s->from && number != s->to) push_cluster(s, number);
+  return number == s->from;
+}
+
+// Fixed operations read from memory even what kernels would copy.
+static bool reach_operands(search *s, const instruction *i) {
+  bool found = false;
+  for (int k = 0; k < i->operand_count; k++) found |= reach(s, cluster_storing(s->graph, (int)i->operands[k]->mark));
+  push_operands(s, i);
+  return found;
+}
+
 static bool step(search *s, int node) {
   cluster_node *n = &s->graph->nodes[node];
   if (n->visit == s->stamp) return false;
   n->visit = s->stamp;
   s->nodes++;
-  if (n->role == CLUSTER_MEMBER) {
-    if (n->cluster == s->from) return true;
-    if (n->cluster != s->to) push_cluster(s, n->cluster);
-  } else if (n->role != CLUSTER_FIXED || node > s->graph->clusters.data[s->from].first) {
-    push_operands(s, n->instruction);
-  }
+  if (n->role == CLUSTER_MEMBER) return reach(s, n->cluster);
+  if (n->role != CLUSTER_FIXED) push_operands(s, n->instruction);
+  else if (node > s->graph->clusters.data[s->from].first) return reach_operands(s, n->instruction);
   return false;
 }
 
@@ -102,21 +113,40 @@ bool cluster_has_detour(cluster_graph *g, int from, int to) {
 
 // --- readers
 
-bool cluster_is_read_outside(cluster_graph *g, int l, int r, int node) {
-  const int stamp = ++g->visit;
+// What is copied but in memory as well serves fixed readers from there.
+static bool is_served(const cluster_graph *g, int node) {
+  const cluster_node *n = &g->nodes[g->nodes[node].source];
+  return n->role == CLUSTER_COPIED && n->cluster >= 0;
+}
+
+void cluster_readers_begin(cluster_graph *g) {
+  g->visit++;
   g->stack.size = 0;
+}
+
+bool cluster_readers_of(cluster_graph *g, int node, cluster_numbers *clusters) {
+  const instruction *i = g->nodes[node].instruction;
+  const bool served = is_served(g, node);
+  bool has_fixed = !served && i == g->computation->root;
+  for (int k = 0; k < i->users.size; k++) {
+    cluster_node *user = cluster_node_of(g, i->users.data[k]);
+    if (user->role == CLUSTER_FIXED) has_fixed |= !served;
+    if (user->role == CLUSTER_FIXED || user->visit == g->visit) continue;
+    user->visit = g->visit;
+    if (user->cluster >= 0) vec_push(g->arena, clusters, user->cluster);
+    if (user->role != CLUSTER_MEMBER) vec_push(g->arena, &g->stack, (int)i->users.data[k]->mark);
+  }
+  return has_fixed;
+}
+
+bool cluster_is_read_outside(cluster_graph *g, int l, int r, int node) {
+  cluster_readers_begin(g);
   vec_push(g->arena, &g->stack, node);
   while (g->stack.size > 0) {
-    const instruction *i = g->nodes[vec_pop(&g->stack)].instruction;
-    if (i == g->computation->root) return true;
-    for (int k = 0; k < i->users.size; k++) {
-      cluster_node *user = cluster_node_of(g, i->users.data[k]);
-      if (user->visit == stamp) continue;
-      user->visit = stamp;
-      bool is_passed = user->role == CLUSTER_BITCAST || (user->role == CLUSTER_COPIED && user->cluster < 0);
-      if (is_passed) vec_push(g->arena, &g->stack, (int)i->users.data[k]->mark);
-      else if (user->role == CLUSTER_FIXED || (user->cluster != l && user->cluster != r)) return true;
-    }
+    g->readers.size = 0;
+    if (cluster_readers_of(g, vec_pop(&g->stack), &g->readers)) return true;
+    for (int k = 0; k < g->readers.size; k++)
+      if (g->readers.data[k] != l && g->readers.data[k] != r) return true;
   }
   return false;
 }

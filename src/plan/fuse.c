@@ -7,6 +7,7 @@
 #include "plan/cluster.h"
 #include "plan/fuse_clusters.h"
 #include "plan/fusion_cost.h"
+#include "plan/hero_loops.h"
 #include "plan/join.h"
 #include "plan/library.h"
 
@@ -152,6 +153,29 @@ static heddle_status refuse(const instruction *i) {
                    hlo_op_text(i->opcode), STR_ARG(i->name));
 }
 
+static void add_cluster(cluster_graph *g, int n) {
+  const instruction *i = g->nodes[n].instruction;
+  int number = cluster_add(g, n);
+  cluster *made = &g->clusters.data[number];
+  made->traits = join_traits(i) | (g->nodes[n].is_ordered ? CLUSTER_IS_ALONE : 0);
+  made->operations = fusion_operations(i);
+}
+
+// What is copied into kernels but has to be in memory as well, for a library or as a result.
+static void store_copied(cluster_graph *g, const instruction *by) {
+  int n = g->nodes[by->mark].source;
+  const cluster_node *node = &g->nodes[n];
+  if (node->role == CLUSTER_COPIED && node->cluster < 0 && node->instruction->opcode != HLO_CONSTANT) add_cluster(g, n);
+}
+
+static void find_stored(cluster_graph *g) {
+  store_copied(g, g->computation->root);
+  for (int n = 0; n < g->node_count; n++) {
+    const instruction *i = g->nodes[n].instruction;
+    for (int k = 0; g->nodes[n].role == CLUSTER_FIXED && k < i->operand_count; k++) store_copied(g, i->operands[k]);
+  }
+}
+
 static heddle_status choose_role(cluster_graph *g, int n) {
   cluster_node *node = &g->nodes[n];
   const instruction *i = node->instruction;
@@ -167,9 +191,7 @@ static heddle_status choose_role(cluster_graph *g, int n) {
   }
   if (is_operation_of_sequence(i)) return status_ok();
   if (!has_elemental_form(i)) return refuse(i);
-  int made = cluster_add(g, n);
-  g->clusters.data[made].traits = join_traits(i) | (g->nodes[n].is_ordered ? CLUSTER_IS_ALONE : 0);
-  g->clusters.data[made].operations = fusion_operations(i);
+  add_cluster(g, n);
   return status_ok();
 }
 
@@ -189,7 +211,8 @@ static heddle_status fuse_sequence(computation *c, const plan_target *target, te
   heddle_status s = cluster_graph_create(scratch, c, &graph);
   if (status_is_ok(s)) find_ordered(&graph);
   for (int n = 0; status_is_ok(s) && n < graph.node_count; n++) s = choose_role(&graph, n);
-  if (status_is_ok(s)) fuse_clusters(&graph);
+  if (status_is_ok(s)) find_stored(&graph);
+  if (status_is_ok(s)) fuse_clusters(&graph, hero_loops_allowed(target));
   if (status_is_ok(s)) s = cluster_build(&graph, target, reasons);
   arena_destroy(scratch);
   return s;

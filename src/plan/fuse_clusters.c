@@ -7,8 +7,10 @@
 //  producers  what only one cluster reads, elsewhere than in place, is computed where it is read.
 //  copies     what few clusters read and is cheap is computed by each of them.
 //  siblings   what reads the same arrays and has as many elements shares a loop.
+//  small      what takes little time shares a kernel with others of its kind.
 #include "plan/fuse_clusters.h"
 
+#include "plan/fuse_small.h"
 #include "plan/fusion_cost.h"
 #include "plan/join.h"
 
@@ -17,21 +19,21 @@
 typedef bool (*join_rule)(cluster_graph *g, int from, int to);
 
 // Joins the node's cluster with those that its reads come from.
-static void join_reads_of(cluster_graph *g, arena *scratch, int node, join_rule rule, bool needs_in_place) {
+static void join_reads_of(cluster_graph *g, arena *scratch, int node, join_rule rule, unsigned adds) {
   cluster_reads reads = {0};
   cluster_reads_of(g, node, &g->reads);
   for (int k = 0; k < g->reads.size; k++) vec_push(scratch, &reads, g->reads.data[k]);
   for (int k = 0; k < reads.size; k++) {
     int from = cluster_of(g, reads.data[k].node), to = cluster_of(g, node);
-    if (from < 0 || from == to || (needs_in_place && !reads.data[k].in_place)) continue;
-    if (rule(g, from, to)) join(g, from, to);
+    if (from < 0 || from == to || (adds != CLUSTER_SWEEPS && !reads.data[k].in_place)) continue;
+    if (rule(g, from, to)) g->clusters.data[join(g, from, to)].traits |= adds;
   }
 }
 
-static void join_all(cluster_graph *g, join_rule rule, bool needs_in_place) {
+static void join_all(cluster_graph *g, join_rule rule, unsigned adds) {
   arena *scratch = arena_create();
   for (int n = 0; n < g->node_count; n++) {
-    if (g->nodes[n].role == CLUSTER_MEMBER) join_reads_of(g, scratch, n, rule, needs_in_place);
+    if (g->nodes[n].role == CLUSTER_MEMBER) join_reads_of(g, scratch, n, rule, adds);
     arena_reset(scratch);
   }
   arena_destroy(scratch);
@@ -39,41 +41,35 @@ static void join_all(cluster_graph *g, join_rule rule, bool needs_in_place) {
 
 // --- producers and copies
 
-enum { MAX_CONSUMERS = 16 };
+// Beyond so many they are not looked at.
+enum { MAX_CONSUMERS = 16, MAX_SIBLINGS = 512 };
 
 typedef struct consumers {
-  int count;
-  int clusters[MAX_CONSUMERS];
-  bool others;  // fixed ones, or too many
+  arena *arena;
+  int limit;
+  cluster_numbers clusters;
+  bool is_full;
+  bool has_fixed;  // the result, or an operation of the sequence
 } consumers;
 
 static void add_consumer(consumers *c, int number) {
-  for (int k = 0; k < c->count; k++)
-    if (c->clusters[k] == number) return;
-  if (c->count == MAX_CONSUMERS) c->others = true;
-  else c->clusters[c->count++] = number;
+  for (int k = c->clusters.size - 1; k >= 0 && k >= c->clusters.size - MAX_CONSUMERS; k--)
+    if (c->clusters.data[k] == number) return;
+  if (c->clusters.size == c->limit) c->is_full = true;
+  else vec_push(c->arena, &c->clusters, number);
 }
 
-static void add_users(cluster_graph *g, int node, int own, int stamp, consumers *out) {
-  const instruction *i = g->nodes[node].instruction;
-  if (i == g->computation->root) out->others = true;
-  for (int k = 0; k < i->users.size && !out->others; k++) {
-    cluster_node *user = cluster_node_of(g, i->users.data[k]);
-    if (user->visit == stamp) continue;
-    user->visit = stamp;
-    if (user->role == CLUSTER_FIXED || (user->role == CLUSTER_COPIED && user->cluster >= 0)) out->others = true;
-    else if (user->role == CLUSTER_MEMBER && user->cluster != own) add_consumer(out, user->cluster);
-    else if (user->role != CLUSTER_MEMBER) vec_push(g->arena, &g->stack, (int)i->users.data[k]->mark);
+// Who reads the nodes, those of cluster `own` apart.
+static consumers consumers_of(arena *a, cluster_graph *g, const cluster_numbers *nodes, int own, int limit) {
+  consumers found = {.arena = a, .limit = limit};
+  cluster_readers_begin(g);
+  for (int m = 0; m < nodes->size; m++) vec_push(g->arena, &g->stack, nodes->data[m]);
+  while (g->stack.size > 0 && !found.is_full) {
+    g->readers.size = 0;
+    found.has_fixed |= cluster_readers_of(g, vec_pop(&g->stack), &g->readers);
+    for (int k = 0; k < g->readers.size && !found.is_full; k++)
+      if (g->readers.data[k] != own) add_consumer(&found, g->readers.data[k]);
   }
-}
-
-static consumers consumers_of(cluster_graph *g, int number) {
-  consumers found = {0};
-  const int stamp = ++g->visit;
-  const cluster_numbers *members = &g->clusters.data[number].members;
-  g->stack.size = 0;
-  for (int m = 0; m < members->size; m++) vec_push(g->arena, &g->stack, members->data[m]);
-  while (g->stack.size > 0 && !found.others) add_users(g, vec_pop(&g->stack), number, stamp, &found);
   return found;
 }
 
@@ -85,51 +81,71 @@ static void make_copied(cluster_graph *g, int number, const consumers *by) {
     n->cluster = -1;
   }
   c->members.size = 0;
-  for (int k = 0; k < by->count; k++) g->clusters.data[by->clusters[k]].time = -1;
+  for (int k = 0; k < by->clusters.size; k++) g->clusters.data[by->clusters.data[k]].time = -1;
 }
 
 static bool is_worth_copying(cluster_graph *g, int number, const consumers *by) {
   const cluster *c = &g->clusters.data[number];
-  if (by->others || by->count < 2 || c->traits || c->members.size > FUSION_COPIED_INSTRUCTIONS) return false;
+  if (c->traits || c->members.size > FUSION_COPIED_INSTRUCTIONS) return false;
   double before = join_time_of(g, number) + FUSION_LAUNCH, after = 0;
-  for (int k = 0; k < by->count; k++) {
-    if (!join_as_copy(g, number, by->clusters[k])) return false;
-    before += join_time_of(g, by->clusters[k]);
-    after += cluster_cost_of(g, number, by->clusters[k]).time;
+  for (int k = 0; k < by->clusters.size; k++) {
+    if (!join_as_copy(g, number, by->clusters.data[k])) return false;
+    before += join_time_of(g, by->clusters.data[k]);
+    after += cluster_cost_of(g, number, by->clusters.data[k]).time;
   }
   return after <= before;
 }
 
+static void place_producer(cluster_graph *g, arena *scratch, int own) {
+  consumers by = consumers_of(scratch, g, &g->clusters.data[own].members, own, MAX_CONSUMERS);
+  if (by.has_fixed || by.is_full || by.clusters.size == 0) return;
+  int first = by.clusters.data[0];
+  if (by.clusters.size > 1) {
+    if (is_worth_copying(g, own, &by)) make_copied(g, own, &by);
+  } else if (join_producer(g, own, first)) {
+    join(g, own, first);
+  }
+}
+
 // From the first to the last: what a producer took in itself counts when it is looked at.
 static void place_producers(cluster_graph *g) {
+  arena *scratch = arena_create();
   for (int n = 0; n < g->node_count; n++) {
     int own = cluster_of(g, n);
-    if (own < 0 || g->clusters.data[own].last != n) continue;
-    consumers by = consumers_of(g, own);
-    if (!by.others && by.count == 1 && join_producer(g, own, by.clusters[0])) join(g, own, by.clusters[0]);
-    else if (is_worth_copying(g, own, &by)) make_copied(g, own, &by);
+    if (own >= 0 && g->clusters.data[own].last == n) place_producer(g, scratch, own);
+    arena_reset(scratch);
   }
+  arena_destroy(scratch);
 }
 
 // --- siblings
 
 // Clusters that read the node, each with the next one.
-static void join_readers_of(cluster_graph *g, int node) {
-  const instruction_list *users = &g->nodes[node].instruction->users;
-  int before = -1;
-  for (int k = 0; k < users->size; k++) {
-    const cluster_node *user = cluster_node_of(g, users->data[k]);
-    int next = user->cluster;
-    if (next < 0 || next == before) continue;
-    if (before >= 0 && join_siblings(g, before, next)) next = join(g, before, next);
-    before = next;
+static void join_readers_of(cluster_graph *g, arena *scratch, int node) {
+  const cluster_numbers only = {.data = &node, .size = 1};
+  consumers by = consumers_of(scratch, g, &only, cluster_of(g, node), MAX_SIBLINGS);
+  for (int k = 1; k < by.clusters.size; k++) {
+    int l = by.clusters.data[k - 1], r = by.clusters.data[k];
+    if (l != r && join_siblings(g, l, r)) by.clusters.data[k] = join(g, l, r);
   }
 }
 
-void fuse_clusters(cluster_graph *g) {
-  join_all(g, join_in_place, true);
-  join_all(g, join_rows, false);
+static void join_siblings_all(cluster_graph *g) {
+  arena *scratch = arena_create();
+  for (int n = 0; n < g->node_count; n++) {
+    const cluster_node *node = &g->nodes[n];
+    bool is_array = shape_is_array(node->instruction->shape) && node->instruction->shape->rank > 0;
+    if (is_array && (node->role == CLUSTER_FIXED || node->role == CLUSTER_MEMBER)) join_readers_of(g, scratch, n);
+    arena_reset(scratch);
+  }
+  arena_destroy(scratch);
+}
+
+void fuse_clusters(cluster_graph *g, bool any_size) {
+  join_all(g, join_in_place, 0);
+  join_all(g, join_rows, CLUSTER_SWEEPS);
   place_producers(g);
-  join_all(g, join_rows, false);
-  for (int n = 0; n < g->node_count; n++) join_readers_of(g, n);
+  join_all(g, join_rows, CLUSTER_SWEEPS);
+  join_siblings_all(g);
+  fuse_small_clusters(g, any_size);
 }

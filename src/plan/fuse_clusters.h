@@ -4,7 +4,8 @@
 
 #include "plan/cluster.h"
 
-// Joins what one kernel computes better than two. Every member starts in a cluster of its own.
-void fuse_clusters(cluster_graph *g);
+// Joins what one kernel computes better than two. Every member starts in a cluster of its own. `any_size`: a kernel may
+// store arrays of different sizes.
+void fuse_clusters(cluster_graph *g, bool any_size);
 
 #endif

@@ -13,7 +13,7 @@ static const int64_t cache_size = 1 << 20;
 // A scalar operand is computed once per tile, not once per element.
 static const double elements_per_tile = 1024;
 
-static const shape *array_of(const shape *s) { return shape_is_tuple(s) ? s->elements[0] : s; }
+static const shape *array_of(const shape *s) { return shape_is_tuple(s) && s->tuple_size > 0 ? s->elements[0] : s; }
 
 static double count_of(const shape *s) {
   int64_t count = shape_element_count(array_of(s));

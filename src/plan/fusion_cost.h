@@ -11,6 +11,9 @@ enum {
   FUSION_COPIED_INSTRUCTIONS = 24,  // of a value that several kernels compute for themselves
 };
 
+// How often one kernel may compute the same expensive operation, beyond what costs less than starting a kernel.
+#define FUSION_MAX_REPEATS 2.0
+
 // Nanoseconds to start one more kernel.
 #define FUSION_LAUNCH 2000.0
 

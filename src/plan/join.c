@@ -10,7 +10,7 @@ enum { SMALL_ELEMENTS = 2048, SMALL_OPERATIONS = 8192 };
 // Of what is computed together with something slow.
 enum { OPERATIONS_BESIDE_SLOW = 16 };
 
-static const shape *array_of(const shape *s) { return shape_is_tuple(s) ? s->elements[0] : s; }
+static const shape *array_of(const shape *s) { return shape_is_tuple(s) && s->tuple_size > 0 ? s->elements[0] : s; }
 
 static int minor_dim(const shape *s) {
   for (int d = s->rank - 1; d >= 0; d--)
@@ -57,7 +57,7 @@ static const instruction *last_member(const cluster_graph *g, int c) {
   return g->nodes[g->clusters.data[c].last].instruction;
 }
 
-static int64_t elements_of(const cluster_graph *g, int c) {
+int64_t join_elements_of(const cluster_graph *g, int c) {
   return shape_element_count(array_of(last_member(g, c)->shape));
 }
 
@@ -106,7 +106,7 @@ static bool reads_elsewhere(cluster_graph *g, int from, int to) {
 
 static bool is_slow_together(const cluster_graph *g, int l, int r) {
   const cluster *x = &g->clusters.data[l], *y = &g->clusters.data[r];
-  if (!((x->traits | y->traits) & CLUSTER_IS_SLOW) || elements_of(g, l) <= SMALL_ELEMENTS) return false;
+  if (!((x->traits | y->traits) & CLUSTER_IS_SLOW) || join_elements_of(g, l) <= SMALL_ELEMENTS) return false;
   return (x->traits & y->traits & CLUSTER_IS_SLOW) ||
          ((x->traits & CLUSTER_IS_SLOW) ? y : x)->operations > OPERATIONS_BESIDE_SLOW;
 }
@@ -134,7 +134,7 @@ static bool differ_in_transposes(const cluster_graph *g, int l, int r) {
 static bool are_rivals(const cluster_graph *g, int l, int r) {
   const unsigned lone = CLUSTER_REDUCES | CLUSTER_TRANSPOSES | CLUSTER_CONCATENATES | CLUSTER_IS_SLOW;
   unsigned traits = both_traits(g, l, r) & lone;
-  if (elements_of(g, l) <= SMALL_ELEMENTS && !(traits & CLUSTER_REDUCES)) return false;
+  if (join_elements_of(g, l) <= SMALL_ELEMENTS && !(traits & CLUSTER_REDUCES)) return false;
   bool is_one = (traits & (traits - 1)) == 0;
   return !is_one || (common_traits(g, l, r) & CLUSTER_CONCATENATES) || differ_in_transposes(g, l, r);
 }
@@ -184,7 +184,7 @@ static bool may_be_absorbed(cluster_graph *g, int from, int to) {
   const cluster *x = &g->clusters.data[from], *y = &g->clusters.data[to];
   const unsigned heroes = CLUSTER_REDUCES | CLUSTER_TRANSPOSES | CLUSTER_CONCATENATES;
   if (are_apart(g, from, to)) return false;
-  bool is_small = elements_of(g, to) <= SMALL_ELEMENTS && !(y->traits & (CLUSTER_SCATTERS | CLUSTER_UPDATES));
+  bool is_small = join_elements_of(g, to) <= SMALL_ELEMENTS && !(y->traits & (CLUSTER_SCATTERS | CLUSTER_UPDATES));
   if (is_small && !((x->traits | y->traits) & CLUSTER_REDUCES))
     return !(x->traits & (CLUSTER_SCATTERS | CLUSTER_UPDATES));
   return !(x->traits & never) && !((x->traits & heroes) && (y->traits & (heroes | CLUSTER_UPDATES | CLUSTER_SCATTERS)));
@@ -204,6 +204,7 @@ bool join_producer(cluster_graph *g, int from, int to) {
   if (!join_as_copy(g, from, to) || !gives_only(g, from, to)) return false;
   cluster_cost cost = cluster_cost_of(g, from, to);
   if (cost.instructions > 2 * FUSION_MAX_INSTRUCTIONS || reduces_too_much(g, from, &cost)) return false;
+  if (cost.repeats > FUSION_MAX_REPEATS && cost.operations > SMALL_OPERATIONS) return false;
   if (cost.time > join_time_of(g, from) + join_time_of(g, to) + FUSION_LAUNCH) return false;
   return !cluster_has_detour(g, from, to);
 }
@@ -215,7 +216,7 @@ bool join_siblings(cluster_graph *g, int l, int r) {
   if (reads_elsewhere(g, l, r) || reads_elsewhere(g, r, l)) return false;
   if (both_traits(g, l, r) & CLUSTER_REDUCES) {
     if (!(common_traits(g, l, r) & CLUSTER_REDUCES) || !fits_rows(g, l, r)) return false;
-  } else if (elements_of(g, l) != elements_of(g, r) || are_rivals(g, l, r) || is_slow_together(g, l, r)) {
+  } else if (join_elements_of(g, l) != join_elements_of(g, r) || are_rivals(g, l, r) || is_slow_together(g, l, r)) {
     return false;
   }
   return !cluster_has_detour(g, l, r) && !cluster_has_detour(g, r, l);

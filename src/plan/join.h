@@ -22,6 +22,8 @@ bool join_siblings(cluster_graph *g, int l, int r);
 // Nanoseconds that the cluster's kernel takes.
 double join_time_of(cluster_graph *g, int c);
 
+int64_t join_elements_of(const cluster_graph *g, int c);  // of its last value
+
 // Makes them one; returns its number.
 int join(cluster_graph *g, int l, int r);
 
