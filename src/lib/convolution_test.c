@@ -184,7 +184,8 @@ static void execute(arena *a, convolution *c, int threads, bool is_packed) {
   memset(scratch, 0xff, bytes);
   c->call.scratch = scratch;
   char *packed = aligned_alloc(64, (size_t)(convolution_plan_packed_bytes(plan) + 127) / 64 * 64);
-  if (is_packed) assert_true(status_is_ok(convolution_plan_pack(plan, &c->call, packed)));
+  if (is_packed && convolution_plan_packed_bytes(plan))
+    assert_true(status_is_ok(convolution_plan_pack(plan, &c->call, packed)));
   memset(c->result.data, 0xee, (size_t)(lib_element_count(&c->result) * dtypes[c->result.type].bytes));
   status = convolution_plan_execute(plan, &c->call);
   if (!status_is_ok(status)) fail_msg("%s", heddle_status_message(status));
@@ -397,6 +398,8 @@ static void test_refusals(void **state) {
   static const int64_t strange[3] = {5, 0, -1};
   uint64_t seed = 3;
   arena *a = arena_create();
+  // Whatever a list says, a wrong one is an error and never more.
+  int errors = 0;
   for (int wrong = 0; wrong < 18; wrong++) {
     convolution c;
     const form f = random_form(&seed, true);
@@ -406,10 +409,11 @@ static void test_refusals(void **state) {
     c.call.threads = 1;
     convolution_plan *plan;
     heddle_status status = convolution_plan_make(a, &c.call, &plan);
+    errors += !status_is_ok(status);
     if (status_is_ok(status)) convolution_plan_release(plan);
     else heddle_status_free(status);
-    if (wrong != 9 && wrong != 15) continue;
   }
+  assert_true(errors >= 12);
   convolution c;
   form f = random_form(&seed, true);
   build(a, &c, &f, f32);

@@ -15,6 +15,7 @@ const thunk_type *const thunk_types[PROGRAM_THUNK_KIND_COUNT] = {
     [THUNK_MEMSET] = &thunk_memset,
     [THUNK_CUSTOM_CALL] = &thunk_custom_call,
     [THUNK_GEMM] = &thunk_gemm,
+    [THUNK_CONVOLUTION] = &thunk_convolution,
     [THUNK_SORT] = &thunk_sort,
     [THUNK_TOP_K] = &thunk_top_k,
     [THUNK_RANDOM] = &thunk_random,

@@ -14,6 +14,7 @@ extern const thunk_type thunk_copy;
 extern const thunk_type thunk_memset;
 extern const thunk_type thunk_custom_call;
 extern const thunk_type thunk_gemm;
+extern const thunk_type thunk_convolution;
 extern const thunk_type thunk_sort;
 extern const thunk_type thunk_top_k;
 extern const thunk_type thunk_random;

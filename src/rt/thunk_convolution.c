@@ -1,0 +1,68 @@
+// A convolution, planned once. A kernel that is one of the program's constants is brought into the form that the
+// multiplication wants when the executable is made, not in each run.
+#include <stdlib.h>
+
+#include "lib/convolution.h"
+#include "rt/cost.h"
+#include "rt/library_call.h"
+#include "rt/thunk_types.h"
+
+enum { ARRAYS = 4, OPERATIONS_PER_TICK = 16, LINE = 64 };  // at most; multiplications in the time of one operation
+
+typedef struct state {
+  lib_call call;
+  convolution_plan *plan;
+  void *packed;
+} state;
+
+static void release(thunk *t) {
+  state *s = t->state;
+  convolution_plan_release(s->plan);
+  free(s->packed);
+}
+
+static void *lines(int64_t bytes) { return aligned_alloc(LINE, (size_t)(bytes + LINE - 1) / LINE * LINE); }
+
+// The bytes of a slice that never change; null if they may.
+static const char *constant_bytes(const program *p, int slice) {
+  const program_slice *s = &p->slices[slice];
+  const program_allocation *a = &p->allocations[s->allocation];
+  return a->kind == PROGRAM_CONSTANT ? (const char *)a->data + s->offset : NULL;
+}
+
+static heddle_status pack(state *s, const char *kernel) {
+  const int64_t bytes = convolution_plan_packed_bytes(s->plan), scratch = convolution_plan_scratch(s->plan);
+  if (!kernel || bytes == 0) return status_ok();
+  lib_array operands[2] = {s->call.operands[0], s->call.operands[1]};
+  operands[1].data = (void *)kernel;
+  lib_call call = s->call;
+  call.operands = operands;
+  s->packed = lines(bytes);
+  call.scratch = lines(scratch + LINE);
+  heddle_status status = status_ok();
+  if (s->packed && call.scratch) status = convolution_plan_pack(s->plan, &call, s->packed);
+  else status = status_error(HEDDLE_OUT_OF_MEMORY, "no %lld bytes for a convolution's kernel", (long long)bytes);
+  free(call.scratch);
+  return status;
+}
+
+static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+  state *s = arena_new(a, state);
+  library_call_make(a, from, e->threads, &s->call);
+  TRY(convolution_plan_make(a, &s->call, &s->plan));
+  t->state = s;
+  t->scratch_bytes = convolution_plan_scratch(s->plan);
+  t->cost = convolution_plan_work(s->plan) / (COST_OPERATIONS_PER_SECOND * OPERATIONS_PER_TICK);
+  heddle_status status = pack(s, constant_bytes(e->program, from->operands[1].slice));
+  if (!status_is_ok(status)) release(t);
+  return status;
+}
+
+static heddle_status execute(const thunk *t, const run_frame *f) {
+  const state *s = t->state;
+  lib_array arrays[ARRAYS];
+  const lib_call call = library_call_of_run(&s->call, t, f, arrays);
+  return convolution_plan_execute(s->plan, &call);
+}
+
+const thunk_type thunk_convolution = {"convolution", prepare, execute, release};
