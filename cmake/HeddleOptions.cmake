@@ -1,5 +1,6 @@
 # Warnings, sanitizers and the fuzzers' flags.
 option(HEDDLE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(HEDDLE_THREAD_SANITIZE "ThreadSanitizer; only for the targets that thread_tests builds" OFF)
 option(HEDDLE_FUZZ "build the libFuzzer targets (clang only)" OFF)
 
 add_library(heddle_flags INTERFACE)
@@ -14,6 +15,11 @@ if(HEDDLE_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=function -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined -fno-sanitize=function)
 endif()
+if(HEDDLE_THREAD_SANITIZE)
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=thread)
+  add_custom_target(thread_tests)  # the unit tests of modules that start threads, with nothing else
+endif()
 if(HEDDLE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
   add_custom_target(fuzzers)  # all of them, with nothing else
@@ -21,9 +27,12 @@ endif()
 
 # How tests run under the sanitizers, for ctest here and for lit through test/lit.site.cfg.py.in: a report is an ordinary
 # failure with its own exit status, and a size the user's program decides may be refused instead of ending the process.
-# LeakSanitizer stays on; what LLVM keeps until the end of the process is listed in scripts/lsan.supp.
+# LeakSanitizer stays on; what LLVM keeps until the end of the process is listed in scripts/lsan.supp. Threads of the
+# OpenMP pool sleep while they wait: tests share the cores, and spinning would take them from each other.
 set(HEDDLE_TEST_ENVIRONMENT
   "ASAN_OPTIONS=exitcode=99:allocator_may_return_null=1:detect_stack_use_after_return=0"
   "LSAN_OPTIONS=print_suppressions=0:suppressions=${CMAKE_SOURCE_DIR}/scripts/lsan.supp"
   "UBSAN_OPTIONS=print_stacktrace=1"
+  "TSAN_OPTIONS=exitcode=99"
+  "OMP_WAIT_POLICY=passive"
   "LC_ALL=C")

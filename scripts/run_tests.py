@@ -136,6 +136,16 @@ def step_unit_release():
     return unit_tests("build", "-E", "^house/")
 
 
+def step_tsan():
+    """unit tests of what starts threads, under ThreadSanitizer"""
+    result = build("tsan")
+    if result.failures:
+        return result
+    tested = unit_tests("build/tsan", "-L", "threads")
+    tested.passed += result.passed
+    return tested
+
+
 def golden_tests(folder):
     result = Result()
     report = ROOT / folder / "golden_tests.json"
@@ -241,8 +251,8 @@ def step_tidy():
     return result
 
 
-STEPS = [step_format, step_build_release, step_build_dev, step_unit_dev, step_unit_release, step_golden_release,
-         step_golden_dev, step_conformance, step_smith, step_random, step_fuzz, step_tidy]
+STEPS = [step_format, step_build_release, step_build_dev, step_unit_dev, step_unit_release, step_tsan,
+         step_golden_release, step_golden_dev, step_conformance, step_smith, step_random, step_fuzz, step_tidy]
 
 
 def name_of(step):

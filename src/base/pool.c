@@ -17,6 +17,23 @@ extern int omp_get_max_threads(void);
 extern void omp_set_num_threads(int threads);
 extern int omp_get_thread_num(void);
 
+// libgomp is not compiled with ThreadSanitizer, which therefore sees neither that a region starts after what its caller
+// did before, nor that it is over when the caller goes on. Both are told here.
+#if defined(__SANITIZE_THREAD__)
+#define HAS_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAS_THREAD_SANITIZER 1
+#endif
+#endif
+#ifdef HAS_THREAD_SANITIZER
+extern void __tsan_acquire(void *address);
+extern void __tsan_release(void *address);
+#define SEEN_BY_SANITIZER(call) call
+#else
+#define SEEN_BY_SANITIZER(call) ((void)0)
+#endif
+
 // Chunks per thread: enough to even out cores of unequal speed, few enough that the counter costs nothing.
 enum { CHUNKS_PER_THREAD = 16 };
 
@@ -30,12 +47,14 @@ typedef struct team {
 
 static void work(void *data) {
   team *t = data;
+  SEEN_BY_SANITIZER(__tsan_acquire(t));
   for (;;) {
     int64_t begin = atomic_fetch_add_explicit(&t->next, t->chunk, memory_order_relaxed);
-    if (begin >= t->count) return;
+    if (begin >= t->count) break;
     int64_t end = t->count - begin < t->chunk ? t->count : begin + t->chunk;
     t->fn(t->argument, begin, end);
   }
+  SEEN_BY_SANITIZER(__tsan_release(t));
 }
 
 void pool_run(int threads, int64_t count, pool_range_fn fn, void *argument) {
@@ -50,7 +69,9 @@ void pool_run(int threads, int64_t count, pool_range_fn fn, void *argument) {
   }
   int64_t chunk = count / ((int64_t)threads * CHUNKS_PER_THREAD);
   team t = {.fn = fn, .argument = argument, .count = count, .chunk = chunk ? chunk : 1};
+  SEEN_BY_SANITIZER(__tsan_release(&t));
   GOMP_parallel(work, &t, (unsigned)threads, 0);
+  SEEN_BY_SANITIZER(__tsan_acquire(&t));
 }
 
 void pool_lend(int threads, void (*fn)(void *argument), void *argument) {
