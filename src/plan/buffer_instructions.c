@@ -1,7 +1,6 @@
 // Instructions one by one: those that are only other names for values, and those that do work.
 #include "plan/buffer_walk.h"
 #include "plan/in_place.h"
-#include "plan/schedule.h"
 
 typedef heddle_status (*walk_fn)(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out);
 
@@ -129,19 +128,6 @@ static const walk_fn walks[HLO_OPCODE_COUNT] = {
     [HLO_CALL] = buffer_walk_call,
 };
 
-// Positions in the schedule go to the instructions' marks, where they stay for all calls.
-static heddle_status schedule_of(buffer_walker *w, const computation *c, const instruction_list **out) {
-  instruction_list *order = ptr_map_get(&w->schedules, c);
-  if (!order) {
-    order = arena_new(w->arena, instruction_list);
-    TRY(schedule_computation(w->arena, c, order));
-    for (int k = 0; k < order->size; k++) order->data[k]->mark = (uint64_t)k;
-    ptr_map_put(w->arena, &w->schedules, c, order);
-  }
-  *out = order;
-  return status_ok();
-}
-
 heddle_status buffer_walk_computation(buffer_walker *w, const computation *c, const leaf_values *arguments,
                                       buffer_body *body, leaf_values *root) {
   if (w->depth >= BUFFER_MAX_DEPTH)
@@ -150,8 +136,7 @@ heddle_status buffer_walk_computation(buffer_walker *w, const computation *c, co
     return status_at(HEDDLE_UNIMPLEMENTED, c->where, "computations called in many places are more than %d operations",
                      BUFFER_MAX_EVENTS);
   }
-  const instruction_list *order;
-  TRY(schedule_of(w, c, &order));
+  const instruction_list *order = ptr_map_get(&w->schedules, c);
   buffer_frame f = {.arguments = arguments, .values = arena_array(w->arena, leaf_values, order->size), .body = body};
   w->depth++;
   for (int k = 0; k < order->size; k++) {

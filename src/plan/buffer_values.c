@@ -6,6 +6,7 @@
 #include "plan/buffer_walk.h"
 #include "plan/donation.h"
 #include "plan/forwarding.h"
+#include "plan/schedule.h"
 
 // --- places
 
@@ -237,5 +238,6 @@ heddle_status buffer_values_find(arena *a, const module *m, buffer_values *out) 
   vec_push(a, &out->loops, (buffer_loop){0});
   buffer_walker w = {.arena = a, .out = out};
   TRY(forwarding_find(a, m, &w.forwarding));
+  TRY(schedule_module(a, m, &w.schedules));
   return walk_entry(&w);
 }

@@ -1,6 +1,318 @@
-// The order in which instructions run decides how much memory is live at once.
+// The order in which instructions run decides how much memory is live at once. Three orders are made and the one with
+// the lowest peak is taken: as the text has it, from the root down, and the greedy one, which always runs what frees
+// most (less what it allocates) of all that could run.
+//
+// What an instruction frees is known by counting: when a value has one reader left, that reader will free it. The
+// readers left are kept as an exclusive or of their numbers, so that the last one needs no search.
 #include "plan/schedule.h"
 
-heddle_status schedule_computation(arena *a, const computation *c, instruction_list *out) {
-  return computation_post_order(a, c, out);
+#include "plan/kernel.h"
+#include "plan/leaf_flow.h"
+#include "plan/leaves.h"
+#include "plan/program_order.h"
+
+// A value with memory: a leaf of an instruction that does work.
+typedef struct scheduled_value {
+  int64_t bytes;
+  int readers;    // that have not run; distinct
+  int reader_or;  // their numbers, exclusive or
+} scheduled_value;
+
+typedef struct scheduled_instruction {
+  instruction *instruction;
+  int waiting;        // operands and control predecessors that have not run
+  bool is_name;       // does no work
+  int64_t allocated;  // bytes of its results
+  int64_t inside;     // most bytes live in what it calls
+  int64_t freed;      // bytes of values that nobody else is left to read
+  int first_value;    // its leaves
+  int value_count;
+  VEC(int) read;        // values, each once
+  VEC(int) successors;  // once for each edge
+} scheduled_instruction;
+
+typedef VEC(int) number_list;
+
+// Of one computation: the most bytes of its values that live at one time.
+typedef struct scheduled_peak {
+  int64_t bytes;
+} scheduled_peak;
+
+typedef struct scheduler {
+  arena *arena;
+  int count;
+  scheduled_instruction *instructions;  // in the order of the text
+  VEC(scheduled_value) values;
+  const ptr_map *peaks;  // by computation: a scheduled_peak
+} scheduler;
+
+// --- what reads and writes what
+
+static bool has_own_memory(const instruction *i) { return i->opcode != HLO_PARAMETER && i->opcode != HLO_CONSTANT; }
+
+static leaf_numbers add_values(scheduler *s, int number, const instruction *i) {
+  scheduled_instruction *x = &s->instructions[number];
+  shape_list leaves = {0};
+  leaves_of_shape(s->arena, i->shape, &leaves);
+  leaf_numbers v = {.count = leaves.size, .numbers = arena_array(s->arena, int, leaves.size)};
+  x->first_value = s->values.size;
+  x->value_count = leaves.size;
+  for (int k = 0; k < leaves.size; k++) {
+    int64_t bytes = has_own_memory(i) ? plan_buffer_bytes(leaves.data[k]) : 0;
+    v.numbers[k] = s->values.size;
+    x->allocated += bytes;
+    vec_push(s->arena, &s->values, ((scheduled_value){.bytes = bytes}));
+  }
+  return v;
+}
+
+static void add_reads(scheduler *s, int number, const leaf_numbers *operands) {
+  scheduled_instruction *x = &s->instructions[number];
+  ptr_map seen = {0};
+  for (int k = 0; k < operands->count; k++) {
+    int value = operands->numbers[k];
+    if (ptr_map_has(&seen, s->values.data + value)) continue;
+    ptr_map_put(s->arena, &seen, s->values.data + value, s);
+    vec_push(s->arena, &x->read, value);
+    s->values.data[value].readers++;
+    s->values.data[value].reader_or ^= number;
+  }
+}
+
+static void add_edges(scheduler *s, int number) {
+  instruction *i = s->instructions[number].instruction;
+  for (int k = 0; k < i->operand_count; k++)
+    vec_push(s->arena, &s->instructions[i->operands[k]->mark].successors, number);
+  for (int k = 0; k < i->control_predecessors.size; k++)
+    vec_push(s->arena, &s->instructions[i->control_predecessors.data[k]->mark].successors, number);
+}
+
+static int64_t peak_inside(const scheduler *s, const instruction *i) {
+  int64_t most = 0;
+  if (!hlo_op_has(i->opcode, TRAIT_CONTROL)) return 0;
+  for (int k = 0; k < i->called_count; k++) {
+    const scheduled_peak *p = ptr_map_get(s->peaks, i->called[k]);
+    if (p && p->bytes > most) most = p->bytes;
+  }
+  return most;
+}
+
+// Results of the root are read by nobody: they stay.
+static void analyse(scheduler *s, const instruction_list *text) {
+  leaf_flow flow = {s->arena, arena_array(s->arena, leaf_numbers, text->size)};
+  s->count = text->size;
+  s->instructions = arena_array(s->arena, scheduled_instruction, text->size);
+  for (int k = 0; k < text->size; k++) {
+    instruction *i = text->data[k];
+    i->mark = (uint64_t)k;
+    s->instructions[k].instruction = i;
+    s->instructions[k].inside = peak_inside(s, i);
+    s->instructions[k].is_name = leaf_flow_name(&flow, i, &flow.values[k]);
+    if (!s->instructions[k].is_name) {
+      leaf_numbers operands = leaf_flow_operands(&flow, i, 0);
+      add_reads(s, k, &operands);
+      flow.values[k] = add_values(s, k, i);
+    }
+    add_edges(s, k);
+  }
+  const instruction *root = text->data[0]->parent->root;
+  const leaf_numbers *kept = &flow.values[root->mark];
+  for (int k = 0; k < kept->count; k++) s->values.data[kept->numbers[k]].readers = INT32_MAX / 2;
+}
+
+static void start_counts(scheduler *s) {
+  for (int k = 0; k < s->count; k++) s->instructions[k].freed = s->instructions[k].waiting = 0;
+  for (int k = 0; k < s->count; k++)
+    for (int j = 0; j < s->instructions[k].successors.size; j++)
+      s->instructions[s->instructions[k].successors.data[j]].waiting++;
+}
+
+// --- the greedy order
+
+typedef struct ready {
+  int64_t score;
+  int number;
+} ready;
+
+typedef struct ready_heap {
+  arena *arena;
+  VEC(ready) entries;
+} ready_heap;
+
+// Names first, then by score, then as the text has them.
+static bool goes_before(const ready *l, const ready *r) {
+  if (l->score != r->score) return l->score > r->score;
+  return l->number < r->number;
+}
+
+static void push_ready(ready_heap *h, ready x) {
+  vec_push(h->arena, &h->entries, x);
+  int at = h->entries.size - 1;
+  for (; at > 0 && goes_before(&x, &h->entries.data[(at - 1) / 2]); at = (at - 1) / 2)
+    h->entries.data[at] = h->entries.data[(at - 1) / 2];
+  h->entries.data[at] = x;
+}
+
+static ready pop_ready(ready_heap *h) {
+  ready top = h->entries.data[0], moved = vec_pop(&h->entries);
+  int at = 0, size = h->entries.size;
+  if (size == 0) return top;
+  for (;;) {
+    int child = 2 * at + 1;
+    if (child >= size) break;
+    if (child + 1 < size && goes_before(&h->entries.data[child + 1], &h->entries.data[child])) child++;
+    if (!goes_before(&h->entries.data[child], &moved)) break;
+    h->entries.data[at] = h->entries.data[child];
+    at = child;
+  }
+  h->entries.data[at] = moved;
+  return top;
+}
+
+static int64_t score_of(const scheduled_instruction *x) {
+  return x->is_name || !has_own_memory(x->instruction) ? INT64_MAX : x->freed - x->allocated - x->inside;
+}
+
+static void offer(scheduler *s, ready_heap *heap, int number) {
+  push_ready(heap, (ready){score_of(&s->instructions[number]), number});
+}
+
+// A value that has one reader left: its score rises.
+static void count_reader(scheduler *s, ready_heap *heap, int value, int reader) {
+  scheduled_value *v = &s->values.data[value];
+  v->readers--;
+  v->reader_or ^= reader;
+  if (v->readers != 1) return;
+  scheduled_instruction *last = &s->instructions[v->reader_or];
+  last->freed += v->bytes;
+  if (last->waiting == 0 && v->bytes > 0) offer(s, heap, v->reader_or);
+}
+
+static void order_greedily(scheduler *s, number_list *out) {
+  ready_heap heap = {.arena = s->arena};
+  start_counts(s);
+  bool *done = arena_array(s->arena, bool, s->count);
+  for (int k = 0; k < s->count; k++)
+    for (int j = 0; j < s->instructions[k].read.size; j++) {
+      const scheduled_value *v = &s->values.data[s->instructions[k].read.data[j]];
+      if (v->readers == 1) s->instructions[k].freed += v->bytes;
+    }
+  for (int k = 0; k < s->count; k++)
+    if (s->instructions[k].waiting == 0) offer(s, &heap, k);
+  while (heap.entries.size > 0) {
+    ready next = pop_ready(&heap);
+    scheduled_instruction *x = &s->instructions[next.number];
+    if (done[next.number] || next.score != score_of(x)) continue;
+    done[next.number] = true;
+    vec_push(s->arena, out, next.number);
+    for (int j = 0; j < x->read.size; j++) count_reader(s, &heap, x->read.data[j], next.number);
+    for (int j = 0; j < x->successors.size; j++)
+      if (--s->instructions[x->successors.data[j]].waiting == 0) offer(s, &heap, x->successors.data[j]);
+  }
+}
+
+// --- from the root down
+
+typedef struct descent {
+  int number, next;
+} descent;
+
+static int next_needed(const scheduler *s, descent *d) {
+  const instruction *i = s->instructions[d->number].instruction;
+  int k = d->next++, controls = i->control_predecessors.size;
+  if (k < controls) return (int)i->control_predecessors.data[k]->mark;
+  return k - controls < i->operand_count ? (int)i->operands[k - controls]->mark : -1;
+}
+
+static void descend_from(scheduler *s, int start, bool *entered, number_list *out) {
+  VEC(descent) stack = {0};
+  if (entered[start]) return;
+  entered[start] = true;
+  vec_push(s->arena, &stack, ((descent){start, 0}));
+  while (stack.size > 0) {
+    int next = next_needed(s, &vec_last(&stack));
+    if (next < 0) {
+      int number = vec_pop(&stack).number;
+      vec_push(s->arena, out, number);
+    } else if (!entered[next]) {
+      entered[next] = true;
+      vec_push(s->arena, &stack, ((descent){next, 0}));
+    }
+  }
+}
+
+static void order_from_root(scheduler *s, const instruction *root, number_list *out) {
+  bool *entered = arena_array(s->arena, bool, s->count);
+  descend_from(s, (int)root->mark, entered, out);
+  for (int k = 0; k < s->count; k++) descend_from(s, k, entered, out);
+}
+
+// --- the best one
+
+// Most bytes live at a time when every value lives from its instruction to its last reader.
+static int64_t peak_of(scheduler *s, const number_list *order) {
+  int64_t live = 0, peak = 0;
+  int *readers = arena_array(s->arena, int, s->values.size);
+  for (int k = 0; k < s->count; k++)
+    for (int j = 0; j < s->instructions[k].read.size; j++) readers[s->instructions[k].read.data[j]]++;
+  for (int k = 0; k < order->size; k++) {
+    const scheduled_instruction *x = &s->instructions[order->data[k]];
+    live += x->allocated;
+    if (live + x->inside > peak) peak = live + x->inside;
+    for (int j = 0; j < x->read.size; j++) {
+      int value = x->read.data[j];
+      bool is_kept = s->values.data[value].readers > s->count;
+      if (--readers[value] == 0 && !is_kept) live -= s->values.data[value].bytes;
+    }
+    for (int j = 0; j < x->value_count; j++)
+      if (readers[x->first_value + j] == 0 && s->values.data[x->first_value + j].readers <= s->count)
+        live -= s->values.data[x->first_value + j].bytes;
+  }
+  return peak;
+}
+
+static void order_of_text(scheduler *s, number_list *out) {
+  for (int k = 0; k < s->count; k++) vec_push(s->arena, out, k);
+}
+
+static heddle_status schedule_one(arena *a, arena *scratch, const computation *c, ptr_map *peaks,
+                                  instruction_list *out) {
+  instruction_list text;
+  TRY(computation_post_order(scratch, c, &text));
+  scheduler s = {.arena = scratch, .peaks = peaks};
+  analyse(&s, &text);
+  number_list orders[3] = {{0}, {0}, {0}};
+  order_of_text(&s, &orders[0]);
+  order_from_root(&s, c->root, &orders[1]);
+  int best = 0;
+  int64_t peak = peak_of(&s, &orders[0]), other = peak_of(&s, &orders[1]);
+  if (other < peak) best = 1, peak = other;
+  order_greedily(&s, &orders[2]);
+  other = peak_of(&s, &orders[2]);
+  if (other < peak) best = 2, peak = other;
+  for (int k = 0; k < s.count; k++) {
+    instruction *i = text.data[orders[best].data[k]];
+    vec_push(a, out, i);
+  }
+  for (int k = 0; k < s.count; k++) out->data[k]->mark = (uint64_t)k;
+  scheduled_peak *p = arena_new(a, scheduled_peak);
+  p->bytes = peak;
+  ptr_map_put(a, peaks, c, p);
+  return status_ok();
+}
+
+heddle_status schedule_module(arena *a, const module *m, ptr_map *orders) {
+  arena *scratch = arena_create(), *inner = arena_create();
+  program_list programs = {0};
+  ptr_map peaks = {0};
+  heddle_status s = program_order(scratch, m, &programs);
+  for (int k = 0; k < programs.size && status_is_ok(s); k++) {
+    instruction_list *order = arena_new(a, instruction_list);
+    s = schedule_one(a, inner, programs.data[k], &peaks, order);
+    ptr_map_put(a, orders, programs.data[k], order);
+    arena_reset(inner);
+  }
+  arena_destroy(inner);
+  arena_destroy(scratch);
+  return s;
 }
