@@ -148,14 +148,14 @@ struct program_thunk {
 //              ascending and first when descending, -0 = +0; 1: total order of floats; 2: numeric as `<` has it).
 //              Else the comparator is called with buffers lhs0, rhs0, lhs1, rhs1, …, result (pred), one tile.
 // TOP_K        operand; results values and s32 indices; k, largest; the last dim.
-// RANDOM       operand: state; results: new state, bits; algorithm: 1 three-fry, 2 philox (as rng-bit-generator has it).
+// RANDOM       operand: state; results: new state, bits; algorithm: 1 three-fry, 2 philox.
 // COLLECTIVE   target: all-reduce, reduce-scatter, all-gather, all-to-all, collective-permute, collective-broadcast,
 //              ragged-all-to-all, barrier; group_size, groups (device numbers, group after group, -1: nobody; none: all
 //              devices in one); dimension (all-to-all: none if operand m is for member m); pairs (source, target, …);
 //              reducer: text, the HLO opcode add, multiply, maximum, minimum, and, or, xor.
 //              Also replica-id and partition-id: one u32 result; partition_count.
 // TRANSFER     target: "infeed" or "outfeed".
-// CUSTOM_CALL  target: the name that was called; the attributes are those of the call. has_side_effect: 1 if it has one.
+// CUSTOM_CALL  target: the name that was called; the attributes are those of the call; has_side_effect: 0 or 1.
 
 typedef struct program {
   const char *name;
