@@ -90,7 +90,7 @@ static heddle_status choose(kernel_entry *e, const block_choice *c, int first, i
 static heddle_status choose_side(kernel_entry *e, const block_choice *c, MlirOperation op, int region, int first,
                                  int count) {
   kernel_entry side = *e;
-  int carried = e->kernel->plan->output_count;
+  int carried = e->carried;
   side.b = ir_builder_at_end(e->kernel->context, ir_body(op, region), e->kernel->arena);
   side.outputs = arena_array(e->kernel->arena, MlirValue, carried);
   for (int i = 0; i < carried; i++) side.outputs[i] = e->outputs[i];
@@ -108,7 +108,7 @@ static heddle_status choose(kernel_entry *e, const block_choice *c, int first, i
     if (start > 0) tile = ir_binary(&e->b, "arith.subi", tile, ir_index(&e->b, start));
     return c->emit(e, number, tile, c->argument);
   }
-  int half = count / 2, carried = e->kernel->plan->output_count;
+  int half = count / 2, carried = e->carried;
   MlirValue start = ir_index(&e->b, c->blocks[c->numbers[first + half]].first_tile);
   MlirValue is_low = ir_cmpi(&e->b, "slt", tile, start);
   MlirType *types = arena_array(e->kernel->arena, MlirType, carried);

@@ -89,8 +89,18 @@ heddle_status emit_entry_begin(kernel_emitter *k, const plan_target *target, ker
   out->outputs = arena_array(k->arena, MlirValue, outputs);
   for (int i = 0; i < inputs; i++) out->inputs[i] = mlirBlockGetArgument(block, i);
   for (int i = 0; i < outputs; i++) out->outputs[i] = mlirBlockGetArgument(block, inputs + i);
+  out->carried = outputs;
   launch_ids(k, &out->b, target, block, &out->ids);
   return status_ok();
+}
+
+int emit_entry_allocate(kernel_entry *e, MlirType element, int64_t size) {
+  MlirType type = mlirRankedTensorTypeGet(1, &size, element, mlirAttributeGetNull());
+  MlirValue *grown = arena_array(e->kernel->arena, MlirValue, e->carried + 1);
+  for (int i = 0; i < e->carried; i++) grown[i] = e->outputs[i];
+  grown[e->carried] = ir_value(&e->b, "xla_gpu.allocate_shared", type, 0, NULL);
+  e->outputs = grown;
+  return e->carried++;
 }
 
 void emit_entry_end(kernel_entry *e) { ir_return(&e->b, e->kernel->plan->output_count, e->outputs); }
@@ -100,7 +110,7 @@ void emit_entry_end(kernel_entry *e) { ir_return(&e->b, e->kernel->plan->output_
 // xla_gpu.loop with an empty body whose arguments are (range variables, map results, outputs).
 static MlirOperation make_loop(kernel_entry *e, const indexing_map *map, const MlirValue *dims) {
   kernel_emitter *k = e->kernel;
-  int carried = k->plan->output_count, first = map->range_count + map->result_count;
+  int carried = e->carried, first = map->range_count + map->result_count;
   MlirType *types = arena_array(k->arena, MlirType, first + carried);
   MlirLocation *locations = arena_array(k->arena, MlirLocation, first + carried);
   ir_values operands = {0};
@@ -130,7 +140,7 @@ static MlirOperation make_loop(kernel_entry *e, const indexing_map *map, const M
 heddle_status emit_entry_loop(kernel_entry *e, const indexing_map *map, const MlirValue *dims, entry_body body,
                               const void *argument) {
   kernel_emitter *k = e->kernel;
-  int carried = k->plan->output_count, first = map->range_count + map->result_count;
+  int carried = e->carried, first = map->range_count + map->result_count;
   MlirOperation loop = make_loop(e, map, dims);
   MlirBlock block = ir_body(loop, 0);
   ir_builder b = ir_builder_at_end(k->context, block, k->arena);

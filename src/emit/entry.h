@@ -9,12 +9,16 @@ typedef struct kernel_entry {
   const plan_target *target;
   ir_builder b;        // where the body goes on
   MlirValue *inputs;   // tensors, by input of the plan
-  MlirValue *outputs;  // tensors as they are now: each loop gives new ones
+  int carried;         // tensors that loops and branches carry: the outputs, then what emit_entry_allocate made
+  MlirValue *outputs;  // the carried tensors as they are now: each loop gives new ones
   ir_values ids;       // launch ids; cpu: the tile number; gpu: thread, block x, block y if there are two
 } kernel_entry;
 
 // Makes the entry function at the end of k->module_body. HEDDLE_UNIMPLEMENTED for buffers of types that MLIR lacks.
 heddle_status emit_entry_begin(kernel_emitter *k, const plan_target *target, kernel_entry *out);
+// A tensor of the tile's own, of one dim, to be carried from now on; returns its number among the carried ones.
+int emit_entry_allocate(kernel_entry *e, MlirType element, int64_t size);
+
 // Returns the outputs.
 void emit_entry_end(kernel_entry *e);
 
@@ -24,7 +28,7 @@ typedef heddle_status (*entry_body)(kernel_entry *e, ir_builder *b, const index_
                                     const void *argument);
 
 // An xla_gpu.loop over `map`, which has at most one range variable, carrying all of e->outputs; e->outputs becomes its
-// results.
+// results. `outputs` of the body are as many.
 heddle_status emit_entry_loop(kernel_entry *e, const indexing_map *map, const MlirValue *dims, entry_body body,
                               const void *argument);
 

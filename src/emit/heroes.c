@@ -6,6 +6,7 @@
 #include "emit/loops.h"
 #include "emit/row_kernel.h"
 #include "emit/scatter.h"
+#include "emit/transpose.h"
 #include "emit/update_slice.h"
 
 const hero_entry emit_heroes[HERO_COUNT] = {
@@ -16,5 +17,6 @@ const hero_entry emit_heroes[HERO_COUNT] = {
     [HERO_REDUCTION] = emit_row_kernel_entry,
     [HERO_ROWS] = emit_row_kernel_entry,
     [HERO_SCATTER] = emit_scatter_entry,
+    [HERO_TRANSPOSE] = emit_transpose_entry,
     [HERO_UPDATE_SLICE] = emit_update_slice_entry,
 };

@@ -44,6 +44,16 @@ void llvm_build_store(ir_builder *b, MlirValue value, MlirValue address, int ali
                       .attributes = &attribute});
 }
 
+void llvm_build_streaming_store(ir_builder *b, MlirValue value, MlirValue address, int alignment) {
+  MlirNamedAttribute attributes[] = {alignment_attribute(b, alignment),
+                                     ir_named(b->context, "nontemporal", mlirUnitAttrGet(b->context))};
+  ir_build(b, (ir_op){.name = "llvm.store",
+                      .operand_count = 2,
+                      .operands = (MlirValue[]){value, address},
+                      .attribute_count = 2,
+                      .attributes = attributes});
+}
+
 static MlirNamedAttribute alignment32_attribute(ir_builder *b, int alignment) {
   return ir_named(b->context, "alignment", mlirIntegerAttrGet(mlirIntegerTypeGet(b->context, 32), alignment));
 }

@@ -12,6 +12,8 @@ MlirValue llvm_build_address(ir_builder *b, MlirValue base, MlirType element, Ml
 // alignment in bytes; invariant: nobody writes this memory while the kernel runs.
 MlirValue llvm_build_load(ir_builder *b, MlirType type, MlirValue address, int alignment, bool invariant);
 void llvm_build_store(ir_builder *b, MlirValue value, MlirValue address, int alignment);
+// Past the caches: for memory that is not read again soon. Aligned vectors only.
+void llvm_build_streaming_store(ir_builder *b, MlirValue value, MlirValue address, int alignment);
 
 // Masked forms: lanes that are off read as `otherwise` and are not written. mask: vector of i1.
 MlirValue llvm_build_masked_load(ir_builder *b, MlirValue address, MlirValue mask, MlirValue otherwise, int alignment);

@@ -5,6 +5,7 @@
 #include "plan/hero_reduction.h"
 #include "plan/hero_rows.h"
 #include "plan/hero_scatter.h"
+#include "plan/hero_transpose.h"
 #include "plan/hero_update_slice.h"
 
 const hero_rule hero_rules[] = {
@@ -12,6 +13,7 @@ const hero_rule hero_rules[] = {
     {HERO_SCATTER, "scatter", hero_scatter_takes},
     {HERO_ROWS, "rows", hero_rows_takes},
     {HERO_REDUCTION, "reduction", hero_reduction_takes},
+    {HERO_TRANSPOSE, "transpose", hero_transpose_takes},
     {HERO_INPUT_SLICES, "input_slices", hero_input_slices_takes},
     {HERO_CONCATENATE, "concatenate", hero_concatenate_takes},
     {HERO_LOOPS, "loops", hero_loops_takes},

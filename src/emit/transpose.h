@@ -1,0 +1,10 @@
+// The emitter of transposes.
+#ifndef HEDDLE_EMIT_TRANSPOSE_H_
+#define HEDDLE_EMIT_TRANSPOSE_H_
+
+#include "emit/elemental.h"
+
+// See hero_entry.
+heddle_status emit_transpose_entry(kernel_emitter *k, const plan_target *target);
+
+#endif

@@ -1,0 +1,27 @@
+// Transposing small blocks in registers.
+#ifndef HEDDLE_EMIT_TURN_H_
+#define HEDDLE_EMIT_TURN_H_
+
+#include "emit/ir_builder.h"
+
+// A block of `lanes * piece` rows of `piece` elements becomes `piece` rows of `lanes * piece` elements.
+typedef struct turn_block {
+  MlirType element;  // as it lies in tensors
+  MlirType turned;   // an integer of as many bits where vectors of `element` are no machine's
+  int piece;         // elements in 16 bytes
+  int lanes;
+} turn_block;
+
+// The block for an element type that is not complex.
+turn_block emit_turn_block(MlirContext context, MlirType element);
+
+// rows: `lanes * piece` vectors of `piece` elements. out: `piece` vectors of `lanes * piece` elements.
+void emit_turn(ir_builder *b, const turn_block *block, const MlirValue *rows, MlirValue *out);
+
+// `count` neighbouring elements of a tensor whose minor dimension is the last; indices of the first.
+MlirValue emit_read_vector(ir_builder *b, MlirValue tensor, int count, int rank, const MlirValue *indices);
+// The tensor with the vector written to it. streams: the memory is not read again soon.
+MlirValue emit_write_vector(ir_builder *b, MlirValue vector, MlirValue tensor, int rank, const MlirValue *indices,
+                            bool streams);
+
+#endif
