@@ -11,6 +11,7 @@
 // second, "" for tensors.
 #include "emit/row_kernel.h"
 
+#include "emit/column_kernel.h"
 #include "emit/sweeps.h"
 
 // One sweep being emitted: what its loops carry is the accumulators, then the tensors it writes.
@@ -198,6 +199,7 @@ static MlirValue rows_in_tile(ir_builder *b, const row_kernel *plan, MlirValue t
 
 heddle_status emit_row_kernel_entry(kernel_emitter *k, const plan_target *target) {
   const row_kernel *plan = (const row_kernel *)k->plan->details;
+  if (plan->is_column) return emit_columns(k, target);
   kernel_entry e;
   TRY(emit_entry_begin(k, target, &e));
   sweep_emitter s;

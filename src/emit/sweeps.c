@@ -7,6 +7,7 @@ static const sweep_given *given_at(const sweep_emitter *s, int number) { return 
 
 static int add_buffer(sweep_emitter *s, int64_t size, MlirType element) {
   ir_builder *b = &s->entry->b;
+  size += 64 - size % 64;  // never as long as a vector: see vectorize_loops.c
   MlirType type = mlirRankedTensorTypeGet(1, &size, element, mlirAttributeGetNull());
   s->tensors[s->tensor_count] = ir_value(b, "xla_gpu.allocate_shared", type, 0, NULL);
   return s->tensor_count++;

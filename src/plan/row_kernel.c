@@ -8,9 +8,14 @@ enum {
   TILE_BYTES = 32 << 10,       // least traffic of a tile
   TILE_OPERATIONS = 64 << 10,  // … unless its rows are expensive
   TILES_PER_CORE = 4,
+  ROW_BUFFER_BYTES = 64 << 10,  // what a kernel may keep per row beside its outputs
+  MOST_COLUMNS = 1024,          // accumulators of a tile, which are to stay in the first-level cache
+  LEAST_COLUMNS = 64,
 };
 
 // --- whether
+
+static bool is_column(const reduction_space *s) { return !s->is_reduced[s->group_count - 1]; }
 
 static bool outputs_agree(const kernel_plan *k) {
   for (int o = 1; o < k->output_count; o++)
@@ -29,16 +34,16 @@ static bool has_ordered_reducer(arena *scratch, const row_analysis *r, const ins
 // The loop computes a reduction again for every element that wants it, which is no loss if these are its results.
 static bool loop_is_better(arena *scratch, const kernel_plan *k, const row_analysis *r, const instruction_list *body) {
   bool loop_can = r->sweep_count == 1 && outputs_agree(k);
-  return loop_can && (r->space.sizes[r->space.group_count - 1] < SHORT_ROW || has_ordered_reducer(scratch, r, body));
+  if (!loop_can) return false;
+  bool is_short = r->space.sizes[r->space.group_count - 1] < SHORT_ROW;
+  return is_short || (!is_column(&r->space) && has_ordered_reducer(scratch, r, body));
 }
-
-static bool is_column(const reduction_space *s) { return !s->is_reduced[s->group_count - 1]; }
 
 static bool analyse(arena *scratch, const kernel_plan *k, const instruction_list *body, row_analysis *out) {
   row_output *outputs = arena_array(scratch, row_output, k->output_count);
   for (int o = 0; o < k->output_count; o++)
     outputs[o] = (row_output){.root = k->outputs[o].root, .shape = k->outputs[o].shape};
-  return row_analysis_of(scratch, body->size, body->data, k->output_count, outputs, out) && !is_column(&out->space);
+  return row_analysis_of(scratch, body->size, body->data, k->output_count, outputs, out);
 }
 
 // --- launch
@@ -56,20 +61,38 @@ static double operations_per_element(const kernel_plan *k) {
   return sum;
 }
 
+static int64_t ceil_divide(int64_t x, int64_t y) { return x / y + (x % y != 0); }
+
+// Pieces of the innermost dims: long enough to read memory in long stretches, as long as threads are busy.
+static void cut_columns(row_kernel *d, const plan_target *target) {
+  const reduction_space *s = &d->sweeps.space;
+  int64_t columns = s->sizes[s->group_count - 1], others = s->kept / columns;
+  int64_t accumulators = most(d->sweeps.givens.size, 1);
+  d->columns = most(MOST_COLUMNS / accumulators / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
+  while (d->columns > LEAST_COLUMNS &&
+         others * ceil_divide(columns, d->columns) < (int64_t)target->cores * TILES_PER_CORE)
+    d->columns = most(d->columns / 2 / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
+  d->columns = least(d->columns, columns);
+  d->column_blocks = ceil_divide(columns, d->columns);
+}
+
+// What is dealt out: rows, or what is kept beside the innermost dims.
 static void decide_launch(kernel_plan *k, row_kernel *d, const plan_target *target) {
   const reduction_space *s = &d->sweeps.space;
-  double bytes = 0, operations = operations_per_element(k) * (double)s->reduced;
+  if (d->is_column) cut_columns(d, target);
+  int64_t units = d->is_column ? s->kept / s->sizes[s->group_count - 1] : s->kept;
+  double bytes = 0, operations = operations_per_element(k) * (double)s->reduced * (double)(s->kept / units);
   for (int i = 0; i < k->slice_count; i++) bytes += (double)plan_buffer_bytes(k->slices[i].shape);
-  bytes /= (double)s->kept;
-  double rows = bytes > 0 ? TILE_BYTES / bytes : 1;
-  if (operations > 0 && TILE_OPERATIONS / operations < rows) rows = TILE_OPERATIONS / operations;
-  int64_t tile = rows < (double)s->kept ? (int64_t)rows : s->kept;
-  tile = least(tile, s->kept / ((int64_t)target->cores * TILES_PER_CORE));
-  d->tile = most(tile, 1);
-  k->launch = (launch_plan){.elements = s->kept, .tile = d->tile};
-  k->launch.tiles = s->kept / d->tile + (s->kept % d->tile != 0);
-  k->launch.tile_bytes = (int64_t)(bytes * (double)d->tile);
-  k->work = operations * (double)s->kept;
+  bytes /= (double)units;
+  k->work = operations * (double)units;
+  double enough = bytes > 0 ? TILE_BYTES / bytes : 1;
+  if (operations > 0 && TILE_OPERATIONS / operations < enough) enough = TILE_OPERATIONS / operations;
+  int64_t tile = enough < (double)units ? (int64_t)enough : units;
+  tile = most(least(tile, units / ((int64_t)target->cores * TILES_PER_CORE)), 1);
+  int64_t blocks = most(d->column_blocks, 1);
+  d->tile = blocks > 1 ? 1 : tile;
+  k->launch = (launch_plan){.elements = s->kept, .tile = d->tile, .tiles = ceil_divide(units, d->tile) * blocks};
+  k->launch.tile_bytes = (int64_t)(bytes * (double)d->tile / (double)blocks);
 }
 
 static const instruction *first_reduction(const row_sweeps *s) {
@@ -87,8 +110,8 @@ bool row_kernel_take(arena *a, kernel_plan *k, const instruction_list *body, con
                !loop_is_better(scratch, k, &analysis, body);
   if (takes) {
     row_kernel *d = arena_new(a, row_kernel);
-    row_sweeps_make(a, k, &analysis, body, &d->sweeps);
     d->is_column = is_column(&analysis.space);
+    row_sweeps_make(a, k, &analysis, body, d->is_column ? 0 : ROW_BUFFER_BYTES, &d->sweeps);
     decide_launch(k, d, target);
     k->details = (const hero_details *)d;
     k->hero_instruction = first_reduction(&d->sweeps);

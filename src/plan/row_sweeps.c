@@ -17,12 +17,12 @@ typedef struct sweeper {
   kernel_plan *plan;
   const row_analysis *analysis;
   row_sweeps *out;
-  module *module;       // holds the bodies
-  ptr_map strayed;      // instructions that something reads at other places than its own
-  ptr_map first_sweep;  // instruction -> number of the sweep that computes it first, plus one
-  ptr_map given;        // reduce or kept instruction -> number of its first given value, plus one
-  sweep_work *works;    // by sweep; then the ends, then the inits
-  int64_t buffered;     // bytes kept in buffers, per row
+  module *module;        // holds the bodies
+  ptr_map strayed;       // instructions that something reads at other places than its own
+  ptr_map first_sweep;   // instruction -> number of the sweep that computes it first, plus one
+  ptr_map given;         // reduce or kept instruction -> number of its first given value, plus one
+  sweep_work *works;     // by sweep; then the ends, then the inits
+  int64_t buffer_bytes;  // left for what is kept per row beside the outputs
   VEC(kernel_body) bodies;
 } sweeper;
 
@@ -92,8 +92,8 @@ static bool is_worth_keeping(const sweeper *s, const instruction *i) {
 static bool keep(sweeper *s, const instruction *i, int first) {
   int home = find_home(s, i);
   int64_t bytes = s->out->space.reduced * (dtypes[i->shape->dtype].bits / 8);
-  if (home < 0 && (bytes > ROW_SWEEPS_BUFFER || s->buffered + bytes > ROW_SWEEPS_BUFFER)) return false;
-  if (home < 0) s->buffered += bytes;
+  if (home < 0 && bytes > s->buffer_bytes) return false;
+  if (home < 0) s->buffer_bytes -= bytes;
   int given = add_given(s, i, i->shape, 0, true);
   s->out->givens.data[given].output = home;
   vec_push(s->scratch, &s->works[first].roots, (instruction *)i);
@@ -278,8 +278,9 @@ static void make_bodies(sweeper *s) {
 }
 
 void row_sweeps_make(arena *a, kernel_plan *k, const row_analysis *analysis, const instruction_list *body,
-                     row_sweeps *out) {
-  sweeper s = {.arena = a, .scratch = arena_create(), .plan = k, .analysis = analysis, .out = out};
+                     int64_t buffer_bytes, row_sweeps *out) {
+  sweeper s = {
+      .arena = a, .scratch = arena_create(), .plan = k, .analysis = analysis, .out = out, .buffer_bytes = buffer_bytes};
   s.module = module_create(a, str_from("sweeps"));
   *out = (row_sweeps){.space = analysis->space, .sweep_count = analysis->sweep_count};
   out->sweeps = arena_array(a, row_sweep, out->sweep_count);

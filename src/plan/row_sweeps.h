@@ -53,11 +53,9 @@ typedef struct row_sweeps {
   row_sweep ends;  // its body has the kept dims only
 } row_sweeps;
 
-// Bytes that a kernel may keep per row beside its outputs.
-enum { ROW_SWEEPS_BUFFER = 64 << 10 };
-
 // Makes the bodies and sets them in the plan (k->bodies). `body`: what the outputs depend on, operands first.
+// `buffer_bytes`: what may be kept per row beside the outputs.
 void row_sweeps_make(arena *a, kernel_plan *k, const row_analysis *analysis, const instruction_list *body,
-                     row_sweeps *out);
+                     int64_t buffer_bytes, row_sweeps *out);
 
 #endif

@@ -193,13 +193,80 @@ static void test_whole_array(void **state) {
       "f32", HERO_ROWS, 1e-6);
 }
 
+// --- columns
+
+static void test_column_dims(void **state) {
+  (void)state;
+  static const struct {
+    const char *from, *to, *dimensions;
+  } cases[] = {{"20,100", "100", "0"},          {"3,16", "16", "0"},
+               {"7,2000", "2000", "0"},         {"2,9,70", "2,70", "1"},
+               {"3,5,4,6,33", "3,4,33", "1,3"}, {"6,5,8", "5,8", "0"},
+               {"50,7,3,11", "3,11", "0,1"},    {"3,2,1,2,2,1,2,3,1,9", "2,2,2,2,1,9", "0,2,5,7"},
+               {"40,3,9,1", "3,9,1", "0"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    check_printed("f32", HERO_REDUCTION, 0,
+                  "ENTRY e { p = T[%s] parameter(0)\n  z = T[] parameter(1)\n"
+                  "  ROOT r = T[%s] reduce(p, z), dimensions={%s}, to_apply=add\n}\n",
+                  cases[i].from, cases[i].to, cases[i].dimensions);
+}
+
+static void test_column_types(void **state) {
+  (void)state;
+  static const char *const types[] = {"f64", "bf16", "f16", "s32", "s8", "pred", "c64", "s4"};
+  static const char *const names[] = {"add", "max", "odd"};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    bool is_special = types[i][0] == 'p' || types[i][0] == 'c';
+    check_printed(types[i], HERO_REDUCTION, 0,
+                  "ENTRY e { p = T[10,90] parameter(0)\n  z = T[] constant(%s)\n"
+                  "  ROOT r = T[90] reduce(p, z), dimensions={0}, to_apply=%s\n}\n",
+                  types[i][0] == 'p' ? "false" : "1", names[is_special ? 0 : i % 3]);
+  }
+}
+
+static void test_column_neighbours(void **state) {
+  (void)state;
+  check(
+      "ENTRY e { p = T[5,6,90] parameter(0)\n  q = T[90] parameter(1)\n  z = T[] constant(0)\n"
+      "  b = T[5,6,90] broadcast(q), dimensions={2}\n  x = T[5,6,90] add(p, b)\n  y = T[5,6,90] multiply(x, x)\n"
+      "  r = T[5,90] reduce(x, z), dimensions={1}, to_apply=add\n  s = T[5,90] reduce(y, z), dimensions={1}, "
+      "to_apply=max\n"
+      "  v = (T[5,90], T[5,90]) reduce(y, x, z, z), dimensions={1}, to_apply=both\n"
+      "  g = T[5,90] get-tuple-element(v), index=0\n  h = T[5,90] get-tuple-element(v), index=1\n"
+      "  u = T[5,90] subtract(r, h)\n  w = T[450] reshape(u)\n  f = T[5,90] negate(s)\n"
+      "  ROOT t = (T[450], T[5,90], T[5,90], T[5,6,90]) tuple(w, f, g, x)\n}\n",
+      "f32", HERO_REDUCTION);
+  check(
+      "ENTRY e { p = T[40,70] parameter(0)\n  i = s32[40,70] iota(), iota_dimension=0\n  m = T[] constant(-inf)\n"
+      "  z = s32[] constant(0)\n"
+      "  ROOT r = (T[70], s32[70]) reduce(p, i, m, z), dimensions={0}, to_apply=argmax\n}\n",
+      "f32", HERO_REDUCTION);
+}
+
+static void test_column_softmax(void **state) {
+  (void)state;
+  static const int sizes[][2] = {{5, 100}, {70, 33}};
+  for (int i = 0; i < 2; i++) {
+    int n = sizes[i][0], c = sizes[i][1];
+    check_printed("f32", HERO_ROWS, 1e-6,
+                  "ENTRY e { p = T[2,%d,%d] parameter(0)\n  z = T[] constant(0)\n  l = T[] constant(-inf)\n"
+                  "  m = T[2,%d] reduce(p, l), dimensions={1}, to_apply=max\n"
+                  "  b = T[2,%d,%d] broadcast(m), dimensions={0,2}\n  d = T[2,%d,%d] subtract(p, b)\n"
+                  "  x = T[2,%d,%d] exponential(d)\n  s = T[2,%d] reduce(x, z), dimensions={1}, to_apply=add\n"
+                  "  c = T[2,%d,%d] broadcast(s), dimensions={0,2}\n  ROOT q = T[2,%d,%d] divide(x, c)\n}\n",
+                  n, c, c, n, c, n, c, n, c, c, n, c, n, c);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_row_sums),      cmocka_unit_test(test_row_types),
-      cmocka_unit_test(test_row_dims),      cmocka_unit_test(test_row_neighbours),
-      cmocka_unit_test(test_row_arguments), cmocka_unit_test(test_ordered_reducers),
-      cmocka_unit_test(test_softmax),       cmocka_unit_test(test_layer_norm),
-      cmocka_unit_test(test_whole_array),   cmocka_unit_test(test_values_that_stray_are_not_kept),
+      cmocka_unit_test(test_row_sums),          cmocka_unit_test(test_row_types),
+      cmocka_unit_test(test_row_dims),          cmocka_unit_test(test_row_neighbours),
+      cmocka_unit_test(test_row_arguments),     cmocka_unit_test(test_ordered_reducers),
+      cmocka_unit_test(test_softmax),           cmocka_unit_test(test_layer_norm),
+      cmocka_unit_test(test_whole_array),       cmocka_unit_test(test_values_that_stray_are_not_kept),
+      cmocka_unit_test(test_column_dims),       cmocka_unit_test(test_column_types),
+      cmocka_unit_test(test_column_neighbours), cmocka_unit_test(test_column_softmax),
   };
   return cmocka_run_group_tests(tests, 0, 0);
 }

@@ -1,0 +1,9 @@
+#ifndef HEDDLE_EMIT_COLUMN_KERNEL_H_
+#define HEDDLE_EMIT_COLUMN_KERNEL_H_
+
+#include "emit/heroes.h"
+
+// Fills the entry of a kernel of sweeps whose innermost dims are kept: see plan/row_kernel.h.
+heddle_status emit_columns(kernel_emitter *k, const plan_target *target);
+
+#endif
