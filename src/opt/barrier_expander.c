@@ -2,6 +2,7 @@
 #include "opt/barrier_expander.h"
 
 #include "opt/rewrite.h"
+#include "opt/tuple_simplifier.h"
 
 static instruction *expand(instruction *i) {
   if (i->opcode == HLO_ADD_DEPENDENCY)
@@ -14,4 +15,8 @@ static bool is_barrier(const instruction *i) {
   return i->opcode == HLO_OPT_BARRIER || i->opcode == HLO_DOMAIN || i->opcode == HLO_ADD_DEPENDENCY;
 }
 
-heddle_status barrier_expander_run(module *m) { return rewrite_each(m, is_barrier, expand); }
+// Tuples that went through a barrier meet those who take them apart.
+heddle_status barrier_expander_run(module *m) {
+  TRY(rewrite_each(m, is_barrier, expand));
+  return tuple_simplifier_run(m);
+}

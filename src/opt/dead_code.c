@@ -5,6 +5,7 @@
 // chains.
 #include "opt/dead_code.h"
 
+#include "opt/effects.h"
 #include "opt/rewrite.h"
 
 static bool must_stay(const instruction *i) {
@@ -13,18 +14,18 @@ static bool must_stay(const instruction *i) {
 }
 
 // A called computation may have effects that its caller's opcode does not show.
-static bool calls_effects(const instruction *i) {
-  return hlo_op_has(i->opcode, TRAIT_CONTROL) || hlo_op_has(i->opcode, TRAIT_ASYNC);
+static bool calls_effects(const ptr_map *acting, const instruction *i) {
+  return hlo_op_has(i->opcode, TRAIT_ASYNC) || (hlo_op_has(i->opcode, TRAIT_CONTROL) && effects_has(acting, true, i));
 }
 
-static heddle_status clean(arena *scratch, computation *c) {
+static heddle_status clean(arena *scratch, const ptr_map *acting, computation *c) {
   instruction_list order = {0};
   ptr_map waited_for = {0};
   TRY(computation_post_order(scratch, c, &order));
   rewrite_find_waited_for(scratch, c, &waited_for);
   for (int i = order.size; i-- > 0;) {
     instruction *x = order.data[i];
-    if (!must_stay(x) && !calls_effects(x) && !ptr_map_has(&waited_for, x)) computation_detach(c, x);
+    if (!must_stay(x) && !calls_effects(acting, x) && !ptr_map_has(&waited_for, x)) computation_detach(c, x);
   }
   computation_drop_detached(c);
   return status_ok();
@@ -52,8 +53,10 @@ static heddle_status remove_uncalled(arena *scratch, module *m) {
 
 heddle_status dead_code_run(module *m) {
   arena *scratch = arena_create();
-  heddle_status s = status_ok();
-  for (int i = 0; i < m->computations.size && status_is_ok(s); i++) s = clean(scratch, m->computations.data[i]);
+  ptr_map acting = {0};
+  heddle_status s = effects_find(scratch, m, true, &acting);
+  for (int i = 0; i < m->computations.size && status_is_ok(s); i++)
+    s = clean(scratch, &acting, m->computations.data[i]);
   if (status_is_ok(s)) s = remove_uncalled(scratch, m);
   arena_destroy(scratch);
   return s;

@@ -34,6 +34,7 @@
 #include "opt/stochastic_convert_expander.h"
 #include "opt/tuple_flattening.h"
 #include "opt/tuple_simplifier.h"
+#include "opt/while_loop_simplifier.h"
 #include "opt/zero_sized.h"
 
 static heddle_status inline_all(module *m) { return call_inliner_run(m, NULL); }
@@ -64,6 +65,7 @@ const opt_pass opt_passes[] = {
     {"cbrt-expander", "cbrt becomes exponential and logarithm", cbrt_expander_run, true},
     {"tuple-flattening", "called computations take and give tuples one level deep", tuple_flattening_run, false},
     {"tuple-simplifier", "elements of tuples made here are used directly", tuple_simplifier_run, false},
+    {"while-loop-simplifier", "loops lose leaves, or vanish that run once or never", while_loop_simplifier_run, false},
     {"zero-sized", "arrays without elements become constants", zero_sized_run, false},
     {"algebraic-simplifier", "identities that hold exactly for every value", algebraic_simplifier_run, false},
     {"constant-folding", "operations on constants become constants", constant_folding_run, false},
