@@ -16,7 +16,13 @@ static void generate(int64_t algorithm, int words, const uint64_t *state, uint64
   const lib_array operand = {DTYPE_U64, 1, dims, (void *)(uintptr_t)state, true};
   const lib_array results[] = {{DTYPE_U64, 1, dims, moved, true}, bits};
   const lib_attribute attribute = {.name = "algorithm", .kind = LIB_INTS, .count = 1, .ints = &algorithm};
-  const lib_call call = {1, &operand, 2, results, 1, &attribute, threads, NULL};
+  const lib_call call = {.operand_count = 1,
+                         .operands = &operand,
+                         .result_count = 2,
+                         .results = results,
+                         .attribute_count = 1,
+                         .attributes = &attribute,
+                         .threads = threads};
   assert_true(status_is_ok(random_bits_check(&call)));
   random_bits_execute(&call);
 }
@@ -139,7 +145,13 @@ static void test_refusals(void **state) {
     const lib_array word = {DTYPE_U64, 1, &cases[k].words, NULL, true};
     const lib_array results[] = {word, {cases[k].type, 1, &cases[k].words, NULL, true}};
     const lib_attribute attribute = {.name = "algorithm", .kind = LIB_INTS, .count = 1, .ints = &cases[k].algorithm};
-    const lib_call call = {1, &word, 2, results, 1, &attribute, 1, NULL};
+    const lib_call call = {.operand_count = 1,
+                           .operands = &word,
+                           .result_count = 2,
+                           .results = results,
+                           .attribute_count = 1,
+                           .attributes = &attribute,
+                           .threads = 1};
     heddle_status s = random_bits_check(&call);
     assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
     heddle_status_free(s);

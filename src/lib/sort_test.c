@@ -154,7 +154,13 @@ static void run_case(const sort_case *c, sort_compare_fn fn, uint64_t seed) {
       {.name = "keys", .kind = LIB_INTS, .count = c->keys.count, .ints = c->keys.operands},
       {.name = "descending", .kind = LIB_INTS, .count = c->keys.count, .ints = c->keys.descending},
       {.name = "order", .kind = LIB_INTS, .count = c->keys.count, .ints = c->keys.orders}};
-  lib_call call = {c->count, operands, c->count, results, fn ? 1 : 4, attributes, c->threads, NULL};
+  lib_call call = {.operand_count = c->count,
+                   .operands = operands,
+                   .result_count = c->count,
+                   .results = results,
+                   .attribute_count = fn ? 1 : 4,
+                   .attributes = attributes,
+                   .threads = c->threads};
   heddle_status s = sort_call_check(&call, fn != NULL);
   if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
   const size_t scratch = (size_t)sort_call_scratch(&call, fn != NULL);
@@ -249,7 +255,13 @@ static void test_refusals(void **state) {
                                 {.name = "keys", .kind = LIB_INTS, .count = 1, .ints = &zero},
                                 {.name = "descending", .kind = LIB_INTS, .count = 1, .ints = &zero},
                                 {.name = "order", .kind = LIB_INTS, .count = 1, .ints = &zero}};
-  const lib_call call = {2, arrays, 2, arrays, 4, attributes, 1, NULL};
+  const lib_call call = {.operand_count = 2,
+                         .operands = arrays,
+                         .result_count = 2,
+                         .results = arrays,
+                         .attribute_count = 4,
+                         .attributes = attributes,
+                         .threads = 1};
   assert_true(status_is_ok(sort_call_check(&call, false)));
   const struct {
     int attribute;
@@ -278,7 +290,13 @@ static void check_top_k(dtype t, int64_t lines, int64_t size, int64_t k, int64_t
   uint64_t seed = (uint64_t)(size * 7 + k);
   for (int64_t i = 0; i < lines * size; i++) element_store(&from, i, random_bits(t, &seed));
   const lib_attribute attribute = {.name = "largest", .kind = LIB_INTS, .count = 1, .ints = &largest};
-  lib_call call = {1, &from, 2, results, 1, &attribute, threads, NULL};
+  lib_call call = {.operand_count = 1,
+                   .operands = &from,
+                   .result_count = 2,
+                   .results = results,
+                   .attribute_count = 1,
+                   .attributes = &attribute,
+                   .threads = threads};
   assert_true(status_is_ok(top_k_check(&call)));
   if (posix_memalign(&call.scratch, 64, (size_t)top_k_scratch(&call) + 64)) fail();
   top_k_execute(&call);
