@@ -1,8 +1,9 @@
 // hlo-smith: random HLO modules, printed or put to the test.
 //
 // A check sends a module through something that must not change its results (text, protos, StableHLO, the passes) and
-// compares the interpreter's results before and after, to the bit but for zeros' signs. What fails is shrunk, printed
-// and kept as a file that run_hlo_module takes.
+// compares the interpreter's results before and after, to the bit but for zeros' signs; or it runs the module on the
+// CPU and compares with the interpreter, within what the module's operations may differ by. What fails is shrunk,
+// printed and kept as a file that run_hlo_module takes.
 #include <stdio.h>
 #include <string.h>
 
@@ -19,8 +20,9 @@
 #include "tools/flags.h"
 #include "tools/smith.h"
 #include "tools/smith_shrink.h"
+#include "tools/tolerance.h"
 
-enum { ARGUMENT_SEED = 42, SHRINK_TRIES = 3000, MAX_STEPS = 200000 };
+enum { ARGUMENT_SEED = 42, SHRINK_TRIES = 3000, MAX_STEPS = 200000, CPU_THREADS = 2 };
 
 typedef struct smith_flags {
   int seed, count, instructions, elements, rank, v;
@@ -69,21 +71,18 @@ static heddle_status through_stablehlo(arena *a, const module *m, module **out) 
 
 typedef struct check {
   const char *name;
-  heddle_status (*through)(arena *a, const module *m, module **out);
+  heddle_status (*through)(arena *a, const module *m, module **out);  // null: compiled and run on the CPU
 } check;
 
-static const check checks[] = {{"text", through_text},
-                               {"passes", through_passes},
-                               {"proto", through_proto},
-                               {"pbtxt", through_pbtxt},
-                               {"stablehlo", through_stablehlo}};
+static const check checks[] = {{"text", through_text},   {"passes", through_passes},       {"proto", through_proto},
+                               {"pbtxt", through_pbtxt}, {"stablehlo", through_stablehlo}, {"cpu", NULL}};
 
 static heddle_status find_check(const char *name, const check **out) {
   for (size_t k = 0; k < sizeof checks / sizeof *checks; k++) {
     *out = &checks[k];
     if (strcmp(name, checks[k].name) == 0) return status_ok();
   }
-  return status_error(HEDDLE_INVALID, "found --check=%s, wanted text, passes, proto, pbtxt or stablehlo", name);
+  return status_error(HEDDLE_INVALID, "found --check=%s, wanted text, passes, proto, pbtxt, stablehlo or cpu", name);
 }
 
 static heddle_status evaluate(arena *a, const module *m, literal *const *arguments, literal **result) {
@@ -91,18 +90,32 @@ static heddle_status evaluate(arena *a, const module *m, literal *const *argumen
   return eval_computation(a, m->entry, &options, m->entry->parameters.size, arguments, result);
 }
 
+static heddle_status run_changed(arena *a, const check *c, const module *m, literal **arguments, bool *is_refused,
+                                 literal **result) {
+  module *changed;
+  heddle_status s = status_ok();
+  if (c->through) s = c->through(a, m, &changed);
+  else
+    s = execute_module(a, m, PLATFORM_CPU, &(compile_options){.exact = true, .threads = CPU_THREADS},
+                       m->entry->parameters.size, arguments, result);
+  *is_refused = heddle_status_code(s) == HEDDLE_UNIMPLEMENTED;
+  TRY(status_context(s, "while going through %s", c->name));
+  return c->through ? status_context(evaluate(a, changed, arguments, result), "behind %s", c->name) : s;
+}
+
 // *is_usable tells a module that the interpreter or the other format refuses by name from one that fails the check.
 static heddle_status put_to_test(const check *c, const module *m, bool *is_usable) {
   arena *a = arena_create();
   literal **arguments, *before, *after;
-  module *changed;
+  bool is_refused = false;
   heddle_status s = random_arguments(a, m, ARGUMENT_SEED, false, &arguments);
   if (status_is_ok(s)) s = evaluate(a, m, arguments, &before);
   *is_usable = status_is_ok(s);
-  if (status_is_ok(s)) s = status_context(c->through(a, m, &changed), "while going through %s", c->name);
-  *is_usable = *is_usable && (status_is_ok(s) || heddle_status_code(s) != HEDDLE_UNIMPLEMENTED);
-  if (status_is_ok(s)) s = status_context(evaluate(a, changed, arguments, &after), "behind %s", c->name);
-  if (status_is_ok(s)) s = status_context(compare_results(a, after, before, 0, 0), "results differ behind %s", c->name);
+  if (status_is_ok(s)) s = run_changed(a, c, m, arguments, &is_refused, &after);
+  *is_usable = *is_usable && !is_refused;
+  tolerance t = c->through ? (tolerance){0} : tolerance_for_module(m, true);
+  if (status_is_ok(s))
+    s = status_context(compare_results(a, after, before, t.relative, t.absolute), "results differ behind %s", c->name);
   arena_destroy(a);
   return s;
 }
@@ -220,7 +233,7 @@ int main(int argc, char **argv) {
       {"types", FLAG_TEXT, &f.types, "LIST", "element types, as f32,s32,pred (all)"},
       {"mix", FLAG_TEXT, &f.mix, "LIST", "weights of operations: dot=5,sort=0; none first: the others are 0"},
       {"kinds", FLAG_BOOL, &f.kinds, NULL, "list the kinds of operations with their weights and stop"},
-      {"check", FLAG_TEXT, &f.check, "WAY", "text, passes, proto, pbtxt or stablehlo: compare results behind it"},
+      {"check", FLAG_TEXT, &f.check, "WAY", "text, passes, proto, pbtxt, stablehlo or cpu: compare results behind it"},
       {"o", FLAG_TEXT, &f.folder, "FOLDER", "where modules go, or those that failed (standard output)"},
       {"v", FLAG_INT, &f.v, "LEVEL", "1: say why a module is skipped"},
       {0},
