@@ -86,15 +86,22 @@ static int64_t strand_end(const pass *p, int64_t strand) {
 static inline __attribute__((always_inline)) void count_strand(pass *p, int64_t strand, int bytes) {
   int64_t *counts = p->at[strand];
   const int64_t end = strand_end(p, strand);
+  const char *from = p->from;  // copies: for all that the compiler knows, what is stored could be them
+  const int shift = p->shift;
+  const uint64_t mask = p->mask;
   memset(counts, 0, sizeof p->at[strand]);
-  for (int64_t i = strand_begin(p, strand); i < end; i++) counts[key_at(p->from, bytes, i) >> p->shift & p->mask]++;
+  for (int64_t i = strand_begin(p, strand); i < end; i++) counts[key_at(from, bytes, i) >> shift & mask]++;
 }
 
 static inline __attribute__((always_inline)) void move_strand(pass *p, int64_t strand, int bytes) {
   int64_t *at = p->at[strand];
   const int64_t end = strand_end(p, strand);
+  const char *from = p->from;
+  char *to = p->to;
+  const int shift = p->shift;
+  const uint64_t mask = p->mask;
   for (int64_t i = strand_begin(p, strand); i < end; i++)
-    copy_item(p->to, at[key_at(p->from, bytes, i) >> p->shift & p->mask]++, p->from, i, bytes);
+    copy_item(to, at[key_at(from, bytes, i) >> shift & mask]++, from, i, bytes);
 }
 
 static void count_strands(void *argument, int64_t begin, int64_t end) {
@@ -131,7 +138,9 @@ static bool place_digits(pass *p) {
 }
 
 static void *sort_many(int bytes, int low, int high, void *items, void *spare, int64_t count, int threads) {
-  pass p = {.bytes = bytes, .count = count};
+  pass p;  // all but its tables, which are large
+  p.bytes = bytes;
+  p.count = count;
   const int64_t most = count / STRAND_ITEMS + 1;
   p.strands = most < threads ? (int)most : threads;
   if (p.strands > MAX_STRANDS) p.strands = MAX_STRANDS;

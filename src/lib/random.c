@@ -136,7 +136,15 @@ static void store_in_turn(const generation *g, int64_t first_word, int64_t count
   if (dtypes[g->bits->type].bits == 32) {
     uint32_t *to = (uint32_t *)g->bits->data + first_word;
     const int64_t all = smaller(count * per_block, g->total - first_word);
-    for (int64_t k = 0; k < all; k++) to[k] = words[k % per_block][k / per_block];
+    int64_t done = 0;
+    if (per_block == 2)
+      for (; done + 2 <= all; done += 2) {
+        to[done] = words[0][done / 2];
+        to[done + 1] = words[1][done / 2];
+      }
+    for (; done + 4 <= all && per_block == 4; done += 4)
+      for (int w = 0; w < 4; w++) to[done + w] = words[w][done / 4];
+    for (; done < all; done++) to[done] = words[done % per_block][done / per_block];
     return;
   }
   const int step = g->is_double ? 2 : 1;

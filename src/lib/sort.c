@@ -149,13 +149,16 @@ static void store_alone_blocks(void *argument, int64_t first, int64_t last) {
   const sorting *s = m->line->sorting;
   const int64_t begin = first * BLOCK, end = smaller(last * BLOCK, s->size);
   const sort_key k = s->keys[0];
+  const int64_t base = m->line->base, stride = s->stride;
+  const void *items = m->line->items;
+  char *to = m->to->data;
+  const int bytes = dtypes[k.type].bytes;
   for (int64_t i = begin; i < end; i++) {
-    const bool is_small = alone_bytes(&k) == 4;
-    const uint64_t key = is_small ? ((const uint32_t *)m->line->items)[i] : ((const uint64_t *)m->line->items)[i];
+    const uint64_t key = bytes == 8 ? ((const uint64_t *)items)[i] : ((const uint32_t *)items)[i];
     const uint64_t bits = sort_key_bits(&k, key);
-    char *to = (char *)m->to->data + (m->line->base + i * s->stride) * dtypes[k.type].bytes;
-    if (dtypes[k.type].bytes == 4) memcpy(to, &bits, 4);
-    else memcpy(to, &bits, (size_t)dtypes[k.type].bytes);
+    if (bytes == 4) memcpy(to + (base + i * stride) * 4, &bits, 4);
+    else if (bytes == 8) memcpy(to + (base + i * stride) * 8, &bits, 8);
+    else memcpy(to + (base + i * stride) * 2, &bits, 2);
   }
 }
 
