@@ -15,6 +15,7 @@
 #include "opt/call_inliner.h"
 #include "opt/cbrt_expander.h"
 #include "opt/collective_simplifier.h"
+#include "opt/conditional_simplifier.h"
 #include "opt/constant_folding.h"
 #include "opt/cse.h"
 #include "opt/dead_code.h"
@@ -66,6 +67,8 @@ const opt_pass opt_passes[] = {
     {"tuple-flattening", "called computations take and give tuples one level deep", tuple_flattening_run, false},
     {"tuple-simplifier", "elements of tuples made here are used directly", tuple_simplifier_run, false},
     {"while-loop-simplifier", "loops lose leaves, or vanish that run once or never", while_loop_simplifier_run, false},
+    {"conditional-simplifier", "conditionals lose operands and results, or become selects", conditional_simplifier_run,
+     false},
     {"zero-sized", "arrays without elements become constants", zero_sized_run, false},
     {"algebraic-simplifier", "identities that hold exactly for every value", algebraic_simplifier_run, false},
     {"constant-folding", "operations on constants become constants", constant_folding_run, false},
