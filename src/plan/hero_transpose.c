@@ -4,9 +4,14 @@
 #include "plan/hero_loop.h"
 
 enum {
-  STEP = 16,          // tiles are whole numbers of blocks that registers turn; no block is larger
-  TILE_SIDE = 64,     // of a tile, where both axes are long
-  TILE_AREA = 4096,   // elements: a few tiles fit the first level of cache
+  STEP = 16,  // tiles are whole numbers of blocks that registers turn; no block is larger
+  // Elements of four bytes and more go straight from memory to memory: a side is a few cache lines, and a few tiles fit
+  // the first level of cache. A block of narrower ones is less than a line wide, so lines are gathered in buffers.
+  WIDE_BYTES = 4,
+  TILE_SIDE = 64,
+  TILE_AREA = TILE_SIDE * TILE_SIDE,
+  NARROW_SIDE_BYTES = 256,
+  NARROW_AREA = 4 * TILE_AREA,
   SHORTEST_AXIS = 8,  // shorter ones gain nothing from being turned in blocks
   STREAM_BYTES = 32 << 20,
 };
@@ -129,11 +134,12 @@ static void find_direct(arena *a, const kernel_plan *k, hero_transpose *h) {
   // Every output is a hero as it is, or all go through the epilogue.
   bool is_plain = k->output_count == h->hero_count;
   for (int n = 0; n < h->hero_count; n++) {
-    inputs[n] = input_of(k, h->heroes[n]->operands[0]);
+    bool is_wide = dtypes[h->heroes[n]->shape->dtype].bytes >= WIDE_BYTES;
+    inputs[n] = is_wide ? input_of(k, h->heroes[n]->operands[0]) : -1;
     outputs[n] = -1;
     for (int o = 0; o < k->output_count; o++)
       if (k->outputs[o].root == h->heroes[n]) outputs[n] = o;
-    is_plain &= outputs[n] >= 0;
+    is_plain &= outputs[n] >= 0 && is_wide;
   }
   for (int n = 0; n < h->hero_count; n++)
     if (!is_plain) outputs[n] = -1;
@@ -154,10 +160,22 @@ static int64_t side_of(int64_t axis_size, int64_t wanted) {
   return round_up(ceil_divide(axis_size, ceil_divide(axis_size, wanted)), STEP);
 }
 
+static int widest_bytes(const hero_transpose *h) {
+  int widest = 1;
+  for (int n = 0; n < h->hero_count; n++) {
+    int bytes = dtypes[h->heroes[n]->shape->dtype].bytes;
+    if (bytes > widest) widest = bytes;
+  }
+  return widest;
+}
+
 static void choose_tiles(hero_transpose *h) {
-  h->tile_a = side_of(h->a, TILE_SIDE);
-  h->tile_b = side_of(h->b, TILE_AREA / h->tile_a);
-  if (h->tile_b < TILE_SIDE) h->tile_a = side_of(h->a, TILE_AREA / h->tile_b);
+  int bytes = widest_bytes(h);
+  int64_t side = bytes < WIDE_BYTES ? NARROW_SIDE_BYTES / bytes : TILE_SIDE;
+  int64_t area = bytes < WIDE_BYTES ? NARROW_AREA : TILE_AREA;
+  h->tile_a = side_of(h->a, side);
+  h->tile_b = side_of(h->b, area / h->tile_a);
+  if (h->tile_b * side < area) h->tile_a = side_of(h->a, area / h->tile_b);
   h->tiles_a = ceil_divide(h->a, h->tile_a);
   h->tiles_b = ceil_divide(h->b, h->tile_b);
 }

@@ -15,8 +15,8 @@ typedef struct hero_transpose {
   int64_t batches, a, b;  // sizes
   int64_t tile_a, tile_b, tiles_a, tiles_b;
   const indexing_map *to_operand, *to_result;  // (batch, a, b) -> indices
-  const int *direct_inputs;                    // by hero: the kernel's input that is the operand, or -1: it is computed
-  const int *direct_outputs;                   // by hero: the output that is the result as it is; -1: consumers need it
+  const int *direct_inputs;                    // by hero: the kernel's input to read it from; -1: through a buffer
+  const int *direct_outputs;                   // by hero: the output to write it to; -1: through a buffer
   bool in_registers;                           // false: element by element, for types that no vector holds
   bool streams;                                // results go past the caches
   plan_epilogue epilogue;
