@@ -3,12 +3,7 @@
 #define HEDDLE_EVAL_CUSTOM_CALL_H_
 
 #include "eval/interpreter.h"
-
-// custom_call_config.c: attributes of the call, written in backend_config as `{name = 3 : i64, …}` or `{"name": 3, …}`.
-// Each leaves `to` as it is and returns false when there is no such attribute or it is of another kind.
-bool custom_call_int(const instruction *i, const char *name, int64_t *to);  // also true, false, "x" and 3.0 : f64's 3
-bool custom_call_double(const instruction *i, const char *name, double *to);
-bool custom_call_text(const instruction *i, const char *name, str *to);  // what stands between the quotes
+#include "hlo/call_attributes.h"
 
 // Whether the call works on the actual sizes of dynamic operands, passing them on or looking at them; all others get
 // their operands at the bounds.
@@ -19,23 +14,12 @@ heddle_status custom_call_wants_arrays(const instruction *i, int count);
 // Results in a tuple if the call's shape is one, else the only one. Takes over the references, also in case of error.
 heddle_status custom_call_results(interpreter *in, const instruction *i, int count, value **results, value **out);
 
-// custom_call_check.c: the checks of StableHLO's tests.
-heddle_status custom_call_check_equal(interpreter *in, const instruction *i, value *const *operands, value **out);
-heddle_status custom_call_check_almost_equal(interpreter *in, const instruction *i, value *const *operands,
-                                             value **out);
-heddle_status custom_call_check_close(interpreter *in, const instruction *i, value *const *operands, value **out);
-heddle_status custom_call_check_result(interpreter *in, const instruction *i, value *const *operands, value **out);
+// custom_call_check.c
 heddle_status custom_call_check_probed(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status custom_call_probe(interpreter *in, const instruction *i, value *const *operands, value **out);
-heddle_status custom_call_shape_assertion(interpreter *in, const instruction *i, value *const *operands, value **out);
 
 // custom_call_parallel.c
 heddle_status custom_call_run_parallel(interpreter *in, const instruction *i, value *const *operands, value **out);
-
-// custom_call_x64.c: 64-bit numbers as pairs of 32-bit ones.
-heddle_status custom_call_x64_combine(interpreter *in, const instruction *i, value *const *operands, value **out);
-heddle_status custom_call_x64_split_low(interpreter *in, const instruction *i, value *const *operands, value **out);
-heddle_status custom_call_x64_split_high(interpreter *in, const instruction *i, value *const *operands, value **out);
 
 // custom_call_dynamic.c: an array at its bounds and its sizes, from and to one of these sizes.
 heddle_status custom_call_pad_to_static(interpreter *in, const instruction *i, value *const *operands, value **out);
@@ -49,7 +33,7 @@ heddle_status custom_call_top_k(interpreter *in, const instruction *i, value *co
 heddle_status custom_call_mhlo_top_k(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status custom_call_approximate_top_k(interpreter *in, const instruction *i, value *const *operands, value **out);
 
-// custom_call_lapack.c
-heddle_status custom_call_lapack(interpreter *in, const instruction *i, value *const *operands, value **out);
+// library.c: what lib has a routine for.
+heddle_status custom_call_library(interpreter *in, const instruction *i, value *const *operands, value **out);
 
 #endif

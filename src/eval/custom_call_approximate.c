@@ -10,7 +10,7 @@
 static heddle_status check_shapes(const instruction *i, int count, int64_t *along) {
   const shape *s = i->operands[0]->shape;
   *along = s->rank - 1;
-  custom_call_int(i, "reduction_dim", along);
+  call_attribute_int(i->attributes->backend_config, "reduction_dim", along);
   if (*along < 0) *along += s->rank;
   bool fits = i->called_count == 1 && *along >= 0 && *along < s->rank && i->called[0]->parameters.size == 2 * count &&
               (shape_is_tuple(i->shape) ? i->shape->tuple_size == count : count == 1);

@@ -17,7 +17,7 @@ static const struct {
 
 static bool truth_of(const instruction *i, const char *name) {
   int64_t truth = 0;
-  return custom_call_int(i, name, &truth) && truth != 0;
+  return call_attribute_int(i->attributes->backend_config, name, &truth) && truth != 0;
 }
 
 // What the operation's verifier would have checked of matrices and numbers.
@@ -47,10 +47,10 @@ heddle_status custom_call_own(interpreter *in, const instruction *i, value *cons
     attributes.lower = truth_of(i, "lower");
     attributes.left_side = truth_of(i, "left_side");
     attributes.unit_diagonal = truth_of(i, "unit_diagonal");
-    custom_call_int(i, "transpose_a", &transpose);
+    call_attribute_int(i->attributes->backend_config, "transpose_a", &transpose);
     attributes.transpose_a = transpose == 1 ? TRANSPOSE_YES : transpose == 2 ? TRANSPOSE_ADJOINT : TRANSPOSE_NO;
     attributes.distribution = own_calls[k].distribution;
-    custom_call_int(i, "delta", &attributes.delta);
+    call_attribute_int(i->attributes->backend_config, "delta", &attributes.delta);
     instruction same = *i;
     same.opcode = own_calls[k].opcode;
     same.attributes = &attributes;

@@ -129,6 +129,6 @@ heddle_status custom_call_top_k(interpreter *in, const instruction *i, value *co
 heddle_status custom_call_mhlo_top_k(interpreter *in, const instruction *i, value *const *operands, value **out) {
   TRY(check_shapes(i));
   int64_t largest = 1;
-  custom_call_int(i, "largest", &largest);
+  call_attribute_int(i->attributes->backend_config, "largest", &largest);
   return run(in, i, operands[0], largest != 0, out);
 }

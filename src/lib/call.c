@@ -1,12 +1,39 @@
 // Attributes of calls by name.
 #include "lib/call.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const lib_attribute *find(const lib_call *call, const char *name, lib_attribute_kind kind) {
   for (int i = 0; i < call->attribute_count; i++)
     if (call->attributes[i].kind == kind && strcmp(call->attributes[i].name, name) == 0) return &call->attributes[i];
   return NULL;
+}
+
+// Integers that only uint64_t holds come as their bits.
+static bool digits(const char *written, int64_t *to) {
+  char *end;
+  errno = 0;
+  *to = written[0] == '-' ? (int64_t)strtoll(written, &end, 10) : (int64_t)strtoull(written, &end, 10);
+  return written[0] && *end == 0 && errno == 0;
+}
+
+bool lib_number(const lib_call *call, const char *name, int64_t *to) {
+  const lib_attribute *ints = find(call, name, LIB_INTS), *letters = find(call, name, LIB_TEXT);
+  const lib_attribute *number = find(call, name, LIB_DOUBLE);
+  if (ints && ints->count == 1) {
+    *to = ints->ints[0];
+    return true;
+  }
+  if (letters && letters->text[0] && !letters->text[1]) {
+    *to = (unsigned char)letters->text[0];
+    return true;
+  }
+  if (letters) return digits(letters->text, to);
+  if (!number || !(number->number > -0x1p62 && number->number < 0x1p62)) return false;
+  *to = (int64_t)number->number;
+  return true;
 }
 
 int64_t lib_int(const lib_call *call, const char *name, int64_t otherwise) {

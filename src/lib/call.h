@@ -32,6 +32,7 @@ typedef struct lib_attribute {
 } lib_attribute;
 
 typedef struct lib_call {
+  const char *target;  // the name that was called; null where a routine is not found by name
   int operand_count;
   const lib_array *operands;  // read only, unless a routine says that it works in place
   int result_count;
@@ -57,6 +58,9 @@ typedef struct lib_routine {
 const lib_routine *lib_find(const char *name);
 
 // Attributes by name; `otherwise` (or null) where there is none of that name and kind.
+// A number or truth value however it is written: an integer, a whole floating-point number, a text of one letter (its
+// code) or of digits. False if there is none.
+bool lib_number(const lib_call *call, const char *name, int64_t *to);
 int64_t lib_int(const lib_call *call, const char *name, int64_t otherwise);
 double lib_double(const lib_call *call, const char *name, double otherwise);
 const char *lib_text(const lib_call *call, const char *name);

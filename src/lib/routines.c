@@ -2,6 +2,10 @@
 #include <string.h>
 
 #include "lib/call.h"
+#include "lib/checks.h"
+#include "lib/halves.h"
+#include "lib/lapack.h"
+#include "lib/linear_algebra.h"
 #include "lib/top_k.h"
 
 static heddle_status top_k(const lib_call *call) {
@@ -18,8 +22,26 @@ static int64_t top_k_room(const lib_call *call) {
 }
 
 static const lib_routine routines[] = {
+    {"ProductOfElementaryHouseholderReflectors", lapack_execute, lapack_scratch},
+    {"Qr", lapack_execute, lapack_scratch},
     {"TopK", top_k, top_k_room},
+    {"X64Combine", halves_combine, NULL},
+    {"X64SplitHigh", halves_high, NULL},
+    {"X64SplitLow", halves_low, NULL},
+    {"blas_*", lapack_execute, lapack_scratch},
+    {"check.eq", checks_equal, NULL},
+    {"check.expect_almost_eq", checks_almost_equal, NULL},
+    {"check.expect_almost_eq_const", checks_almost_equal, NULL},
+    {"check.expect_close", checks_close, NULL},
+    {"check.expect_close_const", checks_close, NULL},
+    {"check.expect_eq", checks_equal, NULL},
+    {"check.expect_eq_const", checks_equal, NULL},
+    {"heddle.cholesky", linear_algebra_cholesky_call, linear_algebra_cholesky_scratch},
+    {"heddle.triangular_solve", linear_algebra_solve_call, linear_algebra_solve_scratch},
+    {"lapack_*", lapack_execute, lapack_scratch},
     {"mhlo.topk", top_k, top_k_room},
+    {"shape_assertion", checks_assertion, NULL},
+    {"tridiagonal_solve_perturbed_ffi", lapack_execute, lapack_scratch},
 };
 
 static bool is_named(const lib_routine *r, const char *name) {

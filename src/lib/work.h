@@ -5,6 +5,8 @@
 #ifndef HEDDLE_LIB_WORK_H_
 #define HEDDLE_LIB_WORK_H_
 
+#include <complex.h>
+
 #include "lib/call.h"
 
 typedef enum work_type {
@@ -16,6 +18,15 @@ typedef enum work_type {
   WORK_U64,
   WORK_TYPE_COUNT
 } work_type;
+
+// x + iy without arithmetic, which would spoil infinities and the sign of zero.
+static inline double complex work_complex(double x, double y) {
+  union {
+    double parts[2];
+    double complex whole;
+  } z = {{x, y}};
+  return z.whole;
+}
 
 // Bytes of one element: 4, 8 or 16.
 int work_size(work_type w);

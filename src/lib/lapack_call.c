@@ -1,11 +1,13 @@
-// Custom calls of LAPACK's routines: a routine's signature is laid over the call's operands and results, which have not
-// been verified; then its function runs once for each member of the batch, on columns in double.
+// Calls of LAPACK's routines by name: a routine's signature is laid over the call's operands and results, which nobody
+// has verified; then its function runs once for each member of the batch, on columns in double. Members are shared out
+// among threads; a library on one member keeps to one thread, since OpenBLAS sums in another order on several.
 #include <lapacke.h>
 #include <pthread.h>
+#include <string.h>
 
-#include "eval/custom_call.h"
-#include "eval/lapack.h"
-#include "eval/linear_algebra.h"
+#include "base/pool.h"
+#include "lib/lapack.h"
+#include "lib/linear_algebra.h"
 
 // LAPACK counts elements of its workspaces, several times n², in 32 bits.
 enum { MAX_DIM = 16000 };
@@ -21,7 +23,7 @@ typedef struct item {
 } item;
 
 typedef struct lapack_call {
-  const instruction *instruction;
+  const lib_call *call;
   const lapack_routine *routine;
   dtype type;  // of the call
   lapack_arguments arguments;
@@ -31,10 +33,6 @@ typedef struct lapack_call {
   int operand_count, result_count;
   item operands[16], results[LAPACK_MAX_ARRAYS];
 } lapack_call;
-
-static heddle_status refuse(const lapack_call *c, const char *what) {
-  return status_at(HEDDLE_INVALID, c->instruction->where, "%s", what);
-}
 
 static int read_items(const char *text, item *items) {
   int count = 0;
@@ -59,8 +57,8 @@ static dtype type_of(const lapack_call *c, char kind) {
 }
 
 // Whether an array has the item's type and dims; dims seen for the first time become known.
-static bool fits(lapack_call *c, const item *it, const shape *s) {
-  if (!shape_is_array(s) || s->dtype != type_of(c, it->kind)) return false;
+static bool fits(lapack_call *c, const item *it, const lib_array *s) {
+  if (s->type != type_of(c, it->kind)) return false;
   if (it->kind == 'A') return s->rank == 0;
   const int batch_rank = s->rank - it->rank;
   if (c->batch_rank < 0 && batch_rank >= 0) {
@@ -95,27 +93,32 @@ static int overwritten_operand(const lapack_call *c, const item *it) {
   return operand;
 }
 
+static bool same_dims(const lib_array *x, const lib_array *y) {
+  if (x->rank != y->rank || x->type != y->type) return false;
+  for (int d = 0; d < x->rank; d++)
+    if (x->dims[d] != y->dims[d]) return false;
+  return true;
+}
+
 static heddle_status check_shapes(lapack_call *c) {
-  const instruction *i = c->instruction;
-  const shape *result = i->shape;
-  const int results = shape_is_tuple(result) ? result->tuple_size : 1;
-  if (i->operand_count != c->operand_count || results != c->result_count)
-    return status_at(HEDDLE_INVALID, i->where, "found %d operands and %d results, wanted %d and %d", i->operand_count,
-                     results, c->operand_count, c->result_count);
+  const lib_call *call = c->call;
+  if (call->operand_count != c->operand_count || call->result_count != c->result_count)
+    return status_error(HEDDLE_INVALID, "found %d operands and %d results, wanted %d and %d", call->operand_count,
+                        call->result_count, c->operand_count, c->result_count);
   for (int k = 0; k < c->operand_count; k++) {
-    const shape *s = i->operands[k]->shape;
+    const lib_array *s = &call->operands[k];
     const bool is_option = c->operands[k].kind == '+';
-    const bool fine = is_option ? shape_is_scalar(s) && dtype_is_integer(s->dtype) : fits(c, &c->operands[k], s);
-    if (!fine) return status_at(HEDDLE_INVALID, i->where, "operand %d does not have the routine's type and sizes", k);
+    const bool fine = is_option ? s->rank == 0 && dtype_is_integer(s->type) : fits(c, &c->operands[k], s);
+    if (!fine) return status_error(HEDDLE_INVALID, "operand %d does not have the routine's type and sizes", k);
   }
   derive_dims(c);
   for (int k = 0; k < c->result_count; k++) {
     const item *it = &c->results[k];
-    const shape *s = shape_is_tuple(result) ? result->elements[k] : result;
-    const bool fine = it->kind == 'w' ? shape_is_array(s)
-                      : it->kind == 0 ? shape_compatible(s, i->operands[overwritten_operand(c, it)]->shape)
+    const lib_array *s = &call->results[k];
+    const bool fine = it->kind == 'w' ? true
+                      : it->kind == 0 ? same_dims(s, &call->operands[overwritten_operand(c, it)])
                                       : fits(c, it, s);
-    if (!fine) return status_at(HEDDLE_INVALID, i->where, "result %d does not have the routine's type and sizes", k);
+    if (!fine) return status_error(HEDDLE_INVALID, "result %d does not have the routine's type and sizes", k);
   }
   return status_ok();
 }
@@ -142,26 +145,28 @@ static heddle_status set_option(lapack_call *c, int letter, bool is_numbered, in
   const bool fine = o->letters ? given > 0 && given < 128 && strchr(o->letters, (int)given)
                                : given >= INT32_MIN && given <= INT32_MAX;
   if (!fine)
-    return status_at(HEDDLE_INVALID, c->instruction->where, "found %lld for %s, wanted %s", (long long)given, o->name,
-                     o->letters ? o->letters : "a small number");
+    return status_error(HEDDLE_INVALID, "found %lld for %s, wanted %s", (long long)given, o->name,
+                        o->letters ? o->letters : "a small number");
   c->arguments.options[letter] = (int32_t)given;
   return status_ok();
 }
 
-static heddle_status set_options(lapack_call *c, value *const *operands) {
+static heddle_status set_options(lapack_call *c) {
   int32_t *options = c->arguments.options;
   options['J'] = 'V';
   for (const char *letter = c->routine->options; *letter; letter++) {
     const lapack_option *o = lapack_options;
     while (o->letter != *letter) o++;
     int64_t given;
-    if (!custom_call_int(c->instruction, o->name, &given))
-      return status_at(HEDDLE_INVALID, c->instruction->where, "backend_config has no %s", o->name);
+    if (!lib_number(c->call, o->name, &given)) return status_error(HEDDLE_INVALID, "backend_config has no %s", o->name);
     TRY(set_option(c, *letter, false, given));
   }
-  for (int k = 0; k < c->operand_count; k++)
-    if (c->operands[k].kind == '+' && c->operands[k].option != '.')
-      TRY(set_option(c, c->operands[k].option, true, value_get_int(operands[k], 0)));
+  for (int k = 0; k < c->operand_count; k++) {
+    uint64_t number;
+    if (c->operands[k].kind != '+' || c->operands[k].option == '.') continue;
+    work_load(WORK_U64, &c->call->operands[k], 0, 1, &number);
+    TRY(set_option(c, c->operands[k].option, true, (int64_t)number));
+  }
   if (!c->routine->is_ffi) options['M'] = !options['G'] ? 'N' : options['F'] ? 'A' : 'S';
   return status_ok();
 }
@@ -177,7 +182,7 @@ static int64_t columns_of(const lapack_call *c, const item *it) {
 
 static int64_t bytes_of(const lapack_call *c, const item *it) {
   if (it->kind == '+' || it->kind == 'w' || it->kind == 0) return 0;
-  const int64_t size = it->kind == 'i' ? 4 : wide_size(type_of(c, it->kind));
+  const int64_t size = it->kind == 'i' ? 4 : dtype_is_complex(type_of(c, it->kind)) ? 16 : 8;
   const int64_t bytes = rows_of(c, it) * columns_of(c, it) * size;
   return (bytes + 63) / 64 * 64 + 64;
 }
@@ -201,17 +206,17 @@ static int64_t place_arrays(lapack_call *c, char *room) {
   return bytes;
 }
 
-static void load(const lapack_call *c, const item *it, const value *v, int64_t index) {
+static void load(const lapack_call *c, const item *it, const lib_array *v, int64_t index) {
   const int64_t rows = rows_of(c, it), columns = columns_of(c, it);
   if (it->kind == '+') return;
   if (it->kind == 'i') memcpy(it->array, (const int32_t *)v->data + index * rows, (size_t)rows * sizeof(int32_t));
   else linear_algebra_load(v, it->kind == 'A' ? 0 : index, rows, columns, it->array);
 }
 
-static void store(const lapack_call *c, const item *it, value *v, int64_t index) {
+static void store(const lapack_call *c, const item *it, const lib_array *v, int64_t index) {
   const item *like = it->kind == 0 ? &c->operands[overwritten_operand(c, it)] : it;
   const int64_t rows = rows_of(c, like), columns = columns_of(c, like);
-  if (like->kind == 'w' || !v) return;
+  if (like->kind == 'w') return;
   if (like->kind == 'i') memcpy((int32_t *)v->data + index * rows, it->array, (size_t)rows * sizeof(int32_t));
   else linear_algebra_store(v, index, rows, columns, it->array);
 }
@@ -225,87 +230,144 @@ static void set_info(const lapack_call *c, int status) {
   }
 }
 
-static heddle_status run_member(lapack_call *c, value *const *operands, int64_t index, value **results) {
-  for (int k = 0; k < c->operand_count; k++) load(c, &c->operands[k], operands[k], index);
+static heddle_status run_member(lapack_call *c, int64_t index) {
+  const lib_call *call = c->call;
+  for (int k = 0; k < c->operand_count; k++) load(c, &c->operands[k], &call->operands[k], index);
   for (int k = 0; k < c->result_count; k++)
     if (c->arguments.out[k]) memset(c->arguments.out[k], 0, (size_t)bytes_of(c, &c->results[k]));
   int status = 0;
   const char *problem = c->routine->run(&c->arguments, &status);
-  if (problem) return refuse(c, problem);
+  if (problem) return status_error(HEDDLE_INVALID, "%s", problem);
   if (status == LAPACK_WORK_MEMORY_ERROR || status == LAPACK_TRANSPOSE_MEMORY_ERROR)
-    return status_at(HEDDLE_OUT_OF_MEMORY, c->instruction->where, "no memory for LAPACK's workspace");
+    return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for LAPACK's workspace");
   set_info(c, status);
-  for (int k = 0; k < c->result_count; k++) store(c, &c->results[k], results[k], index);
+  for (int k = 0; k < c->result_count; k++) store(c, &c->results[k], &call->results[k], index);
   return status_ok();
 }
 
-static heddle_status run_batch(interpreter *in, lapack_call *c, value *const *operands, value **results) {
-  const shape *s = c->instruction->shape;
-  for (int k = 0; k < c->result_count; k++) {
-    TRY(value_create(&in->pool, shape_is_tuple(s) ? s->elements[k] : s, c->instruction->where, &results[k]));
-    memset(results[k]->data, 0, (size_t)shape_byte_size(results[k]->shape));
+typedef struct batch {
+  const lapack_call *call;
+  int64_t members, share;  // bytes of scratch memory for one thread
+  int threads;
+  pthread_mutex_t lock;  // of what follows
+  int64_t failed;        // the first member that failed, whichever thread came to it
+  heddle_status status;
+} batch;
+
+static void note_failure(batch *b, int64_t member, heddle_status status) {
+  pthread_mutex_lock(&b->lock);
+  if (member < b->failed) {
+    heddle_status_free(b->status);
+    b->status = status;
+    b->failed = member;
+  } else {
+    heddle_status_free(status);
   }
-  int64_t members = 1;
-  for (int d = 0; d < c->batch_rank; d++) members *= c->batch_dims[d];
-  const int64_t bytes = place_arrays(c, NULL);
-  const shape room_shape = {.dtype = DTYPE_U8, .rank = 1, .dims = &bytes};
-  value *room;
-  TRY(value_create(&in->pool, &room_shape, c->instruction->where, &room));
-  place_arrays(c, room->data);
-  heddle_status status = status_ok();
-  for (int64_t k = 0; k < members && status_is_ok(status); k++) status = run_member(c, operands, k, results);
-  value_release(room);
-  return status;
+  pthread_mutex_unlock(&b->lock);
 }
 
-static bool ends_with(str s, const char *end) {
+static void run_members(void *argument, int64_t begin, int64_t end) {
+  batch *b = argument;
+  lapack_call own = *b->call;
+  place_arrays(&own, (char *)own.call->scratch + b->share * (b->threads > 1 ? pool_thread() : 0));
+  for (int64_t k = begin; k < end; k++) {
+    heddle_status status = run_member(&own, k);
+    if (!status_is_ok(status)) note_failure(b, k, status);
+  }
+}
+
+static batch batch_of(lapack_call *c) {
+  batch b = {.call = c, .members = 1, .lock = PTHREAD_MUTEX_INITIALIZER, .failed = INT64_MAX};
+  for (int d = 0; d < c->batch_rank; d++) b.members *= c->batch_dims[d];
+  b.share = place_arrays(c, NULL);
+  b.threads = b.members < c->call->threads ? (int)b.members : c->call->threads;
+  if (b.threads < 1) b.threads = 1;
+  return b;
+}
+
+static heddle_status run_batch(lapack_call *c) {
+  for (int k = 0; k < c->result_count; k++) {
+    const lib_array *result = &c->call->results[k];
+    const size_t bytes = (size_t)work_array_bytes(result->type, result->is_packed, lib_element_count(result));
+    if (bytes) memset(result->data, 0, bytes);
+  }
+  batch b = batch_of(c);
+  pool_run(b.threads, b.members, run_members, &b);
+  return b.status;
+}
+
+typedef struct part {
+  const char *data;
+  size_t size;
+} part;
+
+static bool begins_with(part s, const char *start) {
+  const size_t n = strlen(start);
+  return s.size >= n && memcmp(s.data, start, n) == 0;
+}
+
+static bool ends_with(part s, const char *end) {
   const size_t n = strlen(end);
   return s.size >= n && memcmp(s.data + s.size - n, end, n) == 0;
 }
 
-static const lapack_routine *routine_of(str name, bool is_ffi, dtype type) {
+static const lapack_routine *routine_of(part name, bool is_ffi, dtype type) {
   const char kind = dtype_is_complex(type) ? 'c' : 'r';
   for (const lapack_routine *r = lapack_routines; r->name; r++)
-    if (r->is_ffi == is_ffi && (r->kind == kind || r->kind == 'x') && str_is(name, r->name)) return r;
+    if (r->is_ffi == is_ffi && (r->kind == kind || r->kind == 'x') && strlen(r->name) == name.size &&
+        begins_with(name, r->name))
+      return r;
   return NULL;
 }
 
 // Takes the target apart, lapack_sgetrf_ffi being getrf on f32, and finds its row; null if there is none.
-static const lapack_routine *find_routine(const instruction *i, dtype *type) {
+static const lapack_routine *find_routine(const lib_call *call, dtype *type) {
   static const char letters[] = "sdcz";
   static const dtype types[] = {DTYPE_F32, DTYPE_F64, DTYPE_C64, DTYPE_C128};
-  str name = i->attributes->custom_call_target;
+  part name = {call->target, call->target ? strlen(call->target) : 0};
   const bool is_ffi = ends_with(name, "_ffi");
   if (is_ffi) name.size -= 4;
-  const size_t prefix = str_starts_with(name, "lapack_") ? 7 : str_starts_with(name, "blas_") ? 5 : 0;
-  name = (str){name.data + prefix, name.size - prefix};
+  const size_t prefix = begins_with(name, "lapack_") ? 7 : begins_with(name, "blas_") ? 5 : 0;
+  name = (part){name.data + prefix, name.size - prefix};
   *type = DTYPE_INVALID;
   if (!prefix) {
-    if (i->operand_count) *type = i->operands[0]->shape->dtype;
+    if (call->operand_count) *type = call->operands[0].type;
   } else if (name.size > 1 && name.data[0] && strchr(letters, name.data[0])) {
     *type = types[strchr(letters, name.data[0]) - letters];
-    name = (str){name.data + 1, name.size - 1};
+    name = (part){name.data + 1, name.size - 1};
   }
   return dtype_is_float(*type) || dtype_is_complex(*type) ? routine_of(name, is_ffi, *type) : NULL;
+}
+
+static heddle_status read_call(const lib_call *call, lapack_call *c) {
+  *c = (lapack_call){.call = call, .batch_rank = -1};
+  c->routine = find_routine(call, &c->type);
+  if (!c->routine) return status_error(HEDDLE_UNIMPLEMENTED, "the routine is unknown");
+  c->arguments.is_complex = dtype_is_complex(c->type);
+  c->operand_count = read_items(c->routine->signature, c->operands);
+  c->result_count = read_items(strchr(c->routine->signature, '>') + 1, c->results);
+  return check_shapes(c);
 }
 
 // LAPACKE would refuse NaN, which here goes its way through the routine.
 static void allow_nan(void) { LAPACKE_set_nancheck(0); }
 
-heddle_status custom_call_lapack(interpreter *in, const instruction *i, value *const *operands, value **out) {
+heddle_status lapack_execute(const lib_call *call) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, allow_nan);
-  lapack_call c = {.instruction = i, .batch_rank = -1};
-  c.routine = find_routine(i, &c.type);
-  if (!c.routine) return interpreter_refuse(i, "the routine is unknown");
-  c.arguments.is_complex = dtype_is_complex(c.type);
-  c.operand_count = read_items(c.routine->signature, c.operands);
-  c.result_count = read_items(strchr(c.routine->signature, '>') + 1, c.results);
-  TRY(check_shapes(&c));
-  TRY(set_options(&c, operands));
-  value *results[LAPACK_MAX_ARRAYS] = {0};
-  heddle_status status = run_batch(in, &c, operands, results);
-  if (status_is_ok(status)) return custom_call_results(in, i, c.result_count, results, out);
-  for (int k = 0; k < c.result_count; k++) value_release(results[k]);
-  return status;
+  lapack_call c;
+  TRY(read_call(call, &c));
+  TRY(set_options(&c));
+  return run_batch(&c);
+}
+
+int64_t lapack_scratch(const lib_call *call) {
+  lapack_call c;
+  heddle_status status = read_call(call, &c);
+  if (!status_is_ok(status)) {
+    heddle_status_free(status);
+    return 0;
+  }
+  const batch b = batch_of(&c);
+  return b.share * b.threads;
 }

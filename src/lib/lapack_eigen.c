@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval/lapack.h"
+#include "lib/lapack.h"
 
 static lapack_int leading(int32_t rows) { return rows > 0 ? rows : 1; }
 

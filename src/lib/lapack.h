@@ -1,13 +1,13 @@
-// LAPACK's routines on one member of a batch: how custom calls hand them their operands. Internal to eval.
+// LAPACK's routines on one member of a batch: how custom calls hand them their operands. Internal to lib.
 //
 // All arrays are column-major and wide: double or double complex as the call's type is real or complex; int32_t for
 // the routines' integers. Results that the signature draws from an operand are left in that operand's array.
-#ifndef HEDDLE_EVAL_LAPACK_H_
-#define HEDDLE_EVAL_LAPACK_H_
+#ifndef HEDDLE_LIB_LAPACK_H_
+#define HEDDLE_LIB_LAPACK_H_
 
 #include <complex.h>
-#include <stdbool.h>
-#include <stdint.h>
+
+#include "lib/call.h"
 
 enum { LAPACK_MAX_ARRAYS = 8 };
 
@@ -42,6 +42,10 @@ typedef struct lapack_routine {
 
 // The rows of the older form follow those of FFI. Ends with a null name.
 extern const lapack_routine lapack_routines[];
+
+// lapack_call.c: routines of lib by the names lapack_*, blas_*, Qr, ….
+heddle_status lapack_execute(const lib_call *call);
+int64_t lapack_scratch(const lib_call *call);
 
 // lapack_factor.c
 const char *lapack_getrf(lapack_arguments *x, int *status);

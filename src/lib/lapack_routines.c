@@ -1,6 +1,6 @@
 // The LAPACK routines that JAX calls on a CPU, and how: see lapack.h for the signatures. Two calls that name no library
 // are among them, since they ask for the same.
-#include "eval/lapack.h"
+#include "lib/lapack.h"
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 // Factorizations and solvers of LAPACK on one matrix, through LAPACKE in double precision.
 #include <lapacke.h>
 
-#include "eval/lapack.h"
-#include "eval/linear_algebra.h"
+#include "lib/lapack.h"
+#include "lib/linear_algebra.h"
 
 // LAPACK wants a leading dim of 1 or more even for empty matrices.
 static lapack_int leading(int32_t rows) { return rows > 0 ? rows : 1; }
@@ -58,12 +58,12 @@ const char *lapack_potrf(lapack_arguments *x, int *status) {
 
 static const char *solve(const lapack_arguments *x, const void *a, void *b) {
   const int32_t m = lapack_dim(x, 'm'), n = lapack_dim(x, 'n');
-  const triangular_solve how = {.left = x->options['S'] == 'L',
-                                .lower = x->options['U'] == 'L',
-                                .unit = x->options['D'] == 'U',
-                                .transpose = x->options['T'] == 'N'   ? TRANSPOSE_NO
-                                             : x->options['T'] == 'T' ? TRANSPOSE_YES
-                                                                      : TRANSPOSE_ADJOINT};
+  const linear_algebra_system how = {.left = x->options['S'] == 'L',
+                                     .lower = x->options['U'] == 'L',
+                                     .unit = x->options['D'] == 'U',
+                                     .form = x->options['T'] == 'N'   ? LINEAR_ALGEBRA_PLAIN
+                                             : x->options['T'] == 'T' ? LINEAR_ALGEBRA_TRANSPOSED
+                                                                      : LINEAR_ALGEBRA_ADJOINT};
   if (lapack_dim(x, 'a') != (how.left ? m : n)) return "a triangle that does not fit the right side";
   linear_algebra_solve(&how, x->is_complex, m, n, a, b);
   return NULL;

@@ -1,0 +1,11 @@
+// 64-bit numbers as pairs of 32-bit ones: X64Combine, X64SplitLow, X64SplitHigh.
+#ifndef HEDDLE_LIB_HALVES_H_
+#define HEDDLE_LIB_HALVES_H_
+
+#include "lib/call.h"
+
+heddle_status halves_combine(const lib_call *call);
+heddle_status halves_low(const lib_call *call);
+heddle_status halves_high(const lib_call *call);
+
+#endif
