@@ -108,14 +108,15 @@ static int64_t smaller(int64_t x, int64_t y) { return x < y ? x : y; }
 // Blocks are numbered row-major over the shape with the split dim halved (rounded up); block b's two words lie next to
 // each other along that dim, and an odd dim drops the last one.
 static void store_three_fry(const generation *g, int64_t first, int64_t count, batch_words words) {
-  uint32_t *dense = dtypes[g->bits->type].bits == 32 ? g->bits->data : NULL;
+  uint32_t *numbers = g->bits->data;
+  const bool is_dense = dtypes[g->bits->type].bits == 32 && g->inner > 1;
   int64_t in = first % g->inner, row = first / g->inner % g->half, outer = first / g->inner / g->half;
   for (int64_t j = 0; j < count;) {
     const int64_t run = smaller(count - j, g->inner - in), at = (outer * g->size + 2 * row) * g->inner + in;
     const bool has_second = 2 * row + 1 < g->size;
-    if (dense && g->inner > 1) {
-      memcpy(dense + at, &words[0][j], (size_t)run * sizeof *dense);
-      if (has_second) memcpy(dense + at + g->inner, &words[1][j], (size_t)run * sizeof *dense);
+    if (is_dense) {
+      memcpy(numbers + at, &words[0][j], (size_t)run * sizeof *numbers);
+      if (has_second) memcpy(numbers + at + g->inner, &words[1][j], (size_t)run * sizeof *numbers);
     } else {
       for (int64_t r = 0; r < run; r++) {
         store(g, at + r, words[0][j + r]);

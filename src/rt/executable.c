@@ -52,6 +52,8 @@ static heddle_status set_memory(const program *p, frame_memory *m, void *const *
     if (!m->allocations[i] && a->bytes)
       return status_error(HEDDLE_INVALID, "no memory was given for %s %d of %lld bytes",
                           is_parameter ? "parameter" : "result", a->number, (long long)a->bytes);
+    if (!is_parameter && a->donated_parameter >= 0 && a->bytes && !parameters[a->donated_parameter])
+      return status_error(HEDDLE_INVALID, "no memory was given for donated parameter %d", a->donated_parameter);
   }
   return status_ok();
 }

@@ -273,6 +273,10 @@ static void spoil_sequences(hand_program *h, program_thunk *t) {
   (void)h;
   t->kind = THUNK_WHILE;
 }
+static void spoil_target(hand_program *h, program_thunk *t) {
+  (void)h;
+  t->kind = THUNK_CUSTOM_CALL;
+}
 static void spoil_depth(hand_program *h, program_thunk *t) {
   program_sequence body = hand_sequence(h, 1, &t);
   t->kind = THUNK_CALL;  // of itself
@@ -290,6 +294,7 @@ static void test_programs_that_contradict_themselves(void **state) {
       {spoil_write, HEDDLE_INVALID, "nothing may be"}, {spoil_number, HEDDLE_INVALID, "allocation 0"},
       {spoil_size, HEDDLE_INVALID, "same size"},       {spoil_kernel, HEDDLE_INVALID, "no such kernel"},
       {spoil_sequences, HEDDLE_INVALID, "sequences"},  {spoil_depth, HEDDLE_UNIMPLEMENTED, "deep"},
+      {spoil_target, HEDDLE_INVALID, "no target"},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     hand_program h = hand_start();

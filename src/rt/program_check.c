@@ -80,6 +80,8 @@ static bool array_fits(const program *p, const program_array *a) {
 }
 
 static heddle_status check_arrays(const program *p, const program_thunk *t) {
+  const bool has_target = t->kind == THUNK_CUSTOM_CALL || t->kind == THUNK_COLLECTIVE || t->kind == THUNK_TRANSFER;
+  if (has_target && !t->target) return wrong(t, "it names no target");
   for (int i = 0; i < t->operand_count; i++)
     if (!array_fits(p, &t->operands[i])) return wrong(t, "an operand does not fit its slice");
   for (int i = 0; i < t->result_count; i++)
