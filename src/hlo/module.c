@@ -138,6 +138,17 @@ void instruction_set_called(instruction *i, int count, computation *const *calle
   if (count) memcpy(i->called, called, (size_t)count * sizeof *called);
 }
 
+// From the operand behind the last one found: operands are mostly replaced one after the other.
+static int find_operand(instruction *user, const instruction *operand) {
+  const int count = user->operand_count;
+  for (int k = 0; k < count; k++) {
+    if (user->next_use >= count) user->next_use = 0;
+    const int index = user->next_use++;
+    if (user->operands[index] == operand) return index;
+  }
+  return -1;
+}
+
 // Uses of `from` by `to` itself stay: replacing x by f(x) must not make f its own operand.
 void instruction_replace_uses(instruction *from, instruction *to) {
   if (from == to) return;
@@ -151,9 +162,8 @@ void instruction_replace_uses(instruction *from, instruction *to) {
       continue;
     }
     // A user of several operands equal to `from` is listed once for each: replace one of them per entry.
-    int index = 0;
-    while (index < user->operand_count && user->operands[index] != from) index++;
-    if (index == user->operand_count) continue;
+    const int index = find_operand(user, from);
+    if (index < 0) continue;
     user->operands[index] = to;
     vec_push(a, &to->users, user);
   }

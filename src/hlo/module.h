@@ -35,6 +35,7 @@ struct instruction {
   computation *parent;
   source_location where;
   uint64_t mark;  // scratch for a pass; no meaning between passes
+  int next_use;   // where instruction_replace_uses goes on looking among the operands, of which there may be thousands
 };
 
 struct computation {

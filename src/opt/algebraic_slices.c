@@ -182,39 +182,45 @@ static instruction *join_operands(const builder *b, const instruction *i, int fi
   return builder_broadcast(b, x->operands[0], shape_array(b->arena, i->shape->dtype, i->shape->rank, dims), 0, NULL);
 }
 
-enum { MAX_FLATTENED = 64 };  // operands of a concatenation that another one takes over: chains stay linear
-
-static bool can_flatten(const instruction *i, const instruction *operand) {
-  return operand->opcode == HLO_CONCATENATE && operand->users.size == 1 && operand->operand_count <= MAX_FLATTENED &&
-         operand->attributes->dimensions.data[0] == i->attributes->dimensions.data[0];
+static bool can_flatten(const instruction *operand, int64_t dim) {
+  return operand->opcode == HLO_CONCATENATE && operand->users.size == 1 &&
+         operand->attributes->dimensions.data[0] == dim;
 }
 
+// Whether another concatenation will take over the operands: the outermost one of a chain does so for all.
+static bool is_inner(const instruction *i, int64_t dim) {
+  return can_flatten(i, dim) && i->users.data[0]->opcode == HLO_CONCATENATE &&
+         i->users.data[0]->attributes->dimensions.data[0] == dim;
+}
+
+typedef VEC(instruction *) operand_list;
+
 // The operands with those of inner concatenations in their place, and without empty ones.
-static int flatten(const builder *b, const instruction *i, instruction ***out) {
+static operand_list flatten(const builder *b, const instruction *i) {
   const int64_t dim = i->attributes->dimensions.data[0];
-  int count = 0, room = 0;
-  for (int k = 0; k < i->operand_count; k++) room += can_flatten(i, i->operands[k]) ? i->operands[k]->operand_count : 1;
-  *out = arena_array(b->arena, instruction *, room);
-  for (int k = 0; k < i->operand_count; k++) {
-    instruction *x = i->operands[k];
-    if (x->shape->dims[dim] == 0) continue;
-    if (!can_flatten(i, x)) (*out)[count++] = x;
-    for (int j = 0; can_flatten(i, x) && j < x->operand_count; j++) (*out)[count++] = x->operands[j];
+  operand_list flat = {0}, left = {0};  // left: a stack
+  for (int k = i->operand_count; k-- > 0;) vec_push(b->arena, &left, i->operands[k]);
+  while (left.size > 0) {
+    instruction *x = vec_pop(&left);
+    if (can_flatten(x, dim)) {
+      for (int k = x->operand_count; k-- > 0;) vec_push(b->arena, &left, x->operands[k]);
+    } else if (x->shape->dims[dim] != 0) {
+      vec_push(b->arena, &flat, x);
+    }
   }
-  return count;
+  return flat;
 }
 
 instruction *algebraic_concatenate(const builder *b, instruction *i) {
   const int64_t dim = i->attributes->dimensions.data[0];
   if (i->operand_count == 1) return i->operands[0];
-  if (shape_element_count(i->shape) == 0) return NULL;
+  if (shape_element_count(i->shape) == 0 || is_inner(i, dim)) return NULL;
   bool changes = false;
   for (int k = 0; k < i->operand_count; k++)
-    changes = changes || i->operands[k]->shape->dims[dim] == 0 || can_flatten(i, i->operands[k]);
+    changes = changes || i->operands[k]->shape->dims[dim] == 0 || can_flatten(i->operands[k], dim);
   if (changes) {
-    instruction **operands;
-    const int count = flatten(b, i, &operands);
-    return count == 1 ? operands[0] : builder_concatenate(b, count, operands, dim);
+    const operand_list flat = flatten(b, i);
+    return flat.size == 1 ? flat.data[0] : builder_concatenate(b, flat.size, flat.data, dim);
   }
   for (int k = 0; k + 1 < i->operand_count && !changes; k++)
     changes =
