@@ -32,6 +32,7 @@ typedef struct cluster_node {
   int visit;        // stamp of the last search that came here
   int slot;         // position in the body that is being looked at
   bool is_ordered;  // by control edges
+  bool is_target;   // of a scatter or dynamic-update-slice, which write over it
   double weight;    // copied: operations of one element, operands included
   int arrays;       // copied: arrays that one element is made of
 } cluster_node;

@@ -188,20 +188,6 @@ static void tell_amount(text *out, double bytes) {
   else text_printf(out, "%.1f MB", bytes / 1e6);
 }
 
-static void tell_kernel(cluster_builder *b, text *out, int number) {
-  const made_fusion *f = &b->made.data[number];
-  cluster_cost cost = cluster_cost_of(b->graph, number, number);
-  kernel_plan *kernel = NULL;
-  heddle_status s = kernel_plan_create(b->scratch, f->computation, "main", b->target, 0, NULL, &kernel);
-  bool is_known = status_is_ok(s);
-  text_printf(out, "kernel %s " STR_FMT " of %d instructions: %s; ", is_known ? hero_name(kernel->hero) : "(none)",
-              STR_ARG(f->fusion->name), f->body.nodes.size, is_known ? kernel->reason : status_brief(s));
-  text_printf(out, "%.3g operations, ", cost.operations);
-  tell_amount(out, cost.bytes);
-  text_puts(out, " read and written");
-  heddle_status_free(s);
-}
-
 static void tell_library(cluster_builder *b, text *out, const instruction *i) {
   library_call call;
   heddle_status s = library_describe(b->scratch, i, &call);
@@ -209,6 +195,47 @@ static void tell_library(cluster_builder *b, text *out, const instruction *i) {
   for (int k = 0; status_is_ok(s) && k < call.operand_count; k++)
     text_printf(out, "%s%s", k ? " x " : " ", shape_text(b->scratch, call.operands[k]));
   if (!status_is_ok(s)) text_printf(out, ": %s", status_brief(s));
+  heddle_status_free(s);
+}
+
+static bool fused_activation(const made_fusion *f) { return f->computation->root->opcode == HLO_MAXIMUM; }
+
+// The arrays that the outputs are written into, so that the heroes that need that show.
+static int find_aliases(cluster_builder *b, const made_fusion *f, kernel_alias **out) {
+  kernel_leaves leaves = {0};
+  heddle_status s = kernel_leaves_of(b->scratch, f->computation->root, &leaves);
+  heddle_status_free(s);
+  kernel_alias *aliases = arena_array(b->scratch, kernel_alias, leaves.size);
+  int count = 0;
+  for (int n = 0; n < leaves.size; n++) {
+    const instruction *root = leaves.data[n].root;
+    if (root->opcode != HLO_SCATTER && root->opcode != HLO_DYNAMIC_UPDATE_SLICE) continue;
+    const instruction *into = root->operands[leaves.data[n].element];
+    if (into->opcode == HLO_PARAMETER)
+      aliases[count++] = (kernel_alias){leaves.data[n].number, (int)into->attributes->index};
+  }
+  *out = aliases;
+  return count;
+}
+
+static void tell_kernel(cluster_builder *b, text *out, int number) {
+  const made_fusion *f = &b->made.data[number];
+  if (f->fusion->attributes->kind == FUSION_CUSTOM) {
+    tell_library(b, out, f->fusion);
+    text_puts(out, fused_activation(f) ? ", with bias and relu" : ", with bias");
+    return;
+  }
+  cluster_cost cost = cluster_cost_of(b->graph, number, number);
+  kernel_plan *kernel = NULL;
+  kernel_alias *aliases;
+  int count = find_aliases(b, f, &aliases);
+  heddle_status s = kernel_plan_create(b->scratch, f->computation, "main", b->target, count, aliases, &kernel);
+  bool is_known = status_is_ok(s);
+  text_printf(out, "kernel %s " STR_FMT " of %d instructions: %s; ", is_known ? hero_name(kernel->hero) : "(none)",
+              STR_ARG(f->fusion->name), f->body.nodes.size, is_known ? kernel->reason : status_brief(s));
+  text_printf(out, "%.3g operations, ", cost.operations);
+  tell_amount(out, cost.bytes);
+  text_puts(out, " read and written");
   heddle_status_free(s);
 }
 

@@ -87,12 +87,14 @@ cluster_cost cluster_cost_of(cluster_graph *g, int l, int r) {
   for (int n = 0; n < count; n++) g->nodes[body.nodes.data[n]].slot = n;
   for (int n = 0; n < body.inputs.size; n++) g->nodes[body.inputs.data[n]].slot = count + n;
   const bool sweeps = (g->clusters.data[l].traits | g->clusters.data[r].traits) & CLUSTER_SWEEPS;
-  double memory = 0;
+  double memory = 0, compute = 0;
   for (int n = count - 1; n >= 0; n--) {
     const instruction *i = g->nodes[body.nodes.data[n]].instruction;
     bool is_output = all[n].times <= 0;
     note_readers(g, &body, all, n, sweeps);
-    cost.operations += all[n].times * fusion_operations(i);
+    double operations = all[n].times * fusion_operations(i);
+    cost.operations += operations;
+    compute += fusion_compute_time(operations, count_of(i));
     double repeats = all[n].times / (count_of(i) > 0 ? count_of(i) : 1);
     if (hlo_op_has(i->opcode, TRAIT_EXPENSIVE) && repeats > cost.repeats) cost.repeats = repeats;
     if (!is_output) continue;
@@ -106,7 +108,6 @@ cluster_cost cluster_cost_of(cluster_graph *g, int l, int r) {
     cost.bytes += bytes;
     memory += memory_time(i, bytes);
   }
-  double compute = fusion_compute_time(cost.operations);
   cost.time = compute > memory ? compute : memory;
   arena_destroy(scratch);
   return cost;

@@ -6,13 +6,18 @@
 #include "opt/dead_code.h"
 #include "plan/cluster.h"
 #include "plan/fuse_clusters.h"
+#include "plan/fuse_library.h"
 #include "plan/fusion_cost.h"
 #include "plan/hero_loops.h"
 #include "plan/join.h"
 #include "plan/library.h"
+#include "plan/library_shapes.h"
 
 // Of what is computed wherever it is needed, together with what it is made of.
 #define COPIED_OPERATIONS 5.0
+
+// Multiplications of a product that is a loop like others.
+#define TINY_PRODUCT 2048.0
 
 typedef VEC(computation *) computation_list;
 
@@ -85,9 +90,28 @@ static void make_bitcast(instruction *i) {
   i->attributes = bare;
 }
 
+static int target_count(const instruction *i) {
+  if (i->opcode == HLO_SCATTER) return i->operand_count / 2;
+  return i->opcode == HLO_DYNAMIC_UPDATE_SLICE;
+}
+
+// What is written in place is an array of its own, not a view that others compute for themselves.
+static void copy_targets(computation *c, instruction *i) {
+  for (int k = 0; k < target_count(i); k++) {
+    instruction *target = i->operands[k];
+    const instruction *from = target;
+    while (from->opcode == HLO_BITCAST || from->opcode == HLO_RESHAPE) from = from->operands[0];
+    if (from->opcode != HLO_BROADCAST && from->opcode != HLO_IOTA && from->opcode != HLO_SLICE) continue;
+    instruction *copy = computation_add(c, HLO_COPY, (str){0}, target->shape, 1, &target);
+    copy->where = i->where;
+    instruction_set_operand(i, k, copy);
+  }
+}
+
 static void prepare(computation *c) {
   for (int k = 0, count = c->instructions.size; k < count; k++) {
     instruction *i = c->instructions.data[k];
+    copy_targets(c, i);
     if (i->opcode == HLO_RESHAPE && is_row_major(i)) make_bitcast(i);
     bool is_variadic = shape_is_tuple(i->shape) && i->opcode != HLO_TUPLE && has_elemental_form(i);
     if (is_variadic && i->opcode != HLO_PARAMETER && i->opcode != HLO_GET_TUPLE_ELEMENT) take_apart(c, i);
@@ -95,6 +119,13 @@ static void prepare(computation *c) {
 }
 
 // --- roles
+
+// A library takes longer to be called than a loop to multiply.
+static bool is_tiny_product(const instruction *i) {
+  gemm_form form;
+  return i->opcode == HLO_DOT && gemm_form_of(i, &form) &&
+         (double)form.batch * (double)form.m * (double)form.n * (double)form.k <= TINY_PRODUCT;
+}
 
 static bool is_operation_of_sequence(const instruction *i) {
   switch (i->opcode) {
@@ -105,7 +136,7 @@ static bool is_operation_of_sequence(const instruction *i) {
     case HLO_CALL:
     case HLO_WHILE:
     case HLO_CONDITIONAL: return true;
-    default: return library_kind_of(i) != LIBRARY_NONE;
+    default: return library_kind_of(i) != LIBRARY_NONE && !is_tiny_product(i);
   }
 }
 
@@ -117,14 +148,14 @@ static bool is_scalar_constant(const instruction *i) {
 // other arrays, and a few cheap operations on one array that is there anyway.
 static bool is_copied(const cluster_graph *g, const instruction *i) {
   if (is_scalar_constant(i)) return true;
-  if (!shape_is_array(i->shape) || cluster_node_of(g, i)->is_ordered) return false;
+  if (!shape_is_array(i->shape) || cluster_node_of(g, i)->is_ordered || cluster_node_of(g, i)->is_target) return false;
   switch (i->opcode) {
     case HLO_IOTA:
     case HLO_BROADCAST:
     case HLO_SLICE: return true;
     default: break;
   }
-  if (!hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) || i->operand_count == 0) return false;
+  if (!hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) || i->operand_count == 0 || i->opcode == HLO_COPY) return false;
   int arrays = 0;
   double operations = fusion_operations(i);
   for (int k = 0; k < i->operand_count; k++) {
@@ -195,9 +226,11 @@ static heddle_status choose_role(cluster_graph *g, int n) {
   return status_ok();
 }
 
-// Both ends of control edges.
-static void find_ordered(cluster_graph *g) {
+// Both ends of control edges, and what is written in place.
+static void find_special(cluster_graph *g) {
   for (int n = 0; n < g->node_count; n++) {
+    const instruction *i = g->nodes[n].instruction;
+    for (int k = 0; k < target_count(i); k++) g->nodes[cluster_node_of(g, i->operands[k])->source].is_target = true;
     const instruction_list *before = &g->nodes[n].instruction->control_predecessors;
     g->nodes[n].is_ordered |= before->size > 0;
     for (int k = 0; k < before->size; k++) cluster_node_of(g, before->data[k])->is_ordered = true;
@@ -209,8 +242,9 @@ static heddle_status fuse_sequence(computation *c, const plan_target *target, te
   arena *scratch = arena_create();
   cluster_graph graph;
   heddle_status s = cluster_graph_create(scratch, c, &graph);
-  if (status_is_ok(s)) find_ordered(&graph);
+  if (status_is_ok(s)) find_special(&graph);
   for (int n = 0; status_is_ok(s) && n < graph.node_count; n++) s = choose_role(&graph, n);
+  if (status_is_ok(s)) fuse_library_epilogues(&graph);
   if (status_is_ok(s)) find_stored(&graph);
   if (status_is_ok(s)) fuse_clusters(&graph, hero_loops_allowed(target));
   if (status_is_ok(s)) s = cluster_build(&graph, target, reasons);

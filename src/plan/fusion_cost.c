@@ -4,6 +4,7 @@
 
 // One core computes about 20 simple operations on f32 in a nanosecond; vectors of 8, two or three at once.
 #define OPERATIONS_PER_NANOSECOND 20.0
+#define VECTOR_LANES 8.0
 // Bytes per nanosecond from and to memory, and inside the caches.
 #define MEMORY_BYTES 6.0
 #define CACHE_BYTES 40.0
@@ -48,7 +49,10 @@ double fusion_operations(const instruction *i) {
   }
 }
 
-double fusion_compute_time(double operations) { return operations / OPERATIONS_PER_NANOSECOND; }
+double fusion_compute_time(double operations, double elements) {
+  double lanes = elements < VECTOR_LANES ? elements : VECTOR_LANES;
+  return operations / OPERATIONS_PER_NANOSECOND * VECTOR_LANES / (lanes > 1 ? lanes : 1);
+}
 
 double fusion_memory_time(const shape *s) {
   double bytes = 2 * (double)shape_byte_size(s);

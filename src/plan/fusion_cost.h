@@ -11,8 +11,9 @@ enum {
   FUSION_COPIED_INSTRUCTIONS = 24,  // of a value that several kernels compute for themselves
 };
 
-// How often one kernel may compute the same expensive operation, beyond what costs less than starting a kernel.
+// How often one kernel may compute the same expensive operation, and if all of it costs less than starting a kernel.
 #define FUSION_MAX_REPEATS 2.0
+#define FUSION_MAX_SMALL_REPEATS 4.0
 
 // Nanoseconds to start one more kernel.
 #define FUSION_LAUNCH 2000.0
@@ -20,8 +21,8 @@ enum {
 // Scalar operations of one element of the instruction, its operands' values given.
 double fusion_operations(const instruction *i);
 
-// Nanoseconds that so many scalar operations take, in vectors where that is possible.
-double fusion_compute_time(double operations);
+// Nanoseconds that so many scalar operations on an array of so many elements take, in vectors where that is possible.
+double fusion_compute_time(double operations, double elements);
 
 // Nanoseconds to write a value of this shape and read it again: dear beyond the caches, cheap inside.
 double fusion_memory_time(const shape *s);

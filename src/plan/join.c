@@ -5,7 +5,7 @@
 #include "plan/hero_rows.h"
 
 // What is this small costs no more than starting a kernel, whatever it does.
-enum { SMALL_ELEMENTS = 2048, SMALL_OPERATIONS = 8192 };
+enum { SMALL_ELEMENTS = 2048, SMALL_OPERATIONS = 2048 };
 
 // Of what is computed together with something slow.
 enum { OPERATIONS_BESIDE_SLOW = 16 };
@@ -113,6 +113,7 @@ static bool is_slow_together(const cluster_graph *g, int l, int r) {
 
 // Two transposes share a kernel if their tiles are the same.
 static bool differ_in_transposes(const cluster_graph *g, int l, int r) {
+  if (!(common_traits(g, l, r) & CLUSTER_TRANSPOSES)) return false;
   const instruction *found[2] = {0};
   const int clusters[] = {l, r};
   for (int c = 0; c < 2; c++) {
@@ -142,7 +143,7 @@ static bool are_rivals(const cluster_graph *g, int l, int r) {
 bool join_in_place(cluster_graph *g, int from, int to) {
   if (are_apart(g, from, to) || (both_traits(g, from, to) & (CLUSTER_SCATTERS | CLUSTER_UPDATES))) return false;
   if (are_rivals(g, from, to) || is_slow_together(g, from, to)) return false;
-  if (reads_elsewhere(g, from, to) || reads_elsewhere(g, to, from)) return false;
+  if (reads_elsewhere(g, from, to)) return false;
   return keeps_reductions(g, from, to) && !cluster_has_detour(g, from, to);
 }
 
@@ -204,18 +205,37 @@ bool join_producer(cluster_graph *g, int from, int to) {
   if (!join_as_copy(g, from, to) || !gives_only(g, from, to)) return false;
   cluster_cost cost = cluster_cost_of(g, from, to);
   if (cost.instructions > 2 * FUSION_MAX_INSTRUCTIONS || reduces_too_much(g, from, &cost)) return false;
-  if (cost.repeats > FUSION_MAX_REPEATS && cost.operations > SMALL_OPERATIONS) return false;
+  if (cost.repeats > (cost.operations > SMALL_OPERATIONS ? FUSION_MAX_REPEATS : FUSION_MAX_SMALL_REPEATS)) return false;
   if (cost.time > join_time_of(g, from) + join_time_of(g, to) + FUSION_LAUNCH) return false;
   return !cluster_has_detour(g, from, to);
 }
 
 // --- siblings
 
+static const instruction *reduction_of(const cluster_graph *g, int c) {
+  const cluster_numbers *members = &g->clusters.data[c].members;
+  for (int m = 0; m < members->size; m++)
+    if (g->nodes[members->data[m]].instruction->opcode == HLO_REDUCE) return g->nodes[members->data[m]].instruction;
+  return NULL;
+}
+
+// The same dims of arrays of the same dims, one result per result: one pass over the elements computes both.
+static bool reduce_alike(const cluster_graph *g, int l, int r) {
+  const instruction *x = reduction_of(g, l), *y = reduction_of(g, r);
+  if (!x || !y || join_elements_of(g, l) != join_elements_of(g, r)) return false;
+  const int_list *of_x = &x->attributes->dimensions, *of_y = &y->attributes->dimensions;
+  if (!shape_same_dims(x->operands[0]->shape, y->operands[0]->shape) || of_x->size != of_y->size) return false;
+  for (int d = 0; d < of_x->size; d++)
+    if (of_x->data[d] != of_y->data[d]) return false;
+  return join_elements_of(g, l) == shape_element_count(array_of(x->shape));
+}
+
 bool join_siblings(cluster_graph *g, int l, int r) {
   if (are_apart(g, l, r) || (both_traits(g, l, r) & (CLUSTER_SCATTERS | CLUSTER_UPDATES))) return false;
   if (reads_elsewhere(g, l, r) || reads_elsewhere(g, r, l)) return false;
   if (both_traits(g, l, r) & CLUSTER_REDUCES) {
-    if (!(common_traits(g, l, r) & CLUSTER_REDUCES) || !fits_rows(g, l, r)) return false;
+    bool is_one_pass = !((both_traits(g, l, r))&CLUSTER_SWEEPS) && reduce_alike(g, l, r);
+    if (!(common_traits(g, l, r) & CLUSTER_REDUCES) || !(is_one_pass || fits_rows(g, l, r))) return false;
   } else if (join_elements_of(g, l) != join_elements_of(g, r) || are_rivals(g, l, r) || is_slow_together(g, l, r)) {
     return false;
   }

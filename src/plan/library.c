@@ -82,6 +82,41 @@ static void add_leaves(describer *d) {
   d->call->results = results.data;
 }
 
+// --- what is fused with it
+
+static heddle_status refuse(const describer *d, const char *why) {
+  return status_at(HEDDLE_UNIMPLEMENTED, d->op->where, "%s " STR_FMT " %s", hlo_op_text(d->op->opcode),
+                   STR_ARG(d->op->name), why);
+}
+
+static const instruction *fused(const describer *d, hlo_opcode opcode) {
+  const instruction_list *body = &d->instruction->called[0]->instructions;
+  for (int k = 0; k < body->size; k++)
+    if (body->data[k]->opcode == opcode) return body->data[k];
+  return NULL;
+}
+
+// The fusion's parameters in the library's order: the operation's operands, then the bias.
+static heddle_status order_operands(describer *d) {
+  const instruction *sum = fused(d, HLO_ADD);
+  const instruction *spread = sum ? sum->operands[sum->operands[0] == d->op ? 1 : 0] : NULL;
+  const instruction *bias = spread && spread->opcode == HLO_BROADCAST ? spread->operands[0] : NULL;
+  const instruction *wanted[] = {d->op->operands[0], d->op->operands[1], bias};
+  const shape **shapes = arena_array(d->arena, const shape *, 3);
+  int *leaves = arena_array(d->arena, int, 3);
+  for (int k = 0; k < 3; k++) {
+    if (!wanted[k] || wanted[k]->opcode != HLO_PARAMETER) return refuse(d, "is fused in a way no library knows");
+    shapes[k] = wanted[k]->shape;
+    leaves[k] = (int)wanted[k]->attributes->index;
+  }
+  d->call->operand_count = 3;
+  d->call->operands = shapes;
+  d->call->operand_leaves = leaves;
+  return status_ok();
+}
+
+static bool is_fused(const describer *d) { return d->op != d->instruction; }
+
 // --- attributes
 
 static void add_ints(describer *d, const char *name, int count, const int64_t *values) {
@@ -100,9 +135,9 @@ static void add_text(describer *d, const char *name, str value) {
   vec_push(d->arena, &d->attributes, ((library_attribute){.name = name, .kind = LIBRARY_TEXT, .text = copy}));
 }
 
-static heddle_status refuse(const describer *d, const char *why) {
-  return status_at(HEDDLE_UNIMPLEMENTED, d->op->where, "%s " STR_FMT " %s", hlo_op_text(d->op->opcode),
-                   STR_ARG(d->op->name), why);
+static void add_epilogue(describer *d) {
+  add_int(d, "bias", is_fused(d));
+  add_text(d, "activation", is_fused(d) && fused(d, HLO_MAXIMUM) ? STR("relu") : STR(""));
 }
 
 // --- one function per kind
@@ -120,6 +155,7 @@ static heddle_status describe_gemm(describer *d) {
   d->call->results[0] = shape_array(d->arena, d->op->shape->dtype, 3, dims);
   add_int(d, "transpose_lhs", form.transpose_lhs);
   add_int(d, "transpose_rhs", form.transpose_rhs);
+  add_epilogue(d);
   return status_ok();
 }
 
@@ -160,6 +196,7 @@ static heddle_status describe_convolution(describer *d) {
   add_window(d, "window_reversal", window_reversal);
   add_int(d, "feature_group_count", x->feature_group_count);
   add_int(d, "batch_group_count", x->batch_group_count);
+  add_epilogue(d);
   return status_ok();
 }
 
@@ -275,6 +312,7 @@ heddle_status library_describe(arena *a, const instruction *i, library_call *out
   *out = (library_call){.kind = library_kind_of(i)};
   if (out->kind == LIBRARY_NONE) return refuse(&d, "is in no library");
   add_leaves(&d);
+  if (is_fused(&d)) TRY(order_operands(&d));
   TRY(describe[out->kind](&d));
   out->attribute_count = d.attributes.size;
   out->attributes = d.attributes.data;

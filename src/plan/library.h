@@ -54,7 +54,8 @@ const char *library_kind_name(library_kind kind);  // for reasons: "GEMM", "conv
 // The library operation itself: what a kCustom fusion holds besides bias and activation, else the instruction.
 const instruction *library_operation(const instruction *i);
 
-// Describes the call. HEDDLE_UNIMPLEMENTED with op, name and place for forms that the library lacks.
+// Describes the call. Leaves are counted with tokens, which are left out of the arrays. HEDDLE_UNIMPLEMENTED with op,
+// name and place for forms that the library lacks.
 heddle_status library_describe(arena *a, const instruction *i, library_call *out);
 
 #endif

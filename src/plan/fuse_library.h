@@ -1,0 +1,12 @@
+// Library operations with what follows them.
+#ifndef HEDDLE_PLAN_FUSE_LIBRARY_H_
+#define HEDDLE_PLAN_FUSE_LIBRARY_H_
+
+#include "plan/cluster.h"
+
+// A product of matrices or a convolution whose result only gets a bias added, and perhaps negative values cut off,
+// before it goes to memory anyway, becomes one cluster (a fusion of kind kCustom): the library does that while the
+// result is in registers. Every node has its role already.
+void fuse_library_epilogues(cluster_graph *g);
+
+#endif

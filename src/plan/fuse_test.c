@@ -1,0 +1,235 @@
+#include "plan/fuse.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hlo/text.h"
+#include "plan/kernel.h"
+#include "plan/library.h"
+
+static module *fuse(arena *a, const char *source) {
+  const plan_target target = plan_target_cpu(2);
+  module *m;
+  heddle_status s = hlo_parse(a, "test", str_from(source), &m);
+  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
+  assert_true(status_is_ok(plan_fuse(m, &target, NULL)));
+  s = module_verify(m);
+  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
+  return m;
+}
+
+static int count(const computation *c, hlo_opcode op) {
+  int found = 0;
+  for (int k = 0; k < c->instructions.size; k++) found += c->instructions.data[k]->opcode == op;
+  return found;
+}
+
+static const instruction *first(const computation *c, hlo_opcode op) {
+  for (int k = 0; k < c->instructions.size; k++)
+    if (c->instructions.data[k]->opcode == op) return c->instructions.data[k];
+  fail_msg("no %s", hlo_op_text(op));
+  return NULL;
+}
+
+#define ADD "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
+#define MAX "max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }\n"
+
+static void test_softmax_is_one_kernel(void **state) {
+  const module *m = fuse(*state, ADD MAX
+                         "ENTRY e {\n"
+                         "  x = f32[512,1024] parameter(0)\n"
+                         "  least = f32[] constant(-inf)\n"
+                         "  zero = f32[] constant(0)\n"
+                         "  m = f32[512] reduce(x, least), dimensions={1}, to_apply=max\n"
+                         "  mb = f32[512,1024] broadcast(m), dimensions={0}\n"
+                         "  d = f32[512,1024] subtract(x, mb)\n"
+                         "  p = f32[512,1024] exponential(d)\n"
+                         "  s = f32[512] reduce(p, zero), dimensions={1}, to_apply=add\n"
+                         "  sb = f32[512,1024] broadcast(s), dimensions={0}\n"
+                         "  ROOT q = f32[512,1024] divide(p, sb)\n"
+                         "}\n");
+  assert_int_equal(count(m->entry, HLO_FUSION), 1);
+  assert_int_equal(count(m->entry, HLO_CONSTANT) + count(m->entry, HLO_REDUCE), 0);
+}
+
+// What is read at two places is computed once where computing it again is dear.
+static void test_values_at_two_places_are_stored(void **state) {
+  const module *m = fuse(*state,
+                         "ENTRY e {\n"
+                         "  x = f32[512,512] parameter(0)\n"
+                         "  l = f32[512,512] log(x)\n"
+                         "  t = f32[512,512] transpose(l), dimensions={1,0}\n"
+                         "  y = f32[512,512] add(l, t)\n"
+                         "  k = f32[512,512] log(y)\n"
+                         "  u = f32[512,512] transpose(k), dimensions={1,0}\n"
+                         "  ROOT z = f32[512,512] add(k, u)\n"
+                         "}\n");
+  assert_true(count(m->entry, HLO_FUSION) >= 2);
+}
+
+// x = log(x); x = x + transpose(x), again and again.
+static const char *diamonds(arena *a, int length, int size) {
+  text t = {0};
+  const char *s = arena_printf(a, "f32[%d,%d]", size, size);
+  text_printf(&t, "ENTRY e {\n  x0 = %s parameter(0)\n", s);
+  for (int k = 0; k < length; k++)
+    text_printf(&t, "  l%d = %s log(x%d)\n  t%d = %s transpose(l%d), dimensions={1,0}\n  %sx%d = %s add(l%d, t%d)\n", k,
+                s, k, k, s, k, k + 1 == length ? "ROOT " : "", k + 1, s, k, k);
+  text_puts(&t, "}\n");
+  const char *source = arena_strdup(a, t.data, t.size);
+  text_free(&t);
+  return source;
+}
+
+static double work_of(arena *a, const module *m) {
+  const plan_target target = plan_target_cpu(2);
+  double sum = 0;
+  for (int k = 0; k < m->entry->instructions.size; k++) {
+    const instruction *i = m->entry->instructions.data[k];
+    if (i->opcode != HLO_FUSION) continue;
+    kernel_plan *kernel;
+    assert_true(status_is_ok(kernel_plan_create(a, i->called[0], "main", &target, 0, NULL, &kernel)));
+    sum += kernel->work;
+  }
+  return sum;
+}
+
+static void test_diamonds_take_linear_work(void **state) {
+  static const int sizes[] = {1, 20, 600};
+  for (int k = 0; k < 3; k++) {
+    double one = work_of(*state, fuse(*state, diamonds(*state, 1, sizes[k])));
+    double many = work_of(*state, fuse(*state, diamonds(*state, 64, sizes[k])));
+    assert_true(many <= 64 * 8 * one);
+  }
+}
+
+static void test_long_chains_are_cut(void **state) {
+  arena *a = *state;
+  text t = {0};
+  text_puts(&t, "ENTRY e {\n  x0 = f32[64] parameter(0)\n");
+  for (int k = 0; k < 3000; k++) text_printf(&t, "  x%d = f32[64] tanh(x%d)\n", k + 1, k);
+  text_puts(&t, "  ROOT r = f32[64] negate(x3000)\n}\n");
+  const module *m = fuse(a, text_cstr(&t));
+  text_free(&t);
+  assert_in_range(count(m->entry, HLO_FUSION), 3000 / 256, 40);
+  for (int k = 0; k < m->computations.size; k++)
+    if (m->computations.data[k] != m->entry) assert_true(m->computations.data[k]->instructions.size <= 256);
+}
+
+static void test_bias_and_relu_go_to_the_library(void **state) {
+  arena *a = *state;
+  const module *m = fuse(a,
+                         "ENTRY e {\n"
+                         "  x = f32[64,128] parameter(0)\n"
+                         "  w = f32[128,256] parameter(1)\n"
+                         "  b = f32[256] parameter(2)\n"
+                         "  zero = f32[] constant(0)\n"
+                         "  d = f32[64,256] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+                         "  bb = f32[64,256] broadcast(b), dimensions={1}\n"
+                         "  s = f32[64,256] add(bb, d)\n"
+                         "  z = f32[64,256] broadcast(zero), dimensions={}\n"
+                         "  ROOT r = f32[64,256] maximum(s, z)\n"
+                         "}\n");
+  const instruction *f = first(m->entry, HLO_FUSION);
+  assert_int_equal(f->attributes->kind, FUSION_CUSTOM);
+  assert_int_equal(library_kind_of(f), LIBRARY_GEMM);
+  library_call call;
+  assert_true(status_is_ok(library_describe(a, f, &call)));
+  assert_int_equal(call.operand_count, 3);
+  assert_int_equal(call.operands[2]->dims[0], 256);
+  assert_string_equal(shape_text(a, call.results[0]), "f32[1,64,256]");
+  assert_string_equal(call.attributes[call.attribute_count - 1].text, "relu");
+}
+
+static void test_every_computation_of_a_sequence_is_fused(void **state) {
+  const module *m = fuse(*state,
+                         "test { s = (f32[8], s32[]) parameter(0) i = s32[] get-tuple-element(s), index=1\n"
+                         "  n = s32[] constant(4) ROOT r = pred[] compare(i, n), direction=LT }\n"
+                         "step { s = (f32[8], s32[]) parameter(0) x = f32[8] get-tuple-element(s), index=0\n"
+                         "  i = s32[] get-tuple-element(s), index=1 y = f32[8] sine(x) one = s32[] constant(1)\n"
+                         "  j = s32[] add(i, one) ROOT r = (f32[8], s32[]) tuple(y, j) }\n"
+                         "ENTRY e { x = f32[8] parameter(0) i = s32[] constant(0) t = (f32[8], s32[]) tuple(x, i)\n"
+                         "  ROOT w = (f32[8], s32[]) while(t), condition=test, body=step }\n");
+  const instruction *loop = first(m->entry, HLO_WHILE);
+  assert_int_equal(count(loop->called[0], HLO_COMPARE), 0);
+  assert_true(count(loop->called[0], HLO_FUSION) == 1 && count(loop->called[1], HLO_FUSION) >= 1);
+  assert_int_equal(count(loop->called[1], HLO_SINE), 0);
+}
+
+static void test_updates_stay_in_place(void **state) {
+  const module *m = fuse(*state,
+                         "ENTRY e { c = f32[1024,64] parameter(0) u = f32[1,64] parameter(1) i = s32[] parameter(2)\n"
+                         "  z = s32[] constant(0) big = f32[1024,64] negate(c) v = f32[1,64] exponential(u)\n"
+                         "  ROOT r = f32[1024,64] dynamic-update-slice(big, v, i, z) }\n");
+  const computation *fused = m->entry->root->called[0];
+  assert_int_equal(fused->root->opcode, HLO_DYNAMIC_UPDATE_SLICE);
+  assert_int_equal(fused->root->operands[0]->opcode, HLO_PARAMETER);
+  assert_int_equal(count(fused, HLO_EXPONENTIAL), 1);
+}
+
+static void test_what_nobody_computes_is_refused(void **state) {
+  arena *a = *state;
+  const plan_target target = plan_target_cpu(1);
+  module *m;
+  assert_true(status_is_ok(hlo_parse(a, "f.hlo",
+                                     STR("ENTRY e { p = f32[<=4] parameter(0) n = s32[] parameter(1)\n"
+                                         "  ROOT d = f32[<=4] set-dimension-size(p, n), dimensions={0} }\n"),
+                                     &m)));
+  heddle_status s = plan_fuse(m, &target, NULL);
+  assert_int_equal(heddle_status_code(s), HEDDLE_UNIMPLEMENTED);
+  assert_non_null(strstr(heddle_status_message(s), "f.hlo:2:"));
+  heddle_status_free(s);
+}
+
+static void test_reasons(void **state) {
+  arena *a = *state;
+  const plan_target target = plan_target_cpu(1);
+  module *m;
+  text t = {0};
+  assert_true(
+      status_is_ok(hlo_parse(a, "test",
+                             STR("ENTRY e { p = f32[64,64] parameter(0) q = f32[64,64] parameter(1)\n"
+                                 "  n = f32[64,64] negate(p) s = f32[64,64] sine(n)\n"
+                                 "  v = f32[4096] reshape(s)\n"
+                                 "  d = f32[64,64] dot(s, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+                                 "  ROOT t = (f32[64,64], f32[4096]) tuple(d, v) }\n"),
+                             &m)));
+  assert_true(status_is_ok(plan_fuse(m, &target, &t)));
+  assert_non_null(strstr(text_cstr(&t), "s: kernel loop sine_fusion"));
+  assert_non_null(strstr(text_cstr(&t), "v: bitcast"));
+  assert_non_null(strstr(text_cstr(&t), "d: library GEMM f32[1,64,64] x f32[1,64,64]"));
+  text_free(&t);
+}
+
+static int setup(void **state) {
+  *state = arena_create();
+  return 0;
+}
+
+static int teardown(void **state) {
+  arena_destroy(*state);
+  return 0;
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(test_softmax_is_one_kernel),
+      TEST(test_values_at_two_places_are_stored),
+      TEST(test_diamonds_take_linear_work),
+      TEST(test_long_chains_are_cut),
+      TEST(test_bias_and_relu_go_to_the_library),
+      TEST(test_every_computation_of_a_sequence_is_fused),
+      TEST(test_updates_stay_in_place),
+      TEST(test_what_nobody_computes_is_refused),
+      TEST(test_reasons),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
