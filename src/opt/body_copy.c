@@ -1,7 +1,7 @@
 // Copies of computations. Called computations are shared, not copied.
 #include "opt/body_copy.h"
 
-static void copy_one(arena *scratch, const instruction *i, computation *into, bool is_new, ptr_map *copies) {
+void body_copy_one(arena *scratch, const instruction *i, computation *into, bool is_new, ptr_map *copies) {
   arena *a = into->module->arena;
   instruction **operands = arena_array(scratch, instruction *, i->operand_count);
   for (int k = 0; k < i->operand_count; k++) operands[k] = ptr_map_get(copies, i->operands[k]);
@@ -23,7 +23,7 @@ heddle_status body_copy(arena *scratch, const computation *from, computation *in
   TRY(computation_post_order(scratch, from, &order));
   for (int k = 0; k < order.size; k++)
     if (order.data[k]->opcode != HLO_PARAMETER && !ptr_map_has(copies, order.data[k]))
-      copy_one(scratch, order.data[k], into, is_new, copies);
+      body_copy_one(scratch, order.data[k], into, is_new, copies);
   return status_ok();
 }
 

@@ -9,6 +9,9 @@
 // are left out and must have no users outside of it. Names are kept if `into` is new, else made.
 heddle_status body_copy(arena *scratch, const computation *from, computation *into, bool is_new, ptr_map *copies);
 
+// One instruction, whose operands have copies.
+void body_copy_one(arena *scratch, const instruction *i, computation *into, bool is_new, ptr_map *copies);
+
 // Whether all users of the computation's only parameter are get-tuple-elements of it.
 bool body_takes_elements(const computation *c);
 // For each of `count` leaves, all get-tuple-elements of the only parameter stand for elements[k] in `copies`; null

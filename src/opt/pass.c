@@ -35,6 +35,7 @@
 #include "opt/stochastic_convert_expander.h"
 #include "opt/tuple_flattening.h"
 #include "opt/tuple_simplifier.h"
+#include "opt/while_loop_invariant_code_motion.h"
 #include "opt/while_loop_simplifier.h"
 #include "opt/zero_sized.h"
 
@@ -73,6 +74,8 @@ const opt_pass opt_passes[] = {
     {"algebraic-simplifier", "identities that hold exactly for every value", algebraic_simplifier_run, false},
     {"constant-folding", "operations on constants become constants", constant_folding_run, false},
     {"cse", "what is computed twice is computed once", cse_run, false},
+    {"while-loop-invariant-code-motion", "what a loop computes alike in every step moves in front of it",
+     while_loop_invariant_code_motion_run, false},
     {"barrier-expander", "barriers, domains and added dependencies become their operand", barrier_expander_run, false},
     {"dead-code", "what no result depends on goes, and so do computations nobody calls", dead_code_run, false},
     {0},

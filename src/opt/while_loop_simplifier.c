@@ -9,6 +9,7 @@
 #include "opt/effects.h"
 #include "opt/rewrite.h"
 #include "opt/tuple_simplifier.h"
+#include "opt/while_loop.h"
 #include "opt/while_trip_count.h"
 
 // A loop of few steps is written out while all copies together are no longer than this.
@@ -24,18 +25,6 @@ typedef struct loop {
   bool *is_live;
 } loop;
 
-static bool is_element_of(const instruction *i, const instruction *whole, int leaf) {
-  return i->opcode == HLO_GET_TUPLE_ELEMENT && i->operands[0] == whole && i->attributes->index == leaf;
-}
-
-static bool can_read(const instruction *op) {
-  const computation *body = op->called[1];
-  return shape_is_tuple(op->shape) && op->operands[0]->opcode == HLO_TUPLE && body->root->opcode == HLO_TUPLE &&
-         body_takes_elements(body) &&
-         (body_takes_elements(op->called[0]) || op->called[0]->parameters.data[0]->users.size == 0) &&
-         op->called[0]->root->opcode != HLO_PARAMETER;
-}
-
 static loop loop_of(arena *scratch, instruction *op) {
   loop l = {.scratch = scratch, .op = op, .condition = op->called[0], .body = op->called[1]};
   l.leaves = op->shape->tuple_size;
@@ -43,10 +32,6 @@ static loop loop_of(arena *scratch, instruction *op) {
   l.inside = arena_array(scratch, instruction *, l.leaves);
   l.is_live = arena_array(scratch, bool, l.leaves);
   return l;
-}
-
-static bool never_changes(const loop *l, int leaf) {
-  return is_element_of(l->body->root->operands[leaf], l->body->parameters.data[0], leaf);
 }
 
 // --- loops that are no loops
@@ -98,7 +83,7 @@ static void bypass(const loop *l) {
     instruction *user = l->op->users.data[k++];
     if (user->opcode != HLO_GET_TUPLE_ELEMENT || user->control_predecessors.size > 0) continue;
     const int leaf = (int)user->attributes->index;
-    if (never_changes(l, leaf) && user->users.size + (user == user->parent->root) > 0)
+    if (while_loop_keeps(l->op, leaf) && user->users.size + (user == user->parent->root) > 0)
       instruction_replace_uses(user, l->start[leaf]);
   }
 }
@@ -126,8 +111,10 @@ static void push(loop *l, ptr_map *seen, instruction_list *work, instruction *i)
 static void mark_inside(loop *l) {
   ptr_map seen = {0};
   instruction_list work = {0};
-  for (int k = 0; k < l->condition->parameters.data[0]->users.size; k++)
-    l->is_live[l->condition->parameters.data[0]->users.data[k]->attributes->index] = true;
+  const instruction_list read = l->condition->parameters.data[0]->users;
+  for (int k = 0; k < read.size; k++)
+    if (read.data[k]->users.size > 0 || read.data[k] == l->condition->root)
+      l->is_live[read.data[k]->attributes->index] = true;
   for (int k = 0; k < l->body->instructions.size; k++)
     if (must_stay(l->body->instructions.data[k])) push(l, &seen, &work, l->body->instructions.data[k]);
   for (int k = 0; k < l->leaves; k++)
@@ -217,7 +204,7 @@ static heddle_status drop_leaves(loop *l) {
 }
 
 static heddle_status simplify(arena *scratch, instruction *op, bool *changed) {
-  if (!can_read(op)) return status_ok();
+  if (!while_loop_is_open(op)) return status_ok();
   loop l = loop_of(scratch, op);
   int64_t count;
   if (few_steps(&l, &count)) {
@@ -229,7 +216,7 @@ static heddle_status simplify(arena *scratch, instruction *op, bool *changed) {
   mark_inside(&l);
   bool all_live = true, any_live = false;
   for (int k = 0; k < l.leaves; k++) {
-    if (never_changes(&l, k) && is_constant_like(l.start[k])) {
+    if (while_loop_keeps(l.op, k) && is_constant_like(l.start[k])) {
       l.inside[k] = l.start[k];
       l.is_live[k] = false;
     }
