@@ -2,13 +2,10 @@
 // keeps the first half of the last dim; an inverse real one is given the second half, which is the first one mirrored.
 #include <complex.h>
 #include <fftw3.h>
-#include <pthread.h>
 
 #include "eval/interpreter.h"
 #include "eval/wide.h"
-
-// FFTW makes and drops plans in shared tables; only running them is safe from several threads.
-static pthread_mutex_t planning = PTHREAD_MUTEX_INITIALIZER;
+#include "lib/fft.h"
 
 // `data` seen as [outer, size, inner]: transforms the middle dim in place.
 static heddle_status transform_dim(const instruction *i, double complex *data, int64_t outer, int64_t size,
@@ -18,15 +15,15 @@ static heddle_status transform_dim(const instruction *i, double complex *data, i
   const int n = (int)size, stride = (int)inner, distance = inner == 1 ? n : 1;
   const int64_t many = inner == 1 ? outer : inner, step = inner == 1 ? 1 : outer;
   if (many > INT32_MAX) return interpreter_refuse(i, "more than 2^31 transforms");
-  pthread_mutex_lock(&planning);
+  fft_lock_planner();
   fftw_plan plan = fftw_plan_many_dft(1, &n, (int)many, data, NULL, stride, distance, data, NULL, stride, distance,
                                       sign, FFTW_ESTIMATE | FFTW_UNALIGNED);
-  pthread_mutex_unlock(&planning);
+  fft_unlock_planner();
   if (!plan) return status_at(HEDDLE_OUT_OF_MEMORY, i->where, "no plan for a transform of %d elements", n);
   for (int64_t k = 0; k < step; k++) fftw_execute_dft(plan, data + k * size * inner, data + k * size * inner);
-  pthread_mutex_lock(&planning);
+  fft_lock_planner();
   fftw_destroy_plan(plan);
-  pthread_mutex_unlock(&planning);
+  fft_unlock_planner();
   return status_ok();
 }
 

@@ -16,6 +16,7 @@ const thunk_type *const thunk_types[PROGRAM_THUNK_KIND_COUNT] = {
     [THUNK_CUSTOM_CALL] = &thunk_custom_call,
     [THUNK_GEMM] = &thunk_gemm,
     [THUNK_CONVOLUTION] = &thunk_convolution,
+    [THUNK_FFT] = &thunk_fft,
     [THUNK_SORT] = &thunk_sort,
     [THUNK_TOP_K] = &thunk_top_k,
     [THUNK_RANDOM] = &thunk_random,

@@ -15,6 +15,7 @@ extern const thunk_type thunk_memset;
 extern const thunk_type thunk_custom_call;
 extern const thunk_type thunk_gemm;
 extern const thunk_type thunk_convolution;
+extern const thunk_type thunk_fft;
 extern const thunk_type thunk_sort;
 extern const thunk_type thunk_top_k;
 extern const thunk_type thunk_random;

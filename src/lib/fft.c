@@ -1,0 +1,298 @@
+// A transform over several dims is a pass over each of them: a pass transforms all lines along one dim, in groups that
+// one thread does with one plan of FFTW. The groups follow from the shape alone, so that threads change nothing. f32
+// is transformed in f32.
+//
+// The first pass goes from the operand to the result, along the last dim, where real transforms change the type; the
+// others work in place. An inverse real transform has it the other way round and starts from a copy.
+#include "lib/fft.h"
+
+#include <fftw3.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/pool.h"
+
+enum {
+  GROUP_ELEMENTS = 4096,   // of the lines that one plan does together
+  GROUP_COLUMNS = 16,      // of such lines when they lie across
+  SMALL_ELEMENTS = 16384,  // one thread has done them before another has woken up
+  MAX_PASSES = 3,
+  VECTOR = 16,  // bytes that FFTW's vector code wants lines to be aligned to
+};
+
+typedef enum fft_kind { FFT_FORWARD, FFT_INVERSE, FFT_REAL, FFT_INVERSE_REAL } fft_kind;  // as HLO numbers them
+typedef enum pass_kind { PASS_COMPLEX, PASS_FROM_REAL, PASS_TO_REAL } pass_kind;
+
+static pthread_mutex_t planning = PTHREAD_MUTEX_INITIALIZER;
+
+void fft_lock_planner(void) { pthread_mutex_lock(&planning); }
+
+void fft_unlock_planner(void) { pthread_mutex_unlock(&planning); }
+
+// Lines lie `distance` elements apart and their elements `stride`; there are `outer` such sets of lines.
+typedef struct pass {
+  pass_kind kind;
+  bool is_in_place;
+  int64_t size, stride, lines, group, outer;
+  int64_t from_distance, to_distance, from_outer, to_outer;
+  void *plan, *rest;  // of a group, and of the last group of a set if it is smaller
+} pass;
+
+// FFTW in one precision.
+typedef struct library {
+  int real_bytes;
+  void *(*make)(const pass *p, int64_t lines, int sign, unsigned flags);
+  void (*execute)(pass_kind kind, void *plan, const void *from, void *to);
+  void (*scale)(void *reals, int64_t count, double by);
+  void (*destroy)(void *plan);
+} library;
+
+struct fft_plan {
+  fft_kind kind;
+  const library *library;
+  int count;
+  pass passes[MAX_PASSES];
+  double scale;
+  int64_t copied;    // bytes of the operand that an inverse real transform starts from
+  int64_t last;      // length of the last dim
+  int64_t elements;  // of the result
+};
+
+// FFTW looks at the alignment of arrays that it plans for, and whether they are the same one; nothing else.
+static _Alignas(64) char from_example[64], to_example[64];
+
+#define FFTW_LIBRARY(name, prefix, real)                                                                    \
+  static void *name##_make(const pass *p, int64_t lines, int sign, unsigned flags) {                        \
+    const int n = (int)p->size, many = (int)lines, stride = (int)p->stride;                                 \
+    const int from = (int)p->from_distance, to = (int)p->to_distance;                                       \
+    void *in = from_example, *out = p->is_in_place ? from_example : to_example;                             \
+    if (p->kind == PASS_FROM_REAL)                                                                          \
+      return prefix##_plan_many_dft_r2c(1, &n, many, in, NULL, stride, from, out, NULL, stride, to, flags); \
+    if (p->kind == PASS_TO_REAL)                                                                            \
+      return prefix##_plan_many_dft_c2r(1, &n, many, in, NULL, stride, from, out, NULL, stride, to, flags); \
+    return prefix##_plan_many_dft(1, &n, many, in, NULL, stride, from, out, NULL, stride, to, sign, flags); \
+  }                                                                                                         \
+  static void name##_execute(pass_kind kind, void *plan, const void *from, void *to) {                      \
+    if (kind == PASS_FROM_REAL) prefix##_execute_dft_r2c(plan, (void *)from, to);                           \
+    else if (kind == PASS_TO_REAL) prefix##_execute_dft_c2r(plan, (void *)from, to);                        \
+    else prefix##_execute_dft(plan, (void *)from, to);                                                      \
+  }                                                                                                         \
+  static void name##_scale(void *reals, int64_t count, double by) {                                         \
+    real *x = reals;                                                                                        \
+    for (int64_t k = 0; k < count; k++) x[k] = (real)(x[k] * by);                                           \
+  }                                                                                                         \
+  static void name##_destroy(void *plan) { prefix##_destroy_plan(plan); }                                   \
+  static const library name##_library = {sizeof(real), name##_make, name##_execute, name##_scale, name##_destroy};
+
+FFTW_LIBRARY(single, fftwf, float)
+FFTW_LIBRARY(wide, fftw, double)
+
+// --- planning
+
+static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
+static int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
+static int from_bytes(const library *l, pass_kind kind) {
+  return kind == PASS_FROM_REAL ? l->real_bytes : 2 * l->real_bytes;
+}
+static int to_bytes(const library *l, pass_kind kind) {
+  return kind == PASS_TO_REAL ? l->real_bytes : 2 * l->real_bytes;
+}
+
+// Whether every group begins where FFTW's vector code likes it.
+static bool is_aligned(const library *l, const pass *p) {
+  const int from = from_bytes(l, p->kind), to = to_bytes(l, p->kind);
+  return p->group * p->from_distance * from % VECTOR == 0 && p->group * p->to_distance * to % VECTOR == 0 &&
+         p->from_outer * from % VECTOR == 0 && p->to_outer * to % VECTOR == 0;
+}
+
+static heddle_status make_plans(fft_plan *f, pass *p) {
+  const int sign = f->kind == FFT_FORWARD || f->kind == FFT_REAL ? FFTW_FORWARD : FFTW_BACKWARD;
+  const unsigned flags = FFTW_ESTIMATE | (is_aligned(f->library, p) ? 0 : FFTW_UNALIGNED);
+  const int64_t rest = p->lines % p->group, limit = INT32_MAX;
+  if (p->size > limit || p->stride > limit || p->from_distance > limit || p->to_distance > limit)
+    return status_error(HEDDLE_UNIMPLEMENTED, "a Fourier transform of more than 2^31 elements");
+  fft_lock_planner();
+  p->plan = f->library->make(p, p->group, sign, flags);
+  if (rest) p->rest = f->library->make(p, rest, sign, flags);
+  fft_unlock_planner();
+  if (!p->plan || (rest && !p->rest))
+    return status_error(HEDDLE_OUT_OF_MEMORY, "no plan for a Fourier transform of %lld elements", (long long)p->size);
+  return status_ok();
+}
+
+// Along the last dim, `lines` of them, from operand to result.
+static heddle_status add_last(fft_plan *f, int64_t lines, int64_t from_size, int64_t to_size) {
+  pass *p = &f->passes[f->count++];
+  const pass_kind kind = f->kind == FFT_REAL           ? PASS_FROM_REAL
+                         : f->kind == FFT_INVERSE_REAL ? PASS_TO_REAL
+                                                       : PASS_COMPLEX;
+  *p = (pass){.kind = kind,
+              .size = f->last,
+              .stride = 1,
+              .lines = lines,
+              .outer = 1,
+              .from_distance = from_size,
+              .to_distance = to_size};
+  p->group = least(lines, GROUP_ELEMENTS / f->last + 1);
+  return make_plans(f, p);
+}
+
+// Along dim d of an array of complex numbers, in place.
+static heddle_status add_across(fft_plan *f, int rank, const int64_t *dims, int d) {
+  int64_t outer = 1, inner = 1;
+  for (int k = 0; k < d; k++) outer *= dims[k];
+  for (int k = d + 1; k < rank; k++) inner *= dims[k];
+  if (dims[d] == 1) return status_ok();
+  pass *p = &f->passes[f->count++];
+  *p = (pass){.kind = PASS_COMPLEX,
+              .is_in_place = true,
+              .size = dims[d],
+              .stride = inner,
+              .lines = inner,
+              .outer = outer,
+              .from_distance = 1,
+              .to_distance = 1,
+              .from_outer = dims[d] * inner,
+              .to_outer = dims[d] * inner};
+  p->group = least(inner, GROUP_COLUMNS);
+  return make_plans(f, p);
+}
+
+static bool types_fit(fft_kind kind, dtype from, dtype to) {
+  const dtype complexes = kind == FFT_INVERSE_REAL ? from : to, other = kind == FFT_INVERSE_REAL ? to : from;
+  if (!dtype_is_complex(complexes)) return false;
+  return other == (kind == FFT_REAL || kind == FFT_INVERSE_REAL ? dtypes[complexes].part : complexes);
+}
+
+static heddle_status check(const lib_call *call, const lib_attribute *lengths, int64_t kind) {
+  if (call->operand_count != 1 || call->result_count != 1 || kind < FFT_FORWARD || kind > FFT_INVERSE_REAL)
+    return status_error(HEDDLE_INVALID, "a Fourier transform of kind %lld", (long long)kind);
+  const lib_array *from = &call->operands[0], *to = &call->results[0];
+  if (!types_fit((fft_kind)kind, from->type, to->type))
+    return status_error(HEDDLE_INVALID, "a Fourier transform from %s to %s", dtype_name(from->type),
+                        dtype_name(to->type));
+  if (!lengths || lengths->count < 1 || lengths->count > MAX_PASSES || from->rank != to->rank ||
+      from->rank < lengths->count)
+    return status_error(HEDDLE_INVALID, "a Fourier transform over more dims than there are");
+  for (int d = 0; d < from->rank; d++) {
+    const int k = d - (from->rank - lengths->count);
+    const int64_t length = k < 0 ? to->dims[d] : lengths->ints[k], half = length ? length / 2 + 1 : 0;
+    const bool is_last = d == from->rank - 1;
+    const int64_t wanted_from = is_last && kind == FFT_INVERSE_REAL ? half : length;
+    const int64_t wanted_to = is_last && kind == FFT_REAL ? half : length;
+    if (length < 0 || from->dims[d] != wanted_from || to->dims[d] != wanted_to)
+      return status_error(HEDDLE_INVALID, "a Fourier transform whose lengths are not those of dim %d", d);
+  }
+  return status_ok();
+}
+
+static heddle_status add_passes(fft_plan *f, const lib_call *call, int count) {
+  const lib_array *from = &call->operands[0], *to = &call->results[0];
+  const int rank = to->rank, last = rank - 1;
+  const int64_t lines = f->elements / to->dims[last];
+  if (f->kind == FFT_INVERSE_REAL)
+    for (int d = rank - count; d < last; d++) TRY(add_across(f, rank, from->dims, d));
+  TRY(add_last(f, lines, from->dims[last], to->dims[last]));
+  if (f->kind != FFT_INVERSE_REAL)
+    for (int d = rank - count; d < last; d++) TRY(add_across(f, rank, to->dims, d));
+  return status_ok();
+}
+
+heddle_status fft_plan_make(arena *a, const lib_call *call, fft_plan **plan) {
+  const lib_attribute *lengths = lib_ints(call, "fft_length");
+  const int64_t kind = lib_int(call, "fft_type", -1);
+  TRY(check(call, lengths, kind));
+  const lib_array *from = &call->operands[0], *to = &call->results[0];
+  fft_plan *f = arena_new(a, fft_plan);
+  f->kind = (fft_kind)kind;
+  f->library = dtypes[to->type].bits == (dtype_is_complex(to->type) ? 64 : 32) ? &single_library : &wide_library;
+  f->elements = lib_element_count(to);
+  f->last = lengths->ints[lengths->count - 1];
+  f->scale = 1;
+  for (int k = 0; k < lengths->count && (kind == FFT_INVERSE || kind == FFT_INVERSE_REAL); k++)
+    f->scale /= (double)lengths->ints[k];
+  if (kind == FFT_INVERSE_REAL) f->copied = lib_element_count(from) * dtypes[from->type].bytes;
+  *plan = f;
+  if (f->elements == 0) return status_ok();
+  heddle_status status = add_passes(f, call, lengths->count);
+  if (!status_is_ok(status)) fft_plan_release(f);
+  return status;
+}
+
+void fft_plan_release(fft_plan *plan) {
+  fft_lock_planner();
+  for (int k = 0; k < plan->count; k++) {
+    if (plan->passes[k].plan) plan->library->destroy(plan->passes[k].plan);
+    if (plan->passes[k].rest) plan->library->destroy(plan->passes[k].rest);
+  }
+  fft_unlock_planner();
+  plan->count = 0;
+}
+
+int64_t fft_plan_scratch(const fft_plan *plan) { return plan->copied; }
+
+double fft_plan_work(const fft_plan *plan) {
+  double work = 0;
+  for (int k = 0; k < plan->count; k++) {
+    double steps = 1;
+    for (int64_t n = plan->passes[k].size; n > 1; n /= 2) steps++;
+    work += 5 * steps * (double)plan->elements;
+  }
+  return work;
+}
+
+// --- running
+
+typedef struct execution {
+  const fft_plan *plan;
+  const pass *pass;
+  char *from;  // overwritten by passes to reals
+  char *to;
+  double scale;
+} execution;
+
+// What a real signal's transform has real counts as real.
+static void drop_imaginary(const fft_plan *f, const pass *p, int64_t lines, char *from) {
+  const int real = f->library->real_bytes;
+  for (int64_t k = 0; k < lines; k++) {
+    char *line = from + k * p->from_distance * 2 * real;
+    memset(line + real, 0, (size_t)real);
+    if (p->size % 2 == 0) memset(line + p->size / 2 * 2 * real + real, 0, (size_t)real);
+  }
+}
+
+static void do_groups(void *argument, int64_t begin, int64_t end) {
+  const execution *x = argument;
+  const pass *p = x->pass;
+  const library *l = x->plan->library;
+  const int64_t groups = ceil_div(p->lines, p->group);
+  for (int64_t k = begin; k < end; k++) {
+    const int64_t first = k % groups * p->group, lines = least(p->group, p->lines - first);
+    const int64_t from = k / groups * p->from_outer + first * p->from_distance;
+    const int64_t to = k / groups * p->to_outer + first * p->to_distance;
+    char *in = x->from + from * from_bytes(l, p->kind), *out = x->to + to * to_bytes(l, p->kind);
+    if (p->kind == PASS_TO_REAL) drop_imaginary(x->plan, p, lines, in);
+    l->execute(p->kind, lines == p->group ? p->plan : p->rest, in, out);
+    if (x->scale != 1) l->scale(out, lines * p->to_distance * to_bytes(l, p->kind) / l->real_bytes, x->scale);
+  }
+}
+
+void fft_plan_execute(const fft_plan *plan, const lib_call *call) {
+  char *result = call->results[0].data;
+  if (plan->elements == 0) return;
+  const bool is_inverse_real = plan->kind == FFT_INVERSE_REAL;
+  char *source = call->operands[0].data;
+  if (is_inverse_real) {
+    memcpy(call->scratch, source, (size_t)plan->copied);
+    source = call->scratch;
+  }
+  for (int k = 0; k < plan->count; k++) {
+    const pass *p = &plan->passes[k];
+    char *place = is_inverse_real ? call->scratch : result;  // of passes in place
+    execution x = {plan, p, p->is_in_place ? place : source, p->is_in_place ? place : result,
+                   p->is_in_place ? 1 : plan->scale};
+    const int threads = plan->elements < SMALL_ELEMENTS ? 1 : call->threads;
+    pool_run(threads, p->outer * ceil_div(p->lines, p->group), do_groups, &x);
+  }
+}
