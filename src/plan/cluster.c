@@ -1,8 +1,8 @@
 // The graph of clusters: roles, members, and what a cluster computes and reads.
 #include "plan/cluster.h"
 
-heddle_status cluster_graph_create(arena *a, computation *c, cluster_graph *out) {
-  *out = (cluster_graph){.arena = a, .computation = c};
+heddle_status cluster_graph_create(arena *a, computation *c, const plan_target *target, cluster_graph *out) {
+  *out = (cluster_graph){.arena = a, .computation = c, .target = target};
   instruction_list order = {0};
   TRY(computation_post_order(a, c, &order));
   out->node_count = order.size;

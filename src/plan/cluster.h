@@ -63,6 +63,7 @@ typedef VEC(cluster_read) cluster_reads;
 typedef struct cluster_graph {
   arena *arena;  // dies before the module
   computation *computation;
+  const plan_target *target;
   int node_count;
   cluster_node *nodes;
   VEC(cluster) clusters;
@@ -74,7 +75,7 @@ typedef struct cluster_graph {
 } cluster_graph;
 
 // All fixed, but for bitcasts.
-heddle_status cluster_graph_create(arena *a, computation *c, cluster_graph *out);
+heddle_status cluster_graph_create(arena *a, computation *c, const plan_target *target, cluster_graph *out);
 
 static inline cluster_node *cluster_node_of(const cluster_graph *g, const instruction *i) { return &g->nodes[i->mark]; }
 
@@ -134,6 +135,6 @@ cluster_cost cluster_cost_of(cluster_graph *g, int l, int r);
 
 // Makes a fusion of each cluster and replaces the members by it; what nobody needs any more stays, dead. Marks are
 // lost. `reasons`, if not null, receives a line for each instruction that takes work or might have.
-heddle_status cluster_build(cluster_graph *g, const plan_target *target, text *reasons);
+heddle_status cluster_build(cluster_graph *g, text *reasons);
 
 #endif

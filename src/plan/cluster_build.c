@@ -16,7 +16,6 @@ typedef struct made_fusion {
 
 typedef struct cluster_builder {
   cluster_graph *graph;
-  const plan_target *target;
   arena *scratch;
   VEC(made_fusion) made;
 } cluster_builder;
@@ -229,7 +228,7 @@ static void tell_kernel(cluster_builder *b, text *out, int number) {
   kernel_plan *kernel = NULL;
   kernel_alias *aliases;
   int count = find_aliases(b, f, &aliases);
-  heddle_status s = kernel_plan_create(b->scratch, f->computation, "main", b->target, count, aliases, &kernel);
+  heddle_status s = kernel_plan_create(b->scratch, f->computation, "main", b->graph->target, count, aliases, &kernel);
   bool is_known = status_is_ok(s);
   text_printf(out, "kernel %s " STR_FMT " of %d instructions: %s; ", is_known ? hero_name(kernel->hero) : "(none)",
               STR_ARG(f->fusion->name), f->body.nodes.size, is_known ? kernel->reason : status_brief(s));
@@ -272,8 +271,8 @@ static void tell(cluster_builder *b, text *out, int n) {
   text_putc(out, '\n');
 }
 
-heddle_status cluster_build(cluster_graph *g, const plan_target *target, text *reasons) {
-  cluster_builder b = {.graph = g, .target = target, .scratch = arena_create()};
+heddle_status cluster_build(cluster_graph *g, text *reasons) {
+  cluster_builder b = {.graph = g, .scratch = arena_create()};
   find_bodies(&b);
   find_outputs(&b);
   for (int c = 0; c < b.made.size; c++) {

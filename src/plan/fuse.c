@@ -241,13 +241,13 @@ static heddle_status fuse_sequence(computation *c, const plan_target *target, te
   prepare(c);
   arena *scratch = arena_create();
   cluster_graph graph;
-  heddle_status s = cluster_graph_create(scratch, c, &graph);
+  heddle_status s = cluster_graph_create(scratch, c, target, &graph);
   if (status_is_ok(s)) find_special(&graph);
   for (int n = 0; status_is_ok(s) && n < graph.node_count; n++) s = choose_role(&graph, n);
   if (status_is_ok(s)) fuse_library_epilogues(&graph);
   if (status_is_ok(s)) find_stored(&graph);
   if (status_is_ok(s)) fuse_clusters(&graph, hero_loops_allowed(target));
-  if (status_is_ok(s)) s = cluster_build(&graph, target, reasons);
+  if (status_is_ok(s)) s = cluster_build(&graph, reasons);
   arena_destroy(scratch);
   return s;
 }

@@ -7,6 +7,9 @@
 // What is this small costs no more than starting a kernel, whatever it does.
 enum { SMALL_ELEMENTS = 2048, SMALL_OPERATIONS = 2048 };
 
+// Elements that one thread computes sooner than two get started, and columns that are a thread's share at least.
+enum { LONELY_ELEMENTS = 1 << 16, COLUMNS_PER_THREAD = 16 };
+
 // Of what is computed together with something slow.
 enum { OPERATIONS_BESIDE_SLOW = 16 };
 
@@ -70,6 +73,7 @@ double join_time_of(cluster_graph *g, int c) {
 // --- reductions
 
 static bool fits_rows(cluster_graph *g, int l, int r) {
+  if (g->target->kind != PLAN_CPU) return false;
   arena *scratch = arena_create();
   cluster_body body;
   cluster_body_of(scratch, g, l, r, &body);
@@ -149,11 +153,30 @@ bool join_in_place(cluster_graph *g, int from, int to) {
 
 // --- rows
 
+static const instruction *reduction_of(const cluster_graph *g, int c) {
+  const cluster_numbers *members = &g->clusters.data[c].members;
+  for (int m = 0; m < members->size; m++)
+    if (g->nodes[members->data[m]].instruction->opcode == HLO_REDUCE) return g->nodes[members->data[m]].instruction;
+  return NULL;
+}
+
+// Threads share a kernel of several sweeps by rows (or by groups of columns) only. Where there are too few of these for
+// the threads there are, large arrays are better off with a kernel for each sweep.
+static bool leaves_threads_idle(const cluster_graph *g, int from, int to) {
+  const instruction *reduce = reduction_of(g, from);
+  if (!reduce || join_elements_of(g, to) <= LONELY_ELEMENTS) return false;
+  int64_t rows = shape_element_count(array_of(reduce->shape));
+  const shape *s = reduce->operands[0]->shape;
+  bool is_column = s->rank > 0 && !int_list_has(reduce->attributes->dimensions, minor_dim(s));
+  return (is_column ? rows / COLUMNS_PER_THREAD : rows) < g->target->cores;
+}
+
 bool join_rows(cluster_graph *g, int from, int to) {
   const unsigned foreign =
       CLUSTER_TRANSPOSES | CLUSTER_SCATTERS | CLUSTER_UPDATES | CLUSTER_CONCATENATES | CLUSTER_IS_SLOW;
   unsigned traits = both_traits(g, from, to);
   if (are_apart(g, from, to) || !(traits & CLUSTER_REDUCES) || (traits & foreign)) return false;
+  if (leaves_threads_idle(g, from, to)) return false;
   return fits_rows(g, from, to) && !cluster_has_detour(g, from, to);
 }
 
@@ -211,13 +234,6 @@ bool join_producer(cluster_graph *g, int from, int to) {
 }
 
 // --- siblings
-
-static const instruction *reduction_of(const cluster_graph *g, int c) {
-  const cluster_numbers *members = &g->clusters.data[c].members;
-  for (int m = 0; m < members->size; m++)
-    if (g->nodes[members->data[m]].instruction->opcode == HLO_REDUCE) return g->nodes[members->data[m]].instruction;
-  return NULL;
-}
 
 // The same dims of arrays of the same dims, one result per result: one pass over the elements computes both.
 static bool reduce_alike(const cluster_graph *g, int l, int r) {

@@ -2,6 +2,7 @@
 // else as it is.
 #include "plan/library.h"
 
+#include "hlo/call_attributes.h"
 #include "plan/library_shapes.h"
 
 static const library_kind kinds[HLO_OPCODE_COUNT] = {
@@ -226,6 +227,16 @@ static heddle_status describe_random(describer *d) {
   return status_ok();
 }
 
+static void add_attribute(describer *d, const lib_attribute *from) {
+  static const library_attribute_kind kinds_of[] = {
+      [LIB_INTS] = LIBRARY_INTS, [LIB_DOUBLE] = LIBRARY_DOUBLE, [LIB_TEXT] = LIBRARY_TEXT};
+  library_attribute to = {.name = from->name, .kind = kinds_of[from->kind], .count = from->count};
+  to.ints = from->ints;
+  to.number = from->number;
+  to.text = from->text;
+  vec_push(d->arena, &d->attributes, to);
+}
+
 static heddle_status describe_custom_call(describer *d) {
   const hlo_attributes *x = d->op->attributes;
   if (str_starts_with(x->custom_call_target, "xla_python_") ||
@@ -234,7 +245,10 @@ static heddle_status describe_custom_call(describer *d) {
                                   STR_ARG(x->custom_call_target)));
   if (d->op->called_count > 0) return refuse(d, "calls a computation, which no library can");
   d->call->target = arena_strdup(d->arena, x->custom_call_target.data, x->custom_call_target.size);
-  if (x->backend_config.size) add_text(d, "backend_config", x->backend_config);
+  const lib_attribute *list;
+  const int count = call_attributes(d->arena, x->backend_config, &list);
+  for (int k = 0; k < count; k++) add_attribute(d, &list[k]);
+  if (count == 0 && x->backend_config.size) add_text(d, "backend_config", x->backend_config);
   return status_ok();
 }
 
