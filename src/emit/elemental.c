@@ -5,6 +5,8 @@
 // partitioner bounds their depth.
 #include "emit/elemental.h"
 
+#include "emit/encoded.h"
+
 // --- index vectors
 
 const index_vector *emit_index_vector(function_emitter *e, int count, const MlirValue *values) {
@@ -238,6 +240,19 @@ static const emit_choice *choice_of(const emit_op *op, const instruction *i) {
   }
 }
 
+// Conversions know encoded types themselves, and a selection only picks.
+static bool computes_on_encoded(const instruction *i) {
+  if (i->opcode == HLO_CONVERT || i->opcode == HLO_SELECT) return false;
+  bool any = emit_is_encoded(i->shape->dtype);
+  for (int k = 0; k < i->operand_count; k++) any |= emit_is_encoded(i->operands[k]->shape->dtype);
+  return any;
+}
+
+static MlirValue decoded(function_emitter *e, const instruction *operand, MlirValue value) {
+  dtype t = operand->shape->dtype;
+  return emit_is_encoded(t) ? emit_decode(&e->b, value, t) : value;
+}
+
 static heddle_status emit_elementwise(function_emitter *e, const instruction *i, MlirValue *out) {
   if (i->operand_count == 0) return emit_refuse(e, i, "");
   const emit_choice *choice = choice_of(&emit_ops[i->opcode], i);
@@ -245,8 +260,11 @@ static heddle_status emit_elementwise(function_emitter *e, const instruction *i,
   MlirValue operands[3] = {0};
   if (i->operand_count > 3) return emit_refuse(e, i, "");
   for (int k = 0; k < i->operand_count; k++) TRY(emit_operand(e, i, k, &operands[k]));
+  bool is_coded = computes_on_encoded(i);
+  for (int k = 0; is_coded && k < i->operand_count; k++) operands[k] = decoded(e, i->operands[k], operands[k]);
   *out = choice->fn ? choice->fn(&e->b, i, operands)
                     : ir_value(&e->b, choice->op, mlirValueGetType(operands[0]), i->operand_count, operands);
+  if (is_coded && emit_is_encoded(i->shape->dtype)) *out = emit_encode(&e->b, *out, i->shape->dtype);
   return status_ok();
 }
 
@@ -255,7 +273,7 @@ static heddle_status check_type(function_emitter *e, const instruction *i) {
   for (int v = 0; v < values; v++) {
     const shape *s = shape_is_tuple(i->shape) ? i->shape->elements[v] : i->shape;
     if (mlirTypeIsNull(emit_element_type(e->kernel->context, s->dtype))) {
-      return emit_refuse(e, i, "MLIR 19 has no such element type");
+      return emit_refuse(e, i, "no type of array elements");
     }
   }
   return status_ok();

@@ -1,6 +1,8 @@
 // Pieces of sweeps that do not depend on how rows lie.
 #include "emit/sweeps.h"
 
+#include "emit/encoded.h"
+
 static kernel_emitter *kernel_of(const sweep_emitter *s) { return s->entry->kernel; }
 
 static const sweep_given *given_at(const sweep_emitter *s, int number) { return &s->plan->sweeps.givens.data[number]; }
@@ -145,7 +147,7 @@ static const emit_choice *choice_for(const emit_op *op, dtype t) {
 }
 
 const char *sweeps_combiner(const sweep_reduction *r, int value) {
-  if (r->how.form != REDUCER_BINARY) return NULL;
+  if (r->how.form != REDUCER_BINARY || emit_is_encoded(r->reduce->operands[value]->shape->dtype)) return NULL;
   return choice_for(&emit_ops[r->how.operations[value]], r->reduce->operands[value]->shape->dtype)->op;
 }
 

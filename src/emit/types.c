@@ -1,6 +1,8 @@
 // Types and constants. Row-major tensors carry no encoding, so that the usual case reads as MLIR readers expect.
 #include "emit/types.h"
 
+#include "emit/encoded.h"
+
 MlirType emit_element_type(MlirContext c, dtype t) {
   switch (t) {
     case DTYPE_PRED: return mlirIntegerTypeGet(c, 1);
@@ -16,6 +18,11 @@ MlirType emit_element_type(MlirContext c, dtype t) {
     case DTYPE_F64: return mlirF64TypeGet(c);
     case DTYPE_C64: return mlirComplexTypeGet(mlirF32TypeGet(c));
     case DTYPE_C128: return mlirComplexTypeGet(mlirF64TypeGet(c));
+    case DTYPE_F4E2M1FN: return mlirIntegerTypeGet(c, 4);
+    case DTYPE_F6E2M3FN:
+    case DTYPE_F6E3M2FN:
+    case DTYPE_F8E3M4:
+    case DTYPE_F8E8M0FNU: return mlirIntegerTypeGet(c, 8);
     default: break;
   }
   return dtype_is_integer(t) ? mlirIntegerTypeGet(c, (unsigned)dtypes[t].bits) : (MlirType){0};
@@ -42,6 +49,7 @@ MlirType emit_real_type(MlirType t) { return emit_is_complex(t) ? mlirComplexTyp
 
 static MlirAttribute element_attribute(MlirContext c, MlirType type, const literal *l, int64_t element) {
   if (emit_is_float(type)) return mlirFloatAttrDoubleGet(c, type, literal_get_double(l, element));
+  if (emit_is_encoded(l->shape->dtype)) return mlirIntegerAttrGet(type, ((const uint8_t *)l->data)[element]);
   return mlirIntegerAttrGet(type, literal_get_int(l, element));
 }
 

@@ -5,8 +5,8 @@
 #include "emit/ir_builder.h"
 #include "hlo/literal.h"
 
-// Element type; integers are signless, pred is i1. Null for types that MLIR 19 or its C API lack (f4e2m1fn, f8e8m0fnu,
-// f8e3m4, tuples, …).
+// Element type; integers are signless, pred is i1, floats that MLIR lacks are integers (encoded.h). Null for what is no
+// array element.
 MlirType emit_element_type(MlirContext context, dtype t);
 // Ranked tensor of an array; a layout that is not row-major becomes the encoding dense<minor_to_major>.
 MlirType emit_tensor_type(MlirContext context, const shape *s);

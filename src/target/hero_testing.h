@@ -30,7 +30,7 @@ static inline void hero_testing_require(heddle_status status, const char *source
 static inline void hero_testing_pack(const literal *l, uint8_t *out) {
   int bits = dtypes[l->shape->dtype].bits;
   int64_t count = shape_element_count(l->shape);
-  if (bits >= 8 || l->shape->dtype == DTYPE_PRED) {
+  if (bits > 4 || l->shape->dtype == DTYPE_PRED) {
     memcpy(out, l->data, (size_t)plan_buffer_bytes(l->shape));
     return;
   }
@@ -45,7 +45,7 @@ static inline void hero_testing_unpack(const uint8_t *in, literal *l) {
   dtype t = l->shape->dtype;
   int bits = dtypes[t].bits;
   int64_t count = shape_element_count(l->shape);
-  if (bits >= 8 || t == DTYPE_PRED) {
+  if (bits > 4 || t == DTYPE_PRED) {
     memcpy(l->data, in, (size_t)plan_buffer_bytes(l->shape));
     return;
   }
