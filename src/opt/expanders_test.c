@@ -145,12 +145,43 @@ static void test_random_numbers(void **state) {
       "rng-expander,dead-code", HLO_RNG);
 }
 
+// With `last` the order counts: the later one, unless it is negative.
+static void cumulative(const char *type, const char *shape, const char *operation, const char *init,
+                       const char *window) {
+  char text[1024];
+  snprintf(text, sizeof text,
+           "HloModule m\nf { a = %s[] parameter(0) b = %s[] parameter(1) ROOT add = %s[] add(a, b) }\n"
+           "g { a = %s[] parameter(0) b = %s[] parameter(1) z = %s[] constant(0)\n"
+           "  c = pred[] compare(b, z), direction=LT ROOT last = %s[] select(c, a, b) }\n"
+           "h { a = %s[] parameter(0) b = %s[] parameter(1) ROOT r = %s[] maximum(a, b) }\n"
+           "ENTRY e { x = %s%s parameter(0) i = %s[] constant(%s)\n"
+           "  ROOT r = %s%s reduce-window(x, i), window={%s}, to_apply=%s }",
+           type, type, type, type, type, type, type, type, type, type, type, shape, type, init, type, shape, window,
+           operation);
+  testing_expect_same(text, "cumulative-scan,map-inliner,dead-code", HLO_OPCODE_COUNT);
+}
+
+static void test_cumulative(void **state) {
+  (void)state;
+  cumulative("s32", "[100]", "f", "0", "size=100 pad=99_0");
+  cumulative("f32", "[1000]", "f", "0", "size=1000 pad=999_0");
+  cumulative("f32", "[1000]", "f", "0", "size=1000 pad=0_999");
+  cumulative("f32", "[3,40,2]", "f", "0", "size=1x40x1 pad=0_0x39_0x0_0");
+  cumulative("f32", "[3,40,2]", "f", "0", "size=1x45x1 pad=0_0x0_44x0_0");
+  cumulative("s64", "[37,40]", "f", "0", "size=37x40 pad=0_36x39_0");
+  cumulative("bf16", "[50]", "h", "1", "size=50 pad=49_0");
+  cumulative("f32", "[70]", "g", "1", "size=70 pad=69_0");
+  cumulative("f32", "[70]", "g", "-1", "size=70 pad=0_69");
+  cumulative("f32", "[35,3]", "g", "-1", "size=35x3 pad=34_0x2_0");
+  cumulative("f32", "[70]", "f", "0.25", "size=70 pad=69_0");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_select_and_scatter), cmocka_unit_test(test_scan),
       cmocka_unit_test(test_ragged_dot),         cmocka_unit_test(test_scaled_dot),
       cmocka_unit_test(test_stochastic_convert), cmocka_unit_test(test_linear_algebra),
-      cmocka_unit_test(test_random_numbers),
+      cmocka_unit_test(test_random_numbers),     cmocka_unit_test(test_cumulative),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,9 @@
 // computation. Then layouts, which later passes need not know. Then the forms that only some front ends write are
 // brought to the ones that code generation takes. Tuples are simplified when nobody makes new ones, and arrays without
 // elements go before the algebra, whose rules need not think of them. Barriers stand until nothing more is merged
-// across them; dead code goes last, since every pass may leave some.
+// across them. Then moves are brought together, so that dots and convolutions see which of them they can take over;
+// what these leave is simplified once more. Dead code goes when every other pass may have left some, and bitcasts are
+// formed last: nobody looks through them.
 #include "opt/pass.h"
 
 #include "hlo/text.h"
@@ -12,13 +14,17 @@
 #include "opt/async_expander.h"
 #include "opt/barrier_expander.h"
 #include "opt/batch_norm_expander.h"
+#include "opt/bitcast_forming.h"
 #include "opt/call_inliner.h"
 #include "opt/cbrt_expander.h"
 #include "opt/collective_simplifier.h"
 #include "opt/conditional_simplifier.h"
 #include "opt/constant_folding.h"
+#include "opt/convolution_canonicalizer.h"
 #include "opt/cse.h"
+#include "opt/cumulative_scan.h"
 #include "opt/dead_code.h"
+#include "opt/dot_canonicalizer.h"
 #include "opt/dynamic_shapes.h"
 #include "opt/erf_expander.h"
 #include "opt/gather_simplifier.h"
@@ -27,6 +33,7 @@
 #include "opt/logistic_expander.h"
 #include "opt/map_inliner.h"
 #include "opt/ragged_dot_expander.h"
+#include "opt/reshape_mover.h"
 #include "opt/rng_expander.h"
 #include "opt/scaled_dot_expander.h"
 #include "opt/scan_expander.h"
@@ -48,6 +55,8 @@ const opt_pass opt_passes[] = {
      select_and_scatter_expander_run, false},
     {"scan-expander", "scans become while loops", scan_expander_run, false},
     {"call-inliner", "calls and fusions become the bodies they call", inline_all, false},
+    {"cumulative-scan", "windows over all elements before each one are scanned in linear time", cumulative_scan_run,
+     false},
     {"map-inliner", "maps become the operations of their body on whole arrays", map_inliner_run, false},
     {"layout-normalization", "arrays inside a module have the default layout", layout_normalization_run, false},
     {"batch-norm-expander", "batch norms become reductions and arithmetic", batch_norm_expander_run, false},
@@ -77,7 +86,15 @@ const opt_pass opt_passes[] = {
     {"while-loop-invariant-code-motion", "what a loop computes alike in every step moves in front of it",
      while_loop_invariant_code_motion_run, false},
     {"barrier-expander", "barriers, domains and added dependencies become their operand", barrier_expander_run, false},
+    {"reshape-mover", "reshapes and transposes move towards results", reshape_mover_run, false},
+    {"convolution-canonicalizer", "convolutions take the forms that libraries have", convolution_canonicalizer_run,
+     false},
+    {"dot-canonicalizer", "dots become batched matrix products", dot_canonicalizer_run, false},
+    {"algebraic-simplifier", "again, on what the passes above have left", algebraic_simplifier_run, false},
+    {"constant-folding", "again", constant_folding_run, false},
+    {"cse", "again", cse_run, false},
     {"dead-code", "what no result depends on goes, and so do computations nobody calls", dead_code_run, false},
+    {"bitcast-forming", "moves that leave memory as it is become bitcasts", bitcast_forming_run, false},
     {0},
 };
 
