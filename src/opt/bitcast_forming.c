@@ -1,0 +1,26 @@
+// Bitcast forming: reshapes of row-major arrays, and transposes that move no dim past another one of more than one
+// element, become bitcasts: views, for which buffer assignment needs no memory and nobody a kernel.
+//
+// Comes last: other passes look through reshapes, whose dims say what a bitcast's bytes do not.
+#include "opt/bitcast_forming.h"
+
+#include "opt/worklist.h"
+
+static bool keeps_order(const instruction *transpose) {
+  const int_list order = transpose->attributes->dimensions;
+  int64_t last = -1;
+  for (int k = 0; k < order.size; k++) {
+    if (transpose->shape->dims[k] == 1) continue;
+    if (order.data[k] < last) return false;
+    last = order.data[k];
+  }
+  return true;
+}
+
+static instruction *form(const builder *b, instruction *i) {
+  if (i->opcode != HLO_RESHAPE && (i->opcode != HLO_TRANSPOSE || !keeps_order(i))) return NULL;
+  if (!shape_layout_is_default(i->shape) || !shape_layout_is_default(i->operands[0]->shape)) return NULL;
+  return builder_add(b, HLO_BITCAST, i->shape, 1, i->operands);
+}
+
+heddle_status bitcast_forming_run(module *m) { return worklist_run(m, form); }

@@ -1,0 +1,192 @@
+// Dot canonicalizer: dots become batched matrix products.
+//
+// A product of matrices takes operands [batch dims, rows, depth] or [batch dims, depth, rows], where each of the three
+// may be several dims that stand together: batch dims 0, 1, … in the order of both sides, contracting dims in the same
+// order on both. An operand of another form is transposed, so that its most minor dim stays where it is if possible; an
+// operand that has one of the two forms is never transposed, for libraries read either.
+//
+// The other way around, transposes that only bring an operand from one form to the other, or the result's rows behind
+// its columns, are said by dimension numbers instead.
+#include "opt/dot_canonicalizer.h"
+
+#include "opt/rewrite.h"
+#include "opt/worklist.h"
+
+// One operand and its dimension numbers.
+typedef struct dot_side {
+  instruction *operand;
+  int batch_count, depth_count;
+  int64_t batch[SHAPE_MAX_RANK], depth[SHAPE_MAX_RANK];
+} dot_side;
+
+static dot_side side_of(instruction *operand, int_list batch, int_list depth) {
+  dot_side s = {.operand = operand, .batch_count = batch.size, .depth_count = depth.size};
+  for (int k = 0; k < batch.size; k++) s.batch[k] = batch.data[k];
+  for (int k = 0; k < depth.size; k++) s.depth[k] = depth.data[k];
+  return s;
+}
+
+static bool has(const int64_t *list, int count, int64_t value) { return int_list_has((int_list){list, count}, value); }
+
+static bool is_free(const dot_side *s, int64_t d) {
+  return !has(s->batch, s->batch_count, d) && !has(s->depth, s->depth_count, d);
+}
+
+static bool counts_up(const int64_t *list, int count, int64_t first) {
+  for (int k = 0; k < count; k++)
+    if (list[k] != first + k) return false;
+  return true;
+}
+
+static bool is_matrix(const dot_side *s) {
+  const int rank = s->operand->shape->rank;
+  return counts_up(s->batch, s->batch_count, 0) && (counts_up(s->depth, s->depth_count, s->batch_count) ||
+                                                    counts_up(s->depth, s->depth_count, rank - s->depth_count));
+}
+
+static instruction *make_dot(const builder *b, const instruction *like, const shape *s, const dot_side *l,
+                             const dot_side *r) {
+  instruction *dot = rewrite_with(b, like, s, (instruction *[]){l->operand, r->operand});
+  const dot_side *sides[] = {l, r};
+  int_list *lists[][2] = {{&dot->attributes->lhs_batch_dims, &dot->attributes->lhs_contracting_dims},
+                          {&dot->attributes->rhs_batch_dims, &dot->attributes->rhs_contracting_dims}};
+  for (int k = 0; k < 2; k++) {
+    int64_t *batch = arena_array(b->arena, int64_t, sides[k]->batch_count);
+    int64_t *depth = arena_array(b->arena, int64_t, sides[k]->depth_count);
+    for (int j = 0; j < sides[k]->batch_count; j++) batch[j] = sides[k]->batch[j];
+    for (int j = 0; j < sides[k]->depth_count; j++) depth[j] = sides[k]->depth[j];
+    *lists[k][0] = (int_list){batch, sides[k]->batch_count};
+    *lists[k][1] = (int_list){depth, sides[k]->depth_count};
+  }
+  return dot;
+}
+
+// --- transposes into dimension numbers
+
+// The side without the transpose that its operand is; false if the free dims would come in another order.
+static bool without_transpose(const dot_side *s, dot_side *out) {
+  if (s->operand->opcode != HLO_TRANSPOSE) return false;
+  const int_list order = s->operand->attributes->dimensions;
+  int64_t last = -1;
+  *out = *s;
+  out->operand = s->operand->operands[0];
+  for (int d = 0; d < order.size; d++) {
+    if (!is_free(s, d) || s->operand->shape->dims[d] == 1) continue;
+    if (order.data[d] < last) return false;
+    last = order.data[d];
+  }
+  for (int k = 0; k < s->batch_count; k++) out->batch[k] = order.data[s->batch[k]];
+  for (int k = 0; k < s->depth_count; k++) out->depth[k] = order.data[s->depth[k]];
+  return true;
+}
+
+// Free dims of size 1 may have moved: the result's dims by name again.
+static instruction *with_shape(const builder *b, instruction *dot, const shape *s) {
+  builder_infer(b, dot);
+  return shape_same_dims(dot->shape, s) ? dot : builder_reshape(b, dot, s->rank, s->dims);
+}
+
+static instruction *fold_transposes(const builder *b, instruction *i, const dot_side *l, const dot_side *r) {
+  dot_side x, y;
+  const bool left = without_transpose(l, &x) && is_matrix(&x), right = without_transpose(r, &y) && is_matrix(&y);
+  if (!left && !right) return NULL;
+  return with_shape(b, make_dot(b, i, i->shape, left ? &x : l, right ? &y : r), i->shape);
+}
+
+// --- operands that are no matrices
+
+// Contracting pairs in the order of one side's dims.
+static void sort_depth(dot_side *by, dot_side *other) {
+  for (int k = 1; k < by->depth_count; k++)
+    for (int j = k; j > 0 && by->depth[j] < by->depth[j - 1]; j--) {
+      const int64_t x = by->depth[j], y = other->depth[j];
+      by->depth[j] = by->depth[j - 1];
+      by->depth[j - 1] = x;
+      other->depth[j] = other->depth[j - 1];
+      other->depth[j - 1] = y;
+    }
+}
+
+// Elements that must be moved.
+static int64_t cost_of(const dot_side *l, const dot_side *r) {
+  return (is_matrix(l) ? 0 : shape_element_count(l->operand->shape)) +
+         (is_matrix(r) ? 0 : shape_element_count(r->operand->shape));
+}
+
+enum { SHORT_SUM = 16 };
+
+// Sums of f64 have no room for another order, and those of few terms gain nothing from one.
+static bool may_reorder(dtype t, const dot_side *s) {
+  int64_t depth = 1;
+  for (int k = 0; k < s->depth_count; k++) depth *= s->operand->shape->dims[s->depth[k]];
+  return t != DTYPE_F64 && t != DTYPE_C128 && depth > SHORT_SUM;
+}
+
+// The cheapest order of the contracting pairs.
+static void order_depth(dtype t, dot_side *l, dot_side *r) {
+  const dot_side given[] = {*l, *r};
+  if (!may_reorder(t, l)) return;
+  for (int way = 0; way < 2; way++) {
+    dot_side x = given[0], y = given[1];
+    if (way == 0) sort_depth(&x, &y);
+    else sort_depth(&y, &x);
+    if (cost_of(&x, &y) >= cost_of(l, r)) continue;
+    *l = x;
+    *r = y;
+  }
+}
+
+// The operand as [batch, free, depth], or as [batch, depth, free] if its most minor dim is free.
+static void make_matrix(const builder *b, dot_side *s) {
+  if (is_matrix(s)) return;
+  const int rank = s->operand->shape->rank, free_count = rank - s->batch_count - s->depth_count;
+  const bool depth_last = !is_free(s, rank - 1);
+  const int depth_at = s->batch_count + (depth_last ? free_count : 0);
+  int64_t order[SHAPE_MAX_RANK];
+  int free_at = s->batch_count + (depth_last ? 0 : s->depth_count);
+  for (int d = 0; d < rank; d++)
+    if (is_free(s, d)) order[free_at++] = d;
+  for (int k = 0; k < s->batch_count; k++) order[k] = s->batch[k];
+  for (int k = 0; k < s->depth_count; k++) order[depth_at + k] = s->depth[k];
+  s->operand = builder_transpose(b, s->operand, order);
+  for (int k = 0; k < s->batch_count; k++) s->batch[k] = k;
+  for (int k = 0; k < s->depth_count; k++) s->depth[k] = depth_at + k;
+}
+
+static instruction *canonicalize_dot(const builder *b, instruction *i) {
+  const hlo_attributes *x = i->attributes;
+  if (i->operand_count != 2) return NULL;
+  dot_side l = side_of(i->operands[0], x->lhs_batch_dims, x->lhs_contracting_dims);
+  dot_side r = side_of(i->operands[1], x->rhs_batch_dims, x->rhs_contracting_dims);
+  instruction *folded = fold_transposes(b, i, &l, &r);
+  if (folded || cost_of(&l, &r) == 0) return folded;
+  order_depth(i->shape->dtype, &l, &r);
+  make_matrix(b, &l);
+  make_matrix(b, &r);
+  return make_dot(b, i, i->shape, &l, &r);
+}
+
+// --- transposed results
+
+// transpose(dot(l, r)) -> dot(r, l) where it exchanges rows and columns.
+static instruction *exchange_sides(const builder *b, instruction *i) {
+  const instruction *dot = i->operands[0];
+  if (dot->opcode != HLO_DOT || dot->operand_count != 2 || dot->users.size != 1) return NULL;
+  const hlo_attributes *x = dot->attributes;
+  if (x->precision_count > 1 && x->operand_precision[0] != x->operand_precision[1]) return NULL;
+  const dot_side l = side_of(dot->operands[0], x->lhs_batch_dims, x->lhs_contracting_dims);
+  const dot_side r = side_of(dot->operands[1], x->rhs_batch_dims, x->rhs_contracting_dims);
+  const int batch = l.batch_count, rows = l.operand->shape->rank - batch - l.depth_count, rank = dot->shape->rank;
+  const int64_t *order = i->attributes->dimensions.data;
+  if (x->dot_algorithm.size || !counts_up(order, batch, 0) ||
+      !counts_up(order + batch, rank - batch - rows, batch + rows) || !counts_up(order + rank - rows, rows, batch))
+    return NULL;
+  return make_dot(b, dot, i->shape, &r, &l);
+}
+
+static instruction *canonicalize(const builder *b, instruction *i) {
+  if (i->opcode == HLO_DOT) return canonicalize_dot(b, i);
+  return i->opcode == HLO_TRANSPOSE ? exchange_sides(b, i) : NULL;
+}
+
+heddle_status dot_canonicalizer_run(module *m) { return worklist_run(m, canonicalize); }
