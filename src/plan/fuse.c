@@ -12,9 +12,10 @@
 #include "plan/join.h"
 #include "plan/library.h"
 #include "plan/library_shapes.h"
+#include "plan/reduction_splitter.h"
 
 // Of what is computed wherever it is needed, together with what it is made of.
-#define COPIED_OPERATIONS 5.0
+enum { COPIED_OPERATIONS = 5 };
 
 // Multiplications of a product that is a loop like others.
 #define TINY_PRODUCT 2048.0
@@ -95,13 +96,37 @@ static int target_count(const instruction *i) {
   return i->opcode == HLO_DYNAMIC_UPDATE_SLICE;
 }
 
-// What is written in place is an array of its own, not a view that others compute for themselves.
+static const instruction *viewed(const instruction *i) {
+  while (i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE) i = i->operands[0];
+  return i;
+}
+
+// Whether a kernel that computes `i` might read the array, through what kernels compute for themselves.
+static bool may_read(const instruction *i, const instruction *array, int *steps) {
+  i = viewed(i);
+  if (i == array || --*steps < 0) return true;
+  if (!hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && i->opcode != HLO_BROADCAST && i->opcode != HLO_SLICE) return false;
+  bool reads = false;
+  for (int k = 0; k < i->operand_count && !reads; k++) reads = may_read(i->operands[k], array, steps);
+  return reads;
+}
+
+static bool is_read_beside(const instruction *scatter, const instruction *target) {
+  int steps = COPIED_OPERATIONS * 2;
+  bool reads = false;
+  for (int k = target_count(scatter); k < scatter->operand_count && !reads; k++)
+    reads = may_read(scatter->operands[k], target, &steps);
+  return reads;
+}
+
+// What is written in place is an array of its own, neither a view that others compute for themselves nor one that the
+// kernel reads as well.
 static void copy_targets(computation *c, instruction *i) {
   for (int k = 0; k < target_count(i); k++) {
     instruction *target = i->operands[k];
-    const instruction *from = target;
-    while (from->opcode == HLO_BITCAST || from->opcode == HLO_RESHAPE) from = from->operands[0];
-    if (from->opcode != HLO_BROADCAST && from->opcode != HLO_IOTA && from->opcode != HLO_SLICE) continue;
+    const instruction *from = viewed(target);
+    bool is_view = from->opcode == HLO_BROADCAST || from->opcode == HLO_IOTA || from->opcode == HLO_SLICE;
+    if (!is_view && !(i->opcode == HLO_SCATTER && is_read_beside(i, from))) continue;
     instruction *copy = computation_add(c, HLO_COPY, (str){0}, target->shape, 1, &target);
     copy->where = i->where;
     instruction_set_operand(i, k, copy);
@@ -269,6 +294,9 @@ static heddle_status fuse_module(arena *scratch, module *m, const plan_target *t
   TRY(dead_code_run(m));
   computation_list sequences = {0};
   find_sequences(scratch, m, &sequences);
+  bool is_split = false;
+  for (int k = 0; k < sequences.size; k++) is_split |= reduction_splitter_run(sequences.data[k]);
+  if (is_split) TRY(dead_code_run(m));
   for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], target, reasons));
   TRY(dead_code_run(m));
   return put_in_order(scratch, m);

@@ -196,6 +196,57 @@ static bool writes_into(cluster_graph *g, int from, int to) {
   return false;
 }
 
+static const instruction *update_of(const cluster_graph *g, int c) {
+  const cluster_numbers *members = &g->clusters.data[c].members;
+  for (int m = 0; m < members->size; m++)
+    if (join_traits(g->nodes[members->data[m]].instruction) & (CLUSTER_SCATTERS | CLUSTER_UPDATES))
+      return g->nodes[members->data[m]].instruction;
+  return NULL;
+}
+
+// The window that the update writes, read before: each element is read before it is written.
+static bool reads_window(const instruction *i, const instruction *update) {
+  if (i->opcode != HLO_DYNAMIC_SLICE || update->opcode != HLO_DYNAMIC_UPDATE_SLICE) return false;
+  if (!shape_same_dims(i->shape, update->operands[1]->shape)) return false;
+  for (int k = 1; k < i->operand_count; k++)
+    if (i->operands[k] != update->operands[k + 1]) return false;
+  return true;
+}
+
+static bool is_target(const cluster_graph *g, const instruction *update, const instruction *x) {
+  const int source = g->nodes[x->mark].source, count = update->opcode == HLO_SCATTER ? update->operand_count / 2 : 1;
+  for (int k = 0; k < count; k++)
+    if (g->nodes[update->operands[k]->mark].source == source) return true;
+  return false;
+}
+
+// What is written in place may not be read by the same kernel, but for what is about to be written.
+static bool reads_target(const cluster_graph *g, const cluster_body *body, const instruction *update) {
+  bool is_read = false, is_plain = true;
+  for (int n = 0; n < body->nodes.size; n++) {
+    const instruction *i = g->nodes[body->nodes.data[n]].instruction;
+    is_plain &= i == update || hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) || reads_window(i, update) ||
+                i->opcode == HLO_BROADCAST || i->opcode == HLO_CONSTANT || i->opcode == HLO_BITCAST;
+    for (int k = 0; i != update && k < i->operand_count; k++) {
+      if (!is_target(g, update, i->operands[k])) continue;
+      is_read = true;
+      if (k > 0 || !reads_window(i, update)) return true;
+    }
+  }
+  return is_read && !is_plain;
+}
+
+static bool spoils_update(cluster_graph *g, int from, int to) {
+  const instruction *update = update_of(g, to);
+  if (!update) return false;
+  arena *scratch = arena_create();
+  cluster_body body;
+  cluster_body_of(scratch, g, from, to, &body);
+  bool spoils = reads_target(g, &body, update);
+  arena_destroy(scratch);
+  return spoils;
+}
+
 static bool gives_only(cluster_graph *g, int from, int to) {
   const cluster *c = &g->clusters.data[from];
   for (int m = 0; m < c->members.size; m++)
@@ -220,7 +271,7 @@ static bool reduces_too_much(const cluster_graph *g, int from, const cluster_cos
 }
 
 bool join_as_copy(cluster_graph *g, int from, int to) {
-  if (!may_be_absorbed(g, from, to) || writes_into(g, from, to)) return false;
+  if (!may_be_absorbed(g, from, to) || writes_into(g, from, to) || spoils_update(g, from, to)) return false;
   return !(g->clusters.data[to].traits & CLUSTER_REDUCES) || keeps_reductions(g, from, to);
 }
 

@@ -243,7 +243,6 @@ static heddle_status describe_custom_call(describer *d) {
       str_starts_with(x->custom_call_target, "xla_ffi_python_"))
     return refuse(d, arena_printf(d->arena, "calls back into the host (%.*s), which no compiled program can",
                                   STR_ARG(x->custom_call_target)));
-  if (d->op->called_count > 0) return refuse(d, "calls a computation, which no library can");
   d->call->target = arena_strdup(d->arena, x->custom_call_target.data, x->custom_call_target.size);
   const lib_attribute *list;
   const int count = call_attributes(d->arena, x->backend_config, &list);
