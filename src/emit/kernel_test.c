@@ -34,12 +34,12 @@ static size emitted_size(MlirContext context, const char *source, plan_target ta
   return s;
 }
 
-// y = log(y); y = y + transpose(y), n times.
+// y = log(y); y = y + reverse(y), n times.
 static void print_chain(text *out, int n) {
   text_puts(out, "chain { y0 = f32[64,64] parameter(0)\n");
   for (int i = 0; i < n; i++) {
     text_printf(out, "l%d = f32[64,64] log(y%d)\n", i, i);
-    text_printf(out, "t%d = f32[64,64] transpose(l%d), dimensions={1,0}\n", i, i);
+    text_printf(out, "t%d = f32[64,64] reverse(l%d), dimensions={0,1}\n", i, i);
     text_printf(out, "%sy%d = f32[64,64] add(l%d, t%d)\n", i == n - 1 ? "ROOT " : "", i + 1, i, i);
   }
   text_puts(out, "}");

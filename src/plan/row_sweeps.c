@@ -253,12 +253,13 @@ static int make_body(sweeper *s, const char *name, const sweep_work *w, const sh
   return s->bodies.size - 1;
 }
 
-// Reducers that are no single operation have to be called.
+// Reducers that are no single operation have to be called, as do those of types that a target may have none for.
 static void add_reducers(sweeper *s, const sweep_reductions *reductions) {
   for (int i = 0; i < reductions->size; i++) {
     const sweep_reduction *r = &reductions->data[i];
-    bool is_complex = dtype_is_complex(r->reduce->operands[0]->shape->dtype);
-    if (r->how.form == REDUCER_BINARY && !is_complex) continue;
+    dtype t = r->reduce->operands[0]->shape->dtype;
+    bool is_tiny = dtype_is_float(t) && dtypes[t].bits <= 8;
+    if (r->how.form == REDUCER_BINARY && !dtype_is_complex(t) && !is_tiny) continue;
     vec_push(s->arena, &s->bodies, ((kernel_body){r->reduce->called[0], NULL}));
   }
 }
