@@ -26,8 +26,17 @@ static int number_of(printer *p, ptr_map *map, const void *key, int *next) {
   return number;
 }
 
+static const char *name_of(const printer *p, const ir_value *v) {
+  return p->options.names ? ptr_map_get(p->options.names, v) : NULL;
+}
+
 static void print_value(void *context, const ir_value *v) {
   printer *p = context;
+  const char *name = name_of(p, v);
+  if (name) {
+    text_printf(p->out, "%%%s", name);
+    return;
+  }
   if (!v->producer) {
     text_printf(p->out, "%%arg%d", number_of(p, &p->arguments, v, &p->next_argument));
     return;
@@ -269,7 +278,10 @@ static bool print_pretty(printer *p, const ir_operation *op) {
 }
 
 static void print_operation(printer *p, const ir_operation *op) {
-  if (op->result_count) {
+  const char *name = op->result_count == 1 ? name_of(p, op->results[0]) : NULL;
+  if (name) {
+    text_printf(p->out, "%%%s = ", name);
+  } else if (op->result_count) {
     int number = number_of(p, &p->operations, op, &p->next_operation);
     text_printf(p->out, op->result_count > 1 ? "%%%d:%d = " : "%%%d = ", number, op->result_count);
   }

@@ -88,7 +88,7 @@ static heddle_status walk_library(buffer_walker *w, buffer_frame *f, const instr
 static heddle_status walk_fusion(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
   if (library_kind_of(i) != LIBRARY_NONE) return walk_library(w, f, i, out);
   in_place pairs;
-  TRY(in_place_find(w->arena, i, &pairs));
+  TRY(in_place_find(w->arena, i, w->target, &pairs));
   leaf_values operands = buffer_operand_leaves(w, f, i, 0);
   for (int k = 0; k < pairs.must_count; k++) {
     int *operand = &operands.values[pairs.must[k].operand];

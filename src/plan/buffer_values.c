@@ -233,10 +233,10 @@ static heddle_status walk_entry(buffer_walker *w) {
   return status_ok();
 }
 
-heddle_status buffer_values_find(arena *a, const module *m, buffer_values *out) {
+heddle_status buffer_values_find(arena *a, const module *m, const plan_target *target, buffer_values *out) {
   *out = (buffer_values){.module = m};
   vec_push(a, &out->loops, (buffer_loop){0});
-  buffer_walker w = {.arena = a, .out = out};
+  buffer_walker w = {.arena = a, .target = target, .out = out};
   TRY(forwarding_find(a, m, &w.forwarding));
   TRY(schedule_module(a, m, &w.schedules));
   return walk_entry(&w);

@@ -3,8 +3,6 @@
 // that memory over. Operations element by element may: they read an element before they write it.
 #include "plan/in_place.h"
 
-#include "plan/kernel.h"
-
 // The same elements in the same order in memory.
 static bool keeps_bytes(const instruction *i) {
   return i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE || i->opcode == HLO_COPY;
@@ -24,9 +22,13 @@ static bool is_read_by_alone(const instruction *i, const instruction *wanted) {
 // The parameter that the leaf updates, or null.
 static const instruction *updated_parameter(const kernel_leaf *leaf) {
   const instruction *root = behind_bitcasts(leaf->root);
+  int element = leaf->element;
+  if (root->opcode == HLO_GET_TUPLE_ELEMENT) {
+    element = (int)root->attributes->index;
+    root = root->operands[0];
+  }
   if (root->opcode != HLO_DYNAMIC_UPDATE_SLICE && root->opcode != HLO_SCATTER) return NULL;
-  if (root->opcode == HLO_SCATTER && leaf->element >= root->operand_count / 2) return NULL;
-  const instruction *updated = behind_bitcasts(root->operands[leaf->element]);
+  const instruction *updated = behind_bitcasts(root->operands[element]);
   if (updated->opcode != HLO_PARAMETER) return NULL;
   if (root->opcode == HLO_DYNAMIC_UPDATE_SLICE && !is_read_by_alone(updated, root)) return NULL;
   return updated;
@@ -72,18 +74,13 @@ static void find_readers(const instruction_list *order, const kernel_leaves *lea
   }
 }
 
-// A kernel of nothing but such operations computes all its leaves for an element before it stores any of them.
-static bool is_plain(const instruction_list *order, const kernel_leaves *leaves) {
-  for (int k = 0; k < order->size; k++) {
-    const instruction *i = order->data[k];
-    hlo_index_rule rule = hlo_ops[i->opcode].index_rule;
-    if (i->opcode != HLO_TUPLE && !keeps_bytes(i) && rule != INDEX_RULE_LEAF && rule != INDEX_RULE_BROADCAST &&
-        rule != INDEX_RULE_ELEMENTWISE)
-      return false;
-  }
-  for (int k = 1; k < leaves->size; k++)
-    if (shape_element_count(leaves->data[k].shape) != shape_element_count(leaves->data[0].shape)) return false;
-  return true;
+// The loop's kernel computes all its leaves for an element before it stores any of them.
+static bool is_loop(arena *a, const computation *c, const plan_target *target) {
+  kernel_plan *k;
+  heddle_status s = kernel_plan_create(a, c, "", target, 0, NULL, &k);
+  bool is_ok = status_is_ok(s);
+  heddle_status_free(s);
+  return is_ok && k->hero == HERO_LOOP;
 }
 
 static bool same_element_bytes(const shape *l, const shape *r) {
@@ -95,11 +92,11 @@ enum { MOST_PAIRS = 4096 };
 
 typedef VEC(in_place_pair) pair_list;
 
-static void add_pairs(arena *a, const computation *c, const kernel_leaves *leaves, bool plain, pair_list *out) {
+// With several leaves, an operand may be taken over by any of them if all are computed together.
+static void add_pairs(arena *a, const computation *c, const kernel_leaves *leaves, bool anywhere, pair_list *out) {
   for (int k = 0; k < c->parameters.size; k++) {
     const instruction *p = c->parameters.data[k];
     if (p->mark == READ_NOWHERE || p->mark == READ_ELSEWHERE || !shape_is_array(p->shape)) continue;
-    bool anywhere = plain && leaves->size > 1;
     if (p->mark == READ_BY_MANY && !anywhere) continue;
     for (int j = 0; j < leaves->size && out->size < MOST_PAIRS; j++) {
       if (!anywhere && p->mark != READ_BY_ONE + (uint64_t)j) continue;
@@ -108,7 +105,7 @@ static void add_pairs(arena *a, const computation *c, const kernel_leaves *leave
   }
 }
 
-heddle_status in_place_find(arena *a, const instruction *fusion, in_place *out) {
+heddle_status in_place_find(arena *a, const instruction *fusion, const plan_target *target, in_place *out) {
   *out = (in_place){0};
   kernel_leaves leaves = {0};
   instruction_list order;
@@ -116,8 +113,9 @@ heddle_status in_place_find(arena *a, const instruction *fusion, in_place *out) 
   const computation *c = fusion->called[0];
   TRY(kernel_leaves_of(a, c->root, &leaves));
   TRY(computation_post_order(a, c, &order));
+  bool anywhere = leaves.size > 1 && is_loop(a, c, target);
   find_readers(&order, &leaves);
-  add_pairs(a, c, &leaves, is_plain(&order, &leaves), &pairs);
+  add_pairs(a, c, &leaves, anywhere, &pairs);
   out->may = pairs.data;
   out->may_count = pairs.size;
   out->must = arena_array(a, in_place_pair, leaves.size);

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_PLAN_IN_PLACE_H_
 #define HEDDLE_PLAN_IN_PLACE_H_
 
-#include "hlo/module.h"
+#include "plan/kernel.h"
 
 typedef struct in_place_pair {
   int result, operand;
@@ -16,6 +16,6 @@ typedef struct in_place {
 } in_place;
 
 // Of an instruction of opcode fusion.
-heddle_status in_place_find(arena *a, const instruction *fusion, in_place *out);
+heddle_status in_place_find(arena *a, const instruction *fusion, const plan_target *target, in_place *out);
 
 #endif

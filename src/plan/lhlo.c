@@ -4,6 +4,7 @@
 #include "plan/buffer_assignment.h"
 #include "plan/kernel_sharing.h"
 #include "plan/lhlo_verify.h"
+#include "plan/trip_count.h"
 
 typedef struct lhlo_builder {
   arena *arena;
@@ -26,7 +27,7 @@ static lhlo_op *new_op(lhlo_builder *b, lhlo_kind kind, const buffer_event *e) {
                   .operands = slices_of(b, e->operand_count, e->operands, e->operand_shapes),
                   .result_count = e->result_count,
                   .results = slices_of(b, e->result_count, e->results, e->result_shapes),
-                  .trip_count = -1};
+                  .trip_count = e->operation == LHLO_WHILE ? trip_count_of(e->source) : -1};
   if (e->control >= 0)
     op->control = buffer_assignment_slice(&b->places, e->control, b->values.values.data[e->control].shape);
   return op;
@@ -113,7 +114,7 @@ static heddle_status build_body(lhlo_builder *b, const buffer_body *from, lhlo_b
 }
 
 // Memory that holds nothing else: a donated parameter's is its result's.
-static int64_t peak_of(const lhlo_program *p) {
+int64_t lhlo_peak_bytes(const lhlo_program *p) {
   int64_t bytes = p->temporary_bytes;
   for (int k = 0; k < p->allocation_count; k++) {
     const lhlo_allocation *x = &p->allocations[k];
@@ -124,7 +125,7 @@ static int64_t peak_of(const lhlo_program *p) {
 
 heddle_status lhlo_build(arena *a, const module *m, const plan_target *target, lhlo_program **out) {
   lhlo_builder b = {.arena = a, .kernels = {.arena = a, .target = *target}};
-  TRY(buffer_values_find(a, m, &b.values));
+  TRY(buffer_values_find(a, m, target, &b.values));
   TRY(buffer_assignment_find(a, &b.values, &b.places));
   lhlo_program *p = arena_new(a, lhlo_program);
   *p = (lhlo_program){.module = m,
@@ -139,7 +140,7 @@ heddle_status lhlo_build(arena *a, const module *m, const plan_target *target, l
   TRY(build_body(&b, &b.values.entry, &p->entry));
   p->kernel_count = b.kernels.kernels.size;
   p->kernels = b.kernels.kernels.data;
-  p->peak_bytes = peak_of(p);
+  p->peak_bytes = lhlo_peak_bytes(p);
   *out = p;
 #ifndef NDEBUG
   TRY(lhlo_verify(p));

@@ -83,6 +83,9 @@ typedef struct lhlo_program {
 // operation. The module must outlive the result.
 heddle_status lhlo_build(arena *a, const module *m, const plan_target *target, lhlo_program **out);
 
+// Of parameters, results and the arena; a result that takes over a parameter's memory counts once.
+int64_t lhlo_peak_bytes(const lhlo_program *p);
+
 // As MLIR text; lhlo_parse reads it. Errors have file, line and column.
 heddle_status lhlo_print(text *out, const lhlo_program *p);
 heddle_status lhlo_parse(arena *a, str source, const char *file, const plan_target *target, lhlo_program **out);

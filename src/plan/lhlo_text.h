@@ -1,0 +1,35 @@
+// What the files that write and read LHLO's text share: lhlo_print.c, lhlo_raise.c, lhlo_parse*.c.
+//
+// The text, as one func.func @main:
+//   arguments   parameters, then results ({lmhlo.result}, {lmhlo.donated = 0 : i64}), in order;
+//               {lmhlo.layout = array<i64: 0, 1>} minor to major, where it is not row-major
+//   "memref.global", "memref.get_global"   constants
+//   "memref.alloc"                         the arena, in bytes
+//   "memref.view"(arena, offset)           a slice of it
+//   "lmhlo.view"(x) {offset = 0 : i64}     bytes of an argument or constant as another type
+//   "lmhlo.fusion"(operands, results) {callee = @fused_0, segments = array<i64: 2, 1>, …}
+//   "lmhlo.library"                        the same; the function holds one library operation
+//   "lmhlo.dot_general", …                 a library operation with StableHLO's name and attributes
+//   "lmhlo.copy"(from, to)
+//   "lmhlo.while"(elements, condition) ({…}, {…}) {trip_count = 5 : i64}
+//   "lmhlo.case"(index, operands, results) ({…}, …) {segments = array<i64: 1, 2, 1>}
+//   "lmhlo.call"(operands, results) ({…}) {segments = array<i64: 2, 1>}
+// and one private function of StableHLO operations for every different fusion.
+#ifndef HEDDLE_PLAN_LHLO_TEXT_H_
+#define HEDDLE_PLAN_LHLO_TEXT_H_
+
+#include "import/ir.h"
+#include "plan/lhlo.h"
+
+// The computation as a function of StableHLO operations (in no block), named `main`: arguments are its parameters,
+// results the leaves of its root. HEDDLE_UNIMPLEMENTED for what StableHLO cannot say.
+heddle_status lhlo_raise_computation(arena *a, const module *m, const computation *c, ir_operation **out);
+
+// The same of a computation with nothing but `i` and the arrays it takes. If that is one operation with the arrays as
+// operands and results in order, *single is it, else null.
+heddle_status lhlo_raise_instruction(arena *a, const instruction *i, ir_operation **function, ir_operation **single);
+
+// The bytes of a value, "memref<2xf32>".
+const ir_type *lhlo_buffer_type(arena *a, const shape *s);
+
+#endif

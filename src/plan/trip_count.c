@@ -1,0 +1,40 @@
+// The count survives fusion, printing and parsing in the loop's backend_config; a note that is already there is kept.
+#include "plan/trip_count.h"
+
+#include <ctype.h>
+
+#include "opt/while_trip_count.h"
+
+int64_t trip_count_of(const instruction *loop) {
+  static const char key[] = "\"known_trip_count\"", number[] = "\"n\"";
+  str text = loop->attributes->backend_config;
+  size_t at = 0;
+  int64_t count = 0;
+  while (at < text.size && !str_starts_with((str){text.data + at, text.size - at}, key)) at++;
+  while (at < text.size && !str_starts_with((str){text.data + at, text.size - at}, number)) at++;
+  while (at < text.size && !isdigit((unsigned char)text.data[at])) at++;
+  if (at == text.size) return -1;
+  for (; at < text.size && isdigit((unsigned char)text.data[at]); at++) {
+    if (count > INT64_MAX / 10 - 1) return -1;
+    count = count * 10 + (text.data[at] - '0');
+  }
+  return count;
+}
+
+static void note(module *m, instruction *loop) {
+  int leaf;
+  int64_t start, step, count;
+  if (trip_count_of(loop) >= 0 || !while_trip_count(loop, &leaf, &start, &step, &count)) return;
+  hlo_attributes *x = loop->attributes;
+  x->backend_config = str_from(arena_printf(m->arena, "{\"known_trip_count\":{\"n\":\"%lld\"}}", (long long)count));
+  x->backend_config_is_json = true;
+  attributes_mark(x, HLO_ATTRIBUTE_BACKEND_CONFIG);
+}
+
+void trip_count_note(module *m) {
+  for (int k = 0; k < m->computations.size; k++) {
+    const computation *c = m->computations.data[k];
+    for (int n = 0; n < c->instructions.size; n++)
+      if (c->instructions.data[n]->opcode == HLO_WHILE) note(m, c->instructions.data[n]);
+  }
+}
