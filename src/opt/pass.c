@@ -39,6 +39,7 @@
 #include "opt/scan_expander.h"
 #include "opt/scatter_simplifier.h"
 #include "opt/select_and_scatter_expander.h"
+#include "opt/slice_sinker.h"
 #include "opt/stochastic_convert_expander.h"
 #include "opt/tuple_flattening.h"
 #include "opt/tuple_simplifier.h"
@@ -86,6 +87,7 @@ const opt_pass opt_passes[] = {
     {"while-loop-invariant-code-motion", "what a loop computes alike in every step moves in front of it",
      while_loop_invariant_code_motion_run, false},
     {"barrier-expander", "barriers, domains and added dependencies become their operand", barrier_expander_run, false},
+    {"slice-sinker", "what is computed on overlapping slices is computed once", slice_sinker_run, false},
     {"reshape-mover", "reshapes and transposes move towards results", reshape_mover_run, false},
     {"convolution-canonicalizer", "convolutions take the forms that libraries have", convolution_canonicalizer_run,
      false},
