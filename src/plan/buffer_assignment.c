@@ -62,24 +62,47 @@ static pack_block block_for(const live_range *life, int64_t bytes) {
                       .last = (int)((life->data[life->size - 1].end - 1) / 2)};
 }
 
+// Until its value is written, a result's memory may hold others. A donated parameter's is in use from the start.
+static int find_rooms(const buffer_assignment *b, const live_range *lives, pack_room *rooms, int *results) {
+  const buffer_values *v = b->values;
+  int count = 0;
+  for (int k = 0; k < v->values.size; k++) {
+    int fixed = b->fixed[k];
+    if (fixed < 0 || v->values.data[fixed].kind != LHLO_RESULT || lives[k].size == 0) continue;
+    int number = v->values.data[fixed].number;
+    if (v->donated[number] >= 0) continue;
+    results[count] = number;
+    rooms[count++] = (pack_room){v->values.data[fixed].bytes, (int)((lives[k].data[0].begin - 1) / 2) - 1};
+  }
+  return count;
+}
+
 static heddle_status pack_arena(arena *a, buffer_assignment *b, const live_range *lives) {
   buffer_values *v = b->values;
   int count = 0;
   int64_t left = MOST_BYTES;
   b->offsets = arena_array(a, int64_t, v->values.size);
+  b->rooms = arena_array(a, int, v->values.size);
   pack_block *blocks = arena_array(a, pack_block, v->values.size);
   for (int k = 0; k < v->values.size; k++) {
     b->has_arena |= b->fixed[buffer_place(v, k)] < 0;
+    b->rooms[k] = -1;
     if (!needs_memory(b, k)) continue;
     if (v->values.data[k].bytes > left) return too_large(b, k);
     left -= v->values.data[k].bytes;
     blocks[count++] = block_for(&lives[k], v->values.data[k].bytes);
   }
-  pack_result packed = buffer_pack(a, count, blocks);
+  pack_room *rooms = arena_array(a, pack_room, v->result_count);
+  int *results = arena_array(a, int, v->result_count);
+  int room_count = find_rooms(b, lives, rooms, results);
+  pack_result packed = buffer_pack(a, count, blocks, room_count, rooms);
   b->temporary_bytes = packed.bytes;
   b->most_live_bytes = packed.most_live;
-  for (int k = v->values.size; k-- > 0;)
-    if (needs_memory(b, k)) b->offsets[k] = blocks[--count].offset;
+  for (int k = v->values.size; k-- > 0;) {
+    if (!needs_memory(b, k)) continue;
+    b->offsets[k] = blocks[--count].offset;
+    if (blocks[count].room >= 0) b->rooms[k] = results[blocks[count].room];
+  }
   return status_ok();
 }
 
@@ -97,6 +120,7 @@ lhlo_slice buffer_assignment_slice(const buffer_assignment *b, int value, const 
   const buffer_values *v = b->values;
   int place = buffer_place(b->values, value);
   lhlo_slice slice = {.allocation = b->allocation_count - 1, .offset = b->offsets[place], .shape = s};
+  if (b->rooms[place] >= 0) slice.allocation = v->parameter_count + b->rooms[place];
   if (b->fixed[place] < 0) return slice;
   const buffer_value *fixed = &v->values.data[b->fixed[place]];
   slice.offset = 0;

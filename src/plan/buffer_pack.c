@@ -7,12 +7,13 @@
 
 #include "base/vec.h"
 
-enum { MANY_BLOCKS = 6000 };
+enum { MANY_BLOCKS = 6000, MOST_ROOMS = 32 };
 
 typedef struct packer {
   arena *arena;
   int count;
   pack_block *blocks;
+  int order_count;  // blocks that go to the arena
   int *order;
   int64_t *offsets;
 } packer;
@@ -57,7 +58,9 @@ static void set_order(packer *p, int (*compare)(const void *, const void *)) {
   pack_block **sorted = arena_array(p->arena, pack_block *, p->count);
   for (int k = 0; k < p->count; k++) sorted[k] = &p->blocks[k];
   qsort(sorted, (size_t)p->count, sizeof *sorted, compare);
-  for (int k = 0; k < p->count; k++) p->order[k] = (int)(sorted[k] - p->blocks);
+  p->order_count = 0;
+  for (int k = 0; k < p->count; k++)
+    if (sorted[k]->room < 0) p->order[p->order_count++] = (int)(sorted[k] - p->blocks);
 }
 
 // --- the lowest free place, block by block
@@ -95,7 +98,7 @@ static void insert_placed(packer *p, placed_list *placed, int block) {
 static int64_t pack_in_order(packer *p) {
   placed_list placed = {0};
   int64_t bytes = 0;
-  for (int k = 0; k < p->count; k++) {
+  for (int k = 0; k < p->order_count; k++) {
     int b = p->order[k];
     p->offsets[b] = lowest_free(p, &placed, &p->blocks[b]);
     if (p->offsets[b] + p->blocks[b].bytes > bytes) bytes = p->offsets[b] + p->blocks[b].bytes;
@@ -182,7 +185,7 @@ static int64_t pack_in_time(packer *p, int64_t *most_live) {
   int *heap = arena_array(p->arena, int, p->count), size = 0;
   int64_t bytes = 0, live = 0;
   *most_live = 0;
-  for (int k = 0; k < p->count; k++) {
+  for (int k = 0; k < p->order_count; k++) {
     int b = p->order[k];
     while (size > 0 && p->blocks[heap[0]].last < p->blocks[b].first) {
       int dead = pop_live(p, heap, &size);
@@ -200,20 +203,41 @@ static int64_t pack_in_time(packer *p, int64_t *most_live) {
   return bytes;
 }
 
+// --- rooms
+
+// Large blocks first, each at the lowest free place of the room that it fits in.
+static void fill_room(packer *p, int room, const pack_room *r) {
+  placed_list placed = {0};
+  for (int k = 0; k < p->order_count; k++) {
+    int b = p->order[k];
+    pack_block *x = &p->blocks[b];
+    if (x->room >= 0 || x->last > r->last || x->bytes > r->bytes) continue;
+    int64_t offset = lowest_free(p, &placed, x);
+    if (offset > r->bytes - x->bytes) continue;
+    p->offsets[b] = x->offset = offset;
+    x->room = room;
+    insert_placed(p, &placed, b);
+  }
+}
+
 // --- the best of all
 
 static void keep_if_better(packer *p, int64_t bytes, pack_result *best) {
   if (best->bytes >= 0 && bytes >= best->bytes) return;
   best->bytes = bytes;
-  for (int k = 0; k < p->count; k++) p->blocks[k].offset = p->offsets[k];
+  for (int k = 0; k < p->count; k++)
+    if (p->blocks[k].room < 0) p->blocks[k].offset = p->offsets[k];
 }
 
-pack_result buffer_pack(arena *a, int count, pack_block *blocks) {
+pack_result buffer_pack(arena *a, int count, pack_block *blocks, int room_count, const pack_room *rooms) {
   static int (*const orders[])(const void *, const void *) = {by_bytes, by_area, by_duration};
   packer p = {.arena = a, .count = count, .blocks = blocks};
   p.order = arena_array(a, int, count);
   p.offsets = arena_array(a, int64_t, count);
   pack_result best = {.bytes = -1};
+  for (int k = 0; k < count; k++) blocks[k].room = -1;
+  set_order(&p, by_bytes);
+  for (int k = 0; k < room_count && k < MOST_ROOMS && count <= MANY_BLOCKS; k++) fill_room(&p, k, &rooms[k]);
   set_order(&p, by_start);
   keep_if_better(&p, pack_in_time(&p, &best.most_live), &best);
   if (count > MANY_BLOCKS) return best;
