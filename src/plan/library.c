@@ -3,7 +3,10 @@
 #include "plan/library.h"
 
 #include "hlo/call_attributes.h"
+#include "opt/sort_comparator.h"
+#include "plan/device_groups.h"
 #include "plan/library_shapes.h"
+#include "plan/sort_keys.h"
 
 static const library_kind kinds[HLO_OPCODE_COUNT] = {
     [HLO_DOT] = LIBRARY_GEMM,
@@ -207,10 +210,24 @@ static heddle_status describe_fft(describer *d) {
   return status_ok();
 }
 
+static void add_keys(describer *d, const sort_comparator *c) {
+  int64_t keys[SORT_COMPARATOR_KEYS_MAX], descending[SORT_COMPARATOR_KEYS_MAX], order[SORT_COMPARATOR_KEYS_MAX];
+  for (int k = 0; k < c->count; k++) {
+    keys[k] = c->keys[k].operand;
+    descending[k] = c->keys[k].is_descending;
+    order[k] = c->keys[k].order;
+  }
+  add_ints(d, "keys", c->count, keys);
+  add_ints(d, "descending", c->count, descending);
+  add_ints(d, "order", c->count, order);
+}
+
 static heddle_status describe_sort(describer *d) {
   add_int(d, "dimension", d->op->attributes->dimensions.size ? d->op->attributes->dimensions.data[0] : 0);
   add_int(d, "is_stable", d->op->attributes->is_stable);
-  d->call->comparator = d->op->called[0];
+  sort_comparator keys;
+  if (sort_comparator_read(d->op->called[0], &keys)) add_keys(d, &keys);
+  else d->call->comparator = d->op->called[0];
   return status_ok();
 }
 
@@ -248,25 +265,22 @@ static heddle_status describe_custom_call(describer *d) {
   const int count = call_attributes(d->arena, x->backend_config, &list);
   for (int k = 0; k < count; k++) add_attribute(d, &list[k]);
   if (count == 0 && x->backend_config.size) add_text(d, "backend_config", x->backend_config);
+  if (x->custom_call_has_side_effect) add_int(d, "has_side_effect", 1);
   return status_ok();
 }
 
-static void add_pairs(describer *d, const group_list *pairs) {
-  VEC(int64_t) all = {0};
-  for (int g = 0; g < pairs->size; g++)
-    for (int k = 0; k < pairs->groups[g].size; k++) vec_push(d->arena, &all, pairs->groups[g].data[k]);
-  add_ints(d, "pairs", all.size, all.data);
-}
-
-static heddle_status add_groups(describer *d, const group_list *groups) {
-  VEC(int64_t) all = {0};
-  for (int g = 0; g < groups->size; g++) {
-    if (groups->groups[g].size != groups->groups[0].size) return refuse(d, "has groups of different sizes");
-    for (int k = 0; k < groups->groups[g].size; k++) vec_push(d->arena, &all, groups->groups[g].data[k]);
+static void add_devices(describer *d) {
+  const hlo_attributes *x = d->op->attributes;
+  device_list devices;
+  int size;
+  if (x->source_target_pairs.size) {
+    device_groups_pairs_of(d->arena, d->op, &devices);
+    add_ints(d, "pairs", devices.size, devices.data);
+    return;
   }
-  add_int(d, "group_size", groups->size ? groups->groups[0].size : 0);
-  add_ints(d, "groups", all.size, all.data);
-  return status_ok();
+  device_groups_of(d->arena, d->op, &size, &devices);
+  add_int(d, "group_size", size);
+  add_ints(d, "groups", devices.size, devices.data);
 }
 
 static heddle_status add_reducer(describer *d) {
@@ -282,12 +296,10 @@ static heddle_status add_reducer(describer *d) {
 static heddle_status describe_collective(describer *d) {
   const hlo_attributes *x = d->op->attributes;
   d->call->target = hlo_op_text(d->op->opcode);
-  TRY(add_groups(d, &x->replica_groups));
+  add_devices(d);
   TRY(add_reducer(d));
   if (x->dimensions.size) add_int(d, "dimension", x->dimensions.data[0]);
-  if (x->source_target_pairs.size) add_pairs(d, &x->source_target_pairs);
-  add_int(d, "channel_id", attributes_has(x, HLO_ATTRIBUTE_CHANNEL_ID) ? x->channel_id : 0);
-  add_int(d, "use_global_device_ids", x->use_global_device_ids);
+  add_int(d, "partition_count", device_groups_partitions(d->op->parent->module));
   return status_ok();
 }
 
