@@ -39,47 +39,68 @@ void linear_algebra_store(const lib_array *a, int64_t index, int64_t rows, int64
     }
 }
 
-// L Lᴴ = a, where L is a's lower triangle or the conjugate of its upper one turned over; element (r, c) of L lies
-// `row` r + `column` c elements from a.
-static int factor_real(int64_t n, double *a, int64_t row, int64_t column) {
+// L Lᴴ = a in the lower triangle. A column is finished by subtracting the ones before it, which lie as it does; where
+// its pivot fails it stays as it was.
+static int factor_real(int64_t n, double *a) {
   for (int64_t j = 0; j < n; j++) {
-    double pivot = a[j * (row + column)];
-    for (int64_t k = 0; k < j; k++) pivot -= a[j * row + k * column] * a[j * row + k * column];
+    double *to = a + j * n, pivot = to[j];
+    for (int64_t k = 0; k < j; k++) pivot -= a[j + k * n] * a[j + k * n];
     if (pivot <= 0) return (int)(j + 1);
     pivot = sqrt(pivot);
-    a[j * (row + column)] = pivot;
-    for (int64_t i = j + 1; i < n; i++) {
-      double sum = a[i * row + j * column];
-      for (int64_t k = 0; k < j; k++) sum -= a[i * row + k * column] * a[j * row + k * column];
-      a[i * row + j * column] = sum / pivot;
+    to[j] = pivot;
+    for (int64_t k = 0; k < j; k++) {
+      const double *from = a + k * n, by = from[j];
+      for (int64_t i = j + 1; i < n; i++) to[i] -= from[i] * by;
     }
+    for (int64_t i = j + 1; i < n; i++) to[i] /= pivot;
   }
   return 0;
 }
 
-// The upper triangle holds conj(L); conj(L) conj(L)ᴴ is conj(a), so that the same sums serve both.
-static int factor_complex(int64_t n, double complex *a, int64_t row, int64_t column) {
+static int factor_complex(int64_t n, double complex *a) {
   for (int64_t j = 0; j < n; j++) {
-    double pivot = creal(a[j * (row + column)]);
+    double complex *to = a + j * n;
+    double pivot = creal(to[j]);
     for (int64_t k = 0; k < j; k++) {
-      const double complex x = a[j * row + k * column];
+      const double complex x = a[j + k * n];
       pivot -= creal(x) * creal(x) + cimag(x) * cimag(x);
     }
     if (pivot <= 0) return (int)(j + 1);
     pivot = sqrt(pivot);
-    a[j * (row + column)] = work_complex(pivot, 0);
-    for (int64_t i = j + 1; i < n; i++) {
-      double complex sum = a[i * row + j * column];
-      for (int64_t k = 0; k < j; k++) sum -= a[i * row + k * column] * conj(a[j * row + k * column]);
-      a[i * row + j * column] = work_complex(creal(sum) / pivot, cimag(sum) / pivot);
+    to[j] = work_complex(pivot, 0);
+    for (int64_t k = 0; k < j; k++) {
+      const double complex *from = a + k * n, by = conj(from[j]);
+      for (int64_t i = j + 1; i < n; i++) to[i] -= from[i] * by;
     }
+    for (int64_t i = j + 1; i < n; i++) to[i] = work_complex(creal(to[i]) / pivot, cimag(to[i]) / pivot);
   }
   return 0;
 }
 
+static void turn_over(bool is_complex, int64_t n, void *a) {
+  double *reals = a;
+  double complex *complexes = a;
+  for (int64_t column = 0; column < n; column++)
+    for (int64_t row = column + 1; row < n; row++) {
+      const int64_t below = column * n + row, above = row * n + column;
+      if (is_complex) {
+        const double complex kept = complexes[below];
+        complexes[below] = complexes[above];
+        complexes[above] = kept;
+      } else {
+        const double kept = reals[below];
+        reals[below] = reals[above];
+        reals[above] = kept;
+      }
+    }
+}
+
+// The upper triangle holds conj(L) turned over; conj(L) conj(L)ᴴ is conj(a), so that the same sums serve both.
 int linear_algebra_cholesky(bool is_complex, bool lower, int64_t n, void *a) {
-  const int64_t row = lower ? 1 : n, column = lower ? n : 1;
-  return is_complex ? factor_complex(n, a, row, column) : factor_real(n, a, row, column);
+  if (!lower) turn_over(is_complex, n, a);
+  const int failed = is_complex ? factor_complex(n, a) : factor_real(n, a);
+  if (!lower) turn_over(is_complex, n, a);
+  return failed;
 }
 
 // x a = b is aᵀ xᵀ = bᵀ: both kinds are lines of b, solved one by one with the elements of op(a) in its place.
@@ -108,16 +129,54 @@ static int64_t place_in_a(const solver *s, int64_t row, int64_t column) {
   return s->swaps ? row * s->n + column : column * s->n + row;
 }
 
+// A line that lies across the columns of a, which is as a row of the system lies.
 static void solve_line_real(const solver *s, const double *a, double *b) {
   for (int64_t k = 0; k < s->n; k++) {
     const int64_t row = s->forward ? k : s->n - 1 - k;
-    double sum = b[row * s->step];
+    const double *coefficients = a + row * s->n;
+    double sum = b[row];
     for (int64_t j = 0; j < k; j++) {
       const int64_t column = s->forward ? j : s->n - 1 - j;
-      sum -= a[place_in_a(s, row, column)] * b[column * s->step];
+      sum -= coefficients[column] * b[column];
     }
-    b[row * s->step] = s->how->unit ? sum : sum / a[place_in_a(s, row, row)];
+    b[row] = s->how->unit ? sum : sum / coefficients[row];
   }
+}
+
+// The same for a line that lies like the columns of a: what an unknown takes from those behind it is taken at once.
+static void solve_column_real(const solver *s, const double *a, double *b) {
+  for (int64_t k = 0; k < s->n; k++) {
+    const int64_t row = s->forward ? k : s->n - 1 - k;
+    const int64_t begin = s->forward ? row + 1 : 0, end = s->forward ? s->n : row;
+    const double *column = a + row * s->n;
+    if (!s->how->unit) b[row] /= column[row];
+    const double x = b[row];
+    for (int64_t r = begin; r < end; r++) b[r] -= column[r] * x;
+  }
+}
+
+// All lines that lie side by side.
+static void solve_lines_real(const solver *s, const double *a, double *b) {
+  for (int64_t k = 0; k < s->n; k++) {
+    const int64_t row = s->forward ? k : s->n - 1 - k;
+    double *to = b + row * s->step;
+    for (int64_t j = 0; j < k; j++) {
+      const int64_t column = s->forward ? j : s->n - 1 - j;
+      const double by = a[place_in_a(s, row, column)], *from = b + column * s->step;
+      for (int64_t l = 0; l < s->lines; l++) to[l] -= by * from[l];
+    }
+    const double diagonal = a[place_in_a(s, row, row)];
+    for (int64_t l = 0; l < s->lines && !s->how->unit; l++) to[l] /= diagonal;
+  }
+}
+
+static void solve_real(const solver *s, const double *a, double *b) {
+  if (!s->how->left) {
+    solve_lines_real(s, a, b);
+    return;
+  }
+  for (int64_t line = 0; line < s->lines; line++)
+    (s->swaps ? solve_line_real : solve_column_real)(s, a, b + line * s->line);
 }
 
 static double complex element_of(const solver *s, const double complex *a, int64_t row, int64_t column) {
@@ -140,10 +199,11 @@ static void solve_line_complex(const solver *s, const double complex *a, double 
 void linear_algebra_solve(const linear_algebra_system *how, bool is_complex, int64_t rows, int64_t columns,
                           const void *a, void *b) {
   const solver s = solver_of(how, rows, columns);
-  for (int64_t line = 0; line < s.lines; line++) {
-    if (is_complex) solve_line_complex(&s, a, (double complex *)b + line * s.line);
-    else solve_line_real(&s, a, (double *)b + line * s.line);
+  if (!is_complex) {
+    solve_real(&s, a, b);
+    return;
   }
+  for (int64_t line = 0; line < s.lines; line++) solve_line_complex(&s, a, (double complex *)b + line * s.line);
 }
 
 // The other triangle becomes zeros; where there is no factor, all of the matrix becomes NaN.
