@@ -102,7 +102,8 @@ func.func @strided(%in: tensor<512xf64>, %out: tensor<256xf64>, %tile: index) ->
 // CHECK-LABEL: func.func @strided
 // CHECK-COUNT-8: tensor.extract
 // CHECK:         vector.from_elements
-// CHECK:         arith.index_cast %{{.*}} : vector<8xindex> to vector<8xi64>
+// CHECK:         arith.index_cast %{{.*}} : index to i64
+// CHECK:         vector.broadcast
 // CHECK:         arith.sitofp %{{.*}} : vector<8xi64> to vector<8xf64>
 
 // -----
