@@ -1,7 +1,8 @@
 // Gather simplifier: general gather -> transpose, canonical gather, transpose, reshape.
 //
 // The operand is transposed so that the indexed dims come first, in the order of the index vector; the windows are
-// transposed back, lose the dims that are collapsed, and their list becomes the batch dims again.
+// transposed back, lose the dims that are collapsed, and their list becomes the batch dims again. A single window is a
+// dynamic slice, which keeps it inside the operand as gather does.
 #include "opt/gather_simplifier.h"
 
 #include "opt/index_vectors.h"
@@ -45,6 +46,18 @@ static instruction *gather_windows(const builder *b, const instruction *gather, 
   return windows;
 }
 
+// The only window, in the operand's order.
+static instruction *slice_window(const builder *b, const instruction *gather, const index_vectors *v) {
+  const int_list sizes = gather->attributes->slice_sizes;
+  instruction *operands[SHAPE_MAX_RANK + 1] = {gather->operands[0]};
+  index_vectors_starts(b, v, sizes.size, operands + 1);
+  const shape *s = shape_array(b->arena, gather->operands[0]->shape->dtype, sizes.size, sizes.data);
+  instruction *slice = builder_add(b, HLO_DYNAMIC_SLICE, s, sizes.size + 1, operands);
+  slice->attributes->dynamic_slice_sizes = sizes;
+  attributes_mark(slice->attributes, HLO_ATTRIBUTE_DYNAMIC_SLICE_SIZES);
+  return slice;
+}
+
 // Windows [count, sizes in the operand's order] -> [batch dims, kept window dims] -> the gather's own order.
 static instruction *arrange(const builder *b, const instruction *gather, const index_vectors *v, instruction *windows) {
   const hlo_attributes *x = gather->attributes;
@@ -64,6 +77,7 @@ static instruction *simplify(instruction *gather) {
   const builder b = builder_for(gather);
   const index_reading r = reading_of(gather->attributes);
   index_vectors v = index_vectors_make(&b, gather->operands[1], &r);
+  if (v.count == 1) return arrange(&b, gather, &v, slice_window(&b, gather, &v));
   int rank = gather->operands[0]->shape->rank;
   int64_t order[SHAPE_MAX_RANK], inverse[SHAPE_MAX_RANK], back[SHAPE_MAX_RANK + 1] = {0};
   index_vectors_put_first(rank, v.entries, v.map, order);
@@ -76,7 +90,7 @@ static instruction *simplify(instruction *gather) {
 // One dim more than the operand has must fit.
 static bool can_simplify(const instruction *i) {
   return i->opcode == HLO_GATHER && shape_is_static(i->shape) && i->operands[0]->shape->rank < SHAPE_MAX_RANK &&
-         !is_canonical(i);
+         (!is_canonical(i) || i->operands[1]->shape->dims[0] == 1);
 }
 
 heddle_status gather_simplifier_run(module *m) { return rewrite_each(m, can_simplify, simplify); }

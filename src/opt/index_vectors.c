@@ -44,9 +44,10 @@ static instruction *vector_last(const builder *b, instruction *indices, int64_t 
   return builder_transpose(b, indices, permutation);
 }
 
-// Puts the position along each batching dim in front of every vector.
+// Puts the position along each batching dim in front of every vector. Types too narrow for these are made wider.
 static instruction *with_batch_positions(const builder *b, instruction *indices, const index_reading *r) {
   if (r->batching.size == 0) return indices;
+  if (dtypes[indices->shape->dtype].bits < 32) indices = builder_convert(b, indices, DTYPE_S32);
   const shape *s = indices->shape;
   instruction *parts[SHAPE_MAX_RANK + 1];
   int64_t dims[SHAPE_MAX_RANK];
@@ -72,4 +73,13 @@ index_vectors index_vectors_make(const builder *b, instruction *indices, const i
   for (int k = 0; k < r->map.size; k++) v.map[r->batching.size + k] = r->map.data[k];
   v.vectors = batch_rank == 1 ? all : builder_reshape(b, all, 2, (int64_t[]){v.count, v.entries});
   return v;
+}
+
+void index_vectors_starts(const builder *b, const index_vectors *v, int rank, instruction **starts) {
+  instruction *zero = builder_scalar_int(b, v->vectors->shape->dtype, 0);
+  for (int d = 0; d < rank; d++) starts[d] = zero;
+  for (int k = 0; k < v->entries; k++) {
+    instruction *entry = builder_slice(b, v->vectors, (slice_dim[]){{0, 1, 1}, {k, k + 1, 1}});
+    starts[v->map[k]] = builder_reshape(b, entry, 0, NULL);
+  }
 }

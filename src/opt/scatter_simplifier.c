@@ -1,10 +1,14 @@
 // Scatter simplifier: general scatter -> transposes and reshapes, canonical scatter, transposes.
 //
+// A single window becomes a dynamic-update-slice: the window that is there, combined with the update, or as it is if it
+// would reach over the operand's end, where scatter does nothing and the update would move inside.
+//
 // The mirror image of the gather simplifier: updates become a list of windows with all of the operand's dims, operands
 // are transposed so that the indexed dims come first, and the results back.
 #include "opt/scatter_simplifier.h"
 
 #include "opt/index_vectors.h"
+#include "opt/map_inliner.h"
 #include "opt/rewrite.h"
 
 static index_reading reading_of(const hlo_attributes *x) {
@@ -82,10 +86,68 @@ static instruction *transpose_back(const builder *b, instruction *result, const 
   return builder_tuple(b, count, elements);
 }
 
+// --- a single window
+
+// Whether the window lies inside the operand.
+static instruction *is_inside(const builder *b, const shape *operand, const shape *update, instruction **starts) {
+  instruction *inside = NULL;
+  for (int d = 0; d < operand->rank; d++) {
+    if (starts[d]->opcode == HLO_CONSTANT) continue;  // the zero of a dim without index
+    instruction *start = builder_convert(b, starts[d], DTYPE_S64);
+    instruction *zero = builder_scalar_int(b, DTYPE_S64, 0);
+    instruction *last = builder_scalar_int(b, DTYPE_S64, operand->dims[d] - update->dims[d]);
+    instruction *above = builder_compare(b, start, zero, COMPARE_GE);
+    instruction *below = builder_compare(b, start, last, COMPARE_LE);
+    instruction *both = builder_binary(b, HLO_AND, above, below);
+    inside = inside ? builder_binary(b, HLO_AND, inside, both) : both;
+  }
+  return inside;
+}
+
+static instruction *combine(const builder *b, const instruction *scatter, instruction *current, instruction *update) {
+  const computation *c = scatter->called[0];
+  if (c->root == c->parameters.data[1]) return update;
+  instruction *map = builder_add(b, HLO_MAP, current->shape, 2, (instruction *[]){current, update});
+  int64_t all[SHAPE_MAX_RANK];
+  for (int d = 0; d < current->shape->rank; d++) all[d] = d;
+  builder_set_dimensions(b, map, current->shape->rank, all);
+  instruction_set_called(map, 1, scatter->called);
+  return map;
+}
+
+static instruction *update_window(const builder *b, const instruction *scatter, const index_vectors *v) {
+  const int rank = scatter->operands[0]->shape->rank;
+  int64_t same[SHAPE_MAX_RANK], *sizes = arena_array(b->arena, int64_t, rank);
+  for (int d = 0; d < rank; d++) same[d] = d;
+  instruction *listed = list_windows(b, scatter, scatter->operands[2], rank, v, same);
+  memcpy(sizes, listed->shape->dims + 1, (size_t)rank * sizeof *sizes);
+  instruction *update = builder_reshape(b, listed, rank, sizes);
+  instruction *operands[SHAPE_MAX_RANK + 2] = {scatter->operands[0]}, *starts[SHAPE_MAX_RANK + 1];
+  index_vectors_starts(b, v, rank, starts + 1);
+  starts[0] = scatter->operands[0];
+  instruction *current = builder_add(b, HLO_DYNAMIC_SLICE, update->shape, rank + 1, starts);
+  current->attributes->dynamic_slice_sizes = (int_list){sizes, rank};
+  attributes_mark(current->attributes, HLO_ATTRIBUTE_DYNAMIC_SLICE_SIZES);
+  instruction *changed = combine(b, scatter, current, update);
+  instruction *inside = is_inside(b, scatter->operands[0]->shape, update->shape, starts + 1);
+  if (inside && rank > 0) inside = builder_broadcast(b, inside, changed->shape, 0, NULL);
+  operands[1] = inside ? builder_select(b, inside, changed, current) : changed;
+  memcpy(operands + 2, starts + 1, (size_t)rank * sizeof *starts);
+  const shape *s = shape_array(b->arena, update->shape->dtype, rank, scatter->operands[0]->shape->dims);
+  return builder_add(b, HLO_DYNAMIC_UPDATE_SLICE, s, rank + 2, operands);
+}
+
+static bool is_single(const instruction *scatter, const index_vectors *v) {
+  return v->count == 1 && scatter->operand_count == 3 &&
+         scatter->called[0]->root->shape->dtype == scatter->operands[0]->shape->dtype &&
+         scatter->operands[0]->shape->dtype == scatter->operands[2]->shape->dtype;
+}
+
 static instruction *simplify(instruction *scatter) {
   const builder b = builder_for(scatter);
   const index_reading r = reading_of(scatter->attributes);
   index_vectors v = index_vectors_make(&b, scatter->operands[scatter->operand_count / 2], &r);
+  if (is_single(scatter, &v)) return update_window(&b, scatter, &v);
   int rank = scatter->operands[0]->shape->rank;
   int64_t order[SHAPE_MAX_RANK], inverse[SHAPE_MAX_RANK];
   index_vectors_put_first(rank, v.entries, v.map, order);
@@ -95,7 +157,12 @@ static instruction *simplify(instruction *scatter) {
 
 static bool can_simplify(const instruction *i) {
   return i->opcode == HLO_SCATTER && i->operands[0]->shape->rank < SHAPE_MAX_RANK &&
-         shape_is_static(i->operands[0]->shape) && !is_canonical(i);
+         shape_is_static(i->operands[0]->shape) &&
+         (!is_canonical(i) || (i->operand_count == 3 && i->operands[1]->shape->dims[0] == 1));
 }
 
-heddle_status scatter_simplifier_run(module *m) { return rewrite_each(m, can_simplify, simplify); }
+// Updates of single windows are written as maps.
+heddle_status scatter_simplifier_run(module *m) {
+  TRY(rewrite_each(m, can_simplify, simplify));
+  return map_inliner_run(m);
+}
