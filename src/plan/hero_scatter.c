@@ -8,9 +8,22 @@ enum {
   LEAST_PIECE_BYTES = 512,    // of a run that tiles share
 };
 
+static bool keeps_bytes(const instruction *i) {
+  return i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE || i->opcode == HLO_COPY;
+}
+
 static const instruction *without_bitcasts(const instruction *i) {
-  while (i->opcode == HLO_BITCAST) i = i->operands[0];
+  while (keeps_bytes(i)) i = i->operands[0];
   return i;
+}
+
+// The instruction of which an output is value number `element`.
+static const instruction *behind_output(const kernel_output *o, int *element) {
+  const instruction *root = without_bitcasts(o->root);
+  *element = o->element;
+  if (root->opcode != HLO_GET_TUPLE_ELEMENT) return root;
+  *element = (int)root->attributes->index;
+  return root->operands[0];
 }
 
 static int64_t ceil_divide(int64_t a, int64_t b) { return a / b + (a % b != 0); }
@@ -32,7 +45,7 @@ static bool is_read_by(const instruction *value, const instruction *reader) {
   for (int u = 0; u < value->users.size; u++) {
     const instruction *user = value->users.data[u];
     if (user == reader) continue;
-    if (user->opcode != HLO_BITCAST || user->users.size != 1 || user->users.data[0] != reader) return false;
+    if (!keeps_bytes(user) || user->users.size != 1 || user->users.data[0] != reader) return false;
   }
   return true;
 }
@@ -41,7 +54,8 @@ static bool is_read_by(const instruction *value, const instruction *reader) {
 static bool is_in_place(const kernel_plan *k, const instruction *scatter, int n) {
   const kernel_output *o = &k->outputs[n];
   const instruction *operand = without_bitcasts(scatter->operands[n]);
-  if (without_bitcasts(o->root) != scatter || o->element != n || !is_read_by(operand, scatter)) return false;
+  int element;
+  if (behind_output(o, &element) != scatter || element != n || !is_read_by(operand, scatter)) return false;
   for (int i = 0; i < k->input_count; i++)
     if (k->inputs[i].parameter == operand) return k->inputs[i].slice == o->slice;
   return false;
@@ -158,7 +172,8 @@ static void make_parts(arena *a, kernel_plan *k, const hero_scatter *h) {
 }
 
 bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
-  const instruction *scatter = without_bitcasts(k->outputs[0].root);
+  int element;
+  const instruction *scatter = behind_output(&k->outputs[0], &element);
   if (target->kind != PLAN_CPU || scatter->opcode != HLO_SCATTER || !is_simplified(scatter)) return false;
   if (k->output_count != scatter->operand_count / 2) return false;
   for (int n = 0; n < k->output_count; n++)

@@ -1,6 +1,7 @@
 // When a dynamic-update-slice is done in place.
 #include "plan/hero_update_slice.h"
 
+#include "base/map.h"
 #include "plan/hero_loop.h"
 
 static const instruction *without_bitcasts(const instruction *i) {
@@ -93,38 +94,57 @@ static bool reads_window(const instruction *i, const instruction *slice) {
 
 typedef enum reach { UNTOUCHED, WHOLE, WINDOW } reach;  // what of the parameter's old value an instruction carries
 
+typedef struct follower {
+  const instruction *slice;
+  ptr_map reached;  // instruction -> reach, by the pointer's value
+} follower;
+
+static reach reach_of(const follower *f, const instruction *i) { return (reach)(intptr_t)ptr_map_get(&f->reached, i); }
+
 // What `i` makes of the parameter's value; false if that cannot be done in place.
-static bool follow(const instruction *i, const instruction *slice, reach *out) {
+static bool follow(const follower *f, const instruction *i, reach *out) {
   reach most = UNTOUCHED;
   for (int n = 0; n < i->operand_count; n++) {
-    reach r = (reach)i->operands[n]->mark;
+    reach r = reach_of(f, i->operands[n]);
     if (r == UNTOUCHED) continue;
-    bool is_target = i == slice && n == 0 && r == WHOLE, is_own_update = i == slice && n == 1 && r == WINDOW;
-    if (is_target || is_own_update) continue;
+    if (i == f->slice && ((n == 0 && r == WHOLE) || (n == 1 && r == WINDOW))) continue;
     if (r == WHOLE && n == 0 && without_bitcasts(i) != i) most = WHOLE;
-    else if (r == WHOLE && n == 0 && reads_window(i, slice)) most = WINDOW;
-    else if (r == WINDOW && is_elementwise(i)) most = most == WHOLE ? WHOLE : WINDOW;
+    else if (r == WHOLE && n == 0 && reads_window(i, f->slice)) most = WINDOW;
+    else if (r == WINDOW && most != WHOLE && is_elementwise(i)) most = WINDOW;
     else return false;
   }
   *out = most;
   return true;
 }
 
-bool hero_update_slice_in_place(const computation *c, const kernel_leaf *leaf, int64_t parameter) {
+// From the parameter on, users after what they use. Only what the old value reaches is visited.
+static bool follow_users(arena *a, follower *f, instruction *parameter) {
+  instruction_list work = {0};
+  ptr_map_put(a, &f->reached, parameter, (void *)(intptr_t)WHOLE);
+  vec_push(a, &work, parameter);
+  while (work.size > 0) {
+    const instruction *i = vec_pop(&work);
+    for (int u = 0; u < i->users.size; u++) {
+      instruction *user = i->users.data[u];
+      reach r = UNTOUCHED;
+      // A result that carries old values would be stored when others have been written.
+      if (user->opcode == HLO_TUPLE || user == user->parent->root) {
+        if (user != f->slice && without_bitcasts(user) != f->slice) return false;
+      }
+      if (!follow(f, user, &r)) return false;
+      if (r == UNTOUCHED || r == reach_of(f, user)) continue;
+      ptr_map_put(a, &f->reached, user, (void *)(intptr_t)r);
+      vec_push(a, &work, user);
+    }
+  }
+  return true;
+}
+
+bool hero_update_slice_in_place(arena *a, const kernel_leaf *leaf, int64_t parameter) {
   const instruction *slice = without_bitcasts(leaf->root);
   if (!is_update(slice)) return false;
   const instruction *target = target_of(slice);
   if (target->opcode != HLO_PARAMETER || target->attributes->index != parameter) return false;
-  for (int n = 0; n < c->instructions.size; n++) c->instructions.data[n]->mark = UNTOUCHED;
-  for (int n = 0; n < c->instructions.size; n++) {
-    instruction *i = c->instructions.data[n];
-    reach r = WHOLE;
-    if (i != target && i->opcode != HLO_TUPLE && !follow(i, slice, &r)) return false;
-    i->mark = i->opcode == HLO_TUPLE ? UNTOUCHED : (int)r;
-    // An output that carries old values reads them at its own time.
-    if (i->opcode != HLO_TUPLE) continue;
-    for (int k = 0; k < i->operand_count; k++)
-      if (i->operands[k]->mark != UNTOUCHED) return false;
-  }
-  return c->root->mark == UNTOUCHED;
+  follower f = {.slice = slice};
+  return follow_users(a, &f, (instruction *)target);
 }

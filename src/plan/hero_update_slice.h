@@ -17,6 +17,6 @@ bool hero_update_slice_takes(arena *a, kernel_plan *k, const instruction_list *b
 // Whether a kernel of these leaves can write result leaf `leaf` over parameter `parameter` in place, by this hero: the
 // leaf is a dynamic-update-slice of the parameter, and nothing else in the computation reads the parameter, but for
 // dynamic slices at the very place that go into the updates elementwise. For buffer assignment.
-bool hero_update_slice_in_place(const computation *c, const kernel_leaf *leaf, int64_t parameter);
+bool hero_update_slice_in_place(arena *a, const kernel_leaf *leaf, int64_t parameter);
 
 #endif

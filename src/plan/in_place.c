@@ -3,6 +3,8 @@
 // that memory over. Operations element by element may: they read an element before they write it.
 #include "plan/in_place.h"
 
+#include "plan/hero_update_slice.h"
+
 // The same elements in the same order in memory.
 static bool keeps_bytes(const instruction *i) {
   return i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE || i->opcode == HLO_COPY;
@@ -20,7 +22,7 @@ static bool is_read_by_alone(const instruction *i, const instruction *wanted) {
 }
 
 // The parameter that the leaf updates, or null.
-static const instruction *updated_parameter(const kernel_leaf *leaf) {
+static const instruction *updated_parameter(arena *a, const kernel_leaf *leaf) {
   const instruction *root = behind_bitcasts(leaf->root);
   int element = leaf->element;
   if (root->opcode == HLO_GET_TUPLE_ELEMENT) {
@@ -30,7 +32,9 @@ static const instruction *updated_parameter(const kernel_leaf *leaf) {
   if (root->opcode != HLO_DYNAMIC_UPDATE_SLICE && root->opcode != HLO_SCATTER) return NULL;
   const instruction *updated = behind_bitcasts(root->operands[element]);
   if (updated->opcode != HLO_PARAMETER) return NULL;
-  if (root->opcode == HLO_DYNAMIC_UPDATE_SLICE && !is_read_by_alone(updated, root)) return NULL;
+  if (root->opcode == HLO_DYNAMIC_UPDATE_SLICE && !is_read_by_alone(updated, root) &&
+      !hero_update_slice_in_place(a, leaf, updated->attributes->index))
+    return NULL;
   return updated;
 }
 
@@ -121,7 +125,7 @@ heddle_status in_place_find(arena *a, const instruction *fusion, const plan_targ
   out->must = arena_array(a, in_place_pair, leaves.size);
   for (int k = 0; k < c->parameters.size; k++) c->parameters.data[k]->mark = 0;
   for (int k = 0; k < leaves.size; k++) {
-    instruction *p = (instruction *)updated_parameter(&leaves.data[k]);
+    instruction *p = (instruction *)updated_parameter(a, &leaves.data[k]);
     if (!p || p->mark) continue;
     p->mark = 1;
     out->must[out->must_count++] = (in_place_pair){k, (int)p->attributes->index};
