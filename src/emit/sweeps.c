@@ -170,11 +170,18 @@ MlirValue sweeps_narrow(const sweep_emitter *s, ir_builder *b, const sweep_reduc
   return mlirTypeEqual(type, mlirValueGetType(x)) ? x : ir_cast(b, "arith.truncf", type, x);
 }
 
+static MlirValue combined(ir_builder *b, const sweep_reduction *r, int value, MlirValue x, MlirValue y) {
+  MlirNamedAttribute zeros = ir_named(b->context, "xla.zeros_are_equal", mlirUnitAttrGet(b->context));
+  hlo_opcode op = r->how.operations[value];
+  bool is_extremum = op == HLO_MAXIMUM || op == HLO_MINIMUM;
+  bool is_marked = is_extremum && mlirTypeIsAFloat(mlirValueGetType(x));
+  return ir_value_with(b, sweeps_combiner(r, value), mlirValueGetType(x), 2, (MlirValue[]){x, y}, is_marked, &zeros);
+}
+
 void sweeps_combine(sweep_emitter *s, ir_builder *b, const sweep_reduction *r, const MlirValue *carried,
                     const MlirValue *x, MlirValue *next) {
   if (sweeps_combiner(r, 0)) {
-    for (int k = 0; k < r->count; k++)
-      next[k] = ir_binary(b, sweeps_combiner(r, k), carried[k], sweeps_widen(s, b, r, k, x[k]));
+    for (int k = 0; k < r->count; k++) next[k] = combined(b, r, k, carried[k], sweeps_widen(s, b, r, k, x[k]));
     return;
   }
   kernel_emitter *k = kernel_of(s);

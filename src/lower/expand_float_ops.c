@@ -86,11 +86,26 @@ static void expand_extremum(lower_context *c, MlirOperation op) {
   ir_replace(op, &result);
 }
 
+// Marked by those to whom zeros are equal (reductions, whose order is not defined either): NaN of the new value comes
+// through by a selection of its own, that of the old one stays because comparisons with it are false.
+static bool expand_marked(lower_context *c, MlirOperation op) {
+  if (c->options->target != LOWER_CPU || mlirAttributeIsNull(ir_get(op, "xla.zeros_are_equal"))) return false;
+  ir_builder b = ir_builder_before(op, c->scratch);
+  MlirValue old = ir_operand(op, 0), x = ir_operand(op, 1);
+  MlirValue beats = ir_cmpf(&b, ir_is(op, "arith.maximumf") ? "ogt" : "olt", x, old);
+  MlirValue best = ir_select(&b, beats, x, old);
+  MlirValue is_nan = ir_cmpf(&b, "uno", x, x);
+  MlirValue result = ir_select(&b, is_nan, x, best);
+  ir_replace(op, &result);
+  return true;
+}
+
 static void expand_extrema(lower_context *c, MlirOperation module) {
   static const char *const names[] = {"arith.maximumf", "arith.minimumf"};
   for (int n = 0; n < 2; n++) {
     ir_operations ops = ir_collect(c->scratch, module, names[n]);
-    for (int i = 0; i < ops.size; i++) expand_extremum(c, ops.data[i]);
+    for (int i = 0; i < ops.size; i++)
+      if (!expand_marked(c, ops.data[i])) expand_extremum(c, ops.data[i]);
   }
 }
 

@@ -19,6 +19,7 @@
 #include "base/map.h"
 #include "emit/ir_builder.h"
 #include "lower/passes.h"
+#include "lower/vectorize_reductions.h"
 
 #define MAX_OPERATIONS 4000
 #define MAX_ROUNDS 16
@@ -68,6 +69,24 @@ static bool is_private(MlirOperation function_op) {
   return mlirStringRefEqual(mlirStringAttrGetValue(visibility), mlirStringRefCreateFromCString("private"));
 }
 
+static void mark_name(call_graph *g, MlirAttribute symbol) {
+  MlirStringRef name = mlirFlatSymbolRefAttrGetValue(symbol);
+  function *f = str_map_get(&g->by_name, (str){name.data, name.length});
+  if (f) f->is_named = true;
+}
+
+// Loops name the reducers by which the vectorizer combines partial results.
+static void mark_reducers(call_graph *g, MlirOperation module) {
+  ir_operations loops = ir_collect(g->arena, module, "scf.for");
+  for (int i = 0; i < loops.size; i++) {
+    MlirAttribute marks = ir_get(loops.data[i], VECTORIZE_REDUCTIONS);
+    for (intptr_t k = 0; !mlirAttributeIsNull(marks) && k < mlirArrayAttrGetNumElements(marks); k++) {
+      MlirAttribute mark = mlirArrayAttrGetElement(marks, k);
+      if (mlirAttributeIsAFlatSymbolRef(mark)) mark_name(g, mark);
+    }
+  }
+}
+
 // Functions that other operations than pure calls name keep their names.
 static void mark_named(call_graph *g, MlirOperation module) {
   static const struct {
@@ -78,12 +97,9 @@ static void mark_named(call_graph *g, MlirOperation module) {
                     {"xla_gpu.reduce", "combiner"}};
   for (size_t k = 0; k < sizeof references / sizeof *references; k++) {
     ir_operations ops = ir_collect(g->arena, module, references[k].op);
-    for (int i = 0; i < ops.size; i++) {
-      MlirStringRef name = mlirFlatSymbolRefAttrGetValue(ir_get(ops.data[i], references[k].attribute));
-      function *f = str_map_get(&g->by_name, (str){name.data, name.length});
-      if (f) f->is_named = true;
-    }
+    for (int i = 0; i < ops.size; i++) mark_name(g, ir_get(ops.data[i], references[k].attribute));
   }
+  mark_reducers(g, module);
 }
 
 // Depth first with a stack of our own: chains of functions are as long as the user's program.

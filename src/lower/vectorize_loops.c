@@ -16,6 +16,9 @@
 // Beyond this many single-element loads per vector iteration the scalar loop is smaller and no slower.
 enum { SEPARATE_LOADS_LIMIT = 512 };
 
+// Vectors of this size come with registers for conditions (AVX-512).
+enum { MASK_REGISTER_BITS = 512 };
+
 // Bits of the widest number the body handles; index values live in scalars or are converted and do not count.
 static int widest_element(arena *a, MlirOperation loop) {
   int widest = 8;
@@ -29,6 +32,26 @@ static int widest_element(arena *a, MlirOperation loop) {
     }
   }
   return widest;
+}
+
+// Conditions that are combined with each other. Without mask registers a vector of conditions has the lanes of what was
+// compared, and one that spans two registers is packed into a narrower type for every such operation.
+static bool combines_conditions(arena *a, MlirOperation root) {
+  static const char *const names[] = {"arith.andi", "arith.ori", "arith.xori"};
+  for (int n = 0; n < 3; n++) {
+    ir_operations ops = ir_collect(a, root, names[n]);
+    for (int i = 0; i < ops.size; i++) {
+      MlirType t = ir_result_type(ops.data[i], 0);
+      if (mlirTypeIsAInteger(t) && ir_bit_width(t) == 1) return true;
+    }
+  }
+  return false;
+}
+
+// Lanes of a vector that the loop's body computes on.
+static int lanes_of(arena *a, MlirOperation loop, int vector_bits) {
+  int registers = vector_bits < MASK_REGISTER_BITS && combines_conditions(a, loop) ? 1 : 2;
+  return registers * vector_bits / widest_element(a, loop);
 }
 
 static bool has_tensor_results_only(MlirOperation loop) {
@@ -99,7 +122,7 @@ static MlirOperation build_vector_loop(arena *a, MlirOperation loop, MlirValue u
 }
 
 static void vectorize_loop(arena *a, MlirOperation loop, int vector_bits) {
-  int width = 2 * vector_bits / widest_element(a, loop);
+  int width = lanes_of(a, loop, vector_bits);
   if (width < 2 || fills_a_tensor(loop, width)) return;
   ir_builder b = ir_builder_before(loop, a);
   MlirValue upper = ir_operand(loop, 1), vector_upper = upper;
@@ -146,10 +169,15 @@ static heddle_status run(lower_context *c, MlirOperation module) {
       vec_push(a, &element_loops, loops.data[i]);
   for (int i = 0; i < loops.size; i++) {
     if (!is_marked(loops.data[i])) continue;
-    int lanes = 2 * c->options->vector_bits / widest_element(a, loops.data[i]);
-    const char *refusal = vectorize_reductions(a, module, loops.data[i], lanes);
+    int lanes = lanes_of(a, loops.data[i], c->options->vector_bits);
+    int registers = lanes * widest_element(a, loops.data[i]) / c->options->vector_bits;
+    const char *refusal = vectorize_reductions(a, module, loops.data[i], lanes, registers);
     if (refusal) leave_scalar(module, refusal);
   }
+  // What is left of them is scalar, and the reducers that they name are not needed any more.
+  ir_operations left = ir_collect(a, module, "scf.for");
+  for (int i = 0; i < left.size; i++)
+    if (is_marked(left.data[i])) ir_unset(left.data[i], VECTORIZE_REDUCTIONS);
   for (int i = 0; i < element_loops.size; i++) vectorize_loop(a, element_loops.data[i], c->options->vector_bits);
   return status_ok();
 }

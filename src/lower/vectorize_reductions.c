@@ -14,7 +14,8 @@
 
 enum {
   ACCUMULATORS = 4,  // vectors carried at most: each is two registers wide
-  LARGE_BODY = 40,   // operations from which on a body is repeated less often
+  MOST_COPIES = 4,
+  LARGE_BODY = 40,  // operations from which on a body is repeated less often
   VERY_LARGE_BODY = 100,
   SEPARATE_LOADS = 128,  // more single-element loads than this are no gain over the scalar loop
 };
@@ -302,11 +303,11 @@ static int body_size(const reduction_loop *l) {
   return size;
 }
 
-static int count_copies(const reduction_loop *l, int width) {
+static int count_copies(const reduction_loop *l, int width, int registers) {
   int accumulators = 0, size = body_size(l);
-  for (int c = 0; c < l->count; c++) accumulators += l->carried[c].kind != CARRIED_TENSOR;
+  for (int c = 0; c < l->count; c++) accumulators += l->carried[c].kind != CARRIED_TENSOR ? registers : 0;
   if (accumulators == 0) return 1;
-  int copies = size > VERY_LARGE_BODY ? 1 : size > LARGE_BODY ? 2 : ACCUMULATORS;
+  int copies = size > VERY_LARGE_BODY ? 1 : size > LARGE_BODY ? 2 : MOST_COPIES;
   while (copies > 1 && (copies * accumulators > ACCUMULATORS || (int64_t)copies * width > l->trips)) copies /= 2;
   return copies;
 }
@@ -367,14 +368,14 @@ static MlirOperation operation_before(MlirOperation op) {
   return before;
 }
 
-const char *vectorize_reductions(arena *a, MlirOperation module, MlirOperation loop, int lanes) {
+const char *vectorize_reductions(arena *a, MlirOperation module, MlirOperation loop, int lanes, int registers) {
   reduction_loop l;
   const char *refusal = read_loop(a, module, loop, &l);
   if (refusal) return refusal;
   lane_plan p = {.width = lanes};
   while (p.width > l.trips || fills_a_tensor(&l, p.width)) p.width /= 2;
   if (p.width < 2) return "too few iterations";
-  p.copies = count_copies(&l, p.width);
+  p.copies = count_copies(&l, p.width, registers);
   p.main_end = l.trips - l.trips % ((int64_t)p.width * p.copies);
   p.vector_end = l.trips - l.trips % p.width;
   MlirOperation before = operation_before(loop);

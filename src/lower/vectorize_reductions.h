@@ -14,7 +14,7 @@
 
 // Rewrites the marked loop: vectors of partial results, several of them side by side, combined behind the loop in a
 // fixed order, and a scalar loop for what is left. The loop stays as it is if that cannot be; the return value then
-// says why, and is null otherwise. `lanes`: of the widest element.
-const char *vectorize_reductions(arena *a, MlirOperation module, MlirOperation loop, int lanes);
+// says why, and is null otherwise. `lanes`: of a vector, which takes `registers` registers of the widest element.
+const char *vectorize_reductions(arena *a, MlirOperation module, MlirOperation loop, int lanes, int registers);
 
 #endif
