@@ -267,7 +267,9 @@ static tile tile_at(const product *x, int64_t number) {
   t.part = number / down / across / p->batch;
   t.rows = least(p->tile_rows, p->rows - t.row);
   t.columns = least(p->tile_columns, p->columns - t.column);
-  t.scratch = (char *)x->call->scratch + (x->threads > 1 ? pool_thread() : 0) * x->room.all;
+  static char none;  // so that places in no scratch memory at all are places
+  char *scratch = x->call->scratch ? x->call->scratch : &none;
+  t.scratch = scratch + (x->threads > 1 ? pool_thread() : 0) * x->room.all;
   return t;
 }
 
