@@ -9,8 +9,29 @@ static heddle_status lower(lhlo_reader *r, const ir_operation *function, module 
   return stablehlo_to_hlo(r->arena, r->source, function, &options, out);
 }
 
+// All the elements of one operation, in order, are that operation: so a kernel's root looks as fusion left it.
+static void unpack_root(computation *c) {
+  instruction *root = c->root, *from = NULL;
+  if (root->opcode != HLO_TUPLE) return;
+  for (int k = 0; k < root->operand_count; k++) {
+    const instruction *x = root->operands[k];
+    if (x->opcode != HLO_GET_TUPLE_ELEMENT || x->attributes->index != k || (from && x->operands[0] != from)) return;
+    from = x->operands[0];
+  }
+  if (!from || from->shape->tuple_size != root->operand_count) return;
+  computation_set_root(c, from);
+  instruction **elements = root->operands;
+  int count = root->operand_count;
+  computation_remove(c, root);
+  for (int k = 0; k < count; k++)
+    if (elements[k]->users.size == 0) computation_remove(c, elements[k]);
+}
+
 heddle_status lhlo_lower_function(lhlo_reader *r, lhlo_function *f) {
-  return f->lowered ? status_ok() : lower(r, f->operation, &f->lowered);
+  if (f->lowered) return status_ok();
+  TRY(lower(r, f->operation, &f->lowered));
+  unpack_root(f->lowered->entry);
+  return status_ok();
 }
 
 // --- single operations
@@ -20,11 +41,15 @@ static const ir_type *tensor_of(lhlo_reader *r, const shape *s) { return ir_type
 // Attributes that LHLO adds to StableHLO's.
 static bool is_ours(str name) { return str_is(name, "segments") || str_is(name, "name"); }
 
+static str stablehlo_name(lhlo_reader *r, const ir_operation *op) {
+  static const char prefix[] = "lmhlo.";
+  str name = {op->name.data + sizeof prefix - 1, op->name.size - (sizeof prefix - 1)};
+  return str_starts_with(name, "chlo.") ? name : str_from(arena_printf(r->arena, "stablehlo." STR_FMT, STR_ARG(name)));
+}
+
 static ir_operation *tensor_operation(lhlo_reader *r, ir_block *block, const ir_operation *from, int result_count,
                                       const ir_type *const *results) {
-  static const char prefix[] = "lmhlo.";
-  str name = {from->name.data + sizeof prefix - 1, from->name.size - (sizeof prefix - 1)};
-  if (!str_starts_with(name, "chlo.")) name = str_from(arena_printf(r->arena, "stablehlo." STR_FMT, STR_ARG(name)));
+  str name = stablehlo_name(r, from);
   ir_operation *op = ir_create(r->arena, block, ir_op_from_text(name), block->argument_count, block->arguments,
                                result_count, results, 0);
   op->name = name;
@@ -42,6 +67,9 @@ heddle_status lhlo_lower_operation(lhlo_reader *r, const ir_operation *op, int o
                                    const lhlo_slice *operands, int result_count, const lhlo_slice *results,
                                    module **out) {
   arena *a = r->arena;
+  if (ir_op_from_text(stablehlo_name(r, op)) == IR_OP_UNKNOWN)
+    return status_at(HEDDLE_INVALID, op->where, "found " STR_FMT ", wanted an operation of LHLO or StableHLO",
+                     STR_ARG(op->name));
   ir_operation *function = ir_create(a, NULL, IR_OP_FUNC, 0, NULL, 0, NULL, 1);
   ir_block *block = ir_add_block(a, function->regions[0]);
   ir_type *type = arena_new(a, ir_type);

@@ -1,0 +1,161 @@
+// LHLO as text: programs written by hand, what is refused and where.
+#include "plan/lhlo.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/status.h"
+
+#define ADD                                                                           \
+  "func.func private @add(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {\n" \
+  "  %0 = stablehlo.add %a, %b : tensor<8xf32>\n"                                     \
+  "  return %0 : tensor<8xf32>\n"                                                     \
+  "}\n"
+#define UPDATE                                                                                                        \
+  "func.func private @update(%a: tensor<8xf32>, %b: tensor<2xf32>, %i: tensor<i32>) -> tensor<8xf32> {\n"             \
+  "  %0 = stablehlo.dynamic_update_slice %a, %b, %i : (tensor<8xf32>, tensor<2xf32>, tensor<i32>) -> tensor<8xf32>\n" \
+  "  return %0 : tensor<8xf32>\n"                                                                                     \
+  "}\n"
+#define MAIN "func.func @main(%p: memref<8xf32>, %r: memref<8xf32> {lmhlo.result}) {\n"
+#define TEMP "%t = \"memref.alloc\"() : () -> memref<256xi8>\n"
+#define VIEW(name, offset, type)                       \
+  "%o" name " = \"arith.constant\"() {value = " offset \
+  " : index} : () -> index\n"                          \
+  "%" name " = \"memref.view\"(%t, %o" name ") : (memref<256xi8>, index) -> memref<" type ">\n"
+#define CALL_ADD(a, b, r)                             \
+  "\"lmhlo.fusion\"(%" a ", %" b ", %" r              \
+  ") {callee = @add, segments = array<i64: 2, 1>} : " \
+  "(memref<8xf32>, memref<8xf32>, memref<8xf32>) -> ()\n"
+#define END "return\n}\n"
+
+static heddle_status parse(arena *a, const char *source, lhlo_program **out) {
+  const plan_target target = plan_target_cpu(2);
+  return lhlo_parse(a, str_from(source), "x.lhlo", &target, out);
+}
+
+static lhlo_program *parsed(arena *a, const char *source) {
+  lhlo_program *p = NULL;
+  heddle_status s = parse(a, source, &p);
+  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
+  return p;
+}
+
+static void refuse(const char *source, int line, const char *word) {
+  arena *a = arena_create();
+  lhlo_program *p = NULL;
+  heddle_status s = parse(a, source, &p);
+  assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
+  if (!strstr(heddle_status_message(s), word)) fail_msg("'%s' has no '%s'", heddle_status_message(s), word);
+  assert_int_equal(status_where(s).line, line);
+  heddle_status_free(s);
+  arena_destroy(a);
+}
+
+static void test_programs_are_written_by_hand(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  lhlo_program *p =
+      parsed(a, ADD MAIN TEMP VIEW("v", "128", "8xf32") CALL_ADD("p", "p", "v") CALL_ADD("v", "p", "r") END);
+  assert_int_equal(p->parameter_count, 1);
+  assert_int_equal(p->result_count, 1);
+  assert_int_equal(p->temporary_bytes, 256);
+  assert_int_equal(p->peak_bytes, 256 + 64);
+  assert_int_equal(p->entry.ops.size, 2);
+  assert_int_equal(p->kernel_count, 1);
+  assert_int_equal(p->entry.ops.data[0]->results[0].offset, 128);
+  assert_string_equal(p->allocations[p->entry.ops.data[1]->results[0].allocation].name, "r0");
+  arena_destroy(a);
+}
+
+static void test_kernels_write_over_what_they_read_elementwise(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  lhlo_program *p = parsed(a, ADD MAIN TEMP VIEW("v", "0", "8xf32") CALL_ADD("p", "p", "v") CALL_ADD(
+                                  "v", "p", "v") "\"lmhlo.copy\"(%v, %r) : (memref<8xf32>, memref<8xf32>) -> ()\n" END);
+  assert_int_equal(p->kernel_count, 2);
+  const kernel_plan *k = p->entry.ops.data[1]->kernel;
+  assert_int_equal(k->slices[k->outputs[0].slice].kind, PLAN_PARAMETER);
+  assert_int_equal(p->entry.ops.data[2]->kind, LHLO_COPY);
+  arena_destroy(a);
+}
+
+static void test_overlaps_are_refused(void **state) {
+  (void)state;
+  // Both operands are the memory written to.
+  refuse(ADD MAIN TEMP VIEW("v", "0", "8xf32") CALL_ADD("p", "p", "v") CALL_ADD("v", "v", "v") END, 10, "overlaps");
+  // Half of it.
+  refuse(ADD MAIN TEMP VIEW("v", "0", "32xf32")
+             VIEW("w", "64", "32xf32") "\"lmhlo.copy\"(%v, %w) : (memref<32xf32>, memref<32xf32>) -> ()\n" END,
+         11, "overlaps");
+  refuse(ADD MAIN CALL_ADD("p", "p", "p") END, 6, "only read");
+  refuse(UPDATE MAIN
+         "\"lmhlo.fusion\"(%p, %p, %p, %r) {callee = @update, segments = array<i64: 3, 1>} : (memref<8xf32>, "
+         "memref<8xf32>, memref<8xf32>, memref<8xf32>) -> ()\n" END,
+         6, "operand 1 has type");
+}
+
+static void test_updates_need_the_memory_they_update(void **state) {
+  (void)state;
+  refuse(UPDATE
+         "func.func @main(%p: memref<8xf32>, %u: memref<2xf32>, %i: memref<i32>, %r: memref<8xf32> {lmhlo.result}) {\n"
+         "\"lmhlo.fusion\"(%p, %u, %i, %r) {callee = @update, segments = array<i64: 3, 1>} : (memref<8xf32>, "
+         "memref<2xf32>, memref<i32>, memref<8xf32>) -> ()\n" END,
+         6, "same memory");
+}
+
+static void test_what_nobody_wrote_is_not_read(void **state) {
+  (void)state;
+  refuse(ADD MAIN TEMP VIEW("v", "0", "8xf32") CALL_ADD("v", "p", "r") END, 9, "nothing wrote");
+  refuse(ADD MAIN TEMP END, 1, "nothing writes result r0");
+  // A loop's body may not run.
+  refuse(ADD MAIN TEMP VIEW("v", "0", "8xf32") VIEW("c", "64", "i1")
+             "\"lmhlo.while\"(%c) ({\n\"lmhlo.terminator\"() : () -> ()\n}, {\n\"lmhlo.terminator\"() : () -> ()\n}) : "
+             "(memref<i1>) -> ()\n" END,
+         11, "nothing wrote");
+}
+
+static void test_views_stay_inside(void **state) {
+  (void)state;
+  refuse(ADD MAIN TEMP VIEW("v", "256", "8xf32") END, 8, "inside the 256 bytes");
+  refuse(ADD MAIN TEMP VIEW("v", "32", "8xf32") END, 8, "multiple of 64");
+  refuse(ADD MAIN TEMP VIEW("v", "-64", "8xf32") END, 8, "inside");
+  refuse(ADD MAIN TEMP "%u = \"memref.alloc\"() : () -> memref<64xi8>\n" END, 7, "second memref.alloc");
+  refuse(ADD MAIN "%u = \"memref.alloc\"() : () -> memref<64xf32>\n" END, 6, "wanted bytes");
+}
+
+static void test_operations_must_be_known(void **state) {
+  (void)state;
+  refuse(ADD MAIN
+         "\"lmhlo.nothing\"(%p, %r) {segments = array<i64: 1, 1>} : (memref<8xf32>, memref<8xf32>) -> ()\n" END,
+         6, "nothing");
+  refuse(ADD MAIN
+         "\"lmhlo.fusion\"(%p, %r) {callee = @sub, segments = array<i64: 1, 1>} : (memref<8xf32>, "
+         "memref<8xf32>) -> ()\n" END,
+         6, "function");
+  refuse(ADD MAIN
+         "\"lmhlo.fusion\"(%p, %r) {callee = @add, segments = array<i64: 1, 1>} : (memref<8xf32>, "
+         "memref<8xf32>) -> ()\n" END,
+         6, "wanted 2");
+  refuse(ADD MAIN
+         "\"lmhlo.fusion\"(%p, %r) {callee = @add, segments = array<i64: 1, 5>} : (memref<8xf32>, "
+         "memref<8xf32>) -> ()\n" END,
+         6, "segments");
+  refuse(ADD, 1, "@main");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_programs_are_written_by_hand),
+      cmocka_unit_test(test_kernels_write_over_what_they_read_elementwise),
+      cmocka_unit_test(test_overlaps_are_refused),
+      cmocka_unit_test(test_updates_need_the_memory_they_update),
+      cmocka_unit_test(test_what_nobody_wrote_is_not_read),
+      cmocka_unit_test(test_views_stay_inside),
+      cmocka_unit_test(test_operations_must_be_known),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
