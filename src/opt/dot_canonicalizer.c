@@ -168,20 +168,30 @@ static instruction *canonicalize_dot(const builder *b, instruction *i) {
 
 // --- transposed results
 
-// transpose(dot(l, r)) -> dot(r, l) where it exchanges rows and columns.
+// transpose(dot(l, r)) -> transpose(dot(r, l)) where the most minor dim then stays the most minor one: mostly that is
+// no transpose at all.
 static instruction *exchange_sides(const builder *b, instruction *i) {
   const instruction *dot = i->operands[0];
   if (dot->opcode != HLO_DOT || dot->operand_count != 2 || dot->users.size != 1) return NULL;
   const hlo_attributes *x = dot->attributes;
-  if (x->precision_count > 1 && x->operand_precision[0] != x->operand_precision[1]) return NULL;
+  if (x->dot_algorithm.size || (x->precision_count > 1 && x->operand_precision[0] != x->operand_precision[1]))
+    return NULL;
   const dot_side l = side_of(dot->operands[0], x->lhs_batch_dims, x->lhs_contracting_dims);
   const dot_side r = side_of(dot->operands[1], x->rhs_batch_dims, x->rhs_contracting_dims);
   const int batch = l.batch_count, rows = l.operand->shape->rank - batch - l.depth_count, rank = dot->shape->rank;
+  const int columns = rank - batch - rows;
   const int64_t *order = i->attributes->dimensions.data;
-  if (x->dot_algorithm.size || !counts_up(order, batch, 0) ||
-      !counts_up(order + batch, rank - batch - rows, batch + rows) || !counts_up(order + rank - rows, rows, batch))
-    return NULL;
-  return make_dot(b, dot, i->shape, &r, &l);
+  if (rows == 0 || columns == 0 || order[rank - 1] != batch + rows - 1) return NULL;
+  int64_t dims[SHAPE_MAX_RANK], places[SHAPE_MAX_RANK];
+  for (int d = 0; d < rank; d++) {
+    const int to = d < batch ? d : d < batch + rows ? d + columns : d - rows;
+    dims[to] = dot->shape->dims[d];
+    places[d] = to;
+  }
+  int64_t remaining[SHAPE_MAX_RANK];
+  for (int d = 0; d < rank; d++) remaining[d] = places[order[d]];
+  const shape *exchanged = shape_array(b->arena, dot->shape->dtype, rank, dims);
+  return builder_transpose(b, make_dot(b, dot, exchanged, &r, &l), remaining);
 }
 
 static instruction *canonicalize(const builder *b, instruction *i) {
