@@ -1,0 +1,89 @@
+#include "opt/worklist.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hlo/text.h"
+
+static module *parse(arena *a, const char *source) {
+  module *m;
+  assert_true(status_is_ok(hlo_parse(a, "test", str_from(source), &m)));
+  return m;
+}
+
+static void expect_root(const module *m, const char *wanted) {
+  text t = {0};
+  hlo_print_instruction(&t, m->entry->root, (hlo_print_options){0});
+  assert_non_null(strstr(text_cstr(&t), wanted));
+  text_free(&t);
+}
+
+static instruction *drop_negate(const builder *b, instruction *i) {
+  (void)b;
+  return i->opcode == HLO_NEGATE ? i->operands[0] : NULL;
+}
+
+static void test_users_are_tried_again(void **state) {
+  module *m = parse(*state, "ENTRY e { p = f32[] parameter(0) a = f32[] negate(p) ROOT r = f32[] negate(a) }");
+  assert_true(status_is_ok(worklist_run(m, drop_negate)));
+  expect_root(m, "parameter(0)");
+  assert_int_equal(m->entry->instructions.size, 1);
+}
+
+static void test_control_edges_keep_their_ends(void **state) {
+  module *m = parse(*state,
+                    "ENTRY e { p = f32[] parameter(0) a = f32[] negate(p) b = f32[] abs(p), control-predecessors={a}\n"
+                    "  ROOT r = f32[] add(a, b) }");
+  assert_true(status_is_ok(worklist_run(m, drop_negate)));
+  expect_root(m, "add(a, b)");
+}
+
+static void test_dynamic_dims_are_left_alone(void **state) {
+  module *m = parse(*state, "ENTRY e { p = f32[<=4] parameter(0) ROOT r = f32[<=4] negate(p) }");
+  assert_true(status_is_ok(worklist_run(m, drop_negate)));
+  expect_root(m, "negate(p)");
+}
+
+static void test_layouts_are_kept(void **state) {
+  module *m = parse(*state, "ENTRY e { p = f32[2,3]{1,0} parameter(0) ROOT r = f32[2,3]{0,1} negate(p) }");
+  assert_true(status_is_ok(worklist_run(m, drop_negate)));
+  expect_root(m, "negate(p)");
+}
+
+static instruction *turn_sign(const builder *b, instruction *i) {
+  if (i->opcode == HLO_NEGATE) return builder_unary(b, HLO_ABS, i->operands[0]);
+  return i->opcode == HLO_ABS ? builder_unary(b, HLO_NEGATE, i->operands[0]) : NULL;
+}
+
+static void test_rules_that_undo_each_other_are_reported(void **state) {
+  module *m = parse(*state, "ENTRY e { p = f32[] parameter(0) ROOT r = f32[] negate(p) }");
+  heddle_status s = worklist_run(m, turn_sign);
+  assert_int_equal(heddle_status_code(s), HEDDLE_INTERNAL);
+  heddle_status_free(s);
+}
+
+static int set_up(void **state) {
+  *state = arena_create();
+  return 0;
+}
+
+static int tear_down(void **state) {
+  arena_destroy(*state);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_users_are_tried_again, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_control_edges_keep_their_ends, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_dynamic_dims_are_left_alone, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_layouts_are_kept, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_rules_that_undo_each_other_are_reported, set_up, tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
