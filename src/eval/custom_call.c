@@ -107,6 +107,16 @@ bool custom_call_looks_at_sizes(const instruction *i) {
   return target && target->looks_at_sizes;
 }
 
+eval_custom_call_meaning eval_custom_call_means(str name, hlo_opcode *opcode) {
+  const custom_call_target *target = target_of(name);
+  if (!target) return EVAL_CUSTOM_CALL_OTHER;
+  if (target->run == identity) return EVAL_CUSTOM_CALL_OPERANDS;
+  if (target->run == buffer) return EVAL_CUSTOM_CALL_ZEROS;
+  if (target->run || target->refusal) return EVAL_CUSTOM_CALL_OTHER;
+  *opcode = target->opcode;
+  return EVAL_CUSTOM_CALL_OPCODE;
+}
+
 static heddle_status run_as(interpreter *in, const instruction *i, hlo_opcode op, value *const *operands, value **out) {
   bool fits = i->operand_count == hlo_ops[op].arity && shape_is_array(i->shape) && eval_ops[op];
   for (int k = 0; fits && k < i->operand_count; k++) fits = shape_compatible(operands[k]->shape, i->shape);

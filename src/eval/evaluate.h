@@ -59,4 +59,14 @@ heddle_status eval_instruction(arena *a, const instruction *i, const eval_option
 // Whether the interpreter has the operation at all; single element types may still be refused.
 bool eval_supports(hlo_opcode op);
 
+// What the interpreter takes a custom call for: its operands as they are (EVAL_CUSTOM_CALL_OPERANDS), zeros
+// (EVAL_CUSTOM_CALL_ZEROS), the elementwise operation *opcode (EVAL_CUSTOM_CALL_OPCODE) or something else.
+typedef enum eval_custom_call_meaning {
+  EVAL_CUSTOM_CALL_OTHER,
+  EVAL_CUSTOM_CALL_OPERANDS,
+  EVAL_CUSTOM_CALL_ZEROS,
+  EVAL_CUSTOM_CALL_OPCODE,
+} eval_custom_call_meaning;
+eval_custom_call_meaning eval_custom_call_means(str target, hlo_opcode *opcode);
+
 #endif

@@ -176,12 +176,29 @@ static void test_cumulative(void **state) {
   cumulative("f32", "[70]", "f", "0.25", "size=70 pad=69_0");
 }
 
+static void test_approximate_top_k(void **state) {
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "HloModule m\ng { a = f32[] parameter(0) b = f32[] parameter(1) c = s32[] parameter(2)\n"
+             "  d = s32[] parameter(3) ROOT r = pred[] compare(a, b), direction=GT }\n"
+             "ENTRY e { x = f32[3,5] parameter(0) y = s32[3,5] parameter(1) l = f32[] constant(-inf) m = s32[] "
+             "constant(-1)\n"
+             "  ROOT r = (f32[%d,5], s32[%d,5]) custom-call(x, y, l, m), custom_call_target=\"PartialReduce\",\n"
+             "    called_computations={g}, backend_config={\"reduction_dim\": 0} }",
+             2 + 3 * k, 2 + 3 * k);
+    testing_expect_same(text, "custom-call-expander,dead-code", HLO_CUSTOM_CALL);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_select_and_scatter), cmocka_unit_test(test_scan),
       cmocka_unit_test(test_ragged_dot),         cmocka_unit_test(test_scaled_dot),
       cmocka_unit_test(test_stochastic_convert), cmocka_unit_test(test_linear_algebra),
       cmocka_unit_test(test_random_numbers),     cmocka_unit_test(test_cumulative),
+      cmocka_unit_test(test_approximate_top_k),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,7 @@
 #include "opt/convolution_canonicalizer.h"
 #include "opt/cse.h"
 #include "opt/cumulative_scan.h"
+#include "opt/custom_call_expander.h"
 #include "opt/dead_code.h"
 #include "opt/dot_canonicalizer.h"
 #include "opt/dynamic_shapes.h"
@@ -55,6 +56,8 @@ const opt_pass opt_passes[] = {
     {"select-and-scatter-expander", "select-and-scatters become the windows' winners and where they add",
      select_and_scatter_expander_run, false},
     {"scan-expander", "scans become while loops", scan_expander_run, false},
+    {"custom-call-expander", "custom calls that are HLO under another name become that", custom_call_expander_run,
+     false},
     {"call-inliner", "calls and fusions become the bodies they call", inline_all, false},
     {"cumulative-scan", "windows over all elements before each one are scanned in linear time", cumulative_scan_run,
      false},
