@@ -1,81 +1,60 @@
 // Random numbers without a state of the program's own: rng and rng-get-and-update-state; and stochastic-convert, which
 // rounds by random bits that it is given.
 //
-// HLO promises of rng only the distribution. Here the numbers follow from the seed and from how many were drawn before,
-// so that a run can be repeated.
+// The numbers are drawn by the library (lib/draw.h) from a state that the run keeps.
 #include <math.h>
 
 #include "eval/elementwise.h"
 #include "eval/parallel.h"
+#include "lib/draw.h"
 
-// A word with all bits well mixed, from a counter (the finalizer of SplitMix64).
-static uint64_t draw(interpreter *in) {
-  uint64_t x = (in->seed + (uint64_t)in->process->id) * 0xd1342543de82ef95 + ++in->random_count * 0x9e3779b97f4a7c15;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-  x = (x ^ x >> 27) * 0x94d049bb133111eb;
-  return x ^ x >> 31;
-}
-
-// In [0, 1), in steps of 2^-53.
-static double draw_unit(interpreter *in) { return (double)(draw(in) >> 11) * 0x1p-53; }
-
-// In (0, 1], for a logarithm: the polar form of a pair of normal variables, of which one is used.
-static double draw_normal(interpreter *in) {
-  const double radius = sqrt(-2 * log(1 - draw_unit(in)));
-  return radius * cos(2 * 3.14159265358979323846 * draw_unit(in));
-}
-
-// Below the upper bound also after rounding to the type.
-static double draw_between(interpreter *in, dtype t, double low, double high) {
-  for (int attempt = 0; attempt < 64; attempt++) {
-    double v = low + (high - low) * draw_unit(in);
-    wide_round(t, &v, 1);
-    if (v < high) return v;
+static heddle_status run_draw(interpreter *in, const instruction *i, const char *target, value *const *operands,
+                              value *result) {
+  lib_array arrays[3];
+  for (int k = 0; k <= i->operand_count; k++) {
+    const value *v = k < i->operand_count ? operands[k] : result;
+    arrays[k] = (lib_array){.type = v->shape->dtype, .rank = v->shape->rank, .dims = v->shape->dims, .data = v->data};
   }
-  return low;
+  const lib_attribute delta = {.name = "delta", .kind = LIB_INTS, .count = 1, .ints = &i->attributes->delta};
+  const lib_call call = {.operand_count = i->operand_count,
+                         .operands = arrays,
+                         .result_count = 1,
+                         .results = &arrays[i->operand_count],
+                         .attribute_count = 1,
+                         .attributes = &delta,
+                         .threads = 1};
+  heddle_status status = draw_check(target, &call);
+  if (!status_is_ok(status)) {
+    heddle_status refused = interpreter_refuse(i, status_brief(status));
+    heddle_status_free(status);
+    return refused;
+  }
+  draw_stream stream = {.seed = in->seed + (uint64_t)in->process->id, .count = in->random_count};
+  memcpy(stream.state, in->random_state, sizeof stream.state);
+  draw_execute(target, &call, &stream);
+  in->random_count = stream.count;
+  memcpy(in->random_state, stream.state, sizeof stream.state);
+  return status_ok();
 }
 
-static int64_t draw_integer(interpreter *in, dtype t, int64_t low, int64_t high) {
-  const uint64_t range = (uint64_t)high - (uint64_t)low;
-  const bool is_empty = dtype_is_signed(t) ? high <= low : (uint64_t)high <= (uint64_t)low;
-  if (is_empty) return low;
-  return (int64_t)((uint64_t)low + (uint64_t)((unsigned __int128)draw(in) * range >> 64));
+static heddle_status draw_all(interpreter *in, const instruction *i, const char *target, value *const *operands,
+                              value **out) {
+  TRY(value_create(&in->pool, i->shape, i->where, out));
+  heddle_status status = run_draw(in, i, target, operands, *out);
+  if (!status_is_ok(status)) value_release(*out);
+  return status;
 }
 
 heddle_status eval_rng(interpreter *in, const instruction *i, value *const *operands, value **out) {
-  const dtype t = i->shape->dtype;
-  const bool is_normal = i->attributes->distribution == RANDOM_NORMAL;
-  if (dtype_is_complex(t) || (is_normal && !dtype_is_float(t))) return interpreter_refuse(i, dtype_name(t));
   if (i->operand_count != 2) return interpreter_refuse(i, "other than two parameters");
-  TRY(value_create(&in->pool, i->shape, i->where, out));
-  wide_block first, second, block;
-  wide_load(t, operands[0]->data, 0, 1, &first);
-  wide_load(t, operands[1]->data, 0, 1, &second);
-  const int64_t total = shape_element_count(i->shape);
-  for (int64_t at = 0; at < total; at += WIDE_LANES) {
-    const int64_t count = total - at < WIDE_LANES ? total - at : WIDE_LANES;
-    for (int64_t k = 0; k < count; k++) {
-      if (is_normal) block.floats[k] = first.floats[0] + second.floats[0] * draw_normal(in);
-      else if (dtype_is_float(t)) block.floats[k] = draw_between(in, t, first.floats[0], second.floats[0]);
-      else block.ints[k] = draw_integer(in, t, first.ints[0], second.ints[0]);
-    }
-    wide_store(t, (*out)->data, at, count, &block);
-  }
-  return status_ok();
+  const bool is_normal = i->attributes->distribution == RANDOM_NORMAL;
+  return draw_all(in, i, is_normal ? "heddle.rng_normal" : "heddle.rng_uniform", operands, out);
 }
 
-// A number of 128 bits, handed out before `delta` is added to it.
 heddle_status eval_rng_get_and_update_state(interpreter *in, const instruction *i, value *const *operands,
                                             value **out) {
-  (void)operands;
-  if (i->shape->dtype != DTYPE_U64 || i->shape->rank != 1 || i->shape->dims[0] != 2)
-    return interpreter_refuse(i, "a state other than u64[2]");
-  TRY(value_create(&in->pool, i->shape, i->where, out));
-  memcpy((*out)->data, in->random_state, sizeof in->random_state);
-  const uint64_t delta = (uint64_t)i->attributes->delta;
-  in->random_state[0] += delta;
-  in->random_state[1] += in->random_state[0] < delta;
-  return status_ok();
+  if (i->operand_count) return interpreter_refuse(i, "operands");
+  return draw_all(in, i, "heddle.rng_get_and_update_state", operands, out);
 }
 
 // Whether the part that is cut off, `fraction` of the step to the next value, is more than the random bits say. `bits`

@@ -113,6 +113,7 @@ static heddle_status run_group(executable *e, device_group *g, device *devices, 
     if (!m) continue;
     m->frame.device = i;
     m->frame.devices = g;
+    m->draws = draw_stream_start(0, i);
     m->frame.threads = e->threads > count ? e->threads / count : 1;
   }
   for (int i = 0; i < count && has_memory; i++) {

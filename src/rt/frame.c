@@ -43,6 +43,8 @@ frame_memory *frame_take(executable *e) {
   m->frame.device = 0;
   m->frame.threads = e->threads;
   m->frame.devices = NULL;
+  m->frame.draws = &m->draws;
+  m->draws = draw_stream_start(0, 0);
   return m;
 }
 

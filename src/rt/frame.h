@@ -9,11 +9,13 @@
 
 struct frame_memory {
   run_frame frame;
+  draw_stream draws;
   void *temporary;
   char *allocations[];  // of frame.allocations; parameters and results are set for each run
 };
 
-// A frame for one run of device 0 on e->threads threads; null when the host has no memory.
+// A frame for one run of device 0 on e->threads threads, from which no random number was drawn yet; null when the host
+// has no memory.
 frame_memory *frame_take(executable *e);
 void frame_give(executable *e, frame_memory *m);
 void frame_release_all(executable *e);  // every frame must have been given back

@@ -24,7 +24,8 @@ void library_call_make(arena *a, const program_thunk *from, int threads, lib_cal
   for (int k = 0; k < from->operand_count; k++) operands[k] = array_of(&from->operands[k]);
   for (int k = 0; k < from->result_count; k++) results[k] = array_of(&from->results[k]);
   for (int k = 0; k < from->attribute_count; k++) attributes[k] = attribute_of(&from->attributes[k]);
-  *call = (lib_call){.target = from->target, .operand_count = from->operand_count,
+  *call = (lib_call){.target = from->target,
+                     .operand_count = from->operand_count,
                      .operands = operands,
                      .result_count = from->result_count,
                      .results = results,

@@ -142,6 +142,42 @@ static void test_users_function(void **state) {
   hand_check_error(run_scale(0, found), HEDDLE_INVALID, "no factor");
 }
 
+// Each run draws the same numbers, the second draw others than the first.
+static void test_draws(void **state) {
+  (void)state;
+  hand_program h = hand_start();
+  static const double bounds[2] = {2, 5};
+  const int low = hand_constant(&h, &bounds[0], 8), high = hand_constant(&h, &bounds[1], 8);
+  program_thunk *thunks[2];
+  for (int k = 0; k < 2; k++) {
+    const int64_t count = 500;
+    const int out = hand_memory(&h, PROGRAM_RESULT, k, 8 * count);
+    const program_array operands[] = {hand_array(&h, DTYPE_F64, 0, NULL, low),
+                                      hand_array(&h, DTYPE_F64, 0, NULL, high)};
+    const program_array to = hand_array(&h, DTYPE_F64, 1, &count, out);
+    thunks[k] = hand_library(&h, THUNK_CUSTOM_CALL, 2, operands, 1, &to);
+    thunks[k]->target = "heddle.rng_uniform";
+  }
+  executable *e;
+  hand_check(hand_create(&h, hand_sequence(&h, 2, thunks), 2, &e));
+  double first[2][500], second[2][500];
+  hand_check(executable_run(e, NULL, (void *[]){first[0], first[1]}));
+  hand_check(executable_run(e, NULL, (void *[]){second[0], second[1]}));
+  double sum = 0;
+  int same = 0;
+  for (int i = 0; i < 500; i++) {
+    assert_true(first[0][i] >= 2 && first[0][i] < 5);
+    assert_true(first[0][i] <= second[0][i] && first[0][i] >= second[0][i]);
+    assert_true(first[1][i] <= second[1][i] && first[1][i] >= second[1][i]);
+    same += first[0][i] <= first[1][i] && first[0][i] >= first[1][i];
+    sum += first[0][i];
+  }
+  assert_int_equal(same, 0);
+  assert_true(sum / 500 > 3.3 && sum / 500 < 3.7);
+  executable_destroy(e);
+  hand_end(&h);
+}
+
 static void test_unknown_target(void **state) {
   (void)state;
   square s = square_start(2, 2);
@@ -212,13 +248,10 @@ static void test_transfers(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sort_by_keys),
-      cmocka_unit_test(test_sort_by_comparator),
-      cmocka_unit_test(test_top_k),
-      cmocka_unit_test(test_random),
-      cmocka_unit_test(test_users_function),
-      cmocka_unit_test(test_unknown_target),
-      cmocka_unit_test(test_arrays_outside_their_slices),
+      cmocka_unit_test(test_sort_by_keys),   cmocka_unit_test(test_sort_by_comparator),
+      cmocka_unit_test(test_top_k),          cmocka_unit_test(test_random),
+      cmocka_unit_test(test_users_function), cmocka_unit_test(test_draws),
+      cmocka_unit_test(test_unknown_target), cmocka_unit_test(test_arrays_outside_their_slices),
       cmocka_unit_test(test_transfers),
   };
   return cmocka_run_group_tests_name("rt/library", tests, NULL, NULL);

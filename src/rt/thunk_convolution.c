@@ -39,9 +39,10 @@ static heddle_status pack(state *s, const char *kernel) {
   call.operands = operands;
   s->packed = lines(bytes);
   call.scratch = lines(scratch + LINE);
-  heddle_status status = status_ok();
-  if (s->packed && call.scratch) status = convolution_plan_pack(s->plan, &call, s->packed);
-  else status = status_error(HEDDLE_OUT_OF_MEMORY, "no %lld bytes for a convolution's kernel", (long long)bytes);
+  heddle_status status =
+      s->packed && call.scratch
+          ? convolution_plan_pack(s->plan, &call, s->packed)
+          : status_error(HEDDLE_OUT_OF_MEMORY, "no %lld bytes for a convolution's kernel", (long long)bytes);
   free(call.scratch);
   return status;
 }

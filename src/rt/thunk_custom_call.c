@@ -1,9 +1,9 @@
-// A function by name: the user's, if there is one of that name, else a routine of lib.
+// A function by name: the user's, if there is one of that name, else a routine of lib or a draw of random numbers.
 #include "rt/custom_call_registry.h"
 #include "rt/routine.h"
 #include "rt/thunk_types.h"
 
-// One of fn and routine is set.
+// One of fn and routine is set, or neither for draws.
 typedef struct state {
   lib_call call;
   const lib_routine *routine;
@@ -47,6 +47,12 @@ static heddle_status prepare(arena *a, const executable *e, const program_thunk 
     prepare_users(a, from, t);
     return status_ok();
   }
+  if (draw_is_target(from->target)) {
+    t->has_effects = true;
+    t->is_serial = true;
+    routine_reserve(t, &s->call, 0);
+    return draw_check(from->target, &s->call);
+  }
   s->routine = lib_find(from->target);
   if (!s->routine)
     return status_error(HEDDLE_UNIMPLEMENTED, "the target \"%s\" of a custom call is unknown", from->target);
@@ -70,7 +76,10 @@ static heddle_status execute_users(const state *s, const lib_call *call) {
 static heddle_status execute(const thunk *t, const run_frame *f) {
   const state *s = t->state;
   const lib_call call = routine_call(&s->call, t, f);
-  return s->fn ? execute_users(s, &call) : s->routine->call(&call);
+  if (s->fn) return execute_users(s, &call);
+  if (s->routine) return s->routine->call(&call);
+  draw_execute(t->from->target, &call, f->draws);
+  return status_ok();
 }
 
 const thunk_type thunk_custom_call = {"custom-call", prepare, execute, NULL};
