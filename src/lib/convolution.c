@@ -52,7 +52,7 @@ static void dense_strides(int rank, const int64_t *dims, int64_t *strides) {
 }
 
 static bool is_dense(int rank, const int64_t *dims, const int64_t *strides) {
-  int64_t dense[CONVOLUTION_MAX_RANK];
+  int64_t dense[CONVOLUTION_MAX_RANK] = {0};
   dense_strides(rank, dims, dense);
   for (int d = 0; d < rank; d++)
     if (dims[d] > 1 && strides[d] != dense[d]) return false;
@@ -68,7 +68,7 @@ static passage passage_of(const lib_array *a) {
 // `order` says which dim of the array each dim of the canonical one is; `flips` which of those are reversed.
 static passage inward(const lib_array *a, const int *order, const bool *flips) {
   passage s = passage_of(a);
-  int64_t strides[CONVOLUTION_MAX_RANK];
+  int64_t strides[CONVOLUTION_MAX_RANK] = {0};
   dense_strides(a->rank, a->dims, strides);
   for (int d = 0; d < a->rank; d++) {
     s.dims[d] = a->dims[order[d]];
@@ -83,7 +83,7 @@ static passage inward(const lib_array *a, const int *order, const bool *flips) {
 
 static passage outward(const lib_array *a, const int *order) {
   passage s = passage_of(a);
-  int64_t canonical[CONVOLUTION_MAX_RANK], strides[CONVOLUTION_MAX_RANK];
+  int64_t canonical[CONVOLUTION_MAX_RANK] = {0}, strides[CONVOLUTION_MAX_RANK] = {0};
   for (int d = 0; d < a->rank; d++) canonical[d] = a->dims[order[d]];
   dense_strides(a->rank, canonical, strides);
   for (int d = 0; d < a->rank; d++) {

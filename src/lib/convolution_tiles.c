@@ -87,7 +87,7 @@ static void gather(const void *argument, work_type w, const gemm_tile *t, void *
   int64_t first = t->batch * f->group_features;  // of this group
   if (f->batch_groups > 1) first = t->batch * f->output_batch * g->batch_stride;
   for (int64_t r = 0; r < t->rows; r++) {
-    int64_t rest = t->row + r, origins[CONVOLUTION_MAX_SPATIAL];
+    int64_t rest = t->row + r, origins[CONVOLUTION_MAX_SPATIAL] = {0};
     for (int d = f->spatial_rank - 1; d >= 0; d--) {
       origins[d] = rest % f->dims[d].output * f->dims[d].stride - f->dims[d].low;
       rest /= f->dims[d].output;

@@ -201,11 +201,12 @@ static heddle_status add_passes(fft_plan *f, const lib_call *call, int count) {
 
 heddle_status fft_plan_make(arena *a, const lib_call *call, fft_plan **plan) {
   const lib_attribute *lengths = lib_ints(call, "fft_length");
+  static const fft_kind kinds[] = {FFT_FORWARD, FFT_INVERSE, FFT_REAL, FFT_INVERSE_REAL};
   const int64_t kind = lib_int(call, "fft_type", -1);
   TRY(check(call, lengths, kind));
   const lib_array *from = &call->operands[0], *to = &call->results[0];
   fft_plan *f = arena_new(a, fft_plan);
-  f->kind = (fft_kind)kind;
+  f->kind = kinds[kind];
   f->library = dtypes[to->type].bits == (dtype_is_complex(to->type) ? 64 : 32) ? &single_library : &wide_library;
   f->elements = lib_element_count(to);
   f->last = lengths->ints[lengths->count - 1];

@@ -324,7 +324,8 @@ static const lapack_routine *routine_of(part name, bool is_ffi, dtype type) {
 static const lapack_routine *find_routine(const lib_call *call, dtype *type) {
   static const char letters[] = "sdcz";
   static const dtype types[] = {DTYPE_F32, DTYPE_F64, DTYPE_C64, DTYPE_C128};
-  part name = {call->target, call->target ? strlen(call->target) : 0};
+  const char *target = call->target ? call->target : "";
+  part name = {target, strlen(target)};
   const bool is_ffi = ends_with(name, "_ffi");
   if (is_ffi) name.size -= 4;
   const size_t prefix = begins_with(name, "lapack_") ? 7 : begins_with(name, "blas_") ? 5 : 0;

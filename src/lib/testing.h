@@ -37,7 +37,7 @@ static inline void testing_fill(const lib_array *a, uint64_t seed) {
 
 static inline lib_array testing_array(arena *memory, dtype type, int rank, const int64_t *dims) {
   int64_t *copy = arena_array(memory, int64_t, rank + 1);
-  if (rank) memcpy(copy, dims, (size_t)rank * sizeof *copy);
+  for (int d = 0; d < rank; d++) copy[d] = dims[d];
   lib_array a = {.type = type, .rank = rank, .dims = copy};
   a.data = arena_alloc(memory, (size_t)work_array_bytes(type, false, lib_element_count(&a)) + 8);
   return a;
