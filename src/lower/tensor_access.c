@@ -292,6 +292,9 @@ heddle_status tensor_access_load_vector(ir_builder *b, const tensor_memory *m, M
   TRY(place_of(b, m, vector, index, &place));
   MlirValue loaded;
   if (mask.ptr) {
+    // The first lanes may be off because they lie before the tensor.
+    MlirOperation address = ir_defining_op(place.address);
+    if (!ir_is_null(address) && ir_is(address, "llvm.getelementptr")) ir_unset(address, "inbounds");
     MlirValue stored_padding = tensor_access_to_stored(b, padding);
     MlirValue otherwise = ir_cast(b, "vector.broadcast", place.stored, stored_padding);
     loaded = llvm_build_masked_load(b, place.address, mask, otherwise, place.alignment);

@@ -126,6 +126,7 @@ static lane_kind index_kind(vectorizer *v, MlirOperation op, int result) {
     if (!mlirValueEqual(operand, v->old_iv)) return LANE_SEPARATE;
     const affine_expr *self = is_dim ? affine_dim(v->arena, position) : affine_symbol(v->arena, position);
     const affine_expr *split = affine_add(v->arena, affine_mul_constant(v->arena, self, v->width), lane);
+    if (v->done_lanes > 0) split = affine_add(v->arena, affine_constant(v->arena, v->first), lane);
     *(is_dim ? &dim_by[position] : &symbol_by[position]) = split;
     *bounds = interval_floordiv(*bounds, v->width);
   }
@@ -212,23 +213,48 @@ static transfer_attributes contiguous_transfer(MlirContext c) {
   }};
 }
 
+// Neighbouring elements; lanes that the mask turns off are not read.
 static MlirValue transfer_read(vectorizer *v, ir_builder *b, MlirOperation op) {
   MlirType element = ir_result_type(op, 0);
   MlirValue padding = mlirTypeIsAFloat(element) ? ir_float(b, element, 0) : ir_int(b, element, 0);
   MlirValue operands[] = {vectorizer_lookup(v, ir_operand(op, 0))->value,
-                          vectorizer_lookup(v, ir_operand(op, 1))->value, padding};
+                          vectorizer_lookup(v, ir_operand(op, 1))->value, padding, v->mask};
+  bool is_masked = v->mask.ptr != NULL;
   transfer_attributes attributes = contiguous_transfer(b->context);
-  return ir_value_with(b, "vector.transfer_read", vector_of(v, element), 3, operands, 3, attributes.all);
+  if (is_masked) attributes.all[2] = ir_named_text(b->context, "operandSegmentSizes", "array<i32: 1, 1, 1, 1>");
+  return ir_value_with(b, "vector.transfer_read", vector_of(v, element), 3 + is_masked, operands, 3, attributes.all);
+}
+
+// Machines load words under a mask, but not bytes.
+static bool has_masked_form(MlirType element) {
+  return !mlirTypeIsAIndex(element) && (ir_bit_width(element) == 32 || ir_bit_width(element) == 64);
 }
 
 static bool do_extract(vectorizer *v, ir_builder *b, MlirOperation op) {
   if (!is_lane_type(ir_result_type(op, 0))) return refuse(v, "an element type without vector form");
   if (mlirOperationGetNumOperands(op) != 2) return refuse(v, "a tensor that is not flat");
   lane_value *index = vectorizer_lookup(v, ir_operand(op, 1));
-  bool is_contiguous = index->kind == LANE_CONTIGUOUS && !v->mask.ptr;
+  bool is_contiguous = index->kind == LANE_CONTIGUOUS && (!v->mask.ptr || has_masked_form(ir_result_type(op, 0)));
   MlirValue result = is_contiguous ? transfer_read(v, b, op) : gather(v, b, op);
   bind_value(v, ir_result(op, 0), LANE_VECTOR, result);
   return true;
+}
+
+// What neighbouring elements hold now, as a vector like `like`.
+static MlirValue read_neighbours(ir_builder *b, MlirValue like, MlirValue tensor, MlirValue first) {
+  MlirType type = mlirValueGetType(like), element = ir_element_type(type);
+  MlirValue padding = mlirTypeIsAFloat(element) ? ir_float(b, element, 0) : ir_int(b, element, 0);
+  transfer_attributes attributes = contiguous_transfer(b->context);
+  return ir_value_with(b, "vector.transfer_read", type, 3, (MlirValue[]){tensor, first, padding}, 3, attributes.all);
+}
+
+MlirValue vectorizer_blend(vectorizer *v, ir_builder *b, MlirValue now, MlirValue before) {
+  int *flags = arena_array(v->arena, int, v->width);
+  for (int l = 0; l < v->width; l++) flags[l] = l >= v->done_lanes;
+  MlirType type = vector_of(v, mlirIntegerTypeGet(b->context, 1));
+  MlirNamedAttribute value = ir_named(b->context, "value", mlirDenseElementsAttrBoolGet(type, v->width, flags));
+  MlirValue mask = ir_value_with(b, "arith.constant", type, 0, NULL, 1, &value);
+  return ir_select(b, mask, now, before);
 }
 
 static bool do_insert(vectorizer *v, ir_builder *b, MlirOperation op) {
@@ -241,10 +267,12 @@ static bool do_insert(vectorizer *v, ir_builder *b, MlirOperation op) {
   if (index->kind == LANE_UNIFORM) return refuse(v, "a store to one place by all iterations");
   if (index->kind == LANE_CONTIGUOUS) {
     MlirValue operands[] = {vectorizer_vector(v, b, element), tensor, index->value};
+    if (v->done_lanes > 0)
+      operands[0] = vectorizer_blend(v, b, operands[0], read_neighbours(b, operands[0], tensor, index->value));
     transfer_attributes attributes = contiguous_transfer(b->context);
     tensor = ir_value_with(b, "vector.transfer_write", mlirValueGetType(tensor), 3, operands, 3, attributes.all);
   } else {
-    for (int l = 0; l < v->width; l++) {
+    for (int l = v->done_lanes; l < v->width; l++) {
       MlirValue lane = get_lane(v, b, element, l);
       MlirValue operands[] = {lane, tensor, get_lane(v, b, ir_operand(op, 2), l)};
       tensor = ir_value(b, "tensor.insert", mlirValueGetType(tensor), 3, operands);

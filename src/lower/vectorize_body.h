@@ -27,6 +27,8 @@ typedef struct vectorizer {
   MlirValue old_iv;     // index maps of it are studied with iv = width * q + lane
   ptr_map values;       // old value -> lane_value *
   MlirValue mask;       // lanes that are on inside a flattened scf.if; null = all
+  int done_lanes;       // so many first lanes belong to iterations that are over: they store nothing. If there are any,
+  int64_t first;        // … lane 0 is iteration `first`
   int separate_loads;   // lanes loaded one by one so far
   const char *refusal;  // why the body cannot be vectorized; null while it can
 } vectorizer;
@@ -39,5 +41,7 @@ bool vectorizer_block(vectorizer *v, ir_builder *b, MlirBlock block);
 lane_value *vectorizer_lookup(vectorizer *v, MlirValue old);
 // Any number in the new body as a vector.
 MlirValue vectorizer_vector(vectorizer *v, ir_builder *b, MlirValue old);
+// `now` in the lanes that are not done, `before` in the others.
+MlirValue vectorizer_blend(vectorizer *v, ir_builder *b, MlirValue now, MlirValue before);
 
 #endif

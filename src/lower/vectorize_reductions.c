@@ -226,34 +226,60 @@ static bool fold_lanes(const reduction_loop *l, ir_builder *b, int width, MlirVa
 
 // --- loops over vectors
 
-// `copies` neighbouring vectors of iterations; carried values by copy, tensors in the first copy only.
+// Vectors of iterations side by side: `copies` of them from `iv` on. `now`: carried values by copy, tensors in the
+// first copy only. done_lanes: see vectorizer; then iv is that of iteration `first`.
+typedef struct vectors {
+  int width, copies, done_lanes;
+  int64_t first;
+} vectors;
+
+static void bind_carried(const reduction_loop *l, vectorizer *v, int copy, const MlirValue *now) {
+  for (int c = 0; c < l->count; c++) {
+    bool is_tensor = l->carried[c].kind == CARRIED_TENSOR;
+    vectorizer_bind(v, mlirBlockGetArgument(l->body, c + 1), is_tensor ? LANE_UNIFORM : LANE_VECTOR,
+                    now[is_tensor ? c : copy * l->count + c]);
+  }
+}
+
+static void take_carried(const reduction_loop *l, vectorizer *v, ir_builder *b, int copy, MlirValue *now) {
+  for (int c = 0; c < l->count; c++) {
+    MlirValue yielded = ir_operand(ir_terminator(l->body), c);
+    if (l->carried[c].kind == CARRIED_TENSOR) {
+      now[c] = vectorizer_lookup(v, yielded)->value;
+      continue;
+    }
+    MlirValue *value = &now[copy * l->count + c], made = vectorizer_vector(v, b, yielded);
+    *value = v->done_lanes > 0 ? vectorizer_blend(v, b, made, *value) : made;
+  }
+}
+
+static const char *fill_vectors(const reduction_loop *l, ir_builder *b, const vectors *p, MlirValue iv,
+                                MlirValue *now) {
+  int loads = 0;
+  for (int copy = 0; copy < p->copies; copy++) {
+    MlirValue here = copy > 0 ? ir_binary(b, "arith.addi", iv, ir_index(b, (int64_t)copy * p->width)) : iv;
+    vectorizer v = {.arena = l->arena,
+                    .width = p->width,
+                    .old_iv = mlirBlockGetArgument(l->body, 0),
+                    .done_lanes = p->done_lanes,
+                    .first = p->first};
+    vectorizer_bind(&v, v.old_iv, LANE_CONTIGUOUS, here);
+    bind_carried(l, &v, copy, now);
+    if (!vectorizer_block(&v, b, l->body)) return v.refusal;
+    take_carried(l, &v, b, copy, now);
+    loads += v.separate_loads;
+  }
+  return loads > SEPARATE_LOADS ? "too many single-element loads" : NULL;
+}
+
 static const char *fill_body(const reduction_loop *l, MlirOperation loop, int width, int copies) {
   MlirBlock body = ir_body(loop, 0);
   ir_builder b = ir_builder_at_end(mlirOperationGetContext(loop), body, l->arena);
-  int count = (int)mlirOperationGetNumResults(loop), loads = 0;
+  int count = (int)mlirOperationGetNumResults(loop);
   MlirValue *now = arena_array(l->arena, MlirValue, count);
   for (int i = 0; i < count; i++) now[i] = mlirBlockGetArgument(body, i + 1);
-  const char *refusal = NULL;
-  for (int copy = 0; copy < copies && !refusal; copy++) {
-    MlirValue iv = mlirBlockGetArgument(body, 0);
-    if (copy > 0) iv = ir_binary(&b, "arith.addi", iv, ir_index(&b, (int64_t)copy * width));
-    vectorizer v = {.arena = l->arena, .width = width, .old_iv = mlirBlockGetArgument(l->body, 0)};
-    vectorizer_bind(&v, v.old_iv, LANE_CONTIGUOUS, iv);
-    for (int c = 0; c < l->count; c++) {
-      bool is_tensor = l->carried[c].kind == CARRIED_TENSOR;
-      vectorizer_bind(&v, mlirBlockGetArgument(l->body, c + 1), is_tensor ? LANE_UNIFORM : LANE_VECTOR,
-                      now[is_tensor ? c : copy * l->count + c]);
-    }
-    bool made = vectorizer_block(&v, &b, l->body);
-    loads += v.separate_loads;
-    refusal = v.refusal ? v.refusal : loads > SEPARATE_LOADS ? "too many single-element loads" : NULL;
-    for (int c = 0; made && c < l->count; c++) {
-      MlirValue yielded = ir_operand(ir_terminator(l->body), c);
-      bool is_tensor = l->carried[c].kind == CARRIED_TENSOR;
-      now[is_tensor ? c : copy * l->count + c] =
-          is_tensor ? vectorizer_lookup(&v, yielded)->value : vectorizer_vector(&v, &b, yielded);
-    }
-  }
+  const vectors p = {.width = width, .copies = copies};
+  const char *refusal = fill_vectors(l, &b, &p, mlirBlockGetArgument(body, 0), now);
   // A block needs its terminator even to be erased.
   for (int i = 0; refusal && i < count; i++) now[i] = mlirBlockGetArgument(body, i + 1);
   ir_yield(&b, count, now);
@@ -330,8 +356,7 @@ typedef struct lane_plan {
   int64_t main_end, vector_end;
 } lane_plan;
 
-// All that goes before the scalar loop; `now` receives what that loop begins with. The operations made are those from
-// the one behind `before` on.
+// All that takes the loop's place; `now` receives its results.
 static const char *build(const reduction_loop *l, ir_builder *b, const lane_plan *p, MlirValue *now) {
   MlirValue *values = arena_array(l->arena, MlirValue, p->copies * l->count);
   start_lanes(l, b, p->width, p->copies, values);
@@ -343,6 +368,14 @@ static const char *build(const reduction_loop *l, ir_builder *b, const lane_plan
     loop = build_loop(l, b, p->main_end, p->vector_end, p->width, 1, values);
     refusal = fill_body(l, loop, p->width, 1);
     for (int c = 0; c < l->count; c++) values[c] = ir_result(loop, c);
+  }
+  if (!refusal && p->vector_end < l->trips) {
+    // The last vector begins before the end of the one before it.
+    const vectors last = {.width = p->width,
+                          .copies = 1,
+                          .done_lanes = (int)(p->width - (l->trips - p->vector_end)),
+                          .first = l->trips - p->width};
+    refusal = fill_vectors(l, b, &last, ir_index(b, last.first), values);
   }
   if (!refusal && !fold_lanes(l, b, p->width, values)) refusal = "a reducer without vector form";
   for (int c = 0; c < l->count; c++) now[c] = values[c];
@@ -386,11 +419,6 @@ const char *vectorize_reductions(arena *a, MlirOperation module, MlirOperation l
     erase_between(before, loop, mlirOperationGetBlock(loop));
     return refusal;
   }
-  if (p.vector_end == l.trips) {
-    ir_replace(loop, now);
-    return NULL;
-  }
-  mlirOperationSetOperand(loop, 0, ir_index(&b, p.vector_end));
-  for (int c = 0; c < l.count; c++) mlirOperationSetOperand(loop, 3 + c, now[c]);
+  ir_replace(loop, now);
   return NULL;
 }
