@@ -4,6 +4,7 @@
 #include "emit/loop.h"
 
 #include "emit/entry.h"
+#include "emit/loops.h"
 
 // --- the map
 
@@ -69,6 +70,7 @@ static heddle_status fill_body(kernel_entry *e, ir_builder *b, const index_vecto
 }
 
 heddle_status emit_loop_entry(kernel_emitter *k, const plan_target *target) {
+  if (k->plan->details) return emit_loops_entry(k, target);
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));
   const indexing_map *map = emit_loop_map(k->arena, target, &k->plan->launch, k->plan->outputs[0].shape);

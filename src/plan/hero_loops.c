@@ -21,21 +21,20 @@ static void add_value(arena *a, loop_group *g, const kernel_output *o) {
   vec_push(a, &g->values, v);
 }
 
-// What an output costs that reads and writes each element once, with its share of the kernel's operations.
-static launch_cost group_cost(const kernel_plan *k, const instruction_list *body, int64_t elements) {
-  return hero_loop_cost(k, body, elements > 0 ? elements : 1);
-}
-
-static void plan_groups(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target,
-                        const loop_groups *groups, hero_loops *h) {
+// What one element costs of all groups taken together.
+static launch_cost cost_of(const kernel_plan *k, const instruction_list *body, const loop_groups *groups) {
   int64_t elements = 0;
   for (int g = 0; g < groups->size; g++) elements += shape_element_count(groups->data[g].space);
-  launch_cost cost = group_cost(k, body, elements);
+  return hero_loop_cost(k, body, elements);
+}
+
+static void plan_groups(arena *a, kernel_plan *k, const plan_target *target, const launch_cost *cost,
+                        const loop_groups *groups, hero_loops *h) {
   kernel_part *parts = arena_array(a, kernel_part, groups->size);
   plan_block *blocks = arena_array(a, plan_block, groups->size);
   for (int g = 0; g < groups->size; g++) {
     const loop_group *group = &groups->data[g];
-    blocks[g] = plan_block_deal(target, group->space, group->split, &cost, g > 0 ? &blocks[g - 1] : NULL);
+    blocks[g] = plan_block_deal(target, group->space, group->split, cost, g > 0 ? &blocks[g - 1] : NULL);
     parts[g] =
         (kernel_part){.index_space = group->space, .result_count = group->values.size, .results = group->values.data};
   }
@@ -44,7 +43,7 @@ static void plan_groups(arena *a, kernel_plan *k, const instruction_list *body, 
   k->details = (const hero_details *)h;
   k->parts = parts;
   k->part_count = groups->size;
-  k->launch = plan_blocks_launch(groups->size, blocks, &cost);
+  k->launch = plan_blocks_launch(groups->size, blocks, cost);
 }
 
 static hero_loops *new_details(arena *a, const kernel_plan *k, int **block_of, int **value_of) {
@@ -72,9 +71,24 @@ bool hero_loops_takes(arena *a, kernel_plan *k, const instruction_list *body, co
     add_value(a, &groups.data[g], o);
   }
   if (groups.size < 2) return false;
-  plan_groups(a, k, body, target, &groups, h);
+  launch_cost cost = cost_of(k, body, &groups);
+  plan_groups(a, k, target, &cost, &groups, h);
   k->reason = "outputs of different sizes, each with its own tiles";
   return true;
+}
+
+void hero_loops_in_runs(arena *a, kernel_plan *k, int split, const plan_target *target, const launch_cost *cost) {
+  int *block_of, *value_of;
+  hero_loops *h = new_details(a, k, &block_of, &value_of);
+  loop_groups groups = {0};
+  loop_group g = {.space = k->outputs[0].shape, .split = split};
+  for (int n = 0; n < k->output_count; n++) {
+    block_of[n] = 0;
+    value_of[n] = n;
+    add_value(a, &g, &k->outputs[n]);
+  }
+  vec_push(a, &groups, g);
+  plan_groups(a, k, target, cost, &groups, h);
 }
 
 static const instruction *slice_behind(const instruction *root) {
@@ -100,7 +114,8 @@ bool hero_input_slices_takes(arena *a, kernel_plan *k, const instruction_list *b
     vec_push(a, &groups, g);
   }
   if (groups.size == 0) return false;
-  plan_groups(a, k, body, target, &groups, h);
+  launch_cost cost = cost_of(k, body, &groups);
+  plan_groups(a, k, target, &cost, &groups, h);
   k->hero_instruction = first;
   k->reason = "slices of one index space, each copied in runs";
   return true;

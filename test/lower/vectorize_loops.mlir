@@ -108,7 +108,7 @@ func.func @strided(%in: tensor<512xf64>, %out: tensor<256xf64>, %tile: index) ->
 
 // -----
 
-// A condition that varies becomes a select; loads in its branches go lane by lane with the index made harmless.
+// A condition that varies becomes a select; neighbours in its branches are loaded under a mask.
 #map = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 3], i in [0, 63]">
 func.func @divergent(%in: tensor<200xf32>, %out: tensor<256xf32>, %tile: index) -> tensor<256xf32> {
   %c0 = arith.constant 0 : index
@@ -130,13 +130,43 @@ func.func @divergent(%in: tensor<200xf32>, %out: tensor<256xf32>, %tile: index) 
   }
   return %r : tensor<256xf32>
 }
-// CHECK-LABEL: func.func @divergent
+// CHECK-LABEL: func.func @divergent(
 // CHECK-NOT:     scf.if
 // CHECK:         %[[MASK:.*]] = arith.cmpi slt, %{{.*}} : vector<16xindex>
+// CHECK:         %[[X:.*]] = vector.transfer_read %arg0[%{{.*}}], %{{.*}}, %[[MASK]]
+// CHECK:         arith.select %[[MASK]], %[[X]], %{{.*}} : vector<16xi1>, vector<16xf32>
+
+// -----
+
+// Where machines have no loads under a mask they go lane by lane with the index made harmless.
+#map = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 3], i in [0, 63]">
+func.func @divergent_bytes(%in: tensor<200xi8>, %out: tensor<256xi8>, %tile: index) -> tensor<256xi8> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c200 = arith.constant 200 : index
+  %zero = arith.constant 0 : i8
+  %r = scf.for %i = %c0 to %c64 step %c1 iter_args(%iter = %out) -> (tensor<256xi8>) {
+    %d = xla_gpu.apply_indexing #map(%tile)[%i]
+    %inside = arith.cmpi slt, %d, %c200 : index
+    %x = scf.if %inside -> i8 {
+      %y = tensor.extract %in[%d] : tensor<200xi8>
+      scf.yield %y : i8
+    } else {
+      scf.yield %zero : i8
+    }
+    %n = tensor.insert %x into %iter[%d] : tensor<256xi8>
+    scf.yield %n : tensor<256xi8>
+  }
+  return %r : tensor<256xi8>
+}
+// CHECK-LABEL: func.func @divergent_bytes
+// CHECK-NOT:     scf.if
+// CHECK:         %[[MASK:.*]] = arith.cmpi slt, %{{.*}} : vector<64xindex>
 // CHECK:         %[[ON:.*]] = vector.extract %[[MASK]][0]
 // CHECK:         %[[SAFE:.*]] = arith.select %[[ON]]
 // CHECK:         tensor.extract %arg0[%[[SAFE]]]
-// CHECK:         arith.select %[[MASK]], %{{.*}} : vector<16xi1>, vector<16xf32>
+// CHECK:         arith.select %[[MASK]], %{{.*}} : vector<64xi1>, vector<64xi8>
 
 // -----
 

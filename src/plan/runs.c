@@ -1,0 +1,116 @@
+// Accesses as functions of the position in a run.
+//
+// With the innermost dims written as the digits of a position p, an access is a linear address in p and the outer dims.
+// It is good if p drops out of it, or out of its difference to p. In a flat loop p counts all elements; there an access
+// is also good if only whole vectors cross from one row to the next.
+#include "plan/runs.h"
+
+#include "plan/partition_operands.h"
+
+enum {
+  VECTOR = 64,        // elements; the vectorizer's blocks divide it
+  SHORTEST_RUN = 16,  // elements
+  SMALLEST_SPACE = 4096,
+  MOST_ACCESSES = 64,  // looked at, so that planning stays linear
+};
+
+typedef struct access {
+  const partition_operand *operand;
+  const shape *array;
+} access;
+
+typedef VEC(access) access_list;
+
+static void add_accesses(arena *a, const instruction *i, access_list *out) {
+  const partition_operand *operands = NULL;
+  heddle_status found = partition_find_operands(a, i, &operands);
+  bool is_ok = status_is_ok(found);
+  heddle_status_free(found);
+  for (int k = 0; is_ok && k < i->operand_count; k++) {
+    const partition_operand *o = &operands[k];
+    if (!o->is_needed || o->is_offset || !o->map || o->map->range_count > 0) continue;
+    if (i->operands[k]->shape->rank > 0) vec_push(a, out, ((access){o, i->operands[k]->shape}));
+  }
+}
+
+// The operand's address in elements, over the map's dims and symbols.
+static const affine_expr *address_of(arena *a, const access *x) {
+  int64_t strides[SHAPE_MAX_RANK];
+  shape_strides(x->array, strides);
+  const affine_expr *sum = affine_constant(a, 0);
+  for (int r = 0; r < x->array->rank; r++)
+    sum = affine_add(a, sum, affine_mul_constant(a, x->operand->map->results[r], strides[r]));
+  return sum;
+}
+
+static bool uses_dims_from(const indexing_map *m, int first) {
+  for (int r = 0; m && r < m->result_count; r++)
+    for (int d = first; d < m->dim_count; d++)
+      if (affine_uses_dim(m->results[r], d)) return true;
+  return false;
+}
+
+// Dims before `split` stay; those from it on become the digits of symbol `position`, or of VECTOR * position + lane.
+static bool is_good(arena *a, const access *x, const shape *space, int split, bool by_vectors) {
+  const indexing_map *m = x->operand->map;
+  for (int r = 0; r < m->rt_count; r++)
+    if (uses_dims_from(x->operand->rts[r].map, split)) return false;
+  int position = m->rt_count, lane = m->rt_count + 1;
+  const affine_expr *p = affine_symbol(a, position), *varies = p;
+  int64_t run = 1;
+  for (int d = split; d < space->rank; d++) run *= space->dims[d];
+  interval dims[SHAPE_MAX_RANK], *symbols = arena_array(a, interval, m->rt_count + 2);
+  for (int r = 0; r < m->rt_count; r++) symbols[r] = m->rts[r].bounds;
+  symbols[position] = (interval){0, by_vectors ? (run - 1) / VECTOR : run - 1};
+  symbols[lane] = (interval){0, VECTOR - 1};
+  if (by_vectors) {
+    varies = affine_symbol(a, lane);
+    p = affine_add(a, affine_mul_constant(a, p, VECTOR), varies);
+  }
+  const affine_expr *by[SHAPE_MAX_RANK];
+  for (int d = 0; d < space->rank; d++) {
+    dims[d] = (interval){0, space->dims[d] - 1};
+    by[d] = affine_dim(a, d);
+  }
+  indexing_delinearize(a, space->rank - split, space->dims + split, p, by + split);
+  const affine_expr *address = affine_replace(a, address_of(a, x), by, space->rank, NULL, 0);
+  address = affine_simplify(a, address, dims, symbols);
+  int symbol = by_vectors ? lane : position;
+  if (!affine_uses_symbol(address, symbol)) return true;
+  address = affine_simplify(a, affine_sub(a, address, varies), dims, symbols);
+  return !affine_uses_symbol(address, symbol);
+}
+
+static int count_good(arena *a, const access_list *accesses, const shape *space, int split, bool by_vectors) {
+  int count = 0;
+  for (int n = 0; n < accesses->size; n++) count += is_good(a, &accesses->data[n], space, split, by_vectors);
+  return count;
+}
+
+static int best_split(arena *a, const access_list *accesses, const shape *space) {
+  int best = 0, most = count_good(a, accesses, space, 0, true);
+  int64_t run = 1;
+  for (int d = 0; d < space->rank; d++) run *= space->dims[d];
+  for (int split = 1; split < space->rank && most < accesses->size; split++) {
+    run /= space->dims[split - 1];
+    if (run < SHORTEST_RUN) break;
+    int good = count_good(a, accesses, space, split, false);
+    if (good <= most) continue;
+    most = good;
+    best = split;
+  }
+  return best;
+}
+
+int plan_runs_split(const instruction_list *body, const shape *space) {
+  if (shape_element_count(space) < SMALLEST_SPACE) return 0;
+  arena *scratch = arena_create();
+  access_list accesses = {0};
+  for (int n = 0; n < body->size && accesses.size < MOST_ACCESSES; n++) {
+    const instruction *i = body->data[n];
+    if (shape_is_array(i->shape) && shape_same_dims(i->shape, space)) add_accesses(scratch, i, &accesses);
+  }
+  int split = best_split(scratch, &accesses, space);
+  arena_destroy(scratch);
+  return split;
+}
