@@ -2,7 +2,9 @@
 // a "jit") share only the result's elements out among threads, while those over its matrix product also cut the
 // sums, by the number of threads. Those, and what oneDNN lacks, are left to convolution_tiles.c.
 //
-// Kernels are reordered into blocks of features, input and result stay as they lie ([batch, spatial…, feature]).
+// Kernels are reordered into blocks of features. Input and result stay as they lie ([batch, spatial…, feature]), unless
+// each of their elements takes part in so many multiplications that having them in blocks too is worth the way there
+// and back.
 // Dilated input is oneDNN's deconvolution, of which ours with its padding subtracted from the window's reach is one.
 #include <dnnl.h>
 #include <string.h>
@@ -13,14 +15,15 @@
 struct convolution_onednn {
   dnnl_engine_t engine;
   dnnl_stream_t stream;
-  dnnl_primitive_desc_t reorder_desc, desc;
-  dnnl_primitive_t reorder, primitive;
+  dnnl_primitive_desc_t reorder_desc, desc, input_desc, result_desc;
+  dnnl_primitive_t reorder, primitive, input_reorder, result_reorder;  // the last two null: as they lie
   dnnl_memory_desc_t input, kernel, packed, bias, result, scratchpad;
+  dnnl_memory_desc_t inner_input, inner_result;  // in blocks
   bool has_bias;
   bool flips;
 };
 
-enum { MAX_SPATIAL = 3, ALIGNMENT = 64 };
+enum { MAX_SPATIAL = 3, ALIGNMENT = 64, BLOCK = 8, LEAST_WINDOW = 9, LEAST_FEATURES = 32 };
 
 typedef struct making {
   const convolution_form *form;
@@ -34,12 +37,16 @@ static bool ok(dnnl_status_t s) { return s == dnnl_success; }
 
 // --- descriptions of the arrays
 
-static bool describe_images(const making *m, int64_t batch, int64_t features, bool is_result, dnnl_memory_desc_t *to) {
+static bool describe_images(const making *m, bool is_result, bool is_any, dnnl_memory_desc_t *to) {
+  const convolution_form *f = m->form;
+  const int64_t batch = is_result ? f->output_batch : f->input_batch;
+  const int64_t features = is_result ? f->output_features : f->input_features;
   static const dnnl_format_tag_t tags[] = {dnnl_format_tag_undef, dnnl_nwc, dnnl_nhwc, dnnl_ndhwc};
   dnnl_dims_t dims = {batch, features, 1};
   for (int d = 0; d < m->form->spatial_rank; d++)
     dims[d + 2] = is_result ? m->form->dims[d].output : m->form->dims[d].input;
-  return ok(dnnl_memory_desc_init_by_tag(to, m->spatial + 2, dims, dnnl_f32, tags[m->spatial]));
+  const dnnl_format_tag_t tag = is_any ? dnnl_format_tag_any : tags[m->spatial];
+  return ok(dnnl_memory_desc_init_by_tag(to, m->spatial + 2, dims, dnnl_f32, tag));
 }
 
 // The kernel [spatial…, in, out] by oneDNN's logical dims [group, out, in, spatial…].
@@ -87,21 +94,31 @@ static bool describe_window(making *m) {
   return true;
 }
 
+// Each element of a window's features meets all of the others': measured, blocks pay from about here on.
+static bool wants_blocks(const convolution_form *f) {
+  return f->feature_groups == 1 && f->input_features % BLOCK == 0 && f->output_features % BLOCK == 0 &&
+         f->input_features >= LEAST_FEATURES && f->output_features >= LEAST_FEATURES &&
+         convolution_kernel_size(f) >= LEAST_WINDOW;
+}
+
 // --- the primitives
 
 static bool create_desc(const making *m, const dnnl_memory_desc_t *kernel, dnnl_primitive_attr_t attributes) {
   convolution_onednn *o = m->made;
+  const bool is_any = wants_blocks(m->form);
+  dnnl_memory_desc_t input, result;
+  if (!describe_images(m, false, is_any, &input) || !describe_images(m, true, is_any, &result)) return false;
   const dnnl_memory_desc_t *bias = o->has_bias ? &o->bias : NULL;
   if (m->is_dilated) {
     dnnl_deconvolution_desc_t d;
     return ok(dnnl_dilated_deconvolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_deconvolution_direct,
-                                                           &o->input, kernel, bias, &o->result, m->strides, m->dilates,
+                                                           &input, kernel, bias, &result, m->strides, m->dilates,
                                                            m->low, m->high)) &&
            ok(dnnl_primitive_desc_create(&o->desc, &d, attributes, o->engine, NULL));
   }
   dnnl_convolution_desc_t d;
-  return ok(dnnl_dilated_convolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_convolution_direct, &o->input,
-                                                       kernel, bias, &o->result, m->strides, m->dilates, m->low,
+  return ok(dnnl_dilated_convolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_convolution_direct, &input,
+                                                       kernel, bias, &result, m->strides, m->dilates, m->low,
                                                        m->high)) &&
          ok(dnnl_primitive_desc_create(&o->desc, &d, attributes, o->engine, NULL));
 }
@@ -124,13 +141,31 @@ static bool is_generated(const convolution_onednn *o) {
   return strstr(name, "jit") && !strstr(name, "gemm") && !strstr(name, "ref");
 }
 
+// The way of an array from or to blocks; nothing if it is not in any.
+static bool create_way(const convolution_onednn *o, const dnnl_memory_desc_t *from, const dnnl_memory_desc_t *to,
+                       dnnl_primitive_desc_t *desc, dnnl_primitive_t *reorder) {
+  if (dnnl_memory_desc_equal(from, to)) return true;
+  return ok(dnnl_reorder_primitive_desc_create(desc, from, o->engine, to, o->engine, NULL)) &&
+         ok(dnnl_primitive_create(reorder, *desc));
+}
+
+static bool create_ways(convolution_onednn *o) {
+  const dnnl_memory_desc_t *input = dnnl_primitive_desc_query_md(o->desc, dnnl_query_src_md, 0);
+  const dnnl_memory_desc_t *result = dnnl_primitive_desc_query_md(o->desc, dnnl_query_dst_md, 0);
+  if (!input || !result) return false;
+  o->inner_input = *input;
+  o->inner_result = *result;
+  return create_way(o, &o->kernel, &o->packed, &o->reorder_desc, &o->reorder) &&
+         create_way(o, &o->input, &o->inner_input, &o->input_desc, &o->input_reorder) &&
+         create_way(o, &o->inner_result, &o->result, &o->result_desc, &o->result_reorder);
+}
+
 static bool create_primitives(making *m) {
   const convolution_form *f = m->form;
   convolution_onednn *o = m->made;
   dnnl_memory_desc_t any;
   dnnl_dims_t bias = {f->output_features};
-  if (!describe_images(m, f->input_batch, f->input_features, false, &o->input) ||
-      !describe_images(m, f->output_batch, f->output_features, true, &o->result) ||
+  if (!describe_images(m, false, false, &o->input) || !describe_images(m, true, false, &o->result) ||
       !describe_kernel(m, false, &o->kernel) || !describe_kernel(m, true, &any) ||
       !ok(dnnl_memory_desc_init_by_tag(&o->bias, 1, bias, dnnl_f32, dnnl_a)))
     return false;
@@ -143,8 +178,7 @@ static bool create_primitives(making *m) {
   if (!packed || !scratchpad) return false;
   o->packed = *packed;
   o->scratchpad = *scratchpad;
-  return ok(dnnl_reorder_primitive_desc_create(&o->reorder_desc, &o->kernel, o->engine, &o->packed, o->engine, NULL)) &&
-         ok(dnnl_primitive_create(&o->reorder, o->reorder_desc)) && ok(dnnl_primitive_create(&o->primitive, o->desc));
+  return create_ways(o) && ok(dnnl_primitive_create(&o->primitive, o->desc));
 }
 
 static void make(void *argument) {
@@ -173,11 +207,13 @@ convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f,
 }
 
 void convolution_onednn_release(convolution_onednn *o) {
+  const dnnl_primitive_t primitives[] = {o->primitive, o->reorder, o->input_reorder, o->result_reorder};
+  const dnnl_primitive_desc_t descs[] = {o->desc, o->reorder_desc, o->input_desc, o->result_desc};
   bool all = true;
-  if (o->primitive) all &= ok(dnnl_primitive_destroy(o->primitive));
-  if (o->reorder) all &= ok(dnnl_primitive_destroy(o->reorder));
-  if (o->desc) all &= ok(dnnl_primitive_desc_destroy(o->desc));
-  if (o->reorder_desc) all &= ok(dnnl_primitive_desc_destroy(o->reorder_desc));
+  for (size_t k = 0; k < sizeof primitives / sizeof *primitives; k++) {
+    if (primitives[k]) all &= ok(dnnl_primitive_destroy(primitives[k]));
+    if (descs[k]) all &= ok(dnnl_primitive_desc_destroy(descs[k]));
+  }
   if (o->stream) all &= ok(dnnl_stream_destroy(o->stream));
   if (o->engine) all &= ok(dnnl_engine_destroy(o->engine));
   (void)all;  // destroying fails only for null
@@ -186,8 +222,20 @@ void convolution_onednn_release(convolution_onednn *o) {
 
 bool convolution_onednn_flips(const convolution_onednn *o) { return o->flips; }
 
+// Scratch memory: oneDNN's own, then input and result in blocks.
+static int64_t bytes_of(const dnnl_memory_desc_t *desc, bool is_there) {
+  const int64_t bytes = is_there ? (int64_t)dnnl_memory_desc_get_size(desc) : 0;
+  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static int64_t input_at(const convolution_onednn *o) { return bytes_of(&o->scratchpad, true); }
+
+static int64_t result_at(const convolution_onednn *o) {
+  return input_at(o) + bytes_of(&o->inner_input, o->input_reorder);
+}
+
 int64_t convolution_onednn_scratch(const convolution_onednn *o) {
-  return (int64_t)dnnl_memory_desc_get_size(&o->scratchpad);
+  return result_at(o) + bytes_of(&o->inner_result, o->result_reorder);
 }
 
 int64_t convolution_onednn_packed_bytes(const convolution_onednn *o) {
@@ -225,20 +273,39 @@ static heddle_status finish(execution *x, int threads) {
   return status_ok();
 }
 
-heddle_status convolution_onednn_pack(const convolution_onednn *o, int threads, const float *kernel, void *packed) {
-  execution x = {.o = o, .primitive = o->reorder};
-  add(&x, DNNL_ARG_FROM, &o->kernel, kernel);
-  add(&x, DNNL_ARG_TO, &o->packed, packed);
+static heddle_status bring_over(const convolution_onednn *o, int threads, dnnl_primitive_t reorder,
+                                const dnnl_memory_desc_t *descs[2], const void *from, void *to) {
+  execution x = {.o = o, .primitive = reorder};
+  add(&x, DNNL_ARG_FROM, descs[0], from);
+  add(&x, DNNL_ARG_TO, descs[1], to);
   return finish(&x, threads);
+}
+
+heddle_status convolution_onednn_pack(const convolution_onednn *o, int threads, const float *kernel, void *packed) {
+  const dnnl_memory_desc_t *descs[2] = {&o->kernel, &o->packed};
+  if (o->reorder) return bring_over(o, threads, o->reorder, descs, kernel, packed);
+  memcpy(packed, kernel, (size_t)convolution_onednn_packed_bytes(o));
+  return status_ok();
 }
 
 heddle_status convolution_onednn_execute(const convolution_onednn *o, int threads,
                                          const convolution_onednn_arrays *arrays) {
+  char *scratch = arrays->scratch;
+  const void *input = arrays->input;
+  void *result = o->result_reorder ? scratch + result_at(o) : (void *)arrays->result;
+  if (o->input_reorder) {
+    const dnnl_memory_desc_t *descs[2] = {&o->input, &o->inner_input};
+    TRY(bring_over(o, threads, o->input_reorder, descs, input, scratch + input_at(o)));
+    input = scratch + input_at(o);
+  }
   execution x = {.o = o, .primitive = o->primitive};
-  add(&x, DNNL_ARG_SRC, &o->input, arrays->input);
+  add(&x, DNNL_ARG_SRC, &o->inner_input, input);
   add(&x, DNNL_ARG_WEIGHTS, &o->packed, arrays->packed);
   if (o->has_bias) add(&x, DNNL_ARG_BIAS, &o->bias, arrays->bias);
-  add(&x, DNNL_ARG_DST, &o->result, arrays->result);
-  add(&x, DNNL_ARG_SCRATCHPAD, &o->scratchpad, arrays->scratch);
-  return finish(&x, threads);
+  add(&x, DNNL_ARG_DST, &o->inner_result, result);
+  add(&x, DNNL_ARG_SCRATCHPAD, &o->scratchpad, scratch);
+  TRY(finish(&x, threads));
+  if (!o->result_reorder) return status_ok();
+  const dnnl_memory_desc_t *descs[2] = {&o->inner_result, &o->result};
+  return bring_over(o, threads, o->result_reorder, descs, result, arrays->result);
 }
