@@ -17,7 +17,7 @@ typedef struct made_fusion {
 typedef struct cluster_builder {
   cluster_graph *graph;
   arena *scratch;
-  VEC(made_fusion) made;
+  made_fusion *made;  // by cluster
 } cluster_builder;
 
 // --- who needs whom
@@ -26,7 +26,6 @@ static void need(cluster_graph *g, int node) {
   while (!g->nodes[node].is_needed) {
     cluster_node *n = &g->nodes[node];
     n->is_needed = true;
-    if (n->role == CLUSTER_COPIED && n->cluster < 0) cluster_add(g, node);
     if (n->role != CLUSTER_BITCAST) return;
     node = (int)n->instruction->operands[0]->mark;
   }
@@ -41,15 +40,13 @@ static void need_of_fixed(cluster_graph *g) {
   }
 }
 
-// Needs make clusters of copied instructions, hence the moving end.
 static void find_bodies(cluster_builder *b) {
   cluster_graph *g = b->graph;
   need_of_fixed(g);
+  b->made = arena_array(b->scratch, made_fusion, g->clusters.size);
   for (int c = 0; c < g->clusters.size; c++) {
-    made_fusion made = {0};
-    cluster_body_of(b->scratch, g, c, c, &made.body);
-    for (int i = 0; i < made.body.inputs.size; i++) need(g, made.body.inputs.data[i]);
-    vec_push(b->scratch, &b->made, made);
+    cluster_body_of(b->scratch, g, c, c, &b->made[c].body);
+    for (int i = 0; i < b->made[c].body.inputs.size; i++) need(g, b->made[c].body.inputs.data[i]);
   }
 }
 
@@ -58,7 +55,7 @@ static void find_outputs(cluster_builder *b) {
   const cluster_graph *g = b->graph;
   for (int n = 0; n < g->node_count; n++) {
     const cluster_node *node = &g->nodes[n];
-    if (node->cluster >= 0 && node->is_needed) vec_push(b->scratch, &b->made.data[node->cluster].outputs, n);
+    if (node->cluster >= 0 && node->is_needed) vec_push(b->scratch, &b->made[node->cluster].outputs, n);
   }
 }
 
@@ -174,7 +171,7 @@ static void redirect_waits(cluster_builder *b) {
       const instruction *x = before->data[w];
       if ((int)x->mark >= g->node_count || g->nodes[x->mark].instruction != x) continue;
       int number = g->nodes[x->mark].cluster;
-      if (number >= 0 && b->made.data[number].fusion) before->data[w] = b->made.data[number].fusion;
+      if (number >= 0 && b->made[number].fusion) before->data[w] = b->made[number].fusion;
     }
   }
 }
@@ -218,7 +215,7 @@ static int find_aliases(cluster_builder *b, const made_fusion *f, kernel_alias *
 }
 
 static void tell_kernel(cluster_builder *b, text *out, int number) {
-  const made_fusion *f = &b->made.data[number];
+  const made_fusion *f = &b->made[number];
   if (f->fusion->attributes->kind == FUSION_CUSTOM) {
     tell_library(b, out, f->fusion);
     text_puts(out, fused_activation(f) ? ", with bias and relu" : ", with bias");
@@ -240,7 +237,7 @@ static void tell_kernel(cluster_builder *b, text *out, int number) {
 
 static void tell_member(cluster_builder *b, text *out, int n) {
   const cluster_node *node = &b->graph->nodes[n];
-  const made_fusion *f = &b->made.data[node->cluster];
+  const made_fusion *f = &b->made[node->cluster];
   if (!f->fusion) {
     text_puts(out, "gone: nobody needs it");
   } else if (vec_last(&f->outputs) == n) {
@@ -275,15 +272,15 @@ heddle_status cluster_build(cluster_graph *g, text *reasons) {
   cluster_builder b = {.graph = g, .scratch = arena_create()};
   find_bodies(&b);
   find_outputs(&b);
-  for (int c = 0; c < b.made.size; c++) {
-    made_fusion *f = &b.made.data[c];
+  for (int c = 0; c < g->clusters.size; c++) {
+    made_fusion *f = &b.made[c];
     if (f->outputs.size == 0) continue;
     make_body(&b, f);
     make_fusion(&b, f, &g->clusters.data[c]);
   }
   for (int n = 0; reasons && n < g->node_count; n++) tell(&b, reasons, n);
-  for (int c = 0; c < b.made.size; c++)
-    if (b.made.data[c].fusion) replace_outputs(&b, &b.made.data[c]);
+  for (int c = 0; c < g->clusters.size; c++)
+    if (b.made[c].fusion) replace_outputs(&b, &b.made[c]);
   redirect_waits(&b);
   arena_destroy(b.scratch);
   return status_ok();

@@ -13,6 +13,7 @@
 #include "plan/library.h"
 #include "plan/library_shapes.h"
 #include "plan/reduction_splitter.h"
+#include "plan/trip_count.h"
 
 // Of what is computed wherever it is needed, together with what it is made of.
 enum { COPIED_OPERATIONS = 5 };
@@ -33,20 +34,22 @@ static bool has_fusions(const module *m) {
   return false;
 }
 
+static void add_programs(arena *scratch, const instruction *i, ptr_map *seen, computation_list *out) {
+  if (!hlo_op_has(i->opcode, TRAIT_CONTROL)) return;
+  for (int c = 0; c < i->called_count; c++) {
+    if (ptr_map_has(seen, i->called[c])) continue;
+    ptr_map_put(scratch, seen, i->called[c], scratch);
+    vec_push(scratch, out, i->called[c]);
+  }
+}
+
 // The entry, and whatever a computation in the list runs as a program.
 static void find_sequences(arena *scratch, const module *m, computation_list *out) {
   ptr_map seen = {0};
   vec_push(scratch, out, m->entry);
   for (int next = 0; next < out->size; next++) {
     const instruction_list *all = &out->data[next]->instructions;
-    for (int k = 0; k < all->size; k++) {
-      const instruction *i = all->data[k];
-      for (int c = 0; hlo_op_has(i->opcode, TRAIT_CONTROL) && c < i->called_count; c++) {
-        if (ptr_map_has(&seen, i->called[c])) continue;
-        ptr_map_put(scratch, &seen, i->called[c], scratch);
-        vec_push(scratch, out, i->called[c]);
-      }
-    }
+    for (int k = 0; k < all->size; k++) add_programs(scratch, all->data[k], &seen, out);
   }
 }
 
@@ -304,6 +307,7 @@ static heddle_status fuse_module(arena *scratch, module *m, const plan_target *t
 
 heddle_status plan_fuse(module *m, const plan_target *target, text *reasons) {
   arena *scratch = arena_create();
+  trip_count_note(m);
   heddle_status s = fuse_module(scratch, m, target, reasons);
   arena_destroy(scratch);
   return s;
