@@ -39,10 +39,25 @@ static bool keeps_low_bits(dtype from, dtype through, dtype to) {
          dtypes[to].bits <= dtypes[through].bits;
 }
 
+// Whether an iota of either type counts without rounding or wrapping.
+static bool counts_as_far(const instruction *convert) {
+  const instruction *iota = convert->operands[0];
+  const dtype types[] = {convert->shape->dtype, iota->shape->dtype};
+  const int64_t count = iota->shape->dims[iota->attributes->iota_dimension];
+  for (int k = 0; k < 2; k++) {
+    const int bits = dtype_is_integer(types[k]) ? value_bits(types[k]) : precisions[types[k]].significand;
+    if (types[k] == DTYPE_PRED || bits == 0 || (bits < 62 && count > (int64_t)1 << bits)) return false;
+    if (!dtype_is_integer(types[k]) && bits > precisions[types[k]].greatest_exponent) return false;
+  }
+  return true;
+}
+
 instruction *algebraic_convert(const builder *b, instruction *i) {
   instruction *x = i->operands[0];
   const dtype to = i->shape->dtype;
   if (x->shape->dtype == to) return x;
+  if (x->opcode == HLO_IOTA && counts_as_far(i))
+    return builder_iota(b, to, i->shape->rank, i->shape->dims, x->attributes->iota_dimension);
   if (x->opcode != HLO_CONVERT) return NULL;
   const dtype from = x->operands[0]->shape->dtype, through = x->shape->dtype;
   if (!holds(through, from) && !keeps_low_bits(from, through, to)) return NULL;

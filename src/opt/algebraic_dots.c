@@ -62,5 +62,6 @@ instruction *algebraic_dot(const builder *b, instruction *i) {
     return NULL;
   const dot_side l = {i->operands[0], x->lhs_batch_dims, x->lhs_contracting_dims};
   const dot_side r = {i->operands[1], x->rhs_batch_dims, x->rhs_contracting_dims};
+  if (depth_of(&l) == 0) return builder_like_int(b, i, 0);
   return depth_of(&l) == 1 ? product(b, i, &l, &r) : NULL;
 }

@@ -62,6 +62,50 @@ instruction *algebraic_not(const builder *b, instruction *i) {
   return by;
 }
 
+// Whether the integers of `i` are known to lie from *low to *high: places in an iota, of which front ends ask whether
+// they are negative.
+static bool find_range(const instruction *i, int64_t *low, int64_t *high) {
+  if (!dtype_is_integer(i->shape->dtype)) return false;
+  for (int depth = 0; depth < 8; depth++) {
+    switch (i->opcode) {
+      case HLO_IOTA:
+        *low = 0;
+        *high = i->shape->dims[i->attributes->iota_dimension] - 1;
+        // Narrow integers wrap.
+        return dtypes[i->shape->dtype].bits >= 64 || *high < (int64_t)1 << (dtypes[i->shape->dtype].bits - 1);
+      case HLO_BROADCAST:
+      case HLO_RESHAPE:
+      case HLO_SLICE:
+      case HLO_TRANSPOSE: i = i->operands[0]; break;
+      default: return false;
+    }
+  }
+  return false;
+}
+
+// 1 or 0 if the comparison with a constant is the same for all of the range, else -1.
+static int compare_range(comparison_direction direction, int64_t low, int64_t high, int64_t with) {
+  switch (direction) {
+    case COMPARE_LT: return high < with ? 1 : low >= with ? 0 : -1;
+    case COMPARE_LE: return high <= with ? 1 : low > with ? 0 : -1;
+    case COMPARE_GT: return low > with ? 1 : high <= with ? 0 : -1;
+    case COMPARE_GE: return low >= with ? 1 : high < with ? 0 : -1;
+    case COMPARE_EQ: return with < low || with > high ? 0 : -1;
+    case COMPARE_NE: return with < low || with > high ? 1 : -1;
+  }
+  return -1;
+}
+
+static instruction *compare_known(const builder *b, instruction *i) {
+  int64_t low, high;
+  const literal *with = uniform_value(i->operands[1]);
+  if (!with || !find_range(i->operands[0], &low, &high)) return NULL;
+  const int64_t value = literal_get_int(with, 0);
+  if (value < 0 && !dtype_is_signed(with->shape->dtype)) return NULL;  // above 2^63
+  const int known = compare_range(i->attributes->direction, low, high, value);
+  return known < 0 ? NULL : builder_like_int(b, i, known);
+}
+
 // A predicate compared with a constant is itself or its opposite.
 static instruction *compare_predicate(const builder *b, instruction *i) {
   const comparison_direction direction = i->attributes->direction;
@@ -82,7 +126,8 @@ instruction *algebraic_compare(const builder *b, instruction *i) {
     if ((direction == COMPARE_GE && uniform_is_lowest(y)) || (direction == COMPARE_LE && uniform_is_highest(y)))
       return builder_like_int(b, i, 1);
   }
-  return compare_predicate(b, i);
+  instruction *known = compare_known(b, i);
+  return known ? known : compare_predicate(b, i);
 }
 
 static instruction *select_predicates(const builder *b, instruction *i) {

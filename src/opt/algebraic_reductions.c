@@ -5,6 +5,7 @@
 #include "opt/algebraic_rules.h"
 #include "opt/reducer.h"
 #include "opt/reshape_groups.h"
+#include "opt/rewrite.h"
 #include "opt/uniform.h"
 
 // op(init, x) element by element, in the result's dims.
@@ -93,15 +94,19 @@ static instruction *reduce_of_reshape(const builder *b, instruction *i) {
   return shape_same_dims(x->shape, i->shape) ? x : builder_reshape(b, x, i->shape->rank, i->shape->dims);
 }
 
-// Whether two reductions with this operation are one, whatever the grouping, and the inner initial value adds nothing.
+// Whether op(x, value) is x, and the operation gives the same whatever the grouping.
+static bool is_neutral(hlo_opcode op, const instruction *value) {
+  if (op == HLO_MAXIMUM) return uniform_is_lowest(value);
+  if (op == HLO_MINIMUM) return uniform_is_highest(value);
+  if (op == HLO_OR || op == HLO_XOR || op == HLO_ADD) return uniform_is_int(value, 0);
+  if (op == HLO_AND) return uniform_is_int(value, -1);
+  return op == HLO_MULTIPLY && uniform_is_int(value, 1);
+}
+
 static bool can_merge(const instruction *i, const instruction *inner) {
   const hlo_opcode op = reducer_opcode(i->called[0]);
-  if (op == HLO_OPCODE_COUNT || reducer_opcode(inner->called[0]) != op || inner->operand_count != 2) return false;
-  if (op == HLO_MAXIMUM) return uniform_is_lowest(inner->operands[1]);
-  if (op == HLO_MINIMUM) return uniform_is_highest(inner->operands[1]);
-  if (op == HLO_OR || op == HLO_XOR || op == HLO_ADD) return uniform_is_int(inner->operands[1], 0);
-  if (op == HLO_AND) return uniform_is_int(inner->operands[1], -1);
-  return op == HLO_MULTIPLY && uniform_is_int(inner->operands[1], 1);
+  return op != HLO_OPCODE_COUNT && inner->operand_count == 2 && reducer_opcode(inner->called[0]) == op &&
+         is_neutral(op, inner->operands[1]);
 }
 
 static instruction *reduce_of_reduce(const builder *b, instruction *i) {
@@ -121,6 +126,8 @@ static instruction *reduce_of_reduce(const builder *b, instruction *i) {
 instruction *algebraic_reduce(const builder *b, instruction *i) {
   if (i->operand_count != 2) return NULL;
   const instruction *x = i->operands[0];
+  if (shape_element_count(x->shape) == 0 && i->operands[1]->shape->dtype == i->shape->dtype)
+    return builder_broadcast(b, i->operands[1], i->shape, 0, NULL);
   if (shape_element_count(x->shape) == shape_element_count(i->shape)) return combine_once(b, i);
   instruction *by = drop_ones(b, i);
   if (by) return by;
@@ -132,11 +139,37 @@ instruction *algebraic_reduce(const builder *b, instruction *i) {
   }
 }
 
+// Whether elements of this value in a window change nothing, be they padding of the window's or not. Sums of floats
+// that start from 0 are never -0.
+static bool adds_nothing(const instruction *reduce, const instruction *value) {
+  const hlo_opcode op = reducer_opcode(reduce->called[0]);
+  if (op == HLO_ADD && uniform_is_float(value, 0)) return uniform_is_float(reduce->operands[1], 0);
+  return is_neutral(op, value) && is_neutral(op, reduce->operands[1]);
+}
+
+// reduce-window(pad(x)) -> reduce-window(x) with padding of its own.
+static instruction *window_of_pad(const builder *b, instruction *i) {
+  const instruction *pad = i->operands[0];
+  if (pad->opcode != HLO_PAD || !adds_nothing(i, pad->operands[1])) return NULL;
+  for (int d = 0; d < i->attributes->window.rank; d++) {
+    const padding_dim *p = &pad->attributes->padding.dims[d];
+    if (p->low < 0 || p->high < 0 || p->interior || i->attributes->window.dims[d].base_dilation != 1) return NULL;
+  }
+  instruction *by = rewrite_with(b, i, i->shape, (instruction *[]){pad->operands[0], i->operands[1]});
+  for (int d = 0; d < i->attributes->window.rank; d++) {
+    by->attributes->window.dims[d].padding_low += pad->attributes->padding.dims[d].low;
+    by->attributes->window.dims[d].padding_high += pad->attributes->padding.dims[d].high;
+  }
+  return by;
+}
+
 // Windows that hold whole dims and single elements of the others: a reduction.
 instruction *algebraic_reduce_window(const builder *b, instruction *i) {
   int64_t dims[SHAPE_MAX_RANK];
   int count = 0;
-  if (i->operand_count != 2) return NULL;
+  if (i->operand_count != 2 || i->attributes->window.rank != i->operands[0]->shape->rank) return NULL;
+  instruction *by = window_of_pad(b, i);
+  if (by) return by;
   const instruction *x = i->operands[0];
   for (int d = 0; d < i->attributes->window.rank; d++) {
     const window_dim *w = &i->attributes->window.dims[d];
@@ -146,7 +179,6 @@ instruction *algebraic_reduce_window(const builder *b, instruction *i) {
     if (w->size != size || w->window_dilation != 1) return NULL;
     dims[count++] = d;
   }
-  if (i->attributes->window.rank != x->shape->rank) return NULL;
   if (count == 0) return combine_once(b, i);
   instruction *sum = reduce_over(b, i, i->operands[0], count, dims);
   return builder_reshape(b, sum, i->shape->rank, i->shape->dims);
