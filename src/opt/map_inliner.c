@@ -1,7 +1,7 @@
 // Map inliner: map(x, y), to_apply={ multiply(p0, add(p1, 1)) } -> multiply(x, add(y, broadcast(1))).
 #include "opt/map_inliner.h"
 
-#include "hlo/builder.h"
+#include "opt/rewrite.h"
 
 static bool can_lift(const instruction *i) {
   return i->opcode == HLO_PARAMETER || i->opcode == HLO_CONSTANT ||
@@ -9,6 +9,7 @@ static bool can_lift(const instruction *i) {
 }
 
 static bool can_inline(const instruction *map) {
+  if (map->opcode != HLO_MAP) return false;
   const computation *body = map->called[0];
   for (int k = 0; k < body->instructions.size; k++)
     if (!can_lift(body->instructions.data[k])) return false;
@@ -31,30 +32,19 @@ static instruction *lift(const builder *b, arena *scratch, const instruction *ma
   return result;
 }
 
-static heddle_status inline_map(arena *scratch, instruction *map) {
+static instruction *inline_map(instruction *map) {
+  arena *scratch = arena_create();
   instruction_list order = {0};
   ptr_map lifted = {0};
   const computation *body = map->called[0];
   const builder b = builder_for(map);
-  TRY(computation_post_order(scratch, body, &order));
+  heddle_status s = computation_post_order(scratch, body, &order);
   for (int k = 0; k < order.size; k++)
     ptr_map_put(scratch, &lifted, order.data[k], lift(&b, scratch, map, order.data[k], &lifted));
-  instruction_replace_uses(map, ptr_map_get(&lifted, body->root));
-  computation_remove(map->parent, map);
-  return status_ok();
+  instruction *result = status_is_ok(s) ? ptr_map_get(&lifted, body->root) : NULL;
+  heddle_status_free(s);  // a cycle, which verified modules do not have
+  arena_destroy(scratch);
+  return result;
 }
 
-heddle_status map_inliner_run(module *m) {
-  arena *scratch = arena_create();
-  heddle_status s = status_ok();
-  for (int c = 0; c < m->computations.size; c++) {
-    instruction_list maps = {0};
-    for (int i = 0; i < m->computations.data[c]->instructions.size; i++) {
-      instruction *x = m->computations.data[c]->instructions.data[i];
-      if (x->opcode == HLO_MAP && can_inline(x)) vec_push(scratch, &maps, x);
-    }
-    for (int i = 0; i < maps.size && status_is_ok(s); i++) s = inline_map(scratch, maps.data[i]);
-  }
-  arena_destroy(scratch);
-  return s;
-}
+heddle_status map_inliner_run(module *m) { return rewrite_each(m, can_inline, inline_map); }

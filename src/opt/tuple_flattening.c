@@ -46,24 +46,25 @@ static instruction *put_together(const builder *b, arena *scratch, const shape *
   return builder_tuple(b, s->tuple_size, elements);
 }
 
-static void flatten_parameter(arena *scratch, instruction *parameter) {
-  if (!is_nested(parameter->shape)) return;
-  const builder b = builder_for(parameter);
-  const shape *nested = parameter->shape;
+// Gives a parameter or a caller a flat shape; those who used it take the nested value, put together again.
+static void flatten_value(arena *scratch, instruction *i) {
+  if (!is_nested(i->shape)) return;
+  const builder b = builder_for(i);
+  const shape *nested = i->shape;
   instruction_list users = {0};
-  for (int k = 0; k < parameter->users.size; k++) vec_push(scratch, &users, parameter->users.data[k]);
-  bool is_root = parameter->parent->root == parameter;
-  parameter->shape = flat_shape(b.arena, nested);
+  for (int k = 0; k < i->users.size; k++) vec_push(scratch, &users, i->users.data[k]);
+  bool is_root = i->parent->root == i;
+  i->shape = flat_shape(b.arena, nested);
   int next = 0;
-  instruction *whole = put_together(&b, scratch, nested, parameter, &next);
+  instruction *whole = put_together(&b, scratch, nested, i, &next);
   for (int k = 0; k < users.size; k++)
     for (int j = 0; j < users.data[k]->operand_count; j++)
-      if (users.data[k]->operands[j] == parameter) instruction_set_operand(users.data[k], j, whole);
-  if (is_root) computation_set_root(parameter->parent, whole);
+      if (users.data[k]->operands[j] == i) instruction_set_operand(users.data[k], j, whole);
+  if (is_root) computation_set_root(i->parent, whole);
 }
 
 static void flatten_signature(arena *scratch, computation *c) {
-  for (int k = 0; k < c->parameters.size; k++) flatten_parameter(scratch, c->parameters.data[k]);
+  for (int k = 0; k < c->parameters.size; k++) flatten_value(scratch, c->parameters.data[k]);
   if (!is_nested(c->root->shape)) return;
   const builder b = builder_for(c->root);
   computation_set_root(c, flatten(&b, scratch, c->root));
@@ -74,18 +75,7 @@ static void flatten_caller(arena *scratch, instruction *caller) {
   for (int k = 0; k < caller->operand_count; k++)
     if (is_nested(caller->operands[k]->shape))
       instruction_set_operand(caller, k, flatten(&b, scratch, caller->operands[k]));
-  if (!is_nested(caller->shape)) return;
-  const shape *nested = caller->shape;
-  instruction_list users = {0};
-  for (int k = 0; k < caller->users.size; k++) vec_push(scratch, &users, caller->users.data[k]);
-  bool is_root = caller->parent->root == caller;
-  caller->shape = flat_shape(b.arena, nested);
-  int next = 0;
-  instruction *whole = put_together(&b, scratch, nested, caller, &next);
-  for (int k = 0; k < users.size; k++)
-    for (int j = 0; j < users.data[k]->operand_count; j++)
-      if (users.data[k]->operands[j] == caller) instruction_set_operand(users.data[k], j, whole);
-  if (is_root) computation_set_root(caller->parent, whole);
+  flatten_value(scratch, caller);
 }
 
 static bool can_flatten(const instruction *caller) {
