@@ -13,7 +13,7 @@
 
 #include "emit/sweeps.h"
 
-enum { ELEMENTS_AT_ONCE = 4, LARGE_BODY = 40 };
+enum { ELEMENTS_AT_ONCE = 8, LARGE_BODY = 40 };
 
 typedef struct column_loops {
   sweep_emitter *s;

@@ -100,7 +100,7 @@ MlirValue *sweeps_call(sweep_emitter *s, ir_builder *b, int body, const sweep_po
   int count = called->computation->parameters.size;
   MlirValue *arguments = arena_array(k->arena, MlirValue, count);
   for (int i = 0; i < count; i++) arguments[i] = argument_value(s, b, called->arguments[i], point);
-  return emit_call(k, b, partition_entry(k->partition, called->computation), arguments, &point->at, NULL);
+  return emit_call(k, b, partition_entry(k->partition, called->computation), arguments, &point->at, "inline");
 }
 
 // --- storing

@@ -5,8 +5,8 @@
 // at a time only. Inlining every call makes code exponential in the depth of the calls, inlining none makes run time
 // so, when the levels of a chain call each other more than once. The rules, in order:
 //   `noinline` on the call: no. `no_compute` on the callee: yes. Two or more calls of the callee in this caller: no
-//   (their arguments differ, else they would be one call by now; each would get a copy). Together above 4000
-//   operations: no. CPU: yes. GPU: if the callee has no other caller, or if caller and callee both call one third
+//   (their arguments differ, else they would be one call by now; each would get a copy), unless the call says `inline`.
+//   Together above 4000 operations: no. CPU: yes. GPU: if the callee has no other caller, or if caller and callee both call one third
 //   function (whose calls may then become one).
 // Functions are visited callers first: a body moves up at most once, and what it calls is looked at where it has
 // arrived. Visiting callees first would copy the bottom of a long chain once per level. Inside one function, callees
@@ -228,7 +228,7 @@ static bool should_inline(call_graph *g, const caller *c, const call_group *grou
     return false;
   if (!mlirAttributeIsNull(ir_get(call, "noinline"))) return false;
   if (!mlirAttributeIsNull(ir_get(callee->op, "no_compute"))) return true;
-  if (group->calls.size > 1) return false;
+  if (group->calls.size > 1 && mlirAttributeIsNull(ir_get(call, "inline"))) return false;
   if (callee->operation_count + c->function->operation_count > MAX_OPERATIONS) return false;
   if (g->is_aggressive) return true;
   return callee->call_count == 1 || shares_a_callee(g, c, callee);

@@ -104,9 +104,11 @@ static bool do_uniform(vectorizer *v, ir_builder *b, MlirOperation op) {
 }
 
 // How a result of an apply_indexing varies over the lanes when its operands that vary are the loop's own variable.
-static lane_kind index_kind(vectorizer *v, MlirOperation op, int result) {
+// *stride: what a separate index grows by from lane to lane, 0 if that differs.
+static lane_kind index_kind(vectorizer *v, MlirOperation op, int result, int64_t *stride) {
   const indexing_map *m = xla_gpu_indexing_map(ir_get(op, "map"));
   int symbols = m->range_count + m->rt_count;
+  *stride = 0;
   interval *dim_bounds = arena_array(v->arena, interval, m->dim_count);
   interval *symbol_bounds = arena_array(v->arena, interval, symbols + 1);
   const affine_expr **dim_by = arena_array(v->arena, const affine_expr *, m->dim_count);
@@ -133,19 +135,32 @@ static lane_kind index_kind(vectorizer *v, MlirOperation op, int result) {
   const affine_expr *e = affine_replace(v->arena, m->results[result], dim_by, m->dim_count, symbol_by, symbols);
   e = affine_simplify(v->arena, e, dim_bounds, symbol_bounds);
   if (!affine_uses_symbol(e, symbols)) return LANE_UNIFORM;
-  e = affine_simplify(v->arena, affine_sub(v->arena, e, lane), dim_bounds, symbol_bounds);
-  return affine_uses_symbol(e, symbols) ? LANE_SEPARATE : LANE_CONTIGUOUS;
+  const affine_expr *rest = affine_simplify(v->arena, affine_sub(v->arena, e, lane), dim_bounds, symbol_bounds);
+  if (!affine_uses_symbol(rest, symbols)) return LANE_CONTIGUOUS;
+  const affine_expr **next_by = arena_array(v->arena, const affine_expr *, symbols + 1);
+  next_by[symbols] = affine_add(v->arena, lane, affine_constant(v->arena, 1));
+  const affine_expr *next = affine_replace(v->arena, e, NULL, 0, next_by, symbols + 1);
+  symbol_bounds[symbols].upper--;
+  if (!affine_is_constant(affine_simplify(v->arena, affine_sub(v->arena, next, e), dim_bounds, symbol_bounds), stride))
+    *stride = 0;
+  return LANE_SEPARATE;
 }
 
 static bool do_apply_indexing(vectorizer *v, ir_builder *b, MlirOperation op) {
   MlirOperation *clones = arena_array(v->arena, MlirOperation, v->width);
   clones[0] = clone_for_lane(v, b, op, 0);
   for (int r = 0; r < (int)mlirOperationGetNumResults(op); r++) {
-    lane_kind kind = index_kind(v, op, r);
+    int64_t stride;
+    lane_kind kind = index_kind(v, op, r, &stride);
     lane_value *entry = bind_value(v, ir_result(op, r), kind, ir_result(clones[0], r));
     if (kind != LANE_SEPARATE) continue;
     entry->lanes = arena_array(v->arena, MlirValue, v->width);
-    for (int l = 0; l < v->width; l++) {
+    entry->lanes[0] = ir_result(clones[0], r);
+    for (int l = 1; l < v->width; l++) {
+      if (stride != 0) {
+        entry->lanes[l] = ir_binary(b, "arith.addi", entry->lanes[0], ir_index(b, l * stride));
+        continue;
+      }
       if (!clones[l].ptr) clones[l] = clone_for_lane(v, b, op, l);
       entry->lanes[l] = ir_result(clones[l], r);
     }

@@ -5,6 +5,7 @@
 
 enum {
   SHORT_ROW = 8,               // below, the loop's vectors over results are better
+  FEW_ELEMENTS = 16,           // of a column, up to which the loop's vectors keep them in registers
   TILE_BYTES = 32 << 10,       // least traffic of a tile
   TILE_OPERATIONS = 64 << 10,  // … unless its rows are expensive
   TILES_PER_CORE = 4,
@@ -36,7 +37,8 @@ static bool loop_is_better(arena *scratch, const kernel_plan *k, const row_analy
   bool loop_can = r->sweep_count == 1 && outputs_agree(k);
   if (!loop_can) return false;
   bool is_short = r->space.sizes[r->space.group_count - 1] < SHORT_ROW;
-  return is_short || (!is_column(&r->space) && has_ordered_reducer(scratch, r, body));
+  if (is_column(&r->space)) return is_short || r->space.reduced <= FEW_ELEMENTS;
+  return is_short || has_ordered_reducer(scratch, r, body);
 }
 
 static bool analyse(arena *scratch, const kernel_plan *k, const instruction_list *body, row_analysis *out) {
