@@ -6,6 +6,8 @@
 // printed and kept as a file that run_hlo_module takes.
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -22,7 +24,8 @@
 #include "tools/smith_shrink.h"
 #include "tools/tolerance.h"
 
-enum { ARGUMENT_SEED = 42, SHRINK_TRIES = 3000, MAX_STEPS = 200000, CPU_THREADS = 2 };
+enum { ARGUMENT_SEED = 42, SHRINK_TRIES = 3000, MAX_STEPS = 200000, CPU_THREADS = 2, CHILD_SECONDS = 60 };
+enum { CHILD_PASSED, CHILD_FAILED, CHILD_REFUSED };
 
 typedef struct smith_flags {
   int seed, count, instructions, elements, rank, v;
@@ -104,7 +107,7 @@ static heddle_status run_changed(arena *a, const check *c, const module *m, lite
 }
 
 // *is_usable tells a module that the interpreter or the other format refuses by name from one that fails the check.
-static heddle_status put_to_test(const check *c, const module *m, bool *is_usable) {
+static heddle_status put_to_test_here(const check *c, const module *m, bool *is_usable) {
   arena *a = arena_create();
   literal **arguments, *before, *after;
   bool is_refused = false;
@@ -118,6 +121,43 @@ static heddle_status put_to_test(const check *c, const module *m, bool *is_usabl
     s = status_context(compare_results(a, after, before, t.relative, t.absolute), "results differ behind %s", c->name);
   arena_destroy(a);
   return s;
+}
+
+// In the child: the verdict as an exit status, the message through the pipe.
+_Noreturn static void judge(const check *c, const module *m, int message) {
+  bool is_usable;
+  alarm(CHILD_SECONDS);
+  heddle_status s = put_to_test_here(c, m, &is_usable);
+  const char *text = status_is_ok(s) ? "" : status_brief(s);
+  ssize_t written = write(message, text, strlen(text));
+  _exit(status_is_ok(s) || written < 0 ? CHILD_PASSED : is_usable ? CHILD_FAILED : CHILD_REFUSED);
+}
+
+// What compiled code or the compiler do wrong may end a process, so that it is another one's.
+static heddle_status put_to_test_apart(const check *c, const module *m, bool *is_usable) {
+  int ends[2], status = 0;
+  if (pipe(ends) != 0) return status_error(HEDDLE_INTERNAL, "no pipe");
+  fflush(NULL);
+  pid_t child = fork();
+  if (child == 0) judge(c, m, ends[1]);
+  close(ends[1]);
+  char message[4096];
+  size_t size = 0;
+  for (ssize_t got = 1; got > 0 && size < sizeof message - 1; size += (size_t)got) {
+    got = read(ends[0], message + size, sizeof message - 1 - size);
+    if (got < 0) got = 0;
+  }
+  message[size] = 0;
+  close(ends[0]);
+  if (child < 0 || waitpid(child, &status, 0) != child) return status_error(HEDDLE_INTERNAL, "no process");
+  *is_usable = !WIFEXITED(status) || WEXITSTATUS(status) != CHILD_REFUSED;
+  if (WIFSIGNALED(status)) return status_error(HEDDLE_INTERNAL, "signal %d ends the process", WTERMSIG(status));
+  if (WEXITSTATUS(status) == CHILD_PASSED) return status_ok();
+  return status_error(HEDDLE_INVALID, "%s", size > 0 ? message : "the process ends in the middle");
+}
+
+static heddle_status put_to_test(const check *c, const module *m, bool *is_usable) {
+  return c->through ? put_to_test_here(c, m, is_usable) : put_to_test_apart(c, m, is_usable);
 }
 
 static bool still_fails(void *context, const module *m) {
