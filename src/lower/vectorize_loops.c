@@ -7,7 +7,8 @@
 // vectors the LLVM pipeline needs no loop passes at all.
 //
 // The vector is two native registers wide for the widest element the body computes on, which hides latency without
-// spilling. Bodies with an operation that has no vector form stay scalar, and the reason is logged.
+// spilling. What is left over takes narrower vectors, then single lanes. Bodies with an operation that has no vector
+// form stay scalar, and the reason is logged.
 #include "base/log.h"
 #include "lower/passes.h"
 #include "lower/vectorize_body.h"
@@ -15,6 +16,9 @@
 
 // Beyond this many single-element loads per vector iteration the scalar loop is smaller and no slower.
 enum { SEPARATE_LOADS_LIMIT = 512 };
+
+// Narrower vectors are not worth a loop, nor are copies of a body of more operations.
+enum { LEAST_LANES = 4, SMALL_BODY = 300 };
 
 // Vectors of this size come with registers for conditions (AVX-512).
 enum { MASK_REGISTER_BITS = 512 };
@@ -92,14 +96,14 @@ static void leave_scalar(MlirOperation module, const char *why) {
   log_print(1, "xla-cpu-vectorize-loops: loop left scalar: %s", why);
 }
 
-// The vector loop over [0, upper), or a null operation with the reason logged.
+// The vector loop from the loop's lower bound, a multiple of the width, to `upper`; or a null operation with the reason
+// logged.
 static MlirOperation build_vector_loop(arena *a, MlirOperation loop, MlirValue upper, int width) {
   ir_builder b = ir_builder_before(loop, a);
   int init_count = (int)mlirOperationGetNumResults(loop);
   MlirValue *inits = arena_array(a, MlirValue, init_count);
   for (int i = 0; i < init_count; i++) inits[i] = ir_operand(loop, 3 + i);
-  MlirValue lower = ir_index(&b, 0), step = ir_index(&b, width);
-  MlirOperation result = ir_for(&b, lower, upper, step, init_count, inits);
+  MlirOperation result = ir_for(&b, ir_operand(loop, 0), upper, ir_index(&b, width), init_count, inits);
   MlirBlock old_body = ir_body(loop, 0), new_body = ir_body(result, 0);
 
   vectorizer v = {.arena = a, .width = width, .old_iv = mlirBlockGetArgument(old_body, 0)};
@@ -121,32 +125,50 @@ static MlirOperation build_vector_loop(arena *a, MlirOperation loop, MlirValue u
   return (MlirOperation){NULL};
 }
 
+// Takes the trips up to `upper` off the loop; false if they stay scalar.
+static bool take_vectors(arena *a, MlirOperation loop, MlirValue upper, int width) {
+  if (fills_a_tensor(loop, width)) return false;
+  MlirOperation vector_loop = build_vector_loop(a, loop, upper, width);
+  if (ir_is_null(vector_loop)) return false;
+  mlirOperationSetOperand(loop, 0, upper);
+  for (int i = 0; i < (int)mlirOperationGetNumResults(loop); i++)
+    mlirOperationSetOperand(loop, 3 + i, ir_result(vector_loop, i));
+  return true;
+}
+
+static bool is_small(arena *a, MlirOperation loop) { return ir_collect(a, loop, NULL).size <= SMALL_BODY; }
+
+// What is left of whole vectors goes into narrower ones, then lane by lane: a row of 57 elements is 48 + 8 + 1.
+static void vectorize_trips(arena *a, MlirOperation loop, int64_t trips, int width) {
+  int narrowest = is_small(a, loop) ? width / 4 : width;
+  if (narrowest < LEAST_LANES) narrowest = width < LEAST_LANES ? width : LEAST_LANES;
+  int64_t done = 0;
+  for (int w = width; w >= narrowest; w /= 2) {
+    int64_t end = trips - trips % w;
+    if (end == done) continue;
+    ir_builder b = ir_builder_before(loop, a);
+    if (!take_vectors(a, loop, ir_index(&b, end), w)) return;
+    done = end;
+  }
+  if (done < trips) return;
+  int count = (int)mlirOperationGetNumResults(loop);
+  MlirValue *results = arena_array(a, MlirValue, count);
+  for (int i = 0; i < count; i++) results[i] = ir_operand(loop, 3 + i);
+  ir_replace(loop, results);
+}
+
 static void vectorize_loop(arena *a, MlirOperation loop, int vector_bits) {
   int width = lanes_of(a, loop, vector_bits);
-  if (width < 2 || fills_a_tensor(loop, width)) return;
-  ir_builder b = ir_builder_before(loop, a);
-  MlirValue upper = ir_operand(loop, 1), vector_upper = upper;
-  int64_t trips = -1;
-  bool is_constant = ir_constant_value(upper, &trips);
-  if (is_constant && trips < width) return;
-  bool has_remainder = !is_constant || trips % width != 0;
-  if (is_constant && has_remainder) {
-    vector_upper = ir_index(&b, trips - trips % width);
-  } else if (has_remainder) {
-    MlirValue rest = ir_binary(&b, "arith.remsi", upper, ir_index(&b, width));
-    vector_upper = ir_binary(&b, "arith.subi", upper, rest);
-  }
-  MlirOperation vector_loop = build_vector_loop(a, loop, vector_upper, width);
-  if (ir_is_null(vector_loop)) return;
-  int count = (int)mlirOperationGetNumResults(loop);
-  if (has_remainder) {
-    mlirOperationSetOperand(loop, 0, vector_upper);
-    for (int i = 0; i < count; i++) mlirOperationSetOperand(loop, 3 + i, ir_result(vector_loop, i));
+  if (width < 2) return;
+  MlirValue upper = ir_operand(loop, 1);
+  int64_t trips;
+  if (ir_constant_value(upper, &trips)) {
+    vectorize_trips(a, loop, trips, width);
     return;
   }
-  MlirValue *results = arena_array(a, MlirValue, count);
-  for (int i = 0; i < count; i++) results[i] = ir_result(vector_loop, i);
-  ir_replace(loop, results);
+  ir_builder b = ir_builder_before(loop, a);
+  MlirValue rest = ir_binary(&b, "arith.remsi", upper, ir_index(&b, width));
+  take_vectors(a, loop, ir_binary(&b, "arith.subi", upper, rest), width);
 }
 
 static bool is_marked(MlirOperation loop) { return !mlirAttributeIsNull(ir_get(loop, VECTORIZE_REDUCTIONS)); }
