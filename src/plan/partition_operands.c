@@ -76,5 +76,7 @@ heddle_status partition_find_operands(arena *a, const instruction *i, const part
       operands[operands[k].rts[r].operand].is_offset = true;
     }
   }
+  // Windows as large as the operand can start nowhere but at 0, whatever the indices say.
+  if (i->opcode == HLO_GATHER) operands[1].is_needed &= operands[1].is_offset;
   return status_ok();
 }
