@@ -34,6 +34,10 @@ static heddle_status reinterpret(interpreter *in, const instruction *i, const sh
                                  const shape *to, void *result) {
   const int64_t bytes = stream_bytes(from);
   if (stream_bytes(to) != bytes) return interpreter_refuse(i, "shapes of different sizes");
+  if (from->dtype == to->dtype) {
+    memcpy(result, data, (size_t)(shape_element_count(from) * dtypes[from->dtype].bytes));
+    return status_ok();
+  }
   if (!is_sub_byte(from->dtype) && !is_sub_byte(to->dtype)) {
     memcpy(result, data, (size_t)bytes);
   } else {
