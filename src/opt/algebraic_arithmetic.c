@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "opt/algebraic_rules.h"
+#include "opt/reducer.h"
 #include "opt/uniform.h"
 
 static bool is_discrete(const instruction *i) {
@@ -42,10 +43,30 @@ static instruction *constant_last(const builder *b, instruction *i) {
   return builder_binary(b, i->opcode, i->operands[1], i->operands[0]);
 }
 
+// Whether no element is -0, so that adding 0 changes nothing. A sum that starts from 0 is exact where it is near 0.
+static bool is_never_negative_zero(const instruction *i) {
+  switch (i->opcode) {
+    case HLO_ABS:
+    case HLO_EXPONENTIAL:
+    case HLO_IOTA: return true;
+    case HLO_MULTIPLY: return i->operands[0] == i->operands[1];
+    case HLO_CONVERT: return is_discrete(i->operands[0]);
+    case HLO_ADD: return uniform_is_float(i->operands[0], 0) || uniform_is_float(i->operands[1], 0);
+    case HLO_REDUCE:
+      return i->operand_count == 2 && reducer_opcode(i->called[0]) == HLO_ADD && uniform_is_float(i->operands[1], 0);
+    default: return false;
+  }
+}
+
+static bool adds_nothing(const instruction *x, const instruction *y) {
+  return is_neutral_of_add(y) ||
+         (dtype_is_float(x->shape->dtype) && uniform_is_float(y, 0) && is_never_negative_zero(x));
+}
+
 instruction *algebraic_add(const builder *b, instruction *i) {
   instruction *x = i->operands[0], *y = i->operands[1], *negated;
-  if (is_neutral_of_add(y)) return x;
-  if (is_neutral_of_add(x)) return y;
+  if (adds_nothing(x, y)) return x;
+  if (adds_nothing(y, x)) return y;
   if (is_real(i) && (negated = negated_once(y))) return builder_binary(b, HLO_SUBTRACT, x, negated);
   if (is_real(i) && (negated = negated_once(x))) return builder_binary(b, HLO_SUBTRACT, y, negated);
   instruction *swapped = constant_last(b, i);
