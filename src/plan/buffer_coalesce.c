@@ -33,9 +33,9 @@ static live_segment segment_of(const buffer_values *v, int value) {
 
 // Appends, or joins with the last segment when they touch.
 static void append(arena *a, live_range *range, live_segment s) {
-  live_segment *last = range->size ? &vec_last(range) : NULL;
+  live_segment *last = range->data ? &vec_last(range) : NULL;
   if (!last || last->end < s.begin) {
-    vec_push(a, range, s);
+    vec_push(a, range, s);  // NOLINT(clang-analyzer-core.NullDereference): empty ranges have no capacity
   } else if (s.end > last->end) {
     last->end = s.end;
     last->last = s.last;

@@ -58,7 +58,7 @@ static heddle_status take_path(donation *d, index_path *out) {
   *out = (index_path){0};
   TRY(expect(d, '{'));
   while (!take(d, '}')) {
-    int step;
+    int step = 0;
     TRY(take_int(d, &step));
     vec_push(d->arena, &out->steps, step);
     take(d, ',');
@@ -97,7 +97,7 @@ static bool pair_up(donation *d, int result, int parameter) {
 
 // `(number, {path}, kind)`, with or without the kind.
 static heddle_status take_parameter(donation *d, int *leaf, bool *must) {
-  int number;
+  int number = 0;
   index_path path;
   *must = false;
   TRY(expect(d, '('));
@@ -112,21 +112,22 @@ static heddle_status take_parameter(donation *d, int *leaf, bool *must) {
     d->rest = (str){d->rest.data + size, d->rest.size - size};
   }
   *leaf = parameter_leaf(d, number, &path);
-  return *leaf < 0 ? malformed(d) : expect(d, ')');
+  return expect(d, ')');
 }
 
 static heddle_status read_aliases(donation *d) {
   TRY(expect(d, '{'));
   while (!take(d, '}')) {
     index_path path;
-    int parameter;
-    bool must;
+    int parameter = -1;
+    bool must = false;
     TRY(take_path(d, &path));
     TRY(expect(d, ':'));
     TRY(take_parameter(d, &parameter, &must));
     take(d, ',');
     int result = leaf_at(d->module->entry->root->shape, &path);
-    if (result < 0 || (!pair_up(d, result, parameter) && must)) return malformed(d);
+    bool is_pair = result >= 0 && parameter >= 0 && pair_up(d, result, parameter);
+    if (must && !is_pair) return malformed(d);
   }
   return status_ok();
 }
@@ -140,11 +141,11 @@ static void give_to_some_result(donation *d, int parameter) {
 static heddle_status read_donors(donation *d) {
   TRY(expect(d, '{'));
   while (!take(d, '}')) {
-    int parameter;
-    bool must;
+    int parameter = -1;
+    bool must = false;
     TRY(take_parameter(d, &parameter, &must));
     take(d, ',');
-    if (d->taken_by[parameter] < 0) give_to_some_result(d, parameter);
+    if (parameter >= 0 && d->taken_by[parameter] < 0) give_to_some_result(d, parameter);
   }
   return status_ok();
 }

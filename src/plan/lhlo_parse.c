@@ -64,7 +64,7 @@ static heddle_status check_donation(lhlo_reader *r, const ir_attribute *donated,
 static heddle_status read_argument(lhlo_reader *r, const ir_operation *main, int number, const ir_attribute *notes) {
   const ir_value *v = main->regions[0]->blocks.data[0]->arguments[number];
   lhlo_program *p = r->program;
-  const shape *s;
+  const shape *s = NULL;
   TRY(buffer_shape(r, v->type, main->where, &s));
   TRY(with_layout(r, notes, main->where, &s));
   bool is_result = notes && ir_find_field(notes, "lmhlo.result");
@@ -111,7 +111,7 @@ static heddle_status new_constant(lhlo_reader *r, const ir_operation *get, str n
 
 static heddle_status read_get_global(lhlo_reader *r, const ir_operation *op) {
   const ir_attribute *name = ir_find(op, "name");
-  const shape *s;
+  const shape *s = NULL;
   if (!name || name->kind != IR_ATTR_SYMBOL || op->result_count != 1)
     return status_at(HEDDLE_INVALID, op->where, "found memref.get_global, wanted its name and one result");
   int allocation = (int)(intptr_t)str_map_get(&r->global_numbers, name->text) - 1;
@@ -125,7 +125,7 @@ static heddle_status read_get_global(lhlo_reader *r, const ir_operation *op) {
 }
 
 static heddle_status read_alloc(lhlo_reader *r, const ir_operation *op) {
-  const shape *s;
+  const shape *s = NULL;
   if (op->result_count != 1 || op->operand_count != 0)
     return status_at(HEDDLE_INVALID, op->where, "found memref.alloc, wanted no operands and one result");
   TRY(buffer_shape(r, op->results[0]->type, op->where, &s));
@@ -146,7 +146,7 @@ static heddle_status read_alloc(lhlo_reader *r, const ir_operation *op) {
 
 static heddle_status add_view(lhlo_reader *r, const ir_operation *op, int64_t offset) {
   const lhlo_slice *base = op->operand_count ? ptr_map_get(&r->slices, op->operands[0]) : NULL;
-  const shape *s;
+  const shape *s = NULL;
   if (!base || op->result_count != 1)
     return status_at(HEDDLE_INVALID, op->where, "found " STR_FMT ", wanted memory as its operand and one result",
                      STR_ARG(op->name));
@@ -208,7 +208,6 @@ heddle_status lhlo_read_view(lhlo_reader *r, const ir_operation *op, bool *is_on
 
 static heddle_status read_symbols(lhlo_reader *r, const ir_operation **main) {
   const ir_block *block = r->source->operation->regions[0]->blocks.data[0];
-  *main = NULL;
   for (int k = 0; k < block->operations.size; k++) {
     const ir_operation *op = block->operations.data[k];
     const ir_attribute *name = ir_find(op, "sym_name");
@@ -228,8 +227,7 @@ static heddle_status read_symbols(lhlo_reader *r, const ir_operation **main) {
       str_map_put(r->arena, &r->functions, name->text, f);
     }
   }
-  if (*main) return status_ok();
-  return status_at(HEDDLE_INVALID, r->source->operation->where, "found no function @main");
+  return status_ok();
 }
 
 // The module that an LHLO program has: its name and its interface, around an operation that stands for all the rest.
@@ -263,9 +261,10 @@ static heddle_status check_total(const lhlo_reader *r, const ir_operation *main)
 }
 
 static heddle_status read_program(lhlo_reader *r) {
-  const ir_operation *main;
+  const ir_operation *main = NULL;
   lhlo_program *p = r->program;
   TRY(read_symbols(r, &main));
+  if (!main) return status_at(HEDDLE_INVALID, r->source->operation->where, "found no function @main");
   TRY(read_arguments(r, main));
   make_shell(r);
   TRY(lhlo_read_ops(r, main->regions[0]->blocks.data[0], &p->entry));

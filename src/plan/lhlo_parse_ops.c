@@ -19,14 +19,16 @@ static heddle_status read_slices(lhlo_reader *r, const ir_operation *op, int fir
 }
 
 // `segments = array<i64: …>`: how many of the operands are what.
-static heddle_status read_segments(lhlo_reader *r, const ir_operation *op, int count, const int64_t **out) {
-  int found;
+static heddle_status read_segments(lhlo_reader *r, const ir_operation *op, int count, int64_t *out) {
+  int found = 0;
+  const int64_t *values = NULL;
   int64_t sum = 0;
   const ir_attribute *x = ir_find(op, "segments");
-  bool fits = x && ir_attribute_integers(r->arena, x, out, &found) && found == count;
+  bool fits = x && ir_attribute_integers(r->arena, x, &values, &found) && found == count && values;
   for (int k = 0; fits && k < count; k++) {
-    fits = (*out)[k] >= 0 && (*out)[k] <= op->operand_count;
-    sum += fits ? (*out)[k] : 0;
+    out[k] = values[k];
+    fits = out[k] >= 0 && out[k] <= op->operand_count;
+    sum += fits ? out[k] : 0;
   }
   if (fits && sum == op->operand_count) return status_ok();
   return status_at(HEDDLE_INVALID, op->where,
@@ -150,10 +152,10 @@ static heddle_status check_layouts(const ir_operation *from, const lhlo_op *op) 
 }
 
 static heddle_status read_fusion(lhlo_reader *r, const ir_operation *from, lhlo_op **out) {
-  const int64_t *segments;
-  module *m;
-  int count;
-  TRY(read_segments(r, from, 2, &segments));
+  int64_t segments[3] = {0};
+  module *m = NULL;
+  int count = 0;
+  TRY(read_segments(r, from, 2, segments));
   TRY(new_op(r, from, LHLO_FUSION, 0, segments, out));
   lhlo_op *op = *out;
   TRY(check_layouts(from, op));
@@ -180,17 +182,17 @@ static heddle_status describe(lhlo_reader *r, const ir_operation *from, lhlo_op 
 }
 
 static heddle_status read_library(lhlo_reader *r, const ir_operation *from, lhlo_op **out) {
-  const int64_t *segments;
-  module *m;
+  int64_t segments[3] = {0};
+  module *m = NULL;
   const ir_attribute *kind = ir_find(from, "kind");
-  TRY(read_segments(r, from, 2, &segments));
+  TRY(read_segments(r, from, 2, segments));
   TRY(new_op(r, from, LHLO_LIBRARY, 0, segments, out));
   TRY(find_function(r, from, &m));
   TRY(check_interface(r, from, *out, m));
   if (kind && kind->kind == IR_ATTR_STRING && str_is(kind->text, "custom")) {
     (*out)->source = lhlo_make_fusion(r, m, from, FUSION_CUSTOM);
   } else {
-    instruction *i;
+    instruction *i = NULL;
     TRY(lhlo_find_library(r, m, from, &i));
     lhlo_name_source(r, from, i);
     (*out)->source = i;
@@ -199,10 +201,10 @@ static heddle_status read_library(lhlo_reader *r, const ir_operation *from, lhlo
 }
 
 static heddle_status read_single(lhlo_reader *r, const ir_operation *from, lhlo_op **out) {
-  const int64_t *segments;
-  module *m;
-  instruction *i;
-  TRY(read_segments(r, from, 2, &segments));
+  int64_t segments[3] = {0};
+  module *m = NULL;
+  instruction *i = NULL;
+  TRY(read_segments(r, from, 2, segments));
   TRY(new_op(r, from, LHLO_LIBRARY, 0, segments, out));
   TRY(lhlo_lower_operation(r, from, (*out)->operand_count, (*out)->operands, (*out)->result_count, (*out)->results,
                            &m));
@@ -253,7 +255,7 @@ static heddle_status read_bodies(lhlo_reader *r, const ir_operation *from, lhlo_
 
 static heddle_status read_control(lhlo_reader *r, const ir_operation *from, int operand, bool only_pred,
                                   lhlo_slice *out) {
-  lhlo_slice *s;
+  lhlo_slice *s = NULL;
   TRY(read_slices(r, from, operand, 1, &s));
   bool fits = s->shape->rank == 0 && (s->shape->dtype == DTYPE_PRED || (!only_pred && s->shape->dtype == DTYPE_S32));
   if (!fits)
@@ -278,8 +280,8 @@ static heddle_status read_while(lhlo_reader *r, const ir_operation *from, lhlo_o
 }
 
 static heddle_status read_case(lhlo_reader *r, const ir_operation *from, lhlo_op **out) {
-  const int64_t *segments;
-  TRY(read_segments(r, from, 3, &segments));
+  int64_t segments[3] = {0};
+  TRY(read_segments(r, from, 3, segments));
   if (segments[0] != 1 || from->region_count < 1)
     return status_at(HEDDLE_INVALID, from->where, "found lmhlo.case, wanted one index and a region for each branch");
   TRY(new_op(r, from, LHLO_CONDITIONAL, 1, segments + 1, out));
@@ -291,8 +293,8 @@ static heddle_status read_case(lhlo_reader *r, const ir_operation *from, lhlo_op
 }
 
 static heddle_status read_call(lhlo_reader *r, const ir_operation *from, lhlo_op **out) {
-  const int64_t *segments;
-  TRY(read_segments(r, from, 2, &segments));
+  int64_t segments[3] = {0};
+  TRY(read_segments(r, from, 2, segments));
   if (from->region_count != 1)
     return status_at(HEDDLE_INVALID, from->where, "found lmhlo.call of %d regions, wanted 1", from->region_count);
   TRY(new_op(r, from, LHLO_CALL, 0, segments, out));

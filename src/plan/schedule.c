@@ -117,7 +117,7 @@ static void analyse(scheduler *s, const instruction_list *text) {
   }
   const instruction *root = text->data[0]->parent->root;
   const leaf_numbers *kept = &flow.values[root->mark];
-  for (int k = 0; k < kept->count; k++) s->values.data[kept->numbers[k]].readers = INT32_MAX / 2;
+  for (int k = 0; k < kept->count && s->values.data; k++) s->values.data[kept->numbers[k]].readers = INT32_MAX / 2;
 }
 
 static void start_counts(scheduler *s) {
@@ -192,11 +192,8 @@ static void order_greedily(scheduler *s, number_list *out) {
   ready_heap heap = {.arena = s->arena};
   start_counts(s);
   bool *done = arena_array(s->arena, bool, s->count);
-  for (int k = 0; k < s->count; k++)
-    for (int j = 0; j < s->instructions[k].read.size; j++) {
-      const scheduled_value *v = &s->values.data[s->instructions[k].read.data[j]];
-      if (v->readers == 1) s->instructions[k].freed += v->bytes;
-    }
+  for (int v = 0; v < s->values.size; v++)
+    if (s->values.data[v].readers == 1) s->instructions[s->values.data[v].reader_or].freed += s->values.data[v].bytes;
   for (int k = 0; k < s->count; k++)
     if (s->instructions[k].waiting == 0) offer(s, &heap, k);
   while (heap.entries.size > 0) {
@@ -252,7 +249,9 @@ static void order_from_root(scheduler *s, const instruction *root, number_list *
 // Most bytes live at a time when every value lives from its instruction to its last reader.
 static int64_t peak_of(scheduler *s, const number_list *order) {
   int64_t live = 0, peak = 0;
+  const scheduled_value *values = s->values.data;
   int *readers = arena_array(s->arena, int, s->values.size);
+  if (!values) return 0;
   for (int k = 0; k < s->count; k++)
     for (int j = 0; j < s->instructions[k].read.size; j++) readers[s->instructions[k].read.data[j]]++;
   for (int k = 0; k < order->size; k++) {
@@ -261,12 +260,11 @@ static int64_t peak_of(scheduler *s, const number_list *order) {
     if (live + x->inside > peak) peak = live + x->inside;
     for (int j = 0; j < x->read.size; j++) {
       int value = x->read.data[j];
-      bool is_kept = s->values.data[value].readers > s->count;
-      if (--readers[value] == 0 && !is_kept) live -= s->values.data[value].bytes;
+      bool is_kept = values[value].readers > s->count;
+      if (--readers[value] == 0 && !is_kept) live -= values[value].bytes;
     }
-    for (int j = 0; j < x->value_count; j++)
-      if (readers[x->first_value + j] == 0 && s->values.data[x->first_value + j].readers <= s->count)
-        live -= s->values.data[x->first_value + j].bytes;
+    for (int j = x->first_value; j < x->first_value + x->value_count; j++)
+      if (readers[j] == 0 && values[j].readers <= s->count) live -= values[j].bytes;
   }
   return peak;
 }
@@ -291,10 +289,11 @@ static heddle_status schedule_one(arena *a, arena *scratch, const computation *c
   other = peak_of(&s, &orders[2]);
   if (other < peak) best = 2, peak = other;
   for (int k = 0; k < s.count; k++) {
-    instruction *i = text.data[orders[best].data[k]];
+    const number_list *order = &orders[best];
+    instruction *i = order->data ? text.data[order->data[k]] : text.data[k];
+    i->mark = (uint64_t)k;
     vec_push(a, out, i);
   }
-  for (int k = 0; k < s.count; k++) out->data[k]->mark = (uint64_t)k;
   scheduled_peak *p = arena_new(a, scheduled_peak);
   p->bytes = peak;
   ptr_map_put(a, peaks, c, p);
