@@ -61,7 +61,7 @@ static bool is_dense(int rank, const int64_t *dims, const int64_t *strides) {
 
 static passage passage_of(const lib_array *a) {
   passage s = {.type = a->type, .rank = a->rank, .count = lib_element_count(a)};
-  s.packs = a->is_packed && dtypes[a->type].bits < 8;
+  s.packs = element_is_shared(a);
   return s;
 }
 

@@ -62,6 +62,7 @@ static void choose_integer_work(dtype lhs, dtype rhs, dtype result, gemm_plan *p
   p->sums = dtypes[result].bits <= 32 ? WORK_U32 : WORK_U64;
   p->work = wider <= 8 ? WORK_F32 : wider <= 16 ? WORK_F64 : p->sums;
   p->is_exact = wider <= 16;
+  p->tile_depth = TILE_DEPTH;
   if (p->is_exact)
     p->tile_depth = ((int64_t)1 << ((p->work == WORK_F32 ? 24 : 53) - magnitude_bits(lhs) - magnitude_bits(rhs)));
 }

@@ -8,29 +8,44 @@
 
 enum { TINY = 256 };  // multiplications
 
-#define PLAIN(name, type)                                                                                            \
-  static void plain_##name(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs,             \
-                           const gemm_sums *sums) {                                                                  \
+// Sizes are copied, since the compiler cannot know that they are no sums.
+#define PLAIN(name, type, target)                                                                                    \
+  target static void plain_##name(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs,      \
+                                  const gemm_sums *sums) {                                                           \
+    const int64_t rows = size[0], columns = size[1], depth = size[2];                                                \
     const type *l = lhs->data, *r = rhs->data;                                                                       \
     const int64_t l_row = lhs->is_transposed ? 1 : lhs->leading, l_depth = lhs->is_transposed ? lhs->leading : 1;    \
     const int64_t r_depth = rhs->is_transposed ? 1 : rhs->leading, r_column = rhs->is_transposed ? rhs->leading : 1; \
-    for (int64_t m = 0; m < size[0]; m++) {                                                                          \
-      type *s = (type *)sums->data + m * sums->leading;                                                              \
-      for (int64_t n = 0; n < size[1] && !sums->adds; n++) s[n] = 0;                                                 \
-      for (int64_t k = 0; k < size[2]; k++) {                                                                        \
-        const type x = l[m * l_row + k * l_depth];                                                                   \
-        const type *row = r + k * r_depth;                                                                           \
+    const int64_t leading = sums->leading;                                                                           \
+    const bool adds = sums->adds;                                                                                    \
+    type *const first = sums->data;                                                                                  \
+    for (int64_t m = 0; m < rows; m++) {                                                                             \
+      type *s = first + m * leading;                                                                                 \
+      for (int64_t n = 0; n < columns && !adds; n++) s[n] = 0;                                                       \
+      for (int64_t k = 0; k < depth; k++) {                                                                          \
+        const type x = l[m * l_row + k * l_depth], *row = r + k * r_depth;                                           \
         if (r_column == 1)                                                                                           \
-          for (int64_t n = 0; n < size[1]; n++) s[n] += x * row[n];                                                  \
+          for (int64_t n = 0; n < columns; n++) s[n] += x * row[n];                                                  \
         else                                                                                                         \
-          for (int64_t n = 0; n < size[1]; n++) s[n] += x * row[n * r_column];                                       \
+          for (int64_t n = 0; n < columns; n++) s[n] += x * row[n * r_column];                                       \
       }                                                                                                              \
     }                                                                                                                \
   }
 
-PLAIN(f32, float)
-PLAIN(u32, uint32_t)
-PLAIN(u64, uint64_t)
+PLAIN(f32, float, )
+PLAIN(u32, uint32_t, )
+PLAIN(u64, uint64_t, )
+
+typedef void (*plain_fn)(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs,
+                         const gemm_sums *sums);
+
+#if defined(__x86_64__)
+PLAIN(u32_avx2, uint32_t, __attribute__((target("avx2"))))
+
+static plain_fn plain_u32_fn(void) { return __builtin_cpu_supports("avx2") ? plain_u32_avx2 : plain_u32; }
+#else
+static plain_fn plain_u32_fn(void) { return plain_u32; }
+#endif
 
 static CBLAS_TRANSPOSE transpose_of(const gemm_matrix *m) { return m->is_transposed ? CblasTrans : CblasNoTrans; }
 
@@ -63,7 +78,7 @@ bool gemm_product(work_type w, const int64_t size[static 3], const gemm_matrix *
     case WORK_C128:
       cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, one_c128, lhs->data, lda, rhs->data, ldb, more_c128, sums->data, ldc);
       break;
-    case WORK_U32: plain_u32(size, lhs, rhs, sums); break;
+    case WORK_U32: plain_u32_fn()(size, lhs, rhs, sums); break;
     case WORK_U64: plain_u64(size, lhs, rhs, sums); break;
     case WORK_TYPE_COUNT: return false;
   }

@@ -5,45 +5,21 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "lib/element.h"
+
 static const int sizes[WORK_TYPE_COUNT] = {
     [WORK_F32] = 4, [WORK_F64] = 8, [WORK_C64] = 8, [WORK_C128] = 16, [WORK_U32] = 4, [WORK_U64] = 8};
 
 int work_size(work_type w) { return sizes[w]; }
 
 int64_t work_array_bytes(dtype t, bool is_packed, int64_t count) {
-  if (is_packed && dtypes[t].bits < 8) return (count * dtypes[t].bits + 7) / 8;
-  return count * dtypes[t].bytes;
+  const lib_array a = {.type = t, .is_packed = is_packed};
+  return element_is_shared(&a) ? (count * dtypes[t].bits + 7) / 8 : count * dtypes[t].bytes;
 }
 
 // --- one element
 
-static uint32_t narrow_bits(const lib_array *a, int64_t index) {
-  const int bits = dtypes[a->type].bits;
-  const uint8_t *bytes = a->data;
-  if (bits >= 8) return bytes[index];
-  if (!a->is_packed) return bytes[index] & ((1u << bits) - 1);
-  const int64_t at = index * bits;
-  uint32_t two = bytes[at / 8];
-  if (at % 8 + bits > 8) two |= (uint32_t)bytes[at / 8 + 1] << 8;
-  return two >> (at % 8) & ((1u << bits) - 1);
-}
-
-static void set_narrow_bits(const lib_array *a, int64_t index, uint32_t value) {
-  const int bits = dtypes[a->type].bits;
-  uint8_t *bytes = a->data;
-  const uint32_t mask = (1u << bits) - 1;
-  if (bits >= 8 || !a->is_packed) {
-    // A byte of a literal holds the number, sign and all.
-    const bool is_negative = bits < 8 && dtype_is_signed(a->type) && (value >> (bits - 1) & 1);
-    bytes[index] = (uint8_t)(is_negative ? value | ~mask : value & mask);
-    return;
-  }
-  const int64_t at = index * bits;
-  const int shift = (int)(at % 8);
-  bytes[at / 8] = (uint8_t)((bytes[at / 8] & ~(mask << shift)) | (value & mask) << shift);
-  if (shift + bits > 8)
-    bytes[at / 8 + 1] = (uint8_t)((bytes[at / 8 + 1] & ~(mask >> (8 - shift))) | (value & mask) >> (8 - shift));
-}
+static uint32_t narrow_bits(const lib_array *a, int64_t index) { return (uint32_t)element_load(a, index); }
 
 static int64_t sign_extended(uint32_t pattern, int bits) {
   const int64_t top = (int64_t)1 << (bits - 1);
@@ -86,7 +62,7 @@ static void set_integer(const lib_array *a, int64_t index, uint64_t value) {
     case 64: ((uint64_t *)a->data)[index] = value; return;
     default: break;
   }
-  set_narrow_bits(a, index, (uint32_t)value);
+  element_store(a, index, value);
 }
 
 static void set_real(const lib_array *a, int64_t index, double value) {
@@ -99,7 +75,7 @@ static void set_real(const lib_array *a, int64_t index, double value) {
     default: break;
   }
   if (dtype_is_float(a->type)) {
-    set_narrow_bits(a, index, float_encode(dtypes[a->type].narrow, value));
+    element_store(a, index, float_encode(dtypes[a->type].narrow, value));
     return;
   }
   // Sums of integers, which are whole; what no integer of 64 bits holds saturates.
@@ -115,8 +91,8 @@ static void fill_byte_values(void) {
   for (int t = 0; t < DTYPE_COUNT; t++) {
     if (dtypes[t].bits > 8 || !(dtypes[t].class & (CLASS_REAL | CLASS_PRED))) continue;
     for (int pattern = 0; pattern < 256; pattern++) {
-      uint8_t byte = (uint8_t)pattern;
-      const lib_array one = {.type = (dtype)t, .data = &byte};
+      uint64_t bits = (uint64_t)pattern;  // as wide as any element, although only a byte of it is looked at
+      const lib_array one = {.type = (dtype)t, .data = &bits};
       byte_values[t][pattern] = (float)real_at(&one, 0);
     }
   }
@@ -131,7 +107,11 @@ static void fill_byte_values(void) {
     }                                                                       \
   }
 
-// As f16_to_f32, without a branch.
+// All ones where the condition holds: what is chosen by masks is no branch for any compiler.
+#define MASK(condition) ((uint32_t)0 - (uint32_t)(condition))
+#define CHOOSE(condition, yes, no) (((yes) & MASK(condition)) | ((no) & ~MASK(condition)))
+
+// As f16_to_f32.
 #define LOAD_F16_ROW(name, target)                                          \
   target static void name(const uint16_t *from, int64_t count, float *to) { \
     for (int64_t k = 0; k < count; k++) {                                   \
@@ -141,22 +121,40 @@ static void fill_byte_values(void) {
       scaled *= 0x1p112f;                                                   \
       uint32_t bits;                                                        \
       memcpy(&bits, &scaled, sizeof bits);                                  \
-      bits = magnitude >= 0x0f800000 ? magnitude | 0x7f800000 : bits;       \
+      bits |= MASK(magnitude >= 0x0f800000) & 0x7f800000;                   \
       bits |= (half & 0x8000) << 16;                                        \
       memcpy(&to[k], &bits, sizeof bits);                                   \
     }                                                                       \
   }
 
-// As f32_to_bf16, without a branch.
-#define STORE_BF16_ROW(name, target)                                          \
-  target static void name(const float *from, int64_t count, uint16_t *to) {   \
-    for (int64_t k = 0; k < count; k++) {                                     \
-      uint32_t bits;                                                          \
-      memcpy(&bits, &from[k], sizeof bits);                                   \
-      const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;      \
-      const uint32_t quiet = (bits >> 16 & 0x8000) | 0x7fc0;                  \
-      to[k] = (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? quiet : rounded); \
-    }                                                                         \
+// As f32_to_bf16.
+#define STORE_BF16_ROW(name, target)                                              \
+  target static void name(const float *from, int64_t count, uint16_t *to) {       \
+    for (int64_t k = 0; k < count; k++) {                                         \
+      uint32_t bits;                                                              \
+      memcpy(&bits, &from[k], sizeof bits);                                       \
+      const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;          \
+      const uint32_t quiet = (bits >> 16 & 0x8000) | 0x7fc0;                      \
+      to[k] = (uint16_t)CHOOSE((bits & 0x7fffffff) > 0x7f800000, quiet, rounded); \
+    }                                                                             \
+  }
+
+// As f32_to_f16.
+#define STORE_F16_ROW(name, target)                                                               \
+  target static void name(const float *from, int64_t count, uint16_t *to) {                       \
+    for (int64_t k = 0; k < count; k++) {                                                         \
+      uint32_t bits, small_bits;                                                                  \
+      memcpy(&bits, &from[k], sizeof bits);                                                       \
+      const uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;                   \
+      float small;                                                                                \
+      memcpy(&small, &magnitude, sizeof small);                                                   \
+      small += 0.5f;                                                                              \
+      memcpy(&small_bits, &small, sizeof small_bits);                                             \
+      const uint32_t normal = ((magnitude + 0xfff + (magnitude >> 13 & 1)) >> 13) - (112u << 10); \
+      const uint32_t finite = CHOOSE(magnitude < 0x38800000, small_bits - 0x3f000000, normal);    \
+      const uint32_t special = CHOOSE(magnitude > 0x7f800000, 0x7e00, 0x7c00);                    \
+      to[k] = (uint16_t)(sign | CHOOSE(magnitude >= 0x477ff000, special, finite));                \
+    }                                                                                             \
   }
 
 #define LOAD_BYTE_ROW(name, type, target)                               \
@@ -167,6 +165,7 @@ static void fill_byte_values(void) {
 LOAD_BF16_ROW(load_bf16_plain, )
 LOAD_F16_ROW(load_f16_plain, )
 STORE_BF16_ROW(store_bf16_plain, )
+STORE_F16_ROW(store_f16_plain, )
 LOAD_BYTE_ROW(load_s8_plain, int8_t, )
 LOAD_BYTE_ROW(load_u8_plain, uint8_t, )
 
@@ -174,21 +173,25 @@ typedef struct row_fns {
   void (*load_bf16)(const uint16_t *from, int64_t count, float *to);
   void (*load_f16)(const uint16_t *from, int64_t count, float *to);
   void (*store_bf16)(const float *from, int64_t count, uint16_t *to);
+  void (*store_f16)(const float *from, int64_t count, uint16_t *to);
   void (*load_s8)(const int8_t *from, int64_t count, float *to);
   void (*load_u8)(const uint8_t *from, int64_t count, float *to);
 } row_fns;
 
-static const row_fns plain_rows = {load_bf16_plain, load_f16_plain, store_bf16_plain, load_s8_plain, load_u8_plain};
+static const row_fns plain_rows = {load_bf16_plain, load_f16_plain, store_bf16_plain,
+                                   store_f16_plain, load_s8_plain,  load_u8_plain};
 
 #if defined(__x86_64__)
 #define AVX2 __attribute__((target("avx2")))
 LOAD_BF16_ROW(load_bf16_avx2, AVX2)
 LOAD_F16_ROW(load_f16_avx2, AVX2)
 STORE_BF16_ROW(store_bf16_avx2, AVX2)
+STORE_F16_ROW(store_f16_avx2, AVX2)
 LOAD_BYTE_ROW(load_s8_avx2, int8_t, AVX2)
 LOAD_BYTE_ROW(load_u8_avx2, uint8_t, AVX2)
 
-static const row_fns avx2_rows = {load_bf16_avx2, load_f16_avx2, store_bf16_avx2, load_s8_avx2, load_u8_avx2};
+static const row_fns avx2_rows = {load_bf16_avx2, load_f16_avx2, store_bf16_avx2,
+                                  store_f16_avx2, load_s8_avx2,  load_u8_avx2};
 
 static const row_fns *rows(void) { return __builtin_cpu_supports("avx2") ? &avx2_rows : &plain_rows; }
 #else
@@ -216,7 +219,7 @@ static void load_f32(const lib_array *from, int64_t first, int64_t count, float 
   pthread_once(&once, fill_byte_values);
   const float *values = byte_values[from->type];
   const uint8_t *bytes = (const uint8_t *)from->data + first;
-  if (from->is_packed && dtypes[from->type].bits < 8)
+  if (element_is_shared(from))
     for (int64_t k = 0; k < count; k++) to[k] = values[narrow_bits(from, first + k)];
   else
     for (int64_t k = 0; k < count; k++) to[k] = values[bytes[k]];
@@ -276,9 +279,7 @@ static void store_f32(const float *from, const lib_array *to, int64_t first, int
   switch (to->type) {
     case DTYPE_F32: memcpy((float *)to->data + first, from, (size_t)count * sizeof *from); return;
     case DTYPE_BF16: rows()->store_bf16(from, count, (uint16_t *)to->data + first); return;
-    case DTYPE_F16:
-      for (int64_t k = 0; k < count; k++) ((uint16_t *)to->data)[first + k] = f32_to_f16(from[k]);
-      return;
+    case DTYPE_F16: rows()->store_f16(from, count, (uint16_t *)to->data + first); return;
     case DTYPE_S32:
       for (int64_t k = 0; k < count; k++) ((uint32_t *)to->data)[first + k] = (uint32_t)(int64_t)from[k];
       return;
