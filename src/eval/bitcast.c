@@ -8,22 +8,29 @@
 
 static bool is_sub_byte(dtype t) { return dtypes[t].bits < 8; }
 
-// Reads `count` elements of type `t` from a stream of bits into their one-per-byte form, or writes them.
+// Reads `count` elements of type `t` from a stream of bits into their one-per-byte form, or writes them. Those of six
+// bits may lie across two bytes.
 static void unpack(dtype t, int64_t count, const uint8_t *stream, uint8_t *elements) {
-  const int bits = dtypes[t].bits, per_byte = 8 / bits, mask = (1 << bits) - 1;
+  const int bits = dtypes[t].bits, mask = (1 << bits) - 1;
   for (int64_t k = 0; k < count; k++) {
-    int v = stream[k / per_byte] >> (k % per_byte * bits) & mask;
+    const int64_t place = k * bits / 8;
+    const int shift = (int)(k * bits % 8);
+    int v = stream[place] >> shift;
+    if (shift + bits > 8) v |= stream[place + 1] << (8 - shift);
+    v &= mask;
     if (dtype_is_signed(t) && v >> (bits - 1)) v -= 1 << bits;
     elements[k] = (uint8_t)v;
   }
 }
 
 static void pack(dtype t, int64_t count, const uint8_t *elements, uint8_t *stream) {
-  const int bits = dtypes[t].bits, per_byte = 8 / bits, mask = (1 << bits) - 1;
+  const int bits = dtypes[t].bits, mask = (1 << bits) - 1;
+  memset(stream, 0, (size_t)((count * bits + 7) / 8));
   for (int64_t k = 0; k < count; k++) {
-    int shift = (int)(k % per_byte) * bits;
-    uint8_t kept = shift ? stream[k / per_byte] : 0;
-    stream[k / per_byte] = (uint8_t)(kept | (elements[k] & mask) << shift);
+    const int64_t place = k * bits / 8;
+    const int shift = (int)(k * bits % 8), v = (elements[k] & mask) << shift;
+    stream[place] = (uint8_t)(stream[place] | v);
+    if (shift + bits > 8) stream[place + 1] = (uint8_t)(stream[place + 1] | v >> 8);
   }
 }
 

@@ -313,6 +313,8 @@ static void test_bitcast_convert(void **state) {
       {"s4[2,2]", "bitcast-convert", {{"u8[2]", "{241, 40}"}}, "{{1, -1}, {-8, 2}}"},
       {"u8[1]", "bitcast-convert", {{"s4[1,2]", "{{-1, 1}}"}}, "{31}"},
       {"u4[2]", "bitcast-convert", {{"s4[2]", "{-1, 7}"}}, "{15, 7}"},
+      {"u2[2,3]", "bitcast-convert", {{"f6e2m3fn[2]", "{1, -7.5}"}}, "{{0, 2, 0}, {3, 3, 3}}"},
+      {"f6e2m3fn[2]", "bitcast-convert", {{"u2[2,3]", "{{0, 2, 0}, {3, 3, 3}}"}}, "{1, -7.5}"},
       {"f64[1]", "bitcast-convert", {{"u64[1]", "{4607182418800017408}"}}, "{1}"},
   };
   CHECK(rows);
