@@ -89,6 +89,7 @@ void hero_loops_in_runs(arena *a, kernel_plan *k, int split, const plan_target *
   }
   vec_push(a, &groups, g);
   plan_groups(a, k, target, cost, &groups, h);
+  k->reason = "every element on its own, in runs of what lies together";
 }
 
 static const instruction *slice_behind(const instruction *root) {
