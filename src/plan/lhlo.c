@@ -136,7 +136,8 @@ heddle_status lhlo_build(arena *a, const module *m, const plan_target *target, l
                       .results = b.values.results,
                       .allocation_count = b.places.allocation_count,
                       .allocations = b.places.allocations,
-                      .temporary_bytes = b.places.temporary_bytes};
+                      .temporary_bytes = b.places.temporary_bytes,
+                      .least_temporary_bytes = b.places.most_live_bytes};
   TRY(build_body(&b, &b.values.entry, &p->entry));
   p->kernel_count = b.kernels.kernels.size;
   p->kernels = b.kernels.kernels.data;

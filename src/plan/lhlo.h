@@ -73,8 +73,9 @@ typedef struct lhlo_program {
   lhlo_allocation *allocations;
   int kernel_count;  // distinct ones, named main, main_1, …
   const kernel_plan **kernels;
-  int64_t temporary_bytes;  // of the arena
-  int64_t peak_bytes;       // parameters, results and arena; constants apart
+  int64_t temporary_bytes;        // of the arena
+  int64_t least_temporary_bytes;  // that the order of operations needs at one time; unknown (0) behind lhlo_parse
+  int64_t peak_bytes;             // parameters, results and arena; constants apart
   lhlo_body entry;
 } lhlo_program;
 

@@ -14,6 +14,7 @@ typedef struct lhlo_printer {
   ptr_map names;               // of values, for the printer
   ptr_map fused;               // computation: name of its function
   VEC(ir_operation *) bodies;  // private functions
+  int functions_named, parts;
 } lhlo_printer;
 
 static ir_operation *add_op(lhlo_printer *p, ir_block *block, const char *name, int operand_count,
@@ -100,10 +101,15 @@ static heddle_status add_values(lhlo_printer *p, int count, const lhlo_slice *sl
 
 // --- functions
 
-static const char *add_function(lhlo_printer *p, ir_operation *function) {
-  const char *name = arena_printf(p->arena, "fused_%d", p->bodies.size);
-  ir_set_attribute(p->arena, function, "sym_name", ir_string_attribute(p->arena, str_from(name)));
-  vec_push(p->arena, &p->bodies, function);
+static void add_parts(lhlo_printer *p, const lhlo_raised *x) {
+  for (int k = 0; k < x->called_count; k++) vec_push(p->arena, &p->bodies, x->called[k]);
+}
+
+static const char *add_function(lhlo_printer *p, const lhlo_raised *x) {
+  const char *name = arena_printf(p->arena, "fused_%d", p->functions_named++);
+  ir_set_attribute(p->arena, x->function, "sym_name", ir_string_attribute(p->arena, str_from(name)));
+  vec_push(p->arena, &p->bodies, x->function);
+  add_parts(p, x);
   return name;
 }
 
@@ -111,9 +117,9 @@ static const char *add_function(lhlo_printer *p, ir_operation *function) {
 static heddle_status function_of(lhlo_printer *p, const computation *c, const char **out) {
   *out = ptr_map_get(&p->fused, c);
   if (*out) return status_ok();
-  ir_operation *function;
-  TRY(lhlo_raise_computation(p->arena, c->module, c, &function));
-  *out = add_function(p, function);
+  lhlo_raised raised;
+  TRY(lhlo_raise_computation(p->arena, c->module, c, &p->parts, &raised));
+  *out = add_function(p, &raised);
   ptr_map_put(p->arena, &p->fused, c, (void *)*out);
   return status_ok();
 }
@@ -165,7 +171,8 @@ static const char *name_of_single(lhlo_printer *p, const ir_operation *op) {
 }
 
 static heddle_status print_library(lhlo_printer *p, const lhlo_op *from) {
-  ir_operation *op, *function, *single;
+  ir_operation *op;
+  lhlo_raised raised;
   const char *callee;
   if (from->source->opcode == HLO_FUSION) {
     TRY(function_of(p, from->source->called[0], &callee));
@@ -173,8 +180,10 @@ static heddle_status print_library(lhlo_printer *p, const lhlo_op *from) {
     set_text(p, op, "kind", "custom");
     return status_ok();
   }
-  TRY(lhlo_raise_instruction(p->arena, from->source, &function, &single));
-  if (!single) return print_callee(p, from, "lmhlo.library", add_function(p, function), &op);
+  TRY(lhlo_raise_instruction(p->arena, from->source, &p->parts, &raised));
+  const ir_operation *single = raised.single;
+  if (!single) return print_callee(p, from, "lmhlo.library", add_function(p, &raised), &op);
+  add_parts(p, &raised);
   TRY(print_callee(p, from, name_of_single(p, single), NULL, &op));
   op->region_count = single->region_count;
   op->regions = single->regions;

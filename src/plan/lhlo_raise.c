@@ -3,19 +3,53 @@
 #include "plan/leaves.h"
 #include "plan/lhlo_text.h"
 
-heddle_status lhlo_raise_computation(arena *a, const module *m, const computation *c, ir_operation **out) {
+// --- functions that are called
+
+static const ir_attribute *renamed(arena *a, const ir_attribute *x, const str_map *names) {
+  if (x->kind == IR_ATTR_SYMBOL) {
+    const char *name = str_map_get(names, x->text);
+    return name ? ir_symbol_attribute(a, str_from(name)) : x;
+  }
+  if (x->kind != IR_ATTR_ARRAY) return x;
+  const ir_attribute **items = arena_array(a, const ir_attribute *, x->count);
+  for (int k = 0; k < x->count; k++) items[k] = renamed(a, x->items[k], names);
+  return ir_array_attribute(a, x->count, items);
+}
+
+// Regions nest at most IR_MAX_DEPTH deep.
+static void rename_calls(arena *a, const ir_operation *op, const str_map *names) {
+  for (int k = 0; k < op->attribute_count; k++) op->attributes[k].value = renamed(a, op->attributes[k].value, names);
+  for (int r = 0; r < op->region_count; r++) {
+    const ir_region *region = op->regions[r];
+    for (int b = 0; b < region->blocks.size; b++)
+      for (int k = 0; k < region->blocks.data[b]->operations.size; k++)
+        rename_calls(a, region->blocks.data[b]->operations.data[k], names);
+  }
+}
+
+static void name_parts(arena *a, const lhlo_raised *x, int *parts) {
+  str_map names = {0};
+  for (int k = 0; k < x->called_count; k++) {
+    const char *name = arena_printf(a, "part_%d", (*parts)++);
+    str_map_put(a, &names, ir_find(x->called[k], "sym_name")->text, (void *)name);
+    ir_set_attribute(a, x->called[k], "sym_name", ir_string_attribute(a, str_from(name)));
+  }
+  rename_calls(a, x->function, &names);
+  for (int k = 0; k < x->called_count; k++) rename_calls(a, x->called[k], &names);
+}
+
+heddle_status lhlo_raise_computation(arena *a, const module *m, const computation *c, int *parts, lhlo_raised *out) {
   module alone = *m;
   alone.entry = (computation *)c;
   ir_module *raised;
   TRY(hlo_to_stablehlo(a, &alone, &raised));
   const ir_block *functions = raised->operation->regions[0]->blocks.data[0];
-  if (functions->operations.size != 1) {
-    return status_at(HEDDLE_UNIMPLEMENTED, c->where,
-                     "computation " STR_FMT " calls others: it cannot be printed as LHLO", STR_ARG(c->name));
-  }
-  *out = functions->operations.data[0];
-  (*out)->parent = NULL;
-  ir_set_attribute(a, *out, "sym_visibility", ir_string_attribute(a, STR("private")));
+  *out = (lhlo_raised){.function = functions->operations.data[0],
+                       .called_count = functions->operations.size - 1,
+                       .called = functions->operations.data + 1};
+  out->function->parent = NULL;
+  ir_set_attribute(a, out->function, "sym_visibility", ir_string_attribute(a, STR("private")));
+  name_parts(a, out, parts);
   return status_ok();
 }
 
@@ -68,20 +102,24 @@ static bool are_in_order(int count, ir_value *const *values, int from_count, ir_
   return true;
 }
 
-heddle_status lhlo_raise_instruction(arena *a, const instruction *i, ir_operation **function, ir_operation **single) {
+static ir_operation *single_of(const ir_operation *function) {
+  const ir_block *block = function->regions[0]->blocks.data[0];
+  if (block->operations.size != 2) return NULL;
+  ir_operation *op = block->operations.data[0], *end = block->operations.data[1];
+  if (!str_starts_with(op->name, "stablehlo.") && !str_starts_with(op->name, "chlo.")) return NULL;
+  return are_in_order(op->operand_count, op->operands, block->argument_count, block->arguments) &&
+                 are_in_order(end->operand_count, end->operands, op->result_count, op->results)
+             ? op
+             : NULL;
+}
+
+heddle_status lhlo_raise_instruction(arena *a, const instruction *i, int *parts, lhlo_raised *out) {
   module *m = module_create(a, STR("operation"));
   m->file = i->where.file;
   m->entry = module_add_computation(m, STR("operation"));
   set_root(m->entry, copy_of(m->entry, i));
-  TRY(lhlo_raise_computation(a, m, m->entry, function));
-  const ir_block *block = (*function)->regions[0]->blocks.data[0];
-  *single = NULL;
-  if (block->operations.size != 2) return status_ok();
-  ir_operation *op = block->operations.data[0], *end = block->operations.data[1];
-  if (!str_starts_with(op->name, "stablehlo.") && !str_starts_with(op->name, "chlo.")) return status_ok();
-  if (are_in_order(op->operand_count, op->operands, block->argument_count, block->arguments) &&
-      are_in_order(end->operand_count, end->operands, op->result_count, op->results))
-    *single = op;
+  TRY(lhlo_raise_computation(a, m, m->entry, parts, out));
+  out->single = single_of(out->function);
   return status_ok();
 }
 

@@ -21,13 +21,20 @@
 #include "import/ir.h"
 #include "plan/lhlo.h"
 
-// The computation as a function of StableHLO operations (in no block), named `main`: arguments are its parameters,
-// results the leaves of its root. HEDDLE_UNIMPLEMENTED for what StableHLO cannot say.
-heddle_status lhlo_raise_computation(arena *a, const module *m, const computation *c, ir_operation **out);
+// A function of StableHLO operations, in no block.
+typedef struct lhlo_raised {
+  ir_operation *function;  // named `main`
+  ir_operation *single;    // its one operation, if that takes the arguments and makes the results, in order; else null
+  int called_count;
+  ir_operation **called;  // functions that it calls
+} lhlo_raised;
 
-// The same of a computation with nothing but `i` and the arrays it takes. If that is one operation with the arrays as
-// operands and results in order, *single is it, else null.
-heddle_status lhlo_raise_instruction(arena *a, const instruction *i, ir_operation **function, ir_operation **single);
+// Arguments are the computation's parameters, results the leaves of its root. Functions that are called get the names
+// part_N, counted by *parts. HEDDLE_UNIMPLEMENTED for what StableHLO cannot say.
+heddle_status lhlo_raise_computation(arena *a, const module *m, const computation *c, int *parts, lhlo_raised *out);
+
+// The same of a computation with nothing but `i` and the arrays it takes.
+heddle_status lhlo_raise_instruction(arena *a, const instruction *i, int *parts, lhlo_raised *out);
 
 // The bytes of a value, "memref<2xf32>".
 const ir_type *lhlo_buffer_type(arena *a, const shape *s);

@@ -16,6 +16,7 @@ typedef struct tokens {
   bool is_known;
   int count;
   int64_t *values;
+  int *starts;  // of the elements of a tuple; null until asked for
 } tokens;
 
 typedef struct verifier {
@@ -40,7 +41,7 @@ static heddle_status follow(verifier *v, const computation *c, const lhlo_body *
 // --- the module's data flow
 
 static tokens new_tokens(verifier *v, int count) {
-  tokens t = {true, count, arena_array(v->arena, int64_t, count)};
+  tokens t = {.is_known = true, .count = count, .values = arena_array(v->arena, int64_t, count)};
   for (int k = 0; k < count; k++) t.values[k] = v->next++;
   return t;
 }
@@ -89,6 +90,19 @@ static tokens joined_tokens(verifier *v, const verifier_frame *f, const instruct
   return t;
 }
 
+static tokens element_tokens(verifier *v, const instruction *i, tokens *from) {
+  const shape *s = i->operands[0]->shape;
+  if (!from->starts) {
+    from->starts = arena_array(v->arena, int, s->tuple_size);
+    for (int k = 0, at = 0; k < s->tuple_size; k++) {
+      from->starts[k] = at;
+      at += leaves_count(s->elements[k]);
+    }
+  }
+  return (tokens){
+      .is_known = true, .count = leaves_count(i->shape), .values = from->values + from->starts[i->attributes->index]};
+}
+
 static tokens name_tokens(verifier *v, const verifier_frame *f, const instruction *i) {
   tokens t = {.is_known = true};
   switch (i->opcode) {
@@ -98,12 +112,7 @@ static tokens name_tokens(verifier *v, const verifier_frame *f, const instructio
       constant_tokens(v, i->literal, &t);
       return t;
     case HLO_TUPLE: return joined_tokens(v, f, i, 0);
-    case HLO_GET_TUPLE_ELEMENT: {
-      const shape *from = i->operands[0]->shape;
-      int start = 0;
-      for (int k = 0; k < i->attributes->index; k++) start += leaves_count(from->elements[k]);
-      return (tokens){true, leaves_count(i->shape), f->values[i->operands[0]->mark].values + start};
-    }
+    case HLO_GET_TUPLE_ELEMENT: return element_tokens(v, i, &f->values[i->operands[0]->mark]);
     case HLO_AFTER_ALL: return t;
     default: return f->values[i->operands[0]->mark];
   }
