@@ -145,6 +145,20 @@ static void test_moves(void **state) {
                 (int[][MOST]){{200}, {0}, {200}, {0}});
 }
 
+// Of no arrays at all.
+static void test_barrier(void **state) {
+  (void)state;
+  hand_program h = hand_start();
+  const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, 4), out = hand_memory(&h, PROGRAM_RESULT, 0, 4);
+  program_thunk *meet = hand_library(&h, THUNK_COLLECTIVE, 0, NULL, 0, NULL);
+  program_thunk *move = hand_thunk(&h, THUNK_COPY, 1, &in, 1, &out);
+  meet->target = "barrier";
+  int given[MOST_DEVICES][MOST] = {{1}, {2}, {3}}, found[MOST_DEVICES][MOST];
+  run_on_devices(&h, hand_sequence(&h, 2, (program_thunk *[]){meet, move}), 3, given, found);
+  for (int d = 0; d < 3; d++) assert_int_equal(found[d][0], d + 1);
+  hand_end(&h);
+}
+
 static void test_numbers(void **state) {
   (void)state;
   for (int way = 0; way < 2; way++) {

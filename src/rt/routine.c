@@ -10,6 +10,7 @@ static int64_t arrays_bytes(const lib_call *made) {
 
 void routine_reserve(thunk *t, const lib_call *made, int64_t bytes) {
   t->scratch_bytes = arrays_bytes(made) + aligned(bytes);
+  if (!t->scratch_bytes) t->scratch_bytes = LINE;  // a call of no arrays still has an address to reckon with
 }
 
 lib_call routine_call(const lib_call *made, const thunk *t, const run_frame *f) {

@@ -15,7 +15,7 @@ static heddle_status prepare(arena *a, const executable *e, const program_thunk 
   const int count = is_infeed ? from->result_count : from->operand_count;
   t->has_effects = true;
   t->is_serial = true;
-  t->scratch_bytes = (count * (int64_t)sizeof(void *) + 63) / 64 * 64;
+  t->scratch_bytes = (count * (int64_t)sizeof(void *) + 64) / 64 * 64;  // never none
   return status_ok();
 }
 
