@@ -301,9 +301,13 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_reductions), cmocka_unit_test(test_moves),
-      cmocka_unit_test(test_numbers),    cmocka_unit_test(test_all_to_all_of_operands),
-      cmocka_unit_test(test_ragged),     cmocka_unit_test(test_devices_that_do_not_come),
+      cmocka_unit_test(test_reductions),
+      cmocka_unit_test(test_moves),
+      cmocka_unit_test(test_barrier),
+      cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_all_to_all_of_operands),
+      cmocka_unit_test(test_ragged),
+      cmocka_unit_test(test_devices_that_do_not_come),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests_name("rt/device", tests, NULL, NULL);
