@@ -103,27 +103,56 @@ static void place(convolution_plan *p, passage *s, bool wants_f32) {
 
 static bool goes_to_f32(dtype t) { return dtype_is_float(t) && dtypes[t].bits <= 32; }
 
-static heddle_status plan_ways(arena *a, const lib_call *call, convolution_plan *p) {
+static void plan_passages(const lib_call *call, bool is_flipped, convolution_plan *p) {
   const convolution_form *f = &p->form;
-  if (goes_to_f32(f->input) && goes_to_f32(f->kernel) && goes_to_f32(f->result))
-    p->onednn = convolution_onednn_make(a, f, call->threads);
-  const bool is_flipped = p->onednn && convolution_onednn_flips(p->onednn);
   bool flips[CONVOLUTION_MAX_RANK] = {false};
   for (int d = 0; d < f->spatial_rank; d++) flips[d] = f->dims[d].is_reversed != is_flipped;
   p->input = inward(&call->operands[0], f->input_order, NULL);
   p->kernel = inward(&call->operands[1], f->kernel_order, flips);
   p->result = outward(&call->results[0], f->output_order);
-  place(p, &p->input, p->onednn);
-  place(p, &p->kernel, p->onednn);
-  place(p, &p->result, p->onednn);
-  if (p->onednn) {
-    p->packed_at = take(p, convolution_onednn_packed_bytes(p->onednn));
-    p->work_at = take(p, convolution_onednn_scratch(p->onednn));
-    p->widens_bias = f->has_bias && call->operands[2].type != DTYPE_F32;
-    if (p->widens_bias) p->bias_at = take(p, f->output_features * (int64_t)sizeof(float));
-    return status_ok();
+}
+
+// oneDNN takes f32 as it lies, but for reversals; the strides in the canonical order's dims.
+static void leave(const lib_array *a, const int *order, passage *s, int64_t *strides) {
+  int64_t lying[CONVOLUTION_MAX_RANK] = {0}, canonical[CONVOLUTION_MAX_RANK] = {0};
+  bool is_reversed = false;
+  for (int d = 0; d < a->rank; d++) {
+    canonical[d] = a->dims[order[d]];
+    is_reversed = is_reversed || s->strides[d] < 0;
   }
-  TRY(convolution_tiles_plan(f, &p->tiles));
+  dense_strides(a->rank, a->dims, lying);
+  dense_strides(a->rank, canonical, strides);
+  if (a->type != DTYPE_F32 || is_reversed) return;
+  for (int d = 0; d < a->rank; d++) strides[d] = lying[order[d]];
+  s->permutes = false;
+}
+
+static bool plan_onednn(arena *a, const lib_call *call, convolution_plan *p) {
+  const convolution_form *f = &p->form;
+  convolution_strides strides;
+  if (!goes_to_f32(f->input) || !goes_to_f32(f->kernel) || !goes_to_f32(f->result)) return false;
+  plan_passages(call, convolution_onednn_flips(f), p);
+  leave(&call->operands[0], f->input_order, &p->input, strides.input);
+  leave(&call->operands[1], f->kernel_order, &p->kernel, strides.kernel);
+  leave(&call->results[0], f->output_order, &p->result, strides.result);
+  p->onednn = convolution_onednn_make(a, f, &strides, call->threads);
+  if (!p->onednn) return false;
+  place(p, &p->input, true);
+  place(p, &p->kernel, true);
+  place(p, &p->result, true);
+  p->packed_at = take(p, convolution_onednn_packed_bytes(p->onednn));
+  p->work_at = take(p, convolution_onednn_scratch(p->onednn));
+  p->widens_bias = f->has_bias && call->operands[2].type != DTYPE_F32;
+  if (p->widens_bias) p->bias_at = take(p, f->output_features * (int64_t)sizeof(float));
+  return true;
+}
+
+static heddle_status plan_tiles(const lib_call *call, convolution_plan *p) {
+  plan_passages(call, false, p);
+  place(p, &p->input, false);
+  place(p, &p->kernel, false);
+  place(p, &p->result, false);
+  TRY(convolution_tiles_plan(&p->form, &p->tiles));
   p->work_at = take(p, gemm_plan_scratch(&p->tiles, call->threads));
   return status_ok();
 }
@@ -132,7 +161,7 @@ heddle_status convolution_plan_make(arena *a, const lib_call *call, convolution_
   convolution_plan *p = arena_new(a, convolution_plan);
   TRY(convolution_form_of(call, &p->form));
   p->threads = call->threads;
-  TRY(plan_ways(a, call, p));
+  if (!plan_onednn(a, call, p)) TRY(plan_tiles(call, p));
   *plan = p;
   return status_ok();
 }

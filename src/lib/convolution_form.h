@@ -49,18 +49,24 @@ heddle_status convolution_tiles_plan(const convolution_form *f, gemm_plan *plan)
 // operands: input, kernel, bias; all canonical. Scratch memory as gemm_plan_scratch says.
 heddle_status convolution_tiles_execute(const convolution_form *f, const gemm_plan *plan, const lib_call *call);
 
-// --- convolution_onednn.c: f32 in canonical order.
+// --- convolution_onednn.c: f32.
 
 typedef struct convolution_onednn convolution_onednn;
 
+// Elements between neighbours of each dim of the canonical order, in the arrays as oneDNN gets them.
+typedef struct convolution_strides {
+  int64_t input[CONVOLUTION_MAX_RANK], kernel[CONVOLUTION_MAX_RANK], result[CONVOLUTION_MAX_RANK];
+} convolution_strides;
+
+// Whether oneDNN wants the kernel reversed in all spatial dims.
+bool convolution_onednn_flips(const convolution_form *f);
 // Null if oneDNN has no fast and deterministic way. Made for so many threads.
-convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f, int threads);
+convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f, const convolution_strides *strides,
+                                            int threads);
 void convolution_onednn_release(convolution_onednn *o);
-// Whether it wants the kernel reversed in all spatial dims.
-bool convolution_onednn_flips(const convolution_onednn *o);
 int64_t convolution_onednn_scratch(const convolution_onednn *o);
 int64_t convolution_onednn_packed_bytes(const convolution_onednn *o);
-// The kernel, [spatial…, in, out], in oneDNN's form.
+// The kernel in oneDNN's form.
 heddle_status convolution_onednn_pack(const convolution_onednn *o, int threads, const float *kernel, void *packed);
 
 typedef struct convolution_onednn_arrays {

@@ -2,10 +2,10 @@
 // a "jit") share only the result's elements out among threads, while those over its matrix product also cut the
 // sums, by the number of threads. Those, and what oneDNN lacks, are left to convolution_tiles.c.
 //
-// Kernels are reordered into blocks of features. Input and result stay as they lie ([batch, spatial…, feature]), unless
-// each of their elements takes part in so many multiplications that having them in blocks too is worth the way there
-// and back.
-// Dilated input is oneDNN's deconvolution, of which ours with its padding subtracted from the window's reach is one.
+// Kernels are reordered into blocks of features. Input and result stay as they lie if that is [batch, spatial…,
+// feature], unless each of their elements takes part in so many multiplications that having them in blocks too is worth
+// the way there and back. Dilated input is oneDNN's deconvolution, of which ours with its padding subtracted from the
+// window's reach is one.
 #include <dnnl.h>
 #include <string.h>
 
@@ -20,13 +20,13 @@ struct convolution_onednn {
   dnnl_memory_desc_t input, kernel, packed, bias, result, scratchpad;
   dnnl_memory_desc_t inner_input, inner_result;  // in blocks
   bool has_bias;
-  bool flips;
 };
 
 enum { MAX_SPATIAL = 3, ALIGNMENT = 64, BLOCK = 8, LEAST_WINDOW = 9, LEAST_FEATURES = 32 };
 
 typedef struct making {
   const convolution_form *form;
+  const convolution_strides *given;
   convolution_onednn *made;
   bool is_dilated;  // the input is
   int spatial;      // at least 1
@@ -37,45 +37,66 @@ static bool ok(dnnl_status_t s) { return s == dnnl_success; }
 
 // --- descriptions of the arrays
 
-static bool describe_images(const making *m, bool is_result, bool is_any, dnnl_memory_desc_t *to) {
-  const convolution_form *f = m->form;
-  const int64_t batch = is_result ? f->output_batch : f->input_batch;
-  const int64_t features = is_result ? f->output_features : f->input_features;
+// Images by oneDNN's logical dims [batch, feature, spatial…], as they lie, as they would lie in the canonical order, or
+// as it likes.
+typedef enum lying { AS_THEY_LIE, CANONICAL, ANY } lying;
+
+static bool describe_images(const making *m, bool is_result, lying how, dnnl_memory_desc_t *to) {
   static const dnnl_format_tag_t tags[] = {dnnl_format_tag_undef, dnnl_nwc, dnnl_nhwc, dnnl_ndhwc};
-  dnnl_dims_t dims = {batch, features, 1};
-  for (int d = 0; d < m->form->spatial_rank; d++)
-    dims[d + 2] = is_result ? m->form->dims[d].output : m->form->dims[d].input;
-  const dnnl_format_tag_t tag = is_any ? dnnl_format_tag_any : tags[m->spatial];
-  return ok(dnnl_memory_desc_init_by_tag(to, m->spatial + 2, dims, dnnl_f32, tag));
+  const convolution_form *f = m->form;
+  const int64_t *given = is_result ? m->given->result : m->given->input;
+  const int last = f->spatial_rank + 1, rank = m->spatial + 2;
+  dnnl_dims_t dims = {is_result ? f->output_batch : f->input_batch, is_result ? f->output_features : f->input_features,
+                      1};
+  dnnl_dims_t strides = {given[0], given[last], given[last] * dims[1]};
+  int64_t dense = 1;
+  bool is_dense = dims[1] == 1 || given[last] == dense;
+  dense *= dims[1];
+  for (int d = f->spatial_rank - 1; d >= 0; d--) {
+    dims[d + 2] = is_result ? f->dims[d].output : f->dims[d].input;
+    strides[d + 2] = given[d + 1];
+    is_dense = is_dense && (dims[d + 2] == 1 || given[d + 1] == dense);
+    dense *= dims[d + 2];
+  }
+  is_dense = is_dense && (dims[0] == 1 || given[0] == dense);
+  if (how == AS_THEY_LIE && !is_dense) return ok(dnnl_memory_desc_init_by_strides(to, rank, dims, dnnl_f32, strides));
+  const dnnl_format_tag_t tag = how == ANY ? dnnl_format_tag_any : tags[m->spatial];
+  return ok(dnnl_memory_desc_init_by_tag(to, rank, dims, dnnl_f32, tag));
 }
 
-// The kernel [spatial…, in, out] by oneDNN's logical dims [group, out, in, spatial…].
-static bool describe_kernel(const making *m, bool is_packed, dnnl_memory_desc_t *to) {
+// The kernel by [group, out, in, spatial…].
+static bool describe_kernel(const making *m, lying how, dnnl_memory_desc_t *to) {
   const convolution_form *f = m->form;
   const int64_t outputs = f->output_features / f->feature_groups;
+  const int64_t in = m->given->kernel[f->spatial_rank], out = m->given->kernel[f->spatial_rank + 1];
   dnnl_dims_t dims, strides;
   int rank = 0;
-  if (f->feature_groups > 1) dims[rank] = f->feature_groups, strides[rank++] = outputs;
-  dims[rank] = outputs, strides[rank++] = 1;
-  dims[rank] = f->group_features, strides[rank++] = f->output_features;
-  dims[rank] = 1, strides[rank] = f->group_features * f->output_features;
-  int64_t stride = f->group_features * f->output_features;
-  for (int d = f->spatial_rank - 1; d >= 0; d--) {
+  if (f->feature_groups > 1) dims[rank] = f->feature_groups, strides[rank++] = outputs * out;
+  dims[rank] = outputs, strides[rank++] = out;
+  dims[rank] = f->group_features, strides[rank++] = in;
+  dims[rank] = 1, strides[rank] = f->group_features * f->output_features;  // where there is no spatial dim
+  for (int d = 0; d < f->spatial_rank; d++) {
     dims[rank + d] = f->dims[d].kernel;
-    strides[rank + d] = stride;
-    stride *= f->dims[d].kernel;
+    strides[rank + d] = m->given->kernel[d];
   }
   rank += m->spatial;
-  if (is_packed) return ok(dnnl_memory_desc_init_by_tag(to, rank, dims, dnnl_f32, dnnl_format_tag_any));
+  if (how == ANY) return ok(dnnl_memory_desc_init_by_tag(to, rank, dims, dnnl_f32, dnnl_format_tag_any));
   return ok(dnnl_memory_desc_init_by_strides(to, rank, dims, dnnl_f32, strides));
+}
+
+// A deconvolution's window goes the other way.
+bool convolution_onednn_flips(const convolution_form *f) {
+  for (int d = 0; d < f->spatial_rank; d++)
+    if (f->dims[d].base_dilation > 1) return true;
+  return false;
 }
 
 // False for what oneDNN has no parameters for.
 static bool describe_window(making *m) {
+  m->is_dilated = convolution_onednn_flips(m->form);
   for (int d = 0; d < MAX_SPATIAL; d++) m->strides[d] = 1;
   for (int d = 0; d < m->form->spatial_rank; d++) {
     const convolution_dim *w = &m->form->dims[d];
-    m->is_dilated |= w->base_dilation > 1;
     m->strides[d] = w->stride;
     m->dilates[d] = w->window_dilation - 1;
     m->low[d] = w->low;
@@ -105,9 +126,9 @@ static bool wants_blocks(const convolution_form *f) {
 
 static bool create_desc(const making *m, const dnnl_memory_desc_t *kernel, dnnl_primitive_attr_t attributes) {
   convolution_onednn *o = m->made;
-  const bool is_any = wants_blocks(m->form);
+  const lying how = wants_blocks(m->form) ? ANY : CANONICAL;
   dnnl_memory_desc_t input, result;
-  if (!describe_images(m, false, is_any, &input) || !describe_images(m, true, is_any, &result)) return false;
+  if (!describe_images(m, false, how, &input) || !describe_images(m, true, how, &result)) return false;
   const dnnl_memory_desc_t *bias = o->has_bias ? &o->bias : NULL;
   if (m->is_dilated) {
     dnnl_deconvolution_desc_t d;
@@ -165,8 +186,8 @@ static bool create_primitives(making *m) {
   convolution_onednn *o = m->made;
   dnnl_memory_desc_t any;
   dnnl_dims_t bias = {f->output_features};
-  if (!describe_images(m, false, false, &o->input) || !describe_images(m, true, false, &o->result) ||
-      !describe_kernel(m, false, &o->kernel) || !describe_kernel(m, true, &any) ||
+  if (!describe_images(m, false, AS_THEY_LIE, &o->input) || !describe_images(m, true, AS_THEY_LIE, &o->result) ||
+      !describe_kernel(m, AS_THEY_LIE, &o->kernel) || !describe_kernel(m, ANY, &any) ||
       !ok(dnnl_memory_desc_init_by_tag(&o->bias, 1, bias, dnnl_f32, dnnl_a)))
     return false;
   dnnl_primitive_attr_t attributes = NULL;
@@ -191,8 +212,9 @@ static void make(void *argument) {
   m->made = NULL;
 }
 
-convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f, int threads) {
-  making m = {.form = f, .spatial = f->spatial_rank > 1 ? f->spatial_rank : 1};
+convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f, const convolution_strides *strides,
+                                            int threads) {
+  making m = {.form = f, .given = strides, .spatial = f->spatial_rank > 1 ? f->spatial_rank : 1};
   if (f->spatial_rank > MAX_SPATIAL || f->batch_groups > 1) return NULL;
   if (convolution_positions(f) * f->output_features == 0 || convolution_kernel_size(f) * f->group_features == 0)
     return NULL;
@@ -201,7 +223,6 @@ convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f,
   if (f->input_batch > INT32_MAX || f->input_features > INT32_MAX || !describe_window(&m)) return NULL;
   m.made = arena_new(a, convolution_onednn);
   m.made->has_bias = f->has_bias;
-  m.made->flips = m.is_dilated;
   pool_lend(threads, make, &m);
   return m.made;
 }
@@ -219,8 +240,6 @@ void convolution_onednn_release(convolution_onednn *o) {
   (void)all;  // destroying fails only for null
   *o = (convolution_onednn){0};
 }
-
-bool convolution_onednn_flips(const convolution_onednn *o) { return o->flips; }
 
 // Scratch memory: oneDNN's own, then input and result in blocks.
 static int64_t bytes_of(const dnnl_memory_desc_t *desc, bool is_there) {
