@@ -91,7 +91,8 @@ static heddle_status verify(MlirOperation module) {
 }
 
 static heddle_status run_one(lower_context *c, const lower_pass *pass, MlirOperation module) {
-  TRY(pass->run ? pass->run(c, module) : run_upstream(c, pass, module));
+  if (pass->run) TRY(pass->run(c, module));
+  if (pass->upstream) TRY(run_upstream(c, pass, module));
   TRY(ir_diagnostics(c->context, HEDDLE_INTERNAL, "reported"));
 #ifndef NDEBUG
   TRY(verify(module));

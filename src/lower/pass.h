@@ -35,7 +35,7 @@ typedef struct lower_pass {
   const char *name;  // as --print-after and emitters_opt spell it: "xla-gpu-flatten-tensors"
   const char *summary;
   heddle_status (*run)(lower_context *c, MlirOperation module);
-  const char *upstream;  // text pipeline of MLIR's own passes, on builtin.module
+  const char *upstream;  // text pipeline of MLIR's own passes, on builtin.module; after `run` if both are there
 } lower_pass;
 
 // Every pass there is, for emitters_opt and --help; ends with a row whose name is null.
