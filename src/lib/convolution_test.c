@@ -1,8 +1,7 @@
 // Convolutions of random forms against the definition; the same bits for every number of threads.
 #include "lib/convolution.h"
 
-#include <stdio.h>
-
+#include "base/pool.h"
 #include "lib/testing.h"
 
 enum { MAX = 5 };
@@ -366,6 +365,41 @@ static void test_large(void **state) {
   }
 }
 
+typedef struct inner_run {
+  const convolution_plan *plan;
+  const lib_call *call;
+} inner_run;
+
+static void execute_inside(void *argument, int64_t begin, int64_t end) {
+  const inner_run *r = argument;
+  if (begin == 0 && end > 0) assert_true(status_is_ok(convolution_plan_execute(r->plan, r->call)));
+}
+
+// Planned for four threads, executed on one of them while the others are busy: small thunks of a program do so.
+static void test_fewer_threads(void **state) {
+  (void)state;
+  uint64_t seed = 4;
+  for (int k = 0; k < 12; k++) {
+    arena *a = arena_create();
+    convolution c;
+    const form f = random_form(&seed, k % 3 != 0);
+    build(a, &c, &f, f32);
+    execute(a, &c, 4, false);
+    const lib_array first = c.result;
+    c.result = testing_array(a, DTYPE_F32, first.rank, first.dims);
+    convolution_plan *plan;
+    assert_true(status_is_ok(convolution_plan_make(a, &c.call, &plan)));
+    c.call.scratch = aligned_alloc(64, ((size_t)convolution_plan_scratch(plan) + 127) / 64 * 64);
+    c.call.threads = 1;
+    inner_run inner = {plan, &c.call};
+    pool_run(2, 2, execute_inside, &inner);
+    free(c.call.scratch);
+    convolution_plan_release(plan);
+    assert_memory_equal(c.result.data, first.data, (size_t)lib_element_count(&first) * sizeof(float));
+    arena_destroy(a);
+  }
+}
+
 static void test_empty(void **state) {
   (void)state;
   form f = {.spatial = 1,
@@ -427,8 +461,9 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_f32),   cmocka_unit_test(test_types), cmocka_unit_test(test_gradients),
-      cmocka_unit_test(test_large), cmocka_unit_test(test_empty), cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_f32),      cmocka_unit_test(test_types),         cmocka_unit_test(test_gradients),
+      cmocka_unit_test(test_large),    cmocka_unit_test(test_fewer_threads), cmocka_unit_test(test_empty),
+      cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests_name("lib/convolution", tests, NULL, NULL);
 }
