@@ -61,7 +61,7 @@ static instruction *slice_window(const builder *b, const instruction *gather, co
 // Windows [count, sizes in the operand's order] -> [batch dims, kept window dims] -> the gather's own order.
 static instruction *arrange(const builder *b, const instruction *gather, const index_vectors *v, instruction *windows) {
   const hlo_attributes *x = gather->attributes;
-  int64_t dims[SHAPE_MAX_RANK], permutation[SHAPE_MAX_RANK];
+  int64_t dims[SHAPE_MAX_RANK] = {0}, permutation[SHAPE_MAX_RANK];
   int rank = 0;
   for (int k = 0; k < v->batch_rank; k++) dims[rank++] = v->batch_dims[k];
   for (int d = 0; d < x->slice_sizes.size; d++)

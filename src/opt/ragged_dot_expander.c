@@ -87,7 +87,7 @@ static instruction *groups_of_rows(const builder *b, const ragged *r) {
 // dim d.
 static instruction *in_group(const builder *b, const ragged *r, instruction *of_rows, instruction *group,
                              const shape *array, const int *places) {
-  int64_t dims[SHAPE_MAX_RANK], order[SHAPE_MAX_RANK];
+  int64_t dims[SHAPE_MAX_RANK], order[SHAPE_MAX_RANK] = {0};
   for (int k = 0; k < r->prefix_rank; k++) dims[k] = places[r->prefix[k]];
   dims[r->prefix_rank] = places[r->ragged];
   const int rank = r->prefix_rank + 1;

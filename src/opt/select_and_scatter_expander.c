@@ -120,7 +120,7 @@ static bool next_step(const expansion *x, int64_t *step) {
 }
 
 static instruction *expand_by_shifts(const expansion *x, instruction *element_place) {
-  int64_t step[SHAPE_MAX_RANK];
+  int64_t step[SHAPE_MAX_RANK] = {0};
   for (int d = 0; d < x->operand->rank; d++) step[d] = overlap(dim_of(x, d)) - 1;
   instruction *init = x->original->operands[2];
   instruction *none = builder_scalar_int(&x->b, x->index_type, -1);
