@@ -16,6 +16,7 @@ typedef struct packer {
   int order_count;  // blocks that go to the arena
   int *order;
   int64_t *offsets;
+  int64_t most_live;
 } packer;
 
 // --- orders
@@ -32,6 +33,14 @@ static int by_bytes(const void *l, const void *r) {
   if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
   if (x->last - x->first != y->last - y->first) return x->last - x->first > y->last - y->first ? -1 : 1;
   return compare_places(l, r);
+}
+
+// Rooms are free early: what is needed late is harder to place in them.
+static int by_bytes_late_first(const void *l, const void *r) {
+  const pack_block *x = block_of(l), *y = block_of(r);
+  if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
+  if (x->last != y->last) return x->last > y->last ? -1 : 1;
+  return by_bytes(l, r);
 }
 
 static int by_area(const void *l, const void *r) {
@@ -222,28 +231,49 @@ static void fill_room(packer *p, int room, const pack_room *r) {
 
 // --- the best of all
 
-static void keep_if_better(packer *p, int64_t bytes, pack_result *best) {
-  if (best->bytes >= 0 && bytes >= best->bytes) return;
-  best->bytes = bytes;
-  for (int k = 0; k < p->count; k++)
-    if (p->blocks[k].room < 0) p->blocks[k].offset = p->offsets[k];
+typedef struct packing {
+  pack_result result;
+  int *rooms;
+  int64_t *offsets;  // of all blocks
+} packing;
+
+static void keep_if_better(packer *p, int64_t bytes, packing *best) {
+  if (best->result.bytes >= 0 && bytes >= best->result.bytes) return;
+  best->result = (pack_result){bytes, p->most_live};
+  for (int k = 0; k < p->count; k++) {
+    best->rooms[k] = p->blocks[k].room;
+    best->offsets[k] = p->blocks[k].room < 0 ? p->offsets[k] : p->blocks[k].offset;
+  }
+}
+
+static void pack_rest(packer *p, packing *best) {
+  static int (*const orders[])(const void *, const void *) = {by_bytes, by_area, by_duration};
+  set_order(p, by_start);
+  keep_if_better(p, pack_in_time(p, &p->most_live), best);
+  if (p->count > MANY_BLOCKS) return;
+  for (size_t k = 0; k < sizeof orders / sizeof *orders && best->result.bytes > p->most_live; k++) {
+    set_order(p, orders[k]);
+    keep_if_better(p, pack_in_order(p), best);
+  }
 }
 
 pack_result buffer_pack(arena *a, int count, pack_block *blocks, int room_count, const pack_room *rooms) {
-  static int (*const orders[])(const void *, const void *) = {by_bytes, by_area, by_duration};
+  static int (*const fillings[])(const void *, const void *) = {by_bytes, by_bytes_late_first};
   packer p = {.arena = a, .count = count, .blocks = blocks};
   p.order = arena_array(a, int, count);
   p.offsets = arena_array(a, int64_t, count);
-  pack_result best = {.bytes = -1};
-  for (int k = 0; k < count; k++) blocks[k].room = -1;
-  set_order(&p, by_bytes);
-  for (int k = 0; k < room_count && k < MOST_ROOMS && count <= MANY_BLOCKS; k++) fill_room(&p, k, &rooms[k]);
-  set_order(&p, by_start);
-  keep_if_better(&p, pack_in_time(&p, &best.most_live), &best);
-  if (count > MANY_BLOCKS) return best;
-  for (size_t k = 0; k < sizeof orders / sizeof *orders && best.bytes > best.most_live; k++) {
-    set_order(&p, orders[k]);
-    keep_if_better(&p, pack_in_order(&p), &best);
+  packing best = {{.bytes = -1}, arena_array(a, int, count), arena_array(a, int64_t, count)};
+  if (room_count > MOST_ROOMS) room_count = MOST_ROOMS;
+  if (count > MANY_BLOCKS) room_count = 0;
+  for (size_t f = 0; f < (room_count > 0 ? sizeof fillings / sizeof *fillings : 1); f++) {
+    for (int k = 0; k < count; k++) blocks[k].room = -1;
+    set_order(&p, fillings[f]);
+    for (int k = 0; k < room_count; k++) fill_room(&p, k, &rooms[k]);
+    pack_rest(&p, &best);
   }
-  return best;
+  for (int k = 0; k < count; k++) {
+    blocks[k].room = best.rooms[k];
+    blocks[k].offset = best.offsets[k];
+  }
+  return best.result;
 }

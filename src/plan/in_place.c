@@ -94,10 +94,8 @@ static bool same_element_bytes(const shape *l, const shape *r) {
 
 enum { MOST_PAIRS = 4096 };
 
-typedef VEC(in_place_pair) pair_list;
-
 // With several leaves, an operand may be taken over by any of them if all are computed together.
-static void add_pairs(arena *a, const computation *c, const kernel_leaves *leaves, bool anywhere, pair_list *out) {
+static void add_pairs(arena *a, const computation *c, const kernel_leaves *leaves, bool anywhere, in_place_pairs *out) {
   for (int k = 0; k < c->parameters.size; k++) {
     const instruction *p = c->parameters.data[k];
     if (p->mark == READ_NOWHERE || p->mark == READ_ELSEWHERE || !shape_is_array(p->shape)) continue;
@@ -109,11 +107,25 @@ static void add_pairs(arena *a, const computation *c, const kernel_leaves *leave
   }
 }
 
+heddle_status in_place_updates(arena *a, const instruction *fusion, in_place_pairs *out) {
+  kernel_leaves leaves = {0};
+  const computation *c = fusion->called[0];
+  TRY(kernel_leaves_of(a, c->root, &leaves));
+  bool *taken = arena_array(a, bool, c->parameters.size);
+  for (int k = 0; k < leaves.size; k++) {
+    const instruction *p = updated_parameter(a, &leaves.data[k]);
+    if (!p || taken[p->attributes->index]) continue;
+    taken[p->attributes->index] = true;
+    vec_push(a, out, ((in_place_pair){k, (int)p->attributes->index}));
+  }
+  return status_ok();
+}
+
 heddle_status in_place_find(arena *a, const instruction *fusion, const plan_target *target, in_place *out) {
   *out = (in_place){0};
   kernel_leaves leaves = {0};
   instruction_list order;
-  pair_list pairs = {0};
+  in_place_pairs pairs = {0}, updates = {0};
   const computation *c = fusion->called[0];
   TRY(kernel_leaves_of(a, c->root, &leaves));
   TRY(computation_post_order(a, c, &order));
@@ -122,13 +134,8 @@ heddle_status in_place_find(arena *a, const instruction *fusion, const plan_targ
   add_pairs(a, c, &leaves, anywhere, &pairs);
   out->may = pairs.data;
   out->may_count = pairs.size;
-  out->must = arena_array(a, in_place_pair, leaves.size);
-  for (int k = 0; k < c->parameters.size; k++) c->parameters.data[k]->mark = 0;
-  for (int k = 0; k < leaves.size; k++) {
-    instruction *p = (instruction *)updated_parameter(a, &leaves.data[k]);
-    if (!p || p->mark) continue;
-    p->mark = 1;
-    out->must[out->must_count++] = (in_place_pair){k, (int)p->attributes->index};
-  }
+  TRY(in_place_updates(a, fusion, &updates));
+  out->must = updates.data;
+  out->must_count = updates.size;
   return status_ok();
 }

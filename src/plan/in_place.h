@@ -15,6 +15,11 @@ typedef struct in_place {
   in_place_pair *may;
 } in_place;
 
+typedef VEC(in_place_pair) in_place_pairs;
+
+// `must` alone; cheap.
+heddle_status in_place_updates(arena *a, const instruction *fusion, in_place_pairs *out);
+
 // Of an instruction of opcode fusion.
 heddle_status in_place_find(arena *a, const instruction *fusion, const plan_target *target, in_place *out);
 

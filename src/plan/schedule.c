@@ -6,9 +6,10 @@
 // readers left are kept as an exclusive or of their numbers, so that the last one needs no search.
 #include "plan/schedule.h"
 
-#include "plan/kernel.h"
+#include "plan/in_place.h"
 #include "plan/leaf_flow.h"
 #include "plan/leaves.h"
+#include "plan/library.h"
 #include "plan/program_order.h"
 
 // A value with memory: a leaf of an instruction that does work.
@@ -28,6 +29,7 @@ typedef struct scheduled_instruction {
   int first_value;    // its leaves
   int value_count;
   VEC(int) read;        // values, each once
+  VEC(int) updated;     // those that it writes over, after a copy if others have yet to read them
   VEC(int) successors;  // once for each edge
 } scheduled_instruction;
 
@@ -79,6 +81,18 @@ static void add_reads(scheduler *s, int number, const leaf_numbers *operands) {
   }
 }
 
+// Operands of fusions are arrays, so that each is one leaf.
+static heddle_status add_updates(scheduler *s, int number, const leaf_numbers *operands) {
+  scheduled_instruction *x = &s->instructions[number];
+  in_place_pairs pairs = {0};
+  if (x->instruction->opcode != HLO_FUSION || library_kind_of(x->instruction) != LIBRARY_NONE) return status_ok();
+  TRY(in_place_updates(s->arena, x->instruction, &pairs));
+  for (int k = 0; k < pairs.size; k++)
+    if (pairs.data[k].operand < operands->count)
+      vec_push(s->arena, &x->updated, operands->numbers[pairs.data[k].operand]);
+  return status_ok();
+}
+
 static void add_edges(scheduler *s, int number) {
   instruction *i = s->instructions[number].instruction;
   for (int k = 0; k < i->operand_count; k++)
@@ -98,12 +112,12 @@ static int64_t peak_inside(const scheduler *s, const instruction *i) {
 }
 
 // Results of the root are read by nobody: they stay.
-static void analyse(scheduler *s, const instruction_list *text) {
-  leaf_flow flow = {s->arena, arena_array(s->arena, leaf_numbers, text->size)};
-  s->count = text->size;
-  s->instructions = arena_array(s->arena, scheduled_instruction, text->size);
-  for (int k = 0; k < text->size; k++) {
-    instruction *i = text->data[k];
+static heddle_status analyse(scheduler *s, const instruction_list *in_text) {
+  leaf_flow flow = {s->arena, arena_array(s->arena, leaf_numbers, in_text->size)};
+  s->count = in_text->size;
+  s->instructions = arena_array(s->arena, scheduled_instruction, in_text->size);
+  for (int k = 0; k < in_text->size; k++) {
+    instruction *i = in_text->data[k];
     i->mark = (uint64_t)k;
     s->instructions[k].instruction = i;
     s->instructions[k].inside = peak_inside(s, i);
@@ -111,13 +125,15 @@ static void analyse(scheduler *s, const instruction_list *text) {
     if (!s->instructions[k].is_name) {
       leaf_numbers operands = leaf_flow_operands(&flow, i, 0);
       add_reads(s, k, &operands);
+      TRY(add_updates(s, k, &operands));
       flow.values[k] = add_values(s, k, i);
     }
     add_edges(s, k);
   }
-  const instruction *root = text->data[0]->parent->root;
+  const instruction *root = in_text->data[0]->parent->root;
   const leaf_numbers *kept = &flow.values[root->mark];
   for (int k = 0; k < kept->count && s->values.data; k++) s->values.data[kept->numbers[k]].readers = INT32_MAX / 2;
+  return status_ok();
 }
 
 static void start_counts(scheduler *s) {
@@ -169,12 +185,18 @@ static ready pop_ready(ready_heap *h) {
   return top;
 }
 
-static int64_t score_of(const scheduled_instruction *x) {
-  return x->is_name || !has_own_memory(x->instruction) ? INT64_MAX : x->freed - x->allocated - x->inside;
+static int64_t score_of(const scheduler *s, const scheduled_instruction *x) {
+  if (x->is_name || !has_own_memory(x->instruction)) return INT64_MAX;
+  int64_t score = x->freed - x->allocated - x->inside;
+  for (int k = 0; k < x->updated.size; k++) {
+    const scheduled_value *v = &s->values.data[x->updated.data[k]];
+    if (v->readers > 1) score -= v->bytes;
+  }
+  return score;
 }
 
 static void offer(scheduler *s, ready_heap *heap, int number) {
-  push_ready(heap, (ready){score_of(&s->instructions[number]), number});
+  push_ready(heap, (ready){score_of(s, &s->instructions[number]), number});
 }
 
 // A value that has one reader left: its score rises.
@@ -188,7 +210,8 @@ static void count_reader(scheduler *s, ready_heap *heap, int value, int reader) 
   if (last->waiting == 0 && v->bytes > 0) offer(s, heap, v->reader_or);
 }
 
-static void order_greedily(scheduler *s, number_list *out) {
+static void order_greedily(scheduler *s, const instruction *root, number_list *out) {
+  (void)root;
   ready_heap heap = {.arena = s->arena};
   start_counts(s);
   bool *done = arena_array(s->arena, bool, s->count);
@@ -199,7 +222,7 @@ static void order_greedily(scheduler *s, number_list *out) {
   while (heap.entries.size > 0) {
     ready next = pop_ready(&heap);
     scheduled_instruction *x = &s->instructions[next.number];
-    if (done[next.number] || next.score != score_of(x)) continue;
+    if (done[next.number] || next.score != score_of(s, x)) continue;
     done[next.number] = true;
     vec_push(s->arena, out, next.number);
     for (int j = 0; j < x->read.size; j++) count_reader(s, &heap, x->read.data[j], next.number);
@@ -246,9 +269,11 @@ static void order_from_root(scheduler *s, const instruction *root, number_list *
 
 // --- the best one
 
-// Most bytes live at a time when every value lives from its instruction to its last reader.
-static int64_t peak_of(scheduler *s, const number_list *order) {
+// Most bytes live at a time when every value lives from its instruction to its last reader, and the bytes copied since
+// they are written over while others have yet to read them.
+static int64_t peak_of(scheduler *s, const number_list *order, int64_t *copied) {
   int64_t live = 0, peak = 0;
+  *copied = 0;
   const scheduled_value *values = s->values.data;
   int *readers = arena_array(s->arena, int, s->values.size);
   if (!values) return 0;
@@ -257,6 +282,8 @@ static int64_t peak_of(scheduler *s, const number_list *order) {
   for (int k = 0; k < order->size; k++) {
     const scheduled_instruction *x = &s->instructions[order->data[k]];
     live += x->allocated;
+    for (int j = 0; j < x->updated.size; j++)
+      if (readers[x->updated.data[j]] > 1) *copied += values[x->updated.data[j]].bytes;
     if (live + x->inside > peak) peak = live + x->inside;
     for (int j = 0; j < x->read.size; j++) {
       int value = x->read.data[j];
@@ -269,34 +296,43 @@ static int64_t peak_of(scheduler *s, const number_list *order) {
   return peak;
 }
 
-static void order_of_text(scheduler *s, number_list *out) {
+static void order_of_text(scheduler *s, const instruction *root, number_list *out) {
+  (void)root;
   for (int k = 0; k < s->count; k++) vec_push(s->arena, out, k);
+}
+
+static int64_t best_order(scheduler *s, const instruction *root, number_list *best) {
+  static void (*const ways[])(scheduler *, const instruction *, number_list *) = {order_of_text, order_from_root,
+                                                                                  order_greedily};
+  int64_t least = INT64_MAX, least_copied = INT64_MAX;
+  for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+    number_list order = {0};
+    int64_t copied;
+    ways[k](s, root, &order);
+    int64_t peak = peak_of(s, &order, &copied);
+    if (peak > least || (peak == least && copied >= least_copied)) continue;
+    *best = order;
+    least = peak;
+    least_copied = copied;
+  }
+  return least;
 }
 
 static heddle_status schedule_one(arena *a, arena *scratch, const computation *c, ptr_map *peaks,
                                   instruction_list *out) {
-  instruction_list text;
-  TRY(computation_post_order(scratch, c, &text));
+  instruction_list in_text;
+  TRY(computation_post_order(scratch, c, &in_text));
   scheduler s = {.arena = scratch, .peaks = peaks};
-  analyse(&s, &text);
-  number_list orders[3] = {{0}, {0}, {0}};
-  order_of_text(&s, &orders[0]);
-  order_from_root(&s, c->root, &orders[1]);
-  int best = 0;
-  int64_t peak = peak_of(&s, &orders[0]), other = peak_of(&s, &orders[1]);
-  if (other < peak) best = 1, peak = other;
-  order_greedily(&s, &orders[2]);
-  other = peak_of(&s, &orders[2]);
-  if (other < peak) best = 2, peak = other;
-  for (int k = 0; k < s.count; k++) {
-    const number_list *order = &orders[best];
-    instruction *i = order->data ? text.data[order->data[k]] : text.data[k];
+  TRY(analyse(&s, &in_text));
+  number_list order = {0};
+  scheduled_peak *p = arena_new(a, scheduled_peak);
+  p->bytes = best_order(&s, c->root, &order);
+  ptr_map_put(a, peaks, c, p);
+  for (int k = 0; k < order.size; k++) {
+    instruction *i = in_text.data[order.data[k]];
     i->mark = (uint64_t)k;
     vec_push(a, out, i);
   }
-  scheduled_peak *p = arena_new(a, scheduled_peak);
-  p->bytes = peak;
-  ptr_map_put(a, peaks, c, p);
   return status_ok();
 }
 
