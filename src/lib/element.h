@@ -35,7 +35,8 @@ static inline void element_store(const lib_array *a, int64_t i, uint64_t bits) {
     *byte = (unsigned char)((*byte & ~(mask << at)) | bits << at);
     return;
   }
-  if (t->class == CLASS_SIGNED && bits >> (t->bits - 1)) bits |= ~mask;
+  const uint64_t sign = mask ^ mask >> 1;
+  if (t->class == CLASS_SIGNED && bits & sign) bits |= ~mask;
   memcpy(data + i * t->bytes, &bits, (size_t)t->bytes);
 }
 

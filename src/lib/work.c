@@ -22,7 +22,7 @@ int64_t work_array_bytes(dtype t, bool is_packed, int64_t count) {
 static uint32_t narrow_bits(const lib_array *a, int64_t index) { return (uint32_t)element_load(a, index); }
 
 static int64_t sign_extended(uint32_t pattern, int bits) {
-  const int64_t top = (int64_t)1 << (bits - 1);
+  const int64_t top = (int64_t)1 << ((bits - 1) & 63);
   return ((int64_t)pattern ^ top) - top;
 }
 
