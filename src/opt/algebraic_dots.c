@@ -10,9 +10,10 @@ typedef struct dot_side {
   int_list batch, contracting;
 } dot_side;
 
+// Of an operand without elements 0: its dims may be of any size.
 static int64_t depth_of(const dot_side *s) {
-  int64_t depth = 1;
-  for (int k = 0; k < s->contracting.size; k++) depth *= s->operand->shape->dims[s->contracting.data[k]];
+  int64_t depth = shape_element_count(s->operand->shape) > 0;
+  for (int k = 0; k < s->contracting.size && depth > 0; k++) depth *= s->operand->shape->dims[s->contracting.data[k]];
   return depth;
 }
 

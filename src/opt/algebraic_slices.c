@@ -15,7 +15,9 @@ static instruction *slice_of_slice(const builder *b, instruction *i) {
   slice_dim dims[SHAPE_MAX_RANK];
   for (int d = 0; d < i->shape->rank; d++) {
     const slice_dim *s = &inner->attributes->slice.dims[d], *t = &i->attributes->slice.dims[d];
-    const int64_t start = s->start + t->start * s->stride, stride = s->stride * t->stride, size = i->shape->dims[d];
+    // Where at most one element is taken the strides mean nothing, and may be of any size.
+    const int64_t size = i->shape->dims[d], start = size ? s->start + t->start * s->stride : 0;
+    const int64_t stride = size > 1 ? s->stride * t->stride : 1;
     dims[d] = (slice_dim){start, size ? start + (size - 1) * stride + 1 : start, stride};
   }
   return builder_slice(b, inner->operands[0], dims);

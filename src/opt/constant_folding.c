@@ -82,8 +82,9 @@ static bool is_foldable(const instruction *i) {
 
 static int64_t work_of(const instruction *i) {
   int64_t work = multiply(shape_element_count(i->shape), terms(i));
-  for (int k = 0; k < i->operand_count; k++) work += shape_element_count(i->operands[k]->shape);
-  return work < 0 ? INT64_MAX : work;
+  for (int k = 0; k < i->operand_count; k++)
+    if (__builtin_add_overflow(work, shape_element_count(i->operands[k]->shape), &work)) return INT64_MAX;
+  return work;
 }
 
 // The constant that stands for `i`; null if it cannot be had.

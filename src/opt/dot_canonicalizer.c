@@ -117,8 +117,8 @@ enum { SHORT_SUM = 16 };
 
 // Sums of f64 have no room for another order, and those of few terms gain nothing from one.
 static bool may_reorder(dtype t, const dot_side *s) {
-  int64_t depth = 1;
-  for (int k = 0; k < s->depth_count; k++) depth *= s->operand->shape->dims[s->depth[k]];
+  int64_t depth = shape_element_count(s->operand->shape) > 0;
+  for (int k = 0; k < s->depth_count && depth > 0; k++) depth *= s->operand->shape->dims[s->depth[k]];
   return t != DTYPE_F64 && t != DTYPE_C128 && depth > SHORT_SUM;
 }
 
