@@ -83,8 +83,8 @@ static void mark_reductions(const sweep_loops *l, MlirOperation loop) {
         marks[next] = text_attribute(k->context, r->how.index_value == 1 ? "index" : "value");
         continue;
       }
-      const char *reducer = partition_entry(k->partition, r->reduce->called[0])->name;
-      marks[next] = mlirFlatSymbolRefAttrGet(k->context, mlirStringRefCreateFromCString(reducer));
+      const char *symbol = partition_entry(k->partition, r->reduce->called[0])->name;
+      marks[next] = mlirFlatSymbolRefAttrGet(k->context, mlirStringRefCreateFromCString(symbol));
     }
   }
   ir_set(loop, "xla.reductions", mlirArrayAttrGet(k->context, l->carried_count, marks));

@@ -105,11 +105,11 @@ static bool read_entry(reduction_loop *l, MlirOperation module, MlirAttribute ma
     l->carried[c + 1].kind = CARRIED_SECOND;
     return !ir_is_null(v->reducer);
   }
-  MlirStringRef text = mlirStringAttrGetValue(mark);
+  MlirStringRef name = mlirStringAttrGetValue(mark);
   if (v->kind == CARRIED_SECOND) return true;
-  if (text.length == 0) return mlirTypeIsATensor(old_type(l, c));
+  if (name.length == 0) return mlirTypeIsATensor(old_type(l, c));
   v->kind = CARRIED_COMBINED;
-  v->combiner = arena_strdup(l->arena, text.data, text.length);
+  v->combiner = arena_strdup(l->arena, name.data, name.length);
   return is_number(old_type(l, c)) && find_combiner(v->combiner) >= 0;
 }
 
