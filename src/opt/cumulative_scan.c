@@ -10,6 +10,7 @@
 // Both combine in another order than the window has it, which HLO leaves open; the operands stay in theirs.
 #include "opt/cumulative_scan.h"
 
+#include "opt/reducer.h"
 #include "opt/rewrite.h"
 
 enum { BLOCK = 16, DIRECT_MAX = 2 * BLOCK };
@@ -38,34 +39,6 @@ static bool is_cumulative(const window_dim *w, int64_t size, bool *is_reverse) {
 }
 
 // --- what is combined
-
-// Whether the value changes nothing, however often it comes in.
-static bool is_neutral(hlo_opcode opcode, const instruction *init) {
-  switch (opcode) {
-    case HLO_MAXIMUM:
-    case HLO_MINIMUM:
-    case HLO_AND:
-    case HLO_OR: return true;
-    case HLO_ADD:
-    case HLO_MULTIPLY:
-    case HLO_XOR: break;
-    default: return false;
-  }
-  if (init->opcode == HLO_CONVERT && init->operands[0]->opcode == HLO_CONSTANT) init = init->operands[0];
-  if (init->opcode != HLO_CONSTANT || init->shape->dtype == DTYPE_PRED) return false;
-  const double complex value = literal_get_complex(init->literal, 0);
-  const double wanted = opcode == HLO_MULTIPLY ? 1 : 0;
-  return __real__ value == wanted && __imag__ value == 0;  // NOLINT: exactly
-}
-
-// The operation of a computation that is nothing but it.
-static bool only_operation(const computation *c, hlo_opcode *opcode) {
-  const instruction *root = c->root;
-  if (c->parameters.size != 2 || root->operand_count != 2 || !hlo_op_has(root->opcode, TRAIT_ELEMENTWISE)) return false;
-  *opcode = root->opcode;
-  const instruction *x = c->parameters.data[0], *y = c->parameters.data[1];
-  return (root->operands[0] == x && root->operands[1] == y) || (root->operands[0] == y && root->operands[1] == x);
-}
 
 static bool is_elementwise(const computation *c) {
   for (int k = 0; k < c->instructions.size; k++) {
@@ -191,7 +164,8 @@ static instruction *scan_steps(const scan *x, instruction *values) {
 
 static void start(scan *x, const instruction *i) {
   *x = (scan){.b = builder_for(i), .original = i, .combine = i->called[0], .init = i->operands[1]};
-  x->is_known = only_operation(x->combine, &x->opcode) && is_neutral(x->opcode, x->init);
+  x->opcode = reducer_opcode(x->combine);
+  x->is_known = reducer_is_neutral(x->opcode, x->init);
 }
 
 static instruction *expand(instruction *i) {

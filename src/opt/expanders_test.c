@@ -192,13 +192,30 @@ static void test_approximate_top_k(void **state) {
   }
 }
 
+static void test_dynamic_sizes(void **state) {
+  (void)state;
+  testing_expect_same(
+      "HloModule m\nadd { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n"
+      "max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] maximum(a, b) }\n"
+      "ENTRY e { x = f32[8,5] parameter(0) y = f32[5,8] parameter(1) n = s32[] parameter(2) m = s32[] parameter(3)\n"
+      "  z = f32[] constant(0) one = f32[] constant(1) c = s32[] constant(2) two = s32[] minimum(m, c)\n"
+      "  d = f32[<=8,5] set-dimension-size(x, n), dimensions={0}\n"
+      "  f = f32[<=8,<=5] set-dimension-size(d, two), dimensions={1} g = f32[<=8,<=5] negate(f)\n"
+      "  t = f32[<=5,<=8] transpose(g), dimensions={1,0} s = f32[<=5] reduce(t, z), dimensions={1}, to_apply=add\n"
+      "  v = f32[<=5,4] broadcast(s), dimensions={0} w = f32[4] reduce(v, one), dimensions={0}, to_apply=max\n"
+      "  p = f32[5,5] dot(y, d), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+      "  k = s32[] get-dimension-size(s), dimensions={0} l = s32[] get-dimension-size(v), dimensions={1}\n"
+      "  ROOT r = (f32[4], s32[], s32[]) tuple(w, k, l) }",
+      "dynamic-padder,dead-code", HLO_SET_DIMENSION_SIZE);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_select_and_scatter), cmocka_unit_test(test_scan),
       cmocka_unit_test(test_ragged_dot),         cmocka_unit_test(test_scaled_dot),
       cmocka_unit_test(test_stochastic_convert), cmocka_unit_test(test_linear_algebra),
       cmocka_unit_test(test_random_numbers),     cmocka_unit_test(test_cumulative),
-      cmocka_unit_test(test_approximate_top_k),
+      cmocka_unit_test(test_approximate_top_k),  cmocka_unit_test(test_dynamic_sizes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

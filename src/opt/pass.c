@@ -26,6 +26,7 @@
 #include "opt/custom_call_expander.h"
 #include "opt/dead_code.h"
 #include "opt/dot_canonicalizer.h"
+#include "opt/dynamic_padder.h"
 #include "opt/dynamic_shapes.h"
 #include "opt/erf_expander.h"
 #include "opt/gather_simplifier.h"
@@ -72,6 +73,7 @@ const opt_pass opt_passes[] = {
     {"rng-expander", "random numbers without a state of the program's become calls of the runtime", rng_expander_run,
      false},
     {"dynamic-shapes", "sizes that are known make dynamic dims static", dynamic_shapes_run, false},
+    {"dynamic-padder", "arrays of sizes known at run time become arrays of their bound", dynamic_padder_run, false},
     {"gather-simplifier", "gathers take a list of index vectors and give a list of windows", gather_simplifier_run,
      false},
     {"scatter-simplifier", "scatters take lists of index vectors and of windows", scatter_simplifier_run, false},

@@ -14,3 +14,21 @@ hlo_opcode reducer_opcode(const computation *c) {
              ? root->opcode
              : HLO_OPCODE_COUNT;
 }
+
+bool reducer_is_neutral(hlo_opcode opcode, const instruction *init) {
+  switch (opcode) {
+    case HLO_MAXIMUM:
+    case HLO_MINIMUM:
+    case HLO_AND:
+    case HLO_OR: return true;
+    case HLO_ADD:
+    case HLO_MULTIPLY:
+    case HLO_XOR: break;
+    default: return false;
+  }
+  if (init->opcode == HLO_CONVERT && init->operands[0]->opcode == HLO_CONSTANT) init = init->operands[0];
+  if (init->opcode != HLO_CONSTANT || init->shape->dtype == DTYPE_PRED) return false;
+  const double complex value = literal_get_complex(init->literal, 0);
+  const double wanted = opcode == HLO_MULTIPLY ? 1 : 0;
+  return __real__ value == wanted && __imag__ value == 0;  // NOLINT: exactly
+}
