@@ -7,16 +7,16 @@
 
 int64_t trip_count_of(const instruction *loop) {
   static const char key[] = "\"known_trip_count\"", number[] = "\"n\"";
-  str text = loop->attributes->backend_config;
+  str config = loop->attributes->backend_config;
   size_t at = 0;
   int64_t count = 0;
-  while (at < text.size && !str_starts_with((str){text.data + at, text.size - at}, key)) at++;
-  while (at < text.size && !str_starts_with((str){text.data + at, text.size - at}, number)) at++;
-  while (at < text.size && !isdigit((unsigned char)text.data[at])) at++;
-  if (at == text.size) return -1;
-  for (; at < text.size && isdigit((unsigned char)text.data[at]); at++) {
+  while (at < config.size && !str_starts_with((str){config.data + at, config.size - at}, key)) at++;
+  while (at < config.size && !str_starts_with((str){config.data + at, config.size - at}, number)) at++;
+  while (at < config.size && !isdigit((unsigned char)config.data[at])) at++;
+  if (at == config.size) return -1;
+  for (; at < config.size && isdigit((unsigned char)config.data[at]); at++) {
     if (count > INT64_MAX / 10 - 1) return -1;
-    count = count * 10 + (text.data[at] - '0');
+    count = count * 10 + (config.data[at] - '0');
   }
   return count;
 }
