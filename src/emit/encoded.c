@@ -143,7 +143,7 @@ MlirValue emit_encode(ir_builder *b, MlirValue x, dtype t) {
   MlirValue is_nan = is(b, "ugt", magnitude, power_bits(&w, w.bias + 1));
   int64_t nan = (int64_t)1 << magnitude_bits;
   if (f->specials == FLOAT_IEEE) {
-    nan = low_ones(f->exponent_bits) << f->mantissa_bits | (int64_t)1 << (f->mantissa_bits - 1);
+    nan = low_ones(f->exponent_bits + 1) << f->mantissa_bits >> 1;  // the exponent and the first bit behind it
     pattern = choose_number(b, is_nan, nan, pattern);
     pattern = ir_binary(b, "arith.ori", pattern, sign);
   } else {

@@ -41,7 +41,7 @@ static MlirValue joined(ir_builder *b, MlirValue x, MlirValue y, int count) {
 
 // Row `row` of every lane, next to each other.
 static MlirValue gather_lanes(ir_builder *b, const turn_block *block, const MlirValue *rows, int row) {
-  MlirValue parts[WIDEST_BYTES / PIECE_BYTES];
+  MlirValue parts[WIDEST_BYTES / PIECE_BYTES] = {{NULL}};
   for (int l = 0; l < block->lanes; l++) parts[l] = rows[l * block->piece + row];
   for (int count = block->lanes, width = block->piece; count > 1; count /= 2, width *= 2)
     for (int l = 0; l < count / 2; l++) parts[l] = joined(b, parts[2 * l], parts[2 * l + 1], width);

@@ -15,12 +15,12 @@ typedef struct update_places {
 // (window's index, starts) -> where that is in the array. As one map, so that neighbours stay neighbours to later
 // passes.
 static const indexing_map *place_map(arena *a, const instruction *slice) {
-  const shape *window = slice->operands[1]->shape;
-  int rank = window->rank;
+  const shape *update = slice->operands[1]->shape;
+  int rank = update->rank;
   indexing_map *m = indexing_map_create(a, 2 * rank, 0, 0, rank, 0);
   for (int d = 0; d < rank; d++) {
-    m->dims[d].bounds = (interval){0, window->dims[d] - 1};
-    m->dims[rank + d].bounds = (interval){0, slice->shape->dims[d] - window->dims[d]};
+    m->dims[d].bounds = (interval){0, update->dims[d] - 1};
+    m->dims[rank + d].bounds = (interval){0, slice->shape->dims[d] - update->dims[d]};
     m->results[d] = affine_add(a, affine_dim(a, d), affine_dim(a, rank + d));
   }
   return indexing_map_simplify(a, m);

@@ -127,9 +127,9 @@ static void deal(hero_scatter *h, const plan_target *target, const launch_cost *
   h->share = count;
   if (!is_small && !is_packed(h)) {
     if (h->scatter->attributes->unique_indices) {
-      int64_t window = elements / count, tile = launch_decide(target, elements, cost).tile;
+      int64_t each = elements / count, tile = launch_decide(target, elements, cost).tile;
       h->dealing = SCATTER_BY_UPDATE;
-      h->share = tile > window ? tile / window : 1;
+      h->share = tile > each ? tile / each : 1;
     } else if (!deal_by_column(h, target)) {
       deal_by_owner(h, target);
     }

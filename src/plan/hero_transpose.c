@@ -43,7 +43,7 @@ static void find_axes(const instruction *transpose, axes *out) {
   out->count = 0;
   for (int d = 0; d < result->rank; d++) {
     if (result->dims[d] == 1) continue;
-    if (permutation[d] != expected) out->list[out->count++] = (axis){.first = d, .size = 1};
+    if (out->count == 0 || permutation[d] != expected) out->list[out->count++] = (axis){.first = d, .size = 1};
     axis *x = &out->list[out->count - 1];
     x->count = d + 1 - x->first;
     x->size *= result->dims[d];

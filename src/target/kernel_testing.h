@@ -35,7 +35,7 @@ static inline kernel_testing kernel_testing_start(const char *mlir, const char *
                                                   const lower_options *options) {
   kernel_testing k = {.arena = arena_create()};
   MlirContext context = ir_context_create();
-  MlirModule module = mlirModuleCreateParse(context, mlirStringRefCreateFromCString(mlir));
+  MlirModule parsed = mlirModuleCreateParse(context, mlirStringRefCreateFromCString(mlir));
   kernel_testing_require(ir_diagnostics(context, HEDDLE_INVALID, "parsing"), mlir);
   static const char *const to_llvm[] = {"convert-scf-to-cf", "xla-lower-to-llvm", NULL};
   const lower_pass *passes[16];
@@ -44,15 +44,15 @@ static inline kernel_testing kernel_testing_start(const char *mlir, const char *
   for (int i = 0; to_llvm[i]; i++) passes[count++] = lower_pass_find(str_from(to_llvm[i]));
   for (int i = 0; i < count; i++) assert_non_null(passes[i]);
   passes[count] = NULL;
-  kernel_testing_require(lower_run(passes, mlirModuleGetOperation(module), options, NULL), mlir);
+  kernel_testing_require(lower_run(passes, mlirModuleGetOperation(parsed), options, NULL), mlir);
   cpu_machine machine;
   kernel_testing_require(cpu_machine_host(k.arena, &machine), mlir);
   object_code object;
   const object_options plain = {0};
-  kernel_testing_require(cpu_emit_object(k.arena, mlirModuleGetOperation(module), &machine, &plain, &object), mlir);
+  kernel_testing_require(cpu_emit_object(k.arena, mlirModuleGetOperation(parsed), &machine, &plain, &object), mlir);
   kernel_testing_require(cpu_jit_create(&k.jit), mlir);
   kernel_testing_require(cpu_jit_add(k.jit, &object), mlir);
-  mlirModuleDestroy(module);
+  mlirModuleDestroy(parsed);
   mlirContextDestroy(context);
   return k;
 }

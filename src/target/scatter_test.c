@@ -15,7 +15,7 @@ static const char *const combiners[] = {
 };
 
 typedef struct scatter_case {
-  const char *type, *array, *indices, *window;  // updates: [count, window]
+  const char *type, *array, *indices, *extent;  // updates: [count, window]
   int count, entries, combiner;
   bool is_unique;
 } scatter_case;
@@ -24,7 +24,7 @@ typedef struct scatter_case {
 static char *source_of(arena *a, const scatter_case *c) {
   text out = {0}, dims = {0}, moved = {0};
   int rank = 1;
-  for (const char *p = c->window; *p; p++) rank += *p == ',';
+  for (const char *p = c->extent; *p; p++) rank += *p == ',';
   for (int d = 0; d < rank; d++) text_printf(&dims, "%s%d", d ? "," : "", d + 1);
   for (int d = 0; d < c->entries; d++) text_printf(&moved, "%s%d", d ? "," : "", d);
   text_puts(&out, "HloModule m\ncombine {\n  ");
@@ -36,7 +36,7 @@ static char *source_of(arena *a, const scatter_case *c) {
               "}\nENTRY e {\n  p = %s[%s] parameter(0)\n  i = %s[%d,%d] parameter(1)\n  u = %s[%d,%s] parameter(2)\n"
               "  ROOT r = %s[%s] scatter(p, i, u), update_window_dims={%s}, inserted_window_dims={}, "
               "scatter_dims_to_operand_dims={%s}, index_vector_dim=1, unique_indices=%s, to_apply=combine\n}\n",
-              c->type, c->array, c->indices, c->count, c->entries, c->type, c->count, c->window, c->type, c->array,
+              c->type, c->array, c->indices, c->count, c->entries, c->type, c->count, c->extent, c->type, c->array,
               text_cstr(&dims), text_cstr(&moved), c->is_unique ? "true" : "false");
   char *source = arena_strdup(a, text_cstr(&out), strlen(text_cstr(&out)));
   text_free(&out), text_free(&dims), text_free(&moved);

@@ -5,7 +5,7 @@ static const kernel_alias in_place[] = {{0, 0}, {1, 1}};
 
 static const char *const types[] = {"f32", "bf16", "f64", "s8", "pred", "s4", "c64", "f8e5m2", "u16"};
 
-static void check(const char *type, const char *array, const char *window, int rank, const char *body) {
+static void check(const char *type, const char *array, const char *update, int rank, const char *body) {
   arena *a = arena_create();
   text starts = {0}, declared = {0}, zeros = {0};
   for (int d = 0; d < rank; d++) {
@@ -16,7 +16,7 @@ static void check(const char *type, const char *array, const char *window, int r
   const char *source = arena_printf(a,
                                     "HloModule m\nENTRY e {\n  p = %s[%s] parameter(0)\n  w = %s[%s] parameter(1)\n%s%s"
                                     "  ROOT r = %s[%s] dynamic-update-slice(p, %s%s)\n}\n",
-                                    type, array, type, window, text_cstr(&declared), body, type, array,
+                                    type, array, type, update, text_cstr(&declared), body, type, array,
                                     body[0] ? "u" : "w", text_cstr(&starts));
   const int limits[] = {4, 4, 9, 9, 9, 9, 9, 9};
   hero_testing_run(source, HERO_UPDATE_SLICE, 1, in_place, limits);
@@ -27,13 +27,13 @@ static void check(const char *type, const char *array, const char *window, int r
 static void test_windows(void **state) {
   (void)state;
   static const struct {
-    const char *array, *window;
+    const char *array, *update;
     int rank;
   } cases[] = {{"100", "37", 1},          {"40,33", "7,33", 2}, {"40,33", "7,20", 2}, {"9,10,65", "9,1,65", 3},
                {"5,6,7,8", "5,2,3,8", 4}, {"1", "1", 1},        {"8,4096", "8,1", 2}, {"3,9000", "2,8999", 2},
                {"16,16", "16,16", 2},     {"40,33", "40,0", 2}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    check("f32", cases[i].array, cases[i].window, cases[i].rank, "");
+    check("f32", cases[i].array, cases[i].update, cases[i].rank, "");
 }
 
 static void test_types(void **state) {
