@@ -131,6 +131,7 @@ typedef struct cluster_cost {
   int instructions, values;
 } cluster_cost;
 
+// By the emitter that makes r alone: what l brings follows it.
 cluster_cost cluster_cost_of(cluster_graph *g, int l, int r);
 
 // Makes a fusion of each cluster and replaces the members by it; what nobody needs any more stays, dead. Marks are

@@ -86,7 +86,7 @@ cluster_cost cluster_cost_of(cluster_graph *g, int l, int r) {
   evaluation *all = arena_array(scratch, evaluation, count + body.inputs.size);
   for (int n = 0; n < count; n++) g->nodes[body.nodes.data[n]].slot = n;
   for (int n = 0; n < body.inputs.size; n++) g->nodes[body.inputs.data[n]].slot = count + n;
-  const bool sweeps = (g->clusters.data[l].traits | g->clusters.data[r].traits) & CLUSTER_SWEEPS;
+  const bool sweeps = g->clusters.data[r].traits & CLUSTER_SWEEPS;
   double memory = 0, compute = 0;
   for (int n = count - 1; n >= 0; n--) {
     const instruction *i = g->nodes[body.nodes.data[n]].instruction;

@@ -103,7 +103,10 @@ static void place_producer(cluster_graph *g, arena *scratch, int own) {
   if (by.clusters.size > 1) {
     if (is_worth_copying(g, own, &by)) make_copied(g, own, &by);
   } else if (join_producer(g, own, first)) {
-    join(g, own, first);
+    const unsigned sweeps = g->clusters.data[first].traits & CLUSTER_SWEEPS;
+    int number = join(g, own, first);
+    cluster *made = &g->clusters.data[number];
+    made->traits = (made->traits & ~(unsigned)CLUSTER_SWEEPS) | sweeps;
   }
 }
 
