@@ -18,7 +18,7 @@ bool hero_rows_fits(int member_count, instruction *const *members, int output_co
     wanted[o] = (row_output){.root = outputs[o], .shape = shape_is_tuple(s) ? s->elements[0] : s};
   }
   row_analysis r;
-  bool fits = row_analysis_of(scratch, member_count, members, output_count, wanted, &r);
+  bool fits = row_analysis_of(scratch, member_count, members, output_count, wanted, &r) && !r.repeats;
   arena_destroy(scratch);
   return fits;
 }

@@ -79,7 +79,10 @@ static bool reduce_class(row_analysis *r, const instruction *i, row_value *v) {
     if (row_analysis_value(r, i->operands[k]).class != ROW_FREE) return false;
   reduction_space space;
   bool is_same = reduction_space_of(i, &space) && reduction_space_equal(&space, &r->space);
-  if (v->class == ROW_FREE && !is_same) return true;
+  if (v->class == ROW_FREE && !is_same) {
+    r->repeats |= space.reduced > 1;
+    return true;
+  }
   if (v->class == ROW_ONE || !is_same) return false;
   *v = (row_value){ROW_ONE, v->level + 1, true};
   return ++r->reduction_count <= MAX_REDUCTIONS && v->level <= MAX_SWEEPS;
