@@ -18,8 +18,8 @@ const opt_pass *opt_pass_find(str name);  // null if there is none
 // Told about the module after each pass; for prints.
 typedef void (*opt_observer)(void *argument, const opt_pass *pass, const module *m);
 
-// Runs the passes in order. After each, instructions stand behind their operands again and the module is verified;
-// errors name the pass.
+// Runs the passes in order. After each, instructions stand behind their operands again and the module is verified
+// (in optimized builds after the last one only); errors name the pass.
 heddle_status opt_run(module *m, const opt_pass *const *passes, int count, opt_observer observer, void *argument);
 
 // The pipeline: all of opt_passes in order but those on request. run_hlo_module runs it unless told not to; planning
