@@ -105,7 +105,8 @@ static void pass_dot_sizes(padding *p, const instruction *i) {
 
 static void pass_sizes(padding *p, const instruction *i) {
   const int_list dims = i->attributes->dimensions;
-  const instruction *x = i->operand_count > 0 ? i->operands[0] : NULL;
+  if (i->operand_count == 0) return;
+  const instruction *x = i->operands[0];
   int at = 0;
   switch (i->opcode) {
     case HLO_TRANSPOSE:
