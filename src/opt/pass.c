@@ -1,12 +1,14 @@
 // The one list of HLO passes; its order is the pipeline.
 //
 // Expanders that make calls and maps of computations go in front of the inliners. Then calls: what follows sees one
-// computation. Then layouts, which later passes need not know. Then the forms that only some front ends write are
-// brought to the ones that code generation takes. Tuples are simplified when nobody makes new ones, and arrays without
-// elements go before the algebra, whose rules need not think of them. Barriers stand until nothing more is merged
-// across them. Then moves are brought together, so that dots and convolutions see which of them they can take over;
-// what these leave is simplified once more. Dead code goes when every other pass may have left some, and bitcasts are
-// formed last: nobody looks through them.
+// computation, and scans see whether theirs is one operation. Then layouts, which later passes need not know. Then the
+// forms that only some front ends write are brought to the ones that code generation takes. Tuples are simplified when
+// nobody makes new ones; then the leaves of loops' states are plain to see, of which constants move inside, where the
+// algebra finds them. Arrays without elements go before the algebra, whose rules need not think of them; invariant code
+// moves when no two pieces of it are the same. Barriers stand until nothing more is merged across them. Then moves are
+// brought together, so that dots and convolutions see which of them they can take over; what these leave is simplified
+// once more. Dead code goes when every other pass may have left some, and bitcasts are formed last: nobody looks
+// through them.
 #include "opt/pass.h"
 
 #include "hlo/text.h"
