@@ -83,12 +83,6 @@ static void set_size(padding *p, const instruction *i, int64_t dim, instruction 
   sizes[dim] = size;
 }
 
-static bool lists(int_list dims, int64_t dim) {
-  for (int k = 0; k < dims.size; k++)
-    if (dims.data[k] == dim) return true;
-  return false;
-}
-
 // A dot's free and batch dims, in order.
 static void pass_dot_sizes(padding *p, const instruction *i) {
   const hlo_attributes *x = i->attributes;
@@ -99,7 +93,8 @@ static void pass_dot_sizes(padding *p, const instruction *i) {
     const int_list batch = side ? x->rhs_batch_dims : x->lhs_batch_dims;
     const int_list contracting = side ? x->rhs_contracting_dims : x->lhs_contracting_dims;
     for (int d = 0; d < i->operands[side]->shape->rank; d++)
-      if (!lists(batch, d) && !lists(contracting, d)) set_size(p, i, at++, size_of(p, i->operands[side], d));
+      if (!int_list_has(batch, d) && !int_list_has(contracting, d))
+        set_size(p, i, at++, size_of(p, i->operands[side], d));
   }
 }
 
@@ -117,7 +112,7 @@ static void pass_sizes(padding *p, const instruction *i) {
       return;
     case HLO_REDUCE:
       for (int d = 0; d < x->shape->rank; d++)
-        if (!lists(dims, d)) set_size(p, i, at++, size_of(p, x, d));
+        if (!int_list_has(dims, d)) set_size(p, i, at++, size_of(p, x, d));
       return;
     case HLO_DOT: pass_dot_sizes(p, i); return;
     default:

@@ -20,14 +20,8 @@ typedef struct ragged {
 
 enum { STATE_GROUP, STATE_LHS, STATE_RHS, STATE_GROUPS_OF_ROWS, STATE_RESULT, STATE_SIZE };
 
-static bool lists(int_list dims, int64_t dim) {
-  for (int k = 0; k < dims.size; k++)
-    if (dims.data[k] == dim) return true;
-  return false;
-}
-
 static bool is_free_dim(const hlo_attributes *x, int dim) {
-  return !lists(x->lhs_batch_dims, dim) && !lists(x->lhs_contracting_dims, dim);
+  return !int_list_has(x->lhs_batch_dims, dim) && !int_list_has(x->lhs_contracting_dims, dim);
 }
 
 // Sizes may depend on the batch dims and on what comes before the ragged dim among its own kind.
@@ -211,8 +205,8 @@ static instruction *expand(instruction *i) {
   ragged r = {.original = i, .lhs = i->operands[0]->shape, .rhs = i->operands[1]->shape};
   const shape *s = shape_array(b.arena, i->shape->dtype, i->shape->rank, i->shape->dims);
   r.ragged = (int)x->lhs_ragged_dims.data[0];
-  if (lists(x->lhs_batch_dims, r.ragged)) return plain_dot(&b, &r, i->operands[0], i->operands[1], -1, s);
-  r.is_free = !lists(x->lhs_contracting_dims, r.ragged);
+  if (int_list_has(x->lhs_batch_dims, r.ragged)) return plain_dot(&b, &r, i->operands[0], i->operands[1], -1, s);
+  r.is_free = !int_list_has(x->lhs_contracting_dims, r.ragged);
   r.groups = i->operands[2]->shape->dims[i->operands[2]->shape->rank - 1];
   find_prefix(&r);
   if (!sizes_fit(&r) || r.groups > INT32_MAX) return NULL;
