@@ -70,7 +70,9 @@ void memory_to_literal(const void *from, const shape *s, literal *l) {
   physical_order p;
   physical_start(&p, s);
   for (int64_t i = 0; i < count; i++, physical_next(&p)) {
-    if (is_packed(s)) literal_set_int(l, p.element, (unsigned char)memory[i / per_byte] >> (i % per_byte * bits));
+    int element = is_packed(s) ? (unsigned char)memory[i / per_byte] >> (i % per_byte * bits) : 0;
+    if (is_packed(s) && dtype_is_float(s->dtype)) data[p.element] = (char)(element & ((1 << bits) - 1));
+    else if (is_packed(s)) literal_set_int(l, p.element, element);
     else memcpy(data + (size_t)p.element * bytes, memory + (size_t)i * bytes, bytes);
   }
 }
