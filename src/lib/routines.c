@@ -3,6 +3,7 @@
 
 #include "lib/call.h"
 #include "lib/checks.h"
+#include "lib/cumulative.h"
 #include "lib/halves.h"
 #include "lib/lapack.h"
 #include "lib/linear_algebra.h"
@@ -37,6 +38,7 @@ static const lib_routine routines[] = {
     {"check.expect_eq", checks_equal, NULL},
     {"check.expect_eq_const", checks_equal, NULL},
     {"heddle.cholesky", linear_algebra_cholesky_call, linear_algebra_cholesky_scratch},
+    {"heddle.cumulative", cumulative_execute, NULL},
     {"heddle.triangular_solve", linear_algebra_solve_call, linear_algebra_solve_scratch},
     {"lapack_*", lapack_execute, lapack_scratch},
     {"mhlo.topk", top_k, top_k_room},

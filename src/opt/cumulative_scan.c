@@ -1,24 +1,22 @@
 // Cumulative scan: window size n, padding n - 1 in front (or behind) -> O(n) instead of O(n^2).
 //
-// With a neutral initial value, in blocks: [n] -> [n / 16, 16]; a reduce-window inside each block; a scan, by the same
-// method, over the blocks' totals; and each block combined with the total of all before it. The totals shrink by 16 a
-// level, so that all levels together are little more than the first one. Halves and narrower are computed in f32.
+// One known operation with a neutral initial value is a call of the library's, which walks each line once.
 //
 // Otherwise, in steps of 1, 2, 4, ...: each element is combined with the one so far before it, after which it covers
 // twice as many. No initial value is needed on the way; it comes in at the end.
 //
-// Both combine in another order than the window has it, which HLO leaves open; the operands stay in theirs.
+// That combines in another order than the window has it, which HLO leaves open; the operands stay in theirs.
 #include "opt/cumulative_scan.h"
 
 #include "opt/reducer.h"
 #include "opt/rewrite.h"
 
-enum { BLOCK = 16, DIRECT_MAX = 2 * BLOCK };
+enum { DIRECT_MAX = 32 };  // shorter windows are left to their kernels
 
 typedef struct scan {
   builder b;
   const instruction *original;
-  bool is_known;         // one operation with a neutral initial value: in blocks
+  bool is_known;         // one operation with a neutral initial value
   computation *combine;  // of two scalars
   hlo_opcode opcode;     // if known
   instruction *init;
@@ -64,22 +62,20 @@ static instruction *combine_ordered(const scan *x, instruction *before, instruct
   return x->is_reverse ? combine(x, here, before) : combine(x, before, here);
 }
 
-// --- in blocks
+// --- by the library
 
-static instruction *reduce_windows(const scan *x, instruction *values, int dim) {
-  const int rank = values->shape->rank;
-  instruction *i = builder_add(&x->b, HLO_REDUCE_WINDOW, values->shape, 2, (instruction *[]){values, x->init});
-  window_dim *dims = arena_array(x->b.arena, window_dim, rank);
-  for (int d = 0; d < rank; d++)
-    dims[d] = (window_dim){.size = 1, .stride = 1, .window_dilation = 1, .base_dilation = 1};
-  const int64_t size = values->shape->dims[dim];
-  dims[dim].size = size;
-  *(x->is_reverse ? &dims[dim].padding_high : &dims[dim].padding_low) = size - 1;
-  i->attributes->window = (window){rank, dims};
-  attributes_mark(i->attributes, HLO_ATTRIBUTE_WINDOW);
-  instruction_set_called(i, 1, &x->combine);
-  return i;
+static instruction *scan_line(const scan *x, instruction *values) {
+  instruction *call = builder_unary(&x->b, HLO_CUSTOM_CALL, values);
+  hlo_attributes *to = call->attributes;
+  to->custom_call_target = STR("heddle.cumulative");
+  to->backend_config = str_from(arena_printf(x->b.arena, "{dimension = %d : i64, reverse = %d : i64, reducer = \"%s\"}",
+                                             x->dim, x->is_reverse, hlo_op_text(x->opcode)));
+  attributes_mark(to, HLO_ATTRIBUTE_CUSTOM_CALL_TARGET);
+  attributes_mark(to, HLO_ATTRIBUTE_BACKEND_CONFIG);
+  return call;
 }
+
+// --- in steps
 
 // Elements `from` to `to` along the dim.
 static instruction *cut(const scan *x, instruction *values, int dim, int64_t from, int64_t to) {
@@ -89,65 +85,6 @@ static instruction *cut(const scan *x, instruction *values, int dim, int64_t fro
   dims[dim] = (slice_dim){from, to, 1};
   return builder_slice(&x->b, values, dims);
 }
-
-static instruction *pad(const scan *x, instruction *values, int dim, int64_t low, int64_t high) {
-  padding_dim dims[SHAPE_MAX_RANK] = {0};
-  if (low == 0 && high == 0) return values;
-  dims[dim] = (padding_dim){low, high, 0};
-  return builder_pad(&x->b, values, x->init, dims);
-}
-
-typedef struct level {
-  instruction *inside;  // [.., blocks, BLOCK, ..]: scanned in each block
-  int64_t size;         // before it was cut in blocks
-} level;
-
-// The blocks scanned, and their totals in *values.
-static level go_up(const scan *x, instruction **values) {
-  const int d = x->dim;
-  const shape *s = (*values)->shape;
-  const int64_t size = s->dims[d], blocks = (size + BLOCK - 1) / BLOCK, more = blocks * BLOCK - size;
-  instruction *whole = pad(x, *values, d, x->is_reverse ? more : 0, x->is_reverse ? 0 : more);
-  int64_t dims[SHAPE_MAX_RANK + 1], without[SHAPE_MAX_RANK];
-  for (int k = 0; k < s->rank; k++) {
-    dims[k + (k > d ? 1 : 0)] = s->dims[k];
-    without[k] = k == d ? blocks : s->dims[k];
-  }
-  dims[d] = blocks;
-  dims[d + 1] = BLOCK;
-  instruction *inside = reduce_windows(x, builder_reshape(&x->b, whole, s->rank + 1, dims), d + 1);
-  const int64_t last = x->is_reverse ? 0 : BLOCK - 1;
-  *values = builder_reshape(&x->b, cut(x, inside, d + 1, last, last + 1), s->rank, without);
-  return (level){inside, size};
-}
-
-// The blocks combined with the scanned totals of those before them.
-static instruction *come_down(const scan *x, const level *l, instruction *totals) {
-  const int d = x->dim, rank = totals->shape->rank;
-  const int64_t blocks = totals->shape->dims[d];
-  instruction *rest = x->is_reverse ? cut(x, totals, d, 1, blocks) : cut(x, totals, d, 0, blocks - 1);
-  instruction *before = pad(x, rest, d, x->is_reverse ? 0 : 1, x->is_reverse ? 1 : 0);
-  int64_t places[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK];
-  for (int k = 0; k < rank; k++) {
-    places[k] = k + (k > d ? 1 : 0);
-    dims[k] = k == d ? blocks * BLOCK : totals->shape->dims[k];
-  }
-  instruction *spread = builder_broadcast(&x->b, before, l->inside->shape, rank, places);
-  instruction *whole = builder_reshape(&x->b, combine_ordered(x, spread, l->inside), rank, dims);
-  const int64_t more = blocks * BLOCK - l->size;
-  return cut(x, whole, d, x->is_reverse ? more : 0, x->is_reverse ? blocks * BLOCK : l->size);
-}
-
-static instruction *scan_blocks(const scan *x, instruction *values) {
-  level levels[16];  // 2^63 elements are 16 levels of 16 each
-  int count = 0;
-  while (values->shape->dims[x->dim] > DIRECT_MAX && count < 16) levels[count++] = go_up(x, &values);
-  instruction *result = reduce_windows(x, values, x->dim);
-  while (count > 0) result = come_down(x, &levels[--count], result);
-  return result;
-}
-
-// --- in steps
 
 static instruction *scan_steps(const scan *x, instruction *values) {
   const int d = x->dim;
@@ -181,10 +118,12 @@ static instruction *expand(instruction *i) {
   for (x.dim = i->shape->rank; x.dim-- > 0;) {
     if (is_trivial(&i->attributes->window.dims[x.dim])) continue;
     is_cumulative(&i->attributes->window.dims[x.dim], i->shape->dims[x.dim], &x.is_reverse);
-    values = x.is_known ? scan_blocks(&x, values) : scan_steps(&x, values);
+    values = x.is_known ? scan_line(&x, values) : scan_steps(&x, values);
   }
   x.is_reverse = false;
-  if (!x.is_known) values = combine(&x, builder_broadcast(&x.b, x.init, values->shape, 0, NULL), values);
+  bool has_init = !x.is_known || x.opcode == HLO_MAXIMUM || x.opcode == HLO_MINIMUM || x.opcode == HLO_AND ||
+                  x.opcode == HLO_OR;  // for these any initial value is allowed, and none was used so far
+  if (has_init) values = combine(&x, builder_broadcast(&x.b, x.init, values->shape, 0, NULL), values);
   return builder_convert(&x.b, values, i->shape->dtype);
 }
 

@@ -1,6 +1,8 @@
 // What a reduction's computation does.
 #include "opt/reducer.h"
 
+#include "opt/uniform.h"
+
 hlo_opcode reducer_opcode(const computation *c) {
   const instruction *root = c->root;
   if (c->parameters.size != 2 || root->operand_count != 2 || !hlo_op_has(root->opcode, TRAIT_ELEMENTWISE))
@@ -27,8 +29,9 @@ bool reducer_is_neutral(hlo_opcode opcode, const instruction *init) {
     default: return false;
   }
   if (init->opcode == HLO_CONVERT && init->operands[0]->opcode == HLO_CONSTANT) init = init->operands[0];
-  if (init->opcode != HLO_CONSTANT || init->shape->dtype == DTYPE_PRED) return false;
-  const double complex value = literal_get_complex(init->literal, 0);
+  const literal *constant = uniform_value(init);
+  if (!constant || init->shape->dtype == DTYPE_PRED) return false;
+  const double complex value = literal_get_complex(constant, 0);
   const double wanted = opcode == HLO_MULTIPLY ? 1 : 0;
   return __real__ value == wanted && __imag__ value == 0;  // NOLINT: exactly
 }
