@@ -17,6 +17,7 @@ enum {
   MOST_COPIES = 4,
   LARGE_BODY = 40,  // operations from which on a body is repeated less often
   VERY_LARGE_BODY = 100,
+  MATH_SIZE = 50,        // operations that a function becomes later
   SEPARATE_LOADS = 128,  // more single-element loads than this are no gain over the scalar loop
 };
 
@@ -322,10 +323,16 @@ static bool fold_copies(const reduction_loop *l, ir_builder *b, int copies, Mlir
 
 // --- sizes
 
+// Functions become tens of operations.
+static bool is_math(MlirOperation op) {
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  return str_starts_with((str){name.data, name.length}, "math.");
+}
+
 static int body_size(const reduction_loop *l) {
   int size = 0;
   for (MlirOperation op = mlirBlockGetFirstOperation(l->body); !ir_is_null(op); op = mlirOperationGetNextInBlock(op))
-    size++;
+    size += is_math(op) ? MATH_SIZE : 1;
   return size;
 }
 
