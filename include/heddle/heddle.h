@@ -45,9 +45,8 @@ int heddle_program_result_count(const heddle_program *program);  // leaves of a 
 heddle_array heddle_program_parameter(const heddle_program *program, int number);
 heddle_array heddle_program_result(const heddle_program *program, int number);
 
-// Reads inputs[i] and writes outputs[i], which hold as many bytes as the program says; arrays aligned to 64 bytes are used
-// where they are, others are copied. Calls on one program may overlap
-// in several threads.
+// Reads inputs[i] and writes outputs[i], which hold as many bytes as the program says; arrays aligned to 64 bytes are
+// used where they are, others are copied. Calls on one program may overlap in several threads.
 heddle_status heddle_program_run(heddle_program *program, const void *const *inputs, void *const *outputs);
 
 #ifdef __cplusplus

@@ -51,8 +51,8 @@ heddle_status emit_functions(kernel_emitter *k);
 MlirValue *emit_call(kernel_emitter *k, ir_builder *b, const partition_function *f, const MlirValue *parameters,
                      const index_vector *at, const char *attribute);
 
-// Calls the kernel's part: `inputs` are the kernel's input tensors, `given` the values of what the part is given, tuples'
-// elements one by one.
+// Calls the kernel's part: `inputs` are the kernel's input tensors, `given` the values of what the part is given,
+// tuples' elements one by one.
 MlirValue *emit_part(kernel_emitter *k, ir_builder *b, int part, const MlirValue *inputs, const index_vector *at,
                      const MlirValue *given);
 

@@ -205,7 +205,7 @@ hlo_attributes *attributes_copy(arena *a, const hlo_attributes *from);
 // name of the first attribute that differs.
 bool attributes_equal(const hlo_attributes *l, const hlo_attributes *r);
 bool attributes_compare(const hlo_attributes *l, const hlo_attributes *r, const char **difference);
-uint64_t attributes_hash(const hlo_attributes *x);  // equal for equal attributes
+uint64_t attributes_hash(const hlo_attributes *x);                     // equal for equal attributes
 const str *attributes_raw(const hlo_attributes *x, const char *name);  // null if absent
 void attributes_add_raw(arena *a, hlo_attributes *x, str name, str text);
 

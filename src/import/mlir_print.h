@@ -6,8 +6,8 @@
 #include "import/ir.h"
 
 typedef struct mlir_print_options {
-  bool generic;         // every operation as "name"(operands) <{attributes}> ({regions}) : type
-  int64_t elide_above;  // elements of larger constants are left out (`dense_resource<__elided__>`); 0 = never
+  bool generic;          // every operation as "name"(operands) <{attributes}> ({regions}) : type
+  int64_t elide_above;   // elements of larger constants are left out (`dense_resource<__elided__>`); 0 = never
   const ptr_map *names;  // ir_value: const char *, for arguments and lone results that are to have a name (without `%`)
 } mlir_print_options;
 

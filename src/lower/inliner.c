@@ -6,8 +6,8 @@
 // so, when the levels of a chain call each other more than once. The rules, in order:
 //   `noinline` on the call: no. `no_compute` on the callee: yes. Two or more calls of the callee in this caller: no
 //   (their arguments differ, else they would be one call by now; each would get a copy), unless the call says `inline`.
-//   Together above 4000 operations: no. CPU: yes. GPU: if the callee has no other caller, or if caller and callee both call one third
-//   function (whose calls may then become one).
+//   Together above 4000 operations: no. CPU: yes. GPU: if the callee has no other caller, or if caller and callee both
+//   call one third function (whose calls may then become one).
 // Functions are visited callers first: a body moves up at most once, and what it calls is looked at where it has
 // arrived. Visiting callees first would copy the bottom of a long chain once per level. Inside one function, callees
 // too are taken in the order of the call graph: when one is looked at, all its calls that inlining brings here are

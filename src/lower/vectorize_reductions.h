@@ -13,8 +13,9 @@
 #define VECTORIZE_REDUCTIONS "xla.reductions"
 
 // Rewrites the marked loop: vectors of partial results, several of them side by side, combined behind the loop in a
-// fixed order; what does not fill a vector is done by one that overlaps with its predecessor. The loop stays as it is if that cannot be; the return value then
-// says why, and is null otherwise. `lanes`: of a vector, which takes `registers` registers of the widest element.
+// fixed order; what does not fill a vector is done by one that overlaps with its predecessor. The loop stays as it is
+// if that cannot be; the return value then says why, and is null otherwise. `lanes`: of a vector, which takes
+// `registers` registers of the widest element.
 const char *vectorize_reductions(arena *a, MlirOperation module, MlirOperation loop, int lanes, int registers);
 
 #endif

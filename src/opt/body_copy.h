@@ -5,8 +5,8 @@
 #include "hlo/module.h"
 
 // Appends copies of the instructions of `from` to `into`, in post order. `copies` maps instructions of `from` to what
-// stands in their place in `into`; those in it are not copied, all others are added to it. Parameters that are not in it
-// are left out and must have no users outside of it. Names are kept if `into` is new, else made.
+// stands in their place in `into`; those in it are not copied, all others are added to it. Parameters that are not in
+// it are left out and must have no users outside of it. Names are kept if `into` is new, else made.
 heddle_status body_copy(arena *scratch, const computation *from, computation *into, bool is_new, ptr_map *copies);
 
 // One instruction, whose operands have copies.

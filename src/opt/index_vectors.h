@@ -25,7 +25,8 @@ typedef struct index_vectors {
 bool index_vectors_are_canonical(const instruction *indices, const index_reading *r);
 index_vectors index_vectors_make(const builder *b, instruction *indices, const index_reading *r);
 
-// Of a single vector (count 1): where it starts along each of the operand's `rank` dims, as scalars of the indices' type.
+// Of a single vector (count 1): where it starts along each of the operand's `rank` dims, as scalars of the indices'
+// type.
 void index_vectors_starts(const builder *b, const index_vectors *v, int rank, instruction **starts);
 
 // permutation[k] = the dim that comes k-th when `first` come first and the rest follow in order.

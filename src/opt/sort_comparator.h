@@ -19,9 +19,9 @@ typedef struct sort_comparator {
   sort_comparator_key keys[SORT_COMPARATOR_KEYS_MAX];
 } sort_comparator;
 
-// Reads a computation of parameters (lhs 0, rhs 0, lhs 1, rhs 1, ...) to a pred: strict comparisons of operands, alone or
-// one after another; floats as they are, in total order, or with one zero and one NaN above all, as JAX writes it. False
-// if it is anything else.
+// Reads a computation of parameters (lhs 0, rhs 0, lhs 1, rhs 1, ...) to a pred: strict comparisons of operands, alone
+// or one after another; floats as they are, in total order, or with one zero and one NaN above all, as JAX writes it.
+// False if it is anything else.
 bool sort_comparator_read(const computation *c, sort_comparator *out);
 
 #endif

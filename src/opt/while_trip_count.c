@@ -10,8 +10,8 @@ typedef struct loop {
 } loop;
 
 static const instruction *skip_copies(const instruction *i) {
-  while (i->opcode == HLO_COPY || (i->opcode == HLO_RESHAPE && shape_is_scalar(i->operands[0]->shape) &&
-                                   shape_is_scalar(i->shape)))
+  while (i->opcode == HLO_COPY ||
+         (i->opcode == HLO_RESHAPE && shape_is_scalar(i->operands[0]->shape) && shape_is_scalar(i->shape)))
     i = i->operands[0];
   return i;
 }

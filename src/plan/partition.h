@@ -55,8 +55,7 @@ typedef struct partition_node {
 
 typedef struct partition {
   int function_count;
-  partition_function *
-      *functions;  // [p] is the kernel's part p; the functions of one computation follow each other
+  partition_function **functions;  // [p] is the kernel's part p; the functions of one computation follow each other
   int scope_count;
   partition_scope **scopes;
   ptr_map nodes;    // instruction -> partition_node

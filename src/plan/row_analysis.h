@@ -25,7 +25,7 @@ typedef struct row_analysis {
   reduction_space space;
   ptr_map values;  // instruction -> row_value; none for what is free
   int reduction_count;
-  bool repeats;  // reductions over other spaces are among the members: computed again wherever they are needed
+  bool repeats;     // reductions over other spaces are among the members: computed again wherever they are needed
   int sweep_count;  // with that which only stores
 } row_analysis;
 

@@ -7,9 +7,9 @@
 // `hero_details` of both heroes.
 typedef struct row_kernel {
   row_sweeps sweeps;
-  bool is_column;  // the innermost dims are kept: neighbouring results lie side by side
-  int64_t tile;    // rows that a tile takes. Columns: indices of the other kept dims, each with `columns` columns
-  int64_t columns;        // columns: innermost indices that lie side by side in a tile
+  bool is_column;   // the innermost dims are kept: neighbouring results lie side by side
+  int64_t tile;     // rows that a tile takes. Columns: indices of the other kept dims, each with `columns` columns
+  int64_t columns;  // columns: innermost indices that lie side by side in a tile
   int64_t column_blocks;  // columns: pieces of that many that the innermost dims are cut into
 } row_kernel;
 
