@@ -83,7 +83,8 @@ static void decide_launch(kernel_plan *k, row_kernel *d, const plan_target *targ
   const reduction_space *s = &d->sweeps.space;
   if (d->is_column) cut_columns(d, target);
   int64_t units = d->is_column ? s->kept / s->sizes[s->group_count - 1] : s->kept;
-  double bytes = 0, operations = operations_per_element(k) * (double)s->reduced * (double)(s->kept / units);
+  int64_t unit_elements = s->kept / units;
+  double bytes = 0, operations = operations_per_element(k) * (double)s->reduced * (double)unit_elements;
   for (int i = 0; i < k->slice_count; i++) bytes += (double)plan_buffer_bytes(k->slices[i].shape);
   bytes /= (double)units;
   k->work = operations * (double)units;
