@@ -118,7 +118,7 @@ static heddle_status describe(const lib_call *call, cumulative *c) {
 }
 
 heddle_status cumulative_execute(const lib_call *call) {
-  cumulative c;
+  cumulative c = {0};
   TRY(describe(call, &c));
   int64_t elements = c.outer * c.size * c.inner;
   // Threads must not share the bytes of packed arrays.
