@@ -63,7 +63,7 @@ heddle_status eval_gather(interpreter *in, const instruction *i, value *const *o
   const hlo_attributes *a = i->attributes;
   const shape *from = operands[0]->shape;
   const index_space space = index_space_of(operands[1], a->index_vector_dim);
-  int64_t from_strides[SHAPE_MAX_RANK], space_strides[SHAPE_MAX_RANK], offset_strides[SHAPE_MAX_RANK];
+  int64_t from_strides[SHAPE_MAX_RANK], space_strides[SHAPE_MAX_RANK], offset_strides[SHAPE_MAX_RANK] = {0};
   shape_strides(from, from_strides);
   spread_strides(i->shape, a->offset_dims, space_strides, offset_strides);
   int64_t to_strides[SHAPE_MAX_RANK] = {0};  // by operand dim; those of one element do not appear in the result

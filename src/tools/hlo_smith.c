@@ -96,7 +96,7 @@ static heddle_status evaluate(arena *a, const module *m, literal *const *argumen
 static heddle_status run_changed(arena *a, const check *c, const module *m, literal **arguments, bool *is_refused,
                                  literal **result) {
   module *changed;
-  heddle_status s = status_ok();
+  heddle_status s;
   if (c->through) s = c->through(a, m, &changed);
   else
     s = execute_module(a, m, PLATFORM_CPU, &(compile_options){.exact = true, .threads = CPU_THREADS},
@@ -136,6 +136,7 @@ _Noreturn static void judge(const check *c, const module *m, int message) {
 // What compiled code or the compiler do wrong may end a process, so that it is another one's.
 static heddle_status put_to_test_apart(const check *c, const module *m, bool *is_usable) {
   int ends[2], status = 0;
+  *is_usable = true;
   if (pipe(ends) != 0) return status_error(HEDDLE_INTERNAL, "no pipe");
   fflush(NULL);
   pid_t child = fork();
