@@ -204,7 +204,7 @@ MlirValue elementwise_compare(ir_builder *b, const instruction *i, const MlirVal
   if (dtype_is_complex(t)) return compare_complex(b, row->of_float, i->attributes->direction == COMPARE_EQ, x);
   if (dtype_is_float(t)) {
     bool total = i->attributes->compare_type == COMPARISON_TOTAL_ORDER;
-    return total ? elementwise_compare_total(b, row->of_signed, x[0], x[1]) : ir_cmpf(b, row->of_float, x[0], x[1]);
+    return total ? elementwise_compare_total(b, row->of_signed, t, x[0], x[1]) : ir_cmpf(b, row->of_float, x[0], x[1]);
   }
   return ir_cmpi(b, is_unsigned(t) ? row->of_unsigned : row->of_signed, x[0], x[1]);
 }

@@ -35,7 +35,7 @@ MlirValue elementwise_logistic(ir_builder *b, const instruction *i, const MlirVa
 MlirValue elementwise_zero(ir_builder *b, const instruction *i, const MlirValue *x);  // imag of a real number
 MlirValue elementwise_make_complex(ir_builder *b, const instruction *i, const MlirValue *x);
 MlirValue elementwise_cut_precision(ir_builder *b, const instruction *i, const MlirValue *x);
-MlirValue elementwise_compare_total(ir_builder *b, const char *predicate, MlirValue l, MlirValue r);
+MlirValue elementwise_compare_total(ir_builder *b, const char *predicate, dtype type, MlirValue l, MlirValue r);
 
 // elementwise_complex.c
 MlirValue complex_abs(ir_builder *b, const instruction *i, const MlirValue *x);

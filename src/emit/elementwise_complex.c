@@ -477,15 +477,22 @@ MlirValue complex_divide(ir_builder *b, const instruction *i, const MlirValue *x
   return join(b, quotient(b, l, r));
 }
 
-// 0^0 is 1, any other power of 0 is 0.
+// 0^0 is 1; exponents in the right half plane give 0, in the left one a pole with no angle, and between them no value.
+static parts power_of_zero(ir_builder *b, parts exponent) {
+  MlirValue nan = num(b, exponent.re, NAN), infinity = num(b, exponent.re, INFINITY), none = num(b, exponent.re, 0);
+  MlirValue falls = ir_cmpf(b, "ogt", exponent.re, none), grows = ir_cmpf(b, "olt", exponent.re, none);
+  MlirValue pole = ir_select(b, grows, infinity, nan);
+  parts away = choose(b, falls, real_number(b, exponent.re, 0), (parts){pole, nan});
+  MlirValue zero_exponent = is_zero(b, exponent);
+  return choose(b, zero_exponent, real_number(b, exponent.re, 1), away);
+}
+
 MlirValue complex_power(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts base = split(b, x[0]), exponent = split(b, x[1]);
   parts power = exponential(b, times(b, exponent, logarithm(b, base)));
-  MlirValue zero_base = is_zero(b, base), zero_exponent = is_zero(b, exponent);
-  parts one = real_number(b, base.re, 1), zero = real_number(b, base.re, 0);
-  parts of_zero = choose(b, zero_exponent, one, zero);
-  return join(b, choose(b, zero_base, of_zero, power));
+  MlirValue zero_base = is_zero(b, base);
+  return join(b, choose(b, zero_base, power_of_zero(b, exponent), power));
 }
 
 // -i log((x + iy) / sqrt(x^2 + y^2)) for complex x and y.

@@ -39,17 +39,25 @@ static MlirValue bits_of(ir_builder *b, MlirValue x) {
   return ir_cast(b, "arith.bitcast", mlirIntegerTypeGet(b->context, (unsigned)ir_bit_width(mlirValueGetType(x))), x);
 }
 
-// -NaN < -inf < … < -0 < 0 < … < inf < NaN: negative numbers' bits count downwards.
-static MlirValue total_order_key(ir_builder *b, MlirValue x) {
+// -NaN < -inf < … < -0 < 0 < … < inf < NaN: negative numbers' bits count downwards. Where NaN stands in place of -0, no
+// key is left above the largest number's: zero and above move into the gap.
+static MlirValue total_order_key(ir_builder *b, dtype type, MlirValue x) {
   MlirValue bits = bits_of(b, x);
   MlirType t = mlirValueGetType(bits);
-  MlirValue sign = ir_binary(b, "arith.shrsi", bits, ir_int(b, t, ir_bit_width(t) - 1));
-  return ir_binary(b, "arith.xori", bits, ir_binary(b, "arith.shrui", sign, ir_int(b, t, 1)));
+  int width = ir_bit_width(t);
+  MlirValue sign = ir_binary(b, "arith.shrsi", bits, ir_int(b, t, width - 1));
+  MlirValue key = ir_binary(b, "arith.xori", bits, ir_binary(b, "arith.shrui", sign, ir_int(b, t, 1)));
+  if (!dtypes[type].is_narrow_float || float_formats[dtypes[type].narrow].specials != FLOAT_FNUZ) return key;
+  MlirValue zero = ir_int(b, t, 0), least = ir_int(b, t, INT64_MIN >> (64 - width));
+  MlirValue is_nan = ir_cmpi(b, "eq", bits, least), is_positive = ir_cmpi(b, "sge", bits, zero);
+  MlirValue lower = ir_binary(b, "arith.addi", bits, ir_int(b, t, -1));
+  MlirValue number = ir_select(b, is_positive, lower, key);
+  return ir_select(b, is_nan, ir_int(b, t, INT64_MAX >> (64 - width)), number);
 }
 
-MlirValue elementwise_compare_total(ir_builder *b, const char *predicate, MlirValue l, MlirValue r) {
-  MlirValue key = total_order_key(b, l);
-  return ir_cmpi(b, predicate, key, total_order_key(b, r));
+MlirValue elementwise_compare_total(ir_builder *b, const char *predicate, dtype type, MlirValue l, MlirValue r) {
+  MlirValue key = total_order_key(b, type, l);
+  return ir_cmpi(b, predicate, key, total_order_key(b, type, r));
 }
 
 // --- reduce-precision

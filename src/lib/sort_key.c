@@ -6,7 +6,9 @@
 static uint64_t float_table_key(const sort_key *k, int bits) {
   const int count = 1 << dtypes[k->type].bits, top = count / 2;
   const double value = float_decode(dtypes[k->type].narrow, (uint32_t)bits);
-  if (k->order != SORT_TOTAL && isnan(value)) return (uint64_t)count;
+  // NaN in place of -0 has no sign: it is the greatest in any order.
+  const bool is_unsigned_nan = isnan(value) && float_formats[dtypes[k->type].narrow].specials == FLOAT_FNUZ;
+  if (is_unsigned_nan || (k->order != SORT_TOTAL && isnan(value))) return (uint64_t)count;
   if (k->type == DTYPE_F8E8M0FNU) return (uint64_t)bits;  // has no sign
   const bool is_zero = (bits & (top - 1)) == 0;
   if (k->order != SORT_TOTAL && is_zero) bits = 0;

@@ -53,6 +53,8 @@ static int compare(dtype t, sort_order order, uint64_t x, uint64_t y) {
     const uint64_t top = (uint64_t)1 << (bits - 1);
     if (order == SORT_TOTAL) {
       if (t == DTYPE_F8E8M0FNU) return (x > y) - (x < y);
+      const bool has_unsigned_nan = dtypes[t].is_narrow_float && float_formats[dtypes[t].narrow].specials == FLOAT_FNUZ;
+      if (has_unsigned_nan && (x == top || y == top)) return (x == top) - (y == top);
       const int64_t l = x & top ? -1 - (int64_t)(x & (top - 1)) : (int64_t)x;
       const int64_t r = y & top ? -1 - (int64_t)(y & (top - 1)) : (int64_t)y;
       return (l > r) - (l < r);
