@@ -316,7 +316,8 @@ int main(int argc, char **argv) {
   const flag flags[] = {
       {"platform", FLAG_TEXT, &r.platform, "CPU|Interpreter", "where to run (CPU)"},
       {"reference_platform", FLAG_TEXT, &r.reference, "PLATFORM", "what to compare with (Interpreter); empty: nothing"},
-      {"xla_disable_all_hlo_passes", FLAG_BOOL, &r.disable_passes, NULL, "compile the module as it is: only what code generation needs is run"},
+      {"xla_disable_all_hlo_passes", FLAG_BOOL, &r.disable_passes, NULL,
+       "compile the module as it is: only what code generation needs is run"},
       {"input_format", FLAG_TEXT, &r.input_format, "FORMAT",
        "hlo, pb, pbtxt, stablehlo, mlir, mhlo; auto (the default) looks"},
       {"iterations", FLAG_INT, &r.iterations, "N", "runs (1); the best time is reported"},
