@@ -9,6 +9,7 @@
 #include "import/import.h"
 #include "tools/execute.h"
 #include "tools/heddle_commands.h"
+#include "tools/profile.h"
 #include "tools/reading.h"
 
 typedef struct run_flags {
@@ -17,7 +18,7 @@ typedef struct run_flags {
   const char *dump_folder, *entry;
   double rtol, atol;
   int threads, v;
-  bool exact, time, print;
+  bool exact, time, print, profile;
   VEC(literal *)
   made_up;  // arguments of a program with open dims that came without --input; null for other than arrays
 } run_flags;
@@ -109,13 +110,24 @@ static heddle_status compile_options_of(const run_flags *f, compile_options *out
   return file_make_folder(f->dump_folder);
 }
 
-static heddle_status run_compiled(arena *a, compiled *program, int count, literal **arguments, compile_times *times,
-                                  double *seconds, literal **result) {
+enum { PROFILE_LINES = 40 };
+
+typedef struct timing {
+  compile_times *times;
+  double *seconds;
+} timing;
+
+static heddle_status run_compiled(arena *a, const run_flags *f, compiled *program, int count, literal **arguments,
+                                  const timing *t, literal **result) {
+  compile_times *times = t->times;
+  profile seen;
+  if (f->profile) profile_start(&seen, a, program->executable);
   for (int i = 0; i < program->times.count && times->count < COMPILE_STAGES_MAX; i++)
     times->stages[times->count++] = program->times.stages[i];
   double start = log_seconds();
   heddle_status s = run_once(a, program, count, arguments, result);
-  *seconds = log_seconds() - start;
+  *t->seconds = log_seconds() - start;
+  if (f->profile) profile_print(stderr, &seen, PROFILE_LINES);
   compiled_release(program);
   return s;
 }
@@ -126,7 +138,7 @@ static heddle_status run_cpu(arena *a, const module *m, const run_flags *f, lite
   TRY(compile_options_of(f, &options));
   compiled program;
   TRY(compile_cpu(a, m, &options, &program));
-  return run_compiled(a, &program, m->entry->parameters.size, arguments, times, seconds, result);
+  return run_compiled(a, f, &program, m->entry->parameters.size, arguments, &(timing){times, seconds}, result);
 }
 
 static heddle_status report_run(arena *a, const run_flags *f, const compile_times *times, double seconds,
@@ -160,7 +172,7 @@ static heddle_status run_lhlo(arena *a, const char *path, str source, run_flags 
   TRY(compile_lhlo(a, plan, &options, &program));
   double seconds;
   literal *result;
-  TRY(run_compiled(a, &program, plan->parameter_count, arguments, &times, &seconds, &result));
+  TRY(run_compiled(a, f, &program, plan->parameter_count, arguments, &(timing){&times, &seconds}, &result));
   return report_run(a, f, &times, seconds, result);
 }
 
@@ -232,6 +244,7 @@ int heddle_run(int argc, char **argv) {
       {"threads", FLAG_INT, &f.threads, "N", "threads to run on (all cores)"},
       {"print", FLAG_BOOL, &f.print, NULL, "print the results"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage on standard error"},
+      {"profile", FLAG_BOOL, &f.profile, NULL, "print the time of every operation of the run on standard error (cpu)"},
       {"dump_to", FLAG_TEXT, &f.dump_folder, "FOLDER", "write the IR of every stage there"},
       {"v", FLAG_INT, &f.v, "LEVEL", "log level"},
       {0},
