@@ -42,7 +42,7 @@ static void join_all(cluster_graph *g, join_rule rule, unsigned adds) {
 // --- producers and copies
 
 // Beyond so many they are not looked at.
-enum { MAX_CONSUMERS = 16, MAX_SIBLINGS = 512 };
+enum { MAX_CONSUMERS = 16, MAX_SIBLINGS = 1 << 16 };
 
 typedef struct consumers {
   arena *arena;
