@@ -35,6 +35,10 @@ MlirValue elementwise_logistic(ir_builder *b, const instruction *i, const MlirVa
 MlirValue elementwise_zero(ir_builder *b, const instruction *i, const MlirValue *x);  // imag of a real number
 MlirValue elementwise_make_complex(ir_builder *b, const instruction *i, const MlirValue *x);
 MlirValue elementwise_cut_precision(ir_builder *b, const instruction *i, const MlirValue *x);
+// atan2 of two numbers. MLIR folds math.atan2 of two zeros to NaN, so that they never reach it: (±0, ±0) has the angle
+// of (±1, ±0).
+MlirValue elementwise_angle(ir_builder *b, MlirValue y, MlirValue x);
+MlirValue elementwise_atan2(ir_builder *b, const instruction *i, const MlirValue *x);
 MlirValue elementwise_compare_total(ir_builder *b, const char *predicate, dtype type, MlirValue l, MlirValue r);
 
 // elementwise_complex.c

@@ -230,7 +230,7 @@ static MlirValue log_absolute(ir_builder *b, parts z) {
   return ir_select(b, infinite, num(b, high, INFINITY), finite);
 }
 
-static MlirValue argument(ir_builder *b, parts z) { return ir_binary(b, "math.atan2", z.im, z.re); }
+static MlirValue argument(ir_builder *b, parts z) { return elementwise_angle(b, z.im, z.re); }
 static parts logarithm(ir_builder *b, parts z) {
   MlirValue re = log_absolute(b, z), im = argument(b, z);
   return (parts){re, im};
@@ -310,7 +310,7 @@ static parts hyperbolic_tangent(ir_builder *b, parts z) {
 
 static parts arc_sine(ir_builder *b, parts z) {
   parts minus = square_root(b, one_minus(b, z)), plus = square_root(b, one_plus(b, z));
-  MlirValue re = ir_binary(b, "math.atan2", z.re, times(b, minus, plus).re);
+  MlirValue re = elementwise_angle(b, z.re, times(b, minus, plus).re);
   return (parts){re, ir_unary(b, "math.asinh", times(b, conjugate(b, minus), plus).im)};
 }
 
@@ -322,7 +322,7 @@ static parts hyperbolic_arc_tangent(ir_builder *b, parts z) {
   MlirValue re = mul(b, quarter, ir_unary(b, "math.log1p", x));
   MlirValue opposite_leg = mul(b, num(b, x, 2), z.im);
   MlirValue adjacent_leg = sub(b, mul(b, gap, add(b, one, size)), square);
-  MlirValue angle = ir_binary(b, "math.atan2", opposite_leg, adjacent_leg);
+  MlirValue angle = elementwise_angle(b, opposite_leg, adjacent_leg);
   re = with_sign(b, re, z.re);
   return (parts){re, mul(b, num(b, x, 0.5), angle)};
 }
@@ -413,7 +413,7 @@ MlirValue complex_cosh(ir_builder *b, const instruction *i, const MlirValue *x) 
 MlirValue complex_acos(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts z = split(b, x[0]), minus = square_root(b, one_minus(b, z)), plus = square_root(b, one_plus(b, z));
-  MlirValue half = ir_binary(b, "math.atan2", minus.re, plus.re);
+  MlirValue half = elementwise_angle(b, minus.re, plus.re);
   MlirValue im = ir_unary(b, "math.asinh", times(b, conjugate(b, plus), minus).im);
   return join(b, (parts){mul(b, num(b, half, 2), half), im});
 }
@@ -423,7 +423,7 @@ MlirValue complex_acosh(ir_builder *b, const instruction *i, const MlirValue *x)
   parts z = split(b, x[0]), plus = square_root(b, one_plus(b, z));
   parts minus = square_root(b, (parts){sub(b, z.re, num(b, z.re, 1)), z.im});
   MlirValue re = ir_unary(b, "math.asinh", times(b, conjugate(b, minus), plus).re);
-  MlirValue half = ir_binary(b, "math.atan2", minus.im, plus.re);
+  MlirValue half = elementwise_angle(b, minus.im, plus.re);
   return join(b, (parts){re, mul(b, num(b, half, 2), half)});
 }
 

@@ -35,6 +35,19 @@ MlirValue elementwise_logistic(ir_builder *b, const instruction *i, const MlirVa
   return ir_binary(b, "arith.divf", one, ir_binary(b, "arith.addf", one, e));
 }
 
+MlirValue elementwise_angle(ir_builder *b, MlirValue y, MlirValue x) {
+  MlirValue zero = like(b, x, 0), one = like(b, x, 1);
+  MlirValue on_axis = ir_cmpf(b, "oeq", y, zero), at_side = ir_cmpf(b, "oeq", x, zero);
+  MlirValue beside = ir_binary(b, "math.copysign", one, x);
+  MlirValue away = ir_select(b, ir_binary(b, "arith.andi", on_axis, at_side), beside, x);
+  return ir_binary(b, "math.atan2", y, away);
+}
+
+MlirValue elementwise_atan2(ir_builder *b, const instruction *i, const MlirValue *x) {
+  (void)i;
+  return elementwise_angle(b, x[0], x[1]);
+}
+
 static MlirValue bits_of(ir_builder *b, MlirValue x) {
   return ir_cast(b, "arith.bitcast", mlirIntegerTypeGet(b->context, (unsigned)ir_bit_width(mlirValueGetType(x))), x);
 }

@@ -60,7 +60,7 @@ const emit_op emit_ops[HLO_OPCODE_COUNT] = {
                  .on_float = OP("arith.addf"),
                  .on_complex = FN(complex_add)},
     [HLO_AND] = {.on_pred = OP("arith.andi"), INTEGERS(OP("arith.andi"))},
-    [HLO_ATAN2] = {.on_float = OP("math.atan2"), .on_complex = FN(complex_atan2)},
+    [HLO_ATAN2] = {.on_float = FN(elementwise_atan2), .on_complex = FN(complex_atan2)},
     [HLO_COMPARE] = {.on_pred = FN(elementwise_compare),
                      INTEGERS(FN(elementwise_compare)),
                      .on_float = FN(elementwise_compare),
