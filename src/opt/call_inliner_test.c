@@ -116,11 +116,31 @@ static void test_explosion_is_refused(void **state) {
   arena_destroy(a);
 }
 
+// f_k calls f_{k-1} once: as many instructions as the text has, whereas one copy per level would pass the limit.
+static void test_deep_chain_is_linear(void **state) {
+  (void)state;
+  enum { DEPTH = 3000 };
+  arena *a = arena_create();
+  text source = {0};
+  text_puts(&source, "HloModule m\nf0 { x = f32[4] parameter(0)\n ROOT n = f32[4] negate(x) }\n");
+  for (int k = 1; k <= DEPTH; k++) {
+    text_printf(&source, "f%d { x = f32[4] parameter(0)\n y = f32[4] call(x), to_apply=f%d\n", k, k - 1);
+    text_puts(&source, " ROOT z = f32[4] add(y, x) }\n");
+  }
+  text_printf(&source, "ENTRY e { x = f32[4] parameter(0)\n ROOT r = f32[4] call(x), to_apply=f%d }\n", DEPTH);
+  module *m = parse(a, text_cstr(&source));
+  check_inlined(a, m);
+  assert_int_equal(count(m->entry, HLO_ADD), DEPTH);
+  assert_int_equal(m->entry->instructions.size, DEPTH + 2);
+  text_free(&source);
+  arena_destroy(a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nested_calls),         cmocka_unit_test(test_tuple_results_are_forwarded),
       cmocka_unit_test(test_root_tuple_stays),     cmocka_unit_test(test_keeps_what_it_is_told),
-      cmocka_unit_test(test_explosion_is_refused),
+      cmocka_unit_test(test_explosion_is_refused), cmocka_unit_test(test_deep_chain_is_linear),
   };
   return cmocka_run_group_tests(tests, 0, 0);
 }
