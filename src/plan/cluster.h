@@ -67,6 +67,7 @@ typedef struct cluster_graph {
   int node_count;
   cluster_node *nodes;
   VEC(cluster) clusters;
+  bool is_careful;           // searches leave nothing out: see cluster_graph_is_ordered
   int visit;                 // the last stamp given
   cluster_numbers stack;     // of searches
   cluster_numbers readers;   // of searches
@@ -103,6 +104,11 @@ void cluster_reads_of(cluster_graph *g, int node, cluster_reads *out);
 // Whether a value of cluster `from` reaches cluster `to` through something else. Says so too when the search would take
 // too long.
 bool cluster_has_detour(cluster_graph *g, int from, int to);
+
+// Whether no cluster waits for itself. Searches for detours leave out what, by its position, cannot be on the way;
+// merged clusters spread over many positions, and in rare graphs that is too much. Then all is done again with
+// `is_careful`.
+bool cluster_graph_is_ordered(cluster_graph *g);
 
 // Whether somebody but the clusters l and r reads the member's value.
 bool cluster_is_read_outside(cluster_graph *g, int l, int r, int node);

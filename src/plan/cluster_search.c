@@ -55,8 +55,8 @@ static void push_cluster(search *s, int number) {
   if (c->visit == s->stamp) return;
   c->visit = s->stamp;
   s->clusters++;
-  // Nothing that ends before `from` begins can be on the way.
-  if (c->last < s->graph->clusters.data[s->from].first) return;
+  // What ends before `from` begins is hardly ever on the way.
+  if (!s->graph->is_careful && c->last < s->graph->clusters.data[s->from].first) return;
   for (int m = 0; m < c->members.size; m++) push_operands(s, s->graph->nodes[c->members.data[m]].instruction);
   s->nodes += c->members.size;
 }
@@ -82,7 +82,8 @@ static bool step(search *s, int node) {
   s->nodes++;
   if (n->role == CLUSTER_MEMBER) return reach(s, n->cluster);
   if (n->role != CLUSTER_FIXED) push_operands(s, n->instruction);
-  else if (node > s->graph->clusters.data[s->from].first) return reach_operands(s, n->instruction);
+  else if (s->graph->is_careful || node > s->graph->clusters.data[s->from].first)
+    return reach_operands(s, n->instruction);
   return false;
 }
 

@@ -265,16 +265,24 @@ static void find_special(cluster_graph *g) {
   }
 }
 
+static heddle_status find_clusters(arena *scratch, computation *c, const plan_target *target, bool is_careful,
+                                   cluster_graph *graph) {
+  TRY(cluster_graph_create(scratch, c, target, graph));
+  graph->is_careful = is_careful;
+  find_special(graph);
+  for (int n = 0; n < graph->node_count; n++) TRY(choose_role(graph, n));
+  fuse_library_epilogues(graph);
+  find_stored(graph);
+  fuse_clusters(graph, hero_loops_allowed(target));
+  return status_ok();
+}
+
 static heddle_status fuse_sequence(computation *c, const plan_target *target, text *reasons) {
   prepare(c);
   arena *scratch = arena_create();
   cluster_graph graph;
-  heddle_status s = cluster_graph_create(scratch, c, target, &graph);
-  if (status_is_ok(s)) find_special(&graph);
-  for (int n = 0; status_is_ok(s) && n < graph.node_count; n++) s = choose_role(&graph, n);
-  if (status_is_ok(s)) fuse_library_epilogues(&graph);
-  if (status_is_ok(s)) find_stored(&graph);
-  if (status_is_ok(s)) fuse_clusters(&graph, hero_loops_allowed(target));
+  heddle_status s = find_clusters(scratch, c, target, false, &graph);
+  if (status_is_ok(s) && !cluster_graph_is_ordered(&graph)) s = find_clusters(scratch, c, target, true, &graph);
   if (status_is_ok(s)) s = cluster_build(&graph, reasons);
   arena_destroy(scratch);
   return s;
