@@ -117,7 +117,7 @@ static const struct {
     {HLO_INFEED, CLASS_ARRAY, "finds nothing"},
     {HLO_IOTA, CLASS_PRED, "wanted numbers"},
     {HLO_REMAINDER, CLASS_COMPLEX, "cannot do remainder r: c"},
-    {HLO_RNG, CLASS_COMPLEX, "cannot do rng r: c"},
+    {HLO_RNG, CLASS_COMPLEX, "cannot do rng r: random numbers of c"},
     {HLO_STOCHASTIC_CONVERT, CLASS_COMPLEX, "cannot convert c"},
     {HLO_STOCHASTIC_CONVERT, CLASS_INTEGER | CLASS_PRED, "operands other than floats and bits"},
 };
