@@ -83,7 +83,8 @@ static void rename_kernels(arena *a, const char *name, program_kernels *k) {
 heddle_status program_collect_kernels(arena *a, const lhlo_program *p, const char *name, program_kernels *out) {
   *out = (program_kernels){0};
   int capacity = 0;
-  for (int i = 0; i < p->kernel_count; i++) add_kernel(a, out, p->kernels[i], p->kernels[i], &capacity);
+  for (int i = 0; i < p->kernel_count; i++)
+    if (p->kernels[i]->launch.tiles > 0) add_kernel(a, out, p->kernels[i], p->kernels[i], &capacity);
   TRY(collect_comparators(a, p, &p->entry, out, &capacity));
   if (name) rename_kernels(a, name, out);
   return status_ok();
@@ -249,7 +250,7 @@ static const program_thunk *build_op(program_builder *b, const lhlo_op *op) {
   return t;
 }
 
-// Nothing to do: an operation all of whose results are empty.
+// Nothing to do, and no code for it: an operation all of whose results are empty.
 static bool is_empty(const lhlo_op *op) { return op->kind == LHLO_FUSION && op->kernel->launch.tiles == 0; }
 
 static program_sequence build_body(program_builder *b, const lhlo_body *body) {

@@ -13,8 +13,8 @@ typedef struct program_kernels {
   ptr_map numbers;  // kernel_plan or comparator computation -> its number, plus one
 } program_kernels;
 
-// All kernels a program needs, called NAME, NAME_1, … if `name` is not null (characters that no C identifier has become
-// underscores). Fails where a comparator cannot be a kernel.
+// All kernels a program needs (those without a tile need no code), called NAME, NAME_1, … if `name` is not null
+// (characters that no C identifier has become underscores). Fails where a comparator cannot be a kernel.
 heddle_status program_collect_kernels(arena *a, const lhlo_program *p, const char *name, program_kernels *out);
 
 // objects[i] is the code of kernel i. Everything lives in the arena; the objects' data must outlive the result.

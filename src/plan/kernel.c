@@ -209,7 +209,21 @@ static void choose_hero(arena *a, const kernel_request *r, const instruction_lis
   }
 }
 
-heddle_status kernel_plan_leaves(arena *a, const kernel_request *r, kernel_plan **out) {
+// Leaves without elements are nobody's work; only where there are no others do they stay, and the kernel has no tile.
+static kernel_request without_empty_leaves(arena *a, const kernel_request *given) {
+  kernel_request r = *given;
+  kernel_leaf *kept = arena_array(a, kernel_leaf, given->leaf_count);
+  int count = 0;
+  for (int i = 0; i < given->leaf_count; i++)
+    if (shape_element_count(given->leaves[i].shape) > 0) kept[count++] = given->leaves[i];
+  if (count == 0) return r;
+  r.leaf_count = count;
+  r.leaves = kept;
+  return r;
+}
+
+heddle_status kernel_plan_leaves(arena *a, const kernel_request *given, kernel_plan **out) {
+  const kernel_request request = without_empty_leaves(a, given), *r = &request;
   kernel_plan *k = arena_new(a, kernel_plan);
   k->name = r->name;
   k->computation = r->computation;
