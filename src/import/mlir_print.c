@@ -235,6 +235,7 @@ static bool print_function(printer *p, const ir_operation *op) {
   signature s;
   if (!read_signature(op, &s)) return false;
   const ir_region *body = op->regions[0];
+  const printer outer = *p;  // a function inside of another has numbers of its own
   p->operations = p->arguments = p->blocks = (ptr_map){0};
   p->next_operation = p->next_argument = p->next_block = 0;
   text_puts(p->out, "func.func ");
@@ -257,6 +258,7 @@ static bool print_function(printer *p, const ir_operation *op) {
     text_putc(p->out, ' ');
     print_region(p, body, false);
   }
+  *p = outer;
   return true;
 }
 
