@@ -10,8 +10,6 @@ static int64_t product(const shape *s, int from, int to) {
   return p;
 }
 
-static int64_t ceil_divide(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-
 plan_block plan_block_deal(const plan_target *target, const shape *space, int split, const launch_cost *cost,
                            const plan_block *before) {
   plan_block b = {.space = space, .split = split, .first_tile = before ? before->first_tile + before->tiles : 0};
@@ -23,10 +21,10 @@ plan_block plan_block_deal(const plan_target *target, const shape *space, int sp
   if (b.run <= tile && b.rows > 1) {
     b.chunk = b.run;
     b.rows_per_tile = tile / b.run;
-    b.tiles = ceil_divide(b.rows, b.rows_per_tile);
+    b.tiles = plan_ceil_divide(b.rows, b.rows_per_tile);
   } else {
     b.chunk = tile;
-    b.tiles = b.rows * ceil_divide(b.run, tile);
+    b.tiles = b.rows * plan_ceil_divide(b.run, tile);
   }
   return b;
 }

@@ -26,8 +26,6 @@ static const instruction *behind_output(const kernel_output *o, int *element) {
   return root->operands[0];
 }
 
-static int64_t ceil_divide(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-
 static const shape *operand_shape(const hero_scatter *h) { return h->scatter->operands[0]->shape; }
 
 static bool is_simplified(const instruction *scatter) {
@@ -104,7 +102,7 @@ static bool deal_by_column(hero_scatter *h, const plan_target *target) {
     return false;
   }
   h->dealing = SCATTER_BY_COLUMN;
-  h->share = ceil_divide(ceil_divide(h->run, pieces), 64) * 64;
+  h->share = plan_ceil_divide(plan_ceil_divide(h->run, pieces), 64) * 64;
   return true;
 }
 
@@ -115,7 +113,7 @@ static bool deal_by_owner(hero_scatter *h, const plan_target *target) {
   int64_t first = operand_shape(h)->dims[0];
   if (first < target->cores || target->cores < 2) return false;
   h->dealing = SCATTER_BY_OWNER;
-  h->share = ceil_divide(first, target->cores);
+  h->share = plan_ceil_divide(first, target->cores);
   return true;
 }
 
@@ -139,9 +137,9 @@ static void deal(hero_scatter *h, const plan_target *target, const launch_cost *
 
 static int64_t tiles_of(const hero_scatter *h) {
   switch (h->dealing) {
-    case SCATTER_BY_UPDATE: return ceil_divide(h->updates->dims[0], h->share);
-    case SCATTER_BY_COLUMN: return ceil_divide(h->run, h->share);
-    case SCATTER_BY_OWNER: return ceil_divide(operand_shape(h)->dims[0], h->share);
+    case SCATTER_BY_UPDATE: return plan_ceil_divide(h->updates->dims[0], h->share);
+    case SCATTER_BY_COLUMN: return plan_ceil_divide(h->run, h->share);
+    case SCATTER_BY_OWNER: return plan_ceil_divide(operand_shape(h)->dims[0], h->share);
     default: return 1;
   }
 }
@@ -191,7 +189,7 @@ bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, 
   launch_cost cost = hero_loop_cost(k, body, elements);
   deal(h, target, &cost);
   int64_t tiles = tiles_of(h);
-  k->launch = (launch_plan){.elements = elements, .tiles = tiles, .tile = ceil_divide(elements, tiles)};
+  k->launch = (launch_plan){.elements = elements, .tiles = tiles, .tile = plan_ceil_divide(elements, tiles)};
   k->launch.tile_bytes = k->launch.tile * (cost.bytes > 0 ? cost.bytes : 1);
   return true;
 }

@@ -149,15 +149,14 @@ static void find_direct(arena *a, const kernel_plan *k, hero_transpose *h) {
 
 // --- tiles
 
-static int64_t ceil_divide(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-static int64_t round_up(int64_t v, int64_t unit) { return ceil_divide(v, unit) * unit; }
+static int64_t round_up(int64_t v, int64_t unit) { return plan_ceil_divide(v, unit) * unit; }
 
 // A side of about `wanted`: one that divides the axis evenly if there is one, else pieces of about equal size.
 static int64_t side_of(int64_t axis_size, int64_t wanted) {
   if (axis_size <= wanted) return round_up(axis_size, STEP);
   for (int64_t s = wanted; s >= wanted / 2; s -= STEP)
     if (axis_size % s == 0) return s;
-  return round_up(ceil_divide(axis_size, ceil_divide(axis_size, wanted)), STEP);
+  return round_up(plan_ceil_divide(axis_size, plan_ceil_divide(axis_size, wanted)), STEP);
 }
 
 static int widest_bytes(const hero_transpose *h) {
@@ -176,8 +175,8 @@ static void choose_tiles(hero_transpose *h) {
   h->tile_a = side_of(h->a, side);
   h->tile_b = side_of(h->b, area / h->tile_a);
   if (h->tile_b * side < area) h->tile_a = side_of(h->a, area / h->tile_b);
-  h->tiles_a = ceil_divide(h->a, h->tile_a);
-  h->tiles_b = ceil_divide(h->b, h->tile_b);
+  h->tiles_a = plan_ceil_divide(h->a, h->tile_a);
+  h->tiles_b = plan_ceil_divide(h->b, h->tile_b);
 }
 
 static bool fits_registers(const hero_transpose *h) {

@@ -24,7 +24,6 @@ plan_target plan_target_gpu(void) {
       .kind = PLAN_GPU, .cores = 132, .threads_per_core = 2048, .max_grid_x = INT32_MAX, .buffer_alignment = 16};
 }
 
-static int64_t ceil_divide(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -40,10 +39,10 @@ static int gpu_unroll(const plan_target *target, int64_t elements, const launch_
 
 static void decide_gpu(const plan_target *target, const launch_cost *cost, launch_plan *plan) {
   plan->unroll = gpu_unroll(target, plan->elements, cost);
-  plan->threads = least(GPU_THREADS, ceil_divide(plan->elements, plan->unroll));
-  int64_t blocks = ceil_divide(plan->elements, plan->threads * plan->unroll);
-  plan->blocks_y = ceil_divide(blocks, target->max_grid_x);
-  plan->blocks_x = ceil_divide(blocks, plan->blocks_y);
+  plan->threads = least(GPU_THREADS, plan_ceil_divide(plan->elements, plan->unroll));
+  int64_t blocks = plan_ceil_divide(plan->elements, plan->threads * plan->unroll);
+  plan->blocks_y = plan_ceil_divide(blocks, target->max_grid_x);
+  plan->blocks_x = plan_ceil_divide(blocks, plan->blocks_y);
 }
 
 static int64_t round_up_to_power_of_two(int64_t v) {
@@ -62,7 +61,7 @@ static void decide_cpu(const plan_target *target, const launch_cost *cost, launc
          plan->elements / (plan->tile * 2) >= 16 * wanted && cost->operations * plan->tile < CPU_TILE_OPERATIONS) {
     plan->tile *= 2;
   }
-  plan->tiles = ceil_divide(plan->elements, plan->tile);
+  plan->tiles = plan_ceil_divide(plan->elements, plan->tile);
   plan->tile_bytes = bytes * least(plan->tile, plan->elements);
 }
 

@@ -38,4 +38,7 @@ typedef struct launch_cost {
 
 launch_plan launch_decide(const plan_target *target, int64_t elements, const launch_cost *cost);
 
+// How many pieces of b cover a; b > 0.
+static inline int64_t plan_ceil_divide(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
 #endif

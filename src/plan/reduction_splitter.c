@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "hlo/builder.h"
+#include "plan/launch.h"
 #include "plan/reducer.h"
 #include "plan/reduction_space.h"
 
@@ -30,12 +31,10 @@ typedef struct split {
 
 // --- how
 
-static int64_t ceil_divide(int64_t x, int64_t y) { return x / y + (x % y != 0); }
-
 // What threads can take independently of each other.
 static int64_t count_units(const reduction_space *s) {
   int64_t last = s->sizes[s->group_count - 1];
-  return s->is_reduced[s->group_count - 1] ? s->kept : s->kept / last * ceil_divide(last, LANES);
+  return s->is_reduced[s->group_count - 1] ? s->kept : s->kept / last * plan_ceil_divide(last, LANES);
 }
 
 static int largest_reduced(const reduction_space *s) {

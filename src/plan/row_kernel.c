@@ -63,8 +63,6 @@ static double operations_per_element(const kernel_plan *k) {
   return sum;
 }
 
-static int64_t ceil_divide(int64_t x, int64_t y) { return x / y + (x % y != 0); }
-
 // Pieces of the innermost dims: long enough to read memory in long stretches, as long as threads are busy.
 static void cut_columns(row_kernel *d, const plan_target *target) {
   const reduction_space *s = &d->sweeps.space;
@@ -72,10 +70,10 @@ static void cut_columns(row_kernel *d, const plan_target *target) {
   int64_t accumulators = most(d->sweeps.givens.size, 1);
   d->columns = most(MOST_COLUMNS / accumulators / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
   while (d->columns > LEAST_COLUMNS &&
-         others * ceil_divide(columns, d->columns) < (int64_t)target->cores * TILES_PER_CORE)
+         others * plan_ceil_divide(columns, d->columns) < (int64_t)target->cores * TILES_PER_CORE)
     d->columns = most(d->columns / 2 / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
   d->columns = least(d->columns, columns);
-  d->column_blocks = ceil_divide(columns, d->columns);
+  d->column_blocks = plan_ceil_divide(columns, d->columns);
 }
 
 // What is dealt out: rows, or what is kept beside the innermost dims.
@@ -94,7 +92,7 @@ static void decide_launch(kernel_plan *k, row_kernel *d, const plan_target *targ
   tile = most(least(tile, units / ((int64_t)target->cores * TILES_PER_CORE)), 1);
   int64_t blocks = most(d->column_blocks, 1);
   d->tile = blocks > 1 ? 1 : tile;
-  k->launch = (launch_plan){.elements = s->kept, .tile = d->tile, .tiles = ceil_divide(units, d->tile) * blocks};
+  k->launch = (launch_plan){.elements = s->kept, .tile = d->tile, .tiles = plan_ceil_divide(units, d->tile) * blocks};
   k->launch.tile_bytes = (int64_t)(bytes * (double)d->tile / (double)blocks);
 }
 
