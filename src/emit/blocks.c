@@ -60,12 +60,7 @@ typedef struct run_body {
 static heddle_status walk_run(kernel_entry *e, ir_builder *b, const index_vector *row, MlirValue *outputs,
                               const void *argument) {
   const run_body *r = argument;
-  kernel_entry inner = *e;
-  inner.b = *b;
-  inner.outputs = outputs;
-  TRY(emit_entry_loop(&inner, run_map(b->arena, r->block), row->values, r->body, r->argument));
-  *b = inner.b;
-  return status_ok();
+  return emit_entry_inner_loop(e, b, outputs, run_map(b->arena, r->block), row->values, r->body, r->argument);
 }
 
 heddle_status emit_block(kernel_entry *e, const plan_block *block, MlirValue tile, entry_body body,

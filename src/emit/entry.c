@@ -155,6 +155,16 @@ heddle_status emit_entry_loop(kernel_entry *e, const indexing_map *map, const Ml
   return status_ok();
 }
 
+heddle_status emit_entry_inner_loop(const kernel_entry *e, ir_builder *b, MlirValue *outputs, const indexing_map *map,
+                                    const MlirValue *dims, entry_body body, const void *argument) {
+  kernel_entry inner = *e;
+  inner.b = *b;
+  inner.outputs = outputs;
+  TRY(emit_entry_loop(&inner, map, dims, body, argument));
+  *b = inner.b;
+  return status_ok();
+}
+
 // --- elements
 
 MlirValue emit_insert(ir_builder *b, MlirValue value, MlirValue tensor, int count, const MlirValue *indices) {

@@ -32,6 +32,10 @@ typedef heddle_status (*entry_body)(kernel_entry *e, ir_builder *b, const index_
 heddle_status emit_entry_loop(kernel_entry *e, const indexing_map *map, const MlirValue *dims, entry_body body,
                               const void *argument);
 
+// The same inside of a body: at `b`, carrying that body's `outputs`.
+heddle_status emit_entry_inner_loop(const kernel_entry *e, ir_builder *b, MlirValue *outputs, const indexing_map *map,
+                                    const MlirValue *dims, entry_body body, const void *argument);
+
 // tensor.insert and tensor.extract of one element.
 MlirValue emit_insert(ir_builder *b, MlirValue value, MlirValue tensor, int count, const MlirValue *indices);
 MlirValue emit_extract(ir_builder *b, MlirValue tensor, int count, const MlirValue *indices);

@@ -92,15 +92,10 @@ static heddle_status combine(kernel_entry *e, ir_builder *b, const index_vector 
 static heddle_status walk_row(kernel_entry *e, ir_builder *b, const index_vector *row, MlirValue *outputs,
                               const void *argument) {
   scatter_window w = *(const scatter_window *)argument;
-  kernel_entry inner = *e;
-  inner.b = *b;
-  inner.outputs = outputs;
   bool is_piece = w.plan->dealing == SCATTER_BY_COLUMN;
   w.row = row->values[0];
-  MlirValue dims[] = {w.row, is_piece ? w.tile : ir_index(&inner.b, 0)};
-  TRY(emit_entry_loop(&inner, run_map(b->arena, w.plan), dims, combine, &w));
-  *b = inner.b;
-  return status_ok();
+  MlirValue dims[] = {w.row, is_piece ? w.tile : ir_index(b, 0)};
+  return emit_entry_inner_loop(e, b, outputs, run_map(b->arena, w.plan), dims, combine, &w);
 }
 
 static heddle_status walk_window(kernel_entry *e, const scatter_window *w) {

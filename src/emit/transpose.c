@@ -80,13 +80,8 @@ typedef struct row_walk {
 static heddle_status walk_row(kernel_entry *e, ir_builder *b, const index_vector *row, MlirValue *outputs,
                               const void *argument) {
   const row_walk *w = argument;
-  kernel_entry inner = *e;
-  inner.b = *b;
-  inner.outputs = outputs;
   MlirValue dims[] = {w->tile->where[0], w->tile->where[1], w->tile->where[2], row->values[0]};
-  TRY(emit_entry_loop(&inner, row_map(b->arena, w->tile, w->along_a), dims, w->body, w->tile));
-  *b = inner.b;
-  return status_ok();
+  return emit_entry_inner_loop(e, b, outputs, row_map(b->arena, w->tile, w->along_a), dims, w->body, w->tile);
 }
 
 // body: at the array's indices and the number in the buffer, of each element of the tile.
