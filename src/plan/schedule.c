@@ -201,6 +201,7 @@ static void offer(scheduler *s, ready_heap *heap, int number) {
 
 // A value that has one reader left: its score rises.
 static void count_reader(scheduler *s, ready_heap *heap, int value, int reader) {
+  if (!s->values.data) return;
   scheduled_value *v = &s->values.data[value];
   v->readers--;
   v->reader_or ^= reader;
