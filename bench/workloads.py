@@ -193,6 +193,12 @@ def _(x, y):
     return x @ y
 
 
+@kernel("dense_int8", integers(-128, 128, 512, 768, dtype=jnp.int8), integers(-128, 128, 768, 3072, dtype=jnp.int8),
+        normal(3072), normal(3072))
+def _(x, w, scale, b):
+    return jax.nn.relu(jax.lax.dot(x, w, preferred_element_type=jnp.int32) * scale + b)
+
+
 def convolve(x, kernel_, stride=1, groups=1, padding="SAME"):
     return jax.lax.conv_general_dilated(x, kernel_, (stride, stride), padding,
                                         dimension_numbers=("NHWC", "HWIO", "NHWC"), feature_group_count=groups)

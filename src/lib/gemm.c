@@ -4,7 +4,8 @@
 // without the instructions), and so are f32 operands whose rows lie a multiple of 2 KiB apart, which would all fall
 // into the same few cache sets.
 //
-// Integers of up to eight bits are multiplied as f32, sixteen bits as f64: sums of so few products are exact that the
+// Integers of up to sixteen bits with sums of up to 32 are multiplied by pairs (gemm_pairs.h). Where that does not go
+// those of up to eight bits are multiplied as f32, sixteen bits as f64: sums of so few products are exact that the
 // depth is cut where they would cease to be, and the chunks are added up as integers.
 #include "lib/gemm.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "lib/gemm_product.h"
+#include "lib/gemm_pairs.h"
 
 enum {
   TILE = 192,         // rows and columns of tiles that are copied: two of them with TILE_DEPTH fit in an L2
@@ -38,8 +39,8 @@ static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNME
 
 static dtype dtype_of(work_type w) {
   static const dtype types[WORK_TYPE_COUNT] = {
-      [WORK_F32] = DTYPE_F32,   [WORK_F64] = DTYPE_F64, [WORK_C64] = DTYPE_C64,
-      [WORK_C128] = DTYPE_C128, [WORK_U32] = DTYPE_U32, [WORK_U64] = DTYPE_U64};
+      [WORK_F32] = DTYPE_F32, [WORK_F64] = DTYPE_F64, [WORK_C64] = DTYPE_C64, [WORK_C128] = DTYPE_C128,
+      [WORK_U32] = DTYPE_U32, [WORK_U64] = DTYPE_U64, [WORK_S16] = DTYPE_S16};
   return types[w];
 }
 
@@ -57,9 +58,15 @@ static int magnitude_bits(dtype t) {
   return dtype_is_signed(t) ? dtypes[t].bits - 1 : dtypes[t].bits;
 }
 
+static bool fits_pairs(dtype t) { return dtypes[t].bits <= 8 || t == DTYPE_S16; }
+
 static void choose_integer_work(dtype lhs, dtype rhs, dtype result, gemm_plan *p) {
   const int wider = dtypes[lhs].bits > dtypes[rhs].bits ? dtypes[lhs].bits : dtypes[rhs].bits;
   p->sums = dtypes[result].bits <= 32 ? WORK_U32 : WORK_U64;
+  if (p->sums == WORK_U32 && fits_pairs(lhs) && fits_pairs(rhs) && gemm_pairs_product()) {
+    p->work = WORK_S16;
+    return;
+  }
   p->work = wider <= 8 ? WORK_F32 : wider <= 16 ? WORK_F64 : p->sums;
   p->is_exact = wider <= 16;
   p->tile_depth = TILE_DEPTH;
@@ -122,6 +129,9 @@ static heddle_status form_of(const lib_call *call, gemm_form *f, gemm_plan *p) {
   return status_ok();
 }
 
+// What tiles are multiplied to.
+static work_type products_of(const gemm_plan *p) { return p->work == WORK_S16 ? WORK_U32 : p->work; }
+
 // Rows that lie so far apart fall into few cache sets; one of them alone is read once anyway.
 static bool rows_collide(work_type w, int64_t leading, int64_t uses) {
   return leading * work_size(w) % 2048 == 0 && uses > 4;
@@ -133,7 +143,9 @@ static void choose_copies(const gemm_form *f, gemm_plan *p) {
   p->copies_rhs = !is_as_work(f->rhs, p->work) || p->rhs_leading > INT32_MAX;
   if (p->work == WORK_F32 && p->transpose_lhs) p->copies_lhs |= rows_collide(p->work, lhs_leading, p->columns);
   if (p->work == WORK_F32 && !p->transpose_rhs) p->copies_rhs |= rows_collide(p->work, p->rhs_leading, p->rows);
-  p->copies_sums = p->is_exact || !is_as_work(f->result, p->work) || p->result_leading > INT32_MAX;
+  p->copies_lhs |= p->work == WORK_S16;
+  p->copies_rhs |= p->work == WORK_S16;
+  p->copies_sums = p->is_exact || !is_as_work(f->result, products_of(p)) || p->result_leading > INT32_MAX;
 }
 
 // The members of the batch one after the other, or the columns of all of them in each row.
@@ -162,7 +174,7 @@ static void choose_tiles(gemm_plan *p) {
   const bool is_wide = !copies && p->rows <= FEW_ROWS && !p->transpose_rhs;
   p->tile_rows = least(p->rows, copies ? TILE : DIRECT_TILE);
   p->tile_columns = least(p->columns, copies ? TILE : is_wide ? WIDE_TILE : DIRECT_TILE);
-  if (copies) p->tile_depth = least(p->tile_depth, TILE_DEPTH);
+  if (copies) p->tile_depth = least(p->tile_depth, p->work == WORK_S16 ? GEMM_PAIRS_DEPTH : TILE_DEPTH);
   while (work > SMALL_WORK && !is_wide && tile_count(p) < TILES_WANTED) {
     int64_t *larger = p->tile_rows >= p->tile_columns ? &p->tile_rows : &p->tile_columns;
     if (*larger < 2 * LEAST_TILE) break;
@@ -219,11 +231,11 @@ static int64_t padded(int64_t elements) { return elements % 64 == 0 ? elements +
 
 static room room_of(const gemm_plan *p) {
   const int64_t size = work_size(p->work), depth = least(p->depth, p->tile_depth);
-  const int64_t tile = p->tile_rows * p->tile_columns;
+  const int64_t tile = p->tile_rows * p->tile_columns, products = work_size(products_of(p)) * tile;
   room r = {0};
   if (p->copies_lhs) r.rhs = aligned(size * (p->tile_rows + 16) * (depth + 16));
   r.products = r.rhs + (p->copies_rhs ? aligned(size * (p->tile_columns + 16) * (depth + 16)) : 0);
-  r.sums = r.products + (p->copies_sums ? aligned(size * tile) : 0);
+  r.sums = r.products + (p->copies_sums ? aligned(products) : 0);
   r.bias = r.sums + (p->is_exact ? aligned(work_size(p->sums) * tile) : 0);
   r.all = r.bias + (p->has_bias ? aligned(work_size(p->sums) * p->tile_columns) : 0);
   return r;
@@ -235,7 +247,7 @@ static int64_t threads_for(const gemm_plan *p, int threads) {
 
 int64_t gemm_plan_scratch(const gemm_plan *plan, int threads) {
   const int64_t parts = plan->depth_parts > 1 ? plan->depth_parts : 0;
-  const int64_t sums = parts * plan->batch * plan->rows * plan->columns * work_size(plan->work);
+  const int64_t sums = parts * plan->batch * plan->rows * plan->columns * work_size(products_of(plan));
   return room_of(plan).all * threads_for(plan, threads) + sums;
 }
 
@@ -274,28 +286,37 @@ static tile tile_at(const product *x, int64_t number) {
   return t;
 }
 
-// `rows` pieces of `columns` elements of an operand, `stride` apart, into scratch memory or as they lie.
-static gemm_matrix operand_tile(work_type w, const lib_array *a, bool copies, const int64_t at[static 4], void *to) {
-  const int64_t first = at[0], rows = at[1], columns = at[2], stride = at[3];
-  if (!copies) return (gemm_matrix){.data = (char *)a->data + first * work_size(w), .leading = stride};
-  const int64_t leading = padded(columns);
-  for (int64_t r = 0; r < rows; r++)
-    work_load(w, a, first + r * stride, columns, (char *)to + r * leading * work_size(w));
+// A piece of an operand, into scratch memory or as it lies.
+static gemm_matrix operand_tile(work_type w, const gemm_piece *p, bool copies, void *to) {
+  const lib_array *a = p->array;
+  if (!copies) return (gemm_matrix){.data = (char *)a->data + p->first * work_size(w), .leading = p->stride};
+  const int64_t leading = padded(p->columns);
+  for (int64_t r = 0; r < p->rows; r++)
+    work_load(w, a, p->first + r * p->stride, p->columns, (char *)to + r * leading * work_size(w));
   return (gemm_matrix){.data = to, .leading = leading};
 }
 
 static gemm_matrix lhs_tile(const product *x, const tile *t, int64_t depth, int64_t depths) {
   const gemm_plan *p = x->plan;
+  const bool by_pairs = p->work == WORK_S16;
+  void *to = t->scratch + x->room.lhs;
   if (x->load) {
-    const gemm_tile wanted = {t->batch, t->row, t->rows, depth, depths, padded(depths)};
-    x->load(x->argument, p->work, &wanted, t->scratch + x->room.lhs);
-    return (gemm_matrix){.data = t->scratch + x->room.lhs, .leading = wanted.leading};
+    const int64_t leading = by_pairs ? gemm_pairs_leading(depths) : padded(depths);
+    const gemm_tile wanted = {t->batch, t->row, t->rows, depth, depths, leading};
+    x->load(x->argument, p->work, &wanted, to);
+    if (by_pairs) gemm_pairs_fill_lhs(t->rows, depths, to);
+    return (gemm_matrix){.data = to, .leading = leading};
   }
+  const lib_array *a = &x->call->operands[0];
   const int64_t first = t->batch * p->rows * p->depth;
-  const int64_t plain[4] = {first + t->row * p->depth + depth, t->rows, depths, p->depth};
-  const int64_t turned[4] = {first + depth * p->rows + t->row, depths, t->rows, p->rows};
-  gemm_matrix m = operand_tile(p->work, &x->call->operands[0], p->copies_lhs, p->transpose_lhs ? turned : plain,
-                               t->scratch + x->room.lhs);
+  const gemm_piece plain = {a, first + t->row * p->depth + depth, t->rows, depths, p->depth};
+  const gemm_piece turned = {a, first + depth * p->rows + t->row, depths, t->rows, p->rows};
+  const gemm_piece *piece = p->transpose_lhs ? &turned : &plain;
+  if (by_pairs) {
+    gemm_pairs_load_lhs(piece, p->transpose_lhs, to);
+    return (gemm_matrix){.data = to, .leading = gemm_pairs_leading(depths)};
+  }
+  gemm_matrix m = operand_tile(p->work, piece, p->copies_lhs, to);
   m.is_transposed = p->transpose_lhs;
   return m;
 }
@@ -303,10 +324,16 @@ static gemm_matrix lhs_tile(const product *x, const tile *t, int64_t depth, int6
 static gemm_matrix rhs_tile(const product *x, const tile *t, int64_t depth, int64_t depths) {
   const gemm_plan *p = x->plan;
   const int64_t first = t->batch * p->rhs_batch, leading = p->rhs_leading;
-  const int64_t plain[4] = {first + depth * leading + t->column, depths, t->columns, leading};
-  const int64_t turned[4] = {first + t->column * leading + depth, t->columns, depths, leading};
-  gemm_matrix m = operand_tile(p->work, &x->call->operands[1], p->copies_rhs, p->transpose_rhs ? turned : plain,
-                               t->scratch + x->room.rhs);
+  const lib_array *a = &x->call->operands[1];
+  void *to = t->scratch + x->room.rhs;
+  const gemm_piece plain = {a, first + depth * leading + t->column, depths, t->columns, leading};
+  const gemm_piece turned = {a, first + t->column * leading + depth, t->columns, depths, leading};
+  const gemm_piece *piece = p->transpose_rhs ? &turned : &plain;
+  if (p->work == WORK_S16) {
+    gemm_pairs_load_rhs(piece, p->transpose_rhs, to);
+    return (gemm_matrix){.data = to};
+  }
+  gemm_matrix m = operand_tile(p->work, piece, p->copies_rhs, to);
   m.is_transposed = p->transpose_rhs;
   return m;
 }
@@ -336,7 +363,7 @@ static int64_t result_index(const gemm_plan *p, const tile *t) {
 // Where the sums of a tile go: scratch memory, the part's own array, or straight to the result.
 static gemm_sums sums_of(const product *x, const tile *t) {
   const gemm_plan *p = x->plan;
-  const int size = work_size(p->work);
+  const int size = work_size(products_of(p));
   if (x->parts) {
     const int64_t first = ((t->part * p->batch + t->batch) * p->rows + t->row) * p->columns + t->column;
     return (gemm_sums){.data = x->parts + first * size, .leading = p->columns};
@@ -358,7 +385,8 @@ static void multiply_tile(product *x, const tile *t, gemm_sums *sums) {
   }
   if (end > begin || p->is_exact) return;
   for (int64_t r = 0; r < t->rows; r++)
-    memset((char *)sums->data + r * sums->leading * work_size(p->work), 0, (size_t)(t->columns * work_size(p->work)));
+    memset((char *)sums->data + r * sums->leading * work_size(products_of(p)), 0,
+           (size_t)(t->columns * work_size(products_of(p))));
 }
 
 // --- what comes after the sums
@@ -381,6 +409,7 @@ static void add_row(work_type w, int64_t count, const void *from, void *to) {
     case WORK_C128: add_f64(2 * count, from, to); return;
     case WORK_U32: add_u32(count, from, to); return;
     case WORK_U64: add_u64(count, from, to); return;
+    case WORK_S16:
     case WORK_TYPE_COUNT: return;
   }
 }
@@ -429,13 +458,14 @@ static void do_tiles(void *argument, int64_t begin, int64_t end) {
 static void join_parts(void *argument, int64_t begin, int64_t end) {
   const product *x = argument;
   const gemm_plan *p = x->plan;
-  const int64_t size = work_size(p->work), all = p->batch * p->rows * p->columns * size;
+  const work_type products = products_of(p);
+  const int64_t size = work_size(products), all = p->batch * p->rows * p->columns * size;
   for (int64_t number = begin; number < end; number++) {
     const tile t = tile_at(x, number);
     char *first = sums_of(x, &t).data;
     for (int64_t r = 0; r < t.rows; r++)
       for (int64_t part = 1; part < p->depth_parts; part++)
-        add_row(p->work, t.columns, first + part * all + r * p->columns * size, first + r * p->columns * size);
+        add_row(products, t.columns, first + part * all + r * p->columns * size, first + r * p->columns * size);
     finish_tile(x, &t, first, p->columns);
   }
 }

@@ -19,7 +19,7 @@ typedef void (*gemm_load_fn)(const void *argument, work_type w, const gemm_tile 
 // A product of given shapes and types, made once. Read only from then on.
 typedef struct gemm_plan {
   work_type work;  // of the multiplications
-  work_type sums;  // that their sums end in: another one if they are exact
+  work_type sums;  // that their sums end in: another one if they are integers in floats, or by pairs
   bool is_exact;   // products of integers in floats, taken out of them before they are no longer exact
   int64_t batch, rows, columns, depth;
   bool transpose_lhs, transpose_rhs;

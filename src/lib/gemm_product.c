@@ -1,10 +1,12 @@
 // f32 goes to oneDNN's sgemm, which on one thread beats OpenBLAS for tiles of every shape, most of all for single rows;
-// the other floating types to OpenBLAS; integers to plain loops, as no library multiplies them modulo 2^n. Tiny tiles
-// are done before a library has looked at its arguments.
+// the other floating types to OpenBLAS; narrow integers by pairs, the others to plain loops, as no library multiplies
+// them modulo 2^n. Tiny tiles are done before a library has looked at its arguments.
 #include "lib/gemm_product.h"
 
 #include <cblas.h>
 #include <dnnl.h>
+
+#include "lib/gemm_pairs.h"
 
 enum { TINY = 256 };  // multiplications
 
@@ -80,6 +82,7 @@ bool gemm_product(work_type w, const int64_t size[static 3], const gemm_matrix *
       break;
     case WORK_U32: plain_u32_fn()(size, lhs, rhs, sums); break;
     case WORK_U64: plain_u64(size, lhs, rhs, sums); break;
+    case WORK_S16: gemm_pairs_product()(size, lhs->data, rhs->data, sums); break;
     case WORK_TYPE_COUNT: return false;
   }
   return true;

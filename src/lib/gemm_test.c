@@ -148,7 +148,8 @@ static void test_shapes(void **state) {
 
 static void test_types(void **state) {
   (void)state;
-  static const form forms[] = {{2, 9, 11, 13}, {1, 66, 70, 300}, {1, 2, 3, 2500, 1, 0}, {1, 5, 6, 20, 0, 1, 1}};
+  static const form forms[] = {
+      {2, 9, 11, 13}, {1, 66, 70, 300}, {1, 2, 3, 2500, 1, 0}, {1, 5, 6, 20, 0, 1, 1}, {1, 70, 41, 515, 1, 1}};
   static const dtype triples[][3] = {
       {DTYPE_F64, DTYPE_F64, DTYPE_F64},
       {DTYPE_F32, DTYPE_F32, DTYPE_F64},
@@ -160,6 +161,10 @@ static void test_types(void **state) {
       {DTYPE_S8, DTYPE_S8, DTYPE_S8},
       {DTYPE_S4, DTYPE_S4, DTYPE_S32},
       {DTYPE_S16, DTYPE_S16, DTYPE_S32},
+      {DTYPE_S16, DTYPE_S16, DTYPE_S64},
+      {DTYPE_S8, DTYPE_S16, DTYPE_U16},
+      {DTYPE_PRED, DTYPE_S8, DTYPE_S32},
+      {DTYPE_S8, DTYPE_S8, DTYPE_S64},
       {DTYPE_U16, DTYPE_U16, DTYPE_U64},
       {DTYPE_S32, DTYPE_S32, DTYPE_S32},
       {DTYPE_U32, DTYPE_U32, DTYPE_U32},
@@ -179,6 +184,28 @@ static void test_types(void **state) {
   for (size_t f = 0; f < sizeof forms / sizeof forms[0]; f++)
     for (size_t t = 0; t < sizeof triples / sizeof triples[0]; t++)
       check_form(&forms[f], triples[t][0], triples[t][1], triples[t][2]);
+}
+
+// Sums of the largest products there are, which leave 32 bits, in every way that narrow integers are packed.
+static void test_largest(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  static const dtype types[] = {DTYPE_S16, DTYPE_S8, DTYPE_U8};
+  for (int way = 0; way < 12; way++) {
+    const form f = {1, 7, 35, way < 4 ? 1025 : 3, way & 1, way >> 1 & 1};
+    const dtype t = types[way / 4];
+    product p = product_of(a, &f, t, t, DTYPE_S32);
+    for (int k = 0; k < 2; k++) {
+      const int64_t count = lib_element_count(&p.operands[k]);
+      for (int64_t e = 0; e < count; e++) {
+        if (t == DTYPE_S16) ((int16_t *)p.operands[k].data)[e] = INT16_MIN;
+        else ((uint8_t *)p.operands[k].data)[e] = t == DTYPE_S8 ? 0x80 : 0xff;
+      }
+    }
+    multiply(a, &p, &f, 2);
+    for (int64_t n = 0; n < f.columns; n++) check_whole(&p, &f, 0, n % f.rows, n);
+  }
+  arena_destroy(a);
 }
 
 // Nibbles of a packed array, the first element in the lower bits.
@@ -220,10 +247,8 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shapes),
-      cmocka_unit_test(test_types),
-      cmocka_unit_test(test_packed),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_shapes), cmocka_unit_test(test_types),    cmocka_unit_test(test_largest),
+      cmocka_unit_test(test_packed), cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests_name("lib/gemm", tests, NULL, NULL);
 }

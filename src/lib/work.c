@@ -8,7 +8,7 @@
 #include "lib/element.h"
 
 static const int sizes[WORK_TYPE_COUNT] = {
-    [WORK_F32] = 4, [WORK_F64] = 8, [WORK_C64] = 8, [WORK_C128] = 16, [WORK_U32] = 4, [WORK_U64] = 8};
+    [WORK_F32] = 4, [WORK_F64] = 8, [WORK_C64] = 8, [WORK_C128] = 16, [WORK_U32] = 4, [WORK_U64] = 8, [WORK_S16] = 2};
 
 int work_size(work_type w) { return sizes[w]; }
 
@@ -157,17 +157,19 @@ static void fill_byte_values(void) {
     }                                                                                             \
   }
 
-#define LOAD_BYTE_ROW(name, type, target)                               \
-  target static void name(const type *from, int64_t count, float *to) { \
-    for (int64_t k = 0; k < count; k++) to[k] = from[k];                \
+#define LOAD_BYTE_ROW(name, type, to_type, target)                        \
+  target static void name(const type *from, int64_t count, to_type *to) { \
+    for (int64_t k = 0; k < count; k++) to[k] = (to_type)from[k];         \
   }
 
 LOAD_BF16_ROW(load_bf16_plain, )
 LOAD_F16_ROW(load_f16_plain, )
 STORE_BF16_ROW(store_bf16_plain, )
 STORE_F16_ROW(store_f16_plain, )
-LOAD_BYTE_ROW(load_s8_plain, int8_t, )
-LOAD_BYTE_ROW(load_u8_plain, uint8_t, )
+LOAD_BYTE_ROW(load_s8_plain, int8_t, float, )
+LOAD_BYTE_ROW(load_u8_plain, uint8_t, float, )
+LOAD_BYTE_ROW(widen_s8_plain, int8_t, int16_t, )
+LOAD_BYTE_ROW(widen_u8_plain, uint8_t, int16_t, )
 
 typedef struct row_fns {
   void (*load_bf16)(const uint16_t *from, int64_t count, float *to);
@@ -176,10 +178,12 @@ typedef struct row_fns {
   void (*store_f16)(const float *from, int64_t count, uint16_t *to);
   void (*load_s8)(const int8_t *from, int64_t count, float *to);
   void (*load_u8)(const uint8_t *from, int64_t count, float *to);
+  void (*widen_s8)(const int8_t *from, int64_t count, int16_t *to);
+  void (*widen_u8)(const uint8_t *from, int64_t count, int16_t *to);
 } row_fns;
 
-static const row_fns plain_rows = {load_bf16_plain, load_f16_plain, store_bf16_plain,
-                                   store_f16_plain, load_s8_plain,  load_u8_plain};
+static const row_fns plain_rows = {load_bf16_plain, load_f16_plain, store_bf16_plain, store_f16_plain,
+                                   load_s8_plain,   load_u8_plain,  widen_s8_plain,   widen_u8_plain};
 
 #if defined(__x86_64__)
 #define AVX2 __attribute__((target("avx2")))
@@ -187,11 +191,13 @@ LOAD_BF16_ROW(load_bf16_avx2, AVX2)
 LOAD_F16_ROW(load_f16_avx2, AVX2)
 STORE_BF16_ROW(store_bf16_avx2, AVX2)
 STORE_F16_ROW(store_f16_avx2, AVX2)
-LOAD_BYTE_ROW(load_s8_avx2, int8_t, AVX2)
-LOAD_BYTE_ROW(load_u8_avx2, uint8_t, AVX2)
+LOAD_BYTE_ROW(load_s8_avx2, int8_t, float, AVX2)
+LOAD_BYTE_ROW(load_u8_avx2, uint8_t, float, AVX2)
+LOAD_BYTE_ROW(widen_s8_avx2, int8_t, int16_t, AVX2)
+LOAD_BYTE_ROW(widen_u8_avx2, uint8_t, int16_t, AVX2)
 
-static const row_fns avx2_rows = {load_bf16_avx2, load_f16_avx2, store_bf16_avx2,
-                                  store_f16_avx2, load_s8_avx2,  load_u8_avx2};
+static const row_fns avx2_rows = {load_bf16_avx2, load_f16_avx2, store_bf16_avx2, store_f16_avx2,
+                                  load_s8_avx2,   load_u8_avx2,  widen_s8_avx2,   widen_u8_avx2};
 
 static const row_fns *rows(void) { return __builtin_cpu_supports("avx2") ? &avx2_rows : &plain_rows; }
 #else
@@ -226,6 +232,16 @@ static void load_f32(const lib_array *from, int64_t first, int64_t count, float 
 }
 
 // --- rows to the others
+
+static void load_s16(const lib_array *from, int64_t first, int64_t count, int16_t *to) {
+  switch (from->type) {
+    case DTYPE_S16: memcpy(to, (const int16_t *)from->data + first, (size_t)count * sizeof *to); return;
+    case DTYPE_S8: rows()->widen_s8((const int8_t *)from->data + first, count, to); return;
+    case DTYPE_U8: rows()->widen_u8((const uint8_t *)from->data + first, count, to); return;
+    default:
+      for (int64_t k = 0; k < count; k++) to[k] = (int16_t)integer_at(from, first + k);
+  }
+}
 
 static void load_f64(const lib_array *from, int64_t first, int64_t count, double *to) {
   if (from->type == DTYPE_F64) memcpy(to, (const double *)from->data + first, (size_t)count * sizeof *to);
@@ -269,6 +285,7 @@ void work_load(work_type w, const lib_array *from, int64_t first, int64_t count,
     case WORK_U64:
       for (int64_t k = 0; k < count; k++) ((uint64_t *)to)[k] = (uint64_t)integer_at(from, first + k);
       return;
+    case WORK_S16: load_s16(from, first, count, to); return;
     case WORK_TYPE_COUNT: return;
   }
 }
@@ -318,6 +335,7 @@ void work_store(work_type w, const void *from, const lib_array *to, int64_t firs
     case WORK_C128: store_complex(w, from, to, first, count); return;
     case WORK_U32:
     case WORK_U64: store_integers(w, from, to, first, count); return;
+    case WORK_S16:
     case WORK_TYPE_COUNT: return;
   }
 }

@@ -16,6 +16,7 @@ typedef enum work_type {
   WORK_C128,  // two doubles
   WORK_U32,   // integers modulo 2^32: signed ones are sign-extended
   WORK_U64,
+  WORK_S16,  // integers of so many bits, to be multiplied: loaded, never stored
   WORK_TYPE_COUNT
 } work_type;
 
@@ -28,7 +29,7 @@ static inline double complex work_complex(double x, double y) {
   return z.whole;
 }
 
-// Bytes of one element: 4, 8 or 16.
+// Bytes of one element: 2, 4, 8 or 16.
 int work_size(work_type w);
 
 // Bytes of `count` elements of a type as they lie in memory; is_packed as in lib_array.
