@@ -123,6 +123,89 @@ static instruction *reduce_of_reduce(const builder *b, instruction *i) {
   return reduce_over(b, i, inner->operands[0], count, reduced);
 }
 
+// --- reductions of what is computed from spread arrays
+
+enum { MAX_SPREAD_DEPTH = 4 };  // operations between a reduction and what is spread
+
+// The first broadcast transpose below `x`, where only `x` uses it.
+static const instruction *spread_transpose(const instruction *x, int depth) {
+  if (x->users.size != 1) return NULL;
+  if (x->opcode == HLO_BROADCAST) {
+    const instruction *from = x->operands[0];
+    return from->opcode == HLO_TRANSPOSE && from->users.size == 1 ? x : NULL;
+  }
+  if (depth == 0 || !hlo_op_has(x->opcode, TRAIT_ELEMENTWISE)) return NULL;
+  const instruction *found = NULL;
+  for (int k = 0; k < x->operand_count && !found; k++) found = spread_transpose(x->operands[k], depth - 1);
+  return found;
+}
+
+// Where the dims of what is spread, without its transpose, stand once dim d of the space is dim place[d]. False if they
+// are out of order there.
+static bool spread_places(const instruction *x, const int64_t *place, int64_t *out) {
+  const int_list dims = x->attributes->dimensions;
+  const instruction *from = x->operands[0];
+  for (int k = 0; k < dims.size; k++)
+    out[from->opcode == HLO_TRANSPOSE ? from->attributes->dimensions.data[k] : k] = place[dims.data[k]];
+  for (int k = 1; k < dims.size; k++)
+    if (out[k] < out[k - 1]) return false;
+  return true;
+}
+
+static bool can_turn(const instruction *x, const shape *space, const int64_t *place, int depth) {
+  int64_t places[SHAPE_MAX_RANK];
+  if (x->opcode == HLO_BROADCAST && x->shape->rank == space->rank) return spread_places(x, place, places);
+  if (depth == 0 || x->users.size != 1 || !hlo_op_has(x->opcode, TRAIT_ELEMENTWISE) ||
+      !shape_same_dims(x->shape, space))
+    return false;
+  for (int k = 0; k < x->operand_count; k++)
+    if (!can_turn(x->operands[k], space, place, depth - 1)) return false;
+  return x->operand_count > 0;
+}
+
+// Recursion no deeper than can_turn's.
+static instruction *turned(const builder *b, instruction *x, const shape *space, const int64_t *place) {
+  const shape *s = shape_with_dtype(b->arena, space, x->shape->dtype);
+  if (x->opcode == HLO_BROADCAST) {
+    instruction *from = x->operands[0]->opcode == HLO_TRANSPOSE ? x->operands[0]->operands[0] : x->operands[0];
+    int64_t places[SHAPE_MAX_RANK];
+    spread_places(x, place, places);
+    return builder_broadcast(b, from, s, from->shape->rank, places);
+  }
+  instruction **operands = arena_array(b->arena, instruction *, x->operand_count);
+  for (int k = 0; k < x->operand_count; k++) operands[k] = turned(b, x->operands[k], space, place);
+  return rewrite_with(b, x, s, operands);
+}
+
+// Where the dims go if the operand of the spread transpose keeps its order.
+static void places_for(const instruction *spread, int64_t *place) {
+  const int_list dims = spread->attributes->dimensions, order = spread->operands[0]->attributes->dimensions;
+  for (int d = 0; d < spread->shape->rank; d++) place[d] = d;
+  for (int k = 0; k < dims.size; k++) place[dims.data[k]] = dims.data[order.data[k]];
+}
+
+// reduce(op(broadcast(x), broadcast(transpose(y)))): dims that are reduced may stand in y's order instead.
+static instruction *reduce_of_spread(const builder *b, instruction *i) {
+  const instruction *spread = spread_transpose(i->operands[0], MAX_SPREAD_DEPTH);
+  const int_list reduced = i->attributes->dimensions;
+  const shape *from = i->operands[0]->shape;
+  int64_t place[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK], to[SHAPE_MAX_RANK];
+  if (!spread || !shape_same_dims(spread->shape, from)) return NULL;
+  places_for(spread, place);
+  if (depends_on_order(i) && !keeps_order(i, (int_list){place, from->rank})) return NULL;
+  int64_t last = -1;
+  for (int d = 0; d < from->rank; d++) {
+    to[place[d]] = from->dims[d];
+    if (int_list_has(reduced, d)) continue;
+    if (place[d] < last) return NULL;
+    last = place[d];
+  }
+  if (!can_turn(i->operands[0], from, place, MAX_SPREAD_DEPTH)) return NULL;
+  for (int k = 0; k < reduced.size; k++) dims[k] = place[reduced.data[k]];
+  const shape *space = shape_array(b->arena, from->dtype, from->rank, to);
+  return reduce_over(b, i, turned(b, i->operands[0], space, place), reduced.size, dims);
+}
+
 instruction *algebraic_reduce(const builder *b, instruction *i) {
   if (i->operand_count != 2) return NULL;
   const instruction *x = i->operands[0];
@@ -135,9 +218,11 @@ instruction *algebraic_reduce(const builder *b, instruction *i) {
     case HLO_TRANSPOSE: return reduce_of_transpose(b, i);
     case HLO_RESHAPE: return reduce_of_reshape(b, i);
     case HLO_REDUCE: return reduce_of_reduce(b, i);
-    default: return NULL;
+    default: return reduce_of_spread(b, i);
   }
 }
+
+// --- windows
 
 // Whether elements of this value in a window change nothing, be they padding of the window's or not. Sums of floats
 // that start from 0 are never -0.
