@@ -155,6 +155,38 @@ static bool asks_for_rounding(const computation *c) {
   return false;
 }
 
+static int depth_of(const ptr_map *depths, const instruction *i) { return (int)(intptr_t)ptr_map_get(depths, i); }
+
+// 1 for the accumulators, which are the first half of the parameters, one more behind every operation on them that
+// rounds, and 0 for what does not depend on them.
+static int rounding_depth(const ptr_map *depths, const computation *c, const instruction *i) {
+  if (i->opcode == HLO_PARAMETER) return i->attributes->index < c->parameters.size / 2 ? 1 : 0;
+  int depth = 0;
+  for (int k = 0; k < i->operand_count; k++)
+    if (depth < depth_of(depths, i->operands[k])) depth = depth_of(depths, i->operands[k]);
+  const bool computes = shape_is_array(i->shape) && hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) &&
+                        i->opcode != HLO_SELECT && (dtypes[i->shape->dtype].class & (CLASS_FLOAT | CLASS_COMPLEX));
+  return depth > 0 && computes ? depth + 1 : depth;
+}
+
+// Whether an accumulator goes through more than one rounding in a step. That is no sum, which is the same in any order
+// but for its roundings; what comes out of a recurrence depends on where it is written to round.
+static bool is_recurrence(interpreter *in, const computation *c) {
+  instruction_list order = {0};
+  heddle_status status = computation_post_order(in->arena, c, &order);
+  if (!status_is_ok(status)) {  // found again, and reported, where the computation is compiled or called
+    heddle_status_free(status);
+    return false;
+  }
+  ptr_map depths = {0};
+  for (int k = 0; k < order.size; k++) {
+    const int depth = rounding_depth(&depths, c, order.data[k]);
+    if (depth > 2) return true;
+    ptr_map_put(in->arena, &depths, order.data[k], (void *)(intptr_t)depth);
+  }
+  return false;
+}
+
 static void copy_block(const elementwise_call *call, int64_t count, void *out, const void *const *in) {
   memcpy(out, in[0], (size_t)(count * wide_size(call->result)));
 }
@@ -175,7 +207,7 @@ static void separate_results(interpreter *in, scalar_program *p) {
 static scalar_program *compile(interpreter *in, const computation *c, scalar_precision precision) {
   scalar_program *p = arena_new(in->arena, scalar_program);
   p->computation = c;
-  p->rounds = precision == SCALAR_EXACT || asks_for_rounding(c);
+  p->rounds = precision == SCALAR_EXACT || asks_for_rounding(c) || is_recurrence(in, c);
   slot_list *parameters = arena_array(in->arena, slot_list, c->parameters.size);
   p->is_compiled = true;
   for (int k = 0; k < c->parameters.size; k++) {

@@ -11,7 +11,8 @@ typedef struct scalar_program scalar_program;
 typedef enum scalar_precision {
   SCALAR_EXACT,  // every step rounds to its type
   // Accumulating floats may keep the precision of double until the caller rounds the end result, as long as the
-  // computation does not itself ask for a rounding (convert, reduce-precision).
+  // computation is a sum, not a recurrence that rounds more than once per step, and does not itself ask for a rounding
+  // (convert, reduce-precision).
   SCALAR_WIDE,
 } scalar_precision;
 

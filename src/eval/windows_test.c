@@ -48,6 +48,26 @@ static void test_reduce_window(void **state) {
       "{601, 1397}");
 }
 
+// A sum rounds once, at its end. A recurrence rounds as it is written: here 2048 + 1 is 2048 in f16.
+static void test_roundings(void **state) {
+  (void)state;
+  static const char source[] =
+      "HloModule m\n"
+      "sum { a = f16[] parameter(0)\n b = f16[] parameter(1)\n ROOT r = f16[] add(a, b) }\n"
+      "sum_of_squares { a = f16[] parameter(0)\n b = f16[] parameter(1)\n s = f16[] multiply(b, b)\n"
+      "  ROOT r = f16[] add(a, s) }\n"
+      "recurrence { a = f16[] parameter(0)\n b = f16[] parameter(1)\n c = f16[] constant(2048)\n"
+      "  s = f16[] add(a, b)\n ROOT r = f16[] subtract(s, c) }\n"
+      "ENTRY e {\n"
+      "x = f16[2] constant({1,1})\n z = f16[] constant(2048)\n"
+      "p = f16[1] reduce-window(x, z), window={size=2}, to_apply=sum\n"
+      "q = f16[1] reduce-window(x, z), window={size=2}, to_apply=sum_of_squares\n"
+      "r = f16[2] reduce-window(x, z), window={size=1}, to_apply=recurrence\n"
+      "s = f16[] reduce(x, z), dimensions={0}, to_apply=sum\n"
+      "ROOT t = (f16[1], f16[1], f16[2], f16[]) tuple(p, q, r, s)\n}\n";
+  testing_expect(source, "({2050}, {2050}, {0, 0}, 2050)");
+}
+
 static void test_select_and_scatter(void **state) {
   (void)state;
   expect(
@@ -127,9 +147,8 @@ static void test_random_bits(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_reduce_window), cmocka_unit_test(test_select_and_scatter),
-      cmocka_unit_test(test_convolution),   cmocka_unit_test(test_sort),
-      cmocka_unit_test(test_random_bits),
+      cmocka_unit_test(test_reduce_window), cmocka_unit_test(test_roundings), cmocka_unit_test(test_select_and_scatter),
+      cmocka_unit_test(test_convolution),   cmocka_unit_test(test_sort),      cmocka_unit_test(test_random_bits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
