@@ -324,6 +324,7 @@ static void test_top_k(void **state) {
     for (int64_t largest = 0; largest < 2; largest++) {
       check_top_k(t, 3, 50, 50, largest, 2);
       check_top_k(t, 2, 400, 7, largest, 2);
+      check_top_k(t, 2, 700, 150, largest, 1);
       check_top_k(t, 5, 1, 1, largest, 1);
       check_top_k(t, 2, 9, 0, largest, 1);
       check_top_k(t, 0, 9, 3, largest, 1);

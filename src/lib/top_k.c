@@ -1,7 +1,8 @@
-// A line's best k elements so far stand in a heap with the worst of them on top: nearly all others are turned away by
-// one comparison. When k is a large part of the line the heap would be rebuilt all the time; then the line is sorted.
-// A long line alone is cut into parts for the threads, whose best are put together; which parts does not matter, since
-// no two candidates are equal.
+// A line is walked once. What may be among the best k goes into a room for twice as many, in the line's order; when
+// that is full, its k best are found by their keys' digits, stay in their order, and the last of them turns away all
+// that does not come before it. So the time is linear in the line for every order of its elements, and only what is
+// left in the room at the end is sorted. A long line alone is cut into parts for the threads, whose best are put
+// together.
 #include "lib/top_k.h"
 
 #include <stdatomic.h>
@@ -11,117 +12,131 @@
 #include "lib/radix.h"
 #include "lib/sort_key.h"
 
-enum { LONG_LINE = 64 << 10, LINE_BYTES = 64, HEAP_SHARE = 16 };
+enum { LONG_LINE = 64 << 10, LINE_BYTES = 64, LEAST_ROOM = 64, PART_SHARE = 16, DIGIT_BITS = 8 };
 
 typedef struct choosing {
   const lib_call *call;
   sort_key key;
   int64_t size, k, lines;
   int strands, parts;  // parts: of each line
-  radix_pair *rooms;
-  int64_t room_items;
+  int item_bytes;      // 8: the key above the place's 32 bits; 16: a radix_pair
+  char *rooms;
+  int64_t room_items;  // of a strand or a part; as many spare ones follow them
   atomic_int_fast64_t next_line;
 } choosing;
 
-static bool comes_before(radix_pair x, radix_pair y) { return x.key != y.key ? x.key < y.key : x.place < y.place; }
-
-// heap[0] comes after all others.
-static void sink(radix_pair *heap, int64_t count, radix_pair item) {
-  int64_t at = 0;
-  for (;;) {
-    int64_t child = 2 * at + 1;
-    if (child >= count) break;
-    if (child + 1 < count && comes_before(heap[child], heap[child + 1])) child++;
-    if (comes_before(heap[child], item)) break;
-    heap[at] = heap[child];
-    at = child;
-  }
-  heap[at] = item;
+static inline __attribute__((always_inline)) uint64_t key_at(const void *items, int item_bytes, int64_t i) {
+  return item_bytes == 8 ? ((const uint64_t *)items)[i] >> 32 : ((const radix_pair *)items)[i].key;
 }
 
-static void rise(radix_pair *heap, int64_t at, radix_pair item) {
-  while (at && comes_before(heap[(at - 1) / 2], item)) {
-    heap[at] = heap[(at - 1) / 2];
-    at = (at - 1) / 2;
-  }
-  heap[at] = item;
+static inline __attribute__((always_inline)) int64_t place_at(const void *items, int item_bytes, int64_t i) {
+  return (int64_t)(item_bytes == 8 ? ((const uint64_t *)items)[i] & UINT32_MAX : ((const radix_pair *)items)[i].place);
 }
 
-static inline __attribute__((always_inline)) int64_t choose_typed(const choosing *c, int bytes, int64_t first,
-                                                                  int64_t begin, int64_t end, radix_pair *heap) {
-  const sort_key key = c->key;
+static inline __attribute__((always_inline)) void put(void *items, int item_bytes, int64_t i, uint64_t key,
+                                                      int64_t place) {
+  if (item_bytes == 8) ((uint64_t *)items)[i] = key << 32 | (uint64_t)place;
+  else ((radix_pair *)items)[i] = (radix_pair){key, (uint64_t)place};
+}
+
+// Keeps the `k` smallest of more items in their order; of equal ones the first. Returns the largest key kept.
+static inline __attribute__((always_inline)) uint64_t keep_best(void *items, int item_bytes, int key_bits,
+                                                                int64_t count, int64_t k) {
+  uint64_t last = 0;  // of the largest key, the digits found so far
+  int64_t rank = k - 1;
+  for (int shift = (key_bits - 1) / DIGIT_BITS * DIGIT_BITS; shift >= 0; shift -= DIGIT_BITS) {
+    int64_t counts[1 << DIGIT_BITS] = {0};
+    const uint64_t above = shift + DIGIT_BITS < 64 ? ~(uint64_t)0 << (shift + DIGIT_BITS) : 0;
+    for (int64_t i = 0; i < count; i++) {
+      const uint64_t key = key_at(items, item_bytes, i);
+      if (((key ^ last) & above) == 0) counts[key >> shift & ((1 << DIGIT_BITS) - 1)]++;
+    }
+    uint64_t digit = 0;
+    while (rank >= counts[digit]) rank -= counts[digit++];
+    last |= digit << shift;
+  }
+  int64_t kept = 0;  // `rank` items of the largest key come before the last one
+  for (int64_t i = 0; kept < k; i++) {
+    const uint64_t key = key_at(items, item_bytes, i);
+    if (key > last || (key == last && rank-- < 0)) continue;
+    put(items, item_bytes, kept++, key, place_at(items, item_bytes, i));
+  }
+  return last;
+}
+
+static inline __attribute__((always_inline)) int64_t choose_typed(const choosing *c, int bytes, int item_bytes,
+                                                                  int64_t first, int64_t begin, int64_t end,
+                                                                  void *items) {
+  const sort_key *key = &c->key;
   const lib_array a = c->call->operands[0];
-  const int64_t k = c->k;
+  const int64_t k = c->k, room = c->room_items;
   int64_t count = 0;
+  uint64_t last = 0;
+  bool is_full = false;  // k elements before this one do not come after `last`
   for (int64_t i = begin; i < end; i++) {
     uint64_t bits = 0;
     if (bytes) memcpy(&bits, (const char *)a.data + (first + i) * bytes, (size_t)bytes);
     else bits = element_load(&a, first + i);
-    const radix_pair item = {sort_key_of(&key, bits), (uint64_t)i};
-    if (count < k) rise(heap, count++, item);
-    else if (item.key < heap[0].key) sink(heap, k, item);  // an equal key has a later place
+    const uint64_t of_element = sort_key_of(key, bits);
+    if (is_full && of_element >= last) continue;
+    if (count == room) {
+      last = keep_best(items, item_bytes, key->bits, count, k);
+      count = k;
+      is_full = true;
+      if (of_element >= last) continue;
+    }
+    put(items, item_bytes, count++, of_element, i);
   }
   return count;
 }
 
-// The best of elements begin … end - 1 of the line that starts at element `first`, in no order. Returns how many.
-static int64_t choose(const choosing *c, int64_t first, int64_t begin, int64_t end, radix_pair *heap) {
+// Of elements begin … end - 1 of the line that starts at element `first`: the best and perhaps some more, by ascending
+// place. Returns how many.
+static int64_t choose(const choosing *c, int64_t first, int64_t begin, int64_t end, void *items) {
   const lib_array *a = &c->call->operands[0];
-  if (element_is_shared(a)) return choose_typed(c, 0, first, begin, end, heap);
-  switch (dtypes[a->type].bytes) {
-    case 2: return choose_typed(c, 2, first, begin, end, heap);
-    case 4: return choose_typed(c, 4, first, begin, end, heap);
-    case 8: return choose_typed(c, 8, first, begin, end, heap);
-    default: return choose_typed(c, 1, first, begin, end, heap);
-  }
+  const int bytes = element_is_shared(a) ? 0 : dtypes[a->type].bytes;
+  if (bytes == 8) return choose_typed(c, 8, 16, first, begin, end, items);
+  if (bytes == 4) return choose_typed(c, 4, 8, first, begin, end, items);
+  if (bytes == 2) return choose_typed(c, 2, 8, first, begin, end, items);
+  return choose_typed(c, bytes, 8, first, begin, end, items);
 }
 
-// `items` hold candidates by ascending place.
-static void store_best(const choosing *c, int64_t line, radix_pair *items, radix_pair *spare, int64_t count) {
-  const lib_array *values = &c->call->results[0];
-  int32_t *places = c->call->results[1].data;
-  const radix_pair *sorted = radix_sort(16, 0, c->key.bits, items, spare, count, 1);
+static inline __attribute__((always_inline)) void store(const choosing *c, int64_t line, int bytes, int item_bytes,
+                                                        const void *sorted) {
+  const lib_array *values = &c->call->results[0], *from = &c->call->operands[0];
+  const sort_key *key = &c->key;
+  int32_t *places = (int32_t *)c->call->results[1].data + line * c->k;
+  char *to = (char *)values->data + line * c->k * bytes;
   for (int64_t j = 0; j < c->k; j++) {
-    element_move(values, line * c->k + j, &c->call->operands[0], line * c->size + (int64_t)sorted[j].place);
-    places[line * c->k + j] = (int32_t)sorted[j].place;
+    const int64_t place = place_at(sorted, item_bytes, j);
+    const uint64_t bits = bytes ? sort_key_bits(key, key_at(sorted, item_bytes, j)) : 0;
+    if (bytes) memcpy(to + j * bytes, &bits, (size_t)bytes);
+    else element_move(values, line * c->k + j, from, line * c->size + place);
+    places[j] = (int32_t)place;
   }
 }
 
-// Candidates in no order: by place, then by key.
-static void store_candidates(const choosing *c, int64_t line, radix_pair *items, radix_pair *spare, int64_t count) {
-  for (int64_t i = 0; i < count; i++) {
-    const radix_pair swapped = {items[i].place, items[i].key};
-    items[i] = swapped;
-  }
-  radix_pair *sorted = radix_sort(16, 0, 31, items, spare, count, 1), *other = sorted == items ? spare : items;
-  for (int64_t i = 0; i < count; i++) {
-    const radix_pair swapped = {sorted[i].place, sorted[i].key};
-    sorted[i] = swapped;
-  }
-  store_best(c, line, sorted, other, count);
-}
-
-static bool sorts_all(const choosing *c) { return c->k > c->size / HEAP_SHARE; }
-
-static void take_line(const choosing *c, int64_t line, radix_pair *room) {
-  if (!sorts_all(c)) {
-    store_candidates(c, line, room, room + c->k, choose(c, line * c->size, 0, c->size, room));
-    return;
-  }
-  const lib_array *a = &c->call->operands[0];
-  for (int64_t i = 0; i < c->size; i++)
-    room[i] = (radix_pair){sort_key_of(&c->key, element_load(a, line * c->size + i)), (uint64_t)i};
-  store_best(c, line, room, room + c->size, c->size);
+static void store_best(const choosing *c, int64_t line, void *items, void *spare, int64_t count) {
+  const int shift = c->item_bytes == 8 ? 32 : 0, threads = c->strands == 1 ? c->call->threads : 1;
+  const void *sorted = radix_sort(c->item_bytes, shift, shift + c->key.bits, items, spare, count, threads);
+  const int bytes = c->key.has_table ? 0 : dtypes[c->key.type].bytes;
+  if (bytes == 8) store(c, line, 8, 16, sorted);
+  else if (bytes == 4) store(c, line, 4, 8, sorted);
+  else if (bytes == 2) store(c, line, 2, 8, sorted);
+  else store(c, line, 0, 8, sorted);
 }
 
 static void take_lines(void *argument, int64_t begin, int64_t end) {
   choosing *c = argument;
-  for (int64_t strand = begin; strand < end; strand++)
+  for (int64_t strand = begin; strand < end; strand++) {
+    char *items = c->rooms + 2 * strand * c->room_items * c->item_bytes;
     for (;;) {
       const int64_t line = atomic_fetch_add_explicit(&c->next_line, 1, memory_order_relaxed);
       if (line >= c->lines) break;
-      take_line(c, line, c->rooms + strand * c->room_items);
+      const int64_t count = choose(c, line * c->size, 0, c->size, items);
+      store_best(c, line, items, items + c->room_items * c->item_bytes, count);
     }
+  }
 }
 
 typedef struct parting {
@@ -129,20 +144,27 @@ typedef struct parting {
   int64_t line;
 } parting;
 
+static char *part_room(const choosing *c, int64_t part) { return c->rooms + part * c->room_items * c->item_bytes; }
+
+// The best k of each part; there are more elements than that in each.
 static void take_parts(void *argument, int64_t begin, int64_t end) {
   const parting *p = argument;
   const choosing *c = p->c;
   const int64_t step = c->size / c->parts;
   for (int64_t part = begin; part < end; part++) {
     const int64_t last = part + 1 == c->parts ? c->size : (part + 1) * step;
-    choose(c, p->line * c->size, part * step, last, c->rooms + part * c->k);
+    const int64_t count = choose(c, p->line * c->size, part * step, last, part_room(c, part));
+    if (c->item_bytes == 8) (void)keep_best(part_room(c, part), 8, c->key.bits, count, c->k);
+    else (void)keep_best(part_room(c, part), 16, c->key.bits, count, c->k);
   }
 }
 
 static void take_long_line(choosing *c, int64_t line) {
   parting p = {c, line};
   pool_run(c->parts, c->parts, take_parts, &p);
-  store_candidates(c, line, c->rooms, c->rooms + c->parts * c->k, c->parts * c->k);
+  const int64_t bytes = c->k * c->item_bytes;
+  for (int64_t part = 1; part < c->parts; part++) memmove(c->rooms + part * bytes, part_room(c, part), (size_t)bytes);
+  store_best(c, line, c->rooms, part_room(c, c->parts), c->parts * c->k);
 }
 
 static choosing plan(const lib_call *call) {
@@ -151,9 +173,11 @@ static choosing plan(const lib_call *call) {
   const int64_t results = lib_element_count(&call->results[0]);
   c.lines = results ? results / c.k : 0;
   const int threads = element_is_shared(a) || call->threads < 1 ? 1 : call->threads;
-  c.parts = !sorts_all(&c) && c.size >= LONG_LINE && c.lines < threads ? threads : 1;
+  c.parts = c.k <= c.size / PART_SHARE / threads && c.size >= LONG_LINE && c.lines < threads ? threads : 1;
   c.strands = c.parts > 1 ? 1 : threads < c.lines ? threads : (int)c.lines;
-  c.room_items = 2 * (sorts_all(&c) ? c.size : c.k * c.parts);
+  c.item_bytes = dtypes[a->type].bits <= 32 ? 8 : 16;
+  c.room_items = c.k > LEAST_ROOM / 2 ? 2 * c.k : LEAST_ROOM;
+  if (c.room_items > c.size) c.room_items = c.size;
   return c;
 }
 
@@ -177,7 +201,7 @@ heddle_status top_k_check(const lib_call *call) {
 
 int64_t top_k_scratch(const lib_call *call) {
   const choosing c = plan(call);
-  const int64_t bytes = c.strands * c.room_items * (int64_t)sizeof(radix_pair);
+  const int64_t bytes = 2 * c.strands * c.parts * c.room_items * c.item_bytes;
   return (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
 }
 
