@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "target/cpu.h"
 #include "target/llvm_codegen.h"
+#include "target/llvm_extremes.h"
 #include "target/llvm_metadata.h"
 
 static const char minimal_passes[] = "function(early-cse,loop-mssa(licm),instsimplify,dse)";
@@ -39,6 +40,7 @@ static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineR
   llvm_hint_vector_loops(a, module);
   double start = log_seconds();
   TRY(llvm_run_passes(module, tm, options->optimize_loops ? loop_passes : minimal_passes));
+  llvm_widen_extremes(module);
   out->optimize_seconds = log_seconds() - start;
   if (options->llvm_ir) llvm_print(module, options->llvm_ir);
   if (options->assembly) TRY(emit_assembly(module, tm, options->assembly));
