@@ -168,13 +168,22 @@ static void widen_operation(widening *w, MlirOperation op) {
   replace_by_truncation(w, op, result, narrow, result);
 }
 
-// The program's own extension of a value that is still known in f32.
+// The program's own extension of a value that is still known in f32: to f64, to f32, or from f8 to bf16 or f16, which
+// narrows what is known.
 static void shortcut_extension(widening *w, MlirOperation op) {
   MlirValue source = ir_operand(op, 0);
   if (!is_excess_truncation(ir_defining_op(source))) return;
-  MlirValue wide = widen(w, source);
-  if (mlirTypeEqual(ir_result_type(op, 0), mlirValueGetType(wide))) ir_replace(op, &wide);
-  else mlirOperationSetOperand(op, 0, wide);
+  MlirValue known = widen(w, source);
+  MlirType wanted = ir_result_type(op, 0);
+  if (!is_narrow(wanted) && !mlirTypeEqual(wanted, mlirValueGetType(known))) {
+    mlirOperationSetOperand(op, 0, known);
+    return;
+  }
+  if (is_narrow(wanted)) {
+    ir_builder b = ir_builder_before(op, w->c->scratch);
+    known = truncate(&b, wanted, known);
+  }
+  ir_replace(op, &known);
 }
 
 // --- values that branches and loops carry

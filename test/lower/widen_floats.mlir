@@ -145,3 +145,20 @@ func.func @vectors(%x: vector<8xf8E4M3FN>) -> vector<8xf8E4M3FN> {
 // EXCESS-NEXT:    arith.truncf {{.*}} : vector<8xf32> to vector<8xf8E4M3FN>
 // GPU-LABEL:    func.func @vectors
 // GPU:            arith.mulf {{.*}} : vector<8xf32>
+
+// -----
+
+// The program widens an f8 value, but not as far as f32: what is known in f32 is narrowed to the wider of the two types.
+func.func @between(%x: f8E5M2, %y: f8E5M2) -> (f8E5M2, bf16) {
+  %0 = arith.subf %x, %y : f8E5M2
+  %1 = arith.extf %0 : f8E5M2 to bf16
+  %2 = arith.addf %1, %1 : bf16
+  return %0, %1 : f8E5M2, bf16
+}
+// CHECK-LABEL:  func.func @between
+// CHECK:          %[[S:.*]] = arith.subf {{.*}} : f32
+// CHECK-NEXT:     %[[N:.*]] = arith.truncf %[[S]] : f32 to f8E5M2
+// EXCESS-NEXT:    %[[B:.*]] = arith.truncf %[[S]] : f32 to bf16
+// EXCESS-NEXT:    arith.addf %[[S]], %[[S]] : f32
+// EXACT-NEXT:     %[[B:.*]] = arith.extf %[[N]] : f8E5M2 to bf16
+// CHECK:          return %[[N]], %[[B]]
