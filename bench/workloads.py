@@ -134,6 +134,11 @@ def _(x):
     return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME")
 
 
+@kernel("max_pool_nchw", normal(8, 64, 112, 112))
+def _(x):
+    return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 1, 3, 3), (1, 1, 2, 2), "SAME")
+
+
 @kernel("cumsum", normal(1024, 4096))
 def _(x):
     return jnp.cumsum(x, axis=1)

@@ -35,6 +35,7 @@ const lower_pass *const lower_passes[] = {
     &lower_convert_pure_call,
     &lower_merge_pointers,
     &lower_cpu_loops,
+    &lower_peel_loops,
     &lower_vectorize_loops,
     &lower_cpu_entry,
     &lower_tensors,

@@ -29,6 +29,7 @@ extern const lower_pass lower_optimize_loops;
 extern const lower_pass lower_convert_pure_call;
 extern const lower_pass lower_merge_pointers;
 extern const lower_pass lower_cpu_loops;
+extern const lower_pass lower_peel_loops;
 extern const lower_pass lower_vectorize_loops;
 extern const lower_pass lower_cpu_entry;
 extern const lower_pass lower_tensors;

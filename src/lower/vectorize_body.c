@@ -8,6 +8,8 @@
 
 #include "dialect/xla_gpu.h"
 
+enum { MOST_STRIDE = 4 };  // between lanes: so many whole vectors cost less than single elements
+
 static bool refuse(vectorizer *v, const char *reason) {
   if (!v->refusal) v->refusal = reason;
   return false;
@@ -154,6 +156,7 @@ static bool do_apply_indexing(vectorizer *v, ir_builder *b, MlirOperation op) {
     lane_kind kind = index_kind(v, op, r, &stride);
     lane_value *entry = bind_value(v, ir_result(op, r), kind, ir_result(clones[0], r));
     if (kind != LANE_SEPARATE) continue;
+    entry->stride = stride;
     entry->lanes = arena_array(v->arena, MlirValue, v->width);
     entry->lanes[0] = ir_result(clones[0], r);
     for (int l = 1; l < v->width; l++) {
@@ -228,16 +231,43 @@ static transfer_attributes contiguous_transfer(MlirContext c) {
   }};
 }
 
-// Neighbouring elements; lanes that the mask turns off are not read.
-static MlirValue transfer_read(vectorizer *v, ir_builder *b, MlirOperation op) {
+// Neighbouring elements from `first` on; lanes that the mask turns off are not read.
+static MlirValue transfer_read(vectorizer *v, ir_builder *b, MlirOperation op, MlirValue first) {
   MlirType element = ir_result_type(op, 0);
   MlirValue padding = mlirTypeIsAFloat(element) ? ir_float(b, element, 0) : ir_int(b, element, 0);
-  MlirValue operands[] = {vectorizer_lookup(v, ir_operand(op, 0))->value,
-                          vectorizer_lookup(v, ir_operand(op, 1))->value, padding, v->mask};
+  MlirValue operands[] = {vectorizer_lookup(v, ir_operand(op, 0))->value, first, padding, v->mask};
   bool is_masked = v->mask.ptr != NULL;
   transfer_attributes attributes = contiguous_transfer(b->context);
   if (is_masked) attributes.all[2] = ir_named_text(b->context, "operandSegmentSizes", "array<i32: 1, 1, 1, 1>");
   return ir_value_with(b, "vector.transfer_read", vector_of(v, element), 3 + is_masked, operands, 3, attributes.all);
+}
+
+static MlirValue shuffle(ir_builder *b, MlirValue x, MlirValue y, int width, const int64_t *lanes) {
+  MlirAttribute *numbers = arena_array(b->arena, MlirAttribute, width);
+  for (int l = 0; l < width; l++) numbers[l] = mlirIntegerAttrGet(mlirIntegerTypeGet(b->context, 64), lanes[l]);
+  MlirNamedAttribute mask = ir_named(b->context, "mask", mlirArrayAttrGet(b->context, width, numbers));
+  return ir_value_with(b, "vector.shuffle", mlirValueGetType(x), 2, (MlirValue[]){x, y}, 1, &mask);
+}
+
+// Elements a few places apart: as many whole vectors, the last of which ends with the last lane's element, so that
+// nothing is read behind it. One vector after the other gives its lanes to what the ones before it gave.
+static MlirValue strided_read(vectorizer *v, ir_builder *b, MlirOperation op, const lane_value *index) {
+  const int64_t width = v->width, last = index->stride * (width - 1) + 1 - width;
+  int64_t *lanes = arena_array(v->arena, int64_t, width);
+  for (int64_t l = 0; l < width; l++) lanes[l] = index->stride * l;
+  MlirValue result = transfer_read(v, b, op, index->lanes[0]);
+  for (int64_t part = 1; part < index->stride; part++) {
+    const int64_t offset = part * width < last ? part * width : last;
+    MlirValue next = transfer_read(v, b, op, ir_binary(b, "arith.addi", index->lanes[0], ir_index(b, offset)));
+    for (int64_t l = 0; l < width; l++) {
+      const int64_t place = index->stride * l;
+      if (place >= part * width) lanes[l] = place < offset + width ? width + place - offset : 0;
+    }
+    result = shuffle(b, result, next, v->width, lanes);
+    for (int64_t l = 0; l < width; l++)
+      if (index->stride * l < offset + width) lanes[l] = l;
+  }
+  return result;
 }
 
 // Machines load words under a mask, but not bytes.
@@ -250,7 +280,10 @@ static bool do_extract(vectorizer *v, ir_builder *b, MlirOperation op) {
   if (mlirOperationGetNumOperands(op) != 2) return refuse(v, "a tensor that is not flat");
   lane_value *index = vectorizer_lookup(v, ir_operand(op, 1));
   bool is_contiguous = index->kind == LANE_CONTIGUOUS && (!v->mask.ptr || has_masked_form(ir_result_type(op, 0)));
-  MlirValue result = is_contiguous ? transfer_read(v, b, op) : gather(v, b, op);
+  bool is_strided = index->kind == LANE_SEPARATE && !v->mask.ptr && index->stride > 1 && index->stride <= MOST_STRIDE;
+  MlirValue result = is_contiguous ? transfer_read(v, b, op, index->value)
+                     : is_strided  ? strided_read(v, b, op, index)
+                                   : gather(v, b, op);
   bind_value(v, ir_result(op, 0), LANE_VECTOR, result);
   return true;
 }

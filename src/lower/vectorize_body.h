@@ -17,6 +17,7 @@ typedef struct lane_value {
   lane_kind kind;
   MlirValue value;
   MlirValue *lanes;
+  int64_t stride;    // of separate lanes: what an index grows by from lane to lane, 0 if that differs
   MlirValue vector;  // cached vector form within `vector_block`, or null
   MlirBlock vector_block;
 } lane_value;

@@ -38,16 +38,30 @@ static int widest_element(arena *a, MlirOperation loop) {
   return widest;
 }
 
+// Whether a value of the loop's body may differ between iterations; `known` holds operations whose results do.
+static bool varies(const ptr_map *known, MlirOperation loop, MlirValue v) {
+  if (!mlirValueIsABlockArgument(v)) return ptr_map_has(known, ir_defining_op(v).ptr);
+  MlirOperation parent = mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(v));
+  bool is_inner_variable = ir_is(parent, "scf.for") && mlirBlockArgumentGetArgNumber(v) == 0;
+  return mlirOperationEqual(parent, loop) || !(is_inner_variable || ir_is(parent, "func.func"));
+}
+
 // Conditions that are combined with each other. Without mask registers a vector of conditions has the lanes of what was
-// compared, and one that spans two registers is packed into a narrower type for every such operation.
-static bool combines_conditions(arena *a, MlirOperation root) {
-  static const char *const names[] = {"arith.andi", "arith.ori", "arith.xori"};
-  for (int n = 0; n < 3; n++) {
-    ir_operations ops = ir_collect(a, root, names[n]);
-    for (int i = 0; i < ops.size; i++) {
-      MlirType t = ir_result_type(ops.data[i], 0);
-      if (mlirTypeIsAInteger(t) && ir_bit_width(t) == 1) return true;
-    }
+// compared, and one that spans two registers is packed into a narrower type for every such operation. Conditions that
+// are the same for all iterations (the row of a window) stay scalar.
+static bool combines_conditions(arena *a, MlirOperation loop) {
+  ptr_map known = {0};
+  ir_operations ops = ir_collect(a, loop, NULL);
+  for (int i = 0; i < ops.size; i++) {
+    MlirOperation op = ops.data[i];
+    bool differs = mlirOperationGetNumRegions(op) > 0;
+    for (int k = 0; k < (int)mlirOperationGetNumOperands(op) && !differs; k++)
+      differs = varies(&known, loop, ir_operand(op, k));
+    if (!differs || mlirOperationGetNumResults(op) == 0) continue;
+    ptr_map_put(a, &known, op.ptr, loop.ptr);
+    MlirType t = ir_result_type(op, 0);
+    bool combines = ir_is(op, "arith.andi") || ir_is(op, "arith.ori") || ir_is(op, "arith.xori");
+    if (combines && mlirTypeIsAInteger(t) && ir_bit_width(t) == 1) return true;
   }
   return false;
 }

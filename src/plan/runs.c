@@ -1,8 +1,10 @@
 // Accesses as functions of the position in a run.
 //
-// With the innermost dims written as the digits of a position p, an access is a linear address in p and the outer dims.
-// It is good if p drops out of it, or out of its difference to p. In a flat loop p counts all elements; there an access
-// is also good if only whole vectors cross from one row to the next.
+// With the innermost dims written as the digits of a position p, an access is a linear address in p, the outer dims
+// and, in a window or a reduction, the place in it. It is good if it grows with p by a small step, or not at all. In a
+// flat loop p counts all elements; there an access is also good if only whole vectors cross from one row to the next.
+// Where an access lies inside under conditions only (padding), these must not depend on the lane of a vector, or must
+// be linear in p, too: then the iterations in which they hold become a loop of their own (lower/peel_loops.c).
 #include "plan/runs.h"
 
 #include "plan/partition_operands.h"
@@ -10,8 +12,10 @@
 enum {
   VECTOR = 64,        // elements; the vectorizer's blocks divide it
   SHORTEST_RUN = 16,  // elements
+  SHORTEST_CHECKED_RUN = 32,
   SMALLEST_SPACE = 4096,
   MOST_ACCESSES = 64,  // looked at, so that planning stays linear
+  MOST_STEP = 4,       // elements from one position to the next that are no worse than single loads
 };
 
 typedef struct access {
@@ -28,7 +32,7 @@ static void add_accesses(arena *a, const instruction *i, access_list *out) {
   heddle_status_free(found);
   for (int k = 0; is_ok && k < i->operand_count; k++) {
     const partition_operand *o = &operands[k];
-    if (!o->is_needed || o->is_offset || !o->map || o->map->range_count > 0) continue;
+    if (!o->is_needed || o->is_offset || !o->map) continue;
     if (i->operands[k]->shape->rank > 0) vec_push(a, out, ((access){o, i->operands[k]->shape}));
   }
 }
@@ -50,23 +54,35 @@ static bool uses_dims_from(const indexing_map *m, int first) {
   return false;
 }
 
+// Whether an expression grows by the same step, which is put out, wherever symbol `s` grows by one.
+static bool grows_evenly(arena *a, const affine_expr *e, int s, const interval *dims, const interval *symbols,
+                         int64_t *step) {
+  *step = 0;
+  if (interval_is_point(symbols[s])) return true;
+  interval *inside = arena_array(a, interval, s + 2);
+  for (int k = 0; k < s + 2; k++) inside[k] = symbols[k];
+  const affine_expr **by = arena_array(a, const affine_expr *, s + 1);
+  by[s] = affine_add_constant(a, affine_symbol(a, s), 1);
+  const affine_expr *next = affine_replace(a, e, NULL, 0, by, s + 1);
+  inside[s].upper--;
+  return affine_is_constant(affine_simplify(a, affine_sub(a, next, e), dims, inside), step);
+}
+
 // Dims before `split` stay; those from it on become the digits of symbol `position`, or of VECTOR * position + lane.
 static bool is_good(arena *a, const access *x, const shape *space, int split, bool by_vectors) {
   const indexing_map *m = x->operand->map;
   for (int r = 0; r < m->rt_count; r++)
     if (uses_dims_from(x->operand->rts[r].map, split)) return false;
-  int position = m->rt_count, lane = m->rt_count + 1;
-  const affine_expr *p = affine_symbol(a, position), *varies = p;
+  const int count = m->range_count + m->rt_count, position = count, lane = count + 1;
+  const affine_expr *p = affine_symbol(a, position);
   int64_t run = 1;
   for (int d = split; d < space->rank; d++) run *= space->dims[d];
-  interval dims[SHAPE_MAX_RANK], *symbols = arena_array(a, interval, m->rt_count + 2);
-  for (int r = 0; r < m->rt_count; r++) symbols[r] = m->rts[r].bounds;
+  interval dims[SHAPE_MAX_RANK], *symbols = arena_array(a, interval, count + 2);
+  for (int r = 0; r < count; r++)
+    symbols[r] = r < m->range_count ? m->ranges[r].bounds : m->rts[r - m->range_count].bounds;
   symbols[position] = (interval){0, by_vectors ? (run - 1) / VECTOR : run - 1};
   symbols[lane] = (interval){0, VECTOR - 1};
-  if (by_vectors) {
-    varies = affine_symbol(a, lane);
-    p = affine_add(a, affine_mul_constant(a, p, VECTOR), varies);
-  }
+  if (by_vectors) p = affine_add(a, affine_mul_constant(a, p, VECTOR), affine_symbol(a, lane));
   const affine_expr *by[SHAPE_MAX_RANK];
   for (int d = 0; d < space->rank; d++) {
     dims[d] = (interval){0, space->dims[d] - 1};
@@ -75,10 +91,16 @@ static bool is_good(arena *a, const access *x, const shape *space, int split, bo
   indexing_delinearize(a, space->rank - split, space->dims + split, p, by + split);
   const affine_expr *address = affine_replace(a, address_of(a, x), by, space->rank, NULL, 0);
   address = affine_simplify(a, address, dims, symbols);
-  int symbol = by_vectors ? lane : position;
-  if (!affine_uses_symbol(address, symbol)) return true;
-  address = affine_simplify(a, affine_sub(a, address, varies), dims, symbols);
-  return !affine_uses_symbol(address, symbol);
+  int64_t step;
+  const int moving = by_vectors ? lane : position;
+  if (!grows_evenly(a, address, moving, dims, symbols, &step) || step < 0 || step > MOST_STEP) return false;
+  if (m->constraint_count > 0 && split > 0 && run < SHORTEST_CHECKED_RUN) return false;
+  for (int c = 0; c < m->constraint_count; c++) {
+    const affine_expr *e = affine_replace(a, m->constraints[c].expr, by, space->rank, NULL, 0);
+    if (!grows_evenly(a, affine_simplify(a, e, dims, symbols), moving, dims, symbols, &step)) return false;
+    if (by_vectors && step != 0) return false;
+  }
+  return true;
 }
 
 static int count_good(arena *a, const access_list *accesses, const shape *space, int split, bool by_vectors) {

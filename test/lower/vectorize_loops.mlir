@@ -80,17 +80,54 @@ func.func @broadcasts(%row: tensor<64xf32>, %col: tensor<32xf32>, %out: tensor<2
 
 // -----
 
-// Strided access loads lane by lane; the index itself becomes a vector where it is data.
+// Elements two or three places apart: as many whole vectors, the last of which ends with the last lane's element.
 #lin = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 3], i in [0, 63]">
 #two = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 128 + i * 2), domain: tile in [0, 3], i in [0, 63]">
-func.func @strided(%in: tensor<512xf64>, %out: tensor<256xf64>, %tile: index) -> tensor<256xf64> {
+#three = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 192 + i * 3 + 1), domain: tile in [0, 3], i in [0, 63]">
+func.func @near(%in: tensor<768xf64>, %out: tensor<256xf64>, %tile: index) -> tensor<256xf64> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
   %r = scf.for %i = %c0 to %c64 step %c1 iter_args(%iter = %out) -> (tensor<256xf64>) {
     %d = xla_gpu.apply_indexing #lin(%tile)[%i]
     %e = xla_gpu.apply_indexing #two(%tile)[%i]
-    %x = tensor.extract %in[%e] : tensor<512xf64>
+    %f = xla_gpu.apply_indexing #three(%tile)[%i]
+    %x = tensor.extract %in[%e] : tensor<768xf64>
+    %y = tensor.extract %in[%f] : tensor<768xf64>
+    %z = arith.mulf %x, %y : f64
+    %n = tensor.insert %z into %iter[%d] : tensor<256xf64>
+    scf.yield %n : tensor<256xf64>
+  }
+  return %r : tensor<256xf64>
+}
+// CHECK-LABEL: func.func @near
+// CHECK-NOT:     tensor.extract
+// CHECK:         %[[A:.*]] = vector.transfer_read %arg0[%[[E:.*]]], {{.*}} vector<8xf64>
+// CHECK:         %[[E7:.*]] = arith.addi %[[E]], %c7
+// CHECK:         %[[B:.*]] = vector.transfer_read %arg0[%[[E7]]], {{.*}} vector<8xf64>
+// CHECK:         %[[X:.*]] = vector.shuffle %[[A]], %[[B]] [0, 2, 4, 6, 9, 11, 13, 15] : vector<8xf64>, vector<8xf64>
+// CHECK:         %[[P:.*]] = vector.transfer_read %arg0[%[[F:.*]]], {{.*}} vector<8xf64>
+// CHECK:         %[[F8:.*]] = arith.addi %[[F]], %c8
+// CHECK:         %[[Q:.*]] = vector.transfer_read %arg0[%[[F8]]], {{.*}} vector<8xf64>
+// CHECK:         %[[PQ:.*]] = vector.shuffle %[[P]], %[[Q]] [0, 3, 6, 9, 12, 15, 0, 0] : vector<8xf64>, vector<8xf64>
+// CHECK:         %[[F14:.*]] = arith.addi %[[F]], %c14
+// CHECK:         %[[R:.*]] = vector.transfer_read %arg0[%[[F14]]], {{.*}} vector<8xf64>
+// CHECK:         %[[Y:.*]] = vector.shuffle %[[PQ]], %[[R]] [0, 1, 2, 3, 4, 5, 12, 15] : vector<8xf64>, vector<8xf64>
+// CHECK:         arith.mulf %[[X]], %[[Y]]
+
+// -----
+
+// Far strided access loads lane by lane; the index itself becomes a vector where it is data.
+#lin = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 3], i in [0, 63]">
+#far = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 512 + i * 8), domain: tile in [0, 3], i in [0, 63]">
+func.func @strided(%in: tensor<2048xf64>, %out: tensor<256xf64>, %tile: index) -> tensor<256xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %r = scf.for %i = %c0 to %c64 step %c1 iter_args(%iter = %out) -> (tensor<256xf64>) {
+    %d = xla_gpu.apply_indexing #lin(%tile)[%i]
+    %e = xla_gpu.apply_indexing #far(%tile)[%i]
+    %x = tensor.extract %in[%e] : tensor<2048xf64>
     %k = arith.index_cast %d : index to i64
     %f = arith.sitofp %k : i64 to f64
     %z = arith.mulf %x, %f : f64
