@@ -63,13 +63,14 @@ static ir_operation *tensor_operation(lhlo_reader *r, ir_block *block, const ir_
   return op;
 }
 
+bool lhlo_is_library_operation(lhlo_reader *r, const ir_operation *op) {
+  return ir_op_from_text(stablehlo_name(r, op)) != IR_OP_UNKNOWN;
+}
+
 heddle_status lhlo_lower_operation(lhlo_reader *r, const ir_operation *op, int operand_count,
                                    const lhlo_slice *operands, int result_count, const lhlo_slice *results,
                                    module **out) {
   arena *a = r->arena;
-  if (ir_op_from_text(stablehlo_name(r, op)) == IR_OP_UNKNOWN)
-    return status_at(HEDDLE_INVALID, op->where, "found " STR_FMT ", wanted an operation of LHLO or StableHLO",
-                     STR_ARG(op->name));
   ir_operation *function = ir_create(a, NULL, IR_OP_FUNC, 0, NULL, 0, NULL, 1);
   ir_block *block = ir_add_block(a, function->regions[0]);
   ir_type *type = arena_new(a, ir_type);

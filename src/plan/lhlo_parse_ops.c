@@ -112,10 +112,11 @@ static heddle_status find_aliases(lhlo_reader *r, const ir_operation *from, cons
 
 static heddle_status find_function(lhlo_reader *r, const ir_operation *from, module **out) {
   const ir_attribute *callee = ir_find(from, "callee");
-  lhlo_function *f = callee && callee->kind == IR_ATTR_SYMBOL ? str_map_get(&r->functions, callee->text) : NULL;
-  if (!f)
-    return status_at(HEDDLE_INVALID, from->where, "found " STR_FMT " without a function that it calls",
+  if (!callee || callee->kind != IR_ATTR_SYMBOL)
+    return status_at(HEDDLE_INVALID, from->where, "found " STR_FMT " without callee, wanted the function that it calls",
                      STR_ARG(from->name));
+  lhlo_function *f = str_map_get(&r->functions, callee->text);
+  if (!f) return status_at(HEDDLE_INVALID, from->where, "found no function @" STR_FMT, STR_ARG(callee->text));
   TRY(lhlo_lower_function(r, f));
   *out = f->lowered;
   return status_ok();
@@ -301,7 +302,21 @@ static heddle_status read_call(lhlo_reader *r, const ir_operation *from, lhlo_op
   return read_bodies(r, from, *out);
 }
 
-// --- all of them
+// --- blocks
+
+// What ends the block: main's return, a region's terminator.
+static heddle_status check_end(const ir_block *block) {
+  const ir_operation *owner = block->parent->parent;
+  const char *wanted = owner->op == IR_OP_FUNC ? "func.return" : "lmhlo.terminator";
+  const ir_operation *last = block->operations.size ? vec_last(&block->operations) : NULL;
+  if (!last || !str_is(last->name, wanted))
+    return status_at(HEDDLE_INVALID, last ? last->where : owner->where,
+                     "found the end of a block of " STR_FMT " without %s", STR_ARG(owner->name), wanted);
+  if (last->operand_count > 0)
+    return status_at(HEDDLE_INVALID, last->where, "found %s of %d values, wanted none: results are written to memory",
+                     wanted, last->operand_count);
+  return status_ok();
+}
 
 static heddle_status read_op(lhlo_reader *r, const ir_operation *from, lhlo_op **out) {
   static const struct {
@@ -311,16 +326,16 @@ static heddle_status read_op(lhlo_reader *r, const ir_operation *from, lhlo_op *
               {"lmhlo.while", read_while},   {"lmhlo.case", read_case},       {"lmhlo.call", read_call}};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     if (str_is(from->name, rows[k].name)) return rows[k].read(r, from, out);
-  if (str_starts_with(from->name, "lmhlo.")) return read_single(r, from, out);
+  if (str_starts_with(from->name, "lmhlo.") && lhlo_is_library_operation(r, from)) return read_single(r, from, out);
   return status_at(HEDDLE_INVALID, from->where, "found " STR_FMT ", wanted an operation of LHLO", STR_ARG(from->name));
 }
 
 heddle_status lhlo_read_ops(lhlo_reader *r, const ir_block *block, lhlo_body *out) {
-  for (int k = 0; k < block->operations.size; k++) {
+  TRY(check_end(block));
+  for (int k = 0; k < block->operations.size - 1; k++) {
     const ir_operation *from = block->operations.data[k];
     bool is_view;
     lhlo_op *op;
-    if (from->op == IR_OP_FUNC_RETURN || str_is(from->name, "lmhlo.terminator")) continue;
     TRY(lhlo_read_view(r, from, &is_view));
     if (is_view) continue;
     TRY(read_op(r, from, &op));

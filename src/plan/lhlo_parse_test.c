@@ -131,11 +131,13 @@ static void test_operations_must_be_known(void **state) {
   (void)state;
   refuse(ADD MAIN
          "\"lmhlo.nothing\"(%p, %r) {segments = array<i64: 1, 1>} : (memref<8xf32>, memref<8xf32>) -> ()\n" END,
-         6, "nothing");
+         6, "found lmhlo.nothing, wanted an operation of LHLO");
+  refuse(ADD MAIN "\"lmhlo.nothing\"(%p, %r) : (memref<8xf32>, memref<8xf32>) -> ()\n" END, 6,
+         "found lmhlo.nothing, wanted an operation of LHLO");
   refuse(ADD MAIN
          "\"lmhlo.fusion\"(%p, %r) {callee = @sub, segments = array<i64: 1, 1>} : (memref<8xf32>, "
          "memref<8xf32>) -> ()\n" END,
-         6, "function");
+         6, "no function @sub");
   refuse(ADD MAIN
          "\"lmhlo.fusion\"(%p, %r) {callee = @add, segments = array<i64: 1, 1>} : (memref<8xf32>, "
          "memref<8xf32>) -> ()\n" END,
@@ -147,6 +149,23 @@ static void test_operations_must_be_known(void **state) {
   refuse(ADD, 1, "@main");
 }
 
+static void test_blocks_end_once(void **state) {
+  (void)state;
+  refuse(ADD MAIN CALL_ADD("p", "p", "r") "}\n", 6, "without func.return");
+  refuse(ADD MAIN "}\n", 5, "without a return");
+  refuse(ADD MAIN CALL_ADD("p", "p", "r") "return\n" CALL_ADD("p", "p", "r") END, 7, "found func.return, wanted");
+  refuse("func.func @main(%p: memref<8xf32>) -> memref<8xf32> {\nreturn %p : memref<8xf32>\n}\n", 2,
+         "of 1 values, wanted none");
+  refuse(ADD MAIN "\"lmhlo.terminator\"() : () -> ()\n" END, 6, "found lmhlo.terminator, wanted");
+  refuse(ADD MAIN "\"lmhlo.call\"(%p, %r) ({\n" CALL_ADD(
+             "p", "p", "r") "}) {segments = array<i64: 1, 1>} : (memref<8xf32>, memref<8xf32>) -> ()\n" END,
+         7, "a block of lmhlo.call without lmhlo.terminator");
+  refuse(ADD MAIN "\"lmhlo.call\"(%p, %r) ({\n\"lmhlo.terminator\"() : () -> ()\n" CALL_ADD("p", "p", "r")
+                      "\"lmhlo.terminator\"() : () -> ()\n"
+                      "}) {segments = array<i64: 1, 1>} : (memref<8xf32>, memref<8xf32>) -> ()\n" END,
+         7, "found lmhlo.terminator, wanted");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_programs_are_written_by_hand),
@@ -156,6 +175,7 @@ int main(void) {
       cmocka_unit_test(test_what_nobody_wrote_is_not_read),
       cmocka_unit_test(test_views_stay_inside),
       cmocka_unit_test(test_operations_must_be_known),
+      cmocka_unit_test(test_blocks_end_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,8 @@ heddle_status lhlo_read_view(lhlo_reader *r, const ir_operation *op, bool *is_on
 
 // HLO of a function, and of a single operation that stands for a library's. lhlo_lower.c
 heddle_status lhlo_lower_function(lhlo_reader *r, lhlo_function *f);
+// Whether `lmhlo.NAME` stands for an operation of StableHLO or CHLO, of which a library may have it.
+bool lhlo_is_library_operation(lhlo_reader *r, const ir_operation *op);
 heddle_status lhlo_lower_operation(lhlo_reader *r, const ir_operation *op, int operand_count,
                                    const lhlo_slice *operands, int result_count, const lhlo_slice *results,
                                    module **out);
