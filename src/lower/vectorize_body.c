@@ -275,6 +275,62 @@ static bool has_masked_form(MlirType element) {
   return !mlirTypeIsAIndex(element) && (ir_bit_width(element) == 32 || ir_bit_width(element) == 64);
 }
 
+// --- tensors that the loop both reads and writes
+
+static MlirOperation loop_of(const vectorizer *v) {
+  return mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(v->old_iv));
+}
+
+static bool is_inside_loop(const vectorizer *v, MlirValue value) {
+  MlirBlock block = mlirValueIsABlockArgument(value) ? mlirBlockArgumentGetOwner(value)
+                                                     : mlirOperationGetBlock(ir_defining_op(value));
+  for (MlirOperation op = mlirBlockGetParentOperation(block); !ir_is_null(op); op = mlirOperationGetParentOperation(op))
+    if (mlirOperationEqual(op, loop_of(v))) return true;
+  return false;
+}
+
+// As the loop carries it: before the first write of an iteration. Null if there is more than writes between.
+static MlirValue before_writes(const vectorizer *v, MlirValue tensor) {
+  while (!mlirValueIsABlockArgument(tensor)) {
+    MlirOperation op = ir_defining_op(tensor);
+    if (!ir_is(op, "tensor.insert")) return (MlirValue){NULL};
+    tensor = ir_operand(op, 1);
+  }
+  bool is_carried = mlirOperationEqual(mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(tensor)), loop_of(v));
+  return is_carried ? tensor : (MlirValue){NULL};
+}
+
+// Whether an iteration does nothing to the tensor but read it, write it at this index and hand it on. *next: the tensor
+// after the write, null if there is none.
+static bool writes_at(const vectorizer *v, MlirValue tensor, MlirValue index, MlirValue *next) {
+  *next = (MlirValue){NULL};
+  for (MlirOpOperand use = mlirValueGetFirstUse(tensor); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation op = mlirOpOperandGetOwner(use);
+    if (ir_is(op, "tensor.extract")) continue;
+    if (ir_is(op, "scf.yield") && mlirOperationEqual(mlirOperationGetParentOperation(op), loop_of(v))) continue;
+    if (!ir_is(op, "tensor.insert") || next->ptr || !mlirValueEqual(ir_operand(op, 2), index)) return false;
+    *next = ir_result(op, 0);
+  }
+  return true;
+}
+
+// Whether the lanes may read before they all write, although the tensor may be one that the loop writes: each lane
+// then reads and writes an element of its own. A scatter's iterations may meet in one element.
+static bool reads_its_own(vectorizer *v, MlirOperation extract) {
+  MlirValue tensor = ir_operand(extract, 0);
+  if (!is_inside_loop(v, tensor)) return true;
+  if (mlirOperationGetNumOperands(extract) != 2) return false;
+  MlirValue index = ir_operand(extract, 1);
+  const lane_value *lanes = vectorizer_lookup(v, index);
+  if (lanes->kind != LANE_CONTIGUOUS && (lanes->kind != LANE_SEPARATE || lanes->stride == 0)) return false;
+  tensor = before_writes(v, tensor);
+  if (!tensor.ptr) return false;
+  for (MlirValue next; tensor.ptr; tensor = next)
+    if (!writes_at(v, tensor, index, &next)) return false;
+  return true;
+}
+
 static bool do_extract(vectorizer *v, ir_builder *b, MlirOperation op) {
   if (!is_lane_type(ir_result_type(op, 0))) return refuse(v, "an element type without vector form");
   if (mlirOperationGetNumOperands(op) != 2) return refuse(v, "a tensor that is not flat");
@@ -433,6 +489,7 @@ static bool vectorize_op(vectorizer *v, ir_builder *b, MlirOperation op) {
   }
   // A uniform load under a mask may be out of bounds when no lane is on; it takes the masked path.
   bool is_load = str_is(name, "tensor.extract");
+  if (is_load && !reads_its_own(v, op)) return refuse(v, "a load of what another iteration may have stored");
   if (str_is(name, "tensor.insert")) return do_insert(v, b, op);
   if (is_region_free(op) && all_uniform(v, op) && !(is_load && v->mask.ptr)) return do_uniform(v, b, op);
   if (is_load) return do_extract(v, b, op);

@@ -258,3 +258,73 @@ func.func @complex(%in: tensor<256xcomplex<f32>>, %out: tensor<256xcomplex<f32>>
 // CHECK:         scf.for
 // CHECK-NOT:     vector
 // CHECK:         return
+
+// -----
+
+// A row that is added to: every iteration reads and writes an element of its own.
+#map = #xla_gpu.indexing_map<"(row)[i] -> (row * 64 + i), domain: row in [0, 3], i in [0, 63]">
+func.func @add_to_row(%in: tensor<64xf32>, %out: tensor<256xf32>, %row: index) -> tensor<256xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %r = scf.for %i = %c0 to %c64 step %c1 iter_args(%iter = %out) -> (tensor<256xf32>) {
+    %d = xla_gpu.apply_indexing #map(%row)[%i]
+    %x = tensor.extract %in[%i] : tensor<64xf32>
+    %y = tensor.extract %iter[%d] : tensor<256xf32>
+    %z = arith.addf %y, %x : f32
+    %n = tensor.insert %z into %iter[%d] : tensor<256xf32>
+    scf.yield %n : tensor<256xf32>
+  }
+  return %r : tensor<256xf32>
+}
+// CHECK-LABEL: func.func @add_to_row
+// CHECK:         scf.for %{{.*}} iter_args(%[[ITER:.*]] = %arg1)
+// CHECK:           vector.transfer_read %[[ITER]]
+// CHECK:           vector.transfer_write %{{.*}}, %[[ITER]]
+
+// -----
+
+// A histogram: two iterations may meet in one element, of which the second has to read what the first one wrote.
+func.func @histogram(%in: tensor<64xi32>, %out: tensor<256xi32>) -> tensor<256xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %one = arith.constant 1 : i32
+  %r = scf.for %i = %c0 to %c64 step %c1 iter_args(%iter = %out) -> (tensor<256xi32>) {
+    %x = tensor.extract %in[%i] : tensor<64xi32>
+    %d = arith.index_cast %x : i32 to index
+    %y = tensor.extract %iter[%d] : tensor<256xi32>
+    %z = arith.addi %y, %one : i32
+    %n = tensor.insert %z into %iter[%d] : tensor<256xi32>
+    scf.yield %n : tensor<256xi32>
+  }
+  return %r : tensor<256xi32>
+}
+// CHECK: module attributes {xla.scalar_loops}
+// CHECK-LABEL: func.func @histogram
+// CHECK-NOT:     vector
+// CHECK:         return
+
+// -----
+
+// A recurrence: every iteration reads what the one before it wrote.
+#before = #xla_gpu.indexing_map<"(i) -> (i), domain: i in [0, 63]">
+#map = #xla_gpu.indexing_map<"(i) -> (i + 1), domain: i in [0, 63]">
+func.func @recurrence(%out: tensor<65xf32>) -> tensor<65xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %r = scf.for %i = %c0 to %c64 step %c1 iter_args(%iter = %out) -> (tensor<65xf32>) {
+    %from = xla_gpu.apply_indexing #before(%i)
+    %to = xla_gpu.apply_indexing #map(%i)
+    %x = tensor.extract %iter[%from] : tensor<65xf32>
+    %y = arith.addf %x, %x : f32
+    %n = tensor.insert %y into %iter[%to] : tensor<65xf32>
+    scf.yield %n : tensor<65xf32>
+  }
+  return %r : tensor<65xf32>
+}
+// CHECK: module attributes {xla.scalar_loops}
+// CHECK-LABEL: func.func @recurrence
+// CHECK-NOT:     vector
+// CHECK:         return
