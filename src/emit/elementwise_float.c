@@ -29,10 +29,15 @@ MlirValue elementwise_sign_float(ir_builder *b, const instruction *i, const Mlir
   return ir_select(b, ir_cmpf(b, "ueq", x[0], like(b, x[0], 0)), x[0], one);
 }
 
+// In formats of eight bits and less the exponential soon overflows, to NaN where there is no infinity to be divided by.
 MlirValue elementwise_logistic(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
-  MlirValue one = like(b, x[0], 1), e = ir_unary(b, "math.exp", ir_unary(b, "arith.negf", x[0]));
-  return ir_binary(b, "arith.divf", one, ir_binary(b, "arith.addf", one, e));
+  MlirType type = mlirValueGetType(x[0]);
+  bool is_small = ir_bit_width(type) < 16;
+  MlirValue wide = is_small ? ir_cast(b, "arith.extf", mlirF32TypeGet(b->context), x[0]) : x[0];
+  MlirValue one = like(b, wide, 1), e = ir_unary(b, "math.exp", ir_unary(b, "arith.negf", wide));
+  MlirValue result = ir_binary(b, "arith.divf", one, ir_binary(b, "arith.addf", one, e));
+  return is_small ? ir_cast(b, "arith.truncf", type, result) : result;
 }
 
 MlirValue elementwise_angle(ir_builder *b, MlirValue y, MlirValue x) {
