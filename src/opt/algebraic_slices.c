@@ -1,6 +1,7 @@
 // Algebraic rules of slices, pads and concatenations: slices reach for what they take, wherever it comes from, and
 // pieces that lie side by side grow together.
 #include "opt/algebraic_rules.h"
+#include "opt/rewrite.h"
 #include "opt/uniform.h"
 
 static bool takes_all(const instruction *slice) {
@@ -89,6 +90,21 @@ static instruction *slice_of_iota(const builder *b, instruction *i) {
   return builder_iota(b, i->shape->dtype, i->shape->rank, i->shape->dims, dim);
 }
 
+// A reverse of the slice from the other end.
+static instruction *slice_of_reverse(const builder *b, instruction *i) {
+  instruction *reverse = i->operands[0];
+  slice_dim dims[SHAPE_MAX_RANK];
+  for (int d = 0; d < i->shape->rank; d++) {
+    const slice_dim *s = &i->attributes->slice.dims[d];
+    dims[d] = *s;
+    if (!int_list_has(reverse->attributes->dimensions, d) || i->shape->dims[d] == 0) continue;
+    const int64_t last = s->start + (i->shape->dims[d] - 1) * s->stride, size = reverse->shape->dims[d];
+    dims[d] = (slice_dim){size - 1 - last, size - s->start, s->stride};
+  }
+  instruction *part = builder_slice(b, reverse->operands[0], dims);
+  return rewrite_with(b, reverse, i->shape, &part);
+}
+
 instruction *algebraic_slice(const builder *b, instruction *i) {
   instruction *x = i->operands[0];
   if (takes_all(i)) return x;
@@ -99,6 +115,7 @@ instruction *algebraic_slice(const builder *b, instruction *i) {
     case HLO_CONCATENATE: return slice_of_concatenate(b, i);
     case HLO_PAD: return slice_of_pad(b, i);
     case HLO_IOTA: return slice_of_iota(b, i);
+    case HLO_REVERSE: return slice_of_reverse(b, i);
     default: return NULL;
   }
 }

@@ -192,6 +192,47 @@ static void test_approximate_top_k(void **state) {
   }
 }
 
+#define JOINED(x)                                                                         \
+  " " x "z = pred[] compare(" x ", zero), direction=EQ " x "n = pred[] compare(" x ", " x \
+  "), direction=NE"                                                                       \
+  " " x "0 = f32[] select(" x "z, zero, " x ") " x "1 = f32[] select(" x "n, nan, " x "0)\n"
+
+// Zeros of both signs, NaN of both signs and many equal elements, sorted with their places along a dim.
+static void sorted_ends(const char *compare, const char *dims, int dimension, const char *slice, const char *result) {
+  char text[2048];
+  snprintf(text, sizeof text,
+           "HloModule m\nc { a = f32[] parameter(0) b = f32[] parameter(1) i = s32[] parameter(2)\n"
+           "  j = s32[] parameter(3) k = bf16[] parameter(4) l = bf16[] parameter(5)\n"
+           "  zero = f32[] constant(0) nan = f32[] constant(nan)\n" JOINED("a") JOINED("b") " ROOT r = pred[] %s }\n"
+           "ENTRY e { p = f32%s parameter(0) v = bf16%s parameter(1)\n"
+           "  none = f32[] constant(0) zero = f32%s broadcast(none), dimensions={} root = f32%s sqrt(p)\n"
+           "  two = f32[] constant(2) twos = f32%s broadcast(two), dimensions={}\n"
+           "  small = pred%s compare(p, twos), direction=LT q = f32%s multiply(p, zero)\n"
+           "  x = f32%s select(small, root, q) places = s32%s iota(), iota_dimension=%d\n"
+           "  s = (f32%s, s32%s, bf16%s) sort(x, places, v), dimensions={%d}, is_stable=true, to_apply=c\n"
+           "  sx = f32%s get-tuple-element(s), index=0 si = s32%s get-tuple-element(s), index=1\n"
+           "  sv = bf16%s get-tuple-element(s), index=2 fx = f32%s slice(sx), slice={%s}\n"
+           "  fi = s32%s slice(si), slice={%s} fv = bf16%s slice(sv), slice={%s}\n"
+           "  ROOT r = (f32%s, s32%s, bf16%s) tuple(fx, fi, fv) }",
+           compare, dims, dims, dims, dims, dims, dims, dims, dims, dims, dimension, dims, dims, dims, dimension,
+           dims, dims, dims, result, slice, result, slice, result, slice, result, result, result);
+  testing_expect_same(text, "topk-rewriter", HLO_SORT);
+}
+
+static void test_top_k(void **state) {
+  (void)state;
+  static const char *const compare[] = {"compare(a1, b1), direction=LT, type=TOTALORDER",
+                                        "compare(a1, b1), direction=GT, type=TOTALORDER",
+                                        "compare(a, b), direction=LT, type=TOTALORDER", "compare(i, j), direction=GT",
+                                        "compare(k, l), direction=GT, type=TOTALORDER"};
+  for (size_t k = 0; k < sizeof compare / sizeof *compare; k++) {
+    sorted_ends(compare[k], "[200]", 0, "[0:50]", "[50]");
+    sorted_ends(compare[k], "[200]", 0, "[150:199:3]", "[17]");
+    sorted_ends(compare[k], "[3,40,2]", 1, "[1:3], [2:9], [0:2]", "[2,7,2]");
+    sorted_ends(compare[k], "[30,5]", 0, "[27:30], [0:4]", "[3,4]");
+  }
+}
+
 static void test_dynamic_sizes(void **state) {
   (void)state;
   testing_expect_same(
@@ -215,7 +256,8 @@ int main(void) {
       cmocka_unit_test(test_ragged_dot),         cmocka_unit_test(test_scaled_dot),
       cmocka_unit_test(test_stochastic_convert), cmocka_unit_test(test_linear_algebra),
       cmocka_unit_test(test_random_numbers),     cmocka_unit_test(test_cumulative),
-      cmocka_unit_test(test_approximate_top_k),  cmocka_unit_test(test_dynamic_sizes),
+      cmocka_unit_test(test_approximate_top_k),  cmocka_unit_test(test_top_k),
+      cmocka_unit_test(test_dynamic_sizes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,10 +5,11 @@
 // forms that only some front ends write are brought to the ones that code generation takes. Tuples are simplified when
 // nobody makes new ones; then the leaves of loops' states are plain to see, of which constants move inside, where the
 // algebra finds them. Arrays without elements go before the algebra, whose rules need not think of them; invariant code
-// moves when no two pieces of it are the same. Barriers stand until nothing more is merged across them. Then moves are
-// brought together, so that dots and convolutions see which of them they can take over; what these leave is simplified
-// once more. Dead code goes when every other pass may have left some, and bitcasts are formed last: nobody looks
-// through them.
+// moves when no two pieces of it are the same. Barriers stand until nothing more is merged across them; when they are
+// gone sorts see all that is read of them, by slices that the algebra has brought to them and nothing has joined yet.
+// Then moves are brought together, so that dots and convolutions see which of them they can take over; what these leave
+// is simplified once more. Dead code goes when every other pass may have left some, and bitcasts are formed last:
+// nobody looks through them.
 #include "opt/pass.h"
 
 #include "hlo/text.h"
@@ -45,6 +46,7 @@
 #include "opt/select_and_scatter_expander.h"
 #include "opt/slice_sinker.h"
 #include "opt/stochastic_convert_expander.h"
+#include "opt/top_k_rewriter.h"
 #include "opt/tuple_flattening.h"
 #include "opt/tuple_simplifier.h"
 #include "opt/while_loop_invariant_code_motion.h"
@@ -94,6 +96,7 @@ const opt_pass opt_passes[] = {
     {"while-loop-invariant-code-motion", "what a loop computes alike in every step moves in front of it",
      while_loop_invariant_code_motion_run, false},
     {"barrier-expander", "barriers, domains and added dependencies become their operand", barrier_expander_run, false},
+    {"topk-rewriter", "sorts of which few elements are read become top-k", top_k_rewriter_run, false},
     {"slice-sinker", "what is computed on overlapping slices is computed once", slice_sinker_run, false},
     {"reshape-mover", "reshapes and transposes move towards results", reshape_mover_run, false},
     {"convolution-canonicalizer", "convolutions take the forms that libraries have", convolution_canonicalizer_run,
