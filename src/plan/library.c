@@ -6,7 +6,6 @@
 #include "opt/sort_comparator.h"
 #include "plan/device_groups.h"
 #include "plan/library_shapes.h"
-#include "plan/sort_keys.h"
 
 static const library_kind kinds[HLO_OPCODE_COUNT] = {
     [HLO_DOT] = LIBRARY_GEMM,
