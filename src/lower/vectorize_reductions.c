@@ -169,8 +169,8 @@ static bool pick(const reduction_loop *l, ir_builder *b, const carried_value *v,
   }
   if (!vectorizer_block(&lanes, b, body)) return false;
   for (int k = 0; k < 2; k++) {
+    MlirType type = mlirValueGetType(x[k]);  // x may be out
     out[k] = vectorizer_vector(&lanes, b, ir_operand(ir_terminator(body), k));
-    MlirType type = mlirValueGetType(x[k]);
     if (!mlirTypeEqual(type, mlirValueGetType(out[k]))) out[k] = ir_cast(b, "arith.extf", type, out[k]);
   }
   return true;
