@@ -129,6 +129,11 @@ def _(x):
     return jnp.argmax(x, axis=-1)
 
 
+@kernel("argmax_short", normal(131072, 8))
+def _(x):
+    return jnp.argmax(x, axis=-1)
+
+
 @kernel("max_pool", normal(8, 112, 112, 64))
 def _(x):
     return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME")

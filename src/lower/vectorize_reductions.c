@@ -189,11 +189,12 @@ static bool combine_all(const reduction_loop *l, ir_builder *b, const MlirValue 
 
 // --- down to one value
 
-static MlirValue half_of(ir_builder *b, MlirValue vector, int half) {
-  int64_t width = mlirShapedTypeGetDimSize(mlirValueGetType(vector), 0) / 2;
+// `width` lanes from `first` on, and around the end again.
+static MlirValue lanes_from(ir_builder *b, MlirValue vector, int first, int width) {
+  int64_t all = mlirShapedTypeGetDimSize(mlirValueGetType(vector), 0);
   MlirAttribute *lanes = arena_array(b->arena, MlirAttribute, width);
   MlirType i64 = mlirIntegerTypeGet(b->context, 64);
-  for (int64_t i = 0; i < width; i++) lanes[i] = mlirIntegerAttrGet(i64, half * width + i);
+  for (int i = 0; i < width; i++) lanes[i] = mlirIntegerAttrGet(i64, (first + i) % all);
   MlirNamedAttribute mask = ir_named(b->context, "mask", mlirArrayAttrGet(b->context, width, lanes));
   MlirType type = vector_type(ir_element_type(mlirValueGetType(vector)), width);
   return ir_value_with(b, "vector.shuffle", type, 2, (MlirValue[]){vector, vector}, 1, &mask);
@@ -205,14 +206,15 @@ static MlirValue first_lane(ir_builder *b, MlirValue vector) {
   return ir_value_with(b, "vector.extract", ir_element_type(mlirValueGetType(vector)), 1, &vector, 1, &position);
 }
 
-// Replaces vectors by scalars.
+// Replaces vectors by scalars. The last two lanes meet as a vector, too: a choice between scalars would be a branch,
+// and nobody can predict which of two lanes has the largest element.
 static bool fold_lanes(const reduction_loop *l, ir_builder *b, int width, MlirValue *values) {
   MlirValue *low = arena_array(l->arena, MlirValue, l->count), *high = arena_array(l->arena, MlirValue, l->count);
   for (; width > 1; width /= 2) {
     for (int c = 0; c < l->count; c++) {
       if (l->carried[c].kind == CARRIED_TENSOR) continue;
-      low[c] = half_of(b, values[c], 0);
-      high[c] = half_of(b, values[c], 1);
+      low[c] = width > 2 ? lanes_from(b, values[c], 0, width / 2) : values[c];
+      high[c] = width > 2 ? lanes_from(b, values[c], width / 2, width / 2) : lanes_from(b, values[c], 1, 2);
     }
     if (!combine_all(l, b, low, high, values)) return false;
   }

@@ -5,6 +5,7 @@
 
 enum {
   SHORT_ROW = 8,               // below, the loop's vectors over results are better
+  SHORT_PICKED_ROW = 64,       // the same where reducers pick one of two pairs, which takes long between lanes
   FEW_ELEMENTS = 16,           // of a column, up to which the loop's vectors keep them in registers
   TILE_BYTES = 32 << 10,       // least traffic of a tile
   TILE_OPERATIONS = 64 << 10,  // … unless its rows are expensive
@@ -24,10 +25,10 @@ static bool outputs_agree(const kernel_plan *k) {
   return true;
 }
 
-static bool has_ordered_reducer(arena *scratch, const row_analysis *r, const instruction_list *body) {
+static bool has_reducer(arena *scratch, const row_analysis *r, const instruction_list *body, reducer_form form) {
   for (int n = 0; n < body->size; n++) {
     const instruction *i = body->data[n];
-    if (row_analysis_value(r, i).is_reduction && reducer_of(scratch, i).form == REDUCER_ORDERED) return true;
+    if (row_analysis_value(r, i).is_reduction && reducer_of(scratch, i).form == form) return true;
   }
   return false;
 }
@@ -36,9 +37,11 @@ static bool has_ordered_reducer(arena *scratch, const row_analysis *r, const ins
 static bool loop_is_better(arena *scratch, const kernel_plan *k, const row_analysis *r, const instruction_list *body) {
   bool loop_can = r->sweep_count == 1 && outputs_agree(k);
   if (!loop_can) return false;
-  bool is_short = r->space.sizes[r->space.group_count - 1] < SHORT_ROW;
-  if (is_column(&r->space)) return is_short || r->space.reduced <= FEW_ELEMENTS;
-  return is_short || has_ordered_reducer(scratch, r, body);
+  int64_t size = r->space.sizes[r->space.group_count - 1];
+  if (is_column(&r->space)) return size < SHORT_ROW || r->space.reduced <= FEW_ELEMENTS;
+  bool is_rather_short = size <= SHORT_PICKED_ROW && r->space.kept >= SHORT_PICKED_ROW;
+  return size < SHORT_ROW || has_reducer(scratch, r, body, REDUCER_ORDERED) ||
+         (is_rather_short && has_reducer(scratch, r, body, REDUCER_PICK));
 }
 
 static bool analyse(arena *scratch, const kernel_plan *k, const instruction_list *body, row_analysis *out) {
