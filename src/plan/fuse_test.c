@@ -147,6 +147,21 @@ static void test_bias_and_relu_go_to_the_library(void **state) {
   assert_string_equal(call.attributes[call.attribute_count - 1].text, "relu");
 }
 
+// A slice for each array, none for tokens, wherever they stand.
+static void test_tokens_are_not_handed_to_libraries(void **state) {
+  const module *m = fuse(*state,
+                         "ENTRY e { x = f32[8] parameter(0) t = token[] after-all()\n"
+                         "  y = (f32[], f32[3]) parameter(1) p = ((token[], f32[8]), token[]) custom-call(t, x, y),\n"
+                         "    custom_call_target=\"any\"\n"
+                         "  q = (token[], f32[8]) get-tuple-element(p), index=0\n"
+                         "  ROOT r = f32[8] get-tuple-element(q), index=1 }\n");
+  library_call call;
+  assert_true(status_is_ok(library_describe(*state, first(m->entry, HLO_CUSTOM_CALL), &call)));
+  assert_int_equal(call.operand_count, 3);
+  for (int k = 0; k < call.operand_count; k++) assert_int_equal(call.operand_leaves[k], k);
+  assert_int_equal(call.result_count, 1);
+}
+
 static void test_every_computation_of_a_sequence_is_fused(void **state) {
   const module *m = fuse(*state,
                          "test { s = (f32[8], s32[]) parameter(0) i = s32[] get-tuple-element(s), index=1\n"
@@ -226,6 +241,7 @@ int main(void) {
       TEST(test_diamonds_take_linear_work),
       TEST(test_long_chains_are_cut),
       TEST(test_bias_and_relu_go_to_the_library),
+      TEST(test_tokens_are_not_handed_to_libraries),
       TEST(test_every_computation_of_a_sequence_is_fused),
       TEST(test_updates_stay_in_place),
       TEST(test_what_nobody_computes_is_refused),
