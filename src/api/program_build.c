@@ -131,12 +131,6 @@ static const program_thunk_kind library_thunks[LIBRARY_KIND_COUNT] = {
     [LIBRARY_TRANSFER] = THUNK_TRANSFER,
 };
 
-static const program_attribute_kind attribute_kinds[] = {
-    [LIBRARY_INTS] = PROGRAM_INTS,
-    [LIBRARY_DOUBLE] = PROGRAM_DOUBLE,
-    [LIBRARY_TEXT] = PROGRAM_TEXT,
-};
-
 static program_array library_array(program_builder *b, const shape *as, const lhlo_slice *slice) {
   return (program_array){.type = as->dtype, .rank = as->rank, .dims = as->dims, .slice = slice_number(b, slice)};
 }
@@ -154,18 +148,8 @@ static void fill_library(program_builder *b, const lhlo_op *op, program_thunk *t
   for (int i = 0; i < call->result_count; i++) results[i] = library_array(b, call->results[i], &op->results[i]);
   t->operands = operands;
   t->results = results;
-  program_attribute *attributes = arena_array(b->arena, program_attribute, call->attribute_count);
-  for (int i = 0; i < call->attribute_count; i++) {
-    const library_attribute *from = &call->attributes[i];
-    attributes[i] = (program_attribute){.name = from->name,
-                                        .kind = attribute_kinds[from->kind],
-                                        .count = from->count,
-                                        .ints = from->ints,
-                                        .number = from->number,
-                                        .text = from->text};
-  }
   t->attribute_count = call->attribute_count;
-  t->attributes = attributes;
+  t->attributes = call->attributes;
   if (call->comparator) t->comparator = (int)(intptr_t)ptr_map_get(&b->kernels->numbers, call->comparator) - 1;
 }
 

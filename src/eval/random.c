@@ -1,6 +1,6 @@
 // rng-bit-generator: checks and memory; the generators are the libraries' (lib/random.h).
-#include "lib/random.h"
 #include "eval/interpreter.h"
+#include "lib/random.h"
 
 static void generate(random_algorithm algorithm, const value *state, value *new_state, value *bits) {
   const value *values[3] = {state, new_state, bits};
@@ -10,7 +10,7 @@ static void generate(random_algorithm algorithm, const value *state, value *new_
     arrays[k] = (lib_array){.type = s->dtype, .rank = s->rank, .dims = s->dims, .data = values[k]->data};
   }
   const int64_t number = algorithm == RANDOM_THREE_FRY ? RANDOM_BITS_THREE_FRY : RANDOM_BITS_PHILOX;
-  const lib_attribute attribute = {.name = "algorithm", .kind = LIB_INTS, .count = 1, .ints = &number};
+  const named_attribute attribute = {.name = "algorithm", .kind = NAMED_INTS, .count = 1, .ints = &number};
   random_bits_execute(&(lib_call){.operand_count = 1,
                                   .operands = &arrays[0],
                                   .result_count = 2,

@@ -15,7 +15,7 @@ static heddle_status run_draw(interpreter *in, const instruction *i, const char 
     const value *v = k < i->operand_count ? operands[k] : result;
     arrays[k] = (lib_array){.type = v->shape->dtype, .rank = v->shape->rank, .dims = v->shape->dims, .data = v->data};
   }
-  const lib_attribute delta = {.name = "delta", .kind = LIB_INTS, .count = 1, .ints = &i->attributes->delta};
+  const named_attribute delta = {.name = "delta", .kind = NAMED_INTS, .count = 1, .ints = &i->attributes->delta};
   const lib_call call = {.operand_count = i->operand_count,
                          .operands = arrays,
                          .result_count = 1,

@@ -184,7 +184,7 @@ static bool list_text(str s, str *to) {
   return true;
 }
 
-static bool read_list(arena *a, str s, lib_attribute *to) {
+static bool read_list(arena *a, str s, named_attribute *to) {
   VEC(int64_t) numbers = {0};
   str rest;
   if (!list_text(s, &rest)) return false;
@@ -196,14 +196,14 @@ static bool read_list(arena *a, str s, lib_attribute *to) {
     vec_push(a, &numbers, number);
     rest = end < rest.size ? trimmed((str){rest.data + end + 1, rest.size - end - 1}) : (str){0};
   }
-  to->kind = LIB_INTS;
+  to->kind = NAMED_INTS;
   to->count = numbers.size;
   to->ints = numbers.data;
   return true;
 }
 
-static lib_attribute attribute_of(arena *a, const entry *e) {
-  lib_attribute made = {.name = arena_strdup(a, e->name.data, e->name.size), .kind = LIB_TEXT};
+static named_attribute attribute_of(arena *a, const entry *e) {
+  named_attribute made = {.name = arena_strdup(a, e->name.data, e->name.size), .kind = NAMED_TEXT};
   if (read_list(a, e->value, &made)) return made;
   const str s = without_type(e->value);
   int64_t whole;
@@ -214,11 +214,11 @@ static lib_attribute attribute_of(arena *a, const entry *e) {
     if (!whole_of(s, &whole)) whole = 0;
     int64_t *one = arena_new(a, int64_t);
     *one = whole;
-    made.kind = LIB_INTS;
+    made.kind = NAMED_INTS;
     made.count = 1;
     made.ints = one;
   } else if (number_of(s, &number)) {
-    made.kind = LIB_DOUBLE;
+    made.kind = NAMED_DOUBLE;
     made.number = number;
   } else {
     made.text = arena_strdup(a, e->value.data, e->value.size);
@@ -226,14 +226,14 @@ static lib_attribute attribute_of(arena *a, const entry *e) {
   return made;
 }
 
-int call_attributes(arena *a, str config, const lib_attribute **list) {
-  VEC(lib_attribute) all = {0};
+int call_attributes(arena *a, str config, const named_attribute **list) {
+  VEC(named_attribute) all = {0};
   const str s = dictionary_of(config);
   size_t at = 0;
   entry e;
   while (next_entry(s, &at, &e)) {
     if (!e.name.size) continue;
-    const lib_attribute made = attribute_of(a, &e);
+    const named_attribute made = attribute_of(a, &e);
     vec_push(a, &all, made);
   }
   *list = all.data;

@@ -12,8 +12,8 @@ bool call_attribute_int(str config, const char *name, int64_t *to);  // also tru
 bool call_attribute_double(str config, const char *name, double *to);
 bool call_attribute_text(str config, const char *name, str *to);  // what stands between the quotes
 
-// All of them, in the arena. Truth values are the numbers 0 and 1, lists of integers are LIB_INTS, quoted texts stand
+// All of them, in the arena. Truth values are the numbers 0 and 1, lists of integers are NAMED_INTS, quoted texts stand
 // without their quotes; what is none of this is text as it is written. Text that is no dictionary has no attributes.
-int call_attributes(arena *a, str config, const lib_attribute **list);
+int call_attributes(arena *a, str config, const named_attribute **list);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "hlo/call_attributes.h"
 
-static const lib_attribute *named(const lib_attribute *list, int count, const char *name) {
+static const named_attribute *named(const named_attribute *list, int count, const char *name) {
   for (int k = 0; k < count; k++)
     if (strcmp(list[k].name, name) == 0) return &list[k];
   fail_msg("no %s", name);
@@ -19,7 +19,7 @@ static const lib_attribute *named(const lib_attribute *list, int count, const ch
 static void test_list(void **state) {
   (void)state;
   arena *a = arena_create();
-  const lib_attribute *list;
+  const named_attribute *list;
   const str config =
       STR("{uplo = 76 : ui8, name = \"x, = }\", tall = true, tolerance = 2.5e-3 : f64, dims = [1, 2, -3], "
           "sizes = array<i64: 4, 5>, none = array<i64>, mask = dense<[7, 8]> : tensor<2xi64>, other = @callee}");
@@ -28,12 +28,13 @@ static void test_list(void **state) {
   assert_int_equal(named(list, count, "uplo")->ints[0], 76);
   assert_string_equal(named(list, count, "name")->text, "x, = }");
   assert_int_equal(named(list, count, "tall")->ints[0], 1);
-  assert_true(named(list, count, "tolerance")->kind == LIB_DOUBLE && named(list, count, "tolerance")->number == 2.5e-3);
+  assert_true(named(list, count, "tolerance")->kind == NAMED_DOUBLE &&
+              named(list, count, "tolerance")->number == 2.5e-3);
   assert_int_equal(named(list, count, "dims")->count, 3);
   assert_int_equal(named(list, count, "dims")->ints[2], -3);
   assert_int_equal(named(list, count, "sizes")->ints[1], 5);
   assert_int_equal(named(list, count, "none")->count, 0);
-  assert_int_equal(named(list, count, "none")->kind, LIB_INTS);
+  assert_int_equal(named(list, count, "none")->kind, NAMED_INTS);
   assert_int_equal(named(list, count, "mask")->ints[0], 7);
   assert_string_equal(named(list, count, "other")->text, "@callee");
   arena_destroy(a);
@@ -42,7 +43,7 @@ static void test_list(void **state) {
 static void test_json(void **state) {
   (void)state;
   arena *a = arena_create();
-  const lib_attribute *list;
+  const named_attribute *list;
   const int count = call_attributes(a, STR("{\"uplo\": 85, \"inner\": {\"a\": 1}, \"list\": []}"), &list);
   assert_int_equal(count, 3);
   assert_int_equal(named(list, count, "uplo")->ints[0], 85);
@@ -89,7 +90,7 @@ static void test_broken(void **state) {
                                       "{a = dense<"};
   for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
     arena *a = arena_create();
-    const lib_attribute *list;
+    const named_attribute *list;
     const int count = call_attributes(a, str_from(texts[k]), &list);
     for (int n = 0; n < count; n++) assert_true(list[n].name[0] != 0);
     arena_destroy(a);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const lib_attribute *find(const lib_call *call, const char *name, lib_attribute_kind kind) {
+static const named_attribute *find(const lib_call *call, const char *name, named_attribute_kind kind) {
   for (int i = 0; i < call->attribute_count; i++)
     if (call->attributes[i].kind == kind && strcmp(call->attributes[i].name, name) == 0) return &call->attributes[i];
   return NULL;
@@ -20,8 +20,8 @@ static bool digits(const char *written, int64_t *to) {
 }
 
 bool lib_number(const lib_call *call, const char *name, int64_t *to) {
-  const lib_attribute *ints = find(call, name, LIB_INTS), *letters = find(call, name, LIB_TEXT);
-  const lib_attribute *number = find(call, name, LIB_DOUBLE);
+  const named_attribute *ints = find(call, name, NAMED_INTS), *letters = find(call, name, NAMED_TEXT);
+  const named_attribute *number = find(call, name, NAMED_DOUBLE);
   if (ints && ints->count == 1) {
     *to = ints->ints[0];
     return true;
@@ -37,18 +37,18 @@ bool lib_number(const lib_call *call, const char *name, int64_t *to) {
 }
 
 int64_t lib_int(const lib_call *call, const char *name, int64_t otherwise) {
-  const lib_attribute *found = find(call, name, LIB_INTS);
+  const named_attribute *found = find(call, name, NAMED_INTS);
   return found && found->count == 1 ? found->ints[0] : otherwise;
 }
 
 double lib_double(const lib_call *call, const char *name, double otherwise) {
-  const lib_attribute *found = find(call, name, LIB_DOUBLE);
+  const named_attribute *found = find(call, name, NAMED_DOUBLE);
   return found ? found->number : otherwise;
 }
 
 const char *lib_text(const lib_call *call, const char *name) {
-  const lib_attribute *found = find(call, name, LIB_TEXT);
+  const named_attribute *found = find(call, name, NAMED_TEXT);
   return found ? found->text : NULL;
 }
 
-const lib_attribute *lib_ints(const lib_call *call, const char *name) { return find(call, name, LIB_INTS); }
+const named_attribute *lib_ints(const lib_call *call, const char *name) { return find(call, name, NAMED_INTS); }

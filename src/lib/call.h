@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/dtype.h"
+#include "base/named_attribute.h"
 #include "base/status.h"
 
 // Row-major and dense. Types narrower than a byte take a byte per element when the interpreter calls and are packed
@@ -20,17 +21,6 @@ typedef struct lib_array {
   bool is_packed;
 } lib_array;
 
-typedef enum lib_attribute_kind { LIB_INTS, LIB_DOUBLE, LIB_TEXT } lib_attribute_kind;
-
-typedef struct lib_attribute {
-  const char *name;
-  lib_attribute_kind kind;
-  int count;            // LIB_INTS
-  const int64_t *ints;  // LIB_INTS; a single number or truth value is a list of one
-  double number;        // LIB_DOUBLE
-  const char *text;     // LIB_TEXT
-} lib_attribute;
-
 typedef struct lib_call {
   const char *target;  // the name that was called; null where a routine is not found by name
   int operand_count;
@@ -38,7 +28,7 @@ typedef struct lib_call {
   int result_count;
   const lib_array *results;  // their data is written; never overlaps the operands unless the routine says so
   int attribute_count;
-  const lib_attribute *attributes;
+  const named_attribute *attributes;
   int threads;    // at most so many of the OpenMP pool; 1: the calling thread alone
   void *scratch;  // as many bytes as the routine's scratch function asked for, aligned to 64; null if none
 } lib_call;
@@ -64,7 +54,7 @@ bool lib_number(const lib_call *call, const char *name, int64_t *to);
 int64_t lib_int(const lib_call *call, const char *name, int64_t otherwise);
 double lib_double(const lib_call *call, const char *name, double otherwise);
 const char *lib_text(const lib_call *call, const char *name);
-const lib_attribute *lib_ints(const lib_call *call, const char *name);
+const named_attribute *lib_ints(const lib_call *call, const char *name);
 
 static inline int64_t lib_element_count(const lib_array *a) {
   int64_t count = 1;

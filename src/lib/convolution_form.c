@@ -11,7 +11,7 @@ static int dim_of(const lib_call *call, const char *name, int rank) {
 
 // The spatial dims behind `at` of an order; false if the list is missing or wrong.
 static bool add_spatial(const lib_call *call, const char *name, int spatial_rank, int rank, int *order) {
-  const lib_attribute *list = lib_ints(call, name);
+  const named_attribute *list = lib_ints(call, name);
   if (!list) return spatial_rank == 0;
   if (list->count != spatial_rank) return false;
   for (int d = 0; d < spatial_rank; d++) {
@@ -46,7 +46,7 @@ static bool read_orders(const lib_call *call, convolution_form *f) {
 
 // Entry d of a list with one number for each spatial dim.
 static bool window_entry(const lib_call *call, const char *name, int d, int count, int64_t otherwise, int64_t *to) {
-  const lib_attribute *list = lib_ints(call, name);
+  const named_attribute *list = lib_ints(call, name);
   if (list && list->count != count) return false;
   *to = list ? list->ints[d] : otherwise;
   return true;

@@ -19,7 +19,7 @@ typedef struct convolution {
   form f;
   int64_t output[3], output_features;
   lib_array operands[3], result;
-  lib_attribute attributes[20];
+  named_attribute attributes[20];
   lib_call call;
 } convolution;
 
@@ -31,33 +31,33 @@ static lib_array array_of(arena *a, dtype t, int rank, const int64_t *canonical,
   return testing_array(a, t, rank, dims);
 }
 
-static lib_attribute ints(const char *name, int count, const int64_t *values) {
-  return (lib_attribute){.name = name, .kind = LIB_INTS, .count = count, .ints = values};
+static named_attribute ints(const char *name, int count, const int64_t *values) {
+  return (named_attribute){.name = name, .kind = NAMED_INTS, .count = count, .ints = values};
 }
 
 static void fill_attributes(convolution *c) {
   form *f = &c->f;
   const int n = f->spatial;
-  const lib_attribute all[] = {ints("input_batch", 1, f->input_order),
-                               ints("input_spatial", n, f->input_order + 1),
-                               ints("input_feature", 1, f->input_order + n + 1),
-                               ints("kernel_spatial", n, f->kernel_order),
-                               ints("kernel_input_feature", 1, f->kernel_order + n),
-                               ints("kernel_output_feature", 1, f->kernel_order + n + 1),
-                               ints("output_batch", 1, f->output_order),
-                               ints("output_spatial", n, f->output_order + 1),
-                               ints("output_feature", 1, f->output_order + n + 1),
-                               ints("size", n, f->size),
-                               ints("stride", n, f->stride),
-                               ints("padding_low", n, f->low),
-                               ints("padding_high", n, f->high),
-                               ints("base_dilation", n, f->base_dilation),
-                               ints("window_dilation", n, f->window_dilation),
-                               ints("window_reversal", n, f->reversal),
-                               ints("feature_group_count", 1, &f->feature_groups),
-                               ints("batch_group_count", 1, &f->batch_groups),
-                               ints("bias", 1, &f->bias),
-                               {.name = "activation", .kind = LIB_TEXT, .text = f->activation}};
+  const named_attribute all[] = {ints("input_batch", 1, f->input_order),
+                                 ints("input_spatial", n, f->input_order + 1),
+                                 ints("input_feature", 1, f->input_order + n + 1),
+                                 ints("kernel_spatial", n, f->kernel_order),
+                                 ints("kernel_input_feature", 1, f->kernel_order + n),
+                                 ints("kernel_output_feature", 1, f->kernel_order + n + 1),
+                                 ints("output_batch", 1, f->output_order),
+                                 ints("output_spatial", n, f->output_order + 1),
+                                 ints("output_feature", 1, f->output_order + n + 1),
+                                 ints("size", n, f->size),
+                                 ints("stride", n, f->stride),
+                                 ints("padding_low", n, f->low),
+                                 ints("padding_high", n, f->high),
+                                 ints("base_dilation", n, f->base_dilation),
+                                 ints("window_dilation", n, f->window_dilation),
+                                 ints("window_reversal", n, f->reversal),
+                                 ints("feature_group_count", 1, &f->feature_groups),
+                                 ints("batch_group_count", 1, &f->batch_groups),
+                                 ints("bias", 1, &f->bias),
+                                 {.name = "activation", .kind = NAMED_TEXT, .text = f->activation}};
   memcpy(c->attributes, all, sizeof all);
   c->call = (lib_call){.operand_count = f->bias ? 3 : 2,
                        .operands = c->operands,

@@ -13,9 +13,9 @@ enum { MOST = 3 * 300 * 21 };
 
 static heddle_status call_on(lib_array from, lib_array to, int64_t dim, int64_t reverse, const char *reducer,
                              int threads) {
-  const lib_attribute attributes[] = {{.name = "dimension", .kind = LIB_INTS, .count = 1, .ints = &dim},
-                                      {.name = "reverse", .kind = LIB_INTS, .count = 1, .ints = &reverse},
-                                      {.name = "reducer", .kind = LIB_TEXT, .text = reducer}};
+  const named_attribute attributes[] = {{.name = "dimension", .kind = NAMED_INTS, .count = 1, .ints = &dim},
+                                        {.name = "reverse", .kind = NAMED_INTS, .count = 1, .ints = &reverse},
+                                        {.name = "reducer", .kind = NAMED_TEXT, .text = reducer}};
   const lib_call call = {.operand_count = 1,
                          .operands = &from,
                          .result_count = 1,

@@ -165,7 +165,7 @@ static bool types_fit(fft_kind kind, dtype from, dtype to) {
   return other == (kind == FFT_REAL || kind == FFT_INVERSE_REAL ? dtypes[complexes].part : complexes);
 }
 
-static heddle_status check(const lib_call *call, const lib_attribute *lengths, int64_t kind) {
+static heddle_status check(const lib_call *call, const named_attribute *lengths, int64_t kind) {
   if (call->operand_count != 1 || call->result_count != 1 || kind < FFT_FORWARD || kind > FFT_INVERSE_REAL)
     return status_error(HEDDLE_INVALID, "a Fourier transform of kind %lld", (long long)kind);
   const lib_array *from = &call->operands[0], *to = &call->results[0];
@@ -200,7 +200,7 @@ static heddle_status add_passes(fft_plan *f, const lib_call *call, int count) {
 }
 
 heddle_status fft_plan_make(arena *a, const lib_call *call, fft_plan **plan) {
-  const lib_attribute *lengths = lib_ints(call, "fft_length");
+  const named_attribute *lengths = lib_ints(call, "fft_length");
   static const fft_kind kinds[] = {FFT_FORWARD, FFT_INVERSE, FFT_REAL, FFT_INVERSE_REAL};
   const int64_t kind = lib_int(call, "fft_type", -1);
   TRY(check(call, lengths, kind));

@@ -50,9 +50,9 @@ static lib_array array_of(arena *a, const form *f, bool is_spectrum, dtype compl
 
 static void execute(arena *a, const form *f, const lib_array *from, const lib_array *to, int threads) {
   const int64_t kind = f->kind;
-  const lib_attribute attributes[] = {
+  const named_attribute attributes[] = {
       testing_int("fft_type", &kind),
-      {.name = "fft_length", .kind = LIB_INTS, .count = f->count, .ints = f->dims + f->rank - f->count}};
+      {.name = "fft_length", .kind = NAMED_INTS, .count = f->count, .ints = f->dims + f->rank - f->count}};
   lib_call call = {.operand_count = 1,
                    .operands = from,
                    .result_count = 1,
@@ -161,7 +161,7 @@ static void test_refusals(void **state) {
   const int64_t dims[2] = {3, 4}, half[2] = {3, 3}, length = 4, other = 6, kinds[] = {0, 1, 2, 3, 7};
   const lib_array real = testing_array(a, DTYPE_F32, 2, dims), spectrum = testing_array(a, DTYPE_C64, 2, half);
   for (int k = 0; k < 5; k++) {
-    lib_attribute attributes[] = {testing_int("fft_type", &kinds[k]), testing_int("fft_length", &other)};
+    named_attribute attributes[] = {testing_int("fft_type", &kinds[k]), testing_int("fft_length", &other)};
     lib_call call = {.operand_count = 1,
                      .operands = &real,
                      .result_count = 1,

@@ -11,7 +11,7 @@ typedef struct form {
 
 typedef struct product {
   lib_array operands[3], result;
-  lib_attribute attributes[4];
+  named_attribute attributes[4];
   lib_call call;
 } product;
 
@@ -29,7 +29,7 @@ static product product_of(arena *a, const form *f, dtype lhs, dtype rhs, dtype r
   p.attributes[0] = testing_int("transpose_lhs", &f->transpose_lhs);
   p.attributes[1] = testing_int("transpose_rhs", &f->transpose_rhs);
   p.attributes[2] = testing_int("bias", &f->bias);
-  p.attributes[3] = (lib_attribute){.name = "activation", .kind = LIB_TEXT, .text = f->activation};
+  p.attributes[3] = (named_attribute){.name = "activation", .kind = NAMED_TEXT, .text = f->activation};
   return p;
 }
 

@@ -6,7 +6,7 @@
 enum { BATCH = 3, SIZE = 17, COLUMNS = 5 };
 
 static void call_routine(const char *name, int operands, const lib_array *arrays, const lib_array *result,
-                         int attribute_count, const lib_attribute *attributes, int threads) {
+                         int attribute_count, const named_attribute *attributes, int threads) {
   lib_call call = {.target = name,
                    .operand_count = operands,
                    .operands = arrays,
@@ -52,7 +52,7 @@ static void test_cholesky(void **state) {
         for (int64_t c = 0; c < r; c++) set(&a, b, SIZE, c, r, conj(at(&a, b, SIZE, SIZE, r, c)));
         set(&a, b, SIZE, r, r, work_complex(60 + (double)r, 0));
       }
-    const lib_attribute attribute = testing_int("lower", &lower);
+    const named_attribute attribute = testing_int("lower", &lower);
     call_routine("heddle.cholesky", 1, &a, &factor, 1, &attribute, 1);
     call_routine("heddle.cholesky", 1, &a, &again, 1, &attribute, 3);
     assert_memory_equal(again.data, factor.data, (size_t)(lib_element_count(&a) * dtypes[t].bytes));
@@ -75,7 +75,7 @@ static void test_no_factor(void **state) {
   static const int64_t dims[3] = {2, 2, 2}, lower = 1;
   float given[8] = {4, 0, 2, 5, 1, 0, 2, 1}, found[8];
   const lib_array a = {DTYPE_F32, 3, dims, given, false}, factor = {DTYPE_F32, 3, dims, found, false};
-  const lib_attribute attribute = testing_int("lower", &lower);
+  const named_attribute attribute = testing_int("lower", &lower);
   call_routine("heddle.cholesky", 1, &a, &factor, 1, &attribute, 2);
   const float expected[4] = {2, 0, 1, 2};
   assert_memory_equal(found, expected, sizeof expected);
@@ -104,8 +104,8 @@ static void check_solve(const int64_t how[4], dtype t) {
       for (int64_t c = 0; c < SIZE; c++) set(&arrays[0], b, SIZE, r, c, at(&arrays[0], b, SIZE, SIZE, r, c) / 16);
       set(&arrays[0], b, SIZE, r, r, work_complex(2, dtype_is_complex(t) ? 1 : 0));
     }
-  const lib_attribute attributes[] = {testing_int("left_side", &how[0]), testing_int("lower", &how[1]),
-                                      testing_int("unit_diagonal", &how[2]), testing_int("transpose_a", &how[3])};
+  const named_attribute attributes[] = {testing_int("left_side", &how[0]), testing_int("lower", &how[1]),
+                                        testing_int("unit_diagonal", &how[2]), testing_int("transpose_a", &how[3])};
   call_routine("heddle.triangular_solve", 2, arrays, &x, 4, attributes, 1);
   call_routine("heddle.triangular_solve", 2, arrays, &again, 4, attributes, 2);
   assert_memory_equal(again.data, x.data, (size_t)(lib_element_count(&x) * dtypes[t].bytes));

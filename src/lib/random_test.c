@@ -15,7 +15,7 @@ static void generate(int64_t algorithm, int words, const uint64_t *state, uint64
   const int64_t dims[] = {words};
   const lib_array operand = {DTYPE_U64, 1, dims, (void *)(uintptr_t)state, true};
   const lib_array results[] = {{DTYPE_U64, 1, dims, moved, true}, bits};
-  const lib_attribute attribute = {.name = "algorithm", .kind = LIB_INTS, .count = 1, .ints = &algorithm};
+  const named_attribute attribute = {.name = "algorithm", .kind = NAMED_INTS, .count = 1, .ints = &algorithm};
   const lib_call call = {.operand_count = 1,
                          .operands = &operand,
                          .result_count = 2,
@@ -144,7 +144,8 @@ static void test_refusals(void **state) {
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     const lib_array word = {DTYPE_U64, 1, &cases[k].words, NULL, true};
     const lib_array results[] = {word, {cases[k].type, 1, &cases[k].words, NULL, true}};
-    const lib_attribute attribute = {.name = "algorithm", .kind = LIB_INTS, .count = 1, .ints = &cases[k].algorithm};
+    const named_attribute attribute = {
+        .name = "algorithm", .kind = NAMED_INTS, .count = 1, .ints = &cases[k].algorithm};
     const lib_call call = {.operand_count = 1,
                            .operands = &word,
                            .result_count = 2,

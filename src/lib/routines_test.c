@@ -6,7 +6,7 @@
 static const int64_t pair[1] = {2}, four[2] = {2, 2};
 
 static heddle_status call_by_name(const char *name, int operands, const lib_array *arrays, int results,
-                                  const lib_array *to, const lib_attribute *attribute) {
+                                  const lib_array *to, const named_attribute *attribute) {
   lib_call call = {.target = name,
                    .operand_count = operands,
                    .operands = arrays,
@@ -50,14 +50,14 @@ static void test_tolerances(void **state) {
   const lib_array arrays[2] = {{DTYPE_F32, 1, pair, found, false}, {DTYPE_F32, 1, pair, wanted, false}};
   assert_true(status_is_ok(call_by_name("check.expect_close", 2, arrays, 0, NULL, NULL)));
   const int64_t one = 1;
-  const lib_attribute most = testing_int("max_ulp_difference", &one);
+  const named_attribute most = testing_int("max_ulp_difference", &one);
   expect_error(call_by_name("check.expect_close", 2, arrays, 0, NULL, &most), "the first at [0]");
   assert_true(status_is_ok(call_by_name("check.expect_almost_eq", 2, arrays, 0, NULL, NULL)));
-  const lib_attribute bound = {.name = "tolerance", .kind = LIB_DOUBLE, .number = 1e-9};
+  const named_attribute bound = {.name = "tolerance", .kind = NAMED_DOUBLE, .number = 1e-9};
   expect_error(call_by_name("check.expect_almost_eq", 2, arrays, 0, NULL, &bound), "found 1, wanted 1.0000002");
   int32_t holds = 0;
   const lib_array condition = {.type = DTYPE_S32, .data = &holds};
-  const lib_attribute message = {.name = "error_message", .kind = LIB_TEXT, .text = "too large"};
+  const named_attribute message = {.name = "error_message", .kind = NAMED_TEXT, .text = "too large"};
   expect_error(call_by_name("shape_assertion", 1, &condition, 0, NULL, &message), "fails: too large");
 }
 
@@ -88,7 +88,7 @@ static void test_lapack(void **state) {
   given[4 * 5] = -1;
   const lib_array a = {DTYPE_F64, 3, dims, given, false};
   const lib_array results[2] = {{DTYPE_F64, 3, dims, found, false}, {DTYPE_S32, 1, members, info, false}};
-  const lib_attribute uplo = testing_int("uplo", &letter);
+  const named_attribute uplo = testing_int("uplo", &letter);
   assert_true(status_is_ok(call_by_name("lapack_dpotrf_ffi", 1, &a, 2, results, &uplo)));
   for (int k = 0; k < MEMBERS; k++) {
     assert_int_equal(info[k], k == 5);

@@ -308,8 +308,8 @@ static heddle_status check_arrays(const lib_call *call) {
 }
 
 static heddle_status check_keys(const lib_call *call) {
-  const lib_attribute *keys = lib_ints(call, "keys"), *descending = lib_ints(call, "descending"),
-                      *order = lib_ints(call, "order");
+  const named_attribute *keys = lib_ints(call, "keys"), *descending = lib_ints(call, "descending"),
+                        *order = lib_ints(call, "order");
   if (!keys || !keys->count || !descending || !order || descending->count != keys->count || order->count != keys->count)
     return wrong("keys, and for each whether it descends and its order, are wanted");
   for (int k = 0; k < keys->count; k++) {
@@ -334,8 +334,8 @@ static sorting plan(const lib_call *call, bool has_comparator) {
   sorting s = {.call = call, .size = a->dims[dimension], .stride = 1, .line_threads = 1, .item_bytes = 8};
   for (int d = (int)dimension + 1; d < a->rank; d++) s.stride *= a->dims[d];
   s.lines = elements ? elements / s.size : 0;
-  const lib_attribute *keys = has_comparator ? NULL : lib_ints(call, "keys");
-  const lib_attribute *order = has_comparator ? NULL : lib_ints(call, "order");
+  const named_attribute *keys = has_comparator ? NULL : lib_ints(call, "keys");
+  const named_attribute *order = has_comparator ? NULL : lib_ints(call, "order");
   if (keys) {
     s.key_count = keys->count;
     s.key_operands = keys->ints;

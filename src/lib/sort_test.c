@@ -151,11 +151,11 @@ static void run_case(const sort_case *c, sort_compare_fn fn, uint64_t seed) {
     for (int64_t i = 0; i < (is_wide ? 2 * total : total); i++)
       element_store(is_wide ? &words : &operands[k], i, random_bits(is_wide ? DTYPE_U64 : c->types[k], &seed));
   }
-  const lib_attribute attributes[] = {
-      {.name = "dimension", .kind = LIB_INTS, .count = 1, .ints = &c->dimension},
-      {.name = "keys", .kind = LIB_INTS, .count = c->keys.count, .ints = c->keys.operands},
-      {.name = "descending", .kind = LIB_INTS, .count = c->keys.count, .ints = c->keys.descending},
-      {.name = "order", .kind = LIB_INTS, .count = c->keys.count, .ints = c->keys.orders}};
+  const named_attribute attributes[] = {
+      {.name = "dimension", .kind = NAMED_INTS, .count = 1, .ints = &c->dimension},
+      {.name = "keys", .kind = NAMED_INTS, .count = c->keys.count, .ints = c->keys.operands},
+      {.name = "descending", .kind = NAMED_INTS, .count = c->keys.count, .ints = c->keys.descending},
+      {.name = "order", .kind = NAMED_INTS, .count = c->keys.count, .ints = c->keys.orders}};
   lib_call call = {.operand_count = c->count,
                    .operands = operands,
                    .result_count = c->count,
@@ -253,10 +253,10 @@ static void test_refusals(void **state) {
   (void)state;
   static const int64_t dims[] = {4, 5}, zero = 0, one = 1, two = 2, three = 3;
   const lib_array arrays[] = {{DTYPE_F32, 2, dims, NULL, true}, {DTYPE_C64, 2, dims, NULL, true}};
-  lib_attribute attributes[] = {{.name = "dimension", .kind = LIB_INTS, .count = 1, .ints = &one},
-                                {.name = "keys", .kind = LIB_INTS, .count = 1, .ints = &zero},
-                                {.name = "descending", .kind = LIB_INTS, .count = 1, .ints = &zero},
-                                {.name = "order", .kind = LIB_INTS, .count = 1, .ints = &zero}};
+  named_attribute attributes[] = {{.name = "dimension", .kind = NAMED_INTS, .count = 1, .ints = &one},
+                                  {.name = "keys", .kind = NAMED_INTS, .count = 1, .ints = &zero},
+                                  {.name = "descending", .kind = NAMED_INTS, .count = 1, .ints = &zero},
+                                  {.name = "order", .kind = NAMED_INTS, .count = 1, .ints = &zero}};
   const lib_call call = {.operand_count = 2,
                          .operands = arrays,
                          .result_count = 2,
@@ -291,7 +291,7 @@ static void check_top_k(dtype t, int64_t lines, int64_t size, int64_t k, int64_t
                          {DTYPE_S32, 2, top_dims, calloc((size_t)(lines * k) * 4 + 4, 1), true}};
   uint64_t seed = (uint64_t)(size * 7 + k);
   for (int64_t i = 0; i < lines * size; i++) element_store(&from, i, random_bits(t, &seed));
-  const lib_attribute attribute = {.name = "largest", .kind = LIB_INTS, .count = 1, .ints = &largest};
+  const named_attribute attribute = {.name = "largest", .kind = NAMED_INTS, .count = 1, .ints = &largest};
   lib_call call = {.operand_count = 1,
                    .operands = &from,
                    .result_count = 2,

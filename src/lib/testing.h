@@ -56,8 +56,8 @@ static inline uint64_t testing_whole_at(const lib_array *a, int64_t index) {
   return value;
 }
 
-static inline lib_attribute testing_int(const char *name, const int64_t *value) {
-  return (lib_attribute){.name = name, .kind = LIB_INTS, .count = 1, .ints = value};
+static inline named_attribute testing_int(const char *name, const int64_t *value) {
+  return (named_attribute){.name = name, .kind = NAMED_INTS, .count = 1, .ints = value};
 }
 
 #endif

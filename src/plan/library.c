@@ -50,7 +50,7 @@ library_kind library_kind_of(const instruction *i) {
 
 typedef VEC(const shape *) shape_list;
 typedef VEC(int) number_list;
-typedef VEC(library_attribute) attribute_list;
+typedef VEC(named_attribute) attribute_list;
 
 typedef struct describer {
   arena *arena;
@@ -123,7 +123,7 @@ static void add_ints(describer *d, const char *name, int count, const int64_t *v
   int64_t *copy = arena_array(d->arena, int64_t, count);
   for (int k = 0; k < count; k++) copy[k] = values[k];
   vec_push(d->arena, &d->attributes,
-           ((library_attribute){.name = name, .kind = LIBRARY_INTS, .count = count, .ints = copy}));
+           ((named_attribute){.name = name, .kind = NAMED_INTS, .count = count, .ints = copy}));
 }
 
 static void add_int(describer *d, const char *name, int64_t value) { add_ints(d, name, 1, &value); }
@@ -132,7 +132,7 @@ static void add_list(describer *d, const char *name, int_list list) { add_ints(d
 
 static void add_text(describer *d, const char *name, str value) {
   const char *copy = arena_strdup(d->arena, value.data ? value.data : "", value.size);
-  vec_push(d->arena, &d->attributes, ((library_attribute){.name = name, .kind = LIBRARY_TEXT, .text = copy}));
+  vec_push(d->arena, &d->attributes, ((named_attribute){.name = name, .kind = NAMED_TEXT, .text = copy}));
 }
 
 static void add_epilogue(describer *d) {
@@ -240,16 +240,6 @@ static heddle_status describe_random(describer *d) {
   return status_ok();
 }
 
-static void add_attribute(describer *d, const lib_attribute *from) {
-  static const library_attribute_kind kinds_of[] = {
-      [LIB_INTS] = LIBRARY_INTS, [LIB_DOUBLE] = LIBRARY_DOUBLE, [LIB_TEXT] = LIBRARY_TEXT};
-  library_attribute to = {.name = from->name, .kind = kinds_of[from->kind], .count = from->count};
-  to.ints = from->ints;
-  to.number = from->number;
-  to.text = from->text;
-  vec_push(d->arena, &d->attributes, to);
-}
-
 static heddle_status describe_custom_call(describer *d) {
   const hlo_attributes *x = d->op->attributes;
   if (str_starts_with(x->custom_call_target, "xla_python_") ||
@@ -257,9 +247,9 @@ static heddle_status describe_custom_call(describer *d) {
     return refuse(d, arena_printf(d->arena, "calls back into the host (%.*s), which no compiled program can",
                                   STR_ARG(x->custom_call_target)));
   d->call->target = arena_strdup(d->arena, x->custom_call_target.data, x->custom_call_target.size);
-  const lib_attribute *list;
+  const named_attribute *list;
   const int count = call_attributes(d->arena, x->backend_config, &list);
-  for (int k = 0; k < count; k++) add_attribute(d, &list[k]);
+  for (int k = 0; k < count; k++) vec_push(d->arena, &d->attributes, list[k]);
   if (count == 0 && x->backend_config.size) add_text(d, "backend_config", x->backend_config);
   if (x->custom_call_has_side_effect) add_int(d, "has_side_effect", 1);
   return status_ok();

@@ -4,6 +4,7 @@
 #ifndef HEDDLE_PLAN_LIBRARY_H_
 #define HEDDLE_PLAN_LIBRARY_H_
 
+#include "base/named_attribute.h"
 #include "hlo/module.h"
 #include "plan/launch.h"
 
@@ -21,17 +22,6 @@ typedef enum library_kind {
   LIBRARY_KIND_COUNT
 } library_kind;
 
-typedef enum library_attribute_kind { LIBRARY_INTS, LIBRARY_DOUBLE, LIBRARY_TEXT } library_attribute_kind;
-
-typedef struct library_attribute {
-  const char *name;
-  library_attribute_kind kind;
-  int count;
-  const int64_t *ints;
-  double number;
-  const char *text;
-} library_attribute;
-
 typedef struct library_call {
   library_kind kind;
   const char *target;         // custom calls, collectives, transfers; else null
@@ -41,7 +31,7 @@ typedef struct library_call {
   int result_count;           // leaves of the instruction's result, in order
   const shape **results;
   int attribute_count;
-  library_attribute *attributes;
+  const named_attribute *attributes;
   const computation *comparator;  // LIBRARY_SORT: what has to be called for each pair; null: the attributes say how
 } library_call;
 

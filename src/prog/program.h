@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/dtype.h"
+#include "base/named_attribute.h"
 
 // --- memory
 
@@ -72,17 +73,6 @@ typedef struct program_array {
   int slice;
 } program_array;
 
-typedef enum program_attribute_kind { PROGRAM_INTS, PROGRAM_DOUBLE, PROGRAM_TEXT } program_attribute_kind;
-
-typedef struct program_attribute {
-  const char *name;
-  program_attribute_kind kind;
-  int count;  // PROGRAM_INTS
-  const int64_t *ints;
-  double number;
-  const char *text;
-} program_attribute;
-
 typedef struct program_thunk program_thunk;
 
 // Runs in textual order as far as anybody can tell: a thunk may start as soon as no earlier one writes what it reads or
@@ -128,7 +118,7 @@ struct program_thunk {
   int result_count;
   const program_array *results;
   int attribute_count;
-  const program_attribute *attributes;
+  const named_attribute *attributes;
   int comparator;  // THUNK_SORT: number of a kernel that compares; -1: the attributes say how
 };
 

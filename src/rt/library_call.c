@@ -1,4 +1,4 @@
-// Types and attributes are translated once; a run copies the few arrays and fills in where they lie.
+// Types are translated once; a run copies the few arrays and fills in where they lie.
 #include "rt/library_call.h"
 
 static lib_array array_of(const program_array *from) {
@@ -6,31 +6,18 @@ static lib_array array_of(const program_array *from) {
       .type = from->type, .rank = from->rank, .dims = from->dims, .is_packed = dtypes[from->type].bits < 8};
 }
 
-static lib_attribute attribute_of(const program_attribute *from) {
-  static const lib_attribute_kind kinds[] = {
-      [PROGRAM_INTS] = LIB_INTS, [PROGRAM_DOUBLE] = LIB_DOUBLE, [PROGRAM_TEXT] = LIB_TEXT};
-  return (lib_attribute){.name = from->name,
-                         .kind = kinds[from->kind],
-                         .count = from->count,
-                         .ints = from->ints,
-                         .number = from->number,
-                         .text = from->text};
-}
-
 void library_call_make(arena *a, const program_thunk *from, int threads, lib_call *call) {
   lib_array *operands = arena_array(a, lib_array, from->operand_count);
   lib_array *results = arena_array(a, lib_array, from->result_count);
-  lib_attribute *attributes = arena_array(a, lib_attribute, from->attribute_count);
   for (int k = 0; k < from->operand_count; k++) operands[k] = array_of(&from->operands[k]);
   for (int k = 0; k < from->result_count; k++) results[k] = array_of(&from->results[k]);
-  for (int k = 0; k < from->attribute_count; k++) attributes[k] = attribute_of(&from->attributes[k]);
   *call = (lib_call){.target = from->target,
                      .operand_count = from->operand_count,
                      .operands = operands,
                      .result_count = from->result_count,
                      .results = results,
                      .attribute_count = from->attribute_count,
-                     .attributes = attributes,
+                     .attributes = from->attributes,
                      .threads = threads};
 }
 

@@ -132,8 +132,8 @@ static inline program_thunk *hand_library(hand_program *h, program_thunk_kind ki
   return t;
 }
 
-static inline void hand_attribute(hand_program *h, program_thunk *t, program_attribute attribute) {
-  program_attribute *more = arena_array(h->arena, program_attribute, t->attribute_count + 1);
+static inline void hand_attribute(hand_program *h, program_thunk *t, named_attribute attribute) {
+  named_attribute *more = arena_array(h->arena, named_attribute, t->attribute_count + 1);
   for (int k = 0; k < t->attribute_count; k++) more[k] = t->attributes[k];
   more[t->attribute_count++] = attribute;
   t->attributes = more;
@@ -142,7 +142,7 @@ static inline void hand_attribute(hand_program *h, program_thunk *t, program_att
 static inline void hand_ints(hand_program *h, program_thunk *t, const char *name, int count, const int64_t *ints) {
   int64_t *copy = arena_array(h->arena, int64_t, count);
   for (int k = 0; k < count; k++) copy[k] = ints[k];
-  hand_attribute(h, t, (program_attribute){.name = name, .kind = PROGRAM_INTS, .count = count, .ints = copy});
+  hand_attribute(h, t, (named_attribute){.name = name, .kind = NAMED_INTS, .count = count, .ints = copy});
 }
 
 static inline void hand_int(hand_program *h, program_thunk *t, const char *name, int64_t value) {
@@ -150,7 +150,7 @@ static inline void hand_int(hand_program *h, program_thunk *t, const char *name,
 }
 
 static inline void hand_text(hand_program *h, program_thunk *t, const char *name, const char *value) {
-  hand_attribute(h, t, (program_attribute){.name = name, .kind = PROGRAM_TEXT, .text = value});
+  hand_attribute(h, t, (named_attribute){.name = name, .kind = NAMED_TEXT, .text = value});
 }
 
 static inline void hand_check(heddle_status s) {

@@ -53,7 +53,7 @@ static heddle_status add_group(const program_thunk *t, int count, int number, co
 }
 
 static heddle_status find_groups(const program_thunk *t, const lib_call *call, int count, membership *devices) {
-  const lib_attribute *groups = lib_ints(call, "groups");
+  const named_attribute *groups = lib_ints(call, "groups");
   const int64_t size = lib_int(call, "group_size", 0);
   if (!groups || !groups->count) {
     for (int d = 0; d < count; d++) devices[d] = (membership){.size = count, .self = d, .source = -1};
@@ -67,7 +67,7 @@ static heddle_status find_groups(const program_thunk *t, const lib_call *call, i
 
 // All that send or receive meet, in ascending order.
 static heddle_status find_pairs(const program_thunk *t, const lib_call *call, int count, membership *devices) {
-  const lib_attribute *pairs = lib_ints(call, "pairs");
+  const named_attribute *pairs = lib_ints(call, "pairs");
   const int numbers = pairs ? pairs->count : 0;
   if (numbers % 2) return wrong(t, "half a pair");
   for (int k = 0; k < numbers; k++) {

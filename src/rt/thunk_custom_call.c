@@ -12,11 +12,12 @@ typedef struct state {
 } state;
 
 static const heddle_custom_call_attribute *public_attributes(arena *a, const lib_call *call) {
-  static const heddle_attribute_kind kinds[] = {
-      [LIB_INTS] = HEDDLE_ATTRIBUTE_INTS, [LIB_DOUBLE] = HEDDLE_ATTRIBUTE_NUMBER, [LIB_TEXT] = HEDDLE_ATTRIBUTE_TEXT};
+  static const heddle_attribute_kind kinds[] = {[NAMED_INTS] = HEDDLE_ATTRIBUTE_INTS,
+                                                [NAMED_DOUBLE] = HEDDLE_ATTRIBUTE_NUMBER,
+                                                [NAMED_TEXT] = HEDDLE_ATTRIBUTE_TEXT};
   heddle_custom_call_attribute *made = arena_array(a, heddle_custom_call_attribute, call->attribute_count);
   for (int k = 0; k < call->attribute_count; k++) {
-    const lib_attribute *from = &call->attributes[k];
+    const named_attribute *from = &call->attributes[k];
     made[k] = (heddle_custom_call_attribute){.name = from->name,
                                              .kind = kinds[from->kind],
                                              .count = from->count,
