@@ -31,6 +31,8 @@ struct convolution_plan {
   int64_t bias_at, packed_at, work_at;  // f32 bias, oneDNN's kernel, what the multiplication wants
   int64_t scratch_bytes;
   const void *packed;  // a constant kernel in its final form; null: the call's
+  bool has_outside;    // windows reach outside of the input
+  bool is_finite;      // the constant kernel is
 };
 
 enum { ALIGNMENT = 64, STRIP = 4096 };
@@ -161,6 +163,7 @@ heddle_status convolution_plan_make(arena *a, const lib_call *call, convolution_
   convolution_plan *p = arena_new(a, convolution_plan);
   TRY(convolution_form_of(call, &p->form));
   p->threads = call->threads;
+  p->has_outside = convolution_reaches_outside(&p->form);
   if (!plan_onednn(a, call, p)) TRY(plan_tiles(call, p));
   *plan = p;
   return status_ok();
@@ -260,6 +263,14 @@ static void take_back(const passage *s, const lib_call *call) {
   move_elements(&from, &call->results[0]);
 }
 
+// oneDNN's own takes NaN for zero.
+static void relu_strips(void *argument, int64_t begin, int64_t end) {
+  const lib_array *of = argument;
+  float *x = of->data;
+  const int64_t count = lib_element_count(of), last = end * STRIP < count ? end * STRIP : count;
+  for (int64_t k = begin * STRIP; k < last; k++) x[k] = x[k] < 0 ? 0 : x[k];
+}
+
 static heddle_status run_onednn(const convolution_plan *p, const lib_call *call) {
   char *scratch = call->scratch;
   const void *packed = p->packed;
@@ -277,7 +288,11 @@ static heddle_status run_onednn(const convolution_plan *p, const lib_call *call)
     arrays.bias = (float *)(void *)(scratch + p->bias_at);
     work_load(WORK_F32, &call->operands[2], 0, p->form.output_features, scratch + p->bias_at);
   }
-  return convolution_onednn_execute(p->onednn, call->threads, &arrays);
+  TRY(convolution_onednn_execute(p->onednn, call->threads, &arrays));
+  if (!p->form.has_relu) return status_ok();
+  lib_array result = dense_array(DTYPE_F32, &p->result.count, arrays.result);
+  pool_run(call->threads, (p->result.count + STRIP - 1) / STRIP, relu_strips, &result);
+  return status_ok();
 }
 
 static heddle_status run_tiles(const convolution_plan *p, const lib_call *call) {
@@ -298,7 +313,8 @@ heddle_status convolution_plan_execute(const convolution_plan *plan, const lib_c
   if (plan->result.count == 0) return status_ok();
   TRY(plan->onednn ? run_onednn(plan, call) : run_tiles(plan, call));
   take_back(&plan->result, call);
-  return status_ok();
+  if (!plan->has_outside || plan->is_finite || convolution_is_finite(&call->operands[1])) return status_ok();
+  return convolution_mend_outside(&plan->form, call);
 }
 
 // --- constant kernels
@@ -315,5 +331,6 @@ heddle_status convolution_plan_pack(convolution_plan *plan, const lib_call *call
   if (plan->onednn) TRY(convolution_onednn_pack(plan->onednn, call->threads, kernel, memory));
   else memcpy(memory, kernel, (size_t)convolution_plan_packed_bytes(plan));
   plan->packed = memory;
+  plan->is_finite = convolution_is_finite(&call->operands[1]);
   return status_ok();
 }

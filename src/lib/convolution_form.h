@@ -43,13 +43,28 @@ static inline int64_t convolution_kernel_size(const convolution_form *f) {
   return count;
 }
 
+// Where kernel position k, of the window that begins at `origin` of the dilated input, meets the input; -1: nowhere.
+static inline int64_t convolution_source(const convolution_dim *w, int64_t origin, int64_t k) {
+  const int64_t at = origin + k * w->window_dilation;
+  if (at < 0 || at % w->base_dilation != 0 || at / w->base_dilation >= w->input) return -1;
+  return at / w->base_dilation;
+}
+
+// --- convolution_outside.c: weights that aren't finite, where the window reaches outside of the input.
+
+bool convolution_reaches_outside(const convolution_form *f);  // into padding or between dilated elements
+bool convolution_is_finite(const lib_array *kernel);          // neither infinities nor NaN
+// Computes the elements again for which zeros outside of the input would not be the same as nothing.
+// HEDDLE_OUT_OF_MEMORY.
+heddle_status convolution_mend_outside(const convolution_form *f, const lib_call *call);
+
 // --- convolution_tiles.c: as a matrix product of canonical arrays, whose left side is gathered tile by tile.
 
 heddle_status convolution_tiles_plan(const convolution_form *f, gemm_plan *plan);
 // operands: input, kernel, bias; all canonical. Scratch memory as gemm_plan_scratch says.
 heddle_status convolution_tiles_execute(const convolution_form *f, const gemm_plan *plan, const lib_call *call);
 
-// --- convolution_onednn.c: f32.
+// --- convolution_onednn.c: f32, without the activation.
 
 typedef struct convolution_onednn convolution_onednn;
 

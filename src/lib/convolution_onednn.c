@@ -144,15 +144,9 @@ static bool create_desc(const making *m, const dnnl_memory_desc_t *kernel, dnnl_
          ok(dnnl_primitive_desc_create(&o->desc, &d, attributes, o->engine, NULL));
 }
 
-static bool create_attributes(const making *m, dnnl_primitive_attr_t *attributes) {
-  if (!ok(dnnl_primitive_attr_create(attributes))) return false;
-  if (!ok(dnnl_primitive_attr_set_scratchpad_mode(*attributes, dnnl_scratchpad_mode_user))) return false;
-  if (!m->form->has_relu) return true;
-  dnnl_post_ops_t after;
-  if (!ok(dnnl_post_ops_create(&after))) return false;
-  const bool done = ok(dnnl_post_ops_append_eltwise(after, 1, dnnl_eltwise_relu, 0, 0)) &&
-                    ok(dnnl_primitive_attr_set_post_ops(*attributes, after));
-  return ok(dnnl_post_ops_destroy(after)) && done;
+static bool create_attributes(dnnl_primitive_attr_t *attributes) {
+  return ok(dnnl_primitive_attr_create(attributes)) &&
+         ok(dnnl_primitive_attr_set_scratchpad_mode(*attributes, dnnl_scratchpad_mode_user));
 }
 
 // Whether the way that oneDNN chose is one that gives the same bits on every number of threads.
@@ -191,7 +185,7 @@ static bool create_primitives(making *m) {
       !ok(dnnl_memory_desc_init_by_tag(&o->bias, 1, bias, dnnl_f32, dnnl_a)))
     return false;
   dnnl_primitive_attr_t attributes = NULL;
-  const bool has_desc = create_attributes(m, &attributes) && create_desc(m, &any, attributes);
+  const bool has_desc = create_attributes(&attributes) && create_desc(m, &any, attributes);
   if (attributes && !ok(dnnl_primitive_attr_destroy(attributes))) return false;
   if (!has_desc || !is_generated(o)) return false;
   const dnnl_memory_desc_t *packed = dnnl_primitive_desc_query_md(o->desc, dnnl_query_weights_md, 0);

@@ -13,6 +13,7 @@ typedef struct form {
   int64_t input_order[MAX], kernel_order[MAX], output_order[MAX];  // canonical dim -> dim of the array
   int64_t bias;
   const char *activation;
+  bool is_endless;  // infinities and NaN among the weights
 } form;
 
 typedef struct convolution {
@@ -89,6 +90,10 @@ static void build(arena *a, convolution *c, const form *f, const dtype types[3])
   c->operands[2] = testing_array(a, types[2], 1, &c->output_features);
   c->result = array_of(a, types[2], rank, output, f->output_order);
   for (int k = 0; k < 3; k++) testing_fill(&c->operands[k], (uint64_t)k + 7);
+  const double endless[] = {INFINITY, NAN, -INFINITY};
+  const int64_t weights = lib_element_count(&c->operands[1]);
+  for (int64_t k = 0; f->is_endless && k < 3; k++)
+    work_store(WORK_F64, &endless[k], &c->operands[1], k * 7 % weights, 1);
   fill_attributes(c);
 }
 
@@ -166,6 +171,12 @@ static void check_element(const convolution *c, const int64_t *out) {
   }
   if (f->activation && sum[0] < 0) sum[0] = 0;
   testing_at(&c->result, at, got);
+  if (!dtype_is_complex(c->result.type)) sum[1] = 0;
+  if (!isfinite(sum[0])) {
+    if (isnan(sum[0]) ? !isnan(got[0]) : got[0] != sum[0])
+      fail_msg("%g, wanted %g (%s)", got[0], sum[0], f->activation ? f->activation : "no activation");
+    return;
+  }
   const double tolerance = dtypes[c->result.type].bits > 32 && c->result.type != DTYPE_C64 ? 1e-12
                            : dtypes[c->result.type].bits == 16                             ? 8e-3
                                                                                            : 2e-6;
@@ -282,6 +293,21 @@ static void test_types(void **state) {
     if (is_whole(t[2])) f.bias = 0;
     if (is_whole(t[2]) || dtype_is_complex(t[2])) f.activation = NULL;
     check(&f, t);
+  }
+}
+
+// Padding and holes have no part in a sum, also where a weight is infinite.
+static void test_endless_weights(void **state) {
+  (void)state;
+  static const dtype types[][3] = {{DTYPE_F32, DTYPE_F32, DTYPE_F32},
+                                   {DTYPE_BF16, DTYPE_BF16, DTYPE_BF16},
+                                   {DTYPE_F16, DTYPE_F16, DTYPE_F32},
+                                   {DTYPE_F64, DTYPE_F64, DTYPE_F64}};
+  uint64_t seed = 3;
+  for (int k = 0; k < 120; k++) {
+    form f = random_form(&seed, k % 2);
+    f.is_endless = true;
+    check(&f, types[k / 2 % 4]);
   }
 }
 
@@ -461,9 +487,9 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_f32),      cmocka_unit_test(test_types),         cmocka_unit_test(test_gradients),
-      cmocka_unit_test(test_large),    cmocka_unit_test(test_fewer_threads), cmocka_unit_test(test_empty),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_f32),       cmocka_unit_test(test_types),    cmocka_unit_test(test_endless_weights),
+      cmocka_unit_test(test_gradients), cmocka_unit_test(test_large),    cmocka_unit_test(test_fewer_threads),
+      cmocka_unit_test(test_empty),     cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests_name("lib/convolution", tests, NULL, NULL);
 }

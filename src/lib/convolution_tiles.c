@@ -26,13 +26,6 @@ static char *put(const gathering *g, bool inside, int64_t first, int64_t count, 
   return to + count * work_size(g->work);
 }
 
-// Where kernel position k, of the window that begins at `origin` of the dilated input, meets the input; -1: nowhere.
-static int64_t source_of(const convolution_dim *w, int64_t origin, int64_t k) {
-  const int64_t at = origin + k * w->window_dilation;
-  if (at < 0 || at % w->base_dilation != 0 || at / w->base_dilation >= w->input) return -1;
-  return at / w->base_dilation;
-}
-
 // Elements begin … end - 1 of a line whose kernel positions follow each other in the input.
 static char *put_joined(const gathering *g, const convolution_dim *w, int64_t base, int64_t origin, int64_t begin,
                         int64_t end, char *to) {
@@ -51,7 +44,7 @@ static char *put_line(const gathering *g, const convolution_dim *w, int64_t base
                 stride = g->form->spatial_rank ? g->strides[g->form->spatial_rank - 1] : 0;
   while (begin < end) {
     const int64_t k = begin / features, feature = begin % features, count = least(features - feature, end - begin);
-    const int64_t source = source_of(w, origin, k);
+    const int64_t source = convolution_source(w, origin, k);
     to = put(g, source >= 0, base + source * stride + feature, count, to);
     begin += count;
   }
@@ -70,7 +63,7 @@ static void put_row(const gathering *g, const gemm_tile *t, int64_t base, const 
     int64_t rest = line, at = base;
     bool inside = true;
     for (int d = outer - 1; d >= 0 && inside; d--) {
-      const int64_t source = source_of(&f->dims[d], origins[d], rest % f->dims[d].kernel);
+      const int64_t source = convolution_source(&f->dims[d], origins[d], rest % f->dims[d].kernel);
       inside = source >= 0;
       at += source * g->strides[d];
       rest /= f->dims[d].kernel;
