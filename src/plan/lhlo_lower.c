@@ -41,9 +41,10 @@ static const ir_type *tensor_of(lhlo_reader *r, const shape *s) { return ir_type
 // Attributes that LHLO adds to StableHLO's.
 static bool is_ours(str name) { return str_is(name, "segments") || str_is(name, "name"); }
 
+enum { PREFIX_SIZE = sizeof "lmhlo." - 1 };  // of what the operations are called
+
 static str stablehlo_name(lhlo_reader *r, const ir_operation *op) {
-  static const char prefix[] = "lmhlo.";
-  str name = {op->name.data + sizeof prefix - 1, op->name.size - (sizeof prefix - 1)};
+  str name = {op->name.data + PREFIX_SIZE, op->name.size - PREFIX_SIZE};
   return str_starts_with(name, "chlo.") ? name : str_from(arena_printf(r->arena, "stablehlo." STR_FMT, STR_ARG(name)));
 }
 
@@ -152,8 +153,11 @@ heddle_status lhlo_find_library(lhlo_reader *r, module *m, const ir_operation *o
 // --- fusions
 
 void lhlo_name_source(lhlo_reader *r, const ir_operation *op, instruction *i) {
-  const ir_attribute *name = ir_find(op, "name");
-  if (name && name->kind == IR_ATTR_STRING && name->text.size) i->name = str_copy(r->arena, name->text);
+  const ir_attribute *name = ir_find(op, "name"), *callee = ir_find(op, "callee");
+  str text = {op->name.data + PREFIX_SIZE, op->name.size - PREFIX_SIZE};
+  if (name && name->kind == IR_ATTR_STRING && name->text.size) text = name->text;
+  else if (callee && callee->kind == IR_ATTR_SYMBOL && callee->text.size) text = callee->text;
+  i->name = str_copy(r->arena, text);
   i->where = op->where;
 }
 

@@ -54,9 +54,9 @@ static heddle_status check_donation(lhlo_reader *r, const ir_attribute *donated,
     return status_at(HEDDLE_INVALID, where, "found a donated parameter that does not exist");
   if (r->allocations.data[parameter].bytes != x->bytes)
     return status_at(HEDDLE_INVALID, where, "result %s and the parameter donated to it differ in size", x->name);
-  for (int k = r->program->parameter_count; k < result; k++)
-    if (r->allocations.data[k].donated_parameter == parameter)
-      return status_at(HEDDLE_INVALID, where, "found a parameter that is donated twice");
+  if (!r->receivers) r->receivers = arena_array(r->arena, const char *, r->program->parameter_count);
+  if (r->receivers[parameter]) return status_at(HEDDLE_INVALID, where, "found a parameter that is donated twice");
+  r->receivers[parameter] = x->name;
   x->donated_parameter = (int)parameter;
   return status_ok();
 }

@@ -14,6 +14,11 @@ static heddle_status read_slices(lhlo_reader *r, const ir_operation *op, int fir
       return status_at(HEDDLE_INVALID, op->where, "operand %d of " STR_FMT " is no memory", first + k,
                        STR_ARG(op->name));
     (*out)[k] = *s;
+    // The two are one memory. Under one name, what overlaps and what was written when is plain to see.
+    const lhlo_allocation *x = &r->allocations.data[s->allocation];
+    if (x->kind == LHLO_PARAMETER && r->receivers && r->receivers[x->number])
+      return status_at(HEDDLE_INVALID, op->where, "operand %d of " STR_FMT " lies in %s, which is donated: wanted %s",
+                       first + k, STR_ARG(op->name), x->name, r->receivers[x->number]);
   }
   return status_ok();
 }

@@ -149,6 +149,30 @@ static void test_operations_must_be_known(void **state) {
   refuse(ADD, 1, "@main");
 }
 
+#define DONATED                                          \
+  "func.func @main(%p: memref<8xf32>, %q: memref<8xf32>" \
+  ", %r: memref<8xf32> {lmhlo.result, lmhlo.donated = 0 : i64}) {\n"
+
+static void test_donated_memory_has_one_name(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  const lhlo_program *p = parsed(a, ADD DONATED CALL_ADD("r", "q", "r") END);
+  assert_int_equal(p->allocations[2].donated_parameter, 0);
+  assert_int_equal(p->peak_bytes, 64);
+  assert_true(str_is(p->entry.ops.data[0]->source->name, "add"));
+  refuse(ADD DONATED CALL_ADD("p", "q", "r") END, 6,
+         "operand 0 of lmhlo.fusion lies in p0, which is donated: wanted r0");
+  refuse(ADD DONATED
+         "%v = \"lmhlo.view\"(%p) {offset = 0 : i64} : (memref<8xf32>) -> memref<2x4xf32>\n"
+         "\"lmhlo.copy\"(%v, %r) : (memref<2x4xf32>, memref<8xf32>) -> ()\n" END,
+         7, "wanted r0");
+  refuse(ADD
+         "func.func @main(%p: memref<8xf32>, %q: memref<8xf32> {lmhlo.result, lmhlo.donated = 0 : i64}, "
+         "%r: memref<8xf32> {lmhlo.result, lmhlo.donated = 0 : i64}) {\n" END,
+         5, "donated twice");
+  arena_destroy(a);
+}
+
 static void test_blocks_end_once(void **state) {
   (void)state;
   refuse(ADD MAIN CALL_ADD("p", "p", "r") "}\n", 6, "without func.return");
@@ -175,6 +199,7 @@ int main(void) {
       cmocka_unit_test(test_what_nobody_wrote_is_not_read),
       cmocka_unit_test(test_views_stay_inside),
       cmocka_unit_test(test_operations_must_be_known),
+      cmocka_unit_test(test_donated_memory_has_one_name),
       cmocka_unit_test(test_blocks_end_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

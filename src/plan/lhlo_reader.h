@@ -22,8 +22,9 @@ typedef struct lhlo_reader {
   str_map globals;         // const ir_operation *, of constants
   str_map global_numbers;  // allocation, plus one
   lhlo_allocation_list allocations;
-  ptr_map slices;   // ir_value: lhlo_slice *
-  ptr_map offsets;  // ir_value: const ir_attribute *, of arith.constant
+  const char **receivers;  // of each parameter: the result that it is donated to, else null; null if none is donated
+  ptr_map slices;          // ir_value: lhlo_slice *
+  ptr_map offsets;         // ir_value: const ir_attribute *, of arith.constant
   kernel_sharing kernels;
   ptr_map places;  // lhlo_op: const ir_operation *
 } lhlo_reader;
@@ -45,7 +46,7 @@ heddle_status lhlo_lower_operation(lhlo_reader *r, const ir_operation *op, int o
 heddle_status lhlo_find_library(lhlo_reader *r, module *m, const ir_operation *op, instruction **out);
 // A fusion that calls the module's entry, in a computation of its own.
 instruction *lhlo_make_fusion(lhlo_reader *r, module *m, const ir_operation *op, fusion_kind kind);
-// Gives the instruction the operation's name, if it has one, and its place.
+// Gives the instruction the operation's place and name; without one, that of the function it calls or of what it does.
 void lhlo_name_source(lhlo_reader *r, const ir_operation *op, instruction *i);
 
 // Whether everything that is read was written before, in whatever way control flow goes. lhlo_parse_check.c
