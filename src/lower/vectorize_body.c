@@ -231,6 +231,13 @@ static transfer_attributes contiguous_transfer(MlirContext c) {
   }};
 }
 
+static MlirValue read_elements(ir_builder *b, MlirType type, MlirValue tensor, MlirValue first) {
+  MlirType element = ir_element_type(type);
+  MlirValue padding = mlirTypeIsAFloat(element) ? ir_float(b, element, 0) : ir_int(b, element, 0);
+  transfer_attributes attributes = contiguous_transfer(b->context);
+  return ir_value_with(b, "vector.transfer_read", type, 3, (MlirValue[]){tensor, first, padding}, 3, attributes.all);
+}
+
 // Neighbouring elements from `first` on; lanes that the mask turns off are not read.
 static MlirValue transfer_read(vectorizer *v, ir_builder *b, MlirOperation op, MlirValue first) {
   MlirType element = ir_result_type(op, 0);
@@ -242,11 +249,14 @@ static MlirValue transfer_read(vectorizer *v, ir_builder *b, MlirOperation op, M
   return ir_value_with(b, "vector.transfer_read", vector_of(v, element), 3 + is_masked, operands, 3, attributes.all);
 }
 
+// Lanes of x, then of y, which are of one type.
 static MlirValue shuffle(ir_builder *b, MlirValue x, MlirValue y, int width, const int64_t *lanes) {
   MlirAttribute *numbers = arena_array(b->arena, MlirAttribute, width);
   for (int l = 0; l < width; l++) numbers[l] = mlirIntegerAttrGet(mlirIntegerTypeGet(b->context, 64), lanes[l]);
   MlirNamedAttribute mask = ir_named(b->context, "mask", mlirArrayAttrGet(b->context, width, numbers));
-  return ir_value_with(b, "vector.shuffle", mlirValueGetType(x), 2, (MlirValue[]){x, y}, 1, &mask);
+  int64_t size = width;
+  MlirType type = mlirVectorTypeGet(1, &size, ir_element_type(mlirValueGetType(x)));
+  return ir_value_with(b, "vector.shuffle", type, 2, (MlirValue[]){x, y}, 1, &mask);
 }
 
 // Elements a few places apart: as many whole vectors, the last of which ends with the last lane's element, so that
@@ -276,6 +286,13 @@ static bool has_masked_form(MlirType element) {
 }
 
 // --- tensors that the loop both reads and writes
+
+// Lanes from `from` on are cut in powers of two, the largest first: so many are the next.
+static int piece_from(const vectorizer *v, int from) {
+  int count = 1;
+  while (2 * count <= v->width - from) count *= 2;
+  return count;
+}
 
 static MlirOperation loop_of(const vectorizer *v) {
   return mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(v->old_iv));
@@ -331,25 +348,39 @@ static bool reads_its_own(vectorizer *v, MlirOperation extract) {
   return true;
 }
 
+// Elements of a tensor that the loop writes, for lanes that are not done. In pieces, as they are written in pieces: a
+// vector that is read before all of the writes that it overlaps with have reached the cache waits for them.
+static MlirValue read_rest(vectorizer *v, ir_builder *b, MlirOperation op, MlirValue first) {
+  MlirType element = ir_result_type(op, 0), type = vector_of(v, element);
+  MlirValue tensor = vectorizer_lookup(v, ir_operand(op, 0))->value;
+  MlirValue result = mlirTypeIsAFloat(element) ? ir_float(b, type, 0) : ir_int(b, type, 0);
+  int64_t *lanes = arena_array(v->arena, int64_t, v->width);
+  for (int from = v->done_lanes, count; from < v->width; from += count) {
+    count = piece_from(v, from);
+    MlirValue at = ir_binary(b, "arith.addi", first, ir_index(b, from));
+    int64_t size = count;
+    MlirValue piece = read_elements(b, mlirVectorTypeGet(1, &size, element), tensor, at);
+    for (int l = 0; l < v->width; l++) lanes[l] = l >= from && l < from + count ? l - from : 0;
+    piece = shuffle(b, piece, piece, v->width, lanes);
+    for (int l = 0; l < v->width; l++) lanes[l] = l >= from && l < from + count ? v->width + l : l;
+    result = shuffle(b, result, piece, v->width, lanes);
+  }
+  return result;
+}
+
 static bool do_extract(vectorizer *v, ir_builder *b, MlirOperation op) {
   if (!is_lane_type(ir_result_type(op, 0))) return refuse(v, "an element type without vector form");
   if (mlirOperationGetNumOperands(op) != 2) return refuse(v, "a tensor that is not flat");
   lane_value *index = vectorizer_lookup(v, ir_operand(op, 1));
   bool is_contiguous = index->kind == LANE_CONTIGUOUS && (!v->mask.ptr || has_masked_form(ir_result_type(op, 0)));
   bool is_strided = index->kind == LANE_SEPARATE && !v->mask.ptr && index->stride > 1 && index->stride <= MOST_STRIDE;
-  MlirValue result = is_contiguous ? transfer_read(v, b, op, index->value)
-                     : is_strided  ? strided_read(v, b, op, index)
-                                   : gather(v, b, op);
+  bool is_rest = is_contiguous && v->done_lanes > 0 && !v->mask.ptr && is_inside_loop(v, ir_operand(op, 0));
+  MlirValue result = is_rest         ? read_rest(v, b, op, index->value)
+                     : is_contiguous ? transfer_read(v, b, op, index->value)
+                     : is_strided    ? strided_read(v, b, op, index)
+                                     : gather(v, b, op);
   bind_value(v, ir_result(op, 0), LANE_VECTOR, result);
   return true;
-}
-
-// What neighbouring elements hold now, as a vector like `like`.
-static MlirValue read_neighbours(ir_builder *b, MlirValue like, MlirValue tensor, MlirValue first) {
-  MlirType type = mlirValueGetType(like), element = ir_element_type(type);
-  MlirValue padding = mlirTypeIsAFloat(element) ? ir_float(b, element, 0) : ir_int(b, element, 0);
-  transfer_attributes attributes = contiguous_transfer(b->context);
-  return ir_value_with(b, "vector.transfer_read", type, 3, (MlirValue[]){tensor, first, padding}, 3, attributes.all);
 }
 
 MlirValue vectorizer_blend(vectorizer *v, ir_builder *b, MlirValue now, MlirValue before) {
@@ -361,6 +392,24 @@ MlirValue vectorizer_blend(vectorizer *v, ir_builder *b, MlirValue now, MlirValu
   return ir_select(b, mask, now, before);
 }
 
+static MlirValue write_elements(ir_builder *b, MlirValue vector, MlirValue tensor, MlirValue first) {
+  transfer_attributes attributes = contiguous_transfer(b->context);
+  MlirValue operands[] = {vector, tensor, first};
+  return ir_value_with(b, "vector.transfer_write", mlirValueGetType(tensor), 3, operands, 3, attributes.all);
+}
+
+// Lanes that are not done, in pieces.
+static MlirValue write_rest(vectorizer *v, ir_builder *b, MlirValue vector, MlirValue tensor, MlirValue first) {
+  int64_t *lanes = arena_array(v->arena, int64_t, v->width);
+  for (int from = v->done_lanes, count; from < v->width; from += count) {
+    count = piece_from(v, from);
+    for (int l = 0; l < count; l++) lanes[l] = from + l;
+    MlirValue at = ir_binary(b, "arith.addi", first, ir_index(b, from));
+    tensor = write_elements(b, shuffle(b, vector, vector, count, lanes), tensor, at);
+  }
+  return tensor;
+}
+
 static bool do_insert(vectorizer *v, ir_builder *b, MlirOperation op) {
   if (v->mask.ptr) return refuse(v, "a store under a condition");
   if (mlirOperationGetNumOperands(op) != 3) return refuse(v, "a tensor that is not flat");
@@ -370,11 +419,9 @@ static bool do_insert(vectorizer *v, ir_builder *b, MlirOperation op) {
   lane_value *index = vectorizer_lookup(v, ir_operand(op, 2));
   if (index->kind == LANE_UNIFORM) return refuse(v, "a store to one place by all iterations");
   if (index->kind == LANE_CONTIGUOUS) {
-    MlirValue operands[] = {vectorizer_vector(v, b, element), tensor, index->value};
-    if (v->done_lanes > 0)
-      operands[0] = vectorizer_blend(v, b, operands[0], read_neighbours(b, operands[0], tensor, index->value));
-    transfer_attributes attributes = contiguous_transfer(b->context);
-    tensor = ir_value_with(b, "vector.transfer_write", mlirValueGetType(tensor), 3, operands, 3, attributes.all);
+    MlirValue vector = vectorizer_vector(v, b, element);
+    tensor = v->done_lanes > 0 ? write_rest(v, b, vector, tensor, index->value)
+                               : write_elements(b, vector, tensor, index->value);
   } else {
     for (int l = v->done_lanes; l < v->width; l++) {
       MlirValue lane = get_lane(v, b, element, l);
