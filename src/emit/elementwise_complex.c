@@ -310,8 +310,27 @@ static parts hyperbolic_tangent(ir_builder *b, parts z) {
 
 static parts arc_sine(ir_builder *b, parts z) {
   parts minus = square_root(b, one_minus(b, z)), plus = square_root(b, one_plus(b, z));
-  MlirValue re = elementwise_angle(b, z.re, times(b, minus, plus).re);
+  // At infinity the leg is a difference of infinities; what counts is whether z.im is infinite as well.
+  MlirValue leg = times(b, minus, plus).re, is_wide = is_infinite(b, z.re), is_flat = is_finite(b, z.im);
+  MlirValue is_on_axis = both(b, is_wide, is_flat), zero = num(b, z.re, 0);
+  MlirValue re = elementwise_angle(b, z.re, ir_select(b, is_on_axis, zero, leg));
   return (parts){re, ir_unary(b, "math.asinh", times(b, conjugate(b, minus), plus).im)};
+}
+
+// Squares of such numbers are about to overflow.
+static MlirValue is_huge(ir_builder *b, MlirValue x) {
+  bool is_double = ir_bit_width(mlirValueGetType(x)) > 32;
+  MlirValue size = magnitude(b, x), limit = num(b, x, is_double ? 0x1p500 : 0x1p60);
+  return ir_cmpf(b, "ogt", size, limit);
+}
+
+// Where z is huge: the real part of 1/z, and a quarter of a turn.
+static parts far_arc_tangent(ir_builder *b, parts z) {
+  MlirValue size = absolute(b, z), zero = num(b, z.re, 0), least = with_sign(b, zero, z.re);
+  MlirValue re = quo(b, quo(b, z.re, size), size), at_infinity = is(b, size, INFINITY);
+  MlirValue quarter = with_sign(b, num(b, z.im, M_PI_2), z.im), is_nan = ir_cmpf(b, "uno", z.im, z.im);
+  re = ir_select(b, at_infinity, least, re);
+  return (parts){re, ir_select(b, is_nan, z.im, quarter)};
 }
 
 // The real part is odd in re: taken at |re|, where log1p's argument is positive and loses nothing.
@@ -324,7 +343,9 @@ static parts hyperbolic_arc_tangent(ir_builder *b, parts z) {
   MlirValue adjacent_leg = sub(b, mul(b, gap, add(b, one, size)), square);
   MlirValue angle = elementwise_angle(b, opposite_leg, adjacent_leg);
   re = with_sign(b, re, z.re);
-  return (parts){re, mul(b, num(b, x, 0.5), angle)};
+  parts near = {re, mul(b, num(b, x, 0.5), angle)}, far = far_arc_tangent(b, z);
+  MlirValue is_wide = is_huge(b, z.re), is_tall = is_huge(b, z.im);
+  return choose(b, either(b, is_wide, is_tall), far, near);
 }
 
 // --- quotients of one
@@ -410,12 +431,19 @@ MlirValue complex_cosh(ir_builder *b, const instruction *i, const MlirValue *x) 
   return join(b, (parts){re, im});
 }
 
+// Twice an angle, which at infinity is that of z.
+static MlirValue doubled(ir_builder *b, MlirValue half, parts z, MlirValue at_infinity) {
+  MlirValue whole = mul(b, num(b, half, 2), half), is_far = any_infinite(b, z);
+  return ir_select(b, is_far, at_infinity, whole);
+}
+
 MlirValue complex_acos(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts z = split(b, x[0]), minus = square_root(b, one_minus(b, z)), plus = square_root(b, one_plus(b, z));
   MlirValue half = elementwise_angle(b, minus.re, plus.re);
   MlirValue im = ir_unary(b, "math.asinh", times(b, conjugate(b, plus), minus).im);
-  return join(b, (parts){mul(b, num(b, half, 2), half), im});
+  MlirValue re = doubled(b, half, z, magnitude(b, argument(b, z)));
+  return join(b, (parts){re, im});
 }
 
 MlirValue complex_acosh(ir_builder *b, const instruction *i, const MlirValue *x) {
@@ -424,7 +452,8 @@ MlirValue complex_acosh(ir_builder *b, const instruction *i, const MlirValue *x)
   parts minus = square_root(b, (parts){sub(b, z.re, num(b, z.re, 1)), z.im});
   MlirValue re = ir_unary(b, "math.asinh", times(b, conjugate(b, minus), plus).re);
   MlirValue half = elementwise_angle(b, minus.im, plus.re);
-  return join(b, (parts){re, mul(b, num(b, half, 2), half)});
+  MlirValue im = doubled(b, half, z, argument(b, z));
+  return join(b, (parts){re, im});
 }
 
 MlirValue complex_cbrt(ir_builder *b, const instruction *i, const MlirValue *x) {
