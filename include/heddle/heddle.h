@@ -49,6 +49,15 @@ heddle_array heddle_program_result(const heddle_program *program, int number);
 // used where they are, others are copied. Calls on one program may overlap in several threads.
 heddle_status heddle_program_run(heddle_program *program, const void *const *inputs, void *const *outputs);
 
+// How many devices run the program together: its replicas times its partitions, 1 for most programs. They are virtual:
+// each has threads and memory of its own in this process.
+int heddle_program_device_count(const heddle_program *program);
+
+// The same for all devices of a program: inputs[d][i] and outputs[d][i] are those of device d, which is partition
+// d % P of replica d / P in a program of P partitions. Devices may read the same inputs.
+heddle_status heddle_program_run_devices(heddle_program *program, const void *const *const *inputs,
+                                         void *const *const *outputs);
+
 #ifdef __cplusplus
 }
 #endif

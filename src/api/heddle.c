@@ -71,19 +71,24 @@ heddle_array heddle_program_result(const heddle_program *program, int number) {
   return describe(program->code.plan->results[number]);
 }
 
+int heddle_program_device_count(const heddle_program *program) { return program->code.plan->device_count; }
+
 // The literals are views of the caller's memory, so that run_bind and run_fetch do the only copies.
-static heddle_status run_in(arena *a, heddle_program *p, const void *const *inputs, void *const *outputs) {
+static heddle_status run_in(arena *a, heddle_program *p, const void *const *const *inputs,
+                            void *const *const *outputs) {
   const lhlo_program *plan = p->code.plan;
-  literal *views = arena_array(a, literal, plan->parameter_count);
-  literal **arguments = arena_array(a, literal *, plan->parameter_count);
-  for (int i = 0; i < plan->parameter_count; i++) {
-    views[i] = (literal){.shape = plan->parameters[i], .data = (void *)inputs[i]};
-    arguments[i] = &views[i];
+  const int each = plan->parameter_count, count = each * plan->device_count;
+  literal *views = arena_array(a, literal, count);
+  literal **arguments = arena_array(a, literal *, count);
+  for (int k = 0; k < count; k++) {
+    views[k] = (literal){.shape = plan->parameters[k % each], .data = (void *)inputs[k / each][k % each]};
+    arguments[k] = &views[k];
   }
   run r;
-  TRY(run_bind(a, &p->code, plan->parameter_count, arguments, &r));
+  TRY(run_bind(a, &p->code, count, arguments, &r));
   heddle_status s = run_execute(&r);
-  for (int i = 0; i < plan->result_count && status_is_ok(s); i++) run_fetch_into(&r, i, outputs[i]);
+  for (int d = 0; d < plan->device_count && status_is_ok(s); d++)
+    for (int i = 0; i < plan->result_count; i++) run_fetch_into(&r, d, i, outputs[d][i]);
   run_release(&r);
   return s;
 }
@@ -94,14 +99,34 @@ static bool all_aligned(int count, const void *const *pointers) {
   return true;
 }
 
-// Arrays that lie as kernels want them are used where they are; then nothing is allocated or copied.
-heddle_status heddle_program_run(heddle_program *program, const void *const *inputs, void *const *outputs) {
-  const lhlo_program *plan = program->code.plan;
-  if (program->is_direct && all_aligned(plan->parameter_count, inputs) &&
-      all_aligned(plan->result_count, (const void *const *)outputs))
-    return executable_run(program->code.executable, (void *const *)inputs, outputs);
+static bool can_run_directly(const heddle_program *p, const void *const *inputs, void *const *outputs) {
+  const lhlo_program *plan = p->code.plan;
+  return p->is_direct && all_aligned(plan->parameter_count, inputs) &&
+         all_aligned(plan->result_count, (const void *const *)outputs);
+}
+
+static heddle_status run_copied(heddle_program *p, const void *const *const *inputs, void *const *const *outputs) {
   arena *a = arena_create();
-  heddle_status s = run_in(a, program, inputs, outputs);
+  heddle_status s = run_in(a, p, inputs, outputs);
   arena_destroy(a);
   return s;
+}
+
+// Arrays that lie as kernels want them are used where they are; then nothing is allocated or copied.
+heddle_status heddle_program_run(heddle_program *program, const void *const *inputs, void *const *outputs) {
+  if (program->code.plan->device_count > 1)
+    return status_error(HEDDLE_INVALID, "the program runs on %d devices together: call heddle_program_run_devices",
+                        program->code.plan->device_count);
+  if (can_run_directly(program, inputs, outputs))
+    return executable_run(program->code.executable, (void *const *)inputs, outputs);
+  return run_copied(program, &inputs, &outputs);
+}
+
+heddle_status heddle_program_run_devices(heddle_program *program, const void *const *const *inputs,
+                                         void *const *const *outputs) {
+  bool is_direct = true;
+  for (int d = 0; d < program->code.plan->device_count; d++)
+    is_direct = is_direct && can_run_directly(program, inputs[d], outputs[d]);
+  if (!is_direct) return run_copied(program, inputs, outputs);
+  return executable_run_devices(program->code.executable, (void *const *const *)inputs, outputs);
 }

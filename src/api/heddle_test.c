@@ -73,6 +73,40 @@ static void test_chain_of_products_ends(void **state) {
   heddle_program_free(p);
 }
 
+// Two replicas of two partitions: each device adds its number to what its partition's twin has.
+static void test_devices(void **state) {
+  (void)state;
+  heddle_program *p = compile(
+      "HloModule m, replica_count=2, num_partitions=2\n"
+      "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
+      "ENTRY e { x = f32[32] parameter(0) s = f32[32] all-reduce(x), to_apply=sum, replica_groups={{0,1}} "
+      "p = u32[] partition-id() f = f32[] convert(p) g = f32[32] broadcast(f), dimensions={} "
+      "ROOT r = f32[32] add(s, g) }",
+      &(heddle_compile_options){.threads = 2});
+  assert_int_equal(heddle_program_device_count(p), 4);
+  _Alignas(64) static float x[4][32], y[4][33];
+  for (int d = 0; d < 4; d++)
+    for (int i = 0; i < 32; i++) x[d][i] = (float)(100 * d + i);
+  for (int shift = 0; shift < 2; shift++) {  // used where they are, and copied
+    const void *given[4][1] = {{x[0]}, {x[1]}, {x[2]}, {x[3]}};
+    void *found[4][1] = {{y[0] + shift}, {y[1] + shift}, {y[2] + shift}, {y[3] + shift}};
+    const void *const *inputs[] = {given[0], given[1], given[2], given[3]};
+    void *const *outputs[] = {found[0], found[1], found[2], found[3]};
+    assert_int_equal(heddle_status_code(heddle_program_run_devices(p, inputs, outputs)), HEDDLE_OK);
+    for (int d = 0; d < 4; d++)
+      for (int i = 0; i < 32; i++) assert_true(y[d][shift + i] == (float)(200 + 200 * (d % 2) + 2 * i + d % 2));
+  }
+  const void *one[] = {x[0]};
+  void *only[] = {y[0]};
+  heddle_status s = heddle_program_run(p, one, only);
+  assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
+  heddle_status_free(s);
+  heddle_program_free(p);
+  p = compile("HloModule m\nENTRY e { ROOT x = f32[2] parameter(0) }", NULL);
+  assert_int_equal(heddle_program_device_count(p), 1);
+  heddle_program_free(p);
+}
+
 static void test_errors_are_values(void **state) {
   (void)state;
   const char source[] = "HloModule m\nENTRY e { ROOT x = f32[2] paramter(0) }";
@@ -90,6 +124,7 @@ int main(void) {
       cmocka_unit_test(test_run),
       cmocka_unit_test(test_layouts_and_nibbles),
       cmocka_unit_test(test_chain_of_products_ends),
+      cmocka_unit_test(test_devices),
       cmocka_unit_test(test_errors_are_values),
   };
   return cmocka_run_group_tests_name("api/heddle", tests, NULL, NULL);

@@ -289,7 +289,7 @@ heddle_status program_build(arena *a, const lhlo_program *p, const program_kerne
   *out = (program){.name = arena_printf(a, STR_FMT, STR_ARG(p->module->name)),
                    .parameter_count = p->parameter_count,
                    .result_count = p->result_count,
-                   .device_count = 1,
+                   .device_count = p->device_count,
                    .temporary_bytes = p->temporary_bytes};
   program_builder b = {.arena = a, .source = p, .kernels = kernels, .out = out};
   build_allocations(&b);

@@ -26,68 +26,101 @@ static void add_leaves(arena *a, literal *value, leaf_list *out) {
   for (int i = 0; i < value->shape->tuple_size; i++) add_leaves(a, value->elements[i], out);
 }
 
-static heddle_status fill(arena *a, run *r, const leaf_list *leaves) {
+// The leaves of the device begin at `first`.
+static heddle_status fill(arena *a, run *r, int device, const leaf_list *all, int first) {
   const lhlo_program *plan = r->program->plan;
-  for (int i = 0; i < plan->parameter_count; i++) {
-    TRY(check_argument(a, plan->parameters[i], leaves->data[i], i));
-    TRY(take(r->program, plan->parameters[i], &r->parameters[i]));
-    memory_from_literal(leaves->data[i], plan->parameters[i], r->parameters[i]);
+  for (int i = 0; i < plan->parameter_count && all->data; i++) {
+    const literal *leaf = all->data[first + i];
+    TRY(check_argument(a, plan->parameters[i], leaf, i));
+    TRY(take(r->program, plan->parameters[i], &r->parameters[device][i]));
+    memory_from_literal(leaf, plan->parameters[i], r->parameters[device][i]);
   }
-  for (int i = 0; i < plan->result_count; i++) TRY(take(r->program, plan->results[i], &r->results[i]));
+  return status_ok();
+}
+
+static heddle_status fill_all(arena *a, run *r, const leaf_list *leaves) {
+  const lhlo_program *plan = r->program->plan;
+  for (int d = 0; d < plan->device_count; d++) {
+    if (d && r->shares_parameters) r->parameters[d] = r->parameters[0];
+    else TRY(fill(a, r, d, leaves, d * plan->parameter_count));
+    for (int i = 0; i < plan->result_count; i++) TRY(take(r->program, plan->results[i], &r->results[d][i]));
+  }
   return status_ok();
 }
 
 heddle_status run_bind(arena *a, compiled *c, int argument_count, literal *const *arguments, run *out) {
   const lhlo_program *plan = c->plan;
-  *out = (run){.program = c,
-               .parameters = arena_array(a, void *, plan->parameter_count),
-               .results = arena_array(a, void *, plan->result_count)};
+  const int devices = plan->device_count;
+  *out =
+      (run){.program = c, .parameters = arena_array(a, void **, devices), .results = arena_array(a, void **, devices)};
+  for (int d = 0; d < devices; d++) {
+    out->parameters[d] = arena_array(a, void *, plan->parameter_count);
+    out->results[d] = arena_array(a, void *, plan->result_count);
+  }
   leaf_list leaves = {0};
   for (int i = 0; i < argument_count; i++) add_leaves(a, arguments[i], &leaves);
-  if (leaves.size != plan->parameter_count)
-    return status_error(HEDDLE_INVALID, "found %d arguments, wanted %d", leaves.size, plan->parameter_count);
-  heddle_status s = fill(a, out, &leaves);
+  out->shares_parameters = leaves.size == plan->parameter_count;
+  if (!out->shares_parameters && leaves.size != devices * plan->parameter_count)
+    return status_error(HEDDLE_INVALID, "found %d arguments, wanted %d%s", leaves.size, plan->parameter_count,
+                        devices > 1 ? " for each device or for all" : "");
+  heddle_status s = fill_all(a, out, &leaves);
   if (!status_is_ok(s)) run_release(out);
   return s;
 }
 
-heddle_status run_execute(run *r) { return executable_run(r->program->executable, r->parameters, r->results); }
+heddle_status run_execute(run *r) {
+  if (r->program->plan->device_count == 1)
+    return executable_run(r->program->executable, r->parameters[0], r->results[0]);
+  return executable_run_devices(r->program->executable, (void *const *const *)r->parameters,
+                                (void *const *const *)r->results);
+}
 
-void run_fetch_into(const run *r, int number, void *memory) {
+void run_fetch_into(const run *r, int device, int number, void *memory) {
   const shape *s = r->program->plan->results[number];
   literal view = {.shape = s, .data = memory};
-  memory_to_literal(r->results[number], s, &view);
+  memory_to_literal(r->results[device][number], s, &view);
 }
 
 // A value of shape `s` whose leaves are the results from *next on.
-static heddle_status fetch(arena *a, const run *r, const shape *s, int *next, literal **out) {
+static heddle_status fetch(arena *a, const run *r, int device, const shape *s, int *next, literal **out) {
   if (shape_is_array(s)) {
     TRY(literal_create(a, s, out));
-    memory_to_literal(r->results[*next], r->program->plan->results[*next], *out);
+    memory_to_literal(r->results[device][*next], r->program->plan->results[*next], *out);
     ++*next;
     return status_ok();
   }
   literal *tuple = arena_new(a, literal);
   *tuple = (literal){.shape = s, .elements = arena_array(a, literal *, s->tuple_size)};
-  for (int i = 0; i < s->tuple_size; i++) TRY(fetch(a, r, s->elements[i], next, &tuple->elements[i]));
+  for (int i = 0; i < s->tuple_size; i++) TRY(fetch(a, r, device, s->elements[i], next, &tuple->elements[i]));
   *out = tuple;
   return status_ok();
 }
 
 heddle_status run_fetch(arena *a, const run *r, literal **out) {
   const compiled *c = r->program;
+  const int devices = c->plan->device_count;
   const shape *s = c->source ? c->source->entry->root->shape
                              : shape_tuple(a, c->plan->result_count, (const shape *const *)c->plan->results);
-  int next = 0;
-  return fetch(a, r, s, &next, out);
+  literal **results = arena_array(a, literal *, devices);
+  for (int d = 0; d < devices; d++) {
+    int next = 0;
+    TRY(fetch(a, r, d, s, &next, &results[d]));
+  }
+  *out = devices == 1 ? results[0] : literal_tuple(a, devices, results);
+  return status_ok();
+}
+
+static void give_all(compiled *c, int count, void **buffers) {
+  for (int i = 0; i < count; i++) buffer_give(c->buffers, buffers[i]);
+  memset(buffers, 0, sizeof *buffers * (size_t)count);
 }
 
 void run_release(run *r) {
   const lhlo_program *plan = r->program->plan;
-  for (int i = 0; i < plan->parameter_count; i++) buffer_give(r->program->buffers, r->parameters[i]);
-  for (int i = 0; i < plan->result_count; i++) buffer_give(r->program->buffers, r->results[i]);
-  memset(r->parameters, 0, sizeof *r->parameters * (size_t)plan->parameter_count);
-  memset(r->results, 0, sizeof *r->results * (size_t)plan->result_count);
+  for (int d = 0; d < plan->device_count; d++) {
+    if (!d || !r->shares_parameters) give_all(r->program, plan->parameter_count, r->parameters[d]);
+    give_all(r->program, plan->result_count, r->results[d]);
+  }
 }
 
 heddle_status run_once(arena *a, compiled *c, int argument_count, literal *const *arguments, literal **out) {

@@ -7,18 +7,21 @@
 // One set of buffers of one program, filled with arguments; may be executed any number of times.
 typedef struct run {
   compiled *program;
-  void **parameters;  // taken from the program's cache
-  void **results;
+  void ***parameters;  // [device][leaf]; taken from the program's cache
+  void ***results;
+  bool shares_parameters;  // all devices read those of device 0
 } run;
 
 // Lays the arguments out as the kernels want them (layouts, packed sub-byte types) in recycled buffers. Arguments must
-// match the parameters' types and dims. The arena holds the two pointer tables.
+// match the parameters' types and dims; a program of several devices takes one set for all of them or a set for each,
+// device after device. The arena holds the pointer tables.
 heddle_status run_bind(arena *a, compiled *c, int argument_count, literal *const *arguments, run *out);
 heddle_status run_execute(run *r);
-// The result as a literal in row-major order: a tuple if the entry's result is one.
+// The result as a literal in row-major order: a tuple if the entry's result is one. Of several devices a tuple of what
+// each has.
 heddle_status run_fetch(arena *a, const run *r, literal **out);
 // One result leaf, row-major, into memory of its shape_byte_size.
-void run_fetch_into(const run *r, int number, void *memory);
+void run_fetch_into(const run *r, int device, int number, void *memory);
 void run_release(run *r);  // gives the buffers back
 
 // All four in order.

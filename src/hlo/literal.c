@@ -32,6 +32,14 @@ heddle_status literal_create(arena *a, const shape *s, literal **out) {
   return create(a, s, out);
 }
 
+literal *literal_tuple(arena *a, int count, literal **elements) {
+  const shape **shapes = arena_array(a, const shape *, count);
+  for (int k = 0; k < count; k++) shapes[k] = elements[k]->shape;
+  literal *tuple = arena_new(a, literal);
+  *tuple = (literal){.shape = shape_tuple(a, count, shapes), .elements = elements};
+  return tuple;
+}
+
 // As large as a value that is in memory already, so running out is left to the arena.
 static literal *copy_value(arena *a, const literal *from, const shape *s) {
   literal *to = arena_new(a, literal);

@@ -1,42 +1,38 @@
 // Collective simplifier: what a single member of a group exchanges with itself.
 #include "opt/collective_simplifier.h"
 
+#include "hlo/device_groups.h"
 #include "opt/rewrite.h"
-
-// Of a module attribute; 1 where it is missing, 0 where it is no number.
-static int64_t module_number(const module *m, const char *name) {
-  for (int k = 0; k < m->attributes.size; k++) {
-    if (!str_is(m->attributes.data[k].name, name)) continue;
-    const str value = m->attributes.data[k].value;
-    return value.size == 1 && value.data[0] >= '0' && value.data[0] <= '9' ? value.data[0] - '0' : 0;
-  }
-  return 1;
-}
 
 static bool runs_in_parallel(const instruction *i) {
   return i->opcode == HLO_CUSTOM_CALL && str_is(i->attributes->custom_call_target, "interpreter.run_parallel");
 }
 
-// Whether all of the module runs on one device.
-static bool has_one_device(const module *m) {
-  if (module_number(m, "replica_count") != 1 || module_number(m, "num_partitions") != 1) return false;
+// Whether the module's devices run its computations, and nobody else does.
+static bool runs_alone(const module *m) {
   for (int c = 0; c < m->computations.size; c++)
     for (int k = 0; k < m->computations.data[c]->instructions.size; k++)
       if (runs_in_parallel(m->computations.data[c]->instructions.data[k])) return false;
   return true;
 }
 
-// Whether the process is alone in its group, wherever it runs or (if there is one device) there.
-static bool is_alone(const instruction *i, bool one_device) {
-  const hlo_attributes *x = i->attributes;
-  const group_list *groups = &x->replica_groups;
-  const bool is_everyone = groups->size == 0 || (groups->size == 1 && groups->groups[0].size == 0);
-  if (is_everyone) return one_device && groups->text.size == 0;
-  // Across replicas and partitions at once a group's number stands for several processes.
-  if (!one_device && x->channel_id > 0 && !x->use_global_device_ids) return false;
-  for (int k = 0; k < groups->size; k++)
-    if (groups->groups[k].size != 1 || (one_device && groups->groups[k].data[0] != 0)) return false;
-  return true;
+static bool has_one_device(const module *m) {
+  return device_groups_replicas(m) == 1 && device_groups_partitions(m) == 1;
+}
+
+// Whether every device is alone in its group. Those that no group names do not get what they bring.
+static bool is_alone(const instruction *i) {
+  arena *scratch = arena_create();
+  const module *m = i->parent->module;
+  const int devices = device_groups_replicas(m) * device_groups_partitions(m);
+  int size;
+  device_list members;
+  heddle_status s = device_groups_of(scratch, i, &size, &members);
+  const bool is_everyone = size == 0;  // in one group
+  const bool fits = status_is_ok(s) && (is_everyone ? devices == 1 : size == 1 && members.size == devices);
+  heddle_status_free(s);
+  arena_destroy(scratch);
+  return fits;
 }
 
 static bool gives_operands(const instruction *i) {
@@ -66,7 +62,7 @@ static instruction *operands_of(instruction *i) {
   return builder_tuple(&b, i->operand_count, i->operands);
 }
 
-static bool is_identity(const instruction *i) { return gives_operands(i) && is_alone(i, false) && fits(i); }
+static bool is_identity(const instruction *i) { return gives_operands(i) && is_alone(i) && fits(i); }
 
 static bool is_identity_on_one_device(const instruction *i) {
   switch (i->opcode) {
@@ -82,7 +78,7 @@ static bool is_identity_on_one_device(const instruction *i) {
         if (pairs->groups[k].size != 2 || pairs->groups[k].data[0] != 0 || pairs->groups[k].data[1] != 0) return false;
       return fits(i);
     }
-    default: return gives_operands(i) && is_alone(i, true) && fits(i);
+    default: return is_identity(i);
   }
 }
 
@@ -105,5 +101,6 @@ static instruction *simplify(instruction *i) {
 }
 
 heddle_status collective_simplifier_run(module *m) {
+  if (!runs_alone(m)) return status_ok();
   return rewrite_each(m, has_one_device(m) ? is_identity_on_one_device : is_identity, simplify);
 }

@@ -4,10 +4,10 @@
 
 #include "hlo/module.h"
 
-// A collective whose groups all have one member becomes its operands; in a program of one device (replica_count times
-// num_partitions of the module, 1 where it does not say, and no programs run in parallel from within) replica-id and
-// partition-id become 0, and a permutation its operand or zeros. Groups that name processes there are not stay: running
-// them is an error.
+// A collective whose groups all have one member, each device in one, becomes its operands; in a program of one device
+// (replica_count times num_partitions of the module, 1 where it does not say) replica-id and partition-id become 0, and
+// a permutation its operand or zeros. Groups that name processes there are not stay: running them is an error. Nothing
+// changes where programs run in parallel from within.
 heddle_status collective_simplifier_run(module *m);
 
 #endif

@@ -1,6 +1,7 @@
 // A module's values and places become operations on slices.
 #include "plan/lhlo.h"
 
+#include "hlo/device_groups.h"
 #include "plan/buffer_assignment.h"
 #include "plan/kernel_sharing.h"
 #include "plan/lhlo_verify.h"
@@ -125,6 +126,8 @@ int64_t lhlo_peak_bytes(const lhlo_program *p) {
 
 heddle_status lhlo_build(arena *a, const module *m, const plan_target *target, lhlo_program **out) {
   lhlo_builder b = {.arena = a, .kernels = {.arena = a, .target = *target}};
+  int devices;
+  TRY(device_groups_count(m, &devices));
   TRY(buffer_values_find(a, m, target, &b.values));
   TRY(buffer_assignment_find(a, &b.values, &b.places));
   lhlo_program *p = arena_new(a, lhlo_program);
@@ -136,6 +139,8 @@ heddle_status lhlo_build(arena *a, const module *m, const plan_target *target, l
                       .results = b.values.results,
                       .allocation_count = b.places.allocation_count,
                       .allocations = b.places.allocations,
+                      .device_count = devices,
+                      .partition_count = device_groups_partitions(m),
                       .temporary_bytes = b.places.temporary_bytes,
                       .least_temporary_bytes = b.places.most_live_bytes};
   TRY(build_body(&b, &b.values.entry, &p->entry));

@@ -73,6 +73,8 @@ typedef struct lhlo_program {
   lhlo_allocation *allocations;
   int kernel_count;  // distinct ones, named main, main_1, …
   const kernel_plan **kernels;
+  int device_count;               // that run the program together, each with memory of its own
+  int partition_count;            // of one replica; divides device_count
   int64_t temporary_bytes;        // of the arena
   int64_t least_temporary_bytes;  // that the order of operations needs at one time; unknown (0) behind lhlo_parse
   int64_t peak_bytes;             // parameters, results and arena; constants apart

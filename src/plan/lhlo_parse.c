@@ -1,4 +1,5 @@
 // LHLO's text: allocations, views and the program around the operations.
+#include "hlo/device_groups.h"
 #include "import/mlir_text.h"
 #include "plan/buffer_assignment.h"
 #include "plan/leaves.h"
@@ -260,9 +261,31 @@ static heddle_status check_total(const lhlo_reader *r, const ir_operation *main)
   return status_ok();
 }
 
+static heddle_status read_count(lhlo_reader *r, const char *name, int *out) {
+  const ir_operation *module = r->source->operation;
+  const ir_attribute *count = ir_find(module, name);
+  int64_t number = 1;
+  if (count && (!ir_attribute_integer(count, &number) || number < 1 || number > DEVICE_GROUPS_MOST))
+    return status_at(HEDDLE_INVALID, module->where, "found another %s, wanted 1 to %d", name, DEVICE_GROUPS_MOST);
+  *out = (int)number;
+  return status_ok();
+}
+
+static heddle_status read_devices(lhlo_reader *r) {
+  int replicas;
+  lhlo_program *p = r->program;
+  TRY(read_count(r, "mhlo.num_replicas", &replicas));
+  TRY(read_count(r, "mhlo.num_partitions", &p->partition_count));
+  p->device_count = replicas * p->partition_count;
+  if (p->device_count <= DEVICE_GROUPS_MOST) return status_ok();
+  return status_at(HEDDLE_INVALID, r->source->operation->where, "found %d devices, wanted 1 to %d", p->device_count,
+                   DEVICE_GROUPS_MOST);
+}
+
 static heddle_status read_program(lhlo_reader *r) {
   const ir_operation *main = NULL;
   lhlo_program *p = r->program;
+  TRY(read_devices(r));
   TRY(read_symbols(r, &main));
   if (!main) return status_at(HEDDLE_INVALID, r->source->operation->where, "found no function @main");
   TRY(read_arguments(r, main));

@@ -55,6 +55,19 @@ static void refuse(const char *source, int line, const char *word) {
   arena_destroy(a);
 }
 
+static void test_devices(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  const char *copy = "\"lmhlo.copy\"(%p, %r) {segments = array<i64: 1, 1>} : (memref<8xf32>, memref<8xf32>) -> ()\n";
+  const char *form = "module @m attributes {mhlo.num_replicas = %d : i64, mhlo.num_partitions = %d : i64} {\n%s%s%s}\n";
+  assert_int_equal(parsed(a, arena_printf(a, "%s%s%s", MAIN, copy, END))->device_count, 1);
+  lhlo_program *p = parsed(a, arena_printf(a, form, 2, 3, MAIN, copy, END));
+  assert_true(p->device_count == 6 && p->partition_count == 3);
+  refuse(arena_printf(a, form, 0, 3, MAIN, copy, END), 1, "mhlo.num_replicas, wanted 1 to 1024");
+  refuse(arena_printf(a, form, 2, 1000, MAIN, copy, END), 1, "found 2000 devices, wanted 1 to 1024");
+  arena_destroy(a);
+}
+
 static void test_programs_are_written_by_hand(void **state) {
   (void)state;
   arena *a = arena_create();
@@ -192,6 +205,7 @@ static void test_blocks_end_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_devices),
       cmocka_unit_test(test_programs_are_written_by_hand),
       cmocka_unit_test(test_kernels_write_over_what_they_read_elementwise),
       cmocka_unit_test(test_overlaps_are_refused),

@@ -350,6 +350,10 @@ static heddle_status make_module(lhlo_printer *p, ir_module *m) {
   m->arena = a;
   m->operation = ir_create(a, NULL, IR_OP_MODULE, 0, NULL, 0, NULL, 1);
   ir_set_attribute(a, m->operation, "sym_name", ir_string_attribute(a, p->program->module->name));
+  if (p->program->device_count > 1) {
+    set_int(p, m->operation, "mhlo.num_replicas", p->program->device_count / p->program->partition_count);
+    set_int(p, m->operation, "mhlo.num_partitions", p->program->partition_count);
+  }
   set_int(p, m->operation, "lmhlo.temporary_bytes", p->program->temporary_bytes);
   set_int(p, m->operation, "lmhlo.peak_bytes", p->program->peak_bytes);
   p->functions = ir_add_block(a, m->operation->regions[0]);

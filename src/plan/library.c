@@ -3,8 +3,8 @@
 #include "plan/library.h"
 
 #include "hlo/call_attributes.h"
+#include "hlo/device_groups.h"
 #include "opt/sort_comparator.h"
-#include "plan/device_groups.h"
 #include "plan/library_shapes.h"
 
 static const library_kind kinds[HLO_OPCODE_COUNT] = {
@@ -17,6 +17,10 @@ static const library_kind kinds[HLO_OPCODE_COUNT] = {
     [HLO_CUSTOM_CALL] = LIBRARY_CUSTOM_CALL,
     [HLO_INFEED] = LIBRARY_TRANSFER,
     [HLO_OUTFEED] = LIBRARY_TRANSFER,
+    [HLO_SEND] = LIBRARY_TRANSFER,
+    [HLO_SEND_DONE] = LIBRARY_TRANSFER,
+    [HLO_RECV] = LIBRARY_TRANSFER,
+    [HLO_RECV_DONE] = LIBRARY_TRANSFER,
     [HLO_REPLICA_ID] = LIBRARY_COLLECTIVE,
     [HLO_PARTITION_ID] = LIBRARY_COLLECTIVE,
 };
@@ -255,18 +259,20 @@ static heddle_status describe_custom_call(describer *d) {
   return status_ok();
 }
 
-static void add_devices(describer *d) {
-  const hlo_attributes *x = d->op->attributes;
+static heddle_status add_devices(describer *d) {
   device_list devices;
   int size;
-  if (x->source_target_pairs.size) {
-    device_groups_pairs_of(d->arena, d->op, &devices);
+  if (d->op->opcode == HLO_COLLECTIVE_PERMUTE) {
+    if (attributes_has(d->op->attributes, HLO_ATTRIBUTE_SLICE_SIZES_OF_TRANSFERS))
+      return refuse(d, "moves slices of buffers");
+    TRY(device_groups_pairs_of(d->arena, d->op, &devices));
     add_ints(d, "pairs", devices.size, devices.data);
-    return;
+    return status_ok();
   }
-  device_groups_of(d->arena, d->op, &size, &devices);
+  TRY(device_groups_of(d->arena, d->op, &size, &devices));
   add_int(d, "group_size", size);
   add_ints(d, "groups", devices.size, devices.data);
+  return status_ok();
 }
 
 static heddle_status add_reducer(describer *d) {
@@ -282,15 +288,40 @@ static heddle_status add_reducer(describer *d) {
 static heddle_status describe_collective(describer *d) {
   const hlo_attributes *x = d->op->attributes;
   d->call->target = hlo_op_text(d->op->opcode);
-  add_devices(d);
+  TRY(add_devices(d));
   TRY(add_reducer(d));
   if (x->dimensions.size) add_int(d, "dimension", x->dimensions.data[0]);
   add_int(d, "partition_count", device_groups_partitions(d->op->parent->module));
   return status_ok();
 }
 
+// (value, u32[] context, token)
+static bool is_message(const shape *s) {
+  return shape_is_tuple(s) && s->tuple_size == 3 && shape_is_array(s->elements[0]) && shape_is_scalar(s->elements[1]) &&
+         s->elements[1]->dtype == DTYPE_U32 && s->elements[2]->dtype == DTYPE_TOKEN;
+}
+
+static bool is_end_of_message(const instruction *i) {
+  const shape *s = i->shape;
+  if (!is_message(i->operands[0]->shape)) return false;
+  if (i->opcode == HLO_SEND_DONE) return true;
+  return shape_is_tuple(s) && s->tuple_size == 2 &&
+         shape_compatible(s->elements[0], i->operands[0]->shape->elements[0]);
+}
+
+// A done is of its start's channel.
 static heddle_status describe_transfer(describer *d) {
-  d->call->target = hlo_op_text(d->op->opcode);
+  const instruction *op = d->op;
+  const bool is_done = op->opcode == HLO_SEND_DONE || op->opcode == HLO_RECV_DONE;
+  d->call->target = hlo_op_text(op->opcode);
+  if (op->opcode == HLO_INFEED || op->opcode == HLO_OUTFEED) return status_ok();
+  if (!(is_done ? is_end_of_message(op) : is_message(op->shape)))
+    return refuse(d, "has a result other than (array, u32[], token)");
+  if (is_done && (op->operands[0]->opcode == HLO_SEND || op->operands[0]->opcode == HLO_RECV)) op = op->operands[0];
+  device_list pairs;
+  add_int(d, "channel", op->attributes->channel_id);
+  add_int(d, "is_paired", device_groups_transfer_of(d->arena, op, &pairs));
+  add_ints(d, "pairs", pairs.size, pairs.data);
   return status_ok();
 }
 

@@ -2,10 +2,13 @@
 // the lowest peak is taken: as the text has it, from the root down, and the greedy one, which always runs what frees
 // most (less what it allocates) of all that could run.
 //
+// What has effects (feeds, messages, collectives) keeps the order of the text in all three.
+//
 // What an instruction frees is known by counting: when a value has one reader left, that reader will free it. The
 // readers left are kept as an exclusive or of their numbers, so that the last one needs no search.
 #include "plan/schedule.h"
 
+#include "opt/effects.h"
 #include "plan/in_place.h"
 #include "plan/leaf_flow.h"
 #include "plan/leaves.h"
@@ -21,7 +24,8 @@ typedef struct scheduled_value {
 
 typedef struct scheduled_instruction {
   instruction *instruction;
-  int waiting;        // operands and control predecessors that have not run
+  int waiting;        // operands, control predecessors and an earlier effect that have not run
+  int earlier;        // for an instruction with effects: the last one before it, else -1
   bool is_name;       // does no work
   int64_t allocated;  // bytes of its results
   int64_t inside;     // most bytes live in what it calls
@@ -45,7 +49,8 @@ typedef struct scheduler {
   int count;
   scheduled_instruction *instructions;  // in the order of the text
   VEC(scheduled_value) values;
-  const ptr_map *peaks;  // by computation: a scheduled_peak
+  const ptr_map *peaks;   // by computation: a scheduled_peak
+  const ptr_map *acting;  // computations that have effects
 } scheduler;
 
 // --- what reads and writes what
@@ -101,6 +106,15 @@ static void add_edges(scheduler *s, int number) {
     vec_push(s->arena, &s->instructions[i->control_predecessors.data[k]->mark].successors, number);
 }
 
+static void add_effect(scheduler *s, int number, int *last) {
+  scheduled_instruction *x = &s->instructions[number];
+  x->earlier = -1;
+  if (!effects_has(s->acting, false, x->instruction)) return;
+  x->earlier = *last;
+  if (*last >= 0) vec_push(s->arena, &s->instructions[*last].successors, number);
+  *last = number;
+}
+
 static int64_t peak_inside(const scheduler *s, const instruction *i) {
   int64_t most = 0;
   if (!hlo_op_has(i->opcode, TRAIT_CONTROL)) return 0;
@@ -116,6 +130,7 @@ static heddle_status analyse(scheduler *s, const instruction_list *in_text) {
   leaf_flow flow = {s->arena, arena_array(s->arena, leaf_numbers, in_text->size)};
   s->count = in_text->size;
   s->instructions = arena_array(s->arena, scheduled_instruction, in_text->size);
+  int last_effect = -1;
   for (int k = 0; k < in_text->size; k++) {
     instruction *i = in_text->data[k];
     i->mark = (uint64_t)k;
@@ -129,6 +144,7 @@ static heddle_status analyse(scheduler *s, const instruction_list *in_text) {
       flow.values[k] = add_values(s, k, i);
     }
     add_edges(s, k);
+    add_effect(s, k, &last_effect);
   }
   const instruction *root = in_text->data[0]->parent->root;
   const leaf_numbers *kept = &flow.values[root->mark];
@@ -240,7 +256,13 @@ typedef struct descent {
 
 static int next_needed(const scheduler *s, descent *d) {
   const instruction *i = s->instructions[d->number].instruction;
-  int k = d->next++, controls = i->control_predecessors.size;
+  const int earlier = s->instructions[d->number].earlier;
+  if (d->next == 0 && earlier >= 0) {
+    d->next = 1;
+    return earlier;
+  }
+  if (d->next == 0) d->next = 1;
+  int k = d->next++ - 1, controls = i->control_predecessors.size;
   if (k < controls) return (int)i->control_predecessors.data[k]->mark;
   return k - controls < i->operand_count ? (int)i->operands[k - controls]->mark : -1;
 }
@@ -319,11 +341,11 @@ static int64_t best_order(scheduler *s, const instruction *root, number_list *be
   return least;
 }
 
-static heddle_status schedule_one(arena *a, arena *scratch, const computation *c, ptr_map *peaks,
+static heddle_status schedule_one(arena *a, arena *scratch, const computation *c, const ptr_map *acting, ptr_map *peaks,
                                   instruction_list *out) {
   instruction_list in_text;
   TRY(computation_post_order(scratch, c, &in_text));
-  scheduler s = {.arena = scratch, .peaks = peaks};
+  scheduler s = {.arena = scratch, .peaks = peaks, .acting = acting};
   TRY(analyse(&s, &in_text));
   number_list order = {0};
   scheduled_peak *p = arena_new(a, scheduled_peak);
@@ -340,11 +362,12 @@ static heddle_status schedule_one(arena *a, arena *scratch, const computation *c
 heddle_status schedule_module(arena *a, const module *m, ptr_map *orders) {
   arena *scratch = arena_create(), *inner = arena_create();
   program_list programs = {0};
-  ptr_map peaks = {0};
+  ptr_map peaks = {0}, acting = {0};
   heddle_status s = program_order(scratch, m, &programs);
+  if (status_is_ok(s)) s = effects_find(scratch, m, false, &acting);
   for (int k = 0; k < programs.size && status_is_ok(s); k++) {
     instruction_list *order = arena_new(a, instruction_list);
-    s = schedule_one(a, inner, programs.data[k], &peaks, order);
+    s = schedule_one(a, inner, programs.data[k], &acting, &peaks, order);
     ptr_map_put(a, orders, programs.data[k], order);
     arena_reset(inner);
   }

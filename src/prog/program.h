@@ -140,11 +140,13 @@ struct program_thunk {
 // TOP_K        operand; results values and s32 indices; k, largest; the last dim.
 // RANDOM       operand: state; results: new state, bits; algorithm: 1 three-fry, 2 philox.
 // COLLECTIVE   target: all-reduce, reduce-scatter, all-gather, all-to-all, collective-permute, collective-broadcast,
-//              ragged-all-to-all, barrier; group_size, groups (device numbers, group after group, -1: nobody; none: all
-//              devices in one); dimension (all-to-all: none if operand m is for member m); pairs (source, target, …);
-//              reducer: text, the HLO opcode add, multiply, maximum, minimum, and, or, xor.
-//              Also replica-id and partition-id: one u32 result; partition_count.
-// TRANSFER     target: "infeed" or "outfeed".
+//              collective-reduce, ragged-all-to-all, barrier; group_size, groups (device numbers, group after group,
+//              -1: nobody; none: all devices in one); dimension (all-to-all: none if operand m is for member m); pairs
+//              (source, target, …); reducer: text, the HLO opcode add, multiply, maximum, minimum, and, or, xor. Also
+//              replica-id and partition-id: one u32 result; partition_count.
+// TRANSFER     target: "infeed" or "outfeed". Between devices: "send" (operand; results the same and a u32), "recv"
+//              (results zeros and the place in the channel's queue, u32), "recv-done" (operands what recv has; result),
+//              "send-done"; channel; is_paired: 1 if pairs (source, target, …, device numbers) say who sends to whom.
 // CUSTOM_CALL  target: the name that was called; the attributes are those of the call; has_side_effect: 0 or 1.
 
 typedef struct program {

@@ -136,6 +136,9 @@ static heddle_status reduce_all(const collective *c) {
   return status_ok();
 }
 
+// The sum stays with the first member.
+static heddle_status reduce_to_one(const collective *c) { return c->self ? collective_zeros(c) : reduce_all(c); }
+
 static heddle_status reduce_and_scatter(const collective *c) {
   const int d = c->dimension;
   for (int k = 0; k < c->call->result_count; k++) {
@@ -242,6 +245,7 @@ static const collective_kind kinds[] = {
     {"barrier", only_meet, fits_always, .needs_group = true},
     {"collective-broadcast", take_first, fits_same},
     {"collective-permute", permute, fits_same},
+    {"collective-reduce", reduce_to_one, fits_same, .has_reducer = true},
     {"ragged-all-to-all", exchange_rows, fits_rows, .needs_group = true},
     {"reduce-scatter", reduce_and_scatter, fits_scatter, .has_reducer = true, .needs_group = true},
 };

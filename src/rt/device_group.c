@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct device_meeting {
   device_meeting *next;
@@ -14,6 +15,21 @@ struct device_meeting {
   void *brought[];
 };
 
+typedef struct channel_slot {
+  void *message;
+  bool is_sent, is_awaited, is_taken;
+} channel_slot;
+
+typedef struct device_channel device_channel;
+struct device_channel {
+  device_channel *next;
+  int64_t number;
+  int receiver;
+  int64_t sent, reserved;
+  int64_t capacity;
+  channel_slot *slots;  // in the order of the queue
+};
+
 struct device_group {
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -21,6 +37,7 @@ struct device_group {
   bool has_failed;
   heddle_status error;
   device_meeting *meetings;
+  device_channel *channels;
 };
 
 device_group *device_group_create(int devices) {
@@ -32,7 +49,18 @@ device_group *device_group_create(int devices) {
   return g;
 }
 
+static void destroy_channel(device_channel *c) {
+  for (int64_t k = 0; k < c->sent; k++) free(c->slots[k].message);
+  free(c->slots);
+  free(c);
+}
+
 void device_group_destroy(device_group *g) {
+  while (g->channels) {
+    device_channel *next = g->channels->next;
+    destroy_channel(g->channels);
+    g->channels = next;
+  }
   while (g->meetings) {  // left behind by failures
     device_meeting *next = g->meetings->next;
     free(g->meetings);
@@ -133,6 +161,96 @@ heddle_status device_group_leave(device_group *g, device_meeting *m) {
   pthread_mutex_unlock(&g->lock);
   return s;
 }
+
+// --- channels
+
+// Null if there is no memory.
+static device_channel *channel_of(device_group *g, int64_t number, int receiver) {
+  for (device_channel *c = g->channels; c; c = c->next)
+    if (c->number == number && c->receiver == receiver) return c;
+  device_channel *c = calloc(1, sizeof *c);
+  if (!c) return NULL;
+  *c = (device_channel){.next = g->channels, .number = number, .receiver = receiver};
+  g->channels = c;
+  return c;
+}
+
+// Null if there is no memory.
+static channel_slot *slot_at(device_channel *c, int64_t place) {
+  if (place >= c->capacity) {
+    const int64_t wanted = place < 8 ? 16 : 2 * place;
+    channel_slot *slots = realloc(c->slots, (size_t)wanted * sizeof *slots);
+    if (!slots) return NULL;
+    memset(slots + c->capacity, 0, (size_t)(wanted - c->capacity) * sizeof *slots);
+    c->slots = slots;
+    c->capacity = wanted;
+  }
+  return &c->slots[place];
+}
+
+static heddle_status no_channel(int64_t number) {
+  return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for channel %lld", (long long)number);
+}
+
+heddle_status device_group_send(device_group *g, int64_t channel, int receiver, void *message) {
+  pthread_mutex_lock(&g->lock);
+  device_channel *c = channel_of(g, channel, receiver);
+  channel_slot *slot = c ? slot_at(c, c->sent) : NULL;
+  if (slot) {
+    c->sent++;
+    slot->message = message;
+    slot->is_sent = true;
+    g->waiting -= slot->is_awaited;
+    if (slot->is_awaited) pthread_cond_broadcast(&g->changed);
+  }
+  pthread_mutex_unlock(&g->lock);
+  return slot ? status_ok() : no_channel(channel);
+}
+
+heddle_status device_group_reserve(device_group *g, int64_t channel, int receiver, int64_t *place) {
+  pthread_mutex_lock(&g->lock);
+  device_channel *c = channel_of(g, channel, receiver);
+  *place = c ? c->reserved++ : 0;
+  pthread_mutex_unlock(&g->lock);
+  return c ? status_ok() : no_channel(channel);
+}
+
+// Slots move when the queue grows.
+static heddle_status await(device_group *g, device_channel *c, int64_t place) {
+  if (!slot_at(c, place)) return no_channel(c->number);
+  if (c->slots[place].is_sent) return status_ok();
+  c->slots[place].is_awaited = true;
+  g->waiting++;
+  check_progress(g);
+  while (!c->slots[place].is_sent && !g->has_failed) pthread_cond_wait(&g->changed, &g->lock);
+  if (c->slots[place].is_sent) return status_ok();
+  c->slots[place].is_awaited = false;
+  g->waiting--;
+  return status_error(HEDDLE_DEVICE_FAILED, "another device has failed");
+}
+
+static heddle_status receive(device_group *g, int64_t channel, int receiver, int64_t place, void **message) {
+  device_channel *c = channel_of(g, channel, receiver);
+  if (!c) return no_channel(channel);
+  if (place < 0 || place >= c->reserved)
+    return status_error(HEDDLE_INVALID, "channel %lld: what is finished never began", (long long)channel);
+  TRY(await(g, c, place));
+  channel_slot *slot = &c->slots[place];
+  if (slot->is_taken) return status_error(HEDDLE_INVALID, "channel %lld: finished twice", (long long)channel);
+  *message = slot->message;
+  slot->message = NULL;
+  slot->is_taken = true;
+  return status_ok();
+}
+
+heddle_status device_group_receive(device_group *g, int64_t channel, int receiver, int64_t place, void **message) {
+  pthread_mutex_lock(&g->lock);
+  heddle_status s = receive(g, channel, receiver, place, message);
+  pthread_mutex_unlock(&g->lock);
+  return s;
+}
+
+// --- ends
 
 void device_group_end(device_group *g, heddle_status s) {
   pthread_mutex_lock(&g->lock);

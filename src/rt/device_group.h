@@ -21,6 +21,21 @@ void *device_meeting_brought(const device_meeting *m, int member);
 // Waits until all members want to leave: from then on nobody looks at what was brought.
 heddle_status device_group_leave(device_group *g, device_meeting *m);
 
+// --- channels: queues of messages by number and receiver, -1 for whoever comes
+
+// The message goes to the end of the queue; malloc'ed, and freed with the group if nobody receives it. It is taken over
+// unless there is an error.
+heddle_status device_group_send(device_group *g, int64_t channel, int receiver, void *message);
+
+// The next place in the queue that nobody has.
+heddle_status device_group_reserve(device_group *g, int64_t channel, int receiver, int64_t *place);
+
+// Waits for the message at a place that was reserved; the caller frees it. HEDDLE_INVALID for other places and a second
+// time.
+heddle_status device_group_receive(device_group *g, int64_t channel, int receiver, int64_t place, void **message);
+
+// --- ends
+
 // The device runs nothing any more. Takes over the status; a failure is passed to all who wait or will.
 void device_group_end(device_group *g, heddle_status s);
 

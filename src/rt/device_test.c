@@ -215,6 +215,73 @@ static void test_ragged(void **state) {
   hand_end(&h);
 }
 
+// --- messages
+
+// One transfer of s32[2] on channel 5.
+static program_thunk *add_transfer(hand_program *h, const char *target, int operands, const program_array *from,
+                                   int results, const program_array *to, int pair_numbers, const int64_t *pairs) {
+  program_thunk *t = hand_library(h, THUNK_TRANSFER, operands, from, results, to);
+  t->target = target;
+  hand_int(h, t, "channel", 5);
+  hand_int(h, t, "is_paired", pair_numbers > 0);
+  hand_ints(h, t, "pairs", pair_numbers, pairs);
+  return t;
+}
+
+// Every device sends its parameter (if it `sends`) and gives what it receives. The arrays: the parameter, what recv and
+// send have (values and contexts), the result.
+static heddle_status pass_on(int devices, int pair_numbers, const int64_t *pairs, bool sends, int found[][MOST]) {
+  hand_program h = hand_start();
+  const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, 8), out = hand_memory(&h, PROGRAM_RESULT, 0, 8);
+  const int between = hand_memory(&h, PROGRAM_TEMPORARY, 0, 256);
+  program_array arrays[6];
+  for (int k = 0; k < 6; k++) {
+    static const int64_t two = 2;
+    const bool is_context = k == 2 || k == 4;
+    const int at = k == 0 ? in : k == 5 ? out : hand_slice(&h, between, 64 * (k - 1), is_context ? 4 : 8);
+    arrays[k] = hand_array(&h, is_context ? DTYPE_U32 : DTYPE_S32, !is_context, &two, at);
+  }
+  program_thunk *thunks[] = {
+      add_transfer(&h, "recv", 0, NULL, 2, &arrays[1], pair_numbers, pairs),
+      add_transfer(&h, "send", 1, &arrays[0], 2, &arrays[3], pair_numbers, pairs),
+      add_transfer(&h, "recv-done", 2, &arrays[1], 1, &arrays[5], pair_numbers, pairs),
+  };
+  if (!sends) thunks[1] = hand_thunk(&h, THUNK_COPY, 1, &in, 1, (int[]){hand_slice(&h, between, 128, 8)});
+  h.program.device_count = devices;
+  h.program.parameter_count = h.program.result_count = 1;
+  executable *e;
+  hand_check(hand_create(&h, hand_sequence(&h, 3, thunks), 2, &e));
+  int given[MOST_DEVICES][2];
+  void *parameters[MOST_DEVICES], *results[MOST_DEVICES];
+  void *const *all_parameters[MOST_DEVICES], *const *all_results[MOST_DEVICES];
+  for (int d = 0; d < devices; d++) {
+    given[d][0] = 10 * d + 1;
+    given[d][1] = 10 * d + 2;
+    parameters[d] = given[d];
+    results[d] = found[d];
+    all_parameters[d] = &parameters[d];
+    all_results[d] = &results[d];
+  }
+  heddle_status s = executable_run_devices(e, all_parameters, all_results);
+  if (devices == 1 && status_is_ok(s)) s = executable_run(e, parameters, results);
+  executable_destroy(e);
+  hand_end(&h);
+  return s;
+}
+
+static void test_messages(void **state) {
+  (void)state;
+  int found[MOST_DEVICES][MOST];
+  hand_check(pass_on(3, 6, (int64_t[]){0, 1, 1, 2, 2, 0}, true, found));
+  for (int d = 0; d < 3; d++) assert_true(found[d][0] == 10 * ((d + 2) % 3) + 1 && found[d][1] == found[d][0] + 1);
+  hand_check(pass_on(3, 2, (int64_t[]){2, 0}, true, found));
+  for (int d = 0; d < 3; d++) assert_true(found[d][0] == (d ? 0 : 21) && found[d][1] == (d ? 0 : 22));
+  hand_check(pass_on(1, 0, NULL, true, found));
+  assert_true(found[0][0] == 1 && found[0][1] == 2);
+  hand_check_error(pass_on(1, 0, NULL, false, found), HEDDLE_INVALID, "will not come");
+  hand_check_error(pass_on(2, 2, (int64_t[]){0, 1}, false, found), HEDDLE_INVALID, "will not come");
+}
+
 // --- devices that do not come
 
 // A conditional on each device's parameter: branch 0 meets, branch 1 does what `other` says.
@@ -307,6 +374,7 @@ int main(void) {
       cmocka_unit_test(test_numbers),
       cmocka_unit_test(test_all_to_all_of_operands),
       cmocka_unit_test(test_ragged),
+      cmocka_unit_test(test_messages),
       cmocka_unit_test(test_devices_that_do_not_come),
       cmocka_unit_test(test_refusals),
   };

@@ -8,6 +8,17 @@
 #include "rt/memory.h"
 #include "rt/program_check.h"
 #include "rt/sequence.h"
+#include "rt/thunk_types.h"
+
+// The sequences nest as deep as program_check allows.
+static bool has_messages(const program_sequence *s) {
+  for (int i = 0; i < s->count; i++) {
+    if (transfer_needs_group(s->thunks[i])) return true;
+    for (int k = 0; k < s->thunks[i]->sequence_count; k++)
+      if (has_messages(&s->thunks[i]->sequences[k])) return true;
+  }
+  return false;
+}
 
 heddle_status executable_create(const program *p, const kernel_fn *entries, int threads, executable **out) {
   *out = NULL;
@@ -16,6 +27,7 @@ heddle_status executable_create(const program *p, const kernel_fn *entries, int 
   if (!e) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for an executable");
   e->program = p;
   e->threads = threads < 1 ? 1 : threads;
+  e->has_messages = has_messages(&p->entry);
   e->arena = arena_create();
   e->entries = arena_array(e->arena, kernel_fn, p->kernel_count);
   for (int i = 0; i < p->kernel_count; i++) e->entries[i] = entries[i];
@@ -81,6 +93,7 @@ heddle_status executable_run(executable *e, void *const *parameters, void *const
   if (e->program->device_count > 1)
     return status_error(HEDDLE_INVALID, "the program runs on %d devices together, not on one",
                         e->program->device_count);
+  if (e->has_messages) return executable_run_devices(e, &parameters, &results);
   frame_memory *m = frame_take(e);
   if (!m) return no_frame(e);
   heddle_status s = run_frame_of(e, m, parameters, results);

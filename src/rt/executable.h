@@ -45,6 +45,7 @@ struct executable {
   int threads;         // that one run may use
   arena *arena;        // of everything prepared
   sequence *entry;
+  bool has_messages;   // devices, even a single one, send to each other
   profile_fn profile;  // null: nobody looks
   void *profile_user;
   executable_feeds feeds;

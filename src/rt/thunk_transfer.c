@@ -1,18 +1,180 @@
-// Arrays that enter a running program and leave it.
+// Arrays that enter a running program and leave it: feeds of the run, and messages between devices.
+//
+// A message is a copy of what was sent, so that nobody waits for the receiver. A recv takes its place in the channel's
+// queue at once, but waits only in its done, so that a program may send to itself. Who is named by nobody receives
+// zeros.
+#include <stdlib.h>
 #include <string.h>
 
+#include "rt/device_group.h"
 #include "rt/executable.h"
+#include "rt/memory.h"
 #include "rt/thunk_types.h"
 
-static bool brings_in(const program_thunk *t) { return strcmp(t->target, "infeed") == 0; }
+typedef struct transfer_kind {
+  const char *name;
+  heddle_status (*execute)(const thunk *t, const run_frame *f);
+  int operand_count, result_count;  // arrays; -1: any number
+} transfer_kind;
+
+typedef struct state {
+  const transfer_kind *kind;
+  const int64_t *pairs;  // source, target, …
+  int pair_numbers;
+  bool is_paired;
+  int64_t channel;
+} state;
+
+// --- feeds
+
+static heddle_status feed_arrays(const thunk *t, const run_frame *f, feed_fn feed, int count,
+                                 const program_array *arrays) {
+  void **data = (void **)(void *)(f->scratch + t->scratch_offset);
+  for (int k = 0; k < count; k++) data[k] = thunk_slice(f, arrays[k].slice);
+  return feed(f->executable->feeds.user, f->device, count, arrays, data);
+}
+
+static heddle_status infeed(const thunk *t, const run_frame *f) {
+  const feed_fn feed = f->executable->feeds.infeed;
+  if (!feed) return status_error(HEDDLE_INVALID, "an infeed finds nothing: the run was given none");
+  return feed_arrays(t, f, feed, t->from->result_count, t->from->results);
+}
+
+static heddle_status outfeed(const thunk *t, const run_frame *f) {
+  const feed_fn feed = f->executable->feeds.outfeed;
+  return feed ? feed_arrays(t, f, feed, t->from->operand_count, t->from->operands) : status_ok();
+}
+
+// --- messages
+
+typedef struct message {
+  const program_array *array;  // what was sent
+  _Alignas(16) char data[];
+} message;
+
+static int64_t array_bytes(const run_frame *f, const program_array *a) {
+  return f->executable->program->slices[a->slice].bytes;
+}
+
+static void *array_data(const run_frame *f, const program_array *a) { return thunk_slice(f, a->slice); }
+
+// The device on the other side of the last pair that names this one; -1 for nobody.
+static int other_of(const state *s, int device, bool is_source) {
+  int other = -1;
+  for (int k = 0; k < s->pair_numbers; k += 2)
+    if (s->pairs[k + !is_source] == device) other = (int)s->pairs[k + is_source];
+  return other;
+}
+
+static heddle_status post(const state *s, const run_frame *f, const program_array *from, int receiver) {
+  const int64_t bytes = array_bytes(f, from);
+  message *m = malloc(sizeof *m + (size_t)bytes);
+  if (!m) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a message of %lld bytes", (long long)bytes);
+  m->array = from;
+  if (bytes) memcpy(m->data, array_data(f, from), (size_t)bytes);
+  heddle_status status = device_group_send(f->devices, s->channel, receiver, m);
+  if (!status_is_ok(status)) free(m);
+  return status;
+}
+
+static heddle_status send(const thunk *t, const run_frame *f) {
+  const state *s = t->state;
+  const program_array *from = &t->from->operands[0], *to = t->from->results;
+  const int target = other_of(s, f->device, true);
+  if (!s->is_paired || target >= 0) TRY(post(s, f, from, target));
+  memory_copy(array_data(f, &to[0]), array_data(f, from), array_bytes(f, from), f->threads);
+  memory_fill(array_data(f, &to[1]), 0, array_bytes(f, &to[1]), 1);
+  return status_ok();
+}
+
+static heddle_status recv(const thunk *t, const run_frame *f) {
+  const state *s = t->state;
+  const program_array *to = t->from->results;
+  int64_t place = UINT32_MAX;
+  if (!s->is_paired || other_of(s, f->device, false) >= 0)
+    TRY(device_group_reserve(f->devices, s->channel, s->is_paired ? f->device : -1, &place));
+  const uint32_t number = (uint32_t)place;
+  memory_fill(array_data(f, &to[0]), 0, array_bytes(f, &to[0]), f->threads);
+  memcpy(array_data(f, &to[1]), &number, sizeof number);
+  return status_ok();
+}
+
+static bool same_shape(const program_array *l, const program_array *r) {
+  if (l->type != r->type || l->rank != r->rank) return false;
+  for (int d = 0; d < l->rank; d++)
+    if (l->dims[d] != r->dims[d]) return false;
+  return true;
+}
+
+static heddle_status recv_done(const thunk *t, const run_frame *f) {
+  const state *s = t->state;
+  const program_array *to = &t->from->results[0];
+  if (s->is_paired && other_of(s, f->device, false) < 0) {
+    memory_fill(array_data(f, to), 0, array_bytes(f, to), f->threads);
+    return status_ok();
+  }
+  uint32_t place;
+  void *received;
+  memcpy(&place, array_data(f, &t->from->operands[1]), sizeof place);
+  TRY(device_group_receive(f->devices, s->channel, s->is_paired ? f->device : -1, place, &received));
+  const message *m = received;
+  heddle_status status = status_ok();
+  if (same_shape(m->array, to)) memory_copy(array_data(f, to), m->data, array_bytes(f, to), f->threads);
+  else status = status_error(HEDDLE_INVALID, "what was sent has another shape than what is received");
+  free(received);
+  return status;
+}
+
+static heddle_status nothing(const thunk *t, const run_frame *f) {
+  (void)t, (void)f;
+  return status_ok();
+}
+
+// --- all
+
+static const transfer_kind kinds[] = {
+    {"infeed", infeed, 0, -1}, {"outfeed", outfeed, -1, 0},    {"recv", recv, 0, 2},
+    {"send", send, 1, 2},      {"recv-done", recv_done, 2, 1}, {"send-done", nothing, -1, 0},
+};
+
+static const named_attribute *attribute_of(const program_thunk *from, const char *name) {
+  for (int k = 0; k < from->attribute_count; k++)
+    if (from->attributes[k].kind == NAMED_INTS && strcmp(from->attributes[k].name, name) == 0)
+      return &from->attributes[k];
+  return NULL;
+}
+
+static int64_t number_of(const program_thunk *from, const char *name) {
+  const named_attribute *a = attribute_of(from, name);
+  return a && a->count == 1 ? a->ints[0] : 0;
+}
+
+static bool is_context(const program_array *a) { return a->type == DTYPE_U32 && a->rank == 0; }
+
+static heddle_status check_arrays(const transfer_kind *kind, const program_thunk *from) {
+  bool fits = kind->operand_count < 0 || from->operand_count == kind->operand_count;
+  fits = fits && (kind->result_count < 0 || from->result_count == kind->result_count);
+  if (fits && kind->result_count == 2) fits = is_context(&from->results[1]);
+  if (fits && kind->execute == send) fits = same_shape(&from->operands[0], &from->results[0]);
+  if (fits && kind->execute == recv_done) fits = is_context(&from->operands[1]);
+  if (fits) return status_ok();
+  return status_error(HEDDLE_INVALID, "%s: its arrays are not those that it has", from->target);
+}
 
 static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
-  (void)a;
   (void)e;
-  const bool is_infeed = brings_in(from);
-  if (!is_infeed && strcmp(from->target, "outfeed") != 0)
-    return status_error(HEDDLE_INVALID, "there is no transfer \"%s\"", from->target);
-  const int count = is_infeed ? from->result_count : from->operand_count;
+  state *s = arena_new(a, state);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !s->kind; k++)
+    if (strcmp(kinds[k].name, from->target) == 0) s->kind = &kinds[k];
+  if (!s->kind) return status_error(HEDDLE_INVALID, "there is no transfer \"%s\"", from->target);
+  TRY(check_arrays(s->kind, from));
+  const named_attribute *pairs = attribute_of(from, "pairs");
+  s->pairs = pairs ? pairs->ints : NULL;
+  s->pair_numbers = pairs ? pairs->count / 2 * 2 : 0;
+  s->is_paired = number_of(from, "is_paired") != 0;
+  s->channel = number_of(from, "channel");
+  const int count = from->operand_count + from->result_count;
+  t->state = s;
   t->has_effects = true;
   t->is_serial = true;
   t->scratch_bytes = (count * (int64_t)sizeof(void *) + 64) / 64 * 64;  // never none
@@ -20,16 +182,13 @@ static heddle_status prepare(arena *a, const executable *e, const program_thunk 
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
-  const executable_feeds *feeds = &f->executable->feeds;
-  const bool is_infeed = brings_in(t->from);
-  const int count = is_infeed ? t->from->result_count : t->from->operand_count;
-  const program_array *arrays = is_infeed ? t->from->results : t->from->operands;
-  const feed_fn feed = is_infeed ? feeds->infeed : feeds->outfeed;
-  if (is_infeed && !feed) return status_error(HEDDLE_INVALID, "an infeed finds nothing: the run was given none");
-  if (!feed) return status_ok();
-  void **data = (void **)(void *)(f->scratch + t->scratch_offset);
-  for (int k = 0; k < count; k++) data[k] = thunk_slice(f, arrays[k].slice);
-  return feed(feeds->user, f->device, count, arrays, data);
+  const state *s = t->state;
+  return s->kind->execute(t, f);
+}
+
+bool transfer_needs_group(const program_thunk *t) {
+  return t->kind == THUNK_TRANSFER && t->target && strcmp(t->target, "infeed") != 0 &&
+         strcmp(t->target, "outfeed") != 0;
 }
 
 const thunk_type thunk_transfer = {"transfer", prepare, execute, NULL};

@@ -22,4 +22,7 @@ extern const thunk_type thunk_random;
 extern const thunk_type thunk_collective;
 extern const thunk_type thunk_transfer;
 
+// Whether the thunk sends or receives, for which a run has a device group even of one device.
+bool transfer_needs_group(const program_thunk *t);
+
 #endif

@@ -1,10 +1,11 @@
 // Loading, running and comparing modules: what more than one tool does.
 #include "tools/execute.h"
 
+#include <limits.h>
 #include <strings.h>
 
 #include "base/file.h"
-#include "eval/evaluate.h"
+#include "hlo/device_groups.h"
 
 heddle_status platform_from_name(const char *name, platform *out) {
   static const struct {
@@ -23,12 +24,35 @@ heddle_status platform_from_name(const char *name, platform *out) {
   return status_error(HEDDLE_INVALID, "found platform %s, wanted CPU or Interpreter", name);
 }
 
-heddle_status execute_module(arena *a, const module *m, platform on, const compile_options *options, int argument_count,
-                             literal *const *arguments, literal **result) {
-  if (on == PLATFORM_INTERPRETER) return eval_module(a, m, argument_count, arguments, result);
+static heddle_status interpret_devices(arena *a, const module *m, const eval_options *options, int devices,
+                                       const argument_list *arguments, literal **result) {
+  const int each = m->entry->parameters.size;
+  eval_process *processes = arena_array(a, eval_process, devices);
+  for (int d = 0; d < devices; d++)
+    processes[d] = (eval_process){.program = m->entry,
+                                  .argument_count = each,
+                                  .arguments = arguments->values + (arguments->count > each ? (ptrdiff_t)d * each : 0)};
+  TRY(eval_parallel(a, options, device_groups_replicas(m), device_groups_partitions(m), processes));
+  literal **results = arena_array(a, literal *, devices);
+  for (int d = 0; d < devices; d++) results[d] = processes[d].result;
+  *result = literal_tuple(a, devices, results);
+  return status_ok();
+}
+
+heddle_status interpret_module(arena *a, const module *m, const eval_options *options, const argument_list *arguments,
+                               literal **result) {
+  int devices;
+  TRY(device_groups_count(m, &devices));
+  if (devices > 1) return interpret_devices(a, m, options, devices, arguments, result);
+  return eval_computation(a, m->entry, options, arguments->count, arguments->values, result);
+}
+
+heddle_status execute_module(arena *a, const module *m, platform on, const compile_options *options,
+                             const argument_list *arguments, literal **result) {
+  if (on == PLATFORM_INTERPRETER) return interpret_module(a, m, NULL, arguments, result);
   compiled program;
   TRY(compile_cpu(a, m, options, &program));
-  heddle_status s = run_once(a, &program, argument_count, arguments, result);
+  heddle_status s = run_once(a, &program, arguments->count, arguments->values, result);
   compiled_release(&program);
   return s;
 }
@@ -52,6 +76,14 @@ void print_leaves(FILE *out, const char *title, const literal_list *leaves) {
   text_free(&t);
 }
 
+void print_results(FILE *out, arena *a, const char *title, int devices, literal *result) {
+  for (int d = 0; d < devices; d++) {
+    literal_list leaves = {0};
+    literal_leaves(a, devices > 1 ? result->elements[d] : result, &leaves);
+    print_leaves(out, devices > 1 ? arena_printf(a, "device %d, %s", d, title) : title, &leaves);
+  }
+}
+
 static heddle_status fill_leaves(arena *a, literal *value, leaf_source source, void *context, int *number) {
   if (shape_is_array(value->shape)) {
     literal *leaf;
@@ -72,15 +104,24 @@ static literal *skeleton(arena *a, const shape *s) {
   return value;
 }
 
-heddle_status make_arguments(arena *a, const module *m, leaf_source source, void *context, int *count, literal ***out) {
+static int leaf_count(const shape *s) {
+  int count = shape_is_array(s);
+  for (int i = 0; i < s->tuple_size; i++) count += leaf_count(s->elements[i]);
+  return count;
+}
+
+heddle_status make_arguments(arena *a, const module *m, int given, leaf_source source, void *context,
+                             argument_list *out) {
   const instruction_list *parameters = &m->entry->parameters;
-  int number = 0;
-  *out = arena_array(a, literal *, parameters->size);
-  for (int i = 0; i < parameters->size; i++) {
-    (*out)[i] = skeleton(a, parameters->data[i]->shape);
-    TRY(fill_leaves(a, (*out)[i], source, context, &number));
+  int devices, each = 0;
+  TRY(device_groups_count(m, &devices));
+  for (int i = 0; i < parameters->size; i++) each += leaf_count(parameters->data[i]->shape);
+  const int count = parameters->size * (given > each ? devices : 1);
+  *out = (argument_list){.count = count, .values = arena_array(a, literal *, count)};
+  for (int i = 0; i < count; i++) {
+    out->values[i] = skeleton(a, parameters->data[i % parameters->size]->shape);
+    TRY(fill_leaves(a, out->values[i], source, context, &out->leaf_count));
   }
-  if (count) *count = number;
   return status_ok();
 }
 
@@ -130,9 +171,9 @@ static heddle_status random_leaf(void *context, arena *a, int number, const shap
   return status_ok();
 }
 
-heddle_status random_arguments(arena *a, const module *m, unsigned seed, bool large, literal ***out) {
+heddle_status random_arguments(arena *a, const module *m, unsigned seed, bool large, argument_list *out) {
   random_source r = {seed, large};
-  return make_arguments(a, m, random_leaf, &r, NULL, out);
+  return make_arguments(a, m, INT_MAX, random_leaf, &r, out);
 }
 
 heddle_status random_literal(arena *a, const shape *s, unsigned seed, literal **out) {
@@ -146,8 +187,8 @@ static heddle_status zero_leaf(void *context, arena *a, int number, const shape 
   return literal_create(a, s, out);
 }
 
-heddle_status zero_arguments(arena *a, const module *m, literal ***out) {
-  return make_arguments(a, m, zero_leaf, NULL, NULL, out);
+heddle_status zero_arguments(arena *a, const module *m, argument_list *out) {
+  return make_arguments(a, m, 0, zero_leaf, NULL, out);
 }
 
 heddle_status compare_results(arena *a, literal *actual, literal *expected, double rtol, double atol) {

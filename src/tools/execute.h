@@ -6,6 +6,7 @@
 
 #include "api/compile.h"
 #include "api/run.h"
+#include "eval/evaluate.h"
 #include "tools/flags.h"
 
 typedef enum platform { PLATFORM_INTERPRETER, PLATFORM_CPU } platform;
@@ -13,9 +14,20 @@ typedef enum platform { PLATFORM_INTERPRETER, PLATFORM_CPU } platform;
 // Case does not matter. HEDDLE_UNIMPLEMENTED for platforms that are planned (CUDA, Vulkan), HEDDLE_INVALID for others.
 heddle_status platform_from_name(const char *name, platform *out);
 
-// Runs once; compiles first where the platform compiles.
-heddle_status execute_module(arena *a, const module *m, platform on, const compile_options *options, int argument_count,
-                             literal *const *arguments, literal **result);
+// A module of several replicas or partitions runs on as many devices. It takes one set of arguments for all of them or
+// a set for each, device after device.
+typedef struct argument_list {
+  int count;
+  literal **values;
+  int leaf_count;
+} argument_list;
+
+// Runs once; compiles first where the platform compiles. Of several devices the result is a tuple of what each has.
+heddle_status execute_module(arena *a, const module *m, platform on, const compile_options *options,
+                             const argument_list *arguments, literal **result);
+// The same in the interpreter; `options` may be null.
+heddle_status interpret_module(arena *a, const module *m, const eval_options *options, const argument_list *arguments,
+                               literal **result);
 
 typedef VEC(literal *) literal_list;
 
@@ -25,17 +37,22 @@ void literal_leaves(arena *a, literal *value, literal_list *out);
 // `TITLE 0: f32[2] {1, 2}`, one a line.
 void print_leaves(FILE *out, const char *title, const literal_list *leaves);
 
+// The same of a result of execute_module, with the number of the device before the title where there are several.
+void print_results(FILE *out, arena *a, const char *title, int devices, literal *result);
+
 // Gives array `number` (counted over all parameters' leaves) of shape `s`.
 typedef heddle_status (*leaf_source)(void *context, arena *a, int number, const shape *s, literal **out);
 
-// Arguments for all entry parameters, put together from their leaves; `count` (may be null) gets the number of leaves.
-heddle_status make_arguments(arena *a, const module *m, leaf_source source, void *context, int *count, literal ***out);
+// Arguments for all entry parameters, put together from their leaves: a set for each device if more than one set's
+// leaves are `given`, else one set. Numbers of leaves run on over all sets.
+heddle_status make_arguments(arena *a, const module *m, int given, leaf_source source, void *context,
+                             argument_list *out);
 
-// Random arguments: floats in [-1, 1) (or over the whole exponent range if `large`), small integers, fair coins. Same
-// seed, same values.
-heddle_status random_arguments(arena *a, const module *m, unsigned seed, bool large, literal ***out);
+// Random arguments, others for each device: floats in [-1, 1) (or over the whole exponent range if `large`), small
+// integers, fair coins. Same seed, same values.
+heddle_status random_arguments(arena *a, const module *m, unsigned seed, bool large, argument_list *out);
 heddle_status random_literal(arena *a, const shape *s, unsigned seed, literal **out);
-heddle_status zero_arguments(arena *a, const module *m, literal ***out);
+heddle_status zero_arguments(arena *a, const module *m, argument_list *out);
 
 // Compares leaf by leaf; the error says which result and repeats literal_compare's line.
 heddle_status compare_results(arena *a, literal *actual, literal *expected, double rtol, double atol);

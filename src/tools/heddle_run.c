@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "hlo/device_groups.h"
 #include "hlo/npy.h"
 #include "import/import.h"
 #include "tools/execute.h"
@@ -72,24 +73,27 @@ static heddle_status take_made_up(void *context, arena *a, int number, const sha
   return status_ok();
 }
 
-static heddle_status read_inputs(arena *a, const module *m, run_flags *f, literal ***out) {
-  int count;
-  if (f->made_up.size > 0) return make_arguments(a, m, take_made_up, f, &count, out);
-  TRY(make_arguments(a, m, read_input, &f->inputs, &count, out));
-  if (f->inputs.size == count) return status_ok();
+static heddle_status read_inputs(arena *a, const module *m, run_flags *f, argument_list *out) {
+  if (f->made_up.size > 0) return make_arguments(a, m, f->made_up.size, take_made_up, f, out);
+  TRY(make_arguments(a, m, f->inputs.size, read_input, &f->inputs, out));
+  if (f->inputs.size == out->leaf_count) return status_ok();
   return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter", f->inputs.size,
-                      count);
+                      out->leaf_count);
 }
 
-static heddle_status check_expected(arena *a, const literal_list *results, const run_flags *f) {
+// What one device must have stands for all of them.
+static heddle_status check_expected(arena *a, const literal_list *results, int devices, const run_flags *f) {
+  const int each = results->size / devices;
   if (f->expected.size == 0) return status_ok();
-  if (f->expected.size != results->size)
+  if (f->expected.size != results->size && f->expected.size != each)
     return status_error(HEDDLE_INVALID, "found %d --expected_output files, wanted %d: one for each result",
                         f->expected.size, results->size);
   for (int i = 0; i < results->size; i++) {
     literal *expected;
-    TRY(npy_read(a, npy_path(f->expected.data[i]), results->data[i]->shape, &expected));
-    TRY(status_context(literal_compare(results->data[i], expected, f->rtol, f->atol), "in result %d", i));
+    TRY(npy_read(a, npy_path(f->expected.data[i % f->expected.size]), results->data[i]->shape, &expected));
+    heddle_status s = literal_compare(results->data[i], expected, f->rtol, f->atol);
+    TRY(devices > 1 ? status_context(s, "in result %d of device %d", i % each, i / each)
+                    : status_context(s, "in result %d", i));
   }
   return status_ok();
 }
@@ -117,7 +121,7 @@ typedef struct timing {
   double *seconds;
 } timing;
 
-static heddle_status run_compiled(arena *a, const run_flags *f, compiled *program, int count, literal **arguments,
+static heddle_status run_compiled(arena *a, const run_flags *f, compiled *program, const argument_list *arguments,
                                   const timing *t, literal **result) {
   compile_times *times = t->times;
   profile seen;
@@ -125,23 +129,24 @@ static heddle_status run_compiled(arena *a, const run_flags *f, compiled *progra
   for (int i = 0; i < program->times.count && times->count < COMPILE_STAGES_MAX; i++)
     times->stages[times->count++] = program->times.stages[i];
   double start = log_seconds();
-  heddle_status s = run_once(a, program, count, arguments, result);
+  heddle_status s = run_once(a, program, arguments->count, arguments->values, result);
   *t->seconds = log_seconds() - start;
   if (f->profile) profile_print(stderr, &seen, PROFILE_LINES);
   compiled_release(program);
   return s;
 }
 
-static heddle_status run_cpu(arena *a, const module *m, const run_flags *f, literal **arguments, compile_times *times,
-                             double *seconds, literal **result) {
+static heddle_status run_cpu(arena *a, const module *m, const run_flags *f, const argument_list *arguments,
+                             compile_times *times, double *seconds, literal **result) {
   compile_options options;
   TRY(compile_options_of(f, &options));
   compiled program;
   TRY(compile_cpu(a, m, &options, &program));
-  return run_compiled(a, f, &program, m->entry->parameters.size, arguments, &(timing){times, seconds}, result);
+  return run_compiled(a, f, &program, arguments, &(timing){times, seconds}, result);
 }
 
-static heddle_status report_run(arena *a, const run_flags *f, const compile_times *times, double seconds,
+// Of what `devices` have, which are elements of the result if there are several.
+static heddle_status report_run(arena *a, const run_flags *f, const compile_times *times, double seconds, int devices,
                                 literal *result) {
   if (f->time) {
     print_compile_times(stderr, times);
@@ -149,9 +154,9 @@ static heddle_status report_run(arena *a, const run_flags *f, const compile_time
   }
   literal_list results = {0};
   literal_leaves(a, result, &results);
-  if (f->print) print_leaves(stdout, "result", &results);
+  if (f->print) print_results(stdout, a, "result", devices, result);
   TRY(write_outputs(&results, &f->outputs));
-  return check_expected(a, &results, f);
+  return check_expected(a, &results, devices, f);
 }
 
 // A program written as LHLO: what passes and planning would have decided stands in it.
@@ -163,33 +168,36 @@ static heddle_status run_lhlo(arena *a, const char *path, str source, run_flags 
   lhlo_program *plan;
   TRY(lhlo_parse(a, source, path, &target, &plan));
   compile_times times = {.stages = {{"parse", log_seconds() - start}}, .count = 1};
-  if (f->inputs.size != plan->parameter_count)
-    return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter", f->inputs.size,
-                        plan->parameter_count);
-  literal **arguments = arena_array(a, literal *, plan->parameter_count);
-  for (int i = 0; i < plan->parameter_count; i++) TRY(read_input(&f->inputs, a, i, plan->parameters[i], &arguments[i]));
+  const int each = plan->parameter_count, given = f->inputs.size;
+  if (given != each && given != each * plan->device_count)
+    return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter", given, each);
+  argument_list arguments = {.count = given, .values = arena_array(a, literal *, given)};
+  for (int i = 0; i < given; i++) TRY(read_input(&f->inputs, a, i, plan->parameters[i % each], &arguments.values[i]));
   compiled program;
   TRY(compile_lhlo(a, plan, &options, &program));
   double seconds;
   literal *result;
-  TRY(run_compiled(a, f, &program, plan->parameter_count, arguments, &(timing){&times, &seconds}, &result));
-  return report_run(a, f, &times, seconds, result);
+  TRY(run_compiled(a, f, &program, &arguments, &(timing){&times, &seconds}, &result));
+  return report_run(a, f, &times, seconds, plan->device_count, result);
 }
 
 static bool is_lhlo(str source) { return memmem(source.data, source.size, "lmhlo.", 6) != NULL; }
 
 static heddle_status run_module(arena *a, const module *m, platform on, run_flags *f, compile_times *times) {
-  literal **arguments, *result;
+  argument_list arguments;
+  literal *result;
+  int devices;
+  TRY(device_groups_count(m, &devices));
   TRY(read_inputs(a, m, f, &arguments));
   double seconds = 0;
   if (on == PLATFORM_CPU) {
-    TRY(run_cpu(a, m, f, arguments, times, &seconds, &result));
+    TRY(run_cpu(a, m, f, &arguments, times, &seconds, &result));
   } else {
     double start = log_seconds();
-    TRY(execute_module(a, m, on, &(compile_options){0}, m->entry->parameters.size, arguments, &result));
+    TRY(execute_module(a, m, on, &(compile_options){0}, &arguments, &result));
     seconds = log_seconds() - start;
   }
-  return report_run(a, f, times, seconds, result);
+  return report_run(a, f, times, seconds, devices, result);
 }
 
 // Made-up sizes need not fit a program. It is then only read, written and read back. Takes ownership of `misfit`.
@@ -233,7 +241,7 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
 int heddle_run(int argc, char **argv) {
   run_flags f = {.platform = "cpu", .entry = "", .rtol = 1e-5, .atol = 1e-6};
   const flag flags[] = {
-      {"input", FLAG_LIST, &f.inputs, "@FILE.npy", "an argument, in the order of the parameters"},
+      {"input", FLAG_LIST, &f.inputs, "@FILE.npy", "an argument, in the order of the parameters (and devices)"},
       {"expected_output", FLAG_LIST, &f.expected, "@FILE.npy", "an expected result; exit status 1 if one differs"},
       {"output", FLAG_LIST, &f.outputs, "@FILE.npy", "where to write a result"},
       {"platform", FLAG_TEXT, &f.platform, "cpu|interpreter", "where to run (cpu)"},

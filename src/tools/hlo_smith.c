@@ -88,19 +88,18 @@ static heddle_status find_check(const char *name, const check **out) {
   return status_error(HEDDLE_INVALID, "found --check=%s, wanted text, passes, proto, pbtxt, stablehlo or cpu", name);
 }
 
-static heddle_status evaluate(arena *a, const module *m, literal *const *arguments, literal **result) {
-  const eval_options options = {.max_steps = MAX_STEPS};
-  return eval_computation(a, m->entry, &options, m->entry->parameters.size, arguments, result);
+static heddle_status evaluate(arena *a, const module *m, const argument_list *arguments, literal **result) {
+  return interpret_module(a, m, &(eval_options){.max_steps = MAX_STEPS}, arguments, result);
 }
 
-static heddle_status run_changed(arena *a, const check *c, const module *m, literal **arguments, bool *is_refused,
-                                 literal **result) {
+static heddle_status run_changed(arena *a, const check *c, const module *m, const argument_list *arguments,
+                                 bool *is_refused, literal **result) {
   module *changed;
   heddle_status s;
   if (c->through) s = c->through(a, m, &changed);
   else
-    s = execute_module(a, m, PLATFORM_CPU, &(compile_options){.exact = true, .threads = CPU_THREADS},
-                       m->entry->parameters.size, arguments, result);
+    s = execute_module(a, m, PLATFORM_CPU, &(compile_options){.exact = true, .threads = CPU_THREADS}, arguments,
+                       result);
   *is_refused = heddle_status_code(s) == HEDDLE_UNIMPLEMENTED;
   TRY(status_context(s, "while going through %s", c->name));
   return c->through ? status_context(evaluate(a, changed, arguments, result), "behind %s", c->name) : s;
@@ -109,12 +108,13 @@ static heddle_status run_changed(arena *a, const check *c, const module *m, lite
 // *is_usable tells a module that the interpreter or the other format refuses by name from one that fails the check.
 static heddle_status put_to_test_here(const check *c, const module *m, bool *is_usable) {
   arena *a = arena_create();
-  literal **arguments, *before, *after;
+  argument_list arguments;
+  literal *before, *after;
   bool is_refused = false;
   heddle_status s = random_arguments(a, m, ARGUMENT_SEED, false, &arguments);
-  if (status_is_ok(s)) s = evaluate(a, m, arguments, &before);
+  if (status_is_ok(s)) s = evaluate(a, m, &arguments, &before);
   *is_usable = status_is_ok(s);
-  if (status_is_ok(s)) s = run_changed(a, c, m, arguments, &is_refused, &after);
+  if (status_is_ok(s)) s = run_changed(a, c, m, &arguments, &is_refused, &after);
   *is_usable = *is_usable && !is_refused;
   tolerance t = c->through ? (tolerance){0} : tolerance_for_module(m, true);
   if (status_is_ok(s))

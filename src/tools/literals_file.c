@@ -67,13 +67,12 @@ static heddle_status read_leaf(void *context, arena *a, int number, const shape 
   return status_context(parse_line(a, line, s, out), "while reading %s, line %d", f->path, line->number);
 }
 
-static heddle_status read_lines(arena *a, const char *path, str contents, const module *m, literal ***out) {
+static heddle_status read_lines(arena *a, const char *path, str contents, const module *m, argument_list *out) {
   literals_file f = {.path = path};
   split_lines(a, &f, contents);
-  int count;
-  TRY(make_arguments(a, m, read_leaf, &f, &count, out));
-  if (count == f.lines.size) return status_ok();
-  return status_error(HEDDLE_INVALID, "%s: found %d arguments, wanted %d", path, f.lines.size, count);
+  TRY(make_arguments(a, m, f.lines.size, read_leaf, &f, out));
+  if (out->leaf_count == f.lines.size) return status_ok();
+  return status_error(HEDDLE_INVALID, "%s: found %d arguments, wanted %d", path, f.lines.size, out->leaf_count);
 }
 
 typedef struct given_leaves {
@@ -93,16 +92,15 @@ static heddle_status give_leaf(void *context, arena *a, int number, const shape 
 }
 
 heddle_status literals_as_arguments(arena *a, const char *path, const module *m, int count, literal *const *values,
-                                    literal ***out) {
+                                    argument_list *out) {
   given_leaves g = {.path = path};
-  int wanted;
   for (int i = 0; i < count; i++) literal_leaves(a, values[i], &g.leaves);
-  TRY(make_arguments(a, m, give_leaf, &g, &wanted, out));
-  if (wanted == g.leaves.size) return status_ok();
-  return status_error(HEDDLE_INVALID, "%s: found %d arguments, wanted %d", path, g.leaves.size, wanted);
+  TRY(make_arguments(a, m, g.leaves.size, give_leaf, &g, out));
+  if (out->leaf_count == g.leaves.size) return status_ok();
+  return status_error(HEDDLE_INVALID, "%s: found %d arguments, wanted %d", path, g.leaves.size, out->leaf_count);
 }
 
-heddle_status literals_file_read(arena *a, const char *path, const module *m, int iteration, literal ***out) {
+heddle_status literals_file_read(arena *a, const char *path, const module *m, int iteration, argument_list *out) {
   str contents;
   TRY(file_read(a, path, &contents));
   if (!hlo_proto_is_inputs(contents)) return read_lines(a, path, contents, m, out);

@@ -8,13 +8,13 @@
 
 #include "tools/execute.h"
 
-// Arguments for all of m's parameters; a tuple's arrays are lines of their own. The file's shapes must be the
-// parameters'. `iteration` chooses among the runs that a protocol buffer may hold, counted around.
-heddle_status literals_file_read(arena *a, const char *path, const module *m, int iteration, literal ***out);
+// Arguments for all of m's parameters, once or for each device; a tuple's arrays are lines of their own. The file's
+// shapes must be the parameters'. `iteration` chooses among the runs that a protocol buffer may hold, counted around.
+heddle_status literals_file_read(arena *a, const char *path, const module *m, int iteration, argument_list *out);
 
 // Values that came from `path` as arguments for m's parameters: array by array, whatever tuples there are.
 heddle_status literals_as_arguments(arena *a, const char *path, const module *m, int count, literal *const *values,
-                                    literal ***out);
+                                    argument_list *out);
 
 // Adds one line per array of the value.
 void literals_file_print(arena *a, text *out, const char *role, literal *value);

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "hlo/device_groups.h"
 #include "hlo/text.h"
 #include "import/hlo_proto.h"
 #include "import/import.h"
@@ -27,6 +28,7 @@ typedef struct runner {
   compile_log log;
   text literals;  // what --output_literals_file gets
   const char *path;
+  int devices;      // that run the module together
   int given_count;  // arguments that came with the program, or -1
   literal **given;
 } runner;
@@ -44,7 +46,7 @@ static int64_t traffic(const lhlo_program *plan) {
   int64_t bytes = 0;
   for (int i = 0; i < plan->parameter_count; i++) bytes += plan_buffer_bytes(plan->parameters[i]);
   for (int i = 0; i < plan->result_count; i++) bytes += plan_buffer_bytes(plan->results[i]);
-  return bytes;
+  return bytes * plan->device_count;
 }
 
 static void print_speed(arena *a, const compiled *program, const runner *r, double best, int runs) {
@@ -75,10 +77,10 @@ static void print_pass_times(const lower_observer *o) {
 
 // --- one module, one set of arguments
 
-static heddle_status execute_repeatedly(arena *a, const runner *r, compiled *program, literal **arguments, int runs,
-                                        literal **result) {
+static heddle_status execute_repeatedly(arena *a, const runner *r, compiled *program, const argument_list *arguments,
+                                        int runs, literal **result) {
   run bound;
-  TRY(run_bind(a, program, program->source->entry->parameters.size, arguments, &bound));
+  TRY(run_bind(a, program, arguments->count, arguments->values, &bound));
   double best = 0;
   heddle_status s = status_ok();
   for (int i = 0; i < runs && status_is_ok(s); i++) {
@@ -95,12 +97,12 @@ static heddle_status execute_repeatedly(arena *a, const runner *r, compiled *pro
   return s;
 }
 
-static heddle_status run_interpreter(arena *a, const module *m, literal **arguments, int runs, literal **result) {
+static heddle_status run_interpreter(arena *a, const module *m, const argument_list *arguments, int runs,
+                                     literal **result) {
   double best = 0;
   for (int i = 0; i < runs; i++) {
     double start = log_seconds();
-    TRY(execute_module(a, m, PLATFORM_INTERPRETER, &(compile_options){0}, m->entry->parameters.size, arguments,
-                       result));
+    TRY(interpret_module(a, m, NULL, arguments, result));
     double seconds = log_seconds() - start;
     if (i == 0 || seconds < best) best = seconds;
   }
@@ -109,21 +111,21 @@ static heddle_status run_interpreter(arena *a, const module *m, literal **argume
 }
 
 // A file of arguments goes before those of a snapshot, and these before made ones.
-static heddle_status choose_arguments(arena *a, const module *m, const runner *r, unsigned seed, literal ***out) {
+static heddle_status choose_arguments(arena *a, const module *m, const runner *r, unsigned seed, argument_list *out) {
   if (r->input_literals) return literals_file_read(a, r->input_literals, m, (int)(seed - SEED), out);
   if (r->given_count > 0 && !r->isolate) return literals_as_arguments(a, r->path, m, r->given_count, r->given, out);
   return r->random_inputs ? random_arguments(a, m, seed, r->large_floats, out) : zero_arguments(a, m, out);
 }
 
-static heddle_status compare_with_reference(arena *a, const module *m, runner *r, literal **arguments,
+static heddle_status compare_with_reference(arena *a, const module *m, runner *r, const argument_list *arguments,
                                             literal *result) {
   literal *expected;
   compile_options options = {.exact = true, .threads = r->threads};
   double start = log_seconds();
-  heddle_status s = execute_module(a, m, r->reference_on, &options, m->entry->parameters.size, arguments, &expected);
+  heddle_status s = execute_module(a, m, r->reference_on, &options, arguments, &expected);
   TRY(status_context(s, "while running the reference, %s", r->reference));
   double seconds = log_seconds() - start;
-  if (r->print_literals) print_value("reference", a, expected);
+  if (r->print_literals) print_results(stdout, a, "reference", r->devices, expected);
   if (r->output_literals) literals_file_print(a, &r->literals, "reference", expected);
   tolerance t = tolerance_for_module(m, r->exact);
   if (r->rel_error >= 0) t.relative = r->rel_error;
@@ -138,17 +140,19 @@ static heddle_status compare_with_reference(arena *a, const module *m, runner *r
 
 // `program` is null for platforms that do not compile.
 static heddle_status run_and_compare(arena *a, const module *m, runner *r, compiled *program, unsigned seed, int runs) {
-  literal **arguments = NULL, *result = NULL;
+  argument_list arguments = {0};
+  literal *result = NULL;
+  TRY(device_groups_count(m, &r->devices));
   TRY(choose_arguments(a, m, r, seed, &arguments));
-  for (int i = 0; i < m->entry->parameters.size; i++) {
-    if (r->print_literals) print_value(arena_printf(a, "argument %d, array", i), a, arguments[i]);
-    if (r->output_literals) literals_file_print(a, &r->literals, "argument", arguments[i]);
+  for (int i = 0; i < arguments.count; i++) {
+    if (r->print_literals) print_value(arena_printf(a, "argument %d, array", i), a, arguments.values[i]);
+    if (r->output_literals) literals_file_print(a, &r->literals, "argument", arguments.values[i]);
   }
-  if (program) TRY(execute_repeatedly(a, r, program, arguments, runs, &result));
-  else TRY(run_interpreter(a, m, arguments, runs, &result));
-  if (r->print_literals) print_value("result", a, result);
+  if (program) TRY(execute_repeatedly(a, r, program, &arguments, runs, &result));
+  else TRY(run_interpreter(a, m, &arguments, runs, &result));
+  if (r->print_literals) print_results(stdout, a, "result", r->devices, result);
   if (r->output_literals) literals_file_print(a, &r->literals, "result", result);
-  return r->reference[0] ? compare_with_reference(a, m, r, arguments, result) : status_ok();
+  return r->reference[0] ? compare_with_reference(a, m, r, &arguments, result) : status_ok();
 }
 
 // --- one module

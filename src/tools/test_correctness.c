@@ -22,12 +22,12 @@ typedef struct correctness_flags {
 // --- results
 
 static heddle_status check_results(arena *a, const module *m, const correctness_flags *f) {
-  literal **arguments, *actual, *expected;
+  argument_list arguments;
+  literal *actual, *expected;
   compile_options options = {.exact = f->exact, .threads = f->threads};
-  int count = m->entry->parameters.size;
   TRY(random_arguments(a, m, SEED, false, &arguments));
-  TRY(execute_module(a, m, PLATFORM_INTERPRETER, &options, count, arguments, &expected));
-  TRY(execute_module(a, m, PLATFORM_CPU, &options, count, arguments, &actual));
+  TRY(execute_module(a, m, PLATFORM_INTERPRETER, &options, &arguments, &expected));
+  TRY(execute_module(a, m, PLATFORM_CPU, &options, &arguments, &actual));
   TRY(compare_results(a, actual, expected, f->rel_error, f->abs_error));
   printf("results agree (relative %.3g, absolute %.3g)\n", f->rel_error, f->abs_error);
   return status_ok();
