@@ -20,6 +20,7 @@ static const smith_kind kinds[] = {
     {"clamp", 2, smith_clamp},
     {"convert", 5, smith_convert},
     {"bitcast-convert", 2, smith_bitcast_convert},
+    {"bitcast-given", 2, smith_bitcast_given},
     {"reduce-precision", 1, smith_reduce_precision},
     {"map", 3, smith_map},
     {"broadcast", 4, smith_broadcast},

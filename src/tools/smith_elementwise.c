@@ -71,6 +71,19 @@ instruction *smith_bitcast_convert(smith *s) {
   return builder_add(&s->b, HLO_BITCAST_CONVERT, shape_with_dtype(s->arena, x->shape, t), 1, &x);
 }
 
+// The bits of what is given or counted, so that they are the same wherever the module runs; from integers, there and
+// back some of the time.
+instruction *smith_bitcast_given(smith *s) {
+  instruction *x = smith_any(s, CLASS_REAL);
+  dtype t = x ? smith_dtype(s, CLASS_REAL) : DTYPE_INVALID;
+  if (t == DTYPE_INVALID || dtypes[t].bits != dtypes[x->shape->dtype].bits) return NULL;
+  dtype from = x->shape->dtype;
+  if (dtype_is_float(from)) x = smith_fresh(s, from, x->shape->rank, x->shape->dims);
+  instruction *cast = builder_add(&s->b, HLO_BITCAST_CONVERT, shape_with_dtype(s->arena, x->shape, t), 1, &x);
+  if (dtype_is_float(from) || !smith_chance(s, 40)) return cast;
+  return builder_add(&s->b, HLO_BITCAST_CONVERT, x->shape, 1, &cast);
+}
+
 instruction *smith_reduce_precision(smith *s) {
   instruction *x = smith_any(s, CLASS_FLOAT);
   if (!x || dtypes[x->shape->dtype].bits < 16) return NULL;

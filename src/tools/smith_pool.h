@@ -48,6 +48,7 @@ instruction *smith_select(smith *s);
 instruction *smith_clamp(smith *s);
 instruction *smith_convert(smith *s);
 instruction *smith_bitcast_convert(smith *s);
+instruction *smith_bitcast_given(smith *s);
 instruction *smith_reduce_precision(smith *s);
 instruction *smith_map(smith *s);
 

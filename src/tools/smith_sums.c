@@ -1,4 +1,6 @@
 // Random operations that combine many elements: reductions, windows, products, sorts.
+#include <math.h>
+
 #include "hlo/text.h"
 #include "tools/smith_pool.h"
 
@@ -159,17 +161,34 @@ instruction *smith_convolution(smith *s) {
   return if_fits(s, builder_infer(&s->b, i));
 }
 
+static bool has_nan(dtype t) {
+  return dtype_is_float(t) && !(dtypes[t].is_narrow_float && float_formats[dtypes[t].narrow].specials == FLOAT_FINITE);
+}
+
+// HLO leaves open which sign the NaN of an operation has, and a total order tells them apart: all become the same one,
+// in front of a sort or in its comparator, where front ends do it.
+static instruction *with_one_nan(const builder *b, instruction *x) {
+  instruction *is_nan = builder_compare(b, x, x, COMPARE_NE);
+  return builder_select(b, is_nan, builder_like(b, x, NAN), x);
+}
+
 instruction *smith_sort(smith *s) {
   instruction *x = smith_any_ranked(s, CLASS_REAL, 1);
   if (!x) return NULL;
   dtype t = x->shape->dtype, other = smith_dtype(s, CLASS_ARRAY);
-  bool is_pair = smith_chance(s, 50);
+  bool is_pair = smith_chance(s, 50), has_pred = (s->options.dtypes >> DTYPE_PRED) & 1;
+  bool is_in_comparator = has_nan(t) && (!has_pred || smith_chance(s, 50));
+  if (has_nan(t) && !is_in_comparator) x = with_one_nan(&s->b, x);
   computation *c = module_add_computation(s->b.computation->module, STR("order"));
   const builder b = builder_in(c);
   instruction *l = computation_add_parameter(c, 0, STR("l"), shape_scalar(s->arena, t));
   instruction *r = computation_add_parameter(c, 1, STR("r"), shape_scalar(s->arena, t));
   for (int k = 0; is_pair && k < 2; k++)
     computation_add_parameter(c, 2 + k, str_from(k ? "q" : "p"), shape_scalar(s->arena, other));
+  if (is_in_comparator) {
+    l = with_one_nan(&b, l);
+    r = with_one_nan(&b, r);
+  }
   // Total orders only: with NaN among the values, others leave the result open.
   instruction *before = builder_compare(&b, l, r, smith_chance(s, 50) ? COMPARE_LT : COMPARE_GT);
   if (dtype_is_float(t)) {

@@ -1,6 +1,7 @@
 // The module generator makes the same valid module again, obeys its options, and failing modules shrink.
 #include "tools/smith.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include "eval/evaluate.h"
 #include "hlo/text.h"
+#include "tools/execute.h"
 #include "tools/smith_shrink.h"
 
 static module *make(arena *a, const smith_options *o) {
@@ -42,6 +45,44 @@ static void test_same_seed_same_module(void **state) {
                                                              .dtypes = o.dtypes}));
     assert_false(status_is_ok(s));
     heddle_status_free(s);
+    arena_destroy(a);
+  }
+}
+
+static literal *result_of(arena *a, const module *m, literal *const *arguments) {
+  literal *result = NULL;
+  heddle_status s = eval_module(a, m, m->entry->parameters.size, arguments, &result);
+  if (!status_is_ok(s)) fail_msg(STR_FMT ": %s", STR_ARG(m->name), heddle_status_message(s));
+  return result;
+}
+
+// Every third element of each argument is NaN, with this sign.
+static literal **arguments_with_nan(arena *a, const module *m, double sign) {
+  literal **arguments = arena_array(a, literal *, m->entry->parameters.size);
+  for (int p = 0; p < m->entry->parameters.size; p++) {
+    const shape *of = m->entry->parameters.data[p]->shape;
+    heddle_status s = random_literal(a, of, (unsigned)p, &arguments[p]);
+    assert_true(status_is_ok(s));
+    for (int64_t k = 0; of->dtype == DTYPE_F32 && k < shape_element_count(of); k += 3)
+      ((float *)arguments[p]->data)[k] = (float)copysign(NAN, sign);
+  }
+  return arguments;
+}
+
+// HLO leaves the sign of NaN open, so that modules must not depend on it.
+static void test_sorts_do_not_see_the_sign_of_nan(void **state) {
+  (void)state;
+  smith_options o = smith_defaults();
+  o.mix = "none,sort=3,reverse=1";
+  o.instructions = 6;
+  heddle_status s = smith_dtypes("f32,pred", &o.dtypes);
+  assert_true(status_is_ok(s));
+  for (o.seed = 1; o.seed <= 60; o.seed++) {
+    arena *a = arena_create();
+    module *m = make(a, &o);
+    literal *one = result_of(a, m, arguments_with_nan(a, m, 1)), *other = result_of(a, m, arguments_with_nan(a, m, -1));
+    s = compare_results(a, one, other, 0, 0);
+    if (!status_is_ok(s)) fail_msg("seed %llu: %s", (unsigned long long)o.seed, heddle_status_message(s));
     arena_destroy(a);
   }
 }
@@ -115,9 +156,8 @@ static void test_shrinks_to_the_culprit(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_same_seed_same_module),
-      cmocka_unit_test(test_options_hold),
-      cmocka_unit_test(test_wrong_options),
+      cmocka_unit_test(test_same_seed_same_module),  cmocka_unit_test(test_sorts_do_not_see_the_sign_of_nan),
+      cmocka_unit_test(test_options_hold),           cmocka_unit_test(test_wrong_options),
       cmocka_unit_test(test_shrinks_to_the_culprit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
