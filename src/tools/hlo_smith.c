@@ -6,6 +6,7 @@
 // printed and kept as a file that run_hlo_module takes.
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,7 +25,10 @@
 #include "tools/smith_shrink.h"
 #include "tools/tolerance.h"
 
-enum { ARGUMENT_SEED = 42, SHRINK_TRIES = 3000, MAX_STEPS = 200000, CPU_THREADS = 2, CHILD_SECONDS = 60 };
+enum { ARGUMENT_SEED = 42, SHRINK_TRIES = 3000, MAX_STEPS = 200000, CPU_THREADS = 2 };
+// What a child may take: of the processor, and, where it waits for ever, by the clock, which runs on a busy machine
+// too.
+enum { CHILD_CPU_SECONDS = 60, CHILD_SECONDS = 900 };
 enum { CHILD_PASSED, CHILD_FAILED, CHILD_REFUSED };
 
 typedef struct smith_flags {
@@ -126,6 +130,8 @@ static heddle_status put_to_test_here(const check *c, const module *m, bool *is_
 // In the child: the verdict as an exit status, the message through the pipe.
 _Noreturn static void judge(const check *c, const module *m, int message) {
   bool is_usable;
+  const struct rlimit limit = {CHILD_CPU_SECONDS, CHILD_CPU_SECONDS};
+  (void)setrlimit(RLIMIT_CPU, &limit);
   alarm(CHILD_SECONDS);
   heddle_status s = put_to_test_here(c, m, &is_usable);
   const char *text = status_is_ok(s) ? "" : status_brief(s);
