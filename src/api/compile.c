@@ -9,7 +9,6 @@
 #include "base/pool.h"
 #include "emit/emit.h"
 #include "emit/ir_builder.h"
-#include "opt/pass.h"
 #include "plan/fuse.h"
 #include "target/nvptx.h"
 
@@ -32,9 +31,11 @@ static void dump_ir(arena *scratch, const compile_options *o, const char *name, 
 
 // --- the front half
 
-static heddle_status fuse(module *m, const plan_target *target, text *reasons, compile_times *times) {
+static heddle_status fuse(module *m, const plan_target *target, const compile_options *o, text *reasons,
+                          compile_times *times) {
   double start = log_seconds();
-  TRY(opt_run_pipeline(m, NULL, NULL));
+  if (o->hlo_observer) o->hlo_observer(o->hlo_observer_argument, NULL, m);
+  TRY(opt_run_pipeline(m, o->needed_passes_only, o->hlo_observer, o->hlo_observer_argument));
   add_time(times, "opt", log_seconds() - start);
   start = log_seconds();
   TRY(plan_fuse(m, target, reasons));
@@ -42,10 +43,10 @@ static heddle_status fuse(module *m, const plan_target *target, text *reasons, c
   return status_ok();
 }
 
-heddle_status compile_plan(arena *a, const module *m, const plan_target *target, compile_times *times, text *reasons,
-                           lhlo_program **out) {
+heddle_status compile_plan(arena *a, const module *m, const plan_target *target, const compile_options *options,
+                           compile_times *times, text *reasons, lhlo_program **out) {
   module *copy = module_clone(a, m);
-  TRY(fuse(copy, target, reasons, times));
+  TRY(fuse(copy, target, options, reasons, times));
   double start = log_seconds();
   TRY(lhlo_build(a, copy, target, out));
   add_time(times, "plan", log_seconds() - start);
@@ -211,7 +212,7 @@ static heddle_status compile_all(arena *a, const module *m, const compile_option
   text reasons = {0};
   lhlo_program *plan = NULL;
   plan_target target = plan_target_cpu(c->threads);
-  heddle_status s = compile_plan(a, m, &target, &c->times, o->dump ? &reasons : NULL, &plan);
+  heddle_status s = compile_plan(a, m, &target, o, &c->times, o->dump ? &reasons : NULL, &plan);
   c->plan = plan;
   if (status_is_ok(s)) s = dump_plan(o, plan, &reasons);
   text_free(&reasons);

@@ -4,6 +4,7 @@
 
 #include "api/program_build.h"
 #include "lower/pass.h"
+#include "opt/pass.h"
 #include "plan/fusion.h"
 #include "rt/buffer.h"
 #include "rt/executable.h"
@@ -20,11 +21,14 @@ typedef struct compile_times {
 } compile_times;
 
 typedef struct compile_options {
-  bool exact;                // keep every rounding of the HLO (default: excess precision for bf16, f16 and narrower)
-  bool scalar;               // no explicit vectors
-  int threads;               // 0 = all cores
-  const char *kernel_name;   // of the first kernel's symbol; null: "main"
-  const char *chip;          // compile_ptx only: "sm_90"
+  bool exact;                 // keep every rounding of the HLO (default: excess precision for bf16, f16 and narrower)
+  bool scalar;                // no explicit vectors
+  int threads;                // 0 = all cores
+  const char *kernel_name;    // of the first kernel's symbol; null: "main"
+  const char *chip;           // compile_ptx only: "sm_90"
+  bool needed_passes_only;    // of the HLO passes those without which there is no code; the others improve it
+  opt_observer hlo_observer;  // sees the module in front of the HLO passes (pass null) and after each; may be null
+  void *hlo_observer_argument;
   lower_observer *observer;  // prints and timings of the passes; may be null
   void (*dump)(void *argument, const char *name, const char *suffix, str contents);  // every stage's text; may be null
   void *dump_argument;
@@ -47,8 +51,8 @@ typedef struct compiled {
 
 // The front half: passes, fusion, schedule, buffers. `m` is not changed. `reasons` (may be null) receives a line for
 // each decision.
-heddle_status compile_plan(arena *a, const module *m, const plan_target *target, compile_times *times, text *reasons,
-                           lhlo_program **out);
+heddle_status compile_plan(arena *a, const module *m, const plan_target *target, const compile_options *options,
+                           compile_times *times, text *reasons, lhlo_program **out);
 
 // Compiles for the machine this runs on. `m` must outlive the result. On failure nothing has to be released.
 heddle_status compile_cpu(arena *a, const module *m, const compile_options *options, compiled *out);

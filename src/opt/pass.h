@@ -4,11 +4,17 @@
 
 #include "hlo/module.h"
 
+typedef enum opt_pass_use {
+  OPT_NEEDED,     // code generation takes only what it leaves
+  OPT_IMPROVES,   // code generation takes more: the code is better for it
+  OPT_ON_REQUEST  // not in the pipeline: for code generators that lack the operation
+} opt_pass_use;
+
 typedef struct opt_pass {
   const char *name;  // as hlo-opt --passes spells it: "call-inliner"
   const char *summary;
   heddle_status (*run)(module *m);  // in place
-  bool on_request;                  // not in the pipeline: for code generators that lack the operation
+  opt_pass_use use;
 } opt_pass;
 
 // Every pass there is, in the order in which the pipeline runs them; ends with a row whose name is null.
@@ -22,8 +28,7 @@ typedef void (*opt_observer)(void *argument, const opt_pass *pass, const module 
 // (in optimized builds after the last one only); errors name the pass.
 heddle_status opt_run(module *m, const opt_pass *const *passes, int count, opt_observer observer, void *argument);
 
-// The pipeline: all of opt_passes in order but those on request. run_hlo_module runs it unless told not to; planning
-// inlines calls by itself.
-heddle_status opt_run_pipeline(module *m, opt_observer observer, void *argument);
+// The pipeline: all of opt_passes in order but those on request; or of these only the ones that are needed.
+heddle_status opt_run_pipeline(module *m, bool needed_only, opt_observer observer, void *argument);
 
 #endif

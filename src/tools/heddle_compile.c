@@ -96,7 +96,7 @@ static heddle_status cpu_plan(arena *a, const module *m, const compile_flags *f,
   plan_target target = plan_target_cpu(f->threads > 0 ? f->threads : 1);
   compile_times times = {0};
   lhlo_program *plan;
-  TRY(compile_plan(a, m, &target, &times, is_lhlo ? NULL : out, &plan));
+  TRY(compile_plan(a, m, &target, &(compile_options){0}, &times, is_lhlo ? NULL : out, &plan));
   if (is_lhlo) return lhlo_print(out, plan);
   for (int i = 0; i < plan->kernel_count; i++) kernel_plan_print(out, &target, plan->kernels[i]);
   return status_ok();

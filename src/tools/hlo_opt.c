@@ -30,7 +30,7 @@ static heddle_status choose_passes(arena *a, const opt_flags *f, pass_list *out)
   // Planning needs what the pipeline makes.
   bool is_planned = strcmp(f->until, "plan") == 0 && !f->passes;
   for (const opt_pass *p = opt_passes; (f->pipeline || is_planned) && p->name; p++)
-    if (!p->on_request || f->pipeline) vec_push(a, out, p);
+    if (p->use != OPT_ON_REQUEST || f->pipeline) vec_push(a, out, p);
   for (const char *next = f->passes; next && *next;) {
     const char *end = strchrnul(next, ',');
     str name = {next, (size_t)(end - next)};

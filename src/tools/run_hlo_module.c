@@ -8,7 +8,6 @@
 #include "hlo/text.h"
 #include "import/hlo_proto.h"
 #include "import/import.h"
-#include "opt/pass.h"
 #include "tools/bandwidth.h"
 #include "tools/compile_log.h"
 #include "tools/execute.h"
@@ -157,8 +156,24 @@ static heddle_status run_and_compare(arena *a, const module *m, runner *r, compi
 
 // --- one module
 
+static void log_pass(void *argument, const opt_pass *pass, const module *m) {
+  runner *r = argument;
+  if (!r->log.print && !r->log.folder) return;
+  text t = {0};
+  hlo_print(&t, m, HLO_PRINT_SHORT);
+  arena *scratch = arena_create();
+  const char *name = arena_strdup(scratch, m->name.data, m->name.size);
+  compile_log_add(&r->log, name, pass ? arena_printf(scratch, "after-%s.hlo", pass->name) : "hlo", text_view(&t));
+  arena_destroy(scratch);
+  text_free(&t);
+}
+
 static heddle_status compile_module(arena *a, const module *m, runner *r, compiled *program) {
-  compile_options options = {.exact = r->exact, .threads = r->threads};
+  compile_options options = {.exact = r->exact,
+                             .threads = r->threads,
+                             .needed_passes_only = r->disable_passes,
+                             .hlo_observer = log_pass,
+                             .hlo_observer_argument = r};
   compile_log_attach(&r->log, &options);
   r->log.observer.time = r->time;
   r->log.observer.timing_count = 0;
@@ -184,24 +199,9 @@ static heddle_status run_iterations(const module *m, runner *r, compiled *progra
   return status_ok();
 }
 
-static void log_pass(void *argument, const opt_pass *pass, const module *m) {
-  runner *r = argument;
-  if (!r->log.print && !r->log.folder) return;
-  text t = {0};
-  hlo_print(&t, m, HLO_PRINT_SHORT);
-  arena *scratch = arena_create();
-  const char *name = arena_strdup(scratch, m->name.data, m->name.size);
-  compile_log_add(&r->log, name, pass ? arena_printf(scratch, "after-%s.hlo", pass->name) : "hlo", text_view(&t));
-  arena_destroy(scratch);
-  text_free(&t);
-}
-
 static heddle_status run_on_cpu(arena *a, const module *m, runner *r) {
-  module *optimized = module_clone(a, m);
-  log_pass(r, NULL, optimized);
-  if (!r->disable_passes) TRY(opt_run_pipeline(optimized, log_pass, r));
   compiled program;
-  TRY(compile_module(a, optimized, r, &program));
+  TRY(compile_module(a, m, r, &program));
   heddle_status s = run_iterations(m, r, &program);
   compiled_release(&program);
   return s;
@@ -321,7 +321,7 @@ int main(int argc, char **argv) {
       {"platform", FLAG_TEXT, &r.platform, "CPU|Interpreter", "where to run (CPU)"},
       {"reference_platform", FLAG_TEXT, &r.reference, "PLATFORM", "what to compare with (Interpreter); empty: nothing"},
       {"xla_disable_all_hlo_passes", FLAG_BOOL, &r.disable_passes, NULL,
-       "compile the module as it is: only what code generation needs is run"},
+       "run only the HLO passes without which there is no code"},
       {"input_format", FLAG_TEXT, &r.input_format, "FORMAT",
        "hlo, pb, pbtxt, stablehlo, mlir, mhlo; auto (the default) looks"},
       {"iterations", FLAG_INT, &r.iterations, "N", "runs (1); the best time is reported"},
