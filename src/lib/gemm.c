@@ -16,8 +16,8 @@
 #include "lib/gemm_pairs.h"
 
 enum {
-  TILE = 192,         // rows and columns of tiles that are copied: two of them with TILE_DEPTH fit in an L2
-  DIRECT_TILE = 256,  // of tiles that are not
+  TILE = 192,         // rows and columns of tiles that are both copied: two of them with TILE_DEPTH fit in an L2
+  DIRECT_TILE = 256,  // of tiles of which one is copied, or none
   LEAST_TILE = 64,    // smaller ones do not pay
   TILE_DEPTH = 256,   // of copied tiles
   TILES_WANTED = 8,   // so that a few threads have as much to do each
@@ -172,8 +172,9 @@ static void choose_tiles(gemm_plan *p) {
   const bool copies = p->copies_lhs || p->copies_rhs;
   const double work = (double)p->batch * (double)p->rows * (double)p->columns * (double)p->depth;
   const bool is_wide = !copies && p->rows <= FEW_ROWS && !p->transpose_rhs;
-  p->tile_rows = least(p->rows, copies ? TILE : DIRECT_TILE);
-  p->tile_columns = least(p->columns, copies ? TILE : is_wide ? WIDE_TILE : DIRECT_TILE);
+  const int64_t side = p->copies_lhs && p->copies_rhs ? TILE : DIRECT_TILE;
+  p->tile_rows = least(p->rows, side);
+  p->tile_columns = least(p->columns, is_wide ? WIDE_TILE : side);
   if (copies) p->tile_depth = least(p->tile_depth, p->work == WORK_S16 ? GEMM_PAIRS_DEPTH : TILE_DEPTH);
   while (work > SMALL_WORK && !is_wide && tile_count(p) < TILES_WANTED) {
     int64_t *larger = p->tile_rows >= p->tile_columns ? &p->tile_rows : &p->tile_columns;
