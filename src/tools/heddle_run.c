@@ -181,7 +181,10 @@ static heddle_status run_lhlo(arena *a, const char *path, str source, run_flags 
   return report_run(a, f, &times, seconds, plan->device_count, result);
 }
 
-static bool is_lhlo(str source) { return memmem(source.data, source.size, "lmhlo.", 6) != NULL; }
+// Names in HLO may hold anything.
+static bool is_lhlo(str source) {
+  return memmem(source.data, source.size, "lmhlo.", 6) && import_sniff(source) == IMPORT_MLIR_TEXT;
+}
 
 static heddle_status run_module(arena *a, const module *m, platform on, run_flags *f, compile_times *times) {
   argument_list arguments;
