@@ -46,9 +46,9 @@ static heddle_status read_input(void *context, arena *a, int number, const shape
 
 static heddle_status bind_inputs(bench *b, const module *m) {
   arena *scratch = arena_create();
-  literal **arguments;
-  heddle_status s = make_arguments(scratch, m, read_input, b, NULL, &arguments);
-  if (status_is_ok(s)) s = run_bind(b->arena, &b->program, m->entry->parameters.size, arguments, &b->bound);
+  argument_list arguments;
+  heddle_status s = make_arguments(scratch, m, b->inputs.size, read_input, b, &arguments);
+  if (status_is_ok(s)) s = run_bind(b->arena, &b->program, arguments.count, arguments.values, &b->bound);
   arena_destroy(scratch);
   return s;
 }
