@@ -138,23 +138,30 @@ static bool rows_collide(work_type w, int64_t leading, int64_t uses) {
 }
 
 static void choose_copies(const gemm_form *f, gemm_plan *p) {
-  const int64_t lhs_leading = p->transpose_lhs ? p->rows : p->depth;
-  p->copies_lhs = f->loads_lhs || !is_as_work(f->lhs, p->work) || lhs_leading > INT32_MAX;
-  p->copies_rhs = !is_as_work(f->rhs, p->work) || p->rhs_leading > INT32_MAX;
-  if (p->work == WORK_F32 && p->transpose_lhs) p->copies_lhs |= rows_collide(p->work, lhs_leading, p->columns);
-  if (p->work == WORK_F32 && !p->transpose_rhs) p->copies_rhs |= rows_collide(p->work, p->rhs_leading, p->rows);
+  p->copies_lhs = f->loads_lhs || !is_as_work(f->lhs, p->work) || p->lhs.leading > INT32_MAX;
+  p->copies_rhs = !is_as_work(f->rhs, p->work) || p->rhs.leading > INT32_MAX;
+  // Rows of which only a part belongs to the matrix are as far apart in either form.
+  const bool turns_lhs = p->transpose_lhs || p->lhs.leading > p->depth;
+  const bool turns_rhs = !p->transpose_rhs || p->rhs.leading > p->depth;
+  if (p->work == WORK_F32 && turns_lhs) p->copies_lhs |= rows_collide(p->work, p->lhs.leading, p->columns);
+  if (p->work == WORK_F32 && turns_rhs) p->copies_rhs |= rows_collide(p->work, p->rhs.leading, p->rows);
   p->copies_lhs |= p->work == WORK_S16;
   p->copies_rhs |= p->work == WORK_S16;
-  p->copies_sums = p->is_exact || !is_as_work(f->result, products_of(p)) || p->result_leading > INT32_MAX;
+  p->copies_sums = p->is_exact || !is_as_work(f->result, products_of(p)) || p->result.leading > INT32_MAX;
 }
+
+// Rows and members one after the other.
+static gemm_strides dense(int64_t rows, int64_t columns) { return (gemm_strides){columns, rows * columns, 0}; }
 
 // The members of the batch one after the other, or the columns of all of them in each row.
 static void choose_strides(const gemm_form *f, gemm_plan *p) {
+  const gemm_strides side_by_side = {p->columns * p->batch, p->columns, 0};
   const bool is_side_by_side = f->right_groups > 1;
-  p->rhs_leading = p->transpose_rhs ? p->depth : is_side_by_side ? p->columns * p->batch : p->columns;
-  p->rhs_batch = is_side_by_side ? p->columns : p->columns * p->depth;
-  p->result_leading = is_side_by_side ? p->columns * p->batch : p->columns;
-  p->result_batch = is_side_by_side ? p->columns : p->columns * p->rows;
+  p->group = p->batch > 0 ? p->batch : 1;
+  p->lhs = p->transpose_lhs ? dense(p->depth, p->rows) : dense(p->rows, p->depth);
+  p->rhs = p->transpose_rhs ? dense(p->columns, p->depth) : dense(p->depth, p->columns);
+  p->result = dense(p->rows, p->columns);
+  if (is_side_by_side) p->rhs = p->result = side_by_side;
   p->bias_batch = is_side_by_side ? p->columns : 0;
 }
 
@@ -190,17 +197,46 @@ static void choose_tiles(gemm_plan *p) {
   p->max_threads = work > SMALL_WORK ? INT32_MAX : 1;
 }
 
-static heddle_status plan_form(const gemm_form *form, gemm_plan *plan) {
+// The strides that the call has for one of its arrays, of which no element may lie outside of the array.
+static heddle_status read_strides_of(const lib_call *call, const char *name, const lib_array *a, const gemm_plan *p,
+                                     gemm_strides *out) {
+  const named_attribute *x = lib_ints(call, name);
+  const int64_t count = lib_element_count(a);
+  if (!x || count == 0) return status_ok();
+  bool fits = x->count == 3;
+  for (int k = 0; fits && k < 3; k++) fits = x->ints[k] >= 0 && x->ints[k] <= count;
+  if (fits) *out = (gemm_strides){x->ints[0], x->ints[1], x->ints[2]};
+  const int64_t groups = p->batch / p->group;
+  const double last = (double)(groups - 1) * (double)out->group + (double)(p->group - 1) * (double)out->member +
+                      (double)(a->dims[1] - 1) * (double)out->leading + (double)(a->dims[2] - 1);
+  if (fits && last < (double)count && out->leading >= a->dims[2]) return status_ok();
+  return status_error(HEDDLE_INVALID, "a matrix product whose %s lead out of the array", name);
+}
+
+static heddle_status read_strides(const lib_call *call, gemm_plan *p) {
+  const int64_t group = lib_int(call, "group", p->group);
+  if (group < 1 || p->batch % group != 0)
+    return status_error(HEDDLE_INVALID, "a matrix product of groups of %lld in a batch of %lld", (long long)group,
+                        (long long)p->batch);
+  p->group = group;
+  TRY(read_strides_of(call, "lhs_strides", &call->operands[0], p, &p->lhs));
+  TRY(read_strides_of(call, "rhs_strides", &call->operands[1], p, &p->rhs));
+  return read_strides_of(call, "result_strides", &call->results[0], p, &p->result);
+}
+
+// `call` is null for a product that has none.
+static heddle_status plan_form(const gemm_form *form, const lib_call *call, gemm_plan *plan) {
   plan->batch = form->batch;
   plan->rows = form->rows;
   plan->columns = form->columns;
   plan->depth = form->depth;
   plan->has_bias = form->has_bias;
   plan->has_relu = form->has_relu;
+  choose_strides(form, plan);
+  if (call) TRY(read_strides(call, plan));
   TRY(choose_work(form, plan));
   if (plan->has_relu && plan->work != WORK_F32 && plan->work != WORK_F64)
     return status_error(HEDDLE_INVALID, "relu of %s", dtype_name(form->result));
-  choose_strides(form, plan);
   choose_copies(form, plan);
   if (plan->batch * plan->rows * plan->columns == 0) return status_ok();
   choose_tiles(plan);
@@ -210,14 +246,14 @@ static heddle_status plan_form(const gemm_form *form, gemm_plan *plan) {
 
 heddle_status gemm_plan_make_of(const gemm_form *form, gemm_plan *plan) {
   *plan = (gemm_plan){0};
-  return plan_form(form, plan);
+  return plan_form(form, NULL, plan);
 }
 
 heddle_status gemm_plan_make(const lib_call *call, gemm_plan *plan) {
   *plan = (gemm_plan){0};
   gemm_form form = {0};
   TRY(form_of(call, &form, plan));
-  return plan_form(&form, plan);
+  return plan_form(&form, call, plan);
 }
 
 // --- scratch memory: for each thread two tiles, a tile of sums and one of its exact sums, and a row of the bias;
@@ -287,6 +323,11 @@ static tile tile_at(const product *x, int64_t number) {
   return t;
 }
 
+// Where a member of the batch begins.
+static int64_t member_at(const gemm_plan *p, const gemm_strides *s, int64_t batch) {
+  return batch / p->group * s->group + batch % p->group * s->member;
+}
+
 // A piece of an operand, into scratch memory or as it lies.
 static gemm_matrix operand_tile(work_type w, const gemm_piece *p, bool copies, void *to) {
   const lib_array *a = p->array;
@@ -309,9 +350,9 @@ static gemm_matrix lhs_tile(const product *x, const tile *t, int64_t depth, int6
     return (gemm_matrix){.data = to, .leading = leading};
   }
   const lib_array *a = &x->call->operands[0];
-  const int64_t first = t->batch * p->rows * p->depth;
-  const gemm_piece plain = {a, first + t->row * p->depth + depth, t->rows, depths, p->depth};
-  const gemm_piece turned = {a, first + depth * p->rows + t->row, depths, t->rows, p->rows};
+  const int64_t first = member_at(p, &p->lhs, t->batch), leading = p->lhs.leading;
+  const gemm_piece plain = {a, first + t->row * leading + depth, t->rows, depths, leading};
+  const gemm_piece turned = {a, first + depth * leading + t->row, depths, t->rows, leading};
   const gemm_piece *piece = p->transpose_lhs ? &turned : &plain;
   if (by_pairs) {
     gemm_pairs_load_lhs(piece, p->transpose_lhs, to);
@@ -324,7 +365,7 @@ static gemm_matrix lhs_tile(const product *x, const tile *t, int64_t depth, int6
 
 static gemm_matrix rhs_tile(const product *x, const tile *t, int64_t depth, int64_t depths) {
   const gemm_plan *p = x->plan;
-  const int64_t first = t->batch * p->rhs_batch, leading = p->rhs_leading;
+  const int64_t first = member_at(p, &p->rhs, t->batch), leading = p->rhs.leading;
   const lib_array *a = &x->call->operands[1];
   void *to = t->scratch + x->room.rhs;
   const gemm_piece plain = {a, first + depth * leading + t->column, depths, t->columns, leading};
@@ -358,7 +399,7 @@ static void add_exact(const gemm_plan *p, const void *products, int64_t count, v
 
 // Where a tile begins in the result.
 static int64_t result_index(const gemm_plan *p, const tile *t) {
-  return t->batch * p->result_batch + t->row * p->result_leading + t->column;
+  return member_at(p, &p->result, t->batch) + t->row * p->result.leading + t->column;
 }
 
 // Where the sums of a tile go: scratch memory, the part's own array, or straight to the result.
@@ -371,7 +412,7 @@ static gemm_sums sums_of(const product *x, const tile *t) {
   }
   if (p->copies_sums) return (gemm_sums){.data = t->scratch + x->room.products, .leading = t->columns};
   char *result = x->call->results[0].data;
-  return (gemm_sums){.data = result + result_index(p, t) * size, .leading = p->result_leading};
+  return (gemm_sums){.data = result + result_index(p, t) * size, .leading = p->result.leading};
 }
 
 static void multiply_tile(product *x, const tile *t, gemm_sums *sums) {
@@ -435,7 +476,7 @@ static void finish_tile(const product *x, const tile *t, char *sums, int64_t lea
   else if (lies_there && !p->has_relu) return;
   for (int64_t r = 0; r < t->rows; r++) {
     char *row = sums + r * leading * work_size(p->sums);
-    const int64_t first = result_index(p, t) + r * p->result_leading;
+    const int64_t first = result_index(p, t) + r * p->result.leading;
     if (p->has_bias) add_row(p->sums, t->columns, bias, row);
     if (p->has_relu) relu_row(p->sums, t->columns, row);
     if (!lies_there) work_store(p->sums, row, result, first, t->columns);

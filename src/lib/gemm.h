@@ -16,6 +16,12 @@ typedef struct gemm_tile {
 } gemm_tile;
 typedef void (*gemm_load_fn)(const void *argument, work_type w, const gemm_tile *tile, void *to);
 
+// Where the matrices of an operand or of the result lie: elements between rows as they lie in memory, between members
+// of the batch, and between groups of members.
+typedef struct gemm_strides {
+  int64_t leading, member, group;
+} gemm_strides;
+
 // A product of given shapes and types, made once. Read only from then on.
 typedef struct gemm_plan {
   work_type work;  // of the multiplications
@@ -24,10 +30,10 @@ typedef struct gemm_plan {
   int64_t batch, rows, columns, depth;
   bool transpose_lhs, transpose_rhs;
   bool has_bias, has_relu;
-  bool copies_lhs, copies_rhs;     // tiles are widened or packed before they are multiplied
-  bool copies_sums;                // tiles of sums lie in scratch memory and are narrowed from there
-  int64_t rhs_leading, rhs_batch;  // elements between rows as they lie in memory, and between members of the batch
-  int64_t result_leading, result_batch;
+  bool copies_lhs, copies_rhs;  // tiles are widened or packed before they are multiplied
+  bool copies_sums;             // tiles of sums lie in scratch memory and are narrowed from there
+  int64_t group;                // members of the batch that make a group
+  gemm_strides lhs, rhs, result;
   int64_t bias_batch;
   int64_t tile_rows, tile_columns, tile_depth;
   int64_t depth_parts;  // > 1: parts of the depth are summed apart, then together

@@ -7,15 +7,25 @@ typedef struct form {
   int64_t batch, rows, columns, depth;
   int64_t transpose_lhs, transpose_rhs, bias;
   const char *activation;
+  int64_t members;  // > 0: of a group; their rows lie side by side
 } form;
 
 typedef struct product {
   lib_array operands[3], result;
-  named_attribute attributes[4];
+  named_attribute attributes[8];
+  int attribute_count;
+  int64_t strides[3][3];
   lib_call call;
 } product;
 
-static product product_of(arena *a, const form *f, dtype lhs, dtype rhs, dtype result) {
+static void add_strides(product *p, const char *name, const form *f, int number, const lib_array *a) {
+  const int64_t columns = a->dims[2], strides[3] = {f->members * columns, columns, a->dims[1] * f->members * columns};
+  memcpy(p->strides[number], strides, sizeof strides);
+  p->attributes[p->attribute_count++] =
+      (named_attribute){.name = name, .kind = NAMED_INTS, .count = 3, .ints = p->strides[number]};
+}
+
+static void product_of(arena *a, const form *f, dtype lhs, dtype rhs, dtype result, product *to) {
   product p = {0};
   const int64_t left[3] = {f->batch, f->transpose_lhs ? f->depth : f->rows, f->transpose_lhs ? f->rows : f->depth};
   const int64_t right[3] = {f->batch, f->transpose_rhs ? f->columns : f->depth,
@@ -30,7 +40,13 @@ static product product_of(arena *a, const form *f, dtype lhs, dtype rhs, dtype r
   p.attributes[1] = testing_int("transpose_rhs", &f->transpose_rhs);
   p.attributes[2] = testing_int("bias", &f->bias);
   p.attributes[3] = (named_attribute){.name = "activation", .kind = NAMED_TEXT, .text = f->activation};
-  return p;
+  p.attribute_count = f->activation ? 4 : 3;
+  *to = p;
+  if (f->members == 0) return;
+  to->attributes[to->attribute_count++] = testing_int("group", &f->members);
+  add_strides(to, "lhs_strides", f, 0, &to->operands[0]);
+  add_strides(to, "rhs_strides", f, 1, &to->operands[1]);
+  add_strides(to, "result_strides", f, 2, &to->result);
 }
 
 static void multiply(arena *a, product *p, const form *f, int threads) {
@@ -38,7 +54,7 @@ static void multiply(arena *a, product *p, const form *f, int threads) {
                        .operands = p->operands,
                        .result_count = 1,
                        .results = &p->result,
-                       .attribute_count = f->activation ? 4 : 3,
+                       .attribute_count = p->attribute_count,
                        .attributes = p->attributes,
                        .threads = threads};
   gemm_plan plan;
@@ -50,12 +66,24 @@ static void multiply(arena *a, product *p, const form *f, int threads) {
   assert_true(status_is_ok(gemm_plan_execute(&plan, &p->call)));
 }
 
+// Of an element as it lies in memory.
+static int64_t index_of(const form *f, const int64_t at[static 3], int64_t rows, int64_t columns) {
+  if (f->members == 0) return (at[0] * rows + at[1]) * columns + at[2];
+  return ((at[0] / f->members * rows + at[1]) * f->members + at[0] % f->members) * columns + at[2];
+}
+
 static int64_t lhs_index(const form *f, int64_t b, int64_t m, int64_t k) {
-  return b * f->rows * f->depth + (f->transpose_lhs ? k * f->rows + m : m * f->depth + k);
+  if (f->transpose_lhs) return index_of(f, (int64_t[]){b, k, m}, f->depth, f->rows);
+  return index_of(f, (int64_t[]){b, m, k}, f->rows, f->depth);
 }
 
 static int64_t rhs_index(const form *f, int64_t b, int64_t k, int64_t n) {
-  return b * f->columns * f->depth + (f->transpose_rhs ? n * f->depth + k : k * f->columns + n);
+  if (f->transpose_rhs) return index_of(f, (int64_t[]){b, n, k}, f->columns, f->depth);
+  return index_of(f, (int64_t[]){b, k, n}, f->depth, f->columns);
+}
+
+static int64_t result_index(const form *f, int64_t b, int64_t m, int64_t n) {
+  return index_of(f, (int64_t[]){b, m, n}, f->rows, f->columns);
 }
 
 static double tolerance_of(dtype t) {
@@ -85,7 +113,7 @@ static void check_real(const product *p, const form *f, int64_t b, int64_t m, in
     size += fabs(x[0]);
   }
   if (f->activation && f->activation[0] && sum[0] < 0) sum[0] = 0;
-  testing_at(&p->result, (b * f->rows + m) * f->columns + n, x);
+  testing_at(&p->result, result_index(f, b, m, n), x);
   const double scale = dtypes[p->result.type].bits <= 16 ? fabs(sum[0]) + 1e-3 : size;
   assert_true(fabs(x[0] - sum[0]) <= tolerance_of(p->result.type) * scale);
   assert_true(fabs(x[1] - sum[1]) <= tolerance_of(p->result.type) * size);
@@ -101,13 +129,14 @@ static void check_whole(const product *p, const form *f, int64_t b, int64_t m, i
   if (p->result.type == DTYPE_PRED) sum = sum != 0;
   work_store(WORK_U64, &sum, &one, 0, 1);
   const int bytes = dtypes[p->result.type].bytes;
-  memcpy(got, (char *)p->result.data + ((b * f->rows + m) * f->columns + n) * bytes, (size_t)bytes);
+  memcpy(got, (char *)p->result.data + result_index(f, b, m, n) * bytes, (size_t)bytes);
   assert_int_equal(got[0], wanted[0]);
 }
 
 static void check_form(const form *f, dtype lhs, dtype rhs, dtype result) {
   arena *a = arena_create();
-  product p = product_of(a, f, lhs, rhs, result);
+  product p;
+  product_of(a, f, lhs, rhs, result, &p);
   multiply(a, &p, f, 1);
   // All elements of small results, some of every row and column of large ones.
   const int64_t step = f->rows * f->columns * f->depth > 10000 ? 11 : 1;
@@ -194,7 +223,8 @@ static void test_largest(void **state) {
   for (int way = 0; way < 12; way++) {
     const form f = {1, 7, 35, way < 4 ? 1025 : 3, way & 1, way >> 1 & 1};
     const dtype t = types[way / 4];
-    product p = product_of(a, &f, t, t, DTYPE_S32);
+    product p;
+    product_of(a, &f, t, t, DTYPE_S32, &p);
     for (int k = 0; k < 2; k++) {
       const int64_t count = lib_element_count(&p.operands[k]);
       for (int64_t e = 0; e < count; e++) {
@@ -206,6 +236,25 @@ static void test_largest(void **state) {
     for (int64_t n = 0; n < f.columns; n++) check_whole(&p, &f, 0, n % f.rows, n);
   }
   arena_destroy(a);
+}
+
+// Members of the batch side by side, among them rows that fall into the same cache sets and parts of the depth.
+static void test_strides(void **state) {
+  (void)state;
+  static const form forms[] = {{6, 10, 9, 8, .members = 3},   {4, 33, 5, 64, .members = 4},
+                               {2, 1, 7, 3000, .members = 1}, {8, 40, 70, 64, .members = 8},
+                               {2, 3, 2, 9000, .members = 2}, {12, 1, 16, 16, .members = 2}};
+  for (size_t k = 0; k < sizeof forms / sizeof forms[0]; k++) {
+    for (int way = 0; way < 4; way++) {
+      form f = forms[k];
+      f.transpose_lhs = way & 1;
+      f.transpose_rhs = way >> 1;
+      check_form(&f, DTYPE_F32, DTYPE_F32, DTYPE_F32);
+      check_form(&f, DTYPE_BF16, DTYPE_F32, DTYPE_F32);
+      check_form(&f, DTYPE_S8, DTYPE_S8, DTYPE_S32);
+      check_form(&f, DTYPE_C64, DTYPE_C64, DTYPE_C64);
+    }
+  }
 }
 
 // Nibbles of a packed array, the first element in the lower bits.
@@ -230,12 +279,13 @@ static void test_refusals(void **state) {
   arena *a = arena_create();
   const form f = {1, 2, 3, 4};
   gemm_plan plan;
-  product p = product_of(a, &f, DTYPE_F32, DTYPE_C64, DTYPE_F32);
+  product p;
+  product_of(a, &f, DTYPE_F32, DTYPE_C64, DTYPE_F32, &p);
   p.call = (lib_call){.operand_count = 2, .operands = p.operands, .result_count = 1, .results = &p.result};
   heddle_status status = gemm_plan_make(&p.call, &plan);
   assert_non_null(strstr(heddle_status_message(status), "c64"));
   heddle_status_free(status);
-  p = product_of(a, &f, DTYPE_F32, DTYPE_F32, DTYPE_F32);
+  product_of(a, &f, DTYPE_F32, DTYPE_F32, DTYPE_F32, &p);
   const int64_t dims[3] = {1, 5, 3};
   p.operands[1] = testing_array(a, DTYPE_F32, 3, dims);
   p.call.operands = p.operands;
@@ -245,10 +295,39 @@ static void test_refusals(void **state) {
   arena_destroy(a);
 }
 
+// Strides that lead out of an array, have rows overlap, or are no three numbers; groups that the batch is not made of.
+static void test_strides_refused(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  const form f = {6, 2, 3, 4, .members = 3};
+  product p;
+  gemm_plan plan;
+  for (int k = 0; k < 7; k++) {
+    product_of(a, &f, DTYPE_F32, DTYPE_F32, DTYPE_F32, &p);
+    static const int64_t wrong[] = {2, 25, -1, INT64_MAX};
+    int64_t group = 4;
+    if (k < 4) p.strides[0][k % 3] = wrong[k];
+    else if (k == 4) p.attributes[4].count = 2;
+    else if (k == 5) p.attributes[3].ints = &group;
+    else p.strides[2][1] = 4;
+    p.call = (lib_call){.operand_count = 2,
+                        .operands = p.operands,
+                        .result_count = 1,
+                        .results = &p.result,
+                        .attribute_count = p.attribute_count,
+                        .attributes = p.attributes};
+    heddle_status status = gemm_plan_make(&p.call, &plan);
+    assert_int_equal(heddle_status_code(status), HEDDLE_INVALID);
+    heddle_status_free(status);
+  }
+  arena_destroy(a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shapes), cmocka_unit_test(test_types),    cmocka_unit_test(test_largest),
-      cmocka_unit_test(test_packed), cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_shapes),          cmocka_unit_test(test_types),    cmocka_unit_test(test_largest),
+      cmocka_unit_test(test_packed),          cmocka_unit_test(test_refusals), cmocka_unit_test(test_strides),
+      cmocka_unit_test(test_strides_refused),
   };
   return cmocka_run_group_tests_name("lib/gemm", tests, NULL, NULL);
 }

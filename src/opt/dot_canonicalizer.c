@@ -1,14 +1,15 @@
 // Dot canonicalizer: dots become batched matrix products.
 //
-// A product of matrices takes operands [batch dims, rows, depth] or [batch dims, depth, rows], where each of the three
-// may be several dims that stand together: batch dims 0, 1, … in the order of both sides, contracting dims in the same
-// order on both. An operand of another form is transposed, so that its most minor dim stays where it is if possible; an
-// operand that has one of the two forms is never transposed, for libraries read either.
+// A product of matrices takes operands whose rows and depth can be walked with one stride each, one of them 1, and
+// whose batch with two (hlo/dot_form.h): libraries read all of these as they are. An operand of another form is
+// transposed to [batch dims, rows, depth] or [batch dims, depth, rows], so that its most minor dim stays where it is if
+// possible.
 //
-// The other way around, transposes that only bring an operand from one form to the other, or the result's rows behind
-// its columns, are said by dimension numbers instead.
+// The other way around, transposes of operands that have such a form without them, or that bring the result's rows
+// behind its columns, are said by dimension numbers instead.
 #include "opt/dot_canonicalizer.h"
 
+#include "hlo/dot_form.h"
 #include "opt/rewrite.h"
 #include "opt/worklist.h"
 
@@ -32,16 +33,18 @@ static bool is_free(const dot_side *s, int64_t d) {
   return !has(s->batch, s->batch_count, d) && !has(s->depth, s->depth_count, d);
 }
 
-static bool counts_up(const int64_t *list, int count, int64_t first) {
-  for (int k = 0; k < count; k++)
-    if (list[k] != first + k) return false;
-  return true;
+static dot_dims dims_of(const dot_side *s) {
+  return (dot_dims){s->operand->shape, {s->batch, s->batch_count}, {s->depth, s->depth_count}};
 }
 
 static bool is_matrix(const dot_side *s) {
-  const int rank = s->operand->shape->rank;
-  return counts_up(s->batch, s->batch_count, 0) && (counts_up(s->depth, s->depth_count, s->batch_count) ||
-                                                    counts_up(s->depth, s->depth_count, rank - s->depth_count));
+  const dot_dims dims = dims_of(s);
+  return dot_form_fits(&dims);
+}
+
+static bool fit_together(const dot_side *l, const dot_side *r) {
+  const dot_dims x = dims_of(l), y = dims_of(r);
+  return dot_form_fit_together(&x, &y);
 }
 
 static instruction *make_dot(const builder *b, const instruction *like, const shape *s, const dot_side *l,
@@ -88,7 +91,10 @@ static instruction *with_shape(const builder *b, instruction *dot, const shape *
 
 static instruction *fold_transposes(const builder *b, instruction *i, const dot_side *l, const dot_side *r) {
   dot_side x, y;
-  const bool left = without_transpose(l, &x) && is_matrix(&x), right = without_transpose(r, &y) && is_matrix(&y);
+  bool left = without_transpose(l, &x) && is_matrix(&x), right = without_transpose(r, &y) && is_matrix(&y);
+  if (left && right && is_matrix(l) && !fit_together(&x, &y)) left = false;
+  if (left && !right && is_matrix(r)) left = fit_together(&x, r);
+  if (right && !left && is_matrix(l)) right = fit_together(l, &y);
   if (!left && !right) return NULL;
   return with_shape(b, make_dot(b, i, i->shape, left ? &x : l, right ? &y : r), i->shape);
 }
@@ -109,8 +115,10 @@ static void sort_depth(dot_side *by, dot_side *other) {
 
 // Elements that must be moved.
 static int64_t cost_of(const dot_side *l, const dot_side *r) {
-  return (is_matrix(l) ? 0 : shape_element_count(l->operand->shape)) +
-         (is_matrix(r) ? 0 : shape_element_count(r->operand->shape));
+  const int64_t left = shape_element_count(l->operand->shape), right = shape_element_count(r->operand->shape);
+  const bool moves_left = !is_matrix(l), moves_right = !is_matrix(r);
+  if (!moves_left && !moves_right && !fit_together(l, r)) return left < right ? left : right;
+  return (moves_left ? left : 0) + (moves_right ? right : 0);
 }
 
 enum { SHORT_SUM = 16 };
@@ -138,7 +146,6 @@ static void order_depth(dtype t, dot_side *l, dot_side *r) {
 
 // The operand as [batch, free, depth], or as [batch, depth, free] if its most minor dim is free.
 static void make_matrix(const builder *b, dot_side *s) {
-  if (is_matrix(s)) return;
   const int rank = s->operand->shape->rank, free_count = rank - s->batch_count - s->depth_count;
   const bool depth_last = !is_free(s, rank - 1);
   const int depth_at = s->batch_count + (depth_last ? free_count : 0);
@@ -161,8 +168,10 @@ static instruction *canonicalize_dot(const builder *b, instruction *i) {
   instruction *folded = fold_transposes(b, i, &l, &r);
   if (folded || cost_of(&l, &r) == 0) return folded;
   order_depth(i->shape->dtype, &l, &r);
-  make_matrix(b, &l);
-  make_matrix(b, &r);
+  const bool is_left_larger = shape_element_count(l.operand->shape) >= shape_element_count(r.operand->shape);
+  if (!is_matrix(&l)) make_matrix(b, &l);
+  if (!is_matrix(&r)) make_matrix(b, &r);
+  if (!fit_together(&l, &r)) make_matrix(b, is_left_larger ? &r : &l);
   return make_dot(b, i, i->shape, &l, &r);
 }
 

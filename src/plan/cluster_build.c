@@ -194,7 +194,13 @@ static void tell_library(cluster_builder *b, text *out, const instruction *i) {
   heddle_status_free(s);
 }
 
-static bool fused_activation(const made_fusion *f) { return f->computation->root->opcode == HLO_MAXIMUM; }
+static const char *fused_epilogue(const made_fusion *f) {
+  switch (f->computation->root->opcode) {
+    case HLO_TRANSPOSE: return ", transposed";
+    case HLO_MAXIMUM: return ", with bias and relu";
+    default: return ", with bias";
+  }
+}
 
 // The arrays that the outputs are written into, so that the heroes that need that show.
 static int find_aliases(cluster_builder *b, const made_fusion *f, kernel_alias **out) {
@@ -218,7 +224,7 @@ static void tell_kernel(cluster_builder *b, text *out, int number) {
   const made_fusion *f = &b->made[number];
   if (f->fusion->attributes->kind == FUSION_CUSTOM) {
     tell_library(b, out, f->fusion);
-    text_puts(out, fused_activation(f) ? ", with bias and relu" : ", with bias");
+    text_puts(out, fused_epilogue(f));
     return;
   }
   cluster_cost cost = cluster_cost_of(b->graph, number, number);

@@ -2,6 +2,7 @@
 // clusters, and each cluster becomes a fusion.
 #include "plan/fuse.h"
 
+#include "hlo/dot_form.h"
 #include "opt/call_inliner.h"
 #include "opt/dead_code.h"
 #include "plan/cluster.h"
@@ -11,7 +12,6 @@
 #include "plan/hero_loops.h"
 #include "plan/join.h"
 #include "plan/library.h"
-#include "plan/library_shapes.h"
 #include "plan/reduction_splitter.h"
 #include "plan/trip_count.h"
 
@@ -150,8 +150,8 @@ static void prepare(computation *c) {
 
 // A library takes longer to be called than a loop to multiply.
 static bool is_tiny_product(const instruction *i) {
-  gemm_form form;
-  return i->opcode == HLO_DOT && gemm_form_of(i, &form) &&
+  dot_form form;
+  return i->opcode == HLO_DOT && dot_form_of(i, NULL, &form) &&
          (double)form.batch * (double)form.m * (double)form.n * (double)form.k <= TINY_PRODUCT;
 }
 

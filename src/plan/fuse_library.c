@@ -1,10 +1,11 @@
-// Biases and rectifiers for libraries.
+// Biases and rectifiers for libraries, and transposes of what they write.
 //
-// Only f32: there, adding after the sum is rounded and adding before are what the library may choose between anyway.
+// Biases only in f32: there, adding after the sum is rounded and adding before are what the library may choose between
+// anyway.
 #include "plan/fuse_library.h"
 
+#include "hlo/dot_form.h"
 #include "plan/library.h"
-#include "plan/library_shapes.h"
 
 // --- patterns
 
@@ -24,9 +25,9 @@ static bool is_rectifier(const instruction *i, const instruction *of) {
 }
 
 static bool has_columns(const instruction *dot, const instruction *bias) {
-  gemm_form form;
+  dot_form form;
   const int last = dot->shape->rank - 1;
-  return last >= 0 && gemm_form_of(dot, &form) && form.n == dot->shape->dims[last] &&
+  return last >= 0 && dot_form_of(dot, NULL, &form) && form.n == dot->shape->dims[last] &&
          bias->attributes->dimensions.data[0] == last;
 }
 
@@ -90,7 +91,20 @@ static void fuse_epilogue(cluster_graph *g, const instruction *op) {
   if (!is_read_by_kernels(g, last)) make_cluster(g, op, sum, last);
 }
 
+// A matrix product writes its rows as far apart as is wanted.
+static void fuse_transpose(cluster_graph *g, const instruction *op) {
+  const instruction *turned = only_user(g, op);
+  dot_form form;
+  if (op->opcode != HLO_DOT || library_kind_of(op) != LIBRARY_GEMM || g->nodes[op->mark].is_ordered) return;
+  if (!turned || turned->opcode != HLO_TRANSPOSE || !is_free(g, turned) || !dot_form_of(op, turned, &form)) return;
+  const instruction *x = op->operands[0], *y = op->operands[1];
+  if (x == y || !is_in_memory(g, x) || !is_in_memory(g, y) || is_read_by_kernels(g, turned)) return;
+  make_cluster(g, op, turned, turned);
+}
+
 void fuse_library_epilogues(cluster_graph *g) {
-  for (int n = 0; n < g->node_count; n++)
+  for (int n = 0; n < g->node_count; n++) {
     if (g->nodes[n].role == CLUSTER_FIXED) fuse_epilogue(g, g->nodes[n].instruction);
+    if (g->nodes[n].role == CLUSTER_FIXED) fuse_transpose(g, g->nodes[n].instruction);
+  }
 }

@@ -6,7 +6,8 @@
 
 // A product of matrices or a convolution whose result only gets a bias added, and perhaps negative values cut off,
 // before it goes to memory anyway, becomes one cluster (a fusion of kind kCustom): the library does that while the
-// result is in registers. Every node has its role already.
+// result is in registers. So does a product of matrices whose result is only transposed, if the library can write it
+// so. Every node has its role already.
 void fuse_library_epilogues(cluster_graph *g);
 
 #endif

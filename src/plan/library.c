@@ -4,8 +4,8 @@
 
 #include "hlo/call_attributes.h"
 #include "hlo/device_groups.h"
+#include "hlo/dot_form.h"
 #include "opt/sort_comparator.h"
-#include "plan/library_shapes.h"
 
 static const library_kind kinds[HLO_OPCODE_COUNT] = {
     [HLO_DOT] = LIBRARY_GEMM,
@@ -46,8 +46,8 @@ library_kind library_kind_of(const instruction *i) {
   if (!is_library_type(op->operands[0]->shape) || !is_library_type(op->operands[1]->shape) ||
       !is_library_type(op->shape))
     return LIBRARY_NONE;
-  gemm_form form;
-  return kind == LIBRARY_GEMM && !gemm_form_of(op, &form) ? LIBRARY_NONE : kind;
+  dot_form form;
+  return kind == LIBRARY_GEMM && !dot_form_of(op, NULL, &form) ? LIBRARY_NONE : kind;
 }
 
 // --- what goes in and out
@@ -88,6 +88,8 @@ static void add_leaves(describer *d) {
 
 // --- what is fused with it
 
+static bool is_fused(const describer *d) { return d->op != d->instruction; }
+
 static heddle_status refuse(const describer *d, const char *why) {
   return status_at(HEDDLE_UNIMPLEMENTED, d->op->where, "%s " STR_FMT " %s", hlo_op_text(d->op->opcode),
                    STR_ARG(d->op->name), why);
@@ -100,26 +102,31 @@ static const instruction *fused(const describer *d, hlo_opcode opcode) {
   return NULL;
 }
 
-// The fusion's parameters in the library's order: the operation's operands, then the bias.
+// A dot whose result alone is transposed.
+static bool is_turned(const describer *d) {
+  const instruction *root = is_fused(d) ? d->instruction->called[0]->root : d->op;
+  return root->opcode == HLO_TRANSPOSE && root->operands[0] == d->op && d->op->opcode == HLO_DOT;
+}
+
+// The fusion's parameters in the library's order: the operation's operands, then the bias if there is one.
 static heddle_status order_operands(describer *d) {
   const instruction *sum = fused(d, HLO_ADD);
   const instruction *spread = sum ? sum->operands[sum->operands[0] == d->op ? 1 : 0] : NULL;
   const instruction *bias = spread && spread->opcode == HLO_BROADCAST ? spread->operands[0] : NULL;
   const instruction *wanted[] = {d->op->operands[0], d->op->operands[1], bias};
-  const shape **shapes = arena_array(d->arena, const shape *, 3);
-  int *leaves = arena_array(d->arena, int, 3);
-  for (int k = 0; k < 3; k++) {
+  const int count = is_turned(d) ? 2 : 3;
+  const shape **shapes = arena_array(d->arena, const shape *, count);
+  int *leaves = arena_array(d->arena, int, count);
+  for (int k = 0; k < count; k++) {
     if (!wanted[k] || wanted[k]->opcode != HLO_PARAMETER) return refuse(d, "is fused in a way no library knows");
     shapes[k] = wanted[k]->shape;
     leaves[k] = (int)wanted[k]->attributes->index;
   }
-  d->call->operand_count = 3;
+  d->call->operand_count = count;
   d->call->operands = shapes;
   d->call->operand_leaves = leaves;
   return status_ok();
 }
-
-static bool is_fused(const describer *d) { return d->op != d->instruction; }
 
 // --- attributes
 
@@ -140,15 +147,20 @@ static void add_text(describer *d, const char *name, str value) {
 }
 
 static void add_epilogue(describer *d) {
-  add_int(d, "bias", is_fused(d));
+  add_int(d, "bias", is_fused(d) && !is_turned(d));
   add_text(d, "activation", is_fused(d) && fused(d, HLO_MAXIMUM) ? STR("relu") : STR(""));
 }
 
 // --- one function per kind
 
+static void add_strides(describer *d, const char *name, const dot_strides *s) {
+  add_ints(d, name, 3, (int64_t[]){s->leading, s->member, s->group});
+}
+
 static heddle_status describe_gemm(describer *d) {
-  gemm_form form;
-  if (!gemm_form_of(d->op, &form)) return refuse(d, "is no batched product of matrices");
+  dot_form form;
+  if (!dot_form_of(d->op, is_turned(d) ? d->instruction->called[0]->root : NULL, &form))
+    return refuse(d, "is no batched product of matrices");
   const shape *lhs = d->op->operands[0]->shape, *rhs = d->op->operands[1]->shape;
   const int64_t b = form.batch, m = form.m, n = form.n, k = form.k;
   const int64_t lhs_dims[] = {b, form.transpose_lhs ? k : m, form.transpose_lhs ? m : k};
@@ -159,6 +171,12 @@ static heddle_status describe_gemm(describer *d) {
   d->call->results[0] = shape_array(d->arena, d->op->shape->dtype, 3, dims);
   add_int(d, "transpose_lhs", form.transpose_lhs);
   add_int(d, "transpose_rhs", form.transpose_rhs);
+  if (!form.is_dense) {
+    add_int(d, "group", form.group);
+    add_strides(d, "lhs_strides", &form.lhs);
+    add_strides(d, "rhs_strides", &form.rhs);
+    add_strides(d, "result_strides", &form.result);
+  }
   add_epilogue(d);
   return status_ok();
 }

@@ -127,6 +127,9 @@ struct program_thunk {
 // GEMM         operands lhs [B,M,K] ([B,K,M] with transpose_lhs), rhs [B,K,N] ([B,N,K] with transpose_rhs), and a bias
 //              [N] if `bias` is 1; result [B,M,N]. transpose_lhs, transpose_rhs, bias: 0 or 1; activation: text, "" or
 //              "relu". Products of integers wrap around; bf16 and f16 accumulate in f32 and round once.
+//              Arrays whose elements lie in another order: lhs_strides, rhs_strides, result_strides, each the elements
+//              between rows as they lie in memory, between members of the batch in a group, and between groups; `group`
+//              (B): how many members a group has.
 // CONVOLUTION  operands input, kernel, and a bias per output feature if `bias` is 1; result. Ints by the names of HLO:
 //              input_batch, input_feature, input_spatial, kernel_input_feature, kernel_output_feature, kernel_spatial,
 //              output_batch, output_feature, output_spatial; size, stride, padding_low, padding_high, base_dilation,
