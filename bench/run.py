@@ -24,6 +24,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+CORPUS = ROOT.parent / "shared" / "corpus"
 VENV = ROOT / "build" / "bench-venv"
 JAX = "jax==0.10.2"
 PEER_ENVIRONMENT = {
@@ -218,6 +219,9 @@ def main():
             rows.append({"name": name, "model": is_model, "speed": jax.median() / ours.median(),
                          "compile": jax.median_compile() / ours.median_compile()})
     summarise(rows)
+    if python and CORPUS.is_dir():
+        print()
+        subprocess.run([python, ROOT / "bench" / "memory.py"], env={**os.environ, "JAX_PLATFORMS": "cpu"}, check=False)
     return 0
 
 
