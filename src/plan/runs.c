@@ -55,12 +55,12 @@ static bool uses_dims_from(const indexing_map *m, int first) {
 }
 
 // Whether an expression grows by the same step, which is put out, wherever symbol `s` grows by one.
-static bool grows_evenly(arena *a, const affine_expr *e, int s, const interval *dims, const interval *symbols,
-                         int64_t *step) {
+static bool grows_evenly(arena *a, const affine_expr *e, int s, const interval *dims, int symbol_count,
+                         const interval *symbols, int64_t *step) {
   *step = 0;
   if (interval_is_point(symbols[s])) return true;
-  interval *inside = arena_array(a, interval, s + 2);
-  for (int k = 0; k < s + 2; k++) inside[k] = symbols[k];
+  interval *inside = arena_array(a, interval, symbol_count);
+  for (int k = 0; k < symbol_count; k++) inside[k] = symbols[k];
   const affine_expr **by = arena_array(a, const affine_expr *, s + 1);
   by[s] = affine_add_constant(a, affine_symbol(a, s), 1);
   const affine_expr *next = affine_replace(a, e, NULL, 0, by, s + 1);
@@ -93,11 +93,11 @@ static bool is_good(arena *a, const access *x, const shape *space, int split, bo
   address = affine_simplify(a, address, dims, symbols);
   int64_t step;
   const int moving = by_vectors ? lane : position;
-  if (!grows_evenly(a, address, moving, dims, symbols, &step) || step < 0 || step > MOST_STEP) return false;
+  if (!grows_evenly(a, address, moving, dims, count + 2, symbols, &step) || step < 0 || step > MOST_STEP) return false;
   if (m->constraint_count > 0 && split > 0 && run < SHORTEST_CHECKED_RUN) return false;
   for (int c = 0; c < m->constraint_count; c++) {
     const affine_expr *e = affine_replace(a, m->constraints[c].expr, by, space->rank, NULL, 0);
-    if (!grows_evenly(a, affine_simplify(a, e, dims, symbols), moving, dims, symbols, &step)) return false;
+    if (!grows_evenly(a, affine_simplify(a, e, dims, symbols), moving, dims, count + 2, symbols, &step)) return false;
     if (by_vectors && step != 0) return false;
   }
   return true;
