@@ -10,6 +10,7 @@
 #define HEDDLE_HEDDLE_H_
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "heddle/status.h"
 
@@ -48,6 +49,12 @@ heddle_array heddle_program_result(const heddle_program *program, int number);
 // Reads inputs[i] and writes outputs[i], which hold as many bytes as the program says; arrays aligned to 64 bytes are
 // used where they are, others are copied. Calls on one program may overlap in several threads.
 heddle_status heddle_program_run(heddle_program *program, const void *const *inputs, void *const *outputs);
+
+// The same for a program whose results have sizes that only a run tells: what heddle_program_result says of such a
+// dimension is its bound, outputs[i] holds as much, and dims[i][k] gets the size of dimension k of result i. What is in
+// outputs[i] is dense.
+heddle_status heddle_program_run_dynamic(heddle_program *program, const void *const *inputs, void *const *outputs,
+                                         int64_t *const *dims);
 
 // How many devices run the program together: its replicas times its partitions, 1 for most programs. They are virtual:
 // each has threads and memory of its own in this process.

@@ -27,7 +27,7 @@ static heddle_status compile_into(heddle_program *p, str source, const char *nam
   if (given) options = (compile_options){.exact = given->exact, .threads = given->threads};
   TRY(compile_cpu(p->arena, m, &options, &p->code));
   const lhlo_program *plan = p->code.plan;
-  p->is_direct = true;
+  p->is_direct = plan->dynamic.count == 0;
   for (int i = 0; i < plan->parameter_count; i++) p->is_direct &= lies_as_array(plan->parameters[i]);
   for (int i = 0; i < plan->result_count; i++) p->is_direct &= lies_as_array(plan->results[i]);
   return status_ok();
@@ -57,7 +57,7 @@ void heddle_program_free(heddle_program *program) {
 }
 
 int heddle_program_parameter_count(const heddle_program *program) { return program->code.plan->parameter_count; }
-int heddle_program_result_count(const heddle_program *program) { return program->code.plan->result_count; }
+int heddle_program_result_count(const heddle_program *program) { return program->code.plan->dynamic.given_count; }
 
 static heddle_array describe(const shape *s) {
   return (heddle_array){dtype_name(s->dtype), s->rank, s->dims, (size_t)shape_byte_size(s)};
@@ -74,8 +74,8 @@ heddle_array heddle_program_result(const heddle_program *program, int number) {
 int heddle_program_device_count(const heddle_program *program) { return program->code.plan->device_count; }
 
 // The literals are views of the caller's memory, so that run_bind and run_fetch do the only copies.
-static heddle_status run_in(arena *a, heddle_program *p, const void *const *const *inputs,
-                            void *const *const *outputs) {
+static heddle_status run_in(arena *a, heddle_program *p, const void *const *const *inputs, void *const *const *outputs,
+                            int64_t *const *dims) {
   const lhlo_program *plan = p->code.plan;
   const int each = plan->parameter_count, count = each * plan->device_count;
   literal *views = arena_array(a, literal, count);
@@ -87,8 +87,11 @@ static heddle_status run_in(arena *a, heddle_program *p, const void *const *cons
   run r;
   TRY(run_bind(a, &p->code, count, arguments, &r));
   heddle_status s = run_execute(&r);
-  for (int d = 0; d < plan->device_count && status_is_ok(s); d++)
-    for (int i = 0; i < plan->result_count; i++) run_fetch_into(&r, d, i, outputs[d][i]);
+  int64_t unseen[SHAPE_MAX_RANK];
+  const int results = plan->dynamic.given_count;
+  for (int k = 0; k < plan->device_count * results && status_is_ok(s); k++)
+    s = run_fetch_into(&r, k / results, k % results, outputs[k / results][k % results],
+                       dims ? dims[k % results] : unseen);
   run_release(&r);
   return s;
 }
@@ -105,21 +108,25 @@ static bool can_run_directly(const heddle_program *p, const void *const *inputs,
          all_aligned(plan->result_count, (const void *const *)outputs);
 }
 
-static heddle_status run_copied(heddle_program *p, const void *const *const *inputs, void *const *const *outputs) {
+static heddle_status run_copied(heddle_program *p, const void *const *const *inputs, void *const *const *outputs,
+                                int64_t *const *dims) {
   arena *a = arena_create();
-  heddle_status s = run_in(a, p, inputs, outputs);
+  heddle_status s = run_in(a, p, inputs, outputs, dims);
   arena_destroy(a);
   return s;
 }
 
+static heddle_status wants_devices(const heddle_program *p) {
+  return status_error(HEDDLE_INVALID, "the program runs on %d devices together: call heddle_program_run_devices",
+                      p->code.plan->device_count);
+}
+
 // Arrays that lie as kernels want them are used where they are; then nothing is allocated or copied.
 heddle_status heddle_program_run(heddle_program *program, const void *const *inputs, void *const *outputs) {
-  if (program->code.plan->device_count > 1)
-    return status_error(HEDDLE_INVALID, "the program runs on %d devices together: call heddle_program_run_devices",
-                        program->code.plan->device_count);
+  if (program->code.plan->device_count > 1) return wants_devices(program);
   if (can_run_directly(program, inputs, outputs))
     return executable_run(program->code.executable, (void *const *)inputs, outputs);
-  return run_copied(program, &inputs, &outputs);
+  return run_copied(program, &inputs, &outputs, NULL);
 }
 
 heddle_status heddle_program_run_devices(heddle_program *program, const void *const *const *inputs,
@@ -127,6 +134,12 @@ heddle_status heddle_program_run_devices(heddle_program *program, const void *co
   bool is_direct = true;
   for (int d = 0; d < program->code.plan->device_count; d++)
     is_direct = is_direct && can_run_directly(program, inputs[d], outputs[d]);
-  if (!is_direct) return run_copied(program, inputs, outputs);
+  if (!is_direct) return run_copied(program, inputs, outputs, NULL);
   return executable_run_devices(program->code.executable, (void *const *const *)inputs, outputs);
+}
+
+heddle_status heddle_program_run_dynamic(heddle_program *program, const void *const *inputs, void *const *outputs,
+                                         int64_t *const *dims) {
+  if (program->code.plan->device_count > 1) return wants_devices(program);
+  return run_copied(program, &inputs, &outputs, dims);
 }

@@ -107,6 +107,43 @@ static void test_devices(void **state) {
   heddle_program_free(p);
 }
 
+// Bounds when asked, sizes when run; what is there is dense.
+static void test_dynamic_results(void **state) {
+  (void)state;
+  heddle_program *p = compile(
+      "HloModule m\nENTRY e { x = s16[2,3,2] parameter(0) n = s32[] parameter(1) k = s32[] parameter(2) "
+      "c = s16[2,<=3,2] set-dimension-size(x, n), dimensions={1} "
+      "d = s16[<=2,<=3,2] set-dimension-size(c, k), dimensions={0} "
+      "l = s4[<=2,<=3,2] convert(d) ROOT t = (s16[<=2,<=3,2], s32[], s4[<=2,<=3,2]) tuple(d, n, l) }",
+      NULL);
+  assert_int_equal(heddle_program_result_count(p), 3);
+  heddle_array bound = heddle_program_result(p, 0);
+  assert_true(bound.rank == 3 && bound.dims[0] == 2 && bound.dims[1] == 3 && bound.bytes == 24);
+  static const int16_t x[] = {0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5};
+  for (int32_t n = -1; n <= 4; n++)
+    for (int32_t k = 0; k <= 2; k++) {
+      int16_t d[12] = {0};
+      int8_t l[12] = {0};
+      int32_t same;
+      int64_t sizes[3][3] = {{0}};
+      const void *inputs[] = {x, &n, &k};
+      void *outputs[] = {d, &same, l};
+      heddle_status s = heddle_program_run_dynamic(p, inputs, outputs, (int64_t *[]){sizes[0], sizes[1], sizes[2]});
+      const bool fits = n >= 0 && n <= 3;
+      assert_int_equal(heddle_status_code(s), fits ? HEDDLE_OK : HEDDLE_INVALID);
+      heddle_status_free(s);
+      if (!fits) continue;
+      assert_true(same == n && sizes[0][0] == k && sizes[0][1] == n && sizes[0][2] == 2 && sizes[2][1] == n);
+      for (int i = 0; i < k * n * 2; i++) {
+        const int from = i / (n * 2) * 6 + i % (n * 2);
+        assert_true(d[i] == x[from] && l[i] == x[from]);
+      }
+      s = heddle_program_run(p, inputs, outputs);
+      assert_int_equal(heddle_status_code(s), HEDDLE_OK);
+    }
+  heddle_program_free(p);
+}
+
 static void test_errors_are_values(void **state) {
   (void)state;
   const char source[] = "HloModule m\nENTRY e { ROOT x = f32[2] paramter(0) }";
@@ -125,6 +162,7 @@ int main(void) {
       cmocka_unit_test(test_layouts_and_nibbles),
       cmocka_unit_test(test_chain_of_products_ends),
       cmocka_unit_test(test_devices),
+      cmocka_unit_test(test_dynamic_results),
       cmocka_unit_test(test_errors_are_values),
   };
   return cmocka_run_group_tests_name("api/heddle", tests, NULL, NULL);

@@ -76,3 +76,25 @@ void memory_to_literal(const void *from, const shape *s, literal *l) {
     else memcpy(data + (size_t)p.element * bytes, memory + (size_t)i * bytes, bytes);
   }
 }
+
+// Runs only move towards the front, so that each is taken before anything is written over it.
+void memory_cut(void *data, size_t element_bytes, int rank, const int64_t *dims, const int64_t *sizes) {
+  int inner = rank;  // dims from here on are whole
+  size_t run = element_bytes;
+  while (inner > 0 && sizes[inner - 1] == dims[inner - 1]) run *= (size_t)dims[--inner];
+  if (inner == 0) return;
+  run *= (size_t)sizes[--inner];
+  int64_t runs = run > 0, index[SHAPE_MAX_RANK] = {0}, from = 0, strides[SHAPE_MAX_RANK] = {0};
+  for (int64_t d = rank - 1, stride = (int64_t)element_bytes; d >= 0; stride *= dims[d--]) strides[d] = stride;
+  for (int d = 0; d < inner; d++) runs *= sizes[d];
+  char *to = data;
+  for (int64_t k = 0; k < runs; k++, to += run) {
+    if (to != (char *)data + from) memmove(to, (char *)data + from, run);
+    for (int d = inner - 1; d >= 0; d--) {
+      from += strides[d];
+      if (++index[d] < sizes[d]) break;
+      from -= strides[d] * sizes[d];
+      index[d] = 0;
+    }
+  }
+}

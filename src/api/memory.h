@@ -11,4 +11,7 @@
 void memory_from_literal(const literal *l, const shape *s, void *memory);
 void memory_to_literal(const void *memory, const shape *s, literal *l);
 
+// Leaves of a row-major array of these dims only what lies within `sizes` (none above its dim): row-major and dense.
+void memory_cut(void *data, size_t element_bytes, int rank, const int64_t *dims, const int64_t *sizes);
+
 #endif

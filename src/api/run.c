@@ -75,24 +75,56 @@ heddle_status run_execute(run *r) {
                                 (void *const *const *)r->results);
 }
 
-void run_fetch_into(const run *r, int device, int number, void *memory) {
-  const shape *s = r->program->plan->results[number];
-  literal view = {.shape = s, .data = memory};
-  memory_to_literal(r->results[device][number], s, &view);
+// The sizes that a result has, whatever its bounds are.
+static heddle_status find_sizes(const run *r, int device, int number, int64_t *dims) {
+  const lhlo_program *plan = r->program->plan;
+  const shape *s = plan->results[number];
+  for (int d = 0; d < s->rank; d++) dims[d] = s->dims[d];
+  for (int k = 0; k < plan->dynamic.count; k++) {
+    const dynamic_size *x = &plan->dynamic.sizes[k];
+    if (x->result != number) continue;
+    int32_t size;
+    memcpy(&size, r->results[device][x->size], sizeof size);
+    if (size < 0 || size > s->dims[x->dimension])
+      return status_error(HEDDLE_INVALID, "dimension %d of result %d has size %d, beyond its bound %lld", x->dimension,
+                          number, size, (long long)s->dims[x->dimension]);
+    dims[x->dimension] = size;
+  }
+  return status_ok();
 }
 
-// A value of shape `s` whose leaves are the results from *next on.
+heddle_status run_fetch_into(const run *r, int device, int number, void *memory, int64_t *dims) {
+  const shape *s = r->program->plan->results[number];
+  literal view = {.shape = s, .data = memory};
+  TRY(find_sizes(r, device, number, dims));
+  memory_to_literal(r->results[device][number], s, &view);
+  memory_cut(memory, (size_t)dtypes[s->dtype].bytes, s->rank, s->dims, dims);
+  return status_ok();
+}
+
+static heddle_status fetch_array(arena *a, const run *r, int device, const shape *s, int number, literal **out) {
+  int64_t dims[SHAPE_MAX_RANK];
+  const shape *found = r->program->plan->results[number];
+  TRY(literal_create(a, s, out));
+  TRY(run_fetch_into(r, device, number, (*out)->data, dims));
+  bool is_whole = shape_is_static(s);
+  for (int d = 0; d < found->rank; d++) is_whole = is_whole && dims[d] == found->dims[d];
+  if (!is_whole) (*out)->shape = shape_array(a, s->dtype, s->rank, dims);
+  return status_ok();
+}
+
+// A value of shape `s` whose leaves are the results from *next on. Sizes at the end of the outermost tuple, with which
+// a program comes out of the passes, are left out.
 static heddle_status fetch(arena *a, const run *r, int device, const shape *s, int *next, literal **out) {
-  if (shape_is_array(s)) {
-    TRY(literal_create(a, s, out));
-    memory_to_literal(r->results[device][*next], r->program->plan->results[*next], *out);
-    ++*next;
-    return status_ok();
-  }
-  literal *tuple = arena_new(a, literal);
-  *tuple = (literal){.shape = s, .elements = arena_array(a, literal *, s->tuple_size)};
-  for (int i = 0; i < s->tuple_size; i++) TRY(fetch(a, r, device, s->elements[i], next, &tuple->elements[i]));
-  *out = tuple;
+  if (shape_is_array(s)) return fetch_array(a, r, device, s, (*next)++, out);
+  const int given = r->program->plan->dynamic.given_count;
+  literal **elements = arena_array(a, literal *, s->tuple_size);
+  int count = 0;
+  for (int i = 0; i < s->tuple_size && (*next < given || !shape_is_array(s->elements[i])); i++)
+    TRY(fetch(a, r, device, s->elements[i], next, &elements[count++]));
+  *out = arena_new(a, literal);
+  if (r->program->plan->dynamic.count) *out = literal_tuple(a, count, elements);
+  else **out = (literal){.shape = s, .elements = elements};
   return status_ok();
 }
 

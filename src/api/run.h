@@ -18,10 +18,11 @@ typedef struct run {
 heddle_status run_bind(arena *a, compiled *c, int argument_count, literal *const *arguments, run *out);
 heddle_status run_execute(run *r);
 // The result as a literal in row-major order: a tuple if the entry's result is one. Of several devices a tuple of what
-// each has.
+// each has. Results of dynamic size come as static arrays of the size that they have.
 heddle_status run_fetch(arena *a, const run *r, literal **out);
-// One result leaf, row-major, into memory of its shape_byte_size.
-void run_fetch_into(const run *r, int device, int number, void *memory);
+// One result leaf, row-major, into memory of its shape_byte_size; dims[d] gets the size of each dim. HEDDLE_INVALID for
+// a size beyond its bound.
+heddle_status run_fetch_into(const run *r, int device, int number, void *memory, int64_t *dims);
 void run_release(run *r);  // gives the buffers back
 
 // All four in order.

@@ -2,7 +2,8 @@
 //
 // Elements beyond the size hold anything. Operations element by element may compute with them; what combines elements
 // takes the initial value (a dot zero) in their place; get-dimension-size is n. First all of a computation is looked
-// at, since half of it with the sizes gone would be wrong.
+// at, since half of it with the sizes gone would be wrong. Results of the entry are cut to their sizes by whoever hands
+// them out.
 #include "opt/dynamic_padder.h"
 
 #include "opt/reducer.h"
@@ -34,22 +35,69 @@ static bool takes_dynamic(const instruction *i) {
 
 // --- what can be done
 
+// Concatenate and reverse.
+static bool moves_static_dims(const instruction *i) {
+  const int_list dims = i->attributes->dimensions;
+  for (int k = 0; k < i->operand_count; k++)
+    for (int d = 0; d < dims.size; d++)
+      if (shape_is_dynamic_dim(i->operands[k]->shape, (int)dims.data[d])) return false;
+  return true;
+}
+
 static bool can_reduce(const instruction *i) {
   return i->operand_count == 2 && reducer_is_neutral(reducer_opcode(i->called[0]), i->operands[1]);
 }
 
+static bool calls(const instruction *i, const char *target) {
+  return i->opcode == HLO_CUSTOM_CALL && str_is(i->attributes->custom_call_target, target);
+}
+
+// (x, a size for each dim) -> x of these sizes
+static bool can_slice_to_dynamic(const instruction *i) {
+  if (!calls(i, "SliceToDynamic") || i->operand_count != i->shape->rank + 1) return false;
+  for (int d = 0; d < i->shape->rank; d++)
+    if (!shape_is_scalar(i->operands[d + 1]->shape) || !dtype_is_integer(i->operands[d + 1]->shape->dtype))
+      return false;
+  return shape_is_static(i->operands[0]->shape) && shape_same_dims(i->operands[0]->shape, i->shape);
+}
+
+// x -> (x at its bounds with zeros behind the elements, a size for each dim)
+static bool can_pad_to_static(const instruction *i) {
+  if (!calls(i, "PadToStatic") || i->operand_count != 1 || !shape_is_tuple(i->shape)) return false;
+  const shape *from = i->operands[0]->shape;
+  if (!shape_is_array(from) || !is_bounded(from) || i->shape->tuple_size != from->rank + 1) return false;
+  for (int d = 0; d < from->rank; d++)
+    if (!shape_is_scalar(i->shape->elements[d + 1]) || !dtype_is_integer(i->shape->elements[d + 1]->dtype))
+      return false;
+  return shape_is_static(i->shape->elements[0]) && shape_compatible(i->shape->elements[0], from);
+}
+
+// The entry's results, which are handed out: an array or a tuple of arrays.
+static bool can_give(const instruction *i) {
+  const computation *c = i->parent;
+  if (i != c->root || c != c->module->entry || i->users.size) return false;
+  for (int k = 0; k < i->shape->tuple_size; k++)
+    if (!shape_is_array(i->shape->elements[k]) || !is_bounded(i->shape->elements[k])) return false;
+  return true;
+}
+
 static bool can_pad(const instruction *i) {
   if (!has_dynamic_array(i->shape) && !takes_dynamic(i)) return true;
+  if (i->opcode == HLO_TUPLE) return can_give(i);
+  if (can_pad_to_static(i)) return true;
   if (!shape_is_array(i->shape) || !is_bounded(i->shape)) return false;
-  if (i == i->parent->root && has_dynamic_array(i->shape)) return false;
+  if (i == i->parent->root && has_dynamic_array(i->shape) && !can_give(i)) return false;
   switch (i->opcode) {
     case HLO_SET_DIMENSION_SIZE:
     case HLO_GET_DIMENSION_SIZE:
     case HLO_COPY:
     case HLO_TRANSPOSE:
     case HLO_BROADCAST: return true;
+    case HLO_CUSTOM_CALL: return can_slice_to_dynamic(i);
     case HLO_DOT: return i->operand_count == 2 && !dtype_is_complex(i->shape->dtype);
     case HLO_REDUCE: return can_reduce(i);
+    case HLO_CONCATENATE:
+    case HLO_REVERSE: return moves_static_dims(i);
     default: return hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && i->called_count == 0;
   }
 }
@@ -155,11 +203,38 @@ static instruction *known_size(const padding *p, const builder *b, const instruc
 
 static void replace(padding *p, instruction *i, instruction *by) {
   instruction_replace_uses(i, by);
+  if (i->parent->root == i) computation_set_root(i->parent, by);
   ptr_map_put(p->scratch, &p->replaced, i, by);
+}
+
+static void slice_to_dynamic(padding *p, const builder *b, instruction *i) {
+  instruction *same = builder_add(b, HLO_COPY, i->operands[0]->shape, 1, i->operands);
+  for (int d = 0; d < i->shape->rank; d++)
+    if (shape_is_dynamic_dim(i->shape, d)) set_size(p, same, d, i->operands[d + 1]);
+  replace(p, i, same);
+}
+
+static void pad_to_static(padding *p, const builder *b, instruction *i) {
+  instruction *x = i->operands[0], *elements[SHAPE_MAX_RANK + 1];
+  int64_t dims[SHAPE_MAX_RANK];
+  const int rank = x->shape->rank;
+  for (int d = 0; d < rank; d++) {
+    instruction *size = size_of(p, x, d);
+    const dtype t = i->shape->elements[d + 1]->dtype;
+    dims[d] = d;
+    elements[d + 1] = size ? builder_convert(b, size, t) : builder_scalar_int(b, t, x->shape->dims[d]);
+  }
+  elements[0] = masked(p, b, x, (int_list){dims, rank}, builder_scalar_int(b, x->shape->dtype, 0));
+  replace(p, i, builder_tuple(b, rank + 1, elements));
 }
 
 static void pad(padding *p, instruction *i) {
   const builder b = builder_for(i);
+  if (i->opcode == HLO_TUPLE || i->opcode == HLO_CUSTOM_CALL) {
+    if (can_slice_to_dynamic(i)) slice_to_dynamic(p, &b, i);
+    else if (can_pad_to_static(i)) pad_to_static(p, &b, i);
+    return;
+  }
   if (i->opcode == HLO_SET_DIMENSION_SIZE) {
     // The operand may have other users, who do not know of the size.
     instruction *same = builder_add(&b, HLO_COPY, i->operands[0]->shape, 1, i->operands);
@@ -179,6 +254,48 @@ static void pad(padding *p, instruction *i) {
   if (has_dynamic_array(i->shape)) i->shape = shape_array(b.arena, i->shape->dtype, i->shape->rank, i->shape->dims);
 }
 
+// The entry's result is no longer the one that the module declares, nor, if it was an array, the one that takes over a
+// parameter's memory.
+static void forget_declaration(module *m, bool was_array) {
+  int kept = 0;
+  for (int k = 0; k < m->attributes.size; k++) {
+    const str name = m->attributes.data[k].name;
+    const bool is_over = str_is(name, "entry_computation_layout") || (was_array && str_is(name, "input_output_alias"));
+    if (!is_over) m->attributes.data[kept++] = m->attributes.data[k];
+  }
+  m->attributes.size = kept;
+  m->entry_parameters_layout = m->entry_result_layout = NULL;
+}
+
+typedef VEC(instruction *) result_list;
+
+// Sizes behind the results, which a tuple makes anew.
+static void give_sizes(padding *p, computation *c) {
+  arena *a = c->module->arena;
+  instruction *root = c->root;
+  const bool is_tuple = root->opcode == HLO_TUPLE;
+  const int count = is_tuple ? root->operand_count : 1;
+  result_list all = {0};
+  text sizes = {0};
+  for (int k = 0; k < count; k++) vec_push(p->scratch, &all, is_tuple ? root->operands[k] : root);
+  const builder b = builder_for(root);
+  for (int k = 0; k < count; k++)
+    for (int d = 0; d < all.data[k]->shape->rank; d++) {
+      instruction *size = size_of(p, all.data[k], d);
+      if (!size) continue;
+      text_printf(&sizes, "%s{%d,%d,%d}", sizes.size ? "," : "", k, d, all.size);
+      instruction *given = builder_convert(&b, size, DTYPE_S32);
+      vec_push(p->scratch, &all, given);
+    }
+  if (sizes.size) {
+    const str value = str_from(arena_printf(a, "{%s}", text_cstr(&sizes)));
+    vec_push(a, &c->module->attributes, ((module_attribute){.name = STR(DYNAMIC_RESULTS), .value = value}));
+    forget_declaration(c->module, !is_tuple);
+    computation_set_root(c, builder_tuple(&b, all.size, all.data));
+  }
+  text_free(&sizes);
+}
+
 static heddle_status pad_all(arena *scratch, computation *c) {
   padding p = {.scratch = scratch};
   instruction_list order = {0};
@@ -190,7 +307,9 @@ static heddle_status pad_all(arena *scratch, computation *c) {
     if (i->opcode == HLO_SET_DIMENSION_SIZE || i->opcode == HLO_GET_DIMENSION_SIZE)
       if (i->control_predecessors.size > 0 || ptr_map_has(&waited_for, i)) return status_ok();
   }
+  const bool gives_dynamic = has_dynamic_array(c->root->shape);
   for (int k = 0; k < order.size; k++) pad(&p, order.data[k]);
+  if (gives_dynamic) give_sizes(&p, c);
   for (int k = 0; k < order.size; k++)
     if (ptr_map_has(&p.replaced, order.data[k])) computation_detach(c, order.data[k]);
   computation_drop_detached(c);

@@ -143,6 +143,7 @@ heddle_status lhlo_build(arena *a, const module *m, const plan_target *target, l
                       .partition_count = device_groups_partitions(m),
                       .temporary_bytes = b.places.temporary_bytes,
                       .least_temporary_bytes = b.places.most_live_bytes};
+  TRY(dynamic_results_find(a, m, p->result_count, (const shape *const *)p->results, &p->dynamic));
   TRY(build_body(&b, &b.values.entry, &p->entry));
   p->kernel_count = b.kernels.kernels.size;
   p->kernels = b.kernels.kernels.data;

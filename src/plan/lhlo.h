@@ -5,6 +5,7 @@
 #ifndef HEDDLE_PLAN_LHLO_H_
 #define HEDDLE_PLAN_LHLO_H_
 
+#include "plan/dynamic_results.h"
 #include "plan/kernel.h"
 #include "plan/library.h"
 
@@ -69,6 +70,7 @@ typedef struct lhlo_program {
   const shape **parameters;
   int result_count;  // leaves of the entry's result, in order
   const shape **results;
+  dynamic_results dynamic;  // which results have sizes, and how many are not sizes themselves
   int allocation_count;
   lhlo_allocation *allocations;
   int kernel_count;  // distinct ones, named main, main_1, …

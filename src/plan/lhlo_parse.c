@@ -1,6 +1,7 @@
 // LHLO's text: allocations, views and the program around the operations.
 #include "hlo/device_groups.h"
 #include "import/mlir_text.h"
+#include "opt/dynamic_padder.h"
 #include "plan/buffer_assignment.h"
 #include "plan/leaves.h"
 #include "plan/lhlo_reader.h"
@@ -246,6 +247,9 @@ static void make_shell(lhlo_reader *r) {
   instruction *all = computation_add(m->entry, HLO_CUSTOM_CALL, STR("program"), result, p->parameter_count, operands);
   all->attributes->custom_call_target = STR("lmhlo.program");
   computation_set_root(m->entry, all);
+  const ir_attribute *sizes = ir_find(r->source->operation, "lmhlo.dynamic_results");
+  if (sizes && sizes->kind == IR_ATTR_STRING)
+    vec_push(r->arena, &m->attributes, ((module_attribute){STR(DYNAMIC_RESULTS), str_copy(r->arena, sizes->text)}));
   r->shell = m;
   p->module = m;
 }
@@ -272,7 +276,7 @@ static heddle_status read_count(lhlo_reader *r, const char *name, int *out) {
 }
 
 static heddle_status read_devices(lhlo_reader *r) {
-  int replicas;
+  int replicas = 1;
   lhlo_program *p = r->program;
   TRY(read_count(r, "mhlo.num_replicas", &replicas));
   TRY(read_count(r, "mhlo.num_partitions", &p->partition_count));
@@ -290,6 +294,7 @@ static heddle_status read_program(lhlo_reader *r) {
   if (!main) return status_at(HEDDLE_INVALID, r->source->operation->where, "found no function @main");
   TRY(read_arguments(r, main));
   make_shell(r);
+  TRY(dynamic_results_find(r->arena, r->shell, p->result_count, (const shape *const *)p->results, &p->dynamic));
   TRY(lhlo_read_ops(r, main->regions[0]->blocks.data[0], &p->entry));
   TRY(check_total(r, main));
   p->allocation_count = r->allocations.size;

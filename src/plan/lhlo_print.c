@@ -354,6 +354,8 @@ static heddle_status make_module(lhlo_printer *p, ir_module *m) {
     set_int(p, m->operation, "mhlo.num_replicas", p->program->device_count / p->program->partition_count);
     set_int(p, m->operation, "mhlo.num_partitions", p->program->partition_count);
   }
+  const str sizes = dynamic_results_text(p->program->module);
+  if (sizes.size) ir_set_attribute(a, m->operation, "lmhlo.dynamic_results", ir_string_attribute(a, sizes));
   set_int(p, m->operation, "lmhlo.temporary_bytes", p->program->temporary_bytes);
   set_int(p, m->operation, "lmhlo.peak_bytes", p->program->peak_bytes);
   p->functions = ir_add_block(a, m->operation->regions[0]);
