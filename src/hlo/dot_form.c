@@ -27,11 +27,12 @@ static bool add_dim(walk *w, int most, int64_t size, int64_t stride) {
   return true;
 }
 
-// Row-major. Arrays without elements count as if each dim had some.
+// Row-major. Dims of arrays without elements say nothing.
 static void strides_of(const shape *s, int64_t *sizes, int64_t *strides) {
+  const bool is_empty = shape_element_count(s) == 0;
   int64_t stride = 1;
   for (int d = s->rank - 1; d >= 0; d--) {
-    sizes[d] = s->dims[d] > 0 ? s->dims[d] : 1;
+    sizes[d] = is_empty ? 1 : s->dims[d];
     strides[d] = stride;
     stride *= sizes[d];
   }
@@ -139,7 +140,7 @@ bool dot_form_of(const instruction *dot, const instruction *transpose, dot_form 
   out->lhs = strides_in(&x.batch, group, leading[0]);
   out->rhs = strides_in(&y.batch, group, leading[1]);
   out->result = strides_in(&z.batch, group, leading[2]);
-  out->is_dense = out->batch * out->m * out->n * out->k == 0 ||
+  out->is_dense = shape_element_count(l.shape) == 0 || shape_element_count(r.shape) == 0 ||
                   (is_dense(&out->lhs, out->batch, lies_lhs ? out->m : out->k, lies_lhs ? out->k : out->m) &&
                    is_dense(&out->rhs, out->batch, lies_rhs ? out->k : out->n, lies_rhs ? out->n : out->k) &&
                    is_dense(&out->result, out->batch, out->m, out->n) && (out->group == out->batch || out->batch <= 1));
