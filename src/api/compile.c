@@ -1,8 +1,8 @@
 // The pipeline, top to bottom: passes → fusion → schedule and buffers (LHLO) → emit → lower → translate, optimize,
 // generate → link.
 //
-// Each kernel has an MLIR context of its own, so that kernels are compiled on several threads; what they share (the
-// plan, the module) is read only.
+// A kernel has an MLIR context for itself while it is compiled, so that kernels are compiled on several threads; what
+// they share (the plan, the module) is read only.
 #include "api/compile.h"
 
 #include "base/log.h"
@@ -72,15 +72,16 @@ static heddle_status dump_plan(const compile_options *o, const lhlo_program *pla
 // --- one kernel
 
 // One kernel to IR in the LLVM dialect. The caller destroys the module.
-static heddle_status lower_kernel(arena *scratch, MlirContext context, const kernel_plan *kernel,
+static heddle_status lower_kernel(arena *scratch, lower_session *session, const kernel_plan *kernel,
                                   const plan_target *target, const lower_options *lowering, const compile_options *o,
                                   compile_times *times, MlirModule *out) {
   double start = log_seconds();
-  TRY(emit_kernel(context, scratch, kernel, target, out));
+  TRY(emit_kernel(lower_session_context(session), scratch, kernel, target, out));
   add_time(times, "emit", log_seconds() - start);
   dump_ir(scratch, o, kernel->name, "emitted.mlir", *out);
   start = log_seconds();
-  heddle_status s = lower_run(lower_pipeline(lowering->target), mlirModuleGetOperation(*out), lowering, o->observer);
+  heddle_status s =
+      lower_run_in(session, lower_pipeline(lowering->target), mlirModuleGetOperation(*out), lowering, o->observer);
   add_time(times, "lower", log_seconds() - start);
   if (status_is_ok(s)) {
     dump_ir(scratch, o, kernel->name, "lowered.mlir", *out);
@@ -98,12 +99,12 @@ static heddle_status compile_kernel(arena *a, arena *scratch, const kernel_plan 
                                     const cpu_machine *machine, const compile_options *o, compile_times *times,
                                     object_code *out) {
   double start = log_seconds();
-  MlirContext context = ir_context_create();
+  lower_session *session = lower_session_take();
   add_time(times, "context", log_seconds() - start);
   lower_options lowering = cpu_lower_options(machine, o->exact);
   if (o->scalar) lowering.vector_bits = 0;
   MlirModule ir = {NULL};
-  heddle_status s = lower_kernel(scratch, context, kernel, target, &lowering, o, times, &ir);
+  heddle_status s = lower_kernel(scratch, session, kernel, target, &lowering, o, times, &ir);
   if (status_is_ok(s)) {
     text llvm_ir = {0}, assembly = {0};
     object_options options = {.optimize_loops = o->scalar || has_scalar_loops(ir),
@@ -119,7 +120,7 @@ static heddle_status compile_kernel(arena *a, arena *scratch, const kernel_plan 
     add_time(times, "codegen", out->codegen_seconds);
     mlirModuleDestroy(ir);
   }
-  mlirContextDestroy(context);
+  lower_session_give(session, status_is_ok(s));
   return s;
 }
 
@@ -246,11 +247,11 @@ void compiled_release(compiled *c) {
 
 static heddle_status kernel_to_ptx(arena *a, arena *scratch, const kernel_plan *kernel, const program_plan *plan,
                                    const compile_options *o, const char *libdevice, str *out) {
-  MlirContext context = ir_context_create();
+  lower_session *session = lower_session_take();
   lower_options lowering = nvptx_lower_options(o->chip, libdevice != NULL, o->exact);
   compile_times times = {0};
   MlirModule ir = {NULL};
-  heddle_status s = lower_kernel(scratch, context, kernel, &plan->target, &lowering, o, &times, &ir);
+  heddle_status s = lower_kernel(scratch, session, kernel, &plan->target, &lowering, o, &times, &ir);
   if (status_is_ok(s)) {
     text ptx = {0}, llvm_ir = {0};
     const launch_plan *launch = &kernel->launch;
@@ -266,7 +267,7 @@ static heddle_status kernel_to_ptx(arena *a, arena *scratch, const kernel_plan *
     text_free(&ptx);
     mlirModuleDestroy(ir);
   }
-  mlirContextDestroy(context);
+  lower_session_give(session, status_is_ok(s));
   return s;
 }
 

@@ -14,6 +14,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include "dialect/hooks.h"
 
@@ -293,6 +294,27 @@ bool xla_gpu_indexed_vector(MlirType type, intptr_t *rank, const int64_t **shape
   *element = wrap(vector.getElementType());
   *map = wrap(vector.getMap());
   return true;
+}
+
+MlirFrozenRewritePatternSet xla_gpu_canonicalizations(MlirContext c, int count, const char *const *dialects) {
+  MLIRContext *context = unwrap(c);
+  auto isWanted = [&](Dialect *dialect) {
+    return count < 0 || llvm::is_contained(ArrayRef(dialects, count), dialect->getNamespace());
+  };
+  RewritePatternSet patterns(context);
+  for (Dialect *dialect : context->getLoadedDialects())
+    if (isWanted(dialect)) dialect->getCanonicalizationPatterns(patterns);
+  for (RegisteredOperationName op : context->getRegisteredOperations())
+    if (isWanted(&op.getDialect())) op.getCanonicalizationPatterns(patterns, context);
+  return {new FrozenRewritePatternSet(std::move(patterns))};
+}
+
+void xla_gpu_canonicalize(MlirOperation op, MlirFrozenRewritePatternSet patterns) {
+  GreedyRewriteConfig config;
+  config.useTopDownTraversal = true;
+  config.enableRegionSimplification = GreedySimplifyRegionLevel::Normal;
+  // Canonicalization is best effort: a fixpoint that is not reached is no failure.
+  (void)applyPatternsAndFoldGreedily(unwrap(op), *static_cast<FrozenRewritePatternSet *>(patterns.ptr), config);
 }
 
 }  // extern "C"

@@ -3,6 +3,7 @@
 #define HEDDLE_DIALECT_XLA_GPU_H_
 
 #include <mlir-c/IR.h>
+#include <mlir-c/Rewrite.h>
 
 #include "index/indexing_map.h"
 
@@ -23,5 +24,11 @@ bool xla_gpu_indexed_vector(MlirType type, intptr_t *rank, const int64_t **shape
 
 // One pointer per context for the owner of the context (ir_context_create); null at first.
 void **xla_gpu_context_slot(MlirContext context);
+
+// The canonicalizations of the operations of some dialects, or of all loaded dialects (count < 0). To be destroyed with
+// mlirFrozenRewritePatternSetDestroy before the context is.
+MlirFrozenRewritePatternSet xla_gpu_canonicalizations(MlirContext context, int count, const char *const *dialects);
+// What MLIR's canonicalize does, with patterns collected before.
+void xla_gpu_canonicalize(MlirOperation op, MlirFrozenRewritePatternSet patterns);
 
 #endif

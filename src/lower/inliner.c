@@ -39,7 +39,7 @@ typedef VEC(function *) functions;
 typedef struct call_graph {
   arena *arena;
   bool is_aggressive;
-  MlirPassManager cse;
+  lower_session *session;
   str_map by_name;
   functions all, callees_first;
 } call_graph;
@@ -305,7 +305,7 @@ static void merge_equal(call_graph *g, caller *c) {
     c->all.data[i]->calls = (ir_operations){0};
   }
   c->waiting.size = 0;
-  mlirPassManagerRunOnOp(g->cse, c->function->op);
+  lower_session_run(g->session, "cse", c->function->op);
   ir_operations calls = ir_collect(g->arena, c->function->op, "xla_gpu.pure_call");
   for (int i = 0; i < calls.size; i++) {
     function *callee = callee_of(g, calls.data[i]);
@@ -351,8 +351,7 @@ static bool is_cpu(lower_context *c, MlirOperation module) {
 }
 
 static heddle_status run(lower_context *c, MlirOperation module) {
-  call_graph g = {.arena = c->scratch, .is_aggressive = is_cpu(c, module)};
-  g.cse = lower_upstream_manager(c->context, "func.func", "cse");
+  call_graph g = {.arena = c->scratch, .session = c->session, .is_aggressive = is_cpu(c, module)};
   bool changed = true;
   for (int round = 0; changed && round < MAX_ROUNDS; round++) {
     changed = false;
@@ -361,10 +360,7 @@ static heddle_status run(lower_context *c, MlirOperation module) {
     for (int i = 0; i < count; i++) g.callees_first.data[i]->order = count - 1 - i;
     for (int i = count - 1; i >= 0; i--) changed |= inline_into(&g, g.callees_first.data[i]);
   }
-  mlirPassManagerDestroy(g.cse);
-  MlirPassManager dce = lower_upstream_manager(c->context, "builtin.module", "symbol-dce");
-  mlirPassManagerRunOnOp(dce, module);
-  mlirPassManagerDestroy(dce);
+  lower_session_run(c->session, "symbol-dce", module);
   return ir_diagnostics(c->context, HEDDLE_INTERNAL, "merging equal calls");
 }
 

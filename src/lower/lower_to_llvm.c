@@ -79,9 +79,7 @@ static void narrow_positions(lower_context *c, MlirOperation module) {
 static heddle_status convert(lower_context *c, MlirOperation module) {
   int bits = index_bits(c, module);
   const char *conversions = arena_printf(c->scratch, CONVERSIONS, bits, bits, bits);
-  MlirPassManager manager = lower_upstream_manager(c->context, "builtin.module", conversions);
-  bool succeeded = mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(manager, module));
-  mlirPassManagerDestroy(manager);
+  bool succeeded = lower_session_run(c->session, conversions, module);
   TRY(ir_diagnostics(c->context, HEDDLE_INTERNAL, "conversion to LLVM"));
   return succeeded ? status_ok() : status_error(HEDDLE_INTERNAL, "conversion to LLVM failed without saying why");
 }

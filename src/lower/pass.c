@@ -1,12 +1,7 @@
 // The pass table and the driver: runs passes one after another, verifies, prints, times, stops where told.
 #include "lower/pass.h"
 
-#include <pthread.h>
 #include <stdio.h>
-
-#include <mlir-c/Diagnostics.h>
-#include <mlir-c/Pass.h>
-#include <mlir-c/RegisterEverything.h>
 
 #include "base/log.h"
 #include "emit/ir_builder.h"
@@ -58,27 +53,8 @@ const lower_pass *lower_pass_find(str name) {
 
 // --- MLIR's own passes
 
-static pthread_once_t register_once = PTHREAD_ONCE_INIT;
-
-static void append_to_text(MlirStringRef part, void *argument) { text_append(argument, (str){part.data, part.length}); }
-
-MlirPassManager lower_upstream_manager(MlirContext context, const char *anchor, const char *pipeline) {
-  pthread_once(&register_once, mlirRegisterAllPasses);
-  MlirPassManager manager = mlirPassManagerCreateOnOperation(context, mlirStringRefCreateFromCString(anchor));
-  mlirPassManagerEnableVerifier(manager, false);  // the driver verifies, once
-  text error = {0};
-  MlirOpPassManager top = mlirPassManagerGetAsOpPassManager(manager);
-  MlirStringRef passes = mlirStringRefCreateFromCString(pipeline);
-  if (mlirLogicalResultIsFailure(mlirOpPassManagerAddPipeline(top, passes, append_to_text, &error)))
-    mlirEmitError(mlirLocationUnknownGet(context), text_cstr(&error));
-  text_free(&error);
-  return manager;
-}
-
 static heddle_status run_upstream(lower_context *c, const lower_pass *pass, MlirOperation module) {
-  MlirPassManager manager = lower_upstream_manager(c->context, "builtin.module", pass->upstream);
-  bool succeeded = mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(manager, module));
-  mlirPassManagerDestroy(manager);
+  bool succeeded = lower_session_run(c->session, pass->upstream, module);
   TRY(ir_diagnostics(c->context, HEDDLE_INTERNAL, "failed"));
   return succeeded ? status_ok() : status_error(HEDDLE_INTERNAL, "failed without saying why");
 }
@@ -100,6 +76,8 @@ static heddle_status run_one(lower_context *c, const lower_pass *pass, MlirOpera
 #endif
   return status_ok();
 }
+
+static void append_to_text(MlirStringRef part, void *argument) { text_append(argument, (str){part.data, part.length}); }
 
 static void print_to_stderr(void *argument, const char *pass, MlirOperation module) {
   (void)argument;
@@ -149,17 +127,25 @@ static heddle_status check_name(const char *flag, const char *name) {
   return status_error(HEDDLE_INVALID, "%s: found \"%s\", wanted the name of a pass", flag, name);
 }
 
-heddle_status lower_run(const lower_pass *const *passes, MlirOperation module, const lower_options *options,
-                        lower_observer *observer) {
+heddle_status lower_run_in(lower_session *session, const lower_pass *const *passes, MlirOperation module,
+                           const lower_options *options, lower_observer *observer) {
   lower_observer nobody = {.bisect = -1};
   if (!observer) observer = &nobody;
   TRY(check_name("--print-after", observer->print_after));
   TRY(check_name("--until", observer->until));
   text printed = {0};
   if (observer->print_all) mlirOperationPrint(module, append_to_text, &printed);
-  lower_context c = {mlirOperationGetContext(module), arena_create(), options};
+  lower_context c = {mlirOperationGetContext(module), arena_create(), options, session};
   heddle_status status = run_all(&c, passes, module, observer, &printed);
   arena_destroy(c.scratch);
   text_free(&printed);
+  return status;
+}
+
+heddle_status lower_run(const lower_pass *const *passes, MlirOperation module, const lower_options *options,
+                        lower_observer *observer) {
+  lower_session *session = lower_session_create(mlirOperationGetContext(module));
+  heddle_status status = lower_run_in(session, passes, module, options, observer);
+  lower_session_destroy(session);
   return status;
 }

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/str.h"
+#include "lower/session.h"
 
 typedef enum lower_target { LOWER_CPU, LOWER_NVPTX } lower_target;
 
@@ -29,6 +30,7 @@ typedef struct lower_context {
   MlirContext context;
   arena *scratch;  // reset by the driver between passes
   const lower_options *options;
+  lower_session *session;  // runs MLIR's own passes
 } lower_context;
 
 typedef struct lower_pass {
@@ -65,5 +67,8 @@ typedef struct lower_observer {
 // and carry MLIR's diagnostics. observer may be null.
 heddle_status lower_run(const lower_pass *const *passes, MlirOperation module, const lower_options *options,
                         lower_observer *observer);
+// The same with what the session of the module's context keeps.
+heddle_status lower_run_in(lower_session *session, const lower_pass *const *passes, MlirOperation module,
+                           const lower_options *options, lower_observer *observer);
 
 #endif

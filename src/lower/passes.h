@@ -2,8 +2,6 @@
 #ifndef HEDDLE_LOWER_PASSES_H_
 #define HEDDLE_LOWER_PASSES_H_
 
-#include <mlir-c/Pass.h>
-
 #include "lower/pass.h"
 
 // MLIR's own (upstream.c).
@@ -40,10 +38,6 @@ extern const lower_pass lower_expand_math;
 extern const lower_pass lower_round_in_place;
 extern const lower_pass lower_expand_float_ops;
 extern const lower_pass lower_to_llvm;
-
-// A manager that runs MLIR's own passes (a pipeline's text) on operations named `anchor`; destroy it after use. An
-// unknown pass is reported through the context's diagnostics.
-MlirPassManager lower_upstream_manager(MlirContext context, const char *anchor, const char *pipeline);
 
 // Groups of passes that emitters_opt runs under one name ("xla-gpu-test-optimize"); null if there is none of that name.
 const lower_pass *const *lower_group(lower_target target, str name);

@@ -4,7 +4,7 @@
 
 // MLIR 19 takes a bitcast of a bitcast for the first one's operand, whatever type that has: f16 -> i16 -> bf16 would
 // become the f16. One bitcast from the first type to the last says the same and is safe.
-static heddle_status join_bitcasts(lower_context *c, MlirOperation module) {
+static void join_bitcasts(lower_context *c, MlirOperation module) {
   ir_operations casts = ir_collect(c->scratch, module, "arith.bitcast");
   for (int i = 0; i < casts.size; i++) {
     MlirOperation inner = ir_defining_op(ir_operand(casts.data[i], 0));
@@ -15,11 +15,16 @@ static heddle_status join_bitcasts(lower_context *c, MlirOperation module) {
     MlirValue source = ir_operand(casts.data[i], 0);
     if (mlirTypeEqual(mlirValueGetType(source), ir_result_type(casts.data[i], 0))) ir_replace(casts.data[i], &source);
   }
+}
+
+static heddle_status canonicalize(lower_context *c, MlirOperation module) {
+  join_bitcasts(c, module);
+  lower_session_canonicalize(c->session, module);
   return status_ok();
 }
 
 const lower_pass lower_canonicalize = {"canonicalize", "folds and canonicalizes operations, to a fixpoint",
-                                       join_bitcasts, "canonicalize"};
+                                       canonicalize, 0};
 const lower_pass lower_cse = {"cse", "merges equal operations without side effects", 0, "cse"};
 const lower_pass lower_licm = {"loop-invariant-code-motion", "hoists what does not change out of loops", 0,
                                "loop-invariant-code-motion"};

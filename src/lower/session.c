@@ -1,0 +1,189 @@
+// Sessions, the shelf they wait on, and the pass managers they keep.
+//
+// A context never forgets a type, an attribute or an index map, so a session retires after some kernels. Those at rest
+// are destroyed when the process exits.
+#include "lower/session.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <mlir-c/Diagnostics.h>
+#include <mlir-c/Pass.h>
+#include <mlir-c/RegisterEverything.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "dialect/xla_gpu.h"
+#include "emit/ir_builder.h"
+
+#define KERNELS_MAX 64  // in one context
+#define SHELF_MAX 16
+
+typedef struct kept_manager {
+  const char *anchor, *pipeline;
+  MlirPassManager manager;
+} kept_manager;
+
+// The dialects whose operations occur, as bits by their place here; an operation of another dialect counts as all.
+static const char *const dialects[] = {"builtin", "func",   "arith", "math", "complex", "tensor", "vector",
+                                       "scf",     "affine", "cf",    "llvm", "gpu",     "nvvm",   "xla_gpu"};
+#define DIALECT_COUNT ((int)(sizeof dialects / sizeof *dialects))
+#define ALL_DIALECTS (1U << DIALECT_COUNT)
+#define ALWAYS 7U  // patterns of all dialects make operations of the first three
+
+typedef struct kept_patterns {
+  unsigned dialects;
+  MlirFrozenRewritePatternSet patterns;
+} kept_patterns;
+
+struct lower_session {
+  MlirContext context;
+  arena *arena;
+  VEC(kept_manager) managers;
+  VEC(kept_patterns) patterns;
+  int kernels;  // lowered in this context so far
+};
+
+// --- pass managers
+
+static void append_to_text(MlirStringRef part, void *argument) { text_append(argument, (str){part.data, part.length}); }
+
+// Null, with a diagnostic, if there is no such pass.
+static MlirPassManager make_manager(MlirContext context, const char *anchor, const char *pipeline) {
+  static pthread_once_t register_once = PTHREAD_ONCE_INIT;
+  pthread_once(&register_once, mlirRegisterAllPasses);
+  MlirPassManager manager = mlirPassManagerCreateOnOperation(context, mlirStringRefCreateFromCString(anchor));
+  mlirPassManagerEnableVerifier(manager, false);  // the driver verifies, once
+  text error = {0};
+  MlirOpPassManager top = mlirPassManagerGetAsOpPassManager(manager);
+  MlirStringRef passes = mlirStringRefCreateFromCString(pipeline);
+  if (mlirLogicalResultIsFailure(mlirOpPassManagerAddPipeline(top, passes, append_to_text, &error))) {
+    mlirEmitError(mlirLocationUnknownGet(context), text_cstr(&error));
+    mlirPassManagerDestroy(manager);
+    manager = (MlirPassManager){NULL};
+  }
+  text_free(&error);
+  return manager;
+}
+
+static MlirPassManager find_manager(lower_session *s, str anchor, const char *pipeline) {
+  for (int i = 0; i < s->managers.size; i++) {
+    const kept_manager *m = &s->managers.data[i];
+    if (str_is(anchor, m->anchor) && strcmp(m->pipeline, pipeline) == 0) return m->manager;
+  }
+  const char *name = arena_strdup(s->arena, anchor.data, anchor.size);
+  kept_manager made = {name, arena_strdup(s->arena, pipeline, strlen(pipeline)), {NULL}};
+  made.manager = make_manager(s->context, made.anchor, made.pipeline);
+  if (!mlirPassManagerIsNull(made.manager)) vec_push(s->arena, &s->managers, made);
+  return made.manager;
+}
+
+bool lower_session_run(lower_session *s, const char *pipeline, MlirOperation op) {
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  MlirPassManager manager = find_manager(s, (str){name.data, name.length}, pipeline);
+  return !mlirPassManagerIsNull(manager) && mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(manager, op));
+}
+
+// --- canonicalization
+
+typedef struct dialect_walk {
+  unsigned found;
+  const char *last;  // name of the operation before: most come in runs of a few names
+} dialect_walk;
+
+static unsigned dialect_bit(str operation) {
+  for (int i = 0; i < DIALECT_COUNT; i++) {
+    size_t n = strlen(dialects[i]);
+    if (operation.size > n && operation.data[n] == '.' && memcmp(operation.data, dialects[i], n) == 0) return 1U << i;
+  }
+  return ALL_DIALECTS;
+}
+
+static MlirWalkResult note_dialect(MlirOperation op, void *argument) {
+  dialect_walk *w = argument;
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  if (name.data != w->last) w->found |= dialect_bit((str){name.data, name.length});
+  w->last = name.data;
+  return MlirWalkResultAdvance;
+}
+
+static MlirFrozenRewritePatternSet make_patterns(MlirContext context, unsigned wanted) {
+  const char *names[DIALECT_COUNT];
+  int count = 0;
+  for (int i = 0; i < DIALECT_COUNT; i++)
+    if (wanted & 1U << i) names[count++] = dialects[i];
+  return xla_gpu_canonicalizations(context, wanted & ALL_DIALECTS ? -1 : count, names);
+}
+
+void lower_session_canonicalize(lower_session *s, MlirOperation op) {
+  dialect_walk walk = {.found = ALWAYS};
+  mlirOperationWalk(op, note_dialect, &walk, MlirWalkPreOrder);
+  unsigned wanted = walk.found & ALL_DIALECTS ? ALL_DIALECTS : walk.found;
+  int i = 0;
+  while (i < s->patterns.size && s->patterns.data[i].dialects != wanted) i++;
+  if (i == s->patterns.size) {
+    kept_patterns made = {wanted, make_patterns(s->context, wanted)};
+    vec_push(s->arena, &s->patterns, made);
+  }
+  xla_gpu_canonicalize(op, s->patterns.data[i].patterns);
+}
+
+// --- sessions
+
+lower_session *lower_session_create(MlirContext context) {
+  arena *a = arena_create();
+  lower_session *s = arena_alloc(a, sizeof *s);
+  *s = (lower_session){.context = context, .arena = a};
+  return s;
+}
+
+void lower_session_destroy(lower_session *s) {
+  for (int i = 0; i < s->managers.size; i++) mlirPassManagerDestroy(s->managers.data[i].manager);
+  for (int i = 0; i < s->patterns.size; i++) mlirFrozenRewritePatternSetDestroy(s->patterns.data[i].patterns);
+  arena_destroy(s->arena);
+}
+
+MlirContext lower_session_context(const lower_session *s) { return s->context; }
+
+// --- the shelf
+
+static struct {
+  pthread_mutex_t mutex;
+  lower_session *sessions[SHELF_MAX];
+  int count;
+  bool is_known_at_exit;
+} shelf = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static lower_session *take_from_shelf(void) {
+  pthread_mutex_lock(&shelf.mutex);
+  lower_session *s = shelf.count > 0 ? shelf.sessions[--shelf.count] : NULL;
+  pthread_mutex_unlock(&shelf.mutex);
+  return s;
+}
+
+static void retire(lower_session *s) {
+  MlirContext context = s->context;
+  lower_session_destroy(s);
+  mlirContextDestroy(context);
+}
+
+static void clear_shelf(void) {
+  for (lower_session *s = take_from_shelf(); s; s = take_from_shelf()) retire(s);
+}
+
+lower_session *lower_session_take(void) {
+  lower_session *s = take_from_shelf();
+  return s ? s : lower_session_create(ir_context_create());
+}
+
+void lower_session_give(lower_session *s, bool is_sound) {
+  bool is_kept = false;
+  pthread_mutex_lock(&shelf.mutex);
+  if (!shelf.is_known_at_exit) shelf.is_known_at_exit = atexit(clear_shelf) == 0;
+  if (is_sound && ++s->kernels < KERNELS_MAX && shelf.count < SHELF_MAX && shelf.is_known_at_exit) {
+    shelf.sessions[shelf.count++] = s;
+    is_kept = true;
+  }
+  pthread_mutex_unlock(&shelf.mutex);
+  if (!is_kept) retire(s);
+}
