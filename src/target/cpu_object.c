@@ -3,6 +3,9 @@
 // The pass list is short on purpose: kernels arrive with explicit vectors, so early-cse and licm reach what O3 reaches
 // at a quarter of the compile time. Bodies that stayed scalar get the standard O2 list, whose unroller and vectorizer
 // they need.
+#include <pthread.h>
+#include <stdlib.h>
+
 #include "base/log.h"
 #include "target/cpu.h"
 #include "target/llvm_codegen.h"
@@ -11,6 +14,61 @@
 
 static const char minimal_passes[] = "function(early-cse,loop-mssa(licm),instsimplify,dse)";
 static const char loop_passes[] = "default<O2>";
+
+// --- target machines
+//
+// One reads the tables of all processors' features when it is made and once more for its first function, a tenth of
+// what a small kernel costs: those not in use wait on a shelf for the next kernel. Destroyed when the process exits.
+
+#define SHELF_MAX 16
+
+static struct {
+  pthread_mutex_t mutex;
+  LLVMTargetMachineRef machines[SHELF_MAX];
+  int count;
+  bool is_known_at_exit;
+} shelf = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static bool is_for(LLVMTargetMachineRef tm, const cpu_machine *machine) {
+  char *name = LLVMGetTargetMachineCPU(tm);
+  char *features = LLVMGetTargetMachineFeatureString(tm);
+  bool is = strcmp(name, machine->name) == 0 && strcmp(features, machine->features) == 0;
+  LLVMDisposeMessage(name);
+  LLVMDisposeMessage(features);
+  return is;
+}
+
+static LLVMTargetMachineRef take_from_shelf(void) {
+  pthread_mutex_lock(&shelf.mutex);
+  LLVMTargetMachineRef tm = shelf.count > 0 ? shelf.machines[--shelf.count] : NULL;
+  pthread_mutex_unlock(&shelf.mutex);
+  return tm;
+}
+
+static void clear_shelf(void) {
+  for (LLVMTargetMachineRef tm = take_from_shelf(); tm; tm = take_from_shelf()) LLVMDisposeTargetMachine(tm);
+}
+
+static heddle_status take_target_machine(const cpu_machine *machine, LLVMTargetMachineRef *out) {
+  *out = take_from_shelf();
+  if (*out && is_for(*out, machine)) return status_ok();
+  if (*out) LLVMDisposeTargetMachine(*out);
+  char *triple = LLVMGetDefaultTargetTriple();
+  heddle_status s = llvm_target_machine(triple, machine->name, machine->features, out);
+  LLVMDisposeMessage(triple);
+  return s;
+}
+
+static void give_target_machine(LLVMTargetMachineRef tm) {
+  pthread_mutex_lock(&shelf.mutex);
+  if (!shelf.is_known_at_exit) shelf.is_known_at_exit = atexit(clear_shelf) == 0;
+  bool is_kept = shelf.is_known_at_exit && shelf.count < SHELF_MAX;
+  if (is_kept) shelf.machines[shelf.count++] = tm;
+  pthread_mutex_unlock(&shelf.mutex);
+  if (!is_kept) LLVMDisposeTargetMachine(tm);
+}
+
+// --- one module
 
 // MLIR knows nothing of the machine: without these attributes LLVM generates for the baseline ISA.
 static void set_machine_attributes(arena *a, LLVMModuleRef module, const cpu_machine *machine) {
@@ -57,19 +115,16 @@ static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineR
 heddle_status cpu_emit_object(arena *a, MlirOperation module, const cpu_machine *machine, const object_options *options,
                               object_code *out) {
   *out = (object_code){0};
-  char *triple = LLVMGetDefaultTargetTriple();
-  LLVMTargetMachineRef tm = NULL;
-  heddle_status s = llvm_target_machine(triple, machine->name, machine->features, &tm);
-  LLVMDisposeMessage(triple);
-  if (!status_is_ok(s)) return s;
+  LLVMTargetMachineRef tm;
+  TRY(take_target_machine(machine, &tm));
   double start = log_seconds();
   LLVMContextRef context = LLVMContextCreate();
   LLVMModuleRef llvm = NULL;
-  s = llvm_translate(module, context, tm, &llvm);
+  heddle_status s = llvm_translate(module, context, tm, &llvm);
   out->translate_seconds = log_seconds() - start;
   if (status_is_ok(s)) s = generate(a, llvm, tm, machine, options, out);
   if (llvm) LLVMDisposeModule(llvm);
   LLVMContextDispose(context);
-  LLVMDisposeTargetMachine(tm);
+  give_target_machine(tm);
   return s;
 }
