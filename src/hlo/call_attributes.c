@@ -137,11 +137,6 @@ bool call_attribute_int(str config, const char *name, int64_t *to) {
   return true;
 }
 
-bool call_attribute_double(str config, const char *name, double *to) {
-  str s;
-  return find(config, name, &s) && number_of(unquoted(without_type(s)), to);
-}
-
 bool call_attribute_text(str config, const char *name, str *to) {
   str s;
   if (!find(config, name, &s)) return false;

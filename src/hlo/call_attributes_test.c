@@ -56,7 +56,6 @@ static void test_by_name(void **state) {
   (void)state;
   const str config = STR("{a = \"L\", b = 3.0 : f64, c = \"long\", d = false}");
   int64_t whole = -1;
-  double number = -1;
   str word = {0};
   assert_true(call_attribute_int(config, "a", &whole) && whole == 'L');
   assert_true(call_attribute_int(config, "b", &whole) && whole == 3);
@@ -64,7 +63,6 @@ static void test_by_name(void **state) {
   assert_int_equal(whole, 3);
   assert_true(call_attribute_int(config, "d", &whole) && whole == 0);
   assert_false(call_attribute_int(config, "e", &whole));
-  assert_true(call_attribute_double(config, "b", &number) && number == 3);
   assert_true(call_attribute_text(config, "c", &word) && str_is(word, "long"));
   assert_false(call_attribute_text(config, "d", &word));
 }

@@ -55,30 +55,29 @@ static uint64_t draw_integer(draw_stream *s, dtype t, uint64_t low, uint64_t hig
   return low + (uint64_t)((unsigned __int128)draw(s) * (high - low) >> 64);
 }
 
-static void draw_floats(draw_stream *s, const lib_call *call, bool is_normal) {
-  const lib_array *to = &call->results[0];
-  const int64_t total = lib_element_count(to);
-  double first, second, block[BLOCK];
-  work_load(WORK_F64, &call->operands[0], 0, 1, &first);
-  work_load(WORK_F64, &call->operands[1], 0, 1, &second);
-  for (int64_t at = 0; at < total; at += BLOCK) {
-    const int64_t count = total - at < BLOCK ? total - at : BLOCK;
-    for (int64_t k = 0; k < count; k++)
-      block[k] = is_normal ? first + second * draw_normal(s) : draw_between(s, to->type, first, second);
-    work_store(WORK_F64, block, to, at, count);
-  }
+// An element before it takes its type.
+typedef union drawn {
+  double number;
+  uint64_t whole;
+} drawn;
+
+static drawn draw_element(draw_stream *s, dtype t, bool is_normal, drawn first, drawn second) {
+  if (!dtype_is_float(t)) return (drawn){.whole = draw_integer(s, t, first.whole, second.whole)};
+  if (is_normal) return (drawn){.number = first.number + second.number * draw_normal(s)};
+  return (drawn){.number = draw_between(s, t, first.number, second.number)};
 }
 
-static void draw_integers(draw_stream *s, const lib_call *call) {
+static void draw_elements(draw_stream *s, const lib_call *call, bool is_normal) {
   const lib_array *to = &call->results[0];
+  const work_type type = dtype_is_float(to->type) ? WORK_F64 : WORK_U64;
   const int64_t total = lib_element_count(to);
-  uint64_t low, high, block[BLOCK];
-  work_load(WORK_U64, &call->operands[0], 0, 1, &low);
-  work_load(WORK_U64, &call->operands[1], 0, 1, &high);
+  drawn first, second, block[BLOCK];
+  work_load(type, &call->operands[0], 0, 1, &first);
+  work_load(type, &call->operands[1], 0, 1, &second);
   for (int64_t at = 0; at < total; at += BLOCK) {
     const int64_t count = total - at < BLOCK ? total - at : BLOCK;
-    for (int64_t k = 0; k < count; k++) block[k] = draw_integer(s, to->type, low, high);
-    work_store(WORK_U64, block, to, at, count);
+    for (int64_t k = 0; k < count; k++) block[k] = draw_element(s, to->type, is_normal, first, second);
+    work_store(type, block, to, at, count);
   }
 }
 
@@ -111,6 +110,5 @@ heddle_status draw_check(const char *target, const lib_call *call) {
 
 void draw_execute(const char *target, const lib_call *call, draw_stream *stream) {
   if (strcmp(target, update_state) == 0) give_state(stream, call);
-  else if (dtype_is_float(call->results[0].type)) draw_floats(stream, call, strcmp(target, normal) == 0);
-  else draw_integers(stream, call);
+  else draw_elements(stream, call, strcmp(target, normal) == 0);
 }

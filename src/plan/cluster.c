@@ -42,8 +42,9 @@ int cluster_merge(cluster_graph *g, int l, int r) {
   return l;
 }
 
-// A bitcast of what is read is made outside, where it costs nothing; one of what is computed has to be inside.
-bool cluster_computes(const cluster_graph *g, int l, int r, int node) {
+// Whether cluster l or r (which may be equal) computes what the node is, rather than reading it. A bitcast of what is
+// read is made outside, where it costs nothing; one of what is computed has to be inside.
+static bool cluster_computes(const cluster_graph *g, int l, int r, int node) {
   const cluster_node *n = &g->nodes[g->nodes[node].source];
   return n->role == CLUSTER_COPIED || (n->role == CLUSTER_MEMBER && (n->cluster == l || n->cluster == r));
 }

@@ -95,9 +95,6 @@ void cluster_add_member(cluster_graph *g, int number, int node);
 // The two become one, whose number is returned. Traits and operations are the caller's.
 int cluster_merge(cluster_graph *g, int l, int r);
 
-// Whether cluster l or r (which may be equal) computes what the node is, rather than reading it.
-bool cluster_computes(const cluster_graph *g, int l, int r, int node);
-
 // The reads of a node, one for each way's last step.
 void cluster_reads_of(cluster_graph *g, int node, cluster_reads *out);
 

@@ -71,7 +71,8 @@ static bool equal_at(arena *scratch, const computation *l, const computation *r,
   return true;
 }
 
-bool kernel_sharing_equal(arena *scratch, const computation *l, const computation *r) {
+// Instruction by instruction: opcodes, shapes, attributes, constants.
+static bool is_same_computation(arena *scratch, const computation *l, const computation *r) {
   return equal_at(scratch, l, r, 0);
 }
 
@@ -115,7 +116,7 @@ static heddle_status find(kernel_sharing *k, arena *scratch, const instruction *
   for (int e = first_with(k, hash); e >= 0; e = k->entries.data[e].next) {
     const kernel_sharing_entry *entry = &k->entries.data[e];
     if (!aliases_equal(entry, wanted->alias_count, wanted->aliases)) continue;
-    if (!kernel_sharing_equal(scratch, entry->computation, wanted->computation)) continue;
+    if (!is_same_computation(scratch, entry->computation, wanted->computation)) continue;
     *out = entry->kernel;
     return status_ok();
   }

@@ -26,7 +26,4 @@ typedef struct kernel_sharing {
 heddle_status kernel_sharing_find(kernel_sharing *k, const instruction *fusion, int alias_count,
                                   const kernel_alias *aliases, const kernel_plan **out);
 
-// Whether two computations compute the same, instruction by instruction: opcodes, shapes, attributes, constants.
-bool kernel_sharing_equal(arena *scratch, const computation *l, const computation *r);
-
 #endif

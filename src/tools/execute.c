@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "hlo/device_groups.h"
+#include "tools/split_mix.h"
 
 heddle_status platform_from_name(const char *name, platform *out) {
   static const struct {
@@ -125,19 +126,11 @@ heddle_status make_arguments(arena *a, const module *m, int given, leaf_source s
   return status_ok();
 }
 
-// SplitMix64 (Steele, Lea and Flood, 2014): small, and the same everywhere.
-static uint64_t next_random(uint64_t *state) {
-  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-static double random_unit(uint64_t *state) { return (double)(next_random(state) >> 11) * 0x1p-52 - 1.0; }
+static double random_unit(uint64_t *state) { return (double)(split_mix_next(state) >> 11) * 0x1p-52 - 1.0; }
 
 static double random_float(uint64_t *state, bool large) {
   double unit = random_unit(state);
-  return large ? unit * __builtin_exp2((double)(next_random(state) % 200) - 100) : unit;
+  return large ? unit * __builtin_exp2((double)(split_mix_next(state) % 200) - 100) : unit;
 }
 
 static void fill(literal *l, uint64_t *state, bool large) {
@@ -150,9 +143,9 @@ static void fill(literal *l, uint64_t *state, bool large) {
     } else if (dtype_is_float(t)) {
       literal_set_double(l, i, random_float(state, large));
     } else if (t == DTYPE_PRED) {
-      literal_set_int(l, i, (int64_t)(next_random(state) >> 63));
+      literal_set_int(l, i, (int64_t)(split_mix_next(state) >> 63));
     } else {
-      int64_t v = (int64_t)(next_random(state) % 16);
+      int64_t v = (int64_t)(split_mix_next(state) % 16);
       literal_set_int(l, i, dtype_is_signed(t) ? v - 8 : v);
     }
   }

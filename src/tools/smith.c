@@ -5,6 +5,7 @@
 
 #include "hlo/text.h"
 #include "tools/smith_pool.h"
+#include "tools/split_mix.h"
 
 typedef struct smith_kind {
   const char *name;
@@ -57,13 +58,7 @@ void smith_print_kinds(text *out) {
 
 // --- chance
 
-// SplitMix64 (Steele, Lea and Flood, 2014): small, and the same everywhere.
-uint64_t smith_random(smith *s) {
-  uint64_t z = (s->state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
+uint64_t smith_random(smith *s) { return split_mix_next(&s->state); }
 
 int64_t smith_below(smith *s, int64_t n) { return n > 0 ? (int64_t)(smith_random(s) % (uint64_t)n) : 0; }
 int64_t smith_between(smith *s, int64_t low, int64_t high) { return low + smith_below(s, high - low + 1); }
