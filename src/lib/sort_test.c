@@ -119,7 +119,7 @@ static void expect_order(const sort_case *c, const lib_array *operands, int64_t 
 static void check_lines(const sort_case *c, const lib_array *operands, const lib_array *results) {
   int64_t stride = 1, size = c->dims[c->dimension];
   for (int d = (int)c->dimension + 1; d < c->rank; d++) stride *= c->dims[d];
-  int64_t *order = malloc((size_t)size * 16 + 16);
+  int64_t *order = calloc((size_t)size * 2 + 2, sizeof *order);
   const int64_t total = lib_element_count(operands);
   for (int64_t line = 0; size && line < total / size; line++) {
     const int64_t base = line / stride * size * stride + line % stride;
@@ -303,7 +303,7 @@ static void check_top_k(dtype t, int64_t lines, int64_t size, int64_t k, int64_t
   if (posix_memalign(&call.scratch, 64, (size_t)top_k_scratch(&call) + 64)) fail();
   top_k_execute(&call);
   sort_case c = {.rank = 2, .dims = {lines, size}, .dimension = 1, .keys = {1, {0}, {largest}, {SORT_TOTAL}}};
-  int64_t *order = malloc((size_t)size * 16 + 16);
+  int64_t *order = calloc((size_t)size * 2 + 2, sizeof *order);
   for (int64_t line = 0; line < lines; line++) {
     expect_order(&c, &from, line * size, 1, order, order + size);
     for (int64_t j = 0; j < k; j++) {
