@@ -1,6 +1,6 @@
 // rng-bit-generator: checks and memory; the generators are the libraries' (lib/random.h).
-#include "eval/interpreter.h"
 #include "lib/random.h"
+#include "eval/interpreter.h"
 
 static void generate(random_algorithm algorithm, const value *state, value *new_state, value *bits) {
   const value *values[3] = {state, new_state, bits};

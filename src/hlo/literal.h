@@ -21,7 +21,7 @@ struct literal {
 // Zeros. HEDDLE_OUT_OF_MEMORY when the host has no room.
 heddle_status literal_create(arena *a, const shape *s, literal **out);
 literal *literal_tuple(arena *a, int count, literal **elements);  // of the elements themselves
-literal *literal_copy(arena *a, const literal *from);  // deep, the shape too
+literal *literal_copy(arena *a, const literal *from);             // deep, the shape too
 
 // Both parts as they are, which re + im * I would not keep for infinities and NaN.
 static inline double complex complex_of(double re, double im) { return __builtin_complex(re, im); }
