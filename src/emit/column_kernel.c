@@ -112,7 +112,7 @@ static void start_column(column_loops *l, ir_builder *b, MlirValue column, int64
   for (int i = 0; i < l->sweep->reductions.size; i++) {
     const sweep_reduction *r = &l->sweep->reductions.data[i];
     for (int v = 0; v < r->count; v++) {
-      MlirValue init = sweeps_widen(l->s, b, r, v, l->s->inits[r->first_init + v]);
+      MlirValue init = sweeps_widen(b, r, v, l->s->inits[r->first_init + v]);
       put_accumulator(l, b, r->first_given + v, column, init);
     }
   }
@@ -125,7 +125,7 @@ static void accumulate(column_loops *l, ir_builder *b, const sweep_reduction *r,
   MlirValue *sum = arena_array(b->arena, MlirValue, r->count), *now = arena_array(b->arena, MlirValue, r->count);
   for (int v = 0; v < r->count; v++) now[v] = emit_extract(b, s->tensors[s->places[r->first_given + v]], 1, &column);
   if (sweeps_combiner(r, 0) && count > 1) {
-    for (int v = 0; v < r->count; v++) sum[v] = sweeps_widen(s, b, r, v, x[0][r->first_result + v]);
+    for (int v = 0; v < r->count; v++) sum[v] = sweeps_widen(b, r, v, x[0][r->first_result + v]);
     for (int e = 1; e < count; e++) sweeps_combine(s, b, r, sum, x[e] + r->first_result, sum);
     for (int v = 0; v < r->count; v++) now[v] = ir_binary(b, sweeps_combiner(r, v), now[v], sum[v]);
   } else {

@@ -4,6 +4,7 @@
 // results as loop-carried values; constraints (padding, dilation holes) become an scf.if around the innermost body.
 #include "emit/elemental.h"
 #include "emit/elementwise.h"
+#include "opt/reducer.h"
 
 typedef heddle_status (*combine_emitter)(function_emitter *e, const instruction *i, const MlirValue *carried,
                                          const MlirValue *x, MlirValue *next);
@@ -110,7 +111,32 @@ static heddle_status call_reducer(function_emitter *e, const instruction *i, con
   return status_ok();
 }
 
+// Sums round once, at their end, in exact mode as well.
+static bool is_narrow_sum(const instruction *i) {
+  if (i->operand_count != 2 || !dtypes[i->shape->dtype].is_narrow_float) return false;
+  hlo_opcode op = reducer_opcode(i->called[0]);
+  return op == HLO_ADD || op == HLO_MULTIPLY;
+}
+
+static heddle_status add_widened(function_emitter *e, const instruction *i, const MlirValue *carried,
+                                 const MlirValue *x, MlirValue *next) {
+  const char *op = reducer_opcode(i->called[0]) == HLO_ADD ? "arith.addf" : "arith.mulf";
+  next[0] = ir_binary(&e->b, op, carried[0], emit_convert(&e->b, x[0], i->shape->dtype, DTYPE_F32));
+  return status_ok();
+}
+
+static heddle_status emit_narrow_sum(function_emitter *e, const instruction *i, MlirValue *out) {
+  loop_nest n = {.i = i, .operand_count = 1, .carried_count = 1, .combine = add_widened};
+  MlirValue init, sum;
+  TRY(emit_operand(e, i, 1, &init));
+  init = emit_convert(&e->b, init, i->shape->dtype, DTYPE_F32);
+  TRY(emit_loops(e, &n, &init, &sum));
+  *out = emit_convert(&e->b, sum, DTYPE_F32, i->shape->dtype);
+  return status_ok();
+}
+
 heddle_status emit_reduce(function_emitter *e, const instruction *i, MlirValue *out) {
+  if (is_narrow_sum(i)) return emit_narrow_sum(e, i, out);
   int count = i->operand_count / 2;
   MlirValue *inits = arena_array(e->kernel->arena, MlirValue, count);
   for (int k = 0; k < count; k++) TRY(emit_operand(e, i, count + k, &inits[k]));

@@ -154,14 +154,14 @@ static void emit_sweep(sweep_emitter *s, ir_builder *b, const row_sweep *sweep, 
   MlirValue *inits = arena_array(a, MlirValue, l.carried_count), *out = arena_array(a, MlirValue, l.carried_count);
   for (int i = 0, next = 0; i < sweep->reductions.size; i++) {
     const sweep_reduction *r = &sweep->reductions.data[i];
-    for (int v = 0; v < r->count; v++) inits[next++] = sweeps_widen(s, b, r, v, s->inits[r->first_init + v]);
+    for (int v = 0; v < r->count; v++) inits[next++] = sweeps_widen(b, r, v, s->inits[r->first_init + v]);
   }
   leave_tensors(&l, inits);
   emit_loops(&l, b, 0, inits, out);
   take_tensors(&l, out);
   for (int i = 0, next = 0; i < sweep->reductions.size; i++) {
     const sweep_reduction *r = &sweep->reductions.data[i];
-    for (int v = 0; v < r->count; v++) s->givens[r->first_given + v] = sweeps_narrow(s, b, r, v, out[next++]);
+    for (int v = 0; v < r->count; v++) s->givens[r->first_given + v] = sweeps_narrow(b, r, v, out[next++]);
   }
 }
 

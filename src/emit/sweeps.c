@@ -1,8 +1,6 @@
 // Pieces of sweeps that do not depend on how rows lie.
 #include "emit/sweeps.h"
 
-#include "emit/encoded.h"
-
 static kernel_emitter *kernel_of(const sweep_emitter *s) { return s->entry->kernel; }
 
 static const sweep_given *given_at(const sweep_emitter *s, int number) { return &s->plan->sweeps.givens.data[number]; }
@@ -82,7 +80,7 @@ static MlirValue row_value_given(sweep_emitter *s, ir_builder *b, int number, co
   if (!s->plan->is_column) return s->givens[number];
   const sweep_reduction *r = reduction_of(s, number);
   MlirValue accumulated = emit_extract(b, s->tensors[s->places[number]], 1, &point->column);
-  return sweeps_narrow(s, b, r, number - r->first_given, accumulated);
+  return sweeps_narrow(b, r, number - r->first_given, accumulated);
 }
 
 static MlirValue argument_value(sweep_emitter *s, ir_builder *b, int argument, const sweep_point *point) {
@@ -147,27 +145,27 @@ static const emit_choice *choice_for(const emit_op *op, dtype t) {
 }
 
 const char *sweeps_combiner(const sweep_reduction *r, int value) {
-  if (r->how.form != REDUCER_BINARY || emit_is_encoded(r->reduce->operands[value]->shape->dtype)) return NULL;
+  if (r->how.form != REDUCER_BINARY) return NULL;
   return choice_for(&emit_ops[r->how.operations[value]], r->reduce->operands[value]->shape->dtype)->op;
 }
 
-static MlirType value_type(const sweep_emitter *s, const sweep_reduction *r, int value) {
-  return emit_element_type(s->entry->b.context, r->reduce->operands[value]->shape->dtype);
+static dtype value_dtype(const sweep_reduction *r, int value) { return r->reduce->operands[value]->shape->dtype; }
+
+static dtype accumulator_dtype(const sweep_reduction *r, int value) {
+  dtype t = value_dtype(r, value);
+  return dtypes[t].is_narrow_float && sweeps_combiner(r, value) ? DTYPE_F32 : t;
 }
 
 MlirType sweeps_accumulator(const sweep_emitter *s, const sweep_reduction *r, int value) {
-  bool is_narrow = dtypes[r->reduce->operands[value]->shape->dtype].is_narrow_float;
-  return is_narrow && sweeps_combiner(r, value) ? mlirF32TypeGet(s->entry->b.context) : value_type(s, r, value);
+  return emit_element_type(s->entry->b.context, accumulator_dtype(r, value));
 }
 
-MlirValue sweeps_widen(const sweep_emitter *s, ir_builder *b, const sweep_reduction *r, int value, MlirValue x) {
-  MlirType type = sweeps_accumulator(s, r, value);
-  return mlirTypeEqual(type, mlirValueGetType(x)) ? x : ir_cast(b, "arith.extf", type, x);
+MlirValue sweeps_widen(ir_builder *b, const sweep_reduction *r, int value, MlirValue x) {
+  return emit_convert(b, x, value_dtype(r, value), accumulator_dtype(r, value));
 }
 
-MlirValue sweeps_narrow(const sweep_emitter *s, ir_builder *b, const sweep_reduction *r, int value, MlirValue x) {
-  MlirType type = value_type(s, r, value);
-  return mlirTypeEqual(type, mlirValueGetType(x)) ? x : ir_cast(b, "arith.truncf", type, x);
+MlirValue sweeps_narrow(ir_builder *b, const sweep_reduction *r, int value, MlirValue x) {
+  return emit_convert(b, x, accumulator_dtype(r, value), value_dtype(r, value));
 }
 
 static MlirValue combined(ir_builder *b, const sweep_reduction *r, int value, MlirValue x, MlirValue y) {
@@ -181,7 +179,7 @@ static MlirValue combined(ir_builder *b, const sweep_reduction *r, int value, Ml
 void sweeps_combine(sweep_emitter *s, ir_builder *b, const sweep_reduction *r, const MlirValue *carried,
                     const MlirValue *x, MlirValue *next) {
   if (sweeps_combiner(r, 0)) {
-    for (int k = 0; k < r->count; k++) next[k] = combined(b, r, k, carried[k], sweeps_widen(s, b, r, k, x[k]));
+    for (int k = 0; k < r->count; k++) next[k] = combined(b, r, k, carried[k], sweeps_widen(b, r, k, x[k]));
     return;
   }
   kernel_emitter *k = kernel_of(s);

@@ -43,8 +43,8 @@ const char *sweeps_combiner(const sweep_reduction *r, int value);
 // The type in which a reduction's value is accumulated: f32 for narrow floats that are summed up and the like.
 MlirType sweeps_accumulator(const sweep_emitter *s, const sweep_reduction *r, int value);
 // A value of the program as an accumulator, and back.
-MlirValue sweeps_widen(const sweep_emitter *s, ir_builder *b, const sweep_reduction *r, int value, MlirValue x);
-MlirValue sweeps_narrow(const sweep_emitter *s, ir_builder *b, const sweep_reduction *r, int value, MlirValue x);
+MlirValue sweeps_widen(ir_builder *b, const sweep_reduction *r, int value, MlirValue x);
+MlirValue sweeps_narrow(ir_builder *b, const sweep_reduction *r, int value, MlirValue x);
 
 // The accumulators after one more element.
 void sweeps_combine(sweep_emitter *s, ir_builder *b, const sweep_reduction *r, const MlirValue *carried,
