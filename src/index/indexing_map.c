@@ -35,32 +35,25 @@ static void copy_variables(indexing_variable *to, const indexing_variable *from,
   for (int i = 0; i < count; ++i) to[i] = from[i];
 }
 
-// A copy with the given numbers of results and constraints; those that both have are filled in.
-static indexing_map *copy_resized(arena *a, const indexing_map *m, int result_count, int constraint_count) {
-  indexing_map *r = indexing_map_create(a, m->dim_count, m->range_count, m->rt_count, result_count, constraint_count);
+// A copy with another number of results; those that both have are filled in.
+static indexing_map *copy_resized(arena *a, const indexing_map *m, int result_count) {
+  indexing_map *r =
+      indexing_map_create(a, m->dim_count, m->range_count, m->rt_count, result_count, m->constraint_count);
   r->is_empty = m->is_empty;
   copy_variables(r->dims, m->dims, m->dim_count);
   copy_variables(r->ranges, m->ranges, m->range_count);
   copy_variables(r->rts, m->rts, m->rt_count);
   for (int i = 0; i < result_count && i < m->result_count; ++i) r->results[i] = m->results[i];
-  for (int i = 0; i < constraint_count && i < m->constraint_count; ++i) r->constraints[i] = m->constraints[i];
+  for (int i = 0; i < m->constraint_count; ++i) r->constraints[i] = m->constraints[i];
   return r;
 }
 
-indexing_map *indexing_map_copy(arena *a, const indexing_map *m) {
-  return copy_resized(a, m, m->result_count, m->constraint_count);
-}
+indexing_map *indexing_map_copy(arena *a, const indexing_map *m) { return copy_resized(a, m, m->result_count); }
 
 indexing_map *indexing_map_with_results(arena *a, const indexing_map *m, int result_count,
                                         const affine_expr *const *results) {
-  indexing_map *r = copy_resized(a, m, result_count, m->constraint_count);
+  indexing_map *r = copy_resized(a, m, result_count);
   for (int i = 0; i < result_count; ++i) r->results[i] = results[i];
-  return r;
-}
-
-indexing_map *indexing_map_add_constraint(arena *a, const indexing_map *m, const affine_expr *expr, interval bounds) {
-  indexing_map *r = copy_resized(a, m, m->result_count, m->constraint_count + 1);
-  r->constraints[m->constraint_count] = (indexing_constraint){expr, bounds};
   return r;
 }
 

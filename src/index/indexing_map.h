@@ -76,10 +76,9 @@ interval indexing_map_result_range(const indexing_map *m, int result);
 interval indexing_map_expr_range(const indexing_map *m, const affine_expr *e);
 const affine_expr *affine_simplify(arena *a, const affine_expr *e, const interval *dims, const interval *symbols);
 
-// Same map with other variable names, results, constraints (copies what is given).
+// Same map with other results (copies what is given).
 indexing_map *indexing_map_with_results(arena *a, const indexing_map *m, int result_count,
                                         const affine_expr *const *results);
-indexing_map *indexing_map_add_constraint(arena *a, const indexing_map *m, const affine_expr *expr, interval bounds);
 
 // XLA's text, without the `#xla_gpu.indexing_map<"` wrapping. Prints "KNOWN EMPTY" for empty maps. Constraints are
 // sorted by their text; parsing what is printed gives an equal map.

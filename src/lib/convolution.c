@@ -181,8 +181,6 @@ double convolution_plan_work(const convolution_plan *plan) {
          (double)f->group_features;
 }
 
-const char *convolution_plan_way(const convolution_plan *plan) { return plan->onednn ? "onednn" : "tiles"; }
-
 // --- going through them
 
 typedef struct conversion {

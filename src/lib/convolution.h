@@ -32,7 +32,4 @@ heddle_status convolution_plan_execute(const convolution_plan *plan, const lib_c
 // Multiplications it takes.
 double convolution_plan_work(const convolution_plan *plan);
 
-// "onednn" or "tiles", for tests and profiles.
-const char *convolution_plan_way(const convolution_plan *plan);
-
 #endif

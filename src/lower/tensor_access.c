@@ -111,6 +111,7 @@ static int64_t multiple_of_argument(MlirValue index, int depth) {
                                  known_multiple(ir_operand(owner, 2), depth + 1));
 }
 
+// The number of elements that `index` is always a multiple of, as far as its definition shows (at least 1).
 static int64_t known_multiple(MlirValue index, int depth) {
   int64_t constant;
   if (depth > MAX_DEPTH) return 1;
@@ -126,8 +127,6 @@ static int64_t known_multiple(MlirValue index, int depth) {
   int64_t l = known_multiple(ir_operand(op, 0), depth + 1), r = known_multiple(ir_operand(op, 1), depth + 1);
   return greatest_common_divisor(add ? greatest_common_divisor(l, r) : l * r, MAX_MULTIPLE);
 }
-
-int64_t tensor_access_known_multiple(MlirValue index) { return known_multiple(index, 0); }
 
 // What is known of the address of a slot `index * slot_bytes` into the tensor.
 static int alignment_at(const tensor_memory *m, MlirValue index, int element_bytes) {

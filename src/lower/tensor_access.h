@@ -42,9 +42,6 @@ heddle_status tensor_access_load_vector(ir_builder *b, const tensor_memory *m, M
 heddle_status tensor_access_store_vector(ir_builder *b, const tensor_memory *m, MlirValue vector, MlirValue index,
                                          MlirValue mask);
 
-// The number of elements that `index` is always a multiple of, as far as its definition shows (at least 1).
-int64_t tensor_access_known_multiple(MlirValue index);
-
 // Address of the stored slot that holds element `index` of the tensor, and for packed elements the number of bits that
 // it is shifted up by (an i8; otherwise null).
 MlirValue tensor_access_address(ir_builder *b, const tensor_memory *m, MlirValue index, MlirValue *shift);
