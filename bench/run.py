@@ -221,7 +221,9 @@ def main():
     summarise(rows)
     if python and CORPUS.is_dir():
         print()
-        subprocess.run([python, ROOT / "bench" / "memory.py"], env={**os.environ, "JAX_PLATFORMS": "cpu"}, check=False)
+        heddle = pathlib.Path(arguments.bench_kernel).parents[1] / "bin" / "heddle"
+        subprocess.run([python, ROOT / "bench" / "memory.py", "--heddle", heddle],
+                       env={**os.environ, "JAX_PLATFORMS": "cpu"}, check=False)
     return 0
 
 
