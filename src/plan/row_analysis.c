@@ -100,6 +100,13 @@ bool row_analysis_keeps_order(const instruction *i) {
   }
 }
 
+// A select's condition and a clamp's bounds may be scalars: the value of the only row, for every element.
+static bool elementwise_class(const row_analysis *r, const instruction *i, row_value *v) {
+  int64_t size = shape_element_count(i->shape);
+  if (v->class == ROW_ONE && size != class_size(r, ROW_ONE)) v->class = ROW_EACH;
+  return size == class_size(r, v->class) && row_analysis_keeps_order(i);
+}
+
 // False if the value depends on rows in a way that sweeps cannot follow.
 static bool classify(row_analysis *r, const instruction *i, row_value *v) {
   if (i->opcode == HLO_REDUCE) return join_operands(r, i, i->operand_count / 2, v) && reduce_class(r, i, v);
@@ -114,7 +121,7 @@ static bool classify(row_analysis *r, const instruction *i, row_value *v) {
   if (!join_operands(r, i, i->operand_count, v) || !(shape_is_array(i->shape) && shape_is_static(i->shape)))
     return false;
   if (i->opcode == HLO_GET_TUPLE_ELEMENT) return true;
-  return i->opcode == HLO_BROADCAST ? broadcast_class(r, i, v) : row_analysis_keeps_order(i);
+  return i->opcode == HLO_BROADCAST ? broadcast_class(r, i, v) : elementwise_class(r, i, v);
 }
 
 // --- the space
