@@ -116,6 +116,9 @@ MlirValue approx_cosh(approx *a, MlirValue x) {
 }
 
 // --- odd rationals: x P(x^2) / Q(x^2) up to where the function rounds to 1
+//
+// They are a little beyond 1 at their limits, by more than rounding takes away, and are cut there: behind the limit the
+// result is 1 itself, so that 1 + tanh(x) is 0 for x far below 0.
 
 typedef struct rational {
   double limit;
@@ -127,29 +130,29 @@ static MlirValue evaluate(approx *a, MlirValue x, const rational *f) {
   x = approx_clamp(a, x, -f->limit, f->limit);
   MlirValue z = approx_mul(a, x, x);
   MlirValue p = approx_mul(a, x, approx_polynomial(a, z, f->p, f->p_count));
-  return approx_div(a, p, approx_polynomial(a, z, f->q, f->q_count));
+  return approx_clamp(a, approx_div(a, p, approx_polynomial(a, z, f->q, f->q_count)), -1, 1);
 }
 
 static const double tanh_p[] = {0x1p+0,          0x1.0c94b6p-3,  0x1.9b4d48p-9,  0x1.82790ap-17,
-                                -0x1.75e572p-26, 0x1.0acee4p-34, -0x1.e0e572p-44};
+                                -0x1.75e572p-26, 0x1.0acee4p-34, -0x1.e09934p-44};
 static const double tanh_q[] = {0x1p+0, 0x1.db9faep-2, 0x1.938a3ep-6, 0x1.103878p-12};
-static const double tanh_narrow_p[] = {0x1.ffffb2p-1, 0x1.c76302p-4, 0x1.209ce6p-10, -0x1.ae6a2ap-19};
-static const double tanh_narrow_q[] = {0x1p+0, 0x1.c727d4p-2, 0x1.058bfap-6};
+static const double tanh_narrow_p[] = {0x1.fff7bep-1, 0x1.a1f0fcp-4, 0x1.5b9c96p-11, -0x1.58aee8p-24};
+static const double tanh_narrow_q[] = {0x1p+0, 0x1.bd6f76p-2, 0x1.a0a90ap-7};
 
 MlirValue approx_tanh(approx *a, MlirValue x) {
-  static const rational full = {8.2, tanh_p, tanh_q, COUNT(tanh_p), COUNT(tanh_q)};
-  static const rational narrow = {5, tanh_narrow_p, tanh_narrow_q, COUNT(tanh_narrow_p), COUNT(tanh_narrow_q)};
+  static const rational full = {8.7, tanh_p, tanh_q, COUNT(tanh_p), COUNT(tanh_q)};
+  static const rational narrow = {5.2, tanh_narrow_p, tanh_narrow_q, COUNT(tanh_narrow_p), COUNT(tanh_narrow_q)};
   return evaluate(a, x, a->narrow ? &narrow : &full);
 }
 
 static const double erf_p[] = {0x1.20dd74p+0, 0x1.7174b2p-3,  0x1.a766d0p-5,
                                0x1.bdbae8p-9, 0x1.2e6348p-12, 0x1.3343b4p-19};
 static const double erf_q[] = {0x1p+0, 0x1.f90b4cp-2, 0x1.c3689cp-4, 0x1.d287bcp-7, 0x1.1f177cp-10, 0x1.55a504p-15};
-static const double erf_narrow_p[] = {0x1.20dd84p+0, 0x1.3b373cp-3, 0x1.63dc64p-5, 0x1.8f5e5cp-11};
-static const double erf_narrow_q[] = {0x1p+0, 0x1.e10b40p-2, 0x1.84dd60p-4, 0x1.33b040p-7};
+static const double erf_narrow_p[] = {0x1.20dd94p+0, 0x1.3b60cap-3, 0x1.6e1d7cp-5, 0x1.b2b072p-11};
+static const double erf_narrow_q[] = {0x1p+0, 0x1.e12462p-2, 0x1.893662p-4, 0x1.442788p-7};
 
 MlirValue approx_erf(approx *a, MlirValue x) {
-  static const rational full = {3.65, erf_p, erf_q, COUNT(erf_p), COUNT(erf_q)};
+  static const rational full = {3.9, erf_p, erf_q, COUNT(erf_p), COUNT(erf_q)};
   static const rational narrow = {3, erf_narrow_p, erf_narrow_q, COUNT(erf_narrow_p), COUNT(erf_narrow_q)};
   return evaluate(a, x, a->narrow ? &narrow : &full);
 }
