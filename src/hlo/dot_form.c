@@ -38,11 +38,12 @@ static void strides_of(const shape *s, int64_t *sizes, int64_t *strides) {
   }
 }
 
-// Free dims as rows, contracting dims as columns.
-static bool walk_side(const dot_dims *side, walks *out) {
+// Free dims as rows, contracting dims as columns. Strides are those of the view unless it is null.
+static bool walk_side(const dot_dims *side, const array_view *view, walks *out) {
   int64_t sizes[SHAPE_MAX_RANK], strides[SHAPE_MAX_RANK];
   *out = (walks){0};
   strides_of(side->shape, sizes, strides);
+  for (int d = 0; view && d < view->rank; d++) strides[d] = view->strides[d];
   bool fits = true;
   for (int k = 0; k < side->batch.size; k++)
     fits &= add_dim(&out->batch, 2, sizes[side->batch.data[k]], strides[side->batch.data[k]]);
@@ -89,8 +90,8 @@ static int64_t group_of(int count, const walk *const *batches) {
   return batches[0]->count ? batches[0]->sizes[0] : 1;
 }
 
-static dot_strides strides_in(const walk *batch, int64_t group, int64_t leading) {
-  dot_strides s = {.leading = leading};
+static dot_strides strides_in(const walk *batch, int64_t group, int64_t leading, const array_view *view) {
+  dot_strides s = {.leading = leading, .offset = view ? view->offset : 0};
   if (batch->count > 0) s.member = batch->strides[batch->count - 1];
   if (batch->count > 0) s.group = batch->count == 2 ? batch->strides[0] : s.member * group;
   return s;
@@ -114,18 +115,20 @@ static int64_t product_of(const shape *s, int_list dims) {
   return p;
 }
 
-// Whether rows and members follow one another without a gap.
+// Whether rows and members follow one another without a gap, from the beginning on.
 static bool is_dense(const dot_strides *s, int64_t batch, int64_t rows, int64_t columns) {
-  return (rows <= 1 || s->leading == columns) && (batch <= 1 || s->member == rows * columns);
+  return s->offset == 0 && (rows <= 1 || s->leading == columns) && (batch <= 1 || s->member == rows * columns);
 }
 
-bool dot_form_of(const instruction *dot, const instruction *transpose, dot_form *out) {
+bool dot_form_of(const instruction *dot, const instruction *transpose, const array_view *views, dot_form *out) {
   if (dot->operand_count != 2) return false;
   const dot_dims l = side_of(dot, 0), r = side_of(dot, 1);
+  const array_view *at_lhs = views ? &views[0] : NULL, *at_rhs = views ? &views[1] : NULL;
   const int batch = l.batch.size, rows = l.shape->rank - batch - l.depth.size;
   walks x, y, z;
   int64_t leading[3];
-  if (!walk_side(&l, &x) || !walk_side(&r, &y) || !walk_result(dot, transpose, batch, rows, &z)) return false;
+  if (!walk_side(&l, at_lhs, &x) || !walk_side(&r, at_rhs, &y) || !walk_result(dot, transpose, batch, rows, &z))
+    return false;
   const walk *batches[] = {&x.batch, &y.batch, &z.batch};
   const int64_t group = group_of(3, batches);
   const bool lies_lhs = lead(&x.rows, &x.columns, &leading[0]), lies_rhs = lead(&y.columns, &y.rows, &leading[1]);
@@ -137,9 +140,9 @@ bool dot_form_of(const instruction *dot, const instruction *transpose, dot_form 
   out->m = product(dot->shape, batch, batch + rows);
   out->n = product(dot->shape, batch + rows, dot->shape->rank);
   out->k = product_of(l.shape, l.depth);
-  out->lhs = strides_in(&x.batch, group, leading[0]);
-  out->rhs = strides_in(&y.batch, group, leading[1]);
-  out->result = strides_in(&z.batch, group, leading[2]);
+  out->lhs = strides_in(&x.batch, group, leading[0], at_lhs);
+  out->rhs = strides_in(&y.batch, group, leading[1], at_rhs);
+  out->result = strides_in(&z.batch, group, leading[2], NULL);
   out->is_dense = shape_element_count(l.shape) == 0 || shape_element_count(r.shape) == 0 ||
                   (is_dense(&out->lhs, out->batch, lies_lhs ? out->m : out->k, lies_lhs ? out->k : out->m) &&
                    is_dense(&out->rhs, out->batch, lies_rhs ? out->k : out->n, lies_rhs ? out->n : out->k) &&
@@ -149,12 +152,12 @@ bool dot_form_of(const instruction *dot, const instruction *transpose, dot_form 
 
 bool dot_form_fits(const dot_dims *side) {
   walks x;
-  return walk_side(side, &x) && (is_unit(&x.rows) || is_unit(&x.columns));
+  return walk_side(side, NULL, &x) && (is_unit(&x.rows) || is_unit(&x.columns));
 }
 
 bool dot_form_fit_together(const dot_dims *lhs, const dot_dims *rhs) {
   walks x, y;
-  if (!walk_side(lhs, &x) || !walk_side(rhs, &y)) return false;
+  if (!walk_side(lhs, NULL, &x) || !walk_side(rhs, NULL, &y)) return false;
   const walk *batches[] = {&x.batch, &y.batch};
   return group_of(2, batches) > 0;
 }

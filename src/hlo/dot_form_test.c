@@ -17,7 +17,7 @@ static bool form_of(const char *body, dot_form *out) {
   assert_true(status_is_ok(hlo_parse(a, "test", str_from(body), &m)));
   const instruction *root = m->entry->root;
   const bool is_turned = root->opcode == HLO_TRANSPOSE;
-  const bool fits = dot_form_of(is_turned ? root->operands[0] : root, is_turned ? root : NULL, out);
+  const bool fits = dot_form_of(is_turned ? root->operands[0] : root, is_turned ? root : NULL, NULL, out);
   arena_destroy(a);
   return fits;
 }
@@ -68,6 +68,34 @@ static void test_ones(void **state) {
   assert_true(f.is_dense && f.group == 1);
 }
 
+// Operands that are slices: only strides and offsets change, and what is no matrix that way is none.
+static void test_views(void **state) {
+  (void)state;
+  static const char *const text =
+      "HloModule m\nENTRY e { x = f32[7,72] parameter(0) q = f32[7,24] slice(x), slice={[0:7], [24:48]} "
+      "k = f32[4,24] slice(x), slice={[0:7:2], [48:72]} q1 = f32[7,3,8] reshape(q) k1 = f32[4,3,8] reshape(k) "
+      "ROOT d = f32[3,7,4] dot(q1, k1), lhs_batch_dims={1}, rhs_batch_dims={1}, lhs_contracting_dims={2}, "
+      "rhs_contracting_dims={2} }";
+  arena *a = arena_create();
+  module *m;
+  assert_true(status_is_ok(hlo_parse(a, "test", str_from(text), &m)));
+  const instruction *dot = m->entry->root;
+  array_view views[2];
+  dot_form f;
+  for (int k = 0; k < 2; k++) assert_true(array_view_of(dot->operands[k], &views[k]));
+  assert_true(dot_form_of(dot, NULL, views, &f));
+  assert_true(!f.is_dense && f.batch == 3 && f.m == 7 && f.n == 4 && f.k == 8);
+  expect_strides(&f.lhs, 72, 8, 24);
+  expect_strides(&f.rhs, 144, 8, 24);
+  expect_strides(&f.result, 4, 28, 84);
+  assert_true(f.lhs.offset == 24 && f.rhs.offset == 48 && f.result.offset == 0);
+  assert_true(dot_form_of(dot, NULL, NULL, &f));
+  expect_strides(&f.lhs, 24, 8, 24);
+  views[0].strides[2] = 2;  // neither rows nor depth lie together
+  assert_false(dot_form_of(dot, NULL, views, &f));
+  arena_destroy(a);
+}
+
 static void test_refused(void **state) {
   (void)state;
   dot_form f;
@@ -90,10 +118,8 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_dense),
-      cmocka_unit_test(test_side_by_side),
-      cmocka_unit_test(test_ones),
-      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_dense), cmocka_unit_test(test_side_by_side), cmocka_unit_test(test_ones),
+      cmocka_unit_test(test_views), cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests_name("hlo/dot_form", tests, NULL, NULL);
 }

@@ -151,11 +151,11 @@ static void choose_copies(const gemm_form *f, gemm_plan *p) {
 }
 
 // Rows and members one after the other.
-static gemm_strides dense(int64_t rows, int64_t columns) { return (gemm_strides){columns, rows * columns, 0}; }
+static gemm_strides dense(int64_t rows, int64_t columns) { return (gemm_strides){columns, rows * columns, 0, 0}; }
 
 // The members of the batch one after the other, or the columns of all of them in each row.
 static void choose_strides(const gemm_form *f, gemm_plan *p) {
-  const gemm_strides side_by_side = {p->columns * p->batch, p->columns, 0};
+  const gemm_strides side_by_side = {p->columns * p->batch, p->columns, 0, 0};
   const bool is_side_by_side = f->right_groups > 1;
   p->group = p->batch > 0 ? p->batch : 1;
   p->lhs = p->transpose_lhs ? dense(p->depth, p->rows) : dense(p->rows, p->depth);
@@ -197,20 +197,40 @@ static void choose_tiles(gemm_plan *p) {
   p->max_threads = work > SMALL_WORK ? INT32_MAX : 1;
 }
 
-// The strides that the call has for one of its arrays, of which no element may lie outside of the array.
-static heddle_status read_strides_of(const lib_call *call, const char *name, const lib_array *a, const gemm_plan *p,
-                                     gemm_strides *out) {
-  const named_attribute *x = lib_ints(call, name);
-  const int64_t count = lib_element_count(a);
-  if (!x || count == 0) return status_ok();
-  bool fits = x->count == 3;
-  for (int k = 0; fits && k < 3; k++) fits = x->ints[k] >= 0 && x->ints[k] <= count;
-  if (fits) *out = (gemm_strides){x->ints[0], x->ints[1], x->ints[2]};
+// What a call says of one of its arrays, by name.
+typedef struct array_names {
+  const char *strides, *offset, *elements;
+} array_names;
+
+static const array_names operand_names[] = {{"lhs_strides", "lhs_offset", "lhs_elements"},
+                                            {"rhs_strides", "rhs_offset", "rhs_elements"}};
+static const array_names result_names = {"result_strides", NULL, NULL};
+
+static int64_t int_of(const lib_call *call, const char *name, int64_t otherwise) {
+  return name ? lib_int(call, name, otherwise) : otherwise;
+}
+
+int64_t gemm_operand_elements(const lib_call *call, int operand) {
+  const int64_t own = lib_element_count(&call->operands[operand]);
+  return operand < 2 ? lib_int(call, operand_names[operand].elements, own) : own;
+}
+
+// Where the matrices of one of the call's arrays lie, of which no element may lie outside of the array.
+static heddle_status read_strides_of(const lib_call *call, const array_names *names, const lib_array *a,
+                                     const gemm_plan *p, gemm_strides *out) {
+  const named_attribute *x = lib_ints(call, names->strides);
+  const int64_t own = lib_element_count(a), count = int_of(call, names->elements, own);
+  const int64_t offset = int_of(call, names->offset, 0);
+  if (own == 0) return status_ok();
+  bool fits = count >= own && offset >= 0 && offset < count && (!x || x->count == 3);
+  for (int k = 0; fits && x && k < 3; k++) fits = x->ints[k] >= 0 && x->ints[k] <= count;
+  if (fits && x) *out = (gemm_strides){x->ints[0], x->ints[1], x->ints[2], 0};
+  out->offset = offset;
   const int64_t groups = p->batch / p->group;
   const double last = (double)(groups - 1) * (double)out->group + (double)(p->group - 1) * (double)out->member +
                       (double)(a->dims[1] - 1) * (double)out->leading + (double)(a->dims[2] - 1);
-  if (fits && last < (double)count && out->leading >= a->dims[2]) return status_ok();
-  return status_error(HEDDLE_INVALID, "a matrix product whose %s lead out of the array", name);
+  if (fits && last < (double)(count - offset) && out->leading >= a->dims[2]) return status_ok();
+  return status_error(HEDDLE_INVALID, "a matrix product whose %s lead out of the array", names->strides);
 }
 
 static heddle_status read_strides(const lib_call *call, gemm_plan *p) {
@@ -219,9 +239,9 @@ static heddle_status read_strides(const lib_call *call, gemm_plan *p) {
     return status_error(HEDDLE_INVALID, "a matrix product of groups of %lld in a batch of %lld", (long long)group,
                         (long long)p->batch);
   p->group = group;
-  TRY(read_strides_of(call, "lhs_strides", &call->operands[0], p, &p->lhs));
-  TRY(read_strides_of(call, "rhs_strides", &call->operands[1], p, &p->rhs));
-  return read_strides_of(call, "result_strides", &call->results[0], p, &p->result);
+  TRY(read_strides_of(call, &operand_names[0], &call->operands[0], p, &p->lhs));
+  TRY(read_strides_of(call, &operand_names[1], &call->operands[1], p, &p->rhs));
+  return read_strides_of(call, &result_names, &call->results[0], p, &p->result);
 }
 
 // `call` is null for a product that has none.
@@ -325,7 +345,7 @@ static tile tile_at(const product *x, int64_t number) {
 
 // Where a member of the batch begins.
 static int64_t member_at(const gemm_plan *p, const gemm_strides *s, int64_t batch) {
-  return batch / p->group * s->group + batch % p->group * s->member;
+  return s->offset + batch / p->group * s->group + batch % p->group * s->member;
 }
 
 // A piece of an operand, into scratch memory or as it lies.

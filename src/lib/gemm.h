@@ -17,9 +17,9 @@ typedef struct gemm_tile {
 typedef void (*gemm_load_fn)(const void *argument, work_type w, const gemm_tile *tile, void *to);
 
 // Where the matrices of an operand or of the result lie: elements between rows as they lie in memory, between members
-// of the batch, and between groups of members.
+// of the batch, and between groups of members; and in front of the first matrix.
 typedef struct gemm_strides {
-  int64_t leading, member, group;
+  int64_t leading, member, group, offset;
 } gemm_strides;
 
 // A product of given shapes and types, made once. Read only from then on.
@@ -53,6 +53,9 @@ heddle_status gemm_plan_make_of(const gemm_form *form, gemm_plan *plan);
 
 // From the shapes, types and attributes of a call (prog/program.h, GEMM); HEDDLE_INVALID when they do not fit together.
 heddle_status gemm_plan_make(const lib_call *call, gemm_plan *plan);
+
+// How many elements the array of an operand has: its dims' product, unless the call says that there are more.
+int64_t gemm_operand_elements(const lib_call *call, int operand);
 
 // Bytes of scratch memory that a call on so many threads wants.
 int64_t gemm_plan_scratch(const gemm_plan *plan, int threads);

@@ -12,9 +12,9 @@ typedef struct form {
 
 typedef struct product {
   lib_array operands[3], result;
-  named_attribute attributes[8];
+  named_attribute attributes[12];
   int attribute_count;
-  int64_t strides[3][3];
+  int64_t strides[3][3], offsets[2], elements[2];
   lib_call call;
 } product;
 
@@ -257,6 +257,54 @@ static void test_strides(void **state) {
   }
 }
 
+enum { GAP = 5, FRONT = 11, BEHIND = 3 };
+
+// Moves an operand into a larger array, in which its rows and matrices are apart and begin behind others.
+static void embed(arena *a, product *p, int number) {
+  static const char *const strides[] = {"lhs_strides", "rhs_strides"}, *const offsets[] = {"lhs_offset", "rhs_offset"};
+  static const char *const elements[] = {"lhs_elements", "rhs_elements"};
+  lib_array *x = &p->operands[number];
+  const int64_t rows = x->dims[0] * x->dims[1], columns = x->dims[2], size = dtypes[x->type].bits / 8;
+  const int64_t leading = columns + GAP, made[3] = {leading, x->dims[1] * leading, rows * leading};
+  p->offsets[number] = FRONT;
+  p->elements[number] = FRONT + rows * leading + BEHIND;
+  memcpy(p->strides[number], made, sizeof made);
+  char *array = arena_alloc(a, (size_t)(p->elements[number] * size));
+  memset(array, 0x77, (size_t)(p->elements[number] * size));
+  for (int64_t r = 0; r < rows; r++)
+    memcpy(array + (FRONT + r * leading) * size, (char *)x->data + r * columns * size, (size_t)(columns * size));
+  x->data = array;
+  p->attributes[p->attribute_count++] =
+      (named_attribute){.name = strides[number], .kind = NAMED_INTS, .count = 3, .ints = p->strides[number]};
+  p->attributes[p->attribute_count++] = testing_int(offsets[number], &p->offsets[number]);
+  p->attributes[p->attribute_count++] = testing_int(elements[number], &p->elements[number]);
+}
+
+// Operands that are slices of arrays give the same bits as copies of them.
+static void test_slices(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  static const form forms[] = {{1, 7, 9, 30}, {3, 40, 50, 64}, {5, 1, 300, 200}, {2, 130, 4, 100}, {1, 2, 2, 2}};
+  static const dtype types[][2] = {
+      {DTYPE_F32, DTYPE_F32}, {DTYPE_BF16, DTYPE_BF16}, {DTYPE_F64, DTYPE_F64}, {DTYPE_S8, DTYPE_S32}};
+  for (int way = 0; way < 5 * 4 * 4 * 3; way++) {
+    form f = forms[way % 5];
+    f.transpose_lhs = way / 5 & 1;
+    f.transpose_rhs = way / 10 & 1;
+    const dtype *t = types[way / 20 % 4];
+    product plain, p;
+    product_of(a, &f, t[0], t[0], t[1], &plain);
+    product_of(a, &f, t[0], t[0], t[1], &p);
+    for (int k = 0; k < 2; k++)
+      if ((way / 80 + 1) >> k & 1) embed(a, &p, k);
+    multiply(a, &plain, &f, 1);
+    multiply(a, &p, &f, 2);
+    const size_t bytes = (size_t)(lib_element_count(&p.result) * dtypes[t[1]].bits / 8);
+    assert_memory_equal(p.result.data, plain.result.data, bytes);
+  }
+  arena_destroy(a);
+}
+
 // Nibbles of a packed array, the first element in the lower bits.
 static void test_packed(void **state) {
   (void)state;
@@ -323,11 +371,38 @@ static void test_strides_refused(void **state) {
   arena_destroy(a);
 }
 
+// Offsets and counts of elements with which a matrix would lie outside of its array.
+static void test_slices_refused(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  const form f = {2, 2, 3, 4};
+  product p;
+  gemm_plan plan;
+  for (int k = 0; k < 6; k++) {
+    product_of(a, &f, DTYPE_F32, DTYPE_F32, DTYPE_F32, &p);
+    embed(a, &p, k & 1);
+    const int64_t wrong[] = {-1, FRONT + GAP + BEHIND + 1, INT64_MAX};
+    if (k < 3) p.offsets[k & 1] = wrong[k];
+    else p.elements[k & 1] -= k == 3 ? GAP + BEHIND + 1 : k == 4 ? p.elements[0] : p.elements[1] + 1;
+    p.call = (lib_call){.operand_count = 2,
+                        .operands = p.operands,
+                        .result_count = 1,
+                        .results = &p.result,
+                        .attribute_count = p.attribute_count,
+                        .attributes = p.attributes};
+    heddle_status status = gemm_plan_make(&p.call, &plan);
+    assert_int_equal(heddle_status_code(status), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_status_message(status), "out of the array"));
+    heddle_status_free(status);
+  }
+  arena_destroy(a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_shapes),          cmocka_unit_test(test_types),    cmocka_unit_test(test_largest),
       cmocka_unit_test(test_packed),          cmocka_unit_test(test_refusals), cmocka_unit_test(test_strides),
-      cmocka_unit_test(test_strides_refused),
+      cmocka_unit_test(test_strides_refused), cmocka_unit_test(test_slices),   cmocka_unit_test(test_slices_refused),
   };
   return cmocka_run_group_tests_name("lib/gemm", tests, NULL, NULL);
 }

@@ -184,18 +184,27 @@ static void tell_amount(text *out, double bytes) {
   else text_printf(out, "%.1f MB", bytes / 1e6);
 }
 
+// Slices are read where they lie: what is gained is that nobody copies them.
+static void tell_array(cluster_builder *b, text *out, const shape *array, const shape *operand) {
+  if (shape_element_count(array) > shape_element_count(operand))
+    text_printf(out, " read in place in %s", shape_text(b->scratch, array));
+}
+
 static void tell_library(cluster_builder *b, text *out, const instruction *i) {
   library_call call;
   heddle_status s = library_describe(b->scratch, i, &call);
   text_printf(out, "library %s", library_kind_name(library_kind_of(i)));
-  for (int k = 0; status_is_ok(s) && k < call.operand_count; k++)
+  for (int k = 0; status_is_ok(s) && k < call.operand_count; k++) {
     text_printf(out, "%s%s", k ? " x " : " ", shape_text(b->scratch, call.operands[k]));
+    if (i->opcode == HLO_FUSION) tell_array(b, out, i->operands[call.operand_leaves[k]]->shape, call.operands[k]);
+  }
   if (!status_is_ok(s)) text_printf(out, ": %s", status_brief(s));
   heddle_status_free(s);
 }
 
 static const char *fused_epilogue(const made_fusion *f) {
   switch (f->computation->root->opcode) {
+    case HLO_DOT: return "";
     case HLO_TRANSPOSE: return ", transposed";
     case HLO_MAXIMUM: return ", with bias and relu";
     default: return ", with bias";

@@ -151,7 +151,7 @@ static void prepare(computation *c) {
 // A library takes longer to be called than a loop to multiply.
 static bool is_tiny_product(const instruction *i) {
   dot_form form;
-  return i->opcode == HLO_DOT && dot_form_of(i, NULL, &form) &&
+  return i->opcode == HLO_DOT && dot_form_of(i, NULL, NULL, &form) &&
          (double)form.batch * (double)form.m * (double)form.n * (double)form.k <= TINY_PRODUCT;
 }
 
@@ -265,12 +265,18 @@ static void find_special(cluster_graph *g) {
   }
 }
 
-static heddle_status find_clusters(arena *scratch, computation *c, const plan_target *target, bool is_careful,
-                                   cluster_graph *graph) {
+static heddle_status choose_roles(arena *scratch, computation *c, const plan_target *target, cluster_graph *graph) {
   TRY(cluster_graph_create(scratch, c, target, graph));
-  graph->is_careful = is_careful;
   find_special(graph);
   for (int n = 0; n < graph->node_count; n++) TRY(choose_role(graph, n));
+  return status_ok();
+}
+
+static heddle_status find_clusters(arena *scratch, computation *c, const plan_target *target, bool is_careful,
+                                   cluster_graph *graph) {
+  TRY(choose_roles(scratch, c, target, graph));
+  if (fuse_library_operands(graph)) TRY(choose_roles(scratch, c, target, graph));
+  graph->is_careful = is_careful;
   fuse_library_epilogues(graph);
   find_stored(graph);
   fuse_clusters(graph, hero_loops_allowed(target));

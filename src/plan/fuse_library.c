@@ -1,4 +1,4 @@
-// Biases and rectifiers for libraries, and transposes of what they write.
+// Biases and rectifiers for libraries, transposes of what they write, and slices of what they read.
 //
 // Biases only in f32: there, adding after the sum is rounded and adding before are what the library may choose between
 // anyway.
@@ -13,21 +13,10 @@ static const instruction *only_user(const cluster_graph *g, const instruction *i
   return i->users.size == 1 && i != g->computation->root ? i->users.data[0] : NULL;
 }
 
-static bool is_zero(const instruction *i) {
-  if (i->opcode == HLO_BROADCAST) i = i->operands[0];
-  return i->opcode == HLO_CONSTANT && i->shape->rank == 0 && !i->literal->is_elided &&
-         literal_get_double(i->literal, 0) == 0;
-}
-
-static bool is_rectifier(const instruction *i, const instruction *of) {
-  if (i->opcode != HLO_MAXIMUM) return false;
-  return is_zero(i->operands[i->operands[0] == of ? 1 : 0]);
-}
-
 static bool has_columns(const instruction *dot, const instruction *bias) {
   dot_form form;
   const int last = dot->shape->rank - 1;
-  return last >= 0 && dot_form_of(dot, NULL, &form) && form.n == dot->shape->dims[last] &&
+  return last >= 0 && dot_form_of(dot, NULL, NULL, &form) && form.n == dot->shape->dims[last] &&
          bias->attributes->dimensions.data[0] == last;
 }
 
@@ -46,6 +35,10 @@ static const instruction *bias_of(const instruction *op, const instruction *sum)
 
 // --- what stands around
 
+static bool is_kernels(const cluster_graph *g, const cluster_node *n) {
+  return n->role == CLUSTER_MEMBER && !(g->clusters.data[n->cluster].traits & CLUSTER_IS_LIBRARY);
+}
+
 // Kernels read it anyway: they add the bias for nothing. A window would add it again for each element it takes.
 static bool is_read_by_kernels(cluster_graph *g, const instruction *i) {
   g->stack.size = 0;
@@ -55,7 +48,7 @@ static bool is_read_by_kernels(cluster_graph *g, const instruction *i) {
     for (int k = 0; k < x->users.size; k++) {
       const cluster_node *user = cluster_node_of(g, x->users.data[k]);
       if (user->role == CLUSTER_BITCAST) vec_push(g->arena, &g->stack, (int)x->users.data[k]->mark);
-      else if (user->role == CLUSTER_MEMBER && x->users.data[k]->opcode != HLO_REDUCE_WINDOW) return true;
+      else if (is_kernels(g, user) && x->users.data[k]->opcode != HLO_REDUCE_WINDOW) return true;
     }
   }
   return false;
@@ -65,46 +58,109 @@ static bool is_in_memory(const cluster_graph *g, const instruction *i) {
   return g->nodes[g->nodes[i->mark].source].role != CLUSTER_COPIED;
 }
 
+static bool is_free(const cluster_graph *g, const instruction *i) {
+  return cluster_of(g, (int)i->mark) >= 0 && !g->nodes[i->mark].is_ordered;
+}
+
+// --- slices
+
+// An operand that lies as slices of an array show it.
+static bool is_shown(const cluster_graph *g, const instruction *operand, array_view *out) {
+  return !is_in_memory(g, operand) && array_view_of(operand, out) && is_in_memory(g, out->array);
+}
+
+// Whether a dot reads slices of arrays where they are: of both operands if it can, else of one. The other one is an
+// array of its own.
+static bool reads_slices(const cluster_graph *g, const instruction *dot, array_view views[static 2]) {
+  static const int choices[] = {3, 1, 2};  // bits: left, right
+  array_view shown[2];
+  dot_form form;
+  int found = 0;
+  for (int k = 0; k < 2; k++) found |= is_shown(g, dot->operands[k], &shown[k]) << k;
+  for (int c = 0; found && c < 3; c++) {
+    if ((choices[c] & found) != choices[c]) continue;
+    for (int k = 0; k < 2; k++) {
+      if (choices[c] >> k & 1) views[k] = shown[k];
+      else array_view_whole(dot->operands[k], &views[k]);
+    }
+    if (dot_form_of(dot, NULL, views, &form)) return true;
+  }
+  return false;
+}
+
+static bool is_product(const cluster_graph *g, const instruction *i) {
+  return i->opcode == HLO_DOT && g->nodes[i->mark].role == CLUSTER_FIXED && !g->nodes[i->mark].is_ordered &&
+         library_kind_of(i) == LIBRARY_GEMM;
+}
+
+// Where an operation finds its operands; false if one of them would have to be computed first.
+static bool find_operands(const cluster_graph *g, const instruction *op, array_view views[static 2]) {
+  if (op->opcode == HLO_DOT && reads_slices(g, op, views))
+    return is_in_memory(g, views[0].array) && is_in_memory(g, views[1].array);
+  for (int k = 0; k < 2; k++) array_view_whole(op->operands[k], &views[k]);
+  return is_in_memory(g, op->operands[0]) && is_in_memory(g, op->operands[1]);
+}
+
+bool fuse_library_operands(cluster_graph *g) {
+  bool changes = false;
+  for (int n = 0; n < g->node_count; n++) {
+    instruction *i = g->nodes[n].instruction;
+    array_view views[2];
+    if (!is_product(g, i) || !reads_slices(g, i, views)) continue;
+    for (int k = 0; k < 2; k++) {
+      if (is_in_memory(g, views[k].array)) continue;
+      instruction *copy =
+          computation_add(g->computation, HLO_COPY, (str){0}, i->operands[k]->shape, 1, &i->operands[k]);
+      copy->where = i->where;
+      instruction_set_operand(i, k, copy);
+      changes = true;
+    }
+  }
+  return changes;
+}
+
+// --- clusters
+
 static void make_cluster(cluster_graph *g, const instruction *op, const instruction *sum, const instruction *last) {
   int made = cluster_add(g, (int)op->mark);
-  made = cluster_merge(g, made, cluster_of(g, (int)sum->mark));
+  if (sum != op) made = cluster_merge(g, made, cluster_of(g, (int)sum->mark));
   if (last != sum) made = cluster_merge(g, made, cluster_of(g, (int)last->mark));
   g->clusters.data[made].traits = CLUSTER_IS_LIBRARY;
   g->clusters.data[made].kind = FUSION_CUSTOM;
 }
 
-static bool is_free(const cluster_graph *g, const instruction *i) {
-  return cluster_of(g, (int)i->mark) >= 0 && !g->nodes[i->mark].is_ordered;
-}
-
 static void fuse_epilogue(cluster_graph *g, const instruction *op) {
   library_kind kind = library_kind_of(op);
+  array_view views[2];
   if (kind != LIBRARY_GEMM && kind != LIBRARY_CONVOLUTION) return;
   if (op->shape->dtype != DTYPE_F32 || op->operands[0]->shape->dtype != DTYPE_F32) return;
   const instruction *sum = only_user(g, op), *bias = bias_of(op, sum);
   if (!bias || !is_free(g, sum) || g->nodes[op->mark].is_ordered) return;
   const instruction *next = only_user(g, sum);
-  const instruction *last = next && is_rectifier(next, sum) && is_free(g, next) ? next : sum;
-  // The library tells its arrays apart by their place.
-  const instruction *x = op->operands[0], *y = op->operands[1], *z = bias->operands[0];
-  if (x == y || x == z || y == z || !is_in_memory(g, x) || !is_in_memory(g, y) || !is_in_memory(g, z)) return;
+  const instruction *last = next && library_is_rectifier(next, sum) && is_free(g, next) ? next : sum;
+  if (!find_operands(g, op, views) || !is_in_memory(g, bias->operands[0])) return;
   if (!is_read_by_kernels(g, last)) make_cluster(g, op, sum, last);
 }
 
 // A matrix product writes its rows as far apart as is wanted.
 static void fuse_transpose(cluster_graph *g, const instruction *op) {
   const instruction *turned = only_user(g, op);
+  array_view views[2];
   dot_form form;
-  if (op->opcode != HLO_DOT || library_kind_of(op) != LIBRARY_GEMM || g->nodes[op->mark].is_ordered) return;
-  if (!turned || turned->opcode != HLO_TRANSPOSE || !is_free(g, turned) || !dot_form_of(op, turned, &form)) return;
-  const instruction *x = op->operands[0], *y = op->operands[1];
-  if (x == y || !is_in_memory(g, x) || !is_in_memory(g, y) || is_read_by_kernels(g, turned)) return;
-  make_cluster(g, op, turned, turned);
+  if (!is_product(g, op) || !turned || turned->opcode != HLO_TRANSPOSE || !is_free(g, turned)) return;
+  if (!find_operands(g, op, views) || !dot_form_of(op, turned, views, &form)) return;
+  if (!is_read_by_kernels(g, turned)) make_cluster(g, op, turned, turned);
+}
+
+static void fuse_slices(cluster_graph *g, const instruction *op) {
+  array_view views[2];
+  if (is_product(g, op) && reads_slices(g, op, views)) make_cluster(g, op, op, op);
 }
 
 void fuse_library_epilogues(cluster_graph *g) {
   for (int n = 0; n < g->node_count; n++) {
     if (g->nodes[n].role == CLUSTER_FIXED) fuse_epilogue(g, g->nodes[n].instruction);
-    if (g->nodes[n].role == CLUSTER_FIXED) fuse_transpose(g, g->nodes[n].instruction);
+    fuse_transpose(g, g->nodes[n].instruction);
+    fuse_slices(g, g->nodes[n].instruction);
   }
 }

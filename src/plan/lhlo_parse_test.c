@@ -203,8 +203,47 @@ static void test_blocks_end_once(void **state) {
          7, "found lmhlo.terminator, wanted");
 }
 
+#define SLICED(last, product, result)                                                                       \
+  "func.func private @product(%x: tensor<32x40xf32>, %w: tensor<16x24xf32>) -> tensor<32x24xf32> {\n"       \
+  "  %0 = \"stablehlo.slice\"(%x) {start_indices = array<i64: 0, 24>, limit_indices = array<i64: 32, " last \
+  ">, strides = array<i64: 1, 1>} : (tensor<32x40xf32>) -> tensor<32x16xf32>\n"                             \
+  "  %1 = stablehlo.dot_general %0, %w, contracting_dims = [1] x [0] : "                                    \
+  "(tensor<32x16xf32>, tensor<16x24xf32>) -> tensor<32x24xf32>\n" product "  return " result                \
+  " : tensor<32x24xf32>\n"                                                                                  \
+  "}\n"                                                                                                     \
+  "func.func @main(%x: memref<32x40xf32>, %w: memref<16x24xf32>, %r: memref<32x24xf32> {lmhlo.result}) {\n" \
+  "\"lmhlo.library\"(%x, %w, %r) {callee = @product, segments = array<i64: 2, 1>, kind = \"custom\"} : "    \
+  "(memref<32x40xf32>, memref<16x24xf32>, memref<32x24xf32>) -> ()\n" END
+
+static int64_t attribute_of(const library_call *call, const char *name) {
+  for (int k = 0; k < call->attribute_count; k++)
+    if (strcmp(call->attributes[k].name, name) == 0) return call->attributes[k].ints[0];
+  fail_msg("there is no %s", name);
+  return 0;
+}
+
+// A product of a slice reads it from inside of the array; the slice has to lie there, and nothing unknown may follow.
+static void test_products_of_slices(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  const lhlo_op *op = parsed(a, SLICED("40", "", "%1"))->entry.ops.data[0];
+  assert_int_equal(op->kind, LHLO_LIBRARY);
+  assert_int_equal(attribute_of(op->library, "lhs_offset"), 24);
+  assert_int_equal(attribute_of(op->library, "lhs_elements"), 32 * 40);
+  assert_int_equal(attribute_of(op->library, "lhs_strides"), 40);
+  refuse(SLICED("41", "", "%1"), 2, "slice");
+  lhlo_program *p;
+  heddle_status s = parse(a, SLICED("40", "  %2 = stablehlo.exponential %1 : tensor<32x24xf32>\n", "%2"), &p);
+  assert_int_equal(heddle_status_code(s), HEDDLE_UNIMPLEMENTED);
+  assert_non_null(strstr(heddle_status_message(s), "no library knows"));
+  assert_int_equal(status_where(s).line, 3);
+  heddle_status_free(s);
+  arena_destroy(a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_products_of_slices),
       cmocka_unit_test(test_devices),
       cmocka_unit_test(test_programs_are_written_by_hand),
       cmocka_unit_test(test_kernels_write_over_what_they_read_elementwise),

@@ -47,7 +47,7 @@ library_kind library_kind_of(const instruction *i) {
       !is_library_type(op->shape))
     return LIBRARY_NONE;
   dot_form form;
-  return kind == LIBRARY_GEMM && !dot_form_of(op, NULL, &form) ? LIBRARY_NONE : kind;
+  return kind == LIBRARY_GEMM && !dot_form_of(op, NULL, NULL, &form) ? LIBRARY_NONE : kind;
 }
 
 // --- what goes in and out
@@ -62,6 +62,7 @@ typedef struct describer {
   const instruction *op;  // in a fusion the library operation, else the instruction
   library_call *call;
   attribute_list attributes;
+  array_view views[2];  // of a fused dot's operands
 } describer;
 
 // Tokens have no memory and do not count. Nested tuples are no deeper than SHAPE_MAX_NESTING.
@@ -108,15 +109,42 @@ static bool is_turned(const describer *d) {
   return root->opcode == HLO_TRANSPOSE && root->operands[0] == d->op && d->op->opcode == HLO_DOT;
 }
 
+static bool is_zero(const instruction *i) {
+  if (i->opcode == HLO_BROADCAST) i = i->operands[0];
+  return i->opcode == HLO_CONSTANT && i->shape->rank == 0 && !i->literal->is_elided &&
+         literal_get_double(i->literal, 0) == 0;
+}
+
+bool library_is_rectifier(const instruction *i, const instruction *of) {
+  if (i->opcode != HLO_MAXIMUM || (i->operands[0] != of && i->operands[1] != of)) return false;
+  return is_zero(i->operands[i->operands[0] == of ? 1 : 0]);
+}
+
+// Whether nothing else is done with the operation's result than adding what is fused(HLO_ADD) and what may follow that.
+static bool has_known_root(const describer *d, const instruction *sum) {
+  const instruction *root = d->instruction->called[0]->root;
+  if (root == d->op || is_turned(d)) return !sum;
+  if (!sum || (sum->operands[0] != d->op && sum->operands[1] != d->op)) return false;
+  return root == sum || library_is_rectifier(root, sum);
+}
+
+// The array that operand `k` of the operation is read from.
+static const instruction *array_of(describer *d, int k) {
+  const instruction *operand = d->op->operands[k];
+  if (d->op->opcode != HLO_DOT) return operand;
+  return array_view_of(operand, &d->views[k]) ? d->views[k].array : NULL;
+}
+
 // The fusion's parameters in the library's order: the operation's operands, then the bias if there is one.
 static heddle_status order_operands(describer *d) {
   const instruction *sum = fused(d, HLO_ADD);
   const instruction *spread = sum ? sum->operands[sum->operands[0] == d->op ? 1 : 0] : NULL;
   const instruction *bias = spread && spread->opcode == HLO_BROADCAST ? spread->operands[0] : NULL;
-  const instruction *wanted[] = {d->op->operands[0], d->op->operands[1], bias};
-  const int count = is_turned(d) ? 2 : 3;
+  const instruction *wanted[] = {array_of(d, 0), array_of(d, 1), bias};
+  const int count = sum ? 3 : 2;
   const shape **shapes = arena_array(d->arena, const shape *, count);
   int *leaves = arena_array(d->arena, int, count);
+  if (!has_known_root(d, sum)) return refuse(d, "is fused in a way no library knows");
   for (int k = 0; k < count; k++) {
     if (!wanted[k] || wanted[k]->opcode != HLO_PARAMETER) return refuse(d, "is fused in a way no library knows");
     shapes[k] = wanted[k]->shape;
@@ -147,7 +175,7 @@ static void add_text(describer *d, const char *name, str value) {
 }
 
 static void add_epilogue(describer *d) {
-  add_int(d, "bias", is_fused(d) && !is_turned(d));
+  add_int(d, "bias", is_fused(d) && fused(d, HLO_ADD));
   add_text(d, "activation", is_fused(d) && fused(d, HLO_MAXIMUM) ? STR("relu") : STR(""));
 }
 
@@ -157,9 +185,18 @@ static void add_strides(describer *d, const char *name, const dot_strides *s) {
   add_ints(d, name, 3, (int64_t[]){s->leading, s->member, s->group});
 }
 
+// Where in an operand's array its matrices begin, and how many elements the array has, if that is more than theirs.
+static void add_place(describer *d, int k, const dot_strides *s) {
+  static const char *const offsets[] = {"lhs_offset", "rhs_offset"}, *const sizes[] = {"lhs_elements", "rhs_elements"};
+  const int64_t all = is_fused(d) ? shape_element_count(d->views[k].array->shape) : 0;
+  if (s->offset > 0) add_int(d, offsets[k], s->offset);
+  if (all > shape_element_count(d->op->operands[k]->shape)) add_int(d, sizes[k], all);
+}
+
 static heddle_status describe_gemm(describer *d) {
   dot_form form;
-  if (!dot_form_of(d->op, is_turned(d) ? d->instruction->called[0]->root : NULL, &form))
+  const instruction *turned = is_turned(d) ? d->instruction->called[0]->root : NULL;
+  if (!dot_form_of(d->op, turned, is_fused(d) ? d->views : NULL, &form))
     return refuse(d, "is no batched product of matrices");
   const shape *lhs = d->op->operands[0]->shape, *rhs = d->op->operands[1]->shape;
   const int64_t b = form.batch, m = form.m, n = form.n, k = form.k;
@@ -176,6 +213,8 @@ static heddle_status describe_gemm(describer *d) {
     add_strides(d, "lhs_strides", &form.lhs);
     add_strides(d, "rhs_strides", &form.rhs);
     add_strides(d, "result_strides", &form.result);
+    add_place(d, 0, &form.lhs);
+    add_place(d, 1, &form.rhs);
   }
   add_epilogue(d);
   return status_ok();

@@ -36,10 +36,14 @@ typedef struct library_call {
 } library_call;
 
 // The library that has the instruction, whatever the planner chooses: dot, convolution, fft, sort, …, and fusions of
-// kind kCustom that hold a dot or convolution with what follows it (bias, relu). LIBRARY_NONE if none has.
+// kind kCustom that hold a dot or convolution with what follows it (bias, relu), and what of their arrays a dot reads
+// (slices). LIBRARY_NONE if none has.
 library_kind library_kind_of(const instruction *i);
 
 const char *library_kind_name(library_kind kind);  // for reasons: "GEMM", "convolution", …
+
+// max(of, 0), either way around.
+bool library_is_rectifier(const instruction *i, const instruction *of);
 
 // The library operation itself: what a kCustom fusion holds besides bias and activation, else the instruction.
 const instruction *library_operation(const instruction *i);

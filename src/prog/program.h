@@ -129,7 +129,9 @@ struct program_thunk {
 //              "relu". Products of integers wrap around; bf16 and f16 accumulate in f32 and round once.
 //              Arrays whose elements lie in another order: lhs_strides, rhs_strides, result_strides, each the elements
 //              between rows as they lie in memory, between members of the batch in a group, and between groups; `group`
-//              (B): how many members a group has.
+//              (B): how many members a group has. Operands that begin inside of an array, or that do not take all of
+//              it: lhs_offset, rhs_offset (0), the elements in front of the first matrix, and lhs_elements,
+//              rhs_elements (the dims' product), those of the array; the slice is the array's.
 // CONVOLUTION  operands input, kernel, and a bias per output feature if `bias` is 1; result. Ints by the names of HLO:
 //              input_batch, input_feature, input_spatial, kernel_input_feature, kernel_output_feature, kernel_spatial,
 //              output_batch, output_feature, output_spatial; size, stride, padding_low, padding_high, base_dilation,

@@ -25,6 +25,33 @@ static void test_gemm(void **state) {
   }
 }
 
+// The left side is columns 1 and 2 of an array of four; an array larger than its slice is refused.
+static void test_gemm_of_slice(void **state) {
+  (void)state;
+  static const float array[8] = {9, 1, 2, 9, 9, 3, 4, 9}, weights[2] = {10, 1};
+  for (int64_t elements = 8; elements <= 9; elements++) {
+    hand_program h = hand_start();
+    const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, sizeof array);
+    const int right = hand_constant(&h, weights, sizeof weights), out = hand_memory(&h, PROGRAM_RESULT, 0, 8);
+    const program_array operands[2] = {hand_array(&h, DTYPE_F32, 3, (int64_t[]){1, 2, 2}, in),
+                                       hand_array(&h, DTYPE_F32, 3, (int64_t[]){1, 2, 1}, right)};
+    const program_array result = hand_array(&h, DTYPE_F32, 3, (int64_t[]){1, 2, 1}, out);
+    program_thunk *t = hand_library(&h, THUNK_GEMM, 2, operands, 1, &result);
+    hand_ints(&h, t, "lhs_strides", 3, (int64_t[]){4, 8, 8});
+    hand_int(&h, t, "lhs_offset", 1);
+    hand_int(&h, t, "lhs_elements", elements);
+    if (elements == 8) {
+      float found[2];
+      hand_run(&h, hand_sequence(&h, 1, &t), 2, (void *[]){(void *)(uintptr_t)array}, (void *[]){found});
+      assert_true(found[0] == 12 && found[1] == 34);
+    } else {
+      executable *e;
+      hand_check_error(hand_create(&h, hand_sequence(&h, 1, &t), 2, &e), HEDDLE_INVALID, "does not fit its slice");
+    }
+    hand_end(&h);
+  }
+}
+
 enum { SIDE = 6, KERNEL = 3, OUT = SIDE - KERNEL + 1 };
 
 // An image of one feature under a window of ones; the kernel is a constant or a parameter.
@@ -125,11 +152,9 @@ static void test_one_openmp_runtime(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_gemm),
-      cmocka_unit_test(test_convolution),
-      cmocka_unit_test(test_convolution_refused),
-      cmocka_unit_test(test_fft),
-      cmocka_unit_test(test_one_openmp_runtime),
+      cmocka_unit_test(test_gemm),        cmocka_unit_test(test_gemm_of_slice),
+      cmocka_unit_test(test_convolution), cmocka_unit_test(test_convolution_refused),
+      cmocka_unit_test(test_fft),         cmocka_unit_test(test_one_openmp_runtime),
   };
   return cmocka_run_group_tests_name("rt/products", tests, NULL, NULL);
 }

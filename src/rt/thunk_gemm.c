@@ -11,9 +11,20 @@ typedef struct state {
   gemm_plan plan;
 } state;
 
+// The dims of an operand say nothing of an array that has more elements than the product takes.
+static heddle_status check_elements(const program *p, const program_thunk *from, const lib_call *call) {
+  for (int k = 0; k < from->operand_count; k++) {
+    const int64_t bytes = p->slices[from->operands[k].slice].bytes, bits = dtypes[from->operands[k].type].bits;
+    if (bits >= 8 && gemm_operand_elements(call, k) > bytes / (bits / 8))
+      return status_error(HEDDLE_INVALID, "a matrix product of an array that does not fit its slice");
+  }
+  return status_ok();
+}
+
 static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
   state *s = arena_new(a, state);
   library_call_make(a, from, e->threads, &s->call);
+  TRY(check_elements(e->program, from, &s->call));
   TRY(gemm_plan_make(&s->call, &s->plan));
   const gemm_plan *p = &s->plan;
   t->state = s;

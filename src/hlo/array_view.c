@@ -1,0 +1,85 @@
+// The way from a value to its array is gone up once and walked down again, since each step changes the strides that the
+// one above it left.
+#include "hlo/array_view.h"
+
+enum { MAX_STEPS = 16 };  // so that many views of one long chain take no longer than the chain
+
+static bool has_default_layout(const instruction *i) {
+  return shape_is_array(i->shape) && shape_layout_is_default(i->shape);
+}
+
+// Whether the instruction shows elements of its operand, which it leaves where they are.
+static bool is_step(const instruction *i) {
+  if (i->opcode != HLO_SLICE && i->opcode != HLO_RESHAPE && i->opcode != HLO_BITCAST) return false;
+  const instruction *from = i->operands[0];
+  if (!has_default_layout(i) || !has_default_layout(from) || i->shape->dtype != from->shape->dtype) return false;
+  return i->opcode == HLO_SLICE || shape_element_count(i->shape) == shape_element_count(from->shape);
+}
+
+void array_view_whole(const instruction *array, array_view *out) {
+  const shape *s = array->shape;
+  int64_t stride = 1;
+  *out = (array_view){.array = array, .rank = s->rank};
+  for (int d = s->rank - 1; d >= 0; d--) {
+    out->sizes[d] = s->dims[d];
+    out->strides[d] = stride;
+    stride *= s->dims[d];
+  }
+}
+
+static void slice_view(const instruction *slice, array_view *v) {
+  for (int d = 0; d < v->rank; d++) {
+    const slice_dim *x = &slice->attributes->slice.dims[d];
+    v->offset += x->start * v->strides[d];
+    v->strides[d] *= x->stride;
+    v->sizes[d] = slice->shape->dims[d];
+  }
+}
+
+// The run of dims that begins at *from, in front of which all is walked, and how many elements it has: one dim, and as
+// many more as a single stride walks together with it.
+static int64_t take_run(const array_view *v, int *from, int64_t *stride) {
+  int64_t count = 1;
+  *stride = 1;
+  for (; *from >= 0; (*from)--) {
+    if (v->sizes[*from] == 1) continue;
+    if (count > 1 && v->strides[*from] != *stride * count) break;
+    if (count == 1) *stride = v->strides[*from];
+    count *= v->sizes[*from];
+  }
+  return count;
+}
+
+// From the most minor dim on, each run of the old dims is cut into new ones.
+static bool reshape_view(const shape *to, array_view *v) {
+  array_view made = {.array = v->array, .rank = to->rank, .offset = v->offset};
+  int from = v->rank - 1;
+  int64_t stride = 1, left = take_run(v, &from, &stride);
+  for (int d = to->rank - 1; d >= 0; d--) {
+    if (left == 1 && to->dims[d] > 1) left = take_run(v, &from, &stride);
+    if (left % to->dims[d] != 0) return false;
+    made.sizes[d] = to->dims[d];
+    made.strides[d] = stride;
+    stride *= to->dims[d];
+    left /= to->dims[d];
+  }
+  *v = made;
+  return true;
+}
+
+bool array_view_of(const instruction *i, array_view *out) {
+  const instruction *steps[MAX_STEPS];
+  int count = 0;
+  for (; is_step(i); i = i->operands[0]) {
+    if (count == MAX_STEPS) return false;
+    steps[count++] = i;
+  }
+  if (!has_default_layout(i)) return false;
+  array_view_whole(i, out);
+  while (count-- > 0) {
+    if (shape_element_count(steps[count]->shape) == 0) return false;
+    if (steps[count]->opcode == HLO_SLICE) slice_view(steps[count], out);
+    else if (!reshape_view(steps[count]->shape, out)) return false;
+  }
+  return true;
+}
