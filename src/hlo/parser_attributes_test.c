@@ -145,7 +145,53 @@ static void test_groups(void **state) {
   for (int i = 0; i < 8; i++) assert_int_equal(g.groups[i / 2].data[i % 2], transposed[i]);
   g = expect(*state, HLO_COLLECTIVE_PERMUTE, ", source_target_pairs={{0,1},{1,0}}", NULL)->source_target_pairs;
   assert_int_equal(g.groups[0].data[1], 1);
-  expect(*state, HLO_ALL_TO_ALL, ", replica_groups=mesh['x'=2]{x}", NULL);
+}
+
+static void test_mesh_groups(void **state) {
+  const struct {
+    const char *text;
+    int size;
+    int64_t devices[8];
+  } cases[] = {
+      {"mesh['x'=2]{x}", 1, {0, 1}},
+      {"mesh['x'=2,'y'=2] {'y'}", 2, {0, 1, 2, 3}},
+      {"mesh['x'=2,'y'=2] {'x'}", 2, {0, 2, 1, 3}},
+      {"mesh['x'=2,'y'=2] {'y','x'}", 1, {0, 2, 1, 3}},
+      {"mesh[x=2,y=2] {}", 4, {0, 1, 2, 3}},
+      {"mesh['a'=1,'b'=2,'c'=2], device_ids=([2,2]T(1,0)) {'c'}", 2, {0, 2, 1, 3}},
+      {"mesh['x'=4], device_ids=(3,1,0,2) {'x':(2)2}", 2, {3, 1, 0, 2}},
+      {"mesh['x'=8] {'x':(2)2}", 4, {0, 2, 1, 3, 4, 6, 5, 7}},
+      {"mesh['x'=8] {'x':(1)2}", 4, {0, 4, 1, 5, 2, 6, 3, 7}},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    char text[128];
+    snprintf(text, sizeof text, ", replica_groups=%s", cases[k].text);
+    group_list g = expect(*state, HLO_ALL_TO_ALL, text, NULL)->replica_groups;
+    assert_int_equal(g.size, cases[k].size);
+    for (int n = 0, d = 0; n < g.size; n++)
+      for (int i = 0; i < g.groups[n].size; i++) assert_int_equal(g.groups[n].data[i], cases[k].devices[d++]);
+  }
+  static const char *const wrong[] = {"mesh",
+                                      "mesh['x'=2",
+                                      "mesh['x'=2] {'y'}",
+                                      "mesh['x'=2] {'x','x'}",
+                                      "mesh['x'=2], dimensions={0}",
+                                      "mesh['x'=0] {'x'}",
+                                      "mesh['x'=6] {'x':(4)2}",
+                                      "mesh['x'=2] {'x':(0)2}",
+                                      "mesh['x'=2], device_ids=(0) {'x'}",
+                                      "mesh['x'=9999999] {'x'}",
+                                      "mesh['x'=4], device_ids=([2,2]T(1,1)) {'x'}"};
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+    pending_instruction pending = {0};
+    parser p;
+    parser_start(&p, *state, *state, "test", str_from(arena_printf(*state, ", replica_groups=%s", wrong[k])));
+    p.module = module_create(*state, STR("m"));
+    assert_false(parser_attributes(&p, HLO_ALL_TO_ALL, HLO_ALL_TO_ALL, attributes_create(*state), &pending));
+    heddle_status status = parser_status(&p);
+    assert_non_null(strstr(heddle_status_message(status), "no axes of a mesh"));
+    heddle_status_free(status);
+  }
 }
 
 // The name stands for two different things.
@@ -257,6 +303,7 @@ int main(void) {
       cmocka_unit_test(test_windows),
       cmocka_unit_test(test_dim_labels),
       cmocka_unit_test(test_groups),
+      cmocka_unit_test(test_mesh_groups),
       cmocka_unit_test(test_slice_sizes),
       cmocka_unit_test(test_precisions),
       cmocka_unit_test(test_custom_calls),
