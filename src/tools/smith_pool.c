@@ -66,7 +66,18 @@ instruction *smith_fresh(smith *s, dtype t, int rank, const int64_t *dims) {
   return add_parameter(s, shape_array(s->arena, t, rank, dims));
 }
 
-instruction *smith_scalar(smith *s, dtype t) { return smith_fresh(s, t, 0, NULL); }
+// What was made of whole arrays comes back to them: as a bound, an index, a condition.
+instruction *smith_scalar(smith *s, dtype t) {
+  for (int tries = 0; tries < 4 && s->pool.size > 0; tries++) {
+    instruction *x = s->pool.data[smith_below(s, s->pool.size)];
+    dtype of = x->shape->dtype;
+    if (x->shape->rank > 0) continue;
+    if (of == t) return x;
+    if (t == DTYPE_PRED && (dtypes[of].class & CLASS_REAL))
+      return builder_compare(&s->b, x, smith_fresh(s, of, 0, NULL), COMPARE_LT);
+  }
+  return smith_fresh(s, t, 0, NULL);
+}
 
 instruction *smith_any_ranked(smith *s, int classes, int rank) {
   // Later values are taken more often, so that programs grow deep.
