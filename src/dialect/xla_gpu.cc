@@ -317,4 +317,10 @@ void xla_gpu_canonicalize(MlirOperation op, MlirFrozenRewritePatternSet patterns
   (void)applyPatternsAndFoldGreedily(unwrap(op), *static_cast<FrozenRewritePatternSet *>(patterns.ptr), config);
 }
 
+size_t xla_gpu_operation_hash(MlirOperation op) {
+  return OperationEquivalence::computeHash(unwrap(op), OperationEquivalence::ignoreHashValue,
+                                           OperationEquivalence::ignoreHashValue,
+                                           OperationEquivalence::IgnoreLocations);
+}
+
 }  // extern "C"

@@ -31,4 +31,7 @@ MlirFrozenRewritePatternSet xla_gpu_canonicalizations(MlirContext context, int c
 // What MLIR's canonicalize does, with patterns collected before.
 void xla_gpu_canonicalize(MlirOperation op, MlirFrozenRewritePatternSet patterns);
 
+// Of the operation's name, attributes and result types; not of its operands and regions. Differs between processes.
+size_t xla_gpu_operation_hash(MlirOperation op);
+
 #endif

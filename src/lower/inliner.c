@@ -18,6 +18,7 @@
 
 #include "base/map.h"
 #include "emit/ir_builder.h"
+#include "lower/hashed_cse.h"
 #include "lower/passes.h"
 #include "lower/vectorize_reductions.h"
 
@@ -305,7 +306,7 @@ static void merge_equal(call_graph *g, caller *c) {
     c->all.data[i]->calls = (ir_operations){0};
   }
   c->waiting.size = 0;
-  lower_session_run(g->session, "cse", c->function->op);
+  hashed_cse_run(g->arena, g->session, c->function->op);
   ir_operations calls = ir_collect(g->arena, c->function->op, "xla_gpu.pure_call");
   for (int i = 0; i < calls.size; i++) {
     function *callee = callee_of(g, calls.data[i]);

@@ -25,7 +25,6 @@ static heddle_status canonicalize(lower_context *c, MlirOperation module) {
 
 const lower_pass lower_canonicalize = {"canonicalize", "folds and canonicalizes operations, to a fixpoint",
                                        canonicalize, 0};
-const lower_pass lower_cse = {"cse", "merges equal operations without side effects", 0, "cse"};
 const lower_pass lower_licm = {"loop-invariant-code-motion", "hoists what does not change out of loops", 0,
                                "loop-invariant-code-motion"};
 const lower_pass lower_symbol_dce = {"symbol-dce", "erases private functions nobody names", 0, "symbol-dce"};
