@@ -1,17 +1,71 @@
 // Objects into the running process through ORC. Code generation happens elsewhere (cpu_object.c), so that several
 // threads may compile at once and the object can be saved; LLJIT only links.
+//
+// An LLJIT makes a target machine for itself, though it generates nothing, and that takes longer than linking a small
+// kernel: emptied ones wait on a shelf for the next program. Those at rest are destroyed when the process exits.
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Orc.h>
 #include <llvm-c/Target.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "target/cpu.h"
 
+#define SHELF_MAX 16
+
 struct cpu_jit {
   LLVMOrcLLJITRef lljit;
+  bool has_failed;
 };
+
+// --- the shelf
+
+static struct {
+  pthread_mutex_t mutex;
+  cpu_jit *jits[SHELF_MAX];
+  int count;
+  bool is_known_at_exit;
+} shelf = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void dispose(cpu_jit *jit) {
+  LLVMErrorRef error = LLVMOrcDisposeLLJIT(jit->lljit);
+  if (error) LLVMConsumeError(error);
+  free(jit);
+}
+
+static cpu_jit *take_from_shelf(void) {
+  pthread_mutex_lock(&shelf.mutex);
+  cpu_jit *jit = shelf.count > 0 ? shelf.jits[--shelf.count] : NULL;
+  pthread_mutex_unlock(&shelf.mutex);
+  return jit;
+}
+
+static void clear_shelf(void) {
+  for (cpu_jit *jit = take_from_shelf(); jit; jit = take_from_shelf()) dispose(jit);
+}
+
+// True if all code and all names are gone from it.
+static bool empty(cpu_jit *jit) {
+  LLVMErrorRef error = LLVMOrcJITDylibClear(LLVMOrcLLJITGetMainJITDylib(jit->lljit));
+  if (!error) return true;
+  LLVMConsumeError(error);
+  return false;
+}
+
+void cpu_jit_destroy(cpu_jit *jit) {
+  if (!jit) return;
+  bool is_kept = !jit->has_failed && empty(jit);
+  pthread_mutex_lock(&shelf.mutex);
+  if (!shelf.is_known_at_exit) shelf.is_known_at_exit = atexit(clear_shelf) == 0;
+  is_kept = is_kept && shelf.is_known_at_exit && shelf.count < SHELF_MAX;
+  if (is_kept) shelf.jits[shelf.count++] = jit;
+  pthread_mutex_unlock(&shelf.mutex);
+  if (!is_kept) dispose(jit);
+}
+
+// --- one program's code
 
 // Takes ownership of the LLVM error.
 static heddle_status from_llvm(LLVMErrorRef error, const char *doing) {
@@ -23,7 +77,8 @@ static heddle_status from_llvm(LLVMErrorRef error, const char *doing) {
 }
 
 heddle_status cpu_jit_create(cpu_jit **out) {
-  *out = NULL;
+  *out = take_from_shelf();
+  if (*out) return status_ok();
   LLVMInitializeNativeTarget();
   LLVMInitializeNativeAsmPrinter();
   cpu_jit *jit = calloc(1, sizeof *jit);
@@ -38,7 +93,7 @@ heddle_status cpu_jit_create(cpu_jit **out) {
                                                                      NULL, NULL),
                 "creating the JIT");
   if (!status_is_ok(s)) {
-    cpu_jit_destroy(jit);
+    dispose(jit);
     return s;
   }
   LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(jit->lljit), process);
@@ -46,22 +101,19 @@ heddle_status cpu_jit_create(cpu_jit **out) {
   return status_ok();
 }
 
-void cpu_jit_destroy(cpu_jit *jit) {
-  if (!jit) return;
-  LLVMErrorRef error = LLVMOrcDisposeLLJIT(jit->lljit);
-  if (error) LLVMConsumeError(error);
-  free(jit);
-}
-
 heddle_status cpu_jit_add(cpu_jit *jit, const object_code *object) {
   LLVMMemoryBufferRef copy = LLVMCreateMemoryBufferWithMemoryRangeCopy(object->data, object->size, "kernel.o");
-  return from_llvm(LLVMOrcLLJITAddObjectFile(jit->lljit, LLVMOrcLLJITGetMainJITDylib(jit->lljit), copy),
-                   "linking a kernel");
+  heddle_status s = from_llvm(LLVMOrcLLJITAddObjectFile(jit->lljit, LLVMOrcLLJITGetMainJITDylib(jit->lljit), copy),
+                              "linking a kernel");
+  jit->has_failed |= !status_is_ok(s);
+  return s;
 }
 
 heddle_status cpu_jit_lookup(cpu_jit *jit, const char *symbol, void **out) {
   LLVMOrcExecutorAddress address = 0;
-  TRY(from_llvm(LLVMOrcLLJITLookup(jit->lljit, &address, symbol), "linking a kernel"));
+  heddle_status s = from_llvm(LLVMOrcLLJITLookup(jit->lljit, &address, symbol), "linking a kernel");
+  jit->has_failed |= !status_is_ok(s);
+  TRY(s);
   *out = (void *)(uintptr_t)address;
   return status_ok();
 }

@@ -72,6 +72,36 @@ static void test_runs(void **state) {
   text_free(&llvm_ir);
 }
 
+// A program's names are free again when its code is gone, whichever process-wide parts the next one finds.
+static void test_names_are_free_again(void **state) {
+  fixture *f = *state;
+  object_options options = {0};
+  object_code object;
+  assert_true(status_is_ok(cpu_emit_object(f->a, mlirModuleGetOperation(f->module), &f->machine, &options, &object)));
+  for (int round = 0; round < 3; round++) {
+    cpu_jit *jits[2];
+    void *entries[2];
+    for (int i = 0; i < 2; i++) {
+      assert_true(status_is_ok(cpu_jit_create(&jits[i])));
+      heddle_status s = cpu_jit_lookup(jits[i], "double_it", &entries[i]);
+      assert_int_equal(heddle_status_code(s), HEDDLE_DEVICE_FAILED);
+      heddle_status_free(s);
+      cpu_jit_destroy(jits[i]);
+      assert_true(status_is_ok(cpu_jit_create(&jits[i])));
+      assert_true(status_is_ok(cpu_jit_add(jits[i], &object)));
+      assert_true(status_is_ok(cpu_jit_lookup(jits[i], "double_it", &entries[i])));
+    }
+    assert_ptr_not_equal(entries[0], entries[1]);
+    for (int i = 0; i < 2; i++) {
+      float in[] = {1, 2.5f}, out[2] = {0};
+      void *buffers[] = {in, out};
+      ((void (*)(void **, int64_t, int64_t))entries[i])(buffers, 1, 2);
+      assert_true(out[1] == 5);
+      cpu_jit_destroy(jits[i]);
+    }
+  }
+}
+
 static void test_missing_symbol(void **state) {
   (void)state;
   cpu_jit *jit;
@@ -87,6 +117,7 @@ static void test_missing_symbol(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_runs, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_names_are_free_again, set_up, tear_down),
       cmocka_unit_test(test_missing_symbol),
   };
   return cmocka_run_group_tests_name("target/cpu", tests, NULL, NULL);
