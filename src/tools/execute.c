@@ -211,14 +211,11 @@ const char *seconds_text(arena *a, double seconds) {
   return arena_printf(a, "%.1f us", seconds * 1e6);
 }
 
-double compile_seconds(const compile_times *times) {
-  double sum = 0;
-  for (int i = 0; i < times->count; i++) sum += times->stages[i].seconds;
-  return sum;
-}
-
 void print_compile_times(FILE *out, const compile_times *times) {
-  for (int i = 0; i < times->count; i++)
+  double sum = 0;
+  for (int i = 0; i < times->count; i++) {
     fprintf(out, "  %-10s %9.3f ms\n", times->stages[i].name, times->stages[i].seconds * 1e3);
-  fprintf(out, "  %-10s %9.3f ms\n", "compile", compile_seconds(times) * 1e3);
+    sum += times->stages[i].seconds;
+  }
+  fprintf(out, "  %-10s %9.3f ms\n", "compile", sum * 1e3);
 }

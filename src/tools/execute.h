@@ -65,6 +65,5 @@ void dump_to_folder(void *folder, const char *name, const char *suffix, str cont
 const char *seconds_text(arena *a, double seconds);
 // One line a stage and their sum.
 void print_compile_times(FILE *out, const compile_times *times);
-double compile_seconds(const compile_times *times);  // the sum
 
 #endif

@@ -77,6 +77,15 @@ static heddle_status set_value(arena *a, const flag *f, const char *value) {
   return status_error(HEDDLE_INTERNAL, "flag --%s has no kind", f->name);
 }
 
+static void print_help(const command_line *line) {
+  printf("%s\n\n%s\n\nflags:\n", line->usage, line->summary);
+  for (const flag *f = line->flags; f->name; f++) {
+    char left[96];
+    snprintf(left, sizeof left, "--%s%s%s", f->name, f->argument ? "=" : "", f->argument ? f->argument : "");
+    printf("  %-38s %s\n", left, f->help);
+  }
+}
+
 heddle_status flags_parse(arena *a, const command_line *line, int argc, char **argv, flag_list *positional,
                           bool *help) {
   *help = false;
@@ -90,7 +99,7 @@ heddle_status flags_parse(arena *a, const command_line *line, int argc, char **a
     const char *equals = strchr(word, '=');
     str name = {word, equals ? (size_t)(equals - word) : strlen(word)};
     if (str_is(name, "help") || str_is(name, "h")) {
-      flags_print_help(line);
+      print_help(line);
       *help = true;
       return status_ok();
     }
@@ -104,15 +113,6 @@ heddle_status flags_parse(arena *a, const command_line *line, int argc, char **a
     else return status_error(HEDDLE_INVALID, "--%s wants a value: --%s=%s", f->name, f->name, f->argument);
   }
   return status_ok();
-}
-
-void flags_print_help(const command_line *line) {
-  printf("%s\n\n%s\n\nflags:\n", line->usage, line->summary);
-  for (const flag *f = line->flags; f->name; f++) {
-    char left[96];
-    snprintf(left, sizeof left, "--%s%s%s", f->name, f->argument ? "=" : "", f->argument ? f->argument : "");
-    printf("  %-38s %s\n", left, f->help);
-  }
 }
 
 int report(heddle_status s) {

@@ -36,7 +36,6 @@ typedef struct command_line {
 // Fills the values and collects what is no flag. --help prints the help and sets *help. HEDDLE_INVALID for an unknown
 // flag (with the nearest name), a missing or malformed value. Strings point into argv.
 heddle_status flags_parse(arena *a, const command_line *line, int argc, char **argv, flag_list *positional, bool *help);
-void flags_print_help(const command_line *line);
 
 // What a tool does with its file ("-" is standard input by the tools' habit). `argument` is the caller's flags.
 typedef heddle_status (*command_fn)(arena *a, const char *file, void *argument);
