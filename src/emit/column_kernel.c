@@ -272,23 +272,16 @@ static MlirValue place_tile(column_loops *l, ir_builder *b, MlirValue tile, Mlir
   return mapped(b, 1, &tiles, affine_floordiv(a, affine_dim(a, 0), plan->column_blocks), &tile);
 }
 
-static MlirValue indices_in_tile(ir_builder *b, const row_kernel *plan, MlirValue tile) {
-  const reduction_space *space = &plan->sweeps.space;
-  int64_t count = space->kept / space->sizes[space->group_count - 1];
-  if (count % plan->tile == 0) return ir_index(b, plan->tile);
-  MlirValue before = ir_binary(b, "arith.muli", tile, ir_index(b, plan->tile));
-  MlirValue left = ir_binary(b, "arith.subi", ir_index(b, count), before);
-  return ir_binary(b, "arith.minsi", ir_index(b, plan->tile), left);
-}
-
 heddle_status emit_columns(kernel_emitter *k, const plan_target *target) {
   kernel_entry e;
   TRY(emit_entry_begin(k, target, &e));
   sweep_emitter s;
   TRY(sweeps_begin(&s, &e, (const row_kernel *)k->plan->details));
   const row_sweeps *sweeps = &s.plan->sweeps;
+  const int64_t others = sweeps->space.kept / sweeps->space.sizes[sweeps->space.group_count - 1];
   column_loops l = {.s = &s};
-  MlirValue tile = e.ids.data[0], lower = ir_index(&e.b, 0), upper = indices_in_tile(&e.b, s.plan, tile);
+  MlirValue tile = e.ids.data[0], lower = ir_index(&e.b, 0);
+  MlirValue upper = sweeps_in_tile(&e.b, others, s.plan->tile, tile);
   MlirValue step = ir_index(&e.b, 1);
   MlirOperation loop = ir_for(&e.b, lower, upper, step, s.tensor_count, s.tensors);
   MlirBlock body = ir_body(loop, 0);

@@ -9,7 +9,7 @@
 
 // --- index vectors
 
-const index_vector *emit_index_vector(function_emitter *e, int count, const MlirValue *values) {
+static const index_vector *copy_indices(function_emitter *e, int count, const MlirValue *values) {
   index_vector *v = arena_new(e->kernel->arena, index_vector);
   MlirValue *copy = arena_array(e->kernel->arena, MlirValue, count);
   for (int i = 0; i < count; i++) copy[i] = values[i];
@@ -30,7 +30,7 @@ const index_vector *emit_apply(function_emitter *e, const indexing_map *map, con
                                const MlirValue *symbols) {
   if (!map) return dims;
   ir_values values = ir_apply_indexing(&e->b, map, dims->values, symbols);
-  return emit_index_vector(e, values.size, values.data);
+  return copy_indices(e, values.size, values.data);
 }
 
 static MlirValue both(ir_builder *b, MlirValue x, MlirValue y) {
@@ -425,7 +425,7 @@ static heddle_status emit_function(kernel_emitter *k, int number) {
     value[0] = emit_literal_element(&e.b, f->constants.data[i]->literal, 0);
     ptr_map_put(k->arena, &e.values, f->constants.data[i], value);
   }
-  return emit_results(&e, emit_index_vector(&e, rank, indices));
+  return emit_results(&e, copy_indices(&e, rank, indices));
 }
 
 heddle_status emit_functions(kernel_emitter *k) {

@@ -97,12 +97,7 @@ const index_vector *emit_apply(function_emitter *e, const indexing_map *map, con
 // i1 that i's indices lie where operand k's map is defined: its constraints and the dim bounds tighter than i's own
 // dims. Null if that is everywhere. (The simplifier moves constraints on one variable into that variable's bounds.)
 MlirValue emit_is_inside(function_emitter *e, const instruction *i, int k, const MlirValue *symbols);
-const index_vector *emit_index_vector(function_emitter *e, int count, const MlirValue *values);
 heddle_status emit_refuse(function_emitter *e, const instruction *i, const char *why);
-
-// The values of an access's symbols: no ranges, the runtime variables read from their operands and clamped to their
-// bounds.
-heddle_status emit_runtime_symbols(function_emitter *e, const instruction *i, int k, const MlirValue **out);
 
 // The offset, an integer of type t, as an index within bounds.
 MlirValue emit_clamped_index(ir_builder *b, MlirValue offset, dtype t, interval bounds);

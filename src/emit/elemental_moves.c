@@ -18,7 +18,9 @@ MlirValue emit_clamped_index(ir_builder *b, MlirValue v, dtype t, interval bound
   return is_signed ? ir_binary(b, "arith.maxsi", index, ir_index(b, bounds.lower)) : index;
 }
 
-heddle_status emit_runtime_symbols(function_emitter *e, const instruction *i, int k, const MlirValue **out) {
+// The values of an access's symbols: no ranges, the runtime variables read from their operands and clamped to their
+// bounds.
+static heddle_status runtime_symbols(function_emitter *e, const instruction *i, int k, const MlirValue **out) {
   const partition_operand *access = emit_operand_access(e, i, k);
   int count = access->map ? access->map->rt_count : 0;
   MlirValue *symbols = arena_array(e->kernel->arena, MlirValue, count);
@@ -47,7 +49,7 @@ static heddle_status emit_picked(function_emitter *e, const instruction *i, int 
 
 heddle_status emit_dynamic_slice(function_emitter *e, const instruction *i, MlirValue *out) {
   const MlirValue *symbols = 0;
-  TRY(emit_runtime_symbols(e, i, 0, &symbols));
+  TRY(runtime_symbols(e, i, 0, &symbols));
   return emit_picked(e, i, 0, symbols, out);
 }
 
@@ -114,7 +116,7 @@ heddle_status emit_dynamic_update_slice(function_emitter *e, const instruction *
   const partition_operand *update = emit_operand_access(e, i, 1);
   if (!update->is_needed) return emit_picked(e, i, 0, 0, out);
   const MlirValue *symbols = 0;
-  TRY(emit_runtime_symbols(e, i, 1, &symbols));
+  TRY(runtime_symbols(e, i, 1, &symbols));
   MlirValue inside = emit_is_inside(e, i, 1, symbols);
   if (mlirValueIsNull(inside)) return emit_picked(e, i, 1, symbols, out);
   MlirType type = value_type(e, i);

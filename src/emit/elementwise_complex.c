@@ -186,6 +186,13 @@ static MlirValue grown_wave(ir_builder *b, const char *wave, MlirValue angle, co
   return grown(b, sine, ir_unary(b, growth, x), x, 0.5);
 }
 
+// The same for both parts: what sines and cosines of complex numbers consist of.
+static parts grown_waves(ir_builder *b, MlirValue angle, const char *re_wave, const char *im_wave, MlirValue x,
+                         const char *re_growth, const char *im_growth) {
+  MlirValue re = grown_wave(b, re_wave, angle, re_growth, x), im = grown_wave(b, im_wave, angle, im_growth, x);
+  return (parts){re, im};
+}
+
 static parts exponential(ir_builder *b, parts z) {
   MlirValue e = ir_unary(b, "math.exp", z.re);
   // Where e^re is steep downwards the halves do not apply.
@@ -383,6 +390,11 @@ COMPLEX_UNARY(complex_asinh, z, times_minus_i(b, arc_sine(b, times_i(b, z))))
 COMPLEX_UNARY(complex_atanh, z, hyperbolic_arc_tangent(b, z))
 COMPLEX_UNARY(complex_atan, z, times_minus_i(b, hyperbolic_arc_tangent(b, times_i(b, z))))
 COMPLEX_UNARY(complex_logistic, z, logistic(b, z))
+COMPLEX_UNARY(complex_sin, z, grown_waves(b, z.re, "math.sin", "math.cos", z.im, "math.cosh", "math.sinh"))
+COMPLEX_UNARY(complex_cos, z,
+              conjugate(b, grown_waves(b, z.re, "math.cos", "math.sin", z.im, "math.cosh", "math.sinh")))
+COMPLEX_UNARY(complex_sinh, z, grown_waves(b, z.im, "math.cos", "math.sin", z.re, "math.sinh", "math.cosh"))
+COMPLEX_UNARY(complex_cosh, z, grown_waves(b, z.im, "math.cos", "math.sin", z.re, "math.cosh", "math.sinh"))
 
 MlirValue complex_real(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
@@ -397,38 +409,6 @@ MlirValue complex_imag(ir_builder *b, const instruction *i, const MlirValue *x) 
 MlirValue complex_abs(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   return absolute(b, split(b, x[0]));
-}
-
-MlirValue complex_sin(ir_builder *b, const instruction *i, const MlirValue *x) {
-  (void)i;
-  parts z = split(b, x[0]);
-  MlirValue re = grown_wave(b, "math.sin", z.re, "math.cosh", z.im);
-  MlirValue im = grown_wave(b, "math.cos", z.re, "math.sinh", z.im);
-  return join(b, (parts){re, im});
-}
-
-MlirValue complex_cos(ir_builder *b, const instruction *i, const MlirValue *x) {
-  (void)i;
-  parts z = split(b, x[0]);
-  MlirValue re = grown_wave(b, "math.cos", z.re, "math.cosh", z.im);
-  MlirValue im = grown_wave(b, "math.sin", z.re, "math.sinh", z.im);
-  return join(b, (parts){re, neg(b, im)});
-}
-
-MlirValue complex_sinh(ir_builder *b, const instruction *i, const MlirValue *x) {
-  (void)i;
-  parts z = split(b, x[0]);
-  MlirValue re = grown_wave(b, "math.cos", z.im, "math.sinh", z.re);
-  MlirValue im = grown_wave(b, "math.sin", z.im, "math.cosh", z.re);
-  return join(b, (parts){re, im});
-}
-
-MlirValue complex_cosh(ir_builder *b, const instruction *i, const MlirValue *x) {
-  (void)i;
-  parts z = split(b, x[0]);
-  MlirValue re = grown_wave(b, "math.cos", z.im, "math.cosh", z.re);
-  MlirValue im = grown_wave(b, "math.sin", z.im, "math.sinh", z.re);
-  return join(b, (parts){re, im});
 }
 
 // Twice an angle, which at infinity is that of z.

@@ -188,15 +188,6 @@ static MlirValue row_number(ir_builder *b, const row_kernel *plan, int64_t tiles
   return ir_apply_indexing(b, m, (MlirValue[]){tile, in_tile}, NULL).data[0];
 }
 
-// min(tile, rows left)
-static MlirValue rows_in_tile(ir_builder *b, const row_kernel *plan, MlirValue tile) {
-  int64_t rows = plan->sweeps.space.kept;
-  MlirValue most = ir_index(b, plan->tile);
-  if (rows % plan->tile == 0) return most;
-  MlirValue left = ir_binary(b, "arith.subi", ir_index(b, rows), ir_binary(b, "arith.muli", tile, most));
-  return ir_binary(b, "arith.minsi", most, left);
-}
-
 heddle_status emit_row_kernel_entry(kernel_emitter *k, const plan_target *target) {
   const row_kernel *plan = (const row_kernel *)k->plan->details;
   if (plan->is_column) return emit_columns(k, target);
@@ -204,7 +195,8 @@ heddle_status emit_row_kernel_entry(kernel_emitter *k, const plan_target *target
   TRY(emit_entry_begin(k, target, &e));
   sweep_emitter s;
   TRY(sweeps_begin(&s, &e, plan));
-  MlirValue tile = e.ids.data[0], lower = ir_index(&e.b, 0), upper = rows_in_tile(&e.b, plan, tile);
+  MlirValue tile = e.ids.data[0], lower = ir_index(&e.b, 0);
+  MlirValue upper = sweeps_in_tile(&e.b, plan->sweeps.space.kept, plan->tile, tile);
   MlirValue step = ir_index(&e.b, 1);
   MlirOperation loop = ir_for(&e.b, lower, upper, step, s.tensor_count, s.tensors);
   MlirBlock body = ir_body(loop, 0);

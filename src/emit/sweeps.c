@@ -5,6 +5,26 @@ static kernel_emitter *kernel_of(const sweep_emitter *s) { return s->entry->kern
 
 static const sweep_given *given_at(const sweep_emitter *s, int number) { return &s->plan->sweeps.givens.data[number]; }
 
+// --- accumulators
+
+static dtype value_dtype(const sweep_reduction *r, int value) { return r->reduce->operands[value]->shape->dtype; }
+
+// Narrow floats that are summed up and the like are rounded once, at the end.
+static dtype accumulator_dtype(const sweep_reduction *r, int value) {
+  dtype t = value_dtype(r, value);
+  return dtypes[t].is_narrow_float && sweeps_combiner(r, value) ? DTYPE_F32 : t;
+}
+
+MlirValue sweeps_widen(ir_builder *b, const sweep_reduction *r, int value, MlirValue x) {
+  return emit_convert(b, x, value_dtype(r, value), accumulator_dtype(r, value));
+}
+
+MlirValue sweeps_narrow(ir_builder *b, const sweep_reduction *r, int value, MlirValue x) {
+  return emit_convert(b, x, accumulator_dtype(r, value), value_dtype(r, value));
+}
+
+// --- buffers
+
 static int add_buffer(sweep_emitter *s, int64_t size, MlirType element) {
   ir_builder *b = &s->entry->b;
   size += 64 - size % 64;  // never as long as a vector: see vectorize_loops.c
@@ -20,7 +40,8 @@ static void add_accumulators(sweep_emitter *s) {
     for (int i = 0; i < reductions->size; i++) {
       const sweep_reduction *r = &reductions->data[i];
       for (int v = 0; v < r->count; v++)
-        s->places[r->first_given + v] = add_buffer(s, s->plan->columns, sweeps_accumulator(s, r, v));
+        s->places[r->first_given + v] =
+            add_buffer(s, s->plan->columns, emit_element_type(s->entry->b.context, accumulator_dtype(r, v)));
     }
   }
 }
@@ -43,6 +64,13 @@ heddle_status sweeps_begin(sweep_emitter *s, kernel_entry *e, const row_kernel *
   const sweep_point nowhere = {0};
   if (plan->sweeps.inits >= 0) s->inits = sweeps_call(s, &e->b, plan->sweeps.inits, &nowhere);
   return status_ok();
+}
+
+MlirValue sweeps_in_tile(ir_builder *b, int64_t count, int64_t size, MlirValue tile) {
+  if (count % size == 0) return ir_index(b, size);
+  MlirValue before = ir_binary(b, "arith.muli", tile, ir_index(b, size));
+  MlirValue left = ir_binary(b, "arith.subi", ir_index(b, count), before);
+  return ir_binary(b, "arith.minsi", ir_index(b, size), left);
 }
 
 // --- places
@@ -147,25 +175,6 @@ static const emit_choice *choice_for(const emit_op *op, dtype t) {
 const char *sweeps_combiner(const sweep_reduction *r, int value) {
   if (r->how.form != REDUCER_BINARY) return NULL;
   return choice_for(&emit_ops[r->how.operations[value]], r->reduce->operands[value]->shape->dtype)->op;
-}
-
-static dtype value_dtype(const sweep_reduction *r, int value) { return r->reduce->operands[value]->shape->dtype; }
-
-static dtype accumulator_dtype(const sweep_reduction *r, int value) {
-  dtype t = value_dtype(r, value);
-  return dtypes[t].is_narrow_float && sweeps_combiner(r, value) ? DTYPE_F32 : t;
-}
-
-MlirType sweeps_accumulator(const sweep_emitter *s, const sweep_reduction *r, int value) {
-  return emit_element_type(s->entry->b.context, accumulator_dtype(r, value));
-}
-
-MlirValue sweeps_widen(ir_builder *b, const sweep_reduction *r, int value, MlirValue x) {
-  return emit_convert(b, x, value_dtype(r, value), accumulator_dtype(r, value));
-}
-
-MlirValue sweeps_narrow(ir_builder *b, const sweep_reduction *r, int value, MlirValue x) {
-  return emit_convert(b, x, accumulator_dtype(r, value), value_dtype(r, value));
 }
 
 static MlirValue combined(ir_builder *b, const sweep_reduction *r, int value, MlirValue x, MlirValue y) {

@@ -19,6 +19,9 @@ typedef struct sweep_emitter {
 // Allocates buffers for what is kept and (columns) for accumulators, and computes the initial values.
 heddle_status sweeps_begin(sweep_emitter *s, kernel_entry *e, const row_kernel *plan);
 
+// How many of `count` things in all, of which a tile has `size`, the tile has: fewer in the last one.
+MlirValue sweeps_in_tile(ir_builder *b, int64_t count, int64_t size, MlirValue tile);
+
 // A point of the space, or of the kept dims alone.
 typedef struct sweep_point {
   index_vector at;
@@ -40,9 +43,7 @@ void sweeps_written(const sweep_emitter *s, const row_sweep *sweep, bool *writte
 // The MLIR operation that combines values of a binary reducer; null where the reducer has to be called.
 const char *sweeps_combiner(const sweep_reduction *r, int value);
 
-// The type in which a reduction's value is accumulated: f32 for narrow floats that are summed up and the like.
-MlirType sweeps_accumulator(const sweep_emitter *s, const sweep_reduction *r, int value);
-// A value of the program as an accumulator, and back.
+// A value of the program as an accumulator (f32 for narrow floats that are summed up and the like), and back.
 MlirValue sweeps_widen(ir_builder *b, const sweep_reduction *r, int value, MlirValue x);
 MlirValue sweeps_narrow(ir_builder *b, const sweep_reduction *r, int value, MlirValue x);
 

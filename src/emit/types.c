@@ -44,8 +44,7 @@ MlirType emit_tensor_type(MlirContext c, const shape *s) {
 }
 
 bool emit_is_float(MlirType t) { return mlirTypeIsAFloat(t); }
-bool emit_is_complex(MlirType t) { return mlirTypeIsAComplex(t); }
-MlirType emit_real_type(MlirType t) { return emit_is_complex(t) ? mlirComplexTypeGetElementType(t) : t; }
+MlirType emit_real_type(MlirType t) { return mlirTypeIsAComplex(t) ? mlirComplexTypeGetElementType(t) : t; }
 
 static MlirAttribute element_attribute(MlirContext c, MlirType type, const literal *l, int64_t element) {
   if (emit_is_float(type)) return mlirFloatAttrDoubleGet(c, type, literal_get_double(l, element));
@@ -62,13 +61,13 @@ static MlirValue complex_constant(ir_builder *b, MlirType type, double re, doubl
 
 MlirValue emit_zero(ir_builder *b, dtype t) {
   MlirType type = emit_element_type(b->context, t);
-  if (emit_is_complex(type)) return complex_constant(b, type, 0, 0);
+  if (mlirTypeIsAComplex(type)) return complex_constant(b, type, 0, 0);
   return emit_is_float(type) ? ir_float(b, type, 0) : ir_int(b, type, 0);
 }
 
 MlirValue emit_literal_element(ir_builder *b, const literal *l, int64_t element) {
   MlirType type = emit_element_type(b->context, l->shape->dtype);
-  if (!emit_is_complex(type)) return ir_constant(b, type, element_attribute(b->context, type, l, element));
+  if (!mlirTypeIsAComplex(type)) return ir_constant(b, type, element_attribute(b->context, type, l, element));
   double complex z = literal_get_complex(l, element);
   return complex_constant(b, type, creal(z), cimag(z));
 }

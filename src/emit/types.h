@@ -13,7 +13,6 @@ MlirType emit_tensor_type(MlirContext context, const shape *s);
 MlirType emit_real_type(MlirType t);  // of a complex type its part; else t itself
 
 bool emit_is_float(MlirType t);
-bool emit_is_complex(MlirType t);
 
 // Zero of any array element type.
 MlirValue emit_zero(ir_builder *b, dtype t);
