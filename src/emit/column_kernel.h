@@ -1,3 +1,4 @@
+// Sweeps over columns: the rows' kernel where neighbouring results lie side by side.
 #ifndef HEDDLE_EMIT_COLUMN_KERNEL_H_
 #define HEDDLE_EMIT_COLUMN_KERNEL_H_
 

@@ -1,3 +1,4 @@
+// Sweeps over rows: reductions in one pass, softmax and its like in several.
 #ifndef HEDDLE_EMIT_ROW_KERNEL_H_
 #define HEDDLE_EMIT_ROW_KERNEL_H_
 

@@ -1,3 +1,4 @@
+// What nobody needs goes; what has effects, and what that needs, stays.
 #include "opt/dead_code.h"
 
 #include <setjmp.h>

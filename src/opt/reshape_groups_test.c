@@ -1,3 +1,4 @@
+// Which dims of two shapes of as many elements belong together.
 #include "opt/reshape_groups.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+// Which comparators are an order by keys, and which are left to be called.
 #include "opt/sort_comparator.h"
 
 #include "eval/testing.h"

@@ -1,3 +1,4 @@
+// Which instructions have the same value everywhere, and which one.
 #include "opt/uniform.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+// Which loops count, and how far.
 #include "opt/while_trip_count.h"
 
 #include "eval/testing.h"

@@ -1,3 +1,4 @@
+// Rules are tried until nothing changes, each instruction as often as something near it changed.
 #include "opt/worklist.h"
 
 #include <setjmp.h>

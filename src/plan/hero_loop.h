@@ -1,3 +1,4 @@
+// The loop: what every kernel can be made as.
 #ifndef HEDDLE_PLAN_HERO_LOOP_H_
 #define HEDDLE_PLAN_HERO_LOOP_H_
 

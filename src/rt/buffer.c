@@ -1,6 +1,8 @@
+// A list of blocks under one lock: programs take and give few, and large ones.
 #include "rt/buffer.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -11,7 +13,7 @@ enum { LINE = 64 };
 typedef struct block {
   void *data;
   size_t size;
-  int in_use;
+  bool in_use;
 } block;
 
 struct buffer_cache {
@@ -68,7 +70,7 @@ static block *add_block(buffer_cache *c, size_t size) {
   }
   void *data = allocate(size);
   if (!data) return NULL;
-  c->blocks[c->count] = (block){data, size, 0};
+  c->blocks[c->count] = (block){data, size, false};
   return &c->blocks[c->count++];
 }
 
@@ -89,7 +91,7 @@ void *buffer_take(buffer_cache *c, size_t bytes) {
   pthread_mutex_lock(&c->lock);
   block *b = find_block(c, size);
   if (!b) b = add_block(c, size);
-  if (b) b->in_use = 1;
+  if (b) b->in_use = true;
   void *data = b ? b->data : NULL;
   pthread_mutex_unlock(&c->lock);
   return data;
@@ -99,6 +101,6 @@ void buffer_give(buffer_cache *c, void *buffer) {
   if (!buffer) return;
   pthread_mutex_lock(&c->lock);
   for (size_t i = 0; i < c->count; i++)
-    if (c->blocks[i].data == buffer) c->blocks[i].in_use = 0;
+    if (c->blocks[i].data == buffer) c->blocks[i].in_use = false;
   pthread_mutex_unlock(&c->lock);
 }

@@ -1,3 +1,6 @@
+// Collectives on raw arrays, one function each. A member computes its own results and reads what all have brought, so
+// nobody waits for another one's results; sums go through the members in the group's order, which gives all the same
+// bits.
 #include "rt/collective.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// Taking and giving back the memory of runs without a lock.
 #include "rt/frame.h"
 
 #include <stdlib.h>

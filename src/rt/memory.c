@@ -1,5 +1,7 @@
+// Pieces of memory, dealt out to the pool.
 #include "rt/memory.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/pool.h"

@@ -2,7 +2,6 @@
 #ifndef HEDDLE_RT_MEMORY_H_
 #define HEDDLE_RT_MEMORY_H_
 
-#include <stdbool.h>
 #include <stdint.h>
 
 // The ranges may overlap or be the same.

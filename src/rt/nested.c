@@ -1,3 +1,5 @@
+// What loops, conditionals and calls have in common. Their sequences never run at the same time, so that they share one
+// stretch of scratch memory, as large as the largest wants.
 #include "rt/nested.h"
 
 heddle_status nested_prepare(arena *a, const executable *e, const program_thunk *from, thunk *t, double trips) {

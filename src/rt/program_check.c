@@ -1,3 +1,5 @@
+// One walk over allocations, slices and thunks before anything is prepared. A program may come from elsewhere than the
+// planner: whatever would read or write outside of its memory is refused here, and thunks rely on it.
 #include "rt/program_check.h"
 
 #include "rt/thunk.h"

@@ -1,3 +1,4 @@
+// Where the arrays and the routine's own memory lie in a thunk's scratch memory, both from a cache line on.
 #include "rt/routine.h"
 
 enum { LINE = 64 };

@@ -1,3 +1,5 @@
+// A sequence prepares its thunks, has them put into steps (rt/schedule.h), and runs the steps one after another. Of
+// several failures in a wave the one that the program lists first is reported, whichever came first in time.
 #include "rt/sequence.h"
 
 #include "base/log.h"

@@ -7,8 +7,8 @@
 
 #include "rt/thunk.h"
 
-// Prepares all thunks of `from`, nested ones included. The sequence lives in the arena; it must be released also when
-// this fails (then *out is set or null).
+// Prepares all thunks of `from`, nested ones included. The sequence lives in the arena, but has to be released. After
+// an error *out is null, and what had been prepared is released.
 heddle_status sequence_create(arena *a, const executable *e, const program_sequence *from, sequence **out);
 void sequence_release(sequence *s);  // what the arena does not hold; null is allowed
 

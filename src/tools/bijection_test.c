@@ -1,3 +1,4 @@
+// Maps that reach every element once, and what is said of others.
 #include "tools/bijection.h"
 
 #include <setjmp.h>

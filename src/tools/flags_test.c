@@ -1,3 +1,4 @@
+// Every spelling of a flag, and what is said of wrong ones.
 #include "tools/flags.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+// One instruction of a program as a program of its own.
 #include "tools/isolate.h"
 
 #include <setjmp.h>
