@@ -1,51 +1,18 @@
-// Instructions one by one: those that are only other names for values, and those that do work.
+// Instructions one by one: what each does with its operands' values.
 #include "plan/buffer_walk.h"
 #include "plan/in_place.h"
 
-typedef heddle_status (*walk_fn)(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out);
+typedef heddle_status (*walk_fn)(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_numbers *out);
 
-static heddle_status walk_parameter(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
+static heddle_status walk_parameter(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_numbers *out) {
   (void)w;
   *out = f->arguments[i->attributes->index];
   return status_ok();
 }
 
-static heddle_status walk_constant(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
+static heddle_status walk_constant(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_numbers *out) {
   (void)f;
   return buffer_constant_leaves(w, i, out);
-}
-
-static heddle_status walk_tuple(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
-  *out = buffer_operand_leaves(w, f, i, 0);
-  return status_ok();
-}
-
-static heddle_status walk_element(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
-  leaf_values *from = &f->values[i->operands[0]->mark];
-  const shape *s = i->operands[0]->shape;
-  if (!from->starts) {
-    from->starts = arena_array(w->arena, int, s->tuple_size);
-    for (int k = 0, at = 0; k < s->tuple_size; k++) {
-      from->starts[k] = at;
-      at += leaves_count(s->elements[k]);
-    }
-  }
-  *out = (leaf_values){.count = leaves_count(i->shape), .values = from->values + from->starts[i->attributes->index]};
-  return status_ok();
-}
-
-static heddle_status walk_first_operand(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
-  (void)w;
-  *out = f->values[i->operands[0]->mark];
-  return status_ok();
-}
-
-static heddle_status walk_nothing(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
-  (void)w;
-  (void)f;
-  (void)i;
-  *out = (leaf_values){0};
-  return status_ok();
 }
 
 static void set_operand_shapes(buffer_walker *w, buffer_event *e, const instruction *i) {
@@ -54,82 +21,72 @@ static void set_operand_shapes(buffer_walker *w, buffer_event *e, const instruct
   e->operand_shapes = shapes.data;
 }
 
-static void add_results_of(buffer_walker *w, buffer_event *e, int event, const instruction *i, leaf_values *out) {
+static void add_results_of(buffer_walker *w, buffer_event *e, int event, const instruction *i, leaf_numbers *out) {
   shape_list shapes = {0};
   leaves_of_shape(w->arena, i->shape, &shapes);
   e->result_count = out->count = shapes.size;
   e->result_shapes = shapes.data;
-  e->results = out->values = arena_array(w->arena, int, shapes.size);
+  e->results = out->numbers = arena_array(w->arena, int, shapes.size);
   for (int k = 0; k < shapes.size; k++) e->results[k] = buffer_add_value(w, shapes.data[k], event, k);
 }
 
-static buffer_event *add_operation(buffer_walker *w, buffer_frame *f, const instruction *i, const leaf_values *operands,
-                                   leaf_values *out) {
+static buffer_event *add_operation(buffer_walker *w, buffer_frame *f, const instruction *i,
+                                   const leaf_numbers *operands, leaf_numbers *out) {
   int event;
   buffer_event *e = buffer_add_event(w, BUFFER_OPERATION, i, &event);
-  buffer_set_operands(w, e, event, operands->count, operands->values);
+  buffer_set_operands(w, e, event, operands->count, operands->numbers);
   set_operand_shapes(w, e, i);
   add_results_of(w, e, event, i, out);
   vec_push(w->arena, &f->body->events, event);
   return e;
 }
 
-static heddle_status walk_library(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
+static heddle_status walk_library(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_numbers *out) {
   if (library_kind_of(i) == LIBRARY_NONE) {
     return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s " STR_FMT " is neither part of a kernel nor a library's",
                      hlo_op_text(i->opcode), STR_ARG(i->name));
   }
-  leaf_values operands = buffer_operand_leaves(w, f, i, 0);
+  leaf_numbers operands = leaf_flow_operands(&f->flow, i, 0);
   add_operation(w, f, i, &operands, out)->operation = LHLO_LIBRARY;
   return status_ok();
 }
 
 // A result that is the operand, updated: the operand is copied, and the copy is updated in its place.
-static heddle_status walk_fusion(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
+static heddle_status walk_fusion(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_numbers *out) {
   if (library_kind_of(i) != LIBRARY_NONE) return walk_library(w, f, i, out);
   in_place pairs;
   TRY(in_place_find(w->arena, i, w->target, &pairs));
-  leaf_values operands = buffer_operand_leaves(w, f, i, 0);
+  leaf_numbers operands = leaf_flow_operands(&f->flow, i, 0);
   for (int k = 0; k < pairs.must_count; k++) {
-    int *operand = &operands.values[pairs.must[k].operand];
+    int *operand = &operands.numbers[pairs.must[k].operand];
     buffer_add_copies(w, f->body, 1, operand, operand);
   }
   buffer_event *e = add_operation(w, f, i, &operands, out);
   e->operation = LHLO_FUSION;
   for (int k = 0; k < pairs.must_count; k++)
-    buffer_unite(w->out, operands.values[pairs.must[k].operand], out->values[pairs.must[k].result]);
+    buffer_unite(w->out, operands.numbers[pairs.must[k].operand], out->numbers[pairs.must[k].result]);
   e->share_count = pairs.may_count;
   e->shares = arena_array(w->arena, buffer_share, pairs.may_count);
   for (int k = 0; k < pairs.may_count; k++) e->shares[k] = (buffer_share){pairs.may[k].result, pairs.may[k].operand};
   return status_ok();
 }
 
-static heddle_status walk_copy(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
-  const leaf_values *from = &f->values[i->operands[0]->mark];
-  *out = (leaf_values){.count = from->count, .values = arena_array(w->arena, int, from->count)};
-  buffer_add_copies(w, f->body, from->count, from->values, out->values);
+static heddle_status walk_copy(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_numbers *out) {
+  const leaf_numbers *from = &f->flow.values[i->operands[0]->mark];
+  *out = (leaf_numbers){.count = from->count, .numbers = arena_array(w->arena, int, from->count)};
+  buffer_add_copies(w, f->body, from->count, from->numbers, out->numbers);
   return status_ok();
 }
 
-// What is not named here does work on arrays.
+// What is not named here and not only a name (leaf_flow.h) does work on arrays.
 static const walk_fn walks[HLO_OPCODE_COUNT] = {
-    [HLO_PARAMETER] = walk_parameter,
-    [HLO_CONSTANT] = walk_constant,
-    [HLO_TUPLE] = walk_tuple,
-    [HLO_GET_TUPLE_ELEMENT] = walk_element,
-    [HLO_BITCAST] = walk_first_operand,
-    [HLO_OPT_BARRIER] = walk_first_operand,
-    [HLO_ADD_DEPENDENCY] = walk_first_operand,
-    [HLO_AFTER_ALL] = walk_nothing,
-    [HLO_COPY] = walk_copy,
-    [HLO_FUSION] = walk_fusion,
-    [HLO_WHILE] = buffer_walk_while,
-    [HLO_CONDITIONAL] = buffer_walk_conditional,
+    [HLO_PARAMETER] = walk_parameter, [HLO_CONSTANT] = walk_constant,  [HLO_COPY] = walk_copy,
+    [HLO_FUSION] = walk_fusion,       [HLO_WHILE] = buffer_walk_while, [HLO_CONDITIONAL] = buffer_walk_conditional,
     [HLO_CALL] = buffer_walk_call,
 };
 
-heddle_status buffer_walk_computation(buffer_walker *w, const computation *c, const leaf_values *arguments,
-                                      buffer_body *body, leaf_values *root) {
+heddle_status buffer_walk_computation(buffer_walker *w, const computation *c, const leaf_numbers *arguments,
+                                      buffer_body *body, leaf_numbers *root) {
   if (w->depth >= BUFFER_MAX_DEPTH)
     return status_at(HEDDLE_UNIMPLEMENTED, c->where, "control flow nests deeper than %d", BUFFER_MAX_DEPTH);
   if (w->out->events.size > BUFFER_MAX_EVENTS) {
@@ -137,14 +94,15 @@ heddle_status buffer_walk_computation(buffer_walker *w, const computation *c, co
                      BUFFER_MAX_EVENTS);
   }
   const instruction_list *order = ptr_map_get(&w->schedules, c);
-  buffer_frame f = {.arguments = arguments, .values = arena_array(w->arena, leaf_values, order->size), .body = body};
+  leaf_numbers *values = arena_array(w->arena, leaf_numbers, order->size);
+  buffer_frame f = {.arguments = arguments, .flow = {w->arena, values}, .body = body};
   w->depth++;
   for (int k = 0; k < order->size; k++) {
     const instruction *i = order->data[k];
     walk_fn walk = walks[i->opcode] ? walks[i->opcode] : walk_library;
-    TRY(walk(w, &f, i, &f.values[k]));
+    if (!leaf_flow_name(&f.flow, i, &values[k])) TRY(walk(w, &f, i, &values[k]));
   }
   w->depth--;
-  *root = f.values[c->root->mark];
+  *root = values[c->root->mark];
   return status_ok();
 }

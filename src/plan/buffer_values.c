@@ -68,18 +68,6 @@ void buffer_use(buffer_walker *w, int value, int event) {
   vec_push(w->arena, &w->out->loops.data[loop].through, value);
 }
 
-leaf_values buffer_operand_leaves(buffer_walker *w, const buffer_frame *f, const instruction *i, int first) {
-  leaf_values v = {0};
-  for (int k = first; k < i->operand_count; k++) v.count += f->values[i->operands[k]->mark].count;
-  v.values = arena_array(w->arena, int, v.count);
-  for (int k = first, at = 0; k < i->operand_count; k++) {
-    const leaf_values *x = &f->values[i->operands[k]->mark];
-    if (x->count) memcpy(v.values + at, x->values, (size_t)x->count * sizeof *v.values);
-    at += x->count;
-  }
-  return v;
-}
-
 // --- constants
 
 static uint64_t literal_hash(const literal *l) {
@@ -109,17 +97,17 @@ static int constant_value(buffer_walker *w, const literal *l) {
   return value;
 }
 
-static void add_literal_leaves(buffer_walker *w, const literal *l, leaf_values *out) {
-  if (shape_is_array(l->shape)) out->values[out->count++] = constant_value(w, l);
+static void add_literal_leaves(buffer_walker *w, const literal *l, leaf_numbers *out) {
+  if (shape_is_array(l->shape)) out->numbers[out->count++] = constant_value(w, l);
   for (int k = 0; k < l->shape->tuple_size; k++) add_literal_leaves(w, l->elements[k], out);
 }
 
-heddle_status buffer_constant_leaves(buffer_walker *w, const instruction *i, leaf_values *out) {
+heddle_status buffer_constant_leaves(buffer_walker *w, const instruction *i, leaf_numbers *out) {
   if (i->literal->is_elided) {
     return status_at(HEDDLE_INVALID, i->where, "constant " STR_FMT " has no value: the text elides it",
                      STR_ARG(i->name));
   }
-  *out = (leaf_values){.values = arena_array(w->arena, int, leaves_count(i->shape))};
+  *out = (leaf_numbers){.numbers = arena_array(w->arena, int, leaves_count(i->shape))};
   add_literal_leaves(w, i->literal, out);
   return status_ok();
 }
@@ -160,16 +148,16 @@ void buffer_add_copies(buffer_walker *w, buffer_body *body, int count, const int
 
 // --- the program
 
-static void add_parameters(buffer_walker *w, const computation *entry, leaf_values *arguments) {
+static void add_parameters(buffer_walker *w, const computation *entry, leaf_numbers *arguments) {
   shape_list shapes = {0};
   for (int k = 0; k < entry->parameters.size; k++) {
     const shape *s = entry->parameters.data[k]->shape;
     int first = shapes.size;
     leaves_of_shape(w->arena, s, &shapes);
-    arguments[k] = (leaf_values){.count = shapes.size - first};
-    arguments[k].values = arena_array(w->arena, int, arguments[k].count);
+    arguments[k] = (leaf_numbers){.count = shapes.size - first};
+    arguments[k].numbers = arena_array(w->arena, int, arguments[k].count);
     for (int j = 0; j < arguments[k].count; j++)
-      arguments[k].values[j] = add_fixed(w, shapes.data[first + j], LHLO_PARAMETER, first + j);
+      arguments[k].numbers[j] = add_fixed(w, shapes.data[first + j], LHLO_PARAMETER, first + j);
   }
   w->out->parameter_count = shapes.size;
   w->out->parameters = shapes.data;
@@ -189,14 +177,14 @@ static void place_donated(buffer_walker *w) {
 static bool lies_in_result(const buffer_value *v) { return v->is_fixed && v->kind == LHLO_RESULT; }
 
 // The results of the entry, all copied at one time. What lies in the memory of another result goes aside first.
-static void add_results(buffer_walker *w, const leaf_values *root) {
+static void add_results(buffer_walker *w, const leaf_numbers *root) {
   buffer_values *out = w->out;
   int count = 0, *from = arena_array(w->arena, int, root->count), *moved = arena_array(w->arena, int, root->count);
   int *sources = arena_array(w->arena, int, root->count), *to = arena_array(w->arena, int, root->count);
   for (int k = 0; k < root->count; k++) {
-    const buffer_value *v = &out->values.data[root->values[k]];
-    sources[k] = root->values[k];
-    if (lies_in_result(v) && v->number != k) from[count] = root->values[k], moved[count++] = k;
+    const buffer_value *v = &out->values.data[root->numbers[k]];
+    sources[k] = root->numbers[k];
+    if (lies_in_result(v) && v->number != k) from[count] = root->numbers[k], moved[count++] = k;
   }
   buffer_add_copies(w, &out->entry, count, from, to);
   for (int k = 0; k < count; k++) sources[moved[k]] = to[k];
@@ -219,7 +207,7 @@ static heddle_status walk_entry(buffer_walker *w) {
   const computation *entry = out->module->entry;
   int start;
   buffer_add_event(w, BUFFER_MARK, NULL, &start);
-  leaf_values *arguments = arena_array(w->arena, leaf_values, entry->parameters.size);
+  leaf_numbers *arguments = arena_array(w->arena, leaf_numbers, entry->parameters.size);
   add_parameters(w, entry, arguments);
   shape_list results = {0};
   leaves_of_shape(w->arena, entry->root->shape, &results);
@@ -227,7 +215,7 @@ static heddle_status walk_entry(buffer_walker *w) {
   out->results = results.data;
   TRY(donation_find(w->arena, out->module, &out->donated));
   place_donated(w);
-  leaf_values root;
+  leaf_numbers root;
   TRY(buffer_walk_computation(w, entry, arguments, &out->entry, &root));
   add_results(w, &root);
   return status_ok();

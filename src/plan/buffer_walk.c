@@ -11,12 +11,12 @@
 
 typedef struct loop_walk {
   const instruction *loop;
-  int count;            // leaves that change
-  int *leaves;          // which
-  leaf_values initial;  // of all leaves, before the loop
-  leaf_values inside;   // parameters of condition and body
-  int number;           // in the list of loops
-  int *carried;         // by leaf that changes: the value behind the copies at the body's end
+  int count;             // leaves that change
+  int *leaves;           // which
+  leaf_numbers initial;  // of all leaves, before the loop
+  leaf_numbers inside;   // parameters of condition and body
+  int number;            // in the list of loops
+  int *carried;          // by leaf that changes: the value behind the copies at the body's end
 } loop_walk;
 
 static void enter_loop(buffer_walker *w, loop_walk *l) {
@@ -44,17 +44,17 @@ static void find_changing(buffer_walker *w, loop_walk *l) {
 // Copies the leaves that change to places of their own.
 static void copy_in(buffer_walker *w, buffer_frame *f, loop_walk *l) {
   int *from = arena_array(w->arena, int, l->count), *to = arena_array(w->arena, int, l->count);
-  for (int k = 0; k < l->count; k++) from[k] = l->initial.values[l->leaves[k]];
+  for (int k = 0; k < l->count; k++) from[k] = l->initial.numbers[l->leaves[k]];
   buffer_add_copies(w, f->body, l->count, from, to);
-  l->inside = (leaf_values){l->initial.count, arena_array(w->arena, int, l->initial.count), NULL};
-  for (int k = 0; k < l->initial.count; k++) l->inside.values[k] = l->initial.values[k];
-  for (int k = 0; k < l->count; k++) l->inside.values[l->leaves[k]] = to[k];
+  l->inside = (leaf_numbers){l->initial.count, arena_array(w->arena, int, l->initial.count), NULL};
+  for (int k = 0; k < l->initial.count; k++) l->inside.numbers[k] = l->initial.numbers[k];
+  for (int k = 0; k < l->count; k++) l->inside.numbers[l->leaves[k]] = to[k];
 }
 
 // Inside the loop the leaves that change are new values at the same places: written anew each round.
 static void start_round(buffer_walker *w, loop_walk *l, int event) {
   for (int k = 0; k < l->count; k++) {
-    int *value = &l->inside.values[l->leaves[k]];
+    int *value = &l->inside.numbers[l->leaves[k]];
     int inner = buffer_add_value(w, w->out->values.data[*value].shape, event, k);
     buffer_unite(w->out, *value, inner);
     *value = inner;
@@ -62,7 +62,7 @@ static void start_round(buffer_walker *w, loop_walk *l, int event) {
 }
 
 static void read_changing(buffer_walker *w, const loop_walk *l, int event) {
-  for (int k = 0; k < l->count; k++) buffer_use(w, l->inside.values[l->leaves[k]], event);
+  for (int k = 0; k < l->count; k++) buffer_use(w, l->inside.numbers[l->leaves[k]], event);
 }
 
 // A leaf that becomes another one's old value waits aside, so that the copies may run in any order.
@@ -71,7 +71,7 @@ static void copy_aside(buffer_walker *w, const loop_walk *l, buffer_body *body, 
   int *to = arena_array(w->arena, int, l->count);
   ptr_map own = {0};
   for (int k = 0; k < l->count; k++)
-    ptr_map_put(w->arena, &own, w->out->values.data + l->inside.values[l->leaves[k]], w);
+    ptr_map_put(w->arena, &own, w->out->values.data + l->inside.numbers[l->leaves[k]], w);
   for (int k = 0; k < l->count; k++) {
     if (!ptr_map_has(&own, w->out->values.data + sources[k])) continue;
     which[count] = k;
@@ -82,51 +82,51 @@ static void copy_aside(buffer_walker *w, const loop_walk *l, buffer_body *body, 
   for (int k = 0; k < count; k++) sources[which[k]] = to[k];
 }
 
-static void end_round(buffer_walker *w, loop_walk *l, buffer_body *body, const leaf_values *root) {
+static void end_round(buffer_walker *w, loop_walk *l, buffer_body *body, const leaf_numbers *root) {
   int *sources = arena_array(w->arena, int, l->count);
-  for (int k = 0; k < l->count; k++) sources[k] = root->values[l->leaves[k]];
+  for (int k = 0; k < l->count; k++) sources[k] = root->numbers[l->leaves[k]];
   copy_aside(w, l, body, sources);
   l->carried = arena_array(w->arena, int, l->count);
   buffer_add_copies(w, body, l->count, sources, l->carried);
-  for (int k = 0; k < l->count; k++) buffer_unite(w->out, l->inside.values[l->leaves[k]], l->carried[k]);
+  for (int k = 0; k < l->count; k++) buffer_unite(w->out, l->inside.numbers[l->leaves[k]], l->carried[k]);
 }
 
 // What comes out lies where it was carried.
-static void finish_loop(buffer_walker *w, const loop_walk *l, buffer_event *loop, leaf_values *out) {
+static void finish_loop(buffer_walker *w, const loop_walk *l, buffer_event *loop, leaf_numbers *out) {
   int end;
   buffer_event *mark = buffer_add_event(w, BUFFER_MARK, NULL, &end);
   buffer_set_operands(w, mark, end, l->count, l->carried);
   leave_loop(w, l, end);
-  *out = (leaf_values){l->initial.count, arena_array(w->arena, int, l->initial.count), NULL};
-  for (int k = 0; k < out->count; k++) out->values[k] = l->inside.values[k];
+  *out = (leaf_numbers){l->initial.count, arena_array(w->arena, int, l->initial.count), NULL};
+  for (int k = 0; k < out->count; k++) out->numbers[k] = l->inside.numbers[k];
   for (int k = 0; k < l->count; k++) {
     int value = buffer_add_value(w, w->out->values.data[l->carried[k]].shape, end, k);
     buffer_unite(w->out, value, l->carried[k]);
-    out->values[l->leaves[k]] = value;
+    out->numbers[l->leaves[k]] = value;
   }
   loop->result_count = out->count;
-  loop->results = out->values;
+  loop->results = out->numbers;
   loop->result_shapes = loop->operand_shapes;
 }
 
-heddle_status buffer_walk_while(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
-  loop_walk l = {.loop = i, .initial = buffer_operand_leaves(w, f, i, 0)};
+heddle_status buffer_walk_while(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_numbers *out) {
+  loop_walk l = {.loop = i, .initial = leaf_flow_operands(&f->flow, i, 0)};
   find_changing(w, &l);
   copy_in(w, f, &l);
   int start, asked;
   buffer_event *e = buffer_add_event(w, BUFFER_OPERATION, i, &start);
   e->operation = LHLO_WHILE;
-  buffer_set_operands(w, e, start, l.inside.count, l.inside.values);
+  buffer_set_operands(w, e, start, l.inside.count, l.inside.numbers);
   vec_push(w->arena, &f->body->events, start);
   e->body_count = 2;
   e->bodies = arena_array(w->arena, buffer_body, 2);
   enter_loop(w, &l);
   start_round(w, &l, start);
-  leaf_values pred, root;
+  leaf_numbers pred, root;
   TRY(buffer_walk_computation(w, i->called[0], &l.inside, &e->bodies[0], &pred));
   buffer_event *mark = buffer_add_event(w, BUFFER_MARK, NULL, &asked);
-  buffer_set_operands(w, mark, asked, 1, pred.values);
-  e->control = pred.values[0];
+  buffer_set_operands(w, mark, asked, 1, pred.numbers);
+  e->control = pred.numbers[0];
   read_changing(w, &l, asked);
   TRY(buffer_walk_computation(w, i->called[1], &l.inside, &e->bodies[1], &root));
   end_round(w, &l, &e->bodies[1], &root);
@@ -137,9 +137,9 @@ heddle_status buffer_walk_while(buffer_walker *w, buffer_frame *f, const instruc
 // --- branches
 
 // A branch's results go to the places that all branches share.
-static void end_branch(buffer_walker *w, buffer_body *body, const leaf_values *root, int *joined, bool is_first) {
+static void end_branch(buffer_walker *w, buffer_body *body, const leaf_numbers *root, int *joined, bool is_first) {
   int end, *to = arena_array(w->arena, int, root->count);
-  buffer_add_copies(w, body, root->count, root->values, to);
+  buffer_add_copies(w, body, root->count, root->numbers, to);
   buffer_event *mark = buffer_add_event(w, BUFFER_MARK, NULL, &end);
   buffer_set_operands(w, mark, end, root->count, to);
   for (int k = 0; k < root->count; k++) {
@@ -148,54 +148,54 @@ static void end_branch(buffer_walker *w, buffer_body *body, const leaf_values *r
   }
 }
 
-heddle_status buffer_walk_conditional(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
+heddle_status buffer_walk_conditional(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_numbers *out) {
   int start, end;
   buffer_event *e = buffer_add_event(w, BUFFER_OPERATION, i, &start);
   e->operation = LHLO_CONDITIONAL;
-  e->control = f->values[i->operands[0]->mark].values[0];
+  e->control = f->flow.values[i->operands[0]->mark].numbers[0];
   buffer_use(w, e->control, start);
-  leaf_values operands = buffer_operand_leaves(w, f, i, 1);
-  buffer_set_operands(w, e, start, operands.count, operands.values);
+  leaf_numbers operands = leaf_flow_operands(&f->flow, i, 1);
+  buffer_set_operands(w, e, start, operands.count, operands.numbers);
   vec_push(w->arena, &f->body->events, start);
   e->body_count = i->called_count;
   e->bodies = arena_array(w->arena, buffer_body, i->called_count);
-  *out = (leaf_values){.count = leaves_count(i->shape)};
-  out->values = arena_array(w->arena, int, out->count);
+  *out = (leaf_numbers){.count = leaves_count(i->shape)};
+  out->numbers = arena_array(w->arena, int, out->count);
   int *joined = arena_array(w->arena, int, out->count);
   for (int k = 0; k < i->called_count; k++) {
-    leaf_values root;
-    TRY(buffer_walk_computation(w, i->called[k], &f->values[i->operands[k + 1]->mark], &e->bodies[k], &root));
+    leaf_numbers root;
+    TRY(buffer_walk_computation(w, i->called[k], &f->flow.values[i->operands[k + 1]->mark], &e->bodies[k], &root));
     end_branch(w, &e->bodies[k], &root, joined, k == 0);
   }
   buffer_add_event(w, BUFFER_MARK, NULL, &end);
   e->result_count = out->count;
-  e->results = out->values;
+  e->results = out->numbers;
   e->result_shapes = arena_array(w->arena, const shape *, out->count);
   for (int k = 0; k < out->count; k++) {
     e->result_shapes[k] = w->out->values.data[joined[k]].shape;
-    out->values[k] = buffer_add_value(w, e->result_shapes[k], end, k);
-    buffer_unite(w->out, joined[k], out->values[k]);
+    out->numbers[k] = buffer_add_value(w, e->result_shapes[k], end, k);
+    buffer_unite(w->out, joined[k], out->numbers[k]);
   }
   return status_ok();
 }
 
 // --- calls
 
-heddle_status buffer_walk_call(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out) {
+heddle_status buffer_walk_call(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_numbers *out) {
   int start;
   buffer_event *e = buffer_add_event(w, BUFFER_OPERATION, i, &start);
   e->operation = LHLO_CALL;
-  leaf_values operands = buffer_operand_leaves(w, f, i, 0);
-  buffer_set_operands(w, e, start, operands.count, operands.values);
+  leaf_numbers operands = leaf_flow_operands(&f->flow, i, 0);
+  buffer_set_operands(w, e, start, operands.count, operands.numbers);
   vec_push(w->arena, &f->body->events, start);
   e->body_count = 1;
   e->bodies = arena_array(w->arena, buffer_body, 1);
-  leaf_values *arguments = arena_array(w->arena, leaf_values, i->operand_count);
-  for (int k = 0; k < i->operand_count; k++) arguments[k] = f->values[i->operands[k]->mark];
+  leaf_numbers *arguments = arena_array(w->arena, leaf_numbers, i->operand_count);
+  for (int k = 0; k < i->operand_count; k++) arguments[k] = f->flow.values[i->operands[k]->mark];
   TRY(buffer_walk_computation(w, i->called[0], arguments, &e->bodies[0], out));
   e->result_count = out->count;
-  e->results = out->values;
+  e->results = out->numbers;
   e->result_shapes = arena_array(w->arena, const shape *, out->count);
-  for (int k = 0; k < out->count; k++) e->result_shapes[k] = w->out->values.data[out->values[k]].shape;
+  for (int k = 0; k < out->count; k++) e->result_shapes[k] = w->out->values.data[out->numbers[k]].shape;
   return status_ok();
 }

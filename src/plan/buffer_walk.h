@@ -3,23 +3,17 @@
 #define HEDDLE_PLAN_BUFFER_WALK_H_
 
 #include "plan/buffer_values.h"
+#include "plan/leaf_flow.h"
 #include "plan/leaves.h"
 
 // Control flow nests at most this deep, so that the C stack is bounded; and what calls repeat is laid out at most to
 // this many events.
 enum { BUFFER_MAX_DEPTH = 500, BUFFER_MAX_EVENTS = 1 << 20 };
 
-// The values of an instruction's leaves.
-typedef struct leaf_values {
-  int count;
-  int *values;
-  int *starts;  // of the elements of a tuple; null until asked for
-} leaf_values;
-
 // A computation as laid out for one call.
 typedef struct buffer_frame {
-  const leaf_values *arguments;  // by parameter
-  leaf_values *values;           // by the instruction's mark: its position in the schedule
+  const leaf_numbers *arguments;  // by parameter: values
+  leaf_flow flow;                 // values; marks are positions in the schedule
   buffer_body *body;
 } buffer_frame;
 
@@ -39,8 +33,7 @@ typedef struct buffer_walker {
 // Values.
 int buffer_add_value(buffer_walker *w, const shape *s, int written, int result);
 void buffer_use(buffer_walker *w, int value, int event);
-leaf_values buffer_operand_leaves(buffer_walker *w, const buffer_frame *f, const instruction *i, int first);
-heddle_status buffer_constant_leaves(buffer_walker *w, const instruction *i, leaf_values *out);
+heddle_status buffer_constant_leaves(buffer_walker *w, const instruction *i, leaf_numbers *out);
 
 // Events. Operands are read by the event.
 buffer_event *buffer_add_event(buffer_walker *w, buffer_event_kind kind, const instruction *source, int *number);
@@ -49,10 +42,10 @@ void buffer_set_operands(buffer_walker *w, buffer_event *e, int event, int count
 void buffer_add_copies(buffer_walker *w, buffer_body *body, int count, const int *from, int *to);
 
 // Control flow and what it calls.
-heddle_status buffer_walk_computation(buffer_walker *w, const computation *c, const leaf_values *arguments,
-                                      buffer_body *body, leaf_values *root);
-heddle_status buffer_walk_while(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out);
-heddle_status buffer_walk_conditional(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out);
-heddle_status buffer_walk_call(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_values *out);
+heddle_status buffer_walk_computation(buffer_walker *w, const computation *c, const leaf_numbers *arguments,
+                                      buffer_body *body, leaf_numbers *root);
+heddle_status buffer_walk_while(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_numbers *out);
+heddle_status buffer_walk_conditional(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_numbers *out);
+heddle_status buffer_walk_call(buffer_walker *w, buffer_frame *f, const instruction *i, leaf_numbers *out);
 
 #endif

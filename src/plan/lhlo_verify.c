@@ -46,22 +46,6 @@ static tokens new_tokens(verifier *v, int count) {
   return t;
 }
 
-// Names of other values; everything else is an operation.
-static bool is_name(const instruction *i) {
-  switch (i->opcode) {
-    case HLO_PARAMETER:
-    case HLO_CONSTANT:
-    case HLO_TUPLE:
-    case HLO_GET_TUPLE_ELEMENT:
-    case HLO_BITCAST:
-    case HLO_OPT_BARRIER:
-    case HLO_ADD_DEPENDENCY:
-    case HLO_AFTER_ALL:
-    case HLO_COPY: return true;
-    default: return false;
-  }
-}
-
 // The allocation that holds the constant; a new token if none does.
 static int64_t constant_token(verifier *v, const literal *l) {
   const lhlo_allocation *known = ptr_map_get(&v->constants, l);
@@ -78,6 +62,7 @@ static void constant_tokens(verifier *v, const literal *l, tokens *out) {
   if (shape_is_array(l->shape)) out->values[out->count++] = constant_token(v, l);
 }
 
+// The operands' tokens from operand `first` on.
 static tokens joined_tokens(verifier *v, const verifier_frame *f, const instruction *i, int first) {
   tokens t = {.is_known = true};
   for (int k = first; k < i->operand_count; k++) t.count += f->values[i->operands[k]->mark].count;
@@ -90,7 +75,26 @@ static tokens joined_tokens(verifier *v, const verifier_frame *f, const instruct
   return t;
 }
 
-static tokens element_tokens(verifier *v, const instruction *i, tokens *from) {
+typedef tokens (*name_fn)(verifier *v, const verifier_frame *f, const instruction *i);
+
+static tokens name_parameter(verifier *v, const verifier_frame *f, const instruction *i) {
+  (void)v;
+  return f->arguments[i->attributes->index];
+}
+
+static tokens name_constant(verifier *v, const verifier_frame *f, const instruction *i) {
+  (void)f;
+  tokens t = {.is_known = true, .values = arena_array(v->arena, int64_t, leaves_count(i->shape))};
+  constant_tokens(v, i->literal, &t);
+  return t;
+}
+
+static tokens name_tuple(verifier *v, const verifier_frame *f, const instruction *i) {
+  return joined_tokens(v, f, i, 0);
+}
+
+static tokens name_element(verifier *v, const verifier_frame *f, const instruction *i) {
+  tokens *from = &f->values[i->operands[0]->mark];
   const shape *s = i->operands[0]->shape;
   if (!from->starts) {
     from->starts = arena_array(v->arena, int, s->tuple_size);
@@ -103,20 +107,24 @@ static tokens element_tokens(verifier *v, const instruction *i, tokens *from) {
       .is_known = true, .count = leaves_count(i->shape), .values = from->values + from->starts[i->attributes->index]};
 }
 
-static tokens name_tokens(verifier *v, const verifier_frame *f, const instruction *i) {
-  tokens t = {.is_known = true};
-  switch (i->opcode) {
-    case HLO_PARAMETER: return f->arguments[i->attributes->index];
-    case HLO_CONSTANT:
-      t.values = arena_array(v->arena, int64_t, leaves_count(i->shape));
-      constant_tokens(v, i->literal, &t);
-      return t;
-    case HLO_TUPLE: return joined_tokens(v, f, i, 0);
-    case HLO_GET_TUPLE_ELEMENT: return element_tokens(v, i, &f->values[i->operands[0]->mark]);
-    case HLO_AFTER_ALL: return t;
-    default: return f->values[i->operands[0]->mark];
-  }
+static tokens name_operand(verifier *v, const verifier_frame *f, const instruction *i) {
+  (void)v;
+  return f->values[i->operands[0]->mark];
 }
+
+static tokens name_nothing(verifier *v, const verifier_frame *f, const instruction *i) {
+  (void)v;
+  (void)f;
+  (void)i;
+  return (tokens){.is_known = true};
+}
+
+// Names of other values; everything else is an operation. Not leaf_flow's, on which what is verified stands.
+static const name_fn names[HLO_OPCODE_COUNT] = {
+    [HLO_PARAMETER] = name_parameter,       [HLO_CONSTANT] = name_constant, [HLO_TUPLE] = name_tuple,
+    [HLO_GET_TUPLE_ELEMENT] = name_element, [HLO_BITCAST] = name_operand,   [HLO_OPT_BARRIER] = name_operand,
+    [HLO_ADD_DEPENDENCY] = name_operand,    [HLO_AFTER_ALL] = name_nothing, [HLO_COPY] = name_operand,
+};
 
 static heddle_status wrong(const instruction *i, const char *what) {
   if (!i) return status_error(HEDDLE_INTERNAL, "memory of a copy: %s", what);
@@ -134,7 +142,7 @@ static heddle_status resolve(verifier *v, verifier_frame *f, instruction *wanted
       vec_drop(&stack);
       continue;
     }
-    if (!is_name(i)) return wrong(i, "it is read before it runs");
+    if (!names[i->opcode]) return wrong(i, "it is read before it runs");
     int unknown = 0;
     for (int k = 0; k < i->operand_count; k++) {
       if (i->opcode == HLO_AFTER_ALL || f->values[i->operands[k]->mark].is_known) continue;
@@ -142,7 +150,7 @@ static heddle_status resolve(verifier *v, verifier_frame *f, instruction *wanted
       vec_push(v->arena, &stack, i->operands[k]);
       unknown++;
     }
-    if (unknown == 0) f->values[i->mark] = name_tokens(v, f, i);
+    if (unknown == 0) f->values[i->mark] = names[i->opcode](v, f, i);
   }
   return status_ok();
 }

@@ -8,32 +8,40 @@ const shape *partition_index_shape(const instruction *i) {
   return shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
 }
 
+// Which operands an instruction evaluates in scopes of their own.
+typedef enum branching {
+  BRANCH_NONE,
+  BRANCH_ALL,     // all of them in one: a loop's body
+  BRANCH_INPUTS,  // the first half, in one: a loop's body; the initial values come before it
+  BRANCH_FIRST,   // the first one: its indices need the values of the others, or it may not be read at all
+  BRANCH_UPDATE,  // the first two: the window or what is around it
+  BRANCH_EACH,    // all of them, each in one of its own
+} branching;
+
+static const branching branchings[HLO_OPCODE_COUNT] = {
+    [HLO_DOT] = BRANCH_ALL,          [HLO_CONVOLUTION] = BRANCH_ALL,
+    [HLO_REDUCE] = BRANCH_INPUTS,    [HLO_REDUCE_WINDOW] = BRANCH_INPUTS,
+    [HLO_PAD] = BRANCH_FIRST,        [HLO_DYNAMIC_SLICE] = BRANCH_FIRST,
+    [HLO_GATHER] = BRANCH_FIRST,     [HLO_DYNAMIC_UPDATE_SLICE] = BRANCH_UPDATE,
+    [HLO_CONCATENATE] = BRANCH_EACH,
+};
+
 int partition_branch_count(const instruction *i) {
-  switch (i->opcode) {
-    case HLO_REDUCE:
-    case HLO_REDUCE_WINDOW:
-    case HLO_DOT:
-    case HLO_CONVOLUTION:
-    case HLO_PAD:
-    case HLO_DYNAMIC_SLICE:
-    case HLO_GATHER: return 1;
-    case HLO_DYNAMIC_UPDATE_SLICE: return 2;
-    case HLO_CONCATENATE: return i->operand_count;
-    default: return 0;
+  switch (branchings[i->opcode]) {
+    case BRANCH_NONE: return 0;
+    case BRANCH_UPDATE: return 2;
+    case BRANCH_EACH: return i->operand_count;
+    default: return 1;
   }
 }
 
 int partition_operand_branch(const instruction *i, int k) {
-  switch (i->opcode) {
-    case HLO_REDUCE:
-    case HLO_REDUCE_WINDOW: return k < i->operand_count / 2 ? 0 : -1;  // inputs in the loop, initial values before it
-    case HLO_DOT:
-    case HLO_CONVOLUTION: return 0;
-    case HLO_PAD:
-    case HLO_DYNAMIC_SLICE:  // its indices need the starts' values, hence a scope of its own
-    case HLO_GATHER: return k == 0 ? 0 : -1;
-    case HLO_DYNAMIC_UPDATE_SLICE: return k == 0 ? 1 : k == 1 ? 0 : -1;
-    case HLO_CONCATENATE: return k;
+  switch (branchings[i->opcode]) {
+    case BRANCH_ALL: return 0;
+    case BRANCH_INPUTS: return k < i->operand_count / 2 ? 0 : -1;
+    case BRANCH_FIRST: return k == 0 ? 0 : -1;
+    case BRANCH_UPDATE: return k == 0 ? 1 : k == 1 ? 0 : -1;
+    case BRANCH_EACH: return k;
     default: return -1;
   }
 }
