@@ -1,30 +1,8 @@
 // What shares memory and what does not; orders; donated memory.
 #include "plan/buffer_assignment.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "hlo/text.h"
 #include "plan/schedule.h"
-
-static module *parse(arena *a, const char *source) {
-  module *m = NULL;
-  heddle_status s = hlo_parse(a, "test.hlo", str_from(source), &m);
-  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
-  return m;
-}
-
-static lhlo_program *build(arena *a, const char *source) {
-  lhlo_program *p = NULL;
-  const plan_target target = plan_target_cpu(2);
-  heddle_status s = lhlo_build(a, parse(a, source), &target, &p);
-  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
-  return p;
-}
+#include "plan/testing.h"
 
 static int count_copies(const lhlo_body *b) {
   int count = 0;
@@ -49,10 +27,11 @@ static int count_copies(const lhlo_body *b) {
 static void test_elementwise_chains_live_in_the_result(void **state) {
   (void)state;
   arena *a = arena_create();
-  lhlo_program *p = build(a, HEAD
-                          "ENTRY e { x = f32[256] parameter(0) a = f32[256] fusion(x), kind=kLoop, calls=neg\n"
-                          "  b = f32[256] fusion(a), kind=kLoop, calls=neg\n"
-                          "  ROOT c = f32[256] fusion(b), kind=kLoop, calls=neg }");
+  lhlo_program *p =
+      testing_program(a, HEAD
+                      "ENTRY e { x = f32[256] parameter(0) a = f32[256] fusion(x), kind=kLoop, calls=neg\n"
+                      "  b = f32[256] fusion(a), kind=kLoop, calls=neg\n"
+                      "  ROOT c = f32[256] fusion(b), kind=kLoop, calls=neg }");
   assert_int_equal(p->temporary_bytes, 0);
   for (int k = 0; k < 3; k++)
     assert_string_equal(p->allocations[p->entry.ops.data[k]->results[0].allocation].name, "r0");
@@ -64,10 +43,10 @@ static void test_kernels_that_move_elements_get_other_memory(void **state) {
   (void)state;
   arena *a = arena_create();
   lhlo_program *p =
-      build(a, HEAD
-            "ENTRY e { x = f32[256] parameter(0) a = f32[256] fusion(x), kind=kLoop, calls=rev\n"
-            "  b = f32[256] fusion(a), kind=kLoop, calls=rev c = f32[256] fusion(b), kind=kLoop, calls=rev\n"
-            "  ROOT d = f32[256] fusion(c), kind=kLoop, calls=rev }");
+      testing_program(a, HEAD
+                      "ENTRY e { x = f32[256] parameter(0) a = f32[256] fusion(x), kind=kLoop, calls=rev\n"
+                      "  b = f32[256] fusion(a), kind=kLoop, calls=rev c = f32[256] fusion(b), kind=kLoop, calls=rev\n"
+                      "  ROOT d = f32[256] fusion(c), kind=kLoop, calls=rev }");
   // Two places in turn: the result's and one more.
   assert_int_equal(p->temporary_bytes, 1024);
   assert_int_equal(p->least_temporary_bytes, 1024);
@@ -78,10 +57,11 @@ static void test_kernels_that_move_elements_get_other_memory(void **state) {
 static void test_two_results_take_over_two_operands(void **state) {
   (void)state;
   arena *a = arena_create();
-  lhlo_program *p = build(a, HEAD
-                          "ENTRY e { x = f32[256] parameter(0) a = f32[256] fusion(x), kind=kLoop, calls=rev\n"
-                          "  b = f32[256] fusion(a), kind=kLoop, calls=rev\n"
-                          "  ROOT t = (f32[256], f32[256]) fusion(a, b), kind=kLoop, calls=two }");
+  lhlo_program *p =
+      testing_program(a, HEAD
+                      "ENTRY e { x = f32[256] parameter(0) a = f32[256] fusion(x), kind=kLoop, calls=rev\n"
+                      "  b = f32[256] fusion(a), kind=kLoop, calls=rev\n"
+                      "  ROOT t = (f32[256], f32[256]) fusion(a, b), kind=kLoop, calls=two }");
   assert_int_equal(p->temporary_bytes, 0);
   arena_destroy(a);
 }
@@ -89,12 +69,13 @@ static void test_two_results_take_over_two_operands(void **state) {
 static void test_readers_run_before_updates_in_place(void **state) {
   (void)state;
   arena *a = arena_create();
-  lhlo_program *p = build(a, HEAD
-                          "ENTRY e { x = f32[256] parameter(0) u = f32[2] parameter(1) i = s32[] parameter(2)\n"
-                          "  a = f32[256] fusion(x), kind=kLoop, calls=rev\n"
-                          "  b = f32[256] fusion(a, u, i), kind=kLoop, calls=put\n"
-                          "  c = f32[256] fusion(a), kind=kLoop, calls=rev\n"
-                          "  ROOT t = (f32[256], f32[256]) tuple(b, c) }");
+  lhlo_program *p =
+      testing_program(a, HEAD
+                      "ENTRY e { x = f32[256] parameter(0) u = f32[2] parameter(1) i = s32[] parameter(2)\n"
+                      "  a = f32[256] fusion(x), kind=kLoop, calls=rev\n"
+                      "  b = f32[256] fusion(a, u, i), kind=kLoop, calls=put\n"
+                      "  c = f32[256] fusion(a), kind=kLoop, calls=rev\n"
+                      "  ROOT t = (f32[256], f32[256]) tuple(b, c) }");
   assert_int_equal(count_copies(&p->entry), 0);
   arena_destroy(a);
 }
@@ -102,9 +83,10 @@ static void test_readers_run_before_updates_in_place(void **state) {
 static void test_donated_memory_is_updated_in_place(void **state) {
   (void)state;
   arena *a = arena_create();
-  lhlo_program *p = build(a, "HloModule m, buffer_donor={ (0, {}) }\n" FUSED
-                             "ENTRY e { x = f32[256] parameter(0) u = f32[2] parameter(1) i = s32[] parameter(2)\n"
-                             "  ROOT b = f32[256] fusion(x, u, i), kind=kLoop, calls=put }");
+  lhlo_program *p =
+      testing_program(a, "HloModule m, buffer_donor={ (0, {}) }\n" FUSED
+                         "ENTRY e { x = f32[256] parameter(0) u = f32[2] parameter(1) i = s32[] parameter(2)\n"
+                         "  ROOT b = f32[256] fusion(x, u, i), kind=kLoop, calls=put }");
   assert_int_equal(count_copies(&p->entry), 0);
   assert_int_equal(p->allocations[3].donated_parameter, 0);
   assert_int_equal(p->peak_bytes, 1024 + 8 + 4);
@@ -115,9 +97,9 @@ static void test_donated_parameters_may_change_places(void **state) {
   (void)state;
   arena *a = arena_create();
   lhlo_program *p =
-      build(a, "HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }\n" FUSED
-               "ENTRY e { x = f32[256] parameter(0) y = f32[256] parameter(1)\n"
-               "  ROOT t = (f32[256], f32[256]) tuple(y, x) }");
+      testing_program(a, "HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }\n" FUSED
+                         "ENTRY e { x = f32[256] parameter(0) y = f32[256] parameter(1)\n"
+                         "  ROOT t = (f32[256], f32[256]) tuple(y, x) }");
   assert_int_equal(count_copies(&p->entry), 4);  // both go aside first
   arena_destroy(a);
 }
@@ -138,7 +120,7 @@ static void test_donations_that_cannot_be_are_refused(void **state) {
     const plan_target target = plan_target_cpu(2);
     const char *source =
         arena_printf(a, "HloModule m, %s\nENTRY e { ROOT x = f32[2] parameter(0) y = f32[3] parameter(1) }", wrong[k]);
-    heddle_status s = lhlo_build(a, parse(a, source), &target, &p);
+    heddle_status s = lhlo_build(a, testing_parse(a, source), &target, &p);
     assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
     heddle_status_free(s);
     arena_destroy(a);
@@ -149,15 +131,15 @@ static void test_schedules_keep_edges_and_save_memory(void **state) {
   (void)state;
   arena *a = arena_create();
   // As the text has it, all of a … d live at once.
-  module *m = parse(a,
-                    "HloModule m\n"
-                    "ENTRY e { x = f32[] parameter(0)\n"
-                    "  a = f32[1024] broadcast(x), dimensions={} b = f32[1024] broadcast(x), dimensions={}\n"
-                    "  c = f32[1024] broadcast(x), dimensions={}\n"
-                    "  late = f32[4] iota(), iota_dimension=0, control-predecessors={sc}\n"
-                    "  sa = f32[2] slice(a), slice={[0:2]} sb = f32[2] slice(b), slice={[0:2]}\n"
-                    "  sc = f32[2] slice(c), slice={[0:2]} s = f32[2] add(sa, sb) t = f32[2] add(s, sc)\n"
-                    "  ROOT r = (f32[2], f32[4]) tuple(t, late) }");
+  module *m = testing_parse(a,
+                            "HloModule m\n"
+                            "ENTRY e { x = f32[] parameter(0)\n"
+                            "  a = f32[1024] broadcast(x), dimensions={} b = f32[1024] broadcast(x), dimensions={}\n"
+                            "  c = f32[1024] broadcast(x), dimensions={}\n"
+                            "  late = f32[4] iota(), iota_dimension=0, control-predecessors={sc}\n"
+                            "  sa = f32[2] slice(a), slice={[0:2]} sb = f32[2] slice(b), slice={[0:2]}\n"
+                            "  sc = f32[2] slice(c), slice={[0:2]} s = f32[2] add(sa, sb) t = f32[2] add(s, sc)\n"
+                            "  ROOT r = (f32[2], f32[4]) tuple(t, late) }");
   ptr_map orders = {0};
   heddle_status s = schedule_module(a, m, &orders);
   assert_true(status_is_ok(s));

@@ -1,26 +1,15 @@
+// Which operations share a kernel, which go to a library, and the reasons given.
 #include "plan/fuse.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "hlo/text.h"
 #include "plan/kernel.h"
 #include "plan/library.h"
+#include "plan/testing.h"
 
 static module *fuse(arena *a, const char *source) {
   const plan_target target = plan_target_cpu(2);
-  module *m;
-  heddle_status s = hlo_parse(a, "test", str_from(source), &m);
-  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
-  assert_true(status_is_ok(plan_fuse(m, &target, NULL)));
-  s = module_verify(m);
-  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
+  module *m = testing_parse(a, source);
+  testing_require(plan_fuse(m, &target, NULL), source);
+  testing_require(module_verify(m), source);
   return m;
 }
 

@@ -1,28 +1,18 @@
 // Which dynamic-update-slices may be done in place.
 #include "plan/hero_update_slice.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "hlo/text.h"
+#include "plan/testing.h"
 
 // p: the array, w: something of the window's shape, i and j: starts.
 static void check(const char *body, bool wanted) {
   arena *a = arena_create();
-  module *m = NULL;
   const char *source = arena_printf(
       a,
       "HloModule m\nENTRY e {\n  p = f32[30,50] parameter(0)\n  w = f32[7,41] parameter(1)\n  i = s32[] parameter(2)\n"
       "  j = s32[] parameter(3)\n%s}\n",
       body);
-  heddle_status status = hlo_parse(a, "test.hlo", str_from(source), &m);
-  if (!status_is_ok(status)) fail_msg("%s", heddle_status_message(status));
   kernel_leaves leaves = {0};
-  assert_true(status_is_ok(kernel_leaves_of(a, m->entry->root, &leaves)));
+  testing_require(kernel_leaves_of(a, testing_parse(a, source)->entry->root, &leaves), source);
   if (hero_update_slice_in_place(a, &leaves.data[0], 0) != wanted) fail_msg("%s", body);
   arena_destroy(a);
 }

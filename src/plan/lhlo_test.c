@@ -1,24 +1,7 @@
 // Programs on memory: which operations and copies there are, and what lies at one place.
 #include "plan/lhlo.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "hlo/text.h"
-
-static lhlo_program *build(arena *a, const char *source) {
-  module *m = NULL;
-  lhlo_program *p = NULL;
-  const plan_target target = plan_target_cpu(2);
-  heddle_status s = hlo_parse(a, "test.hlo", str_from(source), &m);
-  if (status_is_ok(s)) s = lhlo_build(a, m, &target, &p);
-  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
-  return p;
-}
+#include "plan/testing.h"
 
 static void check_slice(const lhlo_program *p, const lhlo_slice *s, const char *allocation) {
   assert_string_equal(p->allocations[s->allocation].name, allocation);
@@ -44,9 +27,10 @@ static int count_kind(const lhlo_body *b, lhlo_kind kind) {
 static void test_equal_bodies_share_a_kernel(void **state) {
   (void)state;
   arena *a = arena_create();
-  lhlo_program *p = build(a, "HloModule m\n" ADD_ONE ADD_TWO
-                             "ENTRY e { x = f32[8] parameter(0) y = f32[8] fusion(x), kind=kLoop, calls=f\n"
-                             "  z = f32[8] fusion(x), kind=kLoop, calls=g ROOT t = (f32[8], f32[8]) tuple(y, z) }");
+  lhlo_program *p =
+      testing_program(a, "HloModule m\n" ADD_ONE ADD_TWO
+                         "ENTRY e { x = f32[8] parameter(0) y = f32[8] fusion(x), kind=kLoop, calls=f\n"
+                         "  z = f32[8] fusion(x), kind=kLoop, calls=g ROOT t = (f32[8], f32[8]) tuple(y, z) }");
   assert_int_equal(p->kernel_count, 1);
   assert_int_equal(count_kind(&p->entry, LHLO_FUSION), 2);
   assert_ptr_equal(p->entry.ops.data[0]->kernel, p->entry.ops.data[1]->kernel);
@@ -57,11 +41,12 @@ static void test_equal_bodies_share_a_kernel(void **state) {
 static void test_parameters_and_constants_are_copied_to_results(void **state) {
   (void)state;
   arena *a = arena_create();
-  lhlo_program *p = build(a,
-                          "HloModule m\n"
-                          "ENTRY e { x = f32[8] parameter(0) c = s32[2] constant({1, 2}) d = s32[2] constant({1, 2})\n"
-                          "  ROOT t = (f32[8], s32[2], (s32[2], f32[8])) tuple(x, c, u)\n"
-                          "  u = (s32[2], f32[8]) tuple(d, x) }");
+  lhlo_program *p =
+      testing_program(a,
+                      "HloModule m\n"
+                      "ENTRY e { x = f32[8] parameter(0) c = s32[2] constant({1, 2}) d = s32[2] constant({1, 2})\n"
+                      "  ROOT t = (f32[8], s32[2], (s32[2], f32[8])) tuple(x, c, u)\n"
+                      "  u = (s32[2], f32[8]) tuple(d, x) }");
   assert_int_equal(p->result_count, 4);
   assert_int_equal(p->allocation_count, 6);  // one parameter, four results, one constant
   assert_int_equal(count_kind(&p->entry, LHLO_COPY), 4);
@@ -79,15 +64,16 @@ static void test_parameters_and_constants_are_copied_to_results(void **state) {
 static void test_loops_carry_in_one_place(void **state) {
   (void)state;
   arena *a = arena_create();
-  lhlo_program *p = build(a, "HloModule m\n" LESS ADD_ONE
-                             "b { q = (s32[], f32[8], f32[8]) parameter(0) n = s32[] get-tuple-element(q), index=0\n"
-                             "  x = f32[8] get-tuple-element(q), index=1 y = f32[8] get-tuple-element(q), index=2\n"
-                             "  m = s32[] fusion(n), kind=kLoop, calls=next z = f32[8] fusion(x), kind=kLoop, calls=f\n"
-                             "  ROOT t = (s32[], f32[8], f32[8]) tuple(m, z, y) }\n"
-                             "ENTRY e { x = f32[8] parameter(0) y = f32[8] parameter(1) z = s32[] constant(0)\n"
-                             "  t = (s32[], f32[8], f32[8]) tuple(z, x, y)\n"
-                             "  w = (s32[], f32[8], f32[8]) while(t), condition=c, body=b\n"
-                             "  ROOT r = f32[8] get-tuple-element(w), index=1 }");
+  lhlo_program *p =
+      testing_program(a, "HloModule m\n" LESS ADD_ONE
+                         "b { q = (s32[], f32[8], f32[8]) parameter(0) n = s32[] get-tuple-element(q), index=0\n"
+                         "  x = f32[8] get-tuple-element(q), index=1 y = f32[8] get-tuple-element(q), index=2\n"
+                         "  m = s32[] fusion(n), kind=kLoop, calls=next z = f32[8] fusion(x), kind=kLoop, calls=f\n"
+                         "  ROOT t = (s32[], f32[8], f32[8]) tuple(m, z, y) }\n"
+                         "ENTRY e { x = f32[8] parameter(0) y = f32[8] parameter(1) z = s32[] constant(0)\n"
+                         "  t = (s32[], f32[8], f32[8]) tuple(z, x, y)\n"
+                         "  w = (s32[], f32[8], f32[8]) while(t), condition=c, body=b\n"
+                         "  ROOT r = f32[8] get-tuple-element(w), index=1 }");
   assert_int_equal(count_kind(&p->entry, LHLO_WHILE), 1);
   const lhlo_op *loop = p->entry.ops.data[2];
   assert_int_equal(loop->kind, LHLO_WHILE);
@@ -103,12 +89,12 @@ static void test_loops_carry_in_one_place(void **state) {
 static void test_branches_write_to_one_place(void **state) {
   (void)state;
   arena *a = arena_create();
-  lhlo_program *p = build(a, "HloModule m\n" ADD_ONE
-                             "s { x = f32[8] parameter(0) ROOT r = f32[8] fusion(x), kind=kLoop, calls=f }\n"
-                             "t { ROOT x = f32[8] parameter(0) }\n"
-                             "ENTRY e { p = pred[] parameter(0) x = f32[8] parameter(1)\n"
-                             "  c = f32[8] conditional(p, x, x), true_computation=s, false_computation=t\n"
-                             "  ROOT r = f32[8] fusion(c), kind=kLoop, calls=f }");
+  lhlo_program *p = testing_program(a, "HloModule m\n" ADD_ONE
+                                       "s { x = f32[8] parameter(0) ROOT r = f32[8] fusion(x), kind=kLoop, calls=f }\n"
+                                       "t { ROOT x = f32[8] parameter(0) }\n"
+                                       "ENTRY e { p = pred[] parameter(0) x = f32[8] parameter(1)\n"
+                                       "  c = f32[8] conditional(p, x, x), true_computation=s, false_computation=t\n"
+                                       "  ROOT r = f32[8] fusion(c), kind=kLoop, calls=f }");
   const lhlo_op *choice = p->entry.ops.data[0];
   assert_int_equal(choice->kind, LHLO_CONDITIONAL);
   check_slice(p, &choice->control, "p0");
@@ -126,9 +112,10 @@ static void test_branches_write_to_one_place(void **state) {
 static void test_updates_take_over_memory(void **state) {
   (void)state;
   arena *a = arena_create();
-  lhlo_program *p = build(a, "HloModule m\n" UPDATE
-                             "ENTRY e { x = f32[8] parameter(0) v = f32[2] parameter(1) i = s32[] parameter(2)\n"
-                             "  ROOT r = f32[8] fusion(x, v, i), kind=kLoop, calls=u }");
+  lhlo_program *p =
+      testing_program(a, "HloModule m\n" UPDATE
+                         "ENTRY e { x = f32[8] parameter(0) v = f32[2] parameter(1) i = s32[] parameter(2)\n"
+                         "  ROOT r = f32[8] fusion(x, v, i), kind=kLoop, calls=u }");
   const lhlo_op *copy = p->entry.ops.data[0], *update = p->entry.ops.data[1];
   assert_int_equal(copy->kind, LHLO_COPY);
   assert_int_equal(update->kind, LHLO_FUSION);

@@ -1,14 +1,7 @@
 // The verifier sees memory that is clobbered, whoever made it so.
 #include "plan/lhlo_verify.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "hlo/text.h"
+#include "plan/testing.h"
 
 #define HEAD                                                                                            \
   "HloModule m\n"                                                                                       \
@@ -31,13 +24,8 @@
   "  ROOT w = (s32[], f32[8], f32[8]) while(t), condition=c, body=b }\n"
 
 static lhlo_program *build(arena *a, const char *source) {
-  module *m = NULL;
-  lhlo_program *p = NULL;
-  const plan_target target = plan_target_cpu(2);
-  heddle_status s = hlo_parse(a, "test.hlo", str_from(source), &m);
-  if (status_is_ok(s)) s = lhlo_build(a, m, &target, &p);
-  if (status_is_ok(s)) s = lhlo_verify(p);
-  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
+  lhlo_program *p = testing_program(a, source);
+  testing_require(lhlo_verify(p), source);
   return p;
 }
 

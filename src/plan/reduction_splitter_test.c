@@ -1,29 +1,17 @@
 // Reductions in two steps give what they give in one.
 #include "plan/reduction_splitter.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "eval/evaluate.h"
-#include "hlo/text.h"
-
-static void require(heddle_status s) {
-  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
-}
+#include "plan/testing.h"
 
 static literal *evaluate(arena *a, const module *m) {
   const shape *s = m->entry->parameters.data[0]->shape;
   literal *argument = NULL, *result = NULL;
-  require(literal_create(a, s, &argument));
+  testing_require(literal_create(a, s, &argument), "argument");
   for (int64_t i = 0; i < shape_element_count(s); i++) {
     if (dtype_is_float(s->dtype)) literal_set_double(argument, i, (double)(i % 5));
     else literal_set_int(argument, i, i % 5);
   }
-  require(eval_module(a, m, 1, &argument, &result));
+  testing_require(eval_module(a, m, 1, &argument, &result), "evaluation");
   return result;
 }
 
@@ -39,20 +27,19 @@ static int count_reduces(const module *m) {
 // The entry's reductions afterwards, by number.
 static void check(const char *type, const char *from, const char *to, const char *dims, const char *op, int reduces) {
   arena *a = arena_create();
-  module *m = NULL;
   const char *source = arena_printf(
       a,
       "HloModule m\nr { a = %s[] parameter(0)\n  b = %s[] parameter(1)\n  ROOT c = %s[] %s(a, b)\n}\n"
       "ENTRY e { p = %s[%s] parameter(0)\n  z = %s[] constant(1)\n  q = %s[%s] reduce(p, z), dimensions={%s}, "
       "to_apply=r\n  ROOT n = %s[%s] negate(q)\n}\n",
       type, type, type, op, type, from, type, type, to, dims, type, to);
-  require(hlo_parse(a, "test.hlo", str_from(source), &m));
+  module *m = testing_parse(a, source);
   const literal *wanted = evaluate(a, m);
   assert_int_equal(reduction_splitter_run(m->entry), reduces > 1);
-  require(computation_sort(a, m->entry));
-  require(module_verify(m));
+  testing_require(computation_sort(a, m->entry), source);
+  testing_require(module_verify(m), source);
   assert_int_equal(count_reduces(m), reduces);
-  require(literal_compare(evaluate(a, m), wanted, 1e-6, 0));
+  testing_require(literal_compare(evaluate(a, m), wanted, 1e-6, 0), source);
   arena_destroy(a);
 }
 

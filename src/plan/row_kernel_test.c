@@ -1,15 +1,8 @@
 // Which kernels are made in sweeps over rows, and what they keep.
 #include "plan/row_kernel.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "hlo/text.h"
 #include "plan/hero_rows.h"
+#include "plan/testing.h"
 
 static const char reducers[] =
     "HloModule m\nadd { a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n}\n"
@@ -32,12 +25,10 @@ typedef struct planned {
 static planned plan(const char *entry, plan_target target) {
   planned p = {.arena = arena_create()};
   const char *source = arena_printf(p.arena, "%s%s", reducers, entry);
-  heddle_status s = hlo_parse(p.arena, "test.hlo", str_from(source), &p.module);
-  if (status_is_ok(s)) s = kernel_plan_create(p.arena, p.module->entry, "k", &target, 0, NULL, &p.plan);
-  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
+  p.module = testing_parse(p.arena, source);
+  testing_require(kernel_plan_create(p.arena, p.module->entry, "k", &target, 0, NULL, &p.plan), source);
   instruction_list all = {0};
-  s = computation_post_order(p.arena, p.module->entry, &all);
-  assert_true(status_is_ok(s));
+  testing_require(computation_post_order(p.arena, p.module->entry, &all), source);
   instruction *root = p.module->entry->root;
   bool is_tuple = root->opcode == HLO_TUPLE;
   p.fits = hero_rows_fits(all.size, all.data, is_tuple ? root->operand_count : 1, is_tuple ? root->operands : &root);
