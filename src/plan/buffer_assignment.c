@@ -4,9 +4,6 @@
 #include "plan/buffer_coalesce.h"
 #include "plan/buffer_pack.h"
 
-// Of all values together, so that sums of their sizes are numbers.
-static const int64_t MOST_BYTES = (int64_t)1 << 60;
-
 static lhlo_allocation allocation_for(arena *a, lhlo_allocation_kind kind, int number, const shape *s) {
   static const char prefixes[] = {[LHLO_PARAMETER] = 'p', [LHLO_RESULT] = 'r', [LHLO_CONSTANT] = 'c'};
   return (lhlo_allocation){.kind = kind,
@@ -80,7 +77,7 @@ static int find_rooms(const buffer_assignment *b, const live_range *lives, pack_
 static heddle_status pack_arena(arena *a, buffer_assignment *b, const live_range *lives) {
   buffer_values *v = b->values;
   int count = 0;
-  int64_t left = MOST_BYTES;
+  int64_t left = LHLO_MOST_BYTES;
   b->offsets = arena_array(a, int64_t, v->values.size);
   b->rooms = arena_array(a, int, v->values.size);
   pack_block *blocks = arena_array(a, pack_block, v->values.size);

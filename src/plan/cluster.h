@@ -19,8 +19,8 @@ typedef enum cluster_trait {
   CLUSTER_CONCATENATES = 1 << 4,
   CLUSTER_IS_SLOW = 1 << 5,     // many reads for one element; keeps the rest from being fast
   CLUSTER_IS_ALONE = 1 << 6,    // ordered by control edges: nothing joins
-  CLUSTER_SWEEPS = 1 << 8,      // one kernel sweeps over rows: nothing in it is computed twice
   CLUSTER_IS_LIBRARY = 1 << 7,  // a library operation with what follows it
+  CLUSTER_SWEEPS = 1 << 8,      // one kernel sweeps over rows: nothing in it is computed twice
 } cluster_trait;
 
 typedef struct cluster_node {

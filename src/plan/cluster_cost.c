@@ -50,9 +50,7 @@ static void add_reader(evaluation *e, uint64_t place, double times) {
   }
 }
 
-static const shape *array_of(const shape *s) { return shape_is_tuple(s) && s->tuple_size > 0 ? s->elements[0] : s; }
-
-static double count_of(const instruction *i) { return (double)shape_element_count(array_of(i->shape)); }
+static double count_of(const instruction *i) { return (double)shape_element_count(fusion_array_of(i->shape)); }
 
 static void note_readers(const cluster_graph *g, const cluster_body *body, evaluation *all, int n, bool sweeps) {
   const instruction *i = g->nodes[body->nodes.data[n]].instruction;

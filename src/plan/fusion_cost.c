@@ -2,6 +2,8 @@
 // read at one place is the clusters' business (cluster_cost.c).
 #include "plan/fusion_cost.h"
 
+#include "plan/work_estimate.h"
+
 // One core computes about 20 simple operations on f32 in a nanosecond; vectors of 8, two or three at once.
 #define OPERATIONS_PER_NANOSECOND 20.0
 #define VECTOR_LANES 8.0
@@ -14,20 +16,20 @@ static const int64_t cache_size = 1 << 20;
 // A scalar operand is computed once per tile, not once per element.
 static const double elements_per_tile = 1024;
 
-static const shape *array_of(const shape *s) { return shape_is_tuple(s) && s->tuple_size > 0 ? s->elements[0] : s; }
-
 static double count_of(const shape *s) {
-  int64_t count = shape_element_count(array_of(s));
+  int64_t count = shape_element_count(fusion_array_of(s));
   return count > 0 ? (double)count : 1;
 }
 
 double fusion_operations(const instruction *i) {
-  const dtype_class class = dtypes[array_of(i->shape)->dtype].class;
+  const dtype_class class = dtypes[fusion_array_of(i->shape)->dtype].class;
   const double parts = class == CLASS_COMPLEX ? 4 : 1;
-  if (hlo_op_has(i->opcode, TRAIT_EXPENSIVE)) return 20 * parts;
+  if (hlo_op_has(i->opcode, TRAIT_EXPENSIVE)) return WORK_EXPENSIVE * parts;
   switch (i->opcode) {
+    // Integers are divided one by one: vectors have no instruction for that.
     case HLO_DIVIDE:
     case HLO_REMAINDER: return class == CLASS_FLOAT ? 5 : 20 * parts;
+    // No work, but no kernel either that holds thousands of them for nothing.
     case HLO_BITCAST:
     case HLO_BROADCAST:
     case HLO_CONSTANT:
@@ -59,19 +61,6 @@ double fusion_memory_time(const shape *s) {
   return bytes / (shape_byte_size(s) > cache_size ? MEMORY_BYTES : CACHE_BYTES);
 }
 
-static double window_size(const instruction *i) {
-  double product = 1;
-  for (int d = 0; d < i->attributes->window.rank; d++) product *= (double)i->attributes->window.dims[d].size;
-  return product;
-}
-
-static double contracted_size(const instruction *i) {
-  double product = 1;
-  const int_list *dims = &i->attributes->lhs_contracting_dims;
-  for (int d = 0; d < dims->size; d++) product *= (double)i->operands[0]->shape->dims[dims->data[d]];
-  return product;
-}
-
 double fusion_reads(const instruction *i, int k) {
   const shape *x = i->operands[k]->shape;
   if (!shape_is_array(x)) return 1;
@@ -83,17 +72,13 @@ double fusion_reads(const instruction *i, int k) {
     case INDEX_RULE_CONCATENATE: return elements / results;
     case INDEX_RULE_DYNAMIC_UPDATE_SLICE: return k == 0 ? 1 : elements / results;
     case INDEX_RULE_SCATTER: return elements / results;
-    case INDEX_RULE_REDUCE_WINDOW: return window_size(i);
-    case INDEX_RULE_CONVOLUTION:
-      return window_size(i) * (double)i->operands[1]->shape->dims[i->attributes->dim_labels.kernel_input_feature];
-    case INDEX_RULE_DOT: return contracted_size(i);
     case INDEX_RULE_GATHER: return k == 0 ? 1 : (double)i->attributes->start_index_map.size;
-    default: return 1;
+    default: return work_terms(i);
   }
 }
 
 bool fusion_reads_in_place(const instruction *i, int k) {
-  const shape *s = array_of(i->shape), *x = array_of(i->operands[k]->shape);
+  const shape *s = fusion_array_of(i->shape), *x = fusion_array_of(i->operands[k]->shape);
   switch (hlo_ops[i->opcode].index_rule) {
     case INDEX_RULE_ELEMENTWISE: return shape_same_dims(s, x);
     case INDEX_RULE_GET_TUPLE_ELEMENT: return true;

@@ -18,6 +18,11 @@ enum {
 // Nanoseconds to start one more kernel.
 #define FUSION_LAUNCH 2000.0
 
+// The array whose elements count: of a tuple the first one.
+static inline const shape *fusion_array_of(const shape *s) {
+  return shape_is_tuple(s) && s->tuple_size > 0 ? s->elements[0] : s;
+}
+
 // Scalar operations of one element of the instruction, its operands' values given.
 double fusion_operations(const instruction *i);
 

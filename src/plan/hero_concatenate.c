@@ -12,19 +12,6 @@ static bool is_alike(const instruction *l, const instruction *r) {
   return true;
 }
 
-// Concatenates that no other one of the body feeds.
-static void find_heroes(arena *a, const instruction_list *body, instruction_list *heroes) {
-  for (int n = 0; n < body->size; n++) body->data[n]->mark = 0;
-  for (int n = body->size - 1; n >= 0; n--) {
-    instruction *i = body->data[n];
-    bool is_hero = i->opcode == HLO_CONCATENATE && i->mark == 0;
-    if (is_hero && heroes->size > 0 && !is_alike(i, heroes->data[0])) is_hero = false;
-    if (is_hero) vec_push(a, heroes, i);
-    for (int k = 0; k < i->operand_count; k++)
-      if (is_hero || i->mark != 0) i->operands[k]->mark = 1;
-  }
-}
-
 static kernel_part operand_part(arena *a, const instruction_list *heroes, int operand) {
   kernel_value *results = arena_array(a, kernel_value, heroes->size);
   for (int h = 0; h < heroes->size; h++) results[h] = (kernel_value){.root = heroes->data[h]->operands[operand]};
@@ -57,7 +44,7 @@ bool hero_concatenate_takes(arena *a, kernel_plan *k, const instruction_list *bo
   instruction_list heroes = {0};
   hero_concatenate c = {0};
   if (target->kind != PLAN_CPU) return false;
-  find_heroes(a, body, &heroes);
+  plan_epilogue_heroes(a, body, HLO_CONCATENATE, is_alike, &heroes);
   if (heroes.size == 0 || shape_element_count(heroes.data[0]->shape) == 0) return false;
   c.dim = dim_of(heroes.data[0]);
   const instruction *const *list = (const instruction *const *)heroes.data;

@@ -2,29 +2,12 @@
 #include "plan/hero_scatter.h"
 
 #include "plan/hero_loop.h"
+#include "plan/in_place.h"
 
 enum {
   PARALLEL_BYTES = 64 << 10,  // updates of fewer bytes are one tile
   LEAST_PIECE_BYTES = 512,    // of a run that tiles share
 };
-
-static bool keeps_bytes(const instruction *i) {
-  return i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE || i->opcode == HLO_COPY;
-}
-
-static const instruction *without_bitcasts(const instruction *i) {
-  while (keeps_bytes(i)) i = i->operands[0];
-  return i;
-}
-
-// The instruction of which an output is value number `element`.
-static const instruction *behind_output(const kernel_output *o, int *element) {
-  const instruction *root = without_bitcasts(o->root);
-  *element = o->element;
-  if (root->opcode != HLO_GET_TUPLE_ELEMENT) return root;
-  *element = (int)root->attributes->index;
-  return root->operands[0];
-}
 
 static const shape *operand_shape(const hero_scatter *h) { return h->scatter->operands[0]->shape; }
 
@@ -43,7 +26,7 @@ static bool is_read_by(const instruction *value, const instruction *reader) {
   for (int u = 0; u < value->users.size; u++) {
     const instruction *user = value->users.data[u];
     if (user == reader) continue;
-    if (!keeps_bytes(user) || user->users.size != 1 || user->users.data[0] != reader) return false;
+    if (!in_place_keeps_bytes(user) || user->users.size != 1 || user->users.data[0] != reader) return false;
   }
   return true;
 }
@@ -51,12 +34,11 @@ static bool is_read_by(const instruction *value, const instruction *reader) {
 // Output n is operand n with updates, in the operand's memory; nobody else reads the operand.
 static bool is_in_place(const kernel_plan *k, const instruction *scatter, int n) {
   const kernel_output *o = &k->outputs[n];
-  const instruction *operand = without_bitcasts(scatter->operands[n]);
+  const instruction *operand = in_place_origin(scatter->operands[n]);
   int element;
-  if (behind_output(o, &element) != scatter || element != n || !is_read_by(operand, scatter)) return false;
-  for (int i = 0; i < k->input_count; i++)
-    if (k->inputs[i].parameter == operand) return k->inputs[i].slice == o->slice;
-  return false;
+  if (in_place_writer(o->root, o->element, &element) != scatter || element != n) return false;
+  int input = kernel_plan_input(k, operand);
+  return input >= 0 && k->inputs[input].slice == o->slice && is_read_by(operand, scatter);
 }
 
 // --- dealing
@@ -171,7 +153,7 @@ static void make_parts(arena *a, kernel_plan *k, const hero_scatter *h) {
 
 bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
   int element;
-  const instruction *scatter = behind_output(&k->outputs[0], &element);
+  const instruction *scatter = in_place_writer(k->outputs[0].root, k->outputs[0].element, &element);
   if (target->kind != PLAN_CPU || scatter->opcode != HLO_SCATTER || !is_simplified(scatter)) return false;
   if (k->output_count != scatter->operand_count / 2) return false;
   for (int n = 0; n < k->output_count; n++)

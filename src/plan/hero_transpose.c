@@ -110,32 +110,13 @@ static bool is_alike(const instruction *l, const instruction *r) {
   return true;
 }
 
-// Transposes that no other one of the body feeds.
-static void find_heroes(arena *a, const instruction_list *body, instruction_list *heroes) {
-  for (int n = 0; n < body->size; n++) body->data[n]->mark = 0;
-  for (int n = body->size - 1; n >= 0; n--) {
-    instruction *i = body->data[n];
-    bool is_hero = i->opcode == HLO_TRANSPOSE && i->mark == 0;
-    if (is_hero && heroes->size > 0 && !is_alike(i, heroes->data[0])) is_hero = false;
-    if (is_hero) vec_push(a, heroes, i);
-    for (int k = 0; k < i->operand_count; k++)
-      if (is_hero || i->mark != 0) i->operands[k]->mark = 1;
-  }
-}
-
-static int input_of(const kernel_plan *k, const instruction *i) {
-  for (int n = 0; n < k->input_count; n++)
-    if (k->inputs[n].parameter == i) return n;
-  return -1;
-}
-
 static void find_direct(arena *a, const kernel_plan *k, hero_transpose *h) {
   int *inputs = arena_array(a, int, h->hero_count), *outputs = arena_array(a, int, h->hero_count);
   // Every output is a hero as it is, or all go through the epilogue.
   bool is_plain = k->output_count == h->hero_count;
   for (int n = 0; n < h->hero_count; n++) {
     bool is_wide = dtypes[h->heroes[n]->shape->dtype].bytes >= WIDE_BYTES;
-    inputs[n] = is_wide ? input_of(k, h->heroes[n]->operands[0]) : -1;
+    inputs[n] = is_wide ? kernel_plan_input(k, h->heroes[n]->operands[0]) : -1;
     outputs[n] = -1;
     for (int o = 0; o < k->output_count; o++)
       if (k->outputs[o].root == h->heroes[n]) outputs[n] = o;
@@ -229,7 +210,7 @@ static bool turns_memory(arena *a, hero_transpose *h) {
 bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
   instruction_list heroes = {0};
   if (target->kind != PLAN_CPU || has_packed_output(k)) return false;
-  find_heroes(a, body, &heroes);
+  plan_epilogue_heroes(a, body, HLO_TRANSPOSE, is_alike, &heroes);
   if (heroes.size == 0 || shape_element_count(heroes.data[0]->shape) == 0) return false;
   hero_transpose *h = arena_new(a, hero_transpose);
   h->hero_count = heroes.size;

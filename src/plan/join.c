@@ -13,8 +13,6 @@ enum { LONELY_ELEMENTS = 1 << 16, COLUMNS_PER_THREAD = 16 };
 // Of what is computed together with something slow.
 enum { OPERATIONS_BESIDE_SLOW = 16 };
 
-static const shape *array_of(const shape *s) { return shape_is_tuple(s) && s->tuple_size > 0 ? s->elements[0] : s; }
-
 static int minor_dim(const shape *s) {
   for (int d = s->rank - 1; d >= 0; d--)
     if (s->dims[d] != 1) return d;
@@ -61,7 +59,7 @@ static const instruction *last_member(const cluster_graph *g, int c) {
 }
 
 int64_t join_elements_of(const cluster_graph *g, int c) {
-  return shape_element_count(array_of(last_member(g, c)->shape));
+  return shape_element_count(fusion_array_of(last_member(g, c)->shape));
 }
 
 double join_time_of(cluster_graph *g, int c) {
@@ -165,7 +163,7 @@ static const instruction *reduction_of(const cluster_graph *g, int c) {
 static bool leaves_threads_idle(const cluster_graph *g, int from, int to) {
   const instruction *reduce = reduction_of(g, from);
   if (!reduce || join_elements_of(g, to) <= LONELY_ELEMENTS) return false;
-  int64_t rows = shape_element_count(array_of(reduce->shape));
+  int64_t rows = shape_element_count(fusion_array_of(reduce->shape));
   const shape *s = reduce->operands[0]->shape;
   bool is_column = s->rank > 0 && !int_list_has(reduce->attributes->dimensions, minor_dim(s));
   return (is_column ? rows / COLUMNS_PER_THREAD : rows) < g->target->cores;
@@ -294,7 +292,7 @@ static bool reduce_alike(const cluster_graph *g, int l, int r) {
   if (!shape_same_dims(x->operands[0]->shape, y->operands[0]->shape) || of_x->size != of_y->size) return false;
   for (int d = 0; d < of_x->size; d++)
     if (of_x->data[d] != of_y->data[d]) return false;
-  return join_elements_of(g, l) == shape_element_count(array_of(x->shape));
+  return join_elements_of(g, l) == shape_element_count(fusion_array_of(x->shape));
 }
 
 bool join_siblings(cluster_graph *g, int l, int r) {

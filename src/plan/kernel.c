@@ -1,6 +1,9 @@
 // Planning one kernel: what it computes, on which buffers, by which emitter, and what of HLO it may hold.
 #include "plan/kernel.h"
 
+#include <ctype.h>
+#include <string.h>
+
 #include "plan/work_estimate.h"
 
 typedef VEC(const computation *) computation_list;
@@ -194,6 +197,27 @@ static void fill_buffers(arena *a, const kernel_request *r, const instruction_li
   }
   k->slices = slices.data;
   k->slice_count = slices.size;
+}
+
+const kernel_plan **kernel_plans_named(arena *a, int count, const kernel_plan *const *plans, const char *name) {
+  char *clean = arena_strdup(a, name, strlen(name));
+  for (char *c = clean; *c; c++)
+    if (!isalnum((unsigned char)*c)) *c = '_';
+  if (isdigit((unsigned char)clean[0])) clean = arena_printf(a, "_%s", clean);
+  kernel_plan *copies = arena_array(a, kernel_plan, count);
+  const kernel_plan **named = arena_array(a, const kernel_plan *, count);
+  for (int i = 0; i < count; i++) {
+    copies[i] = *plans[i];
+    copies[i].name = i == 0 ? clean : arena_printf(a, "%s_%d", clean, i);
+    named[i] = &copies[i];
+  }
+  return named;
+}
+
+int kernel_plan_input(const kernel_plan *k, const instruction *parameter) {
+  for (int n = 0; n < k->input_count; n++)
+    if (k->inputs[n].parameter == parameter) return n;
+  return -1;
 }
 
 // --- the kernel

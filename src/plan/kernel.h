@@ -152,6 +152,12 @@ heddle_status kernel_plan_leaves(arena *a, const kernel_request *wanted, kernel_
 heddle_status kernel_plan_create(arena *a, const computation *c, const char *name, const plan_target *target,
                                  int alias_count, const kernel_alias *aliases, kernel_plan **out);
 
+// Which of the kernel's inputs the parameter is; -1 if none of them.
+int kernel_plan_input(const kernel_plan *k, const instruction *parameter);
+
+// Copies of the plans with the names NAME, NAME_1, …; characters that no C identifier has become underscores.
+const kernel_plan **kernel_plans_named(arena *a, int count, const kernel_plan *const *plans, const char *name);
+
 // Bytes of a packed buffer as kernels see it: sub-byte integers share bytes, pred takes one.
 int64_t plan_buffer_bytes(const shape *s);
 

@@ -9,6 +9,9 @@
 #include "plan/kernel.h"
 #include "plan/library.h"
 
+// Of all of a program's memory, so that sums of sizes are numbers.
+#define LHLO_MOST_BYTES ((int64_t)1 << 60)
+
 typedef enum lhlo_allocation_kind {
   LHLO_PARAMETER,
   LHLO_RESULT,

@@ -254,9 +254,8 @@ static void make_shell(lhlo_reader *r) {
   p->module = m;
 }
 
-// So that sums of sizes are numbers.
 static heddle_status check_total(const lhlo_reader *r, const ir_operation *main) {
-  int64_t left = (int64_t)1 << 60;
+  int64_t left = LHLO_MOST_BYTES;
   for (int k = 0; k < r->allocations.size; k++) {
     if (r->allocations.data[k].bytes > left)
       return status_at(HEDDLE_OUT_OF_MEMORY, main->where, "the program takes more memory than can be addressed");

@@ -1,5 +1,6 @@
 // LHLO as MLIR: the program is made into the importer's form of MLIR (import/ir.h) and that is printed.
 #include "import/mlir_print.h"
+#include "plan/buffer_assignment.h"
 #include "plan/lhlo_text.h"
 
 typedef struct lhlo_printer {
@@ -321,7 +322,7 @@ static void add_arena(lhlo_printer *p, int allocation) {
   const lhlo_allocation *x = &p->program->allocations[allocation];
   const ir_type *type = bytes_type(p, x->bytes);
   ir_operation *op = add_op(p, p->main, "memref.alloc", 0, NULL, 1, &type, 0);
-  set_int(p, op, "alignment", 64);
+  set_int(p, op, "alignment", BUFFER_ALIGNMENT);
   p->bases[allocation] = op->results[0];
   name_value(p, op->results[0], x->name);
 }

@@ -182,12 +182,6 @@ static instruction *add_argument(body_maker *m, const shape *s, int argument) {
   return computation_add_parameter(m->to, number, name, s);
 }
 
-static int input_of(const kernel_plan *k, const instruction *parameter) {
-  for (int i = 0; i < k->input_count; i++)
-    if (k->inputs[i].parameter == parameter) return i;
-  return 0;
-}
-
 // A value of a reduce: a parameter per value, made when first asked for.
 static instruction *given_value(body_maker *m, const instruction *of, int element) {
   const sweeper *s = m->sweeper;
@@ -207,7 +201,7 @@ static instruction *copy_of(body_maker *m, const instruction *i) {
 
 static instruction *copy_instruction(body_maker *m, const instruction *from) {
   const sweeper *s = m->sweeper;
-  if (from->opcode == HLO_PARAMETER) return add_argument(m, from->shape, input_of(s->plan, from));
+  if (from->opcode == HLO_PARAMETER) return add_argument(m, from->shape, kernel_plan_input(s->plan, from));
   if (from->opcode == HLO_GET_TUPLE_ELEMENT && row_analysis_value(s->analysis, from->operands[0]).is_reduction)
     return given_value(m, from->operands[0], (int)from->attributes->index);
   instruction **operands = arena_array(s->scratch, instruction *, from->operand_count);

@@ -51,6 +51,7 @@ typedef struct scheduler {
   VEC(scheduled_value) values;
   const ptr_map *peaks;   // by computation: a scheduled_peak
   const ptr_map *acting;  // computations that have effects
+  int root;               // number of the instruction that the computation ends with
 } scheduler;
 
 // --- what reads and writes what
@@ -148,6 +149,7 @@ static heddle_status analyse(scheduler *s, const instruction_list *in_text) {
   }
   const instruction *root = in_text->data[0]->parent->root;
   const leaf_numbers *kept = &flow.values[root->mark];
+  s->root = (int)root->mark;
   for (int k = 0; k < kept->count && s->values.data; k++) s->values.data[kept->numbers[k]].readers = INT32_MAX / 2;
   return status_ok();
 }
@@ -227,8 +229,7 @@ static void count_reader(scheduler *s, ready_heap *heap, int value, int reader) 
   if (last->waiting == 0 && v->bytes > 0) offer(s, heap, v->reader_or);
 }
 
-static void order_greedily(scheduler *s, const instruction *root, number_list *out) {
-  (void)root;
+static void order_greedily(scheduler *s, number_list *out) {
   ready_heap heap = {.arena = s->arena};
   start_counts(s);
   bool *done = arena_array(s->arena, bool, s->count);
@@ -284,9 +285,9 @@ static void descend_from(scheduler *s, int start, bool *entered, number_list *ou
   }
 }
 
-static void order_from_root(scheduler *s, const instruction *root, number_list *out) {
+static void order_from_root(scheduler *s, number_list *out) {
   bool *entered = arena_array(s->arena, bool, s->count);
-  descend_from(s, (int)root->mark, entered, out);
+  descend_from(s, s->root, entered, out);
   for (int k = 0; k < s->count; k++) descend_from(s, k, entered, out);
 }
 
@@ -319,19 +320,17 @@ static int64_t peak_of(scheduler *s, const number_list *order, int64_t *copied) 
   return peak;
 }
 
-static void order_of_text(scheduler *s, const instruction *root, number_list *out) {
-  (void)root;
+static void order_of_text(scheduler *s, number_list *out) {
   for (int k = 0; k < s->count; k++) vec_push(s->arena, out, k);
 }
 
-static int64_t best_order(scheduler *s, const instruction *root, number_list *best) {
-  static void (*const ways[])(scheduler *, const instruction *, number_list *) = {order_of_text, order_from_root,
-                                                                                  order_greedily};
+static int64_t best_order(scheduler *s, number_list *best) {
+  static void (*const ways[])(scheduler *, number_list *) = {order_of_text, order_from_root, order_greedily};
   int64_t least = INT64_MAX, least_copied = INT64_MAX;
   for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
     number_list order = {0};
     int64_t copied;
-    ways[k](s, root, &order);
+    ways[k](s, &order);
     int64_t peak = peak_of(s, &order, &copied);
     if (peak > least || (peak == least && copied >= least_copied)) continue;
     *best = order;
@@ -349,7 +348,7 @@ static heddle_status schedule_one(arena *a, arena *scratch, const computation *c
   TRY(analyse(&s, &in_text));
   number_list order = {0};
   scheduled_peak *p = arena_new(a, scheduled_peak);
-  p->bytes = best_order(&s, c->root, &order);
+  p->bytes = best_order(&s, &order);
   ptr_map_put(a, peaks, c, p);
   for (int k = 0; k < order.size; k++) {
     instruction *i = in_text.data[order.data[k]];

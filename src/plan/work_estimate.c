@@ -7,36 +7,36 @@ static const shape *first_array(const instruction *i) {
   return shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
 }
 
+double work_terms(const instruction *i) {
+  const hlo_attributes *x = i->attributes;
+  double product = 1;
+  switch (hlo_ops[i->opcode].index_rule) {
+    case INDEX_RULE_DOT:
+      for (int d = 0; d < x->lhs_contracting_dims.size; d++)
+        product *= (double)i->operands[0]->shape->dims[x->lhs_contracting_dims.data[d]];
+      return product;
+    case INDEX_RULE_CONVOLUTION:
+      product = (double)i->operands[1]->shape->dims[x->dim_labels.kernel_input_feature];
+      break;
+    case INDEX_RULE_REDUCE_WINDOW: break;
+    default: return 1;
+  }
+  for (int d = 0; d < x->window.rank; d++) product *= (double)x->window.dims[d].size;
+  return product;
+}
+
 // Elements of the operand that one result element reads.
 static double elements_read(const instruction *i, int operand) {
   double results = (double)shape_element_count(first_array(i));
   const shape *s = i->operands[operand]->shape;
   if (results == 0 || !shape_is_array(s)) return 1;
-  switch (hlo_ops[i->opcode].index_rule) {
-    case INDEX_RULE_REDUCE: {
-      double each = (double)shape_element_count(s) / results;
-      return each > 1 ? each : 1;
-    }
-    case INDEX_RULE_DOT: {
-      double product = 1;
-      const int_list *dims = &i->attributes->lhs_contracting_dims;
-      for (int d = 0; d < dims->size; d++) product *= (double)i->operands[0]->shape->dims[dims->data[d]];
-      return product;
-    }
-    case INDEX_RULE_REDUCE_WINDOW:
-    case INDEX_RULE_CONVOLUTION: {
-      double product = 1;
-      for (int d = 0; d < i->attributes->window.rank; d++) product *= (double)i->attributes->window.dims[d].size;
-      bool convolves = i->opcode == HLO_CONVOLUTION;
-      return convolves ? product * (double)i->operands[1]->shape->dims[i->attributes->dim_labels.kernel_input_feature]
-                       : product;
-    }
-    default: return 1;
-  }
+  if (hlo_ops[i->opcode].index_rule != INDEX_RULE_REDUCE) return work_terms(i);
+  double each = (double)shape_element_count(s) / results;
+  return each > 1 ? each : 1;
 }
 
 int64_t work_operations(const instruction *i) {
-  double each = hlo_op_has(i->opcode, TRAIT_EXPENSIVE) ? 20 : 1;
+  double each = hlo_op_has(i->opcode, TRAIT_EXPENSIVE) ? WORK_EXPENSIVE : 1;
   if (i->operand_count > 0) each *= elements_read(i, 0);
   return each < 1e15 ? (int64_t)each : (int64_t)1e15;
 }
