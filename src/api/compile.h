@@ -5,7 +5,7 @@
 #include "api/program_build.h"
 #include "lower/pass.h"
 #include "opt/pass.h"
-#include "plan/fusion.h"
+#include "plan/program_plan.h"
 #include "rt/buffer.h"
 #include "rt/executable.h"
 

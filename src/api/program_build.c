@@ -3,7 +3,6 @@
 // Nothing is decided here. What a thunk reads and writes is what its operation does, nested operations included.
 #include "api/program_build.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "api/memory.h"
@@ -63,30 +62,13 @@ static heddle_status collect_comparators(arena *a, const lhlo_program *p, const 
   return status_ok();
 }
 
-static const char *symbol_from(arena *a, const char *name) {
-  char *clean = arena_strdup(a, name, strlen(name));
-  for (char *c = clean; *c; c++)
-    if (!isalnum((unsigned char)*c)) *c = '_';
-  return isdigit((unsigned char)clean[0]) ? arena_printf(a, "_%s", clean) : clean;
-}
-
-static void rename_kernels(arena *a, const char *name, program_kernels *k) {
-  const char *clean = symbol_from(a, name);
-  for (int i = 0; i < k->count; i++) {
-    kernel_plan *copy = arena_new(a, kernel_plan);
-    *copy = *k->plans[i];
-    copy->name = i == 0 ? clean : arena_printf(a, "%s_%d", clean, i);
-    k->plans[i] = copy;
-  }
-}
-
 heddle_status program_collect_kernels(arena *a, const lhlo_program *p, const char *name, program_kernels *out) {
   *out = (program_kernels){0};
   int capacity = 0;
   for (int i = 0; i < p->kernel_count; i++)
     if (p->kernels[i]->launch.tiles > 0) add_kernel(a, out, p->kernels[i], p->kernels[i], &capacity);
   TRY(collect_comparators(a, p, &p->entry, out, &capacity));
-  if (name) rename_kernels(a, name, out);
+  if (name) out->plans = kernel_plans_named(a, out->count, out->plans, name);
   return status_ok();
 }
 

@@ -12,7 +12,7 @@
 #define HEDDLE_PLAN_PARTITION_H_
 
 #include "index/hlo_indexing.h"
-#include "plan/fusion.h"
+#include "plan/kernel.h"
 
 typedef struct partition_scope {
   const instruction *owner;  // null: the function's own body

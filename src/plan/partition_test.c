@@ -1,25 +1,14 @@
 // What goes into one function and what becomes a function of its own.
 #include "plan/partition.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "hlo/text.h"
+#include "plan/program_plan.h"
+#include "plan/testing.h"
 
 static partition *split(arena *a, const char *source) {
-  module *m = 0;
-  heddle_status status = hlo_parse(a, "test.hlo", str_from(source), &m);
-  if (!status_is_ok(status)) fail_msg("%s", heddle_status_message(status));
   program_plan *plan = 0;
-  status = plan_kernels(a, m, plan_target_gpu(), &plan);
-  if (!status_is_ok(status)) fail_msg("%s", heddle_status_message(status));
+  testing_require(plan_kernels(a, testing_parse(a, source), plan_target_gpu(), &plan), source);
   partition *p = 0;
-  status = partition_kernel(a, plan->kernels[0], &p);
-  if (!status_is_ok(status)) fail_msg("%s", heddle_status_message(status));
+  testing_require(partition_kernel(a, plan->kernels[0], &p), source);
   return p;
 }
 

@@ -1,21 +1,12 @@
 // What is read in loops multiplies, what is shared does not.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "hlo/text.h"
-#include "plan/fusion.h"
 #include "plan/work_estimate.h"
+#include "plan/program_plan.h"
+#include "plan/testing.h"
 
 static double estimate(const char *source) {
   arena *a = arena_create();
-  module *m;
-  assert_true(status_is_ok(hlo_parse(a, "test", str_from(source), &m)));
   instruction_list order;
-  assert_true(status_is_ok(computation_post_order(a, m->entry, &order)));
+  testing_require(computation_post_order(a, testing_parse(a, source)->entry, &order), source);
   double work = work_estimate(a, &order);
   arena_destroy(a);
   return work;

@@ -3,7 +3,7 @@
 #define HEDDLE_TOOLS_BIJECTION_H_
 
 #include "index/indexing_map.h"
-#include "plan/fusion.h"
+#include "plan/program_plan.h"
 
 // The map from launch ids and loop variables to the indices at which the kernel computes the instruction.
 // HEDDLE_INVALID if the kernel does not compute it, or at several maps.

@@ -11,6 +11,7 @@
 #include "hlo/text.h"
 #include "import/import.h"
 #include "plan/partition.h"
+#include "plan/program_plan.h"
 #include "tools/flags.h"
 
 typedef struct options {

@@ -1,11 +1,9 @@
-// Planning: what the kernels are, and what of HLO they may hold.
+// Planning without memory: what the kernels are, and what of HLO they may hold.
 //
 // The loop emitter walks one index space and stores one element of every output at each point, so outputs are grouped
 // by their element count: equal counts are bitcasts of each other's index space. Each group is a kernel; what two
 // kernels both need is computed in both.
-#include "plan/fusion.h"
-
-#include <ctype.h>
+#include "plan/program_plan.h"
 
 #include "opt/call_inliner.h"
 #include "plan/work_estimate.h"
@@ -134,18 +132,7 @@ heddle_status plan_check_work(const program_plan *plan) {
 }
 
 void plan_name_kernels(arena *a, program_plan *plan, const char *name) {
-  char *clean = arena_strdup(a, name, strlen(name));
-  for (char *c = clean; *c; c++)
-    if (!isalnum((unsigned char)*c)) *c = '_';
-  if (isdigit((unsigned char)clean[0])) clean = arena_printf(a, "_%s", clean);
-  kernel_plan *copies = arena_array(a, kernel_plan, plan->kernel_count);
-  const kernel_plan **kernels = arena_array(a, const kernel_plan *, plan->kernel_count);
-  for (int i = 0; i < plan->kernel_count; i++) {
-    copies[i] = *plan->kernels[i];
-    copies[i].name = i == 0 ? clean : arena_printf(a, "%s_%d", clean, i);
-    kernels[i] = &copies[i];
-  }
-  plan->kernels = kernels;
+  plan->kernels = kernel_plans_named(a, plan->kernel_count, plan->kernels, name);
 }
 
 heddle_status plan_kernels(arena *a, const module *m, plan_target target, program_plan **out) {

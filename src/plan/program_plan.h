@@ -2,8 +2,8 @@
 //
 // One kernel computes some of the program's result leaves from the program's parameters. Fusions and calls are inlined
 // first, so a kernel is a computation plus the instructions in it whose values are stored.
-#ifndef HEDDLE_PLAN_FUSION_H_
-#define HEDDLE_PLAN_FUSION_H_
+#ifndef HEDDLE_PLAN_PROGRAM_PLAN_H_
+#define HEDDLE_PLAN_PROGRAM_PLAN_H_
 
 #include "plan/kernel.h"
 

@@ -1,26 +1,15 @@
 // Which kernels a module becomes, and what is refused with name and place.
-#include "plan/fusion.h"
+#include "plan/program_plan.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "hlo/text.h"
+#include "plan/testing.h"
 
 static heddle_status plan_source(arena *a, const char *source, program_plan **out) {
-  module *m = 0;
-  heddle_status status = hlo_parse(a, "test.hlo", str_from(source), &m);
-  if (!status_is_ok(status)) fail_msg("%s", heddle_status_message(status));
-  return plan_kernels(a, m, plan_target_cpu(2), out);
+  return plan_kernels(a, testing_parse(a, source), plan_target_cpu(2), out);
 }
 
 static program_plan *plan(arena *a, const char *source) {
   program_plan *p = 0;
-  heddle_status status = plan_source(a, source, &p);
-  if (!status_is_ok(status)) fail_msg("%s", heddle_status_message(status));
+  testing_require(plan_source(a, source, &p), source);
   return p;
 }
 

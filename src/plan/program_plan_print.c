@@ -1,5 +1,5 @@
 // The plan as text, one fact a line.
-#include "plan/fusion.h"
+#include "plan/program_plan.h"
 
 #include <inttypes.h>
 
