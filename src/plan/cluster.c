@@ -18,6 +18,11 @@ heddle_status cluster_graph_create(arena *a, computation *c, const plan_target *
   return status_ok();
 }
 
+int cluster_target_count(const instruction *i) {
+  if (i->opcode == HLO_SCATTER) return i->operand_count / 2;
+  return i->opcode == HLO_DYNAMIC_UPDATE_SLICE;
+}
+
 int cluster_add(cluster_graph *g, int node) {
   vec_push(g->arena, &g->clusters, ((cluster){.first = node, .last = node, .time = -1}));
   cluster_add_member(g, g->clusters.size - 1, node);

@@ -78,6 +78,9 @@ typedef struct cluster_graph {
 // All fixed, but for bitcasts.
 heddle_status cluster_graph_create(arena *a, computation *c, const plan_target *target, cluster_graph *out);
 
+// How many of its operands, the first ones, the instruction writes over.
+int cluster_target_count(const instruction *i);
+
 static inline cluster_node *cluster_node_of(const cluster_graph *g, const instruction *i) { return &g->nodes[i->mark]; }
 
 // The cluster of a member; -1 for other nodes.

@@ -94,11 +94,6 @@ static void make_bitcast(instruction *i) {
   i->attributes = bare;
 }
 
-static int target_count(const instruction *i) {
-  if (i->opcode == HLO_SCATTER) return i->operand_count / 2;
-  return i->opcode == HLO_DYNAMIC_UPDATE_SLICE;
-}
-
 static const instruction *viewed(const instruction *i) {
   while (i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE) i = i->operands[0];
   return i;
@@ -117,7 +112,7 @@ static bool may_read(const instruction *i, const instruction *array, int *steps)
 static bool is_read_beside(const instruction *scatter, const instruction *target) {
   int steps = COPIED_OPERATIONS * 2;
   bool reads = false;
-  for (int k = target_count(scatter); k < scatter->operand_count && !reads; k++)
+  for (int k = cluster_target_count(scatter); k < scatter->operand_count && !reads; k++)
     reads = may_read(scatter->operands[k], target, &steps);
   return reads;
 }
@@ -125,7 +120,7 @@ static bool is_read_beside(const instruction *scatter, const instruction *target
 // What is written in place is an array of its own, neither a view that others compute for themselves nor one that the
 // kernel reads as well.
 static void copy_targets(computation *c, instruction *i) {
-  for (int k = 0; k < target_count(i); k++) {
+  for (int k = 0; k < cluster_target_count(i); k++) {
     instruction *target = i->operands[k];
     const instruction *from = viewed(target);
     bool is_view = from->opcode == HLO_BROADCAST || from->opcode == HLO_IOTA || from->opcode == HLO_SLICE;
@@ -258,7 +253,8 @@ static heddle_status choose_role(cluster_graph *g, int n) {
 static void find_special(cluster_graph *g) {
   for (int n = 0; n < g->node_count; n++) {
     const instruction *i = g->nodes[n].instruction;
-    for (int k = 0; k < target_count(i); k++) g->nodes[cluster_node_of(g, i->operands[k])->source].is_target = true;
+    for (int k = 0; k < cluster_target_count(i); k++)
+      g->nodes[cluster_node_of(g, i->operands[k])->source].is_target = true;
     const instruction_list *before = &g->nodes[n].instruction->control_predecessors;
     g->nodes[n].is_ordered |= before->size > 0;
     for (int k = 0; k < before->size; k++) cluster_node_of(g, before->data[k])->is_ordered = true;

@@ -185,8 +185,7 @@ static bool writes_into(cluster_graph *g, int from, int to) {
   const cluster *c = &g->clusters.data[to];
   for (int m = 0; m < c->members.size; m++) {
     const instruction *i = g->nodes[c->members.data[m]].instruction;
-    int count = i->opcode == HLO_SCATTER ? i->operand_count / 2 : i->opcode == HLO_DYNAMIC_UPDATE_SLICE ? 1 : 0;
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < cluster_target_count(i); k++) {
       int source = g->nodes[i->operands[k]->mark].source;
       if (cluster_of(g, source) == from || g->nodes[source].role == CLUSTER_COPIED) return true;
     }
@@ -212,8 +211,8 @@ static bool reads_window(const instruction *i, const instruction *update) {
 }
 
 static bool is_target(const cluster_graph *g, const instruction *update, const instruction *x) {
-  const int source = g->nodes[x->mark].source, count = update->opcode == HLO_SCATTER ? update->operand_count / 2 : 1;
-  for (int k = 0; k < count; k++)
+  const int source = g->nodes[x->mark].source;
+  for (int k = 0; k < cluster_target_count(update); k++)
     if (g->nodes[update->operands[k]->mark].source == source) return true;
   return false;
 }
