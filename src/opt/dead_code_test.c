@@ -1,14 +1,7 @@
 // What nobody needs goes; what has effects, and what that needs, stays.
 #include "opt/dead_code.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "base/arena_testing.h"
 #include "hlo/text.h"
 
 // Cleans the module and expects what is left of it, printed without header and layouts.
@@ -49,21 +42,11 @@ static void test_effects_stay(void **state) {
   expect(*state, text_with_effects, text_with_effects);
 }
 
-static int set_up(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int tear_down(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_chains_go, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_uncalled_computations_go, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_effects_stay, set_up, tear_down),
+      TESTING_IN_ARENA(test_chains_go),
+      TESTING_IN_ARENA(test_uncalled_computations_go),
+      TESTING_IN_ARENA(test_effects_stay),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 // Which dims of two shapes of as many elements belong together.
 #include "opt/reshape_groups.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "base/arena_testing.h"
 #include "hlo/text.h"
 
 static const shape *parse(arena *a, const char *source) {
@@ -43,21 +36,11 @@ static void test_ones_stand_alone(void **state) {
   expect(*state, "f32[]", "f32[1]", "0-0:0-1");
 }
 
-static int set_up(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int tear_down(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_kept_dims, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_split_and_joined, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_ones_stand_alone, set_up, tear_down),
+      TESTING_IN_ARENA(test_kept_dims),
+      TESTING_IN_ARENA(test_split_and_joined),
+      TESTING_IN_ARENA(test_ones_stand_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

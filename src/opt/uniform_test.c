@@ -2,14 +2,8 @@
 #include "opt/uniform.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "base/arena_testing.h"
 #include "hlo/text.h"
 
 static const instruction *root_of(arena *a, const char *source) {
@@ -55,22 +49,12 @@ static void test_others_are_unknown(void **state) {
   assert_null(uniform_value(root_of(*state, "ENTRY e { ROOT c = s32[1] constant({...}) }")));
 }
 
-static int set_up(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int tear_down(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_broadcasts_are_their_element, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_zeros_have_signs, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_extremes, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_others_are_unknown, set_up, tear_down),
+      TESTING_IN_ARENA(test_broadcasts_are_their_element),
+      TESTING_IN_ARENA(test_zeros_have_signs),
+      TESTING_IN_ARENA(test_extremes),
+      TESTING_IN_ARENA(test_others_are_unknown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 // Rules are tried until nothing changes, each instruction as often as something near it changed.
 #include "opt/worklist.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "base/arena_testing.h"
 #include "hlo/text.h"
 
 static module *parse(arena *a, const char *source) {
@@ -68,23 +61,13 @@ static void test_rules_that_undo_each_other_are_reported(void **state) {
   heddle_status_free(s);
 }
 
-static int set_up(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int tear_down(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_users_are_tried_again, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_control_edges_keep_their_ends, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_dynamic_dims_are_left_alone, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_layouts_are_kept, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_rules_that_undo_each_other_are_reported, set_up, tear_down),
+      TESTING_IN_ARENA(test_users_are_tried_again),
+      TESTING_IN_ARENA(test_control_edges_keep_their_ends),
+      TESTING_IN_ARENA(test_dynamic_dims_are_left_alone),
+      TESTING_IN_ARENA(test_layouts_are_kept),
+      TESTING_IN_ARENA(test_rules_that_undo_each_other_are_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

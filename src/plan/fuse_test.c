@@ -1,6 +1,7 @@
 // Which operations share a kernel, which go to a library, and the reasons given.
 #include "plan/fuse.h"
 
+#include "base/arena_testing.h"
 #include "plan/kernel.h"
 #include "plan/library.h"
 #include "plan/testing.h"
@@ -211,30 +212,18 @@ static void test_reasons(void **state) {
   text_free(&t);
 }
 
-static int setup(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int teardown(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_softmax_is_one_kernel),
-      TEST(test_values_at_two_places_are_stored),
-      TEST(test_diamonds_take_linear_work),
-      TEST(test_long_chains_are_cut),
-      TEST(test_bias_and_relu_go_to_the_library),
-      TEST(test_tokens_are_not_handed_to_libraries),
-      TEST(test_every_computation_of_a_sequence_is_fused),
-      TEST(test_updates_stay_in_place),
-      TEST(test_what_nobody_computes_is_refused),
-      TEST(test_reasons),
+      TESTING_IN_ARENA(test_softmax_is_one_kernel),
+      TESTING_IN_ARENA(test_values_at_two_places_are_stored),
+      TESTING_IN_ARENA(test_diamonds_take_linear_work),
+      TESTING_IN_ARENA(test_long_chains_are_cut),
+      TESTING_IN_ARENA(test_bias_and_relu_go_to_the_library),
+      TESTING_IN_ARENA(test_tokens_are_not_handed_to_libraries),
+      TESTING_IN_ARENA(test_every_computation_of_a_sequence_is_fused),
+      TESTING_IN_ARENA(test_updates_stay_in_place),
+      TESTING_IN_ARENA(test_what_nobody_computes_is_refused),
+      TESTING_IN_ARENA(test_reasons),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

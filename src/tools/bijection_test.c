@@ -1,14 +1,7 @@
 // Maps that reach every element once, and what is said of others.
 #include "tools/bijection.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "base/arena_testing.h"
 #include "hlo/text.h"
 
 // Null if every element of `array` is reached once, else the error's first line.
@@ -111,22 +104,12 @@ static void test_kernels(void **state) {
   check_kernel(*state, plan_target_gpu());
 }
 
-static int set_up(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int tear_down(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_exactly_once, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_wrong_counts, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_what_cannot_be_counted, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_kernels, set_up, tear_down),
+      TESTING_IN_ARENA(test_exactly_once),
+      TESTING_IN_ARENA(test_wrong_counts),
+      TESTING_IN_ARENA(test_what_cannot_be_counted),
+      TESTING_IN_ARENA(test_kernels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

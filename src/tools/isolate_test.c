@@ -1,14 +1,7 @@
 // One instruction of a program as a program of its own.
 #include "tools/isolate.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "base/arena_testing.h"
 #include "hlo/text.h"
 
 static const char module_text[] =
@@ -66,21 +59,11 @@ static void test_constants_stay(void **state) {
               "  ROOT sums = f32[4] reduce(square, zero), dimensions={1}, to_apply=add\n}\n");
 }
 
-static int set_up(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int tear_down(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_what_is_worth_it, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_operands_become_parameters, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_constants_stay, set_up, tear_down),
+      TESTING_IN_ARENA(test_what_is_worth_it),
+      TESTING_IN_ARENA(test_operands_become_parameters),
+      TESTING_IN_ARENA(test_constants_stay),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,28 @@
+// For tests that work in an arena: cmocka with what it asks for, and an arena for each test in *state.
+#ifndef HEDDLE_BASE_ARENA_TESTING_H_
+#define HEDDLE_BASE_ARENA_TESTING_H_
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+
+static inline int testing_set_up(void **state) {
+  *state = arena_create();
+  return 0;
+}
+
+static inline int testing_tear_down(void **state) {
+  arena_destroy(*state);
+  return 0;
+}
+
+// A row of a group's tests.
+#define TESTING_IN_ARENA(test) cmocka_unit_test_setup_teardown(test, testing_set_up, testing_tear_down)
+
+#endif
