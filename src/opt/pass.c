@@ -120,8 +120,7 @@ const opt_pass *opt_pass_find(str name) {
   return NULL;
 }
 
-// Callees in front of callers, operands in front of users.
-static heddle_status sort(module *m) {
+heddle_status opt_sort(module *m) {
   arena *scratch = arena_create();
   computation **order;
   int count = 0;
@@ -142,7 +141,7 @@ enum { VERIFIES_EACH = 1 };
 heddle_status opt_run(module *m, const opt_pass *const *passes, int count, opt_observer observer, void *argument) {
   for (int i = 0; i < count; i++) {
     heddle_status s = passes[i]->run(m);
-    if (status_is_ok(s)) s = sort(m);
+    if (status_is_ok(s)) s = opt_sort(m);
     if (status_is_ok(s) && (VERIFIES_EACH || i == count - 1)) s = module_verify(m);
     if (!status_is_ok(s)) return status_context(s, "in HLO pass %s", passes[i]->name);
     if (observer) observer(argument, passes[i], m);

@@ -24,6 +24,9 @@ const opt_pass *opt_pass_find(str name);  // null if there is none
 // Told about the module after each pass; for prints.
 typedef void (*opt_observer)(void *argument, const opt_pass *pass, const module *m);
 
+// Puts callees in front of callers and operands in front of users.
+heddle_status opt_sort(module *m);
+
 // Runs the passes in order. After each, instructions stand behind their operands again and the module is verified
 // (in optimized builds after the last one only); errors name the pass.
 heddle_status opt_run(module *m, const opt_pass *const *passes, int count, opt_observer observer, void *argument);

@@ -5,6 +5,7 @@
 #include "hlo/dot_form.h"
 #include "opt/call_inliner.h"
 #include "opt/dead_code.h"
+#include "opt/pass.h"
 #include "plan/cluster.h"
 #include "plan/fuse_clusters.h"
 #include "plan/fuse_library.h"
@@ -202,17 +203,7 @@ static heddle_status fuse_sequence(computation *c, const plan_target *target, te
   return s;
 }
 
-// --- after
-
-// Callees before callers, operands before users.
-static heddle_status put_in_order(arena *scratch, module *m) {
-  computation **order;
-  int count;
-  TRY(module_call_order(scratch, m, &order, &count));
-  for (int k = 0; k < count; k++) m->computations.data[k] = order[k];
-  for (int k = 0; k < count; k++) TRY(computation_sort(scratch, order[k]));
-  return status_ok();
-}
+// --- modules
 
 static heddle_status fuse_module(arena *scratch, module *m, const plan_target *target, text *reasons) {
   if (has_fusions(m)) TRY(call_inliner_run(m, NULL));
@@ -224,7 +215,7 @@ static heddle_status fuse_module(arena *scratch, module *m, const plan_target *t
   if (is_split) TRY(dead_code_run(m));
   for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], target, reasons));
   TRY(dead_code_run(m));
-  return put_in_order(scratch, m);
+  return opt_sort(m);
 }
 
 heddle_status plan_fuse(module *m, const plan_target *target, text *reasons) {
