@@ -2,23 +2,7 @@
 //
 // First all bodies are copied, from instructions that still stand as they were decided on; only then are the members
 // replaced, so that every fusion's operands follow.
-#include "plan/cluster.h"
-#include "plan/kernel.h"
-#include "plan/library.h"
-
-typedef struct made_fusion {
-  cluster_body body;
-  cluster_numbers outputs;  // nodes
-  bool root_is_tuple_op;    // the outputs are the elements of one instruction, which is the root
-  computation *computation;
-  instruction *fusion;
-} made_fusion;
-
-typedef struct cluster_builder {
-  cluster_graph *graph;
-  arena *scratch;
-  made_fusion *made;  // by cluster
-} cluster_builder;
+#include "plan/cluster_builder.h"
 
 // --- who needs whom
 
@@ -43,7 +27,7 @@ static void need_of_fixed(cluster_graph *g) {
 static void find_bodies(cluster_builder *b) {
   cluster_graph *g = b->graph;
   need_of_fixed(g);
-  b->made = arena_array(b->scratch, made_fusion, g->clusters.size);
+  b->made = arena_array(b->scratch, cluster_fusion, g->clusters.size);
   for (int c = 0; c < g->clusters.size; c++) {
     cluster_body_of(b->scratch, g, c, c, &b->made[c].body);
     for (int i = 0; i < b->made[c].body.inputs.size; i++) need(g, b->made[c].body.inputs.data[i]);
@@ -73,7 +57,7 @@ static instruction *copy_into(computation *to, const instruction *from, instruct
 
 // The instruction of several results whose elements are all that the fusion yields; null if there is none. A scatter
 // can only be yielded whole.
-static const instruction *tuple_op_of(const cluster_graph *g, const made_fusion *f) {
+static const instruction *tuple_op_of(const cluster_graph *g, const cluster_fusion *f) {
   const instruction *op = NULL;
   for (int k = 0; k < f->outputs.size; k++) {
     const instruction *i = g->nodes[f->outputs.data[k]].instruction;
@@ -84,7 +68,7 @@ static const instruction *tuple_op_of(const cluster_graph *g, const made_fusion 
   return is_whole ? op : NULL;
 }
 
-static instruction *make_root(cluster_builder *b, made_fusion *f, const ptr_map *copies) {
+static instruction *make_root(cluster_builder *b, cluster_fusion *f, const ptr_map *copies) {
   const cluster_graph *g = b->graph;
   const instruction *op = tuple_op_of(g, f);
   f->root_is_tuple_op = op != NULL;
@@ -101,7 +85,7 @@ static instruction *make_root(cluster_builder *b, made_fusion *f, const ptr_map 
                          elements);
 }
 
-static void make_body(cluster_builder *b, made_fusion *f) {
+static void make_body(cluster_builder *b, cluster_fusion *f) {
   const cluster_graph *g = b->graph;
   module *m = g->computation->module;
   const instruction *last = g->nodes[vec_last(&f->outputs)].instruction;
@@ -122,7 +106,7 @@ static void make_body(cluster_builder *b, made_fusion *f) {
   computation_set_root(f->computation, make_root(b, f, &copies));
 }
 
-static void make_fusion(cluster_builder *b, made_fusion *f, const cluster *from) {
+static void make_fusion(cluster_builder *b, cluster_fusion *f, const cluster *from) {
   const cluster_graph *g = b->graph;
   module *m = g->computation->module;
   const instruction *root = f->computation->root;
@@ -140,7 +124,7 @@ static void make_fusion(cluster_builder *b, made_fusion *f, const cluster *from)
 
 // --- the members' users
 
-static instruction *element_of(const made_fusion *f, const shape *s, int index) {
+static instruction *element_of(const cluster_fusion *f, const shape *s, int index) {
   if (!shape_is_tuple(f->fusion->shape)) return f->fusion;
   instruction *element =
       computation_add(f->fusion->parent, HLO_GET_TUPLE_ELEMENT, (str){0}, s, 1, (instruction *[]){f->fusion});
@@ -150,7 +134,7 @@ static instruction *element_of(const made_fusion *f, const shape *s, int index) 
   return element;
 }
 
-static void replace_outputs(cluster_builder *b, const made_fusion *f) {
+static void replace_outputs(cluster_builder *b, const cluster_fusion *f) {
   for (int k = 0; k < f->outputs.size; k++) {
     instruction *i = b->graph->nodes[f->outputs.data[k]].instruction;
     instruction *by = element_of(f, i->shape, f->root_is_tuple_op ? (int)i->attributes->index : k);
@@ -176,124 +160,17 @@ static void redirect_waits(cluster_builder *b) {
   }
 }
 
-// --- reasons
-
-static void tell_amount(text *out, double bytes) {
-  if (bytes < 1e4) text_printf(out, "%.0f B", bytes);
-  else if (bytes < 1e7) text_printf(out, "%.1f kB", bytes / 1e3);
-  else text_printf(out, "%.1f MB", bytes / 1e6);
-}
-
-// Slices are read where they lie: what is gained is that nobody copies them.
-static void tell_array(cluster_builder *b, text *out, const shape *array, const shape *operand) {
-  if (shape_element_count(array) > shape_element_count(operand))
-    text_printf(out, " read in place in %s", shape_text(b->scratch, array));
-}
-
-static void tell_library(cluster_builder *b, text *out, const instruction *i) {
-  library_call call;
-  heddle_status s = library_describe(b->scratch, i, &call);
-  text_printf(out, "library %s", library_kind_name(library_kind_of(i)));
-  for (int k = 0; status_is_ok(s) && k < call.operand_count; k++) {
-    text_printf(out, "%s%s", k ? " x " : " ", shape_text(b->scratch, call.operands[k]));
-    if (i->opcode == HLO_FUSION) tell_array(b, out, i->operands[call.operand_leaves[k]]->shape, call.operands[k]);
-  }
-  if (!status_is_ok(s)) text_printf(out, ": %s", status_brief(s));
-  heddle_status_free(s);
-}
-
-static const char *fused_epilogue(const made_fusion *f) {
-  switch (f->computation->root->opcode) {
-    case HLO_DOT: return "";
-    case HLO_TRANSPOSE: return ", transposed";
-    case HLO_MAXIMUM: return ", with bias and relu";
-    default: return ", with bias";
-  }
-}
-
-// The arrays that the outputs are written into, so that the heroes that need that show.
-static int find_aliases(cluster_builder *b, const made_fusion *f, kernel_alias **out) {
-  kernel_leaves leaves = {0};
-  heddle_status s = kernel_leaves_of(b->scratch, f->computation->root, &leaves);
-  heddle_status_free(s);
-  kernel_alias *aliases = arena_array(b->scratch, kernel_alias, leaves.size);
-  int count = 0;
-  for (int n = 0; n < leaves.size; n++) {
-    const instruction *root = leaves.data[n].root;
-    if (root->opcode != HLO_SCATTER && root->opcode != HLO_DYNAMIC_UPDATE_SLICE) continue;
-    const instruction *into = root->operands[leaves.data[n].element];
-    if (into->opcode == HLO_PARAMETER)
-      aliases[count++] = (kernel_alias){leaves.data[n].number, (int)into->attributes->index};
-  }
-  *out = aliases;
-  return count;
-}
-
-static void tell_kernel(cluster_builder *b, text *out, int number) {
-  const made_fusion *f = &b->made[number];
-  if (f->fusion->attributes->kind == FUSION_CUSTOM) {
-    tell_library(b, out, f->fusion);
-    text_puts(out, fused_epilogue(f));
-    return;
-  }
-  cluster_cost cost = cluster_cost_of(b->graph, number, number);
-  kernel_plan *kernel = NULL;
-  kernel_alias *aliases;
-  int count = find_aliases(b, f, &aliases);
-  heddle_status s = kernel_plan_create(b->scratch, f->computation, "main", b->graph->target, count, aliases, &kernel);
-  bool is_known = status_is_ok(s);
-  text_printf(out, "kernel %s " STR_FMT " of %d instructions: %s; ", is_known ? hero_name(kernel->hero) : "(none)",
-              STR_ARG(f->fusion->name), f->body.nodes.size, is_known ? kernel->reason : status_brief(s));
-  text_printf(out, "%.3g operations, ", cost.operations);
-  tell_amount(out, cost.bytes);
-  text_puts(out, " read and written");
-  heddle_status_free(s);
-}
-
-static void tell_member(cluster_builder *b, text *out, int n) {
-  const cluster_node *node = &b->graph->nodes[n];
-  const made_fusion *f = &b->made[node->cluster];
-  if (!f->fusion) {
-    text_puts(out, "gone: nobody needs it");
-  } else if (vec_last(&f->outputs) == n) {
-    tell_kernel(b, out, node->cluster);
-  } else {
-    const instruction *root = b->graph->nodes[vec_last(&f->outputs)].instruction;
-    text_printf(out, "in kernel " STR_FMT " of " STR_FMT "%s", STR_ARG(f->fusion->name), STR_ARG(root->name),
-                node->is_needed ? ", stored as well: others read it" : "");
-    if (node->is_needed || !shape_is_array(node->instruction->shape)) return;
-    text_puts(out, "; saves ");
-    tell_amount(out, 2 * (double)shape_byte_size(node->instruction->shape));
-  }
-}
-
-static void tell(cluster_builder *b, text *out, int n) {
-  const cluster_node *node = &b->graph->nodes[n];
-  const instruction *i = node->instruction;
-  bool is_said =
-      node->role == CLUSTER_FIXED && library_kind_of(i) == LIBRARY_NONE && !hlo_op_has(i->opcode, TRAIT_CONTROL);
-  if (is_said || i->opcode == HLO_CONSTANT) return;
-  text_printf(out, STR_FMT ": ", STR_ARG(i->name));
-  if (node->role == CLUSTER_BITCAST) text_puts(out, "bitcast: the same bytes");
-  else if (node->cluster >= 0) tell_member(b, out, n);
-  else if (node->role == CLUSTER_COPIED)
-    text_puts(out, "in each kernel that reads it: cheaper to compute than to read");
-  else if (hlo_op_has(i->opcode, TRAIT_CONTROL)) text_printf(out, "control: %s", hlo_op_text(i->opcode));
-  else tell_library(b, out, i);
-  text_putc(out, '\n');
-}
-
 heddle_status cluster_build(cluster_graph *g, text *reasons) {
   cluster_builder b = {.graph = g, .scratch = arena_create()};
   find_bodies(&b);
   find_outputs(&b);
   for (int c = 0; c < g->clusters.size; c++) {
-    made_fusion *f = &b.made[c];
+    cluster_fusion *f = &b.made[c];
     if (f->outputs.size == 0) continue;
     make_body(&b, f);
     make_fusion(&b, f, &g->clusters.data[c]);
   }
-  for (int n = 0; reasons && n < g->node_count; n++) tell(&b, reasons, n);
+  if (reasons) cluster_tell(&b, reasons);
   for (int c = 0; c < g->clusters.size; c++)
     if (b.made[c].fusion) replace_outputs(&b, &b.made[c]);
   redirect_waits(&b);
