@@ -1,6 +1,8 @@
 // Attributes as values: defaults, copies and comparison, all driven by the rows of attributes.def.
 #include "hlo/attributes.h"
 
+#include "base/hash.h"
+
 static const char *const comparison_direction_names[] = {"EQ", "NE", "GE", "GT", "LE", "LT", NULL};
 static const char *const comparison_type_names[] = {"", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED", NULL};
 static const char *const fusion_kind_names[] = {"kLoop", "kInput", "kOutput", "kCustom", NULL};
@@ -246,11 +248,9 @@ void attributes_add_raw(arena *a, hlo_attributes *x, str name, str text) {
   x->raws[x->raw_count++] = (struct raw_attribute){name, text};
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value) { return (hash ^ value) * 0x9e3779b97f4a7c15u + (hash >> 29); }
-
 static uint64_t mix_ints(uint64_t hash, const int64_t *data, int count) {
-  hash = mix(hash, (uint64_t)count);
-  for (int k = 0; k < count; k++) hash = mix(hash, (uint64_t)data[k]);
+  hash = hash_mix(hash, (uint64_t)count);
+  for (int k = 0; k < count; k++) hash = hash_mix(hash, (uint64_t)data[k]);
   return hash;
 }
 
@@ -279,11 +279,11 @@ static uint64_t mix_padding(uint64_t hash, const padding_config *p) {
 static uint64_t mix_field(uint64_t hash, const hlo_attributes *x, hlo_attribute_id id) {
   const void *field = const_field_of(x, id);
   switch (hlo_attribute_infos[id].kind) {
-    case ATTRIBUTE_INT: return mix(hash, (uint64_t)*(const int64_t *)field);
-    case ATTRIBUTE_BOOL: return mix(hash, *(const bool *)field);
+    case ATTRIBUTE_INT: return hash_mix(hash, (uint64_t)*(const int64_t *)field);
+    case ATTRIBUTE_BOOL: return hash_mix(hash, *(const bool *)field);
     case ATTRIBUTE_INTS: return mix_ints(hash, ((const int_list *)field)->data, ((const int_list *)field)->size);
-    case ATTRIBUTE_ENUM: return mix(hash, (uint64_t)*(const int *)field);
-    case ATTRIBUTE_STRING: return mix(hash, str_hash(*(const str *)field));
+    case ATTRIBUTE_ENUM: return hash_mix(hash, (uint64_t)*(const int *)field);
+    case ATTRIBUTE_STRING: return hash_mix(hash, str_hash(*(const str *)field));
     case ATTRIBUTE_SLICE: return mix_slice(hash, &x->slice);
     case ATTRIBUTE_PADDING: return mix_padding(hash, &x->padding);
     case ATTRIBUTE_WINDOW: return mix_window(hash, field);
@@ -295,6 +295,6 @@ uint64_t attributes_hash(const hlo_attributes *x) {
   uint64_t hash = 0;
   for (int id = 0; id < HLO_ATTRIBUTE_COUNT; id++)
     if (!attributes_is_default(x, (hlo_attribute_id)id))
-      hash = mix_field(mix(hash, (uint64_t)id), x, (hlo_attribute_id)id);
+      hash = mix_field(hash_mix(hash, (uint64_t)id), x, (hlo_attribute_id)id);
   return hash;
 }

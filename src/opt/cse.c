@@ -6,6 +6,7 @@
 // barriers, which are there to keep things apart.
 #include "opt/cse.h"
 
+#include "base/hash.h"
 #include "opt/dead_code.h"
 #include "opt/rewrite.h"
 
@@ -21,8 +22,6 @@ typedef struct cse {
   ptr_map computation_seen;  // hash -> seen
   ptr_map instruction_seen;
 } cse;
-
-static uint64_t mix(uint64_t hash, uint64_t value) { return (hash ^ value) * 0x9e3779b97f4a7c15u + (hash >> 29); }
 
 static const void *key_of(uint64_t hash) {
   return (const void *)(uintptr_t)hash;  // NOLINT(performance-no-int-to-ptr): maps are keyed by integers too
@@ -40,9 +39,9 @@ static const computation *first_like(const cse *state, const computation *c) {
 }
 
 static uint64_t shape_hash(uint64_t hash, const shape *s) {
-  hash = mix(hash, (uint64_t)s->dtype);
-  for (int d = 0; d < s->rank; d++) hash = mix(hash, (uint64_t)s->dims[d]);
-  return mix(hash, (uint64_t)s->tuple_size);
+  hash = hash_mix(hash, (uint64_t)s->dtype);
+  for (int d = 0; d < s->rank; d++) hash = hash_mix(hash, (uint64_t)s->dims[d]);
+  return hash_mix(hash, (uint64_t)s->tuple_size);
 }
 
 enum { HASHED_BYTES = 4096 };  // of a constant
@@ -55,9 +54,9 @@ static uint64_t literal_hash(const literal *l) {
 
 // All but operands.
 static uint64_t own_hash(const cse *state, const instruction *i) {
-  uint64_t hash = mix(shape_hash((uint64_t)i->opcode, i->shape), attributes_hash(i->attributes));
-  for (int k = 0; k < i->called_count; k++) hash = mix(hash, (uintptr_t)first_like(state, i->called[k]));
-  return i->literal ? mix(hash, literal_hash(i->literal)) : hash;
+  uint64_t hash = hash_mix(shape_hash((uint64_t)i->opcode, i->shape), attributes_hash(i->attributes));
+  for (int k = 0; k < i->called_count; k++) hash = hash_mix(hash, (uintptr_t)first_like(state, i->called[k]));
+  return i->literal ? hash_mix(hash, literal_hash(i->literal)) : hash;
 }
 
 static bool equal_but_operands(const cse *state, const instruction *l, const instruction *r) {
@@ -73,11 +72,11 @@ static bool equal_but_operands(const cse *state, const instruction *l, const ins
 
 // While computations are compared, an instruction's mark is its place in its computation.
 static uint64_t computation_hash(const cse *state, computation *c) {
-  uint64_t hash = mix((uint64_t)c->instructions.size, (uint64_t)c->parameters.size);
+  uint64_t hash = hash_mix((uint64_t)c->instructions.size, (uint64_t)c->parameters.size);
   for (int k = 0; k < c->instructions.size; k++) {
     instruction *i = c->instructions.data[k];
     i->mark = (uint64_t)k;
-    hash = mix(hash, own_hash(state, i));
+    hash = hash_mix(hash, own_hash(state, i));
   }
   return hash;
 }
@@ -134,8 +133,8 @@ static bool commutes(const instruction *i) {
 
 static uint64_t instruction_hash(const cse *state, const instruction *i) {
   uint64_t hash = own_hash(state, i);
-  if (commutes(i)) return mix(hash, (uint64_t)i->operands[0]->id + (uint64_t)i->operands[1]->id);
-  for (int k = 0; k < i->operand_count; k++) hash = mix(hash, (uint64_t)i->operands[k]->id);
+  if (commutes(i)) return hash_mix(hash, (uint64_t)i->operands[0]->id + (uint64_t)i->operands[1]->id);
+  for (int k = 0; k < i->operand_count; k++) hash = hash_mix(hash, (uint64_t)i->operands[k]->id);
   return hash;
 }
 

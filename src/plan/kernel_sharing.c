@@ -4,14 +4,14 @@
 
 #include <stdint.h>
 
+#include "base/hash.h"
+
 // Computations called inside bodies (reducers) nest at most this deep to be compared; deeper ones count as different.
 enum { MAX_CALL_DEPTH = 16 };
 
-static uint64_t mix(uint64_t hash, uint64_t x) { return (hash ^ x) * 0x9e3779b97f4a7c15u + (hash >> 29); }
-
 static uint64_t hash_of_shape(uint64_t hash, const shape *s) {
-  hash = mix(mix(hash, (uint64_t)s->dtype), (uint64_t)s->rank);
-  for (int k = 0; k < s->rank; k++) hash = mix(hash, (uint64_t)s->dims[k]);
+  hash = hash_mix(hash_mix(hash, (uint64_t)s->dtype), (uint64_t)s->rank);
+  for (int k = 0; k < s->rank; k++) hash = hash_mix(hash, (uint64_t)s->dims[k]);
   for (int k = 0; k < s->tuple_size; k++) hash = hash_of_shape(hash, s->elements[k]);
   return hash;
 }
@@ -29,14 +29,14 @@ static heddle_status hash_of_computation(arena *scratch, const computation *c, u
   TRY(number_instructions(scratch, c, &order));
   for (int k = 0; k < order.size; k++) {
     const instruction *i = order.data[k];
-    hash = hash_of_shape(mix(hash, (uint64_t)i->opcode), i->shape);
-    for (int j = 0; j < i->operand_count; j++) hash = mix(hash, i->operands[j]->mark);
-    hash = mix(hash, (uint64_t)i->attributes->index);
+    hash = hash_of_shape(hash_mix(hash, (uint64_t)i->opcode), i->shape);
+    for (int j = 0; j < i->operand_count; j++) hash = hash_mix(hash, i->operands[j]->mark);
+    hash = hash_mix(hash, (uint64_t)i->attributes->index);
     for (int j = 0; j < i->attributes->dimensions.size; j++)
-      hash = mix(hash, (uint64_t)i->attributes->dimensions.data[j]);
-    if (i->literal && shape_is_scalar(i->shape)) hash = mix(hash, (uint64_t)literal_get_int(i->literal, 0));
+      hash = hash_mix(hash, (uint64_t)i->attributes->dimensions.data[j]);
+    if (i->literal && shape_is_scalar(i->shape)) hash = hash_mix(hash, (uint64_t)literal_get_int(i->literal, 0));
   }
-  *out = mix(hash, c->root->mark);
+  *out = hash_mix(hash, c->root->mark);
   return status_ok();
 }
 
@@ -112,7 +112,7 @@ static heddle_status find(kernel_sharing *k, arena *scratch, const instruction *
   uint64_t hash;
   TRY(hash_of_computation(scratch, wanted->computation, &hash));
   for (int e = 0; e < wanted->alias_count; e++)
-    hash = mix(mix(hash, (uint64_t)wanted->aliases[e].result), (uint64_t)wanted->aliases[e].parameter);
+    hash = hash_mix(hash_mix(hash, (uint64_t)wanted->aliases[e].result), (uint64_t)wanted->aliases[e].parameter);
   for (int e = first_with(k, hash); e >= 0; e = k->entries.data[e].next) {
     const kernel_sharing_entry *entry = &k->entries.data[e];
     if (!aliases_equal(entry, wanted->alias_count, wanted->aliases)) continue;
