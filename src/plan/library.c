@@ -6,6 +6,7 @@
 #include "hlo/device_groups.h"
 #include "hlo/dot_form.h"
 #include "opt/sort_comparator.h"
+#include "plan/leaves.h"
 
 static const library_kind kinds[HLO_OPCODE_COUNT] = {
     [HLO_DOT] = LIBRARY_GEMM,
@@ -30,7 +31,8 @@ static bool is_library_type(const shape *s) {
   return s->dtype == DTYPE_PRED || (t->bits >= 8 && !(dtype_is_float(s->dtype) && t->bits == 8));
 }
 
-const instruction *library_operation(const instruction *i) {
+// The library operation itself: what a kCustom fusion holds besides what is fused with it, else the instruction.
+static const instruction *operation_of(const instruction *i) {
   if (i->opcode != HLO_FUSION || i->attributes->kind != FUSION_CUSTOM) return i;
   const instruction_list *body = &i->called[0]->instructions;
   for (int k = 0; k < body->size; k++)
@@ -39,7 +41,7 @@ const instruction *library_operation(const instruction *i) {
 }
 
 library_kind library_kind_of(const instruction *i) {
-  const instruction *op = library_operation(i);
+  const instruction *op = operation_of(i);
   library_kind kind = kinds[op->opcode];
   if (hlo_op_has(op->opcode, TRAIT_COLLECTIVE) && !hlo_op_has(op->opcode, TRAIT_ASYNC)) kind = LIBRARY_COLLECTIVE;
   if (kind != LIBRARY_GEMM && kind != LIBRARY_CONVOLUTION) return kind;
@@ -52,8 +54,6 @@ library_kind library_kind_of(const instruction *i) {
 
 // --- what goes in and out
 
-typedef VEC(const shape *) shape_list;
-typedef VEC(int) number_list;
 typedef VEC(named_attribute) attribute_list;
 
 typedef struct describer {
@@ -65,24 +65,17 @@ typedef struct describer {
   array_view views[2];  // of a fused dot's operands
 } describer;
 
-// Tokens have no memory and do not count. Nested tuples are no deeper than SHAPE_MAX_NESTING.
-static void push_leaves(arena *a, const shape *s, int *next, shape_list *shapes, number_list *numbers) {
-  for (int k = 0; shape_is_tuple(s) && k < s->tuple_size; k++) push_leaves(a, s->elements[k], next, shapes, numbers);
-  if (!shape_is_array(s)) return;
-  vec_push(a, shapes, s);
-  vec_push(a, numbers, (*next)++);
-}
-
+// All arrays, each a leaf of its own number; where something is fused, order_operands says more.
 static void add_leaves(describer *d) {
   shape_list operands = {0}, results = {0};
-  number_list leaves = {0}, result_leaves = {0};
-  int next = 0, next_result = 0;
   for (int k = 0; k < d->instruction->operand_count; k++)
-    push_leaves(d->arena, d->instruction->operands[k]->shape, &next, &operands, &leaves);
-  push_leaves(d->arena, d->instruction->shape, &next_result, &results, &result_leaves);
+    leaves_of_shape(d->arena, d->instruction->operands[k]->shape, &operands);
+  leaves_of_shape(d->arena, d->instruction->shape, &results);
+  int *leaves = arena_array(d->arena, int, operands.size);
+  for (int k = 0; k < operands.size; k++) leaves[k] = k;
   d->call->operand_count = operands.size;
   d->call->operands = operands.data;
-  d->call->operand_leaves = leaves.data;
+  d->call->operand_leaves = leaves;
   d->call->result_count = results.size;
   d->call->results = results.data;
 }
@@ -407,7 +400,7 @@ static const char *const kind_names[LIBRARY_KIND_COUNT] = {
 const char *library_kind_name(library_kind kind) { return kind_names[kind]; }
 
 heddle_status library_describe(arena *a, const instruction *i, library_call *out) {
-  describer d = {.arena = a, .instruction = i, .op = library_operation(i), .call = out};
+  describer d = {.arena = a, .instruction = i, .op = operation_of(i), .call = out};
   *out = (library_call){.kind = library_kind_of(i)};
   if (out->kind == LIBRARY_NONE) return refuse(&d, "is in no library");
   add_leaves(&d);

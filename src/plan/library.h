@@ -45,11 +45,8 @@ const char *library_kind_name(library_kind kind);  // for reasons: "GEMM", "conv
 // max(of, 0), either way around.
 bool library_is_rectifier(const instruction *i, const instruction *of);
 
-// The library operation itself: what a kCustom fusion holds besides bias and activation, else the instruction.
-const instruction *library_operation(const instruction *i);
-
-// Describes the call. Leaves are counted with tokens, which are left out of the arrays. HEDDLE_UNIMPLEMENTED with op,
-// name and place for forms that the library lacks.
+// Describes the call, in the arena. Leaves are arrays: tokens have no memory and are not counted. HEDDLE_UNIMPLEMENTED
+// with op, name and place for forms that the library lacks.
 heddle_status library_describe(arena *a, const instruction *i, library_call *out);
 
 #endif
