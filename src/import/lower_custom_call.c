@@ -173,10 +173,43 @@ static heddle_status check_shapes(lowering *l, const ir_operation *op, instructi
   return literal_get_int(condition, 0) ? status_ok() : assertion_failed(l, op, operands);
 }
 
+// What JAX writes for a reduce_window whose window follows from shapes: inputs, initial values, then five lists.
+static heddle_status dynamic_reduce_window(lowering *l, const ir_operation *op, instruction *const *operands,
+                                           instruction **results) {
+  static const char *const lists[] = {"window_dimensions", "window_strides", "base_dilations", "window_dilations",
+                                      "padding"};
+  enum { SIZES, STRIDES, BASE, DILATIONS, PADDING, LIST_COUNT };
+  const int inputs = 2 * op->result_count;
+  const ir_attribute *called = ir_find(op, "called_computations");
+  bool has_body = called && called->kind == IR_ATTR_ARRAY && called->count == 1;
+  if (!has_body || op->result_count < 1 || op->operand_count != inputs + LIST_COUNT)
+    return lowering_invalid(op,
+                            "found %d operands and %d results, wanted two operands for each result, %d lists and "
+                            "one called function",
+                            op->operand_count, op->result_count, LIST_COUNT);
+  int_list values[LIST_COUNT];
+  for (int k = 0; k < LIST_COUNT; k++)
+    TRY(lowering_fold_ints(l, operands[inputs + k], lists[k], &values[k].data, &values[k].size));
+  for (int k = 0; k < inputs; k++)
+    if (!shape_is_array(operands[k]->shape)) return lowering_invalid(op, "operand %d is no array", k);
+  const int rank = operands[0]->shape->rank;
+  instruction *i = build_add(l, HLO_REDUCE_WINDOW, operands[0]->shape, inputs, operands);
+  TRY(build_window(l, rank, values[SIZES], values[STRIDES], values[PADDING], values[BASE], values[DILATIONS],
+                   &i->attributes->window));
+  if (rank) build_mark(i, HLO_ATTRIBUTE_WINDOW);
+  computation *body;
+  TRY(declared_function(l, op, called->items[0]->text, &body));
+  build_called(i, HLO_ATTRIBUTE_TO_APPLY, body);
+  TRY(build_infer(l, i));
+  lowering_results(l, i, op->result_count, results);
+  return status_ok();
+}
+
 heddle_status lower_custom_call(lowering *l, const ir_operation *op, instruction *const *operands,
                                 instruction **results) {
   str target = lowering_word(op, "call_target_name");
   if (str_is(target, "shape_assertion") && !op->result_count) return check_shapes(l, op, operands);
+  if (str_is(target, "stablehlo.dynamic_reduce_window")) return dynamic_reduce_window(l, op, operands, results);
   const shape *s;
   TRY(results_shape_of(l, op, operands, &s));
   instruction *i = build_add(l, HLO_CUSTOM_CALL, s, op->operand_count, operands);

@@ -296,6 +296,37 @@ static void test_dynamic_shapes(void **state) {
   arena_destroy(a);
 }
 
+// A running sum, as JAX writes it where the length is a symbol.
+static void test_dynamic_reduce_window(void **state) {
+  (void)state;
+  static const char source[] =
+      "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n"
+      "%n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>\n"
+      "%z = stablehlo.constant dense<0.0> : tensor<f32>\n%m = stablehlo.constant dense<-1> : tensor<i32>\n"
+      "%one = stablehlo.constant dense<1> : tensor<1xi32>\n%none = stablehlo.constant dense<0> : tensor<1xi32>\n"
+      "%less = stablehlo.add %n, %m : tensor<i32>\n%low = stablehlo.reshape %less : (tensor<i32>) -> tensor<1xi32>\n"
+      "%size = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>\n"
+      "%both = stablehlo.concatenate %low, %none, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>\n"
+      "%pad = stablehlo.reshape %both : (tensor<2xi32>) -> tensor<1x2xi32>\n"
+      "%r = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%x, %z, %size, %one, %one, %one, %pad) "
+      "{api_version = 2 : i32, called_computations = [@sum]} : (tensor<?xf32>, tensor<f32>, tensor<1xi32>, "
+      "tensor<1xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1x2xi32>) -> tensor<?xf32>\n"
+      "return %r : tensor<?xf32> }\n"
+      "func.func private @sum(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {\n"
+      "%s = stablehlo.add %a, %b : tensor<f32>\nreturn %s : tensor<f32> }";
+  arena *a = arena_create();
+  const shape *shapes[1] = {shape_array(a, DTYPE_F32, 1, (int64_t[]){5})};
+  import_options options = {.argument_shapes = shapes, .argument_count = 1};
+  expect_hlo_with(source, &options, "f32[5] reduce-window(Arg_0.0, constant.");
+  expect_hlo_with(source, &options, "window={size=5 pad=4_0}, to_apply=sum");
+  arena_destroy(a);
+  expect_error(
+      "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
+      "%r = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%x) : (tensor<2xf32>) -> tensor<2xf32>\n"
+      "return %r : tensor<2xf32> }",
+      "found 1 operands and 1 results");
+}
+
 static void test_bounded_shapes(void **state) {
   (void)state;
   expect_hlo(
@@ -368,6 +399,7 @@ int main(void) {
       cmocka_unit_test(test_index_select),   cmocka_unit_test(test_dots),
       cmocka_unit_test(test_captures),       cmocka_unit_test(test_calls),
       cmocka_unit_test(test_effects),        cmocka_unit_test(test_dynamic_shapes),
+      cmocka_unit_test(test_effects),        cmocka_unit_test(test_dynamic_reduce_window),
       cmocka_unit_test(test_bounded_shapes), cmocka_unit_test(test_custom_calls),
       cmocka_unit_test(test_collectives),    cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_hints),
