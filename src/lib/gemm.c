@@ -330,11 +330,13 @@ typedef struct tile {
 static tile tile_at(const product *x, int64_t number) {
   const gemm_plan *p = x->plan;
   const int64_t down = ceil_div(p->rows, p->tile_rows), across = ceil_div(p->columns, p->tile_columns);
-  tile t = {0};
-  t.row = number % down * p->tile_rows;
-  t.column = number / down % across * p->tile_columns;
-  t.batch = number / down / across % p->batch;
-  t.part = number / down / across / p->batch;
+  tile t = {.batch = number};
+  if (down * across * p->depth_parts > 1) {
+    t.row = number % down * p->tile_rows;
+    t.column = number / down % across * p->tile_columns;
+    t.batch = number / down / across % p->batch;
+    t.part = number / down / across / p->batch;
+  }
   t.rows = least(p->tile_rows, p->rows - t.row);
   t.columns = least(p->tile_columns, p->columns - t.column);
   static char none;  // so that places in no scratch memory at all are places
@@ -345,6 +347,7 @@ static tile tile_at(const product *x, int64_t number) {
 
 // Where a member of the batch begins.
 static int64_t member_at(const gemm_plan *p, const gemm_strides *s, int64_t batch) {
+  if (batch < p->group) return s->offset + batch * s->member;
   return s->offset + batch / p->group * s->group + batch % p->group * s->member;
 }
 

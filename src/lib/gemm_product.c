@@ -1,12 +1,14 @@
 // f32 goes to oneDNN's sgemm, which on one thread beats OpenBLAS for tiles of every shape, most of all for single rows;
 // the other floating types to OpenBLAS; narrow integers by pairs, the others to plain loops, as no library multiplies
-// them modulo 2^n. Tiny tiles are done before a library has looked at its arguments.
+// them modulo 2^n. Tiny tiles are done before a library has looked at its arguments, small and thin ones of f32 before
+// it has packed them (gemm_small.h).
 #include "lib/gemm_product.h"
 
 #include <cblas.h>
 #include <dnnl.h>
 
 #include "lib/gemm_pairs.h"
+#include "lib/gemm_small.h"
 
 enum { TINY = 256 };  // multiplications
 
@@ -53,6 +55,11 @@ static CBLAS_TRANSPOSE transpose_of(const gemm_matrix *m) { return m->is_transpo
 
 static bool sgemm(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs, const gemm_sums *sums) {
   const char transpose[] = "NT";
+  const gemm_small_fn small = gemm_small_product(size, lhs, rhs);
+  if (small) {
+    small(size, lhs, rhs, sums);
+    return true;
+  }
   return dnnl_sgemm(transpose[lhs->is_transposed], transpose[rhs->is_transposed], size[0], size[1], size[2], 1,
                     lhs->data, lhs->leading, rhs->data, rhs->leading, sums->adds ? 1 : 0, sums->data,
                     sums->leading) == dnnl_success;

@@ -305,6 +305,40 @@ static void test_slices(void **state) {
   arena_destroy(a);
 }
 
+// Sizes around those of the blocks that small products of f32 are made of, and matrices with a few vectors.
+static void test_small(void **state) {
+  (void)state;
+  static const int64_t rows[] = {1, 2, 5, 6, 7, 12, 32}, columns[] = {1, 7, 8, 9, 16, 17, 31, 32};
+  static const int64_t depths[] = {1, 2, 13, 64};
+  for (int way = 0; way < 7 * 8 * 4; way++) {
+    const form f = {.batch = 1 + way % 3,
+                    .rows = rows[way % 7],
+                    .columns = columns[way / 7 % 8],
+                    .depth = depths[way / 56],
+                    .transpose_lhs = way & 1,
+                    .transpose_rhs = way >> 1 & 1,
+                    .bias = way % 5 == 0};
+    check_form(&f, DTYPE_F32, DTYPE_F32, DTYPE_F32);
+    if (way % 4 == 0) check_form(&f, DTYPE_BF16, DTYPE_BF16, DTYPE_F32);
+  }
+}
+
+static void test_thin(void **state) {
+  (void)state;
+  static const int64_t depths[] = {8, 9, 1023, 1024, 1031, 3001};
+  for (int way = 0; way < 6 * 5 * 4; way++) {
+    const bool few_rows = way & 1;
+    const int64_t few = 1 + way / 2 % 5, many = 40 + way % 3;
+    const form f = {.batch = 1 + way % 2,
+                    .rows = few_rows ? few : many,
+                    .columns = few_rows ? many : few,
+                    .depth = depths[way / 20],
+                    .transpose_lhs = few_rows && way / 10 % 2,
+                    .transpose_rhs = few_rows || way / 10 % 2};
+    check_form(&f, DTYPE_F32, DTYPE_F32, DTYPE_F32);
+  }
+}
+
 // Nibbles of a packed array, the first element in the lower bits.
 static void test_packed(void **state) {
   (void)state;
@@ -403,6 +437,7 @@ int main(void) {
       cmocka_unit_test(test_shapes),          cmocka_unit_test(test_types),    cmocka_unit_test(test_largest),
       cmocka_unit_test(test_packed),          cmocka_unit_test(test_refusals), cmocka_unit_test(test_strides),
       cmocka_unit_test(test_strides_refused), cmocka_unit_test(test_slices),   cmocka_unit_test(test_slices_refused),
+      cmocka_unit_test(test_small),           cmocka_unit_test(test_thin),
   };
   return cmocka_run_group_tests_name("lib/gemm", tests, NULL, NULL);
 }
