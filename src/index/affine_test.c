@@ -1,3 +1,4 @@
+// Folding, order and text of expressions, small ones by hand and graphs too deep or too shared to walk as trees.
 #include "index/affine.h"
 
 #include "index/map_expect.h"

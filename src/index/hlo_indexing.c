@@ -34,8 +34,10 @@ static void fill_dims(indexing_map *m, const shape *s) {
   for (int i = 0; i < m->dim_count; ++i) m->dims[i].bounds = (interval){0, s->dims[i] - 1};
 }
 
-const affine_expr *map_runtime(map_builder *b, int64_t upper, int operand, int rank,
-                               const affine_expr *const *indices) {
+// A new runtime variable in [0, upper], the element at `indices` (expressions of this map's dims and ranges) of
+// `operand`.
+static const affine_expr *map_runtime(map_builder *b, int64_t upper, int operand, int rank,
+                                      const affine_expr *const *indices) {
   arena *a = b->job->arena;
   indexing_map *value = indexing_map_create(a, b->job->shape->rank, b->ranges.size, 0, rank, 0);
   fill_dims(value, b->job->shape);

@@ -32,9 +32,6 @@ map_builder map_begin(indexing_job *job);
 const affine_expr *map_dim(map_builder *b, int64_t position);
 // A new range in [0, size - 1]. All ranges come before the first runtime variable.
 const affine_expr *map_range(map_builder *b, int64_t size);
-// A new runtime variable in [0, upper], the element at `indices` (expressions of this map's dims and ranges) of
-// `operand`.
-const affine_expr *map_runtime(map_builder *b, int64_t upper, int operand, int rank, const affine_expr *const *indices);
 void map_result(map_builder *b, const affine_expr *e);
 void map_require(map_builder *b, const affine_expr *e, int64_t lower, int64_t upper);
 // e = factor * quotient exactly, and quotient in [0, size - 1]: requires that and gives the quotient.

@@ -1,3 +1,4 @@
+// Maps as values: simplified constraints, composition, unused variables, ranges of results.
 #include "index/indexing_map.h"
 
 #include "index/map_expect.h"

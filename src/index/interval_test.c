@@ -1,3 +1,4 @@
+// Arithmetic of intervals at the ends of int64, with empty ones, and around zero.
 #include "index/interval.h"
 
 #include <setjmp.h>

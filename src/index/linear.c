@@ -31,9 +31,9 @@ bool linear_fits(interval range, int64_t size, int64_t *quotient) {
 
 // ---- Building
 
-uint32_t linear_add_cost(uint32_t a, uint32_t b) { return a > UINT32_MAX - b ? UINT32_MAX : a + b; }
+static uint32_t add_cost(uint32_t a, uint32_t b) { return a > UINT32_MAX - b ? UINT32_MAX : a + b; }
 // The same for a term and its negation: a sum and its negation must simplify alike.
-uint32_t linear_term_cost(term t) { return linear_add_cost(t.atom->cost, t.factor == 1 || t.factor == -1 ? 0 : 1); }
+uint32_t linear_term_cost(term t) { return add_cost(t.atom->cost, t.factor == 1 || t.factor == -1 ? 0 : 1); }
 interval linear_term_range(term t) { return interval_mul(t.atom->range, interval_point(t.factor)); }
 
 void linear_push_atom(linear_context *c, linear_builder *b, atom *x, int64_t factor) {
@@ -132,7 +132,7 @@ const linear *linear_intern(linear_context *c, linear_builder *b) {
                 .next = first};
   for (int i = 0; i < l->count; ++i) {
     l->range = interval_add(l->range, linear_term_range(l->terms[i]));
-    l->cost = linear_add_cost(l->cost, linear_term_cost(l->terms[i]));
+    l->cost = add_cost(l->cost, linear_term_cost(l->terms[i]));
   }
   ptr_map_put(c->scratch, &c->sums, key, l);
   b->terms.capacity = b->terms.size;  // the array is the sum's now: pushing on copies it
@@ -172,7 +172,7 @@ atom *linear_make_atom(linear_context *c, affine_kind kind, const linear *divide
               .dividend = dividend,
               .id = c->atom_count++,
               .range = range,
-              .cost = linear_add_cost(dividend->cost, is_mod ? 3 : 2)};
+              .cost = add_cost(dividend->cost, is_mod ? 3 : 2)};
   if (!is_mod) {
     x->next_quotient = ptr_map_get(&c->quotients, dividend);
     ptr_map_put(c->scratch, &c->quotients, dividend, x);

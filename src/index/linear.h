@@ -79,16 +79,13 @@ atom *linear_variable(linear_context *c, affine_kind kind, int64_t position);
 atom *linear_make_atom(linear_context *c, affine_kind kind, const linear *dividend, int64_t value);
 interval linear_term_range(term t);
 uint32_t linear_term_cost(term t);
-uint32_t linear_add_cost(uint32_t a, uint32_t b);
 
 // True if range is bounded and floor(v / size) is the same number for all its values: *quotient.
 bool linear_fits(interval range, int64_t size, int64_t *quotient);
 int64_t greatest_common_divisor(int64_t a, int64_t b);  // of the magnitudes; gcd(0, 0) = 0; INT64_MIN counts as 2^62
 
-// The rules (simplifier.c): canonical forms of a sum of pushed terms, of l floordiv d and l mod m, and of an
-// expression.
+// The rules (simplifier.c): canonical forms of a sum of pushed terms, of l mod m, and of an expression.
 const linear *simplify_sum(linear_context *c, linear_builder *b);
-const linear *simplify_floordiv(linear_context *c, const linear *l, int64_t divisor);
 const linear *simplify_mod(linear_context *c, const linear *l, int64_t modulus);
 const linear *simplify_expr(linear_context *c, const affine_expr *e);
 

@@ -1,3 +1,4 @@
+// What the parser takes and what it refuses, with the place of the error.
 #include "index/map_expect.h"
 
 static void expect_parsed(const char *source, const char *wanted) { expect_text(parse(source), wanted); }

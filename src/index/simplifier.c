@@ -51,6 +51,9 @@ static bool spend(linear_context *c, int64_t steps) {
   return c->budget > 0;
 }
 
+// The canonical form of l floordiv divisor: its rules and those of sums and mods call each other.
+static const linear *simplify_floordiv(linear_context *c, const linear *l, int64_t divisor);
+
 typedef const linear *(*rules_fn)(linear_context *c, const linear *l, int64_t value);
 
 // Runs the rules for one operation. A rule whose coefficients overflow does not apply: the operation is left alone.
@@ -251,7 +254,7 @@ static const linear *floordiv_rules(linear_context *c, const linear *l, int64_t 
   return left_alone(c, operation_of(c, AFFINE_FLOORDIV, l, d));
 }
 
-const linear *simplify_floordiv(linear_context *c, const linear *l, int64_t divisor) {
+static const linear *simplify_floordiv(linear_context *c, const linear *l, int64_t divisor) {
   if (divisor == 1) return l;
   return apply_rules(c, operation_of(c, AFFINE_FLOORDIV, l, divisor), floordiv_rules);
 }
