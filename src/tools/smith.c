@@ -58,9 +58,7 @@ void smith_print_kinds(text *out) {
 
 // --- chance
 
-uint64_t smith_random(smith *s) { return split_mix_next(&s->state); }
-
-int64_t smith_below(smith *s, int64_t n) { return n > 0 ? (int64_t)(smith_random(s) % (uint64_t)n) : 0; }
+int64_t smith_below(smith *s, int64_t n) { return n > 0 ? (int64_t)(split_mix_next(&s->state) % (uint64_t)n) : 0; }
 int64_t smith_between(smith *s, int64_t low, int64_t high) { return low + smith_below(s, high - low + 1); }
 bool smith_chance(smith *s, int percent) { return smith_below(s, 100) < percent; }
 

@@ -9,7 +9,8 @@ bool smith_fits(const smith *s, int rank, const int64_t *dims) {
   return rank <= s->options.rank && count <= s->options.elements;
 }
 
-const shape *smith_shape(smith *s, dtype t, int min_rank) {
+// Random dims within the options.
+static const shape *random_shape(smith *s, dtype t, int min_rank) {
   int64_t dims[SMITH_MAX_RANK], left = s->options.elements;
   int rank = (int)smith_between(s, min_rank, s->options.rank);
   for (int k = 0; k < rank; k++) {
@@ -47,7 +48,7 @@ static void fill(smith *s, literal *l) {
   }
 }
 
-instruction *smith_constant(smith *s, dtype t, int rank, const int64_t *dims) {
+static instruction *random_constant(smith *s, dtype t, int rank, const int64_t *dims) {
   literal *value;
   heddle_status status = literal_create(s->arena, shape_array(s->arena, t, rank, dims), &value);
   if (!status_is_ok(status)) {
@@ -61,7 +62,7 @@ instruction *smith_constant(smith *s, dtype t, int rank, const int64_t *dims) {
 instruction *smith_fresh(smith *s, dtype t, int rank, const int64_t *dims) {
   bool can_count = rank > 0 && (dtypes[t].class & CLASS_NUMBER);
   int64_t choice = smith_below(s, 10);
-  if (choice < 3) return smith_constant(s, t, rank, dims);
+  if (choice < 3) return random_constant(s, t, rank, dims);
   if (choice < 4 && can_count) return builder_iota(&s->b, t, rank, dims, smith_below(s, rank));
   return add_parameter(s, shape_array(s->arena, t, rank, dims));
 }
@@ -88,7 +89,7 @@ instruction *smith_any_ranked(smith *s, int classes, int rank) {
   }
   dtype t = smith_dtype(s, classes);
   if (t == DTYPE_INVALID || rank > s->options.rank) return NULL;
-  const shape *of = smith_shape(s, t, rank);
+  const shape *of = random_shape(s, t, rank);
   instruction *made = smith_fresh(s, t, of->rank, of->dims);
   vec_push(s->arena, &s->pool, made);
   return made;

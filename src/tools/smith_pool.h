@@ -19,7 +19,6 @@ typedef struct smith {
 typedef instruction *(*smith_fn)(smith *s);
 
 // --- chance (smith.c)
-uint64_t smith_random(smith *s);
 int64_t smith_below(smith *s, int64_t n);                    // 0 … n-1
 int64_t smith_between(smith *s, int64_t low, int64_t high);  // both included
 bool smith_chance(smith *s, int percent);
@@ -27,13 +26,11 @@ dtype smith_dtype(smith *s, int classes);  // DTYPE_INVALID if the options leave
 void smith_shuffle(smith *s, int count, int64_t *values);
 
 // --- values (smith_pool.c)
-const shape *smith_shape(smith *s, dtype t, int min_rank);  // random dims within the options
 instruction *smith_fresh(smith *s, dtype t, int rank, const int64_t *dims);
 instruction *smith_scalar(smith *s, dtype t);
 instruction *smith_any(smith *s, int classes);                        // of the pool, or fresh; null if no type is left
 instruction *smith_any_ranked(smith *s, int classes, int rank);       // of at least that rank
 instruction *smith_like(smith *s, dtype t, const instruction *like);  // same dims, type t
-instruction *smith_constant(smith *s, dtype t, int rank, const int64_t *dims);
 // A scalar computation of `count` (at most SMITH_MAX_RANK) parameters of type t: a few elementwise operations.
 computation *smith_scalar_computation(smith *s, dtype t, int count);
 // x op y of scalars for a reduction (add, multiply, maximum, minimum, and, or), and a value to start it from (may be
