@@ -1,7 +1,8 @@
 // Devices of collectives: groups, pairs, channels.
 //
 // Groups are lists, or in short form an array of consecutive devices that is transposed and cut. The latter stands in
-// one of two fields, by the writer's age, and is both expanded and kept as text.
+// one of two fields, by the writer's age, and is both expanded and kept as text. So are the axes of a mesh.
+#include "hlo/parser.h"
 #include "import/hlo_proto_transfer.h"
 
 enum { MAX_DEVICES = 1 << 16, MAX_DEVICE_DIMS = 16 };
@@ -90,6 +91,64 @@ static heddle_status read_short(hlo_proto_transfer *t, const Xla__IotaReplicaGro
   return status_ok();
 }
 
+// --- the axes of a mesh
+
+static heddle_status print_axes(const Xla__MeshProto *m, text *out, int64_t *devices) {
+  *devices = 1;
+  for (size_t k = 0; k < m->n_axes; k++) {
+    int64_t size = m->axes[k]->size;
+    if (size < 1 || size > MAX_DEVICES / *devices)
+      return status_error(HEDDLE_INVALID, "a mesh has an axis of %lld devices", (long long)size);
+    *devices *= size;
+    text_printf(out, "%s'%s'=%lld", k ? "," : "mesh[", m->axes[k]->name, (long long)size);
+  }
+  text_putc(out, ']');
+  const Xla__MeshProto__IotaTransform *x = m->iota_transform;
+  if (x) {
+    text_puts(out, ", device_ids=(");
+    print_ints(out, '[', (int)x->n_reshape_dims, x->reshape_dims, ']');
+    text_putc(out, 'T');
+    print_ints(out, '(', (int)x->n_transpose_perm, x->transpose_perm, ')');
+    text_putc(out, ')');
+  } else if (m->n_device_ids) {
+    text_puts(out, ", device_ids=");
+    print_ints(out, '(', (int)m->n_device_ids, m->device_ids, ')');
+  }
+  return status_ok();
+}
+
+static heddle_status print_mesh(const Xla__MeshAxesReplicaGroupListProto *from, text *out, int64_t *devices) {
+  const Xla__MeshProto *m = from->mesh;
+  if (!m) return status_error(HEDDLE_INVALID, "groups by the axes of a mesh have none");
+  TRY(print_axes(m, out, devices));
+  text_puts(out, " {");
+  for (size_t k = 0; k < from->n_axes; k++) {
+    const Xla__AxisRefProto *axis = from->axes[k];
+    if (axis->mesh_axis_index < 0 || (uint64_t)axis->mesh_axis_index >= m->n_axes)
+      return status_error(HEDDLE_INVALID, "groups go by axis %lld of %zu", (long long)axis->mesh_axis_index, m->n_axes);
+    text_printf(out, "%s'%s'", k ? "," : "", m->axes[axis->mesh_axis_index]->name);
+    const Xla__AxisRefProto__SubAxis *piece = axis->sub_axis_info;
+    if (piece) text_printf(out, ":(%lld)%lld", (long long)piece->pre_size, (long long)piece->size);
+  }
+  text_putc(out, '}');
+  return status_ok();
+}
+
+// By way of HLO text, whose parser takes meshes apart.
+static heddle_status read_mesh(hlo_proto_transfer *t, const Xla__MeshAxesReplicaGroupListProto *from, group_list *out) {
+  text words = {0};
+  int64_t devices = 0;
+  heddle_status status = print_mesh(from, &words, &devices);
+  str source = hlo_proto_keep(t->arena, &words);
+  TRY(status);
+  t->context->devices_left -= devices;
+  if (t->context->devices_left < 0) return status_error(HEDDLE_INVALID, "the module's groups have too many devices");
+  parser p;
+  parser_start(&p, t->arena, t->arena, "groups", source);
+  if (!parser_groups(&p, out)) return parser_status(&p);
+  return status_ok();
+}
+
 // --- groups
 
 static heddle_status read_lists(arena *a, size_t count, Xla__ReplicaGroup **from, group_list *out) {
@@ -104,7 +163,8 @@ heddle_status hlo_proto_read_groups(hlo_proto_transfer *t) {
   const Xla__IotaReplicaGroupListProto *brief = t->p->iota_collective_device_list;
   group_list *out = &t->x->replica_groups;
   if (!brief && list) brief = list->iota_replica_group_list;
-  if (brief) TRY(read_short(t, brief, out));
+  if (t->p->mesh_axes_replica_group_list) TRY(read_mesh(t, t->p->mesh_axes_replica_group_list, out));
+  else if (brief) TRY(read_short(t, brief, out));
   else if (list && list->n_replica_groups) TRY(read_lists(t->arena, list->n_replica_groups, list->replica_groups, out));
   else if (t->p->n_replica_groups) TRY(read_lists(t->arena, t->p->n_replica_groups, t->p->replica_groups, out));
   if (out->size) attributes_mark(t->x, HLO_ATTRIBUTE_REPLICA_GROUPS);
@@ -165,7 +225,8 @@ heddle_status hlo_proto_write_groups(hlo_proto_transfer *t) {
     for (int d = 0; d < from->groups[k].size; d++) group->replica_ids[d] = from->groups[k].data[d];
     t->p->replica_groups[k] = group;
   }
-  return from->text.size ? write_short(t->arena, from->text, &t->p->iota_collective_device_list) : status_ok();
+  bool is_short = from->text.size && from->text.data[0] == '[';
+  return is_short ? write_short(t->arena, from->text, &t->p->iota_collective_device_list) : status_ok();
 }
 
 // --- pairs and channels

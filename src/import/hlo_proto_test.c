@@ -121,6 +121,14 @@ static const other_form other_forms[] = {
     {"iota_collective_device_list { num_replica_groups: 3 num_devices_per_group: 2 iota_reshape_dims: [2, 3] "
      "iota_transpose_perm: [1, 0] }",
      "replica_groups=[3,2]<=[2,3]T(1,0), "},
+    {"mesh_axes_replica_group_list { mesh { axes { name: 'x' size: 2 } axes { name: 'y' size: 2 } } axes { "
+     "mesh_axis_index: 1 } }",
+     "replica_groups=mesh['x'=2,'y'=2] {'y'}, "},
+    {"mesh_axes_replica_group_list { mesh { axes { name: 'x' size: 4 } iota_transform { reshape_dims: [2, 2] "
+     "transpose_perm: [1, 0] } } axes { sub_axis_info { pre_size: 2 size: 2 } } }",
+     "replica_groups=mesh['x'=4], device_ids=([2,2]T(1,0)) {'x':(2)2}, "},
+    {"mesh_axes_replica_group_list { mesh { axes { name: 'x' size: 2 } device_ids: [1, 0] } axes { } }",
+     "replica_groups=mesh['x'=2], device_ids=(1,0) {'x'}, "},
     {"backend_config_payload { value: '{\"a\":1}' }", "backend_config={\"a\":1}, "},
     {"backend_config_payload { id: 2 }", "backend_config=\"second\", "},
     {"backend_config_payload { id: 9 value: 'own' }", "backend_config=\"own\", "},
@@ -235,6 +243,22 @@ static const refusal refusals[] = {
                    "iota_collective_device_list { num_replica_groups: 2 num_devices_per_group: 2 "
                    "iota_reshape_dims: [4000000, 4000000] iota_transpose_perm: [0, 1] } }",
      "4000000 devices"},
+    {PARAMETER(2,
+               "") "instructions { name: 'r' opcode: 'all-reduce' id: 1 operand_ids: 2 called_computation_ids: 1 " F32
+                   "mesh_axes_replica_group_list { mesh { axes { name: 'x' size: 2 } } axes { mesh_axis_index: 1 } } }",
+     "axis 1 of 1"},
+    {PARAMETER(2,
+               "") "instructions { name: 'r' opcode: 'all-reduce' id: 1 operand_ids: 2 called_computation_ids: 1 " F32
+                   "mesh_axes_replica_group_list { mesh { axes { name: 'x' size: 2 } device_ids: 5 } axes { } } }",
+     "no axes of a mesh"},
+    {PARAMETER(2,
+               "") "instructions { name: 'r' opcode: 'all-reduce' id: 1 operand_ids: 2 called_computation_ids: 1 " F32
+                   "mesh_axes_replica_group_list { mesh { axes { name: 'x' size: 4000000 } } } }",
+     "4000000 devices"},
+    {PARAMETER(2,
+               "") "instructions { name: 'r' opcode: 'all-reduce' id: 1 operand_ids: 2 called_computation_ids: 1 " F32
+                   "mesh_axes_replica_group_list {  } }",
+     "have none"},
 };
 
 static heddle_status read_text(arena *a, const char *source) {
