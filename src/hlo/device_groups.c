@@ -1,8 +1,9 @@
+// What the numbers in groups and pairs stand for, said once for the interpreter and for the compiler: the compiler
+// wants all groups of all devices as device numbers, the interpreter asks for one process, with the pieces it is made
+// of.
 #include "hlo/device_groups.h"
 
 #include <string.h>
-
-typedef enum group_mode { CROSS_REPLICA, CROSS_PARTITION, CROSS_BOTH, FLATTENED } group_mode;
 
 static int number_of(const module *m, const char *name) {
   for (int k = 0; k < m->attributes.size; k++) {
@@ -30,37 +31,42 @@ heddle_status device_groups_count(const module *m, int *count) {
 }
 
 // With a channel, operations that reduce or gather go across replicas and partitions, the others across partitions.
-static group_mode mode_of(const instruction *i) {
+device_groups_mode device_groups_mode_of(const instruction *i) {
   static const bool takes_both[HLO_OPCODE_COUNT] = {
       [HLO_ALL_GATHER] = true,       [HLO_ALL_GATHER_START] = true, [HLO_ALL_REDUCE] = true,
       [HLO_ALL_REDUCE_START] = true, [HLO_REDUCE_SCATTER] = true,
   };
   const hlo_attributes *x = i->attributes;
-  if (x->use_global_device_ids) return FLATTENED;
-  if (x->channel_id <= 0) return CROSS_REPLICA;
-  return takes_both[i->opcode] ? CROSS_BOTH : CROSS_PARTITION;
+  if (x->use_global_device_ids) return DEVICE_GROUPS_FLATTENED;
+  if (x->channel_id <= 0) return DEVICE_GROUPS_CROSS_REPLICA;
+  return takes_both[i->opcode] ? DEVICE_GROUPS_CROSS_BOTH : DEVICE_GROUPS_CROSS_PARTITION;
 }
 
 // What is the same for all members of a group: the partition, or the replica.
-static int copies_of(group_mode mode, const module *m) {
-  if (mode == CROSS_REPLICA) return device_groups_partitions(m);
-  return mode == CROSS_PARTITION ? device_groups_replicas(m) : 1;
+static int copies_of(device_groups_mode mode, const module *m) {
+  if (mode == DEVICE_GROUPS_CROSS_REPLICA) return device_groups_partitions(m);
+  return mode == DEVICE_GROUPS_CROSS_PARTITION ? device_groups_replicas(m) : 1;
 }
 
-static int64_t device_of(group_mode mode, const module *m, int64_t number, int copy) {
-  if (number < 0 || mode == FLATTENED) return number;
-  const int partitions = device_groups_partitions(m);
-  return mode == CROSS_PARTITION ? copy * partitions + number : number * partitions + copy;
+int64_t device_groups_device(device_groups_mode mode, int partitions, int64_t number, int copy) {
+  if (number < 0 || mode == DEVICE_GROUPS_FLATTENED) return number;
+  return mode == DEVICE_GROUPS_CROSS_PARTITION ? copy * partitions + number : number * partitions + copy;
 }
 
-// How many numbers the mode has: replicas, partitions or devices.
-static int numbers_of(group_mode mode, const module *m) {
-  const int replicas = device_groups_replicas(m), partitions = device_groups_partitions(m);
-  if (mode == FLATTENED) return replicas * partitions;
-  return mode == CROSS_PARTITION ? partitions : replicas;
+static int64_t device_of(device_groups_mode mode, const module *m, int64_t number, int copy) {
+  return device_groups_device(mode, device_groups_partitions(m), number, copy);
 }
 
-static heddle_status check_number(const instruction *i, int64_t number, int count) {
+int device_groups_number_count(device_groups_mode mode, int replicas, int partitions) {
+  if (mode == DEVICE_GROUPS_FLATTENED) return replicas * partitions;
+  return mode == DEVICE_GROUPS_CROSS_PARTITION ? partitions : replicas;
+}
+
+static int numbers_of(device_groups_mode mode, const module *m) {
+  return device_groups_number_count(mode, device_groups_replicas(m), device_groups_partitions(m));
+}
+
+heddle_status device_groups_check_number(const instruction *i, int64_t number, int count) {
   if (number >= 0 && number < count) return status_ok();
   return status_at(HEDDLE_INVALID, i->where, "%s " STR_FMT " names process %lld of a run with %d",
                    hlo_op_text(i->opcode), STR_ARG(i->name), (long long)number, count);
@@ -73,7 +79,7 @@ static heddle_status check_groups(const instruction *i, const group_list *groups
     for (int k = 0; k < groups->groups[g].size; k++) {
       const int64_t number = groups->groups[g].data[k];
       if (number == -1) continue;
-      TRY(check_number(i, number, count));
+      TRY(device_groups_check_number(i, number, count));
       if (seen[number])
         return status_at(HEDDLE_INVALID, i->where, "%s " STR_FMT " names process %lld twice", hlo_op_text(i->opcode),
                          STR_ARG(i->name), (long long)number);
@@ -97,27 +103,27 @@ static int_list everyone(arena *a, int count) {
   return (int_list){numbers, count};
 }
 
-static void add_group(arena *a, group_mode mode, const module *m, int_list group, int copy, device_list *out) {
-  const int copies = mode == CROSS_BOTH ? device_groups_partitions(m) : 1;
+static void add_group(arena *a, device_groups_mode mode, const module *m, int_list group, int copy, device_list *out) {
+  const int copies = mode == DEVICE_GROUPS_CROSS_BOTH ? device_groups_partitions(m) : 1;
   for (int c = 0; c < copies; c++)
     for (int k = 0; k < group.size; k++)
-      vec_push(a, out, device_of(mode, m, group.data[k], mode == CROSS_BOTH ? c : copy));
+      vec_push(a, out, device_of(mode, m, group.data[k], mode == DEVICE_GROUPS_CROSS_BOTH ? c : copy));
 }
 
 heddle_status device_groups_of(arena *a, const instruction *i, int *size, device_list *out) {
   const module *m = i->parent->module;
-  const group_mode mode = mode_of(i);
+  const device_groups_mode mode = device_groups_mode_of(i);
   group_list groups = i->attributes->replica_groups;
   *size = 0;
   *out = (device_list){0};
   TRY(check_form(i, &groups));
   TRY(check_groups(i, &groups, numbers_of(mode, m)));
   if (groups.size == 0 || (groups.size == 1 && groups.groups[0].size == 0)) {
-    if (mode == FLATTENED || mode == CROSS_BOTH) return status_ok();
+    if (mode == DEVICE_GROUPS_FLATTENED || mode == DEVICE_GROUPS_CROSS_BOTH) return status_ok();
     groups = (group_list){.size = 1, .groups = arena_new(a, int_list)};
     groups.groups[0] = everyone(a, numbers_of(mode, m));
   }
-  const int times = mode == CROSS_BOTH ? device_groups_partitions(m) : 1;
+  const int times = mode == DEVICE_GROUPS_CROSS_BOTH ? device_groups_partitions(m) : 1;
   for (int g = 0; g < groups.size; g++)
     if (times * groups.groups[g].size > *size) *size = times * groups.groups[g].size;
   for (int copy = 0; copy < copies_of(mode, m); copy++)
@@ -131,14 +137,14 @@ heddle_status device_groups_of(arena *a, const instruction *i, int *size, device
 
 heddle_status device_groups_pairs_of(arena *a, const instruction *i, device_list *out) {
   const module *m = i->parent->module;
-  const group_mode mode = mode_of(i);
+  const device_groups_mode mode = device_groups_mode_of(i);
   const group_list *pairs = &i->attributes->source_target_pairs;
   *out = (device_list){0};
   TRY(check_form(i, pairs));
   for (int p = 0; p < pairs->size; p++) {
     const int_list pair = pairs->groups[p];
     if (pair.size != 2) return status_at(HEDDLE_INVALID, i->where, "found a pair of %d numbers", pair.size);
-    for (int k = 0; k < 2; k++) TRY(check_number(i, pair.data[k], numbers_of(mode, m)));
+    for (int k = 0; k < 2; k++) TRY(device_groups_check_number(i, pair.data[k], numbers_of(mode, m)));
   }
   for (int copy = 0; copy < copies_of(mode, m); copy++)
     for (int p = 0; p < pairs->size; p++)
@@ -157,24 +163,35 @@ static int64_t next_number(const char **at, const char *end) {
 }
 
 // `{…, _xla_send_recv_source_target_pairs="{{0,1},{1,2}}", …}`
-bool device_groups_transfer_of(arena *a, const instruction *i, device_list *out) {
+bool device_transfers_begin(const instruction *i, device_transfers *t) {
   static const char name[] = "_xla_send_recv_source_target_pairs=";
-  const module *m = i->parent->module;
   const str *raw = attributes_raw(i->attributes, "frontend_attributes");
   const char *at = raw ? memmem(raw->data, raw->size, name, sizeof name - 1) : NULL;
-  *out = (device_list){0};
   if (!at) return false;
   at += sizeof name - 1;
   const char *end = memmem(at, (size_t)(raw->data + raw->size - at), "}}", 2);
-  const group_mode mode = device_groups_partitions(m) > 1 ? CROSS_PARTITION : CROSS_REPLICA;
+  *t = (device_transfers){at, end ? end : at};
+  return true;
+}
+
+bool device_transfers_next(device_transfers *t, int64_t *source, int64_t *target) {
+  *source = next_number(&t->at, t->end);
+  *target = next_number(&t->at, t->end);
+  return *target >= 0;
+}
+
+bool device_groups_transfer_of(arena *a, const instruction *i, device_list *out) {
+  const module *m = i->parent->module;
+  const bool has_partitions = device_groups_partitions(m) > 1;
+  const device_groups_mode mode = has_partitions ? DEVICE_GROUPS_CROSS_PARTITION : DEVICE_GROUPS_CROSS_REPLICA;
   const int count = numbers_of(mode, m);
-  while (end) {
-    const int64_t from = next_number(&at, end), to = next_number(&at, end);
-    if (to < 0) break;
+  device_transfers pairs;
+  *out = (device_list){0};
+  if (!device_transfers_begin(i, &pairs)) return false;
+  for (int64_t from, to; device_transfers_next(&pairs, &from, &to);)
     for (int copy = 0; copy < copies_of(mode, m) && from < count && to < count; copy++) {
       vec_push(a, out, device_of(mode, m, from, copy));
       vec_push(a, out, device_of(mode, m, to, copy));
     }
-  }
   return true;
 }
