@@ -121,8 +121,6 @@ bool parser_required_attributes(parser *p, hlo_opcode op, const hlo_attributes *
 bool parser_groups(parser *p, group_list *out);                                                 // parser_groups.c
 bool parser_attribute_value(parser *p, hlo_opcode op, hlo_attribute_id id, hlo_attributes *x);  // parser_values.c
 bool parser_instruction(parser *p, frame *f);                                                   // parser_instruction.c
-// `shape opcode(operands), attributes` behind `name =`, or with a null name in place of an operand.
-bool parser_operation(parser *p, frame *f, const token *name, const shape *given, instruction **out);
 bool parser_resolve(parser *p, frame *f);  // operands by name, once the computation is complete
 // An asynchronous operation in short, `exp-start(x)`: its opcode, and that of the operation it runs. parser_async.c
 bool parser_is_async_short(str word, hlo_opcode *async, hlo_opcode *wrapped);

@@ -40,13 +40,16 @@ static instruction *add_unnamed_parameter(parser *p, frame *f, const shape *s) {
   return pending.instruction;
 }
 
+// `shape opcode(operands), attributes` behind `name =`, or with a null name in place of an operand.
+static bool parse_operation(parser *p, frame *f, const token *name, const shape *given, instruction **out);
+
 static bool parse_operand(parser *p, frame *f, operand_list *out) {
   operand_ref ref = {0};
   if (parser_starts_shape(p) && !parser_shape(p, &ref.given)) return false;
   ref.where = p->tok;
   if (p->tok.kind == TOKEN_WORD && parser_peek(p).kind == '(') {
     if (!parser_enter(p)) return false;
-    bool is_ok = parser_operation(p, f, NULL, ref.given, &ref.inlined);
+    bool is_ok = parse_operation(p, f, NULL, ref.given, &ref.inlined);
     parser_leave(p);
     if (!is_ok) return false;
   } else if (parser_is_name(p)) {
@@ -114,7 +117,7 @@ static instruction *create(parser *p, frame *f, hlo_opcode op, str name, const s
   return computation_add(f->computation, op, name, s, count, none);
 }
 
-bool parser_operation(parser *p, frame *f, const token *name, const shape *given, instruction **out) {
+static bool parse_operation(parser *p, frame *f, const token *name, const shape *given, instruction **out) {
   pending_instruction pending = {.is_unnamed = !name};
   hlo_opcode op = HLO_OPCODE_COUNT, wrapped = HLO_OPCODE_COUNT;
   hlo_attributes x = *p->defaults;
@@ -148,7 +151,7 @@ static bool is_known(const frame *f, str name) { return str_map_has(&f->names, n
 static bool parse_named(parser *p, frame *f, token name, bool is_root, token root) {
   instruction *i;
   if (!parser_expect(p, '=', "'=' after the instruction's name")) return false;
-  if (!parser_operation(p, f, &name, NULL, &i)) return false;
+  if (!parse_operation(p, f, &name, NULL, &i)) return false;
   str_map_put(p->scratch, &f->names, name.text, i);
   if (!is_root) return true;
   if (f->has_root) return parser_error(p, root, "found a second ROOT, the first is in line %d", f->root_token.line);
@@ -160,7 +163,7 @@ static bool parse_named(parser *p, frame *f, token name, bool is_root, token roo
 
 bool parser_instruction(parser *p, frame *f) {
   instruction *unnamed;
-  if (f->is_open && parser_starts_shape(p)) return parser_operation(p, f, NULL, NULL, &unnamed);
+  if (f->is_open && parser_starts_shape(p)) return parse_operation(p, f, NULL, NULL, &unnamed);
   token root = p->tok;
   bool is_root = root.kind == TOKEN_WORD && str_is(root.text, "ROOT") && parser_peek(p).kind != '=';
   if (is_root) parser_advance(p);
