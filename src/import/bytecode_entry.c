@@ -7,7 +7,7 @@
 
 enum { HEAVIEST = 1 << 18 };
 
-bytecode_dialect bytecode_dialect_at(const bytecode *b, int index) {
+static bytecode_dialect dialect_at(const bytecode *b, int index) {
   if (str_is(b->dialects[index], "builtin")) return BYTECODE_BUILTIN;
   if (str_is(b->dialects[index], "chlo")) return BYTECODE_CHLO;
   return str_is(b->dialects[index], "vhlo") ? BYTECODE_VHLO : BYTECODE_OTHER;
@@ -34,7 +34,7 @@ static bool read_text(bytecode_cursor *c, bytecode_entry *entry, bool is_type) {
 }
 
 static bool read_encoded(bytecode_cursor *c, bytecode_entry *entry, bool is_type) {
-  switch (bytecode_dialect_at(c->b, entry->dialect)) {
+  switch (dialect_at(c->b, entry->dialect)) {
     case BYTECODE_BUILTIN: return is_type ? bytecode_builtin_type(c, entry) : bytecode_builtin_attribute(c, entry);
     case BYTECODE_VHLO: return is_type ? vhlo_type(c, entry) : vhlo_attribute(c, entry);
     case BYTECODE_CHLO:
@@ -94,7 +94,7 @@ static bool ask(bytecode *b, bytecode_entry *entry, bool is_type) {
   return true;
 }
 
-bool bytecode_attribute_at(bytecode *b, int index, size_t offset, const ir_attribute **out) {
+static bool attribute_at(bytecode *b, int index, size_t offset, const ir_attribute **out) {
   bytecode_entry *entry = &b->attributes[index];
   if (!ask(b, entry, false)) return false;
   if (!entry->attribute) return bytecode_fail(b, offset, "found a location, wanted an attribute");
@@ -105,8 +105,7 @@ bool bytecode_attribute_at(bytecode *b, int index, size_t offset, const ir_attri
 bool bytecode_attribute(bytecode_cursor *c, const ir_attribute **out) {
   int index;
   size_t start = c->at;
-  return bytecode_index(c, c->b->attribute_count, "attribute", &index) &&
-         bytecode_attribute_at(c->b, index, start, out);
+  return bytecode_index(c, c->b->attribute_count, "attribute", &index) && attribute_at(c->b, index, start, out);
 }
 
 bool bytecode_optional_attribute(bytecode_cursor *c, const ir_attribute **out) {
@@ -118,7 +117,7 @@ bool bytecode_optional_attribute(bytecode_cursor *c, const ir_attribute **out) {
   if (!bytecode_flagged(c, &value, &is_there)) return false;
   if (!is_there) return true;
   return bytecode_index_of(c, value, c->b->attribute_count, "attribute", &index) &&
-         bytecode_attribute_at(c->b, index, start, out);
+         attribute_at(c->b, index, start, out);
 }
 
 bool bytecode_attributes(bytecode_cursor *c, int *count, const ir_attribute ***out) {
@@ -152,7 +151,7 @@ bool bytecode_unique(bytecode *b, size_t offset, int count, const ir_named_attri
 
 static bool is_foreign(const bytecode *b, int index) {
   const bytecode_entry *entry = &b->attributes[index];
-  return entry->is_encoded && bytecode_dialect_at(b, entry->dialect) == BYTECODE_OTHER;
+  return entry->is_encoded && dialect_at(b, entry->dialect) == BYTECODE_OTHER;
 }
 
 bool bytecode_dictionary(bytecode_cursor *c, const ir_attribute **out) {
@@ -166,7 +165,7 @@ bool bytecode_dictionary(bytecode_cursor *c, const ir_attribute **out) {
     if (!bytecode_string_attribute(c, &f->name) || !bytecode_index(c, c->b->attribute_count, "attribute", &value))
       return false;
     if (is_foreign(c->b, value)) continue;
-    if (!bytecode_attribute_at(c->b, value, start, &f->value)) return false;
+    if (!attribute_at(c->b, value, start, &f->value)) return false;
     x->count++;
   }
   x->fields = fields;

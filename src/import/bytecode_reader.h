@@ -99,7 +99,6 @@ bool bytecode_double(bytecode_cursor *c, double *out);
 
 // bytecode_entry.c: types and attributes by index.
 bool bytecode_attribute(bytecode_cursor *c, const ir_attribute **out);
-bool bytecode_attribute_at(bytecode *b, int index, size_t offset, const ir_attribute **out);
 bool bytecode_optional_attribute(bytecode_cursor *c, const ir_attribute **out);  // null if absent
 bool bytecode_attributes(bytecode_cursor *c, int *count, const ir_attribute ***out);
 bool bytecode_dictionary(bytecode_cursor *c, const ir_attribute **out);                         // names and values
@@ -110,7 +109,6 @@ bool bytecode_type_at(bytecode *b, uint64_t index, size_t offset, const ir_type 
 bool bytecode_types(bytecode_cursor *c, int *count, const ir_type ***out);
 bool bytecode_location(bytecode_cursor *c, const ir_location **out);
 bool bytecode_dims(bytecode_cursor *c, int *rank, int64_t **dims);  // MLIR's mark for `?` becomes IR_DYNAMIC
-bytecode_dialect bytecode_dialect_at(const bytecode *b, int index);
 
 // bytecode_elements.c: values.
 bool bytecode_expand(bytecode *b, size_t offset, int64_t bytes);  // counts them; false if they are too many
@@ -141,6 +139,7 @@ bool bytecode_builtin_type(bytecode_cursor *c, bytecode_entry *entry);
 bool vhlo_attribute(bytecode_cursor *c, bytecode_entry *entry);
 bool vhlo_type(bytecode_cursor *c, bytecode_entry *entry);
 
+// bytecode_chlo.c: what CHLO encodes in its own way; an operation's properties come as named attributes.
 bool bytecode_chlo_attribute(bytecode_cursor *c, bytecode_entry *entry);
 bool bytecode_chlo_properties(bytecode_cursor *c, size_t offset, ir_op op, int *count,
                               ir_named_attribute fields[BYTECODE_MOST_CHLO_PROPERTIES]);

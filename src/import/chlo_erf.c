@@ -9,9 +9,10 @@
 #include "import/chlo_math.h"
 
 #define POLYNOMIAL(l, x, coefficients) \
-  chlo_polynomial(l, x, (int)(sizeof(coefficients) / sizeof *(coefficients)), coefficients)
+  polynomial(l, x, (int)(sizeof(coefficients) / sizeof *(coefficients)), coefficients)
 
-instruction *chlo_polynomial(lowering *l, instruction *x, int count, const double *coefficients) {
+// Horner's rule; the highest power's coefficient first.
+static instruction *polynomial(lowering *l, instruction *x, int count, const double *coefficients) {
   instruction *sum = build_like(l, x, coefficients[0]);
   for (int k = 1; k < count; k++) {
     instruction *product = build_binary(l, HLO_MULTIPLY, sum, x);

@@ -7,9 +7,6 @@
 
 #include "import/lowering.h"
 
-// Horner's rule; the highest power's coefficient first.
-instruction *chlo_polynomial(lowering *l, instruction *x, int count, const double *coefficients);
-
 instruction *chlo_erf_inv(lowering *l, instruction *x);  // +-1 gives infinities, beyond is NaN
 instruction *chlo_erfc(lowering *l, instruction *x);
 

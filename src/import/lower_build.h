@@ -24,8 +24,6 @@ heddle_status build_window(lowering *l, int rank, int_list sizes, int_list strid
                            int_list base_dilations, int_list window_dilations, window *out);
 // channel_handle or channel_id of the operation on the instruction; its number, 0 if there is none.
 int64_t build_channel(const ir_operation *op, instruction *i);
-// Sets the called computations of a custom call to functions named by symbols, at their declared shapes.
-heddle_status build_called_functions(lowering *l, instruction *i, int count, const ir_attribute *const *names);
 // precision_config of l->op.
 heddle_status build_precision(lowering *l, instruction *i);
 

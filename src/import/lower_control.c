@@ -3,8 +3,9 @@
 #include "import/lower_build.h"
 #include "import/mlir_print.h"
 
-heddle_status lowering_call(lowering *l, const ir_operation *op, str callee, int count, instruction *const *arguments,
-                            instruction **results, instruction **call) {
+// A call of a function, lowered for these arguments; `call` may be null.
+static heddle_status add_call(lowering *l, const ir_operation *op, str callee, int count, instruction *const *arguments,
+                              instruction **results, instruction **call) {
   computation *called;
   TRY(lowering_function(l, op, callee, count, arguments, &called));
   const shape *s = called->root->shape;
@@ -19,7 +20,7 @@ heddle_status lowering_call(lowering *l, const ir_operation *op, str callee, int
 
 heddle_status lower_call(lowering *l, const ir_operation *op, instruction *const *operands, instruction **results) {
   str callee = lowering_word(op, "callee");
-  return lowering_call(l, op, callee, op->operand_count, operands, results, NULL);
+  return add_call(l, op, callee, op->operand_count, operands, results, NULL);
 }
 
 // A call of what it stands for, marked as a composite like XLA does.
@@ -29,7 +30,7 @@ heddle_status lower_composite(lowering *l, const ir_operation *op, instruction *
   int64_t version;
   str name = lowering_word(op, "name");
   TRY(lowering_int(op, "version", 0, &version));
-  TRY(lowering_call(l, op, lowering_word(op, "decomposition"), op->operand_count, operands, results, &call));
+  TRY(add_call(l, op, lowering_word(op, "decomposition"), op->operand_count, operands, results, &call));
   text out = {0};
   text_puts(&out, "{composite.attributes=");
   text inner = {0};

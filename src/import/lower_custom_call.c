@@ -105,7 +105,8 @@ static heddle_status declared_function(lowering *l, const ir_operation *op, str 
   return lowering_function(l, op, name, b->argument_count, arguments, out);
 }
 
-heddle_status build_called_functions(lowering *l, instruction *i, int count, const ir_attribute *const *names) {
+// Sets the called computations of a custom call to functions named by symbols, at their declared shapes.
+static heddle_status add_called_functions(lowering *l, instruction *i, int count, const ir_attribute *const *names) {
   computation **called = arena_array(l->arena, computation *, count);
   for (int k = 0; k < count; k++) {
     if (names[k]->kind != IR_ATTR_SYMBOL && names[k]->kind != IR_ATTR_STRING)
@@ -222,7 +223,7 @@ heddle_status lower_custom_call(lowering *l, const ir_operation *op, instruction
   set_backend_config(l, op, i);
   TRY(set_api_version(l, op, i));
   const ir_attribute *called = ir_find(op, "called_computations");
-  if (called && called->kind == IR_ATTR_ARRAY) TRY(build_called_functions(l, i, called->count, called->items));
+  if (called && called->kind == IR_ATTR_ARRAY) TRY(add_called_functions(l, i, called->count, called->items));
   lowering_results(l, i, op->result_count, results);
   return status_ok();
 }
@@ -280,7 +281,7 @@ heddle_status lower_run_parallel(lowering *l, const ir_operation *op, instructio
   instruction *i = build_add(l, HLO_CUSTOM_CALL, s, op->operand_count, operands);
   build_set_text(i, HLO_ATTRIBUTE_CUSTOM_CALL_TARGET, STR("interpreter.run_parallel"));
   build_set_bool(i, HLO_ATTRIBUTE_CUSTOM_CALL_HAS_SIDE_EFFECT, true);
-  TRY(build_called_functions(l, i, names.size, names.data));
+  TRY(add_called_functions(l, i, names.size, names.data));
   int infeeds = names.size - replicas * partitions;
   const char *config = arena_printf(l->arena, "replicas=%d partitions=%d infeed=%d", replicas, partitions, infeeds);
   set_config(i, str_from(config), false);

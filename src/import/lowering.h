@@ -114,10 +114,6 @@ heddle_status lowering_enter(lowering *l, lowering *inner, str name);
 void lowering_results(lowering *l, instruction *i, int count, instruction **results);
 str lowering_name(arena *a, str name);  // with what HLO names may not have replaced by `_`
 
-// lowering_function and the call of it (lower_control.c); `call` may be null.
-heddle_status lowering_call(lowering *l, const ir_operation *op, str callee, int count, instruction *const *arguments,
-                            instruction **results, instruction **call);
-
 // Regions (lowering_region.c). What a region uses from around it, each once, in order of use. Values that are HLO
 // constants are left out: lowering_region makes them anew inside.
 heddle_status lowering_captures(lowering *l, const ir_region *r, int *count, const ir_value ***out);

@@ -5,26 +5,27 @@
 #include "hlo/builder.h"
 #include "hlo/text.h"
 
+static heddle_status error_of(heddle_code code, const ir_operation *op, const char *format, va_list args) {
+  text message = {0};
+  text_vprintf(&message, format, args);
+  heddle_status status = status_at(code, op->where, STR_FMT ": %s", STR_ARG(op->name), text_cstr(&message));
+  text_free(&message);
+  return status;
+}
+
 heddle_status lowering_refuse(const ir_operation *op, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  text message = {0};
-  text_vprintf(&message, format, args);
+  heddle_status status = error_of(HEDDLE_UNIMPLEMENTED, op, format, args);
   va_end(args);
-  heddle_status status =
-      status_at(HEDDLE_UNIMPLEMENTED, op->where, STR_FMT ": %s", STR_ARG(op->name), text_cstr(&message));
-  text_free(&message);
   return status;
 }
 
 heddle_status lowering_invalid(const ir_operation *op, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  text message = {0};
-  text_vprintf(&message, format, args);
+  heddle_status status = error_of(HEDDLE_INVALID, op, format, args);
   va_end(args);
-  heddle_status status = status_at(HEDDLE_INVALID, op->where, STR_FMT ": %s", STR_ARG(op->name), text_cstr(&message));
-  text_free(&message);
   return status;
 }
 

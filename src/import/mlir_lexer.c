@@ -227,7 +227,8 @@ static char escaped(str s, size_t *at) {
   return c;
 }
 
-str mlir_unescape(arena *a, str quoted) {
+// What stands between the quotes, its escapes replaced; in the arena.
+static str unescape(arena *a, str quoted) {
   str s = {quoted.data + 1, quoted.size - 2};
   char *data = arena_alloc(a, s.size + 1);
   size_t size = 0;
@@ -244,14 +245,14 @@ str mlir_unescape(arena *a, str quoted) {
 
 bool mlir_string(mlir_parser *p, str *out) {
   if (p->kind != MLIR_STRING) return mlir_found(p, "a string");
-  *out = mlir_unescape(p->arena, p->tok);
+  *out = unescape(p->arena, p->tok);
   mlir_advance(p);
   return true;
 }
 
 static str symbol_name(mlir_parser *p) {
   str name = {p->tok.data + 1, p->tok.size - 1};
-  return name.data[0] == '"' ? mlir_unescape(p->arena, name) : str_copy(p->arena, name);
+  return name.data[0] == '"' ? unescape(p->arena, name) : str_copy(p->arena, name);
 }
 
 bool mlir_symbol(mlir_parser *p, str *out) {

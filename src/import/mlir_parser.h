@@ -57,8 +57,7 @@ bool mlir_integer(mlir_parser *p, int64_t *out);       // with sign
 bool mlir_magnitude(mlir_parser *p, uint64_t *out);    // without one
 bool mlir_number(mlir_parser *p, double *out);         // with sign, decimal integers too
 bool mlir_string(mlir_parser *p, str *out);            // unescaped, in the arena
-str mlir_unescape(arena *a, str quoted);
-bool mlir_symbol(mlir_parser *p, str *out);  // @name, @"name", @a::@b (joined by "::"), in the arena
+bool mlir_symbol(mlir_parser *p, str *out);            // @name, @"name", @a::@b (joined by "::"), in the arena
 // From the current opening bracket to its counterpart, strings skipped; the text with both brackets.
 bool mlir_balanced(mlir_parser *p, str *out);
 source_location mlir_where(const mlir_parser *p, size_t offset);
@@ -70,7 +69,6 @@ void mlir_leave(mlir_parser *p);
 // Types and attributes.
 bool mlir_type(mlir_parser *p, const ir_type **out);
 bool mlir_attribute(mlir_parser *p, const ir_attribute **out);  // with its `: type` if it has one
-bool mlir_attribute_of_type(mlir_parser *p, const ir_type *type, const ir_attribute **out);  // the type is known
 // `{a = 1, b}` if there is one, added to the list; `<{...}>` (properties) by mlir_properties.
 typedef VEC(ir_named_attribute) ir_attribute_list;
 bool mlir_properties(mlir_parser *p, ir_attribute_list *list);
@@ -131,10 +129,10 @@ bool mlir_resource(mlir_parser *p, str *quoted);  // a resource's blob by the cu
 bool mlir_location(mlir_parser *p, ir_location *out);                   // loc(...), the word being current
 bool mlir_quantized_type(mlir_parser *p, const ir_type **out);          // behind !quant.uniform
 bool mlir_dialect_attribute(mlir_parser *p, const ir_attribute **out);  // #dialect.name<...>, #dialect<name ...>
-// Literals behind their keyword; `type` is null if `: type` stands behind them.
-bool mlir_dense(mlir_parser *p, const ir_type *type, const ir_attribute **out);           // dense<...>
-bool mlir_dense_resource(mlir_parser *p, const ir_type *type, const ir_attribute **out);  // dense_resource<name>
-bool mlir_dense_array(mlir_parser *p, const ir_attribute **out);                          // array<i64: 1, 2>
+// Literals from their keyword on.
+bool mlir_dense(mlir_parser *p, const ir_attribute **out);           // dense<...> : type
+bool mlir_dense_resource(mlir_parser *p, const ir_attribute **out);  // dense_resource<name> : type
+bool mlir_dense_array(mlir_parser *p, const ir_attribute **out);     // array<i64: 1, 2>
 
 // A number whose type is not known yet.
 typedef struct mlir_number_text {
@@ -146,6 +144,7 @@ typedef struct mlir_number_text {
 bool mlir_take_number(mlir_parser *p, mlir_number_text *out);
 // The bits of the number as an element of a literal of that (not complex) type; refused if it has no such value.
 bool mlir_number_bits(mlir_parser *p, const mlir_number_text *n, dtype t, uint64_t *out);
+// A number with its `: type` if it has one; where `type` is not null the type is known and nothing stands behind.
 bool mlir_number_attribute(mlir_parser *p, const ir_type *type, const ir_attribute **out);
 
 // Scopes of values: one for each region. An isolated one sees nothing of those around it.
@@ -156,6 +155,7 @@ bool mlir_define(mlir_parser *p, str name, size_t offset, int count, ir_value **
 bool mlir_define_block(mlir_parser *p, str name, size_t offset);
 bool mlir_use_block(mlir_parser *p);  // ^name
 
+// `{ ... }` whose first block has these arguments, named outside of the braces.
 bool mlir_region_of(mlir_parser *p, bool is_isolated, int argument_count, const str *names, const ir_type *const *types,
                     ir_region **out);
 // One operation, with the names of its results and its location, appended to the block being read.

@@ -128,9 +128,9 @@ static bool is_opaque_keyword(const mlir_parser *p) {
   return false;
 }
 
-static bool word_attribute(mlir_parser *p, const ir_type *type, const ir_attribute **out) {
-  if (mlir_at(p, "dense")) return mlir_dense(p, type, out);
-  if (mlir_at(p, "dense_resource")) return mlir_dense_resource(p, type, out);
+static bool word_attribute(mlir_parser *p, const ir_attribute **out) {
+  if (mlir_at(p, "dense")) return mlir_dense(p, out);
+  if (mlir_at(p, "dense_resource")) return mlir_dense_resource(p, out);
   if (mlir_at(p, "array")) return mlir_dense_array(p, out);
   if (mlir_at(p, "true") || mlir_at(p, "false")) return mlir_number_attribute(p, NULL, out);
   if (mlir_take(p, "unit")) {
@@ -140,29 +140,27 @@ static bool word_attribute(mlir_parser *p, const ir_type *type, const ir_attribu
   return is_opaque_keyword(p) ? opaque_attribute(p, out) : type_attribute(p, out);
 }
 
-static bool any_attribute(mlir_parser *p, const ir_type *type, const ir_attribute **out) {
+static bool any_attribute(mlir_parser *p, const ir_attribute **out) {
   switch (p->kind) {
     case MLIR_INTEGER:
-    case MLIR_FLOAT: return mlir_number_attribute(p, type, out);
+    case MLIR_FLOAT: return mlir_number_attribute(p, NULL, out);
     case MLIR_STRING: return string_attribute(p, out);
     case MLIR_SYMBOL: return symbol_attribute(p, out);
     case MLIR_HASH: return mlir_dialect_attribute(p, out);
     case MLIR_BANG: return type_attribute(p, out);
-    case MLIR_WORD: return word_attribute(p, type, out);
+    case MLIR_WORD: return word_attribute(p, out);
     default: break;
   }
-  if (mlir_at(p, "-")) return mlir_number_attribute(p, type, out);
+  if (mlir_at(p, "-")) return mlir_number_attribute(p, NULL, out);
   if (mlir_at(p, "[")) return array_attribute(p, out);
   if (mlir_at(p, "{")) return dictionary_attribute(p, out);
   if (mlir_at(p, "(")) return type_attribute(p, out);
   return mlir_found(p, "an attribute");
 }
 
-bool mlir_attribute_of_type(mlir_parser *p, const ir_type *type, const ir_attribute **out) {
+bool mlir_attribute(mlir_parser *p, const ir_attribute **out) {
   if (!mlir_enter(p)) return false;
-  bool is_ok = any_attribute(p, type, out);
+  bool is_ok = any_attribute(p, out);
   mlir_leave(p);
   return is_ok;
 }
-
-bool mlir_attribute(mlir_parser *p, const ir_attribute **out) { return mlir_attribute_of_type(p, NULL, out); }

@@ -187,15 +187,12 @@ static bool values(mlir_parser *p, size_t text_size, const shape *s, literal **o
   return hex_elements(p, (str){hex.data + 2, hex.size - 2}, offset + 3, s, out);
 }
 
-// `: type` unless it is known, and its shape; null for element types that HLO lacks, whose values are kept as text.
+// `: type`, and its shape; null for element types that HLO lacks, whose values are kept as text.
 static bool elements_type(mlir_parser *p, const ir_type **type, const shape **s) {
-  size_t offset = p->tok_offset;
   *s = NULL;
-  if (!*type) {
-    if (!mlir_expect(p, ":")) return false;
-    offset = p->tok_offset;
-    if (!mlir_type(p, type)) return false;
-  }
+  if (!mlir_expect(p, ":")) return false;
+  size_t offset = p->tok_offset;
+  if (!mlir_type(p, type)) return false;
   if ((*type)->kind != IR_TYPE_TENSOR || !ir_type_is_static(*type))
     return mlir_error(p, offset, "found another type of a value, wanted a tensor with fixed dims");
   if ((*type)->element->kind == IR_TYPE_OPAQUE) return true;
@@ -212,7 +209,8 @@ static void keep_text(const mlir_parser *p, size_t start, const ir_type *type, c
   *out = x;
 }
 
-bool mlir_dense(mlir_parser *p, const ir_type *type, const ir_attribute **out) {
+bool mlir_dense(mlir_parser *p, const ir_attribute **out) {
+  const ir_type *type;
   const shape *s;
   literal *l = NULL;
   str body;
@@ -235,8 +233,9 @@ bool mlir_dense(mlir_parser *p, const ir_type *type, const ir_attribute **out) {
 }
 
 // The blob starts with its alignment, four bytes that do not matter here.
-bool mlir_dense_resource(mlir_parser *p, const ir_type *type, const ir_attribute **out) {
+bool mlir_dense_resource(mlir_parser *p, const ir_attribute **out) {
   enum { PREFIX = 1 + 2 + 8 };  // quote, 0x, alignment
+  const ir_type *type;
   const shape *s;
   literal *l = NULL;
   str quoted;
