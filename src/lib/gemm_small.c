@@ -2,8 +2,6 @@
 // the machine's number of threads.
 #include "lib/gemm_small.h"
 
-#include <string.h>
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 
