@@ -92,7 +92,8 @@ AVX2 static __m256i lanes(int64_t count) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), numbers);
 }
 
-AVX2 static void multiply_panels(const int64_t size[static 3], block b) {
+AVX2 static void multiply_panels(const int64_t size[static 3], const block *all) {
+  block b = *all;
   const int64_t rows = size[0], columns = size[1], blocks = (rows + ROWS - 1) / ROWS;
   const float *lhs = b.lhs, *rhs = b.rhs;
   float *sums = b.sums;
@@ -133,7 +134,7 @@ static void multiply_small(const int64_t size[static 3], const gemm_matrix *lhs,
     b.rhs = turned;
     b.rhs_leading = size[1];
   }
-  multiply_panels(size, b);
+  multiply_panels(size, &b);
 }
 
 // --- thin products
