@@ -1,12 +1,6 @@
 // Attributes that are structures over dimensions: slices, paddings, windows, convolutions.
 #include "import/hlo_proto_transfer.h"
 
-static int64_t *copy_ints(arena *a, size_t count, const int64_t *from) {
-  int64_t *to = arena_array(a, int64_t, count);
-  if (count) memcpy(to, from, count * sizeof *to);
-  return to;
-}
-
 heddle_status hlo_proto_read_slice(hlo_proto_transfer *t) {
   size_t rank = t->p->n_slice_dimensions;
   t->x->slice = (slice_config){(int)rank, arena_array(t->arena, slice_dim, rank)};
@@ -122,9 +116,9 @@ heddle_status hlo_proto_read_dim_labels(hlo_proto_transfer *t) {
                                         .input_rank = (int)rank + 2,
                                         .kernel_rank = (int)rank + 2,
                                         .output_rank = (int)rank + 2};
-  t->x->dim_labels.input_spatial = copy_ints(a, rank, from->input_spatial_dimensions);
-  t->x->dim_labels.kernel_spatial = copy_ints(a, rank, from->kernel_spatial_dimensions);
-  t->x->dim_labels.output_spatial = copy_ints(a, rank, from->output_spatial_dimensions);
+  t->x->dim_labels.input_spatial = hlo_proto_ints(a, rank, from->input_spatial_dimensions);
+  t->x->dim_labels.kernel_spatial = hlo_proto_ints(a, rank, from->kernel_spatial_dimensions);
+  t->x->dim_labels.output_spatial = hlo_proto_ints(a, rank, from->output_spatial_dimensions);
   attributes_mark(t->x, HLO_ATTRIBUTE_DIM_LABELS);
   return status_ok();
 }
@@ -143,9 +137,9 @@ heddle_status hlo_proto_write_dim_labels(hlo_proto_transfer *t) {
   to->output_batch_dimension = from->output_batch;
   to->output_feature_dimension = from->output_feature;
   to->n_input_spatial_dimensions = to->n_kernel_spatial_dimensions = to->n_output_spatial_dimensions = rank;
-  to->input_spatial_dimensions = copy_ints(t->arena, rank, from->input_spatial);
-  to->kernel_spatial_dimensions = copy_ints(t->arena, rank, from->kernel_spatial);
-  to->output_spatial_dimensions = copy_ints(t->arena, rank, from->output_spatial);
+  to->input_spatial_dimensions = hlo_proto_ints(t->arena, rank, from->input_spatial);
+  to->kernel_spatial_dimensions = hlo_proto_ints(t->arena, rank, from->kernel_spatial);
+  to->output_spatial_dimensions = hlo_proto_ints(t->arena, rank, from->output_spatial);
   t->p->convolution_dimension_numbers = to;
   return status_ok();
 }

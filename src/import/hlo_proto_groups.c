@@ -7,10 +7,8 @@
 
 enum { MAX_DEVICES = 1 << 16, MAX_DEVICE_DIMS = 16 };
 
-static int_list copy_ints(arena *a, size_t count, const int64_t *from) {
-  int64_t *to = arena_array(a, int64_t, count);
-  if (count) memcpy(to, from, count * sizeof *to);
-  return (int_list){to, (int)count};
+static int_list list_of(arena *a, size_t count, const int64_t *from) {
+  return (int_list){hlo_proto_ints(a, count, from), (int)count};
 }
 
 // --- the short form
@@ -154,7 +152,7 @@ static heddle_status read_mesh(hlo_proto_transfer *t, const Xla__MeshAxesReplica
 static heddle_status read_lists(arena *a, size_t count, Xla__ReplicaGroup **from, group_list *out) {
   out->size = (int)count;
   out->groups = arena_array(a, int_list, count);
-  for (size_t k = 0; k < count; k++) out->groups[k] = copy_ints(a, from[k]->n_replica_ids, from[k]->replica_ids);
+  for (size_t k = 0; k < count; k++) out->groups[k] = list_of(a, from[k]->n_replica_ids, from[k]->replica_ids);
   return status_ok();
 }
 
@@ -238,7 +236,7 @@ heddle_status hlo_proto_read_pairs(hlo_proto_transfer *t) {
   out->groups = arena_array(t->arena, int_list, count);
   for (size_t k = 0; k < count; k++) {
     const int64_t pair[] = {t->p->source_target_pairs[k]->source, t->p->source_target_pairs[k]->target};
-    out->groups[k] = copy_ints(t->arena, 2, pair);
+    out->groups[k] = list_of(t->arena, 2, pair);
   }
   attributes_mark(t->x, HLO_ATTRIBUTE_SOURCE_TARGET_PAIRS);
   return status_ok();

@@ -3,6 +3,7 @@
 #define HEDDLE_IMPORT_HLO_PROTO_PARTS_H_
 
 #include <hlo.pb-c.h>
+#include <string.h>
 
 #include "hlo/lexer.h"
 #include "hlo/module.h"
@@ -71,6 +72,13 @@ static inline str hlo_proto_keep(arena *a, text *t) {
   str kept = t->size ? str_copy(a, text_view(t)) : (str){0};
   text_free(t);
   return kept;
+}
+
+// A copy in the arena: a message and a module each have lists of their own.
+static inline int64_t *hlo_proto_ints(arena *a, size_t count, const int64_t *from) {
+  int64_t *to = arena_array(a, int64_t, count);
+  if (count) memcpy(to, from, count * sizeof *to);
+  return to;
 }
 
 // A NUL-terminated copy, as messages have it.
