@@ -1,3 +1,6 @@
+// A plain loop for each operation and work type, which compilers vectorize, and a table of them by opcode. Narrow types
+// are combined in the work type that holds them, so their rounding or wrapping happens where they are stored; signed
+// integers have loops of their own only where order matters.
 #include "lib/combine.h"
 
 #include <complex.h>

@@ -60,6 +60,7 @@ heddle_status convolution_mend_outside(const convolution_form *f, const lib_call
 
 // --- convolution_tiles.c: as a matrix product of canonical arrays, whose left side is gathered tile by tile.
 
+// The product, and how it is cut into tiles; errors are those of gemm_plan_make.
 heddle_status convolution_tiles_plan(const convolution_form *f, gemm_plan *plan);
 // operands: input, kernel, bias; all canonical. Scratch memory as gemm_plan_scratch says.
 heddle_status convolution_tiles_execute(const convolution_form *f, const gemm_plan *plan, const lib_call *call);
@@ -92,6 +93,7 @@ typedef struct convolution_onednn_arrays {
   void *scratch;
 } convolution_onednn_arrays;
 
+// Thread-safe for different arrays.
 heddle_status convolution_onednn_execute(const convolution_onednn *o, int threads,
                                          const convolution_onednn_arrays *arrays);
 

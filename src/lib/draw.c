@@ -1,3 +1,6 @@
+// A stream is a counter whose values a mixing function makes into words: no state beside the count, and the n-th word
+// is the same whatever was made of those before it. Elements are drawn in their order by one thread, since some of them
+// take more than one word.
 #include "lib/draw.h"
 
 #include <math.h>

@@ -2,6 +2,8 @@
 // their halves, floats as the nearest f32 and the rest.
 #include "lib/halves.h"
 
+#include <math.h>
+
 // The 32-bit type of the halves of `t`; DTYPE_INVALID if there is none.
 static dtype half_of(dtype t) {
   if (t == DTYPE_F64) return DTYPE_F32;
@@ -50,7 +52,9 @@ static heddle_status split(const lib_call *call, bool is_high) {
     if (whole->type == DTYPE_F64) {
       const double x = ((const double *)whole->data)[k];
       const float near = (float)x;
-      ((float *)to)[k] = is_high ? near : (float)(x - (double)near);
+      // Behind an infinity or NaN there is no rest: their difference would be NaN.
+      const float rest = isfinite(near) ? (float)(x - (double)near) : 0;
+      ((float *)to)[k] = is_high ? near : rest;
     } else {
       const uint64_t x = ((const uint64_t *)whole->data)[k];
       ((uint32_t *)to)[k] = (uint32_t)(is_high ? x >> 32 : x);

@@ -4,6 +4,8 @@
 
 #include "lib/call.h"
 
+// X64Combine(low, high), X64SplitLow(x), X64SplitHigh(x), element by element. HEDDLE_INVALID for a wrong number of
+// operands, HEDDLE_UNIMPLEMENTED for other types or dims.
 heddle_status halves_combine(const lib_call *call);
 heddle_status halves_low(const lib_call *call);
 heddle_status halves_high(const lib_call *call);

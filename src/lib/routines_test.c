@@ -74,6 +74,20 @@ static void test_halves(void **state) {
   expect_error(call_by_name("X64Combine", 2, halves, 1, &halves[0], NULL), "64-bit");
 }
 
+// What f32 has no number for is in the high half alone: a difference with it would make the low one NaN.
+static void test_halves_without_rest(void **state) {
+  (void)state;
+  double whole[2] = {INFINITY, -1e300}, back[2];
+  float low[2], high[2];
+  const lib_array from = {DTYPE_F64, 1, pair, whole, false}, to = {DTYPE_F64, 1, pair, back, false};
+  const lib_array halves[2] = {{DTYPE_F32, 1, pair, low, false}, {DTYPE_F32, 1, pair, high, false}};
+  assert_true(status_is_ok(call_by_name("X64SplitLow", 1, &from, 1, &halves[0], NULL)));
+  assert_true(status_is_ok(call_by_name("X64SplitHigh", 1, &from, 1, &halves[1], NULL)));
+  assert_true(status_is_ok(call_by_name("X64Combine", 2, halves, 1, &to, NULL)));
+  assert_true(low[0] == 0 && low[1] == 0);
+  assert_true(back[0] == INFINITY && back[1] == -INFINITY);
+}
+
 // A batch on three threads; one of its members is wrong.
 static void test_lapack(void **state) {
   (void)state;
@@ -102,9 +116,8 @@ static void test_lapack(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_equal),
-      cmocka_unit_test(test_tolerances),
-      cmocka_unit_test(test_halves),
+      cmocka_unit_test(test_equal),  cmocka_unit_test(test_tolerances),
+      cmocka_unit_test(test_halves), cmocka_unit_test(test_halves_without_rest),
       cmocka_unit_test(test_lapack),
   };
   return cmocka_run_group_tests_name("lib/routines", tests, NULL, NULL);
