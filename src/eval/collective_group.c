@@ -40,7 +40,6 @@ static heddle_status find_numbers(const instruction *i, arena *scratch, device_g
                                   int_list *out) {
   const group_list *groups = &i->attributes->replica_groups;
   const int count = numbers_of(mode, p->grid);
-  if (groups->size == 0 && groups->text.size) return interpreter_refuse(i, "groups by the axes of a mesh");
   *out = (int_list){0};
   for (int k = 0; k < groups->size; k++) {
     int_list group;

@@ -88,12 +88,9 @@ static heddle_status check_groups(const instruction *i, const group_list *groups
   return status_ok();
 }
 
-static heddle_status check_form(const instruction *i, const group_list *list) {
+static heddle_status check_count(const module *m) {
   int devices;
-  TRY(device_groups_count(i->parent->module, &devices));
-  if (list->size || !list->text.size) return status_ok();
-  return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s " STR_FMT ": groups by the axes of a mesh are not compiled",
-                   hlo_op_text(i->opcode), STR_ARG(i->name));
+  return device_groups_count(m, &devices);
 }
 
 // All that the mode's numbers can be, where no group is written.
@@ -116,7 +113,7 @@ heddle_status device_groups_of(arena *a, const instruction *i, int *size, device
   group_list groups = i->attributes->replica_groups;
   *size = 0;
   *out = (device_list){0};
-  TRY(check_form(i, &groups));
+  TRY(check_count(m));
   TRY(check_groups(i, &groups, numbers_of(mode, m)));
   if (groups.size == 0 || (groups.size == 1 && groups.groups[0].size == 0)) {
     if (mode == DEVICE_GROUPS_FLATTENED || mode == DEVICE_GROUPS_CROSS_BOTH) return status_ok();
@@ -140,7 +137,7 @@ heddle_status device_groups_pairs_of(arena *a, const instruction *i, device_list
   const device_groups_mode mode = device_groups_mode_of(i);
   const group_list *pairs = &i->attributes->source_target_pairs;
   *out = (device_list){0};
-  TRY(check_form(i, pairs));
+  TRY(check_count(m));
   for (int p = 0; p < pairs->size; p++) {
     const int_list pair = pairs->groups[p];
     if (pair.size != 2) return status_at(HEDDLE_INVALID, i->where, "found a pair of %d numbers", pair.size);

@@ -42,8 +42,7 @@ heddle_status device_groups_check_number(const instruction *i, int64_t number, i
 typedef VEC(int64_t) device_list;
 
 // Device numbers, group after group, each filled up with -1 to *size. Empty: all devices in one group. HEDDLE_INVALID,
-// with the place, for numbers that stand for no device or for one a second time; HEDDLE_UNIMPLEMENTED for groups by the
-// axes of a mesh.
+// with the place, for numbers that stand for no device or for one a second time.
 heddle_status device_groups_of(arena *a, const instruction *i, int *size, device_list *out);
 
 // Device numbers: source, target, … Errors as above.
