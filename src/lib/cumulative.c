@@ -4,21 +4,25 @@
 #include "lib/cumulative.h"
 
 #include <complex.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/pool.h"
 #include "lib/combine.h"
 
-enum { COLUMNS = 256, LINES = 8, WIDEST = 16, PARALLEL_ELEMENTS = 32 << 10 };
+enum { COLUMNS = 256, LINES = 8, WIDEST = 16, LINE_BYTES = 64, PARALLEL_ELEMENTS = 32 << 10 };
 
-typedef struct cumulative {
+typedef struct cumulative cumulative;
+typedef void (*lines_fn)(const cumulative *c, int64_t first, int64_t count);
+
+struct cumulative {
   const lib_array *from, *to;
   int64_t outer, size, inner;
   bool is_reverse;
   combine_fn combine;
   work_type work;
-  int threads;
-} cumulative;
+  lines_fn walk;  // lines, for which inner is 1
+};
 
 static int64_t place(const cumulative *c, int64_t step) { return c->is_reverse ? c->size - 1 - step : step; }
 
@@ -62,28 +66,79 @@ static void walk_lines(const cumulative *c, int64_t first, int64_t count) {
   }
 }
 
-// f32 sums, the common case, four lanes of double at a time in registers.
-static void sum_lines(const cumulative *c, int64_t first, int64_t count) {
-  double total[LINES] = {0};
-  const float *from = (const float *)c->from->data + first * c->size;
-  float *to = (float *)c->to->data + first * c->size;
-  for (int64_t step = 0; step < c->size; step++) {
-    int64_t k = place(c, step);
-    for (int64_t l = 0; l < count; l++) {
-      total[l] += (double)from[l * c->size + k];
-      to[l * c->size + k] = (float)total[l];
-    }
+// The common cases, with the totals of the lines in registers. A cache line of each is moved at once: lines often lie a
+// multiple of the cache's way apart. Fewer lines than LINES are walked one by one.
+#define WALK_LINES(name, type, total_type, first_total, x_op_y)                                                    \
+  static inline __attribute__((always_inline)) void name##_of(const cumulative *c, int64_t first, int64_t count) { \
+    enum { STEPS = LINE_BYTES / sizeof(type) };                                                                    \
+    type tile[LINES][STEPS];                                                                                       \
+    total_type totals[LINES];                                                                                      \
+    for (int64_t l = 0; l < count; l++) totals[l] = first_total;                                                   \
+    for (int64_t begin = 0; begin < c->size; begin += STEPS) {                                                     \
+      const int64_t steps = c->size - begin < STEPS ? c->size - begin : STEPS;                                     \
+      const int64_t low = c->is_reverse ? c->size - begin - steps : begin;                                         \
+      const type *from = (const type *)c->from->data + first * c->size + low;                                      \
+      type *to = (type *)c->to->data + first * c->size + low;                                                      \
+      for (int64_t l = 0; l < count; l++) memcpy(tile[l], from + l * c->size, (size_t)steps * sizeof(type));       \
+      for (int64_t step = 0; step < steps; step++) {                                                               \
+        const int64_t k = c->is_reverse ? steps - 1 - step : step;                                                 \
+        for (int64_t l = 0; l < count; l++) {                                                                      \
+          const total_type x = totals[l], y = (total_type)tile[l][k];                                              \
+          totals[l] = x_op_y;                                                                                      \
+          tile[l][k] = (type)totals[l];                                                                            \
+        }                                                                                                          \
+      }                                                                                                            \
+      for (int64_t l = 0; l < count; l++) memcpy(to + l * c->size, tile[l], (size_t)steps * sizeof(type));         \
+    }                                                                                                              \
+  }                                                                                                                \
+  static void name(const cumulative *c, int64_t first, int64_t count) {                                            \
+    if (count == LINES) name##_of(c, first, LINES);                                                                \
+    else                                                                                                           \
+      for (int64_t l = 0; l < count; l++) name##_of(c, first + l, 1);                                              \
   }
+
+// NaN stays; 0 is more than -0.
+static inline double larger(double x, double y) {
+  if (x > y || x != x) return x;
+  return x == y && signbit(y) ? x : y;
+}
+
+static inline double smaller(double x, double y) {
+  if (x < y || x != x) return x;
+  return x == y && signbit(x) ? x : y;
+}
+
+WALK_LINES(add_lines_f32, float, double, 0, x + y)
+WALK_LINES(multiply_lines_f32, float, double, 1, x *y)
+WALK_LINES(maximum_lines_f32, float, double, -INFINITY, larger(x, y))
+WALK_LINES(minimum_lines_f32, float, double, INFINITY, smaller(x, y))
+WALK_LINES(add_lines_u32, uint32_t, uint32_t, 0, x + y)
+WALK_LINES(multiply_lines_u32, uint32_t, uint32_t, 1, x *y)
+WALK_LINES(maximum_lines_s32, int32_t, int32_t, INT32_MIN, x > y ? x : y)
+WALK_LINES(minimum_lines_s32, int32_t, int32_t, INT32_MAX, x < y ? x : y)
+
+static lines_fn lines_fn_of(dtype t, const char *reducer) {
+  static const struct {
+    dtype type;
+    const char *reducer;
+    lines_fn walk;
+  } rows[] = {
+      {DTYPE_F32, "add", add_lines_f32},         {DTYPE_F32, "multiply", multiply_lines_f32},
+      {DTYPE_F32, "maximum", maximum_lines_f32}, {DTYPE_F32, "minimum", minimum_lines_f32},
+      {DTYPE_S32, "add", add_lines_u32},         {DTYPE_S32, "multiply", multiply_lines_u32},
+      {DTYPE_S32, "maximum", maximum_lines_s32}, {DTYPE_S32, "minimum", minimum_lines_s32},
+      {DTYPE_U32, "add", add_lines_u32},         {DTYPE_U32, "multiply", multiply_lines_u32},
+  };
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+    if (rows[k].type == t && strcmp(rows[k].reducer, reducer) == 0) return rows[k].walk;
+  return walk_lines;
 }
 
 static void walk_line_range(void *argument, int64_t begin, int64_t end) {
   const cumulative *c = argument;
-  bool is_sum = c->from->type == DTYPE_F32 && c->combine == combine_find("add", DTYPE_F64, &(work_type){0});
   for (int64_t group = begin; group < end; group++) {
     int64_t first = group * LINES, left = c->outer - first;
-    int64_t count = left < LINES ? left : LINES;
-    if (is_sum) sum_lines(c, first, count);
-    else walk_lines(c, first, count);
+    c->walk(c, first, left < LINES ? left : LINES);
   }
 }
 
@@ -113,6 +168,7 @@ static heddle_status describe(const lib_call *call, cumulative *c) {
                       : dtype_is_complex(from->type)                                           ? DTYPE_C128
                                                                                                : DTYPE_F64;
   c->combine = combine_find(reducer, accumulator, &c->work);
+  c->walk = lines_fn_of(from->type, reducer);
   if (c->combine) return status_ok();
   return status_error(HEDDLE_INVALID, "a cumulative %s of %s is unknown", reducer, dtype_name(from->type));
 }

@@ -1,6 +1,7 @@
 // Cumulative operations against plain loops, along every dim, both ways.
 #include "lib/cumulative.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,6 +54,56 @@ static void test_sums_of_f32(void **state) {
   }
 }
 
+// Lines in groups and alone, longer than a cache line; NaN stays, and zeros keep their order.
+static void test_extremes_and_products_of_lines(void **state) {
+  (void)state;
+  enum { LENGTH = 37, COUNT = 11 };
+  static float from[COUNT * LENGTH], to[COUNT * LENGTH];
+  const int64_t dims[] = {COUNT, LENGTH};
+  const char *reducers[] = {"multiply", "maximum", "minimum"};
+  for (int i = 0; i < COUNT * LENGTH; i++) from[i] = i % 5 == 0 ? -0.0F : i % 7 == 0 ? 0 : (float)(i * 7 % 31 - 15);
+  from[3 * LENGTH + 20] = NAN;
+  lib_array in = {.type = DTYPE_F32, .rank = 2, .dims = dims, .data = from}, out = in;
+  out.data = to;
+  for (int r = 0; r < 6; r++) {
+    const int kind = r / 2, reverse = r % 2;
+    assert_true(heddle_status_code(call_on(in, out, 1, reverse, reducers[kind], 2)) == HEDDLE_OK);
+    for (int line = 0; line < COUNT; line++) {
+      double total = kind == 0 ? 1 : kind == 1 ? -INFINITY : INFINITY;
+      for (int step = 0; step < LENGTH; step++) {
+        const int at = line * LENGTH + (reverse ? LENGTH - 1 - step : step);
+        const double x = (double)from[at];
+        if (kind == 0) total *= x;
+        else if (isnan(x) || isnan(total)) total = NAN;
+        else if (kind == 1 ? x > total || (x == total && !signbit(x)) : x < total || (x == total && signbit(x)))
+          total = x;
+        assert_int_equal(isnan(to[at]), isnan(total));
+        if (isnan(total)) continue;
+        assert_true((double)to[at] == total && !signbit(to[at]) == !signbit(total));
+      }
+    }
+  }
+}
+
+static void test_integers_of_lines(void **state) {
+  (void)state;
+  int32_t from[9 * 40], to[9 * 40];
+  const int64_t dims[] = {9, 40};
+  for (int i = 0; i < 9 * 40; i++) from[i] = (int32_t)((uint32_t)i * 0x9e3779b9U);
+  lib_array in = {.type = DTYPE_S32, .rank = 2, .dims = dims, .data = from}, out = in;
+  out.data = to;
+  for (int kind = 0; kind < 4; kind++) {
+    const char *reducers[] = {"add", "multiply", "maximum", "minimum"};
+    assert_true(heddle_status_code(call_on(in, out, 1, 0, reducers[kind], 1)) == HEDDLE_OK);
+    for (int i = 0; i < 9 * 40; i++) {
+      const int32_t before = i % 40 ? to[i - 1] : from[i], x = from[i];
+      const uint32_t sum = (uint32_t)before + (uint32_t)x, product = (uint32_t)before * (uint32_t)x;
+      const int32_t results[] = {(int32_t)sum, (int32_t)product, before > x ? before : x, before < x ? before : x};
+      assert_int_equal(to[i], i % 40 ? results[kind] : x);
+    }
+  }
+}
+
 static void test_other_types_and_reducers(void **state) {
   (void)state;
   const int8_t from[] = {3, -7, 5, 120, 9, 1, -1, 2, 100, 100};
@@ -84,8 +135,8 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sums_of_f32),
-      cmocka_unit_test(test_other_types_and_reducers),
+      cmocka_unit_test(test_sums_of_f32),       cmocka_unit_test(test_extremes_and_products_of_lines),
+      cmocka_unit_test(test_integers_of_lines), cmocka_unit_test(test_other_types_and_reducers),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests_name("lib/cumulative", tests, NULL, NULL);

@@ -1,58 +1,108 @@
 // cholesky and triangular-solve, matrix by matrix in double, and the way of matrices to LAPACK's columns and back.
 //
-// Both are our own: LAPACK's solver refuses singular matrices, where infinities and NaN are wanted, and its factor
-// stops at a NaN, where JAX on a CPU goes on and leaves alone what the NaN does not reach.
+// Both are our own around the library's products and plain solver: LAPACK's solver refuses singular matrices, where
+// infinities and NaN are wanted, and its factor stops at a NaN, where JAX on a CPU goes on and leaves alone what the
+// NaN does not reach.
 #include "lib/linear_algebra.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/pool.h"
 
-enum { STRIP = 64 };  // elements widened at a time
+enum {
+  STRIP = 64,      // elements widened at a time
+  BAND = 8,        // rows turned to columns at a time: a cache line of each column
+  BLOCK = 64,      // columns of a factor between two updates by what stands before them
+  LEAST_BLAS = 24  // unknowns from which on a library is quicker
+};
 
 static work_type wide_type(const lib_array *a) { return dtype_is_complex(a->type) ? WORK_C128 : WORK_F64; }
+
+// Between `lines` lines of elements of `size` bytes that lie STRIP elements apart and columns that lie `rows` apart.
+static void turn_strips(char *strips, char *columns, int64_t rows, int64_t lines, int64_t count, size_t size,
+                        bool to_columns) {
+  for (int64_t k = 0; k < count; k++)
+    for (int64_t l = 0; l < lines; l++) {
+      char *x = strips + (size_t)(l * STRIP + k) * size, *y = columns + (size_t)(k * rows + l) * size;
+      char *to = to_columns ? y : x;
+      const char *from = to_columns ? x : y;
+      if (size == sizeof(double)) memcpy(to, from, sizeof(double));
+      else memcpy(to, from, sizeof(double complex));
+    }
+}
+
+static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 
 void linear_algebra_load(const lib_array *a, int64_t index, int64_t rows, int64_t columns, void *to) {
   const work_type w = wide_type(a);
   const size_t size = (size_t)work_size(w);
-  double complex strip[STRIP];
-  for (int64_t r = 0; r < rows; r++)
+  _Alignas(64) char strips[BAND * STRIP * sizeof(double complex)];
+  for (int64_t r = 0; r < rows; r += BAND)
     for (int64_t first = 0; first < columns; first += STRIP) {
-      const int64_t count = columns - first < STRIP ? columns - first : STRIP;
-      work_load(w, a, (index * rows + r) * columns + first, count, strip);
-      for (int64_t k = 0; k < count; k++)
-        memcpy((char *)to + (size_t)((first + k) * rows + r) * size, (char *)strip + (size_t)k * size, size);
+      const int64_t lines = least(BAND, rows - r), count = least(STRIP, columns - first);
+      for (int64_t l = 0; l < lines; l++)
+        work_load(w, a, (index * rows + r + l) * columns + first, count, strips + (size_t)(l * STRIP) * size);
+      turn_strips(strips, (char *)to + (size_t)(first * rows + r) * size, rows, lines, count, size, true);
     }
 }
 
 void linear_algebra_store(const lib_array *a, int64_t index, int64_t rows, int64_t columns, const void *from) {
   const work_type w = wide_type(a);
   const size_t size = (size_t)work_size(w);
-  double complex strip[STRIP];
-  for (int64_t r = 0; r < rows; r++)
+  _Alignas(64) char strips[BAND * STRIP * sizeof(double complex)];
+  for (int64_t r = 0; r < rows; r += BAND)
     for (int64_t first = 0; first < columns; first += STRIP) {
-      const int64_t count = columns - first < STRIP ? columns - first : STRIP;
-      for (int64_t k = 0; k < count; k++)
-        memcpy((char *)strip + (size_t)k * size, (const char *)from + (size_t)((first + k) * rows + r) * size, size);
-      work_store(w, strip, a, (index * rows + r) * columns + first, count);
+      const int64_t lines = least(BAND, rows - r), count = least(STRIP, columns - first);
+      turn_strips(strips, (char *)from + (size_t)(first * rows + r) * size, rows, lines, count, size, false);
+      for (int64_t l = 0; l < lines; l++)
+        work_store(w, strips + (size_t)(l * STRIP) * size, a, (index * rows + r + l) * columns + first, count);
     }
 }
 
 // L Lᴴ = a in the lower triangle. A column is finished by subtracting the ones before it, which lie as it does; where
 // its pivot fails it stays as it was.
-static int factor_real(int64_t n, double *a) {
+static int factor_columns(int64_t n, int64_t leading, double *a) {
   for (int64_t j = 0; j < n; j++) {
-    double *to = a + j * n, pivot = to[j];
-    for (int64_t k = 0; k < j; k++) pivot -= a[j + k * n] * a[j + k * n];
+    double *to = a + j * leading, pivot = to[j];
+    for (int64_t k = 0; k < j; k++) pivot -= a[j + k * leading] * a[j + k * leading];
     if (pivot <= 0) return (int)(j + 1);
     pivot = sqrt(pivot);
     to[j] = pivot;
     for (int64_t k = 0; k < j; k++) {
-      const double *from = a + k * n, by = from[j];
+      const double *from = a + k * leading, by = from[j];
       for (int64_t i = j + 1; i < n; i++) to[i] -= from[i] * by;
     }
     for (int64_t i = j + 1; i < n; i++) to[i] /= pivot;
+  }
+  return 0;
+}
+
+// The lower triangle of the block at row and column `first` minus what the columns before it have to do with it.
+static void update_block(int64_t n, double *a, int64_t first, int64_t size) {
+  double block[BLOCK * BLOCK];
+  const double *rows = a + first;
+  cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (blasint)size, (blasint)size, (blasint)first, 1, rows,
+              (blasint)n, rows, (blasint)n, 0, block, (blasint)size);
+  for (int64_t column = 0; column < size; column++)
+    for (int64_t row = column; row < size; row++) a[(first + column) * n + first + row] -= block[column * size + row];
+}
+
+// By blocks of columns: each is finished by the ones before it, its own square, and the rows below by that.
+static int factor_real(int64_t n, double *a) {
+  for (int64_t first = 0; first < n; first += BLOCK) {
+    const int64_t size = least(BLOCK, n - first), below = n - first - size;
+    double *square = a + first * n + first;
+    if (first > 0) update_block(n, a, first, size);
+    if (first > 0 && below > 0)
+      cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (blasint)below, (blasint)size, (blasint)first, -1,
+                  a + first + size, (blasint)n, a + first, (blasint)n, 1, square + size, (blasint)n);
+    const int failed = factor_columns(size, n, square);
+    if (failed) return (int)first + failed;
+    if (below > 0)
+      cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)below, (blasint)size, 1,
+                  square, (blasint)n, square + size, (blasint)n);
   }
   return 0;
 }
@@ -171,6 +221,14 @@ static void solve_lines_real(const solver *s, const double *a, double *b) {
 }
 
 static void solve_real(const solver *s, const double *a, double *b) {
+  if (s->n >= LEAST_BLAS && s->lines < INT32_MAX) {
+    const linear_algebra_system *how = s->how;
+    const int64_t rows = how->left ? s->n : s->lines, columns = how->left ? s->lines : s->n;
+    cblas_dtrsm(CblasColMajor, how->left ? CblasLeft : CblasRight, how->lower ? CblasLower : CblasUpper,
+                how->form == LINEAR_ALGEBRA_PLAIN ? CblasNoTrans : CblasTrans, how->unit ? CblasUnit : CblasNonUnit,
+                (blasint)rows, (blasint)columns, 1, a, (blasint)s->n, b, (blasint)rows);
+    return;
+  }
   if (!s->how->left) {
     solve_lines_real(s, a, b);
     return;

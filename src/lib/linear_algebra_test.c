@@ -3,7 +3,7 @@
 
 #include "lib/testing.h"
 
-enum { BATCH = 3, SIZE = 17, COLUMNS = 5 };
+enum { BATCH = 3, SIZE = 75, COLUMNS = 5 };  // more than a block
 
 static void call_routine(const char *name, int operands, const lib_array *arrays, const lib_array *result,
                          int attribute_count, const named_attribute *attributes, int threads) {
@@ -50,13 +50,13 @@ static void test_cholesky(void **state) {
     for (int64_t b = 0; b < BATCH; b++)  // Hermitian, with a large diagonal
       for (int64_t r = 0; r < SIZE; r++) {
         for (int64_t c = 0; c < r; c++) set(&a, b, SIZE, c, r, conj(at(&a, b, SIZE, SIZE, r, c)));
-        set(&a, b, SIZE, r, r, work_complex(60 + (double)r, 0));
+        set(&a, b, SIZE, r, r, work_complex(600 + (double)r, 0));
       }
     const named_attribute attribute = testing_int("lower", &lower);
     call_routine("heddle.cholesky", 1, &a, &factor, 1, &attribute, 1);
     call_routine("heddle.cholesky", 1, &a, &again, 1, &attribute, 3);
     assert_memory_equal(again.data, factor.data, (size_t)(lib_element_count(&a) * dtypes[t].bytes));
-    const double tolerance = dtypes[t].bits / (dtype_is_complex(t) ? 2 : 1) == 32 ? 2e-5 : 1e-12;
+    const double tolerance = dtypes[t].bits / (dtype_is_complex(t) ? 2 : 1) == 32 ? 2e-4 : 1e-11;
     for (int64_t k = 0; k < BATCH * SIZE * SIZE; k++) {
       const int64_t b = k / SIZE / SIZE, r = k / SIZE % SIZE, c = k % SIZE;
       double complex sum = 0;
@@ -101,7 +101,7 @@ static void check_solve(const int64_t how[4], dtype t) {
   for (int k = 0; k < 2; k++) testing_fill(&arrays[k], (uint64_t)k + 9);
   for (int64_t b = 0; b < BATCH; b++)
     for (int64_t r = 0; r < SIZE; r++) {
-      for (int64_t c = 0; c < SIZE; c++) set(&arrays[0], b, SIZE, r, c, at(&arrays[0], b, SIZE, SIZE, r, c) / 16);
+      for (int64_t c = 0; c < SIZE; c++) set(&arrays[0], b, SIZE, r, c, at(&arrays[0], b, SIZE, SIZE, r, c) / 128);
       set(&arrays[0], b, SIZE, r, r, work_complex(2, dtype_is_complex(t) ? 1 : 0));
     }
   const named_attribute attributes[] = {testing_int("left_side", &how[0]), testing_int("lower", &how[1]),

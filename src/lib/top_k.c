@@ -1,8 +1,8 @@
 // A line is walked once. What may be among the best k goes into a room for twice as many, in the line's order; when
 // that is full, its k best are found by their keys' digits, stay in their order, and the last of them turns away all
 // that does not come before it. So the time is linear in the line for every order of its elements, and only what is
-// left in the room at the end is sorted. A long line alone is cut into parts for the threads, whose best are put
-// together.
+// left in the room at the end is sorted. A few best are kept in their order, each new one put in its place. A long line
+// alone is cut into parts for the threads, whose best are put together.
 #include "lib/top_k.h"
 
 #include <stdatomic.h>
@@ -12,7 +12,7 @@
 #include "lib/radix.h"
 #include "lib/sort_key.h"
 
-enum { LONG_LINE = 64 << 10, LINE_BYTES = 64, LEAST_ROOM = 64, PART_SHARE = 16, DIGIT_BITS = 8 };
+enum { LONG_LINE = 64 << 10, LINE_BYTES = 64, LEAST_ROOM = 64, PART_SHARE = 16, DIGIT_BITS = 8, FEW = 16, GLANCE = 16 };
 
 typedef struct choosing {
   const lib_call *call;
@@ -64,23 +64,64 @@ static inline __attribute__((always_inline)) uint64_t keep_best(void *items, int
   return last;
 }
 
+static inline __attribute__((always_inline)) uint64_t key_of_element(const choosing *c, int bytes, int64_t i) {
+  const lib_array *a = &c->call->operands[0];
+  uint64_t bits = 0;
+  if (bytes) memcpy(&bits, (const char *)a->data + i * bytes, (size_t)bytes);
+  else bits = element_load(a, i);
+  return sort_key_of(&c->key, bits);
+}
+
+// The first of elements i … end - 1 that comes before `last`, or `end`. Most do not: those of 32 bits are looked at
+// several at a time, without a branch.
+static inline __attribute__((always_inline)) int64_t next_before(const choosing *c, int bytes, int64_t i, int64_t end,
+                                                                 uint64_t last) {
+  if (bytes == 4 && !c->key.has_table) {
+    const uint32_t *data = c->call->operands[0].data;
+    const uint32_t turns = c->key.is_float ? UINT32_MAX : 0, top = (uint32_t)c->key.top, flip = (uint32_t)c->key.flip;
+    for (; i + GLANCE <= end; i += GLANCE) {
+      uint32_t found = 0;
+      for (int64_t k = i; k < i + GLANCE; k++) {
+        const uint32_t negative = data[k] >> 31 ? turns : 0;
+        found |= (data[k] ^ (negative | top) ^ flip) < (uint32_t)last;
+      }
+      if (found) break;
+    }
+  }
+  while (i < end && key_of_element(c, bytes, i) >= last) i++;
+  return i;
+}
+
+// The best k of the line of `size` elements that starts at element `first`, in their order. Returns how many.
+static inline __attribute__((always_inline)) int64_t choose_few(const choosing *c, int bytes, int64_t first,
+                                                                int64_t size, uint64_t *best) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < size; i++) {
+    if (count == c->k) {
+      i = next_before(c, bytes, first + i, first + size, best[count - 1] >> 32) - first;
+      if (i == size) break;
+    }
+    const uint64_t item = key_of_element(c, bytes, first + i) << 32 | (uint64_t)i;
+    int64_t place = count < c->k ? count++ : count - 1;
+    for (; place > 0 && best[place - 1] > item; place--) best[place] = best[place - 1];
+    best[place] = item;
+  }
+  return count;
+}
+
 static inline __attribute__((always_inline)) int64_t choose_typed(const choosing *c, int bytes, int item_bytes,
                                                                   int64_t first, int64_t begin, int64_t end,
                                                                   void *items) {
-  const sort_key *key = &c->key;
-  const lib_array a = c->call->operands[0];
   const int64_t k = c->k, room = c->room_items;
   int64_t count = 0;
   uint64_t last = 0;
   bool is_full = false;  // k elements before this one do not come after `last`
   for (int64_t i = begin; i < end; i++) {
-    uint64_t bits = 0;
-    if (bytes) memcpy(&bits, (const char *)a.data + (first + i) * bytes, (size_t)bytes);
-    else bits = element_load(&a, first + i);
-    const uint64_t of_element = sort_key_of(key, bits);
-    if (is_full && of_element >= last) continue;
+    if (is_full) i = next_before(c, bytes, first + i, first + end, last) - first;
+    if (i == end) break;
+    const uint64_t of_element = key_of_element(c, bytes, first + i);
     if (count == room) {
-      last = keep_best(items, item_bytes, key->bits, count, k);
+      last = keep_best(items, item_bytes, c->key.bits, count, k);
       count = k;
       is_full = true;
       if (of_element >= last) continue;
@@ -116,14 +157,28 @@ static inline __attribute__((always_inline)) void store(const choosing *c, int64
   }
 }
 
-static void store_best(const choosing *c, int64_t line, void *items, void *spare, int64_t count) {
-  const int shift = c->item_bytes == 8 ? 32 : 0, threads = c->strands == 1 ? c->call->threads : 1;
-  const void *sorted = radix_sort(c->item_bytes, shift, shift + c->key.bits, items, spare, count, threads);
+static void store_sorted(const choosing *c, int64_t line, const void *sorted) {
   const int bytes = c->key.has_table ? 0 : dtypes[c->key.type].bytes;
   if (bytes == 8) store(c, line, 8, 16, sorted);
   else if (bytes == 4) store(c, line, 4, 8, sorted);
   else if (bytes == 2) store(c, line, 2, 8, sorted);
   else store(c, line, 0, 8, sorted);
+}
+
+static void store_best(const choosing *c, int64_t line, void *items, void *spare, int64_t count) {
+  const int shift = c->item_bytes == 8 ? 32 : 0, threads = c->strands == 1 ? c->call->threads : 1;
+  store_sorted(c, line, radix_sort(c->item_bytes, shift, shift + c->key.bits, items, spare, count, threads));
+}
+
+static void take_few(const choosing *c, int64_t line) {
+  uint64_t best[FEW];
+  const lib_array *a = &c->call->operands[0];
+  const int bytes = element_is_shared(a) ? 0 : dtypes[a->type].bytes;
+  const int64_t first = line * c->size;
+  if (bytes == 4) (void)choose_few(c, 4, first, c->size, best);
+  else if (bytes == 2) (void)choose_few(c, 2, first, c->size, best);
+  else (void)choose_few(c, bytes, first, c->size, best);
+  store_sorted(c, line, best);
 }
 
 static void take_lines(void *argument, int64_t begin, int64_t end) {
@@ -133,6 +188,10 @@ static void take_lines(void *argument, int64_t begin, int64_t end) {
     for (;;) {
       const int64_t line = atomic_fetch_add_explicit(&c->next_line, 1, memory_order_relaxed);
       if (line >= c->lines) break;
+      if (c->k <= FEW && c->item_bytes == 8) {
+        take_few(c, line);
+        continue;
+      }
       const int64_t count = choose(c, line * c->size, 0, c->size, items);
       store_best(c, line, items, items + c->room_items * c->item_bytes, count);
     }

@@ -5,7 +5,9 @@
 // at a time only. Inlining every call makes code exponential in the depth of the calls, inlining none makes run time
 // so, when the levels of a chain call each other more than once. The rules, in order:
 //   `noinline` on the call: no. `no_compute` on the callee: yes. Two or more calls of the callee in this caller: no
-//   (their arguments differ, else they would be one call by now; each would get a copy), unless the call says `inline`.
+//   (their arguments differ, else they would be one call by now; each would get a copy), unless the call says `inline`,
+//   or on the CPU, where a call keeps a loop scalar, if the callee calls nothing and the copies are small together: an
+//   array that is read in several places, each behind its own condition (the border of a stencil).
 //   Together above 4000 operations: no. CPU: yes. GPU: if the callee has no other caller, or if caller and callee both
 //   call one third function (whose calls may then become one).
 // Functions are visited callers first: a body moves up at most once, and what it calls is looked at where it has
@@ -24,6 +26,7 @@
 
 #define MAX_OPERATIONS 4000
 #define MAX_ROUNDS 16
+#define MAX_COPIED_OPERATIONS 256
 
 typedef struct function {
   MlirOperation op;  // null once its body has moved into its only caller
@@ -223,13 +226,19 @@ static bool has_one_block(MlirOperation function_op) {
   return !mlirBlockIsNull(first) && mlirBlockIsNull(mlirBlockGetNextInRegion(first));
 }
 
+static bool is_copied(const call_graph *g, const call_group *group) {
+  const function *callee = group->callee;
+  return g->is_aggressive && callee->calls.size == 0 &&
+         callee->operation_count * group->calls.size <= MAX_COPIED_OPERATIONS;
+}
+
 static bool should_inline(call_graph *g, const caller *c, const call_group *group, MlirOperation call) {
   const function *callee = group->callee;
   if (callee == c->function || ir_is_null(callee->op) || !has_one_block(callee->op) || calls_itself(g, callee))
     return false;
   if (!mlirAttributeIsNull(ir_get(call, "noinline"))) return false;
   if (!mlirAttributeIsNull(ir_get(callee->op, "no_compute"))) return true;
-  if (group->calls.size > 1 && mlirAttributeIsNull(ir_get(call, "inline"))) return false;
+  if (group->calls.size > 1 && mlirAttributeIsNull(ir_get(call, "inline")) && !is_copied(g, group)) return false;
   if (callee->operation_count + c->function->operation_count > MAX_OPERATIONS) return false;
   if (g->is_aggressive) return true;
   return callee->call_count == 1 || shares_a_callee(g, c, callee);

@@ -105,12 +105,34 @@ static bool do_uniform(vectorizer *v, ir_builder *b, MlirOperation op) {
   return true;
 }
 
+// A separate index: by how much lanes differ from the first one, as far as that is the same in all iterations.
+typedef struct lane_steps {
+  int64_t stride;    // from lane to lane, 0 if that differs
+  int64_t *offsets;  // of each lane, null if they depend on more than the lane
+} lane_steps;
+
+// The offsets of an index `e`, of which the symbol `lane` is the last one, for lanes 0 … width - 1; null if one is no
+// constant.
+static int64_t *lane_offsets(vectorizer *v, const affine_expr *e, int lane, const interval *dims,
+                             const interval *symbols) {
+  int64_t *offsets = arena_array(v->arena, int64_t, v->width);
+  const affine_expr **by = arena_array(v->arena, const affine_expr *, lane + 1);
+  by[lane] = affine_constant(v->arena, 0);
+  const affine_expr *first = affine_replace(v->arena, e, NULL, 0, by, lane + 1);
+  for (int l = 1; l < v->width; l++) {
+    by[lane] = affine_constant(v->arena, l);
+    const affine_expr *here = affine_replace(v->arena, e, NULL, 0, by, lane + 1);
+    here = affine_simplify(v->arena, affine_sub(v->arena, here, first), dims, symbols);
+    if (!affine_is_constant(here, &offsets[l])) return NULL;
+  }
+  return offsets;
+}
+
 // How a result of an apply_indexing varies over the lanes when its operands that vary are the loop's own variable.
-// *stride: what a separate index grows by from lane to lane, 0 if that differs.
-static lane_kind index_kind(vectorizer *v, MlirOperation op, int result, int64_t *stride) {
+static lane_kind index_kind(vectorizer *v, MlirOperation op, int result, lane_steps *steps) {
   const indexing_map *m = xla_gpu_indexing_map(ir_get(op, "map"));
   int symbols = m->range_count + m->rt_count;
-  *stride = 0;
+  *steps = (lane_steps){0};
   interval *dim_bounds = arena_array(v->arena, interval, m->dim_count);
   interval *symbol_bounds = arena_array(v->arena, interval, symbols + 1);
   const affine_expr **dim_by = arena_array(v->arena, const affine_expr *, m->dim_count);
@@ -143,8 +165,10 @@ static lane_kind index_kind(vectorizer *v, MlirOperation op, int result, int64_t
   next_by[symbols] = affine_add(v->arena, lane, affine_constant(v->arena, 1));
   const affine_expr *next = affine_replace(v->arena, e, NULL, 0, next_by, symbols + 1);
   symbol_bounds[symbols].upper--;
-  if (!affine_is_constant(affine_simplify(v->arena, affine_sub(v->arena, next, e), dim_bounds, symbol_bounds), stride))
-    *stride = 0;
+  next = affine_simplify(v->arena, affine_sub(v->arena, next, e), dim_bounds, symbol_bounds);
+  if (affine_is_constant(next, &steps->stride)) return LANE_SEPARATE;
+  steps->stride = 0;
+  steps->offsets = lane_offsets(v, e, symbols, dim_bounds, symbol_bounds);
   return LANE_SEPARATE;
 }
 
@@ -152,16 +176,17 @@ static bool do_apply_indexing(vectorizer *v, ir_builder *b, MlirOperation op) {
   MlirOperation *clones = arena_array(v->arena, MlirOperation, v->width);
   clones[0] = clone_for_lane(v, b, op, 0);
   for (int r = 0; r < (int)mlirOperationGetNumResults(op); r++) {
-    int64_t stride;
-    lane_kind kind = index_kind(v, op, r, &stride);
+    lane_steps steps;
+    lane_kind kind = index_kind(v, op, r, &steps);
     lane_value *entry = bind_value(v, ir_result(op, r), kind, ir_result(clones[0], r));
     if (kind != LANE_SEPARATE) continue;
-    entry->stride = stride;
+    entry->stride = steps.stride;
     entry->lanes = arena_array(v->arena, MlirValue, v->width);
     entry->lanes[0] = ir_result(clones[0], r);
     for (int l = 1; l < v->width; l++) {
-      if (stride != 0) {
-        entry->lanes[l] = ir_binary(b, "arith.addi", entry->lanes[0], ir_index(b, l * stride));
+      if (steps.stride != 0 || steps.offsets) {
+        const int64_t offset = steps.stride != 0 ? l * steps.stride : steps.offsets[l];
+        entry->lanes[l] = ir_binary(b, "arith.addi", entry->lanes[0], ir_index(b, offset));
         continue;
       }
       if (!clones[l].ptr) clones[l] = clone_for_lane(v, b, op, l);

@@ -10,6 +10,8 @@
 // spilling. What is left over takes narrower vectors, then single lanes. Bodies with an operation that has no vector
 // form stay scalar, and the reason is logged.
 #include "base/log.h"
+#include "dialect/xla_gpu.h"
+#include "index/affine.h"
 #include "lower/passes.h"
 #include "lower/vectorize_body.h"
 #include "lower/vectorize_reductions.h"
@@ -19,6 +21,9 @@ enum { SEPARATE_LOADS_LIMIT = 512 };
 
 // Narrower vectors are not worth a loop, nor are copies of a body of more operations.
 enum { LEAST_LANES = 4, SMALL_BODY = 300 };
+
+// Divisors of indices that vectors are made whole multiples of, and lanes of the largest such vector.
+enum { MOST_PERIOD = 16, MOST_PERIODIC_LANES = 64 };
 
 // Vectors of this size come with registers for conditions (AVX-512).
 enum { MASK_REGISTER_BITS = 512 };
@@ -154,7 +159,8 @@ static bool is_small(arena *a, MlirOperation loop) { return ir_collect(a, loop, 
 
 // What is left of whole vectors goes into narrower ones, then lane by lane: a row of 57 elements is 48 + 8 + 1.
 static void vectorize_trips(arena *a, MlirOperation loop, int64_t trips, int width) {
-  int narrowest = is_small(a, loop) ? width / 4 : width;
+  const bool is_power_of_two = (width & (width - 1)) == 0;
+  int narrowest = is_small(a, loop) && is_power_of_two ? width / 4 : width;
   if (narrowest < LEAST_LANES) narrowest = width < LEAST_LANES ? width : LEAST_LANES;
   int64_t done = 0;
   for (int w = width; w >= narrowest; w /= 2) {
@@ -171,9 +177,33 @@ static void vectorize_trips(arena *a, MlirOperation loop, int64_t trips, int wid
   ir_replace(loop, results);
 }
 
+// The last divisor of a division or remainder that is small and no power of two.
+static void note_period(void *context, const affine_expr *e, int index, int lhs, int rhs) {
+  (void)index, (void)lhs, (void)rhs;
+  int64_t by;
+  if ((e->kind == AFFINE_FLOORDIV || e->kind == AFFINE_MOD) && affine_is_constant(e->rhs, &by) && by > 2 &&
+      by <= MOST_PERIOD && (by & (by - 1)) != 0)
+    *(int64_t *)context = by;
+}
+
+// Lanes of vectors that hold whole periods of the indices (one register would do for lanes that share nothing): which
+// element of a group a lane stands for is known then, and what depends on that alone is the same in every iteration.
+static int whole_periods(arena *a, MlirOperation loop, int width) {
+  ir_operations ops = ir_collect(a, loop, "xla_gpu.apply_indexing");
+  for (int i = 0; i < ops.size; i++) {
+    const indexing_map *m = xla_gpu_indexing_map(ir_get(ops.data[i], "map"));
+    int64_t period = 1;
+    affine_walk(m->results, m->result_count, note_period, &period);
+    const int64_t odd = period / (period & -period), lanes = odd * width / 2;
+    if (period > 1) return lanes % period == 0 && lanes <= MOST_PERIODIC_LANES ? (int)lanes : width;
+  }
+  return width;
+}
+
 static void vectorize_loop(arena *a, MlirOperation loop, int vector_bits) {
   int width = lanes_of(a, loop, vector_bits);
   if (width < 2) return;
+  if (is_small(a, loop)) width = whole_periods(a, loop, width);
   MlirValue upper = ir_operand(loop, 1);
   int64_t trips;
   if (ir_constant_value(upper, &trips)) {

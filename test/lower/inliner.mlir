@@ -36,7 +36,7 @@ func.func @noinline(%x: f32) -> f32 {
 
 // -----
 
-// Called twice with different arguments: a copy each would be all that inlining brings.
+// Called twice with different arguments: a copy each is all that inlining brings, on a CPU vectors with it.
 func.func private @f(%x: f32) -> f32 {
   %0 = math.exp %x : f32
   return %0 : f32
@@ -48,7 +48,28 @@ func.func @called_twice(%x: f32, %y: f32) -> f32 {
   return %2 : f32
 }
 // CHECK-LABEL: @called_twice
-// CHECK-COUNT-2: xla_gpu.pure_call @f
+// GPU-COUNT-2:   xla_gpu.pure_call @f
+// CPU-COUNT-2:   math.exp
+
+// -----
+
+// The copies would be a copy of what the callee calls each, and so on.
+func.func private @leaf(%x: f32) -> f32 {
+  %0 = xla_gpu.pure_call @leaf(%x) : (f32) -> f32
+  return %0 : f32
+}
+func.func private @g(%x: f32) -> f32 {
+  %0 = xla_gpu.pure_call @leaf(%x) {noinline} : (f32) -> f32
+  return %0 : f32
+}
+func.func @calls_further(%x: f32, %y: f32) -> f32 {
+  %0 = xla_gpu.pure_call @g(%x) : (f32) -> f32
+  %1 = xla_gpu.pure_call @g(%y) : (f32) -> f32
+  %2 = arith.addf %0, %1 : f32
+  return %2 : f32
+}
+// CHECK-LABEL: @calls_further
+// CHECK-COUNT-2: xla_gpu.pure_call @g
 
 // -----
 

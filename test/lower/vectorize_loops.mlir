@@ -27,6 +27,39 @@ func.func @contiguous(%in: tensor<32768xf32>, %out: tensor<32768xf32>, %tile: in
 
 // -----
 
+// Groups of three: 24 lanes hold eight whole groups, so that all lanes of an index lie at known places from the first.
+#map = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 32 + i floordiv 3 + (i mod 3) * 1024), domain: tile in [0, 7], i in [0, 95]">
+#map1 = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 96 + i), domain: tile in [0, 7], i in [0, 95]">
+#map2 = #xla_gpu.indexing_map<"(i) -> (i mod 3), domain: i in [0, 95]">
+func.func @groups(%in: tensor<3072xf32>, %scale: tensor<3xf32>, %out: tensor<768xf32>, %tile: index) -> tensor<768xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c96 = arith.constant 96 : index
+  %r = scf.for %i = %c0 to %c96 step %c1 iter_args(%iter = %out) -> (tensor<768xf32>) {
+    %d = xla_gpu.apply_indexing #map(%tile)[%i]
+    %to = xla_gpu.apply_indexing #map1(%tile)[%i]
+    %c = xla_gpu.apply_indexing #map2(%i)
+    %x = tensor.extract %in[%d] : tensor<3072xf32>
+    %s = tensor.extract %scale[%c] : tensor<3xf32>
+    %y = arith.mulf %x, %s : f32
+    %n = tensor.insert %y into %iter[%to] : tensor<768xf32>
+    scf.yield %n : tensor<768xf32>
+  }
+  return %r : tensor<768xf32>
+}
+// CHECK-LABEL: func.func @groups
+// CHECK:         %[[C24:.*]] = arith.constant 24 : index
+// CHECK:         scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %[[C24]]
+// CHECK:           %[[D:.*]] = xla_gpu.apply_indexing #{{.*}}(%arg3)[%[[I]]]
+// CHECK:           arith.addi %[[D]], %c1024
+// CHECK:           arith.addi %[[D]], %c2048
+// CHECK:           vector.from_elements {{.*}} : vector<24xf32>
+// CHECK:           vector.transfer_write
+// CHECK-NOT:     scf.for
+// CHECK:         return
+
+// -----
+
 // Bounds that are not known: a vector loop over the multiple of the width, then the scalar loop over the rest.
 #map = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 15], i in [0, 63]">
 func.func @remainder(%in: tensor<1000xf64>, %out: tensor<1000xf64>, %tile: index, %upper: index) -> tensor<1000xf64> {
