@@ -239,7 +239,7 @@ def step_fuzz():
 def step_tidy():
     """clang-tidy has nothing to say"""
     result = Result()
-    status, output = run(["sh", "scripts/tidy.sh"])
+    status, output = run(["sh", "scripts/tidy.sh"], timeout=3600)
     result.add("tidy", status == 0, output)
     return result
 
