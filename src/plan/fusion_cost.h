@@ -7,7 +7,6 @@
 
 enum {
   FUSION_MAX_INSTRUCTIONS = 200,    // of one kernel: more compile slowly and spill
-  FUSION_MAX_VALUES = 48,           // arrays that one kernel reads at every element, and that it writes
   FUSION_COPIED_OPERATIONS = 5,     // of what every kernel computes for itself, together with what that is made of
   FUSION_COPIED_INSTRUCTIONS = 24,  // of a value that several kernels compute for themselves
 };
