@@ -1,4 +1,4 @@
-// The one thread pool of the process: OpenMP's, which the libraries that come later (oneDNN, OpenBLAS) share.
+// The one thread pool of the process: OpenMP's, which oneDNN and OpenBLAS share.
 #ifndef HEDDLE_BASE_POOL_H_
 #define HEDDLE_BASE_POOL_H_
 
