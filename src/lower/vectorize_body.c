@@ -305,6 +305,14 @@ static MlirValue strided_read(vectorizer *v, ir_builder *b, MlirOperation op, co
   return result;
 }
 
+// Neighbours in falling order: one vector that ends with the first lane's element, its lanes turned round.
+static MlirValue reversed_read(vectorizer *v, ir_builder *b, MlirOperation op, const lane_value *index) {
+  int64_t *lanes = arena_array(v->arena, int64_t, v->width);
+  for (int l = 0; l < v->width; l++) lanes[l] = v->width - 1 - l;
+  MlirValue rising = transfer_read(v, b, op, index->lanes[v->width - 1]);
+  return shuffle(b, rising, rising, v->width, lanes);
+}
+
 // Machines load words under a mask, but not bytes.
 static bool has_masked_form(MlirType element) {
   return !mlirTypeIsAIndex(element) && (ir_bit_width(element) == 32 || ir_bit_width(element) == 64);
@@ -399,10 +407,12 @@ static bool do_extract(vectorizer *v, ir_builder *b, MlirOperation op) {
   lane_value *index = vectorizer_lookup(v, ir_operand(op, 1));
   bool is_contiguous = index->kind == LANE_CONTIGUOUS && (!v->mask.ptr || has_masked_form(ir_result_type(op, 0)));
   bool is_strided = index->kind == LANE_SEPARATE && !v->mask.ptr && index->stride > 1 && index->stride <= MOST_STRIDE;
+  bool is_reversed = index->kind == LANE_SEPARATE && !v->mask.ptr && index->stride == -1;
   bool is_rest = is_contiguous && v->done_lanes > 0 && !v->mask.ptr && is_inside_loop(v, ir_operand(op, 0));
   MlirValue result = is_rest         ? read_rest(v, b, op, index->value)
                      : is_contiguous ? transfer_read(v, b, op, index->value)
                      : is_strided    ? strided_read(v, b, op, index)
+                     : is_reversed   ? reversed_read(v, b, op, index)
                                      : gather(v, b, op);
   bind_value(v, ir_result(op, 0), LANE_VECTOR, result);
   return true;

@@ -1,10 +1,11 @@
 // Accesses as functions of the position in a run.
 //
 // With the innermost dims written as the digits of a position p, an access is a linear address in p, the outer dims
-// and, in a window or a reduction, the place in it. It is good if it grows with p by a small step, or not at all. In a
-// flat loop p counts all elements; there an access is also good if only whole vectors cross from one row to the next.
-// Where an access lies inside under conditions only (padding), these must not depend on the lane of a vector, or must
-// be linear in p, too: then the iterations in which they hold become a loop of their own (lower/peel_loops.c).
+// and, in a window or a reduction, the place in it. It is good if it grows with p by a small step, not at all, or falls
+// from neighbour to neighbour. In a flat loop p counts all elements; there an access is also good if only whole vectors
+// cross from one row to the next. Where an access lies inside under conditions only (padding), these must not depend on
+// the lane of a vector, or must be linear in p, too: then the iterations in which they hold become a loop of their own
+// (lower/peel_loops.c).
 #include "plan/runs.h"
 
 #include "plan/partition_operands.h"
@@ -68,6 +69,18 @@ static bool grows_evenly(arena *a, const affine_expr *e, int s, const interval *
   return affine_is_constant(affine_simplify(a, affine_sub(a, next, e), dims, inside), step);
 }
 
+// What must lie inside some range for the access to happen: the map's constraints, and the dims of which it does not
+// take every value. Returns how many.
+static int find_checks(arena *a, const indexing_map *m, const shape *space, const affine_expr ***checks) {
+  int count = 0;
+  *checks = arena_array(a, const affine_expr *, m->constraint_count + space->rank);
+  for (int c = 0; c < m->constraint_count; c++) (*checks)[count++] = m->constraints[c].expr;
+  for (int d = 0; d < m->dim_count && d < space->rank; d++)
+    if (m->dims[d].bounds.lower > 0 || m->dims[d].bounds.upper < space->dims[d] - 1)
+      (*checks)[count++] = affine_dim(a, d);
+  return count;
+}
+
 // Dims before `split` stay; those from it on become the digits of symbol `position`, or of VECTOR * position + lane.
 static bool is_good(arena *a, const access *x, const shape *space, int split, bool by_vectors) {
   const indexing_map *m = x->operand->map;
@@ -93,10 +106,12 @@ static bool is_good(arena *a, const access *x, const shape *space, int split, bo
   address = affine_simplify(a, address, dims, symbols);
   int64_t step;
   const int moving = by_vectors ? lane : position;
-  if (!grows_evenly(a, address, moving, dims, count + 2, symbols, &step) || step < 0 || step > MOST_STEP) return false;
-  if (m->constraint_count > 0 && split > 0 && run < SHORTEST_CHECKED_RUN) return false;
-  for (int c = 0; c < m->constraint_count; c++) {
-    const affine_expr *e = affine_replace(a, m->constraints[c].expr, by, space->rank, NULL, 0);
+  if (!grows_evenly(a, address, moving, dims, count + 2, symbols, &step) || step < -1 || step > MOST_STEP) return false;
+  const affine_expr **checks = NULL;
+  const int check_count = find_checks(a, m, space, &checks);
+  if (check_count > 0 && split > 0 && run < SHORTEST_CHECKED_RUN) return false;
+  for (int c = 0; c < check_count; c++) {
+    const affine_expr *e = affine_replace(a, checks[c], by, space->rank, NULL, 0);
     if (!grows_evenly(a, affine_simplify(a, e, dims, symbols), moving, dims, count + 2, symbols, &step)) return false;
     if (by_vectors && step != 0) return false;
   }

@@ -150,6 +150,31 @@ func.func @near(%in: tensor<768xf64>, %out: tensor<256xf64>, %tile: index) -> te
 
 // -----
 
+// Neighbours in falling order: a vector that ends with the first lane's element, turned round.
+#lin = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 3], i in [0, 63]">
+#back = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 - i + 63), domain: tile in [0, 3], i in [0, 63]">
+func.func @falling(%in: tensor<256xf64>, %out: tensor<256xf64>, %tile: index) -> tensor<256xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %r = scf.for %i = %c0 to %c64 step %c1 iter_args(%iter = %out) -> (tensor<256xf64>) {
+    %d = xla_gpu.apply_indexing #lin(%tile)[%i]
+    %e = xla_gpu.apply_indexing #back(%tile)[%i]
+    %x = tensor.extract %in[%e] : tensor<256xf64>
+    %n = tensor.insert %x into %iter[%d] : tensor<256xf64>
+    scf.yield %n : tensor<256xf64>
+  }
+  return %r : tensor<256xf64>
+}
+// CHECK-LABEL: func.func @falling
+// CHECK-NOT:     tensor.extract
+// CHECK:         %[[LAST:.*]] = arith.addi %{{.*}}, %c-7
+// CHECK:         %[[X:.*]] = vector.transfer_read %arg0[%[[LAST]]], {{.*}} vector<8xf64>
+// CHECK:         vector.shuffle %[[X]], %[[X]] [7, 6, 5, 4, 3, 2, 1, 0] : vector<8xf64>, vector<8xf64>
+// CHECK-NOT:     tensor.extract
+
+// -----
+
 // Far strided access loads lane by lane; the index itself becomes a vector where it is data.
 #lin = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 3], i in [0, 63]">
 #far = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 512 + i * 8), domain: tile in [0, 3], i in [0, 63]">
