@@ -4,6 +4,10 @@
 //
 // The first pass goes from the operand to the result, along the last dim, where real transforms change the type; the
 // others work in place. An inverse real transform has it the other way round and starts from a copy.
+//
+// Lines across that are too long for FFTW to do in one go would be read several times at a stride that often lets all
+// of them share a few sets of the cache: a group of columns is brought into a dense block, done from there into another
+// one, and put back.
 #include "lib/fft.h"
 
 #include <fftw3.h>
@@ -13,8 +17,11 @@
 #include "base/pool.h"
 
 enum {
-  GROUP_ELEMENTS = 4096,   // of the lines that one plan does together
-  GROUP_COLUMNS = 16,      // of such lines when they lie across
+  GROUP_ELEMENTS = 4096,  // of the lines that one plan does together
+  GROUP_COLUMNS = 16,     // of such lines when they lie across and are done where they lie
+  LONGEST_AT_ONCE = 64,   // elements of a line that FFTW reads and writes just once
+  BLOCK_BYTES = 16384,    // of a block of columns, two of which stay in the nearest cache
+  CACHE_LINE = 64,
   SMALL_ELEMENTS = 16384,  // one thread has done them before another has woken up
   MAX_PASSES = 3,
   VECTOR = 16,  // bytes that FFTW's vector code wants lines to be aligned to
@@ -35,6 +42,7 @@ typedef struct pass {
   bool is_in_place;
   int64_t size, stride, lines, group, outer;
   int64_t from_distance, to_distance, from_outer, to_outer;
+  int64_t block;      // bytes of a group of columns in scratch memory; 0 if it is done where it lies
   void *plan, *rest;  // of a group, and of the last group of a set if it is smaller
 } pass;
 
@@ -53,7 +61,9 @@ struct fft_plan {
   int count;
   pass passes[MAX_PASSES];
   double scale;
-  int64_t copied;    // bytes of the operand that an inverse real transform starts from
+  int64_t copied;    // bytes of the operand that an inverse real transform starts from, up to a cache line
+  int64_t share;     // bytes of each thread's blocks, behind them
+  int threads;       // at most
   int64_t last;      // length of the last dim
   int64_t elements;  // of the result
 };
@@ -63,9 +73,9 @@ static _Alignas(64) char from_example[64], to_example[64];
 
 #define FFTW_LIBRARY(name, prefix, real)                                                                    \
   static void *name##_make(const pass *p, int64_t lines, int sign, unsigned flags) {                        \
-    const int n = (int)p->size, many = (int)lines, stride = (int)p->stride;                                 \
+    const int n = (int)p->size, many = (int)lines, stride = (int)(p->block ? p->group : p->stride);         \
     const int from = (int)p->from_distance, to = (int)p->to_distance;                                       \
-    void *in = from_example, *out = p->is_in_place ? from_example : to_example;                             \
+    void *in = from_example, *out = p->is_in_place && !p->block ? from_example : to_example;                \
     if (p->kind == PASS_FROM_REAL)                                                                          \
       return prefix##_plan_many_dft_r2c(1, &n, many, in, NULL, stride, from, out, NULL, stride, to, flags); \
     if (p->kind == PASS_TO_REAL)                                                                            \
@@ -91,6 +101,7 @@ FFTW_LIBRARY(wide, fftw, double)
 
 static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 static int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
+static int64_t whole_lines(int64_t bytes) { return ceil_div(bytes, CACHE_LINE) * CACHE_LINE; }
 
 static int from_bytes(const library *l, pass_kind kind) {
   return kind == PASS_FROM_REAL ? l->real_bytes : 2 * l->real_bytes;
@@ -102,6 +113,7 @@ static int to_bytes(const library *l, pass_kind kind) {
 // Whether every group begins where FFTW's vector code likes it.
 static bool is_aligned(const library *l, const pass *p) {
   const int from = from_bytes(l, p->kind), to = to_bytes(l, p->kind);
+  if (p->block) return true;
   return p->group * p->from_distance * from % VECTOR == 0 && p->group * p->to_distance * to % VECTOR == 0 &&
          p->from_outer * from % VECTOR == 0 && p->to_outer * to % VECTOR == 0;
 }
@@ -134,8 +146,18 @@ static heddle_status add_last(fft_plan *f, int64_t lines, int64_t from_size, int
               .outer = 1,
               .from_distance = from_size,
               .to_distance = to_size};
-  p->group = least(lines, GROUP_ELEMENTS / f->last + 1);
+  p->group = least(lines, (GROUP_ELEMENTS / f->last + 2) / 2 * 2);  // even: every group begins aligned
   return make_plans(f, p);
+}
+
+// Groups of one or two cache lines of columns, unless lines are short or so few that they lie densely as it is.
+static void choose_block(fft_plan *f, pass *p) {
+  const int64_t element = 2 * f->library->real_bytes, columns = CACHE_LINE / element;
+  const int64_t group = p->size * 2 * CACHE_LINE <= BLOCK_BYTES ? 2 * columns : columns;
+  if (p->size <= LONGEST_AT_ONCE || p->lines <= group) return;
+  p->group = group;
+  p->block = p->size * group * element;
+  if (f->share < 2 * p->block) f->share = 2 * p->block;
 }
 
 // Along dim d of an array of complex numbers, in place.
@@ -156,6 +178,7 @@ static heddle_status add_across(fft_plan *f, int rank, const int64_t *dims, int 
               .from_outer = dims[d] * inner,
               .to_outer = dims[d] * inner};
   p->group = least(inner, GROUP_COLUMNS);
+  choose_block(f, p);
   return make_plans(f, p);
 }
 
@@ -213,7 +236,8 @@ heddle_status fft_plan_make(arena *a, const lib_call *call, fft_plan **plan) {
   f->scale = 1;
   for (int k = 0; k < lengths->count && (kind == FFT_INVERSE || kind == FFT_INVERSE_REAL); k++)
     f->scale /= (double)lengths->ints[k];
-  if (kind == FFT_INVERSE_REAL) f->copied = lib_element_count(from) * dtypes[from->type].bytes;
+  if (kind == FFT_INVERSE_REAL) f->copied = whole_lines(lib_element_count(from) * dtypes[from->type].bytes);
+  f->threads = f->elements < SMALL_ELEMENTS || call->threads < 1 ? 1 : call->threads;
   *plan = f;
   if (f->elements == 0) return status_ok();
   heddle_status status = add_passes(f, call, lengths->count);
@@ -231,7 +255,7 @@ void fft_plan_release(fft_plan *plan) {
   plan->count = 0;
 }
 
-int64_t fft_plan_scratch(const fft_plan *plan) { return plan->copied; }
+int64_t fft_plan_scratch(const fft_plan *plan) { return plan->copied + plan->share * plan->threads; }
 
 double fft_plan_work(const fft_plan *plan) {
   double work = 0;
@@ -250,6 +274,8 @@ typedef struct execution {
   const pass *pass;
   char *from;  // overwritten by passes to reals
   char *to;
+  char *blocks;  // of all threads
+  int threads;
   double scale;
 } execution;
 
@@ -263,6 +289,21 @@ static void drop_imaginary(const fft_plan *f, const pass *p, int64_t lines, char
   }
 }
 
+// Row after row of a group of columns from an array to a dense block, or back.
+static void copy_rows(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t bytes) {
+  for (int64_t k = 0; k < rows; k++) memcpy(to + k * to_step, from + k * from_step, (size_t)bytes);
+}
+
+static void do_block(const execution *x, int64_t columns, char *at) {
+  const pass *p = x->pass;
+  const library *l = x->plan->library;
+  char *in = x->blocks + (x->threads > 1 ? pool_thread() : 0) * x->plan->share, *out = in + p->block;
+  const int64_t element = 2 * l->real_bytes, step = p->stride * element, dense = p->group * element;
+  copy_rows(in, dense, at, step, p->size, columns * element);
+  l->execute(p->kind, columns == p->group ? p->plan : p->rest, in, out);
+  copy_rows(at, step, out, dense, p->size, columns * element);
+}
+
 static void do_groups(void *argument, int64_t begin, int64_t end) {
   const execution *x = argument;
   const pass *p = x->pass;
@@ -273,6 +314,10 @@ static void do_groups(void *argument, int64_t begin, int64_t end) {
     const int64_t from = k / groups * p->from_outer + first * p->from_distance;
     const int64_t to = k / groups * p->to_outer + first * p->to_distance;
     char *in = x->from + from * from_bytes(l, p->kind), *out = x->to + to * to_bytes(l, p->kind);
+    if (p->block) {
+      do_block(x, lines, out);
+      continue;
+    }
     if (p->kind == PASS_TO_REAL) drop_imaginary(x->plan, p, lines, in);
     l->execute(p->kind, lines == p->group ? p->plan : p->rest, in, out);
     if (x->scale != 1) l->scale(out, lines * p->to_distance * to_bytes(l, p->kind) / l->real_bytes, x->scale);
@@ -285,15 +330,21 @@ void fft_plan_execute(const fft_plan *plan, const lib_call *call) {
   const bool is_inverse_real = plan->kind == FFT_INVERSE_REAL;
   char *source = call->operands[0].data;
   if (is_inverse_real) {
-    memcpy(call->scratch, source, (size_t)plan->copied);
+    const lib_array *from = &call->operands[0];
+    memcpy(call->scratch, source, (size_t)(lib_element_count(from) * dtypes[from->type].bytes));
     source = call->scratch;
   }
   for (int k = 0; k < plan->count; k++) {
     const pass *p = &plan->passes[k];
     char *place = is_inverse_real ? call->scratch : result;  // of passes in place
-    execution x = {plan, p, p->is_in_place ? place : source, p->is_in_place ? place : result,
-                   p->is_in_place ? 1 : plan->scale};
-    const int threads = plan->elements < SMALL_ELEMENTS ? 1 : call->threads;
-    pool_run(threads, p->outer * ceil_div(p->lines, p->group), do_groups, &x);
+    const int64_t groups = p->outer * ceil_div(p->lines, p->group);
+    execution x = {.plan = plan,
+                   .pass = p,
+                   .from = p->is_in_place ? place : source,
+                   .to = p->is_in_place ? place : result,
+                   .blocks = plan->share ? (char *)call->scratch + plan->copied : NULL,
+                   .threads = (int)least(least(plan->threads, call->threads), groups),
+                   .scale = p->is_in_place ? 1 : plan->scale};
+    pool_run(x.threads, groups, do_groups, &x);
   }
 }

@@ -12,10 +12,11 @@ typedef struct fft_plan fft_plan;
 heddle_status fft_plan_make(arena *a, const lib_call *call, fft_plan **plan);
 void fft_plan_release(fft_plan *plan);
 
-// Bytes of scratch memory that a call wants.
+// Bytes of scratch memory that a call wants, on as many threads as the call that the plan was made from.
 int64_t fft_plan_scratch(const fft_plan *plan);
 
-// `call` is of the shapes that the plan was made for, with data and scratch memory. The same input gives the same bits
+// `call` is of the shapes that the plan was made for, with data and scratch memory; more threads than the plan was made
+// for are not used. The same input gives the same bits
 // for every number of threads.
 void fft_plan_execute(const fft_plan *plan, const lib_call *call);
 

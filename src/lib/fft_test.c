@@ -9,20 +9,22 @@ static const double pi = 3.14159265358979323846;
 
 // One dim of [outer, n, inner] by definition.
 static void transform(double complex *x, int64_t outer, int64_t n, int64_t inner, int sign) {
-  double complex *line = calloc((size_t)n + 1, sizeof *line);
+  double complex *line = calloc((size_t)n + 1, sizeof *line), *roots = calloc((size_t)n + 1, sizeof *roots);
+  for (int64_t k = 0; k < n; k++) {
+    const double angle = sign * 2 * pi * (double)k / (double)n;
+    roots[k] = work_complex(cos(angle), sin(angle));
+  }
   for (int64_t o = 0; o < outer; o++)
     for (int64_t i = 0; i < inner; i++) {
       double complex *at = x + o * n * inner + i;
       for (int64_t k = 0; k < n; k++) {
         line[k] = 0;
-        for (int64_t j = 0; j < n; j++) {
-          const double angle = sign * 2 * pi * (double)(j * k % n) / (double)n;
-          line[k] += at[j * inner] * work_complex(cos(angle), sin(angle));
-        }
+        for (int64_t j = 0; j < n; j++) line[k] += at[j * inner] * roots[j * k % n];
       }
       for (int64_t k = 0; k < n; k++) at[k * inner] = line[k];
     }
   free(line);
+  free(roots);
 }
 
 // Dims first … rank - 1 of an array of `dims`.
@@ -63,7 +65,7 @@ static void execute(arena *a, const form *f, const lib_array *from, const lib_ar
   fft_plan *plan;
   heddle_status status = fft_plan_make(a, &call, &plan);
   if (!status_is_ok(status)) fail_msg("%s", heddle_status_message(status));
-  call.scratch = aligned_alloc(64, ((size_t)fft_plan_scratch(plan) + 127) / 64 * 64);
+  call.scratch = aligned_alloc(64, ((size_t)fft_plan_scratch(plan) + 63) / 64 * 64);
   fft_plan_execute(plan, &call);
   free(call.scratch);
   fft_plan_release(plan);
@@ -155,6 +157,22 @@ static void test_threads(void **state) {
   }
 }
 
+// Lines across that are brought into blocks of columns: powers of two, primes, just beyond what is done in place; as
+// many columns as a few blocks hold and some more or less, several sets of them, more than one such dim.
+static void test_blocks(void **state) {
+  (void)state;
+  static const form forms[] = {{0, 2, 2, {65, 18}},    {0, 2, 2, {128, 32}},   {0, 3, 2, {3, 67, 33}},
+                               {0, 3, 2, {2, 256, 9}}, {0, 3, 3, {66, 70, 5}}, {0, 2, 2, {257, 16}},
+                               {0, 2, 2, {97, 17}},    {0, 3, 3, {80, 3, 31}}, {0, 2, 2, {300, 8}}};
+  for (size_t k = 0; k < sizeof forms / sizeof forms[0]; k++)
+    for (int kind = 0; kind < 4; kind++) {
+      form f = forms[k];
+      f.kind = kind;
+      check(&f, DTYPE_C64);
+      check(&f, DTYPE_C128);
+    }
+}
+
 static void test_refusals(void **state) {
   (void)state;
   arena *a = arena_create();
@@ -185,6 +203,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_kinds),
       cmocka_unit_test(test_threads),
+      cmocka_unit_test(test_blocks),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests_name("lib/fft", tests, NULL, NULL);
