@@ -3,6 +3,9 @@
 // The operand is transposed so that the indexed dims come first, in the order of the index vector; the windows are
 // transposed back, lose the dims that are collapsed, and their list becomes the batch dims again. A single window is a
 // dynamic slice, which keeps it inside the operand as gather does.
+//
+// A gather whose operand would really have to be transposed stays as it is: picking single elements of a row where they
+// lie is cheaper than moving the whole operand, and loops over the result's elements take every form of gather.
 #include "opt/gather_simplifier.h"
 
 #include "opt/index_vectors.h"
@@ -87,10 +90,33 @@ static instruction *simplify(instruction *gather) {
   return arrange(&b, gather, &v, windows);
 }
 
+static int64_t index_count(const instruction *gather) {
+  const int64_t entries = gather->attributes->start_index_map.size;
+  return shape_element_count(gather->operands[1]->shape) / (entries > 0 ? entries : 1);
+}
+
+// Whether elements change places when the dims that are indexed come first.
+static bool moves_operand(const instruction *gather) {
+  const hlo_attributes *x = gather->attributes;
+  const shape *s = gather->operands[0]->shape;
+  int64_t first[SHAPE_MAX_RANK], order[SHAPE_MAX_RANK], last = -1;
+  int count = 0;
+  for (int k = 0; k < x->operand_batching_dims.size; k++) first[count++] = x->operand_batching_dims.data[k];
+  for (int k = 0; k < x->start_index_map.size; k++) first[count++] = x->start_index_map.data[k];
+  index_vectors_put_first(s->rank, count, first, order);
+  for (int k = 0; k < s->rank; k++) {
+    if (s->dims[order[k]] == 1) continue;
+    if (order[k] < last) return true;
+    last = order[k];
+  }
+  return false;
+}
+
 // One dim more than the operand has must fit.
 static bool can_simplify(const instruction *i) {
-  return i->opcode == HLO_GATHER && shape_is_static(i->shape) && i->operands[0]->shape->rank < SHAPE_MAX_RANK &&
-         (!is_canonical(i) || i->operands[1]->shape->dims[0] == 1);
+  if (i->opcode != HLO_GATHER || !shape_is_static(i->shape) || i->operands[0]->shape->rank == SHAPE_MAX_RANK)
+    return false;
+  return index_count(i) == 1 || (!is_canonical(i) && !moves_operand(i));
 }
 
 heddle_status gather_simplifier_run(module *m) { return rewrite_each(m, can_simplify, simplify); }
