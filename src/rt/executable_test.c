@@ -265,6 +265,10 @@ static void spoil_size(hand_program *h, program_thunk *t) {
   (void)t;
   h->slices.data[0].bytes = 3;
 }
+static void spoil_arenas(hand_program *h, program_thunk *t) {
+  (void)t;
+  for (int k = 0; k < 2; k++) (void)hand_memory(h, PROGRAM_TEMPORARY, 0, 64);
+}
 static void spoil_kernel(hand_program *h, program_thunk *t) {
   (void)h;
   t->kind = THUNK_KERNEL;
@@ -294,7 +298,7 @@ static void test_programs_that_contradict_themselves(void **state) {
       {spoil_write, HEDDLE_INVALID, "nothing may be"}, {spoil_number, HEDDLE_INVALID, "allocation 0"},
       {spoil_size, HEDDLE_INVALID, "same size"},       {spoil_kernel, HEDDLE_INVALID, "no such kernel"},
       {spoil_sequences, HEDDLE_INVALID, "sequences"},  {spoil_depth, HEDDLE_UNIMPLEMENTED, "deep"},
-      {spoil_target, HEDDLE_INVALID, "no target"},
+      {spoil_target, HEDDLE_INVALID, "no target"},     {spoil_arenas, HEDDLE_INVALID, "two arenas"},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     hand_program h = hand_start();

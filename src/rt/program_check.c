@@ -32,8 +32,12 @@ static heddle_status check_allocation(const program *p, int number) {
 static heddle_status check_memory(const program *p) {
   if (p->temporary_bytes < 0) return status_error(HEDDLE_INVALID, "the program has a negative size");
   int64_t total = 0;
+  int arenas = 0;
   for (int i = 0; i < p->allocation_count; i++) {
     TRY(check_allocation(p, i));
+    // They would lie on top of each other, apart as they look to the schedule.
+    arenas += p->allocations[i].kind == PROGRAM_TEMPORARY;
+    if (arenas > 1) return status_error(HEDDLE_INVALID, "the program has two arenas for temporaries");
     if (__builtin_add_overflow(total, p->allocations[i].bytes, &total))
       return status_error(HEDDLE_INVALID, "the program's allocations are larger than any memory");
   }

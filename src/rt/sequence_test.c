@@ -232,9 +232,10 @@ static void test_effects_keep_their_order(void **state) {
   enum { COUNT = 40 };
   hand_program h = hand_start();
   const int out = hand_memory(&h, PROGRAM_RESULT, 0, 4 * COUNT), kernel = hand_kernel(&h, fail_often, 2);
+  const int room = hand_memory(&h, PROGRAM_TEMPORARY, 0, 64 * COUNT);
   program_thunk *thunks[2 * COUNT];
   for (int i = 0; i < COUNT; i++) {
-    const int at = hand_slice(&h, out, 4 * i, 4), spare = hand_memory(&h, PROGRAM_TEMPORARY, 0, 64);
+    const int at = hand_slice(&h, out, 4 * i, 4), spare = hand_slice(&h, room, 64 * i, 64);
     const program_array to = hand_array(&h, DTYPE_S32, 0, NULL, at);
     program_thunk *call = hand_thunk(&h, THUNK_CALL, 0, NULL, 1, &at),
                   *feed = hand_library(&h, THUNK_TRANSFER, 0, NULL, 1, &to);
