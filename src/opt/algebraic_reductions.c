@@ -248,12 +248,78 @@ static instruction *window_of_pad(const builder *b, instruction *i) {
   return by;
 }
 
+// Whether each window holds one element at most along this dim, of `size` elements before dilation and `to` results,
+// and each element is in as many windows as dilation moves it from the next: these runs touch. All runs together must
+// not take far more room than the results.
+static bool holds_one(const window_dim *w, int64_t size, int64_t to) {
+  return w->size == w->base_dilation && w->stride == 1 && !w->reversal && (w->size == 1 || w->window_dilation == 1) &&
+         (w->size == 1 || size <= 2 * to / w->size);
+}
+
+static bool find_spread(const instruction *i, bool *is_spread) {
+  const shape *from = i->operands[0]->shape;
+  bool found = false;
+  int rank = from->rank;
+  if (i->operands[1]->shape->dtype != i->shape->dtype || shape_element_count(from) == 0) return false;
+  for (int d = 0; d < from->rank; d++) {
+    const window_dim *w = &i->attributes->window.dims[d];
+    is_spread[d] = holds_one(w, from->dims[d], i->shape->dims[d]);
+    found |= is_spread[d] && w->size > 1;
+    rank += is_spread[d] && w->size > 1;
+  }
+  return found && rank <= SHAPE_MAX_RANK;
+}
+
+// The same windows over single elements, without padding, along the dims that are spread afterwards.
+static instruction *window_of_others(const builder *b, const instruction *i, const bool *is_spread) {
+  int64_t dims[SHAPE_MAX_RANK];
+  for (int d = 0; d < i->shape->rank; d++) dims[d] = (is_spread[d] ? i->operands[0] : i)->shape->dims[d];
+  const shape *s = shape_array(b->arena, i->shape->dtype, i->shape->rank, dims);
+  instruction *by = rewrite_with(b, i, s, i->operands);
+  for (int d = 0; d < i->shape->rank; d++)
+    if (is_spread[d])
+      by->attributes->window.dims[d] = (window_dim){.size = 1, .stride = 1, .window_dilation = 1, .base_dilation = 1};
+  return by;
+}
+
+// Each element once for each window that holds it.
+static instruction *spread_runs(const builder *b, const instruction *i, instruction *x, const bool *is_spread) {
+  int64_t wide[SHAPE_MAX_RANK], places[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK];
+  int rank = 0;
+  for (int d = 0; d < x->shape->rank; d++) {
+    const int64_t times = is_spread[d] ? i->attributes->window.dims[d].size : 1;
+    places[d] = rank;
+    wide[rank++] = x->shape->dims[d];
+    if (times > 1) wide[rank++] = times;
+    dims[d] = x->shape->dims[d] * times;
+  }
+  const shape *s = shape_array(b->arena, x->shape->dtype, rank, wide);
+  instruction *copies = builder_broadcast(b, x, s, x->shape->rank, places);
+  return builder_reshape(b, copies, x->shape->rank, dims);
+}
+
+// Windows as long as base dilation, as gradients of average pools have them: an element joins the initial value once,
+// then is copied to its run of windows. Windows in front of all runs and behind them hold the initial value.
+static instruction *window_of_one(const builder *b, instruction *i) {
+  bool is_spread[SHAPE_MAX_RANK] = {false};
+  padding_dim edges[SHAPE_MAX_RANK];
+  if (!find_spread(i, is_spread)) return NULL;
+  instruction *x = spread_runs(b, i, window_of_others(b, i, is_spread), is_spread);
+  for (int d = 0; d < i->shape->rank; d++) {
+    const window_dim *w = &i->attributes->window.dims[d];
+    const int64_t low = is_spread[d] ? w->padding_low - (w->size - 1) : 0;
+    edges[d] = (padding_dim){low, i->shape->dims[d] - x->shape->dims[d] - low, 0};
+  }
+  return builder_pad(b, x, i->operands[1], edges);
+}
+
 // Windows that hold whole dims and single elements of the others: a reduction.
 instruction *algebraic_reduce_window(const builder *b, instruction *i) {
   int64_t dims[SHAPE_MAX_RANK];
   int count = 0;
   if (i->operand_count != 2 || i->attributes->window.rank != i->operands[0]->shape->rank) return NULL;
   instruction *by = window_of_pad(b, i);
+  if (!by) by = window_of_one(b, i);
   if (by) return by;
   const instruction *x = i->operands[0];
   for (int d = 0; d < i->attributes->window.rank; d++) {

@@ -1,4 +1,4 @@
-// Gathers and scatters give the same results in their simple forms.
+// Gathers, scatters and windows over dilated operands give the same results in their simple forms.
 #include "opt/testing.h"
 
 static void gather(const char *operand, const char *indices, const char *result, const char *attributes) {
@@ -52,7 +52,40 @@ static void test_scatter(void **state) {
           "input_batching_dims={0}, scatter_indices_batching_dims={0}, index_vector_dim=1");
 }
 
+// Some elements are -0.
+static void dilated(const char *type, const char *operand, const char *result, const char *operation, const char *init,
+                    const char *window) {
+  char text[1024];
+  snprintf(text, sizeof text,
+           "HloModule m\nadd { a = %s[] parameter(0) b = %s[] parameter(1) ROOT r = %s[] add(a, b) }\n"
+           "max { a = %s[] parameter(0) b = %s[] parameter(1) ROOT r = %s[] maximum(a, b) }\n"
+           "lag { a = %s[] parameter(0) b = %s[] parameter(1) c = %s[] add(a, a) ROOT r = %s[] subtract(c, b) }\n"
+           "ENTRY e { x = %s%s parameter(0) i = %s[] constant(%s) n = %s%s negate(x)\n"
+           "  ROOT r = %s%s reduce-window(n, i), window={%s}, to_apply=%s }",
+           type, type, type, type, type, type, type, type, type, type, type, operand, type, init, type, operand, type,
+           result, window, operation);
+  const bool leaves_window = strcmp(operation, "lag") == 0 || strstr(window, "size=2") != NULL;
+  testing_expect_same(text, "algebraic-simplifier,dead-code", leaves_window ? HLO_OPCODE_COUNT : HLO_REDUCE_WINDOW);
+}
+
+static void test_dilated(void **state) {
+  (void)state;
+  static const char *const operations[] = {"add", "max", "lag"};
+  static const char *const inits[] = {"0", "-0", "0.75"};
+  for (int k = 0; k < 9; k++) {
+    const char *operation = operations[k / 3], *init = inits[k % 3];
+    dilated("f32", "[30,3]", "[60,3]", operation, init, "size=2x1 pad=1_1x0_0 lhs_dilate=2x1");
+    dilated("bf16", "[3,30,2]", "[4,95,1]", operation, init, "size=1x3x1 pad=2_-1x5_4x-1_0 lhs_dilate=1x3x1");
+    dilated("f32", "[30,5]", "[113,18]", operation, init, "size=4x4 pad=-1_0x1_3 lhs_dilate=4x4");
+    dilated("f64", "[7,30]", "[5,57]", operation, init, "size=2x2 pad=-1_0x0_-1 lhs_dilate=1x2");
+    dilated("f32", "[2]", "[5]", operation, init, "size=4 pad=-5_8 lhs_dilate=4");
+  }
+  dilated("s32", "[30]", "[122]", "add", "3", "size=4 pad=4_4 lhs_dilate=4");
+  dilated("s32", "[2]", "[5]", "add", "3", "size=4 pad=8_-5 lhs_dilate=4");
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_gather), cmocka_unit_test(test_scatter)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_gather), cmocka_unit_test(test_scatter),
+                                     cmocka_unit_test(test_dilated)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
