@@ -177,13 +177,34 @@ static void vectorize_trips(arena *a, MlirOperation loop, int64_t trips, int wid
   ir_replace(loop, results);
 }
 
-// The last divisor of a division or remainder that is small and no power of two.
+// Divisions by so much that neighbours rarely differ.
+static void note_coarse(void *context, const affine_expr *e, int index, int lhs, int rhs) {
+  (void)index, (void)lhs, (void)rhs;
+  int64_t by;
+  *(bool *)context |= e->kind == AFFINE_FLOORDIV && (!affine_is_constant(e->rhs, &by) || by > MOST_PERIOD);
+}
+
+// Whether an index, computed on its own, is the same for many elements in a row.
+static bool is_coarse_index(MlirValue v) {
+  const MlirOperation op = ir_defining_op(v);
+  bool is_coarse = false;
+  if (ir_is_null(op) || !ir_is(op, "xla_gpu.apply_indexing")) return false;
+  const indexing_map *m = xla_gpu_indexing_map(ir_get(op, "map"));
+  affine_walk(m->results, m->result_count, note_coarse, &is_coarse);
+  return is_coarse;
+}
+
+// The last divisor of a division or remainder that is small and no power of two, of what is not the same anyway for
+// many lanes in a row.
 static void note_period(void *context, const affine_expr *e, int index, int lhs, int rhs) {
   (void)index, (void)lhs, (void)rhs;
   int64_t by;
-  if ((e->kind == AFFINE_FLOORDIV || e->kind == AFFINE_MOD) && affine_is_constant(e->rhs, &by) && by > 2 &&
-      by <= MOST_PERIOD && (by & (by - 1)) != 0)
-    *(int64_t *)context = by;
+  bool is_coarse = false;
+  if ((e->kind != AFFINE_FLOORDIV && e->kind != AFFINE_MOD) || !affine_is_constant(e->rhs, &by) || by <= 2 ||
+      by > MOST_PERIOD || (by & (by - 1)) == 0)
+    return;
+  affine_walk(&e->lhs, 1, note_coarse, &is_coarse);
+  if (!is_coarse) *(int64_t *)context = by;
 }
 
 // Lanes of vectors that hold whole periods of the indices (one register would do for lanes that share nothing): which
@@ -193,6 +214,10 @@ static int whole_periods(arena *a, MlirOperation loop, int width) {
   for (int i = 0; i < ops.size; i++) {
     const indexing_map *m = xla_gpu_indexing_map(ir_get(ops.data[i], "map"));
     int64_t period = 1;
+    bool is_coarse = false;
+    for (int k = 0; k < (int)mlirOperationGetNumOperands(ops.data[i]); k++)
+      is_coarse |= is_coarse_index(ir_operand(ops.data[i], k));
+    if (is_coarse) continue;
     affine_walk(m->results, m->result_count, note_period, &period);
     const int64_t odd = period / (period & -period), lanes = odd * width / 2;
     if (period > 1) return lanes % period == 0 && lanes <= MOST_PERIODIC_LANES ? (int)lanes : width;

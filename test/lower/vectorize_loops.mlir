@@ -60,6 +60,32 @@ func.func @groups(%in: tensor<3072xf32>, %scale: tensor<3xf32>, %out: tensor<768
 
 // -----
 
+// Groups of three rows of 64: what is the same for many lanes in a row is no reason for other vectors.
+#map = #xla_gpu.indexing_map<"(tile)[i] -> ((i floordiv 192) * 64 + i mod 64), domain: tile in [0, 7], i in [0, 767]">
+#map1 = #xla_gpu.indexing_map<"(i) -> ((i floordiv 64) mod 3), domain: i in [0, 767]">
+func.func @groups_of_rows(%in: tensor<256xf32>, %scale: tensor<3xf32>, %out: tensor<768xf32>, %tile: index) -> tensor<768xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c768 = arith.constant 768 : index
+  %r = scf.for %i = %c0 to %c768 step %c1 iter_args(%iter = %out) -> (tensor<768xf32>) {
+    %d = xla_gpu.apply_indexing #map(%tile)[%i]
+    %c = xla_gpu.apply_indexing #map1(%i)
+    %x = tensor.extract %in[%d] : tensor<256xf32>
+    %s = tensor.extract %scale[%c] : tensor<3xf32>
+    %y = arith.mulf %x, %s : f32
+    %n = tensor.insert %y into %iter[%i] : tensor<768xf32>
+    scf.yield %n : tensor<768xf32>
+  }
+  return %r : tensor<768xf32>
+}
+// CHECK-LABEL: func.func @groups_of_rows
+// CHECK:         %[[C16:.*]] = arith.constant 16 : index
+// CHECK:         scf.for %{{.*}} = %{{.*}} to %{{.*}} step %[[C16]]
+// CHECK:           vector.transfer_read %{{.*}} : tensor<256xf32>, vector<16xf32>
+// CHECK:           vector.transfer_write %{{.*}} : vector<16xf32>, tensor<768xf32>
+
+// -----
+
 // Bounds that are not known: a vector loop over the multiple of the width, then the scalar loop over the rest.
 #map = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 15], i in [0, 63]">
 func.func @remainder(%in: tensor<1000xf64>, %out: tensor<1000xf64>, %tile: index, %upper: index) -> tensor<1000xf64> {
