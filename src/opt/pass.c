@@ -29,6 +29,7 @@
 #include "opt/custom_call_expander.h"
 #include "opt/dead_code.h"
 #include "opt/dot_canonicalizer.h"
+#include "opt/dot_sums.h"
 #include "opt/dynamic_padder.h"
 #include "opt/dynamic_shapes.h"
 #include "opt/erf_expander.h"
@@ -86,6 +87,7 @@ const opt_pass opt_passes[] = {
     {"logistic-expander", "logistic becomes 1 / (1 + exp(-x))", logistic_expander_run, OPT_ON_REQUEST},
     {"erf-expander", "erf up to f32 becomes a rational function", erf_expander_run, OPT_ON_REQUEST},
     {"cbrt-expander", "cbrt becomes exponential and logarithm", cbrt_expander_run, OPT_ON_REQUEST},
+    {"dot-sums", "dots that sum everything become reductions", dot_sums_run, OPT_ON_REQUEST},
     {"tuple-flattening", "called computations take and give tuples one level deep", tuple_flattening_run, OPT_NEEDED},
     {"tuple-simplifier", "elements of tuples made here are used directly", tuple_simplifier_run, OPT_NEEDED},
     {"while-loop-simplifier", "loops lose leaves, or vanish that run once or never", while_loop_simplifier_run,

@@ -7,7 +7,7 @@
 typedef enum opt_pass_use {
   OPT_NEEDED,     // code generation takes only what it leaves
   OPT_IMPROVES,   // code generation takes more: the code is better for it
-  OPT_ON_REQUEST  // not in the pipeline: for code generators that lack the operation
+  OPT_ON_REQUEST  // not in the pipeline: for code generators that lack the operation or sum in another order
 } opt_pass_use;
 
 typedef struct opt_pass {

@@ -5,6 +5,7 @@
 #include "hlo/dot_form.h"
 #include "opt/call_inliner.h"
 #include "opt/dead_code.h"
+#include "opt/dot_sums.h"
 #include "opt/pass.h"
 #include "plan/cluster.h"
 #include "plan/fuse_clusters.h"
@@ -207,7 +208,9 @@ static heddle_status fuse_sequence(computation *c, const plan_target *target, te
 
 static heddle_status fuse_module(arena *scratch, module *m, const plan_target *target, text *reasons) {
   if (has_fusions(m)) TRY(call_inliner_run(m, NULL));
+  TRY(dot_sums_run(m));
   TRY(dead_code_run(m));
+  TRY(opt_sort(m));
   computation_list sequences = {0};
   find_sequences(scratch, m, &sequences);
   bool is_split = false;
