@@ -96,6 +96,7 @@ static inline __attribute__((always_inline)) int64_t next_before(const choosing 
 static inline __attribute__((always_inline)) int64_t choose_few(const choosing *c, int bytes, int64_t first,
                                                                 int64_t size, uint64_t *best) {
   int64_t count = 0;
+  if (c->k < 1) return 0;
   for (int64_t i = 0; i < size; i++) {
     if (count == c->k) {
       i = next_before(c, bytes, first + i, first + size, best[count - 1] >> 32) - first;
