@@ -177,14 +177,13 @@ static void vectorize_trips(arena *a, MlirOperation loop, int64_t trips, int wid
   ir_replace(loop, results);
 }
 
-// Divisions by so much that neighbours rarely differ.
+// Divisions: what is divided once more changes with other groups than those of the elements.
 static void note_coarse(void *context, const affine_expr *e, int index, int lhs, int rhs) {
   (void)index, (void)lhs, (void)rhs;
-  int64_t by;
-  *(bool *)context |= e->kind == AFFINE_FLOORDIV && (!affine_is_constant(e->rhs, &by) || by > MOST_PERIOD);
+  *(bool *)context |= e->kind == AFFINE_FLOORDIV;
 }
 
-// Whether an index, computed on its own, is the same for many elements in a row.
+// Whether an index, computed on its own, is the same for several elements in a row.
 static bool is_coarse_index(MlirValue v) {
   const MlirOperation op = ir_defining_op(v);
   bool is_coarse = false;
@@ -195,7 +194,7 @@ static bool is_coarse_index(MlirValue v) {
 }
 
 // The last divisor of a division or remainder that is small and no power of two, of what is not the same anyway for
-// many lanes in a row.
+// several lanes in a row.
 static void note_period(void *context, const affine_expr *e, int index, int lhs, int rhs) {
   (void)index, (void)lhs, (void)rhs;
   int64_t by;

@@ -201,6 +201,28 @@ func.func @falling(%in: tensor<256xf64>, %out: tensor<256xf64>, %tile: index) ->
 
 // -----
 
+// A digit behind others changes every sixteen elements: its fourteen values make no groups of lanes.
+#lin = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 448 + i), domain: tile in [0, 3], i in [0, 447]">
+#digit = #xla_gpu.indexing_map<"(tile)[i] -> ((tile * 28 + i floordiv 16) mod 14), domain: tile in [0, 3], i in [0, 447]">
+func.func @digits(%scale: tensor<14xf32>, %out: tensor<1792xf32>, %tile: index) -> tensor<1792xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c448 = arith.constant 448 : index
+  %r = scf.for %i = %c0 to %c448 step %c1 iter_args(%iter = %out) -> (tensor<1792xf32>) {
+    %d = xla_gpu.apply_indexing #lin(%tile)[%i]
+    %e = xla_gpu.apply_indexing #digit(%tile)[%i]
+    %x = tensor.extract %scale[%e] : tensor<14xf32>
+    %n = tensor.insert %x into %iter[%d] : tensor<1792xf32>
+    scf.yield %n : tensor<1792xf32>
+  }
+  return %r : tensor<1792xf32>
+}
+// CHECK-LABEL: func.func @digits
+// CHECK:         vector.transfer_write {{.*}} vector<16xf32>, tensor<1792xf32>
+// CHECK-NOT:     vector<{{.*}}xf32>, tensor
+
+// -----
+
 // Far strided access loads lane by lane; the index itself becomes a vector where it is data.
 #lin = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 3], i in [0, 63]">
 #far = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 512 + i * 8), domain: tile in [0, 3], i in [0, 63]">
