@@ -18,13 +18,9 @@ static bool is_step(const instruction *i) {
 
 void array_view_whole(const instruction *array, array_view *out) {
   const shape *s = array->shape;
-  int64_t stride = 1;
   *out = (array_view){.array = array, .rank = s->rank};
-  for (int d = s->rank - 1; d >= 0; d--) {
-    out->sizes[d] = s->dims[d];
-    out->strides[d] = stride;
-    stride *= s->dims[d];
-  }
+  shape_strides(s, out->strides);
+  for (int d = 0; d < s->rank; d++) out->sizes[d] = s->dims[d];
 }
 
 static void slice_view(const instruction *slice, array_view *v) {
