@@ -6,11 +6,6 @@
 #include "opt/algebraic_rules.h"
 #include "opt/dot_sums.h"
 
-typedef struct dot_side {
-  instruction *operand;
-  int_list batch, contracting;
-} dot_side;
-
 // Of an operand without elements 0: its dims may be of any size.
 static int64_t depth_of(const dot_side *s) {
   int64_t depth = shape_element_count(s->operand->shape) > 0;
@@ -47,11 +42,10 @@ static instruction *product(const builder *b, instruction *i, const dot_side *l,
 }
 
 instruction *algebraic_dot(const builder *b, instruction *i) {
-  const hlo_attributes *x = i->attributes;
-  if (i->operand_count != 2 || x->dot_algorithm.size || !dot_keeps_numbers(i) || shape_element_count(i->shape) == 0)
+  if (i->operand_count != 2 || i->attributes->dot_algorithm.size || !dot_keeps_numbers(i) ||
+      shape_element_count(i->shape) == 0)
     return NULL;
-  const dot_side l = {i->operands[0], x->lhs_batch_dims, x->lhs_contracting_dims};
-  const dot_side r = {i->operands[1], x->rhs_batch_dims, x->rhs_contracting_dims};
+  const dot_side l = dot_side_of(i, 0), r = dot_side_of(i, 1);
   if (depth_of(&l) == 0) return builder_like_int(b, i, 0);
   return depth_of(&l) == 1 ? product(b, i, &l, &r) : NULL;
 }

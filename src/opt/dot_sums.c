@@ -8,11 +8,6 @@
 #include "hlo/builder.h"
 #include "opt/rewrite.h"
 
-typedef struct dot_side {
-  instruction *operand;
-  int_list batch, contracting;
-} dot_side;
-
 // Whether each element of the operand meets one element of the other.
 static bool has_no_free_elements(const dot_side *s) {
   for (int d = 0; d < s->operand->shape->rank; d++)
@@ -86,16 +81,16 @@ bool dot_keeps_numbers(const instruction *i) {
   return dtype_is_integer(t) || (dtype_is_float(t) && t != DTYPE_F8E8M0FNU);  // which has no zero
 }
 
-static dot_side side_of(const instruction *i, int k) {
-  const hlo_attributes *x = i->attributes;
-  return k == 0 ? (dot_side){i->operands[0], x->lhs_batch_dims, x->lhs_contracting_dims}
-                : (dot_side){i->operands[1], x->rhs_batch_dims, x->rhs_contracting_dims};
+dot_side dot_side_of(const instruction *dot, int k) {
+  const hlo_attributes *x = dot->attributes;
+  return k == 0 ? (dot_side){dot->operands[0], x->lhs_batch_dims, x->lhs_contracting_dims}
+                : (dot_side){dot->operands[1], x->rhs_batch_dims, x->rhs_contracting_dims};
 }
 
 static bool sums_everything(const instruction *i) {
   if (i->opcode != HLO_DOT || i->operand_count != 2 || i->attributes->dot_algorithm.size || !dot_keeps_numbers(i))
     return false;
-  const dot_side l = side_of(i, 0), r = side_of(i, 1);
+  const dot_side l = dot_side_of(i, 0), r = dot_side_of(i, 1);
   return shape_is_static(i->shape) && shape_element_count(i->shape) > 0 && l.contracting.size > 0 &&
          shape_element_count(l.operand->shape) > shape_element_count(i->shape) && has_no_free_elements(&l) &&
          has_no_free_elements(&r);
@@ -103,7 +98,7 @@ static bool sums_everything(const instruction *i) {
 
 static instruction *expand(instruction *i) {
   const builder b = builder_for(i);
-  const dot_side l = side_of(i, 0), r = side_of(i, 1);
+  const dot_side l = dot_side_of(i, 0), r = dot_side_of(i, 1);
   return sum_of_products(&b, i, &l, &r);
 }
 

@@ -210,7 +210,6 @@ static heddle_status fuse_module(arena *scratch, module *m, const plan_target *t
   if (has_fusions(m)) TRY(call_inliner_run(m, NULL));
   TRY(dot_sums_run(m));
   TRY(dead_code_run(m));
-  TRY(opt_sort(m));
   computation_list sequences = {0};
   find_sequences(scratch, m, &sequences);
   bool is_split = false;
