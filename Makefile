@@ -1,6 +1,6 @@
 # A thin front: each target runs one script or one CMake preset. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test fuzz bench format format-check tidy clean
+.PHONY: help setup build run check test fuzz bench format format-check tidy clean
 
 sources = find src include test bench -name '*.[ch]' -o -name '*.cc'
 
@@ -17,7 +17,10 @@ build: setup  ## the tools, optimised, in build/bin/
 run: build  ## compile and run examples/gelu.hlo, compare with the interpreter, measure
 	@sh scripts/run_gelu.sh
 
-test: setup  ## every test: two builds, unit and golden tests, fuzzers for 10 s each, conformance
+check: setup  ## the quick tests: layout, release build, unit and golden tests, the corpus sample
+	@python3 scripts/run_tests.py --check
+
+test: setup  ## all steps of scripts/run_tests.py: three builds, unit and golden tests, conformance, fuzzers, tidy
 	@python3 scripts/run_tests.py
 
 fuzz: setup  ## every fuzz target for 60 s

@@ -59,18 +59,31 @@ static void print_stages(double seconds, double parse, const compile_times *time
   printf("\n");
 }
 
-static heddle_status compile(bench *b) {
-  release(b);
-  b->arena = arena_create();
+static heddle_status compile_in(bench *b) {
   double start = log_seconds();
   module *m;
   TRY(import_module(b->arena, b->path, b->source, NULL, &m));
   double parsed = log_seconds();
   TRY(compile_cpu(b->arena, m, &(compile_options){.exact = b->exact, .threads = b->threads}, &b->program));
   double end = log_seconds();
-  if (!b->unbound) TRY(bind_inputs(b, m));
+  heddle_status s = b->unbound ? status_ok() : bind_inputs(b, m);
+  if (!status_is_ok(s)) {
+    compiled_release(&b->program);
+    return s;
+  }
   print_stages(end - start, parsed - start, &b->program.times);
-  return status_ok();
+  return s;
+}
+
+static heddle_status compile(bench *b) {
+  release(b);
+  b->arena = arena_create();
+  heddle_status s = compile_in(b);
+  if (!status_is_ok(s)) {  // there is no program that release() could let go
+    arena_destroy(b->arena);
+    b->arena = NULL;
+  }
+  return s;
 }
 
 static heddle_status measure(bench *b, int runs) {

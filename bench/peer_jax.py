@@ -2,10 +2,11 @@
 
     peer_jax.py WORKLOAD FOLDER     exports the program (FOLDER/module.mlirbc) and its arguments (FOLDER/in0000.npy, …;
                                     bf16 as uint16), then prints `ready`
-    peer_jax.py --list              names of the workloads, models marked
+    peer_jax.py --list              names of the workloads, kernel or model, and the flags that Heddle gets
 
-`compile` is jit, lower and compile of a new function; `check PREFIX` compares PREFIX0000.npy … with JAX's results and
-prints the largest difference, relative to the largest value of each.
+`compile` is XLA's compilation of the exported program, the same bytes that Heddle compiles: nothing is traced, JAX's
+caches have no part in it. What `run` runs is jit's own executable, made before the first run; `check PREFIX` compares
+PREFIX0000.npy … with JAX's results and prints the largest difference, relative to the largest value of each.
 """
 import sys
 import time
@@ -13,7 +14,10 @@ import time
 import jax
 import jax.numpy as jnp
 import numpy
+from jax._src.lib import xla_client
+from jax.extend import backend
 
+import difference
 import workloads
 
 
@@ -23,6 +27,7 @@ def save(path, value):
 
 
 def export(function, arguments, folder):
+    """Writes the program and its arguments; returns the bytes of the program."""
     exported = jax.export.export(jax.jit(function))(*arguments)
     with open(f"{folder}/module.mlirbc", "wb") as file:
         file.write(exported.mlir_module_serialized)
@@ -32,16 +37,20 @@ def export(function, arguments, folder):
         if position in kept:
             save(f"{folder}/in{number:04}.npy", leaf)
             number += 1
+    return exported.mlir_module_serialized
 
 
-def compile_new(function, arguments):
-    """Compiles a function JAX has not seen; returns (runnable, seconds of lowering, seconds of compiling)."""
-    jax.clear_caches()
+def compile_exported(program):
+    """XLA's CPU executable of an exported program."""
+    client = backend.get_backend("cpu")
+    devices = xla_client.DeviceList(tuple(client.local_devices()[:1]))
+    return client.compile_and_load(program, devices, xla_client.CompileOptions())
+
+
+def seconds_to_compile(program):
     start = time.perf_counter()
-    lowered = jax.jit(lambda *x: function(*x)).lower(*arguments)
-    middle = time.perf_counter()
-    compiled = lowered.compile()
-    return compiled, middle - start, time.perf_counter() - middle
+    compile_exported(program)
+    return time.perf_counter() - start
 
 
 def best_of(compiled, arguments, runs):
@@ -54,41 +63,41 @@ def best_of(compiled, arguments, runs):
     return best
 
 
+def difference_of(path, leaf):
+    found, right = numpy.load(path), numpy.asarray(leaf)
+    if leaf.dtype == jnp.bfloat16:
+        found = found.view(leaf.dtype)
+    if found.shape != right.shape:
+        sys.exit(f"peer_jax.py: {path} has the shape {found.shape}, not {right.shape}")
+    return difference.relative(found, right)
+
+
 def largest_difference(prefix, wanted):
-    worst = 0.0
-    for number, leaf in enumerate(jax.tree.leaves(wanted)):
-        found = numpy.load(f"{prefix}{number:04}.npy")
-        if leaf.dtype == jnp.bfloat16:
-            found = found.view(leaf.dtype)
-        found, right = (numpy.asarray(x).astype(numpy.float64) for x in (found, leaf))
-        if found.shape != right.shape:
-            return f"shape-{found.shape}-{right.shape}"
-        if found.size:
-            scale = max(float(numpy.abs(right).max()), 1e-30)
-            worst = max(worst, float(numpy.abs(found - right).max()) / scale)
-    return f"{worst:.3g}"
+    return difference.worst(difference_of(f"{prefix}{number:04}.npy", leaf)
+                            for number, leaf in enumerate(jax.tree.leaves(wanted)))
 
 
 def main():
     if sys.argv[1] == "--list":
         for name, workload in workloads.WORKLOADS.items():
-            print(name, "model" if workload.is_model else "kernel")
+            print(name, "model" if workload.is_model else "kernel", *workload.flags)
         return
     name, folder = sys.argv[1:]
     function = workloads.WORKLOADS[name].function
     arguments = workloads.arguments_of(name)
-    export(function, arguments, folder)
+    program = export(function, arguments, folder)
     compiled = None
     print("ready", jax.__version__, flush=True)
     for line in sys.stdin:
         word, _, rest = line.strip().partition(" ")
         if word == "compile":
-            compiled, lower, build = compile_new(function, arguments)
-            print(f"compile {lower + build:.9f} lower={lower:.9f} compile={build:.9f}", flush=True)
-        elif word == "run":
+            print(f"compile {seconds_to_compile(program):.9f}", flush=True)
+            continue
+        compiled = compiled or jax.jit(function).lower(*arguments).compile()
+        if word == "run":
             print(f"run {best_of(compiled, arguments, int(rest)):.9f}", flush=True)
         elif word == "check":
-            print(f"differs {largest_difference(rest, compiled(*arguments))}", flush=True)
+            print(f"differs {largest_difference(rest, compiled(*arguments)):.3g}", flush=True)
 
 
 if __name__ == "__main__":

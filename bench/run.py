@@ -7,8 +7,11 @@
 Each program has one process per contender (Heddle, JAX, with --exact Heddle --exact), all pinned to the same cores. They take turns: a
 round is a few runs of each, of which the fastest counts; the table shows medians over the rounds and their ratio. So a
 machine that slows down slows all of them down. The peer keeps its memory between runs (glibc's tunables below), as we keep
-ours. Compile time is text to runnable for Heddle, traced function to runnable (lower and compile) for JAX; the first
-compilation of a process is shown apart, since it pays for start-up.
+ours. Compile time is from the bytes of the same exported module to something runnable on both sides, for JAX in XLA's
+client: tracing does not count; the first compilation of a process is shown apart, since it pays for start-up.
+
+While it measures, standard error says how far it is. The report begins with the five programs that lose most, or win
+least.
 
 JAX comes from --peer-python, or from build/bench-venv, which is made (pip install jax) if it is not there. Without JAX
 Heddle is measured alone.
@@ -40,6 +43,7 @@ KERNELS = {
     "add_one_f32": "bench/kernels/add_one_f32.hlo",
     "exp_chain_f32": "bench/kernels/exp_chain_f32.hlo",
 }
+WORST = 5  # programs shown first
 REST = 0.02  # seconds between turns, in which the other side's threads go to sleep
 
 
@@ -123,8 +127,8 @@ def write_own_inputs(kernel, folder):
         (folder / f"in{int(number):04}.npy").write_bytes(prefix + header.encode() + data)
 
 
-def measure(kernel, python, cpus, arguments):
-    """Runs all contenders on one kernel; returns them and the seconds of a copy."""
+def measure(kernel, flags, python, cpus, arguments):
+    """Runs all contenders on one kernel, which Heddle compiles with flags; returns them and the seconds of a copy."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         contenders = []
@@ -134,9 +138,9 @@ def measure(kernel, python, cpus, arguments):
             contenders.append(jax)
         else:
             write_own_inputs(kernel, folder)
-        ours = heddle("heddle", kernel, folder, cpus, arguments)
+        ours = heddle(" ".join(["heddle", *flags]), kernel, folder, cpus, arguments, *flags)
         contenders.append(ours)
-        if arguments.exact:
+        if arguments.exact and "--exact" not in flags:
             contenders.append(heddle("heddle --exact", kernel, folder, cpus, arguments, "--exact"))
         for _ in range(arguments.compiles):
             for contender in contenders:
@@ -157,8 +161,10 @@ def measure(kernel, python, cpus, arguments):
         return contenders, copy
 
 
-def report(kernel, contenders, copy):
+def lines_of(kernel, contenders, copy):
+    """The table's lines about one program."""
     peer = contenders[0] if contenders[0].name == "jax" else None
+    lines = []
     for contender in contenders:
         times = f"{contender.median() * 1e3:9.3f} ms {100 * copy / contender.median():4.0f} %"
         compiles = f"{contender.compiles[0] * 1e3:8.1f} ms {contender.median_compile() * 1e3:8.1f} ms"
@@ -166,29 +172,66 @@ def report(kernel, contenders, copy):
         if peer and contender is not peer:
             ratios = (f" {peer.median() / contender.median():6.2f}x {peer.compiles[0] / contender.compiles[0]:6.2f}x "
                       f"{peer.median_compile() / contender.median_compile():6.2f}x   {contender.difference}")
-        print(f"{kernel:15} {contender.name:15} {times}   {compiles}  {ratios}", flush=True)
+        lines.append(f"{kernel:18} {contender.name:15} {times}   {compiles}  {ratios}")
+    return lines
 
 
-def workload_names(python):
-    """(name, whether it is a model) of what can be measured."""
+def workload_list(python):
+    """(name, whether it is a model, Heddle's flags) of what can be measured."""
     if not python:
-        return [(name, False) for name in KERNELS]
+        return [(name, False, []) for name in KERNELS]
     listed = subprocess.run([python, ROOT / "bench" / "peer_jax.py", "--list"], capture_output=True, text=True,
                             env={**os.environ, **PEER_ENVIRONMENT}, check=True).stdout
-    return [(name, kind == "model") for name, kind in (line.split() for line in listed.splitlines())]
+    return [(name, kind == "model", flags) for name, kind, *flags in (line.split() for line in listed.splitlines())]
+
+
+def measure_all(python, cpus, arguments):
+    """A row per program: its name, its lines of the table and, with a peer, how many times as fast we run and compile."""
+    rows = []
+    for name, is_model, flags in workload_list(python):
+        if not re.search(arguments.filter, name):
+            continue
+        contenders, copy = measure(name, flags, python, cpus, arguments)
+        row = {"name": name, "model": is_model, "lines": lines_of(name, contenders, copy)}
+        if python:
+            jax, ours = contenders[:2]
+            row["speed"] = jax.median() / ours.median()
+            row["compile"] = jax.median_compile() / ours.median_compile()
+        print("\n".join(row["lines"]), file=sys.stderr, flush=True)
+        rows.append(row)
+    return rows
+
+
+def report(rows):
+    heading = (f"{'program':18} {'':15} {'run':>12} {'copy':>6}   {'1st compile':>11} {'later':>11}   {'run':>6} "
+               f"{'1st':>7} {'later':>7}   differs by")
+    worst = sorted((row for row in rows if "speed" in row), key=lambda row: row["speed"])[:WORST]
+    if worst:
+        print(f"\nthe {len(worst)} worst:\n{heading}")
+        for row in worst:
+            print("\n".join(row["lines"]))
+    print(f"\nall:\n{heading}")
+    for row in rows:
+        print("\n".join(row["lines"]))
 
 
 def summarise(rows):
-    """Geometric means over kernels and over models, and what falls behind."""
+    """Geometric means over kernels and over models."""
     for title, wanted in (("kernels", False), ("models", True)):
-        chosen = [row for row in rows if row["model"] == wanted]
+        chosen = [row for row in rows if row["model"] == wanted and "speed" in row]
         if not chosen:
             continue
         speed = statistics.geometric_mean(row["speed"] for row in chosen)
         build = statistics.geometric_mean(row["compile"] for row in chosen)
-        worst = min(chosen, key=lambda row: row["speed"])
-        print(f"{len(chosen)} {title}: geometric mean {speed:.2f}x, worst {worst['speed']:.2f}x ({worst['name']}), "
-              f"compile time {build:.2f}x")
+        slower = sum(row["speed"] < 1 for row in chosen)
+        print(f"{len(chosen)} {title}: geometric mean {speed:.2f}x, {slower} slower than JAX, compile time {build:.2f}x")
+
+
+def check_differences(python):
+    """Numbers about agreement are worth nothing where NaN counts as agreement."""
+    checked = subprocess.run([python, ROOT / "bench" / "difference_test.py"], capture_output=True, text=True, check=False)
+    if checked.returncode:
+        sys.exit(f"run.py: bench/difference_test.py failed:\n{checked.stdout}{checked.stderr}")
 
 
 def main():
@@ -205,19 +248,12 @@ def main():
     arguments = parser.parse_args()
     python = peer_python(arguments)
     cpus = set(sorted(os.sched_getaffinity(0))[:arguments.threads])
-    print(f"cores {sorted(cpus)}, {arguments.rounds} rounds of {arguments.runs} runs; speed-ups are JAX's time over ours\n")
-    print(f"{'kernel':15} {'':15} {'run':>12} {'copy':>6}   {'1st compile':>11} {'later':>11}   {'run':>6} "
-          f"{'1st':>7} {'later':>7}   differs by")
-    rows = []
-    for name, is_model in workload_names(python):
-        if not re.search(arguments.filter, name):
-            continue
-        contenders, copy = measure(name, python, cpus, arguments)
-        report(name, contenders, copy)
-        if python:
-            jax, ours = contenders[:2]
-            rows.append({"name": name, "model": is_model, "speed": jax.median() / ours.median(),
-                         "compile": jax.median_compile() / ours.median_compile()})
+    if python:
+        check_differences(python)
+    print(f"cores {sorted(cpus)}, {arguments.rounds} rounds of {arguments.runs} runs; speed-ups are JAX's time over ours",
+          flush=True)
+    rows = measure_all(python, cpus, arguments)
+    report(rows)
     summarise(rows)
     if python and CORPUS.is_dir():
         print()

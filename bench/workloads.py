@@ -11,10 +11,11 @@ GENERATOR_SEED = 42
 
 
 class Workload:
-    def __init__(self, function, make, is_model=False):
+    def __init__(self, function, make, is_model=False, flags=()):
         self.function = function
         self.make = make  # numpy generator -> tuple of arguments
         self.is_model = is_model
+        self.flags = flags  # of Heddle: the same program, compiled in another way
 
 
 WORKLOADS = {}
@@ -28,9 +29,9 @@ def integers(low, high, *shape, dtype=jnp.int32):
     return lambda g: jnp.asarray(g.integers(low, high, shape), dtype=dtype)
 
 
-def kernel(name, *makers):
+def kernel(name, *makers, flags=()):
     def register(function):
-        WORKLOADS[name] = Workload(function, lambda g: tuple(make(g) for make in makers))
+        WORKLOADS[name] = Workload(function, lambda g: tuple(make(g) for make in makers), flags=flags)
         return function
     return register
 
@@ -49,9 +50,21 @@ def gelu(x, root, factor):
     return x * ((jnp.tanh((x + x * x * x * x.dtype.type(factor)) * x.dtype.type(root)) + one) * half)
 
 
+@kernel("gelu_exact", normal(6, 512, 4096, dtype=jnp.bfloat16), flags=("--exact",))
 @kernel("gelu", normal(6, 512, 4096, dtype=jnp.bfloat16))
 def _(x):
     return gelu(x, 0.79785, 0.044708)
+
+
+@kernel("gelu_erf_exact", normal(6, 512, 4096, dtype=jnp.bfloat16), flags=("--exact",))
+@kernel("gelu_erf", normal(6, 512, 4096, dtype=jnp.bfloat16))
+def _(x):
+    return jax.nn.gelu(x, approximate=False)
+
+
+@kernel("gelu_erf_f32", normal(6, 512, 4096))
+def _(x):
+    return jax.nn.gelu(x, approximate=False)
 
 
 @kernel("gelu_f32", normal(6, 512, 4096))
@@ -227,6 +240,129 @@ def _(x, w, b):
 @kernel("depthwise_conv", normal(4, 56, 56, 128), normal(3, 3, 1, 128))
 def _(x, w):
     return convolve(x, w, groups=128)
+
+
+# --- forms that were slower than XLA's or NumPy's when they were added
+
+@kernel("depthwise_96", normal(1, 112, 112, 96), normal(3, 3, 1, 96))
+def _(x, w):
+    return convolve(x, w, groups=96)
+
+
+@kernel("conv_3_to_32", normal(1, 224, 224, 3), normal(3, 3, 3, 32, scale=0.2))
+def _(x, w):
+    return convolve(x, w, 2)
+
+
+@kernel("conv_64_to_256", normal(1, 56, 56, 64), normal(1, 1, 64, 256, scale=0.1))
+def _(x, w):
+    return convolve(x, w)
+
+
+@kernel("convolve_1d", normal(65536), normal(63))
+def _(x, w):
+    return jnp.convolve(x, w, mode="same")
+
+
+@kernel("sort_1000", normal(1000, 1000))
+def _(x):
+    return jnp.sort(x, axis=-1)
+
+
+@kernel("top_k_short", normal(65536, 32))
+def _(x):
+    return jax.lax.top_k(x, 4)
+
+
+@kernel("log_softmax_gather", normal(4096, 1000), integers(0, 1000, 4096))
+def _(x, labels):
+    return -jnp.take_along_axis(jax.nn.log_softmax(x), labels[:, None], axis=1).mean()
+
+
+@kernel("fft_small", lambda g: jax.lax.complex(normal(16384, 32)(g), normal(16384, 32)(g)))
+def _(x):
+    return jnp.fft.fft(x)
+
+
+@kernel("rfft_odd", normal(1024, 1001))
+def _(x):
+    return jnp.fft.rfft(x)
+
+
+@kernel("histogram", integers(0, 256, 1 << 20))
+def _(x):
+    return jnp.zeros(256, dtype=jnp.int32).at[x].add(1)
+
+
+@kernel("segment_sum", normal(65536, 16), lambda g: jnp.sort(integers(0, 1024, 65536)(g)))
+def _(x, segments):
+    return jax.ops.segment_sum(x, segments, num_segments=1024)
+
+
+# Values near the border differ by any amount after a few roundings: the points that stay inside are counted.
+@kernel("mandelbrot", lambda g: jax.lax.complex(normal(256, 256)(g), normal(256, 256)(g)))
+def _(c):
+    last = jax.lax.fori_loop(0, 50, lambda _, z: jnp.where(jnp.abs(z) < 2, z * z + c, z), jnp.zeros_like(c))
+    return (jnp.abs(last) < 2).sum()
+
+
+@kernel("scalar_while", normal())
+def _(x):
+    def step(state):
+        i, y = state
+        return i + 1, y * 0.999 + jnp.float32(0.5) / (y * y + 1)
+    return jax.lax.while_loop(lambda state: state[0] < 10000, step, (0, x))
+
+
+@kernel("recurrent_matvec", normal(64, 64, scale=0.1), normal(64), normal(1000, 64))
+def _(w, start, xs):
+    def step(h, x):
+        h = jnp.tanh(w @ h + x)
+        return h, h
+    return jax.lax.scan(step, start, xs)[1]
+
+
+def positive_definite(*shape):
+    def make(g):
+        x = normal(*shape)(g)
+        return x @ jnp.swapaxes(x, -1, -2) + shape[-1] * jnp.eye(shape[-1])
+    return make
+
+
+@kernel("cholesky_256", positive_definite(256, 256))
+def _(x):
+    return jnp.linalg.cholesky(x)
+
+
+@kernel("cholesky_batch", positive_definite(512, 16, 16))
+def _(x):
+    return jnp.linalg.cholesky(x)
+
+
+# Signs of columns are free, so that only R's sizes are compared.
+@kernel("qr", normal(256, 256))
+def _(x):
+    return jnp.abs(jnp.linalg.qr(x)[1])
+
+
+@kernel("solve", positive_definite(256, 256), normal(256, 16))
+def _(x, b):
+    return jnp.linalg.solve(x, b)
+
+
+@kernel("eigenvalues", positive_definite(128, 128))
+def _(x):
+    return jnp.linalg.eigvalsh(x)
+
+
+@kernel("matvec_4096", normal(4096, 4096), normal(4096))
+def _(x, y):
+    return x @ y
+
+
+@kernel("concat_short", normal(262144, 3), normal(262144, 5))
+def _(x, y):
+    return jnp.concatenate([x, y], axis=1)
 
 
 # --- models

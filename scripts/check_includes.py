@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 ORDER = ["base", "lib", "hlo", "eval", "import", "index", "opt", "plan", "dialect", "emit", "tile", "lower", "target", "prog",
-         "rt", "api", "pjrt", "tools"]
+         "rt", "api", "pjrt", "tools", "fuzz"]
 # Rooms that see less than everything above them.
 ONLY = {"lib": {"base"}, "prog": {"base"}, "rt": {"base", "lib", "prog"}}
 # Rooms that not everybody below may look into.

@@ -111,13 +111,14 @@ def fits():
     exp_rest = part(mp.exp, lambda r: 1 + r, 2)
     expm1_rest = part(mp.expm1, lambda r: r, 2)
     log_rest = part(lambda x: mp.log(1 + x), lambda x: x - x * x / 2, 3)
+    tanh_rest = even_part(mp.tanh, lambda x: x, 3, mp.tanh)
     sin_rest = even_part(mp.sin, lambda x: x, 3, mp.sin)
     cos_rest = even_part(mp.cos, lambda x: mpf(1), 2, mp.cos)
     quarter = (mp.pi / 4 * mpf("1.0001")) ** 2
     edge = ((root - 1) / (root + 1) * mpf("1.0001")) ** 2
     # name: function, interval, degrees of P and Q, weight, power, digits are rounded to f32?
     return {
-        "tanh": (tanh, TINY, mpf("8.2") ** 2, 6, 3, relative(tanh), 2, True),
+        "tanh": (tanh_rest[0], TINY, mpf("0.6251") ** 2, 4, 0, tanh_rest[1], 1, True),
         "tanh_narrow": (tanh, TINY, mpf(5) ** 2, 3, 2, relative(tanh), 2, True),
         "erf": (erf, TINY, mpf("3.65") ** 2, 5, 5, relative(erf), 3, True),
         "erf_narrow": (erf, TINY, mpf(3) ** 2, 3, 3, relative(erf), 2, True),

@@ -1,25 +1,40 @@
 #!/usr/bin/env python3
-"""Builds the fuzz targets (src/<module>/*_fuzz.c) and runs each for a while, two at a time.
+"""Builds the fuzz targets (src/fuzz/*_fuzz.c) and runs each for a while, two at a time.
 
-    fuzz.py [--seconds=60] [--fixed-seed] [NAME...]
+    fuzz.py [--seconds=60] [--deep=16] [--fixed-seed] [NAME...]
 
-A target starts from what earlier runs found (build/fuzz/corpus/NAME), the golden tests of its module and examples/. What
-breaks it is left in build/fuzz/findings/, to be fed back as `build/fuzz/fuzz/NAME FILE`.
+A target starts from valid programs (build/fuzz/seeds/NAME: of test/, examples/ and a sample of ../shared/corpus where it is
+present, converted to the target's format) and from what earlier runs kept (build/fuzz/corpus/NAME). What breaks it is left
+in build/fuzz/findings/, to be fed back as `build/fuzz/fuzz/NAME FILE`.
+
+What a reader accepts is printed, read again and compared; one accepted input in DEEP also goes through the other formats,
+the passes and the compiler. A target whose reader accepts less than a fifth of the inputs that were kept has failed: it
+does not reach the inside.
 """
 import argparse
 import concurrent.futures
 import os
 import pathlib
+import random
+import re
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+CORPUS = ROOT.parent / "shared" / "corpus"
 BUILD = ROOT / "build" / "fuzz"
+LEAST_SHARE = 0.2
+FIXED_RUNS = 1000
+LEAST_KEPT = 25  # fewer say nothing about a share
+MOST_SEEDS = 150  # of each target, half of them of the corpus
+LARGEST_SEED = 6000  # bytes
+SEED = 1
+MAP = re.compile(r"""["(](\([^"]*?\) -> \([^"]*?domain:[^"]*?)["]""")
 
 
 def targets():
-    """Name -> module of every fuzz target in the tree."""
-    return {path.stem: path.parent.name for path in sorted((ROOT / "src").glob("*/*_fuzz.c"))}
+    """Names of every fuzz target in the tree."""
+    return [path.stem for path in sorted((ROOT / "src" / "fuzz").glob("*_fuzz.c"))]
 
 
 def build():
@@ -31,47 +46,122 @@ def build():
     return None
 
 
-def run(name, module, seconds, fixed_seed):
-    """Fuzzes one target; returns (passed, output)."""
-    corpus = BUILD / "corpus" / name
+# --- seeds
+
+
+def sample(ending):
+    """Small programs with this ending, of the repository and of the corpus."""
+    chosen = []
+    for folders in ((ROOT / "test", ROOT / "examples"), (CORPUS,)):
+        paths = sorted(path for folder in folders if folder.is_dir() for path in folder.rglob("*" + ending)
+                       if path.stat().st_size <= LARGEST_SEED)
+        chosen += random.Random(SEED).sample(paths, min(len(paths), MOST_SEEDS // 2))
+    return chosen
+
+
+def converted(*command):
+    """The sample of HLO in another format; what has none is left out."""
+    release = ROOT / "build" / "bin" / "heddle"
+    heddle = release if release.exists() else BUILD / "bin" / "heddle"
+    for path in sample(".hlo"):
+        done = subprocess.run([heddle, command[0], path, *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              timeout=120, check=False)
+        if done.returncode == 0 and len(done.stdout) <= 2 * LARGEST_SEED:
+            yield done.stdout
+
+
+def contents(ending):
+    return (path.read_bytes() for path in sample(ending))
+
+
+def maps():
+    """Indexing maps that stand in tests."""
+    for folder, pattern in ((ROOT / "test", "*.*"), (ROOT / "src" / "index", "*_test.c")):
+        for path in sorted(folder.rglob(pattern)):
+            for found in MAP.findall(path.read_text(encoding="utf-8", errors="replace")):
+                yield found.encode()
+
+
+SEEDS = {
+    "bytecode_fuzz": lambda: contents(".mlirbc"),
+    "hlo_fuzz": lambda: contents(".hlo"),
+    "lhlo_fuzz": lambda: converted("compile", "--emit=lhlo"),
+    "map_fuzz": maps,
+    "mlir_fuzz": lambda: contents(".mlir"),
+    "proto_fuzz": lambda: converted("convert", "--to=pb"),
+    "proto_text_fuzz": lambda: converted("convert", "--to=pbtxt"),
+}
+
+
+def make_seeds(name):
+    """The folder with the target's seeds; they are made once."""
+    folder = BUILD / "seeds" / name
+    if not folder.is_dir():
+        made = folder.with_suffix(".part")
+        made.mkdir(parents=True, exist_ok=True)
+        for number, data in enumerate(SEEDS[name]()):
+            (made / f"{number:04}").write_bytes(data)
+        made.rename(folder)
+    return folder
+
+
+# --- runs
+
+
+def call(name, deep, *flags):
+    """Runs a target; returns (exit status, output)."""
+    environment = dict(os.environ, ASAN_OPTIONS="allocator_may_return_null=1", UBSAN_OPTIONS="print_stacktrace=1",
+                       LSAN_OPTIONS=f"print_suppressions=0:suppressions={ROOT}/scripts/lsan.supp",
+                       HEDDLE_FUZZ_DEEP=str(deep))
     findings = BUILD / "findings"
-    corpus.mkdir(parents=True, exist_ok=True)
     findings.mkdir(parents=True, exist_ok=True)
-    command = [BUILD / "fuzz" / name, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=3000",
-               "-max_len=8192", "-print_final_stats=1", f"-artifact_prefix={findings}/{name}-"]
-    if fixed_seed:
-        command.append("-seed=1")
-    dictionary = ROOT / "src" / module / f"{name}.dict"
-    if dictionary.exists():
-        command.append(f"-dict={dictionary}")
-    command.append(corpus)
-    command += [seeds for seeds in (ROOT / "test" / module, ROOT / "examples") if seeds.is_dir()]
-    environment = dict(os.environ, ASAN_OPTIONS="allocator_may_return_null=1", UBSAN_OPTIONS="print_stacktrace=1")
+    command = [BUILD / "fuzz" / name, "-timeout=30", "-rss_limit_mb=3000", "-max_len=16384", "-mutate_depth=2",
+               "-print_final_stats=1", f"-artifact_prefix={findings}/{name}-", *flags]
     done = subprocess.run(command, cwd=BUILD, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace")
-    return done.returncode == 0, done.stdout
+                          text=True, errors="replace", check=False)
+    return done.returncode, done.stdout
 
 
-def run_all(names, seconds, fixed_seed):
-    """Fuzzes the targets; yields (name, passed, output)."""
-    modules = targets()
+def accepted(output):
+    """(accepted, tried) as the target counts them, or (0, 0) if it did not get to say."""
+    found = re.search(r"^accepted: (\d+) of (\d+) inputs", output, re.M)
+    return (int(found.group(1)), int(found.group(2))) if found else (0, 0)
+
+
+def share(counts):
+    return f"{100 * counts[0] / counts[1]:.0f} % of {counts[1]}" if counts[1] else "none"
+
+
+def run(name, seconds, deep, fixed_seed):
+    """Fuzzes one target; returns (passed, remark, output)."""
+    corpus = BUILD / "corpus" / name
+    corpus.mkdir(parents=True, exist_ok=True)
+    # A fixed seed is for runs that are the same everywhere: so many inputs, however long they take.
+    bound = ["-seed=1", f"-runs={FIXED_RUNS}"] if fixed_seed else [f"-max_total_time={seconds}"]
+    flags = ["-reload=0", *bound]
+    status, output = call(name, deep, *flags, corpus, make_seeds(name))
+    tried = accepted(output)
+    kept_status, kept_output = call(name, 0, "-runs=0", corpus)
+    kept = accepted(kept_output)
+    remark = f"accepted {share(tried)} tried, {share(kept)} kept"
+    if kept[1] >= LEAST_KEPT and kept[0] < LEAST_SHARE * kept[1]:
+        output += f"\nof the inputs kept too few are accepted: {share(kept)}, wanted {100 * LEAST_SHARE:.0f} %\n"
+        return False, remark, output
+    return status == 0 and kept_status == 0, remark, output if status else kept_output
+
+
+def run_all(names, seconds, deep, fixed_seed):
+    """Fuzzes the targets; yields (name, passed, remark, output)."""
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        runs = {name: pool.submit(run, name, modules[name], seconds, fixed_seed) for name in names}
+        runs = {name: pool.submit(run, name, seconds, deep, fixed_seed) for name in names}
         for name, future in runs.items():
             yield (name, *future.result())
-
-
-def executions(output):
-    """How many inputs a run tried, for the report."""
-    for line in output.splitlines():
-        if line.startswith("stat::number_of_executed_units:"):
-            return line.split()[1]
-    return "?"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--deep", type=int, default=16, help="compile one accepted input in so many; 0: none")
     parser.add_argument("--fixed-seed", action="store_true", help="the same inputs each time, as far as time allows")
     parser.add_argument("names", nargs="*", metavar="NAME")
     arguments = parser.parse_args()
@@ -82,9 +172,10 @@ def main():
     if failure:
         sys.exit(failure)
     failed = 0
-    for name, passed, output in run_all(arguments.names or targets(), arguments.seconds, arguments.fixed_seed):
+    for name, passed, remark, output in run_all(arguments.names or targets(), arguments.seconds, arguments.deep,
+                                                arguments.fixed_seed):
         failed += not passed
-        print(f"{name}: {'no finding' if passed else 'FAILED'} in {executions(output)} inputs", flush=True)
+        print(f"{name}: {'no finding' if passed else 'FAILED'}; {remark}", flush=True)
         if not passed:
             print("\n".join(output.splitlines()[-60:]))
     return 1 if failed else 0

@@ -3,5 +3,5 @@
 set -eu
 cd "$(dirname "$0")/.."
 set -x
-exec build/bin/run_hlo_module --platform=CPU --reference_platform=Interpreter --iterations=20 --show_bandwidth \
+exec build/bin/run_hlo_module --platform=CPU --reference_platform=Interpreter --repeat=20 --show_bandwidth \
   examples/gelu.hlo

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Every test of Heddle, as `make test` runs them: layout, two builds, unit tests, golden tests, conformance, random
-modules, fuzzers, tidy.
+modules, fuzzers, mutants, tidy.
 
     run_tests.py [STEP...]      all steps, or the ones named (run_tests.py --list)
+    run_tests.py --check        the quick ones
 
 Each step prints one line, and the output of what failed below it. The last line is `N passed, N failed` over all steps;
 the exit status is 0 only when nothing failed and something passed.
 """
+import collections
 import json
 import os
 import pathlib
@@ -17,13 +19,19 @@ import time
 import traceback
 import xml.etree.ElementTree
 
+import attribute_mutants as mutants
 import conformance
+import conformance_mutants
+import corpus_sample
 import fuzz
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 JOBS = str(os.cpu_count() or 2)
 LIT = "/usr/lib/llvm-19/build/utils/lit/lit.py"
 FUZZ_SECONDS = 10
+FUZZ_DEEP = 16
+# Mutants of modules that each build runs.
+MUTANTS = {"build": 240, "build/dev": 40}
 # Modules of hlo-smith sent through each way.
 SMITH_CHECKS = {"passes": 2000, "text": 200, "proto": 300, "pbtxt": 100, "stablehlo": 500, "cpu": 200}
 # Bits of computed floats differ in the last place, and where the sign of a NaN is not settled.
@@ -31,9 +39,16 @@ SMITH_MIX = {"cpu": "bitcast-convert=0"}
 # And through the sanitized compiler and runtime.
 SANITIZED_CHECKS = {"cpu": 40}
 SANITIZED_SEED = 5000
+# Modules of which mutants are made; the tool itself asks that 95 % of those that change a result are refused.
+MUTATED = 300
 # Protos have no f6.
 PROTO_TYPES = ("pred,s2,s4,s8,s16,s32,s64,u2,u4,u8,u16,u32,u64,f4e2m1fn,f8e5m2,f8e4m3,f8e4m3fn,f8e4m3b11fnuz,f8e5m2fnuz,"
                "f8e4m3fnuz,f8e3m4,f8e8m0fnu,f16,bf16,f32,f64,c64,c128")
+# Protos have no way to say some modules; every other way takes all that is drawn.
+MOST_REFUSED = {"proto": 0.6, "pbtxt": 0.6}
+CHECK_STEPS = ["format", "build-release", "unit-release", "golden-release", "corpus-sample"]
+NO_CORPUS = "NOT RUN: the conformance corpus, as there is no ../shared/corpus beside the repository; the sample in " \
+            "test/corpus ran"
 TAIL = 60  # lines shown of what failed
 
 
@@ -189,12 +204,28 @@ def step_conformance():
     if not heddle.exists():
         result.add("conformance", False, f"{heddle.relative_to(ROOT)} was not built")
         return result
-    for platform in ("interpreter", "cpu"):
+    for platform in conformance.FOLDERS:
         passed, failures, remark = conformance.judge(platform, heddle)
         result.passed += passed
         for failure in failures:
             result.add(f"{platform}: {failure}", False)
         result.remarks.append(f"{platform}: {remark}")
+    return result
+
+
+def step_corpus_sample():
+    """the project's own modules with results by definition, on both platforms"""
+    result = Result()
+    heddle = ROOT / "build" / "bin" / "heddle"
+    if not heddle.exists():
+        result.add("corpus-sample", False, f"{heddle.relative_to(ROOT)} was not built")
+        return result
+    for platform in ("interpreter", "cpu"):
+        passed, failures = corpus_sample.judge(platform, heddle, ROOT / "build" / "corpus")
+        result.passed += passed
+        for failure in failures:
+            result.add(f"{platform}: {failure}", False)
+        result.remarks.append(f"{platform}: {passed} of {passed + len(failures)} cases")
     return result
 
 
@@ -211,8 +242,26 @@ def smith(result, folder, checks, seed):
                               f"--mix={SMITH_MIX.get(way, '')}", "-o", kept])
         last = re.search(r"(\d+) passed, \d+ failed", output)
         result.passed += int(last.group(1)) if last else 0
+        refused = re.search(r"(\d+) refused by name", output)
+        if refused and int(refused.group(1)) > MOST_REFUSED.get(way, 0) * count:
+            result.add(f"smith: {way} refuses {refused.group(1)} of {count} modules", False, output)
+        if not status and (not last or int(last.group(1)) + int(refused.group(1) if refused else 0) != count):
+            result.add(f"smith: {way} does not account for {count} modules", False, output)
         if status:
             result.add(f"smith: {way} (see {kept.relative_to(ROOT)})", False, output)
+
+
+def step_sight():
+    """comparisons, of random modules and of the corpus, refuse results of modules with one mistake"""
+    result = Result()
+    status, output = run([ROOT / "build" / "bin" / "hlo-smith", "--mutants", f"--count={MUTATED}"])
+    result.add("mutants", status == 0, output)
+    share = re.search(r"\d+ mutants differ .*", output)
+    if share:
+        result.remarks.append(share.group(0))
+    if conformance.CORPUS.is_dir():
+        result.remarks += conformance_mutants.lines()
+    return result
 
 
 def step_smith():
@@ -224,15 +273,29 @@ def step_smith():
 
 
 def step_fuzz():
-    """every fuzz target for a few seconds"""
+    """every fuzz target on a fixed number of inputs"""
     result = Result()
     failure = fuzz.build()
     if failure:
         result.add("build fuzz", False, failure)
         return result
-    for name, passed, output in fuzz.run_all(fuzz.targets(), FUZZ_SECONDS, fixed_seed=True):
+    for name, passed, remark, output in fuzz.run_all(fuzz.targets(), FUZZ_SECONDS, FUZZ_DEEP, fixed_seed=True):
         result.add(name, passed, output)
-        result.remarks.append(f"{name}: {fuzz.executions(output)} inputs")
+        result.remarks.append(f"{name}: {remark}")
+    return result
+
+
+def step_mutants():
+    """modules with one number, type or name changed are refused at a place, or mean the same on both platforms"""
+    result = Result()
+    for folder, count in MUTANTS.items():
+        chosen = mutants.parse([f"--sample={count}", f"--bin={ROOT / folder / 'bin'}", f"--jobs={JOBS}",
+                                f"--keep={ROOT / 'build' / 'mutants'}"])
+        counts = collections.Counter()
+        for verdict, name, output in mutants.run_all(chosen, mutants.modules()):
+            counts[verdict] += 1
+            result.add(f"{verdict} {name} (kept in build/mutants)", verdict not in mutants.FINDINGS, output)
+        result.remarks.append(f"{folder}: {mutants.summary(counts)}")
     return result
 
 
@@ -245,7 +308,8 @@ def step_tidy():
 
 
 STEPS = [step_format, step_build_release, step_build_dev, step_unit_dev, step_unit_release, step_tsan,
-         step_golden_release, step_golden_dev, step_conformance, step_smith, step_fuzz, step_tidy]
+         step_golden_release, step_golden_dev, step_corpus_sample, step_conformance, step_smith, step_sight, step_fuzz,
+         step_mutants, step_tidy]
 
 
 def name_of(step):
@@ -278,7 +342,7 @@ def main():
         for name, step in known.items():
             print(f"{name:15} {step.__doc__}")
         return 0
-    wanted = sys.argv[1:] or list(known)
+    wanted = CHECK_STEPS if sys.argv[1:] == ["--check"] else sys.argv[1:] or list(known)
     if not set(wanted) <= set(known):
         sys.exit(f"run_tests.py: there is no step {' '.join(set(wanted) - set(known))}; --list shows them")
     passed = failed = 0
@@ -288,6 +352,8 @@ def main():
         report(name, result, time.monotonic() - start)
         passed += result.passed
         failed += len(result.failures)
+    if "conformance" in wanted and not conformance.CORPUS.is_dir():
+        print(NO_CORPUS)
     print(f"{passed} passed, {failed} failed", flush=True)
     return 0 if passed and not failed else 1
 

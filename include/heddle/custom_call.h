@@ -51,7 +51,8 @@ typedef struct heddle_custom_call {
 typedef heddle_status (*heddle_custom_call_fn)(const heddle_custom_call *call);
 
 // Programs compiled from now on find `fn` under this name, in place of what had it before, one of Heddle's own routines
-// included. `name` is copied; `user` must live as long as such programs. HEDDLE_OUT_OF_MEMORY is the only error.
+// included. `name` is copied; `user` must live as long as such programs. HEDDLE_INVALID for a null name or function,
+// HEDDLE_OUT_OF_MEMORY.
 heddle_status heddle_register_custom_call(const char *name, heddle_custom_call_fn fn, void *user);
 
 // The attribute of this name, or null.

@@ -6,6 +6,9 @@
 //   } const void *inputs[] = {x}; void *outputs[] = {y}; s = heddle_program_run(program, inputs, outputs);
 //   ...
 //   heddle_program_free(program);
+//
+// No call ends the process. A process may fork at any time, from any thread but within a custom call: all calls and all
+// programs work in the child as in the parent.
 #ifndef HEDDLE_HEDDLE_H_
 #define HEDDLE_HEDDLE_H_
 
@@ -20,10 +23,23 @@ extern "C" {
 
 typedef struct heddle_program heddle_program;
 
-typedef struct heddle_compile_options {
-  bool exact;   // keep every rounding the HLO asks for; default: bf16 and f16 chains compute in f32
-  int threads;  // 0 = all cores
-} heddle_compile_options;
+// Ends calls early from another thread. One may be given to any number of calls, one after the other or at the same
+// time; each ends as soon as it can, with HEDDLE_CANCELLED, and frees all it has taken. A compilation ends between two
+// passes or kernels, a run between two operations (those of a loop's turns, too), a kernel after the tiles at hand;
+// libraries' routines and custom calls are waited for. A call that has nothing left to do may still succeed.
+typedef struct heddle_cancellation heddle_cancellation;
+
+// HEDDLE_OUT_OF_MEMORY is the only error. The caller frees it when no call uses it any more.
+heddle_status heddle_cancellation_create(heddle_cancellation **out);
+void heddle_cancellation_free(heddle_cancellation *cancellation);  // null is allowed
+
+// Ends all calls that have been given it, and those that will be, at once. From any thread and from signal handlers, at
+// any time, any number of times. Null is allowed.
+void heddle_cancel(heddle_cancellation *cancellation);
+// Whether it was cancelled since it was made or renewed.
+bool heddle_is_cancelled(const heddle_cancellation *cancellation);
+// Calls from now on are not ended. Not while a call uses it: whether that one still ends is not determined.
+void heddle_cancellation_renew(heddle_cancellation *cancellation);
 
 // An argument or a result: a dense array in row-major order. Sub-byte integers take a byte each.
 typedef struct heddle_array {
@@ -33,21 +49,38 @@ typedef struct heddle_array {
   size_t bytes;  // of the whole array
 } heddle_array;
 
-// Compiles HLO text, an HLO proto (binary or text), StableHLO text or bytecode (which of them is told by looking) for
-// the machine this runs on. `name` stands for the program in messages. `options` may be null. The program is the
-// caller's to free.
+typedef struct heddle_compile_options {
+  bool exact;   // keep every rounding the HLO asks for; default: bf16 and f16 chains compute in f32
+  int threads;  // 0 = all cores; at most 1024
+  // The shapes the program is compiled for: all its parameters' or none. Needed where it declares sizes as `?`; what it
+  // declares otherwise must agree. Only element_type, rank and dims are read; an element_type of null stands for what
+  // is declared. Not needed after the call.
+  const heddle_array *parameters;
+  int parameter_count;
+  heddle_cancellation *cancellation;  // of the compilation, not of the program's runs; may be null
+} heddle_compile_options;
+
+// Compiles HLO text, an HLO proto (binary or text), StableHLO or MHLO text, StableHLO bytecode or LHLO (which of them
+// is told by looking) for the machine this runs on. `name` stands for the program in messages (null: "program").
+// `options` may be null. The program is the caller's to free; *out is null after an error.
 heddle_status heddle_compile(const char *text, size_t size, const char *name, const heddle_compile_options *options,
                              heddle_program **out);
 void heddle_program_free(heddle_program *program);  // null is allowed
 
+// Null is a program without parameters, results and devices.
 int heddle_program_parameter_count(const heddle_program *program);
 int heddle_program_result_count(const heddle_program *program);  // leaves of a result tuple
-// number < the count above; strings and dims live as long as the program.
+// Strings and dims live as long as the program. A number that is not below the count above gets the empty answer:
+// element type "", rank 0, dims null, 0 bytes.
 heddle_array heddle_program_parameter(const heddle_program *program, int number);
 heddle_array heddle_program_result(const heddle_program *program, int number);
 
 // Reads inputs[i] and writes outputs[i], which hold as many bytes as the program says; arrays aligned to 64 bytes are
-// used where they are, others are copied. Calls on one program may overlap in several threads.
+// used where they are, others are copied. Null stands for arrays of 0 bytes only and is HEDDLE_INVALID for others.
+// Inputs may overlap each other, and outputs may lie over inputs: what is read is what the inputs held before the call,
+// for which all arrays are copied, unless the program itself gives the input's memory to that result
+// (input_output_alias) and both are the same address. Outputs that overlap each other are HEDDLE_INVALID.
+// Calls on one program may overlap in several threads, each with outputs of its own.
 heddle_status heddle_program_run(heddle_program *program, const void *const *inputs, void *const *outputs);
 
 // The same for a program whose results have sizes that only a run tells: what heddle_program_result says of such a
@@ -61,9 +94,19 @@ heddle_status heddle_program_run_dynamic(heddle_program *program, const void *co
 int heddle_program_device_count(const heddle_program *program);
 
 // The same for all devices of a program: inputs[d][i] and outputs[d][i] are those of device d, which is partition
-// d % P of replica d / P in a program of P partitions. Devices may read the same inputs.
+// d % P of replica d / P in a program of P partitions. Devices may read the same inputs; the rules for overlapping
+// memory and for null hold across all devices.
 heddle_status heddle_program_run_devices(heddle_program *program, const void *const *const *inputs,
                                          void *const *const *outputs);
+
+// The general form of the three above, all of whose rules hold; options that are zero (or null) change nothing.
+typedef struct heddle_run_options {
+  heddle_cancellation *cancellation;  // outputs are undefined when it has ended the run; the program runs again
+  int64_t *const *const *dims;        // dims[d][i][k] gets the size of dimension k of result i of device d
+} heddle_run_options;
+
+heddle_status heddle_program_run_with(heddle_program *program, const heddle_run_options *options,
+                                      const void *const *const *inputs, void *const *const *outputs);
 
 #ifdef __cplusplus
 }

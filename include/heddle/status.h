@@ -21,6 +21,8 @@ typedef enum heddle_code {
   HEDDLE_OUT_OF_MEMORY,  // try again with less
   HEDDLE_DEVICE_FAILED,  // the machine, a library or a driver failed
   HEDDLE_INTERNAL,       // a bug in Heddle
+  HEDDLE_MISMATCH,       // a comparison found other values than expected: of results, or by a check in the program
+  HEDDLE_CANCELLED,      // another thread has asked for it (heddle_cancel): go on, call again or not
 } heddle_code;
 
 typedef struct heddle_error heddle_error;

@@ -5,6 +5,9 @@
 // they share (the plan, the module) is read only.
 #include "api/compile.h"
 
+#include "base/call.h"
+#include "base/heap.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "emit/emit.h"
@@ -35,8 +38,11 @@ static heddle_status fuse(module *m, const plan_target *target, const compile_op
                           compile_times *times) {
   double start = log_seconds();
   if (o->hlo_observer) o->hlo_observer(o->hlo_observer_argument, NULL, m);
-  TRY(opt_run_pipeline(m, o->needed_passes_only, o->hlo_observer, o->hlo_observer_argument));
+  const opt_pass_use up_to = o->needed_passes_only ? OPT_NEEDED : o->no_folding ? OPT_IMPROVES : OPT_FOLDS;
+  if (o->hlo_passes) TRY(opt_run(m, o->hlo_passes, o->hlo_pass_count, o->hlo_observer, o->hlo_observer_argument));
+  else TRY(opt_run_pipeline(m, up_to, o->hlo_observer, o->hlo_observer_argument));
   add_time(times, "opt", log_seconds() - start);
+  TRY(call_check());
   start = log_seconds();
   TRY(plan_fuse(m, target, reasons));
   add_time(times, "fuse", log_seconds() - start);
@@ -47,6 +53,7 @@ heddle_status compile_plan(arena *a, const module *m, const plan_target *target,
                            compile_times *times, text *reasons, lhlo_program **out) {
   module *copy = module_clone(a, m);
   TRY(fuse(copy, target, options, reasons, times));
+  TRY(call_check());
   double start = log_seconds();
   TRY(lhlo_build(a, copy, target, out));
   add_time(times, "plan", log_seconds() - start);
@@ -88,6 +95,7 @@ static heddle_status lower_kernel(arena *scratch, lower_session *session, const 
     return s;
   }
   mlirModuleDestroy(*out);
+  out->ptr = NULL;
   return status_context(s, "while compiling kernel %s", kernel->name);
 }
 
@@ -95,41 +103,85 @@ static bool has_scalar_loops(MlirModule m) {
   return !mlirAttributeIsNull(ir_get(mlirModuleGetOperation(m), "xla.scalar_loops"));
 }
 
-static heddle_status compile_kernel(arena *a, arena *scratch, const kernel_plan *kernel, const plan_target *target,
-                                    const cpu_machine *machine, const compile_options *o, compile_times *times,
-                                    object_code *out) {
+// One kernel's compilation: what goes in, and what has to be given back however it ends.
+typedef struct kernel_job {
+  const kernel_plan *kernel;
+  const plan_target *target;
+  const cpu_machine *machine;
+  const compile_options *options;
+  compile_times *times;
+  arena *arena, *scratch;  // of the object, and of all else
+  object_code object;
+  lower_session *session;
+  MlirModule ir;
+} kernel_job;
+
+static heddle_status emit_object(kernel_job *j) {
+  text llvm_ir = {0}, assembly = {0};
+  const compile_options *o = j->options;
+  object_options options = {.optimize_loops = o->scalar || has_scalar_loops(j->ir),
+                            .llvm_ir = o->dump ? &llvm_ir : NULL,
+                            .assembly = o->dump ? &assembly : NULL};
+  heddle_status s = cpu_emit_object(j->arena, mlirModuleGetOperation(j->ir), j->machine, &options, &j->object);
+  dump(o, j->kernel->name, "ll", text_view(&llvm_ir));
+  dump(o, j->kernel->name, "s", text_view(&assembly));
+  text_free(&llvm_ir);
+  text_free(&assembly);
+  add_time(j->times, "translate", j->object.translate_seconds);
+  add_time(j->times, "optimize", j->object.optimize_seconds);
+  add_time(j->times, "codegen", j->object.codegen_seconds);
+  return s;
+}
+
+static heddle_status compile_steps(kernel_job *j) {
+  TRY(call_check());
+  TRY(heap_check_room());
+  j->arena = arena_create();
+  j->scratch = arena_create();
   double start = log_seconds();
-  lower_session *session = lower_session_take();
-  add_time(times, "context", log_seconds() - start);
-  lower_options lowering = cpu_lower_options(machine, o->exact);
-  if (o->scalar) lowering.vector_bits = 0;
-  MlirModule ir = {NULL};
-  heddle_status s = lower_kernel(scratch, session, kernel, target, &lowering, o, times, &ir);
-  if (status_is_ok(s)) {
-    text llvm_ir = {0}, assembly = {0};
-    object_options options = {.optimize_loops = o->scalar || has_scalar_loops(ir),
-                              .llvm_ir = o->dump ? &llvm_ir : NULL,
-                              .assembly = o->dump ? &assembly : NULL};
-    s = cpu_emit_object(a, mlirModuleGetOperation(ir), machine, &options, out);
-    dump(o, kernel->name, "ll", text_view(&llvm_ir));
-    dump(o, kernel->name, "s", text_view(&assembly));
-    text_free(&llvm_ir);
-    text_free(&assembly);
-    add_time(times, "translate", out->translate_seconds);
-    add_time(times, "optimize", out->optimize_seconds);
-    add_time(times, "codegen", out->codegen_seconds);
-    mlirModuleDestroy(ir);
-  }
-  lower_session_give(session, status_is_ok(s));
+  j->session = lower_session_take();
+  add_time(j->times, "context", log_seconds() - start);
+  lower_options lowering = cpu_lower_options(j->machine, j->options->exact);
+  if (j->options->scalar) lowering.vector_bits = 0;
+  TRY(lower_kernel(j->scratch, j->session, j->kernel, j->target, &lowering, j->options, j->times, &j->ir));
+  return emit_object(j);
+}
+
+// The place is given within the guard, as it takes memory, too.
+static heddle_status compile_kernel(void *argument) {
+  kernel_job *j = argument;
+  return status_locate(compile_steps(j), j->kernel->computation->root->where);
+}
+
+// What is torn within MLIR is left alone: its context could not even be destroyed.
+static void end_kernel(void *argument, bool is_torn) {
+  kernel_job *j = argument;
+  if (!is_torn && j->ir.ptr) mlirModuleDestroy(j->ir);
+  if (!is_torn && j->session) lower_session_give(j->session, false);
+  j->session = NULL;
+  j->ir.ptr = NULL;
+  j->arena = j->scratch = NULL;  // the guard's
+}
+
+// Libraries' own locks are held in here: no fork meanwhile.
+static heddle_status run_kernel_job(kernel_job *j) {
+  lock_hold_forks();
+  heddle_status s = heap_guard(compile_kernel, end_kernel, j);
+  if (j->ir.ptr) mlirModuleDestroy(j->ir);
+  if (j->session) lower_session_give(j->session, status_is_ok(s));
+  arena_destroy(j->scratch);
+  lock_let_forks();
   return s;
 }
 
 // --- all kernels
 
 typedef struct kernel_batch {
-  const compiled *program;
+  compiled *program;
+  arena *arena;  // of the program
   const compile_options *options;
   const cpu_machine *machine;
+  int count;
   arena **arenas;  // of each kernel's object until all are done
   object_code *objects;
   compile_times *times;  // of each kernel
@@ -138,30 +190,46 @@ typedef struct kernel_batch {
 
 static void compile_range(void *argument, int64_t begin, int64_t end) {
   const kernel_batch *b = argument;
-  arena *scratch = arena_create();
   for (int64_t i = begin; i < end; i++) {
-    arena_reset(scratch);
-    b->arenas[i] = arena_create();
-    b->statuses[i] = compile_kernel(b->arenas[i], scratch, b->program->kernels.plans[i], &b->program->plan->target,
-                                    b->machine, b->options, &b->times[i], &b->objects[i]);
+    kernel_job job = {.kernel = b->program->kernels.plans[i],
+                      .target = &b->program->plan->target,
+                      .machine = b->machine,
+                      .options = b->options,
+                      .times = &b->times[i]};
+    b->statuses[i] = run_kernel_job(&job);
+    b->arenas[i] = job.arena;
+    b->objects[i] = job.object;
   }
-  arena_destroy(scratch);
 }
 
-// Moves the objects to the program's arena; the first error by the kernels' order is the one that counts.
-static heddle_status gather_objects(arena *a, const kernel_batch *b, compiled *c) {
+static heddle_status first_error(const kernel_batch *b) {
   heddle_status s = status_ok();
-  for (int i = 0; i < c->kernels.count; i++) {
+  for (int i = 0; i < b->count; i++) {
     if (!status_is_ok(s)) heddle_status_free(b->statuses[i]);
     else s = b->statuses[i];
+  }
+  return s;
+}
+
+// Moves the objects to the program's arena.
+static heddle_status gather_objects(void *argument) {
+  const kernel_batch *b = argument;
+  compiled *c = b->program;
+  for (int i = 0; i < b->count; i++) {
     for (int k = 0; k < b->times[i].count; k++)
       add_time(&c->times, b->times[i].stages[k].name, b->times[i].stages[k].seconds);
     c->objects[i] = b->objects[i];
-    str code = str_copy(a, (str){b->objects[i].data, b->objects[i].size});
-    c->objects[i].data = code.data;
+    c->objects[i].data = str_copy(b->arena, (str){b->objects[i].data, b->objects[i].size}).data;
     arena_destroy(b->arenas[i]);
+    b->arenas[i] = NULL;
   }
-  return s;
+  return status_ok();
+}
+
+static void drop_objects(void *argument, bool is_torn) {
+  (void)is_torn;
+  const kernel_batch *b = argument;
+  for (int i = 0; i < b->count; i++) arena_destroy(b->arenas[i]);
 }
 
 // Observers and dumps want the kernels one after the other.
@@ -172,6 +240,8 @@ static heddle_status compile_kernels(arena *a, const compile_options *o, compile
   c->objects = arena_array(a, object_code, count);
   arena *scratch = arena_create();
   kernel_batch b = {.program = c,
+                    .arena = a,
+                    .count = count,
                     .options = o,
                     .machine = &machine,
                     .arenas = arena_array(scratch, arena *, count),
@@ -179,12 +249,15 @@ static heddle_status compile_kernels(arena *a, const compile_options *o, compile
                     .times = arena_array(scratch, compile_times, count),
                     .statuses = arena_array(scratch, heddle_status, count)};
   pool_run(o->observer || o->dump ? 1 : c->threads, count, compile_range, &b);
-  heddle_status s = gather_objects(a, &b, c);
+  heddle_status s = first_error(&b);
+  if (status_is_ok(s)) s = heap_clean_up(gather_objects, drop_objects, &b);
+  drop_objects(&b, false);
   arena_destroy(scratch);
   return s;
 }
 
 static heddle_status link_program(arena *a, compiled *c) {
+  TRY(heap_check_room());
   TRY(cpu_jit_create(&c->jit));
   kernel_fn *entries = arena_array(a, kernel_fn, c->program.kernel_count);
   for (int i = 0; i < c->program.kernel_count; i++) {
@@ -196,12 +269,32 @@ static heddle_status link_program(arena *a, compiled *c) {
   return executable_create(&c->program, entries, c->threads, &c->executable);
 }
 
+typedef struct linking {
+  arena *arena;
+  compiled *program;
+} linking;
+
+static heddle_status link_guarded(void *argument) {
+  const linking *l = argument;
+  return link_program(l->arena, l->program);
+}
+
+static void end_linking(void *argument, bool is_torn) {
+  const linking *l = argument;
+  if (is_torn) l->program->jit = NULL;
+  lock_let_forks();
+}
+
 static heddle_status compile_back(arena *a, const compile_options *o, compiled *c) {
   TRY(program_collect_kernels(a, c->plan, o->kernel_name, &c->kernels));
   TRY(compile_kernels(a, o, c));
   double start = log_seconds();
   TRY(program_build(a, c->plan, &c->kernels, c->objects, &c->program));
-  TRY(link_program(a, c));
+  linking l = {a, c};
+  lock_hold_forks();
+  heddle_status s = heap_clean_up(link_guarded, end_linking, &l);
+  lock_let_forks();
+  TRY(s);
   add_time(&c->times, "link", log_seconds() - start);
   c->buffers = buffer_cache_create();
   return c->buffers ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for the buffer cache");
@@ -235,8 +328,10 @@ heddle_status compile_lhlo(arena *a, const lhlo_program *plan, const compile_opt
 }
 
 void compiled_release(compiled *c) {
+  lock_hold_forks();
   executable_destroy(c->executable);
   cpu_jit_destroy(c->jit);
+  lock_let_forks();
   buffer_cache_destroy(c->buffers);
   c->executable = NULL;
   c->jit = NULL;

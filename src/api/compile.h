@@ -21,12 +21,15 @@ typedef struct compile_times {
 } compile_times;
 
 typedef struct compile_options {
-  bool exact;                 // keep every rounding of the HLO (default: excess precision for bf16, f16 and narrower)
-  bool scalar;                // no explicit vectors
-  int threads;                // 0 = all cores
-  const char *kernel_name;    // of the first kernel's symbol; null: "main"
-  const char *chip;           // compile_ptx only: "sm_90"
-  bool needed_passes_only;    // of the HLO passes those without which there is no code; the others improve it
+  bool exact;               // keep every rounding of the HLO (default: excess precision for bf16, f16 and narrower)
+  bool scalar;              // no explicit vectors
+  int threads;              // 0 = all cores
+  const char *kernel_name;  // of the first kernel's symbol; null: "main"
+  const char *chip;         // compile_ptx only: "sm_90"
+  bool needed_passes_only;  // of the HLO passes those without which there is no code; the others improve it
+  bool no_folding;          // no operation on constants is evaluated while compiling
+  const opt_pass *const *hlo_passes;  // these HLO passes instead of the pipeline; null: the pipeline
+  int hlo_pass_count;
   opt_observer hlo_observer;  // sees the module in front of the HLO passes (pass null) and after each; may be null
   void *hlo_observer_argument;
   lower_observer *observer;  // prints and timings of the passes; may be null
@@ -54,7 +57,8 @@ typedef struct compiled {
 heddle_status compile_plan(arena *a, const module *m, const plan_target *target, const compile_options *options,
                            compile_times *times, text *reasons, lhlo_program **out);
 
-// Compiles for the machine this runs on. `m` must outlive the result. On failure nothing has to be released.
+// Compiles for the machine this runs on; ends with HEDDLE_CANCELLED between two passes or kernels when its call is
+// cancelled (base/call.h). `m` must outlive the result. On failure nothing has to be released.
 heddle_status compile_cpu(arena *a, const module *m, const compile_options *options, compiled *out);
 // The back half alone: a program given as LHLO (planned for the CPU), which must outlive the result.
 heddle_status compile_lhlo(arena *a, const lhlo_program *plan, const compile_options *options, compiled *out);

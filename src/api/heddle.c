@@ -3,43 +3,144 @@
 
 #include <stdlib.h>
 
+#include "api/argument_shapes.h"
 #include "api/compile.h"
+#include "api/overlap.h"
 #include "api/run.h"
+#include "base/call.h"
+#include "base/heap.h"
+#include "base/pool.h"
 #include "import/import.h"
 
 struct heddle_program {
   arena *arena;
   compiled code;
   bool is_direct;  // arguments and results lie as the caller's arrays do
+  int *heirs;      // of each parameter: the result that takes over its memory, or -1
 };
+
+struct heddle_cancellation {
+  atomic_bool is_cancelled;
+};
+
+// --- cancellation
+
+heddle_status heddle_cancellation_create(heddle_cancellation **out) {
+  if (!out) return status_error(HEDDLE_INVALID, "found null for the place of the cancellation");
+  *out = calloc(1, sizeof **out);
+  return *out ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a cancellation");
+}
+
+void heddle_cancellation_free(heddle_cancellation *cancellation) { free(cancellation); }
+
+void heddle_cancel(heddle_cancellation *cancellation) {
+  if (cancellation) atomic_store(&cancellation->is_cancelled, true);
+}
+
+bool heddle_is_cancelled(const heddle_cancellation *cancellation) {
+  return cancellation && atomic_load(&cancellation->is_cancelled);
+}
+
+void heddle_cancellation_renew(heddle_cancellation *cancellation) {
+  if (cancellation) atomic_store(&cancellation->is_cancelled, false);
+}
+
+static const atomic_bool *is_cancelled_of(const heddle_cancellation *cancellation) {
+  return cancellation ? &cancellation->is_cancelled : NULL;
+}
+
+// --- compilation
 
 // What kernels ask of a buffer's address.
 enum { ALIGNMENT = 64 };
 
+static int *find_heirs(arena *a, const lhlo_program *plan, const program *p) {
+  int *heirs = arena_array(a, int, plan->parameter_count);
+  for (int i = 0; i < plan->parameter_count; i++) heirs[i] = -1;
+  for (int i = 0; i < p->allocation_count; i++) {
+    const program_allocation *x = &p->allocations[i];
+    if (x->kind == PROGRAM_RESULT && x->donated_parameter >= 0 && x->number < plan->dynamic.given_count)
+      heirs[x->donated_parameter] = x->number;
+  }
+  return heirs;
+}
+
 static bool lies_as_array(const shape *s) { return dtypes[s->dtype].bits >= 8 && shape_layout_is_default(s); }
 
-static heddle_status compile_into(heddle_program *p, str source, const char *name,
-                                  const heddle_compile_options *given) {
+// A program written as LHLO is scheduled and has its memory: only its kernels are compiled.
+static heddle_status compile_text(heddle_program *p, const char *file, str source, const import_options *import,
+                                  const compile_options *options) {
+  if (lhlo_is(source)) {
+    lhlo_program *plan;
+    plan_target target = plan_target_cpu(options->threads > 0 ? options->threads : pool_default_threads());
+    TRY(lhlo_parse(p->arena, source, file, &target, &plan));
+    return compile_lhlo(p->arena, plan, options, &p->code);
+  }
   module *m;
+  TRY(import_module(p->arena, file, source, import, &m));
+  return compile_cpu(p->arena, m, options, &p->code);
+}
+
+typedef struct compilation {
+  heddle_program *program;
+  str source;
+  const char *name;
+  const heddle_compile_options *options;
+} compilation;
+
+static heddle_status compile(void *argument) {
+  const compilation *c = argument;
+  heddle_program *p = c->program;
+  const char *name = c->name;
+  const str source = c->source;
+  const heddle_compile_options *given = c->options;
+  p->arena = arena_create();
   const char *file = arena_strdup(p->arena, name, strlen(name));
-  TRY(import_module(p->arena, file, source, NULL, &m));
   compile_options options = {0};
-  if (given) options = (compile_options){.exact = given->exact, .threads = given->threads};
-  TRY(compile_cpu(p->arena, m, &options, &p->code));
+  import_options import = {0};
+  if (given) {
+    options = (compile_options){.exact = given->exact, .threads = given->threads};
+    import.argument_count = given->parameter_count;
+    TRY(argument_shapes_read(p->arena, given->parameter_count, given->parameters, &import.argument_shapes));
+  }
+  TRY(compile_text(p, file, source, &import, &options));
   const lhlo_program *plan = p->code.plan;
+  // Import has compared them with `?`; a program without does not ask for them.
+  heddle_status s = argument_shapes_check(p->arena, import.argument_count, import.argument_shapes,
+                                          plan->parameter_count, plan->parameters);
+  if (!status_is_ok(s)) {
+    compiled_release(&p->code);
+    return s;
+  }
+  p->heirs = find_heirs(p->arena, plan, &p->code.program);
   p->is_direct = plan->dynamic.count == 0;
   for (int i = 0; i < plan->parameter_count; i++) p->is_direct &= lies_as_array(plan->parameters[i]);
   for (int i = 0; i < plan->result_count; i++) p->is_direct &= lies_as_array(plan->results[i]);
   return status_ok();
 }
 
+static void release_code(void *argument, bool is_torn) {
+  (void)is_torn;
+  heddle_program *p = ((compilation *)argument)->program;
+  compiled_release(&p->code);
+  p->arena = NULL;  // the guard's
+}
+
 heddle_status heddle_compile(const char *text, size_t size, const char *name, const heddle_compile_options *options,
                              heddle_program **out) {
+  if (!out) return status_error(HEDDLE_INVALID, "heddle_compile: found null for the place of the program");
   *out = NULL;
+  if (!text && size) return status_error(HEDDLE_INVALID, "heddle_compile: found null for a text of %zu bytes", size);
+  if (options && (options->threads < 0 || options->threads > POOL_THREADS_MAX))
+    return status_error(HEDDLE_INVALID, "heddle_compile: found %d threads, wanted 0 to %d", options->threads,
+                        POOL_THREADS_MAX);
   heddle_program *p = calloc(1, sizeof *p);
   if (!p) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program");
-  p->arena = arena_create();
-  heddle_status s = compile_into(p, (str){text, size}, name ? name : "program", options);
+  compilation c = {p, {text ? text : "", size}, name ? name : "program", options};
+  const call_context call = {is_cancelled_of(options ? options->cancellation : NULL)};
+  const call_context *outer = call_enter(&call);
+  heddle_status s = heap_guard(compile, release_code, &c);
+  call_enter(outer);
   if (!status_is_ok(s)) {
     arena_destroy(p->arena);
     free(p);
@@ -56,44 +157,64 @@ void heddle_program_free(heddle_program *program) {
   free(program);
 }
 
-int heddle_program_parameter_count(const heddle_program *program) { return program->code.plan->parameter_count; }
-int heddle_program_result_count(const heddle_program *program) { return program->code.plan->dynamic.given_count; }
+int heddle_program_parameter_count(const heddle_program *program) {
+  return program ? program->code.plan->parameter_count : 0;
+}
 
-static heddle_array describe(const shape *s) {
+int heddle_program_result_count(const heddle_program *program) {
+  return program ? program->code.plan->dynamic.given_count : 0;
+}
+
+static heddle_array describe(int count, const shape *const *shapes, int number) {
+  if (number < 0 || number >= count) return (heddle_array){.element_type = ""};
+  const shape *s = shapes[number];
   return (heddle_array){dtype_name(s->dtype), s->rank, s->dims, (size_t)shape_byte_size(s)};
 }
 
 heddle_array heddle_program_parameter(const heddle_program *program, int number) {
-  return describe(program->code.plan->parameters[number]);
+  return describe(heddle_program_parameter_count(program), program ? program->code.plan->parameters : NULL, number);
 }
 
 heddle_array heddle_program_result(const heddle_program *program, int number) {
-  return describe(program->code.plan->results[number]);
+  return describe(heddle_program_result_count(program), program ? program->code.plan->results : NULL, number);
 }
 
-int heddle_program_device_count(const heddle_program *program) { return program->code.plan->device_count; }
+int heddle_program_device_count(const heddle_program *program) {
+  return program ? program->code.plan->device_count : 0;
+}
 
-// The literals are views of the caller's memory, so that run_bind and run_fetch do the only copies.
-static heddle_status run_in(arena *a, heddle_program *p, const void *const *const *inputs, void *const *const *outputs,
-                            int64_t *const *dims) {
+// --- what a run is given
+
+static heddle_status check_list(const char *what, int device, int count, const shape *const *shapes,
+                                const void *const *given) {
+  if (!given && count) return status_error(HEDDLE_INVALID, "found null for the %ss of device %d", what, device);
+  for (int i = 0; i < count; i++)
+    if (!given[i] && shape_byte_size(shapes[i]) > 0)
+      return status_error(HEDDLE_INVALID, "found null for %s %d of device %d, wanted %lld bytes", what, i, device,
+                          (long long)shape_byte_size(shapes[i]));
+  return status_ok();
+}
+
+static heddle_status check_given(const heddle_program *p, const void *const *const *inputs,
+                                 void *const *const *outputs) {
+  if (!inputs || !outputs) return status_error(HEDDLE_INVALID, "found null for the devices' inputs or outputs");
   const lhlo_program *plan = p->code.plan;
-  const int each = plan->parameter_count, count = each * plan->device_count;
-  literal *views = arena_array(a, literal, count);
-  literal **arguments = arena_array(a, literal *, count);
-  for (int k = 0; k < count; k++) {
-    views[k] = (literal){.shape = plan->parameters[k % each], .data = (void *)inputs[k / each][k % each]};
-    arguments[k] = &views[k];
+  for (int d = 0; d < plan->device_count; d++) {
+    TRY(check_list("input", d, plan->parameter_count, plan->parameters, inputs[d]));
+    TRY(check_list("output", d, plan->dynamic.given_count, plan->results, (const void *const *)outputs[d]));
   }
-  run r;
-  TRY(run_bind(a, &p->code, count, arguments, &r));
-  heddle_status s = run_execute(&r);
-  int64_t unseen[SHAPE_MAX_RANK];
-  const int results = plan->dynamic.given_count;
-  for (int k = 0; k < plan->device_count * results && status_is_ok(s); k++)
-    s = run_fetch_into(&r, k / results, k % results, outputs[k / results][k % results],
-                       dims ? dims[k % results] : unseen);
-  run_release(&r);
-  return s;
+  return status_ok();
+}
+
+// A result without dimensions needs no place for their sizes.
+static heddle_status check_sizes(const heddle_program *p, int64_t *const *const *dims) {
+  const lhlo_program *plan = p->code.plan;
+  const int count = plan->dynamic.given_count;
+  for (int d = 0; d < plan->device_count; d++)
+    for (int i = 0; i < count; i++)
+      if (!dims[d] || (!dims[d][i] && plan->results[i]->rank > 0))
+        return status_error(HEDDLE_INVALID, "found null for the sizes of result %d of device %d", i, d);
+  return status_ok();
 }
 
 static bool all_aligned(int count, const void *const *pointers) {
@@ -108,38 +229,104 @@ static bool can_run_directly(const heddle_program *p, const void *const *inputs,
          all_aligned(plan->result_count, (const void *const *)outputs);
 }
 
-static heddle_status run_copied(heddle_program *p, const void *const *const *inputs, void *const *const *outputs,
-                                int64_t *const *dims) {
+// A run whose arrays have to be copied.
+typedef struct copied_run {
+  heddle_program *program;
+  const void *const *const *inputs;
+  void *const *const *outputs;
+  int64_t *const *const *dims;
+  run run;
+} copied_run;
+
+// The literals are views of the caller's memory, so that run_bind and run_fetch do the only copies.
+static heddle_status run_in(arena *a, copied_run *c) {
+  heddle_program *p = c->program;
+  const lhlo_program *plan = p->code.plan;
+  const int each = plan->parameter_count, count = each * plan->device_count;
+  literal *views = arena_array(a, literal, count);
+  literal **arguments = arena_array(a, literal *, count);
+  for (int k = 0; k < count; k++) {
+    views[k] = (literal){.shape = plan->parameters[k % each], .data = (void *)c->inputs[k / each][k % each]};
+    arguments[k] = &views[k];
+  }
+  TRY(run_bind(a, &p->code, count, arguments, &c->run));
+  heddle_status s = run_execute(&c->run);
+  int64_t unseen[SHAPE_MAX_RANK];
+  const int results = plan->dynamic.given_count;
+  for (int k = 0; k < plan->device_count * results && status_is_ok(s); k++)
+    s = run_fetch_into(&c->run, k / results, k % results, c->outputs[k / results][k % results],
+                       c->dims ? c->dims[k / results][k % results] : unseen);
+  run_release(&c->run);
+  c->run.program = NULL;
+  return s;
+}
+
+static heddle_status run_in_arena(void *argument) {
+  copied_run *c = argument;
   arena *a = arena_create();
-  heddle_status s = run_in(a, p, inputs, outputs, dims);
+  heddle_status s = run_in(a, c);
   arena_destroy(a);
   return s;
 }
 
-static heddle_status wants_devices(const heddle_program *p) {
-  return status_error(HEDDLE_INVALID, "the program runs on %d devices together: call heddle_program_run_devices",
-                      p->code.plan->device_count);
+static void release_run(void *argument, bool is_torn) {
+  (void)is_torn;
+  copied_run *c = argument;
+  if (c->run.program) run_release(&c->run);
 }
 
-// Arrays that lie as kernels want them are used where they are; then nothing is allocated or copied.
+static heddle_status run_copied(heddle_program *p, const void *const *const *inputs, void *const *const *outputs,
+                                int64_t *const *const *dims) {
+  copied_run c = {.program = p, .inputs = inputs, .outputs = outputs, .dims = dims};
+  return heap_guard(run_in_arena, release_run, &c);
+}
+
+// Arrays that lie as kernels want them are used where they are; then nothing is copied. Results that lie over inputs
+// are written when all inputs have been copied and all kernels have run.
+static heddle_status run_given(heddle_program *p, const void *const *const *inputs, void *const *const *outputs,
+                               int64_t *const *const *dims) {
+  TRY(check_given(p, inputs, outputs));
+  if (dims) TRY(check_sizes(p, dims));
+  bool reads_results;
+  TRY(overlap_find(p->code.plan, p->heirs, inputs, outputs, &reads_results));
+  bool is_direct = !reads_results && !dims;
+  for (int d = 0; d < p->code.plan->device_count; d++)
+    is_direct = is_direct && can_run_directly(p, inputs[d], outputs[d]);
+  if (!is_direct) return run_copied(p, inputs, outputs, dims);
+  if (p->code.plan->device_count == 1) return executable_run(p->code.executable, (void *const *)inputs[0], outputs[0]);
+  return executable_run_devices(p->code.executable, (void *const *const *)inputs, outputs);
+}
+
+heddle_status heddle_program_run_with(heddle_program *program, const heddle_run_options *options,
+                                      const void *const *const *inputs, void *const *const *outputs) {
+  if (!program) return status_error(HEDDLE_INVALID, "found null for the program to run");
+  const call_context call = {is_cancelled_of(options ? options->cancellation : NULL)};
+  const call_context *outer = call_enter(&call);
+  heddle_status s = run_given(program, inputs, outputs, options ? options->dims : NULL);
+  call_enter(outer);
+  return s;
+}
+
+static heddle_status check_single(const heddle_program *p) {
+  const int count = heddle_program_device_count(p);
+  if (count <= 1) return status_ok();
+  return status_error(HEDDLE_INVALID, "the program runs on %d devices together: call heddle_program_run_devices",
+                      count);
+}
+
 heddle_status heddle_program_run(heddle_program *program, const void *const *inputs, void *const *outputs) {
-  if (program->code.plan->device_count > 1) return wants_devices(program);
-  if (can_run_directly(program, inputs, outputs))
-    return executable_run(program->code.executable, (void *const *)inputs, outputs);
-  return run_copied(program, &inputs, &outputs, NULL);
+  TRY(check_single(program));
+  return heddle_program_run_with(program, NULL, &inputs, &outputs);
 }
 
 heddle_status heddle_program_run_devices(heddle_program *program, const void *const *const *inputs,
                                          void *const *const *outputs) {
-  bool is_direct = true;
-  for (int d = 0; d < program->code.plan->device_count; d++)
-    is_direct = is_direct && can_run_directly(program, inputs[d], outputs[d]);
-  if (!is_direct) return run_copied(program, inputs, outputs, NULL);
-  return executable_run_devices(program->code.executable, (void *const *const *)inputs, outputs);
+  return heddle_program_run_with(program, NULL, inputs, outputs);
 }
 
 heddle_status heddle_program_run_dynamic(heddle_program *program, const void *const *inputs, void *const *outputs,
                                          int64_t *const *dims) {
-  if (program->code.plan->device_count > 1) return wants_devices(program);
-  return run_copied(program, &inputs, &outputs, dims);
+  TRY(check_single(program));
+  if (!dims) return status_error(HEDDLE_INVALID, "found null for the results' sizes");
+  return heddle_program_run_with(program, &(heddle_run_options){.dims = &dims}, &inputs, &outputs);
 }

@@ -144,6 +144,91 @@ static void test_dynamic_results(void **state) {
   heddle_program_free(p);
 }
 
+// A program that is scheduled already is told from the others by looking.
+static void test_lhlo(void **state) {
+  (void)state;
+  heddle_program *p = compile(
+      "func.func @main(%p: memref<3xf32>, %r: memref<3xf32> {lmhlo.result}) {\n"
+      "  \"lmhlo.add\"(%p, %p, %r) : (memref<3xf32>, memref<3xf32>, memref<3xf32>) -> ()\n"
+      "  return\n}\n",
+      NULL);
+  const float x[] = {1, 2, 3};
+  float y[3] = {0};
+  const void *inputs[] = {x};
+  void *outputs[] = {y};
+  assert_int_equal(heddle_program_parameter_count(p), 1);
+  heddle_status s = heddle_program_run(p, inputs, outputs);
+  assert_int_equal(heddle_status_code(s), HEDDLE_OK);
+  for (int k = 0; k < 3; k++) assert_float_equal(y[k], 2 * x[k], 0);
+  heddle_program_free(p);
+  const char wrong[] =
+      "func.func @main(%p: memref<3xf32>) {\n  \"lmhlo.add\"(%p) : (memref<3xf32>) -> ()\n  return\n}\n";
+  s = heddle_compile(wrong, strlen(wrong), "bad.lhlo", NULL, &p);
+  assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
+  assert_non_null(strstr(heddle_status_message(s), "bad.lhlo:2:3"));
+  heddle_status_free(s);
+}
+
+static const char open_dims[] =
+    "func.func @main(%x: tensor<?x2xf32>, %y: tensor<2xf32>) -> tensor<?x2xf32> {\n"
+    "  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x2xf32>) -> tensor<i32>\n"
+    "  %v = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>\n"
+    "  %two = stablehlo.constant dense<2> : tensor<1xi32>\n"
+    "  %s = stablehlo.concatenate %v, %two, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>\n"
+    "  %b = stablehlo.dynamic_broadcast_in_dim %y, %s, dims = [1] : (tensor<2xf32>, tensor<2xi32>) -> "
+    "tensor<?x2xf32>\n"
+    "  %0 = stablehlo.add %x, %b : tensor<?x2xf32>\n"
+    "  return %0 : tensor<?x2xf32>\n}\n";
+
+// A program with `?` is compiled for the shapes that are given.
+static void test_parameters_decide_open_dims(void **state) {
+  (void)state;
+  for (int n = 1; n <= 3; n += 2) {
+    const int64_t dims[] = {n, 2};
+    const heddle_array parameters[] = {{.element_type = "f32", .rank = 2, .dims = dims}, {0}};
+    heddle_program *p = compile(open_dims, &(heddle_compile_options){.parameters = parameters, .parameter_count = 2});
+    heddle_array result = heddle_program_result(p, 0);
+    assert_true(result.rank == 2 && result.dims[0] == n && result.dims[1] == 2);
+    const float x[] = {1, 2, 3, 4, 5, 6}, y[] = {10, 20};
+    float sum[6];
+    const void *inputs[] = {x, y};
+    void *outputs[] = {sum};
+    assert_int_equal(heddle_status_code(heddle_program_run(p, inputs, outputs)), HEDDLE_OK);
+    for (int i = 0; i < 2 * n; i++) assert_true(sum[i] == x[i] + y[i % 2]);
+    heddle_program_free(p);
+  }
+}
+
+static void expect_refused(const char *source, int count, const heddle_array *parameters, const char *message) {
+  heddle_program *p;
+  heddle_status s = heddle_compile(source, strlen(source), "open.mlir",
+                                   &(heddle_compile_options){.parameters = parameters, .parameter_count = count}, &p);
+  assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
+  assert_null(p);
+  if (!strstr(heddle_status_message(s), message)) fail_msg("%s", heddle_status_message(s));
+  heddle_status_free(s);
+}
+
+static void test_parameters_that_do_not_fit(void **state) {
+  (void)state;
+  const char closed[] = "HloModule m\nENTRY e { x = f32[2,3] parameter(0) ROOT n = f32[2,3] negate(x) }";
+  const int64_t dims[] = {3, 2}, wide[] = {3, 4}, negative[] = {-1, 2};
+  const heddle_array good = {.element_type = "f32", .rank = 2, .dims = dims};
+  expect_refused(open_dims, 0, NULL, "heddle_compile_options.parameters");
+  expect_refused(open_dims, 1, NULL, "null");
+  expect_refused(open_dims, -1, &good, "-1");
+  expect_refused(open_dims, 2, (heddle_array[]){{.element_type = "f32", .rank = 2, .dims = wide}, {0}}, "f32[3,4]");
+  expect_refused(open_dims, 2, (heddle_array[]){{.element_type = "f32", .rank = 2, .dims = negative}, {0}},
+                 "parameter 0");
+  expect_refused(open_dims, 2, (heddle_array[]){{.element_type = "f23", .rank = 2, .dims = dims}, {0}}, "'f23'");
+  expect_refused(open_dims, 2, (heddle_array[]){{.element_type = "tuple", .rank = 0}, {0}}, "parameter 0");
+  expect_refused(open_dims, 2, (heddle_array[]){{.element_type = "f32", .rank = 2}, {0}}, "dims of parameter 0");
+  expect_refused(open_dims, 2, (heddle_array[]){{.element_type = "f32", .rank = 1000, .dims = dims}, {0}}, "rank 1000");
+  expect_refused(open_dims, 1, &good, "1");
+  expect_refused(closed, 1, &good, "f32[3,2]");
+  expect_refused(closed, 2, (heddle_array[]){{0}, {0}}, "the program has 1");
+}
+
 static void test_errors_are_values(void **state) {
   (void)state;
   const char source[] = "HloModule m\nENTRY e { ROOT x = f32[2] paramter(0) }";
@@ -163,6 +248,9 @@ int main(void) {
       cmocka_unit_test(test_chain_of_products_ends),
       cmocka_unit_test(test_devices),
       cmocka_unit_test(test_dynamic_results),
+      cmocka_unit_test(test_lhlo),
+      cmocka_unit_test(test_parameters_decide_open_dims),
+      cmocka_unit_test(test_parameters_that_do_not_fit),
       cmocka_unit_test(test_errors_are_values),
   };
   return cmocka_run_group_tests_name("api/heddle", tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/memory.h"
+#include "hlo/origin.h"
 
 typedef VEC(int) int_vector;
 typedef VEC(program_slice) slice_vector;
@@ -96,9 +97,10 @@ static void add_number(arena *a, int_vector *list, int number) {
 
 // --- thunks
 
-static const char *place_of(arena *a, const instruction *i) {
-  if (!i || !i->where.file || i->where.line == 0) return "";
-  return arena_printf(a, "%s:%d:%d", i->where.file, i->where.line, i->where.column);
+// The program outlives the module, and so its file's name.
+static source_location place_of(arena *a, const instruction *i) {
+  if (!i || !i->where.file) return SOURCE_UNKNOWN;
+  return (source_location){arena_strdup(a, i->where.file, strlen(i->where.file)), i->where.line, i->where.column};
 }
 
 static const program_thunk_kind library_thunks[LIBRARY_KIND_COUNT] = {
@@ -198,10 +200,20 @@ static void fill_uses(program_builder *b, const lhlo_op *op, program_thunk *t) {
   t->write_count = writes.size;
 }
 
+// "jit(f)/add f.py:3"
+static const char *origin_text(arena *a, const instruction *i) {
+  if (!i) return "";
+  const origin from = origin_of(a, i);
+  const char *gap = from.name.size && from.file.size ? " " : "";
+  const char *line = from.file.size && from.line > 0 ? arena_printf(a, ":%d", from.line) : "";
+  return arena_printf(a, STR_FMT "%s" STR_FMT "%s", STR_ARG(from.name), gap, STR_ARG(from.file), line);
+}
+
 static const program_thunk *build_op(program_builder *b, const lhlo_op *op) {
   program_thunk *t = arena_new(b->arena, program_thunk);
   t->name = op->source ? arena_printf(b->arena, STR_FMT, STR_ARG(op->source->name)) : "copy";
-  t->place = place_of(b->arena, op->source);
+  t->where = place_of(b->arena, op->source);
+  t->origin = origin_text(b->arena, op->source);
   t->control = -1;
   t->comparator = -1;
   switch (op->kind) {

@@ -5,11 +5,12 @@
 
 #include "api/memory.h"
 
-static heddle_status take(compiled *c, const shape *s, void **out) {
+static heddle_status take(compiled *c, const shape *s, const char *what, int number, void **out) {
   int64_t bytes = plan_buffer_bytes(s);
   *out = buffer_take(c->buffers, (size_t)bytes);
   if (*out) return status_ok();
-  return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a buffer of %lld bytes", (long long)bytes);
+  return status_at(HEDDLE_OUT_OF_MEMORY, c->plan->module->entry->where,
+                   "no memory for the %lld bytes of %s %d of the program", (long long)bytes, what, number);
 }
 
 static heddle_status check_argument(arena *a, const shape *wanted, const literal *given, int number) {
@@ -32,7 +33,7 @@ static heddle_status fill(arena *a, run *r, int device, const leaf_list *all, in
   for (int i = 0; i < plan->parameter_count && all->data; i++) {
     const literal *leaf = all->data[first + i];
     TRY(check_argument(a, plan->parameters[i], leaf, i));
-    TRY(take(r->program, plan->parameters[i], &r->parameters[device][i]));
+    TRY(take(r->program, plan->parameters[i], "parameter", i, &r->parameters[device][i]));
     memory_from_literal(leaf, plan->parameters[i], r->parameters[device][i]);
   }
   return status_ok();
@@ -43,7 +44,8 @@ static heddle_status fill_all(arena *a, run *r, const leaf_list *leaves) {
   for (int d = 0; d < plan->device_count; d++) {
     if (d && r->shares_parameters) r->parameters[d] = r->parameters[0];
     else TRY(fill(a, r, d, leaves, d * plan->parameter_count));
-    for (int i = 0; i < plan->result_count; i++) TRY(take(r->program, plan->results[i], &r->results[d][i]));
+    for (int i = 0; i < plan->result_count; i++)
+      TRY(take(r->program, plan->results[i], "result", i, &r->results[d][i]));
   }
   return status_ok();
 }
@@ -143,6 +145,7 @@ heddle_status run_fetch(arena *a, const run *r, literal **out) {
 }
 
 static void give_all(compiled *c, int count, void **buffers) {
+  if (!buffers) return;  // the host had no memory for the list
   for (int i = 0; i < count; i++) buffer_give(c->buffers, buffers[i]);
   memset(buffers, 0, sizeof *buffers * (size_t)count);
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
+
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif
@@ -38,22 +40,7 @@ static char *payload_of(chunk *c) { return (char *)c + CHUNK_HEADER; }
 struct arena {
   chunk *head;
   size_t used;
-  arena_exhausted_fn exhausted;
-  void *exhausted_argument;
 };
-
-static void report_and_leave(void *argument, size_t size) {
-  (void)argument;
-  fprintf(stderr, "heddle: error: out of memory (%zu bytes wanted)\n", size);
-  exit(1);
-}
-
-arena *arena_create(void) {
-  arena *a = calloc(1, sizeof *a);
-  if (!a) report_and_leave(NULL, sizeof *a);
-  a->exhausted = report_and_leave;
-  return a;
-}
 
 static void free_chunks(chunk *c) {
   while (c) {
@@ -63,10 +50,21 @@ static void free_chunks(chunk *c) {
   }
 }
 
+static void release(void *memory) {
+  const arena *a = memory;
+  free_chunks(a->head);
+}
+
+arena *arena_create(void) {
+  arena *a = heap_try_allocate_owner(sizeof *a, release);
+  if (!a) heap_exhausted(sizeof *a);
+  return a;
+}
+
 void arena_destroy(arena *a) {
   if (!a) return;
   free_chunks(a->head);
-  free(a);
+  heap_free(a);
 }
 
 void arena_reset(arena *a) {
@@ -77,11 +75,6 @@ void arena_reset(arena *a) {
     ASAN_POISON_MEMORY_REGION(payload_of(a->head), a->head->size);
   }
   a->used = 0;
-}
-
-void arena_on_exhausted(arena *a, arena_exhausted_fn fn, void *argument) {
-  a->exhausted = fn ? fn : report_and_leave;
-  a->exhausted_argument = argument;
 }
 
 static chunk *add_chunk(arena *a, size_t payload) {
@@ -123,14 +116,14 @@ void *arena_try_alloc(arena *a, size_t size) {
 
 void *arena_alloc(arena *a, size_t size) {
   void *p = arena_try_alloc(a, size);
-  if (!p) a->exhausted(a->exhausted_argument, size);
+  if (!p) heap_exhausted(size);
   return p;
 }
 
 void *arena_array_alloc(arena *a, size_t element_size, size_t count) {
   size_t size;
   if (__builtin_mul_overflow(element_size, count, &size)) {
-    a->exhausted(a->exhausted_argument, SIZE_MAX);
+    heap_exhausted(SIZE_MAX);
     return NULL;
   }
   return arena_alloc(a, size);

@@ -3,9 +3,9 @@
 // Ownership: whoever calls arena_create calls arena_destroy; nothing inside an arena is freed alone. Not thread-safe:
 // one arena belongs to one thread at a time.
 //
-// Small allocations never return null: when the host has no memory left the arena's exhaustion handler runs, which must
-// not return (the default reports and leaves the process with status 1, as no caller could go on). Sizes that the
-// user's program decides (literals, buffers) go through arena_try_alloc and turn null into HEDDLE_OUT_OF_MEMORY.
+// Small allocations never return null inside of a guard (base/heap.h), whose function ends when the host has no memory
+// left. Sizes that the user's program decides (literals, buffers) go through arena_try_alloc and turn null into
+// HEDDLE_OUT_OF_MEMORY with a place.
 #ifndef HEDDLE_BASE_ARENA_H_
 #define HEDDLE_BASE_ARENA_H_
 
@@ -25,10 +25,6 @@ void *arena_grow(arena *a, void *old, size_t old_size, size_t new_size);  // cop
 char *arena_strdup(arena *a, const char *text, size_t size);              // NUL-terminated copy
 char *arena_printf(arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t arena_used(const arena *a);  // bytes handed out so far
-
-// Runs instead of the default when memory is exhausted; must not return (exit, longjmp).
-typedef void (*arena_exhausted_fn)(void *argument, size_t size);
-void arena_on_exhausted(arena *a, arena_exhausted_fn fn, void *argument);
 
 #define arena_new(a, type) ((type *)arena_alloc((a), sizeof(type)))
 #define arena_array(a, type, count) ((type *)arena_array_alloc((a), sizeof(type), (size_t)(count)))

@@ -56,3 +56,9 @@ dtype dtype_from_name(str name) {
     if (str_is(name, dtypes[t].name)) return t;
   return DTYPE_INVALID;
 }
+
+dtype dtype_wider_float(dtype l, dtype r) {
+  if (l == r || !dtype_is_float(l) || !dtype_is_float(r)) return l;
+  if (dtypes[l].bits != dtypes[r].bits) return dtypes[l].bits > dtypes[r].bits ? l : r;
+  return DTYPE_F32;
+}

@@ -3,9 +3,9 @@
 #include "base/status.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/log.h"
 #include "base/str.h"
 
@@ -19,6 +19,8 @@ struct heddle_error {
 
 // What is returned when not even an error can be allocated; never freed.
 static heddle_error no_memory_error = {.code = HEDDLE_OUT_OF_MEMORY};
+
+heddle_status status_no_memory(void) { return (heddle_status){&no_memory_error}; }
 
 heddle_code heddle_status_code(heddle_status status) { return status.error ? status.error->code : HEDDLE_OK; }
 
@@ -40,8 +42,19 @@ void heddle_status_free(heddle_status status) {
   if (!e || e == &no_memory_error) return;
   text_free(&e->brief);
   text_free(&e->rendered);
-  free(e->file);
-  free(e);
+  heap_free(e->file);
+  heap_free(e);
+}
+
+// The file's name is copied; without memory for it the error has no place.
+static void take_place(heddle_error *e, source_location where) {
+  e->where = where;
+  if (where.file) {
+    const size_t size = strlen(where.file) + 1;
+    e->file = heap_try_allocate(size);
+    if (e->file) memcpy(e->file, where.file, size);
+  }
+  e->where.file = e->file;
 }
 
 static void render_location(heddle_error *e) {
@@ -51,23 +64,49 @@ static void render_location(heddle_error *e) {
   text_puts(&e->rendered, ": ");
 }
 
+// What follows the kind of message: the place in a file that is no text.
+static void render_offset(heddle_error *e) {
+  if (e->file && !e->where.line && e->where.column) text_printf(&e->rendered, "at byte %d: ", e->where.column - 1);
+}
+
+// What the message is called: a comparison that fails says that it worked and what it found.
+static const char *severity(heddle_code code) {
+  switch (code) {
+    case HEDDLE_INTERNAL: return "internal error";
+    case HEDDLE_MISMATCH: return "mismatch";
+    default: return "error";
+  }
+}
+
 heddle_status status_make(heddle_code code, const char *heddle_file, int heddle_line, source_location where,
                           const char *format, ...) {
-  heddle_error *e = calloc(1, sizeof *e);
-  if (!e) return (heddle_status){&no_memory_error};
+  heddle_error *e = heap_try_allocate(sizeof *e);
+  if (!e) return status_no_memory();
   e->code = code;
-  e->where = where;
-  if (where.file) e->file = strdup(where.file);
-  e->where.file = e->file;
+  take_place(e, where);
   va_list args;
   va_start(args, format);
   text_vprintf(&e->brief, format, args);
   va_end(args);
   render_location(e);
-  text_printf(&e->rendered, "%serror: %s\n", code == HEDDLE_INTERNAL ? "internal " : "", text_cstr(&e->brief));
+  text_printf(&e->rendered, "%s: ", severity(code));
+  render_offset(e);
+  text_printf(&e->rendered, "%s\n", text_cstr(&e->brief));
   if (code == HEDDLE_INTERNAL || log_level() >= 1)
     text_printf(&e->rendered, "note: raised at %s:%d\n", heddle_file, heddle_line);
   return (heddle_status){e};
+}
+
+heddle_status status_locate(heddle_status status, source_location where) {
+  heddle_error *e = status.error;
+  if (!e || e == &no_memory_error || e->file || !where.file) return status;
+  text message = e->rendered;
+  e->rendered = (text){0};
+  take_place(e, where);
+  render_location(e);
+  text_append(&e->rendered, text_view(&message));
+  text_free(&message);
+  return status;
 }
 
 heddle_status status_context(heddle_status status, const char *format, ...) {

@@ -10,11 +10,12 @@
 
 #include "heddle/status.h"
 
-// A place in the user's program. `file` must outlive the error's creation only (it is copied). line 0 = unknown.
+// A place in the user's program. `file` must outlive the error's creation only (it is copied). line 0 = unknown, or
+// a file that is no text.
 typedef struct source_location {
   const char *file;
   int line;    // 1-based
-  int column;  // 1-based, in bytes
+  int column;  // 1-based, in bytes; also where line is 0, then counted from the start of the file; 0 = unknown
 } source_location;
 
 #define SOURCE_UNKNOWN ((source_location){0})
@@ -26,6 +27,9 @@ static inline bool status_is_ok(heddle_status status) { return status.error == 0
 heddle_status status_make(heddle_code code, const char *heddle_file, int heddle_line, source_location where,
                           const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+// HEDDLE_OUT_OF_MEMORY without taking memory.
+heddle_status status_no_memory(void);
+
 #define status_error(code, ...) status_make(code, __FILE__, __LINE__, SOURCE_UNKNOWN, __VA_ARGS__)
 #define status_at(code, where, ...) status_make(code, __FILE__, __LINE__, where, __VA_ARGS__)
 
@@ -34,6 +38,10 @@ heddle_status status_context(heddle_status status, const char *format, ...) __at
 
 // Appends preformatted text (a source line with its caret, a further diagnostic) below the message.
 heddle_status status_append(heddle_status status, const char *text);
+
+// Gives an error that has no place yet the place `where`: for the callers of what does not know the program. Takes and
+// returns ownership; success passes through untouched.
+heddle_status status_locate(heddle_status status, source_location where);
 
 // Where in the user's program the error lies; SOURCE_UNKNOWN if it has no place. The file name is owned by the error.
 source_location status_where(heddle_status status);

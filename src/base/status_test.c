@@ -47,6 +47,13 @@ static void test_file_without_line(void **state) {
   heddle_status_free(status);
 }
 
+static void test_byte_of_a_file_that_is_no_text(void **state) {
+  (void)state;
+  heddle_status status = status_at(HEDDLE_INVALID, ((source_location){"b.mlirbc", 0, 8}), "found %d", 3);
+  assert_string_equal(heddle_status_message(status), "b.mlirbc: error: at byte 7: found 3\n");
+  heddle_status_free(status);
+}
+
 static void test_internal_errors_name_their_origin(void **state) {
   (void)state;
   heddle_status status = status_error(HEDDLE_INTERNAL, "cannot be");
@@ -62,6 +69,18 @@ static heddle_status fail_below(int depth) {
   return status_ok();
 }
 
+static void test_place_given_later(void **state) {
+  (void)state;
+  heddle_status s = status_context(status_error(HEDDLE_INVALID, "wrong"), "while trying");
+  s = status_locate(s, (source_location){"a.hlo", 3, 5});
+  assert_string_equal(heddle_status_message(s), "a.hlo:3:5: error: wrong\nnote: while trying\n");
+  assert_int_equal(status_where(s).line, 3);
+  s = status_locate(s, (source_location){"b.hlo", 1, 1});
+  assert_int_equal(status_where(s).line, 3);
+  heddle_status_free(s);
+  assert_true(status_is_ok(status_locate(status_ok(), (source_location){"a.hlo", 3, 5})));
+}
+
 static void test_try_passes_errors_on(void **state) {
   (void)state;
   heddle_status status = fail_below(5);
@@ -75,8 +94,10 @@ int main(void) {
       cmocka_unit_test(test_success),
       cmocka_unit_test(test_message_has_location_and_notes),
       cmocka_unit_test(test_file_without_line),
+      cmocka_unit_test(test_byte_of_a_file_that_is_no_text),
       cmocka_unit_test(test_internal_errors_name_their_origin),
       cmocka_unit_test(test_try_passes_errors_on),
+      cmocka_unit_test(test_place_given_later),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,8 @@
 
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "base/heap.h"
 
 str str_copy(arena *a, str s) { return (str){arena_strdup(a, s.data, s.size), s.size}; }
 
@@ -14,21 +15,21 @@ uint64_t str_hash(str s) {
   return h;
 }
 
-static void reserve(text *t, size_t more) {
-  if (t->size + more + 1 <= t->capacity) return;
+// False on a thread without a guard that has no memory: such texts are messages, and stay as they are.
+static bool reserve(text *t, size_t more) {
+  if (t->size + more + 1 <= t->capacity) return true;
   size_t capacity = t->capacity ? t->capacity * 2 : 128;
   while (capacity < t->size + more + 1) capacity *= 2;
-  char *data = realloc(t->data, capacity);
-  if (!data) {
-    fprintf(stderr, "heddle: error: out of memory (%zu bytes of text wanted)\n", capacity);
-    exit(1);  // as an exhausted arena without a handler
-  }
+  char *data = heap_try_resize(t->data, capacity);
+  if (!data) heap_exhausted(capacity);
+  if (!data) return false;
   t->data = data;
   t->capacity = capacity;
+  return true;
 }
 
 void text_append(text *t, str s) {
-  reserve(t, s.size);
+  if (!reserve(t, s.size)) return;
   if (s.size) memcpy(t->data + t->size, s.data, s.size);
   t->size += s.size;
   t->data[t->size] = 0;
@@ -41,8 +42,7 @@ void text_vprintf(text *t, const char *format, va_list args) {
   va_list again;
   va_copy(again, args);
   int n = vsnprintf(NULL, 0, format, args);
-  if (n > 0) {
-    reserve(t, (size_t)n);
+  if (n > 0 && reserve(t, (size_t)n)) {
     vsnprintf(t->data + t->size, (size_t)n + 1, format, again);
     t->size += (size_t)n;
   }
@@ -74,7 +74,7 @@ void text_quote(text *t, str s) {
 }
 
 void text_free(text *t) {
-  free(t->data);
+  heap_free(t->data);
   *t = (text){0};
 }
 

@@ -33,6 +33,12 @@ MlirAttribute xla_gpu_attribute_for_key(MlirContext context, MlirStringRef key);
 xla_gpu_map_slot *xla_gpu_attribute_slot(MlirAttribute attribute);
 
 // --- C for C++
+// Around each of the calls below: what ends in between for want of memory leaves C++ objects behind.
+int xla_gpu_enter_c(void);
+void xla_gpu_leave_c(int before);  // what the former returned
+// For C++ that has no memory. Returns only on threads that no guard watches (base/heap.h).
+void xla_gpu_no_memory(void);
+
 xla_gpu_state *xla_gpu_state_create(void);
 void xla_gpu_state_destroy(xla_gpu_state *state);
 // The attribute of a map's text, or null with a message for the user in *error (to be freed with free).

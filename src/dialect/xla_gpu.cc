@@ -1,5 +1,8 @@
 // The C++ shell of the dialect: what MLIR 19 takes from C++ only. Every decision is made in C (hooks.h).
+#include <new>
+
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/CAPI/Support.h"
@@ -51,12 +54,19 @@ static LogicalResult report(Operation *op, bool valid, char *error) {
   return failure();
 }
 
+struct Callback {
+  int before = xla_gpu_enter_c();
+  ~Callback() { xla_gpu_leave_c(before); }
+};
+
 static LogicalResult verifyInC(Operation *op) {
+  Callback callback;
   char *error = nullptr;
   return report(op, xla_gpu_verify(wrap(op), &error), error);
 }
 
 static LogicalResult verifyCallee(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbols) {
+  Callback callback;
   auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(op, name);
   char *error = nullptr;
   return report(op, xla_gpu_verify_callee(wrap(op), wrap(callee.getOperation()), &error), error);
@@ -76,6 +86,7 @@ struct PatternInC : RewritePattern {
   PatternInC(llvm::StringRef name, xla_gpu_rewrite rewrite, MLIRContext *context)
       : RewritePattern(name, /*benefit=*/1, context), rewrite(rewrite) {}
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    Callback callback;
     MlirRewriterBase handle = {static_cast<RewriterBase *>(&rewriter)};
     return success(rewrite(handle, wrap(op)));
   }
@@ -110,6 +121,7 @@ void XlaGpuDialect::initialize() {
   addAttributes<IndexingMapAttr>();
   addTypes<IndexedVectorType>();
   addInterfaces<AsmInterface>();
+  Callback callback;
   state = xla_gpu_state_create();
 }
 
@@ -123,6 +135,7 @@ Attribute IndexingMapAttr::parse(AsmParser &parser, Type) {
   while (succeeded(parser.parseOptionalString(&part))) all += part;
   auto where = parser.getCurrentLocation();
   if (parser.parseGreater()) return {};
+  Callback callback;
   char *error = nullptr;
   MlirAttribute made = xla_gpu_map_from_text(wrap(parser.getContext()), wrap(StringRef(all)), &error);
   if (!made.ptr) parser.emitError(where, error);
@@ -321,6 +334,21 @@ size_t xla_gpu_operation_hash(MlirOperation op) {
   return OperationEquivalence::computeHash(unwrap(op), OperationEquivalence::ignoreHashValue,
                                            OperationEquivalence::ignoreHashValue,
                                            OperationEquivalence::IgnoreLocations);
+}
+
+// --- memory
+
+static std::new_handler otherHandler;
+
+static void noMemory() {
+  xla_gpu_no_memory();
+  if (!otherHandler) std::__throw_bad_alloc();
+  otherHandler();
+}
+
+void xla_gpu_watch_memory() {
+  otherHandler = std::set_new_handler(noMemory);
+  llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { noMemory(), std::__throw_bad_alloc(); });
 }
 
 }  // extern "C"

@@ -31,6 +31,10 @@ MlirFrozenRewritePatternSet xla_gpu_canonicalizations(MlirContext context, int c
 // What MLIR's canonicalize does, with patterns collected before.
 void xla_gpu_canonicalize(MlirOperation op, MlirFrozenRewritePatternSet patterns);
 
+// From now on C++ code without memory, LLVM's and everyone's in the process, ends what this thread's guard watches
+// (base/heap.h); on other threads all is as before. Once.
+void xla_gpu_watch_memory(void);
+
 // Of the operation's name, attributes and result types; not of its operands and regions. Differs between processes.
 size_t xla_gpu_operation_hash(MlirOperation op);
 

@@ -155,15 +155,9 @@ static dtype accumulator_dtype(const instruction *i) {
   return dtypes[i->shape->dtype].is_narrow_float ? DTYPE_F32 : i->shape->dtype;
 }
 
-// dot_bf16_bf16_f32 and its like round f32 operands to bf16 first; the multi-pass forms are at least as exact as f32
-// is.
+// An algorithm or an operand precision that allows less than the types say is not taken up: operands stay as they are.
 static MlirValue prepared(function_emitter *e, const instruction *i, int k, MlirValue x) {
-  dtype t = i->operands[k]->shape->dtype;
-  if (t == DTYPE_F32 && str_is(i->attributes->dot_algorithm, "dot_bf16_bf16_f32")) {
-    x = emit_convert(&e->b, x, t, DTYPE_BF16);
-    t = DTYPE_BF16;
-  }
-  return emit_convert(&e->b, x, t, accumulator_dtype(i));
+  return emit_convert(&e->b, x, i->operands[k]->shape->dtype, accumulator_dtype(i));
 }
 
 static heddle_status multiply_add(function_emitter *e, const instruction *i, const MlirValue *carried,

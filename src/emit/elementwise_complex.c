@@ -217,6 +217,23 @@ static MlirValue log1p_half(ir_builder *b, MlirValue x) {
   return mul(b, half, ir_unary(b, "math.log1p", x));
 }
 
+// Squares of f32 are exact in f64, where their sum loses nothing by cancelling either.
+static MlirValue widened(ir_builder *b, MlirValue x) {
+  const MlirType t = mlirValueGetType(x);
+  return mlirTypeIsAF32(t) ? ir_cast(b, "arith.extf", mlirF64TypeGet(mlirTypeGetContext(t)), x) : x;
+}
+
+static MlirValue narrowed(ir_builder *b, MlirValue x, MlirType to) {
+  return mlirTypeEqual(mlirValueGetType(x), to) ? x : ir_cast(b, "arith.truncf", to, x);
+}
+
+// x^2 - 1 + y^2 for x = 1 + less_one, which comes widened.
+static MlirValue excess_of_square(ir_builder *b, MlirValue less_one, MlirValue y, MlirType type) {
+  MlirValue more_one = add(b, less_one, num(b, less_one, 2)), imaginary = widened(b, y);
+  MlirValue product = mul(b, less_one, more_one), square = mul(b, imaginary, imaginary);
+  return narrowed(b, add(b, product, square), type);
+}
+
 // log|z|; near the unit circle log(1 + (|z|^2 - 1)) / 2, as log loses what is left of |z| - 1.
 static MlirValue log_absolute(ir_builder *b, parts z) {
   MlirValue re = magnitude(b, z.re), im = magnitude(b, z.im);
@@ -226,8 +243,8 @@ static MlirValue log_absolute(ir_builder *b, parts z) {
   MlirValue ratio = ir_select(b, equal, one, quo(b, low, high));
   MlirValue log_high = ir_unary(b, "math.log", high);
   MlirValue far = add(b, log_high, log1p_half(b, mul(b, ratio, ratio)));
-  MlirValue below = sub(b, high, one), above = add(b, high, one), high_excess = mul(b, below, above);
-  MlirValue excess = add(b, high_excess, mul(b, low, low));
+  MlirValue wide = widened(b, high), below = sub(b, wide, num(b, wide, 1));
+  MlirValue excess = excess_of_square(b, below, low, mlirValueGetType(high));
   MlirValue over_half = ir_cmpf(b, "ogt", high, num(b, high, 0.5));
   MlirValue under_two = ir_cmpf(b, "olt", high, num(b, high, 2));
   MlirValue is_near = both(b, over_half, under_two);
@@ -245,13 +262,12 @@ static parts logarithm(ir_builder *b, parts z) {
 
 static parts logarithm_of_one_plus(ir_builder *b, parts z) {
   parts w = one_plus(b, z);
-  MlirValue half = num(b, z.re, 0.5);
-  MlirValue re_small = ir_cmpf(b, "olt", magnitude(b, z.re), half);
-  MlirValue im_small = ir_cmpf(b, "olt", magnitude(b, z.im), half);
-  MlirValue is_small = both(b, re_small, im_small);
-  MlirValue re_excess = mul(b, z.re, add(b, num(b, z.re, 2), z.re));
-  MlirValue near = log1p_half(b, add(b, re_excess, mul(b, z.im, z.im))), far = log_absolute(b, w);
-  MlirValue re = ir_select(b, is_small, near, far), im = argument(b, w);
+  MlirValue excess = excess_of_square(b, widened(b, z.re), z.im, mlirValueGetType(z.re));
+  MlirValue over_half = ir_cmpf(b, "ogt", excess, num(b, excess, -0.75));
+  MlirValue under_two = ir_cmpf(b, "olt", excess, num(b, excess, 3));
+  MlirValue is_near = both(b, over_half, under_two);
+  MlirValue near = log1p_half(b, excess), far = log_absolute(b, w);
+  MlirValue re = ir_select(b, is_near, near, far), im = argument(b, w);
   return (parts){re, im};
 }
 

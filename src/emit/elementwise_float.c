@@ -117,9 +117,9 @@ static MlirValue clamp_exponent(ir_builder *b, MlirValue bits, float_layout l, i
 MlirValue elementwise_cut_precision(ir_builder *b, const instruction *i, const MlirValue *x) {
   dtype t = i->shape->dtype;
   MlirType type = mlirValueGetType(x[0]);
-  bool is_f8 = ir_bit_width(type) < 16;
-  MlirValue wide = is_f8 ? ir_cast(b, "arith.extf", mlirF32TypeGet(b->context), x[0]) : x[0];
-  float_layout l = layout_of(is_f8 ? DTYPE_F32 : t);
+  bool is_f8 = ir_bit_width(type) < 16;  // taken as f16, as XLA does
+  MlirValue wide = is_f8 ? ir_cast(b, "arith.extf", mlirF16TypeGet(b->context), x[0]) : x[0];
+  float_layout l = layout_of(is_f8 ? DTYPE_F16 : t);
   MlirValue bits = bits_of(b, wide);
   MlirType it = mlirValueGetType(bits);
   int64_t sign_bit = INT64_MIN >> (64 - ir_bit_width(it));

@@ -4,6 +4,7 @@
 // them into one call with plain arguments. Nothing here decides anything.
 #include "emit/ir_builder.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include <mlir-c/Diagnostics.h>
@@ -46,6 +47,8 @@ static void free_diagnostics(void *argument) {
 }
 
 MlirContext ir_context_create(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, xla_gpu_watch_memory);
   MlirDialectRegistry registry = mlirDialectRegistryCreate();
   mlirRegisterAllDialects(registry);
   mlirDialectHandleInsertDialect(mlirGetDialectHandle__xla_gpu__(), registry);

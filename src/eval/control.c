@@ -1,6 +1,6 @@
 // Operations that run computations as programs: call, fusion, conditional, while; and map, one call per element.
-#include <stdlib.h>
 
+#include "base/heap.h"
 #include "eval/interpreter.h"
 #include "eval/scalar_program.h"
 
@@ -64,14 +64,14 @@ heddle_status eval_map(interpreter *in, const instruction *i, value *const *oper
   if (scalar_program_result_count(p) != 1) return interpreter_refuse(i, "a computation with several results");
   value *result;
   TRY(value_create(&in->pool, i->shape, i->where, &result));
-  wide_block *blocks = malloc((size_t)i->operand_count * sizeof *blocks);
-  const void **inputs = malloc((size_t)i->operand_count * sizeof *inputs);
+  wide_block *blocks = heap_try_allocate((size_t)i->operand_count * sizeof *blocks);
+  const void **inputs = heap_try_allocate((size_t)i->operand_count * sizeof *inputs);
   heddle_status status;
   if (!blocks || !inputs)
     status = status_at(HEDDLE_OUT_OF_MEMORY, i->where, "no memory for %d operands", i->operand_count);
   else status = map_blocks(in, i, p, operands, blocks, inputs, result);
-  free(blocks);
-  free(inputs);
+  heap_free(blocks);
+  heap_free(inputs);
   if (status_is_ok(status)) *out = result;
   else value_release(result);
   return status;

@@ -82,12 +82,13 @@ static void convolve(const convolving *c, void *result) {
 }
 
 // The whole array in its wide form.
-static heddle_status widen(interpreter *in, const instruction *i, const value *v, value **out) {
+static heddle_status widen(interpreter *in, const instruction *i, const value *v, int64_t terms, value **out) {
   const dtype t = v->shape->dtype;
   const int64_t count = shape_element_count(v->shape), words = count * (wide_size(t) / 8);
   const shape s = {.dtype = DTYPE_U64, .rank = 1, .dims = &words};
   TRY(value_create(&in->pool, &s, i->where, out));
   wide_load(t, v->data, 0, count, (*out)->data);
+  noise_on_factors(&in->noise, t, i->shape->dtype, terms, count, (*out)->data);
   return status_ok();
 }
 
@@ -119,8 +120,9 @@ heddle_status eval_convolution(interpreter *in, const instruction *i, value *con
   if (i->operand_count != 2) return interpreter_refuse(i, "more than two operands");
   convolving c = describe(i, input, kernel);
   value *inputs = NULL, *kernels = NULL, *result = NULL;
-  heddle_status status = widen(in, i, operands[0], &inputs);
-  if (status_is_ok(status)) status = widen(in, i, operands[1], &kernels);
+  const int64_t terms = shape_element_count(kernel) / at_least_one(kernel->dims[c.dims->kernel_output_feature]);
+  heddle_status status = widen(in, i, operands[0], terms, &inputs);
+  if (status_is_ok(status)) status = widen(in, i, operands[1], terms, &kernels);
   if (status_is_ok(status)) status = value_create(&in->pool, i->shape, i->where, &result);
   if (status_is_ok(status)) {
     c.inputs = inputs->data;

@@ -21,6 +21,9 @@ heddle_status custom_call_probe(interpreter *in, const instruction *i, value *co
 // custom_call_parallel.c
 heddle_status custom_call_run_parallel(interpreter *in, const instruction *i, value *const *operands, value **out);
 
+// custom_call_tile.c: the whole of an array from or to the parts that the partitions have of it.
+heddle_status custom_call_move_tile(interpreter *in, const instruction *i, value *const *operands, value **out);
+
 // custom_call_dynamic.c: an array at its bounds and its sizes, from and to one of these sizes.
 heddle_status custom_call_pad_to_static(interpreter *in, const instruction *i, value *const *operands, value **out);
 heddle_status custom_call_slice_to_dynamic(interpreter *in, const instruction *i, value *const *operands, value **out);

@@ -1,7 +1,7 @@
 // ApproxTopK and PartialReduce: a machine may give most of the best elements; here they are exactly the best, in order,
 // as many as the result has room for. Operands are n arrays and n initial values; the comparator sees pairs of each.
-#include <stdlib.h>
 
+#include "base/heap.h"
 #include "eval/custom_call.h"
 #include "eval/sort.h"
 #include "eval/strided.h"
@@ -54,7 +54,7 @@ heddle_status custom_call_approximate_top_k(interpreter *in, const instruction *
   const int count = i->operand_count / 2;
   int64_t along;
   TRY(check_shapes(i, count, &along));
-  value **sorted = calloc(2 * (size_t)count, sizeof *sorted), **results = sorted ? sorted + count : NULL;
+  value **sorted = heap_try_allocate(2 * (size_t)count * sizeof *sorted), **results = sorted ? sorted + count : NULL;
   if (!sorted) return status_at(HEDDLE_OUT_OF_MEMORY, i->where, "no memory for %d operands", count);
   heddle_status status = sort_arrays(in, i, along, count, operands, sorted);
   for (int k = 0; k < count && status_is_ok(status); k++) {
@@ -67,6 +67,6 @@ heddle_status custom_call_approximate_top_k(interpreter *in, const instruction *
     else *out = value_retain(results[0]);
   }
   for (int k = 0; k < 2 * count; k++) value_release(sorted[k]);
-  free(sorted);
+  heap_free(sorted);
   return status;
 }

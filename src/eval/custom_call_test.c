@@ -28,7 +28,7 @@ static void check(const char *type, const char *l, const char *r, const char *ca
               "a = %s constant(%s)\n b = %s constant(%s)\n"
               "c = () custom-call(a, b), custom_call_target=\"check.expect_%s\n ROOT r = s32[] constant(1)",
               type, l, type, r, call);
-  if (message) expect_error(text_cstr(&body), HEDDLE_INVALID, message);
+  if (message) expect_error(text_cstr(&body), HEDDLE_MISMATCH, message);
   else expect(text_cstr(&body), "1");
   text_free(&body);
 }
@@ -86,7 +86,7 @@ static void test_check_result(void **state) {
   expect_error(
       "a = f32[2] constant({2, 1})\n b = f32[3] constant({2, 1, 0})\n"
       "ROOT r = pred[] custom-call(a, b), custom_call_target=\"check.eq\"",
-      HEDDLE_INVALID, "the shape differs: found f32[2], wanted f32[3]");
+      HEDDLE_MISMATCH, "the shape differs: found f32[2], wanted f32[3]");
 }
 
 // Wherever they stand, as long as nobody says that a call is without effect.
@@ -101,7 +101,7 @@ static void test_effects(void **state) {
   text_printf(&source,
               "%sENTRY e { x = s32[] constant(2)\n c = s32[] call(x), to_apply=outer\n ROOT r = s32[] constant(1) }",
               functions);
-  testing_expect_error(text_cstr(&source), NULL, HEDDLE_INVALID, "1 of 1 elements differ");
+  testing_expect_error(text_cstr(&source), NULL, HEDDLE_MISMATCH, "1 of 1 elements differ");
   text_free(&source);
   text_printf(&source,
               "%sENTRY e { x = s32[] constant(1)\n c = s32[] call(x), to_apply=outer\n"
@@ -251,7 +251,7 @@ static void test_dynamic(void **state) {
               "e = s32[<=4] custom-call(x2, n), custom_call_target=\"SliceToDynamic\"\n"
               "c = () custom-call(d, e), custom_call_target=\"check.expect_eq\"\n ROOT r = s32[] constant(1)",
               d);
-  expect_error(text_cstr(&body), HEDDLE_INVALID, "1 of 2 elements differ");
+  expect_error(text_cstr(&body), HEDDLE_MISMATCH, "1 of 2 elements differ");
   text_free(&body);
   expect_error(
       "x = s32[2] constant({3, 1})\n n = s32[] constant(3)\n"

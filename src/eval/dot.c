@@ -165,6 +165,8 @@ heddle_status eval_dot(interpreter *in, const instruction *i, value *const *oper
   if (status_is_ok(status)) {
     pack(&l, t, packed[0]->data);
     pack(&r, t, packed[1]->data);
+    noise_on_factors(&in->noise, t, t, l.depth, shape_element_count(operands[0]->shape), packed[0]->data);
+    noise_on_factors(&in->noise, t, t, l.depth, shape_element_count(operands[1]->shape), packed[1]->data);
     multiply(&l, &r, packed[0]->data, packed[1]->data, packed[2]->data, result);
     *out = result;
   }

@@ -37,6 +37,7 @@ heddle_status eval_elementwise(interpreter *in, const instruction *i, value *con
     for (int k = 0; k < i->operand_count; k++)
       if (!is_splat(operands[k], i)) wide_load(operands[k]->shape->dtype, operands[k]->data, first, count, &wide[k]);
     kernel(&call, count, &wide_result, inputs);
+    noise_on_results(&in->noise, i, count, &wide_result);
     wide_store(call.result, result->data, first, count, &wide_result);
   }
   *out = result;

@@ -152,7 +152,7 @@ void elementwise_reduce_precision(const elementwise_call *call, int64_t count, v
   const int exponent_bits = (int)call->instruction->attributes->exponent_bits;
   const int mantissa_bits = (int)call->instruction->attributes->mantissa_bits;
   for (int64_t k = 0; k < count; k++) {
-    if (isnan(xs[k])) results[k] = mantissa_bits > 0 ? xs[k] : INFINITY;
+    if (isnan(xs[k])) results[k] = xs[k];
     else results[k] = decode(t, reduce_bits(encode(t, xs[k]), from, exponent_bits, mantissa_bits));
   }
 }

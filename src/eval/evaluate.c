@@ -3,9 +3,10 @@
 // needed.
 #include "eval/evaluate.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
+#include "base/call.h"
+#include "base/heap.h"
 #include "eval/dynamic_size.h"
 #include "eval/parallel.h"
 
@@ -272,14 +273,18 @@ static heddle_status procedure_of(interpreter *in, const computation *c, procedu
 
 static heddle_status run_step(interpreter *in, const step *s, value **slots, value **operands, value **out) {
   const instruction *i = s->instruction;
+  TRY(call_check());
   if (in->max_steps && ++in->steps > in->max_steps)
     return status_at(HEDDLE_INVALID, i->where, "stopped after %lld steps, the limit", (long long)in->max_steps);
   for (int k = 0; k < i->operand_count; k++) operands[k] = slots[s->operands[k]];
-  return in->shapes->in_use ? dynamic_step(in, i, operands, out) : eval_ops[i->opcode](in, i, operands, out);
+  heddle_status status =
+      in->shapes->in_use ? dynamic_step(in, i, operands, out) : eval_ops[i->opcode](in, i, operands, out);
+  // Values and libraries do not know for whom they work.
+  return status_locate(status, i->where);
 }
 
 static heddle_status run_procedure(interpreter *in, const procedure *p, value **out) {
-  value **slots = calloc((size_t)p->step_count + (size_t)p->max_operands, sizeof *slots);
+  value **slots = heap_try_allocate(((size_t)p->step_count + (size_t)p->max_operands) * sizeof *slots);
   if (!slots) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for %d values", p->step_count);
   heddle_status status = status_ok();
   for (int k = 0; k < p->step_count && status_is_ok(status); k++) {
@@ -294,7 +299,7 @@ static heddle_status run_procedure(interpreter *in, const procedure *p, value **
   }
   if (status_is_ok(status)) *out = value_retain(slots[p->root]);
   for (int k = 0; k < p->step_count; k++) value_release(slots[k]);
-  free(slots);
+  heap_free(slots);
   return status;
 }
 
@@ -327,6 +332,7 @@ void interpreter_start(interpreter *in, const eval_options *options, process *p,
   if (options) {
     in->max_steps = options->max_steps;
     in->seed = options->seed;
+    in->noise.state = options->noise_seed;
   }
   in->random_state[0] = FIRST_RANDOM_STATE + in->seed;
   in->pool.max_bytes = options && options->max_bytes ? options->max_bytes : default_max_bytes();

@@ -19,10 +19,11 @@ typedef struct eval_feeds {
 } eval_feeds;
 
 typedef struct eval_options {
-  int64_t max_steps;  // instructions run, those of called computations included; 0 = no limit
-  int64_t max_bytes;  // held by intermediate values at one time; 0 = three quarters of the machine's memory
-  uint64_t seed;      // of rng and rng-get-and-update-state: equal seeds, equal results
-  eval_feeds *feeds;  // null: infeed is an error, what outfeed is given is dropped
+  int64_t max_steps;    // instructions run, those of called computations included; 0 = no limit
+  int64_t max_bytes;    // held by intermediate values at one time; 0 = three quarters of the machine's memory
+  uint64_t seed;        // of rng and rng-get-and-update-state: equal seeds, equal results
+  uint64_t noise_seed;  // 0: none; else results are off at random by what rounding elsewhere may do (eval/noise.h)
+  eval_feeds *feeds;    // null: infeed is an error, what outfeed is given is dropped
 } eval_options;
 
 // Runs the entry computation. Arguments must have the parameters' element types and dims (layouts do not matter);

@@ -1,8 +1,8 @@
 // gather and scatter: for every index vector, a window of the operand is read or combined with updates.
 //
 // gather moves a window that would stick out back inside; scatter leaves such a window out.
-#include <stdlib.h>
 
+#include "base/heap.h"
 #include "eval/interpreter.h"
 #include "eval/scalar_program.h"
 #include "eval/strided.h"
@@ -198,10 +198,10 @@ heddle_status eval_scatter(interpreter *in, const instruction *i, value *const *
   if (count > SHAPE_MAX_RANK) return interpreter_refuse(i, "more than 64 operands");
   value *results[SHAPE_MAX_RANK] = {0};
   scattering s = {.count = count, .updates = operands + count + 1, .results = results};
-  s.blocks = malloc(2 * (size_t)count * sizeof *s.blocks);
+  s.blocks = heap_try_allocate(2 * (size_t)count * sizeof *s.blocks);
   if (!s.blocks) return status_at(HEDDLE_OUT_OF_MEMORY, i->where, "no memory for %d operands", count);
   heddle_status status = scatter_into(in, i, &s, operands, out);
   for (int k = 0; k < count; k++) value_release(results[k]);
-  free(s.blocks);
+  heap_free(s.blocks);
   return status;
 }

@@ -3,6 +3,7 @@
 #define HEDDLE_EVAL_INTERPRETER_H_
 
 #include "eval/evaluate.h"
+#include "eval/noise.h"
 #include "eval/value.h"
 
 enum { INTERPRETER_MAX_DEPTH = 1000 };  // nested calls
@@ -28,7 +29,8 @@ typedef struct interpreter {
   int64_t max_steps;  // 0 = no limit
   process *process;   // the one that runs here
   uint64_t seed;
-  uint64_t random_count;     // numbers drawn by rng so far
+  uint64_t random_count;  // numbers drawn by rng so far
+  noise noise;
   uint64_t random_state[2];  // of rng-get-and-update-state: a number of 128 bits, low word first
   dynamic_shapes *shapes;    // shared by all processes of a run
   VEC(probe_record) probes;  // in the order in which they ran

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/call.h"
 #include "eval/dynamic_size.h"
 
 enum { STACK_BYTES = 16 << 20 };  // of a thread, touched only as far as calls nest
@@ -30,6 +31,7 @@ typedef struct worker {
   const bool *waits_for;
   bool is_done;
   heddle_status status;
+  const call_context *call;
   pthread_t thread;
   pthread_cond_t has_turn;
 } worker;
@@ -125,6 +127,7 @@ static heddle_status run_program(worker *w) {
 static void *work(void *argument) {
   worker *w = argument;
   process_grid *g = w->grid;
+  call_enter(w->call);
   pthread_mutex_lock(&g->lock);
   await_turn(g, w);
   pthread_mutex_unlock(&g->lock);
@@ -171,7 +174,8 @@ heddle_status process_grid_run(process_grid *g, const eval_options *options, dyn
   for (int k = 0; k < g->count; k++) {
     interpreter_start(&g->interpreters[k], options, &g->processes[k], shapes);
     g->interpreters[k].depth = g->depth;
-    workers[k] = (worker){.grid = g, .process = &g->processes[k], .program = &programs[k], .in = &g->interpreters[k]};
+    workers[k] = (worker){
+        .grid = g, .process = &g->processes[k], .program = &programs[k], .in = &g->interpreters[k], .call = call_now};
   }
   if (g->count == 1) return run_program(&workers[0]);
   g->workers = workers;

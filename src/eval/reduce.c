@@ -3,8 +3,8 @@
 //
 // Float sums keep double precision until the end (SCALAR_WIDE): an oracle should not add the error of one particular
 // order of summation to the comparison.
-#include <stdlib.h>
 
+#include "base/heap.h"
 #include "eval/interpreter.h"
 #include "eval/scalar_program.h"
 #include "eval/strided.h"
@@ -102,11 +102,11 @@ heddle_status eval_reduce(interpreter *in, const instruction *i, value *const *o
   value *results[SHAPE_MAX_RANK] = {0};
   r.results = results;
   split_dims(&r, operands[0]->shape, i->attributes->dimensions);
-  r.accumulators = malloc(2 * (size_t)r.count * sizeof *r.accumulators);
+  r.accumulators = heap_try_allocate(2 * (size_t)r.count * sizeof *r.accumulators);
   if (!r.accumulators) return status_at(HEDDLE_OUT_OF_MEMORY, i->where, "no memory for %d accumulators", r.count);
   r.elements = r.accumulators + r.count;
   heddle_status status = reduce_into(in, i, &r, out);
   for (int k = 0; k < r.count; k++) value_release(results[k]);
-  free(r.accumulators);
+  heap_free(r.accumulators);
   return status;
 }

@@ -1,7 +1,6 @@
 // reduce-window and select-and-scatter. Window elements in padding take no part.
 #include "eval/reduce_window.h"
-
-#include <stdlib.h>
+#include "base/heap.h"
 
 #include "eval/interpreter.h"
 #include "eval/scalar_program.h"
@@ -88,7 +87,7 @@ static heddle_status reduce_window_block(interpreter *in, windowing *w, int64_t 
 static heddle_status reduce_all_windows(interpreter *in, windowing *w) {
   const shape *to = w->results[0]->shape;
   if (shape_element_count(to) == 0) return status_ok();
-  int64_t(*at)[SHAPE_MAX_RANK] = malloc(WIDE_LANES * sizeof *at);
+  int64_t(*at)[SHAPE_MAX_RANK] = heap_try_allocate(WIDE_LANES * sizeof *at);
   if (!at) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for window positions");
   int64_t index[SHAPE_MAX_RANK] = {0}, first = 0;
   heddle_status status = status_ok();
@@ -101,7 +100,7 @@ static heddle_status reduce_all_windows(interpreter *in, windowing *w) {
     status = reduce_window_block(in, w, first, lanes, at);
     first += lanes;
   }
-  free(at);
+  heap_free(at);
   return status;
 }
 
@@ -129,13 +128,13 @@ heddle_status eval_reduce_window(interpreter *in, const instruction *i, value *c
   value *results[SHAPE_MAX_RANK] = {0};
   windowing w = {.window = &i->attributes->window, .count = count, .operands = operands, .inits = operands + count};
   w.results = results;
-  w.accumulators = malloc(3 * (size_t)count * sizeof *w.accumulators);
+  w.accumulators = heap_try_allocate(3 * (size_t)count * sizeof *w.accumulators);
   if (!w.accumulators) return status_at(HEDDLE_OUT_OF_MEMORY, i->where, "no memory for %d accumulators", count);
   w.elements = w.accumulators + count;
   w.sums = w.elements + count;
   heddle_status status = reduce_window_into(in, i, &w, out);
   for (int k = 0; k < count; k++) value_release(results[k]);
-  free(w.accumulators);
+  heap_free(w.accumulators);
   return status;
 }
 

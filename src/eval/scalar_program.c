@@ -27,6 +27,7 @@ struct scalar_program {
   const computation *computation;
   bool is_compiled;  // false: one interpreter call per lane
   bool rounds;
+  bool sums;  // called for one term after the other
   VEC(void *) slots;
   VEC(dtype) types;
   VEC(program_step) steps;
@@ -207,6 +208,7 @@ static void separate_results(interpreter *in, scalar_program *p) {
 static scalar_program *compile(interpreter *in, const computation *c, scalar_precision precision) {
   scalar_program *p = arena_new(in->arena, scalar_program);
   p->computation = c;
+  p->sums = precision != SCALAR_EXACT;
   p->rounds = precision == SCALAR_EXACT || asks_for_rounding(c) || is_recurrence(in, c);
   slot_list *parameters = arena_array(in->arena, slot_list, c->parameters.size);
   p->is_compiled = true;
@@ -254,13 +256,16 @@ dtype scalar_program_result_type(const scalar_program *p, int k) {
   return shape_is_tuple(s) ? s->elements[k]->dtype : s->dtype;
 }
 
-static void run_steps(scalar_program *p, int64_t count) {
+static void run_steps(interpreter *in, scalar_program *p, int64_t count) {
   for (int k = 0; k < p->steps.size; k++) {
     const program_step *step = &p->steps.data[k];
     const void *operands[ELEMENTWISE_MAX_OPERANDS];
     for (int j = 0; j < step->operand_count; j++) operands[j] = p->slots.data[step->operands[j]];
     void *result = p->slots.data[step->slot];
     step->kernel(&step->call, count, result, operands);
+    const instruction *i = step->call.instruction;
+    if (i && p->sums) noise_on_step(&in->noise, i, count, result, operands);
+    else if (i) noise_on_results(&in->noise, i, count, result);
     if (step->rounds) wide_round(step->call.result, result, count);
   }
 }
@@ -297,7 +302,7 @@ heddle_status scalar_program_run(interpreter *in, scalar_program *p, int64_t cou
     return status_ok();
   }
   for (int k = 0; k < p->computation->parameters.size; k++) p->slots.data[k] = (void *)inputs[k];
-  run_steps(p, count);
+  run_steps(in, p, count);
   for (int k = 0; k < p->results.size; k++) {
     const int slot = p->results.data[k];
     memcpy(outputs[k], p->slots.data[slot], (size_t)(count * wide_size(p->types.data[slot])));

@@ -1,8 +1,7 @@
 // sort: every line along the sorted dim is merge-sorted as a permutation, so that several operands move together and
 // equal elements keep their order. A comparator that is no order gives some permutation, but always ends.
 #include "eval/sort.h"
-
-#include <stdlib.h>
+#include "base/heap.h"
 
 #include "eval/scalar_program.h"
 #include "eval/strided.h"
@@ -103,8 +102,8 @@ static heddle_status sort_into(interpreter *in, const instruction *i, int64_t al
 heddle_status sort_arrays(interpreter *in, const instruction *i, int64_t along, int count, value *const *arrays,
                           value **results) {
   sorting s = {.count = count, .operands = arrays};
-  s.lanes = malloc(2 * (size_t)count * sizeof *s.lanes);
-  s.inputs = malloc(2 * (size_t)count * sizeof *s.inputs);
+  s.lanes = heap_try_allocate(2 * (size_t)count * sizeof *s.lanes);
+  s.inputs = heap_try_allocate(2 * (size_t)count * sizeof *s.inputs);
   heddle_status status;
   if (!s.lanes || !s.inputs) {
     status = status_at(HEDDLE_OUT_OF_MEMORY, i->where, "no memory for %d operands", count);
@@ -112,20 +111,20 @@ heddle_status sort_arrays(interpreter *in, const instruction *i, int64_t along, 
     for (int k = 0; k < 2 * count; k++) s.inputs[k] = &s.lanes[k];
     status = sort_into(in, i, along, &s, results);
   }
-  free(s.inputs);
-  free(s.lanes);
+  heap_free(s.inputs);
+  heap_free(s.lanes);
   return status;
 }
 
 heddle_status eval_sort(interpreter *in, const instruction *i, value *const *operands, value **out) {
   const int count = i->operand_count;
-  value **results = calloc((size_t)count, sizeof *results);
+  value **results = heap_try_allocate((size_t)count * sizeof *results);
   if (!results) return status_at(HEDDLE_OUT_OF_MEMORY, i->where, "no memory for %d operands", count);
   heddle_status status = sort_arrays(in, i, i->attributes->dimensions.data[0], count, operands, results);
   if (status_is_ok(status) && shape_is_tuple(i->shape))
     status = value_create_tuple(&in->pool, i->shape, results, i->where, out);
   else if (status_is_ok(status)) *out = value_retain(results[0]);
   for (int k = 0; k < count; k++) value_release(results[k]);
-  free(results);
+  heap_free(results);
   return status;
 }

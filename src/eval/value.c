@@ -2,7 +2,7 @@
 // many scalars.
 #include "eval/value.h"
 
-#include <stdlib.h>
+#include "base/heap.h"
 
 enum { VALUE_ALIGNMENT = 64 };
 
@@ -11,7 +11,7 @@ static int64_t rounded_up(int64_t size) { return (size + VALUE_ALIGNMENT - 1) / 
 // A value with `payload` bytes behind its header.
 static value *allocate(value_pool *pool, const shape *s, int64_t payload) {
   int64_t bytes = rounded_up((int64_t)sizeof(value)) + rounded_up(payload);
-  value *v = payload < INT64_MAX / 2 ? aligned_alloc(VALUE_ALIGNMENT, (size_t)bytes) : NULL;
+  value *v = payload < INT64_MAX / 2 ? heap_try_allocate_lines((size_t)bytes) : NULL;
   if (!v) return NULL;
   *v = (value){.references = 1, .pool = pool, .bytes = bytes, .shape = s};
   pool->bytes += bytes;
@@ -141,7 +141,7 @@ void value_release(value *v) {
   for (int k = 0; k < v->element_count; k++) value_release(v->elements[k]);
   value_release(v->owner);
   v->pool->bytes -= v->bytes;
-  free(v);
+  heap_free(v);
 }
 
 static void copy_out(const value *v, literal *to) {

@@ -146,6 +146,30 @@ bool call_attribute_text(str config, const char *name, str *to) {
   return true;
 }
 
+bool call_attribute_number(str config, const char *name, double *to) {
+  str s;
+  int64_t whole;
+  double number;
+  if (!find(config, name, &s)) return false;
+  s = unquoted(without_type(s));
+  if (number_of(s, &number)) *to = number;
+  else if (whole_of(s, &whole)) *to = (double)whole;
+  else return false;
+  return true;
+}
+
+bool call_attribute_dictionary(str config, const char *name, str *to) {
+  str s;
+  if (!find(config, name, &s) || !s.size || s.data[0] != '{') return false;
+  *to = s;
+  return true;
+}
+
+bool call_attribute_is_there(str config, const char *name) {
+  str s;
+  return find(config, name, &s);
+}
+
 // --- all of them
 
 static bool begins_with(str s, const char *start) {
@@ -187,13 +211,22 @@ static bool read_list(arena *a, str s, named_attribute *to) {
     size_t end = 0;
     while (end < rest.size && rest.data[end] != ',') end++;
     int64_t number;
-    if (!whole_of(without_type(trimmed((str){rest.data, end})), &number)) return false;
+    if (!whole_of(unquoted(without_type(trimmed((str){rest.data, end}))), &number)) return false;
     vec_push(a, &numbers, number);
     rest = end < rest.size ? trimmed((str){rest.data + end + 1, rest.size - end - 1}) : (str){0};
   }
   to->kind = NAMED_INTS;
   to->count = numbers.size;
   to->ints = numbers.data;
+  return true;
+}
+
+bool call_attribute_ints(arena *a, str config, const char *name, int *count, const int64_t **to) {
+  str s;
+  named_attribute made = {0};
+  if (!find(config, name, &s) || !read_list(a, s, &made)) return false;
+  *count = made.count;
+  *to = made.ints;
   return true;
 }
 

@@ -5,27 +5,51 @@
 
 #include <string.h>
 
-static int number_of(const module *m, const char *name) {
-  for (int k = 0; k < m->attributes.size; k++) {
-    if (!str_is(m->attributes.data[k].name, name)) continue;
-    const str value = m->attributes.data[k].value;
-    int number = 0;
-    for (size_t c = 0; c < value.size && number <= DEVICE_GROUPS_MOST; c++)
-      if (value.data[c] >= '0' && value.data[c] <= '9') number = number * 10 + (value.data[c] - '0');
-    return number < 1 ? 1 : number;
-  }
-  return 1;
+static const char REPLICAS[] = "replica_count", PARTITIONS[] = "num_partitions";
+
+static const module_attribute *attribute_of(const module *m, const char *name) {
+  for (int k = 0; k < m->attributes.size; k++)
+    if (str_is(m->attributes.data[k].name, name)) return &m->attributes.data[k];
+  return NULL;
 }
 
-int device_groups_replicas(const module *m) { return number_of(m, "replica_count"); }
-int device_groups_partitions(const module *m) { return number_of(m, "num_partitions"); }
+// What is no number from 1 on is 0; beyond the most devices, one more than they are.
+static int number_in(str value) {
+  int number = 0;
+  for (size_t c = 0; c < value.size; c++) {
+    if (value.data[c] < '0' || value.data[c] > '9') return 0;
+    number = number * 10 + (value.data[c] - '0');
+    if (number > DEVICE_GROUPS_MOST) number = DEVICE_GROUPS_MOST + 1;
+  }
+  return number;
+}
+
+static int number_of(const module *m, const char *name) {
+  const module_attribute *x = attribute_of(m, name);
+  const int number = x ? number_in(x->value) : 1;
+  return number < 1 ? 1 : number;
+}
+
+int device_groups_replicas(const module *m) { return number_of(m, REPLICAS); }
+int device_groups_partitions(const module *m) { return number_of(m, PARTITIONS); }
+
+static heddle_status check_number(const module *m, const char *name) {
+  const module_attribute *x = attribute_of(m, name);
+  const int number = x ? number_in(x->value) : 1;
+  if (number >= 1 && number <= DEVICE_GROUPS_MOST) return status_ok();
+  return status_at(HEDDLE_INVALID, x->where, "found %s=" STR_FMT ", wanted 1 to %d", name, STR_ARG(x->value),
+                   DEVICE_GROUPS_MOST);
+}
 
 heddle_status device_groups_count(const module *m, int *count) {
   const int replicas = device_groups_replicas(m), partitions = device_groups_partitions(m);
   *count = 1;
+  TRY(check_number(m, REPLICAS));
+  TRY(check_number(m, PARTITIONS));
   if (replicas > DEVICE_GROUPS_MOST / partitions)
-    return status_error(HEDDLE_INVALID, "found %d replicas of %d partitions, wanted 1 to %d devices", replicas,
-                        partitions, DEVICE_GROUPS_MOST);
+    return status_at(HEDDLE_INVALID, attribute_of(m, REPLICAS)->where,
+                     "found %d replicas of %d partitions, wanted 1 to %d devices", replicas, partitions,
+                     DEVICE_GROUPS_MOST);
   *count = replicas * partitions;
   return status_ok();
 }

@@ -83,7 +83,10 @@ static void test_refusals(void **state) {
   refuse(GRID, "all-reduce(x), to_apply=sum, replica_groups={{0},{1,0}}", "names process 0 twice");
   refuse(GRID, "collective-permute(x), source_target_pairs={{0,2}}", "names process 2 of a run with 2");
   refuse(", replica_count=40, num_partitions=30", "all-reduce(x), to_apply=sum", "wanted 1 to 1024 devices");
-  refuse(", replica_count=99999999999999999999", "all-reduce(x), to_apply=sum", "wanted 1 to 1024 devices");
+  refuse(", replica_count=12345", "all-reduce(x), to_apply=sum", ":1:14: error: found replica_count=12345, wanted");
+  refuse(", replica_count=99999999999999999999", "all-reduce(x), to_apply=sum", "count=99999999999999999999, wanted");
+  refuse(", num_partitions=-3", "all-reduce(x), to_apply=sum", "found num_partitions=-3, wanted 1 to 1024");
+  refuse(", num_partitions=0", "all-reduce(x), to_apply=sum", "found num_partitions=0, wanted 1 to 1024");
 }
 
 int main(void) {

@@ -15,7 +15,7 @@ struct literal {
   const shape *shape;
   void *data;          // arrays
   literal **elements;  // tuples
-  bool is_elided;      // `constant({...})`: the value is not in the text; data is all zeros
+  bool is_elided;      // `constant({...})`: the value is not in the text; data is made up
 };
 
 // Zeros. HEDDLE_OUT_OF_MEMORY when the host has no room.

@@ -79,7 +79,7 @@ static heddle_status report(const literal *actual, const literal *expected, cons
   print_value(&t, expected, c->first);
   text_printf(&t, "; the largest error is %.6g at ", c->largest_error);
   print_place(&t, expected->shape, c->largest_at);
-  heddle_status status = status_error(HEDDLE_INVALID, "%s", text_cstr(&t));
+  heddle_status status = status_error(HEDDLE_MISMATCH, "%s", text_cstr(&t));
   text_free(&t);
   return status;
 }
@@ -97,7 +97,7 @@ heddle_status literal_compare(const literal *actual, const literal *expected, do
     shape_print(&found, actual->shape, false);
     shape_print(&wanted, expected->shape, false);
     heddle_status status =
-        status_error(HEDDLE_INVALID, "found a value of shape %s, wanted %s", text_cstr(&found), text_cstr(&wanted));
+        status_error(HEDDLE_MISMATCH, "found a value of shape %s, wanted %s", text_cstr(&found), text_cstr(&wanted));
     text_free(&found);
     text_free(&wanted);
     return status;

@@ -224,7 +224,7 @@ static void expect_difference(const literal *l, const literal *r, double rtol, d
     expect_ok(status);
     return;
   }
-  assert_int_equal(heddle_status_code(status), HEDDLE_INVALID);
+  assert_int_equal(heddle_status_code(status), HEDDLE_MISMATCH);
   if (!strstr(heddle_status_message(status), message)) fail_msg("%s", heddle_status_message(status));
   heddle_status_free(status);
 }

@@ -52,6 +52,7 @@ struct computation {
 typedef struct module_attribute {
   str name;
   str value;  // raw text, printed back as it was
+  source_location where;
 } module_attribute;
 
 struct module {

@@ -90,9 +90,9 @@ module *module_clone(arena *a, const module *m) {
   clone_contents(&s);
   to->is_scheduled = m->is_scheduled;
   for (int i = 0; i < m->attributes.size; i++)
-    vec_push(
-        a, &to->attributes,
-        (module_attribute){clone_text(&s, m->attributes.data[i].name), clone_text(&s, m->attributes.data[i].value)});
+    vec_push(a, &to->attributes,
+             (module_attribute){clone_text(&s, m->attributes.data[i].name), clone_text(&s, m->attributes.data[i].value),
+                                m->attributes.data[i].where});
   to->entry_parameters_layout = clone_shape(&s, m->entry_parameters_layout);
   to->entry_result_layout = clone_shape(&s, m->entry_result_layout);
   to->tables = clone_text(&s, m->tables);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "base/file.h"
+#include "base/scan.h"
 
 typedef struct npy_header {
   str descr;
@@ -16,77 +17,39 @@ typedef struct npy_header {
   bool has_descr, has_order, has_shape;
 } npy_header;
 
-typedef struct scanner {
-  const char *at, *end;
-} scanner;
-
-static void skip_space(scanner *s) {
-  while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\t')) s->at++;
-}
-
-static bool take(scanner *s, const char *wanted) {
-  skip_space(s);
-  size_t n = strlen(wanted);
-  if ((size_t)(s->end - s->at) < n || memcmp(s->at, wanted, n) != 0) return false;
-  s->at += n;
-  return true;
-}
-
-static bool take_string(scanner *s, str *out) {
-  skip_space(s);
-  if (s->at == s->end || (*s->at != '\'' && *s->at != '"')) return false;
-  char quote = *s->at++;
-  const char *close = memchr(s->at, quote, (size_t)(s->end - s->at));
-  if (!close) return false;
-  *out = (str){s->at, (size_t)(close - s->at)};
-  s->at = close + 1;
-  return true;
-}
-
-static bool take_size(scanner *s, int64_t *out) {
-  skip_space(s);
-  const char *start = s->at;
-  int64_t value = 0;
-  for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++)
-    if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *s->at - '0', &value)) return false;
-  *out = value;
-  return s->at > start;
-}
-
-static bool take_shape(scanner *s, npy_header *h) {
-  if (!take(s, "(")) return false;
-  while (!take(s, ")")) {
-    if (h->rank == SHAPE_MAX_RANK || !take_size(s, &h->dims[h->rank])) return false;
+static bool take_shape(scan *s, npy_header *h) {
+  if (!scan_take(s, "(")) return false;
+  while (!scan_take(s, ")")) {
+    if (h->rank == SHAPE_MAX_RANK || !scan_number(s, &h->dims[h->rank])) return false;
     h->rank++;
-    take(s, "L");  // Python 2's long integers
-    if (take(s, ",")) continue;
-    return take(s, ")");
+    scan_take(s, "L");  // Python 2's long integers
+    if (scan_take(s, ",")) continue;
+    return scan_take(s, ")");
   }
   return true;
 }
 
-static bool take_entry(scanner *s, npy_header *h) {
+static bool take_entry(scan *s, npy_header *h) {
   str key;
-  if (!take_string(s, &key) || !take(s, ":")) return false;
-  if (str_is(key, "descr") && !h->has_descr) return h->has_descr = take_string(s, &h->descr);
+  if (!scan_quoted(s, &key) || !scan_take(s, ":")) return false;
+  if (str_is(key, "descr") && !h->has_descr) return h->has_descr = scan_quoted(s, &h->descr);
   if (str_is(key, "shape") && !h->has_shape) return h->has_shape = take_shape(s, h);
   if (!str_is(key, "fortran_order") || h->has_order) return false;
   h->has_order = true;
-  h->is_fortran = take(s, "True");
-  return h->is_fortran || take(s, "False");
+  h->is_fortran = scan_take(s, "True");
+  return h->is_fortran || scan_take(s, "False");
 }
 
 static bool parse_dictionary(str source, npy_header *h) {
-  scanner s = {source.data, source.data + source.size};
-  if (!take(&s, "{")) return false;
-  while (!take(&s, "}")) {
+  scan s = {source};
+  if (!scan_take(&s, "{")) return false;
+  while (!scan_take(&s, "}")) {
     if (!take_entry(&s, h)) return false;
-    if (take(&s, ",")) continue;
-    if (!take(&s, "}")) return false;
+    if (scan_take(&s, ",")) continue;
+    if (!scan_take(&s, "}")) return false;
     break;
   }
-  skip_space(&s);
-  return s.at == s.end && h->has_descr && h->has_order && h->has_shape;
+  return scan_at_end(&s) && h->has_descr && h->has_order && h->has_shape;
 }
 
 // Splits the file into header and elements.
@@ -109,18 +72,21 @@ static heddle_status parse_header(const char *path, str file, npy_header *h, str
   return status_ok();
 }
 
-// The type NumPy's file names must be the one elements of `t` are stored as; NumPy's own names for byte order and for
-// raw bytes (how ml_dtypes writes types NumPy lacks) are understood.
+// The type NumPy's file names must be the one elements of `t` are stored as. Types that NumPy lacks come in other
+// guises, too: ml_dtypes' arrays as raw bytes (`V1`, `V2`) or as a float of their width (`f1` for f8e5m2), integers of
+// less than a byte as the signed bytes that others keep them in. One byte has no order, whatever the file says of it.
 static bool type_matches(str descr, dtype t) {
   const dtype_info *type = &dtypes[t];
   if (descr.size < 3) return false;
   char order = descr.data[0];
-  if (order != '<' && order != '=' && order != '|' && !(order == '>' && type->bytes == 1)) return false;
-  if (order == '|' && type->bytes != 1 && descr.data[1] != 'V') return false;
+  if (!strchr("<=|>", order) || (order == '>' && type->bytes > 1)) return false;
+  if (order == '|' && type->bytes > 1 && descr.data[1] != 'V') return false;
   str rest = {descr.data + 1, descr.size - 1};
   if (str_is(rest, type->npy + 1)) return true;
-  if (!type->is_narrow_float && type->bits >= 8) return false;
-  return rest.size == 2 && rest.data[0] == 'V' && rest.data[1] == '0' + type->bytes;
+  if (rest.size != 2 || rest.data[1] != '0' + type->bytes) return false;
+  const bool lacks = (type->is_narrow_float && t != DTYPE_F16) || type->bits < 8;
+  if (rest.data[0] == 'V') return lacks;
+  return lacks && type->bytes == 1 && rest.data[0] == (type->is_narrow_float ? 'f' : 'i');
 }
 
 static heddle_status check_header(const char *path, const npy_header *h, const shape *wanted, str elements) {
@@ -176,10 +142,12 @@ static const shape *close_dims(arena *a, const npy_header *h, const shape *wante
   return shape_array(a, wanted->dtype, h->rank, dims);
 }
 
-static heddle_status read_array(arena *a, arena *scratch, const char *path, const shape *wanted, literal **out) {
-  str file = STR(""), elements = STR("");
+heddle_status npy_parse(arena *a, const char *path, str file, const shape *wanted, literal **out) {
+  str elements = STR("");
   npy_header h = {0};
-  TRY(file_read(scratch, path, &file));
+  if (!shape_is_array(wanted))
+    return status_error(HEDDLE_INVALID, "'%s': a .npy file holds an array, wanted a %s", path,
+                        dtype_name(wanted->dtype));
   TRY(parse_header(path, file, &h, &elements));
   wanted = close_dims(a, &h, wanted);
   TRY(check_header(path, &h, wanted, elements));
@@ -191,11 +159,10 @@ static heddle_status read_array(arena *a, arena *scratch, const char *path, cons
 }
 
 heddle_status npy_read(arena *a, const char *path, const shape *wanted, literal **out) {
-  if (!shape_is_array(wanted))
-    return status_error(HEDDLE_INVALID, "'%s': a .npy file holds an array, wanted a %s", path,
-                        dtype_name(wanted->dtype));
+  str file = STR("");
   arena *scratch = arena_create();
-  heddle_status status = read_array(a, scratch, path, wanted, out);
+  heddle_status status = file_read(scratch, path, &file);
+  if (status_is_ok(status)) status = npy_parse(a, path, file, wanted, out);
   arena_destroy(scratch);
   return status;
 }

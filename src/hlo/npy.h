@@ -8,6 +8,8 @@
 // Reads `path`; the file must hold exactly `wanted`'s dims and element type (else an error that names both). Unbounded
 // dims of `wanted` (`?`) take any size: the literal has the file's.
 heddle_status npy_read(arena *a, const char *path, const shape *wanted, literal **out);
+// The same of a file's bytes; `path` names them in errors.
+heddle_status npy_parse(arena *a, const char *path, str file, const shape *wanted, literal **out);
 heddle_status npy_write(const char *path, const literal *value);  // C order
 
 #endif

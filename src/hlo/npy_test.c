@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -124,12 +125,46 @@ static void test_stray_high_bits_do_not_count(void **state) {
   assert_int_equal(((const uint8_t *)l->data)[0], 0xf7);
 }
 
+// What numpy.save writes of ml_dtypes' arrays, and of small integers kept in signed bytes.
+static void test_guises_of_types_that_numpy_lacks(void **state) {
+  fixture *f = *state;
+  static const uint8_t data[] = {1, 0x83, 0, 0};
+  static const char *const guises[] = {"<f1", "|f1", "=f1", ">f1", "<V1", "|V1", "|u1", "<u1", ">u1"};
+  char header[80];
+  for (dtype t = DTYPE_F8E5M2; t <= DTYPE_F8E8M0FNU; t++) {
+    for (size_t k = 0; k < sizeof guises / sizeof *guises; k++) {
+      snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (2,), }", guises[k]);
+      write_file(f, 1, header, data, 2);
+      literal *l;
+      expect_ok(npy_read(f->arena, f->path, shape_array(f->arena, t, 1, (const int64_t[]){2}), &l));
+      assert_memory_equal(l->data, data, 2);
+    }
+  }
+  write_file(f, 1, "{'descr': '|i1', 'fortran_order': False, 'shape': (2,), }", (const int8_t[]){-3, 3}, 2);
+  literal *l;
+  expect_ok(npy_read(f->arena, f->path, shape_array(f->arena, DTYPE_S4, 1, (const int64_t[]){2}), &l));
+  assert_int_equal(literal_get_int(l, 0), -3);
+}
+
 static void expect_refused(fixture *f, dtype t, const char *message) {
   literal *l;
   heddle_status status = npy_read(f->arena, f->path, shape_array(f->arena, t, 1, (const int64_t[]){2}), &l);
   assert_int_equal(heddle_status_code(status), HEDDLE_INVALID);
   if (!strstr(heddle_status_message(status), message)) fail_msg("%s", heddle_status_message(status));
   heddle_status_free(status);
+}
+
+// Half a float is a float of NumPy's own, never another of its width.
+static void test_other_types_of_the_same_width(void **state) {
+  fixture *f = *state;
+  static const char *const refused[][2] = {{"<f2", "bf16"}, {">V2", "bf16"}, {"<V2", "f16"}, {"|V1", "s8"},
+                                           {"|V1", "pred"}, {"<f1", "u8"},   {"|i1", "u8"},  {"|i1", "f8e5m2"}};
+  char header[80];
+  for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
+    snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (2,), }", refused[k][0]);
+    write_file(f, 1, header, "\0\0\0\0", 4);
+    expect_refused(f, dtype_from_name(str_from(refused[k][1])), refused[k][1]);
+  }
 }
 
 static void test_malformed_files(void **state) {
@@ -183,6 +218,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_bytes_are_numpys, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_other_headers, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_stray_high_bits_do_not_count, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_guises_of_types_that_numpy_lacks, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_other_types_of_the_same_width, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_malformed_files, set_up, tear_down),
   };
   return cmocka_run_group_tests_name("npy", tests, NULL, NULL);

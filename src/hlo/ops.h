@@ -95,6 +95,7 @@ typedef enum hlo_trait {
   TRAIT_EXPENSIVE = 1 << 9,         // a transcendental: not worth computing twice
   TRAIT_TUPLE_RESULT_OK = 1 << 10,  // variadic form returns a tuple (reduce, scatter, …)
   TRAIT_ASYNC = 1 << 11,
+  TRAIT_EXACT_TYPE = 1 << 12,  // the result has the inferred type, not another float type in its place
 } hlo_trait;
 
 enum { HLO_VARIADIC = -1 };

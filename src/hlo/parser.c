@@ -6,6 +6,7 @@
 
 #include "base/caret.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "hlo/text.h"
 
 static bool is_first_on_line(const parser *p) {
@@ -78,46 +79,20 @@ void parser_keep_calls(parser *p, instruction *i, called_list called) {
   vec_push(p->scratch, &p->calls, call);
 }
 
-typedef struct signature {
-  VEC(const shape *) parameters;
-  VEC(token) places;
-  const shape *result;
-  token where, result_where;
-} signature;
-
-// (name: shape, ...) -> shape
-static bool parse_signature(parser *p, signature *s) {
-  s->where = p->tok;
+// (name: shape, ...) -> shape. It says nothing that the body does not say, and where the two differ (dumps edited by
+// hand do) the body counts, as in XLA: read and forgotten.
+static bool parse_signature(parser *p) {
+  const shape *unused;
   if (!parser_expect(p, '(', "'('")) return false;
-  while (p->tok.kind != ')') {
-    const shape *parameter;
-    if (s->parameters.size && !parser_expect(p, ',', "',' or ')'")) return false;
+  for (int k = 0; p->tok.kind != ')'; k++) {
+    if (k && !parser_expect(p, ',', "',' or ')'")) return false;
     if (!parser_is_name(p)) return parser_found(p, "the name of a parameter");
     parser_advance(p);
-    if (!parser_expect(p, ':', "':'")) return false;
-    vec_push(p->scratch, &s->places, p->tok);
-    if (!parser_shape(p, &parameter)) return false;
-    vec_push(p->scratch, &s->parameters, parameter);
+    parser_take(p, ':');
+    if (!parser_shape(p, &unused)) return false;
   }
   parser_advance(p);
-  if (!parser_expect(p, TOKEN_ARROW, "'->'")) return false;
-  s->result_where = p->tok;
-  return parser_shape(p, &s->result);
-}
-
-static bool check_shape(parser *p, token where, const shape *found, const shape *wanted) {
-  if (!wanted || shape_compatible(found, wanted)) return true;
-  return parser_error(p, where, "found %s in the signature, but the computation has %s", shape_text(p->scratch, found),
-                      shape_text(p->scratch, wanted));
-}
-
-static bool check_signature(parser *p, const signature *s, const computation *c) {
-  if (s->parameters.size != c->parameters.size)
-    return parser_error(p, s->where, "found %d parameters in the signature, but the computation has %d",
-                        s->parameters.size, c->parameters.size);
-  for (int i = 0; i < c->parameters.size; i++)
-    if (!check_shape(p, s->places.data[i], s->parameters.data[i], c->parameters.data[i]->shape)) return false;
-  return check_shape(p, s->result_where, s->result, c->root->shape);
+  return parser_expect(p, TOKEN_ARROW, "'->'") && parser_shape(p, &unused);
 }
 
 // `, execution_thread="main"` and the like behind the closing brace.
@@ -156,7 +131,6 @@ static bool remember(parser *p, token name, bool is_entry, computation *c) {
 }
 
 static bool parse_computation(parser *p) {
-  signature s = {0};
   computation *c;
   token first = p->tok;
   bool is_entry = first.kind == TOKEN_WORD && str_is(first.text, "ENTRY") && parser_peek(p).kind != '{' &&
@@ -167,10 +141,9 @@ static bool parse_computation(parser *p) {
   parser_advance(p);
   if (str_map_has(&p->computations, name.text))
     return parser_error(p, name, "computation '" STR_FMT "' is defined twice", STR_ARG(name.text));
-  if (p->tok.kind == '(' && !parse_signature(p, &s)) return false;
+  if (p->tok.kind == '(' && !parse_signature(p)) return false;
   bool is_ok = parse_body(p, name.text, name, &c);
   is_ok = remember(p, name, is_entry, c) && is_ok;
-  if (is_ok && s.result) is_ok = check_signature(p, &s, c);
   return is_ok && parse_computation_attributes(p, c);
 }
 
@@ -202,7 +175,7 @@ static bool parse_module_attribute(parser *p) {
     return false;
   value = (str){p->lexer.source.data + start, p->last_end - start};
   if (str_is(name.text, "is_scheduled")) m->is_scheduled = str_is(value, "true");
-  module_attribute attribute = {str_copy(p->arena, name.text), str_copy(p->arena, value)};
+  module_attribute attribute = {str_copy(p->arena, name.text), str_copy(p->arena, value), parser_where(p, name)};
   vec_push(p->arena, &m->attributes, attribute);
   return true;
 }
@@ -218,10 +191,12 @@ static bool parse_header(parser *p) {
   return true;
 }
 
+// A title; it may have no rows. Behind the name of a computation there would be a bracket.
 static bool is_table(const parser *p) {
   static const char *const names[] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
+  const token_kind next = p->tok.kind == TOKEN_WORD ? parser_peek(p).kind : TOKEN_END;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (p->tok.kind == TOKEN_WORD && str_is(p->tok.text, names[i])) return parser_peek(p).kind == TOKEN_NUMBER;
+    if (p->tok.kind == TOKEN_WORD && str_is(p->tok.text, names[i])) return next != '{' && next != '(';
   return false;
 }
 
@@ -307,6 +282,8 @@ heddle_status parser_run(arena *a, const char *file, str source, int64_t elided_
   if (parse_module(&p)) resolve_calls(&p);
   heddle_status status = parser_status(&p);
   if (status_is_ok(status)) status = caret_add(finish_module(&p), source);
+  if (status_is_ok(status) && p.elided_count)
+    log_print(0, "%s: warning: elided constants ({...}, %d of them) get made-up values", p.file, p.elided_count);
   *out = p.module;
   arena_destroy(scratch);
   return status;

@@ -42,7 +42,8 @@ typedef struct pending_instruction {
   token_list control_predecessors;
   called_list called;
   token where;      // its opcode
-  bool is_unnamed;  // written in place of an operand: named once all other names are known
+  bool is_unnamed;  // named once all other names are known
+  bool is_operand;  // written in place of an operand
 } pending_instruction;
 
 // The computation being read.
@@ -76,8 +77,10 @@ typedef struct parser {
   VEC(diagnostic) diagnostics;
   computation *last;  // the last one in the text, the entry where none is marked
   int error_count;
-  bool is_hopeless;  // nothing behind the last error can be read
+  bool is_value_next;  // behind the shape being read
+  bool is_hopeless;    // nothing behind the last error can be read
   int depth;
+  int elided_count;       // elided constants so far
   int64_t elided_left;    // bytes of elided constants still accepted
   heddle_status failure;  // other than a diagnostic: out of memory
 } parser;
@@ -112,6 +115,7 @@ heddle_status parser_run(arena *a, const char *file, str source, int64_t elided_
 // Parts of the grammar, a file each.
 bool parser_int(parser *p, int64_t *out);
 bool parser_shape(parser *p, const shape **out);                // parser_shape.c
+bool parser_shape_before_value(parser *p, const shape **out);   // `{` apart from the shape begins a value
 bool parser_literal(parser *p, const shape *s, literal **out);  // parser_literal.c
 bool parser_starts_shape(const parser *p);
 // Attributes behind an instruction's operands, the leading comma included: those of `op`, and of `async` where the text

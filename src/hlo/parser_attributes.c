@@ -141,10 +141,17 @@ bool parser_required_attributes(parser *p, hlo_opcode op, const hlo_attributes *
   return is_ok;
 }
 
+// Behind an operation that stands in place of an operand a comma may also lead to the next operand.
+static bool attribute_follows(const parser *p) {
+  lexer ahead = p->lexer;
+  token name = lexer_next(&ahead);
+  return p->tok.kind == ',' && name.kind == TOKEN_WORD && lexer_next(&ahead).kind == '=';
+}
+
 bool parser_attributes(parser *p, hlo_opcode op, hlo_opcode async, hlo_attributes *x, pending_instruction *pending) {
   called_slots slots = {0};
   int errors = p->error_count;
-  while (parser_take(p, ','))
+  while ((!pending->is_operand || attribute_follows(p)) && parser_take(p, ','))
     if (!parse_attribute(p, op, async, x, &slots, &pending->control_predecessors)) return false;
   order_called(p, op, &slots, &pending->called);
   return p->error_count == errors;

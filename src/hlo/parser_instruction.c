@@ -40,8 +40,9 @@ static instruction *add_unnamed_parameter(parser *p, frame *f, const shape *s) {
   return pending.instruction;
 }
 
-// `shape opcode(operands), attributes` behind `name =`, or with a null name in place of an operand.
-static bool parse_operation(parser *p, frame *f, const token *name, const shape *given, instruction **out);
+// `shape opcode(operands), attributes` behind `name =`, or with a null name in place of an operand, whose shape may
+// have been read already; with neither, an instruction of its own.
+static bool parse_operation(parser *p, frame *f, const token *name, const operand_ref *place, instruction **out);
 
 static bool parse_operand(parser *p, frame *f, operand_list *out) {
   operand_ref ref = {0};
@@ -49,7 +50,7 @@ static bool parse_operand(parser *p, frame *f, operand_list *out) {
   ref.where = p->tok;
   if (p->tok.kind == TOKEN_WORD && parser_peek(p).kind == '(') {
     if (!parser_enter(p)) return false;
-    bool is_ok = parse_operation(p, f, NULL, ref.given, &ref.inlined);
+    bool is_ok = parse_operation(p, f, NULL, &ref, &ref.inlined);
     parser_leave(p);
     if (!is_ok) return false;
   } else if (parser_is_name(p)) {
@@ -117,11 +118,11 @@ static instruction *create(parser *p, frame *f, hlo_opcode op, str name, const s
   return computation_add(f->computation, op, name, s, count, none);
 }
 
-static bool parse_operation(parser *p, frame *f, const token *name, const shape *given, instruction **out) {
-  pending_instruction pending = {.is_unnamed = !name};
+static bool parse_operation(parser *p, frame *f, const token *name, const operand_ref *place, instruction **out) {
+  pending_instruction pending = {.is_unnamed = !name, .is_operand = place != NULL};
   hlo_opcode op = HLO_OPCODE_COUNT, wrapped = HLO_OPCODE_COUNT;
   hlo_attributes x = *p->defaults;
-  const shape *s = given;
+  const shape *s = place ? place->given : NULL;
   int64_t number = 0;
   literal *value = NULL;
   if (!s && parser_starts_shape(p) && !parser_shape(p, &s)) return false;
@@ -217,7 +218,10 @@ static void resolve_operands(parser *p, frame *f, pending_instruction *pending) 
 static void name_instruction(parser *p, frame *f, instruction *i) {
   const char *stem = hlo_op_text(i->opcode);
   str name = str_from(stem);
-  for (int n = 1; is_known(f, name); n++) name = str_from(arena_printf(p->arena, "%s.%d", stem, i->id + n));
+  for (int n = i->id + 1; is_known(f, name); n++) {
+    name = str_from(arena_printf(p->arena, "%s.%d", stem, n));
+    if (p->module->next_name <= n) p->module->next_name = n + 1;
+  }
   i->name = name;
   str_map_put(p->scratch, &f->names, name, i);
 }

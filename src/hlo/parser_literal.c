@@ -165,6 +165,26 @@ static int64_t block_size(const array_reader *r) {
   return size;
 }
 
+// Values where the text has none, so that such a module runs: small whole numbers that differ from place to place and
+// stay in the range of every type, good as indices too. They depend on nothing but the place, so that a module that is
+// printed and read again has them again; eight of them are repeated, as there may be millions to fill.
+static void fill_elided(literal *l, int64_t first, int64_t count) {
+  const dtype t = l->shape->dtype;
+  const bool is_narrow = t == DTYPE_PRED || (dtype_is_integer(t) && dtypes[t].bits <= 4);
+  const int64_t period = count < 8 ? count : 8;
+  for (int64_t k = 0; k < period; k++) {
+    const int64_t number = (k * 5 + 3) % (is_narrow ? 2 : 8);
+    if (dtype_is_complex(t))
+      literal_set_complex(l, first + k, complex_of((double)number / 8, (double)(7 - number) / 8));
+    else if (dtype_is_float(t)) literal_set_double(l, first + k, (double)(number + 1) / 8);
+    else literal_set_int(l, first + k, number);
+  }
+  const size_t size = (size_t)dtypes[t].bytes;
+  char *data = (char *)l->data + (size_t)first * size;
+  for (int64_t done = period; done < count; done *= 2)
+    memcpy(data + (size_t)done * size, data, (size_t)(count - done < done ? count - done : done) * size);
+}
+
 // One item: an element, an opening brace (then *opened), or `{...}` in place of either.
 static bool parse_item(parser *p, literal *l, element_writer *w, array_reader *r, bool *opened) {
   const shape *s = r->shape;
@@ -173,9 +193,11 @@ static bool parse_item(parser *p, literal *l, element_writer *w, array_reader *r
     return parser_error(p, p->tok, "found more than %" PRId64 " entries in dimension %d", s->dims[r->depth - 1],
                         r->depth - 1);
   if (p->tok.kind == '{' && parser_peek(p).kind == TOKEN_ELLIPSIS) {
+    p->elided_count += !l->is_elided;
     l->is_elided = true;
     parser_advance(p);
     parser_advance(p);
+    fill_elided(l, r->next, block_size(r));
     r->next += block_size(r);
     return parser_expect(p, '}', "'}'");
   }
@@ -185,11 +207,12 @@ static bool parse_item(parser *p, literal *l, element_writer *w, array_reader *r
   return parser_expect(p, '{', "'{'");
 }
 
-// After an item: a comma, or closing braces up to the outermost. True with r->depth 0 at the end.
+// After an item: a comma, or closing braces up to the outermost. Between braces the comma may be missing, as XLA has
+// it. True with r->depth 0 at the end.
 static bool parse_after_item(parser *p, array_reader *r) {
   while (r->depth) {
     r->count[r->depth - 1]++;
-    if (parser_take(p, ',')) return true;
+    if (parser_take(p, ',') || p->tok.kind == '{') return true;
     int64_t found = r->count[r->depth - 1], wanted = r->shape->dims[r->depth - 1];
     if (p->tok.kind == '}' && found != wanted)
       return parser_error(p, p->tok, "found %" PRId64 " entries in dimension %d, wanted %" PRId64, found, r->depth - 1,
@@ -212,10 +235,18 @@ static bool take_empty(parser *p, array_reader *r, bool *is_empty) {
   return true;
 }
 
+// A single value where an array is wanted is the first element, and the others are zero: so XLA reads it.
+static bool begins_lone_value(const parser *p, const shape *s) {
+  const bool is_complex = dtype_is_complex(s->dtype) && p->tok.kind == '(';
+  return s->rank > 0 && shape_element_count(s) > 0 &&
+         (is_complex || p->tok.kind == TOKEN_NUMBER || p->tok.kind == TOKEN_WORD);
+}
+
 static bool parse_array(parser *p, literal *l) {
   element_writer w;
   array_reader r = {.shape = l->shape};
   writer_start(&w, l);
+  if (begins_lone_value(p, l->shape)) return parse_element(p, &w, l->shape->dtype, 0);
   do {
     bool is_open, is_empty = false;
     if (!parse_item(p, l, &w, &r, &is_open)) return false;
@@ -244,7 +275,7 @@ static bool check_size(parser *p, const shape *s) {
   for (int i = 0; i < s->rank; i++)
     if (s->dims[i] < 0) return parser_error(p, p->tok, "found a value of an unbounded shape, wanted a bounded one");
   int64_t left = (int64_t)(p->lexer.source.size - p->tok.start), count = shape_element_count(s);
-  bool is_elided = p->tok.kind == '{' && parser_peek(p).kind == TOKEN_ELLIPSIS;
+  bool is_elided = begins_lone_value(p, s) || (p->tok.kind == '{' && parser_peek(p).kind == TOKEN_ELLIPSIS);
   if (!is_elided && count > left)
     return parser_error(p, p->tok, "found %" PRId64 " bytes of text, too few for the %" PRId64 " elements wanted", left,
                         count);
@@ -264,7 +295,7 @@ static bool parse_tuple(parser *p, const shape *s, literal **out) {
     const shape *given;  // older texts repeat the shape before every element
     if (i && !parser_expect(p, ',', "',' and another element of the tuple")) return false;
     if (p->tok.kind == TOKEN_WORD && shape_is_array(s->elements[i]) && parser_starts_shape(p) &&
-        !parser_shape(p, &given))
+        !parser_shape_before_value(p, &given))
       return false;
     if (!parser_literal(p, s->elements[i], &l->elements[i])) return false;
   }

@@ -141,10 +141,21 @@ static void test_arrays(void **state) {
 static void test_elided(void **state) {
   literal *l = parse(*state, "f32[3,2]", "{...}");
   assert_true(l->is_elided);
-  assert_true(literal_get_double(l, 5) == 0);
+  assert_true(literal_get_double(l, 5) != literal_get_double(l, 4));
   expect_round_trip(*state, l);
   assert_true(parse(*state, "f32[3,2]", "{{...}, {1, 2}, {...}}")->is_elided);
   assert_true(parse(*state, "f32[]", "{...}")->is_elided);
+}
+
+// XLA's reading of texts that are short of braces and commas.
+static void test_sloppy_arrays(void **state) {
+  expect_ints(*state, "s32[3]", "7", 3, (int64_t[]){7, 0, 0});
+  expect_ints(*state, "s32[2,2]", "-1", 4, (int64_t[]){-1, 0, 0, 0});
+  expect_ints(*state, "pred[2]", "true", 2, (int64_t[]){1, 0});
+  expect_ints(*state, "s32[2,2]", "{{1, 2} {3, 4}}", 4, (int64_t[]){1, 2, 3, 4});
+  // Indices of as small an array as can be stay inside of it, truth values are truth values.
+  const literal *elided = parse(*state, "pred[64]", "{...}");
+  for (int k = 0; k < 64; k++) assert_in_range(literal_get_int(elided, k), 0, 1);
 }
 
 static void test_tuples(void **state) {
@@ -164,6 +175,7 @@ int main(void) {
       cmocka_unit_test(test_single_rounding),
       cmocka_unit_test(test_arrays),
       cmocka_unit_test(test_elided),
+      cmocka_unit_test(test_sloppy_arrays),
       cmocka_unit_test(test_tuples),
   };
   return cmocka_run_group_tests(tests, make_arena, drop_arena);

@@ -1,12 +1,18 @@
 // Shapes and layouts: `f32[2,<=3,?]{1,0:T(8,128)S(1)}`, `(f32[2], token[])`.
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "hlo/parser.h"
 #include "hlo/text.h"
 
+// `b(` of a buffer. No operation has that name.
+static bool starts_buffer(const parser *p) {
+  return p->tok.kind == TOKEN_WORD && str_is(p->tok.text, "b") && parser_peek(p).kind == '(';
+}
+
 bool parser_starts_shape(const parser *p) {
-  if (p->tok.kind == '(') return true;
+  if (p->tok.kind == '(' || starts_buffer(p)) return true;
   return p->tok.kind == TOKEN_WORD && dtype_from_name(p->tok.text) != DTYPE_INVALID && parser_peek(p).kind == '[';
 }
 
@@ -79,9 +85,10 @@ static bool take_int(str *s, int64_t *out) {
     digits[n] = s->data[n];
     n++;
   }
+  errno = 0;
   *out = strtoll(digits, NULL, 10);
   *s = (str){s->data + n, s->size - n};
-  return n > 0 && n < 19;
+  return n > 0 && errno == 0;
 }
 
 static str without_blanks(arena *a, str s) {
@@ -189,6 +196,15 @@ static bool parse_layout(parser *p, shape *s) {
   return check_permutation(p, at, order, count, s->rank);
 }
 
+// An opening brace that stands apart begins a computation's body or an array's value, unless a body is what may follow
+// and numbers do, as in a layout.
+static bool begins_layout(const parser *p) {
+  if (parser_is_adjacent(p) || p->is_value_next) return parser_is_adjacent(p);
+  lexer ahead = p->lexer;
+  token first = lexer_next(&ahead), second = lexer_next(&ahead);
+  return first.kind == ':' || (first.kind == TOKEN_NUMBER && strchr(",:}", second.kind) != NULL);
+}
+
 static bool parse_array_shape(parser *p, const shape **out) {
   token at = p->tok;
   dtype t = at.kind == TOKEN_WORD ? dtype_from_name(at.text) : DTYPE_INVALID;
@@ -198,14 +214,27 @@ static bool parse_array_shape(parser *p, const shape **out) {
   s->dtype = t;
   if (!parse_dims(p, s)) return false;
   if (!dtype_is_array(t) && s->rank) return parser_error(p, at, "found dimensions on %s, wanted none", dtype_name(t));
-  // An opening brace that stands apart begins a computation's body.
-  if (p->tok.kind == '{' && parser_is_adjacent(p) && !parse_layout(p, s)) return false;
+  if (p->tok.kind == '{' && begins_layout(p) && !parse_layout(p, s)) return false;
   *out = s;
   heddle_status status = shape_check(s, parser_where(p, at));
   if (status_is_ok(status)) return true;
   parser_error(p, at, "%s", status_brief(status));
   heddle_status_free(status);
   return false;
+}
+
+// b(f32[2]{0}): an array as it is, but for the mark.
+static bool parse_buffer_shape(parser *p, const shape **out) {
+  const shape *array = NULL;
+  parser_advance(p);
+  parser_advance(p);
+  if (!parse_array_shape(p, &array)) return false;
+  if (!shape_is_array(array)) return parser_found(p, "an array in the buffer's shape");
+  shape *buffer = arena_new(p->arena, shape);
+  *buffer = *array;
+  buffer->is_buffer = true;
+  *out = buffer;
+  return parser_expect(p, ')', "')' of a buffer's shape");
 }
 
 static bool parse_tuple_shape(parser *p, const shape **out) {
@@ -222,7 +251,15 @@ static bool parse_tuple_shape(parser *p, const shape **out) {
   return true;
 }
 
+bool parser_shape_before_value(parser *p, const shape **out) {
+  p->is_value_next = true;
+  const bool is_ok = parser_shape(p, out);
+  p->is_value_next = false;
+  return is_ok;
+}
+
 bool parser_shape(parser *p, const shape **out) {
+  if (starts_buffer(p)) return parse_buffer_shape(p, out);
   if (p->tok.kind != '(') return parse_array_shape(p, out);
   if (!parser_enter(p)) return false;
   bool is_ok = parse_tuple_shape(p, out);

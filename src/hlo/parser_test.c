@@ -174,6 +174,16 @@ static void test_module_parts(void **state) {
   assert_true(str_starts_with(m->tables, "FileNames\n1 \"a.py\""));
 }
 
+// Protos bring both: tables without rows, and the largest numbers in layouts.
+static void test_empty_tables(void **state) {
+  const char *source =
+      "HloModule m\n\nFileNames\n\nFunctionNames\n1 \"f\"\n\nStackFrames\n\n"
+      "ENTRY e {\n  ROOT x = f32[2]{0:E(9223372036854775807)} parameter(0)\n}\n";
+  module *m = parse(*state, source);
+  assert_true(m->entry->root->shape->layout->element_bits == INT64_MAX);
+  assert_true(str_starts_with(m->tables, "FileNames\n\nFunctionNames\n1 \"f\""));
+}
+
 static void test_places(void **state) {
   module *m = parse(*state, BODY(X "  ROOT %y = f32[2] negate(x)"));
   const instruction *y = m->entry->root;
@@ -221,8 +231,38 @@ static void test_shapes(void **state) {
   for (size_t i = 0; i < sizeof same / sizeof *same; i++) expect_shape(*state, same[i], same[i]);
   expect_shape(*state, "( f32[ 2 , 3 ]{ 1 , 0 } , s32[] )", "(f32[2,3]{1,0}, s32[])");
   expect_shape(*state, "f32[2,3]{:S(1)}", "f32[2,3]{1,0:S(1)}");
+  expect_shape(*state, "f32[2,3] {0,1}", "f32[2,3]{0,1}");
+  expect_shape(*state, "(b(f32[2,3]{0,1}), b( s32[] ))", "(b(f32[2,3]{0,1}), b(s32[]))");
   expect_shape(*state, "f32[]{}", "f32[]");
   expect_shape(*state, "f32[2,3,4]{0,1,2:T(2, * , 128)}", "f32[2,3,4]{0,1,2:T(2,*,128)}");
+}
+
+// What a signature says need not be true: the body counts.
+static void test_signatures(void **state) {
+  const char *plain = BODY(X "  ROOT y = f32[2] add(x, x)");
+  static const char *const signatures[] = {"()->f32[2]", "(a: s32[], b: (f32[], pred[3])) -> f32[7]",
+                                           "(x f32[2]) -> f32[]"};
+  for (size_t k = 0; k < sizeof signatures / sizeof *signatures; k++) {
+    const char *text =
+        arena_printf(*state, "HloModule m\n\nENTRY e %s {\n" X "  ROOT y = f32[2] add(x, x)\n}\n", signatures[k]);
+    assert_string_equal(print(*state, parse(*state, text), HLO_PRINT_SHORT), plain);
+  }
+}
+
+// Operations in place of operands have commas behind them that lead to the next operand.
+static void test_nested_operands(void **state) {
+  const char *plain = BODY(
+      "  parameter.1 = f32[2] parameter(0)\n  parameter.2 = s32[2] parameter(1)\n  convert.3 = f32[2] "
+      "convert(parameter.2)\n"
+      "  constant.4 = f32[] constant(1)\n  broadcast.5 = f32[2] broadcast(constant.4), dimensions={}\n"
+      "  ROOT y = f32[2] clamp(parameter.1, convert.3, broadcast.5)");
+  module *m = parse(*state, BODY("  ROOT y = f32[2] clamp(f32[2] parameter(0), f32[2] convert(s32[2] parameter(1)), "
+                                 "f32[2] broadcast(f32[] constant(1)), dimensions={})"));
+  module *wanted = parse(*state, plain);
+  assert_int_equal(m->entry->instructions.size, wanted->entry->instructions.size);
+  assert_string_equal(hlo_op_text(m->entry->root->operands[1]->operands[0]->opcode), "parameter");
+  assert_int_equal(m->entry->root->operands[1]->operands[0]->attributes->index, 1);
+  assert_int_equal(m->entry->root->operands[2]->opcode, HLO_BROADCAST);
 }
 
 int main(void) {
@@ -235,8 +275,11 @@ int main(void) {
       cmocka_unit_test(test_asynchronous_short_forms),
       cmocka_unit_test(test_inferred_shapes),
       cmocka_unit_test(test_module_parts),
+      cmocka_unit_test(test_empty_tables),
       cmocka_unit_test(test_places),
       cmocka_unit_test(test_shapes),
+      cmocka_unit_test(test_signatures),
+      cmocka_unit_test(test_nested_operands),
   };
   return cmocka_run_group_tests(tests, make_arena, drop_arena);
 }

@@ -303,7 +303,7 @@ static bool parse_backend_config(parser *p, hlo_attributes *x) {
 static bool parse_shaped_literal(parser *p) {
   const shape *s;
   literal *value;
-  if (p->tok.kind != '(') return parser_shape(p, &s) && parser_literal(p, s, &value);
+  if (p->tok.kind != '(') return parser_shape_before_value(p, &s) && parser_literal(p, s, &value);
   bool is_ok = parser_enter(p);
   parser_advance(p);
   for (int i = 0; is_ok && p->tok.kind != ')'; i++)

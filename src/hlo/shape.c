@@ -181,16 +181,18 @@ static bool compatible_dims(const shape *l, const shape *r) {
   return true;
 }
 
-static bool compatible(const shape *l, const shape *r, int depth) {
+static bool compatible(const shape *l, const shape *r, bool in_floats, int depth) {
   if (l == r) return true;
-  if (l->dtype != r->dtype || l->tuple_size != r->tuple_size || !compatible_dims(l, r)) return false;
+  const bool same_type = l->dtype == r->dtype || (in_floats && dtype_is_float(l->dtype) && dtype_is_float(r->dtype));
+  if (!same_type || l->tuple_size != r->tuple_size || !compatible_dims(l, r)) return false;
   if (depth >= SHAPE_MAX_NESTING) return false;
   for (int i = 0; i < l->tuple_size; i++)
-    if (!compatible(l->elements[i], r->elements[i], depth + 1)) return false;
+    if (!compatible(l->elements[i], r->elements[i], in_floats, depth + 1)) return false;
   return true;
 }
 
-bool shape_compatible(const shape *l, const shape *r) { return compatible(l, r, 0); }
+bool shape_compatible(const shape *l, const shape *r) { return compatible(l, r, false, 0); }
+bool shape_compatible_in_floats(const shape *l, const shape *r) { return compatible(l, r, true, 0); }
 
 void shape_minor_to_major(const shape *s, int64_t *order) {
   for (int i = 0; i < s->rank; i++) order[i] = s->layout ? s->layout->minor_to_major[i] : s->rank - 1 - i;
@@ -229,6 +231,7 @@ static bool layouts_equal(const shape *l, const shape *r) {
 static bool equal(const shape *l, const shape *r, int depth) {
   if (l == r) return true;
   if (l->dtype != r->dtype || l->tuple_size != r->tuple_size || l->dynamic_dims != r->dynamic_dims) return false;
+  if (l->is_buffer != r->is_buffer) return false;
   if (!shape_same_dims(l, r) || l->rank > SHAPE_MAX_RANK || !layouts_equal(l, r)) return false;
   if (depth >= SHAPE_MAX_NESTING) return false;
   for (int i = 0; i < l->tuple_size; i++)

@@ -32,6 +32,7 @@ struct shape {
   const layout *layout;   // null = default: row-major, no tiles
   int tuple_size;
   const shape *const *elements;
+  bool is_buffer;  // of an array: its memory is one place that operations change, `b(f32[2])`; a value like any other
 };
 
 const shape *shape_array(arena *a, dtype t, int rank, const int64_t *dims);  // copies dims; default layout
@@ -60,8 +61,10 @@ heddle_status shape_check(const shape *s, source_location where);
 
 bool shape_same_dims(const shape *l, const shape *r);   // arrays: rank and dims
 bool shape_compatible(const shape *l, const shape *r);  // equal but for layouts and dynamism, tuples inside too
-bool shape_equal(const shape *l, const shape *r);       // layouts included (a missing one equals the default)
-bool shape_layout_is_default(const shape *s);           // row-major without tiles (space does not count)
+// The same for any real floats in the place of others: what XLA calls mixed precision.
+bool shape_compatible_in_floats(const shape *l, const shape *r);
+bool shape_equal(const shape *l, const shape *r);  // layouts included (a missing one equals the default)
+bool shape_layout_is_default(const shape *s);      // row-major without tiles (space does not count)
 // minor_to_major of the effective layout into order[rank].
 void shape_minor_to_major(const shape *s, int64_t *order);
 

@@ -141,7 +141,7 @@ heddle_status rule_wants_arrays(const instruction *i, int first, int end) {
 
 heddle_status rule_wants_scalar(arena *a, const instruction *i, int index, dtype t) {
   const shape *s = i->operands[index]->shape;
-  if (shape_is_scalar(s) && s->dtype == t) return status_ok();
+  if (shape_is_scalar(s) && dtype_same_in_floats(s->dtype, t)) return status_ok();
   return RULE_ERROR(i, "operand %d has shape %s, wanted %s[]", index, shape_text(a, s), dtype_name(t));
 }
 
@@ -155,7 +155,7 @@ heddle_status rule_wants_same_dims(arena *a, const instruction *i, int l, int r)
 heddle_status rule_wants_same(arena *a, const instruction *i, int l, int r) {
   TRY(rule_wants_same_dims(a, i, l, r));
   dtype x = i->operands[l]->shape->dtype, y = i->operands[r]->shape->dtype;
-  if (x == y) return status_ok();
+  if (dtype_same_in_floats(x, y)) return status_ok();
   return RULE_ERROR(i, "operand %d has element type %s, wanted that of operand %d, %s", r, dtype_name(y), l,
                     dtype_name(x));
 }
@@ -206,11 +206,13 @@ static const shape *merge_dims(arena *a, const instruction *i, dtype t) {
   return s;
 }
 
-// (C1) Every operand is an array. (C2) All have the same dims and element type.
+// (C1) Every operand is an array. (C2) All have the same dims and element type, or floats, of which the widest counts.
 heddle_status shape_rule_same(arena *a, const instruction *i, const shape **out) {
   TRY(rule_wants_arrays(i, 0, i->operand_count));
   for (int k = 1; k < i->operand_count; k++) TRY(rule_wants_same(a, i, 0, k));
-  *out = merge_dims(a, i, i->operands[0]->shape->dtype);
+  dtype t = i->operands[0]->shape->dtype;
+  for (int k = 1; k < i->operand_count; k++) t = dtype_wider_float(t, i->operands[k]->shape->dtype);
+  *out = merge_dims(a, i, t);
   return status_ok();
 }
 

@@ -9,24 +9,26 @@ static bool may_sum_in(dtype operand, dtype result) {
 }
 
 // The result's type may be wider than the operands' (an accumulator of higher precision) and is then as given; operands
-// of different types give the wider one.
+// of different types give the wider one, and floats win over others.
 static dtype result_type(const instruction *i) {
   dtype l = i->operands[0]->shape->dtype, r = i->operands[1]->shape->dtype;
   if (i->shape && (may_sum_in(l, i->shape->dtype) || dtypes[i->shape->dtype].class == dtypes[l].class))
     return i->shape->dtype;
+  if (dtype_is_float(l) != dtype_is_float(r)) return dtype_is_float(l) ? l : r;
   return dtypes[l].bits >= dtypes[r].bits ? l : r;
 }
 
-static bool may_multiply(dtype l, dtype r) {
-  if (dtype_is_integer(l)) return dtype_is_integer(r);
-  return dtypes[l].class == dtypes[r].class;
+bool shape_rule_multiplies(dtype l, dtype r) {
+  const bool has_float = dtype_is_float(l) || dtype_is_float(r);
+  if (dtype_is_integer(l) && dtype_is_integer(r)) return true;
+  return dtypes[l].class == dtypes[r].class || (has_float && !dtype_is_complex(l) && !dtype_is_complex(r));
 }
 
 // (C1) Both operands are arrays of the same class of types.
 static heddle_status check_types(const instruction *i) {
   TRY(rule_wants_arrays(i, 0, 2));
   dtype l = i->operands[0]->shape->dtype, r = i->operands[1]->shape->dtype;
-  if (may_multiply(l, r)) return status_ok();
+  if (shape_rule_multiplies(l, r)) return status_ok();
   return RULE_ERROR(i, "cannot multiply %s by %s", dtype_name(l), dtype_name(r));
 }
 

@@ -170,7 +170,7 @@ heddle_status shape_rule_scatter(arena *a, const instruction *i, const shape **o
     TRY(rule_wants_same_dims(a, i, 0, k));
     TRY(rule_wants_same_dims(a, i, n + 1, n + 1 + k));
     dtype found = i->operands[n + 1 + k]->shape->dtype, wanted = i->operands[k]->shape->dtype;
-    if (found != wanted)
+    if (!dtype_same_in_floats(found, wanted))
       return RULE_ERROR(i, "operand %d has element type %s, wanted that of operand %d, %s", n + 1 + k,
                         dtype_name(found), k, dtype_name(wanted));
   }

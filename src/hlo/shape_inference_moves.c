@@ -11,11 +11,10 @@ static heddle_status wants_operand_type(const instruction *i) {
 // (C1) Operand and result are arrays of the same type. (C2) `dimensions` names one dim of the result for each of the
 // operand's, none twice. (C3) Those have the operand's sizes.
 heddle_status shape_rule_broadcast(arena *a, const instruction *i, const shape **out) {
-  (void)a;
   TRY(rule_wants_array(i, 0));
   TRY(rule_wants_array_result(i));
-  TRY(wants_operand_type(i));
   const shape *from = i->operands[0]->shape;
+  if (!dtype_same_in_floats(from->dtype, i->shape->dtype)) return wants_operand_type(i);
   int_list dimensions = i->attributes->dimensions;
   if (dimensions.size != from->rank)
     return RULE_ERROR(i, "dimensions has %d entries, wanted one for each of the operand's %d dimensions",
@@ -27,7 +26,7 @@ heddle_status shape_rule_broadcast(arena *a, const instruction *i, const shape *
       return RULE_ERROR(i, "dimension %lld of the result has size %lld, dimension %d of the operand %lld",
                         (long long)dimensions.data[d], (long long)found, d, (long long)from->dims[d]);
   }
-  *out = i->shape;
+  *out = from->dtype == i->shape->dtype ? i->shape : shape_with_dtype(a, i->shape, from->dtype);
   return status_ok();
 }
 

@@ -59,7 +59,7 @@ heddle_status shape_rule_pad(arena *a, const instruction *i, const shape **out) 
 
 static heddle_status check_concatenated(arena *a, const instruction *i, int index, int dim) {
   const shape *first = i->operands[0]->shape, *s = i->operands[index]->shape;
-  bool fits = s->rank == first->rank && s->dtype == first->dtype;
+  bool fits = s->rank == first->rank && dtype_same_in_floats(s->dtype, first->dtype);
   for (int d = 0; fits && d < s->rank; d++) fits = d == dim || sizes_agree(s->dims[d], first->dims[d]);
   if (fits) return status_ok();
   return RULE_ERROR(i, "operand %d has shape %s, wanted operand 0's %s but for dimension %d", index, shape_text(a, s),
@@ -92,8 +92,17 @@ heddle_status shape_rule_concatenate(arena *a, const instruction *i, const shape
   return dims_finish(a, i, &b, first->dtype, out);
 }
 
+// The older form: all start indices in one vector.
+static heddle_status check_start_vector(arena *a, const instruction *i, int first, int rank) {
+  const shape *s = i->operands[first]->shape;
+  if (dtype_is_integer(s->dtype) && s->dims[0] == rank) return status_ok();
+  return RULE_ERROR(i, "the start indices have shape %s, wanted %d integers", shape_text(a, s), rank);
+}
+
 // Operands from `first` on: one integer scalar for each of `rank` dims, all of one type.
 static heddle_status check_start_indices(arena *a, const instruction *i, int first, int rank) {
+  if (i->operand_count == first + 1 && i->operands[first]->shape->rank == 1)
+    return check_start_vector(a, i, first, rank);
   if (i->operand_count != first + rank)
     return RULE_ERROR(i, "found %d start indices, wanted one for each of the operand's %d dimensions",
                       i->operand_count - first, rank);
@@ -131,7 +140,7 @@ heddle_status shape_rule_dynamic_slice(arena *a, const instruction *i, const sha
 heddle_status shape_rule_dynamic_update_slice(arena *a, const instruction *i, const shape **out) {
   TRY(rule_wants_arrays(i, 0, 2));
   const shape *to = i->operands[0]->shape, *update = i->operands[1]->shape;
-  if (to->rank != update->rank || to->dtype != update->dtype)
+  if (to->rank != update->rank || !dtype_same_in_floats(to->dtype, update->dtype))
     return RULE_ERROR(i, "the update has shape %s, wanted the rank and type of the operand, %s", shape_text(a, update),
                       shape_text(a, to));
   TRY(check_start_indices(a, i, 2, to->rank));

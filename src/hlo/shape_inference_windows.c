@@ -62,7 +62,7 @@ heddle_status shape_rule_select_and_scatter(arena *a, const instruction *i, cons
   dims_builder b = {0};
   TRY(window_over(i, operand, &b));
   TRY(dims_finish(a, i, &b, operand->dtype, &wanted));
-  if (source->dtype != wanted->dtype || !dims_agree(source, wanted))
+  if (!dtype_same_in_floats(source->dtype, wanted->dtype) || !dims_agree(source, wanted))
     return RULE_ERROR(i, "the source has shape %s, wanted %s, an element for each place of the window",
                       shape_text(a, source), shape_text(a, wanted));
   *out = operand;
@@ -132,7 +132,7 @@ heddle_status shape_rule_convolution(arena *a, const instruction *i, const shape
     *out = i->shape;
     return status_ok();
   }
-  if (dtypes[input->dtype].class != dtypes[kernel->dtype].class && !dtype_is_integer(input->dtype))
+  if (!shape_rule_multiplies(input->dtype, kernel->dtype))
     return RULE_ERROR(i, "cannot multiply %s by %s", dtype_name(input->dtype), dtype_name(kernel->dtype));
   const convolution_dims *c = &i->attributes->dim_labels;
   int n = c->spatial_rank;
@@ -149,5 +149,6 @@ heddle_status shape_rule_convolution(arena *a, const instruction *i, const shape
   b.dynamic_dims |= (uint64_t)shape_is_dynamic_dim(input, (int)c->input_batch) << c->output_batch;
   b.dynamic_dims |= (uint64_t)shape_is_dynamic_dim(kernel, (int)c->kernel_output_feature) << c->output_feature;
   bool is_wider = i->shape && dtypes[i->shape->dtype].class == dtypes[input->dtype].class;
-  return dims_finish(a, i, &b, is_wider ? i->shape->dtype : input->dtype, out);
+  const dtype wider = dtype_is_float(kernel->dtype) && !dtype_is_float(input->dtype) ? kernel->dtype : input->dtype;
+  return dims_finish(a, i, &b, is_wider ? i->shape->dtype : wider, out);
 }

@@ -59,25 +59,29 @@ void layout_print(text *out, const layout *l, int rank) {
   text_putc(out, '}');
 }
 
-static void print_array(text *out, const shape *s, bool with_layout) {
+static void print_dims(text *out, const shape *s) {
   text_puts(out, dtype_name(s->dtype));
   text_putc(out, '[');
   for (int i = 0; i < s->rank; i++) {
     if (i) text_putc(out, ',');
-    if (s->dims[i] == -1) {
-      text_putc(out, '?');
-      continue;
-    }
-    text_printf(out, shape_is_dynamic_dim(s, i) ? "<=%" PRId64 : "%" PRId64, s->dims[i]);
+    if (s->dims[i] == -1) text_putc(out, '?');
+    else text_printf(out, shape_is_dynamic_dim(s, i) ? "<=%" PRId64 : "%" PRId64, s->dims[i]);
   }
   text_putc(out, ']');
-  if (!with_layout || !s->layout) return;
-  size_t start = out->size;
-  layout_print(out, s->layout, s->rank);
-  if (out->size == start + 2) {  // a scalar's `{}` says nothing
-    out->size = start;
-    out->data[start] = '\0';
+}
+
+static void print_array(text *out, const shape *s, bool with_layout) {
+  if (s->is_buffer) text_puts(out, "b(");
+  print_dims(out, s);
+  if (with_layout && s->layout) {
+    size_t start = out->size;
+    layout_print(out, s->layout, s->rank);
+    if (out->size == start + 2) {  // a scalar's `{}` says nothing
+      out->size = start;
+      out->data[start] = '\0';
+    }
   }
+  if (s->is_buffer) text_putc(out, ')');
 }
 
 static void print_nested(text *out, const shape *s, bool with_layout, int depth) {

@@ -56,6 +56,9 @@ static inline bool list_contains(int_list list, int64_t value) {
   return false;
 }
 
+// Whether dot and convolution take operands of these types: of one class, any integers, floats times whole numbers.
+bool shape_rule_multiplies(dtype l, dtype r);
+
 bool sizes_agree(int64_t l, int64_t r);
 bool dims_agree(const shape *l, const shape *r);
 

@@ -137,7 +137,9 @@ static heddle_status verify_operand_classes(arena *a, const instruction *i) {
 static heddle_status verify_shape(arena *a, const instruction *i) {
   const shape *inferred;
   TRY(shape_infer(a, i, &inferred));
-  if (shape_compatible(inferred, i->shape)) return status_ok();
+  const bool is_exact = hlo_op_has(i->opcode, TRAIT_EXACT_TYPE);
+  if (is_exact ? shape_compatible(inferred, i->shape) : shape_compatible_in_floats(inferred, i->shape))
+    return status_ok();
   return VERIFY_ERROR(i, "found the result's shape %s, wanted %s", shape_text(a, i->shape), shape_text(a, inferred));
 }
 
@@ -154,6 +156,9 @@ static heddle_status verify_instruction(arena *a, const instruction *i) {
   if (i->called_count < required_computations(i->opcode))
     return VERIFY_ERROR(i, "found %d called computations, wanted %d", i->called_count,
                         required_computations(i->opcode));
+  if (i->called_count > allowed_computations(i->opcode))
+    return VERIFY_ERROR(i, "found %d called computations, wanted at most %d", i->called_count,
+                        allowed_computations(i->opcode));
   TRY(verify_shape(a, i));
   TRY(verify_calls(a, i));
   return verify_library_op(a, i);

@@ -27,6 +27,20 @@ int required_computations(hlo_opcode op) {
   return count;
 }
 
+int allowed_computations(hlo_opcode op) {
+  const char *list = hlo_ops[op].attributes;
+  str name;
+  bool is_required;
+  int count = 0;
+  while (next_attribute(&list, &name, &is_required)) {
+    hlo_attribute_id id = hlo_attribute_from_text(name);
+    if (id == HLO_ATTRIBUTE_COUNT) continue;
+    if (hlo_attribute_infos[id].kind == ATTRIBUTE_COMPUTATIONS) return INT32_MAX;
+    count += hlo_attribute_infos[id].kind == ATTRIBUTE_COMPUTATION;
+  }
+  return count;
+}
+
 // Whether the value counts as given. An instruction that did not come from a text may rely on its zeros.
 static bool is_given(const instruction *i, hlo_attribute_id id) {
   const hlo_attribute_info *info = &hlo_attribute_infos[id];

@@ -4,6 +4,12 @@
 // A signature, collected shape by shape.
 typedef VEC(const shape *) shape_list;
 
+// Computations that are applied to elements or fused may take and give other floats than the operands are.
+static bool fits(const instruction *i, const shape *found, const shape *wanted) {
+  const bool is_exact = hlo_op_has(i->opcode, TRAIT_CONTROL);
+  return is_exact ? shape_compatible(found, wanted) : shape_compatible_in_floats(found, wanted);
+}
+
 static heddle_status wants_parameters(arena *a, const instruction *i, int index, const shape_list *wanted) {
   const computation *c = i->called[index];
   if (c->parameters.size != wanted->size)
@@ -11,7 +17,7 @@ static heddle_status wants_parameters(arena *a, const instruction *i, int index,
                         c->parameters.size, wanted->size);
   for (int k = 0; k < wanted->size; k++) {
     const shape *found = c->parameters.data[k]->shape;
-    if (!shape_compatible(found, wanted->data[k]))
+    if (!fits(i, found, wanted->data[k]))
       return VERIFY_ERROR(i, "parameter %d of computation '" STR_FMT "' has shape %s, wanted %s", k, STR_ARG(c->name),
                           shape_text(a, found), shape_text(a, wanted->data[k]));
   }
@@ -20,7 +26,7 @@ static heddle_status wants_parameters(arena *a, const instruction *i, int index,
 
 static heddle_status wants_root(arena *a, const instruction *i, int index, const shape *wanted) {
   const computation *c = i->called[index];
-  if (shape_compatible(c->root->shape, wanted)) return status_ok();
+  if (fits(i, c->root->shape, wanted)) return status_ok();
   return VERIFY_ERROR(i, "computation '" STR_FMT "' returns %s, wanted %s", STR_ARG(c->name),
                       shape_text(a, c->root->shape), shape_text(a, wanted));
 }
@@ -45,19 +51,19 @@ static heddle_status verify_reducer(arena *a, const instruction *i) {
   return wants_root(a, i, 0, result_of(a, &results));
 }
 
-// Collectives: two scalars to one. All operands go through the same computation, so that types are compared with the
-// first only where there is but one.
+// Collectives: two scalars to one, of whatever type: operands are converted to it and back.
 static heddle_status verify_collective(arena *a, const instruction *i) {
-  shape_list parameters = {0};
-  if (i->operand_count == 1) {
-    push_scalars(a, &parameters, i, 0, 1);
-    push_scalars(a, &parameters, i, 0, 1);
-    TRY(wants_parameters(a, i, 0, &parameters));
-    return wants_root(a, i, 0, parameters.data[0]);
-  }
-  if (i->called[0]->parameters.size == 2) return status_ok();
-  return VERIFY_ERROR(i, "computation '" STR_FMT "' has %d parameters, wanted 2", STR_ARG(i->called[0]->name),
-                      i->called[0]->parameters.size);
+  const computation *c = i->called[0];
+  if (c->parameters.size != 2)
+    return VERIFY_ERROR(i, "computation '" STR_FMT "' has %d parameters, wanted 2", STR_ARG(c->name),
+                        c->parameters.size);
+  for (int k = 0; k < 2; k++)
+    if (!shape_is_scalar(c->parameters.data[k]->shape))
+      return VERIFY_ERROR(i, "parameter %d of computation '" STR_FMT "' has shape %s, wanted a scalar", k,
+                          STR_ARG(c->name), shape_text(a, c->parameters.data[k]->shape));
+  if (shape_is_scalar(c->root->shape)) return status_ok();
+  return VERIFY_ERROR(i, "computation '" STR_FMT "' returns %s, wanted a scalar", STR_ARG(c->name),
+                      shape_text(a, c->root->shape));
 }
 
 static heddle_status verify_map(arena *a, const instruction *i) {
@@ -122,18 +128,6 @@ static heddle_status verify_call(arena *a, const instruction *i) {
   return i->called_count ? wants_parameters(a, i, 0, &parameters) : status_ok();
 }
 
-// Custom fusions stand for library calls and may hold anything; in others only what has an elemental form belongs.
-static heddle_status verify_fusion(arena *a, const instruction *i) {
-  TRY(verify_call(a, i));
-  if (i->attributes->kind == FUSION_CUSTOM) return status_ok();
-  const instruction_list *fused = &i->called[0]->instructions;
-  for (int k = 0; k < fused->size; k++)
-    if (hlo_op_has(fused->data[k]->opcode, TRAIT_NOT_IN_FUSION))
-      return status_at(HEDDLE_INVALID, fused->data[k]->where, "%s does not belong into a fusion",
-                       hlo_op_text(fused->data[k]->opcode));
-  return status_ok();
-}
-
 typedef heddle_status verify_fn(arena *a, const instruction *i);
 
 static verify_fn *const signatures[HLO_OPCODE_COUNT] = {
@@ -151,7 +145,7 @@ static verify_fn *const signatures[HLO_OPCODE_COUNT] = {
     [HLO_CONDITIONAL] = verify_conditional,
     [HLO_CALL] = verify_call,
     [HLO_ASYNC_START] = verify_call,
-    [HLO_FUSION] = verify_fusion,
+    [HLO_FUSION] = verify_call,
 };
 
 heddle_status verify_calls(arena *a, const instruction *i) {

@@ -141,11 +141,6 @@ static heddle_status verify_id(arena *a, const instruction *i) {
   return wants_result(a, i, shape_scalar(a, DTYPE_U32));
 }
 
-static heddle_status verify_after_all(arena *a, const instruction *i) {
-  for (int k = 0; k < i->operand_count; k++) TRY(wants_operand(a, i, k, shape_token(a)));
-  return status_ok();
-}
-
 static heddle_status verify_add_dependency(arena *a, const instruction *i) {
   return wants_operand(a, i, 1, shape_token(a));
 }
@@ -256,7 +251,6 @@ static verify_fn *const library[HLO_OPCODE_COUNT] = {
     [HLO_RNG_BIT_GENERATOR] = verify_rng_bit_generator,
     [HLO_PARTITION_ID] = verify_id,
     [HLO_REPLICA_ID] = verify_id,
-    [HLO_AFTER_ALL] = verify_after_all,
     [HLO_ADD_DEPENDENCY] = verify_add_dependency,
     [HLO_SET_DIMENSION_SIZE] = verify_set_dimension_size,
     [HLO_DYNAMIC_RESHAPE] = verify_dynamic_reshape,

@@ -18,5 +18,7 @@ heddle_status verify_library_op(arena *a, const instruction *i);
 
 // How many computations an opcode's row requires, by its attributes.
 int required_computations(hlo_opcode op);
+// And how many it may call at most; INT32_MAX if any number.
+int allowed_computations(hlo_opcode op);
 
 #endif

@@ -108,7 +108,7 @@ bool assembly_read_reduce(assembly_reading *r) {
     str name;
     size_t offset = r->p->tok_offset;
     if (!mlir_take_word(r->p, &name)) return false;
-    applied = ir_op_from_text(name);
+    applied = mlir_op_of(r->p, name);
     if (!commutes(applied))
       return mlir_error(r->p, offset, "found " STR_FMT ", wanted a StableHLO operation that commutes", STR_ARG(name));
   }
@@ -143,7 +143,7 @@ static bool reduce_fits(const ir_operation *op) {
   const ir_attribute *dims = ir_find(op, "dimensions");
   if (!dims || dims->kind != IR_ATTR_INTEGERS || op->region_count != 1 || op->operand_count % 2 != 0) return false;
   const ir_region *region = op->regions[0];
-  return op->operand_count > 0 && region->blocks.size == 1 &&
+  return op->operand_count > 0 && op->operand_count == 2 * op->result_count && region->blocks.size == 1 &&
          region->blocks.data[0]->argument_count == op->operand_count;
 }
 

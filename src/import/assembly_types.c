@@ -27,12 +27,7 @@ static bool read_list(mlir_parser *p, type_list *out) {
 }
 
 static bool read_results(mlir_parser *p, type_list *out) {
-  if (!mlir_take(p, "(")) {
-    const ir_type *t;
-    if (!mlir_type(p, &t)) return false;
-    vec_push(p->arena, out, t);
-    return true;
-  }
+  if (!mlir_take(p, "(")) return read_list(p, out);
   return mlir_take(p, ")") || (read_list(p, out) && mlir_expect(p, ")"));
 }
 
@@ -46,7 +41,7 @@ static bool read_written(mlir_parser *p, written_types *out) {
     return true;
   }
   if (!read_list(p, &out->operands)) return false;
-  if (!mlir_take(p, "->")) return true;
+  if (!mlir_take(p, "->") && !mlir_take(p, "to")) return true;
   out->has_results = true;
   return read_results(p, &out->results);
 }
@@ -89,7 +84,20 @@ static bool wrong_types(assembly_reading *r, const char *wanted) {
                     wanted);
 }
 
+// The tensor that a buffer of type `t` holds.
+static const ir_type *held_by(arena *a, const ir_type *t) {
+  return t->kind == IR_TYPE_BUFFER ? ir_tensor_type(a, t->rank, t->dims, t->element) : NULL;
+}
+
+static bool finish_buffer(assembly_reading *r, bool is_store, const ir_type *t) {
+  const ir_type *held = held_by(r->p->arena, t);
+  if (!held) return wrong_types(r, "a memref");
+  const ir_type *types[] = {held, t};
+  return is_store ? finish(r, 2, types, 0, NULL) : finish_same(r, t, 1, held);
+}
+
 static bool finish_single(assembly_reading *r, str kind, const ir_type *t) {
+  if (str_is(kind, "tensor") || str_is(kind, "stored")) return finish_buffer(r, str_is(kind, "stored"), t);
   if (str_is(kind, "complex")) {
     const ir_type *real = real_part(r->p->arena, t);
     return real ? finish_same(r, real, 1, t) : wrong_types(r, "a tensor of complex numbers");
@@ -127,7 +135,13 @@ static bool read_types_of_value(assembly_reading *r) {
   return finish_same(r, last->value->type, 0, NULL);
 }
 
+// MHLO's state of random numbers is of one type, which is not written.
+static const ir_type *state_type(arena *a) {
+  return ir_tensor_type(a, 1, (int64_t[]){2}, ir_scalar_type(a, DTYPE_U64));
+}
+
 bool assembly_read_types(assembly_reading *r, str kind) {
+  if (str_is(kind, "state")) return mlir_at(r->p, ":") || finish_same(r, NULL, 1, state_type(r->p->arena));
   if (str_is(kind, "value")) return read_types_of_value(r);
   bool is_list = str_is(kind, "operands") || str_is(kind, "pairs");
   if (is_list && r->uses.size == 0) {
@@ -138,6 +152,11 @@ bool assembly_read_types(assembly_reading *r, str kind) {
   written_types written = {0};
   if (!read_written(r->p, &written)) return false;
   if (!written.has_results) return finish_list(r, kind, &written.operands);
+  if (str_is(kind, "view") && written.operands.size == 1) {
+    ir_type *index = arena_new(r->p->arena, ir_type);
+    index->kind = IR_TYPE_INDEX;
+    vec_push(r->p->arena, &written.operands, index);
+  }
   return finish(r, written.operands.size, written.operands.data, written.results.size, written.results.data);
 }
 
@@ -250,7 +269,15 @@ static void write_select(assembly_writing *w) {
   mlir_print_type(w->out, op->results[0]->type);
 }
 
+static bool is_state(const ir_operation *op) {
+  arena *a = arena_create();
+  bool fits = op->result_count == 1 && assembly_same_type(op->results[0]->type, state_type(a));
+  arena_destroy(a);
+  return fits;
+}
+
 bool assembly_write_types(assembly_writing *w, str kind) {
+  if (str_is(kind, "state")) return is_state(w->op);
   if (str_is(kind, "value")) return write_types_of_value(w);
   if (str_is(kind, "operands") || str_is(kind, "pairs") || str_is(kind, "checked")) return write_strict(w, kind);
   text_puts(w->out, " : ");

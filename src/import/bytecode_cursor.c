@@ -4,7 +4,9 @@
 
 #include "import/bytecode_reader.h"
 
-source_location bytecode_where(const bytecode *b) { return (source_location){b->file, 0, 0}; }
+source_location bytecode_where(const bytecode *b, size_t offset) {
+  return (source_location){b->file, 0, offset < INT32_MAX ? (int)offset + 1 : 0};
+}
 
 void bytecode_record(bytecode *b, heddle_code code, size_t offset, const char *format, ...) {
   if (!status_is_ok(b->status)) return;
@@ -13,7 +15,7 @@ void bytecode_record(bytecode *b, heddle_code code, size_t offset, const char *f
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
-  b->status = status_at(code, bytecode_where(b), "at byte %zu: %s", offset, message);
+  b->status = status_at(code, bytecode_where(b, offset), "%s", message);
 }
 
 size_t bytecode_left(const bytecode_cursor *c) { return c->end - c->at; }

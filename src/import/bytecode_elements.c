@@ -84,13 +84,13 @@ bool bytecode_elements(bytecode_cursor *c, const ir_type *type, str blob, const 
                            STR_ARG(type->element->text));
   if (type->kind != IR_TYPE_TENSOR || !ir_type_is_static(type) || ir_type_dtype(type) == DTYPE_INVALID)
     return bytecode_fail(b, start, "found elements of another type, wanted a tensor of static shape");
-  heddle_status status = ir_type_shape(b->arena, type, bytecode_where(b), &s);
+  heddle_status status = ir_type_shape(b->arena, type, bytecode_where(b, start), &s);
   if (status_is_ok(status)) {
     if (!check_size(c, start, s, blob)) return false;
     status = literal_create(b->arena, s, &value);
   }
   if (!status_is_ok(status)) {
-    b->status = status_context(status, "at byte %zu", start);
+    b->status = status_context(status, "while reading the elements at byte %zu", start);
     return false;
   }
   if (!fill(c, start, value, blob)) return false;

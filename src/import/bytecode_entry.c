@@ -5,12 +5,30 @@
 #include "base/map.h"
 #include "import/bytecode_reader.h"
 
-enum { HEAVIEST = 1 << 18 };
-
 static bytecode_dialect dialect_at(const bytecode *b, int index) {
   if (str_is(b->dialects[index], "builtin")) return BYTECODE_BUILTIN;
   if (str_is(b->dialects[index], "chlo")) return BYTECODE_CHLO;
+  if (str_is(b->dialects[index], "sdy")) return BYTECODE_SDY;
   return str_is(b->dialects[index], "vhlo") ? BYTECODE_VHLO : BYTECODE_OTHER;
+}
+
+static bool is_name_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '$';
+}
+
+// `#dialect.name` or `!dialect.name`, with a body in angle brackets or without one, or `affine_map<...>`: so that it
+// can be printed.
+static bool is_dialect_text(str s, char mark) {
+  const bool is_marked = s.size > 0 && s.data[0] == mark;
+  size_t at = is_marked;
+  int depth = 0;
+  while (at < s.size && is_name_letter(s.data[at])) at++;
+  if (at == (size_t)is_marked || (at < s.size ? s.data[at] != '<' : !is_marked)) return false;
+  for (; at < s.size; at++) {
+    if (s.data[at] == '<') depth++;
+    if (s.data[at] == '>' && s.data[at - 1] != '-' && --depth == 0) return at + 1 == s.size;
+  }
+  return depth == 0;
 }
 
 // Dialects that do not encode an attribute or type themselves leave its text, with a NUL behind it.
@@ -20,6 +38,9 @@ static bool read_text(bytecode_cursor *c, bytecode_entry *entry, bool is_type) {
     return bytecode_fail(c->b, entry->offset, "found text without an end");
   if (!bytecode_take(c, entry->size - 1, &text)) return false;
   c->at++;
+  if (!is_dialect_text(text, is_type ? '!' : '#'))
+    return bytecode_fail(c->b, entry->offset, "found the text '" STR_FMT "', wanted one of a dialect's %s",
+                         STR_ARG(text), is_type ? "types" : "attributes");
   if (is_type) {
     ir_type *t = arena_new(c->b->arena, ir_type);
     t->kind = IR_TYPE_OPAQUE;
@@ -40,6 +61,9 @@ static bool read_encoded(bytecode_cursor *c, bytecode_entry *entry, bool is_type
     case BYTECODE_CHLO:
       if (!is_type) return bytecode_chlo_attribute(c, entry);
       break;
+    case BYTECODE_SDY:
+      if (!is_type) return bytecode_sdy_attribute(c, entry);
+      break;
     default: break;
   }
   return bytecode_refuse(c->b, entry->offset, "found %s in the encoding of dialect " STR_FMT ", which is not known",
@@ -59,8 +83,8 @@ static bool read_entry(bytecode *b, bytecode_entry *entry, bool is_type) {
 static bool check_entry(bytecode *b, const bytecode_entry *entry) {
   if (entry->depth > IR_MAX_DEPTH)
     return bytecode_fail(b, entry->offset, "found types or attributes nested more than %d deep", IR_MAX_DEPTH);
-  if (entry->weight > HEAVIEST)
-    return bytecode_fail(b, entry->offset, "found a type or attribute of more than %d parts", HEAVIEST);
+  if (entry->weight > IR_MAX_PARTS)
+    return bytecode_fail(b, entry->offset, "found a type or attribute of more than %d parts", IR_MAX_PARTS);
   return true;
 }
 
@@ -89,8 +113,8 @@ static bool ask(bytecode *b, bytecode_entry *entry, bool is_type) {
   if (!entry->is_read && !open_entry(b, entry, is_type)) return false;
   if (b->nested_depth < entry->depth) b->nested_depth = entry->depth;
   b->nested_weight += entry->weight;
-  if (b->open_entries && b->nested_weight > HEAVIEST)
-    return bytecode_fail(b, entry->offset, "found a type or attribute of more than %d parts", HEAVIEST);
+  if (b->open_entries && b->nested_weight > IR_MAX_PARTS)
+    return bytecode_fail(b, entry->offset, "found a type or attribute of more than %d parts", IR_MAX_PARTS);
   return true;
 }
 

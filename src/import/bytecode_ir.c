@@ -2,6 +2,7 @@
 //
 // Values are numbered through a region and the regions around it, up to an operation that is isolated from above. Only
 // values already read can be used: StableHLO's regions have one block each, in which a use follows its definition.
+#include "base/map.h"
 #include "import/bytecode_reader.h"
 #include "import/vhlo_operation.h"
 
@@ -195,7 +196,15 @@ static bool read_chlo_properties(bytecode_cursor *c, draft *d) {
   return true;
 }
 
-// Those of an operation that is not known (sdy.mesh) cannot be read; it is refused by name where it counts.
+static bool read_sdy_properties(bytecode_cursor *c, draft *d) {
+  ir_named_attribute fields[3];
+  int count;
+  if (!bytecode_sdy_properties(c, d->name->op, &count, fields)) return false;
+  for (int i = 0; i < count; i++) give(c->b, d, fields[i].name, fields[i].value);
+  return true;
+}
+
+// Those of an operation that is not known cannot be read; it is refused by name where it counts.
 static bool read_properties(bytecode_cursor *c, draft *d) {
   int index;
   size_t start = c->at;
@@ -206,9 +215,10 @@ static bool read_properties(bytecode_cursor *c, draft *d) {
   size_t at = (size_t)(content.data - c->b->bytes.data);
   bytecode_cursor inner = {c->b, at, at + content.size};
   if (d->name->op == IR_OP_UNKNOWN) return true;
-  if (!(d->name->vhlo                 ? read_vhlo_properties(&inner, d)
-        : d->name->op == IR_OP_MODULE ? read_module_properties(&inner, d)
-                                      : read_chlo_properties(&inner, d)))
+  if (!(d->name->vhlo                     ? read_vhlo_properties(&inner, d)
+        : d->name->op == IR_OP_MODULE     ? read_module_properties(&inner, d)
+        : str_is(d->name->dialect, "sdy") ? read_sdy_properties(&inner, d)
+                                          : read_chlo_properties(&inner, d)))
     return false;
   if (inner.at != inner.end)
     return bytecode_fail(c->b, inner.at, "found %zu more bytes, wanted the end of the properties of " STR_FMT,
@@ -285,7 +295,7 @@ static ir_operation *make(bytecode *b, const draft *d, ir_block *block, int regi
   ir_set_attributes(b->arena, o, d->attributes.size, d->attributes.data);
   if (op == IR_OP_UNKNOWN) o->name = d->name->full_name;
   o->successor_count = d->successor_count;
-  o->where = bytecode_where(b);
+  o->where = bytecode_where(b, d->offset);
   o->location = *d->location;
   return o;
 }
@@ -306,6 +316,12 @@ static bool read_cast(bytecode_cursor *c, frame *f, const draft *d) {
   return true;
 }
 
+static bool check_symbol(bytecode *b, const ir_operation *o) {
+  const ir_operation *at;
+  const char *problem = ir_symbol_problem(o, &at);
+  return !problem || bytecode_fail(b, (size_t)(at->where.column - 1), "%s", problem);
+}
+
 static bool read_operation(bytecode_cursor *c, frame *f, ir_block *block) {
   draft d = {0};
   bool is_isolated = false;
@@ -318,7 +334,26 @@ static bool read_operation(bytecode_cursor *c, frame *f, ir_block *block) {
   const ir_operation *o = make(c->b, &d, block, (int)regions);
   for (int i = 0; i < o->result_count; i++)
     if (!define(c, f, o->results[i])) return false;
-  return regions == 0 || read_regions(c, f, o, is_isolated);
+  if (regions > 0 && !read_regions(c, f, o, is_isolated)) return false;
+  return check_symbol(c->b, o);
+}
+
+// Functions of one name, found without comparing each with each.
+static bool check_names(bytecode *b, const ir_block *body) {
+  arena *scratch = arena_create();
+  str_map names = {0};
+  bool is_ok = true;
+  for (int i = 0; i < body->operations.size && is_ok; i++) {
+    const ir_operation *o = body->operations.data[i];
+    const ir_attribute *name = o->op == IR_OP_FUNC ? ir_find(o, "sym_name") : NULL;
+    if (!name || !name->text.size) continue;
+    is_ok = !str_map_has(&names, name->text) ||
+            bytecode_fail(b, (size_t)(o->where.column - 1), "found function @" STR_FMT " defined twice",
+                          STR_ARG(name->text));
+    str_map_put(scratch, &names, name->text, body->operations.data[i]);
+  }
+  arena_destroy(scratch);
+  return is_ok;
 }
 
 bool bytecode_ir(bytecode_cursor *c, ir_module **out) {
@@ -333,6 +368,7 @@ bool bytecode_ir(bytecode_cursor *c, ir_module **out) {
   ir_operation *o = top->operations.data[0];
   if (o->region_count != 1 || o->regions[0]->blocks.size != 1)
     return bytecode_fail(c->b, start, "found a module without a body of one block");
+  if (!check_names(c->b, o->regions[0]->blocks.data[0])) return false;
   o->parent = NULL;
   ir_module *m = arena_new(c->b->arena, ir_module);
   *m = (ir_module){c->b->arena, o, c->b->file};

@@ -41,7 +41,13 @@ typedef struct bytecode_operation_name {
   const struct vhlo_operation *vhlo;  // null if it is no VHLO operation
 } bytecode_operation_name;
 
-typedef enum bytecode_dialect { BYTECODE_OTHER, BYTECODE_BUILTIN, BYTECODE_VHLO, BYTECODE_CHLO } bytecode_dialect;
+typedef enum bytecode_dialect {
+  BYTECODE_OTHER,
+  BYTECODE_BUILTIN,
+  BYTECODE_VHLO,
+  BYTECODE_CHLO,
+  BYTECODE_SDY
+} bytecode_dialect;
 enum { BYTECODE_MOST_CHLO_PROPERTIES = 4 };
 
 typedef struct bytecode {
@@ -73,7 +79,7 @@ typedef struct bytecode_cursor {
 #define bytecode_refuse(b, offset, ...) (bytecode_record((b), HEDDLE_UNIMPLEMENTED, (offset), __VA_ARGS__), false)
 void bytecode_record(bytecode *b, heddle_code code, size_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-source_location bytecode_where(const bytecode *b);
+source_location bytecode_where(const bytecode *b, size_t offset);
 
 // bytecode.c: bytecode_read with another limit to what repeated elements may be expanded to, in bytes.
 heddle_status bytecode_read_limited(arena *a, const char *file, str bytes, int64_t most_expanded, ir_module **out);
@@ -143,6 +149,10 @@ bool vhlo_type(bytecode_cursor *c, bytecode_entry *entry);
 bool bytecode_chlo_attribute(bytecode_cursor *c, bytecode_entry *entry);
 bool bytecode_chlo_properties(bytecode_cursor *c, size_t offset, ir_op op, int *count,
                               ir_named_attribute fields[BYTECODE_MOST_CHLO_PROPERTIES]);
+
+// bytecode_sdy.c: what Shardy does.
+bool bytecode_sdy_attribute(bytecode_cursor *c, bytecode_entry *entry);
+bool bytecode_sdy_properties(bytecode_cursor *c, ir_op op, int *count, ir_named_attribute fields[3]);
 
 // bytecode_ir.c: the IR section.
 bool bytecode_ir(bytecode_cursor *c, ir_module **out);

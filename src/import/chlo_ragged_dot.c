@@ -23,10 +23,11 @@ static heddle_status read_numbers(lowering *l, const ir_operation *op, const sha
   const ir_attribute *from = ir_find(op, "ragged_dot_dimension_numbers");
   if (!from) return lowering_invalid(op, "wanted an attribute `ragged_dot_dimension_numbers`");
   int_list ragged, group;
-  TRY(lowering_field_ints(l, op, from, "lhs_batching_dimensions", &out->lhs_batch));
-  TRY(lowering_field_ints(l, op, from, "rhs_batching_dimensions", &out->rhs_batch));
-  TRY(lowering_field_ints(l, op, from, "lhs_contracting_dimensions", &out->lhs_contracting));
-  TRY(lowering_field_ints(l, op, from, "rhs_contracting_dimensions", &out->rhs_contracting));
+  const ir_attribute *inner = ir_find_field(from, "dot_dimension_numbers"), *dot = inner ? inner : from;  // MHLO's
+  TRY(lowering_field_ints(l, op, dot, "lhs_batching_dimensions", &out->lhs_batch));
+  TRY(lowering_field_ints(l, op, dot, "rhs_batching_dimensions", &out->rhs_batch));
+  TRY(lowering_field_ints(l, op, dot, "lhs_contracting_dimensions", &out->lhs_contracting));
+  TRY(lowering_field_ints(l, op, dot, "rhs_contracting_dimensions", &out->rhs_contracting));
   TRY(lowering_field_ints(l, op, from, "lhs_ragged_dimensions", &ragged));
   TRY(lowering_field_ints(l, op, from, "rhs_group_dimensions", &group));
   bool fits = are_dims(out->lhs_batch, lhs->rank) && are_dims(out->rhs_batch, rhs->rank) &&

@@ -1,10 +1,12 @@
-// CHLO operations that HLO has in another form: top_k as HLO's topk, dynamic_reshape with one size left open.
+// CHLO operations that HLO has in another form: top_k (and MHLO's topk, which may want the least) as HLO's topk,
+// dynamic_reshape with one size left open.
 #include "import/chlo.h"
 
 heddle_status lower_chlo_top_k(lowering *l, const ir_operation *op, instruction *const *operands,
                                instruction **results) {
-  int64_t k;
+  int64_t k, is_largest;
   TRY(lowering_needed_int(op, "k", &k));
+  TRY(lowering_int(op, "largest", 1, &is_largest));
   const shape *from = op->operand_count == 1 ? operands[0]->shape : NULL;
   if (!from || !shape_is_array(from) || from->rank == 0 || op->result_count != 2)
     return lowering_invalid(op, "wanted an array of at least one dim and two results");
@@ -18,7 +20,7 @@ heddle_status lower_chlo_top_k(lowering *l, const ir_operation *op, instruction 
                           shape_array(l->arena, DTYPE_S32, from->rank, dims)};
   instruction *i = build_add(l, HLO_TOPK, shape_tuple(l->arena, 2, parts), 1, operands);
   build_set_int(i, HLO_ATTRIBUTE_K, k);
-  build_set_bool(i, HLO_ATTRIBUTE_LARGEST, true);
+  build_set_bool(i, HLO_ATTRIBUTE_LARGEST, is_largest);
   lowering_results(l, i, 2, results);
   return status_ok();
 }

@@ -23,4 +23,13 @@ bool hlo_proto_is_inputs(str bytes);
 heddle_status hlo_proto_read_inputs(arena *a, const char *file, str bytes, int iteration, int *argument_count,
                                     literal ***arguments);
 
+typedef struct hlo_proto_iteration {
+  int argument_count;
+  literal *const *arguments;
+  const literal *result, *reference;  // null: there is none
+} hlo_proto_iteration;
+
+// As RunHloModuleLiterals. HEDDLE_UNIMPLEMENTED for element types that protos lack.
+heddle_status hlo_proto_write_iterations(text *out, int count, const hlo_proto_iteration *from);
+
 #endif

@@ -1,4 +1,5 @@
-// Arguments in files of their own: RunHloModuleLiterals, or one iteration of it, as bytes or as text.
+// Arguments in files of their own, and results of runs: RunHloModuleLiterals, or one iteration of it, as bytes or as
+// text.
 #include "import/hlo_proto.h"
 #include "import/hlo_proto_parts.h"
 #include "import/hlo_proto_text.h"
@@ -54,6 +55,41 @@ heddle_status hlo_proto_read_inputs(arena *a, const char *file, str bytes, int i
   heddle_status status = binary ? hlo_proto_wire_unpack(scratch, file, bytes, binary, &m)
                                 : hlo_proto_text_read(scratch, file, bytes, text, &m);
   if (status_is_ok(status)) status = read_iteration(a, file, m, iteration, argument_count, arguments);
+  arena_destroy(scratch);
+  return status;
+}
+
+static heddle_status make_iteration(arena *a, const hlo_proto_iteration *from,
+                                    Xla__RunHloModuleIterationLiterals **out) {
+  Xla__RunHloModuleIterationLiterals *to;
+  HLO_PROTO_NEW(a, to, RunHloModuleIterationLiterals, run_hlo_module_iteration_literals);
+  *out = to;
+  to->n_arguments = (size_t)from->argument_count;
+  to->arguments = arena_array(a, Xla__LiteralProto *, from->argument_count);
+  for (int k = 0; k < from->argument_count; k++) TRY(hlo_proto_make_literal(a, from->arguments[k], &to->arguments[k]));
+  if (from->result) TRY(hlo_proto_make_literal(a, from->result, &to->result));
+  return from->reference ? hlo_proto_make_literal(a, from->reference, &to->reference_result) : status_ok();
+}
+
+static heddle_status make_iterations(arena *a, int count, const hlo_proto_iteration *from,
+                                     Xla__RunHloModuleLiterals **out) {
+  HLO_PROTO_NEW(a, *out, RunHloModuleLiterals, run_hlo_module_literals);
+  (*out)->n_iterations = (size_t)count;
+  (*out)->iterations = arena_array(a, Xla__RunHloModuleIterationLiterals *, count);
+  for (int k = 0; k < count; k++) TRY(make_iteration(a, &from[k], &(*out)->iterations[k]));
+  return status_ok();
+}
+
+heddle_status hlo_proto_write_iterations(text *out, int count, const hlo_proto_iteration *from) {
+  arena *scratch = arena_create();
+  Xla__RunHloModuleLiterals *m;
+  heddle_status status = make_iterations(scratch, count, from, &m);
+  if (status_is_ok(status)) {
+    const size_t size = protobuf_c_message_get_packed_size(&m->base);
+    uint8_t *bytes = arena_array(scratch, uint8_t, size);
+    protobuf_c_message_pack(&m->base, bytes);
+    text_append(out, (str){(const char *)bytes, size});
+  }
   arena_destroy(scratch);
   return status;
 }

@@ -326,6 +326,7 @@ str hlo_proto_tables_text(arena *a, const Xla__StackFrameIndexProto *from) {
     if (frame.parent_frame_id < INT32_MAX) frame.parent_frame_id++;
     print_entry(&t, k, &frame.base, frame_fields);
   }
+  t.size--;  // as the parser keeps them: without the last end of line
   return hlo_proto_keep(a, &t);
 }
 

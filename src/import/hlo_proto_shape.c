@@ -129,8 +129,22 @@ static heddle_status read_array(arena *a, const Xla__ShapeProto *from, shape *s)
   return from->layout ? read_layout(a, from->layout, s->rank, &s->layout) : status_ok();
 }
 
+// A buffer is written like a tuple of one array.
+static heddle_status read_buffer(arena *a, const Xla__ShapeProto *from, const shape **out) {
+  if (from->n_tuple_shapes != 1)
+    return status_error(HEDDLE_INVALID, "found a buffer of %zu arrays, wanted one", from->n_tuple_shapes);
+  shape *s = arena_new(a, shape);
+  *s = (shape){.is_buffer = true};
+  *out = s;
+  TRY(read_dtype(from->tuple_shapes[0]->element_type, &s->dtype));
+  if (!dtype_is_array(s->dtype))
+    return status_error(HEDDLE_INVALID, "found a buffer of %s, wanted an array", dtype_name(s->dtype));
+  return read_array(a, from->tuple_shapes[0], s);
+}
+
 // NOLINTNEXTLINE(misc-no-recursion): as deep as messages nest, see HLO_PROTO_MAX_NESTING
 static heddle_status read_nested(arena *a, const Xla__ShapeProto *from, const shape **out) {
+  if (from->element_type == XLA__PRIMITIVE_TYPE__BUFFER) return read_buffer(a, from, out);
   shape *s = arena_new(a, shape);
   *out = s;
   TRY(read_dtype(from->element_type, &s->dtype));
@@ -243,6 +257,15 @@ dtype hlo_proto_lacking_type(const shape *s) {
 Xla__ShapeProto *hlo_proto_make_shape(arena *a, const shape *s) {
   Xla__ShapeProto *out = arena_new(a, Xla__ShapeProto);
   xla__shape_proto__init(out);
+  if (s->is_buffer) {
+    shape array = *s;
+    array.is_buffer = false;
+    out->element_type = XLA__PRIMITIVE_TYPE__BUFFER;
+    out->n_tuple_shapes = 1;
+    out->tuple_shapes = arena_array(a, Xla__ShapeProto *, 1);
+    out->tuple_shapes[0] = hlo_proto_make_shape(a, &array);
+    return out;
+  }
   out->element_type = primitive_types[s->dtype];
   if (shape_is_array(s)) make_dims(a, s, out);
   out->n_tuple_shapes = (size_t)s->tuple_size;

@@ -8,6 +8,7 @@
 #include "import/hlo_proto.h"
 #include "import/import_ir.h"
 #include "import/mlir_text.h"
+#include "import/sharding.h"
 #include "import/stablehlo_to_hlo.h"
 
 static const char *const format_names[IMPORT_FORMAT_COUNT] = {
@@ -33,15 +34,39 @@ static str skip_comments(str s) {
   }
 }
 
+static str skip_blanks(str s) {
+  while (s.size && s.data[0] && strchr(" \t\r\n", s.data[0])) s = (str){s.data + 1, s.size - 1};
+  return s;
+}
+
+// `module`, and what may stand behind it.
+static bool is_mlir_module(str s) {
+  static const char word[] = "module";
+  if (!str_starts_with(s, word)) return false;
+  s = skip_blanks((str){s.data + strlen(word), s.size - strlen(word)});
+  return str_starts_with(s, "@") || str_starts_with(s, "{") || str_starts_with(s, "attributes");
+}
+
 // What a file of MLIR can start with. HLO text starts with HloModule, ENTRY, or a computation's or instruction's name.
 static bool is_mlir_text(str s) {
-  static const char *const starts[] = {
-      "module @", "module {", "module attributes", "builtin.module", "func.func", "\"builtin", "\"func", "#",
-      "!",        "{-#",      "sdy.mesh",          "stablehlo."};
+  static const char *const starts[] = {"builtin.module",
+                                       "func.func",
+                                       "func @",
+                                       "func private @",
+                                       "\"builtin",
+                                       "\"func",
+                                       "\"mhlo",
+                                       "\"stablehlo",
+                                       "mhlo.",
+                                       "stablehlo.",
+                                       "#",
+                                       "!",
+                                       "{-#",
+                                       "sdy.mesh"};
   s = skip_comments(s);
   for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
     if (str_starts_with(s, starts[i])) return true;
-  return false;
+  return is_mlir_module(s);
 }
 
 import_format import_sniff(str bytes) {
@@ -125,7 +150,7 @@ heddle_status import_ir(arena *a, const char *file, str bytes, int *count, ir_mo
 
 bool import_is_mlir(import_format f) { return f == IMPORT_MLIR_TEXT || f == IMPORT_MLIR_BYTECODE; }
 
-static heddle_status import_other(arena *a, const char *file, str bytes, import_format format, module **out) {
+static heddle_status read_hlo(arena *a, const char *file, str bytes, import_format format, module **out) {
   switch (format) {
     case IMPORT_HLO_PROTO: return hlo_proto_read(a, file, bytes, out, NULL, NULL, NULL);
     case IMPORT_HLO_PBTXT: return hlo_proto_read_text(a, file, bytes, out, NULL, NULL, NULL);
@@ -133,9 +158,52 @@ static heddle_status import_other(arena *a, const char *file, str bytes, import_
   }
 }
 
+// HLO names its entry itself, so that a caller can only ask for that one.
+static heddle_status import_hlo(arena *a, const char *file, str bytes, import_format format,
+                                const import_options *options, module **out) {
+  // Protos have no lines.
+  TRY(status_locate(read_hlo(a, file, bytes, format, out), (source_location){file, 0, 0}));
+  sharding_note_ignored(*out, false);
+  str wanted = options ? options->entry : STR("");
+  if (wanted.size == 0 || str_equal(wanted, (*out)->entry->name)) return status_ok();
+  return status_at(HEDDLE_INVALID, ((source_location){file, 1, 1}),
+                   "found the entry " STR_FMT ", wanted " STR_FMT ": of HLO only the entry computation runs",
+                   STR_ARG((*out)->entry->name), STR_ARG(wanted));
+}
+
+// The first operation of LHLO under `r`; null if there is none. Regions nest at most IR_MAX_DEPTH deep.
+static const ir_operation *find_lhlo(const ir_region *r) {
+  for (int k = 0; k < r->blocks.size; k++) {
+    const ir_block *b = r->blocks.data[k];
+    for (int n = 0; n < b->operations.size; n++) {
+      const ir_operation *op = b->operations.data[n];
+      if (str_starts_with(op->name, "lmhlo.")) return op;
+      for (int j = 0; j < op->region_count; j++) {
+        const ir_operation *inner = find_lhlo(op->regions[j]);
+        if (inner) return inner;
+      }
+    }
+  }
+  return NULL;
+}
+
+static heddle_status refuse_lhlo(int count, ir_module *const *modules) {
+  for (int k = 0; k < count; k++) {
+    const ir_operation *op = find_lhlo(modules[k]->operation->regions[0]);
+    if (op)
+      return status_at(HEDDLE_UNIMPLEMENTED, op->where,
+                       "found " STR_FMT
+                       ", LHLO, which does not become HLO again: heddle run, heddle compile and "
+                       "heddle_compile take it",
+                       STR_ARG(op->name));
+  }
+  return status_ok();
+}
+
 static heddle_status make_only_program(arena *a, int count, ir_module *const *modules, const char *file,
                                        const import_options *options, module **out) {
   const ir_operation *function;
+  TRY(refuse_lhlo(count, modules));
   if (count != 1)
     return status_at(HEDDLE_INVALID, ((source_location){file, 1, 1}), "found %d modules, wanted one", count);
   TRY(find_entry(a, modules[0], options ? options->entry : STR(""), &function));
@@ -146,7 +214,7 @@ heddle_status import_module(arena *a, const char *file, str bytes, const import_
   import_format format = import_sniff(bytes);
   ir_module **modules;
   int count;
-  if (!import_is_mlir(format)) return import_other(a, file, bytes, format, out);
+  if (!import_is_mlir(format)) return import_hlo(a, file, bytes, format, options, out);
   TRY(import_ir(a, file, bytes, &count, &modules));
   heddle_status s = make_only_program(a, count, modules, file, options, out);
   return format == IMPORT_MLIR_TEXT ? caret_add(s, bytes) : s;
@@ -174,6 +242,7 @@ static heddle_status import_programs(arena *a, const ir_module *m, const import_
 
 static heddle_status make_programs(arena *a, int count, ir_module *const *modules, const char *file,
                                    const import_options *options, module_list *out) {
+  TRY(refuse_lhlo(count, modules));
   for (int i = 0; i < count; i++) TRY(import_programs(a, modules[i], options, out));
   if (out->size == 0)
     return status_at(HEDDLE_INVALID, ((source_location){file, 1, 1}), "found no function, wanted at least one");
@@ -197,7 +266,7 @@ heddle_status import_all(arena *a, const char *file, str bytes, const import_opt
     TRY(import_mlir(a, file, bytes, options, &programs));
   } else {
     module *m;
-    TRY(import_other(a, file, bytes, format, &m));
+    TRY(import_hlo(a, file, bytes, format, options, &m));
     vec_push(a, &programs, m);
   }
   *count = programs.size;

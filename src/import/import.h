@@ -32,7 +32,8 @@ typedef struct import_options {
   // Asked for all arguments when a program with `?` dims comes without the two above; may be null.
   import_argument_fn argument;
   void *argument_context;
-  str entry;  // function to make the entry of; empty: main, or the only public one
+  // Function to make the entry of; empty: main, or the only public one. Of HLO, the entry computation's name or empty.
+  str entry;
 } import_options;
 
 // Reads one program. `file` names it in errors. The module is complete and verified; it lives in `a`. `options` may be

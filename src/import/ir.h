@@ -23,6 +23,10 @@ typedef struct ir_region ir_region;
 // Regions, types and attributes nest at most this deep: readers refuse deeper ones, so that walks may recurse.
 enum { IR_MAX_DEPTH = 200 };
 
+// And what names share counts as often as it is used: a type or an attribute has at most this many parts, so that a
+// kilobyte of aliases (or of entries of a bytecode file) cannot stand for gigabytes.
+enum { IR_MAX_PARTS = 1 << 18 };
+
 typedef enum ir_op {
   IR_OP_UNKNOWN,  // an operation of another dialect: read, kept and printed, but refused when HLO is made
 #define IR_OP(id, text) IR_OP_##id,
@@ -176,6 +180,10 @@ dtype ir_type_dtype(
     const ir_type *t);  // element's dtype, the storage's for quantized; index is s64; DTYPE_INVALID if none
 // The tensor's shape with `?` as -1; token and tuple too. HEDDLE_INVALID for types HLO has no word for.
 heddle_status ir_type_shape(arena *a, const ir_type *t, source_location where, const shape **out);
+
+// What a func.func lacks of its name, its type and a body that agrees with it, or a builtin.module of its body, and at
+// which operation; null if nothing, or for other operations.
+const char *ir_symbol_problem(const ir_operation *o, const ir_operation **at);
 
 // Attributes.
 ir_attribute *ir_attribute_new(arena *a, ir_attribute_kind kind);

@@ -101,9 +101,22 @@ static heddle_status regroup(lowering *l, instruction *x, int64_t split, int64_t
   return status_ok();
 }
 
+// MHLO's other form: operand k goes to member k, and result k comes from there.
+static heddle_status swap_operands(lowering *l, const ir_operation *op, instruction *const *operands,
+                                   instruction **results) {
+  const shape **shapes = arena_array(l->arena, const shape *, op->operand_count);
+  for (int k = 0; k < op->operand_count; k++) shapes[k] = operands[k]->shape;
+  instruction *i =
+      build_add(l, HLO_ALL_TO_ALL, shape_tuple(l->arena, op->operand_count, shapes), op->operand_count, operands);
+  TRY(set_members(l, op, i));
+  for (int k = 0; k < op->operand_count; k++) results[k] = build_element(l, i, k);
+  return status_ok();
+}
+
 static heddle_status all_to_all(lowering *l, const ir_operation *op, instruction *const *operands,
                                 instruction **results) {
   int64_t split, concat, count;
+  if (!ir_find(op, "split_dimension") && !ir_find(op, "split_count")) return swap_operands(l, op, operands, results);
   TRY(lowering_needed_int(op, "split_dimension", &split));
   TRY(lowering_needed_int(op, "concat_dimension", &concat));
   TRY(lowering_needed_int(op, "split_count", &count));

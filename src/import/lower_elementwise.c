@@ -46,6 +46,15 @@ static const hlo_opcode same[IR_OP_COUNT] = {
     [IR_OP_TAN] = HLO_TAN,
     [IR_OP_TANH] = HLO_TANH,
     [IR_OP_XOR] = HLO_XOR,
+    [IR_OP_MHLO_ACOS] = HLO_ACOS,
+    [IR_OP_MHLO_ACOSH] = HLO_ACOSH,
+    [IR_OP_MHLO_ASIN] = HLO_ASIN,
+    [IR_OP_MHLO_ASINH] = HLO_ASINH,
+    [IR_OP_MHLO_ATANH] = HLO_ATANH,
+    [IR_OP_MHLO_COPY] = HLO_COPY,
+    [IR_OP_MHLO_COSH] = HLO_COSH,
+    [IR_OP_MHLO_ERF] = HLO_ERF,
+    [IR_OP_MHLO_SINH] = HLO_SINH,
 };
 
 // On booleans sums are `or`, products `and`; HLO leaves pred arithmetic to the backend.

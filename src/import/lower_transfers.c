@@ -122,7 +122,8 @@ heddle_status lower_async_start(lowering *l, const ir_operation *op, instruction
 heddle_status lower_async_done(lowering *l, const ir_operation *op, instruction *const *operands,
                                instruction **results) {
   instruction *start = operands[0];
-  if (start->opcode != HLO_ASYNC_START) return lowering_refuse(op, "its operand is not the result of an async_start");
+  if (start->opcode != HLO_ASYNC_START && start->opcode != HLO_ASYNC_UPDATE)
+    return lowering_refuse(op, "its operand is not the result of an async_start");
   const shape *s = start->shape->elements[1];
   if (op->result_count > 1 && (!shape_is_tuple(s) || s->tuple_size != op->result_count))
     return lowering_invalid(op, "found %d results", op->result_count);

@@ -27,7 +27,9 @@ void lowering_results(lowering *l, instruction *i, int count, instruction **resu
   for (int k = 0; fits && k < count; k++) results[k] = build_element(l, i, k);
 }
 
-static bool is_terminator(const ir_operation *op) { return op->op == IR_OP_RETURN || op->op == IR_OP_FUNC_RETURN; }
+static bool is_terminator(const ir_operation *op) {
+  return op->op == IR_OP_RETURN || op->op == IR_OP_FUNC_RETURN || op->op == IR_OP_SDY_RETURN;
+}
 
 static heddle_status operands_of(lowering *l, const ir_operation *op, instruction ***out) {
   *out = arena_array(l->arena, instruction *, op->operand_count);

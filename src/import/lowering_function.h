@@ -8,6 +8,7 @@
 struct lowering_functions {
   str_map made;                      // `name(shapes)` -> computation
   VEC(const ir_operation *) active;  // being lowered, outermost first
+  bool has_hints;                    // Shardy's, on single values: dropped
 };
 
 // HEDDLE_INVALID unless a value of shape `s` fits the declared type; `what` and `number` name it.

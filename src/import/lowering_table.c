@@ -172,7 +172,29 @@ const lowering_fn lowerings[IR_OP_COUNT] = {
     [IR_OP_CHLO_TAN] = lower_chlo_function,
     [IR_OP_CHLO_TOP_K] = lower_chlo_top_k,
     [IR_OP_CHLO_ZETA] = lower_chlo_function,
+    [IR_OP_MHLO_ACOS] = lower_elementwise,
+    [IR_OP_MHLO_ACOSH] = lower_elementwise,
+    [IR_OP_MHLO_ADD_DEPENDENCY] = lower_add_dependency,
+    [IR_OP_MHLO_ASIN] = lower_elementwise,
+    [IR_OP_MHLO_ASINH] = lower_elementwise,
+    [IR_OP_MHLO_ASYNC_START] = lower_async_call,
+    [IR_OP_MHLO_ASYNC_UPDATE] = lower_async_update,
+    [IR_OP_MHLO_ATANH] = lower_elementwise,
+    [IR_OP_MHLO_BITCAST] = lower_bitcast,
+    [IR_OP_MHLO_COPY] = lower_elementwise,
+    [IR_OP_MHLO_COSH] = lower_elementwise,
+    [IR_OP_MHLO_DOMAIN] = lower_hint,
+    [IR_OP_MHLO_ERF] = lower_elementwise,
+    [IR_OP_MHLO_FUSION] = lower_fusion,
+    [IR_OP_MHLO_MINIMUM_BROADCAST_SHAPES] = lower_minimum_broadcast_shapes,
+    [IR_OP_MHLO_RAGGED_DOT] = lower_chlo_ragged_dot,
+    [IR_OP_MHLO_RNG_GET_AND_UPDATE_STATE] = lower_rng_state,
+    [IR_OP_MHLO_SINH] = lower_elementwise,
+    [IR_OP_MHLO_STOCHASTIC_CONVERT] = lower_stochastic_convert,
+    [IR_OP_MHLO_TOPK] = lower_chlo_top_k,
+    [IR_OP_MHLO_TRACE] = lower_trace,
     [IR_OP_CALL] = lower_call,
+    [IR_OP_ARITH_CONSTANT] = lower_constant,
     [IR_OP_CHECK_EXPECT_EQ] = lower_check,
     [IR_OP_CHECK_EXPECT_EQ_CONST] = lower_check,
     [IR_OP_CHECK_EXPECT_CLOSE] = lower_check,
@@ -183,6 +205,7 @@ const lowering_fn lowerings[IR_OP_COUNT] = {
     [IR_OP_INTERPRETER_RUN_PARALLEL] = lower_run_parallel,
     [IR_OP_INTERPRETER_PROBE] = lower_probe,
     [IR_OP_INTERPRETER_PRINT] = lower_probe,
+    [IR_OP_SDY_MANUAL_COMPUTATION] = lower_manual_computation,
 };
 
 // How many operands and results an operation has, so that lowerings may rely on it.
@@ -362,7 +385,29 @@ static const operation_form forms[IR_OP_COUNT] = {
     [IR_OP_CHLO_TAN] = {1, 1, 1},
     [IR_OP_CHLO_TOP_K] = {1, 1, 2},
     [IR_OP_CHLO_ZETA] = {2, 2, 1},
+    [IR_OP_MHLO_ACOS] = {1, 1, 1},
+    [IR_OP_MHLO_ACOSH] = {1, 1, 1},
+    [IR_OP_MHLO_ADD_DEPENDENCY] = {2, 2, 1},
+    [IR_OP_MHLO_ASIN] = {1, 1, 1},
+    [IR_OP_MHLO_ASINH] = {1, 1, 1},
+    [IR_OP_MHLO_ASYNC_START] = {0, ANY, 1},
+    [IR_OP_MHLO_ASYNC_UPDATE] = {1, 1, 1},
+    [IR_OP_MHLO_ATANH] = {1, 1, 1},
+    [IR_OP_MHLO_BITCAST] = {1, 1, 1},
+    [IR_OP_MHLO_COPY] = {1, 1, 1},
+    [IR_OP_MHLO_COSH] = {1, 1, 1},
+    [IR_OP_MHLO_DOMAIN] = {1, 1, 1},
+    [IR_OP_MHLO_ERF] = {1, 1, 1},
+    [IR_OP_MHLO_FUSION] = {0, ANY, ANY},
+    [IR_OP_MHLO_MINIMUM_BROADCAST_SHAPES] = {1, ANY, ANY},
+    [IR_OP_MHLO_RAGGED_DOT] = {3, 3, 1},
+    [IR_OP_MHLO_RNG_GET_AND_UPDATE_STATE] = {0, 0, 1},
+    [IR_OP_MHLO_SINH] = {1, 1, 1},
+    [IR_OP_MHLO_STOCHASTIC_CONVERT] = {2, 2, 1},
+    [IR_OP_MHLO_TOPK] = {1, 1, 2},
+    [IR_OP_MHLO_TRACE] = {1, 1, 0},
     [IR_OP_CALL] = {0, ANY, ANY},
+    [IR_OP_ARITH_CONSTANT] = {0, 0, 1},
     [IR_OP_CHECK_EXPECT_EQ] = {2, 2, 0},
     [IR_OP_CHECK_EXPECT_EQ_CONST] = {1, 1, 0},
     [IR_OP_CHECK_EXPECT_CLOSE] = {2, 2, 0},
@@ -373,6 +418,7 @@ static const operation_form forms[IR_OP_COUNT] = {
     [IR_OP_INTERPRETER_RUN_PARALLEL] = {0, ANY, ANY},
     [IR_OP_INTERPRETER_PROBE] = {1, 1, 1},
     [IR_OP_INTERPRETER_PRINT] = {1, 1, 0},
+    [IR_OP_SDY_MANUAL_COMPUTATION] = {0, ANY, ANY},
 };
 
 static heddle_status check_form(const ir_operation *op) {
@@ -400,14 +446,6 @@ static bool has_quantized_type(const ir_operation *op) {
   for (int k = 0; k < op->result_count; k++)
     if (ir_type_quantization(op->results[k]->type)) return true;
   return false;
-}
-
-// Shardy's hints on single values: on one device they say nothing.
-static heddle_status lower_hint(lowering *l, const ir_operation *op, instruction *const *operands,
-                                instruction **results) {
-  (void)l;
-  for (int k = 0; k < op->result_count; k++) results[k] = operands[k];
-  return status_ok();
 }
 
 static bool is_hint(const ir_operation *op) {

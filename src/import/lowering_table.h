@@ -36,6 +36,10 @@ lower_operation_fn lower_batch_norm, lower_fft, lower_cholesky, lower_triangular
     lower_rng_bit_generator;
 // lower_custom_call.c
 lower_operation_fn lower_custom_call, lower_check, lower_run_parallel, lower_probe;
+// lower_mhlo.c
+lower_operation_fn lower_add_dependency, lower_async_call, lower_async_update, lower_bitcast, lower_fusion, lower_hint,
+    lower_minimum_broadcast_shapes, lower_rng_state, lower_stochastic_convert, lower_trace;
+lower_operation_fn lower_manual_computation;  // lower_sharding.c
 // lower_collectives.c
 lower_operation_fn lower_collective, lower_reducing_collective, lower_collective_permute, lower_device_id;
 // lower_transfers.c

@@ -289,6 +289,29 @@ static void test_aliases(void **state) {
   expect_error(*state, "#a", "found '#a', which is not defined");
 }
 
+// A tenfold list of a tenfold list of …: 300 bytes for 10^9 parts.
+static void refuse_growth(arena *a, const char *names, const char *first, const char *open, const char *close) {
+  text t = {0};
+  text_printf(&t, "%s0 = %s\n", names, first);
+  for (int level = 1; level < 10; level++) {
+    text_printf(&t, "%s%d = %s", names, level, open);
+    for (int k = 0; k < 10; k++) text_printf(&t, "%s%s%d", k ? ", " : "", names, level - 1);
+    text_printf(&t, "%s\n", close);
+  }
+  const ir_attribute *none;
+  heddle_status status = read_attribute(a, "1", text_cstr(&t), &none);
+  text_free(&t);
+  assert_int_equal(heddle_status_code(status), HEDDLE_INVALID);
+  assert_non_null(strstr(heddle_status_message(status), "found aliases that stand for more than"));
+  assert_true(status_where(status).line > 0);
+  heddle_status_free(status);
+}
+
+static void test_growth_of_aliases(void **state) {
+  refuse_growth(*state, "!a", "f32", "tuple<", ">");
+  refuse_growth(*state, "#a", "1 : i32", "[", "]");
+}
+
 static int make_arena(void **state) {
   *state = arena_create();
   return 0;
@@ -301,11 +324,13 @@ static int drop_arena(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_numbers),      cmocka_unit_test(test_number_errors), cmocka_unit_test(test_simple_kinds),
-      cmocka_unit_test(test_opaque),       cmocka_unit_test(test_dense),         cmocka_unit_test(test_dense_kinds),
-      cmocka_unit_test(test_hex),          cmocka_unit_test(test_resource),      cmocka_unit_test(test_dense_errors),
-      cmocka_unit_test(test_enumerations), cmocka_unit_test(test_records),       cmocka_unit_test(test_convolution),
-      cmocka_unit_test(test_aliases),
+      cmocka_unit_test(test_numbers),      cmocka_unit_test(test_number_errors),
+      cmocka_unit_test(test_simple_kinds), cmocka_unit_test(test_opaque),
+      cmocka_unit_test(test_dense),        cmocka_unit_test(test_dense_kinds),
+      cmocka_unit_test(test_hex),          cmocka_unit_test(test_resource),
+      cmocka_unit_test(test_dense_errors), cmocka_unit_test(test_enumerations),
+      cmocka_unit_test(test_records),      cmocka_unit_test(test_convolution),
+      cmocka_unit_test(test_aliases),      cmocka_unit_test(test_growth_of_aliases),
   };
   return cmocka_run_group_tests(tests, make_arena, drop_arena);
 }

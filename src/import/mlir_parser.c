@@ -75,13 +75,21 @@ static bool parse_generic_type(mlir_parser *p, const mlir_operand_list *uses, ml
 static bool parse_generic(mlir_parser *p, mlir_draft *draft) {
   mlir_operand_list uses = {0};
   if (!mlir_string(p, &draft->name)) return false;
-  draft->op = (ir_op)(intptr_t)str_map_get(&p->operations, draft->name);
+  draft->op = mlir_op_of(p, draft->name);
   return mlir_expect(p, "(") && mlir_operand_uses(p, &uses) && mlir_expect(p, ")") && parse_successors(p, draft) &&
          mlir_properties(p, &draft->attributes) && parse_regions(p, draft) &&
          mlir_optional_attributes(p, &draft->attributes) && parse_generic_type(p, &uses, draft);
 }
 
 // --- forms of their own
+
+void mlir_set_attribute(mlir_parser *p, mlir_draft *draft, const char *name, const ir_attribute *value) {
+  vec_push(p->arena, &draft->attributes, ((ir_named_attribute){str_from(name), value}));
+}
+
+void mlir_set_string(mlir_parser *p, mlir_draft *draft, const char *name, str value) {
+  mlir_set_attribute(p, draft, name, ir_string_attribute(p->arena, value));
+}
 
 typedef bool (*form_reader)(mlir_parser *p, mlir_draft *draft);
 
@@ -90,12 +98,16 @@ static const struct {
   form_reader read;
 } forms[] = {
     {"func.func", "func.func", mlir_function},
+    {"func", "func.func", mlir_function},
     {"module", "builtin.module", mlir_module},
     {"builtin.module", "builtin.module", mlir_module},
     {"call", "func.call", mlir_call},
     {"func.call", "func.call", mlir_call},
+    {"std.call", "func.call", mlir_call},
     {"return", "func.return", mlir_return},
     {"func.return", "func.return", mlir_return},
+    {"std.return", "func.return", mlir_return},
+    {"sdy.manual_computation", "sdy.manual_computation", mlir_manual_computation},
     {"sdy.mesh", "sdy.mesh", mlir_sharding},
     {"sdy.sharding_constraint", "sdy.sharding_constraint", mlir_sharding},
     {"sdy.reshard", "sdy.reshard", mlir_sharding},
@@ -113,12 +125,12 @@ static form_reader find_form(mlir_draft *draft) {
 static bool parse_pretty(mlir_parser *p, mlir_draft *draft) {
   draft->name = p->tok;
   form_reader read = find_form(draft);
-  draft->op = (ir_op)(intptr_t)str_map_get(&p->operations, draft->name);
+  draft->op = mlir_op_of(p, draft->name);
   if (draft->op == IR_OP_UNKNOWN && read == assembly_parse)
     return mlir_error(p, draft->offset,
                       "found operation '" STR_FMT
-                      "' in a form of its own, wanted an operation of StableHLO, CHLO or "
-                      "func, or the generic form",
+                      "' in a form of its own, wanted an operation of StableHLO, MHLO, "
+                      "CHLO or func, or the generic form",
                       STR_ARG(draft->name));
   mlir_advance(p);
   return read(p, draft);
@@ -164,7 +176,7 @@ bool mlir_operation(mlir_parser *p) {
                       names.count, STR_ARG(draft->name), draft->results.size);
   ir_operation *o = make_operation(p, draft);
   o->location = location;
-  if (o->op == IR_OP_FUNC && !mlir_check_function(p, o, draft->offset)) return false;
+  if (!mlir_check_symbol(p, o)) return false;
   return define_results(p, &names, o);
 }
 

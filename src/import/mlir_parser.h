@@ -38,6 +38,7 @@ typedef struct mlir_parser {
   heddle_status status;
   int depth;
   int64_t expansion_left;    // bytes that splats may still take
+  int64_t parts;             // types and attributes read so far, an alias for all that it stands for
   struct mlir_scope *scope;  // names of values in the region being read; internal to mlir_parser_values.c
   ir_block *block;           // the block being read; null outside
   VEC(size_t) line_starts;
@@ -107,6 +108,12 @@ typedef struct mlir_draft {
   int successors;
 } mlir_draft;
 
+void mlir_set_attribute(mlir_parser *p, mlir_draft *draft, const char *name, const ir_attribute *value);
+void mlir_set_string(mlir_parser *p, mlir_draft *draft, const char *name, str value);
+// The uses as the draft's operands; an error at `offset` if there is another number of types.
+bool mlir_resolve_all(mlir_parser *p, const mlir_operand_list *uses, int count, const ir_type *const *types,
+                      size_t offset, mlir_draft *draft);
+
 // A region `{ ... }`. Its first block starts with the given arguments (names "%a"), unless it writes its own header.
 bool mlir_region(mlir_parser *p, int argument_count, const str *names, const ir_type *const *types, ir_region **out);
 // An empty region with one block, for forms whose region is implied (`applies stablehlo.add`).
@@ -117,6 +124,11 @@ ir_region *mlir_new_region(mlir_parser *p);
 bool assembly_parse(mlir_parser *p, mlir_draft *draft);
 
 // --- between the files of the parser only
+
+// mlir_text.c. MHLO is what StableHLO came from: `mhlo.add` is read as `stablehlo.add`, but for the few operations and
+// attributes that are MHLO's alone.
+str mlir_stablehlo_name(const mlir_parser *p, str name);
+ir_op mlir_op_of(const mlir_parser *p, str name);  // IR_OP_UNKNOWN if it is none of ours
 
 // mlir_parser_aliases.c: finds `#a = ...`, `!t = ...` and `{-# ... #-}` of the piece, and reads them all.
 bool mlir_scan_aliases(mlir_parser *p, size_t start);
@@ -162,12 +174,15 @@ bool mlir_region_of(mlir_parser *p, bool is_isolated, int argument_count, const 
 bool mlir_operation(mlir_parser *p);
 // The forms of func, builtin and a few others: like assembly_parse.
 bool mlir_function(mlir_parser *p, mlir_draft *draft);
-// That the body agrees with the function's type, whatever form it was read from.
-bool mlir_check_function(mlir_parser *p, const ir_operation *o, size_t offset);
+// That a function's body agrees with its type and a module has one block, whatever form they were read from.
+bool mlir_check_symbol(mlir_parser *p, const ir_operation *o);
 bool mlir_module(mlir_parser *p, mlir_draft *draft);
 bool mlir_call(mlir_parser *p, mlir_draft *draft);
 bool mlir_return(mlir_parser *p, mlir_draft *draft);
+
+// mlir_parser_shardings.c
 bool mlir_sharding(mlir_parser *p, mlir_draft *draft);  // sdy.mesh, sdy.sharding_constraint, sdy.reshard
+bool mlir_manual_computation(mlir_parser *p, mlir_draft *draft);
 
 // All of it, with a bound on the bytes that splats may take in all (mlir_text_read has a large one).
 heddle_status mlir_parser_run(arena *a, const char *file, str source, int64_t expansion, int *count, ir_module ***out);

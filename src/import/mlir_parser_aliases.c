@@ -7,6 +7,9 @@
 
 typedef enum alias_state { ALIAS_UNREAD, ALIAS_READING, ALIAS_READ } alias_state;
 
+// How many more types and attributes than IR_MAX_PARTS a text's aliases may stand for: in proportion to its length.
+enum { PARTS_PER_BYTE = 4 };
+
 typedef struct alias {
   str name;  // with its mark
   size_t start, value, end;
@@ -15,6 +18,7 @@ typedef struct alias {
   ir_location location;
   const ir_attribute *attribute;
   const ir_type *type;
+  int64_t parts;  // types and attributes that it stands for
 } alias;
 
 typedef VEC(alias *) alias_list;
@@ -121,6 +125,8 @@ static bool read_alias(mlir_parser *p, alias *a) {
   bool is_ok = read_value(p, a);
   a->state = ALIAS_READ;
   a->end = p->last_end;
+  a->parts = p->parts - before.parts;
+  p->parts = before.parts;
   p->position = before.position;
   p->kind = before.kind;
   p->tok = before.tok;
@@ -157,8 +163,15 @@ bool mlir_skip_alias(mlir_parser *p) {
 static bool use_alias(mlir_parser *p, const str_map *map, alias **out) {
   *out = str_map_get(map, p->tok);
   if (!*out) return mlir_error(p, p->tok_offset, "found '" STR_FMT "', which is not defined", STR_ARG(p->tok));
+  size_t offset = p->tok_offset;
   mlir_advance(p);
-  return read_alias(p, *out);
+  if (!read_alias(p, *out)) return false;
+  p->parts += (*out)->parts;
+  // What is written out counts as well, and may be as long as the text.
+  const int64_t most = IR_MAX_PARTS + PARTS_PER_BYTE * (int64_t)p->source.size;
+  if (p->parts <= most) return true;
+  return mlir_error(p, offset, "found aliases that stand for more than %lld types and attributes in all, the limit",
+                    (long long)most);
 }
 
 bool mlir_type_alias(mlir_parser *p, const ir_type **out) {

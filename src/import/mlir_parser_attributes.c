@@ -160,6 +160,7 @@ static bool any_attribute(mlir_parser *p, const ir_attribute **out) {
 
 bool mlir_attribute(mlir_parser *p, const ir_attribute **out) {
   if (!mlir_enter(p)) return false;
+  p->parts++;
   bool is_ok = any_attribute(p, out);
   mlir_leave(p);
   return is_ok;

@@ -2,16 +2,6 @@
 // sharding dialect that JAX leaves in programs for one device.
 #include "import/mlir_parser.h"
 
-static void set_string(mlir_parser *p, mlir_draft *draft, const char *name, str value) {
-  ir_named_attribute a = {str_from(name), ir_string_attribute(p->arena, value)};
-  vec_push(p->arena, &draft->attributes, a);
-}
-
-static void set_attribute(mlir_parser *p, mlir_draft *draft, const char *name, const ir_attribute *value) {
-  ir_named_attribute a = {str_from(name), value};
-  vec_push(p->arena, &draft->attributes, a);
-}
-
 // --- module
 
 bool mlir_module(mlir_parser *p, mlir_draft *draft) {
@@ -19,7 +9,7 @@ bool mlir_module(mlir_parser *p, mlir_draft *draft) {
   str name;
   if (p->kind == MLIR_SYMBOL) {
     if (!mlir_symbol(p, &name)) return false;
-    set_string(p, draft, "sym_name", name);
+    mlir_set_string(p, draft, "sym_name", name);
   }
   if (mlir_take(p, "attributes") && !mlir_attribute_dictionary(p, &draft->attributes)) return false;
   if (!mlir_region_of(p, true, 0, NULL, NULL, &region)) return false;
@@ -106,19 +96,19 @@ static void set_signature(mlir_parser *p, mlir_draft *draft, const signature *s)
                     .types = s->inputs.data,
                     .result_count = s->results.size,
                     .results = s->results.data};
-  set_attribute(p, draft, "function_type", ir_type_attribute(p->arena, type));
+  mlir_set_attribute(p, draft, "function_type", ir_type_attribute(p->arena, type));
   if (s->has_argument_attributes)
-    set_attribute(p, draft, "arg_attrs",
-                  ir_array_attribute(p->arena, s->argument_attributes.size, s->argument_attributes.data));
+    mlir_set_attribute(p, draft, "arg_attrs",
+                       ir_array_attribute(p->arena, s->argument_attributes.size, s->argument_attributes.data));
   if (s->has_result_attributes)
-    set_attribute(p, draft, "res_attrs",
-                  ir_array_attribute(p->arena, s->result_attributes.size, s->result_attributes.data));
+    mlir_set_attribute(p, draft, "res_attrs",
+                       ir_array_attribute(p->arena, s->result_attributes.size, s->result_attributes.data));
 }
 
+// Arguments that the signature does not name are named by the first block's header.
 static bool parse_body(mlir_parser *p, const signature *s, ir_region **region) {
   size_t offset = p->tok_offset;
-  if (s->inputs.size && !s->names.size) return mlir_error(p, offset, "found a body of a function without names");
-  if (!mlir_region_of(p, true, s->inputs.size, s->names.data, s->inputs.data, region)) return false;
+  if (!mlir_region_of(p, true, s->names.size, s->names.data, s->inputs.data, region)) return false;
   if (!(*region)->blocks.size) return mlir_error(p, offset, "found a function's body without operations");
   if ((*region)->blocks.data[0]->argument_count == s->inputs.size)
     (*region)->blocks.data[0]->argument_locations = s->locations.data;
@@ -135,10 +125,10 @@ bool mlir_function(mlir_parser *p, mlir_draft *draft) {
     mlir_advance(p);
   }
   if (!mlir_symbol(p, &name)) return false;
-  set_string(p, draft, "sym_name", name);
+  mlir_set_string(p, draft, "sym_name", name);
   if (!parse_arguments(p, s) || !parse_results(p, s)) return false;
   set_signature(p, draft, s);
-  if (visibility.size) set_string(p, draft, "sym_visibility", visibility);
+  if (visibility.size) mlir_set_string(p, draft, "sym_visibility", visibility);
   if (mlir_take(p, "attributes") && !mlir_attribute_dictionary(p, &draft->attributes)) return false;
   if (mlir_at(p, "{") && !parse_body(p, s, &region)) return false;
   vec_push(p->arena, &draft->regions, region);
@@ -147,50 +137,21 @@ bool mlir_function(mlir_parser *p, mlir_draft *draft) {
 
 // --- what a function must hold
 
-static bool is_terminator(const ir_operation *o) {
-  return o->op == IR_OP_FUNC_RETURN || o->op == IR_OP_RETURN || o->op == IR_OP_UNKNOWN;
-}
-
 static bool check_place(mlir_parser *p, source_location where, const char *message) {
   size_t line = where.line > 0 && where.line <= p->line_starts.size ? p->line_starts.data[where.line - 1] : 0;
   return mlir_error(p, line + (size_t)(where.column - 1), "%s", message);
 }
 
-static bool check_return(mlir_parser *p, const ir_operation *o, const ir_type *type) {
-  bool is_ok = o->operand_count == type->result_count;
-  for (int i = 0; is_ok && i < o->operand_count; i++) is_ok = ir_type_equal(o->operands[i]->type, type->results[i]);
-  return is_ok || check_place(p, o->where, "found values of other types than the results of the function");
-}
-
-static bool check_body(mlir_parser *p, const ir_region *body, const ir_type *type, size_t offset) {
-  const ir_block *first = body->blocks.data[0];
-  bool is_ok = first->argument_count == type->count;
-  for (int i = 0; is_ok && i < type->count; i++) is_ok = ir_type_equal(first->arguments[i]->type, type->types[i]);
-  if (!is_ok) return mlir_error(p, offset, "found other arguments of the body than in the function's type");
-  for (int i = 0; i < body->blocks.size; i++) {
-    const ir_block *b = body->blocks.data[i];
-    const ir_operation *last = b->operations.size ? vec_last(&b->operations) : NULL;
-    if (!last || !is_terminator(last)) return mlir_error(p, offset, "found a function's block without a return");
-    if (last->op == IR_OP_FUNC_RETURN && !check_return(p, last, type)) return false;
-  }
-  return true;
-}
-
-bool mlir_check_function(mlir_parser *p, const ir_operation *o, size_t offset) {
-  const ir_attribute *name = ir_find(o, "sym_name"), *type = ir_find(o, "function_type");
-  if (!name || name->kind != IR_ATTR_STRING) return mlir_error(p, offset, "found a function without sym_name");
-  if (!type || type->kind != IR_ATTR_TYPE || type->type->kind != IR_TYPE_FUNCTION)
-    return mlir_error(p, offset, "found a function without function_type");
-  if (o->region_count != 1 || o->operand_count || o->result_count)
-    return mlir_error(p, offset, "found a function with operands, results or %d regions, wanted one region",
-                      o->region_count);
-  return !o->regions[0]->blocks.size || check_body(p, o->regions[0], type->type, offset);
+bool mlir_check_symbol(mlir_parser *p, const ir_operation *o) {
+  const ir_operation *at;
+  const char *problem = ir_symbol_problem(o, &at);
+  return !problem || check_place(p, at->where, problem);
 }
 
 // --- call and return
 
-static bool resolve_all(mlir_parser *p, const mlir_operand_list *uses, int count, const ir_type *const *types,
-                        size_t offset, mlir_draft *draft) {
+bool mlir_resolve_all(mlir_parser *p, const mlir_operand_list *uses, int count, const ir_type *const *types,
+                      size_t offset, mlir_draft *draft) {
   if (count != uses->size) return mlir_error(p, offset, "found types of %d operands, wanted %d", count, uses->size);
   for (int i = 0; i < count; i++) {
     ir_value *v;
@@ -206,14 +167,14 @@ bool mlir_call(mlir_parser *p, mlir_draft *draft) {
   const ir_type *type;
   str callee;
   if (!mlir_symbol(p, &callee)) return false;
-  set_attribute(p, draft, "callee", ir_symbol_attribute(p->arena, callee));
+  mlir_set_attribute(p, draft, "callee", ir_symbol_attribute(p->arena, callee));
   if (!mlir_expect(p, "(") || !mlir_operand_uses(p, &uses) || !mlir_expect(p, ")") ||
       !mlir_optional_attributes(p, &draft->attributes) || !mlir_expect(p, ":"))
     return false;
   size_t offset = p->tok_offset;
   if (!mlir_function_type(p, &type)) return false;
   for (int i = 0; i < type->result_count; i++) vec_push(p->arena, &draft->results, type->results[i]);
-  return resolve_all(p, &uses, type->count, type->types, offset, draft);
+  return mlir_resolve_all(p, &uses, type->count, type->types, offset, draft);
 }
 
 // return %a, %b : types
@@ -229,36 +190,5 @@ bool mlir_return(mlir_parser *p, mlir_draft *draft) {
     if (!mlir_type(p, &type)) return false;
     vec_push(p->scratch, &types, type);
   } while (mlir_take(p, ","));
-  return resolve_all(p, &uses, types.size, types.data, offset, draft);
-}
-
-// --- shardings
-
-// `<...>` as the attribute that the generic form has in its place.
-static bool sharding_body(mlir_parser *p, mlir_draft *draft, const char *name, const char *prefix) {
-  str body;
-  if (!mlir_balanced(p, &body)) return false;
-  ir_attribute *x = ir_attribute_new(p->arena, IR_ATTR_OPAQUE);
-  x->text = str_from(arena_printf(p->arena, "%s" STR_FMT, prefix, STR_ARG(body)));
-  set_attribute(p, draft, name, x);
-  return mlir_optional_attributes(p, &draft->attributes);
-}
-
-// sdy.mesh @mesh = <["x"=2]>; sdy.sharding_constraint %a <@mesh, [{"x"}]> : type
-bool mlir_sharding(mlir_parser *p, mlir_draft *draft) {
-  mlir_operand use;
-  const ir_type *type;
-  ir_value *v;
-  str name;
-  if (str_is(draft->name, "sdy.mesh")) {
-    if (!mlir_symbol(p, &name)) return false;
-    set_string(p, draft, "sym_name", name);
-    return mlir_expect(p, "=") && sharding_body(p, draft, "mesh", "#sdy.mesh");
-  }
-  if (!mlir_operand_use(p, &use) || !sharding_body(p, draft, "sharding", "#sdy.sharding") || !mlir_expect(p, ":") ||
-      !mlir_type(p, &type) || !mlir_resolve(p, &use, type, &v))
-    return false;
-  vec_push(p->arena, &draft->operands, v);
-  vec_push(p->arena, &draft->results, type);
-  return true;
+  return mlir_resolve_all(p, &uses, types.size, types.data, offset, draft);
 }

@@ -21,6 +21,9 @@ static const name_row enumerations[] = {
     {"stablehlo.transpose", "TRANSPOSE_INVALID NO_TRANSPOSE TRANSPOSE ADJOINT "},
     {"stablehlo.rng_distribution", "UNIFORM NORMAL "},
     {"stablehlo.rng_algorithm", "DEFAULT THREE_FRY PHILOX "},
+    {"mhlo.fusion_kind", "kLoop kInput kOutput kCustom "},
+    {"mhlo.custom_call_schedule", "NONE LATEST EARLIEST "},
+    {"mhlo.kind", "sharding "},
     {"chlo.precision", "DEFAULT HIGH HIGHEST "},
     {"chlo.comparison_direction", "EQ NE GE GT LE LT "},
     {"chlo.comparison_type", "NOTYPE FLOAT TOTALORDER SIGNED UNSIGNED "},
@@ -32,6 +35,7 @@ static const name_row records[] = {
     {"chlo.ragged_dot",
      "lhs_batching_dimensions rhs_batching_dimensions lhs_contracting_dimensions rhs_contracting_dimensions "
      "lhs_ragged_dimensions rhs_group_dimensions "},
+    {"mhlo.ragged_dot", "dot_dimension_numbers lhs_ragged_dimensions rhs_group_dimensions "},
     {"stablehlo.gather",
      "offset_dims collapsed_slice_dims operand_batching_dims start_indices_batching_dims start_index_map "
      "index_vector_dim "},
@@ -61,6 +65,18 @@ static const name_row *find_row(const name_row *rows, size_t count, str name) {
   return NULL;
 }
 
+static const name_row *find_enumeration(const mlir_parser *p, str name) {
+  enum { COUNT = sizeof enumerations / sizeof *enumerations };
+  const name_row *row = find_row(enumerations, COUNT, name);
+  return row ? row : find_row(enumerations, COUNT, mlir_stablehlo_name(p, name));
+}
+
+static const name_row *find_record(const mlir_parser *p, str name) {
+  enum { COUNT = sizeof records / sizeof *records };
+  const name_row *row = find_row(records, COUNT, name);
+  return row ? row : find_row(records, COUNT, mlir_stablehlo_name(p, name));
+}
+
 static bool has_word(const char *words, str word) {
   for (const char *at = words; *at; at = strchr(at, ' ') + 1)
     if (strncmp(at, word.data, word.size) == 0 && at[word.size] == ' ') return true;
@@ -78,7 +94,7 @@ static bool enumeration(mlir_parser *p, const name_row *row, const ir_attribute 
 }
 
 bool mlir_enumeration(mlir_parser *p, str name, const ir_attribute **out) {
-  const name_row *row = find_row(enumerations, sizeof enumerations / sizeof *enumerations, name);
+  const name_row *row = find_enumeration(p, name);
   if (row) return enumeration(p, row, out);
   return mlir_error(p, p->tok_offset, "found a value of " STR_FMT ", which is no enumeration", STR_ARG(name));
 }
@@ -137,13 +153,12 @@ static bool field_value(mlir_parser *p, str name, const ir_attribute **out) {
   return mlir_attribute(p, out);
 }
 
-// `name = value, ...>` behind the opening bracket, in any order, each at most once.
+// `name = value, ...>` behind the opening bracket, in any order, each at most once; a last comma may stand.
 static bool record(mlir_parser *p, const char *name, const char *words, const ir_attribute **out) {
   ir_attribute_list fields = {0};
   while (!mlir_take(p, ">")) {
     ir_named_attribute field = {0};
     size_t offset = p->tok_offset;
-    if (fields.size && !mlir_expect(p, ",")) return false;
     if (p->kind != MLIR_WORD || !has_word(words, p->tok))
       return mlir_found(p, arena_printf(p->scratch, "one of %s", words));
     for (int i = 0; i < fields.size; i++)
@@ -153,6 +168,7 @@ static bool record(mlir_parser *p, const char *name, const char *words, const ir
     mlir_advance(p);
     if (!mlir_expect(p, "=") || !field_value(p, field.name, &field.value)) return false;
     vec_push(p->scratch, &fields, field);
+    if (!mlir_at(p, ">") && !mlir_expect(p, ",")) return false;
   }
   *out = ir_struct_attribute(p->arena, name, fields.size, fields.data);
   return true;
@@ -246,7 +262,7 @@ static bool known_record(mlir_parser *p, const name_row *row, const ir_attribute
 }
 
 bool mlir_record(mlir_parser *p, str name, const ir_attribute **out) {
-  const name_row *row = find_row(records, sizeof records / sizeof *records, name);
+  const name_row *row = find_record(p, name);
   if (row) return mlir_expect(p, "<") && known_record(p, row, out);
   return mlir_error(p, p->tok_offset, "found a value of " STR_FMT ", which has no fields", STR_ARG(name));
 }
@@ -277,15 +293,14 @@ static bool attribute_name(mlir_parser *p, str *name, bool *is_verbose) {
 }
 
 static bool named_attribute(mlir_parser *p, size_t start, const ir_attribute **out) {
-  enum { ENUMERATIONS = sizeof enumerations / sizeof *enumerations, RECORDS = sizeof records / sizeof *records };
   str name;
   bool is_verbose;
   if (!attribute_name(p, &name, &is_verbose)) return opaque(p, start, out);
-  const name_row *row = find_row(enumerations, ENUMERATIONS, name);
+  const name_row *row = find_enumeration(p, name);
   if (row && is_verbose) return enumeration(p, row, out) && mlir_expect(p, ">");
   if (row) return mlir_expect(p, "<") && enumeration(p, row, out) && mlir_expect(p, ">");
-  row = find_row(records, RECORDS, name);
-  bool is_bounds = str_is(name, "stablehlo.bounds");
+  row = find_record(p, name);
+  bool is_bounds = str_is(mlir_stablehlo_name(p, name), "stablehlo.bounds");
   if (!row && !is_bounds) return opaque(p, start, out);
   return mlir_expect(p, "<") && (is_bounds ? bounds(p, out) : known_record(p, row, out)) &&
          (!is_verbose || mlir_expect(p, ">"));

@@ -250,7 +250,7 @@ static bool word_type(mlir_parser *p, const ir_type **out) {
 static bool is_alias(str tok) { return memchr(tok.data, '.', tok.size) == NULL; }
 
 static bool dialect_type(mlir_parser *p, const ir_type **out) {
-  if (str_is(p->tok, "!stablehlo.token")) return keyword_type(p, IR_TYPE_TOKEN, out);
+  if (str_is(p->tok, "!stablehlo.token") || str_is(p->tok, "!mhlo.token")) return keyword_type(p, IR_TYPE_TOKEN, out);
   if (str_is(p->tok, "!stablehlo.future")) return list_type(p, IR_TYPE_FUTURE, out);
   if (str_is(p->tok, "!quant.uniform")) {
     mlir_advance(p);
@@ -264,6 +264,7 @@ static bool dialect_type(mlir_parser *p, const ir_type **out) {
 bool mlir_type(mlir_parser *p, const ir_type **out) {
   bool is_ok;
   if (!mlir_enter(p)) return false;
+  p->parts++;
   if (p->kind == MLIR_BANG) is_ok = dialect_type(p, out);
   else if (mlir_at(p, "(")) is_ok = mlir_function_type(p, out);
   else if (p->kind == MLIR_WORD) is_ok = word_type(p, out);

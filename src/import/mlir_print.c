@@ -279,6 +279,20 @@ static bool print_pretty(printer *p, const ir_operation *op) {
   return false;
 }
 
+// loc("name"("file":1:2)), or the half of it that is known.
+static void print_location(text *out, const ir_location *at) {
+  if (!at->name.size && !at->file.size) return;
+  text_puts(out, " loc(");
+  if (at->name.size) mlir_print_string(out, at->name);
+  if (at->name.size && at->file.size) text_putc(out, '(');
+  if (at->file.size) {
+    mlir_print_string(out, at->file);
+    text_printf(out, ":%d:%d", at->line, at->column);
+    if (at->name.size) text_putc(out, ')');
+  }
+  text_putc(out, ')');
+}
+
 static void print_operation(printer *p, const ir_operation *op) {
   const char *name = op->result_count == 1 ? name_of(p, op->results[0]) : NULL;
   if (name) {
@@ -288,6 +302,7 @@ static void print_operation(printer *p, const ir_operation *op) {
     text_printf(p->out, op->result_count > 1 ? "%%%d:%d = " : "%%%d = ", number, op->result_count);
   }
   if (p->options.generic || !print_pretty(p, op)) print_generic(p, op);
+  if (p->options.locations) print_location(p->out, &op->location);
 }
 
 void mlir_print_module(text *out, const ir_module *m, const mlir_print_options *options) {

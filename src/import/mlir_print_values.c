@@ -46,7 +46,7 @@ static const char *const scalar_names[DTYPE_COUNT] = {
     [DTYPE_C128] = "complex<f64>",
 };
 
-static const char *scalar_name(dtype t) { return scalar_names[t] ? scalar_names[t] : "none"; }
+const char *mlir_scalar_name(dtype t) { return scalar_names[t] ? scalar_names[t] : "none"; }
 
 static bool is_identifier(str s) {
   for (size_t i = 0; i < s.size; i++) {
@@ -250,7 +250,7 @@ static void print_quantization(text *out, const ir_quantization *q) {
   text_printf(out, "!quant.uniform<%c%d", is_signed ? 'i' : 'u', bits);
   if (q->storage_min != low || q->storage_max != high)
     text_printf(out, "<%" PRId64 ":%" PRId64 ">", q->storage_min, q->storage_max);
-  text_printf(out, ":%s", scalar_name(q->expressed));
+  text_printf(out, ":%s", mlir_scalar_name(q->expressed));
   if (q->block_count) {
     for (int i = 0; i < q->block_count; i++)
       text_printf(out, "%s%" PRId64 ":%" PRId64, i ? ", " : ":{", q->block_axes[i], q->block_sizes[i]);
@@ -303,7 +303,7 @@ static void print_function_type(text *out, const ir_type *t) {
 
 void mlir_print_type(text *out, const ir_type *t) {
   switch (t->kind) {
-    case IR_TYPE_SCALAR: text_puts(out, scalar_name(t->dtype)); break;
+    case IR_TYPE_SCALAR: text_puts(out, mlir_scalar_name(t->dtype)); break;
     case IR_TYPE_INDEX: text_puts(out, "index"); break;
     case IR_TYPE_QUANTIZED: print_quantization(out, t->quantization); break;
     case IR_TYPE_TENSOR: print_ranked(out, "tensor", t); break;
@@ -354,7 +354,7 @@ static dtype element_dtype(const ir_attribute *x, dtype otherwise) {
 static void print_array(text *out, const ir_attribute *x) {
   bool is_float = x->kind == IR_ATTR_FLOATS;
   dtype t = element_dtype(x, is_float ? DTYPE_F64 : DTYPE_S64);
-  text_printf(out, "array<%s", scalar_name(t));
+  text_printf(out, "array<%s", mlir_scalar_name(t));
   for (int i = 0; i < x->count; i++) {
     text_puts(out, i ? ", " : ": ");
     if (is_float) print_number(out, x->numbers[i], t);

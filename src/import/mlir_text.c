@@ -23,6 +23,17 @@ static void note_operations(mlir_parser *p) {
     str_map_put(p->scratch, &p->operations, str_from(ir_op_text((ir_op)op)), (void *)(intptr_t)op);
 }
 
+str mlir_stablehlo_name(const mlir_parser *p, str name) {
+  enum { PREFIX_SIZE = sizeof "mhlo." - 1 };
+  if (!str_starts_with(name, "mhlo.")) return name;
+  return str_from(arena_printf(p->scratch, "stablehlo.%.*s", (int)name.size - PREFIX_SIZE, name.data + PREFIX_SIZE));
+}
+
+ir_op mlir_op_of(const mlir_parser *p, str name) {
+  ir_op op = (ir_op)(intptr_t)str_map_get(&p->operations, name);
+  return op == IR_OP_UNKNOWN ? (ir_op)(intptr_t)str_map_get(&p->operations, mlir_stablehlo_name(p, name)) : op;
+}
+
 static bool parse_top(mlir_parser *p) {
   while (p->kind != MLIR_END)
     if (!mlir_skip_alias(p) && !mlir_operation(p)) return false;
@@ -58,7 +69,6 @@ static bool parse_piece(mlir_parser *p, ir_module **out) {
   if (body->operations.size == 1 && body->operations.data[0]->op == IR_OP_MODULE) {
     top = body->operations.data[0];
     top->parent = NULL;
-    if (top->region_count != 1) return mlir_error(p, 0, "found a module with %d regions", top->region_count);
     if (!top->regions[0]->blocks.size) ir_add_block(p->arena, top->regions[0]);
     body = top->regions[0]->blocks.data[0];
   }

@@ -165,13 +165,16 @@ static void test_function_errors(void **state) {
   expect_error(*state, "func.func @f() -> f32 {\n  return\n}\n", "found values of other types than the results");
   expect_error(*state, "func.func @f() {\n  %0 = call @f() : () -> f32\n}\n", "a function's block without a return");
   expect_error(*state, "func.func @f() {\n}\n", "a function's body without operations");
-  expect_error(*state, "func.func @f(f32) {\n  return\n}\n", "a body of a function without names");
+  expect_error(*state, "func.func @f(f32) {\n  return\n}\n", "found other arguments of the body than in the");
   expect_error(*state, "func.func @f(f32, %a: f32)", "a type, as for the first argument");
   expect_error(*state, "func.func private @f()\n\nfunc.func private @f()\n",
                "test:3:1: error: found function @f defined");
   expect_error(*state, "\"func.func\"() ({}) : () -> ()", "a function without sym_name");
   expect_error(*state, "\"func.func\"() ({}) {sym_name = \"f\"} : () -> ()", "a function without function_type");
-  expect_error(*state, "\"func.func\"() {sym_name = \"f\", function_type = () -> ()} : () -> ()", "0 regions");
+  expect_error(*state, "\"func.func\"() {sym_name = \"f\", function_type = () -> ()} : () -> ()",
+               "another number of regions");
+  expect_error(*state, "\"builtin.module\"() ({\n^a(%a: i1):\n}) : () -> ()",
+               "a module whose body has blocks or arguments");
   expect_error(*state,
                "\"func.func\"() ({ ^a(%a: f32): \"func.return\"() : () -> () }) {sym_name = \"f\", "
                "function_type = () -> ()} : () -> ()",
@@ -232,7 +235,7 @@ static void test_shardings(void **state) {
                                "sdy.mesh @mesh = <[\"x\"=2]> {a = 1}\nfunc.func @f(%a: f32) -> f32 {\n"
                                "  %0 = sdy.sharding_constraint %a <@mesh, [{\"x\"}]> : f32\n  return %0 : f32\n}\n");
   const ir_operation *mesh = top->operations.data[0];
-  assert_int_equal(mesh->op, IR_OP_UNKNOWN);
+  assert_int_equal(mesh->op, IR_OP_SDY_MESH);
   expect_text(mesh->name, "sdy.mesh");
   expect_text(ir_find(mesh, "mesh")->text, "#sdy.mesh<[\"x\"=2]>");
   expect_text(ir_find(mesh, "sym_name")->text, "mesh");

@@ -274,7 +274,7 @@ heddle_status raise_batch_norm(raising *r, const instruction *i, raised *const *
   TRY(raising_same(r, i, operands, &op, out));
   ir_attribute *epsilon = ir_attribute_new(r->arena, IR_ATTR_FLOAT);
   epsilon->type = ir_scalar_type(r->arena, DTYPE_F32);
-  epsilon->number = i->attributes->epsilon;
+  epsilon->number = (float)i->attributes->epsilon;
   raising_set(r, op, "epsilon", epsilon);
   raising_set_int(r, op, "feature_index", i->attributes->feature_index);
   return status_ok();

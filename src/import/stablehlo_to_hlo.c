@@ -2,8 +2,11 @@
 // (lowering_table.c), function by function (lowering_function.c).
 #include "import/stablehlo_to_hlo.h"
 
+#include "hlo/device_groups.h"
 #include "hlo/text.h"
+#include "hlo/tile_sharding.h"
 #include "import/lowering_function.h"
+#include "import/sharding.h"
 
 // Operations whose operands say shapes: only for their sake are values followed through calls and regions.
 static bool says_shapes(ir_op op) {
@@ -17,6 +20,7 @@ static bool says_shapes(ir_op op) {
       [IR_OP_REAL_DYNAMIC_SLICE] = true,
       [IR_OP_CUSTOM_CALL] = true,
       [IR_OP_CHLO_DYNAMIC_RESHAPE] = true,
+      [IR_OP_MHLO_MINIMUM_BROADCAST_SHAPES] = true,
       [IR_OP_GET_DIMENSION_SIZE] = true,
   };
   return says[op];
@@ -73,7 +77,8 @@ static heddle_status parameter_shape(lowering *l, const ir_operation *function, 
   mlir_print_type(&type, t);
   heddle_status status = status_at(
       HEDDLE_INVALID, function->where,
-      "parameter %d (%%arg%d) is declared %s; `?` gets its size from the arguments, so give them or their shapes",
+      "parameter %d (%%arg%d) is declared %s; `?` gets its size from the arguments: give --input files, --random, "
+      "--argument_shape or heddle_compile_options.parameters",
       number, number, text_cstr(&type));
   text_free(&type);
   return status;
@@ -144,6 +149,20 @@ static void add_count(module *m, const ir_operation *source, const char *from, c
   int64_t count = 1;
   if (ir_attribute_integer(ir_find(source, from), &count) && count > 1)
     add_module_attribute(m, to, arena_printf(m->arena, "%lld", (long long)count));
+}
+
+// A module that says nothing of devices, but divides arrays by hand, runs on those of its mesh.
+static void add_mesh_devices(module *m, const ir_module *source) {
+  const int devices = sharding_most_devices(m->arena, source);
+  if (device_groups_partitions(m) > 1 || device_groups_replicas(m) > 1 || devices == 1) return;
+  for (int c = 0; c < m->computations.size; c++) {
+    const instruction_list *all = &m->computations.data[c]->instructions;
+    for (int k = 0; k < all->size; k++) {
+      if (!tile_sharding_is_move(all->data[k])) continue;
+      add_module_attribute(m, "num_partitions", arena_printf(m->arena, "%d", devices));
+      return;
+    }
+  }
 }
 
 // Whether it does something besides giving a value, itself or in what it calls.
@@ -218,8 +237,10 @@ heddle_status stablehlo_to_hlo(arena *a, const ir_module *m, const ir_operation 
   TRY(lowering_finish_function(&l, body));
   add_count(l.module, m->operation, "mhlo.num_replicas", "replica_count");
   add_count(l.module, m->operation, "mhlo.num_partitions", "num_partitions");
+  add_mesh_devices(l.module, m);
   add_aliases(l.module, function, body->argument_count);
   TRY(sweep(a, l.module));
+  sharding_note_ignored(l.module, functions.has_hints);
   *out = l.module;
   return module_verify(l.module);
 }

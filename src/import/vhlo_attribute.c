@@ -1,6 +1,8 @@
 // VHLO's attributes in bytecode, as StableHLO's. The table is indexed by VHLO's codes, which never change.
 #include "import/bytecode_reader.h"
 
+#include <math.h>
+
 // Enumerations are one number. The names are StableHLO's; a null stands for a number that is none.
 enum { ENUM_MOST = 6 };
 typedef struct enumeration {
@@ -39,11 +41,14 @@ static bool integer(bytecode_cursor *c, const ir_attribute **out) {
   return true;
 }
 
+// A tolerance: what is not finite has no text, and bounds nothing.
 static bool number(bytecode_cursor *c, const ir_attribute **out) {
   ir_attribute *x = ir_attribute_new(c->b->arena, IR_ATTR_FLOAT);
+  const size_t start = c->at;
   x->type = ir_scalar_type(c->b->arena, DTYPE_F64);
   *out = x;
-  return bytecode_double(c, &x->number);
+  if (!bytecode_double(c, &x->number)) return false;
+  return isfinite(x->number) || bytecode_fail(c->b, start, "found a tolerance that is not finite");
 }
 
 // A field that a number before it says to be absent.

@@ -318,10 +318,23 @@ static bool is_silent(str name, bool keeps_empty, const ir_attribute *x) {
   return x->kind == IR_ATTR_ELEMENTS && !keeps_empty && is_empty(x);
 }
 
+static bool ends_with(str name, const char *end) {
+  const size_t size = strlen(end);
+  return name.size >= size && memcmp(name.data + name.size - size, end, size) == 0;
+}
+
+static ir_attribute_kind field_kind(str name) {
+  if (ends_with(name, "_dims") || ends_with(name, "_dimensions") || ends_with(name, "_map")) return IR_ATTR_ELEMENTS;
+  if (ends_with(name, "precision_type") || ends_with(name, "accumulation_type")) return IR_ATTR_TYPE;
+  return str_starts_with(name, "allow_") ? IR_ATTR_BOOL : IR_ATTR_INTEGER;
+}
+
 static bool convert_field(const conversion *v, str name, bool keeps_empty, const ir_attribute *x,
                           const ir_attribute **out) {
   *out = is_silent(name, keeps_empty, x) ? NULL : x;
-  return !*out || x->kind != IR_ATTR_ELEMENTS || to_integers(v, name, x, out);
+  if (!*out) return true;
+  if (x->kind != field_kind(name)) return wrong(v, name, "an attribute of another kind");
+  return x->kind != IR_ATTR_ELEMENTS || to_integers(v, name, x, out);
 }
 
 static bool convert_bundle(const conversion *v, const bundle *u) {

@@ -30,12 +30,21 @@ static bool read_quantization(bytecode_cursor *c, ir_type *t, ir_quantization **
   ir_quantization *q = arena_new(c->b->arena, ir_quantization);
   q->storage = storage_of(storage, flags & 1);
   q->expressed = expressed->kind == IR_TYPE_SCALAR ? expressed->dtype : DTYPE_INVALID;
-  if (!dtype_is_array(q->storage) || !dtype_is_float(q->expressed))
+  if (!dtype_is_integer(q->storage) || dtypes[q->storage].bits > 32 || !dtype_is_float(q->expressed))
     return bytecode_fail(c->b, start, "found a quantized type of other types than an integer and a float");
   t->kind = IR_TYPE_QUANTIZED;
   t->quantization = q;
   *out = q;
   return true;
+}
+
+static bool check_range(bytecode_cursor *c, size_t start, const ir_quantization *q) {
+  const int bits = dtypes[q->storage].bits;
+  const int64_t least = dtype_is_signed(q->storage) ? -((int64_t)1 << (bits - 1)) : 0;
+  if (q->storage_min >= least && q->storage_max <= least + (((int64_t)1 << bits) - 1) &&
+      q->storage_min < q->storage_max)
+    return true;
+  return bytecode_fail(c->b, start, "found a range outside that of the storage type");
 }
 
 static void make_scales(bytecode_cursor *c, ir_quantization *q, int count) {
@@ -46,18 +55,21 @@ static void make_scales(bytecode_cursor *c, ir_quantization *q, int count) {
 
 static bool read_quantized(bytecode_cursor *c, ir_type *t) {
   ir_quantization *q;
+  size_t start = c->at;
   if (!read_quantization(c, t, &q)) return false;
   make_scales(c, q, 1);
   q->axis = -1;
   return bytecode_double(c, &q->scales[0]) && bytecode_signed(c, &q->zero_points[0]) &&
-         bytecode_signed(c, &q->storage_min) && bytecode_signed(c, &q->storage_max);
+         bytecode_signed(c, &q->storage_min) && bytecode_signed(c, &q->storage_max) && check_range(c, start, q);
 }
 
 static bool read_quantized_per_axis(bytecode_cursor *c, ir_type *t) {
   ir_quantization *q;
   int scales, zero_points;
+  size_t start = c->at;
   if (!read_quantization(c, t, &q) || !bytecode_index(c, SHAPE_MAX_RANK, "dimension", &q->axis) ||
-      !bytecode_signed(c, &q->storage_min) || !bytecode_signed(c, &q->storage_max) || !bytecode_count(c, &scales))
+      !bytecode_signed(c, &q->storage_min) || !bytecode_signed(c, &q->storage_max) || !check_range(c, start, q) ||
+      !bytecode_count(c, &scales))
     return false;
   make_scales(c, q, scales);
   for (int i = 0; i < scales; i++)

@@ -65,7 +65,10 @@ static bool first_in_order_is_negative(solver *s, const linear *l) {
 // A sum and its negation say the same: the form with more positive factors is kept; the first atom decides a tie.
 static bool wants_negation(solver *s, const linear *l) {
   int positive = 0;
-  for (int i = 0; i < l->count; ++i) positive += l->terms[i].factor > 0 ? 1 : -1;
+  for (int i = 0; i < l->count; ++i) {
+    if (l->terms[i].factor == INT64_MIN) return false;  // it has no counterpart
+    positive += l->terms[i].factor > 0 ? 1 : -1;
+  }
   return positive < 0 || (positive == 0 && first_in_order_is_negative(s, l));
 }
 

@@ -46,6 +46,8 @@ static void constants_and_factors_move_into_the_interval(void **state) {
   expect_constraint("-x - y in [-4, -1]", "x in [0, 99], y + x in [1, 4]");
   expect_constraint("x - y in [1, 4]", "x in [0, 99], -x + y in [-4, -1]");
   expect_constraint("x + y in [-7, 4]", "x in [0, 99], y + x in [0, 4]");
+  expect_constraint("s * -9223372036854775808 + x in [-9223372036854775807, 9]",
+                    "s * -9223372036854775808 + x in [-9223372036854775807, 9]");
 }
 
 static void floordivs_are_undone(void **state) {

@@ -61,9 +61,13 @@ interval interval_add(interval a, interval b) {
   return (interval){add_lower(a.lower, b.lower), add_upper(a.upper, b.upper)};
 }
 
+static int64_t negate_end(int64_t end) {
+  if (end == INT64_MAX) return INT64_MIN;
+  return end == INT64_MIN ? INT64_MAX : -end;
+}
+
 interval interval_negate(interval a) {
-  if (interval_is_empty(a)) return EMPTY;
-  return (interval){a.upper == INT64_MAX ? INT64_MIN : -a.upper, a.lower == INT64_MIN ? INT64_MAX : -a.lower};
+  return interval_is_empty(a) ? EMPTY : (interval){negate_end(a.upper), negate_end(a.lower)};
 }
 
 interval interval_sub(interval a, interval b) { return interval_add(a, interval_negate(b)); }

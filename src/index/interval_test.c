@@ -83,6 +83,7 @@ static void unbounded_ends_stay(void **state) {
   interval up = {3, INT64_MAX};
   expect_interval(interval_add(up, interval_point(-5)), -2, INT64_MAX);
   expect_interval(interval_negate(up), INT64_MIN, -3);
+  expect_interval(interval_negate((interval){INT64_MIN, INT64_MIN}), INT64_MAX, INT64_MAX);
   expect_interval(interval_sub((interval){0, 10}, up), INT64_MIN, 7);
   expect_interval(interval_mul(up, (interval){-1, 2}), INT64_MIN, INT64_MAX);
   expect_interval(interval_mul(INTERVAL_ALL, interval_point(0)), 0, 0);

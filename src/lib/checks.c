@@ -129,7 +129,7 @@ static heddle_status report(const check *c, const lib_array *l, const lib_array 
   print_dims("", rank, index, place, sizeof place);
   print_element(l, first, found, sizeof found);
   print_element(r, first, wanted, sizeof wanted);
-  return status_error(HEDDLE_INVALID,
+  return status_error(HEDDLE_MISMATCH,
                       "the check %s fails: %lld of %lld elements differ (a mismatch), the first at %s: found %s, "
                       "wanted %s",
                       c->name, (long long)differing, (long long)lib_element_count(l), place, found, wanted);
@@ -142,6 +142,17 @@ static bool same_shape(const lib_array *l, const lib_array *r) {
   return true;
 }
 
+// What holds is true. Nothing else could be a result, which would show what lay in its memory before.
+static heddle_status hold(const lib_call *call) {
+  for (int k = 0; k < call->result_count; k++) {
+    if (call->results[k].type != DTYPE_PRED)
+      return status_error(HEDDLE_INVALID, "%s has a result of %s, wanted pred", call->target ? call->target : "a check",
+                          dtype_name(call->results[k].type));
+    memset(call->results[k].data, 1, (size_t)lib_element_count(&call->results[k]));
+  }
+  return status_ok();
+}
+
 static heddle_status compare(const lib_call *call, check c, agree_fn agree) {
   if (call->operand_count != 2) return status_error(HEDDLE_INVALID, "found %d operands, wanted 2", call->operand_count);
   const lib_array *l = &call->operands[0], *r = &call->operands[1];
@@ -150,7 +161,7 @@ static heddle_status compare(const lib_call *call, check c, agree_fn agree) {
     char found[TEXT_ROOM], wanted[TEXT_ROOM];
     print_dims(dtype_name(l->type), l->rank, l->dims, found, sizeof found);
     print_dims(dtype_name(r->type), r->rank, r->dims, wanted, sizeof wanted);
-    return status_error(HEDDLE_INVALID, "the check %s fails: the shape differs: found %s, wanted %s", c.name, found,
+    return status_error(HEDDLE_MISMATCH, "the check %s fails: the shape differs: found %s, wanted %s", c.name, found,
                         wanted);
   }
   const bool is_complex = dtype_is_complex(l->type), by_parts = is_complex && agree != agree_close_complex;
@@ -163,16 +174,10 @@ static heddle_status compare(const lib_call *call, check c, agree_fn agree) {
         by_parts ? agree(&c, &left, &right, 2 * k) && agree(&c, &left, &right, 2 * k + 1) : agree(&c, &left, &right, k);
     if (!agrees && differing++ == 0) first = k;
   }
-  return differing ? report(&c, l, r, differing, first) : status_ok();
+  return differing ? report(&c, l, r, differing, first) : hold(call);
 }
 
-heddle_status checks_equal(const lib_call *call) {
-  TRY(compare(call, (check){0}, agree_equal));
-  for (int k = 0; k < call->result_count; k++)
-    if (call->results[k].type == DTYPE_PRED)
-      memset(call->results[k].data, 1, (size_t)lib_element_count(&call->results[k]));
-  return status_ok();
-}
+heddle_status checks_equal(const lib_call *call) { return compare(call, (check){0}, agree_equal); }
 
 heddle_status checks_almost_equal(const lib_call *call) {
   return compare(call, (check){.tolerance = lib_double(call, "tolerance", 0.001)}, agree_almost);
@@ -195,6 +200,6 @@ heddle_status checks_assertion(const lib_call *call) {
   uint64_t holds;
   work_load(WORK_U64, &call->operands[0], 0, 1, &holds);
   const char *message = lib_text(call, "error_message");
-  if (holds) return status_ok();
+  if (holds) return hold(call);
   return status_error(HEDDLE_INVALID, "a shape assertion fails: %s", message ? message : "no message");
 }

@@ -6,7 +6,7 @@
 #include "lib/call.h"
 
 // Of two operands. Complex numbers are compared by their parts, NaN equals NaN, -0 equals 0.
-heddle_status checks_equal(const lib_call *call);         // a pred result becomes true
+heddle_status checks_equal(const lib_call *call);         // as in all of them, a pred result becomes true
 heddle_status checks_almost_equal(const lib_call *call);  // {tolerance}, 0.001
 heddle_status checks_close(const lib_call *call);         // {min_ulp_difference, max_ulp_difference}, 0 and 3
 

@@ -11,9 +11,9 @@
 #include "lib/fft.h"
 
 #include <fftw3.h>
-#include <pthread.h>
 #include <string.h>
 
+#include "base/lock.h"
 #include "base/pool.h"
 
 enum {
@@ -30,11 +30,11 @@ enum {
 typedef enum fft_kind { FFT_FORWARD, FFT_INVERSE, FFT_REAL, FFT_INVERSE_REAL } fft_kind;  // as HLO numbers them
 typedef enum pass_kind { PASS_COMPLEX, PASS_FROM_REAL, PASS_TO_REAL } pass_kind;
 
-static pthread_mutex_t planning = PTHREAD_MUTEX_INITIALIZER;
+static lock planning = LOCK_INITIALIZER;
 
-void fft_lock_planner(void) { pthread_mutex_lock(&planning); }
+void fft_lock_planner(void) { lock_take(&planning); }
 
-void fft_unlock_planner(void) { pthread_mutex_unlock(&planning); }
+void fft_unlock_planner(void) { lock_give(&planning); }
 
 // Lines lie `distance` elements apart and their elements `stride`; there are `outer` such sets of lines.
 typedef struct pass {

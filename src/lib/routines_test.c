@@ -37,6 +37,10 @@ static void test_equal(void **state) {
   const lib_array result = {.type = DTYPE_PRED, .data = &truth};
   assert_true(status_is_ok(call_by_name("check.eq", 2, arrays, 1, &result, NULL)));
   assert_int_equal(truth, 1);
+  float stale = 7;
+  const lib_array other_result = {.type = DTYPE_F32, .data = &stale};
+  expect_error(call_by_name("check.eq", 2, arrays, 1, &other_result, NULL),
+               "check.eq has a result of f32, wanted pred");
   wanted[3] = 0.1F;
   expect_error(call_by_name("check.expect_eq", 2, arrays, 0, NULL, NULL),
                "check.expect_eq fails: 1 of 4 elements differ (a mismatch), the first at [1,1]: found 2.5, wanted 0.1");

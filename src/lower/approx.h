@@ -64,7 +64,7 @@ MlirValue approx_atan(approx *a, MlirValue x);                // 1 ULP
 MlirValue approx_atan2(approx *a, MlirValue y, MlirValue x);  // 1 ULP
 MlirValue approx_sinh(approx *a, MlirValue x);                // 1 ULP
 MlirValue approx_cosh(approx *a, MlirValue x);                // 1 ULP
-MlirValue approx_tanh(approx *a, MlirValue x);                // 6 ULP, never beyond 1; narrow: 2^-13 relative
+MlirValue approx_tanh(approx *a, MlirValue x);                // 2 ULP, never beyond 1; narrow: 2^-13 relative
 MlirValue approx_asinh(approx *a, MlirValue x);               // 1 ULP
 MlirValue approx_acosh(approx *a, MlirValue x);               // 1 ULP
 MlirValue approx_atanh(approx *a, MlirValue x);               // 1 ULP

@@ -133,16 +133,31 @@ static MlirValue evaluate(approx *a, MlirValue x, const rational *f) {
   return approx_clamp(a, approx_div(a, p, approx_polynomial(a, z, f->q, f->q_count)), -1, 1);
 }
 
-static const double tanh_p[] = {0x1p+0,          0x1.0c94b6p-3,  0x1.9b4d48p-9,  0x1.82790ap-17,
-                                -0x1.75e572p-26, 0x1.0acee4p-34, -0x1.e09934p-44};
-static const double tanh_q[] = {0x1p+0, 0x1.db9faep-2, 0x1.938a3ep-6, 0x1.103878p-12};
 static const double tanh_narrow_p[] = {0x1.fff7bep-1, 0x1.a1f0fcp-4, 0x1.5b9c96p-11, -0x1.58aee8p-24};
 static const double tanh_narrow_q[] = {0x1p+0, 0x1.bd6f76p-2, 0x1.a0a90ap-7};
 
+static const double tanh_rest[] = {-0x1.555532p-2, 0x1.110724p-3, -0x1.b83bfap-5, 0x1.522404p-6, -0x1.75d5a8p-8};
+
+// A rational's product and quotient alone cost four roundings. Here the rounded part is the smaller one on both sides:
+// x + x^3 P(x^2) below 5/8, 1 - 2 / (e^2x + 1) above, where e^2x stays far within f32.
+static MlirValue full_tanh(approx *a, MlirValue x) {
+  MlirValue size = approx_abs(a, x), one = approx_f32(a, 1);
+  MlirValue square = approx_mul(a, x, x);
+  MlirValue rest = approx_polynomial(a, square, tanh_rest, COUNT(tanh_rest));
+  MlirValue small = approx_fma(a, approx_mul(a, square, size), rest, size);
+  MlirValue bounded = approx_clamp(a, size, 0, 10);
+  reduced k = reduce(a, approx_add(a, bounded, bounded));
+  MlirValue above_one = approx_polynomial(a, k.r, exp_rest, COUNT(exp_rest));
+  above_one = approx_fma(a, above_one, approx_mul(a, k.r, k.r), k.r);
+  MlirValue power = approx_mul(a, approx_add(a, above_one, one), power_of_two(a, k.bits));
+  MlirValue large = approx_sub(a, one, approx_div(a, approx_f32(a, 2), approx_add(a, power, one)));
+  MlirValue is_small = approx_compare(a, "olt", size, approx_f32(a, 0.625));
+  return approx_copysign(a, ir_select(a->b, is_small, small, large), x);
+}
+
 MlirValue approx_tanh(approx *a, MlirValue x) {
-  static const rational full = {8.7, tanh_p, tanh_q, COUNT(tanh_p), COUNT(tanh_q)};
   static const rational narrow = {5.2, tanh_narrow_p, tanh_narrow_q, COUNT(tanh_narrow_p), COUNT(tanh_narrow_q)};
-  return evaluate(a, x, a->narrow ? &narrow : &full);
+  return a->narrow ? evaluate(a, x, &narrow) : full_tanh(a, x);
 }
 
 static const double erf_p[] = {0x1.20dd74p+0, 0x1.7174b2p-3,  0x1.a766d0p-5,

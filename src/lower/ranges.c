@@ -98,6 +98,7 @@ static interval divide(interval x, interval y, bool is_floor) {
 
 static interval remainder_of(interval x, interval y) {
   if (y.lower <= 0 || y.upper == INT64_MAX) return INTERVAL_ALL;
+  if (x.lower >= 0 && interval_is_point(y)) return interval_mod(x, y.lower);
   if (x.lower >= 0) return (interval){0, x.upper < y.upper - 1 ? x.upper : y.upper - 1};
   return (interval){-(y.upper - 1), y.upper - 1};
 }
@@ -148,12 +149,57 @@ static interval cast(const char *name, MlirType from, interval x) {
   return INTERVAL_ALL;
 }
 
+// --- select
+
+// Numbered as arith.cmpi's predicates are.
+typedef enum order { ORDER_EQ, ORDER_NE, ORDER_SLT, ORDER_SLE, ORDER_SGT, ORDER_SGE } order;
+
+// What is left of x's range where x stands in this order to y.
+static interval ordered(interval x, order by, interval y) {
+  const int64_t below = y.upper == INT64_MIN ? INT64_MIN : y.upper - 1;
+  const int64_t above = y.lower == INT64_MAX ? INT64_MAX : y.lower + 1;
+  switch (by) {
+    case ORDER_EQ: return interval_intersect(x, y);
+    case ORDER_SLT: return interval_intersect(x, (interval){INT64_MIN, below});
+    case ORDER_SLE: return interval_intersect(x, (interval){INT64_MIN, y.upper});
+    case ORDER_SGT: return interval_intersect(x, (interval){above, INT64_MAX});
+    case ORDER_SGE: return interval_intersect(x, (interval){y.lower, INT64_MAX});
+    default: return x;
+  }
+}
+
+// A side of a select, given that the comparison of `compared` with something in range `with` came out as `by` says: the
+// compared value itself, or a constant minus it, as in |x| = x >= 0 ? x : 0 - x.
+static interval chosen(ranges *r, MlirValue side, MlirValue compared, order by, interval with, int depth) {
+  const interval plain = range_at(r, side, depth);
+  const interval x = ordered(range_at(r, compared, depth), by, with);
+  if (interval_is_empty(x)) return plain;  // never chosen
+  if (mlirValueEqual(side, compared)) return x;
+  MlirOperation op = ir_defining_op(side);
+  if (ir_is_null(op) || !ir_is(op, "arith.subi") || !mlirValueEqual(ir_operand(op, 1), compared)) return plain;
+  const interval difference = interval_sub(range_at(r, ir_operand(op, 0), depth), x);
+  return interval_covers(range_of_type(mlirValueGetType(side)), difference) ? difference : plain;
+}
+
+static interval selection(ranges *r, MlirOperation op, int depth) {
+  static const order opposite[] = {ORDER_NE, ORDER_EQ, ORDER_SGE, ORDER_SGT, ORDER_SLE, ORDER_SLT};
+  MlirOperation condition = ir_defining_op(ir_operand(op, 0));
+  MlirValue sides[] = {ir_operand(op, 1), ir_operand(op, 2)};
+  const bool is_compared = !ir_is_null(condition) && ir_is(condition, "arith.cmpi");
+  const int64_t predicate = is_compared ? mlirIntegerAttrGetValueInt(ir_get(condition, "predicate")) : -1;
+  if (predicate < 0 || predicate > ORDER_SGE)
+    return interval_union(range_at(r, sides[0], depth), range_at(r, sides[1], depth));
+  MlirValue compared = ir_operand(condition, 0);
+  const interval with = range_at(r, ir_operand(condition, 1), depth);
+  return interval_union(chosen(r, sides[0], compared, (order)predicate, with, depth),
+                        chosen(r, sides[1], compared, opposite[predicate], with, depth));
+}
+
 static interval arithmetic(ranges *r, MlirOperation op, const char *name, int depth) {
   int count = (int)mlirOperationGetNumOperands(op);
   if (count == 1) return cast(name, mlirValueGetType(ir_operand(op, 0)), range_at(r, ir_operand(op, 0), depth));
   if (count == 2) return binary(name, range_at(r, ir_operand(op, 0), depth), range_at(r, ir_operand(op, 1), depth));
-  if (strcmp(name, "select") != 0) return INTERVAL_ALL;
-  return interval_union(range_at(r, ir_operand(op, 1), depth), range_at(r, ir_operand(op, 2), depth));
+  return strcmp(name, "select") == 0 ? selection(r, op, depth) : INTERVAL_ALL;
 }
 
 static interval compute(ranges *r, MlirValue v, int depth) {

@@ -34,6 +34,24 @@ static const char *const source =
     "  %rems = arith.remsi %n, %c3 {want = [-2 : index, 2 : index]} : index\n"
     "  %remu = arith.remui %id, %c10 {want = [0 : index, 9 : index]} : index\n"
     "  %remsmall = arith.remui %a, %c10 {want = [0 : index, 3 : index]} : index\n"
+    // Between two multiples of the divisor nothing starts anew.
+    "  %c20 = arith.constant 20 : index\n"
+    "  %far = arith.addi %a, %c20 {want = [20 : index, 23 : index]} : index\n"
+    "  %remfar = arith.remui %far, %c10 {want = [0 : index, 3 : index]} : index\n"
+    "  %remoff = arith.remsi %add, %c10 {want = [0 : index, 3 : index]} : index\n"
+    // A select knows what its comparison says of the side taken: |n|, written in two ways, and n cut at 3.
+    "  %positive = arith.cmpi sge, %n, %c0 : index\n"
+    "  %minus = arith.subi %c0, %n : index\n"
+    "  %abs = arith.select %positive, %n, %minus {want = [0 : index, 9 : index]} : index\n"
+    "  %negative = arith.cmpi slt, %n, %c0 : index\n"
+    "  %abs2 = arith.select %negative, %minus, %n {want = [0 : index, 9 : index]} : index\n"
+    "  %beyond = arith.cmpi sgt, %n, %c3 : index\n"
+    "  %cut = arith.select %beyond, %c3, %n {want = [-9 : index, 3 : index]} : index\n"
+    // The least i8 has no opposite.
+    "  %zero8 = arith.constant 0 : i8\n"
+    "  %minus8 = arith.subi %zero8, %b : i8\n"
+    "  %positive8 = arith.cmpi sge, %b, %zero8 : i8\n"
+    "  %abs8 = arith.select %positive8, %b, %minus8 {want = [-128 : index, 127 : index]} : i8\n"
     "  %min = arith.minsi %id, %c10 {want = [0 : index, 10 : index]} : index\n"
     "  %max = arith.maxsi %n, %c0 {want = [0 : index, 5 : index]} : index\n"
     "  %and = arith.andi %id, %c3 {want = [0 : index, 3 : index]} : index\n"
@@ -82,7 +100,7 @@ static void test_ranges(void **state) {
       fail_msg("%s: found [%ld, %ld]", ir_operation_text(a, ops.data[i]), (long)found.lower, (long)found.upper);
     checked++;
   }
-  assert_int_equal(checked, 31);
+  assert_int_equal(checked, 38);
   mlirModuleDestroy(module);
   mlirContextDestroy(context);
   arena_destroy(a);

@@ -11,6 +11,7 @@
 #include <mlir-c/Pass.h>
 #include <mlir-c/RegisterEverything.h>
 
+#include "base/lock.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "dialect/xla_gpu.h"
@@ -148,16 +149,16 @@ MlirContext lower_session_context(const lower_session *s) { return s->context; }
 // --- the shelf
 
 static struct {
-  pthread_mutex_t mutex;
+  lock lock;
   lower_session *sessions[SHELF_MAX];
   int count;
   bool is_known_at_exit;
-} shelf = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+} shelf = {.lock = LOCK_INITIALIZER};
 
 static lower_session *take_from_shelf(void) {
-  pthread_mutex_lock(&shelf.mutex);
+  lock_take(&shelf.lock);
   lower_session *s = shelf.count > 0 ? shelf.sessions[--shelf.count] : NULL;
-  pthread_mutex_unlock(&shelf.mutex);
+  lock_give(&shelf.lock);
   return s;
 }
 
@@ -178,12 +179,12 @@ lower_session *lower_session_take(void) {
 
 void lower_session_give(lower_session *s, bool is_sound) {
   bool is_kept = false;
-  pthread_mutex_lock(&shelf.mutex);
+  lock_take(&shelf.lock);
   if (!shelf.is_known_at_exit) shelf.is_known_at_exit = atexit(clear_shelf) == 0;
   if (is_sound && ++s->kernels < KERNELS_MAX && shelf.count < SHELF_MAX && shelf.is_known_at_exit) {
     shelf.sessions[shelf.count++] = s;
     is_kept = true;
   }
-  pthread_mutex_unlock(&shelf.mutex);
+  lock_give(&shelf.lock);
   if (!is_kept) retire(s);
 }

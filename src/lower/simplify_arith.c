@@ -2,7 +2,9 @@
 //
 // Domains of indexing maps become comparisons (is this thread, this tile element inside?), and thread and block numbers
 // have known ranges: most comparisons hold always or never. Clamps of dynamic slices, divisions of linear indices by
-// sizes likewise. MLIR's canonicalization knows no ranges; it removes what becomes constant here.
+// sizes likewise, and the bounds of maps whose operands a loop keeps smaller. MLIR's canonicalization knows no ranges;
+// it removes what becomes constant here.
+#include "dialect/xla_gpu.h"
 #include "emit/ir_builder.h"
 #include "lower/passes.h"
 #include "lower/ranges.h"
@@ -70,11 +72,18 @@ static void simplify_extremum(simplification *s, MlirOperation op) {
 
 // --- division
 
+// Whether all of x lies between two neighbouring multiples of the one divisor: all quotients are one.
+static bool has_one_quotient(interval x, interval y) {
+  return interval_is_point(y) && x.lower / y.lower == x.upper / y.lower;
+}
+
 static void simplify_quotient(simplification *s, MlirOperation op) {
   interval x = range_of(s, op, 0), y = range_of(s, op, 1);
   if (x.lower < 0 || y.lower <= 0) return;
   if (x.upper < y.lower) {
     replace_by_constant(s, op, 0);
+  } else if (has_one_quotient(x, y)) {
+    replace_by_constant(s, op, x.lower / y.lower);
   } else if (!ir_is(op, "arith.divui")) {
     ir_builder b = ir_builder_before(op, s->c->scratch);
     replace_by(s, op, ir_binary(&b, "arith.divui", ir_operand(op, 0), ir_operand(op, 1)));
@@ -86,10 +95,37 @@ static void simplify_remainder(simplification *s, MlirOperation op) {
   if (x.lower < 0 || y.lower <= 0) return;
   if (x.upper < y.lower) {
     replace_by(s, op, ir_operand(op, 0));
+  } else if (has_one_quotient(x, y)) {
+    ir_builder b = ir_builder_before(op, s->c->scratch);
+    MlirValue whole = ir_int(&b, ir_result_type(op, 0), x.lower / y.lower * y.lower);
+    replace_by(s, op, ir_binary(&b, "arith.subi", ir_operand(op, 0), whole));
   } else if (!ir_is(op, "arith.remui")) {
     ir_builder b = ir_builder_before(op, s->c->scratch);
     replace_by(s, op, ir_binary(&b, "arith.remui", ir_operand(op, 0), ir_operand(op, 1)));
   }
+}
+
+// --- maps
+
+// The bounds of variables become no wider than the values that are given for them, and what is divided by and taken
+// modulo shrinks with them. A domain without points stands in code that never runs and stays.
+static void refine_map(simplification *s, MlirOperation op) {
+  const indexing_map *from = xla_gpu_indexing_map(ir_get(op, "map"));
+  if (from->is_empty) return;
+  indexing_map *m = indexing_map_copy(s->c->scratch, from);
+  bool is_tighter = false;
+  for (int i = 0; i < m->dim_count + m->range_count + m->rt_count; i++) {
+    indexing_variable *v = i < m->dim_count                    ? &m->dims[i]
+                           : i < m->dim_count + m->range_count ? &m->ranges[i - m->dim_count]
+                                                               : &m->rts[i - m->dim_count - m->range_count];
+    const interval both = interval_intersect(v->bounds, range_of(s, op, i));
+    if (interval_is_empty(both)) return;
+    is_tighter |= !interval_equal(both, v->bounds);
+    v->bounds = both;
+  }
+  if (!is_tighter) return;
+  m = indexing_map_simplify(s->c->scratch, m);
+  if (!m->is_empty) ir_set(op, "map", xla_gpu_indexing_map_attribute(s->c->context, m));
 }
 
 // --- the pass
@@ -101,7 +137,7 @@ static const struct {
     {"arith.cmpi", simplify_comparison}, {"arith.minsi", simplify_extremum},      {"arith.maxsi", simplify_extremum},
     {"arith.minui", simplify_extremum},  {"arith.maxui", simplify_extremum},      {"arith.divsi", simplify_quotient},
     {"arith.divui", simplify_quotient},  {"arith.floordivsi", simplify_quotient}, {"arith.remsi", simplify_remainder},
-    {"arith.remui", simplify_remainder},
+    {"arith.remui", simplify_remainder}, {"xla_gpu.apply_indexing", refine_map},
 };
 
 static heddle_status run(lower_context *c, MlirOperation module) {
@@ -120,6 +156,6 @@ static heddle_status run(lower_context *c, MlirOperation module) {
 
 const lower_pass lower_simplify_arith = {
     .name = "xla-gpu-simplify-arith",
-    .summary = "comparisons, minima, maxima and divisions that ranges decide",
+    .summary = "comparisons, minima, maxima and divisions that ranges decide; tighter bounds of maps",
     .run = run,
 };

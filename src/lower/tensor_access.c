@@ -260,6 +260,57 @@ static heddle_status refuse_mask(ir_builder *b, const tensor_memory *m, MlirType
   return status_error(HEDDLE_UNIMPLEMENTED, "masked vector access to packed %s", ir_type_text(b->arena, vector));
 }
 
+// Lanes of x and y, which are bytes: `count` numbers, those of y from x's size on.
+static MlirValue shuffle_bytes(ir_builder *b, MlirValue x, MlirValue y, int64_t count, const int64_t *lanes) {
+  MlirAttribute *numbers = arena_array(b->arena, MlirAttribute, count);
+  for (int64_t l = 0; l < count; l++) numbers[l] = mlirIntegerAttrGet(mlirIntegerTypeGet(b->context, 64), lanes[l]);
+  MlirNamedAttribute mask = ir_named(b->context, "mask", mlirArrayAttrGet(b->context, count, numbers));
+  MlirType type = mlirVectorTypeGet(1, &count, ir_element_type(mlirValueGetType(x)));
+  return ir_value_with(b, "vector.shuffle", type, 2, (MlirValue[]){x, y}, 1, &mask);
+}
+
+// Bytes -> their packed elements in order. Every byte is repeated for each of its elements, then shifted by the
+// element's place.
+static MlirValue unpack(ir_builder *b, MlirType vector, MlirValue bytes) {
+  const int64_t count = mlirShapedTypeGetDimSize(vector, 0);
+  const int per_byte = tensor_access_per_byte(ir_element_type(vector)), bits = 8 / per_byte;
+  MlirType i8 = mlirIntegerTypeGet(b->context, 8), wide = ir_like(vector, i8);
+  int64_t *lanes = arena_array(b->arena, int64_t, count);
+  MlirAttribute *places = arena_array(b->arena, MlirAttribute, count);
+  for (int64_t l = 0; l < count; l++) {
+    lanes[l] = l / per_byte;
+    places[l] = mlirIntegerAttrGet(i8, l % per_byte * bits);
+  }
+  MlirNamedAttribute value = ir_named(b->context, "value", mlirDenseElementsAttrGet(wide, count, places));
+  MlirValue shifts = ir_value_with(b, "arith.constant", wide, 0, NULL, 1, &value);
+  MlirValue repeated = shuffle_bytes(b, bytes, bytes, count, lanes);
+  return ir_cast(b, "arith.trunci", vector, ir_binary(b, "arith.shrui", repeated, shifts));
+}
+
+// The other way round: the first elements of all bytes, then the second ones above them, and so on.
+static MlirValue pack(ir_builder *b, MlirType bytes, MlirValue vector) {
+  const int64_t count = mlirShapedTypeGetDimSize(bytes, 0);
+  const int per_byte = tensor_access_per_byte(ir_element_type(mlirValueGetType(vector))), bits = 8 / per_byte;
+  MlirValue wide = tensor_access_to_stored(b, vector), result = {NULL};
+  int64_t *lanes = arena_array(b->arena, int64_t, count);
+  for (int place = 0; place < per_byte; place++) {
+    for (int64_t l = 0; l < count; l++) lanes[l] = l * per_byte + place;
+    MlirValue part = shuffle_bytes(b, wide, wide, count, lanes);
+    if (place > 0) part = ir_binary(b, "arith.shli", part, ir_int(b, bytes, (int64_t)place * bits));
+    result = result.ptr ? ir_binary(b, "arith.ori", result, part) : part;
+  }
+  return result;
+}
+
+MlirValue tensor_access_gather(ir_builder *b, MlirType vector, MlirValue *lanes) {
+  const int count = (int)mlirShapedTypeGetDimSize(vector, 0);
+  if (tensor_access_per_byte(ir_element_type(vector)) == 1)
+    return ir_value(b, "vector.from_elements", vector, count, lanes);
+  for (int l = 0; l < count; l++) lanes[l] = tensor_access_to_stored(b, lanes[l]);
+  MlirType wide = ir_like(vector, mlirIntegerTypeGet(b->context, 8));
+  return ir_cast(b, "arith.trunci", vector, ir_value(b, "vector.from_elements", wide, count, lanes));
+}
+
 static MlirValue index_at(ir_builder *b, MlirValue index, int64_t lane) {
   return lane ? ir_binary(b, "arith.addi", index, ir_index(b, lane)) : index;
 }
@@ -268,15 +319,16 @@ static MlirValue load_lanes(ir_builder *b, const tensor_memory *m, MlirType vect
   int64_t count = mlirShapedTypeGetDimSize(vector, 0);
   MlirValue *lanes = arena_array(b->arena, MlirValue, count);
   for (int64_t l = 0; l < count; l++) lanes[l] = tensor_access_load(b, m, index_at(b, index, l));
-  return ir_value(b, "vector.from_elements", vector, (int)count, lanes);
+  return tensor_access_gather(b, vector, lanes);
 }
 
 static void store_lanes(ir_builder *b, const tensor_memory *m, MlirValue vector, MlirValue index) {
-  MlirType type = mlirValueGetType(vector);
-  for (int64_t l = 0; l < mlirShapedTypeGetDimSize(type, 0); l++) {
+  MlirType i8 = mlirIntegerTypeGet(b->context, 8);
+  vector = tensor_access_to_stored(b, vector);
+  for (int64_t l = 0; l < mlirShapedTypeGetDimSize(mlirValueGetType(vector), 0); l++) {
     MlirNamedAttribute position = ir_named(b->context, "static_position", mlirDenseI64ArrayGet(b->context, 1, &l));
-    MlirValue lane = ir_value_with(b, "vector.extract", ir_element_type(type), 1, &vector, 1, &position);
-    tensor_access_store(b, m, lane, index_at(b, index, l));
+    MlirValue lane = ir_value_with(b, "vector.extract", i8, 1, &vector, 1, &position);
+    tensor_access_store(b, m, ir_cast(b, "arith.trunci", m->element, lane), index_at(b, index, l));
   }
 }
 
@@ -301,7 +353,7 @@ heddle_status tensor_access_load_vector(ir_builder *b, const tensor_memory *m, M
     loaded = llvm_build_load(b, place.stored, place.address, place.alignment, m->invariant);
   }
   bool packed = tensor_access_per_byte(m->element) > 1;
-  *out = packed ? ir_cast(b, "vector.bitcast", vector, loaded) : tensor_access_from_stored(b, vector, loaded);
+  *out = packed ? unpack(b, vector, loaded) : tensor_access_from_stored(b, vector, loaded);
   return status_ok();
 }
 
@@ -315,7 +367,7 @@ heddle_status tensor_access_store_vector(ir_builder *b, const tensor_memory *m, 
   vector_place place = {0};
   TRY(place_of(b, m, mlirValueGetType(vector), index, &place));
   bool packed = tensor_access_per_byte(m->element) > 1;
-  MlirValue stored = packed ? ir_cast(b, "vector.bitcast", place.stored, vector) : tensor_access_to_stored(b, vector);
+  MlirValue stored = packed ? pack(b, place.stored, vector) : tensor_access_to_stored(b, vector);
   if (mask.ptr) {
     llvm_build_masked_store(b, stored, place.address, mask, place.alignment);
   } else if (m->streams && place.alignment % STREAM_ALIGNMENT == 0) {

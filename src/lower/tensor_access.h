@@ -42,6 +42,10 @@ heddle_status tensor_access_load_vector(ir_builder *b, const tensor_memory *m, M
 heddle_status tensor_access_store_vector(ir_builder *b, const tensor_memory *m, MlirValue vector, MlirValue index,
                                          MlirValue mask);
 
+// The vector of these elements, of which `lanes` is overwritten. Packed elements are put together as bytes: LLVM makes
+// narrower and wider vectors of the pieces, and ends the process over some of those of i2 and i4.
+MlirValue tensor_access_gather(ir_builder *b, MlirType vector, MlirValue *lanes);
+
 // Address of the stored slot that holds element `index` of the tensor, and for packed elements the number of bits that
 // it is shifted up by (an i8; otherwise null).
 MlirValue tensor_access_address(ir_builder *b, const tensor_memory *m, MlirValue index, MlirValue *shift);

@@ -7,6 +7,7 @@
 #include <mlir-c/AffineMap.h>
 
 #include "dialect/xla_gpu.h"
+#include "lower/tensor_access.h"
 
 enum { MOST_STRIDE = 4 };  // between lanes: so many whole vectors cost less than single elements
 
@@ -240,7 +241,7 @@ static MlirValue gather(vectorizer *v, ir_builder *b, MlirOperation op) {
     lanes[l] = ir_value(b, "tensor.extract", ir_result_type(op, 0), 2, operands);
   }
   v->separate_loads += v->width;
-  return ir_value(b, "vector.from_elements", vector_of(v, ir_result_type(op, 0)), v->width, lanes);
+  return tensor_access_gather(b, vector_of(v, ir_result_type(op, 0)), lanes);
 }
 
 // What a read and a write of neighbouring elements of a flat tensor say alike: in order, in bounds, no mask.

@@ -10,7 +10,8 @@
 // it is stored. Truncations that the program itself asked for stay. In exact mode every rounding of the HLO stays.
 //
 // Single operations cannot be rewritten one after the other by a pattern, as the decision needs to know which
-// truncations are ours; they carry the attribute xla.excess while the pass runs. With excess precision functions of
+// truncations are ours; they carry the attribute xla.excess while the pass runs. A conversion from an integer that the
+// narrow type cannot hold is a rounding of the program's, not one of ours. With excess precision functions of
 // math get xla.narrow: whoever expands them may use an approximation that is accurate only to the narrow type.
 #include "base/map.h"
 #include "emit/ir_builder.h"
@@ -112,15 +113,6 @@ static ir_builder builder_behind(widening *w, MlirValue v) {
   return b;
 }
 
-// What one of our truncations truncates; conversions from wide integers compute in f64.
-static MlirValue as_f32(widening *w, MlirOperation truncation) {
-  MlirValue source = ir_operand(truncation, 0);
-  MlirType type = mlirValueGetType(source), wide = wide_type(type);
-  if (mlirTypeEqual(type, wide)) return source;
-  ir_builder b = ir_builder_before(truncation, w->c->scratch);
-  return ir_cast(&b, "arith.truncf", wide, source);
-}
-
 // One extension per value, right behind it, where it serves every use.
 static MlirValue widen(widening *w, MlirValue v) {
   if (!is_narrow(mlirValueGetType(v))) return v;
@@ -129,7 +121,7 @@ static MlirValue widen(widening *w, MlirValue v) {
   MlirOperation op = ir_defining_op(v);
   MlirValue wide;
   if (!w->c->options->exact && is_excess_truncation(op)) {
-    wide = as_f32(w, op);
+    wide = ir_operand(op, 0);
   } else {
     ir_builder b = builder_behind(w, v);
     wide = widen_constant(&b, v);
@@ -139,6 +131,10 @@ static MlirValue widen(widening *w, MlirValue v) {
   return wide;
 }
 
+static MlirValue truncate_for_good(ir_builder *b, MlirType narrow, MlirValue wide) {
+  return ir_cast(b, "arith.truncf", narrow, wide);
+}
+
 static void replace_by_truncation(widening *w, MlirOperation after, MlirValue old, MlirType narrow, MlirValue wide) {
   ir_builder b = ir_builder_after(after, w->c->scratch);
   MlirValue narrowed = truncate(&b, narrow, wide);
@@ -146,17 +142,45 @@ static void replace_by_truncation(widening *w, MlirOperation after, MlirValue ol
   mlirOperationSetOperand(ir_defining_op(narrowed), 0, wide);
 }
 
-// --- operations
+// --- conversions from integers
 
-// Integers that f32 does not hold exactly are converted to f64, so that the result is rounded once.
-static MlirType result_type(MlirOperation op, MlirType narrow) {
-  bool conversion = ir_is(op, "arith.sitofp") || ir_is(op, "arith.uitofp");
-  if (conversion && ir_bit_width(ir_element_type(mlirValueGetType(ir_operand(op, 0)))) > 24)
-    return ir_like(narrow, mlirF64TypeGet(mlirTypeGetContext(narrow)));
-  return wide_type(narrow);
+static bool is_from_integer(MlirOperation op) { return ir_is(op, "arith.sitofp") || ir_is(op, "arith.uitofp"); }
+
+// Digits of the significand, the leading one included.
+static int significant_bits(MlirType narrow) {
+  if (mlirTypeIsABF16(narrow)) return 8;
+  if (mlirTypeIsAF16(narrow)) return 11;
+  return mlirTypeIsAFloat8E5M2(narrow) || mlirTypeIsAFloat8E5M2FNUZ(narrow) ? 3 : 4;
 }
 
+// Whether the type holds every such integer; the least of a signed type is a power of two. All these types reach beyond
+// 2^4, bf16 and f16 beyond 2^11.
+static bool holds_all(MlirOperation op, MlirType narrow) {
+  int width = ir_bit_width(ir_element_type(mlirValueGetType(ir_operand(op, 0))));
+  return width - ir_is(op, "arith.sitofp") <= significant_bits(ir_element_type(narrow));
+}
+
+// The program's own rounding, which stays. Integers that f32 does not hold exactly are converted to f64, so that the
+// result is rounded once.
+static void widen_from_integer(widening *w, MlirOperation op) {
+  MlirValue result = ir_result(op, 0);
+  MlirType narrow = mlirValueGetType(result), wide = wide_type(narrow);
+  if (ir_bit_width(ir_element_type(mlirValueGetType(ir_operand(op, 0)))) > 24)
+    wide = ir_like(narrow, mlirF64TypeGet(mlirTypeGetContext(narrow)));
+  mlirValueSetType(result, wide);
+  ir_builder b = ir_builder_after(op, w->c->scratch);
+  MlirValue narrowed = truncate_for_good(&b, narrow, result);
+  ir_replace_value(result, narrowed);
+  mlirOperationSetOperand(ir_defining_op(narrowed), 0, result);
+}
+
+// --- operations
+
 static void widen_operation(widening *w, MlirOperation op) {
+  if (is_from_integer(op) && !holds_all(op, ir_result_type(op, 0))) {
+    widen_from_integer(w, op);
+    return;
+  }
   if (ir_is(op, "arith.select") && (w->c->options->exact || !select_is_in_chain(op))) return;
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++)
     mlirOperationSetOperand(op, i, widen(w, ir_operand(op, (int)i)));
@@ -164,12 +188,12 @@ static void widen_operation(widening *w, MlirOperation op) {
   MlirValue result = ir_result(op, 0);
   MlirType narrow = mlirValueGetType(result);
   if (!is_narrow(narrow)) return;
-  mlirValueSetType(result, result_type(op, narrow));
+  mlirValueSetType(result, wide_type(narrow));
   replace_by_truncation(w, op, result, narrow, result);
 }
 
-// The program's own extension of a value that is still known in f32: to f64, to f32, or from f8 to bf16 or f16, which
-// narrows what is known.
+// The program's own extension of a value that is still known in f32: to f64, to f32, or from f8 to bf16 or f16, to
+// which the program then rounds.
 static void shortcut_extension(widening *w, MlirOperation op) {
   MlirValue source = ir_operand(op, 0);
   if (!is_excess_truncation(ir_defining_op(source))) return;
@@ -181,7 +205,7 @@ static void shortcut_extension(widening *w, MlirOperation op) {
   }
   if (is_narrow(wanted)) {
     ir_builder b = ir_builder_before(op, w->c->scratch);
-    known = truncate(&b, wanted, known);
+    known = truncate_for_good(&b, wanted, known);
   }
   ir_replace(op, &known);
 }

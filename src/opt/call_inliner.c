@@ -6,6 +6,8 @@
 // Flattening each callee first instead would copy the innermost body of a chain of calls once per level.
 #include "opt/call_inliner.h"
 
+#include "opt/rewrite.h"
+
 typedef struct inliner {
   module *module;
   const instruction *keep;
@@ -14,6 +16,7 @@ typedef struct inliner {
   ptr_map orders;           // callee -> its instruction_list, operands before users
   instruction_list tuples;  // results of inlined calls, of the computation at hand
   str_map names;            // of the computation at hand
+  ptr_map gone;             // of the computation at hand: instruction -> what to wait for instead (instruction_list)
 } inliner;
 
 // A call on the way down: a callee whose instructions up to `next` have their copies.
@@ -21,7 +24,10 @@ typedef struct call_frame {
   const instruction *call;
   const instruction_list *order;
   int next;
-  ptr_map copies;  // callee's instruction -> what stands for it in the computation written to
+  ptr_map copies;           // callee's instruction -> what stands for it in the computation written to
+  instruction_list before;  // what the call, and those around it, wait for
+  instruction_list acting;  // copies that others may have to wait for
+  ptr_map after;            // nested call that is done -> what to wait for instead (instruction_list)
 } call_frame;
 
 typedef VEC(call_frame) call_stack;
@@ -29,6 +35,12 @@ typedef VEC(computation *) computation_list;
 
 static bool is_inlined(const inliner *x, const instruction *i) {
   return i != x->keep && (i->opcode == HLO_CALL || i->opcode == HLO_FUSION);
+}
+
+// Control edges order what acts on the world. Everything else may run whenever its operands are there.
+static bool may_act(const instruction *i) {
+  return hlo_op_has(i->opcode, TRAIT_CONTROL) || hlo_op_has(i->opcode, TRAIT_SIDE_EFFECT) ||
+         hlo_op_has(i->opcode, TRAIT_ASYNC) || i->attributes->custom_call_has_side_effect;
 }
 
 // `add.3`, or a fresh variant of it if the caller has that name already.
@@ -42,19 +54,25 @@ static str fresh_name(inliner *x, str name) {
   return candidate;
 }
 
-static instruction *copy_instruction(inliner *x, computation *into, const instruction *from, const ptr_map *copies) {
+// What stands for a control predecessor within the call, or for those of a call that is gone.
+static void add_waits(arena *a, const call_frame *frame, const instruction *before, instruction_list *out) {
+  const instruction_list *instead = ptr_map_get(&frame->after, before);
+  instruction *copy = instead ? NULL : ptr_map_get(&frame->copies, before);
+  if (copy) vec_push(a, out, copy);
+  for (int k = 0; instead && k < instead->size; k++) vec_push(a, out, instead->data[k]);
+}
+
+static instruction *copy_instruction(inliner *x, computation *into, const instruction *from, const call_frame *frame) {
   instruction **operands = arena_array(x->scratch, instruction *, from->operand_count);
-  for (int i = 0; i < from->operand_count; i++) operands[i] = ptr_map_get(copies, from->operands[i]);
+  for (int i = 0; i < from->operand_count; i++) operands[i] = ptr_map_get(&frame->copies, from->operands[i]);
   instruction *to =
       computation_add(into, from->opcode, fresh_name(x, from->name), from->shape, from->operand_count, operands);
   to->attributes = attributes_copy(x->module->arena, from->attributes);
   to->literal = from->literal;
   to->where = from->where;
   if (from->called_count > 0) instruction_set_called(to, from->called_count, from->called);
-  for (int i = 0; i < from->control_predecessors.size; i++) {
-    instruction *before = ptr_map_get(copies, from->control_predecessors.data[i]);
-    if (before) vec_push(x->module->arena, &to->control_predecessors, before);
-  }
+  for (int i = 0; i < from->control_predecessors.size; i++)
+    add_waits(x->module->arena, frame, from->control_predecessors.data[i], &to->control_predecessors);
   x->added++;
   return to;
 }
@@ -70,10 +88,16 @@ static heddle_status order_of(inliner *x, const computation *callee, const instr
   return status_ok();
 }
 
-// `around` has the copies of the call's operands; null if the call is in the computation that is written to.
-static heddle_status enter(inliner *x, call_stack *stack, const instruction *call, const ptr_map *around) {
+// `around` is the call that this one is in; null if it is in the computation that is written to.
+static heddle_status enter(inliner *x, call_stack *stack, const instruction *call, const call_frame *around) {
   const computation *callee = call->called[0];
   call_frame frame = {.call = call};
+  for (int i = 0; around && i < around->before.size; i++) vec_push(x->scratch, &frame.before, around->before.data[i]);
+  for (int i = 0; i < call->control_predecessors.size; i++) {
+    if (around) add_waits(x->scratch, around, call->control_predecessors.data[i], &frame.before);
+    else vec_push(x->scratch, &frame.before, call->control_predecessors.data[i]);
+  }
+  x->added += frame.before.size;
   TRY(order_of(x, callee, &frame.order));
   x->added++;  // calls of next to nothing cost as well, and there may be exponentially many
   if (x->added + frame.order->size > CALL_INLINER_MAX_INSTRUCTIONS) {
@@ -82,7 +106,7 @@ static heddle_status enter(inliner *x, call_stack *stack, const instruction *cal
                      arena_printf(x->scratch, STR_FMT, STR_ARG(call->name)), CALL_INLINER_MAX_INSTRUCTIONS);
   }
   for (int i = 0; i < callee->parameters.size; i++) {
-    instruction *operand = around ? ptr_map_get(around, call->operands[i]) : call->operands[i];
+    instruction *operand = around ? ptr_map_get(&around->copies, call->operands[i]) : call->operands[i];
     ptr_map_put(x->scratch, &frame.copies, callee->parameters.data[i], operand);
   }
   vec_push(x->scratch, stack, frame);
@@ -95,9 +119,30 @@ static const instruction *copy_to_next_call(inliner *x, computation *into, call_
     const instruction *i = frame->order->data[frame->next++];
     if (i->opcode == HLO_PARAMETER) continue;
     if (is_inlined(x, i)) return i;
-    ptr_map_put(x->scratch, &frame->copies, i, copy_instruction(x, into, i, &frame->copies));
+    instruction *copy = copy_instruction(x, into, i, frame);
+    ptr_map_put(x->scratch, &frame->copies, i, copy);
+    if (!may_act(copy)) continue;
+    vec_push(x->scratch, &frame->acting, copy);
+    for (int k = 0; k < frame->before.size; k++)
+      vec_push(x->module->arena, &copy->control_predecessors, frame->before.data[k]);
   }
   return NULL;
+}
+
+// Who waits for a call that is gone waits for what of it acts, and for what it waited for.
+static const instruction_list *waits_of(inliner *x, const call_frame *frame) {
+  instruction_list *result = arena_new(x->scratch, instruction_list);
+  for (int k = 0; k < frame->acting.size; k++) vec_push(x->scratch, result, frame->acting.data[k]);
+  for (int k = 0; k < frame->before.size; k++) vec_push(x->scratch, result, frame->before.data[k]);
+  return result;
+}
+
+// Hands what a nested call has come to over to the call around it.
+static void leave(inliner *x, const call_frame *done, call_frame *around, instruction *root) {
+  ptr_map_put(x->scratch, &around->copies, done->call, root);
+  ptr_map_put(x->scratch, &around->after, done->call, (void *)waits_of(x, done));
+  for (int k = 0; k < done->acting.size; k++) vec_push(x->scratch, &around->acting, done->acting.data[k]);
+  x->added += done->acting.size;
 }
 
 static heddle_status inline_one(inliner *x, computation *caller, instruction *call) {
@@ -108,16 +153,17 @@ static heddle_status inline_one(inliner *x, computation *caller, instruction *ca
     call_frame *frame = &vec_last(&stack);
     const instruction *nested = copy_to_next_call(x, caller, frame);
     if (nested) {
-      const ptr_map around = frame->copies;  // the stack may move
+      const call_frame around = *frame;  // the stack may move
       TRY(enter(x, &stack, nested, &around));
       continue;
     }
     const computation *callee = frame->call->called[0];
-    const instruction *done = frame->call;
+    const call_frame done = *frame;
     root = ptr_map_get(&frame->copies, callee->root);
     if (callee->root->opcode == HLO_TUPLE) vec_push(x->scratch, &x->tuples, root);
     stack.size--;
-    if (stack.size > 0) ptr_map_put(x->scratch, &vec_last(&stack).copies, done, root);
+    if (stack.size > 0) leave(x, &done, &vec_last(&stack), root);
+    else ptr_map_put(x->scratch, &x->gone, call, (void *)waits_of(x, &done));
   }
   instruction_replace_uses(call, root);
   computation_detach(caller, call);
@@ -135,9 +181,13 @@ static void forward_tuple(inliner *x, instruction *tuple) {
     if (user->opcode != HLO_GET_TUPLE_ELEMENT) continue;
     instruction *element = tuple->operands[user->attributes->index];
     instruction_replace_uses(user, element);
+    if (may_act(element)) vec_push(x->module->arena, &user->control_predecessors, element);
+    ptr_map_put(x->scratch, &x->gone, user, &user->control_predecessors);
     computation_detach(user->parent, user);
   }
-  if (tuple->users.size == 0 && !is_root(tuple)) computation_detach(tuple->parent, tuple);
+  if (tuple->users.size > 0 || is_root(tuple)) return;
+  ptr_map_put(x->scratch, &x->gone, tuple, &tuple->control_predecessors);
+  computation_detach(tuple->parent, tuple);
 }
 
 static heddle_status inline_computation(inliner *x, computation *c) {
@@ -148,6 +198,7 @@ static heddle_status inline_computation(inliner *x, computation *c) {
   if (calls.size == 0) return status_ok();
   x->names = (str_map){0};
   x->tuples = (instruction_list){0};
+  x->gone = (ptr_map){0};
   for (int i = 0; i < c->instructions.size; i++) {
     str_map_put(x->scratch, &x->names, c->instructions.data[i]->name, x);
   }
@@ -155,6 +206,7 @@ static heddle_status inline_computation(inliner *x, computation *c) {
   // Last first: an element of a tuple may be an earlier one.
   for (int i = x->tuples.size - 1; i >= 0; i--) forward_tuple(x, x->tuples.data[i]);
   computation_drop_detached(c);
+  rewrite_pass_on_waits(x->scratch, c, &x->gone);
   return status_ok();
 }
 

@@ -2,7 +2,7 @@
 //
 // Inlining leaves both behind: a body whose calls are gone, and elements of an inlined tuple that nobody takes.
 // Instructions go from the last to the first, so that one walk over a computation's post order removes whole dead
-// chains.
+// chains. What waited for one of them waits for what that one waited for.
 #include "opt/dead_code.h"
 
 #include "opt/effects.h"
@@ -20,14 +20,16 @@ static bool calls_effects(const ptr_map *acting, const instruction *i) {
 
 static heddle_status clean(arena *scratch, const ptr_map *acting, computation *c) {
   instruction_list order = {0};
-  ptr_map waited_for = {0};
+  ptr_map gone = {0};
   TRY(computation_post_order(scratch, c, &order));
-  rewrite_find_waited_for(scratch, c, &waited_for);
   for (int i = order.size; i-- > 0;) {
     instruction *x = order.data[i];
-    if (!must_stay(x) && !calls_effects(acting, x) && !ptr_map_has(&waited_for, x)) computation_detach(c, x);
+    if (must_stay(x) || calls_effects(acting, x)) continue;
+    ptr_map_put(scratch, &gone, x, &x->control_predecessors);
+    computation_detach(c, x);
   }
   computation_drop_detached(c);
+  rewrite_pass_on_waits(scratch, c, &gone);
   return status_ok();
 }
 

@@ -37,9 +37,18 @@ static void test_uncalled_computations_go(void **state) {
 static void test_effects_stay(void **state) {
   static const char text_with_effects[] =
       "ENTRY e {\n  p = f32[] parameter(0)\n  c = f32[] custom-call(p), custom_call_target=\"log\", "
-      "custom_call_has_side_effect=true\n  w = f32[] negate(p)\n"
-      "  ROOT r = f32[] sine(p), control-predecessors={w}\n}\n";
+      "custom_call_has_side_effect=true\n  ROOT r = f32[] sine(p), control-predecessors={c}\n}\n";
   expect(*state, text_with_effects, text_with_effects);
+}
+
+// What is only waited for goes, and what waited for it waits for what that one waited for.
+static void test_waits_are_passed_on(void **state) {
+  expect(*state,
+         "ENTRY e { p = f32[] parameter(0) c = f32[] custom-call(p), custom_call_target=\"log\", "
+         "custom_call_has_side_effect=true v = f32[] negate(p), control-predecessors={c}\n"
+         "  w = f32[] abs(p), control-predecessors={v} ROOT r = f32[] sine(p), control-predecessors={w, c} }",
+         "ENTRY e {\n  p = f32[] parameter(0)\n  c = f32[] custom-call(p), custom_call_target=\"log\", "
+         "custom_call_has_side_effect=true\n  ROOT r = f32[] sine(p), control-predecessors={c}\n}\n");
 }
 
 int main(void) {
@@ -47,6 +56,7 @@ int main(void) {
       TESTING_IN_ARENA(test_chains_go),
       TESTING_IN_ARENA(test_uncalled_computations_go),
       TESTING_IN_ARENA(test_effects_stay),
+      TESTING_IN_ARENA(test_waits_are_passed_on),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

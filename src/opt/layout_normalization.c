@@ -10,7 +10,8 @@
 //     f32[2,3] x -> f32[3,2] transpose -> f32[2,3]{0,1} bitcast, the root
 // Elements of tuples at the entry are treated the same way. The declared layout is the one that
 // entry_computation_layout writes, else the instruction's own; tiles, memory spaces and layouts of dynamic arrays are
-// dropped. Custom calls take and give row-major arrays too, and say so in operand_layout_constraints.
+// dropped. Constants lose theirs in the literal too, whose elements are row-major anyway. Custom calls take and give
+// row-major arrays too, and say so in operand_layout_constraints.
 #include "opt/layout_normalization.h"
 
 #include "hlo/builder.h"
@@ -207,10 +208,21 @@ static void normalize_entry(module *m, const shape *const *parameters, const sha
 
 // --- everything else
 
+// The same value, whose elements are in row-major order whatever the shape says.
+static literal *plain_literal(normalization *n, const literal *from, const shape *s) {
+  literal *to = arena_new(n->arena, literal);
+  *to = *from;
+  to->shape = s;
+  if (s->tuple_size) to->elements = arena_array(n->arena, literal *, s->tuple_size);
+  for (int k = 0; k < s->tuple_size; k++) to->elements[k] = plain_literal(n, from->elements[k], s->elements[k]);
+  return to;
+}
+
 static void clear_layouts(normalization *n, computation *c) {
   for (int k = 0; k < c->instructions.size; k++) {
     instruction *i = c->instructions.data[k];
     i->shape = plain_once(n, i->shape);
+    if (i->literal) i->literal = plain_literal(n, i->literal, plain_once(n, i->literal->shape));
     if (i->attributes->operand_layout_count == 0) continue;
     const shape **layouts = arena_array(n->arena, const shape *, i->attributes->operand_layout_count);
     for (int j = 0; j < i->attributes->operand_layout_count; j++)

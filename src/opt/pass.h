@@ -7,6 +7,7 @@
 typedef enum opt_pass_use {
   OPT_NEEDED,     // code generation takes only what it leaves
   OPT_IMPROVES,   // code generation takes more: the code is better for it
+  OPT_FOLDS,      // the same, by evaluating operations while compiling
   OPT_ON_REQUEST  // not in the pipeline: for code generators that lack the operation or sum in another order
 } opt_pass_use;
 
@@ -31,7 +32,7 @@ heddle_status opt_sort(module *m);
 // (in optimized builds after the last one only); errors name the pass.
 heddle_status opt_run(module *m, const opt_pass *const *passes, int count, opt_observer observer, void *argument);
 
-// The pipeline: all of opt_passes in order but those on request; or of these only the ones that are needed.
-heddle_status opt_run_pipeline(module *m, bool needed_only, opt_observer observer, void *argument);
+// The pipeline: those of opt_passes, in order, whose use is `up_to` or above it in the list. OPT_FOLDS: all of it.
+heddle_status opt_run_pipeline(module *m, opt_pass_use up_to, opt_observer observer, void *argument);
 
 #endif

@@ -27,6 +27,35 @@ static void redirect_waits(computation *c, const ptr_map *replaced) {
   }
 }
 
+// What waits for `before` waits for, with everything that is gone followed to what stayed.
+static void follow_gone(arena *scratch, const ptr_map *gone, instruction *before, ptr_map *seen,
+                        instruction_list *out) {
+  instruction_list work = {0};
+  vec_push(scratch, &work, before);
+  while (work.size > 0) {
+    instruction *i = work.data[--work.size];
+    if (ptr_map_has(seen, i)) continue;
+    ptr_map_put(scratch, seen, i, i);
+    const instruction_list *instead = ptr_map_get(gone, i);
+    if (!instead) vec_push(scratch, out, i);
+    for (int k = 0; instead && k < instead->size; k++) vec_push(scratch, &work, instead->data[k]);
+  }
+}
+
+void rewrite_pass_on_waits(arena *scratch, computation *c, const ptr_map *gone) {
+  for (int k = 0; k < c->instructions.size; k++) {
+    instruction_list *before = &c->instructions.data[k]->control_predecessors;
+    bool any = false;
+    for (int j = 0; j < before->size; j++) any |= ptr_map_has(gone, before->data[j]);
+    if (!any) continue;
+    instruction_list left = {0};
+    ptr_map seen = {0};
+    for (int j = 0; j < before->size; j++) follow_gone(scratch, gone, before->data[j], &seen, &left);
+    before->size = 0;
+    for (int j = 0; j < left.size; j++) vec_push(c->module->arena, before, left.data[j]);
+  }
+}
+
 void rewrite_find_waited_for(arena *scratch, const computation *c, ptr_map *out) {
   for (int k = 0; k < c->instructions.size; k++) {
     const instruction_list *before = &c->instructions.data[k]->control_predecessors;

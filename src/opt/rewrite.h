@@ -9,6 +9,10 @@
 heddle_status rewrite_each(module *m, bool (*matches)(const instruction *i), instruction *(*make)(instruction *i));
 // Instructions that others wait for, as keys: control edges order effects, so whoever waits has to go on waiting.
 void rewrite_find_waited_for(arena *scratch, const computation *c, ptr_map *out);
+
+// Control edges over instructions that go: who waits for one of them waits for what its list in `gone` (an
+// instruction_list, which may hold others that go) names instead.
+void rewrite_pass_on_waits(arena *scratch, computation *c, const ptr_map *gone);
 // Halves and narrower as f32, in which what replaces a function of them is computed; others as they are.
 instruction *rewrite_widen(const builder *b, instruction *x);
 // The same operation, attributes and called computations with other operands and shape.

@@ -4,6 +4,7 @@
 // end, without users; taking each out at once would search the users' lists of constants again and again.
 #include "opt/worklist.h"
 
+#include "base/call.h"
 #include "opt/dead_code.h"
 #include "opt/rewrite.h"
 
@@ -64,6 +65,7 @@ static heddle_status rewrite(worklist *w) {
   for (int k = 0; k < order.size; k++) enqueue(w, order.data[k]);
   w->max_changes = 1000 + 100 * (int64_t)order.size;
   while (w->next < w->queue.size && w->changes <= w->max_changes) {
+    TRY(call_check());
     instruction *i = w->queue.data[w->next++];
     i->mark = 0;
     if (may_change(w, i)) visit(w, i);

@@ -81,34 +81,32 @@ static int number_at(const ptr_map *m, uint64_t key) {
   return (int)(intptr_t)ptr_map_get(m, (const void *)(uintptr_t)key) - 1;  // NOLINT(performance-no-int-to-ptr)
 }
 
-// Equal constants are one value.
-static int constant_value(buffer_walker *w, const literal *l) {
+// Equal constants that lie in memory alike are one value. How they lie is what the instruction says, not the literal.
+static int constant_value(buffer_walker *w, const literal *l, const shape *s) {
   uint64_t hash = literal_hash(l);
   int first = number_at(&w->constants, hash);
-  for (int k = first; k >= 0; k = w->chains.data[k])
-    if (literal_identical(w->out->constants.data[k].value, l)) return w->constant_values.data[k];
+  for (int k = first; k >= 0; k = w->chains.data[k]) {
+    const buffer_constant *known = &w->out->constants.data[k];
+    if (literal_identical(known->value, l) && shape_equal(known->shape, s)) return w->constant_values.data[k];
+  }
   int number = w->out->constants.size;
-  vec_push(w->arena, &w->out->constants, ((buffer_constant){l, l->shape}));
+  vec_push(w->arena, &w->out->constants, ((buffer_constant){l, s}));
   vec_push(w->arena, &w->chains, first);
   ptr_map_put(w->arena, &w->constants, (const void *)(uintptr_t)hash,  // NOLINT(performance-no-int-to-ptr)
               (void *)((intptr_t)number + 1));                         // NOLINT(performance-no-int-to-ptr)
-  int value = add_fixed(w, l->shape, LHLO_CONSTANT, number);
+  int value = add_fixed(w, s, LHLO_CONSTANT, number);
   vec_push(w->arena, &w->constant_values, value);
   return value;
 }
 
-static void add_literal_leaves(buffer_walker *w, const literal *l, leaf_numbers *out) {
-  if (shape_is_array(l->shape)) out->numbers[out->count++] = constant_value(w, l);
-  for (int k = 0; k < l->shape->tuple_size; k++) add_literal_leaves(w, l->elements[k], out);
+static void add_literal_leaves(buffer_walker *w, const literal *l, const shape *s, leaf_numbers *out) {
+  if (shape_is_array(s)) out->numbers[out->count++] = constant_value(w, l, s);
+  for (int k = 0; k < s->tuple_size; k++) add_literal_leaves(w, l->elements[k], s->elements[k], out);
 }
 
 heddle_status buffer_constant_leaves(buffer_walker *w, const instruction *i, leaf_numbers *out) {
-  if (i->literal->is_elided) {
-    return status_at(HEDDLE_INVALID, i->where, "constant " STR_FMT " has no value: the text elides it",
-                     STR_ARG(i->name));
-  }
   *out = (leaf_numbers){.numbers = arena_array(w->arena, int, leaves_count(i->shape))};
-  add_literal_leaves(w, i->literal, out);
+  add_literal_leaves(w, i->literal, i->shape, out);
   return status_ok();
 }
 

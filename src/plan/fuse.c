@@ -16,6 +16,7 @@
 #include "plan/join.h"
 #include "plan/library.h"
 #include "plan/reduction_splitter.h"
+#include "plan/sizes.h"
 #include "plan/trip_count.h"
 
 // Multiplications of a product that is a loop like others.
@@ -221,6 +222,7 @@ static heddle_status fuse_module(arena *scratch, module *m, const plan_target *t
 }
 
 heddle_status plan_fuse(module *m, const plan_target *target, text *reasons) {
+  TRY(plan_check_sizes(m));
   arena *scratch = arena_create();
   trip_count_note(m);
   heddle_status s = fuse_module(scratch, m, target, reasons);

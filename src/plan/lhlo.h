@@ -94,6 +94,9 @@ heddle_status lhlo_build(arena *a, const module *m, const plan_target *target, l
 // Of parameters, results and the arena; a result that takes over a parameter's memory counts once.
 int64_t lhlo_peak_bytes(const lhlo_program *p);
 
+// Whether a file's text is LHLO, by looking.
+bool lhlo_is(str source);
+
 // As MLIR text; lhlo_parse reads it. Errors have file, line and column.
 heddle_status lhlo_print(text *out, const lhlo_program *p);
 heddle_status lhlo_parse(arena *a, str source, const char *file, const plan_target *target, lhlo_program **out);

@@ -1,10 +1,11 @@
 // Functions and operations of StableHLO inside LHLO become HLO again: the importer's lowering does the work.
+#include "hlo/origin.h"
 #include "import/stablehlo_to_hlo.h"
 #include "plan/leaf_flow.h"
 #include "plan/leaves.h"
 #include "plan/lhlo_reader.h"
 
-static heddle_status lower(lhlo_reader *r, const ir_operation *function, module **out) {
+heddle_status lhlo_lower_tensors(lhlo_reader *r, const ir_operation *function, module **out) {
   const import_options options = {0};
   return stablehlo_to_hlo(r->arena, r->source, function, &options, out);
 }
@@ -29,7 +30,7 @@ static void unpack_root(computation *c) {
 
 heddle_status lhlo_lower_function(lhlo_reader *r, lhlo_function *f) {
   if (f->lowered) return status_ok();
-  TRY(lower(r, f->operation, &f->lowered));
+  TRY(lhlo_lower_tensors(r, f->operation, &f->lowered));
   unpack_root(f->lowered->entry);
   return status_ok();
 }
@@ -92,7 +93,7 @@ heddle_status lhlo_lower_operation(lhlo_reader *r, const ir_operation *op, int o
   function->where = end->where = op->where;
   ir_set_attribute(a, function, "sym_name", ir_string_attribute(a, STR("operation")));
   ir_set_attribute(a, function, "function_type", ir_type_attribute(a, type));
-  return lower(r, function, out);
+  return lhlo_lower_tensors(r, function, out);
 }
 
 // --- the library's instruction
@@ -114,6 +115,12 @@ static heddle_status not_one(const ir_operation *op) {
   return status_at(HEDDLE_INVALID, op->where,
                    "found " STR_FMT ", wanted one operation of a library that takes the operands and makes the results",
                    STR_ARG(op->name));
+}
+
+bool lhlo_has_library(const module *m) {
+  for (int k = 0; k < m->entry->instructions.size; k++)
+    if (library_kind_of(m->entry->instructions.data[k]) != LIBRARY_NONE) return true;
+  return false;
 }
 
 static heddle_status find_library(arena *scratch, module *m, const ir_operation *op, instruction **out) {
@@ -159,6 +166,8 @@ void lhlo_name_source(lhlo_reader *r, const ir_operation *op, instruction *i) {
   else if (callee && callee->kind == IR_ATTR_SYMBOL && callee->text.size) text = callee->text;
   i->name = str_copy(r->arena, text);
   i->where = op->where;
+  const origin from = {op->location.name, op->location.file, op->location.line, op->location.column};
+  origin_set(i, &from);
 }
 
 instruction *lhlo_make_fusion(lhlo_reader *r, module *m, const ir_operation *op, fusion_kind kind) {

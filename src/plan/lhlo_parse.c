@@ -1,5 +1,6 @@
 // LHLO's text: allocations, views and the program around the operations.
 #include "hlo/device_groups.h"
+#include "import/import.h"
 #include "import/mlir_text.h"
 #include "opt/dynamic_padder.h"
 #include "plan/buffer_assignment.h"
@@ -17,8 +18,7 @@ static heddle_status buffer_shape(lhlo_reader *r, const ir_type *t, source_locat
   return shape_check(*out, where);
 }
 
-static heddle_status with_layout(lhlo_reader *r, const ir_attribute *notes, source_location where, const shape **s) {
-  const ir_attribute *order = notes ? ir_find_field(notes, "lmhlo.layout") : NULL;
+static heddle_status with_layout(lhlo_reader *r, const ir_attribute *order, source_location where, const shape **s) {
   const int64_t *dims;
   int count;
   if (!order) return status_ok();
@@ -68,7 +68,7 @@ static heddle_status read_argument(lhlo_reader *r, const ir_operation *main, int
   lhlo_program *p = r->program;
   const shape *s = NULL;
   TRY(buffer_shape(r, v->type, main->where, &s));
-  TRY(with_layout(r, notes, main->where, &s));
+  TRY(with_layout(r, notes ? ir_find_field(notes, "lmhlo.layout") : NULL, main->where, &s));
   bool is_result = notes && ir_find_field(notes, "lmhlo.result");
   if (!is_result && p->result_count > 0)
     return status_at(HEDDLE_INVALID, main->where, "found a parameter behind results, wanted parameters first");
@@ -103,9 +103,11 @@ static heddle_status new_constant(lhlo_reader *r, const ir_operation *get, str n
   if (!value || value->kind != IR_ATTR_ELEMENTS || value->elements->is_elided)
     return status_at(HEDDLE_INVALID, get->where, "found @" STR_FMT ", wanted the name of a memref.global with a value",
                      STR_ARG(name));
+  const shape *s = value->elements->shape;
+  TRY(with_layout(r, ir_find(global, "lmhlo.layout"), global->where, &s));
   int number = 0;
   for (int k = 0; k < r->allocations.size; k++) number += r->allocations.data[k].kind == LHLO_CONSTANT;
-  *out = add_allocation(r, LHLO_CONSTANT, arena_printf(r->arena, "c%d", number), number, value->elements->shape);
+  *out = add_allocation(r, LHLO_CONSTANT, arena_printf(r->arena, "c%d", number), number, s);
   r->allocations.data[*out].value = value->elements;
   str_map_put(r->arena, &r->global_numbers, name, (void *)(intptr_t)(*out + 1));  // NOLINT(performance-no-int-to-ptr)
   return status_ok();
@@ -302,6 +304,11 @@ static heddle_status read_program(lhlo_reader *r) {
   p->kernels = r->kernels.kernels.data;
   p->peak_bytes = lhlo_peak_bytes(p);
   return lhlo_check_written(r);
+}
+
+// Names in HLO may hold anything.
+bool lhlo_is(str source) {
+  return memmem(source.data, source.size, "lmhlo.", 6) && import_sniff(source) == IMPORT_MLIR_TEXT;
 }
 
 heddle_status lhlo_parse(arena *a, str source, const char *file, const plan_target *target, lhlo_program **out) {

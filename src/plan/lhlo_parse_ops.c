@@ -23,8 +23,14 @@ static heddle_status read_slices(lhlo_reader *r, const ir_operation *op, int fir
   return status_ok();
 }
 
-// `segments = array<i64: …>`: how many of the operands are what.
-static heddle_status read_segments(lhlo_reader *r, const ir_operation *op, int count, int64_t *out) {
+// `segments = array<i64: …>`: how many of the operands are what. Without it `read` operands are read and the others
+// written, where the operation says how many it reads; -1 where it does not.
+static heddle_status read_segments(lhlo_reader *r, const ir_operation *op, int count, int read, int64_t *out) {
+  if (!ir_find(op, "segments") && read >= 0 && read <= op->operand_count) {
+    out[0] = read;
+    out[1] = op->operand_count - read;
+    return status_ok();
+  }
   int found = 0;
   const int64_t *values = NULL;
   int64_t sum = 0;
@@ -157,21 +163,39 @@ static heddle_status check_layouts(const ir_operation *from, const lhlo_op *op) 
                    "operands with a layout of their own are not supported: take a view");
 }
 
-static heddle_status read_fusion(lhlo_reader *r, const ir_operation *from, lhlo_op **out) {
-  int64_t segments[3] = {0};
-  module *m = NULL;
+// The arrays that the function takes.
+static int taken(lhlo_reader *r, const module *m) {
+  shape_list parameters = {0};
+  for (int k = 0; m && k < m->entry->parameters.size; k++)
+    leaves_of_shape(r->arena, m->entry->parameters.data[k]->shape, &parameters);
+  return parameters.size;
+}
+
+// A kernel of the computation `m` on the operation's operands.
+static heddle_status make_kernel(lhlo_reader *r, const ir_operation *from, module *m, lhlo_op *op) {
   int count = 0;
-  TRY(read_segments(r, from, 2, segments));
-  TRY(new_op(r, from, LHLO_FUSION, 0, segments, out));
-  lhlo_op *op = *out;
   TRY(check_layouts(from, op));
-  TRY(find_function(r, from, &m));
   TRY(check_interface(r, from, op, m));
   TRY(check_writable(r, from, op));
   op->source = lhlo_make_fusion(r, m, from, FUSION_LOOP);
   kernel_alias *aliases = arena_array(r->arena, kernel_alias, op->result_count);
   TRY(find_aliases(r, from, op, aliases, &count));
   return kernel_sharing_find(&r->kernels, op->source, count, aliases, &op->kernel);
+}
+
+static heddle_status read_fusion(lhlo_reader *r, const ir_operation *from, lhlo_op **out) {
+  int64_t segments[3] = {0};
+  module *m = NULL;
+  if (from->region_count) {
+    ir_operation *called;
+    TRY(lhlo_outline_fusion(r, from, &called, &m));
+    TRY(new_op(r, called, LHLO_FUSION, 0, (int64_t[]){taken(r, m), called->operand_count - taken(r, m)}, out));
+    return make_kernel(r, called, m, *out);
+  }
+  TRY(find_function(r, from, &m));
+  TRY(read_segments(r, from, 2, taken(r, m), segments));
+  TRY(new_op(r, from, LHLO_FUSION, 0, segments, out));
+  return make_kernel(r, from, m, *out);
 }
 
 // --- libraries
@@ -191,9 +215,9 @@ static heddle_status read_library(lhlo_reader *r, const ir_operation *from, lhlo
   int64_t segments[3] = {0};
   module *m = NULL;
   const ir_attribute *kind = ir_find(from, "kind");
-  TRY(read_segments(r, from, 2, segments));
-  TRY(new_op(r, from, LHLO_LIBRARY, 0, segments, out));
   TRY(find_function(r, from, &m));
+  TRY(read_segments(r, from, 2, taken(r, m), segments));
+  TRY(new_op(r, from, LHLO_LIBRARY, 0, segments, out));
   TRY(check_interface(r, from, *out, m));
   if (kind && kind->kind == IR_ATTR_STRING && str_is(kind->text, "custom")) {
     (*out)->source = lhlo_make_fusion(r, m, from, FUSION_CUSTOM);
@@ -206,14 +230,19 @@ static heddle_status read_library(lhlo_reader *r, const ir_operation *from, lhlo
   return describe(r, from, *out);
 }
 
+// The operation's own memory is written last. What no library has is a kernel of its own.
 static heddle_status read_single(lhlo_reader *r, const ir_operation *from, lhlo_op **out) {
   int64_t segments[3] = {0};
   module *m = NULL;
   instruction *i = NULL;
-  TRY(read_segments(r, from, 2, segments));
+  TRY(read_segments(r, from, 2, from->operand_count - 1, segments));
   TRY(new_op(r, from, LHLO_LIBRARY, 0, segments, out));
   TRY(lhlo_lower_operation(r, from, (*out)->operand_count, (*out)->operands, (*out)->result_count, (*out)->results,
                            &m));
+  if (!lhlo_has_library(m)) {
+    (*out)->kind = LHLO_FUSION;
+    return make_kernel(r, from, m, *out);
+  }
   TRY(check_interface(r, from, *out, m));
   TRY(lhlo_find_library(r, m, from, &i));
   lhlo_name_source(r, from, i);
@@ -287,7 +316,7 @@ static heddle_status read_while(lhlo_reader *r, const ir_operation *from, lhlo_o
 
 static heddle_status read_case(lhlo_reader *r, const ir_operation *from, lhlo_op **out) {
   int64_t segments[3] = {0};
-  TRY(read_segments(r, from, 3, segments));
+  TRY(read_segments(r, from, 3, -1, segments));
   if (segments[0] != 1 || from->region_count < 1)
     return status_at(HEDDLE_INVALID, from->where, "found lmhlo.case, wanted one index and a region for each branch");
   TRY(new_op(r, from, LHLO_CONDITIONAL, 1, segments + 1, out));
@@ -300,7 +329,7 @@ static heddle_status read_case(lhlo_reader *r, const ir_operation *from, lhlo_op
 
 static heddle_status read_call(lhlo_reader *r, const ir_operation *from, lhlo_op **out) {
   int64_t segments[3] = {0};
-  TRY(read_segments(r, from, 2, segments));
+  TRY(read_segments(r, from, 2, -1, segments));
   if (from->region_count != 1)
     return status_at(HEDDLE_INVALID, from->where, "found lmhlo.call of %d regions, wanted 1", from->region_count);
   TRY(new_op(r, from, LHLO_CALL, 0, segments, out));
@@ -309,17 +338,19 @@ static heddle_status read_call(lhlo_reader *r, const ir_operation *from, lhlo_op
 
 // --- blocks
 
-// What ends the block: main's return, a region's terminator.
-static heddle_status check_end(const ir_block *block) {
+// What ends the block: main's return, a region's terminator, which need not be written.
+static heddle_status check_end(const ir_block *block, int *count) {
   const ir_operation *owner = block->parent->parent;
-  const char *wanted = owner->op == IR_OP_FUNC ? "func.return" : "lmhlo.terminator";
   const ir_operation *last = block->operations.size ? vec_last(&block->operations) : NULL;
-  if (!last || !str_is(last->name, wanted))
+  const bool is_end = last && (str_is(last->name, "func.return") || str_is(last->name, "lmhlo.terminator"));
+  *count = block->operations.size - is_end;
+  if (!is_end && owner->op == IR_OP_FUNC)
     return status_at(HEDDLE_INVALID, last ? last->where : owner->where,
-                     "found the end of a block of " STR_FMT " without %s", STR_ARG(owner->name), wanted);
-  if (last->operand_count > 0)
-    return status_at(HEDDLE_INVALID, last->where, "found %s of %d values, wanted none: results are written to memory",
-                     wanted, last->operand_count);
+                     "found the end of a block of " STR_FMT " without func.return", STR_ARG(owner->name));
+  if (is_end && last->operand_count > 0)
+    return status_at(HEDDLE_INVALID, last->where,
+                     "found " STR_FMT " of %d values, wanted none: results are written to memory", STR_ARG(last->name),
+                     last->operand_count);
   return status_ok();
 }
 
@@ -336,8 +367,9 @@ static heddle_status read_op(lhlo_reader *r, const ir_operation *from, lhlo_op *
 }
 
 heddle_status lhlo_read_ops(lhlo_reader *r, const ir_block *block, lhlo_body *out) {
-  TRY(check_end(block));
-  for (int k = 0; k < block->operations.size - 1; k++) {
+  int count;
+  TRY(check_end(block, &count));
+  for (int k = 0; k < count; k++) {
     const ir_operation *from = block->operations.data[k];
     bool is_view;
     lhlo_op *op;

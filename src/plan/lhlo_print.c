@@ -1,4 +1,5 @@
 // LHLO as MLIR: the program is made into the importer's form of MLIR (import/ir.h) and that is printed.
+#include "hlo/origin.h"
 #include "import/mlir_print.h"
 #include "plan/buffer_assignment.h"
 #include "plan/lhlo_text.h"
@@ -33,8 +34,12 @@ static void set_text(lhlo_printer *p, ir_operation *op, const char *name, const 
   ir_set_attribute(p->arena, op, name, ir_string_attribute(p->arena, str_copy(p->arena, str_from(value))));
 }
 
+// The operation's name, and where its metadata says that it came from.
 static void set_name(lhlo_printer *p, ir_operation *op, const lhlo_op *from) {
-  if (from->source) ir_set_attribute(p->arena, op, "name", ir_string_attribute(p->arena, from->source->name));
+  if (!from->source) return;
+  ir_set_attribute(p->arena, op, "name", ir_string_attribute(p->arena, from->source->name));
+  const origin at = origin_of(p->arena, from->source);
+  op->location = (ir_location){at.name, at.file, at.line, at.column};
 }
 
 static void set_segments(lhlo_printer *p, ir_operation *op, int count, const int64_t *sizes) {
@@ -268,16 +273,21 @@ static void add_field(lhlo_printer *p, ir_attribute *dictionary, const char *nam
   dictionary->fields = fields;
 }
 
+// How the array lies in memory, where that is not row-major; else null.
+static const ir_attribute *layout_attribute(lhlo_printer *p, const shape *s) {
+  if (shape_layout_is_default(s)) return NULL;
+  int64_t order[SHAPE_MAX_RANK];
+  shape_minor_to_major(s, order);
+  return ir_integers_attribute(p->arena, s->rank, order);
+}
+
 static const ir_attribute *argument_notes(lhlo_printer *p, const lhlo_allocation *x) {
   ir_attribute *notes = ir_attribute_new(p->arena, IR_ATTR_DICTIONARY);
   if (x->kind == LHLO_RESULT) add_field(p, notes, "lmhlo.result", ir_attribute_new(p->arena, IR_ATTR_UNIT));
   if (x->donated_parameter >= 0)
     add_field(p, notes, "lmhlo.donated", ir_integer_attribute(p->arena, x->donated_parameter, DTYPE_S64));
-  if (!shape_layout_is_default(x->shape)) {
-    int64_t order[SHAPE_MAX_RANK];
-    shape_minor_to_major(x->shape, order);
-    add_field(p, notes, "lmhlo.layout", ir_integers_attribute(p->arena, x->shape->rank, order));
-  }
+  const ir_attribute *layout = layout_attribute(p, x->shape);
+  if (layout) add_field(p, notes, "lmhlo.layout", layout);
   return notes;
 }
 
@@ -312,6 +322,8 @@ static void add_constant(lhlo_printer *p, int allocation) {
   ir_set_attribute(p->arena, global, "initial_value",
                    ir_elements_attribute(p->arena, tensor, literal_copy(p->arena, x->value)));
   ir_set_attribute(p->arena, global, "constant", ir_attribute_new(p->arena, IR_ATTR_UNIT));
+  const ir_attribute *layout = layout_attribute(p, x->shape);
+  if (layout) ir_set_attribute(p->arena, global, "lmhlo.layout", layout);
   ir_operation *get = add_op(p, p->main, "memref.get_global", 0, NULL, 1, &type, 0);
   ir_set_attribute(p->arena, get, "name", ir_symbol_attribute(p->arena, name));
   p->bases[allocation] = get->results[0];
@@ -381,7 +393,7 @@ heddle_status lhlo_print(text *out, const lhlo_program *program) {
   lhlo_printer p = {.arena = a, .program = program};
   ir_module m = {0};
   heddle_status s = make_module(&p, &m);
-  const mlir_print_options options = {.names = &p.names};
+  const mlir_print_options options = {.names = &p.names, .locations = true};
   if (status_is_ok(s)) mlir_print_module(out, &m, &options);
   arena_destroy(a);
   return s;

@@ -35,6 +35,8 @@ heddle_status lhlo_read_ops(lhlo_reader *r, const ir_block *block, lhlo_body *ou
 // Allocations and views. *is_one: the operation is neither.
 heddle_status lhlo_read_view(lhlo_reader *r, const ir_operation *op, bool *is_one);
 
+// HLO of a function of tensors that stands in no module.
+heddle_status lhlo_lower_tensors(lhlo_reader *r, const ir_operation *function, module **out);
 // HLO of a function, and of a single operation that stands for a library's. lhlo_lower.c
 heddle_status lhlo_lower_function(lhlo_reader *r, lhlo_function *f);
 // Whether `lmhlo.NAME` stands for an operation of StableHLO or CHLO, of which a library may have it.
@@ -42,6 +44,11 @@ bool lhlo_is_library_operation(lhlo_reader *r, const ir_operation *op);
 heddle_status lhlo_lower_operation(lhlo_reader *r, const ir_operation *op, int operand_count,
                                    const lhlo_slice *operands, int result_count, const lhlo_slice *results,
                                    module **out);
+// Whether the module's entry holds an operation that a library has.
+bool lhlo_has_library(const module *m);
+// A fusion with its body in a region that loads tensors from memory and stores some: the same as a call, with the
+// memory that it loads from and then the memory that it stores to as operands, and the body as HLO. lhlo_outline.c
+heddle_status lhlo_outline_fusion(lhlo_reader *r, const ir_operation *op, ir_operation **called, module **out);
 // The one library operation of the module's entry, which takes the entry's parameters and makes its results.
 heddle_status lhlo_find_library(lhlo_reader *r, module *m, const ir_operation *op, instruction **out);
 // A fusion that calls the module's entry, in a computation of its own.

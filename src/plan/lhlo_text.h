@@ -3,18 +3,22 @@
 // The text, as one func.func @main:
 //   arguments   parameters, then results ({lmhlo.result}, {lmhlo.donated = 0 : i64}), in order;
 //               {lmhlo.layout = array<i64: 0, 1>} minor to major, where it is not row-major
-//   "memref.global", "memref.get_global"   constants
+//   "memref.global", "memref.get_global"   constants; their value is row-major, with {lmhlo.layout} in another order
 //   "memref.alloc"                         the arena, in bytes
 //   "memref.view"(arena, offset)           a slice of it
 //   "lmhlo.view"(x) {offset = 0 : i64}     bytes of an argument or constant as another type
 //   "lmhlo.fusion"(operands, results) {callee = @fused_0, segments = array<i64: 2, 1>, …}
 //   "lmhlo.library"                        the same; the function holds one library operation
 //   "lmhlo.dot_general", …                 a library operation with StableHLO's name and attributes
+//   "lmhlo.add", …                         other operations of that form become a kernel each
 //   "lmhlo.copy"(from, to)
 //   "lmhlo.while"(elements, condition) ({…}, {…}) {trip_count = 5 : i64}
 //   "lmhlo.case"(index, operands, results) ({…}, …) {segments = array<i64: 1, 2, 1>}
 //   "lmhlo.call"(operands, results) ({…}) {segments = array<i64: 2, 1>}
-// and one private function of StableHLO operations for every different fusion.
+// Written by hand, segments may be left out where the function or the operation says how many operands it reads, and so
+// may lmhlo.terminator; a fusion may have its body in a region (lhlo_outline.c); memory may stand in MLIR's short forms
+// (`memref.alloc() : memref<64xi8>`). Locations (`loc("jit(f)/add"("f.py":3:7))`) are the instructions' metadata.
+// There is one private function of StableHLO operations for every different fusion.
 #ifndef HEDDLE_PLAN_LHLO_TEXT_H_
 #define HEDDLE_PLAN_LHLO_TEXT_H_
 

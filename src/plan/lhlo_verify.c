@@ -47,19 +47,19 @@ static tokens new_tokens(verifier *v, int count) {
 }
 
 // The allocation that holds the constant; a new token if none does.
-static int64_t constant_token(verifier *v, const literal *l) {
+static int64_t constant_token(verifier *v, const literal *l, const shape *s) {
   const lhlo_allocation *known = ptr_map_get(&v->constants, l);
-  if (known) return known - v->program->allocations;
+  if (known && shape_equal(known->shape, s)) return known - v->program->allocations;
   for (int k = 0; k < v->program->allocation_count; k++) {
     const lhlo_allocation *x = &v->program->allocations[k];
-    if (x->kind == LHLO_CONSTANT && literal_identical(x->value, l)) return k;
+    if (x->kind == LHLO_CONSTANT && literal_identical(x->value, l) && shape_equal(x->shape, s)) return k;
   }
   return v->next++;
 }
 
-static void constant_tokens(verifier *v, const literal *l, tokens *out) {
-  for (int k = 0; k < l->shape->tuple_size; k++) constant_tokens(v, l->elements[k], out);
-  if (shape_is_array(l->shape)) out->values[out->count++] = constant_token(v, l);
+static void constant_tokens(verifier *v, const literal *l, const shape *s, tokens *out) {
+  for (int k = 0; k < s->tuple_size; k++) constant_tokens(v, l->elements[k], s->elements[k], out);
+  if (shape_is_array(s)) out->values[out->count++] = constant_token(v, l, s);
 }
 
 // The operands' tokens from operand `first` on.
@@ -85,7 +85,7 @@ static tokens name_parameter(verifier *v, const verifier_frame *f, const instruc
 static tokens name_constant(verifier *v, const verifier_frame *f, const instruction *i) {
   (void)f;
   tokens t = {.is_known = true, .values = arena_array(v->arena, int64_t, leaves_count(i->shape))};
-  constant_tokens(v, i->literal, &t);
+  constant_tokens(v, i->literal, i->shape, &t);
   return t;
 }
 

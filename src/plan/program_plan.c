@@ -4,6 +4,7 @@
 // by their element count: equal counts are bitcasts of each other's index space. Each group is a kernel; what two
 // kernels both need is computed in both.
 #include "plan/program_plan.h"
+#include "plan/sizes.h"
 
 #include "opt/call_inliner.h"
 #include "plan/work_estimate.h"
@@ -136,6 +137,7 @@ void plan_name_kernels(arena *a, program_plan *plan, const char *name) {
 }
 
 heddle_status plan_kernels(arena *a, const module *m, plan_target target, program_plan **out) {
+  TRY(plan_check_sizes(m));
   planner p = {.arena = a, .scratch = arena_create(), .target = target};
   *out = arena_new(a, program_plan);
   module *clone = module_clone(a, m);

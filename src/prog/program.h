@@ -7,6 +7,7 @@
 
 #include "base/dtype.h"
 #include "base/named_attribute.h"
+#include "base/status.h"
 
 // --- memory
 
@@ -84,8 +85,9 @@ typedef struct program_sequence {
 
 struct program_thunk {
   program_thunk_kind kind;
-  const char *name;   // of the HLO instruction, for errors and profiles
-  const char *place;  // "file:line:column" of it, or ""
+  const char *name;       // of the HLO instruction, for errors and profiles
+  source_location where;  // of it; line 0: unknown
+  const char *origin;     // what its metadata says of the program that it came from, "jit(f)/add f.py:3", or ""
   // Slices read and written, those of nested sequences included. A slice may be in both lists.
   int read_count;
   const int *reads;

@@ -1,11 +1,13 @@
-// A list of blocks under one lock: programs take and give few, and large ones.
+// A list of blocks. One lock serves all lists, since it lives as long as the process: programs take and give few
+// blocks, and large ones.
 #include "rt/buffer.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+
+#include "base/lock.h"
 
 enum { LINE = 64 };
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -17,25 +19,18 @@ typedef struct block {
 } block;
 
 struct buffer_cache {
-  pthread_mutex_t lock;
   block *blocks;
   size_t count, capacity;
 };
 
-buffer_cache *buffer_cache_create(void) {
-  buffer_cache *c = calloc(1, sizeof *c);
-  if (c && pthread_mutex_init(&c->lock, NULL) != 0) {
-    free(c);
-    return NULL;
-  }
-  return c;
-}
+static lock of_all = LOCK_INITIALIZER;
+
+buffer_cache *buffer_cache_create(void) { return calloc(1, sizeof(buffer_cache)); }
 
 void buffer_cache_destroy(buffer_cache *c) {
   if (!c) return;
   for (size_t i = 0; i < c->count; i++) free(c->blocks[i].data);
   free(c->blocks);
-  pthread_mutex_destroy(&c->lock);
   free(c);
 }
 
@@ -88,19 +83,19 @@ static block *find_block(buffer_cache *c, size_t size) {
 void *buffer_take(buffer_cache *c, size_t bytes) {
   size_t size = rounded(bytes);
   if (!size) return NULL;
-  pthread_mutex_lock(&c->lock);
+  lock_take(&of_all);
   block *b = find_block(c, size);
   if (!b) b = add_block(c, size);
   if (b) b->in_use = true;
   void *data = b ? b->data : NULL;
-  pthread_mutex_unlock(&c->lock);
+  lock_give(&of_all);
   return data;
 }
 
 void buffer_give(buffer_cache *c, void *buffer) {
   if (!buffer) return;
-  pthread_mutex_lock(&c->lock);
+  lock_take(&of_all);
   for (size_t i = 0; i < c->count; i++)
     if (c->blocks[i].data == buffer) c->blocks[i].in_use = false;
-  pthread_mutex_unlock(&c->lock);
+  lock_give(&of_all);
 }

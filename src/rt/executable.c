@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/call.h"
+#include "base/heap.h"
 #include "rt/device_group.h"
 #include "rt/frame.h"
 #include "rt/memory.h"
@@ -22,6 +24,30 @@ static bool has_messages(const program_sequence *s) {
   return false;
 }
 
+typedef struct preparation {
+  executable *executable;
+  const kernel_fn *entries;
+} preparation;
+
+static heddle_status prepare(void *argument) {
+  const preparation *made = argument;
+  executable *e = made->executable;
+  const program *p = e->program;
+  arena *a = arena_create();
+  e->entries = arena_array(a, kernel_fn, p->kernel_count);
+  for (int i = 0; i < p->kernel_count; i++) e->entries[i] = made->entries[i];
+  heddle_status s = sequence_create(a, e, &p->entry, &e->entry);
+  e->arena = a;
+  return s;
+}
+
+// The thunks' own handles lie outside of the arena.
+static void drop(void *argument, bool is_torn) {
+  const preparation *made = argument;
+  if (!is_torn) sequence_release(made->executable->entry);
+  free(made->executable);
+}
+
 heddle_status executable_create(const program *p, const kernel_fn *entries, int threads, executable **out) {
   *out = NULL;
   TRY(program_check(p));
@@ -30,10 +56,8 @@ heddle_status executable_create(const program *p, const kernel_fn *entries, int 
   e->program = p;
   e->threads = threads < 1 ? 1 : threads;
   e->has_messages = has_messages(&p->entry);
-  e->arena = arena_create();
-  e->entries = arena_array(e->arena, kernel_fn, p->kernel_count);
-  for (int i = 0; i < p->kernel_count; i++) e->entries[i] = entries[i];
-  heddle_status s = sequence_create(e->arena, e, &p->entry, &e->entry);
+  preparation made = {e, entries};
+  heddle_status s = heap_clean_up(prepare, drop, &made);
   if (!status_is_ok(s)) {
     executable_destroy(e);
     return s;
@@ -83,7 +107,8 @@ static void copy_donated(const program *p, const frame_memory *m, void *const *p
 static heddle_status run_frame_of(executable *e, frame_memory *m, void *const *parameters, void *const *results) {
   TRY(set_memory(e->program, m, parameters, results));
   copy_donated(e->program, m, parameters);
-  return sequence_execute(e->entry, &m->frame);
+  TRY(sequence_execute(e->entry, &m->frame));
+  return call_check();  // the last thunk may have been cut short
 }
 
 static heddle_status no_frame(const executable *e) {
@@ -109,12 +134,14 @@ typedef struct device {
   executable *executable;
   frame_memory *memory;
   void *const *parameters, *const *results;
+  const call_context *call;
   pthread_t thread;
   bool has_thread;
 } device;
 
 static void *run_device(void *argument) {
   const device *d = argument;
+  call_enter(d->call);
   device_group_end(d->memory->frame.devices, run_frame_of(d->executable, d->memory, d->parameters, d->results));
   return NULL;
 }
@@ -147,7 +174,7 @@ heddle_status executable_run_devices(executable *e, void *const *const *paramete
   device_group *g = device_group_create(count);
   device *devices = calloc((size_t)count, sizeof *devices);
   for (int i = 0; devices && i < count; i++)
-    devices[i] = (device){.executable = e, .parameters = parameters[i], .results = results[i]};
+    devices[i] = (device){.executable = e, .call = call_now, .parameters = parameters[i], .results = results[i]};
   heddle_status s = g && devices ? run_group(e, g, devices, count)
                                  : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for %d devices", count);
   free(devices);

@@ -67,7 +67,8 @@ void executable_set_feeds(executable *e, executable_feeds feeds);
 // Runs a program of one device once: parameters[i] and results[i] are the memory of parameter and result leaf i,
 // aligned to 64 bytes and as large as the program says; null only where that is 0 bytes. Blocks until done. Several
 // threads may call at the same time, with results of their own; a run takes no lock, and allocates only when more runs
-// overlap than ever before. After an error the results are undefined.
+// overlap than ever before. After an error the results are undefined. A run whose call is cancelled (base/call.h) ends
+// after the thunks at hand with HEDDLE_CANCELLED, a kernel after the tiles at hand.
 heddle_status executable_run(executable *e, void *const *parameters, void *const *results);
 
 // Runs the program on all of its devices at the same time, a thread for each: parameters[d][i] and results[d][i] are

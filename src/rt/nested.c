@@ -2,6 +2,8 @@
 // stretch of scratch memory, as large as the largest wants.
 #include "rt/nested.h"
 
+#include "base/call.h"
+
 heddle_status nested_prepare(arena *a, const executable *e, const program_thunk *from, thunk *t, double trips) {
   sequence **bodies = arena_array(a, sequence *, from->sequence_count);
   t->state = bodies;
@@ -27,6 +29,7 @@ void nested_release(thunk *t) {
 }
 
 heddle_status nested_execute(const thunk *t, int number, const run_frame *f) {
+  TRY(call_check());  // a sequence without steps does not ask
   sequence *const *bodies = t->state;
   run_frame inner = *f;
   if (f->scratch) inner.scratch = f->scratch + t->scratch_offset;

@@ -10,7 +10,7 @@ typedef struct checking {
 } checking;
 
 static heddle_status wrong(const program_thunk *t, const char *what) {
-  return status_error(HEDDLE_INVALID, "thunk %s %s: %s", t->name ? t->name : "", t->place ? t->place : "", what);
+  return status_at(HEDDLE_INVALID, t->where, "thunk %s: %s", t->name ? t->name : "", what);
 }
 
 static bool in_range(int number, int count) { return number >= 0 && number < count; }

@@ -2,6 +2,7 @@
 // several failures in a wave the one that the program lists first is reported, whichever came first in time.
 #include "rt/sequence.h"
 
+#include "base/call.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "rt/cost.h"
@@ -33,8 +34,8 @@ static heddle_status prepare(arena *a, const executable *e, const program_thunk 
   t->from = from;
   heddle_status s = t->type->prepare(a, e, from, t);
   if (!status_is_ok(s))
-    return status_context(s, "while preparing %s %s %s", t->type->name, text_or_none(from->name),
-                          text_or_none(from->place));
+    return status_context(status_locate(s, from->where), "while preparing %s %s", t->type->name,
+                          text_or_none(from->name));
   if (t->cost <= 0) t->cost = (double)moved_bytes(e->program, from) / COST_BYTES_PER_SECOND;
   return status_ok();
 }
@@ -67,17 +68,17 @@ static void add_up(sequence *s, int count) {
 heddle_status sequence_create(arena *a, const executable *e, const program_sequence *from, sequence **out) {
   sequence *s = arena_new(a, sequence);
   s->thunks = arena_array(a, thunk, from->count);
-  *out = NULL;
+  *out = s;
   for (; s->prepared < from->count; s->prepared++) {
     heddle_status status = prepare(a, e, from->thunks[s->prepared], &s->thunks[s->prepared]);
     if (status_is_ok(status)) continue;
     sequence_release(s);
+    *out = NULL;
     return status;
   }
   schedule_make(a, e->program, from->count, s->thunks, e->threads, &s->schedule);
   place_scratch(s);
   add_up(s, from->count);
-  *out = s;
   return status_ok();
 }
 
@@ -116,8 +117,8 @@ static heddle_status execute_watched(const thunk *t, const run_frame *f) {
 static heddle_status execute(const thunk *t, const run_frame *f) {
   heddle_status s = f->executable->profile ? execute_watched(t, f) : t->type->execute(t, f);
   if (status_is_ok(s)) return s;
-  return status_context(s, "while running %s %s %s", t->type->name, text_or_none(t->from->name),
-                        text_or_none(t->from->place));
+  return status_context(status_locate(s, t->from->where), "while running %s %s", t->type->name,
+                        text_or_none(t->from->name));
 }
 
 typedef struct wave {
@@ -145,6 +146,7 @@ static void run_members(void *argument, int64_t begin, int64_t end) {
   wave *w = argument;
   for (int64_t k = begin; k < end; k++) {
     const int number = w->sequence->schedule.order[w->begin + k];
+    if (call_is_over()) return;
     heddle_status s = execute(&w->sequence->thunks[number], &w->frame);
     if (!status_is_ok(s)) keep_failure(w, number, s);
   }
@@ -160,6 +162,7 @@ static heddle_status execute_wave(const sequence *s, const schedule_step *step, 
 heddle_status sequence_execute(const sequence *s, const run_frame *f) {
   for (int i = 0; i < s->schedule.step_count; i++) {
     const schedule_step *step = &s->schedule.steps[i];
+    TRY(call_check());
     if (step->is_wave) TRY(execute_wave(s, step, f));
     else TRY(execute(&s->thunks[s->schedule.order[step->begin]], f));
   }

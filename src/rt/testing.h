@@ -66,7 +66,7 @@ static inline const int *hand_numbers(hand_program *h, int count, const int *num
 static inline program_thunk *hand_thunk(hand_program *h, program_thunk_kind kind, int read_count, const int *reads,
                                         int write_count, const int *writes) {
   program_thunk *t = arena_new(h->arena, program_thunk);
-  *t = (program_thunk){.kind = kind, .name = "t", .place = "", .control = -1, .comparator = -1};
+  *t = (program_thunk){.kind = kind, .name = "t", .control = -1, .comparator = -1};
   t->read_count = read_count;
   t->reads = hand_numbers(h, read_count, reads);
   t->write_count = write_count;

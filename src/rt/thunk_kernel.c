@@ -1,20 +1,25 @@
 // A native function over tiles.
+#include "base/call.h"
 #include "base/pool.h"
 #include "rt/cost.h"
 #include "rt/executable.h"
 #include "rt/thunk_types.h"
 
 // Buffers whose addresses lie on the stack of a run; more of them lie in its scratch memory.
-enum { STACK_BUFFERS = 48, LINE = 64 };
+enum { STACK_BUFFERS = 48, LINE = 64, STRETCHES = 16 };
 
-typedef struct call {
+typedef struct kernel_call {
   kernel_fn entry;
   void *const *buffers;
-} call;
+} kernel_call;
 
+// A call that can be cancelled asks a few times. The tiles that are left out then are seen by nobody: the run ends
+// before its next thunk.
 static void run_tiles(void *argument, int64_t begin, int64_t end) {
-  const call *c = argument;
-  c->entry(c->buffers, begin, end);
+  const kernel_call *c = argument;
+  const int64_t stretch = call_can_end() ? (end - begin) / STRETCHES + 1 : end - begin;
+  for (; begin < end && !call_is_over(); begin += stretch)
+    c->entry(c->buffers, begin, end - begin < stretch ? end : begin + stretch);
 }
 
 static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
@@ -36,7 +41,7 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   void **buffers = t->scratch_bytes ? (void **)(void *)(f->scratch + t->scratch_offset) : few;
   const int count = e->program->kernels[from->kernel].buffer_count;
   for (int i = 0; i < count; i++) buffers[i] = thunk_slice(f, from->buffers[i]);
-  call c = {e->entries[from->kernel], buffers};
+  kernel_call c = {e->entries[from->kernel], buffers};
   pool_run(t->cost < COST_PARALLEL_SECONDS ? 1 : f->threads, from->tile_count, run_tiles, &c);
   return status_ok();
 }

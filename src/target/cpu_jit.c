@@ -8,9 +8,9 @@
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Orc.h>
 #include <llvm-c/Target.h>
-#include <pthread.h>
 #include <stdlib.h>
 
+#include "base/lock.h"
 #include "target/cpu.h"
 
 #define SHELF_MAX 16
@@ -23,11 +23,11 @@ struct cpu_jit {
 // --- the shelf
 
 static struct {
-  pthread_mutex_t mutex;
+  lock lock;
   cpu_jit *jits[SHELF_MAX];
   int count;
   bool is_known_at_exit;
-} shelf = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+} shelf = {.lock = LOCK_INITIALIZER};
 
 static void dispose(cpu_jit *jit) {
   LLVMErrorRef error = LLVMOrcDisposeLLJIT(jit->lljit);
@@ -36,9 +36,9 @@ static void dispose(cpu_jit *jit) {
 }
 
 static cpu_jit *take_from_shelf(void) {
-  pthread_mutex_lock(&shelf.mutex);
+  lock_take(&shelf.lock);
   cpu_jit *jit = shelf.count > 0 ? shelf.jits[--shelf.count] : NULL;
-  pthread_mutex_unlock(&shelf.mutex);
+  lock_give(&shelf.lock);
   return jit;
 }
 
@@ -57,11 +57,11 @@ static bool empty(cpu_jit *jit) {
 void cpu_jit_destroy(cpu_jit *jit) {
   if (!jit) return;
   bool is_kept = !jit->has_failed && empty(jit);
-  pthread_mutex_lock(&shelf.mutex);
+  lock_take(&shelf.lock);
   if (!shelf.is_known_at_exit) shelf.is_known_at_exit = atexit(clear_shelf) == 0;
   is_kept = is_kept && shelf.is_known_at_exit && shelf.count < SHELF_MAX;
   if (is_kept) shelf.jits[shelf.count++] = jit;
-  pthread_mutex_unlock(&shelf.mutex);
+  lock_give(&shelf.lock);
   if (!is_kept) dispose(jit);
 }
 

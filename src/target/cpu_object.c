@@ -3,9 +3,10 @@
 // The pass list is short on purpose: kernels arrive with explicit vectors, so early-cse and licm reach what O3 reaches
 // at a quarter of the compile time. Bodies that stayed scalar get the standard O2 list, whose unroller and vectorizer
 // they need.
-#include <pthread.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "target/cpu.h"
 #include "target/llvm_codegen.h"
@@ -23,11 +24,11 @@ static const char loop_passes[] = "default<O2>";
 #define SHELF_MAX 16
 
 static struct {
-  pthread_mutex_t mutex;
+  lock lock;
   LLVMTargetMachineRef machines[SHELF_MAX];
   int count;
   bool is_known_at_exit;
-} shelf = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+} shelf = {.lock = LOCK_INITIALIZER};
 
 static bool is_for(LLVMTargetMachineRef tm, const cpu_machine *machine) {
   char *name = LLVMGetTargetMachineCPU(tm);
@@ -39,9 +40,9 @@ static bool is_for(LLVMTargetMachineRef tm, const cpu_machine *machine) {
 }
 
 static LLVMTargetMachineRef take_from_shelf(void) {
-  pthread_mutex_lock(&shelf.mutex);
+  lock_take(&shelf.lock);
   LLVMTargetMachineRef tm = shelf.count > 0 ? shelf.machines[--shelf.count] : NULL;
-  pthread_mutex_unlock(&shelf.mutex);
+  lock_give(&shelf.lock);
   return tm;
 }
 
@@ -60,11 +61,11 @@ static heddle_status take_target_machine(const cpu_machine *machine, LLVMTargetM
 }
 
 static void give_target_machine(LLVMTargetMachineRef tm) {
-  pthread_mutex_lock(&shelf.mutex);
+  lock_take(&shelf.lock);
   if (!shelf.is_known_at_exit) shelf.is_known_at_exit = atexit(clear_shelf) == 0;
   bool is_kept = shelf.is_known_at_exit && shelf.count < SHELF_MAX;
   if (is_kept) shelf.machines[shelf.count++] = tm;
-  pthread_mutex_unlock(&shelf.mutex);
+  lock_give(&shelf.lock);
   if (!is_kept) LLVMDisposeTargetMachine(tm);
 }
 
@@ -97,12 +98,14 @@ static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineR
   set_machine_attributes(a, module, machine);
   llvm_hint_vector_loops(a, module);
   double start = log_seconds();
+  TRY(heap_check_room());
   TRY(llvm_run_passes(module, tm, options->optimize_loops ? loop_passes : minimal_passes));
   llvm_widen_extremes(module);
   out->optimize_seconds = log_seconds() - start;
   if (options->llvm_ir) llvm_print(module, options->llvm_ir);
   if (options->assembly) TRY(emit_assembly(module, tm, options->assembly));
   start = log_seconds();
+  TRY(heap_check_room());
   LLVMMemoryBufferRef buffer;
   TRY(llvm_emit(module, tm, LLVMObjectFile, &buffer));
   out->size = LLVMGetBufferSize(buffer);
@@ -112,19 +115,41 @@ static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineR
   return status_ok();
 }
 
+typedef struct emission {
+  arena *arena;
+  MlirOperation module;
+  const cpu_machine *machine;
+  const object_options *options;
+  object_code *out;
+  LLVMTargetMachineRef tm;
+  LLVMContextRef context;
+  LLVMModuleRef llvm;
+} emission;
+
+static heddle_status emit(void *argument) {
+  emission *e = argument;
+  TRY(take_target_machine(e->machine, &e->tm));
+  double start = log_seconds();
+  e->context = LLVMContextCreate();
+  heddle_status s = llvm_translate(e->module, e->context, e->tm, &e->llvm);
+  e->out->translate_seconds = log_seconds() - start;
+  return status_is_ok(s) ? generate(e->arena, e->llvm, e->tm, e->machine, e->options, e->out) : s;
+}
+
+// What is torn within LLVM is left alone.
+static void release(void *argument, bool is_torn) {
+  const emission *e = argument;
+  if (is_torn) return;
+  if (e->llvm) LLVMDisposeModule(e->llvm);
+  if (e->context) LLVMContextDispose(e->context);
+  if (e->tm) give_target_machine(e->tm);
+}
+
 heddle_status cpu_emit_object(arena *a, MlirOperation module, const cpu_machine *machine, const object_options *options,
                               object_code *out) {
   *out = (object_code){0};
-  LLVMTargetMachineRef tm;
-  TRY(take_target_machine(machine, &tm));
-  double start = log_seconds();
-  LLVMContextRef context = LLVMContextCreate();
-  LLVMModuleRef llvm = NULL;
-  heddle_status s = llvm_translate(module, context, tm, &llvm);
-  out->translate_seconds = log_seconds() - start;
-  if (status_is_ok(s)) s = generate(a, llvm, tm, machine, options, out);
-  if (llvm) LLVMDisposeModule(llvm);
-  LLVMContextDispose(context);
-  give_target_machine(tm);
+  emission e = {.arena = a, .module = module, .machine = machine, .options = options, .out = out};
+  heddle_status s = heap_clean_up(emit, release, &e);
+  release(&e, false);
   return s;
 }

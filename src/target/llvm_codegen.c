@@ -1,13 +1,20 @@
 #include "target/llvm_codegen.h"
 
 #include <llvm-c/Error.h>
+#include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <mlir-c/Target/LLVMIR.h>
 #include <pthread.h>
 #include <string.h>
 
+#include "base/heap.h"
+
+// LLVM ends the process when this returns, which it does outside of guards.
+static void end_guard(const char *reason) { heap_library_failed(reason); }
+
 static void initialize_llvm(void) {
+  LLVMInstallFatalErrorHandler(end_guard);
   LLVMInitializeNativeTarget();
   LLVMInitializeNativeAsmPrinter();
   LLVMInitializeNativeAsmParser();

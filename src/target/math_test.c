@@ -33,7 +33,7 @@ static const function functions[] = {
     {"log10", log10, NULL, 1, 0},   {"cbrt", cbrt, NULL, 1, 0},       {"sin", sin, NULL, 1, 0},
     {"cos", cos, NULL, 1, 0},       {"tan", tan, NULL, 1, 0},         {"asin", asin, NULL, 1, 0},
     {"acos", acos, NULL, 1, 0},     {"atan", atan, NULL, 1, 0},       {"sinh", sinh, NULL, 1, 0},
-    {"cosh", cosh, NULL, 1, 0},     {"tanh", tanh, NULL, 6, 0x1p-13}, {"asinh", asinh, NULL, 1, 0},
+    {"cosh", cosh, NULL, 1, 0},     {"tanh", tanh, NULL, 2, 0x1p-13}, {"asinh", asinh, NULL, 1, 0},
     {"acosh", acosh, NULL, 1, 0},   {"atanh", atanh, NULL, 1, 0},     {"erf", erf, NULL, 6, 0x1p-14},
     {"powf", NULL, pow, 1, 0},      {"atan2", NULL, atan2, 1, 0},
 };
@@ -252,7 +252,7 @@ static void test_ranges(void **state) {
     for (int step = 0; step < 1 << 17; step++) {
       for (int lane = 0; lane < LANES; lane++) x[lane] = 2.5f + (float)(step * LANES + lane) * 0x1p-17f;
       run(x, x, out, LANES);
-      for (int lane = 0; lane < LANES; lane++) assert_true(out[lane] <= 1 && (out[lane] == 1 || x[lane] < 9.01f));
+      for (int lane = 0; lane < LANES; lane++) assert_true(out[lane] <= 1 && (out[lane] == 1 || x[lane] < 9.011f));
     }
     const float far[LANES] = {10, -10, 1e4f, -1e4f, 1e30f, -1e30f, INFINITY, -INFINITY};
     run(far, far, out, LANES);

@@ -49,6 +49,11 @@ static const struct chip *find_chip(const char *name) {
   return NULL;
 }
 
+heddle_status nvptx_check_chip(const char *name) {
+  if (find_chip(name)) return status_ok();
+  return status_error(HEDDLE_INVALID, "found chip %s, wanted sm_75, sm_80, sm_86, sm_87, sm_89, sm_90 or sm_90a", name);
+}
+
 lower_options nvptx_lower_options(const char *chip, bool has_libdevice, bool exact) {
   const struct chip *known = find_chip(chip);
   return (lower_options){
@@ -119,10 +124,8 @@ static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineR
 }
 
 heddle_status nvptx_emit(arena *a, MlirOperation module, const nvptx_options *options, text *ptx) {
+  TRY(nvptx_check_chip(options->chip));
   const struct chip *chip = find_chip(options->chip);
-  if (!chip)
-    return status_error(HEDDLE_INVALID, "found chip %s, wanted sm_75, sm_80, sm_86, sm_87, sm_89, sm_90 or sm_90a",
-                        options->chip);
   LLVMTargetMachineRef tm = NULL;
   TRY(llvm_target_machine("nvptx64-nvidia-cuda", chip->name, chip->ptx_version, &tm));
   LLVMContextRef context = LLVMContextCreate();

@@ -18,9 +18,12 @@ typedef struct nvptx_options {
 
 // Path of the CUDA toolkit's math library: $HEDDLE_LIBDEVICE, $CUDA_HOME, /usr/local/cuda*; null if there is none.
 const char *nvptx_find_libdevice(arena *a);
+
+// HEDDLE_INVALID, which lists the chips, for a name that is none of theirs.
+heddle_status nvptx_check_chip(const char *name);
 lower_options nvptx_lower_options(const char *chip, bool has_libdevice, bool exact);
 
-// HEDDLE_INVALID for a chip LLVM does not know.
+// HEDDLE_INVALID as nvptx_check_chip.
 heddle_status nvptx_emit(arena *a, MlirOperation module, const nvptx_options *options, text *ptx);
 
 #endif

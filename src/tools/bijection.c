@@ -1,28 +1,28 @@
-// The map to an instruction is the loop emitter's map, composed with the index maps of all the users on the way down
-// from the kernel's outputs: the same two sources from which the code is made. Nothing is assumed about either; the
-// points are counted one by one.
+// The maps to an instruction are those of the kernel's hero (tools/kernel_places.h), composed with the index maps of
+// all the users on the way down from the kernel's outputs: the plan and the indexing from which the code is made.
+// Nothing is assumed about either; the points are counted one by one.
 #include "tools/bijection.h"
 
 #include <inttypes.h>
 #include <limits.h>
 
-#include "emit/loop.h"
 #include "index/hlo_indexing.h"
+#include "tools/kernel_places.h"
 
 // --- where an instruction is computed
 
-typedef VEC(const indexing_map *) map_list;
-
 typedef struct reach {
   arena *arena;
-  ptr_map maps;  // instruction -> map_list: every different map at which it is needed
+  ptr_map maps;  // instruction -> bijection_maps: every different map at which it is needed
+  ptr_map kept;  // instructions that are computed in loops of their own, whoever needs them
 } reach;
 
-static map_list *maps_of(const reach *r, const instruction *i) { return ptr_map_get(&r->maps, i); }
+static bijection_maps *maps_of(const reach *r, const instruction *i) { return ptr_map_get(&r->maps, i); }
 
 static void add_map(reach *r, const instruction *i, const indexing_map *m) {
-  map_list *list = maps_of(r, i);
-  if (!list) ptr_map_put(r->arena, &r->maps, i, list = arena_new(r->arena, map_list));
+  bijection_maps *list = maps_of(r, i);
+  if (m->is_empty) return;
+  if (!list) ptr_map_put(r->arena, &r->maps, i, list = arena_new(r->arena, bijection_maps));
   for (int k = 0; k < list->size; k++)
     if (indexing_map_equal(list->data[k], m)) return;
   vec_push(r->arena, list, m);
@@ -35,64 +35,87 @@ static const indexing_map *compose(arena *a, const indexing_map *first, const in
 static heddle_status add_operands(reach *r, const instruction *i) {
   hlo_indexing indexing = {0};
   TRY(hlo_indexing_output_to_input(r->arena, i, 0, &indexing));
-  const map_list *list = maps_of(r, i);
+  const bijection_maps *list = maps_of(r, i);
   for (int k = 0; k < indexing.count; k++)
     for (int m = 0; m < indexing.operands[k].count; m++)
-      for (int n = 0; n < list->size; n++)
+      for (int n = 0; n < list->size && !ptr_map_has(&r->kept, i->operands[k]); n++)
         add_map(r, i->operands[k], compose(r->arena, list->data[n], indexing.operands[k].maps[m].map));
   return status_ok();
 }
 
-static void add_outputs(reach *r, const kernel_plan *kernel, const plan_target *target) {
-  const shape *space = kernel->outputs[0].shape;
-  const indexing_map *threads = emit_loop_map(r->arena, target, &kernel->launch, space);
-  for (int i = 0; i < kernel->output_count; i++) {
-    const kernel_output *o = &kernel->outputs[i];
-    // Outputs of other dims are stored at the same position in memory.
-    bool is_same = shape_same_dims(space, o->shape);
-    add_map(r, o->root, is_same ? threads : compose(r->arena, threads, hlo_bitcast_map(r->arena, space, o->shape)));
-  }
-}
-
+// Operands before users, so that whoever uses an instruction has been followed before it.
 static heddle_status follow(reach *r, const kernel_plan *kernel, const instruction *until) {
   instruction_list order = {0};
   TRY(computation_post_order(r->arena, kernel->computation, &order));
   for (int i = order.size; i-- > 0;) {
     const instruction *x = order.data[i];
-    if (x == until) break;  // whoever uses it came before
+    if (x == until) break;
     if (maps_of(r, x) && x->operand_count > 0) TRY(add_operands(r, x));
   }
   return status_ok();
 }
 
-heddle_status bijection_map_to_instruction(arena *a, const kernel_plan *kernel, const plan_target *target,
-                                           const instruction *i, const indexing_map **out) {
+// The number of the output that `i` is, or that stores it behind an update's window; -1 for others.
+static int output_of(const kernel_plan *kernel, const instruction *i) {
+  for (int n = 0; n < kernel->output_count; n++)
+    if (kernel->outputs[n].root == i) return n;
+  return i == kernel->hero_instruction ? 0 : -1;
+}
+
+heddle_status bijection_maps_to_instruction(arena *a, const kernel_plan *kernel, const plan_target *target,
+                                            const instruction *i, bijection_maps *out, const shape **space) {
   reach r = {.arena = a};
-  add_outputs(&r, kernel, target);
+  kernel_places places;
+  TRY(kernel_places_find(a, kernel, target, &places));
+  const int written = places.are_windows ? output_of(kernel, i) : -1;
+  *space = shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
+  for (int n = 0; n < places.list.size; n++) {
+    const kernel_place *place = &places.list.data[n];
+    if (written >= 0 && place->output == written) {
+      vec_push(a, out, place->map);
+      *space = place->of->shape;
+    }
+    add_map(&r, place->of, place->map);
+    if (place->output < 0) ptr_map_put(a, &r.kept, place->of, NULL);
+  }
+  if (written >= 0) return status_ok();
   TRY(follow(&r, kernel, i));
-  const map_list *list = maps_of(&r, i);
-  if (!list)
+  const bijection_maps *found = maps_of(&r, i);
+  if (!found && places.are_windows)
+    return status_at(HEDDLE_UNIMPLEMENTED, i->where,
+                     "where kernel @%s reads " STR_FMT " does not follow from the elements that it updates",
+                     kernel->name, STR_ARG(i->name));
+  if (!found)
     return status_at(HEDDLE_INVALID, i->where, "kernel @%s does not compute " STR_FMT, kernel->name, STR_ARG(i->name));
-  if (list->size > 1)
-    return status_at(HEDDLE_INVALID, i->where, STR_FMT " is needed at %d different index maps, wanted one",
-                     STR_ARG(i->name), list->size);
-  *out = list->data[0];
+  *out = *found;
   return status_ok();
 }
 
-heddle_status bijection_map_to_operand(arena *a, const kernel_plan *kernel, const plan_target *target,
-                                       const instruction *i, int operand, const indexing_map **out) {
+heddle_status bijection_maps_to_operand(arena *a, const kernel_plan *kernel, const plan_target *target,
+                                        const instruction *i, int operand, bijection_maps *out) {
   if (operand < 0 || operand >= i->operand_count)
     return status_at(HEDDLE_INVALID, i->where, STR_FMT " has no operand %d", STR_ARG(i->name), operand);
-  const indexing_map *to_instruction = NULL;
-  TRY(bijection_map_to_instruction(a, kernel, target, i, &to_instruction));
+  kernel_places places;
+  TRY(kernel_places_find(a, kernel, target, &places));
+  for (int n = 0; n < places.list.size; n++)
+    if (places.are_windows && places.list.data[n].of == i->operands[operand] && output_of(kernel, i) >= 0)
+      vec_push(a, out, places.list.data[n].map);
+  if (out->size > 0) return status_ok();
+  if (places.are_windows && output_of(kernel, i) >= 0)
+    return status_at(HEDDLE_UNIMPLEMENTED, i->where,
+                     "which elements of operand %d " STR_FMT " reads is known at run time only", operand,
+                     STR_ARG(i->name));
+  bijection_maps to_instruction = {0};
+  const shape *space;
+  TRY(bijection_maps_to_instruction(a, kernel, target, i, &to_instruction, &space));
   hlo_indexing indexing = {0};
   TRY(hlo_indexing_output_to_input(a, i, 0, &indexing));
   const operand_maps *maps = &indexing.operands[operand];
-  if (maps->count != 1)
-    return status_at(HEDDLE_INVALID, i->where, "operand %d of " STR_FMT " is read at %d index maps, wanted one",
-                     operand, STR_ARG(i->name), maps->count);
-  *out = compose(a, to_instruction, maps->maps[0].map);
+  for (int n = 0; n < to_instruction.size; n++)
+    for (int m = 0; m < maps->count; m++) {
+      const indexing_map *both = compose(a, to_instruction.data[n], maps->maps[m].map);
+      if (!both->is_empty) vec_push(a, out, both);
+    }
   return status_ok();
 }
 
@@ -172,17 +195,25 @@ static heddle_status count_visits(arena *a, const indexing_map *m, const shape *
   return status_ok();
 }
 
-heddle_status bijection_check(arena *a, const indexing_map *m, const shape *s, int64_t *points) {
-  int64_t count = shape_element_count(s), walked = 0;
-  if (m->is_empty && count > 0) return status_error(HEDDLE_INVALID, "no element is reached");
+static heddle_status check_map(arena *a, const indexing_map *m, const shape *s, unsigned char *visits,
+                               int64_t *points) {
   if (m->is_empty) return status_ok();
   if (m->result_count != s->rank)
     return status_error(HEDDLE_INTERNAL, "found a map of %d results for an array of rank %d", m->result_count, s->rank);
   TRY(check_size(m, s));
-  unsigned char *visits = arena_try_alloc(a, (size_t)count);
+  return count_visits(a, m, s, visits, points);
+}
+
+heddle_status bijection_check(arena *a, const bijection_maps *maps, const shape *s, int64_t *points) {
+  const int64_t count = shape_element_count(s);
+  int64_t walked = 0;
+  if (count > BIJECTION_MAX_POINTS)
+    return status_error(HEDDLE_UNIMPLEMENTED, "the array has more than %d elements", BIJECTION_MAX_POINTS);
+  unsigned char *visits = arena_try_alloc(a, (size_t)count + 1);
   if (!visits) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory to count %" PRId64 " elements", count);
-  TRY(count_visits(a, m, s, visits, &walked));
+  for (int n = 0; n < maps->size; n++) TRY(check_map(a, maps->data[n], s, visits, &walked));
   if (points) *points = walked;
+  if (walked == 0 && count > 0) return status_error(HEDDLE_INVALID, "no element is reached");
   for (int64_t i = 0; i < count; i++)
     if (visits[i] != 1)
       return status_error(HEDDLE_INVALID, "element %s is reached %d times, wanted once", element_text(a, s, i),

@@ -5,19 +5,24 @@
 #include "index/indexing_map.h"
 #include "plan/program_plan.h"
 
-// The map from launch ids and loop variables to the indices at which the kernel computes the instruction.
-// HEDDLE_INVALID if the kernel does not compute it, or at several maps.
-heddle_status bijection_map_to_instruction(arena *a, const kernel_plan *kernel, const plan_target *target,
-                                           const instruction *i, const indexing_map **out);
-// … to the indices of the instruction's operand `operand` that it reads.
-heddle_status bijection_map_to_operand(arena *a, const kernel_plan *kernel, const plan_target *target,
-                                       const instruction *i, int operand, const indexing_map **out);
+// Maps that reach the elements of one array together.
+typedef VEC(const indexing_map *) bijection_maps;
 
-// Walks over all points of the map's domain and counts how often each element of an array of shape `s` is reached.
+// The maps from launch ids and loop variables to the indices at which the kernel computes the instruction, as its own
+// hero deals them out. An output that is updated in place has the map of the update's elements, in *space, since only
+// the run knows where they go; otherwise *space is the instruction's shape (the first of a tuple's). Appends to *out.
+// HEDDLE_INVALID if the kernel does not compute it, HEDDLE_UNIMPLEMENTED where only the run knows what a tile takes.
+heddle_status bijection_maps_to_instruction(arena *a, const kernel_plan *kernel, const plan_target *target,
+                                            const instruction *i, bijection_maps *out, const shape **space);
+// … to the indices of the instruction's operand `operand` that it reads.
+heddle_status bijection_maps_to_operand(arena *a, const kernel_plan *kernel, const plan_target *target,
+                                        const instruction *i, int operand, bijection_maps *out);
+
+// Walks over all points of the maps' domains and counts how often each element of an array of shape `s` is reached.
 // HEDDLE_INVALID, naming the first element that is reached not at all or several times; HEDDLE_UNIMPLEMENTED for maps
 // that depend on run-time values or have more than BIJECTION_MAX_POINTS points. *points (may be null) gets the number
 // of points.
-heddle_status bijection_check(arena *a, const indexing_map *m, const shape *s, int64_t *points);
+heddle_status bijection_check(arena *a, const bijection_maps *maps, const shape *s, int64_t *points);
 
 enum { BIJECTION_MAX_POINTS = 1 << 27 };
 

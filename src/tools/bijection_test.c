@@ -1,6 +1,7 @@
 // Maps that reach every element once, and what is said of others.
 #include "tools/bijection.h"
 
+#include "api/compile.h"
 #include "base/arena_testing.h"
 #include "hlo/text.h"
 
@@ -10,7 +11,8 @@ static const char *check(arena *a, const char *map_text, const char *array, int6
   const shape *s;
   assert_true(status_is_ok(indexing_map_parse(a, str_from(map_text), &map)));
   assert_true(status_is_ok(shape_parse(a, str_from(array), &s)));
-  heddle_status status = bijection_check(a, map, s, points);
+  const bijection_maps maps = {.data = &map, .size = 1};
+  heddle_status status = bijection_check(a, &maps, s, points);
   if (status_is_ok(status)) return NULL;
   const char *message = arena_printf(a, "%s", status_brief(status));
   heddle_status_free(status);
@@ -80,21 +82,22 @@ static void check_kernel(arena *a, plan_target target) {
   assert_true(status_is_ok(hlo_parse(a, "test", str_from(module_text), &m)));
   assert_true(status_is_ok(plan_kernels(a, m, target, &plan)));
   const kernel_plan *kernel = plan->kernels[0];
-  const indexing_map *map;
+  const shape *space;
   int64_t points;
   const instruction *sum = find(kernel, "s");
-  assert_true(status_is_ok(bijection_map_to_instruction(a, kernel, &target, sum, &map)));
-  assert_true(status_is_ok(bijection_check(a, map, sum->shape, &points)));
+  bijection_maps maps = {0}, read = {0}, spread = {0}, none = {0};
+  assert_true(status_is_ok(bijection_maps_to_instruction(a, kernel, &target, sum, &maps, &space)));
+  assert_true(status_is_ok(bijection_check(a, &maps, space, &points)));
   assert_int_equal(points, 210);
-  assert_true(status_is_ok(bijection_map_to_operand(a, kernel, &target, sum, 0, &map)));
-  assert_true(status_is_ok(bijection_check(a, map, sum->operands[0]->shape, &points)));
+  assert_true(status_is_ok(bijection_maps_to_operand(a, kernel, &target, sum, 0, &read)));
+  assert_true(status_is_ok(bijection_check(a, &read, sum->operands[0]->shape, &points)));
   // The broadcast's operand is read seven times over.
   const instruction *broadcast = find(kernel, "b");
-  assert_true(status_is_ok(bijection_map_to_operand(a, kernel, &target, broadcast, 0, &map)));
-  heddle_status status = bijection_check(a, map, broadcast->operands[0]->shape, &points);
+  assert_true(status_is_ok(bijection_maps_to_operand(a, kernel, &target, broadcast, 0, &spread)));
+  heddle_status status = bijection_check(a, &spread, broadcast->operands[0]->shape, &points);
   assert_string_equal(status_brief(status), "element {0} is reached 7 times, wanted once");
   heddle_status_free(status);
-  status = bijection_map_to_operand(a, kernel, &target, sum, 2, &map);
+  status = bijection_maps_to_operand(a, kernel, &target, sum, 2, &none);
   assert_string_equal(status_brief(status), "s has no operand 2");
   heddle_status_free(status);
 }
@@ -104,12 +107,88 @@ static void test_kernels(void **state) {
   check_kernel(*state, plan_target_gpu());
 }
 
+// --- heroes
+
+#define ADD "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
+#define ALIASED "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }\n"
+
+// Elements of `written`, and of operand 0 of `reader`, that are reached once each.
+typedef struct hero_case {
+  hero_kind hero;
+  const char *written, *reader;
+  int64_t written_points, read_points;
+  const char *source;
+} hero_case;
+
+static const hero_case hero_cases[] = {
+    {HERO_TRANSPOSE, "r", "n", 60200, 60200,
+     "ENTRY e { p = f32[200,301] parameter(0) n = f32[200,301] exponential(p)\n"
+     "  t = f32[301,200] transpose(n), dimensions={1,0} ROOT r = f32[301,200] negate(t) }"},
+    {HERO_REDUCTION, "r", "n", 600, 38400,  // columns
+     ADD "ENTRY e { p = f32[2,64,300] parameter(0) z = f32[] constant(0) n = f32[2,64,300] negate(p)\n"
+         "  ROOT r = f32[2,300] reduce(n, z), dimensions={1}, to_apply=add }"},
+    {HERO_REDUCTION, "r", "n", 21007, 840280,  // columns in blocks
+     ADD "ENTRY e { p = f32[7,40,3001] parameter(0) z = f32[] constant(0) n = f32[7,40,3001] negate(p)\n"
+         "  ROOT r = f32[7,3001] reduce(n, z), dimensions={1}, to_apply=add }"},
+    {HERO_REDUCTION, "r", "n", 65, 19500,  // rows
+     ADD "ENTRY e { p = f32[65,300] parameter(0) z = f32[] constant(0) n = f32[65,300] negate(p)\n"
+         "  ROOT r = f32[65] reduce(n, z), dimensions={1}, to_apply=add }"},
+    {HERO_ROWS, "r", "s", 19500, 19500,
+     ADD "ENTRY e { p = f32[65,300] parameter(0) z = f32[] constant(0)\n"
+         "  s = f32[65] reduce(p, z), dimensions={1}, to_apply=add b = f32[65,300] broadcast(s), dimensions={0}\n"
+         "  d = f32[65,300] subtract(p, b) x = f32[65,300] multiply(d, d)\n"
+         "  v = f32[65] reduce(x, z), dimensions={1}, to_apply=add w = f32[65,300] broadcast(v), dimensions={0}\n"
+         "  ROOT r = f32[65,300] divide(d, w) }"},
+    {HERO_CONCATENATE, "r", "n", 24505, 19500,
+     "ENTRY e { p = f32[65,300] parameter(0) q = f32[65,77] parameter(1) n = f32[65,300] negate(p)\n"
+     "  ROOT r = f32[65,377] concatenate(n, q), dimensions={1} }"},
+    {HERO_UPDATE_SLICE, "r", "n", 385, 385,
+     ALIASED "ENTRY e { p = f32[65,300] parameter(0) q = f32[5,77] parameter(1) i = s32[] parameter(2)\n"
+             "  n = f32[5,77] negate(q) ROOT r = f32[65,300] dynamic-update-slice(p, n, i, i) }"},
+    {HERO_SCATTER, "scatter.1", "n", 15000, 15000,
+     ALIASED ADD "ENTRY e { p = f32[650,30] parameter(0) i = s32[500,1] parameter(1) u = f32[500,30] parameter(2)\n"
+                 "  n = f32[500,30] negate(u) ROOT r = f32[650,30] scatter(p, i, n), update_window_dims={1},\n"
+                 "  inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add }"},
+    {HERO_INPUT_SLICES, "a", "a", 30000, 0,
+     "ENTRY e { p = f32[400,300] parameter(0) a = f32[100,300] slice(p), slice={[7:107],[0:300]}\n"
+     "  b = f32[300,300] slice(p), slice={[100:400],[0:300]} ROOT t = (f32[100,300], f32[300,300]) tuple(a, b) }"},
+};
+
+static void check_hero(arena *a, const hero_case *c, int threads) {
+  const plan_target target = plan_target_cpu(threads);
+  module *m;
+  lhlo_program *program;
+  compile_times times = {0};
+  assert_true(status_is_ok(hlo_parse(a, "test", str_from(c->source), &m)));
+  assert_true(status_is_ok(compile_plan(a, m, &target, &(compile_options){0}, &times, NULL, &program)));
+  const kernel_plan *kernel = program->kernels[0];
+  assert_int_equal(kernel->hero, c->hero);
+  bijection_maps maps = {0}, read = {0};
+  const shape *space;
+  int64_t points;
+  const instruction *written = find(kernel, c->written), *reader = find(kernel, c->reader);
+  assert_true(status_is_ok(bijection_maps_to_instruction(a, kernel, &target, written, &maps, &space)));
+  assert_true(status_is_ok(bijection_check(a, &maps, space, &points)));
+  assert_int_equal(points, c->written_points);
+  assert_true(status_is_ok(bijection_maps_to_operand(a, kernel, &target, reader, 0, &read)));
+  heddle_status s = bijection_check(a, &read, reader->operands[0]->shape, &points);
+  assert_true(status_is_ok(s) == (c->read_points > 0));
+  heddle_status_free(s);
+  if (c->read_points > 0) assert_int_equal(points, c->read_points);
+}
+
+static void test_heroes(void **state) {
+  for (size_t k = 0; k < sizeof hero_cases / sizeof *hero_cases; k++)
+    for (int threads = 1; threads <= 5; threads += 2) check_hero(*state, &hero_cases[k], threads);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TESTING_IN_ARENA(test_exactly_once),
       TESTING_IN_ARENA(test_wrong_counts),
       TESTING_IN_ARENA(test_what_cannot_be_counted),
       TESTING_IN_ARENA(test_kernels),
+      TESTING_IN_ARENA(test_heroes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,143 +2,174 @@
 //
 //   emitters_opt FILE -canonicalize -xla-gpu-lower-xla-gpu-loops-to-scf
 //
-// Every pass and group of passes of src/lower is a flag. A test's file may hold several modules (-split-input-file).
+// Every pass and group of passes of src/lower is a flag, by our names and XLA's. Modules between lines `// -----`, as
+// fusion_to_mlir prints a program of several kernels and tests are written, are taken one by one.
 #include <stdio.h>
-#include <stdlib.h>
+#include <strings.h>
 
 #include "base/file.h"
-#include "base/vec.h"
 #include "emit/ir_builder.h"
 #include "lower/pass.h"
 #include "lower/passes.h"
+#include "target/nvptx.h"
+#include "tools/expected_diagnostics.h"
 #include "tools/flags.h"
-
-typedef VEC(const lower_pass *) pass_list;
+#include "tools/mlir_spelling.h"
+#include "tools/pass_arguments.h"
 
 typedef struct command {
   arena *arena;
-  const char *file;
-  pass_list passes;
-  bool split, is_generic;
+  pass_requests requests;
+  lower_pass_list passes;
+  const char *target, *pipeline, *output, *dialect;
+  bool verifies_diagnostics, verifies_roundtrip, allows_unregistered;
+  int splits, disables_threading, verifies_each;  // -1: not said
+  bool is_generic, is_local, has_locations;
+  bool is_xla;      // the module at hand is spelled as XLA spells it in 2025
+  int elide_above;  // elements of constants; negative: print all
   lower_options options;
   lower_observer observer;
+  text out;
 } command;
 
-static void print_help(void) {
-  printf(
-      "emitters_opt [FILE] [flags]: runs passes on MLIR in the order of their flags and prints the result\n\n"
-      "  --target=cpu|nvptx    which passes a group stands for, default nvptx\n"
-      "  --exact               keep every rounding\n"
-      "  --vector-bits=N       register width of the CPU's vectors\n"
-      "  --max-unroll=N        the largest factor of xla-gpu-optimize-loops\n"
-      "  --chip=NAME           sm_90, a CPU's name\n"
-      "  --has-bf16, --has-f16, --has-fma, --use-libdevice\n"
-      "  --split-input-file    modules separated by lines `// -----`\n"
-      "  --print-after-all, --print-after=PASS, --until=PASS, --bisect=N\n"
-      "  --time                seconds per pass, on standard error\n"
-      "  --mlir-print-op-generic\n\npasses:\n");
+// --- flags
+
+static heddle_status take_pass(void *context, arena *a, str name, const char *value, bool *taken) {
+  command *c = context;
+  *taken = pass_arguments_know(name);
+  if (*taken) vec_push(a, &c->requests, (pass_request){name, str_from(value ? value : "")});
+  return status_ok();
+}
+
+static int pass_count(void) {
+  int count = 0;
+  while (lower_passes[count]->name) count++;
+  return count;
+}
+
+static const char *pass_name(int number) {
+  const int count = pass_count();
+  return number < count ? lower_passes[number]->name : lower_groups[number - count];
+}
+
+static void print_passes(void) {
+  printf("\npasses, each a flag; XLA's names of 2024 and 2025 are taken, too:\n");
   for (int i = 0; lower_passes[i]->name; i++) printf("  -%-44s %s\n", lower_passes[i]->name, lower_passes[i]->summary);
   printf("\ngroups:\n");
   for (int i = 0; lower_groups[i]; i++) printf("  -%s\n", lower_groups[i]);
 }
 
-// --- flags
-
-static bool value_of(const char *flag, const char *name, const char **value) {
-  size_t size = strlen(name);
-  if (strncmp(flag, name, size) != 0 || flag[size] != '=') return false;
-  *value = flag + size + 1;
-  return true;
+static void say_idle(const char *flag, const char *why) {
+  fprintf(stderr, "warning: --%s has no effect: %s\n", flag, why);
 }
 
-static bool parse_switch(command *c, const char *flag) {
-  const struct {
-    const char *name;
-    bool *value;
-  } switches[] = {
-      {"exact", &c->options.exact},
-      {"has-bf16", &c->options.has_bf16},
-      {"has-f16", &c->options.has_f16},
-      {"has-fma", &c->options.has_fma},
-      {"use-libdevice", &c->options.use_libdevice},
-      {"split-input-file", &c->split},
-      {"print-after-all", &c->observer.print_all},
-      {"mlir-print-op-generic", &c->is_generic},
-      {"time", &c->observer.time},
-  };
-  for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
-    if (strcmp(flag, switches[i].name) == 0) return *switches[i].value = true;
-  }
-  return false;
+static heddle_status check_pass(const char *flag, const char *name) {
+  if (!name || lower_pass_find(str_from(name))) return status_ok();
+  return status_error(HEDDLE_INVALID, "--%s: found %s, wanted a pass that --help lists", flag, name);
 }
 
-static bool parse_setting(command *c, const char *flag) {
-  const char *value = 0;
-  if (value_of(flag, "target", &value)) {
-    c->options.target = strcmp(value, "cpu") == 0 ? LOWER_CPU : LOWER_NVPTX;
-  } else if (value_of(flag, "vector-bits", &value)) {
-    c->options.vector_bits = atoi(value);
-  } else if (value_of(flag, "max-unroll", &value)) {
-    c->options.max_unroll = atoi(value);
-  } else if (value_of(flag, "bisect", &value)) {
-    c->observer.bisect = atoi(value);
-  } else if (!value_of(flag, "chip", &c->options.chip) && !value_of(flag, "print-after", &c->observer.print_after) &&
-             !value_of(flag, "until", &c->observer.until)) {
-    return false;
-  }
-  return true;
+// Vectors are some whole bytes, or none (0); wider ones than any machine's only make code that nobody can compile.
+static heddle_status check_vectors(const command *c) {
+  enum { MOST_BITS = 4096 };
+  if (c->options.vector_bits % 8 == 0 && c->options.vector_bits <= MOST_BITS) return status_ok();
+  return status_error(HEDDLE_INVALID, "--vector-bits: found %d, wanted a multiple of 8 up to %d",
+                      c->options.vector_bits, MOST_BITS);
 }
 
-static bool parse_passes(command *c, const char *flag) {
-  const lower_pass *pass = lower_pass_find(str_from(flag));
-  if (pass) vec_push(c->arena, &c->passes, pass);
-  const lower_pass *const *group = pass ? 0 : lower_group(c->options.target, str_from(flag));
-  for (int i = 0; group && group[i]; i++) vec_push(c->arena, &c->passes, group[i]);
-  return pass || group;
+static heddle_status check_flags(void *argument) {
+  command *c = argument;
+  if (strcmp(c->target, "cpu") != 0 && strcmp(c->target, "nvptx") != 0)
+    return status_error(HEDDLE_INVALID, "--target: found %s, wanted cpu or nvptx", c->target);
+  if (c->dialect[0] && strcmp(c->dialect, "xla") != 0 && strcmp(c->dialect, "xla_gpu") != 0)
+    return status_error(HEDDLE_INVALID, "--dialect: found %s, wanted xla or xla_gpu", c->dialect);
+  TRY(check_vectors(c));
+  if (c->observer.bisect < -1)
+    return status_error(HEDDLE_INVALID, "--bisect: found %d, wanted at least -1", c->observer.bisect);
+  TRY(check_pass("print-after", c->observer.print_after));
+  TRY(check_pass("until", c->observer.until));
+  c->options.target = strcmp(c->target, "cpu") == 0 ? LOWER_CPU : LOWER_NVPTX;
+  if (c->pipeline) TRY(pass_arguments_parse(c->arena, c->pipeline, &c->requests));
+  TRY(pass_arguments_resolve(c->arena, &c->requests, &c->options, &c->passes));
+  if (c->options.target == LOWER_CPU) return status_ok();
+  return status_context(nvptx_check_chip(c->options.chip), "in --chip=%s", c->options.chip);
 }
 
-// Settings before passes: what a group stands for depends on the target.
-static heddle_status parse_flags(command *c, int argc, char **argv) {
-  VEC(const char *) passes = {0};
-  for (int i = 1; i < argc; i++) {
-    const char *flag = argv[i];
-    if (flag[0] != '-' || flag[1] == 0) {
-      if (c->file) return status_error(HEDDLE_INVALID, "found a second file, %s", flag);
-      c->file = flag;
-      continue;
-    }
-    flag += flag[1] == '-' ? 2 : 1;
-    if (!parse_switch(c, flag) && !parse_setting(c, flag)) vec_push(c->arena, &passes, flag);
-  }
-  for (int i = 0; i < passes.size; i++) {
-    if (!parse_passes(c, passes.data[i]))
-      return status_error(HEDDLE_INVALID, "unknown flag or pass %s (see --help)", passes.data[i]);
-  }
-  return status_ok();
+// Flags that were given and change nothing.
+static void warn(const command *c) {
+  if (c->splits == 0)
+    say_idle("split-input-file=false", "modules between lines `// -----` are always taken one by one");
+  if (c->disables_threading == 1) say_idle("mlir-disable-threading", "passes run on one thread");
+  if (c->verifies_each >= 0) say_idle("verify-each", "debug builds verify after each pass, others at the end");
 }
 
 // --- modules
 
-static void print_part(MlirStringRef part, void *file) { fwrite(part.data, 1, part.length, file); }
+static void append(MlirStringRef part, void *out) { text_append(out, (str){part.data, part.length}); }
 
-static void print_module(const command *c, MlirOperation module) {
+static void print_module(const command *c, MlirOperation module, text *out) {
   MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
   if (c->is_generic) mlirOpPrintingFlagsPrintGenericOpForm(flags);
-  mlirOperationPrintWithFlags(module, flags, print_part, stdout);
+  if (c->is_local) mlirOpPrintingFlagsUseLocalScope(flags);
+  if (c->has_locations) mlirOpPrintingFlagsEnableDebugInfo(flags, true, true);
+  if (c->elide_above >= 0) mlirOpPrintingFlagsElideLargeElementsAttrs(flags, c->elide_above);
+  text printed = {0};
+  mlirOperationPrintWithFlags(module, flags, append, &printed);
   mlirOpPrintingFlagsDestroy(flags);
+  const bool wants_xla = c->dialect[0] ? strcmp(c->dialect, "xla") == 0 : c->is_xla;
+  if (wants_xla) mlir_spelling_write(text_view(&printed), out);
+  else text_append(out, text_view(&printed));
+  text_free(&printed);
+}
+
+// MLIR reads up to the NUL, whatever the length says.
+static heddle_status parse(MlirContext context, text *source, MlirModule *out) {
+  *out = mlirModuleCreateParse(context, mlirStringRefCreate(text_cstr(source), source->size));
+  if (!mlirModuleIsNull(*out)) return status_ok();
+  heddle_status status = ir_diagnostics(context, HEDDLE_INVALID, "cannot parse the module");
+  return status_is_ok(status) ? status_error(HEDDLE_INVALID, "cannot parse the module") : status;
+}
+
+static void print_pass(void *argument, const char *pass, MlirOperation module) {
+  text t = {0};
+  print_module(argument, module, &t);
+  fprintf(stderr, "// -----// IR Dump After %s //----- //\n%s\n", pass, text_cstr(&t));
+  text_free(&t);
+}
+
+static heddle_status parse_spelled(command *c, MlirContext context, str source, MlirModule *out) {
+  text spelled = {0};
+  mlir_spelling_read(source, &spelled, &c->is_xla);
+  heddle_status status = parse(context, &spelled, out);
+  text_free(&spelled);
+  return status;
+}
+
+// What is printed reads back as what it was.
+static heddle_status check_roundtrip(command *c, MlirContext context, MlirOperation module) {
+  text first = {0}, second = {0};
+  MlirModule again;
+  print_module(c, module, &first);
+  heddle_status status =
+      status_context(parse_spelled(c, context, text_view(&first), &again), "--verify-roundtrip: what is printed");
+  if (status_is_ok(status)) {
+    print_module(c, mlirModuleGetOperation(again), &second);
+    if (!str_equal(text_view(&first), text_view(&second)))
+      status = status_error(HEDDLE_INVALID, "--verify-roundtrip: the module reads back as another one:\n%s",
+                            text_cstr(&second));
+    mlirModuleDestroy(again);
+  }
+  text_free(&first);
+  text_free(&second);
+  return status;
 }
 
 static heddle_status run_module(command *c, MlirContext context, str source) {
-  MlirModule module = mlirModuleCreateParse(context, mlirStringRefCreate(source.data, source.size));
-  if (mlirModuleIsNull(module)) {
-    heddle_status status = ir_diagnostics(context, HEDDLE_INVALID, "cannot parse the module");
-    return status_is_ok(status) ? status_error(HEDDLE_INVALID, "cannot parse the module") : status;
-  }
+  MlirModule module;
+  TRY(parse_spelled(c, context, source, &module));
   MlirOperation op = mlirModuleGetOperation(module);
-  vec_push(c->arena, &c->passes, 0);
-  c->passes.size--;
-  heddle_status status = lower_run(c->passes.data, op, &c->options, &c->observer);
-  if (status_is_ok(status)) print_module(c, op);
+  heddle_status status = c->verifies_roundtrip ? check_roundtrip(c, context, op) : status_ok();
+  if (status_is_ok(status)) status = lower_run(c->passes.data, op, &c->options, &c->observer);
+  if (status_is_ok(status)) print_module(c, op, &c->out);
   for (int i = 0; i < c->observer.timing_count; i++)
     fprintf(stderr, "%10.6f %s\n", c->observer.timings[i].seconds, c->observer.timings[i].pass);
   c->observer.timing_count = 0;
@@ -146,41 +177,96 @@ static heddle_status run_module(command *c, MlirContext context, str source) {
   return status;
 }
 
+// With --verify-diagnostics what fails as foretold is right.
+static heddle_status run_verified(command *c, MlirContext context, str source) {
+  expected_diagnostics *expected;
+  TRY(expected_diagnostics_start(c->arena, context, source, &expected));
+  heddle_status status = run_module(c, context, source);
+  heddle_status_free(status);
+  return expected_diagnostics_finish(expected);
+}
+
 // Each module has a context of its own: its maps are then named as it spells them.
 static heddle_status run_text(command *c, str source) {
   MlirContext context = ir_context_create();
-  // MLIR reads up to the NUL, whatever the length says.
-  heddle_status status = run_module(c, context, str_copy(c->arena, source));
+  mlirContextSetAllowUnregisteredDialects(context, c->allows_unregistered);
+  heddle_status status = c->verifies_diagnostics ? run_verified(c, context, source) : run_module(c, context, source);
   mlirContextDestroy(context);
   return status;
 }
 
 static heddle_status run_all(command *c, str source) {
   static const char separator[] = "\n// -----";
-  while (c->split) {
-    const char *end = memmem(source.data, source.size, separator, sizeof separator - 1);
-    if (!end) break;
-    TRY(run_text(c, (str){source.data, (size_t)(end - source.data)}));
-    printf("// -----\n");
+  for (const char *end; (end = memmem(source.data, source.size, separator, sizeof separator - 1));) {
+    TRY(run_text(c, (str){source.data, (size_t)(end - source.data) + 1}));
+    text_puts(&c->out, "// -----\n");
     size_t used = (size_t)(end - source.data) + sizeof separator - 1;
     source = (str){source.data + used, source.size - used};
   }
   return run_text(c, source);
 }
 
-int main(int argc, char **argv) {
-  for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-help") == 0) return print_help(), 0;
-  }
-  command c = {.arena = arena_create(),
-               .options = {.target = LOWER_NVPTX, .has_fma = true, .max_unroll = 8, .chip = "sm_90"},
-               .observer = {.bisect = -1}};
+static heddle_status run_file(arena *a, const char *path, void *argument) {
+  command *c = argument;
   str source = {0};
-  heddle_status status = parse_flags(&c, argc, argv);
-  int code = status_is_ok(status) ? 0 : 2;  // 2: a wrong command line, as with every tool
-  if (status_is_ok(status)) status = file_read(c.arena, c.file ? c.file : "-", &source);
-  if (status_is_ok(status)) status = run_all(&c, source);
-  if (report(status) != 0 && code == 0) code = 1;
+  warn(c);
+  TRY(file_read(a, path, &source));
+  heddle_status status = run_all(c, source);
+  if (status_is_ok(status)) status = file_write(c->output, text_view(&c->out));
+  text_free(&c->out);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  command c = {.arena = arena_create(),
+               .target = "nvptx",
+               .output = "-",
+               .dialect = "",
+               .splits = -1,
+               .disables_threading = -1,
+               .verifies_each = -1,
+               .elide_above = -1,
+               .options = {.has_fma = true, .max_unroll = 8, .chip = "sm_90"},
+               .observer = {.bisect = -1, .print = print_pass, .argument = &c}};
+  const flag flags[] = {
+      {"pass-pipeline", FLAG_TEXT, &c.pipeline, "TEXT", "passes as builtin.module(a,func.func(b{k=v}))"},
+      {"o", FLAG_TEXT, &c.output, "FILE", "where to write (standard output)"},
+      {"target", FLAG_TEXT, &c.target, "cpu|nvptx", "which passes a group stands for (nvptx)"},
+      {"dialect", FLAG_TEXT, &c.dialect, "xla|xla_gpu", "names in what is printed: XLA's of 2025, of 2024 (as read)"},
+      {"exact", FLAG_BOOL, &c.options.exact, NULL, "keep every rounding"},
+      {"vector-bits", FLAG_SIZE, &c.options.vector_bits, "N", "register width of the CPU's vectors"},
+      {"max-unroll", FLAG_COUNT, &c.options.max_unroll, "N", "the largest factor of xla-gpu-optimize-loops (8)"},
+      {"chip", FLAG_TEXT, &c.options.chip, "NAME", "sm_90 (the default), a CPU's name"},
+      {"has-bf16", FLAG_BOOL, &c.options.has_bf16, NULL, "the machine converts bf16"},
+      {"has-f16", FLAG_BOOL, &c.options.has_f16, NULL, "the machine converts f16"},
+      {"has-fma", FLAG_BOOL, &c.options.has_fma, NULL, "the machine rounds x * y + z once (the default)"},
+      {"use-libdevice", FLAG_BOOL, &c.options.use_libdevice, NULL, "math functions become calls of libdevice"},
+      {"split-input-file", FLAG_MAYBE, &c.splits, NULL, "modules stand between lines `// -----` (always)"},
+      {"verify-diagnostics", FLAG_BOOL, &c.verifies_diagnostics, NULL,
+       "compare errors with // expected-error comments"},
+      {"verify-roundtrip", FLAG_BOOL, &c.verifies_roundtrip, NULL, "check that the module as printed reads back"},
+      {"verify-each", FLAG_MAYBE, &c.verifies_each, NULL, "no effect"},
+      {"allow-unregistered-dialect", FLAG_BOOL, &c.allows_unregistered, NULL, "take operations of unknown dialects"},
+      {"mlir-print-ir-after-all", FLAG_BOOL, &c.observer.print_all, NULL, "print after each pass on standard error"},
+      {"print-after-all", FLAG_BOOL, &c.observer.print_all, NULL, "the same"},
+      {"mlir-print-ir-after", FLAG_TEXT, &c.observer.print_after, "PASS", "print after this pass on standard error"},
+      {"print-after", FLAG_TEXT, &c.observer.print_after, "PASS", "the same"},
+      {"until", FLAG_TEXT, &c.observer.until, "PASS", "stop after this pass"},
+      {"bisect", FLAG_INT, &c.observer.bisect, "N", "run only the first N passes"},
+      {"mlir-timing", FLAG_BOOL, &c.observer.time, NULL, "seconds per pass on standard error"},
+      {"time", FLAG_BOOL, &c.observer.time, NULL, "the same"},
+      {"mlir-print-op-generic", FLAG_BOOL, &c.is_generic, NULL, "print operations in their generic form"},
+      {"mlir-print-local-scope", FLAG_BOOL, &c.is_local, NULL, "print without aliases"},
+      {"mlir-print-debuginfo", FLAG_BOOL, &c.has_locations, NULL, "print locations"},
+      {"mlir-elide-elementsattrs-if-larger", FLAG_INT, &c.elide_above, "N", "print larger constants as resources"},
+      {"mlir-disable-threading", FLAG_MAYBE, &c.disables_threading, NULL, "no effect"},
+      {0},
+  };
+  const other_flags passes = {.take = take_pass, .context = &c, .name = pass_name, .print_help = print_passes};
+  const command_line line = {"emitters_opt [FILE] [flags]",
+                             "Runs passes on MLIR in the order of their flags and prints the result.", flags,
+                             check_flags, &passes};
+  const int status = command_main(&line, argc - 1, argv + 1, "-", run_file, &c);
   arena_destroy(c.arena);
-  return code;
+  return status;
 }

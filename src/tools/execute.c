@@ -6,9 +6,13 @@
 
 #include "base/file.h"
 #include "hlo/device_groups.h"
+#include "opt/dynamic_index_splitter.h"
+#include "opt/gpu_call_expander.h"
+#include "opt/mixed_types_expander.h"
+#include "opt/pass.h"
 #include "tools/split_mix.h"
 
-heddle_status platform_from_name(const char *name, platform *out) {
+heddle_status platform_from_name(const char *flag, const char *name, platform *out) {
   static const struct {
     const char *name;
     platform value;
@@ -21,8 +25,9 @@ heddle_status platform_from_name(const char *name, platform *out) {
   }
   for (size_t i = 0; i < sizeof planned / sizeof *planned; i++)
     if (strcasecmp(name, planned[i]) == 0)
-      return status_error(HEDDLE_UNIMPLEMENTED, "platform %s is not built yet; there are CPU and Interpreter", name);
-  return status_error(HEDDLE_INVALID, "found platform %s, wanted CPU or Interpreter", name);
+      return status_error(HEDDLE_UNIMPLEMENTED, "--%s: platform %s is not built yet, wanted CPU or Interpreter", flag,
+                          name);
+  return status_error(HEDDLE_INVALID, "--%s: found platform %s, wanted CPU or Interpreter", flag, name);
 }
 
 static heddle_status interpret_devices(arena *a, const module *m, const eval_options *options, int devices,
@@ -40,10 +45,31 @@ static heddle_status interpret_devices(arena *a, const module *m, const eval_opt
   return status_ok();
 }
 
+// Forms that the interpreter leaves to passes, as it is to stay plain.
+static heddle_status make_plain(arena *a, const module **m) {
+  bool has_vectors = false;
+  for (int c = 0; c < (*m)->computations.size; c++)
+    for (int k = 0; k < (*m)->computations.data[c]->instructions.size; k++)
+      has_vectors |= dynamic_index_is_vector((*m)->computations.data[c]->instructions.data[k]);
+  if (!has_vectors && !mixed_types_are_in(*m)) return status_ok();
+  module *copy = module_clone(a, *m);
+  TRY(dynamic_index_splitter_run(copy));
+  TRY(mixed_types_expander_run(copy));
+  *m = copy;
+  return opt_sort(copy);
+}
+
 heddle_status interpret_module(arena *a, const module *m, const eval_options *options, const argument_list *arguments,
                                literal **result) {
   int devices;
+  if (gpu_call_expander_applies(m)) {
+    module *expanded = module_clone(a, m);
+    TRY(gpu_call_expander_run(expanded));
+    TRY(opt_sort(expanded));
+    m = expanded;
+  }
   TRY(device_groups_count(m, &devices));
+  TRY(make_plain(a, &m));
   if (devices > 1) return interpret_devices(a, m, options, devices, arguments, result);
   return eval_computation(a, m->entry, options, arguments->count, arguments->values, result);
 }
@@ -121,7 +147,10 @@ heddle_status make_arguments(arena *a, const module *m, int given, leaf_source s
   *out = (argument_list){.count = count, .values = arena_array(a, literal *, count)};
   for (int i = 0; i < count; i++) {
     out->values[i] = skeleton(a, parameters->data[i % parameters->size]->shape);
-    TRY(fill_leaves(a, out->values[i], source, context, &out->leaf_count));
+    heddle_status s = fill_leaves(a, out->values[i], source, context, &out->leaf_count);
+    // Other errors are the source's, which the program has no part in.
+    const bool is_too_large = heddle_status_code(s) == HEDDLE_OUT_OF_MEMORY;
+    TRY(is_too_large ? status_locate(s, parameters->data[i % parameters->size]->where) : s);
   }
   return status_ok();
 }
@@ -133,7 +162,7 @@ static double random_float(uint64_t *state, bool large) {
   return large ? unit * __builtin_exp2((double)(split_mix_next(state) % 200) - 100) : unit;
 }
 
-static void fill(literal *l, uint64_t *state, bool large) {
+void random_fill(literal *l, uint64_t *state, bool large) {
   int64_t count = shape_element_count(l->shape);
   dtype t = l->shape->dtype;
   for (int64_t i = 0; i < count; i++) {
@@ -160,7 +189,7 @@ static heddle_status random_leaf(void *context, arena *a, int number, const shap
   random_source *r = context;
   (void)number;
   TRY(literal_create(a, s, out));
-  fill(*out, &r->state, r->large);
+  random_fill(*out, &r->state, r->large);
   return status_ok();
 }
 
@@ -197,11 +226,13 @@ heddle_status compare_results(arena *a, literal *actual, literal *expected, doub
   return status_ok();
 }
 
-void dump_to_folder(void *folder, const char *name, const char *suffix, str contents) {
+void dump_to_folder(void *target, const char *name, const char *suffix, str contents) {
+  dump_target *t = target;
   if (contents.size == 0) return;
   arena *a = arena_create();
-  heddle_status s = file_write(arena_printf(a, "%s/%s.%s", (const char *)folder, name, suffix), contents);
-  (void)report(s);
+  heddle_status s = file_write(arena_printf(a, "%s/%s.%s", t->folder, name, suffix), contents);
+  if (status_is_ok(t->failed)) t->failed = s;
+  else heddle_status_free(s);
   arena_destroy(a);
 }
 

@@ -11,8 +11,9 @@
 
 typedef enum platform { PLATFORM_INTERPRETER, PLATFORM_CPU } platform;
 
-// Case does not matter. HEDDLE_UNIMPLEMENTED for platforms that are planned (CUDA, Vulkan), HEDDLE_INVALID for others.
-heddle_status platform_from_name(const char *name, platform *out);
+// The value of the flag --`flag`; case does not matter. HEDDLE_UNIMPLEMENTED for platforms that are planned (CUDA,
+// Vulkan), HEDDLE_INVALID for others.
+heddle_status platform_from_name(const char *flag, const char *name, platform *out);
 
 // A module of several replicas or partitions runs on as many devices. It takes one set of arguments for all of them or
 // a set for each, device after device.
@@ -50,16 +51,25 @@ heddle_status make_arguments(arena *a, const module *m, int given, leaf_source s
 
 // Random arguments, others for each device: floats in [-1, 1) (or over the whole exponent range if `large`), small
 // integers, fair coins. Same seed, same values.
+// For programs that mean something use fake_arguments.
 heddle_status random_arguments(arena *a, const module *m, unsigned seed, bool large, argument_list *out);
 heddle_status random_literal(arena *a, const shape *s, unsigned seed, literal **out);
+// Into an array that is there; `state` is a SplitMix64's and goes on.
+void random_fill(literal *l, uint64_t *state, bool large);
 heddle_status zero_arguments(arena *a, const module *m, argument_list *out);
 
 // Compares leaf by leaf; the error says which result and repeats literal_compare's line.
 heddle_status compare_results(arena *a, literal *actual, literal *expected, double rtol, double atol);
 
-// Writes what a compilation dumps into files `FOLDER/NAME.SUFFIX`; for compile_options.dump with the folder as
+// Where a compilation's dumps go, and the first error of writing them, which the owner of the struct frees.
+typedef struct dump_target {
+  const char *folder;
+  heddle_status failed;
+} dump_target;
+
+// Writes what a compilation dumps into files `FOLDER/NAME.SUFFIX`; for compile_options.dump with a dump_target as
 // argument.
-void dump_to_folder(void *folder, const char *name, const char *suffix, str contents);
+void dump_to_folder(void *target, const char *name, const char *suffix, str contents);
 
 // "1.234 ms", "56.7 us".
 const char *seconds_text(arena *a, double seconds);

@@ -2,10 +2,13 @@
 #include "tools/flags.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
-#include "base/str.h"
+#include "base/heap.h"
+#include "tools/version.h"
 
 static const flag *find_flag(const flag *flags, str name) {
   for (const flag *f = flags; f->name; f++)
@@ -28,67 +31,139 @@ static size_t likeness(str a, const char *b) {
   return row[n];
 }
 
+typedef struct nearest {
+  const char *name;
+  size_t percent;
+} nearest;
+
+static void consider(nearest *best, str name, const char *candidate) {
+  const size_t alike = 2 * likeness(name, candidate), length = name.size + strlen(candidate);
+  if (alike * 10 < length * 7 || alike * 100 / length <= best->percent) return;
+  *best = (nearest){candidate, alike * 100 / length};
+}
+
 static heddle_status unknown_flag(const command_line *line, str name) {
-  const flag *best = NULL;
-  size_t most = 0;
-  for (const flag *f = line->flags; f->name; f++) {
-    size_t alike = 2 * likeness(name, f->name);
-    size_t length = name.size + strlen(f->name);
-    if (alike * 10 < length * 7 || alike * 100 / length <= most) continue;
-    most = alike * 100 / length;
-    best = f;
-  }
-  if (best)
-    return status_error(HEDDLE_INVALID, "unknown flag --" STR_FMT "; did you mean --%s?", STR_ARG(name), best->name);
+  nearest best = {0};
+  for (const flag *f = line->flags; f->name; f++) consider(&best, name, f->name);
+  for (int i = 0; line->others && line->others->name(i); i++) consider(&best, name, line->others->name(i));
+  if (best.name)
+    return status_error(HEDDLE_INVALID, "unknown flag --" STR_FMT "; did you mean --%s?", STR_ARG(name), best.name);
   return status_error(HEDDLE_INVALID, "unknown flag --" STR_FMT " (--help lists them)", STR_ARG(name));
+}
+
+static bool is_switch(const flag *f) { return f->kind == FLAG_BOOL || f->kind == FLAG_MAYBE; }
+
+static bool needs_value(const flag *f) { return !is_switch(f) && f->kind != FLAG_SEED; }
+
+static const char *value_if_bare(const flag *f, bool negated) {
+  if (f->kind == FLAG_SEED) return "0";
+  return negated ? "false" : "true";
+}
+
+static void turn(const flag *f, bool on) {
+  if (f->kind == FLAG_BOOL) *(bool *)f->value = on;
+  else *(int *)f->value = on;
 }
 
 static heddle_status set_bool(const flag *f, const char *value) {
   static const char *const yes[] = {"true", "1", "yes", "on"}, *const no[] = {"false", "0", "no", "off"};
   for (int i = 0; i < 4; i++) {
-    if (strcmp(value, yes[i]) != 0 && strcmp(value, no[i]) != 0) continue;
-    *(bool *)f->value = strcmp(value, yes[i]) == 0;
+    if (strcasecmp(value, yes[i]) != 0 && strcasecmp(value, no[i]) != 0) continue;
+    turn(f, strcasecmp(value, yes[i]) == 0);
     return status_ok();
   }
   return status_error(HEDDLE_INVALID, "--%s: found %s, wanted true or false", f->name, value);
 }
 
-static heddle_status set_number(const flag *f, const char *value) {
+heddle_status flags_number(const char *name, const char *value, int least, int most, int *out) {
   char *end;
   errno = 0;
   double number = strtod(value, &end);
-  bool is_whole = number >= -2147483648.0 && number <= 2147483647.0 && number == (double)(long)number;
-  if (end == value || *end || errno || (f->kind == FLAG_INT && !is_whole))
-    return status_error(HEDDLE_INVALID, "--%s: found %s, wanted %s number", f->name, value,
-                        f->kind == FLAG_INT ? "a whole" : "a");
-  if (f->kind == FLAG_INT) *(int *)f->value = (int)number;
-  else *(double *)f->value = number;
+  bool is_whole = number >= INT_MIN && number <= INT_MAX && number == (double)(long)number;
+  if (end != value && !*end && !errno && is_whole && number >= least && number <= most) {
+    *out = (int)number;
+    return status_ok();
+  }
+  if (least == INT_MIN && most == INT_MAX)
+    return status_error(HEDDLE_INVALID, "--%s: found %s, wanted a whole number", name, value);
+  if (most == INT_MAX)
+    return status_error(HEDDLE_INVALID, "--%s: found %s, wanted a whole number of at least %d", name, value, least);
+  return status_error(HEDDLE_INVALID, "--%s: found %s, wanted a whole number from %d to %d", name, value, least, most);
+}
+
+// A NaN is neither above nor below any bound, so that nothing would be compared.
+static heddle_status set_double(const flag *f, const char *value) {
+  char *end;
+  errno = 0;
+  double number = strtod(value, &end);
+  if (end == value || *end || errno || !(number >= 0))
+    return status_error(HEDDLE_INVALID, "--%s: found %s, wanted a number of at least 0", f->name, value);
+  *(double *)f->value = number;
   return status_ok();
 }
 
-static heddle_status set_value(arena *a, const flag *f, const char *value) {
+heddle_status flags_set(arena *a, const flag *f, const char *value) {
   switch (f->kind) {
-    case FLAG_BOOL: return set_bool(f, value);
-    case FLAG_INT:
-    case FLAG_DOUBLE: return set_number(f, value);
+    case FLAG_BOOL:
+    case FLAG_MAYBE: return set_bool(f, value);
+    case FLAG_INT: return flags_number(f->name, value, INT_MIN, INT_MAX, f->value);
+    case FLAG_SEED:
+    case FLAG_SIZE: return flags_number(f->name, value, 0, INT_MAX, f->value);
+    case FLAG_COUNT: return flags_number(f->name, value, 1, INT_MAX, f->value);
+    case FLAG_THREADS: return flags_number(f->name, value, 0, FLAG_MOST_THREADS, f->value);
+    case FLAG_DOUBLE: return set_double(f, value);
     case FLAG_TEXT: *(const char **)f->value = value; return status_ok();
     case FLAG_LIST: vec_push(a, (flag_list *)f->value, value); return status_ok();
   }
   return status_error(HEDDLE_INTERNAL, "flag --%s has no kind", f->name);
 }
 
+// What each flag of the table was given so far, null for nothing. The last of two values would win silently.
+static heddle_status check_single(const command_line *line, const flag *f, const char *value, const char **given) {
+  const char **before = &given[f - line->flags];
+  if (*before && f->kind != FLAG_LIST && strcmp(*before, value) != 0)
+    return status_error(HEDDLE_INVALID, "--%s is given twice, as %s and as %s, wanted one value", f->name, *before,
+                        value);
+  *before = value;
+  return status_ok();
+}
+
+void flags_print_help_line(const char *name, const char *argument, const char *help) {
+  char left[96];
+  snprintf(left, sizeof left, "--%s%s%s", name, argument ? "=" : "", argument ? argument : "");
+  printf("  %-38s %s\n", left, help);
+}
+
 static void print_help(const command_line *line) {
   printf("%s\n\n%s\n\nflags:\n", line->usage, line->summary);
-  for (const flag *f = line->flags; f->name; f++) {
-    char left[96];
-    snprintf(left, sizeof left, "--%s%s%s", f->name, f->argument ? "=" : "", f->argument ? f->argument : "");
-    printf("  %-38s %s\n", left, f->help);
-  }
+  for (const flag *f = line->flags; f->name; f++) flags_print_help_line(f->name, f->argument, f->help);
+  if (line->others) line->others->print_help();
+  printf("\n--help and --version print what they say and stop.\n");
+}
+
+void flags_print_version(str name) { printf(STR_FMT " (Heddle) %s\n", STR_ARG(name), HEDDLE_VERSION); }
+
+// First word of the usage line: the tool's name (two words for `heddle run`).
+static str tool_name(const command_line *line) {
+  const char *space = strchr(line->usage, ' ');
+  if (space && str_starts_with(str_from(line->usage), "heddle ")) space = strchr(space + 1, ' ');
+  return (str){line->usage, space ? (size_t)(space - line->usage) : strlen(line->usage)};
+}
+
+// --help and --version, which end the parsing.
+static bool answers(const command_line *line, str name) {
+  const bool wants_help = str_is(name, "help") || str_is(name, "h"), wants_version = str_is(name, "version");
+  if (wants_help) print_help(line);
+  if (wants_version) flags_print_version(tool_name(line));
+  return wants_help || wants_version;
 }
 
 heddle_status flags_parse(arena *a, const command_line *line, int argc, char **argv, flag_list *positional,
                           bool *help) {
   *help = false;
+  int count = 0;
+  while (line->flags[count].name) count++;
+  const char **given = arena_array(a, const char *, count);
   for (int i = 0; i < argc; i++) {
     const char *word = argv[i];
     if (word[0] != '-' || !word[1]) {
@@ -98,39 +173,47 @@ heddle_status flags_parse(arena *a, const command_line *line, int argc, char **a
     word += word[1] == '-' ? 2 : 1;
     const char *equals = strchr(word, '=');
     str name = {word, equals ? (size_t)(equals - word) : strlen(word)};
-    if (str_is(name, "help") || str_is(name, "h")) {
-      print_help(line);
-      *help = true;
-      return status_ok();
-    }
+    if ((*help = !equals && answers(line, name))) return status_ok();
     const flag *f = find_flag(line->flags, name);
     bool negated = !f && !equals && str_starts_with(name, "no");
     if (negated) f = find_flag(line->flags, (str){name.data + 2, name.size - 2});
-    if (!f || (negated && f->kind != FLAG_BOOL)) return unknown_flag(line, name);
-    if (f->kind == FLAG_BOOL && !equals) *(bool *)f->value = !negated;
-    else if (equals) TRY(set_value(a, f, equals + 1));
-    else if (i + 1 < argc) TRY(set_value(a, f, argv[++i]));
-    else return status_error(HEDDLE_INVALID, "--%s wants a value: --%s=%s", f->name, f->name, f->argument);
+    if (!f || (negated && !is_switch(f))) {
+      bool taken = false;
+      if (line->others) TRY(line->others->take(line->others->context, a, name, equals ? equals + 1 : NULL, &taken));
+      if (!taken) return unknown_flag(line, name);
+      continue;
+    }
+    if (!equals && needs_value(f) && i + 1 == argc)
+      return status_error(HEDDLE_INVALID, "--%s wants a value: --%s=%s", f->name, f->name, f->argument);
+    const char *value = equals ? equals + 1 : needs_value(f) ? argv[++i] : value_if_bare(f, negated);
+    TRY(check_single(line, f, value, given));
+    TRY(flags_set(a, f, value));
   }
   return status_ok();
 }
 
+// Exit statuses beside 0 and 1.
+enum { EXIT_USAGE = 2, EXIT_MISMATCH = 3 };
+
 int report(heddle_status s) {
   if (status_is_ok(s)) return 0;
+  const int status = heddle_status_code(s) == HEDDLE_MISMATCH ? EXIT_MISMATCH : EXIT_FAILURE;
   fflush(stdout);
   fputs(heddle_status_message(s), stderr);
   heddle_status_free(s);
-  return 1;
+  return status;
 }
 
-// First word of the usage line: the tool's name (two words for `heddle run`).
-static str tool_name(const command_line *line) {
-  const char *space = strchr(line->usage, ' ');
-  if (space && str_starts_with(str_from(line->usage), "heddle ")) space = strchr(space + 1, ' ');
-  return (str){line->usage, space ? (size_t)(space - line->usage) : strlen(line->usage)};
+int output_status(int status) {
+  errno = 0;
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    // An earlier write may have failed: its reason is gone.
+    fprintf(stderr, "error: cannot write standard output%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
+    if (status == 0) status = 1;
+  }
+  // Where messages are lost, only the exit status is left to say so.
+  return ferror(stderr) && status == 0 ? 1 : status;
 }
-
-enum { EXIT_USAGE = 2 };
 
 static int usage_error(const command_line *line, heddle_status s) {
   (void)report(s);
@@ -138,26 +221,53 @@ static int usage_error(const command_line *line, heddle_status s) {
   return EXIT_USAGE;
 }
 
+// A tool is a process for one task: without memory it says so and ends.
+static void leave(size_t wanted) {
+  fprintf(stderr, "error: out of memory (%zu bytes wanted)\n", wanted);
+  exit(1);
+}
+
+// Negative without a command to run: the exit status is -1 - that.
+static int parse_files(arena *a, const command_line *line, int argc, char **argv, int most, bool needs_one,
+                       void *argument, flag_list *files) {
+  bool help = false;
+  heddle_status s = flags_parse(a, line, argc, argv, files, &help);
+  if (status_is_ok(s) && help) return -1;
+  if (status_is_ok(s) && files->size > most)
+    s = status_error(HEDDLE_INVALID, "found %s, wanted %s", files->data[most], most ? "one file" : "flags only");
+  if (status_is_ok(s) && needs_one && files->size == 0) s = status_error(HEDDLE_INVALID, "found no file, wanted one");
+  if (status_is_ok(s) && line->check) s = line->check(argument);
+  return status_is_ok(s) ? files->size : -1 - usage_error(line, s);
+}
+
 static int run_command(const command_line *line, int argc, char **argv, int most_files, const char *file,
                        command_fn run, void *argument) {
+  heap_set_last_resort(leave);
   arena *a = arena_create();
   flag_list files = {0};
-  bool help = false;
-  heddle_status s = flags_parse(a, line, argc, argv, &files, &help);
-  if (status_is_ok(s) && !help && files.size > most_files)
-    s = status_error(HEDDLE_INVALID, "found %s, wanted %s", files.data[most_files],
-                     most_files ? "one file" : "flags only");
-  if (status_is_ok(s) && !help && most_files && files.size == 0 && !file)
-    s = status_error(HEDDLE_INVALID, "found no file, wanted one");
-  int status = 0;
-  if (!status_is_ok(s)) status = usage_error(line, s);
-  else if (!help) status = report(run(a, files.size ? files.data[0] : file, argument));
+  const int count = parse_files(a, line, argc, argv, most_files, most_files && !file, argument, &files);
+  const int status = count < 0 ? -1 - count : report(run(a, count ? files.data[0] : file, argument));
   arena_destroy(a);
-  return status;
+  return output_status(status);
 }
 
 int command_main(const command_line *line, int argc, char **argv, const char *file, command_fn run, void *argument) {
   return run_command(line, argc, argv, 1, file, run, argument);
+}
+
+int command_main_files(const command_line *line, int argc, char **argv, command_fn run, void *argument) {
+  arena *a = arena_create();
+  flag_list files = {0};
+  const int count = parse_files(a, line, argc, argv, INT_MAX, true, argument, &files);
+  int failed = count < 0 ? -1 - count : 0;
+  for (int i = 0; i < count; i++) {
+    arena *scratch = arena_create();
+    if (count > 1) printf("%s** Running %s **\n", i ? "\n" : "", files.data[i]);
+    failed |= report(run(scratch, files.data[i], argument));
+    arena_destroy(scratch);
+  }
+  arena_destroy(a);
+  return output_status(failed);
 }
 
 int command_main_no_file(const command_line *line, int argc, char **argv, command_fn run, void *argument) {

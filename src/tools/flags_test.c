@@ -12,7 +12,7 @@
 // What a command line with one flag of each kind was parsed to.
 typedef struct parsed {
   bool on;
-  int count;
+  int count, size, runs, threads;
   double bound;
   const char *name;
   flag_list inputs, files;
@@ -27,6 +27,9 @@ static parsed parse(int argc, const char *const *words) {
   p = (parsed){.count = 7, .bound = 0.5, .name = "nobody"};
   const flag flags[] = {{"on", FLAG_BOOL, &p.on, NULL, "a switch"},
                         {"count", FLAG_INT, &p.count, "N", "a whole number"},
+                        {"size", FLAG_SIZE, &p.size, "N", "0 or more"},
+                        {"runs", FLAG_COUNT, &p.runs, "N", "1 or more"},
+                        {"threads", FLAG_THREADS, &p.threads, "N", "threads"},
                         {"bound", FLAG_DOUBLE, &p.bound, "X", "a number"},
                         {"name", FLAG_TEXT, &p.name, "TEXT", "a text"},
                         {"input", FLAG_LIST, &p.inputs, "FILE", "may come several times"},
@@ -71,8 +74,8 @@ static void test_switches(void **state) {
   (void)state;
   assert_true(PARSE("--on=true").on);
   assert_true(PARSE("--on=1").on);
-  assert_false(PARSE("--on", "--noon").on);
-  assert_false(PARSE("--on", "--on=false").on);
+  assert_false(PARSE("--noon").on);
+  assert_false(PARSE("--on=false").on);
   expect_error(PARSE("--on=maybe"), "--on: found maybe, wanted true or false");
 }
 
@@ -84,7 +87,30 @@ static void test_numbers(void **state) {
   expect_error(PARSE("--count=3x"), "--count: found 3x, wanted a whole number");
   expect_error(PARSE("--count="), "--count: found , wanted a whole number");
   expect_error(PARSE("--count=nan"), "--count: found nan, wanted a whole number");
-  expect_error(PARSE("--bound=1e999"), "--bound: found 1e999, wanted a number");
+  expect_error(PARSE("--bound=1e999"), "--bound: found 1e999, wanted a number of at least 0");
+}
+
+static void test_ranges(void **state) {
+  (void)state;
+  assert_int_equal(PARSE("--size=0").size, 0);
+  assert_int_equal(PARSE("--runs=1").runs, 1);
+  assert_int_equal(PARSE("--threads=1024").threads, 1024);
+  assert_true(PARSE("--bound=inf").bound > 1e300);
+  expect_error(PARSE("--size=-1"), "--size: found -1, wanted a whole number of at least 0");
+  expect_error(PARSE("--runs=0"), "--runs: found 0, wanted a whole number of at least 1");
+  expect_error(PARSE("--threads=-1"), "--threads: found -1, wanted a whole number from 0 to 1024");
+  expect_error(PARSE("--threads=1025"), "--threads: found 1025, wanted a whole number from 0 to 1024");
+  expect_error(PARSE("--bound=-1"), "--bound: found -1, wanted a number of at least 0");
+  expect_error(PARSE("--bound=nan"), "--bound: found nan, wanted a number of at least 0");
+}
+
+static void test_contradictions(void **state) {
+  (void)state;
+  assert_int_equal(PARSE("--count=3", "--count", "3").count, 3);
+  assert_true(PARSE("--on", "-on").on);
+  expect_error(PARSE("--count=3", "--count=4"), "--count is given twice, as 3 and as 4, wanted one value");
+  expect_error(PARSE("--on", "--noon"), "--on is given twice, as true and as false, wanted one value");
+  expect_error(PARSE("--name=a", "--name=b"), "--name is given twice, as a and as b, wanted one value");
 }
 
 static void test_mistakes(void **state) {
@@ -116,8 +142,10 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_spelling), cmocka_unit_test(test_defaults_stay), cmocka_unit_test(test_switches),
-      cmocka_unit_test(test_numbers),        cmocka_unit_test(test_mistakes),      cmocka_unit_test(test_help_wins),
+      cmocka_unit_test(test_every_spelling), cmocka_unit_test(test_defaults_stay),
+      cmocka_unit_test(test_switches),       cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_ranges),         cmocka_unit_test(test_contradictions),
+      cmocka_unit_test(test_mistakes),       cmocka_unit_test(test_help_wins),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

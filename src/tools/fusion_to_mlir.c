@@ -16,6 +16,7 @@
 
 typedef struct options {
   const char *target;
+  bool is_cpu;  // what `target` says
   bool plan, partition;
 } options;
 
@@ -57,20 +58,23 @@ static heddle_status print_partitions(arena *a, const program_plan *plan) {
 
 static heddle_status run(arena *a, const char *file, void *argument) {
   const options *o = argument;
-  bool is_cpu = strcmp(o->target, "cpu") == 0;
-  if (!is_cpu && strcmp(o->target, "gpu") != 0) {
-    return status_error(HEDDLE_INVALID, "found --target=%s, wanted gpu or cpu", o->target);
-  }
   module *m = 0;
   TRY(import_file(a, file, NULL, &m));
   program_plan *plan = 0;
-  TRY(plan_kernels(a, m, is_cpu ? plan_target_cpu(2) : plan_target_gpu(), &plan));
+  TRY(plan_kernels(a, m, o->is_cpu ? plan_target_cpu(2) : plan_target_gpu(), &plan));
   if (o->plan) {
     text out = {0};
     plan_print(&out, plan);
     return print_text(&out);
   }
   return o->partition ? print_partitions(a, plan) : print_kernels(a, plan);
+}
+
+static heddle_status check_flags(void *argument) {
+  options *o = argument;
+  o->is_cpu = strcmp(o->target, "cpu") == 0;
+  if (o->is_cpu || strcmp(o->target, "gpu") == 0) return status_ok();
+  return status_error(HEDDLE_INVALID, "found --target=%s, wanted gpu or cpu", o->target);
 }
 
 int main(int argc, char **argv) {
@@ -86,6 +90,7 @@ int main(int argc, char **argv) {
       .summary =
           "Prints the MLIR that the emitters make of an HLO module or a lone fused computation, before any pass.",
       .flags = flags,
+      .check = check_flags,
   };
   return command_main(&line, argc - 1, argv + 1, 0, run, &o);
 }

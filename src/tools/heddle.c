@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/flags.h"
 #include "tools/heddle_commands.h"
 
 static const struct {
@@ -26,7 +27,11 @@ static void print_usage(FILE *out) {
 int main(int argc, char **argv) {
   if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
     print_usage(stdout);
-    return 0;
+    return output_status(0);
+  }
+  if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
+    flags_print_version(STR("heddle"));
+    return output_status(0);
   }
   for (int i = 0; i < COMMAND_COUNT && argc >= 2; i++)
     if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 2, argv + 2);

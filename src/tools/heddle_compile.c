@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "hlo/text.h"
 #include "import/import.h"
+#include "target/nvptx.h"
 #include "tools/execute.h"
 #include "tools/heddle_commands.h"
 
@@ -28,7 +29,8 @@ static const struct form {
 enum { FORM_COUNT = sizeof forms / sizeof *forms };
 
 typedef struct compile_flags {
-  const char *output, *form, *target, *chip, *name;
+  const char *output, *emit, *target, *chip, *name;
+  const struct form *form;  // that `emit` names
   bool exact, time;
   int threads, v;
 } compile_flags;
@@ -56,12 +58,19 @@ static heddle_status find_form(const char *name, const struct form **out) {
 }
 
 // PTX is for the GPU, objects and assembly are for the CPU; the other forms exist for both.
-static heddle_status settle_target(compile_flags *f, const struct form *form) {
+static heddle_status check_flags(void *argument) {
+  compile_flags *f = argument;
+  TRY(find_form(f->emit, &f->form));
+  const struct form *form = f->form;
   if (!f->target) f->target = form->only ? form->only : "cpu";
   if (strcmp(f->target, "cpu") != 0 && strcmp(f->target, "nvptx") != 0)
     return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu or nvptx", f->target);
-  if (!form->only || strcmp(form->only, f->target) == 0) return status_ok();
-  return status_error(HEDDLE_INVALID, "--emit=%s is for --target=%s, found %s", form->name, form->only, f->target);
+  if (form->only && strcmp(form->only, f->target) != 0)
+    return status_error(HEDDLE_INVALID, "--emit=%s is for --target=%s, found %s", form->name, form->only, f->target);
+  TRY(status_context(nvptx_check_chip(f->chip), "in --chip=%s", f->chip));
+  bool is_object = strcmp(form->name, "obj") == 0;
+  if (is_object && !f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
+  return status_ok();
 }
 
 // Further kernels go beside the first: k.o, k.1.o, k.2.o, …; k.ptx, k.1.ptx, …
@@ -92,28 +101,34 @@ static heddle_status gpu_plan(arena *a, const module *m, text *out) {
   return status_ok();
 }
 
-static heddle_status cpu_plan(arena *a, const module *m, const compile_flags *f, bool is_lhlo, text *out) {
+// What is compiled: a module, or a program written as LHLO, which is planned already.
+typedef struct compile_source {
+  const module *module;  // of LHLO the one that holds its interface
+  lhlo_program *lhlo;    // else null
+} compile_source;
+
+static heddle_status cpu_plan(arena *a, const compile_source *from, const compile_flags *f, bool is_lhlo, text *out) {
   plan_target target = plan_target_cpu(f->threads > 0 ? f->threads : 1);
   compile_times times = {0};
-  lhlo_program *plan;
-  TRY(compile_plan(a, m, &target, &(compile_options){0}, &times, is_lhlo ? NULL : out, &plan));
+  lhlo_program *plan = from->lhlo;
+  if (!plan) TRY(compile_plan(a, from->module, &target, &(compile_options){0}, &times, is_lhlo ? NULL : out, &plan));
   if (is_lhlo) return lhlo_print(out, plan);
   for (int i = 0; i < plan->kernel_count; i++) kernel_plan_print(out, &target, plan->kernels[i]);
   return status_ok();
 }
 
-static heddle_status write_plan(arena *a, const module *m, const compile_flags *f, bool is_lhlo) {
+static heddle_status write_plan(arena *a, const compile_source *from, const compile_flags *f, bool is_lhlo) {
   text t = {0};
-  heddle_status s = is_gpu(f) ? gpu_plan(a, m, &t) : cpu_plan(a, m, f, is_lhlo, &t);
+  heddle_status s = is_gpu(f) ? gpu_plan(a, from->module, &t) : cpu_plan(a, from, f, is_lhlo, &t);
   if (status_is_ok(s)) s = file_write(f->output ? f->output : "-", text_view(&t));
   text_free(&t);
   return s;
 }
 
-static heddle_status compile_for_cpu(arena *a, const module *m, const compile_flags *f,
+static heddle_status compile_for_cpu(arena *a, const compile_source *from, const compile_flags *f,
                                      const compile_options *options) {
   compiled program;
-  TRY(compile_cpu(a, m, options, &program));
+  TRY(from->lhlo ? compile_lhlo(a, from->lhlo, options, &program) : compile_cpu(a, from->module, options, &program));
   if (f->time) print_compile_times(stderr, &program.times);
   heddle_status s = options->dump ? status_ok() : write_objects(a, &program, f->output);
   compiled_release(&program);
@@ -128,7 +143,8 @@ static heddle_status write_texts(const collector *c, const char *output) {
   return status_ok();
 }
 
-static heddle_status compile_text(arena *a, const module *m, const compile_flags *f, const struct form *form) {
+static heddle_status compile_text(arena *a, const compile_source *from, const compile_flags *f,
+                                  const struct form *form) {
   collector c = {.arena = a, .suffix = form->suffix};
   compile_options options = {.exact = f->exact,
                              .threads = f->threads,
@@ -139,44 +155,63 @@ static heddle_status compile_text(arena *a, const module *m, const compile_flags
   if (is_gpu(f)) {
     int count;
     str *ptx;
-    TRY(compile_ptx(a, m, &options, &count, &ptx));
+    TRY(compile_ptx(a, from->module, &options, &count, &ptx));
   } else {
-    TRY(compile_for_cpu(a, m, f, &options));
+    TRY(compile_for_cpu(a, from, f, &options));
   }
   return write_texts(&c, f->output);
+}
+
+static heddle_status read_source(arena *a, const char *path, const compile_flags *f, compile_source *out) {
+  str bytes;
+  module *m;
+  TRY(file_read(a, path, &bytes));
+  if (!lhlo_is(bytes)) {
+    TRY(import_module(a, path, bytes, NULL, &m));
+    *out = (compile_source){.module = m};
+    return status_ok();
+  }
+  if (is_gpu(f))
+    return status_at(HEDDLE_UNIMPLEMENTED, ((source_location){path, 1, 1}),
+                     "found LHLO, which is planned for the CPU, wanted --target=cpu");
+  plan_target target = plan_target_cpu(f->threads > 0 ? f->threads : 1);
+  lhlo_program *plan;
+  TRY(lhlo_parse(a, bytes, path, &target, &plan));
+  *out = (compile_source){plan->module, plan};
+  return status_ok();
 }
 
 static heddle_status compile_file(arena *a, const char *path, void *argument) {
   compile_flags *f = argument;
   log_set_level(f->v);
-  const struct form *form;
-  TRY(find_form(f->form, &form));
-  TRY(settle_target(f, form));
-  module *m;
-  TRY(import_file(a, path, NULL, &m));
+  const struct form *form = f->form;
+  compile_source from = {0};
+  TRY(read_source(a, path, f, &from));
   bool is_lhlo = strcmp(form->name, "lhlo") == 0;
-  if (is_lhlo || strcmp(form->name, "plan") == 0) return write_plan(a, m, f, is_lhlo);
-  if (form->suffix) return compile_text(a, m, f, form);
-  if (!f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
+  if (is_lhlo || strcmp(form->name, "plan") == 0) return write_plan(a, &from, f, is_lhlo);
+  if (form->suffix) return compile_text(a, &from, f, form);
   // A program that links the object has a `main` of its own.
-  const char *name = f->name ? f->name : arena_printf(a, STR_FMT "_kernel", STR_ARG(m->name));
-  return compile_for_cpu(a, m, f, &(compile_options){.exact = f->exact, .threads = f->threads, .kernel_name = name});
+  const str module_name = from.module ? from.module->name : STR("program");
+  const char *name = f->name ? f->name : arena_printf(a, STR_FMT "_kernel", STR_ARG(module_name));
+  return compile_for_cpu(a, &from, f,
+                         &(compile_options){.exact = f->exact, .threads = f->threads, .kernel_name = name});
 }
 
 int heddle_compile(int argc, char **argv) {
-  compile_flags f = {.form = "obj", .chip = "sm_90"};
+  compile_flags f = {.emit = "obj", .chip = "sm_90"};
   const flag flags[] = {
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output for text)"},
-      {"emit", FLAG_TEXT, &f.form, "FORM", "obj, asm, llvm, mlir, lowered, ptx, plan or lhlo (obj)"},
+      {"emit", FLAG_TEXT, &f.emit, "FORM", "obj, asm, llvm, mlir, lowered, ptx, plan or lhlo (obj)"},
       {"target", FLAG_TEXT, &f.target, "TARGET", "cpu or nvptx (cpu; nvptx for --emit=ptx)"},
       {"chip", FLAG_TEXT, &f.chip, "SM", "the GPU to generate code for (sm_90)"},
       {"name", FLAG_TEXT, &f.name, "NAME", "the first kernel's symbol (in an object MODULE_kernel, else main)"},
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for"},
-      {"threads", FLAG_INT, &f.threads, "N", "threads to plan for (all cores)"},
+      {"threads", FLAG_THREADS, &f.threads, "N", "threads to plan for (all cores)"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage on standard error"},
-      {"v", FLAG_INT, &f.v, "LEVEL", "log level"},
+      {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
       {0},
   };
-  const command_line line = {"heddle compile MODULE [flags]", "Compiles an HLO module's kernels to code.", flags};
+  const command_line line = {"heddle compile MODULE [flags]", "Compiles an HLO module's kernels to code.", flags,
+                             check_flags};
   return command_main(&line, argc, argv, NULL, compile_file, &f);
 }

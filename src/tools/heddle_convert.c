@@ -19,6 +19,7 @@
 typedef struct convert_flags {
   const char *to, *output, *entry;
   flag_list argument_shapes;
+  const struct format *format;  // that `to` names
   bool generic, elide;
   int v;
 } convert_flags;
@@ -71,6 +72,27 @@ static heddle_status find_format(const char *name, const struct format **out) {
   return status_error(HEDDLE_INVALID, "found --to=%s, wanted hlo, stablehlo, pb or pbtxt", name);
 }
 
+static heddle_status read_shapes(arena *a, const flag_list *texts, import_options *options) {
+  const shape **shapes = arena_array(a, const shape *, texts->size);
+  for (int i = 0; i < texts->size; i++)
+    TRY(status_context(shape_parse(a, str_from(texts->data[i]), &shapes[i]),
+                       "in --argument_shape=%s, wanted a shape: f32[4,8]", texts->data[i]));
+  options->argument_shapes = texts->size ? shapes : NULL;
+  options->argument_count = texts->size;
+  return status_ok();
+}
+
+static heddle_status check_flags(void *argument) {
+  convert_flags *f = argument;
+  TRY(find_format(f->to, &f->format));
+  // Read again where they are used: shapes live in the arena of the run.
+  import_options unused = {0};
+  arena *scratch = arena_create();
+  heddle_status s = read_shapes(scratch, &f->argument_shapes, &unused);
+  arena_destroy(scratch);
+  return s;
+}
+
 // --- StableHLO as it is
 
 static heddle_status print_as_read(arena *a, const char *path, str bytes, const convert_flags *f, text *out) {
@@ -87,27 +109,17 @@ static heddle_status print_as_read(arena *a, const char *path, str bytes, const 
 
 // --- the command
 
-static heddle_status read_shapes(arena *a, const flag_list *texts, import_options *options) {
-  const shape **shapes = arena_array(a, const shape *, texts->size);
-  for (int i = 0; i < texts->size; i++) TRY(shape_parse(a, str_from(texts->data[i]), &shapes[i]));
-  options->argument_shapes = texts->size ? shapes : NULL;
-  options->argument_count = texts->size;
-  return status_ok();
-}
-
 static heddle_status convert(arena *a, const char *path, const convert_flags *f, text *out) {
-  const struct format *format;
   str bytes;
   module *m;
   import_options options = {.entry = str_from(f->entry)};
-  TRY(find_format(f->to, &format));
   TRY(read_shapes(a, &f->argument_shapes, &options));
   TRY(file_read(a, path, &bytes));
   import_format from = import_sniff(bytes);
-  if (import_is_mlir(from) && format->write == write_stablehlo && !options.argument_count && !options.entry.size)
+  if (import_is_mlir(from) && f->format->write == write_stablehlo && !options.argument_count && !options.entry.size)
     return print_as_read(a, path, bytes, f, out);
   TRY(import_module(a, path, bytes, &options, &m));
-  return format->write(a, m, f, out);
+  return f->format->write(a, m, f, out);
 }
 
 static heddle_status convert_file(arena *a, const char *path, void *argument) {
@@ -130,11 +142,11 @@ int heddle_convert(int argc, char **argv) {
       {"entry", FLAG_TEXT, &f.entry, "NAME", "the StableHLO function to convert (main, or the only public one)"},
       {"generic", FLAG_BOOL, &f.generic, NULL, "StableHLO in MLIR's generic form"},
       {"elide", FLAG_BOOL, &f.elide, NULL, "leave large constants out"},
-      {"v", FLAG_INT, &f.v, "LEVEL", "log level"},
+      {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
       {0},
   };
   const command_line line = {"heddle convert MODULE --to=FORMAT [flags]",
                              "Reads HLO text or proto, StableHLO text or bytecode, and writes the program in FORMAT.",
-                             flags};
+                             flags, check_flags};
   return command_main(&line, argc, argv, NULL, convert_file, &f);
 }

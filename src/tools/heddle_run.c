@@ -5,10 +5,14 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "hlo/device_counts.h"
 #include "hlo/device_groups.h"
 #include "hlo/npy.h"
 #include "import/import.h"
+#include "opt/constant_parameters.h"
+#include "tools/array_files.h"
 #include "tools/execute.h"
+#include "tools/fake_arguments.h"
 #include "tools/heddle_commands.h"
 #include "tools/profile.h"
 #include "tools/reading.h"
@@ -16,10 +20,16 @@
 typedef struct run_flags {
   flag_list inputs, expected, outputs;
   const char *platform;
-  const char *dump_folder, *entry;
+  const char *entry;
+  const char *input_files, *expected_files;  // a folder or an archive each, or null
+  array_files listed, listed_expected;       // what is there
+  bool is_matched;                           // the files of `listed` to the parameters
+  dump_target dump;
+  platform on;
   double rtol, atol;
-  int threads, v;
-  bool exact, time, print, profile;
+  int random;  // the seed of random arguments, or -1: they come from files
+  int threads, v, replicas, partitions;
+  bool exact, no_folding, time, print, profile;
   VEC(literal *)
   made_up;  // arguments of a program with open dims that came without --input; null for other than arrays
 } run_flags;
@@ -27,13 +37,30 @@ typedef struct run_flags {
 // "@file.npy" or "file.npy".
 static const char *npy_path(const char *text) { return text[0] == '@' ? text + 1 : text; }
 
+static int given_inputs(const run_flags *f) { return f->input_files ? f->listed.names.size : f->inputs.size; }
+
 static heddle_status read_input(void *context, arena *a, int number, const shape *s, literal **out) {
-  const flag_list *files = context;
-  if (number >= files->size)
-    return status_error(HEDDLE_INVALID, "found %d --input files, wanted one for input %d, %s, too", files->size, number,
-                        shape_text(a, s));
-  return status_context(npy_read(a, npy_path(files->data[number]), s, out), "while reading input %d, %s", number,
-                        shape_text(a, s));
+  const run_flags *f = context;
+  if (number >= given_inputs(f))
+    return status_error(HEDDLE_INVALID, "found %d --input files, wanted one for input %d, %s, too", given_inputs(f),
+                        number, shape_text(a, s));
+  return status_context(f->input_files ? array_files_read(&f->listed, a, number, s, out)
+                                       : npy_read(a, npy_path(f->inputs.data[number]), s, out),
+                        "while reading input %d, %s", number, shape_text(a, s));
+}
+
+// Once for a program. Parameters that are tuples have no names for their parts, so that numbers count them.
+static heddle_status match_inputs(arena *a, run_flags *f, const instruction_list *parameters) {
+  if (!f->input_files || f->is_matched) return status_ok();
+  const int count = parameters ? parameters->size : 0;
+  str *names = arena_array(a, str, count);
+  bool are_arrays = true;
+  for (int i = 0; i < count; i++) {
+    names[i] = parameters->data[i]->name;
+    are_arrays &= shape_is_array(parameters->data[i]->shape);
+  }
+  f->is_matched = true;
+  return array_files_match(a, &f->listed, are_arrays ? count : 0, names);
 }
 
 // The size of every `?` of a program that runs without --input, and the value of its integer scalars: jax.export hands
@@ -52,13 +79,18 @@ static heddle_status make_up_argument(arena *a, unsigned seed, const shape *decl
 static heddle_status give_argument(void *context, arena *a, int number, const shape *declared, literal **out) {
   run_flags *f = context;
   *out = NULL;
-  if (f->inputs.size > 0)
-    return shape_is_array(declared) ? read_input(&f->inputs, a, number, declared, out) : status_ok();
+  if (f->input_files || f->inputs.size > 0) {
+    TRY(match_inputs(a, f, NULL));
+    return shape_is_array(declared) ? read_input(f, a, number, declared, out) : status_ok();
+  }
   if (number == 0) {
-    fprintf(stderr, "note: no --input: arguments are made up, every ? is %d\n", MADE_UP_SIZE);
+    fprintf(stderr,
+            f->random >= 0 ? "note: every ? is %d\n" : "note: no --input: arguments are made up, every ? is %d\n",
+            MADE_UP_SIZE);
     f->made_up.size = 0;
   }
-  if (shape_is_array(declared)) TRY(make_up_argument(a, (unsigned)number, declared, out));
+  if (shape_is_array(declared))
+    TRY(make_up_argument(a, (unsigned)number + (f->random > 0 ? (unsigned)f->random : 0), declared, out));
   vec_push(a, &f->made_up, *out);
   return status_ok();
 }
@@ -75,22 +107,27 @@ static heddle_status take_made_up(void *context, arena *a, int number, const sha
 
 static heddle_status read_inputs(arena *a, const module *m, run_flags *f, argument_list *out) {
   if (f->made_up.size > 0) return make_arguments(a, m, f->made_up.size, take_made_up, f, out);
-  TRY(make_arguments(a, m, f->inputs.size, read_input, &f->inputs, out));
-  if (f->inputs.size == out->leaf_count) return status_ok();
-  return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter", f->inputs.size,
+  if (f->random >= 0) return fake_arguments(a, m, (unsigned)f->random, false, out);
+  TRY(match_inputs(a, f, &m->entry->parameters));
+  TRY(make_arguments(a, m, given_inputs(f), read_input, f, out));
+  if (given_inputs(f) == out->leaf_count) return status_ok();
+  return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter", given_inputs(f),
                       out->leaf_count);
 }
 
 // What one device must have stands for all of them.
 static heddle_status check_expected(arena *a, const literal_list *results, int devices, const run_flags *f) {
   const int each = results->size / devices;
-  if (f->expected.size == 0) return status_ok();
-  if (f->expected.size != results->size && f->expected.size != each)
-    return status_error(HEDDLE_INVALID, "found %d --expected_output files, wanted %d: one for each result",
-                        f->expected.size, results->size);
+  const int given = f->expected_files ? f->listed_expected.names.size : f->expected.size;
+  if (!f->expected_files && given == 0) return status_ok();
+  if (given != results->size && given != each)
+    return status_error(HEDDLE_INVALID, "found %d --expected_output files, wanted %d: one for each result", given,
+                        results->size);
   for (int i = 0; i < results->size; i++) {
     literal *expected;
-    TRY(npy_read(a, npy_path(f->expected.data[i % f->expected.size]), results->data[i]->shape, &expected));
+    const shape *wanted = results->data[i]->shape;
+    TRY(f->expected_files ? array_files_read(&f->listed_expected, a, i % given, wanted, &expected)
+                          : npy_read(a, npy_path(f->expected.data[i % given]), wanted, &expected));
     heddle_status s = literal_compare(results->data[i], expected, f->rtol, f->atol);
     TRY(devices > 1 ? status_context(s, "in result %d of device %d", i % each, i / each)
                     : status_context(s, "in result %d", i));
@@ -106,12 +143,25 @@ static heddle_status write_outputs(const literal_list *results, const flag_list 
   return status_ok();
 }
 
-static heddle_status compile_options_of(const run_flags *f, compile_options *out) {
-  *out = (compile_options){.exact = f->exact, .threads = f->threads};
-  if (!f->dump_folder) return status_ok();
+static heddle_status compile_options_of(run_flags *f, compile_options *out) {
+  *out = (compile_options){.exact = f->exact, .no_folding = f->no_folding, .threads = f->threads};
+  if (!f->dump.folder) return status_ok();
   out->dump = dump_to_folder;
-  out->dump_argument = (void *)f->dump_folder;
-  return file_make_folder(f->dump_folder);
+  out->dump_argument = &f->dump;
+  return file_make_folder(f->dump.folder);
+}
+
+// `s` is what compiling `program` gave; a dump that could not be written fails it.
+static heddle_status end_dump(run_flags *f, heddle_status s, compiled *program) {
+  heddle_status failed = f->dump.failed;
+  f->dump.failed = status_ok();
+  if (status_is_ok(failed)) return s;
+  if (status_is_ok(s)) {
+    compiled_release(program);
+    return failed;
+  }
+  heddle_status_free(failed);
+  return s;
 }
 
 enum { PROFILE_LINES = 40 };
@@ -136,12 +186,12 @@ static heddle_status run_compiled(arena *a, const run_flags *f, compiled *progra
   return s;
 }
 
-static heddle_status run_cpu(arena *a, const module *m, const run_flags *f, const argument_list *arguments,
+static heddle_status run_cpu(arena *a, const module *m, run_flags *f, const argument_list *arguments,
                              compile_times *times, double *seconds, literal **result) {
   compile_options options;
   TRY(compile_options_of(f, &options));
   compiled program;
-  TRY(compile_cpu(a, m, &options, &program));
+  TRY(end_dump(f, compile_cpu(a, m, &options, &program), &program));
   return run_compiled(a, f, &program, arguments, &(timing){times, seconds}, result);
 }
 
@@ -167,102 +217,149 @@ static heddle_status run_lhlo(arena *a, const char *path, str source, run_flags 
   double start = log_seconds();
   lhlo_program *plan;
   TRY(lhlo_parse(a, source, path, &target, &plan));
+  if (f->entry[0] && strcmp(f->entry, "main") != 0)
+    return status_error(HEDDLE_INVALID, "found --entry=%s, wanted main: LHLO has no other function to run", f->entry);
   compile_times times = {.stages = {{"parse", log_seconds() - start}}, .count = 1};
-  const int each = plan->parameter_count, given = f->inputs.size;
+  TRY(match_inputs(a, f, NULL));
+  const int each = plan->parameter_count, given = f->random >= 0 ? each : given_inputs(f);
   if (given != each && given != each * plan->device_count)
     return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter", given, each);
   argument_list arguments = {.count = given, .values = arena_array(a, literal *, given)};
-  for (int i = 0; i < given; i++) TRY(read_input(&f->inputs, a, i, plan->parameters[i % each], &arguments.values[i]));
+  for (int i = 0; i < given; i++) {
+    const shape *wanted = plan->parameters[i % each];
+    TRY(f->random >= 0 ? random_literal(a, wanted, (unsigned)f->random + (unsigned)i, &arguments.values[i])
+                       : read_input(f, a, i, wanted, &arguments.values[i]));
+  }
   compiled program;
-  TRY(compile_lhlo(a, plan, &options, &program));
+  TRY(end_dump(f, compile_lhlo(a, plan, &options, &program), &program));
   double seconds;
   literal *result;
   TRY(run_compiled(a, f, &program, &arguments, &(timing){&times, &seconds}, &result));
   return report_run(a, f, &times, seconds, plan->device_count, result);
 }
 
-// Names in HLO may hold anything.
-static bool is_lhlo(str source) {
-  return memmem(source.data, source.size, "lmhlo.", 6) && import_sniff(source) == IMPORT_MLIR_TEXT;
+// The program with its constants as parameters behind its own, and their values behind each device's arguments.
+static heddle_status unfold(arena *a, module *m, argument_list *arguments) {
+  const int each = m->entry->parameters.size, sets = each > 0 ? arguments->count / each : 1;
+  constant_values values = {0};
+  TRY(constant_parameters_run(a, m, &values));
+  const int wanted = each + values.size;
+  argument_list all = {.count = sets * wanted, .values = arena_array(a, literal *, sets * wanted)};
+  for (int k = 0; k < all.count; k++) {
+    const int set = k / wanted, number = k % wanted;
+    all.values[k] = number < each ? arguments->values[set * each + number] : values.data[number - each];
+  }
+  *arguments = all;
+  return status_ok();
 }
 
-static heddle_status run_module(arena *a, const module *m, platform on, run_flags *f, compile_times *times) {
+static heddle_status run_module(arena *a, module *m, run_flags *f, compile_times *times) {
   argument_list arguments;
   literal *result;
   int devices;
   TRY(device_groups_count(m, &devices));
   TRY(read_inputs(a, m, f, &arguments));
+  if (f->no_folding) TRY(unfold(a, m, &arguments));
   double seconds = 0;
-  if (on == PLATFORM_CPU) {
+  if (f->on == PLATFORM_CPU) {
     TRY(run_cpu(a, m, f, &arguments, times, &seconds, &result));
   } else {
     double start = log_seconds();
-    TRY(execute_module(a, m, on, &(compile_options){0}, &arguments, &result));
+    TRY(execute_module(a, m, f->on, &(compile_options){0}, &arguments, &result));
     seconds = log_seconds() - start;
   }
   return report_run(a, f, times, seconds, devices, result);
 }
 
-// Made-up sizes need not fit a program. It is then only read, written and read back. Takes ownership of `misfit`.
+// Made-up sizes need not fit a program. It is then only read, written and read back, and has not run. Takes ownership
+// of `misfit`.
 static heddle_status read_only(arena *a, const char *path, str bytes, heddle_status misfit) {
-  fprintf(stderr, "note: read, but not run: %s\n", status_brief(misfit));
+  heddle_status s = reading_check(a, path, bytes);
+  if (status_is_ok(s))
+    s = status_at(HEDDLE_INVALID, status_where(misfit), "read and written back, but not run: %s", status_brief(misfit));
   heddle_status_free(misfit);
-  return reading_check(a, path, bytes);
+  return s;
+}
+
+static heddle_status open_files(arena *a, run_flags *f) {
+  if (f->input_files) TRY(array_files_open(a, npy_path(f->input_files), ARRAY_FILES_INPUTS, &f->listed));
+  if (!f->expected_files) return status_ok();
+  TRY(array_files_open(a, npy_path(f->expected_files), ARRAY_FILES_RESULTS, &f->listed_expected));
+  return array_files_match(a, &f->listed_expected, 0, NULL);
 }
 
 static heddle_status run_file(arena *a, const char *path, void *argument) {
   run_flags *f = argument;
   log_set_level(f->v);
-  platform on;
-  TRY(platform_from_name(f->platform, &on));
   double start = log_seconds();
   str bytes;
   module **programs;
   int count;
+  TRY(open_files(a, f));
   TRY(file_read(a, path, &bytes));
-  if (is_lhlo(bytes)) {
-    if (on == PLATFORM_CPU) return run_lhlo(a, path, bytes, f);
+  if (lhlo_is(bytes)) {
+    if (f->on == PLATFORM_CPU) return run_lhlo(a, path, bytes, f);
     return status_error(HEDDLE_UNIMPLEMENTED, "LHLO runs on the CPU, found --platform=%s", f->platform);
   }
   const import_options options = {.argument = give_argument, .argument_context = f, .entry = str_from(f->entry)};
   heddle_status read = import_all(a, path, bytes, &options, &count, &programs);
   if (!status_is_ok(read) && f->made_up.size > 0) return read_only(a, path, bytes, read);
   TRY(read);
-  if (count > 1 && f->inputs.size + f->expected.size + f->outputs.size > 0)
+  if (count > 1 && (f->input_files || f->expected_files || f->inputs.size + f->expected.size + f->outputs.size > 0))
     return status_error(HEDDLE_INVALID,
                         "found %d programs in '%s', wanted one for --input, --output and so on: name it "
                         "with --entry",
                         count, path);
   compile_times times = {.stages = {{"parse", log_seconds() - start}}, .count = 1};
   for (int i = 0; i < count; i++) {
-    heddle_status s = run_module(a, programs[i], on, f, &times);
+    device_counts_adopt(programs[i], f->replicas, f->partitions);
+    heddle_status s = run_module(a, programs[i], f, &times);
     TRY(count > 1 ? status_context(s, "in program %d of %d, " STR_FMT, i + 1, count, STR_ARG(programs[i]->name)) : s);
   }
   return status_ok();
 }
 
+static heddle_status check_flags(void *argument) {
+  run_flags *f = argument;
+  if (f->random >= 0 && (f->input_files || f->inputs.size))
+    return status_error(HEDDLE_INVALID, "found --random and --input or --inputs, wanted one of them");
+  if (f->input_files && f->inputs.size)
+    return status_error(HEDDLE_INVALID, "found --inputs and --input, wanted one of them");
+  if (f->expected_files && f->expected.size)
+    return status_error(HEDDLE_INVALID, "found --expected_outputs and --expected_output, wanted one of them");
+  return platform_from_name("platform", f->platform, &f->on);
+}
+
 int heddle_run(int argc, char **argv) {
-  run_flags f = {.platform = "cpu", .entry = "", .rtol = 1e-5, .atol = 1e-6};
+  run_flags f = {.platform = "cpu", .entry = "", .rtol = 1e-5, .atol = 1e-6, .random = -1};
   const flag flags[] = {
       {"input", FLAG_LIST, &f.inputs, "@FILE.npy", "an argument, in the order of the parameters (and devices)"},
-      {"expected_output", FLAG_LIST, &f.expected, "@FILE.npy", "an expected result; exit status 1 if one differs"},
+      {"inputs", FLAG_TEXT, &f.input_files, "FOLDER|x.npz",
+       "all arguments: files named as the parameters, or numbered from 0; not those named out* or expected*"},
+      {"random", FLAG_SEED, &f.random, "SEED", "random arguments that follow their use, the same for a seed (0)"},
+      {"expected_output", FLAG_LIST, &f.expected, "@FILE.npy", "an expected result; exit status 3 if one differs"},
+      {"expected_outputs", FLAG_TEXT, &f.expected_files, "FOLDER|x.npz",
+       "all expected results, numbered from 0: the folder's files named out* or expected*"},
       {"output", FLAG_LIST, &f.outputs, "@FILE.npy", "where to write a result"},
       {"platform", FLAG_TEXT, &f.platform, "cpu|interpreter", "where to run (cpu)"},
       {"entry", FLAG_TEXT, &f.entry, "NAME", "the function to run, of StableHLO (main, or the only public one)"},
       {"rtol", FLAG_DOUBLE, &f.rtol, "R", "relative tolerance of the comparison (1e-5)"},
       {"atol", FLAG_DOUBLE, &f.atol, "A", "absolute tolerance of the comparison (1e-6)"},
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for (no excess precision in bf16, f16)"},
-      {"threads", FLAG_INT, &f.threads, "N", "threads to run on (all cores)"},
+      {"num_replicas", FLAG_COUNT, &f.replicas, "N", "replicas that run the module (what it says)"},
+      {"num_partitions", FLAG_COUNT, &f.partitions, "N", "partitions that run the module (what it says)"},
+      {"no-folding", FLAG_BOOL, &f.no_folding, NULL, "constants are arguments: nothing is evaluated while compiling"},
+      {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
       {"print", FLAG_BOOL, &f.print, NULL, "print the results"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage on standard error"},
       {"profile", FLAG_BOOL, &f.profile, NULL, "print the time of every operation of the run on standard error (cpu)"},
-      {"dump_to", FLAG_TEXT, &f.dump_folder, "FOLDER", "write the IR of every stage there"},
-      {"v", FLAG_INT, &f.v, "LEVEL", "log level"},
+      {"dump_to", FLAG_TEXT, &f.dump.folder, "FOLDER", "write the IR of every stage there"},
+      {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
       {0},
   };
   const command_line line = {
       "heddle run MODULE [flags]",
       "Compiles and runs a program (HLO text or proto, StableHLO text or bytecode, LHLO) and compares its results.",
-      flags};
+      flags, check_flags};
   return command_main(&line, argc, argv, NULL, run_file, &f);
 }

@@ -1,21 +1,93 @@
-// hlo-opt: reads an HLO module, verifies it, runs HLO passes on it, prints it.
+// hlo-opt: reads HLO modules, verifies them, runs HLO passes on them and prints them, or what a platform's compiler
+// makes of them. Flags are spelled as XLA spells them where XLA has them.
 #include <stdio.h>
+#include <strings.h>
 
+#include "api/compile.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "hlo/text.h"
+#include "import/hlo_proto.h"
 #include "import/import.h"
-#include "opt/pass.h"
 #include "plan/fuse.h"
+#include "tools/debug_options.h"
 #include "tools/flags.h"
+#include "tools/hlo_dump.h"
+#include "tools/module_format.h"
+#include "tools/pass_choice.h"
 
 typedef struct opt_flags {
-  const char *passes, *print, *until, *target, *output;
-  bool list, pipeline, print_all;
+  const char *passes, *print, *until, *target, *output, *platform, *stage, *format, *options_file;
+  bool list, list_stages, pipeline, print_all, split, emit_proto;
   int v;
+  hlo_print_options options;  // that `print` names
+  debug_options debug;
+  hlo_dump dump;
 } opt_flags;
 
-typedef VEC(const opt_pass *) pass_list;
+// --- platforms and stages
+
+typedef enum opt_platform { OPT_TRANSFORMS, OPT_CPU, OPT_GPU, OPT_PLATFORM_COUNT } opt_platform;
+
+static const struct {
+  const char *name;
+  opt_platform value;
+} platforms[] = {{"transforms", OPT_TRANSFORMS},
+                 {"cpu", OPT_CPU},
+                 {"host", OPT_CPU},
+                 {"gpu", OPT_GPU},
+                 {"cuda", OPT_GPU},
+                 {"rocm", OPT_GPU},
+                 {"nvptx", OPT_GPU}};
+
+typedef enum stage_form { STAGE_HLO, STAGE_LHLO, STAGE_DUMP } stage_form;
+
+static const struct stage {
+  const char *name;
+  stage_form form;
+  unsigned platforms;  // bits
+  const char *suffix;  // under which the compiler dumps it
+} stages[] = {
+    {"hlo", STAGE_HLO, 1u << OPT_TRANSFORMS | 1u << OPT_CPU | 1u << OPT_GPU, NULL},
+    {"hlo-backend", STAGE_HLO, 1u << OPT_CPU | 1u << OPT_GPU, NULL},
+    {"buffer-assignment", STAGE_LHLO, 1u << OPT_CPU, NULL},
+    {"mlir", STAGE_DUMP, 1u << OPT_CPU | 1u << OPT_GPU, "emitted.mlir"},
+    {"lowered", STAGE_DUMP, 1u << OPT_CPU | 1u << OPT_GPU, "lowered.mlir"},
+    {"llvm", STAGE_DUMP, 1u << OPT_CPU, "ll"},
+    {"llvm-after-optimizations", STAGE_DUMP, 1u << OPT_CPU, "ll"},
+    {"asm", STAGE_DUMP, 1u << OPT_CPU, "s"},
+    {"ptx", STAGE_DUMP, 1u << OPT_GPU, "ptx"},
+};
+
+enum { PLATFORM_NAMES = sizeof platforms / sizeof *platforms, STAGE_COUNT = sizeof stages / sizeof *stages };
+
+static heddle_status find_platform(const opt_flags *f, opt_platform *out) {
+  for (int i = 0; i < PLATFORM_NAMES; i++) {
+    if (strcasecmp(f->platform, platforms[i].name) != 0) continue;
+    *out = platforms[i].value;
+    return status_ok();
+  }
+  return status_error(HEDDLE_INVALID, "found --platform=%s, wanted transforms, cpu or gpu", f->platform);
+}
+
+static const char *stage_names(arena *a, opt_platform on, const char *between) {
+  const char *names = "";
+  for (int i = 0; i < STAGE_COUNT; i++)
+    if (stages[i].platforms >> on & 1) names = arena_printf(a, "%s%s%s", names, *names ? between : "", stages[i].name);
+  return names;
+}
+
+static heddle_status find_stage(arena *a, const opt_flags *f, opt_platform on, const struct stage **out) {
+  for (int i = 0; i < STAGE_COUNT; i++) {
+    if (strcmp(f->stage, stages[i].name) != 0 || !(stages[i].platforms >> on & 1)) continue;
+    *out = &stages[i];
+    return status_ok();
+  }
+  return status_error(HEDDLE_INVALID, "found --stage=%s, wanted for --platform=%s one of: %s", f->stage, f->platform,
+                      stage_names(a, on, ", "));
+}
+
+// --- passes
 
 static heddle_status print_options(const char *name, hlo_print_options *out) {
   bool is_full = strcmp(name, "full") == 0;
@@ -25,26 +97,19 @@ static heddle_status print_options(const char *name, hlo_print_options *out) {
   return status_ok();
 }
 
-// "call-inliner,dead-code".
-static heddle_status choose_passes(arena *a, const opt_flags *f, pass_list *out) {
-  // Planning needs what the pipeline makes.
-  bool is_planned = strcmp(f->until, "plan") == 0 && !f->passes;
-  for (const opt_pass *p = opt_passes; (f->pipeline || is_planned) && p->name; p++)
-    if (p->use != OPT_ON_REQUEST || f->pipeline) vec_push(a, out, p);
-  for (const char *next = f->passes; next && *next;) {
-    const char *end = strchrnul(next, ',');
-    str name = {next, (size_t)(end - next)};
-    const opt_pass *p = opt_pass_find(name);
-    if (!p)
-      return status_error(HEDDLE_INVALID, "found pass " STR_FMT ", wanted one that --list-passes shows", STR_ARG(name));
-    vec_push(a, out, p);
-    next = *end ? end + 1 : end;
-  }
-  return status_ok();
+static bool is_planned(const opt_flags *f) { return strcmp(f->until, "plan") == 0; }
+
+// A platform's passes run unless some are named; planning needs what the pipeline makes.
+static heddle_status choose_passes(arena *a, const opt_flags *f, opt_platform on, pass_list *out) {
+  const debug_options *d = &f->debug;
+  if (f->pipeline || (!f->passes && (on != OPT_TRANSFORMS || is_planned(f))))
+    pass_choice_pipeline(a, d->disable_all_hlo_passes, d->disable_hlo_passes, d->enable_hlo_passes_only, out);
+  return pass_choice_list(a, f->passes, out);
 }
 
 static void print_after(void *argument, const opt_pass *pass, const module *m) {
-  const opt_flags *f = argument;
+  opt_flags *f = argument;
+  hlo_dump_add(&f->dump, pass, m);
   if (!f->print_all) return;
   text t = {0};
   hlo_print(&t, m, HLO_PRINT_SHORT);
@@ -52,15 +117,37 @@ static void print_after(void *argument, const opt_pass *pass, const module *m) {
   text_free(&t);
 }
 
+static heddle_status run_passes(arena *a, module *m, opt_flags *f, opt_platform on) {
+  pass_list passes = {0};
+  TRY(choose_passes(a, f, on, &passes));
+  heddle_status s = hlo_dump_open(&f->dump, &f->debug, m);
+  if (status_is_ok(s)) {
+    hlo_dump_add(&f->dump, NULL, m);
+    s = opt_run(m, passes.data, passes.size, print_after, f);
+  }
+  heddle_status closed = hlo_dump_close(&f->dump);
+  if (status_is_ok(s)) return closed;
+  heddle_status_free(closed);
+  return s;
+}
+
+static void list_passes(void) {
+  arena *a = arena_create();
+  for (const opt_pass *p = opt_passes; p->name; p++) {
+    const char *names = pass_choice_xla_names(a, p);
+    printf("  %-34s %s%s%s%s\n", p->name, p->summary, *names ? " (XLA: " : "", names, *names ? ")" : "");
+  }
+  arena_destroy(a);
+}
+
+// --- output
+
 // Every decision as a comment, then the module made of them.
-static heddle_status print_plan(module *m, const opt_flags *f, hlo_print_options options, text *out) {
-  bool is_gpu = strcmp(f->target, "nvptx") == 0;
-  if (!is_gpu && strcmp(f->target, "cpu") != 0)
-    return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu or nvptx", f->target);
+static heddle_status print_plan(module *m, bool is_gpu, bool wants_reasons, hlo_print_options options, text *out) {
   // One thread: the same text on every machine.
   const plan_target target = is_gpu ? plan_target_gpu() : plan_target_cpu(1);
   text reasons = {0};
-  heddle_status s = plan_fuse(m, &target, &reasons);
+  heddle_status s = plan_fuse(m, &target, wants_reasons ? &reasons : NULL);
   const char *next = text_cstr(&reasons);
   for (const char *end; status_is_ok(s) && (end = strchr(next, '\n')); next = end + 1)
     text_printf(out, "// %.*s\n", (int)(end - next), next);
@@ -70,51 +157,166 @@ static heddle_status print_plan(module *m, const opt_flags *f, hlo_print_options
   return status_ok();
 }
 
-static void list_passes(void) {
-  for (const opt_pass *p = opt_passes; p->name; p++) printf("  %-16s %s\n", p->name, p->summary);
+static heddle_status print_buffers(arena *a, const module *m, text *out) {
+  const plan_target target = plan_target_cpu(1);
+  compile_times times = {0};
+  lhlo_program *plan;
+  TRY(compile_plan(a, m, &target, &(compile_options){0}, &times, NULL, &plan));
+  return lhlo_print(out, plan);
+}
+
+typedef struct collector {
+  const char *suffix;
+  text *out;
+} collector;
+
+static void collect(void *argument, const char *name, const char *suffix, str contents) {
+  const collector *c = argument;
+  (void)name;
+  if (strcmp(suffix, c->suffix) != 0) return;
+  if (c->out->size) text_puts(c->out, "// -----\n");
+  text_append(c->out, contents);
+}
+
+// One text per kernel.
+static heddle_status print_code(arena *a, const module *m, const opt_flags *f, opt_platform on, const char *suffix,
+                                text *out) {
+  collector c = {suffix, out};
+  const compile_options options = {
+      .exact = !f->debug.allow_excess_precision, .threads = 1, .chip = "sm_90", .dump = collect, .dump_argument = &c};
+  if (on == OPT_GPU) {
+    int count;
+    str *ptx;
+    return compile_ptx(a, m, &options, &count, &ptx);
+  }
+  compiled program;
+  TRY(compile_cpu(a, m, &options, &program));
+  compiled_release(&program);
+  return status_ok();
+}
+
+static heddle_status print_stage(arena *a, module *m, opt_flags *f, opt_platform on, const struct stage *stage,
+                                 text *out) {
+  if (stage->form == STAGE_DUMP && !f->passes) return print_code(a, m, f, on, stage->suffix, out);
+  if (stage->form == STAGE_LHLO && !f->passes) return print_buffers(a, m, out);
+  TRY(run_passes(a, m, f, on));
+  if (is_planned(f)) return print_plan(m, on == OPT_GPU || strcmp(f->target, "nvptx") == 0, true, f->options, out);
+  if (on != OPT_TRANSFORMS && !f->passes && !f->pipeline) return print_plan(m, on == OPT_GPU, false, f->options, out);
+  hlo_print(out, m, f->options);
+  return status_ok();
+}
+
+// --- files
+
+static heddle_status run_module(arena *a, const char *path, str bytes, opt_flags *f, text *out) {
+  opt_platform on;
+  const struct stage *stage;
+  TRY(find_platform(f, &on));
+  TRY(find_stage(a, f, on, &stage));
+  module *m;
+  TRY(module_format_read(a, path, bytes, f->format, NULL, &m));
+  return f->emit_proto ? hlo_proto_write_text(out, m) : print_stage(a, m, f, on, stage, out);
+}
+
+// Modules between lines that begin with `// -----`.
+static heddle_status run_modules(arena *a, const char *path, str rest, opt_flags *f, text *out) {
+  static const char separator[] = "\n// -----";
+  while (f->split) {
+    const char *end = memmem(rest.data, rest.size, separator, sizeof separator - 1);
+    if (!end) break;
+    const size_t size = (size_t)(end - rest.data);
+    TRY(run_module(a, path, str_copy(a, (str){rest.data, size + 1}), f, out));
+    text_puts(out, "\n// -----\n");
+    const char *line = memchr(end + 1, '\n', rest.size - size - 1);
+    if (!line) line = rest.data + rest.size;
+    rest = (str){line, rest.size - (size_t)(line - rest.data)};
+  }
+  return run_module(a, path, rest, f, out);
+}
+
+// Whether --passes can be had is asked here, too, so that a wrong name is a wrong command line.
+static heddle_status check_names(arena *a, const opt_flags *f) {
+  opt_platform on;
+  const struct stage *stage;
+  pass_list passes = {0};
+  TRY(find_platform(f, &on));
+  TRY(find_stage(a, f, on, &stage));
+  return pass_choice_list(a, f->passes, &passes);
+}
+
+static heddle_status check_flags(void *argument) {
+  opt_flags *f = argument;
+  TRY(print_options(f->print, &f->options));
+  if (!is_planned(f) && strcmp(f->until, "hlo") != 0)
+    return status_error(HEDDLE_INVALID, "found --until=%s, wanted hlo or plan", f->until);
+  if (strcmp(f->target, "nvptx") != 0 && strcmp(f->target, "cpu") != 0)
+    return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu or nvptx", f->target);
+  TRY(module_format_check("format", f->format));
+  TRY(hlo_dump_check(&f->debug));
+  arena *scratch = arena_create();
+  heddle_status s = check_names(scratch, f);
+  arena_destroy(scratch);
+  return s;
 }
 
 static heddle_status run_file(arena *a, const char *path, void *argument) {
   opt_flags *f = argument;
   log_set_level(f->v);
-  if (f->list) {
-    list_passes();
-    return status_ok();
-  }
-  hlo_print_options options = HLO_PRINT_SHORT;
-  pass_list passes = {0};
-  TRY(print_options(f->print, &options));
-  TRY(choose_passes(a, f, &passes));
-  if (strcmp(f->until, "hlo") != 0 && strcmp(f->until, "plan") != 0)
-    return status_error(HEDDLE_INVALID, "found --until=%s, wanted hlo or plan", f->until);
-  module *m;
-  TRY(import_file(a, path, NULL, &m));
-  TRY(opt_run(m, passes.data, passes.size, print_after, f));
+  opt_platform on;
+  TRY(find_platform(f, &on));
+  if (f->list) list_passes();
+  if (f->list_stages) printf("%s\n", stage_names(a, on, "\n"));
+  if (f->list || f->list_stages) return status_ok();
+  if (f->passes && strcmp(f->stage, "hlo") != 0)
+    fprintf(stderr, "warning: --stage has no effect: --passes says what is printed\n");
+  debug_options_warn(&f->debug);
+  str bytes;
+  TRY(file_read(a, path, &bytes));
   text t = {0};
-  heddle_status s = status_ok();
-  if (strcmp(f->until, "plan") == 0) s = print_plan(m, f, options, &t);
-  else hlo_print(&t, m, options);
+  heddle_status s = run_modules(a, path, bytes, f, &t);
   if (status_is_ok(s)) s = file_write(f->output, text_view(&t));
   text_free(&t);
   return s;
 }
 
 int main(int argc, char **argv) {
-  opt_flags f = {.print = "short", .until = "hlo", .target = "cpu", .output = "-"};
+  opt_flags f = {.print = "short",
+                 .until = "hlo",
+                 .target = "cpu",
+                 .output = "-",
+                 .platform = "transforms",
+                 .stage = "hlo",
+                 .format = "auto",
+                 .debug = DEBUG_OPTIONS_DEFAULT};
   const flag flags[] = {
-      {"passes", FLAG_TEXT, &f.passes, "NAME,NAME", "run these passes, in this order"},
+      {"platform", FLAG_TEXT, &f.platform, "NAME",
+       "cpu, gpu: compile for it up to --stage; transforms: only what is asked for (transforms)"},
+      {"stage", FLAG_TEXT, &f.stage, "NAME", "what to print of a compilation: see --list-stages (hlo)"},
+      {"list-stages", FLAG_BOOL, &f.list_stages, NULL, "list the stages of the platform and stop"},
+      {"format", FLAG_TEXT, &f.format, "FORMAT", MODULE_FORMATS},
+      {"split-input-file", FLAG_BOOL, &f.split, NULL, "the file's modules stand between lines `// -----`"},
+      {"emit-proto", FLAG_BOOL, &f.emit_proto, NULL, "print an HLO proto as text; no passes run"},
+      {"passes", FLAG_TEXT, &f.passes, "NAME,NAME", "run these passes, by our names or XLA's, in this order"},
       {"pipeline", FLAG_BOOL, &f.pipeline, NULL, "run the whole pipeline"},
       {"list-passes", FLAG_BOOL, &f.list, NULL, "list the passes and stop"},
       {"print-after-all", FLAG_BOOL, &f.print_all, NULL, "print the module after each pass on standard error"},
       {"print", FLAG_TEXT, &f.print, "short|full", "how to print: full has % signs and operand shapes (short)"},
       {"until", FLAG_TEXT, &f.until, "hlo|plan", "plan: print what the planner decides instead (hlo)"},
-      {"target", FLAG_TEXT, &f.target, "cpu|nvptx", "what to plan for (cpu)"},
+      {"target", FLAG_TEXT, &f.target, "cpu|nvptx", "what --until=plan plans for (cpu)"},
+      {"debug_options_file", FLAG_TEXT, &f.options_file, "FILE",
+       "debug options as a text proto; XLA_FLAGS comes after it"},
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output)"},
-      {"v", FLAG_INT, &f.v, "LEVEL", "log level"},
+      {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
       {0},
   };
-  const command_line line = {"hlo-opt [FILE] [flags]",
-                             "Reads an HLO module (standard input without FILE), verifies it, runs passes, prints it.",
-                             flags};
-  return command_main(&line, argc - 1, argv + 1, "-", run_file, &f);
+  const other_flags debug_flags = debug_options_flags(&f.debug);
+  const command_line line = {
+      "hlo-opt [FILE] [flags]",
+      "Reads HLO modules (standard input without FILE), verifies them, runs passes, prints them.", flags, check_flags,
+      &debug_flags};
+  arena *a = arena_create();
+  const heddle_status s = debug_options_read(a, argc, argv, &f.debug);
+  const int status = status_is_ok(s) ? command_main(&line, argc - 1, argv + 1, "-", run_file, &f) : 2 * report(s);
+  arena_destroy(a);
+  return status;
 }

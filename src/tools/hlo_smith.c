@@ -2,8 +2,8 @@
 //
 // A check sends a module through something that must not change its results (text, protos, StableHLO, the passes) and
 // compares the interpreter's results before and after, to the bit but for zeros' signs; or it runs the module on the
-// CPU and compares with the interpreter, within what the module's operations may differ by. What fails is shrunk,
-// printed and kept as a file that run_hlo_module takes.
+// CPU and compares with the interpreter, each element within what the operations behind it may differ by. What fails is
+// shrunk, printed and kept as a file that run_hlo_module takes. --mutants measures what that comparison sees.
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -22,9 +22,12 @@
 #include "tools/execute.h"
 #include "tools/flags.h"
 #include "tools/smith.h"
+#include "tools/smith_mutants.h"
+#include "tools/smith_pool.h"
 #include "tools/smith_shrink.h"
-#include "tools/tolerance.h"
+#include "tools/smith_sight.h"
 
+enum { MUTANTS_EACH = 20, MUTANTS_PERCENT = 95 };
 enum { ARGUMENT_SEED = 42, SHRINK_TRIES = 3000, MAX_STEPS = 200000, CPU_THREADS = 2 };
 // What a child may take: of the processor, and, where it waits for ever, by the clock, which runs on a busy machine
 // too.
@@ -33,8 +36,10 @@ enum { CHILD_PASSED, CHILD_FAILED, CHILD_REFUSED };
 
 typedef struct smith_flags {
   int seed, count, instructions, elements, rank, v;
-  const char *types, *mix, *check, *folder;
-  bool kinds;
+  const char *types, *mix, *check_name, *folder, *mutate;
+  const struct check *check;  // that `check_name` names, or null
+  uint64_t dtypes;            // that `types` names
+  bool kinds, mutants;
 } smith_flags;
 
 // --- checks: ways through which a module's meaning stays
@@ -49,7 +54,7 @@ static heddle_status through_text(arena *a, const module *m, module **out) {
 
 static heddle_status through_passes(arena *a, const module *m, module **out) {
   *out = module_clone(a, m);
-  return opt_run_pipeline(*out, false, NULL, NULL);
+  return opt_run_pipeline(*out, OPT_FOLDS, NULL, NULL);
 }
 
 static heddle_status read_back(arena *a, heddle_status written, text *t, module **out) {
@@ -113,16 +118,19 @@ static heddle_status run_changed(arena *a, const check *c, const module *m, cons
 static heddle_status put_to_test_here(const check *c, const module *m, bool *is_usable) {
   arena *a = arena_create();
   argument_list arguments;
-  literal *before, *after;
+  literal *after;
+  result_bounds wanted;
   bool is_refused = false;
   heddle_status s = random_arguments(a, m, ARGUMENT_SEED, false, &arguments);
-  if (status_is_ok(s)) s = evaluate(a, m, &arguments, &before);
+  if (status_is_ok(s) && c->through) s = evaluate(a, m, &arguments, &wanted.result);
+  else if (status_is_ok(s)) s = result_bounds_find(a, m, &arguments, MAX_STEPS, &wanted);
   *is_usable = status_is_ok(s);
   if (status_is_ok(s)) s = run_changed(a, c, m, &arguments, &is_refused, &after);
   *is_usable = *is_usable && !is_refused;
-  tolerance t = c->through ? (tolerance){0} : tolerance_for_module(m, true);
-  if (status_is_ok(s))
-    s = status_context(compare_results(a, after, before, t.relative, t.absolute), "results differ behind %s", c->name);
+  if (status_is_ok(s)) {
+    s = c->through ? compare_results(a, after, wanted.result, 0, 0) : result_bounds_compare(a, &wanted, after);
+    s = status_context(s, "results differ behind %s", c->name);
+  }
   arena_destroy(a);
   return s;
 }
@@ -136,7 +144,8 @@ _Noreturn static void judge(const check *c, const module *m, int message) {
   heddle_status s = put_to_test_here(c, m, &is_usable);
   const char *text = status_is_ok(s) ? "" : status_brief(s);
   ssize_t written = write(message, text, strlen(text));
-  _exit(status_is_ok(s) || written < 0 ? CHILD_PASSED : is_usable ? CHILD_FAILED : CHILD_REFUSED);
+  (void)written;  // A message that gets lost changes no verdict.
+  _exit(status_is_ok(s) ? CHILD_PASSED : is_usable ? CHILD_FAILED : CHILD_REFUSED);
 }
 
 // What compiled code or the compiler do wrong may end a process, so that it is another one's.
@@ -209,17 +218,63 @@ static heddle_status report_failure(arena *a, const smith_flags *f, const check 
   return write_module(a, f, small, "failed_");
 }
 
+static heddle_status measure_mutants(arena *a, const smith_flags *f, const module *m, smith_sight *sight) {
+  argument_list arguments;
+  result_bounds bounds;
+  text passing = {0};
+  TRY(random_arguments(a, m, ARGUMENT_SEED, false, &arguments));
+  heddle_status s = result_bounds_find(a, m, &arguments, MAX_STEPS, &bounds);
+  if (status_is_ok(s)) {
+    smith_sight_measure(m, &arguments, &bounds, MUTANTS_EACH, MAX_STEPS, f->v > 0 ? &passing : NULL, sight);
+    fputs(text_cstr(&passing), stderr);
+  } else {
+    heddle_status_free(s);  // the interpreter refuses it by name
+  }
+  text_free(&passing);
+  return status_ok();
+}
+
+static heddle_status report_mutants(const smith_sight *sight) {
+  const double percent = sight->changed > 0 ? 100.0 * sight->refused / sight->changed : 0;
+  printf("%d mutants differ beyond rounding, %d refused: %.1f %%\n", sight->changed, sight->refused, percent);
+  return percent >= MUTANTS_PERCENT
+             ? status_ok()
+             : status_error(HEDDLE_INVALID, "the comparison sees %.1f %% of mutants, wanted %d %%", percent,
+                            MUTANTS_PERCENT);
+}
+
+// The first mutant of the program in f->mutate that f->seed leads to, as text.
+static heddle_status write_mutant(arena *a, const smith_flags *f) {
+  enum { TRIES = 1000 };
+  module *m;
+  uint64_t state = (uint64_t)f->seed;
+  text what = {0};
+  TRY(import_file(a, f->mutate, NULL, &m));
+  const module *mutant = NULL;
+  for (int k = 0; k < TRIES && !mutant; k++) {
+    text_free(&what);
+    mutant = smith_mutant(a, m, &state, &what);
+  }
+  if (mutant) fprintf(stderr, "another %s\n", text_cstr(&what));
+  text_free(&what);
+  if (mutant) return write_module(a, f, mutant, "mutant_");
+  return status_error(HEDDLE_INVALID, "'%s' has no valid mutant among %d", f->mutate, TRIES);
+}
+
 typedef struct tally {
   int passed, failed, skipped;
+  smith_sight sight;
 } tally;
 
-static heddle_status run_one(const smith_flags *f, const check *c, uint64_t types, int number, tally *t) {
+static heddle_status run_one(const smith_flags *f, const check *c, int number, tally *t) {
   arena *a = arena_create();
   smith_options options = options_of(f, number);
-  options.dtypes = types;
+  options.dtypes = f->dtypes;
   module *m;
   heddle_status s = smith_make(a, &options, &m);
-  if (status_is_ok(s) && !c) {
+  if (status_is_ok(s) && f->mutants) {
+    s = measure_mutants(a, f, m, &t->sight);
+  } else if (status_is_ok(s) && !c) {
     s = write_module(a, f, m, "");
   } else if (status_is_ok(s)) {
     bool is_usable;
@@ -245,47 +300,63 @@ static void list_kinds(void) {
 
 static heddle_status run_tool(arena *a, const char *file, void *argument) {
   const smith_flags *f = argument;
-  const check *c = NULL;
-  uint64_t types;
+  const check *c = f->check;
   tally t = {0};
-  (void)a;
   (void)file;
   if (f->kinds) {
     list_kinds();
     return status_ok();
   }
-  TRY(smith_dtypes(f->types, &types));
-  if (f->check[0]) TRY(find_check(f->check, &c));
   if (f->folder) TRY(file_make_folder(f->folder));
-  if (f->count < 1 || f->instructions < 1 || f->elements < 1 || f->rank < 0)
-    return status_error(HEDDLE_INVALID, "--count, --instructions and --elements must be at least 1, --rank 0");
+  if (f->mutate[0]) return write_mutant(a, f);
   for (int k = 0; k < f->count; k++) {
-    TRY(run_one(f, c, types, k, &t));
+    TRY(run_one(f, c, k, &t));
     if (c && (k + 1) % 500 == 0) fprintf(stderr, "%d of %d\n", k + 1, f->count);
   }
+  if (f->mutants) return report_mutants(&t.sight);
   if (!c) return status_ok();
   if (t.skipped) printf("%d refused by name\n", t.skipped);
   printf("%d passed, %d failed\n", t.passed, t.failed);
   return t.failed ? status_error(HEDDLE_INVALID, "%d modules changed their meaning", t.failed) : status_ok();
 }
 
+static heddle_status check_flags(void *argument) {
+  smith_flags *f = argument;
+  if (f->rank > SMITH_MAX_RANK)
+    return status_error(HEDDLE_INVALID, "--rank: found %d, wanted at most %d", f->rank, SMITH_MAX_RANK);
+  TRY(status_context(smith_dtypes(f->types, &f->dtypes), "in --types=%s", f->types));
+  TRY(status_context(smith_check_mix(f->mix), "in --mix=%s", f->mix));
+  return f->check_name[0] ? find_check(f->check_name, &f->check) : status_ok();
+}
+
 int main(int argc, char **argv) {
-  smith_flags f = {.seed = 1, .count = 1, .instructions = 30, .elements = 64, .rank = 4, .types = "all", .check = ""};
+  smith_flags f = {.seed = 1,
+                   .count = 1,
+                   .instructions = 30,
+                   .elements = 64,
+                   .rank = 4,
+                   .types = "all",
+                   .check_name = "",
+                   .mutate = ""};
   const flag flags[] = {
       {"seed", FLAG_INT, &f.seed, "N", "the first module's seed (1); same seed, same module"},
-      {"count", FLAG_INT, &f.count, "N", "how many modules, with seeds one after the other (1)"},
-      {"instructions", FLAG_INT, &f.instructions, "N", "operations a module (30)"},
-      {"elements", FLAG_INT, &f.elements, "N", "the most elements of an array (64)"},
-      {"rank", FLAG_INT, &f.rank, "N", "the highest rank of an array (4; at most 8)"},
+      {"count", FLAG_COUNT, &f.count, "N", "how many modules, with seeds one after the other (1)"},
+      {"instructions", FLAG_COUNT, &f.instructions, "N", "operations a module (30)"},
+      {"elements", FLAG_COUNT, &f.elements, "N", "the most elements of an array (64)"},
+      {"rank", FLAG_SIZE, &f.rank, "N", "the highest rank of an array (4; at most 8)"},
       {"types", FLAG_TEXT, &f.types, "LIST", "element types, as f32,s32,pred (all)"},
       {"mix", FLAG_TEXT, &f.mix, "LIST", "weights of operations: dot=5,sort=0; none first: the others are 0"},
       {"kinds", FLAG_BOOL, &f.kinds, NULL, "list the kinds of operations with their weights and stop"},
-      {"check", FLAG_TEXT, &f.check, "WAY", "text, passes, proto, pbtxt, stablehlo or cpu: compare results behind it"},
+      {"check", FLAG_TEXT, &f.check_name, "WAY",
+       "text, passes, proto, pbtxt, stablehlo or cpu: compare results behind it"},
+      {"mutants", FLAG_BOOL, &f.mutants, NULL,
+       "measure how many modules with one mistake the CPU's comparison refuses"},
+      {"mutate", FLAG_TEXT, &f.mutate, "FILE", "write the program with one mistake, which --seed chooses"},
       {"o", FLAG_TEXT, &f.folder, "FOLDER", "where modules go, or those that failed (standard output)"},
-      {"v", FLAG_INT, &f.v, "LEVEL", "1: say why a module is skipped"},
+      {"v", FLAG_SIZE, &f.v, "LEVEL", "1: say why a module is skipped"},
       {0},
   };
   const command_line line = {"hlo-smith [flags]", "Makes random HLO modules, and checks what must not change them.",
-                             flags};
+                             flags, check_flags};
   return command_main_no_file(&line, argc - 1, argv + 1, run_tool, &f);
 }

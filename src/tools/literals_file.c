@@ -4,16 +4,18 @@
 
 #include "base/file.h"
 #include "hlo/text.h"
-#include "import/hlo_proto.h"
 
 typedef struct literal_line {
   int number;
+  int run;
   str shape, value;
 } literal_line;
 
 typedef struct literals_file {
   const char *path;
   VEC(literal_line) lines;
+  int run;               // of the last argument
+  bool is_after_result;  // what stands before the line at hand
 } literals_file;
 
 static str trim(str s) {
@@ -35,9 +37,12 @@ static void add_line(arena *a, literals_file *f, int number, str line) {
   line = trim(line);
   if (line.size == 0 || line.data[0] == '#' || str_starts_with(line, "//")) return;
   str word = take_word(&line);
-  if (str_is(word, "result") || str_is(word, "reference")) return;
+  const bool is_result = str_is(word, "result") || str_is(word, "reference");
+  f->run += f->is_after_result && !is_result;
+  f->is_after_result = is_result;
+  if (is_result) return;
   if (str_is(word, "argument")) word = take_word(&line);
-  vec_push(a, &f->lines, (literal_line){number, word, line});
+  vec_push(a, &f->lines, (literal_line){number, f->run, word, line});
 }
 
 static void split_lines(arena *a, literals_file *f, str contents) {
@@ -67,9 +72,18 @@ static heddle_status read_leaf(void *context, arena *a, int number, const shape 
   return status_context(parse_line(a, line, s, out), "while reading %s, line %d", f->path, line->number);
 }
 
-static heddle_status read_lines(arena *a, const char *path, str contents, const module *m, argument_list *out) {
+static void keep_run(literals_file *f, int number) {
+  int count = 0;
+  for (int i = 0; i < f->lines.size; i++)
+    if (f->lines.data[i].run == number % (f->run + 1)) f->lines.data[count++] = f->lines.data[i];
+  f->lines.size = count;
+}
+
+static heddle_status read_lines(arena *a, const char *path, str contents, const module *m, int iteration,
+                                argument_list *out) {
   literals_file f = {.path = path};
   split_lines(a, &f, contents);
+  keep_run(&f, iteration);
   TRY(make_arguments(a, m, f.lines.size, read_leaf, &f, out));
   if (out->leaf_count == f.lines.size) return status_ok();
   return status_error(HEDDLE_INVALID, "%s: found %d arguments, wanted %d", path, f.lines.size, out->leaf_count);
@@ -103,16 +117,17 @@ heddle_status literals_as_arguments(arena *a, const char *path, const module *m,
 heddle_status literals_file_read(arena *a, const char *path, const module *m, int iteration, argument_list *out) {
   str contents;
   TRY(file_read(a, path, &contents));
-  if (!hlo_proto_is_inputs(contents)) return read_lines(a, path, contents, m, out);
+  if (!hlo_proto_is_inputs(contents)) return read_lines(a, path, contents, m, iteration, out);
   int count;
   literal **values;
   TRY(hlo_proto_read_inputs(a, path, contents, iteration, &count, &values));
   return literals_as_arguments(a, path, m, count, values, out);
 }
 
-void literals_file_print(arena *a, text *out, const char *role, literal *value) {
+// One line per array of the value.
+static void print_value(arena *a, text *out, const char *role, const literal *value) {
   literal_list leaves = {0};
-  literal_leaves(a, value, &leaves);
+  if (value) literal_leaves(a, (literal *)value, &leaves);
   for (int i = 0; i < leaves.size; i++) {
     text_printf(out, "%s ", role);
     shape_print(out, leaves.data[i]->shape, false);
@@ -120,4 +135,21 @@ void literals_file_print(arena *a, text *out, const char *role, literal *value) 
     literal_print(out, leaves.data[i]);
     text_putc(out, '\n');
   }
+}
+
+static void print_run(arena *a, text *out, const hlo_proto_iteration *run) {
+  for (int k = 0; k < run->argument_count; k++) print_value(a, out, "argument", run->arguments[k]);
+  print_value(a, out, "result", run->result);
+  print_value(a, out, "reference", run->reference);
+}
+
+heddle_status literals_file_write(arena *a, const char *path, int count, const hlo_proto_iteration *runs) {
+  const size_t size = strlen(path);
+  const bool is_proto = size > 3 && strcmp(path + size - 3, ".pb") == 0;
+  text t = {0};
+  heddle_status s = is_proto ? hlo_proto_write_iterations(&t, count, runs) : status_ok();
+  for (int i = 0; i < count && !is_proto; i++) print_run(a, &t, &runs[i]);
+  if (status_is_ok(s)) s = file_write(path, text_view(&t));
+  text_free(&t);
+  return s;
 }

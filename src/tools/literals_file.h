@@ -6,17 +6,19 @@
 #ifndef HEDDLE_TOOLS_LITERALS_FILE_H_
 #define HEDDLE_TOOLS_LITERALS_FILE_H_
 
+#include "import/hlo_proto.h"
 #include "tools/execute.h"
 
 // Arguments for all of m's parameters, once or for each device; a tuple's arrays are lines of their own. The file's
-// shapes must be the parameters'. `iteration` chooses among the runs that a protocol buffer may hold, counted around.
+// shapes must be the parameters'. `iteration` chooses among the runs that a file may hold, counted around; in lines a
+// new run begins with the first argument behind a result.
 heddle_status literals_file_read(arena *a, const char *path, const module *m, int iteration, argument_list *out);
 
 // Values that came from `path` as arguments for m's parameters: array by array, whatever tuples there are.
 heddle_status literals_as_arguments(arena *a, const char *path, const module *m, int count, literal *const *values,
                                     argument_list *out);
 
-// Adds one line per array of the value.
-void literals_file_print(arena *a, text *out, const char *role, literal *value);
+// Writes runs as a later run can read them: as RunHloModuleLiterals if the path ends in `.pb`, else as lines.
+heddle_status literals_file_write(arena *a, const char *path, int count, const hlo_proto_iteration *runs);
 
 #endif

@@ -39,8 +39,9 @@ void profile_print(FILE *out, profile *p, int most) {
     const profile_row *row = &p->rows.data[i];
     if (!row->has_thunks) sum += row->seconds;
     if (i >= most) continue;
-    fprintf(out, "  %10.3f %6lld %9.1f  %-12s %s\n", row->seconds * 1e3, (long long)row->count,
-            row->seconds > 0 ? (double)row->bytes / row->seconds * 1e-9 : 0, row->kind, row->thunk->name);
+    fprintf(out, "  %10.3f %6lld %9.1f  %-12s %s%s%s\n", row->seconds * 1e3, (long long)row->count,
+            row->seconds > 0 ? (double)row->bytes / row->seconds * 1e-9 : 0, row->kind, row->thunk->name,
+            row->thunk->origin[0] ? "  " : "", row->thunk->origin);
   }
   fprintf(out, "  %10.3f %6s %9s  %d operations\n", sum * 1e3, "", "", p->rows.size);
   pthread_mutex_destroy(&p->lock);

@@ -1,35 +1,46 @@
 // run_hlo_module: runs an HLO module on a platform with generated or given inputs and compares with a reference
 // platform. Flags are spelled as XLA spells them where XLA has them.
 #include <stdio.h>
+#include <strings.h>
 
 #include "base/file.h"
 #include "base/log.h"
+#include "hlo/device_counts.h"
 #include "hlo/device_groups.h"
 #include "hlo/text.h"
-#include "import/hlo_proto.h"
-#include "import/import.h"
 #include "tools/bandwidth.h"
 #include "tools/compile_log.h"
+#include "tools/debug_options.h"
+#include "tools/default_bounds.h"
 #include "tools/execute.h"
+#include "tools/fake_arguments.h"
+#include "tools/hlo_dump.h"
 #include "tools/isolate.h"
 #include "tools/literals_file.h"
-#include "tools/tolerance.h"
+#include "tools/module_format.h"
+#include "tools/pass_choice.h"
 
 enum { SEED = 42 };
 
+// XLA's bounds for f32, which default_bounds_for adapts.
+static const double f32_bound = 1e-3;
+
 typedef struct runner {
-  const char *platform, *reference, *input_format, *input_literals, *output_literals, *dump_folder;
-  bool disable_passes, print_literals, random_inputs, large_floats, isolate, exact, time, show_bandwidth,
-      different_seeds;
-  double abs_error, rel_error;  // negative: what the module's types allow
-  int iterations, threads, v;
+  const char *platform, *reference, *input_format, *input_literals, *output_literals, *options_file;
+  bool print_literals, random_inputs, large_floats, isolate, exact, time, show_bandwidth, has_warned;
+  int different_seeds, test_passes, reference_passes;  // -1: not said
+  double abs_error, rel_error;                         // negative: what the module's types allow
+  int iterations, repeat, threads, v;
+  debug_options debug;
   platform on, reference_on;
   compile_log log;
-  text literals;  // what --output_literals_file gets
+  hlo_dump dump;
+  arena *arena;  // holds what --output_literals_file gets
+  VEC(hlo_proto_iteration) iterations_done;
   const char *path;
-  int devices;      // that run the module together
-  int given_count;  // arguments that came with the program, or -1
-  literal **given;
+  int replicas, partitions;  // 0: what the module says
+  int devices;               // that run the module together
+  given_arguments given;     // with the program
 } runner;
 
 // --- reports
@@ -76,6 +87,26 @@ static void print_pass_times(const lower_observer *o) {
 
 // --- one module, one set of arguments
 
+// The passes of a compilation in which --run_…_hlo_passes=false or debug options have a say.
+static void choose_passes(arena *a, bool needed_only, const debug_options *d, compile_options *options) {
+  const bool is_asked =
+      needed_only || (d && (d->disable_all_hlo_passes || d->disable_hlo_passes || d->enable_hlo_passes_only));
+  if (!is_asked) return;
+  pass_list passes = {0};
+  pass_choice_pipeline(a, needed_only || (d && d->disable_all_hlo_passes), d ? d->disable_hlo_passes : NULL,
+                       d ? d->enable_hlo_passes_only : NULL, &passes);
+  options->hlo_passes = passes.data;
+  options->hlo_pass_count = passes.size;
+}
+
+static void record(runner *r, const argument_list *arguments, const literal *result) {
+  hlo_proto_iteration done = {.argument_count = arguments->count, .result = literal_copy(r->arena, result)};
+  literal **values = arena_array(r->arena, literal *, arguments->count);
+  for (int i = 0; i < arguments->count; i++) values[i] = literal_copy(r->arena, arguments->values[i]);
+  done.arguments = values;
+  vec_push(r->arena, &r->iterations_done, done);
+}
+
 static heddle_status execute_repeatedly(arena *a, const runner *r, compiled *program, const argument_list *arguments,
                                         int runs, literal **result) {
   run bound;
@@ -112,21 +143,23 @@ static heddle_status run_interpreter(arena *a, const module *m, const argument_l
 // A file of arguments goes before those of a snapshot, and these before made ones.
 static heddle_status choose_arguments(arena *a, const module *m, const runner *r, unsigned seed, argument_list *out) {
   if (r->input_literals) return literals_file_read(a, r->input_literals, m, (int)(seed - SEED), out);
-  if (r->given_count > 0 && !r->isolate) return literals_as_arguments(a, r->path, m, r->given_count, r->given, out);
-  return r->random_inputs ? random_arguments(a, m, seed, r->large_floats, out) : zero_arguments(a, m, out);
+  if (r->given.count > 0 && !r->isolate)
+    return literals_as_arguments(a, r->path, m, r->given.count, r->given.values, out);
+  return r->random_inputs ? fake_arguments(a, m, seed, r->large_floats, out) : zero_arguments(a, m, out);
 }
 
 static heddle_status compare_with_reference(arena *a, const module *m, runner *r, const argument_list *arguments,
                                             literal *result) {
   literal *expected;
   compile_options options = {.exact = true, .threads = r->threads};
+  choose_passes(a, r->reference_passes == 0, NULL, &options);
   double start = log_seconds();
   heddle_status s = execute_module(a, m, r->reference_on, &options, arguments, &expected);
   TRY(status_context(s, "while running the reference, %s", r->reference));
   double seconds = log_seconds() - start;
   if (r->print_literals) print_results(stdout, a, "reference", r->devices, expected);
-  if (r->output_literals) literals_file_print(a, &r->literals, "reference", expected);
-  tolerance t = tolerance_for_module(m, r->exact);
+  if (r->output_literals) vec_last(&r->iterations_done).reference = literal_copy(r->arena, expected);
+  default_bounds t = default_bounds_for(m, f32_bound);
   if (r->rel_error >= 0) t.relative = r->rel_error;
   if (r->abs_error >= 0) t.absolute = r->abs_error;
   s = compare_results(a, result, expected, t.relative, t.absolute);
@@ -143,37 +176,21 @@ static heddle_status run_and_compare(arena *a, const module *m, runner *r, compi
   literal *result = NULL;
   TRY(device_groups_count(m, &r->devices));
   TRY(choose_arguments(a, m, r, seed, &arguments));
-  for (int i = 0; i < arguments.count; i++) {
-    if (r->print_literals) print_value(arena_printf(a, "argument %d, array", i), a, arguments.values[i]);
-    if (r->output_literals) literals_file_print(a, &r->literals, "argument", arguments.values[i]);
-  }
+  for (int i = 0; i < arguments.count && r->print_literals; i++)
+    print_value(arena_printf(a, "argument %d, array", i), a, arguments.values[i]);
   if (program) TRY(execute_repeatedly(a, r, program, &arguments, runs, &result));
   else TRY(run_interpreter(a, m, &arguments, runs, &result));
   if (r->print_literals) print_results(stdout, a, "result", r->devices, result);
-  if (r->output_literals) literals_file_print(a, &r->literals, "result", result);
+  if (r->output_literals) record(r, &arguments, result);
   return r->reference[0] ? compare_with_reference(a, m, r, &arguments, result) : status_ok();
 }
 
 // --- one module
 
-static void log_pass(void *argument, const opt_pass *pass, const module *m) {
-  runner *r = argument;
-  if (!r->log.print && !r->log.folder) return;
-  text t = {0};
-  hlo_print(&t, m, HLO_PRINT_SHORT);
-  arena *scratch = arena_create();
-  const char *name = arena_strdup(scratch, m->name.data, m->name.size);
-  compile_log_add(&r->log, name, pass ? arena_printf(scratch, "after-%s.hlo", pass->name) : "hlo", text_view(&t));
-  arena_destroy(scratch);
-  text_free(&t);
-}
-
 static heddle_status compile_module(arena *a, const module *m, runner *r, compiled *program) {
-  compile_options options = {.exact = r->exact,
-                             .threads = r->threads,
-                             .needed_passes_only = r->disable_passes,
-                             .hlo_observer = log_pass,
-                             .hlo_observer_argument = r};
+  compile_options options = {
+      .exact = r->exact, .threads = r->threads, .hlo_observer = hlo_dump_add, .hlo_observer_argument = &r->dump};
+  choose_passes(a, r->test_passes == 0, &r->debug, &options);
   compile_log_attach(&r->log, &options);
   r->log.observer.time = r->time;
   r->log.observer.timing_count = 0;
@@ -184,18 +201,18 @@ static heddle_status compile_module(arena *a, const module *m, runner *r, compil
   return status_ok();
 }
 
-// The same arguments again and again measure; different ones test. Each run of the latter kind is judged alone.
+// Each iteration has arguments of its own and is judged alone.
 static heddle_status run_iterations(const module *m, runner *r, compiled *program) {
-  int rounds = r->different_seeds ? r->iterations : 1, failed = 0;
-  for (int i = 0; i < rounds; i++) {
+  int failed = 0;
+  for (int i = 0; i < r->iterations; i++) {
     arena *scratch = arena_create();
-    heddle_status s = run_and_compare(scratch, m, r, program, (unsigned)(SEED + i), r->iterations / rounds);
+    heddle_status s = run_and_compare(scratch, m, r, program, (unsigned)(SEED + i), r->repeat);
     arena_destroy(scratch);
-    if (rounds == 1) return s;
+    if (r->iterations == 1) return s;
     failed += report(s);
   }
-  if (failed) return status_error(HEDDLE_INVALID, "%d of %d runs failed", failed, rounds);
-  printf("%d runs with different arguments passed\n", rounds);
+  if (failed) return status_error(HEDDLE_INVALID, "%d of %d runs failed", failed, r->iterations);
+  printf("%d runs with different arguments passed\n", r->iterations);
   return status_ok();
 }
 
@@ -207,13 +224,23 @@ static heddle_status run_on_cpu(arena *a, const module *m, runner *r) {
   return s;
 }
 
-static heddle_status run_module(arena *a, const module *m, runner *r, const char *dump_folder) {
-  heddle_status s = compile_log_open(&r->log, r->v >= 5, dump_folder);
-  if (status_is_ok(s)) s = r->on == PLATFORM_CPU ? run_on_cpu(a, m, r) : run_iterations(m, r, NULL);
-  heddle_status closed = compile_log_close(&r->log);
-  if (status_is_ok(s)) return closed;
-  heddle_status_free(closed);
+static heddle_status first_error(heddle_status s, heddle_status next) {
+  if (status_is_ok(s)) return next;
+  heddle_status_free(next);
   return s;
+}
+
+// `folder` is null where the debug options say where dumps go.
+static heddle_status run_module(arena *a, const module *m, runner *r, const char *folder) {
+  debug_options options = r->debug;
+  options.dump_to = folder ? folder : r->debug.dump_to;
+  heddle_status s = hlo_dump_open(&r->dump, &options, m);
+  if (!status_is_ok(s)) return first_error(s, hlo_dump_close(&r->dump));
+  r->dump.prints |= r->v >= 5;
+  s = compile_log_open(&r->log, r->v >= 5, r->dump.folder);
+  if (status_is_ok(s)) s = r->on == PLATFORM_CPU ? run_on_cpu(a, m, r) : run_iterations(m, r, NULL);
+  s = first_error(s, compile_log_close(&r->log));
+  return first_error(s, hlo_dump_close(&r->dump));
 }
 
 static void print_title(const instruction *i, int number, int count) {
@@ -231,8 +258,9 @@ static heddle_status run_isolated(const module *m, runner *r) {
     if (!isolate_is_worth_it(all->data[i])) continue;
     print_title(all->data[i], ++number, count);
     arena *scratch = arena_create();
-    const char *folder =
-        r->dump_folder ? arena_printf(scratch, "%s/" STR_FMT, r->dump_folder, STR_ARG(all->data[i]->name)) : NULL;
+    const char *to = r->debug.dump_to, *folder = NULL;
+    if (to && to[0] && strcmp(to, "-") != 0)
+      folder = arena_printf(scratch, "%s/" STR_FMT, to, STR_ARG(all->data[i]->name));
     failed += report(run_module(scratch, isolate_instruction(scratch, m, i), r, folder));
     arena_destroy(scratch);
   }
@@ -243,70 +271,61 @@ static heddle_status run_isolated(const module *m, runner *r) {
 
 // --- command line
 
-static heddle_status check_flags(runner *r) {
-  if (r->iterations < 1) return status_error(HEDDLE_INVALID, "found --iterations=%d, wanted at least 1", r->iterations);
-  if (r->isolate && r->input_literals)
-    return status_error(HEDDLE_INVALID,
-                        "--isolate_instructions makes arguments of its own: --input_literals_file cannot be "
-                        "used with it");
-  TRY(platform_from_name(r->platform, &r->on));
-  return r->reference[0] ? platform_from_name(r->reference, &r->reference_on) : status_ok();
+static void say_idle(const char *flag, const char *why) {
+  fprintf(stderr, "warning: --%s has no effect: %s\n", flag, why);
 }
 
-// What --input_format may be, and the formats it stands for.
-static const struct {
-  const char *name;
-  unsigned formats;  // bits of import_format; none: by the looks of the file
-} input_formats[] = {
-    {"auto", 0},
-    {"hlo", 1u << IMPORT_HLO_TEXT},
-    {"pb", 1u << IMPORT_HLO_PROTO},
-    {"pbtxt", 1u << IMPORT_HLO_PBTXT},
-    {"stablehlo", 1u << IMPORT_MLIR_TEXT | 1u << IMPORT_MLIR_BYTECODE},
-    {"mlir", 1u << IMPORT_MLIR_TEXT | 1u << IMPORT_MLIR_BYTECODE},
-    {"mhlo", 1u << IMPORT_MLIR_TEXT},
-};
-
-// A file of another format than the one asked for is an error of the latter.
-static heddle_status read_as(arena *a, const char *path, str bytes, import_format format, runner *r, module **out) {
-  literal *result;
-  switch (format) {
-    case IMPORT_HLO_TEXT: return hlo_parse(a, path, bytes, out);
-    case IMPORT_HLO_PROTO: return hlo_proto_read(a, path, bytes, out, &r->given_count, &r->given, &result);
-    case IMPORT_HLO_PBTXT: return hlo_proto_read_text(a, path, bytes, out, &r->given_count, &r->given, &result);
-    default: return import_module(a, path, bytes, NULL, out);
-  }
+// Flags that were given and change nothing.
+static void warn(const runner *r) {
+  static const char *const as_it_is = "the interpreter takes HLO as it is";
+  debug_options_warn(&r->debug);
+  if (r->different_seeds >= 0)
+    say_idle("different_random_seeds", "each iteration has random arguments of its own in any case");
+  if (r->test_passes == 1 && r->on == PLATFORM_INTERPRETER) say_idle("run_test_hlo_passes", as_it_is);
+  if (r->reference_passes == 1 && r->reference[0] && r->reference_on == PLATFORM_INTERPRETER)
+    say_idle("run_reference_hlo_passes", as_it_is);
+  if (r->show_bandwidth && r->on == PLATFORM_INTERPRETER) say_idle("show_bandwidth", "only compiled code is measured");
+  if (r->input_literals && r->large_floats) say_idle("use_large_float_range", "the arguments are given");
 }
 
-static heddle_status read_program(arena *a, const char *path, runner *r, module **out) {
+static heddle_status run_program(arena *a, const char *path, runner *r) {
+  module *m = NULL;
+  double start = log_seconds();
+  r->path = path;
   str bytes;
   TRY(file_read(a, path, &bytes));
-  import_format found = import_sniff(bytes);
-  for (size_t i = 0; i < sizeof input_formats / sizeof *input_formats; i++) {
-    if (strcmp(r->input_format, input_formats[i].name) != 0) continue;
-    unsigned wanted = input_formats[i].formats;
-    if (!wanted || (wanted >> found & 1)) return read_as(a, path, bytes, found, r, out);
-    if (wanted & 1u << IMPORT_MLIR_TEXT)
-      return status_error(HEDDLE_INVALID, "%s: found %s, wanted StableHLO", path, import_format_name(found));
-    return read_as(a, path, bytes, (import_format)__builtin_ctz(wanted), r, out);
-  }
-  return status_error(HEDDLE_INVALID, "found --input_format=%s, wanted auto, hlo, pb, pbtxt, stablehlo, mlir or mhlo",
-                      r->input_format);
+  TRY(module_format_read(a, path, bytes, r->input_format, &r->given, &m));
+  device_counts_adopt(m, r->replicas, r->partitions);
+  if (r->time) printf("  %-10s %9.3f ms\n", "parse", (log_seconds() - start) * 1e3);
+  return r->isolate ? run_isolated(m, r) : run_module(a, m, r, NULL);
 }
 
 static heddle_status run_file(arena *a, const char *path, void *argument) {
   runner *r = argument;
   log_set_level(r->v);
-  TRY(check_flags(r));
-  module *m = NULL;
-  double start = log_seconds();
-  r->path = path;
-  TRY(read_program(a, path, r, &m));
-  if (r->time) printf("  %-10s %9.3f ms\n", "parse", (log_seconds() - start) * 1e3);
-  heddle_status s = r->isolate ? run_isolated(m, r) : run_module(a, m, r, r->dump_folder);
-  if (r->output_literals && status_is_ok(s)) s = file_write(r->output_literals, text_view(&r->literals));
-  text_free(&r->literals);
+  if (!r->has_warned) warn(r);
+  r->has_warned = true;
+  r->exact |= !r->debug.allow_excess_precision;
+  if (!r->debug.multi_thread_eigen && r->threads == 0) r->threads = 1;
+  r->arena = a;
+  r->iterations_done.size = r->iterations_done.capacity = 0;
+  heddle_status s = run_program(a, path, r);
+  if (r->output_literals && status_is_ok(s))
+    s = literals_file_write(a, r->output_literals, r->iterations_done.size, r->iterations_done.data);
   return s;
+}
+
+static heddle_status check_flags(void *argument) {
+  runner *r = argument;
+  if (r->isolate && r->input_literals)
+    return status_error(HEDDLE_INVALID,
+                        "--isolate_instructions makes arguments of its own: --input_literals_file cannot be "
+                        "used with it");
+  TRY(module_format_check("input_format", r->input_format));
+  TRY(hlo_dump_check(&r->debug));
+  if (strcasecmp(r->reference, "default") == 0) r->reference = "Interpreter";
+  TRY(platform_from_name("platform", r->platform, &r->on));
+  return r->reference[0] ? platform_from_name("reference_platform", r->reference, &r->reference_on) : status_ok();
 }
 
 int main(int argc, char **argv) {
@@ -316,33 +335,52 @@ int main(int argc, char **argv) {
               .random_inputs = true,
               .abs_error = -1,
               .rel_error = -1,
-              .iterations = 1};
+              .different_seeds = -1,
+              .test_passes = -1,
+              .reference_passes = -1,
+              .debug = DEBUG_OPTIONS_DEFAULT,
+              .iterations = 1,
+              .repeat = 1};
   const flag flags[] = {
       {"platform", FLAG_TEXT, &r.platform, "CPU|Interpreter", "where to run (CPU)"},
-      {"reference_platform", FLAG_TEXT, &r.reference, "PLATFORM", "what to compare with (Interpreter); empty: nothing"},
-      {"xla_disable_all_hlo_passes", FLAG_BOOL, &r.disable_passes, NULL,
-       "run only the HLO passes without which there is no code"},
-      {"input_format", FLAG_TEXT, &r.input_format, "FORMAT",
-       "hlo, pb, pbtxt, stablehlo, mlir, mhlo; auto (the default) looks"},
-      {"iterations", FLAG_INT, &r.iterations, "N", "runs (1); the best time is reported"},
-      {"different_random_seeds", FLAG_BOOL, &r.different_seeds, NULL, "new arguments for each run, each compared"},
-      {"random_init_input_literals", FLAG_BOOL, &r.random_inputs, NULL, "random arguments (the default); else zeros"},
+      {"reference_platform", FLAG_TEXT, &r.reference, "PLATFORM",
+       "what to compare with (default: Interpreter); empty: nothing"},
+      {"run_test_hlo_passes", FLAG_MAYBE, &r.test_passes, NULL,
+       "=false: before compiling run only the HLO passes without which there is no code"},
+      {"run_reference_hlo_passes", FLAG_MAYBE, &r.reference_passes, NULL, "=false: the same for the reference"},
+      {"input_format", FLAG_TEXT, &r.input_format, "FORMAT", MODULE_FORMATS},
+      {"iterations", FLAG_COUNT, &r.iterations, "N", "runs with arguments of their own (1), each compared"},
+      {"repeat", FLAG_COUNT, &r.repeat, "N", "how often each of them runs (1); the best time is reported"},
+      {"different_random_seeds", FLAG_MAYBE, &r.different_seeds, NULL, "what --iterations does anyway: no effect"},
+      {"random_init_input_literals", FLAG_BOOL, &r.random_inputs, NULL,
+       "random arguments that follow their use (the default); else zeros"},
       {"use_large_float_range", FLAG_BOOL, &r.large_floats, NULL, "random floats over the whole range, not [-1, 1)"},
       {"input_literals_file", FLAG_TEXT, &r.input_literals, "FILE", "arguments, one a line: f32[2] {1, 2}; or protos"},
-      {"output_literals_file", FLAG_TEXT, &r.output_literals, "FILE", "write arguments and results there"},
+      {"output_literals_file", FLAG_TEXT, &r.output_literals, "FILE",
+       "write arguments and results there, as RunHloModuleLiterals if it ends in .pb"},
       {"print_literals", FLAG_BOOL, &r.print_literals, NULL, "print arguments and results"},
-      {"abs_error_bound", FLAG_DOUBLE, &r.abs_error, "A", "absolute error allowed (by the module's types)"},
-      {"rel_error_bound", FLAG_DOUBLE, &r.rel_error, "R", "relative error allowed (by the module's types)"},
+      {"abs_error_bound", FLAG_DOUBLE, &r.abs_error, "A",
+       "absolute error allowed (1e-3; more for narrow types and long sums)"},
+      {"rel_error_bound", FLAG_DOUBLE, &r.rel_error, "R", "relative error allowed (the same)"},
       {"isolate_instructions", FLAG_BOOL, &r.isolate, NULL, "run each instruction of the entry alone"},
-      {"xla_dump_to", FLAG_TEXT, &r.dump_folder, "FOLDER", "write every stage there"},
+      {"num_replicas", FLAG_COUNT, &r.replicas, "N", "replicas that run the module (what it says)"},
+      {"num_partitions", FLAG_COUNT, &r.partitions, "N", "partitions that run the module (what it says)"},
+      {"debug_options_file", FLAG_TEXT, &r.options_file, "FILE",
+       "debug options as a text proto; XLA_FLAGS comes after it"},
       {"exact", FLAG_BOOL, &r.exact, NULL, "keep every rounding the HLO asks for (no excess precision)"},
-      {"threads", FLAG_INT, &r.threads, "N", "threads to run on (all cores)"},
+      {"threads", FLAG_THREADS, &r.threads, "N", "threads to run on (all cores)"},
       {"time", FLAG_BOOL, &r.time, NULL, "print the time of every stage and pass"},
       {"show_bandwidth", FLAG_BOOL, &r.show_bandwidth, NULL, "compare the memory traffic with a plain copy's"},
-      {"v", FLAG_INT, &r.v, "LEVEL", "5: print every stage, the IR after each pass included"},
+      {"v", FLAG_SIZE, &r.v, "LEVEL", "5: print every stage, the IR after each pass included"},
       {0},
   };
-  const command_line line = {"run_hlo_module FILE [flags]",
-                             "Runs an HLO module and compares its results with those of a reference platform.", flags};
-  return command_main(&line, argc - 1, argv + 1, NULL, run_file, &r);
+  const other_flags debug_flags = debug_options_flags(&r.debug);
+  const command_line line = {"run_hlo_module FILE... [flags]",
+                             "Runs HLO modules and compares their results with those of a reference platform.", flags,
+                             check_flags, &debug_flags};
+  arena *a = arena_create();
+  const heddle_status s = debug_options_read(a, argc, argv, &r.debug);
+  const int status = status_is_ok(s) ? command_main_files(&line, argc - 1, argv + 1, run_file, &r) : 2 * report(s);
+  arena_destroy(a);
+  return status;
 }

@@ -24,6 +24,7 @@ static const smith_kind kinds[] = {
     {"bitcast-given", 2, smith_bitcast_given},
     {"reduce-precision", 1, smith_reduce_precision},
     {"map", 3, smith_map},
+    {"bitcast", 2, smith_bitcast},
     {"broadcast", 4, smith_broadcast},
     {"reshape", 4, smith_reshape},
     {"transpose", 4, smith_transpose},
@@ -44,13 +45,14 @@ static const smith_kind kinds[] = {
     {"sort", 2, smith_sort},
     {"batch-norm", 0, smith_batch_norm},
     {"call", 3, smith_call},
+    {"fusion", 3, smith_fusion},
     {"while", 2, smith_while},
     {"conditional", 2, smith_conditional},
     {"tuples", 3, smith_tuples},
     {"barrier", 1, smith_barrier},
 };
 
-enum { KIND_COUNT = sizeof kinds / sizeof *kinds, SMITH_MAX_RESULTS = 12 };
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds, SMITH_MAX_RESULTS = 12, LAYOUTS_PERCENT = 50 };
 
 void smith_print_kinds(text *out) {
   for (int k = 0; k < KIND_COUNT; k++) text_printf(out, "  %-22s %d\n", kinds[k].name, kinds[k].weight);
@@ -130,6 +132,11 @@ static heddle_status read_mix(const char *mix, int *weights) {
   return status_ok();
 }
 
+heddle_status smith_check_mix(const char *mix) {
+  int weights[KIND_COUNT];
+  return read_mix(mix, weights);
+}
+
 // --- the module
 
 static const smith_kind *draw(smith *s, const int *weights) {
@@ -171,6 +178,7 @@ heddle_status smith_make(arena *a, const smith_options *options, module **out) {
     else if (made) computation_remove(s.b.computation, made);  // complex numbers of real ones, and the like
   }
   choose_root(&s);
+  if (smith_chance(&s, LAYOUTS_PERCENT)) smith_layouts(&s, m);
   *out = m;
   arena *scratch = arena_create();
   computation **order;

@@ -21,6 +21,9 @@ smith_options smith_defaults(void);  // seed 1, 30 instructions, 64 elements, ra
 // "f32,s32,pred" to bits; "all" is every array type. HEDDLE_INVALID for an unknown name.
 heddle_status smith_dtypes(const char *names, uint64_t *out);
 
+// Whether `mix` can be read: names kinds and weights. Null can.
+heddle_status smith_check_mix(const char *mix);
+
 // HEDDLE_INVALID for a mix that names no kind. The module passes module_verify.
 heddle_status smith_make(arena *a, const smith_options *options, module **out);
 

@@ -35,6 +35,35 @@ instruction *smith_call(smith *s) {
   return i;
 }
 
+static instruction *shuffled(smith *s, const builder *b, instruction *x) {
+  int64_t order[SMITH_MAX_RANK];
+  for (int k = 0; k < x->shape->rank; k++) order[k] = k;
+  smith_shuffle(s, x->shape->rank, order);
+  return builder_transpose(b, x, order);
+}
+
+// A fusion with a constant inside, whose operand is transposed or bitcast first, with one or two results.
+instruction *smith_fusion(smith *s) {
+  instruction *x = smith_any(s, CLASS_ARRAY);
+  if (!x) return NULL;
+  const builder b = new_computation(s, "fused");
+  instruction *p = computation_add_parameter(b.computation, 0, STR("x"), plain_shape(s, x->shape));
+  instruction *moved = smith_chance(s, 50) ? smith_bitcast_of(s, &b, p) : shuffled(s, &b, p);
+  if (moved) p = moved;
+  instruction *constant = smith_constant(s, &b, p->shape->dtype, p->shape->rank, p->shape->dims);
+  instruction *result = work(s, &b, p);
+  if (constant && p->shape->dtype != DTYPE_PRED) result = builder_binary(&b, HLO_ADD, result, constant);
+  const bool is_pair = smith_chance(s, 30);
+  if (is_pair) result = builder_tuple(&b, 2, (instruction *[]){result, p});
+  computation_set_root(b.computation, result);
+  computation *called = b.computation;
+  instruction *i = builder_add(&s->b, HLO_FUSION, result->shape, 1, &x);
+  instruction_set_called(i, 1, &called);
+  i->attributes->kind = FUSION_LOOP;
+  attributes_mark(i->attributes, HLO_ATTRIBUTE_KIND);
+  return is_pair ? builder_element(&s->b, i, (int)smith_below(s, 2)) : i;
+}
+
 // State: a counter and an array, the array one tuple deeper half of the time.
 typedef struct loop_state {
   const shape *shape;

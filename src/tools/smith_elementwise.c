@@ -111,3 +111,24 @@ instruction *smith_map(smith *s) {
   instruction_set_called(i, 1, &body);
   return i;
 }
+
+// The array under other dims, as its layout and the result's lay it out in memory.
+instruction *smith_bitcast_of(smith *s, const builder *b, instruction *x) {
+  int64_t dims[SMITH_MAX_RANK], left = shape_element_count(x->shape);
+  int rank = 0;
+  for (; left > 1 && rank + 1 < s->options.rank; rank++) {
+    dims[rank] = smith_between(s, 1, 4);
+    while (left % dims[rank]) dims[rank]--;
+    left /= dims[rank];
+  }
+  if (rank < s->options.rank) dims[rank++] = left;
+  if (!shape_is_static(x->shape) || (rank == 0 && left != 1)) return NULL;
+  smith_shuffle(s, rank, dims);
+  const shape *to = shape_array(s->arena, x->shape->dtype, rank, dims);
+  return builder_add(b, HLO_BITCAST, to, 1, &x);
+}
+
+instruction *smith_bitcast(smith *s) {
+  instruction *x = smith_any(s, CLASS_ARRAY);
+  return x ? smith_bitcast_of(s, &s->b, x) : NULL;
+}

@@ -48,7 +48,7 @@ static void fill(smith *s, literal *l) {
   }
 }
 
-static instruction *random_constant(smith *s, dtype t, int rank, const int64_t *dims) {
+instruction *smith_constant(smith *s, const builder *b, dtype t, int rank, const int64_t *dims) {
   literal *value;
   heddle_status status = literal_create(s->arena, shape_array(s->arena, t, rank, dims), &value);
   if (!status_is_ok(status)) {
@@ -56,13 +56,13 @@ static instruction *random_constant(smith *s, dtype t, int rank, const int64_t *
     return NULL;
   }
   fill(s, value);
-  return builder_constant(&s->b, value);
+  return builder_constant(b, value);
 }
 
 instruction *smith_fresh(smith *s, dtype t, int rank, const int64_t *dims) {
   bool can_count = rank > 0 && (dtypes[t].class & CLASS_NUMBER);
   int64_t choice = smith_below(s, 10);
-  if (choice < 3) return random_constant(s, t, rank, dims);
+  if (choice < 3) return smith_constant(s, &s->b, t, rank, dims);
   if (choice < 4 && can_count) return builder_iota(&s->b, t, rank, dims, smith_below(s, rank));
   return add_parameter(s, shape_array(s->arena, t, rank, dims));
 }

@@ -27,6 +27,8 @@ void smith_shuffle(smith *s, int count, int64_t *values);
 
 // --- values (smith_pool.c)
 instruction *smith_fresh(smith *s, dtype t, int rank, const int64_t *dims);
+// Null if there is no memory for it.
+instruction *smith_constant(smith *s, const builder *b, dtype t, int rank, const int64_t *dims);
 instruction *smith_scalar(smith *s, dtype t);
 instruction *smith_any(smith *s, int classes);                        // of the pool, or fresh; null if no type is left
 instruction *smith_any_ranked(smith *s, int classes, int rank);       // of at least that rank
@@ -38,6 +40,9 @@ computation *smith_scalar_computation(smith *s, dtype t, int count);
 computation *smith_reducer(smith *s, dtype t, instruction **init);
 bool smith_fits(const smith *s, int rank, const int64_t *dims);  // within the options' rank and elements
 
+// Gives everything in a module that is whole a layout (smith_layouts.c).
+void smith_layouts(smith *s, module *m);
+
 // --- kinds
 instruction *smith_unary(smith *s);  // smith_elementwise.c
 instruction *smith_binary(smith *s);
@@ -48,6 +53,8 @@ instruction *smith_bitcast_convert(smith *s);
 instruction *smith_bitcast_given(smith *s);
 instruction *smith_reduce_precision(smith *s);
 instruction *smith_map(smith *s);
+instruction *smith_bitcast(smith *s);
+instruction *smith_bitcast_of(smith *s, const builder *b, instruction *x);  // null if the options leave no dims
 
 instruction *smith_broadcast(smith *s);  // smith_moves.c
 instruction *smith_reshape(smith *s);
@@ -71,6 +78,7 @@ instruction *smith_sort(smith *s);
 instruction *smith_batch_norm(smith *s);
 
 instruction *smith_call(smith *s);  // smith_control.c
+instruction *smith_fusion(smith *s);
 instruction *smith_while(smith *s);
 instruction *smith_conditional(smith *s);
 instruction *smith_tuples(smith *s);

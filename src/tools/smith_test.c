@@ -134,6 +134,42 @@ static void test_wrong_options(void **state) {
   heddle_status_free(s);
 }
 
+typedef struct layout_counts {
+  int parameters, constants, results, leaves, fused;
+} layout_counts;
+
+static int unusual(const shape *s) {
+  int n = shape_is_array(s) && !shape_layout_is_default(s);
+  for (int k = 0; k < s->tuple_size; k++) n += unusual(s->elements[k]);
+  return n;
+}
+
+static void count_layouts(const module *m, layout_counts *n) {
+  for (int c = 0; c < m->computations.size; c++) {
+    const instruction_list *all = &m->computations.data[c]->instructions;
+    for (int k = 0; k < all->size; k++) {
+      const instruction *i = all->data[k];
+      n->parameters += i->opcode == HLO_PARAMETER ? unusual(i->shape) : 0;
+      n->constants += i->literal ? unusual(i->shape) : 0;
+      n->leaves += shape_is_tuple(i->shape) ? unusual(i->shape) : 0;
+      n->fused += i->opcode == HLO_FUSION ? unusual(i->called[0]->root->shape) : 0;
+    }
+  }
+  n->results += unusual(m->entry->root->shape);
+}
+
+static void test_everything_has_layouts(void **state) {
+  (void)state;
+  layout_counts n = {0};
+  smith_options o = smith_defaults();
+  for (o.seed = 1; o.seed <= 40; o.seed++) {
+    arena *a = arena_create();
+    count_layouts(make(a, &o), &n);
+    arena_destroy(a);
+  }
+  assert_true(n.parameters > 5 && n.constants > 5 && n.results > 5 && n.leaves > 5 && n.fused > 5);
+}
+
 static bool has_gather(void *context, const module *m) {
   (void)context;
   return count(m, HLO_GATHER) > 0;
@@ -158,7 +194,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_same_seed_same_module),  cmocka_unit_test(test_sorts_do_not_see_the_sign_of_nan),
       cmocka_unit_test(test_options_hold),           cmocka_unit_test(test_wrong_options),
-      cmocka_unit_test(test_shrinks_to_the_culprit),
+      cmocka_unit_test(test_everything_has_layouts), cmocka_unit_test(test_shrinks_to_the_culprit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,4 +5,4 @@ func.func @main(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
   return %0 : tensor<?x2xf32>
 }
 
-// CHECK: argument_shapes.mlir:3:1: error: parameter 0 (%arg0) is declared tensor<?x2xf32>
+// CHECK: argument_shapes.mlir:3:1: error: parameter 0 (%arg0) is declared tensor<?x2xf32>{{.*}} --input {{.*}}--argument_shape{{.*}}heddle_compile_options.parameters

@@ -8,10 +8,10 @@ func.func @tanh(%x: vector<16xf32>) -> vector<16xf32> {
 }
 // CHECK-LABEL:  func.func @tanh
 // CHECK-NOT:      math.tanh
-// CHECK:          arith.select {{.*}} : vector<16xi1>, vector<16xf32>
 // CHECK:          math.fma {{.*}} : vector<16xf32>
 // CHECK:          arith.divf {{.*}} : vector<16xf32>
-// CHECK-COUNT-2:  arith.select {{.*}} : vector<16xi1>, vector<16xf32>
+// CHECK:          arith.select {{.*}} : vector<16xi1>, vector<16xf32>
+// CHECK-NEXT:     math.copysign {{.*}} : vector<16xf32>
 // CHECK-NEXT:     return
 
 // -----

@@ -81,3 +81,58 @@ func.func @loop(%init: i32) -> i32 {
 // CHECK-LABEL: func.func @loop
 // CHECK:         %[[TRUE:.*]] = arith.constant true
 // CHECK:         scf.if %[[TRUE]]
+
+// -----
+
+// All quotients are one where the dividend stays between two multiples.
+func.func @one_quotient(%a: index {xla.range = [16 : index, 22 : index]}) -> (index, index, index) {
+  %c8 = arith.constant 8 : index
+  %c7 = arith.constant 7 : index
+  %0 = arith.divui %a, %c8 : index
+  %1 = arith.remui %a, %c8 : index
+  %2 = arith.divui %a, %c7 : index
+  return %0, %1, %2 : index, index, index
+}
+// CHECK-LABEL: func.func @one_quotient
+// CHECK-SAME:    (%[[A:[a-z0-9]+]]: index
+// CHECK-DAG:     %[[TWO:.*]] = arith.constant 2 : index
+// CHECK-DAG:     %[[WHOLE:.*]] = arith.constant 16 : index
+// CHECK:         %[[REST:.*]] = arith.subi %[[A]], %[[WHOLE]]
+// CHECK:         %[[Q:.*]] = arith.divui
+// CHECK:         return %[[TWO]], %[[REST]], %[[Q]]
+
+// -----
+
+// |x| of a known range; a comparison with its greatest value is decided.
+func.func @magnitude(%x: i32 {xla.range = [-5 : index, 3 : index]}) -> i1 {
+  %c0 = arith.constant 0 : i32
+  %c5 = arith.constant 5 : i32
+  %positive = arith.cmpi sge, %x, %c0 : i32
+  %minus = arith.subi %c0, %x : i32
+  %abs = arith.select %positive, %x, %minus : i32
+  %0 = arith.cmpi sle, %abs, %c5 : i32
+  return %0 : i1
+}
+// CHECK-LABEL: func.func @magnitude
+// CHECK:         %[[TRUE:.*]] = arith.constant true
+// CHECK:         return %[[TRUE]]
+
+// -----
+
+// A loop keeps the variable of a map smaller than the map says.
+#modulo = #xla_gpu.indexing_map<"(d0) -> (d0 mod 8, d0 floordiv 8), domain: d0 in [0, 63]">
+func.func @map_in_a_loop(%init: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %r = scf.for %i = %c0 to %c8 step %c1 iter_args(%x = %init) -> (index) {
+    %m:2 = xla_gpu.apply_indexing #modulo(%i)
+    %y = arith.addi %m#0, %m#1 : index
+    %z = arith.addi %x, %y : index
+    scf.yield %z : index
+  }
+  return %r : index
+}
+// CHECK:       #[[MAP:.*]] = #xla_gpu.indexing_map<"(d0) -> (d0, 0), domain: d0 in [0, 7]">
+// CHECK-LABEL: func.func @map_in_a_loop
+// CHECK:         xla_gpu.apply_indexing #[[MAP]](%{{.*}})

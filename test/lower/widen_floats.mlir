@@ -112,20 +112,23 @@ func.func @moves(%c: i1, %x: f16, %y: f16) -> (f16, i16) {
 
 // -----
 
-// Wide integers go through f64, so that the result is rounded once; comparisons have no result to narrow.
+// Integers that the narrow type cannot hold are rounded to it where they stand, through f64 if f32 does not hold them;
+// others need no rounding. Comparisons have no result to narrow.
 func.func @integers(%i: i32, %s: i8, %x: bf16) -> (bf16, bf16, i1, i32) {
   %0 = arith.sitofp %i : i32 to bf16
   %1 = arith.uitofp %s : i8 to bf16
-  %2 = arith.cmpf olt, %x, %0 : bf16
+  %2 = arith.cmpf olt, %1, %0 : bf16
   %3 = arith.fptosi %x : bf16 to i32
   return %0, %1, %2, %3 : bf16, bf16, i1, i32
 }
 // CHECK-LABEL:  func.func @integers
 // CHECK:          %[[D:.*]] = arith.sitofp %arg0 : i32 to f64
 // CHECK:          %[[N:.*]] = arith.truncf %[[D]] : f64 to bf16
+// CHECK:          %[[W:.*]] = arith.extf %[[N]] : bf16 to f32
 // CHECK:          %[[F:.*]] = arith.uitofp %arg1 : i8 to f32
 // CHECK:          arith.truncf %[[F]] : f32 to bf16
-// CHECK:          arith.cmpf olt, {{.*}} : f32
+// EXCESS:         arith.cmpf olt, %[[F]], %[[W]] : f32
+// EXACT:          arith.cmpf olt, {{.*}}, %[[W]] : f32
 // CHECK:          arith.fptosi {{.*}} : f32 to i32
 
 // -----
@@ -148,7 +151,8 @@ func.func @vectors(%x: vector<8xf8E4M3FN>) -> vector<8xf8E4M3FN> {
 
 // -----
 
-// The program widens an f8 value, but not as far as f32: what is known in f32 is narrowed to the wider of the two types.
+// The program widens an f8 value, but not as far as f32: what is known in f32 is rounded to the wider of the
+// two types, where the program says so.
 func.func @between(%x: f8E5M2, %y: f8E5M2) -> (f8E5M2, bf16) {
   %0 = arith.subf %x, %y : f8E5M2
   %1 = arith.extf %0 : f8E5M2 to bf16
@@ -159,6 +163,7 @@ func.func @between(%x: f8E5M2, %y: f8E5M2) -> (f8E5M2, bf16) {
 // CHECK:          %[[S:.*]] = arith.subf {{.*}} : f32
 // CHECK-NEXT:     %[[N:.*]] = arith.truncf %[[S]] : f32 to f8E5M2
 // EXCESS-NEXT:    %[[B:.*]] = arith.truncf %[[S]] : f32 to bf16
-// EXCESS-NEXT:    arith.addf %[[S]], %[[S]] : f32
+// EXCESS-NEXT:    %[[W:.*]] = arith.extf %[[B]] : bf16 to f32
+// EXCESS-NEXT:    arith.addf %[[W]], %[[W]] : f32
 // EXACT-NEXT:     %[[B:.*]] = arith.extf %[[N]] : f8E5M2 to bf16
 // CHECK:          return %[[N]], %[[B]]

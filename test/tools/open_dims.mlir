@@ -11,6 +11,9 @@
 // RUN: heddle run %s --platform=interpreter --print 2>&1 | FileCheck %s --check-prefix=MADE
 // MADE: note: no --input: arguments are made up, every ? is 4
 // MADE: result 0: f32[8]
+// Sizes that do not fit: the program is read, but has not run.
+// RUN: not heddle run %S/inputs/open_dims_misfit.mlir 2>&1 | FileCheck %s --check-prefix=MISFIT
+// MISFIT: misfit.mlir:[[#]]:[[#]]: error: read and written back, but not run:
 func.func @main(%arg0: tensor<?x2xf32>) -> tensor<?xf32> {
   %0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?x2xf32>) -> tensor<i32>
   %1 = stablehlo.constant dense<2> : tensor<i32>

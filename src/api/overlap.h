@@ -1,0 +1,17 @@
+// Callers' arrays that share memory.
+#ifndef HEDDLE_API_OVERLAP_H_
+#define HEDDLE_API_OVERLAP_H_
+
+#include <stdbool.h>
+
+#include "base/status.h"
+#include "plan/lhlo.h"
+
+// Looks at the arrays of all devices, inputs[d][i] and outputs[d][i], none null where it has bytes. *reads_results:
+// some result lies over an input, so that kernels would write what others have yet to read. An input that the program
+// gives to a result of the same device, heirs[parameter] (-1: none), may be that result's memory. HEDDLE_INVALID if two
+// results overlap.
+heddle_status overlap_find(const lhlo_program *p, const int *heirs, const void *const *const *inputs,
+                           void *const *const *outputs, bool *reads_results);
+
+#endif

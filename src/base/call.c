@@ -1,0 +1,13 @@
+// Kept for each thread instead of being handed down: what asks stands at the bottom of passes, loops and waits, all of
+// which would carry it for nothing else.
+#include "base/call.h"
+
+_Thread_local const call_context *call_now;
+
+const call_context *call_enter(const call_context *c) {
+  const call_context *before = call_now;
+  call_now = c;
+  return before;
+}
+
+heddle_status call_cancelled(void) { return status_error(HEDDLE_CANCELLED, "cancelled by the caller"); }

@@ -1,0 +1,203 @@
+// Blocks that were taken inside of a guard form a ring around it. A block's header says which guard that is; the ring
+// has a lock, since other threads may free what this one took.
+#include "base/heap.h"
+
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { LINE = 64 };
+#define ROOM ((size_t)64 << 20)  // LLVM's passes take less for one kernel, all at once
+
+typedef struct guard guard;
+
+typedef struct block {
+  struct block *next, *before;  // in the ring; null outside of guards
+  guard *guard;
+  void (*release)(void *memory);
+  void *start;  // as the host gave it
+  void *unused;
+} block;
+
+struct guard {
+  block ring;
+  atomic_flag busy;
+  guard *outer;
+  guard *owner;  // of what is given out in here: this one, or the next that does not only clean up
+  jmp_buf where;
+  int foreign_depth;  // when it began
+  bool is_torn;
+  heddle_status failure;  // instead of HEDDLE_OUT_OF_MEMORY
+};
+
+static _Thread_local guard *innermost;
+static _Thread_local int foreign_depth;
+static void (*last_resort)(size_t wanted);
+
+static block *block_of(void *memory) { return (block *)memory - 1; }
+
+static void lock_ring(guard *g) {
+  while (atomic_flag_test_and_set_explicit(&g->busy, memory_order_acquire)) continue;
+}
+
+static void unlock_ring(guard *g) { atomic_flag_clear_explicit(&g->busy, memory_order_release); }
+
+static void join(guard *g, block *b) {
+  b->guard = g;
+  if (!g) return;
+  lock_ring(g);
+  b->before = &g->ring;
+  b->next = g->ring.next;
+  b->next->before = b->before->next = b;
+  unlock_ring(g);
+}
+
+static void leave(block *b) {
+  guard *g = b->guard;
+  if (!g) return;
+  lock_ring(g);
+  b->next->before = b->before;
+  b->before->next = b->next;
+  unlock_ring(g);
+  b->guard = NULL;
+}
+
+// --- blocks
+
+static void *made(block *b, void *start, void (*release)(void *memory)) {
+  *b = (block){.start = start, .release = release};
+  join(innermost ? innermost->owner : NULL, b);
+  return b + 1;
+}
+
+void *heap_try_allocate_owner(size_t size, void (*release)(void *memory)) {
+  if (size > PTRDIFF_MAX - sizeof(block)) return NULL;
+  block *b = calloc(1, sizeof *b + size);
+  return b ? made(b, b, release) : NULL;
+}
+
+void *heap_try_allocate(size_t size) { return heap_try_allocate_owner(size, NULL); }
+
+void *heap_try_allocate_lines(size_t size) {
+  if (size > PTRDIFF_MAX - 2 * LINE) return NULL;
+  char *start = aligned_alloc(LINE, (LINE + size + LINE - 1) / LINE * LINE);
+  return start ? made((block *)(void *)(start + LINE) - 1, start, NULL) : NULL;
+}
+
+void *heap_try_resize(void *old, size_t size) {
+  if (!old) return heap_try_allocate(size);
+  if (size > PTRDIFF_MAX - sizeof(block)) return NULL;
+  block *b = block_of(old);
+  guard *g = b->guard;
+  leave(b);
+  block *moved = realloc(b, sizeof *b + size);
+  if (moved) moved->start = moved;
+  join(g, moved ? moved : b);
+  return moved ? moved + 1 : NULL;
+}
+
+void heap_free(void *memory) {
+  if (!memory) return;
+  block *b = block_of(memory);
+  leave(b);
+  free(b->start);  // NOLINT(clang-analyzer-unix.Malloc): leave() took it off the ring, which the analyzer loses
+}
+
+// --- guards
+
+// What is left belongs to the guard around, if there is one.
+static void hand_over(guard *g) {
+  while (g->ring.next != &g->ring) {
+    block *b = g->ring.next;
+    leave(b);
+    join(g->outer ? g->outer->owner : NULL, b);
+  }
+}
+
+static void free_all(guard *g) {
+  while (g->ring.next != &g->ring) {
+    void *memory = g->ring.next + 1;
+    if (g->ring.next->release) g->ring.next->release(memory);
+    heap_free(memory);
+  }
+}
+
+static heddle_status unwind(guard *g, heap_release_fn release, void *argument) {
+  foreign_depth = g->foreign_depth;
+  if (release) release(argument, g->is_torn);
+  innermost = g->outer;
+  if (g->owner != g) {
+    g->outer->failure = g->failure;
+    longjmp(g->outer->where, 1);
+  }
+  free_all(g);
+  return status_is_ok(g->failure) ? status_no_memory() : g->failure;
+}
+
+static heddle_status run(guard *owner, heap_guarded_fn fn, heap_release_fn release, void *argument) {
+  guard g = {.busy = ATOMIC_FLAG_INIT, .outer = innermost, .foreign_depth = foreign_depth};
+  g.ring.next = g.ring.before = &g.ring;
+  g.owner = owner ? owner : &g;
+  if (_setjmp(g.where) != 0) return unwind(&g, release, argument);
+  innermost = &g;
+  heddle_status s = fn(argument);
+  innermost = g.outer;
+  hand_over(&g);
+  return s;
+}
+
+heddle_status heap_guard(heap_guarded_fn fn, heap_release_fn release, void *argument) {
+  return run(NULL, fn, release, argument);
+}
+
+heddle_status heap_clean_up(heap_guarded_fn fn, heap_release_fn release, void *argument) {
+  return run(innermost ? innermost->owner : NULL, fn, release, argument);
+}
+
+static void end(bool is_torn) {
+  guard *g = innermost;
+  g->is_torn = is_torn || foreign_depth > g->foreign_depth;
+  longjmp(g->where, 1);
+}
+
+void heap_exhausted(size_t wanted) {
+  if (innermost) end(false);
+  else if (last_resort) last_resort(wanted);
+}
+
+void heap_library_exhausted(void) {
+  if (innermost) end(true);
+  else if (last_resort) last_resort(0);
+}
+
+void heap_library_failed(const char *message) {
+  guard *g = innermost;
+  if (!g) return;
+  innermost = NULL;  // the message outlives the guard
+  g->failure = status_error(HEDDLE_INTERNAL, "a library gave up: %s", message);
+  innermost = g;
+  end(true);
+}
+
+int heap_enter_foreign(void) { return foreign_depth++; }
+
+void heap_leave_foreign(int before) { foreign_depth = before; }
+
+void heap_set_last_resort(void (*fn)(size_t wanted)) { last_resort = fn; }
+
+// --- room
+
+bool heap_has_room(size_t bytes) {
+  void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) return false;
+  munmap(room, bytes);
+  return true;
+}
+
+heddle_status heap_check_room(void) {
+  if (heap_has_room(ROOM)) return status_ok();
+  return status_error(HEDDLE_OUT_OF_MEMORY, "less than %zu MB are left, too little to go on compiling", ROOM >> 20);
+}

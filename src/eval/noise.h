@@ -1,0 +1,26 @@
+// Rounding unlike the interpreter's own, at random: what other implementations of the same program may come to.
+//
+// A program run several times with noise shows how far each element of its results may be off, cancellation and
+// amplification on the way included, and which integers and truth values hang on the last digit.
+#ifndef HEDDLE_EVAL_NOISE_H_
+#define HEDDLE_EVAL_NOISE_H_
+
+#include "hlo/module.h"
+
+typedef struct noise {
+  uint64_t state;  // of the generator; 0: there is no noise, and nothing below does anything
+} noise;
+
+// Results of an elementwise `i`, in their wide form and not rounded yet: within NOISE_SIZE times the error that
+// doc/numbers.md states for it. Operations that are exact to the last bit, and integers, stay as they are.
+void noise_on_results(noise *n, const instruction *i, int64_t count, void *wide);
+// One step of a running sum or product that is kept in double: what its rounding in the sum's type may do, relative to
+// the larger of operands and result.
+void noise_on_step(noise *n, const instruction *i, int64_t count, void *wide, const void *const *operands);
+// Factors of sums of `depth` products in type `sum`.
+void noise_on_factors(noise *n, dtype factor, dtype sum, int64_t depth, int64_t count, void *wide);
+
+// Times the real bound: a discontinuity within reach of the real error is then crossed by nearly every second run.
+enum { NOISE_SIZE = 4 };
+
+#endif

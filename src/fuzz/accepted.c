@@ -1,0 +1,185 @@
+// Accepted programs are sent on: through every printer and reader, the passes and the compiler.
+#include "fuzz/accepted.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/compile.h"
+#include "hlo/parser.h"
+#include "hlo/text.h"
+#include "import/hlo_proto.h"
+#include "import/hlo_to_stablehlo.h"
+#include "import/import.h"
+#include "import/ir_compare.h"
+#include "import/mlir_parser.h"
+#include "import/mlir_print.h"
+#include "import/vhlo_operation.h"
+#include "opt/pass.h"
+
+// What is compiled is small, so that an input costs a fraction of a second. Splats and elided constants are kept small,
+// too: their text is no measure of the memory they take.
+enum { MOST_INSTRUCTIONS = 100, MOST_BYTES = 1 << 16, MOST_SPLAT_BYTES = 1 << 20 };
+
+// --- what holds
+
+void accepted_demand(bool holds, const char *what, const text *shown) {
+  if (holds) return;
+  fprintf(stderr, "%s\n", what);
+  if (shown) fprintf(stderr, "---\n" STR_FMT "\n", STR_ARG(text_view(shown)));
+  abort();
+}
+
+void accepted_must(heddle_status s, const char *what, const text *shown) {
+  if (!status_is_ok(s)) fprintf(stderr, "%s\n", heddle_status_message(s));
+  accepted_demand(status_is_ok(s), what, shown);
+}
+
+bool accepted_may(heddle_status s, const char *what, const text *shown) {
+  const bool is_ok = status_is_ok(s);
+  if (heddle_status_code(s) == HEDDLE_INTERNAL) accepted_must(s, what, shown);
+  heddle_status_free(s);
+  return is_ok;
+}
+
+static bool has_place(const char *message, const char *file) {
+  const size_t size = strlen(file);
+  for (const char *at = strstr(message, file); at; at = strstr(at + 1, file)) {
+    if (at[size] != ':') continue;
+    const char next = at[size + 1];
+    if (next >= '0' && next <= '9') return true;
+    if (strncmp(at + size, ": error: at ", 12) == 0 || strncmp(at + size, ": error: byte ", 14) == 0) return true;
+  }
+  return false;
+}
+
+bool accepted_read(heddle_status s, const char *file) {
+  if (!status_is_ok(s) && !has_place(heddle_status_message(s), file)) {
+    fprintf(stderr, "%s\n", heddle_status_message(s));
+    accepted_demand(false, "the error has no place", NULL);
+  }
+  return accepted_may(s, "the reader breaks", NULL);
+}
+
+// --- HLO
+
+static void check_hlo_text(arena *a, const module *m, hlo_print_options options) {
+  module *again;
+  text printed = {0}, reprinted = {0};
+  hlo_print(&printed, m, options);
+  accepted_must(parser_run(a, "printed", text_view(&printed), MOST_SPLAT_BYTES, &again),
+                "the printed module is refused", &printed);
+  accepted_must(module_compare(m, again), "the printed module is another one", &printed);
+  hlo_print(&reprinted, again, options);
+  accepted_demand(str_equal(text_view(&printed), text_view(&reprinted)), "the text changes", &reprinted);
+  text_free(&printed);
+  text_free(&reprinted);
+}
+
+// Null if protos cannot say it.
+static const module *through_proto(arena *a, const module *m, bool is_text) {
+  text bytes = {0};
+  module *back;
+  if (!accepted_may(is_text ? hlo_proto_write_text(&bytes, m) : hlo_proto_write(&bytes, m), "a proto of it", NULL)) {
+    text_free(&bytes);
+    return NULL;
+  }
+  heddle_status s = is_text ? hlo_proto_read_text(a, "written", text_view(&bytes), &back, NULL, NULL, NULL)
+                            : hlo_proto_read(a, "written", text_view(&bytes), &back, NULL, NULL, NULL);
+  accepted_must(s, "its proto is refused", is_text ? &bytes : NULL);
+  text_free(&bytes);
+  return back;
+}
+
+// Names become unique on the way (and text has one NaN), so the first copy may differ from the module; the second one
+// may not.
+static void check_proto(arena *a, const module *m, bool is_text) {
+  const module *once = through_proto(a, m, is_text);
+  const module *twice = once ? through_proto(a, once, is_text) : NULL;
+  if (once) accepted_demand(twice != NULL, "a proto is written once only", NULL);
+  if (once) accepted_must(module_compare(once, twice), "its proto is another module", NULL);
+}
+
+static void check_stablehlo(arena *a, const module *m) {
+  ir_module *raised;
+  if (accepted_may(hlo_to_stablehlo(a, m, &raised), "StableHLO of it", NULL)) accepted_ir(a, raised, false);
+}
+
+static bool is_small(const module *m) {
+  int count = 0;
+  for (int c = 0; c < m->computations.size; c++) {
+    const instruction_list *all = &m->computations.data[c]->instructions;
+    count += all->size;
+    for (int i = 0; i < all->size; i++)
+      if (shape_byte_size(all->data[i]->shape) > MOST_BYTES || !shape_is_static(all->data[i]->shape)) return false;
+  }
+  return count <= MOST_INSTRUCTIONS;
+}
+
+static void check_compiles(arena *a, const module *m) {
+  text printed = {0};
+  hlo_print(&printed, m, HLO_PRINT_FULL);
+  compiled program;
+  const compile_options options = {.threads = 1};
+  if (accepted_may(opt_run_pipeline(module_clone(a, m), OPT_FOLDS, NULL, NULL), "the passes break", &printed) &&
+      accepted_may(compile_cpu(a, m, &options, &program), "the compiler breaks", &printed))
+    compiled_release(&program);
+  text_free(&printed);
+}
+
+void accepted_module(arena *a, const module *m, bool deep) {
+  accepted_must(module_verify(m), "it does not verify", NULL);
+  check_hlo_text(a, m, HLO_PRINT_SHORT);
+  check_hlo_text(a, m, HLO_PRINT_FULL);
+  if (!deep) return;
+  check_proto(a, m, false);
+  check_proto(a, m, true);
+  check_stablehlo(a, m);
+  if (is_small(m)) check_compiles(a, m);
+}
+
+// --- MLIR
+
+static void check_mlir_text(arena *a, const ir_module *m, bool is_generic) {
+  text printed = {0};
+  ir_module **again;
+  int count;
+  const mlir_print_options options = {.generic = is_generic};
+  mlir_print_module(&printed, m, &options);
+  accepted_must(mlir_parser_run(a, "printed", text_view(&printed), INT32_MAX, &count, &again), "the print is refused",
+                &printed);
+  accepted_demand(count == 1, "the print is several modules", &printed);
+  accepted_must(ir_compare(m, again[0], vhlo_operation_is_default), "the printed program is another one", &printed);
+  text_free(&printed);
+}
+
+void accepted_ir(arena *a, ir_module *m, bool deep) {
+  check_mlir_text(a, m, true);
+  check_mlir_text(a, m, false);
+  if (!deep) return;
+  text printed = {0};
+  module **lowered;
+  int count;
+  mlir_print_module(&printed, m, NULL);
+  if (accepted_may(import_all(a, "printed", text_view(&printed), NULL, &count, &lowered), "HLO of it", &printed))
+    for (int i = 0; i < count; i++) accepted_module(a, lowered[i], true);
+  text_free(&printed);
+}
+
+// --- LHLO
+
+void accepted_lhlo(arena *a, const lhlo_program *p, bool deep) {
+  text first = {0}, second = {0};
+  lhlo_program *again;
+  if (accepted_may(lhlo_print(&first, p), "the printer breaks", NULL)) {
+    accepted_must(lhlo_parse(a, text_view(&first), "printed", &p->target, &again), "the print is refused", &first);
+    accepted_must(lhlo_print(&second, again), "it prints once only", &first);
+    accepted_demand(str_equal(text_view(&first), text_view(&second)), "the text changes", &second);
+  }
+  compiled program;
+  const compile_options options = {.threads = 1};
+  if (deep && is_small(p->module) && p->temporary_bytes <= MOST_BYTES &&
+      accepted_may(compile_lhlo(a, p, &options, &program), "the compiler breaks", &first))
+    compiled_release(&program);
+  text_free(&first);
+  text_free(&second);
+}

@@ -1,0 +1,63 @@
+// libFuzzer's side of every target: inputs go to its check, changes come from its mutator, and the end of the run says
+// how many of the inputs were accepted.
+//
+// HEDDLE_FUZZ_DEEP=N sends every N-th accepted input (by its hash, so that a finding comes back) through the compiler;
+// 0 or nothing: none of them, which is some hundred times as fast.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fuzz/target.h"
+
+// One change in so many is libFuzzer's own, of bytes: what no mutator of ours would write must be refused, too.
+enum { BYTES_EVERY = 16, LONGEST_INPUT = 1 << 16 };
+// Of the inputs that are refused in a new way one in so many is kept to be changed further: each further change of such
+// a text is refused at the same place, while those of an accepted one get behind it.
+enum { REFUSED_EVERY = 16 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_size, const uint8_t *two, size_t two_size, uint8_t *out,
+                                 size_t max_size, unsigned seed);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+static struct {
+  long inputs, accepted, deep;
+  uint64_t deep_every;
+} counts;
+
+static void report(void) {
+  fprintf(stderr, "accepted: %ld of %ld inputs, %ld compiled\n", counts.accepted, counts.inputs, counts.deep);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+  (void)argc, (void)argv;
+  const char *every = getenv("HEDDLE_FUZZ_DEEP");
+  counts.deep_every = every ? strtoull(every, NULL, 10) : 0;
+  return atexit(report);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size == 0 || size > LONGEST_INPUT) return 0;
+  const str input = {(const char *)data, size};
+  const bool deep = counts.deep_every > 0 && str_hash(input) % counts.deep_every == 0;
+  const bool is_accepted = fuzz_this.check(input, deep);
+  counts.inputs++;
+  counts.accepted += is_accepted;
+  counts.deep += is_accepted && deep;
+  return is_accepted || str_hash(input) % REFUSED_EVERY == 0 ? 0 : -1;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed) {
+  if (seed % BYTES_EVERY == 0 || size == 0) return LLVMFuzzerMutate(data, size, max_size);
+  return fuzz_this.mutate(data, size, max_size, seed);
+}
+
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_size, const uint8_t *two, size_t two_size, uint8_t *out,
+                                 size_t max_size, unsigned seed) {
+  if (one_size > max_size) return 0;
+  memcpy(out, one, one_size);
+  if (fuzz_this.is_text) return mutate_text_with(out, one_size, two, two_size, max_size, seed);
+  return fuzz_this.mutate(out, one_size, max_size, seed);
+}

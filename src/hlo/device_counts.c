@@ -1,0 +1,92 @@
+// Modules often name devices that their header does not count: tests, and dumps whose header was cut, have groups of
+// eight devices and no replica_count. Their collectives say what the counts have to be at least.
+#include "hlo/device_counts.h"
+
+#include "hlo/device_groups.h"
+
+// The devices that are needed: by the numbers of replicas, of partitions, and of both in one.
+typedef struct device_need {
+  int64_t replicas, partitions, devices;
+} device_need;
+
+static void raise_to(int64_t *count, int64_t number) {
+  if (number <= DEVICE_GROUPS_MOST && *count < number) *count = number;
+}
+
+static int64_t highest_of(const group_list *groups) {
+  int64_t highest = -1;
+  for (int g = 0; g < groups->size; g++)
+    for (int k = 0; k < groups->groups[g].size; k++)
+      if (highest < groups->groups[g].data[k]) highest = groups->groups[g].data[k];
+  return highest;
+}
+
+static int64_t highest_transfer(const instruction *i) {
+  device_transfers t;
+  int64_t highest = -1;
+  if (!device_transfers_begin(i, &t)) return highest;
+  for (int64_t from, to; device_transfers_next(&t, &from, &to);) {
+    if (highest < from) highest = from;
+    if (highest < to) highest = to;
+  }
+  return highest;
+}
+
+// Without groups, all devices form one, whose size is what a dim grows or shrinks by.
+static int64_t group_size(const instruction *i) {
+  static const bool changes_dim[HLO_OPCODE_COUNT] = {[HLO_ALL_GATHER] = true, [HLO_REDUCE_SCATTER] = true};
+  if (!changes_dim[i->opcode] || !shape_is_array(i->shape) || highest_of(&i->attributes->replica_groups) >= 0) return 1;
+  const int64_t d = i->attributes->dimensions.data[0];
+  const int64_t from = i->operands[0]->shape->dims[d], to = i->shape->dims[d];
+  if (from <= 0 || to <= 0) return 1;
+  return to > from ? to / from : from / to;
+}
+
+static void add_need(const instruction *i, bool has_partitions, device_need *need) {
+  if (i->opcode == HLO_SEND || i->opcode == HLO_RECV) {
+    raise_to(has_partitions ? &need->partitions : &need->replicas, highest_transfer(i) + 1);
+    return;
+  }
+  if (!hlo_op_has(i->opcode, TRAIT_COLLECTIVE)) return;
+  const hlo_attributes *x = i->attributes;
+  const int64_t pairs = highest_of(&x->source_target_pairs), groups = highest_of(&x->replica_groups);
+  int64_t *count = &need->replicas;
+  const device_groups_mode mode = device_groups_mode_of(i);
+  if (mode == DEVICE_GROUPS_CROSS_PARTITION) count = &need->partitions;
+  if (mode == DEVICE_GROUPS_FLATTENED) count = &need->devices;
+  raise_to(count, 1 + (pairs > groups ? pairs : groups));
+  raise_to(count, group_size(i));
+}
+
+static void raise_unsaid(int64_t *count, int64_t said, int64_t number) {
+  if (!said) raise_to(count, number);
+}
+
+static void set_count(module *m, const char *name, int64_t count) {
+  const str value = str_from(arena_printf(m->arena, "%lld", (long long)count));
+  for (int k = 0; k < m->attributes.size; k++)
+    if (str_is(m->attributes.data[k].name, name)) {
+      m->attributes.data[k].value = value;
+      return;
+    }
+  const module_attribute added = {str_from(name), value};
+  if (count != 1) vec_push(m->arena, &m->attributes, added);
+}
+
+void device_counts_adopt(module *m, int replicas, int partitions) {
+  if (!replicas && device_groups_replicas(m) > 1) replicas = device_groups_replicas(m);
+  if (!partitions && device_groups_partitions(m) > 1) partitions = device_groups_partitions(m);
+  device_need need = {1, 1, 1};
+  const bool has_partitions = partitions > 1;
+  for (int c = 0; c < m->computations.size; c++)
+    for (int k = 0; k < m->computations.data[c]->instructions.size; k++)
+      add_need(m->computations.data[c]->instructions.data[k], has_partitions, &need);
+  if (replicas) need.replicas = replicas;
+  if (partitions) need.partitions = partitions;
+  // Numbers of both in one: more partitions, as there are under SPMD, unless their number is said.
+  if (partitions) raise_unsaid(&need.replicas, replicas, (need.devices + partitions - 1) / partitions);
+  else raise_unsaid(&need.partitions, 0, (need.devices + need.replicas - 1) / need.replicas);
+  // What the header says stays as it is written, so that a wrong number is refused as such.
+  if (need.replicas != device_groups_replicas(m)) set_count(m, "replica_count", need.replicas);
+  if (need.partitions != device_groups_partitions(m)) set_count(m, "num_partitions", need.partitions);
+}

@@ -1,0 +1,25 @@
+// Shardy's shardings (sdy) in HLO's terms.
+//
+// An sdy.mesh names the axes of a grid of devices; a sharding says, for every dim of an array, over which axes it is
+// divided. HLO says the same as a grid of devices with a size for every dim (hlo/tile_sharding.h).
+#ifndef HEDDLE_IMPORT_SHARDING_H_
+#define HEDDLE_IMPORT_SHARDING_H_
+
+#include "hlo/module.h"
+#include "import/ir.h"
+
+// The number-th sharding of an attribute `in_shardings` or `out_shardings` of sdy.manual_computation as HLO's text, its
+// bytes in `a`. Only what is divided along the operation's manual axes counts: of other axes every device has the
+// whole. HEDDLE_INVALID, at the operation, for what is malformed, for a mesh or an axis that is not there, and for more
+// than DEVICE_GROUPS_MOST devices.
+heddle_status sharding_of_manual(arena *a, const ir_module *m, const ir_operation *op, const char *attribute,
+                                 int number, str *out);
+
+// Devices of the largest mesh of the module; 1 if it has none that can be read.
+int sharding_most_devices(arena *a, const ir_module *m);
+
+// Says, in one line on standard error, that shardings are ignored, if the module has several partitions and shardings
+// beside those at the borders of what is divided by hand, or its source had (`has_hints`).
+void sharding_note_ignored(const module *m, bool has_hints);
+
+#endif

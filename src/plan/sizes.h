@@ -1,0 +1,14 @@
+// Which arrays a program can be planned for.
+#ifndef HEDDLE_PLAN_SIZES_H_
+#define HEDDLE_PLAN_SIZES_H_
+
+#include "hlo/module.h"
+
+// Bytes of one array, and of all arrays of a module together: plans count bytes and operations, and below these bounds
+// no sum of them leaves 64 bits. One array of the first would fill half of what a process can address.
+enum { PLAN_MOST_ARRAY_BYTES_LOG2 = 46, PLAN_MOST_BYTES_LOG2 = 60 };
+
+// HEDDLE_INVALID at the first instruction whose size is not known (an unbounded dim, `?`) or is beyond these bounds.
+heddle_status plan_check_sizes(const module *m);
+
+#endif

@@ -1,0 +1,231 @@
+// An archive is a zip file, which libzip reads. It comes from outside, so that the sizes it states are believed only as
+// far as the array that is wanted goes, and nothing is taken before its bytes are there.
+#include "tools/array_files.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <zip.h>
+
+#include "hlo/npy.h"
+
+static const str suffix = {".npy", 4};
+
+static bool ends_with(str s, str end) {
+  return s.size >= end.size && memcmp(s.data + s.size - end.size, end.data, end.size) == 0;
+}
+
+// --- folders
+
+static bool is_named_as_result(str name) { return str_starts_with(name, "out") || str_starts_with(name, "expected"); }
+
+static heddle_status list_folder(arena *a, array_files_kind kind, array_files *out) {
+  DIR *folder = opendir(out->path);
+  if (!folder) return status_error(HEDDLE_INVALID, "cannot read '%s': %s", out->path, strerror(errno));
+  for (const struct dirent *entry; (entry = readdir(folder));) {
+    str name = str_from(entry->d_name);
+    if (!ends_with(name, suffix) || is_named_as_result(name) != (kind == ARRAY_FILES_RESULTS)) continue;
+    vec_push(a, &out->names, str_copy(a, (str){name.data, name.size - suffix.size}));
+  }
+  closedir(folder);
+  return status_ok();
+}
+
+// --- archives
+
+static heddle_status open_archive(const char *path, zip_t **out) {
+  int code;
+  *out = zip_open(path, ZIP_RDONLY, &code);
+  if (*out) return status_ok();
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  heddle_status s = status_error(HEDDLE_INVALID, "cannot read '%s' as a folder or a NumPy archive: %s", path,
+                                 zip_error_strerror(&error));
+  zip_error_fini(&error);
+  return s;
+}
+
+static heddle_status list_members(arena *a, zip_t *archive, array_files *out) {
+  const zip_int64_t count = zip_get_num_entries(archive, 0);
+  for (zip_int64_t i = 0; i < count; i++) {
+    const char *text = zip_get_name(archive, (zip_uint64_t)i, 0);
+    str name = str_from(text ? text : "");
+    if (!ends_with(name, suffix))
+      return status_error(HEDDLE_INVALID, "found '" STR_FMT "' in '%s', wanted .npy files only", STR_ARG(name),
+                          out->path);
+    vec_push(a, &out->names, str_copy(a, (str){name.data, name.size - suffix.size}));
+  }
+  return status_ok();
+}
+
+// What a header may take beside the elements.
+enum { HEADER_MAX = 1 << 20, CHUNK = 1 << 16 };
+
+static heddle_status read_stream(zip_file_t *stream, const char *label, size_t most, text *out) {
+  static const char too_long[] = "'%s' is longer than the array that is wanted";
+  char chunk[CHUNK];
+  for (;;) {
+    const zip_int64_t got = zip_fread(stream, chunk, sizeof chunk);
+    if (got < 0) return status_error(HEDDLE_INVALID, "cannot read '%s': %s", label, zip_file_strerror(stream));
+    if (got == 0) return status_ok();
+    text_append(out, (str){chunk, (size_t)got});
+    if (out->size > most) return status_error(HEDDLE_INVALID, too_long, label);
+  }
+}
+
+static size_t most_bytes(const shape *wanted) {
+  if (!shape_is_static(wanted)) return SIZE_MAX;
+  return (size_t)shape_byte_size(wanted) + HEADER_MAX;
+}
+
+static heddle_status read_member(arena *a, zip_t *archive, const char *member, const char *label, const shape *wanted,
+                                 literal **out) {
+  zip_file_t *stream = zip_fopen(archive, member, 0);
+  if (!stream) return status_error(HEDDLE_INVALID, "cannot read '%s': %s", label, zip_strerror(archive));
+  text bytes = {0};
+  heddle_status s = read_stream(stream, label, most_bytes(wanted), &bytes);
+  zip_fclose(stream);
+  if (status_is_ok(s)) s = npy_parse(a, label, text_view(&bytes), wanted, out);
+  text_free(&bytes);
+  return s;
+}
+
+// --- the list
+
+static int compare_names(const void *l, const void *r) {
+  const str *x = l, *y = r;
+  const int order = memcmp(x->data, y->data, x->size < y->size ? x->size : y->size);
+  return order ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+heddle_status array_files_open(arena *a, const char *path, array_files_kind kind, array_files *out) {
+  struct stat is;
+  *out = (array_files){.path = path};
+  if (stat(path, &is) != 0) return status_error(HEDDLE_INVALID, "cannot read '%s': %s", path, strerror(errno));
+  out->is_archive = !S_ISDIR(is.st_mode);
+  if (out->is_archive) {
+    zip_t *archive;
+    TRY(open_archive(path, &archive));
+    heddle_status s = list_members(a, archive, out);
+    zip_discard(archive);
+    TRY(s);
+  } else {
+    TRY(list_folder(a, kind, out));
+  }
+  if (out->names.size) qsort(out->names.data, (size_t)out->names.size, sizeof(str), compare_names);
+  return status_ok();
+}
+
+heddle_status array_files_read(const array_files *files, arena *a, int number, const shape *wanted, literal **out) {
+  const str name = files->names.data[number];
+  const char *label = arena_printf(a, "%s/" STR_FMT ".npy", files->path, STR_ARG(name));
+  if (!files->is_archive) return npy_read(a, label, wanted, out);
+  zip_t *archive;
+  TRY(open_archive(files->path, &archive));
+  heddle_status s = read_member(a, archive, arena_printf(a, STR_FMT ".npy", STR_ARG(name)), label, wanted, out);
+  zip_discard(archive);
+  return s;
+}
+
+// --- matching
+
+enum { DIGITS_MAX = 9 };
+
+// The number at the end of a name; -1 for none.
+static int number_of(str name) {
+  size_t start = name.size;
+  while (start > 0 && isdigit((unsigned char)name.data[start - 1])) start--;
+  if (start == name.size || name.size - start > DIGITS_MAX) return -1;
+  int number = 0;
+  for (size_t i = start; i < name.size; i++) number = 10 * number + (name.data[i] - '0');
+  return number;
+}
+
+static bool is_same(str l, str r) { return l.size == r.size && memcmp(l.data, r.data, l.size) == 0; }
+
+// `x` of `x.1`.
+static str without_number(str name) {
+  size_t end = name.size;
+  while (end > 0 && isdigit((unsigned char)name.data[end - 1])) end--;
+  return end > 1 && end < name.size && name.data[end - 1] == '.' ? (str){name.data, end - 1} : name;
+}
+
+static int find_name(const array_files *files, str name) {
+  for (int i = 0; i < files->names.size; i++)
+    if (is_same(files->names.data[i], name)) return i;
+  return -1;
+}
+
+// order[i] is the file of parameter i or -1; the number of files found.
+static int match_names(const array_files *files, int count, const str *names, bool *is_taken, int *order) {
+  int found = 0;
+  for (int i = 0; i < count; i++) {
+    int file = find_name(files, names[i]);
+    if (file < 0) file = find_name(files, without_number(names[i]));
+    order[i] = file >= 0 && !is_taken[file] ? file : -1;
+    if (order[i] < 0) continue;
+    is_taken[file] = true;
+    found++;
+  }
+  return found;
+}
+
+static heddle_status match_numbers(const array_files *files, int *order) {
+  const int count = files->names.size;
+  for (int i = 0; i < count; i++) order[i] = -1;
+  for (int i = 0; i < count; i++) {
+    const str name = files->names.data[i];
+    const int number = number_of(name) < 0 && count == 1 ? 0 : number_of(name);
+    if (number < 0)
+      return status_error(HEDDLE_INVALID, "'" STR_FMT ".npy' in '%s' has no parameter's name and no number at its end",
+                          STR_ARG(name), files->path);
+    if (number >= count) continue;  // then another one is missing
+    if (order[number] >= 0)
+      return status_error(HEDDLE_INVALID, "'" STR_FMT ".npy' and '" STR_FMT ".npy' in '%s' have the same number",
+                          STR_ARG(files->names.data[order[number]]), STR_ARG(name), files->path);
+    order[number] = i;
+  }
+  for (int i = 0; i < count; i++)
+    if (order[i] < 0)
+      return status_error(HEDDLE_INVALID, "found %d .npy files in '%s', none of them with number %d", count,
+                          files->path, i);
+  return status_ok();
+}
+
+// Of files that are named after parameters, but not one for one.
+static heddle_status explain_names(const array_files *files, int count, const str *names, const bool *is_taken,
+                                   const int *order) {
+  for (int i = 0; i < count; i++)
+    if (order[i] < 0)
+      return status_error(HEDDLE_INVALID, "found no file in '%s' for parameter %d, " STR_FMT, files->path, i,
+                          STR_ARG(names[i]));
+  for (int i = 0; i < files->names.size; i++)
+    if (!is_taken[i])
+      return status_error(HEDDLE_INVALID, "'" STR_FMT ".npy' in '%s' has no parameter's name",
+                          STR_ARG(files->names.data[i]), files->path);
+  return status_error(HEDDLE_INTERNAL, "the files of '%s' match", files->path);
+}
+
+heddle_status array_files_match(arena *a, array_files *files, int count, const str *names) {
+  const int files_count = files->names.size;
+  int *order = arena_array(a, int, files_count > count ? files_count : count);
+  bool *is_taken = arena_array(a, bool, files_count);
+  const int found = match_names(files, count, names, is_taken, order);
+  if (found == 0 || found < count || found < files_count) {
+    int *by_number = arena_array(a, int, files_count);
+    heddle_status s = match_numbers(files, by_number);
+    if (!status_is_ok(s) && found > 0) {
+      heddle_status_free(s);
+      return explain_names(files, count, names, is_taken, order);
+    }
+    TRY(s);
+    order = by_number;
+  }
+  str *sorted = arena_array(a, str, files_count);
+  for (int i = 0; i < files_count; i++) sorted[i] = files->names.data[order[i]];
+  if (files_count) memcpy(files->names.data, sorted, (size_t)files_count * sizeof *sorted);
+  return status_ok();
+}
