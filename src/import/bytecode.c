@@ -46,7 +46,6 @@ static bool check_vhlo_version(bytecode *b, size_t offset, str producer) {
 
 static bool read_head(bytecode_cursor *c) {
   uint64_t version;
-  str producer;
   bytecode *b = c->b;
   if (!bytecode_is(b->bytes)) return bytecode_fail(b, 0, "found other bytes, wanted MLIR bytecode's magic number");
   c->at = MAGIC_SIZE;
@@ -59,9 +58,18 @@ static bool read_head(bytecode_cursor *c) {
   start = c->at;
   const char *end = memchr(b->bytes.data + start, '\0', bytecode_left(c));
   if (!end) return bytecode_fail(b, start, "found no end of the producer's name");
-  producer = (str){b->bytes.data + start, (size_t)(end - b->bytes.data) - start};
-  c->at += producer.size + 1;
-  return check_vhlo_version(b, start, producer);
+  b->producer = (str){b->bytes.data + start, (size_t)(end - b->bytes.data) - start};
+  c->at += b->producer.size + 1;
+  return check_vhlo_version(b, start, b->producer);
+}
+
+heddle_status bytecode_head(arena *a, const char *file, str bytes, int *version, str *producer) {
+  bytecode b = {.arena = a, .file = file, .bytes = bytes};
+  bytecode_cursor c = {&b, 0, bytes.size};
+  if (!read_head(&c)) return b.status;
+  *version = b.version;
+  *producer = b.producer;
+  return status_ok();
 }
 
 // Sections that are not there stay empty, at offset zero, where no section ends.

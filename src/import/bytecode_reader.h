@@ -56,6 +56,7 @@ typedef struct bytecode {
   str bytes;
   heddle_status status;
   int version;
+  str producer;
   int string_count, dialect_count, name_count, attribute_count, type_count, property_count, resource_count;
   str *strings, *dialects, *resources;
   bytecode_operation_name *names;

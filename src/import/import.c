@@ -88,9 +88,7 @@ static bool has_body(const ir_operation *function) {
   return function->region_count == 1 && function->regions[0]->blocks.size > 0;
 }
 
-typedef VEC(const ir_operation *) function_list;
-
-static void list_functions(arena *a, const ir_module *m, function_list *out) {
+static void list_functions(arena *a, const ir_module *m, ir_function_list *out) {
   const ir_block *body = m->operation->regions[0]->blocks.data[0];
   for (int i = 0; i < body->operations.size; i++) {
     const ir_operation *o = body->operations.data[i];
@@ -103,7 +101,7 @@ static heddle_status find_entry(arena *a, const ir_module *m, str name, const ir
   *out = ir_module_function(m, name.size ? name : STR("main"));
   if (*out && has_body(*out)) return status_ok();
   if (name.size) return status_at(HEDDLE_INVALID, where, "found no function @" STR_FMT " with a body", STR_ARG(name));
-  function_list functions = {0};
+  ir_function_list functions = {0};
   list_functions(a, m, &functions);
   if (functions.size == 1) {
     *out = functions.data[0];
@@ -112,12 +110,18 @@ static heddle_status find_entry(arena *a, const ir_module *m, str name, const ir
   return status_at(HEDDLE_INVALID, where, "found %d public functions, wanted one, or one named @main", functions.size);
 }
 
+bool import_has_open_dims(const ir_operation *function) {
+  const ir_block *body = function->regions[0]->blocks.data[0];
+  for (int i = 0; i < body->argument_count; i++)
+    if (!ir_type_is_static(body->arguments[i]->type)) return true;
+  return false;
+}
+
 // Asks for the arguments of a function with open dims, so that they decide its shapes.
 static heddle_status ask_arguments(arena *a, const ir_operation *function, import_options *options) {
   const ir_block *body = function->regions[0]->blocks.data[0];
-  bool is_static = true;
-  for (int i = 0; i < body->argument_count; i++) is_static &= ir_type_is_static(body->arguments[i]->type);
-  if (is_static || !options->argument || options->argument_shapes || options->arguments) return status_ok();
+  if (!options->argument || options->argument_shapes || options->arguments) return status_ok();
+  if (!import_has_open_dims(function)) return status_ok();
   literal **arguments = arena_array(a, literal *, body->argument_count);
   const shape **shapes = arena_array(a, const shape *, body->argument_count);
   for (int i = 0; i < body->argument_count; i++) {
@@ -200,6 +204,11 @@ static heddle_status refuse_lhlo(int count, ir_module *const *modules) {
   return status_ok();
 }
 
+heddle_status import_make(arena *a, const ir_module *m, const ir_operation *function, const import_options *options,
+                          module **out) {
+  return make_program(a, m, function, options, out);
+}
+
 static heddle_status make_only_program(arena *a, int count, ir_module *const *modules, const char *file,
                                        const import_options *options, module **out) {
   const ir_operation *function;
@@ -222,16 +231,20 @@ heddle_status import_module(arena *a, const char *file, str bytes, const import_
 
 typedef VEC(module *) module_list;
 
-static heddle_status import_programs(arena *a, const ir_module *m, const import_options *options, module_list *out) {
-  function_list functions = {0};
-  str entry = options ? options->entry : STR("");
-  if (entry.size || ir_module_function(m, STR("main"))) {
-    const ir_operation *function;
-    TRY(find_entry(a, m, entry, &function));
-    vec_push(a, &functions, function);
-  } else {
-    list_functions(a, m, &functions);
+heddle_status import_functions(arena *a, const ir_module *m, str entry, ir_function_list *out) {
+  if (!entry.size && !ir_module_function(m, STR("main"))) {
+    list_functions(a, m, out);
+    return status_ok();
   }
+  const ir_operation *function;
+  TRY(find_entry(a, m, entry, &function));
+  vec_push(a, out, function);
+  return status_ok();
+}
+
+static heddle_status import_programs(arena *a, const ir_module *m, const import_options *options, module_list *out) {
+  ir_function_list functions = {0};
+  TRY(import_functions(a, m, options ? options->entry : STR(""), &functions));
   for (int i = 0; i < functions.size; i++) {
     module *program;
     TRY(make_program(a, m, functions.data[i], options, &program));

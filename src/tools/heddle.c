@@ -13,6 +13,7 @@ static const struct {
     {"run", heddle_run, "compile and run a module, compare its results"},
     {"compile", heddle_compile, "compile a module to object files, assembly, LLVM IR, MLIR or PTX"},
     {"convert", heddle_convert, "rewrite a program as HLO text, StableHLO text or an HLO proto"},
+    {"info", heddle_info, "what a program takes and gives, where it runs, what it is made of"},
     {"ops", heddle_ops, "every opcode and where it is implemented"},
 };
 

@@ -5,6 +5,7 @@
 int heddle_run(int argc, char **argv);
 int heddle_compile(int argc, char **argv);
 int heddle_convert(int argc, char **argv);
+int heddle_info(int argc, char **argv);
 int heddle_ops(int argc, char **argv);
 
 #endif

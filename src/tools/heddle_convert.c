@@ -15,6 +15,7 @@
 #include "import/mlir_text.h"
 #include "tools/flags.h"
 #include "tools/heddle_commands.h"
+#include "tools/open_dims.h"
 
 typedef struct convert_flags {
   const char *to, *output, *entry;
@@ -72,25 +73,10 @@ static heddle_status find_format(const char *name, const struct format **out) {
   return status_error(HEDDLE_INVALID, "found --to=%s, wanted hlo, stablehlo, pb or pbtxt", name);
 }
 
-static heddle_status read_shapes(arena *a, const flag_list *texts, import_options *options) {
-  const shape **shapes = arena_array(a, const shape *, texts->size);
-  for (int i = 0; i < texts->size; i++)
-    TRY(status_context(shape_parse(a, str_from(texts->data[i]), &shapes[i]),
-                       "in --argument_shape=%s, wanted a shape: f32[4,8]", texts->data[i]));
-  options->argument_shapes = texts->size ? shapes : NULL;
-  options->argument_count = texts->size;
-  return status_ok();
-}
-
 static heddle_status check_flags(void *argument) {
   convert_flags *f = argument;
   TRY(find_format(f->to, &f->format));
-  // Read again where they are used: shapes live in the arena of the run.
-  import_options unused = {0};
-  arena *scratch = arena_create();
-  heddle_status s = read_shapes(scratch, &f->argument_shapes, &unused);
-  arena_destroy(scratch);
-  return s;
+  return open_dims_check(&f->argument_shapes);
 }
 
 // --- StableHLO as it is
@@ -113,7 +99,7 @@ static heddle_status convert(arena *a, const char *path, const convert_flags *f,
   str bytes;
   module *m;
   import_options options = {.entry = str_from(f->entry)};
-  TRY(read_shapes(a, &f->argument_shapes, &options));
+  TRY(open_dims_read(a, &f->argument_shapes, &options));
   TRY(file_read(a, path, &bytes));
   import_format from = import_sniff(bytes);
   if (import_is_mlir(from) && f->format->write == write_stablehlo && !options.argument_count && !options.entry.size)

@@ -14,6 +14,7 @@
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
 #include "tools/heddle_commands.h"
+#include "tools/open_dims.h"
 #include "tools/profile.h"
 #include "tools/reading.h"
 
@@ -63,18 +64,6 @@ static heddle_status match_inputs(arena *a, run_flags *f, const instruction_list
   return array_files_match(a, &f->listed, are_arrays ? count : 0, names);
 }
 
-// The size of every `?` of a program that runs without --input, and the value of its integer scalars: jax.export hands
-// sizes over as such.
-enum { MADE_UP_SIZE = 4 };
-
-static heddle_status make_up_argument(arena *a, unsigned seed, const shape *declared, literal **out) {
-  int64_t dims[SHAPE_MAX_RANK];
-  for (int i = 0; i < declared->rank; i++) dims[i] = declared->dims[i] < 0 ? MADE_UP_SIZE : declared->dims[i];
-  TRY(random_literal(a, shape_array(a, declared->dtype, declared->rank, dims), seed, out));
-  if (declared->rank == 0 && dtype_is_integer(declared->dtype)) literal_set_int(*out, 0, MADE_UP_SIZE);
-  return status_ok();
-}
-
 // What decides the open dims of a program.
 static heddle_status give_argument(void *context, arena *a, int number, const shape *declared, literal **out) {
   run_flags *f = context;
@@ -86,11 +75,11 @@ static heddle_status give_argument(void *context, arena *a, int number, const sh
   if (number == 0) {
     fprintf(stderr,
             f->random >= 0 ? "note: every ? is %d\n" : "note: no --input: arguments are made up, every ? is %d\n",
-            MADE_UP_SIZE);
+            OPEN_DIMS_MADE_UP);
     f->made_up.size = 0;
   }
   if (shape_is_array(declared))
-    TRY(make_up_argument(a, (unsigned)number + (f->random > 0 ? (unsigned)f->random : 0), declared, out));
+    TRY(open_dims_argument(a, (unsigned)number + (f->random > 0 ? (unsigned)f->random : 0), declared, out));
   vec_push(a, &f->made_up, *out);
   return status_ok();
 }

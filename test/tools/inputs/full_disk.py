@@ -33,6 +33,7 @@ TO_STDOUT = [
     *(f"heddle compile m.hlo --emit={form}" for form in FORMS), "heddle compile m.hlo --emit=ptx",
     "heddle compile m.hlo --emit=obj -o -",
     *(f"heddle convert c.hlo --to={form}" for form in ("hlo", "stablehlo", "pb", "pbtxt")),
+    "heddle info m.hlo", "heddle info m.hlo --json", "heddle info --help",
     "fusion_to_mlir m.hlo", "fusion_to_mlir --plan m.hlo", "fusion_to_mlir --partition m.hlo", "fusion_to_mlir --help",
     "hlo-opt m.hlo", "hlo-opt --until=plan m.hlo", "hlo-opt --list-passes", "hlo-opt --help",
     "emitters_opt m.mlir", "emitters_opt --split-input-file m.mlir", "emitters_opt --help",

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-TOOLS = ("heddle run", "heddle compile", "heddle convert", "heddle ops", "fusion_to_mlir", "hlo-opt", "run_hlo_module",
+TOOLS = ("heddle run", "heddle compile", "heddle convert", "heddle info", "heddle ops", "fusion_to_mlir", "hlo-opt", "run_hlo_module",
          "test_correctness", "hlo-smith")
 # By what --help calls the value.
 WRONG = {
@@ -25,7 +25,7 @@ WRONG_HERE = {
     ("heddle compile", "threads"): ("-1", "1025"), ("heddle compile", "emit"): ("nope", "", "objasm"),
     ("heddle compile", "target"): ("nope", ""), ("heddle compile", "chip"): ("nope", "sm_1", ""),
     ("heddle convert", "to"): ("nope", "", "HLO"),
-    ("heddle convert", "argument_shape"): ("nope", "f32[", ""),
+    ("heddle convert", "argument_shape"): ("nope", "f32[", ""), ("heddle info", "argument_shape"): ("nope", "f32["),
     ("fusion_to_mlir", "target"): ("nope", ""),
     ("hlo-opt", "passes"): ("nope", "dead-code,nope"), ("hlo-opt", "print"): ("nope", ""),
     ("hlo-opt", "until"): ("nope", ""), ("hlo-opt", "target"): ("nope", ""),

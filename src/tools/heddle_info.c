@@ -1,0 +1,135 @@
+// heddle info MODULE: what a program takes and gives, where it runs, what it is made of; nothing is compiled.
+#include "base/caret.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "hlo/device_counts.h"
+#include "import/bytecode.h"
+#include "tools/heddle_commands.h"
+#include "tools/open_dims.h"
+#include "tools/signature_print.h"
+
+typedef struct info_flags {
+  const char *entry;
+  flag_list argument_shapes;
+  bool json, ops;
+  int v;
+} info_flags;
+
+typedef VEC(signature) signature_list;
+
+static heddle_status add_module(arena *a, module *m, const ir_operation *function, signature_list *out) {
+  signature s;
+  device_counts_adopt(m, 0, 0);
+  TRY(signature_of_module(a, m, &s));
+  if (function) signature_add_notes(a, function, &s);
+  vec_push(a, out, s);
+  return status_ok();
+}
+
+static heddle_status add_function(arena *a, const ir_module *m, const ir_operation *function,
+                                  const import_options *options, signature_list *out) {
+  if (import_has_open_dims(function) && !options->argument_count) {
+    signature s;
+    TRY(signature_of_open(a, m, function, &s));
+    vec_push(a, out, s);
+    return status_ok();
+  }
+  module *made;
+  TRY(import_make(a, m, function, options, &made));
+  return add_module(a, made, function, out);
+}
+
+static heddle_status add_functions(arena *a, const char *path, str bytes, const import_options *options,
+                                   signature_list *out) {
+  ir_module **modules;
+  int count;
+  TRY(import_ir(a, path, bytes, &count, &modules));
+  for (int k = 0; k < count; k++) {
+    ir_function_list functions = {0};
+    TRY(import_functions(a, modules[k], options->entry, &functions));
+    for (int n = 0; n < functions.size; n++) TRY(add_function(a, modules[k], functions.data[n], options, out));
+  }
+  if (out->size > 0) return status_ok();
+  return status_at(HEDDLE_INVALID, ((source_location){path, 1, 1}), "found no function, wanted at least one");
+}
+
+static heddle_status add_hlo(arena *a, const char *path, str bytes, const import_options *options,
+                             signature_list *out) {
+  module *m;
+  TRY(import_module(a, path, bytes, options, &m));
+  return add_module(a, m, NULL, out);
+}
+
+static heddle_status add_lhlo(arena *a, const char *path, str bytes, signature_list *out) {
+  const plan_target target = plan_target_cpu(1);
+  lhlo_program *p;
+  signature s;
+  TRY(lhlo_parse(a, bytes, path, &target, &p));
+  TRY(signature_of_lhlo(a, p, &s));
+  vec_push(a, out, s);
+  return status_ok();
+}
+
+static heddle_status version_of(arena *a, const char *path, str bytes, const char **out) {
+  int version;
+  str producer;
+  TRY(bytecode_head(a, path, bytes, &version, &producer));
+  *out = arena_printf(a, STR_FMT " in MLIR bytecode %d", STR_ARG(producer), version);
+  return status_ok();
+}
+
+static heddle_status describe(arena *a, const char *path, const info_flags *f, text *out) {
+  str bytes;
+  signature_list found = {0};
+  signature_file file = {.path = path};
+  import_options options = {.entry = str_from(f->entry)};
+  TRY(open_dims_read(a, &f->argument_shapes, &options));
+  TRY(file_read(a, path, &bytes));
+  const import_format format = import_sniff(bytes);
+  const bool is_lhlo = lhlo_is(bytes);
+  file.format = is_lhlo ? "LHLO" : import_format_name(format);
+  if (is_lhlo) TRY(add_lhlo(a, path, bytes, &found));
+  else if (format == IMPORT_MLIR_TEXT) TRY(caret_add(add_functions(a, path, bytes, &options, &found), bytes));
+  else if (format == IMPORT_MLIR_BYTECODE) TRY(add_functions(a, path, bytes, &options, &found));
+  else TRY(add_hlo(a, path, bytes, &options, &found));
+  if (format == IMPORT_MLIR_BYTECODE) TRY(version_of(a, path, bytes, &file.version));
+  if (f->json) signature_print_json(out, &file, found.size, found.data);
+  for (int k = 0; !f->json && k < found.size; k++) {
+    if (k) text_putc(out, '\n');
+    signature_print_text(out, &file, &found.data[k], f->ops);
+  }
+  return status_ok();
+}
+
+static heddle_status describe_file(arena *a, const char *path, void *argument) {
+  const info_flags *f = argument;
+  log_set_level(f->v);
+  text out = {0};
+  heddle_status s = describe(a, path, f, &out);
+  if (status_is_ok(s)) s = file_write("-", text_view(&out));
+  text_free(&out);
+  return s;
+}
+
+static heddle_status check_flags(void *argument) {
+  const info_flags *f = argument;
+  return open_dims_check(&f->argument_shapes);
+}
+
+int heddle_info(int argc, char **argv) {
+  info_flags f = {.entry = ""};
+  const flag flags[] = {
+      {"json", FLAG_BOOL, &f.json, NULL, "as JSON, with everything that there is to say"},
+      {"ops", FLAG_BOOL, &f.ops, NULL, "count the operations by opcode"},
+      {"argument_shape", FLAG_LIST, &f.argument_shapes, "SHAPE",
+       "an argument's shape, in order, for open dims: f32[4,8]"},
+      {"entry", FLAG_TEXT, &f.entry, "NAME", "the StableHLO function to look at (main, or all public ones)"},
+      {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
+      {0},
+  };
+  const command_line line = {"heddle info MODULE [flags]",
+                             "Prints a program's signature: parameters, results, devices, and what it is made of.\n"
+                             "Reads what heddle run reads; nothing is compiled.",
+                             flags, check_flags};
+  return command_main(&line, argc, argv, NULL, describe_file, &f);
+}
