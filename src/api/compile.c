@@ -38,9 +38,8 @@ static heddle_status fuse(module *m, const plan_target *target, const compile_op
                           compile_times *times) {
   double start = log_seconds();
   if (o->hlo_observer) o->hlo_observer(o->hlo_observer_argument, NULL, m);
-  const opt_pass_use up_to = o->needed_passes_only ? OPT_NEEDED : o->no_folding ? OPT_IMPROVES : OPT_FOLDS;
   if (o->hlo_passes) TRY(opt_run(m, o->hlo_passes, o->hlo_pass_count, o->hlo_observer, o->hlo_observer_argument));
-  else TRY(opt_run_pipeline(m, up_to, o->hlo_observer, o->hlo_observer_argument));
+  else TRY(opt_run_pipeline(m, o->hlo_observer, o->hlo_observer_argument));
   add_time(times, "opt", log_seconds() - start);
   TRY(call_check());
   start = log_seconds();

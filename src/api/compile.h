@@ -26,8 +26,6 @@ typedef struct compile_options {
   int threads;              // 0 = all cores
   const char *kernel_name;  // of the first kernel's symbol; null: "main"
   const char *chip;         // compile_ptx only: "sm_90"
-  bool needed_passes_only;  // of the HLO passes those without which there is no code; the others improve it
-  bool no_folding;          // no operation on constants is evaluated while compiling
   const opt_pass *const *hlo_passes;  // these HLO passes instead of the pipeline; null: the pipeline
   int hlo_pass_count;
   opt_observer hlo_observer;  // sees the module in front of the HLO passes (pass null) and after each; may be null

@@ -166,10 +166,10 @@ heddle_status opt_run(module *m, const opt_pass *const *passes, int count, opt_o
   return status_ok();
 }
 
-heddle_status opt_run_pipeline(module *m, opt_pass_use up_to, opt_observer observer, void *argument) {
+heddle_status opt_run_pipeline(module *m, opt_observer observer, void *argument) {
   const opt_pass *passes[sizeof opt_passes / sizeof *opt_passes];
   int count = 0;
   for (const opt_pass *p = opt_passes; p->name; p++)
-    if (p->use <= up_to) passes[count++] = p;
+    if (p->use != OPT_ON_REQUEST) passes[count++] = p;
   return opt_run(m, passes, count, observer, argument);
 }

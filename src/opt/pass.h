@@ -32,7 +32,7 @@ heddle_status opt_sort(module *m);
 // (in optimized builds after the last one only); errors name the pass.
 heddle_status opt_run(module *m, const opt_pass *const *passes, int count, opt_observer observer, void *argument);
 
-// The pipeline: those of opt_passes, in order, whose use is `up_to` or above it in the list. OPT_FOLDS: all of it.
-heddle_status opt_run_pipeline(module *m, opt_pass_use up_to, opt_observer observer, void *argument);
+// The pipeline: all of opt_passes, in order, but for those on request.
+heddle_status opt_run_pipeline(module *m, opt_observer observer, void *argument);
 
 #endif

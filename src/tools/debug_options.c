@@ -213,9 +213,34 @@ heddle_status debug_options_from_file(arena *a, debug_options *d, const char *pa
   return status_ok();
 }
 
-heddle_status debug_options_read(arena *a, int argc, char **argv, debug_options *d) {
+static heddle_status read_first(arena *a, int argc, char **argv, debug_options *d) {
   static const char flag[] = "--debug_options_file=";
-  for (int i = 1; i < argc; i++)
+  for (int i = 0; i < argc; i++)
     if (strncmp(argv[i], flag, sizeof flag - 1) == 0) TRY(debug_options_from_file(a, d, argv[i] + sizeof flag - 1));
   return debug_options_from_environment(a, d);
+}
+
+static int run_main(const command_line *given, debug_options *d, int argc, char **argv, bool takes_many,
+                    const char *file, command_fn run, void *argument) {
+  const other_flags others = debug_options_flags(d);
+  command_line line = *given;
+  line.others = &others;
+  arena *a = arena_create();
+  const heddle_status s = read_first(a, argc, argv, d);
+  int status;
+  if (!status_is_ok(s)) status = 2 * report(s);
+  else if (takes_many) status = command_main_files(&line, argc, argv, run, argument);
+  else status = command_main(&line, argc, argv, file, run, argument);
+  arena_destroy(a);
+  return status;
+}
+
+int debug_options_main(const command_line *line, debug_options *d, int argc, char **argv, const char *file,
+                       command_fn run, void *argument) {
+  return run_main(line, d, argc, argv, false, file, run, argument);
+}
+
+int debug_options_main_files(const command_line *line, debug_options *d, int argc, char **argv, command_fn run,
+                             void *argument) {
+  return run_main(line, d, argc, argv, true, NULL, run, argument);
 }

@@ -8,6 +8,7 @@
 #include "tools/flags.h"
 
 typedef struct debug_options {
+  const char *file;     // that --debug_options_file names
   const char *dump_to;  // "-": standard output
   const char *dump_hlo_pass_re, *dump_hlo_module_re;
   const char *disable_hlo_passes, *enable_hlo_passes_only;  // "NAME,NAME"
@@ -32,9 +33,16 @@ heddle_status debug_options_from_text(arena *a, debug_options *d, str flags);
 // A text proto of XLA's DebugOptions without messages inside: lines `name: value`.
 heddle_status debug_options_from_file(arena *a, debug_options *d, const char *path);
 
-// All that comes before a tool's command line: the file that --debug_options_file=FILE among its words names, then the
-// environment.
-heddle_status debug_options_read(arena *a, int argc, char **argv, debug_options *d);
+// The row of a tool's table for --debug_options_file; `d` is its debug_options.
+#define DEBUG_OPTIONS_FILE(d) \
+  {"debug_options_file", FLAG_TEXT, &(d).file, "FILE", "debug options as a text proto; XLA_FLAGS comes after it"}
+
+// command_main and command_main_files of a tool that takes debug options: from the file that --debug_options_file=FILE
+// among its words names, then from the environment, then from the words.
+int debug_options_main(const command_line *line, debug_options *d, int argc, char **argv, const char *file,
+                       command_fn run, void *argument);
+int debug_options_main_files(const command_line *line, debug_options *d, int argc, char **argv, command_fn run,
+                             void *argument);
 
 // One line on standard error with the names that have no effect; none if all have.
 void debug_options_warn(const debug_options *d);

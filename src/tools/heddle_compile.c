@@ -6,6 +6,7 @@
 #include "hlo/text.h"
 #include "import/import.h"
 #include "target/nvptx.h"
+#include "tools/debug_compile.h"
 #include "tools/execute.h"
 #include "tools/heddle_commands.h"
 
@@ -33,10 +34,12 @@ typedef struct compile_flags {
   const struct form *form;  // that `emit` names
   bool exact, time;
   int threads, v;
+  debug_options debug;
 } compile_flags;
 
-// Collects one kind of dump, one text per kernel.
+// Collects one kind of dump, one text per kernel; all of them go on to where debug options want them.
 typedef struct collector {
+  const compile_options *next;
   arena *arena;
   const char *suffix;
   VEC(str) texts;
@@ -44,7 +47,7 @@ typedef struct collector {
 
 static void collect(void *argument, const char *name, const char *suffix, str contents) {
   collector *c = argument;
-  (void)name;
+  if (c->next->dump) c->next->dump(c->next->dump_argument, name, suffix, contents);
   if (strcmp(suffix, c->suffix) == 0) vec_push(c->arena, &c->texts, str_copy(c->arena, contents));
 }
 
@@ -57,6 +60,8 @@ static heddle_status find_form(const char *name, const struct form **out) {
   return status_error(HEDDLE_INVALID, "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan or lhlo", name);
 }
 
+static bool is_form(const compile_flags *f, const char *name) { return strcmp(f->form->name, name) == 0; }
+
 // PTX is for the GPU, objects and assembly are for the CPU; the other forms exist for both.
 static heddle_status check_flags(void *argument) {
   compile_flags *f = argument;
@@ -68,8 +73,8 @@ static heddle_status check_flags(void *argument) {
   if (form->only && strcmp(form->only, f->target) != 0)
     return status_error(HEDDLE_INVALID, "--emit=%s is for --target=%s, found %s", form->name, form->only, f->target);
   TRY(status_context(nvptx_check_chip(f->chip), "in --chip=%s", f->chip));
-  bool is_object = strcmp(form->name, "obj") == 0;
-  if (is_object && !f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
+  TRY(hlo_dump_check(&f->debug));
+  if (is_form(f, "obj") && !f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
   return status_ok();
 }
 
@@ -107,19 +112,21 @@ typedef struct compile_source {
   lhlo_program *lhlo;    // else null
 } compile_source;
 
-static heddle_status cpu_plan(arena *a, const compile_source *from, const compile_flags *f, bool is_lhlo, text *out) {
+static heddle_status cpu_plan(arena *a, const compile_source *from, const compile_flags *f,
+                              const compile_options *options, bool is_lhlo, text *out) {
   plan_target target = plan_target_cpu(f->threads > 0 ? f->threads : 1);
   compile_times times = {0};
   lhlo_program *plan = from->lhlo;
-  if (!plan) TRY(compile_plan(a, from->module, &target, &(compile_options){0}, &times, is_lhlo ? NULL : out, &plan));
+  if (!plan) TRY(compile_plan(a, from->module, &target, options, &times, is_lhlo ? NULL : out, &plan));
   if (is_lhlo) return lhlo_print(out, plan);
   for (int i = 0; i < plan->kernel_count; i++) kernel_plan_print(out, &target, plan->kernels[i]);
   return status_ok();
 }
 
-static heddle_status write_plan(arena *a, const compile_source *from, const compile_flags *f, bool is_lhlo) {
+static heddle_status write_plan(arena *a, const compile_source *from, const compile_flags *f,
+                                const compile_options *options, bool is_lhlo) {
   text t = {0};
-  heddle_status s = is_gpu(f) ? gpu_plan(a, from->module, &t) : cpu_plan(a, from, f, is_lhlo, &t);
+  heddle_status s = is_gpu(f) ? gpu_plan(a, from->module, &t) : cpu_plan(a, from, f, options, is_lhlo, &t);
   if (status_is_ok(s)) s = file_write(f->output ? f->output : "-", text_view(&t));
   text_free(&t);
   return s;
@@ -130,7 +137,7 @@ static heddle_status compile_for_cpu(arena *a, const compile_source *from, const
   compiled program;
   TRY(from->lhlo ? compile_lhlo(a, from->lhlo, options, &program) : compile_cpu(a, from->module, options, &program));
   if (f->time) print_compile_times(stderr, &program.times);
-  heddle_status s = options->dump ? status_ok() : write_objects(a, &program, f->output);
+  heddle_status s = f->form->suffix ? status_ok() : write_objects(a, &program, f->output);
   compiled_release(&program);
   return s;
 }
@@ -144,14 +151,11 @@ static heddle_status write_texts(const collector *c, const char *output) {
 }
 
 static heddle_status compile_text(arena *a, const compile_source *from, const compile_flags *f,
-                                  const struct form *form) {
-  collector c = {.arena = a, .suffix = form->suffix};
-  compile_options options = {.exact = f->exact,
-                             .threads = f->threads,
-                             .kernel_name = f->name,
-                             .chip = f->chip,
-                             .dump = collect,
-                             .dump_argument = &c};
+                                  const compile_options *given) {
+  collector c = {.next = given, .arena = a, .suffix = f->form->suffix};
+  compile_options options = *given;
+  options.dump = collect;
+  options.dump_argument = &c;
   if (is_gpu(f)) {
     int count;
     str *ptx;
@@ -181,24 +185,31 @@ static heddle_status read_source(arena *a, const char *path, const compile_flags
   return status_ok();
 }
 
+static heddle_status compile_source_to(arena *a, const compile_source *from, const compile_flags *f,
+                                       const compile_options *options) {
+  const bool is_lhlo = is_form(f, "lhlo");
+  if (is_lhlo || is_form(f, "plan")) return write_plan(a, from, f, options, is_lhlo);
+  return f->form->suffix ? compile_text(a, from, f, options) : compile_for_cpu(a, from, f, options);
+}
+
 static heddle_status compile_file(arena *a, const char *path, void *argument) {
   compile_flags *f = argument;
   log_set_level(f->v);
-  const struct form *form = f->form;
   compile_source from = {0};
+  debug_compile debug;
+  debug_options_warn(&f->debug);
   TRY(read_source(a, path, f, &from));
-  bool is_lhlo = strcmp(form->name, "lhlo") == 0;
-  if (is_lhlo || strcmp(form->name, "plan") == 0) return write_plan(a, &from, f, is_lhlo);
-  if (form->suffix) return compile_text(a, &from, f, form);
+  compile_options options = {.exact = f->exact, .threads = f->threads, .kernel_name = f->name, .chip = f->chip};
   // A program that links the object has a `main` of its own.
-  const str module_name = from.module ? from.module->name : STR("program");
-  const char *name = f->name ? f->name : arena_printf(a, STR_FMT "_kernel", STR_ARG(module_name));
-  return compile_for_cpu(a, &from, f,
-                         &(compile_options){.exact = f->exact, .threads = f->threads, .kernel_name = name});
+  if (!f->name && is_form(f, "obj"))
+    options.kernel_name = arena_printf(a, STR_FMT "_kernel", STR_ARG(from.module->name));
+  heddle_status s = debug_compile_open(&debug, a, &f->debug, OPT_FOLDS, from.module, &options);
+  if (status_is_ok(s)) s = compile_source_to(a, &from, f, &options);
+  return debug_compile_close(&debug, s);
 }
 
 int heddle_compile(int argc, char **argv) {
-  compile_flags f = {.emit = "obj", .chip = "sm_90"};
+  compile_flags f = {.emit = "obj", .chip = "sm_90", .debug = DEBUG_OPTIONS_DEFAULT};
   const flag flags[] = {
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output for text)"},
       {"emit", FLAG_TEXT, &f.emit, "FORM", "obj, asm, llvm, mlir, lowered, ptx, plan or lhlo (obj)"},
@@ -208,10 +219,11 @@ int heddle_compile(int argc, char **argv) {
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for"},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to plan for (all cores)"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage on standard error"},
+      DEBUG_OPTIONS_FILE(f.debug),
       {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
       {0},
   };
   const command_line line = {"heddle compile MODULE [flags]", "Compiles an HLO module's kernels to code.", flags,
                              check_flags};
-  return command_main(&line, argc, argv, NULL, compile_file, &f);
+  return debug_options_main(&line, &f.debug, argc, argv, NULL, compile_file, &f);
 }

@@ -11,6 +11,7 @@
 #include "import/import.h"
 #include "opt/constant_parameters.h"
 #include "tools/array_files.h"
+#include "tools/debug_compile.h"
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
 #include "tools/heddle_commands.h"
@@ -26,6 +27,7 @@ typedef struct run_flags {
   array_files listed, listed_expected;       // what is there
   bool is_matched;                           // the files of `listed` to the parameters
   dump_target dump;
+  debug_options debug;
   platform on;
   double rtol, atol;
   int random;  // the seed of random arguments, or -1: they come from files
@@ -133,7 +135,8 @@ static heddle_status write_outputs(const literal_list *results, const flag_list 
 }
 
 static heddle_status compile_options_of(run_flags *f, compile_options *out) {
-  *out = (compile_options){.exact = f->exact, .no_folding = f->no_folding, .threads = f->threads};
+  *out = (compile_options){.exact = f->exact, .threads = f->threads};
+  debug_compile_numbers(&f->debug, out);
   if (!f->dump.folder) return status_ok();
   out->dump = dump_to_folder;
   out->dump_argument = &f->dump;
@@ -175,12 +178,22 @@ static heddle_status run_compiled(arena *a, const run_flags *f, compiled *progra
   return s;
 }
 
+static heddle_status compile_module(arena *a, const module *m, run_flags *f, compiled *program) {
+  compile_options options;
+  debug_compile debug;
+  TRY(compile_options_of(f, &options));
+  heddle_status s = debug_compile_open(&debug, a, &f->debug, f->no_folding ? OPT_IMPROVES : OPT_FOLDS, m, &options);
+  if (status_is_ok(s)) s = compile_cpu(a, m, &options, program);
+  const bool is_compiled = status_is_ok(s);
+  s = debug_compile_close(&debug, s);
+  if (is_compiled && !status_is_ok(s)) compiled_release(program);
+  return end_dump(f, s, program);
+}
+
 static heddle_status run_cpu(arena *a, const module *m, run_flags *f, const argument_list *arguments,
                              compile_times *times, double *seconds, literal **result) {
-  compile_options options;
-  TRY(compile_options_of(f, &options));
   compiled program;
-  TRY(end_dump(f, compile_cpu(a, m, &options, &program), &program));
+  TRY(compile_module(a, m, f, &program));
   return run_compiled(a, f, &program, arguments, &(timing){times, seconds}, result);
 }
 
@@ -280,6 +293,7 @@ static heddle_status open_files(arena *a, run_flags *f) {
 static heddle_status run_file(arena *a, const char *path, void *argument) {
   run_flags *f = argument;
   log_set_level(f->v);
+  debug_options_warn(&f->debug);
   double start = log_seconds();
   str bytes;
   module **programs;
@@ -316,11 +330,13 @@ static heddle_status check_flags(void *argument) {
     return status_error(HEDDLE_INVALID, "found --inputs and --input, wanted one of them");
   if (f->expected_files && f->expected.size)
     return status_error(HEDDLE_INVALID, "found --expected_outputs and --expected_output, wanted one of them");
+  TRY(hlo_dump_check(&f->debug));
   return platform_from_name("platform", f->platform, &f->on);
 }
 
 int heddle_run(int argc, char **argv) {
-  run_flags f = {.platform = "cpu", .entry = "", .rtol = 1e-5, .atol = 1e-6, .random = -1};
+  run_flags f = {
+      .platform = "cpu", .entry = "", .rtol = 1e-5, .atol = 1e-6, .random = -1, .debug = DEBUG_OPTIONS_DEFAULT};
   const flag flags[] = {
       {"input", FLAG_LIST, &f.inputs, "@FILE.npy", "an argument, in the order of the parameters (and devices)"},
       {"inputs", FLAG_TEXT, &f.input_files, "FOLDER|x.npz",
@@ -343,6 +359,7 @@ int heddle_run(int argc, char **argv) {
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage on standard error"},
       {"profile", FLAG_BOOL, &f.profile, NULL, "print the time of every operation of the run on standard error (cpu)"},
       {"dump_to", FLAG_TEXT, &f.dump.folder, "FOLDER", "write the IR of every stage there"},
+      DEBUG_OPTIONS_FILE(f.debug),
       {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
       {0},
   };
@@ -350,5 +367,5 @@ int heddle_run(int argc, char **argv) {
       "heddle run MODULE [flags]",
       "Compiles and runs a program (HLO text or proto, StableHLO text or bytecode, LHLO) and compares its results.",
       flags, check_flags};
-  return command_main(&line, argc, argv, NULL, run_file, &f);
+  return debug_options_main(&line, &f.debug, argc, argv, NULL, run_file, &f);
 }

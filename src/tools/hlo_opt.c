@@ -17,7 +17,7 @@
 #include "tools/pass_choice.h"
 
 typedef struct opt_flags {
-  const char *passes, *print, *until, *target, *output, *platform, *stage, *format, *options_file;
+  const char *passes, *print, *until, *target, *output, *platform, *stage, *format;
   bool list, list_stages, pipeline, print_all, split, emit_proto;
   int v;
   hlo_print_options options;  // that `print` names
@@ -103,7 +103,8 @@ static bool is_planned(const opt_flags *f) { return strcmp(f->until, "plan") == 
 static heddle_status choose_passes(arena *a, const opt_flags *f, opt_platform on, pass_list *out) {
   const debug_options *d = &f->debug;
   if (f->pipeline || (!f->passes && (on != OPT_TRANSFORMS || is_planned(f))))
-    pass_choice_pipeline(a, d->disable_all_hlo_passes, d->disable_hlo_passes, d->enable_hlo_passes_only, out);
+    pass_choice_pipeline(a, d->disable_all_hlo_passes ? OPT_NEEDED : OPT_FOLDS, d->disable_hlo_passes,
+                         d->enable_hlo_passes_only, out);
   return pass_choice_list(a, f->passes, out);
 }
 
@@ -303,20 +304,14 @@ int main(int argc, char **argv) {
       {"print", FLAG_TEXT, &f.print, "short|full", "how to print: full has % signs and operand shapes (short)"},
       {"until", FLAG_TEXT, &f.until, "hlo|plan", "plan: print what the planner decides instead (hlo)"},
       {"target", FLAG_TEXT, &f.target, "cpu|nvptx", "what --until=plan plans for (cpu)"},
-      {"debug_options_file", FLAG_TEXT, &f.options_file, "FILE",
-       "debug options as a text proto; XLA_FLAGS comes after it"},
+      DEBUG_OPTIONS_FILE(f.debug),
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output)"},
       {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
       {0},
   };
-  const other_flags debug_flags = debug_options_flags(&f.debug);
   const command_line line = {
       "hlo-opt [FILE] [flags]",
       "Reads HLO modules (standard input without FILE), verifies them, runs passes, prints them.", flags, check_flags,
-      &debug_flags};
-  arena *a = arena_create();
-  const heddle_status s = debug_options_read(a, argc, argv, &f.debug);
-  const int status = status_is_ok(s) ? command_main(&line, argc - 1, argv + 1, "-", run_file, &f) : 2 * report(s);
-  arena_destroy(a);
-  return status;
+      NULL};
+  return debug_options_main(&line, &f.debug, argc - 1, argv + 1, "-", run_file, &f);
 }

@@ -108,10 +108,10 @@ static const char *idle_names(arena *a, const char *names, bool wants_needed, co
   return idle;
 }
 
-void pass_choice_pipeline(arena *a, bool needed_only, const char *disabled, const char *only, pass_list *out) {
+void pass_choice_pipeline(arena *a, opt_pass_use up_to, const char *disabled, const char *only, pass_list *out) {
   for (const opt_pass *p = opt_passes; p->name; p++) {
-    const bool can_go = needed_only || has_pass(disabled, p) || (only && !has_pass(only, p));
-    if (p->use != OPT_ON_REQUEST && (p->use == OPT_NEEDED || !can_go)) vec_push(a, out, p);
+    const bool is_unwanted = has_pass(disabled, p) || (only && !has_pass(only, p));
+    if (p->use <= up_to && (p->use == OPT_NEEDED || !is_unwanted)) vec_push(a, out, p);
   }
   const char *idle = idle_names(a, only, true, idle_names(a, disabled, false, ""));
   if (*idle) fprintf(stderr, "warning: HLO passes that cannot be chosen: %s\n", idle);

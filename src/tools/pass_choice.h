@@ -14,10 +14,11 @@ heddle_status pass_choice_find(arena *a, str name, const opt_pass **out);
 // "NAME,NAME": appended in that order.
 heddle_status pass_choice_list(arena *a, const char *names, pass_list *out);
 
-// The pipeline as debug options change it: only what code generation needs; without the passes `disabled`; of those
-// that can be left out only the ones of `only` ("NAME,NAME", null: no such wish). Names that change nothing (passes
-// that are needed, passes of XLA without a counterpart, no pass at all) are named on standard error in one line.
-void pass_choice_pipeline(arena *a, bool needed_only, const char *disabled, const char *only, pass_list *out);
+// The pipeline as debug options change it: passes whose use is `up_to` or above it in the list; without the passes
+// `disabled`; of those that can be left out only the ones of `only` ("NAME,NAME", null: no such wish). Names that
+// change nothing (passes that are needed, passes of XLA without a counterpart, no pass at all) are named on standard
+// error in one line.
+void pass_choice_pipeline(arena *a, opt_pass_use up_to, const char *disabled, const char *only, pass_list *out);
 
 // The XLA names of one pass: "dce, hlo-module-dce"; empty if it has none.
 const char *pass_choice_xla_names(arena *a, const opt_pass *pass);

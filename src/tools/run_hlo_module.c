@@ -10,15 +10,13 @@
 #include "hlo/text.h"
 #include "tools/bandwidth.h"
 #include "tools/compile_log.h"
-#include "tools/debug_options.h"
+#include "tools/debug_compile.h"
 #include "tools/default_bounds.h"
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
-#include "tools/hlo_dump.h"
 #include "tools/isolate.h"
 #include "tools/literals_file.h"
 #include "tools/module_format.h"
-#include "tools/pass_choice.h"
 
 enum { SEED = 42 };
 
@@ -26,7 +24,7 @@ enum { SEED = 42 };
 static const double f32_bound = 1e-3;
 
 typedef struct runner {
-  const char *platform, *reference, *input_format, *input_literals, *output_literals, *options_file;
+  const char *platform, *reference, *input_format, *input_literals, *output_literals;
   bool print_literals, random_inputs, large_floats, isolate, exact, time, show_bandwidth, has_warned;
   int different_seeds, test_passes, reference_passes;  // -1: not said
   double abs_error, rel_error;                         // negative: what the module's types allow
@@ -87,18 +85,6 @@ static void print_pass_times(const lower_observer *o) {
 
 // --- one module, one set of arguments
 
-// The passes of a compilation in which --run_…_hlo_passes=false or debug options have a say.
-static void choose_passes(arena *a, bool needed_only, const debug_options *d, compile_options *options) {
-  const bool is_asked =
-      needed_only || (d && (d->disable_all_hlo_passes || d->disable_hlo_passes || d->enable_hlo_passes_only));
-  if (!is_asked) return;
-  pass_list passes = {0};
-  pass_choice_pipeline(a, needed_only || (d && d->disable_all_hlo_passes), d ? d->disable_hlo_passes : NULL,
-                       d ? d->enable_hlo_passes_only : NULL, &passes);
-  options->hlo_passes = passes.data;
-  options->hlo_pass_count = passes.size;
-}
-
 static void record(runner *r, const argument_list *arguments, const literal *result) {
   hlo_proto_iteration done = {.argument_count = arguments->count, .result = literal_copy(r->arena, result)};
   literal **values = arena_array(r->arena, literal *, arguments->count);
@@ -152,7 +138,8 @@ static heddle_status compare_with_reference(arena *a, const module *m, runner *r
                                             literal *result) {
   literal *expected;
   compile_options options = {.exact = true, .threads = r->threads};
-  choose_passes(a, r->reference_passes == 0, NULL, &options);
+  debug_compile_numbers(&r->debug, &options);
+  debug_compile_passes(a, NULL, r->reference_passes == 0 ? OPT_NEEDED : OPT_FOLDS, &options);
   double start = log_seconds();
   heddle_status s = execute_module(a, m, r->reference_on, &options, arguments, &expected);
   TRY(status_context(s, "while running the reference, %s", r->reference));
@@ -190,7 +177,8 @@ static heddle_status run_and_compare(arena *a, const module *m, runner *r, compi
 static heddle_status compile_module(arena *a, const module *m, runner *r, compiled *program) {
   compile_options options = {
       .exact = r->exact, .threads = r->threads, .hlo_observer = hlo_dump_add, .hlo_observer_argument = &r->dump};
-  choose_passes(a, r->test_passes == 0, &r->debug, &options);
+  debug_compile_passes(a, &r->debug, r->test_passes == 0 ? OPT_NEEDED : OPT_FOLDS, &options);
+  debug_compile_numbers(&r->debug, &options);
   compile_log_attach(&r->log, &options);
   r->log.observer.time = r->time;
   r->log.observer.timing_count = 0;
@@ -305,8 +293,6 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   log_set_level(r->v);
   if (!r->has_warned) warn(r);
   r->has_warned = true;
-  r->exact |= !r->debug.allow_excess_precision;
-  if (!r->debug.multi_thread_eigen && r->threads == 0) r->threads = 1;
   r->arena = a;
   r->iterations_done.size = r->iterations_done.capacity = 0;
   heddle_status s = run_program(a, path, r);
@@ -365,8 +351,7 @@ int main(int argc, char **argv) {
       {"isolate_instructions", FLAG_BOOL, &r.isolate, NULL, "run each instruction of the entry alone"},
       {"num_replicas", FLAG_COUNT, &r.replicas, "N", "replicas that run the module (what it says)"},
       {"num_partitions", FLAG_COUNT, &r.partitions, "N", "partitions that run the module (what it says)"},
-      {"debug_options_file", FLAG_TEXT, &r.options_file, "FILE",
-       "debug options as a text proto; XLA_FLAGS comes after it"},
+      DEBUG_OPTIONS_FILE(r.debug),
       {"exact", FLAG_BOOL, &r.exact, NULL, "keep every rounding the HLO asks for (no excess precision)"},
       {"threads", FLAG_THREADS, &r.threads, "N", "threads to run on (all cores)"},
       {"time", FLAG_BOOL, &r.time, NULL, "print the time of every stage and pass"},
@@ -374,13 +359,8 @@ int main(int argc, char **argv) {
       {"v", FLAG_SIZE, &r.v, "LEVEL", "5: print every stage, the IR after each pass included"},
       {0},
   };
-  const other_flags debug_flags = debug_options_flags(&r.debug);
   const command_line line = {"run_hlo_module FILE... [flags]",
                              "Runs HLO modules and compares their results with those of a reference platform.", flags,
-                             check_flags, &debug_flags};
-  arena *a = arena_create();
-  const heddle_status s = debug_options_read(a, argc, argv, &r.debug);
-  const int status = status_is_ok(s) ? command_main_files(&line, argc - 1, argv + 1, run_file, &r) : 2 * report(s);
-  arena_destroy(a);
-  return status;
+                             check_flags, NULL};
+  return debug_options_main_files(&line, &r.debug, argc - 1, argv + 1, run_file, &r);
 }

@@ -83,7 +83,7 @@ int64_t signature_bytes(const signature_arrays *arrays) {
 }
 
 static void pair_up(signature *s, int result, int parameter) {
-  if (parameter < 0) return;
+  if (parameter < 0 || parameter >= s->parameters.size || result >= s->results.size) return;
   s->results.data[result].partner = parameter;
   s->parameters.data[parameter].partner = result;
 }
@@ -277,8 +277,8 @@ heddle_status signature_of_open(arena *a, const ir_module *m, const ir_operation
                      .parameter_count = body->argument_count,
                      .is_open = true,
                      .symbols = find_symbols(function)};
-  const shape *s;
   for (int k = 0; k < body->argument_count; k++) {
+    const shape *s = NULL;
     TRY(declared_shape(a, function, body->arguments[k]->type, &s));
     const str from = body->argument_locations ? body->argument_locations[k].name : (str){0};
     add_arrays(a, &out->parameters, from, k, s, (str){0});

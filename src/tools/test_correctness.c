@@ -8,6 +8,7 @@
 #include "hlo/text.h"
 #include "import/import.h"
 #include "tools/bijection.h"
+#include "tools/debug_compile.h"
 #include "tools/default_bounds.h"
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
@@ -22,17 +23,18 @@ typedef struct correctness_flags {
   double abs_error, rel_error;  // negative: what the module's types allow
   int threads, v;
   bool exact;
+  debug_options debug;
 } correctness_flags;
 
 // --- results
 
-static heddle_status check_results(arena *a, const module *m, const correctness_flags *f) {
+static heddle_status check_results(arena *a, const module *m, const correctness_flags *f,
+                                   const compile_options *options) {
   argument_list arguments;
   literal *actual, *expected;
-  compile_options options = {.exact = f->exact, .threads = f->threads};
   TRY(fake_arguments(a, m, SEED, false, &arguments));
-  TRY(execute_module(a, m, PLATFORM_INTERPRETER, &options, &arguments, &expected));
-  TRY(execute_module(a, m, PLATFORM_CPU, &options, &arguments, &actual));
+  TRY(execute_module(a, m, PLATFORM_INTERPRETER, options, &arguments, &expected));
+  TRY(execute_module(a, m, PLATFORM_CPU, options, &arguments, &actual));
   default_bounds bounds = default_bounds_for(m, f32_bound);
   if (f->rel_error >= 0) bounds.relative = f->rel_error;
   if (f->abs_error >= 0) bounds.absolute = f->abs_error;
@@ -215,12 +217,14 @@ static heddle_status written_form(arena *a, const module *m, const char *name, p
   return status_ok();
 }
 
-static heddle_status check_cpu(arena *a, const module *m, const correctness_flags *f) {
+static heddle_status check_cpu(arena *a, const module *m, const correctness_flags *f, const compile_options *options) {
   const plan_target target = plan_target_cpu(f->threads > 0 ? f->threads : 1);
+  compile_options quiet = *options;
+  quiet.hlo_observer = NULL;  // the stages were dumped when the program was compiled to run
   kernel_form written;
   lhlo_program *program;
   compile_times times = {0};
-  TRY(compile_plan(a, m, &target, &(compile_options){.exact = f->exact}, &times, NULL, &program));
+  TRY(compile_plan(a, m, &target, &quiet, &times, NULL, &program));
   TRY(written_form(a, m, "cpu", target, &written));
   const kernel_form planned = {"cpu", m, target, program->kernel_count, program->kernels};
   return check_forms(a, &planned, &written, f);
@@ -238,15 +242,25 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   correctness_flags *f = argument;
   log_set_level(f->v);
   module *m;
+  debug_options_warn(&f->debug);
   TRY(import_file(a, path, NULL, &m));
-  TRY(check_results(a, m, f));
+  debug_compile debug;
+  compile_options options = {.exact = f->exact, .threads = f->threads};
+  heddle_status s = debug_compile_open(&debug, a, &f->debug, OPT_FOLDS, m, &options);
+  if (status_is_ok(s)) s = check_results(a, m, f, &options);
+  TRY(debug_compile_close(&debug, s));
   if (f->inputs.size + f->outputs.size == 0) return status_ok();
-  TRY(check_cpu(a, m, f));
+  TRY(check_cpu(a, m, f, &options));
   return check_gpu(a, m, f);
 }
 
+static heddle_status check_flags(void *argument) {
+  const correctness_flags *f = argument;
+  return hlo_dump_check(&f->debug);
+}
+
 int main(int argc, char **argv) {
-  correctness_flags f = {.abs_error = -1, .rel_error = -1};
+  correctness_flags f = {.abs_error = -1, .rel_error = -1, .debug = DEBUG_OPTIONS_DEFAULT};
   const flag flags[] = {
       {"abs_error_bound", FLAG_DOUBLE, &f.abs_error, "A",
        "absolute error allowed (1e-4; more for narrow types and long sums)"},
@@ -257,6 +271,7 @@ int main(int argc, char **argv) {
        "an instruction whose elements are to be written exactly once"},
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for (no excess precision)"},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
+      DEBUG_OPTIONS_FILE(f.debug),
       {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
       {0},
   };
@@ -264,6 +279,6 @@ int main(int argc, char **argv) {
       "test_correctness FILE [flags]",
       "Compares a module's results on the CPU with the interpreter's, and proves that threads reach each\n"
       "element of the named arrays exactly once.",
-      flags};
-  return command_main(&line, argc - 1, argv + 1, NULL, run_file, &f);
+      flags, check_flags};
+  return debug_options_main(&line, &f.debug, argc - 1, argv + 1, NULL, run_file, &f);
 }

@@ -1,0 +1,44 @@
+// The pipeline is left as it is where nobody asks for another.
+#include "tools/debug_compile.h"
+
+#include "tools/pass_choice.h"
+
+void debug_compile_passes(arena *a, const debug_options *d, opt_pass_use up_to, compile_options *o) {
+  const char *disabled = d ? d->disable_hlo_passes : NULL, *only = d ? d->enable_hlo_passes_only : NULL;
+  if (d && d->disable_all_hlo_passes) up_to = OPT_NEEDED;
+  if (up_to == OPT_FOLDS && !disabled && !only) return;
+  pass_list passes = {0};
+  pass_choice_pipeline(a, up_to, disabled, only, &passes);
+  o->hlo_passes = passes.data;
+  o->hlo_pass_count = passes.size;
+}
+
+void debug_compile_numbers(const debug_options *d, compile_options *o) {
+  o->exact |= !d->allow_excess_precision;
+  if (!d->multi_thread_eigen && o->threads == 0) o->threads = 1;
+}
+
+heddle_status debug_compile_open(debug_compile *c, arena *a, const debug_options *d, opt_pass_use up_to,
+                                 const module *m, compile_options *o) {
+  *c = (debug_compile){0};
+  debug_compile_numbers(d, o);
+  debug_compile_passes(a, d, up_to, o);
+  TRY(hlo_dump_open(&c->hlo, d, m));
+  o->hlo_observer = hlo_dump_add;
+  o->hlo_observer_argument = &c->hlo;
+  if (o->dump || !c->hlo.folder) return status_ok();
+  c->stages.folder = c->hlo.folder;
+  o->dump = dump_to_folder;
+  o->dump_argument = &c->stages;
+  return status_ok();
+}
+
+static heddle_status first_error(heddle_status s, heddle_status next) {
+  if (status_is_ok(s)) return next;
+  heddle_status_free(next);
+  return s;
+}
+
+heddle_status debug_compile_close(debug_compile *c, heddle_status s) {
+  return first_error(first_error(s, c->stages.failed), hlo_dump_close(&c->hlo));
+}

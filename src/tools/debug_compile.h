@@ -1,0 +1,28 @@
+// Compilations as XLA's debug options want them: which HLO passes run, what is rounded, how many threads, what is
+// dumped.
+#ifndef HEDDLE_TOOLS_DEBUG_COMPILE_H_
+#define HEDDLE_TOOLS_DEBUG_COMPILE_H_
+
+#include "tools/execute.h"
+#include "tools/hlo_dump.h"
+
+typedef struct debug_compile {
+  hlo_dump hlo;
+  dump_target stages;  // those behind HLO; no folder: none
+} debug_compile;
+
+// The HLO passes of the pipeline whose use is `up_to` or above it in the list, of these only what the options leave
+// (`d` may be null). Options that change nothing are named on standard error.
+void debug_compile_passes(arena *a, const debug_options *d, opt_pass_use up_to, compile_options *o);
+
+// Rounding and threads, where the tool's own flags have not decided them.
+void debug_compile_numbers(const debug_options *d, compile_options *o);
+
+// All of it for the compilation of `m`, and where --xla_dump_to says so its stages as files, unless `o` has a place for
+// them. `c` must outlive the compilation; close it in any case.
+heddle_status debug_compile_open(debug_compile *c, arena *a, const debug_options *d, opt_pass_use up_to,
+                                 const module *m, compile_options *o);
+// The first error, of the compilation (`s`) or of writing what it dumped.
+heddle_status debug_compile_close(debug_compile *c, heddle_status s);
+
+#endif
