@@ -19,20 +19,24 @@ static void tell_array(cluster_builder *b, text *out, const shape *array, const 
 }
 
 static void tell_library(cluster_builder *b, text *out, const instruction *i) {
+  enum { MOST_TOLD = 8 };
   library_call call;
   heddle_status s = library_describe(b->scratch, i, &call);
   text_printf(out, "library %s", library_kind_name(library_kind_of(i)));
-  for (int k = 0; status_is_ok(s) && k < call.operand_count; k++) {
+  for (int k = 0; status_is_ok(s) && k < call.operand_count && k < MOST_TOLD; k++) {
     text_printf(out, "%s%s", k ? " x " : " ", shape_text(b->scratch, call.operands[k]));
     if (i->opcode == HLO_FUSION) tell_array(b, out, i->operands[call.operand_leaves[k]]->shape, call.operands[k]);
   }
+  if (status_is_ok(s) && call.operand_count > MOST_TOLD)
+    text_printf(out, " and %d more", call.operand_count - MOST_TOLD);
   if (!status_is_ok(s)) text_printf(out, ": %s", status_brief(s));
   heddle_status_free(s);
 }
 
 static const char *fused_epilogue(const cluster_fusion *f) {
   switch (f->computation->root->opcode) {
-    case HLO_DOT: return "";
+    case HLO_DOT:
+    case HLO_CONCATENATE: return "";
     case HLO_TRANSPOSE: return ", transposed";
     case HLO_MAXIMUM: return ", with bias and relu";
     default: return ", with bias";

@@ -1,4 +1,5 @@
-// Biases and rectifiers for libraries, transposes of what they write, and slices of what they read.
+// Biases and rectifiers for libraries, transposes of what they write, and slices of what they read: dots and wide
+// concatenates.
 //
 // Biases only in f32: there, adding after the sum is rounded and adding before are what the library may choose between
 // anyway.
@@ -6,6 +7,7 @@
 
 #include "hlo/dot_form.h"
 #include "plan/library.h"
+#include "plan/piece.h"
 
 // --- patterns
 
@@ -101,21 +103,66 @@ static bool find_operands(const cluster_graph *g, const instruction *op, array_v
   return is_in_memory(g, op->operands[0]) && is_in_memory(g, op->operands[1]);
 }
 
+static instruction *copy_operand(cluster_graph *g, instruction *i, int k) {
+  instruction *copy = computation_add(g->computation, HLO_COPY, (str){0}, i->operands[k]->shape, 1, &i->operands[k]);
+  copy->where = i->where;
+  instruction_set_operand(i, k, copy);
+  return copy;
+}
+
+static bool copy_factors(cluster_graph *g, instruction *dot) {
+  array_view views[2];
+  bool changes = false;
+  if (!is_product(g, dot) || !reads_slices(g, dot, views)) return false;
+  for (int k = 0; k < 2; k++) {
+    if (is_in_memory(g, views[k].array)) continue;
+    copy_operand(g, dot, k);
+    changes = true;
+  }
+  return changes;
+}
+
+static bool is_wide(const cluster_graph *g, const instruction *i) {
+  return piece_is_for_library(i) && g->nodes[i->mark].role == CLUSTER_FIXED && !g->nodes[i->mark].is_ordered;
+}
+
+// Whether the operand of a wide concatenate is a slice that is read where it lies.
+static bool is_shown_piece(const cluster_graph *g, const instruction *concatenate, int k) {
+  plan_piece p;
+  return !is_in_memory(g, concatenate->operands[k]) && piece_shown(concatenate, k, &p) && is_in_memory(g, p.array);
+}
+
+static bool shows_pieces(const cluster_graph *g, const instruction *concatenate) {
+  for (int k = 0; k < concatenate->operand_count; k++)
+    if (is_shown_piece(g, concatenate, k)) return true;
+  return false;
+}
+
+// What is neither in memory nor shown is copied once, however often it is an operand. From the last one on: users are
+// taken out from behind.
+static bool copy_pieces(cluster_graph *g, arena *scratch, instruction *concatenate) {
+  ptr_map copies = {0};
+  bool changes = false;
+  if (!is_wide(g, concatenate) || !shows_pieces(g, concatenate)) return false;
+  for (int k = concatenate->operand_count; k-- > 0;) {
+    instruction *x = concatenate->operands[k], *known = ptr_map_get(&copies, x);
+    if (known) instruction_set_operand(concatenate, k, known);
+    if (known || is_in_memory(g, x) || is_shown_piece(g, concatenate, k)) continue;
+    ptr_map_put(scratch, &copies, x, copy_operand(g, concatenate, k));
+    changes = true;
+  }
+  return changes;
+}
+
 bool fuse_library_operands(cluster_graph *g) {
+  arena *scratch = arena_create();
   bool changes = false;
   for (int n = 0; n < g->node_count; n++) {
     instruction *i = g->nodes[n].instruction;
-    array_view views[2];
-    if (!is_product(g, i) || !reads_slices(g, i, views)) continue;
-    for (int k = 0; k < 2; k++) {
-      if (is_in_memory(g, views[k].array)) continue;
-      instruction *copy =
-          computation_add(g->computation, HLO_COPY, (str){0}, i->operands[k]->shape, 1, &i->operands[k]);
-      copy->where = i->where;
-      instruction_set_operand(i, k, copy);
-      changes = true;
-    }
+    if (copy_factors(g, i)) changes = true;
+    if (copy_pieces(g, scratch, i)) changes = true;
   }
+  arena_destroy(scratch);
   return changes;
 }
 
@@ -154,7 +201,8 @@ static void fuse_transpose(cluster_graph *g, const instruction *op) {
 
 static void fuse_slices(cluster_graph *g, const instruction *op) {
   array_view views[2];
-  if (is_product(g, op) && reads_slices(g, op, views)) make_cluster(g, op, op, op);
+  const bool is_shown = is_product(g, op) ? reads_slices(g, op, views) : is_wide(g, op) && shows_pieces(g, op);
+  if (is_shown) make_cluster(g, op, op, op);
 }
 
 void fuse_library_epilogues(cluster_graph *g) {

@@ -112,6 +112,34 @@ static void test_long_chains_are_cut(void **state) {
     if (m->computations.data[k] != m->entry) assert_true(m->computations.data[k]->instructions.size <= 256);
 }
 
+// However many operands a concatenate has, no kernel has code for more than 64 of them: slices and arrays are read
+// where they lie, and what has to be computed gets kernels of its own.
+static void test_wide_concatenates_are_copied(void **state) {
+  enum { COUNT = 3000 };
+  arena *a = *state;
+  text t = {0};
+  text_printf(&t, "ENTRY e {\n  x = f32[%d] parameter(0)\n  y = f32[4] parameter(1)\n", 4 * COUNT);
+  for (int k = 0; k < COUNT; k++)
+    text_printf(&t, "  s%d = f32[4] slice(x), slice={[%d:%d]}\n", k, 4 * (k * 7 % COUNT), 4 * (k * 7 % COUNT) + 4);
+  text_puts(&t, "  n = f32[4] sine(y)\n");
+  text_printf(&t, "  ROOT c = f32[%d] concatenate(y, y, n", 4 * COUNT + 12);
+  for (int k = 0; k < COUNT; k++) text_printf(&t, ", s%d", k);
+  text_puts(&t, "), dimensions={0}\n}\n");
+  const module *m = fuse(a, text_cstr(&t));
+  text_free(&t);
+  library_call call;
+  assert_int_equal(count(m->entry, HLO_FUSION), 2);
+  assert_int_equal(library_kind_of(m->entry->root), LIBRARY_CONCATENATE);
+  assert_true(status_is_ok(library_describe(a, m->entry->root, &call)));
+  assert_int_equal(call.operand_count, 3);
+  const named_attribute *offsets = &call.attributes[2], *sizes = &call.attributes[4];
+  assert_string_equal(offsets->name, "offset");
+  assert_int_equal(offsets->count, COUNT + 3);
+  assert_int_equal(offsets->ints[4], 28);
+  assert_string_equal(sizes->name, "size");
+  assert_int_equal(sizes->ints[COUNT + 2], 4);
+}
+
 static void test_bias_and_relu_go_to_the_library(void **state) {
   arena *a = *state;
   const module *m = fuse(a,
@@ -218,6 +246,7 @@ int main(void) {
       TESTING_IN_ARENA(test_values_at_two_places_are_stored),
       TESTING_IN_ARENA(test_diamonds_take_linear_work),
       TESTING_IN_ARENA(test_long_chains_are_cut),
+      TESTING_IN_ARENA(test_wide_concatenates_are_copied),
       TESTING_IN_ARENA(test_bias_and_relu_go_to_the_library),
       TESTING_IN_ARENA(test_tokens_are_not_handed_to_libraries),
       TESTING_IN_ARENA(test_every_computation_of_a_sequence_is_fused),

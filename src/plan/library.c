@@ -7,6 +7,7 @@
 #include "hlo/dot_form.h"
 #include "opt/sort_comparator.h"
 #include "plan/leaves.h"
+#include "plan/piece.h"
 
 static const library_kind kinds[HLO_OPCODE_COUNT] = {
     [HLO_DOT] = LIBRARY_GEMM,
@@ -14,6 +15,7 @@ static const library_kind kinds[HLO_OPCODE_COUNT] = {
     [HLO_FFT] = LIBRARY_FFT,
     [HLO_SORT] = LIBRARY_SORT,
     [HLO_TOPK] = LIBRARY_TOP_K,
+    [HLO_CONCATENATE] = LIBRARY_CONCATENATE,
     [HLO_RNG_BIT_GENERATOR] = LIBRARY_RANDOM,
     [HLO_CUSTOM_CALL] = LIBRARY_CUSTOM_CALL,
     [HLO_INFEED] = LIBRARY_TRANSFER,
@@ -31,12 +33,16 @@ static bool is_library_type(const shape *s) {
   return s->dtype == DTYPE_PRED || (t->bits >= 8 && !(dtype_is_float(s->dtype) && t->bits == 8));
 }
 
+static bool takes_fused(const instruction *i) {
+  return i->opcode == HLO_DOT || i->opcode == HLO_CONVOLUTION || i->opcode == HLO_CONCATENATE;
+}
+
 // The library operation itself: what a kCustom fusion holds besides what is fused with it, else the instruction.
 static const instruction *operation_of(const instruction *i) {
   if (i->opcode != HLO_FUSION || i->attributes->kind != FUSION_CUSTOM) return i;
   const instruction_list *body = &i->called[0]->instructions;
   for (int k = 0; k < body->size; k++)
-    if (body->data[k]->opcode == HLO_DOT || body->data[k]->opcode == HLO_CONVOLUTION) return body->data[k];
+    if (takes_fused(body->data[k])) return body->data[k];
   return i;
 }
 
@@ -44,6 +50,7 @@ library_kind library_kind_of(const instruction *i) {
   const instruction *op = operation_of(i);
   library_kind kind = kinds[op->opcode];
   if (hlo_op_has(op->opcode, TRAIT_COLLECTIVE) && !hlo_op_has(op->opcode, TRAIT_ASYNC)) kind = LIBRARY_COLLECTIVE;
+  if (kind == LIBRARY_CONCATENATE) return piece_is_for_library(op) ? kind : LIBRARY_NONE;
   if (kind != LIBRARY_GEMM && kind != LIBRARY_CONVOLUTION) return kind;
   if (!is_library_type(op->operands[0]->shape) || !is_library_type(op->operands[1]->shape) ||
       !is_library_type(op->shape))
@@ -287,6 +294,36 @@ static heddle_status describe_top_k(describer *d) {
   return status_ok();
 }
 
+// Which array a piece is read from: the fusion's parameter that the operand shows, or the operand itself.
+static heddle_status describe_piece(describer *d, int operand, plan_piece *out, int64_t *array) {
+  *out = piece_whole(d->op, operand);
+  *array = operand;
+  if (!is_fused(d)) return status_ok();
+  if (out->size > 0 && !piece_shown(d->op, operand, out)) return refuse(d, "reads an operand that lies in no rows");
+  if (out->array->opcode != HLO_PARAMETER) return refuse(d, "is fused in a way no library knows");
+  *array = out->array->attributes->index;
+  return status_ok();
+}
+
+static heddle_status describe_concatenate(describer *d) {
+  enum { OPERAND, OFFSET, STRIDE, SIZE, COLUMNS };
+  static const char *const names[COLUMNS] = {"operand", "offset", "stride", "size"};
+  int64_t *columns[COLUMNS];
+  const int count = d->op->operand_count;
+  if (is_fused(d) && d->instruction->called[0]->root != d->op) return refuse(d, "is fused in a way no library knows");
+  for (int c = 0; c < COLUMNS; c++) columns[c] = arena_array(d->arena, int64_t, count);
+  for (int k = 0; k < count; k++) {
+    plan_piece p;
+    TRY(describe_piece(d, k, &p, &columns[OPERAND][k]));
+    columns[OFFSET][k] = p.first;
+    columns[STRIDE][k] = p.stride;
+    columns[SIZE][k] = p.size;
+  }
+  add_int(d, "rows", piece_rows(d->op));
+  for (int c = 0; c < COLUMNS; c++) add_ints(d, names[c], count, columns[c]);
+  return status_ok();
+}
+
 // The default is Philox, as on XLA's CPU.
 static heddle_status describe_random(describer *d) {
   bool is_three_fry = d->op->attributes->algorithm == RANDOM_THREE_FRY;
@@ -383,6 +420,7 @@ static const describe_fn describe[LIBRARY_KIND_COUNT] = {
     [LIBRARY_FFT] = describe_fft,
     [LIBRARY_SORT] = describe_sort,
     [LIBRARY_TOP_K] = describe_top_k,
+    [LIBRARY_CONCATENATE] = describe_concatenate,
     [LIBRARY_RANDOM] = describe_random,
     [LIBRARY_CUSTOM_CALL] = describe_custom_call,
     [LIBRARY_COLLECTIVE] = describe_collective,
@@ -390,11 +428,17 @@ static const describe_fn describe[LIBRARY_KIND_COUNT] = {
 };
 
 static const char *const kind_names[LIBRARY_KIND_COUNT] = {
-    [LIBRARY_NONE] = "none",         [LIBRARY_GEMM] = "GEMM",
-    [LIBRARY_FFT] = "FFT",           [LIBRARY_CONVOLUTION] = "convolution",
-    [LIBRARY_SORT] = "sort",         [LIBRARY_TOP_K] = "top-k",
-    [LIBRARY_RANDOM] = "random",     [LIBRARY_CUSTOM_CALL] = "custom call",
-    [LIBRARY_TRANSFER] = "transfer", [LIBRARY_COLLECTIVE] = "collective",
+    [LIBRARY_NONE] = "none",
+    [LIBRARY_GEMM] = "GEMM",
+    [LIBRARY_FFT] = "FFT",
+    [LIBRARY_CONVOLUTION] = "convolution",
+    [LIBRARY_SORT] = "sort",
+    [LIBRARY_TOP_K] = "top-k",
+    [LIBRARY_RANDOM] = "random",
+    [LIBRARY_CUSTOM_CALL] = "custom call",
+    [LIBRARY_TRANSFER] = "transfer",
+    [LIBRARY_COLLECTIVE] = "collective",
+    [LIBRARY_CONCATENATE] = "concatenate",
 };
 
 const char *library_kind_name(library_kind kind) { return kind_names[kind]; }
@@ -404,7 +448,7 @@ heddle_status library_describe(arena *a, const instruction *i, library_call *out
   *out = (library_call){.kind = library_kind_of(i)};
   if (out->kind == LIBRARY_NONE) return refuse(&d, "is in no library");
   add_leaves(&d);
-  if (is_fused(&d)) TRY(order_operands(&d));
+  if (is_fused(&d) && out->kind != LIBRARY_CONCATENATE) TRY(order_operands(&d));
   TRY(describe[out->kind](&d));
   out->attribute_count = d.attributes.size;
   out->attributes = d.attributes.data;

@@ -51,6 +51,7 @@ typedef enum program_thunk_kind {
   THUNK_FFT,
   THUNK_SORT,
   THUNK_TOP_K,
+  THUNK_CONCATENATE,
   THUNK_RANDOM,
   THUNK_COLLECTIVE,
   THUNK_TRANSFER,  // infeed and outfeed
@@ -145,6 +146,10 @@ struct program_thunk {
 //              ascending and first when descending, -0 = +0; 1: total order of floats; 2: numeric as `<` has it).
 //              Else the comparator is called with buffers lhs0, rhs0, lhs1, rhs1, …, result (pred), one tile.
 // TOP_K        operand; results values and s32 indices; k, largest; the last dim.
+// CONCATENATE  n operands, one result, of one type: `rows` (at least 1) rows, each of the same pieces one after
+// another.
+//              Lists of one number for each piece: operand; in elements of that operand, offset of row 0's first one
+//              and stride from row to row; size, the elements of one row.
 // RANDOM       operand: state; results: new state, bits; algorithm: 1 three-fry, 2 philox.
 // COLLECTIVE   target: all-reduce, reduce-scatter, all-gather, all-to-all, collective-permute, collective-broadcast,
 //              collective-reduce, ragged-all-to-all, barrier; group_size, groups (device numbers, group after group,

@@ -202,6 +202,64 @@ static void test_arrays_outside_their_slices(void **state) {
   hand_end(&s.h);
 }
 
+// Columns of the pieces: operand, offset, stride, size.
+static program_thunk *concatenate(square *s, int64_t rows, int count, const int64_t (*columns)[8]) {
+  static const char *const names[] = {"operand", "offset", "stride", "size"};
+  program_thunk *t = hand_library(&s->h, THUNK_CONCATENATE, 1, &s->from, 1, &s->to);
+  hand_int(&s->h, t, "rows", rows);
+  for (int k = 0; k < 4; k++) hand_ints(&s->h, t, names[k], count, columns[k]);
+  return t;
+}
+
+static void test_concatenate(void **state) {
+  (void)state;
+  square s = square_start(2, 5);
+  const int64_t columns[4][8] = {{0, 0, 0, 0}, {3, 0, 7, 1}, {5, 0, -7, 6}, {2, 1, 0, 2}};
+  const int given[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, expected[10] = {3, 4, 0, 1, 2, 8, 9, 0, 7, 8};
+  int found[10];
+  executable *e;
+  program_thunk *t = concatenate(&s, 2, 4, columns);
+  hand_check_error(hand_create(&s.h, hand_sequence(&s.h, 1, &t), 1, &e), HEDDLE_INVALID, "outside of its operand");
+  t = concatenate(&s, 2, 4, (const int64_t[4][8]){{0, 0, 0, 0}, {3, 0, 7, 1}, {5, 0, 0, 6}, {2, 1, 0, 2}});
+  hand_run(&s.h, hand_sequence(&s.h, 1, &t), 2, (void *[]){(void *)(uintptr_t)given}, (void *[]){found});
+  assert_memory_equal(found, expected, sizeof found);
+  t = concatenate(&s, 2, 2, (const int64_t[4][8]){{0, 0}, {0, 0}, {5, 5}, {2, 2}});
+  hand_check_error(hand_create(&s.h, hand_sequence(&s.h, 1, &t), 1, &e), HEDDLE_INVALID, "do not fill the result");
+  t = concatenate(&s, 2, 2, (const int64_t[4][8]){{0, 1}, {0, 0}, {5, 5}, {2, 3}});
+  hand_check_error(hand_create(&s.h, hand_sequence(&s.h, 1, &t), 1, &e), HEDDLE_INVALID, "no such operand");
+  t = concatenate(&s, INT64_MAX, 1, (const int64_t[4][8]){{0}, {0}, {5}, {5}});
+  hand_check_error(hand_create(&s.h, hand_sequence(&s.h, 1, &t), 1, &e), HEDDLE_INVALID, "outside of its operand");
+  hand_end(&s.h);
+}
+
+// Enough for several threads, and elements of four bits that begin in the middle of bytes.
+static void test_concatenate_many_bytes(void **state) {
+  (void)state;
+  enum { ROWS = 501, LEFT = 1001, RIGHT = 334, ROW = LEFT + RIGHT };
+  hand_program h = hand_start();
+  const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, (ROWS * ROW + 1) / 2);
+  const int out = hand_memory(&h, PROGRAM_RESULT, 0, (ROWS * ROW + 1) / 2);
+  const program_array from = hand_array(&h, DTYPE_S4, 2, (int64_t[]){ROWS, ROW}, in);
+  const program_array to = hand_array(&h, DTYPE_S4, 2, (int64_t[]){ROWS, ROW}, out);
+  static unsigned char given[(ROWS * ROW + 1) / 2], found[sizeof given];
+  for (size_t k = 0; k < sizeof given; k++) given[k] = (unsigned char)(k * 167 + k / 256);
+  for (int threads = 1; threads <= 3; threads++) {
+    program_thunk *t = hand_library(&h, THUNK_CONCATENATE, 1, &from, 1, &to);
+    hand_int(&h, t, "rows", ROWS);
+    hand_ints(&h, t, "operand", 2, (int64_t[]){0, 0});
+    hand_ints(&h, t, "offset", 2, (int64_t[]){RIGHT, 0});
+    hand_ints(&h, t, "stride", 2, (int64_t[]){ROW, ROW});
+    hand_ints(&h, t, "size", 2, (int64_t[]){LEFT, RIGHT});
+    hand_run(&h, hand_sequence(&h, 1, &t), threads, (void *[]){given}, (void *[]){found});
+    for (int64_t r = 0; r < ROWS; r++)
+      for (int64_t k = 0; k < ROW; k++) {
+        const int64_t at = r * ROW + k, wanted = r * ROW + (k + RIGHT) % ROW;
+        assert_int_equal(found[at / 2] >> at % 2 * 4 & 15, given[wanted / 2] >> wanted % 2 * 4 & 15);
+      }
+  }
+  hand_end(&h);
+}
+
 typedef struct feed {
   int next;
   int sum;
@@ -248,11 +306,17 @@ static void test_transfers(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sort_by_keys),   cmocka_unit_test(test_sort_by_comparator),
-      cmocka_unit_test(test_top_k),          cmocka_unit_test(test_random),
-      cmocka_unit_test(test_users_function), cmocka_unit_test(test_draws),
-      cmocka_unit_test(test_unknown_target), cmocka_unit_test(test_arrays_outside_their_slices),
+      cmocka_unit_test(test_sort_by_keys),
+      cmocka_unit_test(test_sort_by_comparator),
+      cmocka_unit_test(test_top_k),
+      cmocka_unit_test(test_random),
+      cmocka_unit_test(test_users_function),
+      cmocka_unit_test(test_draws),
+      cmocka_unit_test(test_unknown_target),
+      cmocka_unit_test(test_arrays_outside_their_slices),
       cmocka_unit_test(test_transfers),
+      cmocka_unit_test(test_concatenate),
+      cmocka_unit_test(test_concatenate_many_bytes),
   };
   return cmocka_run_group_tests_name("rt/library", tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@ const thunk_type *const thunk_types[PROGRAM_THUNK_KIND_COUNT] = {
     [THUNK_FFT] = &thunk_fft,
     [THUNK_SORT] = &thunk_sort,
     [THUNK_TOP_K] = &thunk_top_k,
+    [THUNK_CONCATENATE] = &thunk_concatenate,
     [THUNK_RANDOM] = &thunk_random,
     [THUNK_COLLECTIVE] = &thunk_collective,
     [THUNK_TRANSFER] = &thunk_transfer,

@@ -18,6 +18,7 @@ extern const thunk_type thunk_convolution;
 extern const thunk_type thunk_fft;
 extern const thunk_type thunk_sort;
 extern const thunk_type thunk_top_k;
+extern const thunk_type thunk_concatenate;
 extern const thunk_type thunk_random;
 extern const thunk_type thunk_collective;
 extern const thunk_type thunk_transfer;

@@ -1,0 +1,160 @@
+// Arrays, or runs of arrays, one after another: concatenates of more operands than a kernel has loops for.
+//
+// The result is rows of elements, and each piece fills the same place of every row. Rows are not dealt out to threads,
+// bytes are: whether there are a few long pieces or a great many short ones, all threads have something to do.
+#include <string.h>
+
+#include "base/pool.h"
+#include "rt/cost.h"
+#include "rt/library_call.h"
+#include "rt/thunk_types.h"
+
+// Moved in chunks of this size, and alone below PARALLEL_BYTES: that little is done before another thread has woken up.
+enum { CHUNK_BYTES = 64 << 10, PARALLEL_BYTES = 256 << 10 };
+
+// To find a piece and to copy the first bytes of it.
+#define SECONDS_PER_PIECE 5e-9
+
+// One run of every row; in elements.
+typedef struct piece {
+  int operand;
+  int64_t first;   // of the operand, that row 0 takes
+  int64_t stride;  // of the operand, from row to row
+  int64_t size;    // never 0
+  int64_t place;   // in a row of the result
+} piece;
+
+typedef struct pieces {
+  int64_t rows, row_size;
+  int bits;  // of an element in memory
+  int count;
+  piece *pieces;
+} pieces;
+
+static heddle_status wrong(const char *what) { return status_error(HEDDLE_INVALID, "concatenate: %s", what); }
+
+// Narrow integers share bytes where a byte holds a whole number of them.
+static int stored_bits(dtype t) { return dtypes[t].bits < 8 ? 8 / (8 / dtypes[t].bits) : dtypes[t].bits; }
+
+static bool lies_inside(const piece *p, int64_t rows, int64_t elements) {
+  int64_t end;
+  if (p->first < 0 || p->stride < 0 || p->size < 0) return false;
+  return !__builtin_mul_overflow(rows - 1, p->stride, &end) && !__builtin_add_overflow(end, p->first, &end) &&
+         !__builtin_add_overflow(end, p->size, &end) && end <= elements;
+}
+
+static heddle_status add_pieces(const lib_call *call, int count, const int64_t *const columns[static 4], pieces *out) {
+  for (int k = 0; k < count; k++) {
+    if (columns[0][k] < 0 || columns[0][k] >= call->operand_count) return wrong("there is no such operand");
+    piece p = {(int)columns[0][k], columns[1][k], columns[2][k], columns[3][k], out->row_size};
+    const lib_array *from = &call->operands[p.operand];
+    if (from->type != call->results[0].type) return wrong("an operand is of another type than the result");
+    if (!lies_inside(&p, out->rows, lib_element_count(from))) return wrong("a piece lies outside of its operand");
+    if (__builtin_add_overflow(out->row_size, p.size, &out->row_size)) return wrong("the pieces fill no row");
+    if (p.size > 0) out->pieces[out->count++] = p;
+  }
+  return status_ok();
+}
+
+static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+  static const char *const names[] = {"operand", "offset", "stride", "size"};
+  lib_call call;
+  library_call_make(a, from, e->threads, &call);
+  if (call.result_count != 1) return wrong("it wants one result");
+  const int64_t *columns[4];
+  int count = 0;
+  for (int k = 0; k < 4; k++) {
+    const named_attribute *column = lib_ints(&call, names[k]);
+    if (!column || (k > 0 && column->count != count)) return wrong("the pieces are not described");
+    columns[k] = column->ints;
+    count = column->count;
+  }
+  pieces *p = arena_new(a, pieces);
+  *p = (pieces){.rows = lib_int(&call, "rows", 0), .bits = stored_bits(call.results[0].type)};
+  p->pieces = arena_array(a, piece, count);
+  if (p->rows < 1) return wrong("it wants rows");
+  TRY(add_pieces(&call, count, columns, p));
+  int64_t elements;
+  if (__builtin_mul_overflow(p->rows, p->row_size, &elements) || elements != lib_element_count(&call.results[0]))
+    return wrong("the pieces do not fill the result");
+  t->state = p;
+  t->cost =
+      2 * ((double)elements * p->bits / 8) / COST_BYTES_PER_SECOND + (double)p->rows * p->count * SECONDS_PER_PIECE;
+  return status_ok();
+}
+
+// --- moving
+
+// Elements that share bytes with others: one by one.
+static void move_narrow(char *to, int64_t at, const char *from, int64_t first, int64_t count, int bits) {
+  const int each = 8 / bits, mask = (1 << bits) - 1;
+  for (int64_t k = 0; k < count; k++) {
+    const int64_t read = first + k, write = at + k;
+    const int value = (unsigned char)from[read / each] >> (read % each * bits) & mask;
+    const int shift = (int)(write % each) * bits;
+    to[write / each] = (char)(((unsigned char)to[write / each] & ~(mask << shift)) | value << shift);
+  }
+}
+
+static void move(char *to, int64_t at, const char *from, int64_t first, int64_t count, int bits) {
+  const int64_t write = at * bits, read = first * bits, size = count * bits;
+  if ((write | read | size) % 8 != 0) {
+    move_narrow(to, at, from, first, count, bits);
+    return;
+  }
+  // Sizes that the compiler knows need no call.
+  switch (size / 8) {
+    case 4: memcpy(to + write / 8, from + read / 8, 4); break;
+    case 8: memcpy(to + write / 8, from + read / 8, 8); break;
+    case 16: memcpy(to + write / 8, from + read / 8, 16); break;
+    case 32: memcpy(to + write / 8, from + read / 8, 32); break;
+    default: memcpy(to + write / 8, from + read / 8, (size_t)(size / 8)); break;
+  }
+}
+
+typedef struct moving {
+  const pieces *pieces;
+  const thunk *thunk;
+  const run_frame *frame;
+  char *to;
+} moving;
+
+// The piece that holds this place of a row.
+static int piece_at(const pieces *p, int64_t place) {
+  int low = 0, high = p->count - 1;
+  while (low < high) {
+    const int middle = low + (high - low + 1) / 2;
+    if (p->pieces[middle].place <= place) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+static void move_chunks(void *argument, int64_t begin, int64_t end) {
+  const moving *m = argument;
+  const pieces *p = m->pieces;
+  const int64_t chunk = (int64_t)CHUNK_BYTES * 8 / p->bits, all = p->rows * p->row_size;
+  const int64_t stop = end * chunk < all ? end * chunk : all;
+  int64_t at = begin * chunk, row = at / p->row_size;
+  int number = piece_at(p, at % p->row_size);
+  while (at < stop) {
+    const piece *x = &p->pieces[number];
+    const int64_t skipped = at - row * p->row_size - x->place, left = x->size - skipped;
+    const int64_t count = left < stop - at ? left : stop - at;
+    const char *from = thunk_slice(m->frame, m->thunk->from->operands[x->operand].slice);
+    move(m->to, at, from, x->first + row * x->stride + skipped, count, p->bits);
+    at += count;
+    if (++number == p->count) number = 0, row++;
+  }
+}
+
+static heddle_status execute(const thunk *t, const run_frame *f) {
+  const pieces *p = t->state;
+  const int64_t bytes = (p->rows * p->row_size * p->bits + 7) / 8;
+  moving m = {.pieces = p, .thunk = t, .frame = f, .to = thunk_slice(f, t->from->results[0].slice)};
+  const int64_t chunks = (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES;
+  pool_run(bytes < PARALLEL_BYTES ? 1 : f->threads, chunks, move_chunks, &m);
+  return status_ok();
+}
+
+const thunk_type thunk_concatenate = {"concatenate", prepare, execute, NULL};
