@@ -7,8 +7,8 @@
 //
 // The innermost loop says in `xla.reductions` how each value it carries is combined, so that the vectorizer may give
 // every lane an accumulator of its own (lower/vectorize_reductions.c). Entries are, by carried value: the combining
-// operation, the reducer's symbol for the first value of a pair of which it picks one and "index" or "value" for the
-// second, "" for tensors.
+// operation, the reducer's symbol for the first of several values and "index", "value" or "more" for the others, "" for
+// tensors.
 #include "emit/row_kernel.h"
 
 #include "emit/column_kernel.h"
@@ -58,7 +58,9 @@ static sweep_point point_of(const sweep_loops *l, ir_builder *b) {
 static bool has_order(const row_sweep *sweep) {
   for (int i = 0; i < sweep->reductions.size; i++) {
     const sweep_reduction *r = &sweep->reductions.data[i];
-    if (r->how.form == REDUCER_ORDERED || (r->how.form == REDUCER_BINARY && !sweeps_combiner(r, 0))) return true;
+    const reducer_form form = r->how.form;
+    if (form == REDUCER_ORDERED || form == REDUCER_PIECES || (form == REDUCER_BINARY && !sweeps_combiner(r, 0)))
+      return true;
   }
   return false;
 }
@@ -80,7 +82,8 @@ static void mark_reductions(const sweep_loops *l, MlirOperation loop) {
       if (combiner) marks[next] = text_attribute(k->context, combiner);
       if (combiner) continue;
       if (v > 0) {
-        marks[next] = text_attribute(k->context, r->how.index_value == 1 ? "index" : "value");
+        const char *order = r->how.form == REDUCER_FREE ? "more" : r->how.index_value == 1 ? "index" : "value";
+        marks[next] = text_attribute(k->context, order);
         continue;
       }
       const char *symbol = partition_entry(k->partition, r->reduce->called[0])->name;
@@ -116,6 +119,22 @@ static void emit_element(sweep_loops *l, ir_builder *b, const MlirValue *carried
   leave_tensors(l, next);
 }
 
+// Lanes begin with what a loop begins with, which for reducers that must not see a partial result twice is the initial
+// value. What came before such a loop meets its results behind it.
+static void start_again(const sweep_loops *l, MlirValue *begin) {
+  for (int i = 0, done = 0; i < l->sweep->reductions.size; done += l->sweep->reductions.data[i++].count) {
+    const sweep_reduction *r = &l->sweep->reductions.data[i];
+    for (int v = 0; v < r->count && r->how.form == REDUCER_FREE; v++) begin[done + v] = l->s->inits[r->first_init + v];
+  }
+}
+
+static void meet(const sweep_loops *l, ir_builder *b, const MlirValue *before, MlirValue *results) {
+  for (int i = 0, done = 0; i < l->sweep->reductions.size; done += l->sweep->reductions.data[i++].count) {
+    const sweep_reduction *r = &l->sweep->reductions.data[i];
+    if (r->how.form == REDUCER_FREE) sweeps_combine(l->s, b, r, before + done, results + done, results + done);
+  }
+}
+
 // Loops over the reduced groups from `depth` on; as deep as an array has dims.
 static void emit_loops(sweep_loops *l, ir_builder *b, int group, const MlirValue *inits, MlirValue *out) {
   const reduction_space *space = space_of(l);
@@ -125,19 +144,23 @@ static void emit_loops(sweep_loops *l, ir_builder *b, int group, const MlirValue
     return;
   }
   MlirValue lower = ir_index(b, 0), upper = ir_index(b, space->sizes[group]), step = ir_index(b, 1);
-  MlirOperation loop = ir_for(b, lower, upper, step, l->carried_count, inits);
+  const bool is_innermost = group == space->group_count - 1, starts_again = is_innermost && l->depth > 0;
+  MlirValue *begin = arena_array(b->arena, MlirValue, l->carried_count);
+  for (int c = 0; c < l->carried_count; c++) begin[c] = inits[c];
+  if (starts_again) start_again(l, begin);
+  MlirOperation loop = ir_for(b, lower, upper, step, l->carried_count, begin);
   MlirBlock body = ir_body(loop, 0);
   ir_builder inner = ir_builder_at_end(b->context, body, b->arena);
   MlirValue *carried = arena_array(b->arena, MlirValue, l->carried_count);
   MlirValue *next = arena_array(b->arena, MlirValue, l->carried_count);
   for (int c = 0; c < l->carried_count; c++) carried[c] = mlirBlockGetArgument(body, c + 1);
   l->reduced[l->depth++] = mlirBlockGetArgument(body, 0);
-  bool is_innermost = group == space->group_count - 1;
   emit_loops(l, &inner, group + 1, carried, next);
   l->depth--;
   ir_yield(&inner, l->carried_count, next);
   if (is_innermost) mark_reductions(l, loop);
   for (int c = 0; c < l->carried_count; c++) out[c] = ir_result(loop, c);
+  if (starts_again) meet(l, b, inits, out);
 }
 
 static void emit_sweep(sweep_emitter *s, ir_builder *b, const row_sweep *sweep, const index_vector *row) {

@@ -168,6 +168,21 @@ instruction *builder_element(const builder *b, instruction *tuple, int index) {
   return i;
 }
 
+void builder_replace_values(const builder *b, instruction *of, instruction *const *values) {
+  if (!shape_is_tuple(of->shape)) {
+    instruction_replace_uses(of, values[0]);
+    return;
+  }
+  const instruction_list users = of->users;  // replacing uses of an element leaves those of the whole alone
+  bool is_whole = of->parent->root == of;
+  for (int k = 0; k < users.size; k++) {
+    instruction *user = users.data[k];
+    if (user->opcode == HLO_GET_TUPLE_ELEMENT) instruction_replace_uses(user, values[user->attributes->index]);
+    else is_whole = true;
+  }
+  if (is_whole) instruction_replace_uses(of, builder_tuple(b, of->shape->tuple_size, values));
+}
+
 instruction *builder_reduce(const builder *b, instruction *x, instruction *init, int count, const int64_t *dimensions,
                             computation *computation) {
   instruction *i = builder_add(b, HLO_REDUCE, x->shape, 2, (instruction *[]){x, init});

@@ -47,6 +47,8 @@ instruction *builder_pad(const builder *b, instruction *x, instruction *fill, co
 instruction *builder_concatenate(const builder *b, int count, instruction *const *operands, int64_t dimension);
 instruction *builder_tuple(const builder *b, int count, instruction *const *elements);
 instruction *builder_element(const builder *b, instruction *tuple, int index);  // get-tuple-element
+// Users of an operation's values, which are arrays (elements of a tuple, or the only one), take `values` instead.
+void builder_replace_values(const builder *b, instruction *of, instruction *const *values);
 // Reduces over `dimensions` with `computation` of two scalars.
 instruction *builder_reduce(const builder *b, instruction *x, instruction *init, int count, const int64_t *dimensions,
                             computation *computation);

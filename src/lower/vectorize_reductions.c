@@ -2,8 +2,8 @@
 //
 // A sum in strict order waits for each addition: twelve times slower than memory. The mark on the loop says that order
 // is free, so every lane keeps a partial result of its own, and several vectors of them take turns to hide the latency.
-// Partial results begin with the combiner's neutral value (pairs: with what the loop begins with, picking it twice
-// changes nothing); behind the loop vectors are combined, then halves of the vector, down to one value, which meets
+// Partial results begin with the combiner's neutral value (those of a function: with what the loop begins with, which
+// may come in twice); behind the loop vectors are combined, then halves of the vector, down to one value, which meets
 // what the loop began with last. The shape of that tree depends on types and sizes alone, so results do not depend on
 // threads.
 #include "lower/vectorize_reductions.h"
@@ -21,13 +21,16 @@ enum {
   SEPARATE_LOADS = 128,  // more single-element loads than this are no gain over the scalar loop
 };
 
-typedef enum carried_kind { CARRIED_TENSOR, CARRIED_COMBINED, CARRIED_PAIR, CARRIED_SECOND } carried_kind;
+typedef enum carried_kind { CARRIED_TENSOR, CARRIED_COMBINED, CARRIED_GROUP, CARRIED_MORE } carried_kind;
+
+enum { NO_ORDER = -1 };
 
 typedef struct carried_value {
   carried_kind kind;
   const char *combiner;   // combined
-  MlirOperation reducer;  // pair
-  bool second_is_index;
+  MlirOperation reducer;  // first of a group
+  int group_size;
+  int index;  // which of the group's values orders partial results, or NO_ORDER
 } carried_value;
 
 typedef struct reduction_loop {
@@ -93,21 +96,37 @@ static MlirValue neutral_vector(ir_builder *b, const char *combiner, MlirType ty
 
 // --- reading the mark
 
+static bool is_text(MlirAttribute mark, const char *text) {
+  if (!mlirAttributeIsAString(mark)) return false;
+  MlirStringRef s = mlirStringAttrGetValue(mark);
+  return str_is((str){s.data, s.length}, text);
+}
+
+// The values that one function combines, from the first on.
+static bool read_group(reduction_loop *l, MlirOperation module, MlirAttribute marks, int c) {
+  MlirStringRef name = mlirFlatSymbolRefAttrGetValue(mlirArrayAttrGetElement(marks, c));
+  carried_value *v = &l->carried[c];
+  *v = (carried_value){.kind = CARRIED_GROUP, .group_size = 1, .index = NO_ORDER};
+  v->reducer = ir_find_function(module, arena_strdup(l->arena, name.data, name.length));
+  for (int k = c + 1; k < l->count; k++) {
+    MlirAttribute mark = mlirArrayAttrGetElement(marks, k);
+    if (is_text(mark, "index")) v->index = 1;
+    else if (is_text(mark, "value")) v->index = 0;
+    else if (!is_text(mark, "more")) break;
+    l->carried[k].kind = CARRIED_MORE;
+    v->group_size++;
+  }
+  for (int k = c; k < c + v->group_size; k++)
+    if (!is_number(old_type(l, k))) return false;
+  return !ir_is_null(v->reducer);
+}
+
 static bool read_entry(reduction_loop *l, MlirOperation module, MlirAttribute marks, int c) {
   MlirAttribute mark = mlirArrayAttrGetElement(marks, c);
   carried_value *v = &l->carried[c];
-  if (mlirAttributeIsAFlatSymbolRef(mark)) {
-    if (c + 1 >= l->count || !is_number(old_type(l, c)) || !is_number(old_type(l, c + 1))) return false;
-    MlirStringRef name = mlirFlatSymbolRefAttrGetValue(mark);
-    MlirStringRef order = mlirStringAttrGetValue(mlirArrayAttrGetElement(marks, c + 1));
-    v->reducer = ir_find_function(module, arena_strdup(l->arena, name.data, name.length));
-    v->kind = CARRIED_PAIR;
-    v->second_is_index = order.length == 5 && memcmp(order.data, "index", 5) == 0;
-    l->carried[c + 1].kind = CARRIED_SECOND;
-    return !ir_is_null(v->reducer);
-  }
+  if (v->kind == CARRIED_MORE) return true;
+  if (mlirAttributeIsAFlatSymbolRef(mark)) return read_group(l, module, marks, c);
   MlirStringRef name = mlirStringAttrGetValue(mark);
-  if (v->kind == CARRIED_SECOND) return true;
   if (name.length == 0) return mlirTypeIsATensor(old_type(l, c));
   v->kind = CARRIED_COMBINED;
   v->combiner = arena_strdup(l->arena, name.data, name.length);
@@ -160,22 +179,27 @@ static MlirValue as_argument(ir_builder *b, MlirValue x, MlirType wanted) {
 }
 
 // The reducer's body over all lanes; false if it has no vector form.
-static bool pick(const reduction_loop *l, ir_builder *b, const carried_value *v, const MlirValue *x, const MlirValue *y,
-                 MlirValue *out) {
+static bool call_reducer(const reduction_loop *l, ir_builder *b, const carried_value *v, const MlirValue *x,
+                         const MlirValue *y, MlirValue *out) {
   MlirBlock body = ir_body(v->reducer, 0);
-  int index = v->second_is_index ? 1 : 0;
-  MlirValue swaps = ir_cmpi(b, "ult", y[index], x[index]);
+  const int count = v->group_size;
+  MlirValue swaps = {0};
+  if (v->index != NO_ORDER) swaps = ir_cmpi(b, "ult", y[v->index], x[v->index]);
   vectorizer lanes = {.arena = l->arena, .width = (int)mlirShapedTypeGetDimSize(mlirValueGetType(x[0]), 0)};
-  for (int k = 0; k < 2; k++) {
-    MlirValue first = ir_select(b, swaps, y[k], x[k]), second = ir_select(b, swaps, x[k], y[k]);
+  for (int k = 0; k < count; k++) {
+    MlirValue first = x[k], second = y[k];
+    if (v->index != NO_ORDER) {
+      first = ir_select(b, swaps, y[k], x[k]);
+      second = ir_select(b, swaps, x[k], y[k]);
+    }
     MlirType wanted = mlirValueGetType(mlirBlockGetArgument(body, k));
     first = as_argument(b, first, wanted);
     second = as_argument(b, second, wanted);
     vectorizer_bind(&lanes, mlirBlockGetArgument(body, k), LANE_VECTOR, first);
-    vectorizer_bind(&lanes, mlirBlockGetArgument(body, 2 + k), LANE_VECTOR, second);
+    vectorizer_bind(&lanes, mlirBlockGetArgument(body, count + k), LANE_VECTOR, second);
   }
   if (!vectorizer_block(&lanes, b, body)) return false;
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < count; k++) {
     MlirType type = mlirValueGetType(x[k]);  // x may be out
     out[k] = vectorizer_vector(&lanes, b, ir_operand(ir_terminator(body), k));
     if (!mlirTypeEqual(type, mlirValueGetType(out[k]))) out[k] = ir_cast(b, "arith.extf", type, out[k]);
@@ -189,7 +213,7 @@ static bool combine_all(const reduction_loop *l, ir_builder *b, const MlirValue 
   for (int c = 0; c < l->count; c++) {
     const carried_value *v = &l->carried[c];
     if (v->kind == CARRIED_COMBINED) out[c] = combine(b, v->combiner, x[c], y[c]);
-    if (v->kind == CARRIED_PAIR && !pick(l, b, v, x + c, y + c, out + c)) return false;
+    if (v->kind == CARRIED_GROUP && !call_reducer(l, b, v, x + c, y + c, out + c)) return false;
   }
   return true;
 }

@@ -7,8 +7,11 @@
 // Name of the attribute on a loop from 0 by 1 that says how each carried value is combined, so that the order of
 // combining is free. An array with one entry for each:
 //   "arith.addf"   the operation that combines it with a value of this iteration (any of combiners[] in the .c file)
-//   @reducer       the first value of a pair of which one is picked by the function; the second value's entry follows:
-//                  "index" if it is the index by which partial results are ordered, "value" if the first one is
+//   @reducer       the first of the values that the function combines. What the loop begins with may come in any
+//                  number of times. Entries of its other values follow:
+//   "more"         one that the function combines, in any order
+//   "index"        the second of a pair, by which partial results are ordered before they are combined
+//   "value"        the second of a pair, where the first orders them
 //   ""             a tensor
 #define VECTORIZE_REDUCTIONS "xla.reductions"
 

@@ -15,6 +15,7 @@
 #include "plan/hero_loops.h"
 #include "plan/join.h"
 #include "plan/library.h"
+#include "plan/reduction_order.h"
 #include "plan/reduction_splitter.h"
 #include "plan/sizes.h"
 #include "plan/trip_count.h"
@@ -207,15 +208,26 @@ static heddle_status fuse_sequence(computation *c, const plan_target *target, te
 
 // --- modules
 
+// Only where kernels have an order of their own: on a GPU each is a loop.
+static heddle_status arrange_reductions(arena *scratch, module *m, const plan_target *target,
+                                        computation_list *sequences) {
+  bool any = false;
+  for (int k = 0; k < sequences->size && target->kind == PLAN_CPU; k++) any |= reduction_order_run(sequences->data[k]);
+  if (any) {
+    *sequences = (computation_list){0};
+    find_sequences(scratch, m, sequences);
+  }
+  for (int k = 0; k < sequences->size; k++) any |= reduction_splitter_run(sequences->data[k]);
+  return any ? dead_code_run(m) : status_ok();
+}
+
 static heddle_status fuse_module(arena *scratch, module *m, const plan_target *target, text *reasons) {
   if (has_fusions(m)) TRY(call_inliner_run(m, NULL));
   TRY(dot_sums_run(m));
   TRY(dead_code_run(m));
   computation_list sequences = {0};
   find_sequences(scratch, m, &sequences);
-  bool is_split = false;
-  for (int k = 0; k < sequences.size; k++) is_split |= reduction_splitter_run(sequences.data[k]);
-  if (is_split) TRY(dead_code_run(m));
+  TRY(arrange_reductions(scratch, m, target, &sequences));
   for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], target, reasons));
   TRY(dead_code_run(m));
   return opt_sort(m);

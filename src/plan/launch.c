@@ -55,6 +55,8 @@ static void decide_cpu(const plan_target *target, const launch_cost *cost, launc
   int64_t bytes = most(cost->bytes, 1);
   int64_t enough = least(CPU_TILE_BYTES / bytes, CPU_TILE_OPERATIONS / most(cost->operations, 1));
   plan->tile = round_up_to_power_of_two(enough);
+  // Elements that take as long as a tile should (each reduces a long row) are dealt out even if they are few.
+  while (enough <= 1 && plan->tile > 1 && plan->elements <= plan->tile / 2 * target->cores) plan->tile /= 2;
   // A larger tile costs nothing as long as all threads stay busy, and a call into the kernel has its prologue.
   int64_t wanted = (int64_t)target->cores * CPU_TILES_PER_THREAD;
   while (plan->tile < CPU_MAX_TILE / 4 && bytes * plan->tile < 4 * CPU_TILE_BYTES &&

@@ -19,6 +19,7 @@ enum {
   PIECES = 64,
   LEAST_PIECES = 24,
   LANES = 64,        // columns that fill the vectors of a sweep
+  LINE = 16,         // elements, about as many as a line of the cache has
   FEW_COLUMNS = 16,  // results that lie side by side, below which elements are put beside them
 };
 
@@ -26,6 +27,7 @@ typedef struct split {
   reduction_space space;
   int group;             // that is split
   int64_t pieces, side;  // at least one of them above 1
+  int64_t length;        // elements that one result of the first step is made of
   int64_t rest;          // elements of the group that are left over
 } split;
 
@@ -62,16 +64,30 @@ static int64_t choose_side(int64_t size, int64_t columns) {
   return side;
 }
 
-static bool choose(const instruction *reduce, split *out) {
-  *out = (split){.pieces = 1, .side = 1};
-  reduction_space *s = &out->space;
-  if (!reduction_space_of(reduce, s) || s->kept * s->reduced < MANY_ELEMENTS) return false;
+// A length of pieces read side by side of which no two begin at the same place of a cache's way: an odd number of
+// lines.
+static int64_t odd_lines(int64_t size) {
+  const int64_t lines = size / LINE;
+  return lines % 2 == 0 && lines > 0 ? (lines - 1) * LINE : lines * LINE;
+}
+
+static bool is_worth_it(const instruction *reduce, reduction_space *s) {
+  return reduction_space_of(reduce, s) && s->kept * s->reduced >= MANY_ELEMENTS;
+}
+
+static bool choose(const reducer *how, split *out) {
+  const bool any_order = how->form == REDUCER_BINARY || how->form == REDUCER_FREE;
+  if (!any_order && how->form != REDUCER_PIECES && !(how->form == REDUCER_PICK && how->in_pieces)) return false;
+  const reduction_space *s = &out->space;
   out->group = largest_reduced(s);
   int64_t size = s->sizes[out->group], last = s->sizes[s->group_count - 1];
   bool is_column = !s->is_reduced[s->group_count - 1];
-  if (is_column && out->group == s->group_count - 2 && last < FEW_COLUMNS) out->side = choose_side(size, last);
+  if (any_order && is_column && out->group == s->group_count - 2 && last < FEW_COLUMNS)
+    out->side = choose_side(size, last);
   if (count_units(s) < FEW_UNITS && size / out->side >= 2 * PIECES) out->pieces = choose_pieces(size / out->side);
-  out->rest = size % (out->pieces * out->side);
+  out->length = size / (out->pieces * out->side);
+  if (how->form == REDUCER_PIECES && out->pieces > 1 && !is_column) out->length = odd_lines(out->length);
+  out->rest = size - out->pieces * out->side * out->length;
   return out->pieces > 1 || out->side > 1;
 }
 
@@ -102,6 +118,8 @@ static instruction *neutral(const splitter *s, int value) {
   return s->last_inits[value];  // minimum, maximum, and: twice is as good as once
 }
 
+static bool is_binary(const splitter *s) { return s->how.form == REDUCER_BINARY; }
+
 static computation *accumulating_reducer(splitter *s) {
   bool is_same = true;
   for (int v = 0; v < s->count; v++) is_same &= s->types[v] == s->reduce->operands[v]->shape->dtype;
@@ -116,11 +134,11 @@ static void begin(splitter *s) {
   s->types = arena_array(a, dtype, s->count);
   for (int v = 0; v < s->count; v++) {
     dtype t = s->reduce->operands[v]->shape->dtype;
-    bool widens = dtypes[t].is_narrow_float && s->count == 1 && is_summed(s->how.operations[v]);
+    bool widens = dtypes[t].is_narrow_float && s->count == 1 && is_binary(s) && is_summed(s->how.operations[v]);
     s->types[v] = widens ? DTYPE_F32 : t;
     s->last_inits[v] = builder_convert(&s->b, s->reduce->operands[s->count + v], s->types[v]);
   }
-  for (int v = 0; v < s->count; v++) s->inits[v] = neutral(s, v);
+  for (int v = 0; v < s->count; v++) s->inits[v] = is_binary(s) ? neutral(s, v) : s->last_inits[v];
   s->reducer = accumulating_reducer(s);
 }
 
@@ -137,6 +155,7 @@ static void add_reduce(const splitter *s, instruction **x, instruction *const *i
   builder_set_dimensions(&s->b, r, count, dimensions);
   instruction_set_called(r, 1, &s->reducer);
   builder_infer(&s->b, r);
+  if (s->how.form == REDUCER_PIECES || s->how.form == REDUCER_FREE) reducer_mark(r, s->how.form);
   for (int v = 0; v < s->count; v++) out[v] = s->count == 1 ? r : builder_element(&s->b, r, v);
 }
 
@@ -173,13 +192,27 @@ static void reduce_pieces(const splitter *s, instruction **out) {
     if (p->pieces > 1) then[then_count++] = kept++;
     if (p->pieces > 1) dims[rank++] = p->pieces;
     first[first_count++] = rank;
-    dims[rank++] = size / p->pieces / p->side;
+    dims[rank++] = p->length;
     if (p->side > 1) then[then_count++] = kept++;
     if (p->side > 1) dims[rank++] = p->side;
   }
   for (int v = 0; v < s->count; v++) x[v] = builder_reshape(&s->b, x[v], rank, dims);
   add_reduce(s, x, s->inits, first_count, first, x);
   add_reduce(s, x, s->last_inits, then_count, then, out);
+}
+
+// Two values side by side, reduced in their order.
+static void combine_in_order(const splitter *s, instruction **values, instruction *const *rest) {
+  const int rank = values[0]->shape->rank;
+  int64_t dims[SHAPE_MAX_RANK + 1], last = rank;
+  for (int d = 0; d < rank; d++) dims[d] = values[0]->shape->dims[d];
+  dims[rank] = 1;
+  for (int v = 0; v < s->count; v++) {
+    instruction *both[] = {builder_reshape(&s->b, values[v], rank + 1, dims),
+                           builder_reshape(&s->b, rest[v], rank + 1, dims)};
+    values[v] = builder_concatenate(&s->b, 2, both, rank);
+  }
+  add_reduce(s, values, s->last_inits, 1, &last, values);
 }
 
 static void combine_rest(const splitter *s, instruction **values) {
@@ -192,34 +225,33 @@ static void combine_rest(const splitter *s, instruction **values) {
   for (int g = 0; g < space->group_count; g++)
     if (space->is_reduced[g]) reduced[count++] = g;
   add_reduce(s, x, s->inits, count, reduced, rest);
-  for (int v = 0; v < s->count; v++) values[v] = builder_binary(&s->b, s->how.operations[v], values[v], rest[v]);
+  if (!is_binary(s)) combine_in_order(s, values, rest);
+  else
+    for (int v = 0; v < s->count; v++) values[v] = builder_binary(&s->b, s->how.operations[v], values[v], rest[v]);
 }
 
 static void replace(const splitter *s, instruction **values) {
   bool is_tuple = shape_is_tuple(s->reduce->shape);
-  instruction **elements = arena_array(s->b.arena, instruction *, s->count);
   for (int v = 0; v < s->count; v++) {
     const shape *wanted = is_tuple ? s->reduce->shape->elements[v] : s->reduce->shape;
     instruction *x = builder_reshape(&s->b, values[v], wanted->rank, wanted->dims);
-    elements[v] = builder_convert(&s->b, x, wanted->dtype);
+    values[v] = builder_convert(&s->b, x, wanted->dtype);
   }
-  instruction_replace_uses(s->reduce, is_tuple ? builder_tuple(&s->b, s->count, elements) : elements[0]);
+  builder_replace_values(&s->b, s->reduce, values);
 }
 
-// get-tuple-element of the tuple that stands for a reduce of several values: the value itself.
-static void forward_elements(computation *c) {
-  for (int n = 0; n < c->instructions.size; n++) {
-    instruction *i = c->instructions.data[n];
-    if (i->opcode != HLO_GET_TUPLE_ELEMENT || i->operands[0]->opcode != HLO_TUPLE) continue;
-    instruction_replace_uses(i, i->operands[0]->operands[i->attributes->index]);
-  }
+bool reduction_splitter_splits(const instruction *reduce, reducer_form form) {
+  const reducer how = {.form = form, .in_pieces = true};
+  split s = {.pieces = 1, .side = 1};
+  return is_worth_it(reduce, &s.space) && choose(&how, &s);
 }
 
 static bool split_reduce(instruction *reduce) {
   splitter s = {.b = builder_for(reduce), .reduce = reduce, .count = reduce->operand_count / 2};
-  if (!choose(reduce, &s.split)) return false;
+  s.split = (split){.pieces = 1, .side = 1};
+  if (!is_worth_it(reduce, &s.split.space)) return false;
   s.how = reducer_of(s.b.arena, reduce);
-  if (s.how.form != REDUCER_BINARY) return false;
+  if (!choose(&s.how, &s.split)) return false;
   begin(&s);
   instruction **values = arena_array(s.b.arena, instruction *, s.count);
   reduce_pieces(&s, values);
@@ -233,6 +265,5 @@ bool reduction_splitter_run(computation *c) {
   int count = c->instructions.size;
   for (int n = 0; n < count; n++)
     if (c->instructions.data[n]->opcode == HLO_REDUCE) any |= split_reduce(c->instructions.data[n]);
-  if (any) forward_elements(c);
   return any;
 }

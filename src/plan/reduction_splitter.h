@@ -2,7 +2,7 @@
 #ifndef HEDDLE_PLAN_REDUCTION_SPLITTER_H_
 #define HEDDLE_PLAN_REDUCTION_SPLITTER_H_
 
-#include "hlo/module.h"
+#include "plan/reducer.h"
 
 // Splits every reduce of the computation that has few results and many elements for each: pieces of fixed number are
 // reduced first, their results then. Where the innermost dims are kept but short, several elements lie side by side in
@@ -10,5 +10,8 @@
 // results do not depend on threads. Order must not matter to the reducer; others are left alone. True if anything was
 // split.
 bool reduction_splitter_run(computation *c);
+
+// Whether the reduce would be split if its reducer were of that form.
+bool reduction_splitter_splits(const instruction *reduce, reducer_form form);
 
 #endif

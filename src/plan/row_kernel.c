@@ -6,6 +6,7 @@
 enum {
   SHORT_ROW = 8,               // below, the loop's vectors over results are better
   SHORT_PICKED_ROW = 64,       // the same where reducers pick one of two pairs, which takes long between lanes
+  LONG_ROW = 512,              // … where elements are combined one after the other
   FEW_ELEMENTS = 16,           // of a column, up to which the loop's vectors keep them in registers
   TILE_BYTES = 32 << 10,       // least traffic of a tile
   TILE_OPERATIONS = 64 << 10,  // … unless its rows are expensive
@@ -33,6 +34,23 @@ static bool has_reducer(arena *scratch, const row_analysis *r, const instruction
   return false;
 }
 
+static bool is_expensive(const instruction_list *body) {
+  for (int n = 0; n < body->size; n++) {
+    const instruction *i = body->data[n];
+    if (hlo_op_has(i->opcode, TRAIT_EXPENSIVE)) return true;
+    if (i->opcode == HLO_REDUCE && is_expensive(&i->called[0]->instructions)) return true;
+  }
+  return false;
+}
+
+// Whether a row's elements have to wait for each other, and the loop makes up for that by taking as many rows at once
+// as a vector has lanes. It does where functions are computed, and where rows are short: of long ones it reads a line
+// each of too many at once.
+static bool waits(arena *scratch, const row_analysis *r, const instruction_list *body) {
+  if (!has_reducer(scratch, r, body, REDUCER_ORDERED) && !has_reducer(scratch, r, body, REDUCER_PIECES)) return false;
+  return r->space.reduced < LONG_ROW || is_expensive(body);
+}
+
 // The loop computes a reduction again for every element that wants it, which is no loss if these are its results.
 static bool loop_is_better(arena *scratch, const kernel_plan *k, const row_analysis *r, const instruction_list *body) {
   bool loop_can = r->sweep_count == 1 && outputs_agree(k);
@@ -40,8 +58,9 @@ static bool loop_is_better(arena *scratch, const kernel_plan *k, const row_analy
   int64_t size = r->space.sizes[r->space.group_count - 1];
   if (is_column(&r->space)) return size < SHORT_ROW || r->space.reduced <= FEW_ELEMENTS;
   bool is_rather_short = size <= SHORT_PICKED_ROW && r->space.kept >= SHORT_PICKED_ROW;
-  return size < SHORT_ROW || has_reducer(scratch, r, body, REDUCER_ORDERED) ||
-         (is_rather_short && has_reducer(scratch, r, body, REDUCER_PICK));
+  return size < SHORT_ROW || waits(scratch, r, body) ||
+         (is_rather_short &&
+          (has_reducer(scratch, r, body, REDUCER_PICK) || has_reducer(scratch, r, body, REDUCER_FREE)));
 }
 
 static bool analyse(arena *scratch, const kernel_plan *k, const instruction_list *body, row_analysis *out) {
