@@ -3,7 +3,7 @@
 // A kernel is planned here only to name its hero; what cannot be planned is said as well, and reported when it is
 // planned for good.
 #include "plan/cluster_builder.h"
-#include "plan/kernel.h"
+#include "plan/in_place.h"
 #include "plan/library.h"
 
 static void tell_amount(text *out, double bytes) {
@@ -43,24 +43,6 @@ static const char *fused_epilogue(const cluster_fusion *f) {
   }
 }
 
-// The arrays that the outputs are written into, so that the heroes that need that show.
-static int find_aliases(cluster_builder *b, const cluster_fusion *f, kernel_alias **out) {
-  kernel_leaves leaves = {0};
-  heddle_status s = kernel_leaves_of(b->scratch, f->computation->root, &leaves);
-  heddle_status_free(s);
-  kernel_alias *aliases = arena_array(b->scratch, kernel_alias, leaves.size);
-  int count = 0;
-  for (int n = 0; n < leaves.size; n++) {
-    const instruction *root = leaves.data[n].root;
-    if (root->opcode != HLO_SCATTER && root->opcode != HLO_DYNAMIC_UPDATE_SLICE) continue;
-    const instruction *into = root->operands[leaves.data[n].element];
-    if (into->opcode == HLO_PARAMETER)
-      aliases[count++] = (kernel_alias){leaves.data[n].number, (int)into->attributes->index};
-  }
-  *out = aliases;
-  return count;
-}
-
 static void tell_kernel(cluster_builder *b, text *out, int number) {
   const cluster_fusion *f = &b->made[number];
   if (f->fusion->attributes->kind == FUSION_CUSTOM) {
@@ -70,9 +52,7 @@ static void tell_kernel(cluster_builder *b, text *out, int number) {
   }
   cluster_cost cost = cluster_cost_of(b->graph, number, number);
   kernel_plan *kernel = NULL;
-  kernel_alias *aliases;
-  int count = find_aliases(b, f, &aliases);
-  heddle_status s = kernel_plan_create(b->scratch, f->computation, "main", b->graph->target, count, aliases, &kernel);
+  heddle_status s = in_place_kernel(b->scratch, f->computation, "main", b->graph->target, &kernel);
   bool is_known = status_is_ok(s);
   text_printf(out, "kernel %s " STR_FMT " of %d instructions: %s; ", is_known ? hero_name(kernel->hero) : "(none)",
               STR_ARG(f->fusion->name), f->body.nodes.size, is_known ? kernel->reason : status_brief(s));

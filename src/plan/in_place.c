@@ -110,9 +110,8 @@ static void add_pairs(arena *a, const computation *c, const kernel_leaves *leave
   }
 }
 
-heddle_status in_place_updates(arena *a, const instruction *fusion, in_place_pairs *out) {
+heddle_status in_place_updates(arena *a, const computation *c, in_place_pairs *out) {
   kernel_leaves leaves = {0};
-  const computation *c = fusion->called[0];
   TRY(kernel_leaves_of(a, c->root, &leaves));
   bool *taken = arena_array(a, bool, c->parameters.size);
   for (int k = 0; k < leaves.size; k++) {
@@ -122,6 +121,23 @@ heddle_status in_place_updates(arena *a, const instruction *fusion, in_place_pai
     vec_push(a, out, ((in_place_pair){k, (int)p->attributes->index}));
   }
   return status_ok();
+}
+
+heddle_status in_place_aliases(arena *a, const computation *body, int *count, kernel_alias **out) {
+  in_place_pairs pairs = {0};
+  TRY(in_place_updates(a, body, &pairs));
+  *count = pairs.size;
+  *out = arena_array(a, kernel_alias, pairs.size);
+  for (int k = 0; k < pairs.size; k++) (*out)[k] = (kernel_alias){pairs.data[k].result, pairs.data[k].operand};
+  return status_ok();
+}
+
+heddle_status in_place_kernel(arena *a, const computation *body, const char *name, const plan_target *target,
+                              kernel_plan **out) {
+  int count;
+  kernel_alias *aliases;
+  TRY(in_place_aliases(a, body, &count, &aliases));
+  return kernel_plan_create(a, body, name, target, count, aliases, out);
 }
 
 heddle_status in_place_find(arena *a, const instruction *fusion, const plan_target *target, in_place *out) {
@@ -137,7 +153,7 @@ heddle_status in_place_find(arena *a, const instruction *fusion, const plan_targ
   add_pairs(a, c, &leaves, anywhere, &pairs);
   out->may = pairs.data;
   out->may_count = pairs.size;
-  TRY(in_place_updates(a, fusion, &updates));
+  TRY(in_place_updates(a, c, &updates));
   out->must = updates.data;
   out->must_count = updates.size;
   return status_ok();

@@ -27,8 +27,15 @@ const instruction *in_place_origin(const instruction *i);
 // values that is.
 const instruction *in_place_writer(const instruction *root, int element, int *number);
 
-// `must` alone; cheap.
-heddle_status in_place_updates(arena *a, const instruction *fusion, in_place_pairs *out);
+// `must` alone, of what a fusion calls; cheap.
+heddle_status in_place_updates(arena *a, const computation *body, in_place_pairs *out);
+
+// The same as a kernel's request has it.
+heddle_status in_place_aliases(arena *a, const computation *body, int *count, kernel_alias **out);
+
+// kernel_plan_create for a body whose results lie where `must` says.
+heddle_status in_place_kernel(arena *a, const computation *body, const char *name, const plan_target *target,
+                              kernel_plan **out);
 
 // Of an instruction of opcode fusion.
 heddle_status in_place_find(arena *a, const instruction *fusion, const plan_target *target, in_place *out);

@@ -120,24 +120,32 @@ static heddle_status check_called(arena *scratch, const instruction_list *body) 
   return status_ok();
 }
 
-heddle_status kernel_leaves_of(arena *a, const instruction *root, kernel_leaves *out) {
-  if (root->opcode == HLO_TUPLE) {
-    for (int i = 0; i < root->operand_count; i++) {
-      const instruction *operand = root->operands[i];
-      if (shape_is_tuple(operand->shape)) {
-        return status_at(HEDDLE_UNIMPLEMENTED, operand->where,
-                         "result %d of tuple " STR_FMT " is a tuple itself: nested tuple outputs cannot be planned yet",
-                         i, STR_ARG(root->name));
-      }
-      vec_push(a, out, (kernel_leaf){operand, 0, operand->shape, i});
-    }
-  } else if (shape_is_tuple(root->shape)) {
-    for (int i = 0; i < root->shape->tuple_size; i++)
-      vec_push(a, out, (kernel_leaf){root, i, root->shape->elements[i], i});
+static heddle_status refuse_inner_tuple(const instruction *i) {
+  return status_at(HEDDLE_UNIMPLEMENTED, i->where,
+                   "%s " STR_FMT " gives a tuple that is part of a result: only tuples made there can be taken apart",
+                   hlo_op_text(i->opcode), STR_ARG(i->name));
+}
+
+static void add_leaf(arena *a, kernel_leaves *out, const instruction *root, int element, const shape *s) {
+  const kernel_leaf leaf = {root, element, s, out->size};
+  vec_push(a, out, leaf);
+}
+
+// Shapes nest at most SHAPE_MAX_NESTING deep.
+static heddle_status add_leaves(arena *a, const instruction *i, bool is_inner, kernel_leaves *out) {
+  if (i->opcode == HLO_TUPLE) {
+    for (int k = 0; k < i->operand_count; k++) TRY(add_leaves(a, i->operands[k], true, out));
+  } else if (!shape_is_tuple(i->shape)) {
+    add_leaf(a, out, i, 0, i->shape);
   } else {
-    vec_push(a, out, (kernel_leaf){root, 0, root->shape, 0});
+    if (is_inner && !is_variadic_reduction(i)) return refuse_inner_tuple(i);
+    for (int k = 0; k < i->shape->tuple_size; k++) add_leaf(a, out, i, k, i->shape->elements[k]);
   }
   return status_ok();
+}
+
+heddle_status kernel_leaves_of(arena *a, const instruction *root, kernel_leaves *out) {
+  return add_leaves(a, root, false, out);
 }
 
 // --- buffers

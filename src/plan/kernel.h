@@ -127,8 +127,8 @@ typedef struct kernel_leaf {
 
 typedef VEC(kernel_leaf) kernel_leaves;
 
-// The leaves of the root, numbered from 0: a tuple's elements, a variadic reduction's values, or the root itself.
-// Nested tuples are HEDDLE_UNIMPLEMENTED.
+// The leaves of the root, numbered from 0: the elements of a tuple and of tuples made for it, a variadic reduction's
+// values, or the root itself. HEDDLE_UNIMPLEMENTED for other tuples within.
 heddle_status kernel_leaves_of(arena *a, const instruction *root, kernel_leaves *out);
 
 typedef struct kernel_request {

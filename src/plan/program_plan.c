@@ -7,6 +7,8 @@
 #include "plan/sizes.h"
 
 #include "opt/call_inliner.h"
+#include "opt/scatter_simplifier.h"
+#include "plan/in_place.h"
 #include "plan/work_estimate.h"
 
 // Estimated scalar operations of one kernel beyond which it is refused; the estimate errs high by one or two powers of
@@ -19,6 +21,8 @@ typedef struct planner {
   plan_target target;
   const computation *computation;  // of the kernels
   const int *parameter_numbers;    // entry parameter behind each parameter of `computation`
+  int alias_count;                 // results that update a parameter, in its memory
+  kernel_alias *aliases;
 } planner;
 
 // Leaves of the same element count share a kernel, in order of first appearance.
@@ -42,7 +46,9 @@ static heddle_status plan_groups(planner *p, const kernel_leaves *leaves, progra
                              .target = &p->target,
                              .leaf_count = count,
                              .leaves = group,
-                             .parameter_numbers = p->parameter_numbers};
+                             .parameter_numbers = p->parameter_numbers,
+                             .alias_count = p->alias_count,
+                             .aliases = p->aliases};
     TRY(kernel_plan_leaves(p->arena, &wanted, &kernel));
     vec_push(p->arena, &kernels, kernel);
   }
@@ -93,16 +99,38 @@ static heddle_status check_results(const kernel_leaves *leaves) {
   return status_ok();
 }
 
+// Memory of a parameter that is there twice is nobody's alone.
+static bool is_given_twice(const planner *p, int number) {
+  int count = 0;
+  for (int k = 0; k < p->computation->parameters.size; k++) count += p->parameter_numbers[k] == number;
+  return count > 1;
+}
+
+// Scatters and updates have kernels for the memory of what they update; on GPUs every kernel is a loop so far.
+static heddle_status find_aliases(planner *p) {
+  int count;
+  if (p->target.kind != PLAN_CPU) return status_ok();
+  TRY(in_place_aliases(p->scratch, p->computation, &count, &p->aliases));
+  for (int k = 0; k < count; k++) {
+    kernel_alias alias = p->aliases[k];
+    alias.parameter = p->parameter_numbers[alias.parameter];
+    if (!is_given_twice(p, alias.parameter)) p->aliases[p->alias_count++] = alias;
+  }
+  return status_ok();
+}
+
 static heddle_status plan_module(planner *p, const module *m, program_plan *plan) {
   computation *entry = m->entry;
   bool single_fusion = is_single_fusion(entry);
   TRY(call_inliner_run((module *)m, single_fusion ? entry->root : 0));
+  TRY(scatter_simplifier_run((module *)m));
   choose_computation(p, entry, single_fusion);
   TRY(refuse_side_effects(p, entry));
   TRY(refuse_side_effects(p, p->computation));
   kernel_leaves leaves = {0};
   TRY(kernel_leaves_of(p->arena, p->computation->root, &leaves));
   TRY(check_results(&leaves));
+  TRY(find_aliases(p));
   const shape **results = arena_array(p->arena, const shape *, leaves.size);
   for (int i = 0; i < leaves.size; i++) results[i] = leaves.data[i].shape;
   const shape **parameters = arena_array(p->arena, const shape *, entry->parameters.size);

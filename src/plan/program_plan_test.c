@@ -99,9 +99,9 @@ static void test_refusals(void **state) {
       " ROOT g = f32[4] get-tuple-element(t), index=1\n}\n",
       HEDDLE_UNIMPLEMENTED, 5, "get-tuple-element g of tuple");
   refuse(
-      "HloModule m\nENTRY e {\n x = f32[4] parameter(0)\n t = (f32[4]) tuple(x)\n"
+      "HloModule m\nENTRY e {\n x = f32[4] parameter(0)\n t = (f32[4]) parameter(1)\n"
       " ROOT g = ((f32[4]), f32[4]) tuple(t, x)\n}\n",
-      HEDDLE_UNIMPLEMENTED, 4, "nested tuple outputs");
+      HEDDLE_UNIMPLEMENTED, 4, "parameter t gives a tuple that is part of a result");
   refuse(
       "HloModule m\nENTRY e {\n x = (f32[4], f32[4]) parameter(0)\n ROOT g = f32[4] get-tuple-element(x), index=0\n}\n",
       HEDDLE_UNIMPLEMENTED, 4, "of parameter");

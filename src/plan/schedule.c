@@ -92,7 +92,7 @@ static heddle_status add_updates(scheduler *s, int number, const leaf_numbers *o
   scheduled_instruction *x = &s->instructions[number];
   in_place_pairs pairs = {0};
   if (x->instruction->opcode != HLO_FUSION || library_kind_of(x->instruction) != LIBRARY_NONE) return status_ok();
-  TRY(in_place_updates(s->arena, x->instruction, &pairs));
+  TRY(in_place_updates(s->arena, x->instruction->called[0], &pairs));
   for (int k = 0; k < pairs.size; k++)
     if (pairs.data[k].operand < operands->count)
       vec_push(s->arena, &x->updated, operands->numbers[pairs.data[k].operand]);

@@ -202,7 +202,7 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
   compile_options options = {.exact = f->exact, .threads = f->threads, .kernel_name = f->name, .chip = f->chip};
   // A program that links the object has a `main` of its own.
   if (!f->name && is_form(f, "obj"))
-    options.kernel_name = arena_printf(a, STR_FMT "_kernel", STR_ARG(from.module->name));
+    options.kernel_name = arena_printf(a, STR_FMT "_kernel", STR_ARG(from.module ? from.module->name : STR("program")));
   heddle_status s = debug_compile_open(&debug, a, &f->debug, OPT_FOLDS, from.module, &options);
   if (status_is_ok(s)) s = compile_source_to(a, &from, f, &options);
   return debug_compile_close(&debug, s);

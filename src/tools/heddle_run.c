@@ -192,7 +192,7 @@ static heddle_status compile_module(arena *a, const module *m, run_flags *f, com
 
 static heddle_status run_cpu(arena *a, const module *m, run_flags *f, const argument_list *arguments,
                              compile_times *times, double *seconds, literal **result) {
-  compiled program;
+  compiled program = {0};
   TRY(compile_module(a, m, f, &program));
   return run_compiled(a, f, &program, arguments, &(timing){times, seconds}, result);
 }
