@@ -44,14 +44,13 @@ typedef heddle_status (*collective_fn)(interpreter *in, const instruction *i, co
 
 // A box of `from` that begins at `start` along `dim`, to place `at` of `to`.
 static void copy_part(const value *from, int64_t start, int64_t size, value *to, int64_t at, int dim) {
-  const int bytes = dtypes[to->shape->dtype].bytes;
-  int64_t dims[SHAPE_MAX_RANK], from_strides[SHAPE_MAX_RANK], to_strides[SHAPE_MAX_RANK];
+  int64_t dims[SHAPE_MAX_RANK], from_start[SHAPE_MAX_RANK] = {0}, to_start[SHAPE_MAX_RANK] = {0};
   memcpy(dims, to->shape->dims, (size_t)to->shape->rank * sizeof *dims);
   dims[dim] = size;
-  shape_strides(from->shape, from_strides);
-  shape_strides(to->shape, to_strides);
-  strided_copy(bytes, to->shape->rank, dims, (char *)to->data + at * to_strides[dim] * bytes, to_strides,
-               (const char *)from->data + start * from_strides[dim] * bytes, from_strides);
+  from_start[dim] = start;
+  to_start[dim] = at;
+  const shape box = {.dtype = to->shape->dtype, .rank = to->shape->rank, .dims = dims};
+  strided_copy_box(&box, to->shape, to_start, to->data, from->shape, from_start, from->data);
 }
 
 static bool differs_in_one(const shape *l, const shape *r, int dim) {

@@ -7,14 +7,11 @@
 
 // Copies the part of partition `device` out of the whole or into it.
 static void copy_part(const tile_move *move, int device, char *whole, char *part) {
-  const int size = dtypes[move->whole->dtype].bytes;
-  int64_t start[SHAPE_MAX_RANK], whole_strides[SHAPE_MAX_RANK], part_strides[SHAPE_MAX_RANK];
+  static const int64_t origin[SHAPE_MAX_RANK];
+  int64_t start[SHAPE_MAX_RANK];
   tile_move_start(move, device, start);
-  shape_strides(move->whole, whole_strides);
-  shape_strides(move->part, part_strides);
-  whole += strided_offset(move->whole->rank, start, whole_strides) * size;
-  if (move->gathers) strided_copy(size, move->part->rank, move->part->dims, whole, whole_strides, part, part_strides);
-  else strided_copy(size, move->part->rank, move->part->dims, part, part_strides, whole, whole_strides);
+  if (move->gathers) strided_copy_box(move->part, move->whole, start, whole, move->part, origin, part);
+  else strided_copy_box(move->part, move->part, origin, part, move->whole, start, whole);
 }
 
 static heddle_status gather(interpreter *in, const instruction *i, const tile_move *move, int partitions,

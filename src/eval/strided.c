@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "hlo/shape.h"
-
 typedef struct box {
   int rank;
   int64_t dims[SHAPE_MAX_RANK], to[SHAPE_MAX_RANK], from[SHAPE_MAX_RANK];
@@ -69,6 +67,16 @@ void strided_copy(int size, int rank, const int64_t *dims, void *to, const int64
     const char *run_from = (const char *)from + strided_offset(outer, index, b.from) * size;
     copy_run(size, b.dims[outer], run_to, b.to[outer], run_from, b.from[outer]);
   } while (strided_next(outer, b.dims, index));
+}
+
+void strided_copy_box(const shape *box, const shape *to_shape, const int64_t *to_start, void *to,
+                      const shape *from_shape, const int64_t *from_start, const void *from) {
+  const int size = dtypes[box->dtype].bytes, rank = box->rank;
+  int64_t to_strides[SHAPE_MAX_RANK], from_strides[SHAPE_MAX_RANK];
+  shape_strides(to_shape, to_strides);
+  shape_strides(from_shape, from_strides);
+  strided_copy(size, rank, box->dims, (char *)to + strided_offset(rank, to_start, to_strides) * size, to_strides,
+               (const char *)from + strided_offset(rank, from_start, from_strides) * size, from_strides);
 }
 
 bool strided_next(int rank, const int64_t *dims, int64_t *index) {

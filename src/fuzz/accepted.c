@@ -137,6 +137,30 @@ void accepted_module(arena *a, const module *m, bool deep) {
   if (is_small(m)) check_compiles(a, m);
 }
 
+static const module *copy_of(arena *a, const module *m, const accepted_form *form) {
+  text written = {0};
+  module *back;
+  accepted_must(form->write(&written, m), "a module cannot be written", NULL);
+  accepted_must(form->read(a, "written", text_view(&written), &back), "what was written is refused",
+                form->is_text ? &written : NULL);
+  text_free(&written);
+  return back;
+}
+
+// Names become unique on the way, so the first copy may differ from what was read; the second one may not.
+bool accepted_copies(str input, const accepted_form *form, bool deep) {
+  arena *a = arena_create();
+  module *m;
+  const bool is_read = accepted_may(form->read(a, "fuzz", input, &m), "the reader breaks", NULL);
+  if (is_read) {
+    const module *once = copy_of(a, m, form);
+    accepted_must(module_compare(once, copy_of(a, once, form)), "the program changes", NULL);
+    accepted_module(a, once, deep);
+  }
+  arena_destroy(a);
+  return is_read;
+}
+
 // --- MLIR
 
 static void check_mlir_text(arena *a, const ir_module *m, bool is_generic) {

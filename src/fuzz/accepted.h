@@ -18,6 +18,16 @@ bool accepted_read(heddle_status s, const char *file);
 // The module verifies; it is the same behind its HLO text. If `deep`, it is the same behind protos too, its StableHLO
 // (where it has one) reads back, and if it is small the passes and the compiler take it or say why not.
 void accepted_module(arena *a, const module *m, bool deep);
+// One way to write modules and to read what was written.
+typedef struct accepted_form {
+  heddle_status (*read)(arena *a, const char *file, str input, module **out);
+  heddle_status (*write)(text *out, const module *m);
+  bool is_text;
+} accepted_form;
+
+// Whether `input` reads as a module; what does is written, read again, the same program, and checked as above.
+bool accepted_copies(str input, const accepted_form *form, bool deep);
+
 // Prints in both forms, which read back to an equal program. If `deep`, its functions become HLO or are refused, and
 // what they become is checked as above.
 void accepted_ir(arena *a, ir_module *m, bool deep);

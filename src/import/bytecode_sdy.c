@@ -1,6 +1,7 @@
 // Shardy in bytecode, beside VHLO: attributes of shardings and meshes become the text that they have in MLIR's text
 // form, so that one reader (sharding.c) serves both. What they refer to are attributes, texts by then.
 #include "import/bytecode_reader.h"
+#include "import/sharding.h"
 
 // Properties in the order of the alphabet.
 static const struct {
@@ -25,15 +26,6 @@ bool bytecode_sdy_properties(bytecode_cursor *c, ir_op op, int *count, ir_named_
   return true;
 }
 
-// An attribute's text without the word in front: `<["x"=2]>` of `#sdy.mesh<["x"=2]>`, `{"x"}` of
-// `#sdy<manual_axes{"x"}>`. Empty for other texts.
-static str behind_word(str text) {
-  const bool is_closed = str_starts_with(text, "#sdy<");
-  size_t n = is_closed || str_starts_with(text, "#sdy.") ? 5 : text.size;
-  while (n < text.size && (text.data[n] == '_' || (text.data[n] >= 'a' && text.data[n] <= 'z'))) n++;
-  return n + is_closed < text.size ? (str){text.data + n, text.size - n - is_closed} : (str){0};
-}
-
 static bool put_attribute(bytecode_cursor *c, text *out) {
   const ir_attribute *x;
   size_t start = c->at;
@@ -47,7 +39,7 @@ static bool put_attribute(bytecode_cursor *c, text *out) {
     text_quote(out, x->text);
     return true;
   }
-  const str behind = x->kind == IR_ATTR_OPAQUE ? behind_word(x->text) : (str){0};
+  const str behind = x->kind == IR_ATTR_OPAQUE ? sharding_behind_word(x->text, NULL) : (str){0};
   text_append(out, behind);
   return behind.size || bytecode_fail(c->b, start, "found another attribute, wanted one of Shardy");
 }
@@ -120,7 +112,7 @@ static bool put_axis(bytecode_cursor *c, text *out) {
   const ir_attribute *part;
   const size_t start = c->at;
   if (!bytecode_optional_attribute(c, &part)) return false;
-  const str behind = part->kind == IR_ATTR_OPAQUE ? behind_word(part->text) : (str){0};
+  const str behind = part->kind == IR_ATTR_OPAQUE ? sharding_behind_word(part->text, NULL) : (str){0};
   text_append(out, behind);
   return behind.size || bytecode_fail(c->b, start, "found another attribute, wanted a part of an axis");
 }

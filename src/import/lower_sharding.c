@@ -27,10 +27,9 @@ static heddle_status check_parts(lowering *l, const ir_operation *op, const char
                           shape_text(l->arena, whole), shape_text(l->arena, part), STR_ARG(sharding));
 }
 
-static heddle_status take_part(lowering *l, const ir_operation *op, int k, const ir_value *argument, instruction *x) {
-  str sharding;
+static heddle_status take_part(lowering *l, const ir_operation *op, int k, str sharding, const ir_value *argument,
+                               instruction *x) {
   const shape *s;
-  TRY(sharding_of_manual(l->arena, l->source, op, "in_shardings", k, &sharding));
   TRY(ir_type_shape(l->arena, argument->type, op->where, &s));
   TRY(check_parts(l, op, "operand", k, x->shape, s, sharding));
   x = call_of(l, "Sharding", x, x->shape, sharding);
@@ -38,10 +37,9 @@ static heddle_status take_part(lowering *l, const ir_operation *op, int k, const
   return status_ok();
 }
 
-static heddle_status give_whole(lowering *l, const ir_operation *op, int k, instruction *part, instruction **out) {
-  str sharding;
+static heddle_status give_whole(lowering *l, const ir_operation *op, int k, str sharding, instruction *part,
+                                instruction **out) {
   const shape *s;
-  TRY(sharding_of_manual(l->arena, l->source, op, "out_shardings", k, &sharding));
   TRY(ir_type_shape(l->arena, op->results[k]->type, op->where, &s));
   TRY(check_parts(l, op, "result", k, s, part->shape, sharding));
   part = call_of(l, "Sharding", part, part->shape, STR("{manual}"));
@@ -54,15 +52,18 @@ heddle_status lower_manual_computation(lowering *l, const ir_operation *op, inst
   const ir_block *body = lowering_function_body(op);
   int count;
   instruction **returned;
+  str *in, *outside;
   if (!body || body->argument_count != op->operand_count)
     return lowering_invalid(op, "found a body that does not take the operands, wanted one block that does");
-  for (int k = 0; k < op->operand_count; k++) TRY(take_part(l, op, k, body->arguments[k], operands[k]));
+  TRY(sharding_of_manual(l->arena, l->source, op, "in_shardings", op->operand_count, &in));
+  TRY(sharding_of_manual(l->arena, l->source, op, "out_shardings", op->result_count, &outside));
+  for (int k = 0; k < op->operand_count; k++) TRY(take_part(l, op, k, in[k], body->arguments[k], operands[k]));
   if (++l->depth > LOWERING_MAX_DEPTH) return lowering_refuse(op, "computations nest too deep");
   TRY(lowering_block(l, body, &count, &returned));
   l->depth--;
   l->op = op;
   if (count != op->result_count)
     return lowering_invalid(op, "the body returns %d values, wanted %d", count, op->result_count);
-  for (int k = 0; k < count; k++) TRY(give_whole(l, op, k, returned[k], &results[k]));
+  for (int k = 0; k < count; k++) TRY(give_whole(l, op, k, outside[k], returned[k], &results[k]));
   return status_ok();
 }

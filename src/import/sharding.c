@@ -35,6 +35,8 @@ typedef struct reader {
   scan scan;
   const ir_operation *op;
   str all, manual;
+  str mesh_name;  // the last one that was looked up, as a rule the only one; empty: none
+  mesh mesh;
 } reader;
 
 static heddle_status malformed(const reader *r, const char *wanted) {
@@ -89,19 +91,20 @@ static const ir_attribute *find_mesh(const ir_module *m, str name) {
   return NULL;
 }
 
-// The text behind `#sdy.mesh` or `#sdy<mesh`.
-static str behind_word(str text, const char *word) {
-  const char *found = memmem(text.data, text.size, word, strlen(word));
-  if (!found) return (str){0};
-  found += strlen(word);
-  return (str){found, text.size - (size_t)(found - text.data)};
+str sharding_behind_word(str text, const char *word) {
+  const bool is_closed = str_starts_with(text, "#sdy<");
+  const size_t start = is_closed || str_starts_with(text, "#sdy.") ? 5 : text.size;
+  size_t n = start;
+  while (n < text.size && (text.data[n] == '_' || (text.data[n] >= 'a' && text.data[n] <= 'z'))) n++;
+  if (word && !str_is((str){text.data + start, n - start}, word)) return (str){0};
+  return n + is_closed < text.size ? (str){text.data + n, text.size - n - is_closed} : (str){0};
 }
 
 static heddle_status read_mesh(reader *r, const ir_attribute *x, mesh *out) {
   reader inner = *r;
   if (!x || x->kind != IR_ATTR_OPAQUE) return malformed(r, "a mesh of the module");
   inner.all = x->text;
-  inner.scan.left = behind_word(x->text, "mesh");
+  inner.scan.left = sharding_behind_word(x->text, "mesh");
   return parse_mesh(&inner, out);
 }
 
@@ -116,7 +119,12 @@ static heddle_status parse_mesh_use(reader *r, const ir_module *m, mesh *out) {
     name = (str){r->scan.left.data, n};
     r->scan.left = (str){name.data + n, r->scan.left.size - n};
   }
-  return read_mesh(r, find_mesh(m, name), out);
+  if (!name.size || !str_equal(name, r->mesh_name)) {
+    TRY(read_mesh(r, find_mesh(m, name), &r->mesh));
+    r->mesh_name = name;
+  }
+  *out = r->mesh;
+  return status_ok();
 }
 
 static bool is_manual(const reader *r, str name) {
@@ -281,30 +289,32 @@ static heddle_status parse_sharding(reader *r, const ir_module *m, text *out) {
   return print_sharding(r, &on, &parts, rank, dims, out);
 }
 
-// [<…>, <…>]: those in front of the wanted one are read, too.
-static heddle_status find_sharding(reader *r, const ir_module *m, int number, text *out) {
+// [<…>, <…>]
+static heddle_status parse_list(reader *r, const ir_module *m, int count, str *out) {
   if (!scan_take(&r->scan, "<") || !scan_take(&r->scan, "[")) return malformed(r, "<[ of a list of shardings");
-  for (int k = 0; k <= number; k++) {
-    if (k && !scan_take(&r->scan, ",")) return malformed(r, "a sharding for each value");
-    TRY(parse_sharding(r, m, out));
+  text printed = {0};
+  heddle_status status = status_ok();
+  for (int k = 0; k < count && status_is_ok(status); k++) {
+    const bool follows = k == 0 || scan_take(&r->scan, ",");
+    status = follows ? parse_sharding(r, m, &printed) : malformed(r, "a sharding for each value");
+    out[k] = str_copy(r->arena, text_view(&printed));
   }
-  return status_ok();
+  text_free(&printed);
+  return status;
 }
 
-heddle_status sharding_of_manual(arena *a, const ir_module *m, const ir_operation *op, const char *attribute,
-                                 int number, str *out) {
+heddle_status sharding_of_manual(arena *a, const ir_module *m, const ir_operation *op, const char *attribute, int count,
+                                 str **out) {
   const ir_attribute *list = ir_find(op, attribute), *manual = ir_find(op, "manual_axes");
   reader r = {.arena = a, .op = op};
+  *out = arena_array(a, str, count);
+  if (count == 0) return status_ok();
   if (!list || list->kind != IR_ATTR_OPAQUE || !manual || manual->kind != IR_ATTR_OPAQUE)
     return status_at(HEDDLE_INVALID, op->where, STR_FMT " wants %s and manual_axes", STR_ARG(op->name), attribute);
   r.all = list->text;
   r.manual = manual->text;
-  r.scan.left = behind_word(list->text, "sharding_per_value");
-  text printed = {0};
-  heddle_status status = find_sharding(&r, m, number, &printed);
-  *out = str_copy(a, text_view(&printed));
-  text_free(&printed);
-  return status;
+  r.scan.left = sharding_behind_word(list->text, "sharding_per_value");
+  return parse_list(&r, m, count, *out);
 }
 
 int sharding_most_devices(arena *a, const ir_module *m) {
@@ -312,7 +322,7 @@ int sharding_most_devices(arena *a, const ir_module *m) {
   int64_t most = 1;
   for (int i = 0; i < body->operations.size; i++) {
     mesh found = {0};
-    reader r = {.arena = a, .op = body->operations.data[i]};
+    reader r = {.arena = a, .op = body->operations.data[i], .all = STR("another attribute")};
     if (r.op->op != IR_OP_SDY_MESH) continue;
     heddle_status s = read_mesh(&r, ir_find(r.op, "mesh"), &found);
     if (status_is_ok(s) && found.device_count > most) most = found.device_count;

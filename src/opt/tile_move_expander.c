@@ -17,15 +17,24 @@ static void set_sizes(const builder *b, instruction *slice) {
   attributes_mark(slice->attributes, HLO_ATTRIBUTE_DYNAMIC_SLICE_SIZES);
 }
 
-// One that no other collective meets on.
-static int64_t fresh_channel(const module *m) {
+// What a gather has for a channel until all are made.
+#define NO_CHANNEL INT64_MIN
+
+// Gathers meet on channels that no other collective has.
+static void number_channels(module *m) {
   int64_t largest = 0;
+  instruction_list made = {0};
+  arena *scratch = arena_create();
   for (int c = 0; c < m->computations.size; c++) {
     const instruction_list *all = &m->computations.data[c]->instructions;
-    for (int k = 0; k < all->size; k++)
-      if (all->data[k]->attributes->channel_id > largest) largest = all->data[k]->attributes->channel_id;
+    for (int k = 0; k < all->size; k++) {
+      const int64_t channel = all->data[k]->attributes->channel_id;
+      if (channel == NO_CHANNEL) vec_push(scratch, &made, all->data[k]);
+      else if (channel > largest) largest = channel;
+    }
   }
-  return largest + 1;
+  for (int k = 0; k < made.size; k++) made.data[k]->attributes->channel_id = largest + 1 + k;
+  arena_destroy(scratch);
 }
 
 // A table over the partitions p: where p's part begins along dim d, read at this partition's number.
@@ -87,7 +96,7 @@ static instruction *gather_along(const builder *b, const tile_move *move, instru
   builder_set_dimensions(b, gather, 1, &along);
   set->replica_groups = lines_along(b->arena, &move->sharding, d, replicas);
   attributes_mark(set, HLO_ATTRIBUTE_REPLICA_GROUPS);
-  set->channel_id = fresh_channel(b->computation->module);
+  set->channel_id = NO_CHANNEL;
   attributes_mark(set, HLO_ATTRIBUTE_CHANNEL_ID);
   set->use_global_device_ids = true;
   attributes_mark(set, HLO_ATTRIBUTE_USE_GLOBAL_DEVICE_IDS);
@@ -126,5 +135,7 @@ heddle_status tile_move_expander_run(module *m) {
   arena *scratch = arena_create();
   heddle_status s = check_all(scratch, m);
   arena_destroy(scratch);
-  return status_is_ok(s) ? rewrite_each(m, tile_sharding_is_move, expand) : s;
+  if (status_is_ok(s)) s = rewrite_each(m, tile_sharding_is_move, expand);
+  number_channels(m);
+  return s;
 }

@@ -11,6 +11,7 @@
 #include <zip.h>
 
 #include "hlo/npy.h"
+#include "plan/sizes.h"
 
 static const str suffix = {".npy", 4};
 
@@ -76,8 +77,9 @@ static heddle_status read_stream(zip_file_t *stream, const char *label, size_t m
   }
 }
 
+// Of open dims only the limit of all arrays is known.
 static size_t most_bytes(const shape *wanted) {
-  if (!shape_is_static(wanted)) return SIZE_MAX;
+  if (!shape_is_static(wanted)) return ((size_t)1 << PLAN_MOST_ARRAY_BYTES_LOG2) + HEADER_MAX;
   return (size_t)shape_byte_size(wanted) + HEADER_MAX;
 }
 
@@ -105,29 +107,28 @@ heddle_status array_files_open(arena *a, const char *path, array_files_kind kind
   struct stat is;
   *out = (array_files){.path = path};
   if (stat(path, &is) != 0) return status_error(HEDDLE_INVALID, "cannot read '%s': %s", path, strerror(errno));
-  out->is_archive = !S_ISDIR(is.st_mode);
-  if (out->is_archive) {
-    zip_t *archive;
-    TRY(open_archive(path, &archive));
-    heddle_status s = list_members(a, archive, out);
-    zip_discard(archive);
-    TRY(s);
-  } else {
+  if (S_ISDIR(is.st_mode)) {
     TRY(list_folder(a, kind, out));
+  } else {
+    TRY(open_archive(path, &out->archive));
+    heddle_status s = list_members(a, out->archive, out);
+    if (!status_is_ok(s)) array_files_close(out);
+    TRY(s);
   }
   if (out->names.size) qsort(out->names.data, (size_t)out->names.size, sizeof(str), compare_names);
   return status_ok();
 }
 
+void array_files_close(array_files *files) {
+  if (files->archive) zip_discard(files->archive);
+  files->archive = NULL;
+}
+
 heddle_status array_files_read(const array_files *files, arena *a, int number, const shape *wanted, literal **out) {
   const str name = files->names.data[number];
   const char *label = arena_printf(a, "%s/" STR_FMT ".npy", files->path, STR_ARG(name));
-  if (!files->is_archive) return npy_read(a, label, wanted, out);
-  zip_t *archive;
-  TRY(open_archive(files->path, &archive));
-  heddle_status s = read_member(a, archive, arena_printf(a, STR_FMT ".npy", STR_ARG(name)), label, wanted, out);
-  zip_discard(archive);
-  return s;
+  if (!files->archive) return npy_read(a, label, wanted, out);
+  return read_member(a, files->archive, arena_printf(a, STR_FMT ".npy", STR_ARG(name)), label, wanted, out);
 }
 
 // --- matching

@@ -10,13 +10,16 @@ typedef enum array_files_kind { ARRAY_FILES_INPUTS, ARRAY_FILES_RESULTS } array_
 
 typedef struct array_files {
   const char *path;
-  bool is_archive;
-  VEC(str) names;  // without `.npy`, sorted; matched: in the order of what they stand for
+  struct zip *archive;  // libzip's, open; null for a folder
+  VEC(str) names;       // without `.npy`, sorted; matched: in the order of what they stand for
 } array_files;
 
 // Lists what is there: of a folder the files of `kind` whose names end in .npy, of an archive everything.
-// HEDDLE_INVALID for what is neither, a damaged archive, and members of it that are no .npy files.
+// HEDDLE_INVALID for what is neither, a damaged archive, and members of it that are no .npy files. On success the
+// caller closes it.
 heddle_status array_files_open(arena *a, const char *path, array_files_kind kind, array_files *out);
+
+void array_files_close(array_files *files);
 
 // Puts the files in order: by the `count` names of parameters if each has a file and each file is one's (an ending `.1`
 // of a parameter's name may be missing), else by the numbers at the end of their names, which run from 0 without gaps;

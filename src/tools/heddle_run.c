@@ -290,15 +290,11 @@ static heddle_status open_files(arena *a, run_flags *f) {
   return array_files_match(a, &f->listed_expected, 0, NULL);
 }
 
-static heddle_status run_file(arena *a, const char *path, void *argument) {
-  run_flags *f = argument;
-  log_set_level(f->v);
-  debug_options_warn(&f->debug);
+static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
   double start = log_seconds();
   str bytes;
   module **programs;
   int count;
-  TRY(open_files(a, f));
   TRY(file_read(a, path, &bytes));
   if (lhlo_is(bytes)) {
     if (f->on == PLATFORM_CPU) return run_lhlo(a, path, bytes, f);
@@ -320,6 +316,17 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
     TRY(count > 1 ? status_context(s, "in program %d of %d, " STR_FMT, i + 1, count, STR_ARG(programs[i]->name)) : s);
   }
   return status_ok();
+}
+
+static heddle_status run_file(arena *a, const char *path, void *argument) {
+  run_flags *f = argument;
+  log_set_level(f->v);
+  debug_options_warn(&f->debug);
+  heddle_status s = open_files(a, f);
+  if (status_is_ok(s)) s = run_programs(a, path, f);
+  array_files_close(&f->listed);
+  array_files_close(&f->listed_expected);
+  return s;
 }
 
 static heddle_status check_flags(void *argument) {
