@@ -134,7 +134,11 @@ static bool fill_array(bytecode_cursor *c, ir_attribute *x, const literal *value
     return true;
   }
   int64_t *integers = arena_array(c->b->arena, int64_t, x->count);
-  for (int i = 0; i < x->count; i++) integers[i] = literal_get_int(values, i);
+  const bool is_boolean = x->type->dtype == DTYPE_PRED;
+  for (int i = 0; i < x->count; i++) {
+    const int64_t value = literal_get_int(values, i);
+    integers[i] = is_boolean ? value != 0 : value;
+  }
   x->integers = integers;
   return true;
 }
@@ -148,7 +152,9 @@ static bool read_dense_array(bytecode_cursor *c, bytecode_entry *entry) {
   uint64_t count;
   size_t start = c->at;
   if (!bytecode_type(c, &element) || !bytecode_varint(c, &count) || !bytecode_blob(c, &blob)) return false;
-  if (element->kind != IR_TYPE_SCALAR || count > blob.size)
+  if (element->kind != IR_TYPE_SCALAR || dtype_is_complex(element->dtype))
+    return bytecode_fail(c->b, start, "found an array of another type, wanted an integer or floating point type");
+  if (count > blob.size)
     return bytecode_fail(c->b, start, "found an array of %llu elements in %zu bytes", (unsigned long long)count,
                          blob.size);
   size = (int64_t)count;

@@ -14,12 +14,14 @@ bool bytecode_expand(bytecode *b, size_t offset, int64_t bytes) {
                          (long long)b->most_expanded);
 }
 
-// Sub-byte integers take a byte each; its upper bits may hold anything.
+// Numbers of less than eight bits take a byte each; its upper bits may hold anything.
 static void normalize(literal *l, int64_t count) {
   dtype t = l->shape->dtype;
   uint8_t *bytes = l->data;
   if (t == DTYPE_PRED)
     for (int64_t i = 0; i < count; i++) bytes[i] = bytes[i] != 0;
+  if (dtype_is_float(t) && dtypes[t].bits < BITS_PER_BYTE)
+    for (int64_t i = 0; i < count; i++) bytes[i] &= (uint8_t)((1 << dtypes[t].bits) - 1);
   if (!is_narrow_integer(t)) return;
   int unused = BITS_PER_BYTE - dtypes[t].bits;
   for (int64_t i = 0; i < count; i++) {

@@ -13,6 +13,7 @@
 #include "import/bytecode.h"
 #include "import/bytecode_reader.h"
 #include "import/ir_compare.h"
+#include "import/mlir_print.h"
 #include "import/mlir_text.h"
 #include "import/vhlo_operation.h"
 
@@ -285,6 +286,78 @@ static void test_by_hand(void **state) {
   check_refused(read_by_hand(*state, fill_wide, &m), "found a type or attribute of more than");
 }
 
+static void fill_type(parts *p, int code) {
+  const size_t start = p->bytes.size;
+  put(&p->bytes, code);
+  if (code == 1) put(&p->bytes, 1);  // complex numbers, of type 1
+  end_entry(p, &p->type_sizes, &p->types, start);
+}
+
+// Type 0, of one code, and attribute 3, whose bytes behind its code are given.
+static void fill_entries(parts *p, bool is_builtin, int code, const char *bytes, size_t size, int type) {
+  size_t start = p->bytes.size;
+  put(&p->bytes, code);
+  text_append(&p->bytes, (str){bytes, size});
+  if (is_builtin) end_entry(p, &p->builtin_sizes, &p->builtin, start);
+  else end_entry(p, &p->vhlo_sizes, &p->vhlo, start);
+  fill_type(p, type);
+}
+
+// Numbers below 64 as the file has them.
+#define N(value) ((char)((value) << 1 | 1))
+enum {
+  BUILTIN_ARRAY = 17,
+  VHLO_ACCURACY = 20,
+  VHLO_AXIS = 22,
+  VHLO_MESH = 25,
+  VHLO_PRED = 0,
+  VHLO_COMPLEX,
+  VHLO_F32 = 4
+};
+
+static void fill_booleans(parts *p) {
+  static const char bytes[] = {N(0), N(3), N(3), 0, 2, 1};
+  fill_entries(p, true, BUILTIN_ARRAY, bytes, sizeof bytes, VHLO_PRED);
+}
+
+static void fill_complex(parts *p) {
+  static const char bytes[] = {N(0), N(1), N(8), 0, 0, 0, 0, 0, 0, 0, 0};
+  fill_entries(p, true, BUILTIN_ARRAY, bytes, sizeof bytes, VHLO_COMPLEX);
+  fill_type(p, VHLO_F32);
+}
+
+static void fill_accuracy(parts *p) {
+  static const char bytes[] = {N(0), N(0), N(0), N(2)};  // its mode is "value"
+  fill_entries(p, false, VHLO_ACCURACY, bytes, sizeof bytes, VHLO_PRED);
+}
+
+static void fill_axis(parts *p) {
+  static const char bytes[] = {N(2), N(1), N(2)};  // a part of it is "value"
+  fill_entries(p, false, VHLO_AXIS, bytes, sizeof bytes, VHLO_PRED);
+}
+
+static void fill_mesh(parts *p) {
+  static const char bytes[] = {N(2), N(0)};  // its axes are "value"
+  fill_entries(p, false, VHLO_MESH, bytes, sizeof bytes, VHLO_PRED);
+}
+
+// Whatever is accepted has a text, and that is the same program.
+static void test_attributes(void **state) {
+  ir_module *m, **again;
+  int count;
+  text printed = {0};
+  check_ok(read_by_hand(*state, fill_booleans, &m));
+  mlir_print_module(&printed, m, &(mlir_print_options){.generic = true});
+  assert_non_null(strstr(text_cstr(&printed), "array<i1: false, true, true>"));
+  check_ok(mlir_text_read(*state, "printed", text_view(&printed), &count, &again));
+  check_ok(ir_compare(m, again[0], vhlo_operation_is_default));
+  text_free(&printed);
+  check_refused(read_by_hand(*state, fill_complex, &m), "wanted an integer or floating point type");
+  check_refused(read_by_hand(*state, fill_accuracy, &m), "wanted a mode of accuracy");
+  check_refused(read_by_hand(*state, fill_axis, &m), "wanted a part of an axis");
+  check_refused(read_by_hand(*state, fill_mesh, &m), "wanted an array of axes");
+}
+
 static int make_arena(void **state) {
   *state = arena_create();
   return 0;
@@ -299,6 +372,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_samples),    cmocka_unit_test(test_places),     cmocka_unit_test(test_versions),
       cmocka_unit_test(test_truncation), cmocka_unit_test(test_corruption), cmocka_unit_test(test_by_hand),
+      cmocka_unit_test(test_attributes),
   };
   return cmocka_run_group_tests(tests, make_arena, drop_arena);
 }

@@ -262,6 +262,15 @@ static bool print_function(printer *p, const ir_operation *op) {
   return true;
 }
 
+// In the short forms a function type stands for the types of all operands and results.
+static bool has_function_values(const ir_operation *op) {
+  for (int i = 0; i < op->operand_count; i++)
+    if (op->operands[i]->type->kind == IR_TYPE_FUNCTION) return true;
+  for (int i = 0; i < op->result_count; i++)
+    if (op->results[i]->type->kind == IR_TYPE_FUNCTION) return true;
+  return false;
+}
+
 // The short form, name included; false, with nothing printed, if there is none.
 static bool print_pretty(printer *p, const ir_operation *op) {
   switch (op->op) {
@@ -270,6 +279,7 @@ static bool print_pretty(printer *p, const ir_operation *op) {
     case IR_OP_FUNC: return print_function(p, op);
     default: break;
   }
+  if (has_function_values(op)) return false;
   size_t size = p->out->size;
   text_append(p->out, op->op == IR_OP_FUNC_RETURN ? STR("return") : op->name);
   const assembly_printer assembly = {p->out, p, print_value, print_region, name_arguments, print_attribute};

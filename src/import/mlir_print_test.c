@@ -177,10 +177,24 @@ static void test_modules(void **state) {
                 "  }) {sym_name = \"f\", function_type = (tensor<i1>) -> tensor<i1>} : () -> ()\n}) : () -> ()\n");
 }
 
+// Where a function type stood for all types of a short form, a value of such a type has none.
+static void test_function_values(void **state) {
+  (void)state;
+  static const char generic[] =
+      "    %0 = \"stablehlo.broadcast_in_dim\"(%arg0) {broadcast_dimensions = array<i64>} : ((i1) -> i1) -> "
+      "tensor<1xi1>\n"
+      "    %1 = \"stablehlo.reshape\"(%0) : (tensor<1xi1>) -> ((i1) -> i1)\n";
+  arena *a = arena_create();
+  const char *source =
+      arena_printf(a, "module {\n  func.func @f(%%arg0: (i1) -> i1) {\n%s    return\n  }\n}\n", generic);
+  expect_module(source, false, source);
+  arena_destroy(a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_attributes), cmocka_unit_test(test_types),   cmocka_unit_test(test_constants),
-      cmocka_unit_test(test_blob),       cmocka_unit_test(test_modules),
+      cmocka_unit_test(test_blob),       cmocka_unit_test(test_modules), cmocka_unit_test(test_function_values),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,11 +51,53 @@ static bool number(bytecode_cursor *c, const ir_attribute **out) {
   return isfinite(x->number) || bytecode_fail(c->b, start, "found a tolerance that is not finite");
 }
 
-// A field that a number before it says to be absent.
-static bool optional(bytecode_cursor *c, const ir_attribute **out) {
+// Fields hold attributes of one kind, and text has no form for others.
+static bool of_kind(bytecode_cursor *c, bool fits, size_t start, const char *wanted) {
+  return fits || bytecode_fail(c->b, start, "found another attribute, wanted %s", wanted);
+}
+
+static bool is_struct(const ir_attribute *x, const char *name) {
+  return x->kind == IR_ATTR_STRUCT && str_is(x->name, name);
+}
+
+static bool structs(bytecode_cursor *c, const ir_attribute **out, const char *name) {
+  const size_t start = c->at;
+  if (!bytecode_attribute(c, out)) return false;
+  bool fits = (*out)->kind == IR_ATTR_ARRAY;
+  for (int i = 0; fits && i < (*out)->count; i++) fits = is_struct((*out)->items[i], name);
+  return of_kind(c, fits, start, "an array of axes");
+}
+
+static bool mode(bytecode_cursor *c, const ir_attribute **out) {
+  const size_t start = c->at;
+  return bytecode_attribute(c, out) &&
+         of_kind(c, (*out)->kind == IR_ATTR_ENUM && str_is((*out)->name, "stablehlo.result_accuracy_mode"), start,
+                 "a mode of accuracy");
+}
+
+static bool text_of(bytecode_cursor *c, const ir_attribute **out) {
+  const size_t start = c->at;
+  return bytecode_attribute(c, out) && of_kind(c, (*out)->kind == IR_ATTR_STRING, start, "a string");
+}
+
+// A number before it says whether it is there.
+static bool sub_axis(bytecode_cursor *c, const ir_attribute **out) {
   uint64_t is_there;
   *out = NULL;
-  return bytecode_varint(c, &is_there) && (!is_there || bytecode_attribute(c, out));
+  if (!bytecode_varint(c, &is_there)) return false;
+  const size_t start = c->at;
+  return !is_there || (bytecode_attribute(c, out) &&
+                       of_kind(c, is_struct(*out, "stablehlo.sub_axis_info"), start, "a part of an axis"));
+}
+
+static bool axes(bytecode_cursor *c, const ir_attribute **out) { return structs(c, out, "stablehlo.axis_ref"); }
+static bool mesh_axes(bytecode_cursor *c, const ir_attribute **out) { return structs(c, out, "stablehlo.mesh_axis"); }
+
+static bool device_ids(bytecode_cursor *c, const ir_attribute **out) {
+  const size_t start = c->at;
+  return bytecode_optional_attribute(c, out) &&
+         of_kind(c, !*out || (*out)->kind == IR_ATTR_ELEMENTS || (*out)->kind == IR_ATTR_INTEGERS, start,
+                 "numbers of devices");
 }
 
 typedef struct field {
@@ -98,7 +140,7 @@ static bool read_extensions(bytecode_cursor *c, bytecode_entry *entry) {
 }
 
 static bool read_accuracy(bytecode_cursor *c, bytecode_entry *entry) {
-  static const field fields[] = {{"atol", number}, {"rtol", number}, {"ulps", integer}, {"mode", bytecode_attribute}};
+  static const field fields[] = {{"atol", number}, {"rtol", number}, {"ulps", integer}, {"mode", mode}};
   return READ_STRUCT(c, entry, "stablehlo.result_accuracy", fields);
 }
 
@@ -108,29 +150,30 @@ static bool read_sub_axis(bytecode_cursor *c, bytecode_entry *entry) {
 }
 
 static bool read_axis(bytecode_cursor *c, bytecode_entry *entry) {
-  static const field fields[] = {{"name", bytecode_attribute}, {"sub_axis_info", optional}};
+  static const field fields[] = {{"name", text_of}, {"sub_axis_info", sub_axis}};
   return READ_STRUCT(c, entry, "stablehlo.axis_ref", fields);
 }
 
 // A mesh by its name is a symbol in StableHLO.
 static bool mesh(bytecode_cursor *c, const ir_attribute **out) {
+  const size_t start = c->at;
   if (!bytecode_attribute(c, out)) return false;
   if ((*out)->kind == IR_ATTR_STRING) *out = ir_symbol_attribute(c->b->arena, (*out)->text);
-  return true;
+  return of_kind(c, (*out)->kind == IR_ATTR_SYMBOL || is_struct(*out, "stablehlo.mesh"), start, "a mesh or its name");
 }
 
 static bool read_mesh_groups(bytecode_cursor *c, bytecode_entry *entry) {
-  static const field fields[] = {{"mesh", mesh}, {"axes", bytecode_attribute}};
+  static const field fields[] = {{"mesh", mesh}, {"axes", axes}};
   return READ_STRUCT(c, entry, "stablehlo.replica_group_mesh_axes", fields);
 }
 
 static bool read_mesh_axis(bytecode_cursor *c, bytecode_entry *entry) {
-  static const field fields[] = {{"name", bytecode_attribute}, {"size", integer}};
+  static const field fields[] = {{"name", text_of}, {"size", integer}};
   return READ_STRUCT(c, entry, "stablehlo.mesh_axis", fields);
 }
 
 static bool read_mesh(bytecode_cursor *c, bytecode_entry *entry) {
-  static const field fields[] = {{"axes", bytecode_attribute}, {"device_ids", bytecode_optional_attribute}};
+  static const field fields[] = {{"axes", mesh_axes}, {"device_ids", device_ids}};
   return READ_STRUCT(c, entry, "stablehlo.mesh", fields);
 }
 

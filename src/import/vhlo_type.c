@@ -1,4 +1,6 @@
 // VHLO's types in bytecode, as StableHLO's. The table is indexed by VHLO's codes, which never change.
+#include <math.h>
+
 #include "import/bytecode_reader.h"
 
 static bool read_buffer(bytecode_cursor *c, ir_type *t) {
@@ -47,6 +49,17 @@ static bool check_range(bytecode_cursor *c, size_t start, const ir_quantization 
   return bytecode_fail(c->b, start, "found a range outside that of the storage type");
 }
 
+// As the text form wants them.
+static bool check_scales(bytecode_cursor *c, size_t start, const ir_quantization *q) {
+  for (int i = 0; i < q->count; i++) {
+    if (!(q->scales[i] > 0) || !isfinite(q->scales[i]))
+      return bytecode_fail(c->b, start, "found a scale that is not positive and finite");
+    if (q->zero_points[i] < q->storage_min || q->zero_points[i] > q->storage_max)
+      return bytecode_fail(c->b, start, "found a zero point outside the range of the storage type");
+  }
+  return true;
+}
+
 static void make_scales(bytecode_cursor *c, ir_quantization *q, int count) {
   q->count = count;
   q->scales = arena_array(c->b->arena, double, count);
@@ -60,7 +73,8 @@ static bool read_quantized(bytecode_cursor *c, ir_type *t) {
   make_scales(c, q, 1);
   q->axis = -1;
   return bytecode_double(c, &q->scales[0]) && bytecode_signed(c, &q->zero_points[0]) &&
-         bytecode_signed(c, &q->storage_min) && bytecode_signed(c, &q->storage_max) && check_range(c, start, q);
+         bytecode_signed(c, &q->storage_min) && bytecode_signed(c, &q->storage_max) && check_range(c, start, q) &&
+         check_scales(c, start, q);
 }
 
 static bool read_quantized_per_axis(bytecode_cursor *c, ir_type *t) {
@@ -80,7 +94,7 @@ static bool read_quantized_per_axis(bytecode_cursor *c, ir_type *t) {
                          zero_points);
   for (int i = 0; i < zero_points; i++)
     if (!bytecode_signed(c, &q->zero_points[i])) return false;
-  return true;
+  return check_scales(c, start, q);
 }
 
 static const struct {
