@@ -28,14 +28,13 @@ import fuzz
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 JOBS = str(os.cpu_count() or 2)
 LIT = "/usr/lib/llvm-19/build/utils/lit/lit.py"
-FUZZ_SECONDS = 10
-FUZZ_DEEP = 16
 # Mutants of modules that each build runs.
 MUTANTS = {"build": 240, "build/dev": 40}
 # Modules of hlo-smith sent through each way.
-SMITH_CHECKS = {"passes": 2000, "text": 200, "proto": 300, "pbtxt": 100, "stablehlo": 500, "cpu": 200}
+SMITH_CHECKS = {"passes": 2000, "text": 200, "proto": 300, "pbtxt": 100, "stablehlo": 500, "cpu": 200,
+                "cpu-default": 100}
 # Bits of computed floats differ in the last place, and where the sign of a NaN is not settled.
-SMITH_MIX = {"cpu": "bitcast-convert=0"}
+SMITH_MIX = {"cpu": "bitcast-convert=0", "cpu-default": "bitcast-convert=0"}
 # And through the sanitized compiler and runtime.
 SANITIZED_CHECKS = {"cpu": 40}
 SANITIZED_SEED = 5000
@@ -254,11 +253,13 @@ def smith(result, folder, checks, seed):
 def step_sight():
     """comparisons, of random modules and of the corpus, refuse results of modules with one mistake"""
     result = Result()
-    status, output = run([ROOT / "build" / "bin" / "hlo-smith", "--mutants", f"--count={MUTATED}"])
-    result.add("mutants", status == 0, output)
-    share = re.search(r"\d+ mutants differ .*", output)
-    if share:
-        result.remarks.append(share.group(0))
+    for numerics in ("--exact", "--default"):
+        flags = ["--mutants", f"--count={MUTATED}", *([numerics] if numerics == "--default" else [])]
+        status, output = run([ROOT / "build" / "bin" / "hlo-smith", *flags])
+        result.add(f"mutants {numerics}", status == 0, output)
+        share = re.search(r"\d+ mutants differ .*", output)
+        if share:
+            result.remarks.append(f"{numerics}: {share.group(0)}")
     if conformance.CORPUS.is_dir():
         result.remarks += conformance_mutants.lines()
     return result
@@ -279,7 +280,7 @@ def step_fuzz():
     if failure:
         result.add("build fuzz", False, failure)
         return result
-    for name, passed, remark, output in fuzz.run_all(fuzz.targets(), FUZZ_SECONDS, FUZZ_DEEP, fixed_seed=True):
+    for name, passed, remark, output in fuzz.run_all(fuzz.targets(), fuzz.FIXED):
         result.add(name, passed, output)
         result.remarks.append(f"{name}: {remark}")
     return result

@@ -31,8 +31,7 @@ typedef struct convolving {
 
 DOT(integer, uint64_t, x *y)
 DOT(float, double, x *y)
-DOT(complex, double complex,
-    wide_complex(creal(x) * creal(y) - cimag(x) * cimag(y), creal(x) * cimag(y) + cimag(x) * creal(y)))
+DOT(complex, double complex, wide_product(x, y))
 
 static void add_products(const convolving *c, int64_t input, int64_t kernel, void *sum) {
   const int size = wide_size(c->type);
@@ -71,12 +70,13 @@ static void sum_window(const convolving *c, const int64_t *at, void *sum) {
   } while (strided_next(d->spatial_rank, sizes, k));
 }
 
-static void convolve(const convolving *c, void *result) {
+static void convolve(interpreter *in, const convolving *c, void *result) {
   if (shape_element_count(c->output) == 0) return;
   int64_t at[SHAPE_MAX_RANK] = {0}, number = 0;
   do {
     double complex sum = 0;
     sum_window(c, at, &sum);
+    noise_on_rounding(&in->noise, c->output->dtype, 1, &sum);
     wide_store(c->output->dtype, result, number++, 1, &sum);
   } while (strided_next(c->output->rank, c->output->dims, at));
 }
@@ -127,7 +127,7 @@ heddle_status eval_convolution(interpreter *in, const instruction *i, value *con
   if (status_is_ok(status)) {
     c.inputs = inputs->data;
     c.kernels = kernels->data;
-    convolve(&c, result->data);
+    convolve(in, &c, result->data);
     *out = result;
   }
   value_release(inputs);

@@ -81,10 +81,6 @@ static void pack(const dot_side *s, dtype to_type, void *to) {
   }
 }
 
-static double complex product_of(double complex x, double complex y) {
-  return wide_complex(creal(x) * creal(y) - cimag(x) * cimag(y), creal(x) * cimag(y) + cimag(x) * creal(y));
-}
-
 // sum + x · y with every step rounded to f32, to which double rounds as f32's own arithmetic would.
 static double add_rounded(double sum, double x, double y) { return (float)(sum + (float)(x * y)); }
 
@@ -111,7 +107,7 @@ static double complex add_rounded_complex(double complex sum, double complex x, 
 
 MULTIPLY_ROW(integer, uint64_t, s[c] + x * y)
 MULTIPLY_ROW(float, double, s[c] + x * y)
-MULTIPLY_ROW(complex, double complex, s[c] + product_of(x, y))
+MULTIPLY_ROW(complex, double complex, s[c] + wide_product(x, y))
 MULTIPLY_ROW(short_float, double, add_rounded(s[c], x, y))
 MULTIPLY_ROW(short_complex, double complex, add_rounded_complex(s[c], x, y))
 
@@ -128,8 +124,8 @@ static bool may_sum_in(dtype t, dtype sum) {
   return wide_class(t) == wide_class(sum) || (wide_class(t) == CLASS_INTEGER && dtype_is_float(sum));
 }
 
-static void multiply(const dot_side *l, const dot_side *r, const void *left, const void *right, void *sums,
-                     value *out) {
+static void multiply(interpreter *in, const dot_side *l, const dot_side *r, const void *left, const void *right,
+                     void *sums, value *out) {
   const dtype t = out->shape->dtype;
   const row_fn row = row_of(t, l->depth);
   const int64_t size = wide_size(t);
@@ -137,6 +133,7 @@ static void multiply(const dot_side *l, const dot_side *r, const void *left, con
     for (int64_t m = 0; m < l->free; m++) {
       const char *left_row = (const char *)left + (b * l->free + m) * l->depth * size;
       row(l->depth, r->free, left_row, (const char *)right + b * r->free * r->depth * size, sums);
+      noise_on_rounding(&in->noise, t, r->free, sums);
       wide_store(t, out->data, (b * l->free + m) * r->free, r->free, sums);
     }
   }
@@ -167,7 +164,7 @@ heddle_status eval_dot(interpreter *in, const instruction *i, value *const *oper
     pack(&r, t, packed[1]->data);
     noise_on_factors(&in->noise, t, t, l.depth, shape_element_count(operands[0]->shape), packed[0]->data);
     noise_on_factors(&in->noise, t, t, l.depth, shape_element_count(operands[1]->shape), packed[1]->data);
-    multiply(&l, &r, packed[0]->data, packed[1]->data, packed[2]->data, result);
+    multiply(in, &l, &r, packed[0]->data, packed[1]->data, packed[2]->data, result);
     *out = result;
   }
   for (int k = 0; k < 3; k++) value_release(packed[k]);

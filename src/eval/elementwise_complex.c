@@ -39,8 +39,11 @@ static double complex power_of(double complex x, double complex y) {
 
 static double complex cbrt_of(double complex z) { return z == 0 ? z : cexp(clog(z) / 3); }
 
+// -i log((x + iy) / sqrt(x² + y²)); products with i are turns, since 0 times an infinity would be NaN.
 static double complex atan2_of(double complex y, double complex x) {
-  return -I * clog((x + I * y) / csqrt(x * x + y * y));
+  const double complex direction = wide_complex(creal(x) - cimag(y), cimag(x) + creal(y));
+  const double complex l = clog(direction / csqrt(wide_product(x, x) + wide_product(y, y)));
+  return wide_complex(cimag(l), -creal(l));
 }
 
 // The order of StableHLO: by real part, then by imaginary part; what compares with NaN is not less.
@@ -103,7 +106,7 @@ BINARY(atan2, double complex, atan2_of(x, y))
 BINARY(divide, double complex, x / y)
 BINARY(maximum, double complex, maximum(x, y))
 BINARY(minimum, double complex, minimum(x, y))
-BINARY(multiply, double complex, x *y)
+BINARY(multiply, double complex, wide_product(x, y))
 BINARY(power, double complex, power_of(x, y))
 BINARY(subtract, double complex, x - y)
 BINARY(equal, int64_t, x == y)

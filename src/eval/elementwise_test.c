@@ -267,6 +267,22 @@ static void test_reduce_precision(void **state) {
   CHECK(rows);
 }
 
+// As XLA's compiled code and numpy: infinities behind a NaN are not looked for, nor signs that a factor i would take.
+static void test_complex_specials(void **state) {
+  (void)state;
+  static const row rows[] = {
+      {"c64[3]",
+       "multiply",
+       {{"c64[3]", "{(inf, inf), (inf, 1), (1e30, 0)}"}, {"c64[3]", "{(1, 0), (1, 1), (1e30, 0)}"}},
+       "{(nan, nan), (inf, inf), (inf, 0)}"},
+      {"c128[2]",
+       "atan2",
+       {{"c128[2]", "{(0, 0), (1, 1)}"}, {"c128[2]", "{(-0, -1), (-1, 1)}"}},
+       "{(3.141592653589793, -0), (2.356194490192345, -inf)}"},
+  };
+  CHECK(rows);
+}
+
 static void test_complex(void **state) {
   (void)state;
   static const row rows[] = {
@@ -339,6 +355,7 @@ int main(void) {
       cmocka_unit_test(test_convert),          cmocka_unit_test(test_reduce_precision),
       cmocka_unit_test(test_complex),          cmocka_unit_test(test_select),
       cmocka_unit_test(test_bitcast_convert),  cmocka_unit_test(test_many_elements),
+      cmocka_unit_test(test_complex_specials),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

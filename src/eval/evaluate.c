@@ -332,7 +332,7 @@ void interpreter_start(interpreter *in, const eval_options *options, process *p,
   if (options) {
     in->max_steps = options->max_steps;
     in->seed = options->seed;
-    in->noise.state = options->noise_seed;
+    in->noise = noise_start(options->noise_seed, options->noise_is_loose);
   }
   in->random_state[0] = FIRST_RANDOM_STATE + in->seed;
   in->pool.max_bytes = options && options->max_bytes ? options->max_bytes : default_max_bytes();

@@ -23,6 +23,7 @@ typedef struct eval_options {
   int64_t max_bytes;    // held by intermediate values at one time; 0 = three quarters of the machine's memory
   uint64_t seed;        // of rng and rng-get-and-update-state: equal seeds, equal results
   uint64_t noise_seed;  // 0: none; else results are off at random by what rounding elsewhere may do (eval/noise.h)
+  bool noise_is_loose;  // and by roundings of narrow floats that are left out (doc/numbers.md, excess precision)
   eval_feeds *feeds;    // null: infeed is an error, what outfeed is given is dropped
 } eval_options;
 

@@ -113,6 +113,7 @@ static heddle_status combine(interpreter *in, scattering *s, int64_t lanes, cons
   TRY(scalar_program_run(in, s->program, lanes, inputs, outputs));
   for (int k = 0; k < s->count; k++) {
     const dtype t = s->results[k]->shape->dtype;
+    noise_on_rounding(&in->noise, t, lanes, outputs[k]);
     for (int64_t lane = 0; lane < lanes; lane++)
       wide_store(t, s->results[k]->data, to[lane], 1, (const char *)outputs[k] + lane * wide_size(t));
   }

@@ -5,6 +5,7 @@
 #include "eval/noise.h"
 
 #include <complex.h>
+#include <float.h>
 #include <math.h>
 
 #include "eval/wide.h"
@@ -46,17 +47,31 @@ static const error_bound bounds[HLO_OPCODE_COUNT] = {
     [HLO_TANH] = {2, 0x1p-13f, 32},
 };
 
-// Evenly from [-NOISE_SIZE, NOISE_SIZE].
-static double draw(noise *n) {
-  n->state = n->state * 6364136223846793005u + 1442695040888963407u;
-  return NOISE_SIZE * ((double)(n->state >> 11) * 0x1p-52 - 1);
+noise noise_start(uint64_t seed, bool is_loose) {
+  const int direction = seed == 1 ? 1 : seed == 2 ? -1 : 0;
+  return (noise){.state = seed, .is_loose = is_loose, .is_grid = seed % NOISE_GRID_EVERY == 0, .direction = direction};
 }
 
+static bool is_inexact(dtype t) { return dtype_is_float(t) || dtype_is_complex(t); }
 static bool is_wide_type(dtype t) { return t == DTYPE_F64 || t == DTYPE_C128; }
 static double epsilon(dtype t) { return is_wide_type(t) ? 0x1p-52 : 0x1p-23; }
 static double smallest(dtype t) { return is_wide_type(t) ? 0x1p-1074 : 0x1p-149; }
 
-// Elements of type `t` move by up to NOISE_SIZE * relative times their own size and times `sizes`, which may be null;
+// Evenly from [-1, 1].
+static double draw(noise *n) {
+  n->state = n->state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(n->state >> 11) * 0x1p-52 - 1;
+}
+
+// x, off by up to NOISE_SIZE errors.
+static double moved(noise *n, double x, double error) {
+  if (!n->is_grid) return x + NOISE_SIZE * error * draw(n);
+  const double step = 2 * NOISE_SIZE * error;
+  // Where steps are beyond what double can divide by, x is far below one of them.
+  return step > 0 && isfinite(x / step) ? nearbyint(x / step) * step : x;
+}
+
+// Elements of type `t` move by up to NOISE_SIZE * relative times their own size or times `sizes`, which may be null;
 // but zeros stay. The smallest number stands for what subnormal results lose.
 static void disturb(noise *n, dtype t, double relative, int64_t count, void *wide, const double *sizes) {
   const double least = smallest(t) * relative / epsilon(t);
@@ -65,43 +80,123 @@ static void disturb(noise *n, dtype t, double relative, int64_t count, void *wid
       double complex *z = (double complex *)wide + k;
       const double size = cabs(*z) > 0 ? fmax(cabs(*z), sizes ? sizes[k] : 0) : 0;
       if (!isfinite(size) || size == 0) continue;
-      const double re = creal(*z) + draw(n) * (size * relative + least);
-      *z = wide_complex(re, cimag(*z) + draw(n) * (size * relative + least));
+      const double re = moved(n, creal(*z), size * relative + least);
+      *z = wide_complex(re, moved(n, cimag(*z), size * relative + least));
     } else {
       double *x = (double *)wide + k;
       const double size = fmax(fabs(*x), sizes ? sizes[k] : 0);
-      if (isfinite(*x) && isfinite(size) && size != 0) *x += draw(n) * (size * relative + least);
+      if (isfinite(*x) && isfinite(size) && size != 0) *x = moved(n, *x, size * relative + least);
     }
   }
 }
 
-void noise_on_results(noise *n, const instruction *i, int64_t count, void *wide) {
+// The parts of a product overflow before they meet as infinities without a difference: nobody's value is the right one.
+static void lose_overflows(dtype t, int64_t count, double complex *products) {
+  for (int64_t k = 0; t == DTYPE_C64 && k < count; k++)
+    if (cabs(products[k]) > (double)FLT_MAX / 2 && isfinite(cabs(products[k]))) products[k] = wide_complex(NAN, NAN);
+}
+
+// --- roundings that are left out
+
+// Half a unit in the last place of `f` at x.
+static double half_unit(const float_format *f, double x) {
+  int exponent;
+  frexp(x, &exponent);
+  const int least = 2 - f->bias;  // of the smallest normal number, as frexp has it
+  return ldexp(0.5, (exponent > least ? exponent : least) - 1 - f->mantissa_bits);
+}
+
+// Conversions to bf16 that the machine has take subnormal numbers for zero.
+static bool may_vanish(dtype t, double x) { return t == DTYPE_BF16 && x != 0 && fabs(x) < (double)FLT_MIN; }
+
+// Far enough that the rounded value is another one, in a direction drawn; the first runs take one direction each.
+static double moved_apart(noise *n, double x, double error) {
+  if (n->is_grid) return moved(n, x, error);
+  const double d = draw(n), sign = n->direction != 0 ? n->direction : d;
+  return x + copysign(NOISE_SIZE * error * (1 + fabs(d)) / 2, sign);
+}
+
+static bool same_kind(double x, double y) { return isnan(x) == isnan(y) && isinf(x) == isinf(y); }
+
+void noise_on_rounding(noise *n, dtype t, int64_t count, void *wide) {
+  if (!n->state || !n->is_loose || !dtypes[t].is_narrow_float) return;
+  double *xs = wide;
+  for (int64_t k = 0; k < count; k++) {
+    double rounded = xs[k];
+    wide_round(t, &rounded, 1);
+    const bool is_out_of_range = !same_kind(xs[k], rounded);
+    if (may_vanish(t, xs[k]) && (n->is_grid || draw(n) > 0)) xs[k] = copysign(0, xs[k]);
+    else if (is_out_of_range && draw(n) > 0) xs[k] = copysign(1, xs[k]);  // any finite number
+    else if (!is_out_of_range && rounded != xs[k] && isfinite(xs[k]))
+      xs[k] = moved_apart(n, xs[k], half_unit(&float_formats[dtypes[t].narrow], xs[k]));
+  }
+}
+
+static bool stays_rounded(hlo_opcode o) { return o == HLO_CONVERT || o == HLO_REDUCE_PRECISION; }
+
+// --- what calls this
+
+// The logarithm of a quotient that is off by a small factor: off by as much whatever its size, and an angle next to the
+// cut comes out on the other side.
+static void disturb_angles(noise *n, dtype t, double relative, int64_t count, double complex *zs) {
+  double ones[WIDE_LANES];
+  for (int64_t k = 0; k < count; k++) ones[k] = 1;
+  disturb(n, t, relative, count, zs, ones);
+  for (int64_t k = 0; k < count; k++)
+    if (fabs(creal(zs[k])) > M_PI) zs[k] = wide_complex(creal(zs[k]) - copysign(2 * M_PI, creal(zs[k])), cimag(zs[k]));
+}
+
+static void disturb_results(noise *n, const instruction *i, int64_t count, void *wide) {
   const dtype t = i->shape->dtype;
-  if (!n->state || (!dtype_is_float(t) && !dtype_is_complex(t))) return;
   const error_bound *b = &bounds[i->opcode];
   const bool is_complex = i->operand_count > 0 && dtype_is_complex(instruction_operand_shape(i, 0)->dtype);
   double relative = (is_complex ? b->modulus : b->ulps) * epsilon(t);
   if (dtypes[t].is_narrow_float) relative = fmax(relative, b->narrow);
-  if (relative > 0) disturb(n, t, relative, count, wide, NULL);
+  if (is_complex && i->opcode == HLO_ATAN2) disturb_angles(n, t, relative, count, wide);
+  else if (relative > 0) disturb(n, t, relative, count, wide, NULL);
+  if (is_complex && i->opcode == HLO_MULTIPLY) lose_overflows(t, count, wide);
+}
+
+void noise_on_results(noise *n, const instruction *i, int64_t count, void *wide) {
+  if (!n->state || !is_inexact(i->shape->dtype)) return;
+  disturb_results(n, i, count, wide);
+  if (!stays_rounded(i->opcode)) noise_on_rounding(n, i->shape->dtype, count, wide);
 }
 
 static double size_at(dtype t, const void *wide, int64_t k) {
   return dtype_is_complex(t) ? cabs(((const double complex *)wide)[k]) : fabs(((const double *)wide)[k]);
 }
 
+// The sum's type is f32 for everything narrower.
+static void overflow(dtype t, int64_t count, double *xs) {
+  for (int64_t k = 0; !is_wide_type(t) && !dtype_is_complex(t) && k < count; k++)
+    if (fabs(xs[k]) > (double)FLT_MAX) xs[k] = copysign(INFINITY, xs[k]);
+}
+
 void noise_on_step(noise *n, const instruction *i, int64_t count, void *wide, const void *const *operands) {
   const dtype t = i->shape->dtype;
-  if (!n->state || (!dtype_is_float(t) && !dtype_is_complex(t))) return;
-  noise_on_results(n, i, count, wide);
+  if (!n->state || !is_inexact(t)) return;
+  disturb_results(n, i, count, wide);
   if (i->opcode != HLO_ADD && i->opcode != HLO_SUBTRACT && i->opcode != HLO_MULTIPLY && i->opcode != HLO_DIVIDE) return;
   double sizes[WIDE_LANES];
   const bool adds = i->opcode == HLO_ADD || i->opcode == HLO_SUBTRACT;
   for (int64_t k = 0; k < count; k++)
     sizes[k] = adds ? fmax(size_at(t, operands[0], k), size_at(t, operands[1], k)) : 0;
   disturb(n, t, epsilon(t), count, wide, sizes);
+  overflow(t, count, wide);
 }
 
 void noise_on_factors(noise *n, dtype factor, dtype sum, int64_t depth, int64_t count, void *wide) {
-  if (!n->state || (!dtype_is_float(factor) && !dtype_is_complex(factor))) return;
+  if (!n->state || !is_inexact(factor)) return;
   if (depth > 1) disturb(n, factor, epsilon(sum) * (1 + sqrt((double)depth)), count, wide, NULL);
+}
+
+void noise_on_line(noise *n, dtype t, double ulps, int64_t count, void *wide) {
+  if (!n->state || !is_inexact(t)) return;
+  double most = 0;
+  for (int64_t k = 0; k < count; k++) most = fmax(most, size_at(t, wide, k));
+  if (!isfinite(most)) return;
+  const int parts = dtype_is_complex(t) ? 2 : 1;
+  double *xs = wide;
+  for (int64_t k = 0; k < count * parts; k++) xs[k] = moved(n, xs[k], most * ulps * epsilon(t));
 }

@@ -56,8 +56,11 @@ static heddle_status reduce_block(interpreter *in, reduction *r, scalar_program 
     TRY(scalar_program_run(in, p, lanes, inputs, outputs));
     more = strided_next(r->reduced_rank, r->reduced_dims, index);
   }
-  for (int k = 0; k < r->count; k++)
-    wide_store(r->results[k]->shape->dtype, r->results[k]->data, first, lanes, &r->accumulators[k]);
+  for (int k = 0; k < r->count; k++) {
+    const dtype t = r->results[k]->shape->dtype;
+    noise_on_rounding(&in->noise, t, lanes, &r->accumulators[k]);
+    wide_store(t, r->results[k]->data, first, lanes, &r->accumulators[k]);
+  }
   return status_ok();
 }
 

@@ -79,8 +79,11 @@ static heddle_status reduce_window_block(interpreter *in, windowing *w, int64_t 
   do {
     TRY(add_window_element(in, w, lanes, at, k, strides));
   } while (strided_next(from->rank, sizes, k));
-  for (int j = 0; j < w->count; j++)
-    wide_store(w->results[j]->shape->dtype, w->results[j]->data, first, lanes, &w->accumulators[j]);
+  for (int j = 0; j < w->count; j++) {
+    const dtype t = w->results[j]->shape->dtype;
+    noise_on_rounding(&in->noise, t, lanes, &w->accumulators[j]);
+    wide_store(t, w->results[j]->data, first, lanes, &w->accumulators[j]);
+  }
   return status_ok();
 }
 

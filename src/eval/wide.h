@@ -35,6 +35,11 @@ static inline double complex wide_complex(double x, double y) {
   return z.whole;
 }
 
+// The textbook's product, as compiled code and XLA compute it: C's own looks for infinities behind a NaN.
+static inline double complex wide_product(double complex x, double complex y) {
+  return wide_complex(creal(x) * creal(y) - cimag(x) * cimag(y), creal(x) * cimag(y) + cimag(x) * creal(y));
+}
+
 // Elements first … first + count - 1 of `data`.
 void wide_load(dtype t, const void *data, int64_t first, int64_t count, void *wide);
 // Elements base + offsets[0 … count - 1].

@@ -37,9 +37,9 @@ enum { CHILD_PASSED, CHILD_FAILED, CHILD_REFUSED };
 typedef struct smith_flags {
   int seed, count, instructions, elements, rank, v;
   const char *types, *mix, *check_name, *folder, *mutate;
-  const struct check *check;  // that `check_name` names, or null
-  uint64_t dtypes;            // that `types` names
-  bool kinds, mutants;
+  const struct check *check;        // that `check_name` names, or null
+  uint64_t dtypes;                  // that `types` names
+  bool kinds, mutants, is_default;  // is_default: bounds of mutants are those of cpu-default
 } smith_flags;
 
 // --- checks: ways through which a module's meaning stays
@@ -84,17 +84,26 @@ static heddle_status through_stablehlo(arena *a, const module *m, module **out) 
 typedef struct check {
   const char *name;
   heddle_status (*through)(arena *a, const module *m, module **out);  // null: compiled and run on the CPU
+  bool is_exact;                                                      // how, if it is
 } check;
 
-static const check checks[] = {{"text", through_text},   {"passes", through_passes},       {"proto", through_proto},
-                               {"pbtxt", through_pbtxt}, {"stablehlo", through_stablehlo}, {"cpu", NULL}};
+static const check checks[] = {
+    {.name = "text", .through = through_text},
+    {.name = "passes", .through = through_passes},
+    {.name = "proto", .through = through_proto},
+    {.name = "pbtxt", .through = through_pbtxt},
+    {.name = "stablehlo", .through = through_stablehlo},
+    {.name = "cpu", .is_exact = true},
+    {.name = "cpu-default"},
+};
 
 static heddle_status find_check(const char *name, const check **out) {
   for (size_t k = 0; k < sizeof checks / sizeof *checks; k++) {
     *out = &checks[k];
     if (strcmp(name, checks[k].name) == 0) return status_ok();
   }
-  return status_error(HEDDLE_INVALID, "found --check=%s, wanted text, passes, proto, pbtxt, stablehlo or cpu", name);
+  return status_error(HEDDLE_INVALID,
+                      "found --check=%s, wanted text, passes, proto, pbtxt, stablehlo, cpu or cpu-default", name);
 }
 
 static heddle_status evaluate(arena *a, const module *m, const argument_list *arguments, literal **result) {
@@ -107,7 +116,7 @@ static heddle_status run_changed(arena *a, const check *c, const module *m, cons
   heddle_status s;
   if (c->through) s = c->through(a, m, &changed);
   else
-    s = execute_module(a, m, PLATFORM_CPU, &(compile_options){.exact = true, .threads = CPU_THREADS}, arguments,
+    s = execute_module(a, m, PLATFORM_CPU, &(compile_options){.exact = c->is_exact, .threads = CPU_THREADS}, arguments,
                        result);
   *is_refused = heddle_status_code(s) == HEDDLE_UNIMPLEMENTED;
   TRY(status_context(s, "while going through %s", c->name));
@@ -123,7 +132,7 @@ static heddle_status put_to_test_here(const check *c, const module *m, bool *is_
   bool is_refused = false;
   heddle_status s = random_arguments(a, m, ARGUMENT_SEED, false, &arguments);
   if (status_is_ok(s) && c->through) s = evaluate(a, m, &arguments, &wanted.result);
-  else if (status_is_ok(s)) s = result_bounds_find(a, m, &arguments, MAX_STEPS, &wanted);
+  else if (status_is_ok(s)) s = result_bounds_find(a, m, &arguments, c->is_exact, MAX_STEPS, &wanted);
   *is_usable = status_is_ok(s);
   if (status_is_ok(s)) s = run_changed(a, c, m, &arguments, &is_refused, &after);
   *is_usable = *is_usable && !is_refused;
@@ -223,7 +232,7 @@ static heddle_status measure_mutants(arena *a, const smith_flags *f, const modul
   result_bounds bounds;
   text passing = {0};
   TRY(random_arguments(a, m, ARGUMENT_SEED, false, &arguments));
-  heddle_status s = result_bounds_find(a, m, &arguments, MAX_STEPS, &bounds);
+  heddle_status s = result_bounds_find(a, m, &arguments, !f->is_default, MAX_STEPS, &bounds);
   if (status_is_ok(s)) {
     smith_sight_measure(m, &arguments, &bounds, MUTANTS_EACH, MAX_STEPS, f->v > 0 ? &passing : NULL, sight);
     fputs(text_cstr(&passing), stderr);
@@ -348,9 +357,10 @@ int main(int argc, char **argv) {
       {"mix", FLAG_TEXT, &f.mix, "LIST", "weights of operations: dot=5,sort=0; none first: the others are 0"},
       {"kinds", FLAG_BOOL, &f.kinds, NULL, "list the kinds of operations with their weights and stop"},
       {"check", FLAG_TEXT, &f.check_name, "WAY",
-       "text, passes, proto, pbtxt, stablehlo or cpu: compare results behind it"},
+       "text, passes, proto, pbtxt, stablehlo, cpu (--exact) or cpu-default: compare results behind it"},
       {"mutants", FLAG_BOOL, &f.mutants, NULL,
        "measure how many modules with one mistake the CPU's comparison refuses"},
+      {"default", FLAG_BOOL, &f.is_default, NULL, "with --mutants: by the bounds of cpu-default"},
       {"mutate", FLAG_TEXT, &f.mutate, "FILE", "write the program with one mistake, which --seed chooses"},
       {"o", FLAG_TEXT, &f.folder, "FOLDER", "where modules go, or those that failed (standard output)"},
       {"v", FLAG_SIZE, &f.v, "LEVEL", "1: say why a module is skipped"},

@@ -7,11 +7,11 @@
 
 enum { SAFETY = 2 };
 
-heddle_status result_bounds_find(arena *a, const module *m, const argument_list *arguments, int64_t max_steps,
-                                 result_bounds *out) {
+heddle_status result_bounds_find(arena *a, const module *m, const argument_list *arguments, bool is_exact,
+                                 int64_t max_steps, result_bounds *out) {
   TRY(interpret_module(a, m, &(eval_options){.max_steps = max_steps}, arguments, &out->result));
   for (uint64_t k = 0; k < RESULT_BOUNDS_RUNS; k++) {
-    const eval_options options = {.max_steps = max_steps, .noise_seed = k + 1};
+    const eval_options options = {.max_steps = max_steps, .noise_seed = k + 1, .noise_is_loose = !is_exact};
     TRY(interpret_module(a, m, &options, arguments, &out->runs[k]));
   }
   return status_ok();

@@ -4,7 +4,7 @@
 
 #include "tools/execute.h"
 
-enum { RESULT_BOUNDS_RUNS = 8 };
+enum { RESULT_BOUNDS_RUNS = 12 };
 
 typedef struct result_bounds {
   literal *result;                    // without noise
@@ -12,9 +12,10 @@ typedef struct result_bounds {
 } result_bounds;
 
 // Runs the module in the interpreter once and RESULT_BOUNDS_RUNS times with noise (eval/noise.h), at most `max_steps`
-// instructions each (0: no limit). Values lie in `a`.
-heddle_status result_bounds_find(arena *a, const module *m, const argument_list *arguments, int64_t max_steps,
-                                 result_bounds *out);
+// instructions each (0: no limit). `is_exact`: compiled code rounds wherever the program does (`--exact`); else the
+// bounds hold for its default. Values lie in `a`.
+heddle_status result_bounds_find(arena *a, const module *m, const argument_list *arguments, bool is_exact,
+                                 int64_t max_steps, result_bounds *out);
 
 // Floats may differ by twice what the noise did to the same element, which is nothing where no operation before it is
 // inexact; NaN matches NaN, zeros' signs do not count. Integers and truth values must be equal. An element that the

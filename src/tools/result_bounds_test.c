@@ -2,6 +2,8 @@
 // lies within reach.
 #include "tools/result_bounds.h"
 
+#include <math.h>
+
 #include "base/arena_testing.h"
 #include "hlo/text.h"
 #include "tools/smith_sight.h"
@@ -13,11 +15,11 @@ static module *parse(arena *a, const char *source) {
 }
 
 // The module has no parameters. Whether its first result may have `value` as element 0.
-static bool lets_pass(arena *a, const char *source, double value) {
+static bool lets_pass_as(arena *a, bool is_exact, const char *source, double value) {
   const module *m = parse(a, source);
   const argument_list none = {0};
   result_bounds bounds;
-  assert_true(status_is_ok(result_bounds_find(a, m, &none, 0, &bounds)));
+  assert_true(status_is_ok(result_bounds_find(a, m, &none, is_exact, 0, &bounds)));
   literal *found = literal_copy(a, bounds.result);
   literal_set_double(found, 0, value);
   heddle_status s = result_bounds_compare(a, &bounds, found);
@@ -25,6 +27,8 @@ static bool lets_pass(arena *a, const char *source, double value) {
   heddle_status_free(s);
   return passes;
 }
+
+static bool lets_pass(arena *a, const char *source, double value) { return lets_pass_as(a, true, source, value); }
 
 static void test_exact_operations(void **state) {
   static const char source[] =
@@ -91,6 +95,97 @@ static void test_sums(void **state) {
   assert_false(lets_pass(*state, product, -0.1));
 }
 
+// Both parts of a product in f32 are infinite before they meet; where each result is infinite, none is decided.
+static void test_overflows(void **state) {
+  static const char product[] =
+      "ENTRY e { x = c64[1] constant({(1e30, 1e30)}) y = c64[1] multiply(x, x) ROOT r = f32[1] real(y) }";
+  assert_true(lets_pass(*state, product, NAN));
+  assert_true(lets_pass(*state, product, 0));
+  static const char running[] =
+      "mul { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] multiply(a, b) }\n"
+      "ENTRY e { x = f32[4] constant({1e30, 1e30, 1e-30, 1e-30}) one = f32[] constant(1)\n"
+      "  y = f32[] reduce(x, one), dimensions={0}, to_apply=mul ROOT r = f32[1] reshape(y) }";
+  assert_true(lets_pass(*state, running, INFINITY));
+}
+
+// x - x is nothing, however x was rounded; a pole at exactly that place is within reach, one elsewhere is not.
+static void test_poles(void **state) {
+  static const char near[] =
+      "ENTRY e { x = f32[1] constant({3}) y = f32[1] log(x) z = f32[1] exponential(y) w = f32[1] subtract(z, x)\n"
+      "  one = f32[1] constant({1}) ROOT r = f32[1] divide(one, w) }";
+  assert_true(lets_pass(*state, near, INFINITY));
+  static const char away[] =
+      "ENTRY e { x = f32[1] constant({3}) y = f32[1] log(x) z = f32[1] constant({1.0985}) w = f32[1] subtract(y, z)\n"
+      "  one = f32[1] constant({1}) ROOT r = f32[1] divide(one, w) }";
+  assert_false(lets_pass(*state, away, INFINITY));
+}
+
+// By default a chain in bf16 keeps what its roundings lose, but converts of the program round.
+static void test_excess_precision(void **state) {
+  static const char chain[] =
+      "ENTRY e { x = bf16[1] constant({256}) y = bf16[1] constant({1}) s = bf16[1] add(x, y) t = bf16[1] add(s, y)\n"
+      "  ROOT r = bf16[1] subtract(t, x) }";
+  assert_true(lets_pass_as(*state, false, chain, 2));
+  assert_false(lets_pass_as(*state, true, chain, 2));
+  assert_false(lets_pass_as(*state, false, chain, 200));
+  static const char converted[] =
+      "ENTRY e { x = f32[1] constant({257}) y = bf16[1] convert(x) ROOT s = f32[1] convert(y) }";
+  assert_true(lets_pass_as(*state, false, converted, 256));
+  assert_false(lets_pass_as(*state, false, converted, 257));
+  static const char exact[] =
+      "ENTRY e { x = bf16[1] constant({3}) y = bf16[1] constant({5}) ROOT s = bf16[1] multiply(x, y) }";
+  assert_false(lets_pass_as(*state, false, exact, 15.0625));
+  static const char large[] =
+      "ENTRY e { x = f16[1] constant({60000}) s = f16[1] add(x, x) y = f16[1] constant({0.25})\n"
+      "  ROOT r = f16[1] multiply(s, y) }";
+  assert_true(lets_pass_as(*state, false, large, 30000));
+  assert_false(lets_pass_as(*state, true, large, 30000));
+}
+
+// Compiled code stays within the bounds, in both numerics.
+static void check_compiled(arena *a, const char *source) {
+  enum { ARGUMENT_SEED = 42 };
+  const module *m = parse(a, source);
+  argument_list arguments;
+  assert_true(status_is_ok(random_arguments(a, m, ARGUMENT_SEED, false, &arguments)));
+  for (int is_exact = 0; is_exact < 2; is_exact++) {
+    const compile_options options = {.exact = is_exact, .threads = 1};
+    result_bounds bounds;
+    literal *found;
+    assert_true(status_is_ok(result_bounds_find(a, m, &arguments, is_exact, 0, &bounds)));
+    assert_true(status_is_ok(execute_module(a, m, PLATFORM_CPU, &options, &arguments, &found)));
+    heddle_status s = result_bounds_compare(a, &bounds, found);
+    if (!status_is_ok(s)) fail_msg("%s\n%s", source, heddle_status_message(s));
+  }
+}
+
+// What random modules failed at once.
+static void test_compiled(void **state) {
+  static const char *const sources[] = {
+      // A product of c64 that overflows on the way.
+      "mul { a = c64[] parameter(0) b = c64[] parameter(1) ROOT s = c64[] multiply(a, b) }\n"
+      "ENTRY e { x = c64[40] parameter(0) big = c64[] constant((3e10, 1e10)) b = c64[40] broadcast(big), "
+      "dimensions={}\n"
+      "  p = c64[40] multiply(x, b) one = c64[] constant((1, 0))\n"
+      "  ROOT r = c64[] reduce(p, one), dimensions={0}, to_apply=mul }",
+      // A quotient that is one: a pole.
+      "ENTRY e { p = c128[6,6] parameter(0) l = c128[6,6] log(p) q = c128[6,6] divide(l, l)\n"
+      "  ROOT r = c128[6,6] atanh(q) }",
+      // Angles that are small, or next to the cut.
+      "ENTRY e { p = c64[2,6] parameter(0) c = c64[] constant((1e10, -0.3125))\n"
+      "  b = c64[2,6] broadcast(c), dimensions={} ROOT r = c64[2,6] atan2(p, b) }",
+      "ENTRY e { y = c128[6] constant({(0,0), (1,-1), (-1,1), (0,1e-10), (1,0), (1,1)})\n"
+      "  x = c128[6] constant({(-0,-1), (-3.5,-3.5), (-3.5,-3.5), (-1,1), (-0,-3.5), (-1,1)})\n"
+      "  ROOT r = c128[6] atan2(y, x) }",
+      // Without infinities, where the default computes in f32, which has them.
+      "ENTRY e { p = f8e4m3b11fnuz[6,4] parameter(0) a = f8e4m3b11fnuz[6,4] atanh(p)\n"
+      "  ROOT c = pred[6,4] compare(a, a), direction=LE }",
+      "ENTRY e { p = f8e4m3b11fnuz[50] parameter(0) e = f8e4m3b11fnuz[50] exponential-minus-one(p)\n"
+      "  ROOT c = c128[50] convert(e) }",
+  };
+  for (size_t k = 0; k < sizeof sources / sizeof *sources; k++) check_compiled(*state, sources[k]);
+}
+
 // One mistake in a module of several operations is seen.
 static void test_mutants(void **state) {
   const module *m = parse(*state,
@@ -99,7 +194,7 @@ static void test_mutants(void **state) {
                           "  d = f32[4] tanh(c) ROOT s = f32[2] slice(d), slice={[1:3]} }");
   const argument_list none = {0};
   result_bounds bounds;
-  assert_true(status_is_ok(result_bounds_find(*state, m, &none, 0, &bounds)));
+  assert_true(status_is_ok(result_bounds_find(*state, m, &none, true, 0, &bounds)));
   smith_sight sight = {0};
   smith_sight_measure(m, &none, &bounds, 200, 0, NULL, &sight);
   assert_true(sight.changed > 50);
@@ -110,6 +205,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TESTING_IN_ARENA(test_exact_operations), TESTING_IN_ARENA(test_functions),
       TESTING_IN_ARENA(test_discontinuities),  TESTING_IN_ARENA(test_sums),
+      TESTING_IN_ARENA(test_overflows),        TESTING_IN_ARENA(test_poles),
+      TESTING_IN_ARENA(test_excess_precision), TESTING_IN_ARENA(test_compiled),
       TESTING_IN_ARENA(test_mutants),
   };
   return cmocka_run_group_tests_name("tools/result_bounds", tests, NULL, NULL);
