@@ -101,7 +101,7 @@ static void check_proto(arena *a, const module *m, bool is_text) {
 
 static void check_stablehlo(arena *a, const module *m) {
   ir_module *raised;
-  if (accepted_may(hlo_to_stablehlo(a, m, &raised), "StableHLO of it", NULL)) accepted_ir(a, raised, false);
+  if (accepted_may(hlo_to_stablehlo(a, m, &raised), "StableHLO of it", NULL)) accepted_ir(a, raised, ACCEPTED_PRINTED);
 }
 
 static bool is_small(const module *m) {
@@ -115,26 +115,27 @@ static bool is_small(const module *m) {
   return count <= MOST_INSTRUCTIONS;
 }
 
-static void check_compiles(arena *a, const module *m) {
+static void check_compiles(arena *a, const module *m, accepted_depth depth) {
   text printed = {0};
   hlo_print(&printed, m, HLO_PRINT_FULL);
   compiled program;
   const compile_options options = {.threads = 1};
   if (accepted_may(opt_run_pipeline(module_clone(a, m), NULL, NULL), "the passes break", &printed) &&
+      depth >= ACCEPTED_COMPILED &&
       accepted_may(compile_cpu(a, m, &options, &program), "the compiler breaks", &printed))
     compiled_release(&program);
   text_free(&printed);
 }
 
-void accepted_module(arena *a, const module *m, bool deep) {
+void accepted_module(arena *a, const module *m, accepted_depth depth) {
   accepted_must(module_verify(m), "it does not verify", NULL);
   check_hlo_text(a, m, HLO_PRINT_SHORT);
   check_hlo_text(a, m, HLO_PRINT_FULL);
-  if (!deep) return;
+  if (depth < ACCEPTED_THROUGH) return;
   check_proto(a, m, false);
   check_proto(a, m, true);
   check_stablehlo(a, m);
-  if (is_small(m)) check_compiles(a, m);
+  if (is_small(m)) check_compiles(a, m, depth);
 }
 
 static const module *copy_of(arena *a, const module *m, const accepted_form *form) {
@@ -148,14 +149,14 @@ static const module *copy_of(arena *a, const module *m, const accepted_form *for
 }
 
 // Names become unique on the way, so the first copy may differ from what was read; the second one may not.
-bool accepted_copies(str input, const accepted_form *form, bool deep) {
+bool accepted_copies(str input, const accepted_form *form, accepted_depth depth) {
   arena *a = arena_create();
   module *m;
   const bool is_read = accepted_may(form->read(a, "fuzz", input, &m), "the reader breaks", NULL);
   if (is_read) {
     const module *once = copy_of(a, m, form);
     accepted_must(module_compare(once, copy_of(a, once, form)), "the program changes", NULL);
-    accepted_module(a, once, deep);
+    accepted_module(a, once, depth);
   }
   arena_destroy(a);
   return is_read;
@@ -176,22 +177,22 @@ static void check_mlir_text(arena *a, const ir_module *m, bool is_generic) {
   text_free(&printed);
 }
 
-void accepted_ir(arena *a, ir_module *m, bool deep) {
+void accepted_ir(arena *a, ir_module *m, accepted_depth depth) {
   check_mlir_text(a, m, true);
   check_mlir_text(a, m, false);
-  if (!deep) return;
+  if (depth < ACCEPTED_THROUGH) return;
   text printed = {0};
   module **lowered;
   int count;
   mlir_print_module(&printed, m, NULL);
   if (accepted_may(import_all(a, "printed", text_view(&printed), NULL, &count, &lowered), "HLO of it", &printed))
-    for (int i = 0; i < count; i++) accepted_module(a, lowered[i], true);
+    for (int i = 0; i < count; i++) accepted_module(a, lowered[i], depth);
   text_free(&printed);
 }
 
 // --- LHLO
 
-void accepted_lhlo(arena *a, const lhlo_program *p, bool deep) {
+void accepted_lhlo(arena *a, const lhlo_program *p, accepted_depth depth) {
   text first = {0}, second = {0};
   lhlo_program *again;
   if (accepted_may(lhlo_print(&first, p), "the printer breaks", NULL)) {
@@ -201,7 +202,7 @@ void accepted_lhlo(arena *a, const lhlo_program *p, bool deep) {
   }
   compiled program;
   const compile_options options = {.threads = 1};
-  if (deep && is_small(p->module) && p->temporary_bytes <= MOST_BYTES &&
+  if (depth >= ACCEPTED_COMPILED && is_small(p->module) && p->temporary_bytes <= MOST_BYTES &&
       accepted_may(compile_lhlo(a, p, &options, &program), "the compiler breaks", &first))
     compiled_release(&program);
   text_free(&first);

@@ -6,11 +6,11 @@
 // Elided constants are kept small: their text is no measure of the memory they take.
 enum { ELIDED_BYTES = 1 << 16 };
 
-static bool check(str input, bool deep) {
+static bool check(str input, accepted_depth depth) {
   arena *a = arena_create();
   module *m;
   const bool is_read = accepted_read(parser_run(a, "fuzz", input, ELIDED_BYTES, &m), "fuzz");
-  if (is_read) accepted_module(a, m, deep);
+  if (is_read) accepted_module(a, m, depth);
   arena_destroy(a);
   return is_read;
 }

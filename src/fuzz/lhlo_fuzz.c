@@ -2,12 +2,12 @@
 #include "fuzz/accepted.h"
 #include "fuzz/target.h"
 
-static bool check(str input, bool deep) {
+static bool check(str input, accepted_depth depth) {
   arena *a = arena_create();
   const plan_target target = plan_target_cpu(2);
   lhlo_program *p;
   const bool is_read = accepted_read(lhlo_parse(a, input, "fuzz", &target, &p), "fuzz");
-  if (is_read) accepted_lhlo(a, p, deep);
+  if (is_read) accepted_lhlo(a, p, depth);
   arena_destroy(a);
   return is_read;
 }

@@ -64,8 +64,8 @@ static void check_points(const indexing_map *m, const indexing_map *simple) {
   }
 }
 
-static bool check(str input, bool deep) {
-  (void)deep;
+static bool check(str input, accepted_depth depth) {
+  (void)depth;
   arena *a = arena_create();
   const indexing_map *m = NULL;
   const bool is_read = accepted_may(indexing_map_parse(a, input, &m), "the reader breaks", NULL);

@@ -9,8 +9,8 @@ static heddle_status read(arena *a, const char *file, str input, module **out) {
   return hlo_proto_read(a, file, input, out, &count, &arguments, &result);
 }
 
-static bool check(str input, bool deep) {
-  return accepted_copies(input, &(accepted_form){read, hlo_proto_write, false}, deep);
+static bool check(str input, accepted_depth depth) {
+  return accepted_copies(input, &(accepted_form){read, hlo_proto_write, false}, depth);
 }
 
 const fuzz_target fuzz_this = {check, mutate_proto, false};

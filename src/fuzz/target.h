@@ -2,13 +2,12 @@
 #ifndef HEDDLE_FUZZ_TARGET_H_
 #define HEDDLE_FUZZ_TARGET_H_
 
-#include "base/str.h"
+#include "fuzz/accepted.h"
 #include "fuzz/mutate.h"
 
 typedef struct fuzz_target {
-  // Reads the input and ends the process if something that must hold of it does not. Whether it was accepted. `deep`:
-  // what was accepted is compiled, too.
-  bool (*check)(str input, bool deep);
+  // Reads the input and ends the process if something that must hold of it does not. Whether it was accepted.
+  bool (*check)(str input, accepted_depth depth);
   size_t (*mutate)(uint8_t *data, size_t size, size_t max_size, uint64_t seed);
   bool is_text;  // so that two inputs can be crossed by their lines
 } fuzz_target;
