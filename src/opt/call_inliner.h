@@ -11,6 +11,6 @@
 heddle_status call_inliner_run(module *m, const instruction *keep);
 
 // A program of nested calls can describe exponentially much work; this is where we stop writing it out.
-enum { CALL_INLINER_MAX_INSTRUCTIONS = 1 << 20 };
+enum { CALL_INLINER_MAX_INSTRUCTIONS = 1 << 18 };
 
 #endif

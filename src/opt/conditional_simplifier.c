@@ -12,6 +12,22 @@
 // What is done in all branches together where both are computed: a kernel costs more than so many elements.
 enum { SELECTED_BRANCHES_MAX = 8, SELECTED_INSTRUCTIONS_MAX = 64, SELECTED_ELEMENTS_MAX = 1 << 14 };
 
+// A program of conditionals in conditionals can stand for exponentially many branches. None is copied that would make
+// the module larger than this, or than half as large again as it was.
+enum { INSTRUCTIONS_MAX = 1 << 16 };
+
+typedef struct simplifier {
+  arena *scratch;
+  ptr_map acting;      // computations with effects
+  int64_t size, most;  // instructions of the module, as far as they are known and may become
+} simplifier;
+
+static int64_t count_instructions(const module *m) {
+  int64_t count = 0;
+  for (int c = 0; c < m->computations.size; c++) count += m->computations.data[c]->instructions.size;
+  return count;
+}
+
 // --- one branch
 
 static heddle_status branch_result(arena *scratch, const instruction *op, int branch, instruction **out) {
@@ -222,12 +238,23 @@ static heddle_status drop_unused(arena *scratch, const instruction *op, instruct
   return status_ok();
 }
 
+// What copies of the branches from `first` on add to the module.
+static int64_t size_of(const instruction *op, int first, int count) {
+  int64_t size = 0;
+  for (int k = first; k < first + count; k++) size += op->called[k]->instructions.size;
+  return size;
+}
+
 // What stands for the conditional; null if it stays.
-static heddle_status simplify(arena *scratch, instruction *op, instruction **out) {
+static heddle_status simplify(simplifier *s, instruction *op, instruction **out) {
   const int branch = known_branch(op);
-  if (branch >= 0) return branch_result(scratch, op, branch, out);
-  if (can_select(op)) return select_branches(scratch, op, out);
-  return drop_unused(scratch, op, out);
+  const int64_t added = branch < 0 ? size_of(op, 0, op->called_count) : size_of(op, branch, 1);
+  if (s->size + added > s->most) return status_ok();
+  if (branch >= 0) TRY(branch_result(s->scratch, op, branch, out));
+  else if (can_select(op)) TRY(select_branches(s->scratch, op, out));
+  else TRY(drop_unused(s->scratch, op, out));
+  if (*out) s->size += added;
+  return status_ok();
 }
 
 // The conditional and what takes its result apart.
@@ -240,19 +267,20 @@ static void detach(instruction *op) {
   if (op != op->parent->root) computation_detach(op->parent, op);
 }
 
-static heddle_status simplify_all(arena *scratch, computation *c, const ptr_map *acting) {
+static heddle_status simplify_all(simplifier *s, computation *c) {
+  arena *scratch = s->scratch;
   instruction_list found = {0};
   ptr_map waited_for = {0};
   rewrite_find_waited_for(scratch, c, &waited_for);
   for (int i = 0; i < c->instructions.size; i++) {
     instruction *op = c->instructions.data[i];
     if (op->opcode == HLO_CONDITIONAL && op->control_predecessors.size == 0 && !ptr_map_has(&waited_for, op) &&
-        !effects_has(acting, false, op))
+        !effects_has(&s->acting, false, op))
       vec_push(scratch, &found, op);
   }
   for (int i = 0; i < found.size; i++) {
     instruction *by = NULL;
-    TRY(simplify(scratch, found.data[i], &by));
+    TRY(simplify(s, found.data[i], &by));
     if (!by) continue;
     if (shape_compatible(by->shape, found.data[i]->shape)) instruction_replace_uses(found.data[i], by);
     detach(found.data[i]);
@@ -262,11 +290,11 @@ static heddle_status simplify_all(arena *scratch, computation *c, const ptr_map 
 }
 
 heddle_status conditional_simplifier_run(module *m) {
-  arena *scratch = arena_create();
-  ptr_map acting = {0};
-  heddle_status s = effects_find(scratch, m, false, &acting);
+  simplifier all = {.scratch = arena_create(), .size = count_instructions(m)};
+  all.most = all.size + all.size / 2 > INSTRUCTIONS_MAX ? all.size + all.size / 2 : INSTRUCTIONS_MAX;
+  heddle_status s = effects_find(all.scratch, m, false, &all.acting);
   for (int c = 0, count = m->computations.size; c < count && status_is_ok(s); c++)
-    s = simplify_all(scratch, m->computations.data[c], &acting);
-  arena_destroy(scratch);
+    s = simplify_all(&all, m->computations.data[c]);
+  arena_destroy(all.scratch);
   return status_is_ok(s) ? tuple_simplifier_run(m) : s;
 }

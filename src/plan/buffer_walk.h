@@ -8,7 +8,7 @@
 
 // Control flow nests at most this deep, so that the C stack is bounded; and what calls repeat is laid out at most to
 // this many events.
-enum { BUFFER_MAX_DEPTH = 500, BUFFER_MAX_EVENTS = 1 << 20 };
+enum { BUFFER_MAX_DEPTH = 500, BUFFER_MAX_EVENTS = 1 << 18 };
 
 // A computation as laid out for one call.
 typedef struct buffer_frame {

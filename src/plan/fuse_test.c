@@ -4,6 +4,7 @@
 #include "base/arena_testing.h"
 #include "plan/kernel.h"
 #include "plan/library.h"
+#include "plan/sizes.h"
 #include "plan/testing.h"
 
 static module *fuse(arena *a, const char *source) {
@@ -220,6 +221,33 @@ static void test_what_nobody_computes_is_refused(void **state) {
   heddle_status_free(s);
 }
 
+// Their code would take minutes and gigabytes.
+static void test_too_many_results_are_refused(void **state) {
+  arena *a = *state;
+  const plan_target target = plan_target_cpu(1);
+  for (int count = PLAN_MOST_VARIADIC; count <= PLAN_MOST_VARIADIC + 1; count++) {
+    text t = {0}, scalars = {0}, operands = {0};
+    text_puts(&t, "f {");
+    for (int k = 0; k < 2 * count; k++) text_printf(&t, " p%d = f32[] parameter(%d)", k, k);
+    for (int k = 0; k < count; k++) {
+      text_printf(&scalars, "%sf32[]", k ? "," : "");
+      text_printf(&operands, "%sx", k ? "," : "");
+    }
+    text_printf(&t, " ROOT t = (%s) tuple(p0", text_cstr(&scalars));
+    for (int k = 1; k < count; k++) text_printf(&t, ",p%d", k);
+    text_printf(&t, ") }\nENTRY e { x = f32[4] parameter(0) z = f32[] constant(0)\n  ROOT r = (%s) reduce(%s",
+                text_cstr(&scalars), text_cstr(&operands));
+    for (int k = 0; k < count; k++) text_puts(&t, ",z");
+    text_puts(&t, "), dimensions={0}, to_apply=f }\n");
+    module *m = testing_parse(a, text_cstr(&t));
+    heddle_status s = plan_fuse(m, &target, NULL);
+    assert_int_equal(heddle_status_code(s), count > PLAN_MOST_VARIADIC ? HEDDLE_UNIMPLEMENTED : HEDDLE_OK);
+    if (count > PLAN_MOST_VARIADIC) assert_non_null(strstr(heddle_status_message(s), "test.hlo:3:"));
+    heddle_status_free(s);
+    text_free(&t), text_free(&scalars), text_free(&operands);
+  }
+}
+
 static void test_reasons(void **state) {
   arena *a = *state;
   const plan_target target = plan_target_cpu(1);
@@ -252,6 +280,7 @@ int main(void) {
       TESTING_IN_ARENA(test_every_computation_of_a_sequence_is_fused),
       TESTING_IN_ARENA(test_updates_stay_in_place),
       TESTING_IN_ARENA(test_what_nobody_computes_is_refused),
+      TESTING_IN_ARENA(test_too_many_results_are_refused),
       TESTING_IN_ARENA(test_reasons),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

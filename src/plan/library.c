@@ -8,6 +8,7 @@
 #include "opt/sort_comparator.h"
 #include "plan/leaves.h"
 #include "plan/piece.h"
+#include "plan/sizes.h"
 
 static const library_kind kinds[HLO_OPCODE_COUNT] = {
     [HLO_DOT] = LIBRARY_GEMM,
@@ -283,9 +284,14 @@ static heddle_status describe_sort(describer *d) {
   add_int(d, "dimension", d->op->attributes->dimensions.size ? d->op->attributes->dimensions.data[0] : 0);
   add_int(d, "is_stable", d->op->attributes->is_stable);
   sort_comparator keys;
-  if (sort_comparator_read(d->op->called[0], &keys)) add_keys(d, &keys);
-  else d->call->comparator = d->op->called[0];
-  return status_ok();
+  if (sort_comparator_read(d->op->called[0], &keys)) {
+    add_keys(d, &keys);
+    return status_ok();
+  }
+  d->call->comparator = d->op->called[0];
+  if (d->op->operand_count <= PLAN_MOST_VARIADIC) return status_ok();
+  return refuse(d, arena_printf(d->arena, "has %d operands for a comparator that is compiled, the limit is %d",
+                                d->op->operand_count, PLAN_MOST_VARIADIC));
 }
 
 static heddle_status describe_top_k(describer *d) {

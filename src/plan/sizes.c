@@ -39,11 +39,23 @@ static heddle_status check_shape(const instruction *i, const shape *s, int64_t *
   return status_ok();
 }
 
+static heddle_status check_results(const instruction *i) {
+  const bool has_code = i->called_count == 1 && hlo_ops[i->opcode].index_rule != INDEX_RULE_NONE;
+  if (!has_code || i->shape->tuple_size <= PLAN_MOST_VARIADIC) return status_ok();
+  return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s " STR_FMT ": found %d results, the limit is %d",
+                   hlo_op_text(i->opcode), STR_ARG(i->name), i->shape->tuple_size, PLAN_MOST_VARIADIC);
+}
+
+static heddle_status check_instruction(const instruction *i, int64_t *total) {
+  TRY(check_results(i));
+  return check_shape(i, i->shape, total);
+}
+
 heddle_status plan_check_sizes(const module *m) {
   int64_t total = 0;
   for (int c = 0; c < m->computations.size; c++) {
     const instruction_list *all = &m->computations.data[c]->instructions;
-    for (int k = 0; k < all->size; k++) TRY(check_shape(all->data[k], all->data[k]->shape, &total));
+    for (int k = 0; k < all->size; k++) TRY(check_instruction(all->data[k], &total));
   }
   return status_ok();
 }
