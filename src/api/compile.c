@@ -38,11 +38,13 @@ static heddle_status fuse(module *m, const plan_target *target, const compile_op
                           compile_times *times) {
   double start = log_seconds();
   if (o->hlo_observer) o->hlo_observer(o->hlo_observer_argument, NULL, m);
+  if (o->keep_fusions) kept_fusions_mark(m, o->keep_fusions);
   if (o->hlo_passes) TRY(opt_run(m, o->hlo_passes, o->hlo_pass_count, o->hlo_observer, o->hlo_observer_argument));
   else TRY(opt_run_pipeline(m, o->hlo_observer, o->hlo_observer_argument));
   add_time(times, "opt", log_seconds() - start);
   TRY(call_check());
   start = log_seconds();
+  if (o->keep_fusions) kept_fusions_settle(m, target, o->keep_fusions);
   TRY(plan_fuse(m, target, reasons));
   add_time(times, "fuse", log_seconds() - start);
   return status_ok();

@@ -5,6 +5,7 @@
 #include "api/program_build.h"
 #include "lower/pass.h"
 #include "opt/pass.h"
+#include "plan/kept_fusions.h"
 #include "plan/program_plan.h"
 #include "rt/buffer.h"
 #include "rt/executable.h"
@@ -26,7 +27,8 @@ typedef struct compile_options {
   int threads;              // 0 = all cores
   const char *kernel_name;  // of the first kernel's symbol; null: "main"
   const char *chip;         // compile_ptx only: "sm_90"
-  const opt_pass *const *hlo_passes;  // these HLO passes instead of the pipeline; null: the pipeline
+  const kept_fusions_report *keep_fusions;  // fusions of the program stay as they are; null: they are formed anew
+  const opt_pass *const *hlo_passes;        // these HLO passes instead of the pipeline; null: the pipeline
   int hlo_pass_count;
   opt_observer hlo_observer;  // sees the module in front of the HLO passes (pass null) and after each; may be null
   void *hlo_observer_argument;

@@ -34,7 +34,8 @@ typedef VEC(call_frame) call_stack;
 typedef VEC(computation *) computation_list;
 
 static bool is_inlined(const inliner *x, const instruction *i) {
-  return i != x->keep && (i->opcode == HLO_CALL || i->opcode == HLO_FUSION);
+  if (i == x->keep) return false;
+  return i->opcode == HLO_CALL || (i->opcode == HLO_FUSION && !i->attributes->is_kept);
 }
 
 // Control edges order what acts on the world. Everything else may run whenever its operands are there.

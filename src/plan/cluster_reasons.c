@@ -33,8 +33,8 @@ static void tell_library(cluster_builder *b, text *out, const instruction *i) {
   heddle_status_free(s);
 }
 
-static const char *fused_epilogue(const cluster_fusion *f) {
-  switch (f->computation->root->opcode) {
+static const char *fused_epilogue(const computation *c) {
+  switch (c->root->opcode) {
     case HLO_DOT:
     case HLO_CONCATENATE: return "";
     case HLO_TRANSPOSE: return ", transposed";
@@ -47,7 +47,7 @@ static void tell_kernel(cluster_builder *b, text *out, int number) {
   const cluster_fusion *f = &b->made[number];
   if (f->fusion->attributes->kind == FUSION_CUSTOM) {
     tell_library(b, out, f->fusion);
-    text_puts(out, fused_epilogue(f));
+    text_puts(out, fused_epilogue(f->computation));
     return;
   }
   cluster_cost cost = cluster_cost_of(b->graph, number, number);
@@ -79,14 +79,29 @@ static void tell_member(cluster_builder *b, text *out, int n) {
   }
 }
 
+static void tell_kept(cluster_builder *b, text *out, const instruction *fusion) {
+  kernel_plan *kernel = NULL;
+  text_puts(out, "kept as it is: ");
+  if (library_kind_of(fusion) != LIBRARY_NONE) {
+    tell_library(b, out, fusion);
+    text_puts(out, fused_epilogue(fusion->called[0]));
+    return;
+  }
+  heddle_status s = in_place_kernel(b->scratch, fusion->called[0], "main", b->graph->target, &kernel);
+  if (status_is_ok(s)) text_printf(out, "kernel %s: %s", hero_name(kernel->hero), kernel->reason);
+  else text_puts(out, status_brief(s));
+  heddle_status_free(s);
+}
+
 static void tell(cluster_builder *b, text *out, int n) {
   const cluster_node *node = &b->graph->nodes[n];
   const instruction *i = node->instruction;
-  bool is_said =
-      node->role == CLUSTER_FIXED && library_kind_of(i) == LIBRARY_NONE && !hlo_op_has(i->opcode, TRAIT_CONTROL);
+  bool is_said = node->role == CLUSTER_FIXED && library_kind_of(i) == LIBRARY_NONE &&
+                 !hlo_op_has(i->opcode, TRAIT_CONTROL) && i->opcode != HLO_FUSION;
   if (is_said || i->opcode == HLO_CONSTANT) return;
   text_printf(out, STR_FMT ": ", STR_ARG(i->name));
-  if (node->role == CLUSTER_BITCAST) text_puts(out, "bitcast: the same bytes");
+  if (i->opcode == HLO_FUSION) tell_kept(b, out, i);
+  else if (node->role == CLUSTER_BITCAST) text_puts(out, "bitcast: the same bytes");
   else if (node->cluster >= 0) tell_member(b, out, n);
   else if (node->role == CLUSTER_COPIED)
     text_puts(out, "in each kernel that reads it: cheaper to compute than to read");

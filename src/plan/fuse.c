@@ -73,6 +73,7 @@ static bool is_operation_of_sequence(const instruction *i) {
     case HLO_TUPLE:
     case HLO_AFTER_ALL:
     case HLO_CALL:
+    case HLO_FUSION:  // one that is kept: others are taken apart before
     case HLO_WHILE:
     case HLO_CONDITIONAL: return true;
     default: return library_kind_of(i) != LIBRARY_NONE && !is_tiny_product(i);

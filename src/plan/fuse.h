@@ -9,6 +9,7 @@
 // and bodies, of branches and of called computations is one of
 //   parameter, constant, tuple, get-tuple-element, bitcast (no work),
 //   while, conditional, call,
+//   a fusion that is kept (plan/kept_fusions.h),
 //   a library operation (plan/library.h), alone or with what follows it as a fusion of kind kCustom, or
 //   a fusion of kind kLoop or kInput whose body one kernel computes (plan/kernel.h).
 // `reasons`, if not null, receives a line for each decision: instruction, way, reason.

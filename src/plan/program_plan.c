@@ -145,18 +145,18 @@ static heddle_status plan_module(planner *p, const module *m, program_plan *plan
   return plan_groups(p, &leaves, plan);
 }
 
-static heddle_status check_kernel(const kernel_plan *k) {
+heddle_status plan_check_kernel_work(const kernel_plan *k) {
   if (k->work <= WORK_LIMIT) return status_ok();
   const instruction *root = k->outputs[0].root;
   return status_at(HEDDLE_UNIMPLEMENTED, root->where,
                    "%s " STR_FMT
-                   " as one kernel would take about %.0e operations, since values are computed again "
-                   "where they are read; programs of several kernels cannot be planned yet",
+                   " as one kernel would take about %.0e operations, since values are computed again where they are "
+                   "read",
                    hlo_op_text(root->opcode), STR_ARG(root->name), k->work);
 }
 
 heddle_status plan_check_work(const program_plan *plan) {
-  for (int i = 0; i < plan->kernel_count; i++) TRY(check_kernel(plan->kernels[i]));
+  for (int i = 0; i < plan->kernel_count; i++) TRY(plan_check_kernel_work(plan->kernels[i]));
   return status_ok();
 }
 

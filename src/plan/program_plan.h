@@ -30,6 +30,9 @@ void plan_name_kernels(arena *a, program_plan *plan, const char *name);
 // emitting one is possible all the same.
 heddle_status plan_check_work(const program_plan *plan);
 
+// The same of one kernel.
+heddle_status plan_check_kernel_work(const kernel_plan *k);
+
 // One fact a line.
 void plan_print(text *out, const program_plan *plan);
 

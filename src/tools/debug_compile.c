@@ -1,6 +1,8 @@
 // The pipeline is left as it is where nobody asks for another.
 #include "tools/debug_compile.h"
 
+#include <stdio.h>
+
 #include "tools/pass_choice.h"
 
 void debug_compile_passes(arena *a, const debug_options *d, opt_pass_use up_to, compile_options *o) {
@@ -42,3 +44,12 @@ static heddle_status first_error(heddle_status s, heddle_status next) {
 heddle_status debug_compile_close(debug_compile *c, heddle_status s) {
   return first_error(first_error(s, c->stages.failed), hlo_dump_close(&c->hlo));
 }
+
+static void remark(void *argument, const instruction *fusion, const char *why) {
+  const source_location where = fusion->where;
+  (void)argument;
+  if (where.file && where.line > 0) fprintf(stderr, "%s:%d:%d: ", where.file, where.line, where.column);
+  fprintf(stderr, "remark: fusion " STR_FMT " is taken apart: %s\n", STR_ARG(fusion->name), why);
+}
+
+const kept_fusions_report debug_compile_remarks = {.remark = remark};

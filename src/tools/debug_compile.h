@@ -25,4 +25,11 @@ heddle_status debug_compile_open(debug_compile *c, arena *a, const debug_options
 // The first error, of the compilation (`s`) or of writing what it dumped.
 heddle_status debug_compile_close(debug_compile *c, heddle_status s);
 
+// For compile_options.keep_fusions: `FILE:LINE:COLUMN: remark: …` on standard error for each fusion that is taken
+// apart.
+extern const kept_fusions_report debug_compile_remarks;
+
+// What --keep-fusions does, for help texts.
+#define KEEP_FUSIONS_HELP "fusions of the module stay as they are, a kernel each; a remark names those that cannot"
+
 #endif

@@ -10,9 +10,18 @@
 #include "base/heap.h"
 #include "tools/version.h"
 
+bool flags_same_name(str name, const char *other) {
+  if (name.size != strlen(other)) return false;
+  for (size_t i = 0; i < name.size; i++) {
+    const char l = name.data[i] == '_' ? '-' : name.data[i], r = other[i] == '_' ? '-' : other[i];
+    if (l != r) return false;
+  }
+  return true;
+}
+
 static const flag *find_flag(const flag *flags, str name) {
   for (const flag *f = flags; f->name; f++)
-    if (str_is(name, f->name)) return f;
+    if (flags_same_name(name, f->name)) return f;
   return NULL;
 }
 

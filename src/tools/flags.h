@@ -61,6 +61,9 @@ typedef struct command_line {
 // range of its kind, and for two values of a flag that takes one. Strings point into argv.
 heddle_status flags_parse(arena *a, const command_line *line, int argc, char **argv, flag_list *positional, bool *help);
 
+// Words are spelled apart with dashes or underscores, as it comes.
+bool flags_same_name(str name, const char *other);
+
 // Sets one flag as `--name=value` does.
 heddle_status flags_set(arena *a, const flag *f, const char *value);
 

@@ -11,7 +11,7 @@
 
 // What a command line with one flag of each kind was parsed to.
 typedef struct parsed {
-  bool on;
+  bool on, words;
   int count, size, runs, threads;
   double bound;
   const char *name;
@@ -32,6 +32,7 @@ static parsed parse(int argc, const char *const *words) {
                         {"threads", FLAG_THREADS, &p.threads, "N", "threads"},
                         {"bound", FLAG_DOUBLE, &p.bound, "X", "a number"},
                         {"name", FLAG_TEXT, &p.name, "TEXT", "a text"},
+                        {"both-words", FLAG_BOOL, &p.words, NULL, "two words"},
                         {"input", FLAG_LIST, &p.inputs, "FILE", "may come several times"},
                         {0}};
   const command_line line = {"tool [flags] FILE", "Does nothing.", flags};
@@ -59,6 +60,14 @@ static void test_every_spelling(void **state) {
   assert_string_equal(p.inputs.data[1], "2");
   assert_int_equal(p.files.size, 2);
   assert_string_equal(p.files.data[1], "-");
+}
+
+static void test_words_apart(void **state) {
+  (void)state;
+  assert_true(PARSE("--both-words").words);
+  assert_true(PARSE("--both_words").words);
+  assert_false(PARSE("--noboth_words").words);
+  expect_error(PARSE("--bothwords"), "unknown flag --bothwords; did you mean --both-words?");
 }
 
 static void test_defaults_stay(void **state) {
@@ -142,10 +151,9 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_spelling), cmocka_unit_test(test_defaults_stay),
-      cmocka_unit_test(test_switches),       cmocka_unit_test(test_numbers),
-      cmocka_unit_test(test_ranges),         cmocka_unit_test(test_contradictions),
-      cmocka_unit_test(test_mistakes),       cmocka_unit_test(test_help_wins),
+      cmocka_unit_test(test_every_spelling), cmocka_unit_test(test_words_apart), cmocka_unit_test(test_defaults_stay),
+      cmocka_unit_test(test_switches),       cmocka_unit_test(test_numbers),     cmocka_unit_test(test_ranges),
+      cmocka_unit_test(test_contradictions), cmocka_unit_test(test_mistakes),    cmocka_unit_test(test_help_wins),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -32,7 +32,7 @@ enum { FORM_COUNT = sizeof forms / sizeof *forms };
 typedef struct compile_flags {
   const char *output, *emit, *target, *chip, *name;
   const struct form *form;  // that `emit` names
-  bool exact, time;
+  bool exact, keep_fusions, time;
   int threads, v;
   debug_options debug;
 } compile_flags;
@@ -200,6 +200,7 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
   debug_options_warn(&f->debug);
   TRY(read_source(a, path, f, &from));
   compile_options options = {.exact = f->exact, .threads = f->threads, .kernel_name = f->name, .chip = f->chip};
+  if (f->keep_fusions) options.keep_fusions = &debug_compile_remarks;
   // A program that links the object has a `main` of its own.
   if (!f->name && is_form(f, "obj"))
     options.kernel_name = arena_printf(a, STR_FMT "_kernel", STR_ARG(from.module ? from.module->name : STR("program")));
@@ -217,6 +218,7 @@ int heddle_compile(int argc, char **argv) {
       {"chip", FLAG_TEXT, &f.chip, "SM", "the GPU to generate code for (sm_90)"},
       {"name", FLAG_TEXT, &f.name, "NAME", "the first kernel's symbol (in an object MODULE_kernel, else main)"},
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for"},
+      {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to plan for (all cores)"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage on standard error"},
       DEBUG_OPTIONS_FILE(f.debug),

@@ -32,7 +32,7 @@ typedef struct run_flags {
   double rtol, atol;
   int random;  // the seed of random arguments, or -1: they come from files
   int threads, v, replicas, partitions;
-  bool exact, no_folding, time, print, profile;
+  bool exact, no_folding, keep_fusions, time, print, profile;
   VEC(literal *)
   made_up;  // arguments of a program with open dims that came without --input; null for other than arrays
 } run_flags;
@@ -137,6 +137,7 @@ static heddle_status write_outputs(const literal_list *results, const flag_list 
 static heddle_status compile_options_of(run_flags *f, compile_options *out) {
   *out = (compile_options){.exact = f->exact, .threads = f->threads};
   debug_compile_numbers(&f->debug, out);
+  if (f->keep_fusions) out->keep_fusions = &debug_compile_remarks;
   if (!f->dump.folder) return status_ok();
   out->dump = dump_to_folder;
   out->dump_argument = &f->dump;
@@ -361,6 +362,7 @@ int heddle_run(int argc, char **argv) {
       {"num_replicas", FLAG_COUNT, &f.replicas, "N", "replicas that run the module (what it says)"},
       {"num_partitions", FLAG_COUNT, &f.partitions, "N", "partitions that run the module (what it says)"},
       {"no-folding", FLAG_BOOL, &f.no_folding, NULL, "constants are arguments: nothing is evaluated while compiling"},
+      {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
       {"print", FLAG_BOOL, &f.print, NULL, "print the results"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage on standard error"},

@@ -10,15 +10,14 @@
 #include "import/hlo_proto.h"
 #include "import/import.h"
 #include "plan/fuse.h"
-#include "tools/debug_options.h"
+#include "tools/debug_compile.h"
 #include "tools/flags.h"
-#include "tools/hlo_dump.h"
 #include "tools/module_format.h"
 #include "tools/pass_choice.h"
 
 typedef struct opt_flags {
   const char *passes, *print, *until, *target, *output, *platform, *stage, *format;
-  bool list, list_stages, pipeline, print_all, split, emit_proto;
+  bool list, list_stages, pipeline, print_all, split, emit_proto, keep_fusions;
   int v;
   hlo_print_options options;  // that `print` names
   debug_options debug;
@@ -144,25 +143,28 @@ static void list_passes(void) {
 // --- output
 
 // Every decision as a comment, then the module made of them.
-static heddle_status print_plan(module *m, bool is_gpu, bool wants_reasons, hlo_print_options options, text *out) {
+static heddle_status print_plan(module *m, const opt_flags *f, bool is_gpu, bool wants_reasons, text *out) {
   // One thread: the same text on every machine.
   const plan_target target = is_gpu ? plan_target_gpu() : plan_target_cpu(1);
   text reasons = {0};
+  if (f->keep_fusions) kept_fusions_settle(m, &target, &debug_compile_remarks);
   heddle_status s = plan_fuse(m, &target, wants_reasons ? &reasons : NULL);
   const char *next = text_cstr(&reasons);
   for (const char *end; status_is_ok(s) && (end = strchr(next, '\n')); next = end + 1)
     text_printf(out, "// %.*s\n", (int)(end - next), next);
   text_free(&reasons);
   TRY(s);
-  hlo_print(out, m, options);
+  hlo_print(out, m, f->options);
   return status_ok();
 }
 
-static heddle_status print_buffers(arena *a, const module *m, text *out) {
+static const kept_fusions_report *keeps(const opt_flags *f) { return f->keep_fusions ? &debug_compile_remarks : NULL; }
+
+static heddle_status print_buffers(arena *a, const module *m, const opt_flags *f, text *out) {
   const plan_target target = plan_target_cpu(1);
   compile_times times = {0};
   lhlo_program *plan;
-  TRY(compile_plan(a, m, &target, &(compile_options){0}, &times, NULL, &plan));
+  TRY(compile_plan(a, m, &target, &(compile_options){.keep_fusions = keeps(f)}, &times, NULL, &plan));
   return lhlo_print(out, plan);
 }
 
@@ -183,8 +185,12 @@ static void collect(void *argument, const char *name, const char *suffix, str co
 static heddle_status print_code(arena *a, const module *m, const opt_flags *f, opt_platform on, const char *suffix,
                                 text *out) {
   collector c = {suffix, out};
-  const compile_options options = {
-      .exact = !f->debug.allow_excess_precision, .threads = 1, .chip = "sm_90", .dump = collect, .dump_argument = &c};
+  const compile_options options = {.exact = !f->debug.allow_excess_precision,
+                                   .keep_fusions = keeps(f),
+                                   .threads = 1,
+                                   .chip = "sm_90",
+                                   .dump = collect,
+                                   .dump_argument = &c};
   if (on == OPT_GPU) {
     int count;
     str *ptx;
@@ -199,10 +205,11 @@ static heddle_status print_code(arena *a, const module *m, const opt_flags *f, o
 static heddle_status print_stage(arena *a, module *m, opt_flags *f, opt_platform on, const struct stage *stage,
                                  text *out) {
   if (stage->form == STAGE_DUMP && !f->passes) return print_code(a, m, f, on, stage->suffix, out);
-  if (stage->form == STAGE_LHLO && !f->passes) return print_buffers(a, m, out);
+  if (stage->form == STAGE_LHLO && !f->passes) return print_buffers(a, m, f, out);
+  if (f->keep_fusions) kept_fusions_mark(m, &debug_compile_remarks);
   TRY(run_passes(a, m, f, on));
-  if (is_planned(f)) return print_plan(m, on == OPT_GPU || strcmp(f->target, "nvptx") == 0, true, f->options, out);
-  if (on != OPT_TRANSFORMS && !f->passes && !f->pipeline) return print_plan(m, on == OPT_GPU, false, f->options, out);
+  if (is_planned(f)) return print_plan(m, f, on == OPT_GPU || strcmp(f->target, "nvptx") == 0, true, out);
+  if (on != OPT_TRANSFORMS && !f->passes && !f->pipeline) return print_plan(m, f, on == OPT_GPU, false, out);
   hlo_print(out, m, f->options);
   return status_ok();
 }
@@ -300,6 +307,7 @@ int main(int argc, char **argv) {
       {"passes", FLAG_TEXT, &f.passes, "NAME,NAME", "run these passes, by our names or XLA's, in this order"},
       {"pipeline", FLAG_BOOL, &f.pipeline, NULL, "run the whole pipeline"},
       {"list-passes", FLAG_BOOL, &f.list, NULL, "list the passes and stop"},
+      {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       {"print-after-all", FLAG_BOOL, &f.print_all, NULL, "print the module after each pass on standard error"},
       {"print", FLAG_TEXT, &f.print, "short|full", "how to print: full has % signs and operand shapes (short)"},
       {"until", FLAG_TEXT, &f.until, "hlo|plan", "plan: print what the planner decides instead (hlo)"},

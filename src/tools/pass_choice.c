@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "tools/flags.h"
+
 static const struct {
   const char *name, *ours;
 } xla_passes[] = {
@@ -15,22 +17,12 @@ enum { XLA_PASS_COUNT = sizeof xla_passes / sizeof *xla_passes };
 
 // --- by name
 
-// XLA spells words apart with dashes or underscores, as it comes.
-static bool is_name(str name, const char *other) {
-  if (name.size != strlen(other)) return false;
-  for (size_t i = 0; i < name.size; i++) {
-    const char l = name.data[i] == '_' ? '-' : name.data[i], r = other[i] == '_' ? '-' : other[i];
-    if (l != r) return false;
-  }
-  return true;
-}
-
 // Null if there is no such pass; *is_xla if XLA has one.
 static const opt_pass *find(str name, bool *is_xla) {
   *is_xla = false;
   const opt_pass *pass = opt_pass_find(name);
   for (int i = 0; !pass && i < XLA_PASS_COUNT; i++) {
-    if (!is_name(name, xla_passes[i].name)) continue;
+    if (!flags_same_name(name, xla_passes[i].name)) continue;
     *is_xla = true;
     if (xla_passes[i].ours) pass = opt_pass_find(str_from(xla_passes[i].ours));
   }

@@ -25,7 +25,7 @@ static const double f32_bound = 1e-3;
 
 typedef struct runner {
   const char *platform, *reference, *input_format, *input_literals, *output_literals;
-  bool print_literals, random_inputs, large_floats, isolate, exact, time, show_bandwidth, has_warned;
+  bool print_literals, random_inputs, large_floats, isolate, exact, keep_fusions, time, show_bandwidth, has_warned;
   int different_seeds, test_passes, reference_passes;  // -1: not said
   double abs_error, rel_error;                         // negative: what the module's types allow
   int iterations, repeat, threads, v;
@@ -179,6 +179,7 @@ static heddle_status compile_module(arena *a, const module *m, runner *r, compil
       .exact = r->exact, .threads = r->threads, .hlo_observer = hlo_dump_add, .hlo_observer_argument = &r->dump};
   debug_compile_passes(a, &r->debug, r->test_passes == 0 ? OPT_NEEDED : OPT_FOLDS, &options);
   debug_compile_numbers(&r->debug, &options);
+  if (r->keep_fusions) options.keep_fusions = &debug_compile_remarks;
   compile_log_attach(&r->log, &options);
   r->log.observer.time = r->time;
   r->log.observer.timing_count = 0;
@@ -197,7 +198,7 @@ static heddle_status run_iterations(const module *m, runner *r, compiled *progra
     heddle_status s = run_and_compare(scratch, m, r, program, (unsigned)(SEED + i), r->repeat);
     arena_destroy(scratch);
     if (r->iterations == 1) return s;
-    failed += report(s);
+    failed += report(s) != 0;
   }
   if (failed) return status_error(HEDDLE_INVALID, "%d of %d runs failed", failed, r->iterations);
   printf("%d runs with different arguments passed\n", r->iterations);
@@ -249,7 +250,7 @@ static heddle_status run_isolated(const module *m, runner *r) {
     const char *to = r->debug.dump_to, *folder = NULL;
     if (to && to[0] && strcmp(to, "-") != 0)
       folder = arena_printf(scratch, "%s/" STR_FMT, to, STR_ARG(all->data[i]->name));
-    failed += report(run_module(scratch, isolate_instruction(scratch, m, i), r, folder));
+    failed += report(run_module(scratch, isolate_instruction(scratch, m, i), r, folder)) != 0;
     arena_destroy(scratch);
   }
   if (failed) return status_error(HEDDLE_INVALID, "%d of %d instructions failed", failed, count);
@@ -273,6 +274,7 @@ static void warn(const runner *r) {
   if (r->reference_passes == 1 && r->reference[0] && r->reference_on == PLATFORM_INTERPRETER)
     say_idle("run_reference_hlo_passes", as_it_is);
   if (r->show_bandwidth && r->on == PLATFORM_INTERPRETER) say_idle("show_bandwidth", "only compiled code is measured");
+  if (r->keep_fusions && r->on == PLATFORM_INTERPRETER) say_idle("keep_fusions", as_it_is);
   if (r->input_literals && r->large_floats) say_idle("use_large_float_range", "the arguments are given");
 }
 
@@ -353,6 +355,7 @@ int main(int argc, char **argv) {
       {"num_partitions", FLAG_COUNT, &r.partitions, "N", "partitions that run the module (what it says)"},
       DEBUG_OPTIONS_FILE(r.debug),
       {"exact", FLAG_BOOL, &r.exact, NULL, "keep every rounding the HLO asks for (no excess precision)"},
+      {"keep_fusions", FLAG_BOOL, &r.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       {"threads", FLAG_THREADS, &r.threads, "N", "threads to run on (all cores)"},
       {"time", FLAG_BOOL, &r.time, NULL, "print the time of every stage and pass"},
       {"show_bandwidth", FLAG_BOOL, &r.show_bandwidth, NULL, "compare the memory traffic with a plain copy's"},

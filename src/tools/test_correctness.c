@@ -22,7 +22,7 @@ typedef struct correctness_flags {
   flag_list inputs, outputs;
   double abs_error, rel_error;  // negative: what the module's types allow
   int threads, v;
-  bool exact;
+  bool exact, keep_fusions;
   debug_options debug;
 } correctness_flags;
 
@@ -220,6 +220,8 @@ static heddle_status written_form(arena *a, const module *m, const char *name, p
 static heddle_status check_cpu(arena *a, const module *m, const correctness_flags *f, const compile_options *options) {
   const plan_target target = plan_target_cpu(f->threads > 0 ? f->threads : 1);
   compile_options quiet = *options;
+  static const kept_fusions_report silent;
+  if (quiet.keep_fusions) quiet.keep_fusions = &silent;
   quiet.hlo_observer = NULL;  // the stages were dumped when the program was compiled to run
   kernel_form written;
   lhlo_program *program;
@@ -246,6 +248,7 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   TRY(import_file(a, path, NULL, &m));
   debug_compile debug;
   compile_options options = {.exact = f->exact, .threads = f->threads};
+  if (f->keep_fusions) options.keep_fusions = &debug_compile_remarks;
   heddle_status s = debug_compile_open(&debug, a, &f->debug, OPT_FOLDS, m, &options);
   if (status_is_ok(s)) s = check_results(a, m, f, &options);
   TRY(debug_compile_close(&debug, s));
@@ -270,6 +273,7 @@ int main(int argc, char **argv) {
       {"bijection_outputs", FLAG_LIST, &f.outputs, "NAME",
        "an instruction whose elements are to be written exactly once"},
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for (no excess precision)"},
+      {"keep_fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
       DEBUG_OPTIONS_FILE(f.debug),
       {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
