@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-static void move(scan *s, size_t bytes) { s->left = (str){s->left.data + bytes, s->left.size - bytes}; }
+// An empty text may have no address, to which nothing can be added.
+static void move(scan *s, size_t bytes) {
+  if (bytes > 0) s->left = (str){s->left.data + bytes, s->left.size - bytes};
+}
 
 static void skip_space(scan *s) {
   size_t n = 0;

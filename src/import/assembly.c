@@ -171,7 +171,7 @@ static const char *const forms[IR_OP_COUNT] = {
     [IR_OP_MHLO_TOPK] = "( %1 , k = $k:i64 ? , largest = $largest:bool ; ) {} :arrow",
 
     [IR_OP_CALL] = "$callee:symbol ( % ) {} :function",
-    [IR_OP_FUNC_RETURN] = "% {} :operands",
+    [IR_OP_FUNC_RETURN] = "{} % :operands",
     [IR_OP_TO_TENSOR] = "%1 {} :tensor",
     [IR_OP_MEMREF_ALLOC] = "( ) {} :same",
     [IR_OP_MEMREF_GET_GLOBAL] = "$name:symbol {} :same",

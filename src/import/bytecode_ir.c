@@ -47,7 +47,14 @@ static bool define(bytecode_cursor *c, frame *f, ir_value *v) {
   return true;
 }
 
-static bool read_operand(bytecode_cursor *c, const frame *f, ir_value **out) {
+// An operation's results do not exist yet in its regions.
+static bool is_inside_of(const ir_block *block, const ir_operation *o) {
+  for (; o && block && block->parent; block = block->parent->parent->parent)
+    if (block->parent->parent == o) return true;
+  return false;
+}
+
+static bool read_operand(bytecode_cursor *c, const frame *f, const ir_block *block, ir_value **out) {
   uint64_t number;
   size_t start = c->at;
   if (!bytecode_varint(c, &number)) return false;
@@ -56,7 +63,9 @@ static bool read_operand(bytecode_cursor *c, const frame *f, ir_value **out) {
     return bytecode_fail(c->b, start, "found a use of value %llu, which is not defined before it",
                          (unsigned long long)number);
   *out = f->values.data[number - f->first];
-  return true;
+  return !is_inside_of(block, (*out)->producer) ||
+         bytecode_fail(c->b, start, "found a use of value %llu inside of the operation that defines it",
+                       (unsigned long long)number);
 }
 
 // In which order the uses of each value are listed; skipped. `count` values, one of which needs no number.
@@ -254,11 +263,11 @@ static bool read_attributes(bytecode_cursor *c, draft *d) {
          bytecode_unique(c->b, d->offset, d->attributes.size, d->attributes.data);
 }
 
-static bool read_operands(bytecode_cursor *c, const frame *f, draft *d) {
+static bool read_operands(bytecode_cursor *c, const frame *f, const ir_block *block, draft *d) {
   if (!bytecode_count(c, &d->operand_count)) return false;
   d->operands = arena_array(c->b->arena, ir_value *, d->operand_count);
   for (int i = 0; i < d->operand_count; i++)
-    if (!read_operand(c, f, &d->operands[i])) return false;
+    if (!read_operand(c, f, block, &d->operands[i])) return false;
   return true;
 }
 
@@ -270,14 +279,14 @@ static bool read_successors(bytecode_cursor *c, const frame *f, draft *d) {
   return true;
 }
 
-static bool read_head(bytecode_cursor *c, const frame *f, draft *d) {
+static bool read_head(bytecode_cursor *c, const frame *f, const ir_block *block, draft *d) {
   int name;
   d->offset = c->at;
   if (!bytecode_index(c, c->b->name_count, "operation name", &name) || !bytecode_byte(c, &d->parts)) return false;
   d->name = &c->b->names[name];
   if (!look_up(c->b, d->offset, d->name) || !bytecode_location(c, &d->location) || !read_attributes(c, d)) return false;
   if ((d->parts & HAS_RESULTS) && !bytecode_types(c, &d->result_count, &d->results)) return false;
-  if ((d->parts & HAS_OPERANDS) && !read_operands(c, f, d)) return false;
+  if ((d->parts & HAS_OPERANDS) && !read_operands(c, f, block, d)) return false;
   if ((d->parts & HAS_SUCCESSORS) && !read_successors(c, f, d)) return false;
   return !(d->parts & HAS_USE_LISTS) || skip_use_lists(c, d->result_count);
 }
@@ -326,7 +335,7 @@ static bool read_operation(bytecode_cursor *c, frame *f, ir_block *block) {
   draft d = {0};
   bool is_isolated = false;
   uint64_t regions = 0;
-  if (!read_head(c, f, &d)) return false;
+  if (!read_head(c, f, block, &d)) return false;
   if (is_cast(&d)) return read_cast(c, f, &d);
   if ((d.parts & HAS_REGIONS) && !bytecode_flagged(c, &regions, &is_isolated)) return false;
   if (regions > bytecode_left(c))

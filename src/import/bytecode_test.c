@@ -358,6 +358,14 @@ static void test_attributes(void **state) {
   check_refused(read_by_hand(*state, fill_mesh, &m), "wanted an array of axes");
 }
 
+// An operation's region uses its result.
+static void test_dominance(void **state) {
+  str bytes;
+  ir_module *m;
+  check_ok(file_read(*state, INPUTS "own_result.mlirbc", &bytes));
+  check_refused(bytecode_read(*state, "sample", bytes, &m), "inside of the operation that defines it");
+}
+
 static int make_arena(void **state) {
   *state = arena_create();
   return 0;
@@ -372,7 +380,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_samples),    cmocka_unit_test(test_places),     cmocka_unit_test(test_versions),
       cmocka_unit_test(test_truncation), cmocka_unit_test(test_corruption), cmocka_unit_test(test_by_hand),
-      cmocka_unit_test(test_attributes),
+      cmocka_unit_test(test_attributes), cmocka_unit_test(test_dominance),
   };
   return cmocka_run_group_tests(tests, make_arena, drop_arena);
 }

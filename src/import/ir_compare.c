@@ -1,5 +1,5 @@
-// Two programs side by side: values are paired as they are defined, and a use on one side must be of the value paired
-// with the other side's.
+// Two programs side by side: values are paired as they come up, and every other place of one must be a place of the
+// value that it is paired with.
 #include "import/ir_compare.h"
 
 #include "base/map.h"
@@ -98,9 +98,16 @@ static heddle_status has_attributes(comparison *c, const ir_operation *l, const 
   return status_ok();
 }
 
+// Whether the two are a pair; what has none yet gets one, since a block may use what a later one defines.
+static bool is_pair(comparison *c, const ir_value *l, const ir_value *r) {
+  const ir_value *known = ptr_map_get(&c->pairs, l);
+  if (!known) ptr_map_put(c->arena, &c->pairs, l, (void *)r);
+  return !known || known == r;
+}
+
 static heddle_status pair(comparison *c, const ir_operation *o, const ir_value *l, const ir_value *r) {
   if (!ir_type_equal(l->type, r->type)) return differ(o, arena_printf(c->arena, "type of value %d", l->number));
-  ptr_map_put(c->arena, &c->pairs, l, (void *)r);
+  if (!is_pair(c, l, r)) return differ(o, arena_printf(c->arena, "uses of value %d", l->number));
   return status_ok();
 }
 
@@ -130,7 +137,7 @@ static heddle_status compare_operations(comparison *c, const ir_operation *l, co
   if (l->operand_count != r->operand_count) return differ(l, "the number of operands");
   if (l->result_count != r->result_count) return differ(l, "the number of results");
   for (int i = 0; i < l->operand_count; i++)
-    if (ptr_map_get(&c->pairs, l->operands[i]) != r->operands[i])
+    if (!is_pair(c, l->operands[i], r->operands[i]))
       return differ(l, arena_printf(c->arena, "operand %d", i));
   TRY(has_attributes(c, l, r));
   TRY(has_attributes(c, r, l));

@@ -104,7 +104,7 @@ static bool take_dim(mlir_parser *p, int64_t *dim, bool *is_dim) {
     i++;
   } else {
     for (*dim = 0; i < p->limit && (c = p->source.data[i], c >= '0' && c <= '9'); i++) {
-      if (*dim > (INT64_MAX - 9) / 10) return mlir_error(p, p->tok_offset, "found a dim beyond 64 bits");
+      if (*dim > (INT64_MAX - (c - '0')) / 10) return mlir_error(p, p->tok_offset, "found a dim beyond 64 bits");
       *dim = *dim * 10 + (c - '0');
     }
   }

@@ -262,6 +262,11 @@ static bool print_function(printer *p, const ir_operation *op) {
   return true;
 }
 
+// Elsewhere `return` would be another operation's.
+static bool is_function_end(const ir_operation *op) {
+  return op->op == IR_OP_FUNC_RETURN && op->parent && op->parent->parent->parent->op == IR_OP_FUNC;
+}
+
 // In the short forms a function type stands for the types of all operands and results.
 static bool has_function_values(const ir_operation *op) {
   for (int i = 0; i < op->operand_count; i++)
@@ -281,7 +286,7 @@ static bool print_pretty(printer *p, const ir_operation *op) {
   }
   if (has_function_values(op)) return false;
   size_t size = p->out->size;
-  text_append(p->out, op->op == IR_OP_FUNC_RETURN ? STR("return") : op->name);
+  text_append(p->out, is_function_end(op) ? STR("return") : op->name);
   const assembly_printer assembly = {p->out, p, print_value, print_region, name_arguments, print_attribute};
   if (assembly_print(&assembly, op)) return true;
   p->out->size = size;

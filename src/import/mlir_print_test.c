@@ -191,10 +191,23 @@ static void test_function_values(void **state) {
   arena_destroy(a);
 }
 
+// `return` without its dialect belongs to functions; blocks may use what a later one defines.
+static void test_blocks(void **state) {
+  (void)state;
+  static const char source[] =
+      "module {\n  func.func @f(%arg0: tensor<i1>) -> tensor<i1> {\n"
+      "    \"other.op\"() ({\n      func.return {a = 1 : i64} %arg0 : tensor<i1>\n    }, {\n"
+      "      \"other.use\"(%0) : (tensor<i1>) -> ()\n    ^bb0:\n"
+      "      %0 = \"other.make\"() : () -> tensor<i1>\n    }) : () -> ()\n"
+      "    return {b} %arg0 : tensor<i1>\n  }\n}\n";
+  expect_module(source, false, source);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_attributes), cmocka_unit_test(test_types),   cmocka_unit_test(test_constants),
       cmocka_unit_test(test_blob),       cmocka_unit_test(test_modules), cmocka_unit_test(test_function_values),
+      cmocka_unit_test(test_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

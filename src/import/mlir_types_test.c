@@ -157,6 +157,7 @@ static void test_errors(void **state) {
   expect_error(*state, "tensor<2x3>", "found '>', wanted 'x' behind a dim");
   expect_error(*state, "tensor<2xf32", "wanted '>'");
   expect_error(*state, "tensor<99999999999999999999xf32>", "a dim beyond 64 bits");
+  expect_error(*state, "tensor<9223372036854775808xf32>", "a dim beyond 64 bits");
   expect_error(*state, "tensor<2xtensor<f32>>", "cannot be an element");
   expect_error(*state, "f31", "wanted a type");
   expect_error(*state, "complex<i8>", "wanted f32 or f64");
