@@ -65,7 +65,7 @@ static double draw(noise *n) {
 
 // x, off by up to NOISE_SIZE errors.
 static double moved(noise *n, double x, double error) {
-  if (!n->is_grid) return x + NOISE_SIZE * error * draw(n);
+  if (!n->is_grid) return x + NOISE_SIZE * error * (n->direction != 0 ? n->direction : draw(n));
   const double step = 2 * NOISE_SIZE * error;
   // Where steps are beyond what double can divide by, x is far below one of them.
   return step > 0 && isfinite(x / step) ? nearbyint(x / step) * step : x;
@@ -116,6 +116,13 @@ static double moved_apart(noise *n, double x, double error) {
   return x + copysign(NOISE_SIZE * error * (1 + fabs(d)) / 2, sign);
 }
 
+// What every type has, in place of what one has not; but not always.
+static double any_finite(noise *n, double x) {
+  enum { LARGEST = 16 };
+  const double d = draw(n);
+  return d > 0 ? copysign(1 + d * (LARGEST - 1), x) : x;
+}
+
 static bool same_kind(double x, double y) { return isnan(x) == isnan(y) && isinf(x) == isinf(y); }
 
 void noise_on_rounding(noise *n, dtype t, int64_t count, void *wide) {
@@ -126,7 +133,7 @@ void noise_on_rounding(noise *n, dtype t, int64_t count, void *wide) {
     wide_round(t, &rounded, 1);
     const bool is_out_of_range = !same_kind(xs[k], rounded);
     if (may_vanish(t, xs[k]) && (n->is_grid || draw(n) > 0)) xs[k] = copysign(0, xs[k]);
-    else if (is_out_of_range && draw(n) > 0) xs[k] = copysign(1, xs[k]);  // any finite number
+    else if (is_out_of_range) xs[k] = any_finite(n, xs[k]);
     else if (!is_out_of_range && rounded != xs[k] && isfinite(xs[k]))
       xs[k] = moved_apart(n, xs[k], half_unit(&float_formats[dtypes[t].narrow], xs[k]));
   }
@@ -138,12 +145,13 @@ static bool stays_rounded(hlo_opcode o) { return o == HLO_CONVERT || o == HLO_RE
 
 // The logarithm of a quotient that is off by a small factor: off by as much whatever its size, and an angle next to the
 // cut comes out on the other side.
-static void disturb_angles(noise *n, dtype t, double relative, int64_t count, double complex *zs) {
-  double ones[WIDE_LANES];
-  for (int64_t k = 0; k < count; k++) ones[k] = 1;
-  disturb(n, t, relative, count, zs, ones);
-  for (int64_t k = 0; k < count; k++)
-    if (fabs(creal(zs[k])) > M_PI) zs[k] = wide_complex(creal(zs[k]) - copysign(2 * M_PI, creal(zs[k])), cimag(zs[k]));
+static void disturb_angles(noise *n, double relative, int64_t count, double complex *zs) {
+  for (int64_t k = 0; k < count; k++) {
+    const double error = relative * fmax(cabs(zs[k]), 1);
+    if (!isfinite(error)) continue;
+    const double re = moved(n, creal(zs[k]), error), im = moved(n, cimag(zs[k]), error);
+    zs[k] = wide_complex(fabs(re) > M_PI ? re - copysign(2 * M_PI, re) : re, im);
+  }
 }
 
 static void disturb_results(noise *n, const instruction *i, int64_t count, void *wide) {
@@ -152,7 +160,7 @@ static void disturb_results(noise *n, const instruction *i, int64_t count, void 
   const bool is_complex = i->operand_count > 0 && dtype_is_complex(instruction_operand_shape(i, 0)->dtype);
   double relative = (is_complex ? b->modulus : b->ulps) * epsilon(t);
   if (dtypes[t].is_narrow_float) relative = fmax(relative, b->narrow);
-  if (is_complex && i->opcode == HLO_ATAN2) disturb_angles(n, t, relative, count, wide);
+  if (is_complex && i->opcode == HLO_ATAN2) disturb_angles(n, relative, count, wide);
   else if (relative > 0) disturb(n, t, relative, count, wide, NULL);
   if (is_complex && i->opcode == HLO_MULTIPLY) lose_overflows(t, count, wide);
 }

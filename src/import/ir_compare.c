@@ -137,8 +137,7 @@ static heddle_status compare_operations(comparison *c, const ir_operation *l, co
   if (l->operand_count != r->operand_count) return differ(l, "the number of operands");
   if (l->result_count != r->result_count) return differ(l, "the number of results");
   for (int i = 0; i < l->operand_count; i++)
-    if (!is_pair(c, l->operands[i], r->operands[i]))
-      return differ(l, arena_printf(c->arena, "operand %d", i));
+    if (!is_pair(c, l->operands[i], r->operands[i])) return differ(l, arena_printf(c->arena, "operand %d", i));
   TRY(has_attributes(c, l, r));
   TRY(has_attributes(c, r, l));
   for (int i = 0; i < l->result_count; i++) TRY(pair(c, l, l->results[i], r->results[i]));

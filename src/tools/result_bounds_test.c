@@ -177,6 +177,13 @@ static void test_compiled(void **state) {
       "ENTRY e { y = c128[6] constant({(0,0), (1,-1), (-1,1), (0,1e-10), (1,0), (1,1)})\n"
       "  x = c128[6] constant({(-0,-1), (-3.5,-3.5), (-3.5,-3.5), (-1,1), (-0,-3.5), (-1,1)})\n"
       "  ROOT r = c128[6] atan2(y, x) }",
+      "ENTRY e { y = c64[1,2] constant({{(0,0), (0,0)}}) p = c64[1,2] parameter(0) ROOT r = c64[1,2] atan2(y, p) }",
+      // Close to the middle between two numbers.
+      "ENTRY e { p = f16[200] parameter(0) ROOT r = f16[200] logistic(p) }",
+      // Overflow without infinities, where the default goes on.
+      "ENTRY e { x = f8e4m3fnuz[3] constant({-56, 100, 3}) y = f8e4m3fnuz[3] multiply(x, x)\n"
+      "  z = f8e4m3fnuz[3] multiply(y, y) one = f8e4m3fnuz[3] constant({1, 1, 1}) s = f8e4m3fnuz[3] subtract(one, z)\n"
+      "  ROOT r = s64[3] convert(s) }",
       // Without infinities, where the default computes in f32, which has them.
       "ENTRY e { p = f8e4m3b11fnuz[6,4] parameter(0) a = f8e4m3b11fnuz[6,4] atanh(p)\n"
       "  ROOT c = pred[6,4] compare(a, a), direction=LE }",
