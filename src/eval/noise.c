@@ -154,6 +154,19 @@ static void disturb_angles(noise *n, double relative, int64_t count, double comp
   }
 }
 
+// Narrow ones that round each step of 1 / (1 + e^-x), as XLA's do and ours with --exact. What e^-x was shows in r.
+static void round_logistics(noise *n, dtype t, double relative, int64_t count, double *rs) {
+  for (int64_t k = 0; k < count; k++) {
+    if (!isfinite(rs[k]) || draw(n) < 0) continue;
+    double e = 1 / rs[k] - 1;
+    e = moved(n, e, e * relative);
+    wide_round(t, &e, 1);
+    double sum = 1 + e;
+    wide_round(t, &sum, 1);
+    rs[k] = 1 / sum;
+  }
+}
+
 static void disturb_results(noise *n, const instruction *i, int64_t count, void *wide) {
   const dtype t = i->shape->dtype;
   const error_bound *b = &bounds[i->opcode];
@@ -162,6 +175,8 @@ static void disturb_results(noise *n, const instruction *i, int64_t count, void 
   if (dtypes[t].is_narrow_float) relative = fmax(relative, b->narrow);
   if (is_complex && i->opcode == HLO_ATAN2) disturb_angles(n, relative, count, wide);
   else if (relative > 0) disturb(n, t, relative, count, wide, NULL);
+  if (i->opcode == HLO_LOGISTIC && dtypes[t].is_narrow_float && !n->is_loose)
+    round_logistics(n, t, relative, count, wide);
   if (is_complex && i->opcode == HLO_MULTIPLY) lose_overflows(t, count, wide);
 }
 

@@ -4,6 +4,7 @@
 // expansion (shared parts counted at every place they stand) would keep later walks busy out of proportion to the file.
 #include "base/map.h"
 #include "import/bytecode_reader.h"
+#include "import/mlir_parser.h"
 
 static bytecode_dialect dialect_at(const bytecode *b, int index) {
   if (str_is(b->dialects[index], "builtin")) return BYTECODE_BUILTIN;
@@ -16,13 +17,15 @@ static bool is_name_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '$';
 }
 
-// `#dialect.name` or `!dialect.name`, with a body in angle brackets or without one, or `affine_map<...>`: so that it
-// can be printed.
+// `#dialect.name` or `!dialect.name`, with a body in angle brackets or without one, or `affine_map<...>` or
+// `vector<...>`: so that it can be printed.
 static bool is_dialect_text(str s, char mark) {
   const bool is_marked = s.size > 0 && s.data[0] == mark;
   size_t at = is_marked;
   int depth = 0;
   while (at < s.size && is_name_letter(s.data[at])) at++;
+  const str word = {s.data, at};
+  if (!is_marked && !(mark == '!' ? str_is(word, "vector") : mlir_is_opaque_keyword(word))) return false;
   if (at == (size_t)is_marked || (at < s.size ? s.data[at] != '<' : !is_marked)) return false;
   for (; at < s.size; at++) {
     if (s.data[at] == '<') depth++;

@@ -336,6 +336,18 @@ static void fill_axis(parts *p) {
   fill_entries(p, false, VHLO_AXIS, bytes, sizeof bytes, VHLO_PRED);
 }
 
+// An attribute as text, which is not encoded.
+static void fill_text(parts *p, const char *text) {
+  const size_t start = p->bytes.size;
+  text_append(&p->bytes, (str){text, strlen(text) + 1});
+  put_two(&p->vhlo_sizes, (int)(p->bytes.size - start) << 1);
+  p->vhlo++;
+  fill_type(p, VHLO_PRED);
+}
+
+static void fill_map(parts *p) { fill_text(p, "affine_map<(d0) -> (d0)>"); }
+static void fill_nothing(parts *p) { fill_text(p, "affine_nap<(d0) -> (d0)>"); }
+
 static void fill_mesh(parts *p) {
   static const char bytes[] = {N(2), N(0)};  // its axes are "value"
   fill_entries(p, false, VHLO_MESH, bytes, sizeof bytes, VHLO_PRED);
@@ -356,6 +368,8 @@ static void test_attributes(void **state) {
   check_refused(read_by_hand(*state, fill_accuracy, &m), "wanted a mode of accuracy");
   check_refused(read_by_hand(*state, fill_axis, &m), "wanted a part of an axis");
   check_refused(read_by_hand(*state, fill_mesh, &m), "wanted an array of axes");
+  check_ok(read_by_hand(*state, fill_map, &m));
+  check_refused(read_by_hand(*state, fill_nothing, &m), "wanted one of a dialect's attributes");
 }
 
 // An operation's region uses its result.

@@ -69,6 +69,8 @@ void mlir_leave(mlir_parser *p);
 
 // Types and attributes.
 bool mlir_type(mlir_parser *p, const ir_type **out);
+// Whether it begins a builtin attribute that is kept as text: affine_map, strided, …
+bool mlir_is_opaque_keyword(str word);
 bool mlir_attribute(mlir_parser *p, const ir_attribute **out);  // with its `: type` if it has one
 // `{a = 1, b}` if there is one, added to the list; `<{...}>` (properties) by mlir_properties.
 typedef VEC(ir_named_attribute) ir_attribute_list;

@@ -121,10 +121,10 @@ static bool dictionary_attribute(mlir_parser *p, const ir_attribute **out) {
 
 // --- any
 
-static bool is_opaque_keyword(const mlir_parser *p) {
+bool mlir_is_opaque_keyword(str word) {
   static const char *const words[] = {"affine_map", "affine_set", "strided", "opaque", "sparse", "loc", "distinct"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (mlir_at(p, words[i])) return true;
+    if (str_is(word, words[i])) return true;
   return false;
 }
 
@@ -137,7 +137,7 @@ static bool word_attribute(mlir_parser *p, const ir_attribute **out) {
     *out = ir_attribute_new(p->arena, IR_ATTR_UNIT);
     return true;
   }
-  return is_opaque_keyword(p) ? opaque_attribute(p, out) : type_attribute(p, out);
+  return p->kind == MLIR_WORD && mlir_is_opaque_keyword(p->tok) ? opaque_attribute(p, out) : type_attribute(p, out);
 }
 
 static bool any_attribute(mlir_parser *p, const ir_attribute **out) {

@@ -63,6 +63,7 @@ static void test_attributes(void **state) {
       "#stablehlo<precision HIGHEST>",
       "#stablehlo.result_accuracy_mode<HIGHEST>",
       "#stablehlo.channel_handle<handle = 1, type = 0>",
+      "#stablehlo.channel_handle<handle = 1 : i8, type = 5 : index>",
       "#stablehlo.conv<[b, 1, 0, f]x[0, 1, i, o]->[f, b, 0, 1]>",
       "#stablehlo.gather<offset_dims = [0, 1], index_vector_dim = 2>",
       "#stablehlo.result_accuracy<atol = 0.25, ulps = 10, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>",

@@ -395,17 +395,23 @@ static bool print_sub_axis(text *out, const ir_attribute *x) {
   return true;
 }
 
-// Inside a struct numbers have no type and lists of integers no `array`.
+static bool is_of_type(const ir_attribute *x, dtype t) {
+  return !x->type || (x->type->kind == IR_TYPE_SCALAR && x->type->dtype == t);
+}
+
+// Inside a struct numbers of the usual types are written without them, and lists of integers without `array`.
 static void print_field(text *out, const ir_attribute *x) {
-  if (x->kind == IR_ATTR_INTEGER) {
+  if (x->kind == IR_ATTR_INTEGER && is_of_type(x, DTYPE_S64)) {
     text_printf(out, "%" PRId64, x->integer);
-  } else if (x->kind == IR_ATTR_FLOAT) {
+  } else if (x->kind == IR_ATTR_FLOAT && is_of_type(x, DTYPE_F64)) {
     print_number(out, x->number, DTYPE_F64);
   } else if (x->kind == IR_ATTR_ARRAY || x->kind == IR_ATTR_INTEGERS) {
     text_putc(out, '[');
     for (int i = 0; i < x->count; i++) {
       if (i) text_puts(out, ", ");
-      if (x->kind == IR_ATTR_ARRAY) print_field(out, x->items[i]);
+      if (x->kind == IR_ATTR_ARRAY && x->items[i]->kind == IR_ATTR_INTEGER)
+        text_printf(out, "%" PRId64, x->items[i]->integer);
+      else if (x->kind == IR_ATTR_ARRAY) print_field(out, x->items[i]);
       else if (x->integers[i] == IR_DYNAMIC) text_putc(out, '?');
       else text_printf(out, "%" PRId64, x->integers[i]);
     }
