@@ -2,9 +2,11 @@
 //
 // bitcast-convert keeps the row-major order of elements and splits or joins them, low bits first. bitcast speaks of
 // memory: the operand's elements in the order of the operand's layout, read in the order of the result's. Elements
-// narrower than a byte are taken as packed, low bits first. Tiles leave gaps in memory, which read as zeros.
+// narrower than a byte are taken as packed, low bits first. Tiles leave gaps in memory, which read as zeros; where
+// operand and result take different memory with their tiles, only the order of dims counts.
 #include "eval/interpreter.h"
 #include "eval/strided.h"
+#include "hlo/tiled_layout.h"
 
 static bool is_sub_byte(dtype t) { return dtypes[t].bits < 8; }
 
@@ -91,18 +93,6 @@ static memory_index physical_index(const shape *s, const int64_t *index) {
   return m;
 }
 
-static bool is_tileable(const shape *s) {
-  int rank = s->rank;
-  for (int k = 0; s->layout && k < s->layout->tile_count; k++) {
-    const layout_tile *t = &s->layout->tiles[k];
-    for (int d = 0; d < t->rank; d++)
-      if (t->dims[d] < 1) return false;  // `*`, which joins dims
-    rank = (rank > t->rank ? rank : t->rank) + t->rank;
-    if (rank > MAX_TILED_RANK) return false;
-  }
-  return !s->layout || s->layout->tail_padding <= 1;
-}
-
 // Splits the most minor dims in tiles and places within a tile.
 static void apply_tile(memory_index *m, const layout_tile *t) {
   while (m->rank < t->rank) {
@@ -136,15 +126,36 @@ static int64_t memory_slot(const shape *s, const int64_t *index, int64_t *slots)
   return slot;
 }
 
-// Moves elements between row-major order and the slots of a layout.
-static void move_elements(const shape *s, char *elements, char *memory, bool to_memory) {
+// What each index of each dim adds to an element's slot: tiles split every dim on its own.
+static int64_t **slot_parts(arena *scratch, const shape *s) {
+  int64_t **parts = arena_array(scratch, int64_t *, s->rank), index[SHAPE_MAX_RANK] = {0}, slots;
+  for (int d = 0; d < s->rank; d++) {
+    parts[d] = arena_array(scratch, int64_t, s->dims[d]);
+    for (index[d] = 0; index[d] < s->dims[d]; index[d]++) parts[d][index[d]] = memory_slot(s, index, &slots);
+    index[d] = 0;
+  }
+  return parts;
+}
+
+// Moves elements between row-major order and the slots of a layout, row by row.
+static void move_elements(arena *scratch, const shape *s, char *elements, char *memory, bool to_memory) {
   const size_t size = (size_t)dtypes[s->dtype].bytes;
-  int64_t index[SHAPE_MAX_RANK] = {0}, slots, k = 0;
+  const int last = s->rank - 1;
+  int64_t index[SHAPE_MAX_RANK] = {0};
   if (strided_is_empty(s->rank, s->dims)) return;
+  if (s->rank == 0) {
+    memcpy(to_memory ? memory : elements, to_memory ? elements : memory, size);
+    return;
+  }
+  int64_t **parts = slot_parts(scratch, s);
   do {
-    char *slot = memory + (size_t)memory_slot(s, index, &slots) * size, *element = elements + (size_t)k++ * size;
-    memcpy(to_memory ? slot : element, to_memory ? element : slot, size);
-  } while (strided_next(s->rank, s->dims, index));
+    int64_t row = 0;
+    for (int d = 0; d < last; d++) row += parts[d][index[d]];
+    for (int64_t k = 0; k < s->dims[last]; k++, elements += size) {
+      char *slot = memory + (size_t)(row + parts[last][k]) * size;
+      memcpy(to_memory ? slot : elements, to_memory ? elements : slot, size);
+    }
+  } while (strided_next(last, s->dims, index));
 }
 
 // A line of as many elements as the layout has slots.
@@ -159,34 +170,44 @@ static heddle_status create_memory(interpreter *in, const instruction *i, const 
   return status_ok();
 }
 
-static heddle_status read_memory(interpreter *in, const instruction *i, const value *before, arena *scratch,
-                                 value *result) {
+static heddle_status read_memory(interpreter *in, const instruction *i, const shape *to, const value *before,
+                                 arena *scratch, value *result) {
   value *after;
-  TRY(create_memory(in, i, i->shape, scratch, &after));
+  TRY(create_memory(in, i, to, scratch, &after));
   heddle_status status = reinterpret(in, i, before->shape, before->data, after->shape, after->data);
-  if (status_is_ok(status)) move_elements(i->shape, result->data, after->data, false);
+  if (status_is_ok(status)) move_elements(scratch, to, result->data, after->data, false);
   value_release(after);
   return status;
+}
+
+static const shape *without_tiles(arena *a, const shape *s) {
+  if (!tiled_layout_has_tiles(s)) return s;
+  layout *order = arena_new(a, layout);
+  order->minor_to_major = s->layout->minor_to_major;
+  return shape_with_layout(a, s, order);
 }
 
 static heddle_status through_memory(interpreter *in, const instruction *i, const shape *from, const value *operand,
                                     arena *scratch, value *result) {
   value *before;
+  const bool has_tiles = tiled_layout_matters(from, i->shape);
+  const shape *to = has_tiles ? i->shape : without_tiles(scratch, i->shape);
+  if (!has_tiles) from = without_tiles(scratch, from);
   TRY(create_memory(in, i, from, scratch, &before));
-  move_elements(from, operand->data, before->data, true);
-  heddle_status status = read_memory(in, i, before, scratch, result);
+  move_elements(scratch, from, operand->data, before->data, true);
+  heddle_status status = read_memory(in, i, to, before, scratch, result);
   value_release(before);
   return status;
 }
 
-static bool is_plain(const shape *s) { return shape_layout_is_default(s) && !(s->layout && s->layout->tile_count > 0); }
+static bool is_plain(const shape *s) { return shape_layout_is_default(s) && !tiled_layout_has_tiles(s); }
 
 heddle_status eval_bitcast(interpreter *in, const instruction *i, value *const *operands, value **out) {
   const shape *from = instruction_operand_shape(i, 0);
   if (shape_equal(from, i->shape)) return eval_first_operand(in, i, operands, out);
   if (!shape_is_array(from) || !shape_is_array(i->shape)) return interpreter_refuse(i, "tuples");
   if (is_plain(from) && is_plain(i->shape)) return eval_bitcast_convert(in, i, operands, out);
-  if (!is_tileable(from) || !is_tileable(i->shape)) return interpreter_refuse(i, "layouts of this kind");
+  if (!tiled_layout_is_known(from, i->shape)) return interpreter_refuse(i, "layouts of this kind");
   value *result;
   TRY(value_create(&in->pool, i->shape, i->where, &result));
   arena *scratch = arena_create();

@@ -1,5 +1,6 @@
 // Shape rules of the operations that place elements anew: broadcast, reshape, bitcast, transpose, reverse; and iota.
 #include "hlo/shape_rules.h"
+#include "hlo/tiled_layout.h"
 
 static heddle_status wants_operand_type(const instruction *i) {
   dtype from = i->operands[0]->shape->dtype;
@@ -59,7 +60,7 @@ static bool same_memory(const shape *l, const shape *r) {
   return l_bits == r_bits;
 }
 
-// (C1) Operand and result are arrays, or have compatible shapes. (C2) They take the same memory.
+// (C1) Operand and result are arrays, or have compatible shapes. (C2) They take the same memory, with tiles or without.
 heddle_status shape_rule_bitcast(arena *a, const instruction *i, const shape **out) {
   const shape *from = i->operands[0]->shape;
   TRY(rule_wants_given(i));
@@ -68,6 +69,8 @@ heddle_status shape_rule_bitcast(arena *a, const instruction *i, const shape **o
   TRY(rule_wants_array(i, 0));
   TRY(rule_wants_array_result(i));
   if (is_unbounded(from) || is_unbounded(i->shape) || same_memory(from, i->shape)) return status_ok();
+  const bool is_tiled = tiled_layout_has_tiles(from) || tiled_layout_has_tiles(i->shape);
+  if (is_tiled && tiled_layout_agree(from, i->shape)) return status_ok();
   return RULE_ERROR(i, "the result %s takes %lld bytes, the operand %s takes %lld", shape_text(a, i->shape),
                     (long long)shape_byte_size(i->shape), shape_text(a, from), (long long)shape_byte_size(from));
 }

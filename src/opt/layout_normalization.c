@@ -4,8 +4,9 @@
 // HLO's operations speak of logical indices, so that a layout can be dropped wherever no one looks at memory. Two
 // things look: bitcasts and the world outside. A bitcast becomes
 //     transpose to the operand's order in memory -> reshape -> transpose from the result's order in memory
-// (bitcast-convert too if the type changes, and a bitcast between default layouts if the width does). At the entry the
-// declared layouts stay, on the parameter and on the root alone, each next to a bitcast that is the identity in memory:
+// (bitcast-convert too if the type changes, and a bitcast between default layouts if the width does). Where tiles
+// count, memory is a line: pads fill tiles up, and what fills the result's tiles is cut off. At the entry the declared
+// layouts stay, on the parameter and on the root alone, each next to a bitcast that is the identity in memory:
 //     f32[2,3]{0,1} parameter -> f32[3,2] bitcast -> f32[2,3] transpose
 //     f32[2,3] x -> f32[3,2] transpose -> f32[2,3]{0,1} bitcast, the root
 // Elements of tuples at the entry are treated the same way. The declared layout is the one that
@@ -15,6 +16,7 @@
 #include "opt/layout_normalization.h"
 
 #include "hlo/builder.h"
+#include "hlo/tiled_layout.h"
 #include "opt/dead_code.h"
 
 typedef struct normalization {
@@ -83,18 +85,124 @@ typedef struct bitcast_site {
 
 typedef VEC(bitcast_site) bitcast_list;
 
-static bool is_tiled(const shape *s) { return s->layout && s->layout->tile_count > 0; }
+// What lies in memory as `x`, row by row, read as `memory`.
+static instruction *reread(const builder *b, instruction *x, const shape *memory) {
+  if (dtypes[x->shape->dtype].bits != dtypes[memory->dtype].bits) return builder_add(b, HLO_BITCAST, memory, 1, &x);
+  if (!shape_same_dims(x->shape, memory)) x = builder_reshape(b, x, memory->rank, memory->dims);
+  return x->shape->dtype != memory->dtype ? builder_add(b, HLO_BITCAST_CONVERT, memory, 1, &x) : x;
+}
 
 static instruction *as_moves(const builder *b, instruction *x, const shape *from, const shape *to) {
-  const shape *memory = memory_shape(b->arena, to);
-  x = to_memory(b, x, from);
-  if (dtypes[from->dtype].bits != dtypes[to->dtype].bits) {
-    x = builder_add(b, HLO_BITCAST, memory, 1, &x);
-  } else {
-    if (!shape_same_dims(x->shape, memory)) x = builder_reshape(b, x, memory->rank, memory->dims);
-    if (from->dtype != to->dtype) x = builder_add(b, HLO_BITCAST_CONVERT, memory, 1, &x);
+  return from_memory(b, reread(b, to_memory(b, x, from), memory_shape(b->arena, to)), to);
+}
+
+// --- tiles
+
+// A tile splits the last dims, which are filled up to whole tiles first: [.., q0*t0, q1*t1] -> [.., q0, q1, t0, t1].
+typedef struct tiling {
+  int rank, count;                 // of the array it applies to, ones in front included; of the dims it splits
+  int64_t dims[SHAPE_MAX_RANK];    // of that array
+  int64_t filled[SHAPE_MAX_RANK];  // up to whole tiles
+  int64_t split[SHAPE_MAX_RANK];   // [.., q0, t0, q1, t1]
+  int64_t order[SHAPE_MAX_RANK];   // that brings the tiles' dims behind all others
+  int64_t back[SHAPE_MAX_RANK];    // the inverse
+  int64_t tiled[SHAPE_MAX_RANK];   // [.., q0, q1, t0, t1]
+} tiling;
+
+static bool tiling_of(int rank, const int64_t *dims, const layout_tile *t, tiling *out) {
+  const int ones = t->rank > rank ? t->rank - rank : 0, first = rank + ones - t->rank;
+  out->rank = rank + ones;
+  out->count = t->rank;
+  if (out->rank + t->rank > SHAPE_MAX_RANK) return false;
+  for (int d = 0; d < out->rank; d++) out->dims[d] = d < ones ? 1 : dims[d - ones];
+  for (int d = 0; d < first; d++) out->filled[d] = out->split[d] = out->dims[d], out->order[d] = d;
+  for (int k = 0; k < t->rank; k++) {
+    const int64_t size = t->dims[k], tiles = (out->dims[first + k] + size - 1) / size;
+    out->filled[first + k] = tiles * size;
+    out->split[first + 2 * k] = tiles;
+    out->split[first + 2 * k + 1] = size;
+    out->order[first + k] = first + 2 * k;
+    out->order[out->rank + k] = first + 2 * k + 1;
   }
-  return from_memory(b, x, to);
+  invert(out->rank + t->rank, out->order, out->back);
+  for (int d = 0; d < out->rank + t->rank; d++) out->tiled[d] = out->split[out->order[d]];
+  return true;
+}
+
+static instruction *reshape_to(const builder *b, instruction *x, int rank, const int64_t *dims) {
+  const shape wanted = {.rank = rank, .dims = dims};
+  return shape_same_dims(x->shape, &wanted) ? x : builder_reshape(b, x, rank, dims);
+}
+
+static instruction *fill_up(const builder *b, instruction *x, const tiling *t) {
+  padding_dim more[SHAPE_MAX_RANK] = {0};
+  bool any = false;
+  for (int d = 0; d < t->rank; d++) {
+    more[d].high = t->filled[d] - t->dims[d];
+    any |= more[d].high > 0;
+  }
+  return any ? builder_pad(b, x, builder_scalar_int(b, x->shape->dtype, 0), more) : x;
+}
+
+static instruction *cut_off(const builder *b, instruction *x, const tiling *t) {
+  slice_dim kept[SHAPE_MAX_RANK];
+  bool any = false;
+  for (int d = 0; d < t->rank; d++) {
+    kept[d] = (slice_dim){0, t->dims[d], 1};
+    any |= t->filled[d] > t->dims[d];
+  }
+  return any ? builder_slice(b, x, kept) : x;
+}
+
+// The tilings of a layout's tiles, one on the other. False where an array would have too many dims.
+static bool tilings_of(const shape *s, const shape *memory, tiling *out) {
+  int rank = memory->rank;
+  const int64_t *dims = memory->dims;
+  for (int k = 0; k < s->layout->tile_count; k++) {
+    if (!tiling_of(rank, dims, &s->layout->tiles[k], &out[k])) return false;
+    rank = out[k].rank + out[k].count;
+    dims = out[k].tiled;
+  }
+  return true;
+}
+
+static instruction *to_tiles(const builder *b, instruction *x, int count, const tiling *tilings) {
+  for (int k = 0; k < count; k++) {
+    const tiling *t = &tilings[k];
+    x = fill_up(b, reshape_to(b, x, t->rank, t->dims), t);
+    x = builder_transpose(b, reshape_to(b, x, t->rank + t->count, t->split), t->order);
+  }
+  return x;
+}
+
+static instruction *from_tiles(const builder *b, instruction *x, int count, const tiling *tilings) {
+  for (int k = count; k-- > 0;) {
+    const tiling *t = &tilings[k];
+    x = builder_transpose(b, reshape_to(b, x, t->rank + t->count, t->tiled), t->back);
+    x = cut_off(b, reshape_to(b, x, t->rank, t->filled), t);
+  }
+  return x;
+}
+
+// Null where tiles have too many dims.
+static instruction *as_tiled_moves(const builder *b, instruction *x, const shape *from, const shape *to) {
+  const shape *memory[2] = {memory_shape(b->arena, from), memory_shape(b->arena, to)}, *ends[2] = {from, to};
+  int counts[2];
+  tiling *tilings[2];
+  for (int k = 0; k < 2; k++) {
+    counts[k] = tiled_layout_has_tiles(ends[k]) ? ends[k]->layout->tile_count : 0;
+    tilings[k] = arena_array(b->arena, tiling, counts[k]);
+    if (counts[k] && !tilings_of(ends[k], memory[k], tilings[k])) return NULL;
+  }
+  x = to_tiles(b, to_memory(b, x, from), counts[0], tilings[0]);
+  const int64_t line = shape_element_count(x->shape), places = tiled_layout_places(to);
+  x = reread(b, reshape_to(b, x, 1, &line), shape_array(b->arena, to->dtype, 1, &places));
+  x = from_tiles(b, x, counts[1], tilings[1]);
+  return from_memory(b, reshape_to(b, x, to->rank, memory[1]->dims), to);
+}
+
+static instruction *as_tiled(const builder *b, instruction *x, const shape *from, const shape *to) {
+  return tiled_layout_matters(from, to) ? as_tiled_moves(b, x, from, to) : as_moves(b, x, from, to);
 }
 
 static heddle_status replace_bitcast(const bitcast_site *site) {
@@ -106,9 +214,10 @@ static heddle_status replace_bitcast(const bitcast_site *site) {
   if (is_plain && dtypes[from->dtype].bits != dtypes[to->dtype].bits) return status_ok();
   instruction *by = i->operands[0];
   if (!shape_equal(from, to)) {
-    if (is_tiled(from) || is_tiled(to))
-      return status_at(HEDDLE_UNIMPLEMENTED, i->where, "bitcast '" STR_FMT "' between tiled layouts", STR_ARG(i->name));
-    by = as_moves(&b, by, from, to);
+    by = tiled_layout_is_known(from, to) ? as_tiled(&b, by, from, to) : NULL;
+    if (!by)
+      return status_at(HEDDLE_UNIMPLEMENTED, i->where, "bitcast '" STR_FMT "' between tiles of this kind",
+                       STR_ARG(i->name));
   }
   if (by == i->operands[0] && i->control_predecessors.size > 0) return status_ok();
   for (int k = 0; k < i->control_predecessors.size; k++)
