@@ -89,7 +89,11 @@ heddle_status eval_send_done(interpreter *in, const instruction *i, value *const
   return value_create_empty(&in->pool, i->shape, out);
 }
 
-// (zeros for now, the place in the channel's queue, token)
+// The context of a recv tells its done all about it, which may stand behind tuples and loops: the place in the
+// channel's queue, and whether that is the queue of this process alone.
+static const uint32_t SENT_BY_NOBODY = UINT32_MAX, SENT_TO_ONE = (uint32_t)1 << 31;
+
+// (zeros for now, the context, token)
 heddle_status eval_recv(interpreter *in, const instruction *i, value *const *operands, value **out) {
   (void)operands;
   if (!is_transfer(i->shape)) return interpreter_refuse(i, "a result other than (value, u32[], token)");
@@ -101,8 +105,9 @@ heddle_status eval_recv(interpreter *in, const instruction *i, value *const *ope
     int source, target;
     const bool is_paired = collective_transfer_of(in, i, &source, &target);
     const int receiver = is_paired ? in->process->id : -1;
-    uint32_t place = UINT32_MAX;
+    uint32_t place = SENT_BY_NOBODY;
     if (!is_paired || source >= 0) place = (uint32_t)process_reserve(in, i->attributes->channel_id, receiver);
+    if (is_paired && source >= 0) place |= SENT_TO_ONE;
     memcpy(elements[1]->data, &place, sizeof place);
   }
   return create_owned(in, i, i->shape, status, elements, out);
@@ -121,11 +126,10 @@ static heddle_status check_received(const instruction *i, const value *received)
 static heddle_status receive(interpreter *in, const instruction *i, const value *started, value **out) {
   const instruction *start = i->operands[0];
   if (start->opcode != HLO_RECV) start = i;
-  int source, target;
-  const bool is_paired = collective_transfer_of(in, start, &source, &target);
-  if (is_paired && source < 0) return value_create_zeros(&in->pool, i->shape->elements[0], i->where, out);
-  return process_receive(in, i, start->attributes->channel_id, is_paired ? in->process->id : -1,
-                         value_get_int(started->elements[1], 0), out);
+  const uint32_t context = (uint32_t)value_get_int(started->elements[1], 0);
+  if (context == SENT_BY_NOBODY) return value_create_zeros(&in->pool, i->shape->elements[0], i->where, out);
+  return process_receive(in, i, start->attributes->channel_id, context & SENT_TO_ONE ? in->process->id : -1,
+                         context & ~SENT_TO_ONE, out);
 }
 
 // (value, token)

@@ -2,7 +2,7 @@
 //
 // A message is a copy of what was sent, so that nobody waits for the receiver. A recv takes its place in the channel's
 // queue at once, but waits only in its done, so that a program may send to itself. Who is named by nobody receives
-// zeros.
+// zeros. A recv tells its done, which may be far away, by its context.
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,15 +87,20 @@ static heddle_status send(const thunk *t, const run_frame *f) {
   return status_ok();
 }
 
+// The context: the place in the channel's queue, and whether that is the queue of this device alone.
+static const uint32_t SENT_BY_NOBODY = UINT32_MAX, SENT_TO_ONE = (uint32_t)1 << 31;
+
 static heddle_status recv(const thunk *t, const run_frame *f) {
   const state *s = t->state;
   const program_array *to = t->from->results;
-  int64_t place = UINT32_MAX;
-  if (!s->is_paired || other_of(s, f->device, false) >= 0)
+  uint32_t context = SENT_BY_NOBODY;
+  if (!s->is_paired || other_of(s, f->device, false) >= 0) {
+    int64_t place;
     TRY(device_group_reserve(f->devices, s->channel, s->is_paired ? f->device : -1, &place));
-  const uint32_t number = (uint32_t)place;
+    context = (uint32_t)place | (s->is_paired ? SENT_TO_ONE : 0);
+  }
   memory_fill(array_data(f, &to[0]), 0, array_bytes(f, &to[0]), f->threads);
-  memcpy(array_data(f, &to[1]), &number, sizeof number);
+  memcpy(array_data(f, &to[1]), &context, sizeof context);
   return status_ok();
 }
 
@@ -109,14 +114,15 @@ static bool same_shape(const program_array *l, const program_array *r) {
 static heddle_status recv_done(const thunk *t, const run_frame *f) {
   const state *s = t->state;
   const program_array *to = &t->from->results[0];
-  if (s->is_paired && other_of(s, f->device, false) < 0) {
+  uint32_t context;
+  void *received;
+  memcpy(&context, array_data(f, &t->from->operands[1]), sizeof context);
+  if (context == SENT_BY_NOBODY) {
     memory_fill(array_data(f, to), 0, array_bytes(f, to), f->threads);
     return status_ok();
   }
-  uint32_t place;
-  void *received;
-  memcpy(&place, array_data(f, &t->from->operands[1]), sizeof place);
-  TRY(device_group_receive(f->devices, s->channel, s->is_paired ? f->device : -1, place, &received));
+  const int receiver = context & SENT_TO_ONE ? f->device : -1;
+  TRY(device_group_receive(f->devices, s->channel, receiver, context & ~SENT_TO_ONE, &received));
   const message *m = received;
   heddle_status status = status_ok();
   if (same_shape(m->array, to)) memory_copy(array_data(f, to), m->data, array_bytes(f, to), f->threads);
