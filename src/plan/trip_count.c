@@ -1,4 +1,5 @@
-// The count survives fusion, printing and parsing in the loop's backend_config; a note that is already there is kept.
+// The count survives fusion, printing and parsing in the loop's backend_config; a note that is already there is kept
+// unless the loop counts otherwise.
 #include "plan/trip_count.h"
 
 #include <ctype.h>
@@ -24,7 +25,7 @@ int64_t trip_count_of(const instruction *loop) {
 static void note(module *m, instruction *loop) {
   int leaf;
   int64_t start, step, count;
-  if (trip_count_of(loop) >= 0 || !while_trip_count(loop, &leaf, &start, &step, &count)) return;
+  if (!while_trip_count(loop, &leaf, &start, &step, &count) || trip_count_of(loop) == count) return;
   hlo_attributes *x = loop->attributes;
   x->backend_config = str_from(arena_printf(m->arena, "{\"known_trip_count\":{\"n\":\"%lld\"}}", (long long)count));
   x->backend_config_is_json = true;
