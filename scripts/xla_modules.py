@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""HLO modules of XLA's own tests: which of those that XLA's parser takes are taken here, and which of a sample agree.
+
+    xla_modules.py SOURCES [--sample=400] [--seed=1] [--limit=15] [--jobs=2] [--bin=build/bin] [--keep=FOLDER]
+
+SOURCES is a folder with XLA's sources, or a bare git directory of them. A module is a raw string of a *_test.cc with a
+header or an ENTRY, or a file *.hlo, *.hlotxt or *.txt with one; equal ones count once. XLA's parser, JAX's, is asked
+first; `hlo-opt --verify-only` or the like says whether ours reads and verifies a module. A sample of those that both
+take runs with run_hlo_module: on the CPU and on the interpreter, with made-up arguments and XLA's bounds.
+
+Prints figures, and what was refused or failed by its message, most frequent first. With --keep the modules, numbered,
+and a line for each with what became of it stay in FOLDER. Exit status 77 without JAX.
+"""
+import argparse
+import collections
+import concurrent.futures
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+RAW_STRING = re.compile(r'R"([^()\\\s]{0,16})\((.*?)\)\1"', re.S)
+IS_MODULE = re.compile(r"^\s*(?:HloModule\b|ENTRY\b)", re.M)
+HOLE = re.compile(r"\$\d|\$\{|%\d*\$?[sdu](?=[\s,\])}:]|$)", re.M)  # text that a test fills in later
+
+# Answers a line for each path it reads: "1" if XLA's parser takes the file, else "0" and what it says.
+XLA_WORKER = """
+import sys
+from jaxlib import _hlo
+print("ready", flush=True)
+for line in sys.stdin:
+    try:
+        _hlo.hlo_module_from_text(open(line.strip(), encoding="utf-8").read())
+        print("1", flush=True)
+    except Exception as e:
+        print("0", " ".join(str(e).split())[:300], flush=True)
+"""
+
+
+def sources(place):
+    """(path, text) of every file that may hold modules."""
+    def wanted(path):
+        return path.endswith(("_test.cc", ".hlo", ".hlotxt", ".txt")) and "CMakeLists" not in path
+    if (place / "HEAD").is_file():
+        git = ["git", f"--git-dir={place}"]
+        listed = subprocess.run([*git, "ls-tree", "-r", "HEAD"], capture_output=True, text=True, check=True).stdout
+        rows = [line.split(None, 3) for line in listed.splitlines()]
+        rows = [(path, blob) for _, kind, blob, path in rows if kind == "blob" and wanted(path)]
+        with subprocess.Popen([*git, "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+            for path, blob in rows:
+                reader.stdin.write(blob.encode() + b"\n")
+                reader.stdin.flush()
+                header = reader.stdout.readline().split()
+                if header[1:2] != [b"blob"]:
+                    continue
+                yield path, reader.stdout.read(int(header[2]) + 1).decode(errors="replace")
+            reader.stdin.close()
+        return
+    for path in sorted(place.rglob("*")):
+        if path.is_file() and wanted(path.name):
+            yield str(path.relative_to(place)), path.read_text(errors="replace")
+
+
+def modules(place):
+    """Text of each distinct module, and the file it is first found in."""
+    found = {}
+    for path, text in sources(place):
+        texts = [m[2] for m in RAW_STRING.finditer(text)] if path.endswith(".cc") else [text]
+        for t in texts:
+            if IS_MODULE.search(t) and not HOLE.search(t):
+                found.setdefault(t.strip() + "\n", path)
+    return found
+
+
+class XlaParser:
+    """XLA's parser in a process of its own, since it ends the process for some texts."""
+
+    def __init__(self):
+        self.worker = None
+
+    def takes(self, path):
+        """Whether it takes the file."""
+        if self.worker is None or self.worker.poll() is not None:
+            self.worker = subprocess.Popen([sys.executable, "-c", XLA_WORKER], stdin=subprocess.PIPE, text=True,
+                                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            if self.worker.stdout.readline() != "ready\n":
+                sys.exit(77)
+        self.worker.stdin.write(f"{path}\n")
+        self.worker.stdin.flush()
+        answer = self.worker.stdout.readline()
+        if not answer:
+            self.worker.wait()
+        return answer.startswith("1")
+
+
+def call(command, limit):
+    """Exit status and the first line with an error; a signal or the time limit is a message of its own."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        return 124, f"took more than {limit} s"
+    if done.returncode < 0:
+        return done.returncode, f"ended by signal {-done.returncode}"
+    lines = [line for line in done.stderr.splitlines() if "error:" in line or "mismatch:" in line]
+    return done.returncode, (lines or done.stderr.splitlines() or [""])[0]
+
+
+def message_class(message):
+    """The message without what differs from module to module."""
+    message = re.sub(r"^.*?(error|mismatch): ", r"\1: ", message)
+    message = re.sub(r"'[^']*'", "'…'", message)
+    message = re.sub(r"\b(?:pred|token|bf16|[fsuc]\d\w*)\[[^\]]*\](?:\{[^}]*\})?", "SHAPE", message)
+    return re.sub(r"-?\d[\d.e+-]*", "N", message)[:120]
+
+
+def report(title, failures):
+    """Classes of messages, the most frequent first, with an example each."""
+    classes = collections.defaultdict(list)
+    for name, message in failures:
+        classes[message_class(message)].append(name)
+    if classes:
+        print(f"{title}:")
+    for text, names in sorted(classes.items(), key=lambda item: -len(item[1])):
+        print(f"  {len(names):4} {text} [{', '.join(names[:3])}]")
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("sources", type=pathlib.Path)
+    options.add_argument("--sample", type=int, default=400)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--limit", type=float, default=15)
+    options.add_argument("--jobs", type=int, default=2)
+    options.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/bin"))
+    options.add_argument("--keep", type=pathlib.Path)
+    flags = options.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = flags.keep or pathlib.Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        measure(flags, folder)
+
+
+def measure(flags, folder):
+    """All of it; the modules lie in `folder`."""
+    xla, accepted, origin = XlaParser(), [], {}
+    found = modules(flags.sources)
+    for number, (text, path) in enumerate(found.items()):
+        name = f"{number:05}.hlo"
+        (folder / name).write_text(text, encoding="utf-8")
+        origin[name] = path
+        if xla.takes(folder / name):
+            accepted.append(name)
+    print(f"{len(found)} modules, {len(accepted)} taken by XLA's parser", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
+        answers = list(pool.map(lambda n: call([flags.bin / "hlo-opt", folder / n], flags.limit), accepted))
+        refused = [(n, message) for n, (code, message) in zip(accepted, answers) if code]
+        taken = [n for n, (code, _) in zip(accepted, answers) if not code]
+        print(f"{len(taken)} of them ({100 * len(taken) / max(1, len(accepted)):.1f} %) are taken here", flush=True)
+        report("refused", refused)
+        sample = sorted(random.Random(flags.seed).sample(taken, min(flags.sample, len(taken))))
+        runs = list(pool.map(lambda n: call([flags.bin / "run_hlo_module", folder / n], flags.limit), sample))
+    failed = [(n, message) for n, (code, message) in zip(sample, runs) if code]
+    agreed = len(sample) - len(failed)
+    print(f"{agreed} of {len(sample)} runs ({100 * agreed / max(1, len(sample)):.1f} %) agree with the interpreter")
+    report("did not", failed)
+    if flags.keep:
+        rows = [f"{n}\t{kind}\t{origin[n]}\t{message}\n" for kind, some in
+                (("refused", refused), ("failed", failed)) for n, message in some]
+        (folder / "outcome.tsv").write_text("".join(rows), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
