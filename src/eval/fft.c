@@ -103,7 +103,17 @@ static heddle_status transform(const instruction *i, const value *operand, int64
   return status_ok();
 }
 
+// Whether lines are as long as the transform; others are filled up or cut by form-normalization.
+static bool has_whole_lines(const instruction *i, const shape *s) {
+  const int_list lengths = i->attributes->fft_length;
+  if (i->attributes->fft_type == FFT_RFFT || i->attributes->fft_type == FFT_IRFFT) return true;
+  for (int k = 0; k < lengths.size; k++)
+    if (s->dims[s->rank - lengths.size + k] != lengths.data[k]) return false;
+  return true;
+}
+
 heddle_status eval_fft(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  if (!has_whole_lines(i, operands[0]->shape)) return interpreter_refuse(i, "lengths other than the operand's");
   const int rank = i->shape->rank;
   const int64_t last = i->attributes->fft_length.data[i->attributes->fft_length.size - 1];
   int64_t lines = 1;

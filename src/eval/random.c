@@ -23,7 +23,7 @@ static void generate(random_algorithm algorithm, const value *state, value *new_
 heddle_status eval_rng_bit_generator(interpreter *in, const instruction *i, value *const *operands, value **out) {
   const random_algorithm algorithm = i->attributes->algorithm;
   const value *state = operands[0];
-  const int64_t words = shape_element_count(state->shape);
+  const int64_t words = shape_is_array(state->shape) ? shape_element_count(state->shape) : 0;
   if (state->shape->dtype != DTYPE_U64 || words < 2 || words > 3 || (algorithm == RANDOM_THREE_FRY && words != 2))
     return interpreter_refuse(i, "a state of this shape");
   if (!shape_is_tuple(i->shape) || i->shape->tuple_size != 2 ||

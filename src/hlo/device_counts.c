@@ -32,12 +32,25 @@ static int64_t highest_transfer(const instruction *i) {
   return highest;
 }
 
-// Without groups, all devices form one, whose size is what a dim grows or shrinks by.
+// The array that operand 0 becomes. A start has the operands first, as one or as a tuple.
+static const shape *first_result(const instruction *i) {
+  const shape *s = i->shape;
+  if (i->opcode == HLO_ALL_GATHER_START) s = shape_is_tuple(s) && s->tuple_size > 1 ? s->elements[1] : s;
+  return shape_is_tuple(s) && s->tuple_size > 0 ? s->elements[0] : s;
+}
+
+// Without groups, all devices form one, whose size is what a dim grows or shrinks by, or for how many there are
+// operands.
 static int64_t group_size(const instruction *i) {
-  static const bool changes_dim[HLO_OPCODE_COUNT] = {[HLO_ALL_GATHER] = true, [HLO_REDUCE_SCATTER] = true};
-  if (!changes_dim[i->opcode] || !shape_is_array(i->shape) || highest_of(&i->attributes->replica_groups) >= 0) return 1;
+  static const bool changes_dim[HLO_OPCODE_COUNT] = {
+      [HLO_ALL_GATHER] = true, [HLO_ALL_GATHER_START] = true, [HLO_REDUCE_SCATTER] = true};
+  if (highest_of(&i->attributes->replica_groups) >= 0) return 1;
+  if (i->opcode == HLO_ALL_TO_ALL && i->attributes->dimensions.size == 0) return i->operand_count;
+  if (!changes_dim[i->opcode] || i->attributes->dimensions.size == 0) return 1;
+  const shape *before = i->operands[0]->shape, *after = first_result(i);
   const int64_t d = i->attributes->dimensions.data[0];
-  const int64_t from = i->operands[0]->shape->dims[d], to = i->shape->dims[d];
+  if (!shape_is_array(before) || !shape_is_array(after) || d >= before->rank || d >= after->rank) return 1;
+  const int64_t from = before->dims[d], to = after->dims[d];
   if (from <= 0 || to <= 0) return 1;
   return to > from ? to / from : from / to;
 }

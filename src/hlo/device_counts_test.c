@@ -40,6 +40,9 @@ static void test_groups_decide(void **state) {
   expect("", "f32[4] collective-permute(x), source_target_pairs={{0,6},{1,0}}, channel_id=3", 0, 0, 1, 7);
   expect("", "f32[12] all-gather(x), dimensions={0}, replica_groups={}", 0, 0, 3, 1);
   expect("", "f32[2] reduce-scatter(x), dimensions={0}, replica_groups={}, to_apply=add", 0, 0, 2, 1);
+  expect("", "(f32[12], f32[12]) all-gather(x, x), dimensions={0}", 0, 0, 3, 1);
+  expect("", "(f32[4], f32[12]) all-gather-start(x), dimensions={0}, replica_groups={}", 0, 0, 3, 1);
+  expect("", "(f32[4], f32[4]) all-to-all(x, x), replica_groups={}", 0, 0, 2, 1);
   // Numbers that are no devices are for those to refuse who use them.
   expect("", SUM "replica_groups={{0,99999999}}", 0, 0, 1, 1);
 }

@@ -196,12 +196,15 @@ static bool parse_layout(parser *p, shape *s) {
   return check_permutation(p, at, order, count, s->rank);
 }
 
-// An opening brace that stands apart begins a computation's body or an array's value, unless a body is what may follow
-// and numbers do, as in a layout.
+// An opening brace behind a shape may begin a computation's body or an array's value instead. Where it stands apart,
+// only what numbers of dims follow is a layout, and none where a value is next; where it does not, what looks like an
+// instruction is a body all the same.
 static bool begins_layout(const parser *p) {
-  if (parser_is_adjacent(p) || p->is_value_next) return parser_is_adjacent(p);
+  const bool is_adjacent = parser_is_adjacent(p);
+  if (p->is_value_next) return is_adjacent;
   lexer ahead = p->lexer;
   token first = lexer_next(&ahead), second = lexer_next(&ahead);
+  if (is_adjacent) return !(first.kind == TOKEN_WORD || first.kind == TOKEN_NAME) || second.kind == '(';
   return first.kind == ':' || (first.kind == TOKEN_NUMBER && strchr(",:}", second.kind) != NULL);
 }
 

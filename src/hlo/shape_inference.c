@@ -102,6 +102,11 @@ const shape *results_shape(arena *a, int count, const shape *const *results) {
   return count == 1 ? results[0] : shape_tuple(a, count, results);
 }
 
+const shape *reduced_shape(arena *a, const instruction *i, int count, const shape *const *results) {
+  const bool is_tuple = i->called_count > 0 && i->called[0]->root && shape_is_tuple(i->called[0]->root->shape);
+  return count == 1 && is_tuple ? shape_tuple(a, 1, results) : results_shape(a, count, results);
+}
+
 heddle_status rule_called_root(const instruction *i, int index, const shape **out) {
   if (index >= i->called_count || !i->called[index]->root)
     return RULE_ERROR(i, "found %d called computations, wanted %d", i->called_count, index + 1);

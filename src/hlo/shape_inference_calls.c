@@ -21,7 +21,7 @@ heddle_status shape_rule_reduce(arena *a, const instruction *i, const shape **ou
     TRY(rule_wants_scalar(a, i, n + k, i->operands[k]->shape->dtype));
     TRY(dims_finish(a, i, &b, i->operands[k]->shape->dtype, &results[k]));
   }
-  *out = results_shape(a, n, results);
+  *out = reduced_shape(a, i, n, results);
   return status_ok();
 }
 

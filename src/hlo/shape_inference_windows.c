@@ -49,7 +49,7 @@ heddle_status shape_rule_reduce_window(arena *a, const instruction *i, const sha
     TRY(rule_wants_scalar(a, i, n + k, t));
     TRY(dims_finish(a, i, &b, t, &results[k]));
   }
-  *out = results_shape(a, n, results);
+  *out = reduced_shape(a, i, n, results);
   return status_ok();
 }
 

@@ -47,6 +47,8 @@ heddle_status dims_finish(arena *a, const instruction *i, const dims_builder *b,
 
 // One shape as it is, several (count is not 1) as a tuple.
 const shape *results_shape(arena *a, int count, const shape *const *results);
+// Of a reduction: a tuple of one where its computation returns one.
+const shape *reduced_shape(arena *a, const instruction *i, int count, const shape *const *results);
 // The shape of called computation `index`'s root.
 heddle_status rule_called_root(const instruction *i, int index, const shape **out);
 

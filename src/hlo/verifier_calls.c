@@ -48,21 +48,27 @@ static heddle_status verify_reducer(arena *a, const instruction *i) {
   push_scalars(a, &parameters, i, 0, n);
   push_scalars(a, &parameters, i, 0, n);
   TRY(wants_parameters(a, i, 0, &parameters));
-  return wants_root(a, i, 0, result_of(a, &results));
+  const bool is_tuple = n == 1 && shape_is_tuple(i->called[0]->root->shape);
+  return wants_root(a, i, 0, is_tuple ? shape_tuple(a, 1, results.data) : result_of(a, &results));
 }
 
-// Collectives: two scalars to one, of whatever type: operands are converted to it and back.
+// Collectives: two scalars to one, of whatever type: operands are converted to it and back. Two arrays to one are
+// combined element by element.
 static heddle_status verify_collective(arena *a, const instruction *i) {
   const computation *c = i->called[0];
   if (c->parameters.size != 2)
     return VERIFY_ERROR(i, "computation '" STR_FMT "' has %d parameters, wanted 2", STR_ARG(c->name),
                         c->parameters.size);
-  for (int k = 0; k < 2; k++)
-    if (!shape_is_scalar(c->parameters.data[k]->shape))
-      return VERIFY_ERROR(i, "parameter %d of computation '" STR_FMT "' has shape %s, wanted a scalar", k,
-                          STR_ARG(c->name), shape_text(a, c->parameters.data[k]->shape));
-  if (shape_is_scalar(c->root->shape)) return status_ok();
-  return VERIFY_ERROR(i, "computation '" STR_FMT "' returns %s, wanted a scalar", STR_ARG(c->name),
+  const shape *wanted = c->parameters.data[0]->shape;
+  for (int k = 0; k < 2; k++) {
+    const shape *found = c->parameters.data[k]->shape;
+    if (!shape_is_array(found) || !shape_same_dims(found, wanted))
+      return VERIFY_ERROR(i,
+                          "parameter %d of computation '" STR_FMT "' has shape %s, wanted a scalar or two like arrays",
+                          k, STR_ARG(c->name), shape_text(a, found));
+  }
+  if (shape_is_array(c->root->shape) && shape_same_dims(c->root->shape, wanted)) return status_ok();
+  return VERIFY_ERROR(i, "computation '" STR_FMT "' returns %s, wanted what it takes", STR_ARG(c->name),
                       shape_text(a, c->root->shape));
 }
 

@@ -64,10 +64,11 @@ static heddle_status verify_fft(arena *a, const instruction *i) {
     bool is_last = k == lengths.size - 1;
     int64_t length = lengths.data[k], half = length / 2 + (length > 0);
     int64_t wanted = is_last && type == FFT_IRFFT ? half : length;
-    if (length < 0 || from->dims[d] != wanted)
+    const bool may_differ = type == FFT_FFT || type == FFT_IFFT;  // lines are then filled up or cut
+    if (length < 0 || (from->dims[d] != wanted && !may_differ))
       return VERIFY_ERROR(i, "dimension %d of the operand has size %lld, wanted %lld for an fft_length of %lld", d,
                           (long long)from->dims[d], (long long)wanted, (long long)length);
-    dims[d] = is_last && type == FFT_RFFT ? half : length;
+    if (!may_differ) dims[d] = is_last && type == FFT_RFFT ? half : length;
   }
   dtype t = from->dtype;
   if (type == FFT_RFFT) t = t == DTYPE_F64 ? DTYPE_C128 : DTYPE_C64;
@@ -126,13 +127,15 @@ static heddle_status verify_rng(arena *a, const instruction *i) {
   return status_ok();
 }
 
+// The state may be anything, the result the numbers alone: who draws from it says what is too much.
 static heddle_status verify_rng_bit_generator(arena *a, const instruction *i) {
-  const shape *state = operand_shape(i, 0), *s = i->shape;
-  if (!shape_is_array(state) || state->dtype != DTYPE_U64 || state->rank != 1)
-    return VERIFY_ERROR(i, "operand 0 has shape %s, wanted a state of u64[n]", shape_text(a, state));
-  bool fits = shape_is_tuple(s) && s->tuple_size == 2 && shape_compatible(s->elements[0], state) &&
-              shape_is_array(s->elements[1]) && (dtypes[s->elements[1]->dtype].class & CLASS_REAL);
-  if (fits) return status_ok();
+  const shape *state = operand_shape(i, 0), *s = i->shape, *numbers = s;
+  bool fits = true;
+  if (shape_is_tuple(s)) {
+    fits = s->tuple_size == 2 && shape_compatible(s->elements[0], state);
+    numbers = fits ? s->elements[1] : s;
+  }
+  if (fits && shape_is_array(numbers) && (dtypes[numbers->dtype].class & CLASS_REAL)) return status_ok();
   return VERIFY_ERROR(i, "found the result's shape %s, wanted the state and an array of integers or floats",
                       shape_text(a, s));
 }
@@ -214,6 +217,15 @@ static heddle_status verify_same_shapes(arena *a, const instruction *i) {
   return wants_result(a, i, shape_tuple(a, i->operand_count, shapes));
 }
 
+// What is reduced may come out as other floats.
+static heddle_status verify_all_reduce(arena *a, const instruction *i) {
+  const shape **shapes = arena_array(a, const shape *, i->operand_count);
+  for (int k = 0; k < i->operand_count; k++) shapes[k] = operand_shape(i, k);
+  const bool is_tuple = i->operand_count > 1 || shape_is_tuple(i->shape);
+  const shape *wanted = is_tuple ? shape_tuple(a, i->operand_count, shapes) : shapes[0];
+  return shape_compatible_in_floats(i->shape, wanted) ? status_ok() : wants_result(a, i, wanted);
+}
+
 // Collectives that join or split one dim by the number of devices, which the text does not say.
 static heddle_status verify_one_dim_changes(arena *a, const instruction *i) {
   TRY(wants_one_dim(i));
@@ -223,7 +235,7 @@ static heddle_status verify_one_dim_changes(arena *a, const instruction *i) {
     return VERIFY_ERROR(i, "found %d operands, wanted as many as results", i->operand_count);
   for (int k = 0; k < i->operand_count; k++) {
     const shape *from = operand_shape(i, k), *to = is_tuple ? i->shape->elements[k] : i->shape;
-    bool fits = from->dtype == to->dtype && from->rank == to->rank && dim < to->rank;
+    bool fits = dtype_same_in_floats(from->dtype, to->dtype) && from->rank == to->rank && dim < to->rank;
     for (int d = 0; fits && d < to->rank; d++) fits = d == dim || from->dims[d] == to->dims[d];
     if (!fits)
       return VERIFY_ERROR(i, "result %d has shape %s, wanted operand %d's %s but for dimension %lld", k,
@@ -259,7 +271,7 @@ static verify_fn *const library[HLO_OPCODE_COUNT] = {
     [HLO_ASYNC_START] = verify_async_start,
     [HLO_ASYNC_UPDATE] = verify_async_update,
     [HLO_ASYNC_DONE] = verify_async_done,
-    [HLO_ALL_REDUCE] = verify_same_shapes,
+    [HLO_ALL_REDUCE] = verify_all_reduce,
     [HLO_ALL_TO_ALL] = verify_same_shapes,
     [HLO_COLLECTIVE_BROADCAST] = verify_same_shapes,
     [HLO_COLLECTIVE_PERMUTE] = verify_collective_permute,

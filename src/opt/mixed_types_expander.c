@@ -6,6 +6,7 @@
 #include "opt/mixed_types_expander.h"
 
 #include "hlo/text.h"
+#include "opt/reducer.h"
 #include "opt/rewrite.h"
 
 // Which operands have to be of one type.
@@ -136,6 +137,26 @@ static computation *wrap(const instruction *i, computation *f, const dtype *para
   return c;
 }
 
+static int mantissa_bits(dtype t) {
+  if (dtypes[t].is_narrow_float) return float_formats[dtypes[t].narrow].mantissa_bits;
+  return t == DTYPE_F32 ? 23 : 52;
+}
+
+// Whether devices that combine values of type `to` by `f` get the same by f's operation on that type: it is exact in
+// the wider type, or rounding twice is like rounding once, as it is with twice the digits and two more.
+static bool is_same_when_narrow(const instruction *i, const computation *f, dtype to) {
+  const hlo_opcode op = reducer_opcode(f);
+  const dtype from = f->root->shape->dtype;
+  if (!hlo_op_has(i->opcode, TRAIT_COLLECTIVE) || !dtype_is_float(from) || !dtype_is_float(to)) return false;
+  if (op == HLO_MAXIMUM || op == HLO_MINIMUM) return mantissa_bits(from) >= mantissa_bits(to);
+  return (op == HLO_ADD || op == HLO_MULTIPLY) && mantissa_bits(from) + 1 >= 2 * (mantissa_bits(to) + 1) + 2;
+}
+
+static computation *narrow_operation(const instruction *i, const computation *f, dtype to) {
+  const builder b = builder_for(i);
+  return builder_binary_computation(&b, reducer_opcode(f), to);
+}
+
 // The computation `which` takes values of `types`, of which parameter p wants number p % count or, side by side, p / 2.
 // Comparisons give what they give.
 static void fit_called(arena *scratch, instruction *i, int which, int count, const dtype *types) {
@@ -155,7 +176,8 @@ static void fit_called(arena *scratch, instruction *i, int which, int count, con
   if (fits) return;
   computation **called = arena_array(scratch, computation *, i->called_count);
   memcpy(called, i->called, (size_t)i->called_count * sizeof *called);
-  called[which] = wrap(i, f, parameters, results);
+  called[which] = is_same_when_narrow(i, f, parameters[0]) ? narrow_operation(i, f, parameters[0])
+                                                           : wrap(i, f, parameters, results);
   instruction_set_called(i, i->called_count, called);
 }
 

@@ -1,17 +1,17 @@
 // The one list of HLO passes; its order is the pipeline.
 //
-// Types go first, as all passes rely on operands that agree in them, then layouts, since a bitcast means memory as its
-// own operand's shape lays it out, and whatever stands for that operand later may lie otherwise; no other pass needs to
-// know layouts. Expanders that make calls and maps of computations go in front of the inliners. Then calls: what
-// follows sees one computation, and scans see whether theirs is one operation. Then the forms that only some front ends
-// write are brought to the ones that code generation takes. Tuples are simplified when nobody makes new ones; then the
-// leaves of loops' states are plain to see, of which constants move inside, where the algebra finds them. Arrays
-// without elements go before the algebra, whose rules need not think of them; invariant code moves when no two pieces
-// of it are the same. Barriers stand until nothing more is merged across them; when they are gone sorts see all that is
-// read of them, by slices that the algebra has brought to them and nothing has joined yet. Then moves are brought
-// together, so that dots and convolutions see which of them they can take over; what these leave is simplified once
-// more. Dead code goes when every other pass may have left some, and bitcasts are formed last: nobody looks through
-// them.
+// Forms and types go first, as all passes rely on one form and on operands that agree, then layouts, since a bitcast
+// means memory as its own operand's shape lays it out, and whatever stands for that operand later may lie otherwise; no
+// other pass needs to know layouts. Expanders that make calls and maps of computations go in front of the inliners.
+// Then calls: what follows sees one computation, and scans see whether theirs is one operation. Then the forms that
+// only some front ends write are brought to the ones that code generation takes. Tuples are simplified when nobody
+// makes new ones; then the leaves of loops' states are plain to see, of which constants move inside, where the algebra
+// finds them. Arrays without elements go before the algebra, whose rules need not think of them; invariant code moves
+// when no two pieces of it are the same. Barriers stand until nothing more is merged across them; when they are gone
+// sorts see all that is read of them, by slices that the algebra has brought to them and nothing has joined yet. Then
+// moves are brought together, so that dots and convolutions see which of them they can take over; what these leave is
+// simplified once more. Dead code goes when every other pass may have left some, and bitcasts are formed last: nobody
+// looks through them.
 #include "opt/pass.h"
 
 #include "base/call.h"
@@ -37,6 +37,7 @@
 #include "opt/dynamic_padder.h"
 #include "opt/dynamic_shapes.h"
 #include "opt/erf_expander.h"
+#include "opt/form_normalization.h"
 #include "opt/gather_simplifier.h"
 #include "opt/gpu_call_expander.h"
 #include "opt/layout_normalization.h"
@@ -64,6 +65,8 @@
 static heddle_status inline_all(module *m) { return call_inliner_run(m, NULL); }
 
 const opt_pass opt_passes[] = {
+    {"form-normalization", "operations with several forms take the one that all else knows", form_normalization_run,
+     OPT_NEEDED},
     {"mixed-types-expander", "converts stand where an operation mixes element types", mixed_types_expander_run,
      OPT_NEEDED},
     {"dynamic-index-splitter", "start indices in one vector become scalars", dynamic_index_splitter_run, OPT_NEEDED},

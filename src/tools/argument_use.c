@@ -198,8 +198,11 @@ static void ask_branch(analysis *x, const instruction *i) {
   if (instruction_operand_shape(i, 0)->dtype != DTYPE_PRED) ask(x, i, 0, bounded(0, i->called_count - 1));
 }
 
+// Arrays that meet have to be of one size: the same for all dims of one bound.
 static void ask_size(analysis *x, const instruction *i) {
-  if (i->attributes->dimensions.size == 1) ask(x, i, 1, bounded(0, i->shape->dims[i->attributes->dimensions.data[0]]));
+  if (i->attributes->dimensions.size != 1) return;
+  const int64_t bound = i->shape->dims[i->attributes->dimensions.data[0]], size = bound - bound / 3;
+  ask(x, i, 1, bounded(size, size));
 }
 
 static void ask_sizes(analysis *x, const instruction *i) {

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "hlo/device_groups.h"
 #include "opt/dynamic_index_splitter.h"
+#include "opt/form_normalization.h"
 #include "opt/gpu_call_expander.h"
 #include "opt/mixed_types_expander.h"
 #include "opt/pass.h"
@@ -51,8 +52,9 @@ static heddle_status make_plain(arena *a, const module **m) {
   for (int c = 0; c < (*m)->computations.size; c++)
     for (int k = 0; k < (*m)->computations.data[c]->instructions.size; k++)
       has_vectors |= dynamic_index_is_vector((*m)->computations.data[c]->instructions.data[k]);
-  if (!has_vectors && !mixed_types_are_in(*m)) return status_ok();
+  if (!has_vectors && !mixed_types_are_in(*m) && !form_normalization_applies(*m)) return status_ok();
   module *copy = module_clone(a, *m);
+  TRY(form_normalization_run(copy));
   TRY(dynamic_index_splitter_run(copy));
   TRY(mixed_types_expander_run(copy));
   *m = copy;

@@ -12,6 +12,7 @@
 typedef struct fake_source {
   const argument_use *uses;
   int use_count;
+  literal **first;  // of the first device
   uint64_t state;
   bool large;
 } fake_source;
@@ -156,8 +157,15 @@ static void make_definite(literal *l) {
     }
 }
 
+// Loops and conditionals may hang on whole scalars, and devices that part ways wait for each other in vain.
+static bool is_shared(const shape *s) { return s->rank == 0 && (dtype_is_integer(s->dtype) || s->dtype == DTYPE_PRED); }
+
 static heddle_status fake_leaf(void *context, arena *a, int number, const shape *s, literal **out) {
   fake_source *f = context;
+  if (number >= f->use_count && is_shared(s)) {
+    *out = f->first[number % f->use_count];
+    return status_ok();
+  }
   const argument_use *use = &f->uses[number % f->use_count];
   const bool is_integer = dtype_is_integer(s->dtype);
   TRY(literal_create(a, s, out));
@@ -176,11 +184,13 @@ static heddle_status fake_leaf(void *context, arena *a, int number, const shape 
     random_fill(*out, &f->state, f->large);
     if (use->is_definite) make_definite(*out);
   }
+  if (number < f->use_count) f->first[number] = *out;
   return status_ok();
 }
 
 heddle_status fake_arguments(arena *a, const module *m, unsigned seed, bool large, argument_list *out) {
   fake_source f = {.state = seed, .large = large};
   f.uses = argument_uses(a, m, &f.use_count);
+  f.first = arena_array(a, literal *, f.use_count);
   return make_arguments(a, m, INT_MAX, fake_leaf, &f, out);
 }

@@ -11,9 +11,15 @@ static int mantissa_bits(dtype t) {
 }
 
 static bool rounds(const instruction *i) {
-  const dtype t = i->shape->dtype;
-  if (!dtype_is_float(t) && !dtype_is_complex(t)) return false;
   return i->opcode != HLO_PARAMETER && i->opcode != HLO_CONSTANT && !hlo_op_has(i->opcode, TRAIT_INDEX_ONLY);
+}
+
+// Of a tuple's arrays too: of reductions of several, and of what libraries give.
+static dtype coarser(dtype coarsest, const shape *s) {
+  const dtype t = s->dtype;
+  for (int k = 0; k < s->tuple_size; k++) coarsest = coarser(coarsest, s->elements[k]);
+  const bool is_coarser = (dtype_is_float(t) || dtype_is_complex(t)) && mantissa_bits(t) < mantissa_bits(coarsest);
+  return is_coarser ? t : coarsest;
 }
 
 static dtype coarsest_type(const module *m) {
@@ -21,8 +27,7 @@ static dtype coarsest_type(const module *m) {
   for (int c = 0; c < m->computations.size; c++) {
     const instruction_list *all = &m->computations.data[c]->instructions;
     for (int i = 0; i < all->size; i++) {
-      dtype t = all->data[i]->shape->dtype;
-      if (rounds(all->data[i]) && mantissa_bits(t) < mantissa_bits(coarsest)) coarsest = t;
+      if (rounds(all->data[i])) coarsest = coarser(coarsest, all->data[i]->shape);
     }
   }
   return coarsest;
