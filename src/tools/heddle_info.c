@@ -39,18 +39,24 @@ static heddle_status add_function(arena *a, const ir_module *m, const ir_operati
   return add_module(a, made, function, out);
 }
 
-static heddle_status add_functions(arena *a, const char *path, str bytes, const import_options *options,
+static heddle_status add_functions(arena *a, const char *path, const ir_module *m, const import_options *options,
                                    signature_list *out) {
+  ir_function_list functions = {0};
+  TRY(import_functions(a, m, options->entry, &functions));
+  for (int n = 0; n < functions.size; n++) TRY(add_function(a, m, functions.data[n], options, out));
+  if (out->size > 0) return status_ok();
+  return status_at(HEDDLE_INVALID, ((source_location){path, 1, 1}), "found no function, wanted at least one");
+}
+
+// Errors of the text itself show its line already.
+static heddle_status add_mlir(arena *a, const char *path, str bytes, const import_options *options,
+                              signature_list *out) {
   ir_module **modules;
   int count;
   TRY(import_ir(a, path, bytes, &count, &modules));
-  for (int k = 0; k < count; k++) {
-    ir_function_list functions = {0};
-    TRY(import_functions(a, modules[k], options->entry, &functions));
-    for (int n = 0; n < functions.size; n++) TRY(add_function(a, modules[k], functions.data[n], options, out));
-  }
-  if (out->size > 0) return status_ok();
-  return status_at(HEDDLE_INVALID, ((source_location){path, 1, 1}), "found no function, wanted at least one");
+  heddle_status s = status_ok();
+  for (int k = 0; k < count && status_is_ok(s); k++) s = add_functions(a, path, modules[k], options, out);
+  return import_sniff(bytes) == IMPORT_MLIR_TEXT ? caret_add(s, bytes) : s;
 }
 
 static heddle_status add_hlo(arena *a, const char *path, str bytes, const import_options *options,
@@ -89,8 +95,7 @@ static heddle_status describe(arena *a, const char *path, const info_flags *f, t
   const bool is_lhlo = lhlo_is(bytes);
   file.format = is_lhlo ? "LHLO" : import_format_name(format);
   if (is_lhlo) TRY(add_lhlo(a, path, bytes, &found));
-  else if (format == IMPORT_MLIR_TEXT) TRY(caret_add(add_functions(a, path, bytes, &options, &found), bytes));
-  else if (format == IMPORT_MLIR_BYTECODE) TRY(add_functions(a, path, bytes, &options, &found));
+  else if (import_is_mlir(format)) TRY(add_mlir(a, path, bytes, &options, &found));
   else TRY(add_hlo(a, path, bytes, &options, &found));
   if (format == IMPORT_MLIR_BYTECODE) TRY(version_of(a, path, bytes, &file.version));
   if (f->json) signature_print_json(out, &file, found.size, found.data);
