@@ -13,6 +13,7 @@
 #include "emit/emit.h"
 #include "emit/ir_builder.h"
 #include "plan/fuse.h"
+#include "plan/loop_alternation.h"
 #include "target/nvptx.h"
 
 static void add_time(compile_times *times, const char *name, double seconds) {
@@ -56,7 +57,9 @@ heddle_status compile_plan(arena *a, const module *m, const plan_target *target,
   TRY(fuse(copy, target, options, reasons, times));
   TRY(call_check());
   double start = log_seconds();
-  TRY(lhlo_build(a, copy, target, out));
+  const module *alternating;
+  TRY(loop_alternation_run(a, copy, target, &alternating));
+  TRY(lhlo_build(a, alternating, target, out));
   add_time(times, "plan", log_seconds() - start);
   return status_ok();
 }

@@ -2,7 +2,8 @@
 //
 // A loop carries each element in one place. What its body never changes is the operand itself; everything else is
 // copied in before the loop, and copied back from the body's root at the end of each round. Most copies vanish when the
-// places of both sides turn out to be free to be one (buffer_coalesce.h).
+// places of both sides turn out to be free to be one (buffer_coalesce.h); loops that would copy much all the same are
+// given bodies of two rounds before (loop_alternation.h).
 #include "plan/buffer_walk.h"
 
 #include "plan/forwarding.h"
@@ -136,6 +137,22 @@ heddle_status buffer_walk_while(buffer_walker *w, buffer_frame *f, const instruc
 
 // --- branches
 
+// In a branch its arguments are new values at the same places, from its beginning on: branches come one after the other
+// in time, but only one of them runs. What one reads is not in the way of what another writes there.
+static leaf_numbers enter_branch(buffer_walker *w, const leaf_numbers *arguments) {
+  int start;
+  buffer_add_event(w, BUFFER_MARK, NULL, &start);
+  leaf_numbers inside = {arguments->count, arena_array(w->arena, int, arguments->count), NULL};
+  for (int k = 0; k < inside.count; k++) {
+    const buffer_value *v = &w->out->values.data[arguments->numbers[k]];
+    inside.numbers[k] = arguments->numbers[k];
+    if (v->is_fixed) continue;
+    inside.numbers[k] = buffer_add_value(w, v->shape, start, k);
+    buffer_unite(w->out, arguments->numbers[k], inside.numbers[k]);
+  }
+  return inside;
+}
+
 // A branch's results go to the places that all branches share.
 static void end_branch(buffer_walker *w, buffer_body *body, const leaf_numbers *root, int *joined, bool is_first) {
   int end, *to = arena_array(w->arena, int, root->count);
@@ -163,8 +180,8 @@ heddle_status buffer_walk_conditional(buffer_walker *w, buffer_frame *f, const i
   out->numbers = arena_array(w->arena, int, out->count);
   int *joined = arena_array(w->arena, int, out->count);
   for (int k = 0; k < i->called_count; k++) {
-    leaf_numbers root;
-    TRY(buffer_walk_computation(w, i->called[k], &f->flow.values[i->operands[k + 1]->mark], &e->bodies[k], &root));
+    leaf_numbers root, arguments = enter_branch(w, &f->flow.values[i->operands[k + 1]->mark]);
+    TRY(buffer_walk_computation(w, i->called[k], &arguments, &e->bodies[k], &root));
     end_branch(w, &e->bodies[k], &root, joined, k == 0);
   }
   buffer_add_event(w, BUFFER_MARK, NULL, &end);
