@@ -217,7 +217,9 @@ heddle_status lower_custom_call(lowering *l, const ir_operation *op, instruction
   build_set_text(i, HLO_ATTRIBUTE_CUSTOM_CALL_TARGET, target);
   int64_t has_side_effect;
   TRY(lowering_int(op, "has_side_effect", 0, &has_side_effect));
-  if (has_side_effect) build_set_bool(i, HLO_ATTRIBUTE_CUSTOM_CALL_HAS_SIDE_EFFECT, true);
+  // StableHLO's checks fail the run whether anybody uses what they return or not.
+  const bool is_check = str_starts_with(i->attributes->custom_call_target, "check.");
+  if (has_side_effect || is_check) build_set_bool(i, HLO_ATTRIBUTE_CUSTOM_CALL_HAS_SIDE_EFFECT, true);
   TRY(set_operand_layouts(l, op, i));
   set_aliases(l, op, i);
   set_backend_config(l, op, i);
