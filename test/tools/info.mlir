@@ -53,7 +53,7 @@ module @jit_f attributes {jax.uses_shape_polymorphism = true} {
 // An error of the text shows its line once.
 // RUN: echo 'func.func @f() -> tensor<f32> { %%0 = stablehlo.bogus : tensor<f32> }' > %t.mlir
 // RUN: python3 %S/inputs/fails.py 1 heddle info %t.mlir | FileCheck %s --check-prefix=ONCE
-// ONCE: 1:39: error: found operation 'stablehlo.bogus'
+// ONCE: 1:38: error: found operation 'stablehlo.bogus'
 // ONCE-NEXT: {{^}}  func.func
-// ONCE-NEXT: {{^ *}}^{{$}}
+// ONCE-NEXT: {{^ *[\^] *$}}
 // ONCE-NOT: {{.}}
