@@ -97,6 +97,20 @@ static bool is_direct_target(const tile_emitter *t, int hero) {
   return t->is_full && t->plan->direct_outputs[hero] >= 0;
 }
 
+// Elements that share bytes have bytes of their own in buffers.
+static MlirType buffer_element(const kernel_entry *e, dtype t) {
+  MlirType element = emit_element_type(e->b.context, t);
+  return dtypes[t].bits < 8 ? mlirIntegerTypeGet(e->b.context, 8) : element;
+}
+
+static MlirValue to_buffer(ir_builder *b, MlirType element, MlirValue value) {
+  return mlirTypeEqual(mlirValueGetType(value), element) ? value : ir_cast(b, "arith.extui", element, value);
+}
+
+static MlirValue from_buffer(ir_builder *b, MlirType element, MlirValue value) {
+  return mlirTypeEqual(mlirValueGetType(value), element) ? value : ir_cast(b, "arith.trunci", element, value);
+}
+
 static heddle_status bring_in(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
                               const void *argument) {
   const tile_emitter *t = argument;
@@ -105,7 +119,8 @@ static heddle_status bring_in(kernel_entry *e, ir_builder *b, const index_vector
   for (int n = 0; n < t->plan->hero_count; n++) {
     if (is_direct_source(t, n)) continue;
     MlirValue *buffer = &outputs[t->sources[n]];
-    *buffer = emit_insert(b, values[n], *buffer, 1, &point->values[at.count]);
+    MlirValue value = to_buffer(b, ir_element_type(mlirValueGetType(*buffer)), values[n]);
+    *buffer = emit_insert(b, value, *buffer, 1, &point->values[at.count]);
   }
   return status_ok();
 }
@@ -115,8 +130,10 @@ static heddle_status bring_out(kernel_entry *e, ir_builder *b, const index_vecto
   const tile_emitter *t = argument;
   index_vector at = {.count = point->count - 1, .values = point->values};
   MlirValue *values = arena_array(b->arena, MlirValue, t->plan->hero_count);
-  for (int n = 0; n < t->plan->hero_count; n++)
-    values[n] = emit_extract(b, outputs[t->targets[n]], 1, &point->values[at.count]);
+  for (int n = 0; n < t->plan->hero_count; n++) {
+    MlirType element = emit_element_type(e->b.context, t->plan->heroes[n]->shape->dtype);
+    values[n] = from_buffer(b, element, emit_extract(b, outputs[t->targets[n]], 1, &point->values[at.count]));
+  }
   emit_epilogue(e, b, &t->plan->epilogue, 1, &at, values, outputs);
   return status_ok();
 }
@@ -166,7 +183,7 @@ static MlirValue turn_one(kernel_entry *e, ir_builder *b, const tile_emitter *t,
 
 // All blocks of the tile, those of the same rows one after another.
 static void turn_tile(kernel_entry *e, const tile_emitter *t, int hero) {
-  MlirType element = emit_element_type(e->b.context, t->plan->heroes[hero]->shape->dtype);
+  MlirType element = buffer_element(e, t->plan->heroes[hero]->shape->dtype);
   turn_block block = emit_turn_block(e->b.context, element);
   int number = is_direct_target(t, hero) ? t->plan->direct_outputs[hero] : t->targets[hero];
   MlirValue ij[2];
@@ -237,7 +254,7 @@ static void allocate_buffers(kernel_entry *e, const hero_transpose *h, tile_emit
   int *sources = arena_array(e->kernel->arena, int, h->hero_count);
   int *targets = arena_array(e->kernel->arena, int, h->hero_count);
   for (int n = 0; n < h->hero_count; n++) {
-    MlirType element = emit_element_type(e->b.context, h->heroes[n]->shape->dtype);
+    MlirType element = buffer_element(e, h->heroes[n]->shape->dtype);
     sources[n] = targets[n] = -1;
     if (has_edge || h->direct_inputs[n] < 0) sources[n] = emit_entry_allocate(e, element, h->tile_a * h->tile_b);
     if (has_edge || h->direct_outputs[n] < 0) targets[n] = emit_entry_allocate(e, element, h->tile_a * h->tile_b);

@@ -166,12 +166,13 @@ static bool fits_registers(const hero_transpose *h) {
   return true;
 }
 
-static bool has_packed_output(const kernel_plan *k) {
+// Whether tiles write bytes of their own: elements that share bytes fill whole ones along `b`.
+static bool fills_bytes(const kernel_plan *k, const hero_transpose *h) {
   for (int n = 0; n < k->output_count; n++) {
-    dtype t = k->outputs[n].shape->dtype;
-    if (dtypes[t].bits < 8 && t != DTYPE_PRED) return true;
+    const int bits = dtypes[k->outputs[n].shape->dtype].bits;
+    if (bits < 8 && h->b % (8 / bits) != 0) return false;
   }
-  return false;
+  return true;
 }
 
 static int64_t output_bytes(const kernel_plan *k) {
@@ -209,13 +210,14 @@ static bool turns_memory(arena *a, hero_transpose *h) {
 
 bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
   instruction_list heroes = {0};
-  if (target->kind != PLAN_CPU || has_packed_output(k)) return false;
+  if (target->kind != PLAN_CPU) return false;
   plan_epilogue_heroes(a, body, HLO_TRANSPOSE, is_alike, &heroes);
   if (heroes.size == 0 || shape_element_count(heroes.data[0]->shape) == 0) return false;
   hero_transpose *h = arena_new(a, hero_transpose);
   h->hero_count = heroes.size;
   h->heroes = (const instruction *const *)heroes.data;
-  if (!turns_memory(a, h) || !plan_epilogue_find(a, k, body, heroes.size, h->heroes, &h->epilogue)) return false;
+  if (!turns_memory(a, h) || !fills_bytes(k, h)) return false;
+  if (!plan_epilogue_find(a, k, body, heroes.size, h->heroes, &h->epilogue)) return false;
   choose_tiles(h);
   find_direct(a, k, h);
   h->in_registers = fits_registers(h);
