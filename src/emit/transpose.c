@@ -51,9 +51,8 @@ static const indexing_map *rows_map(arena *a, const tile_emitter *t, bool along_
 
 // The elements of a row: their indices in the array, then their number in the buffer. Rows of the operand's buffer run
 // along a, those of the result's along b.
-static const indexing_map *row_map(arena *a, const tile_emitter *t, bool along_a) {
+static const indexing_map *row_map(arena *a, const tile_emitter *t, bool along_a, const indexing_map *map) {
   const hero_transpose *h = t->plan;
-  const indexing_map *map = along_a ? h->to_operand : h->to_result;
   int64_t side = along_a ? h->tile_a : h->tile_b, size = along_a ? h->a : h->b;
   int64_t rows = along_a ? h->tile_b : h->tile_a;
   bool is_cut = !t->is_full && size % side != 0;
@@ -73,21 +72,24 @@ static const indexing_map *row_map(arena *a, const tile_emitter *t, bool along_a
 
 typedef struct row_walk {
   tile_emitter *tile;
-  bool along_a;
+  int group;  // whose operands' rows they are; -1: the results'
   entry_body body;
 } row_walk;
 
 static heddle_status walk_row(kernel_entry *e, ir_builder *b, const index_vector *row, MlirValue *outputs,
                               const void *argument) {
   const row_walk *w = argument;
+  const hero_transpose *h = w->tile->plan;
+  const bool along_a = w->group >= 0;
+  const indexing_map *map = row_map(b->arena, w->tile, along_a, along_a ? h->to_operand[w->group] : h->to_result);
   MlirValue dims[] = {w->tile->where[0], w->tile->where[1], w->tile->where[2], row->values[0]};
-  return emit_entry_inner_loop(e, b, outputs, row_map(b->arena, w->tile, w->along_a), dims, w->body, w->tile);
+  return emit_entry_inner_loop(e, b, outputs, map, dims, w->body, w);
 }
 
-// body: at the array's indices and the number in the buffer, of each element of the tile.
-static heddle_status walk_rows(kernel_entry *e, tile_emitter *t, bool along_a, entry_body body) {
-  const indexing_map *rows = rows_map(e->kernel->arena, t, !along_a);
-  return emit_entry_loop(e, rows, t->where, walk_row, &(row_walk){t, along_a, body});
+// body: at the array's indices and the number in the buffer, of each element of the tile; its argument is the walk.
+static heddle_status walk_rows(kernel_entry *e, tile_emitter *t, int group, entry_body body) {
+  const indexing_map *rows = rows_map(e->kernel->arena, t, group < 0);
+  return emit_entry_loop(e, rows, t->where, walk_row, &(row_walk){t, group, body});
 }
 
 static bool is_direct_source(const tile_emitter *t, int hero) {
@@ -113,13 +115,16 @@ static MlirValue from_buffer(ir_builder *b, MlirType element, MlirValue value) {
 
 static heddle_status bring_in(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
                               const void *argument) {
-  const tile_emitter *t = argument;
+  const row_walk *w = argument;
+  const tile_emitter *t = w->tile;
   index_vector at = {.count = point->count - 1, .values = point->values};
-  const MlirValue *values = emit_part(e->kernel, b, 0, e->inputs, &at, NULL);
-  for (int n = 0; n < t->plan->hero_count; n++) {
+  const MlirValue *values = emit_part(e->kernel, b, w->group, e->inputs, &at, NULL);
+  for (int n = 0, next = 0; n < t->plan->hero_count; n++) {
+    if (t->plan->groups[n] != w->group) continue;
+    const MlirValue given = values[next++];
     if (is_direct_source(t, n)) continue;
     MlirValue *buffer = &outputs[t->sources[n]];
-    MlirValue value = to_buffer(b, ir_element_type(mlirValueGetType(*buffer)), values[n]);
+    MlirValue value = to_buffer(b, ir_element_type(mlirValueGetType(*buffer)), given);
     *buffer = emit_insert(b, value, *buffer, 1, &point->values[at.count]);
   }
   return status_ok();
@@ -127,14 +132,14 @@ static heddle_status bring_in(kernel_entry *e, ir_builder *b, const index_vector
 
 static heddle_status bring_out(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
                                const void *argument) {
-  const tile_emitter *t = argument;
+  const tile_emitter *t = ((const row_walk *)argument)->tile;
   index_vector at = {.count = point->count - 1, .values = point->values};
   MlirValue *values = arena_array(b->arena, MlirValue, t->plan->hero_count);
   for (int n = 0; n < t->plan->hero_count; n++) {
     MlirType element = emit_element_type(e->b.context, t->plan->heroes[n]->shape->dtype);
     values[n] = from_buffer(b, element, emit_extract(b, outputs[t->targets[n]], 1, &point->values[at.count]));
   }
-  emit_epilogue(e, b, &t->plan->epilogue, 1, &at, values, outputs);
+  emit_epilogue(e, b, &t->plan->epilogue, t->plan->group_count, &at, values, outputs);
   return status_ok();
 }
 
@@ -142,11 +147,11 @@ static heddle_status bring_out(kernel_entry *e, ir_builder *b, const index_vecto
 
 // (batch, tile a, tile b, i, j) -> place of the element (a = i + da, b = j + db): in the array, or in a buffer whose
 // rows run along a or b.
-static ir_values place_of(ir_builder *b, const tile_emitter *t, bool in_operand, bool is_direct, const MlirValue *ij,
-                          const turn_block *block, int da, int db) {
+static ir_values place_of(ir_builder *b, const tile_emitter *t, const indexing_map *map, bool is_direct,
+                          const MlirValue *ij, const turn_block *block, int da, int db) {
   const hero_transpose *h = t->plan;
   arena *a = b->arena;
-  const indexing_map *map = in_operand ? h->to_operand : h->to_result;
+  const bool in_operand = map != h->to_result;
   indexing_map *m = indexing_map_create(a, 5, 0, 0, is_direct ? map->result_count : 1, 0);
   name_dims(h, m);
   m->dims[3] = (indexing_variable){{0, h->tile_a - block->piece}, str_from("i")};
@@ -167,15 +172,16 @@ static MlirValue turn_one(kernel_entry *e, ir_builder *b, const tile_emitter *t,
                           MlirValue target, const MlirValue *ij) {
   bool reads_array = is_direct_source(t, hero), writes_array = is_direct_target(t, hero);
   MlirValue source = reads_array ? e->inputs[t->plan->direct_inputs[hero]] : e->outputs[t->sources[hero]];
+  const indexing_map *map = t->plan->to_operand[t->plan->groups[hero]];
   int height = block->piece * block->lanes;
   MlirValue *rows = arena_array(b->arena, MlirValue, height), *columns = arena_array(b->arena, MlirValue, block->piece);
   for (int r = 0; r < height; r++) {
-    ir_values at = place_of(b, t, true, reads_array, ij, block, 0, r);
+    ir_values at = place_of(b, t, map, reads_array, ij, block, 0, r);
     rows[r] = emit_read_vector(b, source, block->piece, at.size, at.data);
   }
   emit_turn(b, block, rows, columns);
   for (int c = 0; c < block->piece; c++) {
-    ir_values at = place_of(b, t, false, writes_array, ij, block, c, 0);
+    ir_values at = place_of(b, t, t->plan->to_result, writes_array, ij, block, c, 0);
     target = emit_write_vector(b, columns[c], target, at.size, at.data, writes_array && t->plan->streams);
   }
   return target;
@@ -208,34 +214,49 @@ static void turn_tile(kernel_entry *e, const tile_emitter *t, int hero) {
 }
 
 static heddle_status emit_tile(kernel_entry *e, tile_emitter *t) {
-  bool brings_in = false, brings_out = false;
-  for (int n = 0; n < t->plan->hero_count; n++) {
-    brings_in |= !is_direct_source(t, n);
+  const hero_transpose *h = t->plan;
+  bool brings_out = false, *brings_in = arena_array(e->kernel->arena, bool, h->group_count);
+  for (int n = 0; n < h->hero_count; n++) {
+    brings_in[h->groups[n]] |= !is_direct_source(t, n);
     brings_out |= !is_direct_target(t, n);
   }
-  if (brings_in) TRY(walk_rows(e, t, true, bring_in));
-  for (int n = 0; n < t->plan->hero_count; n++) turn_tile(e, t, n);
-  return brings_out ? walk_rows(e, t, false, bring_out) : status_ok();
+  for (int g = 0; g < h->group_count; g++)
+    if (brings_in[g]) TRY(walk_rows(e, t, g, bring_in));
+  for (int n = 0; n < h->hero_count; n++) turn_tile(e, t, n);
+  return brings_out ? walk_rows(e, t, -1, bring_out) : status_ok();
 }
 
 // --- without registers: element by element, which a tile makes friendly to caches all the same
 
-static const indexing_map *operand_of_result(arena *a, const hero_transpose *h) {
-  const instruction *transpose = h->heroes[0];
+static const indexing_map *operand_of_result(arena *a, const instruction *transpose) {
   indexing_map *m = indexing_map_identity(a, transpose->shape->rank, transpose->shape->dims);
   const affine_expr **results = arena_array(a, const affine_expr *, m->result_count);
   for (int d = 0; d < m->result_count; d++) results[transpose->attributes->dimensions.data[d]] = m->results[d];
   return indexing_map_with_results(a, m, m->result_count, results);
 }
 
+// The heroes' values of one group, at the result's index.
+static void find_elements(kernel_entry *e, ir_builder *b, const hero_transpose *h, int group, const index_vector *at,
+                          MlirValue *out) {
+  const MlirValue *values = NULL;
+  for (int n = 0, next = 0; n < h->hero_count; n++) {
+    if (h->groups[n] != group) continue;
+    if (!values) {
+      ir_values from = ir_apply_indexing(b, operand_of_result(b->arena, h->heroes[n]), at->values, NULL);
+      values =
+          emit_part(e->kernel, b, group, e->inputs, &(index_vector){.count = from.size, .values = from.data}, NULL);
+    }
+    out[n] = values[next++];
+  }
+}
+
 static heddle_status move_element(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
                                   const void *argument) {
-  const tile_emitter *t = argument;
+  const hero_transpose *h = ((const row_walk *)argument)->tile->plan;
   index_vector at = {.count = point->count - 1, .values = point->values};
-  ir_values from = ir_apply_indexing(b, operand_of_result(b->arena, t->plan), at.values, NULL);
-  index_vector operand = {.count = from.size, .values = from.data};
-  const MlirValue *values = emit_part(e->kernel, b, 0, e->inputs, &operand, NULL);
-  emit_epilogue(e, b, &t->plan->epilogue, 1, &at, values, outputs);
+  MlirValue *values = arena_array(b->arena, MlirValue, h->hero_count);
+  for (int g = 0; g < h->group_count; g++) find_elements(e, b, h, g, &at, values);
+  emit_epilogue(e, b, &h->epilogue, h->group_count, &at, values, outputs);
   return status_ok();
 }
 
@@ -303,7 +324,7 @@ heddle_status emit_transpose_entry(kernel_emitter *k, const plan_target *target)
   bool has_full = h->a >= h->tile_a && h->b >= h->tile_b;
   t.is_full = !has_edge;
   if (!h->in_registers) {
-    TRY(walk_rows(&entry, &t, false, move_element));
+    TRY(walk_rows(&entry, &t, -1, move_element));
   } else {
     allocate_buffers(&entry, h, &t, has_edge);
     TRY(has_edge && has_full ? emit_either(&entry, &t) : emit_tile(&entry, &t));

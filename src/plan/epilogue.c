@@ -14,7 +14,7 @@ void plan_epilogue_heroes(arena *a, const instruction_list *body, hlo_opcode opc
   for (int n = body->size - 1; n >= 0; n--) {
     instruction *i = body->data[n];
     bool is_hero = i->opcode == opcode && i->mark == APART_FROM_HEROES;
-    if (is_hero && heroes->size > 0 && !is_alike(i, heroes->data[0])) is_hero = false;
+    if (is_hero && !is_alike(heroes->size > 0 ? heroes->data[0] : i, i)) is_hero = false;
     if (is_hero) vec_push(a, heroes, i);
     for (int k = 0; k < i->operand_count; k++)
       if (is_hero || i->mark == FEEDS_A_HERO) i->operands[k]->mark = FEEDS_A_HERO;

@@ -9,11 +9,11 @@ typedef struct plan_epilogue {
   const indexing_map **places;  // by output: where in it the value goes; null: at the same indices
 } plan_epilogue;
 
-// Whether a hero can make both in one pass; they have the same opcode.
+// Whether a hero can make both in one pass; they have the same opcode, or are the same: whether it is of use for that.
 typedef bool (*plan_alike_fn)(const instruction *l, const instruction *r);
 
-// The body's last instruction of the opcode and those like it, users first: each is a hero unless it feeds another.
-// Marks are lost.
+// The body's last instruction of the opcode that is of use and those like it, users first: each is a hero unless it
+// feeds another. Marks are lost.
 void plan_epilogue_heroes(arena *a, const instruction_list *body, hlo_opcode opcode, plan_alike_fn is_alike,
                           instruction_list *heroes);
 

@@ -36,78 +36,203 @@ static int next_dim(const shape *operand, int d) {
   return d;
 }
 
-static void find_axes(const instruction *transpose, axes *out) {
-  const int64_t *permutation = transpose->attributes->dimensions.data;
-  const shape *operand = transpose->operands[0]->shape, *result = transpose->shape;
-  int expected = -1;
+static int dim_in_operand(const instruction *transpose, int d) {
+  return (int)transpose->attributes->dimensions.data[d];
+}
+
+static bool follows(const instruction *transpose, int before, int d) {
+  return dim_in_operand(transpose, d) == next_dim(transpose->operands[0]->shape, dim_in_operand(transpose, before));
+}
+
+// Of transposes to the same dims: dims that are neighbours in all operands.
+static void find_axes(int count, const instruction *const *transposes, axes *out) {
+  const shape *result = transposes[0]->shape;
+  int before = -1;
   out->count = 0;
   for (int d = 0; d < result->rank; d++) {
     if (result->dims[d] == 1) continue;
-    if (out->count == 0 || permutation[d] != expected) out->list[out->count++] = (axis){.first = d, .size = 1};
+    bool goes_on = before >= 0;
+    for (int n = 0; n < count && goes_on; n++) goes_on = follows(transposes[n], before, d);
+    if (!goes_on) out->list[out->count++] = (axis){.first = d, .size = 1};
     axis *x = &out->list[out->count - 1];
     x->count = d + 1 - x->first;
     x->size *= result->dims[d];
-    expected = next_dim(operand, (int)permutation[d]);
+    before = d;
   }
 }
 
-// Which axis lies in the operand's memory without gaps.
-static int minor_in_operand(const instruction *transpose, const axes *x) {
-  const int64_t *permutation = transpose->attributes->dimensions.data;
-  int best = 0, last = -1;
+// The axes as they lie in the operand.
+static void order_in_operand(const instruction *transpose, const axes *x, int *order) {
   for (int n = 0; n < x->count; n++) {
-    int d = (int)permutation[x->list[n].first];
-    if (d > last) {
-      last = d;
-      best = n;
-    }
+    const int d = dim_in_operand(transpose, x->list[n].first);
+    int k = n;
+    for (; k > 0 && dim_in_operand(transpose, x->list[order[k - 1]].first) > d; k--) order[k] = order[k - 1];
+    order[k] = n;
   }
-  return best;
 }
+
+// --- sides
+
+// How many of an order's last axes a side takes, and how many elements they are.
+typedef struct side {
+  int count;
+  int64_t size;
+  bool is_short;  // one axis is not enough to turn blocks of
+} side;
+
+typedef struct sides {
+  axes axes;
+  int order[SHAPE_MAX_RANK];  // of the axes in the first operand
+  side a, b;
+} sides;
+
+static bool is_in_a(const sides *s, int axis) {
+  for (int k = s->axes.count - s->a.count; k < s->axes.count; k++)
+    if (s->order[k] == axis) return true;
+  return false;
+}
+
+// The axis that the side would take next; -1 if it wants none or the other has it.
+static int next_of_a(const sides *s) {
+  if (!s->a.is_short || s->a.size >= TILE_SIDE || s->a.count == s->axes.count) return -1;
+  const int next = s->order[s->axes.count - 1 - s->a.count];
+  return next < s->axes.count - s->b.count ? next : -1;
+}
+
+static int next_of_b(const sides *s) {
+  if (!s->b.is_short || s->b.size >= TILE_SIDE || s->b.count == s->axes.count) return -1;
+  const int next = s->axes.count - 1 - s->b.count;
+  return is_in_a(s, next) ? -1 : next;
+}
+
+static void take(const sides *s, side *to, int axis) {
+  to->count++;
+  to->size *= s->axes.list[axis].size;
+}
+
+// Short sides grow in turns, the shorter one first.
+static void grow(sides *s) {
+  for (;;) {
+    const int a = next_of_a(s), b = next_of_b(s);
+    if (a < 0 && b < 0) return;
+    if (b < 0 || (a >= 0 && s->a.size <= s->b.size)) take(s, &s->a, a);
+    else take(s, &s->b, b);
+  }
+}
+
+static side side_from(const sides *s, int axis) {
+  const int64_t size = s->axes.list[axis].size;
+  return (side){.count = 1, .size = size, .is_short = size < STEP};
+}
+
+// Whether all the operands end with the axes that the first one ends with.
+static bool agree_on_a(const sides *s, int count, const instruction *const *transposes) {
+  int order[SHAPE_MAX_RANK];
+  for (int n = 1; n < count; n++) {
+    order_in_operand(transposes[n], &s->axes, order);
+    for (int k = s->axes.count - s->a.count; k < s->axes.count; k++)
+      if (order[k] != s->order[k]) return false;
+  }
+  return true;
+}
+
+// False if the transposes, which have the same dims, gain nothing from tiles.
+static bool find_sides(int count, const instruction *const *transposes, sides *out) {
+  *out = (sides){0};
+  find_axes(count, transposes, &out->axes);
+  const int last = out->axes.count - 1;
+  if (last < 1) return false;
+  order_in_operand(transposes[0], &out->axes, out->order);
+  if (out->order[last] == last) return false;
+  out->a = side_from(out, out->order[last]);
+  out->b = side_from(out, last);
+  grow(out);
+  return out->a.size >= SHORTEST_AXIS && out->b.size >= SHORTEST_AXIS && agree_on_a(out, count, transposes);
+}
+
+static bool has_same_order(const instruction *l, const instruction *r) {
+  for (int d = 0; d < l->shape->rank; d++)
+    if (dim_in_operand(l, d) != dim_in_operand(r, d)) return false;
+  return true;
+}
+
+static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
+
+bool hero_transpose_alike(const instruction *l, const instruction *r) {
+  sides alone, both;
+  if (!shape_same_dims(l->shape, r->shape) || !find_sides(1, &l, &alone)) return false;
+  if (l == r || has_same_order(l, r)) return true;
+  return find_sides(2, (const instruction *const[]){l, r}, &both) && both.a.size >= least(alone.a.size, TILE_SIDE) &&
+         both.b.size >= least(alone.b.size, TILE_SIDE);
+}
+
+// --- maps
 
 static indexing_variable sized(const char *name, int64_t count) {
   return (indexing_variable){.bounds = {0, count - 1}, .name = str_from(name)};
 }
 
-// The maps from (batch, a, b): each axis' value delinearized over its dims, in the result and in the operand.
-static void make_maps(arena *a, const axes *x, int minor, hero_transpose *h) {
-  const instruction *transpose = h->heroes[0];
-  const shape *result = transpose->shape;
-  indexing_map *maps[2];
-  for (int m = 0; m < 2; m++) {
-    maps[m] = indexing_map_create(a, 3, 0, 0, result->rank, 0);
-    maps[m]->dims[0] = sized("batch", h->batches);
-    maps[m]->dims[1] = sized("a", h->a);
-    maps[m]->dims[2] = sized("b", h->b);
-    for (int d = 0; d < result->rank; d++) maps[m]->results[d] = affine_constant(a, 0);
+// Values of the axes that the variable runs over, by axis.
+static void spread(arena *a, const sides *s, int count, const int *list, const affine_expr *variable,
+                   const affine_expr **values) {
+  int64_t sizes[SHAPE_MAX_RANK];
+  const affine_expr *found[SHAPE_MAX_RANK];
+  for (int k = 0; k < count; k++) sizes[k] = s->axes.list[list[k]].size;
+  indexing_delinearize(a, count, sizes, variable, found);
+  for (int k = 0; k < count; k++) values[list[k]] = found[k];
+}
+
+static void find_values(arena *a, const sides *s, const affine_expr **values) {
+  const int first_a = s->axes.count - s->a.count, first_b = s->axes.count - s->b.count;
+  int batch[SHAPE_MAX_RANK], of_b[SHAPE_MAX_RANK], batch_count = 0;
+  for (int n = 0; n < first_b; n++)
+    if (!is_in_a(s, n)) batch[batch_count++] = n;
+  for (int k = 0; k < s->b.count; k++) of_b[k] = first_b + k;
+  spread(a, s, batch_count, batch, affine_dim(a, 0), values);
+  spread(a, s, s->a.count, s->order + first_a, affine_dim(a, 1), values);
+  spread(a, s, s->b.count, of_b, affine_dim(a, 2), values);
+}
+
+static indexing_map *map_of(arena *a, const hero_transpose *h, int rank) {
+  indexing_map *m = indexing_map_create(a, 3, 0, 0, rank, 0);
+  m->dims[0] = sized("batch", h->batches);
+  m->dims[1] = sized("a", h->a);
+  m->dims[2] = sized("b", h->b);
+  for (int d = 0; d < rank; d++) m->results[d] = affine_constant(a, 0);
+  return m;
+}
+
+// The maps from (batch, a, b): each axis' value delinearized over its dims, in the result and in the operands.
+static void make_maps(arena *a, const sides *s, hero_transpose *h) {
+  const shape *result = h->heroes[0]->shape;
+  const affine_expr *values[SHAPE_MAX_RANK];
+  const indexing_map **to_operand = arena_array(a, const indexing_map *, h->group_count);
+  indexing_map *to_result = map_of(a, h, result->rank);
+  find_values(a, s, values);
+  for (int n = 0; n < s->axes.count; n++) {
+    const axis *x = &s->axes.list[n];
+    indexing_delinearize(a, x->count, result->dims + x->first, values[n], to_result->results + x->first);
   }
-  int64_t batch_sizes[SHAPE_MAX_RANK];
-  const affine_expr *batch_values[SHAPE_MAX_RANK];
-  int batch_count = 0;
-  for (int n = 0; n < x->count - 1; n++)
-    if (n != minor) batch_sizes[batch_count++] = x->list[n].size;
-  indexing_delinearize(a, batch_count, batch_sizes, affine_dim(a, 0), batch_values);
-  for (int n = 0, next = 0; n < x->count; n++) {
-    const axis *y = &x->list[n];
-    const affine_expr *value = n == minor          ? affine_dim(a, 1)
-                               : n == x->count - 1 ? affine_dim(a, 2)
-                                                   : batch_values[next++];
-    const affine_expr **indices = maps[1]->results + y->first;
-    indexing_delinearize(a, y->count, result->dims + y->first, value, indices);
-    for (int d = y->first; d < y->first + y->count; d++)
-      maps[0]->results[transpose->attributes->dimensions.data[d]] = maps[1]->results[d];
+  for (int n = 0; n < h->hero_count; n++) {
+    if (to_operand[h->groups[n]]) continue;
+    indexing_map *m = map_of(a, h, result->rank);
+    for (int d = 0; d < result->rank; d++) m->results[dim_in_operand(h->heroes[n], d)] = to_result->results[d];
+    to_operand[h->groups[n]] = indexing_map_simplify(a, m);
   }
-  h->to_operand = indexing_map_simplify(a, maps[0]);
-  h->to_result = indexing_map_simplify(a, maps[1]);
+  h->to_operand = to_operand;
+  h->to_result = indexing_map_simplify(a, to_result);
 }
 
 // --- heroes
 
-static bool is_alike(const instruction *l, const instruction *r) {
-  if (!shape_same_dims(l->shape, r->shape)) return false;
-  for (int d = 0; d < l->shape->rank; d++)
-    if (l->attributes->dimensions.data[d] != r->attributes->dimensions.data[d]) return false;
-  return true;
+static void find_groups(arena *a, hero_transpose *h) {
+  int *groups = arena_array(a, int, h->hero_count);
+  for (int n = 0; n < h->hero_count; n++) {
+    int same = 0;
+    while (same < n && !has_same_order(h->heroes[n], h->heroes[same])) same++;
+    groups[n] = same < n ? groups[same] : h->group_count++;
+  }
+  h->groups = groups;
 }
 
 static void find_direct(arena *a, const kernel_plan *k, hero_transpose *h) {
@@ -184,40 +309,52 @@ static int64_t output_bytes(const kernel_plan *k) {
 // --- the kernel
 
 static void make_parts(arena *a, kernel_plan *k, const hero_transpose *h) {
-  kernel_value *operands = arena_array(a, kernel_value, h->hero_count);
-  for (int n = 0; n < h->hero_count; n++) operands[n] = (kernel_value){.root = h->heroes[n]->operands[0]};
-  kernel_part *parts = arena_array(a, kernel_part, 2);
-  parts[0] = (kernel_part){
-      .index_space = h->heroes[0]->operands[0]->shape, .result_count = h->hero_count, .results = operands};
-  parts[1] = h->epilogue.part;
+  kernel_part *parts = arena_array(a, kernel_part, h->group_count + 1);
+  for (int g = 0; g < h->group_count; g++) {
+    kernel_value *operands = arena_array(a, kernel_value, h->hero_count);
+    int count = 0;
+    for (int n = 0; n < h->hero_count; n++)
+      if (h->groups[n] == g) operands[count++] = (kernel_value){.root = h->heroes[n]->operands[0]};
+    parts[g] = (kernel_part){.index_space = operands[0].root->shape, .result_count = count, .results = operands};
+  }
+  parts[h->group_count] = h->epilogue.part;
   k->parts = parts;
-  k->part_count = 2;
+  k->part_count = h->group_count + 1;
 }
 
 static bool turns_memory(arena *a, hero_transpose *h) {
-  axes x;
-  find_axes(h->heroes[0], &x);
-  if (x.count < 2) return false;
-  int minor = minor_in_operand(h->heroes[0], &x);
-  if (minor == x.count - 1) return false;
-  h->a = x.list[minor].size;
-  h->b = x.list[x.count - 1].size;
-  if (h->a < SHORTEST_AXIS || h->b < SHORTEST_AXIS) return false;
+  sides s;
+  if (!find_sides(h->hero_count, h->heroes, &s)) return false;
+  h->a = s.a.size;
+  h->b = s.b.size;
   h->batches = shape_element_count(h->heroes[0]->shape) / h->a / h->b;
-  make_maps(a, &x, minor, h);
+  find_groups(a, h);
+  make_maps(a, &s, h);
   return true;
+}
+
+// The first hero and those of its permutation; returns how many.
+static int keep_same_order(instruction_list *heroes) {
+  int kept = 0;
+  for (int n = 0; n < heroes->size; n++)
+    if (has_same_order(heroes->data[0], heroes->data[n])) heroes->data[kept++] = heroes->data[n];
+  return kept;
 }
 
 bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
   instruction_list heroes = {0};
   if (target->kind != PLAN_CPU) return false;
-  plan_epilogue_heroes(a, body, HLO_TRANSPOSE, is_alike, &heroes);
+  plan_epilogue_heroes(a, body, HLO_TRANSPOSE, hero_transpose_alike, &heroes);
   if (heroes.size == 0 || shape_element_count(heroes.data[0]->shape) == 0) return false;
   hero_transpose *h = arena_new(a, hero_transpose);
-  h->hero_count = heroes.size;
   h->heroes = (const instruction *const *)heroes.data;
-  if (!turns_memory(a, h) || !fills_bytes(k, h)) return false;
-  if (!plan_epilogue_find(a, k, body, heroes.size, h->heroes, &h->epilogue)) return false;
+  h->hero_count = heroes.size;
+  if (!turns_memory(a, h)) {
+    // What is alike in pairs has not always sides for all of them.
+    h->hero_count = keep_same_order(&heroes);
+    if (!turns_memory(a, h)) return false;
+  }
+  if (!fills_bytes(k, h) || !plan_epilogue_find(a, k, body, h->hero_count, h->heroes, &h->epilogue)) return false;
   choose_tiles(h);
   find_direct(a, k, h);
   h->in_registers = fits_registers(h);

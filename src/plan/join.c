@@ -3,6 +3,7 @@
 
 #include "plan/fusion_cost.h"
 #include "plan/hero_rows.h"
+#include "plan/hero_transpose.h"
 
 // What is this small costs no more than starting a kernel, whatever it does.
 enum { SMALL_ELEMENTS = 2048, SMALL_OPERATIONS = 2048 };
@@ -113,6 +114,14 @@ static bool is_slow_together(const cluster_graph *g, int l, int r) {
          ((x->traits & CLUSTER_IS_SLOW) ? y : x)->operations > OPERATIONS_BESIDE_SLOW;
 }
 
+static bool moves_alike(const instruction *l, const instruction *r) {
+  const int_list *x = &l->attributes->dimensions, *y = &r->attributes->dimensions;
+  if (!shape_same_dims(l->shape, r->shape) || x->size != y->size) return false;
+  for (int d = 0; d < x->size; d++)
+    if (x->data[d] != y->data[d]) return false;
+  return true;
+}
+
 // Two transposes share a kernel if their tiles are the same.
 static bool differ_in_transposes(const cluster_graph *g, int l, int r) {
   if (!(common_traits(g, l, r) & CLUSTER_TRANSPOSES)) return false;
@@ -126,11 +135,7 @@ static bool differ_in_transposes(const cluster_graph *g, int l, int r) {
     }
   }
   if (!found[0] || !found[1]) return false;
-  const int_list *x = &found[0]->attributes->dimensions, *y = &found[1]->attributes->dimensions;
-  if (!shape_same_dims(found[0]->shape, found[1]->shape) || x->size != y->size) return true;
-  for (int d = 0; d < x->size; d++)
-    if (x->data[d] != y->data[d]) return true;
-  return false;
+  return !moves_alike(found[0], found[1]) && !hero_transpose_alike(found[0], found[1]);
 }
 
 // Heroes that no other hero goes with.
