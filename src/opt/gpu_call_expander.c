@@ -27,6 +27,9 @@ static const struct {
     {"__cub$DeviceRadixSort", gpu_library_expand_sort},
     {"__cub$DeviceRadixSortUnassignedNumpyOrder", gpu_library_expand_sort},
     {"__gpu$TopK", gpu_library_expand_top_k},
+    {"__op$block_scaled_dot", gpu_block_expand_dot},
+    {"__op$dequantize", gpu_block_expand_dequantize},
+    {"__op$quantize", gpu_block_expand_quantize},
 };
 
 static gpu_call_expand_fn *expansion_of(const instruction *i) {

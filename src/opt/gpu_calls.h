@@ -14,6 +14,8 @@ gpu_call_expand_fn gpu_convolution_expand_forward, gpu_convolution_expand_input,
     gpu_convolution_expand_bias_activation;
 // gpu_library.c
 gpu_call_expand_fn gpu_library_expand_cholesky, gpu_library_expand_sort, gpu_library_expand_top_k;
+// gpu_block_scaling.c
+gpu_call_expand_fn gpu_block_expand_dot, gpu_block_expand_quantize, gpu_block_expand_dequantize;
 
 // The part of the call's configuration with that name, or all of it where dumps of older compilers have no parts.
 str gpu_config_of(const instruction *i, const char *part);
