@@ -1,5 +1,5 @@
-// The count survives fusion, printing and parsing in the loop's backend_config; a note that is already there is kept
-// unless the loop counts otherwise.
+// The count survives fusion, printing and parsing in the loop's backend_config; a note of the program's own that
+// does not follow from the loop is dropped, since the condition is there to be asked and never wrong.
 #include "plan/trip_count.h"
 
 #include <ctype.h>
@@ -25,8 +25,14 @@ int64_t trip_count_of(const instruction *loop) {
 static void note(module *m, instruction *loop) {
   int leaf;
   int64_t start, step, count;
-  if (!while_trip_count(loop, &leaf, &start, &step, &count) || trip_count_of(loop) == count) return;
-  hlo_attributes *x = loop->attributes;
+  const int64_t noted = trip_count_of(loop);
+  const bool counts = while_trip_count(loop, &leaf, &start, &step, &count);
+  if (counts ? noted == count : noted < 0) return;
+  hlo_attributes *x = loop->attributes = attributes_copy(m->arena, loop->attributes);
+  if (!counts) {
+    x->backend_config = STR("{}");
+    return;
+  }
   x->backend_config = str_from(arena_printf(m->arena, "{\"known_trip_count\":{\"n\":\"%lld\"}}", (long long)count));
   x->backend_config_is_json = true;
   attributes_mark(x, HLO_ATTRIBUTE_BACKEND_CONFIG);
