@@ -15,6 +15,7 @@
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
 #include "tools/heddle_commands.h"
+#include "tools/lone_transfers.h"
 #include "tools/open_dims.h"
 #include "tools/profile.h"
 #include "tools/reading.h"
@@ -313,6 +314,7 @@ static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
   compile_times times = {.stages = {{"parse", log_seconds() - start}}, .count = 1};
   for (int i = 0; i < count; i++) {
     device_counts_adopt(programs[i], f->replicas, f->partitions);
+    TRY(lone_transfers_feed(programs[i]));
     heddle_status s = run_module(a, programs[i], f, &times);
     TRY(count > 1 ? status_context(s, "in program %d of %d, " STR_FMT, i + 1, count, STR_ARG(programs[i]->name)) : s);
   }

@@ -16,6 +16,7 @@
 #include "tools/fake_arguments.h"
 #include "tools/isolate.h"
 #include "tools/literals_file.h"
+#include "tools/lone_transfers.h"
 #include "tools/module_format.h"
 
 enum { SEED = 42 };
@@ -286,6 +287,7 @@ static heddle_status run_program(arena *a, const char *path, runner *r) {
   TRY(file_read(a, path, &bytes));
   TRY(module_format_read(a, path, bytes, r->input_format, &r->given, &m));
   device_counts_adopt(m, r->replicas, r->partitions);
+  TRY(lone_transfers_feed(m));
   if (r->time) printf("  %-10s %9.3f ms\n", "parse", (log_seconds() - start) * 1e3);
   return r->isolate ? run_isolated(m, r) : run_module(a, m, r, NULL);
 }
