@@ -89,7 +89,8 @@ heddle_status heddle_program_run(heddle_program *program, const void *const *inp
 heddle_status heddle_program_run_dynamic(heddle_program *program, const void *const *inputs, void *const *outputs,
                                          int64_t *const *dims);
 
-// How many devices run the program together: its replicas times its partitions, 1 for most programs. They are virtual:
+// How many devices run the program together: its replicas times its partitions, 1 for most programs. Where its header
+// does not count them, the groups and pairs of its collectives do. They are virtual:
 // each has threads and memory of its own in this process.
 int heddle_program_device_count(const heddle_program *program);
 

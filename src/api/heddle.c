@@ -10,6 +10,7 @@
 #include "base/call.h"
 #include "base/heap.h"
 #include "base/pool.h"
+#include "hlo/device_counts.h"
 #include "import/import.h"
 
 struct heddle_program {
@@ -78,6 +79,7 @@ static heddle_status compile_text(heddle_program *p, const char *file, str sourc
   }
   module *m;
   TRY(import_module(p->arena, file, source, import, &m));
+  device_counts_adopt(m, 0, 0);
   return compile_cpu(p->arena, m, options, &p->code);
 }
 

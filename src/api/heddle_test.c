@@ -102,6 +102,13 @@ static void test_devices(void **state) {
   assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
   heddle_status_free(s);
   heddle_program_free(p);
+  // What the header does not say follows from the groups.
+  p = compile(
+      "HloModule m\nsum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
+      "ENTRY e { x = f32[2] parameter(0) ROOT s = f32[2] all-reduce(x), to_apply=sum, replica_groups={{0,1},{2,3}} }",
+      NULL);
+  assert_int_equal(heddle_program_device_count(p), 4);
+  heddle_program_free(p);
   p = compile("HloModule m\nENTRY e { ROOT x = f32[2] parameter(0) }", NULL);
   assert_int_equal(heddle_program_device_count(p), 1);
   heddle_program_free(p);

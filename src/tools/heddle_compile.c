@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "hlo/device_counts.h"
 #include "hlo/text.h"
 #include "import/import.h"
 #include "target/nvptx.h"
@@ -172,6 +173,7 @@ static heddle_status read_source(arena *a, const char *path, const compile_flags
   TRY(file_read(a, path, &bytes));
   if (!lhlo_is(bytes)) {
     TRY(import_module(a, path, bytes, NULL, &m));
+    device_counts_adopt(m, 0, 0);
     *out = (compile_source){.module = m};
     return status_ok();
   }
