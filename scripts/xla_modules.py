@@ -5,8 +5,9 @@
 
 SOURCES is a folder with XLA's sources, or a bare git directory of them. A module is a raw string of a *_test.cc with a
 header or an ENTRY, or a file *.hlo, *.hlotxt or *.txt with one; equal ones count once. XLA's parser, JAX's, is asked
-first; `hlo-opt --verify-only` or the like says whether ours reads and verifies a module. A sample of those that both
-take runs with run_hlo_module: on the CPU and on the interpreter, with made-up arguments and XLA's bounds.
+first; hlo-opt says whether ours reads and verifies a module. A sample of those that both take runs with run_hlo_module:
+on the CPU and on the interpreter, with made-up arguments and XLA's bounds. The limit is in seconds of a processor: some
+modules loop for ever, and some arrays are as large as a machine.
 
 Prints figures, and what was refused or failed by its message, most frequent first. With --keep the modules, numbered,
 and a line for each with what became of it stay in FOLDER. Exit status 77 without JAX.
@@ -17,6 +18,8 @@ import concurrent.futures
 import pathlib
 import random
 import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -95,11 +98,20 @@ class XlaParser:
         return answer.startswith("1")
 
 
+WAITING = 8  # times as long as it may compute, as others may compute too
+
+
 def call(command, limit):
-    """Exit status and the first line with an error; a signal or the time limit is a message of its own."""
+    """Exit status and the first line with an error; a signal or the limit, in seconds of a processor, is a message of
+    its own."""
+    def bound():
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 1))
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=limit, check=False)
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
+                              timeout=WAITING * limit, check=False, preexec_fn=bound)
     except subprocess.TimeoutExpired:
+        return 124, f"waited more than {WAITING * limit} s"
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return 124, f"took more than {limit} s"
     if done.returncode < 0:
         return done.returncode, f"ended by signal {-done.returncode}"
