@@ -35,6 +35,9 @@ SMITH_CHECKS = {"passes": 2000, "text": 200, "proto": 300, "pbtxt": 100, "stable
                 "cpu-default": 100}
 # Bits of computed floats differ in the last place, and where the sign of a NaN is not settled.
 SMITH_MIX = {"cpu": "bitcast-convert=0", "cpu-default": "bitcast-convert=0"}
+# What libraries do, which no other module holds.
+SMITH_TRANSFORMS = {"cpu": 40}
+TRANSFORMS_MIX = "fft=20,cholesky=10"
 # And through the sanitized compiler and runtime.
 SANITIZED_CHECKS = {"cpu": 40}
 SANITIZED_SEED = 5000
@@ -228,7 +231,7 @@ def step_corpus_sample():
     return result
 
 
-def smith(result, folder, checks, seed):
+def smith(result, folder, checks, seed, mix=""):
     """Random modules with seeds from `seed` on, made and checked by the tool in `folder`."""
     tool = ROOT / folder / "bin" / "hlo-smith"
     if not tool.exists():
@@ -238,7 +241,7 @@ def smith(result, folder, checks, seed):
         kept = ROOT / "build" / "smith" / way
         types = PROTO_TYPES if way in ("proto", "pbtxt") else "all"
         status, output = run([tool, f"--check={way}", f"--count={count}", f"--seed={seed}", f"--types={types}",
-                              f"--mix={SMITH_MIX.get(way, '')}", "-o", kept])
+                              f"--mix={','.join(filter(None, (SMITH_MIX.get(way), mix)))}", "-o", kept])
         last = re.search(r"(\d+) passed, \d+ failed", output)
         result.passed += int(last.group(1)) if last else 0
         refused = re.search(r"(\d+) refused by name", output)
@@ -269,6 +272,7 @@ def step_smith():
     """random modules mean the same behind the passes, in every format and on the CPU"""
     result = Result()
     smith(result, "build", SMITH_CHECKS, 1)
+    smith(result, "build", SMITH_TRANSFORMS, 1, TRANSFORMS_MIX)
     smith(result, "build/dev", SANITIZED_CHECKS, SANITIZED_SEED)
     return result
 

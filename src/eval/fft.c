@@ -2,6 +2,7 @@
 // keeps the first half of the last dim; an inverse real one is given the second half, which is the first one mirrored.
 #include <complex.h>
 #include <fftw3.h>
+#include <math.h>
 
 #include "eval/interpreter.h"
 #include "eval/wide.h"
@@ -81,8 +82,18 @@ static void mirror_lines(double complex *data, int64_t lines, int64_t size) {
   }
 }
 
-static heddle_status transform(const instruction *i, const value *operand, int64_t lines, double complex *data,
-                               value *result) {
+// Errors of transforms grow with the logarithm of their size. The elements in `data` belong to blocks of one transform
+// each.
+static void disturb(interpreter *in, const instruction *i, int64_t count, double complex *data) {
+  const dtype part = dtype_is_complex(i->shape->dtype) ? dtypes[i->shape->dtype].part : i->shape->dtype;
+  int64_t block = 1;
+  for (int k = 0; k < i->attributes->fft_length.size; k++) block *= i->attributes->fft_length.data[k];
+  for (int64_t k = 0; in->noise.state && k + block <= count; k += block)
+    noise_on_line(&in->noise, part == DTYPE_F64 ? DTYPE_C128 : DTYPE_C64, 1 + log2((double)block) / 4, block, data + k);
+}
+
+static heddle_status transform(interpreter *in, const instruction *i, const value *operand, int64_t lines,
+                               double complex *data, value *result) {
   const hlo_attributes *a = i->attributes;
   const int rank = i->shape->rank, first = rank - a->fft_length.size;
   const int64_t last = a->fft_length.data[a->fft_length.size - 1];
@@ -99,6 +110,7 @@ static heddle_status transform(const instruction *i, const value *operand, int64
   } else {
     TRY(transform_dims(i, data, i->shape, last, first, rank, sign));
   }
+  disturb(in, i, lines * last, data);
   store_lines(result, lines, last, to_size, scale, data);
   return status_ok();
 }
@@ -125,7 +137,7 @@ heddle_status eval_fft(interpreter *in, const instruction *i, value *const *oper
   if (status_is_ok(status)) {
     const bool is_empty = shape_element_count(&wide) == 0;
     if (is_empty) memset(result->data, 0, (size_t)shape_byte_size(i->shape));
-    else status = transform(i, operands[0], lines, room->data, result);
+    else status = transform(in, i, operands[0], lines, room->data, result);
     value_release(room);
   }
   if (status_is_ok(status)) *out = result;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "eval/custom_call.h"
+#include "eval/wide.h"
 #include "hlo/call_attributes.h"
 
 enum { ALIGNMENT = 64 };
@@ -112,9 +113,44 @@ static heddle_status run_as_call(interpreter *in, const instruction *i, const ch
   return library_run(in, &same, str_from(target), operands, out);
 }
 
+// What backward errors of a factorization amount to: its matrices' elements move.
+static void disturb_matrices(interpreter *in, const value *from, int64_t block, double *room, value *to) {
+  const dtype t = from->shape->dtype;
+  const int64_t count = shape_element_count(from->shape);
+  for (int64_t first = 0; first < count; first += block) {
+    wide_load(t, from->data, first, block, room);
+    noise_on_line(&in->noise, t, (double)block, block, room);
+    wide_store(t, to->data, first, block, room);
+  }
+}
+
+// The operand itself where there is no noise.
+static heddle_status with_noise(interpreter *in, const instruction *i, value *v, value **out) {
+  const shape *s = v->shape;
+  *out = NULL;
+  if (!in->noise.state || shape_element_count(s) == 0) {
+    *out = value_retain(v);
+    return status_ok();
+  }
+  const int64_t block = s->dims[s->rank - 2] * s->dims[s->rank - 1];
+  const int64_t words = block * (wide_size(s->dtype) / 8);
+  const shape room_shape = {.dtype = DTYPE_U64, .rank = 1, .dims = &words};
+  value *room;
+  TRY(value_create(&in->pool, s, i->where, out));
+  heddle_status status = value_create(&in->pool, &room_shape, i->where, &room);
+  if (!status_is_ok(status)) return status;
+  disturb_matrices(in, v, block, room->data, *out);
+  value_release(room);
+  return status;
+}
+
 heddle_status eval_cholesky(interpreter *in, const instruction *i, value *const *operands, value **out) {
+  value *matrix;
   const char *attributes = i->attributes->lower ? "{lower = true}" : "{lower = false}";
-  return run_as_call(in, i, "heddle.cholesky", attributes, operands, out);
+  heddle_status status = with_noise(in, i, operands[0], &matrix);
+  if (status_is_ok(status)) status = run_as_call(in, i, "heddle.cholesky", attributes, &matrix, out);
+  value_release(matrix);
+  return status;
 }
 
 heddle_status eval_triangular_solve(interpreter *in, const instruction *i, value *const *operands, value **out) {

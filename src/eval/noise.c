@@ -216,10 +216,15 @@ void noise_on_factors(noise *n, dtype factor, dtype sum, int64_t depth, int64_t 
 
 void noise_on_line(noise *n, dtype t, double ulps, int64_t count, void *wide) {
   if (!n->state || !is_inexact(t)) return;
-  double most = 0;
-  for (int64_t k = 0; k < count; k++) most = fmax(most, size_at(t, wide, k));
-  if (!isfinite(most)) return;
+  const double limit = is_wide_type(t) ? DBL_MAX : (double)FLT_MAX;
   const int parts = dtype_is_complex(t) ? 2 : 1;
-  double *xs = wide;
-  for (int64_t k = 0; k < count * parts; k++) xs[k] = moved(n, xs[k], most * ulps * epsilon(t));
+  double squares = 0, *xs = wide;
+  bool is_decided = true;
+  for (int64_t k = 0; k < count; k++) {
+    const double size = size_at(t, wide, k);
+    is_decided = is_decided && size < limit / 4;
+    squares += size / limit * size;
+  }
+  const double typical = sqrt(squares / (double)count) * sqrt(limit);
+  for (int64_t k = 0; k < count * parts; k++) xs[k] = is_decided ? moved(n, xs[k], typical * ulps * epsilon(t)) : 0;
 }

@@ -31,7 +31,8 @@ void noise_on_step(noise *n, const instruction *i, int64_t count, void *wide, co
 void noise_on_factors(noise *n, dtype factor, dtype sum, int64_t depth, int64_t count, void *wide);
 // Values about to be rounded to `t`, where the rounding may be left out.
 void noise_on_rounding(noise *n, dtype t, int64_t count, void *wide);
-// A transform's line of results, or a matrix about to be factored: each element moves by `ulps` of the largest one.
+// A transform's results, or a matrix about to be factored: each element moves by `ulps` of their root mean square.
+// Where one is not finite or close to overflow, which others are depends on the algorithm: all become zeros.
 void noise_on_line(noise *n, dtype t, double ulps, int64_t count, void *wide);
 
 #endif

@@ -193,6 +193,22 @@ static void test_compiled(void **state) {
   for (size_t k = 0; k < sizeof sources / sizeof *sources; k++) check_compiled(*state, sources[k]);
 }
 
+// Errors of transforms are small against all of their elements, those of factors against all of the matrix.
+static void test_transforms(void **state) {
+  static const char fft[] =
+      "ENTRY e { x = f32[1,8] constant({{1, 2, 3, 4, 5, 6, 7, 9}}) f = c64[1,5] fft(x), fft_type=RFFT, fft_length={8}\n"
+      "  r = f32[1,5] real(f) ROOT s = f32[5] reshape(r) }";
+  check_compiled(*state, fft);
+  assert_true(lets_pass(*state, fft, 37 * (1 + 0x1p-23)));
+  assert_false(lets_pass(*state, fft, 37 * (1 + 0x1p-18)));
+  static const char cholesky[] =
+      "ENTRY e { x = f32[2,2] constant({{4, 2}, {2, 3}}) f = f32[2,2] cholesky(x), lower=true\n"
+      "  ROOT s = f32[4] reshape(f) }";
+  check_compiled(*state, cholesky);
+  assert_true(lets_pass(*state, cholesky, 2 * (1 + 0x1p-23)));
+  assert_false(lets_pass(*state, cholesky, 2 * (1 + 0x1p-17)));
+}
+
 // One mistake in a module of several operations is seen.
 static void test_mutants(void **state) {
   const module *m = parse(*state,
@@ -214,7 +230,7 @@ int main(void) {
       TESTING_IN_ARENA(test_discontinuities),  TESTING_IN_ARENA(test_sums),
       TESTING_IN_ARENA(test_overflows),        TESTING_IN_ARENA(test_poles),
       TESTING_IN_ARENA(test_excess_precision), TESTING_IN_ARENA(test_compiled),
-      TESTING_IN_ARENA(test_mutants),
+      TESTING_IN_ARENA(test_transforms),       TESTING_IN_ARENA(test_mutants),
   };
   return cmocka_run_group_tests_name("tools/result_bounds", tests, NULL, NULL);
 }

@@ -50,6 +50,8 @@ static const smith_kind kinds[] = {
     {"conditional", 2, smith_conditional},
     {"tuples", 3, smith_tuples},
     {"barrier", 1, smith_barrier},
+    {"fft", 0, smith_fft},
+    {"cholesky", 0, smith_cholesky},
 };
 
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds, SMITH_MAX_RESULTS = 12, LAYOUTS_PERCENT = 50 };

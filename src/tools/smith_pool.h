@@ -77,6 +77,9 @@ instruction *smith_convolution(smith *s);
 instruction *smith_sort(smith *s);
 instruction *smith_batch_norm(smith *s);
 
+instruction *smith_fft(smith *s);  // smith_transforms.c
+instruction *smith_cholesky(smith *s);
+
 instruction *smith_call(smith *s);  // smith_control.c
 instruction *smith_fusion(smith *s);
 instruction *smith_while(smith *s);
