@@ -115,6 +115,27 @@ static void test_long_chains_are_cut(void **state) {
 
 // However many operands a concatenate has, no kernel has code for more than 64 of them: slices and arrays are read
 // where they lie, and what has to be computed gets kernels of its own.
+// Siblings share a loop, but not one that walks dozens of large arrays at a time.
+static void test_siblings_write_few_arrays(void **state) {
+  arena *a = *state;
+  text t = {0}, results = {0}, names = {0};
+  text_puts(&t, "ENTRY e {\n  x = f32[640000] parameter(0)\n");
+  for (int k = 0; k < 64; k++) {
+    text_printf(&t, "  s%d = f32[10000] slice(x), slice={[%d:%d]}\n", k, k * 10000, k * 10000 + 10000);
+    text_printf(&t, "  t%d = f32[10000] %s(s%d)\n", k, k % 2 ? "sine" : "tanh", k);
+    text_printf(&results, "%sf32[10000]", k ? "," : "");
+    text_printf(&names, "%st%d", k ? "," : "", k);
+  }
+  text_printf(&t, "  ROOT r = (%s) tuple(%s)\n}\n", text_cstr(&results), text_cstr(&names));
+  const module *m = fuse(a, text_cstr(&t));
+  assert_in_range(count(m->entry, HLO_FUSION), 64 / 8, 16);
+  for (int k = 0; k < m->entry->instructions.size; k++) {
+    const instruction *i = m->entry->instructions.data[k];
+    if (i->opcode == HLO_FUSION) assert_true(i->shape->tuple_size <= 8);
+  }
+  text_free(&t), text_free(&results), text_free(&names);
+}
+
 static void test_wide_concatenates_are_copied(void **state) {
   enum { COUNT = 3000 };
   arena *a = *state;
@@ -274,6 +295,7 @@ int main(void) {
       TESTING_IN_ARENA(test_values_at_two_places_are_stored),
       TESTING_IN_ARENA(test_diamonds_take_linear_work),
       TESTING_IN_ARENA(test_long_chains_are_cut),
+      TESTING_IN_ARENA(test_siblings_write_few_arrays),
       TESTING_IN_ARENA(test_wide_concatenates_are_copied),
       TESTING_IN_ARENA(test_bias_and_relu_go_to_the_library),
       TESTING_IN_ARENA(test_tokens_are_not_handed_to_libraries),

@@ -11,6 +11,9 @@ enum { SMALL_ELEMENTS = 2048, SMALL_OPERATIONS = 2048 };
 // Elements that one thread computes sooner than two get started, and columns that are a thread's share at least.
 enum { LONELY_ELEMENTS = 1 << 16, COLUMNS_PER_THREAD = 16 };
 
+// Large arrays that siblings write together.
+enum { MOST_STORED = 8 };
+
 // Of what is computed together with something slow.
 enum { OPERATIONS_BESIDE_SLOW = 16 };
 
@@ -299,6 +302,19 @@ static bool reduce_alike(const cluster_graph *g, int l, int r) {
   return join_elements_of(g, l) == shape_element_count(fusion_array_of(x->shape));
 }
 
+static int count_stored(cluster_graph *g, int l, int r, int of) {
+  const cluster *c = &g->clusters.data[of];
+  int count = 0;
+  for (int m = 0; m < c->members.size; m++) count += cluster_is_read_outside(g, l, r, c->members.data[m]);
+  return count;
+}
+
+// One loop that walks a great many arrays at a time keeps pages and lines of all of them, which no cache has room for.
+static bool stores_too_many(cluster_graph *g, int l, int r) {
+  if (join_elements_of(g, l) <= SMALL_ELEMENTS) return false;
+  return count_stored(g, l, r, l) + count_stored(g, l, r, r) > MOST_STORED;
+}
+
 bool join_siblings(cluster_graph *g, int l, int r) {
   if (are_apart(g, l, r) || (both_traits(g, l, r) & (CLUSTER_SCATTERS | CLUSTER_UPDATES))) return false;
   if (reads_elsewhere(g, l, r) || reads_elsewhere(g, r, l)) return false;
@@ -308,6 +324,7 @@ bool join_siblings(cluster_graph *g, int l, int r) {
   } else if (join_elements_of(g, l) != join_elements_of(g, r) || are_rivals(g, l, r) || is_slow_together(g, l, r)) {
     return false;
   }
+  if (stores_too_many(g, l, r)) return false;
   return !cluster_has_detour(g, l, r) && !cluster_has_detour(g, r, l);
 }
 
