@@ -269,6 +269,25 @@ static void test_too_many_results_are_refused(void **state) {
   }
 }
 
+// Nor is a kernel planned that somebody else has put together.
+static void test_too_wide_kernels_are_refused(void **state) {
+  arena *a = *state;
+  const plan_target target = plan_target_cpu(1);
+  for (int count = PLAN_MOST_VARIADIC; count <= PLAN_MOST_VARIADIC + 1; count++) {
+    text t = {0};
+    text_printf(&t, "ENTRY e { x = f32[4] parameter(0)\n  ROOT c = f32[%d] concatenate(x", 4 * count);
+    for (int k = 1; k < count; k++) text_puts(&t, ",x");
+    text_puts(&t, "), dimensions={0} }\n");
+    const module *m = testing_parse(a, text_cstr(&t));
+    kernel_plan *k;
+    heddle_status s = kernel_plan_create(a, m->entry, "main", &target, 0, NULL, &k);
+    assert_int_equal(heddle_status_code(s), count > PLAN_MOST_VARIADIC ? HEDDLE_UNIMPLEMENTED : HEDDLE_OK);
+    if (count > PLAN_MOST_VARIADIC) assert_non_null(strstr(heddle_status_message(s), "test.hlo:2:"));
+    heddle_status_free(s);
+    text_free(&t);
+  }
+}
+
 static void test_reasons(void **state) {
   arena *a = *state;
   const plan_target target = plan_target_cpu(1);
@@ -303,6 +322,7 @@ int main(void) {
       TESTING_IN_ARENA(test_updates_stay_in_place),
       TESTING_IN_ARENA(test_what_nobody_computes_is_refused),
       TESTING_IN_ARENA(test_too_many_results_are_refused),
+      TESTING_IN_ARENA(test_too_wide_kernels_are_refused),
       TESTING_IN_ARENA(test_reasons),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

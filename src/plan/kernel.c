@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "plan/sizes.h"
 #include "plan/work_estimate.h"
 
 typedef VEC(const computation *) computation_list;
@@ -19,6 +20,14 @@ static bool is_variadic_reduction(const instruction *i) {
 static bool has_elemental_form(const instruction *i) {
   hlo_index_rule rule = hlo_ops[i->opcode].index_rule;
   return rule != INDEX_RULE_NONE && rule != INDEX_RULE_SCATTER;
+}
+
+// A loop or a value for each of them: code that takes ever longer to make. Fusion makes no such kernels.
+static heddle_status check_width(arena *scratch, const instruction *i) {
+  const int width = i->opcode == HLO_CONCATENATE ? i->operand_count : i->called_count ? i->shape->tuple_size : 0;
+  if (width <= PLAN_MOST_VARIADIC) return status_ok();
+  return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s %s of %d arrays cannot be part of a kernel, the limit is %d",
+                   hlo_op_text(i->opcode), name_of(scratch, i), width, PLAN_MOST_VARIADIC);
 }
 
 static heddle_status check_opcode(arena *scratch, const instruction *i) {
@@ -42,6 +51,7 @@ static heddle_status check_opcode(arena *scratch, const instruction *i) {
 }
 
 static heddle_status check_shape(arena *scratch, const instruction *i) {
+  TRY(check_width(scratch, i));
   if (!shape_is_array(i->shape) && !is_variadic_reduction(i)) {
     return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s %s has shape %s: kernels work on arrays only",
                      hlo_op_text(i->opcode), name_of(scratch, i), shape_text(scratch, i->shape));

@@ -9,7 +9,8 @@
 enum { PLAN_MOST_ARRAY_BYTES_LOG2 = 46, PLAN_MOST_BYTES_LOG2 = 60 };
 
 // Results of one operation that calls a computation for their elements (reduce, reduce-window, scatter), and operands
-// of a sort whose comparator is compiled: their code takes time and memory with the square of the number.
+// of a sort whose comparator is compiled, operands of a concatenate inside of a kernel: their code takes time and
+// memory with the square of the number.
 enum { PLAN_MOST_VARIADIC = 512 };
 
 // HEDDLE_INVALID at the first instruction whose size is not known (an unbounded dim, `?`) or is beyond these bounds,
