@@ -15,8 +15,8 @@ enum { WORD_BITS = 64 };
 
 // A list of integers that is as long as some words.
 static bool is_words(const shape *s) {
-  return shape_is_array(s) && s->rank == 1 && dtype_is_integer(s->dtype) && dtypes[s->dtype].bits >= 8 &&
-         s->dims[0] > 0 && s->dims[0] * dtypes[s->dtype].bits % WORD_BITS == 0;
+  return shape_is_array(s) && shape_is_static(s) && s->rank == 1 && dtype_is_integer(s->dtype) &&
+         dtypes[s->dtype].bits >= 8 && s->dims[0] > 0 && s->dims[0] * dtypes[s->dtype].bits % WORD_BITS == 0;
 }
 
 static bool random_bits_apply(const instruction *i) {
@@ -87,7 +87,7 @@ static instruction *normalize_single_reduction(instruction *i) {
 static bool transform_applies(const instruction *i) {
   const int_list lengths = i->attributes->fft_length;
   const shape *s = i->operands[0]->shape;
-  if (i->attributes->fft_type != FFT_FFT && i->attributes->fft_type != FFT_IFFT) return false;
+  if ((i->attributes->fft_type != FFT_FFT && i->attributes->fft_type != FFT_IFFT) || !shape_is_static(s)) return false;
   for (int k = 0; k < lengths.size; k++)
     if (s->dims[s->rank - lengths.size + k] != lengths.data[k]) return true;
   return false;
