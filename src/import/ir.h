@@ -197,7 +197,9 @@ const ir_attribute *ir_elements_attribute(arena *a, const ir_type *type, literal
 const ir_attribute *ir_type_attribute(arena *a, const ir_type *type);
 const ir_attribute *ir_array_attribute(arena *a, int count, const ir_attribute *const *items);
 const ir_attribute *ir_struct_attribute(arena *a, const char *name, int count, const ir_named_attribute *fields);
-const ir_attribute *ir_find(const ir_operation *op, const char *name);        // null if absent
+const ir_attribute *ir_find(const ir_operation *op, const char *name);  // null if absent
+// An entry of the number-th dictionary of a function's arg_attrs or res_attrs (`list`); null if absent.
+const ir_attribute *ir_find_note(const ir_operation *function, const char *list, int number, const char *name);
 const ir_attribute *ir_find_field(const ir_attribute *of, const char *name);  // DICTIONARY, STRUCT
 // An attribute as a list of integers, however it is written: array<i64>, dense elements of integers or booleans (in
 // row-major order), [0, 1]. False if it is none of these. A null attribute is an empty list.

@@ -90,15 +90,8 @@ static str parameter_name(lowering *l, const ir_block *body, int number) {
   return str_from(arena_printf(l->arena, STR_FMT ".%d", STR_ARG(lowering_name(l->arena, name)), l->module->next_name));
 }
 
-// One entry of arg_attrs or res_attrs; null if there is none.
-static const ir_attribute *attribute_of(const ir_operation *function, const char *list, int number, const char *name) {
-  const ir_attribute *all = ir_find(function, list);
-  if (!all || all->kind != IR_ATTR_ARRAY || number >= all->count) return NULL;
-  return ir_find_field(all->items[number], name);
-}
-
 static void add_sharding(lowering *l, const ir_operation *function, int number, instruction *p) {
-  const ir_attribute *x = attribute_of(function, "arg_attrs", number, "mhlo.sharding");
+  const ir_attribute *x = ir_find_note(function, "arg_attrs", number, "mhlo.sharding");
   if (x && x->kind == IR_ATTR_STRING && x->text.size && x->text.data[0] == '{')
     build_set_raw(l, p, HLO_ATTRIBUTE_SHARDING, x->text);
 }
@@ -127,8 +120,8 @@ static void add_aliases(module *m, const ir_operation *function, int argument_co
   text aliases = {0}, donors = {0};
   bool is_tuple = shape_is_tuple(m->entry->root->shape);
   for (int k = 0; k < argument_count; k++) {
-    const ir_attribute *alias = attribute_of(function, "arg_attrs", k, "tf.aliasing_output");
-    const ir_attribute *donor = attribute_of(function, "arg_attrs", k, "jax.buffer_donor");
+    const ir_attribute *alias = ir_find_note(function, "arg_attrs", k, "tf.aliasing_output");
+    const ir_attribute *donor = ir_find_note(function, "arg_attrs", k, "jax.buffer_donor");
     int64_t output, is_donor = 0;
     if (ir_attribute_integer(alias, &output)) {
       text_printf(&aliases, aliases.size ? ", {" : "{");

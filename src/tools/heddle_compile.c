@@ -203,6 +203,7 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
   TRY(read_source(a, path, f, &from));
   compile_options options = {.exact = f->exact, .threads = f->threads, .kernel_name = f->name, .chip = f->chip};
   if (f->keep_fusions) options.keep_fusions = &debug_compile_remarks;
+  if (f->keep_fusions && is_gpu(f)) fprintf(stderr, KEEP_FUSIONS_IDLE);
   // A program that links the object has a `main` of its own.
   if (!f->name && is_form(f, "obj"))
     options.kernel_name = arena_printf(a, STR_FMT "_kernel", STR_ARG(from.module ? from.module->name : STR("program")));

@@ -192,6 +192,7 @@ static heddle_status print_code(arena *a, const module *m, const opt_flags *f, o
                                    .dump = collect,
                                    .dump_argument = &c};
   if (on == OPT_GPU) {
+    if (f->keep_fusions) fprintf(stderr, KEEP_FUSIONS_IDLE);
     int count;
     str *ptx;
     return compile_ptx(a, m, &options, &count, &ptx);

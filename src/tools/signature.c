@@ -178,15 +178,9 @@ heddle_status signature_of_module(arena *a, const module *m, signature *out) {
 
 // --- functions
 
-static const ir_attribute *note_of(const ir_operation *function, const char *list, int number, const char *name) {
-  const ir_attribute *all = ir_find(function, list);
-  if (!all || all->kind != IR_ATTR_ARRAY || number >= all->count) return NULL;
-  return ir_find_field(all->items[number], name);
-}
-
 static str sharding_note(const ir_operation *function, const char *list, int number) {
-  const ir_attribute *x = note_of(function, list, number, "mhlo.sharding");
-  if (!x) x = note_of(function, list, number, "sdy.sharding");
+  const ir_attribute *x = ir_find_note(function, list, number, "mhlo.sharding");
+  if (!x) x = ir_find_note(function, list, number, "sdy.sharding");
   return x && (x->kind == IR_ATTR_STRING || x->kind == IR_ATTR_OPAQUE) ? x->text : (str){0};
 }
 
@@ -200,7 +194,7 @@ void signature_add_notes(arena *a, const ir_operation *function, signature *s) {
   for (int k = 0; k < s->results.size; k++) {
     signature_array *x = &s->results.data[k];
     const int number = is_tuple && x->place.depth ? x->place.path[0] : 0;
-    const ir_attribute *name = note_of(function, "res_attrs", number, "jax.result_info");
+    const ir_attribute *name = ir_find_note(function, "res_attrs", number, "jax.result_info");
     if (name && name->kind == IR_ATTR_STRING) x->name = str_copy(a, name->text);
     if (!x->sharding.size) x->sharding = str_copy(a, sharding_note(function, "res_attrs", number));
   }
@@ -290,7 +284,7 @@ heddle_status signature_of_open(arena *a, const ir_module *m, const ir_operation
   for (int k = 0; k < out->parameters.size; k++) {
     int64_t result;
     const ir_attribute *alias =
-        note_of(function, "arg_attrs", out->parameters.data[k].place.number, "tf.aliasing_output");
+        ir_find_note(function, "arg_attrs", out->parameters.data[k].place.number, "tf.aliasing_output");
     if (ir_attribute_integer(alias, &result) && result >= 0 && result < out->results.size) pair_up(out, (int)result, k);
   }
   signature_add_notes(a, function, out);
