@@ -47,4 +47,11 @@ static instruction *inline_map(instruction *map) {
   return result;
 }
 
+instruction *map_inliner_inlined(instruction *map) {
+  instruction *inlined = can_inline(map) ? inline_map(map) : NULL;
+  if (!inlined) return map;
+  computation_remove(map->parent, map);
+  return inlined;
+}
+
 heddle_status map_inliner_run(module *m) { return rewrite_each(m, can_inline, inline_map); }

@@ -112,7 +112,7 @@ static instruction *combine(const builder *b, const instruction *scatter, instru
   for (int d = 0; d < current->shape->rank; d++) all[d] = d;
   builder_set_dimensions(b, map, current->shape->rank, all);
   instruction_set_called(map, 1, scatter->called);
-  return map;
+  return map_inliner_inlined(map);
 }
 
 static instruction *update_window(const builder *b, const instruction *scatter, const index_vectors *v) {
@@ -161,8 +161,4 @@ static bool can_simplify(const instruction *i) {
          (!is_canonical(i) || (i->operand_count == 3 && i->operands[1]->shape->dims[0] == 1));
 }
 
-// Updates of single windows are written as maps.
-heddle_status scatter_simplifier_run(module *m) {
-  TRY(rewrite_each(m, can_simplify, simplify));
-  return map_inliner_run(m);
-}
+heddle_status scatter_simplifier_run(module *m) { return rewrite_each(m, can_simplify, simplify); }
