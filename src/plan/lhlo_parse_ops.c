@@ -3,6 +3,7 @@
 #include "plan/leaves.h"
 #include "plan/lhlo_memory.h"
 #include "plan/lhlo_reader.h"
+#include "plan/sizes.h"
 
 // --- operands
 
@@ -174,6 +175,7 @@ static int taken(lhlo_reader *r, const module *m) {
 // A kernel of the computation `m` on the operation's operands.
 static heddle_status make_kernel(lhlo_reader *r, const ir_operation *from, module *m, lhlo_op *op) {
   int count = 0;
+  TRY(plan_check_sizes(m));
   TRY(check_layouts(from, op));
   TRY(check_interface(r, from, op, m));
   TRY(check_writable(r, from, op));

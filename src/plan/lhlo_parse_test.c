@@ -96,6 +96,23 @@ static void test_kernels_write_over_what_they_read_elementwise(void **state) {
   arena_destroy(a);
 }
 
+#define HUGE "1073741824x1073741824xf32"
+
+static void test_sizes_have_limits(void **state) {
+  (void)state;
+  refuse("func.func private @turn(%a: tensor<" HUGE ">) -> tensor<" HUGE
+         "> {\n"
+         "  %t = stablehlo.transpose %a, dims = [1, 0] : (tensor<" HUGE ">) -> tensor<" HUGE
+         ">\n"
+         "  return %t : tensor<" HUGE
+         ">\n}\n"
+         "func.func @main(%p: memref<" HUGE ">, %r: memref<" HUGE
+         "> {lmhlo.result}) {\n"
+         "\"lmhlo.fusion\"(%p, %r) {callee = @turn, segments = array<i64: 1, 1>} : (memref<" HUGE ">, memref<" HUGE
+         ">) -> ()\n" END,
+         1, "the limit");
+}
+
 static void test_overlaps_are_refused(void **state) {
   (void)state;
   // Both operands are the memory written to.
@@ -245,6 +262,7 @@ int main(void) {
       cmocka_unit_test(test_programs_are_written_by_hand),
       cmocka_unit_test(test_kernels_write_over_what_they_read_elementwise),
       cmocka_unit_test(test_overlaps_are_refused),
+      cmocka_unit_test(test_sizes_have_limits),
       cmocka_unit_test(test_updates_need_the_memory_they_update),
       cmocka_unit_test(test_what_nobody_wrote_is_not_read),
       cmocka_unit_test(test_views_stay_inside),
