@@ -161,7 +161,8 @@ static heddle_status compile_kernel(void *argument) {
 static void end_kernel(void *argument, bool is_torn) {
   kernel_job *j = argument;
   if (!is_torn && j->ir.ptr) mlirModuleDestroy(j->ir);
-  if (!is_torn && j->session) lower_session_give(j->session, false);
+  if (is_torn && j->session) lower_session_abandon(j->session);
+  else if (j->session) lower_session_give(j->session, false);
   j->session = NULL;
   j->ir.ptr = NULL;
   j->arena = j->scratch = NULL;  // the guard's

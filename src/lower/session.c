@@ -177,6 +177,8 @@ lower_session *lower_session_take(void) {
   return s ? s : lower_session_create(ir_context_create());
 }
 
+void lower_session_abandon(lower_session *s) { arena_destroy(s->arena); }
+
 void lower_session_give(lower_session *s, bool is_sound) {
   bool is_kept = false;
   lock_take(&shelf.lock);

@@ -20,6 +20,9 @@ void lower_session_destroy(lower_session *s);
 lower_session *lower_session_take(void);
 // Nothing made in the context may be used any more; `is_sound` says that nothing failed in it.
 void lower_session_give(lower_session *s, bool is_sound);
+// In place of giving it back, where something ended within MLIR: its context and pass managers, which can be in any
+// state, are lost; the session's own memory is freed.
+void lower_session_abandon(lower_session *s);
 
 MlirContext lower_session_context(const lower_session *s);
 
