@@ -175,6 +175,7 @@ static int taken(lhlo_reader *r, const module *m) {
 // A kernel of the computation `m` on the operation's operands.
 static heddle_status make_kernel(lhlo_reader *r, const ir_operation *from, module *m, lhlo_op *op) {
   int count = 0;
+  if (op->result_count == 0) return status_at(HEDDLE_INVALID, from->where, "found a kernel that has no results");
   TRY(plan_check_sizes(m));
   TRY(check_layouts(from, op));
   TRY(check_interface(r, from, op, m));

@@ -113,6 +113,13 @@ static void test_sizes_have_limits(void **state) {
          1, "the limit");
 }
 
+static void test_kernels_have_results(void **state) {
+  (void)state;
+  refuse("func.func private @none(%a: tensor<8xf32>) {\n  return\n}\n" MAIN
+         "\"lmhlo.fusion\"(%p) {callee = @none, segments = array<i64: 1, 0>} : (memref<8xf32>) -> ()\n" END,
+         5, "no results");
+}
+
 static void test_overlaps_are_refused(void **state) {
   (void)state;
   // Both operands are the memory written to.
@@ -263,6 +270,7 @@ int main(void) {
       cmocka_unit_test(test_kernels_write_over_what_they_read_elementwise),
       cmocka_unit_test(test_overlaps_are_refused),
       cmocka_unit_test(test_sizes_have_limits),
+      cmocka_unit_test(test_kernels_have_results),
       cmocka_unit_test(test_updates_need_the_memory_they_update),
       cmocka_unit_test(test_what_nobody_wrote_is_not_read),
       cmocka_unit_test(test_views_stay_inside),
