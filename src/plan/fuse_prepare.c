@@ -66,14 +66,21 @@ static bool is_read_beside(const instruction *scatter, const instruction *target
   return reads;
 }
 
+static bool is_earlier_target(const instruction *i, int number, const instruction *array) {
+  for (int k = 0; k < number; k++)
+    if (viewed(i->operands[k]) == array) return true;
+  return false;
+}
+
 // What is written in place is an array of its own, neither a view that others compute for themselves nor one that the
-// kernel reads as well.
+// kernel reads as well, nor the same one twice.
 static void copy_targets(computation *c, instruction *i) {
   for (int k = 0; k < cluster_target_count(i); k++) {
     instruction *target = i->operands[k];
     const instruction *from = viewed(target);
     bool is_view = from->opcode == HLO_BROADCAST || from->opcode == HLO_IOTA || from->opcode == HLO_SLICE;
-    if (!is_view && !(i->opcode == HLO_SCATTER && is_read_beside(i, from))) continue;
+    const bool is_read = i->opcode == HLO_SCATTER && is_read_beside(i, from);
+    if (!is_view && !is_read && !is_earlier_target(i, k, from)) continue;
     instruction *copy = computation_add(c, HLO_COPY, (str){0}, target->shape, 1, &target);
     copy->where = i->where;
     instruction_set_operand(i, k, copy);
