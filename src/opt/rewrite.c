@@ -63,7 +63,8 @@ void rewrite_find_waited_for(arena *scratch, const computation *c, ptr_map *out)
   }
 }
 
-heddle_status rewrite_each(module *m, bool (*matches)(const instruction *i), instruction *(*make)(instruction *i)) {
+heddle_status rewrite_each_given(module *m, bool (*matches)(const instruction *i),
+                                 instruction *(*make)(instruction *i, void *argument), void *argument) {
   arena *scratch = arena_create();
   for (int c = 0, count = m->computations.size; c < count; c++) {
     computation *at = m->computations.data[c];
@@ -72,7 +73,7 @@ heddle_status rewrite_each(module *m, bool (*matches)(const instruction *i), ins
     for (int i = 0; i < at->instructions.size; i++)
       if (matches(at->instructions.data[i])) vec_push(scratch, &found, at->instructions.data[i]);
     for (int i = 0; i < found.size; i++) {
-      instruction *by = make(found.data[i]);
+      instruction *by = make(found.data[i], argument);
       if (!by) continue;
       replace(found.data[i], by);
       ptr_map_put(scratch, &replaced, found.data[i], by);
@@ -84,6 +85,17 @@ heddle_status rewrite_each(module *m, bool (*matches)(const instruction *i), ins
   }
   arena_destroy(scratch);
   return status_ok();
+}
+
+typedef struct maker {
+  instruction *(*make)(instruction *i);
+} maker;
+
+static instruction *make_alone(instruction *i, void *argument) { return ((const maker *)argument)->make(i); }
+
+heddle_status rewrite_each(module *m, bool (*matches)(const instruction *i), instruction *(*make)(instruction *i)) {
+  maker alone = {make};
+  return rewrite_each_given(m, matches, make_alone, &alone);
 }
 
 instruction *rewrite_widen(const builder *b, instruction *x) {

@@ -7,6 +7,9 @@
 // Every instruction of the module for which `matches` holds before anything is changed is replaced by what `make`
 // gives, and removed. Null from `make` leaves it. A result of the same dims takes over the layout.
 heddle_status rewrite_each(module *m, bool (*matches)(const instruction *i), instruction *(*make)(instruction *i));
+// The same with what `make` needs to know.
+heddle_status rewrite_each_given(module *m, bool (*matches)(const instruction *i),
+                                 instruction *(*make)(instruction *i, void *argument), void *argument);
 // Instructions that others wait for, as keys: control edges order effects, so whoever waits has to go on waiting.
 void rewrite_find_waited_for(arena *scratch, const computation *c, ptr_map *out);
 

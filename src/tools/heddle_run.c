@@ -21,7 +21,7 @@
 #include "tools/reading.h"
 
 typedef struct run_flags {
-  flag_list inputs, expected, outputs;
+  flag_list inputs, expected, outputs, infeeds;
   const char *platform;
   const char *entry;
   const char *input_files, *expected_files;  // a folder or an archive each, or null
@@ -292,6 +292,10 @@ static heddle_status open_files(arena *a, run_flags *f) {
   return array_files_match(a, &f->listed_expected, 0, NULL);
 }
 
+static int given_arrays(const run_flags *f) {
+  return f->inputs.size + f->expected.size + f->outputs.size + f->infeeds.size;
+}
+
 static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
   double start = log_seconds();
   str bytes;
@@ -299,6 +303,7 @@ static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
   int count;
   TRY(file_read(a, path, &bytes));
   if (lhlo_is(bytes)) {
+    if (f->infeeds.size) return status_error(HEDDLE_UNIMPLEMENTED, "LHLO has no infeeds, found --infeed");
     if (f->on == PLATFORM_CPU) return run_lhlo(a, path, bytes, f);
     return status_error(HEDDLE_UNIMPLEMENTED, "LHLO runs on the CPU, found --platform=%s", f->platform);
   }
@@ -306,7 +311,7 @@ static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
   heddle_status read = import_all(a, path, bytes, &options, &count, &programs);
   if (!status_is_ok(read) && f->made_up.size > 0) return read_only(a, path, bytes, read);
   TRY(read);
-  if (count > 1 && (f->input_files || f->expected_files || f->inputs.size + f->expected.size + f->outputs.size > 0))
+  if (count > 1 && (f->input_files || f->expected_files || given_arrays(f) > 0))
     return status_error(HEDDLE_INVALID,
                         "found %d programs in '%s', wanted one for --input, --output and so on: name it "
                         "with --entry",
@@ -314,7 +319,7 @@ static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
   compile_times times = {.stages = {{"parse", log_seconds() - start}}, .count = 1};
   for (int i = 0; i < count; i++) {
     device_counts_adopt(programs[i], f->replicas, f->partitions);
-    TRY(lone_transfers_feed(programs[i]));
+    TRY(lone_transfers_feed(programs[i], f->infeeds.size, f->infeeds.data));
     heddle_status s = run_module(a, programs[i], f, &times);
     TRY(count > 1 ? status_context(s, "in program %d of %d, " STR_FMT, i + 1, count, STR_ARG(programs[i]->name)) : s);
   }
@@ -352,6 +357,7 @@ int heddle_run(int argc, char **argv) {
       {"inputs", FLAG_TEXT, &f.input_files, "FOLDER|x.npz",
        "all arguments: files named as the parameters, or numbered from 0; not those named out* or expected*"},
       {"random", FLAG_SEED, &f.random, "SEED", "random arguments that follow their use, the same for a seed (0)"},
+      {"infeed", FLAG_LIST, &f.infeeds, "@FILE.npy", INFEED_HELP},
       {"expected_output", FLAG_LIST, &f.expected, "@FILE.npy", "an expected result; exit status 3 if one differs"},
       {"expected_outputs", FLAG_TEXT, &f.expected_files, "FOLDER|x.npz",
        "all expected results, numbered from 0: the folder's files named out* or expected*"},

@@ -1,9 +1,11 @@
-// A recv that names nobody as its sender receives zeros on every platform: one without a partner is made such.
+// A recv that names nobody as its sender receives zeros on every platform: one without a partner is made such. Infeeds
+// become the arrays that they bring.
 #include "tools/lone_transfers.h"
 
 #include "base/log.h"
 #include "hlo/builder.h"
 #include "hlo/device_groups.h"
+#include "hlo/npy.h"
 #include "opt/rewrite.h"
 
 static const char PAIRS_NAME[] = "_xla_send_recv_source_target_pairs";
@@ -11,8 +13,14 @@ static const char PAIRS_NAME[] = "_xla_send_recv_source_target_pairs";
 typedef struct transfer_list {
   arena *scratch;
   instruction_list sends, receives;
-  int infeeds;
+  int arrays;  // that infeeds bring
 } transfer_list;
+
+static int count_arrays(const shape *s) {
+  int count = shape_is_array(s);
+  for (int k = 0; shape_is_tuple(s) && k < s->tuple_size; k++) count += count_arrays(s->elements[k]);
+  return count;
+}
 
 static void find_transfers(const module *m, transfer_list *found) {
   for (int c = 0; c < m->computations.size; c++)
@@ -20,7 +28,7 @@ static void find_transfers(const module *m, transfer_list *found) {
       instruction *i = m->computations.data[c]->instructions.data[k];
       if (i->opcode == HLO_SEND) vec_push(found->scratch, &found->sends, i);
       if (i->opcode == HLO_RECV) vec_push(found->scratch, &found->receives, i);
-      found->infeeds += i->opcode == HLO_INFEED;
+      if (i->opcode == HLO_INFEED) found->arrays += count_arrays(i->shape);
     }
 }
 
@@ -89,32 +97,63 @@ static bool find_sender(module *m, const transfer_list *found, instruction *rece
   return true;
 }
 
-static instruction *zeros(const builder *b, const shape *s, instruction *token) {
+// --- what comes in
+
+typedef struct feeder {
+  arena *arena;
+  int count, next;
+  const char *const *files;
+  heddle_status status;  // of the first file that could not be read
+} feeder;
+
+static instruction *fed_array(feeder *f, const builder *b, const shape *s) {
+  literal *value = NULL;
+  if (f->next < f->count && status_is_ok(f->status)) {
+    const char *file = f->files[f->next];
+    f->status = npy_read(f->arena, file + (file[0] == '@'), s, &value);
+    if (!status_is_ok(f->status))
+      f->status = status_context(f->status, "while reading --infeed %d, %s", f->next, shape_text(f->arena, s));
+    f->next++;
+  }
+  return value ? builder_constant(b, value) : builder_broadcast(b, builder_scalar_int(b, s->dtype, 0), s, 0, NULL);
+}
+
+static instruction *fed_value(feeder *f, const builder *b, const shape *s, instruction *token) {
   if (shape_is_tuple(s)) {
     instruction **elements = arena_array(b->arena, instruction *, s->tuple_size);
-    for (int k = 0; k < s->tuple_size; k++) elements[k] = zeros(b, s->elements[k], token);
+    for (int k = 0; k < s->tuple_size; k++) elements[k] = fed_value(f, b, s->elements[k], token);
     return builder_tuple(b, s->tuple_size, elements);
   }
-  if (!shape_is_array(s)) return token;
-  return builder_broadcast(b, builder_scalar_int(b, s->dtype, 0), s, 0, NULL);
+  return shape_is_array(s) ? fed_array(f, b, s) : token;
 }
 
 static bool is_infeed(const instruction *i) { return i->opcode == HLO_INFEED; }
 
-static instruction *fed_zeros(instruction *infeed) {
+static instruction *fed(instruction *infeed, void *argument) {
   const builder b = builder_for(infeed);
-  return zeros(&b, infeed->shape, infeed->operands[0]);
+  return fed_value(argument, &b, infeed->shape, infeed->operands[0]);
 }
 
-heddle_status lone_transfers_feed(module *m) {
+// Infeeds take the files, array for array, and zeros when there are no more.
+static heddle_status feed_infeeds(module *m, int count, const char *const *files) {
+  feeder f = {.arena = m->arena, .count = count, .files = files, .status = status_ok()};
+  heddle_status s = rewrite_each_given(m, is_infeed, fed, &f);
+  if (!status_is_ok(s)) heddle_status_free(f.status);
+  TRY(s);
+  TRY(f.status);
+  if (f.next == count) return status_ok();
+  return status_error(HEDDLE_INVALID, "found %d --infeed, wanted at most %d: so many arrays come in", count, f.next);
+}
+
+heddle_status lone_transfers_feed(module *m, int count, const char *const *files) {
   transfer_list found = {.scratch = arena_create()};
   int alone = 0;
   find_transfers(m, &found);
   for (int k = 0; k < found.receives.size; k++) alone += find_sender(m, &found, found.receives.data[k]);
-  alone += found.infeeds;
+  alone += found.arrays > count ? found.arrays - count : 0;
   if (alone)
     log_print(0, "%s: warning: infeeds and receives of what nobody here sends (%d of them) get zeros",
               m->file ? m->file : "the program", alone);
   arena_destroy(found.scratch);
-  return found.infeeds ? rewrite_each(m, is_infeed, fed_zeros) : status_ok();
+  return feed_infeeds(m, count, files);
 }

@@ -30,6 +30,7 @@ typedef struct runner {
   int different_seeds, test_passes, reference_passes;  // -1: not said
   double abs_error, rel_error;                         // negative: what the module's types allow
   int iterations, repeat, threads, v;
+  flag_list infeeds;
   debug_options debug;
   platform on, reference_on;
   compile_log log;
@@ -287,7 +288,7 @@ static heddle_status run_program(arena *a, const char *path, runner *r) {
   TRY(file_read(a, path, &bytes));
   TRY(module_format_read(a, path, bytes, r->input_format, &r->given, &m));
   device_counts_adopt(m, r->replicas, r->partitions);
-  TRY(lone_transfers_feed(m));
+  TRY(lone_transfers_feed(m, r->infeeds.size, r->infeeds.data));
   if (r->time) printf("  %-10s %9.3f ms\n", "parse", (log_seconds() - start) * 1e3);
   return r->isolate ? run_isolated(m, r) : run_module(a, m, r, NULL);
 }
@@ -346,6 +347,7 @@ int main(int argc, char **argv) {
        "random arguments that follow their use (the default); else zeros"},
       {"use_large_float_range", FLAG_BOOL, &r.large_floats, NULL, "random floats over the whole range, not [-1, 1)"},
       {"input_literals_file", FLAG_TEXT, &r.input_literals, "FILE", "arguments, one a line: f32[2] {1, 2}; or protos"},
+      {"infeed", FLAG_LIST, &r.infeeds, "@FILE.npy", INFEED_HELP},
       {"output_literals_file", FLAG_TEXT, &r.output_literals, "FILE",
        "write arguments and results there, as RunHloModuleLiterals if it ends in .pb"},
       {"print_literals", FLAG_BOOL, &r.print_literals, NULL, "print arguments and results"},
