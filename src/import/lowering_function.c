@@ -132,8 +132,11 @@ heddle_status lowering_finish_function(lowering *l, const ir_block *body) {
   int count = 0;
   instruction **returned = NULL;
   TRY(lowering_block(l, body, &count, &returned));
+  const source_location where = l->op->where;
   l->op = NULL;
-  computation_set_root(l->computation, count == 1 ? returned[0] : build_tuple(l, count, returned));
+  instruction *root = count == 1 ? returned[0] : build_tuple(l, count, returned);
+  if (count != 1) root->where = where;
+  computation_set_root(l->computation, root);
   return status_ok();
 }
 

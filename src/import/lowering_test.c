@@ -388,6 +388,11 @@ static void test_refusals(void **state) {
       "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
       "%0 = \"other.thing\"(%x) : (tensor<2xf32>) -> tensor<2xf32>\nreturn %0 : tensor<2xf32> }",
       "test:2:6: error: other.thing: HLO has no way to say this operation");
+  expect_error(
+      "func.func @main(%x: tensor<1073741824x1073741824xf32>, %y: tensor<2xf32>) -> "
+      "(tensor<1073741824x1073741824xf32>, tensor<2xf32>) {\n"
+      "return %x, %y : tensor<1073741824x1073741824xf32>, tensor<2xf32> }",
+      "test:2:1: error: a tuple's elements add up to more than 2^62 bytes");
 }
 
 int main(void) {
