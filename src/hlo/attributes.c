@@ -5,6 +5,9 @@
 
 static const char *const comparison_direction_names[] = {"EQ", "NE", "GE", "GT", "LE", "LT", NULL};
 static const char *const comparison_type_names[] = {"", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED", NULL};
+static const char *const convolution_kind_names[] = {"unset", "fprop", "dgrad", "wgrad", NULL};
+static const char *const collective_mode_names[] = {
+    "", "cross_replica", "cross_partition", "cross_replica_and_partition", "flattened_id", NULL};
 static const char *const fusion_kind_names[] = {"kLoop", "kInput", "kOutput", "kCustom", NULL};
 static const char *const fft_type_names[] = {"FFT", "IFFT", "RFFT", "IRFFT", NULL};
 static const char *const random_distribution_names[] = {"rng_uniform", "rng_normal", NULL};

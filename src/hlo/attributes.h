@@ -77,6 +77,21 @@ typedef enum comparison_type {
   COMPARISON_SIGNED,
   COMPARISON_UNSIGNED
 } comparison_type;
+// What a backend may take the convolution for; the window and the labels say what it computes.
+typedef enum convolution_kind {
+  CONVOLUTION_UNSET,
+  CONVOLUTION_FORWARD,
+  CONVOLUTION_DATA_GRADIENT,
+  CONVOLUTION_WEIGHT_GRADIENT
+} convolution_kind;
+// What the numbers in a collective's groups stand for, as written: the values of device_groups_mode, one further on.
+typedef enum collective_mode {
+  COLLECTIVE_MODE_NOT_WRITTEN,
+  COLLECTIVE_MODE_CROSS_REPLICA,
+  COLLECTIVE_MODE_CROSS_PARTITION,
+  COLLECTIVE_MODE_CROSS_BOTH,
+  COLLECTIVE_MODE_FLATTENED
+} collective_mode;
 typedef enum fusion_kind { FUSION_LOOP, FUSION_INPUT, FUSION_OUTPUT, FUSION_CUSTOM } fusion_kind;
 typedef enum fft_type { FFT_FFT, FFT_IFFT, FFT_RFFT, FFT_IRFFT } fft_type;
 typedef enum random_distribution { RANDOM_UNIFORM, RANDOM_NORMAL } random_distribution;
@@ -146,6 +161,7 @@ typedef struct hlo_attributes {
   window window;
   convolution_dims dim_labels;
   int64_t feature_group_count, batch_group_count;  // default 1
+  convolution_kind convolution_kind;
   int_list lhs_contracting_dims, rhs_contracting_dims, lhs_batch_dims, rhs_batch_dims;
   int_list lhs_ragged_dims, rhs_group_dims;
   int precision_count;
@@ -172,6 +188,7 @@ typedef struct hlo_attributes {
   random_algorithm algorithm;  // rng-bit-generator
   str dot_algorithm;           // dot: e.g. dot_bf16_bf16_f32
   group_list replica_groups, source_target_pairs;
+  collective_mode collective_mode;
   bool use_global_device_ids, constrain_layout, custom_call_has_side_effect, is_host_transfer;
   str custom_call_target;  // unescaped
   str backend_config;      // unescaped string, or JSON text

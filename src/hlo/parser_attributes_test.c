@@ -245,6 +245,9 @@ static void test_raw(void **state) {
   expect(*state, HLO_DOMAIN, ", domain={kind=\"sharding\", entry={replicated}, exit={maximal device=0}}", NULL);
   expect(*state, HLO_OUTFEED, ", outfeed_config=\"x, y\", outfeed_shape=(f32[2]{0}, s32[])", NULL);
   expect(*state, HLO_DOT, ", sparsity=L.1@2:4", NULL);
+  expect(*state, HLO_CONVOLUTION, ", dim_labels=b0f_0io->b0f, convolution_kind=wgrad, sparsity_config={}", NULL);
+  expect(*state, HLO_ALL_REDUCE, ", mode=cross_replica_and_partition", NULL);
+  expect(*state, HLO_SCALED_DOT, ", algorithm=dot_bf16_bf16_f32", NULL);
   expect(*state, HLO_ADD, ", sharding={\n  replicated\n}", NULL);
   hlo_attributes *l = parse(*state, HLO_ADD, ", metadata={op_name=\"a\"}"), *r = parse(*state, HLO_ADD, "");
   assert_true(attributes_equal(l, r));

@@ -1,4 +1,5 @@
 // Attributes: those that ops.def requires are there, and values that shape inference does not look at make sense.
+#include "hlo/device_groups.h"
 #include "hlo/verifier_rules.h"
 
 // The next name in a row's list of attributes, with whether it is required; false at the end.
@@ -109,6 +110,35 @@ static heddle_status verify_custom_call(arena *a, const instruction *i) {
   return status_ok();
 }
 
+// An operand that is not dense changes what the convolution computes.
+static heddle_status verify_convolution(arena *a, const instruction *i) {
+  (void)a;
+  const str *config = attributes_raw(i->attributes, "sparsity_config");
+  for (size_t k = 0; config && k < config->size; k++)
+    if (!strchr("{} \t\n", config->data[k]))
+      return status_at(HEDDLE_UNIMPLEMENTED, i->where, "convolution: sparsity_config says that an operand is sparse");
+  return status_ok();
+}
+
+// The mode repeats what the channel and the ids say; where it says something else, one of them is wrong.
+static heddle_status verify_collective_mode(arena *a, const instruction *i) {
+  (void)a;
+  const char *const *names = hlo_attribute_infos[HLO_ATTRIBUTE_MODE].names;
+  const int written = (int)i->attributes->collective_mode, meant = (int)device_groups_mode_of(i) + 1;
+  if (written == COLLECTIVE_MODE_NOT_WRITTEN || written == meant) return status_ok();
+  return VERIFY_ERROR(i, "found mode=%s, but channel_id and use_global_device_ids say %s", names[written],
+                      names[meant]);
+}
+
+// What is exchanged are rows of the first dimension.
+static heddle_status verify_ragged_all_to_all(arena *a, const instruction *i) {
+  (void)a;
+  const int_list dims = i->attributes->dimensions;
+  if (!attributes_has(i->attributes, HLO_ATTRIBUTE_DIMENSIONS) && !dims.size) return status_ok();
+  if (dims.size == 1 && dims.data[0] == 0) return status_ok();
+  return VERIFY_ERROR(i, "wanted dimensions={0}: only the first dimension is ragged");
+}
+
 typedef heddle_status verify_fn(arena *a, const instruction *i);
 
 static verify_fn *const values[HLO_OPCODE_COUNT] = {
@@ -116,6 +146,11 @@ static verify_fn *const values[HLO_OPCODE_COUNT] = {
     [HLO_REDUCE_PRECISION] = verify_reduce_precision,
     [HLO_CONSTANT] = verify_constant,
     [HLO_CUSTOM_CALL] = verify_custom_call,
+    [HLO_CONVOLUTION] = verify_convolution,
+    [HLO_ALL_REDUCE] = verify_collective_mode,
+    [HLO_ALL_REDUCE_START] = verify_collective_mode,
+    [HLO_REDUCE_SCATTER] = verify_collective_mode,
+    [HLO_RAGGED_ALL_TO_ALL] = verify_ragged_all_to_all,
 };
 
 heddle_status verify_attributes(arena *a, const instruction *i) {

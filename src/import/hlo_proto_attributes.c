@@ -76,6 +76,9 @@ static const row rows[HLO_ATTRIBUTE_COUNT] = {
     [HLO_ATTRIBUTE_OUTER_DIMENSION_PARTITIONS] = {.is_note = true},
     [HLO_ATTRIBUTE_RESULT_LAYOUT] = {.is_note = true},
     [HLO_ATTRIBUTE_CONV_KIND] = {.is_note = true},
+    [HLO_ATTRIBUTE_CONVOLUTION_KIND] = {.is_note = true},
+    [HLO_ATTRIBUTE_SPARSITY_CONFIG] = {.is_note = true},  // verified to be empty
+    [HLO_ATTRIBUTE_MODE] = {.is_note = true},             // verified to be what the channel and the ids say
     [HLO_ATTRIBUTE_COLLECTIVE_DEVICE_LIST] = {.is_note = true},
 };
 
