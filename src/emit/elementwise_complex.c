@@ -205,11 +205,15 @@ static parts exponential(ir_builder *b, parts z) {
   return choose(b, at_bottom, real_number(b, e, 0), wave);
 }
 
-// The operation itself has no value at an infinite angle, not even at the bottom.
+// The operation itself has no value where the angle is infinite or no number, not even at the bottom. Zeros there have
+// the signs of the cosine and the sine.
 static parts exponential_of_angle(ir_builder *b, parts z) {
-  MlirValue nan = num(b, z.re, NAN), is_endless = is(b, magnitude(b, z.im), INFINITY);
+  MlirValue nan = num(b, z.re, NAN), zero = num(b, z.re, 0);
   parts usual = exponential(b, z);
-  return choose(b, is_endless, (parts){nan, nan}, usual);
+  parts turned = {with_sign(b, zero, ir_unary(b, "math.cos", z.im)), with_sign(b, zero, ir_unary(b, "math.sin", z.im))};
+  parts known = choose(b, is(b, z.re, -INFINITY), turned, usual);
+  MlirValue has_angle = ir_cmpf(b, "olt", magnitude(b, z.im), num(b, z.re, INFINITY));
+  return choose(b, has_angle, known, (parts){nan, nan});
 }
 
 static MlirValue log1p_half(ir_builder *b, MlirValue x) {
