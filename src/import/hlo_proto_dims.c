@@ -97,7 +97,29 @@ heddle_status hlo_proto_write_window(hlo_proto_transfer *t) {
   return status_ok();
 }
 
-// Dimensions that the text marks with `?` are no part of a message: what is left are two and the spatial ones.
+// Adds the dimensions to `seen`, and the one behind the last to *rank.
+static heddle_status mark_labels(const char *what, size_t count, const int64_t *dims, uint64_t *seen, int *rank) {
+  for (size_t k = 0; k < count; k++) {
+    if (dims[k] < 0 || dims[k] >= SHAPE_MAX_RANK || (*seen >> dims[k] & 1))
+      return status_error(HEDDLE_INVALID,
+                          "convolution_dimension_numbers: found dimension %lld of the %s, wanted another "
+                          "one for each role, from 0 and below %d",
+                          (long long)dims[k], what, SHAPE_MAX_RANK);
+    *seen |= (uint64_t)1 << dims[k];
+    if (*rank <= dims[k]) *rank = (int)dims[k] + 1;
+  }
+  return status_ok();
+}
+
+// Dimensions that the text marks with `?` are no part of a message, but for the gaps that they leave.
+static heddle_status labels_rank(const char *what, int64_t first, int64_t second, size_t count, const int64_t *spatial,
+                                 int *rank) {
+  uint64_t seen = 0;
+  *rank = 0;
+  TRY(mark_labels(what, 2, (int64_t[]){first, second}, &seen, rank));
+  return mark_labels(what, count, spatial, &seen, rank);
+}
+
 heddle_status hlo_proto_read_dim_labels(hlo_proto_transfer *t) {
   const Xla__ConvolutionDimensionNumbers *from = t->p->convolution_dimension_numbers;
   if (!from) return status_ok();
@@ -113,12 +135,14 @@ heddle_status hlo_proto_read_dim_labels(hlo_proto_transfer *t) {
                                         .kernel_output_feature = from->kernel_output_feature_dimension,
                                         .output_batch = from->output_batch_dimension,
                                         .output_feature = from->output_feature_dimension,
-                                        .input_rank = (int)rank + 2,
-                                        .kernel_rank = (int)rank + 2,
-                                        .output_rank = (int)rank + 2};
-  t->x->dim_labels.input_spatial = hlo_proto_ints(a, rank, from->input_spatial_dimensions);
-  t->x->dim_labels.kernel_spatial = hlo_proto_ints(a, rank, from->kernel_spatial_dimensions);
-  t->x->dim_labels.output_spatial = hlo_proto_ints(a, rank, from->output_spatial_dimensions);
+                                        .input_spatial = hlo_proto_ints(a, rank, from->input_spatial_dimensions),
+                                        .kernel_spatial = hlo_proto_ints(a, rank, from->kernel_spatial_dimensions),
+                                        .output_spatial = hlo_proto_ints(a, rank, from->output_spatial_dimensions)};
+  convolution_dims *d = &t->x->dim_labels;
+  TRY(labels_rank("input", d->input_batch, d->input_feature, rank, d->input_spatial, &d->input_rank));
+  TRY(labels_rank("kernel", d->kernel_input_feature, d->kernel_output_feature, rank, d->kernel_spatial,
+                  &d->kernel_rank));
+  TRY(labels_rank("output", d->output_batch, d->output_feature, rank, d->output_spatial, &d->output_rank));
   attributes_mark(t->x, HLO_ATTRIBUTE_DIM_LABELS);
   return status_ok();
 }

@@ -259,6 +259,16 @@ static const refusal refusals[] = {
                "") "instructions { name: 'r' opcode: 'all-reduce' id: 1 operand_ids: 2 called_computation_ids: 1 " F32
                    "mesh_axes_replica_group_list {  } }",
      "have none"},
+    {PARAMETER(2, "") "instructions { name: 'c' opcode: 'convolution' id: 1 operand_ids: [2, 2] " F32
+                      "convolution_dimension_numbers { input_feature_dimension: 1 output_feature_dimension: 1 } }",
+     "found dimension 0 of the kernel"},
+    {PARAMETER(2, "") "instructions { name: 'c' opcode: 'convolution' id: 1 operand_ids: [2, 2] " F32
+                      "convolution_dimension_numbers { input_feature_dimension: 1 kernel_output_feature_dimension: 1 "
+                      "output_feature_dimension: 64 } }",
+     "found dimension 64 of the output"},
+    {PARAMETER(2, "") "instructions { name: 'c' opcode: 'convolution' id: 1 operand_ids: [2, 2] " F32
+                      "convolution_dimension_numbers { input_feature_dimension: -1 } }",
+     "found dimension -1 of the input"},
 };
 
 static heddle_status read_text(arena *a, const char *source) {
