@@ -116,6 +116,9 @@ static void test_windows(void **state) {
   assert_true(d[1].reversal);
   expect(*state, HLO_REDUCE_WINDOW, ", window={size=3x2 stride=1x1 pad=0_0x0_0}", ", window={size=3x2}");
   assert_int_equal(expect(*state, HLO_REDUCE_WINDOW, ", window={}", NULL)->window.rank, 0);
+  all = ", window={size=1 pad=-9223372036854775808_9223372036854775807 rhs_dilate=9223372036854775807}";
+  d = expect(*state, HLO_REDUCE_WINDOW, all, NULL)->window.dims;
+  assert_true(d[0].padding_low == INT64_MIN && d[0].padding_high == INT64_MAX);
 }
 
 static void test_dim_labels(void **state) {

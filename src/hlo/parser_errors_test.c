@@ -79,6 +79,8 @@ static const bad_text bad_texts[] = {
     {BODY(X "  ROOT y = pred[2] compare(x, x), direction=XX"), "4:45: error: found 'XX', wanted one of EQ, NE, GE, GT"},
     {BODY(X "  ROOT y = f32[2] slice(x), slice={[0:2:]}"), "4:41: error: found ']', wanted an integer"},
     {BODY(X "  ROOT y = f32[2] pad(x, x), padding=0x0"), "4:38: error: found '0x0', wanted padding such as 0_1x2_3_1"},
+    {BODY(X "  ROOT y = f32[2] reduce-window(x, x), to_apply=a, window={size=9223372036854775808}"),
+     "found '9223372036854775808', wanted integers such as 3x3"},
     {BODY(X "  ROOT y = f32[2] reduce-window(x, x), to_apply=a, window={size=2x2 stride=2}"),
      "4:76: error: found '2', wanted as many dimensions as before"},
     {BODY(X "  ROOT y = f32[2] convolution(x, x), dim_labels=bf_io"),

@@ -24,14 +24,13 @@ static bool read_char(reader *r, char c) {
 }
 
 static bool read_int(reader *r, int64_t *out) {
-  bool is_negative = read_char(r, '-');
-  uint64_t value = 0;
+  const int sign = read_char(r, '-') ? -1 : 1;
+  int64_t value = 0;
   const char *start = r->at;
-  for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++) {
-    if (value > (INT64_MAX - 9) / 10) return false;
-    value = value * 10 + (uint64_t)(*r->at - '0');
-  }
-  *out = is_negative ? -(int64_t)value : (int64_t)value;
+  for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++)
+    if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, sign * (*r->at - '0'), &value))
+      return false;
+  *out = value;
   return r->at > start;
 }
 
