@@ -122,6 +122,8 @@ static heddle_status labels_rank(const char *what, int64_t first, int64_t second
 
 heddle_status hlo_proto_read_dim_labels(hlo_proto_transfer *t) {
   const Xla__ConvolutionDimensionNumbers *from = t->p->convolution_dimension_numbers;
+  if (!from && t->i->opcode == HLO_CONVOLUTION)
+    return status_error(HEDDLE_INVALID, "found no convolution_dimension_numbers, wanted them");
   if (!from) return status_ok();
   size_t rank = from->n_input_spatial_dimensions;
   if (from->n_kernel_spatial_dimensions != rank || from->n_output_spatial_dimensions != rank)

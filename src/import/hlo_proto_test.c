@@ -262,6 +262,8 @@ static const refusal refusals[] = {
     {PARAMETER(2, "") "instructions { name: 'c' opcode: 'convolution' id: 1 operand_ids: [2, 2] " F32
                       "convolution_dimension_numbers { input_feature_dimension: 1 output_feature_dimension: 1 } }",
      "found dimension 0 of the kernel"},
+    {PARAMETER(2, "") "instructions { name: 'c' opcode: 'convolution' id: 1 operand_ids: [2, 2] " F32 "}",
+     "found no convolution_dimension_numbers"},
     {PARAMETER(2, "") "instructions { name: 'c' opcode: 'convolution' id: 1 operand_ids: [2, 2] " F32
                       "convolution_dimension_numbers { input_feature_dimension: 1 kernel_output_feature_dimension: 1 "
                       "output_feature_dimension: 64 } }",
