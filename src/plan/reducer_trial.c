@@ -125,7 +125,7 @@ static values reduced(const builder *b, values x, const values *inits, int count
     operands[v] = x.of[v];
     operands[count + v] = inits->of[v];
   }
-  instruction *r = builder_add(b, HLO_REDUCE, x.of[0]->shape, 2 * count, operands);
+  instruction *r = builder_add(b, HLO_REDUCE, by->root->shape, 2 * count, operands);
   builder_set_dimensions(b, r, 1, &dimension);
   instruction_set_called(r, 1, &by);
   builder_infer(b, r);
