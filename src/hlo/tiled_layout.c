@@ -26,7 +26,7 @@ static bool split(int64_t *dims, int *rank, const layout_tile *t) {
 }
 
 int64_t tiled_layout_places(const shape *s) {
-  int64_t dims[MOST_DIMS + SHAPE_MAX_RANK], order[SHAPE_MAX_RANK], places = 1;
+  int64_t dims[MOST_DIMS + SHAPE_MAX_RANK] = {0}, order[SHAPE_MAX_RANK], places = 1;
   int rank = s->rank;
   shape_minor_to_major(s, order);
   for (int k = 0; k < rank; k++) dims[k] = s->dims[order[rank - 1 - k]];

@@ -177,6 +177,7 @@ static bool grows_in_rows(const instruction *x, const instruction *reduce) {
     if (s.is_reduced[g]) size = s.sizes[g];
     else if (size == 0) stride *= s.sizes[g];
   }
+  if (c.inner == 0 || stride * size == 0) return false;  // no elements
   return stride % c.inner == 0 && c.inner * c.size % (stride * size) == 0;
 }
 

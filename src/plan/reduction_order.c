@@ -274,9 +274,10 @@ static void guard(arena *scratch, const builder *b, instruction *reduce, const c
 // f(init, x), as a reduce over a dim of size 1.
 static void combine_inits(const builder *b, const instruction *reduce, instruction **values) {
   const int count = reduce->operand_count / 2;
-  const int64_t rank = values[0]->shape->rank;
+  const shape *result = shape_is_tuple(reduce->shape) ? reduce->shape->elements[0] : reduce->shape;
+  const int64_t rank = result->rank;
   int64_t dims[SHAPE_MAX_RANK + 1];
-  for (int64_t d = 0; d < rank; d++) dims[d] = values[0]->shape->dims[d];
+  for (int64_t d = 0; d < rank; d++) dims[d] = result->dims[d];
   dims[rank] = 1;
   instruction *operands[2 * MOST_VALUES];
   for (int v = 0; v < count; v++) {
