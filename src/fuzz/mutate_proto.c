@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "fuzz/mutate.h"
+#include "import/hlo_proto_text.h"
 #include "import/hlo_proto_wire.h"
 #include "tools/split_mix.h"
 
@@ -100,27 +101,10 @@ static void change_scalar(proto_mutation *m, const field_site *s, size_t at) {
   }
 }
 
-static size_t entry_size(ProtobufCType type) {
-  switch (type) {
-    case PROTOBUF_C_TYPE_MESSAGE:
-    case PROTOBUF_C_TYPE_STRING: return sizeof(void *);
-    case PROTOBUF_C_TYPE_BYTES: return sizeof(ProtobufCBinaryData);
-    case PROTOBUF_C_TYPE_ENUM: return sizeof(int);
-    case PROTOBUF_C_TYPE_BOOL: return sizeof(protobuf_c_boolean);
-    case PROTOBUF_C_TYPE_INT64:
-    case PROTOBUF_C_TYPE_SINT64:
-    case PROTOBUF_C_TYPE_SFIXED64:
-    case PROTOBUF_C_TYPE_UINT64:
-    case PROTOBUF_C_TYPE_FIXED64:
-    case PROTOBUF_C_TYPE_DOUBLE: return 8;
-    default: return 4;
-  }
-}
-
 // One entry goes, stands twice, or changes places with another.
 static void change_entries(proto_mutation *m, const field_site *s) {
   size_t *count = member(s->message, s->field->quantifier_offset);
-  const size_t size = entry_size(s->field->type), at = (size_t)below(m, *count), with = (size_t)below(m, *count);
+  const size_t size = hlo_proto_entry_size(s->field), at = (size_t)below(m, *count), with = (size_t)below(m, *count);
   char *old = entries(s), *new = arena_alloc(m->arena, (*count + 1) * size);
   memcpy(new, old, *count * size);
   switch (below(m, 3)) {

@@ -241,7 +241,7 @@ static heddle_status take_enum(source *s, const ProtobufCEnumDescriptor *type, i
 
 // --- fields
 
-static size_t element_size(const ProtobufCFieldDescriptor *f) {
+size_t hlo_proto_entry_size(const ProtobufCFieldDescriptor *f) {
   switch (f->type) {
     case PROTOBUF_C_TYPE_INT64:
     case PROTOBUF_C_TYPE_SINT64:
@@ -258,7 +258,7 @@ static size_t element_size(const ProtobufCFieldDescriptor *f) {
 }
 
 static heddle_status take_number_field(source *s, const ProtobufCFieldDescriptor *f, void *to) {
-  bool is_wide = element_size(f) == 8;
+  bool is_wide = hlo_proto_entry_size(f) == 8;
   int64_t integer = 0;
   double real = 0;
   switch (f->type) {
@@ -312,7 +312,7 @@ static heddle_status take_value(source *s, const ProtobufCFieldDescriptor *f, vo
 
 // Room for one more element: lists double, at the powers of two.
 static void *append(source *s, const ProtobufCFieldDescriptor *f, ProtobufCMessage *m) {
-  size_t *count = (size_t *)(void *)((char *)m + f->quantifier_offset), size = element_size(f);
+  size_t *count = (size_t *)(void *)((char *)m + f->quantifier_offset), size = hlo_proto_entry_size(f);
   void **list = (void **)(void *)((char *)m + f->offset);
   if ((*count & (*count - 1)) == 0)
     *list = arena_grow(s->arena, *list, *count * size, (*count ? *count * 2 : 1) * size);

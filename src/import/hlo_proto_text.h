@@ -18,6 +18,9 @@ bool hlo_proto_text_has_field(str source, const char *name);
 // Whether the text starts with this field, so that it is a message or what is left of one.
 bool hlo_proto_text_starts_with(str source, const char *name);
 
+// Bytes of one value of the field, of one entry where it is repeated.
+size_t hlo_proto_entry_size(const ProtobufCFieldDescriptor *f);
+
 // One field a line; fields at their defaults are left out.
 void hlo_proto_text_print(text *out, const ProtobufCMessage *m);
 
