@@ -74,6 +74,7 @@ static inline const char *dtype_name(dtype t) { return dtypes[t].name; }
 static inline bool dtype_is_array(dtype t) { return (dtypes[t].class & CLASS_ARRAY) != 0; }
 static inline bool dtype_is_float(dtype t) { return dtypes[t].class == CLASS_FLOAT; }
 static inline bool dtype_is_complex(dtype t) { return dtypes[t].class == CLASS_COMPLEX; }
+static inline bool dtype_is_inexact(dtype t) { return dtype_is_float(t) || dtype_is_complex(t); }  // what rounds
 static inline bool dtype_is_integer(dtype t) { return (dtypes[t].class & CLASS_INTEGER) != 0; }
 static inline bool dtype_is_signed(dtype t) { return dtypes[t].class == CLASS_SIGNED; }
 // The same, or real floats of whatever width.

@@ -52,7 +52,6 @@ noise noise_start(uint64_t seed, bool is_loose) {
   return (noise){.state = seed, .is_loose = is_loose, .is_grid = seed % NOISE_GRID_EVERY == 0, .direction = direction};
 }
 
-static bool is_inexact(dtype t) { return dtype_is_float(t) || dtype_is_complex(t); }
 static bool is_wide_type(dtype t) { return t == DTYPE_F64 || t == DTYPE_C128; }
 static double epsilon(dtype t) { return is_wide_type(t) ? 0x1p-52 : 0x1p-23; }
 static double smallest(dtype t) { return is_wide_type(t) ? 0x1p-1074 : 0x1p-149; }
@@ -134,7 +133,7 @@ void noise_on_rounding(noise *n, dtype t, int64_t count, void *wide) {
     const bool is_out_of_range = !same_kind(xs[k], rounded);
     if (may_vanish(t, xs[k]) && (n->is_grid || draw(n) > 0)) xs[k] = copysign(0, xs[k]);
     else if (is_out_of_range) xs[k] = any_finite(n, xs[k]);
-    else if (!is_out_of_range && rounded != xs[k] && isfinite(xs[k]))
+    else if (rounded != xs[k] && isfinite(xs[k]))
       xs[k] = moved_apart(n, xs[k], half_unit(&float_formats[dtypes[t].narrow], xs[k]));
   }
 }
@@ -181,7 +180,7 @@ static void disturb_results(noise *n, const instruction *i, int64_t count, void 
 }
 
 void noise_on_results(noise *n, const instruction *i, int64_t count, void *wide) {
-  if (!n->state || !is_inexact(i->shape->dtype)) return;
+  if (!n->state || !dtype_is_inexact(i->shape->dtype)) return;
   disturb_results(n, i, count, wide);
   if (!stays_rounded(i->opcode)) noise_on_rounding(n, i->shape->dtype, count, wide);
 }
@@ -198,7 +197,7 @@ static void overflow(dtype t, int64_t count, double *xs) {
 
 void noise_on_step(noise *n, const instruction *i, int64_t count, void *wide, const void *const *operands) {
   const dtype t = i->shape->dtype;
-  if (!n->state || !is_inexact(t)) return;
+  if (!n->state || !dtype_is_inexact(t)) return;
   disturb_results(n, i, count, wide);
   if (i->opcode != HLO_ADD && i->opcode != HLO_SUBTRACT && i->opcode != HLO_MULTIPLY && i->opcode != HLO_DIVIDE) return;
   double sizes[WIDE_LANES];
@@ -210,12 +209,12 @@ void noise_on_step(noise *n, const instruction *i, int64_t count, void *wide, co
 }
 
 void noise_on_factors(noise *n, dtype factor, dtype sum, int64_t depth, int64_t count, void *wide) {
-  if (!n->state || !is_inexact(factor)) return;
+  if (!n->state || !dtype_is_inexact(factor)) return;
   if (depth > 1) disturb(n, factor, epsilon(sum) * (1 + sqrt((double)depth)), count, wide, NULL);
 }
 
 void noise_on_line(noise *n, dtype t, double ulps, int64_t count, void *wide) {
-  if (!n->state || !is_inexact(t)) return;
+  if (!n->state || !dtype_is_inexact(t)) return;
   const double limit = is_wide_type(t) ? DBL_MAX : (double)FLT_MAX;
   const int parts = dtype_is_complex(t) ? 2 : 1;
   double squares = 0, *xs = wide;

@@ -183,12 +183,21 @@ void builder_replace_values(const builder *b, instruction *of, instruction *cons
   if (is_whole) instruction_replace_uses(of, builder_tuple(b, of->shape->tuple_size, values));
 }
 
-instruction *builder_reduce(const builder *b, instruction *x, instruction *init, int count, const int64_t *dimensions,
-                            computation *computation) {
-  instruction *i = builder_add(b, HLO_REDUCE, x->shape, 2, (instruction *[]){x, init});
-  builder_set_dimensions(b, i, count, dimensions);
+instruction *builder_value(const builder *b, instruction *of, int index) {
+  return shape_is_tuple(of->shape) ? builder_element(b, of, index) : of;
+}
+
+instruction *builder_reduce_values(const builder *b, int count, instruction *const *operands, int dimension_count,
+                                   const int64_t *dimensions, computation *computation) {
+  instruction *i = builder_add(b, HLO_REDUCE, operands[0]->shape, 2 * count, operands);
+  builder_set_dimensions(b, i, dimension_count, dimensions);
   instruction_set_called(i, 1, &computation);
   return builder_infer(b, i);
+}
+
+instruction *builder_reduce(const builder *b, instruction *x, instruction *init, int count, const int64_t *dimensions,
+                            computation *computation) {
+  return builder_reduce_values(b, 1, (instruction *[]){x, init}, count, dimensions, computation);
 }
 
 computation *builder_binary_computation(const builder *b, hlo_opcode opcode, dtype t) {

@@ -49,6 +49,11 @@ instruction *builder_tuple(const builder *b, int count, instruction *const *elem
 instruction *builder_element(const builder *b, instruction *tuple, int index);  // get-tuple-element
 // Users of an operation's values, which are arrays (elements of a tuple, or the only one), take `values` instead.
 void builder_replace_values(const builder *b, instruction *of, instruction *const *values);
+// One value of an operation, whose only one is the operation itself.
+instruction *builder_value(const builder *b, instruction *of, int index);
+// Reduces `count` values over `dimensions`; `operands` are theirs, then as many initial values.
+instruction *builder_reduce_values(const builder *b, int count, instruction *const *operands, int dimension_count,
+                                   const int64_t *dimensions, computation *computation);
 // Reduces over `dimensions` with `computation` of two scalars.
 instruction *builder_reduce(const builder *b, instruction *x, instruction *init, int count, const int64_t *dimensions,
                             computation *computation);

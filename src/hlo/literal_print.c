@@ -85,7 +85,7 @@ static void print_real(text *out, const dtype_info *type, const void *data, int6
 
 static void print_element(text *out, const literal *l, int64_t i, bool is_scalar) {
   const dtype_info *type = &dtypes[l->shape->dtype];
-  int64_t value = dtype_is_float(l->shape->dtype) || dtype_is_complex(l->shape->dtype) ? 0 : literal_get_int(l, i);
+  int64_t value = dtype_is_inexact(l->shape->dtype) ? 0 : literal_get_int(l, i);
   switch ((int)type->class) {
     case CLASS_PRED:
       if (is_scalar) text_puts(out, value ? "true" : "false");

@@ -100,7 +100,7 @@ static bool repeats_calls(hlo_opcode op) { return op == HLO_ASYNC_UPDATE || op =
 
 // How the operands' type is compared anyway: then the text does not say it.
 static comparison_type usual_comparison(dtype t) {
-  if (dtype_is_float(t) || dtype_is_complex(t)) return COMPARISON_FLOAT;
+  if (dtype_is_inexact(t)) return COMPARISON_FLOAT;
   return dtype_is_signed(t) ? COMPARISON_SIGNED : COMPARISON_UNSIGNED;
 }
 

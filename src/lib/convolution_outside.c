@@ -61,7 +61,7 @@ static bool floats_are_finite(int64_t count, const float *values) {
 
 bool convolution_is_finite(const lib_array *kernel) {
   const dtype t = kernel->type;
-  if (!dtype_is_float(t) && !dtype_is_complex(t)) return true;
+  if (!dtype_is_inexact(t)) return true;
   const int64_t count = lib_element_count(kernel);
   if (t == DTYPE_F32 || t == DTYPE_C64) return floats_are_finite(t == DTYPE_C64 ? 2 * count : count, kernel->data);
   const bool is_narrow = dtypes[t].bits < 32, is_complex = dtype_is_complex(t);

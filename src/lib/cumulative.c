@@ -164,9 +164,9 @@ static heddle_status describe(const lib_call *call, cumulative *c) {
   for (int d = 0; d < from->rank; d++) *(d < dim ? &c->outer : &c->inner) *= d == dim ? 1 : from->dims[d];
   c->is_reverse = lib_int(call, "reverse", 0) != 0;
   bool is_wide = dtype_is_complex(from->type) ? from->type == DTYPE_C128 : from->type == DTYPE_F64;
-  dtype accumulator = is_wide || !(dtype_is_float(from->type) || dtype_is_complex(from->type)) ? from->type
-                      : dtype_is_complex(from->type)                                           ? DTYPE_C128
-                                                                                               : DTYPE_F64;
+  dtype accumulator = is_wide || !dtype_is_inexact(from->type) ? from->type
+                      : dtype_is_complex(from->type)           ? DTYPE_C128
+                                                               : DTYPE_F64;
   c->combine = combine_find(reducer, accumulator, &c->work);
   c->walk = lines_fn_of(from->type, reducer);
   if (c->combine) return status_ok();

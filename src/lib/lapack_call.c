@@ -337,7 +337,7 @@ static const lapack_routine *find_routine(const lib_call *call, dtype *type) {
     *type = types[strchr(letters, name.data[0]) - letters];
     name = (part){name.data + 1, name.size - 1};
   }
-  return dtype_is_float(*type) || dtype_is_complex(*type) ? routine_of(name, is_ffi, *type) : NULL;
+  return dtype_is_inexact(*type) ? routine_of(name, is_ffi, *type) : NULL;
 }
 
 static heddle_status read_call(const lib_call *call, lapack_call *c) {

@@ -132,7 +132,7 @@ static computation *loop_body(const builder *outer, const scan *x, const shape *
   instruction *made = builder_add(&b, HLO_CALL, x->body->root->shape, taken, arguments);
   instruction_set_called(made, 1, original->called);
   for (int k = 0; k < results; k++) {
-    instruction *part = shape_is_tuple(made->shape) ? builder_element(&b, made, k) : made;
+    instruction *part = builder_value(&b, made, k);
     if (k >= x->outputs) next[1 + x->inputs + k - x->outputs] = part;
     else next[1 + taken + k] = with_element(&b, x, builder_element(&b, p, 1 + taken + k), place, part);
   }

@@ -38,7 +38,7 @@ static bool same(double l, double r) { return l == r && !signbit(l) == !signbit(
 
 bool uniform_is_float(const instruction *i, double value) {
   const dtype t = i->shape->dtype;
-  if (!dtype_is_float(t) && !dtype_is_complex(t)) return false;
+  if (!dtype_is_inexact(t)) return false;
   const literal *x = uniform_value(i);
   if (!x) return false;
   if (dtype_is_float(t)) return same(literal_get_double(x, 0), value);

@@ -170,14 +170,6 @@ static heddle_status second_if_asked(const alternation *x, const builder *b, ins
   return status_ok();
 }
 
-static void note_count(instruction *loop, int64_t count) {
-  hlo_attributes *x = loop->attributes = attributes_copy(loop->parent->module->arena, loop->attributes);
-  x->backend_config =
-      str_from(arena_printf(loop->parent->module->arena, "{\"known_trip_count\":{\"n\":\"%lld\"}}", (long long)count));
-  x->backend_config_is_json = true;
-  attributes_mark(x, HLO_ATTRIBUTE_BACKEND_CONFIG);
-}
-
 static heddle_status alternate(const alternation *x) {
   instruction *loop = x->loop;
   const computation *body = loop->called[1];
@@ -194,7 +186,7 @@ static heddle_status alternate(const alternation *x) {
     TRY(apply(x->scratch, body, loop->parent, loop->operands[0], &after));
     instruction_set_operand(loop, 0, after);
   }
-  if (count >= 0) note_count(loop, count / 2);
+  if (count >= 0) trip_count_set(loop, count / 2);
   computation *called[] = {loop->called[0], twice};
   instruction_set_called(loop, 2, called);
   return status_ok();

@@ -181,7 +181,7 @@ static bool grows_in_rows(const instruction *x, const instruction *reduce) {
   return stride % c.inner == 0 && c.inner * c.size % (stride * size) == 0;
 }
 
-static bool is_known(const instruction *init) { return init->opcode == HLO_CONSTANT && !init->literal->is_elided; }
+bool reducer_knows(const instruction *init) { return init->opcode == HLO_CONSTANT && !init->literal->is_elided; }
 
 static bool all_sequences_agree(picker *p, const double *numbers, int kinds, double start) {
   for (int sequence = 0; sequence < kinds * kinds * kinds * kinds; sequence++) {
@@ -195,14 +195,14 @@ static bool all_sequences_agree(picker *p, const double *numbers, int kinds, dou
 static bool picks(arena *scratch, const instruction *reduce, int index_value, bool *in_pieces) {
   const instruction *index = reduce->operands[index_value], *init = reduce->operands[2 + index_value];
   if (!grows_in_rows(index, reduce)) return false;
-  if (!is_known(init) || literal_get_double(init->literal, 0) != 0) return false;
+  if (!reducer_knows(init) || literal_get_double(init->literal, 0) != 0) return false;
   picker p = {.computation = reduce->called[0], .index_value = index_value, .in_pieces = true};
   if (!is_pick_computation(scratch, &p)) return false;
   bool has_nan = dtype_is_float(reduce->operands[1 - index_value]->shape->dtype);
   const double numbers[] = {-INFINITY, 1, INFINITY, NAN};
   int kinds = has_nan ? 4 : 3;
   const instruction *start = reduce->operands[3 - index_value];
-  const bool knows_start = is_known(start);
+  const bool knows_start = reducer_knows(start);
   for (int k = 0; k < (knows_start ? 1 : kinds); k++)
     if (!all_sequences_agree(&p, numbers, kinds, knows_start ? literal_get_double(start->literal, 0) : numbers[k]))
       return false;

@@ -24,6 +24,9 @@ typedef struct reducer {
 // For a reduce of any number of values; `a` holds the operations. The last two forms are seen by a mark alone.
 reducer reducer_of(arena *a, const instruction *reduce);
 
+// Whether an initial value is known while compiling.
+bool reducer_knows(const instruction *init);
+
 // Marks the reduce, which whoever marks has tried out (plan/reduction_order.h): pieces or free. The mark is a frontend
 // attribute, heddle_order="pieces" or "any", so that it stays with the instruction through fusion and LHLO's text.
 void reducer_mark(instruction *reduce, reducer_form form);

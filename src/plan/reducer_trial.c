@@ -13,6 +13,7 @@
 #include "eval/evaluate.h"
 #include "hlo/builder.h"
 #include "opt/uniform.h"
+#include "plan/reducer.h"
 
 enum {
   ELEMENTS = 8,
@@ -97,8 +98,6 @@ static void fill_operand(trier *t, int value) {
   }
 }
 
-static bool is_known(const instruction *init) { return init->opcode == HLO_CONSTANT && !init->literal->is_elided; }
-
 static heddle_status make_arguments(trier *t, int round) {
   const int64_t dims[] = {ROWS, ELEMENTS};
   for (int v = 0; v < t->count; v++) {
@@ -106,7 +105,7 @@ static heddle_status make_arguments(trier *t, int round) {
     const dtype type = init->shape->dtype;
     TRY(literal_create(t->arena, shape_array(t->arena, type, 2, dims), &t->arguments[v]));
     TRY(literal_create(t->arena, shape_scalar(t->arena, type), &t->arguments[t->count + v]));
-    if (is_known(init)) copy_element(t->arguments[t->count + v], 0, init->literal);
+    if (reducer_knows(init)) copy_element(t->arguments[t->count + v], 0, init->literal);
     else draw_element(t, t->arguments[t->count + v], 0, round % 2 ? ROWS_SIGNED : ROWS_OF_FEW_VALUES);
   }
   for (int v = 0; v < t->count; v++) fill_operand(t, v);
@@ -125,11 +124,8 @@ static values reduced(const builder *b, values x, const values *inits, int count
     operands[v] = x.of[v];
     operands[count + v] = inits->of[v];
   }
-  instruction *r = builder_add(b, HLO_REDUCE, by->root->shape, 2 * count, operands);
-  builder_set_dimensions(b, r, 1, &dimension);
-  instruction_set_called(r, 1, &by);
-  builder_infer(b, r);
-  for (int v = 0; v < count; v++) x.of[v] = shape_is_tuple(r->shape) ? builder_element(b, r, v) : r;
+  instruction *r = builder_reduce_values(b, count, operands, 1, &dimension, by);
+  for (int v = 0; v < count; v++) x.of[v] = builder_value(b, r, v);
   return x;
 }
 
@@ -187,14 +183,14 @@ static bool same_float(double x, double y, double tolerance) {
 
 static bool same_element(const literal *l, const literal *r, int64_t at) {
   const dtype t = l->shape->dtype;
-  if (!dtype_is_float(t) && !dtype_is_complex(t)) return literal_get_int(l, at) == literal_get_int(r, at);
+  if (!dtype_is_inexact(t)) return literal_get_int(l, at) == literal_get_int(r, at);
   const double complex x = literal_get_complex(l, at), y = literal_get_complex(r, at);
   return same_float(__real__ x, __real__ y, tolerance_of(t)) && same_float(__imag__ x, __imag__ y, tolerance_of(t));
 }
 
 static bool is_nan(const literal *l, int64_t at) {
   const dtype t = l->shape->dtype;
-  if (!dtype_is_float(t) && !dtype_is_complex(t)) return false;
+  if (!dtype_is_inexact(t)) return false;
   const double complex x = literal_get_complex(l, at);
   return isnan(__real__ x) || isnan(__imag__ x);
 }
@@ -257,7 +253,7 @@ reducer_trial reducer_try(const instruction *reduce, const reducer_variant *vari
   const reducer_trial in_order = {0};
   if (count > MOST_VALUES) return in_order;
   bool all_known = true;
-  for (int v = 0; v < count; v++) all_known &= is_known(reduce->operands[count + v]);
+  for (int v = 0; v < count; v++) all_known &= reducer_knows(reduce->operands[count + v]);
   for (int v = 0; v < count; v++)
     if (reduce->operands[v]->shape->dtype != reduce->operands[count + v]->shape->dtype) return in_order;
   trier t = {.arena = arena_create(), .reduce = reduce, .variant = variant, .count = count, .random = 1};

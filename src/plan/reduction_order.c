@@ -86,17 +86,14 @@ static instruction *either(const builder *b, instruction *x, instruction *y) {
 static instruction *any_nan(const builder *b, int count, instruction *const *values) {
   instruction *any = NULL;
   for (int v = 0; v < count; v++)
-    if (dtype_is_float(values[v]->shape->dtype) || dtype_is_complex(values[v]->shape->dtype))
+    if (dtype_is_inexact(values[v]->shape->dtype))
       any = either(b, any, builder_compare(b, values[v], values[v], COMPARE_NE));
   return any;
 }
 
 static bool may_be_nan(const computation *f) {
   bool may = false;
-  for (int n = 0; n < f->parameters.size; n++) {
-    const dtype t = f->parameters.data[n]->shape->dtype;
-    may |= dtype_is_float(t) || dtype_is_complex(t);
-  }
+  for (int n = 0; n < f->parameters.size; n++) may |= dtype_is_inexact(f->parameters.data[n]->shape->dtype);
   return may;
 }
 
@@ -223,7 +220,7 @@ static computation *in_order_branch(branch *w, instruction *reduce) {
   for (int k = 0; k < w->order.size; k++) body_copy_one(w->scratch, w->order.data[k], c, false, &copies);
   body_copy_one(w->scratch, reduce, c, false, &copies);
   instruction *copy = ptr_map_get(&copies, reduce), *results[MOST_VALUES];
-  for (int v = 0; v < count; v++) results[v] = shape_is_tuple(copy->shape) ? builder_element(&b, copy, v) : copy;
+  for (int v = 0; v < count; v++) results[v] = builder_value(&b, copy, v);
   computation_set_root(c, builder_tuple(&b, count, results));
   return c;
 }
@@ -284,11 +281,8 @@ static void combine_inits(const builder *b, const instruction *reduce, instructi
     operands[v] = builder_reshape(b, values[v], (int)rank + 1, dims);
     operands[count + v] = reduce->operands[count + v];
   }
-  instruction *r = builder_add(b, HLO_REDUCE, reduce->shape, 2 * count, operands);
-  builder_set_dimensions(b, r, 1, &rank);
-  instruction_set_called(r, 1, &reduce->called[0]);
-  builder_infer(b, r);
-  for (int v = 0; v < count; v++) values[v] = shape_is_tuple(r->shape) ? builder_element(b, r, v) : r;
+  instruction *r = builder_reduce_values(b, count, operands, 1, &rank, reduce->called[0]);
+  for (int v = 0; v < count; v++) values[v] = builder_value(b, r, v);
 }
 
 static void rewrite(arena *scratch, instruction *reduce, const choice *how) {
@@ -308,12 +302,10 @@ static void rewrite(arena *scratch, instruction *reduce, const choice *how) {
     operands[given] = builder_broadcast(&b, builder_scalar_int(&b, DTYPE_PRED, 1), all, 0, NULL);
     operands[count + given] = builder_scalar_int(&b, DTYPE_PRED, 0);
   }
-  instruction *fast = builder_add(&b, HLO_REDUCE, reduce->shape, 2 * count, operands);
-  builder_set_dimensions(&b, fast, reduce->attributes->dimensions.size, reduce->attributes->dimensions.data);
-  instruction_set_called(fast, 1, &how->variant.by);
-  builder_infer(&b, fast);
+  const int_list *dims = &reduce->attributes->dimensions;
+  instruction *fast = builder_reduce_values(&b, count, operands, dims->size, dims->data, how->variant.by);
   if (how->form != REDUCER_PICK) reducer_mark(fast, how->form);
-  for (int v = 0; v < given; v++) values[v] = shape_is_tuple(fast->shape) ? builder_element(&b, fast, v) : fast;
+  for (int v = 0; v < given; v++) values[v] = builder_value(&b, fast, v);
   if (how->variant.is_started) combine_inits(&b, reduce, values);
   if (is_guarded(how)) guard(scratch, &b, reduce, how, values);
   builder_replace_values(&b, reduce, values);
@@ -351,16 +343,13 @@ static instruction *by_parts(instruction *reduce) {
   const hlo_opcode op = reduce->operand_count == 2 ? reducer_opcode(reduce->called[0]) : HLO_OPCODE_COUNT;
   if (!dtype_is_complex(t) || (op != HLO_ADD && op != HLO_MULTIPLY)) return NULL;
   const builder b = builder_for(reduce);
-  instruction *operands[4], *values[2], *whole;
+  const int_list *dims = &reduce->attributes->dimensions;
+  instruction *operands[4], *values[2];
   for (int k = 0; k < 4; k++) operands[k] = part_of(&b, reduce->operands[k / 2], k % 2 ? HLO_IMAG : HLO_REAL);
   computation *by = parts_computation(&b, op, operands[0]->shape->dtype);
-  instruction *r = builder_add(&b, HLO_REDUCE, reduce->shape, 4, operands);
-  builder_set_dimensions(&b, r, reduce->attributes->dimensions.size, reduce->attributes->dimensions.data);
-  instruction_set_called(r, 1, &by);
-  builder_infer(&b, r);
+  instruction *r = builder_reduce_values(&b, 2, operands, dims->size, dims->data, by);
   for (int v = 0; v < 2; v++) values[v] = builder_element(&b, r, v);
-  whole = builder_binary(&b, HLO_COMPLEX, values[0], values[1]);
-  instruction_replace_uses(reduce, whole);
+  instruction_replace_uses(reduce, builder_binary(&b, HLO_COMPLEX, values[0], values[1]));
   return r;
 }
 

@@ -151,12 +151,9 @@ static void add_reduce(const splitter *s, instruction **x, instruction *const *i
     operands[v] = x[v];
     operands[s->count + v] = inits[v];
   }
-  instruction *r = builder_add(&s->b, HLO_REDUCE, x[0]->shape, 2 * s->count, operands);
-  builder_set_dimensions(&s->b, r, count, dimensions);
-  instruction_set_called(r, 1, &s->reducer);
-  builder_infer(&s->b, r);
+  instruction *r = builder_reduce_values(&s->b, s->count, operands, count, dimensions, s->reducer);
   if (s->how.form == REDUCER_PIECES || s->how.form == REDUCER_FREE) reducer_mark(r, s->how.form);
-  for (int v = 0; v < s->count; v++) out[v] = s->count == 1 ? r : builder_element(&s->b, r, v);
+  for (int v = 0; v < s->count; v++) out[v] = builder_value(&s->b, r, v);
 }
 
 // The operands over the merged dims, from `first` on in the group that is split.

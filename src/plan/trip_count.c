@@ -22,20 +22,26 @@ int64_t trip_count_of(const instruction *loop) {
   return count;
 }
 
+void trip_count_set(instruction *loop, int64_t count) {
+  arena *a = loop->parent->module->arena;
+  hlo_attributes *x = loop->attributes = attributes_copy(a, loop->attributes);
+  x->backend_config = str_from(arena_printf(a, "{\"known_trip_count\":{\"n\":\"%lld\"}}", (long long)count));
+  x->backend_config_is_json = true;
+  attributes_mark(x, HLO_ATTRIBUTE_BACKEND_CONFIG);
+}
+
 static void note(module *m, instruction *loop) {
   int leaf;
   int64_t start, step, count;
   const int64_t noted = trip_count_of(loop);
   const bool counts = while_trip_count(loop, &leaf, &start, &step, &count);
   if (counts ? noted == count : noted < 0) return;
-  hlo_attributes *x = loop->attributes = attributes_copy(m->arena, loop->attributes);
-  if (!counts) {
-    x->backend_config = STR("{}");
+  if (counts) {
+    trip_count_set(loop, count);
     return;
   }
-  x->backend_config = str_from(arena_printf(m->arena, "{\"known_trip_count\":{\"n\":\"%lld\"}}", (long long)count));
-  x->backend_config_is_json = true;
-  attributes_mark(x, HLO_ATTRIBUTE_BACKEND_CONFIG);
+  loop->attributes = attributes_copy(m->arena, loop->attributes);
+  loop->attributes->backend_config = STR("{}");
 }
 
 void trip_count_note(module *m) {

@@ -8,6 +8,9 @@
 // {"known_trip_count":{"n":"5"}}. To be done before fusion hides the condition and the step.
 void trip_count_note(module *m);
 
+// Notes this count of one loop.
+void trip_count_set(instruction *loop, int64_t count);
+
 // The count noted, or -1.
 int64_t trip_count_of(const instruction *loop);
 

@@ -17,12 +17,10 @@ heddle_status result_bounds_find(arena *a, const module *m, const argument_list 
   return status_ok();
 }
 
-static bool is_inexact(dtype t) { return dtype_is_float(t) || dtype_is_complex(t); }
-
 static bool same_number(double x, double y) { return x == y || (isnan(x) && isnan(y)); }
 
 static bool same(const literal *l, const literal *r, int64_t k) {
-  if (!is_inexact(l->shape->dtype)) return literal_get_int(l, k) == literal_get_int(r, k);
+  if (!dtype_is_inexact(l->shape->dtype)) return literal_get_int(l, k) == literal_get_int(r, k);
   const double complex x = literal_get_complex(l, k), y = literal_get_complex(r, k);
   return same_number(creal(x), creal(y)) && same_number(cimag(x), cimag(y));
 }
@@ -32,7 +30,7 @@ static double bound_of(const literal *wanted, const literal *const *runs, int64_
   double most = 0;
   for (int r = 0; r < RESULT_BOUNDS_RUNS; r++) {
     if (same(wanted, runs[r], k)) continue;
-    if (!is_inexact(wanted->shape->dtype)) return INFINITY;
+    if (!dtype_is_inexact(wanted->shape->dtype)) return INFINITY;
     const double off = cabs(literal_get_complex(wanted, k) - literal_get_complex(runs[r], k));
     most = isfinite(off) ? fmax(most, off) : INFINITY;
   }
@@ -48,7 +46,7 @@ static heddle_status differs(const literal *found, const literal *wanted, int64_
     const double complex x = literal_get_complex(found, k), y = literal_get_complex(wanted, k);
     s = status_error(HEDDLE_INVALID, "%s: found (%.17g, %.17g), wanted (%.17g, %.17g) within %.3g", text_cstr(&t),
                      creal(x), cimag(x), creal(y), cimag(y), bound);
-  } else if (is_inexact(wanted->shape->dtype)) {
+  } else if (dtype_is_inexact(wanted->shape->dtype)) {
     s = status_error(HEDDLE_INVALID, "%s: found %.17g, wanted %.17g within %.3g", text_cstr(&t),
                      literal_get_double(found, k), literal_get_double(wanted, k), bound);
   } else {
@@ -68,7 +66,7 @@ static heddle_status compare_leaf(const literal *found, const literal *wanted, c
   for (int64_t k = 0; k < count; k++) {
     if (same(found, wanted, k)) continue;
     const double bound = bound_of(wanted, runs, k);
-    const double off = is_inexact(wanted->shape->dtype)
+    const double off = dtype_is_inexact(wanted->shape->dtype)
                            ? cabs(literal_get_complex(found, k) - literal_get_complex(wanted, k))
                            : INFINITY;
     if (!(off <= bound) && !isinf(bound)) return differs(found, wanted, k, bound);

@@ -84,7 +84,7 @@ static bool change_constant(const mutation *x) {
   literal *value = literal_copy(x->arena, x->target->literal);
   const int64_t k = below(x, count);
   const dtype t = value->shape->dtype;
-  if (dtype_is_float(t) || dtype_is_complex(t)) literal_set_complex(value, k, literal_get_complex(value, k) * 1.5 + 1);
+  if (dtype_is_inexact(t)) literal_set_complex(value, k, literal_get_complex(value, k) * 1.5 + 1);
   else literal_set_int(value, k, t == DTYPE_PRED ? !literal_get_int(value, k) : literal_get_int(value, k) + 1);
   x->target->literal = value;
   return true;

@@ -22,7 +22,7 @@ static bool same_special(double x, double y) {
 
 static bool beyond_rounding(const literal *l, const literal *r, int64_t k) {
   const dtype t = l->shape->dtype;
-  if (!dtype_is_float(t) && !dtype_is_complex(t)) return literal_get_int(l, k) != literal_get_int(r, k);
+  if (!dtype_is_inexact(t)) return literal_get_int(l, k) != literal_get_int(r, k);
   const double complex x = literal_get_complex(l, k), y = literal_get_complex(r, k);
   if (!is_number(x) || !is_number(y)) return !same_special(creal(x), creal(y)) || !same_special(cimag(x), cimag(y));
   int exponent;

@@ -18,7 +18,7 @@ static bool rounds(const instruction *i) {
 static dtype coarser(dtype coarsest, const shape *s) {
   const dtype t = s->dtype;
   for (int k = 0; k < s->tuple_size; k++) coarsest = coarser(coarsest, s->elements[k]);
-  const bool is_coarser = (dtype_is_float(t) || dtype_is_complex(t)) && mantissa_bits(t) < mantissa_bits(coarsest);
+  const bool is_coarser = dtype_is_inexact(t) && mantissa_bits(t) < mantissa_bits(coarsest);
   return is_coarser ? t : coarsest;
 }
 
