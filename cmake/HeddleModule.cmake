@@ -1,9 +1,22 @@
-# heddle_module(NAME DEPS modules... LIBS libraries...)
+# The rooms of src/rooms.txt, in order: HEDDLE_ROOMS, and HEDDLE_SEES_room, the rooms that one sees.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/rooms.txt)
+file(STRINGS ${CMAKE_SOURCE_DIR}/src/rooms.txt room_lines REGEX "^[a-z]")
+set(HEDDLE_ROOMS)
+foreach(line ${room_lines})
+  string(REGEX MATCH "^[a-z]+" room "${line}")
+  set(HEDDLE_SEES_${room} ${HEDDLE_ROOMS})
+  if(line MATCHES " sees ([a-z ]+)$")
+    string(REPLACE " " ";" HEDDLE_SEES_${room} "${CMAKE_MATCH_1}")
+  endif()
+  list(APPEND HEDDLE_ROOMS ${room})
+endforeach()
+
+# heddle_module(NAME LIBS libraries... EXCLUDE files...)
 #
-# Makes library heddle_NAME of the folder's *.c (tests apart) and one cmocka test per *_test.c, named
-# NAME/file. Run inside src/NAME/CMakeLists.txt.
+# Makes library heddle_NAME of the folder's *.c (tests apart), linked with the rooms that it sees, and one cmocka test
+# per *_test.c, named NAME/file. Run inside src/NAME/CMakeLists.txt.
 function(heddle_module name)
-  cmake_parse_arguments(ARG "" "" "DEPS;LIBS;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LIBS;EXCLUDE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.c$")
@@ -15,9 +28,11 @@ function(heddle_module name)
     message(STATUS "module ${name} has no sources")
     return()
   endif()
-  list(TRANSFORM ARG_DEPS PREPEND heddle_)
+  set(rooms ${HEDDLE_SEES_${name}})
+  list(REVERSE rooms)
+  list(TRANSFORM rooms PREPEND heddle_)
   add_library(heddle_${name} STATIC ${sources})
-  target_link_libraries(heddle_${name} PUBLIC heddle_flags ${ARG_DEPS} ${ARG_LIBS})
+  target_link_libraries(heddle_${name} PUBLIC heddle_flags ${rooms} ${ARG_LIBS})
   foreach(test ${tests})
     get_filename_component(stem ${test} NAME_WE)
     add_executable(${name}_${stem} ${test})

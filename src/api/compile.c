@@ -12,8 +12,8 @@
 #include "base/pool.h"
 #include "emit/emit.h"
 #include "emit/ir_builder.h"
-#include "plan/fuse.h"
-#include "plan/loop_alternation.h"
+#include "fuse/fuse.h"
+#include "lhlo/loop_alternation.h"
 #include "target/nvptx.h"
 
 static void add_time(compile_times *times, const char *name, double seconds) {

@@ -3,10 +3,10 @@
 #define HEDDLE_API_COMPILE_H_
 
 #include "api/program_build.h"
+#include "fuse/kept_fusions.h"
+#include "kernel/program_plan.h"
 #include "lower/pass.h"
 #include "opt/pass.h"
-#include "plan/kept_fusions.h"
-#include "plan/program_plan.h"
 #include "rt/buffer.h"
 #include "rt/executable.h"
 

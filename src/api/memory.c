@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 // Visits the elements of `s` in the order of memory: calls with the row-major number of each.
 typedef struct physical_order {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/status.h"
-#include "plan/lhlo.h"
+#include "lhlo/lhlo.h"
 
 // Looks at the arrays of all devices, inputs[d][i] and outputs[d][i], none null where it has bytes. *reads_results:
 // some result lies over an input, so that kernels would write what others have yet to read. An input that the program

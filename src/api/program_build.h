@@ -2,7 +2,7 @@
 #ifndef HEDDLE_API_PROGRAM_BUILD_H_
 #define HEDDLE_API_PROGRAM_BUILD_H_
 
-#include "plan/lhlo.h"
+#include "lhlo/lhlo.h"
 #include "prog/program.h"
 #include "target/cpu.h"
 

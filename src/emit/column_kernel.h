@@ -4,7 +4,7 @@
 
 #include "emit/heroes.h"
 
-// Fills the entry of a kernel of sweeps whose innermost dims are kept: see plan/row_kernel.h.
+// Fills the entry of a kernel of sweeps whose innermost dims are kept: see kernel/row_kernel.h.
 heddle_status emit_columns(kernel_emitter *k, const plan_target *target);
 
 #endif

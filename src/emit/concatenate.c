@@ -3,7 +3,7 @@
 
 #include "emit/blocks.h"
 #include "emit/epilogue.h"
-#include "plan/hero_concatenate.h"
+#include "kernel/hero_concatenate.h"
 
 typedef struct operand_block {
   const hero_concatenate *plan;

@@ -4,7 +4,7 @@
 #define HEDDLE_EMIT_ELEMENTAL_H_
 
 #include "emit/types.h"
-#include "plan/partition.h"
+#include "kernel/partition.h"
 
 // The indices of one element. Vectors are compared by their values, so equal accesses share one load.
 typedef struct index_vector {

@@ -4,7 +4,7 @@
 
 #include <mlir-c/IR.h>
 
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 // Emits the kernel as a module of dialects func, arith, math, complex, scf, tensor, gpu and xla_gpu, before any pass,
 // into a context of ir_context_create. The caller destroys the module. `scratch` must live until the call returns.

@@ -10,7 +10,7 @@
 
 #include "emit/elemental.h"
 #include "hlo/text.h"
-#include "plan/program_plan.h"
+#include "kernel/program_plan.h"
 
 typedef struct size {
   int operations, functions, calls;

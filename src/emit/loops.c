@@ -2,7 +2,7 @@
 #include "emit/loops.h"
 
 #include "emit/blocks.h"
-#include "plan/hero_loops.h"
+#include "kernel/hero_loops.h"
 
 typedef struct group_block {
   const hero_loops *plan;

@@ -6,7 +6,7 @@
 
 #include "emit/entry.h"
 #include "index/hlo_indexing.h"
-#include "plan/hero_scatter.h"
+#include "kernel/hero_scatter.h"
 
 typedef struct scatter_window {
   const hero_scatter *plan;

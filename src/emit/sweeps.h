@@ -1,9 +1,9 @@
-// What emitters of sweeps share (plan/row_sweeps.h): calling bodies, what is given to them, combining, storing.
+// What emitters of sweeps share (kernel/row_sweeps.h): calling bodies, what is given to them, combining, storing.
 #ifndef HEDDLE_EMIT_SWEEPS_H_
 #define HEDDLE_EMIT_SWEEPS_H_
 
 #include "emit/entry.h"
-#include "plan/row_kernel.h"
+#include "kernel/row_kernel.h"
 
 // Tensors are the kernel's outputs, then the buffers, numbered through.
 typedef struct sweep_emitter {

@@ -8,7 +8,7 @@
 
 #include "emit/epilogue.h"
 #include "emit/turn.h"
-#include "plan/hero_transpose.h"
+#include "kernel/hero_transpose.h"
 
 typedef struct tile_emitter {
   const hero_transpose *plan;

@@ -5,7 +5,7 @@
 
 #include "emit/blocks.h"
 #include "index/hlo_indexing.h"
-#include "plan/hero_update_slice.h"
+#include "kernel/hero_update_slice.h"
 
 typedef struct update_places {
   const hero_update_slice *plan;

@@ -7,14 +7,14 @@
 #include "api/compile.h"
 #include "hlo/parser.h"
 #include "hlo/text.h"
-#include "import/hlo_proto.h"
-#include "import/hlo_to_stablehlo.h"
 #include "import/import.h"
-#include "import/ir_compare.h"
-#include "import/mlir_parser.h"
-#include "import/mlir_print.h"
-#include "import/vhlo_operation.h"
+#include "mlir/ir_compare.h"
+#include "mlir/parser.h"
+#include "mlir/print.h"
 #include "opt/pass.h"
+#include "proto/proto.h"
+#include "stablehlo/hlo_to_stablehlo.h"
+#include "vhlo/vhlo_operation.h"
 
 // What is compiled is small, so that an input costs a fraction of a second. Splats and elided constants are kept small,
 // too: their text is no measure of the memory they take.
@@ -79,12 +79,12 @@ static void check_hlo_text(arena *a, const module *m, hlo_print_options options)
 static const module *through_proto(arena *a, const module *m, bool is_text) {
   text bytes = {0};
   module *back;
-  if (!accepted_may(is_text ? hlo_proto_write_text(&bytes, m) : hlo_proto_write(&bytes, m), "a proto of it", NULL)) {
+  if (!accepted_may(is_text ? proto_write_text(&bytes, m) : proto_write(&bytes, m), "a proto of it", NULL)) {
     text_free(&bytes);
     return NULL;
   }
-  heddle_status s = is_text ? hlo_proto_read_text(a, "written", text_view(&bytes), &back, NULL, NULL, NULL)
-                            : hlo_proto_read(a, "written", text_view(&bytes), &back, NULL, NULL, NULL);
+  heddle_status s = is_text ? proto_read_text(a, "written", text_view(&bytes), &back, NULL, NULL, NULL)
+                            : proto_read(a, "written", text_view(&bytes), &back, NULL, NULL, NULL);
   accepted_must(s, "its proto is refused", is_text ? &bytes : NULL);
   text_free(&bytes);
   return back;

@@ -4,8 +4,8 @@
 #define HEDDLE_FUZZ_ACCEPTED_H_
 
 #include "hlo/module.h"
-#include "import/ir.h"
-#include "plan/lhlo.h"
+#include "lhlo/lhlo.h"
+#include "mlir/ir.h"
 
 // How far an accepted input is sent on, each including those before it.
 typedef enum accepted_depth {

@@ -1,7 +1,7 @@
 // libFuzzer target: StableHLO portable bytecode.
 #include "fuzz/accepted.h"
 #include "fuzz/target.h"
-#include "import/bytecode_reader.h"
+#include "vhlo/bytecode_reader.h"
 
 // Repeated elements are kept few: the input's size is no measure of the memory they take.
 enum { EXPANDED_BYTES = 1 << 20 };

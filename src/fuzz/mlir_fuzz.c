@@ -1,7 +1,7 @@
 // libFuzzer target: StableHLO text.
 #include "fuzz/accepted.h"
 #include "fuzz/target.h"
-#include "import/mlir_parser.h"
+#include "mlir/parser.h"
 
 // Splats are kept small: their text is no measure of the memory they take.
 enum { SPLAT_BYTES = 1 << 16 };

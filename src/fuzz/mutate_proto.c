@@ -6,8 +6,8 @@
 
 #include "base/vec.h"
 #include "fuzz/mutate.h"
-#include "import/hlo_proto_text.h"
-#include "import/hlo_proto_wire.h"
+#include "proto/text.h"
+#include "proto/wire.h"
 #include "tools/split_mix.h"
 
 // A field of a message somewhere in the tree.
@@ -104,7 +104,7 @@ static void change_scalar(proto_mutation *m, const field_site *s, size_t at) {
 // One entry goes, stands twice, or changes places with another.
 static void change_entries(proto_mutation *m, const field_site *s) {
   size_t *count = member(s->message, s->field->quantifier_offset);
-  const size_t size = hlo_proto_entry_size(s->field), at = (size_t)below(m, *count), with = (size_t)below(m, *count);
+  const size_t size = proto_entry_size(s->field), at = (size_t)below(m, *count), with = (size_t)below(m, *count);
   char *old = entries(s), *new = arena_alloc(m->arena, (*count + 1) * size);
   memcpy(new, old, *count * size);
   switch (below(m, 3)) {
@@ -144,7 +144,7 @@ static ProtobufCMessage *unpack(arena *a, str bytes) {
   size_t most = 0;
   for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
     ProtobufCMessage *made;
-    heddle_status s = hlo_proto_wire_unpack(a, "mutant", bytes, types[k], &made);
+    heddle_status s = proto_wire_unpack(a, "mutant", bytes, types[k], &made);
     const bool is_ok = status_is_ok(s);
     heddle_status_free(s);
     if (!is_ok) continue;

@@ -12,8 +12,8 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "hlo/text.h"
-#include "import/bytecode_reader.h"
-#include "import/hlo_proto.h"
+#include "proto/proto.h"
+#include "vhlo/bytecode_reader.h"
 
 enum { ROOM = 1 << 14, TRIES = 400 };
 
@@ -42,7 +42,7 @@ static bool reads_hlo(arena *a, str bytes) {
 
 static bool reads_proto(arena *a, str bytes) {
   module *m;
-  return is_read(hlo_proto_read(a, "mutant", bytes, &m, NULL, NULL, NULL));
+  return is_read(proto_read(a, "mutant", bytes, &m, NULL, NULL, NULL));
 }
 
 static bool reads_bytecode(arena *a, str bytes) {
@@ -80,7 +80,7 @@ static void test_proto(void **state) {
   module *m;
   text bytes = {0};
   assert_true(is_read(hlo_parse(*state, "source", str_from(source), &m)));
-  assert_true(is_read(hlo_proto_write(&bytes, m)));
+  assert_true(is_read(proto_write(&bytes, m)));
   check_mutants(text_view(&bytes), mutate_proto, reads_proto, TRIES / 8);
   text_free(&bytes);
 }

@@ -176,7 +176,7 @@ typedef struct hlo_attributes {
       scatter_indices_batching_dims;
   bool is_stable;
   fusion_kind kind;
-  bool is_kept;  // of a fusion: it stays as it is (plan/kept_fusions.h); texts do not say so
+  bool is_kept;  // of a fusion: it stays as it is (fuse/kept_fusions.h); texts do not say so
   double epsilon;
   int64_t feature_index;
   bool lower, left_side, unit_diagonal, largest;

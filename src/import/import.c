@@ -1,15 +1,15 @@
-// Tells formats apart, finds a file's programs, and hands each to its reader.
+// Tells formats apart by their first bytes and hands each to its reader.
 #include "import/import.h"
 
 #include "base/caret.h"
 #include "base/file.h"
 #include "hlo/text.h"
-#include "import/bytecode.h"
-#include "import/hlo_proto.h"
 #include "import/import_ir.h"
-#include "import/mlir_text.h"
-#include "import/sharding.h"
-#include "import/stablehlo_to_hlo.h"
+#include "mlir/sharding.h"
+#include "mlir/text.h"
+#include "proto/proto.h"
+#include "stablehlo/functions.h"
+#include "vhlo/bytecode.h"
 
 static const char *const format_names[IMPORT_FORMAT_COUNT] = {
     [IMPORT_HLO_TEXT] = "HLO text",
@@ -72,75 +72,9 @@ static bool is_mlir_text(str s) {
 import_format import_sniff(str bytes) {
   if (bytecode_is(bytes)) return IMPORT_MLIR_BYTECODE;
   if (is_mlir_text(bytes)) return IMPORT_MLIR_TEXT;
-  if (hlo_proto_is(bytes)) return IMPORT_HLO_PROTO;
-  if (hlo_proto_is_text(bytes)) return IMPORT_HLO_PBTXT;
+  if (proto_is(bytes)) return IMPORT_HLO_PROTO;
+  if (proto_is_text(bytes)) return IMPORT_HLO_PBTXT;
   return IMPORT_HLO_TEXT;
-}
-
-// --- programs of a StableHLO module
-
-static bool is_private(const ir_operation *function) {
-  const ir_attribute *visibility = ir_find(function, "sym_visibility");
-  return visibility && visibility->kind == IR_ATTR_STRING && str_is(visibility->text, "private");
-}
-
-static bool has_body(const ir_operation *function) {
-  return function->region_count == 1 && function->regions[0]->blocks.size > 0;
-}
-
-static void list_functions(arena *a, const ir_module *m, ir_function_list *out) {
-  const ir_block *body = m->operation->regions[0]->blocks.data[0];
-  for (int i = 0; i < body->operations.size; i++) {
-    const ir_operation *o = body->operations.data[i];
-    if (o->op == IR_OP_FUNC && has_body(o) && !is_private(o)) vec_push(a, out, o);
-  }
-}
-
-static heddle_status find_entry(arena *a, const ir_module *m, str name, const ir_operation **out) {
-  source_location where = {m->file, 1, 1};
-  *out = ir_module_function(m, name.size ? name : STR("main"));
-  if (*out && has_body(*out)) return status_ok();
-  if (name.size) return status_at(HEDDLE_INVALID, where, "found no function @" STR_FMT " with a body", STR_ARG(name));
-  ir_function_list functions = {0};
-  list_functions(a, m, &functions);
-  if (functions.size == 1) {
-    *out = functions.data[0];
-    return status_ok();
-  }
-  return status_at(HEDDLE_INVALID, where, "found %d public functions, wanted one, or one named @main", functions.size);
-}
-
-bool import_has_open_dims(const ir_operation *function) {
-  const ir_block *body = function->regions[0]->blocks.data[0];
-  for (int i = 0; i < body->argument_count; i++)
-    if (!ir_type_is_static(body->arguments[i]->type)) return true;
-  return false;
-}
-
-// Asks for the arguments of a function with open dims, so that they decide its shapes.
-static heddle_status ask_arguments(arena *a, const ir_operation *function, import_options *options) {
-  const ir_block *body = function->regions[0]->blocks.data[0];
-  if (!options->argument || options->argument_shapes || options->arguments) return status_ok();
-  if (!import_has_open_dims(function)) return status_ok();
-  literal **arguments = arena_array(a, literal *, body->argument_count);
-  const shape **shapes = arena_array(a, const shape *, body->argument_count);
-  for (int i = 0; i < body->argument_count; i++) {
-    const shape *declared;
-    TRY(ir_type_shape(a, body->arguments[i]->type, function->where, &declared));
-    TRY(options->argument(options->argument_context, a, i, declared, &arguments[i]));
-    shapes[i] = arguments[i] ? arguments[i]->shape : NULL;
-  }
-  options->arguments = arguments;
-  options->argument_shapes = shapes;
-  options->argument_count = body->argument_count;
-  return status_ok();
-}
-
-static heddle_status make_program(arena *a, const ir_module *m, const ir_operation *function,
-                                  const import_options *given, module **out) {
-  import_options options = given ? *given : (import_options){0};
-  TRY(ask_arguments(a, function, &options));
-  return stablehlo_to_hlo(a, m, function, &options, out);
 }
 
 // --- files
@@ -156,8 +90,8 @@ bool import_is_mlir(import_format f) { return f == IMPORT_MLIR_TEXT || f == IMPO
 
 static heddle_status read_hlo(arena *a, const char *file, str bytes, import_format format, module **out) {
   switch (format) {
-    case IMPORT_HLO_PROTO: return hlo_proto_read(a, file, bytes, out, NULL, NULL, NULL);
-    case IMPORT_HLO_PBTXT: return hlo_proto_read_text(a, file, bytes, out, NULL, NULL, NULL);
+    case IMPORT_HLO_PROTO: return proto_read(a, file, bytes, out, NULL, NULL, NULL);
+    case IMPORT_HLO_PBTXT: return proto_read_text(a, file, bytes, out, NULL, NULL, NULL);
     default: return hlo_parse(a, file, bytes, out);
   }
 }
@@ -204,19 +138,14 @@ static heddle_status refuse_lhlo(int count, ir_module *const *modules) {
   return status_ok();
 }
 
-heddle_status import_make(arena *a, const ir_module *m, const ir_operation *function, const import_options *options,
-                          module **out) {
-  return make_program(a, m, function, options, out);
-}
-
 static heddle_status make_only_program(arena *a, int count, ir_module *const *modules, const char *file,
                                        const import_options *options, module **out) {
   const ir_operation *function;
   TRY(refuse_lhlo(count, modules));
   if (count != 1)
     return status_at(HEDDLE_INVALID, ((source_location){file, 1, 1}), "found %d modules, wanted one", count);
-  TRY(find_entry(a, modules[0], options ? options->entry : STR(""), &function));
-  return make_program(a, modules[0], function, options, out);
+  TRY(stablehlo_entry(a, modules[0], options ? options->entry : STR(""), &function));
+  return stablehlo_program(a, modules[0], function, options, out);
 }
 
 heddle_status import_module(arena *a, const char *file, str bytes, const import_options *options, module **out) {
@@ -231,23 +160,12 @@ heddle_status import_module(arena *a, const char *file, str bytes, const import_
 
 typedef VEC(module *) module_list;
 
-heddle_status import_functions(arena *a, const ir_module *m, str entry, ir_function_list *out) {
-  if (!entry.size && !ir_module_function(m, STR("main"))) {
-    list_functions(a, m, out);
-    return status_ok();
-  }
-  const ir_operation *function;
-  TRY(find_entry(a, m, entry, &function));
-  vec_push(a, out, function);
-  return status_ok();
-}
-
 static heddle_status import_programs(arena *a, const ir_module *m, const import_options *options, module_list *out) {
-  ir_function_list functions = {0};
-  TRY(import_functions(a, m, options ? options->entry : STR(""), &functions));
+  stablehlo_function_list functions = {0};
+  TRY(stablehlo_functions(a, m, options ? options->entry : STR(""), &functions));
   for (int i = 0; i < functions.size; i++) {
     module *program;
-    TRY(make_program(a, m, functions.data[i], options, &program));
+    TRY(stablehlo_program(a, m, functions.data[i], options, &program));
     vec_push(a, out, program);
   }
   return status_ok();

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_IMPORT_IMPORT_H_
 #define HEDDLE_IMPORT_IMPORT_H_
 
-#include "hlo/module.h"
+#include "stablehlo/import_options.h"
 
 typedef enum import_format {
   IMPORT_HLO_TEXT,
@@ -17,24 +17,6 @@ const char *import_format_name(import_format f);  // "HLO text", "StableHLO text
 import_format import_sniff(str bytes);            // by looking; anything unknown counts as HLO text
 
 bool import_is_mlir(import_format f);
-
-// Gives the argument for entry parameter `number`, declared with shape `declared` (`?` dims are -1), or null: the
-// parameter is then taken as declared.
-typedef heddle_status (*import_argument_fn)(void *context, arena *a, int number, const shape *declared, literal **out);
-
-typedef struct import_options {
-  // Argument shapes for entry parameters with `?` dims, by parameter; null or a null entry: as declared.
-  const shape *const *argument_shapes;
-  // Argument values, by parameter; may be null, as may be an entry. Needed only where a shape depends on a value; such
-  // a parameter keeps its place, and the program is right for this value only.
-  literal *const *arguments;
-  int argument_count;
-  // Asked for all arguments when a program with `?` dims comes without the two above; may be null.
-  import_argument_fn argument;
-  void *argument_context;
-  // Function to make the entry of; empty: main, or the only public one. Of HLO, the entry computation's name or empty.
-  str entry;
-} import_options;
 
 // Reads one program. `file` names it in errors. The module is complete and verified; it lives in `a`. `options` may be
 // null. Errors: HEDDLE_INVALID for malformed input with its place; HEDDLE_UNIMPLEMENTED for what HLO cannot say; a

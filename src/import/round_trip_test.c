@@ -2,10 +2,10 @@
 // text.
 #include "eval/corpus_testing.h"
 
-#include "import/hlo_proto.h"
-#include "import/hlo_to_stablehlo.h"
 #include "import/import.h"
-#include "import/mlir_print.h"
+#include "mlir/print.h"
+#include "proto/proto.h"
+#include "stablehlo/hlo_to_stablehlo.h"
 
 static heddle_status read_back(arena *a, heddle_status written, text *t, module **m) {
   if (status_is_ok(written)) written = import_module(a, "written", text_view(t), NULL, m);
@@ -33,12 +33,12 @@ static heddle_status through_stablehlo(arena *a, module **m) {
 
 static heddle_status through_proto(arena *a, module **m) {
   text t = {0};
-  return read_back(a, hlo_proto_write(&t, *m), &t, m);
+  return read_back(a, proto_write(&t, *m), &t, m);
 }
 
 static heddle_status through_proto_text(arena *a, module **m) {
   text t = {0};
-  return read_back(a, hlo_proto_write_text(&t, *m), &t, m);
+  return read_back(a, proto_write_text(&t, *m), &t, m);
 }
 
 int main(int argc, char **argv) {

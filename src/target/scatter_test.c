@@ -1,9 +1,9 @@
 // Scatter in place: kernels against the interpreter.
-#include "plan/hero_scatter.h"
+#include "kernel/hero_scatter.h"
 
 #include "target/hero_testing.h"
 
-#include "plan/hero_scatter.h"
+#include "kernel/hero_scatter.h"
 
 static const kernel_alias in_place[] = {{0, 0}, {1, 1}};
 

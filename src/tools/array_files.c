@@ -11,7 +11,7 @@
 #include <zip.h>
 
 #include "hlo/npy.h"
-#include "plan/sizes.h"
+#include "kernel/sizes.h"
 
 static const str suffix = {".npy", 4};
 

@@ -10,8 +10,8 @@
 #include "emit/ir_builder.h"
 #include "hlo/text.h"
 #include "import/import.h"
-#include "plan/partition.h"
-#include "plan/program_plan.h"
+#include "kernel/partition.h"
+#include "kernel/program_plan.h"
 #include "tools/flags.h"
 
 typedef struct options {

@@ -7,12 +7,12 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "hlo/text.h"
-#include "import/hlo_proto.h"
-#include "import/hlo_to_stablehlo.h"
 #include "import/import.h"
 #include "import/import_ir.h"
-#include "import/mlir_print.h"
-#include "import/mlir_text.h"
+#include "mlir/print.h"
+#include "mlir/text.h"
+#include "proto/proto.h"
+#include "stablehlo/hlo_to_stablehlo.h"
 #include "tools/flags.h"
 #include "tools/heddle_commands.h"
 #include "tools/open_dims.h"
@@ -50,13 +50,13 @@ static heddle_status write_stablehlo(arena *a, const module *m, const convert_fl
 static heddle_status write_pb(arena *a, const module *m, const convert_flags *f, text *out) {
   (void)a;
   (void)f;
-  return hlo_proto_write(out, m);
+  return proto_write(out, m);
 }
 
 static heddle_status write_pbtxt(arena *a, const module *m, const convert_flags *f, text *out) {
   (void)a;
   (void)f;
-  return hlo_proto_write_text(out, m);
+  return proto_write_text(out, m);
 }
 
 static const struct format {

@@ -3,10 +3,11 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "hlo/device_counts.h"
-#include "import/bytecode.h"
+#include "import/import_ir.h"
 #include "tools/heddle_commands.h"
 #include "tools/open_dims.h"
 #include "tools/signature_print.h"
+#include "vhlo/bytecode.h"
 
 typedef struct info_flags {
   const char *entry;
@@ -28,21 +29,21 @@ static heddle_status add_module(arena *a, module *m, const ir_operation *functio
 
 static heddle_status add_function(arena *a, const ir_module *m, const ir_operation *function,
                                   const import_options *options, signature_list *out) {
-  if (import_has_open_dims(function) && !options->argument_count) {
+  if (stablehlo_has_open_dims(function) && !options->argument_count) {
     signature s;
     TRY(signature_of_open(a, m, function, &s));
     vec_push(a, out, s);
     return status_ok();
   }
   module *made;
-  TRY(import_make(a, m, function, options, &made));
+  TRY(stablehlo_program(a, m, function, options, &made));
   return add_module(a, made, function, out);
 }
 
 static heddle_status add_functions(arena *a, const char *path, const ir_module *m, const import_options *options,
                                    signature_list *out) {
-  ir_function_list functions = {0};
-  TRY(import_functions(a, m, options->entry, &functions));
+  stablehlo_function_list functions = {0};
+  TRY(stablehlo_functions(a, m, options->entry, &functions));
   for (int n = 0; n < functions.size; n++) TRY(add_function(a, m, functions.data[n], options, out));
   if (out->size > 0) return status_ok();
   return status_at(HEDDLE_INVALID, ((source_location){path, 1, 1}), "found no function, wanted at least one");

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "hlo/text.h"
-#include "import/hlo_proto.h"
+#include "proto/proto.h"
 
 static heddle_status compile_filter(const char *flag, const char *pattern, regex_t *out) {
   const int error = regcomp(out, pattern, REG_EXTENDED | REG_NOSUB);
@@ -70,7 +70,7 @@ static void add_text(hlo_dump *d, arena *a, const char *name, const char *stage,
 
 static void add_proto(hlo_dump *d, arena *a, const char *name, const char *stage, const module *m) {
   text t = {0};
-  heddle_status s = hlo_proto_write(&t, m);
+  heddle_status s = proto_write(&t, m);
   if (status_is_ok(s)) write_file(d, arena_printf(a, "%s/%s.%shlo.pb", d->folder, name, stage), text_view(&t));
   else if (status_is_ok(d->failed)) d->failed = s;
   else heddle_status_free(s);

@@ -6,10 +6,10 @@
 #include "api/compile.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "fuse/fuse.h"
 #include "hlo/text.h"
-#include "import/hlo_proto.h"
 #include "import/import.h"
-#include "plan/fuse.h"
+#include "proto/proto.h"
 #include "tools/debug_compile.h"
 #include "tools/flags.h"
 #include "tools/module_format.h"
@@ -224,7 +224,7 @@ static heddle_status run_module(arena *a, const char *path, str bytes, opt_flags
   TRY(find_stage(a, f, on, &stage));
   module *m;
   TRY(module_format_read(a, path, bytes, f->format, NULL, &m));
-  return f->emit_proto ? hlo_proto_write_text(out, m) : print_stage(a, m, f, on, stage, out);
+  return f->emit_proto ? proto_write_text(out, m) : print_stage(a, m, f, on, stage, out);
 }
 
 // Modules between lines that begin with `// -----`.

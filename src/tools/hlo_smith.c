@@ -14,11 +14,11 @@
 #include "base/log.h"
 #include "eval/evaluate.h"
 #include "hlo/text.h"
-#include "import/hlo_proto.h"
-#include "import/hlo_to_stablehlo.h"
 #include "import/import.h"
-#include "import/mlir_print.h"
+#include "mlir/print.h"
 #include "opt/pass.h"
+#include "proto/proto.h"
+#include "stablehlo/hlo_to_stablehlo.h"
 #include "tools/execute.h"
 #include "tools/flags.h"
 #include "tools/smith.h"
@@ -65,12 +65,12 @@ static heddle_status read_back(arena *a, heddle_status written, text *t, module 
 
 static heddle_status through_proto(arena *a, const module *m, module **out) {
   text t = {0};
-  return read_back(a, hlo_proto_write(&t, m), &t, out);
+  return read_back(a, proto_write(&t, m), &t, out);
 }
 
 static heddle_status through_pbtxt(arena *a, const module *m, module **out) {
   text t = {0};
-  return read_back(a, hlo_proto_write_text(&t, m), &t, out);
+  return read_back(a, proto_write_text(&t, m), &t, out);
 }
 
 static heddle_status through_stablehlo(arena *a, const module *m, module **out) {

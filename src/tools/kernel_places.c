@@ -4,12 +4,12 @@
 
 #include "emit/loop.h"
 #include "index/hlo_indexing.h"
-#include "plan/hero_concatenate.h"
-#include "plan/hero_loops.h"
-#include "plan/hero_scatter.h"
-#include "plan/hero_transpose.h"
-#include "plan/hero_update_slice.h"
-#include "plan/row_kernel.h"
+#include "kernel/hero_concatenate.h"
+#include "kernel/hero_loops.h"
+#include "kernel/hero_scatter.h"
+#include "kernel/hero_transpose.h"
+#include "kernel/hero_update_slice.h"
+#include "kernel/row_kernel.h"
 
 typedef struct finding {
   arena *arena;

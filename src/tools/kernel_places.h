@@ -3,7 +3,7 @@
 #define HEDDLE_TOOLS_KERNEL_PLACES_H_
 
 #include "index/indexing_map.h"
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 // `map` gives indices of `of`, one of possibly several maps that share its elements.
 typedef struct kernel_place {

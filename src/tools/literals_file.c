@@ -117,10 +117,10 @@ heddle_status literals_as_arguments(arena *a, const char *path, const module *m,
 heddle_status literals_file_read(arena *a, const char *path, const module *m, int iteration, argument_list *out) {
   str contents;
   TRY(file_read(a, path, &contents));
-  if (!hlo_proto_is_inputs(contents)) return read_lines(a, path, contents, m, iteration, out);
+  if (!proto_is_inputs(contents)) return read_lines(a, path, contents, m, iteration, out);
   int count;
   literal **values;
-  TRY(hlo_proto_read_inputs(a, path, contents, iteration, &count, &values));
+  TRY(proto_read_inputs(a, path, contents, iteration, &count, &values));
   return literals_as_arguments(a, path, m, count, values, out);
 }
 
@@ -137,17 +137,17 @@ static void print_value(arena *a, text *out, const char *role, const literal *va
   }
 }
 
-static void print_run(arena *a, text *out, const hlo_proto_iteration *run) {
+static void print_run(arena *a, text *out, const proto_iteration *run) {
   for (int k = 0; k < run->argument_count; k++) print_value(a, out, "argument", run->arguments[k]);
   print_value(a, out, "result", run->result);
   print_value(a, out, "reference", run->reference);
 }
 
-heddle_status literals_file_write(arena *a, const char *path, int count, const hlo_proto_iteration *runs) {
+heddle_status literals_file_write(arena *a, const char *path, int count, const proto_iteration *runs) {
   const size_t size = strlen(path);
   const bool is_proto = size > 3 && strcmp(path + size - 3, ".pb") == 0;
   text t = {0};
-  heddle_status s = is_proto ? hlo_proto_write_iterations(&t, count, runs) : status_ok();
+  heddle_status s = is_proto ? proto_write_iterations(&t, count, runs) : status_ok();
   for (int i = 0; i < count && !is_proto; i++) print_run(a, &t, &runs[i]);
   if (status_is_ok(s)) s = file_write(path, text_view(&t));
   text_free(&t);

@@ -6,7 +6,7 @@
 #ifndef HEDDLE_TOOLS_LITERALS_FILE_H_
 #define HEDDLE_TOOLS_LITERALS_FILE_H_
 
-#include "import/hlo_proto.h"
+#include "proto/proto.h"
 #include "tools/execute.h"
 
 // Arguments for all of m's parameters, once or for each device; a tuple's arrays are lines of their own. The file's
@@ -19,6 +19,6 @@ heddle_status literals_as_arguments(arena *a, const char *path, const module *m,
                                     argument_list *out);
 
 // Writes runs as a later run can read them: as RunHloModuleLiterals if the path ends in `.pb`, else as lines.
-heddle_status literals_file_write(arena *a, const char *path, int count, const hlo_proto_iteration *runs);
+heddle_status literals_file_write(arena *a, const char *path, int count, const proto_iteration *runs);
 
 #endif

@@ -2,8 +2,8 @@
 #include "tools/module_format.h"
 
 #include "hlo/text.h"
-#include "import/hlo_proto.h"
 #include "import/import.h"
+#include "proto/proto.h"
 
 // What a name may stand for: bits of import_format; none: by the looks of the file.
 static const struct {
@@ -25,8 +25,8 @@ static heddle_status read_as(arena *a, const char *path, str bytes, import_forma
   literal *result;
   switch (format) {
     case IMPORT_HLO_TEXT: return hlo_parse(a, path, bytes, out);
-    case IMPORT_HLO_PROTO: return hlo_proto_read(a, path, bytes, out, &given->count, &given->values, &result);
-    case IMPORT_HLO_PBTXT: return hlo_proto_read_text(a, path, bytes, out, &given->count, &given->values, &result);
+    case IMPORT_HLO_PROTO: return proto_read(a, path, bytes, out, &given->count, &given->values, &result);
+    case IMPORT_HLO_PBTXT: return proto_read_text(a, path, bytes, out, &given->count, &given->values, &result);
     default: return import_module(a, path, bytes, NULL, out);
   }
 }

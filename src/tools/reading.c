@@ -3,9 +3,9 @@
 
 #include "import/import.h"
 #include "import/import_ir.h"
-#include "import/ir_compare.h"
-#include "import/mlir_print.h"
-#include "import/mlir_text.h"
+#include "mlir/ir_compare.h"
+#include "mlir/print.h"
+#include "mlir/text.h"
 
 static heddle_status check_module(arena *a, const ir_module *m) {
   ir_module **again;

@@ -36,7 +36,7 @@ typedef struct runner {
   compile_log log;
   hlo_dump dump;
   arena *arena;  // holds what --output_literals_file gets
-  VEC(hlo_proto_iteration) iterations_done;
+  VEC(proto_iteration) iterations_done;
   const char *path;
   int replicas, partitions;  // 0: what the module says
   int devices;               // that run the module together
@@ -88,7 +88,7 @@ static void print_pass_times(const lower_observer *o) {
 // --- one module, one set of arguments
 
 static void record(runner *r, const argument_list *arguments, const literal *result) {
-  hlo_proto_iteration done = {.argument_count = arguments->count, .result = literal_copy(r->arena, result)};
+  proto_iteration done = {.argument_count = arguments->count, .result = literal_copy(r->arena, result)};
   literal **values = arena_array(r->arena, literal *, arguments->count);
   for (int i = 0; i < arguments->count; i++) values[i] = literal_copy(r->arena, arguments->values[i]);
   done.arguments = values;

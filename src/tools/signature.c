@@ -2,8 +2,9 @@
 #include "tools/signature.h"
 
 #include "hlo/device_groups.h"
-#include "import/stablehlo_to_hlo.h"
-#include "plan/donation.h"
+#include "import/import_ir.h"
+#include "lhlo/donation.h"
+#include "stablehlo/stablehlo_to_hlo.h"
 #include "tools/open_dims.h"
 
 // --- arrays

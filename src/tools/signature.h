@@ -2,8 +2,8 @@
 #ifndef HEDDLE_TOOLS_SIGNATURE_H_
 #define HEDDLE_TOOLS_SIGNATURE_H_
 
-#include "import/import_ir.h"
-#include "plan/lhlo.h"
+#include "lhlo/lhlo.h"
+#include "stablehlo/functions.h"
 
 // Where an array lies: the parameter's number (0 for results), and the way down through tuples.
 typedef struct signature_place {

@@ -1,0 +1,244 @@
+// Fusion, step by step: what only groups is taken apart, every computation that runs as a sequence is cut into
+// clusters, and each cluster becomes a fusion.
+#include "fuse/fuse.h"
+
+#include "fuse/cluster.h"
+#include "fuse/fuse_clusters.h"
+#include "fuse/fuse_library.h"
+#include "fuse/fuse_prepare.h"
+#include "fuse/fusion_cost.h"
+#include "fuse/join.h"
+#include "fuse/library.h"
+#include "fuse/reduction_order.h"
+#include "fuse/reduction_splitter.h"
+#include "fuse/trip_count.h"
+#include "hlo/dot_form.h"
+#include "kernel/hero_loops.h"
+#include "kernel/sizes.h"
+#include "opt/call_inliner.h"
+#include "opt/dead_code.h"
+#include "opt/dot_sums.h"
+#include "opt/pass.h"
+
+// Multiplications of a product that is a loop like others.
+#define TINY_PRODUCT 2048.0
+
+typedef VEC(computation *) computation_list;
+
+// --- before
+
+static bool has_fusions(const module *m) {
+  for (int c = 0; c < m->computations.size; c++) {
+    const instruction_list *all = &m->computations.data[c]->instructions;
+    for (int k = 0; k < all->size; k++)
+      if (all->data[k]->opcode == HLO_FUSION) return true;
+  }
+  return false;
+}
+
+static void add_programs(arena *scratch, const instruction *i, ptr_map *seen, computation_list *out) {
+  if (!hlo_op_has(i->opcode, TRAIT_CONTROL)) return;
+  for (int c = 0; c < i->called_count; c++) {
+    if (ptr_map_has(seen, i->called[c])) continue;
+    ptr_map_put(scratch, seen, i->called[c], scratch);
+    vec_push(scratch, out, i->called[c]);
+  }
+}
+
+// The entry, and whatever a computation in the list runs as a program.
+static void find_sequences(arena *scratch, const module *m, computation_list *out) {
+  ptr_map seen = {0};
+  vec_push(scratch, out, m->entry);
+  for (int next = 0; next < out->size; next++) {
+    const instruction_list *all = &out->data[next]->instructions;
+    for (int k = 0; k < all->size; k++) add_programs(scratch, all->data[k], &seen, out);
+  }
+}
+
+static bool has_elemental_form(const instruction *i) { return hlo_ops[i->opcode].index_rule != INDEX_RULE_NONE; }
+
+// --- roles
+
+// A library takes longer to be called than a loop to multiply.
+static bool is_tiny_product(const instruction *i) {
+  dot_form form;
+  return i->opcode == HLO_DOT && dot_form_of(i, NULL, NULL, &form) &&
+         (double)form.batch * (double)form.m * (double)form.n * (double)form.k <= TINY_PRODUCT;
+}
+
+static bool is_operation_of_sequence(const instruction *i) {
+  switch (i->opcode) {
+    case HLO_PARAMETER:
+    case HLO_CONSTANT:
+    case HLO_TUPLE:
+    case HLO_AFTER_ALL:
+    case HLO_CALL:
+    case HLO_FUSION:  // one that is kept: others are taken apart before
+    case HLO_WHILE:
+    case HLO_CONDITIONAL: return true;
+    default: return library_kind_of(i) != LIBRARY_NONE && !is_tiny_product(i);
+  }
+}
+
+static bool is_scalar_constant(const instruction *i) {
+  return i->opcode == HLO_CONSTANT && i->shape->rank == 0 && shape_is_array(i->shape);
+}
+
+// What every kernel rather computes for itself than reads from memory: what is made of indices and scalars, pieces of
+// other arrays, and a few cheap operations on one array that is there anyway.
+static bool is_copied(const cluster_graph *g, const instruction *i) {
+  if (is_scalar_constant(i)) return true;
+  if (!shape_is_array(i->shape) || cluster_node_of(g, i)->is_ordered || cluster_node_of(g, i)->is_target) return false;
+  switch (i->opcode) {
+    case HLO_IOTA:
+    case HLO_BROADCAST:
+    case HLO_SLICE: return true;
+    default: break;
+  }
+  if (!hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) || i->operand_count == 0 || i->opcode == HLO_COPY) return false;
+  int arrays = 0;
+  double operations = fusion_operations(i);
+  for (int k = 0; k < i->operand_count; k++) {
+    const cluster_node *n = &g->nodes[cluster_node_of(g, i->operands[k])->source];
+    if (n->role == CLUSTER_MEMBER) return false;
+    if (n->role == CLUSTER_FIXED && n->instruction->shape->rank > 0) arrays++;
+    operations += n->weight;
+    arrays += n->arrays;
+  }
+  return operations <= FUSION_COPIED_OPERATIONS && arrays <= 1;
+}
+
+static void make_copied(cluster_graph *g, cluster_node *node) {
+  const instruction *i = node->instruction;
+  node->role = CLUSTER_COPIED;
+  node->weight = fusion_operations(i);
+  for (int k = 0; k < i->operand_count; k++) {
+    const cluster_node *n = &g->nodes[cluster_node_of(g, i->operands[k])->source];
+    node->weight += n->weight;
+    node->arrays += n->role == CLUSTER_COPIED ? n->arrays : n->instruction->shape->rank > 0;
+  }
+}
+
+static heddle_status refuse(const instruction *i) {
+  return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s " STR_FMT " has neither a kernel nor a library",
+                   hlo_op_text(i->opcode), STR_ARG(i->name));
+}
+
+static void add_cluster(cluster_graph *g, int n) {
+  const instruction *i = g->nodes[n].instruction;
+  int number = cluster_add(g, n);
+  cluster *made = &g->clusters.data[number];
+  made->traits = join_traits(i) | (g->nodes[n].is_ordered ? CLUSTER_IS_ALONE : 0);
+  made->operations = fusion_operations(i);
+}
+
+// What is copied into kernels but has to be in memory as well, for a library or as a result.
+static void store_copied(cluster_graph *g, const instruction *by) {
+  int n = g->nodes[by->mark].source;
+  const cluster_node *node = &g->nodes[n];
+  if (node->role == CLUSTER_COPIED && node->cluster < 0 && node->instruction->opcode != HLO_CONSTANT) add_cluster(g, n);
+}
+
+static void find_stored(cluster_graph *g) {
+  store_copied(g, g->computation->root);
+  for (int n = 0; n < g->node_count; n++) {
+    const instruction *i = g->nodes[n].instruction;
+    for (int k = 0; g->nodes[n].role == CLUSTER_FIXED && k < i->operand_count; k++) store_copied(g, i->operands[k]);
+  }
+}
+
+static heddle_status choose_role(cluster_graph *g, int n) {
+  cluster_node *node = &g->nodes[n];
+  const instruction *i = node->instruction;
+  if (node->role == CLUSTER_BITCAST) return status_ok();
+  if (is_copied(g, i)) {
+    make_copied(g, node);
+    return status_ok();
+  }
+  if (i->opcode == HLO_GET_TUPLE_ELEMENT) {
+    int of = cluster_of(g, (int)i->operands[0]->mark);
+    if (of >= 0) cluster_add_member(g, of, n);
+    return status_ok();
+  }
+  if (is_operation_of_sequence(i)) return status_ok();
+  if (!has_elemental_form(i)) return refuse(i);
+  add_cluster(g, n);
+  return status_ok();
+}
+
+// Both ends of control edges, and what is written in place.
+static void find_special(cluster_graph *g) {
+  for (int n = 0; n < g->node_count; n++) {
+    const instruction *i = g->nodes[n].instruction;
+    for (int k = 0; k < cluster_target_count(i); k++)
+      g->nodes[cluster_node_of(g, i->operands[k])->source].is_target = true;
+    const instruction_list *before = &g->nodes[n].instruction->control_predecessors;
+    g->nodes[n].is_ordered |= before->size > 0;
+    for (int k = 0; k < before->size; k++) cluster_node_of(g, before->data[k])->is_ordered = true;
+  }
+}
+
+static heddle_status choose_roles(arena *scratch, computation *c, const plan_target *target, cluster_graph *graph) {
+  TRY(cluster_graph_create(scratch, c, target, graph));
+  find_special(graph);
+  for (int n = 0; n < graph->node_count; n++) TRY(choose_role(graph, n));
+  return status_ok();
+}
+
+static heddle_status find_clusters(arena *scratch, computation *c, const plan_target *target, bool is_careful,
+                                   cluster_graph *graph) {
+  TRY(choose_roles(scratch, c, target, graph));
+  if (fuse_library_operands(graph)) TRY(choose_roles(scratch, c, target, graph));
+  graph->is_careful = is_careful;
+  fuse_library_epilogues(graph);
+  find_stored(graph);
+  fuse_clusters(graph, hero_loops_allowed(target));
+  return status_ok();
+}
+
+static heddle_status fuse_sequence(computation *c, const plan_target *target, text *reasons) {
+  fuse_prepare(c);
+  arena *scratch = arena_create();
+  cluster_graph graph;
+  heddle_status s = find_clusters(scratch, c, target, false, &graph);
+  if (status_is_ok(s) && !cluster_graph_is_ordered(&graph)) s = find_clusters(scratch, c, target, true, &graph);
+  if (status_is_ok(s)) s = cluster_build(&graph, reasons);
+  arena_destroy(scratch);
+  return s;
+}
+
+// --- modules
+
+// Only where kernels have an order of their own: on a GPU each is a loop.
+static heddle_status arrange_reductions(arena *scratch, module *m, const plan_target *target,
+                                        computation_list *sequences) {
+  bool any = false;
+  for (int k = 0; k < sequences->size && target->kind == PLAN_CPU; k++) any |= reduction_order_run(sequences->data[k]);
+  if (any) {
+    *sequences = (computation_list){0};
+    find_sequences(scratch, m, sequences);
+  }
+  for (int k = 0; k < sequences->size; k++) any |= reduction_splitter_run(sequences->data[k]);
+  return any ? dead_code_run(m) : status_ok();
+}
+
+static heddle_status fuse_module(arena *scratch, module *m, const plan_target *target, text *reasons) {
+  if (has_fusions(m)) TRY(call_inliner_run(m, NULL));
+  TRY(dot_sums_run(m));
+  TRY(dead_code_run(m));
+  computation_list sequences = {0};
+  find_sequences(scratch, m, &sequences);
+  TRY(arrange_reductions(scratch, m, target, &sequences));
+  for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], target, reasons));
+  TRY(dead_code_run(m));
+  return opt_sort(m);
+}
+
+heddle_status plan_fuse(module *m, const plan_target *target, text *reasons) {
+  TRY(plan_check_sizes(m));
+  arena *scratch = arena_create();
+  trip_count_note(m);
+  heddle_status s = fuse_module(scratch, m, target, reasons);
+  arena_destroy(scratch);
+  return s;
+}

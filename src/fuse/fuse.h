@@ -1,0 +1,18 @@
+// Fusion: which operations become one kernel, which go to a library, and why.
+#ifndef HEDDLE_FUSE_FUSE_H_
+#define HEDDLE_FUSE_FUSE_H_
+
+#include "hlo/module.h"
+#include "kernel/launch.h"
+
+// Works in place on a module behind the opt pipeline. Afterwards every instruction of the entry, of loops' conditions
+// and bodies, of branches and of called computations is one of
+//   parameter, constant, tuple, get-tuple-element, bitcast (no work),
+//   while, conditional, call,
+//   a fusion that is kept (fuse/kept_fusions.h),
+//   a library operation (fuse/library.h), alone or with what follows it as a fusion of kind kCustom, or
+//   a fusion of kind kLoop or kInput whose body one kernel computes (kernel/kernel.h).
+// `reasons`, if not null, receives a line for each decision: instruction, way, reason.
+heddle_status plan_fuse(module *m, const plan_target *target, text *reasons);
+
+#endif

@@ -1,0 +1,49 @@
+// Views of arrays as rows.
+#include "fuse/piece.h"
+
+static int dim_of(const instruction *concatenate) { return (int)concatenate->attributes->dimensions.data[0]; }
+
+bool piece_is_for_library(const instruction *i) {
+  return i->opcode == HLO_CONCATENATE && i->operand_count > PIECE_MOST_IN_KERNEL;
+}
+
+int64_t piece_rows(const instruction *concatenate) {
+  const shape *s = concatenate->shape;
+  int64_t rows = 1;
+  for (int d = 0; d < dim_of(concatenate); d++) rows *= s->dims[d];
+  return shape_element_count(s) > 0 ? rows : 1;
+}
+
+// The dims from `first` on as one with the given stride between its elements (-1: any), which is returned; -1 if they
+// are not.
+static int64_t joined_stride(const array_view *v, int first, int end, int64_t stride) {
+  int64_t next = stride;
+  for (int d = end - 1; d >= first; d--) {
+    if (v->sizes[d] == 1) continue;
+    if (next < 0) stride = next = v->strides[d];
+    if (v->strides[d] != next) return -1;
+    next *= v->sizes[d];
+  }
+  return stride < 0 ? 0 : stride;
+}
+
+static bool read_view(const instruction *concatenate, const array_view *v, plan_piece *out) {
+  const int dim = dim_of(concatenate);
+  *out = (plan_piece){.array = v->array, .first = v->offset, .stride = joined_stride(v, 0, dim, -1), .size = 1};
+  for (int d = dim; d < v->rank; d++) out->size *= v->sizes[d];
+  return out->stride >= 0 && joined_stride(v, dim, v->rank, 1) == 1;
+}
+
+plan_piece piece_whole(const instruction *concatenate, int operand) {
+  array_view v;
+  plan_piece p;
+  array_view_whole(concatenate->operands[operand], &v);
+  read_view(concatenate, &v, &p);  // an array of its own always lies in rows
+  if (shape_element_count(v.array->shape) == 0) p.size = 0;
+  return p;
+}
+
+bool piece_shown(const instruction *concatenate, int operand, plan_piece *out) {
+  array_view v;
+  return array_view_of(concatenate->operands[operand], &v) && read_view(concatenate, &v, out);
+}

@@ -1,0 +1,266 @@
+// Splitting reductions.
+//
+//   reduce(x[… R …]) -> reduce(reduce(x[… pieces, R / (pieces * side), side …], 1), pieces and side)
+//
+// R is the largest merged dim that is reduced. What the division leaves over is reduced by itself and combined last: a
+// few elements. Narrow floats are summed up in f32 from the first step to the last.
+#include "fuse/reduction_splitter.h"
+
+#include <math.h>
+
+#include "hlo/builder.h"
+#include "kernel/launch.h"
+#include "kernel/reducer.h"
+#include "kernel/reduction_space.h"
+
+enum {
+  FEW_UNITS = 8,              // independent results (or vectors of them) below which threads have too little to do
+  MANY_ELEMENTS = 256 << 10,  // of the operand, above which it is worth two kernels
+  PIECES = 64,
+  LEAST_PIECES = 24,
+  LANES = 64,        // columns that fill the vectors of a sweep
+  LINE = 16,         // elements, about as many as a line of the cache has
+  FEW_COLUMNS = 16,  // results that lie side by side, below which elements are put beside them
+};
+
+typedef struct split {
+  reduction_space space;
+  int group;             // that is split
+  int64_t pieces, side;  // at least one of them above 1
+  int64_t length;        // elements that one result of the first step is made of
+  int64_t rest;          // elements of the group that are left over
+} split;
+
+// --- how
+
+// What threads can take independently of each other.
+static int64_t count_units(const reduction_space *s) {
+  int64_t last = s->sizes[s->group_count - 1];
+  return s->is_reduced[s->group_count - 1] ? s->kept : s->kept / last * plan_ceil_divide(last, LANES);
+}
+
+static int largest_reduced(const reduction_space *s) {
+  int best = -1;
+  for (int g = 0; g < s->group_count; g++)
+    if (s->is_reduced[g] && (best < 0 || s->sizes[g] > s->sizes[best])) best = g;
+  return best;
+}
+
+// A number of pieces that leaves nothing over, if one of about the right size does.
+static int64_t choose_pieces(int64_t size) {
+  for (int64_t p = PIECES; p >= LEAST_PIECES; p--)
+    if (size % p == 0) return p;
+  for (int64_t p = PIECES + 1; p <= 4 * PIECES; p++)
+    if (size % p == 0) return p;
+  return PIECES;
+}
+
+// Elements beside each other that fill vectors; preferably a number that leaves nothing over.
+static int64_t choose_side(int64_t size, int64_t columns) {
+  int64_t side = 1;
+  while (side * columns < LANES && size % (2 * side) == 0) side *= 2;
+  if (side * columns >= LANES / 2) return side;
+  for (side = 1; side * columns < LANES && size / side >= 4;) side *= 2;
+  return side;
+}
+
+// A length of pieces read side by side of which no two begin at the same place of a cache's way: an odd number of
+// lines.
+static int64_t odd_lines(int64_t size) {
+  const int64_t lines = size / LINE;
+  return lines % 2 == 0 && lines > 0 ? (lines - 1) * LINE : lines * LINE;
+}
+
+static bool is_worth_it(const instruction *reduce, reduction_space *s) {
+  return reduction_space_of(reduce, s) && s->kept * s->reduced >= MANY_ELEMENTS;
+}
+
+static bool choose(const reducer *how, split *out) {
+  const bool any_order = how->form == REDUCER_BINARY || how->form == REDUCER_FREE;
+  if (!any_order && how->form != REDUCER_PIECES && !(how->form == REDUCER_PICK && how->in_pieces)) return false;
+  const reduction_space *s = &out->space;
+  out->group = largest_reduced(s);
+  int64_t size = s->sizes[out->group], last = s->sizes[s->group_count - 1];
+  bool is_column = !s->is_reduced[s->group_count - 1];
+  if (any_order && is_column && out->group == s->group_count - 2 && last < FEW_COLUMNS)
+    out->side = choose_side(size, last);
+  if (count_units(s) < FEW_UNITS && size / out->side >= 2 * PIECES) out->pieces = choose_pieces(size / out->side);
+  out->length = size / (out->pieces * out->side);
+  if (how->form == REDUCER_PIECES && out->pieces > 1 && !is_column) out->length = odd_lines(out->length);
+  out->rest = size - out->pieces * out->side * out->length;
+  return out->pieces > 1 || out->side > 1;
+}
+
+// --- making it
+
+typedef struct splitter {
+  builder b;
+  instruction *reduce;
+  reducer how;
+  int count;            // values
+  instruction **inits;  // of the steps before the last
+  instruction **last_inits;
+  computation *reducer;
+  dtype *types;  // in which values are accumulated
+  split split;
+} splitter;
+
+static bool is_summed(hlo_opcode op) { return op == HLO_ADD || op == HLO_MULTIPLY; }
+
+// Combining it once more changes nothing.
+static instruction *neutral(const splitter *s, int value) {
+  hlo_opcode op = s->how.operations[value];
+  dtype t = s->types[value];
+  bool is_exact = dtype_is_integer(t) || t == DTYPE_PRED;
+  if (op == HLO_ADD || op == HLO_XOR || op == HLO_OR)
+    return is_exact ? builder_scalar_int(&s->b, t, 0) : builder_scalar(&s->b, t, 0);
+  if (op == HLO_MULTIPLY) return is_exact ? builder_scalar_int(&s->b, t, 1) : builder_scalar(&s->b, t, 1);
+  return s->last_inits[value];  // minimum, maximum, and: twice is as good as once
+}
+
+static bool is_binary(const splitter *s) { return s->how.form == REDUCER_BINARY; }
+
+static computation *accumulating_reducer(splitter *s) {
+  bool is_same = true;
+  for (int v = 0; v < s->count; v++) is_same &= s->types[v] == s->reduce->operands[v]->shape->dtype;
+  if (is_same || s->count != 1) return s->reduce->called[0];
+  return builder_binary_computation(&s->b, s->how.operations[0], s->types[0]);
+}
+
+static void begin(splitter *s) {
+  arena *a = s->b.arena;
+  s->inits = arena_array(a, instruction *, s->count);
+  s->last_inits = arena_array(a, instruction *, s->count);
+  s->types = arena_array(a, dtype, s->count);
+  for (int v = 0; v < s->count; v++) {
+    dtype t = s->reduce->operands[v]->shape->dtype;
+    bool widens = dtypes[t].is_narrow_float && s->count == 1 && is_binary(s) && is_summed(s->how.operations[v]);
+    s->types[v] = widens ? DTYPE_F32 : t;
+    s->last_inits[v] = builder_convert(&s->b, s->reduce->operands[s->count + v], s->types[v]);
+  }
+  for (int v = 0; v < s->count; v++) s->inits[v] = is_binary(s) ? neutral(s, v) : s->last_inits[v];
+  s->reducer = accumulating_reducer(s);
+}
+
+// Values of one step, by value.
+static void add_reduce(const splitter *s, instruction **x, instruction *const *inits, int count,
+                       const int64_t *dimensions, instruction **out) {
+  arena *a = s->b.arena;
+  instruction **operands = arena_array(a, instruction *, 2 * s->count);
+  for (int v = 0; v < s->count; v++) {
+    operands[v] = x[v];
+    operands[s->count + v] = inits[v];
+  }
+  instruction *r = builder_reduce_values(&s->b, s->count, operands, count, dimensions, s->reducer);
+  if (s->how.form == REDUCER_PIECES || s->how.form == REDUCER_FREE) reducer_mark(r, s->how.form);
+  for (int v = 0; v < s->count; v++) out[v] = builder_value(&s->b, r, v);
+}
+
+// The operands over the merged dims, from `first` on in the group that is split.
+static void merged_operands(const splitter *s, int64_t first, int64_t size, instruction **out) {
+  const reduction_space *space = &s->split.space;
+  for (int v = 0; v < s->count; v++) {
+    instruction *x = builder_convert(&s->b, s->reduce->operands[v], s->types[v]);
+    x = builder_reshape(&s->b, x, space->group_count, space->sizes);
+    if (size < space->sizes[s->split.group]) {
+      slice_dim dims[SHAPE_MAX_RANK];
+      for (int g = 0; g < space->group_count; g++) dims[g] = (slice_dim){0, space->sizes[g], 1};
+      dims[s->split.group] = (slice_dim){first, first + size, 1};
+      x = builder_slice(&s->b, x, dims);
+    }
+    out[v] = x;
+  }
+}
+
+static void reduce_pieces(const splitter *s, instruction **out) {
+  const split *p = &s->split;
+  const reduction_space *space = &p->space;
+  instruction **x = arena_array(s->b.arena, instruction *, s->count);
+  int64_t size = space->sizes[p->group] - p->rest, dims[SHAPE_MAX_RANK + 2], first[SHAPE_MAX_RANK], then[2];
+  merged_operands(s, 0, size, x);
+  int rank = 0, first_count = 0, then_count = 0, kept = 0;
+  for (int g = 0; g < space->group_count; g++) {
+    if (g != p->group) {
+      if (space->is_reduced[g]) first[first_count++] = rank;
+      else kept++;
+      dims[rank++] = space->sizes[g];
+      continue;
+    }
+    if (p->pieces > 1) then[then_count++] = kept++;
+    if (p->pieces > 1) dims[rank++] = p->pieces;
+    first[first_count++] = rank;
+    dims[rank++] = p->length;
+    if (p->side > 1) then[then_count++] = kept++;
+    if (p->side > 1) dims[rank++] = p->side;
+  }
+  for (int v = 0; v < s->count; v++) x[v] = builder_reshape(&s->b, x[v], rank, dims);
+  add_reduce(s, x, s->inits, first_count, first, x);
+  add_reduce(s, x, s->last_inits, then_count, then, out);
+}
+
+// Two values side by side, reduced in their order.
+static void combine_in_order(const splitter *s, instruction **values, instruction *const *rest) {
+  const int rank = values[0]->shape->rank;
+  int64_t dims[SHAPE_MAX_RANK + 1], last = rank;
+  for (int d = 0; d < rank; d++) dims[d] = values[0]->shape->dims[d];
+  dims[rank] = 1;
+  for (int v = 0; v < s->count; v++) {
+    instruction *both[] = {builder_reshape(&s->b, values[v], rank + 1, dims),
+                           builder_reshape(&s->b, rest[v], rank + 1, dims)};
+    values[v] = builder_concatenate(&s->b, 2, both, rank);
+  }
+  add_reduce(s, values, s->last_inits, 1, &last, values);
+}
+
+static void combine_rest(const splitter *s, instruction **values) {
+  const reduction_space *space = &s->split.space;
+  arena *a = s->b.arena;
+  instruction **x = arena_array(a, instruction *, s->count), **rest = arena_array(a, instruction *, s->count);
+  merged_operands(s, space->sizes[s->split.group] - s->split.rest, s->split.rest, x);
+  int64_t reduced[SHAPE_MAX_RANK];
+  int count = 0;
+  for (int g = 0; g < space->group_count; g++)
+    if (space->is_reduced[g]) reduced[count++] = g;
+  add_reduce(s, x, s->inits, count, reduced, rest);
+  if (!is_binary(s)) combine_in_order(s, values, rest);
+  else
+    for (int v = 0; v < s->count; v++) values[v] = builder_binary(&s->b, s->how.operations[v], values[v], rest[v]);
+}
+
+static void replace(const splitter *s, instruction **values) {
+  bool is_tuple = shape_is_tuple(s->reduce->shape);
+  for (int v = 0; v < s->count; v++) {
+    const shape *wanted = is_tuple ? s->reduce->shape->elements[v] : s->reduce->shape;
+    instruction *x = builder_reshape(&s->b, values[v], wanted->rank, wanted->dims);
+    values[v] = builder_convert(&s->b, x, wanted->dtype);
+  }
+  builder_replace_values(&s->b, s->reduce, values);
+}
+
+bool reduction_splitter_splits(const instruction *reduce, reducer_form form) {
+  const reducer how = {.form = form, .in_pieces = true};
+  split s = {.pieces = 1, .side = 1};
+  return is_worth_it(reduce, &s.space) && choose(&how, &s);
+}
+
+static bool split_reduce(instruction *reduce) {
+  splitter s = {.b = builder_for(reduce), .reduce = reduce, .count = reduce->operand_count / 2};
+  s.split = (split){.pieces = 1, .side = 1};
+  if (!is_worth_it(reduce, &s.split.space)) return false;
+  s.how = reducer_of(s.b.arena, reduce);
+  if (!choose(&s.how, &s.split)) return false;
+  begin(&s);
+  instruction **values = arena_array(s.b.arena, instruction *, s.count);
+  reduce_pieces(&s, values);
+  if (s.split.rest > 0) combine_rest(&s, values);
+  replace(&s, values);
+  return true;
+}
+
+bool reduction_splitter_run(computation *c) {
+  bool any = false;
+  int count = c->instructions.size;
+  for (int n = 0; n < count; n++)
+    if (c->instructions.data[n]->opcode == HLO_REDUCE) any |= split_reduce(c->instructions.data[n]);
+  return any;
+}

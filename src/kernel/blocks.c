@@ -1,0 +1,51 @@
+// Dealing out index spaces in runs.
+#include "kernel/blocks.h"
+
+// Runs shorter than this many bytes hold no vector: a flat loop is no worse.
+enum { SHORTEST_RUN_BYTES = 32 };
+
+static int64_t product(const shape *s, int from, int to) {
+  int64_t p = 1;
+  for (int d = from; d < to; d++) p *= s->dims[d];
+  return p;
+}
+
+plan_block plan_block_deal(const plan_target *target, const shape *space, int split, const launch_cost *cost,
+                           const plan_block *before) {
+  plan_block b = {.space = space, .split = split, .first_tile = before ? before->first_tile + before->tiles : 0};
+  b.rows = product(space, 0, split);
+  b.run = product(space, split, space->rank);
+  b.rows_per_tile = b.chunk = 1;
+  if (b.rows == 0 || b.run == 0) return b;
+  int64_t tile = launch_decide(target, b.rows * b.run, cost).tile;
+  if (b.run <= tile && b.rows > 1) {
+    b.chunk = b.run;
+    b.rows_per_tile = tile / b.run;
+    b.tiles = plan_ceil_divide(b.rows, b.rows_per_tile);
+  } else {
+    b.chunk = tile;
+    b.tiles = b.rows * plan_ceil_divide(b.run, tile);
+  }
+  return b;
+}
+
+int plan_block_split(const shape *inner, const shape *outer) {
+  int split = inner->rank;
+  while (split > 0 && inner->dims[split - 1] == outer->dims[split - 1]) split--;
+  if (split > 0) split--;
+  int64_t bytes = product(inner, split, inner->rank) * dtypes[inner->dtype].bytes;
+  return bytes < SHORTEST_RUN_BYTES ? 0 : split;
+}
+
+launch_plan plan_blocks_launch(int count, const plan_block *blocks, const launch_cost *cost) {
+  launch_plan l = {.tile = 1};
+  for (int i = 0; i < count; i++) {
+    const plan_block *b = &blocks[i];
+    int64_t elements = b->rows * b->run, largest = b->rows_per_tile * b->chunk;
+    l.elements += elements;
+    l.tiles += b->tiles;
+    if (largest > l.tile) l.tile = largest;
+  }
+  l.tile_bytes = l.tiles > 0 ? l.elements / l.tiles * (cost->bytes > 0 ? cost->bytes : 1) : 0;
+  return l;
+}

@@ -1,0 +1,85 @@
+// Heroes, and the part of a kernel behind them.
+#include "kernel/epilogue.h"
+
+#include "index/hlo_indexing.h"
+
+enum { MAX_EPILOGUE_OPS = 1000 };  // partitioned into one function, which no given value must leave
+
+enum { APART, HERO, BEHIND, MOVED };  // does not depend on a hero; is one; elementwise of one; bitcast of such
+
+void plan_epilogue_heroes(arena *a, const instruction_list *body, hlo_opcode opcode, plan_alike_fn is_alike,
+                          instruction_list *heroes) {
+  enum { APART_FROM_HEROES, FEEDS_A_HERO };
+  for (int n = 0; n < body->size; n++) body->data[n]->mark = APART_FROM_HEROES;
+  for (int n = body->size - 1; n >= 0; n--) {
+    instruction *i = body->data[n];
+    bool is_hero = i->opcode == opcode && i->mark == APART_FROM_HEROES;
+    if (is_hero && !is_alike(heroes->size > 0 ? heroes->data[0] : i, i)) is_hero = false;
+    if (is_hero) vec_push(a, heroes, i);
+    for (int k = 0; k < i->operand_count; k++)
+      if (is_hero || i->mark == FEEDS_A_HERO) i->operands[k]->mark = FEEDS_A_HERO;
+  }
+}
+
+static bool is_move(const instruction *i) { return i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE; }
+
+static bool is_elementwise(const instruction *i, const shape *dims) {
+  hlo_index_rule rule = hlo_ops[i->opcode].index_rule;
+  if (rule == INDEX_RULE_GET_TUPLE_ELEMENT) return i->operands[0]->mark == HERO && shape_same_dims(i->shape, dims);
+  if (rule != INDEX_RULE_ELEMENTWISE || !shape_is_array(i->shape)) return false;
+  for (int n = 0; n < i->operand_count; n++)
+    if (!shape_same_dims(i->operands[n]->shape, dims)) return false;
+  return shape_same_dims(i->shape, dims);
+}
+
+static const shape *dims_of(const instruction *hero) {
+  return shape_is_tuple(hero->shape) ? hero->shape->elements[0] : hero->shape;
+}
+
+// Marks everything in the body; false where a consumer is not elementwise.
+static bool mark_consumers(const instruction_list *body, int hero_count, const instruction *const *heroes) {
+  int behind = 0;
+  for (int n = 0; n < body->size; n++) body->data[n]->mark = APART;
+  for (int h = 0; h < hero_count; h++) ((instruction *)heroes[h])->mark = HERO;
+  for (int n = 0; n < body->size; n++) {
+    instruction *i = body->data[n];
+    if (i->mark == HERO) continue;
+    bool depends = false, moved = false;
+    for (int k = 0; k < i->operand_count; k++) {
+      depends |= i->operands[k]->mark != APART;
+      moved |= i->operands[k]->mark == MOVED;
+    }
+    if (!depends) continue;
+    if (!moved && is_elementwise(i, dims_of(heroes[0]))) i->mark = BEHIND;
+    else if (is_move(i) && !i->shape->layout) i->mark = MOVED;
+    else return false;
+    if (++behind > MAX_EPILOGUE_OPS) return false;
+  }
+  return true;
+}
+
+bool plan_epilogue_find(arena *a, const kernel_plan *k, const instruction_list *body, int hero_count,
+                        const instruction *const *heroes, plan_epilogue *out) {
+  const shape *dims = dims_of(heroes[0]);
+  for (int h = 1; h < hero_count; h++)
+    if (!shape_same_dims(dims_of(heroes[h]), dims)) return false;
+  if (!mark_consumers(body, hero_count, heroes)) return false;
+  kernel_value *results = arena_array(a, kernel_value, k->output_count);
+  out->places = arena_array(a, const indexing_map *, k->output_count);
+  for (int n = 0; n < k->output_count; n++) {
+    const kernel_output *o = &k->outputs[n];
+    const instruction *root = o->root;
+    while (root->mark == MOVED) root = root->operands[0];
+    if (shape_element_count(o->shape) != shape_element_count(dims)) return false;
+    results[n] = (kernel_value){.root = root, .element = o->element};
+    if (shape_same_dims(o->shape, dims)) continue;
+    out->places[n] = hlo_reshape_map(a, dims, o->shape);
+    if (root->mark == APART) results[n].map = out->places[n];
+  }
+  out->part = (kernel_part){.index_space = dims,
+                            .result_count = k->output_count,
+                            .results = results,
+                            .given_count = hero_count,
+                            .given = heroes};
+  return true;
+}

@@ -1,0 +1,25 @@
+// Instructions that give a kernel its hero, and what consumers make of their values.
+#ifndef HEDDLE_KERNEL_EPILOGUE_H_
+#define HEDDLE_KERNEL_EPILOGUE_H_
+
+#include "kernel/kernel.h"
+
+typedef struct plan_epilogue {
+  kernel_part part;             // over the hero's dims, given the heroes: the values of all outputs
+  const indexing_map **places;  // by output: where in it the value goes; null: at the same indices
+} plan_epilogue;
+
+// Whether a hero can make both in one pass; they have the same opcode, or are the same: whether it is of use for that.
+typedef bool (*plan_alike_fn)(const instruction *l, const instruction *r);
+
+// The body's last instruction of the opcode that is of use and those like it, users first: each is a hero unless it
+// feeds another. Marks are lost.
+void plan_epilogue_heroes(arena *a, const instruction_list *body, hlo_opcode opcode, plan_alike_fn is_alike,
+                          instruction_list *heroes);
+
+// Fills in the epilogue if every output either follows from the heroes (all of equal dims) elementwise, bitcasts of the
+// result apart, or does not depend on them and has as many elements. The heroes' operands are not looked at.
+bool plan_epilogue_find(arena *a, const kernel_plan *k, const instruction_list *body, int hero_count,
+                        const instruction *const *heroes, plan_epilogue *out);
+
+#endif

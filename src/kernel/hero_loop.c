@@ -1,0 +1,94 @@
+// The loop: every element of the output on its own. What no other hero wants ends here.
+#include "kernel/hero_loop.h"
+
+#include "kernel/hero_loops.h"
+#include "kernel/runs.h"
+#include "kernel/work_estimate.h"
+
+enum { GROUPS = 16, MOST_IN_GROUP = 16 };  // groups: a whole number of vectors
+
+static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
+
+// What the kernel reads of a parameter: of one that is only sliced or gathered from, no more than what comes out. The
+// row of an array that a step of a loop takes is no more work because the array has many.
+static int64_t bytes_read(const instruction *parameter) {
+  const int64_t all = plan_buffer_bytes(parameter->shape);
+  int64_t bytes = 0;
+  for (int i = 0; i < parameter->users.size; i++) {
+    const instruction *user = parameter->users.data[i];
+    const bool picks = (user->opcode == HLO_SLICE || user->opcode == HLO_DYNAMIC_SLICE || user->opcode == HLO_GATHER) &&
+                       user->operands[0] == parameter;
+    bytes += picks ? plan_buffer_bytes(user->shape) : all;
+    if (bytes >= all) return all;
+  }
+  return parameter->users.size > 0 ? bytes : all;
+}
+
+static int64_t moved_bytes(const kernel_plan *k) {
+  int64_t bytes = 0, least = 0;
+  for (int i = 0; i < k->slice_count; i++) bytes += plan_buffer_bytes(k->slices[i].shape);
+  for (int i = 0; i < k->output_count; i++) least += plan_buffer_bytes(k->outputs[i].shape);
+  for (int i = 0; i < k->input_count; i++) {
+    const kernel_input *x = &k->inputs[i];
+    if (!k->slices[x->slice].is_written)
+      bytes -= plan_buffer_bytes(k->slices[x->slice].shape) - bytes_read(x->parameter);
+  }
+  return bytes > least ? bytes : least;
+}
+
+launch_cost hero_loop_cost(const kernel_plan *k, const instruction_list *body, int64_t elements) {
+  launch_cost cost = {.smallest_output_bits = 64};
+  cost.bytes = moved_bytes(k) / elements;
+  for (int i = 0; i < k->output_count; i++) {
+    int bits = dtypes[k->outputs[i].shape->dtype].bits;
+    if (bits < cost.smallest_output_bits) cost.smallest_output_bits = bits;
+  }
+  for (int i = 0; i < body->size; i++) {
+    const instruction *x = body->data[i];
+    bool is_variadic = shape_is_tuple(x->shape);
+    cost.operations += work_operations(x);
+    cost.prevents_vectors |= x->opcode == HLO_REDUCE_WINDOW || x->opcode == HLO_DOT || x->opcode == HLO_CONVOLUTION ||
+                             is_variadic || (x->opcode == HLO_CONCATENATE && x->operand_count > 10);
+  }
+  return cost;
+}
+
+// One index space for all outputs, counted as it lies in memory.
+static bool has_one_space(const kernel_plan *k) {
+  for (int i = 0; i < k->output_count; i++) {
+    const shape *s = k->outputs[i].shape;
+    if (s->layout || !shape_same_dims(s, k->outputs[0].shape)) return false;
+  }
+  return true;
+}
+
+// Tiles of whole groups of the minor dim's elements, if those are few and no power of two (the colours of an image):
+// the element of the group is then the same in each iteration of a loop over vectors of whole groups.
+static void take_whole_groups(const kernel_plan *k, launch_plan *l) {
+  const shape *s = k->outputs[0].shape;
+  const int64_t minor = s->rank > 0 ? s->dims[s->rank - 1] : 1, unit = GROUPS * minor;
+  if (minor < 3 || minor > MOST_IN_GROUP || (minor & (minor - 1)) == 0 || l->tile < 2 * unit) return;
+  int64_t tile = l->tile - l->tile % unit;
+  const int64_t bytes = l->tile_bytes / least(l->tile, l->elements);
+  for (int64_t t = tile; t > l->tile / 2; t -= unit)
+    if (l->elements % t == 0) {
+      tile = t;
+      break;
+    }
+  l->tile = tile;
+  l->tiles = plan_ceil_divide(l->elements, tile);
+  l->tile_bytes = bytes * least(tile, l->elements);
+}
+
+bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
+  int64_t elements = shape_element_count(k->outputs[0].shape);
+  k->reason = "every element on its own";
+  if (elements == 0) return true;
+  launch_cost cost = hero_loop_cost(k, body, elements);
+  k->launch = launch_decide(target, elements, &cost);
+  if (target->kind != PLAN_CPU || !has_one_space(k)) return true;
+  int split = plan_runs_split(body, k->outputs[0].shape);
+  if (split > 0) hero_loops_in_runs(a, k, split, target, &cost);
+  else take_whole_groups(k, &k->launch);
+  return true;
+}

@@ -1,0 +1,13 @@
+// The loop: what every kernel can be made as.
+#ifndef HEDDLE_KERNEL_HERO_LOOP_H_
+#define HEDDLE_KERNEL_HERO_LOOP_H_
+
+#include "kernel/kernel.h"
+
+// What one of `elements` points of the kernel's index space costs.
+launch_cost hero_loop_cost(const kernel_plan *k, const instruction_list *body, int64_t elements);
+
+// See hero_rule. Takes everything. Without details the loop is flat, else it is in runs (hero_loops).
+bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target);
+
+#endif

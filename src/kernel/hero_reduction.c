@@ -1,0 +1,11 @@
+// Reductions in one sweep.
+#include "kernel/hero_reduction.h"
+
+#include "kernel/row_kernel.h"
+
+bool hero_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
+  if (!row_kernel_take(a, k, body, target, false)) return false;
+  const row_kernel *d = (const row_kernel *)k->details;
+  k->reason = d->is_column ? "one sweep, accumulators side by side" : "one sweep over each row, partial accumulators";
+  return true;
+}

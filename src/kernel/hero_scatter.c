@@ -1,0 +1,177 @@
+// When a scatter is a kernel of its own, and what its tiles are.
+#include "kernel/hero_scatter.h"
+
+#include "kernel/hero_loop.h"
+#include "kernel/in_place.h"
+
+enum {
+  PARALLEL_BYTES = 64 << 10,  // updates of fewer bytes are one tile
+  LEAST_PIECE_BYTES = 512,    // of a run that tiles share
+};
+
+static const shape *operand_shape(const hero_scatter *h) { return h->scatter->operands[0]->shape; }
+
+static bool is_simplified(const instruction *scatter) {
+  const hlo_attributes *x = scatter->attributes;
+  const shape *operand = scatter->operands[0]->shape, *updates = scatter->operands[scatter->operand_count - 1]->shape;
+  const shape *indices = scatter->operands[scatter->operand_count / 2]->shape;
+  if (x->inserted_window_dims.size > 0 || x->input_batching_dims.size > 0 || x->index_vector_dim != 1) return false;
+  if (indices->rank != 2 || updates->rank != operand->rank + 1) return false;
+  for (int d = 0; d < x->update_window_dims.size; d++)
+    if (x->update_window_dims.data[d] != d + 1) return false;
+  return x->update_window_dims.size == operand->rank;
+}
+
+static bool is_read_by(const instruction *value, const instruction *reader) {
+  for (int u = 0; u < value->users.size; u++) {
+    const instruction *user = value->users.data[u];
+    if (user == reader) continue;
+    if (!in_place_keeps_bytes(user) || user->users.size != 1 || user->users.data[0] != reader) return false;
+  }
+  return true;
+}
+
+// Output n is operand n with updates, in the operand's memory; nobody else reads the operand.
+static bool is_in_place(const kernel_plan *k, const instruction *scatter, int n) {
+  const kernel_output *o = &k->outputs[n];
+  const instruction *operand = in_place_origin(scatter->operands[n]);
+  int element;
+  if (in_place_writer(o->root, o->element, &element) != scatter || element != n) return false;
+  int input = kernel_plan_input(k, operand);
+  return input >= 0 && k->inputs[input].slice == o->slice && is_read_by(operand, scatter);
+}
+
+// --- dealing
+
+static void find_run(hero_scatter *h) {
+  const shape *operand = operand_shape(h);
+  const int64_t *sizes = h->updates->dims + 1;
+  h->split = operand->rank;
+  while (h->split > 0 && sizes[h->split - 1] == operand->dims[h->split - 1]) h->split--;
+  if (h->split > 0) h->split--;
+}
+
+static void count_run(hero_scatter *h) {
+  h->rows = h->run = 1;
+  for (int d = 0; d < h->updates->rank - 1; d++) *(d < h->split ? &h->rows : &h->run) *= h->updates->dims[1 + d];
+}
+
+static bool is_packed(const hero_scatter *h) {
+  int count = h->scatter->operand_count / 2;
+  for (int n = 0; n < count; n++)
+    if (dtypes[h->scatter->operands[n]->shape->dtype].bits < 8 && h->scatter->operands[n]->shape->dtype != DTYPE_PRED)
+      return true;
+  return false;
+}
+
+// The first dim such that no index moves it or those behind it.
+static int first_unmoved(const hero_scatter *h) {
+  const int_list *moved = &h->scatter->attributes->scatter_dims_to_operand_dims;
+  int d = operand_shape(h)->rank;
+  while (d > 0 && !int_list_has(*moved, d - 1)) d--;
+  return d;
+}
+
+static bool deal_by_column(hero_scatter *h, const plan_target *target) {
+  int unmoved = first_unmoved(h), kept = h->split;
+  if (unmoved == operand_shape(h)->rank) return false;
+  if (unmoved > h->split) h->split = unmoved;
+  count_run(h);
+  int64_t least = LEAST_PIECE_BYTES / dtypes[operand_shape(h)->dtype].bytes, pieces = h->run / least;
+  if (pieces > target->cores) pieces = target->cores;
+  if (pieces < 2) {
+    h->split = kept;
+    return false;
+  }
+  h->dealing = SCATTER_BY_COLUMN;
+  h->share = plan_ceil_divide(plan_ceil_divide(h->run, pieces), 64) * 64;
+  return true;
+}
+
+static bool deal_by_owner(hero_scatter *h, const plan_target *target) {
+  const hlo_attributes *x = h->scatter->attributes;
+  bool starts_anywhere = x->scatter_dims_to_operand_dims.size > 0 && x->scatter_dims_to_operand_dims.data[0] == 0;
+  if (!starts_anywhere || h->updates->dims[1] != 1) return false;
+  int64_t first = operand_shape(h)->dims[0];
+  if (first < target->cores || target->cores < 2) return false;
+  h->dealing = SCATTER_BY_OWNER;
+  h->share = plan_ceil_divide(first, target->cores);
+  return true;
+}
+
+static void deal(hero_scatter *h, const plan_target *target, const launch_cost *cost) {
+  int64_t count = h->updates->dims[0], elements = shape_element_count(h->updates);
+  bool is_small = elements * dtypes[h->updates->dtype].bytes < PARALLEL_BYTES;
+  find_run(h);
+  h->dealing = SCATTER_SERIAL;
+  h->share = count;
+  if (!is_small && !is_packed(h)) {
+    if (h->scatter->attributes->unique_indices) {
+      int64_t each = elements / count, tile = launch_decide(target, elements, cost).tile;
+      h->dealing = SCATTER_BY_UPDATE;
+      h->share = tile > each ? tile / each : 1;
+    } else if (!deal_by_column(h, target)) {
+      deal_by_owner(h, target);
+    }
+  }
+  count_run(h);
+}
+
+static int64_t tiles_of(const hero_scatter *h) {
+  switch (h->dealing) {
+    case SCATTER_BY_UPDATE: return plan_ceil_divide(h->updates->dims[0], h->share);
+    case SCATTER_BY_COLUMN: return plan_ceil_divide(h->run, h->share);
+    case SCATTER_BY_OWNER: return plan_ceil_divide(operand_shape(h)->dims[0], h->share);
+    default: return 1;
+  }
+}
+
+// --- the kernel
+
+static const indexing_map *entry_map(arena *a, int64_t count, int64_t entry) {
+  indexing_map *m = indexing_map_create(a, 1, 0, 0, 2, 0);
+  m->dims[0].bounds = (interval){0, count - 1};
+  m->results[0] = affine_dim(a, 0);
+  m->results[1] = affine_constant(a, entry);
+  return m;
+}
+
+static void make_parts(arena *a, kernel_plan *k, const hero_scatter *h) {
+  const instruction *scatter = h->scatter;
+  int count = scatter->operand_count / 2, entries = scatter->attributes->scatter_dims_to_operand_dims.size;
+  kernel_value *updates = arena_array(a, kernel_value, count), *vector = arena_array(a, kernel_value, entries);
+  for (int n = 0; n < count; n++) updates[n] = (kernel_value){.root = scatter->operands[count + 1 + n]};
+  for (int j = 0; j < entries; j++)
+    vector[j] = (kernel_value){.root = scatter->operands[count], .map = entry_map(a, h->updates->dims[0], j)};
+  kernel_part *parts = arena_array(a, kernel_part, 2);
+  parts[0] = (kernel_part){.index_space = h->updates, .result_count = count, .results = updates};
+  const shape *numbers = shape_array(a, DTYPE_S64, 1, h->updates->dims);
+  parts[1] = (kernel_part){.index_space = numbers, .result_count = entries, .results = vector};
+  k->parts = parts;
+  k->part_count = entries > 0 ? 2 : 1;
+}
+
+bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
+  int element;
+  const instruction *scatter = in_place_writer(k->outputs[0].root, k->outputs[0].element, &element);
+  if (target->kind != PLAN_CPU || scatter->opcode != HLO_SCATTER || !is_simplified(scatter)) return false;
+  if (k->output_count != scatter->operand_count / 2) return false;
+  for (int n = 0; n < k->output_count; n++)
+    if (!is_in_place(k, scatter, n)) return false;
+  hero_scatter *h = arena_new(a, hero_scatter);
+  h->scatter = scatter;
+  h->updates = scatter->operands[scatter->operand_count - 1]->shape;
+  int64_t elements = shape_element_count(h->updates);
+  k->hero_instruction = scatter;
+  k->reason = "combines updates into the operand's memory";
+  k->details = (const hero_details *)h;
+  k->launch = (launch_plan){0};
+  make_parts(a, k, h);
+  if (elements == 0) return true;
+  launch_cost cost = hero_loop_cost(k, body, elements);
+  deal(h, target, &cost);
+  int64_t tiles = tiles_of(h);
+  k->launch = (launch_plan){.elements = elements, .tiles = tiles, .tile = plan_ceil_divide(elements, tiles)};
+  k->launch.tile_bytes = k->launch.tile * (cost.bytes > 0 ? cost.bytes : 1);
+  return true;
+}

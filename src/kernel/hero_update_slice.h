@@ -1,0 +1,22 @@
+// dynamic-update-slice in place: where an output shares memory with the array it updates, only the window is written.
+#ifndef HEDDLE_KERNEL_HERO_UPDATE_SLICE_H_
+#define HEDDLE_KERNEL_HERO_UPDATE_SLICE_H_
+
+#include "kernel/blocks.h"
+
+// Part 0 gives the updates at an index of the window, one per output. Part 1 + n gives the starts of output n, scalars;
+// its index space is of rank 0.
+typedef struct hero_update_slice {
+  plan_block block;                  // the window
+  const instruction *const *slices;  // by output: the dynamic-update-slice
+} hero_update_slice;
+
+// See hero_rule.
+bool hero_update_slice_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target);
+
+// Whether a kernel of these leaves can write result leaf `leaf` over parameter `parameter` in place, by this hero: the
+// leaf is a dynamic-update-slice of the parameter, and nothing else in the computation reads the parameter, but for
+// dynamic slices at the very place that go into the updates elementwise. For buffer assignment.
+bool hero_update_slice_in_place(arena *a, const kernel_leaf *leaf, int64_t parameter);
+
+#endif

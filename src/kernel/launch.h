@@ -1,0 +1,44 @@
+// How the index space of one kernel is dealt out to threads: plain data, decided before any code exists.
+#ifndef HEDDLE_KERNEL_LAUNCH_H_
+#define HEDDLE_KERNEL_LAUNCH_H_
+
+#include "hlo/module.h"
+
+typedef enum plan_target_kind { PLAN_CPU, PLAN_GPU } plan_target_kind;
+
+// What planning has to know of the machine.
+typedef struct plan_target {
+  plan_target_kind kind;
+  int cores;                 // host threads, or streaming multiprocessors
+  int threads_per_core;      // gpu: resident threads of one multiprocessor
+  int64_t max_grid_x;        // gpu: most blocks in x
+  int64_t buffer_alignment;  // bytes; what the runtime promises of every buffer
+} plan_target;
+
+plan_target plan_target_cpu(int threads);
+plan_target plan_target_gpu(void);  // an H100's figures
+
+typedef struct launch_plan {
+  int64_t elements;  // points of the index space (of the first output)
+  // gpu: `threads` x (blocks_x, blocks_y), each thread takes `unroll` consecutive elements
+  int64_t threads, blocks_x, blocks_y;
+  int unroll;
+  // cpu: `tiles` tiles of `tile` consecutive elements; the last may be short
+  int64_t tile, tiles;
+  int64_t tile_bytes;  // memory traffic of one tile, estimated
+} launch_plan;
+
+// What one element costs, as far as a launch decision cares.
+typedef struct launch_cost {
+  int64_t bytes;       // read and written per element
+  int64_t operations;  // scalar operations per element; as work_operations counts them
+  int smallest_output_bits;
+  bool prevents_vectors;  // reduce-window, dot, wide concatenate, variadic reduce
+} launch_cost;
+
+launch_plan launch_decide(const plan_target *target, int64_t elements, const launch_cost *cost);
+
+// How many pieces of b cover a; b > 0.
+static inline int64_t plan_ceil_divide(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+#endif

@@ -1,0 +1,153 @@
+// Accesses as functions of the position in a run.
+//
+// With the innermost dims written as the digits of a position p, an access is a linear address in p, the outer dims
+// and, in a window or a reduction, the place in it. It is good if it grows with p by a small step, not at all, or falls
+// from neighbour to neighbour. In a flat loop p counts all elements; there an access is also good if only whole vectors
+// cross from one row to the next. Where an access lies inside under conditions only (padding), these must not depend on
+// the lane of a vector, or must be linear in p, too: then the iterations in which they hold become a loop of their own
+// (lower/peel_loops.c).
+#include "kernel/runs.h"
+
+#include "kernel/partition_operands.h"
+
+enum {
+  VECTOR = 64,        // elements; the vectorizer's blocks divide it
+  SHORTEST_RUN = 16,  // elements
+  SHORTEST_CHECKED_RUN = 32,
+  SMALLEST_SPACE = 4096,
+  MOST_ACCESSES = 64,  // looked at, so that planning stays linear
+  MOST_STEP = 4,       // elements from one position to the next that are no worse than single loads
+};
+
+typedef struct access {
+  const partition_operand *operand;
+  const shape *array;
+} access;
+
+typedef VEC(access) access_list;
+
+static void add_accesses(arena *a, const instruction *i, access_list *out) {
+  const partition_operand *operands = NULL;
+  heddle_status found = partition_find_operands(a, i, &operands);
+  bool is_ok = status_is_ok(found);
+  heddle_status_free(found);
+  for (int k = 0; is_ok && k < i->operand_count; k++) {
+    const partition_operand *o = &operands[k];
+    if (!o->is_needed || o->is_offset || !o->map) continue;
+    if (i->operands[k]->shape->rank > 0) vec_push(a, out, ((access){o, i->operands[k]->shape}));
+  }
+}
+
+// The operand's address in elements, over the map's dims and symbols.
+static const affine_expr *address_of(arena *a, const access *x) {
+  int64_t strides[SHAPE_MAX_RANK];
+  shape_strides(x->array, strides);
+  const affine_expr *sum = affine_constant(a, 0);
+  for (int r = 0; r < x->array->rank; r++)
+    sum = affine_add(a, sum, affine_mul_constant(a, x->operand->map->results[r], strides[r]));
+  return sum;
+}
+
+static bool uses_dims_from(const indexing_map *m, int first) {
+  for (int r = 0; m && r < m->result_count; r++)
+    for (int d = first; d < m->dim_count; d++)
+      if (affine_uses_dim(m->results[r], d)) return true;
+  return false;
+}
+
+// Whether an expression grows by the same step, which is put out, wherever symbol `s` grows by one.
+static bool grows_evenly(arena *a, const affine_expr *e, int s, const interval *dims, int symbol_count,
+                         const interval *symbols, int64_t *step) {
+  *step = 0;
+  if (interval_is_point(symbols[s])) return true;
+  interval *inside = arena_array(a, interval, symbol_count);
+  for (int k = 0; k < symbol_count; k++) inside[k] = symbols[k];
+  const affine_expr **by = arena_array(a, const affine_expr *, s + 1);
+  by[s] = affine_add_constant(a, affine_symbol(a, s), 1);
+  const affine_expr *next = affine_replace(a, e, NULL, 0, by, s + 1);
+  inside[s].upper--;
+  return affine_is_constant(affine_simplify(a, affine_sub(a, next, e), dims, inside), step);
+}
+
+// What must lie inside some range for the access to happen: the map's constraints, and the dims of which it does not
+// take every value. Returns how many.
+static int find_checks(arena *a, const indexing_map *m, const shape *space, const affine_expr ***checks) {
+  int count = 0;
+  *checks = arena_array(a, const affine_expr *, m->constraint_count + space->rank);
+  for (int c = 0; c < m->constraint_count; c++) (*checks)[count++] = m->constraints[c].expr;
+  for (int d = 0; d < m->dim_count && d < space->rank; d++)
+    if (m->dims[d].bounds.lower > 0 || m->dims[d].bounds.upper < space->dims[d] - 1)
+      (*checks)[count++] = affine_dim(a, d);
+  return count;
+}
+
+// Dims before `split` stay; those from it on become the digits of symbol `position`, or of VECTOR * position + lane.
+static bool is_good(arena *a, const access *x, const shape *space, int split, bool by_vectors) {
+  const indexing_map *m = x->operand->map;
+  for (int r = 0; r < m->rt_count; r++)
+    if (uses_dims_from(x->operand->rts[r].map, split)) return false;
+  const int count = m->range_count + m->rt_count, position = count, lane = count + 1;
+  const affine_expr *p = affine_symbol(a, position);
+  int64_t run = 1;
+  for (int d = split; d < space->rank; d++) run *= space->dims[d];
+  interval dims[SHAPE_MAX_RANK], *symbols = arena_array(a, interval, count + 2);
+  for (int r = 0; r < count; r++)
+    symbols[r] = r < m->range_count ? m->ranges[r].bounds : m->rts[r - m->range_count].bounds;
+  symbols[position] = (interval){0, by_vectors ? (run - 1) / VECTOR : run - 1};
+  symbols[lane] = (interval){0, VECTOR - 1};
+  if (by_vectors) p = affine_add(a, affine_mul_constant(a, p, VECTOR), affine_symbol(a, lane));
+  const affine_expr *by[SHAPE_MAX_RANK];
+  for (int d = 0; d < space->rank; d++) {
+    dims[d] = (interval){0, space->dims[d] - 1};
+    by[d] = affine_dim(a, d);
+  }
+  indexing_delinearize(a, space->rank - split, space->dims + split, p, by + split);
+  const affine_expr *address = affine_replace(a, address_of(a, x), by, space->rank, NULL, 0);
+  address = affine_simplify(a, address, dims, symbols);
+  int64_t step;
+  const int moving = by_vectors ? lane : position;
+  if (!grows_evenly(a, address, moving, dims, count + 2, symbols, &step) || step < -1 || step > MOST_STEP) return false;
+  const affine_expr **checks = NULL;
+  const int check_count = find_checks(a, m, space, &checks);
+  if (check_count > 0 && split > 0 && run < SHORTEST_CHECKED_RUN) return false;
+  for (int c = 0; c < check_count; c++) {
+    const affine_expr *e = affine_replace(a, checks[c], by, space->rank, NULL, 0);
+    if (!grows_evenly(a, affine_simplify(a, e, dims, symbols), moving, dims, count + 2, symbols, &step)) return false;
+    if (by_vectors && step != 0) return false;
+  }
+  return true;
+}
+
+static int count_good(arena *a, const access_list *accesses, const shape *space, int split, bool by_vectors) {
+  int count = 0;
+  for (int n = 0; n < accesses->size; n++) count += is_good(a, &accesses->data[n], space, split, by_vectors);
+  return count;
+}
+
+static int best_split(arena *a, const access_list *accesses, const shape *space) {
+  int best = 0, most = count_good(a, accesses, space, 0, true);
+  int64_t run = 1;
+  for (int d = 0; d < space->rank; d++) run *= space->dims[d];
+  for (int split = 1; split < space->rank && most < accesses->size; split++) {
+    run /= space->dims[split - 1];
+    if (run < SHORTEST_RUN) break;
+    int good = count_good(a, accesses, space, split, false);
+    if (good <= most) continue;
+    most = good;
+    best = split;
+  }
+  return best;
+}
+
+int plan_runs_split(const instruction_list *body, const shape *space) {
+  if (shape_element_count(space) < SMALLEST_SPACE) return 0;
+  arena *scratch = arena_create();
+  access_list accesses = {0};
+  for (int n = 0; n < body->size && accesses.size < MOST_ACCESSES; n++) {
+    const instruction *i = body->data[n];
+    if (shape_is_array(i->shape) && shape_same_dims(i->shape, space)) add_accesses(scratch, i, &accesses);
+  }
+  int split = best_split(scratch, &accesses, space);
+  arena_destroy(scratch);
+  return split;
+}

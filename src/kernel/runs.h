@@ -1,0 +1,12 @@
+// Whether a flat loop over an index space meets its operands in vectors.
+#ifndef HEDDLE_KERNEL_RUNS_H_
+#define HEDDLE_KERNEL_RUNS_H_
+
+#include "kernel/kernel.h"
+
+// The dim of `space` from which on a loop should run without a break (see plan_block): the smallest for which the most
+// accesses of the body are to neighbouring elements, or to one element for all of a run. 0 where a flat loop does as
+// well. Only accesses of instructions with the space's dims are looked at.
+int plan_runs_split(const instruction_list *body, const shape *space);
+
+#endif

@@ -1,0 +1,20 @@
+// Which arrays a program can be planned for.
+#ifndef HEDDLE_KERNEL_SIZES_H_
+#define HEDDLE_KERNEL_SIZES_H_
+
+#include "hlo/module.h"
+
+// Bytes of one array, and of all arrays of a module together: plans count bytes and operations, and below these bounds
+// no sum of them leaves 64 bits. One array of the first would fill half of what a process can address.
+enum { PLAN_MOST_ARRAY_BYTES_LOG2 = 46, PLAN_MOST_BYTES_LOG2 = 60 };
+
+// Results of one operation that calls a computation for their elements (reduce, reduce-window, scatter), and operands
+// of a sort whose comparator is compiled, operands of a concatenate inside of a kernel: their code takes time and
+// memory with the square of the number.
+enum { PLAN_MOST_VARIADIC = 512 };
+
+// HEDDLE_INVALID at the first instruction whose size is not known (an unbounded dim, `?`) or is beyond these bounds,
+// HEDDLE_UNIMPLEMENTED at one with more results than PLAN_MOST_VARIADIC.
+heddle_status plan_check_sizes(const module *m);
+
+#endif

@@ -1,0 +1,128 @@
+// Allocations, and a place in one of them for every value.
+#include "lhlo/buffer_assignment.h"
+
+#include "lhlo/buffer_coalesce.h"
+#include "lhlo/buffer_pack.h"
+
+static lhlo_allocation allocation_for(arena *a, lhlo_allocation_kind kind, int number, const shape *s) {
+  static const char prefixes[] = {[LHLO_PARAMETER] = 'p', [LHLO_RESULT] = 'r', [LHLO_CONSTANT] = 'c'};
+  return (lhlo_allocation){.kind = kind,
+                           .name = arena_printf(a, "%c%d", prefixes[kind], number),
+                           .number = number,
+                           .bytes = plan_buffer_bytes(s),
+                           .shape = s,
+                           .donated_parameter = -1};
+}
+
+static void add_allocations(arena *a, buffer_assignment *b) {
+  const buffer_values *v = b->values;
+  lhlo_allocation *out = arena_array(a, lhlo_allocation, v->parameter_count + v->result_count + v->constants.size + 1);
+  b->allocations = out;
+  for (int k = 0; k < v->parameter_count; k++) *out++ = allocation_for(a, LHLO_PARAMETER, k, v->parameters[k]);
+  for (int k = 0; k < v->result_count; k++) {
+    *out = allocation_for(a, LHLO_RESULT, k, v->results[k]);
+    out++->donated_parameter = v->donated[k];
+  }
+  for (int k = 0; k < v->constants.size; k++) {
+    *out = allocation_for(a, LHLO_CONSTANT, k, v->constants.data[k].shape);
+    out++->value = v->constants.data[k].value;
+  }
+  if (b->has_arena)
+    *out++ =
+        (lhlo_allocation){.kind = LHLO_TEMPORARY, .name = "temp", .bytes = b->temporary_bytes, .donated_parameter = -1};
+  b->allocation_count = (int)(out - b->allocations);
+}
+
+static void find_fixed(arena *a, buffer_assignment *b) {
+  buffer_values *v = b->values;
+  b->fixed = arena_array(a, int, v->values.size);
+  for (int k = 0; k < v->values.size; k++) b->fixed[k] = -1;
+  for (int k = 0; k < v->values.size; k++)
+    if (v->values.data[k].is_fixed) b->fixed[buffer_place(v, k)] = k;
+}
+
+static bool needs_memory(const buffer_assignment *b, int value) {
+  return buffer_place(b->values, value) == value && b->fixed[value] < 0 && b->values->values.data[value].bytes > 0;
+}
+
+static heddle_status too_large(const buffer_assignment *b, int value) {
+  const buffer_value *x = &b->values->values.data[value];
+  const instruction *i = b->values->events.data[x->written]->source;
+  return status_at(HEDDLE_OUT_OF_MEMORY, i ? i->where : SOURCE_UNKNOWN,
+                   "the program's values take more memory than can be addressed");
+}
+
+// From the event that writes the place first to the one that reads it last.
+static pack_block block_for(const live_range *life, int64_t bytes) {
+  return (pack_block){.bytes = (bytes + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT,
+                      .first = (int)((life->data[0].begin - 1) / 2),
+                      .last = (int)((life->data[life->size - 1].end - 1) / 2)};
+}
+
+// Until its value is written, a result's memory may hold others. A donated parameter's is in use from the start.
+static int find_rooms(const buffer_assignment *b, const live_range *lives, pack_room *rooms, int *results) {
+  const buffer_values *v = b->values;
+  int count = 0;
+  for (int k = 0; k < v->values.size; k++) {
+    int fixed = b->fixed[k];
+    if (fixed < 0 || v->values.data[fixed].kind != LHLO_RESULT || lives[k].size == 0) continue;
+    int number = v->values.data[fixed].number;
+    if (v->donated[number] >= 0) continue;
+    results[count] = number;
+    rooms[count++] = (pack_room){v->values.data[fixed].bytes, (int)((lives[k].data[0].begin - 1) / 2) - 1};
+  }
+  return count;
+}
+
+static heddle_status pack_arena(arena *a, buffer_assignment *b, const live_range *lives) {
+  buffer_values *v = b->values;
+  int count = 0;
+  int64_t left = LHLO_MOST_BYTES;
+  b->offsets = arena_array(a, int64_t, v->values.size);
+  b->rooms = arena_array(a, int, v->values.size);
+  pack_block *blocks = arena_array(a, pack_block, v->values.size);
+  for (int k = 0; k < v->values.size; k++) {
+    b->has_arena |= b->fixed[buffer_place(v, k)] < 0;
+    b->rooms[k] = -1;
+    if (!needs_memory(b, k)) continue;
+    if (v->values.data[k].bytes > left) return too_large(b, k);
+    left -= v->values.data[k].bytes;
+    blocks[count++] = block_for(&lives[k], v->values.data[k].bytes);
+  }
+  pack_room *rooms = arena_array(a, pack_room, v->result_count);
+  int *results = arena_array(a, int, v->result_count);
+  int room_count = find_rooms(b, lives, rooms, results);
+  pack_result packed = buffer_pack(a, count, blocks, room_count, rooms);
+  b->temporary_bytes = packed.bytes;
+  b->most_live_bytes = packed.most_live;
+  for (int k = v->values.size; k-- > 0;) {
+    if (!needs_memory(b, k)) continue;
+    b->offsets[k] = blocks[--count].offset;
+    if (blocks[count].room >= 0) b->rooms[k] = results[blocks[count].room];
+  }
+  return status_ok();
+}
+
+heddle_status buffer_assignment_find(arena *a, buffer_values *v, buffer_assignment *out) {
+  *out = (buffer_assignment){.values = v};
+  live_range *lives;
+  buffer_coalesce(a, v, &lives);
+  find_fixed(a, out);
+  TRY(pack_arena(a, out, lives));
+  add_allocations(a, out);
+  return status_ok();
+}
+
+lhlo_slice buffer_assignment_slice(const buffer_assignment *b, int value, const shape *s) {
+  const buffer_values *v = b->values;
+  int place = buffer_place(b->values, value);
+  lhlo_slice slice = {.allocation = b->allocation_count - 1, .offset = b->offsets[place], .shape = s};
+  if (b->rooms[place] >= 0) slice.allocation = v->parameter_count + b->rooms[place];
+  if (b->fixed[place] < 0) return slice;
+  const buffer_value *fixed = &v->values.data[b->fixed[place]];
+  slice.offset = 0;
+  slice.allocation = fixed->number;
+  if (fixed->kind != LHLO_PARAMETER) slice.allocation += v->parameter_count;
+  if (fixed->kind == LHLO_CONSTANT) slice.allocation += v->result_count;
+  return slice;
+}

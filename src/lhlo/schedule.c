@@ -1,0 +1,376 @@
+// The order in which instructions run decides how much memory is live at once. Three orders are made and the one with
+// the lowest peak is taken: as the text has it, from the root down, and the greedy one, which always runs what frees
+// most (less what it allocates) of all that could run.
+//
+// What has effects (feeds, messages, collectives) keeps the order of the text in all three.
+//
+// What an instruction frees is known by counting: when a value has one reader left, that reader will free it. The
+// readers left are kept as an exclusive or of their numbers, so that the last one needs no search.
+#include "lhlo/schedule.h"
+
+#include "fuse/leaf_flow.h"
+#include "fuse/leaves.h"
+#include "fuse/library.h"
+#include "kernel/in_place.h"
+#include "lhlo/program_order.h"
+#include "opt/effects.h"
+
+// A value with memory: a leaf of an instruction that does work.
+typedef struct scheduled_value {
+  int64_t bytes;
+  int readers;    // that have not run; distinct
+  int reader_or;  // their numbers, exclusive or
+} scheduled_value;
+
+typedef struct scheduled_instruction {
+  instruction *instruction;
+  int waiting;        // operands, control predecessors and an earlier effect that have not run
+  int earlier;        // for an instruction with effects: the last one before it, else -1
+  bool is_name;       // does no work
+  int64_t allocated;  // bytes of its results
+  int64_t inside;     // most bytes live in what it calls
+  int64_t freed;      // bytes of values that nobody else is left to read
+  int first_value;    // its leaves
+  int value_count;
+  VEC(int) read;        // values, each once
+  VEC(int) updated;     // those that it writes over, after a copy if others have yet to read them
+  VEC(int) successors;  // once for each edge
+} scheduled_instruction;
+
+typedef VEC(int) number_list;
+
+// Of one computation: the most bytes of its values that live at one time.
+typedef struct scheduled_peak {
+  int64_t bytes;
+} scheduled_peak;
+
+typedef struct scheduler {
+  arena *arena;
+  int count;
+  scheduled_instruction *instructions;  // in the order of the text
+  VEC(scheduled_value) values;
+  const ptr_map *peaks;   // by computation: a scheduled_peak
+  const ptr_map *acting;  // computations that have effects
+  int root;               // number of the instruction that the computation ends with
+} scheduler;
+
+// --- what reads and writes what
+
+static bool has_own_memory(const instruction *i) { return i->opcode != HLO_PARAMETER && i->opcode != HLO_CONSTANT; }
+
+static leaf_numbers add_values(scheduler *s, int number, const instruction *i) {
+  scheduled_instruction *x = &s->instructions[number];
+  shape_list leaves = {0};
+  leaves_of_shape(s->arena, i->shape, &leaves);
+  leaf_numbers v = {.count = leaves.size, .numbers = arena_array(s->arena, int, leaves.size)};
+  x->first_value = s->values.size;
+  x->value_count = leaves.size;
+  for (int k = 0; k < leaves.size; k++) {
+    int64_t bytes = has_own_memory(i) ? plan_buffer_bytes(leaves.data[k]) : 0;
+    v.numbers[k] = s->values.size;
+    x->allocated += bytes;
+    vec_push(s->arena, &s->values, ((scheduled_value){.bytes = bytes}));
+  }
+  return v;
+}
+
+static void add_reads(scheduler *s, int number, const leaf_numbers *operands) {
+  scheduled_instruction *x = &s->instructions[number];
+  ptr_map seen = {0};
+  for (int k = 0; k < operands->count; k++) {
+    int value = operands->numbers[k];
+    if (ptr_map_has(&seen, s->values.data + value)) continue;
+    ptr_map_put(s->arena, &seen, s->values.data + value, s);
+    vec_push(s->arena, &x->read, value);
+    s->values.data[value].readers++;
+    s->values.data[value].reader_or ^= number;
+  }
+}
+
+// Operands of fusions are arrays, so that each is one leaf.
+static heddle_status add_updates(scheduler *s, int number, const leaf_numbers *operands) {
+  scheduled_instruction *x = &s->instructions[number];
+  in_place_pairs pairs = {0};
+  if (x->instruction->opcode != HLO_FUSION || library_kind_of(x->instruction) != LIBRARY_NONE) return status_ok();
+  TRY(in_place_updates(s->arena, x->instruction->called[0], &pairs));
+  for (int k = 0; k < pairs.size; k++)
+    if (pairs.data[k].operand < operands->count)
+      vec_push(s->arena, &x->updated, operands->numbers[pairs.data[k].operand]);
+  return status_ok();
+}
+
+static void add_edges(scheduler *s, int number) {
+  instruction *i = s->instructions[number].instruction;
+  for (int k = 0; k < i->operand_count; k++)
+    vec_push(s->arena, &s->instructions[i->operands[k]->mark].successors, number);
+  for (int k = 0; k < i->control_predecessors.size; k++)
+    vec_push(s->arena, &s->instructions[i->control_predecessors.data[k]->mark].successors, number);
+}
+
+static void add_effect(scheduler *s, int number, int *last) {
+  scheduled_instruction *x = &s->instructions[number];
+  x->earlier = -1;
+  if (!effects_has(s->acting, false, x->instruction)) return;
+  x->earlier = *last;
+  if (*last >= 0) vec_push(s->arena, &s->instructions[*last].successors, number);
+  *last = number;
+}
+
+static int64_t peak_inside(const scheduler *s, const instruction *i) {
+  int64_t most = 0;
+  if (!hlo_op_has(i->opcode, TRAIT_CONTROL)) return 0;
+  for (int k = 0; k < i->called_count; k++) {
+    const scheduled_peak *p = ptr_map_get(s->peaks, i->called[k]);
+    if (p && p->bytes > most) most = p->bytes;
+  }
+  return most;
+}
+
+// Results of the root are read by nobody: they stay.
+static heddle_status analyse(scheduler *s, const instruction_list *in_text) {
+  leaf_flow flow = {s->arena, arena_array(s->arena, leaf_numbers, in_text->size)};
+  s->count = in_text->size;
+  s->instructions = arena_array(s->arena, scheduled_instruction, in_text->size);
+  int last_effect = -1;
+  for (int k = 0; k < in_text->size; k++) {
+    instruction *i = in_text->data[k];
+    i->mark = (uint64_t)k;
+    s->instructions[k].instruction = i;
+    s->instructions[k].inside = peak_inside(s, i);
+    s->instructions[k].is_name = leaf_flow_name(&flow, i, &flow.values[k]);
+    if (!s->instructions[k].is_name) {
+      leaf_numbers operands = leaf_flow_operands(&flow, i, 0);
+      add_reads(s, k, &operands);
+      TRY(add_updates(s, k, &operands));
+      flow.values[k] = add_values(s, k, i);
+    }
+    add_edges(s, k);
+    add_effect(s, k, &last_effect);
+  }
+  const instruction *root = in_text->data[0]->parent->root;
+  const leaf_numbers *kept = &flow.values[root->mark];
+  s->root = (int)root->mark;
+  for (int k = 0; k < kept->count && s->values.data; k++) s->values.data[kept->numbers[k]].readers = INT32_MAX / 2;
+  return status_ok();
+}
+
+static void start_counts(scheduler *s) {
+  for (int k = 0; k < s->count; k++) s->instructions[k].freed = s->instructions[k].waiting = 0;
+  for (int k = 0; k < s->count; k++)
+    for (int j = 0; j < s->instructions[k].successors.size; j++)
+      s->instructions[s->instructions[k].successors.data[j]].waiting++;
+}
+
+// --- the greedy order
+
+typedef struct ready {
+  int64_t score;
+  int number;
+} ready;
+
+typedef struct ready_heap {
+  arena *arena;
+  VEC(ready) entries;
+} ready_heap;
+
+// Names first, then by score, then as the text has them.
+static bool goes_before(const ready *l, const ready *r) {
+  if (l->score != r->score) return l->score > r->score;
+  return l->number < r->number;
+}
+
+static void push_ready(ready_heap *h, ready x) {
+  vec_push(h->arena, &h->entries, x);
+  int at = h->entries.size - 1;
+  for (; at > 0 && goes_before(&x, &h->entries.data[(at - 1) / 2]); at = (at - 1) / 2)
+    h->entries.data[at] = h->entries.data[(at - 1) / 2];
+  h->entries.data[at] = x;
+}
+
+static ready pop_ready(ready_heap *h) {
+  ready top = h->entries.data[0], moved = vec_pop(&h->entries);
+  int at = 0, size = h->entries.size;
+  if (size == 0) return top;
+  for (;;) {
+    int child = 2 * at + 1;
+    if (child >= size) break;
+    if (child + 1 < size && goes_before(&h->entries.data[child + 1], &h->entries.data[child])) child++;
+    if (!goes_before(&h->entries.data[child], &moved)) break;
+    h->entries.data[at] = h->entries.data[child];
+    at = child;
+  }
+  h->entries.data[at] = moved;
+  return top;
+}
+
+static int64_t score_of(const scheduler *s, const scheduled_instruction *x) {
+  if (x->is_name || !has_own_memory(x->instruction)) return INT64_MAX;
+  int64_t score = x->freed - x->allocated - x->inside;
+  for (int k = 0; k < x->updated.size; k++) {
+    const scheduled_value *v = &s->values.data[x->updated.data[k]];
+    if (v->readers > 1) score -= v->bytes;
+  }
+  return score;
+}
+
+static void offer(scheduler *s, ready_heap *heap, int number) {
+  push_ready(heap, (ready){score_of(s, &s->instructions[number]), number});
+}
+
+// A value that has one reader left: its score rises.
+static void count_reader(scheduler *s, ready_heap *heap, int value, int reader) {
+  if (!s->values.data) return;
+  scheduled_value *v = &s->values.data[value];
+  v->readers--;
+  v->reader_or ^= reader;
+  if (v->readers != 1) return;
+  scheduled_instruction *last = &s->instructions[v->reader_or];
+  last->freed += v->bytes;
+  if (last->waiting == 0 && v->bytes > 0) offer(s, heap, v->reader_or);
+}
+
+static void order_greedily(scheduler *s, number_list *out) {
+  ready_heap heap = {.arena = s->arena};
+  start_counts(s);
+  bool *done = arena_array(s->arena, bool, s->count);
+  for (int v = 0; v < s->values.size; v++)
+    if (s->values.data[v].readers == 1) s->instructions[s->values.data[v].reader_or].freed += s->values.data[v].bytes;
+  for (int k = 0; k < s->count; k++)
+    if (s->instructions[k].waiting == 0) offer(s, &heap, k);
+  while (heap.entries.size > 0) {
+    ready next = pop_ready(&heap);
+    scheduled_instruction *x = &s->instructions[next.number];
+    if (done[next.number] || next.score != score_of(s, x)) continue;
+    done[next.number] = true;
+    vec_push(s->arena, out, next.number);
+    for (int j = 0; j < x->read.size; j++) count_reader(s, &heap, x->read.data[j], next.number);
+    for (int j = 0; j < x->successors.size; j++)
+      if (--s->instructions[x->successors.data[j]].waiting == 0) offer(s, &heap, x->successors.data[j]);
+  }
+}
+
+// --- from the root down
+
+typedef struct descent {
+  int number, next;
+} descent;
+
+static int next_needed(const scheduler *s, descent *d) {
+  const instruction *i = s->instructions[d->number].instruction;
+  const int earlier = s->instructions[d->number].earlier;
+  if (d->next == 0 && earlier >= 0) {
+    d->next = 1;
+    return earlier;
+  }
+  if (d->next == 0) d->next = 1;
+  int k = d->next++ - 1, controls = i->control_predecessors.size;
+  if (k < controls) return (int)i->control_predecessors.data[k]->mark;
+  return k - controls < i->operand_count ? (int)i->operands[k - controls]->mark : -1;
+}
+
+static void descend_from(scheduler *s, int start, bool *entered, number_list *out) {
+  VEC(descent) stack = {0};
+  if (entered[start]) return;
+  entered[start] = true;
+  vec_push(s->arena, &stack, ((descent){start, 0}));
+  while (stack.size > 0) {
+    int next = next_needed(s, &vec_last(&stack));
+    if (next < 0) {
+      int number = vec_pop(&stack).number;
+      vec_push(s->arena, out, number);
+    } else if (!entered[next]) {
+      entered[next] = true;
+      vec_push(s->arena, &stack, ((descent){next, 0}));
+    }
+  }
+}
+
+static void order_from_root(scheduler *s, number_list *out) {
+  bool *entered = arena_array(s->arena, bool, s->count);
+  descend_from(s, s->root, entered, out);
+  for (int k = 0; k < s->count; k++) descend_from(s, k, entered, out);
+}
+
+// --- the best one
+
+// Most bytes live at a time when every value lives from its instruction to its last reader, and the bytes copied since
+// they are written over while others have yet to read them.
+static int64_t peak_of(scheduler *s, const number_list *order, int64_t *copied) {
+  int64_t live = 0, peak = 0;
+  *copied = 0;
+  const scheduled_value *values = s->values.data;
+  int *readers = arena_array(s->arena, int, s->values.size);
+  if (!values) return 0;
+  for (int k = 0; k < s->count; k++)
+    for (int j = 0; j < s->instructions[k].read.size; j++) readers[s->instructions[k].read.data[j]]++;
+  for (int k = 0; k < order->size; k++) {
+    const scheduled_instruction *x = &s->instructions[order->data[k]];
+    live += x->allocated;
+    for (int j = 0; j < x->updated.size; j++)
+      if (readers[x->updated.data[j]] > 1) *copied += values[x->updated.data[j]].bytes;
+    if (live + x->inside > peak) peak = live + x->inside;
+    for (int j = 0; j < x->read.size; j++) {
+      int value = x->read.data[j];
+      bool is_kept = values[value].readers > s->count;
+      if (--readers[value] == 0 && !is_kept) live -= values[value].bytes;
+    }
+    for (int j = x->first_value; j < x->first_value + x->value_count; j++)
+      if (readers[j] == 0 && values[j].readers <= s->count) live -= values[j].bytes;
+  }
+  return peak;
+}
+
+static void order_of_text(scheduler *s, number_list *out) {
+  for (int k = 0; k < s->count; k++) vec_push(s->arena, out, k);
+}
+
+static int64_t best_order(scheduler *s, number_list *best) {
+  static void (*const ways[])(scheduler *, number_list *) = {order_of_text, order_from_root, order_greedily};
+  int64_t least = INT64_MAX, least_copied = INT64_MAX;
+  for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+    number_list order = {0};
+    int64_t copied;
+    ways[k](s, &order);
+    int64_t peak = peak_of(s, &order, &copied);
+    if (peak > least || (peak == least && copied >= least_copied)) continue;
+    *best = order;
+    least = peak;
+    least_copied = copied;
+  }
+  return least;
+}
+
+static heddle_status schedule_one(arena *a, arena *scratch, const computation *c, const ptr_map *acting, ptr_map *peaks,
+                                  instruction_list *out) {
+  instruction_list in_text;
+  TRY(computation_post_order(scratch, c, &in_text));
+  scheduler s = {.arena = scratch, .peaks = peaks, .acting = acting};
+  TRY(analyse(&s, &in_text));
+  number_list order = {0};
+  scheduled_peak *p = arena_new(a, scheduled_peak);
+  p->bytes = best_order(&s, &order);
+  ptr_map_put(a, peaks, c, p);
+  for (int k = 0; k < order.size; k++) {
+    instruction *i = in_text.data[order.data[k]];
+    i->mark = (uint64_t)k;
+    vec_push(a, out, i);
+  }
+  return status_ok();
+}
+
+heddle_status schedule_module(arena *a, const module *m, ptr_map *orders) {
+  arena *scratch = arena_create(), *inner = arena_create();
+  program_list programs = {0};
+  ptr_map peaks = {0}, acting = {0};
+  heddle_status s = program_order(scratch, m, &programs);
+  if (status_is_ok(s)) s = effects_find(scratch, m, false, &acting);
+  for (int k = 0; k < programs.size && status_is_ok(s); k++) {
+    instruction_list *order = arena_new(a, instruction_list);
+    s = schedule_one(a, inner, programs.data[k], &acting, &peaks, order);
+    ptr_map_put(a, orders, programs.data[k], order);
+    arena_reset(inner);
+  }
+  arena_destroy(inner);
+  arena_destroy(scratch);
+  return s;
+}

@@ -1,0 +1,27 @@
+// ir.h's form as MLIR text that StableHLO's own tools read.
+#ifndef HEDDLE_MLIR_PRINT_H_
+#define HEDDLE_MLIR_PRINT_H_
+
+#include "base/map.h"
+#include "mlir/ir.h"
+
+typedef struct mlir_print_options {
+  bool generic;          // every operation as "name"(operands) <{attributes}> ({regions}) : type
+  int64_t elide_above;   // elements of larger constants are left out (`dense_resource<__elided__>`); 0 = never
+  bool locations;        // where operations came from, behind each: loc("name"("file":1:2))
+  const ptr_map *names;  // ir_value: const char *, for arguments and lone results that are to have a name (without `%`)
+} mlir_print_options;
+
+// `options` may be null. Text that mlir_text_read reads back to an equal module.
+void mlir_print_module(text *out, const ir_module *m, const mlir_print_options *options);
+const char *mlir_scalar_name(dtype t);  // "i32", "complex<f32>"; "none" for what MLIR has no scalar type for
+void mlir_print_type(text *out, const ir_type *t);
+void mlir_print_attribute(text *out, const ir_attribute *x);
+void mlir_print_elements(text *out, const ir_attribute *x, int64_t elide_above);  // of IR_ATTR_ELEMENTS
+void mlir_print_number(text *out, double value);                                  // a finite number's shortest digits
+void mlir_print_name(text *out, str name);                      // of an attribute: quoted if it must be
+void mlir_print_struct_body(text *out, const ir_attribute *x);  // `<a = 1, b = [0, 1]>`
+void mlir_print_string(text *out, str s);                       // "..." with MLIR's escapes
+void mlir_print_symbol(text *out, str name);                    // @name, @"a name", @a::@b
+
+#endif

@@ -1,0 +1,108 @@
+// Values known while lowering: operands that say shapes are computed with the interpreter from constants, from argument
+// values given in the options, and through calls.
+#include "eval/evaluate.h"
+#include "stablehlo/lowering.h"
+
+enum { FOLD_MAX_ELEMENTS = 1 << 20, FOLD_MAX_STEPS = 1 << 20, FOLD_MAX_BYTES = 1 << 28 };
+
+// In `folded`: this instruction has no value now and never will.
+static literal unknown;
+
+typedef VEC(instruction *) fold_stack;
+
+// What decides the value of `i`: one other instruction, whose value it has.
+static instruction *alias_of(const instruction *i) {
+  if (i->opcode == HLO_CALL && !shape_is_tuple(i->shape)) return i->called[0]->root;
+  if (i->opcode != HLO_GET_TUPLE_ELEMENT) return NULL;
+  const instruction *from = i->operands[0];
+  if (from->opcode == HLO_OPT_BARRIER) from = from->operands[0];
+  if (from->opcode == HLO_CALL) from = from->called[0]->root;
+  int64_t index = i->attributes->index;
+  return from->opcode == HLO_TUPLE && index < from->operand_count ? from->operands[index] : NULL;
+}
+
+static bool never_folds(const instruction *i) {
+  const unsigned never = TRAIT_SIDE_EFFECT | TRAIT_COLLECTIVE | TRAIT_RANDOM | TRAIT_ASYNC;
+  if (hlo_ops[i->opcode].traits & never) return true;
+  if (i->opcode == HLO_PARAMETER || i->opcode == HLO_PARTITION_ID || i->opcode == HLO_REPLICA_ID) return true;
+  return shape_is_array(i->shape) && (!shape_is_static(i->shape) || shape_element_count(i->shape) > FOLD_MAX_ELEMENTS);
+}
+
+static literal *evaluate(lowering *l, const instruction *i) {
+  if (i->opcode == HLO_CONSTANT) return i->literal;
+  literal **operands = arena_array(l->arena, literal *, i->operand_count);
+  for (int k = 0; k < i->operand_count; k++) {
+    operands[k] = ptr_map_get(l->folded, i->operands[k]);
+    if (operands[k] == &unknown) return &unknown;
+  }
+  literal *value = NULL;
+  eval_options options = {.max_steps = FOLD_MAX_STEPS, .max_bytes = FOLD_MAX_BYTES};
+  heddle_status status = eval_instruction(l->arena, i, &options, operands, &value);
+  bool is_known = status_is_ok(status);
+  heddle_status_free(status);
+  return is_known ? value : &unknown;
+}
+
+// Pushes what must be known first; false if there is nothing.
+static bool push_missing(lowering *l, const instruction *i, fold_stack *stack) {
+  bool pushed = false;
+  for (int k = 0; k < i->operand_count; k++) {
+    if (ptr_map_has(l->folded, i->operands[k])) continue;
+    vec_push(l->arena, stack, i->operands[k]);
+    pushed = true;
+  }
+  return pushed;
+}
+
+// One step for the top of the stack: its value, or more to do before it.
+static void step(lowering *l, instruction *i, fold_stack *stack) {
+  instruction *alias = alias_of(i);
+  if (alias && !ptr_map_has(l->folded, alias)) {
+    vec_push(l->arena, stack, alias);
+    return;
+  }
+  literal *value = alias ? ptr_map_get(l->folded, alias) : NULL;
+  if (value && value != &unknown) {
+    ptr_map_put(l->arena, l->folded, i, value);
+    return;
+  }
+  if (never_folds(i)) {
+    ptr_map_put(l->arena, l->folded, i, &unknown);
+    return;
+  }
+  if (!push_missing(l, i, stack)) ptr_map_put(l->arena, l->folded, i, evaluate(l, i));
+}
+
+literal *lowering_try_fold(lowering *l, instruction *i) {
+  fold_stack stack = {0};
+  vec_push(l->arena, &stack, i);
+  while (stack.size) {
+    instruction *top = vec_last(&stack);
+    if (ptr_map_has(l->folded, top)) vec_drop(&stack);
+    else step(l, top, &stack);
+  }
+  literal *value = ptr_map_get(l->folded, i);
+  return value == &unknown ? NULL : value;
+}
+
+heddle_status lowering_fold(lowering *l, instruction *i, const char *what, literal **out) {
+  *out = lowering_try_fold(l, i);
+  if (*out) return status_ok();
+  return lowering_invalid(l->op,
+                          "%s depends on values that are only known when the program runs; "
+                          "give the arguments it depends on when the program is read",
+                          what);
+}
+
+heddle_status lowering_fold_ints(lowering *l, instruction *i, const char *what, const int64_t **values, int *count) {
+  literal *value;
+  TRY(lowering_fold(l, i, what, &value));
+  if (!shape_is_array(value->shape) || !(dtypes[value->shape->dtype].class & (CLASS_INTEGER | CLASS_PRED)))
+    return lowering_invalid(l->op, "%s has shape %s, wanted integers", what, shape_text(l->arena, value->shape));
+  int64_t size = shape_element_count(value->shape);
+  int64_t *copy = arena_array(l->arena, int64_t, size);
+  for (int64_t k = 0; k < size; k++) copy[k] = literal_get_int(value, k);
+  *values = copy;
+  *count = (int)size;
+  return status_ok();
+}

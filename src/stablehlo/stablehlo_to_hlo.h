@@ -1,0 +1,14 @@
+// StableHLO and CHLO (ir.h's form) to HLO.
+#ifndef HEDDLE_STABLEHLO_STABLEHLO_TO_HLO_H_
+#define HEDDLE_STABLEHLO_STABLEHLO_TO_HLO_H_
+
+#include "mlir/ir.h"
+#include "stablehlo/import_options.h"
+
+// One function of the module, and what it calls, as an HLO module. Shapes are found from the operands on the way, so
+// that `?` dims are gone once the argument shapes are static (import_options); operands that say shapes are folded to
+// constants. A function called with different shapes becomes several computations.
+heddle_status stablehlo_to_hlo(arena *a, const ir_module *m, const ir_operation *function,
+                               const import_options *options, module **out);
+
+#endif
