@@ -35,7 +35,7 @@ static void dump_ir(arena *scratch, const compile_options *o, const char *name, 
 
 // --- the front half
 
-static heddle_status fuse(module *m, const plan_target *target, const compile_options *o, text *reasons,
+static heddle_status fuse(module *m, const target_description *target, const compile_options *o, text *reasons,
                           compile_times *times) {
   double start = log_seconds();
   if (o->hlo_observer) o->hlo_observer(o->hlo_observer_argument, NULL, m);
@@ -51,7 +51,7 @@ static heddle_status fuse(module *m, const plan_target *target, const compile_op
   return status_ok();
 }
 
-heddle_status compile_plan(arena *a, const module *m, const plan_target *target, const compile_options *options,
+heddle_status compile_plan(arena *a, const module *m, const target_description *target, const compile_options *options,
                            compile_times *times, text *reasons, lhlo_program **out) {
   module *copy = module_clone(a, m);
   TRY(fuse(copy, target, options, reasons, times));
@@ -84,15 +84,15 @@ static heddle_status dump_plan(const compile_options *o, const lhlo_program *pla
 
 // One kernel to IR in the LLVM dialect. The caller destroys the module.
 static heddle_status lower_kernel(arena *scratch, lower_session *session, const kernel_plan *kernel,
-                                  const plan_target *target, const lower_options *lowering, const compile_options *o,
-                                  compile_times *times, MlirModule *out) {
+                                  const target_description *target, const lower_options *lowering,
+                                  const compile_options *o, compile_times *times, MlirModule *out) {
   double start = log_seconds();
   TRY(emit_kernel(lower_session_context(session), scratch, kernel, target, out));
   add_time(times, "emit", log_seconds() - start);
   dump_ir(scratch, o, kernel->name, "emitted.mlir", *out);
   start = log_seconds();
   heddle_status s =
-      lower_run_in(session, lower_pipeline(lowering->target), mlirModuleGetOperation(*out), lowering, o->observer);
+      lower_run_in(session, lower_pipeline(lowering->target.kind), mlirModuleGetOperation(*out), lowering, o->observer);
   add_time(times, "lower", log_seconds() - start);
   if (status_is_ok(s)) {
     dump_ir(scratch, o, kernel->name, "lowered.mlir", *out);
@@ -110,8 +110,8 @@ static bool has_scalar_loops(MlirModule m) {
 // One kernel's compilation: what goes in, and what has to be given back however it ends.
 typedef struct kernel_job {
   const kernel_plan *kernel;
-  const plan_target *target;
-  const cpu_machine *machine;
+  const target_description *target;
+  const target_description *machine;  // that code is generated for: its target, or this CPU
   const compile_options *options;
   compile_times *times;
   arena *arena, *scratch;  // of the object, and of all else
@@ -145,8 +145,8 @@ static heddle_status compile_steps(kernel_job *j) {
   double start = log_seconds();
   j->session = lower_session_take();
   add_time(j->times, "context", log_seconds() - start);
-  lower_options lowering = cpu_lower_options(j->machine, j->options->exact);
-  if (j->options->scalar) lowering.vector_bits = 0;
+  lower_options lowering = {.target = *j->machine, .exact = j->options->exact};
+  if (j->options->scalar) lowering.target.vector_bits = 0;
   TRY(lower_kernel(j->scratch, j->session, j->kernel, j->target, &lowering, j->options, j->times, &j->ir));
   return emit_object(j);
 }
@@ -185,7 +185,7 @@ typedef struct kernel_batch {
   compiled *program;
   arena *arena;  // of the program
   const compile_options *options;
-  const cpu_machine *machine;
+  const target_description *machine;  // that code is generated for
   int count;
   arena **arenas;  // of each kernel's object until all are done
   object_code *objects;
@@ -239,8 +239,7 @@ static void drop_objects(void *argument, bool is_torn) {
 
 // Observers and dumps want the kernels one after the other.
 static heddle_status compile_kernels(arena *a, const compile_options *o, compiled *c) {
-  cpu_machine machine;
-  TRY(cpu_machine_host(a, &machine));
+  const target_description machine = cpu_target_host(a, c->threads);
   int count = c->kernels.count;
   c->objects = arena_array(a, object_code, count);
   arena *scratch = arena_create();
@@ -310,7 +309,7 @@ static int thread_count(const compile_options *o) { return o->threads > 0 ? o->t
 static heddle_status compile_all(arena *a, const module *m, const compile_options *o, compiled *c) {
   text reasons = {0};
   lhlo_program *plan = NULL;
-  plan_target target = plan_target_cpu(c->threads);
+  const target_description target = target_cpu(c->threads);
   heddle_status s = compile_plan(a, m, &target, o, &c->times, o->dump ? &reasons : NULL, &plan);
   c->plan = plan;
   if (status_is_ok(s)) s = dump_plan(o, plan, &reasons);
@@ -348,18 +347,17 @@ void compiled_release(compiled *c) {
 static heddle_status kernel_to_ptx(arena *a, arena *scratch, const kernel_plan *kernel, const program_plan *plan,
                                    const compile_options *o, const char *libdevice, str *out) {
   lower_session *session = lower_session_take();
-  lower_options lowering = nvptx_lower_options(o->chip, libdevice != NULL, o->exact);
+  lower_options lowering = {.target = plan->target, .exact = o->exact, .use_libdevice = libdevice != NULL};
   compile_times times = {0};
   MlirModule ir = {NULL};
   heddle_status s = lower_kernel(scratch, session, kernel, &plan->target, &lowering, o, &times, &ir);
   if (status_is_ok(s)) {
     text ptx = {0}, llvm_ir = {0};
     const launch_plan *launch = &kernel->launch;
-    nvptx_options options = {.chip = o->chip,
-                             .libdevice = libdevice,
+    nvptx_options options = {.libdevice = libdevice,
                              .launch = {launch->threads, launch->blocks_x, launch->blocks_y},
                              .llvm_ir = o->dump ? &llvm_ir : NULL};
-    s = nvptx_emit(scratch, mlirModuleGetOperation(ir), &options, &ptx);
+    s = nvptx_emit(scratch, mlirModuleGetOperation(ir), &plan->target, &options, &ptx);
     *out = str_copy(a, text_view(&ptx));
     dump(o, kernel->name, "ll", text_view(&llvm_ir));
     dump(o, kernel->name, "ptx", *out);
@@ -373,7 +371,9 @@ static heddle_status kernel_to_ptx(arena *a, arena *scratch, const kernel_plan *
 
 heddle_status compile_ptx(arena *a, const module *m, const compile_options *options, int *count, str **ptx) {
   program_plan *plan;
-  TRY(plan_kernels(a, m, plan_target_gpu(), &plan));
+  target_description target;
+  TRY(nvptx_target(options->chip, &target));
+  TRY(plan_kernels(a, m, target, &plan));
   if (options->kernel_name) plan_name_kernels(a, plan, options->kernel_name);
   *count = plan->kernel_count;
   *ptx = arena_array(a, str, plan->kernel_count);

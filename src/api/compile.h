@@ -54,7 +54,7 @@ typedef struct compiled {
 
 // The front half: passes, fusion, schedule, buffers. `m` is not changed. `reasons` (may be null) receives a line for
 // each decision.
-heddle_status compile_plan(arena *a, const module *m, const plan_target *target, const compile_options *options,
+heddle_status compile_plan(arena *a, const module *m, const target_description *target, const compile_options *options,
                            compile_times *times, text *reasons, lhlo_program **out);
 
 // Compiles for the machine this runs on; ends with HEDDLE_CANCELLED between two passes or kernels when its call is

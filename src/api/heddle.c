@@ -73,7 +73,7 @@ static heddle_status compile_text(heddle_program *p, const char *file, str sourc
                                   const compile_options *options) {
   if (lhlo_is(source)) {
     lhlo_program *plan;
-    plan_target target = plan_target_cpu(options->threads > 0 ? options->threads : pool_default_threads());
+    target_description target = target_cpu(options->threads > 0 ? options->threads : pool_default_threads());
     TRY(lhlo_parse(p->arena, source, file, &target, &plan));
     return compile_lhlo(p->arena, plan, options, &p->code);
   }

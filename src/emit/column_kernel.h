@@ -5,6 +5,6 @@
 #include "emit/heroes.h"
 
 // Fills the entry of a kernel of sweeps whose innermost dims are kept: see kernel/row_kernel.h.
-heddle_status emit_columns(kernel_emitter *k, const plan_target *target);
+heddle_status emit_columns(kernel_emitter *k, const target_description *target);
 
 #endif

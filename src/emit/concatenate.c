@@ -33,7 +33,7 @@ static heddle_status store_block(kernel_entry *e, int block, MlirValue tile, con
   return emit_block(e, &c->blocks[block], tile, store_element, &(operand_block){c, block});
 }
 
-heddle_status emit_concatenate_entry(kernel_emitter *k, const plan_target *target) {
+heddle_status emit_concatenate_entry(kernel_emitter *k, const target_description *target) {
   const hero_concatenate *c = (const hero_concatenate *)k->plan->details;
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));

@@ -5,6 +5,6 @@
 #include "emit/elemental.h"
 
 // See hero_entry.
-heddle_status emit_concatenate_entry(kernel_emitter *k, const plan_target *target);
+heddle_status emit_concatenate_entry(kernel_emitter *k, const target_description *target);
 
 #endif

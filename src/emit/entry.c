@@ -9,7 +9,7 @@ static MlirAttribute range_of(MlirContext c, int64_t count) {
   return mlirArrayAttrGet(c, 2, (MlirAttribute[]){index_attribute(c, 0), index_attribute(c, count - 1)});
 }
 
-static void describe_argument(kernel_emitter *k, MlirOperation entry, int argument, const plan_target *target,
+static void describe_argument(kernel_emitter *k, MlirOperation entry, int argument, const target_description *target,
                               int slice) {
   const plan_buffer *buffer = &k->plan->slices[slice];
   MlirContext c = k->context;
@@ -20,9 +20,9 @@ static void describe_argument(kernel_emitter *k, MlirOperation entry, int argume
   if (!buffer->is_written) ir_set_argument_attribute(entry, argument, "xla.invariant", mlirUnitAttrGet(c));
 }
 
-static MlirOperation make_entry(kernel_emitter *k, const plan_target *target) {
+static MlirOperation make_entry(kernel_emitter *k, const target_description *target) {
   const kernel_plan *plan = k->plan;
-  bool is_cpu = target->kind == PLAN_CPU;
+  bool is_cpu = target->kind == TARGET_CPU;
   int tensors = plan->input_count + plan->output_count;
   MlirType *types = arena_array(k->arena, MlirType, tensors + 1);
   for (int i = 0; i < plan->input_count; i++) {
@@ -55,11 +55,12 @@ static MlirValue launch_id(ir_builder *b, const char *op, const char *dimension,
   return ir_value_with(b, op, mlirIndexTypeGet(b->context), 0, 0, 2, attributes);
 }
 
-static void launch_ids(kernel_emitter *k, ir_builder *b, const plan_target *target, MlirBlock block, ir_values *out) {
+static void launch_ids(kernel_emitter *k, ir_builder *b, const target_description *target, MlirBlock block,
+                       ir_values *out) {
   const launch_plan *l = &k->plan->launch;
   MlirValue ids[3];
   int count = 0;
-  if (target->kind == PLAN_CPU) {
+  if (target->kind == TARGET_CPU) {
     ids[count++] = mlirBlockGetArgument(block, k->plan->input_count + k->plan->output_count);
   } else {
     ids[count++] = launch_id(b, "gpu.thread_id", "#gpu<dim x>", l->threads);
@@ -80,7 +81,7 @@ static heddle_status check_arguments(kernel_emitter *k) {
   return status_ok();
 }
 
-heddle_status emit_entry_begin(kernel_emitter *k, const plan_target *target, kernel_entry *out) {
+heddle_status emit_entry_begin(kernel_emitter *k, const target_description *target, kernel_entry *out) {
   TRY(check_arguments(k));
   MlirBlock block = ir_body(make_entry(k, target), 0);
   int inputs = k->plan->input_count, outputs = k->plan->output_count;

@@ -6,7 +6,7 @@
 
 typedef struct kernel_entry {
   kernel_emitter *kernel;
-  const plan_target *target;
+  const target_description *target;
   ir_builder b;        // where the body goes on
   MlirValue *inputs;   // tensors, by input of the plan
   int carried;         // tensors that loops and branches carry: the outputs, then what emit_entry_allocate made
@@ -15,7 +15,7 @@ typedef struct kernel_entry {
 } kernel_entry;
 
 // Makes the entry function at the end of k->module_body. HEDDLE_UNIMPLEMENTED for buffers of types that MLIR lacks.
-heddle_status emit_entry_begin(kernel_emitter *k, const plan_target *target, kernel_entry *out);
+heddle_status emit_entry_begin(kernel_emitter *k, const target_description *target, kernel_entry *out);
 // A tensor of the tile's own, of one dim, to be carried from now on; returns its number among the carried ones.
 int emit_entry_allocate(kernel_entry *e, MlirType element, int64_t size);
 

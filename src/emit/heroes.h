@@ -5,7 +5,7 @@
 #include "emit/elemental.h"
 
 // Emits the entry function at the end of k->module_body, as the plan's hero and details say. k->partition is made.
-typedef heddle_status (*hero_entry)(kernel_emitter *k, const plan_target *target);
+typedef heddle_status (*hero_entry)(kernel_emitter *k, const target_description *target);
 
 // Indexed by hero_kind; empty where this build has no emitter.
 extern const hero_entry emit_heroes[HERO_COUNT];

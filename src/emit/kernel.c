@@ -12,7 +12,7 @@ static void name_body_inputs(kernel_emitter *k) {
   }
 }
 
-static heddle_status emit_body(kernel_emitter *k, const plan_target *target, MlirOperation module) {
+static heddle_status emit_body(kernel_emitter *k, const target_description *target, MlirOperation module) {
   partition *parts = 0;
   TRY(partition_kernel(k->arena, k->plan, &parts));
   k->partition = parts;
@@ -29,11 +29,11 @@ static heddle_status emit_body(kernel_emitter *k, const plan_target *target, Mli
   return status_error(HEDDLE_INTERNAL, "the emitted kernel does not verify");
 }
 
-heddle_status emit_kernel(MlirContext context, arena *scratch, const kernel_plan *kernel, const plan_target *target,
-                          MlirModule *out) {
+heddle_status emit_kernel(MlirContext context, arena *scratch, const kernel_plan *kernel,
+                          const target_description *target, MlirModule *out) {
   MlirModule module = mlirModuleCreateEmpty(mlirLocationUnknownGet(context));
   MlirOperation op = mlirModuleGetOperation(module);
-  const char *name = target->kind == PLAN_CPU ? "cpu" : "nvptx";
+  const char *name = target->kind == TARGET_CPU ? "cpu" : "nvptx";
   ir_set(op, "xla.target", mlirStringAttrGet(context, mlirStringRefCreateFromCString(name)));
   kernel_emitter k = {.context = context,
                       .arena = scratch,

@@ -17,7 +17,7 @@ typedef struct size {
 } size;
 
 // One operation is in the module for each that the source has; what is counted is all of them, the entry's too.
-static size emitted_size(MlirContext context, const char *source, plan_target target) {
+static size emitted_size(MlirContext context, const char *source, target_description target) {
   arena *a = arena_create();
   module *m = 0;
   program_plan *plan = 0;
@@ -53,7 +53,7 @@ static void test_chains_are_linear(void **state) {
   for (int n = 1; n <= 64; n++) {
     text source = {0};
     print_chain(&source, n);
-    size s = emitted_size(context, text_cstr(&source), n % 2 ? plan_target_gpu() : plan_target_cpu(2));
+    size s = emitted_size(context, text_cstr(&source), n % 2 ? target_gpu() : target_cpu(2));
     text_free(&source);
     assert_int_equal(s.functions, n + 2);  // entry, chain, one for each log
     assert_int_equal(s.calls, 2 * n + 1);
@@ -75,7 +75,7 @@ static void test_a_long_chain_needs_no_stack(void **state) {
     text_printf(&source, "%sy%d = f32[64] add(y%d, y0)\n", i == 19999 ? "ROOT " : "", i + 1, i);
   }
   text_puts(&source, "}");
-  size s = emitted_size(context, text_cstr(&source), plan_target_cpu(2));
+  size s = emitted_size(context, text_cstr(&source), target_cpu(2));
   text_free(&source);
   assert_in_range(s.operations, 20000, 21000);
   mlirContextDestroy(context);

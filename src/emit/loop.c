@@ -41,8 +41,9 @@ static const affine_expr *cpu_position(arena *a, const launch_plan *l, indexing_
   return affine_add(a, affine_mul_constant(a, affine_dim(a, 0), l->tile), affine_symbol(a, 0));
 }
 
-const indexing_map *emit_loop_map(arena *a, const plan_target *target, const launch_plan *l, const shape *output) {
-  bool is_gpu = target->kind == PLAN_GPU;
+const indexing_map *emit_loop_map(arena *a, const target_description *target, const launch_plan *l,
+                                  const shape *output) {
+  bool is_gpu = target->kind == TARGET_NVPTX;
   int64_t covered = is_gpu ? l->threads * l->blocks_x * l->blocks_y * l->unroll : l->tile * l->tiles;
   int dims = !is_gpu ? 1 : l->blocks_y > 1 ? 3 : 2, constraints = covered > l->elements;
   indexing_map *m = indexing_map_create(a, dims, 1, 0, output->rank, constraints);
@@ -69,7 +70,7 @@ static heddle_status fill_body(kernel_entry *e, ir_builder *b, const index_vecto
   return status_ok();
 }
 
-heddle_status emit_loop_entry(kernel_emitter *k, const plan_target *target) {
+heddle_status emit_loop_entry(kernel_emitter *k, const target_description *target) {
   if (k->plan->details) return emit_loops_entry(k, target);
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));

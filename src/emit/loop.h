@@ -6,10 +6,11 @@
 
 // Emits the entry function at the end of k->module_body: one xla_gpu.loop that calls the partition's first function at
 // every point and inserts what it returns.
-heddle_status emit_loop_entry(kernel_emitter *k, const plan_target *target);
+heddle_status emit_loop_entry(kernel_emitter *k, const target_description *target);
 
 // The map from launch ids and the loop's variable to the first output's indices. gpu: (th_x, bl_x)[vector_index], and
 // bl_y if the grid has two dimensions; cpu: (tile)[i].
-const indexing_map *emit_loop_map(arena *a, const plan_target *target, const launch_plan *launch, const shape *output);
+const indexing_map *emit_loop_map(arena *a, const target_description *target, const launch_plan *launch,
+                                  const shape *output);
 
 #endif

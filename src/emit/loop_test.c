@@ -47,7 +47,7 @@ static void check(const char *shape_source, bool is_gpu, launch_cost cost, int64
   arena *a = arena_create();
   const shape *s = 0;
   assert_true(status_is_ok(shape_parse(a, str_from(shape_source), &s)));
-  plan_target target = is_gpu ? plan_target_gpu() : plan_target_cpu(2);
+  target_description target = is_gpu ? target_gpu() : target_cpu(2);
   target.max_grid_x = max_grid_x;
   launch_plan l = launch_decide(&target, shape_element_count(s), &cost);
   int64_t order[SHAPE_MAX_RANK], strides[SHAPE_MAX_RANK], stride = 1;

@@ -29,7 +29,7 @@ static heddle_status store_block(kernel_entry *e, int block, MlirValue tile, con
   return emit_block(e, &h->blocks[block], tile, store_group, &(group_block){h, block});
 }
 
-heddle_status emit_loops_entry(kernel_emitter *k, const plan_target *target) {
+heddle_status emit_loops_entry(kernel_emitter *k, const target_description *target) {
   const hero_loops *h = (const hero_loops *)k->plan->details;
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));

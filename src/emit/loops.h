@@ -5,6 +5,6 @@
 #include "emit/elemental.h"
 
 // See hero_entry; for HERO_LOOPS and HERO_INPUT_SLICES, and HERO_LOOP in runs.
-heddle_status emit_loops_entry(kernel_emitter *k, const plan_target *target);
+heddle_status emit_loops_entry(kernel_emitter *k, const target_description *target);
 
 #endif

@@ -211,7 +211,7 @@ static MlirValue row_number(ir_builder *b, const row_kernel *plan, int64_t tiles
   return ir_apply_indexing(b, m, (MlirValue[]){tile, in_tile}, NULL).data[0];
 }
 
-heddle_status emit_row_kernel_entry(kernel_emitter *k, const plan_target *target) {
+heddle_status emit_row_kernel_entry(kernel_emitter *k, const target_description *target) {
   const row_kernel *plan = (const row_kernel *)k->plan->details;
   if (plan->is_column) return emit_columns(k, target);
   kernel_entry e;

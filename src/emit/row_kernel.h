@@ -5,6 +5,6 @@
 #include "emit/heroes.h"
 
 // See hero_entry. The entry of the heroes "reduction" and "rows": tile number -> the tile's rows, sweep by sweep.
-heddle_status emit_row_kernel_entry(kernel_emitter *k, const plan_target *target);
+heddle_status emit_row_kernel_entry(kernel_emitter *k, const target_description *target);
 
 #endif

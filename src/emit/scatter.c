@@ -184,7 +184,7 @@ static const indexing_map *updates_map(arena *a, const hero_scatter *h, int64_t 
   return m;
 }
 
-heddle_status emit_scatter_entry(kernel_emitter *k, const plan_target *target) {
+heddle_status emit_scatter_entry(kernel_emitter *k, const target_description *target) {
   const hero_scatter *h = (const hero_scatter *)k->plan->details;
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));

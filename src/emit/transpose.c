@@ -314,7 +314,7 @@ static heddle_status emit_either(kernel_entry *e, tile_emitter *t) {
   return status_ok();
 }
 
-heddle_status emit_transpose_entry(kernel_emitter *k, const plan_target *target) {
+heddle_status emit_transpose_entry(kernel_emitter *k, const target_description *target) {
   const hero_transpose *h = (const hero_transpose *)k->plan->details;
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));

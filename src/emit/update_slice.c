@@ -62,7 +62,7 @@ static heddle_status store_block(kernel_entry *e, int block, MlirValue tile, con
   return emit_block(e, &u->plan->block, tile, store_window, u);
 }
 
-heddle_status emit_update_slice_entry(kernel_emitter *k, const plan_target *target) {
+heddle_status emit_update_slice_entry(kernel_emitter *k, const target_description *target) {
   const hero_update_slice *plan = (const hero_update_slice *)k->plan->details;
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));

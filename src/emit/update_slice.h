@@ -5,6 +5,6 @@
 #include "emit/elemental.h"
 
 // See hero_entry. Each tile stores its piece of the window; the rest of the output is what it was.
-heddle_status emit_update_slice_entry(kernel_emitter *k, const plan_target *target);
+heddle_status emit_update_slice_entry(kernel_emitter *k, const target_description *target);
 
 #endif

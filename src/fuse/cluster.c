@@ -1,7 +1,7 @@
 // The graph of clusters: roles, members, and what a cluster computes and reads.
 #include "fuse/cluster.h"
 
-heddle_status cluster_graph_create(arena *a, computation *c, const plan_target *target, cluster_graph *out) {
+heddle_status cluster_graph_create(arena *a, computation *c, const target_description *target, cluster_graph *out) {
   *out = (cluster_graph){.arena = a, .computation = c, .target = target};
   instruction_list order = {0};
   TRY(computation_post_order(a, c, &order));

@@ -63,7 +63,7 @@ typedef VEC(cluster_read) cluster_reads;
 typedef struct cluster_graph {
   arena *arena;  // dies before the module
   computation *computation;
-  const plan_target *target;
+  const target_description *target;
   int node_count;
   cluster_node *nodes;
   VEC(cluster) clusters;
@@ -76,7 +76,7 @@ typedef struct cluster_graph {
 } cluster_graph;
 
 // All fixed, but for bitcasts.
-heddle_status cluster_graph_create(arena *a, computation *c, const plan_target *target, cluster_graph *out);
+heddle_status cluster_graph_create(arena *a, computation *c, const target_description *target, cluster_graph *out);
 
 // How many of its operands, the first ones, the instruction writes over.
 int cluster_target_count(const instruction *i);

@@ -71,8 +71,8 @@ static double bytes_of(const instruction *i, double times) {
   return touched * dtypes[s->dtype].bits / 8;
 }
 
-static double memory_time(const instruction *i, double bytes) {
-  return bytes > 0 ? bytes / (double)shape_byte_size(i->shape) * fusion_memory_time(i->shape) / 2 : 0;
+static double memory_time(const target_description *t, const instruction *i, double bytes) {
+  return bytes > 0 ? bytes / (double)shape_byte_size(i->shape) * fusion_memory_time(t, i->shape) / 2 : 0;
 }
 
 cluster_cost cluster_cost_of(cluster_graph *g, int l, int r) {
@@ -92,19 +92,19 @@ cluster_cost cluster_cost_of(cluster_graph *g, int l, int r) {
     note_readers(g, &body, all, n, sweeps);
     double operations = all[n].times * fusion_operations(i);
     cost.operations += operations;
-    compute += fusion_compute_time(operations, count_of(i));
+    compute += fusion_compute_time(g->target, operations, count_of(i));
     double repeats = all[n].times / (count_of(i) > 0 ? count_of(i) : 1);
     if (hlo_op_has(i->opcode, TRAIT_EXPENSIVE) && repeats > cost.repeats) cost.repeats = repeats;
     if (!is_output) continue;
     cost.bytes += bytes_of(i, count_of(i));
     cost.values++;
-    memory += memory_time(i, bytes_of(i, count_of(i)));
+    memory += memory_time(g->target, i, bytes_of(i, count_of(i)));
   }
   for (int n = 0; n < body.inputs.size; n++) {
     const instruction *i = g->nodes[body.inputs.data[n]].instruction;
     double bytes = bytes_of(i, all[count + n].times);
     cost.bytes += bytes;
-    memory += memory_time(i, bytes);
+    memory += memory_time(g->target, i, bytes);
   }
   cost.time = compute > memory ? compute : memory;
   arena_destroy(scratch);

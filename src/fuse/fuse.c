@@ -178,14 +178,15 @@ static void find_special(cluster_graph *g) {
   }
 }
 
-static heddle_status choose_roles(arena *scratch, computation *c, const plan_target *target, cluster_graph *graph) {
+static heddle_status choose_roles(arena *scratch, computation *c, const target_description *target,
+                                  cluster_graph *graph) {
   TRY(cluster_graph_create(scratch, c, target, graph));
   find_special(graph);
   for (int n = 0; n < graph->node_count; n++) TRY(choose_role(graph, n));
   return status_ok();
 }
 
-static heddle_status find_clusters(arena *scratch, computation *c, const plan_target *target, bool is_careful,
+static heddle_status find_clusters(arena *scratch, computation *c, const target_description *target, bool is_careful,
                                    cluster_graph *graph) {
   TRY(choose_roles(scratch, c, target, graph));
   if (fuse_library_operands(graph)) TRY(choose_roles(scratch, c, target, graph));
@@ -196,7 +197,7 @@ static heddle_status find_clusters(arena *scratch, computation *c, const plan_ta
   return status_ok();
 }
 
-static heddle_status fuse_sequence(computation *c, const plan_target *target, text *reasons) {
+static heddle_status fuse_sequence(computation *c, const target_description *target, text *reasons) {
   fuse_prepare(c);
   arena *scratch = arena_create();
   cluster_graph graph;
@@ -210,10 +211,11 @@ static heddle_status fuse_sequence(computation *c, const plan_target *target, te
 // --- modules
 
 // Only where kernels have an order of their own: on a GPU each is a loop.
-static heddle_status arrange_reductions(arena *scratch, module *m, const plan_target *target,
+static heddle_status arrange_reductions(arena *scratch, module *m, const target_description *target,
                                         computation_list *sequences) {
   bool any = false;
-  for (int k = 0; k < sequences->size && target->kind == PLAN_CPU; k++) any |= reduction_order_run(sequences->data[k]);
+  for (int k = 0; k < sequences->size && target->kind == TARGET_CPU; k++)
+    any |= reduction_order_run(sequences->data[k]);
   if (any) {
     *sequences = (computation_list){0};
     find_sequences(scratch, m, sequences);
@@ -222,7 +224,7 @@ static heddle_status arrange_reductions(arena *scratch, module *m, const plan_ta
   return any ? dead_code_run(m) : status_ok();
 }
 
-static heddle_status fuse_module(arena *scratch, module *m, const plan_target *target, text *reasons) {
+static heddle_status fuse_module(arena *scratch, module *m, const target_description *target, text *reasons) {
   if (has_fusions(m)) TRY(call_inliner_run(m, NULL));
   TRY(dot_sums_run(m));
   TRY(dead_code_run(m));
@@ -234,7 +236,7 @@ static heddle_status fuse_module(arena *scratch, module *m, const plan_target *t
   return opt_sort(m);
 }
 
-heddle_status plan_fuse(module *m, const plan_target *target, text *reasons) {
+heddle_status plan_fuse(module *m, const target_description *target, text *reasons) {
   TRY(plan_check_sizes(m));
   arena *scratch = arena_create();
   trip_count_note(m);

@@ -87,7 +87,7 @@ static void make_copied(cluster_graph *g, int number, const consumers *by) {
 static bool is_worth_copying(cluster_graph *g, int number, const consumers *by) {
   const cluster *c = &g->clusters.data[number];
   if (c->traits || c->members.size > FUSION_COPIED_INSTRUCTIONS) return false;
-  double before = join_time_of(g, number) + FUSION_LAUNCH, after = 0;
+  double before = join_time_of(g, number) + g->target->launch_ns, after = 0;
   for (int k = 0; k < by->clusters.size; k++) {
     if (!join_as_copy(g, number, by->clusters.data[k])) return false;
     before += join_time_of(g, by->clusters.data[k]);

@@ -7,7 +7,7 @@
 #include "opt/pass.h"
 
 // What is written in place takes over its operand's memory, as buffer assignment sees to.
-static heddle_status check_kernel(arena *a, const computation *c, const plan_target *target) {
+static heddle_status check_kernel(arena *a, const computation *c, const target_description *target) {
   kernel_leaves leaves = {0};
   TRY(kernel_leaves_of(a, c->root, &leaves));
   kernel_alias *aliases = arena_array(a, kernel_alias, leaves.size);
@@ -23,7 +23,7 @@ static heddle_status check_kernel(arena *a, const computation *c, const plan_tar
 }
 
 // Every operation that is left has a kernel or a library call.
-static heddle_status check_operations(arena *a, const module *m, const plan_target *target) {
+static heddle_status check_operations(arena *a, const module *m, const target_description *target) {
   for (int c = 0; c < m->computations.size; c++) {
     const instruction_list *all = &m->computations.data[c]->instructions;
     for (int k = 0; k < all->size; k++) {
@@ -37,7 +37,7 @@ static heddle_status check_operations(arena *a, const module *m, const plan_targ
 }
 
 static heddle_status fuse(arena *a, module **m) {
-  const plan_target target = plan_target_cpu(1);
+  const target_description target = target_cpu(1);
   TRY(opt_run_pipeline(*m, NULL, NULL));
   TRY(plan_fuse(*m, &target, NULL));
   TRY(module_verify(*m));

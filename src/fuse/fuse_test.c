@@ -8,7 +8,7 @@
 #include "kernel/testing.h"
 
 static module *fuse(arena *a, const char *source) {
-  const plan_target target = plan_target_cpu(2);
+  const target_description target = target_cpu(2);
   module *m = testing_parse(a, source);
   testing_require(plan_fuse(m, &target, NULL), source);
   testing_require(module_verify(m), source);
@@ -79,7 +79,7 @@ static const char *diamonds(arena *a, int length, int size) {
 }
 
 static double work_of(arena *a, const module *m) {
-  const plan_target target = plan_target_cpu(2);
+  const target_description target = target_cpu(2);
   double sum = 0;
   for (int k = 0; k < m->entry->instructions.size; k++) {
     const instruction *i = m->entry->instructions.data[k];
@@ -230,7 +230,7 @@ static void test_updates_stay_in_place(void **state) {
 
 static void test_what_nobody_computes_is_refused(void **state) {
   arena *a = *state;
-  const plan_target target = plan_target_cpu(1);
+  const target_description target = target_cpu(1);
   module *m;
   assert_true(status_is_ok(hlo_parse(a, "f.hlo",
                                      STR("ENTRY e { p = f32[<=4] parameter(0) n = s32[] parameter(1)\n"
@@ -245,7 +245,7 @@ static void test_what_nobody_computes_is_refused(void **state) {
 // Their code would take minutes and gigabytes.
 static void test_too_many_results_are_refused(void **state) {
   arena *a = *state;
-  const plan_target target = plan_target_cpu(1);
+  const target_description target = target_cpu(1);
   for (int count = PLAN_MOST_VARIADIC; count <= PLAN_MOST_VARIADIC + 1; count++) {
     text t = {0}, scalars = {0}, operands = {0};
     text_puts(&t, "f {");
@@ -272,7 +272,7 @@ static void test_too_many_results_are_refused(void **state) {
 // Nor is a kernel planned that somebody else has put together.
 static void test_too_wide_kernels_are_refused(void **state) {
   arena *a = *state;
-  const plan_target target = plan_target_cpu(1);
+  const target_description target = target_cpu(1);
   for (int count = PLAN_MOST_VARIADIC; count <= PLAN_MOST_VARIADIC + 1; count++) {
     text t = {0};
     text_printf(&t, "ENTRY e { x = f32[4] parameter(0)\n  ROOT c = f32[%d] concatenate(x", 4 * count);
@@ -290,7 +290,7 @@ static void test_too_wide_kernels_are_refused(void **state) {
 
 static void test_reasons(void **state) {
   arena *a = *state;
-  const plan_target target = plan_target_cpu(1);
+  const target_description target = target_cpu(1);
   module *m;
   text t = {0};
   assert_true(

@@ -4,15 +4,6 @@
 
 #include "kernel/work_estimate.h"
 
-// One core computes about 20 simple operations on f32 in a nanosecond; vectors of 8, two or three at once.
-#define OPERATIONS_PER_NANOSECOND 20.0
-#define VECTOR_LANES 8.0
-// Bytes per nanosecond from and to memory, and inside the caches.
-#define MEMORY_BYTES 6.0
-#define CACHE_BYTES 40.0
-
-static const int64_t cache_size = 1 << 20;
-
 // A scalar operand is computed once per tile, not once per element.
 static const double elements_per_tile = 1024;
 
@@ -51,14 +42,14 @@ double fusion_operations(const instruction *i) {
   }
 }
 
-double fusion_compute_time(double operations, double elements) {
-  double lanes = elements < VECTOR_LANES ? elements : VECTOR_LANES;
-  return operations / OPERATIONS_PER_NANOSECOND * VECTOR_LANES / (lanes > 1 ? lanes : 1);
+double fusion_compute_time(const target_description *t, double operations, double elements) {
+  double all = t->vector_lanes, lanes = elements < all ? elements : all;
+  return operations / t->operations_per_ns * all / (lanes > 1 ? lanes : 1);
 }
 
-double fusion_memory_time(const shape *s) {
-  double bytes = 2 * (double)shape_byte_size(s);
-  return bytes / (shape_byte_size(s) > cache_size ? MEMORY_BYTES : CACHE_BYTES);
+double fusion_memory_time(const target_description *t, const shape *s) {
+  double bytes = (double)shape_byte_size(s);
+  return target_bytes_time(t, 2 * bytes, bytes);
 }
 
 double fusion_reads(const instruction *i, int k) {

@@ -1,8 +1,9 @@
 // What it costs to compute something once more, and what it costs to send it through memory: the figures that fusion
-// weighs, in nanoseconds of one core. They need to be right within a factor of two or three only.
+// weighs, in nanoseconds of one core of the target.
 #ifndef HEDDLE_FUSE_FUSION_COST_H_
 #define HEDDLE_FUSE_FUSION_COST_H_
 
+#include "base/target.h"
 #include "hlo/module.h"
 
 enum {
@@ -15,9 +16,6 @@ enum {
 #define FUSION_MAX_REPEATS 2.0
 #define FUSION_MAX_SMALL_REPEATS 4.0
 
-// Nanoseconds to start one more kernel.
-#define FUSION_LAUNCH 2000.0
-
 // The array whose elements count: of a tuple the first one.
 static inline const shape *fusion_array_of(const shape *s) {
   return shape_is_tuple(s) && s->tuple_size > 0 ? s->elements[0] : s;
@@ -27,10 +25,10 @@ static inline const shape *fusion_array_of(const shape *s) {
 double fusion_operations(const instruction *i);
 
 // Nanoseconds that so many scalar operations on an array of so many elements take, in vectors where that is possible.
-double fusion_compute_time(double operations, double elements);
+double fusion_compute_time(const target_description *t, double operations, double elements);
 
 // Nanoseconds to write a value of this shape and read it again: dear beyond the caches, cheap inside.
-double fusion_memory_time(const shape *s);
+double fusion_memory_time(const target_description *t, const shape *s);
 
 // How often one evaluation of `i` evaluates operand k, on average over the elements of `i`.
 double fusion_reads(const instruction *i, int k);

@@ -75,7 +75,7 @@ double join_time_of(cluster_graph *g, int c) {
 // --- reductions
 
 static bool fits_rows(cluster_graph *g, int l, int r) {
-  if (g->target->kind != PLAN_CPU) return false;
+  if (g->target->kind != TARGET_CPU) return false;
   arena *scratch = arena_create();
   cluster_body body;
   cluster_body_of(scratch, g, l, r, &body);
@@ -285,7 +285,7 @@ bool join_producer(cluster_graph *g, int from, int to) {
   cluster_cost cost = cluster_cost_of(g, from, to);
   if (cost.instructions > 2 * FUSION_MAX_INSTRUCTIONS || reduces_too_much(g, from, &cost)) return false;
   if (cost.repeats > (cost.operations > SMALL_OPERATIONS ? FUSION_MAX_REPEATS : FUSION_MAX_SMALL_REPEATS)) return false;
-  if (cost.time > join_time_of(g, from) + join_time_of(g, to) + FUSION_LAUNCH) return false;
+  if (cost.time > join_time_of(g, from) + join_time_of(g, to) + g->target->launch_ns) return false;
   return !cluster_has_detour(g, from, to);
 }
 

@@ -11,7 +11,7 @@ typedef VEC(computation *) computation_list;
 
 typedef struct fusion_walk {
   arena *arena;
-  const plan_target *target;  // null: before the passes
+  const target_description *target;  // null: before the passes
   const kept_fusions_report *report;
   ptr_map seen;
   computation_list work;
@@ -94,7 +94,7 @@ static void settle(fusion_walk *w, instruction *fusion) {
 
 // --- all fusions that programs run
 
-static void walk(module *m, const plan_target *target, const kept_fusions_report *report) {
+static void walk(module *m, const target_description *target, const kept_fusions_report *report) {
   fusion_walk w = {.arena = arena_create(), .target = target, .report = report};
   vec_push(w.arena, &w.work, m->entry);
   for (int next = 0; next < w.work.size; next++) {
@@ -112,6 +112,6 @@ static void walk(module *m, const plan_target *target, const kept_fusions_report
 
 void kept_fusions_mark(module *m, const kept_fusions_report *report) { walk(m, NULL, report); }
 
-void kept_fusions_settle(module *m, const plan_target *target, const kept_fusions_report *report) {
+void kept_fusions_settle(module *m, const target_description *target, const kept_fusions_report *report) {
   walk(m, target, report);
 }

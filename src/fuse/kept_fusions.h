@@ -18,6 +18,6 @@ typedef struct kept_fusions_report {
 void kept_fusions_mark(module *m, const kept_fusions_report *report);
 
 // Behind the passes, before plan_fuse: of the marked fusions those keep the mark that one kernel computes.
-void kept_fusions_settle(module *m, const plan_target *target, const kept_fusions_report *report);
+void kept_fusions_settle(module *m, const target_description *target, const kept_fusions_report *report);
 
 #endif

@@ -4,7 +4,7 @@
 
 static bool check(str input, accepted_depth depth) {
   arena *a = arena_create();
-  const plan_target target = plan_target_cpu(2);
+  const target_description target = target_cpu(2);
   lhlo_program *p;
   const bool is_read = accepted_read(lhlo_parse(a, input, "fuzz", &target, &p), "fuzz");
   if (is_read) accepted_lhlo(a, p, depth);

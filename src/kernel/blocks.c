@@ -10,7 +10,7 @@ static int64_t product(const shape *s, int from, int to) {
   return p;
 }
 
-plan_block plan_block_deal(const plan_target *target, const shape *space, int split, const launch_cost *cost,
+plan_block plan_block_deal(const target_description *target, const shape *space, int split, const launch_cost *cost,
                            const plan_block *before) {
   plan_block b = {.space = space, .split = split, .first_tile = before ? before->first_tile + before->tiles : 0};
   b.rows = product(space, 0, split);

@@ -18,7 +18,7 @@ typedef struct plan_block {
 } plan_block;
 
 // Deals out the space; its first tile follows those of `before` (null: none). An empty space has no tiles.
-plan_block plan_block_deal(const plan_target *target, const shape *space, int split, const launch_cost *cost,
+plan_block plan_block_deal(const target_description *target, const shape *space, int split, const launch_cost *cost,
                            const plan_block *before);
 
 // The first dim such that all dims behind it are as large in `outer` as in `inner`: where a box of `inner`'s sizes

@@ -19,7 +19,7 @@ static kernel_part operand_part(arena *a, const instruction_list *heroes, int op
 }
 
 static void deal(arena *a, hero_concatenate *c, kernel_plan *k, const instruction_list *heroes,
-                 const plan_target *target, const launch_cost *cost) {
+                 const target_description *target, const launch_cost *cost) {
   const instruction *first = heroes->data[0];
   kernel_part *parts = arena_array(a, kernel_part, first->operand_count + 1);
   plan_block *blocks = arena_array(a, plan_block, first->operand_count);
@@ -40,10 +40,10 @@ static void deal(arena *a, hero_concatenate *c, kernel_plan *k, const instructio
   k->part_count = c->block_count + 1;
 }
 
-bool hero_concatenate_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
+bool hero_concatenate_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   instruction_list heroes = {0};
   hero_concatenate c = {0};
-  if (target->kind != PLAN_CPU) return false;
+  if (target->kind != TARGET_CPU) return false;
   plan_epilogue_heroes(a, body, HLO_CONCATENATE, is_alike, &heroes);
   if (heroes.size == 0 || shape_element_count(heroes.data[0]->shape) == 0) return false;
   c.dim = dim_of(heroes.data[0]);

@@ -15,6 +15,6 @@ typedef struct hero_concatenate {
 } hero_concatenate;
 
 // See hero_rule. Takes one concatenate, or several of equal operand dims, with elementwise consumers.
-bool hero_concatenate_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target);
+bool hero_concatenate_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
 #endif

@@ -80,13 +80,13 @@ static void take_whole_groups(const kernel_plan *k, launch_plan *l) {
   l->tile_bytes = bytes * least(tile, l->elements);
 }
 
-bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
+bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   int64_t elements = shape_element_count(k->outputs[0].shape);
   k->reason = "every element on its own";
   if (elements == 0) return true;
   launch_cost cost = hero_loop_cost(k, body, elements);
   k->launch = launch_decide(target, elements, &cost);
-  if (target->kind != PLAN_CPU || !has_one_space(k)) return true;
+  if (target->kind != TARGET_CPU || !has_one_space(k)) return true;
   int split = plan_runs_split(body, k->outputs[0].shape);
   if (split > 0) hero_loops_in_runs(a, k, split, target, &cost);
   else take_whole_groups(k, &k->launch);

@@ -5,7 +5,7 @@
 #include "index/hlo_indexing.h"
 #include "kernel/hero_loop.h"
 
-bool hero_loops_allowed(const plan_target *target) { return target->kind == PLAN_CPU; }
+bool hero_loops_allowed(const target_description *target) { return target->kind == TARGET_CPU; }
 
 typedef struct loop_group {
   const shape *space;
@@ -28,7 +28,7 @@ static launch_cost cost_of(const kernel_plan *k, const instruction_list *body, c
   return hero_loop_cost(k, body, elements);
 }
 
-static void plan_groups(arena *a, kernel_plan *k, const plan_target *target, const launch_cost *cost,
+static void plan_groups(arena *a, kernel_plan *k, const target_description *target, const launch_cost *cost,
                         const loop_groups *groups, hero_loops *h) {
   kernel_part *parts = arena_array(a, kernel_part, groups->size);
   plan_block *blocks = arena_array(a, plan_block, groups->size);
@@ -54,7 +54,7 @@ static hero_loops *new_details(arena *a, const kernel_plan *k, int **block_of, i
   return h;
 }
 
-bool hero_loops_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
+bool hero_loops_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   if (!hero_loops_allowed(target)) return false;
   int *block_of, *value_of;
   hero_loops *h = new_details(a, k, &block_of, &value_of);
@@ -77,7 +77,8 @@ bool hero_loops_takes(arena *a, kernel_plan *k, const instruction_list *body, co
   return true;
 }
 
-void hero_loops_in_runs(arena *a, kernel_plan *k, int split, const plan_target *target, const launch_cost *cost) {
+void hero_loops_in_runs(arena *a, kernel_plan *k, int split, const target_description *target,
+                        const launch_cost *cost) {
   int *block_of, *value_of;
   hero_loops *h = new_details(a, k, &block_of, &value_of);
   loop_groups groups = {0};
@@ -97,8 +98,8 @@ static const instruction *slice_behind(const instruction *root) {
   return root->opcode == HLO_SLICE ? root : NULL;
 }
 
-bool hero_input_slices_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
-  if (target->kind != PLAN_CPU) return false;
+bool hero_input_slices_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
+  if (target->kind != TARGET_CPU) return false;
   int *block_of, *value_of;
   hero_loops *h = new_details(a, k, &block_of, &value_of);
   loop_groups groups = {0};

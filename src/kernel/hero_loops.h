@@ -13,15 +13,15 @@ typedef struct hero_loops {
 } hero_loops;
 
 // See hero_rule: outputs whose element counts differ.
-bool hero_loops_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target);
+bool hero_loops_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
 // See hero_rule: every output is a slice, all of arrays with the same dims.
-bool hero_input_slices_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target);
+bool hero_input_slices_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
 // One loop over all outputs, which have the same dims, in runs of the dims from `split` on.
-void hero_loops_in_runs(arena *a, kernel_plan *k, int split, const plan_target *target, const launch_cost *cost);
+void hero_loops_in_runs(arena *a, kernel_plan *k, int split, const target_description *target, const launch_cost *cost);
 
 // Whether one kernel may have outputs of different element counts on this target, for fusion.
-bool hero_loops_allowed(const plan_target *target);
+bool hero_loops_allowed(const target_description *target);
 
 #endif

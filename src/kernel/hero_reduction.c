@@ -3,7 +3,7 @@
 
 #include "kernel/row_kernel.h"
 
-bool hero_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
+bool hero_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   if (!row_kernel_take(a, k, body, target, false)) return false;
   const row_kernel *d = (const row_kernel *)k->details;
   k->reason = d->is_column ? "one sweep, accumulators side by side" : "one sweep over each row, partial accumulators";

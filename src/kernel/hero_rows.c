@@ -3,7 +3,7 @@
 
 #include "kernel/row_kernel.h"
 
-bool hero_rows_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
+bool hero_rows_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   if (!row_kernel_take(a, k, body, target, true)) return false;
   const row_kernel *d = (const row_kernel *)k->details;
   k->reason = arena_printf(a, "%d sweeps over each row", d->sweeps.sweep_count);

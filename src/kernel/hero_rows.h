@@ -6,7 +6,7 @@
 #include "kernel/kernel.h"
 
 // See hero_rule. Takes what needs two sweeps or more; one sweep is the reduction's (kernel/hero_reduction.h).
-bool hero_rows_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target);
+bool hero_rows_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
 // Whether one kernel can compute the outputs in sweeps over rows (or columns), that is: by one of the two heroes,
 // without computing any reduction again for each element that needs it. `members` are the instructions of a fusion in

@@ -72,7 +72,7 @@ static int first_unmoved(const hero_scatter *h) {
   return d;
 }
 
-static bool deal_by_column(hero_scatter *h, const plan_target *target) {
+static bool deal_by_column(hero_scatter *h, const target_description *target) {
   int unmoved = first_unmoved(h), kept = h->split;
   if (unmoved == operand_shape(h)->rank) return false;
   if (unmoved > h->split) h->split = unmoved;
@@ -88,7 +88,7 @@ static bool deal_by_column(hero_scatter *h, const plan_target *target) {
   return true;
 }
 
-static bool deal_by_owner(hero_scatter *h, const plan_target *target) {
+static bool deal_by_owner(hero_scatter *h, const target_description *target) {
   const hlo_attributes *x = h->scatter->attributes;
   bool starts_anywhere = x->scatter_dims_to_operand_dims.size > 0 && x->scatter_dims_to_operand_dims.data[0] == 0;
   if (!starts_anywhere || h->updates->dims[1] != 1) return false;
@@ -99,7 +99,7 @@ static bool deal_by_owner(hero_scatter *h, const plan_target *target) {
   return true;
 }
 
-static void deal(hero_scatter *h, const plan_target *target, const launch_cost *cost) {
+static void deal(hero_scatter *h, const target_description *target, const launch_cost *cost) {
   int64_t count = h->updates->dims[0], elements = shape_element_count(h->updates);
   bool is_small = elements * dtypes[h->updates->dtype].bytes < PARALLEL_BYTES;
   find_run(h);
@@ -151,10 +151,10 @@ static void make_parts(arena *a, kernel_plan *k, const hero_scatter *h) {
   k->part_count = entries > 0 ? 2 : 1;
 }
 
-bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target) {
+bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   int element;
   const instruction *scatter = in_place_writer(k->outputs[0].root, k->outputs[0].element, &element);
-  if (target->kind != PLAN_CPU || scatter->opcode != HLO_SCATTER || !is_simplified(scatter)) return false;
+  if (target->kind != TARGET_CPU || scatter->opcode != HLO_SCATTER || !is_simplified(scatter)) return false;
   if (k->output_count != scatter->operand_count / 2) return false;
   for (int n = 0; n < k->output_count; n++)
     if (!is_in_place(k, scatter, n)) return false;

@@ -28,6 +28,6 @@ typedef struct hero_scatter {
 } hero_scatter;
 
 // See hero_rule. Only where every output shares memory with its operand.
-bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target);
+bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
 #endif

@@ -32,6 +32,6 @@ typedef struct hero_transpose {
 bool hero_transpose_alike(const instruction *l, const instruction *r);
 
 // See hero_rule. Takes transposes that are alike, with elementwise consumers.
-bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target);
+bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
 #endif

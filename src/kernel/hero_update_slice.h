@@ -12,7 +12,7 @@ typedef struct hero_update_slice {
 } hero_update_slice;
 
 // See hero_rule.
-bool hero_update_slice_takes(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target);
+bool hero_update_slice_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
 // Whether a kernel of these leaves can write result leaf `leaf` over parameter `parameter` in place, by this hero: the
 // leaf is a dynamic-update-slice of the parameter, and nothing else in the computation reads the parameter, but for

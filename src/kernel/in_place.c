@@ -82,7 +82,7 @@ static void find_readers(const instruction_list *order, const kernel_leaves *lea
 }
 
 // The loop's kernel computes all its leaves for an element before it stores any of them.
-static bool is_loop(arena *a, const computation *c, const plan_target *target) {
+static bool is_loop(arena *a, const computation *c, const target_description *target) {
   kernel_plan *k;
   heddle_status s = kernel_plan_create(a, c, "", target, 0, NULL, &k);
   bool is_ok = status_is_ok(s);
@@ -132,7 +132,7 @@ heddle_status in_place_aliases(arena *a, const computation *body, int *count, ke
   return status_ok();
 }
 
-heddle_status in_place_kernel(arena *a, const computation *body, const char *name, const plan_target *target,
+heddle_status in_place_kernel(arena *a, const computation *body, const char *name, const target_description *target,
                               kernel_plan **out) {
   int count;
   kernel_alias *aliases;
@@ -140,7 +140,7 @@ heddle_status in_place_kernel(arena *a, const computation *body, const char *nam
   return kernel_plan_create(a, body, name, target, count, aliases, out);
 }
 
-heddle_status in_place_find(arena *a, const instruction *fusion, const plan_target *target, in_place *out) {
+heddle_status in_place_find(arena *a, const instruction *fusion, const target_description *target, in_place *out) {
   *out = (in_place){0};
   kernel_leaves leaves = {0};
   instruction_list order;

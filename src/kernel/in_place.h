@@ -34,10 +34,10 @@ heddle_status in_place_updates(arena *a, const computation *body, in_place_pairs
 heddle_status in_place_aliases(arena *a, const computation *body, int *count, kernel_alias **out);
 
 // kernel_plan_create for a body whose results lie where `must` says.
-heddle_status in_place_kernel(arena *a, const computation *body, const char *name, const plan_target *target,
+heddle_status in_place_kernel(arena *a, const computation *body, const char *name, const target_description *target,
                               kernel_plan **out);
 
 // Of an instruction of opcode fusion.
-heddle_status in_place_find(arena *a, const instruction *fusion, const plan_target *target, in_place *out);
+heddle_status in_place_find(arena *a, const instruction *fusion, const target_description *target, in_place *out);
 
 #endif

@@ -284,7 +284,7 @@ heddle_status kernel_plan_leaves(arena *a, const kernel_request *given, kernel_p
   return s;
 }
 
-heddle_status kernel_plan_create(arena *a, const computation *c, const char *name, const plan_target *target,
+heddle_status kernel_plan_create(arena *a, const computation *c, const char *name, const target_description *target,
                                  int alias_count, const kernel_alias *aliases, kernel_plan **out) {
   kernel_leaves leaves = {0};
   TRY(kernel_leaves_of(a, c->root, &leaves));

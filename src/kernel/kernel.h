@@ -105,7 +105,7 @@ typedef struct hero_rule {
   const char *name;
   // Whether the kernel can be made this way and is better so. `k` has its inputs, outputs and slices; on success the
   // rule sets hero_instruction, reason, details and launch. `body` holds what the outputs depend on, operands first.
-  bool (*takes)(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target);
+  bool (*takes)(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 } hero_rule;
 
 extern const hero_rule hero_rules[];  // ends with a row whose name is null
@@ -134,7 +134,7 @@ heddle_status kernel_leaves_of(arena *a, const instruction *root, kernel_leaves 
 typedef struct kernel_request {
   const computation *computation;
   const char *name;
-  const plan_target *target;
+  const target_description *target;
   int leaf_count;
   const kernel_leaf *leaves;
   const int *parameter_numbers;  // of the program, by parameter of the computation; null: the same
@@ -149,7 +149,7 @@ heddle_status kernel_plan_leaves(arena *a, const kernel_request *wanted, kernel_
 
 // The same for all leaves of the computation's root. Parameters are buffers by number (all of them
 // arrays), leaves by position.
-heddle_status kernel_plan_create(arena *a, const computation *c, const char *name, const plan_target *target,
+heddle_status kernel_plan_create(arena *a, const computation *c, const char *name, const target_description *target,
                                  int alias_count, const kernel_alias *aliases, kernel_plan **out);
 
 // Which of the kernel's inputs the parameter is; -1 if none of them.
@@ -162,6 +162,6 @@ const kernel_plan **kernel_plans_named(arena *a, int count, const kernel_plan *c
 int64_t plan_buffer_bytes(const shape *s);
 
 // A kernel's facts, one a line, indented by two.
-void kernel_plan_print(text *out, const plan_target *target, const kernel_plan *k);
+void kernel_plan_print(text *out, const target_description *target, const kernel_plan *k);
 
 #endif

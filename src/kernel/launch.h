@@ -2,21 +2,8 @@
 #ifndef HEDDLE_KERNEL_LAUNCH_H_
 #define HEDDLE_KERNEL_LAUNCH_H_
 
+#include "base/target.h"
 #include "hlo/module.h"
-
-typedef enum plan_target_kind { PLAN_CPU, PLAN_GPU } plan_target_kind;
-
-// What planning has to know of the machine.
-typedef struct plan_target {
-  plan_target_kind kind;
-  int cores;                 // host threads, or streaming multiprocessors
-  int threads_per_core;      // gpu: resident threads of one multiprocessor
-  int64_t max_grid_x;        // gpu: most blocks in x
-  int64_t buffer_alignment;  // bytes; what the runtime promises of every buffer
-} plan_target;
-
-plan_target plan_target_cpu(int threads);
-plan_target plan_target_gpu(void);  // an H100's figures
 
 typedef struct launch_plan {
   int64_t elements;  // points of the index space (of the first output)
@@ -36,7 +23,7 @@ typedef struct launch_cost {
   bool prevents_vectors;  // reduce-window, dot, wide concatenate, variadic reduce
 } launch_cost;
 
-launch_plan launch_decide(const plan_target *target, int64_t elements, const launch_cost *cost);
+launch_plan launch_decide(const target_description *target, int64_t elements, const launch_cost *cost);
 
 // How many pieces of b cover a; b > 0.
 static inline int64_t plan_ceil_divide(int64_t a, int64_t b) { return a / b + (a % b != 0); }

@@ -12,7 +12,7 @@ static const launch_cost copy_f32 = {.bytes = 8, .operations = 1, .smallest_outp
 
 static void test_gelu_on_a_gpu(void **state) {
   (void)state;
-  plan_target gpu = plan_target_gpu();
+  target_description gpu = target_gpu();
   launch_cost cost = {.bytes = 4, .operations = 40, .smallest_output_bits = 16};
   launch_plan l = launch_decide(&gpu, 6 * 512 * 4096, &cost);
   assert_int_equal(l.threads, 128);
@@ -23,7 +23,7 @@ static void test_gelu_on_a_gpu(void **state) {
 
 static void test_small_work_is_not_unrolled(void **state) {
   (void)state;
-  plan_target gpu = plan_target_gpu();
+  target_description gpu = target_gpu();
   launch_plan l = launch_decide(&gpu, 100, &copy_f32);
   assert_int_equal(l.unroll, 1);
   assert_int_equal(l.threads, 100);
@@ -32,7 +32,7 @@ static void test_small_work_is_not_unrolled(void **state) {
 
 static void test_unroll_divides_the_elements(void **state) {
   (void)state;
-  plan_target gpu = plan_target_gpu();
+  target_description gpu = target_gpu();
   assert_int_equal(launch_decide(&gpu, (1 << 20) + 2, &copy_f32).unroll, 2);
   assert_int_equal(launch_decide(&gpu, (1 << 20) + 1, &copy_f32).unroll, 1);
   launch_cost scalar = copy_f32;
@@ -42,7 +42,7 @@ static void test_unroll_divides_the_elements(void **state) {
 
 static void test_threads_write_whole_bytes(void **state) {
   (void)state;
-  plan_target gpu = plan_target_gpu();
+  target_description gpu = target_gpu();
   launch_cost nibbles = {.bytes = 1, .operations = 1, .smallest_output_bits = 4};
   assert_int_equal(launch_decide(&gpu, 64, &nibbles).unroll, 2);
   launch_cost pairs = {.bytes = 1, .operations = 1, .smallest_output_bits = 2};
@@ -51,7 +51,7 @@ static void test_threads_write_whole_bytes(void **state) {
 
 static void test_wide_grids_get_a_second_dimension(void **state) {
   (void)state;
-  plan_target gpu = plan_target_gpu();
+  target_description gpu = target_gpu();
   gpu.max_grid_x = 65535;
   launch_plan l = launch_decide(&gpu, (int64_t)1 << 30, &copy_f32);
   assert_true(l.blocks_x <= 65535);
@@ -61,7 +61,7 @@ static void test_wide_grids_get_a_second_dimension(void **state) {
 
 static void test_everything_is_covered(void **state) {
   (void)state;
-  plan_target gpu = plan_target_gpu(), cpu = plan_target_cpu(2);
+  target_description gpu = target_gpu(), cpu = target_cpu(2);
   const int64_t sizes[] = {1, 2, 63, 64, 65, 127, 128, 129, 1000, 4095, 4096, 4097, 123457, 12582912, 1000003};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     launch_plan g = launch_decide(&gpu, sizes[i], &copy_f32), c = launch_decide(&cpu, sizes[i], &copy_f32);
@@ -76,7 +76,7 @@ static void test_everything_is_covered(void **state) {
 
 static void test_cpu_tiles_shrink_with_the_cost_of_an_element(void **state) {
   (void)state;
-  plan_target cpu = plan_target_cpu(2);
+  target_description cpu = target_cpu(2);
   launch_cost dot = {.bytes = 8, .operations = 100000, .smallest_output_bits = 32};
   assert_int_equal(launch_decide(&cpu, 1 << 20, &dot).tile, 64);
   launch_plan l = launch_decide(&cpu, 1 << 24, &copy_f32);

@@ -6,7 +6,7 @@
 
 static partition *split(arena *a, const char *source) {
   program_plan *plan = 0;
-  testing_require(plan_kernels(a, testing_parse(a, source), plan_target_gpu(), &plan), source);
+  testing_require(plan_kernels(a, testing_parse(a, source), target_gpu(), &plan), source);
   partition *p = 0;
   testing_require(partition_kernel(a, plan->kernels[0], &p), source);
   return p;

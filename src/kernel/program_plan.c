@@ -18,7 +18,7 @@
 typedef struct planner {
   arena *arena;  // the plan's
   arena *scratch;
-  plan_target target;
+  target_description target;
   const computation *computation;  // of the kernels
   const int *parameter_numbers;    // entry parameter behind each parameter of `computation`
   int alias_count;                 // results that update a parameter, in its memory
@@ -109,7 +109,7 @@ static bool is_given_twice(const planner *p, int number) {
 // Scatters and updates have kernels for the memory of what they update; on GPUs every kernel is a loop so far.
 static heddle_status find_aliases(planner *p) {
   int count;
-  if (p->target.kind != PLAN_CPU) return status_ok();
+  if (p->target.kind != TARGET_CPU) return status_ok();
   TRY(in_place_aliases(p->scratch, p->computation, &count, &p->aliases));
   for (int k = 0; k < count; k++) {
     kernel_alias alias = p->aliases[k];
@@ -164,7 +164,7 @@ void plan_name_kernels(arena *a, program_plan *plan, const char *name) {
   plan->kernels = kernel_plans_named(a, plan->kernel_count, plan->kernels, name);
 }
 
-heddle_status plan_kernels(arena *a, const module *m, plan_target target, program_plan **out) {
+heddle_status plan_kernels(arena *a, const module *m, target_description target, program_plan **out) {
   TRY(plan_check_sizes(m));
   planner p = {.arena = a, .scratch = arena_create(), .target = target};
   *out = arena_new(a, program_plan);

@@ -9,7 +9,7 @@
 
 typedef struct program_plan {
   const module *module;  // with everything inlined; the plan's instructions point into it
-  plan_target target;
+  target_description target;
   int parameter_count;
   const shape *const *parameters;
   int result_count;  // leaves of the entry's result; 1 if it is no tuple
@@ -21,7 +21,7 @@ typedef struct program_plan {
 
 // Plans the whole program. The module is not changed (a clone is). What has no elemental form (sort, while, custom
 // calls, internal tuples, nested tuples, dynamic shapes, …) is HEDDLE_UNIMPLEMENTED with op, name and place.
-heddle_status plan_kernels(arena *a, const module *m, plan_target target, program_plan **out);
+heddle_status plan_kernels(arena *a, const module *m, target_description target, program_plan **out);
 
 // Calls the kernels NAME, NAME_1, …; characters that no C identifier has become underscores.
 void plan_name_kernels(arena *a, program_plan *plan, const char *name);

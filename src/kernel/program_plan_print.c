@@ -9,8 +9,8 @@ static void print_shape_line(text *out, const char *what, int number, const shap
   text_putc(out, '\n');
 }
 
-static void print_launch(text *out, const plan_target *target, const launch_plan *l) {
-  if (target->kind == PLAN_GPU) {
+static void print_launch(text *out, const target_description *target, const launch_plan *l) {
+  if (target->kind == TARGET_NVPTX) {
     text_printf(out, "    launch elements=%" PRId64 " threads=%" PRId64 " blocks=%" PRId64 "x%" PRId64 " unroll=%d\n",
                 l->elements, l->threads, l->blocks_x, l->blocks_y, l->unroll);
   } else {
@@ -19,7 +19,7 @@ static void print_launch(text *out, const plan_target *target, const launch_plan
   }
 }
 
-void kernel_plan_print(text *out, const plan_target *target, const kernel_plan *k) {
+void kernel_plan_print(text *out, const target_description *target, const kernel_plan *k) {
   text_printf(out, "  kernel @%s of " STR_FMT ", %s: %s\n", k->name, STR_ARG(k->computation->name), hero_name(k->hero),
               k->reason);
   for (int i = 0; i < k->input_count; i++) {
@@ -39,7 +39,7 @@ void kernel_plan_print(text *out, const plan_target *target, const kernel_plan *
 
 void plan_print(text *out, const program_plan *plan) {
   text_printf(out, "plan " STR_FMT " for %s\n", STR_ARG(plan->module->name),
-              plan->target.kind == PLAN_GPU ? "gpu" : "cpu");
+              plan->target.kind == TARGET_NVPTX ? "gpu" : "cpu");
   for (int i = 0; i < plan->parameter_count; i++) print_shape_line(out, "parameter", i, plan->parameters[i]);
   for (int i = 0; i < plan->result_count; i++) print_shape_line(out, "result", i, plan->results[i]);
   for (int i = 0; i < plan->kernel_count; i++) kernel_plan_print(out, &plan->target, plan->kernels[i]);

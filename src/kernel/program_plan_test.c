@@ -4,7 +4,7 @@
 #include "kernel/testing.h"
 
 static heddle_status plan_source(arena *a, const char *source, program_plan **out) {
-  return plan_kernels(a, testing_parse(a, source), plan_target_cpu(2), out);
+  return plan_kernels(a, testing_parse(a, source), target_cpu(2), out);
 }
 
 static program_plan *plan(arena *a, const char *source) {

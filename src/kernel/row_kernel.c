@@ -4,15 +4,10 @@
 #include "kernel/work_estimate.h"
 
 enum {
-  SHORT_ROW = 8,               // below, the loop's vectors over results are better
-  SHORT_PICKED_ROW = 64,       // the same where reducers pick one of two pairs, which takes long between lanes
-  LONG_ROW = 512,              // … where elements are combined one after the other
-  FEW_ELEMENTS = 16,           // of a column, up to which the loop's vectors keep them in registers
-  TILE_BYTES = 32 << 10,       // least traffic of a tile
-  TILE_OPERATIONS = 64 << 10,  // … unless its rows are expensive
-  TILES_PER_CORE = 4,
-  ROW_BUFFER_BYTES = 64 << 10,  // what a kernel may keep per row beside its outputs
-  MOST_COLUMNS = 1024,          // accumulators of a tile, which are to stay in the first-level cache
+  SHORT_ROW = 8,          // below, the loop's vectors over results are better
+  SHORT_PICKED_ROW = 64,  // the same where reducers pick one of two pairs, which takes long between lanes
+  LONG_ROW = 512,         // … where elements are combined one after the other
+  FEW_ELEMENTS = 16,      // of a column, up to which the loop's vectors keep them in registers
   LEAST_COLUMNS = 64,
 };
 
@@ -86,20 +81,20 @@ static double operations_per_element(const kernel_plan *k) {
 }
 
 // Pieces of the innermost dims: long enough to read memory in long stretches, as long as threads are busy.
-static void cut_columns(row_kernel *d, const plan_target *target) {
+static void cut_columns(row_kernel *d, const target_description *target) {
   const reduction_space *s = &d->sweeps.space;
   int64_t columns = s->sizes[s->group_count - 1], others = s->kept / columns;
   int64_t accumulators = most(d->sweeps.givens.size, 1);
-  d->columns = most(MOST_COLUMNS / accumulators / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
+  d->columns = most(target->row_accumulators / accumulators / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
   while (d->columns > LEAST_COLUMNS &&
-         others * plan_ceil_divide(columns, d->columns) < (int64_t)target->cores * TILES_PER_CORE)
+         others * plan_ceil_divide(columns, d->columns) < (int64_t)target->cores * target->tiles_per_core)
     d->columns = most(d->columns / 2 / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
   d->columns = least(d->columns, columns);
   d->column_blocks = plan_ceil_divide(columns, d->columns);
 }
 
 // What is dealt out: rows, or what is kept beside the innermost dims.
-static void decide_launch(kernel_plan *k, row_kernel *d, const plan_target *target) {
+static void decide_launch(kernel_plan *k, row_kernel *d, const target_description *target) {
   const reduction_space *s = &d->sweeps.space;
   if (d->is_column) cut_columns(d, target);
   int64_t units = d->is_column ? s->kept / s->sizes[s->group_count - 1] : s->kept;
@@ -108,10 +103,11 @@ static void decide_launch(kernel_plan *k, row_kernel *d, const plan_target *targ
   for (int i = 0; i < k->slice_count; i++) bytes += (double)plan_buffer_bytes(k->slices[i].shape);
   bytes /= (double)units;
   k->work = operations * (double)units;
-  double enough = bytes > 0 ? TILE_BYTES / bytes : 1;
-  if (operations > 0 && TILE_OPERATIONS / operations < enough) enough = TILE_OPERATIONS / operations;
+  double enough = bytes > 0 ? (double)target->tile_bytes / bytes : 1;
+  if (operations > 0 && (double)target->tile_operations / operations < enough)
+    enough = (double)target->tile_operations / operations;
   int64_t tile = enough < (double)units ? (int64_t)enough : units;
-  tile = most(least(tile, units / ((int64_t)target->cores * TILES_PER_CORE)), 1);
+  tile = most(least(tile, units / ((int64_t)target->cores * target->tiles_per_core)), 1);
   int64_t blocks = most(d->column_blocks, 1);
   d->tile = blocks > 1 ? 1 : tile;
   k->launch = (launch_plan){.elements = s->kept, .tile = d->tile, .tiles = plan_ceil_divide(units, d->tile) * blocks};
@@ -124,9 +120,9 @@ static const instruction *first_reduction(const row_sweeps *s) {
   return NULL;
 }
 
-bool row_kernel_take(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target,
+bool row_kernel_take(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target,
                      bool several_sweeps) {
-  if (target->kind != PLAN_CPU) return false;
+  if (target->kind != TARGET_CPU) return false;
   arena *scratch = arena_create();
   row_analysis analysis;
   bool takes = analyse(scratch, k, body, &analysis) && (analysis.sweep_count > 1) == several_sweeps &&
@@ -134,7 +130,7 @@ bool row_kernel_take(arena *a, kernel_plan *k, const instruction_list *body, con
   if (takes) {
     row_kernel *d = arena_new(a, row_kernel);
     d->is_column = is_column(&analysis.space);
-    row_sweeps_make(a, k, &analysis, body, d->is_column ? 0 : ROW_BUFFER_BYTES, &d->sweeps);
+    row_sweeps_make(a, k, &analysis, body, d->is_column ? 0 : target->row_buffer_bytes, &d->sweeps);
     decide_launch(k, d, target);
     k->details = (const hero_details *)d;
     k->hero_instruction = first_reduction(&d->sweeps);

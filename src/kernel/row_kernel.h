@@ -14,7 +14,7 @@ typedef struct row_kernel {
 } row_kernel;
 
 // Plans the kernel if one sweep (or several, as asked) does it, and if that beats the loop.
-bool row_kernel_take(arena *a, kernel_plan *k, const instruction_list *body, const plan_target *target,
+bool row_kernel_take(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target,
                      bool several_sweeps);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct planned {
   bool fits;
 } planned;
 
-static planned plan(const char *entry, plan_target target) {
+static planned plan(const char *entry, target_description target) {
   planned p = {.arena = arena_create()};
   const char *source = arena_printf(p.arena, "%s%s", reducers, entry);
   p.module = testing_parse(p.arena, source);
@@ -39,7 +39,7 @@ static const row_kernel *details(const planned *p) { return (const row_kernel *)
 
 static void test_softmax_keeps_exponentials_in_its_output(void **state) {
   (void)state;
-  planned p = plan(softmax, plan_target_cpu(2));
+  planned p = plan(softmax, target_cpu(2));
   assert_true(p.fits);
   assert_int_equal(p.plan->hero, HERO_ROWS);
   const row_sweeps *s = &details(&p)->sweeps;
@@ -55,7 +55,7 @@ static void test_softmax_keeps_exponentials_in_its_output(void **state) {
 
 static void test_gpus_have_no_sweeps_yet(void **state) {
   (void)state;
-  planned p = plan(softmax, plan_target_gpu());
+  planned p = plan(softmax, target_gpu());
   assert_int_equal(p.plan->hero, HERO_LOOP);
   arena_destroy(p.arena);
 }
@@ -66,7 +66,7 @@ static void check(const char *body, hero_kind hero, bool fits) {
               "ENTRY e { p = f32[40,100] parameter(0)\n  z = f32[] constant(0)\n"
               "  r = f32[40] reduce(p, z), dimensions={1}, to_apply=add\n%s}\n",
               body);
-  planned p = plan(text_cstr(&entry), plan_target_cpu(2));
+  planned p = plan(text_cstr(&entry), target_cpu(2));
   if (p.plan->hero != hero || p.fits != fits) fail_msg("%s is a %s", body, hero_name(p.plan->hero));
   text_free(&entry);
   arena_destroy(p.arena);

@@ -44,7 +44,7 @@ static void test_endless_kernel_is_refused(void **state) {
   module *m;
   assert_true(status_is_ok(hlo_parse(a, "chain.hlo", text_view(&source), &m)));
   program_plan *plan;
-  assert_true(status_is_ok(plan_kernels(a, m, plan_target_cpu(2), &plan)));
+  assert_true(status_is_ok(plan_kernels(a, m, target_cpu(2), &plan)));
   heddle_status s = plan_check_work(plan);
   assert_int_equal(heddle_status_code(s), HEDDLE_UNIMPLEMENTED);
   assert_int_equal(status_where(s).line, 11);

@@ -117,7 +117,7 @@ static void test_donations_that_cannot_be_are_refused(void **state) {
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
     arena *a = arena_create();
     lhlo_program *p;
-    const plan_target target = plan_target_cpu(2);
+    const target_description target = target_cpu(2);
     const char *source =
         arena_printf(a, "HloModule m, %s\nENTRY e { ROOT x = f32[2] parameter(0) y = f32[3] parameter(1) }", wrong[k]);
     heddle_status s = lhlo_build(a, testing_parse(a, source), &target, &p);

@@ -219,7 +219,7 @@ static heddle_status walk_entry(buffer_walker *w) {
   return status_ok();
 }
 
-heddle_status buffer_values_find(arena *a, const module *m, const plan_target *target, buffer_values *out) {
+heddle_status buffer_values_find(arena *a, const module *m, const target_description *target, buffer_values *out) {
   *out = (buffer_values){.module = m};
   vec_push(a, &out->loops, (buffer_loop){0});
   buffer_walker w = {.arena = a, .target = target, .out = out};

@@ -78,7 +78,7 @@ typedef struct buffer_values {
   VEC(buffer_constant) constants;
 } buffer_values;
 
-heddle_status buffer_values_find(arena *a, const module *m, const plan_target *target, buffer_values *out);
+heddle_status buffer_values_find(arena *a, const module *m, const target_description *target, buffer_values *out);
 
 int buffer_place(buffer_values *v, int value);  // the value that stands for its place
 void buffer_unite(buffer_values *v, int left, int right);

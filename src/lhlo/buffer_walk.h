@@ -19,7 +19,7 @@ typedef struct buffer_frame {
 
 typedef struct buffer_walker {
   arena *arena;
-  const plan_target *target;
+  const target_description *target;
   buffer_values *out;
   ptr_map forwarding;
   ptr_map schedules;  // computation: instruction_list *

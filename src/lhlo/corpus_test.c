@@ -13,7 +13,7 @@ enum { REFUSED_PER_MILLE = 20 };
 
 static int refused;
 
-static heddle_status check_text(arena *a, const lhlo_program *p, const plan_target *target) {
+static heddle_status check_text(arena *a, const lhlo_program *p, const target_description *target) {
   text printed = {0}, reprinted = {0};
   lhlo_program *again = NULL;
   heddle_status s = lhlo_print(&printed, p);
@@ -26,7 +26,7 @@ static heddle_status check_text(arena *a, const lhlo_program *p, const plan_targ
   return s;
 }
 
-static heddle_status build(arena *a, const char *path, const plan_target *target, lhlo_program **out) {
+static heddle_status build(arena *a, const char *path, const target_description *target, lhlo_program **out) {
   module *m;
   TRY(hlo_parse_file(a, path, &m));
   TRY(opt_run_pipeline(m, NULL, NULL));
@@ -35,7 +35,7 @@ static heddle_status build(arena *a, const char *path, const plan_target *target
 }
 
 static heddle_status check(arena *a, const char *path) {
-  const plan_target target = plan_target_cpu(2);
+  const target_description target = target_cpu(2);
   lhlo_program *p = NULL;
   heddle_status s = build(a, path, &target, &p);
   if (heddle_status_code(s) == HEDDLE_UNIMPLEMENTED) {

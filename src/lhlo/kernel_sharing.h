@@ -15,7 +15,7 @@ typedef struct kernel_sharing_entry {
 // Zero-initialised but for arena and target.
 typedef struct kernel_sharing {
   arena *arena;
-  plan_target target;
+  target_description target;
   ptr_map by_hash;  // first entry, plus one
   VEC(kernel_sharing_entry) entries;
   VEC(const kernel_plan *) kernels;  // main, main_1, …

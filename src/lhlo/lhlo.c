@@ -124,7 +124,7 @@ int64_t lhlo_peak_bytes(const lhlo_program *p) {
   return bytes;
 }
 
-heddle_status lhlo_build(arena *a, const module *m, const plan_target *target, lhlo_program **out) {
+heddle_status lhlo_build(arena *a, const module *m, const target_description *target, lhlo_program **out) {
   lhlo_builder b = {.arena = a, .kernels = {.arena = a, .target = *target}};
   int devices;
   TRY(device_groups_count(m, &devices));

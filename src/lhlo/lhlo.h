@@ -68,7 +68,7 @@ struct lhlo_op {
 
 typedef struct lhlo_program {
   const module *module;  // the operations' sources point into it
-  plan_target target;
+  target_description target;
   int parameter_count;  // leaves of the entry's parameters, in order
   const shape **parameters;
   int result_count;  // leaves of the entry's result, in order
@@ -89,7 +89,7 @@ typedef struct lhlo_program {
 // Schedules the module and gives every value its memory. The module must have gone through the opt pipeline and
 // plan_fuse; every instruction that is not a parameter, constant, tuple, get-tuple-element or bitcast becomes one
 // operation. The module must outlive the result.
-heddle_status lhlo_build(arena *a, const module *m, const plan_target *target, lhlo_program **out);
+heddle_status lhlo_build(arena *a, const module *m, const target_description *target, lhlo_program **out);
 
 // Of parameters, results and the arena; a result that takes over a parameter's memory counts once.
 int64_t lhlo_peak_bytes(const lhlo_program *p);
@@ -99,6 +99,6 @@ bool lhlo_is(str source);
 
 // As MLIR text; lhlo_parse reads it. Errors have file, line and column.
 heddle_status lhlo_print(text *out, const lhlo_program *p);
-heddle_status lhlo_parse(arena *a, str source, const char *file, const plan_target *target, lhlo_program **out);
+heddle_status lhlo_parse(arena *a, str source, const char *file, const target_description *target, lhlo_program **out);
 
 #endif

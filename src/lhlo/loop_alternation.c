@@ -86,7 +86,7 @@ static int64_t round_bytes(surveyor *s, const buffer_body *body) {
 }
 
 // Loops inside come behind those around them; loops with one body count once.
-static heddle_status survey(arena *scratch, const module *m, const plan_target *target, copying_loops *out) {
+static heddle_status survey(arena *scratch, const module *m, const target_description *target, copying_loops *out) {
   surveyor s = {.arena = scratch};
   *out = (copying_loops){0};
   TRY(buffer_values_find(scratch, m, target, &s.values));
@@ -242,7 +242,8 @@ static bool is_better(const copying_loops *before, const copying_loops *after, c
          after->memory_bytes <= before->memory_bytes * MOST_GROWTH + MUCH_BYTES;
 }
 
-static heddle_status run(arena *a, arena *scratch, const module *m, const plan_target *target, const module **out) {
+static heddle_status run(arena *a, arena *scratch, const module *m, const target_description *target,
+                         const module **out) {
   copying_loops before, after;
   TRY(survey(scratch, m, target, &before));
   if (!copies_much(&before)) return status_ok();
@@ -255,9 +256,9 @@ static heddle_status run(arena *a, arena *scratch, const module *m, const plan_t
   return status_ok();
 }
 
-heddle_status loop_alternation_run(arena *a, const module *m, const plan_target *target, const module **out) {
+heddle_status loop_alternation_run(arena *a, const module *m, const target_description *target, const module **out) {
   *out = m;
-  if (target->kind != PLAN_CPU || !has_loops(m)) return status_ok();
+  if (target->kind != TARGET_CPU || !has_loops(m)) return status_ok();
   arena *scratch = arena_create();
   heddle_status s = run(a, scratch, m, target, out);
   arena_destroy(scratch);

@@ -7,6 +7,6 @@
 // Finds the loops of a fused module whose rounds would copy much of what they carry, because the body cannot write over
 // what it reads, and makes their bodies two rounds long: the first reads one place and writes another, the second goes
 // back. *out is `m` itself if there is nothing to do or nothing is won by it, else a module in `a` with such loops.
-heddle_status loop_alternation_run(arena *a, const module *m, const plan_target *target, const module **out);
+heddle_status loop_alternation_run(arena *a, const module *m, const target_description *target, const module **out);
 
 #endif

@@ -33,7 +33,7 @@ static const char *loop_of(arena *a, bool is_large, const char *note) {
 }
 
 static const module *alternated(arena *a, const char *source) {
-  const plan_target target = plan_target_cpu(2);
+  const target_description target = target_cpu(2);
   const module *out = NULL;
   testing_require(loop_alternation_run(a, testing_parse(a, source), &target, &out), source);
   testing_require(module_verify(out), source);

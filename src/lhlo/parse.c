@@ -311,7 +311,7 @@ bool lhlo_is(str source) {
   return memmem(source.data, source.size, "lmhlo.", 6) && import_sniff(source) == IMPORT_MLIR_TEXT;
 }
 
-heddle_status lhlo_parse(arena *a, str source, const char *file, const plan_target *target, lhlo_program **out) {
+heddle_status lhlo_parse(arena *a, str source, const char *file, const target_description *target, lhlo_program **out) {
   ir_module **modules;
   int count;
   TRY(mlir_text_read(a, file, source, &count, &modules));

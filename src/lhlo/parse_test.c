@@ -33,7 +33,7 @@
 #define END "return\n}\n"
 
 static heddle_status parse(arena *a, const char *source, lhlo_program **out) {
-  const plan_target target = plan_target_cpu(2);
+  const target_description target = target_cpu(2);
   return lhlo_parse(a, str_from(source), "x.lhlo", &target, out);
 }
 

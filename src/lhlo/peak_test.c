@@ -43,7 +43,7 @@ static const model models[] = {
 };
 enum { MODELS = sizeof models / sizeof models[0] };
 
-static heddle_status plan_file(arena *a, const char *path, const plan_target *target, lhlo_program **out) {
+static heddle_status plan_file(arena *a, const char *path, const target_description *target, lhlo_program **out) {
   module *m;
   TRY(hlo_parse_file(a, path, &m));
   TRY(opt_run_pipeline(m, NULL, NULL));
@@ -55,7 +55,7 @@ static void test_models(void **state) {
   (void)state;
   static const char folder[] = HEDDLE_SOURCE_DIR "/../shared/corpus/jax";
   if (access(folder, F_OK) != 0) skip();
-  const plan_target target = plan_target_cpu(2);
+  const target_description target = target_cpu(2);
   for (int k = 0; k < MODELS; k++) {
     arena *a = arena_create();
     lhlo_program *p = NULL;

@@ -8,7 +8,7 @@
 // For two threads of a CPU. No pass runs and nothing is fused: the text has the fusions.
 static inline lhlo_program *testing_program(arena *a, const char *source) {
   lhlo_program *p = NULL;
-  const plan_target target = plan_target_cpu(2);
+  const target_description target = target_cpu(2);
   testing_require(lhlo_build(a, testing_parse(a, source), &target, &p), source);
   return p;
 }

@@ -15,8 +15,8 @@ static bool is_f64(MlirType t) { return mlirTypeIsAF64(ir_element_type(t)); }
 // zero, which exact mode does not allow.
 static bool has_hardware(const lower_options *o, MlirType t) {
   MlirType element = ir_element_type(t);
-  if (mlirTypeIsABF16(element)) return o->has_bf16 && (o->target == LOWER_NVPTX || !o->exact);
-  return mlirTypeIsAF16(element) && o->has_f16;
+  if (mlirTypeIsABF16(element)) return o->target.has_bf16 && (o->target.kind == TARGET_NVPTX || !o->exact);
+  return mlirTypeIsAF16(element) && o->target.has_f16;
 }
 
 static MlirValue to_f32(ir_builder *b, const lower_options *o, MlirValue x) {
@@ -73,7 +73,7 @@ static void expand_extremum(lower_context *c, MlirOperation op) {
   double constant;
   int side = 1;
   MlirValue result;
-  if (c->options->target == LOWER_CPU &&
+  if (c->options->target.kind != TARGET_NVPTX &&
       (constant_of(ir_operand(op, side), &constant) || constant_of(ir_operand(op, side = 0), &constant))) {
     bool replaces_equal = constant == 0 && !signbit(constant) == maximum;
     MlirValue k = ir_operand(op, side), x = ir_operand(op, 1 - side);
@@ -89,7 +89,7 @@ static void expand_extremum(lower_context *c, MlirOperation op) {
 // Marked by those to whom zeros are equal (reductions, whose order is not defined either): NaN of the new value comes
 // through by a selection of its own, that of the old one stays because comparisons with it are false.
 static bool expand_marked(lower_context *c, MlirOperation op) {
-  if (c->options->target != LOWER_CPU || mlirAttributeIsNull(ir_get(op, "xla.zeros_are_equal"))) return false;
+  if (c->options->target.kind == TARGET_NVPTX || mlirAttributeIsNull(ir_get(op, "xla.zeros_are_equal"))) return false;
   ir_builder b = ir_builder_before(op, c->scratch);
   MlirValue old = ir_operand(op, 0), x = ir_operand(op, 1);
   MlirValue beats = ir_cmpf(&b, ir_is(op, "arith.maximumf") ? "ogt" : "olt", x, old);

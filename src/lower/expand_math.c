@@ -71,14 +71,14 @@ static MlirValue build_calls(call_site *s) {
 
 static MlirValue approximate(const lower_options *o, ir_builder *b, const function *f, MlirOperation op) {
   MlirValue x = ir_operand(op, 0);
-  approx a = approx_begin(b, x, o->has_fma, !mlirAttributeIsNull(ir_get(op, "xla.narrow")));
+  approx a = approx_begin(b, x, o->target.has_fma, !mlirAttributeIsNull(ir_get(op, "xla.narrow")));
   return f->arity == 1 ? f->unary(&a, x) : f->binary(&a, x, ir_operand(op, 1));
 }
 
 static heddle_status expand(lower_context *c, MlirOperation module, const function *f, MlirOperation op) {
   MlirType element = ir_element_type(ir_result_type(op, 0));
   bool single = mlirTypeIsAF32(element), wide = mlirTypeIsAF64(element);
-  bool gpu = c->options->target == LOWER_NVPTX, libdevice = gpu && c->options->use_libdevice;
+  bool gpu = c->options->target.kind == TARGET_NVPTX, libdevice = gpu && c->options->use_libdevice;
   ir_builder b = ir_builder_before(op, c->scratch);
   MlirValue result;
   if (single && !libdevice) {
@@ -124,7 +124,7 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   }
   ir_operations roots = ir_collect(c->scratch, module, "math.rsqrt");
   for (int i = 0; i < roots.size; i++) expand_rsqrt(c, roots.data[i]);
-  bool libdevice = c->options->target == LOWER_NVPTX && c->options->use_libdevice;
+  bool libdevice = c->options->target.kind == TARGET_NVPTX && c->options->use_libdevice;
   ir_operations remainders = {0};
   if (libdevice) remainders = ir_collect(c->scratch, module, "arith.remf");
   for (int i = 0; i < remainders.size; i++) expand_remainder(c, module, remainders.data[i]);

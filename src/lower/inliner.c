@@ -356,7 +356,7 @@ static bool inline_into(call_graph *g, function *f) {
 
 static bool is_cpu(lower_context *c, MlirOperation module) {
   MlirAttribute target = ir_get(module, "xla.target");
-  if (mlirAttributeIsNull(target) || !mlirAttributeIsAString(target)) return c->options->target == LOWER_CPU;
+  if (mlirAttributeIsNull(target) || !mlirAttributeIsAString(target)) return c->options->target.kind != TARGET_NVPTX;
   return mlirStringRefEqual(mlirStringAttrGetValue(target), mlirStringRefCreateFromCString("cpu"));
 }
 

@@ -58,7 +58,8 @@ static int64_t unroll_factor(const lower_context *c, MlirOperation loop, int64_t
   mlirOperationWalk(loop, add_cost, &e, MlirWalkPreOrder);
   if (!e.is_leaf || e.cost > BUDGET) return 1;
   int64_t factor = BUDGET / (e.cost > 0 ? e.cost : 1);
-  if (c->options->max_unroll > 0 && factor > c->options->max_unroll) factor = c->options->max_unroll;
+  if (c->options->target.max_unroll > 0 && factor > c->options->target.max_unroll)
+    factor = c->options->target.max_unroll;
   if (factor > trips) factor = trips;
   while (factor > 1 && trips % factor != 0) factor--;
   return factor < 1 ? 1 : factor;

@@ -10,20 +10,13 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/str.h"
+#include "base/target.h"
 #include "lower/session.h"
 
-typedef enum lower_target { LOWER_CPU, LOWER_NVPTX } lower_target;
-
 typedef struct lower_options {
-  lower_target target;
-  bool exact;       // keep every rounding of the HLO (no excess precision for bf16, f16 and narrower)
-  int vector_bits;  // native vector register width: 128, 256, 512; 0 = do not vectorize
-  bool has_bf16;    // hardware bf16 conversion
-  bool has_f16;     // hardware f16 conversion (F16C, sm_60)
-  bool has_fma;
-  int max_unroll;      // optimize-loops' largest factor
+  target_description target;
+  bool exact;          // keep every rounding of the HLO (no excess precision for bf16, f16 and narrower)
   bool use_libdevice;  // nvptx: math functions become __nv_* calls
-  const char *chip;    // "sm_90"; cpu name
 } lower_options;
 
 typedef struct lower_context {
@@ -46,7 +39,7 @@ const lower_pass *lower_pass_find(str name);
 
 // The pipelines, in order; ends with null. lower/pipeline.c is the one place that says which pass follows which and
 // why.
-const lower_pass *const *lower_pipeline(lower_target target);
+const lower_pass *const *lower_pipeline(target_kind target);
 
 typedef struct lower_observer {
   bool print_all;                                                         // IR after every pass that changed it (--v=5)

@@ -40,7 +40,7 @@ extern const lower_pass lower_expand_float_ops;
 extern const lower_pass lower_to_llvm;
 
 // Groups of passes that emitters_opt runs under one name ("xla-gpu-test-optimize"); null if there is none of that name.
-const lower_pass *const *lower_group(lower_target target, str name);
+const lower_pass *const *lower_group(target_kind target, str name);
 // Names of the groups; ends with null.
 extern const char *const lower_groups[];
 

@@ -186,7 +186,7 @@ static void peel(const peeling *p) {
 }
 
 static heddle_status run(lower_context *c, MlirOperation module) {
-  if (c->options->vector_bits == 0) return status_ok();
+  if (c->options->target.vector_bits == 0) return status_ok();
   ir_operations loops = ir_collect(c->scratch, module, "scf.for");
   for (int i = 0; i < loops.size; i++) {
     peeling p = {.arena = c->scratch, .loop = loops.data[i]};

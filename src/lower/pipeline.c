@@ -52,12 +52,12 @@ static const lower_pass *const cpu_to_llvm[] = {CPU_TO_LLVM, 0};
 static const lower_pass *const gpu[] = {OPTIMIZE, INLINE, GPU_LOOPS, GPU_TO_LLVM, 0};
 static const lower_pass *const cpu[] = {OPTIMIZE, INLINE, CPU_LOOPS, CPU_TO_LLVM, 0};
 
-const lower_pass *const *lower_pipeline(lower_target target) { return target == LOWER_CPU ? cpu : gpu; }
+const lower_pass *const *lower_pipeline(target_kind target) { return target != TARGET_NVPTX ? cpu : gpu; }
 
 const char *const lower_groups[] = {"xla-gpu-test-optimize", "xla-gpu-test-transform-loops", "xla-gpu-test-to-llvm", 0};
 
-const lower_pass *const *lower_group(lower_target target, str name) {
-  bool is_cpu = target == LOWER_CPU;
+const lower_pass *const *lower_group(target_kind target, str name) {
+  bool is_cpu = target != TARGET_NVPTX;
   if (str_is(name, lower_groups[0])) return optimize;
   if (str_is(name, lower_groups[1])) return is_cpu ? cpu_loops : gpu_loops;
   if (str_is(name, lower_groups[2])) return is_cpu ? cpu_to_llvm : gpu_to_llvm;

@@ -88,7 +88,7 @@ static void round_for_store(rounding *r, MlirOperation truncation) {
 }
 
 static heddle_status run(lower_context *c, MlirOperation module) {
-  if (c->options->has_bf16) return status_ok();
+  if (c->options->target.has_bf16) return status_ok();
   rounding r = {.arena = c->scratch};
   // Definitions before uses, so that what an operand is has been decided when its user is met.
   ir_operations ops = ir_collect(c->scratch, module, NULL);

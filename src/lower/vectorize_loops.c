@@ -250,7 +250,7 @@ static bool contains_marked(arena *a, MlirOperation loop) {
 }
 
 static heddle_status run(lower_context *c, MlirOperation module) {
-  if (c->options->vector_bits == 0) return status_ok();
+  if (c->options->target.vector_bits == 0) return status_ok();
   arena *a = c->scratch;
   ir_operations loops = ir_collect(a, module, "scf.for");
   ir_operations element_loops = {0};  // chosen first: vectorizing makes new loops
@@ -259,8 +259,8 @@ static heddle_status run(lower_context *c, MlirOperation module) {
       vec_push(a, &element_loops, loops.data[i]);
   for (int i = 0; i < loops.size; i++) {
     if (!is_marked(loops.data[i])) continue;
-    int lanes = lanes_of(a, loops.data[i], c->options->vector_bits);
-    int registers = lanes * widest_element(a, loops.data[i]) / c->options->vector_bits;
+    int lanes = lanes_of(a, loops.data[i], c->options->target.vector_bits);
+    int registers = lanes * widest_element(a, loops.data[i]) / c->options->target.vector_bits;
     const char *refusal = vectorize_reductions(a, module, loops.data[i], lanes, registers);
     if (refusal) leave_scalar(module, refusal);
   }
@@ -268,7 +268,7 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   ir_operations left = ir_collect(a, module, "scf.for");
   for (int i = 0; i < left.size; i++)
     if (is_marked(left.data[i])) ir_unset(left.data[i], VECTORIZE_REDUCTIONS);
-  for (int i = 0; i < element_loops.size; i++) vectorize_loop(a, element_loops.data[i], c->options->vector_bits);
+  for (int i = 0; i < element_loops.size; i++) vectorize_loop(a, element_loops.data[i], c->options->target.vector_bits);
   return status_ok();
 }
 

@@ -64,10 +64,10 @@ static bool touches_narrow(MlirOperation op) {
 }
 
 static bool is_native(const lower_options *o, MlirOperation op) {
-  if (o->target != LOWER_NVPTX || !is_one_of(op, native_on_gpu, sizeof native_on_gpu / sizeof *native_on_gpu))
+  if (o->target.kind != TARGET_NVPTX || !is_one_of(op, native_on_gpu, sizeof native_on_gpu / sizeof *native_on_gpu))
     return false;
   MlirType t = ir_element_type(mlirValueGetType(ir_operand(op, 0)));
-  return (mlirTypeIsABF16(t) && o->has_bf16) || (mlirTypeIsAF16(t) && o->has_f16);
+  return (mlirTypeIsABF16(t) && o->target.has_bf16) || (mlirTypeIsAF16(t) && o->target.has_f16);
 }
 
 static bool computes(const lower_options *o, MlirOperation op) {

@@ -46,8 +46,8 @@ static const char *kernel_text(arena *a, const char *name, const char *op, const
 
 static kernel_testing build(arena *a, const format *f, bool hardware) {
   lower_options options = kernel_testing_options(a, true);
-  options.has_f16 = options.has_f16 && hardware;
-  options.has_bf16 = options.has_bf16 && hardware;
+  options.target.has_f16 = options.target.has_f16 && hardware;
+  options.target.has_bf16 = options.target.has_bf16 && hardware;
   const char *parts[] = {
       kernel_text(a, "encode", "arith.truncf", "f32", 32, f->name, f->bits),
       kernel_text(a, "encode64", "arith.truncf", "f64", 64, f->name, f->bits),

@@ -8,17 +8,9 @@
 #include "base/str.h"
 #include "lower/pass.h"
 
-typedef struct cpu_machine {
-  const char *name;      // as LLVM spells it: "znver3"
-  const char *features;  // "+avx2,+fma,…"
-  int vector_bits;       // widest vector register worth using
-  bool has_bf16, has_f16, has_fma;
-} cpu_machine;
-
-// The machine this process runs on. Strings live in the arena.
-heddle_status cpu_machine_host(arena *a, cpu_machine *out);
-// The lowering options that fit the machine.
-lower_options cpu_lower_options(const cpu_machine *machine, bool exact);
+// The machine this process runs on, with so many threads: target_cpu with its instruction set. Strings live in the
+// arena.
+target_description cpu_target_host(arena *a, int threads);
 
 typedef struct object_code {
   const void *data;  // ELF relocatable, in the arena
@@ -33,8 +25,8 @@ typedef struct object_options {
 } object_options;
 
 // Translates a module in the LLVM dialect and generates code for the machine. Thread-safe for distinct contexts.
-heddle_status cpu_emit_object(arena *a, MlirOperation module, const cpu_machine *machine, const object_options *options,
-                              object_code *out);
+heddle_status cpu_emit_object(arena *a, MlirOperation module, const target_description *machine,
+                              const object_options *options, object_code *out);
 
 // Code of the running process. Symbols that an object lacks (libm's functions) come from the process.
 typedef struct cpu_jit cpu_jit;

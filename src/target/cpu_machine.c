@@ -19,32 +19,24 @@ static int vector_bits(str features) {
   return has_feature(features, "avx2") ? 256 : 128;
 }
 
-heddle_status cpu_machine_host(arena *a, cpu_machine *out) {
+// AVX-512 has 32 registers, as have Arm's vectors; the older x86 extensions have 16.
+static int vector_registers(str features) {
+  return has_feature(features, "avx512f") || has_feature(features, "neon") ? 32 : 16;
+}
+
+target_description cpu_target_host(arena *a, int threads) {
   char *name = LLVMGetHostCPUName();
   char *features = LLVMGetHostCPUFeatures();
   str f = str_from(features);
-  *out = (cpu_machine){
-      .name = arena_strdup(a, name, strlen(name)),
-      .features = arena_strdup(a, features, f.size),
-      .vector_bits = vector_bits(f),
-      .has_bf16 = has_feature(f, "avx512bf16"),
-      .has_f16 = has_feature(f, "f16c") || has_feature(f, "fullfp16"),
-      .has_fma = has_feature(f, "fma") || has_feature(f, "neon"),
-  };
+  target_description t = target_cpu(threads);
+  t.chip = arena_strdup(a, name, strlen(name));
+  t.features = arena_strdup(a, features, f.size);
+  t.vector_bits = vector_bits(f);
+  t.vector_registers = vector_registers(f);
+  t.has_bf16 = has_feature(f, "avx512bf16");
+  t.has_f16 = has_feature(f, "f16c") || has_feature(f, "fullfp16");
+  t.has_fma = has_feature(f, "fma") || has_feature(f, "neon");
   LLVMDisposeMessage(name);
   LLVMDisposeMessage(features);
-  return status_ok();
-}
-
-lower_options cpu_lower_options(const cpu_machine *machine, bool exact) {
-  return (lower_options){
-      .target = LOWER_CPU,
-      .exact = exact,
-      .vector_bits = machine->vector_bits,
-      .has_bf16 = machine->has_bf16,
-      .has_f16 = machine->has_f16,
-      .has_fma = machine->has_fma,
-      .max_unroll = 4,
-      .chip = machine->name,
-  };
+  return t;
 }

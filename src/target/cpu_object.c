@@ -30,10 +30,10 @@ static struct {
   bool is_known_at_exit;
 } shelf = {.lock = LOCK_INITIALIZER};
 
-static bool is_for(LLVMTargetMachineRef tm, const cpu_machine *machine) {
+static bool is_for(LLVMTargetMachineRef tm, const target_description *machine) {
   char *name = LLVMGetTargetMachineCPU(tm);
   char *features = LLVMGetTargetMachineFeatureString(tm);
-  bool is = strcmp(name, machine->name) == 0 && strcmp(features, machine->features) == 0;
+  bool is = strcmp(name, machine->chip) == 0 && strcmp(features, machine->features) == 0;
   LLVMDisposeMessage(name);
   LLVMDisposeMessage(features);
   return is;
@@ -50,12 +50,12 @@ static void clear_shelf(void) {
   for (LLVMTargetMachineRef tm = take_from_shelf(); tm; tm = take_from_shelf()) LLVMDisposeTargetMachine(tm);
 }
 
-static heddle_status take_target_machine(const cpu_machine *machine, LLVMTargetMachineRef *out) {
+static heddle_status take_target_machine(const target_description *machine, LLVMTargetMachineRef *out) {
   *out = take_from_shelf();
   if (*out && is_for(*out, machine)) return status_ok();
   if (*out) LLVMDisposeTargetMachine(*out);
   char *triple = LLVMGetDefaultTargetTriple();
-  heddle_status s = llvm_target_machine(triple, machine->name, machine->features, out);
+  heddle_status s = llvm_target_machine(triple, machine->chip, machine->features, out);
   LLVMDisposeMessage(triple);
   return s;
 }
@@ -72,11 +72,11 @@ static void give_target_machine(LLVMTargetMachineRef tm) {
 // --- one module
 
 // MLIR knows nothing of the machine: without these attributes LLVM generates for the baseline ISA.
-static void set_machine_attributes(arena *a, LLVMModuleRef module, const cpu_machine *machine) {
+static void set_machine_attributes(arena *a, LLVMModuleRef module, const target_description *machine) {
   const char *width = arena_printf(a, "%d", machine->vector_bits);
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
     if (LLVMIsDeclaration(f)) continue;
-    llvm_set_function_attribute(f, "target-cpu", machine->name);
+    llvm_set_function_attribute(f, "target-cpu", machine->chip);
     llvm_set_function_attribute(f, "target-features", machine->features);
     llvm_set_function_attribute(f, "prefer-vector-width", width);
   }
@@ -93,8 +93,8 @@ static heddle_status emit_assembly(LLVMModuleRef module, LLVMTargetMachineRef tm
   return status_ok();
 }
 
-static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineRef tm, const cpu_machine *machine,
-                              const object_options *options, object_code *out) {
+static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineRef tm,
+                              const target_description *machine, const object_options *options, object_code *out) {
   set_machine_attributes(a, module, machine);
   llvm_hint_vector_loops(a, module);
   double start = log_seconds();
@@ -118,7 +118,7 @@ static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineR
 typedef struct emission {
   arena *arena;
   MlirOperation module;
-  const cpu_machine *machine;
+  const target_description *machine;
   const object_options *options;
   object_code *out;
   LLVMTargetMachineRef tm;
@@ -145,8 +145,8 @@ static void release(void *argument, bool is_torn) {
   if (e->tm) give_target_machine(e->tm);
 }
 
-heddle_status cpu_emit_object(arena *a, MlirOperation module, const cpu_machine *machine, const object_options *options,
-                              object_code *out) {
+heddle_status cpu_emit_object(arena *a, MlirOperation module, const target_description *machine,
+                              const object_options *options, object_code *out) {
   *out = (object_code){0};
   emission e = {.arena = a, .module = module, .machine = machine, .options = options, .out = out};
   heddle_status s = heap_clean_up(emit, release, &e);

@@ -28,7 +28,7 @@ typedef struct fixture {
   arena *a;
   MlirContext context;
   MlirModule module;
-  cpu_machine machine;
+  target_description machine;
 } fixture;
 
 static int set_up(void **state) {
@@ -38,7 +38,8 @@ static int set_up(void **state) {
   f.module = mlirModuleCreateParse(f.context, mlirStringRefCreateFromCString(doubler));
   if (mlirModuleIsNull(f.module)) return -1;
   *state = &f;
-  return status_is_ok(cpu_machine_host(f.a, &f.machine)) ? 0 : -1;
+  f.machine = cpu_target_host(f.a, 1);
+  return 0;
 }
 
 static int tear_down(void **state) {

@@ -57,16 +57,14 @@ static inline void hero_testing_unpack(const uint8_t *in, literal *l) {
 }
 
 static inline void hero_testing_compile(hero_testing *t, const char *source) {
-  plan_target target = plan_target_cpu(2);
+  const target_description machine = cpu_target_host(t->arena, 2);
   MlirContext context = ir_context_create();
   MlirModule ir = {NULL};
   arena *scratch = arena_create();
-  hero_testing_require(emit_kernel(context, scratch, t->plan, &target, &ir), source);
-  cpu_machine machine;
-  hero_testing_require(cpu_machine_host(t->arena, &machine), source);
-  lower_options options = cpu_lower_options(&machine, true);
+  hero_testing_require(emit_kernel(context, scratch, t->plan, &machine, &ir), source);
+  const lower_options options = {.target = machine, .exact = true};
   if (getenv("HERO_EMITTED")) mlirOperationDump(mlirModuleGetOperation(ir));
-  hero_testing_require(lower_run(lower_pipeline(LOWER_CPU), mlirModuleGetOperation(ir), &options, NULL), source);
+  hero_testing_require(lower_run(lower_pipeline(TARGET_CPU), mlirModuleGetOperation(ir), &options, NULL), source);
   object_code object;
   MlirAttribute scalar = ir_get(mlirModuleGetOperation(ir), "xla.scalar_loops");
   text assembly = {0};
@@ -89,7 +87,7 @@ static inline void hero_testing_compile(hero_testing *t, const char *source) {
 static inline hero_testing hero_testing_start(const char *source, int alias_count, const kernel_alias *aliases) {
   hero_testing t = {.arena = arena_create()};
   hero_testing_require(hlo_parse(t.arena, "test.hlo", str_from(source), &t.module), source);
-  plan_target target = plan_target_cpu(2);
+  target_description target = target_cpu(2);
   hero_testing_require(kernel_plan_create(t.arena, t.module->entry, "kernel", &target, alias_count, aliases, &t.plan),
                        source);
   hero_testing_compile(&t, source);

@@ -25,9 +25,7 @@ static inline void kernel_testing_require(heddle_status status, const char *sour
 }
 
 static inline lower_options kernel_testing_options(arena *a, bool exact) {
-  cpu_machine machine;
-  kernel_testing_require(cpu_machine_host(a, &machine), "host");
-  return cpu_lower_options(&machine, exact);
+  return (lower_options){.target = cpu_target_host(a, 1), .exact = exact};
 }
 
 // Passes by name; ends with null. The way from scf to LLVM is added.
@@ -45,8 +43,7 @@ static inline kernel_testing kernel_testing_start(const char *mlir, const char *
   for (int i = 0; i < count; i++) assert_non_null(passes[i]);
   passes[count] = NULL;
   kernel_testing_require(lower_run(passes, mlirModuleGetOperation(parsed), options, NULL), mlir);
-  cpu_machine machine;
-  kernel_testing_require(cpu_machine_host(k.arena, &machine), mlir);
+  const target_description machine = cpu_target_host(k.arena, 1);
   object_code object;
   const object_options plain = {0};
   kernel_testing_require(cpu_emit_object(k.arena, mlirModuleGetOperation(parsed), &machine, &plain, &object), mlir);

@@ -72,7 +72,7 @@ static const char *kernel_text(arena *a, const function *f, int lanes, bool narr
 
 static kernel_testing build(arena *a, const function *f, int lanes, bool narrow, bool fma) {
   lower_options options = kernel_testing_options(a, false);
-  options.has_fma = options.has_fma && fma;
+  options.target.has_fma = options.target.has_fma && fma;
   static const char *const passes[] = {"xla-expand-math", NULL};
   return kernel_testing_start(kernel_text(a, f, lanes, narrow), passes, &options);
 }

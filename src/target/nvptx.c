@@ -32,40 +32,19 @@ const char *nvptx_find_libdevice(arena *a) {
   return path ? path : newest_match(a, "/usr/local/cuda*/nvvm/libdevice/libdevice.10.bc");
 }
 
-// What LLVM 19 generates code for and ptxas still assembles, each with the lowest PTX ISA version that knows it. Newer
-// chips run sm_90's PTX forward.
-static const struct chip {
+heddle_status nvptx_target(const char *chip, target_description *out) {
+  if (target_find(str_from(chip), out) && out->kind == TARGET_NVPTX) return status_ok();
+  text names = {0};
+  target_description known;
   const char *name;
-  int number;
-  const char *ptx_version;
-} chips[] = {
-    {"sm_75", 75, "+ptx63"}, {"sm_80", 80, "+ptx70"}, {"sm_86", 86, "+ptx71"},  {"sm_87", 87, "+ptx74"},
-    {"sm_89", 89, "+ptx78"}, {"sm_90", 90, "+ptx78"}, {"sm_90a", 90, "+ptx80"},
-};
-
-static const struct chip *find_chip(const char *name) {
-  for (size_t i = 0; i < sizeof chips / sizeof *chips; i++)
-    if (strcmp(chips[i].name, name) == 0) return &chips[i];
-  return NULL;
-}
-
-heddle_status nvptx_check_chip(const char *name) {
-  if (find_chip(name)) return status_ok();
-  return status_error(HEDDLE_INVALID, "found chip %s, wanted sm_75, sm_80, sm_86, sm_87, sm_89, sm_90 or sm_90a", name);
-}
-
-lower_options nvptx_lower_options(const char *chip, bool has_libdevice, bool exact) {
-  const struct chip *known = find_chip(chip);
-  return (lower_options){
-      .target = LOWER_NVPTX,
-      .exact = exact,
-      .has_bf16 = known && known->number >= 80,
-      .has_f16 = true,
-      .has_fma = true,
-      .max_unroll = 4,
-      .use_libdevice = has_libdevice,
-      .chip = chip,
-  };
+  for (int k = 0; (name = target_name(k)); k++) {
+    if (!target_find(str_from(name), &known) || known.kind != TARGET_NVPTX) continue;
+    if (names.size) text_printf(&names, target_name(k + 1) ? ", " : " or ");
+    text_printf(&names, "%s", name);
+  }
+  heddle_status s = status_error(HEDDLE_INVALID, "found chip %s, wanted %s", chip, names.data);
+  text_free(&names);
+  return s;
 }
 
 static heddle_status link_libdevice(arena *a, LLVMModuleRef module, const char *path) {
@@ -123,11 +102,10 @@ static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineR
   return status_ok();
 }
 
-heddle_status nvptx_emit(arena *a, MlirOperation module, const nvptx_options *options, text *ptx) {
-  TRY(nvptx_check_chip(options->chip));
-  const struct chip *chip = find_chip(options->chip);
+heddle_status nvptx_emit(arena *a, MlirOperation module, const target_description *target, const nvptx_options *options,
+                         text *ptx) {
   LLVMTargetMachineRef tm = NULL;
-  TRY(llvm_target_machine("nvptx64-nvidia-cuda", chip->name, chip->ptx_version, &tm));
+  TRY(llvm_target_machine("nvptx64-nvidia-cuda", target->chip, target->features, &tm));
   LLVMContextRef context = LLVMContextCreate();
   LLVMModuleRef llvm = NULL;
   heddle_status s = llvm_translate(module, context, tm, &llvm);

@@ -6,11 +6,10 @@
 
 #include "base/status.h"
 #include "base/str.h"
-#include "lower/pass.h"
+#include "base/target.h"
 #include "target/llvm_metadata.h"
 
 typedef struct nvptx_options {
-  const char *chip;       // "sm_75" … "sm_90a"
   const char *libdevice;  // path of libdevice.10.bc; null: nothing is linked
   launch_bounds launch;   // zeros: not known
   text *llvm_ir;          // if not null: receives the LLVM IR after optimization
@@ -19,11 +18,11 @@ typedef struct nvptx_options {
 // Path of the CUDA toolkit's math library: $HEDDLE_LIBDEVICE, $CUDA_HOME, /usr/local/cuda*; null if there is none.
 const char *nvptx_find_libdevice(arena *a);
 
-// HEDDLE_INVALID, which lists the chips, for a name that is none of theirs.
-heddle_status nvptx_check_chip(const char *name);
-lower_options nvptx_lower_options(const char *chip, bool has_libdevice, bool exact);
+// The description of a chip: "sm_75" … "sm_90a". HEDDLE_INVALID, which lists the chips, for a name that is none of
+// theirs.
+heddle_status nvptx_target(const char *chip, target_description *out);
 
-// HEDDLE_INVALID as nvptx_check_chip.
-heddle_status nvptx_emit(arena *a, MlirOperation module, const nvptx_options *options, text *ptx);
+heddle_status nvptx_emit(arena *a, MlirOperation module, const target_description *target, const nvptx_options *options,
+                         text *ptx);
 
 #endif

@@ -132,7 +132,7 @@ static void test_without_shared_memory_it_is_refused(void **state) {
   module *m = NULL;
   kernel_plan *plan = NULL;
   hero_testing_require(hlo_parse(a, "test.hlo", str_from(source_of(a, &c)), &m), "scatter");
-  plan_target target = plan_target_cpu(2);
+  target_description target = target_cpu(2);
   heddle_status status = kernel_plan_create(a, m->entry, "kernel", &target, 0, NULL, &plan);
   assert_int_equal(heddle_status_code(status), HEDDLE_UNIMPLEMENTED);
   heddle_status_free(status);

@@ -62,7 +62,7 @@ static int output_of(const kernel_plan *kernel, const instruction *i) {
   return i == kernel->hero_instruction ? 0 : -1;
 }
 
-heddle_status bijection_maps_to_instruction(arena *a, const kernel_plan *kernel, const plan_target *target,
+heddle_status bijection_maps_to_instruction(arena *a, const kernel_plan *kernel, const target_description *target,
                                             const instruction *i, bijection_maps *out, const shape **space) {
   reach r = {.arena = a};
   kernel_places places;
@@ -91,7 +91,7 @@ heddle_status bijection_maps_to_instruction(arena *a, const kernel_plan *kernel,
   return status_ok();
 }
 
-heddle_status bijection_maps_to_operand(arena *a, const kernel_plan *kernel, const plan_target *target,
+heddle_status bijection_maps_to_operand(arena *a, const kernel_plan *kernel, const target_description *target,
                                         const instruction *i, int operand, bijection_maps *out) {
   if (operand < 0 || operand >= i->operand_count)
     return status_at(HEDDLE_INVALID, i->where, STR_FMT " has no operand %d", STR_ARG(i->name), operand);

@@ -12,10 +12,10 @@ typedef VEC(const indexing_map *) bijection_maps;
 // hero deals them out. An output that is updated in place has the map of the update's elements, in *space, since only
 // the run knows where they go; otherwise *space is the instruction's shape (the first of a tuple's). Appends to *out.
 // HEDDLE_INVALID if the kernel does not compute it, HEDDLE_UNIMPLEMENTED where only the run knows what a tile takes.
-heddle_status bijection_maps_to_instruction(arena *a, const kernel_plan *kernel, const plan_target *target,
+heddle_status bijection_maps_to_instruction(arena *a, const kernel_plan *kernel, const target_description *target,
                                             const instruction *i, bijection_maps *out, const shape **space);
 // … to the indices of the instruction's operand `operand` that it reads.
-heddle_status bijection_maps_to_operand(arena *a, const kernel_plan *kernel, const plan_target *target,
+heddle_status bijection_maps_to_operand(arena *a, const kernel_plan *kernel, const target_description *target,
                                         const instruction *i, int operand, bijection_maps *out);
 
 // Walks over all points of the maps' domains and counts how often each element of an array of shape `s` is reached.

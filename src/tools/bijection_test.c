@@ -76,7 +76,7 @@ static const instruction *find(const kernel_plan *kernel, const char *name) {
   return NULL;
 }
 
-static void check_kernel(arena *a, plan_target target) {
+static void check_kernel(arena *a, target_description target) {
   module *m;
   program_plan *plan;
   assert_true(status_is_ok(hlo_parse(a, "test", str_from(module_text), &m)));
@@ -103,8 +103,8 @@ static void check_kernel(arena *a, plan_target target) {
 }
 
 static void test_kernels(void **state) {
-  check_kernel(*state, plan_target_cpu(2));
-  check_kernel(*state, plan_target_gpu());
+  check_kernel(*state, target_cpu(2));
+  check_kernel(*state, target_gpu());
 }
 
 // --- heroes
@@ -155,7 +155,7 @@ static const hero_case hero_cases[] = {
 };
 
 static void check_hero(arena *a, const hero_case *c, int threads) {
-  const plan_target target = plan_target_cpu(threads);
+  const target_description target = target_cpu(threads);
   module *m;
   lhlo_program *program;
   compile_times times = {0};

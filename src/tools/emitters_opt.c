@@ -71,9 +71,9 @@ static heddle_status check_pass(const char *flag, const char *name) {
 // Vectors are some whole bytes, or none (0); wider ones than any machine's only make code that nobody can compile.
 static heddle_status check_vectors(const command *c) {
   enum { MOST_BITS = 4096 };
-  if (c->options.vector_bits % 8 == 0 && c->options.vector_bits <= MOST_BITS) return status_ok();
+  if (c->options.target.vector_bits % 8 == 0 && c->options.target.vector_bits <= MOST_BITS) return status_ok();
   return status_error(HEDDLE_INVALID, "--vector-bits: found %d, wanted a multiple of 8 up to %d",
-                      c->options.vector_bits, MOST_BITS);
+                      c->options.target.vector_bits, MOST_BITS);
 }
 
 static heddle_status check_flags(void *argument) {
@@ -87,11 +87,12 @@ static heddle_status check_flags(void *argument) {
     return status_error(HEDDLE_INVALID, "--bisect: found %d, wanted at least -1", c->observer.bisect);
   TRY(check_pass("print-after", c->observer.print_after));
   TRY(check_pass("until", c->observer.until));
-  c->options.target = strcmp(c->target, "cpu") == 0 ? LOWER_CPU : LOWER_NVPTX;
+  c->options.target.kind = strcmp(c->target, "cpu") == 0 ? TARGET_CPU : TARGET_NVPTX;
   if (c->pipeline) TRY(pass_arguments_parse(c->arena, c->pipeline, &c->requests));
   TRY(pass_arguments_resolve(c->arena, &c->requests, &c->options, &c->passes));
-  if (c->options.target == LOWER_CPU) return status_ok();
-  return status_context(nvptx_check_chip(c->options.chip), "in --chip=%s", c->options.chip);
+  if (c->options.target.kind == TARGET_CPU) return status_ok();
+  target_description known;
+  return status_context(nvptx_target(c->options.target.chip, &known), "in --chip=%s", c->options.target.chip);
 }
 
 // Flags that were given and change nothing.
@@ -226,7 +227,7 @@ int main(int argc, char **argv) {
                .disables_threading = -1,
                .verifies_each = -1,
                .elide_above = -1,
-               .options = {.has_fma = true, .max_unroll = 8, .chip = "sm_90"},
+               .options = {.target = {.has_fma = true, .max_unroll = 8, .chip = "sm_90"}},
                .observer = {.bisect = -1, .print = print_pass, .argument = &c}};
   const flag flags[] = {
       {"pass-pipeline", FLAG_TEXT, &c.pipeline, "TEXT", "passes as builtin.module(a,func.func(b{k=v}))"},
@@ -234,12 +235,12 @@ int main(int argc, char **argv) {
       {"target", FLAG_TEXT, &c.target, "cpu|nvptx", "which passes a group stands for (nvptx)"},
       {"dialect", FLAG_TEXT, &c.dialect, "xla|xla_gpu", "names in what is printed: XLA's of 2025, of 2024 (as read)"},
       {"exact", FLAG_BOOL, &c.options.exact, NULL, "keep every rounding"},
-      {"vector-bits", FLAG_SIZE, &c.options.vector_bits, "N", "register width of the CPU's vectors"},
-      {"max-unroll", FLAG_COUNT, &c.options.max_unroll, "N", "the largest factor of xla-gpu-optimize-loops (8)"},
-      {"chip", FLAG_TEXT, &c.options.chip, "NAME", "sm_90 (the default), a CPU's name"},
-      {"has-bf16", FLAG_BOOL, &c.options.has_bf16, NULL, "the machine converts bf16"},
-      {"has-f16", FLAG_BOOL, &c.options.has_f16, NULL, "the machine converts f16"},
-      {"has-fma", FLAG_BOOL, &c.options.has_fma, NULL, "the machine rounds x * y + z once (the default)"},
+      {"vector-bits", FLAG_SIZE, &c.options.target.vector_bits, "N", "register width of the CPU's vectors"},
+      {"max-unroll", FLAG_COUNT, &c.options.target.max_unroll, "N", "the largest factor of xla-gpu-optimize-loops (8)"},
+      {"chip", FLAG_TEXT, &c.options.target.chip, "NAME", "sm_90 (the default), a CPU's name"},
+      {"has-bf16", FLAG_BOOL, &c.options.target.has_bf16, NULL, "the machine converts bf16"},
+      {"has-f16", FLAG_BOOL, &c.options.target.has_f16, NULL, "the machine converts f16"},
+      {"has-fma", FLAG_BOOL, &c.options.target.has_fma, NULL, "the machine rounds x * y + z once (the default)"},
       {"use-libdevice", FLAG_BOOL, &c.options.use_libdevice, NULL, "math functions become calls of libdevice"},
       {"split-input-file", FLAG_MAYBE, &c.splits, NULL, "modules stand between lines `// -----` (always)"},
       {"verify-diagnostics", FLAG_BOOL, &c.verifies_diagnostics, NULL,

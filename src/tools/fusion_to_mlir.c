@@ -20,7 +20,8 @@ typedef struct options {
   bool plan, partition;
 } options;
 
-static heddle_status print_kernel(arena *a, MlirContext context, const kernel_plan *kernel, const plan_target *target) {
+static heddle_status print_kernel(arena *a, MlirContext context, const kernel_plan *kernel,
+                                  const target_description *target) {
   MlirModule module;
   TRY(emit_kernel(context, a, kernel, target, &module));
   printf("%s\n", ir_operation_text(a, mlirModuleGetOperation(module)));
@@ -61,7 +62,7 @@ static heddle_status run(arena *a, const char *file, void *argument) {
   module *m = 0;
   TRY(import_file(a, file, NULL, &m));
   program_plan *plan = 0;
-  TRY(plan_kernels(a, m, o->is_cpu ? plan_target_cpu(2) : plan_target_gpu(), &plan));
+  TRY(plan_kernels(a, m, o->is_cpu ? target_cpu(2) : target_gpu(), &plan));
   if (o->plan) {
     text out = {0};
     plan_print(&out, plan);

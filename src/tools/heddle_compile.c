@@ -32,6 +32,7 @@ enum { FORM_COUNT = sizeof forms / sizeof *forms };
 
 typedef struct compile_flags {
   const char *output, *emit, *target, *chip, *name;
+  target_description gpu;   // that `chip` names
   const struct form *form;  // that `emit` names
   bool exact, keep_fusions, time;
   int threads, v;
@@ -73,7 +74,7 @@ static heddle_status check_flags(void *argument) {
     return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu or nvptx", f->target);
   if (form->only && strcmp(form->only, f->target) != 0)
     return status_error(HEDDLE_INVALID, "--emit=%s is for --target=%s, found %s", form->name, form->only, f->target);
-  TRY(status_context(nvptx_check_chip(f->chip), "in --chip=%s", f->chip));
+  TRY(status_context(nvptx_target(f->chip, &f->gpu), "in --chip=%s", f->chip));
   TRY(hlo_dump_check(&f->debug));
   if (is_form(f, "obj") && !f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
   return status_ok();
@@ -100,9 +101,9 @@ static heddle_status write_objects(arena *a, const compiled *c, const char *outp
 
 static bool is_gpu(const compile_flags *f) { return strcmp(f->target, "nvptx") == 0; }
 
-static heddle_status gpu_plan(arena *a, const module *m, text *out) {
+static heddle_status gpu_plan(arena *a, const module *m, const target_description *gpu, text *out) {
   program_plan *plan;
-  TRY(plan_kernels(a, m, plan_target_gpu(), &plan));
+  TRY(plan_kernels(a, m, *gpu, &plan));
   plan_print(out, plan);
   return status_ok();
 }
@@ -115,7 +116,7 @@ typedef struct compile_source {
 
 static heddle_status cpu_plan(arena *a, const compile_source *from, const compile_flags *f,
                               const compile_options *options, bool is_lhlo, text *out) {
-  plan_target target = plan_target_cpu(f->threads > 0 ? f->threads : 1);
+  target_description target = target_cpu(f->threads > 0 ? f->threads : 1);
   compile_times times = {0};
   lhlo_program *plan = from->lhlo;
   if (!plan) TRY(compile_plan(a, from->module, &target, options, &times, is_lhlo ? NULL : out, &plan));
@@ -127,7 +128,7 @@ static heddle_status cpu_plan(arena *a, const compile_source *from, const compil
 static heddle_status write_plan(arena *a, const compile_source *from, const compile_flags *f,
                                 const compile_options *options, bool is_lhlo) {
   text t = {0};
-  heddle_status s = is_gpu(f) ? gpu_plan(a, from->module, &t) : cpu_plan(a, from, f, options, is_lhlo, &t);
+  heddle_status s = is_gpu(f) ? gpu_plan(a, from->module, &f->gpu, &t) : cpu_plan(a, from, f, options, is_lhlo, &t);
   if (status_is_ok(s)) s = file_write(f->output ? f->output : "-", text_view(&t));
   text_free(&t);
   return s;
@@ -180,7 +181,7 @@ static heddle_status read_source(arena *a, const char *path, const compile_flags
   if (is_gpu(f))
     return status_at(HEDDLE_UNIMPLEMENTED, ((source_location){path, 1, 1}),
                      "found LHLO, which is planned for the CPU, wanted --target=cpu");
-  plan_target target = plan_target_cpu(f->threads > 0 ? f->threads : 1);
+  target_description target = target_cpu(f->threads > 0 ? f->threads : 1);
   lhlo_program *plan;
   TRY(lhlo_parse(a, bytes, path, &target, &plan));
   *out = (compile_source){plan->module, plan};

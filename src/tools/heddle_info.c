@@ -68,7 +68,7 @@ static heddle_status add_hlo(arena *a, const char *path, str bytes, const import
 }
 
 static heddle_status add_lhlo(arena *a, const char *path, str bytes, signature_list *out) {
-  const plan_target target = plan_target_cpu(1);
+  const target_description target = target_cpu(1);
   lhlo_program *p;
   signature s;
   TRY(lhlo_parse(a, bytes, path, &target, &p));

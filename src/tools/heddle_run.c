@@ -217,7 +217,7 @@ static heddle_status report_run(arena *a, const run_flags *f, const compile_time
 static heddle_status run_lhlo(arena *a, const char *path, str source, run_flags *f) {
   compile_options options;
   TRY(compile_options_of(f, &options));
-  plan_target target = plan_target_cpu(f->threads > 0 ? f->threads : pool_default_threads());
+  target_description target = target_cpu(f->threads > 0 ? f->threads : pool_default_threads());
   double start = log_seconds();
   lhlo_program *plan;
   TRY(lhlo_parse(a, source, path, &target, &plan));

@@ -145,7 +145,7 @@ static void list_passes(void) {
 // Every decision as a comment, then the module made of them.
 static heddle_status print_plan(module *m, const opt_flags *f, bool is_gpu, bool wants_reasons, text *out) {
   // One thread: the same text on every machine.
-  const plan_target target = is_gpu ? plan_target_gpu() : plan_target_cpu(1);
+  const target_description target = is_gpu ? target_gpu() : target_cpu(1);
   text reasons = {0};
   if (f->keep_fusions) kept_fusions_settle(m, &target, &debug_compile_remarks);
   heddle_status s = plan_fuse(m, &target, wants_reasons ? &reasons : NULL);
@@ -161,7 +161,7 @@ static heddle_status print_plan(module *m, const opt_flags *f, bool is_gpu, bool
 static const kept_fusions_report *keeps(const opt_flags *f) { return f->keep_fusions ? &debug_compile_remarks : NULL; }
 
 static heddle_status print_buffers(arena *a, const module *m, const opt_flags *f, text *out) {
-  const plan_target target = plan_target_cpu(1);
+  const target_description target = target_cpu(1);
   compile_times times = {0};
   lhlo_program *plan;
   TRY(compile_plan(a, m, &target, &(compile_options){.keep_fusions = keeps(f)}, &times, NULL, &plan));

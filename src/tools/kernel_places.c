@@ -14,7 +14,7 @@
 typedef struct finding {
   arena *arena;
   const kernel_plan *kernel;
-  const plan_target *target;
+  const target_description *target;
   kernel_places *out;
 } finding;
 
@@ -235,7 +235,8 @@ static const hero_places heroes[HERO_COUNT] = {
     [HERO_UPDATE_SLICE] = update_places,
 };
 
-heddle_status kernel_places_find(arena *a, const kernel_plan *kernel, const plan_target *target, kernel_places *out) {
+heddle_status kernel_places_find(arena *a, const kernel_plan *kernel, const target_description *target,
+                                 kernel_places *out) {
   *out = (kernel_places){0};
   return heroes[kernel->hero](&(finding){a, kernel, target, out});
 }

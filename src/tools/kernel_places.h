@@ -18,6 +18,7 @@ typedef struct kernel_places {
 } kernel_places;
 
 // From the plan's own figures, by hero and target. HEDDLE_UNIMPLEMENTED where the run decides which tile takes what.
-heddle_status kernel_places_find(arena *a, const kernel_plan *kernel, const plan_target *target, kernel_places *out);
+heddle_status kernel_places_find(arena *a, const kernel_plan *kernel, const target_description *target,
+                                 kernel_places *out);
 
 #endif

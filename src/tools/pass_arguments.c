@@ -47,7 +47,7 @@ static const struct {
 
 enum { XLA_NAME_COUNT = sizeof xla_names / sizeof *xla_names };
 
-static bool is_ours(str name) { return lower_pass_find(name) || lower_group(LOWER_CPU, name); }
+static bool is_ours(str name) { return lower_pass_find(name) || lower_group(TARGET_CPU, name); }
 
 bool pass_arguments_know(str name) {
   for (int i = 0; i < XLA_NAME_COUNT; i++)
@@ -124,14 +124,14 @@ static long number_behind(arena *a, str text, const char *what) {
 
 static bool set_capability(arena *a, lower_options *options, long major, long minor) {
   if (major < 0 || major > 99) return false;
-  options->chip = arena_printf(a, "sm_%ld%ld", major, minor > 0 && minor < 10 ? minor : 0);
+  options->target.chip = arena_printf(a, "sm_%ld%ld", major, minor > 0 && minor < 10 ? minor : 0);
   return true;
 }
 
 // Whether the option means something here.
 static bool apply(arena *a, lower_options *options, str key, str value) {
   if (str_is(key, "target_type")) {
-    options->target = str_is(value, "cpu") ? LOWER_CPU : LOWER_NVPTX;
+    options->target.kind = str_is(value, "cpu") ? TARGET_CPU : TARGET_NVPTX;
     return str_is(value, "cpu") || str_is(value, "gpu");
   }
   if (str_is(key, "gpu_device_info") && str_starts_with(value, "cuda_compute_capability"))
@@ -139,7 +139,7 @@ static bool apply(arena *a, lower_options *options, str key, str value) {
   const long number = number_behind(a, value, "");
   if (str_is(key, "compute_capability_major")) return set_capability(a, options, number, 0);
   if (str_is(key, "prefer_vector_width") && (number == 128 || number == 256 || number == 512)) {
-    options->vector_bits = (int)number;
+    options->target.vector_bits = (int)number;
     return true;
   }
   return str_is(key, "warp_size") && number == 32;
@@ -190,7 +190,7 @@ heddle_status pass_arguments_resolve(arena *a, const pass_requests *requests, lo
     TRY(find_ours(requests->data[i].name, &name));
     const lower_pass *pass = lower_pass_find(name);
     if (pass) vec_push(a, out, pass);
-    const lower_pass *const *group = pass ? NULL : lower_group(options->target, name);
+    const lower_pass *const *group = pass ? NULL : lower_group(options->target.kind, name);
     for (int k = 0; group && group[k]; k++) vec_push(a, out, group[k]);
   }
   vec_push(a, out, NULL);

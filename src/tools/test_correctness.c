@@ -49,7 +49,7 @@ static heddle_status check_results(arena *a, const module *m, const correctness_
 typedef struct kernel_form {
   const char *name;
   const module *source;
-  plan_target target;
+  target_description target;
   int count;
   const kernel_plan *const *kernels;
 } kernel_form;
@@ -167,7 +167,7 @@ static heddle_status check_operands(arena *a, const kernel_form *form, str name)
     printf("%s: operand %d of " STR_FMT " not checked: %s\n", form->name, k, STR_ARG(name), status_brief(s));
     heddle_status_free(s);
   }
-  if (checked > 0 || form->target.kind == PLAN_GPU) return status_ok();
+  if (checked > 0 || form->target.kind == TARGET_NVPTX) return status_ok();
   return status_at(HEDDLE_UNIMPLEMENTED, i->where, "no operand of " STR_FMT " can be checked", STR_ARG(name));
 }
 
@@ -202,7 +202,8 @@ static heddle_status check_forms(arena *a, const kernel_form *planned, const ker
 }
 
 // The program as it was written, in kernels; none for what only passes bring to a form that kernels have.
-static heddle_status written_form(arena *a, const module *m, const char *name, plan_target target, kernel_form *out) {
+static heddle_status written_form(arena *a, const module *m, const char *name, target_description target,
+                                  kernel_form *out) {
   program_plan *plan;
   *out = (kernel_form){.name = name, .source = m, .target = target};
   heddle_status s = plan_kernels(a, m, target, &plan);
@@ -218,7 +219,7 @@ static heddle_status written_form(arena *a, const module *m, const char *name, p
 }
 
 static heddle_status check_cpu(arena *a, const module *m, const correctness_flags *f, const compile_options *options) {
-  const plan_target target = plan_target_cpu(f->threads > 0 ? f->threads : 1);
+  const target_description target = target_cpu(f->threads > 0 ? f->threads : 1);
   compile_options quiet = *options;
   static const kept_fusions_report silent;
   if (quiet.keep_fusions) quiet.keep_fusions = &silent;
@@ -234,7 +235,7 @@ static heddle_status check_cpu(arena *a, const module *m, const correctness_flag
 
 static heddle_status check_gpu(arena *a, const module *m, const correctness_flags *f) {
   kernel_form written;
-  TRY(written_form(a, m, "gpu", plan_target_gpu(), &written));
+  TRY(written_form(a, m, "gpu", target_gpu(), &written));
   return written.kernels ? check_forms(a, &written, &written, f) : status_ok();
 }
 

@@ -1,0 +1,84 @@
+// What the compiler knows of a machine: one struct of plain data, from which every cost, tile size and choice of
+// instructions is read.
+//
+// A row of the table in base/target.c describes a kind of machine. Of the CPU that a process runs on, cpu_target_host
+// (target/cpu.h) fills in the instruction set and the caller the number of threads; all figures that costs are made of
+// stay the table's, so that a program is planned alike on every machine and gives the same bits on each.
+#ifndef HEDDLE_BASE_TARGET_H_
+#define HEDDLE_BASE_TARGET_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+typedef enum target_kind {
+  TARGET_CPU,    // objects with functions over ranges of tiles
+  TARGET_NVPTX,  // PTX: kernels over a grid of blocks of threads
+  TARGET_NULL,   // takes the CPU's road up to the image, which is the lowered IR as text: to be cloned
+  TARGET_KIND_COUNT
+} target_kind;
+
+typedef struct target_description {
+  target_kind kind;
+  const char *name;      // of the machine: "cpu", "sm_90", "null"
+  const char *chip;      // as LLVM spells the processor: "znver3", "sm_90"; "" for any
+  const char *features;  // LLVM's further features: "+avx2,+fma,…"; ""
+  bool has_grid;         // kernels run as a grid of threads; else a call takes a range of tiles
+  bool has_libraries;    // the host's libraries can be called between kernels
+
+  // Instruction set.
+  int vector_bits;                  // widest vector register worth using; 0: loops are not vectorized
+  int vector_registers;             // that code can name; with a grid 32-bit registers of one thread
+  bool has_fma, has_bf16, has_f16;  // x * y + z rounded once; bf16 and f16 converted in hardware
+  int max_unroll;                   // largest factor by which loops are unrolled
+
+  // Parallelism.
+  int cores;                 // host threads, or multiprocessors
+  int threads_per_core;      // resident at once
+  int threads_per_block;     // that a kernel is started with; without a grid 0
+  int subgroup_size;         // threads that run in lock step: a warp; without a grid 1
+  int64_t max_grid_x;        // most blocks in x; without a grid 0
+  int64_t shared_bytes;      // memory that a block shares; without a grid 0
+  int64_t buffer_alignment;  // bytes; what the runtime promises of every buffer
+
+  // Costs, of one core. They need to be right within a factor of two or three only.
+  double operations_per_ns;         // simple f32 operations in full vectors (or by all threads)
+  double scalar_operations_per_ns;  // the same of code that is not vectorized
+  int vector_lanes;                 // of f32, that operations_per_ns counts with
+  double memory_bytes_per_ns;       // read and written, from and to memory
+  double cache_bytes_per_ns;        // … within cache_bytes
+  double mixed_bytes_per_ns;        // … where nobody knows which of the two it will be
+  int64_t cache_bytes;              // that a core reads again cheaply
+  double launch_ns;                 // to start one more kernel
+  double wake_ns;                   // until another thread has woken up and was waited for again
+
+  // Tiles: what one call of a kernel is worth, so that starting it costs nothing and every thread gets several.
+  int64_t tile_bytes;       // least traffic
+  int64_t tile_operations;  // … unless its elements are as expensive as this
+  int64_t most_tile;        // elements
+  int tiles_per_core;
+  int64_t row_buffer_bytes;  // what a kernel may keep per row beside its outputs
+  int64_t row_accumulators;  // of a tile of columns, to stay in the first-level cache
+} target_description;
+
+// A CPU of which nothing is known: the figures of all CPUs' costs, one thread.
+extern const target_description target_any_cpu;
+
+// Any CPU with so many host threads (at least one).
+target_description target_cpu(int threads);
+
+// The GPU that plans are made for where none is named: an H100.
+target_description target_gpu(void);
+
+// The machine of that name: "cpu" (with one thread), "null", a GPU by LLVM's name ("sm_80"), "gpu" and "nvptx" for
+// target_gpu's. False for other names.
+bool target_find(str name, target_description *out);
+
+// The names that target_find knows, one after the other; null behind the last.
+const char *target_name(int number);
+
+// Nanoseconds that one core takes to move so many bytes when they lie together: dear beyond the cache, cheap inside.
+double target_bytes_time(const target_description *t, double bytes, double together);
+
+#endif

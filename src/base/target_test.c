@@ -1,0 +1,66 @@
+// The table of machines: every row is complete, every name finds its row.
+#include "base/target.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// A figure that is zero where none may be would make a cost infinite or a tile empty.
+static void expect_complete(const target_description *t) {
+  assert_true(t->vector_registers > 0 && t->max_unroll > 0 && t->vector_lanes > 0);
+  assert_true(t->cores > 0 && t->threads_per_core > 0 && t->subgroup_size > 0 && t->buffer_alignment > 0);
+  assert_true(t->operations_per_ns > 0 && t->scalar_operations_per_ns > 0 && t->launch_ns > 0);
+  assert_true(t->memory_bytes_per_ns > 0 && t->memory_bytes_per_ns <= t->mixed_bytes_per_ns);
+  assert_true(t->mixed_bytes_per_ns <= t->cache_bytes_per_ns && t->cache_bytes > 0);
+  assert_true(t->tile_bytes > 0 && t->tile_operations > 0 && t->most_tile > 0 && t->tiles_per_core > 0);
+  assert_true(t->row_buffer_bytes > 0 && t->row_accumulators > 0);
+  assert_non_null(t->chip);
+  assert_non_null(t->features);
+  assert_int_equal(t->has_grid, t->threads_per_block > 0);
+  assert_int_equal(t->has_grid, t->shared_bytes > 0);
+  assert_int_equal(t->has_grid, t->max_grid_x > 0);
+}
+
+static void test_rows(void **state) {
+  (void)state;
+  int kinds[TARGET_KIND_COUNT] = {0};
+  for (int k = 0; target_name(k); k++) {
+    target_description t;
+    assert_true(target_find(str_from(target_name(k)), &t));
+    assert_string_equal(t.name, target_name(k));
+    expect_complete(&t);
+    kinds[t.kind]++;
+  }
+  for (int k = 0; k < TARGET_KIND_COUNT; k++) assert_true(kinds[k] > 0);
+}
+
+static void test_names(void **state) {
+  (void)state;
+  target_description t;
+  assert_true(target_find(STR("gpu"), &t));
+  assert_string_equal(t.name, target_gpu().name);
+  assert_false(target_find(STR("sm_1"), &t));
+  assert_false(target_find(STR(""), &t));
+}
+
+static void test_threads(void **state) {
+  (void)state;
+  assert_int_equal(target_cpu(3).cores, 3);
+  assert_int_equal(target_cpu(0).cores, 1);
+}
+
+// A megabyte lies in the cache, ten do not.
+static void test_bytes_time(void **state) {
+  (void)state;
+  const target_description t = target_cpu(1);
+  assert_true(target_bytes_time(&t, 1e6, 1e7) > target_bytes_time(&t, 1e6, 1e6));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_names),
+                                     cmocka_unit_test(test_threads), cmocka_unit_test(test_bytes_time)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
