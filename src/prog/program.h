@@ -9,6 +9,9 @@
 #include "base/named_attribute.h"
 #include "base/status.h"
 
+// What runs a program. Thunks are the same for all; which of them a build can run on which device is rt's to say.
+typedef enum program_device_kind { PROGRAM_CPU, PROGRAM_GPU, PROGRAM_DEVICE_KIND_COUNT } program_device_kind;
+
 // --- memory
 
 typedef enum program_allocation_kind {
@@ -163,6 +166,7 @@ struct program_thunk {
 
 typedef struct program {
   const char *name;
+  program_device_kind device;
   int allocation_count;
   program_allocation *allocations;
   int slice_count;
@@ -175,5 +179,8 @@ typedef struct program {
   int64_t temporary_bytes;  // of the one temporary allocation, 0 if there is none
   program_sequence entry;
 } program;
+
+const char *program_device_name(program_device_kind kind);     // "cpu", "gpu"
+const char *program_thunk_kind_name(program_thunk_kind kind);  // "kernel", "while", …
 
 #endif

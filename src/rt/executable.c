@@ -8,10 +8,8 @@
 #include "base/call.h"
 #include "base/heap.h"
 #include "rt/device_group.h"
-#include "rt/frame.h"
 #include "rt/memory.h"
 #include "rt/program_check.h"
-#include "rt/sequence.h"
 #include "rt/thunk_types.h"
 
 // The sequences nest as deep as program_check allows.
@@ -32,11 +30,14 @@ typedef struct preparation {
 static heddle_status prepare(void *argument) {
   const preparation *made = argument;
   executable *e = made->executable;
-  const program *p = e->program;
+  const program *p = e->context.program;
   arena *a = arena_create();
-  e->entries = arena_array(a, kernel_fn, p->kernel_count);
-  for (int i = 0; i < p->kernel_count; i++) e->entries[i] = made->entries[i];
-  heddle_status s = sequence_create(a, e, &p->entry, &e->entry);
+  kernel_fn *entries = arena_array(a, kernel_fn, p->kernel_count);
+  for (int i = 0; i < p->kernel_count; i++) entries[i] = made->entries[i];
+  e->context.entries = entries;
+  heddle_status s = sequence_create(a, &e->context, &p->entry, &e->entry);
+  e->frames.context = &e->context;
+  e->frames.scratch_bytes = e->entry ? sequence_scratch_bytes(e->entry) : 0;
   e->arena = a;
   return s;
 }
@@ -53,8 +54,8 @@ heddle_status executable_create(const program *p, const kernel_fn *entries, int 
   TRY(program_check(p));
   executable *e = calloc(1, sizeof *e);
   if (!e) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for an executable");
-  e->program = p;
-  e->threads = threads < 1 ? 1 : threads;
+  e->context.program = p;
+  e->context.threads = threads < 1 ? 1 : threads;
   e->has_messages = has_messages(&p->entry);
   preparation made = {e, entries};
   heddle_status s = heap_clean_up(prepare, drop, &made);
@@ -68,18 +69,18 @@ heddle_status executable_create(const program *p, const kernel_fn *entries, int 
 
 void executable_destroy(executable *e) {
   if (!e) return;
-  frame_release_all(e);
+  frame_release_all(&e->frames);
   sequence_release(e->entry);
   arena_destroy(e->arena);
   free(e);
 }
 
 void executable_set_profiler(executable *e, profile_fn fn, void *user) {
-  e->profile = fn;
-  e->profile_user = user;
+  e->context.profile = fn;
+  e->context.profile_user = user;
 }
 
-void executable_set_feeds(executable *e, executable_feeds feeds) { e->feeds = feeds; }
+void executable_set_feeds(executable *e, executable_feeds feeds) { e->context.feeds = feeds; }
 
 static heddle_status set_memory(const program *p, frame_memory *m, void *const *parameters, void *const *results) {
   for (int i = 0; i < p->allocation_count; i++) {
@@ -105,26 +106,26 @@ static void copy_donated(const program *p, const frame_memory *m, void *const *p
 }
 
 static heddle_status run_frame_of(executable *e, frame_memory *m, void *const *parameters, void *const *results) {
-  TRY(set_memory(e->program, m, parameters, results));
-  copy_donated(e->program, m, parameters);
+  TRY(set_memory(e->context.program, m, parameters, results));
+  copy_donated(e->context.program, m, parameters);
   TRY(sequence_execute(e->entry, &m->frame));
   return call_check();  // the last thunk may have been cut short
 }
 
 static heddle_status no_frame(const executable *e) {
   return status_error(HEDDLE_OUT_OF_MEMORY, "no memory to run a program of %lld temporary bytes",
-                      (long long)e->program->temporary_bytes);
+                      (long long)e->context.program->temporary_bytes);
 }
 
 heddle_status executable_run(executable *e, void *const *parameters, void *const *results) {
-  if (e->program->device_count > 1)
+  if (e->context.program->device_count > 1)
     return status_error(HEDDLE_INVALID, "the program runs on %d devices together, not on one",
-                        e->program->device_count);
+                        e->context.program->device_count);
   if (e->has_messages) return executable_run_devices(e, &parameters, &results);
-  frame_memory *m = frame_take(e);
+  frame_memory *m = frame_take(&e->frames);
   if (!m) return no_frame(e);
   heddle_status s = run_frame_of(e, m, parameters, results);
-  frame_give(e, m);
+  frame_give(&e->frames, m);
   return s;
 }
 
@@ -150,13 +151,13 @@ static void *run_device(void *argument) {
 static heddle_status run_group(executable *e, device_group *g, device *devices, int count) {
   bool has_memory = true;
   for (int i = 0; i < count; i++) {
-    frame_memory *m = devices[i].memory = frame_take(e);
+    frame_memory *m = devices[i].memory = frame_take(&e->frames);
     has_memory = has_memory && m;
     if (!m) continue;
     m->frame.device = i;
     m->frame.devices = g;
     m->draws = draw_stream_start(0, i);
-    m->frame.threads = e->threads > count ? e->threads / count : 1;
+    m->frame.threads = e->context.threads > count ? e->context.threads / count : 1;
   }
   for (int i = 0; i < count && has_memory; i++) {
     devices[i].has_thread = pthread_create(&devices[i].thread, NULL, run_device, &devices[i]) == 0;
@@ -164,13 +165,13 @@ static heddle_status run_group(executable *e, device_group *g, device *devices, 
   }
   for (int i = 0; i < count; i++) {
     if (devices[i].has_thread) pthread_join(devices[i].thread, NULL);
-    if (devices[i].memory) frame_give(e, devices[i].memory);
+    if (devices[i].memory) frame_give(&e->frames, devices[i].memory);
   }
   return has_memory ? device_group_error(g) : no_frame(e);
 }
 
 heddle_status executable_run_devices(executable *e, void *const *const *parameters, void *const *const *results) {
-  const int count = e->program->device_count > 1 ? e->program->device_count : 1;
+  const int count = e->context.program->device_count > 1 ? e->context.program->device_count : 1;
   device_group *g = device_group_create(count);
   device *devices = calloc((size_t)count, sizeof *devices);
   for (int i = 0; devices && i < count; i++)

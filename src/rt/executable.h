@@ -2,55 +2,16 @@
 #ifndef HEDDLE_RT_EXECUTABLE_H_
 #define HEDDLE_RT_EXECUTABLE_H_
 
-#include <stdatomic.h>
+#include "rt/frame.h"
+#include "rt/sequence.h"
 
-#include "rt/thunk.h"
-
-// A kernel's native entry: tiles begin … end - 1 on the buffers of one thunk. Safe to call on several threads for
-// different tiles.
-typedef void (*kernel_fn)(void *const *buffers, int64_t begin, int64_t end);
-
-// One thunk's execution, as a profiler sees it.
-typedef struct profile_event {
-  const program_thunk *thunk;
-  const char *kind;  // "kernel", "gemm", …
-  double begin;      // seconds of the monotonic clock
-  double end;
-  int64_t bytes;  // of the slices read and written
-  int device;
-  bool has_thunks;  // events of its own thunks came before this one and lie within it
-} profile_event;
-
-// Called after each thunk, also from several threads at once. The event lives as long as the call.
-typedef void (*profile_fn)(void *user, const profile_event *event);
-
-// What comes into a program and leaves it while it runs: the arrays of one infeed or outfeed, in order. Called from the
-// thread of the device, for several devices at the same time.
-typedef heddle_status (*feed_fn)(void *user, int device, int count, const program_array *arrays, void *const *data);
-
-typedef struct executable_feeds {
-  feed_fn infeed;   // writes the data; null: an infeed is an error
-  feed_fn outfeed;  // reads the data; null: it is dropped
-  void *user;
-} executable_feeds;
-
-// The memory of one run (rt/frame.h), kept for the next one.
-typedef struct frame_memory frame_memory;
-
-enum { EXECUTABLE_FRAMES = 16 };
-
-struct executable {
-  const program *program;
-  kernel_fn *entries;  // one for each kernel of the program
-  int threads;         // that one run may use
-  arena *arena;        // of everything prepared
+typedef struct executable {
+  run_context context;
+  arena *arena;  // of everything prepared
   sequence *entry;
-  bool has_messages;   // devices, even a single one, send to each other
-  profile_fn profile;  // null: nobody looks
-  void *profile_user;
-  executable_feeds feeds;
-  _Atomic(frame_memory *) frames[EXECUTABLE_FRAMES];  // free ones
-};
+  bool has_messages;  // devices, even a single one, send to each other
+  frame_pool frames;
+} executable;
 
 // Prepares `p` for at most `threads` threads. The program must outlive the executable; `entries` (p->kernel_count of
 // them) are copied. Fails with HEDDLE_INVALID for a program that contradicts itself, HEDDLE_UNIMPLEMENTED for a thunk

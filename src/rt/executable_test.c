@@ -213,7 +213,7 @@ static void *call_often(void *argument) {
 // More callers than frames are kept for.
 static void test_concurrent_calls(void **state) {
   (void)state;
-  enum { CALLERS = EXECUTABLE_FRAMES + 4 };
+  enum { CALLERS = FRAME_SLOTS + 4 };
   hand_program h = hand_start();
   const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, 4 * COUNT), out = hand_memory(&h, PROGRAM_RESULT, 0, 4 * COUNT);
   const int between = hand_memory(&h, PROGRAM_TEMPORARY, 0, 4 * COUNT);
@@ -281,6 +281,15 @@ static void spoil_target(hand_program *h, program_thunk *t) {
   (void)h;
   t->kind = THUNK_CUSTOM_CALL;
 }
+static void spoil_device(hand_program *h, program_thunk *t) {
+  (void)t;
+  h->program.device = PROGRAM_DEVICE_KIND_COUNT;
+}
+// What this build can run on CPUs alone.
+static void spoil_kind_of_device(hand_program *h, program_thunk *t) {
+  h->program.device = PROGRAM_GPU;
+  t->kind = THUNK_SORT;
+}
 static void spoil_depth(hand_program *h, program_thunk *t) {
   program_sequence body = hand_sequence(h, 1, &t);
   t->kind = THUNK_CALL;  // of itself
@@ -294,11 +303,18 @@ static void test_programs_that_contradict_themselves(void **state) {
     heddle_code code;
     const char *words;
   } cases[] = {
-      {spoil_slice, HEDDLE_INVALID, "slice 1"},        {spoil_read, HEDDLE_INVALID, "reads a slice"},
-      {spoil_write, HEDDLE_INVALID, "nothing may be"}, {spoil_number, HEDDLE_INVALID, "allocation 0"},
-      {spoil_size, HEDDLE_INVALID, "same size"},       {spoil_kernel, HEDDLE_INVALID, "no such kernel"},
-      {spoil_sequences, HEDDLE_INVALID, "sequences"},  {spoil_depth, HEDDLE_UNIMPLEMENTED, "deep"},
-      {spoil_target, HEDDLE_INVALID, "no target"},     {spoil_arenas, HEDDLE_INVALID, "two arenas"},
+      {spoil_slice, HEDDLE_INVALID, "slice 1"},
+      {spoil_read, HEDDLE_INVALID, "reads a slice"},
+      {spoil_write, HEDDLE_INVALID, "nothing may be"},
+      {spoil_number, HEDDLE_INVALID, "allocation 0"},
+      {spoil_size, HEDDLE_INVALID, "same size"},
+      {spoil_kernel, HEDDLE_INVALID, "no such kernel"},
+      {spoil_sequences, HEDDLE_INVALID, "sequences"},
+      {spoil_depth, HEDDLE_UNIMPLEMENTED, "deep"},
+      {spoil_target, HEDDLE_INVALID, "no target"},
+      {spoil_arenas, HEDDLE_INVALID, "two arenas"},
+      {spoil_device, HEDDLE_INVALID, "devices"},
+      {spoil_kind_of_device, HEDDLE_UNIMPLEMENTED, "t is a sort on gpu"},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     hand_program h = hand_start();

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "rt/buffer.h"
-#include "rt/sequence.h"
 
 static void destroy(frame_memory *m) {
   if (!m) return;
@@ -13,13 +12,13 @@ static void destroy(frame_memory *m) {
   free(m);
 }
 
-static frame_memory *create(const executable *e) {
-  const program *p = e->program;
+static frame_memory *create(const frame_pool *pool) {
+  const program *p = pool->context->program;
   frame_memory *m = calloc(1, sizeof *m + (size_t)p->allocation_count * sizeof *m->allocations);
   if (!m) return NULL;
-  m->frame.executable = e;
+  m->frame.context = pool->context;
   m->frame.allocations = m->allocations;
-  const int64_t scratch = sequence_scratch_bytes(e->entry);
+  const int64_t scratch = pool->scratch_bytes;
   if (p->temporary_bytes) m->temporary = buffer_allocate((size_t)p->temporary_bytes);
   if (scratch) m->frame.scratch = buffer_allocate((size_t)scratch);
   if ((p->temporary_bytes && !m->temporary) || (scratch && !m->frame.scratch)) {
@@ -34,30 +33,30 @@ static frame_memory *create(const executable *e) {
   return m;
 }
 
-frame_memory *frame_take(executable *e) {
+frame_memory *frame_take(frame_pool *p) {
   frame_memory *m = NULL;
-  for (int i = 0; i < EXECUTABLE_FRAMES && !m; i++)
-    if (atomic_load_explicit(&e->frames[i], memory_order_relaxed))
-      m = atomic_exchange_explicit(&e->frames[i], NULL, memory_order_acquire);
-  if (!m) m = create(e);
+  for (int i = 0; i < FRAME_SLOTS && !m; i++)
+    if (atomic_load_explicit(&p->slots[i], memory_order_relaxed))
+      m = atomic_exchange_explicit(&p->slots[i], NULL, memory_order_acquire);
+  if (!m) m = create(p);
   if (!m) return NULL;
   m->frame.device = 0;
-  m->frame.threads = e->threads;
+  m->frame.threads = p->context->threads;
   m->frame.devices = NULL;
   m->frame.draws = &m->draws;
   m->draws = draw_stream_start(0, 0);
   return m;
 }
 
-void frame_give(executable *e, frame_memory *m) {
-  for (int i = 0; i < EXECUTABLE_FRAMES; i++) {
+void frame_give(frame_pool *p, frame_memory *m) {
+  for (int i = 0; i < FRAME_SLOTS; i++) {
     frame_memory *none = NULL;
-    if (atomic_compare_exchange_strong_explicit(&e->frames[i], &none, m, memory_order_release, memory_order_relaxed))
+    if (atomic_compare_exchange_strong_explicit(&p->slots[i], &none, m, memory_order_release, memory_order_relaxed))
       return;
   }
   destroy(m);
 }
 
-void frame_release_all(executable *e) {
-  for (int i = 0; i < EXECUTABLE_FRAMES; i++) destroy(atomic_exchange(&e->frames[i], NULL));
+void frame_release_all(frame_pool *p) {
+  for (int i = 0; i < FRAME_SLOTS; i++) destroy(atomic_exchange(&p->slots[i], NULL));
 }

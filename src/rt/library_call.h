@@ -3,7 +3,7 @@
 #define HEDDLE_RT_LIBRARY_CALL_H_
 
 #include "lib/call.h"
-#include "rt/executable.h"
+#include "rt/thunk.h"
 
 // Made when the thunk is prepared: everything but the addresses, the threads and the scratch memory.
 void library_call_make(arena *a, const program_thunk *from, int threads, lib_call *call);

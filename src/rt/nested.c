@@ -4,12 +4,12 @@
 
 #include "base/call.h"
 
-heddle_status nested_prepare(arena *a, const executable *e, const program_thunk *from, thunk *t, double trips) {
+heddle_status nested_prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t, double trips) {
   sequence **bodies = arena_array(a, sequence *, from->sequence_count);
   t->state = bodies;
   t->is_serial = true;
   for (int i = 0; i < from->sequence_count; i++) {
-    heddle_status s = sequence_create(a, e, &from->sequences[i], &bodies[i]);
+    heddle_status s = sequence_create(a, context, &from->sequences[i], &bodies[i]);
     if (!status_is_ok(s)) {
       nested_release(t);
       return s;

@@ -6,7 +6,7 @@
 
 // t->state becomes the thunk's sequences; scratch, cost and effects follow from theirs. `trips`: how often all of them
 // run, as far as one can tell.
-heddle_status nested_prepare(arena *a, const executable *e, const program_thunk *from, thunk *t, double trips);
+heddle_status nested_prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t, double trips);
 void nested_release(thunk *t);
 heddle_status nested_execute(const thunk *t, int number, const run_frame *f);  // sequence `number`, once
 

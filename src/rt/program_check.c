@@ -2,7 +2,7 @@
 // planner: whatever would read or write outside of its memory is refused here, and thunks rely on it.
 #include "rt/program_check.h"
 
-#include "rt/thunk.h"
+#include "rt/thunk_types.h"
 
 typedef struct checking {
   const program *program;
@@ -116,9 +116,13 @@ static heddle_status check_control(const program *p, const program_thunk *t) {
 static heddle_status check_sequence(checking *c, const program_sequence *s, int depth);
 
 static heddle_status check_thunk(checking *c, const program_thunk *t, int depth) {
-  if (!in_range((int)t->kind, PROGRAM_THUNK_KIND_COUNT) || !thunk_types[t->kind])
-    return status_error(HEDDLE_UNIMPLEMENTED, "thunk %s is of kind %d, which this build cannot run",
-                        t->name ? t->name : "", (int)t->kind);
+  const program *p = c->program;
+  if (!in_range((int)t->kind, PROGRAM_THUNK_KIND_COUNT))
+    return status_error(HEDDLE_INVALID, "thunk %s is of kind %d, which there is not", t->name ? t->name : "",
+                        (int)t->kind);
+  if (!thunk_types[p->device][t->kind])
+    return status_at(HEDDLE_UNIMPLEMENTED, t->where, "thunk %s is a %s on %s, which this build cannot run",
+                     t->name ? t->name : "", program_thunk_kind_name(t->kind), program_device_name(p->device));
   if (++c->thunks > PROGRAM_MAX_THUNKS)
     return status_error(HEDDLE_UNIMPLEMENTED, "more than %d thunks", PROGRAM_MAX_THUNKS);
   TRY(check_slices(c->program, t));
@@ -137,6 +141,8 @@ static heddle_status check_sequence(checking *c, const program_sequence *s, int 
 }
 
 heddle_status program_check(const program *p) {
+  if (!in_range((int)p->device, PROGRAM_DEVICE_KIND_COUNT))
+    return status_error(HEDDLE_INVALID, "the program is for devices of kind %d, which there is not", (int)p->device);
   TRY(check_memory(p));
   checking c = {.program = p};
   return check_sequence(&c, &p->entry, 0);

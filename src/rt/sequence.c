@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "rt/cost.h"
-#include "rt/executable.h"
 #include "rt/schedule.h"
+#include "rt/thunk_types.h"
 
 struct sequence {
   thunk *thunks;
@@ -29,14 +29,14 @@ static int64_t moved_bytes(const program *p, const program_thunk *t) {
   return bytes;
 }
 
-static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
-  t->type = thunk_types[from->kind];
+static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
+  t->type = thunk_types[context->program->device][from->kind];
   t->from = from;
-  heddle_status s = t->type->prepare(a, e, from, t);
+  heddle_status s = t->type->prepare(a, context, from, t);
   if (!status_is_ok(s))
-    return status_context(status_locate(s, from->where), "while preparing %s %s", t->type->name,
-                          text_or_none(from->name));
-  if (t->cost <= 0) t->cost = (double)moved_bytes(e->program, from) / COST_BYTES_PER_SECOND;
+    return status_context(status_locate(s, from->where), "while preparing %s %s",
+                          program_thunk_kind_name(t->from->kind), text_or_none(from->name));
+  if (t->cost <= 0) t->cost = (double)moved_bytes(context->program, from) / COST_BYTES_PER_SECOND;
   return status_ok();
 }
 
@@ -65,18 +65,18 @@ static void add_up(sequence *s, int count) {
   for (int i = 0; i < s->schedule.step_count; i++) s->is_serial = s->is_serial && !s->schedule.steps[i].is_wave;
 }
 
-heddle_status sequence_create(arena *a, const executable *e, const program_sequence *from, sequence **out) {
+heddle_status sequence_create(arena *a, const run_context *context, const program_sequence *from, sequence **out) {
   sequence *s = arena_new(a, sequence);
   s->thunks = arena_array(a, thunk, from->count);
   *out = s;
   for (; s->prepared < from->count; s->prepared++) {
-    heddle_status status = prepare(a, e, from->thunks[s->prepared], &s->thunks[s->prepared]);
+    heddle_status status = prepare(a, context, from->thunks[s->prepared], &s->thunks[s->prepared]);
     if (status_is_ok(status)) continue;
     sequence_release(s);
     *out = NULL;
     return status;
   }
-  schedule_make(a, e->program, from->count, s->thunks, e->threads, &s->schedule);
+  schedule_make(a, context->program, from->count, s->thunks, context->threads, &s->schedule);
   place_scratch(s);
   add_up(s, from->count);
   return status_ok();
@@ -101,23 +101,23 @@ int sequence_step_size(const sequence *s, int step) {
 // --- run
 
 static heddle_status execute_watched(const thunk *t, const run_frame *f) {
-  const executable *e = f->executable;
+  const run_context *context = f->context;
   profile_event event = {.thunk = t->from,
-                         .kind = t->type->name,
+                         .kind = program_thunk_kind_name(t->from->kind),
                          .begin = log_seconds(),
-                         .bytes = moved_bytes(e->program, t->from),
+                         .bytes = moved_bytes(context->program, t->from),
                          .device = f->device,
                          .has_thunks = t->from->sequence_count > 0};
   heddle_status s = t->type->execute(t, f);
   event.end = log_seconds();
-  e->profile(e->profile_user, &event);
+  context->profile(context->profile_user, &event);
   return s;
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
-  heddle_status s = f->executable->profile ? execute_watched(t, f) : t->type->execute(t, f);
+  heddle_status s = f->context->profile ? execute_watched(t, f) : t->type->execute(t, f);
   if (status_is_ok(s)) return s;
-  return status_context(status_locate(s, t->from->where), "while running %s %s", t->type->name,
+  return status_context(status_locate(s, t->from->where), "while running %s %s", program_thunk_kind_name(t->from->kind),
                         text_or_none(t->from->name));
 }
 

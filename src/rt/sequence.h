@@ -7,9 +7,11 @@
 
 #include "rt/thunk.h"
 
+typedef struct sequence sequence;
+
 // Prepares all thunks of `from`, nested ones included. The sequence lives in the arena, but has to be released. After
 // an error *out is null, and what had been prepared is released.
-heddle_status sequence_create(arena *a, const executable *e, const program_sequence *from, sequence **out);
+heddle_status sequence_create(arena *a, const run_context *context, const program_sequence *from, sequence **out);
 void sequence_release(sequence *s);  // what the arena does not hold; null is allowed
 
 // Runs all of it; f->scratch must have sequence_scratch_bytes. Returns the first error it sees, after everything that

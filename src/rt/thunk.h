@@ -7,18 +7,15 @@
 #define HEDDLE_RT_THUNK_H_
 
 #include "base/arena.h"
-#include "base/status.h"
 #include "lib/draw.h"
-#include "prog/program.h"
+#include "rt/context.h"
 
-typedef struct executable executable;
 typedef struct thunk thunk;
 typedef struct device_group device_group;  // rt/device_group.h
-typedef struct sequence sequence;          // thunks with the order that their slices force (rt/sequence.c)
 
 // One run in progress on one device. Recycled with all memory it points at.
 typedef struct run_frame {
-  const executable *executable;
+  const run_context *context;
   char *const *allocations;  // base address of every allocation
   char *scratch;             // executable-wide scratch memory of this frame; thunks own ranges of it
   int device;                // 0 … device_count - 1
@@ -28,10 +25,9 @@ typedef struct run_frame {
 } run_frame;
 
 typedef struct thunk_type {
-  const char *name;  // "kernel", "while", …
   // Makes t->state, counts t->scratch_bytes, checks what of `from` can go wrong. Memory from the arena lives as long as
   // the executable. When it fails it leaves nothing to release.
-  heddle_status (*prepare)(arena *a, const executable *e, const program_thunk *from, thunk *t);
+  heddle_status (*prepare)(arena *a, const run_context *context, const program_thunk *from, thunk *t);
   heddle_status (*execute)(const thunk *t, const run_frame *f);
   void (*release)(thunk *t);  // what the arena does not hold (library handles); null: nothing
 } thunk_type;
@@ -47,10 +43,11 @@ struct thunk {
   bool has_effects;        // on more than its slices: keeps its order among others that have; prepare may set it
 };
 
-// Indexed by program_thunk_kind; an empty slot means that this build cannot run the kind.
-extern const thunk_type *const thunk_types[PROGRAM_THUNK_KIND_COUNT];
-
-// Address of a slice in this run.
-void *thunk_slice(const run_frame *f, int slice);
+// Address of a slice in this run; null where nothing lies there.
+static inline void *thunk_slice(const run_frame *f, int slice) {
+  const program_slice *s = &f->context->program->slices[slice];
+  char *base = f->allocations[s->allocation];
+  return base ? base + s->offset : NULL;
+}
 
 #endif

@@ -29,7 +29,9 @@ typedef struct state {
 
 static int64_t aligned(int64_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
 
-static int device_count(const executable *e) { return e->program->device_count > 1 ? e->program->device_count : 1; }
+static int device_count(const run_context *context) {
+  return context->program->device_count > 1 ? context->program->device_count : 1;
+}
 
 // --- who meets whom
 
@@ -139,9 +141,9 @@ static heddle_status prepare_number(const program_thunk *from, state *s, thunk *
   return status_ok();
 }
 
-static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   state *s = arena_new(a, state);
-  library_call_make(a, from, e->threads, &s->call);
+  library_call_make(a, from, context->threads, &s->call);
   t->state = s;
   if (strcmp(from->target, "replica-id") == 0 || strcmp(from->target, "partition-id") == 0)
     return prepare_number(from, s, t);
@@ -149,10 +151,10 @@ static heddle_status prepare(arena *a, const executable *e, const program_thunk 
   if (!s->kind) return status_error(HEDDLE_UNIMPLEMENTED, "there is no collective \"%s\"", from->target);
   t->has_effects = true;
   s->dimension = (int)lib_int(&s->call, "dimension", -1);
-  s->devices = arena_array(a, membership, device_count(e));
-  TRY(find_members(from, s, device_count(e)));
+  s->devices = arena_array(a, membership, device_count(context));
+  TRY(find_members(from, s, device_count(context)));
   TRY(find_reducers(a, from, s));
-  s->is_staged = results_lie_over_operands(e->program, from);
+  s->is_staged = results_lie_over_operands(context->program, from);
   reserve(t, s);
   return status_ok();
 }
@@ -232,4 +234,4 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   return status_ok();
 }
 
-const thunk_type thunk_collective = {"collective", prepare, execute, NULL};
+const thunk_type thunk_collective = {prepare, execute, NULL};

@@ -56,10 +56,10 @@ static heddle_status add_pieces(const lib_call *call, int count, const int64_t *
   return status_ok();
 }
 
-static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   static const char *const names[] = {"operand", "offset", "stride", "size"};
   lib_call call;
-  library_call_make(a, from, e->threads, &call);
+  library_call_make(a, from, context->threads, &call);
   if (call.result_count != 1) return wrong("it wants one result");
   const int64_t *columns[4];
   int count = 0;
@@ -157,4 +157,4 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   return status_ok();
 }
 
-const thunk_type thunk_concatenate = {"concatenate", prepare, execute, NULL};
+const thunk_type thunk_concatenate = {prepare, execute, NULL};

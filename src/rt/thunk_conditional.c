@@ -4,8 +4,8 @@
 #include "rt/nested.h"
 #include "rt/thunk_types.h"
 
-static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
-  return nested_prepare(a, e, from, t, 1.0 / from->sequence_count);
+static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
+  return nested_prepare(a, context, from, t, 1.0 / from->sequence_count);
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
@@ -18,4 +18,4 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   return nested_execute(t, branch, f);
 }
 
-const thunk_type thunk_conditional = {"conditional", prepare, execute, nested_release};
+const thunk_type thunk_conditional = {prepare, execute, nested_release};

@@ -47,14 +47,14 @@ static heddle_status pack(state *s, const char *kernel) {
   return status;
 }
 
-static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   state *s = arena_new(a, state);
-  library_call_make(a, from, e->threads, &s->call);
+  library_call_make(a, from, context->threads, &s->call);
   TRY(convolution_plan_make(a, &s->call, &s->plan));
   t->state = s;
   t->scratch_bytes = convolution_plan_scratch(s->plan);
   t->cost = convolution_plan_work(s->plan) / (COST_OPERATIONS_PER_SECOND * OPERATIONS_PER_TICK);
-  heddle_status status = pack(s, constant_bytes(e->program, from->operands[1].slice));
+  heddle_status status = pack(s, constant_bytes(context->program, from->operands[1].slice));
   if (!status_is_ok(status)) release(t);
   return status;
 }
@@ -66,4 +66,4 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   return convolution_plan_execute(s->plan, &call);
 }
 
-const thunk_type thunk_convolution = {"convolution", prepare, execute, release};
+const thunk_type thunk_convolution = {prepare, execute, release};

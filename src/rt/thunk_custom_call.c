@@ -39,9 +39,9 @@ static void prepare_users(arena *a, const program_thunk *from, thunk *t) {
   routine_reserve(t, &s->call, arrays * (int64_t)sizeof(heddle_custom_call_array));
 }
 
-static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   state *s = arena_new(a, state);
-  library_call_make(a, from, e->threads, &s->call);
+  library_call_make(a, from, context->threads, &s->call);
   t->state = s;
   t->has_effects = lib_int(&s->call, "has_side_effect", 0) != 0;
   if (custom_call_registry_find(from->target, &s->fn, &s->made.user)) {
@@ -83,4 +83,4 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   return status_ok();
 }
 
-const thunk_type thunk_custom_call = {"custom-call", prepare, execute, NULL};
+const thunk_type thunk_custom_call = {prepare, execute, NULL};

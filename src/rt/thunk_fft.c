@@ -11,9 +11,9 @@ typedef struct state {
   fft_plan *plan;
 } state;
 
-static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   state *s = arena_new(a, state);
-  library_call_make(a, from, e->threads, &s->call);
+  library_call_make(a, from, context->threads, &s->call);
   TRY(fft_plan_make(a, &s->call, &s->plan));
   t->state = s;
   t->scratch_bytes = fft_plan_scratch(s->plan);
@@ -34,4 +34,4 @@ static void release(thunk *t) {
   fft_plan_release(s->plan);
 }
 
-const thunk_type thunk_fft = {"fft", prepare, execute, release};
+const thunk_type thunk_fft = {prepare, execute, release};

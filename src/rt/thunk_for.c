@@ -2,8 +2,8 @@
 #include "rt/nested.h"
 #include "rt/thunk_types.h"
 
-static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
-  return nested_prepare(a, e, from, t, (double)from->trip_count);
+static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
+  return nested_prepare(a, context, from, t, (double)from->trip_count);
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
@@ -11,4 +11,4 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   return status_ok();
 }
 
-const thunk_type thunk_for = {"for", prepare, execute, nested_release};
+const thunk_type thunk_for = {prepare, execute, nested_release};

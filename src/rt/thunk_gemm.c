@@ -21,14 +21,14 @@ static heddle_status check_elements(const program *p, const program_thunk *from,
   return status_ok();
 }
 
-static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   state *s = arena_new(a, state);
-  library_call_make(a, from, e->threads, &s->call);
-  TRY(check_elements(e->program, from, &s->call));
+  library_call_make(a, from, context->threads, &s->call);
+  TRY(check_elements(context->program, from, &s->call));
   TRY(gemm_plan_make(&s->call, &s->plan));
   const gemm_plan *p = &s->plan;
   t->state = s;
-  t->scratch_bytes = gemm_plan_scratch(p, e->threads);
+  t->scratch_bytes = gemm_plan_scratch(p, context->threads);
   t->cost = (double)p->batch * (double)p->rows * (double)p->columns * (double)p->depth /
             (COST_OPERATIONS_PER_SECOND * OPERATIONS_PER_TICK);
   return status_ok();
@@ -41,4 +41,4 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   return gemm_plan_execute(&s->plan, &call);
 }
 
-const thunk_type thunk_gemm = {"gemm", prepare, execute, NULL};
+const thunk_type thunk_gemm = {prepare, execute, NULL};

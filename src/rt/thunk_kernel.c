@@ -2,7 +2,6 @@
 #include "base/call.h"
 #include "base/pool.h"
 #include "rt/cost.h"
-#include "rt/executable.h"
 #include "rt/thunk_types.h"
 
 // Buffers whose addresses lie on the stack of a run; more of them lie in its scratch memory.
@@ -22,9 +21,9 @@ static void run_tiles(void *argument, int64_t begin, int64_t end) {
     c->entry(c->buffers, begin, end - begin < stretch ? end : begin + stretch);
 }
 
-static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   (void)a;
-  const program_kernel *k = &e->program->kernels[from->kernel];
+  const program_kernel *k = &context->program->kernels[from->kernel];
   const double tiles = (double)from->tile_count;
   t->cost = tiles * ((double)from->tile_bytes / COST_BYTES_PER_SECOND +
                      (double)from->tile_operations / COST_OPERATIONS_PER_SECOND);
@@ -36,14 +35,14 @@ static heddle_status prepare(arena *a, const executable *e, const program_thunk 
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
   const program_thunk *from = t->from;
-  const executable *e = f->executable;
+  const run_context *context = f->context;
   void *few[STACK_BUFFERS];
   void **buffers = t->scratch_bytes ? (void **)(void *)(f->scratch + t->scratch_offset) : few;
-  const int count = e->program->kernels[from->kernel].buffer_count;
+  const int count = context->program->kernels[from->kernel].buffer_count;
   for (int i = 0; i < count; i++) buffers[i] = thunk_slice(f, from->buffers[i]);
-  kernel_call c = {e->entries[from->kernel], buffers};
+  kernel_call c = {context->entries[from->kernel], buffers};
   pool_run(t->cost < COST_PARALLEL_SECONDS ? 1 : f->threads, from->tile_count, run_tiles, &c);
   return status_ok();
 }
 
-const thunk_type thunk_kernel = {"kernel", prepare, execute, NULL};
+const thunk_type thunk_kernel = {prepare, execute, NULL};

@@ -7,9 +7,9 @@
 // Simple operations for each element and each halving of its line.
 enum { OPERATIONS = 4 };
 
-static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   lib_call *call = arena_new(a, lib_call);
-  library_call_make(a, from, e->threads, call);
+  library_call_make(a, from, context->threads, call);
   const bool has_comparator = from->comparator >= 0;
   TRY(sort_call_check(call, has_comparator));
   routine_reserve(t, call, sort_call_scratch(call, has_comparator));
@@ -24,8 +24,8 @@ static heddle_status prepare(arena *a, const executable *e, const program_thunk 
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
   const lib_call call = routine_call(t->state, t, f);
-  sort_call_execute(&call, t->from->comparator >= 0 ? f->executable->entries[t->from->comparator] : NULL);
+  sort_call_execute(&call, t->from->comparator >= 0 ? f->context->entries[t->from->comparator] : NULL);
   return status_ok();
 }
 
-const thunk_type thunk_sort = {"sort", prepare, execute, NULL};
+const thunk_type thunk_sort = {prepare, execute, NULL};

@@ -3,9 +3,9 @@
 #include "rt/routine.h"
 #include "rt/thunk_types.h"
 
-static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
+static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   lib_call *call = arena_new(a, lib_call);
-  library_call_make(a, from, e->threads, call);
+  library_call_make(a, from, context->threads, call);
   TRY(top_k_check(call));
   routine_reserve(t, call, top_k_scratch(call));
   t->state = call;
@@ -18,4 +18,4 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   return status_ok();
 }
 
-const thunk_type thunk_top_k = {"top-k", prepare, execute, NULL};
+const thunk_type thunk_top_k = {prepare, execute, NULL};

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "rt/device_group.h"
-#include "rt/executable.h"
 #include "rt/memory.h"
 #include "rt/thunk_types.h"
 
@@ -31,17 +30,17 @@ static heddle_status feed_arrays(const thunk *t, const run_frame *f, feed_fn fee
                                  const program_array *arrays) {
   void **data = (void **)(void *)(f->scratch + t->scratch_offset);
   for (int k = 0; k < count; k++) data[k] = thunk_slice(f, arrays[k].slice);
-  return feed(f->executable->feeds.user, f->device, count, arrays, data);
+  return feed(f->context->feeds.user, f->device, count, arrays, data);
 }
 
 static heddle_status infeed(const thunk *t, const run_frame *f) {
-  const feed_fn feed = f->executable->feeds.infeed;
+  const feed_fn feed = f->context->feeds.infeed;
   if (!feed) return status_error(HEDDLE_INVALID, "an infeed finds nothing: the run was given none");
   return feed_arrays(t, f, feed, t->from->result_count, t->from->results);
 }
 
 static heddle_status outfeed(const thunk *t, const run_frame *f) {
-  const feed_fn feed = f->executable->feeds.outfeed;
+  const feed_fn feed = f->context->feeds.outfeed;
   return feed ? feed_arrays(t, f, feed, t->from->operand_count, t->from->operands) : status_ok();
 }
 
@@ -53,7 +52,7 @@ typedef struct message {
 } message;
 
 static int64_t array_bytes(const run_frame *f, const program_array *a) {
-  return f->executable->program->slices[a->slice].bytes;
+  return f->context->program->slices[a->slice].bytes;
 }
 
 static void *array_data(const run_frame *f, const program_array *a) { return thunk_slice(f, a->slice); }
@@ -167,8 +166,8 @@ static heddle_status check_arrays(const transfer_kind *kind, const program_thunk
   return status_error(HEDDLE_INVALID, "%s: its arrays are not those that it has", from->target);
 }
 
-static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
-  (void)e;
+static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
+  (void)context;
   state *s = arena_new(a, state);
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !s->kind; k++)
     if (strcmp(kinds[k].name, from->target) == 0) s->kind = &kinds[k];
@@ -197,4 +196,4 @@ bool transfer_needs_group(const program_thunk *t) {
          strcmp(t->target, "outfeed") != 0;
 }
 
-const thunk_type thunk_transfer = {"transfer", prepare, execute, NULL};
+const thunk_type thunk_transfer = {prepare, execute, NULL};

@@ -1,9 +1,13 @@
-// One file for each kind of thunk: thunk_kernel.c, thunk_while.c, …
+// What runs each kind of thunk on each kind of device.
 #ifndef HEDDLE_RT_THUNK_TYPES_H_
 #define HEDDLE_RT_THUNK_TYPES_H_
 
 #include "rt/thunk.h"
 
+// An empty entry means that this build cannot run the kind on that device.
+extern const thunk_type *const thunk_types[PROGRAM_DEVICE_KIND_COUNT][PROGRAM_THUNK_KIND_COUNT];
+
+// One file for each kind on CPUs: thunk_kernel.c, thunk_while.c, …
 extern const thunk_type thunk_kernel;
 extern const thunk_type thunk_sequence;
 extern const thunk_type thunk_conditional;

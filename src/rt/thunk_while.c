@@ -5,8 +5,8 @@
 // Turns that a loop is taken to have, to tell whether it is worth a thread.
 enum { GUESSED_TURNS = 16 };
 
-static heddle_status prepare(arena *a, const executable *e, const program_thunk *from, thunk *t) {
-  return nested_prepare(a, e, from, t, GUESSED_TURNS);
+static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
+  return nested_prepare(a, context, from, t, GUESSED_TURNS);
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
@@ -18,4 +18,4 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   }
 }
 
-const thunk_type thunk_while = {"while", prepare, execute, nested_release};
+const thunk_type thunk_while = {prepare, execute, nested_release};
