@@ -160,13 +160,6 @@ heddle_status kernel_leaves_of(arena *a, const instruction *root, kernel_leaves 
 
 // --- buffers
 
-int64_t plan_buffer_bytes(const shape *s) {
-  int64_t count = shape_element_count(s);
-  int bits = dtypes[s->dtype].bits;
-  if (bits < 8) return count / (8 / bits) + (count % (8 / bits) != 0);
-  return count > INT64_MAX / (bits / 8) ? INT64_MAX : count * (bits / 8);
-}
-
 typedef VEC(plan_buffer) buffer_list;
 
 static int add_slice(arena *a, buffer_list *slices, plan_buffer wanted) {

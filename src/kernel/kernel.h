@@ -9,6 +9,7 @@
 #include "hlo/module.h"
 #include "index/indexing_map.h"
 #include "kernel/launch.h"
+#include "kernel/sizes.h"
 
 typedef enum plan_buffer_kind { PLAN_PARAMETER, PLAN_RESULT } plan_buffer_kind;
 
@@ -157,9 +158,6 @@ int kernel_plan_input(const kernel_plan *k, const instruction *parameter);
 
 // Copies of the plans with the names NAME, NAME_1, …; characters that no C identifier has become underscores.
 const kernel_plan **kernel_plans_named(arena *a, int count, const kernel_plan *const *plans, const char *name);
-
-// Bytes of a packed buffer as kernels see it: sub-byte integers share bytes, pred takes one.
-int64_t plan_buffer_bytes(const shape *s);
 
 // A kernel's facts, one a line, indented by two.
 void kernel_plan_print(text *out, const target_description *target, const kernel_plan *k);

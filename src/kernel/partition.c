@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-#include "kernel/partition_operands.h"
-
 enum {
   MAX_FUNCTION_OPS = 2000,  // larger bodies compile too slowly in every later stage
   MAX_SCOPE_DEPTH = 8,      // emission recurses over scopes, MLIR over regions

@@ -11,8 +11,8 @@
 #ifndef HEDDLE_KERNEL_PARTITION_H_
 #define HEDDLE_KERNEL_PARTITION_H_
 
-#include "index/hlo_indexing.h"
 #include "kernel/kernel.h"
+#include "kernel/partition_operands.h"
 
 typedef struct partition_scope {
   const instruction *owner;  // null: the function's own body
@@ -34,14 +34,6 @@ typedef struct partition_function {
   int scope;                   // its body, an index into `scopes`
   instruction_list constants;  // scalar constants used anywhere in it, in textual order
 } partition_function;
-
-// How an instruction reaches one of its operands.
-typedef struct partition_operand {
-  const indexing_map *map;   // from the instruction's indices to the operand's; null: identity
-  const runtime_value *rts;  // what the map's runtime variables are
-  bool is_needed;            // false: no element of the operand is ever read
-  bool is_offset;            // read only as a runtime variable of other operands
-} partition_operand;
 
 // Where an instruction is emitted.
 typedef struct partition_node {
@@ -67,13 +59,6 @@ heddle_status partition_kernel(arena *a, const kernel_plan *kernel, partition **
 
 const partition_node *partition_node_of(const partition *p, const instruction *i);
 const partition_function *partition_entry(const partition *p, const computation *c);
-
-// Which scope of `i` its operand k is evaluated in: -1 for the scope that holds i, else a branch number.
-int partition_operand_branch(const instruction *i, int k);
-int partition_branch_count(const instruction *i);
-
-// The shape whose indices address `i`: its own, or a tuple's first element's.
-const shape *partition_index_shape(const instruction *i);
 
 void partition_print(text *out, const partition *p);
 

@@ -2,7 +2,14 @@
 // overflow. It is done behind the passes: what they take away (a slice of a huge broadcast) may have had any size.
 #include "kernel/sizes.h"
 
-#include "kernel/kernel.h"
+#include "hlo/text.h"
+
+int64_t plan_buffer_bytes(const shape *s) {
+  int64_t count = shape_element_count(s);
+  int bits = dtypes[s->dtype].bits;
+  if (bits < 8) return count / (8 / bits) + (count % (8 / bits) != 0);
+  return count > INT64_MAX / (bits / 8) ? INT64_MAX : count * (bits / 8);
+}
 
 static bool is_unbounded(const shape *s) {
   for (int d = 0; d < s->rank; d++)

@@ -1,8 +1,11 @@
-// Which arrays a program can be planned for.
+// How large arrays are in memory, and which a program can be planned for.
 #ifndef HEDDLE_KERNEL_SIZES_H_
 #define HEDDLE_KERNEL_SIZES_H_
 
 #include "hlo/module.h"
+
+// Bytes of a packed buffer as kernels see it: sub-byte integers share bytes, pred takes one.
+int64_t plan_buffer_bytes(const shape *s);
 
 // Bytes of one array, and of all arrays of a module together: plans count bytes and operations, and below these bounds
 // no sum of them leaves 64 bits. One array of the first would fill half of what a process can address.
