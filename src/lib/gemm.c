@@ -14,6 +14,7 @@
 
 #include "base/pool.h"
 #include "lib/gemm_pairs.h"
+#include "lib/gemm_product.h"
 
 enum {
   TILE = 192,         // rows and columns of tiles that are both copied: two of them with TILE_DEPTH fit in an L2

@@ -6,7 +6,7 @@
 #ifndef HEDDLE_LIB_GEMM_PAIRS_H_
 #define HEDDLE_LIB_GEMM_PAIRS_H_
 
-#include "lib/gemm_product.h"
+#include "lib/gemm_matrix.h"
 
 enum { GEMM_PAIRS_DEPTH = 512 };  // of a tile, at most; its sides have no more elements than that either
 

@@ -5,7 +5,7 @@
 #ifndef HEDDLE_LIB_GEMM_SMALL_H_
 #define HEDDLE_LIB_GEMM_SMALL_H_
 
-#include "lib/gemm_product.h"
+#include "lib/gemm_matrix.h"
 
 // As gemm_product, of f32.
 typedef void (*gemm_small_fn)(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs,
