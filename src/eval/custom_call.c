@@ -1,6 +1,8 @@
 // custom-call: one table from target names to what runs them. A target that is not in it is refused by its name.
 #include "eval/custom_call.h"
 
+#include "eval/custom_call_meaning.h"
+
 // The operands as they are: calls that speak about placement, and so about nothing on one device.
 static heddle_status identity(interpreter *in, const instruction *i, value *const *operands, value **out) {
   if (i->operand_count == 1 && shape_compatible(i->operands[0]->shape, i->shape)) {

@@ -5,6 +5,7 @@
 // whose results are fed in this order. The operands are the processes' arguments one after the other; the results, all
 // processes' results, those in tuples one by one.
 #include "eval/custom_call.h"
+#include "eval/evaluate.h"
 #include "eval/parallel.h"
 
 typedef struct parallel_call {

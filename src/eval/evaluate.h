@@ -7,25 +7,8 @@
 #ifndef HEDDLE_EVAL_EVALUATE_H_
 #define HEDDLE_EVAL_EVALUATE_H_
 
+#include "eval/options.h"
 #include "hlo/module.h"
-
-// What flows into a program and out of it beside arguments and results. All processes of a run share one.
-typedef struct eval_feeds {
-  int infeed_count;
-  literal *const *infeed;  // what each infeed gives, in order, without the token
-  int infeed_taken;        // so far
-  arena *arena;            // of `outfeed`
-  VEC(literal *) outfeed;  // what each outfeed was given, appended
-} eval_feeds;
-
-typedef struct eval_options {
-  int64_t max_steps;    // instructions run, those of called computations included; 0 = no limit
-  int64_t max_bytes;    // held by intermediate values at one time; 0 = three quarters of the machine's memory
-  uint64_t seed;        // of rng and rng-get-and-update-state: equal seeds, equal results
-  uint64_t noise_seed;  // 0: none; else results are off at random by what rounding elsewhere may do (eval/noise.h)
-  bool noise_is_loose;  // and by roundings of narrow floats that are left out (doc/numbers.md, excess precision)
-  eval_feeds *feeds;    // null: infeed is an error, what outfeed is given is dropped
-} eval_options;
 
 // Runs the entry computation. Arguments must have the parameters' element types and dims (layouts do not matter);
 // `result` is allocated in `a`, its shapes belong to the module. The module must have passed module_verify.
@@ -60,15 +43,5 @@ heddle_status eval_instruction(arena *a, const instruction *i, const eval_option
 
 // Whether the interpreter has the operation at all; single element types may still be refused.
 bool eval_supports(hlo_opcode op);
-
-// What the interpreter takes a custom call for: its operands as they are (EVAL_CUSTOM_CALL_OPERANDS), zeros
-// (EVAL_CUSTOM_CALL_ZEROS), the elementwise operation *opcode (EVAL_CUSTOM_CALL_OPCODE) or something else.
-typedef enum eval_custom_call_meaning {
-  EVAL_CUSTOM_CALL_OTHER,
-  EVAL_CUSTOM_CALL_OPERANDS,
-  EVAL_CUSTOM_CALL_ZEROS,
-  EVAL_CUSTOM_CALL_OPCODE,
-} eval_custom_call_meaning;
-eval_custom_call_meaning eval_custom_call_means(str target, hlo_opcode *opcode);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef HEDDLE_EVAL_INTERPRETER_H_
 #define HEDDLE_EVAL_INTERPRETER_H_
 
-#include "eval/evaluate.h"
 #include "eval/noise.h"
+#include "eval/options.h"
 #include "eval/value.h"
 
 enum { INTERPRETER_MAX_DEPTH = 1000 };  // nested calls

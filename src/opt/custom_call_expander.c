@@ -1,7 +1,7 @@
 // Custom-call expander. What a target means is the interpreter's to know.
 #include "opt/custom_call_expander.h"
 
-#include "eval/evaluate.h"
+#include "eval/custom_call_meaning.h"
 #include "hlo/call_attributes.h"
 #include "opt/rewrite.h"
 
