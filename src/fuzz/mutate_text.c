@@ -9,7 +9,7 @@
 #include "fuzz/mutate.h"
 #include "hlo/attributes.h"
 #include "hlo/ops.h"
-#include "mlir/print.h"
+#include "mlir/print_values.h"
 #include "tools/split_mix.h"
 
 enum { MOST_TOKENS = 1 << 15 };

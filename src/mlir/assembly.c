@@ -5,7 +5,7 @@
 #include "mlir/assembly.h"
 
 #include "mlir/assembly_form.h"
-#include "mlir/print.h"
+#include "mlir/print_values.h"
 
 #define FORM_SAME "% {} :same"
 #define FORM_FUNCTION "% {} :function"

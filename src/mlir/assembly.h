@@ -20,7 +20,4 @@ typedef struct assembly_printer {
 // the operation has none or does not fit it (the caller then uses the generic form).
 bool assembly_print(const assembly_printer *p, const ir_operation *op);
 
-// `[b, 0, f]x[0, i, o]->[b, 0, f]` of a #stablehlo.conv; false, with nothing printed, if its dims are no permutation.
-bool assembly_print_convolution(text *out, const ir_attribute *x);
-
 #endif

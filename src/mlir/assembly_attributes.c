@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "mlir/assembly_form.h"
-#include "mlir/print.h"
+#include "mlir/print_values.h"
 
 typedef VEC(int64_t) integer_list;
 

@@ -1,6 +1,6 @@
 // The notations of dot_general and convolution: dimension numbers, windows, precision and algorithm.
 #include "mlir/assembly_form.h"
-#include "mlir/print.h"
+#include "mlir/print_values.h"
 
 typedef VEC(ir_named_attribute) field_list;
 
@@ -121,16 +121,6 @@ bool assembly_write_precision(assembly_writing *w) {
   return true;
 }
 
-// Names of the two dims of a convolution's operand that are no window dims, and of the fields that say where they are.
-typedef struct layout_names {
-  const char *letters, *first, *second, *spatial;
-} layout_names;
-static const layout_names convolution_names[3] = {
-    {"bf", "input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions"},
-    {"io", "kernel_input_feature_dimension", "kernel_output_feature_dimension", "kernel_spatial_dimensions"},
-    {"bf", "output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions"},
-};
-
 bool assembly_read_convolution(assembly_reading *r) {
   const ir_attribute *x;
   if (!mlir_conv_dims(r->p, &x)) return false;
@@ -138,50 +128,10 @@ bool assembly_read_convolution(assembly_reading *r) {
   return true;
 }
 
-static bool write_layout(text *out, arena *a, const ir_attribute *of, const layout_names *names) {
-  const int64_t *spatial;
-  int64_t other[2];
-  int count, at[SHAPE_MAX_RANK];
-  if (!field_dims(a, of, names->spatial, &spatial, &count) || count + 2 > SHAPE_MAX_RANK ||
-      !ir_attribute_integer(ir_find_field(of, names->first), &other[0]) ||
-      !ir_attribute_integer(ir_find_field(of, names->second), &other[1]))
-    return false;
-  for (int i = 0; i < count + 2; i++) at[i] = -1;
-  for (int i = 0; i < count + 2; i++) {
-    int64_t dim = i < count ? spatial[i] : other[i - count];
-    if (dim < 0 || dim >= count + 2 || at[dim] >= 0) return false;
-    at[dim] = i;
-  }
-  for (int i = 0; i < count + 2; i++) {
-    text_puts(out, i ? ", " : "[");
-    if (at[i] < count) text_printf(out, "%d", at[i]);
-    else text_putc(out, names->letters[at[i] - count]);
-  }
-  text_putc(out, ']');
-  return true;
-}
-
-bool assembly_print_convolution(text *out, const ir_attribute *x) {
-  static const char *const between[] = {"", "x", "->"};
-  arena *a = arena_create();
-  bool ok = true;
-  size_t size = out->size;
-  for (int i = 0; i < 3 && ok; i++) {
-    text_puts(out, between[i]);
-    ok = write_layout(out, a, x, &convolution_names[i]);
-  }
-  if (!ok) {
-    out->size = size;
-    if (out->data) out->data[size] = 0;
-  }
-  arena_destroy(a);
-  return ok;
-}
-
 bool assembly_write_convolution(assembly_writing *w) {
   const ir_attribute *x = ir_find(w->op, "dimension_numbers");
   text_putc(w->out, ' ');
-  return is_struct(x, "stablehlo.conv") && assembly_print_convolution(w->out, x);
+  return is_struct(x, "stablehlo.conv") && mlir_print_convolution(w->out, x);
 }
 
 // The words of a convolution's window and their attributes.

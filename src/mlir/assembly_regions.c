@@ -1,6 +1,6 @@
 // Pretty forms that hold regions: reduce, while, scan and a composite's bodies.
 #include "mlir/assembly_form.h"
-#include "mlir/print.h"
+#include "mlir/print_values.h"
 
 typedef VEC(str) name_list;
 typedef VEC(const ir_type *) type_list;

@@ -3,7 +3,7 @@
 // Reading is lenient: any operation may write its full function type, and which shorter notations it has is decided by
 // how many types there are. Printing takes the shortest notation from which the types can be told.
 #include "mlir/assembly_form.h"
-#include "mlir/print.h"
+#include "mlir/print_values.h"
 
 typedef VEC(const ir_type *) type_list;
 

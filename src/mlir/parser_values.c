@@ -3,7 +3,7 @@
 // A use before the definition makes the value ahead of its operation; the definition later takes it over. Inside one
 // block that is an error all the same, but a branch may go back in the text.
 #include "mlir/parser.h"
-#include "mlir/print.h"
+#include "mlir/print_values.h"
 
 typedef struct name_entry {
   str name;

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "mlir/assembly.h"
+#include "mlir/print_values.h"
 
 typedef struct printer {
   text *out;

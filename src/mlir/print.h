@@ -14,14 +14,5 @@ typedef struct mlir_print_options {
 
 // `options` may be null. Text that mlir_text_read reads back to an equal module.
 void mlir_print_module(text *out, const ir_module *m, const mlir_print_options *options);
-const char *mlir_scalar_name(dtype t);  // "i32", "complex<f32>"; "none" for what MLIR has no scalar type for
-void mlir_print_type(text *out, const ir_type *t);
-void mlir_print_attribute(text *out, const ir_attribute *x);
-void mlir_print_elements(text *out, const ir_attribute *x, int64_t elide_above);  // of IR_ATTR_ELEMENTS
-void mlir_print_number(text *out, double value);                                  // a finite number's shortest digits
-void mlir_print_name(text *out, str name);                      // of an attribute: quoted if it must be
-void mlir_print_struct_body(text *out, const ir_attribute *x);  // `<a = 1, b = [0, 1]>`
-void mlir_print_string(text *out, str s);                       // "..." with MLIR's escapes
-void mlir_print_symbol(text *out, str name);                    // @name, @"a name", @a::@b
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "mlir/ir_compare.h"
 #include "mlir/print.h"
+#include "mlir/print_values.h"
 #include "mlir/text.h"
 
 static ir_module *read_text(arena *a, str source) {

@@ -2,13 +2,12 @@
 //
 // Floats are written with the fewest digits that read back equal, always with a point, as MLIR asks; infinities and
 // NaNs as the hexadecimal of their bits. Large constants become one string of their bytes.
+#include "mlir/print_values.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "mlir/assembly.h"
-#include "mlir/print.h"
 
 // Elements from which on a constant is written as bytes.
 enum { BLOB_ABOVE = 128 };
@@ -432,6 +431,56 @@ static void print_bounds(text *out, const ir_attribute *x) {
   text_free(&fields);
 }
 
+// Names of the two dims of a convolution's operand that are no window dims, and of the fields that say where they are.
+typedef struct conv_side_names {
+  const char *letters, *first, *second, *spatial;
+} conv_side_names;
+static const conv_side_names convolution_names[3] = {
+    {"bf", "input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions"},
+    {"io", "kernel_input_feature_dimension", "kernel_output_feature_dimension", "kernel_spatial_dimensions"},
+    {"bf", "output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions"},
+};
+
+static bool print_conv_side(text *out, arena *a, const ir_attribute *of, const conv_side_names *names) {
+  const int64_t *spatial;
+  int64_t other[2];
+  int count, at[SHAPE_MAX_RANK];
+  if (!ir_attribute_integers(a, ir_find_field(of, names->spatial), &spatial, &count) || count + 2 > SHAPE_MAX_RANK ||
+      !ir_attribute_integer(ir_find_field(of, names->first), &other[0]) ||
+      !ir_attribute_integer(ir_find_field(of, names->second), &other[1]))
+    return false;
+  for (int i = 0; i < count + 2; i++) at[i] = -1;
+  for (int i = 0; i < count + 2; i++) {
+    int64_t dim = i < count ? spatial[i] : other[i - count];
+    if (dim < 0 || dim >= count + 2 || at[dim] >= 0) return false;
+    at[dim] = i;
+  }
+  for (int i = 0; i < count + 2; i++) {
+    text_puts(out, i ? ", " : "[");
+    if (at[i] < count) text_printf(out, "%d", at[i]);
+    else text_putc(out, names->letters[at[i] - count]);
+  }
+  text_putc(out, ']');
+  return true;
+}
+
+bool mlir_print_convolution(text *out, const ir_attribute *x) {
+  static const char *const between[] = {"", "x", "->"};
+  arena *a = arena_create();
+  bool ok = true;
+  size_t size = out->size;
+  for (int i = 0; i < 3 && ok; i++) {
+    text_puts(out, between[i]);
+    ok = print_conv_side(out, a, x, &convolution_names[i]);
+  }
+  if (!ok) {
+    out->size = size;
+    if (out->data) out->data[size] = 0;
+  }
+  arena_destroy(a);
+  return ok;
+}
+
 void mlir_print_struct_body(text *out, const ir_attribute *x) {
   if (print_sub_axis(out, x)) return;
   if (str_is(x->name, "stablehlo.bounds") && x->count == 1) {
@@ -440,7 +489,7 @@ void mlir_print_struct_body(text *out, const ir_attribute *x) {
   }
   text_putc(out, '<');
   bool is_raw = str_is(x->name, "stablehlo.conv");
-  if (is_raw && assembly_print_convolution(out, x)) {
+  if (is_raw && mlir_print_convolution(out, x)) {
     text_putc(out, '>');
     return;
   }

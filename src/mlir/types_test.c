@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "mlir/print.h"
+#include "mlir/print_values.h"
 #include "mlir/text.h"
 
 static heddle_status read_type(arena *a, const char *type, const ir_type **out) {

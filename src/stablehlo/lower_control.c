@@ -1,6 +1,6 @@
 // Control flow, calls, tuples and order. Branches and loops see one tuple each: a loop its state and behind it what its
 // regions use from around them, a branch just that.
-#include "mlir/print.h"
+#include "mlir/print_values.h"
 #include "stablehlo/lower_build.h"
 
 // A call of a function, lowered for these arguments; `call` may be null.

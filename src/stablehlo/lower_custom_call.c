@@ -1,6 +1,6 @@
 // Custom calls, and StableHLO's own checks, which are custom calls to the interpreter.
 #include "hlo/text.h"
-#include "mlir/print.h"
+#include "mlir/print_values.h"
 #include "stablehlo/lower_build.h"
 
 // A layout as the list of dims from minor to major.

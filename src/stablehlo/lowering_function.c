@@ -2,6 +2,8 @@
 // gone inside; and the walk over a block's operations.
 #include "stablehlo/lowering_function.h"
 
+#include "mlir/print_values.h"
+
 str lowering_name(arena *a, str name) {
   text out = {0};
   for (size_t k = 0; k < name.size; k++) {

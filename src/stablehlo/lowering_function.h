@@ -2,7 +2,6 @@
 #ifndef HEDDLE_STABLEHLO_LOWERING_FUNCTION_H_
 #define HEDDLE_STABLEHLO_LOWERING_FUNCTION_H_
 
-#include "mlir/print.h"
 #include "stablehlo/lowering.h"
 
 struct lowering_functions {

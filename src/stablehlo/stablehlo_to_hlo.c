@@ -5,6 +5,7 @@
 #include "hlo/device_groups.h"
 #include "hlo/text.h"
 #include "hlo/tile_sharding.h"
+#include "mlir/print_values.h"
 #include "mlir/sharding.h"
 #include "stablehlo/lowering_function.h"
 
