@@ -6,13 +6,14 @@
 #include "api/compile.h"
 
 #include "base/call.h"
-#include "base/heap.h"
+#include "base/guard.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "emit/emit.h"
 #include "emit/ir_builder.h"
 #include "fuse/fuse.h"
+#include "lhlo/build.h"
 #include "lhlo/loop_alternation.h"
 #include "target/nvptx.h"
 
@@ -139,7 +140,7 @@ static heddle_status emit_object(kernel_job *j) {
 
 static heddle_status compile_steps(kernel_job *j) {
   TRY(call_check());
-  TRY(heap_check_room());
+  TRY(guard_check_room());
   j->arena = arena_create();
   j->scratch = arena_create();
   double start = log_seconds();
@@ -171,7 +172,7 @@ static void end_kernel(void *argument, bool is_torn) {
 // Libraries' own locks are held in here: no fork meanwhile.
 static heddle_status run_kernel_job(kernel_job *j) {
   lock_hold_forks();
-  heddle_status s = heap_guard(compile_kernel, end_kernel, j);
+  heddle_status s = guard_run(compile_kernel, end_kernel, j);
   if (j->ir.ptr) mlirModuleDestroy(j->ir);
   if (j->session) lower_session_give(j->session, status_is_ok(s));
   arena_destroy(j->scratch);
@@ -254,14 +255,14 @@ static heddle_status compile_kernels(arena *a, const compile_options *o, compile
                     .statuses = arena_array(scratch, heddle_status, count)};
   pool_run(o->observer || o->dump ? 1 : c->threads, count, compile_range, &b);
   heddle_status s = first_error(&b);
-  if (status_is_ok(s)) s = heap_clean_up(gather_objects, drop_objects, &b);
+  if (status_is_ok(s)) s = guard_clean_up(gather_objects, drop_objects, &b);
   drop_objects(&b, false);
   arena_destroy(scratch);
   return s;
 }
 
 static heddle_status link_program(arena *a, compiled *c) {
-  TRY(heap_check_room());
+  TRY(guard_check_room());
   TRY(cpu_jit_create(&c->jit));
   kernel_fn *entries = arena_array(a, kernel_fn, c->program.kernel_count);
   for (int i = 0; i < c->program.kernel_count; i++) {
@@ -296,7 +297,7 @@ static heddle_status compile_back(arena *a, const compile_options *o, compiled *
   TRY(program_build(a, c->plan, &c->kernels, c->objects, &c->program));
   linking l = {a, c};
   lock_hold_forks();
-  heddle_status s = heap_clean_up(link_guarded, end_linking, &l);
+  heddle_status s = guard_clean_up(link_guarded, end_linking, &l);
   lock_let_forks();
   TRY(s);
   add_time(&c->times, "link", log_seconds() - start);

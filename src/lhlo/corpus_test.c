@@ -4,7 +4,7 @@
 
 #include "fuse/fuse.h"
 #include "hlo/text.h"
-#include "lhlo/lhlo.h"
+#include "lhlo/build.h"
 #include "lhlo/verify.h"
 #include "opt/pass.h"
 

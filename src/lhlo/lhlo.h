@@ -86,11 +86,6 @@ typedef struct lhlo_program {
   lhlo_body entry;
 } lhlo_program;
 
-// Schedules the module and gives every value its memory. The module must have gone through the opt pipeline and
-// plan_fuse; every instruction that is not a parameter, constant, tuple, get-tuple-element or bitcast becomes one
-// operation. The module must outlive the result.
-heddle_status lhlo_build(arena *a, const module *m, const target_description *target, lhlo_program **out);
-
 // Of parameters, results and the arena; a result that takes over a parameter's memory counts once.
 int64_t lhlo_peak_bytes(const lhlo_program *p);
 

@@ -10,7 +10,7 @@
 
 #include "fuse/fuse.h"
 #include "hlo/text.h"
-#include "lhlo/lhlo.h"
+#include "lhlo/build.h"
 #include "opt/pass.h"
 
 typedef struct model {

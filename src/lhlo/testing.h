@@ -3,7 +3,7 @@
 #define HEDDLE_LHLO_TESTING_H_
 
 #include "kernel/testing.h"
-#include "lhlo/lhlo.h"
+#include "lhlo/build.h"
 
 // For two threads of a CPU. No pass runs and nothing is fused: the text has the fusions.
 static inline lhlo_program *testing_program(arena *a, const char *source) {
