@@ -23,12 +23,12 @@ enum { LIMIT_SECONDS = 600 };
 
 static atomic_long calls, first_to_fail, last_to_fail;  // the numbers of calls that fail, from 1; 0: none
 
-// Objects of C++ that a callback's end leaves behind are lost (base/heap.h); nothing of Heddle's own is.
+// Objects of C++ that a callback's end leaves behind are lost (base/guard.h); nothing of Heddle's own is.
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:operator new\nleak:libMLIR\nleak:libLLVM\n"; }
 
 // MLIR's C interface and its C++ headers, which are linked into the program, do not look at what they get. They are
-// asked for little, and only where there is room (heap_check_room).
+// asked for little, and only where there is room (guard_check_room).
 static bool is_mlir(void *caller) {
   Dl_info where;
   if (!dladdr(caller, &where) || !where.dli_sname) return false;

@@ -8,7 +8,7 @@
 #include "api/overlap.h"
 #include "api/run.h"
 #include "base/call.h"
-#include "base/heap.h"
+#include "base/guard.h"
 #include "base/pool.h"
 #include "hlo/device_counts.h"
 #include "import/import.h"
@@ -141,7 +141,7 @@ heddle_status heddle_compile(const char *text, size_t size, const char *name, co
   compilation c = {p, {text ? text : "", size}, name ? name : "program", options};
   const call_context call = {is_cancelled_of(options ? options->cancellation : NULL)};
   const call_context *outer = call_enter(&call);
-  heddle_status s = heap_guard(compile, release_code, &c);
+  heddle_status s = guard_run(compile, release_code, &c);
   call_enter(outer);
   if (!status_is_ok(s)) {
     arena_destroy(p->arena);
@@ -280,7 +280,7 @@ static void release_run(void *argument, bool is_torn) {
 static heddle_status run_copied(heddle_program *p, const void *const *const *inputs, void *const *const *outputs,
                                 int64_t *const *const *dims) {
   copied_run c = {.program = p, .inputs = inputs, .outputs = outputs, .dims = dims};
-  return heap_guard(run_in_arena, release_run, &c);
+  return guard_run(run_in_arena, release_run, &c);
 }
 
 // Arrays that lie as kernels want them are used where they are; then nothing is copied. Results that lie over inputs

@@ -3,7 +3,7 @@
 // Ownership: whoever calls arena_create calls arena_destroy; nothing inside an arena is freed alone. Not thread-safe:
 // one arena belongs to one thread at a time.
 //
-// Small allocations never return null inside of a guard (base/heap.h), whose function ends when the host has no memory
+// Small allocations never return null inside of a guard (base/guard.h), whose function ends when the host has no memory
 // left. Sizes that the user's program decides (literals, buffers) go through arena_try_alloc and turn null into
 // HEDDLE_OUT_OF_MEMORY with a place.
 #ifndef HEDDLE_BASE_ARENA_H_

@@ -1,6 +1,6 @@
 // The arena: alignment, zeroing, growth across chunks, reset, exhaustion.
 #include "base/arena.h"
-#include "base/heap.h"
+#include "base/guard.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +99,7 @@ static void test_exhaustion(void **state) {
   arena *a = arena_create();
   assert_null(arena_try_alloc(a, SIZE_MAX));
   assert_null(arena_try_alloc(a, SIZE_MAX / 2));
-  heddle_status s = heap_guard(overflow, NULL, a);
+  heddle_status s = guard_run(overflow, NULL, a);
   assert_int_equal(heddle_status_code(s), HEDDLE_OUT_OF_MEMORY);
   heddle_status_free(s);
   assert_non_null(arena_alloc(a, 8));  // still usable

@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 
 enum { LINE = 64 };
-#define ROOM ((size_t)64 << 20)  // LLVM's passes take less for one kernel, all at once
 
 typedef struct guard guard;
 
@@ -30,7 +29,6 @@ struct guard {
   jmp_buf where;
   int foreign_depth;  // when it began
   bool is_torn;
-  heddle_status failure;  // instead of HEDDLE_OUT_OF_MEMORY
 };
 
 static _Thread_local guard *innermost;
@@ -125,61 +123,46 @@ static void free_all(guard *g) {
   }
 }
 
-static heddle_status unwind(guard *g, heap_release_fn release, void *argument) {
+static void unwind(guard *g, heap_release_fn release, void *argument) {
   foreign_depth = g->foreign_depth;
   if (release) release(argument, g->is_torn);
   innermost = g->outer;
-  if (g->owner != g) {
-    g->outer->failure = g->failure;
-    longjmp(g->outer->where, 1);
-  }
+  if (g->owner != g) longjmp(g->outer->where, 1);
   free_all(g);
-  return status_is_ok(g->failure) ? status_no_memory() : g->failure;
 }
 
-static heddle_status run(guard *owner, heap_guarded_fn fn, heap_release_fn release, void *argument) {
+bool heap_run(heap_guarded_fn fn, heap_release_fn release, void *argument, bool only_cleans_up, heddle_status *result) {
   guard g = {.busy = ATOMIC_FLAG_INIT, .outer = innermost, .foreign_depth = foreign_depth};
   g.ring.next = g.ring.before = &g.ring;
-  g.owner = owner ? owner : &g;
-  if (_setjmp(g.where) != 0) return unwind(&g, release, argument);
+  g.owner = only_cleans_up && innermost ? innermost->owner : &g;
+  if (_setjmp(g.where) != 0) {
+    unwind(&g, release, argument);
+    return false;
+  }
   innermost = &g;
-  heddle_status s = fn(argument);
+  *result = fn(argument);
   innermost = g.outer;
   hand_over(&g);
-  return s;
+  return true;
 }
 
-heddle_status heap_guard(heap_guarded_fn fn, heap_release_fn release, void *argument) {
-  return run(NULL, fn, release, argument);
-}
+bool heap_is_guarded(void) { return innermost; }
 
-heddle_status heap_clean_up(heap_guarded_fn fn, heap_release_fn release, void *argument) {
-  return run(innermost ? innermost->owner : NULL, fn, release, argument);
-}
-
-static void end(bool is_torn) {
+void heap_end(bool is_torn) {
   guard *g = innermost;
+  if (!g) return;
   g->is_torn = is_torn || foreign_depth > g->foreign_depth;
   longjmp(g->where, 1);
 }
 
 void heap_exhausted(size_t wanted) {
-  if (innermost) end(false);
-  else if (last_resort) last_resort(wanted);
+  heap_end(false);
+  if (last_resort) last_resort(wanted);
 }
 
 void heap_library_exhausted(void) {
-  if (innermost) end(true);
-  else if (last_resort) last_resort(0);
-}
-
-void heap_library_failed(const char *message) {
-  guard *g = innermost;
-  if (!g) return;
-  innermost = NULL;  // the message outlives the guard
-  g->failure = status_error(HEDDLE_INTERNAL, "a library gave up: %s", message);
-  innermost = g;
-  end(true);
+  heap_end(true);
+  if (last_resort) last_resort(0);
 }
 
 int heap_enter_foreign(void) { return foreign_depth++; }
@@ -195,9 +178,4 @@ bool heap_has_room(size_t bytes) {
   if (room == MAP_FAILED) return false;
   munmap(room, bytes);
   return true;
-}
-
-heddle_status heap_check_room(void) {
-  if (heap_has_room(ROOM)) return status_ok();
-  return status_error(HEDDLE_OUT_OF_MEMORY, "less than %zu MB are left, too little to go on compiling", ROOM >> 20);
 }

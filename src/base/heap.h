@@ -1,27 +1,26 @@
-// Memory from the host, and what happens when it has no more.
+// Memory from the host, and what becomes of it when the host has no more.
 //
-// Code that cannot go on without memory does not look for null: it runs inside of a guard (heap_guard), and when the
-// host refuses, the guard's function ends right there and all that it took and still held is given back. So the entry
-// points of the interface and the jobs of threads are guarded, and nothing between them and an arena has to know.
+// Code that cannot go on without memory does not look for null: it runs inside of a guard (base/guard.h), whose
+// function ends where the host refuses, and all that it took and still held is given back.
 #ifndef HEDDLE_BASE_HEAP_H_
 #define HEDDLE_BASE_HEAP_H_
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
+#include "heddle/status.h"
 
-// Calls fn(argument) and returns what it returns, HEDDLE_OUT_OF_MEMORY if the host had no memory for it. Then
-// `release` (may be null) frees what the heap does not know: handles of libraries, locks. `is_torn`: it ended within
-// C++ code that was not asked whether it could, whose objects must be left as they are. What heap_allocate gave out
-// since the beginning, on this thread, is freed behind it: whatever `argument` still points at of that must be
-// forgotten. Guards nest; what an inner one leaves behind on success belongs to the next outer one.
+// What guards are made of: runs fn(argument), and *result is what it returns. False if it was ended within, since the
+// host had no memory or by heap_end: then `release` (may be null) was called, and what was given out since the
+// beginning, on this thread, is freed. What it leaves behind on success belongs to the next heap_run around.
+// `only_cleans_up`: behind `release` the function of the heap_run around ends, too, which frees; without one around it
+// means nothing.
 typedef heddle_status (*heap_guarded_fn)(void *argument);
 typedef void (*heap_release_fn)(void *argument, bool is_torn);
-heddle_status heap_guard(heap_guarded_fn fn, heap_release_fn release, void *argument);
-// Within a guard: the same, except that after `release` the guard's function ends, too, and that what was given out is
-// freed only by the guard. For those in between who hold what the heap does not know.
-heddle_status heap_clean_up(heap_guarded_fn fn, heap_release_fn release, void *argument);
+bool heap_run(heap_guarded_fn fn, heap_release_fn release, void *argument, bool only_cleans_up, heddle_status *result);
+bool heap_is_guarded(void);  // whether heap_run runs on this thread
+// Ends the function of this thread's heap_run; `is_torn`: within C++ code. Returns only without one.
+void heap_end(bool is_torn);
 
 // Zeroed, aligned to 16 bytes. Null when the host refuses.
 void *heap_try_allocate(size_t size);
@@ -41,18 +40,12 @@ void heap_exhausted(size_t wanted);
 // given to heap_leave_foreign.
 int heap_enter_foreign(void);
 void heap_leave_foreign(int before);
-// An error of a library that cannot return: ends the guard's function with HEDDLE_INTERNAL and this message, as torn.
-// Returns only without a guard.
-void heap_library_failed(const char *message);
 // No memory in C++ code: as heap_exhausted, torn.
 void heap_library_exhausted(void);
 
 // Whether the host would give so many bytes now. For libraries that end the process when it would not: they are entered
 // only where there is room.
 bool heap_has_room(size_t bytes);
-// What one kernel's compilation may take between two questions: HEDDLE_OUT_OF_MEMORY if there is less.
-heddle_status heap_check_room(void);
-
 // What happens on threads without a guard; null: nothing. The process's, set by the tools before they start.
 void heap_set_last_resort(void (*fn)(size_t wanted));
 

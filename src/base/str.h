@@ -32,7 +32,7 @@ str str_copy(arena *a, str s);  // NUL-terminated copy in the arena
 uint64_t str_hash(str s);       // FNV-1a, 64 bit
 
 // Growing text on the heap. Zero-initialised means empty; text_free when done. Always NUL-terminated once non-empty.
-// Without memory appending ends the guard's function (base/heap.h).
+// Without memory appending ends the guard's function (base/guard.h).
 typedef struct text {
   char *data;
   size_t size;

@@ -36,7 +36,7 @@ xla_gpu_map_slot *xla_gpu_attribute_slot(MlirAttribute attribute);
 // Around each of the calls below: what ends in between for want of memory leaves C++ objects behind.
 int xla_gpu_enter_c(void);
 void xla_gpu_leave_c(int before);  // what the former returned
-// For C++ that has no memory. Returns only on threads that no guard watches (base/heap.h).
+// For C++ that has no memory. Returns only on threads that no guard watches (base/guard.h).
 void xla_gpu_no_memory(void);
 
 xla_gpu_state *xla_gpu_state_create(void);

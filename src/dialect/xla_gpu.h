@@ -32,7 +32,7 @@ MlirFrozenRewritePatternSet xla_gpu_canonicalizations(MlirContext context, int c
 void xla_gpu_canonicalize(MlirOperation op, MlirFrozenRewritePatternSet patterns);
 
 // From now on C++ code without memory, LLVM's and everyone's in the process, ends what this thread's guard watches
-// (base/heap.h); on other threads all is as before. Once.
+// (base/guard.h); on other threads all is as before. Once.
 void xla_gpu_watch_memory(void);
 
 // Of the operation's name, attributes and result types; not of its operands and regions. Differs between processes.

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/call.h"
-#include "base/heap.h"
+#include "base/guard.h"
 #include "base/log.h"
 #include "emit/ir_builder.h"
 #include "lower/passes.h"
@@ -114,7 +114,7 @@ static heddle_status run_all(lower_context *c, const lower_pass *const *passes, 
   for (int i = 0; passes[i]; i++) {
     if (observer->bisect >= 0 && i >= observer->bisect) break;
     TRY(call_check());
-    TRY(heap_check_room());
+    TRY(guard_check_room());
     double start = log_seconds();
     heddle_status status = run_one(c, passes[i], module);
     if (!status_is_ok(status)) return status_context(status, "in pass %s", passes[i]->name);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/call.h"
-#include "base/heap.h"
+#include "base/guard.h"
 #include "rt/device_group.h"
 #include "rt/memory.h"
 #include "rt/program_check.h"
@@ -58,7 +58,7 @@ heddle_status executable_create(const program *p, const kernel_fn *entries, int 
   e->context.threads = threads < 1 ? 1 : threads;
   e->has_messages = has_messages(&p->entry);
   preparation made = {e, entries};
-  heddle_status s = heap_clean_up(prepare, drop, &made);
+  heddle_status s = guard_clean_up(prepare, drop, &made);
   if (!status_is_ok(s)) {
     executable_destroy(e);
     return s;

@@ -5,7 +5,7 @@
 // they need.
 #include <stdlib.h>
 
-#include "base/heap.h"
+#include "base/guard.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "target/cpu.h"
@@ -98,14 +98,14 @@ static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineR
   set_machine_attributes(a, module, machine);
   llvm_hint_vector_loops(a, module);
   double start = log_seconds();
-  TRY(heap_check_room());
+  TRY(guard_check_room());
   TRY(llvm_run_passes(module, tm, options->optimize_loops ? loop_passes : minimal_passes));
   llvm_widen_extremes(module);
   out->optimize_seconds = log_seconds() - start;
   if (options->llvm_ir) llvm_print(module, options->llvm_ir);
   if (options->assembly) TRY(emit_assembly(module, tm, options->assembly));
   start = log_seconds();
-  TRY(heap_check_room());
+  TRY(guard_check_room());
   LLVMMemoryBufferRef buffer;
   TRY(llvm_emit(module, tm, LLVMObjectFile, &buffer));
   out->size = LLVMGetBufferSize(buffer);
@@ -149,7 +149,7 @@ heddle_status cpu_emit_object(arena *a, MlirOperation module, const target_descr
                               const object_options *options, object_code *out) {
   *out = (object_code){0};
   emission e = {.arena = a, .module = module, .machine = machine, .options = options, .out = out};
-  heddle_status s = heap_clean_up(emit, release, &e);
+  heddle_status s = guard_clean_up(emit, release, &e);
   release(&e, false);
   return s;
 }

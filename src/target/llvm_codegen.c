@@ -8,10 +8,10 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/heap.h"
+#include "base/guard.h"
 
 // LLVM ends the process when this returns, which it does outside of guards.
-static void end_guard(const char *reason) { heap_library_failed(reason); }
+static void end_guard(const char *reason) { guard_library_failed(reason); }
 
 static void initialize_llvm(void) {
   LLVMInstallFatalErrorHandler(end_guard);

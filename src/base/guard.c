@@ -1,0 +1,39 @@
+// The heap ends functions and frees (heap.c); what their callers are told is made here, when that is over: an error is
+// memory, too.
+#include "base/guard.h"
+
+#include <stdio.h>
+
+#define ROOM ((size_t)64 << 20)  // LLVM's passes take less for one kernel, all at once
+
+// A library's last words, while guards end. They are kept where no memory is needed.
+static _Thread_local bool library_failed;
+static _Thread_local char last_words[512];
+
+static heddle_status why_ended(void) {
+  if (!library_failed) return status_no_memory();
+  library_failed = false;
+  return status_error(HEDDLE_INTERNAL, "a library gave up: %s", last_words);
+}
+
+heddle_status guard_run(heap_guarded_fn fn, heap_release_fn release, void *argument) {
+  heddle_status s;
+  return heap_run(fn, release, argument, false, &s) ? s : why_ended();
+}
+
+heddle_status guard_clean_up(heap_guarded_fn fn, heap_release_fn release, void *argument) {
+  heddle_status s;
+  return heap_run(fn, release, argument, true, &s) ? s : why_ended();
+}
+
+void guard_library_failed(const char *message) {
+  if (!heap_is_guarded()) return;
+  snprintf(last_words, sizeof last_words, "%s", message);
+  library_failed = true;
+  heap_end(true);
+}
+
+heddle_status guard_check_room(void) {
+  if (heap_has_room(ROOM)) return status_ok();
+  return status_error(HEDDLE_OUT_OF_MEMORY, "less than %zu MB are left, too little to go on compiling", ROOM >> 20);
+}
