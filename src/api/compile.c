@@ -268,7 +268,7 @@ static heddle_status link_program(arena *a, compiled *c) {
   for (int i = 0; i < c->program.kernel_count; i++) {
     TRY(cpu_jit_add(c->jit, &c->objects[i]));
     void *entry;
-    TRY(cpu_jit_lookup(c->jit, c->program.kernels[i].name, &entry));
+    TRY(cpu_jit_lookup(c->jit, c->program.kernels[i].entry, &entry));
     entries[i] = (kernel_fn)entry;
   }
   return executable_create(&c->program, entries, c->threads, &c->executable);
@@ -294,7 +294,7 @@ static heddle_status compile_back(arena *a, const compile_options *o, compiled *
   TRY(program_collect_kernels(a, c->plan, o->kernel_name, &c->kernels));
   TRY(compile_kernels(a, o, c));
   double start = log_seconds();
-  TRY(program_build(a, c->plan, &c->kernels, c->objects, &c->program));
+  TRY(program_build(a, c->plan, c->source, &c->kernels, c->objects, &c->program));
   linking l = {a, c};
   lock_hold_forks();
   heddle_status s = guard_clean_up(link_guarded, end_linking, &l);

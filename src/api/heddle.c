@@ -6,6 +6,7 @@
 #include "api/argument_shapes.h"
 #include "api/compile.h"
 #include "api/overlap.h"
+#include "api/program_shape.h"
 #include "api/run.h"
 #include "base/call.h"
 #include "base/guard.h"
@@ -55,18 +56,25 @@ static const atomic_bool *is_cancelled_of(const heddle_cancellation *cancellatio
 // What kernels ask of a buffer's address.
 enum { ALIGNMENT = 64 };
 
-static int *find_heirs(arena *a, const lhlo_program *plan, const program *p) {
-  int *heirs = arena_array(a, int, plan->parameter_count);
-  for (int i = 0; i < plan->parameter_count; i++) heirs[i] = -1;
-  for (int i = 0; i < p->allocation_count; i++) {
-    const program_allocation *x = &p->allocations[i];
-    if (x->kind == PROGRAM_RESULT && x->donated_parameter >= 0 && x->number < plan->dynamic.given_count)
-      heirs[x->donated_parameter] = x->number;
-  }
+static int *find_heirs(arena *a, const program *p) {
+  int *heirs = arena_array(a, int, p->parameter_count);
+  for (int i = 0; i < p->parameter_count; i++) heirs[i] = -1;
+  for (int i = 0; i < p->given_result_count; i++)
+    if (p->results[i].donated_parameter >= 0) heirs[p->results[i].donated_parameter] = i;
   return heirs;
 }
 
-static bool lies_as_array(const shape *s) { return dtypes[s->dtype].bits >= 8 && shape_layout_is_default(s); }
+static bool all_plain(int count, const program_value *values) {
+  for (int i = 0; i < count; i++)
+    if (!program_shape_is_plain(&values[i].shape)) return false;
+  return true;
+}
+
+static heddle_status check_parameters(arena *a, const program *p, int count, const shape *const *given) {
+  const shape **wanted = arena_array(a, const shape *, p->parameter_count);
+  for (int i = 0; i < p->parameter_count; i++) wanted[i] = program_shape_of_literal(a, &p->parameters[i].shape);
+  return argument_shapes_check(a, count, given, p->parameter_count, wanted);
+}
 
 // A program written as LHLO is scheduled and has its memory: only its kernels are compiled.
 static heddle_status compile_text(heddle_program *p, const char *file, str source, const import_options *import,
@@ -106,18 +114,16 @@ static heddle_status compile(void *argument) {
     TRY(argument_shapes_read(p->arena, given->parameter_count, given->parameters, &import.argument_shapes));
   }
   TRY(compile_text(p, file, source, &import, &options));
-  const lhlo_program *plan = p->code.plan;
+  const program *made = &p->code.program;
   // Import has compared them with `?`; a program without does not ask for them.
-  heddle_status s = argument_shapes_check(p->arena, import.argument_count, import.argument_shapes,
-                                          plan->parameter_count, plan->parameters);
+  heddle_status s = check_parameters(p->arena, made, import.argument_count, import.argument_shapes);
   if (!status_is_ok(s)) {
     compiled_release(&p->code);
     return s;
   }
-  p->heirs = find_heirs(p->arena, plan, &p->code.program);
-  p->is_direct = plan->dynamic.count == 0;
-  for (int i = 0; i < plan->parameter_count; i++) p->is_direct &= lies_as_array(plan->parameters[i]);
-  for (int i = 0; i < plan->result_count; i++) p->is_direct &= lies_as_array(plan->results[i]);
+  p->heirs = find_heirs(p->arena, made);
+  p->is_direct = made->dynamic_count == 0 && all_plain(made->parameter_count, made->parameters) &&
+                 all_plain(made->result_count, made->results);
   return status_ok();
 }
 
@@ -160,61 +166,61 @@ void heddle_program_free(heddle_program *program) {
 }
 
 int heddle_program_parameter_count(const heddle_program *program) {
-  return program ? program->code.plan->parameter_count : 0;
+  return program ? program->code.program.parameter_count : 0;
 }
 
 int heddle_program_result_count(const heddle_program *program) {
-  return program ? program->code.plan->dynamic.given_count : 0;
+  return program ? program->code.program.given_result_count : 0;
 }
 
-static heddle_array describe(int count, const shape *const *shapes, int number) {
+static heddle_array describe(int count, const program_value *values, int number) {
   if (number < 0 || number >= count) return (heddle_array){.element_type = ""};
-  const shape *s = shapes[number];
-  return (heddle_array){dtype_name(s->dtype), s->rank, s->dims, (size_t)shape_byte_size(s)};
+  const program_shape *s = &values[number].shape;
+  return (heddle_array){dtype_name(s->type), s->rank, s->dims, (size_t)program_shape_bytes(s)};
 }
 
 heddle_array heddle_program_parameter(const heddle_program *program, int number) {
-  return describe(heddle_program_parameter_count(program), program ? program->code.plan->parameters : NULL, number);
+  return describe(heddle_program_parameter_count(program), program ? program->code.program.parameters : NULL, number);
 }
 
 heddle_array heddle_program_result(const heddle_program *program, int number) {
-  return describe(heddle_program_result_count(program), program ? program->code.plan->results : NULL, number);
+  return describe(heddle_program_result_count(program), program ? program->code.program.results : NULL, number);
 }
 
 int heddle_program_device_count(const heddle_program *program) {
-  return program ? program->code.plan->device_count : 0;
+  return program ? program->code.program.device_count : 0;
 }
 
 // --- what a run is given
 
-static heddle_status check_list(const char *what, int device, int count, const shape *const *shapes,
+static heddle_status check_list(const char *what, int device, int count, const program_value *values,
                                 const void *const *given) {
   if (!given && count) return status_error(HEDDLE_INVALID, "found null for the %ss of device %d", what, device);
   for (int i = 0; i < count; i++)
-    if (!given[i] && shape_byte_size(shapes[i]) > 0)
+    if (!given[i] && program_shape_bytes(&values[i].shape) > 0)
       return status_error(HEDDLE_INVALID, "found null for %s %d of device %d, wanted %lld bytes", what, i, device,
-                          (long long)shape_byte_size(shapes[i]));
+                          (long long)program_shape_bytes(&values[i].shape));
   return status_ok();
 }
 
 static heddle_status check_given(const heddle_program *p, const void *const *const *inputs,
                                  void *const *const *outputs) {
   if (!inputs || !outputs) return status_error(HEDDLE_INVALID, "found null for the devices' inputs or outputs");
-  const lhlo_program *plan = p->code.plan;
-  for (int d = 0; d < plan->device_count; d++) {
-    TRY(check_list("input", d, plan->parameter_count, plan->parameters, inputs[d]));
-    TRY(check_list("output", d, plan->dynamic.given_count, plan->results, (const void *const *)outputs[d]));
+  const program *made = &p->code.program;
+  for (int d = 0; d < made->device_count; d++) {
+    TRY(check_list("input", d, made->parameter_count, made->parameters, inputs[d]));
+    TRY(check_list("output", d, made->given_result_count, made->results, (const void *const *)outputs[d]));
   }
   return status_ok();
 }
 
 // A result without dimensions needs no place for their sizes.
 static heddle_status check_sizes(const heddle_program *p, int64_t *const *const *dims) {
-  const lhlo_program *plan = p->code.plan;
-  const int count = plan->dynamic.given_count;
-  for (int d = 0; d < plan->device_count; d++)
+  const program *made = &p->code.program;
+  const int count = made->given_result_count;
+  for (int d = 0; d < made->device_count; d++)
     for (int i = 0; i < count; i++)
-      if (!dims[d] || (!dims[d][i] && plan->results[i]->rank > 0))
+      if (!dims[d] || (!dims[d][i] && made->results[i].shape.rank > 0))
         return status_error(HEDDLE_INVALID, "found null for the sizes of result %d of device %d", i, d);
   return status_ok();
 }
@@ -226,9 +232,9 @@ static bool all_aligned(int count, const void *const *pointers) {
 }
 
 static bool can_run_directly(const heddle_program *p, const void *const *inputs, void *const *outputs) {
-  const lhlo_program *plan = p->code.plan;
-  return p->is_direct && all_aligned(plan->parameter_count, inputs) &&
-         all_aligned(plan->result_count, (const void *const *)outputs);
+  const program *made = &p->code.program;
+  return p->is_direct && all_aligned(made->parameter_count, inputs) &&
+         all_aligned(made->result_count, (const void *const *)outputs);
 }
 
 // A run whose arrays have to be copied.
@@ -240,22 +246,14 @@ typedef struct copied_run {
   run run;
 } copied_run;
 
-// The literals are views of the caller's memory, so that run_bind and run_fetch do the only copies.
 static heddle_status run_in(arena *a, copied_run *c) {
   heddle_program *p = c->program;
-  const lhlo_program *plan = p->code.plan;
-  const int each = plan->parameter_count, count = each * plan->device_count;
-  literal *views = arena_array(a, literal, count);
-  literal **arguments = arena_array(a, literal *, count);
-  for (int k = 0; k < count; k++) {
-    views[k] = (literal){.shape = plan->parameters[k % each], .data = (void *)c->inputs[k / each][k % each]};
-    arguments[k] = &views[k];
-  }
-  TRY(run_bind(a, &p->code, count, arguments, &c->run));
+  const program *made = &p->code.program;
+  TRY(run_bind_arrays(a, &p->code, c->inputs, &c->run));
   heddle_status s = run_execute(&c->run);
-  int64_t unseen[SHAPE_MAX_RANK];
-  const int results = plan->dynamic.given_count;
-  for (int k = 0; k < plan->device_count * results && status_is_ok(s); k++)
+  int64_t unseen[PROGRAM_MAX_RANK];
+  const int results = made->given_result_count;
+  for (int k = 0; k < made->device_count * results && status_is_ok(s); k++)
     s = run_fetch_into(&c->run, k / results, k % results, c->outputs[k / results][k % results],
                        c->dims ? c->dims[k / results][k % results] : unseen);
   run_release(&c->run);
@@ -290,12 +288,13 @@ static heddle_status run_given(heddle_program *p, const void *const *const *inpu
   TRY(check_given(p, inputs, outputs));
   if (dims) TRY(check_sizes(p, dims));
   bool reads_results;
-  TRY(overlap_find(p->code.plan, p->heirs, inputs, outputs, &reads_results));
+  TRY(overlap_find(&p->code.program, p->heirs, inputs, outputs, &reads_results));
   bool is_direct = !reads_results && !dims;
-  for (int d = 0; d < p->code.plan->device_count; d++)
+  for (int d = 0; d < p->code.program.device_count; d++)
     is_direct = is_direct && can_run_directly(p, inputs[d], outputs[d]);
   if (!is_direct) return run_copied(p, inputs, outputs, dims);
-  if (p->code.plan->device_count == 1) return executable_run(p->code.executable, (void *const *)inputs[0], outputs[0]);
+  if (p->code.program.device_count == 1)
+    return executable_run(p->code.executable, (void *const *)inputs[0], outputs[0]);
   return executable_run_devices(p->code.executable, (void *const *const *)inputs, outputs);
 }
 

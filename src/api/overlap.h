@@ -5,13 +5,13 @@
 #include <stdbool.h>
 
 #include "base/status.h"
-#include "lhlo/lhlo.h"
+#include "prog/program.h"
 
 // Looks at the arrays of all devices, inputs[d][i] and outputs[d][i], none null where it has bytes. *reads_results:
 // some result lies over an input, so that kernels would write what others have yet to read. An input that the program
 // gives to a result of the same device, heirs[parameter] (-1: none), may be that result's memory. HEDDLE_INVALID if two
 // results overlap.
-heddle_status overlap_find(const lhlo_program *p, const int *heirs, const void *const *const *inputs,
+heddle_status overlap_find(const program *p, const int *heirs, const void *const *const *inputs,
                            void *const *const *outputs, bool *reads_results);
 
 #endif

@@ -1,12 +1,15 @@
-// From LHLO to the program: each operation becomes a thunk, each value a slice, each constant its bytes.
+// Each operation becomes a thunk, each value a slice, each constant its bytes.
 //
-// Nothing is decided here. What a thunk reads and writes is what its operation does, nested operations included.
+// Nothing is decided here, and nothing of the compiler's is pointed at: a program lives on its own. What a thunk reads
+// and writes is what its operation does, nested operations included.
 #include "api/program_build.h"
 
 #include <string.h>
 
 #include "api/memory.h"
+#include "api/program_shape.h"
 #include "hlo/origin.h"
+#include "prog/library_fields.h"
 
 typedef VEC(int) int_vector;
 typedef VEC(program_slice) slice_vector;
@@ -14,11 +17,14 @@ typedef VEC(program_slice) slice_vector;
 typedef struct program_builder {
   arena *arena;
   const lhlo_program *source;
+  const module *module;  // null for a program that was written as LHLO
   const program_kernels *kernels;
   program *out;
   slice_vector slices;
   str_map slice_numbers;  // the bytes of a program_slice -> its number, plus one
 } program_builder;
+
+static const char *copy_text(arena *a, const char *text) { return arena_strdup(a, text, strlen(text)); }
 
 // --- kernels
 
@@ -98,9 +104,9 @@ static void add_number(arena *a, int_vector *list, int number) {
 // --- thunks
 
 // The program outlives the module, and so its file's name.
-static source_location place_of(arena *a, const instruction *i) {
-  if (!i || !i->where.file) return SOURCE_UNKNOWN;
-  return (source_location){arena_strdup(a, i->where.file, strlen(i->where.file)), i->where.line, i->where.column};
+static source_location copy_place(arena *a, source_location where) {
+  if (!where.file) return SOURCE_UNKNOWN;
+  return (source_location){copy_text(a, where.file), where.line, where.column};
 }
 
 static const program_thunk_kind library_thunks[LIBRARY_KIND_COUNT] = {
@@ -117,13 +123,26 @@ static const program_thunk_kind library_thunks[LIBRARY_KIND_COUNT] = {
 };
 
 static program_array library_array(program_builder *b, const shape *as, const lhlo_slice *slice) {
-  return (program_array){.type = as->dtype, .rank = as->rank, .dims = as->dims, .slice = slice_number(b, slice)};
+  const program_shape plain = program_shape_of(b->arena, as);
+  return (program_array){plain.type, plain.rank, plain.dims, slice_number(b, slice)};
 }
 
-static void fill_library(program_builder *b, const lhlo_op *op, program_thunk *t) {
+static heddle_status fill_fields(program_builder *b, const library_call *call, program_thunk *t) {
+  program_fields_clear(t);
+  if (t->kind == THUNK_CUSTOM_CALL) {
+    t->custom_call.target = copy_text(b->arena, call->target);
+  } else if (call->target) {
+    const named_attribute target = {.name = "target", .kind = NAMED_TEXT, .text = call->target};
+    TRY(program_field_set(b->arena, t, &target));
+  }
+  for (int k = 0; k < call->attribute_count; k++) TRY(program_field_set(b->arena, t, &call->attributes[k]));
+  if (call->comparator) t->sort.comparator = (int)(intptr_t)ptr_map_get(&b->kernels->numbers, call->comparator) - 1;
+  return status_ok();
+}
+
+static heddle_status fill_library(program_builder *b, const lhlo_op *op, program_thunk *t) {
   const library_call *call = op->library;
   t->kind = library_thunks[call->kind];
-  t->target = call->target;
   t->operand_count = call->operand_count;
   t->result_count = call->result_count;
   program_array *operands = arena_array(b->arena, program_array, call->operand_count);
@@ -133,47 +152,40 @@ static void fill_library(program_builder *b, const lhlo_op *op, program_thunk *t
   for (int i = 0; i < call->result_count; i++) results[i] = library_array(b, call->results[i], &op->results[i]);
   t->operands = operands;
   t->results = results;
-  t->attribute_count = call->attribute_count;
-  t->attributes = call->attributes;
-  if (call->comparator) t->comparator = (int)(intptr_t)ptr_map_get(&b->kernels->numbers, call->comparator) - 1;
+  return status_context(status_locate(fill_fields(b, call, t), t->where), "in the library call %s", t->name);
 }
 
 static void fill_kernel(program_builder *b, const lhlo_op *op, program_thunk *t) {
   const kernel_plan *k = op->kernel;
   t->kind = THUNK_KERNEL;
-  t->kernel = (int)(intptr_t)ptr_map_get(&b->kernels->numbers, k) - 1;
   int *buffers = arena_array(b->arena, int, k->slice_count);
   for (int i = 0; i < k->slice_count; i++) {
     const plan_buffer *from = &k->slices[i];
     buffers[i] =
         slice_number(b, from->kind == PLAN_PARAMETER ? &op->operands[from->number] : &op->results[from->number]);
   }
-  t->buffers = buffers;
-  t->tile_count = k->launch.tiles;
-  t->tile_bytes = k->launch.tile_bytes;
-  double operations = k->launch.tiles > 0 ? k->work / (double)k->launch.tiles : 0;
-  t->tile_operations = operations < 1e15 ? (int64_t)operations : (int64_t)1e15;
+  t->launch = (program_launch){(int)(intptr_t)ptr_map_get(&b->kernels->numbers, k) - 1, buffers};
 }
 
-static program_sequence build_body(program_builder *b, const lhlo_body *body);
+static heddle_status build_body(program_builder *b, const lhlo_body *body, program_sequence *out);
 
-static void fill_bodies(program_builder *b, const lhlo_op *op, program_thunk *t) {
+static heddle_status fill_bodies(program_builder *b, const lhlo_op *op, program_thunk *t) {
   static const program_thunk_kind kinds[] = {
       [LHLO_WHILE] = THUNK_WHILE, [LHLO_CONDITIONAL] = THUNK_CONDITIONAL, [LHLO_CALL] = THUNK_CALL};
   t->kind = kinds[op->kind];
   program_sequence *sequences = arena_array(b->arena, program_sequence, op->body_count);
-  for (int i = 0; i < op->body_count; i++) sequences[i] = build_body(b, &op->bodies[i]);
+  for (int i = 0; i < op->body_count; i++) TRY(build_body(b, &op->bodies[i], &sequences[i]));
   t->sequence_count = op->body_count;
   t->sequences = sequences;
-  if (op->kind != LHLO_CALL) t->control = slice_number(b, &op->control);
-  if (op->kind == LHLO_CONDITIONAL) t->is_pred = op->control.shape->dtype == DTYPE_PRED;
   if (op->kind == LHLO_WHILE && op->trip_count >= 0) {
     t->kind = THUNK_FOR;
     t->trip_count = op->trip_count;
     t->sequence_count = 1;
     t->sequences = &sequences[1];
-    t->control = -1;
+  } else if (op->kind != LHLO_CALL) {
+    t->control = (program_control){slice_number(b, &op->control), op->control.shape->dtype == DTYPE_PRED};
   }
+  return status_ok();
 }
 
 static void add_nested(program_builder *b, const program_thunk *t, int_vector *reads, int_vector *writes) {
@@ -192,7 +204,7 @@ static void fill_uses(program_builder *b, const lhlo_op *op, program_thunk *t) {
     for (int i = 0; i < op->operand_count; i++) add_number(b->arena, &reads, slice_number(b, &op->operands[i]));
     for (int i = 0; i < op->result_count; i++) add_number(b->arena, &writes, slice_number(b, &op->results[i]));
   } else {
-    if (t->control >= 0) add_number(b->arena, &reads, t->control);
+    if (t->kind == THUNK_WHILE || t->kind == THUNK_CONDITIONAL) add_number(b->arena, &reads, t->control.slice);
     add_nested(b, t, &reads, &writes);
   }
   t->reads = reads.data;
@@ -210,43 +222,118 @@ static const char *origin_text(arena *a, const instruction *i) {
   return arena_printf(a, STR_FMT "%s" STR_FMT "%s", STR_ARG(from.name), gap, STR_ARG(from.file), line);
 }
 
-static const program_thunk *build_op(program_builder *b, const lhlo_op *op) {
+static heddle_status build_op(program_builder *b, const lhlo_op *op, const program_thunk **out) {
   program_thunk *t = arena_new(b->arena, program_thunk);
   t->name = op->source ? arena_printf(b->arena, STR_FMT, STR_ARG(op->source->name)) : "copy";
-  t->where = place_of(b->arena, op->source);
+  t->where = op->source ? copy_place(b->arena, op->source->where) : SOURCE_UNKNOWN;
   t->origin = origin_text(b->arena, op->source);
-  t->control = -1;
-  t->comparator = -1;
   switch (op->kind) {
     case LHLO_FUSION: fill_kernel(b, op, t); break;
-    case LHLO_LIBRARY: fill_library(b, op, t); break;
+    case LHLO_LIBRARY: TRY(fill_library(b, op, t)); break;
     case LHLO_COPY: t->kind = THUNK_COPY; break;
     case LHLO_WHILE:
     case LHLO_CONDITIONAL:
-    case LHLO_CALL: fill_bodies(b, op, t); break;
+    case LHLO_CALL: TRY(fill_bodies(b, op, t)); break;
   }
   fill_uses(b, op, t);
-  return t;
+  *out = t;
+  return status_ok();
 }
 
 // Nothing to do, and no code for it: an operation all of whose results are empty.
 static bool is_empty(const lhlo_op *op) { return op->kind == LHLO_FUSION && op->kernel->launch.tiles == 0; }
 
-static program_sequence build_body(program_builder *b, const lhlo_body *body) {
+static heddle_status build_body(program_builder *b, const lhlo_body *body, program_sequence *out) {
   const program_thunk **thunks = arena_array(b->arena, const program_thunk *, body->ops.size);
   int count = 0;
   for (int i = 0; i < body->ops.size; i++)
-    if (!is_empty(body->ops.data[i])) thunks[count++] = build_op(b, body->ops.data[i]);
-  return (program_sequence){.count = count, .thunks = thunks};
+    if (!is_empty(body->ops.data[i])) TRY(build_op(b, body->ops.data[i], &thunks[count++]));
+  *out = (program_sequence){.count = count, .thunks = thunks};
+  return status_ok();
+}
+
+// --- signature
+
+typedef VEC(const char *) name_list;
+
+// "x", or for the leaves of a tuple "x{0}", "x{1,0}", …: tuples nest at most SHAPE_MAX_NESTING deep.
+static void add_names(arena *a, name_list *out, const char *name, const char *path, const shape *s) {
+  if (shape_is_array(s)) vec_push(a, out, path[0] ? arena_printf(a, "%s{%s}", name, path) : name);
+  for (int k = 0; k < s->tuple_size; k++)
+    add_names(a, out, name, arena_printf(a, "%s%s%d", path, path[0] ? "," : "", k), s->elements[k]);
+}
+
+// One for each parameter leaf.
+static name_list parameter_names(const program_builder *b) {
+  arena *a = b->arena;
+  name_list names = {0};
+  for (int k = 0; b->module && k < b->module->entry->parameters.size; k++) {
+    const instruction *p = b->module->entry->parameters.data[k];
+    add_names(a, &names, arena_printf(a, STR_FMT, STR_ARG(p->name)), "", p->shape);
+  }
+  for (int k = names.size; k < b->source->parameter_count; k++) vec_push(a, &names, arena_printf(a, "p%d", k));
+  return names;
+}
+
+static void build_values(program_builder *b) {
+  const lhlo_program *p = b->source;
+  const name_list names = parameter_names(b);
+  program_value *parameters = arena_array(b->arena, program_value, p->parameter_count);
+  program_value *results = arena_array(b->arena, program_value, p->result_count);
+  for (int i = 0; i < p->parameter_count; i++)
+    parameters[i] = (program_value){names.data[i], program_shape_of(b->arena, p->parameters[i]), -1};
+  for (int i = 0; i < p->result_count; i++)
+    results[i] = (program_value){"", program_shape_of(b->arena, p->results[i]), -1};
+  for (int i = 0; i < p->allocation_count; i++)
+    if (p->allocations[i].kind == LHLO_RESULT)
+      results[p->allocations[i].number].donated_parameter = p->allocations[i].donated_parameter;
+  b->out->parameters = parameters;
+  b->out->results = results;
+}
+
+static void build_dynamic(program_builder *b) {
+  const dynamic_results *from = &b->source->dynamic;
+  program_dynamic_size *sizes = arena_array(b->arena, program_dynamic_size, from->count);
+  for (int i = 0; i < from->count; i++)
+    sizes[i] = (program_dynamic_size){from->sizes[i].result, from->sizes[i].dimension, from->sizes[i].size};
+  b->out->given_result_count = from->given_count;
+  b->out->dynamic_count = from->count;
+  b->out->dynamic = sizes;
+}
+
+typedef VEC(program_node) node_list;
+
+// Sizes, with which a program comes out of the passes, are left out: they are the last elements of the outermost tuple.
+static void add_nodes(const program_builder *b, const shape *s, int *next, node_list *out) {
+  const int at = out->size;
+  vec_push(b->arena, out, ((program_node){.type = s->dtype}));
+  if (shape_is_array(s)) (*next)++;
+  for (int k = 0; k < s->tuple_size; k++) {
+    if (shape_is_array(s->elements[k]) && *next >= b->out->given_result_count) break;
+    add_nodes(b, s->elements[k], next, out);
+    out->data[at].count++;
+  }
+}
+
+static void build_nodes(program_builder *b) {
+  const lhlo_program *p = b->source;
+  const shape *s = b->module ? b->module->entry->root->shape
+                             : shape_tuple(b->arena, p->result_count, (const shape *const *)p->results);
+  node_list nodes = {0};
+  int next = 0;
+  add_nodes(b, s, &next, &nodes);
+  b->out->node_count = nodes.size;
+  b->out->nodes = nodes.data;
 }
 
 // --- the whole
 
 static const void *constant_bytes(arena *a, const lhlo_allocation *from) {
+  const program_shape s = program_shape_of(a, from->shape);
   // The arena aligns to less than a kernel's vector loads ask for.
   char *raw = arena_alloc(a, (size_t)from->bytes + 64);
   char *data = raw + (-(uintptr_t)raw & 63);
-  memory_from_literal(from->value, from->shape, data);
+  memory_pack(from->value->data, &s, data);
   return data;
 }
 
@@ -257,39 +344,59 @@ static void build_allocations(program_builder *b) {
                                                   [LHLO_TEMPORARY] = PROGRAM_TEMPORARY};
   const lhlo_program *p = b->source;
   b->out->allocation_count = p->allocation_count;
-  b->out->allocations = arena_array(b->arena, program_allocation, p->allocation_count);
+  program_allocation *made = arena_array(b->arena, program_allocation, p->allocation_count);
   for (int i = 0; i < p->allocation_count; i++) {
     const lhlo_allocation *from = &p->allocations[i];
-    b->out->allocations[i] =
-        (program_allocation){.kind = kinds[from->kind],
-                             .number = from->number,
-                             .bytes = from->bytes,
-                             .data = from->kind == LHLO_CONSTANT ? constant_bytes(b->arena, from) : NULL,
-                             .donated_parameter = from->kind == LHLO_RESULT ? from->donated_parameter : -1};
+    made[i] = (program_allocation){.kind = kinds[from->kind],
+                                   .number = from->number,
+                                   .bytes = from->bytes,
+                                   .data = from->kind == LHLO_CONSTANT ? constant_bytes(b->arena, from) : NULL};
   }
+  b->out->allocations = made;
 }
 
+static program_kernel kernel_of(arena *a, const kernel_plan *k, int image) {
+  const launch_plan *launch = &k->launch;
+  const double operations = launch->tiles > 0 ? k->work / (double)launch->tiles : 0;
+  return (program_kernel){.entry = copy_text(a, k->name),
+                          .image = image,
+                          .buffer_count = k->slice_count,
+                          .tiles = launch->tiles,
+                          .tile_bytes = launch->tile_bytes,
+                          .tile_operations = operations < 1e15 ? (int64_t)operations : (int64_t)1e15};
+}
+
+// Each has an object of its own.
 static void build_kernels(program_builder *b, const object_code *objects) {
-  b->out->kernel_count = b->kernels->count;
-  b->out->kernels = arena_array(b->arena, program_kernel, b->kernels->count);
-  for (int i = 0; i < b->kernels->count; i++)
-    b->out->kernels[i] = (program_kernel){.name = b->kernels->plans[i]->name,
-                                          .object = objects[i].data,
-                                          .object_size = objects[i].size,
-                                          .buffer_count = b->kernels->plans[i]->slice_count};
+  const int count = b->kernels->count;
+  program_image *images = arena_array(b->arena, program_image, count);
+  program_kernel *kernels = arena_array(b->arena, program_kernel, count);
+  for (int i = 0; i < count; i++) {
+    images[i] = (program_image){PROGRAM_ELF, objects[i].data, objects[i].size};
+    kernels[i] = kernel_of(b->arena, b->kernels->plans[i], i);
+  }
+  b->out->image_count = b->out->kernel_count = count;
+  b->out->images = images;
+  b->out->kernels = kernels;
 }
 
-heddle_status program_build(arena *a, const lhlo_program *p, const program_kernels *kernels, const object_code *objects,
-                            program *out) {
+heddle_status program_build(arena *a, const lhlo_program *p, const module *source, const program_kernels *kernels,
+                            const object_code *objects, program *out) {
   *out = (program){.name = arena_printf(a, STR_FMT, STR_ARG(p->module->name)),
+                   .where = copy_place(a, p->module->entry->where),
+                   .device = TARGET_CPU,
+                   .device_count = p->device_count,
+                   .partition_count = p->partition_count,
                    .parameter_count = p->parameter_count,
                    .result_count = p->result_count,
-                   .device_count = p->device_count,
                    .temporary_bytes = p->temporary_bytes};
-  program_builder b = {.arena = a, .source = p, .kernels = kernels, .out = out};
+  program_builder b = {.arena = a, .source = p, .module = source, .kernels = kernels, .out = out};
+  build_values(&b);
+  build_dynamic(&b);
+  build_nodes(&b);
   build_allocations(&b);
   build_kernels(&b, objects);
-  out->entry = build_body(&b, &p->entry);
+  TRY(build_body(&b, &p->entry, &out->entry));
   out->slices = b.slices.data;
   out->slice_count = b.slices.size;
   return status_ok();

@@ -1,4 +1,4 @@
-// LHLO as the runtime sees it: allocations, slices, thunks.
+// From LHLO to the program: its signature, memory, code and thunks.
 #ifndef HEDDLE_API_PROGRAM_BUILD_H_
 #define HEDDLE_API_PROGRAM_BUILD_H_
 
@@ -17,8 +17,11 @@ typedef struct program_kernels {
 // (characters that no C identifier has become underscores). Fails where a comparator cannot be a kernel.
 heddle_status program_collect_kernels(arena *a, const lhlo_program *p, const char *name, program_kernels *out);
 
-// objects[i] is the code of kernel i. Everything lives in the arena; the objects' data must outlive the result.
-heddle_status program_build(arena *a, const lhlo_program *p, const program_kernels *kernels, const object_code *objects,
-                            program *out);
+// objects[i] is the code of kernel i. Everything lives in the arena; of what is given only the objects' data must
+// outlive the result. `source` is the module that `p` was made of, which knows its parameters' names and the structure
+// of its result; null for a program that was written as LHLO. HEDDLE_UNIMPLEMENTED for library calls that programs have
+// no words for.
+heddle_status program_build(arena *a, const lhlo_program *p, const module *source, const program_kernels *kernels,
+                            const object_code *objects, program *out);
 
 #endif

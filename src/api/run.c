@@ -1,22 +1,32 @@
-// Arguments in, results out: between literals, which are trees of row-major arrays, and the program's leaves.
+// Arguments in, results out: between literals, which are trees of row-major arrays, and the program's parameters and
+// results. Nothing is asked of the compiler: the program says what it takes and gives.
 #include "api/run.h"
 
 #include <string.h>
 
 #include "api/memory.h"
+#include "api/program_shape.h"
 
-static heddle_status take(compiled *c, const shape *s, const char *what, int number, void **out) {
-  int64_t bytes = plan_buffer_bytes(s);
+static heddle_status take(compiled *c, const program_value *v, const char *what, int number, void **out) {
+  const int64_t bytes = program_shape_packed_bytes(&v->shape);
   *out = buffer_take(c->buffers, (size_t)bytes);
   if (*out) return status_ok();
-  return status_at(HEDDLE_OUT_OF_MEMORY, c->plan->module->entry->where,
-                   "no memory for the %lld bytes of %s %d of the program", (long long)bytes, what, number);
+  return status_at(HEDDLE_OUT_OF_MEMORY, c->program.where, "no memory for the %lld bytes of %s %d of the program",
+                   (long long)bytes, what, number);
 }
 
-static heddle_status check_argument(arena *a, const shape *wanted, const literal *given, int number) {
-  if (given->shape->dtype == wanted->dtype && shape_same_dims(given->shape, wanted)) return status_ok();
+// --- in
+
+static bool is_of_shape(const shape *s, const program_shape *wanted) {
+  bool is_same = s->dtype == wanted->type && s->rank == wanted->rank;
+  for (int d = 0; is_same && d < s->rank; d++) is_same = s->dims[d] == wanted->dims[d];
+  return is_same;
+}
+
+static heddle_status check_argument(arena *a, const program_shape *wanted, const literal *given, int number) {
+  if (is_of_shape(given->shape, wanted)) return status_ok();
   return status_error(HEDDLE_INVALID, "argument %d: found %s, wanted %s", number, shape_text(a, given->shape),
-                      shape_text(a, wanted));
+                      shape_text(a, program_shape_of_literal(a, wanted)));
 }
 
 typedef VEC(literal *) leaf_list;
@@ -27,63 +37,83 @@ static void add_leaves(arena *a, literal *value, leaf_list *out) {
   for (int i = 0; i < value->shape->tuple_size; i++) add_leaves(a, value->elements[i], out);
 }
 
-// The leaves of the device begin at `first`.
-static heddle_status fill(arena *a, run *r, int device, const leaf_list *all, int first) {
-  const lhlo_program *plan = r->program->plan;
-  for (int i = 0; i < plan->parameter_count && all->data; i++) {
-    const literal *leaf = all->data[first + i];
-    TRY(check_argument(a, plan->parameters[i], leaf, i));
-    TRY(take(r->program, plan->parameters[i], "parameter", i, &r->parameters[device][i]));
-    memory_from_literal(leaf, plan->parameters[i], r->parameters[device][i]);
+static heddle_status fill(run *r, int device, const void *const *arguments) {
+  const program *p = &r->program->program;
+  for (int i = 0; i < p->parameter_count; i++) {
+    TRY(take(r->program, &p->parameters[i], "parameter", i, &r->parameters[device][i]));
+    memory_pack(arguments[i], &p->parameters[i].shape, r->parameters[device][i]);
   }
   return status_ok();
 }
 
-static heddle_status fill_all(arena *a, run *r, const leaf_list *leaves) {
-  const lhlo_program *plan = r->program->plan;
-  for (int d = 0; d < plan->device_count; d++) {
+static heddle_status fill_all(run *r, const void *const *const *arguments) {
+  const program *p = &r->program->program;
+  for (int d = 0; d < p->device_count; d++) {
     if (d && r->shares_parameters) r->parameters[d] = r->parameters[0];
-    else TRY(fill(a, r, d, leaves, d * plan->parameter_count));
-    for (int i = 0; i < plan->result_count; i++)
-      TRY(take(r->program, plan->results[i], "result", i, &r->results[d][i]));
+    else TRY(fill(r, d, arguments[d]));
+    for (int i = 0; i < p->result_count; i++) TRY(take(r->program, &p->results[i], "result", i, &r->results[d][i]));
   }
   return status_ok();
 }
 
-heddle_status run_bind(arena *a, compiled *c, int argument_count, literal *const *arguments, run *out) {
-  const lhlo_program *plan = c->plan;
-  const int devices = plan->device_count;
-  *out =
-      (run){.program = c, .parameters = arena_array(a, void **, devices), .results = arena_array(a, void **, devices)};
+static heddle_status bind(arena *a, compiled *c, bool shares, const void *const *const *arguments, run *out) {
+  const program *p = &c->program;
+  const int devices = p->device_count;
+  *out = (run){.program = c,
+               .parameters = arena_array(a, void **, devices),
+               .results = arena_array(a, void **, devices),
+               .shares_parameters = shares};
   for (int d = 0; d < devices; d++) {
-    out->parameters[d] = arena_array(a, void *, plan->parameter_count);
-    out->results[d] = arena_array(a, void *, plan->result_count);
+    out->parameters[d] = arena_array(a, void *, p->parameter_count);
+    out->results[d] = arena_array(a, void *, p->result_count);
   }
-  leaf_list leaves = {0};
-  for (int i = 0; i < argument_count; i++) add_leaves(a, arguments[i], &leaves);
-  out->shares_parameters = leaves.size == plan->parameter_count;
-  if (!out->shares_parameters && leaves.size != devices * plan->parameter_count)
-    return status_error(HEDDLE_INVALID, "found %d arguments, wanted %d%s", leaves.size, plan->parameter_count,
-                        devices > 1 ? " for each device or for all" : "");
-  heddle_status s = fill_all(a, out, &leaves);
+  heddle_status s = fill_all(out, arguments);
   if (!status_is_ok(s)) run_release(out);
   return s;
 }
 
+heddle_status run_bind_arrays(arena *a, compiled *c, const void *const *const *arguments, run *out) {
+  return bind(a, c, false, arguments, out);
+}
+
+heddle_status run_bind(arena *a, compiled *c, int argument_count, literal *const *arguments, run *out) {
+  const program *p = &c->program;
+  const int each = p->parameter_count, devices = p->device_count;
+  *out = (run){.program = c};
+  leaf_list leaves = {0};
+  for (int i = 0; i < argument_count; i++) add_leaves(a, arguments[i], &leaves);
+  const bool shares = leaves.size == each;
+  if (!shares && leaves.size != devices * each)
+    return status_error(HEDDLE_INVALID, "found %d arguments, wanted %d%s", leaves.size, each,
+                        devices > 1 ? " for each device or for all" : "");
+  const void ***arrays = arena_array(a, const void **, devices);
+  for (int d = 0; d < devices; d++) {
+    arrays[d] = arena_array(a, const void *, each);
+    for (int i = 0; i < each; i++) {
+      const literal *leaf = leaves.data[shares ? i : d * each + i];
+      TRY(check_argument(a, &p->parameters[i].shape, leaf, i));
+      arrays[d][i] = leaf->data;
+    }
+  }
+  return bind(a, c, shares, (const void *const *const *)arrays, out);
+}
+
 heddle_status run_execute(run *r) {
-  if (r->program->plan->device_count == 1)
+  if (r->program->program.device_count == 1)
     return executable_run(r->program->executable, r->parameters[0], r->results[0]);
   return executable_run_devices(r->program->executable, (void *const *const *)r->parameters,
                                 (void *const *const *)r->results);
 }
 
+// --- out
+
 // The sizes that a result has, whatever its bounds are.
 static heddle_status find_sizes(const run *r, int device, int number, int64_t *dims) {
-  const lhlo_program *plan = r->program->plan;
-  const shape *s = plan->results[number];
+  const program *p = &r->program->program;
+  const program_shape *s = &p->results[number].shape;
   for (int d = 0; d < s->rank; d++) dims[d] = s->dims[d];
-  for (int k = 0; k < plan->dynamic.count; k++) {
-    const dynamic_size *x = &plan->dynamic.sizes[k];
+  for (int k = 0; k < p->dynamic_count; k++) {
+    const program_dynamic_size *x = &p->dynamic[k];
     if (x->result != number) continue;
     int32_t size;
     memcpy(&size, r->results[device][x->size], sizeof size);
@@ -96,51 +126,47 @@ static heddle_status find_sizes(const run *r, int device, int number, int64_t *d
 }
 
 heddle_status run_fetch_into(const run *r, int device, int number, void *memory, int64_t *dims) {
-  const shape *s = r->program->plan->results[number];
-  literal view = {.shape = s, .data = memory};
+  const program_shape *s = &r->program->program.results[number].shape;
   TRY(find_sizes(r, device, number, dims));
-  memory_to_literal(r->results[device][number], s, &view);
-  memory_cut(memory, (size_t)dtypes[s->dtype].bytes, s->rank, s->dims, dims);
+  memory_unpack(r->results[device][number], s, memory);
+  memory_cut(memory, (size_t)dtypes[s->type].bytes, s->rank, s->dims, dims);
   return status_ok();
 }
 
-static heddle_status fetch_array(arena *a, const run *r, int device, const shape *s, int number, literal **out) {
-  int64_t dims[SHAPE_MAX_RANK];
-  const shape *found = r->program->plan->results[number];
-  TRY(literal_create(a, s, out));
+static heddle_status fetch_array(arena *a, const run *r, int device, int number, literal **out) {
+  int64_t dims[PROGRAM_MAX_RANK];
+  const program_shape *s = &r->program->program.results[number].shape;
+  TRY(literal_create(a, program_shape_of_literal(a, s), out));
   TRY(run_fetch_into(r, device, number, (*out)->data, dims));
-  bool is_whole = shape_is_static(s);
-  for (int d = 0; d < found->rank; d++) is_whole = is_whole && dims[d] == found->dims[d];
-  if (!is_whole) (*out)->shape = shape_array(a, s->dtype, s->rank, dims);
+  if (!is_of_shape(shape_array(a, s->type, s->rank, dims), s)) (*out)->shape = shape_array(a, s->type, s->rank, dims);
   return status_ok();
 }
 
-// A value of shape `s` whose leaves are the results from *next on. Sizes at the end of the outermost tuple, with which
-// a program comes out of the passes, are left out.
-static heddle_status fetch(arena *a, const run *r, int device, const shape *s, int *next, literal **out) {
-  if (shape_is_array(s)) return fetch_array(a, r, device, s, (*next)++, out);
-  const int given = r->program->plan->dynamic.given_count;
-  literal **elements = arena_array(a, literal *, s->tuple_size);
-  int count = 0;
-  for (int i = 0; i < s->tuple_size && (*next < given || !shape_is_array(s->elements[i])); i++)
-    TRY(fetch(a, r, device, s->elements[i], next, &elements[count++]));
-  *out = arena_new(a, literal);
-  if (r->program->plan->dynamic.count) *out = literal_tuple(a, count, elements);
-  else **out = (literal){.shape = s, .elements = elements};
+// Where a walk over the structure of what a program returns stands.
+typedef struct walk {
+  const program_node *node;
+  int result;
+} walk;
+
+// Tuples nest at most SHAPE_MAX_NESTING deep.
+static heddle_status fetch(arena *a, const run *r, int device, walk *w, literal **out) {
+  const program_node *node = w->node++;
+  if (dtype_is_array(node->type)) return fetch_array(a, r, device, w->result++, out);
+  literal **elements = arena_array(a, literal *, node->count);
+  for (int i = 0; i < node->count; i++) TRY(fetch(a, r, device, w, &elements[i]));
+  *out = literal_tuple(a, node->count, elements);
+  if (node->type != DTYPE_TUPLE) (*out)->shape = shape_with_dtype(a, shape_token(a), node->type);
   return status_ok();
 }
 
 heddle_status run_fetch(arena *a, const run *r, literal **out) {
-  const compiled *c = r->program;
-  const int devices = c->plan->device_count;
-  const shape *s = c->source ? c->source->entry->root->shape
-                             : shape_tuple(a, c->plan->result_count, (const shape *const *)c->plan->results);
-  literal **results = arena_array(a, literal *, devices);
-  for (int d = 0; d < devices; d++) {
-    int next = 0;
-    TRY(fetch(a, r, d, s, &next, &results[d]));
+  const program *p = &r->program->program;
+  literal **results = arena_array(a, literal *, p->device_count);
+  for (int d = 0; d < p->device_count; d++) {
+    walk w = {p->nodes, 0};
+    TRY(fetch(a, r, d, &w, &results[d]));
   }
-  *out = devices == 1 ? results[0] : literal_tuple(a, devices, results);
+  *out = p->device_count == 1 ? results[0] : literal_tuple(a, p->device_count, results);
   return status_ok();
 }
 
@@ -151,10 +177,10 @@ static void give_all(compiled *c, int count, void **buffers) {
 }
 
 void run_release(run *r) {
-  const lhlo_program *plan = r->program->plan;
-  for (int d = 0; d < plan->device_count; d++) {
-    if (!d || !r->shares_parameters) give_all(r->program, plan->parameter_count, r->parameters[d]);
-    give_all(r->program, plan->result_count, r->results[d]);
+  const program *p = &r->program->program;
+  for (int d = 0; d < p->device_count; d++) {
+    if (!d || !r->shares_parameters) give_all(r->program, p->parameter_count, r->parameters[d]);
+    give_all(r->program, p->result_count, r->results[d]);
   }
 }
 

@@ -81,6 +81,12 @@ const char *target_name(int number) {
   return number <= MACHINE_COUNT ? machines[number - 1].name : NULL;
 }
 
+const char *target_kind_name(target_kind kind) {
+  static const char *const names[TARGET_KIND_COUNT] = {
+      [TARGET_CPU] = "cpu", [TARGET_NVPTX] = "nvptx", [TARGET_NULL] = "null"};
+  return names[kind];
+}
+
 double target_bytes_time(const target_description *t, double bytes, double together) {
   return bytes / (together > (double)t->cache_bytes ? t->memory_bytes_per_ns : t->cache_bytes_per_ns);
 }

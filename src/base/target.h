@@ -78,6 +78,8 @@ bool target_find(str name, target_description *out);
 // The names that target_find knows, one after the other; null behind the last.
 const char *target_name(int number);
 
+const char *target_kind_name(target_kind kind);  // "cpu", "nvptx", "null"
+
 // Nanoseconds that one core takes to move so many bytes when they lie together: dear beyond the cache, cheap inside.
 double target_bytes_time(const target_description *t, double bytes, double together);
 

@@ -1,6 +1,6 @@
 // What library calls are made of: the kind, the arrays as the library sees them, the attributes.
 //
-// prog/program.h has the table of what each kind takes; the names here are those.
+// prog/library.h has a struct of what each kind takes; the names of its fields are those here.
 #ifndef HEDDLE_FUSE_LIBRARY_H_
 #define HEDDLE_FUSE_LIBRARY_H_
 

@@ -11,8 +11,8 @@
 // A convolution of given shapes and types, made once. Read only from then on.
 typedef struct convolution_plan convolution_plan;
 
-// From the shapes, types and attributes of a call (prog/program.h, CONVOLUTION), for runs on `call->threads` threads;
-// HEDDLE_INVALID when they do not fit together. Lives in the arena, but must be released.
+// From the shapes, types and attributes of a call (prog/library.h, program_convolution), for runs on `call->threads`
+// threads; HEDDLE_INVALID when they do not fit together. Lives in the arena, but must be released.
 heddle_status convolution_plan_make(arena *a, const lib_call *call, convolution_plan **plan);
 void convolution_plan_release(convolution_plan *plan);
 

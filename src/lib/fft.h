@@ -7,8 +7,8 @@
 
 typedef struct fft_plan fft_plan;
 
-// From the shapes, types and attributes of a call (prog/program.h, FFT). HEDDLE_INVALID when they do not fit together.
-// Lives in the arena, but must be released.
+// From the shapes, types and attributes of a call (prog/library.h, program_fft). HEDDLE_INVALID when they do not fit
+// together. Lives in the arena, but must be released.
 heddle_status fft_plan_make(arena *a, const lib_call *call, fft_plan **plan);
 void fft_plan_release(fft_plan *plan);
 

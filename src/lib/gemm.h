@@ -51,7 +51,8 @@ typedef struct gemm_form {
 
 heddle_status gemm_plan_make_of(const gemm_form *form, gemm_plan *plan);
 
-// From the shapes, types and attributes of a call (prog/program.h, GEMM); HEDDLE_INVALID when they do not fit together.
+// From the shapes, types and attributes of a call (prog/library.h, program_gemm); HEDDLE_INVALID when they do not fit
+// together.
 heddle_status gemm_plan_make(const lib_call *call, gemm_plan *plan);
 
 // How many elements the array of an operand has: its dims' product, unless the call says that there are more.

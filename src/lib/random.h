@@ -1,5 +1,5 @@
-// Counter-based random bits: ThreeFry-2x32 and Philox-4x32, as rng-bit-generator promises them (prog/program.h,
-// RANDOM).
+// Counter-based random bits: ThreeFry-2x32 and Philox-4x32, as rng-bit-generator promises them (prog/library.h,
+// program_random).
 //
 // The state is a key in its first 64-bit word and a counter in the rest; the new state has the counter moved on by the
 // number of blocks used. Results of less than 32 bits are the low bits of 32-bit words; floats get their bits as they

@@ -1,4 +1,4 @@
-// Several arrays sorted together along one dim, by keys or by a comparator (prog/program.h, SORT).
+// Several arrays sorted together along one dim, by keys or by a comparator (prog/library.h, program_sort).
 //
 // Elements that compare equal keep their order. What comes out is the same for every number of threads, also for a
 // comparator that is no order: it is that of a bottom-up merge sort in which the left one wins ties.

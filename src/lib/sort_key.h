@@ -4,7 +4,7 @@
 
 #include "lib/call.h"
 
-// The numbers stand in programs (prog/program.h, SORT).
+// The numbers stand in programs (prog/library.h, program_sort).
 typedef enum sort_order {
   SORT_NUMERIC,  // -0 = +0; NaN above all
   SORT_TOTAL,    // of floats: by sign and magnitude of their bits

@@ -7,7 +7,8 @@
 
 #include "lib/call.h"
 
-// See prog/program.h, TOP_K. HEDDLE_INVALID when shapes do not fit together; the other two take calls that have passed.
+// See prog/library.h, program_top_k. HEDDLE_INVALID when shapes do not fit together; the other two take calls that have
+// passed.
 heddle_status top_k_check(const lib_call *call);
 int64_t top_k_scratch(const lib_call *call);
 void top_k_execute(const lib_call *call);

@@ -1,10 +1,5 @@
-// Names of what programs are made of.
+// Names of what programs are made of, and sizes of shapes.
 #include "prog/program.h"
-
-const char *program_device_name(program_device_kind kind) {
-  static const char *const names[PROGRAM_DEVICE_KIND_COUNT] = {[PROGRAM_CPU] = "cpu", [PROGRAM_GPU] = "gpu"};
-  return names[kind];
-}
 
 const char *program_thunk_kind_name(program_thunk_kind kind) {
   static const char *const names[PROGRAM_THUNK_KIND_COUNT] = {
@@ -28,4 +23,44 @@ const char *program_thunk_kind_name(program_thunk_kind kind) {
       [THUNK_TRANSFER] = "transfer",
   };
   return names[kind];
+}
+
+const char *program_image_format_name(program_image_format format) {
+  static const char *const names[PROGRAM_IMAGE_FORMAT_COUNT] = {[PROGRAM_ELF] = "elf", [PROGRAM_PTX] = "ptx"};
+  return names[format];
+}
+
+const char *program_allocation_kind_name(program_allocation_kind kind) {
+  static const char *const names[PROGRAM_ALLOCATION_KIND_COUNT] = {[PROGRAM_PARAMETER] = "parameter",
+                                                                   [PROGRAM_RESULT] = "result",
+                                                                   [PROGRAM_CONSTANT] = "constant",
+                                                                   [PROGRAM_TEMPORARY] = "temporary"};
+  return names[kind];
+}
+
+int64_t program_shape_elements(const program_shape *s) {
+  int64_t count = 1;
+  for (int d = 0; d < s->rank; d++)
+    if (s->dims[d] == 0) return 0;
+  for (int d = 0; d < s->rank; d++)
+    if (__builtin_mul_overflow(count, s->dims[d], &count)) return INT64_MAX;
+  return count;
+}
+
+int64_t program_shape_bytes(const program_shape *s) {
+  int64_t bytes;
+  return __builtin_mul_overflow(program_shape_elements(s), dtypes[s->type].bytes, &bytes) ? INT64_MAX : bytes;
+}
+
+int64_t program_shape_packed_bytes(const program_shape *s) {
+  const int bits = dtypes[s->type].bits;
+  if (bits >= 8) return program_shape_bytes(s);
+  const int64_t count = program_shape_elements(s), each = 8 / bits;
+  return count / each + (count % each != 0);
+}
+
+bool program_shape_is_plain(const program_shape *s) {
+  for (int d = 0; d < s->rank; d++)
+    if (s->minor_to_major[d] != s->rank - 1 - d) return false;
+  return dtypes[s->type].bits >= 8;
 }

@@ -241,20 +241,16 @@ static bool fits_always(const lib_call *call, int dimension, int size) {
   return true;
 }
 
-static const collective_kind kinds[] = {
-    {"all-gather", gather_all, fits_gather, .needs_group = true},
-    {"all-reduce", reduce_all, fits_same, .has_reducer = true, .needs_group = true},
-    {"all-to-all", exchange_all, fits_exchange, .needs_group = true},
-    {"barrier", only_meet, fits_always, .needs_group = true},
-    {"collective-broadcast", take_first, fits_same},
-    {"collective-permute", permute, fits_same},
-    {"collective-reduce", reduce_to_one, fits_same, .has_reducer = true},
-    {"ragged-all-to-all", exchange_rows, fits_rows, .needs_group = true},
-    {"reduce-scatter", reduce_and_scatter, fits_scatter, .has_reducer = true, .needs_group = true},
+static const collective_kind kinds[PROGRAM_COLLECTIVE_KIND_COUNT] = {
+    [PROGRAM_ALL_GATHER] = {gather_all, fits_gather, .needs_group = true},
+    [PROGRAM_ALL_REDUCE] = {reduce_all, fits_same, .has_reducer = true, .needs_group = true},
+    [PROGRAM_ALL_TO_ALL] = {exchange_all, fits_exchange, .needs_group = true},
+    [PROGRAM_BARRIER] = {only_meet, fits_always, .needs_group = true},
+    [PROGRAM_COLLECTIVE_BROADCAST] = {take_first, fits_same},
+    [PROGRAM_COLLECTIVE_PERMUTE] = {permute, fits_same},
+    [PROGRAM_COLLECTIVE_REDUCE] = {reduce_to_one, fits_same, .has_reducer = true},
+    [PROGRAM_RAGGED_ALL_TO_ALL] = {exchange_rows, fits_rows, .needs_group = true},
+    [PROGRAM_REDUCE_SCATTER] = {reduce_and_scatter, fits_scatter, .has_reducer = true, .needs_group = true},
 };
 
-const collective_kind *collective_find(const char *opcode) {
-  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-    if (strcmp(kinds[k].opcode, opcode) == 0) return &kinds[k];
-  return NULL;
-}
+const collective_kind *collective_find(program_collective_kind kind) { return kinds[kind].fn ? &kinds[kind] : NULL; }

@@ -3,6 +3,7 @@
 #define HEDDLE_RT_COLLECTIVE_H_
 
 #include "lib/combine.h"
+#include "prog/library.h"
 
 // Arrays of all members have the types and dims of `call`'s.
 typedef struct collective {
@@ -20,7 +21,6 @@ typedef struct collective {
 typedef heddle_status (*collective_fn)(const collective *c);
 
 typedef struct collective_kind {
-  const char *opcode;
   collective_fn fn;
   // Whether a group of `size` can do this with these arrays.
   bool (*fits)(const lib_call *call, int dimension, int size);
@@ -30,7 +30,7 @@ typedef struct collective_kind {
 
 heddle_status collective_zeros(const collective *c);  // what it gives to a device in no group
 
-// Null if there is none of that name.
-const collective_kind *collective_find(const char *opcode);
+// Null for those that only ask for the device's number.
+const collective_kind *collective_find(program_collective_kind kind);
 
 #endif

@@ -91,8 +91,9 @@ static heddle_status set_memory(const program *p, frame_memory *m, void *const *
     if (!m->allocations[i] && a->bytes)
       return status_error(HEDDLE_INVALID, "no memory was given for %s %d of %lld bytes",
                           is_parameter ? "parameter" : "result", a->number, (long long)a->bytes);
-    if (!is_parameter && a->donated_parameter >= 0 && a->bytes && !parameters[a->donated_parameter])
-      return status_error(HEDDLE_INVALID, "no memory was given for donated parameter %d", a->donated_parameter);
+    const int donated = is_parameter ? -1 : p->results[a->number].donated_parameter;
+    if (donated >= 0 && a->bytes && !parameters[donated])
+      return status_error(HEDDLE_INVALID, "no memory was given for donated parameter %d", donated);
   }
   return status_ok();
 }
@@ -100,8 +101,8 @@ static heddle_status set_memory(const program *p, frame_memory *m, void *const *
 static void copy_donated(const program *p, const frame_memory *m, void *const *parameters) {
   for (int i = 0; i < p->allocation_count; i++) {
     const program_allocation *a = &p->allocations[i];
-    if (a->kind == PROGRAM_RESULT && a->donated_parameter >= 0)
-      memory_copy(m->allocations[i], parameters[a->donated_parameter], a->bytes, m->frame.threads);
+    const int donated = a->kind == PROGRAM_RESULT ? p->results[a->number].donated_parameter : -1;
+    if (donated >= 0) memory_copy(m->allocations[i], parameters[donated], a->bytes, m->frame.threads);
   }
 }
 

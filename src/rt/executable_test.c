@@ -33,8 +33,8 @@ static void test_kernels_and_temporaries(void **state) {
     const int all = hand_memory(&h, PROGRAM_TEMPORARY, 0, 64 + 4 * COUNT), between = hand_slice(&h, all, 64, 4 * COUNT);
     program_thunk *first = hand_step(&h, hand_kernel(&h, increment, 2), in, between);
     program_thunk *second = hand_step(&h, hand_kernel(&h, twice, 2), between, out);
-    first->tile_count = second->tile_count = COUNT;
-    first->tile_bytes = 1000;
+    hand_kernel_of(&h, first)->tiles = hand_kernel_of(&h, second)->tiles = COUNT;
+    hand_kernel_of(&h, first)->tile_bytes = 1000;
     executable *e;
     hand_check(hand_create(&h, hand_sequence(&h, 2, (program_thunk *[]){first, second}), threads, &e));
     int given[COUNT], found[COUNT];
@@ -63,9 +63,7 @@ static void test_many_buffers(void **state) {
   for (int i = 0; i < 99; i++) buffers[i] = hand_constant(&h, &one, 4);
   buffers[99] = hand_memory(&h, PROGRAM_RESULT, 0, 4);
   program_thunk *t = hand_thunk(&h, THUNK_KERNEL, 99, buffers, 1, &buffers[99]);
-  t->kernel = hand_kernel(&h, count_buffers, 100);
-  t->buffers = hand_numbers(&h, 100, buffers);
-  t->tile_count = 1;
+  t->launch = (program_launch){hand_kernel(&h, count_buffers, 100), hand_numbers(&h, 100, buffers)};
   int found = 0;
   hand_run(&h, hand_sequence(&h, 1, &t), 1, NULL, (void *[]){&found});
   assert_int_equal(found, 99);
@@ -83,7 +81,7 @@ static void test_while(void **state) {
   program_thunk *test = hand_step(&h, hand_kernel(&h, is_below_hundred, 2), i, goes_on);
   program_thunk *doubled = hand_step(&h, hand_kernel(&h, twice, 2), i, i);
   program_thunk *next = hand_step(&h, hand_kernel(&h, increment, 2), i, i);
-  loop->control = goes_on;
+  loop->control.slice = goes_on;
   hand_nest(
       &h, loop, 2,
       (program_sequence[]){hand_sequence(&h, 1, &test), hand_sequence(&h, 2, (program_thunk *[]){doubled, next})});
@@ -101,8 +99,7 @@ static int conditional(bool is_pred, int index, int value) {
   program_thunk *t = hand_thunk(&h, THUNK_CONDITIONAL, 2, (int[]){choice, in}, 1, &out);
   program_thunk *add = hand_step(&h, hand_kernel(&h, increment, 2), in, out);
   program_thunk *multiply = hand_step(&h, hand_kernel(&h, twice, 2), in, out);
-  t->control = choice;
-  t->is_pred = is_pred;
+  t->control = (program_control){choice, is_pred};
   hand_nest(&h, t, 2, (program_sequence[]){hand_sequence(&h, 1, &add), hand_sequence(&h, 1, &multiply)});
   int found = 0;
   hand_run(&h, hand_sequence(&h, 1, &t), 2, (void *[]){&index, &value}, (void *[]){&found});
@@ -178,7 +175,7 @@ static void test_donation(void **state) {
   hand_program h = hand_start();
   hand_memory(&h, PROGRAM_PARAMETER, 0, 4);
   const int out = hand_memory(&h, PROGRAM_RESULT, 0, 4);
-  h.allocations.data[1].donated_parameter = 0;
+  h.results.data[0].donated_parameter = 0;
   program_thunk *add = hand_step(&h, hand_kernel(&h, increment, 2), out, out);
   executable *e;
   hand_check(hand_create(&h, hand_sequence(&h, 1, &add), 1, &e));
@@ -219,7 +216,7 @@ static void test_concurrent_calls(void **state) {
   const int between = hand_memory(&h, PROGRAM_TEMPORARY, 0, 4 * COUNT);
   program_thunk *first = hand_step(&h, hand_kernel(&h, increment, 2), in, between);
   program_thunk *second = hand_step(&h, hand_kernel(&h, twice, 2), between, out);
-  first->tile_count = second->tile_count = COUNT;
+  hand_kernel_of(&h, first)->tiles = hand_kernel_of(&h, second)->tiles = COUNT;
   executable *e;
   hand_check(hand_create(&h, hand_sequence(&h, 2, (program_thunk *[]){first, second}), 1, &e));
   pthread_t threads[CALLERS];
@@ -281,13 +278,27 @@ static void spoil_target(hand_program *h, program_thunk *t) {
   (void)h;
   t->kind = THUNK_CUSTOM_CALL;
 }
+static void spoil_enum(hand_program *h, program_thunk *t) {
+  (void)h;
+  t->kind = THUNK_COLLECTIVE;
+  t->collective.target = PROGRAM_COLLECTIVE_KIND_COUNT;
+}
+static void spoil_layout(hand_program *h, program_thunk *t) {
+  (void)t;
+  static const int64_t four = 4, beyond = 1;
+  h->parameters.data[0].shape = (program_shape){DTYPE_S8, 1, &four, &beyond};
+}
+static void spoil_donation(hand_program *h, program_thunk *t) {
+  (void)t;
+  h->results.data[0].donated_parameter = 1;
+}
 static void spoil_device(hand_program *h, program_thunk *t) {
   (void)t;
-  h->program.device = PROGRAM_DEVICE_KIND_COUNT;
+  h->program.device = TARGET_KIND_COUNT;
 }
 // What this build can run on CPUs alone.
 static void spoil_kind_of_device(hand_program *h, program_thunk *t) {
-  h->program.device = PROGRAM_GPU;
+  h->program.device = TARGET_NVPTX;
   t->kind = THUNK_SORT;
 }
 static void spoil_depth(hand_program *h, program_thunk *t) {
@@ -313,8 +324,11 @@ static void test_programs_that_contradict_themselves(void **state) {
       {spoil_depth, HEDDLE_UNIMPLEMENTED, "deep"},
       {spoil_target, HEDDLE_INVALID, "no target"},
       {spoil_arenas, HEDDLE_INVALID, "two arenas"},
+      {spoil_enum, HEDDLE_INVALID, "stands for"},
+      {spoil_layout, HEDDLE_INVALID, "parameter 0"},
+      {spoil_donation, HEDDLE_INVALID, "result 0"},
       {spoil_device, HEDDLE_INVALID, "devices"},
-      {spoil_kind_of_device, HEDDLE_UNIMPLEMENTED, "t is a sort on gpu"},
+      {spoil_kind_of_device, HEDDLE_UNIMPLEMENTED, "t is a sort on nvptx"},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     hand_program h = hand_start();

@@ -65,8 +65,11 @@ static program_sequence build(hand_program *h, int64_t count) {
   hand_int(h, steps[2], "order", 0);
   steps[3] = hand_thunk(h, THUNK_FOR, 1, &parts[2], 1, &parts[2]);
   steps[4] = hand_thunk(h, THUNK_COPY, 1, &parts[2], 1, &out);
-  steps[0]->tile_count = steps[1]->tile_count = turn->tile_count = count;
-  steps[0]->tile_bytes = steps[1]->tile_bytes = 8;
+  hand_kernel_of(h, turn)->tiles = count;
+  for (int k = 0; k < 2; k++) {
+    hand_kernel_of(h, steps[k])->tiles = count;
+    hand_kernel_of(h, steps[k])->tile_bytes = 8;
+  }
   program_sequence body = hand_sequence(h, 1, &turn);
   hand_nest(h, steps[3], 1, &body);
   steps[3]->trip_count = 3;

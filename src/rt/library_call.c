@@ -1,5 +1,7 @@
-// Types are translated once; a run copies the few arrays and fills in where they lie.
+// Types and fields are translated once; a run copies the few arrays and fills in where they lie.
 #include "rt/library_call.h"
+
+#include "prog/library_fields.h"
 
 static lib_array array_of(const program_array *from) {
   return (lib_array){
@@ -11,13 +13,15 @@ void library_call_make(arena *a, const program_thunk *from, int threads, lib_cal
   lib_array *results = arena_array(a, lib_array, from->result_count);
   for (int k = 0; k < from->operand_count; k++) operands[k] = array_of(&from->operands[k]);
   for (int k = 0; k < from->result_count; k++) results[k] = array_of(&from->results[k]);
-  *call = (lib_call){.target = from->target,
+  int attribute_count;
+  const named_attribute *attributes = program_fields_as_attributes(a, from, &attribute_count);
+  *call = (lib_call){.target = program_thunk_target(from),
                      .operand_count = from->operand_count,
                      .operands = operands,
                      .result_count = from->result_count,
                      .results = results,
-                     .attribute_count = from->attribute_count,
-                     .attributes = from->attributes,
+                     .attribute_count = attribute_count,
+                     .attributes = attributes,
                      .threads = threads};
 }
 

@@ -52,13 +52,13 @@ static void test_sort_by_comparator(void **state) {
   square s = square_start(2, 4);
   program_thunk *t = hand_library(&s.h, THUNK_SORT, 1, &s.from, 1, &s.to);
   hand_int(&s.h, t, "dimension", 1);
-  t->comparator = hand_kernel(&s.h, less_in_last_digit, 3);
+  t->sort.comparator = hand_kernel(&s.h, less_in_last_digit, 3);
   const int given[8] = {19, 28, 8, 30, 55, 45, 34, 99}, expected[8] = {30, 28, 8, 19, 34, 55, 45, 99};
   int found[8];
   hand_run(&s.h, hand_sequence(&s.h, 1, &t), 2, (void *[]){(void *)(uintptr_t)given}, (void *[]){found});
   assert_memory_equal(found, expected, sizeof found);
   executable *e;
-  t->comparator = hand_kernel(&s.h, less_in_last_digit, 5);
+  t->sort.comparator = hand_kernel(&s.h, less_in_last_digit, 5);
   hand_check_error(hand_create(&s.h, hand_sequence(&s.h, 1, &t), 2, &e), HEDDLE_INVALID, "no such comparator");
   hand_end(&s.h);
 }
@@ -72,7 +72,7 @@ static void test_top_k(void **state) {
     const program_array results[] = {hand_array(&s.h, DTYPE_S32, 2, (int64_t[]){2, 2}, s.out),
                                      hand_array(&s.h, DTYPE_S32, 2, (int64_t[]){2, 2}, places)};
     program_thunk *t = hand_library(&s.h, way ? THUNK_CUSTOM_CALL : THUNK_TOP_K, 1, &s.from, 2, results);
-    t->target = "TopK";
+    if (way) t->custom_call.target = "TopK";
     hand_int(&s.h, t, "k", 2);
     hand_int(&s.h, t, "largest", 1);
     const int given[8] = {1, 9, 3, 9, -1, -5, -2, -3};
@@ -119,7 +119,7 @@ static heddle_status scale(const heddle_custom_call *call) {
 static heddle_status run_scale(int64_t factor, int found[4]) {
   square s = square_start(2, 2);
   program_thunk *t = hand_library(&s.h, THUNK_CUSTOM_CALL, 1, &s.from, 1, &s.to);
-  t->target = "test.scale";
+  t->custom_call.target = "test.scale";
   hand_int(&s.h, t, "factor", factor);
   int given[4] = {1, 2, 3, 4};
   executable *e;
@@ -156,7 +156,7 @@ static void test_draws(void **state) {
                                       hand_array(&h, DTYPE_F64, 0, NULL, high)};
     const program_array to = hand_array(&h, DTYPE_F64, 1, &count, out);
     thunks[k] = hand_library(&h, THUNK_CUSTOM_CALL, 2, operands, 1, &to);
-    thunks[k]->target = "heddle.rng_uniform";
+    thunks[k]->custom_call.target = "heddle.rng_uniform";
   }
   executable *e;
   hand_check(hand_create(&h, hand_sequence(&h, 2, thunks), 2, &e));
@@ -182,7 +182,7 @@ static void test_unknown_target(void **state) {
   (void)state;
   square s = square_start(2, 2);
   program_thunk *t = hand_library(&s.h, THUNK_CUSTOM_CALL, 1, &s.from, 1, &s.to);
-  t->target = "nobody.knows";
+  t->custom_call.target = "nobody.knows";
   executable *e;
   hand_check_error(hand_create(&s.h, hand_sequence(&s.h, 1, &t), 1, &e), HEDDLE_UNIMPLEMENTED, "nobody.knows");
   hand_end(&s.h);
@@ -288,8 +288,8 @@ static void test_transfers(void **state) {
   program_thunk *thunks[] = {hand_library(&s.h, THUNK_TRANSFER, 0, NULL, 1, &s.to),
                              hand_library(&s.h, THUNK_TRANSFER, 1, &s.to, 0, NULL),
                              hand_library(&s.h, THUNK_TRANSFER, 0, NULL, 1, &more)};
-  thunks[0]->target = thunks[2]->target = "infeed";
-  thunks[1]->target = "outfeed";
+  for (int k = 0; k < 3; k += 2) hand_text(&s.h, thunks[k], "target", "infeed");
+  hand_text(&s.h, thunks[1], "target", "outfeed");
   executable *e;
   hand_check(hand_create(&s.h, hand_sequence(&s.h, 3, thunks), 3, &e));
   int unused[4] = {0}, first[4], last[4];

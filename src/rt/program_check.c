@@ -2,6 +2,7 @@
 // planner: whatever would read or write outside of its memory is refused here, and thunks rely on it.
 #include "rt/program_check.h"
 
+#include "prog/library_fields.h"
 #include "rt/thunk_types.h"
 
 typedef struct checking {
@@ -15,14 +16,55 @@ static heddle_status wrong(const program_thunk *t, const char *what) {
 
 static bool in_range(int number, int count) { return number >= 0 && number < count; }
 
+// --- what is taken and given
+
+static heddle_status check_value(const program *p, const char *what, int number, const program_value *v,
+                                 bool is_result) {
+  const program_shape *s = &v->shape;
+  bool fits = dtype_is_array(s->type) && s->rank >= 0 && s->rank <= PROGRAM_MAX_RANK;
+  uint64_t seen = 0;
+  for (int d = 0; fits && d < s->rank; d++) {
+    const int64_t dim = s->minor_to_major[d];
+    fits = s->dims[d] >= 0 && dim >= 0 && dim < s->rank && !(seen >> dim & 1);
+    if (fits) seen |= (uint64_t)1 << dim;
+  }
+  if (is_result) fits = fits && v->donated_parameter < p->parameter_count;
+  if (fits) return status_ok();
+  return status_error(HEDDLE_INVALID, "%s %d of the program contradicts itself", what, number);
+}
+
+static heddle_status check_dynamic(const program *p, const program_dynamic_size *x) {
+  const bool fits = in_range(x->result, p->given_result_count) && in_range(x->size, p->result_count) &&
+                    in_range(x->dimension, p->results[x->result].shape.rank) &&
+                    p->results[x->size].shape.type == DTYPE_S32 && p->results[x->size].shape.rank == 0;
+  return fits ? status_ok() : status_error(HEDDLE_INVALID, "a dynamic size of the program is of no result's dim");
+}
+
+static heddle_status check_signature(const program *p) {
+  for (int i = 0; i < p->parameter_count; i++) TRY(check_value(p, "parameter", i, &p->parameters[i], false));
+  for (int i = 0; i < p->result_count; i++) TRY(check_value(p, "result", i, &p->results[i], true));
+  for (int i = 0; i < p->dynamic_count; i++) TRY(check_dynamic(p, &p->dynamic[i]));
+  return status_ok();
+}
+
+static heddle_status check_kernels(const program *p) {
+  for (int i = 0; i < p->kernel_count; i++)
+    if (p->kernels[i].tiles < 0 || p->kernels[i].buffer_count < 0)
+      return status_error(HEDDLE_INVALID, "kernel %d of the program contradicts itself", i);
+  return status_ok();
+}
+
 // --- memory
+
+static bool holds(const program_allocation *a, int count, const program_value *values) {
+  return in_range(a->number, count) && program_shape_packed_bytes(&values[a->number].shape) == a->bytes;
+}
 
 static heddle_status check_allocation(const program *p, int number) {
   const program_allocation *a = &p->allocations[number];
   bool fits = a->bytes >= 0;
-  if (a->kind == PROGRAM_PARAMETER) fits = fits && in_range(a->number, p->parameter_count);
-  if (a->kind == PROGRAM_RESULT) fits = fits && in_range(a->number, p->result_count);
-  if (a->kind == PROGRAM_RESULT) fits = fits && a->donated_parameter < p->parameter_count;
+  if (a->kind == PROGRAM_PARAMETER) fits = fits && holds(a, p->parameter_count, p->parameters);
+  if (a->kind == PROGRAM_RESULT) fits = fits && holds(a, p->result_count, p->results);
   if (a->kind == PROGRAM_TEMPORARY) fits = fits && a->bytes <= p->temporary_bytes;
   if (a->kind == PROGRAM_CONSTANT) fits = fits && (a->data || !a->bytes);
   if (fits) return status_ok();
@@ -66,9 +108,10 @@ static heddle_status check_slices(const program *p, const program_thunk *t) {
 }
 
 static heddle_status check_kernel(const program *p, const program_thunk *t) {
-  if (!in_range(t->kernel, p->kernel_count) || t->tile_count < 0) return wrong(t, "there is no such kernel");
-  for (int i = 0; i < p->kernels[t->kernel].buffer_count; i++)
-    if (!in_range(t->buffers[i], p->slice_count)) return wrong(t, "the kernel gets a slice that does not exist");
+  const program_launch *l = &t->launch;
+  if (!in_range(l->kernel, p->kernel_count)) return wrong(t, "there is no such kernel");
+  for (int i = 0; i < p->kernels[l->kernel].buffer_count; i++)
+    if (!in_range(l->buffers[i], p->slice_count)) return wrong(t, "the kernel gets a slice that does not exist");
   return status_ok();
 }
 
@@ -85,17 +128,26 @@ static bool array_fits(const program *p, const program_array *a) {
   return is_empty || (bits - 1) / 8 + 1 <= p->slices[a->slice].bytes;
 }
 
+// Enums and lists are what they say they are, kernels exist.
+static heddle_status check_fields(const program *p, const program_thunk *t) {
+  int count;
+  const program_field *fields = program_fields(t->kind, &count);
+  for (int k = 0; k < count; k++)
+    if (!program_field_is_sound(t, &fields[k])) return wrong(t, "a number stands for nothing");
+  if (t->kind != THUNK_SORT || t->sort.comparator < 0) return status_ok();
+  const int comparator = t->sort.comparator;
+  if (comparator < p->kernel_count && p->kernels[comparator].buffer_count == 2 * t->operand_count + 1)
+    return status_ok();
+  return wrong(t, "there is no such comparator");
+}
+
 static heddle_status check_arrays(const program *p, const program_thunk *t) {
-  const bool has_target = t->kind == THUNK_CUSTOM_CALL || t->kind == THUNK_COLLECTIVE || t->kind == THUNK_TRANSFER;
-  if (has_target && !t->target) return wrong(t, "it names no target");
+  if (t->kind == THUNK_CUSTOM_CALL && !t->custom_call.target) return wrong(t, "it names no target");
   for (int i = 0; i < t->operand_count; i++)
     if (!array_fits(p, &t->operands[i])) return wrong(t, "an operand does not fit its slice");
   for (int i = 0; i < t->result_count; i++)
     if (!array_fits(p, &t->results[i])) return wrong(t, "a result does not fit its slice");
-  if (t->kind == THUNK_SORT && t->comparator >= 0 &&
-      (t->comparator >= p->kernel_count || p->kernels[t->comparator].buffer_count != 2 * t->operand_count + 1))
-    return wrong(t, "there is no such comparator");
-  return status_ok();
+  return check_fields(p, t);
 }
 
 // How many sequences a kind has; 0: none. A conditional has any number.
@@ -107,8 +159,9 @@ static heddle_status check_control(const program *p, const program_thunk *t) {
       t->kind == THUNK_CONDITIONAL ? t->sequence_count > 0 : t->sequence_count == sequence_counts[t->kind];
   if (!fits) return wrong(t, "it has a wrong number of sequences");
   if (t->kind != THUNK_CONDITIONAL && t->kind != THUNK_WHILE) return status_ok();
-  const int64_t bytes = t->kind == THUNK_WHILE || t->is_pred ? 1 : 4;
-  if (!in_range(t->control, p->slice_count) || p->slices[t->control].bytes < bytes)
+  const program_control *c = &t->control;
+  const int64_t bytes = t->kind == THUNK_WHILE || c->is_pred ? 1 : 4;
+  if (!in_range(c->slice, p->slice_count) || p->slices[c->slice].bytes < bytes)
     return wrong(t, "there is no slice to control it");
   return status_ok();
 }
@@ -122,7 +175,7 @@ static heddle_status check_thunk(checking *c, const program_thunk *t, int depth)
                         (int)t->kind);
   if (!thunk_types[p->device][t->kind])
     return status_at(HEDDLE_UNIMPLEMENTED, t->where, "thunk %s is a %s on %s, which this build cannot run",
-                     t->name ? t->name : "", program_thunk_kind_name(t->kind), program_device_name(p->device));
+                     t->name ? t->name : "", program_thunk_kind_name(t->kind), target_kind_name(p->device));
   if (++c->thunks > PROGRAM_MAX_THUNKS)
     return status_error(HEDDLE_UNIMPLEMENTED, "more than %d thunks", PROGRAM_MAX_THUNKS);
   TRY(check_slices(c->program, t));
@@ -141,9 +194,11 @@ static heddle_status check_sequence(checking *c, const program_sequence *s, int 
 }
 
 heddle_status program_check(const program *p) {
-  if (!in_range((int)p->device, PROGRAM_DEVICE_KIND_COUNT))
+  if (!in_range((int)p->device, TARGET_KIND_COUNT))
     return status_error(HEDDLE_INVALID, "the program is for devices of kind %d, which there is not", (int)p->device);
+  TRY(check_signature(p));
   TRY(check_memory(p));
+  TRY(check_kernels(p));
   checking c = {.program = p};
   return check_sequence(&c, &p->entry, 0);
 }

@@ -54,8 +54,8 @@ static program_thunk *random_kernel(random_program *r) {
   const bool is_wide = choose(r, 4) == 0;
   if (is_wide && overlaps(r, from, to)) to = from;
   program_thunk *t = hand_step(&r->h, is_wide ? r->by_tiles : r->by_size[size], from, to);
-  t->tile_count = is_wide ? sizes[size] : 1;
-  t->tile_bytes = (int64_t)choose(r, 2) * choose(r, 1000000);
+  hand_kernel_of(&r->h, t)->tiles = is_wide ? sizes[size] : 1;
+  hand_kernel_of(&r->h, t)->tile_bytes = (int64_t)choose(r, 2) * choose(r, 1000000);
   return t;
 }
 
@@ -97,8 +97,8 @@ static void run_in_turn(const random_program *r, const program_sequence *s, char
     const program_thunk *t = s->thunks[i];
     if (t->kind == THUNK_KERNEL) {
       void *buffers[2];
-      for (int k = 0; k < 2; k++) buffers[k] = memory + r->h.slices.data[t->buffers[k]].offset;
-      r->h.entries.data[t->kernel](buffers, 0, t->tile_count);
+      for (int k = 0; k < 2; k++) buffers[k] = memory + r->h.slices.data[t->launch.buffers[k]].offset;
+      r->h.entries.data[t->launch.kernel](buffers, 0, hand_kernel_of(&r->h, t)->tiles);
     } else {
       for (int64_t turn = 0; turn < (t->kind == THUNK_FOR ? t->trip_count : 1); turn++)
         run_in_turn(r, &t->sequences[0], memory);
@@ -150,7 +150,7 @@ static void test_chains_run_side_by_side(void **state) {
   for (int i = 0; i < CHAINS * LENGTH; i++) {
     const int line = hand_slice(&r.h, r.memory, i / LENGTH * LINE_BYTES, LINE_BYTES);
     thunks[i] = hand_step(&r.h, r.by_size[0], line, line);
-    thunks[i]->tile_bytes = 1 << 20;
+    hand_kernel_of(&r.h, thunks[i])->tile_bytes = 1 << 20;
   }
   executable *e;
   hand_check(hand_create(&r.h, hand_sequence(&r.h, CHAINS * LENGTH, thunks), 2, &e));
@@ -159,7 +159,7 @@ static void test_chains_run_side_by_side(void **state) {
   assert_false(sequence_is_serial(e->entry));
   executable_destroy(e);
   // The same with less to do wakes nobody and keeps the program's order.
-  for (int i = 0; i < CHAINS * LENGTH; i++) thunks[i]->tile_bytes = 128;
+  for (int i = 0; i < CHAINS * LENGTH; i++) hand_kernel_of(&r.h, thunks[i])->tile_bytes = 128;
   hand_check(hand_create(&r.h, hand_sequence(&r.h, CHAINS * LENGTH, thunks), 2, &e));
   assert_int_equal(sequence_step_count(e->entry), CHAINS * LENGTH);
   assert_true(sequence_is_serial(e->entry));
@@ -179,7 +179,7 @@ static void test_large_sequences(void **state) {
       const int line = hand_slice(&r.h, wide, (int64_t)i * LINE_BYTES, LINE_BYTES);
       thunks[i] = hand_step(&r.h, r.by_size[0], way == 0 ? r.memory : line, line);
       if (way) thunks[i]->reads = hand_numbers(&r.h, 1, (int[]){way == 1 ? wide : choose(&r, i + 1) + wide});
-      thunks[i]->tile_bytes = 100000;
+      hand_kernel_of(&r.h, thunks[i])->tile_bytes = 100000;
     }
     const double begin = log_seconds();
     executable *e;
@@ -206,8 +206,8 @@ static void test_failure_in_a_wave(void **state) {
     const int at = hand_slice(&h, out, 4 * i, 4);
     const program_array to = hand_array(&h, DTYPE_S32, 0, NULL, at);
     program_thunk *inner = i % 2 ? hand_library(&h, THUNK_TRANSFER, 0, NULL, 1, &to) : hand_step(&h, kernel, at, at);
-    if (i % 2) inner->target = "infeed";  // nobody feeds
-    else inner->tile_bytes = 10 << 20;
+    if (i % 2) hand_text(&h, inner, "target", "infeed");  // nobody feeds
+    else hand_kernel_of(&h, inner)->tile_bytes = 10 << 20;
     thunks[i] = inner;
   }
   executable *e;
@@ -239,12 +239,12 @@ static void test_effects_keep_their_order(void **state) {
     const program_array to = hand_array(&h, DTYPE_S32, 0, NULL, at);
     program_thunk *call = hand_thunk(&h, THUNK_CALL, 0, NULL, 1, &at),
                   *feed = hand_library(&h, THUNK_TRANSFER, 0, NULL, 1, &to);
-    feed->target = "infeed";
+    hand_text(&h, feed, "target", "infeed");
     program_sequence body = hand_sequence(&h, 1, &feed);
     hand_nest(&h, call, 1, &body);
     thunks[2 * i] = i % 2 ? feed : call;
     thunks[2 * i + 1] = hand_step(&h, kernel, spare, spare);
-    thunks[2 * i + 1]->tile_bytes = 1 << 20;
+    hand_kernel_of(&h, thunks[2 * i + 1])->tile_bytes = 1 << 20;
   }
   executable *e;
   hand_check(hand_create(&h, hand_sequence(&h, 2 * COUNT, thunks), 3, &e));

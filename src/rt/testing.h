@@ -13,11 +13,13 @@
 #include <cmocka.h>
 
 #include "base/vec.h"
+#include "prog/library_fields.h"
 #include "rt/executable.h"
 
 typedef struct hand_program {
   arena *arena;
   program program;
+  VEC(program_value) parameters, results;
   VEC(program_allocation) allocations;
   VEC(program_slice) slices;
   VEC(program_kernel) kernels;
@@ -30,11 +32,13 @@ static inline hand_program hand_start(void) {
 
 // An allocation and a slice of all of it; returns the slice's number.
 static inline int hand_memory(hand_program *h, program_allocation_kind kind, int number, int64_t bytes) {
-  vec_push(h->arena, &h->allocations,
-           ((program_allocation){.kind = kind, .number = number, .bytes = bytes, .donated_parameter = -1}));
+  int64_t *dims = arena_array(h->arena, int64_t, 2);
+  dims[0] = bytes;
+  const program_value value = {"", {DTYPE_S8, 1, dims, &dims[1]}, -1};
+  vec_push(h->arena, &h->allocations, ((program_allocation){.kind = kind, .number = number, .bytes = bytes}));
   if (kind == PROGRAM_TEMPORARY) h->program.temporary_bytes = bytes;
-  if (kind == PROGRAM_PARAMETER) h->program.parameter_count++;
-  if (kind == PROGRAM_RESULT) h->program.result_count++;
+  if (kind == PROGRAM_PARAMETER) vec_push(h->arena, &h->parameters, value);
+  if (kind == PROGRAM_RESULT) vec_push(h->arena, &h->results, value);
   vec_push(h->arena, &h->slices, ((program_slice){h->allocations.size - 1, 0, bytes}));
   return h->slices.size - 1;
 }
@@ -51,7 +55,7 @@ static inline int hand_slice(hand_program *h, int of, int64_t offset, int64_t by
 }
 
 static inline int hand_kernel(hand_program *h, kernel_fn fn, int buffers) {
-  vec_push(h->arena, &h->kernels, ((program_kernel){.name = "kernel", .buffer_count = buffers}));
+  vec_push(h->arena, &h->kernels, ((program_kernel){.entry = "kernel", .buffer_count = buffers, .tiles = 1}));
   vec_push(h->arena, &h->entries, fn);
   return h->kernels.size - 1;
 }
@@ -66,7 +70,8 @@ static inline const int *hand_numbers(hand_program *h, int count, const int *num
 static inline program_thunk *hand_thunk(hand_program *h, program_thunk_kind kind, int read_count, const int *reads,
                                         int write_count, const int *writes) {
   program_thunk *t = arena_new(h->arena, program_thunk);
-  *t = (program_thunk){.kind = kind, .name = "t", .control = -1, .comparator = -1};
+  *t = (program_thunk){.kind = kind, .name = "t"};
+  program_fields_clear(t);
   t->read_count = read_count;
   t->reads = hand_numbers(h, read_count, reads);
   t->write_count = write_count;
@@ -74,13 +79,17 @@ static inline program_thunk *hand_thunk(hand_program *h, program_thunk_kind kind
   return t;
 }
 
-// A kernel of one tile with the buffers `from` and `to`.
+// A kernel of one tile with the buffers `from` and `to`, which shares nothing with other steps.
 static inline program_thunk *hand_step(hand_program *h, int kernel, int from, int to) {
   program_thunk *t = hand_thunk(h, THUNK_KERNEL, 1, &from, 1, &to);
-  t->kernel = kernel;
-  t->buffers = hand_numbers(h, 2, (int[]){from, to});
-  t->tile_count = 1;
+  vec_push(h->arena, &h->kernels, h->kernels.data[kernel]);
+  vec_push(h->arena, &h->entries, h->entries.data[kernel]);
+  t->launch = (program_launch){h->kernels.size - 1, hand_numbers(h, 2, (int[]){from, to})};
   return t;
+}
+
+static inline program_kernel *hand_kernel_of(const hand_program *h, const program_thunk *t) {
+  return &h->kernels.data[t->launch.kernel];
 }
 
 static inline program_sequence hand_sequence(hand_program *h, int count, program_thunk *const *thunks) {
@@ -99,6 +108,10 @@ static inline void hand_nest(hand_program *h, program_thunk *t, int count, const
 static inline heddle_status hand_create(hand_program *h, program_sequence entry, int threads, executable **out) {
   program *p = &h->program;
   p->entry = entry;
+  p->parameter_count = h->parameters.size;
+  p->parameters = h->parameters.data;
+  p->result_count = p->given_result_count = h->results.size;
+  p->results = h->results.data;
   p->allocation_count = h->allocations.size;
   p->allocations = h->allocations.data;
   p->slice_count = h->slices.size;
@@ -132,17 +145,16 @@ static inline program_thunk *hand_library(hand_program *h, program_thunk_kind ki
   return t;
 }
 
+static inline void hand_check(heddle_status s) {
+  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
+}
+
 static inline void hand_attribute(hand_program *h, program_thunk *t, named_attribute attribute) {
-  named_attribute *more = arena_array(h->arena, named_attribute, t->attribute_count + 1);
-  for (int k = 0; k < t->attribute_count; k++) more[k] = t->attributes[k];
-  more[t->attribute_count++] = attribute;
-  t->attributes = more;
+  hand_check(program_field_set(h->arena, t, &attribute));
 }
 
 static inline void hand_ints(hand_program *h, program_thunk *t, const char *name, int count, const int64_t *ints) {
-  int64_t *copy = arena_array(h->arena, int64_t, count);
-  for (int k = 0; k < count; k++) copy[k] = ints[k];
-  hand_attribute(h, t, (named_attribute){.name = name, .kind = NAMED_INTS, .count = count, .ints = copy});
+  hand_attribute(h, t, (named_attribute){.name = name, .kind = NAMED_INTS, .count = count, .ints = ints});
 }
 
 static inline void hand_int(hand_program *h, program_thunk *t, const char *name, int64_t value) {
@@ -151,10 +163,6 @@ static inline void hand_int(hand_program *h, program_thunk *t, const char *name,
 
 static inline void hand_text(hand_program *h, program_thunk *t, const char *name, const char *value) {
   hand_attribute(h, t, (named_attribute){.name = name, .kind = NAMED_TEXT, .text = value});
-}
-
-static inline void hand_check(heddle_status s) {
-  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
 }
 
 // Fails unless the status is an error whose message holds `words`.

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/element.h"
+#include "prog/library_fields.h"
 #include "rt/collective.h"
 #include "rt/device_group.h"
 #include "rt/memory.h"
@@ -20,8 +21,7 @@ typedef struct state {
   lib_call call;
   const collective_kind *kind;  // null: the thunk gives the device's number
   membership *devices;
-  int largest;  // group
-  int dimension;
+  int largest;           // group
   combine_fn *combines;  // of each operand
   work_type *works;
   bool is_staged;  // results lie over operands: they are written elsewhere until all have left
@@ -36,7 +36,7 @@ static int device_count(const run_context *context) {
 // --- who meets whom
 
 static heddle_status wrong(const program_thunk *t, const char *what) {
-  return status_error(HEDDLE_INVALID, "%s: %s", t->target, what);
+  return status_error(HEDDLE_INVALID, "%s: %s", program_thunk_target(t), what);
 }
 
 static heddle_status add_group(const program_thunk *t, int count, int number, const int64_t *members, int64_t size,
@@ -54,44 +54,45 @@ static heddle_status add_group(const program_thunk *t, int count, int number, co
   return status_ok();
 }
 
-static heddle_status find_groups(const program_thunk *t, const lib_call *call, int count, membership *devices) {
-  const named_attribute *groups = lib_ints(call, "groups");
-  const int64_t size = lib_int(call, "group_size", 0);
-  if (!groups || !groups->count) {
+static heddle_status find_groups(const program_thunk *t, int count, membership *devices) {
+  const program_ints *groups = &t->collective.groups;
+  const int64_t size = t->collective.group_size;
+  if (!groups->count) {
     for (int d = 0; d < count; d++) devices[d] = (membership){.size = count, .self = d, .source = -1};
     return status_ok();
   }
   if (size < 1 || groups->count % size) return wrong(t, "the groups are not of the size that is said");
   for (int64_t g = 0; g < groups->count / size; g++)
-    TRY(add_group(t, count, (int)g, &groups->ints[g * size], size, devices));
+    TRY(add_group(t, count, (int)g, &groups->data[g * size], size, devices));
   return status_ok();
 }
 
 // All that send or receive meet, in ascending order.
-static heddle_status find_pairs(const program_thunk *t, const lib_call *call, int count, membership *devices) {
-  const named_attribute *pairs = lib_ints(call, "pairs");
-  const int numbers = pairs ? pairs->count : 0;
+static heddle_status find_pairs(const program_thunk *t, int count, membership *devices) {
+  const int64_t *pairs = t->collective.pairs.data;
+  const int numbers = t->collective.pairs.count;
   if (numbers % 2) return wrong(t, "half a pair");
   for (int k = 0; k < numbers; k++) {
-    if (pairs->ints[k] < 0 || pairs->ints[k] >= count) return wrong(t, "a pair names a device that does not exist");
-    devices[pairs->ints[k]].size = 1;
+    if (pairs[k] < 0 || pairs[k] >= count) return wrong(t, "a pair names a device that does not exist");
+    devices[pairs[k]].size = 1;
   }
   int present = 0;
   for (int d = 0; d < count; d++)
     if (devices[d].size) devices[d] = (membership){.self = present++, .size = 1, .source = -1};
   for (int d = 0; d < count; d++)
     if (devices[d].size) devices[d].size = present;
-  for (int k = 0; k < numbers; k += 2) devices[pairs->ints[k + 1]].source = devices[pairs->ints[k]].self;
+  for (int k = 0; k < numbers; k += 2) devices[pairs[k + 1]].source = devices[pairs[k]].self;
   return status_ok();
 }
 
 static heddle_status find_members(const program_thunk *t, state *s, int count) {
-  if (strcmp(t->target, "collective-permute") == 0) TRY(find_pairs(t, &s->call, count, s->devices));
-  else TRY(find_groups(t, &s->call, count, s->devices));
+  if (t->collective.target == PROGRAM_COLLECTIVE_PERMUTE) TRY(find_pairs(t, count, s->devices));
+  else TRY(find_groups(t, count, s->devices));
   for (int d = 0; d < count; d++) {
     const int size = s->devices[d].size;
     if (size > s->largest) s->largest = size;
-    if (size && !s->kind->fits(&s->call, s->dimension, size)) return wrong(t, "the arrays do not fit the group");
+    if (size && !s->kind->fits(&s->call, (int)t->collective.dimension, size))
+      return wrong(t, "the arrays do not fit the group");
   }
   return status_ok();
 }
@@ -106,8 +107,8 @@ static heddle_status find_reducers(arena *a, const program_thunk *t, state *s) {
   for (int k = 0; k < t->operand_count; k++) {
     s->combines[k] = reducer ? combine_find(reducer, t->operands[k].type, &s->works[k]) : NULL;
     if (!s->combines[k])
-      return status_error(HEDDLE_UNIMPLEMENTED, "%s: no reducer \"%s\" of %s", t->target, reducer ? reducer : "",
-                          dtype_name(t->operands[k].type));
+      return status_error(HEDDLE_UNIMPLEMENTED, "%s: no reducer \"%s\" of %s", program_thunk_target(t),
+                          reducer ? reducer : "", dtype_name(t->operands[k].type));
   }
   return status_ok();
 }
@@ -136,7 +137,7 @@ static void reserve(thunk *t, const state *s) {
 
 static heddle_status prepare_number(const program_thunk *from, state *s, thunk *t) {
   if (from->result_count != 1 || from->results[0].type != DTYPE_U32) return wrong(from, "a result of u32 is wanted");
-  if (lib_int(&s->call, "partition_count", 1) < 1) return wrong(from, "there are no partitions");
+  if (from->collective.partition_count < 1) return wrong(from, "there are no partitions");
   routine_reserve(t, &s->call, 0);
   return status_ok();
 }
@@ -145,12 +146,9 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   state *s = arena_new(a, state);
   library_call_make(a, from, context->threads, &s->call);
   t->state = s;
-  if (strcmp(from->target, "replica-id") == 0 || strcmp(from->target, "partition-id") == 0)
-    return prepare_number(from, s, t);
-  s->kind = collective_find(from->target);
-  if (!s->kind) return status_error(HEDDLE_UNIMPLEMENTED, "there is no collective \"%s\"", from->target);
+  s->kind = collective_find(from->collective.target);
+  if (!s->kind) return prepare_number(from, s, t);
   t->has_effects = true;
-  s->dimension = (int)lib_int(&s->call, "dimension", -1);
   s->devices = arena_array(a, membership, device_count(context));
   TRY(find_members(from, s, device_count(context)));
   TRY(find_reducers(a, from, s));
@@ -209,8 +207,8 @@ static void unstage(const thunk *t, const run_frame *f, const lib_call *call) {
 }
 
 static heddle_status give_number(const thunk *t, const run_frame *f, const lib_call *call) {
-  const int64_t partitions = lib_int(call, "partition_count", 1);
-  const bool is_replica = strcmp(t->from->target, "replica-id") == 0;
+  const int64_t partitions = t->from->collective.partition_count;
+  const bool is_replica = t->from->collective.target == PROGRAM_REPLICA_ID;
   const int64_t number = is_replica ? f->device / partitions : f->device % partitions;
   element_store(&call->results[0], 0, (uint64_t)number);
   return status_ok();
@@ -222,13 +220,14 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   if (!s->kind) return give_number(t, f, &call);
   const membership *m = &s->devices[f->device];
   if (!m->size && s->kind->needs_group)
-    return status_error(HEDDLE_INVALID, "device %d is in no group of %s", f->device, t->from->target);
+    return status_error(HEDDLE_INVALID, "device %d is in no group of %s", f->device, program_thunk_target(t->from));
   void **own = call.scratch;
   void ***brought = (void ***)(void *)(own + call.operand_count);
   for (int k = 0; k < call.operand_count; k++) own[k] = call.operands[k].data;
   char *staging = (char *)call.scratch + aligned((call.operand_count + s->largest) * (int64_t)sizeof(void *));
   if (s->is_staged) stage(&call, (lib_array *)(uintptr_t)call.results, staging);
-  collective c = {.call = &call, .size = m->size, .self = m->self, .source = m->source, .dimension = s->dimension};
+  collective c = {.call = &call, .size = m->size, .self = m->self, .source = m->source};
+  c.dimension = (int)t->from->collective.dimension;
   TRY(meet_and_work(t, f, &c, own, brought));
   if (s->is_staged) unstage(t, f, &call);
   return status_ok();

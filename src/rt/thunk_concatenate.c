@@ -43,10 +43,11 @@ static bool lies_inside(const piece *p, int64_t rows, int64_t elements) {
          !__builtin_add_overflow(end, p->size, &end) && end <= elements;
 }
 
-static heddle_status add_pieces(const lib_call *call, int count, const int64_t *const columns[static 4], pieces *out) {
-  for (int k = 0; k < count; k++) {
-    if (columns[0][k] < 0 || columns[0][k] >= call->operand_count) return wrong("there is no such operand");
-    piece p = {(int)columns[0][k], columns[1][k], columns[2][k], columns[3][k], out->row_size};
+static heddle_status add_pieces(const lib_call *call, const program_concatenate *c, pieces *out) {
+  for (int k = 0; k < c->operand.count; k++) {
+    const int64_t operand = c->operand.data[k];
+    if (operand < 0 || operand >= call->operand_count) return wrong("there is no such operand");
+    piece p = {(int)operand, c->offset.data[k], c->stride.data[k], c->size.data[k], out->row_size};
     const lib_array *from = &call->operands[p.operand];
     if (from->type != call->results[0].type) return wrong("an operand is of another type than the result");
     if (!lies_inside(&p, out->rows, lib_element_count(from))) return wrong("a piece lies outside of its operand");
@@ -57,23 +58,18 @@ static heddle_status add_pieces(const lib_call *call, int count, const int64_t *
 }
 
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
-  static const char *const names[] = {"operand", "offset", "stride", "size"};
+  const program_concatenate *c = &from->concatenate;
   lib_call call;
   library_call_make(a, from, context->threads, &call);
   if (call.result_count != 1) return wrong("it wants one result");
-  const int64_t *columns[4];
-  int count = 0;
-  for (int k = 0; k < 4; k++) {
-    const named_attribute *column = lib_ints(&call, names[k]);
-    if (!column || (k > 0 && column->count != count)) return wrong("the pieces are not described");
-    columns[k] = column->ints;
-    count = column->count;
-  }
+  const int count = c->operand.count;
+  if (c->offset.count != count || c->stride.count != count || c->size.count != count)
+    return wrong("the pieces are not described");
   pieces *p = arena_new(a, pieces);
-  *p = (pieces){.rows = lib_int(&call, "rows", 0), .bits = stored_bits(call.results[0].type)};
+  *p = (pieces){.rows = c->rows, .bits = stored_bits(call.results[0].type)};
   p->pieces = arena_array(a, piece, count);
   if (p->rows < 1) return wrong("it wants rows");
-  TRY(add_pieces(&call, count, columns, p));
+  TRY(add_pieces(&call, c, p));
   int64_t elements;
   if (__builtin_mul_overflow(p->rows, p->row_size, &elements) || elements != lib_element_count(&call.results[0]))
     return wrong("the pieces do not fill the result");

@@ -31,10 +31,10 @@ static const heddle_custom_call_attribute *public_attributes(arena *a, const lib
 static void prepare_users(arena *a, const program_thunk *from, thunk *t) {
   state *s = t->state;
   const int arrays = from->operand_count + from->result_count;
-  s->made.target = from->target;
+  s->made.target = from->custom_call.target;
   s->made.operand_count = from->operand_count;
   s->made.result_count = from->result_count;
-  s->made.attribute_count = from->attribute_count;
+  s->made.attribute_count = s->call.attribute_count;
   s->made.attributes = public_attributes(a, &s->call);
   routine_reserve(t, &s->call, arrays * (int64_t)sizeof(heddle_custom_call_array));
 }
@@ -43,20 +43,20 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   state *s = arena_new(a, state);
   library_call_make(a, from, context->threads, &s->call);
   t->state = s;
-  t->has_effects = lib_int(&s->call, "has_side_effect", 0) != 0;
-  if (custom_call_registry_find(from->target, &s->fn, &s->made.user)) {
+  t->has_effects = from->custom_call.has_side_effect;
+  if (custom_call_registry_find(s->call.target, &s->fn, &s->made.user)) {
     prepare_users(a, from, t);
     return status_ok();
   }
-  if (draw_is_target(from->target)) {
+  if (draw_is_target(s->call.target)) {
     t->has_effects = true;
     t->is_serial = true;
     routine_reserve(t, &s->call, 0);
-    return draw_check(from->target, &s->call);
+    return draw_check(s->call.target, &s->call);
   }
-  s->routine = lib_find(from->target);
+  s->routine = lib_find(s->call.target);
   if (!s->routine)
-    return status_error(HEDDLE_UNIMPLEMENTED, "the target \"%s\" of a custom call is unknown", from->target);
+    return status_error(HEDDLE_UNIMPLEMENTED, "the target \"%s\" of a custom call is unknown", s->call.target);
   routine_reserve(t, &s->call, s->routine->scratch ? s->routine->scratch(&s->call) : 0);
   return status_ok();
 }
@@ -79,7 +79,7 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   const lib_call call = routine_call(&s->call, t, f);
   if (s->fn) return execute_users(s, &call);
   if (s->routine) return s->routine->call(&call);
-  draw_execute(t->from->target, &call, f->draws);
+  draw_execute(s->call.target, &call, f->draws);
   return status_ok();
 }
 

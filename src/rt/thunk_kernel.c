@@ -23,25 +23,24 @@ static void run_tiles(void *argument, int64_t begin, int64_t end) {
 
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   (void)a;
-  const program_kernel *k = &context->program->kernels[from->kernel];
-  const double tiles = (double)from->tile_count;
-  t->cost = tiles * ((double)from->tile_bytes / COST_BYTES_PER_SECOND +
-                     (double)from->tile_operations / COST_OPERATIONS_PER_SECOND);
-  t->is_serial = from->tile_count < 2;
+  const program_kernel *k = &context->program->kernels[from->launch.kernel];
+  t->cost = (double)k->tiles *
+            ((double)k->tile_bytes / COST_BYTES_PER_SECOND + (double)k->tile_operations / COST_OPERATIONS_PER_SECOND);
+  t->is_serial = k->tiles < 2;
   if (k->buffer_count > STACK_BUFFERS)
     t->scratch_bytes = ((int64_t)k->buffer_count * (int64_t)sizeof(void *) + LINE - 1) / LINE * LINE;
   return status_ok();
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
-  const program_thunk *from = t->from;
   const run_context *context = f->context;
   void *few[STACK_BUFFERS];
   void **buffers = t->scratch_bytes ? (void **)(void *)(f->scratch + t->scratch_offset) : few;
-  const int count = context->program->kernels[from->kernel].buffer_count;
-  for (int i = 0; i < count; i++) buffers[i] = thunk_slice(f, from->buffers[i]);
-  kernel_call c = {context->entries[from->kernel], buffers};
-  pool_run(t->cost < COST_PARALLEL_SECONDS ? 1 : f->threads, from->tile_count, run_tiles, &c);
+  const program_launch *launch = &t->from->launch;
+  const program_kernel *k = &context->program->kernels[launch->kernel];
+  for (int i = 0; i < k->buffer_count; i++) buffers[i] = thunk_slice(f, launch->buffers[i]);
+  kernel_call c = {context->entries[launch->kernel], buffers};
+  pool_run(t->cost < COST_PARALLEL_SECONDS ? 1 : f->threads, k->tiles, run_tiles, &c);
   return status_ok();
 }
 

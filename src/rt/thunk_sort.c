@@ -10,21 +10,22 @@ enum { OPERATIONS = 4 };
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   lib_call *call = arena_new(a, lib_call);
   library_call_make(a, from, context->threads, call);
-  const bool has_comparator = from->comparator >= 0;
+  const bool has_comparator = from->sort.comparator >= 0;
   TRY(sort_call_check(call, has_comparator));
   routine_reserve(t, call, sort_call_scratch(call, has_comparator));
   t->state = call;
   const lib_array *first = &call->operands[0];
   const int64_t elements = lib_element_count(first);
   double steps = 1;
-  for (int64_t size = first->dims[lib_int(call, "dimension", 0)]; size > 1; size /= 2) steps++;
+  for (int64_t size = first->dims[from->sort.dimension]; size > 1; size /= 2) steps++;
   t->cost = (double)elements * steps * OPERATIONS / COST_OPERATIONS_PER_SECOND;
   return status_ok();
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
   const lib_call call = routine_call(t->state, t, f);
-  sort_call_execute(&call, t->from->comparator >= 0 ? f->context->entries[t->from->comparator] : NULL);
+  const int comparator = t->from->sort.comparator;
+  sort_call_execute(&call, comparator >= 0 ? f->context->entries[comparator] : NULL);
   return status_ok();
 }
 

@@ -6,23 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "prog/library_fields.h"
 #include "rt/device_group.h"
 #include "rt/memory.h"
 #include "rt/thunk_types.h"
 
 typedef struct transfer_kind {
-  const char *name;
   heddle_status (*execute)(const thunk *t, const run_frame *f);
   int operand_count, result_count;  // arrays; -1: any number
 } transfer_kind;
-
-typedef struct state {
-  const transfer_kind *kind;
-  const int64_t *pairs;  // source, target, …
-  int pair_numbers;
-  bool is_paired;
-  int64_t channel;
-} state;
 
 // --- feeds
 
@@ -58,29 +50,29 @@ static int64_t array_bytes(const run_frame *f, const program_array *a) {
 static void *array_data(const run_frame *f, const program_array *a) { return thunk_slice(f, a->slice); }
 
 // The device on the other side of the last pair that names this one; -1 for nobody.
-static int other_of(const state *s, int device, bool is_source) {
+static int other_of(const program_transfer *x, int device, bool is_source) {
   int other = -1;
-  for (int k = 0; k < s->pair_numbers; k += 2)
-    if (s->pairs[k + !is_source] == device) other = (int)s->pairs[k + is_source];
+  for (int k = 0; k + 1 < x->pairs.count; k += 2)
+    if (x->pairs.data[k + !is_source] == device) other = (int)x->pairs.data[k + is_source];
   return other;
 }
 
-static heddle_status post(const state *s, const run_frame *f, const program_array *from, int receiver) {
+static heddle_status post(const program_transfer *x, const run_frame *f, const program_array *from, int receiver) {
   const int64_t bytes = array_bytes(f, from);
   message *m = malloc(sizeof *m + (size_t)bytes);
   if (!m) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a message of %lld bytes", (long long)bytes);
   m->array = from;
   if (bytes) memcpy(m->data, array_data(f, from), (size_t)bytes);
-  heddle_status status = device_group_send(f->devices, s->channel, receiver, m);
+  heddle_status status = device_group_send(f->devices, x->channel, receiver, m);
   if (!status_is_ok(status)) free(m);
   return status;
 }
 
 static heddle_status send(const thunk *t, const run_frame *f) {
-  const state *s = t->state;
+  const program_transfer *x = &t->from->transfer;
   const program_array *from = &t->from->operands[0], *to = t->from->results;
-  const int target = other_of(s, f->device, true);
-  if (!s->is_paired || target >= 0) TRY(post(s, f, from, target));
+  const int target = other_of(x, f->device, true);
+  if (!x->is_paired || target >= 0) TRY(post(x, f, from, target));
   memory_copy(array_data(f, &to[0]), array_data(f, from), array_bytes(f, from), f->threads);
   memory_fill(array_data(f, &to[1]), 0, array_bytes(f, &to[1]), 1);
   return status_ok();
@@ -90,13 +82,13 @@ static heddle_status send(const thunk *t, const run_frame *f) {
 static const uint32_t SENT_BY_NOBODY = UINT32_MAX, SENT_TO_ONE = (uint32_t)1 << 31;
 
 static heddle_status recv(const thunk *t, const run_frame *f) {
-  const state *s = t->state;
+  const program_transfer *x = &t->from->transfer;
   const program_array *to = t->from->results;
   uint32_t context = SENT_BY_NOBODY;
-  if (!s->is_paired || other_of(s, f->device, false) >= 0) {
+  if (!x->is_paired || other_of(x, f->device, false) >= 0) {
     int64_t place;
-    TRY(device_group_reserve(f->devices, s->channel, s->is_paired ? f->device : -1, &place));
-    context = (uint32_t)place | (s->is_paired ? SENT_TO_ONE : 0);
+    TRY(device_group_reserve(f->devices, x->channel, x->is_paired ? f->device : -1, &place));
+    context = (uint32_t)place | (x->is_paired ? SENT_TO_ONE : 0);
   }
   memory_fill(array_data(f, &to[0]), 0, array_bytes(f, &to[0]), f->threads);
   memcpy(array_data(f, &to[1]), &context, sizeof context);
@@ -111,7 +103,6 @@ static bool same_shape(const program_array *l, const program_array *r) {
 }
 
 static heddle_status recv_done(const thunk *t, const run_frame *f) {
-  const state *s = t->state;
   const program_array *to = &t->from->results[0];
   uint32_t context;
   void *received;
@@ -121,7 +112,7 @@ static heddle_status recv_done(const thunk *t, const run_frame *f) {
     return status_ok();
   }
   const int receiver = context & SENT_TO_ONE ? f->device : -1;
-  TRY(device_group_receive(f->devices, s->channel, receiver, context & ~SENT_TO_ONE, &received));
+  TRY(device_group_receive(f->devices, t->from->transfer.channel, receiver, context & ~SENT_TO_ONE, &received));
   const message *m = received;
   heddle_status status = status_ok();
   if (same_shape(m->array, to)) memory_copy(array_data(f, to), m->data, array_bytes(f, to), f->threads);
@@ -137,22 +128,10 @@ static heddle_status nothing(const thunk *t, const run_frame *f) {
 
 // --- all
 
-static const transfer_kind kinds[] = {
-    {"infeed", infeed, 0, -1}, {"outfeed", outfeed, -1, 0},    {"recv", recv, 0, 2},
-    {"send", send, 1, 2},      {"recv-done", recv_done, 2, 1}, {"send-done", nothing, -1, 0},
+static const transfer_kind kinds[PROGRAM_TRANSFER_KIND_COUNT] = {
+    [PROGRAM_INFEED] = {infeed, 0, -1}, [PROGRAM_OUTFEED] = {outfeed, -1, 0},    [PROGRAM_RECV] = {recv, 0, 2},
+    [PROGRAM_SEND] = {send, 1, 2},      [PROGRAM_RECV_DONE] = {recv_done, 2, 1}, [PROGRAM_SEND_DONE] = {nothing, -1, 0},
 };
-
-static const named_attribute *attribute_of(const program_thunk *from, const char *name) {
-  for (int k = 0; k < from->attribute_count; k++)
-    if (from->attributes[k].kind == NAMED_INTS && strcmp(from->attributes[k].name, name) == 0)
-      return &from->attributes[k];
-  return NULL;
-}
-
-static int64_t number_of(const program_thunk *from, const char *name) {
-  const named_attribute *a = attribute_of(from, name);
-  return a && a->count == 1 ? a->ints[0] : 0;
-}
 
 static bool is_context(const program_array *a) { return a->type == DTYPE_U32 && a->rank == 0; }
 
@@ -163,23 +142,13 @@ static heddle_status check_arrays(const transfer_kind *kind, const program_thunk
   if (fits && kind->execute == send) fits = same_shape(&from->operands[0], &from->results[0]);
   if (fits && kind->execute == recv_done) fits = is_context(&from->operands[1]);
   if (fits) return status_ok();
-  return status_error(HEDDLE_INVALID, "%s: its arrays are not those that it has", from->target);
+  return status_error(HEDDLE_INVALID, "%s: its arrays are not those that it has", program_thunk_target(from));
 }
 
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
-  (void)context;
-  state *s = arena_new(a, state);
-  for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !s->kind; k++)
-    if (strcmp(kinds[k].name, from->target) == 0) s->kind = &kinds[k];
-  if (!s->kind) return status_error(HEDDLE_INVALID, "there is no transfer \"%s\"", from->target);
-  TRY(check_arrays(s->kind, from));
-  const named_attribute *pairs = attribute_of(from, "pairs");
-  s->pairs = pairs ? pairs->ints : NULL;
-  s->pair_numbers = pairs ? pairs->count / 2 * 2 : 0;
-  s->is_paired = number_of(from, "is_paired") != 0;
-  s->channel = number_of(from, "channel");
+  (void)a, (void)context;
+  TRY(check_arrays(&kinds[from->transfer.target], from));
   const int count = from->operand_count + from->result_count;
-  t->state = s;
   t->has_effects = true;
   t->is_serial = true;
   t->scratch_bytes = (count * (int64_t)sizeof(void *) + 64) / 64 * 64;  // never none
@@ -187,13 +156,11 @@ static heddle_status prepare(arena *a, const run_context *context, const program
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
-  const state *s = t->state;
-  return s->kind->execute(t, f);
+  return kinds[t->from->transfer.target].execute(t, f);
 }
 
 bool transfer_needs_group(const program_thunk *t) {
-  return t->kind == THUNK_TRANSFER && t->target && strcmp(t->target, "infeed") != 0 &&
-         strcmp(t->target, "outfeed") != 0;
+  return t->kind == THUNK_TRANSFER && t->transfer.target != PROGRAM_INFEED && t->transfer.target != PROGRAM_OUTFEED;
 }
 
 const thunk_type thunk_transfer = {prepare, execute, NULL};

@@ -2,8 +2,8 @@
 // those that hold sequences may well be shared.
 #include "rt/thunk_types.h"
 
-const thunk_type *const thunk_types[PROGRAM_DEVICE_KIND_COUNT][PROGRAM_THUNK_KIND_COUNT] = {
-    [PROGRAM_CPU] =
+const thunk_type *const thunk_types[TARGET_KIND_COUNT][PROGRAM_THUNK_KIND_COUNT] = {
+    [TARGET_CPU] =
         {
             [THUNK_KERNEL] = &thunk_kernel,
             [THUNK_SEQUENCE] = &thunk_sequence,
@@ -24,5 +24,4 @@ const thunk_type *const thunk_types[PROGRAM_DEVICE_KIND_COUNT][PROGRAM_THUNK_KIN
             [THUNK_COLLECTIVE] = &thunk_collective,
             [THUNK_TRANSFER] = &thunk_transfer,
         },
-    [PROGRAM_GPU] = {NULL},  // nothing launches its kernels yet
 };

@@ -5,7 +5,7 @@
 #include "rt/thunk.h"
 
 // An empty entry means that this build cannot run the kind on that device.
-extern const thunk_type *const thunk_types[PROGRAM_DEVICE_KIND_COUNT][PROGRAM_THUNK_KIND_COUNT];
+extern const thunk_type *const thunk_types[TARGET_KIND_COUNT][PROGRAM_THUNK_KIND_COUNT];
 
 // One file for each kind on CPUs: thunk_kernel.c, thunk_while.c, …
 extern const thunk_type thunk_kernel;

@@ -10,7 +10,7 @@ static heddle_status prepare(arena *a, const run_context *context, const program
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
-  const unsigned char *goes_on = thunk_slice(f, t->from->control);
+  const unsigned char *goes_on = thunk_slice(f, t->from->control.slice);
   for (;;) {
     TRY(nested_execute(t, 0, f));
     if (!*goes_on) return status_ok();

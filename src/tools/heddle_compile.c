@@ -92,9 +92,10 @@ static heddle_status write_objects(arena *a, const compiled *c, const char *outp
   for (int i = 0; i < c->program.kernel_count; i++) {
     const program_kernel *k = &c->program.kernels[i];
     const char *path = kernel_path(a, output, i);
-    TRY(file_write(path, (str){k->object, k->object_size}));
-    fprintf(stderr, "%s: void %s(void *const *buffers, int64_t begin, int64_t end), %lld tiles\n", path, k->name,
-            (long long)c->kernels.plans[i]->launch.tiles);
+    const program_image *image = &c->program.images[k->image];
+    TRY(file_write(path, (str){image->data, image->size}));
+    fprintf(stderr, "%s: void %s(void *const *buffers, int64_t begin, int64_t end), %lld tiles\n", path, k->entry,
+            (long long)k->tiles);
   }
   return status_ok();
 }
