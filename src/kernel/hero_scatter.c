@@ -2,7 +2,7 @@
 #include "kernel/hero_scatter.h"
 
 #include "kernel/hero_loop.h"
-#include "kernel/in_place.h"
+#include "kernel/same_bytes.h"
 
 enum {
   PARALLEL_BYTES = 64 << 10,  // updates of fewer bytes are one tile
@@ -26,7 +26,7 @@ static bool is_read_by(const instruction *value, const instruction *reader) {
   for (int u = 0; u < value->users.size; u++) {
     const instruction *user = value->users.data[u];
     if (user == reader) continue;
-    if (!in_place_keeps_bytes(user) || user->users.size != 1 || user->users.data[0] != reader) return false;
+    if (!same_bytes_kept(user) || user->users.size != 1 || user->users.data[0] != reader) return false;
   }
   return true;
 }
@@ -34,9 +34,9 @@ static bool is_read_by(const instruction *value, const instruction *reader) {
 // Output n is operand n with updates, in the operand's memory; nobody else reads the operand.
 static bool is_in_place(const kernel_plan *k, const instruction *scatter, int n) {
   const kernel_output *o = &k->outputs[n];
-  const instruction *operand = in_place_origin(scatter->operands[n]);
+  const instruction *operand = same_bytes_origin(scatter->operands[n]);
   int element;
-  if (in_place_writer(o->root, o->element, &element) != scatter || element != n) return false;
+  if (same_bytes_writer(o->root, o->element, &element) != scatter || element != n) return false;
   int input = kernel_plan_input(k, operand);
   return input >= 0 && k->inputs[input].slice == o->slice && is_read_by(operand, scatter);
 }
@@ -153,7 +153,7 @@ static void make_parts(arena *a, kernel_plan *k, const hero_scatter *h) {
 
 bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   int element;
-  const instruction *scatter = in_place_writer(k->outputs[0].root, k->outputs[0].element, &element);
+  const instruction *scatter = same_bytes_writer(k->outputs[0].root, k->outputs[0].element, &element);
   if (target->kind != TARGET_CPU || scatter->opcode != HLO_SCATTER || !is_simplified(scatter)) return false;
   if (k->output_count != scatter->operand_count / 2) return false;
   for (int n = 0; n < k->output_count; n++)

@@ -3,10 +3,10 @@
 
 #include "base/map.h"
 #include "kernel/hero_loop.h"
-#include "kernel/in_place.h"
+#include "kernel/same_bytes.h"
 
 // The array that an update's target is, seen through bitcasts.
-static const instruction *target_of(const instruction *slice) { return in_place_origin(slice->operands[0]); }
+static const instruction *target_of(const instruction *slice) { return same_bytes_origin(slice->operands[0]); }
 
 static bool is_update(const instruction *i) {
   return i->opcode == HLO_DYNAMIC_UPDATE_SLICE && i->operand_count == 2 + i->shape->rank && i->shape->rank > 0;
@@ -14,7 +14,7 @@ static bool is_update(const instruction *i) {
 
 // The update whose window is all that the output has to store; null if there is none.
 static const instruction *in_place_update(const kernel_plan *k, const kernel_output *o) {
-  const instruction *slice = in_place_origin(o->root);
+  const instruction *slice = same_bytes_origin(o->root);
   if (!is_update(slice) || slice->shape->dtype != o->shape->dtype) return NULL;
   int n = kernel_plan_input(k, target_of(slice));
   return n >= 0 && k->inputs[n].slice == o->slice ? slice : NULL;
@@ -74,7 +74,7 @@ static bool is_elementwise(const instruction *i) {
 // Reads exactly what `slice` overwrites.
 static bool reads_window(const instruction *i, const instruction *slice) {
   if (i->opcode != HLO_DYNAMIC_SLICE || i->operand_count != 1 + slice->shape->rank) return false;
-  if (in_place_origin(i->operands[0]) != target_of(slice)) return false;
+  if (same_bytes_origin(i->operands[0]) != target_of(slice)) return false;
   if (!shape_same_dims(i->operands[0]->shape, slice->shape)) return false;
   if (!shape_same_dims(i->shape, slice->operands[1]->shape)) return false;
   for (int d = 0; d < slice->shape->rank; d++)
@@ -98,7 +98,7 @@ static bool follow(const follower *f, const instruction *i, reach *out) {
     reach r = reach_of(f, i->operands[n]);
     if (r == UNTOUCHED) continue;
     if (i == f->slice && ((n == 0 && r == WHOLE) || (n == 1 && r == WINDOW))) continue;
-    if (r == WHOLE && n == 0 && in_place_origin(i) != i) most = WHOLE;
+    if (r == WHOLE && n == 0 && same_bytes_origin(i) != i) most = WHOLE;
     else if (r == WHOLE && n == 0 && reads_window(i, f->slice)) most = WINDOW;
     else if (r == WINDOW && most != WHOLE && is_elementwise(i)) most = WINDOW;
     else return false;
@@ -119,7 +119,7 @@ static bool follow_users(arena *a, follower *f, instruction *parameter) {
       reach r = UNTOUCHED;
       // A result that carries old values would be stored when others have been written.
       if (user->opcode == HLO_TUPLE || user == user->parent->root) {
-        if (user != f->slice && in_place_origin(user) != f->slice) return false;
+        if (user != f->slice && same_bytes_origin(user) != f->slice) return false;
       }
       if (!follow(f, user, &r)) return false;
       if (r == UNTOUCHED || r == reach_of(f, user)) continue;
@@ -131,7 +131,7 @@ static bool follow_users(arena *a, follower *f, instruction *parameter) {
 }
 
 bool hero_update_slice_in_place(arena *a, const kernel_leaf *leaf, int64_t parameter) {
-  const instruction *slice = in_place_origin(leaf->root);
+  const instruction *slice = same_bytes_origin(leaf->root);
   if (!is_update(slice)) return false;
   const instruction *target = target_of(slice);
   if (target->opcode != HLO_PARAMETER || target->attributes->index != parameter) return false;

@@ -4,36 +4,20 @@
 #include "kernel/in_place.h"
 
 #include "kernel/hero_update_slice.h"
-
-bool in_place_keeps_bytes(const instruction *i) {
-  return i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE || i->opcode == HLO_COPY;
-}
-
-const instruction *in_place_origin(const instruction *i) {
-  while (in_place_keeps_bytes(i)) i = i->operands[0];
-  return i;
-}
-
-const instruction *in_place_writer(const instruction *root, int element, int *number) {
-  root = in_place_origin(root);
-  *number = element;
-  if (root->opcode != HLO_GET_TUPLE_ELEMENT) return root;
-  *number = (int)root->attributes->index;
-  return root->operands[0];
-}
+#include "kernel/same_bytes.h"
 
 // The one user that is no bitcast, if the value has one user only all the way.
 static bool is_read_by_alone(const instruction *i, const instruction *wanted) {
-  while (i->users.size == 1 && in_place_keeps_bytes(i->users.data[0])) i = i->users.data[0];
+  while (i->users.size == 1 && same_bytes_kept(i->users.data[0])) i = i->users.data[0];
   return i->users.size == 1 && i->users.data[0] == wanted;
 }
 
 // The parameter that the leaf updates, or null.
 static const instruction *updated_parameter(arena *a, const kernel_leaf *leaf) {
   int element;
-  const instruction *root = in_place_writer(leaf->root, leaf->element, &element);
+  const instruction *root = same_bytes_writer(leaf->root, leaf->element, &element);
   if (root->opcode != HLO_DYNAMIC_UPDATE_SLICE && root->opcode != HLO_SCATTER) return NULL;
-  const instruction *updated = in_place_origin(root->operands[element]);
+  const instruction *updated = same_bytes_origin(root->operands[element]);
   if (updated->opcode != HLO_PARAMETER) return NULL;
   if (root->opcode == HLO_DYNAMIC_UPDATE_SLICE && !is_read_by_alone(updated, root) &&
       !hero_update_slice_in_place(a, leaf, updated->attributes->index))
@@ -61,7 +45,7 @@ static uint64_t both(uint64_t l, uint64_t r) {
 static bool keeps_index(const instruction *user, const instruction *operand) {
   if (!shape_is_array(user->shape) || !shape_is_array(operand->shape)) return false;
   if (!shape_layout_is_default(user->shape) || !shape_layout_is_default(operand->shape)) return false;
-  if (in_place_keeps_bytes(user)) return shape_element_count(user->shape) == shape_element_count(operand->shape);
+  if (same_bytes_kept(user)) return shape_element_count(user->shape) == shape_element_count(operand->shape);
   return hlo_op_has(user->opcode, TRAIT_ELEMENTWISE) && shape_same_dims(user->shape, operand->shape);
 }
 

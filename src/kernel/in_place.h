@@ -17,16 +17,6 @@ typedef struct in_place {
 
 typedef VEC(in_place_pair) in_place_pairs;
 
-// Whether the instruction has its operand's elements, in the same order in memory: bitcast, reshape, copy.
-bool in_place_keeps_bytes(const instruction *i);
-
-// The first instruction behind those that keep bytes; `i` itself if it is no such one.
-const instruction *in_place_origin(const instruction *i);
-
-// The instruction behind value `element` of `root`, elements of tuples looked through as well; *number is which of its
-// values that is.
-const instruction *in_place_writer(const instruction *root, int element, int *number);
-
 // `must` alone, of what a fusion calls; cheap.
 heddle_status in_place_updates(arena *a, const computation *body, in_place_pairs *out);
 
