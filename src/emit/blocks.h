@@ -3,7 +3,6 @@
 #define HEDDLE_EMIT_BLOCKS_H_
 
 #include "emit/entry.h"
-#include "kernel/blocks.h"
 
 // What block number `block` takes in its tile `tile` (counted from the block's first).
 typedef heddle_status (*block_emitter)(kernel_entry *e, int block, MlirValue tile, const void *argument);

@@ -251,7 +251,7 @@ static ir_values major_indices(ir_builder *b, const reduction_space *space, Mlir
 
 // The tile's columns, and the number of its first index of the other kept dims.
 static MlirValue place_tile(column_loops *l, ir_builder *b, MlirValue tile, MlirValue in_tile) {
-  const row_kernel *plan = l->s->plan;
+  const hero_reduction *plan = l->s->plan;
   const reduction_space *space = space_of(l);
   int64_t columns = space->sizes[space->group_count - 1], tiles = l->s->entry->kernel->plan->launch.tiles;
   arena *a = b->arena;
@@ -276,7 +276,7 @@ heddle_status emit_columns(kernel_emitter *k, const target_description *target) 
   kernel_entry e;
   TRY(emit_entry_begin(k, target, &e));
   sweep_emitter s;
-  TRY(sweeps_begin(&s, &e, (const row_kernel *)k->plan->details));
+  TRY(sweeps_begin(&s, &e, &k->plan->details.reduction));
   const row_sweeps *sweeps = &s.plan->sweeps;
   const int64_t others = sweeps->space.kept / sweeps->space.sizes[sweeps->space.group_count - 1];
   column_loops l = {.s = &s};

@@ -3,7 +3,6 @@
 
 #include "emit/blocks.h"
 #include "emit/epilogue.h"
-#include "kernel/hero_concatenate.h"
 
 typedef struct operand_block {
   const hero_concatenate *plan;
@@ -34,7 +33,7 @@ static heddle_status store_block(kernel_entry *e, int block, MlirValue tile, con
 }
 
 heddle_status emit_concatenate_entry(kernel_emitter *k, const target_description *target) {
-  const hero_concatenate *c = (const hero_concatenate *)k->plan->details;
+  const hero_concatenate *c = &k->plan->details.concatenate;
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));
   TRY(emit_blocks(&entry, c->block_count, c->blocks, store_block, c));

@@ -3,7 +3,6 @@
 #define HEDDLE_EMIT_EPILOGUE_H_
 
 #include "emit/entry.h"
-#include "kernel/epilogue.h"
 
 // Calls the epilogue (part number `part`) at the point of the heroes' index space with their values, and stores all
 // outputs: `outputs` becomes the tensors after that.

@@ -1,10 +1,9 @@
-// The loop emitter. Consecutive points of the index space are consecutive elements of the first output in memory, so
-// stores are contiguous whatever its layout is; the other outputs have as many elements and are reached through bitcast
-// maps.
+// The loop emitter. Flat, consecutive points of the index space are consecutive elements of the first output in memory,
+// so stores are contiguous whatever its layout is; the other outputs have as many elements and are reached through
+// bitcast maps. In runs, the loop is over the tiles of a block.
 #include "emit/loop.h"
 
-#include "emit/entry.h"
-#include "emit/loops.h"
+#include "emit/blocks.h"
 
 // --- the map
 
@@ -70,12 +69,21 @@ static heddle_status fill_body(kernel_entry *e, ir_builder *b, const index_vecto
   return status_ok();
 }
 
+static heddle_status fill_block(kernel_entry *e, int block, MlirValue tile, const void *argument) {
+  (void)block;
+  return emit_block(e, argument, tile, fill_body, NULL);
+}
+
 heddle_status emit_loop_entry(kernel_emitter *k, const target_description *target) {
-  if (k->plan->details) return emit_loops_entry(k, target);
+  const hero_loop *h = &k->plan->details.loop;
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));
-  const indexing_map *map = emit_loop_map(k->arena, target, &k->plan->launch, k->plan->outputs[0].shape);
-  TRY(emit_entry_loop(&entry, map, entry.ids.data, fill_body, 0));
+  if (h->in_runs) {
+    TRY(emit_blocks(&entry, 1, &h->block, fill_block, &h->block));
+  } else {
+    const indexing_map *map = emit_loop_map(k->arena, target, &k->plan->launch, k->plan->outputs[0].shape);
+    TRY(emit_entry_loop(&entry, map, entry.ids.data, fill_body, NULL));
+  }
   emit_entry_end(&entry);
   return status_ok();
 }

@@ -4,8 +4,8 @@
 
 #include "emit/elemental.h"
 
-// Emits the entry function at the end of k->module_body: one xla_gpu.loop that calls the partition's first function at
-// every point and inserts what it returns.
+// See hero_entry. Calls the partition's first function at every point and inserts what it returns: one xla_gpu.loop if
+// it is flat.
 heddle_status emit_loop_entry(kernel_emitter *k, const target_description *target);
 
 // The map from launch ids and the loop's variable to the first output's indices. gpu: (th_x, bl_x)[vector_index], and

@@ -2,7 +2,6 @@
 #include "emit/loops.h"
 
 #include "emit/blocks.h"
-#include "kernel/hero_loops.h"
 
 typedef struct group_block {
   const hero_loops *plan;
@@ -30,7 +29,7 @@ static heddle_status store_block(kernel_entry *e, int block, MlirValue tile, con
 }
 
 heddle_status emit_loops_entry(kernel_emitter *k, const target_description *target) {
-  const hero_loops *h = (const hero_loops *)k->plan->details;
+  const hero_loops *h = &k->plan->details.loops;
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));
   TRY(emit_blocks(&entry, h->block_count, h->blocks, store_block, h));

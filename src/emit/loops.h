@@ -4,7 +4,7 @@
 
 #include "emit/elemental.h"
 
-// See hero_entry; for HERO_LOOPS and HERO_INPUT_SLICES, and HERO_LOOP in runs.
+// See hero_entry; for HERO_LOOPS and HERO_INPUT_SLICES.
 heddle_status emit_loops_entry(kernel_emitter *k, const target_description *target);
 
 #endif

@@ -202,7 +202,8 @@ static void emit_row(sweep_emitter *s, ir_builder *b, MlirValue row) {
   sweeps_store(s, b, &sweeps->ends, results, &point);
 }
 
-static MlirValue row_number(ir_builder *b, const row_kernel *plan, int64_t tiles, MlirValue tile, MlirValue in_tile) {
+static MlirValue row_number(ir_builder *b, const hero_reduction *plan, int64_t tiles, MlirValue tile,
+                            MlirValue in_tile) {
   indexing_map *m = indexing_map_create(b->arena, 2, 0, 0, 1, 0);
   m->dims[0].bounds = (interval){0, tiles - 1};
   m->dims[1].bounds = (interval){0, plan->tile - 1};
@@ -212,7 +213,7 @@ static MlirValue row_number(ir_builder *b, const row_kernel *plan, int64_t tiles
 }
 
 heddle_status emit_row_kernel_entry(kernel_emitter *k, const target_description *target) {
-  const row_kernel *plan = (const row_kernel *)k->plan->details;
+  const hero_reduction *plan = &k->plan->details.reduction;
   if (plan->is_column) return emit_columns(k, target);
   kernel_entry e;
   TRY(emit_entry_begin(k, target, &e));

@@ -6,7 +6,6 @@
 
 #include "emit/entry.h"
 #include "index/hlo_indexing.h"
-#include "kernel/hero_scatter.h"
 
 typedef struct scatter_window {
   const hero_scatter *plan;
@@ -185,7 +184,7 @@ static const indexing_map *updates_map(arena *a, const hero_scatter *h, int64_t 
 }
 
 heddle_status emit_scatter_entry(kernel_emitter *k, const target_description *target) {
-  const hero_scatter *h = (const hero_scatter *)k->plan->details;
+  const hero_scatter *h = &k->plan->details.scatter;
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));
   if (k->plan->launch.tiles > 0) {

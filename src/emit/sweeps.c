@@ -46,7 +46,7 @@ static void add_accumulators(sweep_emitter *s) {
   }
 }
 
-heddle_status sweeps_begin(sweep_emitter *s, kernel_entry *e, const row_kernel *plan) {
+heddle_status sweeps_begin(sweep_emitter *s, kernel_entry *e, const hero_reduction *plan) {
   arena *a = e->kernel->arena;
   int outputs = e->kernel->plan->output_count, givens = plan->sweeps.givens.size;
   *s = (sweep_emitter){.entry = e, .plan = plan, .tensor_count = outputs};

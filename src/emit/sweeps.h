@@ -1,14 +1,13 @@
-// What emitters of sweeps share (kernel/row_sweeps.h): calling bodies, what is given to them, combining, storing.
+// What emitters of sweeps share (kernel/hero_details.h): calling bodies, what is given to them, combining, storing.
 #ifndef HEDDLE_EMIT_SWEEPS_H_
 #define HEDDLE_EMIT_SWEEPS_H_
 
 #include "emit/entry.h"
-#include "kernel/row_kernel.h"
 
 // Tensors are the kernel's outputs, then the buffers, numbered through.
 typedef struct sweep_emitter {
   kernel_entry *entry;
-  const row_kernel *plan;
+  const hero_reduction *plan;
   int tensor_count;
   MlirValue *tensors;  // as they are now
   MlirValue *inits;    // initial values of all reductions
@@ -17,7 +16,7 @@ typedef struct sweep_emitter {
 } sweep_emitter;
 
 // Allocates buffers for what is kept and (columns) for accumulators, and computes the initial values.
-heddle_status sweeps_begin(sweep_emitter *s, kernel_entry *e, const row_kernel *plan);
+heddle_status sweeps_begin(sweep_emitter *s, kernel_entry *e, const hero_reduction *plan);
 
 // How many of `count` things in all, of which a tile has `size`, the tile has: fewer in the last one.
 MlirValue sweeps_in_tile(ir_builder *b, int64_t count, int64_t size, MlirValue tile);

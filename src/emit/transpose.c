@@ -8,7 +8,6 @@
 
 #include "emit/epilogue.h"
 #include "emit/turn.h"
-#include "kernel/hero_transpose.h"
 
 typedef struct tile_emitter {
   const hero_transpose *plan;
@@ -315,7 +314,7 @@ static heddle_status emit_either(kernel_entry *e, tile_emitter *t) {
 }
 
 heddle_status emit_transpose_entry(kernel_emitter *k, const target_description *target) {
-  const hero_transpose *h = (const hero_transpose *)k->plan->details;
+  const hero_transpose *h = &k->plan->details.transpose;
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));
   tile_emitter t = {.plan = h};

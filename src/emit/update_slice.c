@@ -5,7 +5,6 @@
 
 #include "emit/blocks.h"
 #include "index/hlo_indexing.h"
-#include "kernel/hero_update_slice.h"
 
 typedef struct update_places {
   const hero_update_slice *plan;
@@ -63,7 +62,7 @@ static heddle_status store_block(kernel_entry *e, int block, MlirValue tile, con
 }
 
 heddle_status emit_update_slice_entry(kernel_emitter *k, const target_description *target) {
-  const hero_update_slice *plan = (const hero_update_slice *)k->plan->details;
+  const hero_update_slice *plan = &k->plan->details.update_slice;
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));
   update_places places = {.plan = plan, .starts = arena_array(k->arena, MlirValue *, k->plan->output_count)};

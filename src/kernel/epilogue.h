@@ -4,11 +4,6 @@
 
 #include "kernel/kernel.h"
 
-typedef struct plan_epilogue {
-  kernel_part part;             // over the hero's dims, given the heroes: the values of all outputs
-  const indexing_map **places;  // by output: where in it the value goes; null: at the same indices
-} plan_epilogue;
-
 // Whether a hero can make both in one pass; they have the same opcode, or are the same: whether it is of use for that.
 typedef bool (*plan_alike_fn)(const instruction *l, const instruction *r);
 

@@ -50,12 +50,10 @@ bool hero_concatenate_takes(arena *a, kernel_plan *k, const instruction_list *bo
   const instruction *const *list = (const instruction *const *)heroes.data;
   if (!plan_epilogue_find(a, k, body, heroes.size, list, &c.epilogue)) return false;
   launch_cost cost = hero_loop_cost(k, body, shape_element_count(heroes.data[0]->shape));
-  hero_concatenate *details = arena_new(a, hero_concatenate);
   deal(a, &c, k, &heroes, target, &cost);
-  *details = c;
   k->hero_instruction = heroes.data[0];
   k->reason = "each operand walks its own block of the output";
-  k->details = (const hero_details *)details;
+  k->details.concatenate = c;
   k->launch = plan_blocks_launch(c.block_count, c.blocks, &cost);
   return true;
 }

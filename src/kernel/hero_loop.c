@@ -1,7 +1,7 @@
 // The loop: every element of the output on its own. What no other hero wants ends here.
 #include "kernel/hero_loop.h"
 
-#include "kernel/hero_loops.h"
+#include "kernel/blocks.h"
 #include "kernel/runs.h"
 #include "kernel/work_estimate.h"
 
@@ -80,7 +80,17 @@ static void take_whole_groups(const kernel_plan *k, launch_plan *l) {
   l->tile_bytes = bytes * least(tile, l->elements);
 }
 
+// Walked by a block's tiles: where one space lies in runs that a flat loop would break.
+static void take_runs(kernel_plan *k, int split, const target_description *target, const launch_cost *cost) {
+  hero_loop *h = &k->details.loop;
+  h->in_runs = true;
+  h->block = plan_block_deal(target, k->outputs[0].shape, split, cost, NULL);
+  k->launch = plan_blocks_launch(1, &h->block, cost);
+  k->reason = "every element on its own, in runs of what lies together";
+}
+
 bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
+  (void)a;
   int64_t elements = shape_element_count(k->outputs[0].shape);
   k->reason = "every element on its own";
   if (elements == 0) return true;
@@ -88,7 +98,7 @@ bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, con
   k->launch = launch_decide(target, elements, &cost);
   if (target->kind != TARGET_CPU || !has_one_space(k)) return true;
   int split = plan_runs_split(body, k->outputs[0].shape);
-  if (split > 0) hero_loops_in_runs(a, k, split, target, &cost);
+  if (split > 0) take_runs(k, split, target, &cost);
   else take_whole_groups(k, &k->launch);
   return true;
 }

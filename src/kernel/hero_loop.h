@@ -7,7 +7,7 @@
 // What one of `elements` points of the kernel's index space costs.
 launch_cost hero_loop_cost(const kernel_plan *k, const instruction_list *body, int64_t elements);
 
-// See hero_rule. Takes everything. Without details the loop is flat, else it is in runs (hero_loops).
+// See hero_rule. Takes everything.
 bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
 #endif

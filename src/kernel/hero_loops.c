@@ -3,6 +3,7 @@
 #include "kernel/hero_loops.h"
 
 #include "index/hlo_indexing.h"
+#include "kernel/blocks.h"
 #include "kernel/hero_loop.h"
 
 bool hero_loops_allowed(const target_description *target) { return target->kind == TARGET_CPU; }
@@ -29,7 +30,8 @@ static launch_cost cost_of(const kernel_plan *k, const instruction_list *body, c
 }
 
 static void plan_groups(arena *a, kernel_plan *k, const target_description *target, const launch_cost *cost,
-                        const loop_groups *groups, hero_loops *h) {
+                        const loop_groups *groups) {
+  hero_loops *h = &k->details.loops;
   kernel_part *parts = arena_array(a, kernel_part, groups->size);
   plan_block *blocks = arena_array(a, plan_block, groups->size);
   for (int g = 0; g < groups->size; g++) {
@@ -40,24 +42,22 @@ static void plan_groups(arena *a, kernel_plan *k, const target_description *targ
   }
   h->block_count = groups->size;
   h->blocks = blocks;
-  k->details = (const hero_details *)h;
   k->parts = parts;
   k->part_count = groups->size;
   k->launch = plan_blocks_launch(groups->size, blocks, cost);
 }
 
-static hero_loops *new_details(arena *a, const kernel_plan *k, int **block_of, int **value_of) {
-  hero_loops *h = arena_new(a, hero_loops);
-  h->block_of = *block_of = arena_array(a, int, k->output_count);
-  h->value_of = *value_of = arena_array(a, int, k->output_count);
+static void start_details(arena *a, kernel_plan *k, int **block_of, int **value_of) {
+  *block_of = arena_array(a, int, k->output_count);
+  *value_of = arena_array(a, int, k->output_count);
   for (int n = 0; n < k->output_count; n++) (*block_of)[n] = -1;
-  return h;
+  k->details.loops = (hero_loops){.block_of = *block_of, .value_of = *value_of};
 }
 
 bool hero_loops_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   if (!hero_loops_allowed(target)) return false;
   int *block_of, *value_of;
-  hero_loops *h = new_details(a, k, &block_of, &value_of);
+  start_details(a, k, &block_of, &value_of);
   loop_groups groups = {0};
   for (int n = 0; n < k->output_count; n++) {
     const kernel_output *o = &k->outputs[n];
@@ -72,25 +72,9 @@ bool hero_loops_takes(arena *a, kernel_plan *k, const instruction_list *body, co
   }
   if (groups.size < 2) return false;
   launch_cost cost = cost_of(k, body, &groups);
-  plan_groups(a, k, target, &cost, &groups, h);
+  plan_groups(a, k, target, &cost, &groups);
   k->reason = "outputs of different sizes, each with its own tiles";
   return true;
-}
-
-void hero_loops_in_runs(arena *a, kernel_plan *k, int split, const target_description *target,
-                        const launch_cost *cost) {
-  int *block_of, *value_of;
-  hero_loops *h = new_details(a, k, &block_of, &value_of);
-  loop_groups groups = {0};
-  loop_group g = {.space = k->outputs[0].shape, .split = split};
-  for (int n = 0; n < k->output_count; n++) {
-    block_of[n] = 0;
-    value_of[n] = n;
-    add_value(a, &g, &k->outputs[n]);
-  }
-  vec_push(a, &groups, g);
-  plan_groups(a, k, target, cost, &groups, h);
-  k->reason = "every element on its own, in runs of what lies together";
 }
 
 static const instruction *slice_behind(const instruction *root) {
@@ -101,7 +85,7 @@ static const instruction *slice_behind(const instruction *root) {
 bool hero_input_slices_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   if (target->kind != TARGET_CPU) return false;
   int *block_of, *value_of;
-  hero_loops *h = new_details(a, k, &block_of, &value_of);
+  start_details(a, k, &block_of, &value_of);
   loop_groups groups = {0};
   const instruction *first = slice_behind(k->outputs[0].root);
   for (int n = 0; n < k->output_count; n++) {
@@ -117,7 +101,7 @@ bool hero_input_slices_takes(arena *a, kernel_plan *k, const instruction_list *b
   }
   if (groups.size == 0) return false;
   launch_cost cost = cost_of(k, body, &groups);
-  plan_groups(a, k, target, &cost, &groups, h);
+  plan_groups(a, k, target, &cost, &groups);
   k->hero_instruction = first;
   k->reason = "slices of one index space, each copied in runs";
   return true;

@@ -5,7 +5,7 @@
 
 bool hero_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   if (!row_kernel_take(a, k, body, target, false)) return false;
-  const row_kernel *d = (const row_kernel *)k->details;
+  const hero_reduction *d = &k->details.reduction;
   k->reason = d->is_column ? "one sweep, accumulators side by side" : "one sweep over each row, partial accumulators";
   return true;
 }

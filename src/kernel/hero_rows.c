@@ -5,7 +5,7 @@
 
 bool hero_rows_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   if (!row_kernel_take(a, k, body, target, true)) return false;
-  const row_kernel *d = (const row_kernel *)k->details;
+  const hero_reduction *d = &k->details.reduction;
   k->reason = arena_printf(a, "%d sweeps over each row", d->sweeps.sweep_count);
   return true;
 }

@@ -158,13 +158,12 @@ bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, 
   if (k->output_count != scatter->operand_count / 2) return false;
   for (int n = 0; n < k->output_count; n++)
     if (!is_in_place(k, scatter, n)) return false;
-  hero_scatter *h = arena_new(a, hero_scatter);
-  h->scatter = scatter;
-  h->updates = scatter->operands[scatter->operand_count - 1]->shape;
+  k->details.scatter =
+      (hero_scatter){.scatter = scatter, .updates = scatter->operands[scatter->operand_count - 1]->shape};
+  hero_scatter *h = &k->details.scatter;
   int64_t elements = shape_element_count(h->updates);
   k->hero_instruction = scatter;
   k->reason = "combines updates into the operand's memory";
-  k->details = (const hero_details *)h;
   k->launch = (launch_plan){0};
   make_parts(a, k, h);
   if (elements == 0) return true;

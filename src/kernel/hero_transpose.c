@@ -346,7 +346,8 @@ bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body
   if (target->kind != TARGET_CPU) return false;
   plan_epilogue_heroes(a, body, HLO_TRANSPOSE, hero_transpose_alike, &heroes);
   if (heroes.size == 0 || shape_element_count(heroes.data[0]->shape) == 0) return false;
-  hero_transpose *h = arena_new(a, hero_transpose);
+  k->details.transpose = (hero_transpose){0};
+  hero_transpose *h = &k->details.transpose;
   h->heroes = (const instruction *const *)heroes.data;
   h->hero_count = heroes.size;
   if (!turns_memory(a, h)) {
@@ -361,7 +362,6 @@ bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body
   h->streams = output_bytes(k) >= STREAM_BYTES;
   k->hero_instruction = heroes.data[0];
   k->reason = "through tiles, so that reads and writes are both contiguous";
-  k->details = (const hero_details *)h;
   make_parts(a, k, h);
   int64_t elements = h->batches * h->a * h->b, area = h->tile_a * h->tile_b;
   launch_cost cost = hero_loop_cost(k, body, elements);

@@ -50,15 +50,13 @@ bool hero_update_slice_takes(arena *a, kernel_plan *k, const instruction_list *b
   const shape *update = slices[0]->operands[1]->shape;
   parts[0] = (kernel_part){.index_space = update, .result_count = k->output_count, .results = updates};
   launch_cost cost = window_cost(k, body, update);
-  hero_update_slice *details = arena_new(a, hero_update_slice);
-  details->slices = slices;
-  details->block = plan_block_deal(target, update, plan_block_split(update, slices[0]->shape), &cost, NULL);
+  const plan_block block = plan_block_deal(target, update, plan_block_split(update, slices[0]->shape), &cost, NULL);
   k->hero_instruction = slices[0];
   k->reason = "writes the window only: the output takes over its operand's memory";
-  k->details = (const hero_details *)details;
+  k->details.update_slice = (hero_update_slice){.block = block, .slices = slices};
   k->part_count = k->output_count + 1;
   k->parts = parts;
-  k->launch = plan_blocks_launch(1, &details->block, &cost);
+  k->launch = plan_blocks_launch(1, &block, &cost);
   return true;
 }
 

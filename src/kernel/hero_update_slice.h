@@ -4,13 +4,6 @@
 
 #include "kernel/blocks.h"
 
-// Part 0 gives the updates at an index of the window, one per output. Part 1 + n gives the starts of output n, scalars;
-// its index space is of rank 0.
-typedef struct hero_update_slice {
-  plan_block block;                  // the window
-  const instruction *const *slices;  // by output: the dynamic-update-slice
-} hero_update_slice;
-
 // See hero_rule.
 bool hero_update_slice_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 

@@ -235,7 +235,7 @@ static void choose_hero(arena *a, const kernel_request *r, const instruction_lis
   for (const hero_rule *rule = hero_rules; rule->name; rule++) {
     k->hero = rule->kind;
     k->hero_instruction = NULL;
-    k->details = NULL;
+    k->details = (hero_details){0};
     k->part_count = 0;
     k->body_count = 0;
     if (rule->takes(a, k, body, r->target)) break;

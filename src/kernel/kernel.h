@@ -7,7 +7,7 @@
 #define HEDDLE_KERNEL_KERNEL_H_
 
 #include "hlo/module.h"
-#include "index/indexing_map.h"
+#include "kernel/hero_details.h"
 #include "kernel/launch.h"
 #include "kernel/sizes.h"
 
@@ -33,52 +33,7 @@ typedef struct kernel_output {
   int slice;
 } kernel_output;
 
-// The emitters. One file each: kernel/hero_NAME.c decides and fills in the figures, emit/NAME.c makes the code.
-typedef enum hero_kind {
-  HERO_LOOP,          // every element on its own
-  HERO_TRANSPOSE,     // through tiles, so that reads and writes are both contiguous
-  HERO_REDUCTION,     // rows, columns, all; producers, consumers and side outputs in the same pass
-  HERO_SCATTER,       // combines updates into memory
-  HERO_CONCATENATE,   // each operand walks its own block of the output
-  HERO_UPDATE_SLICE,  // dynamic-update-slice in place: writes the window only
-  HERO_INPUT_SLICES,  // several slices of the same index space
-  HERO_ROWS,          // block of rows at once: softmax-like chains of row reductions and elementwise operations
-  HERO_LOOPS,         // groups of outputs of different element counts, each with its own loop
-  HERO_COUNT
-} hero_kind;
-
-// A value at a point of some index space.
-typedef struct kernel_value {
-  const instruction *root;
-  int element;              // of a variadic reduction
-  const indexing_map *map;  // from the index space to the root's indices; null: identity
-} kernel_value;
-
-// A function that a hero's emitter calls: values at one point of an index space. What is given is passed in by the
-// emitter (all values of a tuple-shaped instruction) instead of being computed; it is cut off from its operands in
-// every part. Whatever depends on it must be needed at the given instruction's own indices: elementwise consumers.
-typedef struct kernel_part {
-  const shape *index_space;
-  int result_count;
-  const kernel_value *results;
-  int given_count;
-  const instruction *const *given;
-} kernel_part;
-
-// A computation made for a hero: its emitter calls it with the kernel's inputs and values of its own choice. All
-// elements of its root tuple have the dims of the index space; the indices are arguments of the function too.
-typedef struct kernel_body {
-  const computation *computation;
-  const int *arguments;  // by parameter: input of the kernel (>= 0), or value n of the emitter's (-1 - n), a scalar;
-                         // null: all are scalars of the emitter's (a reducer)
-} kernel_body;
-
-typedef struct kernel_plan kernel_plan;
-
-// What a hero decided beyond the launch; each has its own struct (kernel/hero_NAME.h).
-typedef struct hero_details hero_details;
-
-struct kernel_plan {
+typedef struct kernel_plan {
   const char *name;  // of the entry function: "main", "main_1", …
   const computation *computation;
   int input_count;  // parameters that the outputs depend on, by number
@@ -90,14 +45,14 @@ struct kernel_plan {
   hero_kind hero;
   const instruction *hero_instruction;  // what gave the hero its name; null for the loop
   const char *reason;                   // one line: why this hero
-  const hero_details *details;          // null if the hero needs none
+  hero_details details;                 // of the hero
   int part_count;  // functions of the partition that the hero calls, in order; 0: one that yields all outputs
   const kernel_part *parts;
   int body_count;  // computations that stand for the kernel's own; 0: none
   const kernel_body *bodies;
   launch_plan launch;
   double work;  // scalar operations of the whole kernel, estimated (work_estimate.h)
-};
+} kernel_plan;
 
 // One row per hero, in the order in which they are asked. The loop is last and takes everything whose outputs have
 // equal element counts.

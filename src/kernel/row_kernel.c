@@ -81,7 +81,7 @@ static double operations_per_element(const kernel_plan *k) {
 }
 
 // Pieces of the innermost dims: long enough to read memory in long stretches, as long as threads are busy.
-static void cut_columns(row_kernel *d, const target_description *target) {
+static void cut_columns(hero_reduction *d, const target_description *target) {
   const reduction_space *s = &d->sweeps.space;
   int64_t columns = s->sizes[s->group_count - 1], others = s->kept / columns;
   int64_t accumulators = most(d->sweeps.givens.size, 1);
@@ -94,7 +94,7 @@ static void cut_columns(row_kernel *d, const target_description *target) {
 }
 
 // What is dealt out: rows, or what is kept beside the innermost dims.
-static void decide_launch(kernel_plan *k, row_kernel *d, const target_description *target) {
+static void decide_launch(kernel_plan *k, hero_reduction *d, const target_description *target) {
   const reduction_space *s = &d->sweeps.space;
   if (d->is_column) cut_columns(d, target);
   int64_t units = d->is_column ? s->kept / s->sizes[s->group_count - 1] : s->kept;
@@ -128,11 +128,11 @@ bool row_kernel_take(arena *a, kernel_plan *k, const instruction_list *body, con
   bool takes = analyse(scratch, k, body, &analysis) && (analysis.sweep_count > 1) == several_sweeps &&
                !loop_is_better(scratch, k, &analysis, body);
   if (takes) {
-    row_kernel *d = arena_new(a, row_kernel);
+    k->details.reduction = (hero_reduction){0};
+    hero_reduction *d = &k->details.reduction;
     d->is_column = is_column(&analysis.space);
     row_sweeps_make(a, k, &analysis, body, d->is_column ? 0 : target->row_buffer_bytes, &d->sweeps);
     decide_launch(k, d, target);
-    k->details = (const hero_details *)d;
     k->hero_instruction = first_reduction(&d->sweeps);
   }
   arena_destroy(scratch);

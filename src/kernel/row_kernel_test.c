@@ -35,7 +35,7 @@ static planned plan(const char *entry, target_description target) {
   return p;
 }
 
-static const row_kernel *details(const planned *p) { return (const row_kernel *)p->plan->details; }
+static const hero_reduction *details(const planned *p) { return &p->plan->details.reduction; }
 
 static void test_softmax_keeps_exponentials_in_its_output(void **state) {
   (void)state;

@@ -1,9 +1,6 @@
 // Scatter in place: kernels against the interpreter.
-#include "kernel/hero_scatter.h"
 
 #include "target/hero_testing.h"
-
-#include "kernel/hero_scatter.h"
 
 static const kernel_alias in_place[] = {{0, 0}, {1, 1}};
 
@@ -49,7 +46,7 @@ static void check(const scatter_case *c, int index_limit, scatter_dealing dealin
   const int limits[] = {3, index_limit, 3};
   hero_testing t = hero_testing_start(source, 1, in_place);
   if (t.plan->hero != HERO_SCATTER) fail_msg("%s\nis a %s", source, hero_name(t.plan->hero));
-  const hero_scatter *h = (const hero_scatter *)t.plan->details;
+  const hero_scatter *h = &t.plan->details.scatter;
   assert_int_equal(h->dealing, dealing);
   hero_testing_check(&t, source, limits);
   hero_testing_end(&t);
@@ -105,7 +102,7 @@ static void test_unique_indices(void **state) {
       "  ROOT r = f32[4000,9] scatter(p, i, v), update_window_dims={1,2}, inserted_window_dims={}, "
       "scatter_dims_to_operand_dims={0}, index_vector_dim=1, unique_indices=true, to_apply=combine\n}\n";
   hero_testing t = hero_testing_start(source, 1, in_place);
-  assert_int_equal(((const hero_scatter *)t.plan->details)->dealing, SCATTER_BY_UPDATE);
+  assert_int_equal(t.plan->details.scatter.dealing, SCATTER_BY_UPDATE);
   assert_true(t.plan->launch.tiles > 1);
   hero_testing_check(&t, source, NULL);
   hero_testing_end(&t);

@@ -4,12 +4,6 @@
 
 #include "emit/loop.h"
 #include "index/hlo_indexing.h"
-#include "kernel/hero_concatenate.h"
-#include "kernel/hero_loops.h"
-#include "kernel/hero_scatter.h"
-#include "kernel/hero_transpose.h"
-#include "kernel/hero_update_slice.h"
-#include "kernel/row_kernel.h"
 
 typedef struct finding {
   arena *arena;
@@ -44,18 +38,6 @@ static const affine_expr *joined(arena *a, const affine_expr *part, int64_t size
 
 // --- loops and blocks
 
-static heddle_status loop_places(const finding *f) {
-  const shape *space = f->kernel->outputs[0].shape;
-  const indexing_map *m = emit_loop_map(f->arena, f->target, &f->kernel->launch, space);
-  for (int n = 0; n < f->kernel->output_count; n++) {
-    const kernel_output *o = &f->kernel->outputs[n];
-    // Outputs of other dims are stored at the same position in memory.
-    const bool is_same = shape_same_dims(space, o->shape);
-    add(f, o->root, n, is_same ? m : indexing_map_compose(f->arena, m, hlo_bitcast_map(f->arena, space, o->shape)));
-  }
-  return status_ok();
-}
-
 // (tile)[row, i] -> index in the block's space: whole rows, or pieces of one.
 static indexing_map *block_map(arena *a, const plan_block *block) {
   const bool takes_rows = block->rows > 1 && block->chunk == block->run;
@@ -76,8 +58,22 @@ static indexing_map *block_map(arena *a, const plan_block *block) {
   return m;
 }
 
+static heddle_status loop_places(const finding *f) {
+  const hero_loop *h = &f->kernel->details.loop;
+  const shape *space = f->kernel->outputs[0].shape;
+  const indexing_map *m =
+      h->in_runs ? block_map(f->arena, &h->block) : emit_loop_map(f->arena, f->target, &f->kernel->launch, space);
+  for (int n = 0; n < f->kernel->output_count; n++) {
+    const kernel_output *o = &f->kernel->outputs[n];
+    // Outputs of other dims are stored at the same position in memory.
+    const bool is_same = shape_same_dims(space, o->shape);
+    add(f, o->root, n, is_same ? m : indexing_map_compose(f->arena, m, hlo_bitcast_map(f->arena, space, o->shape)));
+  }
+  return status_ok();
+}
+
 static heddle_status loops_places(const finding *f) {
-  const hero_loops *h = (const hero_loops *)f->kernel->details;
+  const hero_loops *h = &f->kernel->details.loops;
   for (int n = 0; n < f->kernel->output_count; n++) {
     const int b = h->block_of[n];
     if (b < 0) continue;
@@ -90,7 +86,7 @@ static heddle_status loops_places(const finding *f) {
 }
 
 static heddle_status concatenate_places(const finding *f) {
-  const hero_concatenate *h = (const hero_concatenate *)f->kernel->details;
+  const hero_concatenate *h = &f->kernel->details.concatenate;
   for (int b = 0; b < h->block_count; b++) {
     if (h->blocks[b].tiles == 0) continue;
     indexing_map *m = block_map(f->arena, &h->blocks[b]);
@@ -103,7 +99,7 @@ static heddle_status concatenate_places(const finding *f) {
 // --- tiles of transposes
 
 static heddle_status transpose_places(const finding *f) {
-  const hero_transpose *h = (const hero_transpose *)f->kernel->details;
+  const hero_transpose *h = &f->kernel->details.transpose;
   arena *a = f->arena;
   indexing_map *m = indexing_map_create(a, 1, 2, 0, h->to_result->result_count, 2);
   m->dims[0] = sized("tile", h->batches * h->tiles_a * h->tiles_b);
@@ -123,7 +119,7 @@ static heddle_status transpose_places(const finding *f) {
 // --- sweeps over rows and columns
 
 // (tile)[row, column, reduced…] -> indices of all groups, or of the kept ones only.
-static indexing_map *sweep_map(arena *a, const row_kernel *h, int64_t tiles, bool is_element) {
+static indexing_map *sweep_map(arena *a, const hero_reduction *h, int64_t tiles, bool is_element) {
   const reduction_space *space = &h->sweeps.space;
   const int last = space->group_count - 1, blocks = h->is_column ? (int)h->column_blocks : 1;
   const int64_t columns = h->is_column ? space->sizes[last] : 1, others = space->kept / columns;
@@ -159,7 +155,7 @@ static indexing_map *sweep_map(arena *a, const row_kernel *h, int64_t tiles, boo
 }
 
 // A sweep's reductions are computed once for each row, whatever reads them.
-static void add_reduction(const finding *f, const row_kernel *h, const sweep_reduction *r) {
+static void add_reduction(const finding *f, const hero_reduction *h, const sweep_reduction *r) {
   const shape *s = shape_is_tuple(r->reduce->shape) ? r->reduce->shape->elements[0] : r->reduce->shape;
   const shape *kept = reduction_space_kept_shape(f->arena, &h->sweeps.space, s->dtype);
   const indexing_map *m = sweep_map(f->arena, h, f->kernel->launch.tiles, false);
@@ -170,7 +166,7 @@ static void add_reduction(const finding *f, const row_kernel *h, const sweep_red
 }
 
 static heddle_status row_places(const finding *f) {
-  const row_kernel *h = (const row_kernel *)f->kernel->details;
+  const hero_reduction *h = &f->kernel->details.reduction;
   const reduction_space *space = &h->sweeps.space;
   for (int n = 0; n < f->kernel->output_count; n++) {
     const kernel_output *o = &f->kernel->outputs[n];
@@ -188,7 +184,7 @@ static heddle_status row_places(const finding *f) {
 // --- updates in place
 
 static heddle_status update_places(const finding *f) {
-  const hero_update_slice *h = (const hero_update_slice *)f->kernel->details;
+  const hero_update_slice *h = &f->kernel->details.update_slice;
   f->out->are_windows = true;
   for (int n = 0; n < f->kernel->output_count; n++)
     add(f, h->slices[n]->operands[1], n, block_map(f->arena, &h->block));
@@ -197,7 +193,7 @@ static heddle_status update_places(const finding *f) {
 
 // (tile)[update, row, i] -> index of the updates.
 static heddle_status scatter_places(const finding *f) {
-  const hero_scatter *h = (const hero_scatter *)f->kernel->details;
+  const hero_scatter *h = &f->kernel->details.scatter;
   arena *a = f->arena;
   if (h->dealing == SCATTER_BY_OWNER)
     return status_at(HEDDLE_UNIMPLEMENTED, h->scatter->where,

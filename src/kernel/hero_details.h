@@ -1,0 +1,203 @@
+// What each hero decided beyond the launch: one struct of plain data for each, and the union that a kernel's plan
+// holds, whose tag is the plan's hero.
+//
+// kernel/hero_NAME.c fills its struct in, emit/NAME.c makes code as it says, and kernel_plan_print prints its numbers.
+#ifndef HEDDLE_KERNEL_HERO_DETAILS_H_
+#define HEDDLE_KERNEL_HERO_DETAILS_H_
+
+#include "kernel/part.h"
+#include "kernel/reducer.h"
+#include "kernel/reduction_space.h"
+
+// --- what several heroes have
+
+// An index space that a kernel walks by a range of tiles of its own, in runs.
+//
+// A run is what lies together in memory: the innermost dims of the space, flattened. A tile takes some whole runs, or a
+// piece of one. So loops over elements are contiguous where a flat loop over the space would meet a jump that no vector
+// can cross.
+typedef struct plan_block {
+  const shape *space;
+  int split;              // dims from here on make a run
+  int64_t rows, run;      // products of the dims before `split` and from it on
+  int64_t rows_per_tile;  // > 1 only where a tile takes whole runs
+  int64_t chunk;          // elements of a run that a tile takes
+  int64_t first_tile, tiles;
+} plan_block;
+
+// What consumers make of the values of the instructions that give a kernel its hero.
+typedef struct plan_epilogue {
+  kernel_part part;             // over the hero's dims, given the heroes: the values of all outputs
+  const indexing_map **places;  // by output: where in it the value goes; null: at the same indices
+} plan_epilogue;
+
+// --- loops
+
+// Every element of the outputs on its own.
+typedef struct hero_loop {
+  bool in_runs;      // by the block's tiles; else flat, by the launch's
+  plan_block block;  // in runs: all outputs have its dims
+} hero_loop;
+
+// Several loops in one kernel: groups of outputs of different index spaces, each with tiles of its own. Part b gives
+// the values that block b stores.
+typedef struct hero_loops {
+  int block_count;
+  const plan_block *blocks;
+  const int *block_of;  // by output: the block that stores it, -1 if it is empty
+  const int *value_of;  // by output: which of the block's values
+} hero_loops;
+
+// --- moves
+
+// Concatenate: each operand walks its own block of the output. Part b gives the operands of block b, one per hero; the
+// last part is the epilogue, over the output's indices.
+typedef struct hero_concatenate {
+  int dim;
+  int block_count;  // operands that are not empty
+  const plan_block *blocks;
+  const int64_t *offsets;  // of each block along `dim`
+  plan_epilogue epilogue;
+} hero_concatenate;
+
+// Transpose through tiles.
+//
+// Dims of size 1 are dropped and dims that stay adjacent are merged into axes. Two sides matter: `a`, along which the
+// operand lies in memory, and `b`, along which the result does; all others together are the batch. A side is one axis,
+// or several neighbouring ones if they are short. A tile is a piece of a times a piece of b of one batch. It is turned
+// in registers.
+//
+// Transposes of one permutation are a group. Part g gives the operands of group g's heroes at the operands' index, the
+// last part is the epilogue, over the result's indices.
+typedef struct hero_transpose {
+  int hero_count;
+  const instruction *const *heroes;
+  int group_count;
+  const int *groups;      // by hero
+  int64_t batches, a, b;  // sizes
+  int64_t tile_a, tile_b, tiles_a, tiles_b;
+  const indexing_map *const *to_operand;  // by group: (batch, a, b) -> indices
+  const indexing_map *to_result;
+  const int *direct_inputs;   // by hero: the kernel's input to read it from; -1: through a buffer
+  const int *direct_outputs;  // by hero: the output to write it to; -1: through a buffer
+  bool in_registers;          // false: element by element, for types that no vector holds
+  bool streams;               // results go past the caches
+  plan_epilogue epilogue;
+} hero_transpose;
+
+// --- updates in place
+
+// dynamic-update-slice in place. Part 0 gives the updates at an index of the window, one per output. Part 1 + n gives
+// the starts of output n, scalars; its index space is of rank 0.
+typedef struct hero_update_slice {
+  plan_block block;                  // the window
+  const instruction *const *slices;  // by output: the dynamic-update-slice
+} hero_update_slice;
+
+typedef enum scatter_dealing {
+  SCATTER_SERIAL,     // one tile
+  SCATTER_BY_UPDATE,  // a tile takes some updates: their windows are disjoint
+  SCATTER_BY_COLUMN,  // a tile takes a piece of every window's innermost dims, which no index moves
+  SCATTER_BY_OWNER,   // a tile takes the windows that start in its part of the operand's first dim
+} scatter_dealing;
+
+// Scatter into the operand's own memory. Part 0 gives the updates at [update, window…], one per operand; part 1 the
+// index vector of an update, unless it has no entries.
+typedef struct hero_scatter {
+  const instruction *scatter;
+  const shape *updates;  // dims of all of them
+  scatter_dealing dealing;
+  int64_t share;      // updates, elements of a run, or indices of the first dim that a tile takes; serial: all
+  int split;          // dims of the window from here on make a run of memory
+  int64_t rows, run;  // products of the window's dims before `split` and from it on
+} hero_scatter;
+
+// --- sweeps
+
+// Kernels that go over rows (or columns) in sweeps.
+//
+// A sweep visits every element of a row; it ends in values of reductions. What one sweep computes at one point of the
+// space is a computation of its own (row_sweeps.h makes it): it takes the kernel's inputs and, as scalars, what is
+// known by then: results of this row's reductions in earlier sweeps, and values of this very element that an earlier
+// sweep kept because they are expensive. When all sweeps are over, the values of the row itself are computed (the
+// ends).
+
+// Something known in a row (per row or per element) by the time it is given to a body.
+typedef struct sweep_given {
+  const shape *shape;     // of the value in the program
+  const instruction *of;  // reduce or kept instruction
+  int element;            // of a reduce of several values
+  bool is_kept;           // one per element; else one per row
+  int output;             // where a kept value lies; -1: in a buffer of its own, one row long
+} sweep_given;
+
+typedef struct sweep_reduction {
+  const instruction *reduce;
+  reducer how;
+  int count;         // values
+  int first_result;  // of the sweep's body: the inputs
+  int first_init;    // of the inits
+  int first_given;
+} sweep_reduction;
+
+// Result `result` of a body goes to output `output` of the kernel.
+typedef struct sweep_store {
+  int output, result;
+} sweep_store;
+
+typedef VEC(sweep_reduction) sweep_reductions;
+typedef VEC(sweep_store) sweep_stores;
+
+typedef struct row_sweep {
+  int body;  // of the kernel plan; -1 if nothing is to be computed
+  sweep_reductions reductions;
+  sweep_stores stores;
+  sweep_stores kept;  // `output` is the number of a given value
+} row_sweep;
+
+typedef struct row_sweeps {
+  reduction_space space;
+  VEC(sweep_given) givens;
+  int inits;  // body without dims: initial values of all reductions
+  int sweep_count;
+  row_sweep *sweeps;
+  row_sweep ends;  // its body has the kept dims only
+} row_sweeps;
+
+// Reductions over rows: what is reduced lies innermost; or over columns: what is kept does.
+typedef struct hero_reduction {
+  row_sweeps sweeps;
+  bool is_column;   // the innermost dims are kept: neighbouring results lie side by side
+  int64_t tile;     // rows that a tile takes. Columns: indices of the other kept dims, each with `columns` columns
+  int64_t columns;  // columns: innermost indices that lie side by side in a tile
+  int64_t column_blocks;  // columns: pieces of that many that the innermost dims are cut into
+} hero_reduction;
+
+// --- any of them
+
+// The emitters. One file each: kernel/hero_NAME.c decides and fills in the figures, emit/NAME.c makes the code.
+typedef enum hero_kind {
+  HERO_LOOP,          // every element on its own
+  HERO_TRANSPOSE,     // through tiles, so that reads and writes are both contiguous
+  HERO_REDUCTION,     // rows, columns, all; producers, consumers and side outputs in the same pass
+  HERO_SCATTER,       // combines updates into memory
+  HERO_CONCATENATE,   // each operand walks its own block of the output
+  HERO_UPDATE_SLICE,  // dynamic-update-slice in place: writes the window only
+  HERO_INPUT_SLICES,  // several slices of the same index space
+  HERO_ROWS,          // block of rows at once: softmax-like chains of row reductions and elementwise operations
+  HERO_LOOPS,         // groups of outputs of different element counts, each with its own loop
+  HERO_COUNT
+} hero_kind;
+
+// What the hero decided: the member of that name.
+typedef union hero_details {
+  hero_loop loop;
+  hero_loops loops;  // and input slices
+  hero_transpose transpose;
+  hero_reduction reduction;  // and rows
+  hero_scatter scatter;
+  hero_concatenate concatenate;
+  hero_update_slice update_slice;
+} hero_details;
+
+#endif
