@@ -4,7 +4,7 @@
 #include "emit/concatenate.h"
 #include "emit/loop.h"
 #include "emit/loops.h"
-#include "emit/row_kernel.h"
+#include "emit/reduction.h"
 #include "emit/scatter.h"
 #include "emit/transpose.h"
 #include "emit/update_slice.h"
@@ -14,8 +14,7 @@ const hero_entry emit_heroes[HERO_COUNT] = {
     [HERO_INPUT_SLICES] = emit_loops_entry,
     [HERO_LOOP] = emit_loop_entry,
     [HERO_LOOPS] = emit_loops_entry,
-    [HERO_REDUCTION] = emit_row_kernel_entry,
-    [HERO_ROWS] = emit_row_kernel_entry,
+    [HERO_REDUCTION] = emit_reduction_entry,
     [HERO_SCATTER] = emit_scatter_entry,
     [HERO_TRANSPOSE] = emit_transpose_entry,
     [HERO_UPDATE_SLICE] = emit_update_slice_entry,

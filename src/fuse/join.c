@@ -2,7 +2,7 @@
 #include "fuse/join.h"
 
 #include "fuse/fusion_cost.h"
-#include "kernel/hero_rows.h"
+#include "kernel/hero_reduction.h"
 #include "kernel/hero_transpose.h"
 
 // What is this small costs no more than starting a kernel, whatever it does.
@@ -86,7 +86,7 @@ static bool fits_rows(cluster_graph *g, int l, int r) {
     bool is_own = node->role == CLUSTER_MEMBER && !shape_is_tuple(node->instruction->shape);
     if (is_own && cluster_is_read_outside(g, l, r, body.nodes.data[n])) vec_push(scratch, &outputs, node->instruction);
   }
-  bool fits = outputs.size > 0 && hero_rows_fits(members.size, members.data, outputs.size, outputs.data);
+  bool fits = outputs.size > 0 && hero_reduction_fits(members.size, members.data, outputs.size, outputs.data);
   arena_destroy(scratch);
   return fits;
 }

@@ -26,7 +26,7 @@
 
 enum {
   MANY_ELEMENTS = 16 << 10,  // of the operand, above which trials and branches are worth it
-  SHORT_ROW = 8,             // rows that the loop takes side by side, as kernel/row_kernel.c decides
+  SHORT_ROW = 8,             // rows that the loop takes side by side, as kernel/hero_reduction.c decides
   LONG_ROW = 64,
   MOST_COPIED = 24,  // instructions that the branch computes for itself
   MOST_VALUES = 8,

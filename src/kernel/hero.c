@@ -3,7 +3,6 @@
 #include "kernel/hero_loop.h"
 #include "kernel/hero_loops.h"
 #include "kernel/hero_reduction.h"
-#include "kernel/hero_rows.h"
 #include "kernel/hero_scatter.h"
 #include "kernel/hero_transpose.h"
 #include "kernel/hero_update_slice.h"
@@ -11,7 +10,6 @@
 const hero_rule hero_rules[] = {
     {HERO_UPDATE_SLICE, "update_slice", hero_update_slice_takes},
     {HERO_SCATTER, "scatter", hero_scatter_takes},
-    {HERO_ROWS, "rows", hero_rows_takes},
     {HERO_REDUCTION, "reduction", hero_reduction_takes},
     {HERO_TRANSPOSE, "transpose", hero_transpose_takes},
     {HERO_INPUT_SLICES, "input_slices", hero_input_slices_takes},

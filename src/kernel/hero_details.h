@@ -179,12 +179,11 @@ typedef struct hero_reduction {
 typedef enum hero_kind {
   HERO_LOOP,          // every element on its own
   HERO_TRANSPOSE,     // through tiles, so that reads and writes are both contiguous
-  HERO_REDUCTION,     // rows, columns, all; producers, consumers and side outputs in the same pass
+  HERO_REDUCTION,     // rows, columns, all, in sweeps; producers, consumers and side outputs in the same pass
   HERO_SCATTER,       // combines updates into memory
   HERO_CONCATENATE,   // each operand walks its own block of the output
   HERO_UPDATE_SLICE,  // dynamic-update-slice in place: writes the window only
   HERO_INPUT_SLICES,  // several slices of the same index space
-  HERO_ROWS,          // block of rows at once: softmax-like chains of row reductions and elementwise operations
   HERO_LOOPS,         // groups of outputs of different element counts, each with its own loop
   HERO_COUNT
 } hero_kind;
@@ -194,7 +193,7 @@ typedef union hero_details {
   hero_loop loop;
   hero_loops loops;  // and input slices
   hero_transpose transpose;
-  hero_reduction reduction;  // and rows
+  hero_reduction reduction;
   hero_scatter scatter;
   hero_concatenate concatenate;
   hero_update_slice update_slice;

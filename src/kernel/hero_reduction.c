@@ -1,11 +1,158 @@
-// Reductions in one sweep.
+// When a kernel is a reduction, and how its rows are dealt out to threads.
 #include "kernel/hero_reduction.h"
 
-#include "kernel/row_kernel.h"
+#include "kernel/row_sweeps.h"
+#include "kernel/work_estimate.h"
+
+enum {
+  SHORT_ROW = 8,          // below, the loop's vectors over results are better
+  SHORT_PICKED_ROW = 64,  // the same where reducers pick one of two pairs, which takes long between lanes
+  LONG_ROW = 512,         // … where elements are combined one after the other
+  FEW_ELEMENTS = 16,      // of a column, up to which the loop's vectors keep them in registers
+  LEAST_COLUMNS = 64,
+};
+
+// --- whether
+
+static bool is_column(const reduction_space *s) { return !s->is_reduced[s->group_count - 1]; }
+
+static bool outputs_agree(const kernel_plan *k) {
+  for (int o = 1; o < k->output_count; o++)
+    if (shape_element_count(k->outputs[o].shape) != shape_element_count(k->outputs[0].shape)) return false;
+  return true;
+}
+
+static bool has_reducer(arena *scratch, const row_analysis *r, const instruction_list *body, reducer_form form) {
+  for (int n = 0; n < body->size; n++) {
+    const instruction *i = body->data[n];
+    if (row_analysis_value(r, i).is_reduction && reducer_of(scratch, i).form == form) return true;
+  }
+  return false;
+}
+
+static bool is_expensive(const instruction_list *body) {
+  for (int n = 0; n < body->size; n++) {
+    const instruction *i = body->data[n];
+    if (hlo_op_has(i->opcode, TRAIT_EXPENSIVE)) return true;
+    if (i->opcode == HLO_REDUCE && is_expensive(&i->called[0]->instructions)) return true;
+  }
+  return false;
+}
+
+// Whether a row's elements have to wait for each other, and the loop makes up for that by taking as many rows at once
+// as a vector has lanes. It does where functions are computed, and where rows are short: of long ones it reads a line
+// each of too many at once.
+static bool waits(arena *scratch, const row_analysis *r, const instruction_list *body) {
+  if (!has_reducer(scratch, r, body, REDUCER_ORDERED) && !has_reducer(scratch, r, body, REDUCER_PIECES)) return false;
+  return r->space.reduced < LONG_ROW || is_expensive(body);
+}
+
+// The loop computes a reduction again for every element that wants it, which is no loss if these are its results.
+static bool loop_is_better(arena *scratch, const kernel_plan *k, const row_analysis *r, const instruction_list *body) {
+  bool loop_can = r->sweep_count == 1 && outputs_agree(k);
+  if (!loop_can) return false;
+  int64_t size = r->space.sizes[r->space.group_count - 1];
+  if (is_column(&r->space)) return size < SHORT_ROW || r->space.reduced <= FEW_ELEMENTS;
+  bool is_rather_short = size <= SHORT_PICKED_ROW && r->space.kept >= SHORT_PICKED_ROW;
+  return size < SHORT_ROW || waits(scratch, r, body) ||
+         (is_rather_short &&
+          (has_reducer(scratch, r, body, REDUCER_PICK) || has_reducer(scratch, r, body, REDUCER_FREE)));
+}
+
+static bool analyse(arena *scratch, const kernel_plan *k, const instruction_list *body, row_analysis *out) {
+  row_output *outputs = arena_array(scratch, row_output, k->output_count);
+  for (int o = 0; o < k->output_count; o++)
+    outputs[o] = (row_output){.root = k->outputs[o].root, .shape = k->outputs[o].shape};
+  return row_analysis_of(scratch, body->size, body->data, k->output_count, outputs, out);
+}
+
+// --- launch
+
+static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
+static int64_t most(int64_t x, int64_t y) { return x > y ? x : y; }
+
+// Operations of all sweeps per element of the space.
+static double operations_per_element(const kernel_plan *k) {
+  double sum = 0;
+  for (int b = 0; b < k->body_count; b++) {
+    const instruction_list *l = &k->bodies[b].computation->instructions;
+    for (int n = 0; n < l->size; n++) sum += (double)work_operations(l->data[n]);
+  }
+  return sum;
+}
+
+// Pieces of the innermost dims: long enough to read memory in long stretches, as long as threads are busy.
+static void cut_columns(hero_reduction *d, const target_description *target) {
+  const reduction_space *s = &d->sweeps.space;
+  int64_t columns = s->sizes[s->group_count - 1], others = s->kept / columns;
+  int64_t accumulators = most(d->sweeps.givens.size, 1);
+  d->columns = most(target->row_accumulators / accumulators / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
+  while (d->columns > LEAST_COLUMNS &&
+         others * plan_ceil_divide(columns, d->columns) < (int64_t)target->cores * target->tiles_per_core)
+    d->columns = most(d->columns / 2 / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
+  d->columns = least(d->columns, columns);
+  d->column_blocks = plan_ceil_divide(columns, d->columns);
+}
+
+// What is dealt out: rows, or what is kept beside the innermost dims.
+static void decide_launch(kernel_plan *k, hero_reduction *d, const target_description *target) {
+  const reduction_space *s = &d->sweeps.space;
+  if (d->is_column) cut_columns(d, target);
+  int64_t units = d->is_column ? s->kept / s->sizes[s->group_count - 1] : s->kept;
+  int64_t unit_elements = s->kept / units;
+  double bytes = 0, operations = operations_per_element(k) * (double)s->reduced * (double)unit_elements;
+  for (int i = 0; i < k->slice_count; i++) bytes += (double)plan_buffer_bytes(k->slices[i].shape);
+  bytes /= (double)units;
+  k->work = operations * (double)units;
+  double enough = bytes > 0 ? (double)target->tile_bytes / bytes : 1;
+  if (operations > 0 && (double)target->tile_operations / operations < enough)
+    enough = (double)target->tile_operations / operations;
+  int64_t tile = enough < (double)units ? (int64_t)enough : units;
+  tile = most(least(tile, units / ((int64_t)target->cores * target->tiles_per_core)), 1);
+  int64_t blocks = most(d->column_blocks, 1);
+  d->tile = blocks > 1 ? 1 : tile;
+  k->launch = (launch_plan){.elements = s->kept, .tile = d->tile, .tiles = plan_ceil_divide(units, d->tile) * blocks};
+  k->launch.tile_bytes = (int64_t)(bytes * (double)d->tile / (double)blocks);
+}
+
+static const instruction *first_reduction(const row_sweeps *s) {
+  for (int n = 0; n < s->sweep_count; n++)
+    if (s->sweeps[n].reductions.size > 0) return s->sweeps[n].reductions.data[0].reduce;
+  return NULL;
+}
+
+static const char *reason_of(arena *a, const hero_reduction *d) {
+  const int count = d->sweeps.sweep_count;
+  if (count > 1) return arena_printf(a, "%d sweeps over each %s", count, d->is_column ? "column" : "row");
+  return d->is_column ? "one sweep, accumulators side by side" : "one sweep over each row, partial accumulators";
+}
 
 bool hero_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
-  if (!row_kernel_take(a, k, body, target, false)) return false;
-  const hero_reduction *d = &k->details.reduction;
-  k->reason = d->is_column ? "one sweep, accumulators side by side" : "one sweep over each row, partial accumulators";
-  return true;
+  if (target->kind != TARGET_CPU) return false;
+  arena *scratch = arena_create();
+  row_analysis analysis;
+  bool takes = analyse(scratch, k, body, &analysis) && !loop_is_better(scratch, k, &analysis, body);
+  if (takes) {
+    hero_reduction *d = &k->details.reduction;
+    *d = (hero_reduction){.is_column = is_column(&analysis.space)};
+    row_sweeps_make(a, k, &analysis, body, d->is_column ? 0 : target->row_buffer_bytes, &d->sweeps);
+    decide_launch(k, d, target);
+    k->hero_instruction = first_reduction(&d->sweeps);
+    k->reason = reason_of(a, d);
+  }
+  arena_destroy(scratch);
+  return takes;
+}
+
+bool hero_reduction_fits(int member_count, instruction *const *members, int output_count, instruction *const *outputs) {
+  arena *scratch = arena_create();
+  row_output *wanted = arena_array(scratch, row_output, output_count);
+  for (int o = 0; o < output_count; o++) {
+    const shape *s = outputs[o]->shape;
+    wanted[o] = (row_output){.root = outputs[o], .shape = shape_is_tuple(s) ? s->elements[0] : s};
+  }
+  row_analysis r;
+  bool fits = row_analysis_of(scratch, member_count, members, output_count, wanted, &r) && !r.repeats;
+  arena_destroy(scratch);
+  return fits;
 }

@@ -133,7 +133,7 @@ static const hero_case hero_cases[] = {
     {HERO_REDUCTION, "r", "n", 65, 19500,  // rows
      ADD "ENTRY e { p = f32[65,300] parameter(0) z = f32[] constant(0) n = f32[65,300] negate(p)\n"
          "  ROOT r = f32[65] reduce(n, z), dimensions={1}, to_apply=add }"},
-    {HERO_ROWS, "r", "s", 19500, 19500,
+    {HERO_REDUCTION, "r", "s", 19500, 19500,
      ADD "ENTRY e { p = f32[65,300] parameter(0) z = f32[] constant(0)\n"
          "  s = f32[65] reduce(p, z), dimensions={1}, to_apply=add b = f32[65,300] broadcast(s), dimensions={0}\n"
          "  d = f32[65,300] subtract(p, b) x = f32[65,300] multiply(d, d)\n"

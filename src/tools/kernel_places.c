@@ -225,7 +225,6 @@ static const hero_places heroes[HERO_COUNT] = {
     [HERO_LOOP] = loop_places,
     [HERO_LOOPS] = loops_places,
     [HERO_REDUCTION] = row_places,
-    [HERO_ROWS] = row_places,
     [HERO_SCATTER] = scatter_places,
     [HERO_TRANSPOSE] = transpose_places,
     [HERO_UPDATE_SLICE] = update_places,

@@ -133,7 +133,7 @@ static void test_ordered_reducers(void **state) {
       "ENTRY e { p = T[3,20] parameter(0)\n  z = T[] constant(1)\n"
       "  r = T[3] reduce(p, z), dimensions={1}, to_apply=odd\n  b = T[3,20] broadcast(r), dimensions={0}\n"
       "  ROOT s = T[3,20] subtract(p, b)\n}\n",
-      "s32", HERO_ROWS);
+      "s32", HERO_REDUCTION);
 }
 
 // --- several sweeps
@@ -146,7 +146,7 @@ static void test_softmax(void **state) {
   for (size_t k = 0; k < 4; k++) {
     for (size_t i = 0; i < (k == 0 ? sizeof sizes / sizeof *sizes : 1); i++) {
       int n = sizes[i];
-      check_printed(types[k], HERO_ROWS, tolerances[k],
+      check_printed(types[k], HERO_REDUCTION, tolerances[k],
                     "ENTRY e { p = T[2,3,%d] parameter(0)\n  z = T[] constant(0)\n  l = T[] constant(-inf)\n"
                     "  m = T[2,3] reduce(p, l), dimensions={2}, to_apply=max\n"
                     "  b = T[2,3,%d] broadcast(m), dimensions={0,1}\n  d = T[2,3,%d] subtract(p, b)\n"
@@ -170,7 +170,7 @@ static void test_layer_norm(void **state) {
       "  n = T[4,50] multiply(d, rb)\n  gb = T[4,50] broadcast(g), dimensions={1}\n"
       "  o = T[4,50] multiply(n, gb)\n  c = bf16[4,50] convert(o)\n  f = bf16[200] reshape(c)\n"
       "  ROOT t = (bf16[200], T[4], T[4]) tuple(f, m, r)\n}\n",
-      "f32", HERO_ROWS, 1e-2);
+      "f32", HERO_REDUCTION, 1e-2);
 }
 
 static void test_values_that_stray_are_not_kept(void **state) {
@@ -181,7 +181,7 @@ static void test_values_that_stray_are_not_kept(void **state) {
       "  y = T[16,16] transpose(x), dimensions={1,0}\n  s = T[16] reduce(x, z), dimensions={1}, to_apply=add\n"
       "  b = T[16,16] broadcast(s), dimensions={0}\n  d = T[16,16] divide(x, b)\n"
       "  ROOT u = T[16,16] add(d, y)\n}\n",
-      "f32", HERO_ROWS, 1e-6);
+      "f32", HERO_REDUCTION, 1e-6);
 }
 
 static void test_whole_array(void **state) {
@@ -190,7 +190,7 @@ static void test_whole_array(void **state) {
       "ENTRY e { p = T[30,7] parameter(0)\n  z = T[] constant(0)\n"
       "  s = T[] reduce(p, z), dimensions={0,1}, to_apply=add\n  b = T[30,7] broadcast(s), dimensions={}\n"
       "  d = T[30,7] divide(p, b)\n  n = T[] sqrt(s)\n  ROOT t = (T[30,7], T[]) tuple(d, n)\n}\n",
-      "f32", HERO_ROWS, 1e-6);
+      "f32", HERO_REDUCTION, 1e-6);
 }
 
 // --- columns
@@ -248,7 +248,7 @@ static void test_column_softmax(void **state) {
   static const int sizes[][2] = {{5, 100}, {70, 33}};
   for (int i = 0; i < 2; i++) {
     int n = sizes[i][0], c = sizes[i][1];
-    check_printed("f32", HERO_ROWS, 1e-6,
+    check_printed("f32", HERO_REDUCTION, 1e-6,
                   "ENTRY e { p = T[2,%d,%d] parameter(0)\n  z = T[] constant(0)\n  l = T[] constant(-inf)\n"
                   "  m = T[2,%d] reduce(p, l), dimensions={1}, to_apply=max\n"
                   "  b = T[2,%d,%d] broadcast(m), dimensions={0,2}\n  d = T[2,%d,%d] subtract(p, b)\n"

@@ -9,9 +9,9 @@
 // every lane an accumulator of its own (lower/vectorize_reductions.c). Entries are, by carried value: the combining
 // operation, the reducer's symbol for the first of several values and "index", "value" or "more" for the others, "" for
 // tensors.
-#include "emit/row_kernel.h"
+#include "emit/reduction.h"
 
-#include "emit/column_kernel.h"
+#include "emit/reduction_columns.h"
 #include "emit/sweeps.h"
 
 // One sweep being emitted: what its loops carry is the accumulators, then the tensors it writes.
@@ -212,9 +212,9 @@ static MlirValue row_number(ir_builder *b, const hero_reduction *plan, int64_t t
   return ir_apply_indexing(b, m, (MlirValue[]){tile, in_tile}, NULL).data[0];
 }
 
-heddle_status emit_row_kernel_entry(kernel_emitter *k, const target_description *target) {
+heddle_status emit_reduction_entry(kernel_emitter *k, const target_description *target) {
   const hero_reduction *plan = &k->plan->details.reduction;
-  if (plan->is_column) return emit_columns(k, target);
+  if (plan->is_column) return emit_reduction_columns(k, target);
   kernel_entry e;
   TRY(emit_entry_begin(k, target, &e));
   sweep_emitter s;

@@ -9,7 +9,7 @@
 //
 // Every loop over columns is contiguous and has no order, so the ordinary vectorizer takes it. Elements of one column
 // are combined in the order of the program, or by fours where the reducer allows.
-#include "emit/column_kernel.h"
+#include "emit/reduction_columns.h"
 
 #include "emit/sweeps.h"
 
@@ -272,7 +272,7 @@ static MlirValue place_tile(column_loops *l, ir_builder *b, MlirValue tile, Mlir
   return mapped(b, 1, &tiles, affine_floordiv(a, affine_dim(a, 0), plan->column_blocks), &tile);
 }
 
-heddle_status emit_columns(kernel_emitter *k, const target_description *target) {
+heddle_status emit_reduction_columns(kernel_emitter *k, const target_description *target) {
   kernel_entry e;
   TRY(emit_entry_begin(k, target, &e));
   sweep_emitter s;

@@ -1,7 +1,6 @@
 // Which kernels are made in sweeps over rows, and what they keep.
-#include "kernel/row_kernel.h"
+#include "kernel/hero_reduction.h"
 
-#include "kernel/hero_rows.h"
 #include "kernel/testing.h"
 
 static const char reducers[] =
@@ -31,7 +30,8 @@ static planned plan(const char *entry, target_description target) {
   testing_require(computation_post_order(p.arena, p.module->entry, &all), source);
   instruction *root = p.module->entry->root;
   bool is_tuple = root->opcode == HLO_TUPLE;
-  p.fits = hero_rows_fits(all.size, all.data, is_tuple ? root->operand_count : 1, is_tuple ? root->operands : &root);
+  p.fits =
+      hero_reduction_fits(all.size, all.data, is_tuple ? root->operand_count : 1, is_tuple ? root->operands : &root);
   return p;
 }
 
@@ -41,7 +41,7 @@ static void test_softmax_keeps_exponentials_in_its_output(void **state) {
   (void)state;
   planned p = plan(softmax, target_cpu(2));
   assert_true(p.fits);
-  assert_int_equal(p.plan->hero, HERO_ROWS);
+  assert_int_equal(p.plan->hero, HERO_REDUCTION);
   const row_sweeps *s = &details(&p)->sweeps;
   assert_false(details(&p)->is_column);
   assert_int_equal(s->sweep_count, 3);
@@ -76,7 +76,7 @@ static void test_what_fits(void **state) {
   (void)state;
   check("  ROOT n = f32[40] negate(r)\n", HERO_REDUCTION, true);
   check("  ROOT n = f32[5,8] reshape(r)\n", HERO_REDUCTION, true);
-  check("  b = f32[40,100] broadcast(r), dimensions={0}\n  ROOT n = f32[4000] reshape(b)\n", HERO_ROWS, true);
+  check("  b = f32[40,100] broadcast(r), dimensions={0}\n  ROOT n = f32[4000] reshape(b)\n", HERO_REDUCTION, true);
   // Results of rows somewhere else than in their rows.
   check("  ROOT n = f32[40] reverse(r), dimensions={0}\n", HERO_LOOP, false);
   check("  ROOT n = f32[100,40] broadcast(r), dimensions={1}\n", HERO_LOOP, false);
@@ -86,7 +86,7 @@ static void test_what_fits(void **state) {
   check(
       "  s = f32[100] reduce(p, z), dimensions={0}, to_apply=add\n  b = f32[40,100] broadcast(s), dimensions={1}\n"
       "  c = f32[40,100] broadcast(r), dimensions={0}\n  ROOT t = f32[40,100] add(b, c)\n",
-      HERO_ROWS, false);
+      HERO_REDUCTION, false);
 }
 
 int main(void) {
