@@ -11,7 +11,6 @@
 
 const hero_entry emit_heroes[HERO_COUNT] = {
     [HERO_CONCATENATE] = emit_concatenate_entry,
-    [HERO_INPUT_SLICES] = emit_loops_entry,
     [HERO_LOOP] = emit_loop_entry,
     [HERO_LOOPS] = emit_loops_entry,
     [HERO_REDUCTION] = emit_reduction_entry,

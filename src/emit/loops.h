@@ -4,7 +4,7 @@
 
 #include "emit/elemental.h"
 
-// See hero_entry; for HERO_LOOPS and HERO_INPUT_SLICES.
+// See hero_entry.
 heddle_status emit_loops_entry(kernel_emitter *k, const target_description *target);
 
 #endif

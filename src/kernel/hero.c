@@ -12,9 +12,8 @@ const hero_rule hero_rules[] = {
     {HERO_SCATTER, "scatter", hero_scatter_takes},
     {HERO_REDUCTION, "reduction", hero_reduction_takes},
     {HERO_TRANSPOSE, "transpose", hero_transpose_takes},
-    {HERO_INPUT_SLICES, "input_slices", hero_input_slices_takes},
-    {HERO_CONCATENATE, "concatenate", hero_concatenate_takes},
     {HERO_LOOPS, "loops", hero_loops_takes},
+    {HERO_CONCATENATE, "concatenate", hero_concatenate_takes},
     {HERO_LOOP, "loop", hero_loop_takes},
     {0},
 };

@@ -183,15 +183,14 @@ typedef enum hero_kind {
   HERO_SCATTER,       // combines updates into memory
   HERO_CONCATENATE,   // each operand walks its own block of the output
   HERO_UPDATE_SLICE,  // dynamic-update-slice in place: writes the window only
-  HERO_INPUT_SLICES,  // several slices of the same index space
-  HERO_LOOPS,         // groups of outputs of different element counts, each with its own loop
+  HERO_LOOPS,         // groups of outputs with a loop each: of different element counts, or slices of one index space
   HERO_COUNT
 } hero_kind;
 
 // What the hero decided: the member of that name.
 typedef union hero_details {
   hero_loop loop;
-  hero_loops loops;  // and input slices
+  hero_loops loops;
   hero_transpose transpose;
   hero_reduction reduction;
   hero_scatter scatter;

@@ -54,8 +54,8 @@ static void start_details(arena *a, kernel_plan *k, int **block_of, int **value_
   k->details.loops = (hero_loops){.block_of = *block_of, .value_of = *value_of};
 }
 
-bool hero_loops_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
-  if (!hero_loops_allowed(target)) return false;
+// Outputs of different element counts: those of equal counts are a block.
+static bool takes_groups(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   int *block_of, *value_of;
   start_details(a, k, &block_of, &value_of);
   loop_groups groups = {0};
@@ -82,8 +82,8 @@ static const instruction *slice_behind(const instruction *root) {
   return root->opcode == HLO_SLICE ? root : NULL;
 }
 
-bool hero_input_slices_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
-  if (target->kind != TARGET_CPU) return false;
+// Every output is a slice, all of arrays with the same dims.
+static bool takes_slices(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   int *block_of, *value_of;
   start_details(a, k, &block_of, &value_of);
   loop_groups groups = {0};
@@ -105,4 +105,8 @@ bool hero_input_slices_takes(arena *a, kernel_plan *k, const instruction_list *b
   k->hero_instruction = first;
   k->reason = "slices of one index space, each copied in runs";
   return true;
+}
+
+bool hero_loops_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
+  return hero_loops_allowed(target) && (takes_slices(a, k, body, target) || takes_groups(a, k, body, target));
 }

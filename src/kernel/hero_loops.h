@@ -4,11 +4,8 @@
 
 #include "kernel/kernel.h"
 
-// See hero_rule: outputs whose element counts differ.
+// See hero_rule. Takes outputs whose element counts differ, and outputs that are all slices of arrays of the same dims.
 bool hero_loops_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
-
-// See hero_rule: every output is a slice, all of arrays with the same dims.
-bool hero_input_slices_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
 // Whether one kernel may have outputs of different element counts on this target, for fusion.
 bool hero_loops_allowed(const target_description *target);

@@ -60,7 +60,7 @@ static void test_input_slices(void **state) {
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
     text source = {0};
     text_printf(&source, "HloModule m\n%s", programs[i]);
-    hero_testing_run(text_cstr(&source), HERO_INPUT_SLICES, 0, NULL, NULL);
+    hero_testing_run(text_cstr(&source), HERO_LOOPS, 0, NULL, NULL);
     text_free(&source);
   }
 }

@@ -149,7 +149,7 @@ static const hero_case hero_cases[] = {
      ALIASED ADD "ENTRY e { p = f32[650,30] parameter(0) i = s32[500,1] parameter(1) u = f32[500,30] parameter(2)\n"
                  "  n = f32[500,30] negate(u) ROOT r = f32[650,30] scatter(p, i, n), update_window_dims={1},\n"
                  "  inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add }"},
-    {HERO_INPUT_SLICES, "a", "a", 30000, 0,
+    {HERO_LOOPS, "a", "a", 30000, 0,
      "ENTRY e { p = f32[400,300] parameter(0) a = f32[100,300] slice(p), slice={[7:107],[0:300]}\n"
      "  b = f32[300,300] slice(p), slice={[100:400],[0:300]} ROOT t = (f32[100,300], f32[300,300]) tuple(a, b) }"},
 };

@@ -220,13 +220,8 @@ static heddle_status scatter_places(const finding *f) {
 }
 
 static const hero_places heroes[HERO_COUNT] = {
-    [HERO_CONCATENATE] = concatenate_places,
-    [HERO_INPUT_SLICES] = loops_places,
-    [HERO_LOOP] = loop_places,
-    [HERO_LOOPS] = loops_places,
-    [HERO_REDUCTION] = row_places,
-    [HERO_SCATTER] = scatter_places,
-    [HERO_TRANSPOSE] = transpose_places,
+    [HERO_CONCATENATE] = concatenate_places, [HERO_LOOP] = loop_places,       [HERO_LOOPS] = loops_places,
+    [HERO_REDUCTION] = row_places,           [HERO_SCATTER] = scatter_places, [HERO_TRANSPOSE] = transpose_places,
     [HERO_UPDATE_SLICE] = update_places,
 };
 
