@@ -355,15 +355,18 @@ static void build_allocations(program_builder *b) {
   b->out->allocations = made;
 }
 
-static program_kernel kernel_of(arena *a, const kernel_plan *k, int image) {
+static program_kernel kernel_of(const program_builder *b, const kernel_plan *k, int image) {
   const launch_plan *launch = &k->launch;
   const double operations = launch->tiles > 0 ? k->work / (double)launch->tiles : 0;
-  return (program_kernel){.entry = copy_text(a, k->name),
+  const bool has_grid = b->source->target.has_grid;
+  return (program_kernel){.entry = copy_text(b->arena, k->name),
                           .image = image,
                           .buffer_count = k->slice_count,
                           .tiles = launch->tiles,
                           .tile_bytes = launch->tile_bytes,
-                          .tile_operations = operations < 1e15 ? (int64_t)operations : (int64_t)1e15};
+                          .tile_operations = operations < 1e15 ? (int64_t)operations : (int64_t)1e15,
+                          .grid = {launch->blocks_x, launch->blocks_y, has_grid},
+                          .block = {launch->threads, has_grid, has_grid}};
 }
 
 // Each has an object of its own.
@@ -373,7 +376,7 @@ static void build_kernels(program_builder *b, const object_code *objects) {
   program_kernel *kernels = arena_array(b->arena, program_kernel, count);
   for (int i = 0; i < count; i++) {
     images[i] = (program_image){PROGRAM_ELF, objects[i].data, objects[i].size};
-    kernels[i] = kernel_of(b->arena, b->kernels->plans[i], i);
+    kernels[i] = kernel_of(b, b->kernels->plans[i], i);
   }
   b->out->image_count = b->out->kernel_count = count;
   b->out->images = images;
@@ -384,7 +387,7 @@ heddle_status program_build(arena *a, const lhlo_program *p, const module *sourc
                             const object_code *objects, program *out) {
   *out = (program){.name = arena_printf(a, STR_FMT, STR_ARG(p->module->name)),
                    .where = copy_place(a, p->module->entry->where),
-                   .device = TARGET_CPU,
+                   .device = p->target.kind,
                    .device_count = p->device_count,
                    .partition_count = p->partition_count,
                    .parameter_count = p->parameter_count,

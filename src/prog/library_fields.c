@@ -147,7 +147,7 @@ _Static_assert(sizeof(program_collective_kind) == sizeof(int), "enums lie in mem
 
 static const void *at(const program_thunk *t, const program_field *f) { return (const char *)t + f->offset; }
 
-static int64_t number_of(const program_thunk *t, const program_field *f) {
+int64_t program_field_number(const program_thunk *t, const program_field *f) {
   switch (f->kind) {
     case PROGRAM_FIELD_BOOL: return *(const bool *)at(t, f);
     case PROGRAM_FIELD_INT: return *(const int64_t *)at(t, f);
@@ -157,6 +157,10 @@ static int64_t number_of(const program_thunk *t, const program_field *f) {
     case PROGRAM_FIELD_KERNEL: break;
   }
   return *(const int *)at(t, f);
+}
+
+const program_ints *program_field_list(const program_thunk *t, const program_field *f) {
+  return f->kind == PROGRAM_FIELD_INTS ? at(t, f) : NULL;
 }
 
 // Of all kinds but lists.
@@ -178,12 +182,17 @@ void program_fields_clear(program_thunk *t) {
 }
 
 bool program_field_is_sound(const program_thunk *t, const program_field *f) {
-  const int64_t number = number_of(t, f);
+  const int64_t number = program_field_number(t, f);
   return f->name_count == 0 || (number >= 0 && number < f->name_count);
 }
 
 const char *program_field_name(const program_thunk *t, const program_field *f) {
-  return program_field_is_sound(t, f) ? f->names[number_of(t, f)] : "?";
+  return program_field_is_sound(t, f) ? f->names[program_field_number(t, f)] : "?";
+}
+
+bool program_field_is_set(const program_thunk *t, const program_field *f) {
+  if (f->name_count) return program_field_name(t, f)[0] != 0;
+  return program_field_number(t, f) != f->absent;
 }
 
 const char *program_thunk_target(const program_thunk *t) {
@@ -258,20 +267,15 @@ static named_attribute attribute_of(arena *a, const program_thunk *t, const prog
   if (f->kind == PROGRAM_FIELD_NAME)
     return (named_attribute){.name = f->name, .kind = NAMED_TEXT, .text = program_field_name(t, f)};
   named_attribute made = {.name = f->name, .kind = NAMED_INTS, .count = 1};
-  if (f->kind == PROGRAM_FIELD_INTS) {
-    const program_ints *list = at(t, f);
+  const program_ints *list = program_field_list(t, f);
+  if (list) {
     made.count = list->count;
     made.ints = list->data;
   } else {
-    const int64_t number = number_of(t, f);
+    const int64_t number = program_field_number(t, f);
     made.ints = copy_ints(a, 1, &number);
   }
   return made;
-}
-
-static bool has_value(const program_thunk *t, const program_field *f) {
-  if (f->kind == PROGRAM_FIELD_NUMBER || f->kind == PROGRAM_FIELD_NAME) return true;
-  return f->kind != PROGRAM_FIELD_KERNEL && number_of(t, f) != f->absent;
 }
 
 const named_attribute *program_fields_as_attributes(arena *a, const program_thunk *t, int *count) {
@@ -284,6 +288,7 @@ const named_attribute *program_fields_as_attributes(arena *a, const program_thun
   named_attribute *made = arena_array(a, named_attribute, field_count);
   *count = 0;
   for (int k = 0; k < field_count; k++)
-    if (has_value(t, &fields[k])) made[(*count)++] = attribute_of(a, t, &fields[k]);
+    if (program_field_is_set(t, &fields[k]) && fields[k].kind != PROGRAM_FIELD_KERNEL)
+      made[(*count)++] = attribute_of(a, t, &fields[k]);
   return made;
 }

@@ -39,6 +39,14 @@ heddle_status program_field_set(arena *a, program_thunk *t, const named_attribut
 // The fields that have a value, as routines of lib take them; a custom call's attributes.
 const named_attribute *program_fields_as_attributes(arena *a, const program_thunk *t, int *count);
 
+// Values as they are: of a list the list, else null; of all others the number.
+const program_ints *program_field_list(const program_thunk *t, const program_field *f);
+int64_t program_field_number(const program_thunk *t, const program_field *f);
+
+// Whether the field says anything: false for the value that program_fields_clear gives it, unless that is an enum's
+// that has a name.
+bool program_field_is_set(const program_thunk *t, const program_field *f);
+
 // Whether an enum has the number that the field has.
 bool program_field_is_sound(const program_thunk *t, const program_field *f);
 

@@ -6,6 +6,7 @@
 #include "hlo/device_counts.h"
 #include "hlo/text.h"
 #include "import/import.h"
+#include "prog/program_print.h"
 #include "target/nvptx.h"
 #include "tools/debug_compile.h"
 #include "tools/execute.h"
@@ -24,8 +25,9 @@ static const struct form {
     {"mlir", "emitted.mlir", NULL},  // what the emitter makes, before any pass
     {"lowered", "lowered.mlir", NULL},
     {"ptx", "ptx", "nvptx"},
-    {"plan", NULL, NULL},   // decisions with their reasons, kernels
-    {"lhlo", NULL, "cpu"},  // schedule and buffers
+    {"plan", NULL, NULL},      // decisions with their reasons, kernels
+    {"lhlo", NULL, "cpu"},     // schedule and buffers
+    {"program", NULL, "cpu"},  // what the runtime is given
 };
 
 enum { FORM_COUNT = sizeof forms / sizeof *forms };
@@ -59,7 +61,8 @@ static heddle_status find_form(const char *name, const struct form **out) {
     *out = &forms[i];
     return status_ok();
   }
-  return status_error(HEDDLE_INVALID, "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan or lhlo", name);
+  return status_error(HEDDLE_INVALID,
+                      "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan, lhlo or program", name);
 }
 
 static bool is_form(const compile_flags *f, const char *name) { return strcmp(f->form->name, name) == 0; }
@@ -135,12 +138,22 @@ static heddle_status write_plan(arena *a, const compile_source *from, const comp
   return s;
 }
 
+static heddle_status write_program(const compiled *c, const char *output) {
+  text t = {0};
+  program_print(&t, &c->program);
+  heddle_status s = file_write(output ? output : "-", text_view(&t));
+  text_free(&t);
+  return s;
+}
+
 static heddle_status compile_for_cpu(arena *a, const compile_source *from, const compile_flags *f,
                                      const compile_options *options) {
   compiled program;
   TRY(from->lhlo ? compile_lhlo(a, from->lhlo, options, &program) : compile_cpu(a, from->module, options, &program));
   if (f->time) print_compile_times(stderr, &program.times);
-  heddle_status s = f->form->suffix ? status_ok() : write_objects(a, &program, f->output);
+  heddle_status s = status_ok();
+  if (is_form(f, "program")) s = write_program(&program, f->output);
+  else if (!f->form->suffix) s = write_objects(a, &program, f->output);
   compiled_release(&program);
   return s;
 }
@@ -218,7 +231,7 @@ int heddle_compile(int argc, char **argv) {
   compile_flags f = {.emit = "obj", .chip = "sm_90", .debug = DEBUG_OPTIONS_DEFAULT};
   const flag flags[] = {
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output for text)"},
-      {"emit", FLAG_TEXT, &f.emit, "FORM", "obj, asm, llvm, mlir, lowered, ptx, plan or lhlo (obj)"},
+      {"emit", FLAG_TEXT, &f.emit, "FORM", "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo or program (obj)"},
       {"target", FLAG_TEXT, &f.target, "TARGET", "cpu or nvptx (cpu; nvptx for --emit=ptx)"},
       {"chip", FLAG_TEXT, &f.chip, "SM", "the GPU to generate code for (sm_90)"},
       {"name", FLAG_TEXT, &f.name, "NAME", "the first kernel's symbol (in an object MODULE_kernel, else main)"},

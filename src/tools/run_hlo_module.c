@@ -52,16 +52,16 @@ static void print_value(const char *title, arena *a, literal *value) {
 }
 
 // Bytes that go in and out of memory at least once.
-static int64_t traffic(const lhlo_program *plan) {
+static int64_t traffic(const program *p) {
   int64_t bytes = 0;
-  for (int i = 0; i < plan->parameter_count; i++) bytes += plan_buffer_bytes(plan->parameters[i]);
-  for (int i = 0; i < plan->result_count; i++) bytes += plan_buffer_bytes(plan->results[i]);
-  return bytes * plan->device_count;
+  for (int i = 0; i < p->parameter_count; i++) bytes += program_shape_packed_bytes(&p->parameters[i].shape);
+  for (int i = 0; i < p->result_count; i++) bytes += program_shape_packed_bytes(&p->results[i].shape);
+  return bytes * p->device_count;
 }
 
 static void print_speed(arena *a, const compiled *program, const runner *r, double best, int runs) {
   printf("time: %s (best of %d)\n", seconds_text(a, best), runs);
-  int64_t bytes = traffic(program->plan);
+  int64_t bytes = traffic(&program->program);
   if (!r->show_bandwidth || bytes == 0) return;
   int threads = program->threads;
   double ours = (double)bytes / best, copy = copy_bandwidth(bytes / 2, threads);
