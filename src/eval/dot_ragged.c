@@ -6,64 +6,37 @@
 // Rows behind the last group belong to none and give zeros. A ragged batch dimension changes nothing.
 #include "eval/interpreter.h"
 #include "eval/strided.h"
+#include "hlo/ragged_form.h"
 #include "hlo/text.h"
 
 typedef struct ragged {
   const instruction *original;
   arena *scratch;
   value *lhs, *rhs;
-  int ragged;       // the dim of lhs
-  int prefix_rank;  // dims of lhs that the group sizes depend on
-  int prefix[SHAPE_MAX_RANK];
-  int64_t groups, rows;
+  ragged_form form;
   int *group_of;  // by prefix (row-major) and row; -1: none
 } ragged;
 
-static bool is_free(int_list batch, int_list contracting, int dim) {
-  return !int_list_has(batch, dim) && !int_list_has(contracting, dim);
-}
-
-// Sizes may depend on the batch dims and on what comes before the ragged dim among its own kind.
-static void find_prefix(ragged *r) {
-  const hlo_attributes *x = r->original->attributes;
-  r->ragged = (int)x->lhs_ragged_dims.data[0];
-  if (r->original->operands[2]->shape->rank == 1) return;
-  for (int k = 0; k < x->lhs_batch_dims.size; k++) r->prefix[r->prefix_rank++] = (int)x->lhs_batch_dims.data[k];
-  if (int_list_has(x->lhs_contracting_dims, r->ragged)) {
-    for (int k = 0; x->lhs_contracting_dims.data[k] != r->ragged; k++)
-      r->prefix[r->prefix_rank++] = (int)x->lhs_contracting_dims.data[k];
-    return;
-  }
-  for (int d = 0; d < r->ragged; d++)
-    if (is_free(x->lhs_batch_dims, x->lhs_contracting_dims, d)) r->prefix[r->prefix_rank++] = d;
-}
-
-static heddle_status find_groups(ragged *r, const value *sizes) {
+static void find_groups(ragged *r, const value *sizes) {
   const shape *s = sizes->shape;
-  bool fits = s->rank == r->prefix_rank + 1;
-  for (int k = 0; fits && k < r->prefix_rank; k++) fits = s->dims[k] == r->lhs->shape->dims[r->prefix[k]];
-  if (!fits) return interpreter_refuse(r->original, "group sizes of this shape");
-  r->groups = s->dims[s->rank - 1];
-  r->rows = r->lhs->shape->dims[r->ragged];
-  const int64_t lists = r->groups ? shape_element_count(s) / r->groups : 0;
-  r->group_of = arena_array(r->scratch, int, (size_t)(lists * r->rows));
+  const int64_t lists = r->form.groups ? shape_element_count(s) / r->form.groups : 0;
+  r->group_of = arena_array(r->scratch, int, (size_t)(lists * r->form.rows));
   for (int64_t list = 0; list < lists; list++) {
     int64_t row = 0;
-    for (int64_t g = 0; g < r->groups; g++) {
-      const int64_t size = value_get_int(sizes, list * r->groups + g);
-      for (int64_t k = 0; k < size && row < r->rows; k++) r->group_of[list * r->rows + row++] = (int)g;
+    for (int64_t g = 0; g < r->form.groups; g++) {
+      const int64_t size = value_get_int(sizes, list * r->form.groups + g);
+      for (int64_t k = 0; k < size && row < r->form.rows; k++) r->group_of[list * r->form.rows + row++] = (int)g;
     }
-    while (row < r->rows) r->group_of[list * r->rows + row++] = -1;
+    while (row < r->form.rows) r->group_of[list * r->form.rows + row++] = -1;
   }
-  return status_ok();
 }
 
 // The group of an element of which `index` has the coordinate of lhs's dim d at places[d].
 static int group_at(const ragged *r, const int64_t *index, const int *places) {
   int64_t list = 0;
-  for (int k = 0; k < r->prefix_rank; k++)
-    list = list * r->lhs->shape->dims[r->prefix[k]] + index[places[r->prefix[k]]];
-  return r->groups ? r->group_of[list * r->rows + index[places[r->ragged]]] : -1;
+  for (int k = 0; k < r->form.prefix_rank; k++)
+    list = list * r->lhs->shape->dims[r->form.prefix[k]] + index[places[r->form.prefix[k]]];
+  return r->form.groups ? r->group_of[list * r->form.rows + index[places[r->form.dim]]] : -1;
 }
 
 // A dot of two values under this result shape, with the original's dims; rhs has lost `lost` (-1: nothing).
@@ -72,12 +45,7 @@ static heddle_status plain_dot(interpreter *in, const ragged *r, value *lhs, val
   instruction dot = *r->original;
   hlo_attributes x = *r->original->attributes;
   int_list *lists[] = {&x.rhs_batch_dims, &x.rhs_contracting_dims};
-  for (int l = 0; l < 2; l++) {
-    int64_t *dims = arena_array(r->scratch, int64_t, lists[l]->size);
-    for (int k = 0; k < lists[l]->size; k++)
-      dims[k] = lists[l]->data[k] - (lost >= 0 && lists[l]->data[k] > lost ? 1 : 0);
-    lists[l]->data = dims;
-  }
+  for (int l = 0; l < 2; l++) *lists[l] = ragged_form_rhs_dims(r->scratch, *lists[l], lost);
   dot.opcode = HLO_DOT;
   dot.operand_count = 2;
   dot.attributes = &x;
@@ -107,11 +75,8 @@ static heddle_status take_group(interpreter *in, const ragged *r, int dim, int64
 
 // Copies the elements that belong to the group.
 static void keep_rows(const ragged *r, int64_t group, const value *from, value *to) {
-  const hlo_attributes *x = r->original->attributes;
-  int places[SHAPE_MAX_RANK] = {0}, at = x->lhs_batch_dims.size;
-  for (int k = 0; k < x->lhs_batch_dims.size; k++) places[x->lhs_batch_dims.data[k]] = k;
-  for (int d = 0; d < r->lhs->shape->rank; d++)
-    if (is_free(x->lhs_batch_dims, x->lhs_contracting_dims, d)) places[d] = at++;
+  int places[SHAPE_MAX_RANK];
+  ragged_form_result_places(r->original, places);
   const size_t size = (size_t)dtypes[to->shape->dtype].bytes;
   int64_t index[SHAPE_MAX_RANK] = {0}, k = 0;
   if (strided_is_empty(to->shape->rank, to->shape->dims)) return;
@@ -124,7 +89,7 @@ static void keep_rows(const ragged *r, int64_t group, const value *from, value *
 
 static heddle_status multiply_free(interpreter *in, ragged *r, value *result) {
   const int dim = (int)r->original->attributes->rhs_group_dims.data[0];
-  for (int64_t g = 0; g < r->groups; g++) {
+  for (int64_t g = 0; g < r->form.groups; g++) {
     value *rhs = NULL, *product = NULL;
     heddle_status status = take_group(in, r, dim, g, &rhs);
     if (status_is_ok(status)) status = plain_dot(in, r, r->lhs, rhs, dim, result->shape, &product);
@@ -152,16 +117,12 @@ static heddle_status mask(interpreter *in, const ragged *r, const value *from, c
 }
 
 static heddle_status multiply_contracted(interpreter *in, ragged *r, value *result) {
-  const hlo_attributes *x = r->original->attributes;
-  int lhs_places[SHAPE_MAX_RANK], rhs_places[SHAPE_MAX_RANK] = {0};
+  int lhs_places[SHAPE_MAX_RANK], rhs_places[SHAPE_MAX_RANK];
   for (int d = 0; d < SHAPE_MAX_RANK; d++) lhs_places[d] = d;
-  for (int k = 0; k < x->lhs_batch_dims.size; k++)
-    rhs_places[x->lhs_batch_dims.data[k]] = (int)x->rhs_batch_dims.data[k];
-  for (int k = 0; k < x->lhs_contracting_dims.size; k++)
-    rhs_places[x->lhs_contracting_dims.data[k]] = (int)x->rhs_contracting_dims.data[k];
+  ragged_form_rhs_places(r->original, rhs_places);
   const shape *s = shape_array(r->scratch, result->shape->dtype, result->shape->rank - 1, result->shape->dims + 1);
   const size_t bytes = (size_t)shape_byte_size(s);
-  for (int64_t g = 0; g < r->groups; g++) {
+  for (int64_t g = 0; g < r->form.groups; g++) {
     value *lhs = NULL, *rhs = NULL, *product = NULL;
     heddle_status status = mask(in, r, r->lhs, lhs_places, g, &lhs);
     if (status_is_ok(status)) status = mask(in, r, r->rhs, rhs_places, g, &rhs);
@@ -175,22 +136,23 @@ static heddle_status multiply_contracted(interpreter *in, ragged *r, value *resu
   return status_ok();
 }
 
+static heddle_status multiply_groups(interpreter *in, ragged *r, const value *sizes, value *result) {
+  memset(result->data, 0, (size_t)shape_byte_size(result->shape));
+  find_groups(r, sizes);
+  return r->form.kind == RAGGED_CONTRACTED ? multiply_contracted(in, r, result) : multiply_free(in, r, result);
+}
+
 heddle_status eval_ragged_dot(interpreter *in, const instruction *i, value *const *operands, value **out) {
-  const hlo_attributes *x = i->attributes;
-  ragged r = {.original = i, .scratch = arena_create(), .lhs = operands[0], .rhs = operands[1]};
-  find_prefix(&r);
+  ragged r = {.original = i, .lhs = operands[0], .rhs = operands[1]};
+  if (!ragged_form_of(i, &r.form)) return interpreter_refuse(i, "group sizes of this shape");
+  r.scratch = arena_create();
   value *result = NULL;
   heddle_status status;
-  if (int_list_has(x->lhs_batch_dims, r.ragged)) {
+  if (r.form.kind == RAGGED_BATCH) {
     status = plain_dot(in, &r, r.lhs, r.rhs, -1, i->shape, &result);
   } else {
-    status = find_groups(&r, operands[2]);
-    if (status_is_ok(status)) status = value_create(&in->pool, i->shape, i->where, &result);
-    if (status_is_ok(status)) {
-      memset(result->data, 0, (size_t)shape_byte_size(i->shape));
-      status = int_list_has(x->lhs_contracting_dims, r.ragged) ? multiply_contracted(in, &r, result)
-                                                               : multiply_free(in, &r, result);
-    }
+    status = value_create(&in->pool, i->shape, i->where, &result);
+    if (status_is_ok(status)) status = multiply_groups(in, &r, operands[2], result);
   }
   arena_destroy(r.scratch);
   if (status_is_ok(status)) *out = result;

@@ -6,51 +6,22 @@
 // a result of its own: a dot of operands with zeros outside the group. A ragged batch dimension changes nothing.
 #include "opt/ragged_dot_expander.h"
 
+#include "hlo/ragged_form.h"
 #include "opt/rewrite.h"
 
 typedef struct ragged {
   const instruction *original;
   const shape *lhs, *rhs;
-  int ragged;       // the dim of lhs
-  int prefix_rank;  // dims of lhs that the group sizes depend on
-  int prefix[SHAPE_MAX_RANK];
-  int64_t groups;
-  bool is_free;
+  ragged_form form;
 } ragged;
 
 enum { STATE_GROUP, STATE_LHS, STATE_RHS, STATE_GROUPS_OF_ROWS, STATE_RESULT, STATE_SIZE };
-
-static bool is_free_dim(const hlo_attributes *x, int dim) {
-  return !int_list_has(x->lhs_batch_dims, dim) && !int_list_has(x->lhs_contracting_dims, dim);
-}
-
-// Sizes may depend on the batch dims and on what comes before the ragged dim among its own kind.
-static void find_prefix(ragged *r) {
-  const hlo_attributes *x = r->original->attributes;
-  if (r->original->operands[2]->shape->rank == 1) return;
-  for (int k = 0; k < x->lhs_batch_dims.size; k++) r->prefix[r->prefix_rank++] = (int)x->lhs_batch_dims.data[k];
-  if (!r->is_free) {
-    for (int k = 0; x->lhs_contracting_dims.data[k] != r->ragged; k++)
-      r->prefix[r->prefix_rank++] = (int)x->lhs_contracting_dims.data[k];
-    return;
-  }
-  for (int d = 0; d < r->ragged; d++)
-    if (is_free_dim(x, d)) r->prefix[r->prefix_rank++] = d;
-}
-
-static bool sizes_fit(const ragged *r) {
-  const shape *s = r->original->operands[2]->shape;
-  if (s->rank != r->prefix_rank + 1 || s->rank + 2 > SHAPE_MAX_RANK) return false;
-  for (int k = 0; k < r->prefix_rank; k++)
-    if (s->dims[k] != r->lhs->dims[r->prefix[k]]) return false;
-  return true;
-}
 
 // [prefix, rows]: how many groups end at or before each row, which is the group the row is in.
 static instruction *groups_of_rows(const builder *b, const ragged *r) {
   instruction *given = r->original->operands[2];
   const int rank = given->shape->rank, last = rank - 1;
-  const int64_t rows = r->lhs->dims[r->ragged];
+  const int64_t rows = r->form.rows;
   instruction *sizes = builder_convert(b, given, DTYPE_S64);
   instruction *none = builder_like_int(b, sizes, 0), *all = builder_like_int(b, sizes, rows);
   sizes = builder_binary(b, HLO_MINIMUM, builder_binary(b, HLO_MAXIMUM, sizes, none), all);
@@ -59,8 +30,8 @@ static instruction *groups_of_rows(const builder *b, const ragged *r) {
   window_dim *dims = arena_array(b->arena, window_dim, rank);
   for (int d = 0; d < rank; d++)
     dims[d] = (window_dim){.size = 1, .stride = 1, .window_dilation = 1, .base_dilation = 1};
-  dims[last].size = r->groups;
-  dims[last].padding_low = r->groups - 1;
+  dims[last].size = r->form.groups;
+  dims[last].padding_low = r->form.groups - 1;
   ends->attributes->window = (window){rank, dims};
   attributes_mark(ends->attributes, HLO_ATTRIBUTE_WINDOW);
   instruction_set_called(ends, 1, (computation *[]){builder_binary_computation(b, HLO_ADD, DTYPE_S64)});
@@ -82,9 +53,9 @@ static instruction *groups_of_rows(const builder *b, const ragged *r) {
 static instruction *in_group(const builder *b, const ragged *r, instruction *of_rows, instruction *group,
                              const shape *array, const int *places) {
   int64_t dims[SHAPE_MAX_RANK], order[SHAPE_MAX_RANK] = {0};
-  for (int k = 0; k < r->prefix_rank; k++) dims[k] = places[r->prefix[k]];
-  dims[r->prefix_rank] = places[r->ragged];
-  const int rank = r->prefix_rank + 1;
+  for (int k = 0; k < r->form.prefix_rank; k++) dims[k] = places[r->form.prefix[k]];
+  dims[r->form.prefix_rank] = places[r->form.dim];
+  const int rank = r->form.prefix_rank + 1;
   int count = 0;  // sorted: a broadcast's dims ascend
   for (int d = 0; d < array->rank; d++)
     for (int k = 0; k < rank; k++)
@@ -104,13 +75,8 @@ static instruction *plain_dot(const builder *b, const ragged *r, instruction *lh
   hlo_attributes *to = dot->attributes;
   to->lhs_batch_dims = x->lhs_batch_dims;
   to->lhs_contracting_dims = x->lhs_contracting_dims;
-  const int_list from[] = {x->rhs_batch_dims, x->rhs_contracting_dims};
-  int_list *lists_of_rhs[] = {&to->rhs_batch_dims, &to->rhs_contracting_dims};
-  for (int l = 0; l < 2; l++) {
-    int64_t *dims = arena_array(b->arena, int64_t, from[l].size);
-    for (int k = 0; k < from[l].size; k++) dims[k] = from[l].data[k] - (lost >= 0 && from[l].data[k] > lost ? 1 : 0);
-    *lists_of_rhs[l] = (int_list){dims, from[l].size};
-  }
+  to->rhs_batch_dims = ragged_form_rhs_dims(b->arena, x->rhs_batch_dims, lost);
+  to->rhs_contracting_dims = ragged_form_rhs_dims(b->arena, x->rhs_contracting_dims, lost);
   to->precision_count = x->precision_count;
   to->operand_precision = x->operand_precision;
   static const hlo_attribute_id copied[] = {HLO_ATTRIBUTE_LHS_BATCH_DIMS, HLO_ATTRIBUTE_LHS_CONTRACTING_DIMS,
@@ -140,12 +106,9 @@ static instruction *take(const builder *b, instruction *whole, int64_t dim, inst
 }
 
 static instruction *step_free(const builder *b, const ragged *r, instruction **state) {
-  const hlo_attributes *x = r->original->attributes;
-  const int64_t dim = x->rhs_group_dims.data[0];
-  int places[SHAPE_MAX_RANK] = {0}, at = x->lhs_batch_dims.size;
-  for (int k = 0; k < x->lhs_batch_dims.size; k++) places[x->lhs_batch_dims.data[k]] = k;
-  for (int d = 0; d < r->lhs->rank; d++)
-    if (is_free_dim(x, d)) places[d] = at++;
+  const int64_t dim = r->original->attributes->rhs_group_dims.data[0];
+  int places[SHAPE_MAX_RANK];
+  ragged_form_result_places(r->original, places);
   instruction *result = state[STATE_RESULT];
   instruction *rhs = take(b, state[STATE_RHS], dim, state[STATE_GROUP]);
   instruction *product = plain_dot(b, r, state[STATE_LHS], rhs, dim, result->shape);
@@ -154,13 +117,9 @@ static instruction *step_free(const builder *b, const ragged *r, instruction **s
 }
 
 static instruction *step_contracted(const builder *b, const ragged *r, instruction **state) {
-  const hlo_attributes *x = r->original->attributes;
-  int lhs_places[SHAPE_MAX_RANK], rhs_places[SHAPE_MAX_RANK] = {0};
+  int lhs_places[SHAPE_MAX_RANK], rhs_places[SHAPE_MAX_RANK];
   for (int d = 0; d < SHAPE_MAX_RANK; d++) lhs_places[d] = d;
-  for (int k = 0; k < x->lhs_batch_dims.size; k++)
-    rhs_places[x->lhs_batch_dims.data[k]] = (int)x->rhs_batch_dims.data[k];
-  for (int k = 0; k < x->lhs_contracting_dims.size; k++)
-    rhs_places[x->lhs_contracting_dims.data[k]] = (int)x->rhs_contracting_dims.data[k];
+  ragged_form_rhs_places(r->original, rhs_places);
   instruction *sides[2], *of_rows = state[STATE_GROUPS_OF_ROWS], *group = state[STATE_GROUP];
   for (int k = 0; k < 2; k++) {
     instruction *side = state[STATE_LHS + k], *zero = builder_like_int(b, side, 0);
@@ -183,7 +142,7 @@ static computation *loop_condition(const builder *outer, const ragged *r, const 
   computation *c = module_add_computation(outer->computation->module, STR("ragged_dot_condition"));
   const builder b = builder_in(c);
   instruction *p = computation_add_parameter(c, 0, STR("state"), state);
-  instruction *end = builder_scalar_int(&b, DTYPE_S32, r->groups);
+  instruction *end = builder_scalar_int(&b, DTYPE_S32, r->form.groups);
   computation_set_root(c, builder_compare(&b, builder_element(&b, p, STATE_GROUP), end, COMPARE_LT));
   return c;
 }
@@ -193,26 +152,22 @@ static computation *loop_body(const builder *outer, const ragged *r, const shape
   const builder b = builder_in(c);
   instruction *p = computation_add_parameter(c, 0, STR("state"), s), *state[STATE_SIZE];
   for (int k = 0; k < STATE_SIZE; k++) state[k] = builder_element(&b, p, k);
-  state[STATE_RESULT] = r->is_free ? step_free(&b, r, state) : step_contracted(&b, r, state);
+  state[STATE_RESULT] = r->form.kind == RAGGED_FREE ? step_free(&b, r, state) : step_contracted(&b, r, state);
   state[STATE_GROUP] = builder_binary(&b, HLO_ADD, state[STATE_GROUP], builder_scalar_int(&b, DTYPE_S32, 1));
   computation_set_root(c, builder_tuple(&b, STATE_SIZE, state));
   return c;
 }
 
 static instruction *expand(instruction *i) {
-  const hlo_attributes *x = i->attributes;
   const builder b = builder_for(i);
   ragged r = {.original = i, .lhs = i->operands[0]->shape, .rhs = i->operands[1]->shape};
+  if (!ragged_form_of(i, &r.form) || r.form.groups > INT32_MAX) return NULL;
   const shape *s = shape_array(b.arena, i->shape->dtype, i->shape->rank, i->shape->dims);
-  r.ragged = (int)x->lhs_ragged_dims.data[0];
-  if (int_list_has(x->lhs_batch_dims, r.ragged)) return plain_dot(&b, &r, i->operands[0], i->operands[1], -1, s);
-  r.is_free = !int_list_has(x->lhs_contracting_dims, r.ragged);
-  r.groups = i->operands[2]->shape->dims[i->operands[2]->shape->rank - 1];
-  find_prefix(&r);
-  if (!sizes_fit(&r) || r.groups > INT32_MAX) return NULL;
+  if (r.form.kind == RAGGED_BATCH) return plain_dot(&b, &r, i->operands[0], i->operands[1], -1, s);
+  if (i->operands[2]->shape->rank + 2 > SHAPE_MAX_RANK) return NULL;
   instruction *zero = builder_scalar_int(&b, s->dtype, 0);
   instruction *zeros = s->rank ? builder_broadcast(&b, zero, s, 0, NULL) : zero;
-  if (shape_element_count(i->operands[2]->shape) == 0 || r.lhs->dims[r.ragged] == 0) return zeros;
+  if (shape_element_count(i->operands[2]->shape) == 0 || r.form.rows == 0) return zeros;
   instruction *first = builder_scalar_int(&b, DTYPE_S32, 0), *of_rows = groups_of_rows(&b, &r);
   instruction *start[STATE_SIZE] = {first, i->operands[0], i->operands[1], of_rows, zeros};
   instruction *state = builder_tuple(&b, STATE_SIZE, start);

@@ -1,4 +1,5 @@
 // Products, windows, gather and scatter, and the library's operations.
+#include "hlo/scan_form.h"
 #include "stablehlo/raising.h"
 
 static raising_field list_field(const char *name, int_list list) { return (raising_field){.name = name, .list = list}; }
@@ -227,20 +228,14 @@ heddle_status raise_sort(raising *r, const instruction *i, raised *const *operan
 }
 
 heddle_status raise_scan(raising *r, const instruction *i, raised *const *operands, raised **out) {
-  const str *carries_text = attributes_raw(i->attributes, "num_carries");
-  const str *reverse = attributes_raw(i->attributes, "is_reverse");
-  int64_t carries = 0;
-  for (size_t k = 0; carries_text && k < carries_text->size && carries < i->operand_count; k++)
-    carries = carries * 10 + (carries_text->data[k] - '0');
-  int results = shape_is_tuple(i->shape) ? i->shape->tuple_size : 1;
-  if (carries <= 0 || carries > i->operand_count || carries > results)
-    return raising_refuse(i, "its carries are unknown");
-  const int64_t operand_segments[] = {i->operand_count - carries, carries},
-                result_segments[] = {results - carries, carries};
+  scan_form f;
+  if (!scan_form_of(i, &f)) return raising_refuse(i, "operands, computation and result that do not fit together");
+  const int64_t operand_segments[] = {f.inputs, f.carries}, result_segments[] = {f.outputs, f.carries};
   ir_operation *op;
   TRY(with_region(r, i, operands, 1, &op, out));
-  raising_set_int(r, op, "dimension", i->attributes->dimensions.size ? i->attributes->dimensions.data[0] : 0);
-  if (reverse && str_is(*reverse, "true")) raising_set_bool(r, op, "is_reverse", true);
+  raising_set_int(r, op, "dimension", f.dim);
+  if (f.is_reverse) raising_set_bool(r, op, "is_reverse", true);
+  if (!f.inputs) raising_set_int(r, op, "scan_dim_size", f.length);
   for (int k = 0; k < 2; k++) {
     ir_attribute *x = (ir_attribute *)ir_integers_attribute(r->arena, 2, k ? result_segments : operand_segments);
     x->type = ir_scalar_type(r->arena, DTYPE_S32);
