@@ -2,6 +2,7 @@
 // equal elements keep their order. A comparator that is no order gives some permutation, but always ends.
 #include "eval/sort.h"
 #include "base/heap.h"
+#include "base/least.h"
 
 #include "eval/scalar_program.h"
 #include "eval/strided.h"
@@ -40,14 +41,12 @@ static heddle_status merge(interpreter *in, sorting *s, const int64_t *from, int
   return status_ok();
 }
 
-static int64_t smaller(int64_t x, int64_t y) { return x < y ? x : y; }
-
 // Sorts the line's `size` element numbers bottom-up; `*order` and `*spare` may change places.
 static heddle_status sort_line(interpreter *in, sorting *s, int64_t size, int64_t **order, int64_t **spare) {
   for (int64_t k = 0; k < size; k++) (*order)[k] = k;
   for (int64_t width = 1; width < size; width *= 2) {
     for (int64_t low = 0; low < size; low += 2 * width)
-      TRY(merge(in, s, *order, low, smaller(low + width, size), smaller(low + 2 * width, size), *spare));
+      TRY(merge(in, s, *order, low, least(low + width, size), least(low + 2 * width, size), *spare));
     int64_t *sorted = *spare;
     *spare = *order;
     *order = sorted;

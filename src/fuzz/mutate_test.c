@@ -1,14 +1,9 @@
 // Mutators make other programs, most of which are still programs, and the same ones for the same seed.
 #include "fuzz/mutate.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "base/arena_testing.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "hlo/text.h"
@@ -123,23 +118,10 @@ static void test_rubbish(void **state) {
   }
 }
 
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_text),
-      cmocka_unit_test_setup_teardown(test_proto, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_bytecode, make_arena, drop_arena),
-      cmocka_unit_test(test_lines),
-      cmocka_unit_test(test_rubbish),
+      cmocka_unit_test(test_text),  TESTING_IN_ARENA(test_proto),   TESTING_IN_ARENA(test_bytecode),
+      cmocka_unit_test(test_lines), cmocka_unit_test(test_rubbish),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 // Tokens: their kinds, extents and places; values read as text; escapes.
 #include "hlo/lexer.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "base/arena_testing.h"
 
 static void expect_tokens(const char *source, int count, const int *kinds, const char *const *texts) {
   lexer l = lexer_create(str_from(source));
@@ -115,16 +110,6 @@ static void test_escapes(void **state) {
   assert_true(str_is(lexer_unescape(a, STR("end\\")), "end\\"));
 }
 
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_names),           cmocka_unit_test(test_numbers),
@@ -132,5 +117,5 @@ int main(void) {
       cmocka_unit_test(test_what_never_ends), cmocka_unit_test(test_places),
       cmocka_unit_test(test_values),          cmocka_unit_test(test_escapes),
   };
-  return cmocka_run_group_tests(tests, make_arena, drop_arena);
+  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
 }

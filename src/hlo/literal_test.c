@@ -1,26 +1,10 @@
 // Literals: element access for every type, printing that reads back to the same bits, comparison.
 #include "hlo/literal.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 
+#include "base/arena_testing.h"
 #include "hlo/text.h"
-
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
 
 static void expect_ok(heddle_status status) {
   if (!status_is_ok(status)) fail_msg("%s", heddle_status_message(status));
@@ -296,18 +280,18 @@ static void test_other_comparisons(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_integers_keep_their_low_bits, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_doubles_saturate_into_integers, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_floats_round_once, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_complex, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_sizes_are_checked, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_copies_are_deep, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_every_narrow_value_reads_back, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_sampled_wide_values_read_back, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_text, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_floats_compare_with_tolerance, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_infinite_complex_numbers_compare_by_parts, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_other_comparisons, make_arena, drop_arena),
+      TESTING_IN_ARENA(test_integers_keep_their_low_bits),
+      TESTING_IN_ARENA(test_doubles_saturate_into_integers),
+      TESTING_IN_ARENA(test_floats_round_once),
+      TESTING_IN_ARENA(test_complex),
+      TESTING_IN_ARENA(test_sizes_are_checked),
+      TESTING_IN_ARENA(test_copies_are_deep),
+      TESTING_IN_ARENA(test_every_narrow_value_reads_back),
+      TESTING_IN_ARENA(test_sampled_wide_values_read_back),
+      TESTING_IN_ARENA(test_text),
+      TESTING_IN_ARENA(test_floats_compare_with_tolerance),
+      TESTING_IN_ARENA(test_infinite_complex_numbers_compare_by_parts),
+      TESTING_IN_ARENA(test_other_comparisons),
   };
   return cmocka_run_group_tests_name("literal", tests, NULL, NULL);
 }

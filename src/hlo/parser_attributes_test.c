@@ -1,24 +1,9 @@
 // Attributes, one by one: read, stored where attributes.h says, printed, read again.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "base/arena_testing.h"
 #include "hlo/parser.h"
 #include "hlo/text.h"
-
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
 
 // Attributes are read without the verifier, which would want operands that fit them.
 static hlo_attributes *parse(arena *a, hlo_opcode op, const char *source) {
@@ -319,5 +304,5 @@ int main(void) {
       cmocka_unit_test(test_made_by_hand),
       cmocka_unit_test(test_differences_have_names),
   };
-  return cmocka_run_group_tests(tests, make_arena, drop_arena);
+  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
 }

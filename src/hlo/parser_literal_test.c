@@ -1,24 +1,9 @@
 // Values: every bit pattern of every narrow type and many of the wide ones survive printing and parsing.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "base/arena_testing.h"
 #include "hlo/text.h"
-
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
 
 static literal *parse(arena *a, const char *shape_source, const char *source) {
   const shape *s;
@@ -178,5 +163,5 @@ int main(void) {
       cmocka_unit_test(test_sloppy_arrays),
       cmocka_unit_test(test_tuples),
   };
-  return cmocka_run_group_tests(tests, make_arena, drop_arena);
+  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
 }

@@ -1,23 +1,8 @@
 // The grammar, form by form: every text here parses to the same module as the plain text beside it prints.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "base/arena_testing.h"
 #include "hlo/text.h"
-
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
 
 static module *parse(arena *a, const char *source) {
   module *m;
@@ -281,5 +266,5 @@ int main(void) {
       cmocka_unit_test(test_signatures),
       cmocka_unit_test(test_nested_operands),
   };
-  return cmocka_run_group_tests(tests, make_arena, drop_arena);
+  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
 }

@@ -1,25 +1,10 @@
 // Shapes: sizes that saturate, comparisons, layouts, text.
 #include "hlo/shape.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "base/arena_testing.h"
 
 #define DIMS(...) \
   (sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) { __VA_ARGS__ }
-
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
 
 static const shape *with_order(arena *a, const shape *s, const int64_t *minor_to_major) {
   layout *l = arena_new(a, layout);
@@ -153,13 +138,13 @@ static void test_text(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_sizes, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_huge_sizes_saturate, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_malformed_shapes, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_deep_tuples_are_refused, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_comparisons, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_layout_parts_count, make_arena, drop_arena),
-      cmocka_unit_test_setup_teardown(test_text, make_arena, drop_arena),
+      TESTING_IN_ARENA(test_sizes),
+      TESTING_IN_ARENA(test_huge_sizes_saturate),
+      TESTING_IN_ARENA(test_malformed_shapes),
+      TESTING_IN_ARENA(test_deep_tuples_are_refused),
+      TESTING_IN_ARENA(test_comparisons),
+      TESTING_IN_ARENA(test_layout_parts_count),
+      TESTING_IN_ARENA(test_text),
   };
   return cmocka_run_group_tests_name("shape", tests, NULL, NULL);
 }

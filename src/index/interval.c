@@ -2,6 +2,8 @@
 // that do not fit into int64 stay at its ends, where they mean "unbounded".
 #include "index/interval.h"
 
+#include "base/least.h"
+
 static const interval EMPTY = {1, 0};
 
 static int64_t clamp_wide(__int128 v) {
@@ -24,8 +26,6 @@ int64_t floor_modulo(int64_t a, int64_t b) {
   return rest < 0 ? rest + b : rest;
 }
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static bool either_empty(interval a, interval b) { return interval_is_empty(a) || interval_is_empty(b); }
 
 bool interval_equal(interval a, interval b) {
@@ -38,13 +38,13 @@ bool interval_covers(interval outer, interval inner) {
 }
 
 interval interval_intersect(interval a, interval b) {
-  return (interval){larger(a.lower, b.lower), smaller(a.upper, b.upper)};
+  return (interval){most(a.lower, b.lower), least(a.upper, b.upper)};
 }
 
 interval interval_union(interval a, interval b) {
   if (interval_is_empty(a)) return b;
   if (interval_is_empty(b)) return a;
-  return (interval){smaller(a.lower, b.lower), larger(a.upper, b.upper)};
+  return (interval){least(a.lower, b.lower), most(a.upper, b.upper)};
 }
 
 // An unbounded end stays unbounded whatever is added to it.
@@ -113,12 +113,12 @@ interval interval_mod(interval a, int64_t modulus) {
 
 interval interval_min(interval a, interval b) {
   if (either_empty(a, b)) return EMPTY;
-  return (interval){smaller(a.lower, b.lower), smaller(a.upper, b.upper)};
+  return (interval){least(a.lower, b.lower), least(a.upper, b.upper)};
 }
 
 interval interval_max(interval a, interval b) {
   if (either_empty(a, b)) return EMPTY;
-  return (interval){larger(a.lower, b.lower), larger(a.upper, b.upper)};
+  return (interval){most(a.lower, b.lower), most(a.upper, b.upper)};
 }
 
 uint64_t interval_size(interval a) {

@@ -1,13 +1,12 @@
 // The loop: every element of the output on its own. What no other hero wants ends here.
 #include "kernel/hero_loop.h"
 
+#include "base/least.h"
 #include "kernel/blocks.h"
 #include "kernel/runs.h"
 #include "kernel/work_estimate.h"
 
 enum { GROUPS = 16, MOST_IN_GROUP = 16 };  // groups: a whole number of vectors
-
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 
 // What the kernel reads of a parameter: of one that is only sliced or gathered from, no more than what comes out. The
 // row of an array that a step of a loop takes is no more work because the array has many.

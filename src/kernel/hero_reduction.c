@@ -1,6 +1,7 @@
 // When a kernel is a reduction, and how its rows are dealt out to threads.
 #include "kernel/hero_reduction.h"
 
+#include "base/least.h"
 #include "kernel/row_sweeps.h"
 #include "kernel/work_estimate.h"
 
@@ -67,9 +68,6 @@ static bool analyse(arena *scratch, const kernel_plan *k, const instruction_list
 }
 
 // --- launch
-
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-static int64_t most(int64_t x, int64_t y) { return x > y ? x : y; }
 
 // Operations of all sweeps per element of the space.
 static double operations_per_element(const kernel_plan *k) {

@@ -1,6 +1,7 @@
 // When a kernel is a transpose, and what its tiles are.
 #include "kernel/hero_transpose.h"
 
+#include "base/least.h"
 #include "kernel/hero_loop.h"
 
 enum {
@@ -155,8 +156,6 @@ static bool has_same_order(const instruction *l, const instruction *r) {
     if (dim_in_operand(l, d) != dim_in_operand(r, d)) return false;
   return true;
 }
-
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 
 bool hero_transpose_alike(const instruction *l, const instruction *r) {
   sides alone, both;

@@ -5,13 +5,12 @@
 // and the scheduling cost nothing, small enough that every thread gets several.
 #include "kernel/launch.h"
 
+#include "base/least.h"
+
 enum {
   GPU_MAX_UNROLL = 4,
   CPU_TILE_UNIT = 64,  // the vectorizer's blocks divide it
 };
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int grid_unroll(const target_description *target, int64_t elements, const launch_cost *cost) {
   int unroll = 1;

@@ -2,6 +2,8 @@
 // that depends on a reduction ends the analysis.
 #include "kernel/row_analysis.h"
 
+#include "base/least.h"
+
 enum { MAX_SWEEPS = 8, MAX_REDUCTIONS = 16 };
 
 row_value row_analysis_value(const row_analysis *r, const instruction *i) {
@@ -12,8 +14,6 @@ row_value row_analysis_value(const row_analysis *r, const instruction *i) {
 static int64_t class_size(const row_analysis *r, row_class c) {
   return c == ROW_ONE ? r->space.kept : r->space.kept * r->space.reduced;
 }
-
-static int most(int x, int y) { return x > y ? x : y; }
 
 // The class that all operands which are not free agree on, and their highest level.
 static bool join_operands(const row_analysis *r, const instruction *i, int count, row_value *out) {

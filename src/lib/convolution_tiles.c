@@ -2,12 +2,10 @@
 // group, and the depth goes over the kernel's positions and the group's input features. The kernel is such a matrix as
 // it lies in memory; the other one, which repeats the input for each kernel position, is never made as a whole: each
 // tile of it is gathered, widened, when it is multiplied.
+#include "base/least.h"
 #include "lib/convolution_form.h"
 
 #include <string.h>
-
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-static int64_t most(int64_t x, int64_t y) { return x > y ? x : y; }
 
 typedef struct gathering {
   const convolution_form *form;

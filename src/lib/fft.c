@@ -13,6 +13,7 @@
 #include <fftw3.h>
 #include <string.h>
 
+#include "base/least.h"
 #include "base/lock.h"
 #include "base/pool.h"
 
@@ -99,7 +100,6 @@ FFTW_LIBRARY(wide, fftw, double)
 
 // --- planning
 
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 static int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 static int64_t whole_lines(int64_t bytes) { return ceil_div(bytes, CACHE_LINE) * CACHE_LINE; }
 

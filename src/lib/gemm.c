@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/least.h"
 #include "base/pool.h"
 #include "lib/gemm_pairs.h"
 #include "lib/gemm_product.h"
@@ -34,7 +35,6 @@ static const int64_t direct_depth = (int64_t)1 << 20;
 
 // --- the plan
 
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 static int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 

@@ -7,8 +7,6 @@
 
 enum { ROWS = 4, PANEL = 16 };
 
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-
 static int64_t pair_count(int64_t depth) { return (depth + 1) / 2; }
 
 int64_t gemm_pairs_leading(int64_t depth) {
@@ -95,6 +93,8 @@ void gemm_pairs_load_rhs(const gemm_piece *from, bool is_transposed, int16_t *to
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+
+#include "base/least.h"
 
 #define AVX2 __attribute__((target("avx2")))
 

@@ -5,6 +5,8 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include "base/least.h"
+
 #define AVX2 __attribute__((target("avx2,fma")))
 #define INLINE static inline __attribute__((always_inline))
 
@@ -19,8 +21,6 @@ enum {
   THIN_ROWS = 3,     // of the matrix at a time
   THIN_DEPTH = 1024  // of the vectors' parts, which lie in the first-level cache
 };
-
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 
 // --- small products
 

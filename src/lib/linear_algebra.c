@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/least.h"
 #include "base/pool.h"
 
 enum {
@@ -32,8 +33,6 @@ static void turn_strips(char *strips, char *columns, int64_t rows, int64_t lines
       else memcpy(to, from, sizeof(double complex));
     }
 }
-
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 
 void linear_algebra_load(const lib_array *a, int64_t index, int64_t rows, int64_t columns, void *to) {
   const work_type w = wide_type(a);

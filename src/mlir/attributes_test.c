@@ -1,12 +1,7 @@
 // Attributes of MLIR text: what each kind means, and what is refused.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "base/arena_testing.h"
 #include "mlir/text.h"
 
 static heddle_status read_attribute(arena *a, const char *attribute, const char *behind, const ir_attribute **out) {
@@ -312,16 +307,6 @@ static void test_growth_of_aliases(void **state) {
   refuse_growth(*state, "#a", "1 : i32", "[", "]");
 }
 
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_numbers),      cmocka_unit_test(test_number_errors),
@@ -332,5 +317,5 @@ int main(void) {
       cmocka_unit_test(test_records),      cmocka_unit_test(test_convolution),
       cmocka_unit_test(test_aliases),      cmocka_unit_test(test_growth_of_aliases),
   };
-  return cmocka_run_group_tests(tests, make_arena, drop_arena);
+  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
 }

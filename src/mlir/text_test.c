@@ -1,12 +1,8 @@
 // Modules of MLIR text: functions, regions, names of values, locations, files of several pieces, and hostile texts.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "mlir/text.h"
+
+#include "base/arena_testing.h"
 
 static ir_module **modules_of(arena *a, const char *source, int wanted) {
   ir_module **modules = NULL;
@@ -314,16 +310,6 @@ static void test_cut_texts(void **state) {
   }
 }
 
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_module),          cmocka_unit_test(test_function),  cmocka_unit_test(test_call),
@@ -332,5 +318,5 @@ int main(void) {
       cmocka_unit_test(test_shardings),       cmocka_unit_test(test_nesting),   cmocka_unit_test(test_long_texts),
       cmocka_unit_test(test_cut_texts),
   };
-  return cmocka_run_group_tests(tests, make_arena, drop_arena);
+  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
 }

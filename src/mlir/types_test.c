@@ -1,11 +1,6 @@
 // Types of MLIR text: what each means, and that the printer gives it back.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "base/arena_testing.h"
 #include "mlir/print_values.h"
 #include "mlir/text.h"
 
@@ -176,20 +171,10 @@ static void test_errors(void **state) {
   expect_error(*state, "!quant.uniform<i8:f32:100, {1.0}>", "an axis that no tensor has");
 }
 
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_round_trip), cmocka_unit_test(test_tensor), cmocka_unit_test(test_quantized),
       cmocka_unit_test(test_blocks),     cmocka_unit_test(test_errors),
   };
-  return cmocka_run_group_tests(tests, make_arena, drop_arena);
+  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
 }

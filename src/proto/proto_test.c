@@ -1,13 +1,7 @@
 // HLO protos: another program's files, what is refused and how, damaged bytes.
 #include "proto/proto.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "base/arena_testing.h"
 #include "base/file.h"
 #include "eval/evaluate.h"
 #include "hlo/text.h"
@@ -419,16 +413,6 @@ static void test_kinds(void **state) {
   assert_true(proto_is_text(STR("name: 'm' computations { }")));
 }
 
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_attributes),      cmocka_unit_test(test_snapshot),  cmocka_unit_test(test_snapshot_text),
@@ -437,5 +421,5 @@ int main(void) {
       cmocka_unit_test(test_module_refusals), cmocka_unit_test(test_truncated), cmocka_unit_test(test_corrupted),
       cmocka_unit_test(test_kinds),
   };
-  return cmocka_run_group_tests(tests, make_arena, drop_arena);
+  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
 }

@@ -2,13 +2,10 @@
 #include "proto/text.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <hlo.pb-c.h>
+
+#include "base/arena_testing.h"
 
 #define READ(a, Type, type, source) ((Xla__##Type *)read_message((a), (source), &xla__##type##__descriptor))
 
@@ -167,21 +164,11 @@ static void test_fields(void **state) {
   assert_false(proto_text_starts_with(STR("hlo { x = 1"), "hlo"));
 }
 
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_numbers),  cmocka_unit_test(test_strings),        cmocka_unit_test(test_messages),
       cmocka_unit_test(test_choice),   cmocka_unit_test(test_unknown_fields), cmocka_unit_test(test_print),
       cmocka_unit_test(test_refusals), cmocka_unit_test(test_fields),
   };
-  return cmocka_run_group_tests(tests, make_arena, drop_arena);
+  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
 }

@@ -2,15 +2,10 @@
 // back equal from print and text reader in both styles. Its text is of another export, in which JAX orders constants
 // and the uses of small functions differently for every third program: the others must be equal to it.
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "base/arena_testing.h"
 #include "base/file.h"
 #include "mlir/ir_compare.h"
 #include "mlir/print.h"
@@ -90,17 +85,7 @@ static void test_corpus(void **state) {
   assert_true(t.passed > 0 && t.equal > t.passed / 2);
 }
 
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_corpus)};
-  return cmocka_run_group_tests(tests, make_arena, drop_arena);
+  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
 }

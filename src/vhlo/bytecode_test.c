@@ -1,14 +1,9 @@
 // Bytecode in good and bad condition: samples of several VHLO versions (test/import/inputs) read to the same program
 // as their text, whatever is broken in them gives an error that names the byte, and files made here by hand do what
 // no writer would.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "base/arena_testing.h"
 #include "base/file.h"
 #include "mlir/ir_compare.h"
 #include "mlir/print.h"
@@ -380,21 +375,11 @@ static void test_dominance(void **state) {
   check_refused(bytecode_read(*state, "sample", bytes, &m), "inside of the operation that defines it");
 }
 
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_samples),    cmocka_unit_test(test_places),     cmocka_unit_test(test_versions),
       cmocka_unit_test(test_truncation), cmocka_unit_test(test_corruption), cmocka_unit_test(test_by_hand),
       cmocka_unit_test(test_attributes), cmocka_unit_test(test_dominance),
   };
-  return cmocka_run_group_tests(tests, make_arena, drop_arena);
+  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
 }
