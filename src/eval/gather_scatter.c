@@ -6,6 +6,7 @@
 #include "eval/interpreter.h"
 #include "eval/scalar_program.h"
 #include "eval/strided.h"
+#include "hlo/index_dims.h"
 
 // The index vectors: all dims of the indices but the one along which a vector lies.
 typedef struct index_space {
@@ -40,12 +41,11 @@ static int64_t index_component(const index_space *s, const int64_t *at, int k) {
 static int64_t space_position(int64_t d, int64_t index_vector_dim) { return d > index_vector_dim ? d - 1 : d; }
 
 // Where a window starts in the operand, by operand dim.
-static void window_start(const index_space *s, const int64_t *at, int_list start_map, int_list operand_batch,
-                         int_list indices_batch, int64_t index_vector_dim, int rank, int64_t *start) {
+static void window_start(const index_space *s, const int64_t *at, const index_dims *x, int rank, int64_t *start) {
   for (int d = 0; d < rank; d++) start[d] = 0;
-  for (int k = 0; k < start_map.size; k++) start[start_map.data[k]] = index_component(s, at, k);
-  for (int k = 0; k < operand_batch.size; k++)
-    start[operand_batch.data[k]] = at[space_position(indices_batch.data[k], index_vector_dim)];
+  for (int k = 0; k < x->map.size; k++) start[x->map.data[k]] = index_component(s, at, k);
+  for (int k = 0; k < x->batching.size; k++)
+    start[x->batching.data[k]] = at[space_position(x->indices_batching.data[k], x->vector_dim)];
 }
 
 // The dims of the result (or of the updates) outside `window_dims` follow the index space; `strides` are theirs.
@@ -60,30 +60,28 @@ static void spread_strides(const shape *s, int_list window_dims, int64_t *space_
 }
 
 heddle_status eval_gather(interpreter *in, const instruction *i, value *const *operands, value **out) {
-  const hlo_attributes *a = i->attributes;
+  const index_dims x = index_dims_of_gather(i->attributes);
+  const int64_t *sizes = i->attributes->slice_sizes.data;
   const shape *from = operands[0]->shape;
-  const index_space space = index_space_of(operands[1], a->index_vector_dim);
+  const index_space space = index_space_of(operands[1], x.vector_dim);
   int64_t from_strides[SHAPE_MAX_RANK], space_strides[SHAPE_MAX_RANK], offset_strides[SHAPE_MAX_RANK] = {0};
   shape_strides(from, from_strides);
-  spread_strides(i->shape, a->offset_dims, space_strides, offset_strides);
+  spread_strides(i->shape, x.window, space_strides, offset_strides);
   int64_t to_strides[SHAPE_MAX_RANK] = {0};  // by operand dim; those of one element do not appear in the result
   for (int d = 0, k = 0; d < from->rank; d++)
-    if (!int_list_has(a->collapsed_slice_dims, d) && !int_list_has(a->operand_batching_dims, d))
-      to_strides[d] = offset_strides[k++];
+    if (index_dims_has_window(&x, d)) to_strides[d] = offset_strides[k++];
   TRY(value_create(&in->pool, i->shape, i->where, out));
   if (shape_element_count(i->shape) == 0) return status_ok();
   const int size = dtypes[from->dtype].bytes;
   int64_t at[SHAPE_MAX_RANK] = {0}, start[SHAPE_MAX_RANK];
   do {
-    window_start(&space, at, a->start_index_map, a->operand_batching_dims, a->start_indices_batching_dims,
-                 a->index_vector_dim, from->rank, start);
+    window_start(&space, at, &x, from->rank, start);
     for (int d = 0; d < from->rank; d++) {
-      const int64_t last = from->dims[d] - a->slice_sizes.data[d];
+      const int64_t last = from->dims[d] - sizes[d];
       start[d] = start[d] > last ? last : start[d] < 0 ? 0 : start[d];
     }
-    strided_copy(size, from->rank, a->slice_sizes.data,
-                 (char *)(*out)->data + strided_offset(space.rank, at, space_strides) * size, to_strides,
-                 (const char *)operands[0]->data + strided_offset(from->rank, start, from_strides) * size,
+    strided_copy(size, from->rank, sizes, (char *)(*out)->data + strided_offset(space.rank, at, space_strides) * size,
+                 to_strides, (const char *)operands[0]->data + strided_offset(from->rank, start, from_strides) * size,
                  from_strides);
   } while (strided_next(space.rank, space.dims, at));
   return status_ok();
@@ -136,15 +134,15 @@ static heddle_status scatter_window(interpreter *in, scattering *s, int64_t to_b
 }
 
 // The window's dims by operand dim: 1 where the updates lack the dim.
-static void collect_window(scattering *s, const hlo_attributes *a, const shape *operand, const shape *update,
+static void collect_window(scattering *s, const index_dims *x, const shape *operand, const shape *update,
                            int64_t *extent) {
   int64_t operand_strides[SHAPE_MAX_RANK], update_strides[SHAPE_MAX_RANK];
   shape_strides(operand, operand_strides);
   shape_strides(update, update_strides);
   for (int d = 0; d < operand->rank; d++) {
     extent[d] = 1;
-    if (int_list_has(a->inserted_window_dims, d) || int_list_has(a->input_batching_dims, d)) continue;
-    const int64_t update_dim = a->update_window_dims.data[s->window_rank];
+    if (!index_dims_has_window(x, d)) continue;
+    const int64_t update_dim = x->window.data[s->window_rank];
     extent[d] = s->window_dims[s->window_rank] = update->dims[update_dim];
     s->operand_strides[s->window_rank] = operand_strides[d];
     s->update_strides[s->window_rank++] = update_strides[update_dim];
@@ -158,19 +156,18 @@ static bool is_inside(const shape *operand, const int64_t *start, const int64_t 
 }
 
 static heddle_status scatter_all(interpreter *in, const instruction *i, scattering *s, const value *indices) {
-  const hlo_attributes *a = i->attributes;
+  const index_dims dims = index_dims_of_scatter(i->attributes), *x = &dims;
   const shape *operand = s->results[0]->shape, *update = s->updates[0]->shape;
-  const index_space space = index_space_of(indices, a->index_vector_dim);
+  const index_space space = index_space_of(indices, x->vector_dim);
   int64_t extent[SHAPE_MAX_RANK], operand_strides[SHAPE_MAX_RANK], space_strides[SHAPE_MAX_RANK],
       unused[SHAPE_MAX_RANK];
   shape_strides(operand, operand_strides);
-  spread_strides(update, a->update_window_dims, space_strides, unused);
-  collect_window(s, a, operand, update, extent);
+  spread_strides(update, x->window, space_strides, unused);
+  collect_window(s, x, operand, update, extent);
   if (shape_element_count(update) == 0) return status_ok();
   int64_t at[SHAPE_MAX_RANK] = {0}, start[SHAPE_MAX_RANK];
   do {
-    window_start(&space, at, a->scatter_dims_to_operand_dims, a->input_batching_dims, a->scatter_indices_batching_dims,
-                 a->index_vector_dim, operand->rank, start);
+    window_start(&space, at, x, operand->rank, start);
     if (!is_inside(operand, start, extent)) continue;
     TRY(scatter_window(in, s, strided_offset(operand->rank, start, operand_strides),
                        strided_offset(space.rank, at, space_strides)));

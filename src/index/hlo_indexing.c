@@ -132,22 +132,21 @@ static int *no_dims(arena *a, int count) {
   return dims;
 }
 
-window_dims window_dims_of(arena *a, const window_attributes *x, int operand_rank, int indices_rank, int result_rank) {
+window_dims window_dims_of(arena *a, const index_dims *x, int operand_rank, int indices_rank, int result_rank) {
   window_dims d = {.operand_rank = operand_rank,
                    .window_at = no_dims(a, operand_rank),
                    .batch_at = no_dims(a, operand_rank),
                    .index_at = no_dims(a, indices_rank),
-                   .index_vector_dim = x->index_vector_dim,
+                   .index_vector_dim = x->vector_dim,
                    .indices_rank = indices_rank};
   int next = 0;
-  for (int i = 0; i < operand_rank && next < x->window_dims.size; ++i) {
-    bool has_window = list_find(x->without_window, i) < 0 && list_find(x->batching, i) < 0;
-    if (has_window) d.window_at[i] = (int)x->window_dims.data[next++];
+  for (int i = 0; i < operand_rank && next < x->window.size; ++i) {
+    if (index_dims_has_window(x, i)) d.window_at[i] = (int)x->window.data[next++];
   }
   next = 0;
   for (int i = 0; i < result_rank && next < indices_rank; ++i) {
-    if (list_find(x->window_dims, i) >= 0) continue;
-    if (next == x->index_vector_dim) ++next;
+    if (list_find(x->window, i) >= 0) continue;
+    if (next == x->vector_dim) ++next;
     if (next < indices_rank) d.index_at[next++] = i;
   }
   for (int i = 0; i < x->batching.size; ++i) {
@@ -158,9 +157,7 @@ window_dims window_dims_of(arena *a, const window_attributes *x, int operand_ran
 
 window_dims gather_dims(indexing_job *job, const shape *result) {
   const instruction *i = job->instruction;
-  const hlo_attributes *x = i->attributes;
-  window_attributes w = {x->offset_dims, x->collapsed_slice_dims, x->operand_batching_dims,
-                         x->start_indices_batching_dims, x->index_vector_dim};
+  const index_dims w = index_dims_of_gather(i->attributes);
   return window_dims_of(job->arena, &w, instruction_operand_shape(i, 0)->rank, instruction_operand_shape(i, 1)->rank,
                         result->rank);
 }

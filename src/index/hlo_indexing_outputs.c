@@ -138,17 +138,15 @@ static heddle_status gather(indexing_job *job) {
 
 // Where one element of the updates lands.
 static void scatter_update(indexing_job *job, int slot, int indices_operand) {
-  const hlo_attributes *x = attributes(job);
   const shape *out = output_shape(job, slot), *indices = operand_shape(job, indices_operand);
-  window_attributes w = {x->update_window_dims, x->inserted_window_dims, x->input_batching_dims,
-                         x->scatter_indices_batching_dims, x->index_vector_dim};
+  const index_dims w = index_dims_of_scatter(attributes(job));
   window_dims d = window_dims_of(job->arena, &w, out->rank, indices->rank, job->shape->rank);
   map_builder b = map_begin(job);
   for (int i = 0; i < out->rank; ++i) {
     const affine_expr *at = number(&b, 0);
     if (d.window_at[i] >= 0) at = map_dim(&b, d.window_at[i]);
     if (d.batch_at[i] >= 0) at = map_dim(&b, d.batch_at[i]);
-    int k = list_find(x->scatter_dims_to_operand_dims, i);
+    int k = list_find(w.map, i);
     int64_t size = d.window_at[i] >= 0 ? job->shape->dims[d.window_at[i]] : 1;
     if (k >= 0) at = plus(&b, at, map_index_component(&b, &d, indices_operand, k, out->dims[i] - size));
     map_result(&b, at);

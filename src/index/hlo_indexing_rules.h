@@ -3,6 +3,7 @@
 #define HEDDLE_INDEX_HLO_INDEXING_RULES_H_
 
 #include "base/vec.h"
+#include "hlo/index_dims.h"
 #include "index/hlo_indexing.h"
 
 typedef struct indexing_job {
@@ -75,13 +76,7 @@ typedef struct window_dims {
   int64_t index_vector_dim;
   int indices_rank;
 } window_dims;
-typedef struct window_attributes {
-  int_list window_dims;     // of result or updates
-  int_list without_window;  // operand dims that are collapsed (inserted)
-  int_list batching, indices_batching;
-  int64_t index_vector_dim;
-} window_attributes;
-window_dims window_dims_of(arena *a, const window_attributes *x, int operand_rank, int indices_rank, int result_rank);
+window_dims window_dims_of(arena *a, const index_dims *x, int operand_rank, int indices_rank, int result_rank);
 window_dims gather_dims(indexing_job *job, const shape *result);
 // Runtime variable for component k of the index vector that belongs to this map's dims.
 const affine_expr *map_index_component(map_builder *b, const window_dims *d, int indices_operand, int k, int64_t upper);

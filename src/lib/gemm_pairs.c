@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/least.h"
+
 enum { ROWS = 4, PANEL = 16 };
 
 static int64_t pair_count(int64_t depth) { return (depth + 1) / 2; }
@@ -93,8 +95,6 @@ void gemm_pairs_load_rhs(const gemm_piece *from, bool is_transposed, int16_t *to
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-
-#include "base/least.h"
 
 #define AVX2 __attribute__((target("avx2")))
 

@@ -11,14 +11,9 @@
 #include "opt/index_vectors.h"
 #include "opt/rewrite.h"
 
-static index_reading reading_of(const hlo_attributes *x) {
-  return (index_reading){x->index_vector_dim, x->start_index_map, x->start_indices_batching_dims,
-                         x->operand_batching_dims};
-}
-
 static bool is_canonical(const instruction *gather) {
   const hlo_attributes *x = gather->attributes;
-  const index_reading r = reading_of(x);
+  const index_dims r = index_dims_of_gather(x);
   if (!index_vectors_are_canonical(gather->operands[1], &r) || x->collapsed_slice_dims.size > 0) return false;
   for (int k = 0; k < x->offset_dims.size; k++)
     if (x->offset_dims.data[k] != k + 1) return false;
@@ -78,7 +73,7 @@ static instruction *arrange(const builder *b, const instruction *gather, const i
 
 static instruction *simplify(instruction *gather) {
   const builder b = builder_for(gather);
-  const index_reading r = reading_of(gather->attributes);
+  const index_dims r = index_dims_of_gather(gather->attributes);
   index_vectors v = index_vectors_make(&b, gather->operands[1], &r);
   if (v.count == 1) return arrange(&b, gather, &v, slice_window(&b, gather, &v));
   int rank = gather->operands[0]->shape->rank;

@@ -1,10 +1,10 @@
 // Index operands as lists of index vectors: transposed, flattened, and with batching dims written out by iotas.
 #include "opt/index_vectors.h"
 
-bool index_vectors_are_canonical(const instruction *indices, const index_reading *r) {
-  if (indices->shape->rank != 2 || r->vector_dim != 1 || r->batching.size > 0) return false;
-  for (int k = 0; k < r->map.size; k++)
-    if (r->map.data[k] != k) return false;
+bool index_vectors_are_canonical(const instruction *indices, const index_dims *from) {
+  if (indices->shape->rank != 2 || from->vector_dim != 1 || from->indices_batching.size > 0) return false;
+  for (int k = 0; k < from->map.size; k++)
+    if (from->map.data[k] != k) return false;
   return true;
 }
 
@@ -45,32 +45,32 @@ static instruction *vector_last(const builder *b, instruction *indices, int64_t 
 }
 
 // Puts the position along each batching dim in front of every vector. Types too narrow for these are made wider.
-static instruction *with_batch_positions(const builder *b, instruction *indices, const index_reading *r) {
-  if (r->batching.size == 0) return indices;
+static instruction *with_batch_positions(const builder *b, instruction *indices, const index_dims *from) {
+  if (from->indices_batching.size == 0) return indices;
   if (dtypes[indices->shape->dtype].bits < 32) indices = builder_convert(b, indices, DTYPE_S32);
   const shape *s = indices->shape;
   instruction *parts[SHAPE_MAX_RANK + 1];
   int64_t dims[SHAPE_MAX_RANK];
   memcpy(dims, s->dims, (size_t)s->rank * sizeof *dims);
   dims[s->rank - 1] = 1;
-  for (int k = 0; k < r->batching.size; k++) {
-    int64_t dim = r->batching.data[k];
-    if (dim > r->vector_dim) dim--;  // the vector has moved behind it
+  for (int k = 0; k < from->indices_batching.size; k++) {
+    int64_t dim = from->indices_batching.data[k];
+    if (dim > from->vector_dim) dim--;  // the vector has moved behind it
     parts[k] = builder_iota(b, s->dtype, s->rank, dims, dim);
   }
-  parts[r->batching.size] = indices;
-  return builder_concatenate(b, r->batching.size + 1, parts, s->rank - 1);
+  parts[from->indices_batching.size] = indices;
+  return builder_concatenate(b, from->indices_batching.size + 1, parts, s->rank - 1);
 }
 
-index_vectors index_vectors_make(const builder *b, instruction *indices, const index_reading *r) {
-  instruction *all = with_batch_positions(b, vector_last(b, indices, r->vector_dim), r);
+index_vectors index_vectors_make(const builder *b, instruction *indices, const index_dims *from) {
+  instruction *all = with_batch_positions(b, vector_last(b, indices, from->vector_dim), from);
   int batch_rank = all->shape->rank - 1;
-  index_vectors v = {.count = 1, .batch_rank = batch_rank, .entries = r->batching.size + r->map.size};
+  index_vectors v = {.count = 1, .batch_rank = batch_rank, .entries = from->indices_batching.size + from->map.size};
   v.batch_dims = arena_array(b->arena, int64_t, batch_rank);
   for (int k = 0; k < batch_rank; k++) v.count *= v.batch_dims[k] = all->shape->dims[k];
   v.map = arena_array(b->arena, int64_t, v.entries);
-  for (int k = 0; k < r->batching.size; k++) v.map[k] = r->operand_batching.data[k];
-  for (int k = 0; k < r->map.size; k++) v.map[r->batching.size + k] = r->map.data[k];
+  for (int k = 0; k < from->indices_batching.size; k++) v.map[k] = from->batching.data[k];
+  for (int k = 0; k < from->map.size; k++) v.map[from->indices_batching.size + k] = from->map.data[k];
   v.vectors = batch_rank == 1 ? all : builder_reshape(b, all, 2, (int64_t[]){v.count, v.entries});
   return v;
 }

@@ -3,14 +3,7 @@
 #define HEDDLE_OPT_INDEX_VECTORS_H_
 
 #include "hlo/builder.h"
-
-// How indices[...] are read: one vector along `vector_dim` (a dim behind the last: the vectors have one entry), whose
-// entry k is the position along operand dim map[k]; `batching` dims of the indices are positions along
-// `operand_batching` dims themselves.
-typedef struct index_reading {
-  int64_t vector_dim;
-  int_list map, batching, operand_batching;
-} index_reading;
+#include "hlo/index_dims.h"
 
 typedef struct index_vectors {
   instruction *vectors;  // [count, entries]
@@ -22,8 +15,8 @@ typedef struct index_vectors {
 } index_vectors;
 
 // Whether the indices are of that form already, with map 0, 1, 2, ...
-bool index_vectors_are_canonical(const instruction *indices, const index_reading *r);
-index_vectors index_vectors_make(const builder *b, instruction *indices, const index_reading *r);
+bool index_vectors_are_canonical(const instruction *indices, const index_dims *d);
+index_vectors index_vectors_make(const builder *b, instruction *indices, const index_dims *d);
 
 // Of a single vector (count 1): where it starts along each of the operand's `rank` dims, as scalars of the indices'
 // type.

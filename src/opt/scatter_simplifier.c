@@ -11,14 +11,9 @@
 #include "opt/map_inliner.h"
 #include "opt/rewrite.h"
 
-static index_reading reading_of(const hlo_attributes *x) {
-  return (index_reading){x->index_vector_dim, x->scatter_dims_to_operand_dims, x->scatter_indices_batching_dims,
-                         x->input_batching_dims};
-}
-
 static bool is_canonical(const instruction *scatter) {
   const hlo_attributes *x = scatter->attributes;
-  const index_reading r = reading_of(x);
+  const index_dims r = index_dims_of_scatter(x);
   if (!index_vectors_are_canonical(scatter->operands[scatter->operand_count / 2], &r)) return false;
   if (x->inserted_window_dims.size > 0) return false;
   for (int k = 0; k < x->update_window_dims.size; k++)
@@ -145,7 +140,7 @@ static bool is_single(const instruction *scatter, const index_vectors *v) {
 
 static instruction *simplify(instruction *scatter) {
   const builder b = builder_for(scatter);
-  const index_reading r = reading_of(scatter->attributes);
+  const index_dims r = index_dims_of_scatter(scatter->attributes);
   index_vectors v = index_vectors_make(&b, scatter->operands[scatter->operand_count / 2], &r);
   if (is_single(scatter, &v)) return update_window(&b, scatter, &v);
   int rank = scatter->operands[0]->shape->rank;

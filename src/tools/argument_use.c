@@ -3,6 +3,7 @@
 // callees only in the round after the one that found it, hence three rounds.
 #include "tools/argument_use.h"
 
+#include "hlo/index_dims.h"
 #include "opt/reducer.h"
 
 typedef struct analysis {
@@ -84,13 +85,11 @@ static void ask_dynamic_update(analysis *x, const instruction *i) {
 }
 
 // How far a scatter's windows reach along a dim of what it updates.
-static int64_t window_size(const instruction *scatter, const shape *updates, int64_t dim) {
-  const hlo_attributes *at = scatter->attributes;
-  if (int_list_has(at->inserted_window_dims, dim) || int_list_has(at->input_batching_dims, dim)) return 1;
+static int64_t window_size(const index_dims *d, const shape *updates, int64_t dim) {
+  if (!index_dims_has_window(d, dim)) return 1;
   int position = 0;
-  for (int64_t d = 0; d < dim; d++)
-    position += !int_list_has(at->inserted_window_dims, d) && !int_list_has(at->input_batching_dims, d);
-  return position < at->update_window_dims.size ? updates->dims[at->update_window_dims.data[position]] : 1;
+  for (int64_t before = 0; before < dim; before++) position += index_dims_has_window(d, before);
+  return position < d->window.size ? updates->dims[d->window.data[position]] : 1;
 }
 
 // Vectors of several batches need to differ within a batch only; that is kept where the batches come first.
@@ -124,28 +123,22 @@ static void ask_vectors(analysis *x, const instruction *i, int operand, const in
 }
 
 static void ask_gather(analysis *x, const instruction *i) {
-  const hlo_attributes *at = i->attributes;
+  const index_dims d = index_dims_of_gather(i->attributes);
   const shape *whole = instruction_operand_shape(i, 0);
   int64_t highest[SHAPE_MAX_RANK];
-  int count = 0;
-  for (int k = 0; k < at->start_index_map.size; k++) {
-    const int64_t dim = at->start_index_map.data[k];
-    highest[count++] = whole->dims[dim] - at->slice_sizes.data[dim];
-  }
-  ask_vectors(x, i, 1, highest, count, at->start_indices_batching_dims);
+  for (int k = 0; k < d.map.size; k++)
+    highest[k] = whole->dims[d.map.data[k]] - i->attributes->slice_sizes.data[d.map.data[k]];
+  ask_vectors(x, i, 1, highest, d.map.size, d.indices_batching);
 }
 
 static void ask_scatter(analysis *x, const instruction *i) {
-  const hlo_attributes *at = i->attributes;
+  const index_dims d = index_dims_of_scatter(i->attributes);
   const int indices = i->operand_count / 2;
   const shape *whole = instruction_operand_shape(i, 0), *updates = instruction_operand_shape(i, indices + 1);
   int64_t highest[SHAPE_MAX_RANK];
-  int count = 0;
-  for (int k = 0; k < at->scatter_dims_to_operand_dims.size; k++) {
-    const int64_t dim = at->scatter_dims_to_operand_dims.data[k];
-    highest[count++] = whole->dims[dim] - window_size(i, updates, dim);
-  }
-  ask_vectors(x, i, indices, highest, count, at->scatter_indices_batching_dims);
+  for (int k = 0; k < d.map.size; k++)
+    highest[k] = whole->dims[d.map.data[k]] - window_size(&d, updates, d.map.data[k]);
+  ask_vectors(x, i, indices, highest, d.map.size, d.indices_batching);
 }
 
 // The value that combining with changes nothing.
