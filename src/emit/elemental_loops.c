@@ -4,7 +4,7 @@
 // results as loop-carried values; constraints (padding, dilation holes) become an scf.if around the innermost body.
 #include "emit/elemental.h"
 #include "emit/elementwise.h"
-#include "opt/reducer.h"
+#include "hlo/combiner.h"
 
 typedef heddle_status (*combine_emitter)(function_emitter *e, const instruction *i, const MlirValue *carried,
                                          const MlirValue *x, MlirValue *next);
@@ -114,13 +114,13 @@ static heddle_status call_reducer(function_emitter *e, const instruction *i, con
 // Sums round once, at their end, in exact mode as well.
 static bool is_narrow_sum(const instruction *i) {
   if (i->operand_count != 2 || !dtypes[i->shape->dtype].is_narrow_float) return false;
-  hlo_opcode op = reducer_opcode(i->called[0]);
+  hlo_opcode op = combiner_opcode(i->called[0]);
   return op == HLO_ADD || op == HLO_MULTIPLY;
 }
 
 static heddle_status add_widened(function_emitter *e, const instruction *i, const MlirValue *carried,
                                  const MlirValue *x, MlirValue *next) {
-  const char *op = reducer_opcode(i->called[0]) == HLO_ADD ? "arith.addf" : "arith.mulf";
+  const char *op = combiner_opcode(i->called[0]) == HLO_ADD ? "arith.addf" : "arith.mulf";
   next[0] = ir_binary(&e->b, op, carried[0], emit_convert(&e->b, x[0], i->shape->dtype, DTYPE_F32));
   return status_ok();
 }

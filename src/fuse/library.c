@@ -5,6 +5,7 @@
 #include "fuse/leaves.h"
 #include "fuse/piece.h"
 #include "hlo/call_attributes.h"
+#include "hlo/combiner.h"
 #include "hlo/device_groups.h"
 #include "hlo/dot_form.h"
 #include "kernel/sizes.h"
@@ -370,11 +371,9 @@ static heddle_status add_devices(describer *d) {
 
 static heddle_status add_reducer(describer *d) {
   if (d->op->called_count == 0) return status_ok();
-  const instruction *root = d->op->called[0]->root;
-  bool is_plain = root->operand_count == 2 && root->operands[0]->opcode == HLO_PARAMETER &&
-                  root->operands[1]->opcode == HLO_PARAMETER && root->operands[0] != root->operands[1];
-  if (!is_plain) return refuse(d, "combines values by more than one operation");
-  add_text(d, "reducer", str_from(hlo_op_text(root->opcode)));
+  const hlo_opcode op = combiner_opcode(d->op->called[0]);
+  if (op == HLO_OPCODE_COUNT) return refuse(d, "combines values by more than one operation");
+  add_text(d, "reducer", str_from(hlo_op_text(op)));
   return status_ok();
 }
 

@@ -18,11 +18,11 @@
 
 #include "fuse/reduction_splitter.h"
 #include "hlo/builder.h"
+#include "hlo/combiner.h"
 #include "kernel/reducer.h"
 #include "kernel/reducer_trial.h"
 #include "kernel/reduction_space.h"
 #include "opt/body_copy.h"
-#include "opt/reducer.h"
 
 enum {
   MANY_ELEMENTS = 16 << 10,  // of the operand, above which trials and branches are worth it
@@ -340,7 +340,7 @@ static computation *parts_computation(const builder *like, hlo_opcode op, dtype 
 // The reduce of both parts that takes the place of one of complex numbers; null for others.
 static instruction *by_parts(instruction *reduce) {
   const dtype t = reduce->operands[0]->shape->dtype;
-  const hlo_opcode op = reduce->operand_count == 2 ? reducer_opcode(reduce->called[0]) : HLO_OPCODE_COUNT;
+  const hlo_opcode op = reduce->operand_count == 2 ? combiner_opcode(reduce->called[0]) : HLO_OPCODE_COUNT;
   if (!dtype_is_complex(t) || (op != HLO_ADD && op != HLO_MULTIPLY)) return NULL;
   const builder b = builder_for(reduce);
   const int_list *dims = &reduce->attributes->dimensions;

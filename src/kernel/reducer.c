@@ -10,11 +10,8 @@
 
 #include <math.h>
 
+#include "hlo/combiner.h"
 #include "kernel/row_analysis.h"
-
-static const instruction *parameter_of(const instruction *i, int64_t number) {
-  return i->opcode == HLO_PARAMETER && i->attributes->index == number ? i : NULL;
-}
 
 static bool is_associative(hlo_opcode op) {
   return op == HLO_ADD || op == HLO_MULTIPLY || op == HLO_MINIMUM || op == HLO_MAXIMUM || op == HLO_AND ||
@@ -23,13 +20,6 @@ static bool is_associative(hlo_opcode op) {
 
 static const instruction *result_of(const computation *c, int value) {
   return c->root->opcode == HLO_TUPLE ? c->root->operands[value] : c->root;
-}
-
-static bool is_binary(const instruction *i, int value, int count) {
-  if (!is_associative(i->opcode)) return false;
-  const instruction *l = i->operands[0], *r = i->operands[1];
-  return (parameter_of(l, value) && parameter_of(r, count + value)) ||
-         (parameter_of(r, value) && parameter_of(l, count + value));
 }
 
 // --- picking
@@ -245,14 +235,10 @@ void reducer_mark(instruction *reduce, reducer_form form) {
 static bool is_all_binary(arena *a, const instruction *reduce, reducer *out) {
   int count = reduce->operand_count / 2;
   hlo_opcode *operations = arena_array(a, hlo_opcode, count);
-  const computation *c = reduce->called[0];
-  if (c->root->opcode == HLO_TUPLE && c->root->operand_count != count) return false;
-  if (c->root->opcode != HLO_TUPLE && count != 1) return false;
   for (int k = 0; k < count; k++) {
-    const instruction *result = result_of(c, k);
-    if (!is_binary(result, k, count)) return false;
-    if (result->shape->dtype != reduce->operands[k]->shape->dtype) return false;
-    operations[k] = result->opcode;
+    operations[k] = combiner_opcode_of_value(reduce->called[0], k, count);
+    if (!is_associative(operations[k])) return false;
+    if (result_of(reduce->called[0], k)->shape->dtype != reduce->operands[k]->shape->dtype) return false;
   }
   *out = (reducer){.form = REDUCER_BINARY, .operations = operations};
   return true;

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "hlo/combiner.h"
 #include "opt/algebraic_rules.h"
-#include "opt/reducer.h"
 #include "opt/uniform.h"
 
 static bool is_discrete(const instruction *i) {
@@ -53,7 +53,7 @@ static bool is_never_negative_zero(const instruction *i) {
     case HLO_CONVERT: return is_discrete(i->operands[0]);
     case HLO_ADD: return uniform_is_float(i->operands[0], 0) || uniform_is_float(i->operands[1], 0);
     case HLO_REDUCE:
-      return i->operand_count == 2 && reducer_opcode(i->called[0]) == HLO_ADD && uniform_is_float(i->operands[1], 0);
+      return i->operand_count == 2 && combiner_opcode(i->called[0]) == HLO_ADD && uniform_is_float(i->operands[1], 0);
     default: return false;
   }
 }

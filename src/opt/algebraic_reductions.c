@@ -2,15 +2,15 @@
 // go away or wait until less is left to move.
 //
 // The initial value takes part even where one element is reduced: 0 + -0 is 0.
+#include "hlo/combiner.h"
 #include "opt/algebraic_rules.h"
-#include "opt/reducer.h"
 #include "opt/reshape_groups.h"
 #include "opt/rewrite.h"
 #include "opt/uniform.h"
 
 // op(init, x) element by element, in the result's dims.
 static instruction *combine_once(const builder *b, instruction *i) {
-  const hlo_opcode op = reducer_opcode(i->called[0]);
+  const hlo_opcode op = combiner_opcode(i->called[0]);
   if (op == HLO_OPCODE_COUNT || i->operands[1]->shape->dtype != i->shape->dtype) return NULL;
   instruction *x = builder_reshape(b, i->operands[0], i->shape->rank, i->shape->dims);
   instruction *init = builder_broadcast(b, i->operands[1], i->shape, 0, NULL);
@@ -40,7 +40,7 @@ static instruction *drop_ones(const builder *b, instruction *i) {
 // Sums of f64 have no room for another order: what is reduced must come in the same one.
 static bool depends_on_order(const instruction *i) {
   const dtype t = i->shape->dtype;
-  const hlo_opcode op = reducer_opcode(i->called[0]);
+  const hlo_opcode op = combiner_opcode(i->called[0]);
   return op == HLO_OPCODE_COUNT || ((t == DTYPE_F64 || t == DTYPE_C128) && (op == HLO_ADD || op == HLO_MULTIPLY));
 }
 
@@ -104,8 +104,8 @@ static bool is_neutral(hlo_opcode op, const instruction *value) {
 }
 
 static bool can_merge(const instruction *i, const instruction *inner) {
-  const hlo_opcode op = reducer_opcode(i->called[0]);
-  return op != HLO_OPCODE_COUNT && inner->operand_count == 2 && reducer_opcode(inner->called[0]) == op &&
+  const hlo_opcode op = combiner_opcode(i->called[0]);
+  return op != HLO_OPCODE_COUNT && inner->operand_count == 2 && combiner_opcode(inner->called[0]) == op &&
          is_neutral(op, inner->operands[1]);
 }
 
@@ -227,7 +227,7 @@ instruction *algebraic_reduce(const builder *b, instruction *i) {
 // Whether elements of this value in a window change nothing, be they padding of the window's or not. Sums of floats
 // that start from 0 are never -0.
 static bool adds_nothing(const instruction *reduce, const instruction *value) {
-  const hlo_opcode op = reducer_opcode(reduce->called[0]);
+  const hlo_opcode op = combiner_opcode(reduce->called[0]);
   if (op == HLO_ADD && uniform_is_float(value, 0)) return uniform_is_float(reduce->operands[1], 0);
   return is_neutral(op, value) && is_neutral(op, reduce->operands[1]);
 }

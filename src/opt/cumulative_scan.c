@@ -8,8 +8,9 @@
 // That combines in another order than the window has it, which HLO leaves open; the operands stay in theirs.
 #include "opt/cumulative_scan.h"
 
-#include "opt/reducer.h"
+#include "hlo/combiner.h"
 #include "opt/rewrite.h"
+#include "opt/uniform.h"
 
 enum { DIRECT_MAX = 32 };  // shorter windows are left to their kernels
 
@@ -101,8 +102,8 @@ static instruction *scan_steps(const scan *x, instruction *values) {
 
 static void start(scan *x, const instruction *i) {
   *x = (scan){.b = builder_for(i), .original = i, .combine = i->called[0], .init = i->operands[1]};
-  x->opcode = reducer_opcode(x->combine);
-  x->is_known = reducer_is_neutral(x->opcode, x->init);
+  x->opcode = combiner_opcode(x->combine);
+  x->is_known = uniform_is_neutral(x->opcode, x->init);
 }
 
 static instruction *expand(instruction *i) {

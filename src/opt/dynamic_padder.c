@@ -6,8 +6,9 @@
 // them out.
 #include "opt/dynamic_padder.h"
 
-#include "opt/reducer.h"
+#include "hlo/combiner.h"
 #include "opt/rewrite.h"
+#include "opt/uniform.h"
 
 typedef struct padding {
   arena *scratch;
@@ -45,7 +46,7 @@ static bool moves_static_dims(const instruction *i) {
 }
 
 static bool can_reduce(const instruction *i) {
-  return i->operand_count == 2 && reducer_is_neutral(reducer_opcode(i->called[0]), i->operands[1]);
+  return i->operand_count == 2 && uniform_is_neutral(combiner_opcode(i->called[0]), i->operands[1]);
 }
 
 static bool calls(const instruction *i, const char *target) {

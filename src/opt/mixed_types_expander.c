@@ -5,8 +5,8 @@
 // The interpreter has no rules of its own for mixed types: it is given what this pass leaves.
 #include "opt/mixed_types_expander.h"
 
+#include "hlo/combiner.h"
 #include "hlo/text.h"
-#include "opt/reducer.h"
 #include "opt/rewrite.h"
 
 // Which operands have to be of one type.
@@ -145,7 +145,7 @@ static int mantissa_bits(dtype t) {
 // Whether devices that combine values of type `to` by `f` get the same by f's operation on that type: it is exact in
 // the wider type, or rounding twice is like rounding once, as it is with twice the digits and two more.
 static bool is_same_when_narrow(const instruction *i, const computation *f, dtype to) {
-  const hlo_opcode op = reducer_opcode(f);
+  const hlo_opcode op = combiner_opcode(f);
   const dtype from = f->root->shape->dtype;
   if (!hlo_op_has(i->opcode, TRAIT_COLLECTIVE) || !dtype_is_float(from) || !dtype_is_float(to)) return false;
   if (op == HLO_MAXIMUM || op == HLO_MINIMUM) return mantissa_bits(from) >= mantissa_bits(to);
@@ -154,7 +154,7 @@ static bool is_same_when_narrow(const instruction *i, const computation *f, dtyp
 
 static computation *narrow_operation(const instruction *i, const computation *f, dtype to) {
   const builder b = builder_for(i);
-  return builder_binary_computation(&b, reducer_opcode(f), to);
+  return builder_binary_computation(&b, combiner_opcode(f), to);
 }
 
 // The computation `which` takes values of `types`, of which parameter p wants number p % count or, side by side, p / 2.

@@ -67,3 +67,22 @@ bool uniform_is_highest(const instruction *i) {
   if (is_discrete(t)) return uniform_is_int(i, t == DTYPE_PRED ? 1 : ~lowest_int(t));
   return dtype_is_float(t) && uniform_is_float(i, INFINITY);
 }
+
+bool uniform_is_neutral(hlo_opcode opcode, const instruction *init) {
+  switch (opcode) {
+    case HLO_MAXIMUM:
+    case HLO_MINIMUM:
+    case HLO_AND:
+    case HLO_OR: return true;
+    case HLO_ADD:
+    case HLO_MULTIPLY:
+    case HLO_XOR: break;
+    default: return false;
+  }
+  if (init->opcode == HLO_CONVERT && init->operands[0]->opcode == HLO_CONSTANT) init = init->operands[0];
+  const literal *constant = uniform_value(init);
+  if (!constant || init->shape->dtype == DTYPE_PRED) return false;
+  const double complex value = literal_get_complex(constant, 0);
+  const double wanted = opcode == HLO_MULTIPLY ? 1 : 0;
+  return __real__ value == wanted && __imag__ value == 0;  // NOLINT: exactly
+}

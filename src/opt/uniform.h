@@ -17,5 +17,8 @@ bool uniform_is(const instruction *i, int64_t value);
 // The least or the greatest value of the element type: infinities for floats that have them, false and true for pred.
 bool uniform_is_lowest(const instruction *i);
 bool uniform_is_highest(const instruction *i);
+// Whether a reduction by `opcode` that starts with `init` gives the same however often `init` comes in: the constant
+// that changes nothing, or anything if the operation takes a value twice like once.
+bool uniform_is_neutral(hlo_opcode opcode, const instruction *init);
 
 #endif

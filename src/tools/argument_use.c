@@ -3,8 +3,8 @@
 // callees only in the round after the one that found it, hence three rounds.
 #include "tools/argument_use.h"
 
+#include "hlo/combiner.h"
 #include "hlo/index_dims.h"
-#include "opt/reducer.h"
 
 typedef struct analysis {
   arena *arena;
@@ -143,7 +143,7 @@ static void ask_scatter(analysis *x, const instruction *i) {
 
 // The value that combining with changes nothing.
 static argument_constant neutral(const computation *reducer) {
-  switch (reducer_opcode(reducer)) {
+  switch (combiner_opcode(reducer)) {
     case HLO_ADD:
     case HLO_OR:
     case HLO_XOR: return ARGUMENT_ZERO;
