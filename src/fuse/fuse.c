@@ -13,6 +13,7 @@
 #include "fuse/reduction_splitter.h"
 #include "fuse/trip_count.h"
 #include "hlo/dot_form.h"
+#include "hlo/program_order.h"
 #include "kernel/hero_loops.h"
 #include "kernel/sizes.h"
 #include "opt/call_inliner.h"
@@ -23,8 +24,6 @@
 // Multiplications of a product that is a loop like others.
 #define TINY_PRODUCT 2048.0
 
-typedef VEC(computation *) computation_list;
-
 // --- before
 
 static bool has_fusions(const module *m) {
@@ -34,25 +33,6 @@ static bool has_fusions(const module *m) {
       if (all->data[k]->opcode == HLO_FUSION) return true;
   }
   return false;
-}
-
-static void add_programs(arena *scratch, const instruction *i, ptr_map *seen, computation_list *out) {
-  if (!hlo_op_has(i->opcode, TRAIT_CONTROL)) return;
-  for (int c = 0; c < i->called_count; c++) {
-    if (ptr_map_has(seen, i->called[c])) continue;
-    ptr_map_put(scratch, seen, i->called[c], scratch);
-    vec_push(scratch, out, i->called[c]);
-  }
-}
-
-// The entry, and whatever a computation in the list runs as a program.
-static void find_sequences(arena *scratch, const module *m, computation_list *out) {
-  ptr_map seen = {0};
-  vec_push(scratch, out, m->entry);
-  for (int next = 0; next < out->size; next++) {
-    const instruction_list *all = &out->data[next]->instructions;
-    for (int k = 0; k < all->size; k++) add_programs(scratch, all->data[k], &seen, out);
-  }
 }
 
 static bool has_elemental_form(const instruction *i) { return hlo_ops[i->opcode].index_rule != INDEX_RULE_NONE; }
@@ -212,13 +192,13 @@ static heddle_status fuse_sequence(computation *c, const target_description *tar
 
 // Only where kernels have an order of their own: on a GPU each is a loop.
 static heddle_status arrange_reductions(arena *scratch, module *m, const target_description *target,
-                                        computation_list *sequences) {
+                                        program_list *sequences) {
   bool any = false;
   for (int k = 0; k < sequences->size && target->kind == TARGET_CPU; k++)
     any |= reduction_order_run(sequences->data[k]);
   if (any) {
-    *sequences = (computation_list){0};
-    find_sequences(scratch, m, sequences);
+    *sequences = (program_list){0};
+    program_list_find(scratch, m, sequences);
   }
   for (int k = 0; k < sequences->size; k++) any |= reduction_splitter_run(sequences->data[k]);
   return any ? dead_code_run(m) : status_ok();
@@ -228,8 +208,8 @@ static heddle_status fuse_module(arena *scratch, module *m, const target_descrip
   if (has_fusions(m)) TRY(call_inliner_run(m, NULL));
   TRY(dot_sums_run(m));
   TRY(dead_code_run(m));
-  computation_list sequences = {0};
-  find_sequences(scratch, m, &sequences);
+  program_list sequences = {0};
+  program_list_find(scratch, m, &sequences);
   TRY(arrange_reductions(scratch, m, target, &sequences));
   for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], target, reasons));
   TRY(dead_code_run(m));

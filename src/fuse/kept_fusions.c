@@ -4,17 +4,16 @@
 
 #include "base/map.h"
 #include "fuse/library.h"
+#include "hlo/program_order.h"
 #include "kernel/in_place.h"
 #include "kernel/program_plan.h"
-
-typedef VEC(computation *) computation_list;
 
 typedef struct fusion_walk {
   arena *arena;
   const target_description *target;  // null: before the passes
   const kept_fusions_report *report;
   ptr_map seen;
-  computation_list work;
+  program_list work;
 } fusion_walk;
 
 static void take_apart(const fusion_walk *w, instruction *fusion, const char *why) {
@@ -34,7 +33,7 @@ static bool is_static(const shape *s) {
   return all;
 }
 
-static void add_called(arena *a, const instruction *i, ptr_map *seen, computation_list *work) {
+static void add_called(arena *a, const instruction *i, ptr_map *seen, program_list *work) {
   for (int k = 0; k < i->called_count; k++) {
     if (ptr_map_has(seen, i->called[k])) continue;
     ptr_map_put(a, seen, i->called[k], work);
@@ -44,7 +43,7 @@ static void add_called(arena *a, const instruction *i, ptr_map *seen, computatio
 
 // The first instruction of the computation, or of what it calls, that no body of a kernel has; null if there is none.
 static const instruction *find_foreign(arena *a, computation *c) {
-  computation_list work = {0};
+  program_list work = {0};
   ptr_map seen = {0};
   vec_push(a, &work, c);
   for (int next = 0; next < work.size; next++) {
@@ -101,7 +100,7 @@ static void walk(module *m, const target_description *target, const kept_fusions
     const instruction_list *all = &w.work.data[next]->instructions;
     for (int k = 0; k < all->size; k++) {
       instruction *i = all->data[k];
-      if (hlo_op_has(i->opcode, TRAIT_CONTROL)) add_called(w.arena, i, &w.seen, &w.work);
+      program_list_add_called(w.arena, i, &w.seen, &w.work);
       if (i->opcode != HLO_FUSION) continue;
       if (target) settle(&w, i);
       else mark(&w, i);

@@ -4,7 +4,7 @@
 
 #include "fuse/leaf_flow.h"
 #include "fuse/leaves.h"
-#include "lhlo/program_order.h"
+#include "hlo/program_order.h"
 
 typedef struct finder {
   arena *arena;    // of the results

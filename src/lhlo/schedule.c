@@ -11,8 +11,8 @@
 #include "fuse/leaf_flow.h"
 #include "fuse/leaves.h"
 #include "fuse/library.h"
+#include "hlo/program_order.h"
 #include "kernel/in_place.h"
-#include "lhlo/program_order.h"
 #include "opt/effects.h"
 
 // A value with memory: a leaf of an instruction that does work.
