@@ -42,7 +42,7 @@ EXTERNAL = [
 CXX = {".cc", ".cpp", ".cxx", ".hh", ".hpp", ".td"}
 EMPTY_NAMES = {"util", "utils", "common", "misc", "helper", "helpers", "core"}
 LONGEST_FILE = 1000
-LARGEST_CIRCLE = 8
+LARGEST_CIRCLE = 2
 DIALECT_BUDGET = 1500
 
 ROOM_ROW = re.compile(r"^\| `([a-z]+)` \|", re.M)
@@ -248,8 +248,8 @@ def self_test():
     cases.append(({"src/dialect/a.cpp": "\n" * 800, "src/dialect/b.td": "\n" * 800}, "1600 lines, 1500 allowed"))
     cases.append(({"src/hlo/a.c": '#include "base/str.h"\n', "src/hlo/a.h": ""}, "comes first"))
     cases.append(({"src/hlo/a.c": '#include "hlo/a.h"\n#include "base/str.h"\n', "src/hlo/a.h": ""}, None))
-    ring = {f"src/hlo/{a}.h": f'#include "hlo/{b}.h"\n' for a, b in ("ab", "bc", "cd", "de", "ef", "fg", "gh", "hi", "ia")}
-    cases.append((ring, "src: hlo/a, hlo/b, hlo/c, hlo/d, hlo/e, hlo/f, hlo/g, hlo/h, hlo/i include each other in a circle"))
+    ring = {f"src/hlo/{a}.h": f'#include "hlo/{b}.h"\n' for a, b in ("ab", "bc", "ca")}
+    cases.append((ring, "src: hlo/a, hlo/b, hlo/c include each other in a circle"))
     pair = {"src/hlo/a.h": '#include "hlo/b.h"\n', "src/hlo/b.c": '#include "hlo/b.h"\n#include "hlo/a.h"\n',
             "src/hlo/b.h": ""}
     cases.append((pair, None))
