@@ -56,46 +56,53 @@ static heddle_status fill_all(run *r, const void *const *const *arguments) {
   return status_ok();
 }
 
-static heddle_status bind(arena *a, compiled *c, bool shares, const void *const *const *arguments, run *out) {
+static void start(arena *a, compiled *c, run *out) {
   const program *p = &c->program;
   const int devices = p->device_count;
-  *out = (run){.program = c,
-               .parameters = arena_array(a, void **, devices),
-               .results = arena_array(a, void **, devices),
-               .shares_parameters = shares};
+  *out =
+      (run){.program = c, .parameters = arena_array(a, void **, devices), .results = arena_array(a, void **, devices)};
   for (int d = 0; d < devices; d++) {
     out->parameters[d] = arena_array(a, void *, p->parameter_count);
     out->results[d] = arena_array(a, void *, p->result_count);
   }
-  heddle_status s = fill_all(out, arguments);
-  if (!status_is_ok(s)) run_release(out);
+}
+
+static heddle_status fill_or_release(run *r, const void *const *const *arguments) {
+  heddle_status s = fill_all(r, arguments);
+  if (!status_is_ok(s)) run_release(r);
   return s;
 }
 
 heddle_status run_bind_arrays(arena *a, compiled *c, const void *const *const *arguments, run *out) {
-  return bind(a, c, false, arguments, out);
+  start(a, c, out);
+  return fill_or_release(out, arguments);
+}
+
+// The literals' data, of the device whose leaves begin at `first`.
+static heddle_status arrays_of(arena *a, const program *p, const leaf_list *leaves, int first, const void ***out) {
+  const void **arrays = arena_array(a, const void *, p->parameter_count);
+  for (int i = 0; i < p->parameter_count && leaves->data; i++) {
+    const literal *leaf = leaves->data[first + i];
+    TRY(check_argument(a, &p->parameters[i].shape, leaf, i));
+    arrays[i] = leaf->data;
+  }
+  *out = arrays;
+  return status_ok();
 }
 
 heddle_status run_bind(arena *a, compiled *c, int argument_count, literal *const *arguments, run *out) {
   const program *p = &c->program;
   const int each = p->parameter_count, devices = p->device_count;
-  *out = (run){.program = c};
+  start(a, c, out);
   leaf_list leaves = {0};
   for (int i = 0; i < argument_count; i++) add_leaves(a, arguments[i], &leaves);
-  const bool shares = leaves.size == each;
-  if (!shares && leaves.size != devices * each)
+  out->shares_parameters = leaves.size == each;
+  if (!out->shares_parameters && leaves.size != devices * each)
     return status_error(HEDDLE_INVALID, "found %d arguments, wanted %d%s", leaves.size, each,
                         devices > 1 ? " for each device or for all" : "");
   const void ***arrays = arena_array(a, const void **, devices);
-  for (int d = 0; d < devices; d++) {
-    arrays[d] = arena_array(a, const void *, each);
-    for (int i = 0; i < each; i++) {
-      const literal *leaf = leaves.data[shares ? i : d * each + i];
-      TRY(check_argument(a, &p->parameters[i].shape, leaf, i));
-      arrays[d][i] = leaf->data;
-    }
-  }
-  return bind(a, c, shares, (const void *const *const *)arrays, out);
+  for (int d = 0; d < devices; d++) TRY(arrays_of(a, p, &leaves, out->shares_parameters ? 0 : d * each, &arrays[d]));
+  return fill_or_release(out, (const void *const *const *)arrays);
 }
 
 heddle_status run_execute(run *r) {
