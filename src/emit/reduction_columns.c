@@ -8,12 +8,10 @@
 //     for each column: what is computed of its results
 //
 // Every loop over columns is contiguous and has no order, so the ordinary vectorizer takes it. Elements of one column
-// are combined in the order of the program, or by fours where the reducer allows.
+// are combined in the order of the program, or several first where the reducer allows.
 #include "emit/reduction_columns.h"
 
 #include "emit/sweeps.h"
-
-enum { ELEMENTS_AT_ONCE = 8, LARGE_BODY = 40 };
 
 typedef struct column_loops {
   sweep_emitter *s;
@@ -154,12 +152,6 @@ static void end_column(column_loops *l, ir_builder *b, MlirValue column, int64_t
 
 // --- sweeps
 
-static int64_t elements_at_once(const column_loops *l, int64_t size) {
-  const kernel_plan *plan = l->s->entry->kernel->plan;
-  bool is_large = plan->bodies[l->sweep->body].computation->instructions.size > LARGE_BODY;
-  return is_large || l->sweep->reductions.size == 0 ? 1 : size < ELEMENTS_AT_ONCE ? size : ELEMENTS_AT_ONCE;
-}
-
 static void visit_range(column_loops *l, ir_builder *b, int64_t first, int64_t last, int64_t step) {
   if (first == last) return;
   ir_builder inner;
@@ -182,7 +174,7 @@ static void visit_groups(column_loops *l, ir_builder *b, int group) {
   int64_t size = space->sizes[group];
   int next = next_reduced(space, group + 1);
   if (next == space->group_count) {
-    int64_t step = elements_at_once(l, size), end = size - size % step;
+    int64_t step = l->sweep->elements_at_once, end = size - size % step;
     visit_range(l, b, 0, end, step);
     visit_range(l, b, end, size, 1);
     return;

@@ -25,10 +25,10 @@ MlirValue sweeps_narrow(ir_builder *b, const sweep_reduction *r, int value, Mlir
 
 // --- buffers
 
-static int add_buffer(sweep_emitter *s, int64_t size, MlirType element) {
+static int add_buffer(sweep_emitter *s, const sweep_given *given, dtype t) {
   ir_builder *b = &s->entry->b;
-  size += 64 - size % 64;  // never as long as a vector: see vectorize_loops.c
-  MlirType type = mlirRankedTensorTypeGet(1, &size, element, mlirAttributeGetNull());
+  MlirType element = emit_element_type(b->context, t);
+  MlirType type = mlirRankedTensorTypeGet(1, &given->buffer, element, mlirAttributeGetNull());
   s->tensors[s->tensor_count] = ir_value(b, "xla_gpu.allocate_shared", type, 0, NULL);
   return s->tensor_count++;
 }
@@ -39,9 +39,8 @@ static void add_accumulators(sweep_emitter *s) {
     const sweep_reductions *reductions = &s->plan->sweeps.sweeps[n].reductions;
     for (int i = 0; i < reductions->size; i++) {
       const sweep_reduction *r = &reductions->data[i];
-      for (int v = 0; v < r->count; v++)
-        s->places[r->first_given + v] =
-            add_buffer(s, s->plan->columns, emit_element_type(s->entry->b.context, accumulator_dtype(r, v)));
+      for (int g = r->first_given, v = 0; v < r->count; g++, v++)
+        s->places[g] = add_buffer(s, given_at(s, g), accumulator_dtype(r, v));
     }
   }
 }
@@ -57,8 +56,7 @@ heddle_status sweeps_begin(sweep_emitter *s, kernel_entry *e, const hero_reducti
   for (int g = 0; g < givens; g++) {
     const sweep_given *given = given_at(s, g);
     s->places[g] = given->is_kept ? given->output : -1;
-    if (given->is_kept && given->output < 0)
-      s->places[g] = add_buffer(s, plan->sweeps.space.reduced, emit_element_type(e->b.context, given->shape->dtype));
+    if (given->is_kept && given->output < 0) s->places[g] = add_buffer(s, given, given->shape->dtype);
   }
   if (plan->is_column) add_accumulators(s);
   const sweep_point nowhere = {0};

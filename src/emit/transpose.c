@@ -189,7 +189,7 @@ static MlirValue turn_one(kernel_entry *e, ir_builder *b, const tile_emitter *t,
 // All blocks of the tile, those of the same rows one after another.
 static void turn_tile(kernel_entry *e, const tile_emitter *t, int hero) {
   MlirType element = buffer_element(e, t->plan->heroes[hero]->shape->dtype);
-  turn_block block = emit_turn_block(e->b.context, element);
+  turn_block block = emit_turn_block(e->b.context, element, &t->plan->blocks[hero]);
   int number = is_direct_target(t, hero) ? t->plan->direct_outputs[hero] : t->targets[hero];
   MlirValue ij[2];
   const int64_t sides[] = {t->plan->tile_b, t->plan->tile_a}, steps[] = {block.piece * block.lanes, block.piece};

@@ -1,27 +1,21 @@
 // Transposing small blocks in registers.
 //
-// Machines shuffle cheaply within 16 bytes. So a vector is made of one 16-byte piece of several rows, a block's height
-// apart, next to each other: turning blocks of piece x piece within all of its lanes at once then gives vectors that
-// run along a column. A block takes `piece` registers at a time, whatever their width, and log2(piece) rounds.
+// Machines shuffle cheaply within 16 bytes. So a vector is made of one piece of that size of several rows, a block's
+// height apart, next to each other: turning blocks of piece x piece within all of its lanes at once then gives vectors
+// that run along a column. A block takes `piece` registers at a time, whatever their width, and log2(piece) rounds.
 #include "emit/turn.h"
 
 #include "emit/types.h"
-
-enum { PIECE_BYTES = 16, WIDEST_BYTES = 64, MOST_REGISTERS = 16, REGISTER_BYTES = 32 };
 
 static MlirType vector_of(MlirType element, int count) {
   int64_t size = count;
   return mlirVectorTypeGet(1, &size, element);
 }
 
-turn_block emit_turn_block(MlirContext context, MlirType element) {
+turn_block emit_turn_block(MlirContext context, MlirType element, const register_block *size) {
   int bits = ir_bit_width(element) < 8 ? 8 : ir_bit_width(element);
-  turn_block block = {.element = element, .turned = element, .piece = PIECE_BYTES * 8 / bits};
+  turn_block block = {.element = element, .turned = element, .piece = size->piece, .lanes = size->lanes};
   if (bits < 32) block.turned = mlirIntegerTypeGet(context, (unsigned)bits);
-  block.lanes = WIDEST_BYTES / PIECE_BYTES;
-  // Narrow elements take many vectors at a time: those must be registers.
-  while (block.lanes > 1 && block.piece * (block.lanes * PIECE_BYTES / REGISTER_BYTES) > MOST_REGISTERS / 2)
-    block.lanes /= 2;
   return block;
 }
 
@@ -41,7 +35,7 @@ static MlirValue joined(ir_builder *b, MlirValue x, MlirValue y, int count) {
 
 // Row `row` of every lane, next to each other.
 static MlirValue gather_lanes(ir_builder *b, const turn_block *block, const MlirValue *rows, int row) {
-  MlirValue parts[WIDEST_BYTES / PIECE_BYTES] = {{NULL}};
+  MlirValue *parts = arena_array(b->arena, MlirValue, block->lanes);
   for (int l = 0; l < block->lanes; l++) parts[l] = rows[l * block->piece + row];
   for (int count = block->lanes, width = block->piece; count > 1; count /= 2, width *= 2)
     for (int l = 0; l < count / 2; l++) parts[l] = joined(b, parts[2 * l], parts[2 * l + 1], width);

@@ -3,17 +3,17 @@
 #define HEDDLE_EMIT_TURN_H_
 
 #include "emit/ir_builder.h"
+#include "kernel/hero_details.h"
 
-// A block of `lanes * piece` rows of `piece` elements becomes `piece` rows of `lanes * piece` elements.
+// A register_block of elements of one type.
 typedef struct turn_block {
   MlirType element;  // as it lies in tensors
   MlirType turned;   // an integer of as many bits where vectors of `element` are no machine's
-  int piece;         // elements in 16 bytes
-  int lanes;
+  int piece, lanes;
 } turn_block;
 
-// The block for an element type that is not complex.
-turn_block emit_turn_block(MlirContext context, MlirType element);
+// For an element type that is not complex.
+turn_block emit_turn_block(MlirContext context, MlirType element, const register_block *size);
 
 // rows: `lanes * piece` vectors of `piece` elements. out: `piece` vectors of `lanes * piece` elements.
 void emit_turn(ir_builder *b, const turn_block *block, const MlirValue *rows, MlirValue *out);

@@ -60,6 +60,13 @@ typedef struct hero_concatenate {
   plan_epilogue epilogue;
 } hero_concatenate;
 
+// A block of `lanes * piece` rows of `piece` elements, which becomes `piece` rows of `lanes * piece` elements in
+// registers.
+typedef struct register_block {
+  int piece;  // elements that machines shuffle cheaply
+  int lanes;  // pieces of a vector
+} register_block;
+
 // Transpose through tiles.
 //
 // Dims of size 1 are dropped and dims that stay adjacent are merged into axes. Two sides matter: `a`, along which the
@@ -78,10 +85,11 @@ typedef struct hero_transpose {
   int64_t tile_a, tile_b, tiles_a, tiles_b;
   const indexing_map *const *to_operand;  // by group: (batch, a, b) -> indices
   const indexing_map *to_result;
-  const int *direct_inputs;   // by hero: the kernel's input to read it from; -1: through a buffer
-  const int *direct_outputs;  // by hero: the output to write it to; -1: through a buffer
-  bool in_registers;          // false: element by element, for types that no vector holds
-  bool streams;               // results go past the caches
+  const int *direct_inputs;      // by hero: the kernel's input to read it from; -1: through a buffer
+  const int *direct_outputs;     // by hero: the output to write it to; -1: through a buffer
+  bool in_registers;             // false: element by element, for types that no vector holds
+  const register_block *blocks;  // in registers: by hero, the block that is transposed at once
+  bool streams;                  // results go past the caches
   plan_epilogue epilogue;
 } hero_transpose;
 
@@ -128,7 +136,9 @@ typedef struct sweep_given {
   const instruction *of;  // reduce or kept instruction
   int element;            // of a reduce of several values
   bool is_kept;           // one per element; else one per row
-  int output;             // where a kept value lies; -1: in a buffer of its own, one row long
+  int output;             // where a kept value lies; -1: in a buffer of its own
+  int64_t buffer;  // elements of the tile's own memory that it takes: a kept value's row, an accumulator for each
+                   // column of the tile; 0: it takes none
 } sweep_given;
 
 typedef struct sweep_reduction {
@@ -152,7 +162,8 @@ typedef struct row_sweep {
   int body;  // of the kernel plan; -1 if nothing is to be computed
   sweep_reductions reductions;
   sweep_stores stores;
-  sweep_stores kept;  // `output` is the number of a given value
+  sweep_stores kept;         // `output` is the number of a given value
+  int64_t elements_at_once;  // of the innermost reduced dim, that are combined before they meet the accumulators
 } row_sweep;
 
 typedef struct row_sweeps {

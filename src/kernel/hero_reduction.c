@@ -11,6 +11,9 @@ enum {
   LONG_ROW = 512,         // … where elements are combined one after the other
   FEW_ELEMENTS = 16,      // of a column, up to which the loop's vectors keep them in registers
   LEAST_COLUMNS = 64,
+  ELEMENTS_AT_ONCE = 8,  // of a column, so that an accumulator is read and written once for all of them
+  LARGE_BODY = 40,       // instructions, beyond which a body is not repeated for that
+  BUFFER_UNIT = 64,      // elements
 };
 
 // --- whether
@@ -113,6 +116,39 @@ static void decide_launch(kernel_plan *k, hero_reduction *d, const target_descri
   k->launch.tile_bytes = (int64_t)(bytes * (double)d->tile / (double)blocks);
 }
 
+// --- what a tile holds
+
+static int64_t innermost_reduced(const reduction_space *s) {
+  int g = s->group_count - 1;
+  while (!s->is_reduced[g]) g--;
+  return s->sizes[g];
+}
+
+// Rows take one element after the other; how many the lanes of vectors take at once is the vectorizer's to know.
+static int64_t elements_at_once(const kernel_plan *k, const hero_reduction *d, const row_sweep *sweep) {
+  if (!d->is_column || sweep->body < 0 || sweep->reductions.size == 0) return 1;
+  if (k->bodies[sweep->body].computation->instructions.size > LARGE_BODY) return 1;
+  return least(innermost_reduced(&d->sweeps.space), ELEMENTS_AT_ONCE);
+}
+
+// Longer than what lies in it: a loop over all of a tensor that is as long as a vector is not vectorized
+// (lower/vectorize_loops.c).
+static int64_t buffer_of(const hero_reduction *d, const sweep_given *g) {
+  const bool has_row = g->is_kept && g->output < 0, has_columns = !g->is_kept && d->is_column;
+  if (!has_row && !has_columns) return 0;
+  const int64_t size = has_row ? d->sweeps.space.reduced : d->columns;
+  return size + BUFFER_UNIT - size % BUFFER_UNIT;
+}
+
+static void decide_tile(const kernel_plan *k, hero_reduction *d) {
+  for (int n = 0; n < d->sweeps.sweep_count; n++)
+    d->sweeps.sweeps[n].elements_at_once = elements_at_once(k, d, &d->sweeps.sweeps[n]);
+  for (int g = 0; g < d->sweeps.givens.size; g++)
+    d->sweeps.givens.data[g].buffer = buffer_of(d, &d->sweeps.givens.data[g]);
+}
+
+// --- the kernel
+
 static const instruction *first_reduction(const row_sweeps *s) {
   for (int n = 0; n < s->sweep_count; n++)
     if (s->sweeps[n].reductions.size > 0) return s->sweeps[n].reductions.data[0].reduce;
@@ -135,6 +171,7 @@ bool hero_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body
     *d = (hero_reduction){.is_column = is_column(&analysis.space)};
     row_sweeps_make(a, k, &analysis, body, d->is_column ? 0 : target->row_buffer_bytes, &d->sweeps);
     decide_launch(k, d, target);
+    decide_tile(k, d);
     k->hero_instruction = first_reduction(&d->sweeps);
     k->reason = reason_of(a, d);
   }

@@ -15,6 +15,11 @@ enum {
   NARROW_AREA = 4 * TILE_AREA,
   SHORTEST_AXIS = 8,  // shorter ones gain nothing from being turned in blocks
   STREAM_BYTES = 32 << 20,
+  // Blocks in registers: machines shuffle cheaply within a piece, and vectors are made of several.
+  PIECE_BYTES = 16,
+  WIDEST_BYTES = 64,
+  REGISTER_BYTES = 32,
+  MOST_REGISTERS = 16,
 };
 
 // --- axes
@@ -290,6 +295,23 @@ static bool fits_registers(const hero_transpose *h) {
   return true;
 }
 
+// Elements narrower than a byte have bytes of their own in buffers.
+static register_block block_of(dtype t) {
+  const int bits = dtypes[t].bits < 8 ? 8 : dtypes[t].bits;
+  register_block b = {.piece = PIECE_BYTES * 8 / bits, .lanes = WIDEST_BYTES / PIECE_BYTES};
+  // Narrow elements take many vectors at a time: those must be registers.
+  while (b.lanes > 1 && b.piece * (b.lanes * PIECE_BYTES / REGISTER_BYTES) > MOST_REGISTERS / 2) b.lanes /= 2;
+  return b;
+}
+
+static void choose_blocks(arena *a, hero_transpose *h) {
+  register_block *blocks = arena_array(a, register_block, h->hero_count);
+  h->in_registers = fits_registers(h);
+  if (!h->in_registers) return;
+  for (int n = 0; n < h->hero_count; n++) blocks[n] = block_of(h->heroes[n]->shape->dtype);
+  h->blocks = blocks;
+}
+
 // Whether tiles write bytes of their own: elements that share bytes fill whole ones along `b`.
 static bool fills_bytes(const kernel_plan *k, const hero_transpose *h) {
   for (int n = 0; n < k->output_count; n++) {
@@ -357,7 +379,7 @@ bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body
   if (!fills_bytes(k, h) || !plan_epilogue_find(a, k, body, h->hero_count, h->heroes, &h->epilogue)) return false;
   choose_tiles(h);
   find_direct(a, k, h);
-  h->in_registers = fits_registers(h);
+  choose_blocks(a, h);
   h->streams = output_bytes(k) >= STREAM_BYTES;
   k->hero_instruction = heroes.data[0];
   k->reason = "through tiles, so that reads and writes are both contiguous";
