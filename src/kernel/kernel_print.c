@@ -1,0 +1,251 @@
+// A kernel's plan as text, one fact a line: what it reads and writes, every number that its hero decided, the functions
+// and bodies that the hero's emitter calls, and the launch.
+#include "kernel/kernel.h"
+
+#include <inttypes.h>
+
+// " name=value" of a field that is a number or a truth.
+#define NUMBER(out, s, field) text_printf(out, " " #field "=%" PRId64, (int64_t)(s)->field)
+
+// --- shared pieces
+
+static void print_dims(text *out, const shape *s) {
+  text_putc(out, '[');
+  for (int d = 0; d < s->rank; d++) text_printf(out, "%s%" PRId64, d > 0 ? "," : "", s->dims[d]);
+  text_putc(out, ']');
+}
+
+static void print_map(text *out, const char *what, const indexing_map *m) {
+  if (!m) return;
+  text_printf(out, "%s", what);
+  indexing_map_print(out, m);
+}
+
+static void print_block(text *out, const char *what, int number, const plan_block *b) {
+  text_printf(out, "    %s %d over ", what, number);
+  print_dims(out, b->space);
+  NUMBER(out, b, split);
+  NUMBER(out, b, rows);
+  NUMBER(out, b, run);
+  NUMBER(out, b, rows_per_tile);
+  NUMBER(out, b, chunk);
+  NUMBER(out, b, first_tile);
+  NUMBER(out, b, tiles);
+}
+
+static void print_places(text *out, const kernel_plan *k, const plan_epilogue *e) {
+  for (int n = 0; n < k->output_count; n++) {
+    if (!e->places[n]) continue;
+    text_printf(out, "    output %d goes to ", n);
+    print_map(out, "", e->places[n]);
+    text_putc(out, '\n');
+  }
+}
+
+// --- heroes
+
+static void print_loop(text *out, const kernel_plan *k) {
+  const hero_loop *h = &k->details.loop;
+  if (!h->in_runs) return;
+  print_block(out, "block", 0, &h->block);
+  text_putc(out, '\n');
+}
+
+static void print_loops(text *out, const kernel_plan *k) {
+  const hero_loops *h = &k->details.loops;
+  for (int b = 0; b < h->block_count; b++) {
+    print_block(out, "block", b, &h->blocks[b]);
+    text_putc(out, '\n');
+  }
+  for (int n = 0; n < k->output_count; n++)
+    text_printf(out, "    output %d is value %d of block %d\n", n, h->value_of[n], h->block_of[n]);
+}
+
+static void print_concatenate(text *out, const kernel_plan *k) {
+  const hero_concatenate *h = &k->details.concatenate;
+  for (int b = 0; b < h->block_count; b++) {
+    print_block(out, "block", b, &h->blocks[b]);
+    text_printf(out, " offset=%" PRId64 " dim=%d\n", h->offsets[b], h->dim);
+  }
+  print_places(out, k, &h->epilogue);
+}
+
+static void print_transposed(text *out, const hero_transpose *h, int n) {
+  text_printf(out, "    transpose " STR_FMT " of group %d", STR_ARG(h->heroes[n]->name), h->groups[n]);
+  text_printf(out, " input=%d output=%d", h->direct_inputs[n], h->direct_outputs[n]);
+  if (h->blocks) {
+    NUMBER(out, &h->blocks[n], piece);
+    NUMBER(out, &h->blocks[n], lanes);
+  }
+  text_putc(out, '\n');
+}
+
+static void print_transpose(text *out, const kernel_plan *k) {
+  const hero_transpose *h = &k->details.transpose;
+  text_puts(out, "    tiles");
+  NUMBER(out, h, batches);
+  NUMBER(out, h, a);
+  NUMBER(out, h, b);
+  NUMBER(out, h, tile_a);
+  NUMBER(out, h, tile_b);
+  NUMBER(out, h, tiles_a);
+  NUMBER(out, h, tiles_b);
+  NUMBER(out, h, in_registers);
+  NUMBER(out, h, streams);
+  print_map(out, "\n    result at ", h->to_result);
+  for (int g = 0; g < h->group_count; g++) {
+    text_printf(out, "\n    group %d", g);
+    print_map(out, " at ", h->to_operand[g]);
+  }
+  text_putc(out, '\n');
+  for (int n = 0; n < h->hero_count; n++) print_transposed(out, h, n);
+  print_places(out, k, &h->epilogue);
+}
+
+static void print_space(text *out, const reduction_space *s) {
+  text_puts(out, "    space [");
+  for (int g = 0; g < s->group_count; g++)
+    text_printf(out, "%s%s %" PRId64, g > 0 ? ", " : "", s->is_reduced[g] ? "reduced" : "kept", s->sizes[g]);
+  text_putc(out, ']');
+  NUMBER(out, s, kept);
+  NUMBER(out, s, reduced);
+  text_putc(out, '\n');
+}
+
+static void print_given(text *out, int number, const sweep_given *g) {
+  text_printf(out, "    value %d is ", number);
+  shape_print(out, g->shape, false);
+  text_printf(out, " " STR_FMT, STR_ARG(g->of->name));
+  NUMBER(out, g, element);
+  NUMBER(out, g, is_kept);
+  NUMBER(out, g, output);
+  NUMBER(out, g, buffer);
+  text_putc(out, '\n');
+}
+
+static void print_combining(text *out, const sweep_reduction *r) {
+  static const char *const forms[] = {"in order", "by", "picks", "in pieces", "in any order"};
+  text_printf(out, "      reduces " STR_FMT " %s", STR_ARG(r->reduce->name), forms[r->how.form]);
+  for (int v = 0; r->how.operations && v < r->count; v++) text_printf(out, " %s", hlo_op_text(r->how.operations[v]));
+  NUMBER(out, &r->how, index_value);
+  NUMBER(out, &r->how, in_pieces);
+  NUMBER(out, r, count);
+  NUMBER(out, r, first_result);
+  NUMBER(out, r, first_init);
+  NUMBER(out, r, first_given);
+  text_putc(out, '\n');
+}
+
+static void print_sweep(text *out, const char *name, const row_sweep *s) {
+  text_printf(out, "    %s", name);
+  NUMBER(out, s, body);
+  NUMBER(out, s, elements_at_once);
+  text_putc(out, '\n');
+  for (int i = 0; i < s->reductions.size; i++) print_combining(out, &s->reductions.data[i]);
+  for (int i = 0; i < s->stores.size; i++)
+    text_printf(out, "      stores result %d in output %d\n", s->stores.data[i].result, s->stores.data[i].output);
+  for (int i = 0; i < s->kept.size; i++)
+    text_printf(out, "      keeps result %d as value %d\n", s->kept.data[i].result, s->kept.data[i].output);
+}
+
+static void print_reduction(text *out, const kernel_plan *k) {
+  const hero_reduction *h = &k->details.reduction;
+  print_space(out, &h->sweeps.space);
+  text_puts(out, "    sweeps");
+  NUMBER(out, h, is_column);
+  NUMBER(out, h, tile);
+  NUMBER(out, h, columns);
+  NUMBER(out, h, column_blocks);
+  NUMBER(out, &h->sweeps, inits);
+  text_putc(out, '\n');
+  for (int g = 0; g < h->sweeps.givens.size; g++) print_given(out, g, &h->sweeps.givens.data[g]);
+  for (int n = 0; n < h->sweeps.sweep_count; n++) print_sweep(out, "sweep", &h->sweeps.sweeps[n]);
+  print_sweep(out, "end", &h->sweeps.ends);
+}
+
+static void print_scatter(text *out, const kernel_plan *k) {
+  static const char *const dealings[] = {"serial", "by update", "by column", "by owner"};
+  const hero_scatter *h = &k->details.scatter;
+  text_printf(out, "    scatters " STR_FMT " of updates ", STR_ARG(h->scatter->name));
+  print_dims(out, h->updates);
+  text_printf(out, " %s", dealings[h->dealing]);
+  NUMBER(out, h, share);
+  NUMBER(out, h, split);
+  NUMBER(out, h, rows);
+  NUMBER(out, h, run);
+  text_putc(out, '\n');
+}
+
+static void print_update_slice(text *out, const kernel_plan *k) {
+  const hero_update_slice *h = &k->details.update_slice;
+  print_block(out, "window", 0, &h->block);
+  text_putc(out, '\n');
+  for (int n = 0; n < k->output_count; n++)
+    text_printf(out, "    output %d is updated by " STR_FMT "\n", n, STR_ARG(h->slices[n]->name));
+}
+
+static void (*const print_details[HERO_COUNT])(text *out, const kernel_plan *k) = {
+    [HERO_CONCATENATE] = print_concatenate,   [HERO_LOOP] = print_loop,       [HERO_LOOPS] = print_loops,
+    [HERO_REDUCTION] = print_reduction,       [HERO_SCATTER] = print_scatter, [HERO_TRANSPOSE] = print_transpose,
+    [HERO_UPDATE_SLICE] = print_update_slice,
+};
+
+// --- the kernel
+
+static void print_buffers(text *out, const kernel_plan *k) {
+  for (int i = 0; i < k->input_count; i++) {
+    text_printf(out, "    reads parameter %d as " STR_FMT ", slice %d\n", k->slices[k->inputs[i].slice].number,
+                STR_ARG(k->inputs[i].parameter->name), k->inputs[i].slice);
+  }
+  for (int i = 0; i < k->output_count; i++) {
+    const kernel_output *o = &k->outputs[i];
+    const plan_buffer *b = &k->slices[o->slice];
+    text_printf(out, "    writes %s %d = " STR_FMT, b->kind == PLAN_PARAMETER ? "over parameter" : "result", b->number,
+                STR_ARG(o->root->name));
+    if (shape_is_tuple(o->root->shape)) text_printf(out, "#%d", o->element);
+    text_printf(out, ", slice %d\n", o->slice);
+  }
+}
+
+static void print_part(text *out, int number, const kernel_part *p) {
+  text_printf(out, "    part %d over ", number);
+  print_dims(out, p->index_space);
+  text_puts(out, " gives");
+  for (int r = 0; r < p->result_count; r++) {
+    text_printf(out, "%s " STR_FMT, r > 0 ? "," : "", STR_ARG(p->results[r].root->name));
+    if (shape_is_tuple(p->results[r].root->shape)) text_printf(out, "#%d", p->results[r].element);
+    print_map(out, " at ", p->results[r].map);
+  }
+  for (int g = 0; g < p->given_count; g++)
+    text_printf(out, "%s " STR_FMT, g > 0 ? "," : " from", STR_ARG(p->given[g]->name));
+  text_putc(out, '\n');
+}
+
+static void print_body(text *out, int number, const kernel_body *b) {
+  text_printf(out, "    body %d is " STR_FMT, number, STR_ARG(b->computation->name));
+  for (int p = 0; b->arguments && p < b->computation->parameters.size; p++) {
+    const int n = b->arguments[p];
+    text_printf(out, "%s %s %d", p > 0 ? "," : " of", n < 0 ? "value" : "input", n < 0 ? -1 - n : n);
+  }
+  text_putc(out, '\n');
+}
+
+static void print_launch(text *out, const target_description *target, const launch_plan *l) {
+  if (target->has_grid) {
+    text_printf(out, "    launch elements=%" PRId64 " threads=%" PRId64 " blocks=%" PRId64 "x%" PRId64 " unroll=%d\n",
+                l->elements, l->threads, l->blocks_x, l->blocks_y, l->unroll);
+  } else {
+    text_printf(out, "    launch elements=%" PRId64 " tile=%" PRId64 " tiles=%" PRId64 " bytes=%" PRId64 "\n",
+                l->elements, l->tile, l->tiles, l->tile_bytes);
+  }
+}
+
+void kernel_plan_print(text *out, const target_description *target, const kernel_plan *k) {
+  text_printf(out, "  kernel @%s of " STR_FMT ", %s: %s\n", k->name, STR_ARG(k->computation->name), hero_name(k->hero),
+              k->reason);
+  print_buffers(out, k);
+  print_details[k->hero](out, k);
+  for (int p = 0; p < k->part_count; p++) print_part(out, p, &k->parts[p]);
+  for (int b = 0; b < k->body_count; b++) print_body(out, b, &k->bodies[b]);
+  print_launch(out, target, &k->launch);
+}

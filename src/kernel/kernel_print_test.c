@@ -1,0 +1,257 @@
+// A kernel's plan prints all that its hero decided: each byte of it that is turned changes the text.
+#include "kernel/kernel.h"
+
+#include "kernel/testing.h"
+
+// Bytes that are not turned: pointers and counts, what they lead to is looked at element by element; enumerations.
+typedef struct field {
+  size_t offset, size;
+} field;
+
+typedef struct fields {
+  int count;
+  const field *list;
+} fields;
+
+#define FIELD(type, name) {offsetof(type, name), sizeof(((type *)0)->name)}
+#define FIELDS(...)                                                                     \
+  (fields) {                                                                            \
+    sizeof(const field[]){__VA_ARGS__} / sizeof(field), (const field[]) { __VA_ARGS__ } \
+  }
+#define NO_FIELDS (fields){0}
+
+typedef struct planned {
+  arena *arena;
+  kernel_plan *plan;
+  target_description target;
+} planned;
+
+static planned plan(const char *source, hero_kind hero, int alias_count, target_description target) {
+  planned p = {.arena = arena_create(), .target = target};
+  const kernel_alias first = {0, 0};
+  module *m = testing_parse(p.arena, source);
+  testing_require(kernel_plan_create(p.arena, m->entry, "k", &target, alias_count, &first, &p.plan), source);
+  if (p.plan->hero != hero) fail_msg("%s\nis a %s", source, hero_name(p.plan->hero));
+  return p;
+}
+
+static str printed(const planned *p) {
+  text out = {0};
+  kernel_plan_print(&out, &p->target, p->plan);
+  str s = str_from(arena_strdup(p->arena, text_cstr(&out), strlen(text_cstr(&out))));
+  text_free(&out);
+  return s;
+}
+
+static bool is_left_out(const fields *f, size_t byte) {
+  for (int n = 0; n < f->count; n++)
+    if (byte >= f->list[n].offset && byte < f->list[n].offset + f->list[n].size) return true;
+  return false;
+}
+
+// values: all ones but for padding.
+static void turn(const planned *p, const char *what, void *object, const void *values, size_t size, fields left_out) {
+  unsigned char *bytes = object;
+  const str before = printed(p);
+  for (size_t b = 0; b < size; b++) {
+    if (!((const unsigned char *)values)[b] || is_left_out(&left_out, b)) continue;
+    bytes[b] ^= 1;
+    const str after = printed(p);
+    bytes[b] ^= 1;
+    if (str_equal(before, after)) fail_msg("byte %zu of %s is not in\n" STR_FMT, b, what, STR_ARG(before));
+  }
+}
+
+#if __has_builtin(__builtin_clear_padding)
+#define CLEAR_PADDING(object) __builtin_clear_padding(object)
+#else  // who cannot tell what is padding turns nothing
+#define CLEAR_PADDING(object) memset(object, 0, sizeof *(object))
+#endif
+
+// `object` may point to what the plan holds as constant.
+#define TURN(p, type, object, left_out)                                 \
+  do {                                                                  \
+    type values;                                                        \
+    memset(&values, 0xff, sizeof values);                               \
+    CLEAR_PADDING(&values);                                             \
+    turn(p, #type, (void *)(object), &values, sizeof values, left_out); \
+  } while (0)
+
+static void turn_block(const planned *p, const plan_block *b) {
+  TURN(p, plan_block, b, FIELDS(FIELD(plan_block, space)));
+}
+
+static void turn_ints(const planned *p, int count, const int *list) {
+  for (int n = 0; n < count; n++) TURN(p, int, &list[n], NO_FIELDS);
+}
+
+static const fields grid_launch = {4, (const field[]){FIELD(launch_plan, threads), FIELD(launch_plan, blocks_x),
+                                                      FIELD(launch_plan, blocks_y), FIELD(launch_plan, unroll)}};
+static const fields tile_launch = {
+    3, (const field[]){FIELD(launch_plan, tile), FIELD(launch_plan, tiles), FIELD(launch_plan, tile_bytes)}};
+
+static void end(planned *p) {
+  TURN(p, launch_plan, &p->plan->launch, p->target.has_grid ? tile_launch : grid_launch);
+  arena_destroy(p->arena);
+}
+
+static const char rows[] =
+    "HloModule m\nENTRY e {\n  p = f32[70,100] parameter(0)\n  q = f32[100] parameter(1)\n"
+    "  b = f32[70,100] broadcast(q), dimensions={1}\n  ROOT r = f32[70,100] add(p, b)\n}\n";
+
+static void test_loop(void **state) {
+  (void)state;
+  planned p = plan(rows, HERO_LOOP, 0, target_cpu(2)), grid = plan(rows, HERO_LOOP, 0, target_gpu());
+  hero_loop *h = &p.plan->details.loop;
+  assert_true(h->in_runs);
+  TURN(&p, bool, &h->in_runs, NO_FIELDS);
+  turn_block(&p, &h->block);
+  assert_false(grid.plan->details.loop.in_runs);
+  end(&p);
+  end(&grid);
+}
+
+static void test_loops(void **state) {
+  (void)state;
+  planned p = plan(
+      "HloModule m\nENTRY e {\n  p = f32[70,100] parameter(0)\n  q = f32[100] parameter(1)\n"
+      "  m = f32[70,100] negate(p)\n  n = f32[100] negate(q)\n  o = f32[7000] bitcast(m)\n"
+      "  ROOT r = (f32[70,100], f32[100], f32[7000]) tuple(m, n, o)\n}\n",
+      HERO_LOOPS, 0, target_cpu(2));
+  const hero_loops *h = &p.plan->details.loops;
+  assert_int_equal(h->block_count, 2);
+  for (int b = 0; b < h->block_count; b++) turn_block(&p, &h->blocks[b]);
+  turn_ints(&p, p.plan->output_count, h->block_of);
+  turn_ints(&p, p.plan->output_count, h->value_of);
+  TURN(&p, hero_loops, h,
+       FIELDS(FIELD(hero_loops, block_count), FIELD(hero_loops, blocks), FIELD(hero_loops, block_of),
+              FIELD(hero_loops, value_of)));
+  end(&p);
+}
+
+static void test_concatenate(void **state) {
+  (void)state;
+  planned p = plan(
+      "HloModule m\nENTRY e {\n  p = f32[40,300] parameter(0)\n  q = f32[40,70] parameter(1)\n"
+      "  n = f32[40,70] negate(q)\n  ROOT r = f32[40,370] concatenate(p, n), dimensions={1}\n}\n",
+      HERO_CONCATENATE, 0, target_cpu(2));
+  const hero_concatenate *h = &p.plan->details.concatenate;
+  assert_int_equal(h->block_count, 2);
+  for (int b = 0; b < h->block_count; b++) {
+    turn_block(&p, &h->blocks[b]);
+    TURN(&p, int64_t, &h->offsets[b], NO_FIELDS);
+  }
+  TURN(&p, hero_concatenate, h,
+       FIELDS(FIELD(hero_concatenate, block_count), FIELD(hero_concatenate, blocks), FIELD(hero_concatenate, offsets),
+              FIELD(hero_concatenate, epilogue)));
+  end(&p);
+}
+
+static void test_transpose(void **state) {
+  (void)state;
+  planned p = plan(
+      "HloModule m\nENTRY e {\n  p = f32[20,160,170] parameter(0)\n  q = f32[20,160,170] parameter(1)\n"
+      "  n = f32[20,160,170] exponential(p)\n  s = f32[20,170,160] transpose(n), dimensions={0,2,1}\n"
+      "  t = f32[20,170,160] transpose(q), dimensions={0,2,1}\n  ROOT a = f32[20,170,160] add(s, t)\n}\n",
+      HERO_TRANSPOSE, 0, target_cpu(2));
+  const hero_transpose *h = &p.plan->details.transpose;
+  assert_int_equal(h->hero_count, 2);
+  turn_ints(&p, h->hero_count, h->groups);
+  turn_ints(&p, h->hero_count, h->direct_inputs);
+  turn_ints(&p, h->hero_count, h->direct_outputs);
+  for (int n = 0; n < h->hero_count; n++) TURN(&p, register_block, &h->blocks[n], NO_FIELDS);
+  TURN(&p, hero_transpose, h,
+       FIELDS(FIELD(hero_transpose, hero_count), FIELD(hero_transpose, heroes), FIELD(hero_transpose, group_count),
+              FIELD(hero_transpose, groups), FIELD(hero_transpose, to_operand), FIELD(hero_transpose, to_result),
+              FIELD(hero_transpose, direct_inputs), FIELD(hero_transpose, direct_outputs),
+              FIELD(hero_transpose, blocks), FIELD(hero_transpose, epilogue)));
+  end(&p);
+}
+
+static void turn_sweep(const planned *p, const row_sweep *s) {
+  for (int n = 0; n < s->reductions.size; n++)
+    TURN(p, sweep_reduction, &s->reductions.data[n],
+         FIELDS(FIELD(sweep_reduction, reduce), FIELD(sweep_reduction, how.form),
+                FIELD(sweep_reduction, how.operations), FIELD(sweep_reduction, count)));
+  for (int n = 0; n < s->stores.size; n++) TURN(p, sweep_store, &s->stores.data[n], NO_FIELDS);
+  for (int n = 0; n < s->kept.size; n++) TURN(p, sweep_store, &s->kept.data[n], NO_FIELDS);
+  TURN(p, row_sweep, s, FIELDS(FIELD(row_sweep, reductions), FIELD(row_sweep, stores), FIELD(row_sweep, kept)));
+}
+
+static void turn_reduction(const char *entry, int sweep_count, bool is_column) {
+  arena *a = arena_create();
+  const char *source = arena_printf(
+      a,
+      "HloModule m\nadd { a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n}\n"
+      "ENTRY e {\n  p = f32[40,1000] parameter(0)\n  z = f32[] constant(0)\n%s}\n",
+      entry);
+  planned p = plan(source, HERO_REDUCTION, 0, target_cpu(2));
+  const hero_reduction *h = &p.plan->details.reduction;
+  const row_sweeps *s = &h->sweeps;
+  assert_int_equal(s->sweep_count, sweep_count);
+  assert_int_equal(h->is_column, is_column);
+  for (int n = 0; n < s->sweep_count; n++) turn_sweep(&p, &s->sweeps[n]);
+  turn_sweep(&p, &s->ends);
+  for (int g = 0; g < s->givens.size; g++)
+    TURN(&p, sweep_given, &s->givens.data[g], FIELDS(FIELD(sweep_given, shape), FIELD(sweep_given, of)));
+  for (int g = 0; g < s->space.group_count; g++) {
+    TURN(&p, int64_t, &s->space.sizes[g], NO_FIELDS);
+    TURN(&p, bool, &s->space.is_reduced[g], NO_FIELDS);
+  }
+  TURN(&p, hero_reduction, h,
+       FIELDS(FIELD(hero_reduction, sweeps.space.group_count), FIELD(hero_reduction, sweeps.space.sizes),
+              FIELD(hero_reduction, sweeps.space.is_reduced), FIELD(hero_reduction, sweeps.givens),
+              FIELD(hero_reduction, sweeps.sweep_count), FIELD(hero_reduction, sweeps.sweeps),
+              FIELD(hero_reduction, sweeps.ends)));
+  end(&p);
+  arena_destroy(a);
+}
+
+static void test_reduction(void **state) {
+  (void)state;
+  turn_reduction("  ROOT r = f32[40] reduce(p, z), dimensions={1}, to_apply=add\n", 1, false);
+  turn_reduction("  ROOT r = f32[1000] reduce(p, z), dimensions={0}, to_apply=add\n", 1, true);
+  turn_reduction("  ROOT r = f32[] reduce(p, z), dimensions={0,1}, to_apply=add\n", 1, false);
+  turn_reduction(
+      "  x = f32[40,1000] exponential(p)\n  s = f32[40] reduce(x, z), dimensions={1}, to_apply=add\n"
+      "  c = f32[40,1000] broadcast(s), dimensions={0}\n  ROOT q = f32[40,1000] divide(x, c)\n",
+      2, false);
+}
+
+static void test_scatter(void **state) {
+  (void)state;
+  planned p = plan(
+      "HloModule m\nadd { a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n}\n"
+      "ENTRY e {\n  p = f32[650,30] parameter(0)\n  i = s32[900,1] parameter(1)\n  u = f32[900,1,30] parameter(2)\n"
+      "  ROOT r = f32[650,30] scatter(p, i, u), update_window_dims={1,2}, inserted_window_dims={},\n"
+      "  scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add\n}\n",
+      HERO_SCATTER, 1, target_cpu(2));
+  hero_scatter *h = &p.plan->details.scatter;
+  TURN(&p, hero_scatter, h,
+       FIELDS(FIELD(hero_scatter, scatter), FIELD(hero_scatter, updates), FIELD(hero_scatter, dealing)));
+  const str before = printed(&p);
+  h->dealing = h->dealing == SCATTER_SERIAL ? SCATTER_BY_OWNER : SCATTER_SERIAL;
+  assert_false(str_equal(before, printed(&p)));
+  end(&p);
+}
+
+static void test_update_slice(void **state) {
+  (void)state;
+  planned p = plan(
+      "HloModule m\nENTRY e {\n  p = f32[65,300] parameter(0)\n  q = f32[5,77] parameter(1)\n  i = s32[] parameter(2)\n"
+      "  n = f32[5,77] negate(q)\n  ROOT r = f32[65,300] dynamic-update-slice(p, n, i, i)\n}\n",
+      HERO_UPDATE_SLICE, 1, target_cpu(2));
+  const hero_update_slice *h = &p.plan->details.update_slice;
+  turn_block(&p, &h->block);
+  TURN(&p, hero_update_slice, h, FIELDS(FIELD(hero_update_slice, block), FIELD(hero_update_slice, slices)));
+  end(&p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_loop),         cmocka_unit_test(test_loops),     cmocka_unit_test(test_concatenate),
+      cmocka_unit_test(test_transpose),    cmocka_unit_test(test_reduction), cmocka_unit_test(test_scatter),
+      cmocka_unit_test(test_update_slice),
+  };
+  return cmocka_run_group_tests(tests, 0, 0);
+}
