@@ -22,7 +22,6 @@ static void describe_argument(kernel_emitter *k, MlirOperation entry, int argume
 
 static MlirOperation make_entry(kernel_emitter *k, const target_description *target) {
   const kernel_plan *plan = k->plan;
-  bool is_cpu = target->kind == TARGET_CPU;
   int tensors = plan->input_count + plan->output_count;
   MlirType *types = arena_array(k->arena, MlirType, tensors + 1);
   for (int i = 0; i < plan->input_count; i++) {
@@ -32,17 +31,17 @@ static MlirOperation make_entry(kernel_emitter *k, const target_description *tar
     types[plan->input_count + i] = emit_tensor_type(k->context, plan->outputs[i].shape);
   }
   types[tensors] = mlirIndexTypeGet(k->context);
-  MlirOperation entry = ir_function(&k->module_body, plan->name, tensors + is_cpu, types, plan->output_count,
+  MlirOperation entry = ir_function(&k->module_body, plan->name, tensors + !target->has_grid, types, plan->output_count,
                                     types + plan->input_count, false);
   for (int i = 0; i < plan->input_count; i++) describe_argument(k, entry, i, target, plan->inputs[i].slice);
   for (int i = 0; i < plan->output_count; i++) {
     describe_argument(k, entry, plan->input_count + i, target, plan->outputs[i].slice);
   }
-  if (is_cpu)
+  if (!target->has_grid)
     ir_set_argument_attribute(entry, tensors, "xla.range",
                               range_of(k->context, plan->launch.tiles > 0 ? plan->launch.tiles : 1));
   ir_set(entry, "xla.entry", mlirUnitAttrGet(k->context));
-  if (!is_cpu) {
+  if (target->has_grid) {
     int64_t launch[] = {plan->launch.threads, plan->launch.blocks_x, plan->launch.blocks_y};
     ir_set(entry, "xla.launch", mlirDenseI64ArrayGet(k->context, 3, launch));
   }
@@ -60,7 +59,7 @@ static void launch_ids(kernel_emitter *k, ir_builder *b, const target_descriptio
   const launch_plan *l = &k->plan->launch;
   MlirValue ids[3];
   int count = 0;
-  if (target->kind == TARGET_CPU) {
+  if (!target->has_grid) {
     ids[count++] = mlirBlockGetArgument(block, k->plan->input_count + k->plan->output_count);
   } else {
     ids[count++] = launch_id(b, "gpu.thread_id", "#gpu<dim x>", l->threads);

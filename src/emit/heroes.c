@@ -9,12 +9,15 @@
 #include "emit/transpose.h"
 #include "emit/update_slice.h"
 
-const hero_entry emit_heroes[HERO_COUNT] = {
-    [HERO_CONCATENATE] = emit_concatenate_entry,
-    [HERO_LOOP] = emit_loop_entry,
-    [HERO_LOOPS] = emit_loops_entry,
-    [HERO_REDUCTION] = emit_reduction_entry,
-    [HERO_SCATTER] = emit_scatter_entry,
-    [HERO_TRANSPOSE] = emit_transpose_entry,
-    [HERO_UPDATE_SLICE] = emit_update_slice_entry,
+// Where kernels take a range of tiles.
+#define TILES(entry) [TARGET_CPU] = (entry), [TARGET_NULL] = (entry)
+
+const hero_entry emit_heroes[HERO_COUNT][TARGET_KIND_COUNT] = {
+    [HERO_CONCATENATE] = {TILES(emit_concatenate_entry)},
+    [HERO_LOOP] = {TILES(emit_loop_entry), [TARGET_NVPTX] = emit_loop_entry},
+    [HERO_LOOPS] = {TILES(emit_loops_entry)},
+    [HERO_REDUCTION] = {TILES(emit_reduction_entry)},
+    [HERO_SCATTER] = {TILES(emit_scatter_entry)},
+    [HERO_TRANSPOSE] = {TILES(emit_transpose_entry)},
+    [HERO_UPDATE_SLICE] = {TILES(emit_update_slice_entry)},
 };

@@ -20,8 +20,11 @@ static heddle_status emit_body(kernel_emitter *k, const target_description *targ
     ptr_map_put(k->arena, &k->inputs, k->plan->inputs[i].parameter, (void *)(intptr_t)(i + 1));
   }
   name_body_inputs(k);
-  hero_entry entry = emit_heroes[k->plan->hero];
-  if (!entry) return status_error(HEDDLE_INTERNAL, "no emitter for the hero %s", hero_name(k->plan->hero));
+  hero_entry entry = emit_heroes[k->plan->hero][target->kind];
+  if (!entry) {
+    return status_error(HEDDLE_UNIMPLEMENTED, "no emitter makes kernels of the hero %s for %s",
+                        hero_name(k->plan->hero), target->name);
+  }
   TRY(entry(k, target));
   TRY(emit_functions(k));
   if (mlirOperationVerify(module)) return status_ok();

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "emit/elemental.h"
+#include "emit/heroes.h"
 #include "hlo/text.h"
 #include "kernel/program_plan.h"
 
@@ -116,12 +117,42 @@ static void test_every_class_is_covered(void **state) {
   }
 }
 
+// What the planner may choose for a kind of target, the emitters have, and nothing else.
+static void test_heroes_have_emitters(void **state) {
+  (void)state;
+  for (int hero = 0; hero < HERO_COUNT; hero++)
+    for (int kind = 0; kind < TARGET_KIND_COUNT; kind++)
+      if (hero_exists(kind, hero) != (emit_heroes[hero][kind] != NULL))
+        fail_msg("%s for targets of kind %d", hero_name(hero), kind);
+}
+
+static void test_a_missing_emitter_is_named(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  module *m = 0;
+  program_plan *plan = 0;
+  MlirModule out = {0};
+  MlirContext context = ir_context_create();
+  const target_description gpu = target_gpu();
+  const char *source = "f { p = f32[64,64] parameter(0)\n ROOT t = f32[64,64] transpose(p), dimensions={1,0} }";
+  assert_true(status_is_ok(hlo_parse(a, "test.hlo", str_from(source), &m)));
+  assert_true(status_is_ok(plan_kernels(a, m, target_cpu(2), &plan)));
+  heddle_status status = emit_kernel(context, a, plan->kernels[0], &gpu, &out);
+  assert_int_equal(heddle_status_code(status), HEDDLE_UNIMPLEMENTED);
+  assert_non_null(strstr(heddle_status_message(status), "no emitter makes kernels of the hero transpose for sm_90"));
+  heddle_status_free(status);
+  mlirContextDestroy(context);
+  arena_destroy(a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_chains_are_linear),
       cmocka_unit_test(test_a_long_chain_needs_no_stack),
       cmocka_unit_test(test_every_elemental_opcode_has_a_slot),
       cmocka_unit_test(test_every_class_is_covered),
+      cmocka_unit_test(test_heroes_have_emitters),
+      cmocka_unit_test(test_a_missing_emitter_is_named),
   };
   return cmocka_run_group_tests(tests, 0, 0);
 }

@@ -42,7 +42,7 @@ static const affine_expr *cpu_position(arena *a, const launch_plan *l, indexing_
 
 const indexing_map *emit_loop_map(arena *a, const target_description *target, const launch_plan *l,
                                   const shape *output) {
-  bool is_gpu = target->kind == TARGET_NVPTX;
+  bool is_gpu = target->has_grid;
   int64_t covered = is_gpu ? l->threads * l->blocks_x * l->blocks_y * l->unroll : l->tile * l->tiles;
   int dims = !is_gpu ? 1 : l->blocks_y > 1 ? 3 : 2, constraints = covered > l->elements;
   indexing_map *m = indexing_map_create(a, dims, 1, 0, output->rank, constraints);

@@ -14,7 +14,7 @@
 #include "fuse/trip_count.h"
 #include "hlo/dot_form.h"
 #include "hlo/program_order.h"
-#include "kernel/hero_loops.h"
+#include "kernel/kernel.h"
 #include "kernel/sizes.h"
 #include "opt/call_inliner.h"
 #include "opt/dead_code.h"
@@ -173,7 +173,7 @@ static heddle_status find_clusters(arena *scratch, computation *c, const target_
   graph->is_careful = is_careful;
   fuse_library_epilogues(graph);
   find_stored(graph);
-  fuse_clusters(graph, hero_loops_allowed(target));
+  fuse_clusters(graph, hero_exists(target->kind, HERO_LOOPS));
   return status_ok();
 }
 

@@ -75,7 +75,7 @@ double join_time_of(cluster_graph *g, int c) {
 // --- reductions
 
 static bool fits_rows(cluster_graph *g, int l, int r) {
-  if (g->target->kind != TARGET_CPU) return false;
+  if (!hero_exists(g->target->kind, HERO_REDUCTION)) return false;
   arena *scratch = arena_create();
   cluster_body body;
   cluster_body_of(scratch, g, l, r, &body);

@@ -1,4 +1,4 @@
-// The one list of heroes, in the order in which they are asked.
+// The heroes: their names, the order in which they are asked, and which kinds of target have them.
 #include "kernel/hero_concatenate.h"
 #include "kernel/hero_loop.h"
 #include "kernel/hero_loops.h"
@@ -7,19 +7,52 @@
 #include "kernel/hero_transpose.h"
 #include "kernel/hero_update_slice.h"
 
-const hero_rule hero_rules[] = {
-    {HERO_UPDATE_SLICE, "update_slice", hero_update_slice_takes},
-    {HERO_SCATTER, "scatter", hero_scatter_takes},
-    {HERO_REDUCTION, "reduction", hero_reduction_takes},
-    {HERO_TRANSPOSE, "transpose", hero_transpose_takes},
-    {HERO_LOOPS, "loops", hero_loops_takes},
-    {HERO_CONCATENATE, "concatenate", hero_concatenate_takes},
-    {HERO_LOOP, "loop", hero_loop_takes},
-    {0},
+// Whether the kernel can be made this way and is better so. If so, what is open in the plan is set: hero_instruction,
+// reason, details, parts or bodies, and launch.
+typedef bool (*hero_rule)(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
+
+static const char *const names[HERO_COUNT] = {
+    [HERO_CONCATENATE] = "concatenate",   [HERO_LOOP] = "loop",       [HERO_LOOPS] = "loops",
+    [HERO_REDUCTION] = "reduction",       [HERO_SCATTER] = "scatter", [HERO_TRANSPOSE] = "transpose",
+    [HERO_UPDATE_SLICE] = "update_slice",
 };
 
-const char *hero_name(hero_kind kind) {
-  for (const hero_rule *r = hero_rules; r->name; r++)
-    if (r->kind == kind) return r->name;
-  return "unknown";
+// The loop is last and takes everything whose outputs have equal element counts.
+static const hero_kind order[HERO_COUNT] = {
+    HERO_UPDATE_SLICE, HERO_SCATTER, HERO_REDUCTION, HERO_TRANSPOSE, HERO_LOOPS, HERO_CONCATENATE, HERO_LOOP,
+};
+
+// Of targets whose kernels take a range of tiles.
+#define RULES_FOR_TILES                              \
+  {                                                  \
+      [HERO_CONCATENATE] = hero_concatenate_takes,   \
+      [HERO_LOOP] = hero_loop_takes,                 \
+      [HERO_LOOPS] = hero_loops_takes,               \
+      [HERO_REDUCTION] = hero_reduction_takes,       \
+      [HERO_SCATTER] = hero_scatter_takes,           \
+      [HERO_TRANSPOSE] = hero_transpose_takes,       \
+      [HERO_UPDATE_SLICE] = hero_update_slice_takes, \
+  }
+
+// An empty entry: kernels of such targets are not made that way.
+static const hero_rule rules[TARGET_KIND_COUNT][HERO_COUNT] = {
+    [TARGET_CPU] = RULES_FOR_TILES,
+    [TARGET_NULL] = RULES_FOR_TILES,
+    [TARGET_NVPTX] = {[HERO_LOOP] = hero_loop_takes},
+};
+
+bool hero_exists(target_kind kind, hero_kind hero) { return rules[kind][hero] != NULL; }
+
+const char *hero_name(hero_kind kind) { return names[kind]; }
+
+void hero_choose(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
+  for (int n = 0; n < HERO_COUNT; n++) {
+    const hero_rule takes = rules[target->kind][order[n]];
+    k->hero = order[n];
+    k->hero_instruction = NULL;
+    k->details = (hero_details){0};
+    k->part_count = 0;
+    k->body_count = 0;
+    if (takes && takes(a, k, body, target)) return;
+  }
 }

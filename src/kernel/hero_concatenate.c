@@ -43,7 +43,6 @@ static void deal(arena *a, hero_concatenate *c, kernel_plan *k, const instructio
 bool hero_concatenate_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   instruction_list heroes = {0};
   hero_concatenate c = {0};
-  if (target->kind != TARGET_CPU) return false;
   plan_epilogue_heroes(a, body, HLO_CONCATENATE, is_alike, &heroes);
   if (heroes.size == 0 || shape_element_count(heroes.data[0]->shape) == 0) return false;
   c.dim = dim_of(heroes.data[0]);

@@ -95,7 +95,7 @@ bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, con
   if (elements == 0) return true;
   launch_cost cost = hero_loop_cost(k, body, elements);
   k->launch = launch_decide(target, elements, &cost);
-  if (target->kind != TARGET_CPU || !has_one_space(k)) return true;
+  if (target->has_grid || !has_one_space(k)) return true;
   int split = plan_runs_split(body, k->outputs[0].shape);
   if (split > 0) take_runs(k, split, target, &cost);
   else take_whole_groups(k, &k->launch);

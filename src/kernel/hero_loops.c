@@ -6,8 +6,6 @@
 #include "kernel/blocks.h"
 #include "kernel/hero_loop.h"
 
-bool hero_loops_allowed(const target_description *target) { return target->kind == TARGET_CPU; }
-
 typedef struct loop_group {
   const shape *space;
   int split;
@@ -108,5 +106,5 @@ static bool takes_slices(arena *a, kernel_plan *k, const instruction_list *body,
 }
 
 bool hero_loops_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
-  return hero_loops_allowed(target) && (takes_slices(a, k, body, target) || takes_groups(a, k, body, target));
+  return takes_slices(a, k, body, target) || takes_groups(a, k, body, target);
 }

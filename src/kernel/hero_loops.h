@@ -7,7 +7,4 @@
 // See hero_rule. Takes outputs whose element counts differ, and outputs that are all slices of arrays of the same dims.
 bool hero_loops_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
-// Whether one kernel may have outputs of different element counts on this target, for fusion.
-bool hero_loops_allowed(const target_description *target);
-
 #endif

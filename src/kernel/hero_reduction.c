@@ -162,7 +162,6 @@ static const char *reason_of(arena *a, const hero_reduction *d) {
 }
 
 bool hero_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
-  if (target->kind != TARGET_CPU) return false;
   arena *scratch = arena_create();
   row_analysis analysis;
   bool takes = analyse(scratch, k, body, &analysis) && !loop_is_better(scratch, k, &analysis, body);

@@ -154,7 +154,7 @@ static void make_parts(arena *a, kernel_plan *k, const hero_scatter *h) {
 bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   int element;
   const instruction *scatter = same_bytes_writer(k->outputs[0].root, k->outputs[0].element, &element);
-  if (target->kind != TARGET_CPU || scatter->opcode != HLO_SCATTER || !is_simplified(scatter)) return false;
+  if (scatter->opcode != HLO_SCATTER || !is_simplified(scatter)) return false;
   if (k->output_count != scatter->operand_count / 2) return false;
   for (int n = 0; n < k->output_count; n++)
     if (!is_in_place(k, scatter, n)) return false;

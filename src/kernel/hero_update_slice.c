@@ -37,7 +37,6 @@ static launch_cost window_cost(const kernel_plan *k, const instruction_list *bod
 }
 
 bool hero_update_slice_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
-  if (target->kind != TARGET_CPU) return false;
   const instruction **slices = arena_array(a, const instruction *, k->output_count);
   kernel_value *updates = arena_array(a, kernel_value, k->output_count);
   kernel_part *parts = arena_array(a, kernel_part, k->output_count + 1);

@@ -231,17 +231,6 @@ int kernel_plan_input(const kernel_plan *k, const instruction *parameter) {
 
 // --- the kernel
 
-static void choose_hero(arena *a, const kernel_request *r, const instruction_list *body, kernel_plan *k) {
-  for (const hero_rule *rule = hero_rules; rule->name; rule++) {
-    k->hero = rule->kind;
-    k->hero_instruction = NULL;
-    k->details = (hero_details){0};
-    k->part_count = 0;
-    k->body_count = 0;
-    if (rule->takes(a, k, body, r->target)) break;
-  }
-}
-
 // Leaves without elements are nobody's work; only where there are no others do they stay, and the kernel has no tile.
 static kernel_request without_empty_leaves(arena *a, const kernel_request *given) {
   kernel_request r = *given;
@@ -268,7 +257,7 @@ heddle_status kernel_plan_leaves(arena *a, const kernel_request *given, kernel_p
   fill_buffers(a, r, &body, k);
   heddle_status s = check_body(scratch, &body, true);
   if (status_is_ok(s)) s = check_called(scratch, &body);
-  if (status_is_ok(s)) choose_hero(a, r, &body, k);
+  if (status_is_ok(s)) hero_choose(a, k, &body, r->target);
   if (status_is_ok(s) && k->hero == HERO_LOOP) s = check_body(scratch, &body, false);
   if (status_is_ok(s) && k->work == 0)
     k->work = work_estimate(scratch, &body) * (double)shape_element_count(k->outputs[0].shape);

@@ -54,17 +54,12 @@ typedef struct kernel_plan {
   double work;  // scalar operations of the whole kernel, estimated (work_estimate.h)
 } kernel_plan;
 
-// One row per hero, in the order in which they are asked. The loop is last and takes everything whose outputs have
-// equal element counts.
-typedef struct hero_rule {
-  hero_kind kind;
-  const char *name;
-  // Whether the kernel can be made this way and is better so. `k` has its inputs, outputs and slices; on success the
-  // rule sets hero_instruction, reason, details and launch. `body` holds what the outputs depend on, operands first.
-  bool (*takes)(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
-} hero_rule;
+// Gives the plan its hero: of those that its kind of target has, the first one that takes it. `k` has its inputs,
+// outputs and slices; `body` holds what the outputs depend on, operands first.
+void hero_choose(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
-extern const hero_rule hero_rules[];  // ends with a row whose name is null
+// Whether kernels of that kind of target can be made by the hero.
+bool hero_exists(target_kind kind, hero_kind hero);
 const char *hero_name(hero_kind kind);
 
 // Result leaf `result` takes over the memory of parameter `parameter` of the computation.
