@@ -140,7 +140,7 @@ static void print_signature(text *out, const computation *c, const hlo_print_opt
   text_puts(out, " (");
   for (int k = 0; k < c->parameters.size; k++) {
     if (k) text_puts(out, ", ");
-    text_append(out, c->parameters.data[k]->name);
+    print_name(out, c->parameters.data[k]->name, &(hlo_print_options){0});
     text_puts(out, ": ");
     shape_print(out, c->parameters.data[k]->shape, false);
   }
