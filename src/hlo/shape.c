@@ -134,21 +134,19 @@ static heddle_status check_layout(const shape *s, source_location where) {
   return status_ok();
 }
 
+// Dims of 0 do not make the others smaller: whoever multiplies some of an array's dims need not think of overflow.
 static heddle_status check_array(const shape *s, source_location where) {
   const int64_t limit = (int64_t)1 << 62;
   if (s->rank > SHAPE_MAX_RANK)
     return status_at(HEDDLE_INVALID, where, "found a shape of rank %d, wanted at most %d", s->rank, SHAPE_MAX_RANK);
-  bool has_zero = false;
   int64_t count = 1;
   for (int i = 0; i < s->rank; i++) {
     bool unbounded = s->dims[i] == -1 && shape_is_dynamic_dim(s, i);
     if (s->dims[i] < 0 && !unbounded)
       return status_at(HEDDLE_INVALID, where, "dimension %d of a shape is %lld, wanted 0 or more", i,
                        (long long)s->dims[i]);
-    has_zero |= s->dims[i] == 0;
     if (s->dims[i] > 0) count = saturating_multiply(count, s->dims[i]);
   }
-  if (has_zero) count = 0;
   if (saturating_multiply(count, dtypes[s->dtype].bytes) > limit)
     return status_at(HEDDLE_INVALID, where, "a shape's dimensions multiply to more than 2^62 bytes");
   return s->layout ? check_layout(s, where) : status_ok();

@@ -55,8 +55,8 @@ int64_t shape_element_count(const shape *s);
 void shape_strides(const shape *s, int64_t *strides);
 // Bytes of a densely packed literal (dtype bytes each; tuples add up). Saturates.
 int64_t shape_byte_size(const shape *s);
-// Error for an element count or byte size beyond 2^62, a negative dim, a rank above SHAPE_MAX_RANK, a layout that is no
-// permutation of the dims, or tuples nested too deep.
+// Error for dims whose product in bytes, those of 0 left out, is beyond 2^62, a negative dim, a rank above
+// SHAPE_MAX_RANK, a layout that is no permutation of the dims, or tuples nested too deep.
 heddle_status shape_check(const shape *s, source_location where);
 
 bool shape_same_dims(const shape *l, const shape *r);   // arrays: rank and dims
