@@ -14,7 +14,9 @@ void proto_add_raw(proto_transfer *t, hlo_attribute_id id, str value) {
 // Notes for people and for other machines.
 
 static heddle_status read_sharding(proto_transfer *t) {
-  proto_add_raw(t, HLO_ATTRIBUTE_SHARDING, proto_sharding_text(t->arena, t->p->sharding));
+  str said;
+  TRY(status_context(proto_sharding_text(t->arena, t->p->sharding, &said), "in sharding"));
+  proto_add_raw(t, HLO_ATTRIBUTE_SHARDING, said);
   return status_ok();
 }
 

@@ -1,19 +1,20 @@
 // What Heddle keeps as text and messages keep in fields: metadata, frontend attributes, stack frame tables, aliases.
 #include <stdio.h>
 
+#include "hlo/frontend_attributes.h"
 #include "proto/parts.h"
 #include "proto/wire.h"
 
 heddle_status proto_token_int(token t, int64_t *out) {
   bool is_negative = t.text.size && t.text.data[0] == '-';
   size_t i = is_negative;
-  *out = 0;
-  for (; i < t.text.size && t.text.data[i] >= '0' && t.text.data[i] <= '9' && *out < INT64_MAX / 10 - 9; i++)
-    *out = *out * 10 + (t.text.data[i] - '0');
-  if (t.kind != TOKEN_NUMBER || i < t.text.size || i == (size_t)is_negative)
-    return status_error(HEDDLE_INVALID, "found '" STR_FMT "', wanted an integer", STR_ARG(t.text));
-  if (is_negative) *out = -*out;
-  return status_ok();
+  bool fits = true;
+  *out = 0;  // downwards, where there is one number more
+  for (; fits && i < t.text.size && t.text.data[i] >= '0' && t.text.data[i] <= '9'; i++)
+    fits = !__builtin_mul_overflow(*out, 10, out) && !__builtin_sub_overflow(*out, t.text.data[i] - '0', out);
+  if (!is_negative && fits) fits = !__builtin_sub_overflow(0, *out, out);
+  if (t.kind == TOKEN_NUMBER && fits && i == t.text.size && i > (size_t)is_negative) return status_ok();
+  return status_error(HEDDLE_INVALID, "found '" STR_FMT "', wanted an integer", STR_ARG(t.text));
 }
 
 static heddle_status wants(lexer *l, int kind, const char *wanted) {
@@ -109,64 +110,26 @@ heddle_status proto_metadata_from(arena *a, str source, Xla__OpMetadata **out) {
   return parse_fields(a, &l, &(*out)->base);
 }
 
-// --- frontend attributes: {name="text",other={ any value }}
-
-static bool is_braced(str value) {
-  if (!value.size || value.data[0] != '{') return false;
-  lexer l = lexer_create(value);
-  const char *problem = NULL;
-  return lexer_value_end(&l, &problem) == value.size && !problem;
-}
-
-// In quotes if it is not one word.
-static void print_key(text *out, str key) {
-  lexer l = lexer_create(key);
-  token first = lexer_next(&l);
-  if (first.kind == TOKEN_WORD && first.end == key.size) text_append(out, key);
-  else text_quote(out, key);
-}
+// --- frontend attributes
 
 str proto_frontend_text(arena *a, const Xla__FrontendAttributes *from) {
-  text t = {0};
-  for (size_t k = 0; from && k < from->n_map; k++) {
-    str value = str_from(from->map[k]->value);
-    text_putc(&t, k ? ',' : '{');
-    print_key(&t, str_from(from->map[k]->key));
-    text_putc(&t, '=');
-    if (is_braced(value)) text_append(&t, value);
-    else text_quote(&t, value);
-  }
-  if (t.size) text_putc(&t, '}');
-  return proto_keep(a, &t);
+  frontend_attribute_list list = {0};
+  for (size_t k = 0; from && k < from->n_map; k++)
+    vec_push(a, &list, (frontend_attribute){str_from(from->map[k]->key), str_from(from->map[k]->value)});
+  return frontend_attributes_text(a, &list);
 }
 
 heddle_status proto_frontend_from(arena *a, str source, Xla__FrontendAttributes **out) {
-  VEC(Xla__FrontendAttributes__MapEntry *) entries = {0};
-  lexer l = lexer_create(source);
+  frontend_attribute_list list;
+  TRY(frontend_attributes_parse(a, source, &list));
   HLO_PROTO_NEW(a, *out, FrontendAttributes, frontend_attributes);
-  TRY(wants(&l, '{', "'{'"));
-  for (;;) {
-    token name = lexer_next(&l);
-    if (name.kind == '}') break;
-    if (name.kind == ',' && entries.size) continue;
-    if (name.kind != TOKEN_WORD && name.kind != TOKEN_STRING && name.kind != TOKEN_NUMBER)
-      return status_error(HEDDLE_INVALID, "found '" STR_FMT "', wanted a name", STR_ARG(name.text));
-    TRY(wants(&l, '=', "'='"));
-    token value = peek(&l);
-    const char *problem = NULL;
-    size_t end = lexer_value_end(&l, &problem);
-    if (problem || end < value.start) return status_error(HEDDLE_INVALID, "a value is missing or never ends");
-    Xla__FrontendAttributes__MapEntry *entry;
-    HLO_PROTO_NEW(a, entry, FrontendAttributes__MapEntry, frontend_attributes__map_entry);
-    str said = {source.data + value.start, end - value.start};
-    if (value.kind == TOKEN_STRING && value.end == end) said = lexer_unescape(a, value.text);
-    entry->key = proto_string(a, name.kind == TOKEN_STRING ? lexer_unescape(a, name.text) : name.text);
-    entry->value = proto_string(a, said);
-    vec_push(a, &entries, entry);
-    lexer_move(&l, end);
+  (*out)->n_map = (size_t)list.size;
+  (*out)->map = arena_array(a, Xla__FrontendAttributes__MapEntry *, list.size);
+  for (int k = 0; k < list.size; k++) {
+    HLO_PROTO_NEW(a, (*out)->map[k], FrontendAttributes__MapEntry, frontend_attributes__map_entry);
+    (*out)->map[k]->key = proto_string(a, list.data[k].name);
+    (*out)->map[k]->value = proto_string(a, list.data[k].value);
   }
-  (*out)->n_map = (size_t)entries.size;
-  (*out)->map = entries.data;
   return status_ok();
 }
 

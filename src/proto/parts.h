@@ -33,7 +33,7 @@ heddle_status proto_write_attributes(arena *a, instruction *from, Xla__HloInstru
 
 // Attributes that Heddle keeps as text, without their names. The text of a null or empty message is empty.
 // proto_notes.c, proto_sharding.c
-str proto_sharding_text(arena *a, const Xla__OpSharding *from);
+heddle_status proto_sharding_text(arena *a, const Xla__OpSharding *from, str *out);
 heddle_status proto_sharding_from(arena *a, str source, Xla__OpSharding **out);
 str proto_metadata_text(arena *a, const Xla__OpMetadata *from);
 heddle_status proto_metadata_from(arena *a, str source, Xla__OpMetadata **out);

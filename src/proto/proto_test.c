@@ -133,6 +133,12 @@ static const other_form other_forms[] = {
      "sharding={devices=[2,2]<=[4] last_tile_dims={manual, replicated}}, "},
     {"sharding { is_shard_group: true shard_group_id: 5 shard_group_type: LIKE }",
      "sharding={replicated shard_like 5}, "},
+    {"sharding { type: MAXIMAL tile_assignment_devices: -9223372036854775808 }",
+     "sharding={maximal device=-9223372036854775808}, "},
+    {"sharding { is_shard_group: true shard_group_id: 9223372036854775807 }",
+     "sharding={replicated shard_as 9223372036854775807}, "},
+    {"frontend_attributes { map { key: 'a b' value: '\\001' } map { key: 'c' value: '{1, 2}' } }",
+     "frontend_attributes={\"a b\"=\"\\x01\",c={1, 2}}, "},
 };
 
 static void test_other_forms(void **state) {
@@ -161,6 +167,23 @@ static void test_other_forms(void **state) {
   }
 }
 
+// Names are made such that HLO text can spell them.
+static void test_names(void **state) {
+  arena *a = *state;
+  module *found, *again;
+  const char *message =
+      "entry_computation_id: 1 name: 'm' computations { name: 'e' id: 1 root_id: 2 instructions { name: 'a....b c' id: "
+      "2 opcode: 'parameter' "
+      "shape { element_type: F32 } } }";
+  ok(proto_read_text(a, "test", str_from(message), &found, NULL, NULL, NULL));
+  text printed = {0};
+  hlo_print(&printed, found, HLO_PRINT_FULL);
+  assert_non_null(strstr(text_cstr(&printed), "%a.._.b_c = f32[]"));
+  ok(hlo_parse(a, "printed", text_view(&printed), &again));
+  ok(module_compare(found, again));
+  text_free(&printed);
+}
+
 // --- what is refused
 
 typedef struct refusal {
@@ -185,6 +208,17 @@ static const refusal refusals[] = {
     {PARAMETER(2, "") "instructions { name: 'n' opcode: 'add' id: 1 operand_ids: 2 " F32 "}", "operand"},
     {PARAMETER(2, "") "instructions { name: 'n' opcode: 'add' id: 1 operand_ids: [2, 2, 2] " F32 "}", "operand"},
     {PARAMETER(1, "operand_ids: 1"), "a parameter has 1 operands"},
+    {PARAMETER(1, "sharding { type: OTHER iota_reshape_dims: [2, 2] iota_transpose_perm: [1, -1] }"),
+     "found dimension -1 in the transposition of a sharding, wanted each once"},
+    {PARAMETER(1, "sharding { type: OTHER iota_reshape_dims: [2, 2] iota_transpose_perm: [1, 1] }"),
+     "found dimension 1 in the transposition"},
+    {PARAMETER(1,
+               "sharding { type: TUPLE tuple_shardings { type: OTHER iota_reshape_dims: [2, 2] "
+               "iota_transpose_perm: 0 } }"),
+     "found a transposition of 1 dimensions in a sharding, wanted 2"},
+    {PARAMETER(2, "") "instructions { name: 'd' opcode: 'domain' id: 1 operand_ids: 2 " F32
+                      "domain_entry_sharding { type: OTHER iota_reshape_dims: 2 iota_transpose_perm: 1 } }",
+     "found dimension 1 in the transposition"},
     {PARAMETER(1, "parameter_number: -1"), "parameter number -1"},
     {PARAMETER(1, "control_predecessor_ids: 3"), "control predecessor 3"},
     {PARAMETER(1, "called_computation_ids: 1"), "calls no computations"},
@@ -415,11 +449,11 @@ static void test_kinds(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_attributes),      cmocka_unit_test(test_snapshot),  cmocka_unit_test(test_snapshot_text),
-      cmocka_unit_test(test_devices),         cmocka_unit_test(test_layouts),   cmocka_unit_test(test_other_forms),
-      cmocka_unit_test(test_refusals),        cmocka_unit_test(test_nesting),   cmocka_unit_test(test_deep_bytes),
-      cmocka_unit_test(test_module_refusals), cmocka_unit_test(test_truncated), cmocka_unit_test(test_corrupted),
-      cmocka_unit_test(test_kinds),
+      cmocka_unit_test(test_attributes), cmocka_unit_test(test_snapshot),        cmocka_unit_test(test_snapshot_text),
+      cmocka_unit_test(test_devices),    cmocka_unit_test(test_layouts),         cmocka_unit_test(test_other_forms),
+      cmocka_unit_test(test_names),      cmocka_unit_test(test_refusals),        cmocka_unit_test(test_nesting),
+      cmocka_unit_test(test_deep_bytes), cmocka_unit_test(test_module_refusals), cmocka_unit_test(test_truncated),
+      cmocka_unit_test(test_corrupted),  cmocka_unit_test(test_kinds),
   };
   return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
 }

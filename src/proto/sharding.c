@@ -7,6 +7,23 @@ enum { TYPE_COUNT = sizeof type_names / sizeof *type_names };
 
 static const char *type_name(int type) { return type >= 0 && type < TYPE_COUNT ? type_names[type] : NULL; }
 
+// `<=[dims]T(order)`: the order names each of the dims once.
+static heddle_status check_order(arena *a, const Xla__OpSharding *s) {
+  const size_t rank = s->n_iota_reshape_dims;
+  bool *has = arena_array(a, bool, rank);
+  if (s->n_iota_transpose_perm != rank)
+    return status_error(HEDDLE_INVALID, "found a transposition of %zu dimensions in a sharding, wanted %zu",
+                        s->n_iota_transpose_perm, rank);
+  for (size_t k = 0; k < rank; k++) {
+    const int32_t dim = s->iota_transpose_perm[k];
+    if (dim < 0 || (size_t)dim >= rank || has[dim])
+      return status_error(HEDDLE_INVALID, "found dimension %d in the transposition of a sharding, wanted each once",
+                          dim);
+    has[dim] = true;
+  }
+  return status_ok();
+}
+
 // --- to text
 
 static void print_int64s(text *out, size_t count, const int64_t *values) {
@@ -51,14 +68,18 @@ static void print_one(text *out, const Xla__OpSharding *from) {
   text_putc(out, '}');
 }
 
-str proto_sharding_text(arena *a, const Xla__OpSharding *from) {
+heddle_status proto_sharding_text(arena *a, const Xla__OpSharding *from, str *out) {
   text t = {0};
+  *out = (str){0};
   // Fields this schema does not know hold shardings over named meshes; what is left of them here would mislead.
-  if (!from || from->base.n_unknown_fields) return (str){0};
+  if (!from || from->base.n_unknown_fields) return status_ok();
   if (from->type != XLA__OP_SHARDING__TYPE__TUPLE) {
+    TRY(check_order(a, from));
     print_one(&t, from);
-    return proto_keep(a, &t);
+    *out = proto_keep(a, &t);
+    return status_ok();
   }
+  for (size_t k = 0; k < from->n_tuple_shardings; k++) TRY(check_order(a, from->tuple_shardings[k]));
   text_putc(&t, '{');
   for (size_t k = 0; k < from->n_tuple_shardings; k++) {
     if (k) text_puts(&t, ", ");
@@ -66,7 +87,8 @@ str proto_sharding_text(arena *a, const Xla__OpSharding *from) {
     print_one(&t, from->tuple_shardings[k]);
   }
   text_putc(&t, '}');
-  return proto_keep(a, &t);
+  *out = proto_keep(a, &t);
+  return status_ok();
 }
 
 // --- from text
@@ -123,13 +145,9 @@ static heddle_status parse_iota(arena *a, lexer *l, Xla__OpSharding *out) {
   out->iota_reshape_dims = dims.data;
   out->n_iota_transpose_perm = (size_t)order.size;
   out->iota_transpose_perm = arena_array(a, int32_t, order.size);
-  for (int k = 0; k < order.size; k++) {
-    if (order.data[k] < 0 || order.data[k] >= dims.size)
-      return status_error(HEDDLE_INVALID, "found dimension %lld in the transposition of a sharding",
-                          (long long)order.data[k]);
-    out->iota_transpose_perm[k] = (int32_t)order.data[k];
-  }
-  return status_ok();
+  for (int k = 0; k < order.size; k++)
+    out->iota_transpose_perm[k] = order.data[k] == (int32_t)order.data[k] ? (int32_t)order.data[k] : -1;
+  return check_order(a, out);
 }
 
 static heddle_status find_type(token t, Xla__OpSharding__Type *out) {
@@ -236,8 +254,9 @@ heddle_status proto_sharding_from(arena *a, str source, Xla__OpSharding **out) {
 // The text sees the domain from the users' side, the message from the operand's: entry and exit change places.
 
 heddle_status proto_read_domain(proto_transfer *t) {
-  str entry = proto_sharding_text(t->arena, t->p->domain_exit_sharding);
-  str exit = proto_sharding_text(t->arena, t->p->domain_entry_sharding);
+  str entry, exit;
+  TRY(status_context(proto_sharding_text(t->arena, t->p->domain_exit_sharding, &entry), "in a domain"));
+  TRY(status_context(proto_sharding_text(t->arena, t->p->domain_entry_sharding, &exit), "in a domain"));
   if (!entry.size && !exit.size) return status_ok();
   const char *none = "{replicated}";
   const char *domain = arena_printf(t->arena, "{kind=\"sharding\", entry=%s, exit=%s}", entry.size ? entry.data : none,

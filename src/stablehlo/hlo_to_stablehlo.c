@@ -4,6 +4,7 @@
 // value is a tree of StableHLO values (raising.h), so that tuples vanish but where they are the program's interface.
 #include "stablehlo/hlo_to_stablehlo.h"
 
+#include "hlo/frontend_attributes.h"
 #include "stablehlo/raising.h"
 
 const raising_row raisings[HLO_OPCODE_COUNT] = {
@@ -142,13 +143,35 @@ const raising_row raisings[HLO_OPCODE_COUNT] = {
 // Operations that one module may have: computations used as regions are written once for each use.
 enum { OPERATION_LIMIT = 1 << 20 };
 
+// As a dictionary, in which no name stands twice: the last value counts. Null if the text is no list of them.
+static const ir_attribute *frontend_dictionary(raising *r, str source) {
+  frontend_attribute_list list;
+  heddle_status status = frontend_attributes_parse(r->arena, source, &list);
+  const bool is_list = status_is_ok(status);
+  heddle_status_free(status);
+  if (!is_list) return NULL;
+  ir_named_attribute *fields = arena_array(r->arena, ir_named_attribute, list.size);
+  str_map places = {0};
+  int count = 0;
+  for (int k = 0; k < list.size; k++) {
+    const frontend_attribute *x = &list.data[k];
+    ir_named_attribute *field = str_map_get(&places, x->name);
+    if (!field) str_map_put(r->arena, &places, x->name, field = &fields[count++]);
+    *field = (ir_named_attribute){x->name, ir_string_attribute(r->arena, x->value)};
+  }
+  ir_attribute *dictionary = ir_attribute_new(r->arena, IR_ATTR_DICTIONARY);
+  dictionary->count = count;
+  dictionary->fields = fields;
+  return dictionary;
+}
+
 // What HLO keeps as text and StableHLO as attributes of any operation.
 static void set_notes(raising *r, const instruction *i, ir_operation *op) {
   const str *sharding = attributes_raw(i->attributes, "sharding");
   const str *frontend = attributes_raw(i->attributes, "frontend_attributes");
-  const ir_attribute *dictionary = frontend ? raising_parse_attribute(r, *frontend) : NULL;
+  const ir_attribute *dictionary = frontend ? frontend_dictionary(r, *frontend) : NULL;
   if (sharding) raising_set(r, op, "mhlo.sharding", ir_string_attribute(r->arena, *sharding));
-  if (dictionary && dictionary->kind == IR_ATTR_DICTIONARY) raising_set(r, op, "mhlo.frontend_attributes", dictionary);
+  if (dictionary) raising_set(r, op, "mhlo.frontend_attributes", dictionary);
 }
 
 static heddle_status raise_instruction(raising *r, const instruction *i, ptr_map *values) {

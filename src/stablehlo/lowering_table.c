@@ -1,6 +1,7 @@
 // Which function lowers which operation, and what is the same for all of them.
 #include "stablehlo/lowering_table.h"
 
+#include "hlo/frontend_attributes.h"
 #include "stablehlo/chlo.h"
 #include "stablehlo/lowering_function.h"
 
@@ -462,21 +463,13 @@ static lowering_fn lowering_of(const ir_operation *op) {
   return !takes_any_type[op->op] && has_quantized_type(op) ? lower_quantized : lowerings[op->op];
 }
 
-// {a="1",b="2"}; entries that are no strings have no form in HLO.
+// Entries that are no strings have no form in HLO.
 static void set_frontend_attributes(lowering *l, const ir_attribute *x, instruction *i) {
-  text out = {0};
-  for (int k = 0; k < x->count; k++) {
-    if (x->fields[k].value->kind != IR_ATTR_STRING) continue;
-    text_puts(&out, out.size ? "," : "{");
-    text_append(&out, x->fields[k].name);
-    text_putc(&out, '=');
-    text_quote(&out, x->fields[k].value->text);
-  }
-  if (out.size) {
-    text_putc(&out, '}');
-    build_set_raw(l, i, HLO_ATTRIBUTE_FRONTEND_ATTRIBUTES, str_copy(l->arena, text_view(&out)));
-  }
-  text_free(&out);
+  frontend_attribute_list list = {0};
+  for (int k = 0; k < x->count; k++)
+    if (x->fields[k].value->kind == IR_ATTR_STRING)
+      vec_push(l->arena, &list, (frontend_attribute){x->fields[k].name, x->fields[k].value->text});
+  if (list.size) build_set_raw(l, i, HLO_ATTRIBUTE_FRONTEND_ATTRIBUTES, frontend_attributes_text(l->arena, &list));
 }
 
 // What the operation's writer wants the instruction to say, whatever it is.

@@ -84,6 +84,8 @@ typedef struct raising_field {
 void raising_set_struct(raising *r, ir_operation *op, const char *name, const char *kind, int count,
                         const raising_field *fields);
 void raising_set_precision(raising *r, const instruction *i, ir_operation *op, const char *kind);
+// What a raw value of HLO says: a string's contents, or the value as it stands.
+str raising_word(raising *r, str raw);
 // MLIR's text of an attribute, as HLO keeps it for custom calls and composites; null if it is none.
 const ir_attribute *raising_parse_attribute(raising *r, str text);
 

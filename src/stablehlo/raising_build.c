@@ -1,6 +1,7 @@
 // Making StableHLO operations, their attributes, and the trees that stand for HLO's tuples.
 #include <stdio.h>
 
+#include "hlo/lexer.h"
 #include "mlir/text.h"
 #include "stablehlo/raising.h"
 
@@ -159,6 +160,12 @@ void raising_set_precision(raising *r, const instruction *i, ir_operation *op, c
     items[k] = ir_enum_attribute(r->arena, kind,
                                  str_from(k < x->precision_count ? words[x->operand_precision[k]] : "DEFAULT"));
   if (x->precision_count) raising_set(r, op, "precision_config", ir_array_attribute(r->arena, 2, items));
+}
+
+str raising_word(raising *r, str raw) {
+  lexer l = lexer_create(raw);
+  token first = lexer_next(&l);
+  return first.kind == TOKEN_STRING && first.end == raw.size ? lexer_unescape(r->arena, first.text) : raw;
 }
 
 const ir_attribute *raising_parse_attribute(raising *r, str text_of) {

@@ -25,7 +25,6 @@ static bool raise_composite(raising *r, const instruction *i, const raised_leave
   const str *attributes = attributes_raw(i->attributes, "composite.attributes");
   const str *version = attributes_raw(i->attributes, "composite.version");
   if (!name || name->size < 2) return false;
-  str bare = name->data[0] == '"' ? (str){name->data + 1, name->size - 2} : *name;
   int count;
   const ir_type **types;
   raised_types(r, i->shape, &count, &types);
@@ -35,7 +34,7 @@ static bool raise_composite(raising *r, const instruction *i, const raised_leave
   for (size_t k = 0; version && k < version->size && k < 9; k++)
     if (version->data[k] >= '0' && version->data[k] <= '9') number = number * 10 + (version->data[k] - '0');
   ir_operation *op = raising_add(r, IR_OP_COMPOSITE, leaves->size, leaves->data, count, types);
-  raising_set(r, op, "name", ir_string_attribute(r->arena, bare));
+  raising_set(r, op, "name", ir_string_attribute(r->arena, raising_word(r, *name)));
   if (dictionary) raising_set(r, op, "composite_attributes", dictionary);
   raising_set(r, op, "decomposition", ir_symbol_attribute(r->arena, function));
   raising_set(r, op, "version", ir_integer_attribute(r->arena, number, DTYPE_S32));

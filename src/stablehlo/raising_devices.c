@@ -203,9 +203,7 @@ heddle_status raise_recv(raising *r, const instruction *i, raised *const *operan
 
 static void set_config(raising *r, const instruction *i, ir_operation *op, const char *name) {
   const str *text = attributes_raw(i->attributes, name);
-  bool is_quoted = text && text->size >= 2 && text->data[0] == '"';
-  str bare = is_quoted ? (str){text->data + 1, text->size - 2} : (text ? *text : STR(""));
-  raising_set(r, op, name, ir_string_attribute(r->arena, bare));
+  raising_set(r, op, name, ir_string_attribute(r->arena, text ? raising_word(r, *text) : STR("")));
 }
 
 heddle_status raise_infeed(raising *r, const instruction *i, raised *const *operands, raised **out) {
