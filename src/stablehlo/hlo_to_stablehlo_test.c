@@ -102,7 +102,11 @@ static void expect_refused(const char *source, const char *message) {
 static void test_unsigned_sizes_and_signs(void **state) {
   (void)state;
   expect_equal("HloModule m\nENTRY e { x = u32[3] constant({0, 1, 4000000000})\n ROOT r = u32[3] sign(x) }",
-               "stablehlo.minimum");
+               "(tensor<3xi1>) -> tensor<3xui32>");
+  expect_text(
+      "HloModule m\nENTRY e { x = u8[1073741824,1073741824] parameter(0)\n ROOT r = "
+      "u8[1073741824,1073741824] sign(x) }",
+      "stablehlo.convert");
   expect_equal("HloModule m\nENTRY e { x = u8[3] constant({0, 1, 200})\n y = u8[3] abs(x)\n ROOT r = u8[3] add(y, y) }",
                NULL);
 }
@@ -122,6 +126,21 @@ static void test_interface(void **state) {
       "  func.func public @main(%arg0: tensor<2xf32> {mhlo.sharding = \"{replicated}\"}) -> tensor<2xf32> {\n"
       "    %0 = stablehlo.negate %arg0 {mhlo.sharding = \"{devices=[2]<=[2]}\", mhlo.frontend_attributes = "
       "{a = \"1\"}} : tensor<2xf32>\n");
+}
+
+// HLO's strings and MLIR's have other escapes.
+static void test_strings(void **state) {
+  (void)state;
+  expect_text(ENTRY("p = f32[2] parameter(0)\n ROOT r = f32[2] negate(p), frontend_attributes={a=\"\\x01\\001\\\"1\","
+                    "\"b c\"={ {1}, 2 },a=\"2\\\\\"}\n"),
+              "mhlo.frontend_attributes = {a = \"2\\\\\", \"b c\" = \"{ {1}, 2 }\"}}");
+  expect_text(
+      ENTRY("p = f32[2] parameter(0)\n ROOT r = f32[2] negate(p), frontend_attributes={a=\"\\x01\\001\\\"1\"}\n"),
+      "mhlo.frontend_attributes = {a = \"\\01\\01\\221\"}}");
+  expect_text(ENTRY("t = token[] after-all()\n i = (f32[2], token[]) infeed(t), infeed_config=\"\\x01\\000\\n\"\n"
+                    "x = f32[2] get-tuple-element(i), index=0\n u = token[] get-tuple-element(i), index=1\n"
+                    "ROOT o = token[] outfeed(x, u), outfeed_config=\"a\\\"\\x7f\"\n"),
+              "infeed_config = \"\\01\\00\\0A\"");
 }
 
 static void test_elementwise(void **state) {
@@ -296,8 +315,24 @@ static void test_outside(void **state) {
               "infeed_config = \"c\"");
 }
 
+// Empty arrays have the same memory whatever the widths of their elements.
+static void test_bitcasts_of_nothing(void **state) {
+  (void)state;
+  expect_equal(ENTRY("p = u8[0] parameter(0)\n ROOT r = f32[3,0] bitcast(p)\n"), "dense<> : tensor<3x0xf32>");
+  expect_equal(ENTRY("p = u8[3,0] parameter(0)\n ROOT r = f32[0,3] bitcast(p)\n"), "dense<> : tensor<0x3xf32>");
+  expect_equal(ENTRY("p = f32[5,0] parameter(0)\n ROOT r = u16[0,3] bitcast(p)\n"), "dense<> : tensor<0x3xui16>");
+  expect_equal(ENTRY("p = c64[0] parameter(0)\n ROOT r = c128[2,0] bitcast(p)\n"), "tensor<2x0xcomplex<f64>>");
+  expect_equal(ENTRY("p = c64[0] parameter(0)\n ROOT r = f32[2,0] bitcast(p)\n"), "dense<> : tensor<2x0xf32>");
+}
+
 static void test_refusals(void **state) {
   (void)state;
+  expect_refused(ENTRY("p = s4[16] parameter(0)\n ROOT r = u8[16] bitcast(p)\n"), "take a byte each");
+  expect_refused(ENTRY("p = f64[2] parameter(0)\n ROOT r = s2[16] bitcast(p)\n"), "take a byte each");
+  expect_refused(ENTRY("p = c64[2] parameter(0)\n ROOT r = f32[4] bitcast(p)\n"), "it is from c64 to f32");
+  expect_refused(ENTRY("p = f32[<=4] parameter(0)\n ROOT r = s32[<=4] bitcast(p)\n"), "dims are not all constants");
+  expect_refused(ENTRY("p = f32[4,2]{1,0:T(2)} parameter(0)\n ROOT r = f32[4,2]{0,1:T(2,2)} bitcast(p)\n"),
+                 "layouts have tiles");
   expect_refused(ENTRY("ROOT r = u64[1] rng-get-and-update-state(), delta=1\n"),
                  "rng-get-and-update-state has no form");
   expect_refused(
@@ -326,12 +361,14 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_unsigned_sizes_and_signs),
       cmocka_unit_test(test_interface),
+      cmocka_unit_test(test_strings),
       cmocka_unit_test(test_elementwise),
       cmocka_unit_test(test_moves),
       cmocka_unit_test(test_contractions),
       cmocka_unit_test(test_control),
       cmocka_unit_test(test_applied),
       cmocka_unit_test(test_outside),
+      cmocka_unit_test(test_bitcasts_of_nothing),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_table),
   };

@@ -1,6 +1,8 @@
 // What moves elements or names them, and the few elementwise opcodes with attributes.
 #include "stablehlo/raising.h"
 
+#include "hlo/tiled_layout.h"
+
 heddle_status raise_first(raising *r, const instruction *i, raised *const *operands, raised **out) {
   (void)r;
   (void)i;
@@ -139,7 +141,7 @@ static ir_value *converted(raising *r, ir_value *x, dtype to) {
   return raising_unary(r, IR_OP_CONVERT, x, ir_tensor_type(r->arena, x->type->rank, x->type->dims, element));
 }
 
-// HLO's booleans are bytes, StableHLO's are bits: they go by way of ui8.
+// HLO's booleans are bytes, StableHLO's are bits: they go by way of ui8. The dims are positive constants.
 static ir_value *retype(raising *r, ir_value *x, dtype from, dtype to) {
   if (from == to) return x;
   if (from == DTYPE_PRED) return retype(r, converted(r, x, DTYPE_U8), DTYPE_U8, to);
@@ -160,12 +162,38 @@ static ir_value *retype(raising *r, ir_value *x, dtype from, dtype to) {
   return raising_unary(r, IR_OP_BITCAST_CONVERT, x, ir_tensor_type(r->arena, rank, dims, element));
 }
 
+// No elements have no bytes to go by.
+static heddle_status raise_nothing(raising *r, const shape *s, raised **out) {
+  literal *none;
+  TRY(literal_create(r->arena, s, &none));
+  *out = raised_leaf(r, raising_constant(r, none));
+  return status_ok();
+}
+
+// What bitcast_convert, transpose and reshape together cannot say.
+static heddle_status check_bitcast(const instruction *i, const shape *from, const shape *to) {
+  if (!shape_is_array(from) || !shape_is_array(to)) return raising_refuse(i, "it is of no array");
+  if (!shape_is_static(from) || !shape_is_static(to)) return raising_refuse(i, "its dims are not all constants");
+  if (shape_element_count(to) == 0) return status_ok();
+  if (!tiled_layout_is_known(from, to) || tiled_layout_matters(from, to))
+    return raising_refuse(i, "its layouts have tiles");
+  if (dtype_is_complex(from->dtype) != dtype_is_complex(to->dtype))
+    return raising_refuse(i, "it is from %s to %s", dtype_name(from->dtype), dtype_name(to->dtype));
+  __extension__ typedef __int128 wide;
+  if ((wide)shape_element_count(from) * dtypes[from->dtype].bits !=
+      (wide)shape_element_count(to) * dtypes[to->dtype].bits)
+    return raising_refuse(i, "its elements of less than a byte take a byte each");
+  return status_ok();
+}
+
 heddle_status raise_bitcast(raising *r, const instruction *i, raised *const *operands, raised **out) {
   const shape *from = i->operands[0]->shape, *to = i->shape;
   int64_t order[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK], back[SHAPE_MAX_RANK];
   ir_value *x;
+  if (shape_equal(from, to)) return raise_first(r, i, operands, out);
+  TRY(check_bitcast(i, from, to));
+  if (shape_element_count(to) == 0) return raise_nothing(r, to, out);
   TRY(raising_operand(i, operands, 0, &x));
-  if (!shape_is_array(from) || !shape_is_array(to)) return raising_refuse(i, "it is of no array");
   physical_order(from, order, dims);
   if (!is_identity(from->rank, order)) x = raising_transpose(r, x, from->rank, order);
   x = retype(r, x, from->dtype, to->dtype);
@@ -180,20 +208,17 @@ heddle_status raise_bitcast(raising *r, const instruction *i, raised *const *ope
 }
 
 heddle_status raise_bitcast_convert(raising *r, const instruction *i, raised *const *operands, raised **out) {
-  dtype from = i->operands[0]->shape->dtype, to = i->shape->dtype;
+  shape from = *i->operands[0]->shape, to = *i->shape;
   ir_value *x;
   TRY(raising_operand(i, operands, 0, &x));
-  if (from == DTYPE_PRED && to != DTYPE_PRED) {
-    x = converted(r, x, DTYPE_U8);
-    from = DTYPE_U8;
-  }
-  bool to_booleans = to == DTYPE_PRED && from != DTYPE_PRED;
-  if (to_booleans) to = DTYPE_U8;
-  if (from != to) {
-    const ir_type *element = ir_scalar_type(r->arena, to);
-    x = raising_unary(r, IR_OP_BITCAST_CONVERT, x, ir_tensor_type(r->arena, i->shape->rank, i->shape->dims, element));
-  }
-  *out = raised_leaf(r, to_booleans ? converted(r, x, DTYPE_PRED) : x);
+  const bool from_booleans = from.dtype == DTYPE_PRED && to.dtype != DTYPE_PRED;
+  const bool to_booleans = to.dtype == DTYPE_PRED && from.dtype != DTYPE_PRED;
+  if (from_booleans) from.dtype = DTYPE_U8;
+  if (to_booleans) to.dtype = DTYPE_U8;
+  if (from_booleans) x = raising_unary(r, IR_OP_CONVERT, x, ir_type_of_shape(r->arena, &from));
+  if (from.dtype != to.dtype) x = raising_unary(r, IR_OP_BITCAST_CONVERT, x, ir_type_of_shape(r->arena, &to));
+  if (to_booleans) x = raising_unary(r, IR_OP_CONVERT, x, ir_type_of_shape(r->arena, i->shape));
+  *out = raised_leaf(r, x);
   return status_ok();
 }
 
@@ -207,20 +232,18 @@ heddle_status raise_subtract(raising *r, const instruction *i, raised *const *op
   return status_ok();
 }
 
-// StableHLO's abs and sign take no unsigned integers: there they are x, and min(x, 1).
+// StableHLO's abs and sign take no unsigned integers: there they are x, and whether x is anything but 0.
 heddle_status raise_size_or_sign(raising *r, const instruction *i, raised *const *operands, raised **out) {
   ir_operation *op;
+  ir_value *x;
+  shape booleans = *i->shape;
   if (dtypes[i->shape->dtype].class != CLASS_UNSIGNED) return raising_same(r, i, operands, &op, out);
-  ir_value *values[2];
-  TRY(raising_operand(i, operands, 0, &values[0]));
+  TRY(raising_operand(i, operands, 0, &x));
   *out = operands[0];
   if (i->opcode == HLO_ABS) return status_ok();
-  literal *one;
-  TRY(literal_create(r->arena, i->shape, &one));
-  for (int64_t k = shape_element_count(i->shape); k-- > 0;) literal_set_int(one, k, 1);
-  values[1] = raising_constant(r, one);
-  const ir_type *type = ir_type_of_shape(r->arena, i->shape);
-  *out = raised_leaf(r, raising_add(r, IR_OP_MINIMUM, 2, values, 1, &type)->results[0]);
+  booleans.dtype = DTYPE_PRED;
+  x = raising_unary(r, IR_OP_CONVERT, x, ir_type_of_shape(r->arena, &booleans));
+  *out = raised_leaf(r, raising_unary(r, IR_OP_CONVERT, x, ir_type_of_shape(r->arena, i->shape)));
   return status_ok();
 }
 
