@@ -95,5 +95,8 @@ bool lhlo_is(str source);
 // As MLIR text; lhlo_parse reads it. Errors have file, line and column.
 heddle_status lhlo_print(text *out, const lhlo_program *p);
 heddle_status lhlo_parse(arena *a, str source, const char *file, const target_description *target, lhlo_program **out);
+// With another limit to the bytes that constants may take which repeat one element: their text is no measure of them.
+heddle_status lhlo_parse_limited(arena *a, str source, const char *file, const target_description *target,
+                                 int64_t most_expanded, lhlo_program **out);
 
 #endif

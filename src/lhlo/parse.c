@@ -4,6 +4,7 @@
 #include "import/import.h"
 #include "lhlo/buffer_assignment.h"
 #include "lhlo/reader.h"
+#include "mlir/parser.h"
 #include "mlir/text.h"
 #include "opt/dynamic_padder.h"
 
@@ -312,9 +313,14 @@ bool lhlo_is(str source) {
 }
 
 heddle_status lhlo_parse(arena *a, str source, const char *file, const target_description *target, lhlo_program **out) {
+  return lhlo_parse_limited(a, source, file, target, MLIR_MOST_SPLAT_BYTES, out);
+}
+
+heddle_status lhlo_parse_limited(arena *a, str source, const char *file, const target_description *target,
+                                 int64_t most_expanded, lhlo_program **out) {
   ir_module **modules;
   int count;
-  TRY(mlir_text_read(a, file, source, &count, &modules));
+  TRY(mlir_parser_run(a, file, source, most_expanded, &count, &modules));
   if (count != 1) {
     return status_at(HEDDLE_INVALID, (source_location){.file = file, .line = 1, .column = 1},
                      "found %d modules, wanted one", count);

@@ -113,6 +113,30 @@ static void test_sizes_have_limits(void **state) {
          1, "the limit");
 }
 
+// A splat's text is no measure of its bytes: who reads what others wrote can say how many there may be.
+static void test_splats_have_a_budget(void **state) {
+  arena *a = arena_create();
+  (void)state;
+  const char *source =
+      "func.func private @f(%a: tensor<4096xi8>) -> tensor<4096xi8> {\n"
+      "  %c = stablehlo.constant dense<1> : tensor<4096xi8>\n"
+      "  %0 = stablehlo.add %a, %c : tensor<4096xi8>\n"
+      "  return %0 : tensor<4096xi8>\n"
+      "}\n"
+      "func.func @main(%p: memref<4096xi8>, %r: memref<4096xi8> {lmhlo.result}) {\n"
+      "\"lmhlo.fusion\"(%p, %r) {callee = @f, segments = array<i64: 1, 1>} : (memref<4096xi8>, memref<4096xi8>) -> "
+      "()\n" END;
+  const target_description target = target_cpu(2);
+  lhlo_program *p = NULL;
+  heddle_status s = lhlo_parse_limited(a, str_from(source), "x.lhlo", &target, 4095, &p);
+  assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
+  assert_non_null(strstr(heddle_status_message(s), "repeats one element"));
+  assert_int_equal(status_where(s).line, 2);
+  heddle_status_free(s);
+  assert_true(status_is_ok(lhlo_parse_limited(a, str_from(source), "x.lhlo", &target, 4096, &p)));
+  arena_destroy(a);
+}
+
 static void test_kernels_have_results(void **state) {
   (void)state;
   refuse("func.func private @none(%a: tensor<8xf32>) {\n  return\n}\n" MAIN
@@ -266,6 +290,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_products_of_slices),
       cmocka_unit_test(test_devices),
+      cmocka_unit_test(test_splats_have_a_budget),
       cmocka_unit_test(test_programs_are_written_by_hand),
       cmocka_unit_test(test_kernels_write_over_what_they_read_elementwise),
       cmocka_unit_test(test_overlaps_are_refused),

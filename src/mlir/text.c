@@ -3,8 +3,6 @@
 
 #include "mlir/parser.h"
 
-enum { MOST_SPLAT_BYTES = INT32_MAX };
-
 typedef VEC(ir_module *) module_list;
 
 static void note_lines(arena *a, mlir_parser *p) {
@@ -127,5 +125,5 @@ heddle_status mlir_parser_run(arena *a, const char *file, str source, int64_t ex
 }
 
 heddle_status mlir_text_read(arena *a, const char *file, str source, int *count, ir_module ***out) {
-  return mlir_parser_run(a, file, source, MOST_SPLAT_BYTES, count, out);
+  return mlir_parser_run(a, file, source, MLIR_MOST_SPLAT_BYTES, count, out);
 }
