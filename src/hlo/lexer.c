@@ -52,12 +52,13 @@ static bool skip_blank(lexer *l) {
   }
 }
 
-static size_t name_end(const lexer *l, size_t at) {
+// Three dots end a word, which they elide something behind, and are letters of a `%name`.
+static size_t name_end(const lexer *l, size_t at, bool is_word) {
   for (;; at++) {
     char c = char_at(l, at);
     if (!is_letter(c) && !is_digit(c) && c != '.' && c != '-') return at;
     if (c == '-' && char_at(l, at + 1) == '>') return at;
-    if (c == '.' && starts_with(l, at, "...")) return at;
+    if (is_word && c == '.' && starts_with(l, at, "...")) return at;
   }
 }
 
@@ -123,15 +124,15 @@ static void lex_token(const lexer *l, token *t) {
   char c = char_at(l, t->start);
   if (is_letter(c)) {
     t->kind = TOKEN_WORD;
-    t->end = name_end(l, t->start);
+    t->end = name_end(l, t->start, true);
   } else if (starts_number(l, t->start)) {
     t->kind = TOKEN_NUMBER;
     t->end = number_end(l, t->start + (c == '-' || c == '+'));
   } else if (c == '"') {
     lex_string(l, t);
-  } else if (c == '%' && name_end(l, t->start + 1) > t->start + 1) {
+  } else if (c == '%' && name_end(l, t->start + 1, false) > t->start + 1) {
     t->kind = TOKEN_NAME;
-    t->end = name_end(l, t->start + 1);
+    t->end = name_end(l, t->start + 1, false);
   } else {
     lex_symbol(l, t);
   }

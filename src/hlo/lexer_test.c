@@ -25,6 +25,7 @@ static void test_names(void **state) {
   EXPECT("_x %0.5 shift-right", 3, KINDS(TOKEN_WORD, TOKEN_NAME, TOKEN_WORD), "_x", "0.5", "shift-right");
   EXPECT("b01->c", 3, KINDS(TOKEN_WORD, TOKEN_ARROW, TOKEN_WORD), "b01", "->", "c");
   EXPECT("a...", 2, KINDS(TOKEN_WORD, TOKEN_ELLIPSIS), "a", "...");
+  EXPECT("%a...b %...", 2, KINDS(TOKEN_NAME, TOKEN_NAME), "a...b", "...");
 }
 
 static void test_numbers(void **state) {

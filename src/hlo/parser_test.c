@@ -72,6 +72,8 @@ static void test_names(void **state) {
               BODY("  %0 = f32[] parameter(0)\n  %ROOT = f32[] negate(%0)\n  ROOT f32 = f32[] add(%ROOT, %0)"));
   expect_form(*state, "HloModule a-b.2\nENTRY e.1 {\n  a-b.2 = f32[] parameter(0)\n}",
               "HloModule a-b.2\n\nENTRY e.1 {\n  ROOT a-b.2 = f32[] parameter(0)\n}\n");
+  expect_form(*state, "HloModule %a...b\nENTRY %e... {\n  %x...y = f32[] parameter(0)\n}",
+              "HloModule %a...b\n\nENTRY %e... {\n  ROOT %x...y = f32[] parameter(0)\n}\n");
   // A signature's names, too, are read as names only with their `%` if they begin with no letter.
   module *again;
   const module *m = parse(*state, "HloModule m\nENTRY e { %.b = f32[] parameter(0) %5-x = f32[] parameter(1) }");

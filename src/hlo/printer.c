@@ -10,6 +10,7 @@ enum { ELIDED_ABOVE = 16 };  // elements, with the option elide_large
 static void print_name(text *out, str name, const hlo_print_options *options) {
   char c = name.size ? name.data[0] : '0';
   bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  is_plain = is_plain && !memmem(name.data, name.size, "...", 3);
   if (options->percent || !is_plain || str_is(name, "ROOT") || str_is(name, "ENTRY")) text_putc(out, '%');
   text_append(out, name);
 }

@@ -20,15 +20,14 @@ typedef struct reader {
 
 static const void *key_of(int64_t id) { return (const void *)(uintptr_t)id; }
 
-// Names as HLO text can spell them: anything else becomes `_`, a third dot in a row, too, since three are a token.
+// Names as HLO text can spell them: anything else becomes `_`.
 static str clean_name(arena *a, const char *name) {
   str copy = str_copy(a, str_from(name));
   char *c = arena_strdup(a, copy.data, copy.size);
   for (size_t i = 0; i < copy.size; i++) {
     bool is_fine = (c[i] >= 'a' && c[i] <= 'z') || (c[i] >= 'A' && c[i] <= 'Z') || (c[i] >= '0' && c[i] <= '9') ||
                    c[i] == '_' || c[i] == '.' || c[i] == '-';
-    bool is_third_dot = i >= 2 && c[i] == '.' && c[i - 1] == '.' && c[i - 2] == '.';
-    if (!is_fine || is_third_dot) c[i] = '_';
+    if (!is_fine) c[i] = '_';
   }
   return (str){c, copy.size};
 }
