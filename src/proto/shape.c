@@ -171,6 +171,12 @@ static int64_t *dims_to_proto(arena *a, int count, const int64_t *dims) {
   return copy;
 }
 
+// Behind the digits so far; what a message cannot hold becomes the most that it can.
+static int64_t with_digit(int64_t number, char c) {
+  const bool fits = !__builtin_mul_overflow(number, 10, &number) && !__builtin_add_overflow(number, c - '0', &number);
+  return fits ? number : INT64_MAX;
+}
+
 // Integers in a part of a layout, `(1:2,4)`; moves behind its closing parenthesis.
 static int part_numbers(arena *a, str other, size_t *at, int64_t **out) {
   VEC(int64_t) numbers = {0};
@@ -179,7 +185,7 @@ static int part_numbers(arena *a, str other, size_t *at, int64_t **out) {
     bool is_digit = c >= '0' && c <= '9';
     if (is_digit && !is_open) vec_push(a, &numbers, 0);
     is_open = is_digit;
-    if (is_digit && vec_last(&numbers) < INT64_MAX / 10 - 9) vec_last(&numbers) = vec_last(&numbers) * 10 + (c - '0');
+    if (is_digit) vec_last(&numbers) = with_digit(vec_last(&numbers), c);
   }
   ++*at;
   *out = numbers.data;
