@@ -39,10 +39,8 @@ static void dump_ir(arena *scratch, const compile_options *o, const char *name, 
 static heddle_status fuse(module *m, const target_description *target, const compile_options *o, text *reasons,
                           compile_times *times) {
   double start = log_seconds();
-  if (o->hlo_observer) o->hlo_observer(o->hlo_observer_argument, NULL, m);
   if (o->keep_fusions) kept_fusions_mark(m, o->keep_fusions);
-  if (o->hlo_passes) TRY(opt_run(m, o->hlo_passes, o->hlo_pass_count, o->hlo_observer, o->hlo_observer_argument));
-  else TRY(opt_run_pipeline(m, o->hlo_observer, o->hlo_observer_argument));
+  TRY(o->hlo_passes ? opt_run(m, o->hlo_passes, o->control) : opt_run_pipeline(m, o->control));
   add_time(times, "opt", log_seconds() - start);
   TRY(call_check());
   start = log_seconds();
@@ -93,7 +91,7 @@ static heddle_status lower_kernel(arena *scratch, lower_session *session, const 
   dump_ir(scratch, o, kernel->name, "emitted.mlir", *out);
   start = log_seconds();
   heddle_status s =
-      lower_run_in(session, lower_pipeline(lowering->target.kind), mlirModuleGetOperation(*out), lowering, o->observer);
+      lower_run_in(session, lower_pipeline(lowering->target.kind), mlirModuleGetOperation(*out), lowering, o->control);
   add_time(times, "lower", log_seconds() - start);
   if (status_is_ok(s)) {
     dump_ir(scratch, o, kernel->name, "lowered.mlir", *out);
@@ -238,7 +236,7 @@ static void drop_objects(void *argument, bool is_torn) {
   for (int i = 0; i < b->count; i++) arena_destroy(b->arenas[i]);
 }
 
-// Observers and dumps want the kernels one after the other.
+// Who watches passes, and dumps, want the kernels one after the other.
 static heddle_status compile_kernels(arena *a, const compile_options *o, compiled *c) {
   const target_description machine = cpu_target_host(a, c->threads);
   int count = c->kernels.count;
@@ -253,7 +251,8 @@ static heddle_status compile_kernels(arena *a, const compile_options *o, compile
                     .objects = arena_array(scratch, object_code, count),
                     .times = arena_array(scratch, compile_times, count),
                     .statuses = arena_array(scratch, heddle_status, count)};
-  pool_run(o->observer || o->dump ? 1 : c->threads, count, compile_range, &b);
+  const bool is_ordered = o->dump || pass_control_orders(o->control, &lower_operations);
+  pool_run(is_ordered ? 1 : c->threads, count, compile_range, &b);
   heddle_status s = first_error(&b);
   if (status_is_ok(s)) s = guard_clean_up(gather_objects, drop_objects, &b);
   drop_objects(&b, false);

@@ -28,11 +28,8 @@ typedef struct compile_options {
   const char *kernel_name;  // of the first kernel's symbol; null: "main"
   const char *chip;         // compile_ptx only: "sm_90"
   const kept_fusions_report *keep_fusions;  // fusions of the program stay as they are; null: they are formed anew
-  const opt_pass *const *hlo_passes;        // these HLO passes instead of the pipeline; null: the pipeline
-  int hlo_pass_count;
-  opt_observer hlo_observer;  // sees the module in front of the HLO passes (pass null) and after each; may be null
-  void *hlo_observer_argument;
-  lower_observer *observer;  // prints and timings of the passes; may be null
+  const pass *const *hlo_passes;            // these HLO passes, which end with null; null: the pipeline
+  pass_control *control;                    // who watches the passes over HLO and MLIR, and how many run; may be null
   void (*dump)(void *argument, const char *name, const char *suffix, str contents);  // every stage's text; may be null
   void *dump_argument;
 } compile_options;

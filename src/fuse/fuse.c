@@ -16,10 +16,7 @@
 #include "hlo/program_order.h"
 #include "kernel/kernel.h"
 #include "kernel/sizes.h"
-#include "opt/call_inliner.h"
-#include "opt/dead_code.h"
-#include "opt/dot_sums.h"
-#include "opt/pass.h"
+#include "opt/passes.h"
 
 // Multiplications of a product that is a loop like others.
 #define TINY_PRODUCT 2048.0
@@ -201,18 +198,18 @@ static heddle_status arrange_reductions(arena *scratch, module *m, const target_
     program_list_find(scratch, m, sequences);
   }
   for (int k = 0; k < sequences->size; k++) any |= reduction_splitter_run(sequences->data[k]);
-  return any ? dead_code_run(m) : status_ok();
+  return any ? pass_apply(&opt_dead_code, m) : status_ok();
 }
 
 static heddle_status fuse_module(arena *scratch, module *m, const target_description *target, text *reasons) {
-  if (has_fusions(m)) TRY(call_inliner_run(m, NULL));
-  TRY(dot_sums_run(m));
-  TRY(dead_code_run(m));
+  if (has_fusions(m)) TRY(pass_apply(&opt_call_inliner, m));
+  TRY(pass_apply(&opt_dot_sums, m));
+  TRY(pass_apply(&opt_dead_code, m));
   program_list sequences = {0};
   program_list_find(scratch, m, &sequences);
   TRY(arrange_reductions(scratch, m, target, &sequences));
   for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], target, reasons));
-  TRY(dead_code_run(m));
+  TRY(pass_apply(&opt_dead_code, m));
   return opt_sort(m);
 }
 

@@ -120,7 +120,7 @@ static void check_compiles(arena *a, const module *m, accepted_depth depth) {
   hlo_print(&printed, m, HLO_PRINT_FULL);
   compiled program;
   const compile_options options = {.threads = 1};
-  if (accepted_may(opt_run_pipeline(module_clone(a, m), NULL, NULL), "the passes break", &printed) &&
+  if (accepted_may(opt_run_pipeline(module_clone(a, m), NULL), "the passes break", &printed) &&
       depth >= ACCEPTED_COMPILED &&
       accepted_may(compile_cpu(a, m, &options, &program), "the compiler breaks", &printed))
     compiled_release(&program);

@@ -9,7 +9,7 @@
 #include "kernel/in_place.h"
 #include "kernel/work_estimate.h"
 #include "opt/call_inliner.h"
-#include "opt/scatter_simplifier.h"
+#include "opt/passes.h"
 
 // Estimated scalar operations of one kernel beyond which it is refused; the estimate errs high by one or two powers of
 // ten.
@@ -123,7 +123,7 @@ static heddle_status plan_module(planner *p, const module *m, program_plan *plan
   computation *entry = m->entry;
   bool single_fusion = is_single_fusion(entry);
   TRY(call_inliner_run((module *)m, single_fusion ? entry->root : 0));
-  TRY(scatter_simplifier_run((module *)m));
+  TRY(pass_apply(&opt_scatter_simplifier, (module *)m));
   choose_computation(p, entry, single_fusion);
   TRY(refuse_side_effects(p, entry));
   TRY(refuse_side_effects(p, p->computation));

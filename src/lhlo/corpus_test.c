@@ -29,7 +29,7 @@ static heddle_status check_text(arena *a, const lhlo_program *p, const target_de
 static heddle_status build(arena *a, const char *path, const target_description *target, lhlo_program **out) {
   module *m;
   TRY(hlo_parse_file(a, path, &m));
-  TRY(opt_run_pipeline(m, NULL, NULL));
+  TRY(opt_run_pipeline(m, NULL));
   TRY(plan_fuse(m, target, NULL));
   return lhlo_build(a, m, target, out);
 }

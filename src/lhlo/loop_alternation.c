@@ -24,9 +24,8 @@
 #include "lhlo/buffer_assignment.h"
 #include "lhlo/forwarding.h"
 #include "opt/body_copy.h"
-#include "opt/dead_code.h"
 #include "opt/effects.h"
-#include "opt/pass.h"
+#include "opt/passes.h"
 
 enum {
   MUCH_BYTES = 32 << 10,  // copied a round, above which a second body is worth it
@@ -217,7 +216,7 @@ static heddle_status alternate_all(arena *scratch, module *m, const copying_loop
     TRY(alternate(&x));
     ptr_map_put(scratch, changed, loop->called[1], loop);
   }
-  TRY(dead_code_run(m));
+  TRY(pass_apply(&opt_dead_code, m));
   return opt_sort(m);
 }
 

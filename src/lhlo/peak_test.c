@@ -46,7 +46,7 @@ enum { MODELS = sizeof models / sizeof models[0] };
 static heddle_status plan_file(arena *a, const char *path, const target_description *target, lhlo_program **out) {
   module *m;
   TRY(hlo_parse_file(a, path, &m));
-  TRY(opt_run_pipeline(m, NULL, NULL));
+  TRY(opt_run_pipeline(m, NULL));
   TRY(plan_fuse(m, target, NULL));
   return lhlo_build(a, m, target, out);
 }

@@ -25,14 +25,18 @@ static void convert(arena *a, MlirOperation call) {
   ir_replace(call, results);
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   ir_operations calls = ir_collect(c->scratch, module, "xla_gpu.pure_call");
   for (int i = 0; i < calls.size; i++) convert(c->scratch, calls.data[i]);
   return status_ok();
 }
 
-const lower_pass lower_convert_pure_call = {
+const pass lower_convert_pure_call = {
     .name = "xla-convert-pure-call-ops",
     .summary = "pure calls -> func.call",
+    .place = "as late as possible: until here calls are pure and could be merged, hoisted and erased",
+    .use = PASS_NEEDED,
     .run = run,
 };

@@ -185,7 +185,9 @@ static void forget_floats(lower_context *c, MlirOperation module) {
   }
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   ir_operations truncations = ir_collect(c->scratch, module, "arith.truncf");
   for (int i = 0; i < truncations.size; i++) expand_truncation(c, truncations.data[i]);
   ir_operations extensions = ir_collect(c->scratch, module, "arith.extf");
@@ -195,8 +197,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-const lower_pass lower_expand_float_ops = {
+const pass lower_expand_float_ops = {
     .name = "xla-expand-float-ops",
     .summary = "conversions of bf16, f16 and f8 as integer arithmetic where the target lacks them",
+    .place = "behind all passes that make conversions of narrow floats",
+    .use = PASS_NEEDED,
     .run = run,
 };

@@ -117,7 +117,9 @@ static void expand_remainder(lower_context *c, MlirOperation module, MlirOperati
   ir_replace(op, &result);
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
     ir_operations ops = ir_collect(c->scratch, module, functions[k].op);
     for (int i = 0; i < ops.size; i++) TRY(expand(c, module, &functions[k], ops.data[i]));
@@ -131,8 +133,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-const lower_pass lower_expand_math = {
+const pass lower_expand_math = {
     .name = "xla-expand-math",
     .summary = "tanh, exp, log, … as inline arithmetic (f32) or library calls (f64, libdevice)",
+    .place = "behind canonicalize, which folds functions of constants, and before floats narrower than 32 bits go",
+    .use = PASS_NEEDED,
     .run = run,
 };

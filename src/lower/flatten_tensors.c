@@ -248,7 +248,9 @@ static heddle_status check_types(arena *a, ir_operations ops) {
   return status_ok();
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   arena *a = c->scratch;
   TRY(check_types(a, ir_collect(a, module, 0)));
   TRY(flatten_indices(a, module));
@@ -261,8 +263,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-const lower_pass lower_flatten_tensors = {
+const pass lower_flatten_tensors = {
     .name = "xla-gpu-flatten-tensors",
     .summary = "every tensor -> one dimension, in memory order",
+    .place = "behind hoisting: composed with the loops' maps, all of a linear index depends on the innermost variable",
+    .use = PASS_NEEDED,
     .run = run,
 };

@@ -79,14 +79,18 @@ bool hashed_cse_run(arena *scratch, lower_session *session, MlirOperation op) {
   return succeeded;
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   bool succeeded = hashed_cse_run(c->scratch, c->session, module);
   TRY(ir_diagnostics(c->context, HEDDLE_INTERNAL, "failed"));
   return succeeded ? status_ok() : status_error(HEDDLE_INTERNAL, "failed without saying why");
 }
 
-const lower_pass lower_cse = {
+const pass lower_cse = {
     .name = "cse",
     .summary = "merges equal operations without side effects",
+    .place = "behind each pass that leaves equal operations",
+    .use = PASS_IMPROVES,
     .run = run,
 };

@@ -126,7 +126,7 @@ static void evaluate(arena *a, MlirOperation function, const int64_t *arguments,
 }
 
 static void check_web(arena *a, MlirContext context) {
-  static const lower_pass *const passes[] = {&lower_canonicalize, &lower_cse, &lower_canonicalize, 0};
+  static const pass *const passes[] = {&lower_canonicalize, &lower_cse, &lower_canonicalize, 0};
   MlirModule module = random_web(a, context);
   MlirOperation function = ir_find_function(mlirModuleGetOperation(module), "f");
   const char *printed = ir_operation_text(a, function);

@@ -360,7 +360,9 @@ static bool is_cpu(lower_context *c, MlirOperation module) {
   return mlirStringRefEqual(mlirStringAttrGetValue(target), mlirStringRefCreateFromCString("cpu"));
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   call_graph g = {.arena = c->scratch, .session = c->session, .is_aggressive = is_cpu(c, module)};
   bool changed = true;
   for (int round = 0; changed && round < MAX_ROUNDS; round++) {
@@ -374,8 +376,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return ir_diagnostics(c->context, HEDDLE_INTERNAL, "merging equal calls");
 }
 
-const lower_pass lower_inliner = {
+const pass lower_inliner = {
     .name = "xla-inliner",
     .summary = "inlines pure calls where that does not multiply code",
+    .place = "once functions are small; all passes behind it work on larger pieces",
+    .use = PASS_IMPROVES,
     .run = run,
 };

@@ -77,15 +77,19 @@ static heddle_status lower_entry(lower_context *c, MlirOperation module, MlirOpe
   return status_ok();
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   ir_operations functions = ir_collect(c->scratch, module, "func.func");
   for (int i = 0; i < functions.size; i++)
     if (!mlirAttributeIsNull(ir_get(functions.data[i], "xla.entry"))) TRY(lower_entry(c, module, functions.data[i]));
   return status_ok();
 }
 
-const lower_pass lower_cpu_entry = {
+const pass lower_cpu_entry = {
     .name = "xla-cpu-lower-entry",
     .summary = "kernel entry -> void kernel(void *const *buffers, int64_t begin, int64_t end)",
+    .place = "when arguments are pointers and arithmetic is done, right before LLVM",
+    .use = PASS_NEEDED,
     .run = run,
 };

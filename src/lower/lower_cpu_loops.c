@@ -79,7 +79,9 @@ static void lower_loop(arena *a, MlirOperation loop, const indexing_map *m, cons
   ir_replace(loop, results);
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   ir_operations loops = ir_collect(c->scratch, module, "xla_gpu.loop");
   for (int i = 0; i < loops.size; i++) {
     const indexing_map *m = xla_gpu_indexing_map(ir_get(loops.data[i], "map"));
@@ -89,8 +91,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-const lower_pass lower_cpu_loops = {
+const pass lower_cpu_loops = {
     .name = "xla-cpu-lower-loops",
     .summary = "xla_gpu.loop over one range variable -> scf.for with the constraint in its bound",
+    .place = "before all other loops become scf: what stays is lowered with a check inside",
+    .use = PASS_IMPROVES,
     .run = run,
 };

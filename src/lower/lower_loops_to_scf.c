@@ -100,14 +100,18 @@ static void lower_loop(arena *a, MlirOperation loop) {
   ir_replace(loop, results);
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   ir_operations loops = ir_collect(c->scratch, module, "xla_gpu.loop");
   for (int i = 0; i < loops.size; i++) lower_loop(c->scratch, loops.data[i]);
   return status_ok();
 }
 
-const lower_pass lower_loops_to_scf = {
+const pass lower_loops_to_scf = {
     .name = "xla-gpu-lower-xla-gpu-loops-to-scf",
     .summary = "loops over indexing maps -> scf.for with a check of the domain inside",
+    .place = "behind the inliner, and on the CPU behind the pass that folds constraints into bounds",
+    .use = PASS_NEEDED,
     .run = run,
 };

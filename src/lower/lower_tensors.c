@@ -193,7 +193,9 @@ static heddle_status check_calls(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   TRY(check_calls(c, module));
   tensor_origins origins;
   tensor_origins_begin(&origins, c, module);
@@ -212,8 +214,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-const lower_pass lower_tensors = {
+const pass lower_tensors = {
     .name = "xla-gpu-lower-tensors",
     .summary = "tensor accesses -> loads and stores, tensor arguments -> pointers",
+    .place = "behind everything that takes tensors for values: here they become memory",
+    .use = PASS_NEEDED,
     .run = run,
 };

@@ -97,7 +97,9 @@ static heddle_status check_converted(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   TRY(lower_gpu_ids(c, module));
   mark_functions(c, module);
   const char *layout =
@@ -109,8 +111,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return check_converted(c, module);
 }
 
-const lower_pass lower_to_llvm = {
+const pass lower_to_llvm = {
     .name = "xla-lower-to-llvm",
     .summary = "arith, math, vector, complex, cf and func to the LLVM dialect",
+    .place = "behind all others: it takes what is left",
+    .use = PASS_NEEDED,
     .run = run,
 };

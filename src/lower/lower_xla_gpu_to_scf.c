@@ -319,7 +319,9 @@ static const struct {
     {"xla_gpu.shuffle_reduce", lower_shuffle_reduce},
 };
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   for (size_t k = 0; k < sizeof lowerings / sizeof *lowerings; k++) {
     ir_operations ops = ir_collect(c->scratch, module, lowerings[k].name);
     for (int i = 0; i < ops.size; i++) TRY(lowerings[k].lower(c, ops.data[i]));
@@ -327,8 +329,12 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return lower_spread_vectors(c, module);
 }
 
-const lower_pass lower_xla_gpu_to_scf = {
+const pass lower_xla_gpu_to_scf = {
     .name = "xla-gpu-lower-xla-gpu-to-scf",
     .summary = "predicated accesses, warp reductions, spread-out vectors -> scf, gpu.shuffle, loop",
+    .place =
+        "before the inliner: what it makes of shuffles and spread-out vectors are calls and loops, whose functions are "
+        "inlined too",
+    .use = PASS_NEEDED,
     .run = run,
 };

@@ -86,7 +86,9 @@ static void mark_noalias(MlirOperation function) {
   }
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   arena *a = c->scratch;
   str_map by_name = {0};
   ir_operations functions = ir_collect(a, module, "func.func");
@@ -111,8 +113,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-const lower_pass lower_merge_pointers = {
+const pass lower_merge_pointers = {
     .name = "xla-gpu-merge-pointers-to-same-slice",
     .summary = "pointer arguments with one slice_index -> one argument, then noalias",
+    .place = "behind the pass that makes pointers, as long as arguments say which slice they are",
+    .use = PASS_IMPROVES,
     .run = run,
 };

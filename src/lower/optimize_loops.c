@@ -107,7 +107,9 @@ static void unroll_partly(arena *a, MlirOperation loop, int64_t factor) {
   mlirOperationSetOperand(loop, 2, ir_index(&before, factor));
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   ir_operations loops = ir_collect(c->scratch, module, "scf.for");
   for (int i = 0; i < loops.size; i++) {
     MlirOperation loop = loops.data[i];
@@ -125,8 +127,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-const lower_pass lower_optimize_loops = {
+const pass lower_optimize_loops = {
     .name = "xla-gpu-optimize-loops",
     .summary = "unrolls loops by the estimated cost of their bodies",
+    .place = "behind the vectorizer of loads and stores, whose loops it unrolls",
+    .use = PASS_IMPROVES,
     .run = run,
 };

@@ -185,7 +185,9 @@ static void peel(const peeling *p) {
   ir_replace(p->loop, results);
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   if (c->options->target.vector_bits == 0) return status_ok();
   ir_operations loops = ir_collect(c->scratch, module, "scf.for");
   for (int i = 0; i < loops.size; i++) {
@@ -195,8 +197,12 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-const lower_pass lower_peel_loops = {
+const pass lower_peel_loops = {
     .name = "xla-cpu-peel-loops",
     .summary = "the iterations in which a loop's checks hold -> a loop without them",
+    .place =
+        "behind flattening and canonicalize, as it reads composed maps; what it decides is folded before the "
+        "vectorizer looks",
+    .use = PASS_IMPROVES,
     .run = run,
 };

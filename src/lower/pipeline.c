@@ -1,6 +1,43 @@
 // Which pass follows which, and why. The one place that says so.
 #include "lower/passes.h"
 
+const pass *const lower_passes[] = {
+    // MLIR's own
+    &lower_canonicalize,
+    &lower_cse,
+    &lower_licm,
+    &lower_symbol_dce,
+    &lower_erase_dead_functions,
+    &lower_affine,
+    &lower_complex_to_standard,
+    &lower_scf_to_cf,
+    &lower_reconcile_casts,
+    // ours
+    &lower_xla_gpu_to_scf,
+    &lower_inliner,
+    &lower_loops_to_scf,
+    &lower_propagate_slice_indices,
+    &lower_unswitch_loops,
+    &lower_flatten_tensors,
+    &lower_vectorize_loads_stores,
+    &lower_optimize_loops,
+    &lower_convert_pure_call,
+    &lower_merge_pointers,
+    &lower_cpu_loops,
+    &lower_peel_loops,
+    &lower_vectorize_loops,
+    &lower_cpu_entry,
+    &lower_tensors,
+    &lower_simplify_arith,
+    &lower_simplify_affine,
+    &lower_widen_floats,
+    &lower_expand_math,
+    &lower_round_in_place,
+    &lower_expand_float_ops,
+    &lower_to_llvm,
+    0,
+};
+
 // 1. Small functions and simple index arithmetic first: inlining and everything after it works on larger pieces.
 #define OPTIMIZE &lower_canonicalize, &lower_cse, &lower_simplify_arith, &lower_erase_dead_functions, &lower_cse
 
@@ -44,19 +81,19 @@
 #define CPU_TO_LLVM \
   TO_MEMORY, &lower_expand_math, &lower_round_in_place, &lower_expand_float_ops, &lower_cpu_entry, TO_LLVM
 
-static const lower_pass *const optimize[] = {OPTIMIZE, 0};
-static const lower_pass *const gpu_loops[] = {INLINE, GPU_LOOPS, 0};
-static const lower_pass *const cpu_loops[] = {INLINE, CPU_LOOPS, 0};
-static const lower_pass *const gpu_to_llvm[] = {GPU_TO_LLVM, 0};
-static const lower_pass *const cpu_to_llvm[] = {CPU_TO_LLVM, 0};
-static const lower_pass *const gpu[] = {OPTIMIZE, INLINE, GPU_LOOPS, GPU_TO_LLVM, 0};
-static const lower_pass *const cpu[] = {OPTIMIZE, INLINE, CPU_LOOPS, CPU_TO_LLVM, 0};
+static const pass *const optimize[] = {OPTIMIZE, 0};
+static const pass *const gpu_loops[] = {INLINE, GPU_LOOPS, 0};
+static const pass *const cpu_loops[] = {INLINE, CPU_LOOPS, 0};
+static const pass *const gpu_to_llvm[] = {GPU_TO_LLVM, 0};
+static const pass *const cpu_to_llvm[] = {CPU_TO_LLVM, 0};
+static const pass *const gpu[] = {OPTIMIZE, INLINE, GPU_LOOPS, GPU_TO_LLVM, 0};
+static const pass *const cpu[] = {OPTIMIZE, INLINE, CPU_LOOPS, CPU_TO_LLVM, 0};
 
-const lower_pass *const *lower_pipeline(target_kind target) { return target != TARGET_NVPTX ? cpu : gpu; }
+const pass *const *lower_pipeline(target_kind target) { return target != TARGET_NVPTX ? cpu : gpu; }
 
 const char *const lower_groups[] = {"xla-gpu-test-optimize", "xla-gpu-test-transform-loops", "xla-gpu-test-to-llvm", 0};
 
-const lower_pass *const *lower_group(target_kind target, str name) {
+const pass *const *lower_group(target_kind target, str name) {
   bool is_cpu = target != TARGET_NVPTX;
   if (str_is(name, lower_groups[0])) return optimize;
   if (str_is(name, lower_groups[1])) return is_cpu ? cpu_loops : gpu_loops;

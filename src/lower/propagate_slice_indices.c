@@ -90,7 +90,9 @@ static void store(const function *f) {
 
 // Callers first: a function passes on what it knows once all its callers have spoken. Functions that call each other in
 // a circle are never ready and learn nothing.
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   propagation p = {.arena = c->scratch};
   ir_operations functions = ir_collect(c->scratch, module, "func.func");
   for (int i = 0; i < functions.size; i++) add_function(&p, functions.data[i]);
@@ -117,8 +119,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-const lower_pass lower_propagate_slice_indices = {
+const pass lower_propagate_slice_indices = {
     .name = "xla-gpu-propagate-slice-indices",
     .summary = "buffer slices, alignment and invariance from the entry's arguments to callees'",
+    .place = "while the entry's arguments are still passed straight through to callees",
+    .use = PASS_NEEDED,
     .run = run,
 };

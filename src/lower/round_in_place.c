@@ -87,7 +87,9 @@ static void round_for_store(rounding *r, MlirOperation truncation) {
   record(r, truncation, narrow_floats_round_bf16(&b, x, true));
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   if (c->options->target.has_bf16) return status_ok();
   rounding r = {.arena = c->scratch};
   // Definitions before uses, so that what an operand is has been decided when its user is met.
@@ -109,8 +111,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-const lower_pass lower_round_in_place = {
+const pass lower_round_in_place = {
     .name = "xla-round-in-place",
     .summary = "f32 to bf16 and back becomes a rounding of the f32's bits",
+    .place = "before the conversions that it looks for are expanded",
+    .use = PASS_IMPROVES,
     .run = run,
 };

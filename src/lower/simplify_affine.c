@@ -166,14 +166,18 @@ static void expand_operation(lower_context *c, MlirOperation op) {
   ir_replace(op, results);
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   ir_operations ops = ir_collect(c->scratch, module, "xla_gpu.apply_indexing");
   for (int i = 0; i < ops.size; i++) expand_operation(c, ops.data[i]);
   return status_ok();
 }
 
-const lower_pass lower_simplify_affine = {
+const pass lower_simplify_affine = {
     .name = "xla-gpu-simplify-affine",
     .summary = "index maps -> integer arithmetic, unsigned where ranges allow",
+    .place = "behind all passes that read or compose maps; licm follows, as it adds loop-variant terms last",
+    .use = PASS_NEEDED,
     .run = run,
 };

@@ -140,7 +140,9 @@ static const struct {
     {"arith.remui", simplify_remainder}, {"xla_gpu.apply_indexing", refine_map},
 };
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   simplification s = {c, ranges_begin(c->scratch)};
   ir_operations ops = ir_collect(c->scratch, module, NULL);
   for (int i = 0; i < ops.size; i++) {
@@ -154,8 +156,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-const lower_pass lower_simplify_arith = {
+const pass lower_simplify_arith = {
     .name = "xla-gpu-simplify-arith",
     .summary = "comparisons, minima, maxima and divisions that ranges decide; tighter bounds of maps",
+    .place = "wherever ranges have become plain: on functions that are still small, on loops, on memory",
+    .use = PASS_IMPROVES,
     .run = run,
 };

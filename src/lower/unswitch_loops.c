@@ -69,7 +69,9 @@ static void unswitch(arena *a, MlirOperation loop, MlirOperation branch) {
 }
 
 // Inner loops first: an unswitched loop is itself one branch, and may be all of the loop around it.
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   ir_operations loops = ir_collect(c->scratch, module, "scf.for");
   for (int i = 0; i < loops.size; i++) {
     MlirOperation branch = only_branch(loops.data[i]);
@@ -82,8 +84,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-const lower_pass lower_unswitch_loops = {
+const pass lower_unswitch_loops = {
     .name = "xla-gpu-unswitch-loops",
     .summary = "a loop that is one branch on an unchanging condition -> a branch around the loop",
+    .place = "behind loop-invariant-code-motion, which moves the conditions out of the loops",
+    .use = PASS_IMPROVES,
     .run = run,
 };

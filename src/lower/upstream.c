@@ -17,23 +17,90 @@ static void join_bitcasts(lower_context *c, MlirOperation module) {
   }
 }
 
-static heddle_status canonicalize(lower_context *c, MlirOperation module) {
+static heddle_status canonicalize(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   join_bitcasts(c, module);
   lower_session_canonicalize(c->session, module);
   return status_ok();
 }
 
-const lower_pass lower_canonicalize = {"canonicalize", "folds and canonicalizes operations, to a fixpoint",
-                                       canonicalize, 0};
-const lower_pass lower_licm = {"loop-invariant-code-motion", "hoists what does not change out of loops", 0,
-                               "loop-invariant-code-motion"};
-const lower_pass lower_symbol_dce = {"symbol-dce", "erases private functions nobody names", 0, "symbol-dce"};
+static heddle_status licm(pass_context *context, void *unit) {
+  return lower_upstream(context, unit, "loop-invariant-code-motion");
+}
+
+static heddle_status symbol_dce(pass_context *context, void *unit) {
+  return lower_upstream(context, unit, "symbol-dce");
+}
+
+static heddle_status affine(pass_context *context, void *unit) { return lower_upstream(context, unit, "lower-affine"); }
+
+static heddle_status complex_to_standard(pass_context *context, void *unit) {
+  return lower_upstream(context, unit, "func.func(convert-complex-to-standard)");
+}
+
+static heddle_status scf_to_cf(pass_context *context, void *unit) {
+  return lower_upstream(context, unit, "convert-scf-to-cf");
+}
+
+static heddle_status reconcile_casts(pass_context *context, void *unit) {
+  return lower_upstream(context, unit, "reconcile-unrealized-casts");
+}
+
+const pass lower_canonicalize = {
+    .name = "canonicalize",
+    .summary = "folds and canonicalizes operations, to a fixpoint",
+    .place = "behind each pass that leaves operations to be folded, and before each that reads composed maps",
+    .use = PASS_IMPROVES,
+    .run = canonicalize,
+};
+const pass lower_licm = {
+    .name = "loop-invariant-code-motion",
+    .summary = "hoists what does not change out of loops",
+    .place = "once checks have become plain, once indices are linear, and once they are arithmetic",
+    .use = PASS_IMPROVES,
+    .run = licm,
+};
+const pass lower_symbol_dce = {
+    .name = "symbol-dce",
+    .summary = "erases private functions nobody names",
+    .place = "behind the last pass that makes calls go away",
+    .use = PASS_IMPROVES,
+    .run = symbol_dce,
+};
 // The name the emitters' tests know it by: MLIR's symbol-dce already follows calls from the public functions.
-const lower_pass lower_erase_dead_functions = {"xla-erase-dead-functions", "erases functions the entry does not reach",
-                                               0, "symbol-dce"};
-const lower_pass lower_affine = {"lower-affine", "affine.apply and friends to arith", 0, "lower-affine"};
-const lower_pass lower_complex_to_standard = {"convert-complex-to-standard", "complex arithmetic to pairs of floats", 0,
-                                              "func.func(convert-complex-to-standard)"};
-const lower_pass lower_scf_to_cf = {"convert-scf-to-cf", "structured control flow to branches", 0, "convert-scf-to-cf"};
-const lower_pass lower_reconcile_casts = {"reconcile-unrealized-casts", "erases casts that cancel out", 0,
-                                          "reconcile-unrealized-casts"};
+const pass lower_erase_dead_functions = {
+    .name = "xla-erase-dead-functions",
+    .summary = "erases functions the entry does not reach",
+    .place = "first of all, so that nothing is done to functions that nobody calls",
+    .use = PASS_IMPROVES,
+    .run = symbol_dce,
+};
+const pass lower_affine = {
+    .name = "lower-affine",
+    .summary = "affine.apply and friends to arith",
+    .place = "behind xla-gpu-simplify-affine, for what it left",
+    .use = PASS_NEEDED,
+    .run = affine,
+};
+const pass lower_complex_to_standard = {
+    .name = "convert-complex-to-standard",
+    .summary = "complex arithmetic to pairs of floats",
+    .place = "once tensors are memory, and before math and narrow floats are expanded",
+    .use = PASS_NEEDED,
+    .run = complex_to_standard,
+};
+const pass lower_scf_to_cf = {
+    .name = "convert-scf-to-cf",
+    .summary = "structured control flow to branches",
+    .place = "behind all passes that look at loops",
+    .use = PASS_NEEDED,
+    .run = scf_to_cf,
+};
+const pass lower_reconcile_casts = {
+    .name = "reconcile-unrealized-casts",
+    .summary = "erases casts that cancel out",
+    .place = "behind the conversions to the LLVM dialect, which leave them",
+    .use = PASS_NEEDED,
+    .run = reconcile_casts,
+};

@@ -242,7 +242,9 @@ static void vectorize(vector_loop *l) {
   if (found.size > 0) vectorize_stores(l, &found);
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   ir_operations loops = ir_collect(c->scratch, module, "scf.for");
   for (int i = 0; i < loops.size; i++) {
     vector_loop l;
@@ -251,8 +253,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-const lower_pass lower_vectorize_loads_stores = {
+const pass lower_vectorize_loads_stores = {
     .name = "xla-gpu-vectorize-loads-stores",
     .summary = "accesses of 2, 4 or 8 neighbouring elements -> vector transfers around the loop",
+    .place = "behind flattening and canonicalize, which composes a linear index into the one map that it reads",
+    .use = PASS_IMPROVES,
     .run = run,
 };

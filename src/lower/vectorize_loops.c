@@ -249,7 +249,9 @@ static bool contains_marked(arena *a, MlirOperation loop) {
   return false;
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   if (c->options->target.vector_bits == 0) return status_ok();
   arena *a = c->scratch;
   ir_operations loops = ir_collect(a, module, "scf.for");
@@ -272,8 +274,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-const lower_pass lower_vectorize_loops = {
+const pass lower_vectorize_loops = {
     .name = "xla-cpu-vectorize-loops",
     .summary = "loop over a tile's elements -> loop over explicit vectors and a scalar remainder",
+    .place = "behind the widening of floats, as it counts the bits of what is computed, and behind canonicalize",
+    .use = PASS_IMPROVES,
     .run = run,
 };

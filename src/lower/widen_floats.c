@@ -264,7 +264,9 @@ static void remove_marks(widening *w, MlirOperation module) {
   }
 }
 
-static heddle_status run(lower_context *c, MlirOperation module) {
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
   widening w = {.c = c};
   bool excess = !c->options->exact;
   ir_operations loops = ir_collect(c->scratch, module, "scf.for");
@@ -282,8 +284,10 @@ static heddle_status run(lower_context *c, MlirOperation module) {
   return status_ok();
 }
 
-const lower_pass lower_widen_floats = {
+const pass lower_widen_floats = {
     .name = "xla-widen-floats",
     .summary = "arithmetic on bf16, f16 and f8 is done in f32",
+    .place = "on the CPU before the vectorizer, which counts bits; on GPUs before math is expanded",
+    .use = PASS_NEEDED,
     .run = run,
 };

@@ -5,7 +5,7 @@
 // for every value (NaN, infinities, signed zeros, wrapping integers); each makes fewer or smaller operations, or moves
 // one in the one direction all rules agree on: broadcasts and transposes towards results, slices towards parameters,
 // constants to the right.
-#include "opt/algebraic_simplifier.h"
+#include "opt/passes.h"
 
 #include "opt/algebraic_rules.h"
 
@@ -63,4 +63,13 @@ static instruction *simplify(const builder *b, instruction *i) {
   return by || !hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) ? by : algebraic_elementwise(b, i);
 }
 
-heddle_status algebraic_simplifier_run(module *m) { return worklist_run(m, simplify); }
+static heddle_status run(pass_context *context, void *unit) { return worklist_run(context, unit, simplify); }
+
+const pass opt_algebraic_simplifier = {
+    .name = "algebraic-simplifier",
+    .summary = "identities that hold exactly for every value",
+    .place =
+        "on one form of everything, before moves are brought together, and again on what all other passes have left",
+    .use = PASS_IMPROVES,
+    .run = run,
+};

@@ -3,7 +3,7 @@
 // What runs at the same time is for the executor to find, which sees what each thunk reads and writes; pairs written in
 // the program only hide that. A start becomes a tuple like its own, with the result in the place where the done looks
 // for it; updates and dones pass on and pick. The tuples cancel in the tuple simplifier.
-#include "opt/async_expander.h"
+#include "opt/passes.h"
 
 #include "opt/rewrite.h"
 
@@ -91,4 +91,15 @@ static bool is_asynchronous(const instruction *i) {
   }
 }
 
-heddle_status async_expander_run(module *m) { return rewrite_each(m, is_asynchronous, expand); }
+static heddle_status run(pass_context *context, void *unit) {
+  return rewrite_each(context, unit, is_asynchronous, expand);
+}
+
+const pass opt_async_expander = {
+    .name = "async-expander",
+    .summary = "asynchronous pairs become the operations that they start",
+    .place =
+        "before the collective simplifier, which looks at whole operations, and the call inliner, as a start may call",
+    .use = PASS_NEEDED,
+    .run = run,
+};

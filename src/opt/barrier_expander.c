@@ -1,8 +1,7 @@
 // Optimization-barrier expander. Barriers are there for the passes before; after those they are in the way of fusion.
-#include "opt/barrier_expander.h"
+#include "opt/passes.h"
 
 #include "opt/rewrite.h"
-#include "opt/tuple_simplifier.h"
 
 static instruction *expand(instruction *i) {
   if (i->opcode == HLO_ADD_DEPENDENCY)
@@ -16,7 +15,18 @@ static bool is_barrier(const instruction *i) {
 }
 
 // Tuples that went through a barrier meet those who take them apart.
-heddle_status barrier_expander_run(module *m) {
-  TRY(rewrite_each(m, is_barrier, expand));
-  return tuple_simplifier_run(m);
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
+  TRY(rewrite_each(context, m, is_barrier, expand));
+  return opt_tuple_simplifier.run(context, m);
 }
+
+const pass opt_barrier_expander = {
+    .name = "barrier-expander",
+    .summary = "barriers, domains and added dependencies become their operand",
+    .place =
+        "behind the first cse, for barriers stand until nothing more is merged across "
+        "them, and before sorts are looked at",
+    .use = PASS_NEEDED,
+    .run = run,
+};

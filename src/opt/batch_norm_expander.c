@@ -7,7 +7,7 @@
 //   ds = sum(d (x - m)) / sqrt(v + epsilon),  doffset = sum(d)
 // Halves are computed in f32 and rounded at the end. The variance is that of the differences from the mean: the mean of
 // the squares minus the square of the mean loses all digits where the mean is large.
-#include "opt/batch_norm_expander.h"
+#include "opt/passes.h"
 
 #include "hlo/builder.h"
 #include "opt/rewrite.h"
@@ -124,4 +124,14 @@ static bool is_batch_norm(const instruction *i) {
          i->opcode == HLO_BATCH_NORM_GRAD;
 }
 
-heddle_status batch_norm_expander_run(module *m) { return rewrite_each(m, is_batch_norm, expand); }
+static heddle_status run(pass_context *context, void *unit) {
+  return rewrite_each(context, unit, is_batch_norm, expand);
+}
+
+const pass opt_batch_norm_expander = {
+    .name = "batch-norm-expander",
+    .summary = "batch norms become reductions and arithmetic",
+    .place = "before the algebra, which simplifies what it leaves",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -2,7 +2,7 @@
 // element, become bitcasts: views, for which buffer assignment needs no memory and nobody a kernel.
 //
 // Comes last: other passes look through reshapes, whose dims say what a bitcast's bytes do not.
-#include "opt/bitcast_forming.h"
+#include "opt/passes.h"
 
 #include "opt/worklist.h"
 
@@ -23,4 +23,12 @@ static instruction *form(const builder *b, instruction *i) {
   return builder_add(b, HLO_BITCAST, i->shape, 1, i->operands);
 }
 
-heddle_status bitcast_forming_run(module *m) { return worklist_run(m, form); }
+static heddle_status run(pass_context *context, void *unit) { return worklist_run(context, unit, form); }
+
+const pass opt_bitcast_forming = {
+    .name = "bitcast-forming",
+    .summary = "moves that leave memory as it is become bitcasts",
+    .place = "last: nobody looks through a bitcast",
+    .use = PASS_IMPROVES,
+    .run = run,
+};

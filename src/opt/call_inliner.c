@@ -6,6 +6,7 @@
 // Flattening each callee first instead would copy the innermost body of a chain of calls once per level.
 #include "opt/call_inliner.h"
 
+#include "opt/passes.h"
 #include "opt/rewrite.h"
 
 typedef struct inliner {
@@ -236,17 +237,37 @@ static ptr_map find_staying(inliner *x) {
   return staying;
 }
 
-heddle_status call_inliner_run(module *m, const instruction *keep) {
-  inliner x = {.module = m, .keep = keep, .scratch = arena_create()};
+static heddle_status inline_all(arena *scratch, module *m, const instruction *keep, bool *changed) {
+  inliner x = {.module = m, .keep = keep, .scratch = scratch};
   computation **order = 0;
   int count = 0;
-  heddle_status status = module_call_order(x.scratch, m, &order, &count);
-  const ptr_map staying = status_is_ok(status) ? find_staying(&x) : (ptr_map){0};
-  for (int i = 0; i < count && status_is_ok(status); i++) {
+  TRY(module_call_order(scratch, m, &order, &count));
+  const ptr_map staying = find_staying(&x);
+  for (int i = 0; i < count; i++) {
     if (!ptr_map_has(&staying, order[i])) continue;
-    status = status_context(inline_computation(&x, order[i]), "while inlining the calls of computation " STR_FMT,
-                            STR_ARG(order[i]->name));
+    TRY(status_context(inline_computation(&x, order[i]), "while inlining the calls of computation " STR_FMT,
+                       STR_ARG(order[i]->name)));
   }
-  arena_destroy(x.scratch);
-  return status;
+  *changed |= x.added > 0;
+  return status_ok();
 }
+
+heddle_status call_inliner_run(module *m, const instruction *keep) {
+  arena *scratch = arena_create();
+  bool changed = false;
+  const heddle_status s = inline_all(scratch, m, keep, &changed);
+  arena_destroy(scratch);
+  return s;
+}
+
+static heddle_status run(pass_context *context, void *unit) {
+  return inline_all(context->scratch, unit, NULL, &context->changed);
+}
+
+const pass opt_call_inliner = {
+    .name = "call-inliner",
+    .summary = "calls and fusions become the bodies they call",
+    .place = "behind all passes that make calls; what follows sees one computation",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -2,7 +2,7 @@
 //
 // The exponential alone loses as many digits as the logarithm is large; the step of Newton squares that error. Zero and
 // infinity, where the step would divide by nothing, are passed through. Complex roots are left alone.
-#include "opt/cbrt_expander.h"
+#include "opt/passes.h"
 
 #include <math.h>
 
@@ -31,4 +31,12 @@ static instruction *expand(instruction *i) {
 
 static bool matches(const instruction *i) { return i->opcode == HLO_CBRT && dtype_is_float(i->shape->dtype); }
 
-heddle_status cbrt_expander_run(module *m) { return rewrite_each(m, matches, expand); }
+static heddle_status run(pass_context *context, void *unit) { return rewrite_each(context, unit, matches, expand); }
+
+const pass opt_cbrt_expander = {
+    .name = "cbrt-expander",
+    .summary = "cbrt becomes exponential and logarithm",
+    .place = "for code generators without the operation; before the algebra",
+    .use = PASS_ON_REQUEST,
+    .run = run,
+};

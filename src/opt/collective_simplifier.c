@@ -1,5 +1,5 @@
 // Collective simplifier: what a single member of a group exchanges with itself.
-#include "opt/collective_simplifier.h"
+#include "opt/passes.h"
 
 #include "hlo/device_groups.h"
 #include "opt/rewrite.h"
@@ -100,7 +100,16 @@ static instruction *simplify(instruction *i) {
   }
 }
 
-heddle_status collective_simplifier_run(module *m) {
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
   if (!runs_alone(m)) return status_ok();
-  return rewrite_each(m, has_one_device(m) ? is_identity_on_one_device : is_identity, simplify);
+  return rewrite_each(context, m, has_one_device(m) ? is_identity_on_one_device : is_identity, simplify);
 }
+
+const pass opt_collective_simplifier = {
+    .name = "collective-simplifier",
+    .summary = "collectives of one device become their operands",
+    .place = "once pairs are operations, and before anything is spent on what nobody exchanges",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -2,12 +2,11 @@
 //
 // Branches are copied, not changed: others may call them. A conditional with effects stays where it is, since these are
 // ordered by their places.
-#include "opt/conditional_simplifier.h"
+#include "opt/passes.h"
 
 #include "opt/body_copy.h"
 #include "opt/effects.h"
 #include "opt/rewrite.h"
-#include "opt/tuple_simplifier.h"
 
 // What is done in all branches together where both are computed: a kernel costs more than so many elements.
 enum { SELECTED_BRANCHES_MAX = 8, SELECTED_INSTRUCTIONS_MAX = 64, SELECTED_ELEMENTS_MAX = 1 << 14 };
@@ -17,6 +16,7 @@ enum { SELECTED_BRANCHES_MAX = 8, SELECTED_INSTRUCTIONS_MAX = 64, SELECTED_ELEME
 enum { INSTRUCTIONS_MAX = 1 << 16 };
 
 typedef struct simplifier {
+  pass_context *context;
   arena *scratch;
   ptr_map acting;      // computations with effects
   int64_t size, most;  // instructions of the module, as far as they are known and may become
@@ -282,6 +282,7 @@ static heddle_status simplify_all(simplifier *s, computation *c) {
     instruction *by = NULL;
     TRY(simplify(s, found.data[i], &by));
     if (!by) continue;
+    s->context->changed = true;
     if (shape_compatible(by->shape, found.data[i]->shape)) instruction_replace_uses(found.data[i], by);
     detach(found.data[i]);
   }
@@ -289,12 +290,19 @@ static heddle_status simplify_all(simplifier *s, computation *c) {
   return status_ok();
 }
 
-heddle_status conditional_simplifier_run(module *m) {
-  simplifier all = {.scratch = arena_create(), .size = count_instructions(m)};
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
+  simplifier all = {.context = context, .scratch = context->scratch, .size = count_instructions(m)};
   all.most = all.size + all.size / 2 > INSTRUCTIONS_MAX ? all.size + all.size / 2 : INSTRUCTIONS_MAX;
-  heddle_status s = effects_find(all.scratch, m, false, &all.acting);
-  for (int c = 0, count = m->computations.size; c < count && status_is_ok(s); c++)
-    s = simplify_all(&all, m->computations.data[c]);
-  arena_destroy(all.scratch);
-  return status_is_ok(s) ? tuple_simplifier_run(m) : s;
+  TRY(effects_find(all.scratch, m, false, &all.acting));
+  for (int c = 0, count = m->computations.size; c < count; c++) TRY(simplify_all(&all, m->computations.data[c]));
+  return opt_tuple_simplifier.run(context, m);
 }
+
+const pass opt_conditional_simplifier = {
+    .name = "conditional-simplifier",
+    .summary = "conditionals lose operands and results, or become selects",
+    .place = "behind the tuple simplifier, as it needs operands taken apart",
+    .use = PASS_IMPROVES,
+    .run = run,
+};

@@ -1,5 +1,5 @@
 // Conditionals that stand for exponentially many branches.
-#include "opt/conditional_simplifier.h"
+#include "opt/passes.h"
 
 #include "eval/testing.h"
 
@@ -22,7 +22,7 @@ static void test_nests_are_not_written_out(void **state) {
   module *m;
   testing_require(hlo_parse(a, "test.hlo", str_from(text_cstr(&t)), &m), "parse");
   int64_t size = 0;
-  testing_require(conditional_simplifier_run(m), "simplify");
+  testing_require(pass_apply(&opt_conditional_simplifier, m), "simplify");
   for (int c = 0; c < m->computations.size; c++) size += m->computations.data[c]->instructions.size;
   assert_in_range(size, 10 * LEVELS, 1 << 16);
   testing_require(module_verify(m), "verify");

@@ -4,10 +4,9 @@
 // and iotas, which kernels make of nothing, stay. Bounded in time: by the elements that the interpreter would touch,
 // for one operation and for the module. What the interpreter refuses stays as it is; so does what has effects or is
 // random.
-#include "opt/constant_folding.h"
+#include "opt/passes.h"
 
 #include "eval/evaluate.h"
-#include "opt/dead_code.h"
 #include "opt/rewrite.h"
 
 enum {
@@ -19,6 +18,7 @@ enum {
 };
 
 typedef struct folding {
+  pass_context *context;
   arena *scratch;
   int64_t work_left;
 } folding;
@@ -115,15 +115,22 @@ static heddle_status fold_computation(folding *f, computation *c) {
     instruction *i = order.data[k];
     if (!is_foldable(i) || i->control_predecessors.size > 0 || ptr_map_has(&waited_for, i)) continue;
     instruction *by = fold(f, i);
-    if (by) instruction_replace_uses(i, by);
+    if (by) rewrite_uses(f->context, i, by);
   }
   return status_ok();
 }
 
-heddle_status constant_folding_run(module *m) {
-  folding f = {.scratch = arena_create(), .work_left = MAX_TOTAL_WORK};
-  heddle_status s = status_ok();
-  for (int k = 0; k < m->computations.size && status_is_ok(s); k++) s = fold_computation(&f, m->computations.data[k]);
-  arena_destroy(f.scratch);
-  return status_is_ok(s) ? dead_code_run(m) : s;
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
+  folding f = {.context = context, .scratch = context->scratch, .work_left = MAX_TOTAL_WORK};
+  for (int k = 0; k < m->computations.size; k++) TRY(fold_computation(&f, m->computations.data[k]));
+  return opt_dead_code.run(context, m);
 }
+
+const pass opt_constant_folding = {
+    .name = "constant-folding",
+    .summary = "operations on constants become constants",
+    .place = "behind the algebra each time, which brings constants together",
+    .use = PASS_FOLDS,
+    .run = run,
+};

@@ -4,7 +4,7 @@
 // batch with its part of the kernel's output features, are feature groups once the batch's parts lie among the
 // features. A window of one element that touches every element once is a dot, where features are the most minor dim:
 // there nothing has to be transposed. Orders of dims stay as they are: libraries take NHWC and NCHW alike.
-#include "opt/convolution_canonicalizer.h"
+#include "opt/passes.h"
 
 #include "opt/rewrite.h"
 #include "opt/worklist.h"
@@ -108,4 +108,12 @@ static instruction *canonicalize(const builder *b, instruction *i) {
   return by ? by : as_dot(b, i);
 }
 
-heddle_status convolution_canonicalizer_run(module *m) { return worklist_run(m, canonicalize); }
+static heddle_status run(pass_context *context, void *unit) { return worklist_run(context, unit, canonicalize); }
+
+const pass opt_convolution_canonicalizer = {
+    .name = "convolution-canonicalizer",
+    .summary = "convolutions take the forms that libraries have",
+    .place = "behind the movers, and before dots, as a convolution of one element is one",
+    .use = PASS_NEEDED,
+    .run = run,
+};

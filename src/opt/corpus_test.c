@@ -5,11 +5,8 @@
 #include "opt/pass.h"
 
 static heddle_status run_passes(arena *a, module **m) {
-  const opt_pass *passes[64];
   (void)a;
-  int count = 0;
-  for (const opt_pass *p = opt_passes; p->name; p++) passes[count++] = p;
-  return opt_run(*m, passes, count, NULL, NULL);
+  return opt_run(*m, opt_passes, NULL);
 }
 
 int main(int argc, char **argv) {

@@ -4,10 +4,9 @@
 // are equal when their instructions are, one by one in textual order, so that the many copies of (x, y) -> x + y count
 // as one. Never merged: what has effects, draws random numbers, runs other programs, or is ordered by control edges;
 // barriers, which are there to keep things apart.
-#include "opt/cse.h"
+#include "opt/passes.h"
 
 #include "base/hash.h"
-#include "opt/dead_code.h"
 #include "opt/rewrite.h"
 
 // Whatever has been seen with one hash.
@@ -17,6 +16,7 @@ typedef struct seen {
 } seen;
 
 typedef struct cse {
+  pass_context *context;
   arena *scratch;
   ptr_map computations;      // computation -> the first one equal to it
   ptr_map computation_seen;  // hash -> seen
@@ -161,7 +161,11 @@ static instruction *earlier(cse *state, instruction *i) {
 // Callers of equal computations call one. Loops keep bodies of their own, which passes on loops rewrite.
 static void share_called(const cse *state, instruction *i) {
   if (i->called_count == 0 || hlo_op_has(i->opcode, TRAIT_CONTROL)) return;
-  for (int k = 0; k < i->called_count; k++) i->called[k] = (computation *)first_like(state, i->called[k]);
+  for (int k = 0; k < i->called_count; k++) {
+    computation *first = (computation *)first_like(state, i->called[k]);
+    state->context->changed |= first != i->called[k];
+    i->called[k] = first;
+  }
 }
 
 static heddle_status merge(cse *state, computation *c) {
@@ -175,20 +179,30 @@ static heddle_status merge(cse *state, computation *c) {
     share_called(state, i);
     if (!may_merge(i) || i->control_predecessors.size > 0 || ptr_map_has(&waited_for, i)) continue;
     instruction *first = earlier(state, i);
-    if (first) instruction_replace_uses(i, first);
+    if (first) rewrite_uses(state->context, i, first);
   }
   return status_ok();
 }
 
-heddle_status cse_run(module *m) {
-  cse state = {.scratch = arena_create()};
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
+  cse state = {.context = context, .scratch = context->scratch};
   computation **order;
   int count = 0;
-  heddle_status s = module_call_order(state.scratch, m, &order, &count);
-  for (int k = 0; k < count && status_is_ok(s); k++) {
-    s = merge(&state, order[k]);
-    if (status_is_ok(s)) number_computation(&state, order[k]);
+  TRY(module_call_order(state.scratch, m, &order, &count));
+  for (int k = 0; k < count; k++) {
+    TRY(merge(&state, order[k]));
+    number_computation(&state, order[k]);
   }
-  arena_destroy(state.scratch);
-  return status_is_ok(s) ? dead_code_run(m) : s;
+  return opt_dead_code.run(context, m);
 }
+
+const pass opt_cse = {
+    .name = "cse",
+    .summary = "what is computed twice is computed once",
+    .place =
+        "behind folding each time, which makes constants equal, and before invariant code moves: no "
+        "two pieces are the same",
+    .use = PASS_IMPROVES,
+    .run = run,
+};

@@ -6,7 +6,7 @@
 // twice as many. No initial value is needed on the way; it comes in at the end.
 //
 // That combines in another order than the window has it, which HLO leaves open; the operands stay in theirs.
-#include "opt/cumulative_scan.h"
+#include "opt/passes.h"
 
 #include "hlo/combiner.h"
 #include "opt/rewrite.h"
@@ -145,4 +145,14 @@ static bool can_expand(const instruction *i) {
   return is_long && (x.is_known || is_elementwise(x.combine));
 }
 
-heddle_status cumulative_scan_run(module *m) { return rewrite_each(m, can_expand, expand); }
+static heddle_status run(pass_context *context, void *unit) { return rewrite_each(context, unit, can_expand, expand); }
+
+const pass opt_cumulative_scan = {
+    .name = "cumulative-scan",
+    .summary = "windows over all elements before each one are scanned in linear time",
+    .place =
+        "behind the call inliner, where it sees whether the computation is one "
+        "operation, and before windows are simplified",
+    .use = PASS_IMPROVES,
+    .run = run,
+};

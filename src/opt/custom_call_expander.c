@@ -1,5 +1,5 @@
 // Custom-call expander. What a target means is the interpreter's to know.
-#include "opt/custom_call_expander.h"
+#include "opt/passes.h"
 
 #include "eval/custom_call_meaning.h"
 #include "hlo/call_attributes.h"
@@ -115,4 +115,14 @@ static instruction *expand(instruction *i) {
 
 static bool is_custom_call(const instruction *i) { return i->opcode == HLO_CUSTOM_CALL; }
 
-heddle_status custom_call_expander_run(module *m) { return rewrite_each(m, is_custom_call, expand); }
+static heddle_status run(pass_context *context, void *unit) {
+  return rewrite_each(context, unit, is_custom_call, expand);
+}
+
+const pass opt_custom_call_expander = {
+    .name = "custom-call-expander",
+    .summary = "custom calls that are HLO under another name become that",
+    .place = "before the call inliner, as what it makes may call computations",
+    .use = PASS_NEEDED,
+    .run = run,
+};

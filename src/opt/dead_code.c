@@ -3,7 +3,7 @@
 // Inlining leaves both behind: a body whose calls are gone, and elements of an inlined tuple that nobody takes.
 // Instructions go from the last to the first, so that one walk over a computation's post order removes whole dead
 // chains. What waited for one of them waits for what that one waited for.
-#include "opt/dead_code.h"
+#include "opt/passes.h"
 
 #include "opt/effects.h"
 #include "opt/rewrite.h"
@@ -18,7 +18,8 @@ static bool calls_effects(const ptr_map *acting, const instruction *i) {
   return hlo_op_has(i->opcode, TRAIT_ASYNC) || (hlo_op_has(i->opcode, TRAIT_CONTROL) && effects_has(acting, true, i));
 }
 
-static heddle_status clean(arena *scratch, const ptr_map *acting, computation *c) {
+static heddle_status clean(pass_context *context, const ptr_map *acting, computation *c) {
+  arena *scratch = context->scratch;
   instruction_list order = {0};
   ptr_map gone = {0};
   TRY(computation_post_order(scratch, c, &order));
@@ -27,6 +28,7 @@ static heddle_status clean(arena *scratch, const ptr_map *acting, computation *c
     if (must_stay(x) || calls_effects(acting, x)) continue;
     ptr_map_put(scratch, &gone, x, &x->control_predecessors);
     computation_detach(c, x);
+    context->changed = true;
   }
   computation_drop_detached(c);
   rewrite_pass_on_waits(scratch, c, &gone);
@@ -34,7 +36,8 @@ static heddle_status clean(arena *scratch, const ptr_map *acting, computation *c
 }
 
 // Callers come after callees, so a walk from the end sees every caller before it decides on a callee.
-static heddle_status remove_uncalled(arena *scratch, module *m) {
+static heddle_status remove_uncalled(pass_context *context, module *m) {
+  arena *scratch = context->scratch;
   computation **order;
   int count;
   TRY(module_call_order(scratch, m, &order, &count));
@@ -43,6 +46,7 @@ static heddle_status remove_uncalled(arena *scratch, module *m) {
     computation *c = order[i];
     if (c != m->entry && !ptr_map_has(&called, c)) {
       module_remove_computation(m, c);
+      context->changed = true;
       continue;
     }
     for (int k = 0; k < c->instructions.size; k++) {
@@ -53,13 +57,18 @@ static heddle_status remove_uncalled(arena *scratch, module *m) {
   return status_ok();
 }
 
-heddle_status dead_code_run(module *m) {
-  arena *scratch = arena_create();
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
   ptr_map acting = {0};
-  heddle_status s = effects_find(scratch, m, true, &acting);
-  for (int i = 0; i < m->computations.size && status_is_ok(s); i++)
-    s = clean(scratch, &acting, m->computations.data[i]);
-  if (status_is_ok(s)) s = remove_uncalled(scratch, m);
-  arena_destroy(scratch);
-  return s;
+  TRY(effects_find(context->scratch, m, true, &acting));
+  for (int i = 0; i < m->computations.size; i++) TRY(clean(context, &acting, m->computations.data[i]));
+  return remove_uncalled(context, m);
 }
+
+const pass opt_dead_code = {
+    .name = "dead-code",
+    .summary = "what no result depends on goes, and so do computations nobody calls",
+    .place = "when every other pass may have left some",
+    .use = PASS_NEEDED,
+    .run = run,
+};

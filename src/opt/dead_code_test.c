@@ -1,5 +1,5 @@
 // What nobody needs goes; what has effects, and what that needs, stays.
-#include "opt/dead_code.h"
+#include "opt/passes.h"
 
 #include "base/arena_testing.h"
 #include "hlo/text.h"
@@ -8,7 +8,7 @@
 static void expect(arena *a, const char *before, const char *after) {
   module *m;
   assert_true(status_is_ok(hlo_parse(a, "test", str_from(before), &m)));
-  assert_true(status_is_ok(dead_code_run(m)));
+  assert_true(status_is_ok(pass_apply(&opt_dead_code, m)));
   assert_true(status_is_ok(module_verify(m)));
   text t = {0};
   for (int i = 0; i < m->computations.size; i++)

@@ -7,7 +7,7 @@
 //
 // The other way around, transposes of operands that have such a form without them, or that bring the result's rows
 // behind its columns, are said by dimension numbers instead.
-#include "opt/dot_canonicalizer.h"
+#include "opt/passes.h"
 
 #include "hlo/dot_form.h"
 #include "opt/rewrite.h"
@@ -208,4 +208,12 @@ static instruction *canonicalize(const builder *b, instruction *i) {
   return i->opcode == HLO_TRANSPOSE ? exchange_sides(b, i) : NULL;
 }
 
-heddle_status dot_canonicalizer_run(module *m) { return worklist_run(m, canonicalize); }
+static heddle_status run(pass_context *context, void *unit) { return worklist_run(context, unit, canonicalize); }
+
+const pass opt_dot_canonicalizer = {
+    .name = "dot-canonicalizer",
+    .summary = "dots become batched matrix products",
+    .place = "behind all passes that make dots or move what stands around them",
+    .use = PASS_NEEDED,
+    .run = run,
+};

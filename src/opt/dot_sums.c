@@ -6,6 +6,7 @@
 #include "opt/dot_sums.h"
 
 #include "hlo/builder.h"
+#include "opt/passes.h"
 #include "opt/rewrite.h"
 
 // Whether each element of the operand meets one element of the other.
@@ -102,4 +103,14 @@ static instruction *expand(instruction *i) {
   return sum_of_products(&b, i, &l, &r);
 }
 
-heddle_status dot_sums_run(module *m) { return rewrite_each(m, sums_everything, expand); }
+static heddle_status run(pass_context *context, void *unit) {
+  return rewrite_each(context, unit, sums_everything, expand);
+}
+
+const pass opt_dot_sums = {
+    .name = "dot-sums",
+    .summary = "dots that sum everything become reductions",
+    .place = "not of the pipeline, which keeps bits: the order of the sum is another; fusion asks for it",
+    .use = PASS_ON_REQUEST,
+    .run = run,
+};

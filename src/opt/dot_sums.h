@@ -1,11 +1,8 @@
-// Dot sums: dots that sum everything become reductions, in whose order code generation sums.
+// How a dot uses the dims of its operands.
 #ifndef HEDDLE_OPT_DOT_SUMS_H_
 #define HEDDLE_OPT_DOT_SUMS_H_
 
 #include "hlo/module.h"
-
-// Every dot of the module whose operands have no dims of their own, but for those of size 1; other dots stay.
-heddle_status dot_sums_run(module *m);
 
 // One operand of a dot and how its dims are used.
 typedef struct dot_side {

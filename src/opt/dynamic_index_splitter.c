@@ -2,6 +2,7 @@
 // and kernels know one scalar for each dim.
 #include "opt/dynamic_index_splitter.h"
 
+#include "opt/passes.h"
 #include "opt/rewrite.h"
 
 static int first_index(const instruction *i) { return i->opcode == HLO_DYNAMIC_SLICE ? 1 : 2; }
@@ -25,4 +26,14 @@ static instruction *split(instruction *i) {
   return to;
 }
 
-heddle_status dynamic_index_splitter_run(module *m) { return rewrite_each(m, dynamic_index_is_vector, split); }
+static heddle_status run(pass_context *context, void *unit) {
+  return rewrite_each(context, unit, dynamic_index_is_vector, split);
+}
+
+const pass opt_dynamic_index_splitter = {
+    .name = "dynamic-index-splitter",
+    .summary = "start indices in one vector become scalars",
+    .place = "near the front: rules and kernels know one scalar for each dim",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -4,8 +4,7 @@
 
 #include "hlo/module.h"
 
+// Whether it is such a slice or update.
 bool dynamic_index_is_vector(const instruction *i);
-
-heddle_status dynamic_index_splitter_run(module *m);
 
 #endif

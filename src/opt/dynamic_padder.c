@@ -7,6 +7,7 @@
 #include "opt/dynamic_padder.h"
 
 #include "hlo/combiner.h"
+#include "opt/passes.h"
 #include "opt/rewrite.h"
 #include "opt/uniform.h"
 
@@ -297,7 +298,8 @@ static void give_sizes(padding *p, computation *c) {
   text_free(&sizes);
 }
 
-static heddle_status pad_all(arena *scratch, computation *c) {
+static heddle_status pad_all(pass_context *context, computation *c) {
+  arena *scratch = context->scratch;
   padding p = {.scratch = scratch};
   instruction_list order = {0};
   ptr_map waited_for = {0};
@@ -308,6 +310,7 @@ static heddle_status pad_all(arena *scratch, computation *c) {
     if (i->opcode == HLO_SET_DIMENSION_SIZE || i->opcode == HLO_GET_DIMENSION_SIZE)
       if (i->control_predecessors.size > 0 || ptr_map_has(&waited_for, i)) return status_ok();
   }
+  context->changed = true;
   const bool gives_dynamic = has_dynamic_array(c->root->shape);
   for (int k = 0; k < order.size; k++) pad(&p, order.data[k]);
   if (gives_dynamic) give_sizes(&p, c);
@@ -317,13 +320,19 @@ static heddle_status pad_all(arena *scratch, computation *c) {
   return status_ok();
 }
 
-heddle_status dynamic_padder_run(module *m) {
-  arena *scratch = arena_create();
-  heddle_status s = status_ok();
-  for (int c = 0; c < m->computations.size && status_is_ok(s); c++) {
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
+  for (int c = 0; c < m->computations.size; c++) {
     bool any;
-    if (can_pad_all(m->computations.data[c], &any) && any) s = pad_all(scratch, m->computations.data[c]);
+    if (can_pad_all(m->computations.data[c], &any) && any) TRY(pad_all(context, m->computations.data[c]));
   }
-  arena_destroy(scratch);
-  return s;
+  return status_ok();
 }
+
+const pass opt_dynamic_padder = {
+    .name = "dynamic-padder",
+    .summary = "arrays of sizes known at run time become arrays of their bound",
+    .place = "behind dynamic-shapes: only dims whose size the arguments decide are padded",
+    .use = PASS_NEEDED,
+    .run = run,
+};

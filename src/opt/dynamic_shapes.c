@@ -2,7 +2,7 @@
 //
 // One walk in post order: sizes are folded with the interpreter, the operations that set them become slices and
 // reshapes of static shape, and whoever has an operand whose shape became static gets a new shape by the opcode's rule.
-#include "opt/dynamic_shapes.h"
+#include "opt/passes.h"
 
 #include "eval/evaluate.h"
 #include "hlo/builder.h"
@@ -177,15 +177,24 @@ static void refine(refinement *r, instruction *i) {
   computation_remove(i->parent, i);
 }
 
-heddle_status dynamic_shapes_run(module *m) {
-  arena *scratch = arena_create();
-  refinement r = {.scratch = scratch};
-  heddle_status s = status_ok();
-  for (int c = 0; c < m->computations.size && status_is_ok(s); c++) {
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
+  refinement r = {.scratch = context->scratch};
+  for (int c = 0; c < m->computations.size; c++) {
     instruction_list order = {0};
-    s = computation_post_order(scratch, m->computations.data[c], &order);
-    for (int i = 0; i < order.size && status_is_ok(s); i++) refine(&r, order.data[i]);
+    TRY(computation_post_order(context->scratch, m->computations.data[c], &order));
+    for (int i = 0; i < order.size; i++) refine(&r, order.data[i]);
   }
-  arena_destroy(scratch);
-  return s;
+  context->changed |= r.changed.size > 0;
+  return status_ok();
 }
+
+const pass opt_dynamic_shapes = {
+    .name = "dynamic-shapes",
+    .summary = "sizes that are known make dynamic dims static",
+    .place =
+        "behind the call inliner, as it follows sizes within a computation, and before "
+        "the padder, which takes what is left",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -2,7 +2,7 @@
 //
 // The coefficients are the minimax fit that code generation uses for f32 (lower/approx_exp.c; 6 units in the last
 // place). f64 is left alone: its code has no rational form.
-#include "opt/erf_expander.h"
+#include "opt/passes.h"
 
 #include "hlo/builder.h"
 #include "opt/rewrite.h"
@@ -42,4 +42,12 @@ static bool matches(const instruction *i) {
   return i->opcode == HLO_ERF && dtype_is_float(i->shape->dtype) && i->shape->dtype != DTYPE_F64;
 }
 
-heddle_status erf_expander_run(module *m) { return rewrite_each(m, matches, expand); }
+static heddle_status run(pass_context *context, void *unit) { return rewrite_each(context, unit, matches, expand); }
+
+const pass opt_erf_expander = {
+    .name = "erf-expander",
+    .summary = "erf up to f32 becomes a rational function",
+    .place = "for code generators without the operation; before the algebra",
+    .use = PASS_ON_REQUEST,
+    .run = run,
+};

@@ -7,6 +7,7 @@
 // The interpreter has no rules of its own for these forms: it is given what this pass leaves.
 #include "opt/form_normalization.h"
 
+#include "opt/passes.h"
 #include "opt/rewrite.h"
 
 // --- random bits
@@ -196,6 +197,19 @@ bool form_normalization_applies(const module *m) {
   return false;
 }
 
-static instruction *normalize(instruction *i) { return forms[i->opcode].normalize(i); }
+static instruction *normalize(instruction *i, void *argument) {
+  ((pass_context *)argument)->changed = true;
+  return forms[i->opcode].normalize(i);
+}
 
-heddle_status form_normalization_run(module *m) { return rewrite_each(m, applies, normalize); }
+static heddle_status run(pass_context *context, void *unit) {
+  return rewrite_each_given(context, unit, applies, normalize, context);
+}
+
+const pass opt_form_normalization = {
+    .name = "form-normalization",
+    .summary = "operations with several forms take the one that all else knows",
+    .place = "first, as no other pass knows more than one form of an operation",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -7,6 +7,4 @@
 // Whether any operation has another form: without, the pass changes nothing.
 bool form_normalization_applies(const module *m);
 
-heddle_status form_normalization_run(module *m);
-
 #endif

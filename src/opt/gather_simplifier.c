@@ -6,7 +6,7 @@
 //
 // A gather whose operand would really have to be transposed stays as it is: picking single elements of a row where they
 // lie is cheaper than moving the whole operand, and loops over the result's elements take every form of gather.
-#include "opt/gather_simplifier.h"
+#include "opt/passes.h"
 
 #include "opt/index_vectors.h"
 #include "opt/rewrite.h"
@@ -114,4 +114,14 @@ static bool can_simplify(const instruction *i) {
   return index_count(i) == 1 || (!is_canonical(i) && !moves_operand(i));
 }
 
-heddle_status gather_simplifier_run(module *m) { return rewrite_each(m, can_simplify, simplify); }
+static heddle_status run(pass_context *context, void *unit) {
+  return rewrite_each(context, unit, can_simplify, simplify);
+}
+
+const pass opt_gather_simplifier = {
+    .name = "gather-simplifier",
+    .summary = "gathers take a list of index vectors and give a list of windows",
+    .place = "behind the passes that make gathers, and before the algebra, which simplifies the moves around them",
+    .use = PASS_NEEDED,
+    .run = run,
+};

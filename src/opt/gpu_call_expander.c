@@ -5,12 +5,13 @@
 // JSON of XLA's gpu/backend_configs.proto, whose compilers have spelled and nested the fields in several ways.
 #include "opt/gpu_call_expander.h"
 
-#include <math.h>
-
 #include "base/number.h"
 #include "hlo/call_attributes.h"
 #include "opt/gpu_calls.h"
+#include "opt/passes.h"
 #include "opt/rewrite.h"
+
+#include <math.h>
 
 static const struct {
   const char *target;
@@ -46,7 +47,7 @@ static instruction *expand(instruction *i) {
   return expansion_of(i)(&b, i);
 }
 
-heddle_status gpu_call_expander_run(module *m) { return rewrite_each(m, is_gpu_call, expand); }
+static heddle_status run(pass_context *context, void *unit) { return rewrite_each(context, unit, is_gpu_call, expand); }
 
 bool gpu_call_expander_applies(const module *m) {
   for (int c = 0; c < m->computations.size; c++)
@@ -157,3 +158,11 @@ instruction *gpu_narrowed(const builder *b, instruction *x, dtype to) {
 instruction *gpu_relu(const builder *b, instruction *x) {
   return builder_binary(b, HLO_MAXIMUM, x, builder_like(b, x, 0));
 }
+
+const pass opt_gpu_call_expander = {
+    .name = "gpu-call-expander",
+    .summary = "calls of GPU libraries become the operations that they replaced",
+    .place = "before all passes that simplify or expand what it leaves: dots, convolutions, sorts",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -13,19 +13,27 @@
 // entry_computation_layout writes, else the instruction's own; tiles, memory spaces and layouts of dynamic arrays are
 // dropped. Constants lose theirs in the literal too, whose elements are row-major anyway. Custom calls take and give
 // row-major arrays too, and say so in operand_layout_constraints.
-#include "opt/layout_normalization.h"
+#include "opt/passes.h"
 
 #include "hlo/builder.h"
 #include "hlo/tiled_layout.h"
-#include "opt/dead_code.h"
+#include "opt/rewrite.h"
 
 typedef struct normalization {
+  pass_context *context;
   arena *arena;  // the module's
   arena *scratch;
   ptr_map plain;  // shape -> the same without layouts; all instructions share few
 } normalization;
 
 // --- shapes
+
+static bool has_layouts(const shape *s) {
+  if (shape_is_array(s)) return s->layout != NULL;
+  for (int k = 0; k < s->tuple_size; k++)
+    if (has_layouts(s->elements[k])) return true;
+  return false;
+}
 
 static const shape *plain_shape(normalization *n, const shape *s) {
   if (shape_is_array(s)) return s->layout ? shape_with_layout(n->arena, s, NULL) : s;
@@ -39,6 +47,7 @@ static const shape *plain_once(normalization *n, const shape *s) {
   const shape *known = ptr_map_get(&n->plain, s);
   if (known) return known;
   known = plain_shape(n, s);
+  n->context->changed |= has_layouts(s);
   ptr_map_put(n->scratch, &n->plain, s, (void *)known);
   return known;
 }
@@ -205,7 +214,7 @@ static instruction *as_tiled(const builder *b, instruction *x, const shape *from
   return tiled_layout_matters(from, to) ? as_tiled_moves(b, x, from, to) : as_moves(b, x, from, to);
 }
 
-static heddle_status replace_bitcast(const bitcast_site *site) {
+static heddle_status replace_bitcast(pass_context *context, const bitcast_site *site) {
   instruction *i = site->bitcast;
   const shape *from = site->from, *to = i->shape;
   const builder b = builder_for(i);
@@ -222,7 +231,7 @@ static heddle_status replace_bitcast(const bitcast_site *site) {
   if (by == i->operands[0] && i->control_predecessors.size > 0) return status_ok();
   for (int k = 0; k < i->control_predecessors.size; k++)
     vec_push(b.arena, &by->control_predecessors, i->control_predecessors.data[k]);
-  instruction_replace_uses(i, by);
+  rewrite_uses(context, i, by);
   return status_ok();
 }
 
@@ -235,7 +244,7 @@ static heddle_status replace_bitcasts(normalization *n, module *m) {
       if (i->opcode == HLO_BITCAST) vec_push(n->scratch, &found, (bitcast_site){i, i->operands[0]->shape});
     }
   }
-  for (int k = 0; k < found.size; k++) TRY(replace_bitcast(&found.data[k]));
+  for (int k = 0; k < found.size; k++) TRY(replace_bitcast(n->context, &found.data[k]));
   return status_ok();
 }
 
@@ -259,13 +268,6 @@ static const shape *declared_shape(arena *a, const shape *own, const shape *writ
   for (int k = 0; k < own->tuple_size; k++)
     elements[k] = declared_shape(a, own->elements[k], written ? written->elements[k] : NULL);
   return shape_tuple(a, own->tuple_size, elements);
-}
-
-static bool has_layouts(const shape *s) {
-  if (shape_is_array(s)) return s->layout != NULL;
-  for (int k = 0; k < s->tuple_size; k++)
-    if (has_layouts(s->elements[k])) return true;
-  return false;
 }
 
 // A value as it comes from outside -> in the default layout.
@@ -292,27 +294,28 @@ static instruction *give_out(const builder *b, instruction *x, const shape *s) {
 
 // Whoever used the parameter uses the value in the default layout, from the last user on: that one is found first in
 // the list of users.
-static void normalize_parameter(const builder *b, instruction *p, const shape *declared) {
-  arena *scratch = arena_create();
+static void normalize_parameter(normalization *n, const builder *b, instruction *p, const shape *declared) {
   const int count = p->users.size;
-  instruction **users = arena_array(scratch, instruction *, count);
+  instruction **users = arena_array(n->scratch, instruction *, count);
   if (count) memcpy(users, p->users.data, (size_t)count * sizeof *users);
   p->shape = declared;
   instruction *by = take_in(b, p);
   if (by != p) {
+    n->context->changed = true;
     for (int k = count; k-- > 0;)
       for (int j = 0; j < users[k]->operand_count; j++)
         if (users[k]->operands[j] == p) instruction_set_operand(users[k], j, by);
     if (b->computation->root == p) computation_set_root(b->computation, by);
   }
-  arena_destroy(scratch);
 }
 
-static void normalize_entry(module *m, const shape *const *parameters, const shape *result) {
+static void normalize_entry(normalization *n, module *m, const shape *const *parameters, const shape *result) {
   computation *entry = m->entry;
   const builder b = builder_in(entry);
-  for (int k = 0; k < entry->parameters.size; k++) normalize_parameter(&b, entry->parameters.data[k], parameters[k]);
-  computation_set_root(entry, give_out(&b, entry->root, result));
+  for (int k = 0; k < entry->parameters.size; k++) normalize_parameter(n, &b, entry->parameters.data[k], parameters[k]);
+  instruction *root = give_out(&b, entry->root, result);
+  n->context->changed |= root != entry->root;
+  computation_set_root(entry, root);
 }
 
 // --- everything else
@@ -340,19 +343,27 @@ static void clear_layouts(normalization *n, computation *c) {
   }
 }
 
-heddle_status layout_normalization_run(module *m) {
-  normalization n = {.arena = m->arena, .scratch = arena_create()};
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
+  normalization n = {.context = context, .arena = m->arena, .scratch = context->scratch};
   const instruction_list *parameters = &m->entry->parameters;
   const shape **declared = arena_array(n.scratch, const shape *, parameters->size);
   for (int k = 0; k < parameters->size; k++)
     declared[k] = declared_shape(m->arena, parameters->data[k]->shape,
                                  m->entry_parameters_layout ? m->entry_parameters_layout->elements[k] : NULL);
   const shape *result = declared_shape(m->arena, m->entry->root->shape, m->entry_result_layout);
-  heddle_status s = replace_bitcasts(&n, m);
-  if (status_is_ok(s)) {
-    for (int c = 0; c < m->computations.size; c++) clear_layouts(&n, m->computations.data[c]);
-    normalize_entry(m, declared, result);
-  }
-  arena_destroy(n.scratch);
-  return status_is_ok(s) ? dead_code_run(m) : s;
+  TRY(replace_bitcasts(&n, m));
+  for (int c = 0; c < m->computations.size; c++) clear_layouts(&n, m->computations.data[c]);
+  normalize_entry(&n, m, declared, result);
+  return opt_dead_code.run(context, m);
 }
+
+const pass opt_layout_normalization = {
+    .name = "layout-normalization",
+    .summary = "arrays inside a module have the default layout",
+    .place =
+        "before anything is replaced: a bitcast means memory as its own operand's shape lays it out, and what stands "
+        "for that operand later may lie otherwise; no pass behind it needs to know layouts",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -1,5 +1,5 @@
 // Linear-algebra expander: from here on there is one way to library routines, the custom call.
-#include "opt/linear_algebra_expander.h"
+#include "opt/passes.h"
 
 #include "opt/rewrite.h"
 
@@ -26,4 +26,12 @@ static instruction *expand(instruction *i) {
 
 static bool is_routine(const instruction *i) { return i->opcode == HLO_CHOLESKY || i->opcode == HLO_TRIANGULAR_SOLVE; }
 
-heddle_status linear_algebra_expander_run(module *m) { return rewrite_each(m, is_routine, expand); }
+static heddle_status run(pass_context *context, void *unit) { return rewrite_each(context, unit, is_routine, expand); }
+
+const pass opt_linear_algebra_expander = {
+    .name = "linear-algebra-expander",
+    .summary = "cholesky and triangular-solve become library calls",
+    .place = "behind the custom-call expander, which makes some of calls by other names",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -2,7 +2,7 @@
 //
 // For large negative x the exponential overflows to infinity and the quotient is the right zero. Halves are computed in
 // f32, where nothing overflows early.
-#include "opt/logistic_expander.h"
+#include "opt/passes.h"
 
 #include "hlo/builder.h"
 #include "opt/rewrite.h"
@@ -18,4 +18,12 @@ static instruction *expand(instruction *i) {
 
 static bool matches(const instruction *i) { return i->opcode == HLO_LOGISTIC; }
 
-heddle_status logistic_expander_run(module *m) { return rewrite_each(m, matches, expand); }
+static heddle_status run(pass_context *context, void *unit) { return rewrite_each(context, unit, matches, expand); }
+
+const pass opt_logistic_expander = {
+    .name = "logistic-expander",
+    .summary = "logistic becomes 1 / (1 + exp(-x))",
+    .place = "for code generators without the operation; before the algebra",
+    .use = PASS_ON_REQUEST,
+    .run = run,
+};

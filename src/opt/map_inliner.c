@@ -1,6 +1,7 @@
 // Map inliner: map(x, y), to_apply={ multiply(p0, add(p1, 1)) } -> multiply(x, add(y, broadcast(1))).
 #include "opt/map_inliner.h"
 
+#include "opt/passes.h"
 #include "opt/rewrite.h"
 
 static bool can_lift(const instruction *i) {
@@ -32,8 +33,8 @@ static instruction *lift(const builder *b, arena *scratch, const instruction *ma
   return result;
 }
 
-static instruction *inline_map(instruction *map) {
-  arena *scratch = arena_create();
+static instruction *inline_map(instruction *map, void *argument) {
+  arena *scratch = argument;
   instruction_list order = {0};
   ptr_map lifted = {0};
   const computation *body = map->called[0];
@@ -43,15 +44,27 @@ static instruction *inline_map(instruction *map) {
     ptr_map_put(scratch, &lifted, order.data[k], lift(&b, scratch, map, order.data[k], &lifted));
   instruction *result = status_is_ok(s) ? ptr_map_get(&lifted, body->root) : NULL;
   heddle_status_free(s);  // a cycle, which verified modules do not have
-  arena_destroy(scratch);
   return result;
 }
 
 instruction *map_inliner_inlined(instruction *map) {
-  instruction *inlined = can_inline(map) ? inline_map(map) : NULL;
+  if (!can_inline(map)) return map;
+  arena *scratch = arena_create();
+  instruction *inlined = inline_map(map, scratch);
+  arena_destroy(scratch);
   if (!inlined) return map;
   computation_remove(map->parent, map);
   return inlined;
 }
 
-heddle_status map_inliner_run(module *m) { return rewrite_each(m, can_inline, inline_map); }
+static heddle_status run(pass_context *context, void *unit) {
+  return rewrite_each_given(context, unit, can_inline, inline_map, context->scratch);
+}
+
+const pass opt_map_inliner = {
+    .name = "map-inliner",
+    .summary = "maps become the operations of their body on whole arrays",
+    .place = "behind the call inliner, as it needs bodies without calls",
+    .use = PASS_NEEDED,
+    .run = run,
+};

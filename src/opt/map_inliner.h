@@ -4,9 +4,6 @@
 
 #include "hlo/module.h"
 
-// Bodies of elementwise operations and constants; a map over anything else (calls inside: run the call inliner first)
-// stays.
-heddle_status map_inliner_run(module *m);
 // A map without users: its operations on whole arrays, and it is removed, or itself where it has to stay.
 instruction *map_inliner_inlined(instruction *map);
 

@@ -7,6 +7,7 @@
 
 #include "hlo/combiner.h"
 #include "hlo/text.h"
+#include "opt/passes.h"
 #include "opt/rewrite.h"
 
 // Which operands have to be of one type.
@@ -159,11 +160,12 @@ static computation *narrow_operation(const instruction *i, const computation *f,
 
 // The computation `which` takes values of `types`, of which parameter p wants number p % count or, side by side, p / 2.
 // Comparisons give what they give.
-static void fit_called(arena *scratch, instruction *i, int which, int count, const dtype *types) {
+static void fit_called(pass_context *context, instruction *i, int which, int count, const dtype *types) {
   computation *f = i->called[which];
   const int size = f->parameters.size;
   const bool compares = f->root->shape->dtype == DTYPE_PRED;
-  dtype *parameters = arena_array(scratch, dtype, size), *results = arena_array(scratch, dtype, size + count);
+  dtype *parameters = arena_array(context->scratch, dtype, size),
+        *results = arena_array(context->scratch, dtype, size + count);
   bool fits = true;
   for (int p = 0; p < size; p++) {
     parameters[p] = types[i->opcode == HLO_SORT ? p / 2 % count : p % count];
@@ -174,17 +176,20 @@ static void fit_called(arena *scratch, instruction *i, int which, int count, con
     fits &= results[k] == result_type(f->root->shape, k);
   }
   if (fits) return;
-  computation **called = arena_array(scratch, computation *, i->called_count);
+  computation **called = arena_array(context->scratch, computation *, i->called_count);
   memcpy(called, i->called, (size_t)i->called_count * sizeof *called);
   called[which] = is_same_when_narrow(i, f, parameters[0]) ? narrow_operation(i, f, parameters[0])
                                                            : wrap(i, f, parameters, results);
   instruction_set_called(i, i->called_count, called);
+  context->changed = true;
 }
 
 // --- operands and results
 
-static void convert_operand(const builder *b, instruction *i, int k, dtype to) {
-  if (i->operands[k]->shape->dtype != to) instruction_set_operand(i, k, builder_convert(b, i->operands[k], to));
+static void convert_operand(pass_context *context, const builder *b, instruction *i, int k, dtype to) {
+  if (i->operands[k]->shape->dtype == to) return;
+  instruction_set_operand(i, k, builder_convert(b, i->operands[k], to));
+  context->changed = true;
 }
 
 // Floats of the group's operands and of the computation that takes them. Products of floats and whole numbers are
@@ -208,29 +213,29 @@ static dtype group_type(type_groups groups, const instruction *i, int group) {
   return dtype_wider_float(t, result_type(i->shape, group));
 }
 
-static void convert_groups(arena *scratch, const builder *b, instruction *i, type_groups groups) {
+static void convert_groups(pass_context *context, const builder *b, instruction *i, type_groups groups) {
   const int count = group_count(groups, i);
-  dtype *types = arena_array(scratch, dtype, count);
+  dtype *types = arena_array(context->scratch, dtype, count);
   for (int g = 0; g < count; g++) {
     types[g] = group_type(groups, i, g);
     for (int k = 0; k < i->operand_count && types[g] != DTYPE_INVALID; k++) {
       const dtype found = i->operands[k]->shape->dtype;
       const bool is_index = groups != GROUPS_PRODUCT && !dtype_is_float(found);
-      if (is_in_group(groups, i, k, g) && !is_index) convert_operand(b, i, k, types[g]);
+      if (is_in_group(groups, i, k, g) && !is_index) convert_operand(context, b, i, k, types[g]);
     }
     if (types[g] == DTYPE_INVALID) types[g] = i->operands[g]->shape->dtype;
   }
-  for (int c = 0; c < i->called_count; c++) fit_called(scratch, i, c, count, types);
+  for (int c = 0; c < i->called_count; c++) fit_called(context, i, c, count, types);
 }
 
 // Sorts and collectives keep their operands: what they apply takes other types.
-static void fit_to_operands(arena *scratch, instruction *i) {
+static void fit_to_operands(pass_context *context, instruction *i) {
   const int count = i->opcode == HLO_SORT ? i->operand_count : 1;
-  dtype *types = arena_array(scratch, dtype, count);
+  dtype *types = arena_array(context->scratch, dtype, count);
   for (int k = 0; k < count; k++) types[k] = i->operands[k]->shape->dtype;
   for (int k = 1; k < i->operand_count && i->opcode != HLO_SORT; k++)
     if (i->operands[k]->shape->dtype != types[0]) return;
-  for (int c = 0; c < i->called_count; c++) fit_called(scratch, i, c, count, types);
+  for (int c = 0; c < i->called_count; c++) fit_called(context, i, c, count, types);
 }
 
 // The users of `i`, whose type has become `inferred`, get what it was declared as.
@@ -255,35 +260,44 @@ static void round_result(arena *a, const builder *b, instruction *i, const shape
   for (int k = 0; k < declared->tuple_size; k++) instruction_set_operand(raw[k], 0, i);
 }
 
-static heddle_status expand(arena *scratch, instruction *i) {
+static heddle_status expand(pass_context *context, instruction *i) {
   module *m = i->parent->module;
   const builder b = builder_for(i);
   const type_groups groups = groups_of(i);
   if (groups == GROUPS_CALLED) {
     for (int k = 0; k < i->operand_count; k++)
       if (dtype_is_array(i->operands[k]->shape->dtype))
-        convert_operand(&b, i, k, i->called[0]->parameters.data[k]->shape->dtype);
+        convert_operand(context, &b, i, k, i->called[0]->parameters.data[k]->shape->dtype);
   } else if (groups != GROUPS_NONE) {
-    convert_groups(scratch, &b, i, groups);
+    convert_groups(context, &b, i, groups);
   } else {
-    fit_to_operands(scratch, i);
+    fit_to_operands(context, i);
   }
   const shape *inferred;
   TRY(shape_infer(m->arena, i, &inferred));
-  if (!shape_compatible(inferred, i->shape)) round_result(m->arena, &b, i, inferred);
+  if (shape_compatible(inferred, i->shape)) return status_ok();
+  round_result(m->arena, &b, i, inferred);
+  context->changed = true;
   return status_ok();
 }
 
-heddle_status mixed_types_expander_run(module *m) {
-  arena *scratch = arena_create();
-  heddle_status s = status_ok();
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
+  arena *scratch = context->scratch;
   for (int c = 0, count = m->computations.size; c < count; c++) {
     computation *at = m->computations.data[c];
     instruction_list found = {0};
     for (int k = 0; k < at->instructions.size; k++)
       if (is_mixed(at->instructions.data[k])) vec_push(scratch, &found, at->instructions.data[k]);
-    for (int k = 0; k < found.size && status_is_ok(s); k++) s = expand(scratch, found.data[k]);
+    for (int k = 0; k < found.size; k++) TRY(expand(context, found.data[k]));
   }
-  arena_destroy(scratch);
-  return s;
+  return status_ok();
 }
+
+const pass opt_mixed_types_expander = {
+    .name = "mixed-types-expander",
+    .summary = "converts stand where an operation mixes element types",
+    .place = "near the front: all passes behind it rely on operands whose types agree",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -8,6 +8,4 @@
 // Whether any operation mixes types: without, the expander changes nothing.
 bool mixed_types_are_in(const module *m);
 
-heddle_status mixed_types_expander_run(module *m);
-
 #endif

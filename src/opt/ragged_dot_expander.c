@@ -4,7 +4,7 @@
 // the groups has state (group, lhs, rhs, group of each row, result). Where the dimension is free, each group has a
 // matrix of its own in rhs, and of the dot with it the group's rows are kept. Where it is contracted, each group gives
 // a result of its own: a dot of operands with zeros outside the group. A ragged batch dimension changes nothing.
-#include "opt/ragged_dot_expander.h"
+#include "opt/passes.h"
 
 #include "hlo/ragged_form.h"
 #include "opt/rewrite.h"
@@ -182,4 +182,12 @@ static bool can_expand(const instruction *i) {
          shape_is_static(i->operands[1]->shape) && shape_is_static(i->operands[2]->shape);
 }
 
-heddle_status ragged_dot_expander_run(module *m) { return rewrite_each(m, can_expand, expand); }
+static heddle_status run(pass_context *context, void *unit) { return rewrite_each(context, unit, can_expand, expand); }
+
+const pass opt_ragged_dot_expander = {
+    .name = "ragged-dot-expander",
+    .summary = "ragged dots become loops of dots",
+    .place = "before the passes on loops and dots",
+    .use = PASS_NEEDED,
+    .run = run,
+};

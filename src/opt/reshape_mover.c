@@ -4,7 +4,7 @@
 // An operation is moved past when at least two of its operands move the same way, or one does and what follows it alone
 // comes to such a move again; the other operands must be broadcast scalars, which have any shape. Dims are never more
 // than they were, so that nothing is computed twice.
-#include "opt/reshape_mover.h"
+#include "opt/passes.h"
 
 #include "opt/rewrite.h"
 #include "opt/worklist.h"
@@ -77,4 +77,12 @@ static instruction *move_past(const builder *b, instruction *i) {
   return rewrite_with(b, move, shape_with_dtype(b->arena, i->shape, i->shape->dtype), &done);
 }
 
-heddle_status reshape_mover_run(module *m) { return worklist_run(m, move_past); }
+static heddle_status run(pass_context *context, void *unit) { return worklist_run(context, unit, move_past); }
+
+const pass opt_reshape_mover = {
+    .name = "reshape-mover",
+    .summary = "reshapes and transposes move towards results",
+    .place = "before the passes on convolutions and dots, which take over the moves that come to them",
+    .use = PASS_IMPROVES,
+    .run = run,
+};

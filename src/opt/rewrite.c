@@ -63,9 +63,9 @@ void rewrite_find_waited_for(arena *scratch, const computation *c, ptr_map *out)
   }
 }
 
-heddle_status rewrite_each_given(module *m, bool (*matches)(const instruction *i),
+heddle_status rewrite_each_given(pass_context *context, module *m, bool (*matches)(const instruction *i),
                                  instruction *(*make)(instruction *i, void *argument), void *argument) {
-  arena *scratch = arena_create();
+  arena *scratch = context->scratch;
   for (int c = 0, count = m->computations.size; c < count; c++) {
     computation *at = m->computations.data[c];
     instruction_list found = {0};
@@ -76,6 +76,7 @@ heddle_status rewrite_each_given(module *m, bool (*matches)(const instruction *i
       instruction *by = make(found.data[i], argument);
       if (!by) continue;
       replace(found.data[i], by);
+      context->changed = true;
       ptr_map_put(scratch, &replaced, found.data[i], by);
     }
     redirect_waits(at, &replaced);
@@ -83,7 +84,6 @@ heddle_status rewrite_each_given(module *m, bool (*matches)(const instruction *i
       if (ptr_map_has(&replaced, found.data[i])) computation_detach(at, found.data[i]);
     computation_drop_detached(at);
   }
-  arena_destroy(scratch);
   return status_ok();
 }
 
@@ -93,9 +93,15 @@ typedef struct maker {
 
 static instruction *make_alone(instruction *i, void *argument) { return ((const maker *)argument)->make(i); }
 
-heddle_status rewrite_each(module *m, bool (*matches)(const instruction *i), instruction *(*make)(instruction *i)) {
+heddle_status rewrite_each(pass_context *context, module *m, bool (*matches)(const instruction *i),
+                           instruction *(*make)(instruction *i)) {
   maker alone = {make};
-  return rewrite_each_given(m, matches, make_alone, &alone);
+  return rewrite_each_given(context, m, matches, make_alone, &alone);
+}
+
+void rewrite_uses(pass_context *context, instruction *i, instruction *by) {
+  context->changed |= i->users.size > 0 || i == i->parent->root;
+  instruction_replace_uses(i, by);
 }
 
 instruction *rewrite_widen(const builder *b, instruction *x) {

@@ -2,14 +2,18 @@
 #ifndef HEDDLE_OPT_REWRITE_H_
 #define HEDDLE_OPT_REWRITE_H_
 
+#include "base/pass.h"
 #include "hlo/builder.h"
 
 // Every instruction of the module for which `matches` holds before anything is changed is replaced by what `make`
 // gives, and removed. Null from `make` leaves it. A result of the same dims takes over the layout.
-heddle_status rewrite_each(module *m, bool (*matches)(const instruction *i), instruction *(*make)(instruction *i));
+heddle_status rewrite_each(pass_context *context, module *m, bool (*matches)(const instruction *i),
+                           instruction *(*make)(instruction *i));
 // The same with what `make` needs to know.
-heddle_status rewrite_each_given(module *m, bool (*matches)(const instruction *i),
+heddle_status rewrite_each_given(pass_context *context, module *m, bool (*matches)(const instruction *i),
                                  instruction *(*make)(instruction *i, void *argument), void *argument);
+// Whoever uses `i` uses `by` instead, which is a change if there is anybody.
+void rewrite_uses(pass_context *context, instruction *i, instruction *by);
 // Instructions that others wait for, as keys: control edges order effects, so whoever waits has to go on waiting.
 void rewrite_find_waited_for(arena *scratch, const computation *c, ptr_map *out);
 

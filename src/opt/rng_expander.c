@@ -1,7 +1,7 @@
 // Rng expander: the state of rng is the run's, and how often a loop has drawn from it no HLO can say.
 //
 // The instruction changes in place: draws stay in the order in which they are written.
-#include "opt/rng_expander.h"
+#include "opt/passes.h"
 
 static void expand(arena *a, instruction *i) {
   const hlo_attributes *x = i->attributes;
@@ -25,11 +25,22 @@ static void expand(arena *a, instruction *i) {
   i->attributes = to;
 }
 
-heddle_status rng_expander_run(module *m) {
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
   for (int c = 0; c < m->computations.size; c++)
     for (int k = 0; k < m->computations.data[c]->instructions.size; k++) {
       instruction *i = m->computations.data[c]->instructions.data[k];
-      if (i->opcode == HLO_RNG || i->opcode == HLO_RNG_GET_AND_UPDATE_STATE) expand(m->arena, i);
+      if (i->opcode != HLO_RNG && i->opcode != HLO_RNG_GET_AND_UPDATE_STATE) continue;
+      expand(m->arena, i);
+      context->changed = true;
     }
   return status_ok();
 }
+
+const pass opt_rng_expander = {
+    .name = "rng-expander",
+    .summary = "random numbers without a state of the program's become calls of the runtime",
+    .place = "before anything is merged or moved: as calls with effects the draws keep their order",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -1,7 +1,7 @@
 // Scaled-dot expander. Each scale stands for a block: along each dim, as many elements as go into it.
 //
 // Elements and scales of halves and narrower have products that f32 holds exactly; others are multiplied in f64.
-#include "opt/scaled_dot_expander.h"
+#include "opt/passes.h"
 
 #include "opt/rewrite.h"
 
@@ -55,4 +55,12 @@ static bool can_expand(const instruction *i) {
          fits(i->operands[0]->shape, i->operands[2]->shape) && fits(i->operands[1]->shape, i->operands[3]->shape);
 }
 
-heddle_status scaled_dot_expander_run(module *m) { return rewrite_each(m, can_expand, expand); }
+static heddle_status run(pass_context *context, void *unit) { return rewrite_each(context, unit, can_expand, expand); }
+
+const pass opt_scaled_dot_expander = {
+    .name = "scaled-dot-expander",
+    .summary = "scaled dots become dots of operands times scales",
+    .place = "behind the GPU call expander, which makes some, and before the passes on dots",
+    .use = PASS_NEEDED,
+    .run = run,
+};

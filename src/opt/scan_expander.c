@@ -1,6 +1,6 @@
 // Scan expander: state (step, inputs, carried values, outputs); each step takes the inputs' elements of its place,
 // calls the computation and writes the outputs' elements there.
-#include "opt/scan_expander.h"
+#include "opt/passes.h"
 
 #include "hlo/scan_form.h"
 #include "opt/rewrite.h"
@@ -120,4 +120,12 @@ static instruction *expand(instruction *i) {
 
 static bool is_scan(const instruction *i) { return i->opcode == HLO_SCAN; }
 
-heddle_status scan_expander_run(module *m) { return rewrite_each(m, is_scan, expand); }
+static heddle_status run(pass_context *context, void *unit) { return rewrite_each(context, unit, is_scan, expand); }
+
+const pass opt_scan_expander = {
+    .name = "scan-expander",
+    .summary = "scans become while loops",
+    .place = "before the call inliner, as its loops call the scans' computations",
+    .use = PASS_NEEDED,
+    .run = run,
+};

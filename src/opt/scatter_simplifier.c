@@ -5,7 +5,7 @@
 //
 // The mirror image of the gather simplifier: updates become a list of windows with all of the operand's dims, operands
 // are transposed so that the indexed dims come first, and the results back.
-#include "opt/scatter_simplifier.h"
+#include "opt/passes.h"
 
 #include "opt/index_vectors.h"
 #include "opt/map_inliner.h"
@@ -156,4 +156,14 @@ static bool can_simplify(const instruction *i) {
          (!is_canonical(i) || (i->operand_count == 3 && i->operands[1]->shape->dims[0] == 1));
 }
 
-heddle_status scatter_simplifier_run(module *m) { return rewrite_each(m, can_simplify, simplify); }
+static heddle_status run(pass_context *context, void *unit) {
+  return rewrite_each(context, unit, can_simplify, simplify);
+}
+
+const pass opt_scatter_simplifier = {
+    .name = "scatter-simplifier",
+    .summary = "scatters take lists of index vectors and of windows",
+    .place = "behind the passes that make scatters, and before the algebra, which simplifies the moves around them",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -8,7 +8,7 @@
 // Windows that do not overlap need one such step, 3x3 with stride 2 four. All of it is elementwise: nothing is written
 // twice and the order of the sums is fixed. Where windows overlap many times, or the operand is dilated, the places are
 // the indices of a scatter.
-#include "opt/select_and_scatter_expander.h"
+#include "opt/passes.h"
 
 #include "opt/rewrite.h"
 
@@ -193,4 +193,12 @@ static bool can_expand(const instruction *i) {
          i->operands[0]->shape->rank > 0;
 }
 
-heddle_status select_and_scatter_expander_run(module *m) { return rewrite_each(m, can_expand, expand); }
+static heddle_status run(pass_context *context, void *unit) { return rewrite_each(context, unit, can_expand, expand); }
+
+const pass opt_select_and_scatter_expander = {
+    .name = "select-and-scatter-expander",
+    .summary = "select-and-scatters become the windows' winners and where they add",
+    .place = "before the call and map inliners, as it makes calls and maps of its computations",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -3,9 +3,8 @@
 // Windows that overlap (stencils, shifted differences) are often sliced first and computed with afterwards. Where the
 // same operation is done on slices of the same arrays that together have more elements than the arrays, it is done once
 // on the arrays instead. Slices that have no more stay: nothing would be computed less often.
-#include "opt/slice_sinker.h"
+#include "opt/passes.h"
 
-#include "opt/dead_code.h"
 #include "opt/rewrite.h"
 
 // The same operation on slices of the same arrays, each time at other places.
@@ -77,7 +76,8 @@ static void add_member(arena *scratch, ptr_map *groups, instruction *i) {
 }
 
 // In the order of the first members, whatever the map's order is.
-static void sink_all(arena *scratch, computation *c) {
+static void sink_all(pass_context *context, computation *c) {
+  arena *scratch = context->scratch;
   ptr_map groups = {0};
   instruction_list candidates = {0};
   for (int k = 0; k < c->instructions.size; k++)
@@ -88,13 +88,23 @@ static void sink_all(arena *scratch, computation *c) {
     const void *key = (const void *)(uintptr_t)key_hash(i);  // NOLINT(performance-no-int-to-ptr)
     const sink_group *g = ptr_map_get(&groups, key);
     while (g && g->members.data[0] != i) g = g->next;
-    if (g && g->members.size > 1 && g->elements > shape_element_count(i->operands[0]->operands[0]->shape)) sink(g);
+    if (!g || g->members.size == 1 || g->elements <= shape_element_count(i->operands[0]->operands[0]->shape)) continue;
+    sink(g);
+    context->changed = true;
   }
 }
 
-heddle_status slice_sinker_run(module *m) {
-  arena *scratch = arena_create();
-  for (int k = 0; k < m->computations.size; k++) sink_all(scratch, m->computations.data[k]);
-  arena_destroy(scratch);
-  return dead_code_run(m);
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
+  for (int k = 0; k < m->computations.size; k++) sink_all(context, m->computations.data[k]);
+  return opt_dead_code.run(context, m);
 }
+
+const pass opt_slice_sinker = {
+    .name = "slice-sinker",
+    .summary = "what is computed on overlapping slices is computed once",
+    .place =
+        "behind the algebra, which moves slices to what they take, and behind topk-rewriter, which needs them apart",
+    .use = PASS_IMPROVES,
+    .run = run,
+};

@@ -2,7 +2,7 @@
 //
 // The value lies between two neighbours of the type wanted. Which of them it becomes is a comparison of the random bits
 // with the part of the step that lies behind the one nearer to zero, as so many bits. All of that is exact in f64.
-#include "opt/stochastic_convert_expander.h"
+#include "opt/passes.h"
 
 #include <math.h>
 
@@ -114,4 +114,12 @@ static bool can_expand(const instruction *i) {
          shape_same_dims(i->operands[0]->shape, i->operands[1]->shape);
 }
 
-heddle_status stochastic_convert_expander_run(module *m) { return rewrite_each(m, can_expand, expand); }
+static heddle_status run(pass_context *context, void *unit) { return rewrite_each(context, unit, can_expand, expand); }
+
+const pass opt_stochastic_convert_expander = {
+    .name = "stochastic-convert-expander",
+    .summary = "stochastic converts become arithmetic",
+    .place = "before the algebra, which simplifies what it leaves",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -22,7 +22,7 @@ static inline literal *testing_argument(arena *a, const shape *s, uint64_t *seed
 static inline module *testing_passed(arena *a, const char *source, const char *passes) {
   module *m;
   testing_require(hlo_parse(a, "test", str_from(source), &m), source);
-  const opt_pass *list[64];
+  const pass *list[64];
   int count = 0;
   for (const char *next = passes; *next;) {
     const char *end = strchrnul(next, ',');
@@ -30,7 +30,8 @@ static inline module *testing_passed(arena *a, const char *source, const char *p
     assert_non_null(list[count++]);
     next = *end ? end + 1 : end;
   }
-  testing_require(opt_run(m, list, count, NULL, NULL), source);
+  list[count] = NULL;
+  testing_require(opt_run(m, list, NULL), source);
   return m;
 }
 

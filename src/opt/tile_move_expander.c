@@ -4,7 +4,7 @@
 // writer has divided (jax.shard_map). Here nothing is divided: outside these borders every device computes the whole.
 // So the way in is a slice whose place follows from the device's number, and the way out gathers the parts from all
 // devices, one dim after the other. Runs before shardings' annotations go, which say how arrays are divided.
-#include "opt/tile_move_expander.h"
+#include "opt/passes.h"
 
 #include "hlo/device_groups.h"
 #include "hlo/tile_sharding.h"
@@ -21,10 +21,9 @@ static void set_sizes(const builder *b, instruction *slice) {
 #define NO_CHANNEL INT64_MIN
 
 // Gathers meet on channels that no other collective has.
-static void number_channels(module *m) {
+static void number_channels(arena *scratch, module *m) {
   int64_t largest = 0;
   instruction_list made = {0};
-  arena *scratch = arena_create();
   for (int c = 0; c < m->computations.size; c++) {
     const instruction_list *all = &m->computations.data[c]->instructions;
     for (int k = 0; k < all->size; k++) {
@@ -34,7 +33,6 @@ static void number_channels(module *m) {
     }
   }
   for (int k = 0; k < made.size; k++) made.data[k]->attributes->channel_id = largest + 1 + k;
-  arena_destroy(scratch);
 }
 
 // A table over the partitions p: where p's part begins along dim d, read at this partition's number.
@@ -131,11 +129,18 @@ static heddle_status check_all(arena *scratch, const module *m) {
   return status_ok();
 }
 
-heddle_status tile_move_expander_run(module *m) {
-  arena *scratch = arena_create();
-  heddle_status s = check_all(scratch, m);
-  arena_destroy(scratch);
-  if (status_is_ok(s)) s = rewrite_each(m, tile_sharding_is_move, expand);
-  number_channels(m);
-  return s;
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
+  TRY(check_all(context->scratch, m));
+  TRY(rewrite_each(context, m, tile_sharding_is_move, expand));
+  number_channels(context->scratch, m);
+  return status_ok();
 }
+
+const pass opt_tile_move_expander = {
+    .name = "tile-move-expander",
+    .summary = "custom calls between arrays and the partitions' parts become slices and all-gathers",
+    .place = "before the custom-call expander, which removes the shardings that say how arrays are divided",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -9,7 +9,7 @@
 //
 // The last elements of a sort are, from the last one, the first of the opposite order of the reversed operand, in which
 // also equal elements are reversed.
-#include "opt/top_k_rewriter.h"
+#include "opt/passes.h"
 
 #include <math.h>
 
@@ -217,7 +217,8 @@ static void rewrite(const choice *c, instruction *sort) {
   computation_detach(sort->parent, sort);
 }
 
-static void rewrite_sorts(arena *scratch, computation *c) {
+static void rewrite_sorts(pass_context *context, computation *c) {
+  arena *scratch = context->scratch;
   instruction_list sorts = {0};
   ptr_map waited_for = {0};
   rewrite_find_waited_for(scratch, c, &waited_for);
@@ -228,13 +229,23 @@ static void rewrite_sorts(arena *scratch, computation *c) {
     if (!read_sort(sorts.data[k], &found) || is_ordered(sorts.data[k], &waited_for)) continue;
     found.b = builder_for(sorts.data[k]);
     rewrite(&found, sorts.data[k]);
+    context->changed = true;
   }
   computation_drop_detached(c);
 }
 
-heddle_status top_k_rewriter_run(module *m) {
-  arena *scratch = arena_create();
-  for (int c = 0; c < m->computations.size; c++) rewrite_sorts(scratch, m->computations.data[c]);
-  arena_destroy(scratch);
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
+  for (int c = 0; c < m->computations.size; c++) rewrite_sorts(context, m->computations.data[c]);
   return status_ok();
 }
+
+const pass opt_top_k_rewriter = {
+    .name = "topk-rewriter",
+    .summary = "sorts of which few elements are read become top-k",
+    .place =
+        "behind the barriers, so that it sees all that is read, and before the slice "
+        "sinker joins the slices of what a sort gives",
+    .use = PASS_IMPROVES,
+    .run = run,
+};

@@ -3,7 +3,7 @@
 // Code generation keeps one buffer for each leaf, so nesting is only in the way there. Both sides are rewritten alike:
 // inside, the nested value is put together again from the flat parameter, and the result taken apart; outside the other
 // way round. The tuples this leaves behind cancel in the tuple simplifier.
-#include "opt/tuple_flattening.h"
+#include "opt/passes.h"
 
 #include "hlo/builder.h"
 
@@ -46,9 +46,10 @@ static instruction *put_together(const builder *b, arena *scratch, const shape *
   return builder_tuple(b, s->tuple_size, elements);
 }
 
-// Gives a parameter or a caller a flat shape; those who used it take the nested value, put together again.
-static void flatten_value(arena *scratch, instruction *i) {
-  if (!is_nested(i->shape)) return;
+// Gives a parameter or a caller a flat shape; those who used it take the nested value, put together again. True if it
+// was nested.
+static bool flatten_value(arena *scratch, instruction *i) {
+  if (!is_nested(i->shape)) return false;
   const builder b = builder_for(i);
   const shape *nested = i->shape;
   instruction_list users = {0};
@@ -61,21 +62,27 @@ static void flatten_value(arena *scratch, instruction *i) {
     for (int j = 0; j < users.data[k]->operand_count; j++)
       if (users.data[k]->operands[j] == i) instruction_set_operand(users.data[k], j, whole);
   if (is_root) computation_set_root(i->parent, whole);
+  return true;
 }
 
-static void flatten_signature(arena *scratch, computation *c) {
-  for (int k = 0; k < c->parameters.size; k++) flatten_value(scratch, c->parameters.data[k]);
-  if (!is_nested(c->root->shape)) return;
+static bool flatten_signature(arena *scratch, computation *c) {
+  bool any = false;
+  for (int k = 0; k < c->parameters.size; k++) any |= flatten_value(scratch, c->parameters.data[k]);
+  if (!is_nested(c->root->shape)) return any;
   const builder b = builder_for(c->root);
   computation_set_root(c, flatten(&b, scratch, c->root));
+  return true;
 }
 
-static void flatten_caller(arena *scratch, instruction *caller) {
+static bool flatten_caller(arena *scratch, instruction *caller) {
   const builder b = builder_for(caller);
-  for (int k = 0; k < caller->operand_count; k++)
-    if (is_nested(caller->operands[k]->shape))
-      instruction_set_operand(caller, k, flatten(&b, scratch, caller->operands[k]));
-  flatten_value(scratch, caller);
+  bool any = false;
+  for (int k = 0; k < caller->operand_count; k++) {
+    if (!is_nested(caller->operands[k]->shape)) continue;
+    instruction_set_operand(caller, k, flatten(&b, scratch, caller->operands[k]));
+    any = true;
+  }
+  return flatten_value(scratch, caller) || any;
 }
 
 static bool can_flatten(const instruction *caller) {
@@ -106,8 +113,9 @@ static void find_kept(arena *scratch, const module *m, ptr_map *kept) {
   }
 }
 
-heddle_status tuple_flattening_run(module *m) {
-  arena *scratch = arena_create();
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
+  arena *scratch = context->scratch;
   ptr_map kept = {0};
   find_kept(scratch, m, &kept);
   for (int c = 0; c < m->computations.size; c++) {
@@ -116,10 +124,19 @@ heddle_status tuple_flattening_run(module *m) {
     for (int i = 0; i < m->computations.data[c]->instructions.size; i++)
       vec_push(scratch, &all, m->computations.data[c]->instructions.data[i]);
     for (int i = 0; i < all.size; i++)
-      if (can_flatten(all.data[i]) && !any_kept(&kept, all.data[i])) flatten_caller(scratch, all.data[i]);
+      if (can_flatten(all.data[i]) && !any_kept(&kept, all.data[i]))
+        context->changed |= flatten_caller(scratch, all.data[i]);
   }
   for (int c = 0; c < m->computations.size; c++)
-    if (!ptr_map_has(&kept, m->computations.data[c])) flatten_signature(scratch, m->computations.data[c]);
-  arena_destroy(scratch);
+    if (!ptr_map_has(&kept, m->computations.data[c]))
+      context->changed |= flatten_signature(scratch, m->computations.data[c]);
   return status_ok();
 }
+
+const pass opt_tuple_flattening = {
+    .name = "tuple-flattening",
+    .summary = "called computations take and give tuples one level deep",
+    .place = "behind all passes that make loops, and before the tuple simplifier, where the tuples it leaves cancel",
+    .use = PASS_NEEDED,
+    .run = run,
+};

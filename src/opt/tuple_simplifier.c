@@ -1,7 +1,7 @@
 // Tuple simplifier: get-tuple-element(tuple(a, b), 0) -> a, and tuple(get-tuple-element(x, 0), ...) -> x.
 //
 // One walk over each computation in post order is enough: when an instruction is reached its operands are simplified.
-#include "opt/tuple_simplifier.h"
+#include "opt/passes.h"
 
 #include "opt/rewrite.h"
 
@@ -24,7 +24,8 @@ static instruction *simpler(const instruction *i) {
   return shape_equal(element->shape, i->shape) ? element : NULL;
 }
 
-static heddle_status simplify(arena *scratch, computation *c) {
+static heddle_status simplify(pass_context *context, computation *c) {
+  arena *scratch = context->scratch;
   instruction_list order = {0};
   ptr_map waited_for = {0};
   TRY(computation_post_order(scratch, c, &order));
@@ -32,15 +33,21 @@ static heddle_status simplify(arena *scratch, computation *c) {
   // What is replaced has no users any more: dead code, which goes all at once.
   for (int i = 0; i < order.size; i++) {
     instruction *x = order.data[i], *by = simpler(x);
-    if (by && x->control_predecessors.size == 0 && !ptr_map_has(&waited_for, x)) instruction_replace_uses(x, by);
+    if (by && x->control_predecessors.size == 0 && !ptr_map_has(&waited_for, x)) rewrite_uses(context, x, by);
   }
   return status_ok();
 }
 
-heddle_status tuple_simplifier_run(module *m) {
-  arena *scratch = arena_create();
-  heddle_status s = status_ok();
-  for (int i = 0; i < m->computations.size && status_is_ok(s); i++) s = simplify(scratch, m->computations.data[i]);
-  arena_destroy(scratch);
-  return s;
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
+  for (int i = 0; i < m->computations.size; i++) TRY(simplify(context, m->computations.data[i]));
+  return status_ok();
 }
+
+const pass opt_tuple_simplifier = {
+    .name = "tuple-simplifier",
+    .summary = "elements of tuples made here are used directly",
+    .place = "when no pass makes tuples any more; behind it the leaves of loops' states are plain to see",
+    .use = PASS_NEEDED,
+    .run = run,
+};

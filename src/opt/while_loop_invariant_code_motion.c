@@ -2,13 +2,12 @@
 //
 // A value that has moved costs memory while the loop runs and is read in every step, so that what is cheap to make of
 // little, like a broadcast, stays inside: fusion makes it where it is used. Moves alone (slices, reshapes) stay too.
-#include "opt/while_loop_invariant_code_motion.h"
+#include "opt/passes.h"
 
 #include "opt/body_copy.h"
 #include "opt/effects.h"
 #include "opt/rewrite.h"
 #include "opt/while_loop.h"
-#include "opt/while_loop_simplifier.h"
 
 // Most leaves added to a loop; bytes that anything may have; growth that is allowed to what costs more than a read.
 enum { MOVED_MAX = 64, SMALL_BYTES = 4096, HEAVY_GROWTH = 16 };
@@ -188,18 +187,27 @@ static heddle_status improve(arena *scratch, const ptr_map *acting, instruction 
 }
 
 // Inner loops first: what moves out of one may move on.
-heddle_status while_loop_invariant_code_motion_run(module *m) {
-  arena *scratch = arena_create();
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
+  arena *scratch = context->scratch;
   ptr_map acting = {0};
   bool changed = false;
-  heddle_status s = effects_find(scratch, m, false, &acting);
-  for (int c = 0, count = m->computations.size; c < count && status_is_ok(s); c++) {
+  TRY(effects_find(scratch, m, false, &acting));
+  for (int c = 0, count = m->computations.size; c < count; c++) {
     instruction_list loops = {0};
     computation *at = m->computations.data[c];
     for (int i = 0; i < at->instructions.size; i++)
       if (at->instructions.data[i]->opcode == HLO_WHILE) vec_push(scratch, &loops, at->instructions.data[i]);
-    for (int i = 0; i < loops.size && status_is_ok(s); i++) s = improve(scratch, &acting, loops.data[i], &changed);
+    for (int i = 0; i < loops.size; i++) TRY(improve(scratch, &acting, loops.data[i], &changed));
   }
-  arena_destroy(scratch);
-  return status_is_ok(s) && changed ? while_loop_simplifier_run(m) : s;
+  context->changed |= changed;
+  return changed ? opt_while_loop_simplifier.run(context, m) : status_ok();
 }
+
+const pass opt_while_loop_invariant_code_motion = {
+    .name = "while-loop-invariant-code-motion",
+    .summary = "what a loop computes alike in every step moves in front of it",
+    .place = "behind the first cse, so that nothing moves twice",
+    .use = PASS_IMPROVES,
+    .run = run,
+};

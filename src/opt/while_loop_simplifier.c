@@ -3,12 +3,11 @@
 // Bodies are not changed but copied with other leaves, so that loops may share one; what that leaves behind is dead
 // code. Callees come before callers, and a copy shares the computations that it calls: the work is linear. A loop with
 // effects stays where it is, since they are ordered by their places.
-#include "opt/while_loop_simplifier.h"
+#include "opt/passes.h"
 
 #include "opt/body_copy.h"
 #include "opt/effects.h"
 #include "opt/rewrite.h"
-#include "opt/tuple_simplifier.h"
 #include "opt/while_loop.h"
 #include "opt/while_trip_count.h"
 
@@ -78,13 +77,13 @@ static bool is_constant_like(const instruction *i) {
 }
 
 // Users outside take what the leaf starts as.
-static void bypass(const loop *l) {
+static void bypass(pass_context *context, const loop *l) {
   for (int k = 0; k < l->op->users.size;) {
     instruction *user = l->op->users.data[k++];
     if (user->opcode != HLO_GET_TUPLE_ELEMENT || user->control_predecessors.size > 0) continue;
     const int leaf = (int)user->attributes->index;
     if (while_loop_keeps(l->op, leaf) && user->users.size + (user == user->parent->root) > 0)
-      instruction_replace_uses(user, l->start[leaf]);
+      rewrite_uses(context, user, l->start[leaf]);
   }
 }
 
@@ -203,15 +202,15 @@ static heddle_status drop_leaves(loop *l) {
   return status_ok();
 }
 
-static heddle_status simplify(arena *scratch, instruction *op, bool *changed) {
+static heddle_status simplify(pass_context *context, instruction *op, bool *goes) {
   if (!while_loop_is_open(op)) return status_ok();
-  loop l = loop_of(scratch, op);
+  loop l = loop_of(context->scratch, op);
   int64_t count;
   if (few_steps(&l, &count)) {
-    *changed = true;
+    *goes = true;
     return write_out(&l, count);
   }
-  bypass(&l);
+  bypass(context, &l);
   mark_outside(&l);
   mark_inside(&l);
   bool all_live = true, any_live = false;
@@ -224,11 +223,12 @@ static heddle_status simplify(arena *scratch, instruction *op, bool *changed) {
     any_live |= l.is_live[k];
   }
   if (all_live || !any_live) return status_ok();
-  *changed = true;
+  *goes = true;
   return drop_leaves(&l);
 }
 
-static heddle_status simplify_all(arena *scratch, computation *c, const ptr_map *acting) {
+static heddle_status simplify_all(pass_context *context, computation *c, const ptr_map *acting) {
+  arena *scratch = context->scratch;
   instruction_list loops = {0};
   ptr_map waited_for = {0};
   heddle_status s = status_ok();
@@ -240,20 +240,30 @@ static heddle_status simplify_all(arena *scratch, computation *c, const ptr_map 
       vec_push(scratch, &loops, op);
   }
   for (int i = 0; i < loops.size && status_is_ok(s); i++) {
-    bool changed = false;
-    s = simplify(scratch, loops.data[i], &changed);
-    if (changed) computation_detach(c, loops.data[i]);
+    bool goes = false;
+    s = simplify(context, loops.data[i], &goes);
+    if (goes) computation_detach(c, loops.data[i]);
+    context->changed |= goes;
   }
   computation_drop_detached(c);
   return s;
 }
 
-heddle_status while_loop_simplifier_run(module *m) {
-  arena *scratch = arena_create();
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
   ptr_map acting = {0};
-  heddle_status s = effects_find(scratch, m, false, &acting);
-  for (int c = 0, count = m->computations.size; c < count && status_is_ok(s); c++)
-    s = simplify_all(scratch, m->computations.data[c], &acting);
-  arena_destroy(scratch);
-  return status_is_ok(s) ? tuple_simplifier_run(m) : s;
+  TRY(effects_find(context->scratch, m, false, &acting));
+  for (int c = 0, count = m->computations.size; c < count; c++)
+    TRY(simplify_all(context, m->computations.data[c], &acting));
+  return opt_tuple_simplifier.run(context, m);
 }
+
+const pass opt_while_loop_simplifier = {
+    .name = "while-loop-simplifier",
+    .summary = "loops lose leaves, or vanish that run once or never",
+    .place =
+        "behind the tuple simplifier, as it needs states taken apart; constants "
+        "move inside, where the algebra finds them",
+    .use = PASS_IMPROVES,
+    .run = run,
+};

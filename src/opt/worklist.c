@@ -5,7 +5,7 @@
 #include "opt/worklist.h"
 
 #include "base/call.h"
-#include "opt/dead_code.h"
+#include "opt/passes.h"
 #include "opt/rewrite.h"
 
 typedef struct worklist {
@@ -75,12 +75,12 @@ static heddle_status rewrite(worklist *w) {
                       STR_ARG(w->computation->name));
 }
 
-heddle_status worklist_run(module *m, worklist_rule rule) {
+heddle_status worklist_run(pass_context *context, module *m, worklist_rule rule) {
   heddle_status s = status_ok();
   for (int k = 0, count = m->computations.size; k < count && status_is_ok(s); k++) {
-    worklist w = {.scratch = arena_create(), .computation = m->computations.data[k], .rule = rule};
+    worklist w = {.scratch = context->scratch, .computation = m->computations.data[k], .rule = rule};
     s = rewrite(&w);
-    arena_destroy(w.scratch);
+    context->changed |= w.changes > 0;
   }
-  return status_is_ok(s) ? dead_code_run(m) : s;
+  return status_is_ok(s) ? opt_dead_code.run(context, m) : s;
 }

@@ -2,6 +2,7 @@
 #ifndef HEDDLE_OPT_WORKLIST_H_
 #define HEDDLE_OPT_WORKLIST_H_
 
+#include "base/pass.h"
 #include "hlo/builder.h"
 
 // What `i` may be replaced by: an instruction there is, or one made with `b`, which belongs to i's computation and has
@@ -13,6 +14,6 @@ typedef instruction *(*worklist_rule)(const builder *b, instruction *i);
 // instructions with dynamic dims (their own or an operand's), those ordered by control edges, those nobody uses. Also
 // refused: a replacement by something that stands already in another layout than i's. Rules that undo each other are a
 // mistake: HEDDLE_INTERNAL when the number of changes passes any reasonable bound.
-heddle_status worklist_run(module *m, worklist_rule rule);
+heddle_status worklist_run(pass_context *context, module *m, worklist_rule rule);
 
 #endif

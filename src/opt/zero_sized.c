@@ -3,7 +3,7 @@
 // An array without elements has one value, so whatever makes it is a constant. Operations that take one and give
 // elements all the same are the identity of what they do: a reduction gives its initial value, a padded nothing the
 // padding, a product over an empty dimension zero, and a concatenation goes without it.
-#include "opt/zero_sized.h"
+#include "opt/passes.h"
 
 #include "hlo/builder.h"
 
@@ -67,30 +67,37 @@ static instruction *result_of_nothing(const builder *b, arena *scratch, const in
   }
 }
 
-static heddle_status remove_empty(arena *scratch, instruction *i) {
+static heddle_status remove_empty(pass_context *context, instruction *i) {
   if (is_kept(i)) return status_ok();
   const builder b = builder_for(i);
   instruction *by = NULL;
   if (is_empty(i->shape)) TRY(empty_constant(&b, i->shape, &by));
-  else if (has_empty_operand(i)) by = result_of_nothing(&b, scratch, i);
+  else if (has_empty_operand(i)) by = result_of_nothing(&b, context->scratch, i);
   if (!by) return status_ok();
+  context->changed = true;
   if (by->users.size == 0 && shape_is_array(by->shape)) by->shape = i->shape;  // the layout too
   instruction_replace_uses(i, by);
   computation_remove(i->parent, i);
   return status_ok();
 }
 
-static heddle_status clean(arena *scratch, computation *c) {
+static heddle_status clean(pass_context *context, computation *c) {
   instruction_list order = {0};
-  TRY(computation_post_order(scratch, c, &order));
-  for (int i = 0; i < order.size; i++) TRY(remove_empty(scratch, order.data[i]));
+  TRY(computation_post_order(context->scratch, c, &order));
+  for (int i = 0; i < order.size; i++) TRY(remove_empty(context, order.data[i]));
   return status_ok();
 }
 
-heddle_status zero_sized_run(module *m) {
-  arena *scratch = arena_create();
-  heddle_status s = status_ok();
-  for (int c = 0; c < m->computations.size && status_is_ok(s); c++) s = clean(scratch, m->computations.data[c]);
-  arena_destroy(scratch);
-  return s;
+static heddle_status run(pass_context *context, void *unit) {
+  module *m = unit;
+  for (int c = 0; c < m->computations.size; c++) TRY(clean(context, m->computations.data[c]));
+  return status_ok();
 }
+
+const pass opt_zero_sized = {
+    .name = "zero-sized",
+    .summary = "arrays without elements become constants",
+    .place = "before the algebra, whose rules need not think of them",
+    .use = PASS_NEEDED,
+    .run = run,
+};

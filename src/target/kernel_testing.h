@@ -36,7 +36,7 @@ static inline kernel_testing kernel_testing_start(const char *mlir, const char *
   MlirModule parsed = mlirModuleCreateParse(context, mlirStringRefCreateFromCString(mlir));
   kernel_testing_require(ir_diagnostics(context, HEDDLE_INVALID, "parsing"), mlir);
   static const char *const to_llvm[] = {"convert-scf-to-cf", "xla-lower-to-llvm", NULL};
-  const lower_pass *passes[16];
+  const pass *passes[16];
   int count = 0;
   for (int i = 0; names[i]; i++) passes[count++] = lower_pass_find(str_from(names[i]));
   for (int i = 0; to_llvm[i]; i++) passes[count++] = lower_pass_find(str_from(to_llvm[i]));

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "base/file.h"
-#include "emit/ir_builder.h"
 
 static void print_text(const char *title, const char *name, str contents) {
   printf("// ----- %s: %s -----\n" STR_FMT, name, title, STR_ARG(contents));
@@ -36,24 +35,26 @@ static void add_stage(void *argument, const char *name, const char *suffix, str 
   if (contents.size) compile_log_add(log, name, suffix, contents);
 }
 
-static void add_pass(void *argument, const char *pass, MlirOperation ir) {
+static void add_pass(void *argument, const pass *p, const pass_unit_kind *kind, const void *ir) {
   compile_log *log = argument;
   arena *scratch = arena_create();
-  str contents = str_from(ir_operation_text(scratch, ir));
-  if (log->print) print_text(arena_printf(scratch, "IR after %s", pass), log->kernel, contents);
-  text_printf(&log->passes, "// ----- IR after %s -----\n" STR_FMT "\n", pass, STR_ARG(contents));
+  text contents = {0};
+  kind->print(ir, &contents);
+  if (log->print) print_text(arena_printf(scratch, "IR after %s", p->name), log->kernel, text_view(&contents));
+  text_printf(&log->passes, "// ----- IR after %s -----\n%s\n", p->name, text_cstr(&contents));
+  text_free(&contents);
   arena_destroy(scratch);
 }
 
 heddle_status compile_log_open(compile_log *log, bool print, const char *folder) {
   *log = (compile_log){.print = print, .folder = folder, .kernel = "", .names = arena_create()};
-  log->observer = (lower_observer){.bisect = -1, .print = add_pass, .argument = log, .print_all = print || folder};
+  log->watcher = (pass_watcher){.kind = &lower_operations, .changes = true, .see = add_pass, .argument = log};
   return folder ? file_make_folder(folder) : status_ok();
 }
 
 void compile_log_attach(compile_log *log, compile_options *options) {
-  options->observer = &log->observer;
   if (!log->print && !log->folder) return;
+  pass_control_add(options->control, &log->watcher);
   options->dump = add_stage;
   options->dump_argument = log;
 }

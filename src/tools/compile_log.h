@@ -11,12 +11,12 @@ typedef struct compile_log {
   const char *kernel;    // its name
   arena *names;          // holds it
   heddle_status failed;  // the first file that could not be written
-  lower_observer observer;
+  pass_watcher watcher;
 } compile_log;
 
 // Makes the folder. `log` must outlive the compilation; close it in any case.
 heddle_status compile_log_open(compile_log *log, bool print, const char *folder);
-// Directs the compilation's stages here. Nothing is collected if nobody wants it.
+// Directs the compilation's stages here, the passes by its control. Nothing is collected if nobody wants it.
 void compile_log_attach(compile_log *log, compile_options *options);
 // One more text, that the compiler itself does not dump.
 void compile_log_add(compile_log *log, const char *name, const char *suffix, str contents);

@@ -5,14 +5,14 @@
 
 #include "tools/pass_choice.h"
 
-void debug_compile_passes(arena *a, const debug_options *d, opt_pass_use up_to, compile_options *o) {
+void debug_compile_passes(arena *a, const debug_options *d, pass_use up_to, compile_options *o) {
   const char *disabled = d ? d->disable_hlo_passes : NULL, *only = d ? d->enable_hlo_passes_only : NULL;
-  if (d && d->disable_all_hlo_passes) up_to = OPT_NEEDED;
-  if (up_to == OPT_FOLDS && !disabled && !only) return;
+  if (d && d->disable_all_hlo_passes) up_to = PASS_NEEDED;
+  if (up_to == PASS_FOLDS && !disabled && !only) return;
   pass_list passes = {0};
   pass_choice_pipeline(a, up_to, disabled, only, &passes);
+  vec_push(a, &passes, NULL);
   o->hlo_passes = passes.data;
-  o->hlo_pass_count = passes.size;
 }
 
 void debug_compile_numbers(const debug_options *d, compile_options *o) {
@@ -20,14 +20,14 @@ void debug_compile_numbers(const debug_options *d, compile_options *o) {
   if (!d->multi_thread_eigen && o->threads == 0) o->threads = 1;
 }
 
-heddle_status debug_compile_open(debug_compile *c, arena *a, const debug_options *d, opt_pass_use up_to,
-                                 const module *m, compile_options *o) {
-  *c = (debug_compile){0};
+heddle_status debug_compile_open(debug_compile *c, arena *a, const debug_options *d, pass_use up_to, const module *m,
+                                 compile_options *o) {
+  *c = (debug_compile){.control = PASS_CONTROL_DEFAULT};
   debug_compile_numbers(d, o);
   debug_compile_passes(a, d, up_to, o);
   TRY(hlo_dump_open(&c->hlo, d, m));
-  o->hlo_observer = hlo_dump_add;
-  o->hlo_observer_argument = &c->hlo;
+  if (!o->control) o->control = &c->control;
+  hlo_dump_watch(&c->hlo, o->control);
   if (o->dump || !c->hlo.folder) return status_ok();
   c->stages.folder = c->hlo.folder;
   o->dump = dump_to_folder;

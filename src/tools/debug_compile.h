@@ -8,20 +8,21 @@
 
 typedef struct debug_compile {
   hlo_dump hlo;
-  dump_target stages;  // those behind HLO; no folder: none
+  pass_control control;  // where the tool has none of its own
+  dump_target stages;    // those behind HLO; no folder: none
 } debug_compile;
 
 // The HLO passes of the pipeline whose use is `up_to` or above it in the list, of these only what the options leave
 // (`d` may be null). Options that change nothing are named on standard error.
-void debug_compile_passes(arena *a, const debug_options *d, opt_pass_use up_to, compile_options *o);
+void debug_compile_passes(arena *a, const debug_options *d, pass_use up_to, compile_options *o);
 
 // Rounding and threads, where the tool's own flags have not decided them.
 void debug_compile_numbers(const debug_options *d, compile_options *o);
 
 // All of it for the compilation of `m`, and where --xla_dump_to says so its stages as files, unless `o` has a place for
 // them. `c` must outlive the compilation; close it in any case.
-heddle_status debug_compile_open(debug_compile *c, arena *a, const debug_options *d, opt_pass_use up_to,
-                                 const module *m, compile_options *o);
+heddle_status debug_compile_open(debug_compile *c, arena *a, const debug_options *d, pass_use up_to, const module *m,
+                                 compile_options *o);
 // The first error, of the compilation (`s`) or of writing what it dumped.
 heddle_status debug_compile_close(debug_compile *c, heddle_status s);
 

@@ -16,6 +16,7 @@
 #include "tools/flags.h"
 #include "tools/mlir_spelling.h"
 #include "tools/pass_arguments.h"
+#include "tools/pass_flags.h"
 
 typedef struct command {
   arena *arena;
@@ -28,7 +29,9 @@ typedef struct command {
   bool is_xla;      // the module at hand is spelled as XLA spells it in 2025
   int elide_above;  // elements of constants; negative: print all
   lower_options options;
-  lower_observer observer;
+  pass_flags driver;
+  const char *until;
+  bool time;
   text out;
 } command;
 
@@ -43,7 +46,7 @@ static heddle_status take_pass(void *context, arena *a, str name, const char *va
 
 static int pass_count(void) {
   int count = 0;
-  while (lower_passes[count]->name) count++;
+  while (lower_passes[count]) count++;
   return count;
 }
 
@@ -54,18 +57,13 @@ static const char *pass_name(int number) {
 
 static void print_passes(void) {
   printf("\npasses, each a flag; XLA's names of 2024 and 2025 are taken, too:\n");
-  for (int i = 0; lower_passes[i]->name; i++) printf("  -%-44s %s\n", lower_passes[i]->name, lower_passes[i]->summary);
+  for (int i = 0; lower_passes[i]; i++) pass_print_entry(stdout, "-", lower_passes[i], "");
   printf("\ngroups:\n");
   for (int i = 0; lower_groups[i]; i++) printf("  -%s\n", lower_groups[i]);
 }
 
 static void say_idle(const char *flag, const char *why) {
   fprintf(stderr, "warning: --%s has no effect: %s\n", flag, why);
-}
-
-static heddle_status check_pass(const char *flag, const char *name) {
-  if (!name || lower_pass_find(str_from(name))) return status_ok();
-  return status_error(HEDDLE_INVALID, "--%s: found %s, wanted a pass that --help lists", flag, name);
 }
 
 // Vectors are some whole bytes, or none (0); wider ones than any machine's only make code that nobody can compile.
@@ -83,10 +81,8 @@ static heddle_status check_flags(void *argument) {
   if (c->dialect[0] && strcmp(c->dialect, "xla") != 0 && strcmp(c->dialect, "xla_gpu") != 0)
     return status_error(HEDDLE_INVALID, "--dialect: found %s, wanted xla or xla_gpu", c->dialect);
   TRY(check_vectors(c));
-  if (c->observer.bisect < -1)
-    return status_error(HEDDLE_INVALID, "--bisect: found %d, wanted at least -1", c->observer.bisect);
-  TRY(check_pass("print-after", c->observer.print_after));
-  TRY(check_pass("until", c->observer.until));
+  TRY(pass_flags_check(&c->driver, PASS_FLAGS_MLIR));
+  if (c->until) TRY(pass_flags_check_name("until", str_from(c->until), PASS_FLAGS_MLIR));
   c->options.target.kind = strcmp(c->target, "cpu") == 0 ? TARGET_CPU : TARGET_NVPTX;
   if (c->pipeline) TRY(pass_arguments_parse(c->arena, c->pipeline, &c->requests));
   TRY(pass_arguments_resolve(c->arena, &c->requests, &c->options, &c->passes));
@@ -130,11 +126,22 @@ static heddle_status parse(MlirContext context, text *source, MlirModule *out) {
   return status_is_ok(status) ? status_error(HEDDLE_INVALID, "cannot parse the module") : status;
 }
 
-static void print_pass(void *argument, const char *pass, MlirOperation module) {
+static void print_pass(void *argument, const pass *p, const pass_unit_kind *kind, const void *unit) {
   text t = {0};
-  print_module(argument, module, &t);
-  fprintf(stderr, "// -----// IR Dump After %s //----- //\n%s\n", pass, text_cstr(&t));
+  print_module(argument, (MlirOperation){(void *)unit}, &t);
+  pass_show(kind, p, text_view(&t));
   text_free(&t);
+}
+
+// Passes are shown as the result is printed.
+static heddle_status run_passes(command *c, MlirOperation module) {
+  pass_control *control = pass_flags_open(&c->driver, c->time, false);
+  control->until = c->until;
+  c->driver.watcher.see = print_pass;
+  c->driver.watcher.argument = c;
+  const heddle_status s = lower_run(c->passes.data, module, &c->options, control);
+  pass_times_print(stderr, control);
+  return s;
 }
 
 static heddle_status parse_spelled(command *c, MlirContext context, str source, MlirModule *out) {
@@ -169,11 +176,8 @@ static heddle_status run_module(command *c, MlirContext context, str source) {
   TRY(parse_spelled(c, context, source, &module));
   MlirOperation op = mlirModuleGetOperation(module);
   heddle_status status = c->verifies_roundtrip ? check_roundtrip(c, context, op) : status_ok();
-  if (status_is_ok(status)) status = lower_run(c->passes.data, op, &c->options, &c->observer);
+  if (status_is_ok(status)) status = run_passes(c, op);
   if (status_is_ok(status)) print_module(c, op, &c->out);
-  for (int i = 0; i < c->observer.timing_count; i++)
-    fprintf(stderr, "%10.6f %s\n", c->observer.timings[i].seconds, c->observer.timings[i].pass);
-  c->observer.timing_count = 0;
   mlirModuleDestroy(module);
   return status;
 }
@@ -228,7 +232,7 @@ int main(int argc, char **argv) {
                .verifies_each = -1,
                .elide_above = -1,
                .options = {.target = {.has_fma = true, .max_unroll = 8, .chip = "sm_90"}},
-               .observer = {.bisect = -1, .print = print_pass, .argument = &c}};
+               .driver = PASS_FLAGS_DEFAULT};
   const flag flags[] = {
       {"pass-pipeline", FLAG_TEXT, &c.pipeline, "TEXT", "passes as builtin.module(a,func.func(b{k=v}))"},
       {"o", FLAG_TEXT, &c.output, "FILE", "where to write (standard output)"},
@@ -248,14 +252,13 @@ int main(int argc, char **argv) {
       {"verify-roundtrip", FLAG_BOOL, &c.verifies_roundtrip, NULL, "check that the module as printed reads back"},
       {"verify-each", FLAG_MAYBE, &c.verifies_each, NULL, "no effect"},
       {"allow-unregistered-dialect", FLAG_BOOL, &c.allows_unregistered, NULL, "take operations of unknown dialects"},
-      {"mlir-print-ir-after-all", FLAG_BOOL, &c.observer.print_all, NULL, "print after each pass on standard error"},
-      {"print-after-all", FLAG_BOOL, &c.observer.print_all, NULL, "the same"},
-      {"mlir-print-ir-after", FLAG_TEXT, &c.observer.print_after, "PASS", "print after this pass on standard error"},
-      {"print-after", FLAG_TEXT, &c.observer.print_after, "PASS", "the same"},
-      {"until", FLAG_TEXT, &c.observer.until, "PASS", "stop after this pass"},
-      {"bisect", FLAG_INT, &c.observer.bisect, "N", "run only the first N passes"},
-      {"mlir-timing", FLAG_BOOL, &c.observer.time, NULL, "seconds per pass on standard error"},
-      {"time", FLAG_BOOL, &c.observer.time, NULL, "the same"},
+      PASS_FLAGS(c.driver),
+      {"mlir-print-ir-after-all", FLAG_BOOL, &c.driver.print_after_all, NULL, "the same as --print-after-all"},
+      {"mlir-print-ir-after-change", FLAG_BOOL, &c.driver.print_after_change, NULL, "the same as --print-after-change"},
+      {"mlir-print-ir-after", FLAG_TEXT, &c.driver.print_after, "NAME,NAME", "the same as --print-after"},
+      {"until", FLAG_TEXT, &c.until, "PASS", "stop after this pass"},
+      {"time", FLAG_BOOL, &c.time, NULL, "time per pass on standard error"},
+      {"mlir-timing", FLAG_BOOL, &c.time, NULL, "the same as --time"},
       {"mlir-print-op-generic", FLAG_BOOL, &c.is_generic, NULL, "print operations in their generic form"},
       {"mlir-print-local-scope", FLAG_BOOL, &c.is_local, NULL, "print without aliases"},
       {"mlir-print-debuginfo", FLAG_BOOL, &c.has_locations, NULL, "print locations"},

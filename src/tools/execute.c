@@ -10,7 +10,7 @@
 #include "opt/form_normalization.h"
 #include "opt/gpu_call_expander.h"
 #include "opt/mixed_types_expander.h"
-#include "opt/pass.h"
+#include "opt/passes.h"
 #include "tools/split_mix.h"
 
 heddle_status platform_from_name(const char *flag, const char *name, platform *out) {
@@ -54,9 +54,9 @@ static heddle_status make_plain(arena *a, const module **m) {
       has_vectors |= dynamic_index_is_vector((*m)->computations.data[c]->instructions.data[k]);
   if (!has_vectors && !mixed_types_are_in(*m) && !form_normalization_applies(*m)) return status_ok();
   module *copy = module_clone(a, *m);
-  TRY(form_normalization_run(copy));
-  TRY(dynamic_index_splitter_run(copy));
-  TRY(mixed_types_expander_run(copy));
+  TRY(pass_apply(&opt_form_normalization, copy));
+  TRY(pass_apply(&opt_dynamic_index_splitter, copy));
+  TRY(pass_apply(&opt_mixed_types_expander, copy));
   *m = copy;
   return opt_sort(copy);
 }
@@ -66,7 +66,7 @@ heddle_status interpret_module(arena *a, const module *m, const eval_options *op
   int devices;
   if (gpu_call_expander_applies(m)) {
     module *expanded = module_clone(a, m);
-    TRY(gpu_call_expander_run(expanded));
+    TRY(pass_apply(&opt_gpu_call_expander, expanded));
     TRY(opt_sort(expanded));
     m = expanded;
   }

@@ -11,6 +11,7 @@
 #include "tools/debug_compile.h"
 #include "tools/execute.h"
 #include "tools/heddle_commands.h"
+#include "tools/pass_flags.h"
 
 // What can be asked for, the suffix under which the compiler dumps it (null: not a dump), and the only target that has
 // it (null: both).
@@ -39,6 +40,7 @@ typedef struct compile_flags {
   bool exact, keep_fusions, time;
   int threads, v;
   debug_options debug;
+  pass_flags driver;
 } compile_flags;
 
 // Collects one kind of dump, one text per kernel; all of them go on to where debug options want them.
@@ -79,6 +81,7 @@ static heddle_status check_flags(void *argument) {
     return status_error(HEDDLE_INVALID, "--emit=%s is for --target=%s, found %s", form->name, form->only, f->target);
   TRY(status_context(nvptx_target(f->chip, &f->gpu), "in --chip=%s", f->chip));
   TRY(hlo_dump_check(&f->debug));
+  TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
   if (is_form(f, "obj") && !f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
   return status_ok();
 }
@@ -151,6 +154,7 @@ static heddle_status compile_for_cpu(arena *a, const compile_source *from, const
   compiled program;
   TRY(from->lhlo ? compile_lhlo(a, from->lhlo, options, &program) : compile_cpu(a, from->module, options, &program));
   if (f->time) print_compile_times(stderr, &program.times);
+  pass_times_print(stderr, options->control);
   heddle_status s = status_ok();
   if (is_form(f, "program")) s = write_program(&program, f->output);
   else if (!f->form->suffix) s = write_objects(a, &program, f->output);
@@ -216,19 +220,23 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
   debug_compile debug;
   debug_options_warn(&f->debug);
   TRY(read_source(a, path, f, &from));
-  compile_options options = {.exact = f->exact, .threads = f->threads, .kernel_name = f->name, .chip = f->chip};
+  compile_options options = {.exact = f->exact,
+                             .threads = f->threads,
+                             .kernel_name = f->name,
+                             .chip = f->chip,
+                             .control = pass_flags_open(&f->driver, f->time, true)};
   if (f->keep_fusions) options.keep_fusions = &debug_compile_remarks;
   if (f->keep_fusions && is_gpu(f)) fprintf(stderr, KEEP_FUSIONS_IDLE);
   // A program that links the object has a `main` of its own.
   if (!f->name && is_form(f, "obj"))
     options.kernel_name = arena_printf(a, STR_FMT "_kernel", STR_ARG(from.module ? from.module->name : STR("program")));
-  heddle_status s = debug_compile_open(&debug, a, &f->debug, OPT_FOLDS, from.module, &options);
+  heddle_status s = debug_compile_open(&debug, a, &f->debug, PASS_FOLDS, from.module, &options);
   if (status_is_ok(s)) s = compile_source_to(a, &from, f, &options);
   return debug_compile_close(&debug, s);
 }
 
 int heddle_compile(int argc, char **argv) {
-  compile_flags f = {.emit = "obj", .chip = "sm_90", .debug = DEBUG_OPTIONS_DEFAULT};
+  compile_flags f = {.emit = "obj", .chip = "sm_90", .debug = DEBUG_OPTIONS_DEFAULT, .driver = PASS_FLAGS_DEFAULT};
   const flag flags[] = {
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output for text)"},
       {"emit", FLAG_TEXT, &f.emit, "FORM", "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo or program (obj)"},
@@ -238,7 +246,8 @@ int heddle_compile(int argc, char **argv) {
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for"},
       {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to plan for (all cores)"},
-      {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage on standard error"},
+      {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage and pass on standard error"},
+      PASS_FLAGS(f.driver),
       DEBUG_OPTIONS_FILE(f.debug),
       {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
       {0},

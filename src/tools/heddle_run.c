@@ -17,6 +17,7 @@
 #include "tools/heddle_commands.h"
 #include "tools/lone_transfers.h"
 #include "tools/open_dims.h"
+#include "tools/pass_flags.h"
 #include "tools/profile.h"
 #include "tools/reading.h"
 
@@ -29,6 +30,7 @@ typedef struct run_flags {
   bool is_matched;                           // the files of `listed` to the parameters
   dump_target dump;
   debug_options debug;
+  pass_flags driver;
   platform on;
   double rtol, atol;
   int random;  // the seed of random arguments, or -1: they come from files
@@ -136,7 +138,8 @@ static heddle_status write_outputs(const literal_list *results, const flag_list 
 }
 
 static heddle_status compile_options_of(run_flags *f, compile_options *out) {
-  *out = (compile_options){.exact = f->exact, .threads = f->threads};
+  *out = (compile_options){
+      .exact = f->exact, .threads = f->threads, .control = pass_flags_open(&f->driver, f->time, true)};
   debug_compile_numbers(&f->debug, out);
   if (f->keep_fusions) out->keep_fusions = &debug_compile_remarks;
   if (!f->dump.folder) return status_ok();
@@ -184,7 +187,7 @@ static heddle_status compile_module(arena *a, const module *m, run_flags *f, com
   compile_options options;
   debug_compile debug;
   TRY(compile_options_of(f, &options));
-  heddle_status s = debug_compile_open(&debug, a, &f->debug, f->no_folding ? OPT_IMPROVES : OPT_FOLDS, m, &options);
+  heddle_status s = debug_compile_open(&debug, a, &f->debug, f->no_folding ? PASS_IMPROVES : PASS_FOLDS, m, &options);
   if (status_is_ok(s)) s = compile_cpu(a, m, &options, program);
   const bool is_compiled = status_is_ok(s);
   s = debug_compile_close(&debug, s);
@@ -204,6 +207,7 @@ static heddle_status report_run(arena *a, const run_flags *f, const compile_time
                                 literal *result) {
   if (f->time) {
     print_compile_times(stderr, times);
+    pass_times_print(stderr, &f->driver.control);
     fprintf(stderr, "  %-10s %9.3f ms\n", "run", seconds * 1e3);
   }
   literal_list results = {0};
@@ -346,12 +350,18 @@ static heddle_status check_flags(void *argument) {
   if (f->expected_files && f->expected.size)
     return status_error(HEDDLE_INVALID, "found --expected_outputs and --expected_output, wanted one of them");
   TRY(hlo_dump_check(&f->debug));
+  TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
   return platform_from_name("platform", f->platform, &f->on);
 }
 
 int heddle_run(int argc, char **argv) {
-  run_flags f = {
-      .platform = "cpu", .entry = "", .rtol = 1e-5, .atol = 1e-6, .random = -1, .debug = DEBUG_OPTIONS_DEFAULT};
+  run_flags f = {.platform = "cpu",
+                 .entry = "",
+                 .rtol = 1e-5,
+                 .atol = 1e-6,
+                 .random = -1,
+                 .debug = DEBUG_OPTIONS_DEFAULT,
+                 .driver = PASS_FLAGS_DEFAULT};
   const flag flags[] = {
       {"input", FLAG_LIST, &f.inputs, "@FILE.npy", "an argument, in the order of the parameters (and devices)"},
       {"inputs", FLAG_TEXT, &f.input_files, "FOLDER|x.npz",
@@ -373,7 +383,8 @@ int heddle_run(int argc, char **argv) {
       {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
       {"print", FLAG_BOOL, &f.print, NULL, "print the results"},
-      {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage on standard error"},
+      {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage and pass on standard error"},
+      PASS_FLAGS(f.driver),
       {"profile", FLAG_BOOL, &f.profile, NULL, "print the time of every operation of the run on standard error (cpu)"},
       {"dump_to", FLAG_TEXT, &f.dump.folder, "FOLDER", "write the IR of every stage there"},
       DEBUG_OPTIONS_FILE(f.debug),

@@ -77,16 +77,23 @@ static void add_proto(hlo_dump *d, arena *a, const char *name, const char *stage
   text_free(&t);
 }
 
-void hlo_dump_add(void *argument, const opt_pass *pass, const module *m) {
+static void add(void *argument, const pass *p, const pass_unit_kind *kind, const void *unit) {
   hlo_dump *d = argument;
-  if (!d->prints && !d->folder) return;
-  if (pass && d->has_filter && regexec(&d->filter, pass->name, 0, NULL, 0) != 0) return;
+  const module *m = unit;
+  (void)kind;
+  if (p && d->has_filter && regexec(&d->filter, p->name, 0, NULL, 0) != 0) return;
   arena *scratch = arena_create();
   const char *name = arena_strdup(scratch, m->name.data, m->name.size);
-  const char *stage = pass ? arena_printf(scratch, "after-%s.", pass->name) : "";
+  const char *stage = p ? arena_printf(scratch, "after-%s.", p->name) : "";
   add_text(d, scratch, name, stage, m);
   if (d->has_protos && d->folder) add_proto(d, scratch, name, stage, m);
   arena_destroy(scratch);
+}
+
+void hlo_dump_watch(hlo_dump *d, pass_control *control) {
+  if (!d->prints && !d->folder) return;
+  d->watcher = (pass_watcher){.kind = &opt_modules, .all = true, .first = true, .see = add, .argument = d};
+  pass_control_add(control, &d->watcher);
 }
 
 heddle_status hlo_dump_close(hlo_dump *d) {

@@ -14,6 +14,7 @@ typedef struct hlo_dump {
   bool has_filter;
   regex_t filter;        // of the passes' names
   heddle_status failed;  // the first file that could not be written
+  pass_watcher watcher;
 } hlo_dump;
 
 // HEDDLE_INVALID for a wrong regular expression among the options.
@@ -22,9 +23,9 @@ heddle_status hlo_dump_check(const debug_options *options);
 // Where dumps of `m` go, and makes the folder. HEDDLE_INVALID for a wrong regular expression. Close it in any case.
 heddle_status hlo_dump_open(hlo_dump *d, const debug_options *options, const module *m);
 
-// NAME.hlo, NAME.after-PASS.hlo; `pass` is null for the module before the first one. An opt_observer, with the hlo_dump
-// as argument.
-void hlo_dump_add(void *d, const opt_pass *pass, const module *m);
+// Has the module dumped in front of the passes and behind each, as NAME.hlo and NAME.after-PASS.hlo. `d` must outlive
+// the run.
+void hlo_dump_watch(hlo_dump *d, pass_control *control);
 
 heddle_status hlo_dump_close(hlo_dump *d);
 

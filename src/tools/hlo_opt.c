@@ -14,10 +14,12 @@
 #include "tools/flags.h"
 #include "tools/module_format.h"
 #include "tools/pass_choice.h"
+#include "tools/pass_flags.h"
 
 typedef struct opt_flags {
   const char *passes, *print, *until, *target, *output, *platform, *stage, *format;
-  bool list, list_stages, pipeline, print_all, split, emit_proto, keep_fusions;
+  bool list, list_stages, pipeline, split, emit_proto, keep_fusions, time;
+  pass_flags driver;
   int v;
   hlo_print_options options;  // that `print` names
   debug_options debug;
@@ -102,19 +104,11 @@ static bool is_planned(const opt_flags *f) { return strcmp(f->until, "plan") == 
 static heddle_status choose_passes(arena *a, const opt_flags *f, opt_platform on, pass_list *out) {
   const debug_options *d = &f->debug;
   if (f->pipeline || (!f->passes && (on != OPT_TRANSFORMS || is_planned(f))))
-    pass_choice_pipeline(a, d->disable_all_hlo_passes ? OPT_NEEDED : OPT_FOLDS, d->disable_hlo_passes,
+    pass_choice_pipeline(a, d->disable_all_hlo_passes ? PASS_NEEDED : PASS_FOLDS, d->disable_hlo_passes,
                          d->enable_hlo_passes_only, out);
-  return pass_choice_list(a, f->passes, out);
-}
-
-static void print_after(void *argument, const opt_pass *pass, const module *m) {
-  opt_flags *f = argument;
-  hlo_dump_add(&f->dump, pass, m);
-  if (!f->print_all) return;
-  text t = {0};
-  hlo_print(&t, m, HLO_PRINT_SHORT);
-  fprintf(stderr, "// ----- after %s -----\n%s", pass->name, text_cstr(&t));
-  text_free(&t);
+  TRY(pass_choice_list(a, f->passes, out));
+  vec_push(a, out, NULL);
+  return status_ok();
 }
 
 static heddle_status run_passes(arena *a, module *m, opt_flags *f, opt_platform on) {
@@ -122,8 +116,10 @@ static heddle_status run_passes(arena *a, module *m, opt_flags *f, opt_platform 
   TRY(choose_passes(a, f, on, &passes));
   heddle_status s = hlo_dump_open(&f->dump, &f->debug, m);
   if (status_is_ok(s)) {
-    hlo_dump_add(&f->dump, NULL, m);
-    s = opt_run(m, passes.data, passes.size, print_after, f);
+    pass_control *control = pass_flags_open(&f->driver, f->time, false);
+    hlo_dump_watch(&f->dump, control);
+    s = opt_run(m, passes.data, control);
+    pass_times_print(stderr, control);
   }
   heddle_status closed = hlo_dump_close(&f->dump);
   if (status_is_ok(s)) return closed;
@@ -133,10 +129,7 @@ static heddle_status run_passes(arena *a, module *m, opt_flags *f, opt_platform 
 
 static void list_passes(void) {
   arena *a = arena_create();
-  for (const opt_pass *p = opt_passes; p->name; p++) {
-    const char *names = pass_choice_xla_names(a, p);
-    printf("  %-34s %s%s%s%s\n", p->name, p->summary, *names ? " (XLA: " : "", names, *names ? ")" : "");
-  }
+  pass_choice_print_all(a, stdout);
   arena_destroy(a);
 }
 
@@ -160,11 +153,14 @@ static heddle_status print_plan(module *m, const opt_flags *f, bool is_gpu, bool
 
 static const kept_fusions_report *keeps(const opt_flags *f) { return f->keep_fusions ? &debug_compile_remarks : NULL; }
 
-static heddle_status print_buffers(arena *a, const module *m, const opt_flags *f, text *out) {
+static heddle_status print_buffers(arena *a, const module *m, opt_flags *f, text *out) {
   const target_description target = target_cpu(1);
   compile_times times = {0};
   lhlo_program *plan;
-  TRY(compile_plan(a, m, &target, &(compile_options){.keep_fusions = keeps(f)}, &times, NULL, &plan));
+  TRY(compile_plan(a, m, &target,
+                   &(compile_options){.keep_fusions = keeps(f), .control = pass_flags_open(&f->driver, f->time, true)},
+                   &times, NULL, &plan));
+  pass_times_print(stderr, &f->driver.control);
   return lhlo_print(out, plan);
 }
 
@@ -182,11 +178,12 @@ static void collect(void *argument, const char *name, const char *suffix, str co
 }
 
 // One text per kernel.
-static heddle_status print_code(arena *a, const module *m, const opt_flags *f, opt_platform on, const char *suffix,
+static heddle_status print_code(arena *a, const module *m, opt_flags *f, opt_platform on, const char *suffix,
                                 text *out) {
   collector c = {suffix, out};
   const compile_options options = {.exact = !f->debug.allow_excess_precision,
                                    .keep_fusions = keeps(f),
+                                   .control = pass_flags_open(&f->driver, f->time, true),
                                    .threads = 1,
                                    .chip = "sm_90",
                                    .dump = collect,
@@ -199,6 +196,7 @@ static heddle_status print_code(arena *a, const module *m, const opt_flags *f, o
   }
   compiled program;
   TRY(compile_cpu(a, m, &options, &program));
+  pass_times_print(stderr, &f->driver.control);
   compiled_release(&program);
   return status_ok();
 }
@@ -262,6 +260,7 @@ static heddle_status check_flags(void *argument) {
     return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu or nvptx", f->target);
   TRY(module_format_check("format", f->format));
   TRY(hlo_dump_check(&f->debug));
+  TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | (f->passes || f->pipeline ? 0 : PASS_FLAGS_MLIR)));
   arena *scratch = arena_create();
   heddle_status s = check_names(scratch, f);
   arena_destroy(scratch);
@@ -296,6 +295,7 @@ int main(int argc, char **argv) {
                  .platform = "transforms",
                  .stage = "hlo",
                  .format = "auto",
+                 .driver = PASS_FLAGS_DEFAULT,
                  .debug = DEBUG_OPTIONS_DEFAULT};
   const flag flags[] = {
       {"platform", FLAG_TEXT, &f.platform, "NAME",
@@ -309,7 +309,8 @@ int main(int argc, char **argv) {
       {"pipeline", FLAG_BOOL, &f.pipeline, NULL, "run the whole pipeline"},
       {"list-passes", FLAG_BOOL, &f.list, NULL, "list the passes and stop"},
       {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
-      {"print-after-all", FLAG_BOOL, &f.print_all, NULL, "print the module after each pass on standard error"},
+      PASS_FLAGS(f.driver),
+      {"time", FLAG_BOOL, &f.time, NULL, "seconds per pass on standard error"},
       {"print", FLAG_TEXT, &f.print, "short|full", "how to print: full has % signs and operand shapes (short)"},
       {"until", FLAG_TEXT, &f.until, "hlo|plan", "plan: print what the planner decides instead (hlo)"},
       {"target", FLAG_TEXT, &f.target, "cpu|nvptx", "what --until=plan plans for (cpu)"},

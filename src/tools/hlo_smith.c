@@ -54,7 +54,7 @@ static heddle_status through_text(arena *a, const module *m, module **out) {
 
 static heddle_status through_passes(arena *a, const module *m, module **out) {
   *out = module_clone(a, m);
-  return opt_run_pipeline(*out, NULL, NULL);
+  return opt_run_pipeline(*out, NULL);
 }
 
 static heddle_status read_back(arena *a, heddle_status written, text *t, module **out) {

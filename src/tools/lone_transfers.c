@@ -137,7 +137,9 @@ static instruction *fed(instruction *infeed, void *argument) {
 // Infeeds take the files, array for array, and zeros when there are no more.
 static heddle_status feed_infeeds(module *m, int count, const char *const *files) {
   feeder f = {.arena = m->arena, .count = count, .files = files, .status = status_ok()};
-  heddle_status s = rewrite_each_given(m, is_infeed, fed, &f);
+  pass_context context = {.scratch = arena_create()};
+  heddle_status s = rewrite_each_given(&context, m, is_infeed, fed, &f);
+  arena_destroy(context.scratch);
   if (!status_is_ok(s)) heddle_status_free(f.status);
   TRY(s);
   TRY(f.status);

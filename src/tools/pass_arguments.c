@@ -188,9 +188,9 @@ heddle_status pass_arguments_resolve(arena *a, const pass_requests *requests, lo
   for (int i = 0; i < requests->size; i++) {
     str name;
     TRY(find_ours(requests->data[i].name, &name));
-    const lower_pass *pass = lower_pass_find(name);
-    if (pass) vec_push(a, out, pass);
-    const lower_pass *const *group = pass ? NULL : lower_group(options->target.kind, name);
+    const pass *p = lower_pass_find(name);
+    if (p) vec_push(a, out, p);
+    const pass *const *group = p ? NULL : lower_group(options->target.kind, name);
     for (int k = 0; group && group[k]; k++) vec_push(a, out, group[k]);
   }
   vec_push(a, out, NULL);

@@ -11,7 +11,7 @@ typedef struct pass_request {
 } pass_request;
 
 typedef VEC(pass_request) pass_requests;
-typedef VEC(const lower_pass *) lower_pass_list;
+typedef VEC(const pass *) lower_pass_list;
 
 // Whether there is a pass or a group of that name, in XLA's spelling of 2024 or 2025 or in ours. Passes of XLA without
 // a counterpart are known, too.

@@ -5,11 +5,11 @@
 #include "base/vec.h"
 #include "opt/pass.h"
 
-typedef VEC(const opt_pass *) pass_list;
+typedef VEC(const pass *) pass_list;
 
 // HEDDLE_UNIMPLEMENTED for a pass of XLA that has no counterpart, HEDDLE_INVALID for other names; both say what there
 // is.
-heddle_status pass_choice_find(arena *a, str name, const opt_pass **out);
+heddle_status pass_choice_find(arena *a, str name, const pass **out);
 
 // "NAME,NAME": appended in that order.
 heddle_status pass_choice_list(arena *a, const char *names, pass_list *out);
@@ -18,9 +18,12 @@ heddle_status pass_choice_list(arena *a, const char *names, pass_list *out);
 // `disabled`; of those that can be left out only the ones of `only` ("NAME,NAME", null: no such wish). Names that
 // change nothing (passes that are needed, passes of XLA without a counterpart, no pass at all) are named on standard
 // error in one line.
-void pass_choice_pipeline(arena *a, opt_pass_use up_to, const char *disabled, const char *only, pass_list *out);
+void pass_choice_pipeline(arena *a, pass_use up_to, const char *disabled, const char *only, pass_list *out);
 
 // The XLA names of one pass: "dce, hlo-module-dce"; empty if it has none.
-const char *pass_choice_xla_names(arena *a, const opt_pass *pass);
+const char *pass_choice_xla_names(arena *a, const pass *p);
+
+// Every pass once, for --list-passes.
+void pass_choice_print_all(arena *a, FILE *out);
 
 #endif

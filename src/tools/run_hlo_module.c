@@ -18,6 +18,7 @@
 #include "tools/literals_file.h"
 #include "tools/lone_transfers.h"
 #include "tools/module_format.h"
+#include "tools/pass_flags.h"
 
 enum { SEED = 42 };
 
@@ -32,6 +33,7 @@ typedef struct runner {
   int iterations, repeat, threads, v;
   flag_list infeeds;
   debug_options debug;
+  pass_flags driver;
   platform on, reference_on;
   compile_log log;
   hlo_dump dump;
@@ -68,21 +70,6 @@ static void print_speed(arena *a, const compiled *program, const runner *r, doub
   if (copy > 0)
     printf("bandwidth: %.1f GB/s, %.0f %% of a copy's %.1f GB/s (%d threads, %.1f MB)\n", ours * 1e-9,
            100 * ours / copy, copy * 1e-9, threads, (double)bytes * 1e-6);
-}
-
-// The time of each pass, over all kernels.
-static void print_pass_times(const lower_observer *o) {
-  for (int i = 0; i < o->timing_count; i++) {
-    const char *pass = o->timings[i].pass;
-    bool is_first = true;
-    double seconds = 0;
-    for (int k = 0; k < o->timing_count; k++) {
-      if (strcmp(o->timings[k].pass, pass) != 0) continue;
-      is_first &= k >= i;
-      seconds += o->timings[k].seconds;
-    }
-    if (is_first) printf("    %-40s %9.3f ms\n", pass, seconds * 1e3);
-  }
 }
 
 // --- one module, one set of arguments
@@ -141,7 +128,7 @@ static heddle_status compare_with_reference(arena *a, const module *m, runner *r
   literal *expected;
   compile_options options = {.exact = true, .threads = r->threads};
   debug_compile_numbers(&r->debug, &options);
-  debug_compile_passes(a, NULL, r->reference_passes == 0 ? OPT_NEEDED : OPT_FOLDS, &options);
+  debug_compile_passes(a, NULL, r->reference_passes == 0 ? PASS_NEEDED : PASS_FOLDS, &options);
   double start = log_seconds();
   heddle_status s = execute_module(a, m, r->reference_on, &options, arguments, &expected);
   TRY(status_context(s, "while running the reference, %s", r->reference));
@@ -178,17 +165,16 @@ static heddle_status run_and_compare(arena *a, const module *m, runner *r, compi
 
 static heddle_status compile_module(arena *a, const module *m, runner *r, compiled *program) {
   compile_options options = {
-      .exact = r->exact, .threads = r->threads, .hlo_observer = hlo_dump_add, .hlo_observer_argument = &r->dump};
-  debug_compile_passes(a, &r->debug, r->test_passes == 0 ? OPT_NEEDED : OPT_FOLDS, &options);
+      .exact = r->exact, .threads = r->threads, .control = pass_flags_open(&r->driver, r->time, true)};
+  hlo_dump_watch(&r->dump, options.control);
+  debug_compile_passes(a, &r->debug, r->test_passes == 0 ? PASS_NEEDED : PASS_FOLDS, &options);
   debug_compile_numbers(&r->debug, &options);
   if (r->keep_fusions) options.keep_fusions = &debug_compile_remarks;
   compile_log_attach(&r->log, &options);
-  r->log.observer.time = r->time;
-  r->log.observer.timing_count = 0;
   TRY(compile_cpu(a, m, &options, program));
   if (!r->time) return status_ok();
   print_compile_times(stdout, &program->times);
-  print_pass_times(&r->log.observer);
+  pass_times_print(stdout, options.control);
   return status_ok();
 }
 
@@ -314,6 +300,7 @@ static heddle_status check_flags(void *argument) {
                         "used with it");
   TRY(module_format_check("input_format", r->input_format));
   TRY(hlo_dump_check(&r->debug));
+  TRY(pass_flags_check(&r->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
   if (strcasecmp(r->reference, "default") == 0) r->reference = "Interpreter";
   TRY(platform_from_name("platform", r->platform, &r->on));
   return r->reference[0] ? platform_from_name("reference_platform", r->reference, &r->reference_on) : status_ok();
@@ -330,6 +317,7 @@ int main(int argc, char **argv) {
               .test_passes = -1,
               .reference_passes = -1,
               .debug = DEBUG_OPTIONS_DEFAULT,
+              .driver = PASS_FLAGS_DEFAULT,
               .iterations = 1,
               .repeat = 1};
   const flag flags[] = {
@@ -362,6 +350,7 @@ int main(int argc, char **argv) {
       {"keep_fusions", FLAG_BOOL, &r.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       {"threads", FLAG_THREADS, &r.threads, "N", "threads to run on (all cores)"},
       {"time", FLAG_BOOL, &r.time, NULL, "print the time of every stage and pass"},
+      PASS_FLAGS(r.driver),
       {"show_bandwidth", FLAG_BOOL, &r.show_bandwidth, NULL, "compare the memory traffic with a plain copy's"},
       {"v", FLAG_SIZE, &r.v, "LEVEL", "5: print every stage, the IR after each pass included"},
       {0},

@@ -4,7 +4,7 @@
 
 #include "hlo/builder.h"
 #include "hlo/text.h"
-#include "opt/dead_code.h"
+#include "opt/passes.h"
 
 typedef struct shrinker {
   smith_fails fails;
@@ -75,7 +75,7 @@ static heddle_status sweep_unused(module *m) {
     instruction *i = all->data[k];
     if (i->users.size == 0 && i != m->entry->root && i->opcode != HLO_PARAMETER) computation_remove(m->entry, i);
   }
-  return status_is_ok(s) ? dead_code_run(m) : s;
+  return status_is_ok(s) ? pass_apply(&opt_dead_code, m) : s;
 }
 
 // Smaller and still failing?

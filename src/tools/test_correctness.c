@@ -223,7 +223,7 @@ static heddle_status check_cpu(arena *a, const module *m, const correctness_flag
   compile_options quiet = *options;
   static const kept_fusions_report silent;
   if (quiet.keep_fusions) quiet.keep_fusions = &silent;
-  quiet.hlo_observer = NULL;  // the stages were dumped when the program was compiled to run
+  quiet.control = NULL;  // the stages were dumped when the program was compiled to run
   kernel_form written;
   lhlo_program *program;
   compile_times times = {0};
@@ -250,7 +250,7 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   debug_compile debug;
   compile_options options = {.exact = f->exact, .threads = f->threads};
   if (f->keep_fusions) options.keep_fusions = &debug_compile_remarks;
-  heddle_status s = debug_compile_open(&debug, a, &f->debug, OPT_FOLDS, m, &options);
+  heddle_status s = debug_compile_open(&debug, a, &f->debug, PASS_FOLDS, m, &options);
   if (status_is_ok(s)) s = check_results(a, m, f, &options);
   TRY(debug_compile_close(&debug, s));
   if (f->inputs.size + f->outputs.size == 0) return status_ok();
