@@ -64,7 +64,7 @@ static heddle_status compile_in(bench *b) {
   module *m;
   TRY(import_module(b->arena, b->path, b->source, NULL, &m));
   double parsed = log_seconds();
-  TRY(compile_cpu(b->arena, m, &(compile_options){.exact = b->exact, .threads = b->threads}, &b->program));
+  TRY(compile_module(b->arena, m, &(compile_options){.exact = b->exact, .threads = b->threads}, &b->program));
   double end = log_seconds();
   heddle_status s = b->unbound ? status_ok() : bind_inputs(b, m);
   if (!status_is_ok(s)) {

@@ -88,7 +88,7 @@ static heddle_status compile_text(heddle_program *p, const char *file, str sourc
   module *m;
   TRY(import_module(p->arena, file, source, import, &m));
   device_counts_adopt(m, 0, 0);
-  return compile_cpu(p->arena, m, options, &p->code);
+  return compile_module(p->arena, m, options, &p->code);
 }
 
 typedef struct compilation {

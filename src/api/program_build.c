@@ -73,7 +73,7 @@ heddle_status program_collect_kernels(arena *a, const lhlo_program *p, const cha
   *out = (program_kernels){0};
   int capacity = 0;
   for (int i = 0; i < p->kernel_count; i++)
-    if (p->kernels[i]->launch.tiles > 0) add_kernel(a, out, p->kernels[i], p->kernels[i], &capacity);
+    if (!launch_is_empty(&p->kernels[i]->launch)) add_kernel(a, out, p->kernels[i], p->kernels[i], &capacity);
   TRY(collect_comparators(a, p, &p->entry, out, &capacity));
   if (name) out->plans = kernel_plans_named(a, out->count, out->plans, name);
   return status_ok();
@@ -241,7 +241,7 @@ static heddle_status build_op(program_builder *b, const lhlo_op *op, const progr
 }
 
 // Nothing to do, and no code for it: an operation all of whose results are empty.
-static bool is_empty(const lhlo_op *op) { return op->kind == LHLO_FUSION && op->kernel->launch.tiles == 0; }
+static bool is_empty(const lhlo_op *op) { return op->kind == LHLO_FUSION && launch_is_empty(&op->kernel->launch); }
 
 static heddle_status build_body(program_builder *b, const lhlo_body *body, program_sequence *out) {
   const program_thunk **thunks = arena_array(b->arena, const program_thunk *, body->ops.size);
@@ -369,22 +369,24 @@ static program_kernel kernel_of(const program_builder *b, const kernel_plan *k, 
                           .block = {launch->threads, has_grid, has_grid}};
 }
 
-// Each has an object of its own.
-static void build_kernels(program_builder *b, const object_code *objects) {
+// Each kernel has an image of its own, or all are in one.
+static void build_kernels(program_builder *b, int image_count, const kernel_image *from) {
+  static const program_image_format formats[] = {
+      [IMAGE_ELF] = PROGRAM_ELF, [IMAGE_PTX] = PROGRAM_PTX, [IMAGE_MLIR] = PROGRAM_MLIR};
   const int count = b->kernels->count;
-  program_image *images = arena_array(b->arena, program_image, count);
+  program_image *images = arena_array(b->arena, program_image, image_count);
   program_kernel *kernels = arena_array(b->arena, program_kernel, count);
-  for (int i = 0; i < count; i++) {
-    images[i] = (program_image){PROGRAM_ELF, objects[i].data, objects[i].size};
-    kernels[i] = kernel_of(b, b->kernels->plans[i], i);
-  }
-  b->out->image_count = b->out->kernel_count = count;
+  for (int i = 0; i < image_count; i++)
+    images[i] = (program_image){formats[from[i].format], from[i].data, from[i].size};
+  for (int i = 0; i < count; i++) kernels[i] = kernel_of(b, b->kernels->plans[i], image_count == count ? i : 0);
+  b->out->image_count = image_count;
   b->out->images = images;
+  b->out->kernel_count = count;
   b->out->kernels = kernels;
 }
 
 heddle_status program_build(arena *a, const lhlo_program *p, const module *source, const program_kernels *kernels,
-                            const object_code *objects, program *out) {
+                            int image_count, const kernel_image *images, program *out) {
   *out = (program){.name = arena_printf(a, STR_FMT, STR_ARG(p->module->name)),
                    .where = copy_place(a, p->module->entry->where),
                    .device = p->target.kind,
@@ -398,7 +400,7 @@ heddle_status program_build(arena *a, const lhlo_program *p, const module *sourc
   build_dynamic(&b);
   build_nodes(&b);
   build_allocations(&b);
-  build_kernels(&b, objects);
+  build_kernels(&b, image_count, images);
   TRY(build_body(&b, &p->entry, &out->entry));
   out->slices = b.slices.data;
   out->slice_count = b.slices.size;

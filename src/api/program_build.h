@@ -4,7 +4,7 @@
 
 #include "lhlo/lhlo.h"
 #include "prog/program.h"
-#include "target/cpu.h"
+#include "target/code.h"
 
 // Kernels to be compiled: those of the operations, then the comparators of sorts, which get names of their own.
 typedef struct program_kernels {
@@ -17,11 +17,11 @@ typedef struct program_kernels {
 // (characters that no C identifier has become underscores). Fails where a comparator cannot be a kernel.
 heddle_status program_collect_kernels(arena *a, const lhlo_program *p, const char *name, program_kernels *out);
 
-// objects[i] is the code of kernel i. Everything lives in the arena; of what is given only the objects' data must
-// outlive the result. `source` is the module that `p` was made of, which knows its parameters' names and the structure
-// of its result; null for a program that was written as LHLO. HEDDLE_UNIMPLEMENTED for library calls that programs have
-// no words for.
+// images[i] is the code of kernel i, or there is one that holds all. Everything lives in the arena; of what is given
+// only the images' data must outlive the result. `source` is the module that `p` was made of, which knows its
+// parameters' names and the structure of its result; null for a program that was written as LHLO. HEDDLE_UNIMPLEMENTED
+// for library calls that programs have no words for.
 heddle_status program_build(arena *a, const lhlo_program *p, const module *source, const program_kernels *kernels,
-                            const object_code *objects, program *out);
+                            int image_count, const kernel_image *images, program *out);
 
 #endif

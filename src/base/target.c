@@ -52,6 +52,12 @@ static const target_description machines[] = {
 
 enum { MACHINE_COUNT = sizeof machines / sizeof *machines };
 
+const char *target_kind_name(target_kind kind) {
+  static const char *const names[TARGET_KIND_COUNT] = {
+      [TARGET_CPU] = "cpu", [TARGET_NVPTX] = "nvptx", [TARGET_NULL] = "null"};
+  return names[kind];
+}
+
 target_description target_cpu(int threads) {
   target_description t = target_any_cpu;
   t.cores = threads > 0 ? threads : 1;
@@ -79,12 +85,6 @@ bool target_find(str name, target_description *out) {
 const char *target_name(int number) {
   if (number == 0) return target_any_cpu.name;
   return number <= MACHINE_COUNT ? machines[number - 1].name : NULL;
-}
-
-const char *target_kind_name(target_kind kind) {
-  static const char *const names[TARGET_KIND_COUNT] = {
-      [TARGET_CPU] = "cpu", [TARGET_NVPTX] = "nvptx", [TARGET_NULL] = "null"};
-  return names[kind];
 }
 
 double target_bytes_time(const target_description *t, double bytes, double together) {

@@ -19,6 +19,8 @@ typedef enum target_kind {
   TARGET_KIND_COUNT
 } target_kind;
 
+const char *target_kind_name(target_kind kind);  // as --target spells it: "cpu", "nvptx", "null"
+
 typedef struct target_description {
   target_kind kind;
   const char *name;      // of the machine: "cpu", "sm_90", "null"
@@ -77,8 +79,6 @@ bool target_find(str name, target_description *out);
 
 // The names that target_find knows, one after the other; null behind the last.
 const char *target_name(int number);
-
-const char *target_kind_name(target_kind kind);  // "cpu", "nvptx", "null"
 
 // Nanoseconds that one core takes to move so many bytes when they lie together: dear beyond the cache, cheap inside.
 double target_bytes_time(const target_description *t, double bytes, double together);

@@ -36,8 +36,7 @@ heddle_status emit_kernel(MlirContext context, arena *scratch, const kernel_plan
                           const target_description *target, MlirModule *out) {
   MlirModule module = mlirModuleCreateEmpty(mlirLocationUnknownGet(context));
   MlirOperation op = mlirModuleGetOperation(module);
-  const char *name = target->kind == TARGET_CPU ? "cpu" : "nvptx";
-  ir_set(op, "xla.target", mlirStringAttrGet(context, mlirStringRefCreateFromCString(name)));
+  ir_set(op, "xla.target", mlirStringAttrGet(context, mlirStringRefCreateFromCString(target_kind_name(target->kind))));
   kernel_emitter k = {.context = context,
                       .arena = scratch,
                       .plan = kernel,

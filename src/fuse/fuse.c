@@ -43,7 +43,7 @@ static bool is_tiny_product(const instruction *i) {
          (double)form.batch * (double)form.m * (double)form.n * (double)form.k <= TINY_PRODUCT;
 }
 
-static bool is_operation_of_sequence(const instruction *i) {
+static bool is_operation_of_sequence(const target_description *target, const instruction *i) {
   switch (i->opcode) {
     case HLO_PARAMETER:
     case HLO_CONSTANT:
@@ -53,7 +53,7 @@ static bool is_operation_of_sequence(const instruction *i) {
     case HLO_FUSION:  // one that is kept: others are taken apart before
     case HLO_WHILE:
     case HLO_CONDITIONAL: return true;
-    default: return library_kind_of(i) != LIBRARY_NONE && !is_tiny_product(i);
+    default: return library_of(target, i) != LIBRARY_NONE && !is_tiny_product(i);
   }
 }
 
@@ -96,7 +96,11 @@ static void make_copied(cluster_graph *g, cluster_node *node) {
   }
 }
 
-static heddle_status refuse(const instruction *i) {
+static heddle_status refuse(const cluster_graph *g, const instruction *i) {
+  if (library_kind_of(i) != LIBRARY_NONE && !g->target->has_libraries)
+    return status_at(HEDDLE_UNIMPLEMENTED, i->where,
+                     "%s " STR_FMT " is the host's to do (%s), and for %s nothing runs on the host",
+                     hlo_op_text(i->opcode), STR_ARG(i->name), library_kind_name(library_kind_of(i)), g->target->name);
   return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s " STR_FMT " has neither a kernel nor a library",
                    hlo_op_text(i->opcode), STR_ARG(i->name));
 }
@@ -137,8 +141,8 @@ static heddle_status choose_role(cluster_graph *g, int n) {
     if (of >= 0) cluster_add_member(g, of, n);
     return status_ok();
   }
-  if (is_operation_of_sequence(i)) return status_ok();
-  if (!has_elemental_form(i)) return refuse(i);
+  if (is_operation_of_sequence(g->target, i)) return status_ok();
+  if (!has_elemental_form(i)) return refuse(g, i);
   add_cluster(g, n);
   return status_ok();
 }

@@ -92,7 +92,7 @@ static bool reads_slices(const cluster_graph *g, const instruction *dot, array_v
 
 static bool is_product(const cluster_graph *g, const instruction *i) {
   return i->opcode == HLO_DOT && g->nodes[i->mark].role == CLUSTER_FIXED && !g->nodes[i->mark].is_ordered &&
-         library_kind_of(i) == LIBRARY_GEMM;
+         library_of(g->target, i) == LIBRARY_GEMM;
 }
 
 // Where an operation finds its operands; false if one of them would have to be computed first.
@@ -177,7 +177,7 @@ static void make_cluster(cluster_graph *g, const instruction *op, const instruct
 }
 
 static void fuse_epilogue(cluster_graph *g, const instruction *op) {
-  library_kind kind = library_kind_of(op);
+  library_kind kind = library_of(g->target, op);
   array_view views[2];
   if (kind != LIBRARY_GEMM && kind != LIBRARY_CONVOLUTION) return;
   if (op->shape->dtype != DTYPE_F32 || op->operands[0]->shape->dtype != DTYPE_F32) return;

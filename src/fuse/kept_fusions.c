@@ -70,7 +70,7 @@ static void mark(fusion_walk *w, instruction *fusion) {
 // A fusion of a library's kind that no library has is a kernel like others.
 static bool is_library_call(const fusion_walk *w, const instruction *fusion) {
   library_call call;
-  if (library_kind_of(fusion) == LIBRARY_NONE) return false;
+  if (library_of(w->target, fusion) == LIBRARY_NONE) return false;
   heddle_status s = library_describe(w->arena, fusion, &call);
   const bool is_known = status_is_ok(s);
   heddle_status_free(s);

@@ -61,6 +61,10 @@ library_kind library_kind_of(const instruction *i) {
   return kind == LIBRARY_GEMM && !dot_form_of(op, NULL, NULL, &form) ? LIBRARY_NONE : kind;
 }
 
+library_kind library_of(const target_description *target, const instruction *i) {
+  return target->has_libraries ? library_kind_of(i) : LIBRARY_NONE;
+}
+
 // --- what goes in and out
 
 typedef VEC(named_attribute) attribute_list;

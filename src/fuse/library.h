@@ -41,6 +41,9 @@ typedef struct library_call {
 // (slices). LIBRARY_NONE if none has.
 library_kind library_kind_of(const instruction *i);
 
+// The same of the libraries that the target has: none where the host's cannot be called between kernels.
+library_kind library_of(const target_description *target, const instruction *i);
+
 const char *library_kind_name(library_kind kind);  // for reasons: "GEMM", "convolution", …
 
 // max(of, 0), either way around.

@@ -122,7 +122,7 @@ static void check_compiles(arena *a, const module *m, accepted_depth depth) {
   const compile_options options = {.threads = 1};
   if (accepted_may(opt_run_pipeline(module_clone(a, m), NULL), "the passes break", &printed) &&
       depth >= ACCEPTED_COMPILED &&
-      accepted_may(compile_cpu(a, m, &options, &program), "the compiler breaks", &printed))
+      accepted_may(compile_module(a, m, &options, &program), "the compiler breaks", &printed))
     compiled_release(&program);
   text_free(&printed);
 }

@@ -23,6 +23,7 @@ static int grid_unroll(const target_description *target, int64_t elements, const
 }
 
 static void decide_grid(const target_description *target, const launch_cost *cost, launch_plan *plan) {
+  if (plan->elements == 0) return;
   plan->unroll = grid_unroll(target, plan->elements, cost);
   plan->threads = least(target->threads_per_block, plan_ceil_divide(plan->elements, plan->unroll));
   int64_t blocks = plan_ceil_divide(plan->elements, plan->threads * plan->unroll);

@@ -25,6 +25,9 @@ typedef struct launch_cost {
 
 launch_plan launch_decide(const target_description *target, int64_t elements, const launch_cost *cost);
 
+// Whether there is nothing to do.
+static inline bool launch_is_empty(const launch_plan *l) { return l->tiles == 0 && l->blocks_x == 0; }
+
 // How many pieces of b cover a; b > 0.
 static inline int64_t plan_ceil_divide(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 

@@ -205,6 +205,11 @@ static heddle_status read_fusion(lhlo_reader *r, const ir_operation *from, lhlo_
 
 static heddle_status describe(lhlo_reader *r, const ir_operation *from, lhlo_op *op) {
   library_call *call = arena_new(r->arena, library_call);
+  const target_description *target = &r->program->target;
+  if (library_kind_of(op->source) != LIBRARY_NONE && !target->has_libraries)
+    return status_at(HEDDLE_UNIMPLEMENTED, from->where,
+                     STR_FMT " is the host's to do, and for %s nothing runs on the host", STR_ARG(from->name),
+                     target->name);
   if (library_kind_of(op->source) == LIBRARY_NONE)
     return status_at(HEDDLE_INVALID, from->where, "no library has " STR_FMT, STR_ARG(from->name));
   op->library = call;

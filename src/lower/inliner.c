@@ -354,16 +354,16 @@ static bool inline_into(call_graph *g, function *f) {
 
 // --- the pass
 
-static bool is_cpu(lower_context *c, MlirOperation module) {
+static bool has_no_grid(lower_context *c, MlirOperation module) {
   MlirAttribute target = ir_get(module, "xla.target");
   if (mlirAttributeIsNull(target) || !mlirAttributeIsAString(target)) return c->options->target.kind != TARGET_NVPTX;
-  return mlirStringRefEqual(mlirStringAttrGetValue(target), mlirStringRefCreateFromCString("cpu"));
+  return !mlirStringRefEqual(mlirStringAttrGetValue(target), mlirStringRefCreateFromCString("nvptx"));
 }
 
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const MlirOperation module = {unit};
-  call_graph g = {.arena = c->scratch, .session = c->session, .is_aggressive = is_cpu(c, module)};
+  call_graph g = {.arena = c->scratch, .session = c->session, .is_aggressive = has_no_grid(c, module)};
   bool changed = true;
   for (int round = 0; changed && round < MAX_ROUNDS; round++) {
     changed = false;

@@ -71,8 +71,9 @@ typedef struct program_slice {
 // --- code
 
 typedef enum program_image_format {
-  PROGRAM_ELF,  // a relocatable object
-  PROGRAM_PTX,  // text
+  PROGRAM_ELF,   // a relocatable object
+  PROGRAM_PTX,   // text
+  PROGRAM_MLIR,  // text in the LLVM dialect
   PROGRAM_IMAGE_FORMAT_COUNT
 } program_image_format;
 

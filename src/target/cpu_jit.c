@@ -101,7 +101,7 @@ heddle_status cpu_jit_create(cpu_jit **out) {
   return status_ok();
 }
 
-heddle_status cpu_jit_add(cpu_jit *jit, const object_code *object) {
+heddle_status cpu_jit_add(cpu_jit *jit, const kernel_image *object) {
   LLVMMemoryBufferRef copy = LLVMCreateMemoryBufferWithMemoryRangeCopy(object->data, object->size, "kernel.o");
   heddle_status s = from_llvm(LLVMOrcLLJITAddObjectFile(jit->lljit, LLVMOrcLLJITGetMainJITDylib(jit->lljit), copy),
                               "linking a kernel");

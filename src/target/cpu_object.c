@@ -94,7 +94,7 @@ static heddle_status emit_assembly(LLVMModuleRef module, LLVMTargetMachineRef tm
 }
 
 static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineRef tm,
-                              const target_description *machine, const object_options *options, object_code *out) {
+                              const target_description *machine, const code_options *options, kernel_image *out) {
   set_machine_attributes(a, module, machine);
   llvm_hint_vector_loops(a, module);
   double start = log_seconds();
@@ -119,8 +119,8 @@ typedef struct emission {
   arena *arena;
   MlirOperation module;
   const target_description *machine;
-  const object_options *options;
-  object_code *out;
+  const code_options *options;
+  kernel_image *out;
   LLVMTargetMachineRef tm;
   LLVMContextRef context;
   LLVMModuleRef llvm;
@@ -145,10 +145,10 @@ static void release(void *argument, bool is_torn) {
   if (e->tm) give_target_machine(e->tm);
 }
 
-heddle_status cpu_emit_object(arena *a, MlirOperation module, const target_description *machine,
-                              const object_options *options, object_code *out) {
-  *out = (object_code){0};
-  emission e = {.arena = a, .module = module, .machine = machine, .options = options, .out = out};
+heddle_status cpu_emit(arena *a, MlirOperation module, const target_description *target, const code_options *options,
+                       kernel_image *out) {
+  *out = (kernel_image){.format = IMAGE_ELF};
+  emission e = {.arena = a, .module = module, .machine = target, .options = options, .out = out};
   heddle_status s = guard_clean_up(emit, release, &e);
   release(&e, false);
   return s;

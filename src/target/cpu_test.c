@@ -53,9 +53,9 @@ static int tear_down(void **state) {
 static void test_runs(void **state) {
   fixture *f = *state;
   text assembly = {0}, llvm_ir = {0};
-  object_options options = {.assembly = &assembly, .llvm_ir = &llvm_ir};
-  object_code object;
-  assert_true(status_is_ok(cpu_emit_object(f->a, mlirModuleGetOperation(f->module), &f->machine, &options, &object)));
+  code_options options = {.assembly = &assembly, .llvm_ir = &llvm_ir};
+  kernel_image object;
+  assert_true(status_is_ok(cpu_emit(f->a, mlirModuleGetOperation(f->module), &f->machine, &options, &object)));
   assert_memory_equal(object.data, "\177ELF", 4);
   assert_non_null(strstr(text_cstr(&assembly), "double_it"));
   assert_non_null(strstr(text_cstr(&llvm_ir), "target-cpu"));
@@ -76,9 +76,9 @@ static void test_runs(void **state) {
 // A program's names are free again when its code is gone, whichever process-wide parts the next one finds.
 static void test_names_are_free_again(void **state) {
   fixture *f = *state;
-  object_options options = {0};
-  object_code object;
-  assert_true(status_is_ok(cpu_emit_object(f->a, mlirModuleGetOperation(f->module), &f->machine, &options, &object)));
+  code_options options = {0};
+  kernel_image object;
+  assert_true(status_is_ok(cpu_emit(f->a, mlirModuleGetOperation(f->module), &f->machine, &options, &object)));
   for (int round = 0; round < 3; round++) {
     cpu_jit *jits[2];
     void *entries[2];

@@ -65,12 +65,12 @@ static inline void hero_testing_compile(hero_testing *t, const char *source) {
   const lower_options options = {.target = machine, .exact = true};
   if (getenv("HERO_EMITTED")) mlirOperationDump(mlirModuleGetOperation(ir));
   hero_testing_require(lower_run(lower_pipeline(TARGET_CPU), mlirModuleGetOperation(ir), &options, NULL), source);
-  object_code object;
+  kernel_image object;
   MlirAttribute scalar = ir_get(mlirModuleGetOperation(ir), "xla.scalar_loops");
   text assembly = {0};
-  const object_options plain = {.optimize_loops = !mlirAttributeIsNull(scalar),
-                                .assembly = getenv("HERO_ASSEMBLY") ? &assembly : NULL};
-  hero_testing_require(cpu_emit_object(t->arena, mlirModuleGetOperation(ir), &machine, &plain, &object), source);
+  const code_options plain = {.optimize_loops = !mlirAttributeIsNull(scalar),
+                              .assembly = getenv("HERO_ASSEMBLY") ? &assembly : NULL};
+  hero_testing_require(cpu_emit(t->arena, mlirModuleGetOperation(ir), &machine, &plain, &object), source);
   if (assembly.size > 0) print_message("%s\n", text_cstr(&assembly));
   text_free(&assembly);
   hero_testing_require(cpu_jit_create(&t->jit), source);

@@ -44,9 +44,9 @@ static inline kernel_testing kernel_testing_start(const char *mlir, const char *
   passes[count] = NULL;
   kernel_testing_require(lower_run(passes, mlirModuleGetOperation(parsed), options, NULL), mlir);
   const target_description machine = cpu_target_host(k.arena, 1);
-  object_code object;
-  const object_options plain = {0};
-  kernel_testing_require(cpu_emit_object(k.arena, mlirModuleGetOperation(parsed), &machine, &plain, &object), mlir);
+  kernel_image object;
+  const code_options plain = {0};
+  kernel_testing_require(cpu_emit(k.arena, mlirModuleGetOperation(parsed), &machine, &plain, &object), mlir);
   kernel_testing_require(cpu_jit_create(&k.jit), mlir);
   kernel_testing_require(cpu_jit_add(k.jit, &object), mlir);
   mlirModuleDestroy(parsed);

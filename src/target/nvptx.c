@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "target/llvm_codegen.h"
+#include "target/llvm_metadata.h"
 
 static const char *newest_match(arena *a, const char *pattern) {
   glob_t found;
@@ -86,32 +88,86 @@ static void internalize(LLVMModuleRef module) {
     if (!LLVMIsDeclaration(f) && !is_kernel(module, f)) LLVMSetLinkage(f, LLVMInternalLinkage);
 }
 
-static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineRef tm, const nvptx_options *options,
-                              text *ptx) {
-  if (options->libdevice) {
-    TRY(link_libdevice(a, module, options->libdevice));
+// Kernels of one program share a PTX module: what is private to one gets a name that no other has.
+static void rename_private(arena *a, LLVMValueRef value, const char *entry) {
+  const LLVMLinkage linkage = LLVMGetLinkage(value);
+  if (linkage != LLVMInternalLinkage && linkage != LLVMPrivateLinkage) return;
+  size_t size;
+  const char *name = LLVMGetValueName2(value, &size);
+  const char *renamed = arena_printf(a, "%s$%.*s", entry, (int)size, name);
+  LLVMSetValueName2(value, renamed, strlen(renamed));
+}
+
+static void rename_all_private(arena *a, LLVMModuleRef module, const char *entry) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) rename_private(a, f, entry);
+  for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g)) rename_private(a, g, entry);
+}
+
+static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineRef tm, const code_options *options,
+                              kernel_image *out) {
+  const char *libdevice = nvptx_find_libdevice(a);
+  if (libdevice) {
+    TRY(link_libdevice(a, module, libdevice));
     internalize(module);
   }
-  llvm_bound_thread_numbers(module, &options->launch);
+  llvm_bound_thread_numbers(module, &(launch_bounds){options->threads, options->blocks_x, options->blocks_y});
+  double start = log_seconds();
   TRY(llvm_run_passes(module, tm, "default<O2>"));
+  out->optimize_seconds = log_seconds() - start;
+  rename_all_private(a, module, options->entry);
   if (options->llvm_ir) llvm_print(module, options->llvm_ir);
+  start = log_seconds();
   LLVMMemoryBufferRef buffer;
   TRY(llvm_emit(module, tm, LLVMAssemblyFile, &buffer));
-  text_append(ptx, (str){LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer)});
+  const str ptx = str_copy(a, (str){LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer)});
   LLVMDisposeMemoryBuffer(buffer);
+  out->data = ptx.data;
+  out->size = ptx.size;
+  out->codegen_seconds = log_seconds() - start;
   return status_ok();
 }
 
-heddle_status nvptx_emit(arena *a, MlirOperation module, const target_description *target, const nvptx_options *options,
-                         text *ptx) {
+void nvptx_prepare(arena *a, lower_options *options) { options->use_libdevice = nvptx_find_libdevice(a) != NULL; }
+
+heddle_status nvptx_emit(arena *a, MlirOperation module, const target_description *target, const code_options *options,
+                         kernel_image *out) {
+  *out = (kernel_image){.format = IMAGE_PTX};
   LLVMTargetMachineRef tm = NULL;
   TRY(llvm_target_machine("nvptx64-nvidia-cuda", target->chip, target->features, &tm));
+  double start = log_seconds();
   LLVMContextRef context = LLVMContextCreate();
   LLVMModuleRef llvm = NULL;
   heddle_status s = llvm_translate(module, context, tm, &llvm);
-  if (status_is_ok(s)) s = generate(a, llvm, tm, options, ptx);
+  out->translate_seconds = log_seconds() - start;
+  if (status_is_ok(s)) s = generate(a, llvm, tm, options, out);
   if (llvm) LLVMDisposeModule(llvm);
   LLVMContextDispose(context);
   LLVMDisposeTargetMachine(tm);
   return s;
+}
+
+// --- one module for all kernels
+
+// Bytes up to the end of `.address_size 64`: comments, `.version` and `.target`, which all kernels of a program share.
+static size_t header_size(str ptx) {
+  static const char last[] = ".address_size";
+  const char *found = memmem(ptx.data, ptx.size, last, strlen(last));
+  const char *end = found ? memchr(found, '\n', ptx.size - (size_t)(found - ptx.data)) : NULL;
+  return end ? (size_t)(end - ptx.data) + 1 : 0;
+}
+
+heddle_status nvptx_join(arena *a, int count, const kernel_image *images, kernel_image *out) {
+  text joined = {0};
+  *out = (kernel_image){.format = IMAGE_PTX};
+  for (int k = 0; k < count; k++) {
+    const str ptx = {images[k].data, images[k].size};
+    const size_t header = header_size(ptx);
+    if (k == 0) text_append(&joined, (str){ptx.data, header});
+    text_append(&joined, (str){ptx.data + header, ptx.size - header});
+  }
+  const str copy = str_copy(a, text_view(&joined));
+  out->data = copy.data;
+  out->size = copy.size;
+  text_free(&joined);
+  return status_ok();
 }

@@ -2,18 +2,7 @@
 #ifndef HEDDLE_TARGET_NVPTX_H_
 #define HEDDLE_TARGET_NVPTX_H_
 
-#include <mlir-c/IR.h>
-
-#include "base/status.h"
-#include "base/str.h"
-#include "base/target.h"
-#include "target/llvm_metadata.h"
-
-typedef struct nvptx_options {
-  const char *libdevice;  // path of libdevice.10.bc; null: nothing is linked
-  launch_bounds launch;   // zeros: not known
-  text *llvm_ir;          // if not null: receives the LLVM IR after optimization
-} nvptx_options;
+#include "target/code.h"
 
 // Path of the CUDA toolkit's math library: $HEDDLE_LIBDEVICE, $CUDA_HOME, /usr/local/cuda*; null if there is none.
 const char *nvptx_find_libdevice(arena *a);
@@ -22,7 +11,15 @@ const char *nvptx_find_libdevice(arena *a);
 // theirs.
 heddle_status nvptx_target(const char *chip, target_description *out);
 
-heddle_status nvptx_emit(arena *a, MlirOperation module, const target_description *target, const nvptx_options *options,
-                         text *ptx);
+// See code_generator. Math functions are libdevice's where it is found.
+void nvptx_prepare(arena *a, lower_options *options);
+
+// PTX with one entry; everything else in it has a name that begins with the entry's. HEDDLE_DEVICE_FAILED if libdevice
+// cannot be read.
+heddle_status nvptx_emit(arena *a, MlirOperation module, const target_description *target, const code_options *options,
+                         kernel_image *out);
+
+// One PTX module with the entries of all; a program without kernels has an empty one.
+heddle_status nvptx_join(arena *a, int count, const kernel_image *images, kernel_image *out);
 
 #endif

@@ -156,11 +156,12 @@ static const hero_case hero_cases[] = {
 
 static void check_hero(arena *a, const hero_case *c, int threads) {
   const target_description target = target_cpu(threads);
+  const compile_options options = {.threads = threads};
   module *m;
   lhlo_program *program;
   compile_times times = {0};
   assert_true(status_is_ok(hlo_parse(a, "test", str_from(c->source), &m)));
-  assert_true(status_is_ok(compile_plan(a, m, &target, &(compile_options){0}, &times, NULL, &program)));
+  assert_true(status_is_ok(compile_plan(a, m, &options, &times, NULL, &program)));
   const kernel_plan *kernel = program->kernels[0];
   assert_int_equal(kernel->hero, c->hero);
   bijection_maps maps = {0}, read = {0};

@@ -30,8 +30,6 @@ heddle_status debug_compile_close(debug_compile *c, heddle_status s);
 // apart.
 extern const kept_fusions_report debug_compile_remarks;
 
-#define KEEP_FUSIONS_IDLE "warning: --keep-fusions has no effect: code for GPUs has a kernel for each element count\n"
-
 // What --keep-fusions does, for help texts.
 #define KEEP_FUSIONS_HELP "fusions of the module stay as they are, a kernel each; a remark names those that cannot"
 

@@ -80,7 +80,7 @@ heddle_status execute_module(arena *a, const module *m, platform on, const compi
                              const argument_list *arguments, literal **result) {
   if (on == PLATFORM_INTERPRETER) return interpret_module(a, m, NULL, arguments, result);
   compiled program;
-  TRY(compile_cpu(a, m, options, &program));
+  TRY(compile_module(a, m, options, &program));
   heddle_status s = run_once(a, &program, arguments->count, arguments->values, result);
   compiled_release(&program);
   return s;

@@ -14,7 +14,7 @@
 #include "tools/pass_flags.h"
 
 // What can be asked for, the suffix under which the compiler dumps it (null: not a dump), and the only target that has
-// it (null: both).
+// it (null: all).
 static const struct form {
   const char *name;
   const char *suffix;
@@ -22,21 +22,22 @@ static const struct form {
 } forms[] = {
     {"obj", NULL, "cpu"},            // ELF object file
     {"asm", "s", "cpu"},             // machine code as text
-    {"llvm", "ll", "cpu"},           // LLVM IR after optimization
+    {"llvm", "ll", NULL},            // LLVM IR after optimization
     {"mlir", "emitted.mlir", NULL},  // what the emitter makes, before any pass
     {"lowered", "lowered.mlir", NULL},
     {"ptx", "ptx", "nvptx"},
-    {"plan", NULL, NULL},      // decisions with their reasons, kernels
-    {"lhlo", NULL, "cpu"},     // schedule and buffers
-    {"program", NULL, "cpu"},  // what the runtime is given
+    {"plan", NULL, NULL},     // decisions with their reasons, kernels
+    {"lhlo", NULL, NULL},     // schedule and buffers
+    {"program", NULL, NULL},  // what the runtime is given
+    {"image", NULL, NULL},    // what the target's code generator makes
 };
 
 enum { FORM_COUNT = sizeof forms / sizeof *forms };
 
 typedef struct compile_flags {
   const char *output, *emit, *target, *chip, *name;
-  target_description gpu;   // that `chip` names
-  const struct form *form;  // that `emit` names
+  target_description machine;  // that `target` and `chip` name
+  const struct form *form;     // that `emit` names
   bool exact, keep_fusions, time;
   int threads, v;
   debug_options debug;
@@ -64,22 +65,32 @@ static heddle_status find_form(const char *name, const struct form **out) {
     return status_ok();
   }
   return status_error(HEDDLE_INVALID,
-                      "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan, lhlo or program", name);
+                      "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program or image", name);
 }
 
 static bool is_form(const compile_flags *f, const char *name) { return strcmp(f->form->name, name) == 0; }
 
-// PTX is for the GPU, objects and assembly are for the CPU; the other forms exist for both.
+// The description of the target that --target, --chip and --threads name.
+static heddle_status find_machine(compile_flags *f) {
+  TRY(status_context(nvptx_target(f->chip, &f->machine), "in --chip=%s", f->chip));
+  for (int k = 0; k < TARGET_KIND_COUNT; k++) {
+    if (strcmp(f->target, target_kind_name(k)) != 0) continue;
+    if (k != TARGET_NVPTX) target_find(str_from(f->target), &f->machine);
+    if (!f->machine.has_grid && f->threads > 0) f->machine.cores = f->threads;
+    return status_ok();
+  }
+  return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu, nvptx or null", f->target);
+}
+
+// PTX is for the GPU, objects and assembly are for the CPU; the other forms exist for all.
 static heddle_status check_flags(void *argument) {
   compile_flags *f = argument;
   TRY(find_form(f->emit, &f->form));
   const struct form *form = f->form;
   if (!f->target) f->target = form->only ? form->only : "cpu";
-  if (strcmp(f->target, "cpu") != 0 && strcmp(f->target, "nvptx") != 0)
-    return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu or nvptx", f->target);
+  TRY(find_machine(f));
   if (form->only && strcmp(form->only, f->target) != 0)
     return status_error(HEDDLE_INVALID, "--emit=%s is for --target=%s, found %s", form->name, form->only, f->target);
-  TRY(status_context(nvptx_target(f->chip, &f->gpu), "in --chip=%s", f->chip));
   TRY(hlo_dump_check(&f->debug));
   TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
   if (is_form(f, "obj") && !f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
@@ -94,24 +105,20 @@ static const char *kernel_path(arena *a, const char *output, int number) {
   return arena_printf(a, "%.*s.%d%s", (int)(suffix - output), output, number, suffix);
 }
 
-static heddle_status write_objects(arena *a, const compiled *c, const char *output) {
-  for (int i = 0; i < c->program.kernel_count; i++) {
-    const program_kernel *k = &c->program.kernels[i];
-    const char *path = kernel_path(a, output, i);
-    const program_image *image = &c->program.images[k->image];
-    TRY(file_write(path, (str){image->data, image->size}));
-    fprintf(stderr, "%s: void %s(void *const *buffers, int64_t begin, int64_t end), %lld tiles\n", path, k->entry,
-            (long long)k->tiles);
-  }
-  return status_ok();
+// How an object file's functions are called.
+static void say_signatures(const char *path, const compiled *c, int number) {
+  fprintf(stderr, "%s: void %s(void *const *buffers, int64_t begin, int64_t end), %lld tiles\n", path,
+          c->kernels.plans[number]->name, (long long)c->kernels.plans[number]->launch.tiles);
 }
 
-static bool is_gpu(const compile_flags *f) { return strcmp(f->target, "nvptx") == 0; }
-
-static heddle_status gpu_plan(arena *a, const module *m, const target_description *gpu, text *out) {
-  program_plan *plan;
-  TRY(plan_kernels(a, m, *gpu, &plan));
-  plan_print(out, plan);
+// A file for each image: one for all kernels where the target joins them.
+static heddle_status write_images(arena *a, const compiled *c, const char *output) {
+  for (int i = 0; i < c->image_count; i++) {
+    const kernel_image *image = &c->images[i];
+    const char *path = output ? kernel_path(a, output, i) : "-";
+    TRY(file_write(path, (str){image->data, image->size}));
+    if (image->format == IMAGE_ELF) say_signatures(path, c, i);
+  }
   return status_ok();
 }
 
@@ -121,21 +128,20 @@ typedef struct compile_source {
   lhlo_program *lhlo;    // else null
 } compile_source;
 
-static heddle_status cpu_plan(arena *a, const compile_source *from, const compile_flags *f,
-                              const compile_options *options, bool is_lhlo, text *out) {
-  target_description target = target_cpu(f->threads > 0 ? f->threads : 1);
+static heddle_status print_plan(arena *a, const compile_source *from, const compile_options *options, bool is_lhlo,
+                                text *out) {
   compile_times times = {0};
   lhlo_program *plan = from->lhlo;
-  if (!plan) TRY(compile_plan(a, from->module, &target, options, &times, is_lhlo ? NULL : out, &plan));
+  if (!plan) TRY(compile_plan(a, from->module, options, &times, is_lhlo ? NULL : out, &plan));
   if (is_lhlo) return lhlo_print(out, plan);
-  for (int i = 0; i < plan->kernel_count; i++) kernel_plan_print(out, &target, plan->kernels[i]);
+  for (int i = 0; i < plan->kernel_count; i++) kernel_plan_print(out, &plan->target, plan->kernels[i]);
   return status_ok();
 }
 
 static heddle_status write_plan(arena *a, const compile_source *from, const compile_flags *f,
                                 const compile_options *options, bool is_lhlo) {
   text t = {0};
-  heddle_status s = is_gpu(f) ? gpu_plan(a, from->module, &f->gpu, &t) : cpu_plan(a, from, f, options, is_lhlo, &t);
+  heddle_status s = print_plan(a, from, options, is_lhlo, &t);
   if (status_is_ok(s)) s = file_write(f->output ? f->output : "-", text_view(&t));
   text_free(&t);
   return s;
@@ -149,15 +155,15 @@ static heddle_status write_program(const compiled *c, const char *output) {
   return s;
 }
 
-static heddle_status compile_for_cpu(arena *a, const compile_source *from, const compile_flags *f,
-                                     const compile_options *options) {
+static heddle_status compile_images(arena *a, const compile_source *from, const compile_flags *f,
+                                    const compile_options *options) {
   compiled program;
-  TRY(from->lhlo ? compile_lhlo(a, from->lhlo, options, &program) : compile_cpu(a, from->module, options, &program));
+  TRY(from->lhlo ? compile_lhlo(a, from->lhlo, options, &program) : compile_module(a, from->module, options, &program));
   if (f->time) print_compile_times(stderr, &program.times);
   pass_times_print(stderr, options->control);
   heddle_status s = status_ok();
   if (is_form(f, "program")) s = write_program(&program, f->output);
-  else if (!f->form->suffix) s = write_objects(a, &program, f->output);
+  else if (!f->form->suffix) s = write_images(a, &program, f->output);
   compiled_release(&program);
   return s;
 }
@@ -176,13 +182,7 @@ static heddle_status compile_text(arena *a, const compile_source *from, const co
   compile_options options = *given;
   options.dump = collect;
   options.dump_argument = &c;
-  if (is_gpu(f)) {
-    int count;
-    str *ptx;
-    TRY(compile_ptx(a, from->module, &options, &count, &ptx));
-  } else {
-    TRY(compile_for_cpu(a, from, f, &options));
-  }
+  TRY(compile_images(a, from, f, &options));
   return write_texts(&c, f->output);
 }
 
@@ -196,12 +196,8 @@ static heddle_status read_source(arena *a, const char *path, const compile_flags
     *out = (compile_source){.module = m};
     return status_ok();
   }
-  if (is_gpu(f))
-    return status_at(HEDDLE_UNIMPLEMENTED, ((source_location){path, 1, 1}),
-                     "found LHLO, which is planned for the CPU, wanted --target=cpu");
-  target_description target = target_cpu(f->threads > 0 ? f->threads : 1);
   lhlo_program *plan;
-  TRY(lhlo_parse(a, bytes, path, &target, &plan));
+  TRY(lhlo_parse(a, bytes, path, &f->machine, &plan));
   *out = (compile_source){plan->module, plan};
   return status_ok();
 }
@@ -210,7 +206,7 @@ static heddle_status compile_source_to(arena *a, const compile_source *from, con
                                        const compile_options *options) {
   const bool is_lhlo = is_form(f, "lhlo");
   if (is_lhlo || is_form(f, "plan")) return write_plan(a, from, f, options, is_lhlo);
-  return f->form->suffix ? compile_text(a, from, f, options) : compile_for_cpu(a, from, f, options);
+  return f->form->suffix ? compile_text(a, from, f, options) : compile_images(a, from, f, options);
 }
 
 static heddle_status compile_file(arena *a, const char *path, void *argument) {
@@ -223,10 +219,9 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
   compile_options options = {.exact = f->exact,
                              .threads = f->threads,
                              .kernel_name = f->name,
-                             .chip = f->chip,
                              .control = pass_flags_open(&f->driver, f->time, true)};
+  if (f->machine.kind != TARGET_CPU) options.target = &f->machine;
   if (f->keep_fusions) options.keep_fusions = &debug_compile_remarks;
-  if (f->keep_fusions && is_gpu(f)) fprintf(stderr, KEEP_FUSIONS_IDLE);
   // A program that links the object has a `main` of its own.
   if (!f->name && is_form(f, "obj"))
     options.kernel_name = arena_printf(a, STR_FMT "_kernel", STR_ARG(from.module ? from.module->name : STR("program")));
@@ -239,8 +234,8 @@ int heddle_compile(int argc, char **argv) {
   compile_flags f = {.emit = "obj", .chip = "sm_90", .debug = DEBUG_OPTIONS_DEFAULT, .driver = PASS_FLAGS_DEFAULT};
   const flag flags[] = {
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output for text)"},
-      {"emit", FLAG_TEXT, &f.emit, "FORM", "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo or program (obj)"},
-      {"target", FLAG_TEXT, &f.target, "TARGET", "cpu or nvptx (cpu; nvptx for --emit=ptx)"},
+      {"emit", FLAG_TEXT, &f.emit, "FORM", "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program or image (obj)"},
+      {"target", FLAG_TEXT, &f.target, "TARGET", "cpu, nvptx or null (cpu; nvptx for --emit=ptx)"},
       {"chip", FLAG_TEXT, &f.chip, "SM", "the GPU to generate code for (sm_90)"},
       {"name", FLAG_TEXT, &f.name, "NAME", "the first kernel's symbol (in an object MODULE_kernel, else main)"},
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for"},

@@ -183,12 +183,12 @@ static heddle_status run_compiled(arena *a, const run_flags *f, compiled *progra
   return s;
 }
 
-static heddle_status compile_module(arena *a, const module *m, run_flags *f, compiled *program) {
+static heddle_status compile_to_run(arena *a, const module *m, run_flags *f, compiled *program) {
   compile_options options;
   debug_compile debug;
   TRY(compile_options_of(f, &options));
   heddle_status s = debug_compile_open(&debug, a, &f->debug, f->no_folding ? PASS_IMPROVES : PASS_FOLDS, m, &options);
-  if (status_is_ok(s)) s = compile_cpu(a, m, &options, program);
+  if (status_is_ok(s)) s = compile_module(a, m, &options, program);
   const bool is_compiled = status_is_ok(s);
   s = debug_compile_close(&debug, s);
   if (is_compiled && !status_is_ok(s)) compiled_release(program);
@@ -198,7 +198,7 @@ static heddle_status compile_module(arena *a, const module *m, run_flags *f, com
 static heddle_status run_cpu(arena *a, const module *m, run_flags *f, const argument_list *arguments,
                              compile_times *times, double *seconds, literal **result) {
   compiled program = {0};
-  TRY(compile_module(a, m, f, &program));
+  TRY(compile_to_run(a, m, f, &program));
   return run_compiled(a, f, &program, arguments, &(timing){times, seconds}, result);
 }
 

@@ -154,12 +154,11 @@ static heddle_status print_plan(module *m, const opt_flags *f, bool is_gpu, bool
 static const kept_fusions_report *keeps(const opt_flags *f) { return f->keep_fusions ? &debug_compile_remarks : NULL; }
 
 static heddle_status print_buffers(arena *a, const module *m, opt_flags *f, text *out) {
-  const target_description target = target_cpu(1);
+  const compile_options options = {
+      .keep_fusions = keeps(f), .threads = 1, .control = pass_flags_open(&f->driver, f->time, true)};
   compile_times times = {0};
   lhlo_program *plan;
-  TRY(compile_plan(a, m, &target,
-                   &(compile_options){.keep_fusions = keeps(f), .control = pass_flags_open(&f->driver, f->time, true)},
-                   &times, NULL, &plan));
+  TRY(compile_plan(a, m, &options, &times, NULL, &plan));
   pass_times_print(stderr, &f->driver.control);
   return lhlo_print(out, plan);
 }
@@ -181,21 +180,16 @@ static void collect(void *argument, const char *name, const char *suffix, str co
 static heddle_status print_code(arena *a, const module *m, opt_flags *f, opt_platform on, const char *suffix,
                                 text *out) {
   collector c = {suffix, out};
+  const target_description gpu = target_gpu();
   const compile_options options = {.exact = !f->debug.allow_excess_precision,
                                    .keep_fusions = keeps(f),
                                    .control = pass_flags_open(&f->driver, f->time, true),
                                    .threads = 1,
-                                   .chip = "sm_90",
+                                   .target = on == OPT_GPU ? &gpu : NULL,
                                    .dump = collect,
                                    .dump_argument = &c};
-  if (on == OPT_GPU) {
-    if (f->keep_fusions) fprintf(stderr, KEEP_FUSIONS_IDLE);
-    int count;
-    str *ptx;
-    return compile_ptx(a, m, &options, &count, &ptx);
-  }
   compiled program;
-  TRY(compile_cpu(a, m, &options, &program));
+  TRY(compile_module(a, m, &options, &program));
   pass_times_print(stderr, &f->driver.control);
   compiled_release(&program);
   return status_ok();

@@ -163,7 +163,7 @@ static heddle_status run_and_compare(arena *a, const module *m, runner *r, compi
 
 // --- one module
 
-static heddle_status compile_module(arena *a, const module *m, runner *r, compiled *program) {
+static heddle_status compile_for_cpu(arena *a, const module *m, runner *r, compiled *program) {
   compile_options options = {
       .exact = r->exact, .threads = r->threads, .control = pass_flags_open(&r->driver, r->time, true)};
   hlo_dump_watch(&r->dump, options.control);
@@ -171,7 +171,7 @@ static heddle_status compile_module(arena *a, const module *m, runner *r, compil
   debug_compile_numbers(&r->debug, &options);
   if (r->keep_fusions) options.keep_fusions = &debug_compile_remarks;
   compile_log_attach(&r->log, &options);
-  TRY(compile_cpu(a, m, &options, program));
+  TRY(compile_module(a, m, &options, program));
   if (!r->time) return status_ok();
   print_compile_times(stdout, &program->times);
   pass_times_print(stdout, options.control);
@@ -195,7 +195,7 @@ static heddle_status run_iterations(const module *m, runner *r, compiled *progra
 
 static heddle_status run_on_cpu(arena *a, const module *m, runner *r) {
   compiled program;
-  TRY(compile_module(a, m, r, &program));
+  TRY(compile_for_cpu(a, m, r, &program));
   heddle_status s = run_iterations(m, r, &program);
   compiled_release(&program);
   return s;

@@ -227,7 +227,7 @@ static heddle_status check_cpu(arena *a, const module *m, const correctness_flag
   kernel_form written;
   lhlo_program *program;
   compile_times times = {0};
-  TRY(compile_plan(a, m, &target, &quiet, &times, NULL, &program));
+  TRY(compile_plan(a, m, &quiet, &times, NULL, &program));
   TRY(written_form(a, m, "cpu", target, &written));
   const kernel_form planned = {"cpu", m, target, program->kernel_count, program->kernels};
   return check_forms(a, &planned, &written, f);

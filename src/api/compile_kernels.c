@@ -1,0 +1,208 @@
+// One kernel after the other, and several at a time: emit → lower → code.
+//
+// A kernel has an MLIR context for itself while it is compiled, so that kernels are compiled on several threads; what
+// they share (the plan, the module) is read only.
+#include "api/compile_kernels.h"
+
+#include "base/guard.h"
+#include "base/lock.h"
+#include "base/pool.h"
+#include "emit/emit.h"
+#include "emit/ir_builder.h"
+#include "target/code.h"
+
+// --- one kernel
+
+// What goes in, and what has to be given back however the compilation ends.
+typedef struct kernel_job {
+  const kernel_plan *kernel;
+  const target_description *planned;  // that the kernel was planned for
+  const target_description *machine;  // that code is generated for: the same, or this CPU
+  const compile_options *options;
+  compile_times *times;
+  arena *arena, *scratch;  // of the image, and of all else
+  lower_options lowering;
+  kernel_image image;
+  lower_session *session;
+  MlirModule ir;
+} kernel_job;
+
+static heddle_status take_session(void *state) {
+  kernel_job *j = state;
+  j->session = lower_session_take();
+  return status_ok();
+}
+
+static heddle_status emit(void *state) {
+  kernel_job *j = state;
+  return emit_kernel(lower_session_context(j->session), j->scratch, j->kernel, j->planned, &j->ir);
+}
+
+static heddle_status lower(void *state) {
+  kernel_job *j = state;
+  const code_generator *generator = &code_generators[j->machine->kind];
+  j->lowering = (lower_options){.target = *j->machine, .exact = j->options->exact};
+  if (j->options->scalar) j->lowering.target.vector_bits = 0;
+  if (generator->prepare) generator->prepare(j->scratch, &j->lowering);
+  heddle_status s = lower_run_in(j->session, lower_pipeline(j->machine->kind), mlirModuleGetOperation(j->ir),
+                                 &j->lowering, j->options->control);
+  return status_is_ok(s) ? s : status_context(s, "while compiling kernel %s", j->kernel->name);
+}
+
+static void dump(const kernel_job *j, const char *suffix, str contents) {
+  if (j->options->dump) j->options->dump(j->options->dump_argument, j->kernel->name, suffix, contents);
+}
+
+static heddle_status dump_ir(const kernel_job *j, const char *suffix) {
+  dump(j, suffix, str_from(ir_operation_text(j->scratch, mlirModuleGetOperation(j->ir))));
+  return status_ok();
+}
+
+static heddle_status dump_emitted(void *state) { return dump_ir(state, "emitted.mlir"); }
+static heddle_status dump_lowered(void *state) { return dump_ir(state, "lowered.mlir"); }
+
+static heddle_status generate(void *state) {
+  kernel_job *j = state;
+  text llvm_ir = {0}, assembly = {0};
+  const bool has_dump = j->options->dump,
+             is_scalar = !mlirAttributeIsNull(ir_get(mlirModuleGetOperation(j->ir), "xla.scalar_loops"));
+  const launch_plan *launch = &j->kernel->launch;
+  const code_options options = {.entry = j->kernel->name,
+                                .optimize_loops = j->options->scalar || is_scalar,
+                                .threads = launch->threads,
+                                .blocks_x = launch->blocks_x,
+                                .blocks_y = launch->blocks_y,
+                                .llvm_ir = has_dump ? &llvm_ir : NULL,
+                                .assembly = has_dump ? &assembly : NULL};
+  const code_generator *generator = &code_generators[j->machine->kind];
+  heddle_status s = generator->emit(j->arena, mlirModuleGetOperation(j->ir), j->machine, &options, &j->image);
+  dump(j, "ll", text_view(&llvm_ir));
+  dump(j, "s", text_view(&assembly));
+  text_free(&llvm_ir);
+  text_free(&assembly);
+  compile_times_add(j->times, "translate", j->image.translate_seconds);
+  compile_times_add(j->times, "optimize", j->image.optimize_seconds);
+  compile_times_add(j->times, "codegen", j->image.codegen_seconds);
+  return s;
+}
+
+static const compile_step kernel_stages[] = {
+    {"context", take_session, NULL},
+    {"emit", emit, dump_emitted},
+    {"lower", lower, dump_lowered},
+    {NULL, generate, NULL},
+    {0},
+};
+
+// The place is given within the guard, as it takes memory, too.
+static heddle_status compile_kernel(void *argument) {
+  kernel_job *j = argument;
+  j->arena = arena_create();
+  j->scratch = arena_create();
+  heddle_status s = stages_run(kernel_stages, j->options->dump != NULL, j->times, j);
+  return status_locate(s, j->kernel->computation->root->where);
+}
+
+// What is torn within MLIR is left alone: its context could not even be destroyed.
+static void end_kernel(void *argument, bool is_torn) {
+  kernel_job *j = argument;
+  if (!is_torn && j->ir.ptr) mlirModuleDestroy(j->ir);
+  if (is_torn && j->session) lower_session_abandon(j->session);
+  else if (j->session) lower_session_give(j->session, false);
+  j->session = NULL;
+  j->ir.ptr = NULL;
+  j->arena = j->scratch = NULL;  // the guard's
+}
+
+// Libraries' own locks are held in here: no fork meanwhile.
+static heddle_status run_kernel_job(kernel_job *j) {
+  lock_hold_forks();
+  heddle_status s = guard_run(compile_kernel, end_kernel, j);
+  if (j->ir.ptr) mlirModuleDestroy(j->ir);
+  if (j->session) lower_session_give(j->session, status_is_ok(s));
+  arena_destroy(j->scratch);
+  lock_let_forks();
+  return s;
+}
+
+// --- all kernels
+
+typedef struct kernel_batch {
+  compiled *program;
+  arena *arena;  // of the program
+  const compile_options *options;
+  const target_description *machine;
+  int count;
+  arena **arenas;  // of each kernel's image until all are done
+  kernel_image *images;
+  compile_times *times;  // of each kernel
+  heddle_status *statuses;
+} kernel_batch;
+
+static void compile_range(void *argument, int64_t begin, int64_t end) {
+  const kernel_batch *b = argument;
+  for (int64_t i = begin; i < end; i++) {
+    kernel_job job = {.kernel = b->program->kernels.plans[i],
+                      .planned = &b->program->plan->target,
+                      .machine = b->machine,
+                      .options = b->options,
+                      .times = &b->times[i]};
+    b->statuses[i] = run_kernel_job(&job);
+    b->arenas[i] = job.arena;
+    b->images[i] = job.image;
+  }
+}
+
+static heddle_status first_error(const kernel_batch *b) {
+  heddle_status s = status_ok();
+  for (int i = 0; i < b->count; i++) {
+    if (!status_is_ok(s)) heddle_status_free(b->statuses[i]);
+    else s = b->statuses[i];
+  }
+  return s;
+}
+
+// Moves the images to the program's arena.
+static heddle_status gather_images(void *argument) {
+  const kernel_batch *b = argument;
+  compiled *c = b->program;
+  for (int i = 0; i < b->count; i++) {
+    for (int k = 0; k < b->times[i].count; k++)
+      compile_times_add(&c->times, b->times[i].stages[k].name, b->times[i].stages[k].seconds);
+    c->images[i] = b->images[i];
+    c->images[i].data = str_copy(b->arena, (str){b->images[i].data, b->images[i].size}).data;
+    arena_destroy(b->arenas[i]);
+    b->arenas[i] = NULL;
+  }
+  return status_ok();
+}
+
+static void drop_images(void *argument, bool is_torn) {
+  (void)is_torn;
+  const kernel_batch *b = argument;
+  for (int i = 0; i < b->count; i++) arena_destroy(b->arenas[i]);
+}
+
+// Who watches passes, and dumps, want the kernels one after the other.
+heddle_status compile_kernels(arena *a, const compile_options *o, const target_description *machine, compiled *c) {
+  int count = c->kernels.count;
+  c->images = arena_array(a, kernel_image, count);
+  c->image_count = count;
+  arena *scratch = arena_create();
+  kernel_batch b = {.program = c,
+                    .arena = a,
+                    .count = count,
+                    .options = o,
+                    .machine = machine,
+                    .arenas = arena_array(scratch, arena *, count),
+                    .images = arena_array(scratch, kernel_image, count),
+                    .times = arena_array(scratch, compile_times, count),
+                    .statuses = arena_array(scratch, heddle_status, count)};
+  const bool is_ordered = o->dump || pass_control_orders(o->control, &lower_operations);
+  pool_run(is_ordered ? 1 : c->threads, count, compile_range, &b);
+  heddle_status s = first_error(&b);
+  if (status_is_ok(s)) s = guard_clean_up(gather_images, drop_images, &b);
+  drop_images(&b, false);
+  arena_destroy(scratch);
+  return s;
+}

@@ -1,0 +1,12 @@
+// The table of code generators.
+#include "target/code.h"
+
+#include "target/cpu.h"
+#include "target/null.h"
+#include "target/nvptx.h"
+
+const code_generator code_generators[TARGET_KIND_COUNT] = {
+    [TARGET_CPU] = {IMAGE_ELF, "o", NULL, cpu_emit, NULL},
+    [TARGET_NVPTX] = {IMAGE_PTX, "ptx", nvptx_prepare, nvptx_emit, nvptx_join},
+    [TARGET_NULL] = {IMAGE_MLIR, "mlir", NULL, null_emit, NULL},
+};
