@@ -1,6 +1,7 @@
 // The pipeline, top to bottom, for every target: passes → fusion → order and memory (LHLO) → kernels (emit → lower →
 // code) → program → link. What a target is, its description says (base/target.h), and what makes code for it, its row
-// among the code generators (target/code.h); nothing here asks which it is, but whether this process can run it.
+// among the code generators (target/code_generators.h); nothing here asks which it is, but whether this process can run
+// it.
 #include "api/compile.h"
 
 #include "api/compile_kernels.h"
@@ -10,7 +11,7 @@
 #include "fuse/fuse.h"
 #include "lhlo/build.h"
 #include "lhlo/loop_alternation.h"
-#include "target/code.h"
+#include "target/code_generators.h"
 
 // One compilation under way.
 typedef struct compilation {

@@ -9,7 +9,7 @@
 #include "base/pool.h"
 #include "emit/emit.h"
 #include "emit/ir_builder.h"
-#include "target/code.h"
+#include "target/code_generators.h"
 
 // --- one kernel
 

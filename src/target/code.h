@@ -1,5 +1,5 @@
-// Code generators: from a kernel's module in the LLVM dialect to an image that a device takes. One row for each kind of
-// target; the compiler's driver (api/compile.c) knows no more of a target than its row and its description.
+// Code generators: from a kernel's module in the LLVM dialect to an image that a device takes. The table of all is in
+// target/code_generators.h.
 #ifndef HEDDLE_TARGET_CODE_H_
 #define HEDDLE_TARGET_CODE_H_
 
@@ -42,7 +42,5 @@ typedef struct code_generator {
   // The images of a program's kernels as one that holds them all; null: each kernel keeps its own.
   heddle_status (*join)(arena *a, int count, const kernel_image *images, kernel_image *out);
 } code_generator;
-
-extern const code_generator code_generators[TARGET_KIND_COUNT];
 
 #endif

@@ -1,5 +1,5 @@
-// The table of code generators.
-#include "target/code.h"
+// What generates code for which kind of target.
+#include "target/code_generators.h"
 
 #include "target/cpu.h"
 #include "target/null.h"

@@ -1,0 +1,10 @@
+// The table of code generators, one row for each kind of target. The compiler's driver (api/compile.c) knows no more of
+// a target than its row and its description (base/target.h).
+#ifndef HEDDLE_TARGET_CODE_GENERATORS_H_
+#define HEDDLE_TARGET_CODE_GENERATORS_H_
+
+#include "target/code.h"
+
+extern const code_generator code_generators[TARGET_KIND_COUNT];
+
+#endif
