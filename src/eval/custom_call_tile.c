@@ -20,7 +20,8 @@ static heddle_status gather(interpreter *in, const instruction *i, const tile_mo
   meeting *m;
   for (int p = 0; p < partitions; p++) members[p] = in->process->replica * partitions + p;
   TRY(process_meet(in, i, members, partitions, 1, operands, &m));
-  for (int p = 0; p < partitions; p++) copy_part(move, p, out->data, m->values[p][0]->data);
+  for (int p = 0; p < partitions; p++)
+    if (tile_move_joins(move, in->process->partition, p)) copy_part(move, p, out->data, m->values[p][0]->data);
   process_leave(in, m);
   return status_ok();
 }

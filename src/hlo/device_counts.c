@@ -1,8 +1,10 @@
 // Modules often name devices that their header does not count: tests, and dumps whose header was cut, have groups of
-// eight devices and no replica_count. Their collectives say what the counts have to be at least.
+// eight devices and no replica_count. Their collectives say what the counts have to be at least, and so do the grids by
+// which arrays are divided among partitions.
 #include "hlo/device_counts.h"
 
 #include "hlo/device_groups.h"
+#include "hlo/tile_sharding.h"
 
 // The devices that are needed: by the numbers of replicas, of partitions, and of both in one.
 typedef struct device_need {
@@ -60,6 +62,7 @@ static void add_need(const instruction *i, bool has_partitions, device_need *nee
     raise_to(has_partitions ? &need->partitions : &need->replicas, highest_transfer(i) + 1);
     return;
   }
+  if (tile_sharding_is_move(i)) raise_to(&need->partitions, tile_move_devices(i));
   if (!hlo_op_has(i->opcode, TRAIT_COLLECTIVE)) return;
   const hlo_attributes *x = i->attributes;
   const int64_t pairs = highest_of(&x->source_target_pairs), groups = highest_of(&x->replica_groups);

@@ -47,6 +47,20 @@ static void test_groups_decide(void **state) {
   expect("", SUM "replica_groups={{0,99999999}}", 0, 0, 1, 1);
 }
 
+#define WHOLE "f32[8] custom-call(x), custom_call_target=\"SPMDShardToFullShape\", sharding="
+
+static void test_divided_arrays_decide(void **state) {
+  (void)state;
+  expect("", WHOLE "{devices=[2]<=[2]}", 0, 0, 1, 2);
+  expect("", WHOLE "{devices=[2,3]<=[6] last_tile_dim_replicate}", 0, 0, 1, 6);
+  expect(", num_partitions=3", WHOLE "{devices=[2]<=[2]}", 0, 0, 1, 3);
+  expect("", WHOLE "{replicated}", 0, 0, 1, 1);
+  // What it says wrongly is the call's to say when it runs.
+  expect("", WHOLE "{devices=[2]<=[3]}", 0, 0, 1, 1);
+  expect("", "f32[4] custom-call(x), custom_call_target=\"SPMDShardToFullShape\", sharding={devices=[2]<=[2]}", 0, 0, 1,
+         1);
+}
+
 static void test_what_is_said_stays(void **state) {
   (void)state;
   expect(", replica_count=2", SUM "replica_groups={{0,3}}", 0, 0, 2, 1);
@@ -59,6 +73,7 @@ static void test_what_is_said_stays(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_groups_decide),
+      cmocka_unit_test(test_divided_arrays_decide),
       cmocka_unit_test(test_what_is_said_stays),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,17 @@ static heddle_status find_sharding(arena *a, const instruction *i, tile_sharding
   return text ? tile_sharding_parse(a, *text, annotated->where, out) : status_ok();
 }
 
+int tile_move_devices(const instruction *i) {
+  tile_sharding s = {0};
+  if (i->operand_count != 1 || shape_same_dims(i->shape, i->operands[0]->shape)) return 1;
+  arena *scratch = arena_create();
+  heddle_status status = find_sharding(scratch, i, &s);
+  const int devices = status_is_ok(status) && s.rank ? s.count : 1;
+  heddle_status_free(status);
+  arena_destroy(scratch);
+  return devices;
+}
+
 static heddle_status check_dims(arena *a, const instruction *i, tile_move *out) {
   const tile_sharding *s = &out->sharding;
   for (int d = 0; d < out->whole->rank; d++) {
@@ -150,21 +161,39 @@ heddle_status tile_move_of(arena *a, const instruction *i, int partitions, tile_
     return status_at(HEDDLE_INVALID, i->where, "found a sharding of rank %d for %s", out->sharding.rank,
                      shape_text(a, out->whole));
   TRY(check_dims(a, i, out));
-  bool is_divided = false;
-  for (int d = 0; d < out->whole->rank; d++) is_divided = is_divided || out->parts[d] > 1;
-  if (!is_divided || out->sharding.count == partitions) return status_ok();
+  bool divides = false;
+  for (int d = 0; d < out->whole->rank; d++) divides = divides || out->parts[d] > 1;
+  if (!divides || out->sharding.count == partitions) return status_ok();
   return status_at(HEDDLE_INVALID, i->where,
                    STR_FMT " divides %s among %d devices, but the module's num_partitions is %d", STR_ARG(target),
                    shape_text(a, out->whole), out->sharding.count, partitions);
 }
 
+static int64_t place_of(const tile_sharding *s, int device) {
+  int64_t place = 0;
+  while (place < s->count && s->devices[place] != device) place++;
+  return place;
+}
+
+static bool is_divided(const tile_move *move, int k) { return k < move->whole->rank && move->parts[k] > 1; }
+
+bool tile_move_joins(const tile_move *move, int device, int other) {
+  const tile_sharding *s = &move->sharding;
+  int64_t left = place_of(s, device), right = place_of(s, other);
+  for (int k = s->rank - 1; k >= 0; k--) {
+    if (!is_divided(move, k) && left % s->dims[k] != right % s->dims[k]) return false;
+    left /= s->dims[k];
+    right /= s->dims[k];
+  }
+  return true;
+}
+
 void tile_move_start(const tile_move *move, int device, int64_t start[SHAPE_MAX_RANK]) {
   const tile_sharding *s = &move->sharding;
-  int64_t place = 0;
+  int64_t place = place_of(s, device);
   memset(start, 0, SHAPE_MAX_RANK * sizeof *start);
-  while (place < s->count && s->devices[place] != device) place++;
   for (int k = s->rank - 1; k >= 0; k--) {
-    if (k < move->whole->rank && move->parts[k] > 1) start[k] = place % s->dims[k] * move->part->dims[k];
+    if (is_divided(move, k)) start[k] = place % s->dims[k] * move->part->dims[k];
     place /= s->dims[k];
   }
 }

@@ -24,6 +24,8 @@ typedef struct tile_sharding {
 heddle_status tile_sharding_parse(arena *a, str text, source_location where, tile_sharding *out);
 
 bool tile_sharding_is_move(const instruction *i);  // one of the two custom calls
+// How many devices one of them divides its array among: 1 where it divides none or its sharding is malformed.
+int tile_move_devices(const instruction *i);
 
 // How one of the two calls divides its larger array among the partitions of one replica: how many parts there are along
 // each of its dims, and by which grid. A dim of which both arrays have the whole counts one part, whatever the grid
@@ -35,6 +37,10 @@ typedef struct tile_move {
   tile_sharding sharding;
 } tile_move;
 heddle_status tile_move_of(arena *a, const instruction *i, int partitions, tile_move *out);
+
+// Whether the part of partition `other` belongs to the whole that partition `device` has: their places in the grid differ
+// along the divided dims only.
+bool tile_move_joins(const tile_move *move, int device, int other);
 
 // Where in the whole array the part of partition `device` begins. All zeros if nothing is divided.
 void tile_move_start(const tile_move *move, int device, int64_t start[SHAPE_MAX_RANK]);

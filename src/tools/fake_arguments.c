@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "hlo/tile_sharding.h"
 #include "tools/argument_use.h"
 #include "tools/split_mix.h"
 
@@ -188,9 +189,17 @@ static heddle_status fake_leaf(void *context, arena *a, int number, const shape 
   return status_ok();
 }
 
+// What stands outside the borders of a divided program is one array, which all devices have.
+static bool is_written_undivided(const module *m) {
+  for (int c = 0; c < m->computations.size; c++)
+    for (int k = 0; k < m->computations.data[c]->instructions.size; k++)
+      if (tile_sharding_is_move(m->computations.data[c]->instructions.data[k])) return true;
+  return false;
+}
+
 heddle_status fake_arguments(arena *a, const module *m, unsigned seed, bool large, argument_list *out) {
   fake_source f = {.state = seed, .large = large};
   f.uses = argument_uses(a, m, &f.use_count);
   f.first = arena_array(a, literal *, f.use_count);
-  return make_arguments(a, m, INT_MAX, fake_leaf, &f, out);
+  return make_arguments(a, m, is_written_undivided(m) ? 0 : INT_MAX, fake_leaf, &f, out);
 }

@@ -157,6 +157,17 @@ static void test_matrices_and_sizes(void **state) {
   check_range(x.values[1], 0, 6);
 }
 
+static void test_devices(void **state) {
+  static const char text[] =
+      "HloModule m, num_partitions=2\n"
+      "ENTRY e {\n"
+      "  p = f32[4] parameter(0)\n"
+      "  ROOT r = f32[%d] custom-call(p), custom_call_target=\"%s\", sharding={devices=[2]<=[2]}\n"
+      "}\n";
+  assert_int_equal(make(*state, arena_printf(*state, text, 8, "SPMDShardToFullShape")).count, 1);
+  assert_int_equal(make(*state, arena_printf(*state, text, 4, "Sharding")).count, 2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TESTING_IN_ARENA(test_indices),
@@ -164,6 +175,7 @@ int main(void) {
       TESTING_IN_ARENA(test_sorts_reductions_keys),
       TESTING_IN_ARENA(test_calls),
       TESTING_IN_ARENA(test_matrices_and_sizes),
+      TESTING_IN_ARENA(test_devices),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
