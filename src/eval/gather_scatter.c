@@ -1,6 +1,7 @@
 // gather and scatter: for every index vector, a window of the operand is read or combined with updates.
 //
-// gather moves a window that would stick out back inside; scatter leaves such a window out.
+// gather moves a window that would stick out back inside; scatter leaves such a window out. A dim that gather collapses
+// may have windows of size 0, which leave zeros.
 
 #include "base/heap.h"
 #include "eval/interpreter.h"
@@ -73,6 +74,10 @@ heddle_status eval_gather(interpreter *in, const instruction *i, value *const *o
   TRY(value_create(&in->pool, i->shape, i->where, out));
   if (shape_element_count(i->shape) == 0) return status_ok();
   const int size = dtypes[from->dtype].bytes;
+  if (int_list_has(i->attributes->slice_sizes, 0)) {
+    memset((*out)->data, 0, (size_t)shape_byte_size(i->shape));
+    return status_ok();
+  }
   int64_t at[SHAPE_MAX_RANK] = {0}, start[SHAPE_MAX_RANK];
   do {
     window_start(&space, at, &x, from->rank, start);

@@ -4,6 +4,8 @@
 // transposed back, lose the dims that are collapsed, and their list becomes the batch dims again. A single window is a
 // dynamic slice, which keeps it inside the operand as gather does.
 //
+// Windows without elements, along dims that are collapsed, leave zeros.
+//
 // A gather whose operand would really have to be transposed stays as it is: picking single elements of a row where they
 // lie is cheaper than moving the whole operand, and loops over the result's elements take every form of gather.
 #include "opt/passes.h"
@@ -73,6 +75,8 @@ static instruction *arrange(const builder *b, const instruction *gather, const i
 
 static instruction *simplify(instruction *gather) {
   const builder b = builder_for(gather);
+  if (int_list_has(gather->attributes->slice_sizes, 0))
+    return builder_broadcast(&b, builder_scalar(&b, gather->shape->dtype, 0), gather->shape, 0, NULL);
   const index_dims r = index_dims_of_gather(gather->attributes);
   index_vectors v = index_vectors_make(&b, gather->operands[1], &r);
   if (v.count == 1) return arrange(&b, gather, &v, slice_window(&b, gather, &v));
@@ -111,7 +115,7 @@ static bool moves_operand(const instruction *gather) {
 static bool can_simplify(const instruction *i) {
   if (i->opcode != HLO_GATHER || !shape_is_static(i->shape) || i->operands[0]->shape->rank == SHAPE_MAX_RANK)
     return false;
-  return index_count(i) == 1 || (!is_canonical(i) && !moves_operand(i));
+  return index_count(i) == 1 || int_list_has(i->attributes->slice_sizes, 0) || (!is_canonical(i) && !moves_operand(i));
 }
 
 static heddle_status run(pass_context *context, void *unit) {
