@@ -2,6 +2,7 @@
 
 #include "base/heap.h"
 #include "eval/interpreter.h"
+#include "eval/loop_watch.h"
 #include "eval/scalar_program.h"
 
 heddle_status eval_call(interpreter *in, const instruction *i, value *const *operands, value **out) {
@@ -27,16 +28,21 @@ static heddle_status condition_holds(interpreter *in, const instruction *i, valu
 heddle_status eval_while(interpreter *in, const instruction *i, value *const *operands, value **out) {
   value *state = value_retain(operands[0]);
   heddle_status status;
+  loop_watch watch;
+  loop_watch_start(in, i, &watch);
   for (;;) {
     bool holds = false;
     status = condition_holds(in, i, state, &holds);
     if (!status_is_ok(status) || !holds) break;
+    status = loop_watch_turn(&watch, state);
+    if (!status_is_ok(status)) break;
     value *next;
     status = interpreter_call(in, i->called[1], &state, i->where, &next);
     if (!status_is_ok(status)) break;
     value_release(state);
     state = next;
   }
+  loop_watch_finish(&watch);
   if (status_is_ok(status)) *out = state;
   else value_release(state);
   return status;

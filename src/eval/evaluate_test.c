@@ -5,9 +5,11 @@
 
 static const char endless[] =
     "HloModule m\n"
-    "yes { p = s32[] parameter(0)\n ROOT r = pred[] constant(true) }\n"
-    "same { p = s32[] parameter(0)\n ROOT r = s32[] copy(p) }\n"
-    "ENTRY e { x = s32[] constant(0)\n ROOT r = s32[] while(x), condition=yes, body=same }\n";
+    "yes { p = u64[1] parameter(0)\n a = u64[] reshape(p)\n n = u64[] constant(0)\n"
+    " ROOT r = pred[] compare(a, n), direction=GE }\n"
+    "any { p = u64[1] parameter(0)\n s = u64[2] rng-get-and-update-state(), delta=1\n"
+    " ROOT r = u64[1] slice(s), slice={[0:1]} }\n"
+    "ENTRY e { x = u64[1] constant({0})\n ROOT r = u64[1] while(x), condition=yes, body=any }\n";
 
 static void test_step_limit(void **state) {
   (void)state;

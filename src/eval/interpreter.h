@@ -23,6 +23,7 @@ typedef struct interpreter {
   ptr_map procedures;       // computation -> procedure (evaluate.c)
   ptr_map programs;         // instruction.called -> scalar_program
   ptr_map acting;           // computation -> whether it has side effects (evaluate.c)
+  ptr_map deciding;         // while -> what of its state decides about its end (loop_watch.c)
   value *const *arguments;  // of the running computation
   int depth;
   int64_t steps;
