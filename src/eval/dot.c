@@ -1,5 +1,6 @@
 // dot: both operands are packed in their wide form as [batch, rows, depth] and [batch, depth, columns], then multiplied
-// by three plain loops. Sums are kept wide and round once to the result's type, unless they are short.
+// block by block. Sums are kept wide and round once to the result's type, unless they are short; their terms come in
+// order.
 
 #include <string.h>
 
@@ -81,37 +82,58 @@ static void pack(const dot_side *s, dtype to_type, void *to) {
   }
 }
 
-// sum + x · y with every step rounded to f32, to which double rounds as f32's own arithmetic would.
-static double add_rounded(double sum, double x, double y) { return (float)(sum + (float)(x * y)); }
-
-static double complex add_rounded_complex(double complex sum, double complex x, double complex y) {
-  const float re = (float)((double)(float)(creal(x) * creal(y)) - (float)(cimag(x) * cimag(y)));
-  const float im = (float)((double)(float)(creal(x) * cimag(y)) + (float)(cimag(x) * creal(y)));
-  return wide_complex((float)(creal(sum) + re), (float)(cimag(sum) + im));
+// The next partial sum of a product's element.
+static inline uint64_t add_integer(uint64_t sum, uint64_t x, uint64_t y) { return sum + x * y; }
+static inline double add_float(double sum, double x, double y) { return sum + x * y; }
+static inline double complex add_complex(double complex sum, double complex x, double complex y) {
+  return sum + wide_product(x, y);
 }
 
-// sums[column] = Σ left[k] · right[k][column].
-#define MULTIPLY_ROW(name, type, sum)                                                                       \
-  static void row_##name(int64_t depth, int64_t columns, const void *left, const void *right, void *sums) { \
-    const type *l = left, *r = right;                                                                       \
-    type *s = sums;                                                                                         \
-    for (int64_t c = 0; c < columns; c++) s[c] = 0;                                                         \
-    for (int64_t k = 0; k < depth; k++) {                                                                   \
-      const type x = l[k];                                                                                  \
-      for (int64_t c = 0; c < columns; c++) {                                                               \
-        const type y = r[k * columns + c];                                                                  \
-        s[c] = (sum);                                                                                       \
-      }                                                                                                     \
-    }                                                                                                       \
+// With every step rounded to f32, to which double rounds as f32's own arithmetic would.
+static inline double add_short_float(double sum, double x, double y) { return (float)(sum + (float)(x * y)); }
+
+// The sums are volatile because gcc 12, where it makes a vector of the two, leaves out that they are rounded to floats.
+static inline double complex add_short_complex(double complex sum, double complex x, double complex y) {
+  const float re = (float)((double)(float)(creal(x) * creal(y)) - (float)(cimag(x) * cimag(y)));
+  const float im = (float)((double)(float)(creal(x) * cimag(y)) + (float)(cimag(x) * creal(y)));
+  const volatile float sums[] = {(float)(creal(sum) + re), (float)(cimag(sum) + im)};
+  return wide_complex(sums[0], sums[1]);
+}
+
+// The widest vectors of the machine: lanes are elements, so that every sum has the same steps in all of them.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#define ON_ANY_MACHINE __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define ON_ANY_MACHINE
+#endif
+
+// A block of a matrix product: sums[column] += Σ left[k] · right[k][column], k rising. Rows of the right matrix lie
+// `stride` elements apart.
+#define MULTIPLY_ROW(name, type)                                                                             \
+  ON_ANY_MACHINE static void row_##name(int64_t depth, int64_t columns, const void *left, const void *right, \
+                                        int64_t stride, void *sums) {                                        \
+    const type *l = left, *r = right;                                                                        \
+    type *s = sums;                                                                                          \
+    int64_t k = 0;                                                                                           \
+    for (; k + 4 <= depth; k += 4) {                                                                         \
+      const type x0 = l[k], x1 = l[k + 1], x2 = l[k + 2], x3 = l[k + 3];                                     \
+      const type *y = r + k * stride;                                                                        \
+      for (int64_t c = 0; c < columns; c++) {                                                                \
+        const type two = add_##name(add_##name(s[c], x0, y[c]), x1, y[stride + c]);                          \
+        s[c] = add_##name(add_##name(two, x2, y[2 * stride + c]), x3, y[3 * stride + c]);                    \
+      }                                                                                                      \
+    }                                                                                                        \
+    for (; k < depth; k++)                                                                                   \
+      for (int64_t c = 0; c < columns; c++) s[c] = add_##name(s[c], l[k], r[k * stride + c]);                \
   }
 
-MULTIPLY_ROW(integer, uint64_t, s[c] + x * y)
-MULTIPLY_ROW(float, double, s[c] + x * y)
-MULTIPLY_ROW(complex, double complex, s[c] + wide_product(x, y))
-MULTIPLY_ROW(short_float, double, add_rounded(s[c], x, y))
-MULTIPLY_ROW(short_complex, double complex, add_rounded_complex(s[c], x, y))
+MULTIPLY_ROW(integer, uint64_t)
+MULTIPLY_ROW(float, double)
+MULTIPLY_ROW(complex, double complex)
+MULTIPLY_ROW(short_float, double)
+MULTIPLY_ROW(short_complex, double complex)
 
-typedef void (*row_fn)(int64_t depth, int64_t columns, const void *left, const void *right, void *sums);
+typedef void (*row_fn)(int64_t depth, int64_t columns, const void *left, const void *right, int64_t stride, void *sums);
 
 static row_fn row_of(dtype t, int64_t depth) {
   if (interpreter_sum_rounds(t, depth)) return t == DTYPE_F32 ? row_short_float : row_short_complex;
@@ -124,19 +146,36 @@ static bool may_sum_in(dtype t, dtype sum) {
   return wide_class(t) == wide_class(sum) || (wide_class(t) == CLASS_INTEGER && dtype_is_float(sum));
 }
 
+// Rows that share what is read of the right matrix, and the part of it that they read before they go on, which stays in
+// a cache.
+enum { BLOCK_ROWS = 32, BLOCK_COLUMNS = 512, BLOCK_DEPTH = 64 };
+
+static int64_t smaller(int64_t x, int64_t y) { return x < y ? x : y; }
+
+// Some rows of the left matrix times all of the right one.
+static void multiply_rows(row_fn row, int64_t size, int64_t rows, int64_t depth, int64_t columns, const char *left,
+                          const char *right, char *sums) {
+  memset(sums, 0, (size_t)(rows * columns * size));
+  for (int64_t c = 0; c < columns; c += BLOCK_COLUMNS)
+    for (int64_t k = 0; k < depth; k += BLOCK_DEPTH)
+      for (int64_t m = 0; m < rows; m++)
+        row(smaller(depth - k, BLOCK_DEPTH), smaller(columns - c, BLOCK_COLUMNS), left + (m * depth + k) * size,
+            right + (k * columns + c) * size, columns, sums + (m * columns + c) * size);
+}
+
 static void multiply(interpreter *in, const dot_side *l, const dot_side *r, const void *left, const void *right,
                      void *sums, value *out) {
   const dtype t = out->shape->dtype;
   const row_fn row = row_of(t, l->depth);
   const int64_t size = wide_size(t);
-  for (int64_t b = 0; b < l->batch; b++) {
-    for (int64_t m = 0; m < l->free; m++) {
-      const char *left_row = (const char *)left + (b * l->free + m) * l->depth * size;
-      row(l->depth, r->free, left_row, (const char *)right + b * r->free * r->depth * size, sums);
-      noise_on_rounding(&in->noise, t, r->free, sums);
-      wide_store(t, out->data, (b * l->free + m) * r->free, r->free, sums);
+  for (int64_t b = 0; b < l->batch; b++)
+    for (int64_t m = 0; m < l->free; m += BLOCK_ROWS) {
+      const int64_t rows = smaller(l->free - m, BLOCK_ROWS);
+      multiply_rows(row, size, rows, l->depth, r->free, (const char *)left + (b * l->free + m) * l->depth * size,
+                    (const char *)right + b * r->free * r->depth * size, sums);
+      noise_on_rounding(&in->noise, t, rows * r->free, sums);
+      wide_store(t, out->data, (b * l->free + m) * r->free, rows * r->free, sums);
     }
-  }
 }
 
 static heddle_status create_wide(interpreter *in, const instruction *i, dtype t, int64_t count, value **out) {
@@ -157,7 +196,7 @@ heddle_status eval_dot(interpreter *in, const instruction *i, value *const *oper
   value *packed[3] = {0}, *result = NULL;
   heddle_status status = create_wide(in, i, t, shape_element_count(operands[0]->shape), &packed[0]);
   if (status_is_ok(status)) status = create_wide(in, i, t, shape_element_count(operands[1]->shape), &packed[1]);
-  if (status_is_ok(status)) status = create_wide(in, i, t, r.free, &packed[2]);
+  if (status_is_ok(status)) status = create_wide(in, i, t, smaller(l.free, BLOCK_ROWS) * r.free, &packed[2]);
   if (status_is_ok(status)) status = value_create(&in->pool, i->shape, i->where, &result);
   if (status_is_ok(status)) {
     pack(&l, t, packed[0]->data);
