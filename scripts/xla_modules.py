@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """HLO modules of XLA's own tests: which of those that XLA's parser takes are taken here, and which of a sample agree.
 
-    xla_modules.py SOURCES [--sample=400] [--seed=1] [--limit=15] [--jobs=2] [--bin=build/bin] [--keep=FOLDER]
+    xla_modules.py SOURCES [--sample=400] [--seed=1] [--limit=15] [--memory=GB] [--jobs=2] [--bin=build/bin]
+                   [--keep=FOLDER]
 
 SOURCES is a folder with XLA's sources, or a bare git directory of them. A module is a raw string of a *_test.cc with a
 header or an ENTRY, or a file *.hlo, *.hlotxt or *.txt with one; equal ones count once. XLA's parser, JAX's, is asked
 first; hlo-opt says whether ours reads and verifies a module. A sample of those that both take runs with run_hlo_module:
-on the CPU and on the interpreter, with made-up arguments and XLA's bounds. The limit is in seconds of a processor: some
-modules loop for ever, and some arrays are as large as a machine.
+on the CPU and on the interpreter, with made-up arguments and XLA's bounds. Each becomes one of the classes of `CLASSES`;
+those that nobody could run alone, in finite time and in the memory at hand are counted apart from those that should
+agree and do not. The limit is in seconds of a processor, the memory what each of the jobs may take (its share of three
+quarters of the machine's).
 
 Prints figures, and what was refused or failed by its message, most frequent first. With --keep the modules, numbered,
 and a line for each with what became of it stay in FOLDER. Exit status 77 without JAX.
@@ -15,6 +18,7 @@ and a line for each with what became of it stay in FOLDER. Exit status 77 withou
 import argparse
 import collections
 import concurrent.futures
+import os
 import pathlib
 import random
 import re
@@ -98,25 +102,67 @@ class XlaParser:
         return answer.startswith("1")
 
 
-WAITING = 8  # times as long as it may compute, as others may compute too
+WAITING = 20  # times as long as it may compute, as others may compute too
+SHORT = 4  # seconds of a processor, within which most modules have run and a loop without an end is found out
+TOO_LONG, TOO_LARGE = 124, 125  # exit statuses of `call` beside the tools' own
+
+# What becomes of a module that is run. The first three are the ones that can be asked for.
+CLASSES = {
+    "agree": "agree with the interpreter",
+    "wrong": "differ from it",
+    "other": "are refused or fail",
+    "slow": "take longer than {limit:g} s",
+    "exact": "differ as roundings are left out, and agree with --exact",
+    "library": "need a vendor's library, a routine of the host's or a host",
+    "endless": "never end, as the interpreter proves",
+    "large": "need more than {memory:.1f} GB",
+}
+NOT_ASKED_FOR = ("library", "endless", "large")
+NEEDS_OTHERS = re.compile(r"the target .* of a custom call is unknown|calls back into the host")
+NEEDS_MEMORY = re.compile(r"no memory (?:for|to)|takes \d+ bytes, .*the limit")
 
 
-def call(command, limit):
-    """Exit status and the first line with an error; a signal or the limit, in seconds of a processor, is a message of
-    its own."""
+def call(command, limit, memory):
+    """Exit status and the first line with an error. Running out of time or memory, in seconds of a processor and in
+    bytes, is a status of its own."""
     def bound():
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     try:
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
                               timeout=WAITING * limit, check=False, preexec_fn=bound)
     except subprocess.TimeoutExpired:
-        return 124, f"waited more than {WAITING * limit} s"
+        return TOO_LONG, f"waited more than {WAITING * limit:g} s"
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        return 124, f"took more than {limit} s"
+        return TOO_LONG, f"took more than {limit:g} s"
     if done.returncode < 0:
         return done.returncode, f"ended by signal {-done.returncode}"
     lines = [line for line in done.stderr.splitlines() if "error:" in line or "mismatch:" in line]
-    return done.returncode, (lines or done.stderr.splitlines() or [""])[0]
+    message = (lines or done.stderr.splitlines() or [""])[0]
+    return TOO_LARGE if done.returncode and NEEDS_MEMORY.search(message) else done.returncode, message
+
+
+def become(binaries, module, limit, memory):
+    """The class of a module that is run, and what was said."""
+    tool = binaries / "run_hlo_module"
+    short = min(SHORT, limit)
+    code, message = call([tool, module], short, memory)
+    if code == TOO_LONG:
+        _, said = call([tool, module, "--platform=Interpreter", "--reference_platform="], short, memory)
+        if "the loop never ends" in said:
+            return "endless", said
+        code, message = call([tool, module], limit, memory)
+    if "mismatch:" in message and call([tool, module, "--exact"], limit, memory)[0] == 0:
+        return "exact", message
+    if code == TOO_LONG:
+        return "slow", message
+    if code == TOO_LARGE:
+        return "large", message
+    if NEEDS_OTHERS.search(message):
+        return "library", message
+    if "the loop never ends" in message:
+        return "endless", message
+    return "agree" if not code else "wrong" if "mismatch:" in message else "other", message
 
 
 def message_class(message):
@@ -144,10 +190,13 @@ def main():
     options.add_argument("--sample", type=int, default=400)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--limit", type=float, default=15)
+    options.add_argument("--memory", type=float)
     options.add_argument("--jobs", type=int, default=2)
     options.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/bin"))
     options.add_argument("--keep", type=pathlib.Path)
     flags = options.parse_args()
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    flags.memory = int(flags.memory * 1e9 if flags.memory else machine * 3 / 4 / flags.jobs)
     with tempfile.TemporaryDirectory() as temporary:
         folder = flags.keep or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
@@ -166,20 +215,26 @@ def measure(flags, folder):
             accepted.append(name)
     print(f"{len(found)} modules, {len(accepted)} taken by XLA's parser", flush=True)
     with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
-        answers = list(pool.map(lambda n: call([flags.bin / "hlo-opt", folder / n], flags.limit), accepted))
+        answers = list(pool.map(lambda n: call([flags.bin / "hlo-opt", folder / n], flags.limit, flags.memory),
+                                accepted))
         refused = [(n, message) for n, (code, message) in zip(accepted, answers) if code]
         taken = [n for n, (code, _) in zip(accepted, answers) if not code]
         print(f"{len(taken)} of them ({100 * len(taken) / max(1, len(accepted)):.1f} %) are taken here", flush=True)
         report("refused", refused)
         sample = sorted(random.Random(flags.seed).sample(taken, min(flags.sample, len(taken))))
-        runs = list(pool.map(lambda n: call([flags.bin / "run_hlo_module", folder / n], flags.limit), sample))
-    failed = [(n, message) for n, (code, message) in zip(sample, runs) if code]
-    agreed = len(sample) - len(failed)
-    print(f"{agreed} of {len(sample)} runs ({100 * agreed / max(1, len(sample)):.1f} %) agree with the interpreter")
-    report("did not", failed)
+        runs = list(pool.map(lambda n: become(flags.bin, folder / n, flags.limit, flags.memory), sample))
+    outcomes = [(n, kind, message) for n, (kind, message) in zip(sample, runs)]
+    counts = collections.Counter(kind for kind, _ in runs)
+    print(f"{len(sample)} of them run, seed {flags.seed}:")
+    for kind, title in CLASSES.items():
+        print(f"  {counts[kind]:4} {title.format(limit=flags.limit, memory=flags.memory / 1e9)}")
+    asked = len(sample) - sum(counts[kind] for kind in NOT_ASKED_FOR)
+    print(f"{counts['agree']} of the {asked} that run alone, end and fit ({100 * counts['agree'] / max(1, asked):.1f} %) "
+          "agree", flush=True)
+    report("did not", [(n, message) for n, kind, message in outcomes if kind != "agree"])
     if flags.keep:
-        rows = [f"{n}\t{kind}\t{origin[n]}\t{message}\n" for kind, some in
-                (("refused", refused), ("failed", failed)) for n, message in some]
+        outcomes += [(n, "refused", message) for n, message in refused]
+        rows = [f"{n}\t{kind}\t{origin[n]}\t{message}\n" for n, kind, message in outcomes]
         (folder / "outcome.tsv").write_text("".join(rows), encoding="utf-8")
 
 
