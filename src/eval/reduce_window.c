@@ -31,58 +31,102 @@ typedef struct windowing {
   value *const *inits;
   value **results;
   wide_block *accumulators, *elements, *sums;  // `count` each
+  int64_t strides[SHAPE_MAX_RANK];             // of the operands
+  int moving_count;                            // dims along which a window has several elements
+  int moving[SHAPE_MAX_RANK];
 } windowing;
 
-// Adds window element `k` to the lanes for which it exists. Those are packed at the front, run, and put back.
-static heddle_status add_window_element(interpreter *in, windowing *w, int64_t lanes, int64_t (*at)[SHAPE_MAX_RANK],
-                                        const int64_t *k, const int64_t *strides) {
+// Some elements of the result.
+typedef struct window_lanes {
+  int64_t count;
+  int64_t at[WIDE_LANES][SHAPE_MAX_RANK];
+  int64_t base[WIDE_LANES];  // place along the dims that do not move; -1 where these leave nothing of the window
+} window_lanes;
+
+static void find_moving(windowing *w) {
+  shape_strides(w->operands[0]->shape, w->strides);
+  for (int d = 0; d < w->window->rank; d++)
+    if (w->window->dims[d].size > 1) w->moving[w->moving_count++] = d;
+}
+
+static int64_t find_base(const windowing *w, const int64_t *at) {
+  const shape *s = w->operands[0]->shape;
+  int64_t base = 0;
+  for (int d = 0; d < s->rank; d++) {
+    if (w->window->dims[d].size > 1) continue;
+    const int64_t source = reduce_window_source(&w->window->dims[d], at[d], 0, s->dims[d]);
+    if (source < 0) return -1;
+    base += source * w->strides[d];
+  }
+  return base;
+}
+
+// Where the lanes that have window element `k` find it. Returns how many those are.
+static int64_t find_element(const windowing *w, const window_lanes *l, const int64_t *k, int64_t *offsets,
+                            int64_t *lane_of) {
+  const shape *s = w->operands[0]->shape;
+  int64_t live = 0;
+  for (int64_t lane = 0; lane < l->count; lane++) {
+    int64_t offset = l->base[lane];
+    for (int m = 0; m < w->moving_count && offset >= 0; m++) {
+      const int d = w->moving[m];
+      const int64_t source = reduce_window_source(&w->window->dims[d], l->at[lane][d], k[d], s->dims[d]);
+      offset = source < 0 ? -1 : offset + source * w->strides[d];
+    }
+    offsets[live] = offset;
+    lane_of[live] = lane;
+    live += offset >= 0;
+  }
+  return live;
+}
+
+static void pick_lanes(int64_t count, const int64_t *lane_of, size_t size, const void *from, void *to) {
+  for (int64_t k = 0; k < count; k++)
+    memcpy((char *)to + (size_t)k * size, (char *)from + (size_t)lane_of[k] * size, size);
+}
+
+static void put_lanes(int64_t count, const int64_t *lane_of, size_t size, const void *from, void *to) {
+  for (int64_t k = 0; k < count; k++)
+    memcpy((char *)to + (size_t)lane_of[k] * size, (char *)from + (size_t)k * size, size);
+}
+
+// Adds window element `k` to the lanes for which it exists. If those are not all, they are packed at the front, run,
+// and put back.
+static heddle_status add_window_element(interpreter *in, windowing *w, const window_lanes *l, const int64_t *k) {
   const void *inputs[2 * SHAPE_MAX_RANK];
   void *outputs[SHAPE_MAX_RANK];
-  int64_t offsets[WIDE_LANES], lane_of[WIDE_LANES], live = 0;
-  for (int64_t lane = 0; lane < lanes; lane++) {
-    offsets[live] = window_element(w->window, w->operands[0]->shape, strides, at[lane], k);
-    lane_of[live] = lane;
-    if (offsets[live] >= 0) live++;
-  }
+  int64_t offsets[WIDE_LANES], lane_of[WIDE_LANES];
+  const int64_t live = find_element(w, l, k, offsets, lane_of);
+  const bool are_all = live == l->count;
   if (live == 0) return status_ok();
   for (int j = 0; j < w->count; j++) {
     const dtype t = w->operands[j]->shape->dtype;
-    const size_t size = (size_t)wide_size(t);
     wide_load_at(t, w->operands[j]->data, 0, offsets, live, &w->elements[j]);
-    for (int64_t lane = 0; lane < live; lane++)
-      memcpy((char *)&w->sums[j] + (size_t)lane * size, (char *)&w->accumulators[j] + (size_t)lane_of[lane] * size,
-             size);
-    inputs[j] = outputs[j] = &w->sums[j];
+    if (!are_all) pick_lanes(live, lane_of, (size_t)wide_size(t), &w->accumulators[j], &w->sums[j]);
+    inputs[j] = outputs[j] = are_all ? &w->accumulators[j] : &w->sums[j];
     inputs[w->count + j] = &w->elements[j];
   }
   TRY(scalar_program_run(in, w->program, live, inputs, outputs));
-  for (int j = 0; j < w->count; j++) {
-    const size_t size = (size_t)wide_size(w->operands[j]->shape->dtype);
-    for (int64_t lane = 0; lane < live; lane++)
-      memcpy((char *)&w->accumulators[j] + (size_t)lane_of[lane] * size, (char *)&w->sums[j] + (size_t)lane * size,
-             size);
-  }
+  for (int j = 0; j < w->count && !are_all; j++)
+    put_lanes(live, lane_of, (size_t)wide_size(w->operands[j]->shape->dtype), &w->sums[j], &w->accumulators[j]);
   return status_ok();
 }
 
-static heddle_status reduce_window_block(interpreter *in, windowing *w, int64_t first, int64_t lanes,
-                                         int64_t (*at)[SHAPE_MAX_RANK]) {
-  const shape *from = w->operands[0]->shape;
-  int64_t sizes[SHAPE_MAX_RANK], strides[SHAPE_MAX_RANK], k[SHAPE_MAX_RANK] = {0};
+static heddle_status reduce_window_block(interpreter *in, windowing *w, int64_t first, const window_lanes *l) {
+  int64_t sizes[SHAPE_MAX_RANK], k[SHAPE_MAX_RANK] = {0};
   window_sizes(w->window, sizes);
-  shape_strides(from, strides);
   for (int j = 0; j < w->count; j++) {
     const dtype t = w->inits[j]->shape->dtype;
     wide_load(t, w->inits[j]->data, 0, 1, &w->accumulators[j]);
-    wide_splat(t, &w->accumulators[j], lanes);
+    wide_splat(t, &w->accumulators[j], l->count);
   }
   do {
-    TRY(add_window_element(in, w, lanes, at, k, strides));
-  } while (strided_next(from->rank, sizes, k));
+    TRY(add_window_element(in, w, l, k));
+  } while (strided_next(w->window->rank, sizes, k));
   for (int j = 0; j < w->count; j++) {
     const dtype t = w->results[j]->shape->dtype;
-    noise_on_rounding(&in->noise, t, lanes, &w->accumulators[j]);
-    wide_store(t, w->results[j]->data, first, lanes, &w->accumulators[j]);
+    noise_on_rounding(&in->noise, t, l->count, &w->accumulators[j]);
+    wide_store(t, w->results[j]->data, first, l->count, &w->accumulators[j]);
   }
   return status_ok();
 }
@@ -90,20 +134,20 @@ static heddle_status reduce_window_block(interpreter *in, windowing *w, int64_t 
 static heddle_status reduce_all_windows(interpreter *in, windowing *w) {
   const shape *to = w->results[0]->shape;
   if (shape_element_count(to) == 0) return status_ok();
-  int64_t(*at)[SHAPE_MAX_RANK] = heap_try_allocate(WIDE_LANES * sizeof *at);
-  if (!at) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for window positions");
+  window_lanes *l = heap_try_allocate(sizeof *l);
+  if (!l) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for window positions");
   int64_t index[SHAPE_MAX_RANK] = {0}, first = 0;
   heddle_status status = status_ok();
   for (bool more = true; more && status_is_ok(status);) {
-    int64_t lanes = 0;
-    while (more && lanes < WIDE_LANES) {
-      memcpy(at[lanes++], index, (size_t)to->rank * sizeof *index);
+    for (l->count = 0; more && l->count < WIDE_LANES; l->count++) {
+      memcpy(l->at[l->count], index, (size_t)to->rank * sizeof *index);
+      l->base[l->count] = find_base(w, index);
       more = strided_next(to->rank, to->dims, index);
     }
-    status = reduce_window_block(in, w, first, lanes, at);
-    first += lanes;
+    status = reduce_window_block(in, w, first, l);
+    first += l->count;
   }
-  heap_free(at);
+  heap_free(l);
   return status;
 }
 
@@ -119,6 +163,7 @@ static heddle_status reduce_window_into(interpreter *in, const instruction *i, w
     const shape *s = shape_is_tuple(i->shape) ? i->shape->elements[k] : i->shape;
     TRY(value_create(&in->pool, s, i->where, &w->results[k]));
   }
+  find_moving(w);
   TRY(reduce_all_windows(in, w));
   if (shape_is_tuple(i->shape)) return value_create_tuple(&in->pool, i->shape, w->results, i->where, out);
   *out = value_retain(w->results[0]);
