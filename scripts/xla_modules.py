@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """HLO modules of XLA's own tests: which of those that XLA's parser takes are taken here, and which of a sample agree.
 
-    xla_modules.py SOURCES [--sample=400] [--seed=1] [--limit=15] [--memory=GB] [--jobs=2] [--bin=build/bin]
+    xla_modules.py SOURCES [--sample=400] [--seed=1,…] [--limit=15] [--memory=GB] [--jobs=2] [--bin=build/bin]
                    [--keep=FOLDER]
 
 SOURCES is a folder with XLA's sources, or a bare git directory of them. A module is a raw string of a *_test.cc with a
@@ -188,7 +188,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("sources", type=pathlib.Path)
     options.add_argument("--sample", type=int, default=400)
-    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--seed", type=lambda text: [int(word) for word in text.split(",")], default=[1])
     options.add_argument("--limit", type=float, default=15)
     options.add_argument("--memory", type=float)
     options.add_argument("--jobs", type=int, default=2)
@@ -221,21 +221,29 @@ def measure(flags, folder):
         taken = [n for n, (code, _) in zip(accepted, answers) if not code]
         print(f"{len(taken)} of them ({100 * len(taken) / max(1, len(accepted)):.1f} %) are taken here", flush=True)
         report("refused", refused)
-        sample = sorted(random.Random(flags.seed).sample(taken, min(flags.sample, len(taken))))
-        runs = list(pool.map(lambda n: become(flags.bin, folder / n, flags.limit, flags.memory), sample))
-    outcomes = [(n, kind, message) for n, (kind, message) in zip(sample, runs)]
-    counts = collections.Counter(kind for kind, _ in runs)
-    print(f"{len(sample)} of them run, seed {flags.seed}:")
+        rows = [(n, "refused", message) for n, message in refused]
+        for seed in flags.seed:
+            sample = sorted(random.Random(seed).sample(taken, min(flags.sample, len(taken))))
+            runs = list(pool.map(lambda n: become(flags.bin, folder / n, flags.limit, flags.memory), sample))
+            outcomes = [(n, *outcome) for n, outcome in zip(sample, runs)]
+            print(f"{len(sample)} of them run, seed {seed}:")
+            show(flags, outcomes)
+            rows += outcomes
+    if flags.keep:
+        lines = [f"{n}\t{kind}\t{origin[n]}\t{message}\n" for n, kind, message in rows]
+        (folder / "outcome.tsv").write_text("".join(lines), encoding="utf-8")
+
+
+def show(flags, outcomes):
+    """The figures of a sample."""
+    counts = collections.Counter(kind for _, kind, _ in outcomes)
     for kind, title in CLASSES.items():
         print(f"  {counts[kind]:4} {title.format(limit=flags.limit, memory=flags.memory / 1e9)}")
-    asked = len(sample) - sum(counts[kind] for kind in NOT_ASKED_FOR)
+    asked = len(outcomes) - sum(counts[kind] for kind in NOT_ASKED_FOR)
     print(f"{counts['agree']} of the {asked} that run alone, end and fit ({100 * counts['agree'] / max(1, asked):.1f} %) "
-          "agree", flush=True)
+          "agree")
     report("did not", [(n, message) for n, kind, message in outcomes if kind != "agree"])
-    if flags.keep:
-        outcomes += [(n, "refused", message) for n, message in refused]
-        rows = [f"{n}\t{kind}\t{origin[n]}\t{message}\n" for n, kind, message in outcomes]
-        (folder / "outcome.tsv").write_text("".join(rows), encoding="utf-8")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
