@@ -38,8 +38,8 @@ typedef struct tile_move {
 } tile_move;
 heddle_status tile_move_of(arena *a, const instruction *i, int partitions, tile_move *out);
 
-// Whether the part of partition `other` belongs to the whole that partition `device` has: their places in the grid differ
-// along the divided dims only.
+// Whether the part of partition `other` belongs to the whole that partition `device` has: their places in the grid
+// differ along the divided dims only.
 bool tile_move_joins(const tile_move *move, int device, int other);
 
 // Where in the whole array the part of partition `device` begins. All zeros if nothing is divided.
