@@ -14,8 +14,11 @@ typedef struct comparison {
 
 // |a - e|, or NaN where that says nothing.
 static double error_of(double complex a, double complex e) {
-  return isfinite(creal(a)) && isfinite(cimag(a)) ? cabs(a - e) : NAN;
+  const bool is_finite = isfinite(creal(a)) && isfinite(cimag(a)) && isfinite(creal(e)) && isfinite(cimag(e));
+  return is_finite ? cabs(a - e) : NAN;
 }
+
+static double part_error(double a, double e) { return isfinite(a) && isfinite(e) ? fabs(a - e) : NAN; }
 
 static bool parts_equal(double a, double e) { return a == e || (isnan(a) && isnan(e)); }
 
@@ -34,15 +37,31 @@ static bool complex_matches(double complex a, double complex e, double rtol, dou
   return cabs(a - e) <= atol + rtol * cabs(e);
 }
 
+// Whether element i matches, and by how much it is off. Of large arrays most elements are the same, and most have one
+// part.
+static bool element_matches(const literal *actual, const literal *expected, const comparison *c, int64_t i,
+                            double *error) {
+  const dtype_info *type = &dtypes[expected->shape->dtype];
+  const size_t size = (size_t)type->bytes, at = (size_t)i * size;
+  *error = 0;
+  if (memcmp((const char *)actual->data + at, (const char *)expected->data + at, size) == 0) return true;
+  if (type->class & CLASS_COMPLEX) {
+    const double complex a = literal_get_complex(actual, i), e = literal_get_complex(expected, i);
+    *error = error_of(a, e);
+    return complex_matches(a, e, c->rtol, c->atol);
+  }
+  const double a = literal_get_double(actual, i), e = literal_get_double(expected, i);
+  *error = part_error(a, e);
+  if (type->class & CLASS_FLOAT) return part_matches(a, e, c->rtol, c->atol);
+  return literal_get_int(actual, i) == literal_get_int(expected, i);
+}
+
 static void compare_elements(const literal *actual, const literal *expected, comparison *c) {
   int64_t count = shape_element_count(expected->shape);
-  bool is_float = dtypes[expected->shape->dtype].class & (CLASS_FLOAT | CLASS_COMPLEX);
   for (int64_t i = 0; i < count; i++) {
-    double complex a = literal_get_complex(actual, i), e = literal_get_complex(expected, i);
-    bool matches =
-        is_float ? complex_matches(a, e, c->rtol, c->atol) : literal_get_int(actual, i) == literal_get_int(expected, i);
+    double error;
+    const bool matches = element_matches(actual, expected, c, i, &error);
     if (!matches && c->mismatches++ == 0) c->first = i;
-    double error = isfinite(creal(e)) && isfinite(cimag(e)) ? error_of(a, e) : NAN;
     if (error > c->largest_error) {
       c->largest_error = error;
       c->largest_at = i;
