@@ -1,9 +1,9 @@
 // Dynamic padder: set-dimension-size(x, n) -> x, where everybody behind knows n.
 //
 // Elements beyond the size hold anything. Operations element by element may compute with them; what combines elements
-// takes the initial value (a dot zero) in their place; get-dimension-size is n. First all of a computation is looked
-// at, since half of it with the sizes gone would be wrong. Results of the entry are cut to their sizes by whoever hands
-// them out.
+// takes the initial value (a dot zero) in their place; a scatter's windows beyond the size go to an index where there
+// is nothing; get-dimension-size is n. First all of a computation is looked at, since half of it with the sizes gone
+// would be wrong. Results of the entry are cut to their sizes by whoever hands them out.
 #include "opt/dynamic_padder.h"
 
 #include "hlo/combiner.h"
@@ -54,6 +54,39 @@ static bool calls(const instruction *i, const char *target) {
   return i->opcode == HLO_CUSTOM_CALL && str_is(i->attributes->custom_call_target, target);
 }
 
+// Whether only dims that list vectors are dynamic.
+static bool lists_vectors(const instruction *indices, int64_t vector_dim) {
+  return vector_dim >= indices->shape->rank || !shape_is_dynamic_dim(indices->shape, (int)vector_dim);
+}
+
+static bool can_gather(const instruction *i) {
+  const hlo_attributes *x = i->attributes;
+  return shape_is_static(i->operands[0]->shape) && x->operand_batching_dims.size == 0 &&
+         lists_vectors(i->operands[1], x->index_vector_dim);
+}
+
+// The dim of the indices that dim `dim` of a list of windows follows; -1 for a dim of the windows.
+static int64_t listed_dim(int64_t dim, int_list window_dims, int64_t vector_dim) {
+  int64_t position = 0;
+  if (int_list_has(window_dims, dim)) return -1;
+  for (int64_t d = 0; d < dim; d++) position += !int_list_has(window_dims, d);
+  return position >= vector_dim ? position + 1 : position;
+}
+
+// Who has windows of dynamic size or number has vectors of the same number.
+static bool can_scatter(const instruction *i) {
+  const hlo_attributes *x = i->attributes;
+  if (i->operand_count != 3 || x->input_batching_dims.size || x->scatter_dims_to_operand_dims.size == 0) return false;
+  const shape *indices = i->operands[1]->shape, *updates = i->operands[2]->shape;
+  if (!shape_is_static(i->operands[0]->shape) || !lists_vectors(i->operands[1], x->index_vector_dim)) return false;
+  if (!dtype_is_signed(indices->dtype) && dtypes[indices->dtype].bits < 32) return false;  // all numbers are places
+  for (int d = 0; d < updates->rank; d++) {
+    const int64_t listed = listed_dim(d, x->update_window_dims, x->index_vector_dim);
+    if (shape_is_dynamic_dim(updates, d) && (listed < 0 || !shape_is_dynamic_dim(indices, (int)listed))) return false;
+  }
+  return true;
+}
+
 // (x, a size for each dim) -> x of these sizes
 static bool can_slice_to_dynamic(const instruction *i) {
   if (!calls(i, "SliceToDynamic") || i->operand_count != i->shape->rank + 1) return false;
@@ -98,6 +131,8 @@ static bool can_pad(const instruction *i) {
     case HLO_CUSTOM_CALL: return can_slice_to_dynamic(i);
     case HLO_DOT: return i->operand_count == 2 && !dtype_is_complex(i->shape->dtype);
     case HLO_REDUCE: return can_reduce(i);
+    case HLO_GATHER: return can_gather(i);
+    case HLO_SCATTER: return can_scatter(i);
     case HLO_CONCATENATE:
     case HLO_REVERSE: return moves_static_dims(i);
     default: return hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && i->called_count == 0;
@@ -148,6 +183,13 @@ static void pass_dot_sizes(padding *p, const instruction *i) {
   }
 }
 
+static void pass_gather_sizes(padding *p, const instruction *i) {
+  for (int d = 0; d < i->shape->rank; d++) {
+    const int64_t listed = listed_dim(d, i->attributes->offset_dims, i->attributes->index_vector_dim);
+    if (listed >= 0) set_size(p, i, d, size_of(p, i->operands[1], listed));
+  }
+}
+
 static void pass_sizes(padding *p, const instruction *i) {
   const int_list dims = i->attributes->dimensions;
   if (i->operand_count == 0) return;
@@ -165,6 +207,8 @@ static void pass_sizes(padding *p, const instruction *i) {
         if (!int_list_has(dims, d)) set_size(p, i, at++, size_of(p, x, d));
       return;
     case HLO_DOT: pass_dot_sizes(p, i); return;
+    case HLO_GATHER: pass_gather_sizes(p, i); return;
+    case HLO_SCATTER: return;
     default:
       for (int k = 0; k < i->operand_count; k++)
         for (int d = 0; d < i->operands[k]->shape->rank; d++) set_size(p, i, d, size_of(p, i->operands[k], d));
@@ -194,6 +238,17 @@ static void mask_dot(const padding *p, const builder *b, instruction *i) {
     instruction *x = i->operands[side], *zero = builder_scalar_int(b, x->shape->dtype, 0);
     instruction_set_operand(i, side, masked(p, b, x, dims, zero));
   }
+}
+
+// Vectors beyond the sizes name no place; neither sorted nor unique are they then.
+static void mask_vectors(const padding *p, const builder *b, instruction *i) {
+  instruction *indices = i->operands[1];
+  int64_t dims[SHAPE_MAX_RANK];
+  for (int d = 0; d < indices->shape->rank; d++) dims[d] = d;
+  instruction *nowhere = builder_scalar_int(b, indices->shape->dtype, -1);
+  instruction_set_operand(i, 1, masked(p, b, indices, (int_list){dims, indices->shape->rank}, nowhere));
+  if (i->operands[1] == indices) return;
+  i->attributes->indices_are_sorted = i->attributes->unique_indices = false;
 }
 
 static instruction *known_size(const padding *p, const builder *b, const instruction *i) {
@@ -253,6 +308,7 @@ static void pad(padding *p, instruction *i) {
   if (i->opcode == HLO_REDUCE)
     instruction_set_operand(i, 0, masked(p, &b, i->operands[0], i->attributes->dimensions, i->operands[1]));
   if (i->opcode == HLO_DOT) mask_dot(p, &b, i);
+  if (i->opcode == HLO_SCATTER) mask_vectors(p, &b, i);
   if (has_dynamic_array(i->shape)) i->shape = shape_array(b.arena, i->shape->dtype, i->shape->rank, i->shape->dims);
 }
 

@@ -77,8 +77,9 @@ extern const pass opt_rng_expander;
 extern const pass opt_dynamic_shapes;
 // Computations in which everything that a dynamic array flows through can be done at the bound: elementwise operations,
 // transposes, broadcasts, concatenations and reversals along other dims, dots, reductions of which the initial value
-// changes nothing, SliceToDynamic and PadToStatic. Others, and those that take dynamic arrays, stay as they are; so do
-// those that give them, but for the entry (opt/dynamic_padder.h).
+// changes nothing, gathers and scatters of a number of windows that is dynamic, SliceToDynamic and PadToStatic. Others,
+// and those that take dynamic arrays, stay as they are; so do those that give them, but for the entry
+// (opt/dynamic_padder.h).
 extern const pass opt_dynamic_padder;
 
 // --- the forms that code generation takes
