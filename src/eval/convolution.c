@@ -33,14 +33,58 @@ DOT(integer, uint64_t, x *y)
 DOT(float, double, x *y)
 DOT(complex, double complex, wide_product(x, y))
 
-static void add_products(const convolving *c, int64_t input, int64_t kernel, void *sum) {
+// Adds `count` products of input and kernel elements that lie so far apart.
+static void add_products(const convolving *c, int64_t count, int64_t input, int64_t input_step, int64_t kernel,
+                         int64_t kernel_step, void *sum) {
   const int size = wide_size(c->type);
   const void *x = (const char *)c->inputs + input * size, *y = (const char *)c->kernels + kernel * size;
-  const int64_t input_step = c->input_strides[c->dims->input_feature];
-  const int64_t kernel_step = c->kernel_strides[c->dims->kernel_input_feature];
-  if (dtype_is_float(c->type)) dot_float(c->group_features, x, input_step, y, kernel_step, sum);
-  else if (dtype_is_complex(c->type)) dot_complex(c->group_features, x, input_step, y, kernel_step, sum);
-  else dot_integer(c->group_features, x, input_step, y, kernel_step, sum);
+  if (dtype_is_float(c->type)) dot_float(count, x, input_step, y, kernel_step, sum);
+  else if (dtype_is_complex(c->type)) dot_complex(count, x, input_step, y, kernel_step, sum);
+  else dot_integer(count, x, input_step, y, kernel_step, sum);
+}
+
+// `count` kernel positions in a line, with all input features of each: the longer of the two is the inner loop.
+static void add_line(const convolving *c, int64_t count, int64_t input, int64_t input_step, int64_t kernel,
+                     int64_t kernel_step, void *sum) {
+  const int64_t features = c->group_features;
+  const int64_t feature_step = c->input_strides[c->dims->input_feature];
+  const int64_t kernel_feature_step = c->kernel_strides[c->dims->kernel_input_feature];
+  for (int64_t f = 0; f < features && features < count; f++)
+    add_products(c, count, input + f * feature_step, input_step, kernel + f * kernel_feature_step, kernel_step, sum);
+  for (int64_t k = 0; k < count && features >= count; k++)
+    add_products(c, features, input + k * input_step, feature_step, kernel + k * kernel_step, kernel_feature_step, sum);
+}
+
+static int64_t kernel_place(const window_dim *w, int64_t k) { return w->reversal ? w->size - 1 - k : k; }
+
+static int64_t at_least(int64_t x, int64_t least) { return x > least ? x : least; }
+
+// The kernel positions along the last spatial dim: without holes in the input, those inside lie in a row.
+static void add_last_dim(const convolving *c, const int64_t *at, int64_t input, int64_t kernel, void *sum) {
+  const convolution_dims *d = c->dims;
+  const int s = d->spatial_rank - 1;
+  const window_dim *w = &c->window->dims[s];
+  const int64_t size = c->input->dims[d->input_spatial[s]], place = at[d->output_spatial[s]];
+  const int64_t input_step = c->input_strides[d->input_spatial[s]];
+  const int64_t kernel_step = c->kernel_strides[d->kernel_spatial[s]] * (w->reversal ? -1 : 1);
+  int64_t first = 0, end = w->size;
+  if (w->base_dilation == 1) {
+    const int64_t origin = place * w->stride - w->padding_low;
+    first = at_least(-origin + w->window_dilation - 1, 0) / w->window_dilation;
+    const int64_t inside = at_least(size - origin + w->window_dilation - 1, 0) / w->window_dilation;
+    end = inside < end ? inside : end;
+    if (first < end)
+      add_line(c, end - first, input + (origin + first * w->window_dilation) * input_step,
+               w->window_dilation * input_step,
+               kernel + kernel_place(w, first) * c->kernel_strides[d->kernel_spatial[s]], kernel_step, sum);
+    return;
+  }
+  for (int64_t k = first; k < end; k++) {
+    const int64_t source = reduce_window_source(w, place, k, size);
+    if (source >= 0)
+      add_line(c, 1, input + source * input_step, 0,
+               kernel + kernel_place(w, k) * c->kernel_strides[d->kernel_spatial[s]], 0, sum);
+  }
 }
 
 // The result element at index `at`.
@@ -52,22 +96,27 @@ static void sum_window(const convolving *c, const int64_t *at, void *sum) {
   const int64_t input_base =
       batch * c->input_strides[d->input_batch] + first_feature * c->input_strides[d->input_feature];
   const int64_t kernel_base = feature * c->kernel_strides[d->kernel_output_feature];
+  const int outer = d->spatial_rank - 1;
+  if (outer < 0) {
+    add_line(c, 1, input_base, 0, kernel_base, 0, sum);
+    return;
+  }
   int64_t sizes[SHAPE_MAX_RANK], k[SHAPE_MAX_RANK] = {0};
-  for (int s = 0; s < d->spatial_rank; s++) sizes[s] = c->kernel->dims[d->kernel_spatial[s]];
-  if (strided_is_empty(d->spatial_rank, sizes)) return;
+  for (int s = 0; s < outer; s++) sizes[s] = c->kernel->dims[d->kernel_spatial[s]];
+  if (strided_is_empty(outer, sizes)) return;
   do {
     int64_t input = input_base, kernel = kernel_base;
     bool inside = true;
-    for (int s = 0; s < d->spatial_rank && inside; s++) {
+    for (int s = 0; s < outer && inside; s++) {
       const window_dim *w = &c->window->dims[s];
-      const int64_t size = c->input->dims[d->input_spatial[s]];
-      const int64_t source = reduce_window_source(w, at[d->output_spatial[s]], k[s], size);
+      const int64_t source =
+          reduce_window_source(w, at[d->output_spatial[s]], k[s], c->input->dims[d->input_spatial[s]]);
       inside = source >= 0;
       input += source * c->input_strides[d->input_spatial[s]];
-      kernel += (w->reversal ? sizes[s] - 1 - k[s] : k[s]) * c->kernel_strides[d->kernel_spatial[s]];
+      kernel += kernel_place(w, k[s]) * c->kernel_strides[d->kernel_spatial[s]];
     }
-    if (inside) add_products(c, input, kernel, sum);
-  } while (strided_next(d->spatial_rank, sizes, k));
+    if (inside) add_last_dim(c, at, input, kernel, sum);
+  } while (strided_next(outer, sizes, k));
 }
 
 static void convolve(interpreter *in, const convolving *c, void *result) {
