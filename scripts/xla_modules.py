@@ -147,10 +147,11 @@ def become(binaries, module, limit, memory):
     tool = binaries / "run_hlo_module"
     short = min(SHORT, limit)
     code, message = call([tool, module], short, memory)
-    if code == TOO_LONG:
+    if code and "mismatch:" not in message:
         _, said = call([tool, module, "--platform=Interpreter", "--reference_platform="], short, memory)
         if "the loop never ends" in said:
             return "endless", said
+    if code == TOO_LONG:
         code, message = call([tool, module], limit, memory)
     if "mismatch:" in message and call([tool, module, "--exact"], limit, memory)[0] == 0:
         return "exact", message
@@ -160,8 +161,6 @@ def become(binaries, module, limit, memory):
         return "large", message
     if NEEDS_OTHERS.search(message):
         return "library", message
-    if "the loop never ends" in message:
-        return "endless", message
     return "agree" if not code else "wrong" if "mismatch:" in message else "other", message
 
 
