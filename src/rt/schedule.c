@@ -1,9 +1,8 @@
 // Every thunk gets a level, one above the highest level of what it has to wait for; thunks of one level are independent
-// of each other. Levels come from a tree over all byte ranges of the sequence that keeps, for each range, the highest
-// level that has read and the highest that has written it: no pair of thunks is ever compared.
+// of each other.
 //
-// Levels are counted anew in blocks of neighbouring thunks. A block without a wave worth waking a thread keeps the
-// order of the program.
+// Levels are counted anew in blocks of neighbouring thunks, so that pairs of thunks are compared within a block only. A
+// block without a wave worth waking a thread keeps the order of the program.
 #include "rt/schedule.h"
 
 #include <stdlib.h>
@@ -19,149 +18,42 @@ enum { BLOCK = 128 };
 
 bool schedule_is_wide(const thunk *t) { return !t->is_serial && t->cost >= COST_PARALLEL_SECONDS; }
 
-// --- levels by byte range
-
-// Leaf i stands for the bytes from points[i] to points[i + 1]. Nodes lie as in a heap: node n covers what 2n and 2n + 1
-// cover. `all` was reached by all of a node's bytes, `any` by some of them.
-typedef struct level_tree {
-  int leaf_count;  // a power of two
-  int *all, *any;
-} level_tree;
-
-static void tree_create(arena *a, int points, level_tree *t) {
-  t->leaf_count = 1;
-  while (t->leaf_count < points) t->leaf_count *= 2;
-  t->all = arena_array(a, int, 2 * (size_t)t->leaf_count);
-  t->any = arena_array(a, int, 2 * (size_t)t->leaf_count);
-}
-
-static void raise_to(int *level, int to) {
-  if (*level < to) *level = to;
-}
-
-static void tree_raise(level_tree *t, int begin, int end, int level) {
-  int l = begin + t->leaf_count, r = end + t->leaf_count;
-  for (; l < r; l /= 2, r /= 2) {
-    if (l & 1) {
-      raise_to(&t->all[l], level);
-      raise_to(&t->any[l++], level);
-    }
-    if (r & 1) {
-      raise_to(&t->all[--r], level);
-      raise_to(&t->any[r], level);
-    }
-  }
-  for (int n = (begin + t->leaf_count) / 2; n; n /= 2) raise_to(&t->any[n], level);
-  for (int n = (end - 1 + t->leaf_count) / 2; n; n /= 2) raise_to(&t->any[n], level);
-}
-
-static int tree_highest(const level_tree *t, int begin, int end) {
-  int level = 0;
-  int l = begin + t->leaf_count, r = end + t->leaf_count;
-  for (; l < r; l /= 2, r /= 2) {
-    if (l & 1) raise_to(&level, t->any[l++]);
-    if (r & 1) raise_to(&level, t->any[--r]);
-  }
-  for (int n = (begin + t->leaf_count) / 2; n; n /= 2) raise_to(&level, t->all[n]);
-  for (int n = (end - 1 + t->leaf_count) / 2; n; n /= 2) raise_to(&level, t->all[n]);
-  return level;
-}
-
-// --- byte ranges as ranges of leaves
-
-typedef struct range {
-  int begin, end;  // leaves
-} range;
-
-typedef VEC(int64_t) offsets;
-
 typedef struct scheduling {
   arena *scratch;
   const program *program;
   int count;
   const thunk *thunks;
   int threads;
-  int64_t *bases;  // of the allocations, side by side in one space of addresses
-  offsets points;  // ends of ranges in that space, ascending, each once
-  level_tree reads, writes;
-  int effects;  // level of the last thunk with effects
   int *levels;
   schedule *out;
   VEC(schedule_step) steps;
 } scheduling;
 
-static int compare_offsets(const void *l, const void *r) {
-  const int64_t x = *(const int64_t *)l, y = *(const int64_t *)r;
-  return (x > y) - (x < y);
+// --- what waits for what
+
+static bool overlap(const scheduling *s, int left, int right) {
+  const program_slice *l = &s->program->slices[left], *r = &s->program->slices[right];
+  return l->allocation == r->allocation && l->bytes && r->bytes && l->offset < r->offset + r->bytes &&
+         r->offset < l->offset + l->bytes;
 }
 
-static void add_points(scheduling *s, int count, const int *slices) {
-  for (int i = 0; i < count; i++) {
-    const program_slice *slice = &s->program->slices[slices[i]];
-    if (!slice->bytes) continue;
-    const int64_t begin = s->bases[slice->allocation] + slice->offset;
-    vec_push(s->scratch, &s->points, begin);
-    vec_push(s->scratch, &s->points, begin + slice->bytes);
-  }
+static bool any_overlap(const scheduling *s, int left_count, const int *left, int right_count, const int *right) {
+  for (int i = 0; i < left_count; i++)
+    for (int k = 0; k < right_count; k++)
+      if (overlap(s, left[i], right[k])) return true;
+  return false;
 }
 
-static void find_points(scheduling *s) {
-  const program *p = s->program;
-  s->bases = arena_array(s->scratch, int64_t, p->allocation_count);
-  for (int i = 1; i < p->allocation_count; i++) s->bases[i] = s->bases[i - 1] + p->allocations[i - 1].bytes;
-  for (int i = 0; i < s->count; i++) {
-    const program_thunk *from = s->thunks[i].from;
-    add_points(s, from->read_count, from->reads);
-    add_points(s, from->write_count, from->writes);
-  }
-  if (!s->points.size) return;
-  qsort(s->points.data, (size_t)s->points.size, sizeof *s->points.data, compare_offsets);
-  int kept = 1;
-  for (int i = 1; i < s->points.size; i++)
-    if (s->points.data[i] != s->points.data[kept - 1]) s->points.data[kept++] = s->points.data[i];
-  s->points.size = kept;
-}
-
-static int leaf_of(const scheduling *s, int64_t point) {
-  const int64_t *found =
-      bsearch(&point, s->points.data, (size_t)s->points.size, sizeof *s->points.data, compare_offsets);
-  return (int)(found - s->points.data);
-}
-
-// False for a slice of no bytes.
-static bool range_of(const scheduling *s, int number, range *out) {
-  const program_slice *slice = &s->program->slices[number];
-  if (!slice->bytes) return false;
-  const int64_t begin = s->bases[slice->allocation] + slice->offset;
-  *out = (range){leaf_of(s, begin), leaf_of(s, begin + slice->bytes)};
-  return true;
+// Whether one of them writes what the other reads or writes, or both have effects.
+static bool has_to_wait(const scheduling *s, const thunk *later, const thunk *earlier) {
+  const program_thunk *l = later->from, *e = earlier->from;
+  return (later->has_effects && earlier->has_effects) ||
+         any_overlap(s, l->read_count, l->reads, e->write_count, e->writes) ||
+         any_overlap(s, l->write_count, l->writes, e->write_count, e->writes) ||
+         any_overlap(s, l->write_count, l->writes, e->read_count, e->reads);
 }
 
 // --- blocks
-
-static int level_after(const scheduling *s, const thunk *t) {
-  const program_thunk *from = t->from;
-  int last = t->has_effects ? s->effects : 0;
-  range r;
-  for (int i = 0; i < from->read_count; i++)
-    if (range_of(s, from->reads[i], &r)) raise_to(&last, tree_highest(&s->writes, r.begin, r.end));
-  for (int i = 0; i < from->write_count; i++) {
-    if (!range_of(s, from->writes[i], &r)) continue;
-    raise_to(&last, tree_highest(&s->writes, r.begin, r.end));
-    raise_to(&last, tree_highest(&s->reads, r.begin, r.end));
-  }
-  return last + 1;
-}
-
-static void reach_level(scheduling *s, const thunk *t, int level) {
-  const program_thunk *from = t->from;
-  range r;
-  if (t->has_effects) s->effects = level;
-  for (int i = 0; i < from->read_count; i++)
-    if (range_of(s, from->reads[i], &r)) tree_raise(&s->reads, r.begin, r.end, level);
-  for (int i = 0; i < from->write_count; i++)
-    if (range_of(s, from->writes[i], &r)) tree_raise(&s->writes, r.begin, r.end, level);
-}
 
 static bool may_join(const thunk *t) { return t->is_serial || t->cost < WAVE_MEMBER_SECONDS; }
 
@@ -198,15 +90,16 @@ static bool push_level(scheduling *s, int begin, int end) {
   return is_wave;
 }
 
-// Levels of thunks first … last - 1, all above `floor`; returns the highest.
+// Levels of thunks first … last - 1, all above `floor`; returns the highest. Who waits for a higher level need not be
+// compared with those of lower ones.
 static int find_levels(scheduling *s, int first, int last, int floor) {
   int highest = floor;
   for (int i = first; i < last; i++) {
-    int level = level_after(s, &s->thunks[i]);
-    raise_to(&level, floor + 1);
-    reach_level(s, &s->thunks[i], level);
-    raise_to(&highest, level);
-    s->levels[i] = level;
+    int below = floor;
+    for (int k = i - 1; k >= first; k--)
+      if (s->levels[k] > below && has_to_wait(s, &s->thunks[i], &s->thunks[k])) below = s->levels[k];
+    s->levels[i] = below + 1;
+    if (highest < s->levels[i]) highest = s->levels[i];
   }
   return highest;
 }
@@ -234,9 +127,6 @@ void schedule_make(arena *a, const program *p, int count, const thunk *thunks, i
       .scratch = arena_create(), .program = p, .count = count, .thunks = thunks, .threads = threads, .out = out};
   out->order = arena_array(a, int, count);
   s.levels = arena_array(s.scratch, int, count);
-  find_points(&s);
-  tree_create(s.scratch, s.points.size, &s.reads);
-  tree_create(s.scratch, s.points.size, &s.writes);
   for (int first = 0, floor = 0; first < count; first += BLOCK)
     floor = schedule_block(&s, first, count - first < BLOCK ? count : first + BLOCK, floor);
   out->step_count = s.steps.size;
