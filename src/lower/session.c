@@ -2,6 +2,10 @@
 //
 // A context never forgets a type, an attribute or an index map, so a session retires after some kernels. Those at rest
 // are destroyed when the process exits.
+//
+// Patterns are collected for the dialects that occur and kept for each choice of them. Down to the LLVM dialect,
+// examples/gelu.hlo takes 55 ms of processor time; 58 with the patterns of all dialects, and 57 where they are
+// collected each time. A transformer of 26 kernels takes 142 ms, and 149 where they are collected each time.
 #include "lower/session.h"
 
 #include <pthread.h>
