@@ -12,6 +12,7 @@
 #include "mlir/parser.h"
 #include "mlir/print.h"
 #include "opt/pass.h"
+#include "prog/program_print.h"
 #include "proto/proto.h"
 #include "stablehlo/hlo_to_stablehlo.h"
 #include "vhlo/vhlo_operation.h"
@@ -115,6 +116,13 @@ static bool is_small(const module *m) {
   return count <= MOST_INSTRUCTIONS;
 }
 
+static void end_compiled(compiled *c) {
+  text printed = {0};
+  program_print(&printed, &c->program);
+  text_free(&printed);
+  compiled_release(c);
+}
+
 static void check_compiles(arena *a, const module *m, accepted_depth depth) {
   text printed = {0};
   hlo_print(&printed, m, HLO_PRINT_FULL);
@@ -123,7 +131,7 @@ static void check_compiles(arena *a, const module *m, accepted_depth depth) {
   if (accepted_may(opt_run_pipeline(module_clone(a, m), NULL), "the passes break", &printed) &&
       depth >= ACCEPTED_COMPILED &&
       accepted_may(compile_module(a, m, &options, &program), "the compiler breaks", &printed))
-    compiled_release(&program);
+    end_compiled(&program);
   text_free(&printed);
 }
 
@@ -205,7 +213,7 @@ void accepted_lhlo(arena *a, const lhlo_program *p, accepted_depth depth) {
   const compile_options options = {.threads = 1};
   if (depth >= ACCEPTED_COMPILED && is_small(p->module) && p->temporary_bytes <= MOST_BYTES &&
       accepted_may(compile_lhlo(a, p, &options, &program), "the compiler breaks", &first))
-    compiled_release(&program);
+    end_compiled(&program);
   text_free(&first);
   text_free(&second);
 }
