@@ -304,6 +304,14 @@ def step_mutants():
     return result
 
 
+def step_clone():
+    """a target made by the steps of doc/adding-a-target.md compiles a program"""
+    result = Result()
+    status, output = run([sys.executable, "scripts/clone_target.py"])
+    result.add("clone", status == 0, output)
+    return result
+
+
 def step_tidy():
     """clang-tidy has nothing to say"""
     result = Result()
@@ -314,7 +322,7 @@ def step_tidy():
 
 STEPS = [step_format, step_build_release, step_build_dev, step_unit_dev, step_unit_release, step_tsan,
          step_golden_release, step_golden_dev, step_corpus_sample, step_conformance, step_smith, step_sight, step_fuzz,
-         step_mutants, step_tidy]
+         step_mutants, step_clone, step_tidy]
 
 
 def name_of(step):
