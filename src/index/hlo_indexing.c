@@ -215,6 +215,13 @@ static bool has_unbounded_dim(const shape *s) {
   return false;
 }
 
+// More operands than two explain which elements of the others are there; shape inference takes the shapes as given.
+static heddle_status check_sparse(const instruction *i) {
+  if ((i->opcode != HLO_DOT && i->opcode != HLO_CONVOLUTION) || i->operand_count == 2) return status_ok();
+  return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s of sparse operands has no indexing maps",
+                   hlo_op_text(i->opcode));
+}
+
 static heddle_status check_shapes(const instruction *i) {
   bool unbounded = has_unbounded_dim(i->shape);
   for (int k = 0; k < i->operand_count; ++k) unbounded = unbounded || has_unbounded_dim(i->operands[k]->shape);
@@ -229,6 +236,7 @@ static heddle_status run_rule(indexing_job *job, const indexing_rule_fn *rules, 
   if (!rule) {
     return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s has no indexing maps", hlo_op_text(i->opcode));
   }
+  TRY(check_sparse(i));
   TRY(check_shapes(i));
   *job->out = (hlo_indexing){slots, arena_array(job->arena, operand_maps, slots)};
   return rule(job);

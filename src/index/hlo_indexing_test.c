@@ -573,6 +573,26 @@ static void ops_without_maps_are_refused(void **state) {
   heddle_status_free(status);
 }
 
+// Shape inference takes the shapes of dots and convolutions with sparse operands as given, so no dim can be relied on.
+static void sparse_operands_are_refused(void **state) {
+  (void)state;
+  static const char *const bodies[] = {
+      "p = s8[6,16] parameter(0) q = s8[16,5] parameter(1) ROOT r = s32[6,5] dot(p, q, q)",
+      "p = f32[2,3,4] parameter(0) q = f32[3,5,1] parameter(1) ROOT r = f32[7] convolution(p, q, q), window={size=1}, "
+      "dim_labels=bf0_io0->bf0"};
+  for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++) {
+    hlo_indexing x;
+    const instruction *i = root_of(bodies[k]);
+    heddle_status status = hlo_indexing_output_to_input(a, i, 0, &x);
+    assert_int_equal(heddle_status_code(status), HEDDLE_UNIMPLEMENTED);
+    assert_non_null(strstr(status_brief(status), "of sparse operands has no indexing maps"));
+    heddle_status_free(status);
+    status = hlo_indexing_input_to_output(a, i, 1, &x);
+    assert_int_equal(heddle_status_code(status), HEDDLE_UNIMPLEMENTED);
+    heddle_status_free(status);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(elementwise),
@@ -590,6 +610,7 @@ int main(void) {
       cmocka_unit_test(texts_are_as_simple_as_they_can_be),
       cmocka_unit_test(no_elements_no_points),
       cmocka_unit_test(ops_without_maps_are_refused),
+      cmocka_unit_test(sparse_operands_are_refused),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
