@@ -11,7 +11,7 @@
 #include "emit/elemental.h"
 #include "emit/heroes.h"
 #include "hlo/text.h"
-#include "kernel/program_plan.h"
+#include "kernel/written_kernels.h"
 
 typedef struct size {
   int operations, functions, calls;
@@ -21,10 +21,10 @@ typedef struct size {
 static size emitted_size(MlirContext context, const char *source, target_description target) {
   arena *a = arena_create();
   module *m = 0;
-  program_plan *plan = 0;
+  written_kernels *plan = 0;
   MlirModule out = {0};
   heddle_status status = hlo_parse(a, "test.hlo", str_from(source), &m);
-  if (status_is_ok(status)) status = plan_kernels(a, m, target, &plan);
+  if (status_is_ok(status)) status = written_kernels_plan(a, m, target, &plan);
   if (status_is_ok(status)) status = emit_kernel(context, a, plan->kernels[0], &target, &out);
   if (!status_is_ok(status)) fail_msg("%s", heddle_status_message(status));
   MlirOperation op = mlirModuleGetOperation(out);
@@ -130,13 +130,13 @@ static void test_a_missing_emitter_is_named(void **state) {
   (void)state;
   arena *a = arena_create();
   module *m = 0;
-  program_plan *plan = 0;
+  written_kernels *plan = 0;
   MlirModule out = {0};
   MlirContext context = ir_context_create();
   const target_description gpu = target_gpu();
   const char *source = "f { p = f32[64,64] parameter(0)\n ROOT t = f32[64,64] transpose(p), dimensions={1,0} }";
   assert_true(status_is_ok(hlo_parse(a, "test.hlo", str_from(source), &m)));
-  assert_true(status_is_ok(plan_kernels(a, m, target_cpu(2), &plan)));
+  assert_true(status_is_ok(written_kernels_plan(a, m, target_cpu(2), &plan)));
   heddle_status status = emit_kernel(context, a, plan->kernels[0], &gpu, &out);
   assert_int_equal(heddle_status_code(status), HEDDLE_UNIMPLEMENTED);
   assert_non_null(strstr(heddle_status_message(status), "no emitter makes kernels of the hero transpose for sm_90"));

@@ -6,7 +6,6 @@
 #include "fuse/library.h"
 #include "hlo/program_order.h"
 #include "kernel/in_place.h"
-#include "kernel/program_plan.h"
 
 typedef struct fusion_walk {
   arena *arena;
@@ -80,7 +79,7 @@ static bool is_library_call(const fusion_walk *w, const instruction *fusion) {
 static heddle_status check_kernel(const fusion_walk *w, const instruction *fusion) {
   kernel_plan *kernel;
   TRY(in_place_kernel(w->arena, fusion->called[0], "kept", w->target, &kernel));
-  return plan_check_kernel_work(kernel);
+  return kernel_check_work(kernel);
 }
 
 static void settle(fusion_walk *w, instruction *fusion) {

@@ -7,6 +7,10 @@
 #include "kernel/sizes.h"
 #include "kernel/work_estimate.h"
 
+// Estimated scalar operations of one kernel beyond which it is refused; the estimate errs high by one or two powers of
+// ten.
+#define WORK_LIMIT 1e13
+
 typedef VEC(const computation *) computation_list;
 
 static const char *name_of(arena *a, const instruction *i) { return arena_printf(a, STR_FMT, STR_ARG(i->name)); }
@@ -278,4 +282,14 @@ heddle_status kernel_plan_create(arena *a, const computation *c, const char *nam
                       .alias_count = alias_count,
                       .aliases = aliases};
   return kernel_plan_leaves(a, &r, out);
+}
+
+heddle_status kernel_check_work(const kernel_plan *k) {
+  if (k->work <= WORK_LIMIT) return status_ok();
+  const instruction *root = k->outputs[0].root;
+  return status_at(HEDDLE_UNIMPLEMENTED, root->where,
+                   "%s " STR_FMT
+                   " as one kernel would take about %.0e operations, since values are computed again where they are "
+                   "read",
+                   hlo_op_text(root->opcode), STR_ARG(root->name), k->work);
 }

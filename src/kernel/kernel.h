@@ -109,6 +109,10 @@ int kernel_plan_input(const kernel_plan *k, const instruction *parameter);
 // Copies of the plans with the names NAME, NAME_1, …; characters that no C identifier has become underscores.
 const kernel_plan **kernel_plans_named(arena *a, int count, const kernel_plan *const *plans, const char *name);
 
+// HEDDLE_UNIMPLEMENTED, at the kernel's first output, if it would compute its values again without end. To be asked
+// before running it; emitting it is possible all the same.
+heddle_status kernel_check_work(const kernel_plan *k);
+
 // A kernel's facts, one a line, indented by two.
 void kernel_plan_print(text *out, const target_description *target, const kernel_plan *k);
 

@@ -1,12 +1,12 @@
 // What goes into one function and what becomes a function of its own.
 #include "kernel/partition.h"
 
-#include "kernel/program_plan.h"
 #include "kernel/testing.h"
+#include "kernel/written_kernels.h"
 
 static partition *split(arena *a, const char *source) {
-  program_plan *plan = 0;
-  testing_require(plan_kernels(a, testing_parse(a, source), target_gpu(), &plan), source);
+  written_kernels *plan = 0;
+  testing_require(written_kernels_plan(a, testing_parse(a, source), target_gpu(), &plan), source);
   partition *p = 0;
   testing_require(partition_kernel(a, plan->kernels[0], &p), source);
   return p;

@@ -1,7 +1,7 @@
 // What is read in loops multiplies, what is shared does not.
 #include "kernel/work_estimate.h"
-#include "kernel/program_plan.h"
 #include "kernel/testing.h"
+#include "kernel/written_kernels.h"
 
 static double estimate(const char *source) {
   arena *a = arena_create();
@@ -43,9 +43,9 @@ static void test_endless_kernel_is_refused(void **state) {
   text_puts(&source, "}\n");
   module *m;
   assert_true(status_is_ok(hlo_parse(a, "chain.hlo", text_view(&source), &m)));
-  program_plan *plan;
-  assert_true(status_is_ok(plan_kernels(a, m, target_cpu(2), &plan)));
-  heddle_status s = plan_check_work(plan);
+  written_kernels *plan;
+  assert_true(status_is_ok(written_kernels_plan(a, m, target_cpu(2), &plan)));
+  heddle_status s = kernel_check_work(plan->kernels[0]);
   assert_int_equal(heddle_status_code(s), HEDDLE_UNIMPLEMENTED);
   assert_int_equal(status_where(s).line, 11);
   heddle_status_free(s);

@@ -3,7 +3,7 @@
 #define HEDDLE_TOOLS_BIJECTION_H_
 
 #include "index/indexing_map.h"
-#include "kernel/program_plan.h"
+#include "kernel/written_kernels.h"
 
 // Maps that reach the elements of one array together.
 typedef VEC(const indexing_map *) bijection_maps;

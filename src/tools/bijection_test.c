@@ -78,9 +78,9 @@ static const instruction *find(const kernel_plan *kernel, const char *name) {
 
 static void check_kernel(arena *a, target_description target) {
   module *m;
-  program_plan *plan;
+  written_kernels *plan;
   assert_true(status_is_ok(hlo_parse(a, "test", str_from(module_text), &m)));
-  assert_true(status_is_ok(plan_kernels(a, m, target, &plan)));
+  assert_true(status_is_ok(written_kernels_plan(a, m, target, &plan)));
   const kernel_plan *kernel = plan->kernels[0];
   const shape *space;
   int64_t points;

@@ -11,7 +11,7 @@
 #include "hlo/text.h"
 #include "import/import.h"
 #include "kernel/partition.h"
-#include "kernel/program_plan.h"
+#include "kernel/written_kernels.h"
 #include "tools/flags.h"
 
 typedef struct options {
@@ -29,7 +29,7 @@ static heddle_status print_kernel(arena *a, MlirContext context, const kernel_pl
   return status_ok();
 }
 
-static heddle_status print_kernels(arena *a, const program_plan *plan) {
+static heddle_status print_kernels(arena *a, const written_kernels *plan) {
   MlirContext context = ir_context_create();
   heddle_status status = status_ok();
   for (int i = 0; i < plan->kernel_count && status_is_ok(status); i++) {
@@ -46,7 +46,7 @@ static heddle_status print_text(text *t) {
   return status_ok();
 }
 
-static heddle_status print_partitions(arena *a, const program_plan *plan) {
+static heddle_status print_partitions(arena *a, const written_kernels *plan) {
   for (int i = 0; i < plan->kernel_count; i++) {
     partition *p = 0;
     TRY(partition_kernel(a, plan->kernels[i], &p));
@@ -61,11 +61,11 @@ static heddle_status run(arena *a, const char *file, void *argument) {
   const options *o = argument;
   module *m = 0;
   TRY(import_file(a, file, NULL, &m));
-  program_plan *plan = 0;
-  TRY(plan_kernels(a, m, o->is_cpu ? target_cpu(2) : target_gpu(), &plan));
+  written_kernels *plan = 0;
+  TRY(written_kernels_plan(a, m, o->is_cpu ? target_cpu(2) : target_gpu(), &plan));
   if (o->plan) {
     text out = {0};
-    plan_print(&out, plan);
+    written_kernels_print(&out, plan);
     return print_text(&out);
   }
   return o->partition ? print_partitions(a, plan) : print_kernels(a, plan);

@@ -204,9 +204,9 @@ static heddle_status check_forms(arena *a, const kernel_form *planned, const ker
 // The program as it was written, in kernels; none for what only passes bring to a form that kernels have.
 static heddle_status written_form(arena *a, const module *m, const char *name, target_description target,
                                   kernel_form *out) {
-  program_plan *plan;
+  written_kernels *plan;
   *out = (kernel_form){.name = name, .source = m, .target = target};
-  heddle_status s = plan_kernels(a, m, target, &plan);
+  heddle_status s = written_kernels_plan(a, m, target, &plan);
   if (heddle_status_code(s) == HEDDLE_UNIMPLEMENTED) {
     printf("%s: not planned as written: %s\n", name, status_brief(s));
     heddle_status_free(s);

@@ -1,13 +1,15 @@
-// Which kernels a program is made of, which buffers each touches and how it is launched.
+// The kernels of a module as it is written: no pass runs, nothing is fused, and nothing but parameters and results has
+// memory. For tools and tests that look at a fusion by itself, as XLA's fusion_to_mlir does; programs are compiled from
+// LHLO.
 //
 // One kernel computes some of the program's result leaves from the program's parameters. Fusions and calls are inlined
 // first, so a kernel is a computation plus the instructions in it whose values are stored.
-#ifndef HEDDLE_KERNEL_PROGRAM_PLAN_H_
-#define HEDDLE_KERNEL_PROGRAM_PLAN_H_
+#ifndef HEDDLE_KERNEL_WRITTEN_KERNELS_H_
+#define HEDDLE_KERNEL_WRITTEN_KERNELS_H_
 
 #include "kernel/kernel.h"
 
-typedef struct program_plan {
+typedef struct written_kernels {
   const module *module;  // with everything inlined; the plan's instructions point into it
   target_description target;
   int parameter_count;
@@ -17,23 +19,13 @@ typedef struct program_plan {
   bool result_is_tuple;
   int kernel_count;  // none for results of size zero
   const kernel_plan *const *kernels;
-} program_plan;
+} written_kernels;
 
 // Plans the whole program. The module is not changed (a clone is). What has no elemental form (sort, while, custom
 // calls, internal tuples, nested tuples, dynamic shapes, …) is HEDDLE_UNIMPLEMENTED with op, name and place.
-heddle_status plan_kernels(arena *a, const module *m, target_description target, program_plan **out);
-
-// Calls the kernels NAME, NAME_1, …; characters that no C identifier has become underscores.
-void plan_name_kernels(arena *a, program_plan *plan, const char *name);
-
-// HEDDLE_UNIMPLEMENTED if a kernel would compute its values again without end. To be asked before running a plan;
-// emitting one is possible all the same.
-heddle_status plan_check_work(const program_plan *plan);
-
-// The same of one kernel.
-heddle_status plan_check_kernel_work(const kernel_plan *k);
+heddle_status written_kernels_plan(arena *a, const module *m, target_description target, written_kernels **out);
 
 // One fact a line.
-void plan_print(text *out, const program_plan *plan);
+void written_kernels_print(text *out, const written_kernels *plan);
 
 #endif

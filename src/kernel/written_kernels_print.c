@@ -1,5 +1,5 @@
 // The plan of a program as text, one fact a line.
-#include "kernel/program_plan.h"
+#include "kernel/written_kernels.h"
 
 static void print_shape_line(text *out, const char *what, int number, const shape *s) {
   text_printf(out, "  %s %d: ", what, number);
@@ -7,7 +7,7 @@ static void print_shape_line(text *out, const char *what, int number, const shap
   text_putc(out, '\n');
 }
 
-void plan_print(text *out, const program_plan *plan) {
+void written_kernels_print(text *out, const written_kernels *plan) {
   text_printf(out, "plan " STR_FMT " for %s\n", STR_ARG(plan->module->name),
               plan->target.kind == TARGET_NVPTX ? "gpu" : "cpu");
   for (int i = 0; i < plan->parameter_count; i++) print_shape_line(out, "parameter", i, plan->parameters[i]);

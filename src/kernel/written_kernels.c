@@ -1,19 +1,15 @@
-// Planning without memory: what the kernels are, and what of HLO they may hold.
+// Planning without passes, fusion or memory.
 //
 // The loop emitter walks one index space and stores one element of every output at each point, so outputs are grouped
 // by their element count: equal counts are bitcasts of each other's index space. Each group is a kernel; what two
 // kernels both need is computed in both.
-#include "kernel/program_plan.h"
+#include "kernel/written_kernels.h"
 #include "kernel/sizes.h"
 
 #include "kernel/in_place.h"
 #include "kernel/work_estimate.h"
 #include "opt/call_inliner.h"
 #include "opt/passes.h"
-
-// Estimated scalar operations of one kernel beyond which it is refused; the estimate errs high by one or two powers of
-// ten.
-#define WORK_LIMIT 1e13
 
 typedef struct planner {
   arena *arena;  // the plan's
@@ -26,7 +22,7 @@ typedef struct planner {
 } planner;
 
 // Leaves of the same element count share a kernel, in order of first appearance.
-static heddle_status plan_groups(planner *p, const kernel_leaves *leaves, program_plan *plan) {
+static heddle_status plan_groups(planner *p, const kernel_leaves *leaves, written_kernels *plan) {
   VEC(const kernel_plan *) kernels = {0};
   bool *taken = arena_array(p->scratch, bool, leaves->size);
   kernel_leaf *group = arena_array(p->scratch, kernel_leaf, leaves->size);
@@ -119,7 +115,7 @@ static heddle_status find_aliases(planner *p) {
   return status_ok();
 }
 
-static heddle_status plan_module(planner *p, const module *m, program_plan *plan) {
+static heddle_status plan_module(planner *p, const module *m, written_kernels *plan) {
   computation *entry = m->entry;
   bool single_fusion = is_single_fusion(entry);
   TRY(call_inliner_run((module *)m, single_fusion ? entry->root : 0));
@@ -145,29 +141,10 @@ static heddle_status plan_module(planner *p, const module *m, program_plan *plan
   return plan_groups(p, &leaves, plan);
 }
 
-heddle_status plan_check_kernel_work(const kernel_plan *k) {
-  if (k->work <= WORK_LIMIT) return status_ok();
-  const instruction *root = k->outputs[0].root;
-  return status_at(HEDDLE_UNIMPLEMENTED, root->where,
-                   "%s " STR_FMT
-                   " as one kernel would take about %.0e operations, since values are computed again where they are "
-                   "read",
-                   hlo_op_text(root->opcode), STR_ARG(root->name), k->work);
-}
-
-heddle_status plan_check_work(const program_plan *plan) {
-  for (int i = 0; i < plan->kernel_count; i++) TRY(plan_check_kernel_work(plan->kernels[i]));
-  return status_ok();
-}
-
-void plan_name_kernels(arena *a, program_plan *plan, const char *name) {
-  plan->kernels = kernel_plans_named(a, plan->kernel_count, plan->kernels, name);
-}
-
-heddle_status plan_kernels(arena *a, const module *m, target_description target, program_plan **out) {
+heddle_status written_kernels_plan(arena *a, const module *m, target_description target, written_kernels **out) {
   TRY(plan_check_sizes(m));
   planner p = {.arena = a, .scratch = arena_create(), .target = target};
-  *out = arena_new(a, program_plan);
+  *out = arena_new(a, written_kernels);
   module *clone = module_clone(a, m);
   heddle_status status = plan_module(&p, clone, *out);
   arena_destroy(p.scratch);
