@@ -1,11 +1,19 @@
 // Heddle for C programs: a program in any format in, a compiled one out, arrays through it.
 //
+// clang-format off
 //   heddle_program *program;
 //   heddle_status s = heddle_compile(text, strlen(text), "model.hlo", NULL, &program);
-//   if (heddle_status_code(s) != HEDDLE_OK) { fputs(heddle_status_message(s), stderr); heddle_status_free(s); return 1;
-//   } const void *inputs[] = {x}; void *outputs[] = {y}; s = heddle_program_run(program, inputs, outputs);
+//   if (heddle_status_code(s) != HEDDLE_OK) {
+//     fputs(heddle_status_message(s), stderr);
+//     heddle_status_free(s);
+//     return 1;
+//   }
+//   const void *inputs[] = {x};
+//   void *outputs[] = {y};
+//   s = heddle_program_run(program, inputs, outputs);
 //   ...
 //   heddle_program_free(program);
+// clang-format on
 //
 // No call ends the process. A process may fork at any time, from any thread but within a custom call: all calls and all
 // programs work in the child as in the parent.

@@ -7,7 +7,7 @@
 #include "emit/transpose.h"
 
 #include "emit/epilogue.h"
-#include "emit/turn.h"
+#include "emit/register_transpose.h"
 
 typedef struct tile_emitter {
   const hero_transpose *plan;
@@ -147,7 +147,7 @@ static heddle_status bring_out(kernel_entry *e, ir_builder *b, const index_vecto
 // (batch, tile a, tile b, i, j) -> place of the element (a = i + da, b = j + db): in the array, or in a buffer whose
 // rows run along a or b.
 static ir_values place_of(ir_builder *b, const tile_emitter *t, const indexing_map *map, bool is_direct,
-                          const MlirValue *ij, const turn_block *block, int da, int db) {
+                          const MlirValue *ij, const transposed_block *block, int da, int db) {
   const hero_transpose *h = t->plan;
   arena *a = b->arena;
   const bool in_operand = map != h->to_result;
@@ -167,8 +167,8 @@ static ir_values place_of(ir_builder *b, const tile_emitter *t, const indexing_m
   return ir_apply_indexing(b, indexing_map_simplify(a, m), dims, NULL);
 }
 
-static MlirValue turn_one(kernel_entry *e, ir_builder *b, const tile_emitter *t, int hero, const turn_block *block,
-                          MlirValue target, const MlirValue *ij) {
+static MlirValue transpose_block(kernel_entry *e, ir_builder *b, const tile_emitter *t, int hero,
+                                 const transposed_block *block, MlirValue target, const MlirValue *ij) {
   bool reads_array = is_direct_source(t, hero), writes_array = is_direct_target(t, hero);
   MlirValue source = reads_array ? e->inputs[t->plan->direct_inputs[hero]] : e->outputs[t->sources[hero]];
   const indexing_map *map = t->plan->to_operand[t->plan->groups[hero]];
@@ -178,7 +178,7 @@ static MlirValue turn_one(kernel_entry *e, ir_builder *b, const tile_emitter *t,
     ir_values at = place_of(b, t, map, reads_array, ij, block, 0, r);
     rows[r] = emit_read_vector(b, source, block->piece, at.size, at.data);
   }
-  emit_turn(b, block, rows, columns);
+  emit_register_transpose(b, block, rows, columns);
   for (int c = 0; c < block->piece; c++) {
     ir_values at = place_of(b, t, t->plan->to_result, writes_array, ij, block, c, 0);
     target = emit_write_vector(b, columns[c], target, at.size, at.data, writes_array && t->plan->streams);
@@ -187,9 +187,9 @@ static MlirValue turn_one(kernel_entry *e, ir_builder *b, const tile_emitter *t,
 }
 
 // All blocks of the tile, those of the same rows one after another.
-static void turn_tile(kernel_entry *e, const tile_emitter *t, int hero) {
+static void transpose_tile(kernel_entry *e, const tile_emitter *t, int hero) {
   MlirType element = buffer_element(e, t->plan->heroes[hero]->shape->dtype);
-  turn_block block = emit_turn_block(e->b.context, element, &t->plan->blocks[hero]);
+  transposed_block block = emit_register_block(e->b.context, element, &t->plan->blocks[hero]);
   int number = is_direct_target(t, hero) ? t->plan->direct_outputs[hero] : t->targets[hero];
   MlirValue ij[2];
   const int64_t sides[] = {t->plan->tile_b, t->plan->tile_a}, steps[] = {block.piece * block.lanes, block.piece};
@@ -204,7 +204,7 @@ static void turn_tile(kernel_entry *e, const tile_emitter *t, int hero) {
     carried = mlirBlockGetArgument(body, 1);
     b = ir_builder_at_end(b.context, body, b.arena);
   }
-  MlirValue turned = turn_one(e, &b, t, hero, &block, carried, ij);
+  MlirValue turned = transpose_block(e, &b, t, hero, &block, carried, ij);
   ir_yield(&b, 1, &turned);
   ir_builder outer = ir_builder_at_end(b.context, ir_body(loops[0], 0), b.arena);
   MlirValue result = ir_result(loops[1], 0);
@@ -221,7 +221,7 @@ static heddle_status emit_tile(kernel_entry *e, tile_emitter *t) {
   }
   for (int g = 0; g < h->group_count; g++)
     if (brings_in[g]) TRY(walk_rows(e, t, g, bring_in));
-  for (int n = 0; n < h->hero_count; n++) turn_tile(e, t, n);
+  for (int n = 0; n < h->hero_count; n++) transpose_tile(e, t, n);
   return brings_out ? walk_rows(e, t, -1, bring_out) : status_ok();
 }
 

@@ -1,5 +1,5 @@
-// heddle.*: operations that HLO passes write as calls of the library or the runtime. They are evaluated as what they
-// were.
+// Custom calls named heddle.*, in which HLO passes wrap operations that a library or the runtime executes (cholesky,
+// for one). The interpreter evaluates such a call as the operation that was wrapped.
 #include "eval/custom_call.h"
 
 static const struct {

@@ -101,13 +101,14 @@ int cluster_merge(cluster_graph *g, int l, int r);
 // The reads of a node, one for each way's last step.
 void cluster_reads_of(cluster_graph *g, int node, cluster_reads *out);
 
-// Whether a value of cluster `from` reaches cluster `to` through something else. Says so too when the search would take
-// too long.
+// Whether a value of cluster `from` reaches cluster `to` through an operation outside of both, so that merging them
+// would make a cycle. Also true when the search was given up because it would take too long.
 bool cluster_has_detour(cluster_graph *g, int from, int to);
 
-// Whether no cluster waits for itself. Searches for detours leave out what, by its position, cannot be on the way;
-// merged clusters spread over many positions, and in rare graphs that is too much. Then all is done again with
-// `is_careful`.
+// Whether the graph of clusters has no cycle. The search for detours leaves out nodes that, by their positions in
+// program order, cannot lie between two clusters. Merged clusters spread over many positions, and in rare graphs the
+// search then leaves out too much and a cycle is made; the caller then forms all clusters again with `is_careful`,
+// which leaves out nothing.
 bool cluster_graph_is_ordered(cluster_graph *g);
 
 // Whether somebody but the clusters l and r reads the member's value.

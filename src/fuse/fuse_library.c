@@ -1,4 +1,4 @@
-// Biases and rectifiers for libraries, transposes of what they write, and slices of what they read: dots and wide
+// Biases and relus for libraries, transposes of what they write, and slices of what they read: dots and wide
 // concatenates.
 //
 // Biases only in f32: there, adding after the sum is rounded and adding before are what the library may choose between
@@ -184,7 +184,7 @@ static void fuse_epilogue(cluster_graph *g, const instruction *op) {
   const instruction *sum = only_user(g, op), *bias = bias_of(op, sum);
   if (!bias || !is_free(g, sum) || g->nodes[op->mark].is_ordered) return;
   const instruction *next = only_user(g, sum);
-  const instruction *last = next && library_is_rectifier(next, sum) && is_free(g, next) ? next : sum;
+  const instruction *last = next && library_is_relu(next, sum) && is_free(g, next) ? next : sum;
   if (!find_operands(g, op, views) || !is_in_memory(g, bias->operands[0])) return;
   if (!is_read_by_kernels(g, last)) make_cluster(g, op, sum, last);
 }

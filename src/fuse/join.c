@@ -1,14 +1,15 @@
-// Rules of joining.
+// Which clusters may be merged, and whether it pays: the rules that fuse_clusters.c asks before it merges two.
 #include "fuse/join.h"
 
 #include "fuse/fusion_cost.h"
 #include "kernel/hero_reduction.h"
 #include "kernel/hero_transpose.h"
 
-// What is this small costs no more than starting a kernel, whatever it does.
+// A cluster of at most so many elements and operations takes no longer than starting a kernel, whatever it computes.
 enum { SMALL_ELEMENTS = 2048, SMALL_OPERATIONS = 2048 };
 
-// Elements that one thread computes sooner than two get started, and columns that are a thread's share at least.
+// One thread computes so many elements before a second has started. A column reduction gives each thread so many
+// columns at least.
 enum { LONELY_ELEMENTS = 1 << 16, COLUMNS_PER_THREAD = 16 };
 
 // Large arrays that siblings write together.

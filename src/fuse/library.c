@@ -121,7 +121,7 @@ static bool is_zero(const instruction *i) {
          literal_get_double(i->literal, 0) == 0;
 }
 
-bool library_is_rectifier(const instruction *i, const instruction *of) {
+bool library_is_relu(const instruction *i, const instruction *of) {
   if (i->opcode != HLO_MAXIMUM || (i->operands[0] != of && i->operands[1] != of)) return false;
   return is_zero(i->operands[i->operands[0] == of ? 1 : 0]);
 }
@@ -131,7 +131,7 @@ static bool has_known_root(const describer *d, const instruction *sum) {
   const instruction *root = d->instruction->called[0]->root;
   if (root == d->op || is_turned(d)) return !sum;
   if (!sum || (sum->operands[0] != d->op && sum->operands[1] != d->op)) return false;
-  return root == sum || library_is_rectifier(root, sum);
+  return root == sum || library_is_relu(root, sum);
 }
 
 // The array that operand `k` of the operation is read from.

@@ -47,7 +47,7 @@ library_kind library_of(const target_description *target, const instruction *i);
 const char *library_kind_name(library_kind kind);  // for reasons: "GEMM", "convolution", …
 
 // max(of, 0), either way around.
-bool library_is_rectifier(const instruction *i, const instruction *of);
+bool library_is_relu(const instruction *i, const instruction *of);
 
 // Describes the call, in the arena. Leaves are arrays: tokens have no memory and are not counted. HEDDLE_UNIMPLEMENTED
 // with op, name and place for forms that the library lacks.

@@ -46,9 +46,9 @@ typedef struct kernel_plan {
   const instruction *hero_instruction;  // what gave the hero its name; null for the loop
   const char *reason;                   // one line: why this hero
   hero_details details;                 // of the hero
-  int part_count;  // functions of the partition that the hero calls, in order; 0: one that yields all outputs
+  int part_count;  // functions that the emitter calls, in order; 0: one function that yields all outputs
   const kernel_part *parts;
-  int body_count;  // computations that stand for the kernel's own; 0: none
+  int body_count;  // computations that the emitter calls in place of the kernel's own (a sweep, a reducer); 0: none
   const kernel_body *bodies;
   launch_plan launch;
   double work;  // scalar operations of the whole kernel, estimated (work_estimate.h)

@@ -1,11 +1,12 @@
-// Accesses as functions of the position in a run.
+// Decides how many of the innermost dims one loop runs over, so that its loads and stores are vectors.
 //
-// With the innermost dims written as the digits of a position p, an access is a linear address in p, the outer dims
-// and, in a window or a reduction, the place in it. It is good if it grows with p by a small step, not at all, or falls
-// from neighbour to neighbour. In a flat loop p counts all elements; there an access is also good if only whole vectors
-// cross from one row to the next. Where an access lies inside under conditions only (padding), these must not depend on
-// the lane of a vector, or must be linear in p, too: then the iterations in which they hold become a loop of their own
-// (lower/peel_loops.c).
+// The loop's position p stands for the indices of the innermost dims, contiguous dims of the output: they are p's
+// digits. The address of each access is then a linear function of p, of the outer dims and, in a window or a reduction,
+// of the place in it. An access makes good vectors if its address grows with p by a small constant step, does not
+// depend on p, or falls by one element from position to position. In a flat loop p counts all elements of the output;
+// there an access also makes good vectors if it jumps only between one row and the next and rows are whole vectors. An
+// access may be conditional (padding). Its condition must then be the same for all lanes of a vector, or linear in p,
+// so that the iterations in which it holds become a loop of their own (lower/peel_loops.c).
 #include "kernel/runs.h"
 
 #include "kernel/partition_operands.h"

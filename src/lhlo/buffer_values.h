@@ -12,9 +12,9 @@
 typedef struct buffer_value {
   const shape *shape;  // as written; readers may see the same bytes under another one
   int64_t bytes;
-  int written;    // event
-  int result;     // of that event
-  int read;       // last event that reads it; `written` if none does
+  int written;    // number of the event that writes it
+  int result;     // which of that event's results it is
+  int read;       // number of the last event that reads it; `written` if none does
   int loop;       // innermost loop around the event that writes it; 0: none
   int through;    // the last loop noted that reads it from outside, or -1
   int place;      // union-find link: values of one place; see buffer_place

@@ -1,4 +1,5 @@
-// Stretches are what no slice divides, so a slice is a range of whole stretches.
+// The memory of every allocation is cut into segments at all places where a slice begins or ends. No slice divides a
+// segment, so that a slice is a range of whole segments, and what was written last is noted for each.
 #include "lhlo/memory.h"
 
 #include <stdlib.h>
@@ -30,8 +31,8 @@ static int compare_boundaries(const void *l, const void *r) {
   return (x > y) - (x < y);
 }
 
-static lhlo_stretches stretches_between(arena *a, boundary_list *b) {
-  lhlo_stretches out = {0};
+static lhlo_segments segments_between(arena *a, boundary_list *b) {
+  lhlo_segments out = {0};
   qsort(b->data, (size_t)b->size, sizeof *b->data, compare_boundaries);
   out.starts = arena_array(a, int64_t, b->size);
   int count = 0;
@@ -45,18 +46,18 @@ static lhlo_stretches stretches_between(arena *a, boundary_list *b) {
 
 lhlo_memory *lhlo_memory_create(arena *a, const lhlo_program *p) {
   lhlo_memory *m = arena_new(a, lhlo_memory);
-  *m = (lhlo_memory){.arena = a, .program = p, .allocations = arena_array(a, lhlo_stretches, p->allocation_count)};
+  *m = (lhlo_memory){.arena = a, .program = p, .allocations = arena_array(a, lhlo_segments, p->allocation_count)};
   collector c = {a, arena_array(a, boundary_list, p->allocation_count)};
   for (int k = 0; k < p->allocation_count; k++) {
     vec_push(a, &c.boundaries[k], 0);
     vec_push(a, &c.boundaries[k], p->allocations[k].bytes);
   }
   collect_body(&c, &p->entry);
-  for (int k = 0; k < p->allocation_count; k++) m->allocations[k] = stretches_between(a, &c.boundaries[k]);
+  for (int k = 0; k < p->allocation_count; k++) m->allocations[k] = segments_between(a, &c.boundaries[k]);
   return m;
 }
 
-static int stretch_at(const lhlo_stretches *x, int64_t offset) {
+static int segment_at(const lhlo_segments *x, int64_t offset) {
   int low = 0, high = x->count;
   while (low < high) {
     int middle = low + (high - low) / 2;
@@ -70,18 +71,18 @@ static int stretch_at(const lhlo_stretches *x, int64_t offset) {
 }
 
 void lhlo_memory_write(lhlo_memory *m, const lhlo_slice *s, int64_t token) {
-  lhlo_stretches *x = &m->allocations[s->allocation];
+  lhlo_segments *x = &m->allocations[s->allocation];
   int64_t end = s->offset + plan_buffer_bytes(s->shape);
-  for (int k = stretch_at(x, s->offset); k < x->count && x->starts[k] < end; k++) {
+  for (int k = segment_at(x, s->offset); k < x->count && x->starts[k] < end; k++) {
     vec_push(m->arena, &m->log, ((lhlo_change){s->allocation, k, x->contents[k]}));
     x->contents[k] = (lhlo_content){token, s->offset, end};
   }
 }
 
 int64_t lhlo_memory_read(const lhlo_memory *m, const lhlo_slice *s) {
-  const lhlo_stretches *x = &m->allocations[s->allocation];
+  const lhlo_segments *x = &m->allocations[s->allocation];
   int64_t end = s->offset + plan_buffer_bytes(s->shape);
-  int first = stretch_at(x, s->offset);
+  int first = segment_at(x, s->offset);
   if (first == x->count) return LHLO_UNDEFINED;
   int64_t token = x->contents[first].token;
   for (int k = first; k < x->count && x->starts[k] < end; k++) {
@@ -92,9 +93,9 @@ int64_t lhlo_memory_read(const lhlo_memory *m, const lhlo_slice *s) {
 }
 
 bool lhlo_memory_is_written(const lhlo_memory *m, const lhlo_slice *s) {
-  const lhlo_stretches *x = &m->allocations[s->allocation];
+  const lhlo_segments *x = &m->allocations[s->allocation];
   int64_t end = s->offset + plan_buffer_bytes(s->shape);
-  for (int k = stretch_at(x, s->offset); k < x->count && x->starts[k] < end; k++)
+  for (int k = segment_at(x, s->offset); k < x->count && x->starts[k] < end; k++)
     if (x->contents[k].token == LHLO_UNDEFINED) return false;
   return true;
 }
@@ -102,7 +103,7 @@ bool lhlo_memory_is_written(const lhlo_memory *m, const lhlo_slice *s) {
 void lhlo_memory_undo(lhlo_memory *m, int log_size) {
   while (m->log.size > log_size) {
     lhlo_change change = vec_pop(&m->log);
-    m->allocations[change.allocation].contents[change.stretch] = change.before;
+    m->allocations[change.allocation].contents[change.segment] = change.before;
   }
 }
 

@@ -1,4 +1,4 @@
-// The memory of a program, simulated: who wrote last to each stretch of bytes. For those who check programs.
+// The memory of a program, simulated: who wrote last to each segment of bytes. For those who check programs.
 #ifndef HEDDLE_LHLO_MEMORY_H_
 #define HEDDLE_LHLO_MEMORY_H_
 
@@ -6,26 +6,26 @@
 
 enum { LHLO_UNDEFINED = -1 };
 
-// What lies in a stretch of bytes: part of the value `token` that was written to begin … end - 1.
+// What lies in a segment of bytes: part of the value `token` that was written to begin … end - 1.
 typedef struct lhlo_content {
   int64_t token, begin, end;
 } lhlo_content;
 
-typedef struct lhlo_stretches {
+typedef struct lhlo_segments {
   int count;
-  int64_t *starts;  // of each stretch, and the end of the last
+  int64_t *starts;  // of each segment, and the end of the last
   lhlo_content *contents;
-} lhlo_stretches;
+} lhlo_segments;
 
 typedef struct lhlo_change {
-  int allocation, stretch;
+  int allocation, segment;
   lhlo_content before;
 } lhlo_change;
 
 typedef struct lhlo_memory {
   arena *arena;
   const lhlo_program *program;
-  lhlo_stretches *allocations;
+  lhlo_segments *allocations;
   VEC(lhlo_change) log;  // of all writes
 } lhlo_memory;
 

@@ -40,7 +40,7 @@ static heddle_status check_branches(written_check *w, const lhlo_op *op) {
     TRY(check_body(w, &op->bodies[k]));
     for (int j = start; j < m->log.size; j++) {
       const lhlo_change *x = &m->log.data[j];
-      const lhlo_content *c = &m->allocations[x->allocation].contents[x->stretch];
+      const lhlo_content *c = &m->allocations[x->allocation].contents[x->segment];
       intptr_t count = (intptr_t)ptr_map_get(&counts, c);
       if (k == 0 && count == 0) vec_push(w->scratch, &first, *x);
       if (count == k) ptr_map_put(w->scratch, &counts, c, (void *)(count + 1));  // NOLINT(performance-no-int-to-ptr)
@@ -48,9 +48,9 @@ static heddle_status check_branches(written_check *w, const lhlo_op *op) {
     lhlo_memory_undo(m, start);
   }
   for (int k = 0; k < first.size; k++) {
-    lhlo_content *c = &m->allocations[first.data[k].allocation].contents[first.data[k].stretch];
+    lhlo_content *c = &m->allocations[first.data[k].allocation].contents[first.data[k].segment];
     if ((intptr_t)ptr_map_get(&counts, c) != op->body_count) continue;
-    vec_push(m->arena, &m->log, ((lhlo_change){first.data[k].allocation, first.data[k].stretch, *c}));
+    vec_push(m->arena, &m->log, ((lhlo_change){first.data[k].allocation, first.data[k].segment, *c}));
     c->token = WRITTEN;
   }
   return status_ok();

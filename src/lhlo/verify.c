@@ -271,8 +271,8 @@ static heddle_status follow_branches(verifier *v, verifier_frame *f, const lhlo_
     lhlo_memory_undo(v->memory, start);
   }
   for (int k = 0; k < lost.size; k++) {
-    lhlo_content *c = &v->memory->allocations[lost.data[k].allocation].contents[lost.data[k].stretch];
-    vec_push(v->arena, &v->memory->log, ((lhlo_change){lost.data[k].allocation, lost.data[k].stretch, *c}));
+    lhlo_content *c = &v->memory->allocations[lost.data[k].allocation].contents[lost.data[k].segment];
+    vec_push(v->arena, &v->memory->log, ((lhlo_change){lost.data[k].allocation, lost.data[k].segment, *c}));
     c->token = LHLO_UNDEFINED;
   }
   tokens *out = &f->values[i->mark];

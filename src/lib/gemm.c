@@ -17,8 +17,9 @@
 #include "lib/gemm_pairs.h"
 #include "lib/gemm_product.h"
 
+// How a product is cut into tiles, each of which one thread multiplies.
 enum {
-  TILE = 192,         // rows and columns of tiles that are both copied: two of them with TILE_DEPTH fit in an L2
+  TILE = 192,  // rows and columns where both operands are packed: two such tiles of TILE_DEPTH fit in an L2 cache
   DIRECT_TILE = 256,  // of tiles of which one is copied, or none
   LEAST_TILE = 64,    // smaller ones do not pay
   TILE_DEPTH = 256,   // of copied tiles

@@ -1,7 +1,10 @@
-// f32 goes to oneDNN's sgemm, which on one thread beats OpenBLAS for tiles of every shape, most of all for single rows;
-// the other floating types to OpenBLAS; narrow integers by pairs, the others to plain loops, as no library multiplies
-// them modulo 2^n. Tiny tiles are done before a library has looked at its arguments, small and thin ones of f32 before
-// it has packed them (gemm_small.h).
+// Multiplies one tile of a matrix product on one thread, and chooses the routine for it.
+//
+// A tile of f32 is multiplied by oneDNN's sgemm, which on one thread beats OpenBLAS for tiles of every shape, most of
+// all for single rows. Other floating types are multiplied by OpenBLAS. Integers of 8 bits are multiplied by packed dot
+// products (gemm_pairs.h), wider ones by plain loops, since no library multiplies modulo 2^n. Plain loops also take
+// tiny tiles, because they are done before a library has looked at its arguments, and routines of our own take small
+// and thin tiles of f32, because they are done before a library has packed its operands (gemm_small.h).
 #include "lib/gemm_product.h"
 
 #include <cblas.h>

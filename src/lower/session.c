@@ -1,4 +1,4 @@
-// Sessions, the shelf they wait on, and the pass managers they keep.
+// Sessions, the pool they wait in, and the pass managers they keep.
 //
 // A context never forgets a type, an attribute or an index map, so a session retires after some kernels. Those at rest
 // are destroyed when the process exits.
@@ -22,7 +22,7 @@
 #include "emit/ir_builder.h"
 
 #define KERNELS_MAX 64  // in one context
-#define SHELF_MAX 16
+#define POOL_MAX 16
 
 typedef struct kept_manager {
   const char *anchor, *pipeline;
@@ -150,19 +150,19 @@ void lower_session_destroy(lower_session *s) {
 
 MlirContext lower_session_context(const lower_session *s) { return s->context; }
 
-// --- the shelf
+// --- the pool
 
 static struct {
   lock lock;
-  lower_session *sessions[SHELF_MAX];
+  lower_session *sessions[POOL_MAX];
   int count;
   bool is_known_at_exit;
-} shelf = {.lock = LOCK_INITIALIZER};
+} pool = {.lock = LOCK_INITIALIZER};
 
-static lower_session *take_from_shelf(void) {
-  lock_take(&shelf.lock);
-  lower_session *s = shelf.count > 0 ? shelf.sessions[--shelf.count] : NULL;
-  lock_give(&shelf.lock);
+static lower_session *take_from_pool(void) {
+  lock_take(&pool.lock);
+  lower_session *s = pool.count > 0 ? pool.sessions[--pool.count] : NULL;
+  lock_give(&pool.lock);
   return s;
 }
 
@@ -172,12 +172,12 @@ static void retire(lower_session *s) {
   mlirContextDestroy(context);
 }
 
-static void clear_shelf(void) {
-  for (lower_session *s = take_from_shelf(); s; s = take_from_shelf()) retire(s);
+static void clear_pool(void) {
+  for (lower_session *s = take_from_pool(); s; s = take_from_pool()) retire(s);
 }
 
 lower_session *lower_session_take(void) {
-  lower_session *s = take_from_shelf();
+  lower_session *s = take_from_pool();
   return s ? s : lower_session_create(ir_context_create());
 }
 
@@ -185,12 +185,12 @@ void lower_session_abandon(lower_session *s) { arena_destroy(s->arena); }
 
 void lower_session_give(lower_session *s, bool is_sound) {
   bool is_kept = false;
-  lock_take(&shelf.lock);
-  if (!shelf.is_known_at_exit) shelf.is_known_at_exit = atexit(clear_shelf) == 0;
-  if (is_sound && ++s->kernels < KERNELS_MAX && shelf.count < SHELF_MAX && shelf.is_known_at_exit) {
-    shelf.sessions[shelf.count++] = s;
+  lock_take(&pool.lock);
+  if (!pool.is_known_at_exit) pool.is_known_at_exit = atexit(clear_pool) == 0;
+  if (is_sound && ++s->kernels < KERNELS_MAX && pool.count < POOL_MAX && pool.is_known_at_exit) {
+    pool.sessions[pool.count++] = s;
     is_kept = true;
   }
-  lock_give(&shelf.lock);
+  lock_give(&pool.lock);
   if (!is_kept) retire(s);
 }

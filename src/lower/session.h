@@ -1,7 +1,7 @@
 // A context in which one kernel after the other is lowered, with the managers of MLIR's own passes made in it.
 //
 // Both are dear: a context registers every dialect, and a manager of canonicalize collects the patterns of all of them
-// before it looks at a single operation, for a small kernel more work than all else. A shelf of sessions, one for the
+// before it looks at a single operation, for a small kernel more work than all else. A pool of sessions, one for the
 // process, keeps them from kernel to kernel and from program to program.
 #ifndef HEDDLE_LOWER_SESSION_H_
 #define HEDDLE_LOWER_SESSION_H_
@@ -15,7 +15,7 @@ typedef struct lower_session lower_session;
 lower_session *lower_session_create(MlirContext context);
 void lower_session_destroy(lower_session *s);
 
-// --- the shelf, for any number of threads
+// --- the pool, for any number of threads
 // A session in a context of ir_context_create, which is the taker's alone until it is given back.
 lower_session *lower_session_take(void);
 // Nothing made in the context may be used any more; `is_sound` says that nothing failed in it.

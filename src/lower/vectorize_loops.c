@@ -22,7 +22,8 @@ enum { SEPARATE_LOADS_LIMIT = 512 };
 // Narrower vectors are not worth a loop, nor are copies of a body of more operations.
 enum { LEAST_LANES = 4, SMALL_BODY = 300 };
 
-// Divisors of indices that vectors are made whole multiples of, and lanes of the largest such vector.
+// Where indices are divided by a constant up to MOST_PERIOD, a vector is a whole multiple of it, so that all lanes have
+// the same quotient; it has MOST_PERIODIC_LANES at most.
 enum { MOST_PERIOD = 16, MOST_PERIODIC_LANES = 64 };
 
 // Vectors of this size come with registers for conditions (AVX-512).

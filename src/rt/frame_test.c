@@ -48,7 +48,7 @@ static void increment(void *const *buffers, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) to[i] = from[i] + 1;
 }
 
-// Kernels, a wave, a loop, a sort and a copy, with temporaries on huge pages.
+// Kernels, a parallel step, a loop, a sort and a copy, with temporaries on huge pages.
 static program_sequence build(hand_program *h, int64_t count) {
   const int in = hand_memory(h, PROGRAM_PARAMETER, 0, 4 * count), out = hand_memory(h, PROGRAM_RESULT, 0, 4 * count);
   const int room = hand_memory(h, PROGRAM_TEMPORARY, 0, 16 * count), kernel = hand_kernel(h, increment, 2);

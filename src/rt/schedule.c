@@ -2,8 +2,8 @@
 // of each other.
 //
 // Levels are counted anew in blocks of neighbouring thunks, so that pairs of thunks are compared within a block only: a
-// thousand products are scheduled in 0.8 ms. A block without a wave worth waking a thread keeps the order of the
-// program.
+// thousand products are scheduled in 0.8 ms. A block without a parallel step worth waking a thread keeps the order of
+// the program.
 #include "rt/schedule.h"
 
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 
 enum { BLOCK = 128 };
 
-// A wave is formed only of thunks that cost less than this (unless they have no use for threads anyway): splitting a
-// large one wastes nothing and cannot leave a thread without work at the end.
-#define WAVE_MEMBER_SECONDS (16 * COST_WAKE_SECONDS)
+// A parallel step is formed only of thunks that cost less than this (unless they have no use for threads anyway):
+// splitting a large one wastes nothing and cannot leave a thread without work at the end.
+#define MEMBER_SECONDS (16 * COST_WAKE_SECONDS)
 
 bool schedule_is_wide(const thunk *t) { return !t->is_serial && t->cost >= COST_PARALLEL_SECONDS; }
 
@@ -56,9 +56,9 @@ static bool has_to_wait(const scheduling *s, const thunk *later, const thunk *ea
 
 // --- blocks
 
-static bool may_join(const thunk *t) { return t->is_serial || t->cost < WAVE_MEMBER_SECONDS; }
+static bool may_join(const thunk *t) { return t->is_serial || t->cost < MEMBER_SECONDS; }
 
-// Whether order[begin … end - 1], those that may join of one level, are done sooner as a wave.
+// Whether order[begin … end - 1], those that may join of one level, are done sooner as a parallel step.
 static bool is_worthwhile(const scheduling *s, int begin, int end) {
   double apart = 0, total = 0, longest = 0;
   for (int k = begin; k < end; k++) {
@@ -75,7 +75,7 @@ static void push_apart(scheduling *s, int begin, int end) {
   for (int k = begin; k < end; k++) vec_push(s->scratch, &s->steps, ((schedule_step){k, k + 1, false}));
 }
 
-// order[begin … end - 1] are of one level; those that may join a wave are moved to the front.
+// order[begin … end - 1] are of one level; those that may join a parallel step are moved to the front.
 static bool push_level(scheduling *s, int begin, int end) {
   int *order = s->out->order;
   int others[BLOCK], other_count = 0, members = begin;
@@ -84,11 +84,11 @@ static bool push_level(scheduling *s, int begin, int end) {
     else others[other_count++] = order[k];
   }
   memcpy(&order[members], others, (size_t)other_count * sizeof *order);
-  const bool is_wave = members - begin > 1 && is_worthwhile(s, begin, members);
-  if (is_wave) vec_push(s->scratch, &s->steps, ((schedule_step){begin, members, true}));
+  const bool is_parallel = members - begin > 1 && is_worthwhile(s, begin, members);
+  if (is_parallel) vec_push(s->scratch, &s->steps, ((schedule_step){begin, members, true}));
   else push_apart(s, begin, members);
   push_apart(s, members, end);
-  return is_wave;
+  return is_parallel;
 }
 
 // Levels of thunks first … last - 1, all above `floor`; returns the highest. Who waits for a higher level need not be
@@ -111,12 +111,12 @@ static int schedule_block(scheduling *s, int first, int last, int floor) {
   for (int i = first; i < last; i++) starts[s->levels[i] - floor]++;
   for (int l = 1; l <= highest - floor; l++) starts[l] += starts[l - 1];
   for (int i = first; i < last; i++) s->out->order[first + starts[s->levels[i] - floor - 1]++] = i;
-  bool has_wave = false;
+  bool has_parallel = false;
   for (int l = 0, begin = first; l < highest - floor; l++) {
-    has_wave = push_level(s, begin, first + starts[l]) || has_wave;
+    has_parallel = push_level(s, begin, first + starts[l]) || has_parallel;
     begin = first + starts[l];
   }
-  if (has_wave) return highest;
+  if (has_parallel) return highest;
   s->steps.size = before;
   for (int i = first; i < last; i++) s->out->order[i] = i;
   push_apart(s, first, last);

@@ -4,11 +4,11 @@
 
 #include "rt/thunk.h"
 
-// order[begin … end - 1]. A wave's thunks are independent of each other and run at the same time, each on one thread;
-// else there is one thunk, which may use all threads.
+// order[begin … end - 1]. The thunks of a parallel step are independent of each other and run at the same time, each on
+// one thread; else there is one thunk, which may use all threads.
 typedef struct schedule_step {
   int begin, end;
-  bool is_wave;
+  bool is_parallel;
 } schedule_step;
 
 typedef struct schedule {

@@ -1,5 +1,5 @@
 // A sequence prepares its thunks, has them put into steps (rt/schedule.h), and runs the steps one after another. Of
-// several failures in a wave the one that the program lists first is reported, whichever came first in time.
+// several failures in a parallel step the one that the program lists first is reported, whichever came first in time.
 #include "rt/sequence.h"
 
 #include "base/call.h"
@@ -62,7 +62,7 @@ static void add_up(sequence *s, int count) {
     s->is_serial = s->is_serial && !schedule_is_wide(t);
     s->has_effects = s->has_effects || t->has_effects;
   }
-  for (int i = 0; i < s->schedule.step_count; i++) s->is_serial = s->is_serial && !s->schedule.steps[i].is_wave;
+  for (int i = 0; i < s->schedule.step_count; i++) s->is_serial = s->is_serial && !s->schedule.steps[i].is_parallel;
 }
 
 heddle_status sequence_create(arena *a, const run_context *context, const program_sequence *from, sequence **out) {
@@ -121,16 +121,16 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
                         text_or_none(t->from->name));
 }
 
-typedef struct wave {
+typedef struct parallel_step {
   const sequence *sequence;
   run_frame frame;
   int begin;         // in the schedule's order
   atomic_flag busy;  // guards what follows, touched only by failures
   int failed;        // number of the failed thunk that the program lists first, or -1
   heddle_status status;
-} wave;
+} parallel_step;
 
-static void keep_failure(wave *w, int number, heddle_status s) {
+static void keep_failure(parallel_step *w, int number, heddle_status s) {
   while (atomic_flag_test_and_set_explicit(&w->busy, memory_order_acquire)) continue;
   heddle_status dropped = s;
   if (w->failed < 0 || number < w->failed) {
@@ -143,7 +143,7 @@ static void keep_failure(wave *w, int number, heddle_status s) {
 }
 
 static void run_members(void *argument, int64_t begin, int64_t end) {
-  wave *w = argument;
+  parallel_step *w = argument;
   for (int64_t k = begin; k < end; k++) {
     const int number = w->sequence->schedule.order[w->begin + k];
     if (call_is_over()) return;
@@ -152,8 +152,8 @@ static void run_members(void *argument, int64_t begin, int64_t end) {
   }
 }
 
-static heddle_status execute_wave(const sequence *s, const schedule_step *step, const run_frame *f) {
-  wave w = {.sequence = s, .frame = *f, .begin = step->begin, .busy = ATOMIC_FLAG_INIT, .failed = -1};
+static heddle_status execute_parallel(const sequence *s, const schedule_step *step, const run_frame *f) {
+  parallel_step w = {.sequence = s, .frame = *f, .begin = step->begin, .busy = ATOMIC_FLAG_INIT, .failed = -1};
   w.frame.threads = 1;
   pool_run(f->threads, step->end - step->begin, run_members, &w);
   return w.status;
@@ -163,7 +163,7 @@ heddle_status sequence_execute(const sequence *s, const run_frame *f) {
   for (int i = 0; i < s->schedule.step_count; i++) {
     const schedule_step *step = &s->schedule.steps[i];
     TRY(call_check());
-    if (step->is_wave) TRY(execute_wave(s, step, f));
+    if (step->is_parallel) TRY(execute_parallel(s, step, f));
     else TRY(execute(&s->thunks[s->schedule.order[step->begin]], f));
   }
   return status_ok();

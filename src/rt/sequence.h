@@ -23,7 +23,7 @@ double sequence_cost(const sequence *s);       // seconds on one thread, estimat
 bool sequence_is_serial(const sequence *s);    // more threads than one change nothing
 bool sequence_has_effects(const sequence *s);  // see thunk
 
-// For reports and tests: steps run one after another; each is one thunk or a wave of several.
+// For reports and tests: steps run one after another; each is one thunk or a parallel step of several.
 int sequence_step_count(const sequence *s);
 int sequence_step_size(const sequence *s, int step);
 

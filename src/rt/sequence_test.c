@@ -110,19 +110,20 @@ static void start_values(uint32_t *memory) {
   for (uint32_t i = 0; i < LINES * NUMBERS; i++) memory[i] = i * 2654435761u;
 }
 
-// Returns how many waves the entry has.
+// Returns how many parallel steps the entry has.
 static int check_random_program(uint64_t seed, int count) {
   random_program r = random_start(seed);
   const program_sequence entry = random_sequence(&r, count, 3);
   static uint32_t expected[LINES * NUMBERS], found[LINES * NUMBERS];
   start_values(expected);
   run_in_turn(&r, &entry, (char *)expected);
-  int waves = 0;
+  int parallel_steps = 0;
   for (int threads = 1; threads <= 4; threads++) {
     executable *e;
     hand_check(hand_create(&r.h, entry, threads, &e));
-    for (int step = 0; step < sequence_step_count(e->entry); step++) waves += sequence_step_size(e->entry, step) > 1;
-    if (threads == 1) assert_int_equal(waves, 0);
+    for (int step = 0; step < sequence_step_count(e->entry); step++)
+      parallel_steps += sequence_step_size(e->entry, step) > 1;
+    if (threads == 1) assert_int_equal(parallel_steps, 0);
     for (int run = 0; run < 3; run++) {
       start_values(found);
       hand_check(executable_run(e, NULL, (void *[]){found}));
@@ -131,14 +132,14 @@ static int check_random_program(uint64_t seed, int count) {
     executable_destroy(e);
   }
   hand_end(&r.h);
-  return waves;
+  return parallel_steps;
 }
 
 static void test_random_programs(void **state) {
   (void)state;
-  int waves = 0;
-  for (uint64_t seed = 0; seed < 40; seed++) waves += check_random_program(seed, 1 + (int)seed * 5);
-  assert_true(waves > 100);
+  int parallel_steps = 0;
+  for (uint64_t seed = 0; seed < 40; seed++) parallel_steps += check_random_program(seed, 1 + (int)seed * 5);
+  assert_true(parallel_steps > 100);
 }
 
 // Eight chains, one after another in the program, each thunk worth a thread.
@@ -195,8 +196,8 @@ static void fail_often(void *const *buffers, int64_t begin, int64_t end) {
   *(int *)buffers[1] += 1;
 }
 
-// Failures inside a wave: all that was started ends, one error comes back.
-static void test_failure_in_a_wave(void **state) {
+// Failures inside a parallel step: all that was started ends, one error comes back.
+static void test_failure_in_a_parallel_step(void **state) {
   (void)state;
   enum { COUNT = 12 };
   hand_program h = hand_start();
@@ -260,7 +261,7 @@ static void test_effects_keep_their_order(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_random_programs),          cmocka_unit_test(test_chains_run_side_by_side),
-      cmocka_unit_test(test_large_sequences),          cmocka_unit_test(test_failure_in_a_wave),
+      cmocka_unit_test(test_large_sequences),          cmocka_unit_test(test_failure_in_a_parallel_step),
       cmocka_unit_test(test_effects_keep_their_order),
   };
   return cmocka_run_group_tests_name("rt/sequence", tests, NULL, NULL);

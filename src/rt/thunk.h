@@ -19,7 +19,7 @@ typedef struct run_frame {
   char *const *allocations;  // base address of every allocation
   char *scratch;             // executable-wide scratch memory of this frame; thunks own ranges of it
   int device;                // 0 … device_count - 1
-  int threads;               // that the thunk at hand may use; 1 inside a wave of small thunks
+  int threads;               // that the thunk at hand may use; 1 inside a parallel step of small thunks
   draw_stream *draws;        // random numbers of this run
   device_group *devices;     // that run the program together with this one; null when there is one device
 } run_frame;

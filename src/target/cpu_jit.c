@@ -2,7 +2,7 @@
 // threads may compile at once and the object can be saved; LLJIT only links.
 //
 // An LLJIT makes a target machine for itself, though it generates nothing, and that takes longer than linking a small
-// kernel: emptied ones wait on a shelf for the next program. Those at rest are destroyed when the process exits.
+// kernel: emptied ones wait in a pool for the next program. Those at rest are destroyed when the process exits.
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/LLJIT.h>
@@ -13,21 +13,21 @@
 #include "base/lock.h"
 #include "target/cpu.h"
 
-#define SHELF_MAX 16
+#define POOL_MAX 16
 
 struct cpu_jit {
   LLVMOrcLLJITRef lljit;
   bool has_failed;
 };
 
-// --- the shelf
+// --- the pool
 
 static struct {
   lock lock;
-  cpu_jit *jits[SHELF_MAX];
+  cpu_jit *jits[POOL_MAX];
   int count;
   bool is_known_at_exit;
-} shelf = {.lock = LOCK_INITIALIZER};
+} pool = {.lock = LOCK_INITIALIZER};
 
 static void dispose(cpu_jit *jit) {
   LLVMErrorRef error = LLVMOrcDisposeLLJIT(jit->lljit);
@@ -35,15 +35,15 @@ static void dispose(cpu_jit *jit) {
   free(jit);
 }
 
-static cpu_jit *take_from_shelf(void) {
-  lock_take(&shelf.lock);
-  cpu_jit *jit = shelf.count > 0 ? shelf.jits[--shelf.count] : NULL;
-  lock_give(&shelf.lock);
+static cpu_jit *take_from_pool(void) {
+  lock_take(&pool.lock);
+  cpu_jit *jit = pool.count > 0 ? pool.jits[--pool.count] : NULL;
+  lock_give(&pool.lock);
   return jit;
 }
 
-static void clear_shelf(void) {
-  for (cpu_jit *jit = take_from_shelf(); jit; jit = take_from_shelf()) dispose(jit);
+static void clear_pool(void) {
+  for (cpu_jit *jit = take_from_pool(); jit; jit = take_from_pool()) dispose(jit);
 }
 
 // True if all code and all names are gone from it.
@@ -57,11 +57,11 @@ static bool empty(cpu_jit *jit) {
 void cpu_jit_destroy(cpu_jit *jit) {
   if (!jit) return;
   bool is_kept = !jit->has_failed && empty(jit);
-  lock_take(&shelf.lock);
-  if (!shelf.is_known_at_exit) shelf.is_known_at_exit = atexit(clear_shelf) == 0;
-  is_kept = is_kept && shelf.is_known_at_exit && shelf.count < SHELF_MAX;
-  if (is_kept) shelf.jits[shelf.count++] = jit;
-  lock_give(&shelf.lock);
+  lock_take(&pool.lock);
+  if (!pool.is_known_at_exit) pool.is_known_at_exit = atexit(clear_pool) == 0;
+  is_kept = is_kept && pool.is_known_at_exit && pool.count < POOL_MAX;
+  if (is_kept) pool.jits[pool.count++] = jit;
+  lock_give(&pool.lock);
   if (!is_kept) dispose(jit);
 }
 
@@ -77,7 +77,7 @@ static heddle_status from_llvm(LLVMErrorRef error, const char *doing) {
 }
 
 heddle_status cpu_jit_create(cpu_jit **out) {
-  *out = take_from_shelf();
+  *out = take_from_pool();
   if (*out) return status_ok();
   LLVMInitializeNativeTarget();
   LLVMInitializeNativeAsmPrinter();

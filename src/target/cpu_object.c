@@ -19,16 +19,16 @@ static const char loop_passes[] = "default<O2>";
 // --- target machines
 //
 // One reads the tables of all processors' features when it is made and once more for its first function, a tenth of
-// what a small kernel costs: those not in use wait on a shelf for the next kernel. Destroyed when the process exits.
+// what a small kernel costs: those not in use wait in a pool for the next kernel. Destroyed when the process exits.
 
-#define SHELF_MAX 16
+#define POOL_MAX 16
 
 static struct {
   lock lock;
-  LLVMTargetMachineRef machines[SHELF_MAX];
+  LLVMTargetMachineRef machines[POOL_MAX];
   int count;
   bool is_known_at_exit;
-} shelf = {.lock = LOCK_INITIALIZER};
+} pool = {.lock = LOCK_INITIALIZER};
 
 static bool is_for(LLVMTargetMachineRef tm, const target_description *machine) {
   char *name = LLVMGetTargetMachineCPU(tm);
@@ -39,19 +39,19 @@ static bool is_for(LLVMTargetMachineRef tm, const target_description *machine) {
   return is;
 }
 
-static LLVMTargetMachineRef take_from_shelf(void) {
-  lock_take(&shelf.lock);
-  LLVMTargetMachineRef tm = shelf.count > 0 ? shelf.machines[--shelf.count] : NULL;
-  lock_give(&shelf.lock);
+static LLVMTargetMachineRef take_from_pool(void) {
+  lock_take(&pool.lock);
+  LLVMTargetMachineRef tm = pool.count > 0 ? pool.machines[--pool.count] : NULL;
+  lock_give(&pool.lock);
   return tm;
 }
 
-static void clear_shelf(void) {
-  for (LLVMTargetMachineRef tm = take_from_shelf(); tm; tm = take_from_shelf()) LLVMDisposeTargetMachine(tm);
+static void clear_pool(void) {
+  for (LLVMTargetMachineRef tm = take_from_pool(); tm; tm = take_from_pool()) LLVMDisposeTargetMachine(tm);
 }
 
 static heddle_status take_target_machine(const target_description *machine, LLVMTargetMachineRef *out) {
-  *out = take_from_shelf();
+  *out = take_from_pool();
   if (*out && is_for(*out, machine)) return status_ok();
   if (*out) LLVMDisposeTargetMachine(*out);
   char *triple = LLVMGetDefaultTargetTriple();
@@ -61,11 +61,11 @@ static heddle_status take_target_machine(const target_description *machine, LLVM
 }
 
 static void give_target_machine(LLVMTargetMachineRef tm) {
-  lock_take(&shelf.lock);
-  if (!shelf.is_known_at_exit) shelf.is_known_at_exit = atexit(clear_shelf) == 0;
-  bool is_kept = shelf.is_known_at_exit && shelf.count < SHELF_MAX;
-  if (is_kept) shelf.machines[shelf.count++] = tm;
-  lock_give(&shelf.lock);
+  lock_take(&pool.lock);
+  if (!pool.is_known_at_exit) pool.is_known_at_exit = atexit(clear_pool) == 0;
+  bool is_kept = pool.is_known_at_exit && pool.count < POOL_MAX;
+  if (is_kept) pool.machines[pool.count++] = tm;
+  lock_give(&pool.lock);
   if (!is_kept) LLVMDisposeTargetMachine(tm);
 }
 

@@ -1,22 +1,22 @@
 // Transposing small blocks in registers.
-#ifndef HEDDLE_EMIT_TURN_H_
-#define HEDDLE_EMIT_TURN_H_
+#ifndef HEDDLE_EMIT_REGISTER_TRANSPOSE_H_
+#define HEDDLE_EMIT_REGISTER_TRANSPOSE_H_
 
 #include "emit/ir_builder.h"
 #include "kernel/hero_details.h"
 
 // A register_block of elements of one type.
-typedef struct turn_block {
+typedef struct transposed_block {
   MlirType element;  // as it lies in tensors
   MlirType turned;   // an integer of as many bits where vectors of `element` are no machine's
   int piece, lanes;
-} turn_block;
+} transposed_block;
 
 // For an element type that is not complex.
-turn_block emit_turn_block(MlirContext context, MlirType element, const register_block *size);
+transposed_block emit_register_block(MlirContext context, MlirType element, const register_block *size);
 
 // rows: `lanes * piece` vectors of `piece` elements. out: `piece` vectors of `lanes * piece` elements.
-void emit_turn(ir_builder *b, const turn_block *block, const MlirValue *rows, MlirValue *out);
+void emit_register_transpose(ir_builder *b, const transposed_block *block, const MlirValue *rows, MlirValue *out);
 
 // `count` neighbouring elements of a tensor whose minor dimension is the last; indices of the first.
 MlirValue emit_read_vector(ir_builder *b, MlirValue tensor, int count, int rank, const MlirValue *indices);

@@ -1,9 +1,10 @@
 // Transposing small blocks in registers.
 //
 // Machines shuffle cheaply within 16 bytes. So a vector is made of one piece of that size of several rows, a block's
-// height apart, next to each other: turning blocks of piece x piece within all of its lanes at once then gives vectors
-// that run along a column. A block takes `piece` registers at a time, whatever their width, and log2(piece) rounds.
-#include "emit/turn.h"
+// height apart, next to each other: transposing blocks of piece x piece within all of its lanes at once then gives
+// vectors that run along a column. A block takes `piece` registers at a time, whatever their width, and log2(piece)
+// rounds.
+#include "emit/register_transpose.h"
 
 #include "emit/types.h"
 
@@ -12,9 +13,9 @@ static MlirType vector_of(MlirType element, int count) {
   return mlirVectorTypeGet(1, &size, element);
 }
 
-turn_block emit_turn_block(MlirContext context, MlirType element, const register_block *size) {
+transposed_block emit_register_block(MlirContext context, MlirType element, const register_block *size) {
   int bits = ir_bit_width(element) < 8 ? 8 : ir_bit_width(element);
-  turn_block block = {.element = element, .turned = element, .piece = size->piece, .lanes = size->lanes};
+  transposed_block block = {.element = element, .turned = element, .piece = size->piece, .lanes = size->lanes};
   if (bits < 32) block.turned = mlirIntegerTypeGet(context, (unsigned)bits);
   return block;
 }
@@ -34,7 +35,7 @@ static MlirValue joined(ir_builder *b, MlirValue x, MlirValue y, int count) {
 }
 
 // Row `row` of every lane, next to each other.
-static MlirValue gather_lanes(ir_builder *b, const turn_block *block, const MlirValue *rows, int row) {
+static MlirValue gather_lanes(ir_builder *b, const transposed_block *block, const MlirValue *rows, int row) {
   MlirValue *parts = arena_array(b->arena, MlirValue, block->lanes);
   for (int l = 0; l < block->lanes; l++) parts[l] = rows[l * block->piece + row];
   for (int count = block->lanes, width = block->piece; count > 1; count /= 2, width *= 2)
@@ -43,7 +44,7 @@ static MlirValue gather_lanes(ir_builder *b, const turn_block *block, const Mlir
 }
 
 // The lower or upper halves of each lane of x and y, alternating.
-static MlirValue interleave(ir_builder *b, const turn_block *block, MlirValue x, MlirValue y, bool upper) {
+static MlirValue interleave(ir_builder *b, const transposed_block *block, MlirValue x, MlirValue y, bool upper) {
   int width = block->piece * block->lanes, *lanes = arena_array(b->arena, int, width);
   for (int l = 0; l < block->lanes; l++) {
     for (int i = 0; i < block->piece; i++) {
@@ -54,23 +55,23 @@ static MlirValue interleave(ir_builder *b, const turn_block *block, MlirValue x,
   return shuffle(b, x, y, width, lanes);
 }
 
-static MlirValue as_turned(ir_builder *b, const turn_block *block, MlirValue v) {
+static MlirValue as_integers(ir_builder *b, const transposed_block *block, MlirValue v) {
   if (mlirTypeEqual(block->element, block->turned)) return v;
   const char *name = ir_bit_width(block->element) < ir_bit_width(block->turned) ? "arith.extui" : "arith.bitcast";
   return ir_cast(b, name, ir_like(mlirValueGetType(v), block->turned), v);
 }
 
-static MlirValue as_element(ir_builder *b, const turn_block *block, MlirValue v) {
+static MlirValue as_element(ir_builder *b, const transposed_block *block, MlirValue v) {
   if (mlirTypeEqual(block->element, block->turned)) return v;
   const char *name = ir_bit_width(block->element) < ir_bit_width(block->turned) ? "arith.trunci" : "arith.bitcast";
   return ir_cast(b, name, ir_like(mlirValueGetType(v), block->element), v);
 }
 
-void emit_turn(ir_builder *b, const turn_block *block, const MlirValue *rows, MlirValue *out) {
+void emit_register_transpose(ir_builder *b, const transposed_block *block, const MlirValue *rows, MlirValue *out) {
   int piece = block->piece;
   MlirValue *turned = arena_array(b->arena, MlirValue, piece * block->lanes);
   MlirValue *next = arena_array(b->arena, MlirValue, piece);
-  for (int i = 0; i < piece * block->lanes; i++) turned[i] = as_turned(b, block, rows[i]);
+  for (int i = 0; i < piece * block->lanes; i++) turned[i] = as_integers(b, block, rows[i]);
   for (int i = 0; i < piece; i++) out[i] = gather_lanes(b, block, turned, i);
   for (int round = 1; round < piece; round *= 2) {
     for (int i = 0; i < piece / 2; i++) {
