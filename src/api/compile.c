@@ -36,7 +36,7 @@ static heddle_status optimize(void *state) {
 static heddle_status fuse(void *state) {
   const compilation *c = state;
   if (c->options->keep_fusions) kept_fusions_settle(c->module, &c->target, c->options->keep_fusions);
-  return plan_fuse(c->module, &c->target, c->reasons);
+  return fuse_run(c->module, &c->target, c->reasons);
 }
 
 static heddle_status assign(void *state) {

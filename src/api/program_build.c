@@ -86,7 +86,7 @@ static int slice_number(program_builder *b, const lhlo_slice *s) {
   memset(&wanted, 0, sizeof wanted);  // padding is part of the key
   wanted.allocation = s->allocation;
   wanted.offset = s->offset;
-  wanted.bytes = plan_buffer_bytes(s->shape);
+  wanted.bytes = kernel_buffer_bytes(s->shape);
   str key = str_copy(b->arena, (str){(const char *)&wanted, sizeof wanted});
   void *known = str_map_get(&b->slice_numbers, key);
   if (known) return (int)(intptr_t)known - 1;
@@ -160,9 +160,9 @@ static void fill_kernel(program_builder *b, const lhlo_op *op, program_thunk *t)
   t->kind = THUNK_KERNEL;
   int *buffers = arena_array(b->arena, int, k->slice_count);
   for (int i = 0; i < k->slice_count; i++) {
-    const plan_buffer *from = &k->slices[i];
+    const kernel_buffer *from = &k->slices[i];
     buffers[i] =
-        slice_number(b, from->kind == PLAN_PARAMETER ? &op->operands[from->number] : &op->results[from->number]);
+        slice_number(b, from->kind == KERNEL_PARAMETER ? &op->operands[from->number] : &op->results[from->number]);
   }
   t->launch = (program_launch){(int)(intptr_t)ptr_map_get(&b->kernels->numbers, k) - 1, buffers};
 }

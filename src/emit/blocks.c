@@ -9,7 +9,7 @@ static indexing_variable sized(const char *name, int64_t count) {
 
 // --- one block
 
-static void delinearize_parts(arena *a, const plan_block *block, const affine_expr *row, const affine_expr *position,
+static void delinearize_parts(arena *a, const kernel_block *block, const affine_expr *row, const affine_expr *position,
                               const affine_expr **results) {
   const shape *s = block->space;
   indexing_delinearize(a, block->split, s->dims, row, results);
@@ -17,7 +17,7 @@ static void delinearize_parts(arena *a, const plan_block *block, const affine_ex
 }
 
 // (tile)[i] -> the i-th element of a piece of a run.
-static const indexing_map *piece_map(arena *a, const plan_block *block) {
+static const indexing_map *piece_map(arena *a, const kernel_block *block) {
   int64_t pieces = block->tiles / block->rows;
   bool is_uneven = block->run % block->chunk != 0;
   indexing_map *m = indexing_map_create(a, 1, 1, 0, block->space->rank, is_uneven);
@@ -32,7 +32,7 @@ static const indexing_map *piece_map(arena *a, const plan_block *block) {
 }
 
 // (tile)[r] -> the r-th row of the tile.
-static const indexing_map *rows_map(arena *a, const plan_block *block) {
+static const indexing_map *rows_map(arena *a, const kernel_block *block) {
   bool is_uneven = block->rows % block->rows_per_tile != 0;
   indexing_map *m = indexing_map_create(a, 1, 1, 0, 1, is_uneven);
   m->dims[0] = sized("tile", block->tiles);
@@ -43,7 +43,7 @@ static const indexing_map *rows_map(arena *a, const plan_block *block) {
 }
 
 // (row)[i] -> the i-th element of the row's run.
-static const indexing_map *run_map(arena *a, const plan_block *block) {
+static const indexing_map *run_map(arena *a, const kernel_block *block) {
   indexing_map *m = indexing_map_create(a, 1, 1, 0, block->space->rank, 0);
   m->dims[0] = sized("row", block->rows);
   m->ranges[0] = sized("i", block->run);
@@ -52,7 +52,7 @@ static const indexing_map *run_map(arena *a, const plan_block *block) {
 }
 
 typedef struct run_body {
-  const plan_block *block;
+  const kernel_block *block;
   entry_body body;
   const void *argument;
 } run_body;
@@ -63,7 +63,7 @@ static heddle_status walk_run(kernel_entry *e, ir_builder *b, const index_vector
   return emit_entry_inner_loop(e, b, outputs, run_map(b->arena, r->block), row->values, r->body, r->argument);
 }
 
-heddle_status emit_block(kernel_entry *e, const plan_block *block, MlirValue tile, entry_body body,
+heddle_status emit_block(kernel_entry *e, const kernel_block *block, MlirValue tile, entry_body body,
                          const void *argument) {
   arena *a = e->kernel->arena;
   bool takes_rows = block->rows > 1 && block->chunk == block->run;
@@ -74,7 +74,7 @@ heddle_status emit_block(kernel_entry *e, const plan_block *block, MlirValue til
 // --- which block
 
 typedef struct block_choice {
-  const plan_block *blocks;
+  const kernel_block *blocks;
   const int *numbers;  // of those that have tiles
   block_emitter emit;
   const void *argument;
@@ -115,7 +115,7 @@ static heddle_status choose(kernel_entry *e, const block_choice *c, int first, i
   return status_ok();
 }
 
-heddle_status emit_blocks(kernel_entry *e, int count, const plan_block *blocks, block_emitter emit,
+heddle_status emit_blocks(kernel_entry *e, int count, const kernel_block *blocks, block_emitter emit,
                           const void *argument) {
   int *numbers = arena_array(e->kernel->arena, int, count), kept = 0;
   for (int i = 0; i < count; i++)

@@ -8,11 +8,11 @@
 typedef heddle_status (*block_emitter)(kernel_entry *e, int block, MlirValue tile, const void *argument);
 
 // Branches on the entry's tile number to the block it belongs to. Blocks without tiles are left out.
-heddle_status emit_blocks(kernel_entry *e, int count, const plan_block *blocks, block_emitter emit,
+heddle_status emit_blocks(kernel_entry *e, int count, const kernel_block *blocks, block_emitter emit,
                           const void *argument);
 
 // Walks the elements of one tile: `body` at each index of the block's space.
-heddle_status emit_block(kernel_entry *e, const plan_block *block, MlirValue tile, entry_body body,
+heddle_status emit_block(kernel_entry *e, const kernel_block *block, MlirValue tile, entry_body body,
                          const void *argument);
 
 #endif

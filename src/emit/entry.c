@@ -11,11 +11,11 @@ static MlirAttribute range_of(MlirContext c, int64_t count) {
 
 static void describe_argument(kernel_emitter *k, MlirOperation entry, int argument, const target_description *target,
                               int slice) {
-  const plan_buffer *buffer = &k->plan->slices[slice];
+  const kernel_buffer *buffer = &k->plan->slices[slice];
   MlirContext c = k->context;
   ir_set_argument_attribute(entry, argument, "xla.slice_index", index_attribute(c, slice));
   ir_set_argument_attribute(entry, argument, "llvm.align", index_attribute(c, target->buffer_alignment));
-  int64_t bytes = plan_buffer_bytes(buffer->shape);
+  int64_t bytes = kernel_buffer_bytes(buffer->shape);
   if (bytes > 0) ir_set_argument_attribute(entry, argument, "llvm.dereferenceable", index_attribute(c, bytes));
   if (!buffer->is_written) ir_set_argument_attribute(entry, argument, "xla.invariant", mlirUnitAttrGet(c));
 }
@@ -71,10 +71,10 @@ static void launch_ids(kernel_emitter *k, ir_builder *b, const target_descriptio
 
 static heddle_status check_arguments(kernel_emitter *k) {
   for (int i = 0; i < k->plan->slice_count; i++) {
-    const plan_buffer *buffer = &k->plan->slices[i];
+    const kernel_buffer *buffer = &k->plan->slices[i];
     if (!mlirTypeIsNull(emit_element_type(k->context, buffer->shape->dtype))) continue;
     return status_at(HEDDLE_UNIMPLEMENTED, k->plan->outputs[0].root->where, "%s %d of type %s cannot be emitted yet",
-                     buffer->kind == PLAN_PARAMETER ? "parameter" : "result", buffer->number,
+                     buffer->kind == KERNEL_PARAMETER ? "parameter" : "result", buffer->number,
                      shape_text(k->arena, buffer->shape));
   }
   return status_ok();

@@ -1,7 +1,7 @@
 // The epilogue at one point.
 #include "emit/epilogue.h"
 
-void emit_epilogue(kernel_entry *e, ir_builder *b, const plan_epilogue *epilogue, int part, const index_vector *point,
+void emit_epilogue(kernel_entry *e, ir_builder *b, const kernel_epilogue *epilogue, int part, const index_vector *point,
                    const MlirValue *values, MlirValue *outputs) {
   const MlirValue *stored = emit_part(e->kernel, b, part, e->inputs, point, values);
   for (int n = 0; n < e->kernel->plan->output_count; n++) {

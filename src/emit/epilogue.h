@@ -6,7 +6,7 @@
 
 // Calls the epilogue (part number `part`) at the point of the heroes' index space with their values, and stores all
 // outputs: `outputs` becomes the tensors after that.
-void emit_epilogue(kernel_entry *e, ir_builder *b, const plan_epilogue *epilogue, int part, const index_vector *point,
+void emit_epilogue(kernel_entry *e, ir_builder *b, const kernel_epilogue *epilogue, int part, const index_vector *point,
                    const MlirValue *values, MlirValue *outputs);
 
 #endif

@@ -217,8 +217,8 @@ static heddle_status fuse_module(arena *scratch, module *m, const target_descrip
   return opt_sort(m);
 }
 
-heddle_status plan_fuse(module *m, const target_description *target, text *reasons) {
-  TRY(plan_check_sizes(m));
+heddle_status fuse_run(module *m, const target_description *target, text *reasons) {
+  TRY(kernel_check_sizes(m));
   arena *scratch = arena_create();
   trip_count_note(m);
   heddle_status s = fuse_module(scratch, m, target, reasons);

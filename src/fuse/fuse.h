@@ -13,6 +13,6 @@
 //   a library operation (fuse/library.h), alone or with what follows it as a fusion of kind kCustom, or
 //   a fusion of kind kLoop or kInput whose body one kernel computes (kernel/kernel.h).
 // `reasons`, if not null, receives a line for each decision: instruction, way, reason.
-heddle_status plan_fuse(module *m, const target_description *target, text *reasons);
+heddle_status fuse_run(module *m, const target_description *target, text *reasons);
 
 #endif

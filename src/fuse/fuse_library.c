@@ -128,7 +128,7 @@ static bool is_wide(const cluster_graph *g, const instruction *i) {
 
 // Whether the operand of a wide concatenate is a slice that is read where it lies.
 static bool is_shown_piece(const cluster_graph *g, const instruction *concatenate, int k) {
-  plan_piece p;
+  fuse_piece p;
   return !is_in_memory(g, concatenate->operands[k]) && piece_shown(concatenate, k, &p) && is_in_memory(g, p.array);
 }
 

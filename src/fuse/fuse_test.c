@@ -10,7 +10,7 @@
 static module *fuse(arena *a, const char *source) {
   const target_description target = target_cpu(2);
   module *m = testing_parse(a, source);
-  testing_require(plan_fuse(m, &target, NULL), source);
+  testing_require(fuse_run(m, &target, NULL), source);
   testing_require(module_verify(m), source);
   return m;
 }
@@ -236,7 +236,7 @@ static void test_what_nobody_computes_is_refused(void **state) {
                                      STR("ENTRY e { p = f32[<=4] parameter(0) n = s32[] parameter(1)\n"
                                          "  ROOT d = f32[<=4] set-dimension-size(p, n), dimensions={0} }\n"),
                                      &m)));
-  heddle_status s = plan_fuse(m, &target, NULL);
+  heddle_status s = fuse_run(m, &target, NULL);
   assert_int_equal(heddle_status_code(s), HEDDLE_UNIMPLEMENTED);
   assert_non_null(strstr(heddle_status_message(s), "f.hlo:2:"));
   heddle_status_free(s);
@@ -246,7 +246,7 @@ static void test_what_nobody_computes_is_refused(void **state) {
 static void test_too_many_results_are_refused(void **state) {
   arena *a = *state;
   const target_description target = target_cpu(1);
-  for (int count = PLAN_MOST_VARIADIC; count <= PLAN_MOST_VARIADIC + 1; count++) {
+  for (int count = KERNEL_MOST_VARIADIC; count <= KERNEL_MOST_VARIADIC + 1; count++) {
     text t = {0}, scalars = {0}, operands = {0};
     text_puts(&t, "f {");
     for (int k = 0; k < 2 * count; k++) text_printf(&t, " p%d = f32[] parameter(%d)", k, k);
@@ -261,9 +261,9 @@ static void test_too_many_results_are_refused(void **state) {
     for (int k = 0; k < count; k++) text_puts(&t, ",z");
     text_puts(&t, "), dimensions={0}, to_apply=f }\n");
     module *m = testing_parse(a, text_cstr(&t));
-    heddle_status s = plan_fuse(m, &target, NULL);
-    assert_int_equal(heddle_status_code(s), count > PLAN_MOST_VARIADIC ? HEDDLE_UNIMPLEMENTED : HEDDLE_OK);
-    if (count > PLAN_MOST_VARIADIC) assert_non_null(strstr(heddle_status_message(s), "test.hlo:3:"));
+    heddle_status s = fuse_run(m, &target, NULL);
+    assert_int_equal(heddle_status_code(s), count > KERNEL_MOST_VARIADIC ? HEDDLE_UNIMPLEMENTED : HEDDLE_OK);
+    if (count > KERNEL_MOST_VARIADIC) assert_non_null(strstr(heddle_status_message(s), "test.hlo:3:"));
     heddle_status_free(s);
     text_free(&t), text_free(&scalars), text_free(&operands);
   }
@@ -273,7 +273,7 @@ static void test_too_many_results_are_refused(void **state) {
 static void test_too_wide_kernels_are_refused(void **state) {
   arena *a = *state;
   const target_description target = target_cpu(1);
-  for (int count = PLAN_MOST_VARIADIC; count <= PLAN_MOST_VARIADIC + 1; count++) {
+  for (int count = KERNEL_MOST_VARIADIC; count <= KERNEL_MOST_VARIADIC + 1; count++) {
     text t = {0};
     text_printf(&t, "ENTRY e { x = f32[4] parameter(0)\n  ROOT c = f32[%d] concatenate(x", 4 * count);
     for (int k = 1; k < count; k++) text_puts(&t, ",x");
@@ -281,8 +281,8 @@ static void test_too_wide_kernels_are_refused(void **state) {
     const module *m = testing_parse(a, text_cstr(&t));
     kernel_plan *k;
     heddle_status s = kernel_plan_create(a, m->entry, "main", &target, 0, NULL, &k);
-    assert_int_equal(heddle_status_code(s), count > PLAN_MOST_VARIADIC ? HEDDLE_UNIMPLEMENTED : HEDDLE_OK);
-    if (count > PLAN_MOST_VARIADIC) assert_non_null(strstr(heddle_status_message(s), "test.hlo:2:"));
+    assert_int_equal(heddle_status_code(s), count > KERNEL_MOST_VARIADIC ? HEDDLE_UNIMPLEMENTED : HEDDLE_OK);
+    if (count > KERNEL_MOST_VARIADIC) assert_non_null(strstr(heddle_status_message(s), "test.hlo:2:"));
     heddle_status_free(s);
     text_free(&t);
   }
@@ -301,7 +301,7 @@ static void test_reasons(void **state) {
                                  "  d = f32[64,64] dot(s, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
                                  "  ROOT t = (f32[64,64], f32[4096]) tuple(d, v) }\n"),
                              &m)));
-  assert_true(status_is_ok(plan_fuse(m, &target, &t)));
+  assert_true(status_is_ok(fuse_run(m, &target, &t)));
   assert_non_null(strstr(text_cstr(&t), "s: kernel loop sine_fusion"));
   assert_non_null(strstr(text_cstr(&t), "v: bitcast"));
   assert_non_null(strstr(text_cstr(&t), "d: library GEMM f32[1,64,64] x f32[1,64,64]"));

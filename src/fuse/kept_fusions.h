@@ -17,7 +17,7 @@ typedef struct kept_fusions_report {
 // dynamic sizes) is reported.
 void kept_fusions_mark(module *m, const kept_fusions_report *report);
 
-// Behind the passes, before plan_fuse: of the marked fusions those keep the mark that one kernel computes.
+// Behind the passes, before fuse_run: of the marked fusions those keep the mark that one kernel computes.
 void kept_fusions_settle(module *m, const target_description *target, const kept_fusions_report *report);
 
 #endif

@@ -294,9 +294,9 @@ static heddle_status describe_sort(describer *d) {
     return status_ok();
   }
   d->call->comparator = d->op->called[0];
-  if (d->op->operand_count <= PLAN_MOST_VARIADIC) return status_ok();
+  if (d->op->operand_count <= KERNEL_MOST_VARIADIC) return status_ok();
   return refuse(d, arena_printf(d->arena, "has %d operands for a comparator that is compiled, the limit is %d",
-                                d->op->operand_count, PLAN_MOST_VARIADIC));
+                                d->op->operand_count, KERNEL_MOST_VARIADIC));
 }
 
 static heddle_status describe_top_k(describer *d) {
@@ -306,7 +306,7 @@ static heddle_status describe_top_k(describer *d) {
 }
 
 // Which array a piece is read from: the fusion's parameter that the operand shows, or the operand itself.
-static heddle_status describe_piece(describer *d, int operand, plan_piece *out, int64_t *array) {
+static heddle_status describe_piece(describer *d, int operand, fuse_piece *out, int64_t *array) {
   *out = piece_whole(d->op, operand);
   *array = operand;
   if (!is_fused(d)) return status_ok();
@@ -324,7 +324,7 @@ static heddle_status describe_concatenate(describer *d) {
   if (is_fused(d) && d->instruction->called[0]->root != d->op) return refuse(d, "is fused in a way no library knows");
   for (int c = 0; c < COLUMNS; c++) columns[c] = arena_array(d->arena, int64_t, count);
   for (int k = 0; k < count; k++) {
-    plan_piece p;
+    fuse_piece p;
     TRY(describe_piece(d, k, &p, &columns[OPERAND][k]));
     columns[OFFSET][k] = p.first;
     columns[STRIDE][k] = p.stride;

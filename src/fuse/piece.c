@@ -27,23 +27,23 @@ static int64_t joined_stride(const array_view *v, int first, int end, int64_t st
   return stride < 0 ? 0 : stride;
 }
 
-static bool read_view(const instruction *concatenate, const array_view *v, plan_piece *out) {
+static bool read_view(const instruction *concatenate, const array_view *v, fuse_piece *out) {
   const int dim = dim_of(concatenate);
-  *out = (plan_piece){.array = v->array, .first = v->offset, .stride = joined_stride(v, 0, dim, -1), .size = 1};
+  *out = (fuse_piece){.array = v->array, .first = v->offset, .stride = joined_stride(v, 0, dim, -1), .size = 1};
   for (int d = dim; d < v->rank; d++) out->size *= v->sizes[d];
   return out->stride >= 0 && joined_stride(v, dim, v->rank, 1) == 1;
 }
 
-plan_piece piece_whole(const instruction *concatenate, int operand) {
+fuse_piece piece_whole(const instruction *concatenate, int operand) {
   array_view v;
-  plan_piece p;
+  fuse_piece p;
   array_view_whole(concatenate->operands[operand], &v);
   read_view(concatenate, &v, &p);  // an array of its own always lies in rows
   if (shape_element_count(v.array->shape) == 0) p.size = 0;
   return p;
 }
 
-bool piece_shown(const instruction *concatenate, int operand, plan_piece *out) {
+bool piece_shown(const instruction *concatenate, int operand, fuse_piece *out) {
   array_view v;
   return array_view_of(concatenate->operands[operand], &v) && read_view(concatenate, &v, out);
 }

@@ -5,12 +5,12 @@
 #include "hlo/array_view.h"
 
 // In elements of the array.
-typedef struct plan_piece {
+typedef struct fuse_piece {
   const instruction *array;
   int64_t first;   // that row 0 takes
   int64_t stride;  // from row to row
   int64_t size;    // of one row
-} plan_piece;
+} fuse_piece;
 
 // Operands of a concatenate that kernels have loops for: the code of one with more takes longer to make, in the end
 // with the square of their number. More are copied by the library, which is one table for any number.
@@ -23,10 +23,10 @@ bool piece_is_for_library(const instruction *i);
 int64_t piece_rows(const instruction *concatenate);
 
 // The operand as an array of its own.
-plan_piece piece_whole(const instruction *concatenate, int operand);
+fuse_piece piece_whole(const instruction *concatenate, int operand);
 
 // The operand where it lies in the array that slices and reshapes show: the first instruction that is none. False if
 // it does not lie in rows.
-bool piece_shown(const instruction *concatenate, int operand, plan_piece *out);
+bool piece_shown(const instruction *concatenate, int operand, fuse_piece *out);
 
 #endif

@@ -36,7 +36,7 @@ typedef struct split {
 // What threads can take independently of each other.
 static int64_t count_units(const reduction_space *s) {
   int64_t last = s->sizes[s->group_count - 1];
-  return s->is_reduced[s->group_count - 1] ? s->kept : s->kept / last * plan_ceil_divide(last, LANES);
+  return s->is_reduced[s->group_count - 1] ? s->kept : s->kept / last * kernel_ceil_divide(last, LANES);
 }
 
 static int largest_reduced(const reduction_space *s) {

@@ -10,9 +10,9 @@ static int64_t product(const shape *s, int from, int to) {
   return p;
 }
 
-plan_block plan_block_deal(const target_description *target, const shape *space, int split, const launch_cost *cost,
-                           const plan_block *before) {
-  plan_block b = {.space = space, .split = split, .first_tile = before ? before->first_tile + before->tiles : 0};
+kernel_block kernel_block_deal(const target_description *target, const shape *space, int split, const launch_cost *cost,
+                               const kernel_block *before) {
+  kernel_block b = {.space = space, .split = split, .first_tile = before ? before->first_tile + before->tiles : 0};
   b.rows = product(space, 0, split);
   b.run = product(space, split, space->rank);
   b.rows_per_tile = b.chunk = 1;
@@ -21,15 +21,15 @@ plan_block plan_block_deal(const target_description *target, const shape *space,
   if (b.run <= tile && b.rows > 1) {
     b.chunk = b.run;
     b.rows_per_tile = tile / b.run;
-    b.tiles = plan_ceil_divide(b.rows, b.rows_per_tile);
+    b.tiles = kernel_ceil_divide(b.rows, b.rows_per_tile);
   } else {
     b.chunk = tile;
-    b.tiles = b.rows * plan_ceil_divide(b.run, tile);
+    b.tiles = b.rows * kernel_ceil_divide(b.run, tile);
   }
   return b;
 }
 
-int plan_block_split(const shape *inner, const shape *outer) {
+int kernel_block_split(const shape *inner, const shape *outer) {
   int split = inner->rank;
   while (split > 0 && inner->dims[split - 1] == outer->dims[split - 1]) split--;
   if (split > 0) split--;
@@ -37,10 +37,10 @@ int plan_block_split(const shape *inner, const shape *outer) {
   return bytes < SHORTEST_RUN_BYTES ? 0 : split;
 }
 
-launch_plan plan_blocks_launch(int count, const plan_block *blocks, const launch_cost *cost) {
+launch_plan kernel_blocks_launch(int count, const kernel_block *blocks, const launch_cost *cost) {
   launch_plan l = {.tile = 1};
   for (int i = 0; i < count; i++) {
-    const plan_block *b = &blocks[i];
+    const kernel_block *b = &blocks[i];
     int64_t elements = b->rows * b->run, largest = b->rows_per_tile * b->chunk;
     l.elements += elements;
     l.tiles += b->tiles;

@@ -7,8 +7,8 @@ enum { MAX_EPILOGUE_OPS = 1000 };  // partitioned into one function, which no gi
 
 enum { APART, HERO, BEHIND, MOVED };  // does not depend on a hero; is one; elementwise of one; bitcast of such
 
-void plan_epilogue_heroes(arena *a, const instruction_list *body, hlo_opcode opcode, plan_alike_fn is_alike,
-                          instruction_list *heroes) {
+void kernel_epilogue_heroes(arena *a, const instruction_list *body, hlo_opcode opcode, plan_alike_fn is_alike,
+                            instruction_list *heroes) {
   enum { APART_FROM_HEROES, FEEDS_A_HERO };
   for (int n = 0; n < body->size; n++) body->data[n]->mark = APART_FROM_HEROES;
   for (int n = body->size - 1; n >= 0; n--) {
@@ -58,8 +58,8 @@ static bool mark_consumers(const instruction_list *body, int hero_count, const i
   return true;
 }
 
-bool plan_epilogue_find(arena *a, const kernel_plan *k, const instruction_list *body, int hero_count,
-                        const instruction *const *heroes, plan_epilogue *out) {
+bool kernel_epilogue_find(arena *a, const kernel_plan *k, const instruction_list *body, int hero_count,
+                          const instruction *const *heroes, kernel_epilogue *out) {
   const shape *dims = dims_of(heroes[0]);
   for (int h = 1; h < hero_count; h++)
     if (!shape_same_dims(dims_of(heroes[h]), dims)) return false;

@@ -9,12 +9,12 @@ typedef bool (*plan_alike_fn)(const instruction *l, const instruction *r);
 
 // The body's last instruction of the opcode that is of use and those like it, users first: each is a hero unless it
 // feeds another. Marks are lost.
-void plan_epilogue_heroes(arena *a, const instruction_list *body, hlo_opcode opcode, plan_alike_fn is_alike,
-                          instruction_list *heroes);
+void kernel_epilogue_heroes(arena *a, const instruction_list *body, hlo_opcode opcode, plan_alike_fn is_alike,
+                            instruction_list *heroes);
 
 // Fills in the epilogue if every output either follows from the heroes (all of equal dims) elementwise, bitcasts of the
 // result apart, or does not depend on them and has as many elements. The heroes' operands are not looked at.
-bool plan_epilogue_find(arena *a, const kernel_plan *k, const instruction_list *body, int hero_count,
-                        const instruction *const *heroes, plan_epilogue *out);
+bool kernel_epilogue_find(arena *a, const kernel_plan *k, const instruction_list *body, int hero_count,
+                          const instruction *const *heroes, kernel_epilogue *out);
 
 #endif

@@ -22,13 +22,13 @@ static void deal(arena *a, hero_concatenate *c, kernel_plan *k, const instructio
                  const target_description *target, const launch_cost *cost) {
   const instruction *first = heroes->data[0];
   kernel_part *parts = arena_array(a, kernel_part, first->operand_count + 1);
-  plan_block *blocks = arena_array(a, plan_block, first->operand_count);
+  kernel_block *blocks = arena_array(a, kernel_block, first->operand_count);
   int64_t *offsets = arena_array(a, int64_t, first->operand_count), offset = 0;
   for (int n = 0; n < first->operand_count; n++) {
     const shape *s = first->operands[n]->shape;
     if (shape_element_count(s) == 0) continue;
     int b = c->block_count++;
-    blocks[b] = plan_block_deal(target, s, plan_block_split(s, first->shape), cost, b > 0 ? &blocks[b - 1] : NULL);
+    blocks[b] = kernel_block_deal(target, s, kernel_block_split(s, first->shape), cost, b > 0 ? &blocks[b - 1] : NULL);
     offsets[b] = offset;
     offset += s->dims[c->dim];
     parts[b] = operand_part(a, heroes, n);
@@ -43,16 +43,16 @@ static void deal(arena *a, hero_concatenate *c, kernel_plan *k, const instructio
 bool hero_concatenate_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   instruction_list heroes = {0};
   hero_concatenate c = {0};
-  plan_epilogue_heroes(a, body, HLO_CONCATENATE, is_alike, &heroes);
+  kernel_epilogue_heroes(a, body, HLO_CONCATENATE, is_alike, &heroes);
   if (heroes.size == 0 || shape_element_count(heroes.data[0]->shape) == 0) return false;
   c.dim = dim_of(heroes.data[0]);
   const instruction *const *list = (const instruction *const *)heroes.data;
-  if (!plan_epilogue_find(a, k, body, heroes.size, list, &c.epilogue)) return false;
+  if (!kernel_epilogue_find(a, k, body, heroes.size, list, &c.epilogue)) return false;
   launch_cost cost = hero_loop_cost(k, body, shape_element_count(heroes.data[0]->shape));
   deal(a, &c, k, &heroes, target, &cost);
   k->hero_instruction = heroes.data[0];
   k->reason = "each operand walks its own block of the output";
   k->details.concatenate = c;
-  k->launch = plan_blocks_launch(c.block_count, c.blocks, &cost);
+  k->launch = kernel_blocks_launch(c.block_count, c.blocks, &cost);
   return true;
 }

@@ -16,34 +16,34 @@
 // A run is what lies together in memory: the innermost dims of the space, flattened. A tile takes some whole runs, or a
 // piece of one. So loops over elements are contiguous where a flat loop over the space would meet a jump that no vector
 // can cross.
-typedef struct plan_block {
+typedef struct kernel_block {
   const shape *space;
   int split;              // dims from here on make a run
   int64_t rows, run;      // products of the dims before `split` and from it on
   int64_t rows_per_tile;  // > 1 only where a tile takes whole runs
   int64_t chunk;          // elements of a run that a tile takes
   int64_t first_tile, tiles;
-} plan_block;
+} kernel_block;
 
 // What consumers make of the values of the instructions that give a kernel its hero.
-typedef struct plan_epilogue {
+typedef struct kernel_epilogue {
   kernel_part part;             // over the hero's dims, given the heroes: the values of all outputs
   const indexing_map **places;  // by output: where in it the value goes; null: at the same indices
-} plan_epilogue;
+} kernel_epilogue;
 
 // --- loops
 
 // Every element of the outputs on its own.
 typedef struct hero_loop {
-  bool in_runs;      // by the block's tiles; else flat, by the launch's
-  plan_block block;  // in runs: all outputs have its dims
+  bool in_runs;        // by the block's tiles; else flat, by the launch's
+  kernel_block block;  // in runs: all outputs have its dims
 } hero_loop;
 
 // Several loops in one kernel: groups of outputs of different index spaces, each with tiles of its own. Part b gives
 // the values that block b stores.
 typedef struct hero_loops {
   int block_count;
-  const plan_block *blocks;
+  const kernel_block *blocks;
   const int *block_of;  // by output: the block that stores it, -1 if it is empty
   const int *value_of;  // by output: which of the block's values
 } hero_loops;
@@ -55,9 +55,9 @@ typedef struct hero_loops {
 typedef struct hero_concatenate {
   int dim;
   int block_count;  // operands that are not empty
-  const plan_block *blocks;
+  const kernel_block *blocks;
   const int64_t *offsets;  // of each block along `dim`
-  plan_epilogue epilogue;
+  kernel_epilogue epilogue;
 } hero_concatenate;
 
 // A block of `lanes * piece` rows of `piece` elements, which becomes `piece` rows of `lanes * piece` elements in
@@ -90,7 +90,7 @@ typedef struct hero_transpose {
   bool in_registers;             // false: element by element, for types that no vector holds
   const register_block *blocks;  // in registers: by hero, the block that is transposed at once
   bool streams;                  // results go past the caches
-  plan_epilogue epilogue;
+  kernel_epilogue epilogue;
 } hero_transpose;
 
 // --- updates in place
@@ -98,7 +98,7 @@ typedef struct hero_transpose {
 // dynamic-update-slice in place. Part 0 gives the updates at an index of the window, one per output. Part 1 + n gives
 // the starts of output n, scalars; its index space is of rank 0.
 typedef struct hero_update_slice {
-  plan_block block;                  // the window
+  kernel_block block;                // the window
   const instruction *const *slices;  // by output: the dynamic-update-slice
 } hero_update_slice;
 

@@ -11,13 +11,13 @@ enum { GROUPS = 16, MOST_IN_GROUP = 16 };  // groups: a whole number of vectors
 // What the kernel reads of a parameter: of one that is only sliced or gathered from, no more than what comes out. The
 // row of an array that a step of a loop takes is no more work because the array has many.
 static int64_t bytes_read(const instruction *parameter) {
-  const int64_t all = plan_buffer_bytes(parameter->shape);
+  const int64_t all = kernel_buffer_bytes(parameter->shape);
   int64_t bytes = 0;
   for (int i = 0; i < parameter->users.size; i++) {
     const instruction *user = parameter->users.data[i];
     const bool picks = (user->opcode == HLO_SLICE || user->opcode == HLO_DYNAMIC_SLICE || user->opcode == HLO_GATHER) &&
                        user->operands[0] == parameter;
-    bytes += picks ? plan_buffer_bytes(user->shape) : all;
+    bytes += picks ? kernel_buffer_bytes(user->shape) : all;
     if (bytes >= all) return all;
   }
   return parameter->users.size > 0 ? bytes : all;
@@ -25,12 +25,12 @@ static int64_t bytes_read(const instruction *parameter) {
 
 static int64_t moved_bytes(const kernel_plan *k) {
   int64_t bytes = 0, least = 0;
-  for (int i = 0; i < k->slice_count; i++) bytes += plan_buffer_bytes(k->slices[i].shape);
-  for (int i = 0; i < k->output_count; i++) least += plan_buffer_bytes(k->outputs[i].shape);
+  for (int i = 0; i < k->slice_count; i++) bytes += kernel_buffer_bytes(k->slices[i].shape);
+  for (int i = 0; i < k->output_count; i++) least += kernel_buffer_bytes(k->outputs[i].shape);
   for (int i = 0; i < k->input_count; i++) {
     const kernel_input *x = &k->inputs[i];
     if (!k->slices[x->slice].is_written)
-      bytes -= plan_buffer_bytes(k->slices[x->slice].shape) - bytes_read(x->parameter);
+      bytes -= kernel_buffer_bytes(k->slices[x->slice].shape) - bytes_read(x->parameter);
   }
   return bytes > least ? bytes : least;
 }
@@ -75,7 +75,7 @@ static void take_whole_groups(const kernel_plan *k, launch_plan *l) {
       break;
     }
   l->tile = tile;
-  l->tiles = plan_ceil_divide(l->elements, tile);
+  l->tiles = kernel_ceil_divide(l->elements, tile);
   l->tile_bytes = bytes * least(tile, l->elements);
 }
 
@@ -83,8 +83,8 @@ static void take_whole_groups(const kernel_plan *k, launch_plan *l) {
 static void take_runs(kernel_plan *k, int split, const target_description *target, const launch_cost *cost) {
   hero_loop *h = &k->details.loop;
   h->in_runs = true;
-  h->block = plan_block_deal(target, k->outputs[0].shape, split, cost, NULL);
-  k->launch = plan_blocks_launch(1, &h->block, cost);
+  h->block = kernel_block_deal(target, k->outputs[0].shape, split, cost, NULL);
+  k->launch = kernel_blocks_launch(1, &h->block, cost);
   k->reason = "every element on its own, in runs of what lies together";
 }
 
@@ -96,7 +96,7 @@ bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, con
   launch_cost cost = hero_loop_cost(k, body, elements);
   k->launch = launch_decide(target, elements, &cost);
   if (target->has_grid || !has_one_space(k)) return true;
-  int split = plan_runs_split(body, k->outputs[0].shape);
+  int split = kernel_runs_split(body, k->outputs[0].shape);
   if (split > 0) take_runs(k, split, target, &cost);
   else take_whole_groups(k, &k->launch);
   return true;

@@ -31,10 +31,10 @@ static void plan_groups(arena *a, kernel_plan *k, const target_description *targ
                         const loop_groups *groups) {
   hero_loops *h = &k->details.loops;
   kernel_part *parts = arena_array(a, kernel_part, groups->size);
-  plan_block *blocks = arena_array(a, plan_block, groups->size);
+  kernel_block *blocks = arena_array(a, kernel_block, groups->size);
   for (int g = 0; g < groups->size; g++) {
     const loop_group *group = &groups->data[g];
-    blocks[g] = plan_block_deal(target, group->space, group->split, cost, g > 0 ? &blocks[g - 1] : NULL);
+    blocks[g] = kernel_block_deal(target, group->space, group->split, cost, g > 0 ? &blocks[g - 1] : NULL);
     parts[g] =
         (kernel_part){.index_space = group->space, .result_count = group->values.size, .results = group->values.data};
   }
@@ -42,7 +42,7 @@ static void plan_groups(arena *a, kernel_plan *k, const target_description *targ
   h->blocks = blocks;
   k->parts = parts;
   k->part_count = groups->size;
-  k->launch = plan_blocks_launch(groups->size, blocks, cost);
+  k->launch = kernel_blocks_launch(groups->size, blocks, cost);
 }
 
 static void start_details(arena *a, kernel_plan *k, int **block_of, int **value_of) {
@@ -92,7 +92,7 @@ static bool takes_slices(arena *a, kernel_plan *k, const instruction_list *body,
     if (!slice || !shape_same_dims(slice->operands[0]->shape, first->operands[0]->shape)) return false;
     if (shape_element_count(o->shape) == 0) continue;
     // The block walks the slice's own dims; a bitcast of the slice is stored through its map.
-    loop_group g = {.space = slice->shape, .split = plan_block_split(slice->shape, slice->operands[0]->shape)};
+    loop_group g = {.space = slice->shape, .split = kernel_block_split(slice->shape, slice->operands[0]->shape)};
     add_value(a, &g, o);
     block_of[n] = groups.size;
     vec_push(a, &groups, g);

@@ -89,10 +89,10 @@ static void cut_columns(hero_reduction *d, const target_description *target) {
   int64_t accumulators = most(d->sweeps.givens.size, 1);
   d->columns = most(target->row_accumulators / accumulators / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
   while (d->columns > LEAST_COLUMNS &&
-         others * plan_ceil_divide(columns, d->columns) < (int64_t)target->cores * target->tiles_per_core)
+         others * kernel_ceil_divide(columns, d->columns) < (int64_t)target->cores * target->tiles_per_core)
     d->columns = most(d->columns / 2 / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
   d->columns = least(d->columns, columns);
-  d->column_blocks = plan_ceil_divide(columns, d->columns);
+  d->column_blocks = kernel_ceil_divide(columns, d->columns);
 }
 
 // What is dealt out: rows, or what is kept beside the innermost dims.
@@ -102,7 +102,7 @@ static void decide_launch(kernel_plan *k, hero_reduction *d, const target_descri
   int64_t units = d->is_column ? s->kept / s->sizes[s->group_count - 1] : s->kept;
   int64_t unit_elements = s->kept / units;
   double bytes = 0, operations = operations_per_element(k) * (double)s->reduced * (double)unit_elements;
-  for (int i = 0; i < k->slice_count; i++) bytes += (double)plan_buffer_bytes(k->slices[i].shape);
+  for (int i = 0; i < k->slice_count; i++) bytes += (double)kernel_buffer_bytes(k->slices[i].shape);
   bytes /= (double)units;
   k->work = operations * (double)units;
   double enough = bytes > 0 ? (double)target->tile_bytes / bytes : 1;
@@ -112,7 +112,7 @@ static void decide_launch(kernel_plan *k, hero_reduction *d, const target_descri
   tile = most(least(tile, units / ((int64_t)target->cores * target->tiles_per_core)), 1);
   int64_t blocks = most(d->column_blocks, 1);
   d->tile = blocks > 1 ? 1 : tile;
-  k->launch = (launch_plan){.elements = s->kept, .tile = d->tile, .tiles = plan_ceil_divide(units, d->tile) * blocks};
+  k->launch = (launch_plan){.elements = s->kept, .tile = d->tile, .tiles = kernel_ceil_divide(units, d->tile) * blocks};
   k->launch.tile_bytes = (int64_t)(bytes * (double)d->tile / (double)blocks);
 }
 

@@ -84,7 +84,7 @@ static bool deal_by_column(hero_scatter *h, const target_description *target) {
     return false;
   }
   h->dealing = SCATTER_BY_COLUMN;
-  h->share = plan_ceil_divide(plan_ceil_divide(h->run, pieces), 64) * 64;
+  h->share = kernel_ceil_divide(kernel_ceil_divide(h->run, pieces), 64) * 64;
   return true;
 }
 
@@ -95,7 +95,7 @@ static bool deal_by_owner(hero_scatter *h, const target_description *target) {
   int64_t first = operand_shape(h)->dims[0];
   if (first < target->cores || target->cores < 2) return false;
   h->dealing = SCATTER_BY_OWNER;
-  h->share = plan_ceil_divide(first, target->cores);
+  h->share = kernel_ceil_divide(first, target->cores);
   return true;
 }
 
@@ -119,9 +119,9 @@ static void deal(hero_scatter *h, const target_description *target, const launch
 
 static int64_t tiles_of(const hero_scatter *h) {
   switch (h->dealing) {
-    case SCATTER_BY_UPDATE: return plan_ceil_divide(h->updates->dims[0], h->share);
-    case SCATTER_BY_COLUMN: return plan_ceil_divide(h->run, h->share);
-    case SCATTER_BY_OWNER: return plan_ceil_divide(operand_shape(h)->dims[0], h->share);
+    case SCATTER_BY_UPDATE: return kernel_ceil_divide(h->updates->dims[0], h->share);
+    case SCATTER_BY_COLUMN: return kernel_ceil_divide(h->run, h->share);
+    case SCATTER_BY_OWNER: return kernel_ceil_divide(operand_shape(h)->dims[0], h->share);
     default: return 1;
   }
 }
@@ -170,7 +170,7 @@ bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, 
   launch_cost cost = hero_loop_cost(k, body, elements);
   deal(h, target, &cost);
   int64_t tiles = tiles_of(h);
-  k->launch = (launch_plan){.elements = elements, .tiles = tiles, .tile = plan_ceil_divide(elements, tiles)};
+  k->launch = (launch_plan){.elements = elements, .tiles = tiles, .tile = kernel_ceil_divide(elements, tiles)};
   k->launch.tile_bytes = k->launch.tile * (cost.bytes > 0 ? cost.bytes : 1);
   return true;
 }

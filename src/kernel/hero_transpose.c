@@ -259,14 +259,14 @@ static void find_direct(arena *a, const kernel_plan *k, hero_transpose *h) {
 
 // --- tiles
 
-static int64_t round_up(int64_t v, int64_t unit) { return plan_ceil_divide(v, unit) * unit; }
+static int64_t round_up(int64_t v, int64_t unit) { return kernel_ceil_divide(v, unit) * unit; }
 
 // A side of about `wanted`: one that divides the axis evenly if there is one, else pieces of about equal size.
 static int64_t side_of(int64_t axis_size, int64_t wanted) {
   if (axis_size <= wanted) return round_up(axis_size, STEP);
   for (int64_t s = wanted; s >= wanted / 2; s -= STEP)
     if (axis_size % s == 0) return s;
-  return round_up(plan_ceil_divide(axis_size, plan_ceil_divide(axis_size, wanted)), STEP);
+  return round_up(kernel_ceil_divide(axis_size, kernel_ceil_divide(axis_size, wanted)), STEP);
 }
 
 static int widest_bytes(const hero_transpose *h) {
@@ -285,8 +285,8 @@ static void choose_tiles(hero_transpose *h) {
   h->tile_a = side_of(h->a, side);
   h->tile_b = side_of(h->b, area / h->tile_a);
   if (h->tile_b * side < area) h->tile_a = side_of(h->a, area / h->tile_b);
-  h->tiles_a = plan_ceil_divide(h->a, h->tile_a);
-  h->tiles_b = plan_ceil_divide(h->b, h->tile_b);
+  h->tiles_a = kernel_ceil_divide(h->a, h->tile_a);
+  h->tiles_b = kernel_ceil_divide(h->b, h->tile_b);
 }
 
 static bool fits_registers(const hero_transpose *h) {
@@ -323,7 +323,7 @@ static bool fills_bytes(const kernel_plan *k, const hero_transpose *h) {
 
 static int64_t output_bytes(const kernel_plan *k) {
   int64_t bytes = 0;
-  for (int n = 0; n < k->output_count; n++) bytes += plan_buffer_bytes(k->outputs[n].shape);
+  for (int n = 0; n < k->output_count; n++) bytes += kernel_buffer_bytes(k->outputs[n].shape);
   return bytes;
 }
 
@@ -365,7 +365,7 @@ static int keep_same_order(instruction_list *heroes) {
 bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   (void)target;
   instruction_list heroes = {0};
-  plan_epilogue_heroes(a, body, HLO_TRANSPOSE, hero_transpose_alike, &heroes);
+  kernel_epilogue_heroes(a, body, HLO_TRANSPOSE, hero_transpose_alike, &heroes);
   if (heroes.size == 0 || shape_element_count(heroes.data[0]->shape) == 0) return false;
   k->details.transpose = (hero_transpose){0};
   hero_transpose *h = &k->details.transpose;
@@ -376,7 +376,7 @@ bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body
     h->hero_count = keep_same_order(&heroes);
     if (!turns_memory(a, h)) return false;
   }
-  if (!fills_bytes(k, h) || !plan_epilogue_find(a, k, body, h->hero_count, h->heroes, &h->epilogue)) return false;
+  if (!fills_bytes(k, h) || !kernel_epilogue_find(a, k, body, h->hero_count, h->heroes, &h->epilogue)) return false;
   choose_tiles(h);
   find_direct(a, k, h);
   choose_blocks(a, h);

@@ -29,9 +29,9 @@ static bool has_elemental_form(const instruction *i) {
 // A loop or a value for each of them: code that takes ever longer to make. Fusion makes no such kernels.
 static heddle_status check_width(arena *scratch, const instruction *i) {
   const int width = i->opcode == HLO_CONCATENATE ? i->operand_count : i->called_count ? i->shape->tuple_size : 0;
-  if (width <= PLAN_MOST_VARIADIC) return status_ok();
+  if (width <= KERNEL_MOST_VARIADIC) return status_ok();
   return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s %s of %d arrays cannot be part of a kernel, the limit is %d",
-                   hlo_op_text(i->opcode), name_of(scratch, i), width, PLAN_MOST_VARIADIC);
+                   hlo_op_text(i->opcode), name_of(scratch, i), width, KERNEL_MOST_VARIADIC);
 }
 
 static heddle_status check_opcode(arena *scratch, const instruction *i) {
@@ -164,11 +164,11 @@ heddle_status kernel_leaves_of(arena *a, const instruction *root, kernel_leaves 
 
 // --- buffers
 
-typedef VEC(plan_buffer) buffer_list;
+typedef VEC(kernel_buffer) buffer_list;
 
-static int add_slice(arena *a, buffer_list *slices, plan_buffer wanted) {
+static int add_slice(arena *a, buffer_list *slices, kernel_buffer wanted) {
   for (int i = 0; i < slices->size; i++) {
-    plan_buffer *b = &slices->data[i];
+    kernel_buffer *b = &slices->data[i];
     if (b->kind == wanted.kind && b->number == wanted.number) return i;
   }
   vec_push(a, slices, wanted);
@@ -178,11 +178,11 @@ static int add_slice(arena *a, buffer_list *slices, plan_buffer wanted) {
 static int add_output_slice(arena *a, const kernel_request *r, buffer_list *slices, const kernel_leaf *leaf) {
   for (int i = 0; i < r->alias_count; i++) {
     if (r->aliases[i].result != leaf->number) continue;
-    int slice = add_slice(a, slices, (plan_buffer){PLAN_PARAMETER, r->aliases[i].parameter, leaf->shape, true});
+    int slice = add_slice(a, slices, (kernel_buffer){KERNEL_PARAMETER, r->aliases[i].parameter, leaf->shape, true});
     slices->data[slice].is_written = true;
     return slice;
   }
-  vec_push(a, slices, (plan_buffer){PLAN_RESULT, leaf->number, leaf->shape, true});
+  vec_push(a, slices, (kernel_buffer){KERNEL_RESULT, leaf->number, leaf->shape, true});
   return slices->size - 1;
 }
 
@@ -198,9 +198,10 @@ static void fill_buffers(arena *a, const kernel_request *r, const instruction_li
     int number = r->parameter_numbers ? r->parameter_numbers[n] : n;
     if (parameter->mark != HERE && !r->all_parameters) continue;
     int slice = r->parameter_numbers
-                    ? add_slice(a, &slices, (plan_buffer){PLAN_PARAMETER, number, parameter->shape, false})
+                    ? add_slice(a, &slices, (kernel_buffer){KERNEL_PARAMETER, number, parameter->shape, false})
                     : slices.size;
-    if (slice == slices.size) vec_push(a, &slices, ((plan_buffer){PLAN_PARAMETER, number, parameter->shape, false}));
+    if (slice == slices.size)
+      vec_push(a, &slices, ((kernel_buffer){KERNEL_PARAMETER, number, parameter->shape, false}));
     if (parameter->mark == HERE) k->inputs[k->input_count++] = (kernel_input){.parameter = parameter, .slice = slice};
   }
   for (int i = 0; i < r->leaf_count; i++) {

@@ -11,15 +11,15 @@
 #include "kernel/launch.h"
 #include "kernel/sizes.h"
 
-typedef enum plan_buffer_kind { PLAN_PARAMETER, PLAN_RESULT } plan_buffer_kind;
+typedef enum kernel_buffer_kind { KERNEL_PARAMETER, KERNEL_RESULT } kernel_buffer_kind;
 
 // One buffer of the program, as a kernel sees it.
-typedef struct plan_buffer {
-  plan_buffer_kind kind;
+typedef struct kernel_buffer {
+  kernel_buffer_kind kind;
   int number;          // of the parameter or of the result leaf
   const shape *shape;  // array
   bool is_written;     // a parameter's memory that an output takes over; results always are
-} plan_buffer;
+} kernel_buffer;
 
 typedef struct kernel_input {
   const instruction *parameter;  // of the kernel's computation
@@ -41,7 +41,7 @@ typedef struct kernel_plan {
   int output_count;  // at least one
   kernel_output *outputs;
   int slice_count;  // distinct buffers, reads first: buffers[i] of the kernel's ABI is slices[i]
-  plan_buffer *slices;
+  kernel_buffer *slices;
   hero_kind hero;
   const instruction *hero_instruction;  // what gave the hero its name; null for the loop
   const char *reason;                   // one line: why this hero

@@ -21,7 +21,7 @@ static void print_map(text *out, const char *what, const indexing_map *m) {
   indexing_map_print(out, m);
 }
 
-static void print_block(text *out, const char *what, int number, const plan_block *b) {
+static void print_block(text *out, const char *what, int number, const kernel_block *b) {
   text_printf(out, "    %s %d over ", what, number);
   print_dims(out, b->space);
   NUMBER(out, b, split);
@@ -33,7 +33,7 @@ static void print_block(text *out, const char *what, int number, const plan_bloc
   NUMBER(out, b, tiles);
 }
 
-static void print_places(text *out, const kernel_plan *k, const plan_epilogue *e) {
+static void print_places(text *out, const kernel_plan *k, const kernel_epilogue *e) {
   for (int n = 0; n < k->output_count; n++) {
     if (!e->places[n]) continue;
     text_printf(out, "    output %d goes to ", n);
@@ -199,9 +199,9 @@ static void print_buffers(text *out, const kernel_plan *k) {
   }
   for (int i = 0; i < k->output_count; i++) {
     const kernel_output *o = &k->outputs[i];
-    const plan_buffer *b = &k->slices[o->slice];
-    text_printf(out, "    writes %s %d = " STR_FMT, b->kind == PLAN_PARAMETER ? "over parameter" : "result", b->number,
-                STR_ARG(o->root->name));
+    const kernel_buffer *b = &k->slices[o->slice];
+    text_printf(out, "    writes %s %d = " STR_FMT, b->kind == KERNEL_PARAMETER ? "over parameter" : "result",
+                b->number, STR_ARG(o->root->name));
     if (shape_is_tuple(o->root->shape)) text_printf(out, "#%d", o->element);
     text_printf(out, ", slice %d\n", o->slice);
   }

@@ -77,8 +77,8 @@ static void turn(const planned *p, const char *what, void *object, const void *v
     turn(p, #type, (void *)(object), &values, sizeof values, left_out); \
   } while (0)
 
-static void turn_block(const planned *p, const plan_block *b) {
-  TURN(p, plan_block, b, FIELDS(FIELD(plan_block, space)));
+static void turn_block(const planned *p, const kernel_block *b) {
+  TURN(p, kernel_block, b, FIELDS(FIELD(kernel_block, space)));
 }
 
 static void turn_ints(const planned *p, int count, const int *list) {

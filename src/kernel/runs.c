@@ -140,7 +140,7 @@ static int best_split(arena *a, const access_list *accesses, const shape *space)
   return best;
 }
 
-int plan_runs_split(const instruction_list *body, const shape *space) {
+int kernel_runs_split(const instruction_list *body, const shape *space) {
   if (shape_element_count(space) < SMALLEST_SPACE) return 0;
   arena *scratch = arena_create();
   access_list accesses = {0};

@@ -4,9 +4,9 @@
 
 #include "kernel/kernel.h"
 
-// The dim of `space` from which on a loop should run without a break (see plan_block): the smallest for which the most
-// accesses of the body are to neighbouring elements, or to one element for all of a run. 0 where a flat loop does as
-// well. Only accesses of instructions with the space's dims are looked at.
-int plan_runs_split(const instruction_list *body, const shape *space);
+// The dim of `space` from which on a loop should run without a break (see kernel_block): the smallest for which the
+// most accesses of the body are to neighbouring elements, or to one element for all of a run. 0 where a flat loop does
+// as well. Only accesses of instructions with the space's dims are looked at.
+int kernel_runs_split(const instruction_list *body, const shape *space);
 
 #endif

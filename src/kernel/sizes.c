@@ -4,7 +4,7 @@
 
 #include "hlo/text.h"
 
-int64_t plan_buffer_bytes(const shape *s) {
+int64_t kernel_buffer_bytes(const shape *s) {
   int64_t count = shape_element_count(s);
   int bits = dtypes[s->dtype].bits;
   if (bits < 8) return count / (8 / bits) + (count % (8 / bits) != 0);
@@ -26,14 +26,14 @@ static heddle_status check_array(const instruction *i, const shape *s, int64_t *
                        " has a dimension without a bound, %s: what is compiled needs a size or a bound, "
                        "as in f32[<=8]",
                        hlo_op_text(i->opcode), STR_ARG(i->name), shape_text(scratch, s));
-  } else if (plan_buffer_bytes(s) > (int64_t)1 << PLAN_MOST_ARRAY_BYTES_LOG2) {
+  } else if (kernel_buffer_bytes(s) > (int64_t)1 << KERNEL_MOST_ARRAY_BYTES_LOG2) {
     status = status_at(HEDDLE_INVALID, i->where, "%s " STR_FMT " takes %lld bytes, %s: found more than 2^%d, the limit",
-                       hlo_op_text(i->opcode), STR_ARG(i->name), (long long)plan_buffer_bytes(s),
-                       shape_text(scratch, s), PLAN_MOST_ARRAY_BYTES_LOG2);
-  } else if ((*total += plan_buffer_bytes(s)) > (int64_t)1 << PLAN_MOST_BYTES_LOG2) {
+                       hlo_op_text(i->opcode), STR_ARG(i->name), (long long)kernel_buffer_bytes(s),
+                       shape_text(scratch, s), KERNEL_MOST_ARRAY_BYTES_LOG2);
+  } else if ((*total += kernel_buffer_bytes(s)) > (int64_t)1 << KERNEL_MOST_BYTES_LOG2) {
     status = status_at(HEDDLE_INVALID, i->where,
                        "%s " STR_FMT ": the program's arrays up to here take more than 2^%d bytes, the limit",
-                       hlo_op_text(i->opcode), STR_ARG(i->name), PLAN_MOST_BYTES_LOG2);
+                       hlo_op_text(i->opcode), STR_ARG(i->name), KERNEL_MOST_BYTES_LOG2);
   }
   arena_destroy(scratch);
   return status;
@@ -48,9 +48,9 @@ static heddle_status check_shape(const instruction *i, const shape *s, int64_t *
 
 static heddle_status check_results(const instruction *i) {
   const bool has_code = i->called_count == 1 && hlo_ops[i->opcode].index_rule != INDEX_RULE_NONE;
-  if (!has_code || i->shape->tuple_size <= PLAN_MOST_VARIADIC) return status_ok();
+  if (!has_code || i->shape->tuple_size <= KERNEL_MOST_VARIADIC) return status_ok();
   return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s " STR_FMT ": found %d results, the limit is %d",
-                   hlo_op_text(i->opcode), STR_ARG(i->name), i->shape->tuple_size, PLAN_MOST_VARIADIC);
+                   hlo_op_text(i->opcode), STR_ARG(i->name), i->shape->tuple_size, KERNEL_MOST_VARIADIC);
 }
 
 static heddle_status check_instruction(const instruction *i, int64_t *total) {
@@ -58,7 +58,7 @@ static heddle_status check_instruction(const instruction *i, int64_t *total) {
   return check_shape(i, i->shape, total);
 }
 
-heddle_status plan_check_sizes(const module *m) {
+heddle_status kernel_check_sizes(const module *m) {
   int64_t total = 0;
   for (int c = 0; c < m->computations.size; c++) {
     const instruction_list *all = &m->computations.data[c]->instructions;

@@ -142,7 +142,7 @@ static heddle_status plan_module(planner *p, const module *m, written_kernels *p
 }
 
 heddle_status written_kernels_plan(arena *a, const module *m, target_description target, written_kernels **out) {
-  TRY(plan_check_sizes(m));
+  TRY(kernel_check_sizes(m));
   planner p = {.arena = a, .scratch = arena_create(), .target = target};
   *out = arena_new(a, written_kernels);
   module *clone = module_clone(a, m);

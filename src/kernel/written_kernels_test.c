@@ -42,7 +42,7 @@ static void test_one_fusion_is_one_kernel(void **state) {
   assert_int_equal(k->inputs[0].slice, 0);
   assert_int_equal(k->inputs[1].slice, 0);
   assert_int_equal(k->slices[0].number, 1);
-  assert_int_equal(k->slices[1].kind, PLAN_RESULT);
+  assert_int_equal(k->slices[1].kind, KERNEL_RESULT);
   arena_destroy(a);
 }
 

@@ -9,7 +9,7 @@ static lhlo_allocation allocation_for(arena *a, lhlo_allocation_kind kind, int n
   return (lhlo_allocation){.kind = kind,
                            .name = arena_printf(a, "%c%d", prefixes[kind], number),
                            .number = number,
-                           .bytes = plan_buffer_bytes(s),
+                           .bytes = kernel_buffer_bytes(s),
                            .shape = s,
                            .donated_parameter = -1};
 }

@@ -33,7 +33,7 @@ void buffer_unite(buffer_values *v, int left, int right) {
 int buffer_add_value(buffer_walker *w, const shape *s, int written, int result) {
   int number = w->out->values.size;
   buffer_value v = {.shape = s,
-                    .bytes = plan_buffer_bytes(s),
+                    .bytes = kernel_buffer_bytes(s),
                     .written = written,
                     .result = result,
                     .read = written,

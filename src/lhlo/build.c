@@ -45,7 +45,7 @@ static void add_copies(lhlo_builder *b, const buffer_event *e, lhlo_body *out) {
     lhlo_slice *slices = arena_array(b->arena, lhlo_slice, 2);
     slices[0] = buffer_assignment_slice(&b->places, e->operands[k], e->operand_shapes[k]);
     slices[1] = buffer_assignment_slice(&b->places, e->results[k], e->result_shapes[k]);
-    if (same_memory(&slices[0], &slices[1]) || plan_buffer_bytes(slices[0].shape) == 0) continue;
+    if (same_memory(&slices[0], &slices[1]) || kernel_buffer_bytes(slices[0].shape) == 0) continue;
     lhlo_op *op = arena_new(b->arena, lhlo_op);
     *op = (lhlo_op){.kind = LHLO_COPY,
                     .source = e->source,

@@ -5,7 +5,7 @@
 #include "lhlo/lhlo.h"
 
 // Schedules the module and gives every value its memory. The module must have gone through the opt pipeline and
-// plan_fuse; every instruction that is not a parameter, constant, tuple, get-tuple-element or bitcast becomes one
+// fuse_run; every instruction that is not a parameter, constant, tuple, get-tuple-element or bitcast becomes one
 // operation. The module must outlive the result.
 heddle_status lhlo_build(arena *a, const module *m, const target_description *target, lhlo_program **out);
 

@@ -89,7 +89,7 @@ static int parameter_leaf(const donation *d, int number, const index_path *path)
 
 static bool pair_up(donation *d, int result, int parameter) {
   if (d->donated[result] >= 0 || d->taken_by[parameter] >= 0) return false;
-  if (plan_buffer_bytes(d->results.data[result]) != plan_buffer_bytes(d->parameters.data[parameter])) return false;
+  if (kernel_buffer_bytes(d->results.data[result]) != kernel_buffer_bytes(d->parameters.data[parameter])) return false;
   d->donated[result] = parameter;
   d->taken_by[parameter] = result;
   return true;

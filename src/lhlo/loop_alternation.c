@@ -59,7 +59,7 @@ static int64_t copied_bytes(surveyor *s, const buffer_event *e) {
   for (int k = 0; k < e->operand_count; k++) {
     const lhlo_slice from = buffer_assignment_slice(&s->places, e->operands[k], e->operand_shapes[k]);
     const lhlo_slice to = buffer_assignment_slice(&s->places, e->results[k], e->result_shapes[k]);
-    if (from.allocation != to.allocation || from.offset != to.offset) bytes += plan_buffer_bytes(from.shape);
+    if (from.allocation != to.allocation || from.offset != to.offset) bytes += kernel_buffer_bytes(from.shape);
   }
   return bytes;
 }

@@ -13,7 +13,7 @@ typedef struct collector {
 
 static void collect_slice(collector *c, const lhlo_slice *s) {
   vec_push(c->arena, &c->boundaries[s->allocation], s->offset);
-  vec_push(c->arena, &c->boundaries[s->allocation], s->offset + plan_buffer_bytes(s->shape));
+  vec_push(c->arena, &c->boundaries[s->allocation], s->offset + kernel_buffer_bytes(s->shape));
 }
 
 static void collect_body(collector *c, const lhlo_body *body) {
@@ -72,7 +72,7 @@ static int segment_at(const lhlo_segments *x, int64_t offset) {
 
 void lhlo_memory_write(lhlo_memory *m, const lhlo_slice *s, int64_t token) {
   lhlo_segments *x = &m->allocations[s->allocation];
-  int64_t end = s->offset + plan_buffer_bytes(s->shape);
+  int64_t end = s->offset + kernel_buffer_bytes(s->shape);
   for (int k = segment_at(x, s->offset); k < x->count && x->starts[k] < end; k++) {
     vec_push(m->arena, &m->log, ((lhlo_change){s->allocation, k, x->contents[k]}));
     x->contents[k] = (lhlo_content){token, s->offset, end};
@@ -81,7 +81,7 @@ void lhlo_memory_write(lhlo_memory *m, const lhlo_slice *s, int64_t token) {
 
 int64_t lhlo_memory_read(const lhlo_memory *m, const lhlo_slice *s) {
   const lhlo_segments *x = &m->allocations[s->allocation];
-  int64_t end = s->offset + plan_buffer_bytes(s->shape);
+  int64_t end = s->offset + kernel_buffer_bytes(s->shape);
   int first = segment_at(x, s->offset);
   if (first == x->count) return LHLO_UNDEFINED;
   int64_t token = x->contents[first].token;
@@ -94,7 +94,7 @@ int64_t lhlo_memory_read(const lhlo_memory *m, const lhlo_slice *s) {
 
 bool lhlo_memory_is_written(const lhlo_memory *m, const lhlo_slice *s) {
   const lhlo_segments *x = &m->allocations[s->allocation];
-  int64_t end = s->offset + plan_buffer_bytes(s->shape);
+  int64_t end = s->offset + kernel_buffer_bytes(s->shape);
   for (int k = segment_at(x, s->offset); k < x->count && x->starts[k] < end; k++)
     if (x->contents[k].token == LHLO_UNDEFINED) return false;
   return true;
@@ -109,5 +109,5 @@ void lhlo_memory_undo(lhlo_memory *m, int log_size) {
 
 bool lhlo_slices_overlap(const lhlo_slice *l, const lhlo_slice *r) {
   if (l->allocation != r->allocation) return false;
-  return l->offset < r->offset + plan_buffer_bytes(r->shape) && r->offset < l->offset + plan_buffer_bytes(l->shape);
+  return l->offset < r->offset + kernel_buffer_bytes(r->shape) && r->offset < l->offset + kernel_buffer_bytes(l->shape);
 }

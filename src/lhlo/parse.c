@@ -38,7 +38,7 @@ static int add_allocation(lhlo_reader *r, lhlo_allocation_kind kind, const char 
            ((lhlo_allocation){.kind = kind,
                               .name = name,
                               .number = number,
-                              .bytes = s ? plan_buffer_bytes(s) : 0,
+                              .bytes = s ? kernel_buffer_bytes(s) : 0,
                               .shape = s,
                               .donated_parameter = -1}));
   return r->allocations.size - 1;
@@ -156,11 +156,11 @@ static heddle_status add_view(lhlo_reader *r, const ir_operation *op, int64_t of
     return status_at(HEDDLE_INVALID, op->where, "found " STR_FMT ", wanted memory as its operand and one result",
                      STR_ARG(op->name));
   TRY(buffer_shape(r, op->results[0]->type, op->where, &s));
-  int64_t bytes = plan_buffer_bytes(base->shape);
-  if (offset < 0 || offset > bytes || plan_buffer_bytes(s) > bytes - offset)
+  int64_t bytes = kernel_buffer_bytes(base->shape);
+  if (offset < 0 || offset > bytes || kernel_buffer_bytes(s) > bytes - offset)
     return status_at(HEDDLE_INVALID, op->where,
                      "found %lld bytes at offset %lld, wanted them inside the %lld bytes of %s",
-                     (long long)plan_buffer_bytes(s), (long long)offset, (long long)bytes,
+                     (long long)kernel_buffer_bytes(s), (long long)offset, (long long)bytes,
                      r->allocations.data[base->allocation].name);
   if (offset % BUFFER_ALIGNMENT != 0)
     return status_at(HEDDLE_INVALID, op->where, "found offset %lld, wanted a multiple of %d", (long long)offset,

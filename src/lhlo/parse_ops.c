@@ -94,7 +94,7 @@ static bool has_pair(int count, const in_place_pair *pairs, int result, int oper
 
 static bool is_same(const lhlo_slice *l, const lhlo_slice *s) {
   return l->allocation == s->allocation && l->offset == s->offset &&
-         plan_buffer_bytes(l->shape) == plan_buffer_bytes(s->shape);
+         kernel_buffer_bytes(l->shape) == kernel_buffer_bytes(s->shape);
 }
 
 // Results over operands: one operand each, and only where the kernel can do with it.
@@ -115,7 +115,7 @@ static heddle_status find_aliases(lhlo_reader *r, const ir_operation *from, cons
   }
   for (int k = 0; k < pairs.must_count; k++) {
     const lhlo_slice *result = &op->results[pairs.must[k].result];
-    if (plan_buffer_bytes(result->shape) > 0 && !is_same(result, &op->operands[pairs.must[k].operand]))
+    if (kernel_buffer_bytes(result->shape) > 0 && !is_same(result, &op->operands[pairs.must[k].operand]))
       return status_at(HEDDLE_INVALID, from->where, "result %d updates operand %d, wanted the same memory for both",
                        pairs.must[k].result, pairs.must[k].operand);
   }
@@ -176,7 +176,7 @@ static int taken(lhlo_reader *r, const module *m) {
 static heddle_status make_kernel(lhlo_reader *r, const ir_operation *from, module *m, lhlo_op *op) {
   int count = 0;
   if (op->result_count == 0) return status_at(HEDDLE_INVALID, from->where, "found a kernel that has no results");
-  TRY(plan_check_sizes(m));
+  TRY(kernel_check_sizes(m));
   TRY(check_layouts(from, op));
   TRY(check_interface(r, from, op, m));
   TRY(check_writable(r, from, op));
@@ -273,10 +273,10 @@ static heddle_status read_copy(lhlo_reader *r, const ir_operation *from, lhlo_op
     return status_at(HEDDLE_INVALID, from->where, "found lmhlo.copy of %d operands, wanted 2", from->operand_count);
   TRY(new_op(r, from, LHLO_COPY, 0, (int64_t[]){1, 1}, out));
   if (ir_find(from, "name")) (*out)->source = stand_in(r, from);
-  if (plan_buffer_bytes((*out)->operands[0].shape) != plan_buffer_bytes((*out)->results[0].shape))
+  if (kernel_buffer_bytes((*out)->operands[0].shape) != kernel_buffer_bytes((*out)->results[0].shape))
     return status_at(HEDDLE_INVALID, from->where, "found lmhlo.copy of %lld bytes to %lld",
-                     (long long)plan_buffer_bytes((*out)->operands[0].shape),
-                     (long long)plan_buffer_bytes((*out)->results[0].shape));
+                     (long long)kernel_buffer_bytes((*out)->operands[0].shape),
+                     (long long)kernel_buffer_bytes((*out)->results[0].shape));
   TRY(check_writable(r, from, *out));
   return check_apart(from, *out);
 }

@@ -91,7 +91,7 @@ static void test_kernels_write_over_what_they_read_elementwise(void **state) {
                                   "v", "p", "v") "\"lmhlo.copy\"(%v, %r) : (memref<8xf32>, memref<8xf32>) -> ()\n" END);
   assert_int_equal(p->kernel_count, 2);
   const kernel_plan *k = p->entry.ops.data[1]->kernel;
-  assert_int_equal(k->slices[k->outputs[0].slice].kind, PLAN_PARAMETER);
+  assert_int_equal(k->slices[k->outputs[0].slice].kind, KERNEL_PARAMETER);
   assert_int_equal(p->entry.ops.data[2]->kind, LHLO_COPY);
   arena_destroy(a);
 }

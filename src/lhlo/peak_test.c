@@ -47,7 +47,7 @@ static heddle_status plan_file(arena *a, const char *path, const target_descript
   module *m;
   TRY(hlo_parse_file(a, path, &m));
   TRY(opt_run_pipeline(m, NULL));
-  TRY(plan_fuse(m, target, NULL));
+  TRY(fuse_run(m, target, NULL));
   return lhlo_build(a, m, target, out);
 }
 

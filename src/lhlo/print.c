@@ -136,8 +136,8 @@ static void set_kernel_notes(lhlo_printer *p, const lhlo_op *from, ir_operation 
   const kernel_plan *k = from->kernel;
   VEC(int64_t) aliases = {0};
   for (int j = 0; j < k->output_count; j++) {
-    const plan_buffer *b = &k->slices[k->outputs[j].slice];
-    if (b->kind != PLAN_PARAMETER) continue;
+    const kernel_buffer *b = &k->slices[k->outputs[j].slice];
+    if (b->kind != KERNEL_PARAMETER) continue;
     vec_push(p->arena, &aliases, j);
     vec_push(p->arena, &aliases, b->number);
   }

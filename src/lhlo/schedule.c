@@ -66,7 +66,7 @@ static leaf_numbers add_values(scheduler *s, int number, const instruction *i) {
   x->first_value = s->values.size;
   x->value_count = leaves.size;
   for (int k = 0; k < leaves.size; k++) {
-    int64_t bytes = has_own_memory(i) ? plan_buffer_bytes(leaves.data[k]) : 0;
+    int64_t bytes = has_own_memory(i) ? kernel_buffer_bytes(leaves.data[k]) : 0;
     v.numbers[k] = s->values.size;
     x->allocated += bytes;
     vec_push(s->arena, &s->values, ((scheduled_value){.bytes = bytes}));

@@ -165,7 +165,7 @@ static heddle_status operand_tokens(verifier *v, verifier_frame *f, const instru
 
 static heddle_status check_holds(verifier *v, const instruction *i, const lhlo_slice *s, int64_t token,
                                  const char *what) {
-  if (plan_buffer_bytes(s->shape) == 0 || lhlo_memory_read(v->memory, s) == token) return status_ok();
+  if (kernel_buffer_bytes(s->shape) == 0 || lhlo_memory_read(v->memory, s) == token) return status_ok();
   return wrong(i, arena_printf(v->arena, "%s at %s + %lld does not hold the value it should", what,
                                v->program->allocations[s->allocation].name, (long long)s->offset));
 }
@@ -197,8 +197,8 @@ static heddle_status check_writable(verifier *v, const lhlo_op *op) {
 static bool takes_over(const lhlo_op *op, int operand, int result) {
   const kernel_plan *k = op->kernel;
   if (op->kind != LHLO_FUSION) return false;
-  const plan_buffer *b = &k->slices[k->outputs[result].slice];
-  return b->kind == PLAN_PARAMETER && b->number == operand &&
+  const kernel_buffer *b = &k->slices[k->outputs[result].slice];
+  return b->kind == KERNEL_PARAMETER && b->number == operand &&
          op->operands[operand].offset == op->results[result].offset;
 }
 

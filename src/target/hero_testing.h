@@ -31,10 +31,10 @@ static inline void hero_testing_pack(const literal *l, uint8_t *out) {
   int bits = dtypes[l->shape->dtype].bits;
   int64_t count = shape_element_count(l->shape);
   if (bits > 4 || l->shape->dtype == DTYPE_PRED) {
-    memcpy(out, l->data, (size_t)plan_buffer_bytes(l->shape));
+    memcpy(out, l->data, (size_t)kernel_buffer_bytes(l->shape));
     return;
   }
-  memset(out, 0, (size_t)plan_buffer_bytes(l->shape));
+  memset(out, 0, (size_t)kernel_buffer_bytes(l->shape));
   for (int64_t i = 0; i < count; i++) {
     int value = ((const uint8_t *)l->data)[i] & ((1 << bits) - 1);
     out[i * bits / 8] |= (uint8_t)(value << (i * bits % 8));
@@ -46,7 +46,7 @@ static inline void hero_testing_unpack(const uint8_t *in, literal *l) {
   int bits = dtypes[t].bits;
   int64_t count = shape_element_count(l->shape);
   if (bits > 4 || t == DTYPE_PRED) {
-    memcpy(l->data, in, (size_t)plan_buffer_bytes(l->shape));
+    memcpy(l->data, in, (size_t)kernel_buffer_bytes(l->shape));
     return;
   }
   for (int64_t i = 0; i < count; i++) {
@@ -93,7 +93,7 @@ static inline hero_testing hero_testing_start(const char *source, int alias_coun
   hero_testing_compile(&t, source);
   t.buffers = arena_array(t.arena, void *, t.plan->slice_count);
   for (int i = 0; i < t.plan->slice_count; i++) {
-    size_t bytes = (size_t)plan_buffer_bytes(t.plan->slices[i].shape);
+    size_t bytes = (size_t)kernel_buffer_bytes(t.plan->slices[i].shape);
     if (posix_memalign(&t.buffers[i], 64, bytes > 0 ? bytes : 1) != 0) fail_msg("no memory");
     memset(t.buffers[i], 0x5a, bytes);
   }

@@ -79,7 +79,7 @@ static heddle_status read_stream(zip_file_t *stream, const char *label, size_t m
 
 // Of open dims only the limit of all arrays is known.
 static size_t most_bytes(const shape *wanted) {
-  if (!shape_is_static(wanted)) return ((size_t)1 << PLAN_MOST_ARRAY_BYTES_LOG2) + HEADER_MAX;
+  if (!shape_is_static(wanted)) return ((size_t)1 << KERNEL_MOST_ARRAY_BYTES_LOG2) + HEADER_MAX;
   return (size_t)shape_byte_size(wanted) + HEADER_MAX;
 }
 

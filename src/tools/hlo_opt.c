@@ -141,7 +141,7 @@ static heddle_status print_plan(module *m, const opt_flags *f, bool is_gpu, bool
   const target_description target = is_gpu ? target_gpu() : target_cpu(1);
   text reasons = {0};
   if (f->keep_fusions) kept_fusions_settle(m, &target, &debug_compile_remarks);
-  heddle_status s = plan_fuse(m, &target, wants_reasons ? &reasons : NULL);
+  heddle_status s = fuse_run(m, &target, wants_reasons ? &reasons : NULL);
   const char *next = text_cstr(&reasons);
   for (const char *end; status_is_ok(s) && (end = strchr(next, '\n')); next = end + 1)
     text_printf(out, "// %.*s\n", (int)(end - next), next);

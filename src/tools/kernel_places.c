@@ -39,7 +39,7 @@ static const affine_expr *joined(arena *a, const affine_expr *part, int64_t size
 // --- loops and blocks
 
 // (tile)[row, i] -> index in the block's space: whole rows, or pieces of one.
-static indexing_map *block_map(arena *a, const plan_block *block) {
+static indexing_map *block_map(arena *a, const kernel_block *block) {
   const bool takes_rows = block->rows > 1 && block->chunk == block->run;
   const int64_t pieces = takes_rows ? 1 : block->tiles / block->rows;
   const shape *s = block->space;

@@ -63,7 +63,7 @@ static void add_leaves(leaf_walk *w, const shape *s, str sharding, int depth) {
            ((signature_array){.place = {w->number, depth, path},
                               .name = w->name,
                               .shape = with_plain_layout(w->arena, s),
-                              .bytes = has_open_dims(s) ? -1 : plan_buffer_bytes(s),
+                              .bytes = has_open_dims(s) ? -1 : kernel_buffer_bytes(s),
                               .partner = -1,
                               .sharding = sharding}));
 }
@@ -131,7 +131,7 @@ static void count_instruction(arena *a, signature *s, const instruction *i) {
       count_name(a, &s->parts[k], k == SIGNATURE_CUSTOM_CALLS ? i->attributes->custom_call_target : opcode);
   if (i->opcode != HLO_CONSTANT) return;
   s->constants++;
-  if (shape_is_array(i->shape)) s->constant_bytes += plan_buffer_bytes(i->shape);
+  if (shape_is_array(i->shape)) s->constant_bytes += kernel_buffer_bytes(i->shape);
 }
 
 static void count_computation(arena *a, signature *s, const computation *c) {
@@ -316,7 +316,7 @@ heddle_status signature_of_lhlo(arena *a, const lhlo_program *p, signature *out)
                      .has_parts = true};
   for (int k = 0; k < p->parameter_count; k++) add_arrays(a, &out->parameters, (str){0}, k, p->parameters[k], (str){0});
   for (int k = 0; k < p->result_count; k++) {
-    signature_array x = {.shape = with_plain_layout(a, p->results[k]), .bytes = plan_buffer_bytes(p->results[k])};
+    signature_array x = {.shape = with_plain_layout(a, p->results[k]), .bytes = kernel_buffer_bytes(p->results[k])};
     x.partner = -1;
     int *path = arena_array(a, int, 1);
     path[0] = k;
