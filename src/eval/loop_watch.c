@@ -18,8 +18,8 @@ typedef struct dependence {
 static bool is_repeatable(const computation *c, int depth);
 
 static bool gives_the_same(const instruction *i, int depth) {
-  const uint32_t elsewhere = TRAIT_RANDOM | TRAIT_COLLECTIVE;
-  if (i->opcode == HLO_CUSTOM_CALL || hlo_op_has(i->opcode, elsewhere)) return false;
+  if (i->opcode == HLO_CUSTOM_CALL || hlo_op_has(i->opcode, TRAIT_RANDOM)) return false;
+  if (hlo_op_has(i->opcode, TRAIT_COLLECTIVE)) return false;
   if (hlo_op_has(i->opcode, TRAIT_SIDE_EFFECT) && i->opcode != HLO_OUTFEED) return false;
   for (int k = 0; k < i->called_count; k++)
     if (!is_repeatable(i->called[k], depth + 1)) return false;
