@@ -2,12 +2,12 @@
 """Heddle against jax.jit on the same machine in the same run: `make bench`.
 
     run.py [--rounds=15] [--runs=5] [--compiles=5] [--threads=2] [--peer-python=PYTHON] [--filter=REGEX] [--no-install]
-           [--exact]
+           [--exact] [--before=BENCH_KERNEL]
 
-Each program has one process per contender (Heddle, JAX, with --exact Heddle --exact), all pinned to the same cores. They take turns: a
-round is a few runs of each, of which the fastest counts; the table shows medians over the rounds and their ratio. So a
-machine that slows down slows all of them down. The peer keeps its memory between runs (glibc's tunables below), as we keep
-ours. Compile time is from the bytes of the same exported module to something runnable on both sides, for JAX in XLA's
+Each program has one process per contender (Heddle, JAX, with --exact Heddle --exact, with --before the bench_kernel of
+an older build), all pinned to the same cores. They take turns: a round is a few runs of each, of which the fastest
+counts; the table shows medians over the rounds and their ratio. So a machine that slows down slows all of them down.
+The peer keeps its memory between runs (glibc's tunables below), as we keep ours. Compile time is from the bytes of the same exported module to something runnable on both sides, for JAX in XLA's
 client: tracing does not count; the first compilation of a process is shown apart, since it pays for start-up.
 
 While it measures, standard error says how far it is. The report begins with the five programs that lose most, or win
@@ -100,11 +100,11 @@ def peer_python(arguments):
     return None
 
 
-def heddle(name, kernel, folder, cpus, arguments, *flags):
+def heddle(name, kernel, folder, cpus, arguments, *flags, binary=None):
     inputs = [f"--input=@{path}" for path in sorted(folder.glob("in*.npy"))]
     exported = folder / "module.mlirbc"
     module = exported if exported.exists() else ROOT / KERNELS[kernel]
-    command = [arguments.bench_kernel, module, f"--threads={arguments.threads}", *inputs, *flags]
+    command = [binary or arguments.bench_kernel, module, f"--threads={arguments.threads}", *inputs, *flags]
     return Contender(name, command, cpus)
 
 
@@ -142,6 +142,8 @@ def measure(kernel, flags, python, cpus, arguments):
         contenders.append(ours)
         if arguments.exact and "--exact" not in flags:
             contenders.append(heddle("heddle --exact", kernel, folder, cpus, arguments, "--exact"))
+        if arguments.before:
+            contenders.append(heddle("before", kernel, folder, cpus, arguments, *flags, binary=arguments.before))
         for _ in range(arguments.compiles):
             for contender in contenders:
                 contender.compile()
@@ -197,6 +199,10 @@ def measure_all(python, cpus, arguments):
             jax, ours = contenders[:2]
             row["speed"] = jax.median() / ours.median()
             row["compile"] = jax.median_compile() / ours.median_compile()
+        if arguments.before:
+            ours, before = contenders[1 if python else 0], contenders[-1]
+            row["before"] = before.median() / ours.median()
+            row["before compile"] = before.median_compile() / ours.median_compile()
         print("\n".join(row["lines"]), file=sys.stderr, flush=True)
         rows.append(row)
     return rows
@@ -225,6 +231,13 @@ def summarise(rows):
         build = statistics.geometric_mean(row["compile"] for row in chosen)
         slower = sum(row["speed"] < 1 for row in chosen)
         print(f"{len(chosen)} {title}: geometric mean {speed:.2f}x, {slower} slower than JAX, compile time {build:.2f}x")
+    compared = [row for row in rows if "before" in row]
+    if compared:
+        speed = statistics.geometric_mean(row["before"] for row in compared)
+        build = statistics.geometric_mean(row["before compile"] for row in compared)
+        slowest = min(compared, key=lambda row: row["before"])
+        print(f"{len(compared)} programs: {speed:.2f}x as fast as the older build, compiled {build:.2f}x as fast; "
+              f"{slowest['name']} is slowest, {slowest['before']:.2f}x")
 
 
 def check_differences(python):
@@ -244,6 +257,7 @@ def main():
     parser.add_argument("--peer-python")
     parser.add_argument("--no-install", action="store_true")
     parser.add_argument("--exact", action="store_true", help="measure heddle --exact, too")
+    parser.add_argument("--before", help="the bench_kernel of an older build, measured beside this one")
     parser.add_argument("--bench-kernel", default=str(ROOT / "build" / "bench" / "bench_kernel"))
     arguments = parser.parse_args()
     python = peer_python(arguments)
