@@ -111,7 +111,7 @@ MlirValue *emit_part(kernel_emitter *k, ir_builder *b, int part, const MlirValue
 static MlirValue constant_value(function_emitter *e, const instruction *constant, const index_vector *at) {
   const literal *l = constant->literal;
   if (constant->shape->rank == 0) return *(MlirValue *)ptr_map_get(&e->values, constant);
-  if (emit_literal_is_splat(l)) return emit_literal_element(&e->b, l, 0);
+  if (literal_repeats(l)) return emit_literal_element(&e->b, l, 0);
   MlirValue *operands = arena_array(e->kernel->arena, MlirValue, at->count + 1);
   operands[0] = emit_literal_tensor(&e->b, l);
   for (int i = 0; i < at->count; i++) operands[i + 1] = at->values[i];

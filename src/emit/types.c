@@ -72,12 +72,6 @@ MlirValue emit_literal_element(ir_builder *b, const literal *l, int64_t element)
   return complex_constant(b, type, creal(z), cimag(z));
 }
 
-bool emit_literal_is_splat(const literal *l) {
-  size_t bytes = (size_t)dtypes[l->shape->dtype].bytes, size = (size_t)shape_element_count(l->shape) * bytes;
-  const char *data = l->data;
-  return size > 0 && memcmp(data, data + bytes, size - bytes) == 0;
-}
-
 // MLIR takes bits of the element's width from whole bytes; what lies above them must be zero for equal constants to be
 // one.
 static MlirAttribute sub_byte_elements(arena *a, MlirType type, const literal *l, int64_t count, int bits) {

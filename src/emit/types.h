@@ -20,7 +20,5 @@ MlirValue emit_zero(ir_builder *b, dtype t);
 MlirValue emit_literal_element(ir_builder *b, const literal *l, int64_t element);
 // A whole literal as a tensor in row-major order, whatever its layout.
 MlirValue emit_literal_tensor(ir_builder *b, const literal *l);
-// True if all elements have the same bits.
-bool emit_literal_is_splat(const literal *l);
 
 #endif

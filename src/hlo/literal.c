@@ -174,6 +174,21 @@ void literal_set_complex(literal *l, int64_t i, double complex v) {
   }
 }
 
+bool literal_repeats(const literal *l) {
+  if (!shape_is_array(l->shape)) return false;
+  size_t bytes = (size_t)dtypes[l->shape->dtype].bytes, size = (size_t)shape_element_count(l->shape) * bytes;
+  const char *data = l->data;
+  return size > 0 && memcmp(data, data + bytes, size - bytes) == 0;
+}
+
+void literal_repeat(literal *l, const literal *element) {
+  const size_t bytes = (size_t)dtypes[l->shape->dtype].bytes, total = (size_t)shape_byte_size(l->shape);
+  for (size_t done = 0, size = bytes; done < total; done += size) {
+    if (done) size = done < total - done ? done : total - done;
+    memmove((char *)l->data + done, done ? l->data : element->data, size);
+  }
+}
+
 bool literal_identical(const literal *l, const literal *r) {
   if (l->shape->dtype != r->shape->dtype || l->shape->tuple_size != r->shape->tuple_size) return false;
   if (l->is_elided != r->is_elided) return false;

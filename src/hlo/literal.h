@@ -38,6 +38,10 @@ void literal_set_complex(literal *l, int64_t i, double complex v);
 
 bool literal_identical(const literal *l, const literal *r);  // same dtype, dims and bits
 
+// Of arrays: whether there is an element, and all have the same bits; and making it so.
+bool literal_repeats(const literal *l);
+void literal_repeat(literal *l, const literal *element);  // element: rank 0 and the same dtype
+
 // HLO text of the value: `{ {1, 2}, {3, 4} }`, `5`, `(1, 2)` for complex, `true`; shortest digits that read back equal.
 void literal_print(text *out, const literal *l);
 

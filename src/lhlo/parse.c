@@ -98,18 +98,34 @@ static heddle_status read_arguments(lhlo_reader *r, const ir_operation *main) {
 
 // --- constants and the arena
 
+// The elements, each of them, within the bound on what a text may stand for.
+static heddle_status expand(lhlo_reader *r, const ir_attribute *value, source_location where, literal **out) {
+  const shape *s = ir_elements_shape(r->arena, value);
+  if (ir_elements_repeat(value)) {
+    if (shape_byte_size(s) > r->expansion_left)
+      return status_at(HEDDLE_INVALID, where,
+                       "found a value of %s that repeats one element, wanted less than 2 GiB of "
+                       "such values",
+                       shape_text(r->arena, s));
+    r->expansion_left -= shape_byte_size(s);
+  }
+  return ir_elements_expand(r->arena, value, out);
+}
+
 static heddle_status new_constant(lhlo_reader *r, const ir_operation *get, str name, int *out) {
   const ir_operation *global = str_map_get(&r->globals, name);
   const ir_attribute *value = global ? ir_find(global, "initial_value") : NULL;
   if (!value || value->kind != IR_ATTR_ELEMENTS || value->elements->is_elided)
     return status_at(HEDDLE_INVALID, get->where, "found @" STR_FMT ", wanted the name of a memref.global with a value",
                      STR_ARG(name));
-  const shape *s = value->elements->shape;
+  literal *elements;
+  TRY(expand(r, value, global->where, &elements));
+  const shape *s = elements->shape;
   TRY(with_layout(r, ir_find(global, "lmhlo.layout"), global->where, &s));
   int number = 0;
   for (int k = 0; k < r->allocations.size; k++) number += r->allocations.data[k].kind == LHLO_CONSTANT;
   *out = add_allocation(r, LHLO_CONSTANT, arena_printf(r->arena, "c%d", number), number, s);
-  r->allocations.data[*out].value = value->elements;
+  r->allocations.data[*out].value = elements;
   str_map_put(r->arena, &r->global_numbers, name, (void *)(intptr_t)(*out + 1));  // NOLINT(performance-no-int-to-ptr)
   return status_ok();
 }
@@ -327,6 +343,7 @@ heddle_status lhlo_parse_limited(arena *a, str source, const char *file, const t
   }
   lhlo_reader r = {.arena = a,
                    .source = modules[0],
+                   .expansion_left = most_expanded,
                    .program = arena_new(a, lhlo_program),
                    .kernels = {.arena = a, .target = *target}};
   r.program->target = *target;

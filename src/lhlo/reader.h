@@ -22,6 +22,7 @@ typedef struct lhlo_reader {
   str_map globals;         // const ir_operation *, of constants
   str_map global_numbers;  // allocation, plus one
   lhlo_allocation_list allocations;
+  int64_t expansion_left;  // bytes that constants which repeat one element may still take
   const char **receivers;  // of each parameter: the result that it is donated to, else null; null if none is donated
   ptr_map slices;          // ir_value: lhlo_slice *
   ptr_map offsets;         // ir_value: const ir_attribute *, of arith.constant

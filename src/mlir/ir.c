@@ -210,11 +210,41 @@ const ir_attribute *ir_enum_attribute(arena *a, const char *name, str text) {
   return x;
 }
 
+static literal *first_element(arena *a, const literal *from) {
+  literal *l = arena_new(a, literal);
+  l->shape = shape_scalar(a, from->shape->dtype);
+  l->data = from->data;
+  return l;
+}
+
 const ir_attribute *ir_elements_attribute(arena *a, const ir_type *type, literal *value) {
   ir_attribute *x = ir_attribute_new(a, IR_ATTR_ELEMENTS);
+  const bool is_long = value && !value->is_elided && shape_element_count(value->shape) > IR_MOST_REPEATED;
   x->type = type;
-  x->elements = value;
+  x->elements = is_long && literal_repeats(value) ? first_element(a, value) : value;
   return x;
+}
+
+bool ir_elements_repeat(const ir_attribute *x) { return x->elements->shape->rank == 0 && x->type->rank > 0; }
+
+const shape *ir_elements_shape(arena *a, const ir_attribute *x) {
+  const shape *s = x->elements->shape;
+  return ir_elements_repeat(x) ? shape_array(a, s->dtype, x->type->rank, x->type->dims) : s;
+}
+
+int64_t ir_elements_count(const ir_attribute *x) {
+  if (!ir_elements_repeat(x)) return shape_element_count(x->elements->shape);
+  int64_t count = 1;
+  for (int i = 0; i < x->type->rank; i++) count *= x->type->dims[i];
+  return count;
+}
+
+heddle_status ir_elements_expand(arena *a, const ir_attribute *x, literal **out) {
+  *out = x->elements;
+  if (!ir_elements_repeat(x)) return status_ok();
+  TRY(literal_create(a, ir_elements_shape(a, x), out));
+  literal_repeat(*out, x->elements);
+  return status_ok();
 }
 
 const ir_attribute *ir_type_attribute(arena *a, const ir_type *type) {
@@ -282,7 +312,7 @@ bool ir_attribute_integers(arena *a, const ir_attribute *x, const int64_t **valu
   }
   if (x->kind == IR_ATTR_ELEMENTS && has_integer_elements(x)) {
     int64_t size = shape_element_count(x->elements->shape);
-    if (size > INT32_MAX) return false;
+    if (size > INT32_MAX || ir_elements_repeat(x)) return false;
     int64_t *copy = arena_array(a, int64_t, size);
     for (int64_t i = 0; i < size; i++) copy[i] = literal_get_int(x->elements, i);
     *values = copy;
@@ -346,8 +376,7 @@ bool ir_attribute_integer(const ir_attribute *x, int64_t *value) {
     *value = x->integer;
     return true;
   }
-  if (x->kind != IR_ATTR_ELEMENTS || !has_integer_elements(x) || shape_element_count(x->elements->shape) != 1)
-    return false;
+  if (x->kind != IR_ATTR_ELEMENTS || !has_integer_elements(x) || ir_elements_count(x) != 1) return false;
   *value = literal_get_int(x->elements, 0);
   return true;
 }

@@ -92,7 +92,7 @@ typedef enum ir_attribute_kind {
   IR_ATTR_TYPE,
   IR_ATTR_ARRAY,       // [a, b]
   IR_ATTR_DICTIONARY,  // {a = 1, b}
-  IR_ATTR_ELEMENTS,    // dense<...> : tensor<...>, dense_resource: splats are expanded; quantized: the storage values
+  IR_ATTR_ELEMENTS,    // dense<...> : tensor<...>, dense_resource; quantized: the storage values
   IR_ATTR_INTEGERS,    // array<i64: 1, 2>; array<i1: true>
   IR_ATTR_FLOATS,      // array<f64: 1.0>
   IR_ATTR_ENUM,        // #stablehlo<precision HIGHEST>: name "stablehlo.precision", text "HIGHEST"
@@ -112,7 +112,7 @@ struct ir_attribute {
   const ir_type *type;  // INTEGER, FLOAT (may be null: i64, f64), ELEMENTS, TYPE; INTEGERS and FLOATS: the element
   str name;             // ENUM, STRUCT: dialect and mnemonic, "stablehlo.precision"
   str text;             // STRING, SYMBOL, ENUM, OPAQUE
-  literal *elements;    // ELEMENTS
+  literal *elements;    // ELEMENTS; of rank 0 if one of many says it all (ir_elements_repeat)
   int count;
   const ir_attribute *const *items;  // ARRAY
   const ir_named_attribute *fields;  // DICTIONARY, STRUCT: in textual order
@@ -194,6 +194,15 @@ const ir_attribute *ir_symbol_attribute(arena *a, str name);
 const ir_attribute *ir_integers_attribute(arena *a, int count, const int64_t *values);  // array<i64: ...>
 const ir_attribute *ir_enum_attribute(arena *a, const char *name, str text);
 const ir_attribute *ir_elements_attribute(arena *a, const ir_type *type, literal *value);
+
+// More elements than this that are all the same are kept as one, so that a few bytes of a file take no more memory than
+// they are: dense<0.5> : tensor<6x512x4096xbf16>.
+enum { IR_MOST_REPEATED = 4096 };
+bool ir_elements_repeat(const ir_attribute *x);    // whether the literal is one element, which stands for all
+int64_t ir_elements_count(const ir_attribute *x);  // of its type
+// All of them with the literal's dtype: as a shape, and as values. HEDDLE_OUT_OF_MEMORY.
+const shape *ir_elements_shape(arena *a, const ir_attribute *x);
+heddle_status ir_elements_expand(arena *a, const ir_attribute *x, literal **out);
 const ir_attribute *ir_type_attribute(arena *a, const ir_type *type);
 const ir_attribute *ir_array_attribute(arena *a, int count, const ir_attribute *const *items);
 const ir_attribute *ir_struct_attribute(arena *a, const char *name, int count, const ir_named_attribute *fields);

@@ -2,7 +2,7 @@
 // dense_resource<...>, whose bytes stand at the end of the file; and array<...>.
 //
 // The type stands behind the value but says how to read it, so the reader skips the value, reads the type, and goes
-// back. Memory is bounded by the text except for splats, which have a budget.
+// back. Memory is bounded by the text except for splats, which have a budget if they are written out (ir.h says when).
 #include <inttypes.h>
 
 #include "mlir/parser.h"
@@ -62,16 +62,6 @@ static bool nested_list(mlir_parser *p, element_writer *w, int dim) {
   return true;
 }
 
-static void repeat_first(literal *l, int64_t count) {
-  size_t bytes = (size_t)dtypes[l->shape->dtype].bytes;
-  size_t total = bytes * (size_t)count, done = bytes;
-  while (done < total) {
-    size_t size = done < total - done ? done : total - done;
-    memcpy((char *)l->data + done, l->data, size);
-    done += size;
-  }
-}
-
 // --- bytes
 
 static int hex_value(char c) {
@@ -129,6 +119,19 @@ static bool create(mlir_parser *p, size_t offset, const shape *s, literal **out)
   return is_ok;
 }
 
+static bool create_element(mlir_parser *p, size_t offset, const shape *s, literal **out) {
+  return create(p, offset, shape_scalar(p->arena, s->dtype), out);
+}
+
+// A value of that shape which repeats one element, of which many are not written out.
+static bool repeat(mlir_parser *p, size_t offset, const shape *s, literal *element, literal **out) {
+  *out = element;
+  if (shape_element_count(s) > IR_MOST_REPEATED) return true;
+  if (!spend(p, offset, s) || !create(p, offset, s, out)) return false;
+  literal_repeat(*out, element);
+  return true;
+}
+
 static bool hex_elements(mlir_parser *p, str hex, size_t offset, const shape *s, literal **out) {
   int64_t count = shape_element_count(s), bytes = dtypes[s->dtype].bytes;
   int64_t size = (int64_t)(hex.size / 2), packed = count / 8 + (count % 8 != 0);
@@ -138,12 +141,16 @@ static bool hex_elements(mlir_parser *p, str hex, size_t offset, const shape *s,
   if (!is_splat && !is_packed && (size % bytes || size / bytes != count))
     return mlir_error(p, offset, "found %" PRId64 " bytes, wanted %" PRId64 " elements of %" PRId64 " bytes", size,
                       count, bytes);
-  if (is_splat && !spend(p, offset, s)) return false;
+  if (is_splat) {
+    literal *one;
+    if (!create_element(p, offset, s, &one) || !decode_bytes(p, hex, offset, one->data)) return false;
+    clean(one, 1);
+    return repeat(p, offset, s, one, out);
+  }
   if (!create(p, offset, s, out)) return false;
   if (count == 0) return true;
   if (!decode_bytes(p, hex, offset, (*out)->data)) return false;
   if (is_packed) unpack_bits(*out, count);
-  if (is_splat) repeat_first(*out, count);
   clean(*out, count);
   return true;
 }
@@ -155,22 +162,12 @@ static bool listed_elements(mlir_parser *p, size_t text_size, const shape *s, li
                       .is_complex = dtype_is_complex(s->dtype)};
   size_t offset = p->tok_offset;
   int64_t count = shape_element_count(s);
-  bool is_splat = !mlir_at(p, "[");
-  if (is_splat && !spend(p, offset, s)) return false;
-  if (!is_splat && count > (int64_t)text_size)
+  if (!mlir_at(p, "[")) return create_element(p, offset, s, &w.l) && element(p, &w) && repeat(p, offset, s, w.l, out);
+  if (count > (int64_t)text_size)
     return mlir_error(p, offset, "found fewer than the %" PRId64 " elements of the type", count);
-  if (!is_splat || count > 0) {
-    if (!create(p, offset, s, out)) return false;
-    w.l = *out;
-    if (!is_splat) return nested_list(p, &w, 0);
-    if (!element(p, &w)) return false;
-    repeat_first(*out, count);
-    return true;
-  }
-  // A splat without elements still has a value to read over.
-  int64_t one = 1;
-  if (!create(p, offset, shape_array(p->scratch, s->dtype, 1, &one), &w.l)) return false;
-  return element(p, &w) && create(p, offset, s, out);
+  if (!create(p, offset, s, out)) return false;
+  w.l = *out;
+  return nested_list(p, &w, 0);
 }
 
 static bool values(mlir_parser *p, size_t text_size, const shape *s, literal **out) {

@@ -163,14 +163,6 @@ static void print_element(text *out, const literal *l, int64_t i) {
 
 // Constants.
 
-static bool is_splat(const literal *l, int64_t count) {
-  size_t bytes = (size_t)dtypes[l->shape->dtype].bytes;
-  const char *data = l->data;
-  for (int64_t i = 1; i < count; i++)
-    if (memcmp(data, data + (size_t)i * bytes, bytes) != 0) return false;
-  return count > 0;
-}
-
 static void print_nested(text *out, const literal *l) {
   int rank = l->shape->rank;
   int64_t count = shape_element_count(l->shape), index[SHAPE_MAX_RANK] = {0};
@@ -203,7 +195,7 @@ static void print_blob(text *out, const literal *l, int64_t count) {
 void mlir_print_elements(text *out, const ir_attribute *x, int64_t elide_above) {
   const literal *l = x->elements;
   int64_t count = shape_element_count(l->shape);
-  bool is_splatted = is_splat(l, count);
+  bool is_splatted = literal_repeats(l);
   if (l->is_elided || (elide_above > 0 && count > elide_above && !is_splatted)) {
     text_puts(out, "dense_resource<__elided__>");
   } else {

@@ -208,7 +208,7 @@ heddle_status lower_chlo_constant(lowering *l, const ir_operation *op, instructi
   const ir_attribute *value = ir_find(op, "value");
   if (!value || value->kind != IR_ATTR_ELEMENTS || !value->elements || op->result_count != 1)
     return lowering_invalid(op, "wanted one result and an elements attribute `value`");
-  results[0] = build_constant(l, value->elements);
+  results[0] = build_elements(l, value);
   return status_ok();
 }
 

@@ -249,7 +249,7 @@ heddle_status lower_check(lowering *l, const ir_operation *op, instruction *cons
   int count = op->operand_count;
   for (int k = 0; k < count && k < 2; k++) both[k] = operands[k];
   if (value && value->kind == IR_ATTR_ELEMENTS && value->elements && count == 1) {
-    both[1] = build_constant(l, value->elements);
+    both[1] = build_elements(l, value);
     target.size -= strlen("_const");
     count = 2;
   }

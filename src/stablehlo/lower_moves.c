@@ -6,7 +6,7 @@ heddle_status lower_constant(lowering *l, const ir_operation *op, instruction *c
   const ir_attribute *value = ir_find(op, "value");
   if (!value || value->kind != IR_ATTR_ELEMENTS || !value->elements)
     return lowering_invalid(op, "attribute value is no list of elements");
-  results[0] = build_constant(l, value->elements);
+  results[0] = build_elements(l, value);
   return status_ok();
 }
 

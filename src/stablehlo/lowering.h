@@ -53,6 +53,7 @@ instruction *build_select(lowering *l, instruction *p, instruction *on_true, ins
 instruction *build_compare(lowering *l, instruction *x, instruction *y, comparison_direction direction);
 instruction *build_convert(lowering *l, instruction *x, dtype to);  // x itself if it is of that type
 instruction *build_constant(lowering *l, literal *value);
+instruction *build_elements(lowering *l, const ir_attribute *x);             // a constant, or one element broadcast
 instruction *build_scalar(lowering *l, dtype t, double value);               // a rank-0 constant
 instruction *build_like(lowering *l, instruction *like, double value);       // a constant of like's dtype and shape
 instruction *build_like_int(lowering *l, instruction *like, int64_t value);  // exact for 64-bit integers

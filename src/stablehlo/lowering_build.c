@@ -100,6 +100,11 @@ instruction *build_constant(lowering *l, literal *value) {
   return builder_constant(&b, value);
 }
 
+instruction *build_elements(lowering *l, const ir_attribute *x) {
+  instruction *i = build_constant(l, x->elements);
+  return ir_elements_repeat(x) ? build_broadcast(l, i, ir_elements_shape(l->arena, x), 0, NULL) : i;
+}
+
 instruction *build_scalar(lowering *l, dtype t, double value) {
   const builder b = builder_of(l);
   return builder_scalar(&b, t, value);

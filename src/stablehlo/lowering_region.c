@@ -38,9 +38,17 @@ static void visit_region(capture_walk *w, const ir_region *r) {
   }
 }
 
+// A constant, or one element broadcast (build_elements).
 static bool is_constant(const lowering *l, const ir_value *v) {
   const instruction *i = ptr_map_get(l->values, v);
+  if (i && i->opcode == HLO_BROADCAST && shape_is_static(i->shape) && shape_is_scalar(i->operands[0]->shape))
+    i = i->operands[0];
   return i && i->opcode == HLO_CONSTANT;
+}
+
+static instruction *constant_again(lowering *inner, const instruction *from) {
+  if (from->opcode == HLO_CONSTANT) return build_constant(inner, from->literal);
+  return build_broadcast(inner, build_constant(inner, from->operands[0]->literal), from->shape, 0, NULL);
 }
 
 heddle_status lowering_captures(lowering *l, const ir_region *r, int *count, const ir_value ***out) {
@@ -70,7 +78,7 @@ static void repeat_constants(lowering *outer, lowering *inner, const ir_region *
     const ir_value *v = w.captured.data[k];
     if (!is_constant(outer, v)) continue;
     const instruction *from = ptr_map_get(outer->values, v);
-    ptr_map_put(inner->arena, inner->values, v, build_constant(inner, from->literal));
+    ptr_map_put(inner->arena, inner->values, v, constant_again(inner, from));
   }
 }
 

@@ -395,6 +395,24 @@ static void test_refusals(void **state) {
       "test:2:1: error: a tuple's elements add up to more than 2^62 bytes");
 }
 
+// What repeats one element is a broadcast, of a constant of the body itself if a loop needs it.
+static void test_repeated_constants(void **state) {
+  (void)state;
+  static const char source[] =
+      "func.func @main(%x: tensor<64x128xf32>) -> tensor<64x128xf32> {\n"
+      "%two = stablehlo.constant dense<2.0> : tensor<64x128xf32>\n"
+      "%0 = stablehlo.while(%a = %x) : tensor<64x128xf32> cond {\n"
+      "  %c = stablehlo.constant dense<true> : tensor<i1>\n"
+      "  stablehlo.return %c : tensor<i1>\n"
+      "} do {\n"
+      "  %1 = stablehlo.add %a, %two : tensor<64x128xf32>\n"
+      "  stablehlo.return %1 : tensor<64x128xf32>\n"
+      "}\n"
+      "return %0 : tensor<64x128xf32>\n}\n";
+  expect_hlo(source, "f32[64,128] broadcast(");
+  expect_hlo(source, "arg_tuple.8 = (f32[64,128]) parameter(0)");  // nothing else is carried
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_roots),          cmocka_unit_test(test_names_and_places),
@@ -407,7 +425,7 @@ int main(void) {
       cmocka_unit_test(test_effects),        cmocka_unit_test(test_dynamic_reduce_window),
       cmocka_unit_test(test_bounded_shapes), cmocka_unit_test(test_custom_calls),
       cmocka_unit_test(test_collectives),    cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_hints),
+      cmocka_unit_test(test_hints),          cmocka_unit_test(test_repeated_constants),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,7 +146,7 @@ static bool fill_array(bytecode_cursor *c, ir_attribute *x, const literal *value
 // array<i64: ...>: read as elements of a one-dimensional tensor. Booleans take a byte each here.
 static bool read_dense_array(bytecode_cursor *c, bytecode_entry *entry) {
   const ir_type *element;
-  const ir_attribute *elements;
+  literal *elements;
   str blob;
   int64_t size;
   uint64_t count;
@@ -160,12 +160,12 @@ static bool read_dense_array(bytecode_cursor *c, bytecode_entry *entry) {
   size = (int64_t)count;
   bool is_boolean = element->dtype == DTYPE_PRED;
   const ir_type *stored = is_boolean ? ir_scalar_type(c->b->arena, DTYPE_U8) : element;
-  if (!bytecode_elements(c, ir_tensor_type(c->b->arena, 1, &size, stored), blob, &elements)) return false;
+  if (!bytecode_literal(c, ir_tensor_type(c->b->arena, 1, &size, stored), blob, &elements)) return false;
   bool is_float = dtype_is_float(element->dtype);
   ir_attribute *x = attribute_new(c, entry, is_float ? IR_ATTR_FLOATS : IR_ATTR_INTEGERS);
   x->type = element;
   x->count = (int)count;
-  return fill_array(c, x, elements->elements);
+  return fill_array(c, x, elements);
 }
 
 static bool read_distinct(bytecode_cursor *c, bytecode_entry *entry) {

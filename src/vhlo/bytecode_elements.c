@@ -36,6 +36,11 @@ static bool fill_splat(bytecode_cursor *c, size_t start, literal *l, int64_t cou
   return true;
 }
 
+// Whether the bytes are one element of many (ir.h: these are not written out).
+static bool is_long_splat(const shape *s, str blob) {
+  return shape_element_count(s) > IR_MOST_REPEATED && blob.size == (size_t)dtypes[s->dtype].bytes;
+}
+
 // Booleans are bits, except in files of a short time when they were bytes; all true is the byte 0xff.
 static bool fill_booleans(bytecode_cursor *c, size_t start, literal *l, int64_t count, str blob) {
   uint8_t *out = l->data;
@@ -76,11 +81,10 @@ static bool check_size(bytecode_cursor *c, size_t start, const shape *s, str blo
   return true;
 }
 
-bool bytecode_elements(bytecode_cursor *c, const ir_type *type, str blob, const ir_attribute **out) {
+bool bytecode_literal(bytecode_cursor *c, const ir_type *type, str blob, literal **out) {
   bytecode *b = c->b;
   size_t start = c->at;
   const shape *s;
-  literal *value;
   if (type->element && type->element->kind == IR_TYPE_OPAQUE)
     return bytecode_refuse(b, start, "found elements of type " STR_FMT ", which HLO does not have",
                            STR_ARG(type->element->text));
@@ -88,16 +92,23 @@ bool bytecode_elements(bytecode_cursor *c, const ir_type *type, str blob, const 
     return bytecode_fail(b, start, "found elements of another type, wanted a tensor of static shape");
   heddle_status status = ir_type_shape(b->arena, type, bytecode_where(b, start), &s);
   if (status_is_ok(status)) {
+    if (is_long_splat(s, blob)) s = shape_scalar(b->arena, s->dtype);
     if (!check_size(c, start, s, blob)) return false;
-    status = literal_create(b->arena, s, &value);
+    status = literal_create(b->arena, s, out);
   }
   if (!status_is_ok(status)) {
     b->status = status_context(status, "while reading the elements at byte %zu", start);
     return false;
   }
-  if (!fill(c, start, value, blob)) return false;
-  normalize(value, shape_element_count(s));
-  *out = ir_elements_attribute(b->arena, type, value);
+  if (!fill(c, start, *out, blob)) return false;
+  normalize(*out, shape_element_count(s));
+  return true;
+}
+
+bool bytecode_elements(bytecode_cursor *c, const ir_type *type, str blob, const ir_attribute **out) {
+  literal *value;
+  if (!bytecode_literal(c, type, blob, &value)) return false;
+  *out = ir_elements_attribute(c->b->arena, type, value);
   return true;
 }
 

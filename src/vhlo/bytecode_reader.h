@@ -119,6 +119,7 @@ bool bytecode_dims(bytecode_cursor *c, int *rank, int64_t **dims);  // MLIR's ma
 
 // bytecode_elements.c: values.
 bool bytecode_expand(bytecode *b, size_t offset, int64_t bytes);  // counts them; false if they are too many
+bool bytecode_literal(bytecode_cursor *c, const ir_type *type, str blob, literal **out);  // rank 0: one of many
 bool bytecode_elements(bytecode_cursor *c, const ir_type *type, str blob, const ir_attribute **out);
 bool bytecode_integer_attribute(bytecode_cursor *c, const ir_type *type, const ir_attribute **out);
 bool bytecode_float_attribute(bytecode_cursor *c, const ir_type *type, const ir_attribute **out);

@@ -257,12 +257,16 @@ static void fill_deep(parts *p) { fill_arrays(p, IR_MAX_DEPTH + 1, 1, false); }
 static void fill_wide(parts *p) { fill_arrays(p, 40, 2, false); }
 static void fill_plain(parts *p) { fill_arrays(p, 4, 2, false); }
 
-static heddle_status read_by_hand(arena *a, void (*fill)(parts *p), ir_module **out) {
+static heddle_status read_within(arena *a, void (*fill)(parts *p), int64_t most_expanded, ir_module **out) {
   text file = {0};
   make_file(&file, fill);
-  heddle_status status = bytecode_read(a, "hand", text_view(&file), out);
+  heddle_status status = bytecode_read_limited(a, "hand", text_view(&file), most_expanded, out);
   text_free(&file);
   return status;
+}
+
+static heddle_status read_by_hand(arena *a, void (*fill)(parts *p), ir_module **out) {
+  return read_within(a, fill, INT32_MAX, out);
 }
 
 static void test_by_hand(void **state) {
@@ -274,7 +278,11 @@ static void test_by_hand(void **state) {
   assert_int_equal(shape_element_count(value->shape), 3);
   for (int i = 0; i < 3; i++) assert_true(literal_get_double(value, i) == 1.5);
   check_ok(read_by_hand(*state, fill_plain, &m));
-  check_refused(read_by_hand(*state, fill_huge, &m), "found repeated values of more than 2147483648 bytes");
+  check_refused(read_within(*state, fill_small, 11, &m), "found repeated values of more than 11 bytes");
+  check_ok(read_within(*state, fill_huge, 1000, &m));  // one element stands for all
+  const ir_attribute *huge = ir_find(m->operation->regions[0]->blocks.data[0]->operations.data[0], "value");
+  assert_true(ir_elements_repeat(huge) && ir_elements_count(huge) == (int64_t)1 << 30);
+  assert_true(literal_get_double(huge->elements, 0) == 1.5);
   check_refused(read_by_hand(*state, fill_enormous, &m), "hand: error: ");
   check_refused(read_by_hand(*state, fill_cycle, &m), "that contains itself");
   check_refused(read_by_hand(*state, fill_deep, &m), "nested more than 200 deep");

@@ -193,7 +193,7 @@ static bool is_all(const ir_attribute *x, int64_t value) {
     if (x->integers[i] != value) return false;
   if (x->kind == IR_ATTR_INTEGERS) return true;
   if (x->kind != IR_ATTR_ELEMENTS || dtype_is_float(x->elements->shape->dtype)) return false;
-  int64_t count = shape_element_count(x->elements->shape);
+  int64_t count = ir_elements_count(x);
   if (count > LONGEST_LIST) return false;
   for (int64_t i = 0; i < count; i++)
     if (literal_get_int(x->elements, i) != value) return false;
@@ -205,7 +205,7 @@ static bool is_empty_dictionary(const ir_attribute *x) { return x->kind == IR_AT
 // A function's list of dictionaries is as good as none if none says anything.
 static bool is_empty(const ir_attribute *x) {
   if (x->kind == IR_ATTR_STRING) return x->text.size == 0;
-  if (x->kind == IR_ATTR_ELEMENTS) return shape_element_count(x->elements->shape) == 0;
+  if (x->kind == IR_ATTR_ELEMENTS) return ir_elements_count(x) == 0;
   if (x->kind == IR_ATTR_INTEGERS) return x->count == 0;
   if (x->kind != IR_ATTR_ARRAY) return is_empty_dictionary(x);
   for (int i = 0; i < x->count; i++)
@@ -249,7 +249,7 @@ bool vhlo_operation_is_default(ir_op op, str name, const ir_attribute *x) {
 static bool to_integers(const conversion *v, str name, const ir_attribute *x, const ir_attribute **out) {
   const int64_t *values;
   int count;
-  if (x->kind != IR_ATTR_ELEMENTS || shape_element_count(x->elements->shape) > LONGEST_LIST ||
+  if (x->kind != IR_ATTR_ELEMENTS || ir_elements_count(x) > LONGEST_LIST ||
       !ir_attribute_integers(v->b->arena, x, &values, &count))
     return wrong(v, name, "a short tensor of integers");
   ir_attribute *list = (ir_attribute *)ir_integers_attribute(v->b->arena, count, values);
