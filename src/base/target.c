@@ -8,19 +8,45 @@
 // the row has one: T4, A100, A10, Orin, L4, H100.
 #include "base/target.h"
 
+// The same on all machines so far.
+#define CODE_LIMITS                        \
+  .code = {.max_inlined_operations = 4000, \
+           .max_copied_operations = 256,   \
+           .min_peeled_trips = 8,          \
+           .max_peeled_operations = 300,   \
+           .max_unrolled_cost = 400,       \
+           .unrolled_math_cost = 20,       \
+           .max_access_lanes = 8,          \
+           .registers_per_vector = 2,      \
+           .mask_register_bits = 512,      \
+           .min_vector_lanes = 4,          \
+           .max_copied_body = 300,         \
+           .max_period = 16,               \
+           .max_periodic_lanes = 64,       \
+           .max_lane_stride = 4,           \
+           .max_lane_loads = 512,          \
+           .max_accumulators = 4,          \
+           .max_reduction_copies = 4,      \
+           .large_reduction = 40,          \
+           .huge_reduction = 100,          \
+           .reduction_math_cost = 50,      \
+           .max_reduction_loads = 128}
+
 #define CPU_FIGURES                                                                                                \
   .vector_bits = 256, .vector_registers = 16, .has_fma = true, .max_unroll = 4, .cores = 1, .threads_per_core = 1, \
   .subgroup_size = 1, .buffer_alignment = 64, .operations_per_ns = 20, .scalar_operations_per_ns = 4,              \
   .vector_lanes = 8, .memory_bytes_per_ns = 6, .cache_bytes_per_ns = 40, .mixed_bytes_per_ns = 10,                 \
   .cache_bytes = 1 << 20, .launch_ns = 2000, .wake_ns = 6000, .tile_bytes = 16 << 10, .tile_operations = 64 << 10, \
-  .most_tile = 16 << 10, .tiles_per_core = 4, .row_buffer_bytes = 64 << 10, .row_accumulators = 1024
+  .most_tile = 16 << 10, .tiles_per_core = 4, .row_buffer_bytes = 64 << 10, .row_accumulators = 1024,              \
+  .constant_alignment = 64, .stream_alignment = 32, CODE_LIMITS
 
 // What all chips from sm_75 on have alike. A thread may use 255 registers.
 #define GPU_FIGURES                                                                                                   \
   .kind = TARGET_NVPTX, .has_grid = true, .vector_registers = 255, .has_fma = true, .has_f16 = true, .max_unroll = 4, \
   .threads_per_block = 128, .subgroup_size = 32, .max_grid_x = INT32_MAX, .buffer_alignment = 16, .vector_lanes = 32, \
   .launch_ns = 3000, .wake_ns = 0, .tile_bytes = 16 << 10, .tile_operations = 64 << 10, .most_tile = 16 << 10,        \
-  .tiles_per_core = 4, .row_buffer_bytes = 64 << 10, .row_accumulators = 1024
+  .tiles_per_core = 4, .row_buffer_bytes = 64 << 10, .row_accumulators = 1024, .constant_alignment = 64,              \
+  .shared_alignment = 16, .stream_alignment = 32, CODE_LIMITS
 
 const target_description target_any_cpu = {
     .kind = TARGET_CPU, .name = "cpu", .chip = "", .features = "", .has_libraries = true, CPU_FIGURES};

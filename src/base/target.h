@@ -21,6 +21,45 @@ typedef enum target_kind {
 
 const char *target_kind_name(target_kind kind);  // as --target spells it: "cpu", "nvptx", "null"
 
+// How far lowering (src/lower) inlines, repeats and widens code. An operation is one of MLIR's as the pass finds it,
+// those inside of it counted, too.
+typedef struct target_code_limits {
+  // Inlining of calls.
+  int max_inlined_operations;  // of caller and callee together
+  int max_copied_operations;   // of all copies together, where several calls in one function get one each
+
+  // Peeling: the iterations in which all checks hold become a loop of their own.
+  int min_peeled_trips;       // iterations of that loop, so that one vector at least comes out
+  int max_peeled_operations;  // of a body, which is there three times then
+
+  // Unrolling, up to max_unroll times.
+  int max_unrolled_cost;   // of all copies of a body together: an operation costs 1, one on a vector its elements
+  int unrolled_math_cost;  // of a mathematical function
+
+  // Accesses to memory.
+  int max_access_lanes;  // neighbouring elements that a thread loads or stores at once
+
+  // Vectors of a loop over elements.
+  int registers_per_vector;  // of the widest element: what hides latency without spilling
+  int mask_register_bits;    // width from which on vectors come with registers for conditions. Narrower ones take one
+                             // register in bodies that combine conditions
+  int min_vector_lanes;      // of narrower vectors for the elements that are left over
+  int max_copied_body;       // operations of a body that is repeated for such vectors, or gets vectors of whole periods
+  int max_period;            // of indices divided by a constant: a vector holds whole periods up to this one
+  int max_periodic_lanes;    // … if it then has so many lanes at most
+  int max_lane_stride;       // elements from lane to lane: so many whole vectors cost less than single elements
+  int max_lane_loads;        // elements that a vector's lanes load one by one. Beyond this the scalar loop is smaller
+                             // and no slower
+
+  // Vectors of a loop that reduces.
+  int max_accumulators;      // registers of partial results
+  int max_reduction_copies;  // vectors side by side, which hide the latency of combining
+  int large_reduction;       // operations of a body from which on there are two copies at most
+  int huge_reduction;        // … one
+  int reduction_math_cost;   // operations that a mathematical function counts as
+  int max_reduction_loads;   // elements that the lanes of all copies load one by one
+} target_code_limits;
+
 typedef struct target_description {
   target_kind kind;
   const char *name;      // of the machine: "cpu", "sm_90", "null"
@@ -43,6 +82,9 @@ typedef struct target_description {
   int64_t max_grid_x;        // most blocks in x; without a grid 0
   int64_t shared_bytes;      // memory that a block shares; without a grid 0
   int64_t buffer_alignment;  // bytes; what the runtime promises of every buffer
+  int constant_alignment;    // bytes; of a kernel's constants, and of its arrays on the stack
+  int shared_alignment;      // bytes; of arrays in the memory that a block shares; without a grid none
+  int stream_alignment;      // bytes; stores past the caches need it
 
   // Costs, of one core. They need to be right within a factor of two or three only.
   double operations_per_ns;         // simple f32 operations in full vectors (or by all threads)
@@ -62,6 +104,8 @@ typedef struct target_description {
   int tiles_per_core;
   int64_t row_buffer_bytes;  // what a kernel may keep per row beside its outputs
   int64_t row_accumulators;  // of a tile of columns, to stay in the first-level cache
+
+  target_code_limits code;
 } target_description;
 
 // A CPU of which nothing is known: the figures of all CPUs' costs, one thread.

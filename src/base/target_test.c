@@ -8,6 +8,19 @@
 
 #include <cmocka.h>
 
+// A limit of zero would leave code as it is, whatever it costs.
+static void expect_limits(const target_code_limits *l) {
+  assert_true(l->max_inlined_operations > l->max_copied_operations && l->max_copied_operations > 0);
+  assert_true(l->min_peeled_trips > 0 && l->max_peeled_operations > 0);
+  assert_true(l->max_unrolled_cost > l->unrolled_math_cost && l->unrolled_math_cost > 0);
+  assert_true(l->max_access_lanes > 1 && l->registers_per_vector > 0 && l->mask_register_bits > 0);
+  assert_true(l->min_vector_lanes > 1 && l->max_copied_body > 0);
+  assert_true(l->max_period > 2 && l->max_periodic_lanes >= l->max_period && l->max_lane_stride > 1);
+  assert_true(l->max_lane_loads >= l->max_reduction_loads && l->max_reduction_loads > 0);
+  assert_true(l->max_accumulators >= l->registers_per_vector && l->max_reduction_copies > 1);
+  assert_true(l->huge_reduction > l->large_reduction && l->large_reduction > 0 && l->reduction_math_cost > 0);
+}
+
 // A figure that is zero where none may be would make a cost infinite or a tile empty.
 static void expect_complete(const target_description *t) {
   assert_true(t->vector_registers > 0 && t->max_unroll > 0 && t->vector_lanes > 0);
@@ -17,6 +30,9 @@ static void expect_complete(const target_description *t) {
   assert_true(t->mixed_bytes_per_ns <= t->cache_bytes_per_ns && t->cache_bytes > 0);
   assert_true(t->tile_bytes > 0 && t->tile_operations > 0 && t->most_tile > 0 && t->tiles_per_core > 0);
   assert_true(t->row_buffer_bytes > 0 && t->row_accumulators > 0);
+  assert_true(t->constant_alignment > 0 && t->stream_alignment > 0);
+  assert_int_equal(t->has_grid, t->shared_alignment > 0);
+  expect_limits(&t->code);
   assert_non_null(t->chip);
   assert_non_null(t->features);
   assert_int_equal(t->has_grid, t->threads_per_block > 0);

@@ -8,8 +8,8 @@
 //   (their arguments differ, else they would be one call by now; each would get a copy), unless the call says `inline`,
 //   or on the CPU, where a call keeps a loop scalar, if the callee calls nothing and the copies are small together: an
 //   array that is read in several places, each behind its own condition (the border of a stencil).
-//   Together above 4000 operations: no. CPU: yes. GPU: if the callee has no other caller, or if caller and callee both
-//   call one third function (whose calls may then become one).
+//   Together too many operations (max_inlined_operations of the target): no. CPU: yes. GPU: if the callee has no other
+//   caller, or if caller and callee both call one third function (whose calls may then become one).
 // Functions are visited callers first: a body moves up at most once, and what it calls is looked at where it has
 // arrived. Visiting callees first would copy the bottom of a long chain once per level. Inside one function, callees
 // too are taken in the order of the call graph: when one is looked at, all its calls that inlining brings here are
@@ -24,9 +24,8 @@
 #include "lower/passes.h"
 #include "lower/vectorize_reductions.h"
 
-#define MAX_OPERATIONS 4000
+// A module whose calls still move after so many rounds is left as it is.
 #define MAX_ROUNDS 16
-#define MAX_COPIED_OPERATIONS 256
 
 typedef struct function {
   MlirOperation op;  // null once its body has moved into its only caller
@@ -43,6 +42,7 @@ typedef VEC(function *) functions;
 typedef struct call_graph {
   arena *arena;
   bool is_aggressive;
+  const target_code_limits *limits;
   lower_session *session;
   str_map by_name;
   functions all, callees_first;
@@ -229,7 +229,7 @@ static bool has_one_block(MlirOperation function_op) {
 static bool is_copied(const call_graph *g, const call_group *group) {
   const function *callee = group->callee;
   return g->is_aggressive && callee->calls.size == 0 &&
-         callee->operation_count * group->calls.size <= MAX_COPIED_OPERATIONS;
+         callee->operation_count * group->calls.size <= g->limits->max_copied_operations;
 }
 
 static bool should_inline(call_graph *g, const caller *c, const call_group *group, MlirOperation call) {
@@ -239,7 +239,7 @@ static bool should_inline(call_graph *g, const caller *c, const call_group *grou
   if (!mlirAttributeIsNull(ir_get(call, "noinline"))) return false;
   if (!mlirAttributeIsNull(ir_get(callee->op, "no_compute"))) return true;
   if (group->calls.size > 1 && mlirAttributeIsNull(ir_get(call, "inline")) && !is_copied(g, group)) return false;
-  if (callee->operation_count + c->function->operation_count > MAX_OPERATIONS) return false;
+  if (callee->operation_count + c->function->operation_count > g->limits->max_inlined_operations) return false;
   if (g->is_aggressive) return true;
   return callee->call_count == 1 || shares_a_callee(g, c, callee);
 }
@@ -363,7 +363,10 @@ static bool has_no_grid(lower_context *c, MlirOperation module) {
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const MlirOperation module = {unit};
-  call_graph g = {.arena = c->scratch, .session = c->session, .is_aggressive = has_no_grid(c, module)};
+  call_graph g = {.arena = c->scratch,
+                  .session = c->session,
+                  .is_aggressive = has_no_grid(c, module),
+                  .limits = &c->options->target.code};
   bool changed = true;
   for (int round = 0; changed && round < MAX_ROUNDS; round++) {
     changed = false;

@@ -55,10 +55,11 @@ static heddle_status lower_shuffle(lower_context *c, MlirOperation op) {
   MlirType type = mlirValueGetType(value), i32 = mlirIntegerTypeGet(c->context, 32);
   if (ir_bit_width(type) != 32)
     return status_error(HEDDLE_INTERNAL, "shuffle of %s, wanted 32 bits", ir_type_text(c->scratch, type));
+  const int warp = c->options->target.subgroup_size;
   int64_t lanes;
-  bool whole_warp = ir_constant_value(width, &lanes) && lanes == 32;
+  bool whole_warp = ir_constant_value(width, &lanes) && lanes == warp;
   if (!whole_warp) return status_error(HEDDLE_UNIMPLEMENTED, "shuffle within less than a warp");
-  MlirValue clamp = ir_int(&b, i32, mode == 2 ? 0 : 31);
+  MlirValue clamp = ir_int(&b, i32, mode == 2 ? 0 : warp - 1);
   MlirNamedAttribute attributes[] = {
       ir_named_text(c->context, "kind", arena_printf(c->scratch, "#nvvm<shfl_kind %s>", kinds[mode])),
       ir_named(c->context, "return_value_and_is_valid", mlirUnitAttrGet(c->context)),

@@ -74,7 +74,8 @@ static heddle_status lower_write(tensor_origins *o, MlirOperation op) {
   tensor_memory m;
   TRY(tensor_origins_memory(o, &b, destination, ir_element_type(mlirValueGetType(vector)), &m));
   MlirValue mask = has_mask ? ir_operand(op, 3) : (MlirValue){0};
-  m.streams = !mlirAttributeIsNull(ir_get(op, "xla.nontemporal"));
+  if (!mlirAttributeIsNull(ir_get(op, "xla.nontemporal")))
+    m.stream_alignment = o->context->options->target.stream_alignment;
   TRY(tensor_access_store_vector(&b, &m, vector, ir_operand(op, 2), mask));
   ir_replace(op, &destination);
   return status_ok();

@@ -14,8 +14,6 @@
 #include "emit/ir_builder.h"
 #include "lower/passes.h"
 
-#define WARP_SIZE 32
-
 // The operands from `first` on, in the arena.
 static MlirValue *operands_from(arena *a, MlirOperation op, int first, int count) {
   MlirValue *values = arena_array(a, MlirValue, count);
@@ -63,10 +61,15 @@ static heddle_status lower_extract(lower_context *c, MlirOperation op) {
 
 // --- shuffle_reduce
 
-// A 32-bit integer of the lane `distance` above.
-static MlirValue shuffle_word(ir_builder *b, MlirValue word, int64_t distance) {
+typedef struct shuffle_step {
+  int64_t distance;
+  int lanes;  // of the subgroup
+} shuffle_step;
+
+// A 32-bit integer of the lane `by.distance` above.
+static MlirValue shuffle_word(ir_builder *b, MlirValue word, shuffle_step by) {
   MlirType i32 = mlirIntegerTypeGet(b->context, 32), results[] = {i32, mlirIntegerTypeGet(b->context, 1)};
-  MlirValue offset = ir_int(b, i32, distance), width = ir_int(b, i32, WARP_SIZE);
+  MlirValue offset = ir_int(b, i32, by.distance), width = ir_int(b, i32, by.lanes);
   MlirValue operands[] = {word, offset, width};
   MlirNamedAttribute mode = ir_named_text(b->context, "mode", "#gpu<shuffle_mode down>");
   MlirOperation op = ir_build(b, (ir_op){.name = "gpu.shuffle",
@@ -80,52 +83,52 @@ static MlirValue shuffle_word(ir_builder *b, MlirValue word, int64_t distance) {
 }
 
 // An integer of any width, in words.
-static MlirValue shuffle_integer(ir_builder *b, MlirValue v, int64_t distance) {
+static MlirValue shuffle_integer(ir_builder *b, MlirValue v, shuffle_step by) {
   MlirType i32 = mlirIntegerTypeGet(b->context, 32), type = mlirValueGetType(v);
   int bits = ir_bit_width(type);
-  if (bits == 32) return shuffle_word(b, v, distance);
-  if (bits < 32) return ir_cast(b, "arith.trunci", type, shuffle_word(b, ir_cast(b, "arith.extui", i32, v), distance));
+  if (bits == 32) return shuffle_word(b, v, by);
+  if (bits < 32) return ir_cast(b, "arith.trunci", type, shuffle_word(b, ir_cast(b, "arith.extui", i32, v), by));
   int words = (bits + 31) / 32;
   MlirType wide = mlirIntegerTypeGet(b->context, (unsigned)words * 32);
   MlirValue whole = words * 32 == bits ? v : ir_cast(b, "arith.extui", wide, v), result = {0};
   for (int i = 0; i < words; i++) {
     MlirValue shift = ir_int(b, wide, 32 * i);
     MlirValue word = ir_cast(b, "arith.trunci", i32, ir_binary(b, "arith.shrui", whole, shift));
-    MlirValue moved = ir_cast(b, "arith.extui", wide, shuffle_word(b, word, distance));
+    MlirValue moved = ir_cast(b, "arith.extui", wide, shuffle_word(b, word, by));
     MlirValue placed = ir_binary(b, "arith.shli", moved, shift);
     result = i == 0 ? placed : ir_binary(b, "arith.ori", result, placed);
   }
   return words * 32 == bits ? result : ir_cast(b, "arith.trunci", type, result);
 }
 
-static MlirValue shuffle_scalar(ir_builder *b, MlirValue v, int64_t distance) {
+static MlirValue shuffle_scalar(ir_builder *b, MlirValue v, shuffle_step by) {
   MlirType type = mlirValueGetType(v);
-  if (mlirTypeIsAInteger(type)) return shuffle_integer(b, v, distance);
+  if (mlirTypeIsAInteger(type)) return shuffle_integer(b, v, by);
   if (mlirTypeIsAIndex(type)) {
     MlirType i64 = mlirIntegerTypeGet(b->context, 64);
-    MlirValue moved = shuffle_integer(b, ir_cast(b, "arith.index_cast", i64, v), distance);
+    MlirValue moved = shuffle_integer(b, ir_cast(b, "arith.index_cast", i64, v), by);
     return ir_cast(b, "arith.index_cast", type, moved);
   }
   if (mlirTypeIsAComplex(type)) {
     MlirType part = mlirComplexTypeGetElementType(type);
-    MlirValue re = shuffle_scalar(b, ir_cast(b, "complex.re", part, v), distance);
-    MlirValue im = shuffle_scalar(b, ir_cast(b, "complex.im", part, v), distance);
+    MlirValue re = shuffle_scalar(b, ir_cast(b, "complex.re", part, v), by);
+    MlirValue im = shuffle_scalar(b, ir_cast(b, "complex.im", part, v), by);
     return ir_value(b, "complex.create", type, 2, (MlirValue[]){re, im});
   }
   MlirType bits = mlirIntegerTypeGet(b->context, (unsigned)ir_bit_width(type));
-  MlirValue moved = shuffle_integer(b, ir_cast(b, "arith.bitcast", bits, v), distance);
+  MlirValue moved = shuffle_integer(b, ir_cast(b, "arith.bitcast", bits, v), by);
   return ir_cast(b, "arith.bitcast", type, moved);
 }
 
 // Vectors of rank 1 go element by element.
-static MlirValue shuffle(ir_builder *b, MlirValue v, int64_t distance) {
+static MlirValue shuffle(ir_builder *b, MlirValue v, shuffle_step by) {
   MlirType type = mlirValueGetType(v);
-  if (!ir_is_vector(type)) return shuffle_scalar(b, v, distance);
+  if (!ir_is_vector(type)) return shuffle_scalar(b, v, by);
   MlirValue result = v;
   for (int64_t i = 0; i < mlirShapedTypeGetDimSize(type, 0); i++) {
     MlirNamedAttribute at = ir_named(b->context, "static_position", mlirDenseI64ArrayGet(b->context, 1, &i));
     MlirValue element = ir_value_with(b, "vector.extract", ir_element_type(type), 1, &v, 1, &at);
-    MlirValue operands[] = {shuffle_scalar(b, element, distance), result};
+    MlirValue operands[] = {shuffle_scalar(b, element, by), result};
     result = ir_value_with(b, "vector.insert", type, 2, operands, 1, &at);
   }
   return result;
@@ -144,7 +147,8 @@ static heddle_status lower_shuffle_reduce(lower_context *c, MlirOperation op) {
   }
   MlirNamedAttribute callee = ir_named(b.context, "callee", ir_get(op, "combiner"));
   for (int64_t distance = mlirIntegerAttrGetValueInt(ir_get(op, "max_distance")); distance > 0; distance /= 2) {
-    for (int i = 0; i < count; i++) values[count + i] = shuffle(&b, values[i], distance);
+    const shuffle_step by = {distance, c->options->target.subgroup_size};
+    for (int i = 0; i < count; i++) values[count + i] = shuffle(&b, values[i], by);
     MlirOperation call = ir_build(&b, (ir_op){.name = "xla_gpu.pure_call",
                                               .operand_count = 2 * count,
                                               .operands = values,

@@ -1,8 +1,9 @@
 // xla-gpu-optimize-loops: unrolls scf.for by a factor that fits the cost of its body.
 //
 // Why here and not in LLVM: unrolling turns positions in vectors into constants, so that vectors stay in registers, and
-// LLVM's cost model does not know that math functions are long. The factor is 400 / cost of one iteration, where a math
-// operation counts 20 and an operation on vectors counts per element; it must divide the trip count.
+// LLVM's cost model does not know that math functions are long. The factor is max_unrolled_cost of the target / cost of
+// one iteration, where math operations are dear and an operation on vectors counts per element; it must divide the trip
+// count.
 //
 // A loop with calls or further loops inside is left alone: its body's cost is not its size. So is one whose body alone
 // is large: registers run out before unrolling pays.
@@ -11,10 +12,7 @@
 #include "emit/ir_builder.h"
 #include "lower/passes.h"
 
-#define BUDGET 400
-#define MATH_COST 20
-
-static int cost_of(MlirOperation op) {
+static int cost_of(const target_code_limits *limits, MlirOperation op) {
   static const char *const free_ops[] = {"arith.constant", "scf.yield", "vector.extract", "vector.insert"};
   static const char *const cheap_math[] = {"math.absf", "math.fma",       "math.copysign", "math.floor",
                                            "math.ceil", "math.roundeven", "math.trunc",    "math.absi"};
@@ -23,7 +21,7 @@ static int cost_of(MlirOperation op) {
   for (size_t i = 0; i < sizeof free_ops / sizeof *free_ops; i++) {
     if (str_is(view, free_ops[i])) return 0;
   }
-  int cost = str_starts_with(view, "math.") ? MATH_COST : 1;
+  int cost = str_starts_with(view, "math.") ? limits->unrolled_math_cost : 1;
   for (size_t i = 0; i < sizeof cheap_math / sizeof *cheap_math; i++) {
     if (str_is(view, cheap_math[i])) cost = 1;
   }
@@ -31,10 +29,11 @@ static int cost_of(MlirOperation op) {
   int64_t elements = 1;
   for (int64_t i = 0; i < mlirShapedTypeGetRank(ir_result_type(op, 0)); i++)
     elements *= mlirShapedTypeGetDimSize(ir_result_type(op, 0), i);
-  return elements > BUDGET ? BUDGET : cost * (int)elements;
+  return elements > limits->max_unrolled_cost ? limits->max_unrolled_cost : cost * (int)elements;
 }
 
 typedef struct estimate {
+  const target_code_limits *limits;
   MlirOperation loop;
   int cost;
   bool is_leaf;  // no loops and no calls inside
@@ -47,17 +46,18 @@ static MlirWalkResult add_cost(MlirOperation op, void *argument) {
     e->is_leaf = false;
     return MlirWalkResultInterrupt;
   }
-  e->cost += cost_of(op);
-  return e->cost > BUDGET ? MlirWalkResultInterrupt : MlirWalkResultAdvance;
+  e->cost += cost_of(e->limits, op);
+  return e->cost > e->limits->max_unrolled_cost ? MlirWalkResultInterrupt : MlirWalkResultAdvance;
 }
 
 // 1 = leave the loop as it is.
 static int64_t unroll_factor(const lower_context *c, MlirOperation loop, int64_t trips) {
   if (trips < 2) return trips;
-  estimate e = {.loop = loop, .is_leaf = true};
+  const int budget = c->options->target.code.max_unrolled_cost;
+  estimate e = {.limits = &c->options->target.code, .loop = loop, .is_leaf = true};
   mlirOperationWalk(loop, add_cost, &e, MlirWalkPreOrder);
-  if (!e.is_leaf || e.cost > BUDGET) return 1;
-  int64_t factor = BUDGET / (e.cost > 0 ? e.cost : 1);
+  if (!e.is_leaf || e.cost > budget) return 1;
+  int64_t factor = budget / (e.cost > 0 ? e.cost : 1);
   if (c->options->target.max_unroll > 0 && factor > c->options->target.max_unroll)
     factor = c->options->target.max_unroll;
   if (factor > trips) factor = trips;

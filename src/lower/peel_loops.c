@@ -10,11 +10,6 @@
 #include "emit/ir_builder.h"
 #include "lower/passes.h"
 
-enum {
-  LEAST_MIDDLE = 8,  // iterations, that one vector at least comes out
-  MOST_BODY = 300,   // operations, as the body is there three times
-};
-
 // --- where a comparison holds
 
 // A value as step * iv + rest.
@@ -95,6 +90,7 @@ static bool iterations_of(arena *a, MlirOperation comparison, MlirValue iv, inte
 
 typedef struct peeling {
   arena *arena;
+  const target_code_limits *limits;
   MlirOperation loop;
   int64_t trips;
   ir_operations comparisons;  // of the body
@@ -109,15 +105,18 @@ static bool carries_tensors(MlirOperation loop) {
 }
 
 // The loops that the vectorizer takes, of a length that is known.
-static bool is_candidate(arena *a, MlirOperation loop, int64_t *trips) {
+static bool is_candidate(peeling *p) {
+  arena *a = p->arena;
+  const MlirOperation loop = p->loop;
   int64_t lower, step;
   if (!ir_constant_value(ir_operand(loop, 0), &lower) || lower != 0) return false;
   if (!ir_constant_value(ir_operand(loop, 2), &step) || step != 1) return false;
-  if (!ir_constant_value(ir_operand(loop, 1), trips) || *trips < LEAST_MIDDLE || !carries_tensors(loop)) return false;
+  if (!ir_constant_value(ir_operand(loop, 1), &p->trips) || p->trips < p->limits->min_peeled_trips) return false;
+  if (!carries_tensors(loop)) return false;
   ir_operations inner = ir_collect(a, loop, "scf.for");
   for (int i = 0; i < inner.size; i++)
     if (!mlirOperationEqual(inner.data[i], loop) && carries_tensors(inner.data[i])) return false;
-  return ir_collect(a, loop, NULL).size <= MOST_BODY;
+  return ir_collect(a, loop, NULL).size <= p->limits->max_peeled_operations;
 }
 
 // Comparisons are taken together as long as most of the iterations are left.
@@ -135,7 +134,7 @@ static bool find_middle(peeling *p) {
     p->holds[i] = true;
   }
   const int64_t length = p->middle.upper - p->middle.lower + 1;
-  return length < p->trips && length >= LEAST_MIDDLE;
+  return length < p->trips && length >= p->limits->min_peeled_trips;
 }
 
 // --- the rewrite
@@ -191,8 +190,8 @@ static heddle_status run(pass_context *context, void *unit) {
   if (c->options->target.vector_bits == 0) return status_ok();
   ir_operations loops = ir_collect(c->scratch, module, "scf.for");
   for (int i = 0; i < loops.size; i++) {
-    peeling p = {.arena = c->scratch, .loop = loops.data[i]};
-    if (is_candidate(c->scratch, p.loop, &p.trips) && find_middle(&p)) peel(&p);
+    peeling p = {.arena = c->scratch, .limits = &c->options->target.code, .loop = loops.data[i]};
+    if (is_candidate(&p) && find_middle(&p)) peel(&p);
   }
   return status_ok();
 }

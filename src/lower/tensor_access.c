@@ -62,8 +62,7 @@ static int64_t greatest_common_divisor(int64_t a, int64_t b) {
 // A power of two above any alignment that matters. Every multiple found is reduced to its share of it, which keeps
 // products in range; 0, a multiple of everything, becomes MAX_MULTIPLE itself.
 #define MAX_MULTIPLE ((int64_t)1 << 20)
-#define STREAM_ALIGNMENT 32  // bytes: a narrower store past the caches has no instruction
-#define MAX_DEPTH 8          // definitions looked through
+#define MAX_DEPTH 8  // definitions looked through
 
 typedef struct multiples {
   const MlirValue *variables;  // dims, then symbols
@@ -370,7 +369,7 @@ heddle_status tensor_access_store_vector(ir_builder *b, const tensor_memory *m, 
   MlirValue stored = packed ? pack(b, place.stored, vector) : tensor_access_to_stored(b, vector);
   if (mask.ptr) {
     llvm_build_masked_store(b, stored, place.address, mask, place.alignment);
-  } else if (m->streams && place.alignment % STREAM_ALIGNMENT == 0) {
+  } else if (m->stream_alignment > 0 && place.alignment % m->stream_alignment == 0) {
     llvm_build_streaming_store(b, stored, place.address, place.alignment);
   } else {
     llvm_build_store(b, stored, place.address, place.alignment);

@@ -20,7 +20,7 @@ typedef struct tensor_memory {
   int alignment;  // of the first element, in bytes; at least the stored type's own
   int address_space;
   bool invariant;          // nobody writes it while the kernel runs
-  bool streams;            // written past the caches, where vectors are aligned
+  int stream_alignment;    // bytes; vectors that are aligned so are written past the caches. 0: none are
   bool shared_by_threads;  // a byte of it may be written by several threads at once (GPU)
   int index_bits;          // of the integers that count elements
 } tensor_memory;

@@ -9,7 +9,7 @@
 
 #include "lower/llvm_build.h"
 
-enum { SHARED_SPACE = 3, GLOBAL_ALIGNMENT = 64, SHARED_ALIGNMENT = 16, MAX_CHAIN = 1 << 20 };
+enum { SHARED_SPACE = 3, MAX_CHAIN = 1 << 20 };
 
 static bool is_tensor(MlirType t) { return mlirTypeIsARankedTensor(t); }
 
@@ -148,7 +148,7 @@ static const char *constant_name(tensor_origins *o, MlirOperation op, MlirType t
       (llvm_build_global){.name = name,
                           .type = mlirLLVMArrayTypeGet(tensor_access_stored_type(element), (unsigned)slots),
                           .value = stored_constant(a, value, tensor),
-                          .alignment = GLOBAL_ALIGNMENT,
+                          .alignment = o->context->options->target.constant_alignment,
                           .constant = true},
       a);
   return name;
@@ -167,7 +167,7 @@ static const char *shared_name(tensor_origins *o, MlirOperation op, MlirType ten
       (llvm_build_global){.name = name,
                           .type = mlirLLVMArrayTypeGet(tensor_access_stored_type(element), (unsigned)slots),
                           .address_space = SHARED_SPACE,
-                          .alignment = SHARED_ALIGNMENT},
+                          .alignment = o->context->options->target.shared_alignment},
       a);
   return name;
 }
@@ -187,8 +187,9 @@ static MlirValue stack_memory(tensor_origins *o, MlirOperation op, MlirType tens
   int64_t slots = tensor_access_slots(element, element_count(tensor));
   MlirType array = mlirLLVMArrayTypeGet(tensor_access_stored_type(element), (unsigned)slots);
   MlirValue one = ir_int(&b, i64, 1);
+  const int alignment = o->context->options->target.constant_alignment;
   MlirNamedAttribute attributes[] = {ir_named(b.context, "elem_type", mlirTypeAttrGet(array)),
-                                     ir_named(b.context, "alignment", mlirIntegerAttrGet(i64, GLOBAL_ALIGNMENT))};
+                                     ir_named(b.context, "alignment", mlirIntegerAttrGet(i64, alignment))};
   MlirValue pointer = ir_value_with(&b, "llvm.alloca", llvm_build_pointer_type(b.context, 0), 1, &one, 2, attributes);
   ptr_map_put(a, &o->shared_global, op.ptr, (void *)pointer.ptr);
   return pointer;
@@ -211,7 +212,8 @@ static void argument_memory(MlirValue argument, tensor_memory *out) {
 
 heddle_status tensor_origins_memory(tensor_origins *o, ir_builder *b, MlirValue tensor, MlirType element,
                                     tensor_memory *out) {
-  bool gpu = o->context->options->target.kind == TARGET_NVPTX;
+  const target_description *target = &o->context->options->target;
+  bool gpu = target->kind == TARGET_NVPTX;
   *out = (tensor_memory){.element = element,
                          .index_bits = o->index_bits,
                          .alignment = tensor_access_bytes(tensor_access_stored_type(element)),
@@ -235,14 +237,14 @@ heddle_status tensor_origins_memory(tensor_origins *o, ir_builder *b, MlirValue 
   if (ir_is(op, "arith.constant")) {
     out->pointer = llvm_build_address_of(b, constant_name(o, op, type), 0);
     out->invariant = true;
-    out->alignment = GLOBAL_ALIGNMENT;
+    out->alignment = target->constant_alignment;
   } else if (ir_is(op, "xla_gpu.allocate_shared") && gpu) {
     out->address_space = SHARED_SPACE;
     out->pointer = llvm_build_address_of(b, shared_name(o, op, type), out->address_space);
-    out->alignment = SHARED_ALIGNMENT;
+    out->alignment = target->shared_alignment;
   } else if (ir_is(op, "xla_gpu.allocate_shared")) {
     out->pointer = stack_memory(o, op, type);
-    out->alignment = GLOBAL_ALIGNMENT;
+    out->alignment = target->constant_alignment;
   } else {
     return status_error(HEDDLE_INTERNAL, "no memory known behind %s", ir_operation_text(b->arena, op));
   }

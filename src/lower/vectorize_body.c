@@ -9,8 +9,6 @@
 #include "dialect/xla_gpu.h"
 #include "lower/tensor_access.h"
 
-enum { MOST_STRIDE = 4 };  // between lanes: so many whole vectors cost less than single elements
-
 static bool refuse(vectorizer *v, const char *reason) {
   if (!v->refusal) v->refusal = reason;
   return false;
@@ -407,7 +405,8 @@ static bool do_extract(vectorizer *v, ir_builder *b, MlirOperation op) {
   if (mlirOperationGetNumOperands(op) != 2) return refuse(v, "a tensor that is not flat");
   lane_value *index = vectorizer_lookup(v, ir_operand(op, 1));
   bool is_contiguous = index->kind == LANE_CONTIGUOUS && (!v->mask.ptr || has_masked_form(ir_result_type(op, 0)));
-  bool is_strided = index->kind == LANE_SEPARATE && !v->mask.ptr && index->stride > 1 && index->stride <= MOST_STRIDE;
+  bool is_strided =
+      index->kind == LANE_SEPARATE && !v->mask.ptr && index->stride > 1 && index->stride <= v->limits->max_lane_stride;
   bool is_reversed = index->kind == LANE_SEPARATE && !v->mask.ptr && index->stride == -1;
   bool is_rest = is_contiguous && v->done_lanes > 0 && !v->mask.ptr && is_inside_loop(v, ir_operand(op, 0));
   MlirValue result = is_rest         ? read_rest(v, b, op, index->value)

@@ -3,6 +3,7 @@
 #define HEDDLE_LOWER_VECTORIZE_BODY_H_
 
 #include "base/map.h"
+#include "base/target.h"
 #include "emit/ir_builder.h"
 
 // What an old (scalar) value is over the lanes of the new body.
@@ -24,6 +25,7 @@ typedef struct lane_value {
 
 typedef struct vectorizer {
   arena *arena;
+  const target_code_limits *limits;
   int width;
   MlirValue old_iv;     // index maps of it are studied with iv = width * q + lane
   ptr_map values;       // old value -> lane_value *

@@ -1,4 +1,5 @@
-// xla-gpu-vectorize-loads-stores: a loop over 2, 4 or 8 neighbouring elements reads and writes them as one vector.
+// xla-gpu-vectorize-loads-stores: a loop over 2, 4 or 8 neighbouring elements (up to max_access_lanes of the target)
+// reads and writes them as one vector.
 //
 // Why: a GPU moves 16 bytes per thread and instruction as fast as 2, so element-wise accesses of narrow types waste
 // most of the memory system; LLVM's own vectorizer gives up on them when address arithmetic hides that they are
@@ -25,12 +26,13 @@ typedef struct vector_loop {
   int64_t size;
 } vector_loop;
 
-static bool is_vector_loop(arena *a, MlirOperation op, vector_loop *out) {
+static bool is_vector_loop(arena *a, int max_lanes, MlirOperation op, vector_loop *out) {
   int64_t lower = 0, upper = 0, step = 0;
   if (!ir_constant_value(ir_operand(op, 0), &lower) || !ir_constant_value(ir_operand(op, 1), &upper) ||
       !ir_constant_value(ir_operand(op, 2), &step))
     return false;
-  bool fits = lower == 0 && step == 1 && (upper == 2 || upper == 4 || upper == 8);
+  const bool is_power_of_two = (upper & (upper - 1)) == 0;
+  bool fits = lower == 0 && step == 1 && upper >= 2 && upper <= max_lanes && is_power_of_two;
   *out = (vector_loop){a, op, ir_body(op, 0), mlirBlockGetArgument(ir_body(op, 0), 0), upper};
   return fits;
 }
@@ -248,7 +250,7 @@ static heddle_status run(pass_context *context, void *unit) {
   ir_operations loops = ir_collect(c->scratch, module, "scf.for");
   for (int i = 0; i < loops.size; i++) {
     vector_loop l;
-    if (is_vector_loop(c->scratch, loops.data[i], &l)) vectorize(&l);
+    if (is_vector_loop(c->scratch, c->options->target.code.max_access_lanes, loops.data[i], &l)) vectorize(&l);
   }
   return status_ok();
 }

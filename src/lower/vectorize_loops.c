@@ -6,8 +6,8 @@
 // says exactly which access is contiguous, which is the same for all lanes, and which needs single loads. With explicit
 // vectors the LLVM pipeline needs no loop passes at all.
 //
-// The vector is two native registers wide for the widest element the body computes on, which hides latency without
-// spilling. What is left over takes narrower vectors, then single lanes. Bodies with an operation that has no vector
+// The vector is so many native registers wide (registers_per_vector of the target) for the widest element the body
+// computes on. What is left over takes narrower vectors, then single lanes. Bodies with an operation that has no vector
 // form stay scalar, and the reason is logged.
 #include "base/log.h"
 #include "dialect/xla_gpu.h"
@@ -15,19 +15,6 @@
 #include "lower/passes.h"
 #include "lower/vectorize_body.h"
 #include "lower/vectorize_reductions.h"
-
-// Beyond this many single-element loads per vector iteration the scalar loop is smaller and no slower.
-enum { SEPARATE_LOADS_LIMIT = 512 };
-
-// Narrower vectors are not worth a loop, nor are copies of a body of more operations.
-enum { LEAST_LANES = 4, SMALL_BODY = 300 };
-
-// Where indices are divided by a constant up to MOST_PERIOD, a vector is a whole multiple of it, so that all lanes have
-// the same quotient; it has MOST_PERIODIC_LANES at most.
-enum { MOST_PERIOD = 16, MOST_PERIODIC_LANES = 64 };
-
-// Vectors of this size come with registers for conditions (AVX-512).
-enum { MASK_REGISTER_BITS = 512 };
 
 // Bits of the widest number the body handles; index values live in scalars or are converted and do not count.
 static int widest_element(arena *a, MlirOperation loop) {
@@ -73,9 +60,9 @@ static bool combines_conditions(arena *a, MlirOperation loop) {
 }
 
 // Lanes of a vector that the loop's body computes on.
-static int lanes_of(arena *a, MlirOperation loop, int vector_bits) {
-  int registers = vector_bits < MASK_REGISTER_BITS && combines_conditions(a, loop) ? 1 : 2;
-  return registers * vector_bits / widest_element(a, loop);
+static int lanes_of(arena *a, const target_description *t, MlirOperation loop) {
+  const bool is_narrow = t->vector_bits < t->code.mask_register_bits && combines_conditions(a, loop);
+  return (is_narrow ? 1 : t->code.registers_per_vector) * t->vector_bits / widest_element(a, loop);
 }
 
 static bool has_tensor_results_only(MlirOperation loop) {
@@ -118,7 +105,8 @@ static void leave_scalar(MlirOperation module, const char *why) {
 
 // The vector loop from the loop's lower bound, a multiple of the width, to `upper`; or a null operation with the reason
 // logged.
-static MlirOperation build_vector_loop(arena *a, MlirOperation loop, MlirValue upper, int width) {
+static MlirOperation build_vector_loop(arena *a, const target_code_limits *limits, MlirOperation loop, MlirValue upper,
+                                       int width) {
   ir_builder b = ir_builder_before(loop, a);
   int init_count = (int)mlirOperationGetNumResults(loop);
   MlirValue *inits = arena_array(a, MlirValue, init_count);
@@ -126,7 +114,7 @@ static MlirOperation build_vector_loop(arena *a, MlirOperation loop, MlirValue u
   MlirOperation result = ir_for(&b, ir_operand(loop, 0), upper, ir_index(&b, width), init_count, inits);
   MlirBlock old_body = ir_body(loop, 0), new_body = ir_body(result, 0);
 
-  vectorizer v = {.arena = a, .width = width, .old_iv = mlirBlockGetArgument(old_body, 0)};
+  vectorizer v = {.arena = a, .limits = limits, .width = width, .old_iv = mlirBlockGetArgument(old_body, 0)};
   vectorizer_bind(&v, v.old_iv, LANE_CONTIGUOUS, mlirBlockGetArgument(new_body, 0));
   for (int i = 0; i < init_count; i++)
     vectorizer_bind(&v, mlirBlockGetArgument(old_body, i + 1), LANE_UNIFORM, mlirBlockGetArgument(new_body, i + 1));
@@ -137,7 +125,7 @@ static MlirOperation build_vector_loop(arena *a, MlirOperation loop, MlirValue u
     for (int i = 0; i < init_count; i++) yielded[i] = vectorizer_lookup(&v, ir_operand(yield, i))->value;
     ir_yield(&inner, init_count, yielded);
   }
-  if (!v.refusal && v.separate_loads > SEPARATE_LOADS_LIMIT) v.refusal = "too many single-element loads";
+  if (!v.refusal && v.separate_loads > limits->max_lane_loads) v.refusal = "too many single-element loads";
   if (!v.refusal) return result;
   leave_scalar(module_of(loop), v.refusal);
   ir_yield(&inner, init_count, inits);  // a block needs its terminator even to be erased
@@ -146,9 +134,9 @@ static MlirOperation build_vector_loop(arena *a, MlirOperation loop, MlirValue u
 }
 
 // Takes the trips up to `upper` off the loop; false if they stay scalar.
-static bool take_vectors(arena *a, MlirOperation loop, MlirValue upper, int width) {
+static bool take_vectors(arena *a, const target_code_limits *limits, MlirOperation loop, MlirValue upper, int width) {
   if (fills_a_tensor(loop, width)) return false;
-  MlirOperation vector_loop = build_vector_loop(a, loop, upper, width);
+  MlirOperation vector_loop = build_vector_loop(a, limits, loop, upper, width);
   if (ir_is_null(vector_loop)) return false;
   mlirOperationSetOperand(loop, 0, upper);
   for (int i = 0; i < (int)mlirOperationGetNumResults(loop); i++)
@@ -156,19 +144,22 @@ static bool take_vectors(arena *a, MlirOperation loop, MlirValue upper, int widt
   return true;
 }
 
-static bool is_small(arena *a, MlirOperation loop) { return ir_collect(a, loop, NULL).size <= SMALL_BODY; }
+static bool is_small(arena *a, const target_code_limits *limits, MlirOperation loop) {
+  return ir_collect(a, loop, NULL).size <= limits->max_copied_body;
+}
 
 // What is left of whole vectors goes into narrower ones, then lane by lane: a row of 57 elements is 48 + 8 + 1.
-static void vectorize_trips(arena *a, MlirOperation loop, int64_t trips, int width) {
+static void vectorize_trips(arena *a, const target_code_limits *limits, MlirOperation loop, int64_t trips, int width) {
+  const int least = limits->min_vector_lanes;
   const bool is_power_of_two = (width & (width - 1)) == 0;
-  int narrowest = is_small(a, loop) && is_power_of_two ? width / 4 : width;
-  if (narrowest < LEAST_LANES) narrowest = width < LEAST_LANES ? width : LEAST_LANES;
+  int narrowest = is_small(a, limits, loop) && is_power_of_two ? width / 4 : width;
+  if (narrowest < least) narrowest = width < least ? width : least;
   int64_t done = 0;
   for (int w = width; w >= narrowest; w /= 2) {
     int64_t end = trips - trips % w;
     if (end == done) continue;
     ir_builder b = ir_builder_before(loop, a);
-    if (!take_vectors(a, loop, ir_index(&b, end), w)) return;
+    if (!take_vectors(a, limits, loop, ir_index(&b, end), w)) return;
     done = end;
   }
   if (done < trips) return;
@@ -194,50 +185,56 @@ static bool is_coarse_index(MlirValue v) {
   return is_coarse;
 }
 
+typedef struct period_search {
+  int64_t most, period;
+} period_search;
+
 // The last divisor of a division or remainder that is small and no power of two, of what is not the same anyway for
 // several lanes in a row.
 static void note_period(void *context, const affine_expr *e, int index, int lhs, int rhs) {
   (void)index, (void)lhs, (void)rhs;
+  period_search *s = context;
   int64_t by;
   bool is_coarse = false;
   if ((e->kind != AFFINE_FLOORDIV && e->kind != AFFINE_MOD) || !affine_is_constant(e->rhs, &by) || by <= 2 ||
-      by > MOST_PERIOD || (by & (by - 1)) == 0)
+      by > s->most || (by & (by - 1)) == 0)
     return;
   affine_walk(&e->lhs, 1, note_coarse, &is_coarse);
-  if (!is_coarse) *(int64_t *)context = by;
+  if (!is_coarse) s->period = by;
 }
 
 // Lanes of vectors that hold whole periods of the indices (one register would do for lanes that share nothing): which
 // element of a group a lane stands for is known then, and what depends on that alone is the same in every iteration.
-static int whole_periods(arena *a, MlirOperation loop, int width) {
+static int whole_periods(arena *a, const target_code_limits *limits, MlirOperation loop, int width) {
   ir_operations ops = ir_collect(a, loop, "xla_gpu.apply_indexing");
   for (int i = 0; i < ops.size; i++) {
     const indexing_map *m = xla_gpu_indexing_map(ir_get(ops.data[i], "map"));
-    int64_t period = 1;
+    period_search s = {.most = limits->max_period, .period = 1};
     bool is_coarse = false;
     for (int k = 0; k < (int)mlirOperationGetNumOperands(ops.data[i]); k++)
       is_coarse |= is_coarse_index(ir_operand(ops.data[i], k));
     if (is_coarse) continue;
-    affine_walk(m->results, m->result_count, note_period, &period);
-    const int64_t odd = period / (period & -period), lanes = odd * width / 2;
-    if (period > 1) return lanes % period == 0 && lanes <= MOST_PERIODIC_LANES ? (int)lanes : width;
+    affine_walk(m->results, m->result_count, note_period, &s);
+    const int64_t period = s.period, odd = period / (period & -period), lanes = odd * width / 2;
+    if (period > 1) return lanes % period == 0 && lanes <= limits->max_periodic_lanes ? (int)lanes : width;
   }
   return width;
 }
 
-static void vectorize_loop(arena *a, MlirOperation loop, int vector_bits) {
-  int width = lanes_of(a, loop, vector_bits);
+static void vectorize_loop(arena *a, const target_description *t, MlirOperation loop) {
+  const target_code_limits *limits = &t->code;
+  int width = lanes_of(a, t, loop);
   if (width < 2) return;
-  if (is_small(a, loop)) width = whole_periods(a, loop, width);
+  if (is_small(a, limits, loop)) width = whole_periods(a, limits, loop, width);
   MlirValue upper = ir_operand(loop, 1);
   int64_t trips;
   if (ir_constant_value(upper, &trips)) {
-    vectorize_trips(a, loop, trips, width);
+    vectorize_trips(a, limits, loop, trips, width);
     return;
   }
   ir_builder b = ir_builder_before(loop, a);
   MlirValue rest = ir_binary(&b, "arith.remsi", upper, ir_index(&b, width));
-  take_vectors(a, loop, ir_binary(&b, "arith.subi", upper, rest), width);
+  take_vectors(a, limits, loop, ir_binary(&b, "arith.subi", upper, rest), width);
 }
 
 static bool is_marked(MlirOperation loop) { return !mlirAttributeIsNull(ir_get(loop, VECTORIZE_REDUCTIONS)); }
@@ -253,7 +250,8 @@ static bool contains_marked(arena *a, MlirOperation loop) {
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const MlirOperation module = {unit};
-  if (c->options->target.vector_bits == 0) return status_ok();
+  const target_description *t = &c->options->target;
+  if (t->vector_bits == 0) return status_ok();
   arena *a = c->scratch;
   ir_operations loops = ir_collect(a, module, "scf.for");
   ir_operations element_loops = {0};  // chosen first: vectorizing makes new loops
@@ -262,16 +260,16 @@ static heddle_status run(pass_context *context, void *unit) {
       vec_push(a, &element_loops, loops.data[i]);
   for (int i = 0; i < loops.size; i++) {
     if (!is_marked(loops.data[i])) continue;
-    int lanes = lanes_of(a, loops.data[i], c->options->target.vector_bits);
-    int registers = lanes * widest_element(a, loops.data[i]) / c->options->target.vector_bits;
-    const char *refusal = vectorize_reductions(a, module, loops.data[i], lanes, registers);
+    int lanes = lanes_of(a, t, loops.data[i]);
+    int registers = lanes * widest_element(a, loops.data[i]) / t->vector_bits;
+    const char *refusal = vectorize_reductions(a, &t->code, module, loops.data[i], lanes, registers);
     if (refusal) leave_scalar(module, refusal);
   }
   // What is left of them is scalar, and the reducers that they name are not needed any more.
   ir_operations left = ir_collect(a, module, "scf.for");
   for (int i = 0; i < left.size; i++)
     if (is_marked(left.data[i])) ir_unset(left.data[i], VECTORIZE_REDUCTIONS);
-  for (int i = 0; i < element_loops.size; i++) vectorize_loop(a, element_loops.data[i], c->options->target.vector_bits);
+  for (int i = 0; i < element_loops.size; i++) vectorize_loop(a, t, element_loops.data[i]);
   return status_ok();
 }
 

@@ -12,15 +12,6 @@
 
 #include "lower/vectorize_body.h"
 
-enum {
-  ACCUMULATORS = 4,  // vectors carried at most: each is two registers wide
-  MOST_COPIES = 4,
-  LARGE_BODY = 40,  // operations from which on a body is repeated less often
-  VERY_LARGE_BODY = 100,
-  MATH_SIZE = 50,        // operations that a function becomes later
-  SEPARATE_LOADS = 128,  // more single-element loads than this are no gain over the scalar loop
-};
-
 typedef enum carried_kind { CARRIED_TENSOR, CARRIED_COMBINED, CARRIED_GROUP, CARRIED_MORE } carried_kind;
 
 enum { NO_ORDER = -1 };
@@ -35,6 +26,7 @@ typedef struct carried_value {
 
 typedef struct reduction_loop {
   arena *arena;
+  const target_code_limits *limits;
   MlirOperation op;
   MlirBlock body;
   int count;
@@ -133,10 +125,11 @@ static bool read_entry(reduction_loop *l, MlirOperation module, MlirAttribute ma
   return is_number(old_type(l, c)) && find_combiner(v->combiner) >= 0;
 }
 
-static const char *read_loop(arena *a, MlirOperation module, MlirOperation op, reduction_loop *out) {
+static const char *read_loop(arena *a, const target_code_limits *limits, MlirOperation module, MlirOperation op,
+                             reduction_loop *out) {
   MlirAttribute marks = ir_get(op, VECTORIZE_REDUCTIONS);
   int64_t lower, step;
-  *out = (reduction_loop){.arena = a, .op = op, .body = ir_body(op, 0)};
+  *out = (reduction_loop){.arena = a, .limits = limits, .op = op, .body = ir_body(op, 0)};
   out->count = (int)mlirOperationGetNumResults(op);
   out->carried = arena_array(a, carried_value, out->count);
   if (mlirArrayAttrGetNumElements(marks) != out->count) return "a mark that does not fit the loop any more";
@@ -185,7 +178,8 @@ static bool call_reducer(const reduction_loop *l, ir_builder *b, const carried_v
   const int count = v->group_size;
   MlirValue swaps = {0};
   if (v->index != NO_ORDER) swaps = ir_cmpi(b, "ult", y[v->index], x[v->index]);
-  vectorizer lanes = {.arena = l->arena, .width = (int)mlirShapedTypeGetDimSize(mlirValueGetType(x[0]), 0)};
+  const int64_t width = mlirShapedTypeGetDimSize(mlirValueGetType(x[0]), 0);
+  vectorizer lanes = {.arena = l->arena, .limits = l->limits, .width = (int)width};
   for (int k = 0; k < count; k++) {
     MlirValue first = x[k], second = y[k];
     if (v->index != NO_ORDER) {
@@ -293,6 +287,7 @@ static const char *fill_vectors(const reduction_loop *l, ir_builder *b, const ve
   for (int copy = 0; copy < p->copies; copy++) {
     MlirValue here = copy > 0 ? ir_binary(b, "arith.addi", iv, ir_index(b, (int64_t)copy * p->width)) : iv;
     vectorizer v = {.arena = l->arena,
+                    .limits = l->limits,
                     .width = p->width,
                     .old_iv = mlirBlockGetArgument(l->body, 0),
                     .done_lanes = p->done_lanes,
@@ -303,7 +298,7 @@ static const char *fill_vectors(const reduction_loop *l, ir_builder *b, const ve
     take_carried(l, &v, b, copy, now);
     loads += v.separate_loads;
   }
-  return loads > SEPARATE_LOADS ? "too many single-element loads" : NULL;
+  return loads > l->limits->max_reduction_loads ? "too many single-element loads" : NULL;
 }
 
 static const char *fill_body(const reduction_loop *l, MlirOperation loop, int width, int copies) {
@@ -365,7 +360,7 @@ static bool is_math(MlirOperation op) {
 static int body_size(const reduction_loop *l) {
   int size = 0;
   for (MlirOperation op = mlirBlockGetFirstOperation(l->body); !ir_is_null(op); op = mlirOperationGetNextInBlock(op))
-    size += is_math(op) ? MATH_SIZE : 1;
+    size += is_math(op) ? l->limits->reduction_math_cost : 1;
   return size;
 }
 
@@ -373,8 +368,11 @@ static int count_copies(const reduction_loop *l, int width, int registers) {
   int accumulators = 0, size = body_size(l);
   for (int c = 0; c < l->count; c++) accumulators += l->carried[c].kind != CARRIED_TENSOR ? registers : 0;
   if (accumulators == 0) return 1;
-  int copies = size > VERY_LARGE_BODY ? 1 : size > LARGE_BODY ? 2 : MOST_COPIES;
-  while (copies > 1 && (copies * accumulators > ACCUMULATORS || (int64_t)copies * width > l->trips)) copies /= 2;
+  int copies = l->limits->max_reduction_copies;
+  if (size > l->limits->large_reduction && copies > 2) copies = 2;
+  if (size > l->limits->huge_reduction) copies = 1;
+  const int most = l->limits->max_accumulators;
+  while (copies > 1 && (copies * accumulators > most || (int64_t)copies * width > l->trips)) copies /= 2;
   return copies;
 }
 
@@ -441,9 +439,10 @@ static MlirOperation operation_before(MlirOperation op) {
   return before;
 }
 
-const char *vectorize_reductions(arena *a, MlirOperation module, MlirOperation loop, int lanes, int registers) {
+const char *vectorize_reductions(arena *a, const target_code_limits *limits, MlirOperation module, MlirOperation loop,
+                                 int lanes, int registers) {
   reduction_loop l;
-  const char *refusal = read_loop(a, module, loop, &l);
+  const char *refusal = read_loop(a, limits, module, loop, &l);
   if (refusal) return refusal;
   lane_plan p = {.width = lanes};
   while (p.width > l.trips || fills_a_tensor(&l, p.width)) p.width /= 2;

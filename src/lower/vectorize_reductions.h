@@ -2,6 +2,7 @@
 #ifndef HEDDLE_LOWER_VECTORIZE_REDUCTIONS_H_
 #define HEDDLE_LOWER_VECTORIZE_REDUCTIONS_H_
 
+#include "base/target.h"
 #include "emit/ir_builder.h"
 
 // Name of the attribute on a loop from 0 by 1 that says how each carried value is combined, so that the order of
@@ -19,6 +20,7 @@
 // fixed order; what does not fill a vector is done by one that overlaps with its predecessor. The loop stays as it is
 // if that cannot be; the return value then says why, and is null otherwise. `lanes`: of a vector, which takes
 // `registers` registers of the widest element.
-const char *vectorize_reductions(arena *a, MlirOperation module, MlirOperation loop, int lanes, int registers);
+const char *vectorize_reductions(arena *a, const target_code_limits *limits, MlirOperation module, MlirOperation loop,
+                                 int lanes, int registers);
 
 #endif

@@ -164,7 +164,8 @@ typedef void (*copy_function)(const int32_t *in, int32_t *out, int64_t thread);
 
 static void run_kernel(const kernel *k, const char *source, const char *const *passes, const int32_t *in,
                        int32_t *out) {
-  const lower_options options = {.target = {.kind = TARGET_CPU, .max_unroll = 8}};
+  lower_options options = {.target = target_cpu(1)};
+  options.target.max_unroll = 8;
   kernel_testing testing = kernel_testing_start(source, passes, &options);
   copy_function copy = (copy_function)kernel_testing_function(&testing, "copy");
   for (int i = 0; i < elements(&k->out) + 1; i++) out[i] = -1;

@@ -83,7 +83,7 @@ static heddle_status check_flags(void *argument) {
   TRY(check_vectors(c));
   TRY(pass_flags_check(&c->driver, PASS_FLAGS_MLIR));
   if (c->until) TRY(pass_flags_check_name("until", str_from(c->until), PASS_FLAGS_MLIR));
-  c->options.target.kind = strcmp(c->target, "cpu") == 0 ? TARGET_CPU : TARGET_NVPTX;
+  pass_arguments_choose_target(&c->options, strcmp(c->target, "cpu") == 0);
   if (c->pipeline) TRY(pass_arguments_parse(c->arena, c->pipeline, &c->requests));
   TRY(pass_arguments_resolve(c->arena, &c->requests, &c->options, &c->passes));
   if (c->options.target.kind == TARGET_CPU) return status_ok();

@@ -114,6 +114,18 @@ heddle_status pass_arguments_parse(arena *a, const char *pipeline, pass_requests
 
 // --- options of passes
 
+void pass_arguments_choose_target(lower_options *options, bool is_cpu) {
+  const target_description given = options->target;
+  target_description *t = &options->target;
+  *t = is_cpu ? target_cpu(1) : target_gpu();
+  t->chip = given.chip;
+  t->vector_bits = given.vector_bits;
+  t->has_bf16 = given.has_bf16;
+  t->has_f16 = given.has_f16;
+  t->has_fma = given.has_fma;
+  t->max_unroll = given.max_unroll;
+}
+
 // Digits behind the first `what` in `text`; -1 if there are none.
 static long number_behind(arena *a, str text, const char *what) {
   const char *found = strstr(str_copy(a, text).data, what);
@@ -131,7 +143,7 @@ static bool set_capability(arena *a, lower_options *options, long major, long mi
 // Whether the option means something here.
 static bool apply(arena *a, lower_options *options, str key, str value) {
   if (str_is(key, "target_type")) {
-    options->target.kind = str_is(value, "cpu") ? TARGET_CPU : TARGET_NVPTX;
+    pass_arguments_choose_target(options, str_is(value, "cpu"));
     return str_is(value, "cpu") || str_is(value, "gpu");
   }
   if (str_is(key, "gpu_device_info") && str_starts_with(value, "cuda_compute_capability"))

@@ -21,6 +21,10 @@ bool pass_arguments_know(str name);
 // module. HEDDLE_INVALID for a malformed text.
 heddle_status pass_arguments_parse(arena *a, const char *pipeline, pass_requests *out);
 
+// The kind of target that passes work for, with the figures of base/target.c. What flags and options say of the machine
+// stays: its chip, its vectors, what it converts and rounds, how far loops are unrolled.
+void pass_arguments_choose_target(lower_options *options, bool is_cpu);
+
 // The passes, groups taken apart, with a null behind the last one. Options of passes that mean something here
 // (target_type, gpu_device_info, compute_capability_…, prefer_vector_width) go into `options`; others are named on
 // standard error. HEDDLE_UNIMPLEMENTED for a pass of XLA without a counterpart.
