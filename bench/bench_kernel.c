@@ -47,7 +47,7 @@ static heddle_status read_input(void *context, arena *a, int number, const shape
 static heddle_status bind_inputs(bench *b, const module *m) {
   arena *scratch = arena_create();
   argument_list arguments;
-  heddle_status s = make_arguments(scratch, m, b->inputs.size, read_input, b, &arguments);
+  heddle_status s = argument_list_make(scratch, m, b->inputs.size, read_input, b, &arguments);
   if (status_is_ok(s)) s = run_bind(b->arena, &b->program, arguments.count, arguments.values, &b->bound);
   arena_destroy(scratch);
   return s;
@@ -104,7 +104,7 @@ static heddle_status measure_copy(const bench *b) {
   for (int i = 0; i < p->allocation_count; i++)
     if (p->allocations[i].kind == PROGRAM_PARAMETER || p->allocations[i].kind == PROGRAM_RESULT)
       bytes += p->allocations[i].bytes;
-  double speed = copy_bandwidth(bytes / 2, b->program.threads);
+  double speed = bandwidth_of_copy(bytes / 2, b->program.threads);
   if (speed <= 0) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a copy of %lld bytes", (long long)bytes / 2);
   printf("copy %.9f\n", (double)bytes / speed);
   return status_ok();
@@ -115,7 +115,7 @@ static heddle_status write_results(const bench *b, const char *prefix) {
   literal *result;
   literal_list leaves = {0};
   heddle_status s = run_fetch(scratch, &b->bound, &result);
-  if (status_is_ok(s)) literal_leaves(scratch, result, &leaves);
+  if (status_is_ok(s)) execute_leaves(scratch, result, &leaves);
   for (int i = 0; i < leaves.size && status_is_ok(s); i++)
     s = npy_write(arena_printf(scratch, "%s%04d.npy", prefix, i), leaves.data[i]);
   arena_destroy(scratch);
@@ -156,5 +156,5 @@ int main(int argc, char **argv) {
       {0},
   };
   const command_line line = {"bench_kernel MODULE [flags]", "Compiles and runs as standard input says.", flags};
-  return command_main(&line, argc - 1, argv + 1, NULL, serve, &b);
+  return command_line_main(&line, argc - 1, argv + 1, NULL, serve, &b);
 }

@@ -12,17 +12,17 @@
 
 #include "base/arena.h"
 
-static inline int testing_set_up(void **state) {
+static inline int arena_testing_set_up(void **state) {
   *state = arena_create();
   return 0;
 }
 
-static inline int testing_tear_down(void **state) {
+static inline int arena_testing_tear_down(void **state) {
   arena_destroy(*state);
   return 0;
 }
 
 // A row of a group's tests.
-#define TESTING_IN_ARENA(test) cmocka_unit_test_setup_teardown(test, testing_set_up, testing_tear_down)
+#define TESTING_IN_ARENA(test) cmocka_unit_test_setup_teardown(test, arena_testing_set_up, arena_testing_tear_down)
 
 #endif

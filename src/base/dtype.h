@@ -2,7 +2,7 @@
 #ifndef HEDDLE_BASE_DTYPE_H_
 #define HEDDLE_BASE_DTYPE_H_
 
-#include "base/number.h"
+#include "base/float.h"
 #include "base/str.h"
 
 typedef enum dtype {
@@ -62,7 +62,7 @@ typedef struct dtype_info {
   dtype_class class;     // CLASS_NONE for token, opaque and tuple
   int bits;              // logical width; pred is 8
   int bytes;             // of one element in a literal and in a .npy file: sub-byte types take a byte each
-  float_kind narrow;     // for the floats base/number.h describes; meaningless otherwise
+  float_kind narrow;     // for the floats base/float.h describes; meaningless otherwise
   bool is_narrow_float;  // f4, f8, f16, bf16
   dtype part;            // of a complex type: its real type
   const char *npy;       // NumPy type string, e.g. "<f4"; types NumPy lacks are unsigned integers of that width

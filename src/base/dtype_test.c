@@ -1,4 +1,4 @@
-// The table of element types is consistent with itself and with base/number.h.
+// The table of element types is consistent with itself and with base/float.h.
 #include "base/dtype.h"
 
 #include <setjmp.h>

@@ -12,8 +12,8 @@ static indexing_variable sized(const char *name, int64_t count) {
 static void delinearize_parts(arena *a, const kernel_block *block, const affine_expr *row, const affine_expr *position,
                               const affine_expr **results) {
   const shape *s = block->space;
-  indexing_delinearize(a, block->split, s->dims, row, results);
-  indexing_delinearize(a, s->rank - block->split, s->dims + block->split, position, results + block->split);
+  affine_delinearize(a, block->split, s->dims, row, results);
+  affine_delinearize(a, s->rank - block->split, s->dims + block->split, position, results + block->split);
 }
 
 // (tile)[i] -> the i-th element of a piece of a run.

@@ -6,7 +6,7 @@
 // two whose last mantissa bit is worth as much makes the processor round, and leaves the multiple in the low bits.
 #include "emit/encoded.h"
 
-#include "base/number.h"
+#include "base/float.h"
 
 bool emit_is_encoded(dtype t) {
   return t == DTYPE_F4E2M1FN || t == DTYPE_F6E2M3FN || t == DTYPE_F6E3M2FN || t == DTYPE_F8E3M4 || t == DTYPE_F8E8M0FNU;

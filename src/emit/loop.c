@@ -13,7 +13,7 @@ static void delinearize_by_layout(arena *a, const shape *s, const affine_expr *l
   const affine_expr *physical[SHAPE_MAX_RANK];
   shape_minor_to_major(s, order);
   for (int i = 0; i < s->rank; i++) sizes[i] = s->dims[order[s->rank - 1 - i]];
-  indexing_delinearize(a, s->rank, sizes, linear, physical);
+  affine_delinearize(a, s->rank, sizes, linear, physical);
   for (int i = 0; i < s->rank; i++) indices[order[s->rank - 1 - i]] = physical[i];
 }
 

@@ -194,7 +194,7 @@ static void emit_row(sweep_emitter *s, ir_builder *b, MlirValue row) {
   const row_sweeps *sweeps = &s->plan->sweeps;
   const shape *kept = reduction_space_kept_shape(b->arena, &sweeps->space, DTYPE_PRED);
   const shape *flat = shape_array(b->arena, DTYPE_PRED, 1, &sweeps->space.kept);
-  ir_values at = ir_apply_indexing(b, hlo_reshape_map(b->arena, flat, kept), &row, NULL);
+  ir_values at = ir_apply_indexing(b, hlo_indexing_reshape(b->arena, flat, kept), &row, NULL);
   sweep_point point = {.at = {.count = at.size, .values = at.data}};
   for (int n = 0; n < sweeps->sweep_count; n++) emit_sweep(s, b, &sweeps->sweeps[n], &point.at);
   if (sweeps->ends.body < 0) return;

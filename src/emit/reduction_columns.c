@@ -237,7 +237,7 @@ static ir_values major_indices(ir_builder *b, const reduction_space *space, Mlir
   }
   indexing_map *m = indexing_map_create(b->arena, 1, 0, 0, rank, 0);
   m->dims[0].bounds = (interval){0, count - 1};
-  indexing_delinearize(b->arena, rank, sizes, affine_dim(b->arena, 0), m->results);
+  affine_delinearize(b->arena, rank, sizes, affine_dim(b->arena, 0), m->results);
   return ir_apply_indexing(b, indexing_map_simplify(b->arena, m), &number, NULL);
 }
 

@@ -38,8 +38,8 @@ static const indexing_map *run_map(arena *a, const hero_scatter *h) {
   m->dims[1] = sized("piece", pieces);
   m->ranges[0] = sized("i", chunk);
   const affine_expr *position = affine_add(a, affine_mul_constant(a, affine_dim(a, 1), chunk), affine_symbol(a, 0));
-  indexing_delinearize(a, h->split, sizes, affine_dim(a, 0), m->results);
-  indexing_delinearize(a, rank - h->split, sizes + h->split, position, m->results + h->split);
+  affine_delinearize(a, h->split, sizes, affine_dim(a, 0), m->results);
+  affine_delinearize(a, rank - h->split, sizes + h->split, position, m->results + h->split);
   if (is_uneven) m->constraints[0] = (indexing_constraint){position, {0, h->run - 1}};
   return indexing_map_simplify(a, m);
 }
@@ -74,7 +74,7 @@ static heddle_status combine(kernel_entry *e, ir_builder *b, const index_vector 
   for (int n = 0; n < count; n++) {
     places[n] = inside;
     if (!shape_same_dims(plan->outputs[n].shape, operand_shape(w->plan))) {
-      const indexing_map *map = hlo_reshape_map(b->arena, operand_shape(w->plan), plan->outputs[n].shape);
+      const indexing_map *map = hlo_indexing_reshape(b->arena, operand_shape(w->plan), plan->outputs[n].shape);
       places[n] = ir_apply_indexing(b, map, inside.data, NULL);
     }
     operands[n] = emit_extract(b, outputs[n], places[n].size, places[n].data);

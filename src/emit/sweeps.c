@@ -80,7 +80,7 @@ static ir_values place_in(sweep_emitter *s, ir_builder *b, const shape *array, c
   const shape *from = point->is_element ? reduction_space_shape(a, space, array->dtype)
                                         : reduction_space_kept_shape(a, space, array->dtype);
   if (shape_same_dims(from, array)) return (ir_values){.data = (MlirValue *)point->at.values, .size = point->at.count};
-  return ir_apply_indexing(b, hlo_reshape_map(a, from, array), point->at.values, NULL);
+  return ir_apply_indexing(b, hlo_indexing_reshape(a, from, array), point->at.values, NULL);
 }
 
 static ir_values place_of_tensor(sweep_emitter *s, ir_builder *b, int tensor, const sweep_point *point) {

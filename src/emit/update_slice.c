@@ -38,7 +38,7 @@ static heddle_status store_window(kernel_entry *e, ir_builder *b, const index_ve
     const shape *stored = e->kernel->plan->outputs[n].shape, *updated = u->plan->slices[n]->shape;
     ir_values at = ir_apply_indexing(b, place_map(b->arena, u->plan->slices[n]), dims, NULL);
     if (!shape_same_dims(stored, updated))
-      at = ir_apply_indexing(b, hlo_reshape_map(b->arena, updated, stored), at.data, NULL);
+      at = ir_apply_indexing(b, hlo_indexing_reshape(b->arena, updated, stored), at.data, NULL);
     outputs[n] = emit_insert(b, updates[n], outputs[n], at.size, at.data);
   }
   return status_ok();

@@ -38,7 +38,7 @@ typedef struct tally {
 } tally;
 
 // First operation of the module that the interpreter lacks; HLO_OPCODE_COUNT if it has all.
-static hlo_opcode lacking_op(const module *m) {
+static hlo_opcode corpus_lacking_op(const module *m) {
   for (int c = 0; c < m->computations.size; c++) {
     const computation *body = m->computations.data[c];
     for (int k = 0; k < body->instructions.size; k++)
@@ -48,9 +48,9 @@ static hlo_opcode lacking_op(const module *m) {
 }
 
 // Compares the leaves of a result with out0.npy, out1.npy, … from *next on.
-static heddle_status compare_leaves(arena *a, const corpus_case *c, const literal *result, int *next) {
+static heddle_status corpus_compare_leaves(arena *a, const corpus_case *c, const literal *result, int *next) {
   if (shape_is_tuple(result->shape)) {
-    for (int k = 0; k < result->shape->tuple_size; k++) TRY(compare_leaves(a, c, result->elements[k], next));
+    for (int k = 0; k < result->shape->tuple_size; k++) TRY(corpus_compare_leaves(a, c, result->elements[k], next));
     return status_ok();
   }
   if (!shape_is_array(result->shape)) return status_ok();
@@ -60,7 +60,7 @@ static heddle_status compare_leaves(arena *a, const corpus_case *c, const litera
   return status_context(literal_compare(result, expected, c->rtol, c->atol), "output %d", number);
 }
 
-static heddle_status run_module(arena *a, const corpus_case *c, const module *m) {
+static heddle_status corpus_run_module(arena *a, const corpus_case *c, const module *m) {
   const instruction_list parameters = m->entry->parameters;
   literal **arguments = arena_array(a, literal *, parameters.size);
   for (int k = 0; k < parameters.size; k++)
@@ -68,16 +68,16 @@ static heddle_status run_module(arena *a, const corpus_case *c, const module *m)
   literal *result;
   TRY(eval_module(a, m, parameters.size, arguments, &result));
   int next = 0;
-  return compare_leaves(a, c, result, &next);
+  return corpus_compare_leaves(a, c, result, &next);
 }
 
-static void run_case(const corpus_case *c, const char *file, tally *t) {
+static void corpus_run_case(const corpus_case *c, const char *file, tally *t) {
   arena *a = arena_create();
   module *m = NULL;
   heddle_status status = hlo_parse_file(a, arena_printf(a, "%s/%s", c->folder, file), &m);
   if (status_is_ok(status) && corpus_prepare) status = corpus_prepare(a, &m);
-  if (status_is_ok(status)) status = run_module(a, c, m);
-  const hlo_opcode lacking = m ? lacking_op(m) : HLO_OPCODE_COUNT;
+  if (status_is_ok(status)) status = corpus_run_module(a, c, m);
+  const hlo_opcode lacking = m ? corpus_lacking_op(m) : HLO_OPCODE_COUNT;
   if (status_is_ok(status)) {
     t->passed++;
   } else if (heddle_status_code(status) == HEDDLE_UNIMPLEMENTED && lacking != HLO_OPCODE_COUNT) {
@@ -92,7 +92,7 @@ static void run_case(const corpus_case *c, const char *file, tally *t) {
 }
 
 // The manifest's columns: name, class, rtol, atol, inputs, outputs, formats, tags.
-static void run_row(arena *a, const char *folder, char *row, const char *format, const char *file, tally *t) {
+static void corpus_run_row(arena *a, const char *folder, char *row, const char *format, const char *file, tally *t) {
   char *columns[8] = {0}, *rest = row;
   for (int k = 0; k < 8 && rest; k++) columns[k] = strsep(&rest, "\t");
   if (row[0] == '#' || !columns[6] || !strstr(columns[0], wanted_name)) return;
@@ -101,10 +101,10 @@ static void run_row(arena *a, const char *folder, char *row, const char *format,
     has_format = has_format || strcmp(one, format) == 0;
   if (!has_format) return;
   const corpus_case c = {arena_printf(a, "%s/%s", folder, columns[0]), atof(columns[2]), atof(columns[3])};
-  run_case(&c, file, t);
+  corpus_run_case(&c, file, t);
 }
 
-static void run_folder(const char *name, const char *format, const char *file) {
+static void corpus_run_folder(const char *name, const char *format, const char *file) {
   arena *a = arena_create();
   const char *folder = arena_printf(a, "%s/%s", CORPUS, name);
   if (access(folder, R_OK) != 0) {
@@ -117,7 +117,7 @@ static void run_folder(const char *name, const char *format, const char *file) {
   assert_true(status_is_ok(status));
   tally t = {0};
   char *rows = arena_strdup(a, manifest.data, manifest.size);
-  for (char *row; (row = strsep(&rows, "\n")) != NULL;) run_row(a, folder, row, format, file, &t);
+  for (char *row; (row = strsep(&rows, "\n")) != NULL;) corpus_run_row(a, folder, row, format, file, &t);
   print_message("%s %s: %d passed, %d refused, %d failed\n", name, file, t.passed, t.refused, t.failed);
   for (int op = 0; op < HLO_OPCODE_COUNT; op++)
     if (t.lacking[op]) print_message("  %d refused for %s\n", t.lacking[op], hlo_op_text((hlo_opcode)op));
@@ -126,28 +126,28 @@ static void run_folder(const char *name, const char *format, const char *file) {
   assert_true(t.passed > 0 || wanted_name[0]);
 }
 
-static void test_hlo(void **state) {
+static void corpus_test_hlo(void **state) {
   (void)state;
-  run_folder("hlo", "hlo", "module.hlo");
+  corpus_run_folder("hlo", "hlo", "module.hlo");
 }
 
-static void test_jax(void **state) {
+static void corpus_test_jax(void **state) {
   (void)state;
-  run_folder("jax", "hlo", "module.hlo");
+  corpus_run_folder("jax", "hlo", "module.hlo");
 }
 
-static void test_jax_optimized(void **state) {
+static void corpus_test_jax_optimized(void **state) {
   (void)state;
-  run_folder("jax", "optimized", "optimized.hlo");
+  corpus_run_folder("jax", "optimized", "optimized.hlo");
 }
 
 // With a word on the command line, only cases whose name contains it run.
 static int corpus_main(int argc, char **argv) {
   if (argc > 1) wanted_name = argv[1];
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_hlo),
-      cmocka_unit_test(test_jax),
-      cmocka_unit_test(test_jax_optimized),
+      cmocka_unit_test(corpus_test_hlo),
+      cmocka_unit_test(corpus_test_jax),
+      cmocka_unit_test(corpus_test_jax_optimized),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

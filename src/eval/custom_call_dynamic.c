@@ -12,7 +12,7 @@ heddle_status custom_call_pad_to_static(interpreter *in, const instruction *i, v
     fits = shape_is_scalar(to->elements[d + 1]) && dtype_is_integer(to->elements[d + 1]->dtype);
   if (!fits) return status_at(HEDDLE_INVALID, i->where, "the result is not the operand at its bounds and its sizes");
   value *results[SHAPE_MAX_RANK + 1] = {0};
-  heddle_status status = dynamic_resize(in, operands[0], to->elements[0]->dims, i->where, &results[0]);
+  heddle_status status = dynamic_size_resize(in, operands[0], to->elements[0]->dims, i->where, &results[0]);
   for (int d = 0; d < from->rank && status_is_ok(status); d++) {
     status = value_create(&in->pool, to->elements[d + 1], i->where, &results[d + 1]);
     if (!status_is_ok(status)) break;
@@ -37,5 +37,5 @@ heddle_status custom_call_slice_to_dynamic(interpreter *in, const instruction *i
            (shape_is_dynamic_dim(to, d) || dims[d] == to->dims[d]);
   }
   if (!fits) return status_at(HEDDLE_INVALID, i->where, "sizes that do not fit the operand and the result");
-  return dynamic_resize(in, operands[0], dims, i->where, out);
+  return dynamic_size_resize(in, operands[0], dims, i->where, out);
 }

@@ -9,11 +9,11 @@
 #include "eval/strided.h"
 #include "hlo/text.h"
 
-bool dynamic_shape_takes(const shape *declared, const shape *actual) {
+bool dynamic_size_allows(const shape *declared, const shape *actual) {
   if (declared->dtype != actual->dtype || declared->rank != actual->rank || declared->tuple_size != actual->tuple_size)
     return false;
   for (int k = 0; k < declared->tuple_size; k++)
-    if (!dynamic_shape_takes(declared->elements[k], actual->elements[k])) return false;
+    if (!dynamic_size_allows(declared->elements[k], actual->elements[k])) return false;
   for (int d = 0; d < declared->rank; d++) {
     const int64_t bound = declared->dims[d], size = actual->dims[d];
     if (size == bound || bound < 0) continue;
@@ -34,7 +34,8 @@ static const shape *shape_of(dynamic_shapes *s, dtype t, int rank, const int64_t
   return known;
 }
 
-heddle_status dynamic_resize(interpreter *in, const value *v, const int64_t *dims, source_location where, value **out) {
+heddle_status dynamic_size_resize(interpreter *in, const value *v, const int64_t *dims, source_location where,
+                                  value **out) {
   const int rank = v->shape->rank;
   const shape *s = shape_of(in->shapes, v->shape->dtype, rank, dims);
   TRY(shape_check(s, where));
@@ -60,7 +61,7 @@ static heddle_status conform_array(interpreter *in, const shape *declared, sourc
                        (long long)v->shape->dims[d], (long long)bound);
     fits = fits && dims[d] == v->shape->dims[d];
   }
-  if (!fits) return dynamic_resize(in, v, dims, where, out);
+  if (!fits) return dynamic_size_resize(in, v, dims, where, out);
   *out = value_retain(v);
   return status_ok();
 }
@@ -186,7 +187,7 @@ static void refinement_finish(refinement *r) {
 
 static heddle_status resize_operand(interpreter *in, refinement *r, int k, const int64_t *dims) {
   value *resized;
-  TRY(dynamic_resize(in, r->operands[k], dims, r->original->where, &resized));
+  TRY(dynamic_size_resize(in, r->operands[k], dims, r->original->where, &resized));
   value_release(r->operands[k]);
   r->operands[k] = resized;
   return status_ok();
@@ -366,7 +367,7 @@ static heddle_status run_refined(interpreter *in, const instruction *i, value *c
   return status;
 }
 
-heddle_status dynamic_step(interpreter *in, const instruction *i, value *const *operands, value **out) {
+heddle_status dynamic_size_step(interpreter *in, const instruction *i, value *const *operands, value **out) {
   value *result = NULL;
   if (rule_of(i) == RULE_AS_IS || has_declared_sizes(i, operands)) TRY(eval_ops[i->opcode](in, i, operands, &result));
   else TRY(run_refined(in, i, operands, &result));
@@ -384,7 +385,7 @@ static const shape *actual_shape(arena *a, const value *v, const shape *declared
   return shape_tuple(a, declared->tuple_size, elements);
 }
 
-heddle_status dynamic_result(arena *a, const value *v, const shape *declared, literal **out) {
+heddle_status dynamic_size_result(arena *a, const value *v, const shape *declared, literal **out) {
   return value_to_literal(a, v, actual_shape(a, v, declared), out);
 }
 
@@ -412,7 +413,7 @@ heddle_status eval_set_dimension_size(interpreter *in, const instruction *i, val
     return status_ok();
   }
   dims[d] = size;
-  return dynamic_resize(in, operands[0], dims, i->where, out);
+  return dynamic_size_resize(in, operands[0], dims, i->where, out);
 }
 
 heddle_status eval_dynamic_reshape(interpreter *in, const instruction *i, value *const *operands, value **out) {

@@ -17,16 +17,17 @@ struct dynamic_shapes {
 };
 
 // Whether a value of shape `actual` may stand where `declared` is: equal but for dynamic dims, which may be smaller.
-bool dynamic_shape_takes(const shape *declared, const shape *actual);
+bool dynamic_size_allows(const shape *declared, const shape *actual);
 
 // Runs one instruction on operands of actual sizes; what eval_ops[] holds is run on a copy of the instruction that is
 // refined to them. Sizes that the operation does not follow are filled up with zeros to the bounds.
-heddle_status dynamic_step(interpreter *in, const instruction *i, value *const *operands, value **out);
+heddle_status dynamic_size_step(interpreter *in, const instruction *i, value *const *operands, value **out);
 
 // A copy of `v` with other sizes: what both have, and zeros for the rest.
-heddle_status dynamic_resize(interpreter *in, const value *v, const int64_t *dims, source_location where, value **out);
+heddle_status dynamic_size_resize(interpreter *in, const value *v, const int64_t *dims, source_location where,
+                                  value **out);
 
 // A copy of `v` in the arena under `declared`, with the actual sizes where that is dynamic.
-heddle_status dynamic_result(arena *a, const value *v, const shape *declared, literal **out);
+heddle_status dynamic_size_result(arena *a, const value *v, const shape *declared, literal **out);
 
 #endif

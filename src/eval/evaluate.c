@@ -278,7 +278,7 @@ static heddle_status run_step(interpreter *in, const step *s, value **slots, val
     return status_at(HEDDLE_INVALID, i->where, "stopped after %lld steps, the limit", (long long)in->max_steps);
   for (int k = 0; k < i->operand_count; k++) operands[k] = slots[s->operands[k]];
   heddle_status status =
-      in->shapes->in_use ? dynamic_step(in, i, operands, out) : eval_ops[i->opcode](in, i, operands, out);
+      in->shapes->in_use ? dynamic_size_step(in, i, operands, out) : eval_ops[i->opcode](in, i, operands, out);
   // Values and libraries do not know for whom they work.
   return status_locate(status, i->where);
 }
@@ -347,7 +347,7 @@ static heddle_status check_arguments(const computation *c, int count, literal *c
   if (count != c->parameters.size)
     return status_at(HEDDLE_INVALID, c->where, "%d arguments for %d parameters", count, c->parameters.size);
   for (int k = 0; k < count; k++) {
-    if (dynamic_shape_takes(c->parameters.data[k]->shape, arguments[k]->shape)) continue;
+    if (dynamic_size_allows(c->parameters.data[k]->shape, arguments[k]->shape)) continue;
     arena *scratch = arena_create();
     heddle_status status =
         status_at(HEDDLE_INVALID, c->parameters.data[k]->where, "argument %d is %s, wanted %s", k,
@@ -399,7 +399,7 @@ heddle_status eval_parallel(arena *a, const eval_options *options, int replica_c
   if (status_is_ok(status)) status = process_grid_run(g, options, &state.shapes, programs);
   for (int k = 0; k < count; k++) {
     if (status_is_ok(status))
-      status = dynamic_result(a, programs[k].result, programs[k].program->root->shape, &processes[k].result);
+      status = dynamic_size_result(a, programs[k].result, programs[k].program->root->shape, &processes[k].result);
     value_release(programs[k].result);
     release_all(processes[k].argument_count, (value **)programs[k].arguments);
   }
@@ -427,8 +427,8 @@ static heddle_status run_instruction(arena *a, interpreter *in, const instructio
   in->shapes->in_use = !shape_is_static(i->shape);
   for (int k = 0; k < i->operand_count; k++) in->shapes->in_use |= !shape_is_static(i->operands[k]->shape);
   value *v;
-  TRY(in->shapes->in_use ? dynamic_step(in, i, operands, &v) : eval_ops[i->opcode](in, i, operands, &v));
-  heddle_status status = dynamic_result(a, v, i->shape, result);
+  TRY(in->shapes->in_use ? dynamic_size_step(in, i, operands, &v) : eval_ops[i->opcode](in, i, operands, &v));
+  heddle_status status = dynamic_size_result(a, v, i->shape, result);
   value_release(v);
   return status;
 }

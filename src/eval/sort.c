@@ -2,7 +2,7 @@
 // equal elements keep their order. A comparator that is no order gives some permutation, but always ends.
 #include "eval/sort.h"
 #include "base/heap.h"
-#include "base/least.h"
+#include "base/int64.h"
 
 #include "eval/scalar_program.h"
 #include "eval/strided.h"
@@ -46,7 +46,7 @@ static heddle_status sort_line(interpreter *in, sorting *s, int64_t size, int64_
   for (int64_t k = 0; k < size; k++) (*order)[k] = k;
   for (int64_t width = 1; width < size; width *= 2) {
     for (int64_t low = 0; low < size; low += 2 * width)
-      TRY(merge(in, s, *order, low, least(low + width, size), least(low + 2 * width, size), *spare));
+      TRY(merge(in, s, *order, low, int64_min(low + width, size), int64_min(low + 2 * width, size), *spare));
     int64_t *sorted = *spare;
     *spare = *order;
     *order = sorted;

@@ -14,15 +14,15 @@ static uint32_t float_bits(float f) {
 // Through f32, which is fast, unless that could round twice: when the f32 was rounded onto a tie of the narrow type.
 static uint16_t double_to_bf16(double v) {
   float f = (float)v;
-  if ((float_bits(f) & 0xffff) == 0x8000 && f != v) return f64_to_bf16(v);
-  return f32_to_bf16(f);
+  if ((float_bits(f) & 0xffff) == 0x8000 && f != v) return float_f64_to_bf16(v);
+  return float_f32_to_bf16(f);
 }
 
 static uint16_t double_to_f16(double v) {
   float f = (float)v;
   bool is_normal = fabsf(f) >= 0x1p-14f;
-  if (f != v && (!is_normal || (float_bits(f) & 0x1fff) == 0x1000)) return f64_to_f16(v);
-  return f32_to_f16(f);
+  if (f != v && (!is_normal || (float_bits(f) & 0x1fff) == 0x1000)) return float_f64_to_f16(v);
+  return float_f32_to_f16(f);
 }
 
 // Readers and writers by storage type. `t` is constant in every use and folds away.
@@ -75,8 +75,8 @@ static inline double read_float(dtype t, const void *data, int64_t i) {
   switch (t) {
     case DTYPE_F64: return ((const double *)data)[i];
     case DTYPE_F32: return ((const float *)data)[i];
-    case DTYPE_BF16: return bf16_to_f32(((const uint16_t *)data)[i]);
-    case DTYPE_F16: return f16_to_f32(((const uint16_t *)data)[i]);
+    case DTYPE_BF16: return float_bf16_to_f32(((const uint16_t *)data)[i]);
+    case DTYPE_F16: return float_f16_to_f32(((const uint16_t *)data)[i]);
     default: return float_decode(dtypes[t].narrow, ((const uint8_t *)data)[i]);
   }
 }
@@ -85,8 +85,8 @@ static inline double round_float(dtype t, double v) {
   switch (t) {
     case DTYPE_F64: return v;
     case DTYPE_F32: return (float)v;
-    case DTYPE_BF16: return bf16_to_f32(double_to_bf16(v));
-    case DTYPE_F16: return f16_to_f32(double_to_f16(v));
+    case DTYPE_BF16: return float_bf16_to_f32(double_to_bf16(v));
+    case DTYPE_F16: return float_f16_to_f32(double_to_f16(v));
     default: return float_decode(dtypes[t].narrow, float_encode(dtypes[t].narrow, v));
   }
 }

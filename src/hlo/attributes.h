@@ -56,11 +56,14 @@ typedef struct int_list {
   int size;
 } int_list;
 
-static inline bool int_list_has(int_list list, int64_t value) {
+// The first position of the value, or -1.
+static inline int int_list_find(int_list list, int64_t value) {
   for (int k = 0; k < list.size; k++)
-    if (list.data[k] == value) return true;
-  return false;
+    if (list.data[k] == value) return k;
+  return -1;
 }
+
+static inline bool int_list_has(int_list list, int64_t value) { return int_list_find(list, value) >= 0; }
 
 typedef enum comparison_direction {
   COMPARE_EQ,

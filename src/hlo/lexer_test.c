@@ -118,5 +118,5 @@ int main(void) {
       cmocka_unit_test(test_what_never_ends), cmocka_unit_test(test_places),
       cmocka_unit_test(test_values),          cmocka_unit_test(test_escapes),
   };
-  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
+  return cmocka_run_group_tests(tests, arena_testing_set_up, arena_testing_tear_down);
 }

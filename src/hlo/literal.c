@@ -145,9 +145,9 @@ double literal_get_double(const literal *l, int64_t i) {
 
 double complex literal_get_complex(const literal *l, int64_t i) {
   const dtype_info *type = &dtypes[l->shape->dtype];
-  if (type->class != CLASS_COMPLEX) return complex_of(literal_get_double(l, i), 0);
-  return complex_of(literal_get_double(l, i),
-                    decode_real(&dtypes[type->part], load_bits(l, type->bytes / 2, 2 * i + 1)));
+  if (type->class != CLASS_COMPLEX) return literal_complex_of(literal_get_double(l, i), 0);
+  return literal_complex_of(literal_get_double(l, i),
+                            decode_real(&dtypes[type->part], load_bits(l, type->bytes / 2, 2 * i + 1)));
 }
 
 void literal_set_int(literal *l, int64_t i, int64_t v) {
@@ -158,7 +158,7 @@ void literal_set_int(literal *l, int64_t i, int64_t v) {
   else literal_set_complex(l, i, type->part == DTYPE_F64 ? (double)v : double_for_rounding(v));
 }
 
-void literal_set_double(literal *l, int64_t i, double v) { literal_set_complex(l, i, complex_of(v, 0)); }
+void literal_set_double(literal *l, int64_t i, double v) { literal_set_complex(l, i, literal_complex_of(v, 0)); }
 
 void literal_set_complex(literal *l, int64_t i, double complex v) {
   const dtype_info *type = &dtypes[l->shape->dtype];

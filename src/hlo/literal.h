@@ -24,7 +24,7 @@ literal *literal_tuple(arena *a, int count, literal **elements);  // of the elem
 literal *literal_copy(arena *a, const literal *from);             // deep, the shape too
 
 // Both parts as they are, which re + im * I would not keep for infinities and NaN.
-static inline double complex complex_of(double re, double im) { return __builtin_complex(re, im); }
+static inline double complex literal_complex_of(double re, double im) { return __builtin_complex(re, im); }
 
 // One element by linear row-major index. Getters widen, setters narrow with XLA's conversion rules for literals: floats
 // round to nearest even, integers keep the low bits (pred: not zero). Any array dtype is allowed for each of them

@@ -85,12 +85,12 @@ static void test_floats_round_once(void **state) {
 
 static void test_complex(void **state) {
   literal *l = make(*state, DTYPE_C64, 2);
-  literal_set_complex(l, 1, complex_of(-0.0, INFINITY));
+  literal_set_complex(l, 1, literal_complex_of(-0.0, INFINITY));
   double complex v = literal_get_complex(l, 1);
   assert_true(creal(v) == 0 && signbit(creal(v)) && isinf(cimag(v)));
   assert_true(literal_get_double(l, 1) == 0);
   literal_set_int(l, 0, 5);
-  assert_true(literal_get_complex(l, 0) == complex_of(5, 0));
+  assert_true(literal_get_complex(l, 0) == literal_complex_of(5, 0));
   assert_int_equal(((const float *)l->data)[0], 5);
 }
 
@@ -245,11 +245,11 @@ static void test_floats_compare_with_tolerance(void **state) {
 // The finite part of an infinite number keeps its tolerance.
 static void test_infinite_complex_numbers_compare_by_parts(void **state) {
   literal *l = make(*state, DTYPE_C128, 1), *r = make(*state, DTYPE_C128, 1);
-  literal_set_complex(l, 0, complex_of(1, -INFINITY));
-  literal_set_complex(r, 0, complex_of(1.5, -INFINITY));
+  literal_set_complex(l, 0, literal_complex_of(1, -INFINITY));
+  literal_set_complex(r, 0, literal_complex_of(1.5, -INFINITY));
   expect_difference(l, r, 0, 0.5, NULL);
   expect_difference(l, r, 0, 0.25, "1 of 1 elements differ");
-  literal_set_complex(r, 0, complex_of(1, INFINITY));
+  literal_set_complex(r, 0, literal_complex_of(1, INFINITY));
   expect_difference(l, r, 1, 1, "1 of 1 elements differ");
 }
 
@@ -266,7 +266,7 @@ static void test_other_comparisons(void **state) {
                     "2 of 6 elements differ, the first at [1,1]: found 7, wanted 0; the largest error is 9 at [1,2]");
   expect_difference(l, make(a, DTYPE_S32, 6), 0, 0, "found a value of shape s32[2,3], wanted s32[6]");
   expect_difference(c, make(a, DTYPE_F32, 1), 0, 0, "found a value of shape c64[1], wanted f32[1]");
-  literal_set_complex(c, 0, complex_of(3, 4));
+  literal_set_complex(c, 0, literal_complex_of(3, 4));
   expect_difference(c, d, 0, 5, NULL);
   expect_difference(c, d, 0, 4.9, "found (3, 4), wanted (0, 0); the largest error is 5 at [0]");
   const shape *shapes[] = {shape_scalar(a, DTYPE_S32), shape_scalar(a, DTYPE_S32)};

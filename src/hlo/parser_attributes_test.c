@@ -304,5 +304,5 @@ int main(void) {
       cmocka_unit_test(test_made_by_hand),
       cmocka_unit_test(test_differences_have_names),
   };
-  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
+  return cmocka_run_group_tests(tests, arena_testing_set_up, arena_testing_tear_down);
 }

@@ -175,7 +175,7 @@ static void fill_elided(literal *l, int64_t first, int64_t count) {
   for (int64_t k = 0; k < period; k++) {
     const int64_t number = (k * 5 + 3) % (is_narrow ? 2 : 8);
     if (dtype_is_complex(t))
-      literal_set_complex(l, first + k, complex_of((double)number / 8, (double)(7 - number) / 8));
+      literal_set_complex(l, first + k, literal_complex_of((double)number / 8, (double)(7 - number) / 8));
     else if (dtype_is_float(t)) literal_set_double(l, first + k, (double)(number + 1) / 8);
     else literal_set_int(l, first + k, number);
   }

@@ -163,5 +163,5 @@ int main(void) {
       cmocka_unit_test(test_sloppy_arrays),
       cmocka_unit_test(test_tuples),
   };
-  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
+  return cmocka_run_group_tests(tests, arena_testing_set_up, arena_testing_tear_down);
 }

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "base/int64.h"
+
 static const int64_t *copy_dims(arena *a, int count, const int64_t *dims) {
   int64_t *copy = arena_array(a, int64_t, count);
   if (count) memcpy(copy, dims, (size_t)count * sizeof *dims);
@@ -84,31 +86,21 @@ static bool is_static(const shape *s, int depth) {
 
 bool shape_is_static(const shape *s) { return is_static(s, 0); }
 
-static int64_t saturating_multiply(int64_t a, int64_t b) {
-  int64_t product;
-  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
-}
-
-static int64_t saturating_add(int64_t a, int64_t b) {
-  int64_t sum;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 // An unbounded dim can be of any size, so the count saturates. A dim of 0 wins over everything else.
 int64_t shape_element_count(const shape *s) {
   if (!shape_is_array(s)) return 0;
   int64_t count = 1;
   for (int i = 0; i < s->rank; i++)
     if (s->dims[i] == 0) return 0;
-  for (int i = 0; i < s->rank; i++) count = s->dims[i] < 0 ? INT64_MAX : saturating_multiply(count, s->dims[i]);
+  for (int i = 0; i < s->rank; i++) count = s->dims[i] < 0 ? INT64_MAX : int64_saturating_mul(count, s->dims[i]);
   return count;
 }
 
 static int64_t byte_size(const shape *s, int depth) {
-  if (shape_is_array(s)) return saturating_multiply(shape_element_count(s), dtypes[s->dtype].bytes);
+  if (shape_is_array(s)) return int64_saturating_mul(shape_element_count(s), dtypes[s->dtype].bytes);
   int64_t size = 0;
   for (int i = 0; i < s->tuple_size && depth < SHAPE_MAX_NESTING; i++)
-    size = saturating_add(size, byte_size(s->elements[i], depth + 1));
+    size = int64_saturating_add(size, byte_size(s->elements[i], depth + 1));
   return size;
 }
 
@@ -118,7 +110,7 @@ void shape_strides(const shape *s, int64_t *strides) {
   int64_t stride = 1;
   for (int i = s->rank - 1; i >= 0; i--) {
     strides[i] = stride;
-    stride = saturating_multiply(stride, s->dims[i] < 0 ? INT64_MAX : s->dims[i]);
+    stride = int64_saturating_mul(stride, s->dims[i] < 0 ? INT64_MAX : s->dims[i]);
   }
 }
 
@@ -145,9 +137,9 @@ static heddle_status check_array(const shape *s, source_location where) {
     if (s->dims[i] < 0 && !unbounded)
       return status_at(HEDDLE_INVALID, where, "dimension %d of a shape is %lld, wanted 0 or more", i,
                        (long long)s->dims[i]);
-    if (s->dims[i] > 0) count = saturating_multiply(count, s->dims[i]);
+    if (s->dims[i] > 0) count = int64_saturating_mul(count, s->dims[i]);
   }
-  if (saturating_multiply(count, dtypes[s->dtype].bytes) > limit)
+  if (int64_saturating_mul(count, dtypes[s->dtype].bytes) > limit)
     return status_at(HEDDLE_INVALID, where, "a shape's dimensions multiply to more than 2^62 bytes");
   return s->layout ? check_layout(s, where) : status_ok();
 }

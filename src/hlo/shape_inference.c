@@ -8,7 +8,7 @@
 
 static heddle_status rule_given(arena *a, const instruction *i, const shape **out) {
   (void)a;
-  TRY(rule_wants_given(i));
+  TRY(shape_rule_wants_given(i));
   *out = i->shape;
   return status_ok();
 }
@@ -75,7 +75,7 @@ heddle_status shape_infer(arena *a, const instruction *i, const shape **out) {
   return rules[op->shape_rule](a, i, out);
 }
 
-void dims_push(dims_builder *b, int64_t size, bool is_dynamic) {
+void dims_builder_push(dims_builder *b, int64_t size, bool is_dynamic) {
   if (b->rank < SHAPE_MAX_RANK) {
     b->dims[b->rank] = size;
     b->dynamic_dims |= (uint64_t)is_dynamic << b->rank;
@@ -83,11 +83,11 @@ void dims_push(dims_builder *b, int64_t size, bool is_dynamic) {
   b->rank++;
 }
 
-void dims_push_from(dims_builder *b, const shape *s, int dim) {
-  dims_push(b, s->dims[dim], shape_is_dynamic_dim(s, dim));
+void dims_builder_push_from(dims_builder *b, const shape *s, int dim) {
+  dims_builder_push(b, s->dims[dim], shape_is_dynamic_dim(s, dim));
 }
 
-heddle_status dims_finish(arena *a, const instruction *i, const dims_builder *b, dtype t, const shape **out) {
+heddle_status dims_builder_finish(arena *a, const instruction *i, const dims_builder *b, dtype t, const shape **out) {
   if (b->rank > SHAPE_MAX_RANK)
     return RULE_ERROR(i, "the result's rank would be %d, wanted at most %d", b->rank, SHAPE_MAX_RANK);
   shape *s = arena_new(a, shape);
@@ -98,74 +98,74 @@ heddle_status dims_finish(arena *a, const instruction *i, const dims_builder *b,
   return status_context(shape_check(s, i->where), "while inferring the shape of %s", hlo_op_text(i->opcode));
 }
 
-const shape *results_shape(arena *a, int count, const shape *const *results) {
+const shape *shape_rule_results(arena *a, int count, const shape *const *results) {
   return count == 1 ? results[0] : shape_tuple(a, count, results);
 }
 
-const shape *reduced_shape(arena *a, const instruction *i, int count, const shape *const *results) {
+const shape *shape_rule_reduced(arena *a, const instruction *i, int count, const shape *const *results) {
   const bool is_tuple = i->called_count > 0 && i->called[0]->root && shape_is_tuple(i->called[0]->root->shape);
-  return count == 1 && is_tuple ? shape_tuple(a, 1, results) : results_shape(a, count, results);
+  return count == 1 && is_tuple ? shape_tuple(a, 1, results) : shape_rule_results(a, count, results);
 }
 
-heddle_status rule_called_root(const instruction *i, int index, const shape **out) {
+heddle_status shape_rule_called_root(const instruction *i, int index, const shape **out) {
   if (index >= i->called_count || !i->called[index]->root)
     return RULE_ERROR(i, "found %d called computations, wanted %d", i->called_count, index + 1);
   *out = i->called[index]->root->shape;
   return status_ok();
 }
 
-bool sizes_agree(int64_t l, int64_t r) { return l == r || l == -1 || r == -1; }
+bool shape_rule_sizes_agree(int64_t l, int64_t r) { return l == r || l == -1 || r == -1; }
 
-bool dims_agree(const shape *l, const shape *r) {
+bool shape_rule_dims_agree(const shape *l, const shape *r) {
   if (l->rank != r->rank) return false;
   for (int d = 0; d < l->rank; d++)
-    if (!sizes_agree(l->dims[d], r->dims[d])) return false;
+    if (!shape_rule_sizes_agree(l->dims[d], r->dims[d])) return false;
   return true;
 }
 
-heddle_status rule_wants_array(const instruction *i, int index) {
+heddle_status shape_rule_wants_array(const instruction *i, int index) {
   const shape *s = i->operands[index]->shape;
   if (shape_is_array(s)) return status_ok();
   return RULE_ERROR(i, "operand %d is a %s, wanted an array", index, dtype_name(s->dtype));
 }
 
-heddle_status rule_wants_given(const instruction *i) {
+heddle_status shape_rule_wants_given(const instruction *i) {
   return i->shape ? status_ok() : RULE_ERROR(i, "the result's shape must be given");
 }
 
-heddle_status rule_wants_array_result(const instruction *i) {
-  TRY(rule_wants_given(i));
+heddle_status shape_rule_wants_array_result(const instruction *i) {
+  TRY(shape_rule_wants_given(i));
   if (shape_is_array(i->shape)) return status_ok();
   return RULE_ERROR(i, "the result is a %s, wanted an array", dtype_name(i->shape->dtype));
 }
 
-heddle_status rule_wants_arrays(const instruction *i, int first, int end) {
-  for (int index = first; index < end; index++) TRY(rule_wants_array(i, index));
+heddle_status shape_rule_wants_arrays(const instruction *i, int first, int end) {
+  for (int index = first; index < end; index++) TRY(shape_rule_wants_array(i, index));
   return status_ok();
 }
 
-heddle_status rule_wants_scalar(arena *a, const instruction *i, int index, dtype t) {
+heddle_status shape_rule_wants_scalar(arena *a, const instruction *i, int index, dtype t) {
   const shape *s = i->operands[index]->shape;
   if (shape_is_scalar(s) && dtype_same_in_floats(s->dtype, t)) return status_ok();
   return RULE_ERROR(i, "operand %d has shape %s, wanted %s[]", index, shape_text(a, s), dtype_name(t));
 }
 
-heddle_status rule_wants_same_dims(arena *a, const instruction *i, int l, int r) {
+heddle_status shape_rule_wants_same_dims(arena *a, const instruction *i, int l, int r) {
   const shape *x = i->operands[l]->shape, *y = i->operands[r]->shape;
-  if (dims_agree(x, y)) return status_ok();
+  if (shape_rule_dims_agree(x, y)) return status_ok();
   return RULE_ERROR(i, "operand %d has shape %s, wanted the dimensions of operand %d, %s", r, shape_text(a, y), l,
                     shape_text(a, x));
 }
 
-heddle_status rule_wants_same(arena *a, const instruction *i, int l, int r) {
-  TRY(rule_wants_same_dims(a, i, l, r));
+heddle_status shape_rule_wants_same(arena *a, const instruction *i, int l, int r) {
+  TRY(shape_rule_wants_same_dims(a, i, l, r));
   dtype x = i->operands[l]->shape->dtype, y = i->operands[r]->shape->dtype;
   if (dtype_same_in_floats(x, y)) return status_ok();
   return RULE_ERROR(i, "operand %d has element type %s, wanted that of operand %d, %s", r, dtype_name(y), l,
                     dtype_name(x));
 }
 
-heddle_status rule_wants_dims(const instruction *i, const char *name, int_list dims, int rank, uint64_t *seen) {
+heddle_status shape_rule_wants_dims(const instruction *i, const char *name, int_list dims, int rank, uint64_t *seen) {
   uint64_t own = 0;
   if (!seen) seen = &own;
   for (int k = 0; k < dims.size; k++) {
@@ -179,8 +179,9 @@ heddle_status rule_wants_dims(const instruction *i, const char *name, int_list d
   return status_ok();
 }
 
-heddle_status rule_wants_sorted_dims(const instruction *i, const char *name, int_list dims, int rank, uint64_t *seen) {
-  TRY(rule_wants_dims(i, name, dims, rank, seen));
+heddle_status shape_rule_wants_sorted_dims(const instruction *i, const char *name, int_list dims, int rank,
+                                           uint64_t *seen) {
+  TRY(shape_rule_wants_dims(i, name, dims, rank, seen));
   for (int k = 1; k < dims.size; k++)
     if (dims.data[k - 1] > dims.data[k])
       return RULE_ERROR(i, "%s has %lld before %lld, wanted ascending order", name, (long long)dims.data[k - 1],
@@ -213,8 +214,8 @@ static const shape *merge_dims(arena *a, const instruction *i, dtype t) {
 
 // (C1) Every operand is an array. (C2) All have the same dims and element type, or floats, of which the widest counts.
 heddle_status shape_rule_same(arena *a, const instruction *i, const shape **out) {
-  TRY(rule_wants_arrays(i, 0, i->operand_count));
-  for (int k = 1; k < i->operand_count; k++) TRY(rule_wants_same(a, i, 0, k));
+  TRY(shape_rule_wants_arrays(i, 0, i->operand_count));
+  for (int k = 1; k < i->operand_count; k++) TRY(shape_rule_wants_same(a, i, 0, k));
   dtype t = i->operands[0]->shape->dtype;
   for (int k = 1; k < i->operand_count; k++) t = dtype_wider_float(t, i->operands[k]->shape->dtype);
   *out = merge_dims(a, i, t);
@@ -223,7 +224,7 @@ heddle_status shape_rule_same(arena *a, const instruction *i, const shape **out)
 
 // (C1) The operand is an array. The result has the type of its parts if it is complex, else its own.
 heddle_status shape_rule_part(arena *a, const instruction *i, const shape **out) {
-  TRY(rule_wants_array(i, 0));
+  TRY(shape_rule_wants_array(i, 0));
   dtype t = i->operands[0]->shape->dtype;
   *out = merge_dims(a, i, dtype_is_complex(t) ? dtypes[t].part : t);
   return status_ok();
@@ -250,9 +251,9 @@ heddle_status shape_rule_predicate(arena *a, const instruction *i, const shape *
 // (C1) Operands are arrays of the same dims. (C2) The result's type as given is an array type. (C3) A complex operand
 // gives a complex result.
 heddle_status shape_rule_convert(arena *a, const instruction *i, const shape **out) {
-  TRY(rule_wants_arrays(i, 0, i->operand_count));
-  for (int k = 1; k < i->operand_count; k++) TRY(rule_wants_same_dims(a, i, 0, k));
-  TRY(rule_wants_array_result(i));
+  TRY(shape_rule_wants_arrays(i, 0, i->operand_count));
+  for (int k = 1; k < i->operand_count; k++) TRY(shape_rule_wants_same_dims(a, i, 0, k));
+  TRY(shape_rule_wants_array_result(i));
   dtype from = i->operands[0]->shape->dtype, to = i->shape->dtype;
   if (dtype_is_complex(from) && !dtype_is_complex(to))
     return RULE_ERROR(i, "cannot convert %s to %s: take `real` or `imag` first", dtype_name(from), dtype_name(to));
@@ -263,33 +264,33 @@ heddle_status shape_rule_convert(arena *a, const instruction *i, const shape **o
 // (C1) Operand and result are arrays, both complex or neither. (C2) One element width is a multiple of the other. (C3)
 // A wider result takes up the operand's last dim, which is the ratio of the widths; a narrower one appends such a dim.
 heddle_status shape_rule_bitcast_convert(arena *a, const instruction *i, const shape **out) {
-  TRY(rule_wants_array(i, 0));
+  TRY(shape_rule_wants_array(i, 0));
   const shape *from = i->operands[0]->shape;
-  TRY(rule_wants_array_result(i));
+  TRY(shape_rule_wants_array_result(i));
   dtype to = i->shape->dtype;
   if (dtype_is_complex(from->dtype) != dtype_is_complex(to))
     return RULE_ERROR(i, "cannot reinterpret %s as %s", dtype_name(from->dtype), dtype_name(to));
   int from_bits = dtypes[from->dtype].bits, to_bits = dtypes[to].bits, rank = from->rank;
   dims_builder b = {0};
   if (to_bits > from_bits) {
-    if (to_bits % from_bits || rank == 0 || !sizes_agree(from->dims[rank - 1], to_bits / from_bits))
+    if (to_bits % from_bits || rank == 0 || !shape_rule_sizes_agree(from->dims[rank - 1], to_bits / from_bits))
       return RULE_ERROR(i, "operand has shape %s, wanted a last dimension of %d for a result of %s",
                         shape_text(a, from), to_bits / from_bits, dtype_name(to));
     rank--;
   }
   if (from_bits % to_bits && to_bits < from_bits)
     return RULE_ERROR(i, "cannot split %s into elements of %s", dtype_name(from->dtype), dtype_name(to));
-  for (int d = 0; d < rank; d++) dims_push_from(&b, from, d);
-  if (to_bits < from_bits) dims_push(&b, from_bits / to_bits, false);
-  return dims_finish(a, i, &b, to, out);
+  for (int d = 0; d < rank; d++) dims_builder_push_from(&b, from, d);
+  if (to_bits < from_bits) dims_builder_push(&b, from_bits / to_bits, false);
+  return dims_builder_finish(a, i, &b, to, out);
 }
 
 // (C1) The three operands are arrays of the same type. (C2) The bounds are scalars or have the dims of operand 1.
 heddle_status shape_rule_clamp(arena *a, const instruction *i, const shape **out) {
-  TRY(rule_wants_arrays(i, 0, 3));
+  TRY(shape_rule_wants_arrays(i, 0, 3));
   for (int k = 0; k < 3; k += 2) {
-    if (i->operands[k]->shape->rank != 0) TRY(rule_wants_same(a, i, 1, k));
-    else TRY(rule_wants_scalar(a, i, k, i->operands[1]->shape->dtype));
+    if (i->operands[k]->shape->rank != 0) TRY(shape_rule_wants_same(a, i, 1, k));
+    else TRY(shape_rule_wants_scalar(a, i, k, i->operands[1]->shape->dtype));
   }
   *out = i->operands[1]->shape;
   return status_ok();
@@ -298,12 +299,12 @@ heddle_status shape_rule_clamp(arena *a, const instruction *i, const shape **out
 // (C1) Operands are arrays. (C2) Operand 0 is pred, a scalar or of the dims of the others. (C3) Operands 1 and 2 have
 // the same dims and type.
 heddle_status shape_rule_select(arena *a, const instruction *i, const shape **out) {
-  TRY(rule_wants_arrays(i, 0, 3));
+  TRY(shape_rule_wants_arrays(i, 0, 3));
   const shape *condition = i->operands[0]->shape;
   if (condition->dtype != DTYPE_PRED)
     return RULE_ERROR(i, "operand 0 has element type %s, wanted pred", dtype_name(condition->dtype));
-  TRY(rule_wants_same(a, i, 1, 2));
-  if (condition->rank != 0) TRY(rule_wants_same_dims(a, i, 1, 0));
+  TRY(shape_rule_wants_same(a, i, 1, 2));
+  if (condition->rank != 0) TRY(shape_rule_wants_same_dims(a, i, 1, 0));
   *out = i->operands[1]->shape;
   return status_ok();
 }

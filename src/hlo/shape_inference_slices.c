@@ -9,7 +9,7 @@ __extension__ typedef __int128 wide;
 // (C1) The operand is an array. (C2) `slice` has an entry for each of its dims. (C3) 0 <= start <= limit <= size and
 // stride >= 1.
 heddle_status shape_rule_slice(arena *a, const instruction *i, const shape **out) {
-  TRY(rule_wants_array(i, 0));
+  TRY(shape_rule_wants_array(i, 0));
   const shape *from = i->operands[0]->shape;
   slice_config slice = i->attributes->slice;
   if (slice.rank != from->rank)
@@ -24,17 +24,17 @@ heddle_status shape_rule_slice(arena *a, const instruction *i, const shape **out
                         (long long)s.limit, (long long)from->dims[d]);
     if (s.stride < 1) return RULE_ERROR(i, "range %d has stride %lld, wanted 1 or more", d, (long long)s.stride);
     int64_t length = s.limit - s.start;
-    dims_push(&b, length / s.stride + (length % s.stride != 0), is_bounded && shape_is_dynamic_dim(from, d));
+    dims_builder_push(&b, length / s.stride + (length % s.stride != 0), is_bounded && shape_is_dynamic_dim(from, d));
   }
-  return dims_finish(a, i, &b, from->dtype, out);
+  return dims_builder_finish(a, i, &b, from->dtype, out);
 }
 
 // (C1) Operand 0 is an array and operand 1 a scalar of its type. (C2) `padding` has an entry for each dim. (C3)
 // Interior padding is not negative. (C4) No size of the result is negative.
 heddle_status shape_rule_pad(arena *a, const instruction *i, const shape **out) {
-  TRY(rule_wants_array(i, 0));
+  TRY(shape_rule_wants_array(i, 0));
   const shape *from = i->operands[0]->shape;
-  TRY(rule_wants_scalar(a, i, 1, from->dtype));
+  TRY(shape_rule_wants_scalar(a, i, 1, from->dtype));
   padding_config padding = i->attributes->padding;
   if (padding.rank != from->rank)
     return RULE_ERROR(i, "padding has %d entries, wanted one for each of the operand's %d dimensions", padding.rank,
@@ -45,22 +45,22 @@ heddle_status shape_rule_pad(arena *a, const instruction *i, const shape **out) 
     if (p.interior < 0)
       return RULE_ERROR(i, "dimension %d has interior padding %lld, wanted 0 or more", d, (long long)p.interior);
     if (from->dims[d] == -1) {
-      dims_push(&b, -1, true);
+      dims_builder_push(&b, -1, true);
       continue;
     }
     int64_t gaps = from->dims[d] > 0 ? from->dims[d] - 1 : 0;
     wide size = (wide)from->dims[d] + (wide)gaps * p.interior + p.low + p.high;
     if (size < 0 || size > INT64_MAX)
       return RULE_ERROR(i, "dimension %d of the result would have %s size", d, size < 0 ? "a negative" : "too large a");
-    dims_push(&b, (int64_t)size, shape_is_dynamic_dim(from, d));
+    dims_builder_push(&b, (int64_t)size, shape_is_dynamic_dim(from, d));
   }
-  return dims_finish(a, i, &b, from->dtype, out);
+  return dims_builder_finish(a, i, &b, from->dtype, out);
 }
 
 static heddle_status check_concatenated(arena *a, const instruction *i, int index, int dim) {
   const shape *first = i->operands[0]->shape, *s = i->operands[index]->shape;
   bool fits = s->rank == first->rank && dtype_same_in_floats(s->dtype, first->dtype);
-  for (int d = 0; fits && d < s->rank; d++) fits = d == dim || sizes_agree(s->dims[d], first->dims[d]);
+  for (int d = 0; fits && d < s->rank; d++) fits = d == dim || shape_rule_sizes_agree(s->dims[d], first->dims[d]);
   if (fits) return status_ok();
   return RULE_ERROR(i, "operand %d has shape %s, wanted operand 0's %s but for dimension %d", index, shape_text(a, s),
                     shape_text(a, first), dim);
@@ -68,11 +68,11 @@ static heddle_status check_concatenated(arena *a, const instruction *i, int inde
 
 // (C1) Operands are arrays. (C2) `dimensions` is one dim of theirs. (C3) They agree in type and in all other dims.
 heddle_status shape_rule_concatenate(arena *a, const instruction *i, const shape **out) {
-  TRY(rule_wants_arrays(i, 0, i->operand_count));
+  TRY(shape_rule_wants_arrays(i, 0, i->operand_count));
   const shape *first = i->operands[0]->shape;
   int_list dimensions = i->attributes->dimensions;
   if (dimensions.size != 1) return RULE_ERROR(i, "dimensions has %d entries, wanted one", dimensions.size);
-  TRY(rule_wants_dims(i, "dimensions", dimensions, first->rank, NULL));
+  TRY(shape_rule_wants_dims(i, "dimensions", dimensions, first->rank, NULL));
   int dim = (int)dimensions.data[0];
   wide total = 0;
   bool is_dynamic = false, is_unbounded = false;
@@ -86,10 +86,10 @@ heddle_status shape_rule_concatenate(arena *a, const instruction *i, const shape
   if (total > INT64_MAX) return RULE_ERROR(i, "dimension %d of the result would have too large a size", dim);
   dims_builder b = {0};
   for (int d = 0; d < first->rank; d++) {
-    if (d == dim) dims_push(&b, is_unbounded ? -1 : (int64_t)total, is_dynamic);
-    else dims_push_from(&b, first, d);
+    if (d == dim) dims_builder_push(&b, is_unbounded ? -1 : (int64_t)total, is_dynamic);
+    else dims_builder_push_from(&b, first, d);
   }
-  return dims_finish(a, i, &b, first->dtype, out);
+  return dims_builder_finish(a, i, &b, first->dtype, out);
 }
 
 // The older form: all start indices in one vector.
@@ -110,7 +110,7 @@ static heddle_status check_start_indices(arena *a, const instruction *i, int fir
     const shape *s = i->operands[k]->shape;
     if (!shape_is_scalar(s) || !dtype_is_integer(s->dtype))
       return RULE_ERROR(i, "start index %d has shape %s, wanted an integer scalar", k - first, shape_text(a, s));
-    TRY(rule_wants_same(a, i, first, k));
+    TRY(shape_rule_wants_same(a, i, first, k));
   }
   return status_ok();
 }
@@ -118,7 +118,7 @@ static heddle_status check_start_indices(arena *a, const instruction *i, int fir
 // (C1) Operand 0 is an array. (C2) The others are integer scalars of one type, one for each of its dims. (C3)
 // `dynamic_slice_sizes` has an entry for each dim, between 0 and its size.
 heddle_status shape_rule_dynamic_slice(arena *a, const instruction *i, const shape **out) {
-  TRY(rule_wants_array(i, 0));
+  TRY(shape_rule_wants_array(i, 0));
   const shape *from = i->operands[0]->shape;
   TRY(check_start_indices(a, i, 1, from->rank));
   int_list sizes = i->attributes->dynamic_slice_sizes;
@@ -130,15 +130,15 @@ heddle_status shape_rule_dynamic_slice(arena *a, const instruction *i, const sha
     if (sizes.data[d] < 0 || (from->dims[d] != -1 && sizes.data[d] > from->dims[d]))
       return RULE_ERROR(i, "dynamic_slice_sizes[%d] is %lld, wanted at most the operand's size %lld", d,
                         (long long)sizes.data[d], (long long)from->dims[d]);
-    dims_push(&b, sizes.data[d], false);
+    dims_builder_push(&b, sizes.data[d], false);
   }
-  return dims_finish(a, i, &b, from->dtype, out);
+  return dims_builder_finish(a, i, &b, from->dtype, out);
 }
 
 // (C1) Operands 0 and 1 are arrays of the same type and rank. (C2) The others are integer scalars of one type, one for
 // each dim. (C3) No size of the update exceeds the operand's.
 heddle_status shape_rule_dynamic_update_slice(arena *a, const instruction *i, const shape **out) {
-  TRY(rule_wants_arrays(i, 0, 2));
+  TRY(shape_rule_wants_arrays(i, 0, 2));
   const shape *to = i->operands[0]->shape, *update = i->operands[1]->shape;
   if (to->rank != update->rank || !dtype_same_in_floats(to->dtype, update->dtype))
     return RULE_ERROR(i, "the update has shape %s, wanted the rank and type of the operand, %s", shape_text(a, update),
@@ -154,10 +154,10 @@ heddle_status shape_rule_dynamic_update_slice(arena *a, const instruction *i, co
 
 // (C1) Operand 0 is an array. (C2) `dimensions` is one of its dims. The result is s32[].
 heddle_status shape_rule_dimension_size(arena *a, const instruction *i, const shape **out) {
-  TRY(rule_wants_array(i, 0));
+  TRY(shape_rule_wants_array(i, 0));
   int_list dimensions = i->attributes->dimensions;
   if (dimensions.size != 1) return RULE_ERROR(i, "dimensions has %d entries, wanted one", dimensions.size);
-  TRY(rule_wants_dims(i, "dimensions", dimensions, i->operands[0]->shape->rank, NULL));
+  TRY(shape_rule_wants_dims(i, "dimensions", dimensions, i->operands[0]->shape->rank, NULL));
   *out = shape_scalar(a, DTYPE_S32);
   return status_ok();
 }

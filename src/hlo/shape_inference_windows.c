@@ -28,7 +28,7 @@ static heddle_status window_over(const instruction *i, const shape *s, dims_buil
   for (int d = 0; d < s->rank; d++) {
     int64_t places;
     TRY(window_places(i, d, s->dims[d], w->dims[d], &places));
-    dims_push(b, places, shape_is_dynamic_dim(s, d));
+    dims_builder_push(b, places, shape_is_dynamic_dim(s, d));
   }
   return status_ok();
 }
@@ -36,7 +36,7 @@ static heddle_status window_over(const instruction *i, const shape *s, dims_buil
 // (C1) 2 N operands: N arrays of the same dims, and for each an initial value, a scalar of its type. (C2) The window
 // has a dim for each of theirs.
 heddle_status shape_rule_reduce_window(arena *a, const instruction *i, const shape **out) {
-  TRY(rule_wants_arrays(i, 0, i->operand_count));
+  TRY(shape_rule_wants_arrays(i, 0, i->operand_count));
   if (i->operand_count % 2)
     return RULE_ERROR(i, "found %d operands, wanted as many initial values as arrays", i->operand_count);
   int n = i->operand_count / 2;
@@ -44,25 +44,25 @@ heddle_status shape_rule_reduce_window(arena *a, const instruction *i, const sha
   dims_builder b = {0};
   TRY(window_over(i, i->operands[0]->shape, &b));
   for (int k = 0; k < n; k++) {
-    TRY(rule_wants_same_dims(a, i, 0, k));
+    TRY(shape_rule_wants_same_dims(a, i, 0, k));
     dtype t = i->operands[k]->shape->dtype;
-    TRY(rule_wants_scalar(a, i, n + k, t));
-    TRY(dims_finish(a, i, &b, t, &results[k]));
+    TRY(shape_rule_wants_scalar(a, i, n + k, t));
+    TRY(dims_builder_finish(a, i, &b, t, &results[k]));
   }
-  *out = reduced_shape(a, i, n, results);
+  *out = shape_rule_reduced(a, i, n, results);
   return status_ok();
 }
 
 // (C1) Operand, source and initial value are arrays of the same type, the last a scalar. (C2) The source has an element
 // for each place of the window.
 heddle_status shape_rule_select_and_scatter(arena *a, const instruction *i, const shape **out) {
-  TRY(rule_wants_arrays(i, 0, 3));
+  TRY(shape_rule_wants_arrays(i, 0, 3));
   const shape *operand = i->operands[0]->shape, *source = i->operands[1]->shape, *wanted;
-  TRY(rule_wants_scalar(a, i, 2, operand->dtype));
+  TRY(shape_rule_wants_scalar(a, i, 2, operand->dtype));
   dims_builder b = {0};
   TRY(window_over(i, operand, &b));
-  TRY(dims_finish(a, i, &b, operand->dtype, &wanted));
-  if (!dtype_same_in_floats(source->dtype, wanted->dtype) || !dims_agree(source, wanted))
+  TRY(dims_builder_finish(a, i, &b, operand->dtype, &wanted));
+  if (!dtype_same_in_floats(source->dtype, wanted->dtype) || !shape_rule_dims_agree(source, wanted))
     return RULE_ERROR(i, "the source has shape %s, wanted %s, an element for each place of the window",
                       shape_text(a, source), shape_text(a, wanted));
   *out = operand;
@@ -76,8 +76,8 @@ static heddle_status check_labels(const instruction *i, const char *what, const 
     return RULE_ERROR(i, "the %s has rank %d, dim_labels wants %d", what, s->rank, spatial_rank + 2);
   uint64_t seen = 0;
   const int64_t ends[2] = {first, second};
-  TRY(rule_wants_dims(i, "dim_labels", (int_list){ends, 2}, s->rank, &seen));
-  return rule_wants_dims(i, "dim_labels", (int_list){spatial, spatial_rank}, s->rank, &seen);
+  TRY(shape_rule_wants_dims(i, "dim_labels", (int_list){ends, 2}, s->rank, &seen));
+  return shape_rule_wants_dims(i, "dim_labels", (int_list){spatial, spatial_rank}, s->rank, &seen);
 }
 
 static bool divides(int64_t divisor, int64_t size) { return size == -1 || size % divisor == 0; }
@@ -99,7 +99,7 @@ static heddle_status check_groups(const instruction *i, const convolution_dims *
   if (!divides(batches, batch) || !divides(batches, out))
     return RULE_ERROR(i, "batch_group_count is %lld, wanted a divisor of a batch of %lld and %lld output features",
                       (long long)batches, (long long)batch, (long long)out);
-  if (in != -1 && !sizes_agree(in / features, group))
+  if (in != -1 && !shape_rule_sizes_agree(in / features, group))
     return RULE_ERROR(i, "the kernel has %lld input features, wanted %lld of the input in %lld groups",
                       (long long)group, (long long)in, (long long)features);
   return status_ok();
@@ -114,7 +114,7 @@ static heddle_status spatial_dims(const instruction *i, const convolution_dims *
                       c->spatial_rank);
   for (int d = 0; d < w->rank; d++) {
     int64_t size = kernel->dims[c->kernel_spatial[d]], from = c->input_spatial[d], to = c->output_spatial[d];
-    if (!sizes_agree(size, w->dims[d].size))
+    if (!shape_rule_sizes_agree(size, w->dims[d].size))
       return RULE_ERROR(i, "window dimension %d has size %lld, the kernel %lld", d, (long long)w->dims[d].size,
                         (long long)size);
     TRY(window_places(i, d, input->dims[from], w->dims[d], &b->dims[to]));
@@ -125,10 +125,10 @@ static heddle_status spatial_dims(const instruction *i, const convolution_dims *
 
 // A convolution of more than two operands is a sparse or scaled one, taken as given.
 heddle_status shape_rule_convolution(arena *a, const instruction *i, const shape **out) {
-  TRY(rule_wants_arrays(i, 0, i->operand_count));
+  TRY(shape_rule_wants_arrays(i, 0, i->operand_count));
   const shape *input = i->operands[0]->shape, *kernel = i->operands[1]->shape;
   if (i->operand_count > 2) {
-    TRY(rule_wants_array_result(i));
+    TRY(shape_rule_wants_array_result(i));
     *out = i->shape;
     return status_ok();
   }
@@ -150,5 +150,5 @@ heddle_status shape_rule_convolution(arena *a, const instruction *i, const shape
   b.dynamic_dims |= (uint64_t)shape_is_dynamic_dim(kernel, (int)c->kernel_output_feature) << c->output_feature;
   bool is_wider = i->shape && dtypes[i->shape->dtype].class == dtypes[input->dtype].class;
   const dtype wider = dtype_is_float(kernel->dtype) && !dtype_is_float(input->dtype) ? kernel->dtype : input->dtype;
-  return dims_finish(a, i, &b, is_wider ? i->shape->dtype : wider, out);
+  return dims_builder_finish(a, i, &b, is_wider ? i->shape->dtype : wider, out);
 }

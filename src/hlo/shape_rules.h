@@ -40,45 +40,40 @@ typedef struct dims_builder {
   uint64_t dynamic_dims;
 } dims_builder;
 
-void dims_push(dims_builder *b, int64_t size, bool is_dynamic);
-void dims_push_from(dims_builder *b, const shape *s, int dim);  // dim `dim` of s
+void dims_builder_push(dims_builder *b, int64_t size, bool is_dynamic);
+void dims_builder_push_from(dims_builder *b, const shape *s, int dim);  // dim `dim` of s
 // The shape, checked for rank and size.
-heddle_status dims_finish(arena *a, const instruction *i, const dims_builder *b, dtype t, const shape **out);
+heddle_status dims_builder_finish(arena *a, const instruction *i, const dims_builder *b, dtype t, const shape **out);
 
 // One shape as it is, several (count is not 1) as a tuple.
-const shape *results_shape(arena *a, int count, const shape *const *results);
+const shape *shape_rule_results(arena *a, int count, const shape *const *results);
 // Of a reduction: a tuple of one where its computation returns one.
-const shape *reduced_shape(arena *a, const instruction *i, int count, const shape *const *results);
+const shape *shape_rule_reduced(arena *a, const instruction *i, int count, const shape *const *results);
 // The shape of called computation `index`'s root.
-heddle_status rule_called_root(const instruction *i, int index, const shape **out);
-
-static inline bool list_contains(int_list list, int64_t value) {
-  for (int k = 0; k < list.size; k++)
-    if (list.data[k] == value) return true;
-  return false;
-}
+heddle_status shape_rule_called_root(const instruction *i, int index, const shape **out);
 
 // Whether dot and convolution take operands of these types: of one class, any integers, floats times whole numbers.
 bool shape_rule_multiplies(dtype l, dtype r);
 
-bool sizes_agree(int64_t l, int64_t r);
-bool dims_agree(const shape *l, const shape *r);
+bool shape_rule_sizes_agree(int64_t l, int64_t r);
+bool shape_rule_dims_agree(const shape *l, const shape *r);
 
 // Errors unless operand `index` is an array; unless all operands from `first` to before `end` are.
-heddle_status rule_wants_array(const instruction *i, int index);
-heddle_status rule_wants_arrays(const instruction *i, int first, int end);
+heddle_status shape_rule_wants_array(const instruction *i, int index);
+heddle_status shape_rule_wants_arrays(const instruction *i, int first, int end);
 // Errors unless operand `index` is a scalar of type t.
-heddle_status rule_wants_scalar(arena *a, const instruction *i, int index, dtype t);
+heddle_status shape_rule_wants_scalar(arena *a, const instruction *i, int index, dtype t);
 // Errors unless the result's shape was given; unless it was and is an array.
-heddle_status rule_wants_given(const instruction *i);
-heddle_status rule_wants_array_result(const instruction *i);
+heddle_status shape_rule_wants_given(const instruction *i);
+heddle_status shape_rule_wants_array_result(const instruction *i);
 // Errors unless operands l and r agree in dims (and in type).
-heddle_status rule_wants_same_dims(arena *a, const instruction *i, int l, int r);
-heddle_status rule_wants_same(arena *a, const instruction *i, int l, int r);
+heddle_status shape_rule_wants_same_dims(arena *a, const instruction *i, int l, int r);
+heddle_status shape_rule_wants_same(arena *a, const instruction *i, int l, int r);
 // Errors unless every entry of the attribute `name` lies in [0, rank) and none occurs twice. `seen` collects the
 // entries as bits and may come with bits that must not be repeated; null: none.
-heddle_status rule_wants_dims(const instruction *i, const char *name, int_list dims, int rank, uint64_t *seen);
+heddle_status shape_rule_wants_dims(const instruction *i, const char *name, int_list dims, int rank, uint64_t *seen);
 // The same, and the entries must be in ascending order.
-heddle_status rule_wants_sorted_dims(const instruction *i, const char *name, int_list dims, int rank, uint64_t *seen);
+heddle_status shape_rule_wants_sorted_dims(const instruction *i, const char *name, int_list dims, int rank,
+                                           uint64_t *seen);
 
 #endif

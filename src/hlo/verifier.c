@@ -152,16 +152,16 @@ static heddle_status verify_instruction(arena *a, const instruction *i) {
   if (i->operand_count < op->min_operands)
     return VERIFY_ERROR(i, "found %d operands, wanted at least %d", i->operand_count, op->min_operands);
   TRY(verify_operand_classes(a, i));
-  TRY(verify_attributes(a, i));
-  if (i->called_count < required_computations(i->opcode))
+  TRY(verifier_check_attributes(a, i));
+  if (i->called_count < verifier_required_computations(i->opcode))
     return VERIFY_ERROR(i, "found %d called computations, wanted %d", i->called_count,
-                        required_computations(i->opcode));
-  if (i->called_count > allowed_computations(i->opcode))
+                        verifier_required_computations(i->opcode));
+  if (i->called_count > verifier_allowed_computations(i->opcode))
     return VERIFY_ERROR(i, "found %d called computations, wanted at most %d", i->called_count,
-                        allowed_computations(i->opcode));
+                        verifier_allowed_computations(i->opcode));
   TRY(verify_shape(a, i));
-  TRY(verify_calls(a, i));
-  return verify_library_op(a, i);
+  TRY(verifier_check_calls(a, i));
+  return verifier_check_library_op(a, i);
 }
 
 static heddle_status verify_instructions(const computation *c) {

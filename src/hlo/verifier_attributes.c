@@ -15,7 +15,7 @@ static bool next_attribute(const char **list, str *name, bool *is_required) {
   return true;
 }
 
-int required_computations(hlo_opcode op) {
+int verifier_required_computations(hlo_opcode op) {
   const char *list = hlo_ops[op].attributes;
   str name;
   bool is_required;
@@ -28,7 +28,7 @@ int required_computations(hlo_opcode op) {
   return count;
 }
 
-int allowed_computations(hlo_opcode op) {
+int verifier_allowed_computations(hlo_opcode op) {
   const char *list = hlo_ops[op].attributes;
   str name;
   bool is_required;
@@ -153,7 +153,7 @@ static verify_fn *const values[HLO_OPCODE_COUNT] = {
     [HLO_RAGGED_ALL_TO_ALL] = verify_ragged_all_to_all,
 };
 
-heddle_status verify_attributes(arena *a, const instruction *i) {
+heddle_status verifier_check_attributes(arena *a, const instruction *i) {
   TRY(verify_required(i));
   return values[i->opcode] ? values[i->opcode](a, i) : status_ok();
 }

@@ -154,6 +154,6 @@ static verify_fn *const signatures[HLO_OPCODE_COUNT] = {
     [HLO_FUSION] = verify_call,
 };
 
-heddle_status verify_calls(arena *a, const instruction *i) {
+heddle_status verifier_check_calls(arena *a, const instruction *i) {
   return signatures[i->opcode] ? signatures[i->opcode](a, i) : status_ok();
 }

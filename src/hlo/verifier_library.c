@@ -279,6 +279,6 @@ static verify_fn *const library[HLO_OPCODE_COUNT] = {
     [HLO_REDUCE_SCATTER] = verify_one_dim_changes,
 };
 
-heddle_status verify_library_op(arena *a, const instruction *i) {
+heddle_status verifier_check_library_op(arena *a, const instruction *i) {
   return library[i->opcode] ? library[i->opcode](a, i) : status_ok();
 }

@@ -10,15 +10,15 @@
 
 // The computations an instruction calls: as many as its opcode wants, with the signatures it wants. `a` holds the
 // shapes of messages.                                                             verifier_calls.c
-heddle_status verify_calls(arena *a, const instruction *i);
+heddle_status verifier_check_calls(arena *a, const instruction *i);
 // Values of attributes that shape inference does not look at.              verifier_attributes.c
-heddle_status verify_attributes(arena *a, const instruction *i);
+heddle_status verifier_check_attributes(arena *a, const instruction *i);
 // Shapes of operations whose result is given, not inferred.                verifier_library.c
-heddle_status verify_library_op(arena *a, const instruction *i);
+heddle_status verifier_check_library_op(arena *a, const instruction *i);
 
 // How many computations an opcode's row requires, by its attributes.
-int required_computations(hlo_opcode op);
+int verifier_required_computations(hlo_opcode op);
 // And how many it may call at most; INT32_MAX if any number.
-int allowed_computations(hlo_opcode op);
+int verifier_allowed_computations(hlo_opcode op);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 
+#include "base/int64.h"
 #include "base/map.h"
 #include "base/vec.h"
 
@@ -53,7 +54,7 @@ const affine_expr *affine_add(arena *a, const affine_expr *l, const affine_expr 
   }
   if (r->kind != AFFINE_CONSTANT) return binary(a, AFFINE_ADD, l, r);
   if (r->value == 0) return l;
-  if (l->kind == AFFINE_CONSTANT) return affine_constant(a, saturating_add(l->value, r->value));
+  if (l->kind == AFFINE_CONSTANT) return affine_constant(a, int64_saturating_add(l->value, r->value));
   int64_t sum;
   bool constants_meet = l->kind == AFFINE_ADD && l->rhs->kind == AFFINE_CONSTANT;
   if (constants_meet && !__builtin_add_overflow(l->rhs->value, r->value, &sum)) {
@@ -73,7 +74,7 @@ const affine_expr *affine_mul(arena *a, const affine_expr *l, const affine_expr 
 }
 
 const affine_expr *affine_mul_constant(arena *a, const affine_expr *l, int64_t r) {
-  if (l->kind == AFFINE_CONSTANT) return affine_constant(a, saturating_mul(l->value, r));
+  if (l->kind == AFFINE_CONSTANT) return affine_constant(a, int64_saturating_mul(l->value, r));
   if (r == 0) return affine_constant(a, 0);
   if (r == 1) return l;
   int64_t product;
@@ -90,14 +91,14 @@ const affine_expr *affine_add_constant(arena *a, const affine_expr *l, int64_t r
 const affine_expr *affine_floordiv(arena *a, const affine_expr *l, int64_t divisor) {
   assert(divisor > 0);
   if (divisor == 1) return l;
-  if (l->kind == AFFINE_CONSTANT) return affine_constant(a, floor_divide(l->value, divisor));
+  if (l->kind == AFFINE_CONSTANT) return affine_constant(a, int64_floor_div(l->value, divisor));
   return binary(a, AFFINE_FLOORDIV, l, affine_constant(a, divisor));
 }
 
 const affine_expr *affine_mod(arena *a, const affine_expr *l, int64_t modulus) {
   assert(modulus > 0);
   if (modulus == 1) return affine_constant(a, 0);
-  if (l->kind == AFFINE_CONSTANT) return affine_constant(a, floor_modulo(l->value, modulus));
+  if (l->kind == AFFINE_CONSTANT) return affine_constant(a, int64_floor_mod(l->value, modulus));
   return binary(a, AFFINE_MOD, l, affine_constant(a, modulus));
 }
 
@@ -234,10 +235,10 @@ static int64_t value_of(const affine_expr *e, const point *p, int64_t l, int64_t
   switch (e->kind) {
     case AFFINE_DIM: return p->dims[e->value];
     case AFFINE_SYMBOL: return p->symbols[e->value];
-    case AFFINE_ADD: return saturating_add(l, r);
-    case AFFINE_MUL: return saturating_mul(l, r);
-    case AFFINE_FLOORDIV: return floor_divide(l, r);
-    case AFFINE_MOD: return floor_modulo(l, r);
+    case AFFINE_ADD: return int64_saturating_add(l, r);
+    case AFFINE_MUL: return int64_saturating_mul(l, r);
+    case AFFINE_FLOORDIV: return int64_floor_div(l, r);
+    case AFFINE_MOD: return int64_floor_mod(l, r);
     default: return e->value;
   }
 }
@@ -367,4 +368,27 @@ int affine_compare(const affine_expr *l, const affine_expr *r) {
 
 bool affine_equal(const affine_expr *l, const affine_expr *r) {
   return l->height == r->height && l->weight == r->weight && affine_compare(l, r) == 0;
+}
+
+// ---- Linear indices
+
+const affine_expr *affine_linearize(arena *a, int rank, const int64_t *sizes, const affine_expr *const *indices) {
+  const affine_expr *linear = affine_constant(a, 0);
+  int64_t stride = 1;
+  for (int i = rank - 1; i >= 0; --i) {
+    linear = affine_add(a, affine_mul_constant(a, indices[i], stride), linear);
+    stride = int64_saturating_mul(stride, sizes[i]);
+  }
+  return linear;
+}
+
+void affine_delinearize(arena *a, int rank, const int64_t *sizes, const affine_expr *linear,
+                        const affine_expr **indices) {
+  int64_t stride = 1;
+  for (int i = rank - 1; i >= 0; --i) {
+    bool is_single = sizes[i] <= 1 || stride <= 0;
+    const affine_expr *index = is_single ? affine_constant(a, 0) : affine_floordiv(a, linear, stride);
+    indices[i] = i == 0 || is_single ? index : affine_mod(a, index, sizes[i]);
+    stride = int64_saturating_mul(stride, sizes[i]);
+  }
 }

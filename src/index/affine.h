@@ -1,7 +1,7 @@
 // Affine expressions over dims and symbols, with floordiv and mod by positive constants.
 //
 // Nodes are immutable and live in the arena they were made in; sharing is free. Factories fold constants and put a
-// sum's and product's constant on the right, nothing more: real simplification needs ranges (simplifier.h).
+// sum's and product's constant on the right, nothing more: real simplification needs ranges (affine_simplify).
 // Multiplication, floordiv and mod take a constant on the right-hand side (factories assert the weaker rule that one
 // side of a multiplication is constant; parsers report it as an error before).
 #ifndef HEDDLE_INDEX_AFFINE_H_
@@ -55,6 +55,9 @@ int64_t affine_evaluate(const affine_expr *e, const int64_t *dims, const int64_t
 // Range of the expression when the variables lie in the given intervals (interval arithmetic, an over-approximation).
 interval affine_range(const affine_expr *e, const interval *dims, const interval *symbols);
 
+// The same values for all variables in these intervals, in as few operations as simplifier.c finds.
+const affine_expr *affine_simplify(arena *a, const affine_expr *e, const interval *dims, const interval *symbols);
+
 // True if the variable occurs.
 bool affine_uses_dim(const affine_expr *e, int position);
 bool affine_uses_symbol(const affine_expr *e, int position);
@@ -63,6 +66,11 @@ bool affine_uses_symbol(const affine_expr *e, int position);
 // expressions. `index` counts up from 0; lhs and rhs are the indices of the operands (-1 for leaves).
 typedef void (*affine_visit_fn)(void *context, const affine_expr *e, int index, int lhs, int rhs);
 void affine_walk(const affine_expr *const *roots, int root_count, affine_visit_fn visit, void *context);
+
+// Linear (row-major) index <-> multi-index as expressions.
+const affine_expr *affine_linearize(arena *a, int rank, const int64_t *sizes, const affine_expr *const *indices);
+void affine_delinearize(arena *a, int rank, const int64_t *sizes, const affine_expr *linear,
+                        const affine_expr **indices);
 
 // Prints as MLIR does: `(d0 floordiv 8) mod 512`; names of null print d0, s0. Symbols include the runtime variables.
 void affine_print(text *out, const affine_expr *e, const str *dim_names, const str *symbol_names);

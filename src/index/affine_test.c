@@ -130,5 +130,5 @@ int main(void) {
       cmocka_unit_test(values_ranges_and_uses),
       cmocka_unit_test(deep_and_shared_expressions_are_cheap),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, map_expect_set_up, map_expect_tear_down);
 }

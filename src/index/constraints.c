@@ -5,6 +5,7 @@
 // one variable becomes its bound, which may simplify the others: so this repeats until nothing changes.
 #include <stdlib.h>
 
+#include "base/int64.h"
 #include "index/indexing_map.h"
 #include "index/linear.h"
 
@@ -29,24 +30,24 @@ typedef struct solver {
 
 // ---- One constraint
 
-static int64_t ceil_divide(int64_t a, int64_t b) { return -floor_divide(-a, b); }
+static int64_t ceil_divide(int64_t a, int64_t b) { return -int64_floor_div(-a, b); }
 
 // Divides both ends by d > 0, rounding inwards; unbounded ends stay.
 static interval divide_bounds(interval b, int64_t d) {
   return (interval){b.lower == INT64_MIN ? INT64_MIN : ceil_divide(b.lower, d),
-                    b.upper == INT64_MAX ? INT64_MAX : floor_divide(b.upper, d)};
+                    b.upper == INT64_MAX ? INT64_MAX : int64_floor_div(b.upper, d)};
 }
 
 // sum / divisor without its constant; divisor divides every factor and may be negative.
 static const linear *divide_terms(linear_context *c, const linear *l, int64_t divisor) {
   linear_builder b = {0};
   for (int i = 0; i < l->count; ++i) linear_push_atom(c, &b, l->terms[i].atom, l->terms[i].factor / divisor);
-  return simplify_sum(c, &b);
+  return linear_simplify_sum(c, &b);
 }
 
 static int64_t common_factor(const linear *l) {
   int64_t g = 0;
-  for (int i = 0; i < l->count; ++i) g = greatest_common_divisor(g, l->terms[i].factor);
+  for (int i = 0; i < l->count; ++i) g = int64_gcd(g, l->terms[i].factor);
   return g;
 }
 
@@ -86,16 +87,17 @@ static bool move_into_bounds(solver *s, limit *x) {
 
 // `R + x floordiv d in [l, u]` is `d * R + x in [l * d, u * d + d - 1]`.
 static bool undo_floordiv(linear_context *c, limit *x) {
-  int i = simplify_only_quotient(x->sum);
+  int i = linear_only_quotient(x->sum);
   if (i < 0) return false;
   int64_t d = x->sum->terms[i].atom->value;
-  const linear *sum = simplify_widen_dividend(c, x->sum, i);
+  const linear *sum = linear_widen_dividend(c, x->sum, i);
   if (c->overflowed) {  // it can stay
     c->overflowed = false;
     return false;
   }
-  if (x->bounds.lower != INT64_MIN) x->bounds.lower = saturating_mul(x->bounds.lower, d);
-  if (x->bounds.upper != INT64_MAX) x->bounds.upper = saturating_add(saturating_mul(x->bounds.upper, d), d - 1);
+  if (x->bounds.lower != INT64_MIN) x->bounds.lower = int64_saturating_mul(x->bounds.lower, d);
+  if (x->bounds.upper != INT64_MAX)
+    x->bounds.upper = int64_saturating_add(int64_saturating_mul(x->bounds.upper, d), d - 1);
   x->sum = sum;
   return true;
 }
@@ -126,7 +128,7 @@ static bool drop_low_part(linear_context *c, limit *x, int64_t g) {
     if (t.factor % g == 0) linear_push_atom(c, &high, t.atom, t.factor / g);
   }
   x->bounds = bounds;
-  x->sum = simplify_sum(c, &high);
+  x->sum = linear_simplify_sum(c, &high);
   return true;
 }
 
@@ -140,7 +142,7 @@ static bool split_sum(linear_context *c, limit *x) {
   if (open.bounds.lower <= x->sum->range.lower) open.bounds.lower = INT64_MIN;
   if (open.bounds.upper >= x->sum->range.upper) open.bounds.upper = INT64_MAX;
   for (int i = 0; i < x->sum->count && count < MAX_FACTORS; ++i) {
-    int64_t g = greatest_common_divisor(x->sum->terms[i].factor, 0);
+    int64_t g = int64_gcd(x->sum->terms[i].factor, 0);
     bool is_new = g > 1;
     for (int j = 0; j < count; ++j) is_new = is_new && tried[j] != g;
     if (!is_new) continue;
@@ -191,8 +193,8 @@ static bool merge_residues(linear_context *c, limit *into, const limit *x) {
   if (!a || !b || into->bounds.lower != x->bounds.lower) return false;
   const linear *dividend = into->sum->terms[0].atom->dividend;
   if (dividend != x->sum->terms[0].atom->dividend) return false;
-  if (__builtin_mul_overflow(a / greatest_common_divisor(a, b), b, &multiple)) return false;
-  into->sum = simplify_mod(c, dividend, multiple);
+  if (__builtin_mul_overflow(a / int64_gcd(a, b), b, &multiple)) return false;
+  into->sum = linear_simplify_mod(c, dividend, multiple);
   return true;
 }
 
@@ -244,7 +246,7 @@ static bool run_round(solver *s) {
   bool possible = true;
   for (int i = 0; i < m->constraint_count && possible; ++i) {
     indexing_constraint x = m->constraints[i];
-    const linear *sum = simplify_expr(&s->context, x.expr);
+    const linear *sum = linear_simplify_expr(&s->context, x.expr);
     if (s->context.overflowed) {
       m->constraints[kept++] = x;  // coefficients too large to work with: it stays as it is
       s->context.overflowed = false;
@@ -267,7 +269,7 @@ static void simplify_results(solver *s) {
   linear_begin(&s->context, s->dims, s->symbols);
   for (int i = 0; i < m->result_count; ++i) {
     s->context.overflowed = false;
-    const linear *l = simplify_expr(&s->context, m->results[i]);
+    const linear *l = linear_simplify_expr(&s->context, m->results[i]);
     if (!s->context.overflowed) m->results[i] = linear_to_affine(&s->context, s->arena, l);
   }
   linear_end(&s->context);

@@ -6,26 +6,21 @@
 
 #include "index/hlo_indexing_rules.h"
 
-int indexing_output_count(const instruction *i) { return shape_is_tuple(i->shape) ? i->shape->tuple_size : 1; }
+int hlo_indexing_output_count(const instruction *i) { return shape_is_tuple(i->shape) ? i->shape->tuple_size : 1; }
 
-const shape *indexing_output_shape(const instruction *i, int index) {
+const shape *hlo_indexing_output_shape(const instruction *i, int index) {
   return shape_is_tuple(i->shape) ? i->shape->elements[index] : i->shape;
-}
-
-int list_find(int_list list, int64_t value) {
-  for (int i = 0; i < list.size; ++i) {
-    if (list.data[i] == value) return i;
-  }
-  return -1;
 }
 
 // ---- Building a map
 
-map_builder map_begin(indexing_job *job) { return (map_builder){.job = job}; }
+map_builder map_builder_begin(indexing_job *job) { return (map_builder){.job = job}; }
 
-const affine_expr *map_dim(map_builder *b, int64_t position) { return affine_dim(b->job->arena, (int)position); }
+const affine_expr *map_builder_dim(map_builder *b, int64_t position) {
+  return affine_dim(b->job->arena, (int)position);
+}
 
-const affine_expr *map_range(map_builder *b, int64_t size) {
+const affine_expr *map_builder_range(map_builder *b, int64_t size) {
   vec_push(b->job->arena, &b->ranges, (indexing_variable){.bounds = {0, size - 1}});
   return affine_symbol(b->job->arena, b->ranges.size - 1);
 }
@@ -48,16 +43,16 @@ static const affine_expr *map_runtime(map_builder *b, int64_t upper, int operand
   return affine_symbol(a, b->ranges.size + b->rts.size - 1);
 }
 
-void map_result(map_builder *b, const affine_expr *e) { vec_push(b->job->arena, &b->results, e); }
+void map_builder_result(map_builder *b, const affine_expr *e) { vec_push(b->job->arena, &b->results, e); }
 
-void map_require(map_builder *b, const affine_expr *e, int64_t lower, int64_t upper) {
+void map_builder_require(map_builder *b, const affine_expr *e, int64_t lower, int64_t upper) {
   vec_push(b->job->arena, &b->constraints, (indexing_constraint){e, {lower, upper}});
 }
 
-const affine_expr *map_exact_quotient(map_builder *b, const affine_expr *e, int64_t factor, int64_t size) {
-  if (factor != 1) map_require(b, affine_mod(b->job->arena, e, factor), 0, 0);
+const affine_expr *map_builder_exact_quotient(map_builder *b, const affine_expr *e, int64_t factor, int64_t size) {
+  if (factor != 1) map_builder_require(b, affine_mod(b->job->arena, e, factor), 0, 0);
   const affine_expr *quotient = affine_floordiv(b->job->arena, e, factor);
-  map_require(b, quotient, 0, size - 1);
+  map_builder_require(b, quotient, 0, size - 1);
   return quotient;
 }
 
@@ -88,41 +83,43 @@ static operand_map drop_unused_runtime(arena *a, const map_builder *b, const ind
   return (operand_map){m, rts};
 }
 
-void map_finish(map_builder *b, int slot) {
+void map_builder_finish(map_builder *b, int slot) {
   arena *a = b->job->arena;
   operand_map *one = arena_new(a, operand_map);
   *one = drop_unused_runtime(a, b, indexing_map_simplify(a, assemble(b)));
   b->job->out->operands[slot] = (operand_maps){.count = 1, .maps = one};
 }
 
-void map_finish_identity(indexing_job *job, int slot) {
-  map_builder b = map_begin(job);
-  for (int i = 0; i < job->shape->rank; ++i) map_result(&b, map_dim(&b, i));
-  map_finish(&b, slot);
+void indexing_job_identity(indexing_job *job, int slot) {
+  map_builder b = map_builder_begin(job);
+  for (int i = 0; i < job->shape->rank; ++i) map_builder_result(&b, map_builder_dim(&b, i));
+  map_builder_finish(&b, slot);
 }
 
-void map_finish_scalar(indexing_job *job, int slot) {
-  map_builder b = map_begin(job);
-  map_finish(&b, slot);
+void indexing_job_scalar(indexing_job *job, int slot) {
+  map_builder b = map_builder_begin(job);
+  map_builder_finish(&b, slot);
 }
 
-void map_finish_all(indexing_job *job, int slot, const shape *s) {
-  map_builder b = map_begin(job);
-  for (int i = 0; i < s->rank; ++i) map_result(&b, map_range(&b, s->dims[i]));
-  map_finish(&b, slot);
+void indexing_job_all(indexing_job *job, int slot, const shape *s) {
+  map_builder b = map_builder_begin(job);
+  for (int i = 0; i < s->rank; ++i) map_builder_result(&b, map_builder_range(&b, s->dims[i]));
+  map_builder_finish(&b, slot);
 }
 
 // ---- What several rules share
 
-const affine_expr *window_position(map_builder *b, window_dim w, const affine_expr *o, const affine_expr *s) {
-  return shifted(b, plus(b, times(b, o, w.stride), times(b, s, w.window_dilation)), -w.padding_low);
+const affine_expr *map_builder_window_position(map_builder *b, window_dim w, const affine_expr *o,
+                                               const affine_expr *s) {
+  return map_builder_add_constant(
+      b, map_builder_add(b, map_builder_mul(b, o, w.stride), map_builder_mul(b, s, w.window_dilation)), -w.padding_low);
 }
 
-const affine_expr *map_start(map_builder *b, int first, int dim, int64_t upper) {
+const affine_expr *map_builder_start(map_builder *b, int first, int dim, int64_t upper) {
   const instruction *i = b->job->instruction;
   // The old form has all starts in one vector.
   bool is_vector = instruction_operand_shape(i, first)->rank == 1;
-  const affine_expr *component = number(b, dim);
+  const affine_expr *component = map_builder_constant(b, dim);
   return map_runtime(b, upper, is_vector ? first : first + dim, is_vector, &component);
 }
 
@@ -145,7 +142,7 @@ window_dims window_dims_of(arena *a, const index_dims *x, int operand_rank, int 
   }
   next = 0;
   for (int i = 0; i < result_rank && next < indices_rank; ++i) {
-    if (list_find(x->window, i) >= 0) continue;
+    if (int_list_find(x->window, i) >= 0) continue;
     if (next == x->vector_dim) ++next;
     if (next < indices_rank) d.index_at[next++] = i;
   }
@@ -155,18 +152,18 @@ window_dims window_dims_of(arena *a, const index_dims *x, int operand_rank, int 
   return d;
 }
 
-window_dims gather_dims(indexing_job *job, const shape *result) {
+window_dims window_dims_of_gather(indexing_job *job, const shape *result) {
   const instruction *i = job->instruction;
   const index_dims w = index_dims_of_gather(i->attributes);
   return window_dims_of(job->arena, &w, instruction_operand_shape(i, 0)->rank, instruction_operand_shape(i, 1)->rank,
                         result->rank);
 }
 
-const affine_expr *map_index_component(map_builder *b, const window_dims *d, int indices_operand, int k,
-                                       int64_t upper) {
+const affine_expr *map_builder_index_component(map_builder *b, const window_dims *d, int indices_operand, int k,
+                                               int64_t upper) {
   const affine_expr *indices[SHAPE_MAX_RANK];
   for (int i = 0; i < d->indices_rank; ++i) {
-    indices[i] = i == d->index_vector_dim ? number(b, k) : map_dim(b, d->index_at[i]);
+    indices[i] = i == d->index_vector_dim ? map_builder_constant(b, k) : map_builder_dim(b, d->index_at[i]);
   }
   return map_runtime(b, upper, indices_operand, d->indices_rank, indices);
 }
@@ -190,19 +187,19 @@ static const indexing_map *linear_map(arena *a, const shape *from, const shape *
     sizes[i] = from->dims[order[i]];
     indices[i] = affine_dim(a, (int)order[i]);
   }
-  const affine_expr *linear = indexing_linearize(a, from->rank, sizes, indices);
+  const affine_expr *linear = affine_linearize(a, from->rank, sizes, indices);
   physical_order(to, by_layout, order);
   for (int i = 0; i < to->rank; ++i) sizes[i] = to->dims[order[i]];
-  indexing_delinearize(a, to->rank, sizes, linear, indices);
+  affine_delinearize(a, to->rank, sizes, linear, indices);
   for (int i = 0; i < to->rank; ++i) m->results[order[i]] = indices[i];
   return indexing_map_simplify(a, m);
 }
 
-const indexing_map *hlo_bitcast_map(arena *a, const shape *from, const shape *to) {
+const indexing_map *hlo_indexing_bitcast(arena *a, const shape *from, const shape *to) {
   return linear_map(a, from, to, true);
 }
 
-const indexing_map *hlo_reshape_map(arena *a, const shape *from, const shape *to) {
+const indexing_map *hlo_indexing_reshape(arena *a, const shape *from, const shape *to) {
   return linear_map(a, from, to, false);
 }
 
@@ -243,11 +240,11 @@ static heddle_status run_rule(indexing_job *job, const indexing_rule_fn *rules, 
 }
 
 heddle_status hlo_indexing_output_to_input(arena *a, const instruction *i, int output_index, hlo_indexing *out) {
-  indexing_job job = {a, i, output_index, indexing_output_shape(i, output_index), out};
+  indexing_job job = {a, i, output_index, hlo_indexing_output_shape(i, output_index), out};
   return run_rule(&job, output_to_input_rules, i->operand_count);
 }
 
 heddle_status hlo_indexing_input_to_output(arena *a, const instruction *i, int input_index, hlo_indexing *out) {
   indexing_job job = {a, i, input_index, instruction_operand_shape(i, input_index), out};
-  return run_rule(&job, input_to_output_rules, indexing_output_count(i));
+  return run_rule(&job, input_to_output_rules, hlo_indexing_output_count(i));
 }

@@ -50,8 +50,8 @@ heddle_status hlo_indexing_input_to_output(arena *a, const instruction *i, int i
 
 // From an index of an array of shape `from` to the index of the same element seen as `to`, through both layouts (same
 // element count; tiles are not looked at).
-const indexing_map *hlo_bitcast_map(arena *a, const shape *from, const shape *to);
+const indexing_map *hlo_indexing_bitcast(arena *a, const shape *from, const shape *to);
 // The same with row-major order for both, whatever the layouts: reshape.
-const indexing_map *hlo_reshape_map(arena *a, const shape *from, const shape *to);
+const indexing_map *hlo_indexing_reshape(arena *a, const shape *from, const shape *to);
 
 #endif

@@ -497,13 +497,13 @@ static void tuples_and_leaves(void **state) {
       root_of("p = f32[3] parameter(0) q = s32[2] parameter(1) ROOT r = (f32[3], s32[2]) tuple(p, q)");
   assert_true(status_is_ok(hlo_indexing_output_to_input(a, i, 1, &x)));
   assert_int_equal(x.operands[0].count, 0);
-  expect_text(x.operands[1].maps[0].map, "(d0) -> (d0), domain: d0 in [0, 1]");
+  map_expect_text(x.operands[1].maps[0].map, "(d0) -> (d0), domain: d0 in [0, 1]");
   assert_true(status_is_ok(hlo_indexing_input_to_output(a, i, 0, &x)));
-  expect_text(x.operands[0].maps[0].map, "(d0) -> (d0), domain: d0 in [0, 2]");
+  map_expect_text(x.operands[0].maps[0].map, "(d0) -> (d0), domain: d0 in [0, 2]");
   assert_int_equal(x.operands[1].count, 0);
   i = root_of("p = (f32[3], s32[2]) parameter(0) ROOT r = s32[2] get-tuple-element(p), index=1");
   assert_true(status_is_ok(hlo_indexing_output_to_input(a, i, 0, &x)));
-  expect_text(x.operands[0].maps[0].map, "(d0) -> (d0), domain: d0 in [0, 1]");
+  map_expect_text(x.operands[0].maps[0].map, "(d0) -> (d0), domain: d0 in [0, 1]");
   assert_true(
       status_is_ok(hlo_indexing_output_to_input(a, root_of("ROOT r = s32[4] iota(), iota_dimension=0"), 0, &x)));
   assert_int_equal(x.count, 0);
@@ -518,12 +518,12 @@ static void scatters(void **state) {
       "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add";
   const instruction *i = root_of(body);
   assert_true(status_is_ok(hlo_indexing_output_to_input(a, i, 0, &x)));
-  expect_text(x.operands[0].maps[0].map, "(d0, d1) -> (d0, d1), domain: d0 in [0, 4], d1 in [0, 5]");
+  map_expect_text(x.operands[0].maps[0].map, "(d0, d1) -> (d0, d1), domain: d0 in [0, 4], d1 in [0, 5]");
   assert_true(x.operands[1].unknown && x.operands[2].unknown);
   assert_true(status_is_ok(hlo_indexing_input_to_output(a, i, 2, &x)));
-  expect_text(x.operands[0].maps[0].map,
-              "(d0, d1){rt0} -> (rt0, d1), domain: d0 in [0, 3], d1 in [0, 2], rt0 in [0, 4]");
-  expect_text(x.operands[0].maps[0].rts[0].map, "(d0, d1) -> (d0, 0), domain: d0 in [0, 3], d1 in [0, 2]");
+  map_expect_text(x.operands[0].maps[0].map,
+                  "(d0, d1){rt0} -> (rt0, d1), domain: d0 in [0, 3], d1 in [0, 2], rt0 in [0, 4]");
+  map_expect_text(x.operands[0].maps[0].rts[0].map, "(d0, d1) -> (d0, 0), domain: d0 in [0, 3], d1 in [0, 2]");
   assert_int_equal(x.operands[0].maps[0].rts[0].operand, 1);
 }
 
@@ -533,19 +533,19 @@ static void texts_are_as_simple_as_they_can_be(void **state) {
   const instruction *i =
       root_of("p = f32[4,3] parameter(0) q = f32[] parameter(1) ROOT r = f32[9,11] pad(p, q), padding=1_1_1x4_4");
   assert_true(status_is_ok(hlo_indexing_output_to_input(a, i, 0, &x)));
-  expect_text(
+  map_expect_text(
       x.operands[0].maps[0].map,
       "(d0, d1) -> ((d0 - 1) floordiv 2, d1 - 4), domain: d0 in [1, 8], d1 in [4, 6], (d0 - 1) mod 2 in [0, 0]");
   i = root_of(
       "p = f32[5,6] parameter(0) i = s32[] parameter(1) j = s32[] parameter(2) "
       "ROOT r = f32[2,6] dynamic-slice(p, i, j), dynamic_slice_sizes={2,6}");
   assert_true(status_is_ok(hlo_indexing_output_to_input(a, i, 0, &x)));
-  expect_text(x.operands[0].maps[0].map,
-              "(d0, d1){rt0} -> (d0 + rt0, d1), domain: d0 in [0, 1], d1 in [0, 5], rt0 in [0, 3]");
+  map_expect_text(x.operands[0].maps[0].map,
+                  "(d0, d1){rt0} -> (d0 + rt0, d1), domain: d0 in [0, 1], d1 in [0, 5], rt0 in [0, 3]");
   i = root_of("p = f32[8,16]{1,0} parameter(0) ROOT r = f32[16,2,4]{0,2,1} bitcast(p)");
   assert_true(status_is_ok(hlo_indexing_output_to_input(a, i, 0, &x)));
-  expect_text(x.operands[0].maps[0].map,
-              "(d0, d1, d2) -> (d1 * 4 + d2, d0), domain: d0 in [0, 15], d1 in [0, 1], d2 in [0, 3]");
+  map_expect_text(x.operands[0].maps[0].map,
+                  "(d0, d1, d2) -> (d1 * 4 + d2, d0), domain: d0 in [0, 15], d1 in [0, 1], d2 in [0, 3]");
 }
 
 static void no_elements_no_points(void **state) {
@@ -612,5 +612,5 @@ int main(void) {
       cmocka_unit_test(ops_without_maps_are_refused),
       cmocka_unit_test(sparse_operands_are_refused),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, map_expect_set_up, map_expect_tear_down);
 }

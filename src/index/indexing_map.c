@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/int64.h"
 #include "base/vec.h"
 
 indexing_map *indexing_map_create(arena *a, int dim_count, int range_count, int rt_count, int result_count,
@@ -300,27 +301,4 @@ interval indexing_map_expr_range(const indexing_map *m, const affine_expr *e) {
 
 interval indexing_map_result_range(const indexing_map *m, int result) {
   return indexing_map_expr_range(m, m->results[result]);
-}
-
-// ---- Linear indices
-
-const affine_expr *indexing_linearize(arena *a, int rank, const int64_t *sizes, const affine_expr *const *indices) {
-  const affine_expr *linear = affine_constant(a, 0);
-  int64_t stride = 1;
-  for (int i = rank - 1; i >= 0; --i) {
-    linear = affine_add(a, affine_mul_constant(a, indices[i], stride), linear);
-    stride = saturating_mul(stride, sizes[i]);
-  }
-  return linear;
-}
-
-void indexing_delinearize(arena *a, int rank, const int64_t *sizes, const affine_expr *linear,
-                          const affine_expr **indices) {
-  int64_t stride = 1;
-  for (int i = rank - 1; i >= 0; --i) {
-    bool is_single = sizes[i] <= 1 || stride <= 0;
-    const affine_expr *index = is_single ? affine_constant(a, 0) : affine_floordiv(a, linear, stride);
-    indices[i] = i == 0 || is_single ? index : affine_mod(a, index, sizes[i]);
-    stride = saturating_mul(stride, sizes[i]);
-  }
 }

@@ -74,7 +74,6 @@ bool indexing_domain_next(indexing_domain *d);
 // Range of result i over the whole domain by interval arithmetic.
 interval indexing_map_result_range(const indexing_map *m, int result);
 interval indexing_map_expr_range(const indexing_map *m, const affine_expr *e);
-const affine_expr *affine_simplify(arena *a, const affine_expr *e, const interval *dims, const interval *symbols);
 
 // Same map with other results (copies what is given).
 indexing_map *indexing_map_with_results(arena *a, const indexing_map *m, int result_count,
@@ -85,10 +84,5 @@ indexing_map *indexing_map_with_results(arena *a, const indexing_map *m, int res
 void indexing_map_print(text *out, const indexing_map *m);
 // Errors carry line 1 and the column in `source`.
 heddle_status indexing_map_parse(arena *a, str source, const indexing_map **out);
-
-// Linear (row-major) index <-> multi-index as expressions.
-const affine_expr *indexing_linearize(arena *a, int rank, const int64_t *sizes, const affine_expr *const *indices);
-void indexing_delinearize(arena *a, int rank, const int64_t *sizes, const affine_expr *linear,
-                          const affine_expr **indices);
 
 #endif

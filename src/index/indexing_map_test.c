@@ -14,14 +14,16 @@ static void expect_constraint(const char *constraint, const char *wanted) {
                                constraint);
   const char *bounds = strncmp(wanted, "x in", 4) == 0 ? "" : "x in [0, 99]";
   const char *separator = *bounds && *wanted ? ", " : "";
-  expect_text(indexing_map_simplify(a, parse(m)),
-              arena_printf(a,
-                           "(y, z, b)[s, x] -> (x), domain: y in [0, 99], z in [0, 99], b in [0, 1], "
-                           "s in [-50, 49], %s%s%s",
-                           bounds, separator, wanted));
+  map_expect_text(indexing_map_simplify(a, map_expect_parse(m)),
+                  arena_printf(a,
+                               "(y, z, b)[s, x] -> (x), domain: y in [0, 99], z in [0, 99], b in [0, 1], "
+                               "s in [-50, 49], %s%s%s",
+                               bounds, separator, wanted));
 }
 
-static void expect_empty(const char *source) { expect_text(indexing_map_simplify(a, parse(source)), "KNOWN EMPTY"); }
+static void expect_empty(const char *source) {
+  map_expect_text(indexing_map_simplify(a, map_expect_parse(source)), "KNOWN EMPTY");
+}
 
 static void constraints_that_always_hold_go(void **state) {
   (void)state;
@@ -69,9 +71,10 @@ static void residues_of_one_dividend_join(void **state) {
   expect_constraint("x mod 4 in [0, 0], x mod 6 in [0, 0]", "x in [0, 99], x mod 12 in [0, 0]");
   expect_constraint("x mod 4 in [1, 1], x mod 6 in [1, 1]", "x in [0, 99], x mod 12 in [1, 1]");
   expect_constraint("x mod 4 in [0, 0], x mod 6 in [2, 2]", "x in [0, 99], x mod 4 in [0, 0], x mod 6 in [2, 2]");
-  expect_text(indexing_map_simplify(
-                  a, parse("(d0) -> (d0 + 1), domain: d0 in [0, 99], d0 mod 9 in [0, 0], d0 mod 20 in [0, 0]")),
-              "(d0) -> (1), domain: d0 in [0, 0]");
+  map_expect_text(
+      indexing_map_simplify(
+          a, map_expect_parse("(d0) -> (d0 + 1), domain: d0 in [0, 99], d0 mod 9 in [0, 0], d0 mod 20 in [0, 0]")),
+      "(d0) -> (1), domain: d0 in [0, 0]");
 }
 
 static void equal_sums_meet(void **state) {
@@ -89,35 +92,38 @@ static void what_never_holds_makes_the_map_empty(void **state) {
 
 static void bounds_tighten_until_nothing_changes(void **state) {
   (void)state;
-  expect_text(indexing_map_simplify(
-                  a, parse("(d0, d1, d2) -> (d0 mod 8, d1 + d2), domain: d0 in [0, 99], d1 in [0, 99], d2 in [0, 99], "
+  map_expect_text(
+      indexing_map_simplify(
+          a,
+          map_expect_parse("(d0, d1, d2) -> (d0 mod 8, d1 + d2), domain: d0 in [0, 99], d1 in [0, 99], d2 in [0, 99], "
                            "d0 * 16 + d1 mod 16 in [0, 127], d1 - d2 in [2, 2], d2 in [3, 3], d0 + d1 in [0, 11]")),
-              "(d0, d1, d2) -> (d0, 8), domain: d0 in [0, 6], d1 in [5, 5], d2 in [3, 3]");
+      "(d0, d1, d2) -> (d0, 8), domain: d0 in [0, 6], d1 in [5, 5], d2 in [3, 3]");
 }
 
 // ---- Composition and the rest
 
 static void composition_orders_symbols_second_first(void **state) {
   (void)state;
-  const indexing_map *first =
-      parse("(d0)[s0]{rt0} -> (d0 + s0, rt0), domain: d0 in [0, 9], s0 in [0, 1], rt0 in [0, 2], d0 + s0 in [0, 8]");
-  const indexing_map *second = parse(
+  const indexing_map *first = map_expect_parse(
+      "(d0)[s0]{rt0} -> (d0 + s0, rt0), domain: d0 in [0, 9], s0 in [0, 1], rt0 in [0, 2], d0 + s0 in [0, 8]");
+  const indexing_map *second = map_expect_parse(
       "(d0, d1)[s0]{rt0} -> (d0 * 4 + s0, d1 + rt0), domain: d0 in [0, 7], d1 in [0, 8], s0 in [0, 3], rt0 in [0, 4]");
-  expect_text(indexing_map_compose(a, first, second),
-              "(d0)[s0, s1]{rt0, rt1} -> ((d0 + s1) * 4 + s0, rt1 + rt0), domain: d0 in [0, 9], s0 in [0, 3], "
-              "s1 in [0, 1], rt0 in [0, 4], rt1 in [0, 2], d0 + s1 in [0, 7], d0 + s1 in [0, 8], rt1 in [0, 8]");
-  const indexing_map *empty = parse("KNOWN EMPTY");
+  map_expect_text(indexing_map_compose(a, first, second),
+                  "(d0)[s0, s1]{rt0, rt1} -> ((d0 + s1) * 4 + s0, rt1 + rt0), domain: d0 in [0, 9], s0 in [0, 3], "
+                  "s1 in [0, 1], rt0 in [0, 4], rt1 in [0, 2], d0 + s1 in [0, 7], d0 + s1 in [0, 8], rt1 in [0, 8]");
+  const indexing_map *empty = map_expect_parse("KNOWN EMPTY");
   assert_true(indexing_map_compose(a, empty, indexing_map_identity(a, 0, NULL))->is_empty);
 }
 
 static void unused_variables_are_removed(void **state) {
   (void)state;
-  const indexing_map *m = parse(
+  const indexing_map *m = map_expect_parse(
       "(d0, d1)[s0, s1]{rt0, rt1} -> (d1 + s1 + rt1), domain: d0 in [0, 1], d1 in [0, 2], s0 in [0, 3], s1 in [0, 4], "
       "rt0 in [0, 5], rt1 in [0, 6], s1 + d1 in [0, 3]");
   bool dims[2], ranges[2], rts[2];
-  expect_text(indexing_map_remove_unused(a, m, dims, ranges, rts),
-              "(d0)[s0]{rt0} -> (d0 + s0 + rt0), domain: d0 in [0, 2], s0 in [0, 4], rt0 in [0, 6], s0 + d0 in [0, 3]");
+  map_expect_text(
+      indexing_map_remove_unused(a, m, dims, ranges, rts),
+      "(d0)[s0]{rt0} -> (d0 + s0 + rt0), domain: d0 in [0, 2], s0 in [0, 4], rt0 in [0, 6], s0 + d0 in [0, 3]");
   assert_true(dims[0] && !dims[1] && ranges[0] && !ranges[1] && rts[0] && !rts[1]);
   const indexing_map *r = indexing_map_remove_unused_ranges(a, m, NULL);
   assert_int_equal(r->dim_count * 100 + r->range_count * 10 + r->rt_count, 212);
@@ -127,9 +133,10 @@ static void unused_variables_are_removed(void **state) {
 
 static void equality_is_structure_without_names(void **state) {
   (void)state;
-  const indexing_map *m = parse("(x, y) -> (x), domain: x in [0, 1], y in [0, 2], x + y in [0, 1], y - x in [0, 3]");
+  const indexing_map *m =
+      map_expect_parse("(x, y) -> (x), domain: x in [0, 1], y in [0, 2], x + y in [0, 1], y - x in [0, 3]");
   const char *same = "(d0, d1) -> (d0), domain: d0 in [0, 1], d1 in [0, 2], d1 - d0 in [0, 3], d0 + d1 in [0, 1]";
-  assert_true(indexing_map_equal(m, parse(same)));
+  assert_true(indexing_map_equal(m, map_expect_parse(same)));
   assert_true(indexing_map_equal(m, indexing_map_copy(a, m)));
   static const char *const others[] = {
       "(d0, d1) -> (d1), domain: d0 in [0, 1], d1 in [0, 2], d1 - d0 in [0, 3], d0 + d1 in [0, 1]",
@@ -139,29 +146,31 @@ static void equality_is_structure_without_names(void **state) {
       "(d0, d1) -> (d0, d0), domain: d0 in [0, 1], d1 in [0, 2], d1 - d0 in [0, 3], d0 + d1 in [0, 1]",
       "(d0)[s0] -> (d0), domain: d0 in [0, 1], s0 in [0, 2], s0 - d0 in [0, 3], d0 + s0 in [0, 1]",
       "KNOWN EMPTY"};
-  for (size_t i = 0; i < sizeof others / sizeof *others; ++i) assert_false(indexing_map_equal(m, parse(others[i])));
-  assert_true(indexing_map_equal(parse("KNOWN EMPTY"), parse("(d0) -> (d0), domain: d0 in [3, 2]")));
+  for (size_t i = 0; i < sizeof others / sizeof *others; ++i)
+    assert_false(indexing_map_equal(m, map_expect_parse(others[i])));
+  assert_true(
+      indexing_map_equal(map_expect_parse("KNOWN EMPTY"), map_expect_parse("(d0) -> (d0), domain: d0 in [3, 2]")));
 }
 
 static void identity_of_nothing_is_empty(void **state) {
   (void)state;
-  expect_text(indexing_map_identity(a, 2, (int64_t[]){3, 4}),
-              "(d0, d1) -> (d0, d1), domain: d0 in [0, 2], d1 in [0, 3]");
-  expect_text(indexing_map_identity(a, 2, (int64_t[]){3, 0}), "KNOWN EMPTY");
-  expect_text(indexing_map_identity(a, 0, NULL), "() -> ()");
+  map_expect_text(indexing_map_identity(a, 2, (int64_t[]){3, 4}),
+                  "(d0, d1) -> (d0, d1), domain: d0 in [0, 2], d1 in [0, 3]");
+  map_expect_text(indexing_map_identity(a, 2, (int64_t[]){3, 0}), "KNOWN EMPTY");
+  map_expect_text(indexing_map_identity(a, 0, NULL), "() -> ()");
 }
 
 static void clashing_names_are_not_printed(void **state) {
   (void)state;
-  indexing_map *m = indexing_map_copy(a, parse("(x, y) -> (x + y), domain: x in [0, 1], y in [0, 2]"));
+  indexing_map *m = indexing_map_copy(a, map_expect_parse("(x, y) -> (x + y), domain: x in [0, 1], y in [0, 2]"));
   m->dims[1].name = STR("x");
-  expect_text(m, "(d0, d1) -> (d0 + d1), domain: d0 in [0, 1], d1 in [0, 2]");
+  map_expect_text(m, "(d0, d1) -> (d0 + d1), domain: d0 in [0, 1], d1 in [0, 2]");
 }
 
 static void domains_list_their_points(void **state) {
   (void)state;
   const indexing_map *m =
-      parse("(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [-1, 1], d0 + s0 in [1, 2], d0 mod 2 in [0, 0]");
+      map_expect_parse("(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [-1, 1], d0 + s0 in [1, 2], d0 mod 2 in [0, 0]");
   static const int64_t wanted[][2] = {{0, 1}, {2, -1}, {2, 0}};
   indexing_domain *points = indexing_domain_begin(a, m);
   for (size_t i = 0; i < sizeof wanted / sizeof *wanted; ++i) {
@@ -171,16 +180,16 @@ static void domains_list_their_points(void **state) {
   }
   assert_false(indexing_domain_next(points));
   assert_false(indexing_domain_next(points));
-  points = indexing_domain_begin(a, parse("() -> ()"));
+  points = indexing_domain_begin(a, map_expect_parse("() -> ()"));
   assert_true(indexing_domain_next(points));
   assert_false(indexing_domain_next(points));
-  assert_false(indexing_domain_next(indexing_domain_begin(a, parse("KNOWN EMPTY"))));
+  assert_false(indexing_domain_next(indexing_domain_begin(a, map_expect_parse("KNOWN EMPTY"))));
 }
 
 static void result_ranges_use_the_bounds(void **state) {
   (void)state;
   const indexing_map *m =
-      parse("(d0)[s0]{rt0} -> (d0 * 4 - s0 + rt0), domain: d0 in [0, 3], s0 in [0, 2], rt0 in [5, 6]");
+      map_expect_parse("(d0)[s0]{rt0} -> (d0 * 4 - s0 + rt0), domain: d0 in [0, 3], s0 in [0, 2], rt0 in [5, 6]");
   interval range = indexing_map_result_range(m, 0);
   assert_int_equal(range.lower, 3);
   assert_int_equal(range.upper, 18);
@@ -205,5 +214,5 @@ int main(void) {
       cmocka_unit_test(domains_list_their_points),
       cmocka_unit_test(result_ranges_use_the_bounds),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, map_expect_set_up, map_expect_tear_down);
 }

@@ -2,29 +2,9 @@
 // that do not fit into int64 stay at its ends, where they mean "unbounded".
 #include "index/interval.h"
 
-#include "base/least.h"
+#include "base/int64.h"
 
 static const interval EMPTY = {1, 0};
-
-static int64_t clamp_wide(__int128 v) {
-  if (v > INT64_MAX) return INT64_MAX;
-  if (v < INT64_MIN) return INT64_MIN;
-  return (int64_t)v;
-}
-
-int64_t saturating_add(int64_t a, int64_t b) { return clamp_wide((__int128)a + b); }
-int64_t saturating_mul(int64_t a, int64_t b) { return clamp_wide((__int128)a * b); }
-
-int64_t floor_divide(int64_t a, int64_t b) {
-  if (b == -1) return a == INT64_MIN ? INT64_MAX : -a;
-  int64_t quotient = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
-
-int64_t floor_modulo(int64_t a, int64_t b) {
-  int64_t rest = a % b;
-  return rest < 0 ? rest + b : rest;
-}
 
 static bool either_empty(interval a, interval b) { return interval_is_empty(a) || interval_is_empty(b); }
 
@@ -38,22 +18,22 @@ bool interval_covers(interval outer, interval inner) {
 }
 
 interval interval_intersect(interval a, interval b) {
-  return (interval){most(a.lower, b.lower), least(a.upper, b.upper)};
+  return (interval){int64_max(a.lower, b.lower), int64_min(a.upper, b.upper)};
 }
 
 interval interval_union(interval a, interval b) {
   if (interval_is_empty(a)) return b;
   if (interval_is_empty(b)) return a;
-  return (interval){least(a.lower, b.lower), most(a.upper, b.upper)};
+  return (interval){int64_min(a.lower, b.lower), int64_max(a.upper, b.upper)};
 }
 
 // An unbounded end stays unbounded whatever is added to it.
 static int64_t add_lower(int64_t a, int64_t b) {
-  return a == INT64_MIN || b == INT64_MIN ? INT64_MIN : saturating_add(a, b);
+  return a == INT64_MIN || b == INT64_MIN ? INT64_MIN : int64_saturating_add(a, b);
 }
 
 static int64_t add_upper(int64_t a, int64_t b) {
-  return a == INT64_MAX || b == INT64_MAX ? INT64_MAX : saturating_add(a, b);
+  return a == INT64_MAX || b == INT64_MAX ? INT64_MAX : int64_saturating_add(a, b);
 }
 
 interval interval_add(interval a, interval b) {
@@ -77,7 +57,7 @@ static int64_t corner(int64_t a, int64_t b) {
   if (a == 0 || b == 0) return 0;
   bool unbounded = a == INT64_MIN || a == INT64_MAX || b == INT64_MIN || b == INT64_MAX;
   if (unbounded) return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
-  return saturating_mul(a, b);
+  return int64_saturating_mul(a, b);
 }
 
 interval interval_mul(interval a, interval b) {
@@ -98,27 +78,27 @@ interval interval_floordiv(interval a, int64_t divisor) {
     a = interval_negate(a);
     divisor = -divisor;
   }
-  return (interval){a.lower == INT64_MIN ? INT64_MIN : floor_divide(a.lower, divisor),
-                    a.upper == INT64_MAX ? INT64_MAX : floor_divide(a.upper, divisor)};
+  return (interval){a.lower == INT64_MIN ? INT64_MIN : int64_floor_div(a.lower, divisor),
+                    a.upper == INT64_MAX ? INT64_MAX : int64_floor_div(a.upper, divisor)};
 }
 
 interval interval_mod(interval a, int64_t modulus) {
   if (interval_is_empty(a)) return EMPTY;
   bool bounded = a.lower != INT64_MIN && a.upper != INT64_MAX;
-  if (bounded && floor_divide(a.lower, modulus) == floor_divide(a.upper, modulus)) {
-    return (interval){floor_modulo(a.lower, modulus), floor_modulo(a.upper, modulus)};
+  if (bounded && int64_floor_div(a.lower, modulus) == int64_floor_div(a.upper, modulus)) {
+    return (interval){int64_floor_mod(a.lower, modulus), int64_floor_mod(a.upper, modulus)};
   }
   return (interval){0, modulus - 1};
 }
 
 interval interval_min(interval a, interval b) {
   if (either_empty(a, b)) return EMPTY;
-  return (interval){least(a.lower, b.lower), least(a.upper, b.upper)};
+  return (interval){int64_min(a.lower, b.lower), int64_min(a.upper, b.upper)};
 }
 
 interval interval_max(interval a, interval b) {
   if (either_empty(a, b)) return EMPTY;
-  return (interval){most(a.lower, b.lower), most(a.upper, b.upper)};
+  return (interval){int64_max(a.lower, b.lower), int64_max(a.upper, b.upper)};
 }
 
 uint64_t interval_size(interval a) {

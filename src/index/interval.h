@@ -33,9 +33,4 @@ interval interval_min(interval a, interval b);
 interval interval_max(interval a, interval b);
 uint64_t interval_size(interval a);  // number of values, saturating; 0 if empty
 
-int64_t saturating_add(int64_t a, int64_t b);
-int64_t saturating_mul(int64_t a, int64_t b);
-int64_t floor_divide(int64_t a, int64_t b);  // b != 0
-int64_t floor_modulo(int64_t a, int64_t b);  // b > 0
-
 #endif

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/int64.h"
+
 void linear_begin(linear_context *c, const interval *dims, const interval *symbols) {
   enum { BUDGET = 2000000 };  // about half a second
   *c = (linear_context){.scratch = arena_create(), .dims = dims, .symbols = symbols, .budget = BUDGET};
@@ -10,23 +12,10 @@ void linear_begin(linear_context *c, const interval *dims, const interval *symbo
 
 void linear_end(linear_context *c) { arena_destroy(c->scratch); }
 
-int64_t greatest_common_divisor(int64_t a, int64_t b) {
-  if (a == INT64_MIN) a = (int64_t)1 << 62;
-  if (b == INT64_MIN) b = (int64_t)1 << 62;
-  if (a < 0) a = -a;
-  if (b < 0) b = -b;
-  while (b) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 bool linear_fits(interval range, int64_t size, int64_t *quotient) {
   if (interval_is_empty(range) || range.lower == INT64_MIN || range.upper == INT64_MAX) return false;
-  *quotient = floor_divide(range.lower, size);
-  return *quotient == floor_divide(range.upper, size);
+  *quotient = int64_floor_div(range.lower, size);
+  return *quotient == int64_floor_div(range.upper, size);
 }
 
 // ---- Building

@@ -82,17 +82,16 @@ uint32_t linear_term_cost(term t);
 
 // True if range is bounded and floor(v / size) is the same number for all its values: *quotient.
 bool linear_fits(interval range, int64_t size, int64_t *quotient);
-int64_t greatest_common_divisor(int64_t a, int64_t b);  // of the magnitudes; gcd(0, 0) = 0; INT64_MIN counts as 2^62
 
 // The rules (simplifier.c): canonical forms of a sum of pushed terms, of l mod m, and of an expression.
-const linear *simplify_sum(linear_context *c, linear_builder *b);
-const linear *simplify_mod(linear_context *c, const linear *l, int64_t modulus);
-const linear *simplify_expr(linear_context *c, const affine_expr *e);
+const linear *linear_simplify_sum(linear_context *c, linear_builder *b);
+const linear *linear_simplify_mod(linear_context *c, const linear *l, int64_t modulus);
+const linear *linear_simplify_expr(linear_context *c, const affine_expr *e);
 
 // Position of the only floordiv in a sum if its factor is 1, else -1; and for such a sum R + x floordiv b (at position
 // i) the sum b * R + x, whose floordiv by b it is. Sets overflowed like the functions above.
-int simplify_only_quotient(const linear *l);
-const linear *simplify_widen_dividend(linear_context *c, const linear *l, int i);
+int linear_only_quotient(const linear *l);
+const linear *linear_widen_dividend(linear_context *c, const linear *l, int i);
 
 // Back to a tree in `a` with terms in canonical order (affine_compare), the constant last. One arena per context.
 const affine_expr *linear_to_affine(linear_context *c, arena *a, const linear *l);

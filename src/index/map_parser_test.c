@@ -1,7 +1,7 @@
 // What the parser takes and what it refuses, with the place of the error.
 #include "index/map_expect.h"
 
-static void expect_parsed(const char *source, const char *wanted) { expect_text(parse(source), wanted); }
+static void expect_parsed(const char *source, const char *wanted) { map_expect_text(map_expect_parse(source), wanted); }
 
 // `column` is 1-based; the caret's line shows the same place.
 static void expect_error(const char *source, int column, const char *message) {
@@ -93,9 +93,9 @@ static void nesting_is_limited_but_length_is_not(void **state) {
   (void)state;
   expect_error(repeated("(d0) -> (", "(", 100000, "d0"), 211, "more than 200 levels of nesting");
   expect_error(repeated("(d0) -> (", "-", 100001, ")"), 100011, "found `)`, wanted an expression");
-  const indexing_map *m = parse(repeated("(d0) -> (d0", " + d0 * 2", 10000, "), domain: d0 in [0, 9]"));
-  expect_text(indexing_map_simplify(a, m), "(d0) -> (d0 * 20001), domain: d0 in [0, 9]");
-  m = parse(repeated("(d0) -> (d0", " floordiv 3 * 4 mod 1000003", 3000, "), domain: d0 in [0, 1000000]"));
+  const indexing_map *m = map_expect_parse(repeated("(d0) -> (d0", " + d0 * 2", 10000, "), domain: d0 in [0, 9]"));
+  map_expect_text(indexing_map_simplify(a, m), "(d0) -> (d0 * 20001), domain: d0 in [0, 9]");
+  m = map_expect_parse(repeated("(d0) -> (d0", " floordiv 3 * 4 mod 1000003", 3000, "), domain: d0 in [0, 1000000]"));
   int64_t point = 999999, wanted, found;
   indexing_map_evaluate(m, &point, NULL, &wanted);
   indexing_map_evaluate(indexing_map_simplify(a, m), &point, NULL, &found);
@@ -110,5 +110,5 @@ int main(void) {
       cmocka_unit_test(errors_point_at_their_place),
       cmocka_unit_test(nesting_is_limited_but_length_is_not),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, map_expect_set_up, map_expect_tear_down);
 }

@@ -16,13 +16,13 @@ enum { MAX_VARIABLES = 12, MAX_RESULTS = 4, MAX_POINTS = 300 };
 static arena *a;
 static uint64_t random_state;
 
-static int setup(void **state) {
+static int map_expect_set_up(void **state) {
   (void)state;
   a = arena_create();
   return 0;
 }
 
-static int teardown(void **state) {
+static int map_expect_tear_down(void **state) {
   (void)state;
   arena_destroy(a);
   return 0;
@@ -77,8 +77,8 @@ static void random_delinearized(indexing_map *m) {
     stride *= m->dims[i].bounds.upper - m->dims[i].bounds.lower + 1;
   }
   for (int i = 0; i < m->result_count; ++i) sizes[i] = random_in(1, 9);
-  indexing_delinearize(a, m->result_count, sizes, linear, m->results);
-  if (m->result_count > 1 && random_in(0, 1)) m->results[0] = indexing_linearize(a, m->result_count, sizes, m->results);
+  affine_delinearize(a, m->result_count, sizes, linear, m->results);
+  if (m->result_count > 1 && random_in(0, 1)) m->results[0] = affine_linearize(a, m->result_count, sizes, m->results);
 }
 
 static int64_t bound_variables(indexing_variable *v, int count, int64_t points) {
@@ -312,5 +312,5 @@ int main(void) {
       cmocka_unit_test(composition_is_evaluation_in_turn),   cmocka_unit_test(printed_maps_parse_back),
       cmocka_unit_test(domains_enumerate_what_they_contain), cmocka_unit_test(unused_variables_do_not_matter),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, map_expect_set_up, map_expect_tear_down);
 }

@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+#include "base/int64.h"
 #include "index/indexing_map.h"
 
 enum { MAX_DEPTH = 40, MAX_CANDIDATES = 32 };
@@ -87,10 +88,10 @@ static int larger_first(const void *l, const void *r) {
 static int find_candidates(const linear *l, int64_t n, int64_t *candidates) {
   int count = 0;
   for (int i = 0; i < l->count; ++i) {
-    int64_t g = greatest_common_divisor(l->terms[i].factor, n);
+    int64_t g = int64_gcd(l->terms[i].factor, n);
     int before = count;
     for (int j = -1; j < before && count < MAX_CANDIDATES; ++j) {
-      int64_t shared = j < 0 ? g : greatest_common_divisor(g, candidates[j]);
+      int64_t shared = j < 0 ? g : int64_gcd(g, candidates[j]);
       bool is_new = shared > 1;
       for (int k = 0; k < count; ++k) is_new = is_new && candidates[k] != shared;
       if (is_new) candidates[count++] = shared;
@@ -128,7 +129,7 @@ static bool find_split(linear_context *c, const linear *l, int64_t n, split *out
     bool is_multiple = t.factor % g == 0;
     linear_push_atom(c, is_multiple ? &high : &rest, t.atom, is_multiple ? t.factor / g : t.factor);
   }
-  *out = (split){.g = g, .high = simplify_sum(c, &high), .rest = simplify_sum(c, &rest)};
+  *out = (split){.g = g, .high = linear_simplify_sum(c, &high), .rest = linear_simplify_sum(c, &rest)};
   return true;
 }
 
@@ -143,7 +144,7 @@ static const linear *drop_multiples(linear_context *c, const linear *l, int64_t 
     changed = changed || factor != l->terms[i].factor;
     linear_push_atom(c, &b, l->terms[i].atom, factor);
   }
-  return changed ? simplify_sum(c, &b) : l;
+  return changed ? linear_simplify_sum(c, &b) : l;
 }
 
 // f * (x mod n) equals f * x modulo m when f * n is a multiple of m.
@@ -159,7 +160,7 @@ static const linear *open_inner_mods(linear_context *c, const linear *l, int64_t
       linear_push_atom(c, &b, t.atom, t.factor);
     }
   }
-  return changed ? simplify_sum(c, &b) : l;
+  return changed ? linear_simplify_sum(c, &b) : l;
 }
 
 static const linear *mod_rules(linear_context *c, const linear *l, int64_t m) {
@@ -173,19 +174,19 @@ static const linear *mod_rules(linear_context *c, const linear *l, int64_t m) {
     linear_builder b = {0};
     linear_push(c, &b, l, 1);
     linear_push_constant(c, &b, quotient, -m);
-    return simplify_sum(c, &b);
+    return linear_simplify_sum(c, &b);
   }
   const linear *opened = open_inner_mods(c, l, m);
-  if (opened != l) return simplify_mod(c, opened, m);
+  if (opened != l) return linear_simplify_mod(c, opened, m);
   split s;
   if (!find_split(c, l, m, &s)) return left_alone(c, operation_of(c, AFFINE_MOD, l, m));
   linear_builder b = {0};
-  linear_push(c, &b, simplify_mod(c, s.high, m / s.g), s.g);
+  linear_push(c, &b, linear_simplify_mod(c, s.high, m / s.g), s.g);
   linear_push(c, &b, s.rest, 1);
-  return simplify_sum(c, &b);
+  return linear_simplify_sum(c, &b);
 }
 
-const linear *simplify_mod(linear_context *c, const linear *l, int64_t modulus) {
+const linear *linear_simplify_mod(linear_context *c, const linear *l, int64_t modulus) {
   if (modulus == 1) return linear_constant(c, 0);
   return apply_rules(c, operation_of(c, AFFINE_MOD, l, modulus), mod_rules);
 }
@@ -201,12 +202,12 @@ static const linear *pull_multiples(linear_context *c, const linear *l, int64_t 
     linear_push_atom(c, is_multiple ? &outside : &inside, t.atom, is_multiple ? t.factor / d : t.factor);
   }
   if (outside.terms.size == 0 && outside.constant == 0) return NULL;
-  linear_push(c, &outside, simplify_floordiv(c, simplify_sum(c, &inside), d), 1);
-  return simplify_sum(c, &outside);
+  linear_push(c, &outside, simplify_floordiv(c, linear_simplify_sum(c, &inside), d), 1);
+  return linear_simplify_sum(c, &outside);
 }
 
 // The only term 1 * (x floordiv b) of the sum, or -1.
-int simplify_only_quotient(const linear *l) {
+int linear_only_quotient(const linear *l) {
   int found = -1;
   for (int i = 0; i < l->count; ++i) {
     if (l->terms[i].atom->kind != AFFINE_FLOORDIV) continue;
@@ -217,7 +218,7 @@ int simplify_only_quotient(const linear *l) {
 }
 
 // b * (l without term i) + x, where term i is x floordiv b: then l floordiv d = this floordiv (b * d).
-const linear *simplify_widen_dividend(linear_context *c, const linear *l, int i) {
+const linear *linear_widen_dividend(linear_context *c, const linear *l, int i) {
   const atom *quotient = l->terms[i].atom;
   linear_builder b = {0};
   linear_push_constant(c, &b, l->constant, quotient->value);
@@ -228,14 +229,14 @@ const linear *simplify_widen_dividend(linear_context *c, const linear *l, int i)
     linear_push_atom(c, &b, l->terms[j].atom, factor);
   }
   linear_push(c, &b, quotient->dividend, 1);
-  return simplify_sum(c, &b);
+  return linear_simplify_sum(c, &b);
 }
 
 static const linear *merge_inner_quotient(linear_context *c, const linear *l, int64_t d) {
-  int i = simplify_only_quotient(l);
+  int i = linear_only_quotient(l);
   int64_t divisor;
   if (i < 0 || __builtin_mul_overflow(l->terms[i].atom->value, d, &divisor)) return NULL;
-  return simplify_floordiv(c, simplify_widen_dividend(c, l, i), divisor);
+  return simplify_floordiv(c, linear_widen_dividend(c, l, i), divisor);
 }
 
 static const linear *floordiv_rules(linear_context *c, const linear *l, int64_t d) {
@@ -249,7 +250,7 @@ static const linear *floordiv_rules(linear_context *c, const linear *l, int64_t 
   if (merged) return merged;
   const atom *only = l->count == 1 && l->constant == 0 && l->terms[0].factor == 1 ? l->terms[0].atom : NULL;
   if (only && only->kind == AFFINE_MOD && only->value % d == 0) {
-    return simplify_mod(c, simplify_floordiv(c, only->dividend, d), only->value / d);
+    return linear_simplify_mod(c, simplify_floordiv(c, only->dividend, d), only->value / d);
   }
   return left_alone(c, operation_of(c, AFFINE_FLOORDIV, l, d));
 }
@@ -337,7 +338,7 @@ static bool quotient_by_mod(linear_context *c, const linear_builder *sum, term t
   if (t.atom->kind != AFFINE_FLOORDIV || t.factor % t.atom->value != 0) return false;
   int64_t factor = t.factor / t.atom->value;
   linear_push(c, change, t.atom->dividend, factor);
-  linear_push(c, change, simplify_mod(c, t.atom->dividend, t.atom->value), -factor);
+  linear_push(c, change, linear_simplify_mod(c, t.atom->dividend, t.atom->value), -factor);
   return true;
 }
 
@@ -350,7 +351,7 @@ static bool quotient_by_inner_quotient(linear_context *c, const linear_builder *
     bool divides = ratio > 1 && t.atom->value % inner->value == 0 && t.factor % ratio == 0;
     if (!divides || factor_at(&sum->terms, find_term(&sum->terms, inner), inner) == 0) continue;
     linear_push_atom(c, change, inner, t.factor / ratio);
-    linear_push(c, change, simplify_mod(c, linear_of_atom(c, inner), ratio), -(t.factor / ratio));
+    linear_push(c, change, linear_simplify_mod(c, linear_of_atom(c, inner), ratio), -(t.factor / ratio));
     return true;
   }
   return false;
@@ -360,13 +361,13 @@ static bool mod_by_wider_mod(linear_context *c, const linear_builder *sum, term 
   (void)sum;
   if (t.atom->kind != AFFINE_MOD) return false;
   const linear *l = t.atom->dividend;
-  int i = simplify_only_quotient(l);
+  int i = linear_only_quotient(l);
   if (i < 0) return false;
   int64_t g = l->terms[i].atom->value, modulus;
   if (t.factor % g != 0 || __builtin_mul_overflow(g, t.atom->value, &modulus)) return false;
-  const linear *x = simplify_widen_dividend(c, l, i);
-  linear_push(c, change, simplify_mod(c, x, modulus), t.factor / g);
-  linear_push(c, change, simplify_mod(c, x, g), -(t.factor / g));
+  const linear *x = linear_widen_dividend(c, l, i);
+  linear_push(c, change, linear_simplify_mod(c, x, modulus), t.factor / g);
+  linear_push(c, change, linear_simplify_mod(c, x, g), -(t.factor / g));
   return true;
 }
 
@@ -414,7 +415,7 @@ static int count_operations(const linear_builder *b) {
   return count;
 }
 
-const linear *simplify_sum(linear_context *c, linear_builder *b) {
+const linear *linear_simplify_sum(linear_context *c, linear_builder *b) {
   linear_merge_terms(c, b);
   bool worth_it = b->terms.size > 1 && count_operations(b) > 0 && !c->overflowed && c->depth < MAX_DEPTH;
   if (worth_it) {
@@ -514,10 +515,10 @@ static const linear *gather_sum(gathering *g, int root) {
       push_leaf(g->context, &b, n);
     }
   }
-  return simplify_sum(g->context, &b);
+  return linear_simplify_sum(g->context, &b);
 }
 
-const linear *simplify_expr(linear_context *c, const affine_expr *e) {
+const linear *linear_simplify_expr(linear_context *c, const affine_expr *e) {
   gathering g = {.context = c};
   affine_walk(&e, 1, gather_node, &g);
   vec_last(&g.nodes).is_root = true;
@@ -526,7 +527,7 @@ const linear *simplify_expr(linear_context *c, const affine_expr *e) {
     affine_kind kind = n->expr->kind;
     if (kind == AFFINE_FLOORDIV || kind == AFFINE_MOD) {
       const linear *dividend = g.nodes.data[n->lhs].value;
-      n->value = (kind == AFFINE_MOD ? simplify_mod : simplify_floordiv)(c, dividend, n->expr->rhs->value);
+      n->value = (kind == AFFINE_MOD ? linear_simplify_mod : simplify_floordiv)(c, dividend, n->expr->rhs->value);
     } else if (n->is_root) {
       n->value = gather_sum(&g, i);
     }
@@ -537,7 +538,7 @@ const linear *simplify_expr(linear_context *c, const affine_expr *e) {
 const affine_expr *affine_simplify(arena *a, const affine_expr *e, const interval *dims, const interval *symbols) {
   linear_context c;
   linear_begin(&c, dims, symbols);
-  const linear *l = simplify_expr(&c, e);
+  const linear *l = linear_simplify_expr(&c, e);
   const affine_expr *result = c.overflowed ? e : linear_to_affine(&c, a, l);
   linear_end(&c);
   return result;

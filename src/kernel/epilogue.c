@@ -73,7 +73,7 @@ bool kernel_epilogue_find(arena *a, const kernel_plan *k, const instruction_list
     if (shape_element_count(o->shape) != shape_element_count(dims)) return false;
     results[n] = (kernel_value){.root = root, .element = o->element};
     if (shape_same_dims(o->shape, dims)) continue;
-    out->places[n] = hlo_reshape_map(a, dims, o->shape);
+    out->places[n] = hlo_indexing_reshape(a, dims, o->shape);
     if (root->mark == APART) results[n].map = out->places[n];
   }
   out->part = (kernel_part){.index_space = dims,

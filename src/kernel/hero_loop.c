@@ -1,7 +1,7 @@
 // The loop: every element of the output on its own. What no other hero wants ends here.
 #include "kernel/hero_loop.h"
 
-#include "base/least.h"
+#include "base/int64.h"
 #include "kernel/blocks.h"
 #include "kernel/runs.h"
 #include "kernel/work_estimate.h"
@@ -68,7 +68,7 @@ static void take_whole_groups(const kernel_plan *k, launch_plan *l) {
   const int64_t minor = s->rank > 0 ? s->dims[s->rank - 1] : 1, unit = GROUPS * minor;
   if (minor < 3 || minor > MOST_IN_GROUP || (minor & (minor - 1)) == 0 || l->tile < 2 * unit) return;
   int64_t tile = l->tile - l->tile % unit;
-  const int64_t bytes = l->tile_bytes / least(l->tile, l->elements);
+  const int64_t bytes = l->tile_bytes / int64_min(l->tile, l->elements);
   for (int64_t t = tile; t > l->tile / 2; t -= unit)
     if (l->elements % t == 0) {
       tile = t;
@@ -76,7 +76,7 @@ static void take_whole_groups(const kernel_plan *k, launch_plan *l) {
     }
   l->tile = tile;
   l->tiles = kernel_ceil_divide(l->elements, tile);
-  l->tile_bytes = bytes * least(tile, l->elements);
+  l->tile_bytes = bytes * int64_min(tile, l->elements);
 }
 
 // Walked by a block's tiles: where one space lies in runs that a flat loop would break.

@@ -16,7 +16,7 @@ typedef VEC(loop_group) loop_groups;
 
 static void add_value(arena *a, loop_group *g, const kernel_output *o) {
   kernel_value v = {.root = o->root, .element = o->element};
-  if (!shape_same_dims(g->space, o->shape)) v.map = hlo_reshape_map(a, g->space, o->shape);
+  if (!shape_same_dims(g->space, o->shape)) v.map = hlo_indexing_reshape(a, g->space, o->shape);
   vec_push(a, &g->values, v);
 }
 

@@ -1,7 +1,7 @@
 // When a kernel is a reduction, and how its rows are dealt out to threads.
 #include "kernel/hero_reduction.h"
 
-#include "base/least.h"
+#include "base/int64.h"
 #include "kernel/row_sweeps.h"
 #include "kernel/work_estimate.h"
 
@@ -86,12 +86,12 @@ static double operations_per_element(const kernel_plan *k) {
 static void cut_columns(hero_reduction *d, const target_description *target) {
   const reduction_space *s = &d->sweeps.space;
   int64_t columns = s->sizes[s->group_count - 1], others = s->kept / columns;
-  int64_t accumulators = most(d->sweeps.givens.size, 1);
-  d->columns = most(target->row_accumulators / accumulators / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
+  int64_t accumulators = int64_max(d->sweeps.givens.size, 1);
+  d->columns = int64_max(target->row_accumulators / accumulators / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
   while (d->columns > LEAST_COLUMNS &&
          others * kernel_ceil_divide(columns, d->columns) < (int64_t)target->cores * target->tiles_per_core)
-    d->columns = most(d->columns / 2 / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
-  d->columns = least(d->columns, columns);
+    d->columns = int64_max(d->columns / 2 / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
+  d->columns = int64_min(d->columns, columns);
   d->column_blocks = kernel_ceil_divide(columns, d->columns);
 }
 
@@ -109,8 +109,8 @@ static void decide_launch(kernel_plan *k, hero_reduction *d, const target_descri
   if (operations > 0 && (double)target->tile_operations / operations < enough)
     enough = (double)target->tile_operations / operations;
   int64_t tile = enough < (double)units ? (int64_t)enough : units;
-  tile = most(least(tile, units / ((int64_t)target->cores * target->tiles_per_core)), 1);
-  int64_t blocks = most(d->column_blocks, 1);
+  tile = int64_max(int64_min(tile, units / ((int64_t)target->cores * target->tiles_per_core)), 1);
+  int64_t blocks = int64_max(d->column_blocks, 1);
   d->tile = blocks > 1 ? 1 : tile;
   k->launch = (launch_plan){.elements = s->kept, .tile = d->tile, .tiles = kernel_ceil_divide(units, d->tile) * blocks};
   k->launch.tile_bytes = (int64_t)(bytes * (double)d->tile / (double)blocks);
@@ -128,7 +128,7 @@ static int64_t innermost_reduced(const reduction_space *s) {
 static int64_t elements_at_once(const kernel_plan *k, const hero_reduction *d, const row_sweep *sweep) {
   if (!d->is_column || sweep->body < 0 || sweep->reductions.size == 0) return 1;
   if (k->bodies[sweep->body].computation->instructions.size > LARGE_BODY) return 1;
-  return least(innermost_reduced(&d->sweeps.space), ELEMENTS_AT_ONCE);
+  return int64_min(innermost_reduced(&d->sweeps.space), ELEMENTS_AT_ONCE);
 }
 
 // Longer than what lies in it: a loop over all of a tensor that is as long as a vector is not vectorized

@@ -1,7 +1,7 @@
 // When a kernel is a transpose, and what its tiles are.
 #include "kernel/hero_transpose.h"
 
-#include "base/least.h"
+#include "base/int64.h"
 #include "kernel/hero_loop.h"
 
 enum {
@@ -166,8 +166,8 @@ bool hero_transpose_alike(const instruction *l, const instruction *r) {
   sides alone, both;
   if (!shape_same_dims(l->shape, r->shape) || !find_sides(1, &l, &alone)) return false;
   if (l == r || has_same_order(l, r)) return true;
-  return find_sides(2, (const instruction *const[]){l, r}, &both) && both.a.size >= least(alone.a.size, TILE_SIDE) &&
-         both.b.size >= least(alone.b.size, TILE_SIDE);
+  return find_sides(2, (const instruction *const[]){l, r}, &both) &&
+         both.a.size >= int64_min(alone.a.size, TILE_SIDE) && both.b.size >= int64_min(alone.b.size, TILE_SIDE);
 }
 
 // --- maps
@@ -182,7 +182,7 @@ static void spread(arena *a, const sides *s, int count, const int *list, const a
   int64_t sizes[SHAPE_MAX_RANK];
   const affine_expr *found[SHAPE_MAX_RANK];
   for (int k = 0; k < count; k++) sizes[k] = s->axes.list[list[k]].size;
-  indexing_delinearize(a, count, sizes, variable, found);
+  affine_delinearize(a, count, sizes, variable, found);
   for (int k = 0; k < count; k++) values[list[k]] = found[k];
 }
 
@@ -215,7 +215,7 @@ static void make_maps(arena *a, const sides *s, hero_transpose *h) {
   find_values(a, s, values);
   for (int n = 0; n < s->axes.count; n++) {
     const axis *x = &s->axes.list[n];
-    indexing_delinearize(a, x->count, result->dims + x->first, values[n], to_result->results + x->first);
+    affine_delinearize(a, x->count, result->dims + x->first, values[n], to_result->results + x->first);
   }
   for (int n = 0; n < h->hero_count; n++) {
     if (to_operand[h->groups[n]]) continue;

@@ -5,7 +5,7 @@
 // and the scheduling cost nothing, small enough that every thread gets several.
 #include "kernel/launch.h"
 
-#include "base/least.h"
+#include "base/int64.h"
 
 enum {
   GPU_MAX_UNROLL = 4,
@@ -25,7 +25,7 @@ static int grid_unroll(const target_description *target, int64_t elements, const
 static void decide_grid(const target_description *target, const launch_cost *cost, launch_plan *plan) {
   if (plan->elements == 0) return;
   plan->unroll = grid_unroll(target, plan->elements, cost);
-  plan->threads = least(target->threads_per_block, kernel_ceil_divide(plan->elements, plan->unroll));
+  plan->threads = int64_min(target->threads_per_block, kernel_ceil_divide(plan->elements, plan->unroll));
   int64_t blocks = kernel_ceil_divide(plan->elements, plan->threads * plan->unroll);
   plan->blocks_y = kernel_ceil_divide(blocks, target->max_grid_x);
   plan->blocks_x = kernel_ceil_divide(blocks, plan->blocks_y);
@@ -38,8 +38,8 @@ static int64_t round_up_to_power_of_two(const target_description *target, int64_
 }
 
 static void decide_tiles(const target_description *target, const launch_cost *cost, launch_plan *plan) {
-  int64_t bytes = most(cost->bytes, 1);
-  int64_t enough = least(target->tile_bytes / bytes, target->tile_operations / most(cost->operations, 1));
+  int64_t bytes = int64_max(cost->bytes, 1);
+  int64_t enough = int64_min(target->tile_bytes / bytes, target->tile_operations / int64_max(cost->operations, 1));
   plan->tile = round_up_to_power_of_two(target, enough);
   // Elements that take as long as a tile should (each reduces a long row) are dealt out even if they are few.
   while (enough <= 1 && plan->tile > 1 && plan->elements <= plan->tile / 2 * target->cores) plan->tile /= 2;
@@ -50,7 +50,7 @@ static void decide_tiles(const target_description *target, const launch_cost *co
     plan->tile *= 2;
   }
   plan->tiles = kernel_ceil_divide(plan->elements, plan->tile);
-  plan->tile_bytes = bytes * least(plan->tile, plan->elements);
+  plan->tile_bytes = bytes * int64_min(plan->tile, plan->elements);
 }
 
 launch_plan launch_decide(const target_description *target, int64_t elements, const launch_cost *cost) {

@@ -288,7 +288,7 @@ static heddle_status partition_computation(partitioner *p, int first, int count)
 
 // From the first output's indices to those of an output of the same element count; null if the dims agree.
 static const indexing_map *output_map(partitioner *p, const shape *from, const shape *to) {
-  return shape_same_dims(from, to) ? 0 : hlo_reshape_map(p->arena, from, to);
+  return shape_same_dims(from, to) ? 0 : hlo_indexing_reshape(p->arena, from, to);
 }
 
 static heddle_status partition_outputs(partitioner *p, const kernel_plan *k) {

@@ -75,7 +75,8 @@ static int64_t draw_int(trier *t, dtype type, row_kind kind) {
 static void draw_element(trier *t, literal *l, int64_t at, row_kind kind) {
   const dtype type = l->shape->dtype;
   if (type == DTYPE_PRED) literal_set_int(l, at, draw(t) % 2);
-  else if (dtype_is_complex(type)) literal_set_complex(l, at, complex_of(draw_float(t, kind), draw_float(t, kind)));
+  else if (dtype_is_complex(type))
+    literal_set_complex(l, at, literal_complex_of(draw_float(t, kind), draw_float(t, kind)));
   else if (dtype_is_float(type)) literal_set_double(l, at, draw_float(t, kind));
   else literal_set_int(l, at, draw_int(t, type, kind));
 }

@@ -2,7 +2,7 @@
 // that depends on a reduction ends the analysis.
 #include "kernel/row_analysis.h"
 
-#include "base/least.h"
+#include "base/int64.h"
 
 enum { MAX_SWEEPS = 8, MAX_REDUCTIONS = 16 };
 
@@ -23,7 +23,7 @@ static bool join_operands(const row_analysis *r, const instruction *i, int count
     if (v.class == ROW_FREE) continue;
     if (out->class != ROW_FREE && out->class != v.class) return false;
     out->class = v.class;
-    out->level = most(out->level, v.level);
+    out->level = int64_max(out->level, v.level);
   }
   return true;
 }
@@ -154,7 +154,7 @@ bool row_analysis_of(arena *a, int member_count, instruction *const *members, in
   for (int n = 0; n < member_count; n++) {
     row_value v;
     if (!classify(out, members[n], &v)) return false;
-    if (v.is_reduction) out->sweep_count = most(out->sweep_count, v.level);
+    if (v.is_reduction) out->sweep_count = int64_max(out->sweep_count, v.level);
     if (v.class == ROW_FREE) continue;
     row_value *kept = arena_new(a, row_value);
     *kept = v;
@@ -163,7 +163,7 @@ bool row_analysis_of(arena *a, int member_count, instruction *const *members, in
   for (int k = 0; k < output_count; k++) {
     row_value v;
     if (!row_analysis_output(out, &outputs[k], &v)) return false;
-    if (v.class == ROW_EACH) out->sweep_count = most(out->sweep_count, v.level + 1);
+    if (v.class == ROW_EACH) out->sweep_count = int64_max(out->sweep_count, v.level + 1);
   }
   return true;
 }

@@ -102,7 +102,7 @@ static bool is_good(arena *a, const access *x, const shape *space, int split, bo
     dims[d] = (interval){0, space->dims[d] - 1};
     by[d] = affine_dim(a, d);
   }
-  indexing_delinearize(a, space->rank - split, space->dims + split, p, by + split);
+  affine_delinearize(a, space->rank - split, space->dims + split, p, by + split);
   const affine_expr *address = affine_replace(a, address_of(a, x), by, space->rank, NULL, 0);
   address = affine_simplify(a, address, dims, symbols);
   int64_t step;

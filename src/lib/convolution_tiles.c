@@ -2,7 +2,7 @@
 // group, and the depth goes over the kernel's positions and the group's input features. The kernel is such a matrix as
 // it lies in memory; the other one, which repeats the input for each kernel position, is never made as a whole: each
 // tile of it is gathered, widened, when it is multiplied.
-#include "base/least.h"
+#include "base/int64.h"
 #include "lib/convolution_form.h"
 
 #include <string.h>
@@ -28,8 +28,8 @@ static char *put(const gathering *g, bool inside, int64_t first, int64_t count, 
 static char *put_joined(const gathering *g, const convolution_dim *w, int64_t base, int64_t origin, int64_t begin,
                         int64_t end, char *to) {
   const int64_t features = g->form->group_features;
-  const int64_t first = most(0, -origin) * features, limit = least(w->kernel, w->input - origin) * features;
-  const int64_t inside = least(most(first, begin), end), outside = most(least(limit, end), inside);
+  const int64_t first = int64_max(0, -origin) * features, limit = int64_min(w->kernel, w->input - origin) * features;
+  const int64_t inside = int64_min(int64_max(first, begin), end), outside = int64_max(int64_min(limit, end), inside);
   to = put(g, false, 0, inside - begin, to);
   to = put(g, true, base + origin * features + inside, outside - inside, to);
   return put(g, false, 0, end - outside, to);
@@ -41,7 +41,7 @@ static char *put_line(const gathering *g, const convolution_dim *w, int64_t base
   const int64_t features = g->form->group_features,
                 stride = g->form->spatial_rank ? g->strides[g->form->spatial_rank - 1] : 0;
   while (begin < end) {
-    const int64_t k = begin / features, feature = begin % features, count = least(features - feature, end - begin);
+    const int64_t k = begin / features, feature = begin % features, count = int64_min(features - feature, end - begin);
     const int64_t source = convolution_source(w, origin, k);
     to = put(g, source >= 0, base + source * stride + feature, count, to);
     begin += count;
@@ -57,7 +57,8 @@ static void put_row(const gathering *g, const gemm_tile *t, int64_t base, const 
   const convolution_dim *last = f->spatial_rank ? &f->dims[outer] : &point;
   const int64_t end = t->depth + t->depths;
   for (int64_t depth = t->depth; depth < end;) {
-    const int64_t line = depth / g->line, begin = depth - line * g->line, stop = least(g->line, end - line * g->line);
+    const int64_t line = depth / g->line, begin = depth - line * g->line,
+                  stop = int64_min(g->line, end - line * g->line);
     int64_t rest = line, at = base;
     bool inside = true;
     for (int d = outer - 1; d >= 0 && inside; d--) {

@@ -13,7 +13,7 @@
 #include <fftw3.h>
 #include <string.h>
 
-#include "base/least.h"
+#include "base/int64.h"
 #include "base/lock.h"
 #include "base/pool.h"
 
@@ -146,7 +146,7 @@ static heddle_status add_last(fft_plan *f, int64_t lines, int64_t from_size, int
               .outer = 1,
               .from_distance = from_size,
               .to_distance = to_size};
-  p->group = least(lines, (GROUP_ELEMENTS / f->last + 2) / 2 * 2);  // even: every group begins aligned
+  p->group = int64_min(lines, (GROUP_ELEMENTS / f->last + 2) / 2 * 2);  // even: every group begins aligned
   return make_plans(f, p);
 }
 
@@ -177,7 +177,7 @@ static heddle_status add_across(fft_plan *f, int rank, const int64_t *dims, int 
               .to_distance = 1,
               .from_outer = dims[d] * inner,
               .to_outer = dims[d] * inner};
-  p->group = least(inner, GROUP_COLUMNS);
+  p->group = int64_min(inner, GROUP_COLUMNS);
   choose_block(f, p);
   return make_plans(f, p);
 }
@@ -310,7 +310,7 @@ static void do_groups(void *argument, int64_t begin, int64_t end) {
   const library *l = x->plan->library;
   const int64_t groups = ceil_div(p->lines, p->group);
   for (int64_t k = begin; k < end; k++) {
-    const int64_t first = k % groups * p->group, lines = least(p->group, p->lines - first);
+    const int64_t first = k % groups * p->group, lines = int64_min(p->group, p->lines - first);
     const int64_t from = k / groups * p->from_outer + first * p->from_distance;
     const int64_t to = k / groups * p->to_outer + first * p->to_distance;
     char *in = x->from + from * from_bytes(l, p->kind), *out = x->to + to * to_bytes(l, p->kind);
@@ -343,7 +343,7 @@ void fft_plan_execute(const fft_plan *plan, const lib_call *call) {
                    .from = p->is_in_place ? place : source,
                    .to = p->is_in_place ? place : result,
                    .blocks = plan->share ? (char *)call->scratch + plan->copied : NULL,
-                   .threads = (int)least(least(plan->threads, call->threads), groups),
+                   .threads = (int)int64_min(int64_min(plan->threads, call->threads), groups),
                    .scale = p->is_in_place ? 1 : plan->scale};
     pool_run(x.threads, groups, do_groups, &x);
   }

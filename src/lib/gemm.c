@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/least.h"
+#include "base/int64.h"
 #include "base/pool.h"
 #include "lib/gemm_pairs.h"
 #include "lib/gemm_product.h"
@@ -174,7 +174,7 @@ static int64_t tile_count(const gemm_plan *p) {
 // The same number of tiles, of more equal size.
 static int64_t evened(int64_t size, int64_t tile) {
   const int64_t even = (ceil_div(size, ceil_div(size, tile)) + 7) / 8 * 8;
-  return least(even, size);
+  return int64_min(even, size);
 }
 
 static void choose_tiles(gemm_plan *p) {
@@ -182,9 +182,9 @@ static void choose_tiles(gemm_plan *p) {
   const double work = (double)p->batch * (double)p->rows * (double)p->columns * (double)p->depth;
   const bool is_wide = !copies && p->rows <= FEW_ROWS && !p->transpose_rhs;
   const int64_t side = p->copies_lhs && p->copies_rhs ? TILE : DIRECT_TILE;
-  p->tile_rows = least(p->rows, side);
-  p->tile_columns = least(p->columns, is_wide ? WIDE_TILE : side);
-  if (copies) p->tile_depth = least(p->tile_depth, p->work == WORK_S16 ? GEMM_PAIRS_DEPTH : TILE_DEPTH);
+  p->tile_rows = int64_min(p->rows, side);
+  p->tile_columns = int64_min(p->columns, is_wide ? WIDE_TILE : side);
+  if (copies) p->tile_depth = int64_min(p->tile_depth, p->work == WORK_S16 ? GEMM_PAIRS_DEPTH : TILE_DEPTH);
   while (work > SMALL_WORK && !is_wide && tile_count(p) < TILES_WANTED) {
     int64_t *larger = p->tile_rows >= p->tile_columns ? &p->tile_rows : &p->tile_columns;
     if (*larger < 2 * LEAST_TILE) break;
@@ -194,7 +194,7 @@ static void choose_tiles(gemm_plan *p) {
   p->tile_columns = evened(p->columns, p->tile_columns);
   p->depth_parts = 1;
   if (work > SMALL_WORK && !p->is_exact)
-    p->depth_parts = least(TILES_WANTED / tile_count(p), p->depth / (is_wide ? LEAST_FEW_PART : LEAST_PART));
+    p->depth_parts = int64_min(TILES_WANTED / tile_count(p), p->depth / (is_wide ? LEAST_FEW_PART : LEAST_PART));
   if (p->depth_parts < 1) p->depth_parts = 1;
   p->max_threads = work > SMALL_WORK ? INT32_MAX : 1;
 }
@@ -289,7 +289,7 @@ typedef struct room {
 static int64_t padded(int64_t elements) { return elements % 64 == 0 ? elements + 16 : elements; }
 
 static room room_of(const gemm_plan *p) {
-  const int64_t size = work_size(p->work), depth = least(p->depth, p->tile_depth);
+  const int64_t size = work_size(p->work), depth = int64_min(p->depth, p->tile_depth);
   const int64_t tile = p->tile_rows * p->tile_columns, products = work_size(products_of(p)) * tile;
   room r = {0};
   if (p->copies_lhs) r.rhs = aligned(size * (p->tile_rows + 16) * (depth + 16));
@@ -339,8 +339,8 @@ static tile tile_at(const product *x, int64_t number) {
     t.batch = number / down / across % p->batch;
     t.part = number / down / across / p->batch;
   }
-  t.rows = least(p->tile_rows, p->rows - t.row);
-  t.columns = least(p->tile_columns, p->columns - t.column);
+  t.rows = int64_min(p->tile_rows, p->rows - t.row);
+  t.columns = int64_min(p->tile_columns, p->columns - t.column);
   static char none;  // so that places in no scratch memory at all are places
   char *scratch = x->call->scratch ? x->call->scratch : &none;
   t.scratch = scratch + (x->threads > 1 ? pool_thread() : 0) * x->room.all;
@@ -444,7 +444,7 @@ static void multiply_tile(product *x, const tile *t, gemm_sums *sums) {
   const gemm_plan *p = x->plan;
   const int64_t begin = p->depth * t->part / p->depth_parts, end = p->depth * (t->part + 1) / p->depth_parts;
   for (int64_t depth = begin; depth < end; depth += p->tile_depth) {
-    const int64_t depths = least(p->tile_depth, end - depth), size[3] = {t->rows, t->columns, depths};
+    const int64_t depths = int64_min(p->tile_depth, end - depth), size[3] = {t->rows, t->columns, depths};
     const gemm_matrix lhs = lhs_tile(x, t, depth, depths), rhs = rhs_tile(x, t, depth, depths);
     sums->adds = depth > begin && !p->is_exact;
     if (!gemm_product(p->work, size, &lhs, &rhs, sums)) atomic_store(&x->failed, true);

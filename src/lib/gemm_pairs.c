@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/least.h"
+#include "base/int64.h"
 
 enum { ROWS = 4, PANEL = 16 };
 
@@ -82,7 +82,7 @@ void gemm_pairs_load_rhs(const gemm_piece *from, bool is_transposed, int16_t *to
     load_pair(from, pair, rows);
     for (int64_t first = 0; first < columns; first += PANEL) {
       int16_t *place = column_of(to, pairs, first) + pair * PANEL * 2;
-      const int64_t count = least(PANEL, columns - first);
+      const int64_t count = int64_min(PANEL, columns - first);
       for (int64_t c = 0; c < count; c++) {
         place[2 * c] = rows[0][first + c];
         place[2 * c + 1] = rows[1][first + c];
@@ -156,7 +156,7 @@ static void multiply(const int64_t size[static 3], const int16_t *lhs, const int
     b.panel = rhs + c * b.pairs * 2;
     for (int64_t r = 0; r < rows; r += ROWS) {
       uint32_t *to = (uint32_t *)sums->data + r * sums->leading + c;
-      const int count = (int)least(ROWS, rows - r);
+      const int count = (int)int64_min(ROWS, rows - r);
       b.rows = lhs + r * leading;
       if (columns - c >= PANEL) multiply_block(count, &b, sums->adds, (int32_t *)to, sums->leading);
       else multiply_narrow(count, columns - c, &b, sums->adds, to, sums->leading);

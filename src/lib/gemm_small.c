@@ -5,7 +5,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#include "base/least.h"
+#include "base/int64.h"
 
 #define AVX2 __attribute__((target("avx2,fma")))
 #define INLINE static inline __attribute__((always_inline))
@@ -212,7 +212,7 @@ static void multiply_thin(thin t, int64_t vectors, int64_t depth, const gemm_mat
   const float *matrix = t.matrix, *from = other->data;
   const int64_t apart = lie_apart ? other->leading : 1, step = lie_apart ? 1 : other->leading;
   for (int64_t k = 0; k < depth; k += THIN_DEPTH) {
-    t.depth = least(THIN_DEPTH, depth - k);
+    t.depth = int64_min(THIN_DEPTH, depth - k);
     load_vectors(vectors, t.depth, from + k * step, apart, step, parts);
     t.vectors = parts;
     t.matrix = matrix + k;

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/least.h"
+#include "base/int64.h"
 #include "base/pool.h"
 
 enum {
@@ -40,7 +40,7 @@ void linear_algebra_load(const lib_array *a, int64_t index, int64_t rows, int64_
   _Alignas(64) char strips[BAND * STRIP * sizeof(double complex)];
   for (int64_t r = 0; r < rows; r += BAND)
     for (int64_t first = 0; first < columns; first += STRIP) {
-      const int64_t lines = least(BAND, rows - r), count = least(STRIP, columns - first);
+      const int64_t lines = int64_min(BAND, rows - r), count = int64_min(STRIP, columns - first);
       for (int64_t l = 0; l < lines; l++)
         work_load(w, a, (index * rows + r + l) * columns + first, count, strips + (size_t)(l * STRIP) * size);
       turn_strips(strips, (char *)to + (size_t)(first * rows + r) * size, rows, lines, count, size, true);
@@ -53,7 +53,7 @@ void linear_algebra_store(const lib_array *a, int64_t index, int64_t rows, int64
   _Alignas(64) char strips[BAND * STRIP * sizeof(double complex)];
   for (int64_t r = 0; r < rows; r += BAND)
     for (int64_t first = 0; first < columns; first += STRIP) {
-      const int64_t lines = least(BAND, rows - r), count = least(STRIP, columns - first);
+      const int64_t lines = int64_min(BAND, rows - r), count = int64_min(STRIP, columns - first);
       turn_strips(strips, (char *)from + (size_t)(first * rows + r) * size, rows, lines, count, size, false);
       for (int64_t l = 0; l < lines; l++)
         work_store(w, strips + (size_t)(l * STRIP) * size, a, (index * rows + r + l) * columns + first, count);
@@ -91,7 +91,7 @@ static void update_block(int64_t n, double *a, int64_t first, int64_t size) {
 // By blocks of columns: each is finished by the ones before it, its own square, and the rows below by that.
 static int factor_real(int64_t n, double *a) {
   for (int64_t first = 0; first < n; first += BLOCK) {
-    const int64_t size = least(BLOCK, n - first), below = n - first - size;
+    const int64_t size = int64_min(BLOCK, n - first), below = n - first - size;
     double *square = a + first * n + first;
     if (first > 0) update_block(n, a, first, size);
     if (first > 0 && below > 0)

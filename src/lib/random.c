@@ -2,7 +2,7 @@
 // instructions; on machines with AVX2 a second copy of the loops is used that was compiled for it.
 #include "lib/random.h"
 
-#include "base/least.h"
+#include "base/int64.h"
 #include "base/pool.h"
 #include "lib/element.h"
 
@@ -111,7 +111,7 @@ static void store_three_fry(const generation *g, int64_t first, int64_t count, b
   const bool is_dense = dtypes[g->bits->type].bits == 32 && g->inner > 1;
   int64_t in = first % g->inner, row = first / g->inner % g->half, outer = first / g->inner / g->half;
   for (int64_t j = 0; j < count;) {
-    const int64_t run = least(count - j, g->inner - in), at = (outer * g->size + 2 * row) * g->inner + in;
+    const int64_t run = int64_min(count - j, g->inner - in), at = (outer * g->size + 2 * row) * g->inner + in;
     const bool has_second = 2 * row + 1 < g->size;
     if (is_dense) {
       memcpy(numbers + at, &words[0][j], (size_t)run * sizeof *numbers);
@@ -135,7 +135,7 @@ static void store_three_fry(const generation *g, int64_t first, int64_t count, b
 static void store_in_turn(const generation *g, int64_t first_word, int64_t count, int per_block, batch_words words) {
   if (dtypes[g->bits->type].bits == 32) {
     uint32_t *to = (uint32_t *)g->bits->data + first_word;
-    const int64_t all = least(count * per_block, g->total - first_word);
+    const int64_t all = int64_min(count * per_block, g->total - first_word);
     int64_t done = 0;
     if (per_block == 2)
       for (; done + 2 <= all; done += 2) {
@@ -169,7 +169,7 @@ static void generate_batches(void *argument, int64_t begin, int64_t end) {
   const generation *g = w->generation;
   batch_words words;
   for (int64_t batch = begin; batch < end; batch++) {
-    const int64_t first = batch * BATCH, count = least(BATCH, w->blocks - first);
+    const int64_t first = batch * BATCH, count = int64_min(BATCH, w->blocks - first);
     if (w->is_philox) philox(g, (uint64_t)first, words);
     else three_fry(g, g->low + (uint64_t)first, words);
     if (w->is_philox) store_in_turn(g, 4 * first, count, 4, words);

@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "base/least.h"
+#include "base/int64.h"
 #include "base/pool.h"
 #include "lib/element.h"
 #include "lib/radix.h"
@@ -91,7 +91,7 @@ static int alone_bytes(const sort_key *k) { return k->bits <= 32 ? 4 : 8; }
 
 static void fill_blocks(void *argument, int64_t first, int64_t last) {
   filling *f = argument;
-  const int64_t begin = first * BLOCK, end = least(last * BLOCK, f->line->sorting->size);
+  const int64_t begin = first * BLOCK, end = int64_min(last * BLOCK, f->line->sorting->size);
   const int item_bytes = f->is_alone ? alone_bytes(f->key) : f->line->sorting->item_bytes;
   const int bytes = element_is_shared(f->array) ? 0 : dtypes[f->array->type].bytes;
   if (bytes == 4 && item_bytes == 4) fill(f, 4, 4, begin, end);
@@ -125,7 +125,7 @@ static inline __attribute__((always_inline)) void move(const moving *m, int byte
 
 static void move_blocks(void *argument, int64_t first, int64_t last) {
   const moving *m = argument;
-  const int64_t begin = first * BLOCK, end = least(last * BLOCK, m->line->sorting->size);
+  const int64_t begin = first * BLOCK, end = int64_min(last * BLOCK, m->line->sorting->size);
   const int item_bytes = m->line->sorting->item_bytes;
   const int bytes = element_is_shared(m->to) ? 0 : dtypes[m->to->type].bytes;
   if (bytes == 4 && item_bytes == 8) move(m, 4, 8, begin, end);
@@ -146,7 +146,7 @@ static void move_all(const line *l) {
 static void store_alone_blocks(void *argument, int64_t first, int64_t last) {
   const moving *m = argument;
   const sorting *s = m->line->sorting;
-  const int64_t begin = first * BLOCK, end = least(last * BLOCK, s->size);
+  const int64_t begin = first * BLOCK, end = int64_min(last * BLOCK, s->size);
   const sort_key k = s->keys[0];
   const int64_t base = m->line->base, stride = s->stride;
   const void *items = m->line->items;
@@ -239,7 +239,8 @@ static void sort_by_comparing(line *l, less_fn less) {
   for (int64_t i = 0; i < s->size; i++) order[i] = i;
   for (int64_t width = 1; width < s->size; width *= 2) {
     for (int64_t low = 0; low < s->size; low += 2 * width)
-      merge(l, less, order, spare, (int64_t[]){low, least(low + width, s->size), least(low + 2 * width, s->size)});
+      merge(l, less, order, spare,
+            (int64_t[]){low, int64_min(low + width, s->size), int64_min(low + 2 * width, s->size)});
     int64_t *sorted = spare;
     spare = order;
     order = sorted;
@@ -357,12 +358,12 @@ static int strand_count(const sorting *s, int threads) {
   const bool is_long = !s->compare && s->size >= LONG_LINE && s->lines < 2 * threads;
   for (int k = 0; k < s->call->operand_count; k++)
     if (element_is_shared(&s->call->operands[k])) return 1;
-  return is_long || threads < 1 ? 1 : (int)least(threads, s->lines);
+  return is_long || threads < 1 ? 1 : (int)int64_min(threads, s->lines);
 }
 
 int64_t sort_call_scratch(const lib_call *call, bool has_comparator) {
   const sorting s = plan(call, has_comparator);
-  return keys_bytes(&s) + least(call->threads > 1 ? call->threads : 1, s.lines) * s.room_bytes;
+  return keys_bytes(&s) + int64_min(call->threads > 1 ? call->threads : 1, s.lines) * s.room_bytes;
 }
 
 void sort_call_execute(const lib_call *call, sort_compare_fn compare) {

@@ -46,8 +46,8 @@ static double real_at(const lib_array *a, int64_t index) {
   switch (a->type) {
     case DTYPE_F32: return ((const float *)a->data)[index];
     case DTYPE_F64: return ((const double *)a->data)[index];
-    case DTYPE_F16: return f16_to_f32(((const uint16_t *)a->data)[index]);
-    case DTYPE_BF16: return bf16_to_f32(((const uint16_t *)a->data)[index]);
+    case DTYPE_F16: return float_f16_to_f32(((const uint16_t *)a->data)[index]);
+    case DTYPE_BF16: return float_bf16_to_f32(((const uint16_t *)a->data)[index]);
     case DTYPE_U64: return (double)((const uint64_t *)a->data)[index];
     default: break;
   }
@@ -69,8 +69,8 @@ static void set_real(const lib_array *a, int64_t index, double value) {
   switch (a->type) {
     case DTYPE_F32: ((float *)a->data)[index] = (float)value; return;
     case DTYPE_F64: ((double *)a->data)[index] = value; return;
-    case DTYPE_F16: ((uint16_t *)a->data)[index] = f64_to_f16(value); return;
-    case DTYPE_BF16: ((uint16_t *)a->data)[index] = f64_to_bf16(value); return;
+    case DTYPE_F16: ((uint16_t *)a->data)[index] = float_f64_to_f16(value); return;
+    case DTYPE_BF16: ((uint16_t *)a->data)[index] = float_f64_to_bf16(value); return;
     case DTYPE_PRED: ((uint8_t *)a->data)[index] = value != 0; return;
     default: break;
   }
@@ -111,7 +111,7 @@ static void fill_byte_values(void) {
 #define MASK(condition) ((uint32_t)0 - (uint32_t)(condition))
 #define CHOOSE(condition, yes, no) (((yes) & MASK(condition)) | ((no) & ~MASK(condition)))
 
-// As f16_to_f32.
+// As float_f16_to_f32.
 #define LOAD_F16_ROW(name, target)                                          \
   target static void name(const uint16_t *from, int64_t count, float *to) { \
     for (int64_t k = 0; k < count; k++) {                                   \
@@ -127,7 +127,7 @@ static void fill_byte_values(void) {
     }                                                                       \
   }
 
-// As f32_to_bf16.
+// As float_f32_to_bf16.
 #define STORE_BF16_ROW(name, target)                                              \
   target static void name(const float *from, int64_t count, uint16_t *to) {       \
     for (int64_t k = 0; k < count; k++) {                                         \
@@ -139,7 +139,7 @@ static void fill_byte_values(void) {
     }                                                                             \
   }
 
-// As f32_to_f16.
+// As float_f32_to_f16.
 #define STORE_F16_ROW(name, target)                                                               \
   target static void name(const float *from, int64_t count, uint16_t *to) {                       \
     for (int64_t k = 0; k < count; k++) {                                                         \

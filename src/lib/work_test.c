@@ -1,4 +1,4 @@
-// Rows of elements there and back: against the functions of base/number.h, packed and unpacked, wrapped around.
+// Rows of elements there and back: against the functions of base/float.h, packed and unpacked, wrapped around.
 #include "lib/work.h"
 
 #include "lib/testing.h"
@@ -16,7 +16,7 @@ static void test_halves(void **state) {
     const lib_array from = {t, 1, dims, patterns, false}, to = {t, 1, dims, back, false};
     work_load(WORK_F32, &from, 0, COUNT, values);
     for (int k = 0; k < COUNT; k++) {
-      const float expected = way ? bf16_to_f32((uint16_t)k) : f16_to_f32((uint16_t)k);
+      const float expected = way ? float_bf16_to_f32((uint16_t)k) : float_f16_to_f32((uint16_t)k);
       assert_true(values[k] == expected || (isnan(values[k]) && isnan(expected)));
     }
     work_store(WORK_F32, values, &to, 0, COUNT);
@@ -42,7 +42,7 @@ static void test_rounding(void **state) {
       const lib_array to = {way ? DTYPE_BF16 : DTYPE_F16, 1, dims, rounded, false};
       work_store(WORK_F32, values, &to, 0, COUNT);
       for (int k = 0; k < COUNT; k++)
-        assert_int_equal(rounded[k], way ? f32_to_bf16(values[k]) : f32_to_f16(values[k]));
+        assert_int_equal(rounded[k], way ? float_f32_to_bf16(values[k]) : float_f32_to_f16(values[k]));
     }
   }
 }

@@ -67,7 +67,7 @@ static const indexing_map *linear_map(arena *a, MlirType type) {
     sizes[i] = mlirShapedTypeGetDimSize(type, order[i]);
     indices[i] = affine_dim(a, order[i]);
   }
-  m->results[0] = indexing_linearize(a, rank, sizes, indices);
+  m->results[0] = affine_linearize(a, rank, sizes, indices);
   return m;
 }
 

@@ -1,10 +1,10 @@
 // Conversions between f32 and the narrow floats as integer arithmetic on bits; scalars and vectors.
 //
-// Results agree bit for bit with float_encode and float_decode of base/number.h.
+// Results agree bit for bit with float_encode and float_decode of base/float.h.
 #ifndef HEDDLE_LOWER_NARROW_FLOATS_H_
 #define HEDDLE_LOWER_NARROW_FLOATS_H_
 
-#include "base/number.h"
+#include "base/float.h"
 #include "emit/ir_builder.h"
 
 // Which of number.h's formats an MLIR float type is; false for f32 and wider.

@@ -7,6 +7,7 @@
 // whatever else they depend on (the position in the window). LLVM would peel single iterations at best, long after
 // vectorization.
 #include "dialect/xla_gpu.h"
+#include "base/int64.h"
 #include "emit/ir_builder.h"
 #include "lower/passes.h"
 
@@ -81,8 +82,8 @@ static bool iterations_of(arena *a, MlirOperation comparison, MlirValue iv, inte
   if (x.step < 0) left = interval_sub(interval_point(0), left);
   const int64_t step = x.step < 0 ? -x.step : x.step;
   *out = left;
-  if (left.upper != INT64_MAX) out->upper = floor_divide(left.upper, step);
-  if (left.lower != INT64_MIN) out->lower = -floor_divide(-left.lower, step);
+  if (left.upper != INT64_MAX) out->upper = int64_floor_div(left.upper, step);
+  if (left.lower != INT64_MIN) out->lower = -int64_floor_div(-left.lower, step);
   return true;
 }
 

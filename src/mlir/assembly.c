@@ -269,7 +269,7 @@ static bool part_follows(const mlir_parser *p, const char *form) {
   return mlir_at(&ahead, keyword);
 }
 
-bool assembly_parse(mlir_parser *p, mlir_draft *draft) {
+bool mlir_assembly(mlir_parser *p, mlir_draft *draft) {
   const char *form = forms[draft->op];
   if (!form)
     return mlir_error(p, draft->offset, "found " STR_FMT ", which has no short form, wanted it in quotes",

@@ -348,5 +348,5 @@ int main(void) {
       cmocka_unit_test(test_convolution),       cmocka_unit_test(test_aliases),
       cmocka_unit_test(test_growth_of_aliases),
   };
-  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
+  return cmocka_run_group_tests(tests, arena_testing_set_up, arena_testing_tear_down);
 }

@@ -119,14 +119,14 @@ static form_reader find_form(mlir_draft *draft) {
       draft->name = str_from(forms[i].full);
       return forms[i].read;
     }
-  return assembly_parse;
+  return mlir_assembly;
 }
 
 static bool parse_pretty(mlir_parser *p, mlir_draft *draft) {
   draft->name = p->tok;
   form_reader read = find_form(draft);
   draft->op = mlir_op_of(p, draft->name);
-  if (draft->op == IR_OP_UNKNOWN && read == assembly_parse)
+  if (draft->op == IR_OP_UNKNOWN && read == mlir_assembly)
     return mlir_error(p, draft->offset,
                       "found operation '" STR_FMT
                       "' in a form of its own, wanted an operation of StableHLO, MHLO, "

@@ -123,7 +123,7 @@ ir_region *mlir_new_region(mlir_parser *p);
 
 // assembly.c: the rest of an operation after its name in its pretty form. False with an error if it has none or does
 // not match.
-bool assembly_parse(mlir_parser *p, mlir_draft *draft);
+bool mlir_assembly(mlir_parser *p, mlir_draft *draft);
 
 // --- between the files of the parser only
 
@@ -174,7 +174,7 @@ bool mlir_region_of(mlir_parser *p, bool is_isolated, int argument_count, const 
                     ir_region **out);
 // One operation, with the names of its results and its location, appended to the block being read.
 bool mlir_operation(mlir_parser *p);
-// The forms of func, builtin and a few others: like assembly_parse.
+// The forms of func, builtin and a few others: like mlir_assembly.
 bool mlir_function(mlir_parser *p, mlir_draft *draft);
 // That a function's body agrees with its type and a module has one block, whatever form they were read from.
 bool mlir_check_symbol(mlir_parser *p, const ir_operation *o);

@@ -318,5 +318,5 @@ int main(void) {
       cmocka_unit_test(test_shardings),       cmocka_unit_test(test_nesting),   cmocka_unit_test(test_long_texts),
       cmocka_unit_test(test_cut_texts),
   };
-  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
+  return cmocka_run_group_tests(tests, arena_testing_set_up, arena_testing_tear_down);
 }

@@ -176,5 +176,5 @@ int main(void) {
       cmocka_unit_test(test_round_trip), cmocka_unit_test(test_tensor), cmocka_unit_test(test_quantized),
       cmocka_unit_test(test_blocks),     cmocka_unit_test(test_errors),
   };
-  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
+  return cmocka_run_group_tests(tests, arena_testing_set_up, arena_testing_tear_down);
 }

@@ -27,7 +27,7 @@ heddle_status body_copy(arena *scratch, const computation *from, computation *in
   return status_ok();
 }
 
-bool body_takes_elements(const computation *c) {
+bool body_copy_takes_elements(const computation *c) {
   if (c->parameters.size != 1 || !shape_is_tuple(c->parameters.data[0]->shape)) return false;
   const instruction *parameter = c->parameters.data[0];
   if (c->root == parameter) return false;
@@ -36,7 +36,7 @@ bool body_takes_elements(const computation *c) {
   return true;
 }
 
-void body_put_elements(arena *scratch, const computation *c, instruction *const *elements, ptr_map *copies) {
+void body_copy_put_elements(arena *scratch, const computation *c, instruction *const *elements, ptr_map *copies) {
   const instruction_list users = c->parameters.data[0]->users;
   for (int k = 0; k < users.size; k++) {
     instruction *element = elements[users.data[k]->attributes->index];

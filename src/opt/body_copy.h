@@ -13,9 +13,9 @@ heddle_status body_copy(arena *scratch, const computation *from, computation *in
 void body_copy_one(arena *scratch, const instruction *i, computation *into, bool is_new, ptr_map *copies);
 
 // Whether all users of the computation's only parameter are get-tuple-elements of it.
-bool body_takes_elements(const computation *c);
+bool body_copy_takes_elements(const computation *c);
 // For each of `count` leaves, all get-tuple-elements of the only parameter stand for elements[k] in `copies`; null
 // elements are left alone.
-void body_put_elements(arena *scratch, const computation *c, instruction *const *elements, ptr_map *copies);
+void body_copy_put_elements(arena *scratch, const computation *c, instruction *const *elements, ptr_map *copies);
 
 #endif

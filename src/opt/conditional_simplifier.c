@@ -152,7 +152,7 @@ static bool find_used(const instruction *op, bool *used) {
 
 // Which elements of its operand a branch uses; false if all.
 static bool find_taken(const computation *branch, bool *taken) {
-  if (!body_takes_elements(branch)) return false;
+  if (!body_copy_takes_elements(branch)) return false;
   const instruction *parameter = branch->parameters.data[0];
   int count = 0;
   for (int k = 0; k < parameter->users.size; k++) {
@@ -191,7 +191,7 @@ static heddle_status narrow_branch(arena *scratch, const computation *from, cons
   if (taken) {
     instruction **elements = arena_array(scratch, instruction *, old->shape->tuple_size);
     spread(&b, parameter, taken, old->shape->tuple_size, elements);
-    body_put_elements(scratch, from, elements, &copies);
+    body_copy_put_elements(scratch, from, elements, &copies);
     for (int k = 0; k < old->users.size; k++)  // dead ones
       if (!ptr_map_has(&copies, old->users.data[k])) ptr_map_put(scratch, &copies, old->users.data[k], parameter);
   } else {

@@ -4,7 +4,7 @@
 // off, and a last block that is not full is filled with zeros.
 #include <math.h>
 
-#include "base/number.h"
+#include "base/float.h"
 #include "opt/gpu_calls.h"
 #include "opt/rewrite.h"
 

@@ -5,7 +5,7 @@
 // JSON of XLA's gpu/backend_configs.proto, whose compilers have spelled and nested the fields in several ways.
 #include "opt/gpu_call_expander.h"
 
-#include "base/number.h"
+#include "base/float.h"
 #include "hlo/call_attributes.h"
 #include "opt/gpu_calls.h"
 #include "opt/passes.h"

@@ -103,7 +103,7 @@ static bool is_mixed(const instruction *i) {
   return has_other && hlo_ops[i->opcode].shape_rule != SHAPE_RULE_GIVEN && i->opcode != HLO_CONVERT;
 }
 
-bool mixed_types_are_in(const module *m) {
+bool mixed_types_expander_applies(const module *m) {
   for (int c = 0; c < m->computations.size; c++)
     for (int k = 0; k < m->computations.data[c]->instructions.size; k++)
       if (is_mixed(m->computations.data[c]->instructions.data[k])) return true;

@@ -6,6 +6,6 @@
 #include "hlo/module.h"
 
 // Whether any operation mixes types: without, the expander changes nothing.
-bool mixed_types_are_in(const module *m);
+bool mixed_types_expander_applies(const module *m);
 
 #endif

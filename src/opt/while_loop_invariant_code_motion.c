@@ -110,7 +110,7 @@ static void choose(motion *x) {
 static void make_in_front(motion *x, instruction **values) {
   ptr_map copies = {0}, wanted = {0};
   instruction_list work = {0};
-  body_put_elements(x->scratch, x->body, x->op->operands[0]->operands, &copies);
+  body_copy_put_elements(x->scratch, x->body, x->op->operands[0]->operands, &copies);
   for (int k = 0; k < x->moved.size; k++) {
     ptr_map_put(x->scratch, &wanted, x->moved.data[k], x);
     vec_push(x->scratch, &work, x->moved.data[k]);
@@ -138,7 +138,7 @@ static heddle_status widen(const motion *x, const computation *from, const shape
   instruction **elements = arena_array(x->scratch, instruction *, state->tuple_size);
   ptr_map copies = {0};
   for (int k = 0; k < state->tuple_size; k++) elements[k] = builder_element(&b, parameter, k);
-  body_put_elements(x->scratch, from, elements, &copies);
+  body_copy_put_elements(x->scratch, from, elements, &copies);
   for (int k = 0; k < x->moved.size; k++) ptr_map_put(x->scratch, &copies, x->moved.data[k], elements[x->leaves + k]);
   TRY(body_copy(x->scratch, from, c, true, &copies));
   instruction *root = ptr_map_get(&copies, from->root);

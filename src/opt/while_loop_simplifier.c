@@ -38,7 +38,7 @@ static loop loop_of(arena *scratch, instruction *op) {
 // The body's results with these as its state, in the loop's computation.
 static heddle_status run_body_once(const loop *l, instruction **state) {
   ptr_map copies = {0};
-  body_put_elements(l->scratch, l->body, state, &copies);
+  body_copy_put_elements(l->scratch, l->body, state, &copies);
   TRY(body_copy(l->scratch, l->body, l->op->parent, false, &copies));
   for (int k = 0; k < l->leaves; k++) {
     const instruction *next = l->body->root->operands[k];
@@ -168,7 +168,7 @@ static heddle_status narrow(const loop *l, const computation *from, const shape 
     else elements[k] = placeholder(&b, l->op->shape->elements[k]);
   }
   ptr_map copies = {0};
-  body_put_elements(l->scratch, from, elements, &copies);
+  body_copy_put_elements(l->scratch, from, elements, &copies);
   TRY(body_copy(l->scratch, from, c, true, &copies));
   instruction *root = ptr_map_get(&copies, from->root);
   if (from == l->body) {

@@ -456,5 +456,5 @@ int main(void) {
       cmocka_unit_test(test_deep_bytes), cmocka_unit_test(test_module_refusals), cmocka_unit_test(test_truncated),
       cmocka_unit_test(test_corrupted),  cmocka_unit_test(test_kinds),
   };
-  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
+  return cmocka_run_group_tests(tests, arena_testing_set_up, arena_testing_tear_down);
 }

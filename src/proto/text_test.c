@@ -170,5 +170,5 @@ int main(void) {
       cmocka_unit_test(test_choice),   cmocka_unit_test(test_unknown_fields), cmocka_unit_test(test_print),
       cmocka_unit_test(test_refusals), cmocka_unit_test(test_fields),
   };
-  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
+  return cmocka_run_group_tests(tests, arena_testing_set_up, arena_testing_tear_down);
 }

@@ -15,7 +15,7 @@
 // The sequences nest as deep as program_check allows.
 static bool has_messages(const program_sequence *s) {
   for (int i = 0; i < s->count; i++) {
-    if (transfer_needs_group(s->thunks[i])) return true;
+    if (thunk_transfer_needs_group(s->thunks[i])) return true;
     for (int k = 0; k < s->thunks[i]->sequence_count; k++)
       if (has_messages(&s->thunks[i]->sequences[k])) return true;
   }

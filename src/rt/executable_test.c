@@ -27,24 +27,25 @@ static void is_below_hundred(void *const *buffers, int64_t begin, int64_t end) {
 static void test_kernels_and_temporaries(void **state) {
   (void)state;
   for (int threads = 1; threads <= 3; threads++) {
-    hand_program h = hand_start();
-    const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, 4 * COUNT),
-              out = hand_memory(&h, PROGRAM_RESULT, 0, 4 * COUNT);
-    const int all = hand_memory(&h, PROGRAM_TEMPORARY, 0, 64 + 4 * COUNT), between = hand_slice(&h, all, 64, 4 * COUNT);
-    program_thunk *first = hand_step(&h, hand_kernel(&h, increment, 2), in, between);
-    program_thunk *second = hand_step(&h, hand_kernel(&h, twice, 2), between, out);
-    hand_kernel_of(&h, first)->tiles = hand_kernel_of(&h, second)->tiles = COUNT;
-    hand_kernel_of(&h, first)->tile_bytes = 1000;
+    testing_program h = testing_start();
+    const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, 4 * COUNT),
+              out = testing_memory(&h, PROGRAM_RESULT, 0, 4 * COUNT);
+    const int all = testing_memory(&h, PROGRAM_TEMPORARY, 0, 64 + 4 * COUNT),
+              between = testing_slice(&h, all, 64, 4 * COUNT);
+    program_thunk *first = testing_step(&h, testing_kernel(&h, increment, 2), in, between);
+    program_thunk *second = testing_step(&h, testing_kernel(&h, twice, 2), between, out);
+    testing_kernel_of(&h, first)->tiles = testing_kernel_of(&h, second)->tiles = COUNT;
+    testing_kernel_of(&h, first)->tile_bytes = 1000;
     executable *e;
-    hand_check(hand_create(&h, hand_sequence(&h, 2, (program_thunk *[]){first, second}), threads, &e));
+    testing_check(testing_create(&h, testing_sequence(&h, 2, (program_thunk *[]){first, second}), threads, &e));
     int given[COUNT], found[COUNT];
     for (int run = 0; run < 3; run++) {
       for (int i = 0; i < COUNT; i++) given[i] = 3 * i + run;
-      hand_check(executable_run(e, (void *[]){given}, (void *[]){found}));
+      testing_check(executable_run(e, (void *[]){given}, (void *[]){found}));
       for (int i = 0; i < COUNT; i++) assert_int_equal(found[i], 2 * (3 * i + run + 1));
     }
     executable_destroy(e);
-    hand_end(&h);
+    testing_end(&h);
   }
 }
 
@@ -57,53 +58,53 @@ static void count_buffers(void *const *buffers, int64_t begin, int64_t end) {
 
 static void test_many_buffers(void **state) {
   (void)state;
-  hand_program h = hand_start();
+  testing_program h = testing_start();
   static const int one = 1;
   int buffers[100];
-  for (int i = 0; i < 99; i++) buffers[i] = hand_constant(&h, &one, 4);
-  buffers[99] = hand_memory(&h, PROGRAM_RESULT, 0, 4);
-  program_thunk *t = hand_thunk(&h, THUNK_KERNEL, 99, buffers, 1, &buffers[99]);
-  t->launch = (program_launch){hand_kernel(&h, count_buffers, 100), hand_numbers(&h, 100, buffers)};
+  for (int i = 0; i < 99; i++) buffers[i] = testing_constant(&h, &one, 4);
+  buffers[99] = testing_memory(&h, PROGRAM_RESULT, 0, 4);
+  program_thunk *t = testing_thunk(&h, THUNK_KERNEL, 99, buffers, 1, &buffers[99]);
+  t->launch = (program_launch){testing_kernel(&h, count_buffers, 100), testing_numbers(&h, 100, buffers)};
   int found = 0;
-  hand_run(&h, hand_sequence(&h, 1, &t), 1, NULL, (void *[]){&found});
+  testing_run(&h, testing_sequence(&h, 1, &t), 1, NULL, (void *[]){&found});
   assert_int_equal(found, 99);
-  hand_end(&h);
+  testing_end(&h);
 }
 
 // i = parameter; while (i < 100) i = i * 2 + 1
 static void test_while(void **state) {
   (void)state;
-  hand_program h = hand_start();
-  const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, 4), i = hand_memory(&h, PROGRAM_RESULT, 0, 4);
-  const int goes_on = hand_memory(&h, PROGRAM_TEMPORARY, 0, 64);
-  program_thunk *start = hand_thunk(&h, THUNK_COPY, 1, &in, 1, &i);
-  program_thunk *loop = hand_thunk(&h, THUNK_WHILE, 1, &i, 2, (int[]){i, goes_on});
-  program_thunk *test = hand_step(&h, hand_kernel(&h, is_below_hundred, 2), i, goes_on);
-  program_thunk *doubled = hand_step(&h, hand_kernel(&h, twice, 2), i, i);
-  program_thunk *next = hand_step(&h, hand_kernel(&h, increment, 2), i, i);
+  testing_program h = testing_start();
+  const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, 4), i = testing_memory(&h, PROGRAM_RESULT, 0, 4);
+  const int goes_on = testing_memory(&h, PROGRAM_TEMPORARY, 0, 64);
+  program_thunk *start = testing_thunk(&h, THUNK_COPY, 1, &in, 1, &i);
+  program_thunk *loop = testing_thunk(&h, THUNK_WHILE, 1, &i, 2, (int[]){i, goes_on});
+  program_thunk *test = testing_step(&h, testing_kernel(&h, is_below_hundred, 2), i, goes_on);
+  program_thunk *doubled = testing_step(&h, testing_kernel(&h, twice, 2), i, i);
+  program_thunk *next = testing_step(&h, testing_kernel(&h, increment, 2), i, i);
   loop->control.slice = goes_on;
-  hand_nest(
-      &h, loop, 2,
-      (program_sequence[]){hand_sequence(&h, 1, &test), hand_sequence(&h, 2, (program_thunk *[]){doubled, next})});
+  testing_nest(&h, loop, 2,
+               (program_sequence[]){testing_sequence(&h, 1, &test),
+                                    testing_sequence(&h, 2, (program_thunk *[]){doubled, next})});
   int given = 1, found = 0;
-  hand_run(&h, hand_sequence(&h, 2, (program_thunk *[]){start, loop}), 2, (void *[]){&given}, (void *[]){&found});
+  testing_run(&h, testing_sequence(&h, 2, (program_thunk *[]){start, loop}), 2, (void *[]){&given}, (void *[]){&found});
   assert_int_equal(found, 127);
-  hand_end(&h);
+  testing_end(&h);
 }
 
 // A conditional whose branch 0 adds one and whose branch 1 doubles the value.
 static int conditional(bool is_pred, int index, int value) {
-  hand_program h = hand_start();
-  const int choice = hand_memory(&h, PROGRAM_PARAMETER, 0, is_pred ? 1 : 4);
-  const int in = hand_memory(&h, PROGRAM_PARAMETER, 1, 4), out = hand_memory(&h, PROGRAM_RESULT, 0, 4);
-  program_thunk *t = hand_thunk(&h, THUNK_CONDITIONAL, 2, (int[]){choice, in}, 1, &out);
-  program_thunk *add = hand_step(&h, hand_kernel(&h, increment, 2), in, out);
-  program_thunk *multiply = hand_step(&h, hand_kernel(&h, twice, 2), in, out);
+  testing_program h = testing_start();
+  const int choice = testing_memory(&h, PROGRAM_PARAMETER, 0, is_pred ? 1 : 4);
+  const int in = testing_memory(&h, PROGRAM_PARAMETER, 1, 4), out = testing_memory(&h, PROGRAM_RESULT, 0, 4);
+  program_thunk *t = testing_thunk(&h, THUNK_CONDITIONAL, 2, (int[]){choice, in}, 1, &out);
+  program_thunk *add = testing_step(&h, testing_kernel(&h, increment, 2), in, out);
+  program_thunk *multiply = testing_step(&h, testing_kernel(&h, twice, 2), in, out);
   t->control = (program_control){choice, is_pred};
-  hand_nest(&h, t, 2, (program_sequence[]){hand_sequence(&h, 1, &add), hand_sequence(&h, 1, &multiply)});
+  testing_nest(&h, t, 2, (program_sequence[]){testing_sequence(&h, 1, &add), testing_sequence(&h, 1, &multiply)});
   int found = 0;
-  hand_run(&h, hand_sequence(&h, 1, &t), 2, (void *[]){&index, &value}, (void *[]){&found});
-  hand_end(&h);
+  testing_run(&h, testing_sequence(&h, 1, &t), 2, (void *[]){&index, &value}, (void *[]){&found});
+  testing_end(&h);
   return found;
 }
 
@@ -120,23 +121,24 @@ static void test_conditional(void **state) {
 // for 5 { call { i = i + 1 } sequence { i = i * 2 } } from 0
 static void test_for_call_sequence(void **state) {
   (void)state;
-  hand_program h = hand_start();
-  const int i = hand_memory(&h, PROGRAM_RESULT, 0, 4);
-  program_thunk *clear = hand_thunk(&h, THUNK_MEMSET, 0, NULL, 1, &i);
-  program_thunk *add = hand_step(&h, hand_kernel(&h, increment, 2), i, i);
-  program_thunk *multiply = hand_step(&h, hand_kernel(&h, twice, 2), i, i);
-  program_thunk *call = hand_thunk(&h, THUNK_CALL, 1, &i, 1, &i), *group = hand_thunk(&h, THUNK_SEQUENCE, 1, &i, 1, &i);
-  program_thunk *loop = hand_thunk(&h, THUNK_FOR, 1, &i, 1, &i);
-  program_sequence one = hand_sequence(&h, 1, &add), two = hand_sequence(&h, 1, &multiply);
-  hand_nest(&h, call, 1, &one);
-  hand_nest(&h, group, 1, &two);
-  program_sequence body = hand_sequence(&h, 2, (program_thunk *[]){call, group});
-  hand_nest(&h, loop, 1, &body);
+  testing_program h = testing_start();
+  const int i = testing_memory(&h, PROGRAM_RESULT, 0, 4);
+  program_thunk *clear = testing_thunk(&h, THUNK_MEMSET, 0, NULL, 1, &i);
+  program_thunk *add = testing_step(&h, testing_kernel(&h, increment, 2), i, i);
+  program_thunk *multiply = testing_step(&h, testing_kernel(&h, twice, 2), i, i);
+  program_thunk *call = testing_thunk(&h, THUNK_CALL, 1, &i, 1, &i),
+                *group = testing_thunk(&h, THUNK_SEQUENCE, 1, &i, 1, &i);
+  program_thunk *loop = testing_thunk(&h, THUNK_FOR, 1, &i, 1, &i);
+  program_sequence one = testing_sequence(&h, 1, &add), two = testing_sequence(&h, 1, &multiply);
+  testing_nest(&h, call, 1, &one);
+  testing_nest(&h, group, 1, &two);
+  program_sequence body = testing_sequence(&h, 2, (program_thunk *[]){call, group});
+  testing_nest(&h, loop, 1, &body);
   loop->trip_count = 5;
   int found = 7;
-  hand_run(&h, hand_sequence(&h, 2, (program_thunk *[]){clear, loop}), 2, NULL, (void *[]){&found});
+  testing_run(&h, testing_sequence(&h, 2, (program_thunk *[]){clear, loop}), 2, NULL, (void *[]){&found});
   assert_int_equal(found, 62);
-  hand_end(&h);
+  testing_end(&h);
 }
 
 // Sizes around those at which copies are cut and given to several threads.
@@ -145,18 +147,20 @@ static void test_copy_and_memset(void **state) {
   static const int64_t sizes[] = {0, 1, 3, 64, 65535, 65536, 65537, 300001, 1000000};
   for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
     const int64_t bytes = sizes[k];
-    hand_program h = hand_start();
-    const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, bytes), out = hand_memory(&h, PROGRAM_RESULT, 0, bytes);
-    const int zeros = hand_memory(&h, PROGRAM_RESULT, 1, bytes), words = hand_memory(&h, PROGRAM_RESULT, 2, bytes);
-    program_thunk *copy = hand_thunk(&h, THUNK_COPY, 1, &in, 1, &out);
-    program_thunk *clear = hand_thunk(&h, THUNK_MEMSET, 0, NULL, 1, &zeros);
-    program_thunk *fill = hand_thunk(&h, THUNK_MEMSET, 0, NULL, 1, &words);
+    testing_program h = testing_start();
+    const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, bytes), out = testing_memory(&h, PROGRAM_RESULT, 0, bytes);
+    const int zeros = testing_memory(&h, PROGRAM_RESULT, 1, bytes),
+              words = testing_memory(&h, PROGRAM_RESULT, 2, bytes);
+    program_thunk *copy = testing_thunk(&h, THUNK_COPY, 1, &in, 1, &out);
+    program_thunk *clear = testing_thunk(&h, THUNK_MEMSET, 0, NULL, 1, &zeros);
+    program_thunk *fill = testing_thunk(&h, THUNK_MEMSET, 0, NULL, 1, &words);
     fill->pattern = 0x04030201;
     unsigned char *given = malloc((size_t)bytes + 1), *results[3];
     for (int r = 0; r < 3; r++) results[r] = malloc((size_t)bytes + 1);
     for (int r = 0; r < 3; r++) results[r][bytes] = 0xee;
     for (int64_t i = 0; i < bytes; i++) given[i] = (unsigned char)(i * 7 + 1);
-    hand_run(&h, hand_sequence(&h, 3, (program_thunk *[]){copy, clear, fill}), 2, (void *[]){given}, (void **)results);
+    testing_run(&h, testing_sequence(&h, 3, (program_thunk *[]){copy, clear, fill}), 2, (void *[]){given},
+                (void **)results);
     for (int64_t i = 0; i < bytes; i++) {
       assert_int_equal(results[0][i], given[i]);
       assert_int_equal(results[1][i], 0);
@@ -165,28 +169,28 @@ static void test_copy_and_memset(void **state) {
     for (int r = 0; r < 3; r++) assert_int_equal(results[r][bytes], 0xee);
     for (int r = 0; r < 3; r++) free(results[r]);
     free(given);
-    hand_end(&h);
+    testing_end(&h);
   }
 }
 
 // result = donated parameter + 1, in place.
 static void test_donation(void **state) {
   (void)state;
-  hand_program h = hand_start();
-  hand_memory(&h, PROGRAM_PARAMETER, 0, 4);
-  const int out = hand_memory(&h, PROGRAM_RESULT, 0, 4);
+  testing_program h = testing_start();
+  testing_memory(&h, PROGRAM_PARAMETER, 0, 4);
+  const int out = testing_memory(&h, PROGRAM_RESULT, 0, 4);
   h.results.data[0].donated_parameter = 0;
-  program_thunk *add = hand_step(&h, hand_kernel(&h, increment, 2), out, out);
+  program_thunk *add = testing_step(&h, testing_kernel(&h, increment, 2), out, out);
   executable *e;
-  hand_check(hand_create(&h, hand_sequence(&h, 1, &add), 1, &e));
+  testing_check(testing_create(&h, testing_sequence(&h, 1, &add), 1, &e));
   int given = 5, found = 0;
-  hand_check(executable_run(e, (void *[]){&given}, (void *[]){&found}));
+  testing_check(executable_run(e, (void *[]){&given}, (void *[]){&found}));
   assert_int_equal(found, 6);
   assert_int_equal(given, 5);
-  hand_check(executable_run(e, (void *[]){&given}, (void *[]){&given}));
+  testing_check(executable_run(e, (void *[]){&given}, (void *[]){&given}));
   assert_int_equal(given, 6);
   executable_destroy(e);
-  hand_end(&h);
+  testing_end(&h);
 }
 
 typedef struct caller {
@@ -211,14 +215,15 @@ static void *call_often(void *argument) {
 static void test_concurrent_calls(void **state) {
   (void)state;
   enum { CALLERS = FRAME_SLOTS + 4 };
-  hand_program h = hand_start();
-  const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, 4 * COUNT), out = hand_memory(&h, PROGRAM_RESULT, 0, 4 * COUNT);
-  const int between = hand_memory(&h, PROGRAM_TEMPORARY, 0, 4 * COUNT);
-  program_thunk *first = hand_step(&h, hand_kernel(&h, increment, 2), in, between);
-  program_thunk *second = hand_step(&h, hand_kernel(&h, twice, 2), between, out);
-  hand_kernel_of(&h, first)->tiles = hand_kernel_of(&h, second)->tiles = COUNT;
+  testing_program h = testing_start();
+  const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, 4 * COUNT),
+            out = testing_memory(&h, PROGRAM_RESULT, 0, 4 * COUNT);
+  const int between = testing_memory(&h, PROGRAM_TEMPORARY, 0, 4 * COUNT);
+  program_thunk *first = testing_step(&h, testing_kernel(&h, increment, 2), in, between);
+  program_thunk *second = testing_step(&h, testing_kernel(&h, twice, 2), between, out);
+  testing_kernel_of(&h, first)->tiles = testing_kernel_of(&h, second)->tiles = COUNT;
   executable *e;
-  hand_check(hand_create(&h, hand_sequence(&h, 2, (program_thunk *[]){first, second}), 1, &e));
+  testing_check(testing_create(&h, testing_sequence(&h, 2, (program_thunk *[]){first, second}), 1, &e));
   pthread_t threads[CALLERS];
   caller callers[CALLERS];
   for (int i = 0; i < CALLERS; i++) {
@@ -230,81 +235,81 @@ static void test_concurrent_calls(void **state) {
     assert_int_equal(callers[i].wrong, 0);
   }
   executable_destroy(e);
-  hand_end(&h);
+  testing_end(&h);
 }
 
 static void test_missing_memory(void **state) {
   (void)state;
-  hand_program h = hand_start();
-  const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, 4), out = hand_memory(&h, PROGRAM_RESULT, 0, 4);
-  program_thunk *t = hand_thunk(&h, THUNK_COPY, 1, &in, 1, &out);
+  testing_program h = testing_start();
+  const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, 4), out = testing_memory(&h, PROGRAM_RESULT, 0, 4);
+  program_thunk *t = testing_thunk(&h, THUNK_COPY, 1, &in, 1, &out);
   executable *e;
-  hand_check(hand_create(&h, hand_sequence(&h, 1, &t), 1, &e));
+  testing_check(testing_create(&h, testing_sequence(&h, 1, &t), 1, &e));
   int given = 5;
-  hand_check_error(executable_run(e, (void *[]){&given}, (void *[]){NULL}), HEDDLE_INVALID, "result 0");
+  testing_check_error(executable_run(e, (void *[]){&given}, (void *[]){NULL}), HEDDLE_INVALID, "result 0");
   executable_destroy(e);
-  hand_end(&h);
+  testing_end(&h);
 }
 
-typedef void (*spoil_fn)(hand_program *h, program_thunk *t);
+typedef void (*spoil_fn)(testing_program *h, program_thunk *t);
 
-static void spoil_slice(hand_program *h, program_thunk *t) {
+static void spoil_slice(testing_program *h, program_thunk *t) {
   (void)t;
   h->slices.data[1].offset = 1;
 }
-static void spoil_read(hand_program *h, program_thunk *t) { t->reads = hand_numbers(h, 1, (int[]){2}); }
-static void spoil_write(hand_program *h, program_thunk *t) { t->writes = hand_numbers(h, 1, (int[]){0}); }
-static void spoil_number(hand_program *h, program_thunk *t) {
+static void spoil_read(testing_program *h, program_thunk *t) { t->reads = testing_numbers(h, 1, (int[]){2}); }
+static void spoil_write(testing_program *h, program_thunk *t) { t->writes = testing_numbers(h, 1, (int[]){0}); }
+static void spoil_number(testing_program *h, program_thunk *t) {
   (void)t;
   h->allocations.data[0].number = 1;
 }
-static void spoil_size(hand_program *h, program_thunk *t) {
+static void spoil_size(testing_program *h, program_thunk *t) {
   (void)t;
   h->slices.data[0].bytes = 3;
 }
-static void spoil_arenas(hand_program *h, program_thunk *t) {
+static void spoil_arenas(testing_program *h, program_thunk *t) {
   (void)t;
-  for (int k = 0; k < 2; k++) (void)hand_memory(h, PROGRAM_TEMPORARY, 0, 64);
+  for (int k = 0; k < 2; k++) (void)testing_memory(h, PROGRAM_TEMPORARY, 0, 64);
 }
-static void spoil_kernel(hand_program *h, program_thunk *t) {
+static void spoil_kernel(testing_program *h, program_thunk *t) {
   (void)h;
   t->kind = THUNK_KERNEL;
 }
-static void spoil_sequences(hand_program *h, program_thunk *t) {
+static void spoil_sequences(testing_program *h, program_thunk *t) {
   (void)h;
   t->kind = THUNK_WHILE;
 }
-static void spoil_target(hand_program *h, program_thunk *t) {
+static void spoil_target(testing_program *h, program_thunk *t) {
   (void)h;
   t->kind = THUNK_CUSTOM_CALL;
 }
-static void spoil_enum(hand_program *h, program_thunk *t) {
+static void spoil_enum(testing_program *h, program_thunk *t) {
   (void)h;
   t->kind = THUNK_COLLECTIVE;
   t->collective.target = PROGRAM_COLLECTIVE_KIND_COUNT;
 }
-static void spoil_layout(hand_program *h, program_thunk *t) {
+static void spoil_layout(testing_program *h, program_thunk *t) {
   (void)t;
   static const int64_t four = 4, beyond = 1;
   h->parameters.data[0].shape = (program_shape){DTYPE_S8, 1, &four, &beyond};
 }
-static void spoil_donation(hand_program *h, program_thunk *t) {
+static void spoil_donation(testing_program *h, program_thunk *t) {
   (void)t;
   h->results.data[0].donated_parameter = 1;
 }
-static void spoil_device(hand_program *h, program_thunk *t) {
+static void spoil_device(testing_program *h, program_thunk *t) {
   (void)t;
   h->program.device = TARGET_KIND_COUNT;
 }
 // What this build can run on CPUs alone.
-static void spoil_kind_of_device(hand_program *h, program_thunk *t) {
+static void spoil_kind_of_device(testing_program *h, program_thunk *t) {
   h->program.device = TARGET_NVPTX;
   t->kind = THUNK_SORT;
 }
-static void spoil_depth(hand_program *h, program_thunk *t) {
-  program_sequence body = hand_sequence(h, 1, &t);
+static void spoil_depth(testing_program *h, program_thunk *t) {
+  program_sequence body = testing_sequence(h, 1, &t);
   t->kind = THUNK_CALL;  // of itself
-  hand_nest(h, t, 1, &body);
+  testing_nest(h, t, 1, &body);
 }
 
 static void test_programs_that_contradict_themselves(void **state) {
@@ -331,14 +336,14 @@ static void test_programs_that_contradict_themselves(void **state) {
       {spoil_kind_of_device, HEDDLE_UNIMPLEMENTED, "t is a sort on nvptx"},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    hand_program h = hand_start();
-    const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, 4), out = hand_memory(&h, PROGRAM_RESULT, 0, 4);
-    program_thunk *t = hand_thunk(&h, THUNK_COPY, 1, &in, 1, &out);
+    testing_program h = testing_start();
+    const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, 4), out = testing_memory(&h, PROGRAM_RESULT, 0, 4);
+    program_thunk *t = testing_thunk(&h, THUNK_COPY, 1, &in, 1, &out);
     cases[k].spoil(&h, t);
     executable *e;
-    hand_check_error(hand_create(&h, hand_sequence(&h, 1, &t), 1, &e), cases[k].code, cases[k].words);
+    testing_check_error(testing_create(&h, testing_sequence(&h, 1, &t), 1, &e), cases[k].code, cases[k].words);
     assert_null(e);
-    hand_end(&h);
+    testing_end(&h);
   }
 }
 
@@ -357,23 +362,23 @@ static void keep_event(void *user, const profile_event *event) {
 
 static void test_profiler(void **state) {
   (void)state;
-  hand_program h = hand_start();
-  const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, 40), out = hand_memory(&h, PROGRAM_RESULT, 0, 40);
-  program_thunk *copy = hand_thunk(&h, THUNK_COPY, 1, &in, 1, &out);
-  program_thunk *call = hand_thunk(&h, THUNK_CALL, 1, &in, 1, &out);
-  program_sequence body = hand_sequence(&h, 1, &copy);
-  hand_nest(&h, call, 1, &body);
+  testing_program h = testing_start();
+  const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, 40), out = testing_memory(&h, PROGRAM_RESULT, 0, 40);
+  program_thunk *copy = testing_thunk(&h, THUNK_COPY, 1, &in, 1, &out);
+  program_thunk *call = testing_thunk(&h, THUNK_CALL, 1, &in, 1, &out);
+  program_sequence body = testing_sequence(&h, 1, &copy);
+  testing_nest(&h, call, 1, &body);
   executable *e;
-  hand_check(hand_create(&h, hand_sequence(&h, 1, &call), 1, &e));
+  testing_check(testing_create(&h, testing_sequence(&h, 1, &call), 1, &e));
   profile seen = {.in_order = true};
   executable_set_profiler(e, keep_event, &seen);
   char given[40] = {1}, found[40];
-  hand_check(executable_run(e, (void *[]){given}, (void *[]){found}));
+  testing_check(executable_run(e, (void *[]){given}, (void *[]){found}));
   assert_int_equal(seen.events, 2);
   assert_int_equal(seen.bytes, 160);
   assert_true(seen.in_order);
   executable_destroy(e);
-  hand_end(&h);
+  testing_end(&h);
 }
 
 int main(void) {

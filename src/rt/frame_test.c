@@ -49,52 +49,53 @@ static void increment(void *const *buffers, int64_t begin, int64_t end) {
 }
 
 // Kernels, a parallel step, a loop, a sort and a copy, with temporaries on huge pages.
-static program_sequence build(hand_program *h, int64_t count) {
-  const int in = hand_memory(h, PROGRAM_PARAMETER, 0, 4 * count), out = hand_memory(h, PROGRAM_RESULT, 0, 4 * count);
-  const int room = hand_memory(h, PROGRAM_TEMPORARY, 0, 16 * count), kernel = hand_kernel(h, increment, 2);
+static program_sequence build(testing_program *h, int64_t count) {
+  const int in = testing_memory(h, PROGRAM_PARAMETER, 0, 4 * count),
+            out = testing_memory(h, PROGRAM_RESULT, 0, 4 * count);
+  const int room = testing_memory(h, PROGRAM_TEMPORARY, 0, 16 * count), kernel = testing_kernel(h, increment, 2);
   int parts[4];
-  for (int k = 0; k < 4; k++) parts[k] = hand_slice(h, room, 4 * count * k, 4 * count);
-  program_thunk *steps[5], *turn = hand_step(h, kernel, parts[2], parts[2]);
-  for (int k = 0; k < 2; k++) steps[k] = hand_step(h, kernel, in, parts[k]);
-  const program_array from = hand_array(h, DTYPE_S32, 1, &count, parts[1]),
-                      to = hand_array(h, DTYPE_S32, 1, &count, parts[2]);
-  steps[2] = hand_library(h, THUNK_SORT, 1, &from, 1, &to);
-  hand_int(h, steps[2], "dimension", 0);
-  hand_int(h, steps[2], "keys", 0);
-  hand_int(h, steps[2], "descending", 0);
-  hand_int(h, steps[2], "order", 0);
-  steps[3] = hand_thunk(h, THUNK_FOR, 1, &parts[2], 1, &parts[2]);
-  steps[4] = hand_thunk(h, THUNK_COPY, 1, &parts[2], 1, &out);
-  hand_kernel_of(h, turn)->tiles = count;
+  for (int k = 0; k < 4; k++) parts[k] = testing_slice(h, room, 4 * count * k, 4 * count);
+  program_thunk *steps[5], *turn = testing_step(h, kernel, parts[2], parts[2]);
+  for (int k = 0; k < 2; k++) steps[k] = testing_step(h, kernel, in, parts[k]);
+  const program_array from = testing_array(h, DTYPE_S32, 1, &count, parts[1]),
+                      to = testing_array(h, DTYPE_S32, 1, &count, parts[2]);
+  steps[2] = testing_library(h, THUNK_SORT, 1, &from, 1, &to);
+  testing_int(h, steps[2], "dimension", 0);
+  testing_int(h, steps[2], "keys", 0);
+  testing_int(h, steps[2], "descending", 0);
+  testing_int(h, steps[2], "order", 0);
+  steps[3] = testing_thunk(h, THUNK_FOR, 1, &parts[2], 1, &parts[2]);
+  steps[4] = testing_thunk(h, THUNK_COPY, 1, &parts[2], 1, &out);
+  testing_kernel_of(h, turn)->tiles = count;
   for (int k = 0; k < 2; k++) {
-    hand_kernel_of(h, steps[k])->tiles = count;
-    hand_kernel_of(h, steps[k])->tile_bytes = 8;
+    testing_kernel_of(h, steps[k])->tiles = count;
+    testing_kernel_of(h, steps[k])->tile_bytes = 8;
   }
-  program_sequence body = hand_sequence(h, 1, &turn);
-  hand_nest(h, steps[3], 1, &body);
+  program_sequence body = testing_sequence(h, 1, &turn);
+  testing_nest(h, steps[3], 1, &body);
   steps[3]->trip_count = 3;
-  return hand_sequence(h, 5, steps);
+  return testing_sequence(h, 5, steps);
 }
 
 static void test_warm_runs_allocate_nothing(void **state) {
   (void)state;
   enum { COUNT = 200000 };
-  hand_program h = hand_start();
+  testing_program h = testing_start();
   executable *e;
-  hand_check(hand_create(&h, build(&h, COUNT), 2, &e));
+  testing_check(testing_create(&h, build(&h, COUNT), 2, &e));
   int *given = malloc(4 * COUNT), *found = malloc(4 * COUNT);
   for (int i = 0; i < COUNT; i++) given[i] = COUNT - i;
   calls = 0;
-  hand_check(executable_run(e, (void *[]){given}, (void *[]){found}));
+  testing_check(executable_run(e, (void *[]){given}, (void *[]){found}));
   assert_true(calls > 0);  // the frame; or the linker's help is missing
   calls = 0;
-  for (int run = 0; run < 5; run++) hand_check(executable_run(e, (void *[]){given}, (void *[]){found}));
+  for (int run = 0; run < 5; run++) testing_check(executable_run(e, (void *[]){given}, (void *[]){found}));
   assert_int_equal(calls, 0);
   for (int i = 0; i < COUNT; i++) assert_int_equal(found[i], i + 1 + 4);
   executable_destroy(e);
   free(given);
   free(found);
-  hand_end(&h);
+  testing_end(&h);
 }
 
 int main(void) {

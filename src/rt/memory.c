@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/least.h"
+#include "base/int64.h"
 #include "base/pool.h"
 
 // Moved in pieces of this size, and alone below PARALLEL_BYTES: that little is done before another thread has woken up.
@@ -22,7 +22,7 @@ static int64_t piece_count(int64_t bytes) { return (bytes + PIECE_BYTES - 1) / P
 static void copy_pieces(void *argument, int64_t begin, int64_t end) {
   const moving *m = argument;
   const int64_t at = begin * PIECE_BYTES;
-  memcpy(m->to + at, m->from + at, (size_t)(least(end * PIECE_BYTES, m->bytes) - at));
+  memcpy(m->to + at, m->from + at, (size_t)(int64_min(end * PIECE_BYTES, m->bytes) - at));
 }
 
 void memory_copy(void *to, const void *from, int64_t bytes, int threads) {
@@ -35,7 +35,7 @@ void memory_copy(void *to, const void *from, int64_t bytes, int threads) {
 
 static void fill_pieces(void *argument, int64_t begin, int64_t end) {
   const moving *m = argument;
-  const int64_t from = begin * PIECE_BYTES, to = least(end * PIECE_BYTES, m->bytes);
+  const int64_t from = begin * PIECE_BYTES, to = int64_min(end * PIECE_BYTES, m->bytes);
   if (m->pattern == (m->pattern & 0xff) * 0x01010101u) {
     memset(m->to + from, (int)(m->pattern & 0xff), (size_t)(to - from));
     return;

@@ -7,21 +7,22 @@ static const float lhs[6] = {1, 2, 3, 4, 5, 6}, rhs[6] = {1, -1, 0, 2, 1, 0}, bi
 static void test_gemm(void **state) {
   (void)state;
   for (int threads = 1; threads <= 3; threads++) {
-    hand_program h = hand_start();
-    const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, sizeof lhs), weights = hand_constant(&h, rhs, sizeof rhs);
-    const int shift = hand_constant(&h, bias, sizeof bias), out = hand_memory(&h, PROGRAM_RESULT, 0, 16);
-    const program_array operands[3] = {hand_array(&h, DTYPE_F32, 3, (int64_t[]){1, 2, 3}, in),
-                                       hand_array(&h, DTYPE_F32, 3, (int64_t[]){1, 3, 2}, weights),
-                                       hand_array(&h, DTYPE_F32, 1, (int64_t[]){2}, shift)};
-    const program_array result = hand_array(&h, DTYPE_F32, 3, (int64_t[]){1, 2, 2}, out);
-    program_thunk *t = hand_library(&h, THUNK_GEMM, 3, operands, 1, &result);
-    hand_int(&h, t, "bias", 1);
-    hand_text(&h, t, "activation", "relu");
+    testing_program h = testing_start();
+    const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, sizeof lhs),
+              weights = testing_constant(&h, rhs, sizeof rhs);
+    const int shift = testing_constant(&h, bias, sizeof bias), out = testing_memory(&h, PROGRAM_RESULT, 0, 16);
+    const program_array operands[3] = {testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, 2, 3}, in),
+                                       testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, 3, 2}, weights),
+                                       testing_array(&h, DTYPE_F32, 1, (int64_t[]){2}, shift)};
+    const program_array result = testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, 2, 2}, out);
+    program_thunk *t = testing_library(&h, THUNK_GEMM, 3, operands, 1, &result);
+    testing_int(&h, t, "bias", 1);
+    testing_text(&h, t, "activation", "relu");
     float found[4];
     const float expected[4] = {4.5F, 103, 10.5F, 106};
-    hand_run(&h, hand_sequence(&h, 1, &t), threads, (void *[]){(void *)(uintptr_t)lhs}, (void *[]){found});
+    testing_run(&h, testing_sequence(&h, 1, &t), threads, (void *[]){(void *)(uintptr_t)lhs}, (void *[]){found});
     assert_memory_equal(found, expected, sizeof found);
-    hand_end(&h);
+    testing_end(&h);
   }
 }
 
@@ -30,25 +31,26 @@ static void test_gemm_of_slice(void **state) {
   (void)state;
   static const float array[8] = {9, 1, 2, 9, 9, 3, 4, 9}, weights[2] = {10, 1};
   for (int64_t elements = 8; elements <= 9; elements++) {
-    hand_program h = hand_start();
-    const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, sizeof array);
-    const int right = hand_constant(&h, weights, sizeof weights), out = hand_memory(&h, PROGRAM_RESULT, 0, 8);
-    const program_array operands[2] = {hand_array(&h, DTYPE_F32, 3, (int64_t[]){1, 2, 2}, in),
-                                       hand_array(&h, DTYPE_F32, 3, (int64_t[]){1, 2, 1}, right)};
-    const program_array result = hand_array(&h, DTYPE_F32, 3, (int64_t[]){1, 2, 1}, out);
-    program_thunk *t = hand_library(&h, THUNK_GEMM, 2, operands, 1, &result);
-    hand_ints(&h, t, "lhs_strides", 3, (int64_t[]){4, 8, 8});
-    hand_int(&h, t, "lhs_offset", 1);
-    hand_int(&h, t, "lhs_elements", elements);
+    testing_program h = testing_start();
+    const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, sizeof array);
+    const int right = testing_constant(&h, weights, sizeof weights), out = testing_memory(&h, PROGRAM_RESULT, 0, 8);
+    const program_array operands[2] = {testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, 2, 2}, in),
+                                       testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, 2, 1}, right)};
+    const program_array result = testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, 2, 1}, out);
+    program_thunk *t = testing_library(&h, THUNK_GEMM, 2, operands, 1, &result);
+    testing_ints(&h, t, "lhs_strides", 3, (int64_t[]){4, 8, 8});
+    testing_int(&h, t, "lhs_offset", 1);
+    testing_int(&h, t, "lhs_elements", elements);
     if (elements == 8) {
       float found[2];
-      hand_run(&h, hand_sequence(&h, 1, &t), 2, (void *[]){(void *)(uintptr_t)array}, (void *[]){found});
+      testing_run(&h, testing_sequence(&h, 1, &t), 2, (void *[]){(void *)(uintptr_t)array}, (void *[]){found});
       assert_true(found[0] == 12 && found[1] == 34);
     } else {
       executable *e;
-      hand_check_error(hand_create(&h, hand_sequence(&h, 1, &t), 2, &e), HEDDLE_INVALID, "does not fit its slice");
+      testing_check_error(testing_create(&h, testing_sequence(&h, 1, &t), 2, &e), HEDDLE_INVALID,
+                          "does not fit its slice");
     }
-    hand_end(&h);
+    testing_end(&h);
   }
 }
 
@@ -56,31 +58,31 @@ enum { SIDE = 6, KERNEL = 3, OUT = SIDE - KERNEL + 1 };
 
 // An image of one feature under a window of ones; the kernel is a constant or a parameter.
 static void convolve(bool is_constant, const float *image, const float *kernel, float *found) {
-  hand_program h = hand_start();
-  const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, SIDE * SIDE * 4);
-  const int weights = is_constant ? hand_constant(&h, kernel, KERNEL * KERNEL * 4)
-                                  : hand_memory(&h, PROGRAM_PARAMETER, 1, KERNEL * KERNEL * 4);
-  const int out = hand_memory(&h, PROGRAM_RESULT, 0, OUT * OUT * 4);
-  const program_array operands[2] = {hand_array(&h, DTYPE_F32, 4, (int64_t[]){1, SIDE, SIDE, 1}, in),
-                                     hand_array(&h, DTYPE_F32, 4, (int64_t[]){KERNEL, KERNEL, 1, 1}, weights)};
-  const program_array result = hand_array(&h, DTYPE_F32, 4, (int64_t[]){1, OUT, OUT, 1}, out);
-  program_thunk *t = hand_library(&h, THUNK_CONVOLUTION, 2, operands, 1, &result);
+  testing_program h = testing_start();
+  const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, SIDE * SIDE * 4);
+  const int weights = is_constant ? testing_constant(&h, kernel, KERNEL * KERNEL * 4)
+                                  : testing_memory(&h, PROGRAM_PARAMETER, 1, KERNEL * KERNEL * 4);
+  const int out = testing_memory(&h, PROGRAM_RESULT, 0, OUT * OUT * 4);
+  const program_array operands[2] = {testing_array(&h, DTYPE_F32, 4, (int64_t[]){1, SIDE, SIDE, 1}, in),
+                                     testing_array(&h, DTYPE_F32, 4, (int64_t[]){KERNEL, KERNEL, 1, 1}, weights)};
+  const program_array result = testing_array(&h, DTYPE_F32, 4, (int64_t[]){1, OUT, OUT, 1}, out);
+  program_thunk *t = testing_library(&h, THUNK_CONVOLUTION, 2, operands, 1, &result);
   static const int64_t spatial[2] = {1, 2}, window[2] = {0, 1};
-  hand_int(&h, t, "input_batch", 0);
-  hand_int(&h, t, "input_feature", 3);
-  hand_ints(&h, t, "input_spatial", 2, spatial);
-  hand_ints(&h, t, "kernel_spatial", 2, window);
-  hand_int(&h, t, "kernel_input_feature", 2);
-  hand_int(&h, t, "kernel_output_feature", 3);
-  hand_int(&h, t, "output_batch", 0);
-  hand_int(&h, t, "output_feature", 3);
-  hand_ints(&h, t, "output_spatial", 2, spatial);
+  testing_int(&h, t, "input_batch", 0);
+  testing_int(&h, t, "input_feature", 3);
+  testing_ints(&h, t, "input_spatial", 2, spatial);
+  testing_ints(&h, t, "kernel_spatial", 2, window);
+  testing_int(&h, t, "kernel_input_feature", 2);
+  testing_int(&h, t, "kernel_output_feature", 3);
+  testing_int(&h, t, "output_batch", 0);
+  testing_int(&h, t, "output_feature", 3);
+  testing_ints(&h, t, "output_spatial", 2, spatial);
   executable *e;
-  hand_check(hand_create(&h, hand_sequence(&h, 1, &t), 2, &e));
+  testing_check(testing_create(&h, testing_sequence(&h, 1, &t), 2, &e));
   void *parameters[] = {(void *)(uintptr_t)image, (void *)(uintptr_t)kernel};
-  for (int turn = 0; turn < 2; turn++) hand_check(executable_run(e, parameters, (void *[]){found}));
+  for (int turn = 0; turn < 2; turn++) testing_check(executable_run(e, parameters, (void *[]){found}));
   executable_destroy(e);
-  hand_end(&h);
+  testing_end(&h);
 }
 
 static void test_convolution(void **state) {
@@ -98,39 +100,39 @@ static void test_convolution(void **state) {
 
 static void test_convolution_refused(void **state) {
   (void)state;
-  hand_program h = hand_start();
-  const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, 64), out = hand_memory(&h, PROGRAM_RESULT, 0, 64);
-  const program_array operands[2] = {hand_array(&h, DTYPE_F32, 3, (int64_t[]){1, 4, 1}, in),
-                                     hand_array(&h, DTYPE_F32, 3, (int64_t[]){2, 1, 1}, in)};
-  const program_array result = hand_array(&h, DTYPE_F32, 3, (int64_t[]){1, 3, 1}, out);
-  program_thunk *t = hand_library(&h, THUNK_CONVOLUTION, 2, operands, 1, &result);
+  testing_program h = testing_start();
+  const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, 64), out = testing_memory(&h, PROGRAM_RESULT, 0, 64);
+  const program_array operands[2] = {testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, 4, 1}, in),
+                                     testing_array(&h, DTYPE_F32, 3, (int64_t[]){2, 1, 1}, in)};
+  const program_array result = testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, 3, 1}, out);
+  program_thunk *t = testing_library(&h, THUNK_CONVOLUTION, 2, operands, 1, &result);
   executable *e;
-  hand_check_error(hand_create(&h, hand_sequence(&h, 1, &t), 2, &e), HEDDLE_INVALID, "dim numbers");
-  hand_end(&h);
+  testing_check_error(testing_create(&h, testing_sequence(&h, 1, &t), 2, &e), HEDDLE_INVALID, "dim numbers");
+  testing_end(&h);
 }
 
 // There and back again, through two thunks.
 static void test_fft(void **state) {
   (void)state;
   enum { LINES = 3, SIZE = 5, HALF = SIZE / 2 + 1 };
-  hand_program h = hand_start();
-  const int in = hand_memory(&h, PROGRAM_PARAMETER, 0, LINES * SIZE * 4);
-  const int middle = hand_memory(&h, PROGRAM_TEMPORARY, 0, LINES * HALF * 8);
-  const int out = hand_memory(&h, PROGRAM_RESULT, 0, LINES * SIZE * 4);
-  const program_array from = hand_array(&h, DTYPE_F32, 2, (int64_t[]){LINES, SIZE}, in);
-  const program_array spectrum = hand_array(&h, DTYPE_C64, 2, (int64_t[]){LINES, HALF}, middle);
-  const program_array to = hand_array(&h, DTYPE_F32, 2, (int64_t[]){LINES, SIZE}, out);
-  program_thunk *thunks[2] = {hand_library(&h, THUNK_FFT, 1, &from, 1, &spectrum),
-                              hand_library(&h, THUNK_FFT, 1, &spectrum, 1, &to)};
+  testing_program h = testing_start();
+  const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, LINES * SIZE * 4);
+  const int middle = testing_memory(&h, PROGRAM_TEMPORARY, 0, LINES * HALF * 8);
+  const int out = testing_memory(&h, PROGRAM_RESULT, 0, LINES * SIZE * 4);
+  const program_array from = testing_array(&h, DTYPE_F32, 2, (int64_t[]){LINES, SIZE}, in);
+  const program_array spectrum = testing_array(&h, DTYPE_C64, 2, (int64_t[]){LINES, HALF}, middle);
+  const program_array to = testing_array(&h, DTYPE_F32, 2, (int64_t[]){LINES, SIZE}, out);
+  program_thunk *thunks[2] = {testing_library(&h, THUNK_FFT, 1, &from, 1, &spectrum),
+                              testing_library(&h, THUNK_FFT, 1, &spectrum, 1, &to)};
   for (int k = 0; k < 2; k++) {
-    hand_int(&h, thunks[k], "fft_type", 2 + k);
-    hand_int(&h, thunks[k], "fft_length", SIZE);
+    testing_int(&h, thunks[k], "fft_type", 2 + k);
+    testing_int(&h, thunks[k], "fft_length", SIZE);
   }
   float given[LINES * SIZE], found[LINES * SIZE] = {0};
   for (int k = 0; k < LINES * SIZE; k++) given[k] = (float)(k * k % 7) - 2;
-  hand_run(&h, hand_sequence(&h, 2, thunks), 2, (void *[]){given}, (void *[]){found});
+  testing_run(&h, testing_sequence(&h, 2, thunks), 2, (void *[]){given}, (void *[]){found});
   for (int k = 0; k < LINES * SIZE; k++) assert_true(found[k] - given[k] < 1e-5F && given[k] - found[k] < 1e-5F);
-  hand_end(&h);
+  testing_end(&h);
 }
 
 static void test_one_openmp_runtime(void **state) {

@@ -27,7 +27,7 @@ static void mix_seven(void *const *buffers, int64_t begin, int64_t end) {
 }
 
 typedef struct random_program {
-  hand_program h;
+  testing_program h;
   uint64_t seed;
   int memory;  // slice of all lines
   int by_tiles, by_size[3];
@@ -39,7 +39,8 @@ static int choose(random_program *r, int count) {
 }
 
 static int random_lines(random_program *r, int lines) {
-  return hand_slice(&r->h, r->memory, (int64_t)choose(r, LINES - lines + 1) * LINE_BYTES, (int64_t)lines * LINE_BYTES);
+  return testing_slice(&r->h, r->memory, (int64_t)choose(r, LINES - lines + 1) * LINE_BYTES,
+                       (int64_t)lines * LINE_BYTES);
 }
 
 static bool overlaps(const random_program *r, int x, int y) {
@@ -53,9 +54,9 @@ static program_thunk *random_kernel(random_program *r) {
   int to = random_lines(r, sizes[size]);
   const bool is_wide = choose(r, 4) == 0;
   if (is_wide && overlaps(r, from, to)) to = from;
-  program_thunk *t = hand_step(&r->h, is_wide ? r->by_tiles : r->by_size[size], from, to);
-  hand_kernel_of(&r->h, t)->tiles = is_wide ? sizes[size] : 1;
-  hand_kernel_of(&r->h, t)->tile_bytes = (int64_t)choose(r, 2) * choose(r, 1000000);
+  program_thunk *t = testing_step(&r->h, is_wide ? r->by_tiles : r->by_size[size], from, to);
+  testing_kernel_of(&r->h, t)->tiles = is_wide ? sizes[size] : 1;
+  testing_kernel_of(&r->h, t)->tile_bytes = (int64_t)choose(r, 2) * choose(r, 1000000);
   return t;
 }
 
@@ -70,25 +71,25 @@ static program_thunk *random_loop(random_program *r, int depth) {
     for (int k = 0; k < body.thunks[i]->write_count; k++) vec_push(r->h.arena, &writes, body.thunks[i]->writes[k]);
   }
   program_thunk *t =
-      hand_thunk(&r->h, choose(r, 2) ? THUNK_FOR : THUNK_CALL, reads.size, reads.data, writes.size, writes.data);
+      testing_thunk(&r->h, choose(r, 2) ? THUNK_FOR : THUNK_CALL, reads.size, reads.data, writes.size, writes.data);
   t->trip_count = choose(r, 4);
-  hand_nest(&r->h, t, 1, &body);
+  testing_nest(&r->h, t, 1, &body);
   return t;
 }
 
 static program_sequence random_sequence(random_program *r, int count, int depth) {
   program_thunk **thunks = arena_array(r->h.arena, program_thunk *, count);
   for (int i = 0; i < count; i++) thunks[i] = depth && choose(r, 8) == 0 ? random_loop(r, depth) : random_kernel(r);
-  return hand_sequence(&r->h, count, thunks);
+  return testing_sequence(&r->h, count, thunks);
 }
 
 static random_program random_start(uint64_t seed) {
-  random_program r = {.h = hand_start(), .seed = seed};
-  r.memory = hand_memory(&r.h, PROGRAM_RESULT, 0, LINES * LINE_BYTES);
-  r.by_tiles = hand_kernel(&r.h, mix, 2);
-  r.by_size[0] = hand_kernel(&r.h, mix_one, 2);
-  r.by_size[1] = hand_kernel(&r.h, mix_three, 2);
-  r.by_size[2] = hand_kernel(&r.h, mix_seven, 2);
+  random_program r = {.h = testing_start(), .seed = seed};
+  r.memory = testing_memory(&r.h, PROGRAM_RESULT, 0, LINES * LINE_BYTES);
+  r.by_tiles = testing_kernel(&r.h, mix, 2);
+  r.by_size[0] = testing_kernel(&r.h, mix_one, 2);
+  r.by_size[1] = testing_kernel(&r.h, mix_three, 2);
+  r.by_size[2] = testing_kernel(&r.h, mix_seven, 2);
   return r;
 }
 
@@ -98,7 +99,7 @@ static void run_in_turn(const random_program *r, const program_sequence *s, char
     if (t->kind == THUNK_KERNEL) {
       void *buffers[2];
       for (int k = 0; k < 2; k++) buffers[k] = memory + r->h.slices.data[t->launch.buffers[k]].offset;
-      r->h.entries.data[t->launch.kernel](buffers, 0, hand_kernel_of(&r->h, t)->tiles);
+      r->h.entries.data[t->launch.kernel](buffers, 0, testing_kernel_of(&r->h, t)->tiles);
     } else {
       for (int64_t turn = 0; turn < (t->kind == THUNK_FOR ? t->trip_count : 1); turn++)
         run_in_turn(r, &t->sequences[0], memory);
@@ -120,18 +121,18 @@ static int check_random_program(uint64_t seed, int count) {
   int parallel_steps = 0;
   for (int threads = 1; threads <= 4; threads++) {
     executable *e;
-    hand_check(hand_create(&r.h, entry, threads, &e));
+    testing_check(testing_create(&r.h, entry, threads, &e));
     for (int step = 0; step < sequence_step_count(e->entry); step++)
       parallel_steps += sequence_step_size(e->entry, step) > 1;
     if (threads == 1) assert_int_equal(parallel_steps, 0);
     for (int run = 0; run < 3; run++) {
       start_values(found);
-      hand_check(executable_run(e, NULL, (void *[]){found}));
+      testing_check(executable_run(e, NULL, (void *[]){found}));
       assert_memory_equal(found, expected, sizeof found);
     }
     executable_destroy(e);
   }
-  hand_end(&r.h);
+  testing_end(&r.h);
   return parallel_steps;
 }
 
@@ -149,23 +150,23 @@ static void test_chains_run_side_by_side(void **state) {
   random_program r = random_start(1);
   program_thunk *thunks[CHAINS * LENGTH];
   for (int i = 0; i < CHAINS * LENGTH; i++) {
-    const int line = hand_slice(&r.h, r.memory, i / LENGTH * LINE_BYTES, LINE_BYTES);
-    thunks[i] = hand_step(&r.h, r.by_size[0], line, line);
-    hand_kernel_of(&r.h, thunks[i])->tile_bytes = 1 << 20;
+    const int line = testing_slice(&r.h, r.memory, i / LENGTH * LINE_BYTES, LINE_BYTES);
+    thunks[i] = testing_step(&r.h, r.by_size[0], line, line);
+    testing_kernel_of(&r.h, thunks[i])->tile_bytes = 1 << 20;
   }
   executable *e;
-  hand_check(hand_create(&r.h, hand_sequence(&r.h, CHAINS * LENGTH, thunks), 2, &e));
+  testing_check(testing_create(&r.h, testing_sequence(&r.h, CHAINS * LENGTH, thunks), 2, &e));
   assert_int_equal(sequence_step_count(e->entry), LENGTH);
   assert_int_equal(sequence_step_size(e->entry, 0), CHAINS);
   assert_false(sequence_is_serial(e->entry));
   executable_destroy(e);
   // The same with less to do wakes nobody and keeps the program's order.
-  for (int i = 0; i < CHAINS * LENGTH; i++) hand_kernel_of(&r.h, thunks[i])->tile_bytes = 128;
-  hand_check(hand_create(&r.h, hand_sequence(&r.h, CHAINS * LENGTH, thunks), 2, &e));
+  for (int i = 0; i < CHAINS * LENGTH; i++) testing_kernel_of(&r.h, thunks[i])->tile_bytes = 128;
+  testing_check(testing_create(&r.h, testing_sequence(&r.h, CHAINS * LENGTH, thunks), 2, &e));
   assert_int_equal(sequence_step_count(e->entry), CHAINS * LENGTH);
   assert_true(sequence_is_serial(e->entry));
   executable_destroy(e);
-  hand_end(&r.h);
+  testing_end(&r.h);
 }
 
 // Many thunks that all read the same and are read by all later ones; then a chain; each with all of memory.
@@ -174,20 +175,20 @@ static void test_large_sequences(void **state) {
   enum { COUNT = 20000 };
   for (int way = 0; way < 3; way++) {
     random_program r = random_start(way);
-    const int wide = hand_memory(&r.h, PROGRAM_TEMPORARY, 0, (int64_t)COUNT * LINE_BYTES);
+    const int wide = testing_memory(&r.h, PROGRAM_TEMPORARY, 0, (int64_t)COUNT * LINE_BYTES);
     program_thunk **thunks = arena_array(r.h.arena, program_thunk *, COUNT);
     for (int i = 0; i < COUNT; i++) {
-      const int line = hand_slice(&r.h, wide, (int64_t)i * LINE_BYTES, LINE_BYTES);
-      thunks[i] = hand_step(&r.h, r.by_size[0], way == 0 ? r.memory : line, line);
-      if (way) thunks[i]->reads = hand_numbers(&r.h, 1, (int[]){way == 1 ? wide : choose(&r, i + 1) + wide});
-      hand_kernel_of(&r.h, thunks[i])->tile_bytes = 100000;
+      const int line = testing_slice(&r.h, wide, (int64_t)i * LINE_BYTES, LINE_BYTES);
+      thunks[i] = testing_step(&r.h, r.by_size[0], way == 0 ? r.memory : line, line);
+      if (way) thunks[i]->reads = testing_numbers(&r.h, 1, (int[]){way == 1 ? wide : choose(&r, i + 1) + wide});
+      testing_kernel_of(&r.h, thunks[i])->tile_bytes = 100000;
     }
     const double begin = log_seconds();
     executable *e;
-    hand_check(hand_create(&r.h, hand_sequence(&r.h, COUNT, thunks), 2, &e));
+    testing_check(testing_create(&r.h, testing_sequence(&r.h, COUNT, thunks), 2, &e));
     assert_true(log_seconds() - begin < 10);  // comparing all pairs would take minutes under the sanitizers
     executable_destroy(e);
-    hand_end(&r.h);
+    testing_end(&r.h);
   }
 }
 
@@ -200,23 +201,24 @@ static void fail_often(void *const *buffers, int64_t begin, int64_t end) {
 static void test_failure_in_a_parallel_step(void **state) {
   (void)state;
   enum { COUNT = 12 };
-  hand_program h = hand_start();
-  const int out = hand_memory(&h, PROGRAM_RESULT, 0, 4 * COUNT), kernel = hand_kernel(&h, fail_often, 2);
+  testing_program h = testing_start();
+  const int out = testing_memory(&h, PROGRAM_RESULT, 0, 4 * COUNT), kernel = testing_kernel(&h, fail_often, 2);
   program_thunk *thunks[COUNT];
   for (int i = 0; i < COUNT; i++) {
-    const int at = hand_slice(&h, out, 4 * i, 4);
-    const program_array to = hand_array(&h, DTYPE_S32, 0, NULL, at);
-    program_thunk *inner = i % 2 ? hand_library(&h, THUNK_TRANSFER, 0, NULL, 1, &to) : hand_step(&h, kernel, at, at);
-    if (i % 2) hand_text(&h, inner, "target", "infeed");  // nobody feeds
-    else hand_kernel_of(&h, inner)->tile_bytes = 10 << 20;
+    const int at = testing_slice(&h, out, 4 * i, 4);
+    const program_array to = testing_array(&h, DTYPE_S32, 0, NULL, at);
+    program_thunk *inner =
+        i % 2 ? testing_library(&h, THUNK_TRANSFER, 0, NULL, 1, &to) : testing_step(&h, kernel, at, at);
+    if (i % 2) testing_text(&h, inner, "target", "infeed");  // nobody feeds
+    else testing_kernel_of(&h, inner)->tile_bytes = 10 << 20;
     thunks[i] = inner;
   }
   executable *e;
-  hand_check(hand_create(&h, hand_sequence(&h, COUNT, thunks), 3, &e));
+  testing_check(testing_create(&h, testing_sequence(&h, COUNT, thunks), 3, &e));
   int found[COUNT] = {0};
-  hand_check_error(executable_run(e, NULL, (void *[]){found}), HEDDLE_INVALID, "given none");
+  testing_check_error(executable_run(e, NULL, (void *[]){found}), HEDDLE_INVALID, "given none");
   executable_destroy(e);
-  hand_end(&h);
+  testing_end(&h);
 }
 
 // Thunks with effects keep their order though their slices are apart.
@@ -231,31 +233,31 @@ static heddle_status number(void *user, int device, int count, const program_arr
 static void test_effects_keep_their_order(void **state) {
   (void)state;
   enum { COUNT = 40 };
-  hand_program h = hand_start();
-  const int out = hand_memory(&h, PROGRAM_RESULT, 0, 4 * COUNT), kernel = hand_kernel(&h, fail_often, 2);
-  const int room = hand_memory(&h, PROGRAM_TEMPORARY, 0, 64 * COUNT);
+  testing_program h = testing_start();
+  const int out = testing_memory(&h, PROGRAM_RESULT, 0, 4 * COUNT), kernel = testing_kernel(&h, fail_often, 2);
+  const int room = testing_memory(&h, PROGRAM_TEMPORARY, 0, 64 * COUNT);
   program_thunk *thunks[2 * COUNT];
   for (int i = 0; i < COUNT; i++) {
-    const int at = hand_slice(&h, out, 4 * i, 4), spare = hand_slice(&h, room, 64 * i, 64);
-    const program_array to = hand_array(&h, DTYPE_S32, 0, NULL, at);
-    program_thunk *call = hand_thunk(&h, THUNK_CALL, 0, NULL, 1, &at),
-                  *feed = hand_library(&h, THUNK_TRANSFER, 0, NULL, 1, &to);
-    hand_text(&h, feed, "target", "infeed");
-    program_sequence body = hand_sequence(&h, 1, &feed);
-    hand_nest(&h, call, 1, &body);
+    const int at = testing_slice(&h, out, 4 * i, 4), spare = testing_slice(&h, room, 64 * i, 64);
+    const program_array to = testing_array(&h, DTYPE_S32, 0, NULL, at);
+    program_thunk *call = testing_thunk(&h, THUNK_CALL, 0, NULL, 1, &at),
+                  *feed = testing_library(&h, THUNK_TRANSFER, 0, NULL, 1, &to);
+    testing_text(&h, feed, "target", "infeed");
+    program_sequence body = testing_sequence(&h, 1, &feed);
+    testing_nest(&h, call, 1, &body);
     thunks[2 * i] = i % 2 ? feed : call;
-    thunks[2 * i + 1] = hand_step(&h, kernel, spare, spare);
-    hand_kernel_of(&h, thunks[2 * i + 1])->tile_bytes = 1 << 20;
+    thunks[2 * i + 1] = testing_step(&h, kernel, spare, spare);
+    testing_kernel_of(&h, thunks[2 * i + 1])->tile_bytes = 1 << 20;
   }
   executable *e;
-  hand_check(hand_create(&h, hand_sequence(&h, 2 * COUNT, thunks), 3, &e));
+  testing_check(testing_create(&h, testing_sequence(&h, 2 * COUNT, thunks), 3, &e));
   executable_set_feeds(e, (executable_feeds){.infeed = number});
   int found[COUNT];
   next_number = 0;
-  hand_check(executable_run(e, NULL, (void *[]){found}));
+  testing_check(executable_run(e, NULL, (void *[]){found}));
   for (int i = 0; i < COUNT; i++) assert_int_equal(found[i], i);
   executable_destroy(e);
-  hand_end(&h);
+  testing_end(&h);
 }
 
 int main(void) {

@@ -159,7 +159,7 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   return kinds[t->from->transfer.target].execute(t, f);
 }
 
-bool transfer_needs_group(const program_thunk *t) {
+bool thunk_transfer_needs_group(const program_thunk *t) {
   return t->kind == THUNK_TRANSFER && t->transfer.target != PROGRAM_INFEED && t->transfer.target != PROGRAM_OUTFEED;
 }
 

@@ -28,6 +28,6 @@ extern const thunk_type thunk_collective;
 extern const thunk_type thunk_transfer;
 
 // Whether the thunk sends or receives, for which a run has a device group even of one device.
-bool transfer_needs_group(const program_thunk *t);
+bool thunk_transfer_needs_group(const program_thunk *t);
 
 #endif

@@ -1,5 +1,6 @@
 // The modified Bessel function of the first kind of order one, times exp(-|x|): two Chebyshev series, in x/2 - 2 up to
 // 8 and in 32/x - 2 beyond, with the coefficients of Cephes (S. Moshier).
+#include "stablehlo/build.h"
 #include "stablehlo/chlo_math.h"
 
 #define SIZE_OF(array) ((int)(sizeof(array) / sizeof *(array)))

@@ -1,6 +1,7 @@
 // CHLO's elementwise operations with broadcasting: the operands are brought to one shape, then the plain operation is
 // lowered. As in NumPy, dims of size 1 grow, and missing dims are added in front (or where `broadcast_dimensions`
 // says).
+#include "stablehlo/build.h"
 #include "stablehlo/chlo.h"
 
 static const ir_op plain[IR_OP_COUNT] = {

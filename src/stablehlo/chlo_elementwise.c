@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "stablehlo/build.h"
 #include "stablehlo/chlo_math.h"
 
 // Functions that HLO has too.

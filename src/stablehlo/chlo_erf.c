@@ -6,6 +6,7 @@
 // polynomials in w = -log(1 - x²), with 1 - x² as a product, which stays exact where x is close to 1.
 #include <math.h>
 
+#include "stablehlo/build.h"
 #include "stablehlo/chlo_math.h"
 
 #define POLYNOMIAL(l, x, coefficients) \

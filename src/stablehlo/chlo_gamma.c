@@ -7,6 +7,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "stablehlo/build.h"
 #include "stablehlo/chlo_math.h"
 
 static const double lanczos_g = 7;

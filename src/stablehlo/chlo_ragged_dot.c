@@ -1,7 +1,7 @@
 // chlo.ragged_dot: a matrix product whose lhs has one dim, the ragged one, divided into groups of the given sizes.
 // HLO's ragged-dot is the same.
+#include "stablehlo/build_forms.h"
 #include "stablehlo/chlo.h"
-#include "stablehlo/lower_build.h"
 
 // The fields of MHLO's dimension numbers that CHLO has in one place lie in a struct of their own.
 static heddle_status set_dims(lowering *l, const ir_operation *op, const ir_attribute *from, instruction *i) {

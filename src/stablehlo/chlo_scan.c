@@ -1,5 +1,6 @@
 // chlo.scan: runs its body over slices of the inputs along one dim, with values carried from one to the next, and
 // stacks what the body gives. HLO's scan is the same, with results in a tuple.
+#include "stablehlo/build.h"
 #include "stablehlo/chlo.h"
 
 typedef struct scan {

@@ -1,5 +1,6 @@
 // CHLO operations that HLO has in another form: top_k (and MHLO's topk, which may want the least) as HLO's topk,
 // dynamic_reshape with one size left open.
+#include "stablehlo/build.h"
 #include "stablehlo/chlo.h"
 
 heddle_status lower_chlo_top_k(lowering *l, const ir_operation *op, instruction *const *operands,

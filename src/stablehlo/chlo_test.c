@@ -3,7 +3,7 @@
 
 static void test_broadcast(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "func.func @main() {\n"
       "  %a = stablehlo.constant dense<[[1, 2, 3]]> : tensor<1x3xi32>\n"
       "  %b = stablehlo.constant dense<[[10], [20]]> : tensor<2x1xi32>\n"
@@ -24,7 +24,7 @@ static void test_broadcast(void **state) {
       "  check.expect_eq_const %4, dense<2> : tensor<2x3xi32>\n"
       "  func.return\n"
       "}\n");
-  testing_expect_fails(
+  testing_checks_expect_fails(
       "func.func @main() {\n"
       "  %a = stablehlo.constant dense<1> : tensor<2xi32>\n"
       "  %b = stablehlo.constant dense<1> : tensor<3xi32>\n"
@@ -36,7 +36,7 @@ static void test_broadcast(void **state) {
 
 static void test_broadcast_functions(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "func.func @main() {\n"
       "  %a = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>\n"
       "  %b = stablehlo.constant dense<2.0> : tensor<f32>\n"
@@ -58,7 +58,7 @@ static void test_broadcast_functions(void **state) {
 
 static void test_functions(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[0.5, -0.25, 0.0]> : tensor<3xf32>\n"
       "  %h = stablehlo.constant dense<[0.5, -0.25, 0.0]> : tensor<3xbf16>\n"
@@ -81,7 +81,7 @@ static void test_functions(void **state) {
 
 static void test_predicates_and_constants(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[0x7F800000, 0xFF800000, 1.0, 0x7FC00000]> : tensor<4xf32>\n"
       "  %0 = chlo.is_inf %x : tensor<4xf32> -> tensor<4xi1>\n"
@@ -105,7 +105,7 @@ static void test_predicates_and_constants(void **state) {
 
 static void test_complex(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "func.func @main() {\n"
       "  %z = stablehlo.constant dense<[(3.0, 4.0), (1.0e30, 1.0e30), (0.5, 0.0)]> : tensor<3xcomplex<f32>>\n"
       "  %0 = chlo.conj %z : tensor<3xcomplex<f32>> -> tensor<3xcomplex<f32>>\n"
@@ -126,7 +126,7 @@ static void test_complex(void **state) {
 
 static void test_top_k(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[[3, 9, 2, 9], [-1, -5, 0, 7]]> : tensor<2x4xi32>\n"
       "  %0:2 = chlo.top_k(%x, k = 3) : tensor<2x4xi32> -> (tensor<2x3xi32>, tensor<2x3xi32>)\n"
@@ -134,7 +134,7 @@ static void test_top_k(void **state) {
       "  check.expect_eq_const %0#1, dense<[[1, 3, 0], [3, 2, 0]]> : tensor<2x3xi32>\n"
       "  func.return\n"
       "}\n");
-  testing_expect_fails(
+  testing_checks_expect_fails(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[3, 9]> : tensor<2xi32>\n"
       "  %0:2 = chlo.top_k(%x, k = 3) : tensor<2xi32> -> (tensor<3xi32>, tensor<3xi32>)\n"
@@ -145,7 +145,7 @@ static void test_top_k(void **state) {
 
 static void test_dynamic_reshape(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[1, 2, 3, 4, 5, 6]> : tensor<6xi32>\n"
       "  %s = stablehlo.constant dense<[-1, 3]> : tensor<2xi32>\n"
@@ -153,7 +153,7 @@ static void test_dynamic_reshape(void **state) {
       "  check.expect_eq_const %0, dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>\n"
       "  func.return\n"
       "}\n");
-  testing_expect_fails(
+  testing_checks_expect_fails(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[1, 2, 3, 4, 5, 6]> : tensor<6xi32>\n"
       "  %s = stablehlo.constant dense<[-1, 4]> : tensor<2xi32>\n"
@@ -166,7 +166,7 @@ static void test_dynamic_reshape(void **state) {
 // Two groups: the first row by one matrix, the other two by another.
 static void test_ragged_dot_free(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[[1, 2], [3, 4], [5, 6]]> : tensor<3x2xi32>\n"
       "  %y = stablehlo.constant dense<[[[1, 0], [0, 1]], [[10, 0], [0, 100]]]> : tensor<2x2x2xi32>\n"
@@ -183,7 +183,7 @@ static void test_ragged_dot_free(void **state) {
 // The group sizes differ between the batches.
 static void test_ragged_dot_batched_sizes(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[[[1], [2]], [[3], [4]]]> : tensor<2x2x1xi32>\n"
       "  %y = stablehlo.constant dense<[[[[1]], [[10]]], [[[100]], [[1000]]]]> : tensor<2x2x1x1xi32>\n"
@@ -199,7 +199,7 @@ static void test_ragged_dot_batched_sizes(void **state) {
 
 static void test_ragged_dot_contracting(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[[1, 2, 3]]> : tensor<1x3xi32>\n"
       "  %y = stablehlo.constant dense<[[1, 1], [10, 20], [100, 300]]> : tensor<3x2xi32>\n"
@@ -215,7 +215,7 @@ static void test_ragged_dot_contracting(void **state) {
 
 static void test_ragged_dot_batch(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[[[1, 2]], [[3, 4]]]> : tensor<2x1x2xi32>\n"
       "  %y = stablehlo.constant dense<[[[1], [1]], [[10], [1]]]> : tensor<2x2x1xi32>\n"
@@ -227,7 +227,7 @@ static void test_ragged_dot_batch(void **state) {
       "  check.expect_eq_const %0, dense<[[[3]], [[34]]]> : tensor<2x1x1xi32>\n"
       "  func.return\n"
       "}\n");
-  testing_expect_fails(
+  testing_checks_expect_fails(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<1> : tensor<2x1xi32>\n"
       "  %g = stablehlo.constant dense<[1, 1]> : tensor<2xi64>\n"
@@ -243,7 +243,7 @@ static void test_ragged_dot_batch(void **state) {
 // Running sums of rows, and of running sums; from the end.
 static void test_scan(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[[1, 10], [2, 20], [3, 30]]> : tensor<3x2xi32>\n"
       "  %zero = stablehlo.constant dense<0> : tensor<2xi32>\n"
@@ -262,7 +262,7 @@ static void test_scan(void **state) {
 
 static void test_scan_empty(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<1> : tensor<2x0xi32>\n"
       "  %init = stablehlo.constant dense<7> : tensor<2xi32>\n"

@@ -1,5 +1,6 @@
 // Collectives: who takes part is said as in HLO, by groups, a channel and whether ids count replicas or devices.
-#include "stablehlo/lower_build.h"
+#include "stablehlo/build_forms.h"
+#include "stablehlo/lower_table.h"
 
 // Rows of a rectangular list; -1 fills up shorter groups.
 static heddle_status groups_of(lowering *l, const ir_operation *op, const char *name, group_list *out) {

@@ -1,5 +1,6 @@
 // Matrix products: dot, dot_general and einsum, which is transposed, multiplied, summed and transposed again.
-#include "stablehlo/lower_build.h"
+#include "stablehlo/build_forms.h"
+#include "stablehlo/lower_table.h"
 
 static const char *const precisions[] = {"DEFAULT", "HIGH", "HIGHEST", "PACKED_NIBBLE", NULL};
 

@@ -1,7 +1,8 @@
 // Control flow, calls, tuples and order. Branches and loops see one tuple each: a loop its state and behind it what its
 // regions use from around them, a branch just that.
 #include "mlir/print_values.h"
-#include "stablehlo/lower_build.h"
+#include "stablehlo/build_forms.h"
+#include "stablehlo/lower_table.h"
 
 // A call of a function, lowered for these arguments; `call` may be null.
 static heddle_status add_call(lowering *l, const ir_operation *op, str callee, int count, instruction *const *arguments,

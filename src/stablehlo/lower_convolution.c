@@ -1,5 +1,6 @@
 // Convolutions, with padding given or as an operand (dynamic_conv), and the windows that reductions share with them.
-#include "stablehlo/lower_build.h"
+#include "stablehlo/build_forms.h"
+#include "stablehlo/lower_table.h"
 
 static heddle_status wants(lowering *l, const char *name, int_list list, int size) {
   if (!list.size || list.size == size) return status_ok();

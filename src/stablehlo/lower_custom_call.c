@@ -1,7 +1,8 @@
 // Custom calls, and StableHLO's own checks, which are custom calls to the interpreter.
 #include "hlo/text.h"
 #include "mlir/print_values.h"
-#include "stablehlo/lower_build.h"
+#include "stablehlo/build_forms.h"
+#include "stablehlo/lower_table.h"
 
 // A layout as the list of dims from minor to major.
 static heddle_status with_layout(lowering *l, const ir_attribute *list, int number, const shape *s, const shape **out) {

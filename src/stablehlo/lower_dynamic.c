@@ -1,5 +1,6 @@
 // Operations whose operands say shapes: these operands are folded, which leaves HLO's operations on static shapes.
-#include "stablehlo/lower_build.h"
+#include "stablehlo/build_forms.h"
+#include "stablehlo/lower_table.h"
 
 static heddle_status fold_list(lowering *l, instruction *i, const char *what, int_list *out) {
   return lowering_fold_ints(l, i, what, &out->data, &out->size);

@@ -1,6 +1,7 @@
 // einsum and unary_einsum ("ab,bc->ac"): labels of one side that the result lacks are summed away, shared labels become
 // batch or contracting dimensions of a dot, and a transpose gives the wanted order.
-#include "stablehlo/lower_build.h"
+#include "stablehlo/build_forms.h"
+#include "stablehlo/lower_table.h"
 
 enum { ELLIPSIS_LABEL = 256, MAX_LABELS = SHAPE_MAX_RANK };  // dims under `...` get labels from ELLIPSIS_LABEL on
 

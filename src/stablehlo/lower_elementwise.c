@@ -1,6 +1,7 @@
 // Elementwise StableHLO operations. Most are HLO's of the same name; where the specification wants something else than
 // XLA does (booleans as logic, complex numbers in lexicographic order), it is spelled out here.
-#include "stablehlo/lower_build.h"
+#include "stablehlo/build_forms.h"
+#include "stablehlo/lower_table.h"
 
 static const hlo_opcode same[IR_OP_COUNT] = {
     [IR_OP_ABS] = HLO_ABS,

@@ -1,6 +1,7 @@
 // Linear algebra, transforms, batch normalisation and random numbers: HLO's operations of the same names, whose result
 // shapes HLO does not infer.
-#include "stablehlo/lower_build.h"
+#include "stablehlo/build_forms.h"
+#include "stablehlo/lower_table.h"
 
 heddle_status lowering_declared(lowering *l, const ir_operation *op, int number, const shape **out) {
   TRY(ir_type_shape(l->arena, op->results[number]->type, op->where, out));

@@ -1,6 +1,7 @@
 // What MHLO has and StableHLO has not: operations that are private to XLA's compiler and have an instruction of their
 // own in HLO, and shapes brought to their least rank.
-#include "stablehlo/lower_build.h"
+#include "stablehlo/build_forms.h"
+#include "stablehlo/lower_table.h"
 #include "stablehlo/lowering_function.h"
 
 // Hints on single values: Shardy's, to those who divide nothing, and the borders of MHLO's domains say nothing about

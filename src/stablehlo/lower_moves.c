@@ -1,5 +1,6 @@
 // Constants and what moves elements: broadcasts, reshapes, transposes, concatenation, reversal, selection by index.
-#include "stablehlo/lower_build.h"
+#include "stablehlo/build_forms.h"
+#include "stablehlo/lower_table.h"
 
 heddle_status lower_constant(lowering *l, const ir_operation *op, instruction *const *operands, instruction **results) {
   (void)operands;

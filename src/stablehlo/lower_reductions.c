@@ -1,5 +1,6 @@
 // Operations with a scalar body: reduce, reduce_window, select_and_scatter, map, sort.
-#include "stablehlo/lower_build.h"
+#include "stablehlo/build_forms.h"
+#include "stablehlo/lower_table.h"
 
 heddle_status build_sum_body(lowering *l, dtype t, computation **out) {
   lowering inner;

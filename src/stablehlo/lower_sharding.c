@@ -4,8 +4,9 @@
 // hlo/tile_sharding.h describes), so that what both partitioners' programs say is done in one place.
 #include "hlo/tile_sharding.h"
 #include "mlir/sharding.h"
+#include "stablehlo/build.h"
+#include "stablehlo/lower_table.h"
 #include "stablehlo/lowering_function.h"
-#include "stablehlo/lowering_table.h"
 
 static instruction *call_of(lowering *l, const char *target, instruction *x, const shape *s, str sharding) {
   instruction *call = build_add(l, HLO_CUSTOM_CALL, s, 1, &x);

@@ -1,5 +1,6 @@
 // Parts of arrays: slices and their writing back, padding, gather and scatter.
-#include "stablehlo/lower_build.h"
+#include "stablehlo/build_forms.h"
+#include "stablehlo/lower_table.h"
 
 static heddle_status wants_size(lowering *l, const char *name, int_list list, int size) {
   if (list.size == size) return status_ok();

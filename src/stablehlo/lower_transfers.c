@@ -1,6 +1,7 @@
 // Transfers: infeed, outfeed, send, recv and asynchronous operations. StableHLO lists their values one by one where HLO
 // has tuples, and has one operation where HLO has a start and a done.
-#include "stablehlo/lower_build.h"
+#include "stablehlo/build_forms.h"
+#include "stablehlo/lower_table.h"
 
 // The tensors among the results, which are followed by a token.
 static heddle_status received_shapes(lowering *l, const ir_operation *op, int *count, const shape ***out) {

@@ -3,6 +3,7 @@
 #include "stablehlo/lowering_function.h"
 
 #include "mlir/print_values.h"
+#include "stablehlo/build.h"
 
 str lowering_name(arena *a, str name) {
   text out = {0};

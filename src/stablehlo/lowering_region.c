@@ -1,4 +1,5 @@
 // Regions as computations: what they use from around them becomes parameters, or is made anew where it is constant.
+#include "stablehlo/build.h"
 #include "stablehlo/lowering.h"
 
 static bool is_inside(const ir_value *v, const ir_region *r) {

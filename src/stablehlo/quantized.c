@@ -2,7 +2,7 @@
 // everything else is computed on real numbers between dequantizing and quantizing.
 #include "stablehlo/quantized.h"
 
-#include "stablehlo/lowering_table.h"
+#include "stablehlo/lower_table.h"
 
 static const bool on_storage[IR_OP_COUNT] = {
     [IR_OP_ALL_GATHER] = true,

@@ -6,7 +6,8 @@
 // of a dim that becomes a dim of the result. The sums must fit 32 bits.
 #include "stablehlo/quantized.h"
 
-#include "stablehlo/lowering_table.h"
+#include "stablehlo/build.h"
+#include "stablehlo/lower_table.h"
 
 // `terms` are added up for each element; `axis` is the dim of the result that the rhs's axis becomes, -1 if it has
 // none.

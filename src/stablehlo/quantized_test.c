@@ -3,7 +3,7 @@
 
 static void test_quantize(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[0.0, 1.25, 1.75, -3.0, 1000.0, 0x7F800000, 0xFF800000]> : tensor<7xf32>\n"
       "  %0 = stablehlo.uniform_quantize %x : (tensor<7xf32>) -> tensor<7x!quant.uniform<i8:f32, 0.5:3>>\n"
@@ -22,7 +22,7 @@ static void test_quantize(void **state) {
 // The difference to the zero point does not fit the storage type.
 static void test_wide_difference(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[127, -128]> : tensor<2xi8>\n"
       "  %0 = stablehlo.bitcast_convert %x : (tensor<2xi8>) -> tensor<2x!quant.uniform<i8:f32, 2.0:-128>>\n"
@@ -38,7 +38,7 @@ static void test_wide_difference(void **state) {
 
 static void test_axis(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "!q = tensor<2x2x!quant.uniform<i8:f32:1, {0.5:0, 2.0:-1}>>\n"
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[[1.0, 4.0], [-1.5, -2.0]]> : tensor<2x2xf32>\n"
@@ -55,7 +55,7 @@ static void test_axis(void **state) {
 // One scale for each row of each half of the columns.
 static void test_blocks(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "!q = tensor<2x4x!quant.uniform<i8:f32:{0:1, 1:2}, {{1.0:0, 2.0:1}, {4.0:0, 8.0:-1}}>>\n"
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[[1, 2, 3, 4], [5, 6, 7, 8]]> : tensor<2x4xi8>\n"
@@ -71,7 +71,7 @@ static void test_blocks(void **state) {
 
 static void test_elementwise(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "!a = tensor<2x!quant.uniform<i8:f32, 0.5:0>>\n"
       "!b = tensor<2x!quant.uniform<i8:f32, 2.0:-10>>\n"
       "func.func @main() {\n"
@@ -99,7 +99,7 @@ static void test_elementwise(void **state) {
 
 static void test_moves(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "!q = tensor<2x!quant.uniform<i8:f32, 0.5:1>>\n"
       "func.func private @twice(%x: !q) -> !q {\n"
       "  %0 = stablehlo.add %x, %x : !q\n"
@@ -115,7 +115,7 @@ static void test_moves(void **state) {
       "  check.expect_eq_const %4, dense<[9, 5]> : tensor<2xi8>\n"
       "  func.return\n"
       "}\n");
-  testing_expect_fails(
+  testing_checks_expect_fails(
       "func.func @main() {\n"
       "  %q = stablehlo.constant dense<[3, 5]> : tensor<2xi8>\n"
       "  %0 = stablehlo.bitcast_convert %q : (tensor<2xi8>) -> tensor<2x!quant.uniform<i8:f32, 0.5:1>>\n"
@@ -128,7 +128,7 @@ static void test_moves(void **state) {
 
 static void test_regions(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "!e = !quant.uniform<i8:f32, 0.5:1>\n"
       "func.func @main() {\n"
       "  %q = stablehlo.constant dense<[3, 5, -7]> : tensor<3xi8>\n"
@@ -162,7 +162,7 @@ static void test_regions(void **state) {
 
 static void test_while(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "!q = tensor<2x!quant.uniform<i8:f32, 0.5:1>>\n"
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[2, 3]> : tensor<2xi8>\n"
@@ -188,7 +188,7 @@ static void test_while(void **state) {
 
 static void test_dot(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "!x = tensor<1x2x!quant.uniform<i8:f32, 0.5:-1>>\n"
       "!y = tensor<2x2x!quant.uniform<i8:f32:1, {0.25:0, 4.0:2}>>\n"
       "!r = tensor<1x2x!quant.uniform<i32:f32:1, {0.125:0, 2.0:0}>>\n"
@@ -210,7 +210,7 @@ static void test_dot(void **state) {
 // Padding stands for real zeros, not for stored ones; groups and channels have scales of their own.
 static void test_convolution(void **state) {
   (void)state;
-  testing_expect_holds(
+  testing_checks_expect_holds(
       "!x = tensor<1x3x2x!quant.uniform<i8:f32, 0.5:1>>\n"
       "!w = tensor<2x1x2x!quant.uniform<i8:f32:2, {1.0:0, 2.0:0}>>\n"
       "!r = tensor<1x4x2x!quant.uniform<i32:f32:2, {0.5:0, 1.0:0}>>\n"
@@ -229,7 +229,7 @@ static void test_convolution(void **state) {
 
 static void test_errors(void **state) {
   (void)state;
-  testing_expect_fails(
+  testing_checks_expect_fails(
       "func.func @main() {\n"
       "  %x = stablehlo.constant dense<[1, 2, 3]> : tensor<3xi8>\n"
       "  %0 = stablehlo.bitcast_convert %x : (tensor<3xi8>) -> tensor<3x!quant.uniform<i8:f32:0, {1.0, 2.0}>>\n"

@@ -2,6 +2,7 @@
 //
 // Each step is one HLO operation in the expressed type, in the order in which the StableHLO specification has them, so
 // that results agree to the bit with those of others who do the same.
+#include "stablehlo/build.h"
 #include "stablehlo/quantized.h"
 
 static bool is_single(const ir_quantization *q) { return q->axis < 0 && !q->block_count; }

@@ -1,5 +1,5 @@
 // StableHLO to HLO: the entry function's parameters and the module's attributes; everything inside is the lowerings'
-// (lowering_table.c), function by function (lowering_function.c).
+// (lower_table.c), function by function (lowering_function.c).
 #include "stablehlo/stablehlo_to_hlo.h"
 
 #include "hlo/device_groups.h"
@@ -7,6 +7,7 @@
 #include "hlo/tile_sharding.h"
 #include "mlir/print_values.h"
 #include "mlir/sharding.h"
+#include "stablehlo/build.h"
 #include "stablehlo/lowering_function.h"
 
 // Operations whose operands say shapes: only for their sake are values followed through calls and regions.

@@ -16,7 +16,7 @@
 #include "stablehlo/functions.h"
 
 // Runs every program of the text; *count says how many there were.
-static inline heddle_status testing_run(arena *a, const char *source, int *count) {
+static inline heddle_status testing_checks_run(arena *a, const char *source, int *count) {
   ir_module **modules;
   int module_count;
   TRY(mlir_text_read(a, "test.mlir", str_from(source), &module_count, &modules));
@@ -33,10 +33,10 @@ static inline heddle_status testing_run(arena *a, const char *source, int *count
   return status_ok();
 }
 
-static inline void testing_expect_holds(const char *source) {
+static inline void testing_checks_expect_holds(const char *source) {
   arena *a = arena_create();
   int count = 0;
-  heddle_status status = testing_run(a, source, &count);
+  heddle_status status = testing_checks_run(a, source, &count);
   if (!status_is_ok(status)) print_error("%s\n", heddle_status_message(status));
   assert_true(status_is_ok(status));
   assert_true(count > 0);
@@ -44,10 +44,10 @@ static inline void testing_expect_holds(const char *source) {
 }
 
 // Importing or running must fail with a message that contains `message`.
-static inline void testing_expect_fails(const char *source, const char *message) {
+static inline void testing_checks_expect_fails(const char *source, const char *message) {
   arena *a = arena_create();
   int count = 0;
-  heddle_status status = testing_run(a, source, &count);
+  heddle_status status = testing_checks_run(a, source, &count);
   assert_false(status_is_ok(status));
   if (!strstr(heddle_status_message(status), message)) print_error("%s\n", heddle_status_message(status));
   assert_non_null(strstr(heddle_status_message(status), message));

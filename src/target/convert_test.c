@@ -1,9 +1,9 @@
-// Conversions of narrow floats as lowering builds them against base/number.h, bit for bit: every code, and dense
+// Conversions of narrow floats as lowering builds them against base/float.h, bit for bit: every code, and dense
 // samples of f32 and f64 with the neighbourhoods of every tie.
 #include <math.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/float.h"
 #include "target/kernel_testing.h"
 
 enum { LANES = 8 };

@@ -1,10 +1,10 @@
-// Floats that MLIR lacks: every pattern decoded, numbers around every boundary encoded, as base/number.h has it; and
+// Floats that MLIR lacks: every pattern decoded, numbers around every boundary encoded, as base/float.h has it; and
 // kernels against the interpreter.
 #include <math.h>
 
 #include "target/hero_testing.h"
 
-#include "base/number.h"
+#include "base/float.h"
 
 static const dtype types[] = {DTYPE_F4E2M1FN, DTYPE_F6E2M3FN, DTYPE_F6E3M2FN, DTYPE_F8E3M4, DTYPE_F8E8M0FNU};
 enum { TYPE_COUNT = sizeof types / sizeof *types, SPREAD = 7 };

@@ -113,7 +113,7 @@ static inline literal *hero_testing_random(arena *a, const shape *s, uint64_t *s
   for (int64_t i = 0; i < shape_element_count(s); i++) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     int v = (int)((*state >> 33) % (uint64_t)limit);
-    if (dtypes[s->dtype].class == CLASS_COMPLEX) literal_set_complex(l, i, complex_of(v, v % 3));
+    if (dtypes[s->dtype].class == CLASS_COMPLEX) literal_set_complex(l, i, literal_complex_of(v, v % 3));
     else if (dtypes[s->dtype].class == CLASS_FLOAT) literal_set_double(l, i, v);
     else literal_set_int(l, i, v);
   }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/float.h"
 #include "target/kernel_testing.h"
 
 #if defined(__has_feature)
@@ -230,8 +230,8 @@ static void test_narrow(void **state) {
     static batch b;
     b = (batch){.f = f, .narrow = true, .run = (kernel *)kernel_testing_function(&k, "kernel")};
     for (uint32_t bits = 0; bits <= UINT16_MAX; bits++) {
-      push(&b, bf16_to_f32((uint16_t)bits), 0);
-      push(&b, f16_to_f32((uint16_t)bits), 0);
+      push(&b, float_bf16_to_f32((uint16_t)bits), 0);
+      push(&b, float_f16_to_f32((uint16_t)bits), 0);
     }
     flush(&b);
     report(&b, "narrow", f->narrow);

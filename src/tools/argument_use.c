@@ -378,7 +378,7 @@ static void run_round(analysis *x, const module *m, int round) {
   }
 }
 
-const argument_use *argument_uses(arena *a, const module *m, int *count) {
+const argument_use *argument_use_find(arena *a, const module *m, int *count) {
   analysis x = {.arena = a, .found = arena_array(a, argument_use *, m->next_id)};
   for (int round = 0; round < 3; round++) run_round(&x, m, round);
   VEC(argument_use) all = {0};

@@ -36,6 +36,6 @@ typedef struct argument_use {
 
 // One entry for each array of the entry's parameters, in order, tokens not counted. Values are followed through moves,
 // converts, tuples and calls, not through arithmetic. Where uses contradict each other the first one found counts.
-const argument_use *argument_uses(arena *a, const module *m, int *count);
+const argument_use *argument_use_find(arena *a, const module *m, int *count);
 
 #endif

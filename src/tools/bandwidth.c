@@ -36,7 +36,7 @@ static double best_of_runs(copy *c, int threads) {
   return best;
 }
 
-double copy_bandwidth(int64_t bytes, int threads) {
+double bandwidth_of_copy(int64_t bytes, int threads) {
   if (bytes < PIECE) bytes = PIECE;
   buffer_cache *cache = buffer_cache_create();
   if (!cache) return 0;

@@ -6,6 +6,6 @@
 
 // Bytes per second, read and written together, of a plain copy of `bytes` bytes on `threads` threads of the runtime's
 // pool: the best of several runs over the same two buffers. 0 if the host has no memory for them.
-double copy_bandwidth(int64_t bytes, int threads);
+double bandwidth_of_copy(int64_t bytes, int threads);
 
 #endif

@@ -30,7 +30,7 @@ heddle_status debug_compile_open(debug_compile *c, arena *a, const debug_options
   hlo_dump_watch(&c->hlo, o->control);
   if (o->dump || !c->hlo.folder) return status_ok();
   c->stages.folder = c->hlo.folder;
-  o->dump = dump_to_folder;
+  o->dump = dump_target_write;
   o->dump_argument = &c->stages;
   return status_ok();
 }

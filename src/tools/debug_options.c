@@ -228,9 +228,9 @@ static int run_main(const command_line *given, debug_options *d, int argc, char 
   arena *a = arena_create();
   const heddle_status s = read_first(a, argc, argv, d);
   int status;
-  if (!status_is_ok(s)) status = 2 * report(s);
-  else if (takes_many) status = command_main_files(&line, argc, argv, run, argument);
-  else status = command_main(&line, argc, argv, file, run, argument);
+  if (!status_is_ok(s)) status = 2 * command_line_exit_status(s);
+  else if (takes_many) status = command_line_main_files(&line, argc, argv, run, argument);
+  else status = command_line_main(&line, argc, argv, file, run, argument);
   arena_destroy(a);
   return status;
 }

@@ -37,8 +37,8 @@ heddle_status debug_options_from_file(arena *a, debug_options *d, const char *pa
 #define DEBUG_OPTIONS_FILE(d) \
   {"debug_options_file", FLAG_TEXT, &(d).file, "FILE", "debug options as a text proto; XLA_FLAGS comes after it"}
 
-// command_main and command_main_files of a tool that takes debug options: from the file that --debug_options_file=FILE
-// among its words names, then from the environment, then from the words.
+// command_line_main and command_line_main_files of a tool that takes debug options: from the file that
+// --debug_options_file=FILE among its words names, then from the environment, then from the words.
 int debug_options_main(const command_line *line, debug_options *d, int argc, char **argv, const char *file,
                        command_fn run, void *argument);
 int debug_options_main_files(const command_line *line, debug_options *d, int argc, char **argv, command_fn run,

@@ -270,7 +270,7 @@ int main(int argc, char **argv) {
   const command_line line = {"emitters_opt [FILE] [flags]",
                              "Runs passes on MLIR in the order of their flags and prints the result.", flags,
                              check_flags, &passes};
-  const int status = command_main(&line, argc - 1, argv + 1, "-", run_file, &c);
+  const int status = command_line_main(&line, argc - 1, argv + 1, "-", run_file, &c);
   arena_destroy(c.arena);
   return status;
 }

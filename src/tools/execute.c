@@ -52,7 +52,7 @@ static heddle_status make_plain(arena *a, const module **m) {
   for (int c = 0; c < (*m)->computations.size; c++)
     for (int k = 0; k < (*m)->computations.data[c]->instructions.size; k++)
       has_vectors |= dynamic_index_is_vector((*m)->computations.data[c]->instructions.data[k]);
-  if (!has_vectors && !mixed_types_are_in(*m) && !form_normalization_applies(*m)) return status_ok();
+  if (!has_vectors && !mixed_types_expander_applies(*m) && !form_normalization_applies(*m)) return status_ok();
   module *copy = module_clone(a, *m);
   TRY(pass_apply(&opt_form_normalization, copy));
   TRY(pass_apply(&opt_dynamic_index_splitter, copy));
@@ -61,8 +61,8 @@ static heddle_status make_plain(arena *a, const module **m) {
   return opt_sort(copy);
 }
 
-heddle_status interpret_module(arena *a, const module *m, const eval_options *options, const argument_list *arguments,
-                               literal **result) {
+heddle_status execute_in_interpreter(arena *a, const module *m, const eval_options *options,
+                                     const argument_list *arguments, literal **result) {
   int devices;
   if (gpu_call_expander_applies(m)) {
     module *expanded = module_clone(a, m);
@@ -78,7 +78,7 @@ heddle_status interpret_module(arena *a, const module *m, const eval_options *op
 
 heddle_status execute_module(arena *a, const module *m, platform on, const compile_options *options,
                              const argument_list *arguments, literal **result) {
-  if (on == PLATFORM_INTERPRETER) return interpret_module(a, m, NULL, arguments, result);
+  if (on == PLATFORM_INTERPRETER) return execute_in_interpreter(a, m, NULL, arguments, result);
   compiled program;
   TRY(compile_module(a, m, options, &program));
   heddle_status s = run_once(a, &program, arguments->count, arguments->values, result);
@@ -86,13 +86,13 @@ heddle_status execute_module(arena *a, const module *m, platform on, const compi
   return s;
 }
 
-void literal_leaves(arena *a, literal *value, literal_list *out) {
+void execute_leaves(arena *a, literal *value, literal_list *out) {
   if (shape_is_array(value->shape)) vec_push(a, out, value);
   // Tuples nest at most SHAPE_MAX_NESTING deep.
-  for (int i = 0; i < value->shape->tuple_size; i++) literal_leaves(a, value->elements[i], out);
+  for (int i = 0; i < value->shape->tuple_size; i++) execute_leaves(a, value->elements[i], out);
 }
 
-void print_leaves(FILE *out, const char *title, const literal_list *leaves) {
+void execute_print_leaves(FILE *out, const char *title, const literal_list *leaves) {
   text t = {0};
   for (int i = 0; i < leaves->size; i++) {
     text_printf(&t, "%s %d: ", title, i);
@@ -105,11 +105,11 @@ void print_leaves(FILE *out, const char *title, const literal_list *leaves) {
   text_free(&t);
 }
 
-void print_results(FILE *out, arena *a, const char *title, int devices, literal *result) {
+void execute_print_results(FILE *out, arena *a, const char *title, int devices, literal *result) {
   for (int d = 0; d < devices; d++) {
     literal_list leaves = {0};
-    literal_leaves(a, devices > 1 ? result->elements[d] : result, &leaves);
-    print_leaves(out, devices > 1 ? arena_printf(a, "device %d, %s", d, title) : title, &leaves);
+    execute_leaves(a, devices > 1 ? result->elements[d] : result, &leaves);
+    execute_print_leaves(out, devices > 1 ? arena_printf(a, "device %d, %s", d, title) : title, &leaves);
   }
 }
 
@@ -139,8 +139,8 @@ static int leaf_count(const shape *s) {
   return count;
 }
 
-heddle_status make_arguments(arena *a, const module *m, int given, leaf_source source, void *context,
-                             argument_list *out) {
+heddle_status argument_list_make(arena *a, const module *m, int given, leaf_source source, void *context,
+                                 argument_list *out) {
   const instruction_list *parameters = &m->entry->parameters;
   int devices, each = 0;
   TRY(device_groups_count(m, &devices));
@@ -164,13 +164,13 @@ static double random_float(uint64_t *state, bool large) {
   return large ? unit * __builtin_exp2((double)(split_mix_next(state) % 200) - 100) : unit;
 }
 
-void random_fill(literal *l, uint64_t *state, bool large) {
+void execute_random_fill(literal *l, uint64_t *state, bool large) {
   int64_t count = shape_element_count(l->shape);
   dtype t = l->shape->dtype;
   for (int64_t i = 0; i < count; i++) {
     if (dtype_is_complex(t)) {
       double re = random_float(state, large);
-      literal_set_complex(l, i, complex_of(re, random_float(state, large)));
+      literal_set_complex(l, i, literal_complex_of(re, random_float(state, large)));
     } else if (dtype_is_float(t)) {
       literal_set_double(l, i, random_float(state, large));
     } else if (t == DTYPE_PRED) {
@@ -191,16 +191,16 @@ static heddle_status random_leaf(void *context, arena *a, int number, const shap
   random_source *r = context;
   (void)number;
   TRY(literal_create(a, s, out));
-  random_fill(*out, &r->state, r->large);
+  execute_random_fill(*out, &r->state, r->large);
   return status_ok();
 }
 
-heddle_status random_arguments(arena *a, const module *m, unsigned seed, bool large, argument_list *out) {
+heddle_status argument_list_random(arena *a, const module *m, unsigned seed, bool large, argument_list *out) {
   random_source r = {seed, large};
-  return make_arguments(a, m, INT_MAX, random_leaf, &r, out);
+  return argument_list_make(a, m, INT_MAX, random_leaf, &r, out);
 }
 
-heddle_status random_literal(arena *a, const shape *s, unsigned seed, literal **out) {
+heddle_status execute_random_literal(arena *a, const shape *s, unsigned seed, literal **out) {
   random_source r = {seed, false};
   return random_leaf(&r, a, 0, s, out);
 }
@@ -211,14 +211,14 @@ static heddle_status zero_leaf(void *context, arena *a, int number, const shape 
   return literal_create(a, s, out);
 }
 
-heddle_status zero_arguments(arena *a, const module *m, argument_list *out) {
-  return make_arguments(a, m, 0, zero_leaf, NULL, out);
+heddle_status argument_list_zeros(arena *a, const module *m, argument_list *out) {
+  return argument_list_make(a, m, 0, zero_leaf, NULL, out);
 }
 
-heddle_status compare_results(arena *a, literal *actual, literal *expected, double rtol, double atol) {
+heddle_status execute_compare(arena *a, literal *actual, literal *expected, double rtol, double atol) {
   literal_list left = {0}, right = {0};
-  literal_leaves(a, actual, &left);
-  literal_leaves(a, expected, &right);
+  execute_leaves(a, actual, &left);
+  execute_leaves(a, expected, &right);
   if (left.size != right.size)
     return status_error(HEDDLE_INVALID, "found %d results, wanted %d", left.size, right.size);
   for (int i = 0; i < left.size; i++) {
@@ -228,7 +228,7 @@ heddle_status compare_results(arena *a, literal *actual, literal *expected, doub
   return status_ok();
 }
 
-void dump_to_folder(void *target, const char *name, const char *suffix, str contents) {
+void dump_target_write(void *target, const char *name, const char *suffix, str contents) {
   dump_target *t = target;
   if (contents.size == 0) return;
   arena *a = arena_create();
@@ -238,13 +238,13 @@ void dump_to_folder(void *target, const char *name, const char *suffix, str cont
   arena_destroy(a);
 }
 
-const char *seconds_text(arena *a, double seconds) {
+const char *execute_seconds_text(arena *a, double seconds) {
   if (seconds >= 1) return arena_printf(a, "%.3f s", seconds);
   if (seconds >= 1e-3) return arena_printf(a, "%.3f ms", seconds * 1e3);
   return arena_printf(a, "%.1f us", seconds * 1e6);
 }
 
-void print_compile_times(FILE *out, const compile_times *times) {
+void execute_print_times(FILE *out, const compile_times *times) {
   double sum = 0;
   for (int i = 0; i < times->count; i++) {
     fprintf(out, "  %-10s %9.3f ms\n", times->stages[i].name, times->stages[i].seconds * 1e3);

@@ -27,39 +27,39 @@ typedef struct argument_list {
 heddle_status execute_module(arena *a, const module *m, platform on, const compile_options *options,
                              const argument_list *arguments, literal **result);
 // The same in the interpreter; `options` may be null.
-heddle_status interpret_module(arena *a, const module *m, const eval_options *options, const argument_list *arguments,
-                               literal **result);
+heddle_status execute_in_interpreter(arena *a, const module *m, const eval_options *options,
+                                     const argument_list *arguments, literal **result);
 
 typedef VEC(literal *) literal_list;
 
 // The arrays of a value, in order; an array is its own only leaf. Tokens do not count.
-void literal_leaves(arena *a, literal *value, literal_list *out);
+void execute_leaves(arena *a, literal *value, literal_list *out);
 
 // `TITLE 0: f32[2] {1, 2}`, one a line.
-void print_leaves(FILE *out, const char *title, const literal_list *leaves);
+void execute_print_leaves(FILE *out, const char *title, const literal_list *leaves);
 
 // The same of a result of execute_module, with the number of the device before the title where there are several.
-void print_results(FILE *out, arena *a, const char *title, int devices, literal *result);
+void execute_print_results(FILE *out, arena *a, const char *title, int devices, literal *result);
 
 // Gives array `number` (counted over all parameters' leaves) of shape `s`.
 typedef heddle_status (*leaf_source)(void *context, arena *a, int number, const shape *s, literal **out);
 
 // Arguments for all entry parameters, put together from their leaves: a set for each device if more than one set's
 // leaves are `given`, else one set. Numbers of leaves run on over all sets.
-heddle_status make_arguments(arena *a, const module *m, int given, leaf_source source, void *context,
-                             argument_list *out);
+heddle_status argument_list_make(arena *a, const module *m, int given, leaf_source source, void *context,
+                                 argument_list *out);
 
 // Random arguments, others for each device: floats in [-1, 1) (or over the whole exponent range if `large`), small
 // integers, fair coins. Same seed, same values.
 // For programs that mean something use fake_arguments.
-heddle_status random_arguments(arena *a, const module *m, unsigned seed, bool large, argument_list *out);
-heddle_status random_literal(arena *a, const shape *s, unsigned seed, literal **out);
+heddle_status argument_list_random(arena *a, const module *m, unsigned seed, bool large, argument_list *out);
+heddle_status execute_random_literal(arena *a, const shape *s, unsigned seed, literal **out);
 // Into an array that is there; `state` is a SplitMix64's and goes on.
-void random_fill(literal *l, uint64_t *state, bool large);
-heddle_status zero_arguments(arena *a, const module *m, argument_list *out);
+void execute_random_fill(literal *l, uint64_t *state, bool large);
+heddle_status argument_list_zeros(arena *a, const module *m, argument_list *out);
 
 // Compares leaf by leaf; the error says which result and repeats literal_compare's line.
-heddle_status compare_results(arena *a, literal *actual, literal *expected, double rtol, double atol);
+heddle_status execute_compare(arena *a, literal *actual, literal *expected, double rtol, double atol);
 
 // Where a compilation's dumps go, and the first error of writing them, which the owner of the struct frees.
 typedef struct dump_target {
@@ -69,11 +69,11 @@ typedef struct dump_target {
 
 // Writes what a compilation dumps into files `FOLDER/NAME.SUFFIX`; for compile_options.dump with a dump_target as
 // argument.
-void dump_to_folder(void *target, const char *name, const char *suffix, str contents);
+void dump_target_write(void *target, const char *name, const char *suffix, str contents);
 
 // "1.234 ms", "56.7 us".
-const char *seconds_text(arena *a, double seconds);
+const char *execute_seconds_text(arena *a, double seconds);
 // One line a stage and their sum.
-void print_compile_times(FILE *out, const compile_times *times);
+void execute_print_times(FILE *out, const compile_times *times);
 
 #endif

@@ -182,7 +182,7 @@ static heddle_status fake_leaf(void *context, arena *a, int number, const shape 
   } else if (use->is_key && is_integer) {
     fill_key(*out, &f->state);
   } else {
-    random_fill(*out, &f->state, f->large);
+    execute_random_fill(*out, &f->state, f->large);
     if (use->is_definite) make_definite(*out);
   }
   if (number < f->use_count) f->first[number] = *out;
@@ -199,7 +199,7 @@ static bool is_written_undivided(const module *m) {
 
 heddle_status fake_arguments(arena *a, const module *m, unsigned seed, bool large, argument_list *out) {
   fake_source f = {.state = seed, .large = large};
-  f.uses = argument_uses(a, m, &f.use_count);
+  f.uses = argument_use_find(a, m, &f.use_count);
   f.first = arena_array(a, literal *, f.use_count);
-  return make_arguments(a, m, is_written_undivided(m) ? 0 : INT_MAX, fake_leaf, &f, out);
+  return argument_list_make(a, m, is_written_undivided(m) ? 0 : INT_MAX, fake_leaf, &f, out);
 }

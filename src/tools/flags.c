@@ -204,7 +204,7 @@ heddle_status flags_parse(arena *a, const command_line *line, int argc, char **a
 // Exit statuses beside 0 and 1.
 enum { EXIT_USAGE = 2, EXIT_MISMATCH = 3 };
 
-int report(heddle_status s) {
+int command_line_exit_status(heddle_status s) {
   if (status_is_ok(s)) return 0;
   const int status = heddle_status_code(s) == HEDDLE_MISMATCH ? EXIT_MISMATCH : EXIT_FAILURE;
   fflush(stdout);
@@ -213,7 +213,7 @@ int report(heddle_status s) {
   return status;
 }
 
-int output_status(int status) {
+int command_line_output_status(int status) {
   errno = 0;
   if (fflush(stdout) != 0 || ferror(stdout)) {
     // An earlier write may have failed: its reason is gone.
@@ -225,7 +225,7 @@ int output_status(int status) {
 }
 
 static int usage_error(const command_line *line, heddle_status s) {
-  (void)report(s);
+  (void)command_line_exit_status(s);
   fprintf(stderr, "usage: %s (" STR_FMT " --help)\n", line->usage, STR_ARG(tool_name(line)));
   return EXIT_USAGE;
 }
@@ -255,16 +255,17 @@ static int run_command(const command_line *line, int argc, char **argv, int most
   arena *a = arena_create();
   flag_list files = {0};
   const int count = parse_files(a, line, argc, argv, most_files, most_files && !file, argument, &files);
-  const int status = count < 0 ? -1 - count : report(run(a, count ? files.data[0] : file, argument));
+  const int status = count < 0 ? -1 - count : command_line_exit_status(run(a, count ? files.data[0] : file, argument));
   arena_destroy(a);
-  return output_status(status);
+  return command_line_output_status(status);
 }
 
-int command_main(const command_line *line, int argc, char **argv, const char *file, command_fn run, void *argument) {
+int command_line_main(const command_line *line, int argc, char **argv, const char *file, command_fn run,
+                      void *argument) {
   return run_command(line, argc, argv, 1, file, run, argument);
 }
 
-int command_main_files(const command_line *line, int argc, char **argv, command_fn run, void *argument) {
+int command_line_main_files(const command_line *line, int argc, char **argv, command_fn run, void *argument) {
   arena *a = arena_create();
   flag_list files = {0};
   const int count = parse_files(a, line, argc, argv, INT_MAX, true, argument, &files);
@@ -272,13 +273,13 @@ int command_main_files(const command_line *line, int argc, char **argv, command_
   for (int i = 0; i < count; i++) {
     arena *scratch = arena_create();
     if (count > 1) printf("%s** Running %s **\n", i ? "\n" : "", files.data[i]);
-    failed |= report(run(scratch, files.data[i], argument));
+    failed |= command_line_exit_status(run(scratch, files.data[i], argument));
     arena_destroy(scratch);
   }
   arena_destroy(a);
-  return output_status(failed);
+  return command_line_output_status(failed);
 }
 
-int command_main_no_file(const command_line *line, int argc, char **argv, command_fn run, void *argument) {
+int command_line_main_no_file(const command_line *line, int argc, char **argv, command_fn run, void *argument) {
   return run_command(line, argc, argv, 0, NULL, run, argument);
 }

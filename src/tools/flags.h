@@ -79,21 +79,22 @@ typedef heddle_status (*command_fn)(arena *a, const char *file, void *argument);
 heddle_status flags_number(const char *name, const char *value, int least, int most, int *out);
 
 // A tool from start to exit: parses the words after its name, runs, prints what went wrong on standard error. Exit
-// status: report's of what `run` gives, 1 if its output could not be written, 2 for a wrong command line. `file` is
+// status: command_line_exit_status's of what `run` gives, 1 if its output could not be written, 2 for a wrong command line. `file` is
 // what a missing file stands for; null: one must be given.
-int command_main(const command_line *line, int argc, char **argv, const char *file, command_fn run, void *argument);
+int command_line_main(const command_line *line, int argc, char **argv, const char *file, command_fn run,
+                      void *argument);
 // Tools that take one file or more, one after the other; what fails does not keep the rest from running. `run` is
 // called for each, in an arena of its own.
-int command_main_files(const command_line *line, int argc, char **argv, command_fn run, void *argument);
+int command_line_main_files(const command_line *line, int argc, char **argv, command_fn run, void *argument);
 // Tools without a file argument.
-int command_main_no_file(const command_line *line, int argc, char **argv, command_fn run, void *argument);
+int command_line_main_no_file(const command_line *line, int argc, char **argv, command_fn run, void *argument);
 
 // Prints the error, frees it and gives the process's exit status: 0 if `s` is success, 3 if values differ from what was
 // expected (HEDDLE_MISMATCH), else 1.
-int report(heddle_status s);
+int command_line_exit_status(heddle_status s);
 
 // The exit status of a tool that would end with `status`: 1 with a line on standard error if what it printed cannot be
 // written (a full disk, a closed descriptor).
-int output_status(int status);
+int command_line_output_status(int status);
 
 #endif

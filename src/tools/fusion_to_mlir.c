@@ -93,5 +93,5 @@ int main(int argc, char **argv) {
       .flags = flags,
       .check = check_flags,
   };
-  return command_main(&line, argc - 1, argv + 1, 0, run, &o);
+  return command_line_main(&line, argc - 1, argv + 1, 0, run, &o);
 }

@@ -2,19 +2,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/commands.h"
 #include "tools/flags.h"
-#include "tools/heddle_commands.h"
 
 static const struct {
   const char *name;
   int (*run)(int argc, char **argv);
   const char *summary;
 } commands[] = {
-    {"run", heddle_run, "compile and run a module, compare its results"},
-    {"compile", heddle_compile, "compile a module to object files, assembly, LLVM IR, MLIR or PTX"},
-    {"convert", heddle_convert, "rewrite a program as HLO text, StableHLO text or an HLO proto"},
-    {"info", heddle_info, "what a program takes and gives, where it runs, what it is made of"},
-    {"ops", heddle_ops, "every opcode and where it is implemented"},
+    {"run", command_run, "compile and run a module, compare its results"},
+    {"compile", command_compile, "compile a module to object files, assembly, LLVM IR, MLIR or PTX"},
+    {"convert", command_convert, "rewrite a program as HLO text, StableHLO text or an HLO proto"},
+    {"info", command_info, "what a program takes and gives, where it runs, what it is made of"},
+    {"ops", command_ops, "every opcode and where it is implemented"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -28,11 +28,11 @@ static void print_usage(FILE *out) {
 int main(int argc, char **argv) {
   if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
     print_usage(stdout);
-    return output_status(0);
+    return command_line_output_status(0);
   }
   if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
     flags_print_version(STR("heddle"));
-    return output_status(0);
+    return command_line_output_status(0);
   }
   for (int i = 0; i < COMMAND_COUNT && argc >= 2; i++)
     if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 2, argv + 2);

@@ -8,9 +8,9 @@
 #include "import/import.h"
 #include "prog/program_print.h"
 #include "target/nvptx.h"
+#include "tools/commands.h"
 #include "tools/debug_compile.h"
 #include "tools/execute.h"
-#include "tools/heddle_commands.h"
 #include "tools/pass_flags.h"
 
 // What can be asked for, the suffix under which the compiler dumps it (null: not a dump), and the only target that has
@@ -159,7 +159,7 @@ static heddle_status compile_images(arena *a, const compile_source *from, const 
                                     const compile_options *options) {
   compiled program;
   TRY(from->lhlo ? compile_lhlo(a, from->lhlo, options, &program) : compile_module(a, from->module, options, &program));
-  if (f->time) print_compile_times(stderr, &program.times);
+  if (f->time) execute_print_times(stderr, &program.times);
   pass_times_print(stderr, options->control);
   heddle_status s = status_ok();
   if (is_form(f, "program")) s = write_program(&program, f->output);
@@ -230,7 +230,7 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
   return debug_compile_close(&debug, s);
 }
 
-int heddle_compile(int argc, char **argv) {
+int command_compile(int argc, char **argv) {
   compile_flags f = {.emit = "obj", .chip = "sm_90", .debug = DEBUG_OPTIONS_DEFAULT, .driver = PASS_FLAGS_DEFAULT};
   const flag flags[] = {
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output for text)"},

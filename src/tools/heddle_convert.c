@@ -13,8 +13,8 @@
 #include "mlir/text.h"
 #include "proto/proto.h"
 #include "stablehlo/hlo_to_stablehlo.h"
+#include "tools/commands.h"
 #include "tools/flags.h"
-#include "tools/heddle_commands.h"
 #include "tools/open_dims.h"
 
 typedef struct convert_flags {
@@ -118,7 +118,7 @@ static heddle_status convert_file(arena *a, const char *path, void *argument) {
   return s;
 }
 
-int heddle_convert(int argc, char **argv) {
+int command_convert(int argc, char **argv) {
   convert_flags f = {.to = "hlo", .output = "-", .entry = ""};
   const flag flags[] = {
       {"to", FLAG_TEXT, &f.to, "FORMAT", "hlo, stablehlo, pb or pbtxt (hlo)"},
@@ -134,5 +134,5 @@ int heddle_convert(int argc, char **argv) {
   const command_line line = {"heddle convert MODULE --to=FORMAT [flags]",
                              "Reads HLO text or proto, StableHLO text or bytecode, and writes the program in FORMAT.",
                              flags, check_flags};
-  return command_main(&line, argc, argv, NULL, convert_file, &f);
+  return command_line_main(&line, argc, argv, NULL, convert_file, &f);
 }

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "hlo/device_counts.h"
 #include "import/import_ir.h"
-#include "tools/heddle_commands.h"
+#include "tools/commands.h"
 #include "tools/open_dims.h"
 #include "tools/signature_print.h"
 #include "vhlo/bytecode.h"
@@ -122,7 +122,7 @@ static heddle_status check_flags(void *argument) {
   return open_dims_check(&f->argument_shapes);
 }
 
-int heddle_info(int argc, char **argv) {
+int command_info(int argc, char **argv) {
   info_flags f = {.entry = ""};
   const flag flags[] = {
       {"json", FLAG_BOOL, &f.json, NULL, "as JSON, with everything that there is to say"},
@@ -137,5 +137,5 @@ int heddle_info(int argc, char **argv) {
                              "Prints a program's signature: parameters, results, devices, and what it is made of.\n"
                              "Reads what heddle run reads; nothing is compiled.",
                              flags, check_flags};
-  return command_main(&line, argc, argv, NULL, describe_file, &f);
+  return command_line_main(&line, argc, argv, NULL, describe_file, &f);
 }

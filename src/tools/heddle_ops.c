@@ -4,8 +4,8 @@
 
 #include "emit/elemental.h"
 #include "eval/evaluate.h"
+#include "tools/commands.h"
 #include "tools/flags.h"
-#include "tools/heddle_commands.h"
 
 typedef struct coverage {
   int opcodes, inferred, interpreted, mapped, emitted;
@@ -103,8 +103,8 @@ static heddle_status print_coverage(arena *a, const char *file, void *argument) 
   return status_ok();
 }
 
-int heddle_ops(int argc, char **argv) {
+int command_ops(int argc, char **argv) {
   const flag flags[] = {{0}};
   const command_line line = {"heddle ops", "Lists every opcode and element type and where it is implemented.", flags};
-  return command_main_no_file(&line, argc, argv, print_coverage, NULL);
+  return command_line_main_no_file(&line, argc, argv, print_coverage, NULL);
 }

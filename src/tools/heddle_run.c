@@ -11,10 +11,10 @@
 #include "import/import.h"
 #include "opt/constant_parameters.h"
 #include "tools/array_files.h"
+#include "tools/commands.h"
 #include "tools/debug_compile.h"
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
-#include "tools/heddle_commands.h"
 #include "tools/lone_transfers.h"
 #include "tools/open_dims.h"
 #include "tools/pass_flags.h"
@@ -100,10 +100,10 @@ static heddle_status take_made_up(void *context, arena *a, int number, const sha
 }
 
 static heddle_status read_inputs(arena *a, const module *m, run_flags *f, argument_list *out) {
-  if (f->made_up.size > 0) return make_arguments(a, m, f->made_up.size, take_made_up, f, out);
+  if (f->made_up.size > 0) return argument_list_make(a, m, f->made_up.size, take_made_up, f, out);
   if (f->random >= 0) return fake_arguments(a, m, (unsigned)f->random, false, out);
   TRY(match_inputs(a, f, &m->entry->parameters));
-  TRY(make_arguments(a, m, given_inputs(f), read_input, f, out));
+  TRY(argument_list_make(a, m, given_inputs(f), read_input, f, out));
   if (given_inputs(f) == out->leaf_count) return status_ok();
   return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter", given_inputs(f),
                       out->leaf_count);
@@ -143,7 +143,7 @@ static heddle_status compile_options_of(run_flags *f, compile_options *out) {
   debug_compile_numbers(&f->debug, out);
   if (f->keep_fusions) out->keep_fusions = &debug_compile_remarks;
   if (!f->dump.folder) return status_ok();
-  out->dump = dump_to_folder;
+  out->dump = dump_target_write;
   out->dump_argument = &f->dump;
   return file_make_folder(f->dump.folder);
 }
@@ -206,13 +206,13 @@ static heddle_status run_cpu(arena *a, const module *m, run_flags *f, const argu
 static heddle_status report_run(arena *a, const run_flags *f, const compile_times *times, double seconds, int devices,
                                 literal *result) {
   if (f->time) {
-    print_compile_times(stderr, times);
+    execute_print_times(stderr, times);
     pass_times_print(stderr, &f->driver.control);
     fprintf(stderr, "  %-10s %9.3f ms\n", "run", seconds * 1e3);
   }
   literal_list results = {0};
-  literal_leaves(a, result, &results);
-  if (f->print) print_results(stdout, a, "result", devices, result);
+  execute_leaves(a, result, &results);
+  if (f->print) execute_print_results(stdout, a, "result", devices, result);
   TRY(write_outputs(&results, &f->outputs));
   return check_expected(a, &results, devices, f);
 }
@@ -235,7 +235,7 @@ static heddle_status run_lhlo(arena *a, const char *path, str source, run_flags 
   argument_list arguments = {.count = given, .values = arena_array(a, literal *, given)};
   for (int i = 0; i < given; i++) {
     const shape *wanted = plan->parameters[i % each];
-    TRY(f->random >= 0 ? random_literal(a, wanted, (unsigned)f->random + (unsigned)i, &arguments.values[i])
+    TRY(f->random >= 0 ? execute_random_literal(a, wanted, (unsigned)f->random + (unsigned)i, &arguments.values[i])
                        : read_input(f, a, i, wanted, &arguments.values[i]));
   }
   compiled program;
@@ -354,7 +354,7 @@ static heddle_status check_flags(void *argument) {
   return platform_from_name("platform", f->platform, &f->on);
 }
 
-int heddle_run(int argc, char **argv) {
+int command_run(int argc, char **argv) {
   run_flags f = {.platform = "cpu",
                  .entry = "",
                  .rtol = 1e-5,

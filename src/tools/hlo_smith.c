@@ -107,7 +107,7 @@ static heddle_status find_check(const char *name, const check **out) {
 }
 
 static heddle_status evaluate(arena *a, const module *m, const argument_list *arguments, literal **result) {
-  return interpret_module(a, m, &(eval_options){.max_steps = MAX_STEPS}, arguments, result);
+  return execute_in_interpreter(a, m, &(eval_options){.max_steps = MAX_STEPS}, arguments, result);
 }
 
 static heddle_status run_changed(arena *a, const check *c, const module *m, const argument_list *arguments,
@@ -130,14 +130,14 @@ static heddle_status put_to_test_here(const check *c, const module *m, bool *is_
   literal *after;
   result_bounds wanted;
   bool is_refused = false;
-  heddle_status s = random_arguments(a, m, ARGUMENT_SEED, false, &arguments);
+  heddle_status s = argument_list_random(a, m, ARGUMENT_SEED, false, &arguments);
   if (status_is_ok(s) && c->through) s = evaluate(a, m, &arguments, &wanted.result);
   else if (status_is_ok(s)) s = result_bounds_find(a, m, &arguments, c->is_exact, MAX_STEPS, &wanted);
   *is_usable = status_is_ok(s);
   if (status_is_ok(s)) s = run_changed(a, c, m, &arguments, &is_refused, &after);
   *is_usable = *is_usable && !is_refused;
   if (status_is_ok(s)) {
-    s = c->through ? compare_results(a, after, wanted.result, 0, 0) : result_bounds_compare(a, &wanted, after);
+    s = c->through ? execute_compare(a, after, wanted.result, 0, 0) : result_bounds_compare(a, &wanted, after);
     s = status_context(s, "results differ behind %s", c->name);
   }
   arena_destroy(a);
@@ -231,7 +231,7 @@ static heddle_status measure_mutants(arena *a, const smith_flags *f, const modul
   argument_list arguments;
   result_bounds bounds;
   text passing = {0};
-  TRY(random_arguments(a, m, ARGUMENT_SEED, false, &arguments));
+  TRY(argument_list_random(a, m, ARGUMENT_SEED, false, &arguments));
   heddle_status s = result_bounds_find(a, m, &arguments, !f->is_default, MAX_STEPS, &bounds);
   if (status_is_ok(s)) {
     smith_sight_measure(m, &arguments, &bounds, MUTANTS_EACH, MAX_STEPS, f->v > 0 ? &passing : NULL, sight);
@@ -368,5 +368,5 @@ int main(int argc, char **argv) {
   };
   const command_line line = {"hlo-smith [flags]", "Makes random HLO modules, and checks what must not change them.",
                              flags, check_flags};
-  return command_main_no_file(&line, argc - 1, argv + 1, run_tool, &f);
+  return command_line_main_no_file(&line, argc - 1, argv + 1, run_tool, &f);
 }

@@ -23,7 +23,7 @@ static void add(const finding *f, const instruction *of, int output, const index
 static void add_output(const finding *f, int n, const indexing_map *m, const shape *space) {
   const kernel_output *o = &f->kernel->outputs[n];
   if (!shape_same_dims(space, o->shape))
-    m = indexing_map_compose(f->arena, m, hlo_reshape_map(f->arena, space, o->shape));
+    m = indexing_map_compose(f->arena, m, hlo_indexing_reshape(f->arena, space, o->shape));
   add(f, o->root, n, m);
 }
 
@@ -51,8 +51,8 @@ static indexing_map *block_map(arena *a, const kernel_block *block) {
   const affine_expr *row =
       takes_rows ? joined(a, tile, block->rows_per_tile, affine_symbol(a, 0)) : affine_floordiv(a, tile, pieces);
   const affine_expr *position = joined(a, affine_mod(a, tile, pieces), block->chunk, affine_symbol(a, 1));
-  indexing_delinearize(a, block->split, s->dims, row, m->results);
-  indexing_delinearize(a, s->rank - block->split, s->dims + block->split, position, m->results + block->split);
+  affine_delinearize(a, block->split, s->dims, row, m->results);
+  affine_delinearize(a, s->rank - block->split, s->dims + block->split, position, m->results + block->split);
   m->constraints[0] = (indexing_constraint){row, {0, block->rows - 1}};
   m->constraints[1] = (indexing_constraint){position, {0, block->run - 1}};
   return m;
@@ -67,7 +67,8 @@ static heddle_status loop_places(const finding *f) {
     const kernel_output *o = &f->kernel->outputs[n];
     // Outputs of other dims are stored at the same position in memory.
     const bool is_same = shape_same_dims(space, o->shape);
-    add(f, o->root, n, is_same ? m : indexing_map_compose(f->arena, m, hlo_bitcast_map(f->arena, space, o->shape)));
+    add(f, o->root, n,
+        is_same ? m : indexing_map_compose(f->arena, m, hlo_indexing_bitcast(f->arena, space, o->shape)));
   }
   return status_ok();
 }
@@ -106,7 +107,7 @@ static heddle_status transpose_places(const finding *f) {
   m->ranges[0] = sized("i", h->tile_a);
   m->ranges[1] = sized("j", h->tile_b);
   const affine_expr *where[3];
-  indexing_delinearize(a, 3, (int64_t[]){h->batches, h->tiles_a, h->tiles_b}, affine_dim(a, 0), where);
+  affine_delinearize(a, 3, (int64_t[]){h->batches, h->tiles_a, h->tiles_b}, affine_dim(a, 0), where);
   const affine_expr *by[] = {where[0], joined(a, where[1], h->tile_a, affine_symbol(a, 0)),
                              joined(a, where[2], h->tile_b, affine_symbol(a, 1))};
   for (int r = 0; r < m->result_count; r++) m->results[r] = affine_replace(a, h->to_result->results[r], by, 3, NULL, 0);
@@ -139,7 +140,7 @@ static indexing_map *sweep_map(arena *a, const hero_reduction *h, int64_t tiles,
   const affine_expr *number = joined(a, affine_floordiv(a, tile, blocks), h->tile, affine_symbol(a, 0));
   const affine_expr *column = joined(a, affine_mod(a, tile, blocks), width, affine_symbol(a, 1));
   const affine_expr *major[SHAPE_MAX_RANK];
-  indexing_delinearize(a, major_count, majors, number, major);
+  affine_delinearize(a, major_count, majors, number, major);
   int result = 0, kept = 0, inner = 0;
   for (int g = 0; g < space->group_count; g++) {
     if (!space->is_reduced[g]) {
@@ -161,7 +162,7 @@ static void add_reduction(const finding *f, const hero_reduction *h, const sweep
   const indexing_map *m = sweep_map(f->arena, h, f->kernel->launch.tiles, false);
   for (int n = 0; n < f->kernel->output_count; n++)
     if (f->kernel->outputs[n].root == r->reduce) return;
-  if (!shape_same_dims(kept, s)) m = indexing_map_compose(f->arena, m, hlo_reshape_map(f->arena, kept, s));
+  if (!shape_same_dims(kept, s)) m = indexing_map_compose(f->arena, m, hlo_indexing_reshape(f->arena, kept, s));
   add(f, r->reduce, -1, m);
 }
 
@@ -209,8 +210,8 @@ static heddle_status scatter_places(const finding *f) {
   m->results[0] = by_update ? joined(a, tile, h->share, affine_symbol(a, 0)) : affine_symbol(a, 0);
   if (by_column) position = joined(a, tile, chunk, position);
   const int64_t *sizes = h->updates->dims + 1;
-  indexing_delinearize(a, h->split, sizes, affine_symbol(a, 1), m->results + 1);
-  indexing_delinearize(a, h->updates->rank - 1 - h->split, sizes + h->split, position, m->results + 1 + h->split);
+  affine_delinearize(a, h->split, sizes, affine_symbol(a, 1), m->results + 1);
+  affine_delinearize(a, h->updates->rank - 1 - h->split, sizes + h->split, position, m->results + 1 + h->split);
   m->constraints[0] = (indexing_constraint){m->results[0], {0, updates - 1}};
   m->constraints[1] = (indexing_constraint){position, {0, h->run - 1}};
   f->out->are_windows = true;

@@ -84,7 +84,7 @@ static heddle_status read_lines(arena *a, const char *path, str contents, const 
   literals_file f = {.path = path};
   split_lines(a, &f, contents);
   keep_run(&f, iteration);
-  TRY(make_arguments(a, m, f.lines.size, read_leaf, &f, out));
+  TRY(argument_list_make(a, m, f.lines.size, read_leaf, &f, out));
   if (out->leaf_count == f.lines.size) return status_ok();
   return status_error(HEDDLE_INVALID, "%s: found %d arguments, wanted %d", path, f.lines.size, out->leaf_count);
 }
@@ -105,11 +105,11 @@ static heddle_status give_leaf(void *context, arena *a, int number, const shape 
                       shape_text(a, s));
 }
 
-heddle_status literals_as_arguments(arena *a, const char *path, const module *m, int count, literal *const *values,
-                                    argument_list *out) {
+heddle_status literals_file_as_arguments(arena *a, const char *path, const module *m, int count, literal *const *values,
+                                         argument_list *out) {
   given_leaves g = {.path = path};
-  for (int i = 0; i < count; i++) literal_leaves(a, values[i], &g.leaves);
-  TRY(make_arguments(a, m, g.leaves.size, give_leaf, &g, out));
+  for (int i = 0; i < count; i++) execute_leaves(a, values[i], &g.leaves);
+  TRY(argument_list_make(a, m, g.leaves.size, give_leaf, &g, out));
   if (out->leaf_count == g.leaves.size) return status_ok();
   return status_error(HEDDLE_INVALID, "%s: found %d arguments, wanted %d", path, g.leaves.size, out->leaf_count);
 }
@@ -121,13 +121,13 @@ heddle_status literals_file_read(arena *a, const char *path, const module *m, in
   int count;
   literal **values;
   TRY(proto_read_inputs(a, path, contents, iteration, &count, &values));
-  return literals_as_arguments(a, path, m, count, values, out);
+  return literals_file_as_arguments(a, path, m, count, values, out);
 }
 
 // One line per array of the value.
 static void print_value(arena *a, text *out, const char *role, const literal *value) {
   literal_list leaves = {0};
-  if (value) literal_leaves(a, (literal *)value, &leaves);
+  if (value) execute_leaves(a, (literal *)value, &leaves);
   for (int i = 0; i < leaves.size; i++) {
     text_printf(out, "%s ", role);
     shape_print(out, leaves.data[i]->shape, false);

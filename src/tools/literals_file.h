@@ -15,8 +15,8 @@
 heddle_status literals_file_read(arena *a, const char *path, const module *m, int iteration, argument_list *out);
 
 // Values that came from `path` as arguments for m's parameters: array by array, whatever tuples there are.
-heddle_status literals_as_arguments(arena *a, const char *path, const module *m, int count, literal *const *values,
-                                    argument_list *out);
+heddle_status literals_file_as_arguments(arena *a, const char *path, const module *m, int count, literal *const *values,
+                                         argument_list *out);
 
 // Writes runs as a later run can read them: as RunHloModuleLiterals if the path ends in `.pb`, else as lines.
 heddle_status literals_file_write(arena *a, const char *path, int count, const proto_iteration *runs);

@@ -25,7 +25,7 @@ heddle_status open_dims_check(const flag_list *texts) {
 heddle_status open_dims_argument(arena *a, unsigned seed, const shape *declared, literal **out) {
   int64_t dims[SHAPE_MAX_RANK];
   for (int i = 0; i < declared->rank; i++) dims[i] = declared->dims[i] < 0 ? OPEN_DIMS_MADE_UP : declared->dims[i];
-  TRY(random_literal(a, shape_array(a, declared->dtype, declared->rank, dims), seed, out));
+  TRY(execute_random_literal(a, shape_array(a, declared->dtype, declared->rank, dims), seed, out));
   if (declared->rank == 0 && dtype_is_integer(declared->dtype)) literal_set_int(*out, 0, OPEN_DIMS_MADE_UP);
   return status_ok();
 }

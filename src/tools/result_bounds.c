@@ -9,10 +9,10 @@ enum { SAFETY = 2 };
 
 heddle_status result_bounds_find(arena *a, const module *m, const argument_list *arguments, bool is_exact,
                                  int64_t max_steps, result_bounds *out) {
-  TRY(interpret_module(a, m, &(eval_options){.max_steps = max_steps}, arguments, &out->result));
+  TRY(execute_in_interpreter(a, m, &(eval_options){.max_steps = max_steps}, arguments, &out->result));
   for (uint64_t k = 0; k < RESULT_BOUNDS_RUNS; k++) {
     const eval_options options = {.max_steps = max_steps, .noise_seed = k + 1, .noise_is_loose = !is_exact};
-    TRY(interpret_module(a, m, &options, arguments, &out->runs[k]));
+    TRY(execute_in_interpreter(a, m, &options, arguments, &out->runs[k]));
   }
   return status_ok();
 }
@@ -76,9 +76,9 @@ static heddle_status compare_leaf(const literal *found, const literal *wanted, c
 
 heddle_status result_bounds_compare(arena *a, const result_bounds *b, literal *found) {
   literal_list leaves = {0}, wanted = {0}, runs[RESULT_BOUNDS_RUNS] = {0};
-  literal_leaves(a, found, &leaves);
-  literal_leaves(a, b->result, &wanted);
-  for (int r = 0; r < RESULT_BOUNDS_RUNS; r++) literal_leaves(a, b->runs[r], &runs[r]);
+  execute_leaves(a, found, &leaves);
+  execute_leaves(a, b->result, &wanted);
+  for (int r = 0; r < RESULT_BOUNDS_RUNS; r++) execute_leaves(a, b->runs[r], &runs[r]);
   if (leaves.size != wanted.size)
     return status_error(HEDDLE_INVALID, "found %d results, wanted %d", leaves.size, wanted.size);
   for (int k = 0; k < wanted.size; k++) {

@@ -147,7 +147,7 @@ static void check_compiled(arena *a, const char *source) {
   enum { ARGUMENT_SEED = 42 };
   const module *m = parse(a, source);
   argument_list arguments;
-  assert_true(status_is_ok(random_arguments(a, m, ARGUMENT_SEED, false, &arguments)));
+  assert_true(status_is_ok(argument_list_random(a, m, ARGUMENT_SEED, false, &arguments)));
   for (int is_exact = 0; is_exact < 2; is_exact++) {
     const compile_options options = {.exact = is_exact, .threads = 1};
     result_bounds bounds;

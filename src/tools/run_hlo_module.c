@@ -49,8 +49,8 @@ typedef struct runner {
 
 static void print_value(const char *title, arena *a, literal *value) {
   literal_list leaves = {0};
-  literal_leaves(a, value, &leaves);
-  print_leaves(stdout, title, &leaves);
+  execute_leaves(a, value, &leaves);
+  execute_print_leaves(stdout, title, &leaves);
 }
 
 // Bytes that go in and out of memory at least once.
@@ -62,11 +62,11 @@ static int64_t traffic(const program *p) {
 }
 
 static void print_speed(arena *a, const compiled *program, const runner *r, double best, int runs) {
-  printf("time: %s (best of %d)\n", seconds_text(a, best), runs);
+  printf("time: %s (best of %d)\n", execute_seconds_text(a, best), runs);
   int64_t bytes = traffic(&program->program);
   if (!r->show_bandwidth || bytes == 0) return;
   int threads = program->threads;
-  double ours = (double)bytes / best, copy = copy_bandwidth(bytes / 2, threads);
+  double ours = (double)bytes / best, copy = bandwidth_of_copy(bytes / 2, threads);
   if (copy > 0)
     printf("bandwidth: %.1f GB/s, %.0f %% of a copy's %.1f GB/s (%d threads, %.1f MB)\n", ours * 1e-9,
            100 * ours / copy, copy * 1e-9, threads, (double)bytes * 1e-6);
@@ -107,11 +107,11 @@ static heddle_status run_interpreter(arena *a, const module *m, const argument_l
   double best = 0;
   for (int i = 0; i < runs; i++) {
     double start = log_seconds();
-    TRY(interpret_module(a, m, NULL, arguments, result));
+    TRY(execute_in_interpreter(a, m, NULL, arguments, result));
     double seconds = log_seconds() - start;
     if (i == 0 || seconds < best) best = seconds;
   }
-  printf("time: %s (best of %d)\n", seconds_text(a, best), runs);
+  printf("time: %s (best of %d)\n", execute_seconds_text(a, best), runs);
   return status_ok();
 }
 
@@ -119,8 +119,8 @@ static heddle_status run_interpreter(arena *a, const module *m, const argument_l
 static heddle_status choose_arguments(arena *a, const module *m, const runner *r, unsigned seed, argument_list *out) {
   if (r->input_literals) return literals_file_read(a, r->input_literals, m, (int)(seed - SEED), out);
   if (r->given.count > 0 && !r->isolate)
-    return literals_as_arguments(a, r->path, m, r->given.count, r->given.values, out);
-  return r->random_inputs ? fake_arguments(a, m, seed, r->large_floats, out) : zero_arguments(a, m, out);
+    return literals_file_as_arguments(a, r->path, m, r->given.count, r->given.values, out);
+  return r->random_inputs ? fake_arguments(a, m, seed, r->large_floats, out) : argument_list_zeros(a, m, out);
 }
 
 static heddle_status compare_with_reference(arena *a, const module *m, runner *r, const argument_list *arguments,
@@ -133,16 +133,16 @@ static heddle_status compare_with_reference(arena *a, const module *m, runner *r
   heddle_status s = execute_module(a, m, r->reference_on, &options, arguments, &expected);
   TRY(status_context(s, "while running the reference, %s", r->reference));
   double seconds = log_seconds() - start;
-  if (r->print_literals) print_results(stdout, a, "reference", r->devices, expected);
+  if (r->print_literals) execute_print_results(stdout, a, "reference", r->devices, expected);
   if (r->output_literals) vec_last(&r->iterations_done).reference = literal_copy(r->arena, expected);
   default_bounds t = default_bounds_for(m, f32_bound);
   if (r->rel_error >= 0) t.relative = r->rel_error;
   if (r->abs_error >= 0) t.absolute = r->abs_error;
-  s = compare_results(a, result, expected, t.relative, t.absolute);
+  s = execute_compare(a, result, expected, t.relative, t.absolute);
   TRY(status_context(s, "%s and %s differ (relative %.3g, absolute %.3g allowed)", r->platform, r->reference,
                      t.relative, t.absolute));
   printf("%s and %s agree (relative %.3g, absolute %.3g allowed; the reference took %s)\n", r->platform, r->reference,
-         t.relative, t.absolute, seconds_text(a, seconds));
+         t.relative, t.absolute, execute_seconds_text(a, seconds));
   return status_ok();
 }
 
@@ -156,7 +156,7 @@ static heddle_status run_and_compare(arena *a, const module *m, runner *r, compi
     print_value(arena_printf(a, "argument %d, array", i), a, arguments.values[i]);
   if (program) TRY(execute_repeatedly(a, r, program, &arguments, runs, &result));
   else TRY(run_interpreter(a, m, &arguments, runs, &result));
-  if (r->print_literals) print_results(stdout, a, "result", r->devices, result);
+  if (r->print_literals) execute_print_results(stdout, a, "result", r->devices, result);
   if (r->output_literals) record(r, &arguments, result);
   return r->reference[0] ? compare_with_reference(a, m, r, &arguments, result) : status_ok();
 }
@@ -173,7 +173,7 @@ static heddle_status compile_for_cpu(arena *a, const module *m, runner *r, compi
   compile_log_attach(&r->log, &options);
   TRY(compile_module(a, m, &options, program));
   if (!r->time) return status_ok();
-  print_compile_times(stdout, &program->times);
+  execute_print_times(stdout, &program->times);
   pass_times_print(stdout, options.control);
   return status_ok();
 }
@@ -186,7 +186,7 @@ static heddle_status run_iterations(const module *m, runner *r, compiled *progra
     heddle_status s = run_and_compare(scratch, m, r, program, (unsigned)(SEED + i), r->repeat);
     arena_destroy(scratch);
     if (r->iterations == 1) return s;
-    failed += report(s) != 0;
+    failed += command_line_exit_status(s) != 0;
   }
   if (failed) return status_error(HEDDLE_INVALID, "%d of %d runs failed", failed, r->iterations);
   printf("%d runs with different arguments passed\n", r->iterations);
@@ -238,7 +238,7 @@ static heddle_status run_isolated(const module *m, runner *r) {
     const char *to = r->debug.dump_to, *folder = NULL;
     if (to && to[0] && strcmp(to, "-") != 0)
       folder = arena_printf(scratch, "%s/" STR_FMT, to, STR_ARG(all->data[i]->name));
-    failed += report(run_module(scratch, isolate_instruction(scratch, m, i), r, folder)) != 0;
+    failed += command_line_exit_status(run_module(scratch, isolate_instruction(scratch, m, i), r, folder)) != 0;
     arena_destroy(scratch);
   }
   if (failed) return status_error(HEDDLE_INVALID, "%d of %d instructions failed", failed, count);

@@ -39,7 +39,7 @@ static void fill(smith *s, literal *l) {
     dtype t = l->shape->dtype;
     if (dtype_is_complex(t)) {
       double re = random_number(s);
-      literal_set_complex(l, i, complex_of(re, random_number(s)));
+      literal_set_complex(l, i, literal_complex_of(re, random_number(s)));
     } else if (dtype_is_float(t)) {
       literal_set_double(l, i, random_number(s));
     } else {

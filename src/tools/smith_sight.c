@@ -32,8 +32,8 @@ static bool beyond_rounding(const literal *l, const literal *r, int64_t k) {
 
 static bool is_changed(arena *a, literal *before, literal *after) {
   literal_list left = {0}, right = {0};
-  literal_leaves(a, before, &left);
-  literal_leaves(a, after, &right);
+  execute_leaves(a, before, &left);
+  execute_leaves(a, after, &right);
   if (left.size != right.size) return true;
   for (int i = 0; i < left.size; i++) {
     if (!shape_same_dims(left.data[i]->shape, right.data[i]->shape)) return true;
@@ -52,7 +52,7 @@ static bool measure_one(arena *a, const module *m, const argument_list *argument
   heddle_status s = status_error(HEDDLE_INVALID, "no mutant");
   if (mutant) {
     heddle_status_free(s);
-    s = interpret_module(a, mutant, &(eval_options){.max_steps = max_steps}, arguments, &result);
+    s = execute_in_interpreter(a, mutant, &(eval_options){.max_steps = max_steps}, arguments, &result);
   }
   const bool runs = status_is_ok(s);
   if (runs && is_changed(a, bounds->result, result)) {

@@ -61,7 +61,7 @@ static literal **arguments_with_nan(arena *a, const module *m, double sign) {
   literal **arguments = arena_array(a, literal *, m->entry->parameters.size);
   for (int p = 0; p < m->entry->parameters.size; p++) {
     const shape *of = m->entry->parameters.data[p]->shape;
-    heddle_status s = random_literal(a, of, (unsigned)p, &arguments[p]);
+    heddle_status s = execute_random_literal(a, of, (unsigned)p, &arguments[p]);
     assert_true(status_is_ok(s));
     for (int64_t k = 0; of->dtype == DTYPE_F32 && k < shape_element_count(of); k += 3)
       ((float *)arguments[p]->data)[k] = (float)copysign(NAN, sign);
@@ -81,7 +81,7 @@ static void test_sorts_do_not_see_the_sign_of_nan(void **state) {
     arena *a = arena_create();
     module *m = make(a, &o);
     literal *one = result_of(a, m, arguments_with_nan(a, m, 1)), *other = result_of(a, m, arguments_with_nan(a, m, -1));
-    s = compare_results(a, one, other, 0, 0);
+    s = execute_compare(a, one, other, 0, 0);
     if (!status_is_ok(s)) fail_msg("seed %llu: %s", (unsigned long long)o.seed, heddle_status_message(s));
     arena_destroy(a);
   }

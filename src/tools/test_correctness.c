@@ -38,7 +38,7 @@ static heddle_status check_results(arena *a, const module *m, const correctness_
   default_bounds bounds = default_bounds_for(m, f32_bound);
   if (f->rel_error >= 0) bounds.relative = f->rel_error;
   if (f->abs_error >= 0) bounds.absolute = f->abs_error;
-  TRY(compare_results(a, actual, expected, bounds.relative, bounds.absolute));
+  TRY(execute_compare(a, actual, expected, bounds.relative, bounds.absolute));
   printf("results agree (relative %.3g, absolute %.3g)\n", bounds.relative, bounds.absolute);
   return status_ok();
 }

@@ -87,5 +87,5 @@ static void test_corpus(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_corpus)};
-  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
+  return cmocka_run_group_tests(tests, arena_testing_set_up, arena_testing_tear_down);
 }

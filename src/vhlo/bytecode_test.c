@@ -389,5 +389,5 @@ int main(void) {
       cmocka_unit_test(test_truncation), cmocka_unit_test(test_corruption), cmocka_unit_test(test_by_hand),
       cmocka_unit_test(test_attributes), cmocka_unit_test(test_dominance),
   };
-  return cmocka_run_group_tests(tests, testing_set_up, testing_tear_down);
+  return cmocka_run_group_tests(tests, arena_testing_set_up, arena_testing_tear_down);
 }

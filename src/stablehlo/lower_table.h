@@ -1,6 +1,6 @@
-// The lowerings of single operations, lower_*.c; lowering_table.c puts them into lowerings[].
-#ifndef HEDDLE_STABLEHLO_LOWERING_TABLE_H_
-#define HEDDLE_STABLEHLO_LOWERING_TABLE_H_
+// The lowerings of single operations, lower_*.c; lower_table.c puts them into lowerings[].
+#ifndef HEDDLE_STABLEHLO_LOWER_TABLE_H_
+#define HEDDLE_STABLEHLO_LOWER_TABLE_H_
 
 #include "stablehlo/lowering.h"
 

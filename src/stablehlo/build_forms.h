@@ -1,8 +1,8 @@
 // HLO forms that several lowerings make.
-#ifndef HEDDLE_STABLEHLO_LOWER_BUILD_H_
-#define HEDDLE_STABLEHLO_LOWER_BUILD_H_
+#ifndef HEDDLE_STABLEHLO_BUILD_FORMS_H_
+#define HEDDLE_STABLEHLO_BUILD_FORMS_H_
 
-#include "stablehlo/lowering_table.h"
+#include "stablehlo/build.h"
 
 // The declared shape of a result, which must be static.
 heddle_status lowering_declared(lowering *l, const ir_operation *op, int number, const shape **out);

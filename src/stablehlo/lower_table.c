@@ -1,7 +1,8 @@
 // Which function lowers which operation, and what is the same for all of them.
-#include "stablehlo/lowering_table.h"
+#include "stablehlo/lower_table.h"
 
 #include "hlo/frontend_attributes.h"
+#include "stablehlo/build.h"
 #include "stablehlo/chlo.h"
 #include "stablehlo/lowering_function.h"
 

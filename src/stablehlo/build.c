@@ -1,33 +1,9 @@
 // Making HLO instructions on the way from StableHLO: shapes by the opcode's rule, the operation's place on each of
 // them, its location as HLO's metadata.
-#include "stablehlo/lowering.h"
+#include "stablehlo/build.h"
 
 #include "hlo/builder.h"
 #include "hlo/text.h"
-
-static heddle_status error_of(heddle_code code, const ir_operation *op, const char *format, va_list args) {
-  text message = {0};
-  text_vprintf(&message, format, args);
-  heddle_status status = status_at(code, op->where, STR_FMT ": %s", STR_ARG(op->name), text_cstr(&message));
-  text_free(&message);
-  return status;
-}
-
-heddle_status lowering_refuse(const ir_operation *op, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  heddle_status status = error_of(HEDDLE_UNIMPLEMENTED, op, format, args);
-  va_end(args);
-  return status;
-}
-
-heddle_status lowering_invalid(const ir_operation *op, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  heddle_status status = error_of(HEDDLE_INVALID, op, format, args);
-  va_end(args);
-  return status;
-}
 
 // {op_name="jit(f)/add" source_file="f.py" source_line=3}
 static str metadata_of(arena *a, const ir_location *at) {
@@ -143,4 +119,32 @@ instruction *build_tuple(lowering *l, int count, instruction *const *elements) {
 instruction *build_element(lowering *l, instruction *tuple, int index) {
   const builder b = builder_of(l);
   return builder_element(&b, tuple, index);
+}
+
+// ---- Attributes
+
+static void *field(instruction *i, hlo_attribute_id id) {
+  attributes_mark(i->attributes, id);
+  return (char *)i->attributes + hlo_attribute_infos[id].offset;
+}
+
+void build_set_ints(lowering *l, instruction *i, hlo_attribute_id id, int count, const int64_t *values) {
+  int64_t *copy = arena_array(l->arena, int64_t, count);
+  if (count) memcpy(copy, values, (size_t)count * sizeof *copy);
+  *(int_list *)field(i, id) = (int_list){copy, count};
+}
+
+void build_set_int(instruction *i, hlo_attribute_id id, int64_t value) { *(int64_t *)field(i, id) = value; }
+void build_set_bool(instruction *i, hlo_attribute_id id, bool value) { *(bool *)field(i, id) = value; }
+void build_set_text(instruction *i, hlo_attribute_id id, str value) { *(str *)field(i, id) = value; }
+void build_mark(instruction *i, hlo_attribute_id id) { attributes_mark(i->attributes, id); }
+
+void build_set_raw(lowering *l, instruction *i, hlo_attribute_id id, str value) {
+  attributes_mark(i->attributes, id);
+  attributes_add_raw(l->arena, i->attributes, str_from(hlo_attribute_infos[id].text), value);
+}
+
+void build_called(instruction *i, hlo_attribute_id id, computation *called) {
+  attributes_mark(i->attributes, id);
+  instruction_set_called(i, 1, &called);
 }

@@ -1,5 +1,5 @@
 // Every pattern of every format, and rounding against an independent search over the decoded values.
-#include "base/number.h"
+#include "base/float.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -160,26 +160,29 @@ static void test_rounding_to_nearest_even(void **state) {
 static void test_rounding_happens_once(void **state) {
   (void)state;
   // Just above the middle of two halves by less than an f32 can tell: through f32 it would be a tie.
-  assert_int_equal(f64_to_f16(1 + 0x1p-11 + 0x1p-40), 0x3c01);
-  assert_int_equal(f64_to_f16(1 + 0x1p-11), 0x3c00);
-  assert_int_equal(f64_to_bf16(1 + 0x1p-8 + 0x1p-40), 0x3f81);
-  assert_int_equal(f64_to_bf16(1 + 0x1p-8), 0x3f80);
+  assert_int_equal(float_f64_to_f16(1 + 0x1p-11 + 0x1p-40), 0x3c01);
+  assert_int_equal(float_f64_to_f16(1 + 0x1p-11), 0x3c00);
+  assert_int_equal(float_f64_to_bf16(1 + 0x1p-8 + 0x1p-40), 0x3f81);
+  assert_int_equal(float_f64_to_bf16(1 + 0x1p-8), 0x3f80);
 }
 
 static void test_fast_decoding_is_exact(void **state) {
   (void)state;
   for (uint32_t bits = 0; bits < 0x10000; bits++) {
-    assert_true(same_value(f16_to_f32((uint16_t)bits), float_decode(FLOAT_F16, bits)));
-    assert_true(same_value(bf16_to_f32((uint16_t)bits), float_decode(FLOAT_BF16, bits)));
-    if (!isnan(f16_to_f32((uint16_t)bits))) assert_int_equal(f32_to_f16(f16_to_f32((uint16_t)bits)), bits);
-    if (!isnan(bf16_to_f32((uint16_t)bits))) assert_int_equal(f32_to_bf16(bf16_to_f32((uint16_t)bits)), bits);
+    assert_true(same_value(float_f16_to_f32((uint16_t)bits), float_decode(FLOAT_F16, bits)));
+    assert_true(same_value(float_bf16_to_f32((uint16_t)bits), float_decode(FLOAT_BF16, bits)));
+    if (!isnan(float_f16_to_f32((uint16_t)bits)))
+      assert_int_equal(float_f32_to_f16(float_f16_to_f32((uint16_t)bits)), bits);
+    if (!isnan(float_bf16_to_f32((uint16_t)bits)))
+      assert_int_equal(float_f32_to_bf16(float_bf16_to_f32((uint16_t)bits)), bits);
   }
 }
 
 static void check_fast_encoding(uint32_t bits) {
   float value;
   memcpy(&value, &bits, sizeof value);
-  if (f32_to_f16(value) != float_encode(FLOAT_F16, value) || f32_to_bf16(value) != float_encode(FLOAT_BF16, value))
+  if (float_f32_to_f16(value) != float_encode(FLOAT_F16, value) ||
+      float_f32_to_bf16(value) != float_encode(FLOAT_BF16, value))
     fail_msg("fast and generic encoding of %a (%#x) differ", (double)value, bits);
 }
 

@@ -4,7 +4,7 @@
 // round exactly once, do not depend on the rounding mode, and need no libm. A positive pattern of any format, read as
 // an integer, grows with its value; rounding may therefore carry out of the mantissa into the exponent without a
 // special case, and overflow is one comparison with the largest finite pattern.
-#include "base/number.h"
+#include "base/float.h"
 
 #include <math.h>
 #include <string.h>
@@ -149,9 +149,9 @@ uint32_t float_encode(float_kind kind, double value) {
   return sign | magnitude;
 }
 
-float bf16_to_f32(uint16_t bits) { return float_of((uint32_t)bits << 16); }
+float float_bf16_to_f32(uint16_t bits) { return float_of((uint32_t)bits << 16); }
 
-uint16_t f32_to_bf16(float value) {
+uint16_t float_f32_to_bf16(float value) {
   uint32_t bits = float_bits_of(value);
   if (isnan(value)) return (uint16_t)((bits >> 16 & 0x8000) | 0x7fc0);
   return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
@@ -159,14 +159,14 @@ uint16_t f32_to_bf16(float value) {
 
 // The 15 magnitude bits, moved to where a float has them, are worth 2^-112 of their value (127 - 15 = 112), for
 // subnormals too.
-float f16_to_f32(uint16_t bits) {
+float float_f16_to_f32(uint16_t bits) {
   uint32_t magnitude = (uint32_t)(bits & 0x7fff) << 13;
   uint32_t sign = (uint32_t)(bits & 0x8000) << 16;
   if ((bits & 0x7c00) == 0x7c00) return float_of(sign | 0x7f800000 | magnitude);
   return float_of(sign | float_bits_of(float_of(magnitude) * 0x1p112f));
 }
 
-uint16_t f32_to_f16(float value) {
+uint16_t float_f32_to_f16(float value) {
   uint32_t bits = float_bits_of(value);
   uint32_t sign = bits >> 16 & 0x8000;
   uint32_t magnitude = bits & 0x7fffffff;
@@ -178,5 +178,5 @@ uint16_t f32_to_f16(float value) {
   return (uint16_t)(sign | ((rounded >> 13) - (112u << 10)));
 }
 
-uint16_t f64_to_f16(double value) { return (uint16_t)float_encode(FLOAT_F16, value); }
-uint16_t f64_to_bf16(double value) { return (uint16_t)float_encode(FLOAT_BF16, value); }
+uint16_t float_f64_to_f16(double value) { return (uint16_t)float_encode(FLOAT_F16, value); }
+uint16_t float_f64_to_bf16(double value) { return (uint16_t)float_encode(FLOAT_BF16, value); }

@@ -3,8 +3,8 @@
 // Every format is described by one row of `float_formats`; encode and decode are generic over that row, exact, and
 // round to nearest, ties to even. Conversions go through double, which holds every narrow value exactly; f64 -> narrow
 // rounds once (not through f32).
-#ifndef HEDDLE_BASE_NUMBER_H_
-#define HEDDLE_BASE_NUMBER_H_
+#ifndef HEDDLE_BASE_FLOAT_H_
+#define HEDDLE_BASE_FLOAT_H_
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,11 +51,11 @@ double float_decode(float_kind kind, uint32_t bits);
 uint32_t float_encode(float_kind kind, double value);
 
 // Fast paths for the two everyday formats; same results as the generic ones.
-float bf16_to_f32(uint16_t bits);
-uint16_t f32_to_bf16(float value);
-float f16_to_f32(uint16_t bits);
-uint16_t f32_to_f16(float value);
-uint16_t f64_to_f16(double value);
-uint16_t f64_to_bf16(double value);
+float float_bf16_to_f32(uint16_t bits);
+uint16_t float_f32_to_bf16(float value);
+float float_f16_to_f32(uint16_t bits);
+uint16_t float_f32_to_f16(float value);
+uint16_t float_f64_to_f16(double value);
+uint16_t float_f64_to_bf16(double value);
 
 #endif
