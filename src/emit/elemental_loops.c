@@ -2,8 +2,8 @@
 //
 // All four are the same nest of scf.for over the range variables of the operands' indexing maps, with the partial
 // results as loop-carried values; constraints (padding, dilation holes) become an scf.if around the innermost body.
+#include "emit/complex.h"
 #include "emit/elemental.h"
-#include "emit/elementwise.h"
 #include "hlo/combiner.h"
 
 typedef heddle_status (*combine_emitter)(function_emitter *e, const instruction *i, const MlirValue *carried,

@@ -1,5 +1,6 @@
 // The table: which MLIR op, or which function, makes an element of each opcode. An empty slot is an op that kernels
 // cannot hold; the planner or emit_refuse names it.
+#include "emit/complex.h"
 #include "emit/elementwise.h"
 
 #define OP(name) {.op = name}

@@ -23,7 +23,7 @@ static heddle_status emit_body(kernel_emitter *k, const target_description *targ
   hero_entry entry = emit_heroes[k->plan->hero][target->kind];
   if (!entry) {
     return status_error(HEDDLE_UNIMPLEMENTED, "no emitter makes kernels of the hero %s for %s",
-                        hero_name(k->plan->hero), target->name);
+                        kernel_hero_name(k->plan->hero), target->name);
   }
   TRY(entry(k, target));
   TRY(emit_functions(k));

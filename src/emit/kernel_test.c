@@ -122,8 +122,8 @@ static void test_heroes_have_emitters(void **state) {
   (void)state;
   for (int hero = 0; hero < HERO_COUNT; hero++)
     for (int kind = 0; kind < TARGET_KIND_COUNT; kind++)
-      if (hero_exists(kind, hero) != (emit_heroes[hero][kind] != NULL))
-        fail_msg("%s for targets of kind %d", hero_name(hero), kind);
+      if (kernel_hero_exists(kind, hero) != (emit_heroes[hero][kind] != NULL))
+        fail_msg("%s for targets of kind %d", kernel_hero_name(hero), kind);
 }
 
 static void test_a_missing_emitter_is_named(void **state) {

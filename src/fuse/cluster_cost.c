@@ -19,7 +19,7 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
 
 // Two readers with equal dims at one place read at one place again.
 static uint64_t place_of(const instruction *i, int k, uint64_t own) {
-  if (fusion_reads_in_place(i, k)) return own;
+  if (fusion_cost_reads_in_place(i, k)) return own;
   const hlo_attributes *x = i->attributes;
   uint64_t hash = mix(own, (uint64_t)i->opcode);
   switch (i->opcode) {
@@ -50,7 +50,7 @@ static void add_reader(evaluation *e, uint64_t place, double times) {
   }
 }
 
-static double count_of(const instruction *i) { return (double)shape_element_count(fusion_array_of(i->shape)); }
+static double count_of(const instruction *i) { return (double)shape_element_count(fusion_cost_array_of(i->shape)); }
 
 static void note_readers(const cluster_graph *g, const cluster_body *body, evaluation *all, int n, bool sweeps) {
   const instruction *i = g->nodes[body->nodes.data[n]].instruction;
@@ -59,7 +59,7 @@ static void note_readers(const cluster_graph *g, const cluster_body *body, evalu
   uint64_t place = own->is_split ? mix(0, i->mark) : own->place;
   for (int k = 0; k < i->operand_count; k++) {
     int slot = g->nodes[i->operands[k]->mark].slot;
-    add_reader(&all[slot], place_of(i, k, place), own->times * fusion_reads(i, k));
+    add_reader(&all[slot], place_of(i, k, place), own->times * fusion_cost_reads(i, k));
   }
 }
 
@@ -72,7 +72,7 @@ static double bytes_of(const instruction *i, double times) {
 }
 
 static double memory_time(const target_description *t, const instruction *i, double bytes) {
-  return bytes > 0 ? bytes / (double)shape_byte_size(i->shape) * fusion_memory_time(t, i->shape) / 2 : 0;
+  return bytes > 0 ? bytes / (double)shape_byte_size(i->shape) * fusion_cost_memory_time(t, i->shape) / 2 : 0;
 }
 
 cluster_cost cluster_cost_of(cluster_graph *g, int l, int r) {
@@ -90,9 +90,9 @@ cluster_cost cluster_cost_of(cluster_graph *g, int l, int r) {
     const instruction *i = g->nodes[body.nodes.data[n]].instruction;
     bool is_output = all[n].times <= 0;
     note_readers(g, &body, all, n, sweeps);
-    double operations = all[n].times * fusion_operations(i);
+    double operations = all[n].times * fusion_cost_operations(i);
     cost.operations += operations;
-    compute += fusion_compute_time(g->target, operations, count_of(i));
+    compute += fusion_cost_compute_time(g->target, operations, count_of(i));
     double repeats = all[n].times / (count_of(i) > 0 ? count_of(i) : 1);
     if (hlo_op_has(i->opcode, TRAIT_EXPENSIVE) && repeats > cost.repeats) cost.repeats = repeats;
     if (!is_output) continue;

@@ -54,8 +54,9 @@ static void tell_kernel(cluster_builder *b, text *out, int number) {
   kernel_plan *kernel = NULL;
   heddle_status s = in_place_kernel(b->scratch, f->computation, "main", b->graph->target, &kernel);
   bool is_known = status_is_ok(s);
-  text_printf(out, "kernel %s " STR_FMT " of %d instructions: %s; ", is_known ? hero_name(kernel->hero) : "(none)",
-              STR_ARG(f->fusion->name), f->body.nodes.size, is_known ? kernel->reason : status_brief(s));
+  text_printf(out, "kernel %s " STR_FMT " of %d instructions: %s; ",
+              is_known ? kernel_hero_name(kernel->hero) : "(none)", STR_ARG(f->fusion->name), f->body.nodes.size,
+              is_known ? kernel->reason : status_brief(s));
   text_printf(out, "%.3g operations, ", cost.operations);
   tell_amount(out, cost.bytes);
   text_puts(out, " read and written");
@@ -88,7 +89,7 @@ static void tell_kept(cluster_builder *b, text *out, const instruction *fusion) 
     return;
   }
   heddle_status s = in_place_kernel(b->scratch, fusion->called[0], "main", b->graph->target, &kernel);
-  if (status_is_ok(s)) text_printf(out, "kernel %s: %s", hero_name(kernel->hero), kernel->reason);
+  if (status_is_ok(s)) text_printf(out, "kernel %s: %s", kernel_hero_name(kernel->hero), kernel->reason);
   else text_puts(out, status_brief(s));
   heddle_status_free(s);
 }

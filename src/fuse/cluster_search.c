@@ -12,7 +12,7 @@ enum { MAX_VISITED_CLUSTERS = 300, MAX_VISITED_NODES = 6000, MAX_READ_STEPS = 20
 static void push_step(cluster_graph *g, int reader, bool in_place) {
   const instruction *i = g->nodes[reader].instruction;
   for (int k = i->operand_count - 1; k >= 0; k--) {
-    bool keeps = in_place && fusion_reads_in_place(i, k);
+    bool keeps = in_place && fusion_cost_reads_in_place(i, k);
     vec_push(g->arena, &g->read_stack, (cluster_read){(int)i->operands[k]->mark, keeps, reader, k});
   }
 }
@@ -27,7 +27,7 @@ void cluster_reads_of(cluster_graph *g, int node, cluster_reads *out) {
     if (n->role == CLUSTER_COPIED) {
       push_step(g, r.node, r.in_place);
     } else if (n->role == CLUSTER_BITCAST) {
-      r.in_place = r.in_place && fusion_reads_in_place(n->instruction, 0);
+      r.in_place = r.in_place && fusion_cost_reads_in_place(n->instruction, 0);
       r.node = (int)n->instruction->operands[0]->mark;
       vec_push(g->arena, &g->read_stack, r);
     } else {

@@ -74,7 +74,7 @@ static bool is_copied(const cluster_graph *g, const instruction *i) {
   }
   if (!hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) || i->operand_count == 0 || i->opcode == HLO_COPY) return false;
   int arrays = 0;
-  double operations = fusion_operations(i);
+  double operations = fusion_cost_operations(i);
   for (int k = 0; k < i->operand_count; k++) {
     const cluster_node *n = &g->nodes[cluster_node_of(g, i->operands[k])->source];
     if (n->role == CLUSTER_MEMBER) return false;
@@ -88,7 +88,7 @@ static bool is_copied(const cluster_graph *g, const instruction *i) {
 static void make_copied(cluster_graph *g, cluster_node *node) {
   const instruction *i = node->instruction;
   node->role = CLUSTER_COPIED;
-  node->weight = fusion_operations(i);
+  node->weight = fusion_cost_operations(i);
   for (int k = 0; k < i->operand_count; k++) {
     const cluster_node *n = &g->nodes[cluster_node_of(g, i->operands[k])->source];
     node->weight += n->weight;
@@ -110,7 +110,7 @@ static void add_cluster(cluster_graph *g, int n) {
   int number = cluster_add(g, n);
   cluster *made = &g->clusters.data[number];
   made->traits = join_traits(i) | (g->nodes[n].is_ordered ? CLUSTER_IS_ALONE : 0);
-  made->operations = fusion_operations(i);
+  made->operations = fusion_cost_operations(i);
 }
 
 // What is copied into kernels but has to be in memory as well, for a library or as a result.
@@ -174,7 +174,7 @@ static heddle_status find_clusters(arena *scratch, computation *c, const target_
   graph->is_careful = is_careful;
   fuse_library_epilogues(graph);
   find_stored(graph);
-  fuse_clusters(graph, hero_exists(target->kind, HERO_LOOPS));
+  fuse_clusters(graph, kernel_hero_exists(target->kind, HERO_LOOPS));
   return status_ok();
 }
 

@@ -17,23 +17,23 @@ enum {
 #define FUSION_MAX_SMALL_REPEATS 4.0
 
 // The array whose elements count: of a tuple the first one.
-static inline const shape *fusion_array_of(const shape *s) {
+static inline const shape *fusion_cost_array_of(const shape *s) {
   return shape_is_tuple(s) && s->tuple_size > 0 ? s->elements[0] : s;
 }
 
 // Scalar operations of one element of the instruction, its operands' values given.
-double fusion_operations(const instruction *i);
+double fusion_cost_operations(const instruction *i);
 
 // Nanoseconds that so many scalar operations on an array of so many elements take, in vectors where that is possible.
-double fusion_compute_time(const target_description *t, double operations, double elements);
+double fusion_cost_compute_time(const target_description *t, double operations, double elements);
 
 // Nanoseconds to write a value of this shape and read it again: dear beyond the caches, cheap inside.
-double fusion_memory_time(const target_description *t, const shape *s);
+double fusion_cost_memory_time(const target_description *t, const shape *s);
 
 // How often one evaluation of `i` evaluates operand k, on average over the elements of `i`.
-double fusion_reads(const instruction *i, int k);
+double fusion_cost_reads(const instruction *i, int k);
 
 // Whether `i` reads operand k at its own place: same linear index, once.
-bool fusion_reads_in_place(const instruction *i, int k);
+bool fusion_cost_reads_in_place(const instruction *i, int k);
 
 #endif

@@ -64,7 +64,7 @@ static const instruction *last_member(const cluster_graph *g, int c) {
 }
 
 int64_t join_elements_of(const cluster_graph *g, int c) {
-  return shape_element_count(fusion_array_of(last_member(g, c)->shape));
+  return shape_element_count(fusion_cost_array_of(last_member(g, c)->shape));
 }
 
 double join_time_of(cluster_graph *g, int c) {
@@ -76,7 +76,7 @@ double join_time_of(cluster_graph *g, int c) {
 // --- reductions
 
 static bool fits_rows(cluster_graph *g, int l, int r) {
-  if (!hero_exists(g->target->kind, HERO_REDUCTION)) return false;
+  if (!kernel_hero_exists(g->target->kind, HERO_REDUCTION)) return false;
   arena *scratch = arena_create();
   cluster_body body;
   cluster_body_of(scratch, g, l, r, &body);
@@ -172,7 +172,7 @@ static const instruction *reduction_of(const cluster_graph *g, int c) {
 static bool leaves_threads_idle(const cluster_graph *g, int from, int to) {
   const instruction *reduce = reduction_of(g, from);
   if (!reduce || join_elements_of(g, to) <= LONELY_ELEMENTS) return false;
-  int64_t rows = shape_element_count(fusion_array_of(reduce->shape));
+  int64_t rows = shape_element_count(fusion_cost_array_of(reduce->shape));
   const shape *s = reduce->operands[0]->shape;
   bool is_column = s->rank > 0 && !int_list_has(reduce->attributes->dimensions, minor_dim(s));
   return (is_column ? rows / COLUMNS_PER_THREAD : rows) < g->target->cores;
@@ -300,7 +300,7 @@ static bool reduce_alike(const cluster_graph *g, int l, int r) {
   if (!shape_same_dims(x->operands[0]->shape, y->operands[0]->shape) || of_x->size != of_y->size) return false;
   for (int d = 0; d < of_x->size; d++)
     if (of_x->data[d] != of_y->data[d]) return false;
-  return join_elements_of(g, l) == shape_element_count(fusion_array_of(x->shape));
+  return join_elements_of(g, l) == shape_element_count(fusion_cost_array_of(x->shape));
 }
 
 static int count_stored(cluster_graph *g, int l, int r, int of) {

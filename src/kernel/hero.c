@@ -41,11 +41,11 @@ static const hero_rule rules[TARGET_KIND_COUNT][HERO_COUNT] = {
     [TARGET_NVPTX] = {[HERO_LOOP] = hero_loop_takes},
 };
 
-bool hero_exists(target_kind kind, hero_kind hero) { return rules[kind][hero] != NULL; }
+bool kernel_hero_exists(target_kind kind, hero_kind hero) { return rules[kind][hero] != NULL; }
 
-const char *hero_name(hero_kind kind) { return names[kind]; }
+const char *kernel_hero_name(hero_kind kind) { return names[kind]; }
 
-void hero_choose(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
+void kernel_choose_hero(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   for (int n = 0; n < HERO_COUNT; n++) {
     const hero_rule takes = rules[target->kind][order[n]];
     k->hero = order[n];

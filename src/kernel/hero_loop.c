@@ -45,7 +45,7 @@ launch_cost hero_loop_cost(const kernel_plan *k, const instruction_list *body, i
   for (int i = 0; i < body->size; i++) {
     const instruction *x = body->data[i];
     bool is_variadic = shape_is_tuple(x->shape);
-    cost.operations += work_operations(x);
+    cost.operations += work_estimate_operations(x);
     cost.prevents_vectors |= x->opcode == HLO_REDUCE_WINDOW || x->opcode == HLO_DOT || x->opcode == HLO_CONVOLUTION ||
                              is_variadic || (x->opcode == HLO_CONCATENATE && x->operand_count > 10);
   }

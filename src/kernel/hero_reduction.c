@@ -77,7 +77,7 @@ static double operations_per_element(const kernel_plan *k) {
   double sum = 0;
   for (int b = 0; b < k->body_count; b++) {
     const instruction_list *l = &k->bodies[b].computation->instructions;
-    for (int n = 0; n < l->size; n++) sum += (double)work_operations(l->data[n]);
+    for (int n = 0; n < l->size; n++) sum += (double)work_estimate_operations(l->data[n]);
   }
   return sum;
 }

@@ -67,7 +67,7 @@ static void check(const char *body, hero_kind hero, bool fits) {
               "  r = f32[40] reduce(p, z), dimensions={1}, to_apply=add\n%s}\n",
               body);
   planned p = plan(text_cstr(&entry), target_cpu(2));
-  if (p.plan->hero != hero || p.fits != fits) fail_msg("%s is a %s", body, hero_name(p.plan->hero));
+  if (p.plan->hero != hero || p.fits != fits) fail_msg("%s is a %s", body, kernel_hero_name(p.plan->hero));
   text_free(&entry);
   arena_destroy(p.arena);
 }

@@ -262,7 +262,7 @@ heddle_status kernel_plan_leaves(arena *a, const kernel_request *given, kernel_p
   fill_buffers(a, r, &body, k);
   heddle_status s = check_body(scratch, &body, true);
   if (status_is_ok(s)) s = check_called(scratch, &body);
-  if (status_is_ok(s)) hero_choose(a, k, &body, r->target);
+  if (status_is_ok(s)) kernel_choose_hero(a, k, &body, r->target);
   if (status_is_ok(s) && k->hero == HERO_LOOP) s = check_body(scratch, &body, false);
   if (status_is_ok(s) && k->work == 0)
     k->work = work_estimate(scratch, &body) * (double)shape_element_count(k->outputs[0].shape);

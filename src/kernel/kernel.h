@@ -56,11 +56,11 @@ typedef struct kernel_plan {
 
 // Gives the plan its hero: of those that its kind of target has, the first one that takes it. `k` has its inputs,
 // outputs and slices; `body` holds what the outputs depend on, operands first.
-void hero_choose(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
+void kernel_choose_hero(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
 // Whether kernels of that kind of target can be made by the hero.
-bool hero_exists(target_kind kind, hero_kind hero);
-const char *hero_name(hero_kind kind);
+bool kernel_hero_exists(target_kind kind, hero_kind hero);
+const char *kernel_hero_name(hero_kind kind);
 
 // Result leaf `result` takes over the memory of parameter `parameter` of the computation.
 typedef struct kernel_alias {

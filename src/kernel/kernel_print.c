@@ -241,8 +241,8 @@ static void print_launch(text *out, const target_description *target, const laun
 }
 
 void kernel_plan_print(text *out, const target_description *target, const kernel_plan *k) {
-  text_printf(out, "  kernel @%s of " STR_FMT ", %s: %s\n", k->name, STR_ARG(k->computation->name), hero_name(k->hero),
-              k->reason);
+  text_printf(out, "  kernel @%s of " STR_FMT ", %s: %s\n", k->name, STR_ARG(k->computation->name),
+              kernel_hero_name(k->hero), k->reason);
   print_buffers(out, k);
   print_details[k->hero](out, k);
   for (int p = 0; p < k->part_count; p++) print_part(out, p, &k->parts[p]);

@@ -31,7 +31,7 @@ static planned plan(const char *source, hero_kind hero, int alias_count, target_
   const kernel_alias first = {0, 0};
   module *m = testing_parse(p.arena, source);
   testing_require(kernel_plan_create(p.arena, m->entry, "k", &target, alias_count, &first, &p.plan), source);
-  if (p.plan->hero != hero) fail_msg("%s\nis a %s", source, hero_name(p.plan->hero));
+  if (p.plan->hero != hero) fail_msg("%s\nis a %s", source, kernel_hero_name(p.plan->hero));
   return p;
 }
 

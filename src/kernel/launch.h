@@ -18,7 +18,7 @@ typedef struct launch_plan {
 // What one element costs, as far as a launch decision cares.
 typedef struct launch_cost {
   int64_t bytes;       // read and written per element
-  int64_t operations;  // scalar operations per element; as work_operations counts them
+  int64_t operations;  // scalar operations per element; as work_estimate_operations counts them
   int smallest_output_bits;
   bool prevents_vectors;  // reduce-window, dot, wide concatenate, variadic reduce
 } launch_cost;

@@ -7,7 +7,7 @@ static const shape *first_array(const instruction *i) {
   return shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
 }
 
-double work_terms(const instruction *i) {
+double work_estimate_terms(const instruction *i) {
   const hlo_attributes *x = i->attributes;
   double product = 1;
   switch (hlo_ops[i->opcode].index_rule) {
@@ -30,12 +30,12 @@ static double elements_read(const instruction *i, int operand) {
   double results = (double)shape_element_count(first_array(i));
   const shape *s = i->operands[operand]->shape;
   if (results == 0 || !shape_is_array(s)) return 1;
-  if (hlo_ops[i->opcode].index_rule != INDEX_RULE_REDUCE) return work_terms(i);
+  if (hlo_ops[i->opcode].index_rule != INDEX_RULE_REDUCE) return work_estimate_terms(i);
   double each = (double)shape_element_count(s) / results;
   return each > 1 ? each : 1;
 }
 
-int64_t work_operations(const instruction *i) {
+int64_t work_estimate_operations(const instruction *i) {
   double each = hlo_op_has(i->opcode, TRAIT_EXPENSIVE) ? WORK_EXPENSIVE : 1;
   if (i->operand_count > 0) each *= elements_read(i, 0);
   return each < 1e15 ? (int64_t)each : (int64_t)1e15;
@@ -50,7 +50,7 @@ double work_estimate(arena *scratch, const instruction_list *body) {
   for (int n = body->size - 1; n >= 0; n--) {
     const instruction *i = body->data[n];
     if (times[n] == 0) times[n] = 1;  // an output that others use too
-    total += times[n] * (double)work_operations(i);
+    total += times[n] * (double)work_estimate_operations(i);
     bool shares = hlo_op_has(i->opcode, TRAIT_ELEMENTWISE);
     for (int o = 0; o < i->operand_count; o++) {
       uint64_t m = i->operands[o]->mark;

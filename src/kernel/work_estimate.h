@@ -13,9 +13,9 @@ double work_estimate(arena *scratch, const instruction_list *body);
 enum { WORK_EXPENSIVE = 20 };
 
 // How many elements of an operand one element of a dot, convolution or windowed reduction is made of; 1 for others.
-double work_terms(const instruction *i);
+double work_estimate_terms(const instruction *i);
 
 // Scalar operations of one element of the instruction, its operands' values given.
-int64_t work_operations(const instruction *i);
+int64_t work_estimate_operations(const instruction *i);
 
 #endif

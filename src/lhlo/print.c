@@ -142,7 +142,7 @@ static void set_kernel_notes(lhlo_printer *p, const lhlo_op *from, ir_operation 
     vec_push(p->arena, &aliases, b->number);
   }
   set_text(p, op, "kernel", k->name);
-  set_text(p, op, "hero", hero_name(k->hero));
+  set_text(p, op, "hero", kernel_hero_name(k->hero));
   set_text(p, op, "reason", k->reason ? k->reason : "");
   if (aliases.size)
     ir_set_attribute(p->arena, op, "aliases", ir_integers_attribute(p->arena, aliases.size, aliases.data));

@@ -6,8 +6,8 @@
 // is cut into [0, p), [p, q) and [q, N): in the middle all comparisons that were considered hold, for every value of
 // whatever else they depend on (the position in the window). LLVM would peel single iterations at best, long after
 // vectorization.
-#include "dialect/xla_gpu.h"
 #include "base/int64.h"
+#include "dialect/xla_gpu.h"
 #include "emit/ir_builder.h"
 #include "lower/passes.h"
 

@@ -160,7 +160,7 @@ static inline void hero_testing_check(hero_testing *t, const char *source, const
 static inline void hero_testing_run(const char *source, hero_kind hero, int alias_count, const kernel_alias *aliases,
                                     const int *limits) {
   hero_testing t = hero_testing_start(source, alias_count, aliases);
-  if (t.plan->hero != hero) fail_msg("%s\nis a %s", source, hero_name(t.plan->hero));
+  if (t.plan->hero != hero) fail_msg("%s\nis a %s", source, kernel_hero_name(t.plan->hero));
   hero_testing_check(&t, source, limits);
   hero_testing_end(&t);
 }

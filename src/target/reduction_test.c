@@ -33,7 +33,7 @@ static void check_within(const char *entry, const char *type, hero_kind hero, do
   put_typed(&all, entry, type);
   const char *source = text_cstr(&all);
   hero_testing t = hero_testing_start(source, 0, NULL);
-  if (t.plan->hero != hero) fail_msg("%s\nis a %s", source, hero_name(t.plan->hero));
+  if (t.plan->hero != hero) fail_msg("%s\nis a %s", source, kernel_hero_name(t.plan->hero));
   hero_testing_check_within(&t, source, NULL, tolerance, tolerance);
   hero_testing_end(&t);
   text_free(&all);

@@ -45,7 +45,7 @@ static void check(const scatter_case *c, int index_limit, scatter_dealing dealin
   const char *source = source_of(a, c);
   const int limits[] = {3, index_limit, 3};
   hero_testing t = hero_testing_start(source, 1, in_place);
-  if (t.plan->hero != HERO_SCATTER) fail_msg("%s\nis a %s", source, hero_name(t.plan->hero));
+  if (t.plan->hero != HERO_SCATTER) fail_msg("%s\nis a %s", source, kernel_hero_name(t.plan->hero));
   const hero_scatter *h = &t.plan->details.scatter;
   assert_int_equal(h->dealing, dealing);
   hero_testing_check(&t, source, limits);

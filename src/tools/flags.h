@@ -79,8 +79,8 @@ typedef heddle_status (*command_fn)(arena *a, const char *file, void *argument);
 heddle_status flags_number(const char *name, const char *value, int least, int most, int *out);
 
 // A tool from start to exit: parses the words after its name, runs, prints what went wrong on standard error. Exit
-// status: command_line_exit_status's of what `run` gives, 1 if its output could not be written, 2 for a wrong command line. `file` is
-// what a missing file stands for; null: one must be given.
+// status: command_line_exit_status's of what `run` gives, 1 if its output could not be written, 2 for a wrong command
+// line. `file` is what a missing file stands for; null: one must be given.
 int command_line_main(const command_line *line, int argc, char **argv, const char *file, command_fn run,
                       void *argument);
 // Tools that take one file or more, one after the other; what fails does not keep the rest from running. `run` is

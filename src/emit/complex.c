@@ -2,9 +2,11 @@
 //
 // The complex dialect's own lowerings overflow where the result does not, and differ from release to release; these are
 // the textbook forms that do not (Smith's division, scaled absolute values, Kahan's inverse functions).
-#include "emit/elementwise.h"
+#include "emit/complex.h"
 
 #include <math.h>
+
+#include "emit/elementwise.h"
 
 typedef struct parts {
   MlirValue re, im;
