@@ -79,6 +79,8 @@ static inline bool dtype_is_integer(dtype t) { return (dtypes[t].class & CLASS_I
 static inline bool dtype_is_signed(dtype t) { return dtypes[t].class == CLASS_SIGNED; }
 // The same, or real floats of whatever width.
 static inline bool dtype_same_in_floats(dtype l, dtype r) { return l == r || (dtype_is_float(l) && dtype_is_float(r)); }
+// The type that sums and products of many values of type t are carried in, so that they are rounded once, at the end.
+static inline dtype dtype_accumulator(dtype t) { return dtypes[t].is_narrow_float ? DTYPE_F32 : t; }
 // Of two floats the one that holds the other's values; f32 where neither does (bf16 and f16). Else the first.
 dtype dtype_wider_float(dtype l, dtype r);
 dtype dtype_from_name(str name);  // DTYPE_INVALID if there is none

@@ -121,7 +121,8 @@ static bool is_narrow_sum(const instruction *i) {
 static heddle_status add_widened(function_emitter *e, const instruction *i, const MlirValue *carried,
                                  const MlirValue *x, MlirValue *next) {
   const char *op = combiner_opcode(i->called[0]) == HLO_ADD ? "arith.addf" : "arith.mulf";
-  next[0] = ir_binary(&e->b, op, carried[0], emit_convert(&e->b, x[0], i->shape->dtype, DTYPE_F32));
+  next[0] =
+      ir_binary(&e->b, op, carried[0], emit_convert(&e->b, x[0], i->shape->dtype, dtype_accumulator(i->shape->dtype)));
   return status_ok();
 }
 
@@ -129,9 +130,10 @@ static heddle_status emit_narrow_sum(function_emitter *e, const instruction *i, 
   loop_nest n = {.i = i, .operand_count = 1, .carried_count = 1, .combine = add_widened};
   MlirValue init, sum;
   TRY(emit_operand(e, i, 1, &init));
-  init = emit_convert(&e->b, init, i->shape->dtype, DTYPE_F32);
+  const dtype narrow = i->shape->dtype, wide = dtype_accumulator(narrow);
+  init = emit_convert(&e->b, init, narrow, wide);
   TRY(emit_loops(e, &n, &init, &sum));
-  *out = emit_convert(&e->b, sum, DTYPE_F32, i->shape->dtype);
+  *out = emit_convert(&e->b, sum, wide, narrow);
   return status_ok();
 }
 
@@ -150,20 +152,15 @@ heddle_status emit_reduce_window(function_emitter *e, const instruction *i, Mlir
 
 // --- dot and convolution
 
-// Narrow floats accumulate in f32; everything else in the result's type.
-static dtype accumulator_dtype(const instruction *i) {
-  return dtypes[i->shape->dtype].is_narrow_float ? DTYPE_F32 : i->shape->dtype;
-}
-
 // An algorithm or an operand precision that allows less than the types say is not taken up: operands stay as they are.
 static MlirValue prepared(function_emitter *e, const instruction *i, int k, MlirValue x) {
-  return emit_convert(&e->b, x, i->operands[k]->shape->dtype, accumulator_dtype(i));
+  return emit_convert(&e->b, x, i->operands[k]->shape->dtype, dtype_accumulator(i->shape->dtype));
 }
 
 static heddle_status multiply_add(function_emitter *e, const instruction *i, const MlirValue *carried,
                                   const MlirValue *x, MlirValue *next) {
   ir_builder *b = &e->b;
-  dtype t = accumulator_dtype(i);
+  dtype t = dtype_accumulator(i->shape->dtype);
   MlirValue l = prepared(e, i, 0, x[0]), r = prepared(e, i, 1, x[1]);
   if (dtype_is_complex(t)) {
     next[0] = complex_sum(b, carried[0], complex_product(b, l, r));
@@ -179,7 +176,7 @@ static heddle_status multiply_add(function_emitter *e, const instruction *i, con
 
 heddle_status emit_dot(function_emitter *e, const instruction *i, MlirValue *out) {
   if (i->operand_count != 2) return emit_refuse(e, i, "sparse operands");
-  dtype t = accumulator_dtype(i);
+  dtype t = dtype_accumulator(i->shape->dtype);
   MlirValue zero = emit_zero(&e->b, t);
   loop_nest n = {.i = i, .operand_count = 2, .carried_count = 1, .combine = multiply_add};
   MlirValue sum;

@@ -9,18 +9,12 @@ static const sweep_given *given_at(const sweep_emitter *s, int number) { return 
 
 static dtype value_dtype(const sweep_reduction *r, int value) { return r->reduce->operands[value]->shape->dtype; }
 
-// Narrow floats that are summed up and the like are rounded once, at the end.
-static dtype accumulator_dtype(const sweep_reduction *r, int value) {
-  dtype t = value_dtype(r, value);
-  return dtypes[t].is_narrow_float && sweeps_combiner(r, value) ? DTYPE_F32 : t;
-}
-
 MlirValue sweeps_widen(ir_builder *b, const sweep_reduction *r, int value, MlirValue x) {
-  return emit_convert(b, x, value_dtype(r, value), accumulator_dtype(r, value));
+  return emit_convert(b, x, value_dtype(r, value), r->accumulators[value]);
 }
 
 MlirValue sweeps_narrow(ir_builder *b, const sweep_reduction *r, int value, MlirValue x) {
-  return emit_convert(b, x, accumulator_dtype(r, value), value_dtype(r, value));
+  return emit_convert(b, x, r->accumulators[value], value_dtype(r, value));
 }
 
 // --- buffers
@@ -40,7 +34,7 @@ static void add_accumulators(sweep_emitter *s) {
     for (int i = 0; i < reductions->size; i++) {
       const sweep_reduction *r = &reductions->data[i];
       for (int g = r->first_given, v = 0; v < r->count; g++, v++)
-        s->places[g] = add_buffer(s, given_at(s, g), accumulator_dtype(r, v));
+        s->places[g] = add_buffer(s, given_at(s, g), r->accumulators[v]);
     }
   }
 }

@@ -144,9 +144,10 @@ typedef struct sweep_given {
 typedef struct sweep_reduction {
   const instruction *reduce;
   reducer how;
-  int count;         // values
-  int first_result;  // of the sweep's body: the inputs
-  int first_init;    // of the inits
+  int count;                  // values
+  const dtype *accumulators;  // by value: the type of partial results
+  int first_result;           // of the sweep's body: the inputs
+  int first_init;             // of the inits
   int first_given;
 } sweep_reduction;
 

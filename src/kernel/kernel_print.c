@@ -126,7 +126,10 @@ static void print_given(text *out, int number, const sweep_given *g) {
 static void print_combining(text *out, const sweep_reduction *r) {
   static const char *const forms[] = {"in order", "by", "picks", "in pieces", "in any order"};
   text_printf(out, "      reduces " STR_FMT " %s", STR_ARG(r->reduce->name), forms[r->how.form]);
-  for (int v = 0; r->how.operations && v < r->count; v++) text_printf(out, " %s", hlo_op_text(r->how.operations[v]));
+  for (int v = 0; v < r->count; v++) {
+    if (r->how.operations) text_printf(out, " %s", hlo_op_text(r->how.operations[v]));
+    text_printf(out, " in %s", dtype_name(r->accumulators[v]));
+  }
   NUMBER(out, &r->how, index_value);
   NUMBER(out, &r->how, in_pieces);
   NUMBER(out, r, count);

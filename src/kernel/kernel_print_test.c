@@ -169,10 +169,17 @@ static void test_transpose(void **state) {
 }
 
 static void turn_sweep(const planned *p, const row_sweep *s) {
-  for (int n = 0; n < s->reductions.size; n++)
-    TURN(p, sweep_reduction, &s->reductions.data[n],
-         FIELDS(FIELD(sweep_reduction, reduce), FIELD(sweep_reduction, how.form),
-                FIELD(sweep_reduction, how.operations), FIELD(sweep_reduction, count)));
+  for (int n = 0; n < s->reductions.size; n++) {
+    dtype *accumulator = (dtype *)s->reductions.data[n].accumulators, as_planned = *accumulator;
+    const str before = printed(p);
+    *accumulator = DTYPE_F64;
+    assert_false(str_equal(before, printed(p)));
+    *accumulator = as_planned;
+    TURN(
+        p, sweep_reduction, &s->reductions.data[n],
+        FIELDS(FIELD(sweep_reduction, reduce), FIELD(sweep_reduction, how.form), FIELD(sweep_reduction, how.operations),
+               FIELD(sweep_reduction, count), FIELD(sweep_reduction, accumulators)));
+  }
   for (int n = 0; n < s->stores.size; n++) TURN(p, sweep_store, &s->stores.data[n], NO_FIELDS);
   for (int n = 0; n < s->kept.size; n++) TURN(p, sweep_store, &s->kept.data[n], NO_FIELDS);
   TURN(p, row_sweep, s, FIELDS(FIELD(row_sweep, reductions), FIELD(row_sweep, stores), FIELD(row_sweep, kept)));

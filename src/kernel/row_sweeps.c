@@ -135,9 +135,20 @@ static int add_root(sweeper *s, int number, const instruction *i) {
   return s->works[number].roots.size - 1;
 }
 
+// Narrow floats that one operation combines are rounded once, at the end; other reducers say themselves what they keep.
+static const dtype *accumulators_of(arena *a, const sweep_reduction *r) {
+  dtype *types = arena_array(a, dtype, r->count);
+  for (int v = 0; v < r->count; v++) {
+    const dtype t = r->reduce->operands[v]->shape->dtype;
+    types[v] = r->how.form == REDUCER_BINARY ? dtype_accumulator(t) : t;
+  }
+  return types;
+}
+
 static void add_reduction(sweeper *s, int number, const instruction *reduce) {
   sweep_reduction r = {.reduce = reduce, .how = reducer_of(s->arena, reduce), .count = reduce->operand_count / 2};
   int inits = s->out->sweep_count + 1;
+  r.accumulators = accumulators_of(s->arena, &r);
   r.first_result = s->works[number].roots.size;
   r.first_init = s->works[inits].roots.size;
   r.first_given = s->out->givens.size;

@@ -28,7 +28,7 @@ static instruction *arrange(const builder *b, const dot_side *s, dtype t) {
 
 // [batch, free of lhs, free of rhs], each side spread over the other's free dims.
 static instruction *product(const builder *b, instruction *i, const dot_side *l, const dot_side *r) {
-  const dtype to = i->shape->dtype, t = dtypes[to].is_narrow_float ? DTYPE_F32 : to;
+  const dtype to = i->shape->dtype, t = dtype_accumulator(to);
   int64_t places[SHAPE_MAX_RANK];
   instruction *x = arrange(b, l, t);
   instruction *y = arrange(b, r, t);

@@ -25,7 +25,7 @@ typedef struct expansion {
 
 static void start(expansion *x, const instruction *norm) {
   const shape *s = norm->operands[0]->shape;
-  dtype t = dtypes[s->dtype].is_narrow_float ? DTYPE_F32 : s->dtype;
+  dtype t = dtype_accumulator(s->dtype);
   *x = (expansion){.b = builder_for(norm), .norm = norm, .feature = norm->attributes->feature_index, .count = 1};
   x->wide = shape_array(x->b.arena, t, s->rank, s->dims);
   for (int k = 0; k < s->rank; k++) {

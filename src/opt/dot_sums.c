@@ -56,7 +56,7 @@ static instruction *line_up(const builder *b, const dot_side *s, const line_dims
 }
 
 static instruction *sum_of_products(const builder *b, instruction *i, const dot_side *l, const dot_side *r) {
-  const dtype to = i->shape->dtype, t = dtypes[to].is_narrow_float ? DTYPE_F32 : to;
+  const dtype to = i->shape->dtype, t = dtype_accumulator(to);
   const line_dims dims = line_dims_of(l, r);
   instruction *x = line_up(b, l, &dims, dims.left, t);
   instruction *y = line_up(b, r, &dims, dims.right, t);

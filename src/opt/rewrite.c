@@ -105,7 +105,7 @@ void rewrite_uses(pass_context *context, instruction *i, instruction *by) {
 }
 
 instruction *rewrite_widen(const builder *b, instruction *x) {
-  return builder_convert(b, x, dtypes[x->shape->dtype].is_narrow_float ? DTYPE_F32 : x->shape->dtype);
+  return builder_convert(b, x, dtype_accumulator(x->shape->dtype));
 }
 
 instruction *rewrite_with(const builder *b, const instruction *i, const shape *s, instruction *const *operands) {
