@@ -77,8 +77,7 @@ static heddle_status generate(void *state) {
   compiled *out = c->out;
   TRY(program_collect_kernels(c->arena, out->plan, c->options->kernel_name, &out->kernels));
   // What is planned for any CPU is generated for this one.
-  const bool is_this_cpu = c->target.kind == TARGET_CPU;
-  const target_description machine = is_this_cpu ? cpu_target_host(c->arena, out->threads) : c->target;
+  const target_description machine = c->target.is_host ? cpu_target_host(c->arena, out->threads) : c->target;
   return compile_kernels(c->arena, c->options, &machine, out);
 }
 
@@ -131,7 +130,7 @@ static void end_linking(void *argument, bool is_torn) {
 
 // Into this process, if it can run the program.
 static heddle_status link_program(compilation *c) {
-  if (c->target.kind != TARGET_CPU) return status_ok();
+  if (!c->target.is_host) return status_ok();
   lock_hold_forks();
   heddle_status s = guard_clean_up(link_guarded, end_linking, c);
   lock_let_forks();

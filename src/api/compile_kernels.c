@@ -44,8 +44,8 @@ static heddle_status lower(void *state) {
   j->lowering = (lower_options){.target = *j->machine, .exact = j->options->exact};
   if (j->options->scalar) j->lowering.target.vector_bits = 0;
   if (generator->prepare) generator->prepare(j->scratch, &j->lowering);
-  heddle_status s = lower_run_in(j->session, lower_pipeline(j->machine->kind), mlirModuleGetOperation(j->ir),
-                                 &j->lowering, j->options->control);
+  heddle_status s = lower_run_in(j->session, lower_pipeline(j->machine), mlirModuleGetOperation(j->ir), &j->lowering,
+                                 j->options->control);
   return status_is_ok(s) ? s : status_context(s, "while compiling kernel %s", j->kernel->name);
 }
 

@@ -32,24 +32,26 @@
            .reduction_math_cost = 50,      \
            .max_reduction_loads = 128}
 
-#define CPU_FIGURES                                                                                                \
-  .vector_bits = 256, .vector_registers = 16, .has_fma = true, .max_unroll = 4, .cores = 1, .threads_per_core = 1, \
-  .subgroup_size = 1, .buffer_alignment = 64, .operations_per_ns = 20, .scalar_operations_per_ns = 4,              \
-  .vector_lanes = 8, .memory_bytes_per_ns = 6, .cache_bytes_per_ns = 40, .mixed_bytes_per_ns = 10,                 \
-  .cache_bytes = 1 << 20, .launch_ns = 2000, .wake_ns = 6000, .tile_bytes = 16 << 10, .tile_operations = 64 << 10, \
-  .most_tile = 16 << 10, .tiles_per_core = 4, .row_buffer_bytes = 64 << 10, .row_accumulators = 1024,              \
-  .constant_alignment = 64, .stream_alignment = 32, CODE_LIMITS
+#define CPU_FIGURES                                                                                                 \
+  .vector_bits = 256, .vector_registers = 16, .has_fma = true, .has_libm = true, .flushes_bf16_subnormals = true,   \
+  .index_bits = 64, .max_unroll = 4, .cores = 1, .threads_per_core = 1, .subgroup_size = 1, .buffer_alignment = 64, \
+  .operations_per_ns = 20, .scalar_operations_per_ns = 4, .vector_lanes = 8, .memory_bytes_per_ns = 6,              \
+  .cache_bytes_per_ns = 40, .mixed_bytes_per_ns = 10, .cache_bytes = 1 << 20, .launch_ns = 2000, .wake_ns = 6000,   \
+  .tile_bytes = 16 << 10, .tile_operations = 64 << 10, .most_tile = 16 << 10, .tiles_per_core = 4,                  \
+  .row_buffer_bytes = 64 << 10, .row_accumulators = 1024, .constant_alignment = 64, .stream_alignment = 32,         \
+  CODE_LIMITS
 
 // What all chips from sm_75 on have alike. A thread may use 255 registers.
 #define GPU_FIGURES                                                                                                   \
-  .kind = TARGET_NVPTX, .has_grid = true, .vector_registers = 255, .has_fma = true, .has_f16 = true, .max_unroll = 4, \
+  .kind = TARGET_NVPTX, .has_grid = true, .vector_registers = 255, .has_fma = true, .has_f16 = true,                  \
+  .has_narrow_arithmetic = true, .has_ieee_extrema = true, .index_bits = 32, .max_unroll = 4,                         \
   .threads_per_block = 128, .subgroup_size = 32, .max_grid_x = INT32_MAX, .buffer_alignment = 16, .vector_lanes = 32, \
   .launch_ns = 3000, .wake_ns = 0, .tile_bytes = 16 << 10, .tile_operations = 64 << 10, .most_tile = 16 << 10,        \
   .tiles_per_core = 4, .row_buffer_bytes = 64 << 10, .row_accumulators = 1024, .constant_alignment = 64,              \
   .shared_alignment = 16, .stream_alignment = 32, CODE_LIMITS
 
 const target_description target_any_cpu = {
-    .kind = TARGET_CPU, .name = "cpu", .chip = "", .features = "", .has_libraries = true, CPU_FIGURES};
+    .kind = TARGET_CPU, .name = "cpu", .chip = "", .features = "", .has_libraries = true, .is_host = true, CPU_FIGURES};
 
 static const target_description machines[] = {
     {.kind = TARGET_NULL, .name = "null", .chip = "", .features = "", CPU_FIGURES},

@@ -67,11 +67,17 @@ typedef struct target_description {
   const char *features;  // LLVM's further features: "+avx2,+fma,…"; ""
   bool has_grid;         // kernels run as a grid of threads; else a call takes a range of tiles
   bool has_libraries;    // the host's libraries can be called between kernels
+  bool has_libm;         // kernels can call the C library's mathematical functions
+  bool is_host;          // this process's machine: code is made for its very CPU, and linked into the process
 
   // Instruction set.
   int vector_bits;                  // widest vector register worth using; 0: loops are not vectorized
   int vector_registers;             // that code can name; with a grid 32-bit registers of one thread
   bool has_fma, has_bf16, has_f16;  // x * y + z rounded once; bf16 and f16 converted in hardware
+  bool has_narrow_arithmetic;       // adds, multiplies and compares bf16 and f16 itself, if it converts them
+  bool flushes_bf16_subnormals;     // its conversion to bf16 takes them for zero
+  bool has_ieee_extrema;            // one instruction for a minimum or maximum that hands on NaN, with -0 below +0
+  int index_bits;                   // of an index in a kernel where no array needs more
   int max_unroll;                   // largest factor by which loops are unrolled
 
   // Parallelism.

@@ -33,6 +33,7 @@ static void expect_complete(const target_description *t) {
   assert_true(t->constant_alignment > 0 && t->stream_alignment > 0);
   assert_int_equal(t->has_grid, t->shared_alignment > 0);
   expect_limits(&t->code);
+  assert_true(t->index_bits == 32 || t->index_bits == 64);
   assert_non_null(t->chip);
   assert_non_null(t->features);
   assert_int_equal(t->has_grid, t->threads_per_block > 0);

@@ -191,11 +191,11 @@ static heddle_status fuse_sequence(computation *c, const target_description *tar
 
 // --- modules
 
-// Only where kernels have an order of their own: on a GPU each is a loop.
+// Reducers are tried out only where kernels take a reduction's elements in another order than the loop does.
 static heddle_status arrange_reductions(arena *scratch, module *m, const target_description *target,
                                         program_list *sequences) {
   bool any = false;
-  for (int k = 0; k < sequences->size && target->kind == TARGET_CPU; k++)
+  for (int k = 0; k < sequences->size && kernel_hero_exists(target->kind, HERO_REDUCTION); k++)
     any |= reduction_order_run(sequences->data[k]);
   if (any) {
     *sequences = (program_list){0};

@@ -102,10 +102,10 @@ static bool is_given_twice(const planner *p, int number) {
   return count > 1;
 }
 
-// Scatters and updates have kernels for the memory of what they update; on GPUs every kernel is a loop so far.
+// Scatters and updates have kernels for the memory of what they update, where there are such heroes.
 static heddle_status find_aliases(planner *p) {
   int count;
-  if (p->target.kind != TARGET_CPU) return status_ok();
+  if (!kernel_hero_exists(p->target.kind, HERO_UPDATE_SLICE)) return status_ok();
   TRY(in_place_aliases(p->scratch, p->computation, &count, &p->aliases));
   for (int k = 0; k < count; k++) {
     kernel_alias alias = p->aliases[k];

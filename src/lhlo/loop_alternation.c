@@ -255,9 +255,10 @@ static heddle_status run(arena *a, arena *scratch, const module *m, const target
   return status_ok();
 }
 
+// On every target: loops and branches are the program's, and kernels with equal bodies are shared on GPUs, too.
 heddle_status loop_alternation_run(arena *a, const module *m, const target_description *target, const module **out) {
   *out = m;
-  if (target->kind != TARGET_CPU || !has_loops(m)) return status_ok();
+  if (!has_loops(m)) return status_ok();
   arena *scratch = arena_create();
   heddle_status s = run(a, scratch, m, target, out);
   arena_destroy(scratch);

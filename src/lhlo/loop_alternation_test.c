@@ -32,12 +32,16 @@ static const char *loop_of(arena *a, bool is_large, const char *note) {
   return source;
 }
 
-static const module *alternated(arena *a, const char *source) {
-  const target_description target = target_cpu(2);
+static const module *alternated_on(arena *a, const char *source, const target_description *target) {
   const module *out = NULL;
-  testing_require(loop_alternation_run(a, testing_parse(a, source), &target, &out), source);
+  testing_require(loop_alternation_run(a, testing_parse(a, source), target, &out), source);
   testing_require(module_verify(out), source);
   return out;
+}
+
+static const module *alternated(arena *a, const char *source) {
+  const target_description target = target_cpu(2);
+  return alternated_on(a, source, &target);
 }
 
 static literal *evaluate(arena *a, const module *m, int64_t rounds) {
@@ -86,6 +90,20 @@ static void test_counted_loops_do_an_odd_round_in_front(void **state) {
   for (int64_t rounds = 2; rounds < 7; rounds++) check_counted(rounds);
 }
 
+// Loops and branches are the program's, whatever its kernels run on: every machine of the table takes two rounds.
+static void test_all_targets_take_two_rounds(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  const char *const counted = ", backend_config={\"known_trip_count\":{\"n\":\"6\"}}";
+  for (int k = 0; target_name(k); k++) {
+    target_description target;
+    assert_true(target_find(str_from(target_name(k)), &target));
+    assert_int_equal(count(alternated_on(a, loop_of(a, true, ""), &target), HLO_CONDITIONAL), 1);
+    assert_int_equal(count(alternated_on(a, loop_of(a, true, counted), &target), HLO_FUSION), 5);
+  }
+  arena_destroy(a);
+}
+
 static void test_little_is_copied(void **state) {
   (void)state;
   arena *a = arena_create();
@@ -97,6 +115,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_condition_is_asked_between_the_rounds),
       cmocka_unit_test(test_counted_loops_do_an_odd_round_in_front),
+      cmocka_unit_test(test_all_targets_take_two_rounds),
       cmocka_unit_test(test_little_is_copied),
   };
   return cmocka_run_group_tests(tests, 0, 0);

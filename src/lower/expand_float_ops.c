@@ -11,11 +11,11 @@
 static bool is_narrow(MlirType t) { return ir_bit_width(ir_element_type(t)) < 32; }
 static bool is_f64(MlirType t) { return mlirTypeIsAF64(ir_element_type(t)); }
 
-// Whether LLVM may see conversions between this type and f32. x86's conversion to bf16 takes subnormal numbers for
-// zero, which exact mode does not allow.
+// Whether LLVM may see conversions between this type and f32. Exact mode does not allow that subnormal numbers
+// are taken for zero, as x86's conversion to bf16 does.
 static bool has_hardware(const lower_options *o, MlirType t) {
   MlirType element = ir_element_type(t);
-  if (mlirTypeIsABF16(element)) return o->target.has_bf16 && (o->target.kind == TARGET_NVPTX || !o->exact);
+  if (mlirTypeIsABF16(element)) return o->target.has_bf16 && !(o->exact && o->target.flushes_bf16_subnormals);
   return mlirTypeIsAF16(element) && o->target.has_f16;
 }
 
@@ -66,14 +66,15 @@ static bool constant_of(MlirValue v, double *out) {
 
 // NaN must come through and -0 is less than +0: LLVM spends 5 to 8 instructions on that for x86. A constant that is no
 // NaN leaves one comparison, false on NaN, with the zero that must give way on the right side of it. The others, and
-// all on a GPU, go to LLVM's operation here, because MLIR's arith-expand forgets the zeros.
+// all where the machine has such instructions, go to LLVM's operation here, because MLIR's arith-expand forgets the
+// zeros.
 static void expand_extremum(lower_context *c, MlirOperation op) {
   bool maximum = ir_is(op, "arith.maximumf");
   ir_builder b = ir_builder_before(op, c->scratch);
   double constant;
   int side = 1;
   MlirValue result;
-  if (c->options->target.kind != TARGET_NVPTX &&
+  if (!c->options->target.has_ieee_extrema &&
       (constant_of(ir_operand(op, side), &constant) || constant_of(ir_operand(op, side = 0), &constant))) {
     bool replaces_equal = constant == 0 && !signbit(constant) == maximum;
     MlirValue k = ir_operand(op, side), x = ir_operand(op, 1 - side);
@@ -89,7 +90,7 @@ static void expand_extremum(lower_context *c, MlirOperation op) {
 // Marked by those to whom zeros are equal (reductions, whose order is not defined either): NaN of the new value comes
 // through by a selection of its own, that of the old one stays because comparisons with it are false.
 static bool expand_marked(lower_context *c, MlirOperation op) {
-  if (c->options->target.kind == TARGET_NVPTX || mlirAttributeIsNull(ir_get(op, "xla.zeros_are_equal"))) return false;
+  if (c->options->target.has_ieee_extrema || mlirAttributeIsNull(ir_get(op, "xla.zeros_are_equal"))) return false;
   ir_builder b = ir_builder_before(op, c->scratch);
   MlirValue old = ir_operand(op, 0), x = ir_operand(op, 1);
   MlirValue beats = ir_cmpf(&b, ir_is(op, "arith.maximumf") ? "ogt" : "olt", x, old);

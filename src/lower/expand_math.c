@@ -78,12 +78,12 @@ static MlirValue approximate(const lower_options *o, ir_builder *b, const functi
 static heddle_status expand(lower_context *c, MlirOperation module, const function *f, MlirOperation op) {
   MlirType element = ir_element_type(ir_result_type(op, 0));
   bool single = mlirTypeIsAF32(element), wide = mlirTypeIsAF64(element);
-  bool gpu = c->options->target.kind == TARGET_NVPTX, libdevice = gpu && c->options->use_libdevice;
+  const bool has_libm = c->options->target.has_libm, libdevice = !has_libm && c->options->use_libdevice;
   ir_builder b = ir_builder_before(op, c->scratch);
   MlirValue result;
   if (single && !libdevice) {
     result = approximate(c->options, &b, f, op);
-  } else if ((single || wide) && (libdevice || !gpu)) {
+  } else if ((single || wide) && (libdevice || has_libm)) {
     const char *callee = libdevice ? arena_printf(c->scratch, "__nv_%s%s", f->name, single ? "f" : "") : f->name;
     result = build_calls(&(call_site){&b, module, f, callee, op});
   } else if (wide) {
@@ -126,7 +126,7 @@ static heddle_status run(pass_context *context, void *unit) {
   }
   ir_operations roots = ir_collect(c->scratch, module, "math.rsqrt");
   for (int i = 0; i < roots.size; i++) expand_rsqrt(c, roots.data[i]);
-  bool libdevice = c->options->target.kind == TARGET_NVPTX && c->options->use_libdevice;
+  bool libdevice = !c->options->target.has_libm && c->options->use_libdevice;
   ir_operations remainders = {0};
   if (libdevice) remainders = ir_collect(c->scratch, module, "arith.remf");
   for (int i = 0; i < remainders.size; i++) expand_remainder(c, module, remainders.data[i]);

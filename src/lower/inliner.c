@@ -356,7 +356,7 @@ static bool inline_into(call_graph *g, function *f) {
 
 static bool has_no_grid(lower_context *c, MlirOperation module) {
   MlirAttribute target = ir_get(module, "xla.target");
-  if (mlirAttributeIsNull(target) || !mlirAttributeIsAString(target)) return c->options->target.kind != TARGET_NVPTX;
+  if (mlirAttributeIsNull(target) || !mlirAttributeIsAString(target)) return !c->options->target.has_grid;
   return !mlirStringRefEqual(mlirStringAttrGetValue(target), mlirStringRefCreateFromCString("nvptx"));
 }
 

@@ -20,7 +20,7 @@
 static int index_bits(lower_context *c, MlirOperation module) {
   MlirAttribute recorded = ir_get(module, INDEX_BITS);
   if (!mlirAttributeIsNull(recorded)) return (int)mlirIntegerAttrGetValueInt(recorded);
-  return c->options->target.kind == TARGET_NVPTX ? 32 : 64;
+  return c->options->target.index_bits;
 }
 
 // xla.launch = [threads x, y, z, blocks x, y, z] or [threads, blocks]; only the threads matter to code.
@@ -47,7 +47,7 @@ static void mark_functions(lower_context *c, MlirOperation module) {
     MlirAttribute visibility = ir_get(f, "sym_visibility");
     bool is_private = !mlirAttributeIsNull(visibility) && !mlirBlockIsNull(ir_body(f, 0));
     if (is_private) ir_set(f, "llvm.linkage", ir_attribute(c->context, "#llvm.linkage<internal>"));
-    else if (c->options->target.kind == TARGET_NVPTX) mark_kernel(c, f);
+    else if (c->options->target.has_grid) mark_kernel(c, f);
   }
 }
 

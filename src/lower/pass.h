@@ -38,7 +38,7 @@ const pass *lower_pass_find(str name);
 
 // The pipelines, in order; ends with null. lower/pipeline.c is the one place that says which pass follows which and
 // why.
-const pass *const *lower_pipeline(target_kind target);
+const pass *const *lower_pipeline(const target_description *target);
 
 // Runs the passes, which end with null, on the module. Errors carry MLIR's diagnostics. `control` may be null.
 heddle_status lower_run(const pass *const *passes, MlirOperation module, const lower_options *options,

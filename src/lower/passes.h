@@ -71,7 +71,7 @@ extern const pass lower_expand_float_ops;
 extern const pass lower_to_llvm;
 
 // Groups of passes that emitters_opt runs under one name ("xla-gpu-test-optimize"); null if there is none of that name.
-const pass *const *lower_group(target_kind target, str name);
+const pass *const *lower_group(const target_description *target, str name);
 // Names of the groups; ends with null.
 extern const char *const lower_groups[];
 

@@ -89,14 +89,13 @@ static const pass *const cpu_to_llvm[] = {CPU_TO_LLVM, 0};
 static const pass *const gpu[] = {OPTIMIZE, INLINE, GPU_LOOPS, GPU_TO_LLVM, 0};
 static const pass *const cpu[] = {OPTIMIZE, INLINE, CPU_LOOPS, CPU_TO_LLVM, 0};
 
-const pass *const *lower_pipeline(target_kind target) { return target != TARGET_NVPTX ? cpu : gpu; }
+const pass *const *lower_pipeline(const target_description *target) { return target->has_grid ? gpu : cpu; }
 
 const char *const lower_groups[] = {"xla-gpu-test-optimize", "xla-gpu-test-transform-loops", "xla-gpu-test-to-llvm", 0};
 
-const pass *const *lower_group(target_kind target, str name) {
-  bool is_cpu = target != TARGET_NVPTX;
+const pass *const *lower_group(const target_description *target, str name) {
   if (str_is(name, lower_groups[0])) return optimize;
-  if (str_is(name, lower_groups[1])) return is_cpu ? cpu_loops : gpu_loops;
-  if (str_is(name, lower_groups[2])) return is_cpu ? cpu_to_llvm : gpu_to_llvm;
+  if (str_is(name, lower_groups[1])) return target->has_grid ? gpu_loops : cpu_loops;
+  if (str_is(name, lower_groups[2])) return target->has_grid ? gpu_to_llvm : cpu_to_llvm;
   return 0;
 }

@@ -32,9 +32,8 @@ static bool has_large_tensor(arena *a, MlirOperation module) {
 }
 
 void tensor_origins_begin(tensor_origins *o, lower_context *c, MlirOperation module) {
-  *o = (tensor_origins){.context = c, .module = module, .index_bits = 64};
   bool large = has_large_tensor(c->scratch, module);
-  if (c->options->target.kind == TARGET_NVPTX && !large) o->index_bits = 32;
+  *o = (tensor_origins){.context = c, .module = module, .index_bits = large ? 64 : c->options->target.index_bits};
   // lower-to-llvm gives `index` this width; by then no tensor is left to tell.
   if (large) ir_set(module, "xla.index_bits", mlirIntegerAttrGet(mlirIntegerTypeGet(c->context, 64), 64));
   ir_operations functions = ir_collect(c->scratch, module, "func.func");
@@ -213,7 +212,7 @@ static void argument_memory(MlirValue argument, tensor_memory *out) {
 heddle_status tensor_origins_memory(tensor_origins *o, ir_builder *b, MlirValue tensor, MlirType element,
                                     tensor_memory *out) {
   const target_description *target = &o->context->options->target;
-  bool gpu = target->kind == TARGET_NVPTX;
+  bool gpu = target->has_grid;
   *out = (tensor_memory){.element = element,
                          .index_bits = o->index_bits,
                          .alignment = tensor_access_bytes(tensor_access_stored_type(element)),
@@ -256,7 +255,7 @@ heddle_status tensor_origins_pointer_type(tensor_origins *o, MlirValue tensor, M
   bool shared = !mlirValueIsABlockArgument(origin) && ir_is(ir_defining_op(origin), "xla_gpu.allocate_shared");
   if (mlirValueIsABlockArgument(origin) && !ptr_map_has(&o->argument_tensor, origin.ptr))
     return status_error(HEDDLE_INTERNAL, "a tensor that stands for no argument, constant or allocation");
-  bool gpu = o->context->options->target.kind == TARGET_NVPTX;
+  bool gpu = o->context->options->target.has_grid;
   *out = llvm_build_pointer_type(o->context->context, shared && gpu ? SHARED_SPACE : 0);
   return status_ok();
 }

@@ -46,8 +46,8 @@ static const char *const arithmetic[] = {
     "arith.uitofp",   "arith.fptosi",   "arith.fptoui",  "arith.select",
 };
 
-// What NVIDIA's hardware does in bf16 and f16 itself.
-static const char *const native_on_gpu[] = {"arith.addf", "arith.subf", "arith.mulf", "arith.negf", "arith.cmpf"};
+// What hardware does in bf16 and f16 itself, if it does any arithmetic there.
+static const char *const native[] = {"arith.addf", "arith.subf", "arith.mulf", "arith.negf", "arith.cmpf"};
 
 static bool is_one_of(MlirOperation op, const char *const *names, size_t count) {
   for (size_t i = 0; i < count; i++)
@@ -64,8 +64,7 @@ static bool touches_narrow(MlirOperation op) {
 }
 
 static bool is_native(const lower_options *o, MlirOperation op) {
-  if (o->target.kind != TARGET_NVPTX || !is_one_of(op, native_on_gpu, sizeof native_on_gpu / sizeof *native_on_gpu))
-    return false;
+  if (!o->target.has_narrow_arithmetic || !is_one_of(op, native, sizeof native / sizeof *native)) return false;
   MlirType t = ir_element_type(mlirValueGetType(ir_operand(op, 0)));
   return (mlirTypeIsABF16(t) && o->target.has_bf16) || (mlirTypeIsAF16(t) && o->target.has_f16);
 }

@@ -64,7 +64,7 @@ static inline void hero_testing_compile(hero_testing *t, const char *source) {
   hero_testing_require(emit_kernel(context, scratch, t->plan, &machine, &ir), source);
   const lower_options options = {.target = machine, .exact = true};
   if (getenv("HERO_EMITTED")) mlirOperationDump(mlirModuleGetOperation(ir));
-  hero_testing_require(lower_run(lower_pipeline(TARGET_CPU), mlirModuleGetOperation(ir), &options, NULL), source);
+  hero_testing_require(lower_run(lower_pipeline(&machine), mlirModuleGetOperation(ir), &options, NULL), source);
   kernel_image object;
   MlirAttribute scalar = ir_get(mlirModuleGetOperation(ir), "xla.scalar_loops");
   text assembly = {0};

@@ -86,7 +86,7 @@ static heddle_status check_flags(void *argument) {
   pass_arguments_choose_target(&c->options, strcmp(c->target, "cpu") == 0);
   if (c->pipeline) TRY(pass_arguments_parse(c->arena, c->pipeline, &c->requests));
   TRY(pass_arguments_resolve(c->arena, &c->requests, &c->options, &c->passes));
-  if (c->options.target.kind == TARGET_CPU) return status_ok();
+  if (!c->options.target.has_grid) return status_ok();
   target_description known;
   return status_context(nvptx_target(c->options.target.chip, &known), "in --chip=%s", c->options.target.chip);
 }

@@ -220,7 +220,7 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
                              .threads = f->threads,
                              .kernel_name = f->name,
                              .control = pass_flags_open(&f->driver, f->time, true)};
-  if (f->machine.kind != TARGET_CPU) options.target = &f->machine;
+  if (!f->machine.is_host) options.target = &f->machine;
   if (f->keep_fusions) options.keep_fusions = &debug_compile_remarks;
   // A program that links the object has a `main` of its own.
   if (!f->name && is_form(f, "obj"))

@@ -47,7 +47,7 @@ static const struct {
 
 enum { XLA_NAME_COUNT = sizeof xla_names / sizeof *xla_names };
 
-static bool is_ours(str name) { return lower_pass_find(name) || lower_group(TARGET_CPU, name); }
+static bool is_ours(str name) { return lower_pass_find(name) || lower_group(&target_any_cpu, name); }
 
 bool pass_arguments_know(str name) {
   for (int i = 0; i < XLA_NAME_COUNT; i++)
@@ -202,7 +202,7 @@ heddle_status pass_arguments_resolve(arena *a, const pass_requests *requests, lo
     TRY(find_ours(requests->data[i].name, &name));
     const pass *p = lower_pass_find(name);
     if (p) vec_push(a, out, p);
-    const pass *const *group = p ? NULL : lower_group(options->target.kind, name);
+    const pass *const *group = p ? NULL : lower_group(&options->target, name);
     for (int k = 0; group && group[k]; k++) vec_push(a, out, group[k]);
   }
   vec_push(a, out, NULL);

@@ -167,7 +167,7 @@ static heddle_status check_operands(arena *a, const kernel_form *form, str name)
     printf("%s: operand %d of " STR_FMT " not checked: %s\n", form->name, k, STR_ARG(name), status_brief(s));
     heddle_status_free(s);
   }
-  if (checked > 0 || form->target.kind == TARGET_NVPTX) return status_ok();
+  if (checked > 0 || form->target.has_grid) return status_ok();
   return status_at(HEDDLE_UNIMPLEMENTED, i->where, "no operand of " STR_FMT " can be checked", STR_ARG(name));
 }
 
