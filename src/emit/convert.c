@@ -3,7 +3,7 @@
 // arith's float-to-integer casts have no value out of range; HLO saturates and sends NaN to 0. Narrow floats go through
 // f32, which holds them exactly, because the integer limits are not representable in them.
 #include "emit/elemental.h"
-#include "emit/encoded.h"
+#include "emit/narrow_floats.h"
 
 static int width_of(MlirType t) { return ir_bit_width(t); }
 static bool is_pred(dtype t) { return t == DTYPE_PRED; }
@@ -59,12 +59,14 @@ static MlirValue real_to_real(ir_builder *b, MlirValue x, dtype from, dtype to);
 // Through a type that holds every `from`, or as many of its digits as the interpreter keeps.
 static MlirValue real_to_encoded(ir_builder *b, MlirValue x, dtype from, dtype to) {
   bool is_long = from == DTYPE_F64 || (dtype_is_integer(from) && dtypes[from].bits > 16);
-  return emit_encode(b, real_to_real(b, x, from, is_long ? DTYPE_F64 : DTYPE_F32), to);
+  MlirValue wide = real_to_real(b, x, from, is_long ? DTYPE_F64 : DTYPE_F32);
+  return narrow_floats_encode_code(b, dtypes[to].narrow, emit_element_type(b->context, to), wide);
 }
 
 static MlirValue real_to_real(ir_builder *b, MlirValue x, dtype from, dtype to) {
   if (from == to) return x;
-  if (emit_is_encoded(from)) return real_to_real(b, emit_decode(b, x, from), DTYPE_F32, to);
+  if (emit_is_encoded(from))
+    return real_to_real(b, narrow_floats_decode_code(b, dtypes[from].narrow, x), DTYPE_F32, to);
   if (emit_is_encoded(to)) return real_to_encoded(b, x, from, to);
   MlirType type = emit_element_type(b->context, to);
   if (is_pred(to)) return is_pred(from) ? x : real_to_pred(b, x);

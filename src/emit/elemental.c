@@ -5,7 +5,7 @@
 // partitioner bounds their depth.
 #include "emit/elemental.h"
 
-#include "emit/encoded.h"
+#include "emit/narrow_floats.h"
 
 // --- index vectors
 
@@ -250,7 +250,12 @@ static bool computes_on_encoded(const instruction *i) {
 
 static MlirValue decoded(function_emitter *e, const instruction *operand, MlirValue value) {
   dtype t = operand->shape->dtype;
-  return emit_is_encoded(t) ? emit_decode(&e->b, value, t) : value;
+  return emit_is_encoded(t) ? narrow_floats_decode_code(&e->b, dtypes[t].narrow, value) : value;
+}
+
+static MlirValue encoded(function_emitter *e, const instruction *i, MlirValue wide) {
+  const dtype t = i->shape->dtype;
+  return narrow_floats_encode_code(&e->b, dtypes[t].narrow, emit_element_type(e->b.context, t), wide);
 }
 
 static heddle_status emit_elementwise(function_emitter *e, const instruction *i, MlirValue *out) {
@@ -264,7 +269,7 @@ static heddle_status emit_elementwise(function_emitter *e, const instruction *i,
   for (int k = 0; is_coded && k < i->operand_count; k++) operands[k] = decoded(e, i->operands[k], operands[k]);
   *out = choice->fn ? choice->fn(&e->b, i, operands)
                     : ir_value(&e->b, choice->op, mlirValueGetType(operands[0]), i->operand_count, operands);
-  if (is_coded && emit_is_encoded(i->shape->dtype)) *out = emit_encode(&e->b, *out, i->shape->dtype);
+  if (is_coded && emit_is_encoded(i->shape->dtype)) *out = encoded(e, i, *out);
   return status_ok();
 }
 

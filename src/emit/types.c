@@ -1,7 +1,9 @@
 // Types and constants. Row-major tensors carry no encoding, so that the usual case reads as MLIR readers expect.
 #include "emit/types.h"
 
-#include "emit/encoded.h"
+bool emit_is_encoded(dtype t) {
+  return t == DTYPE_F4E2M1FN || t == DTYPE_F6E2M3FN || t == DTYPE_F6E3M2FN || t == DTYPE_F8E3M4 || t == DTYPE_F8E8M0FNU;
+}
 
 MlirType emit_element_type(MlirContext c, dtype t) {
   switch (t) {

@@ -5,7 +5,7 @@
 // of their width. widen-floats has run before, so conversions are all that is left to do in narrow types.
 #include <math.h>
 
-#include "lower/narrow_floats.h"
+#include "emit/narrow_floats.h"
 #include "lower/passes.h"
 
 static bool is_narrow(MlirType t) { return ir_bit_width(ir_element_type(t)) < 32; }

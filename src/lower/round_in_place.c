@@ -8,7 +8,7 @@
 // empty lower half. Hardware makes NaNs of two kinds only: the default one and an operand's, made quiet; so the
 // property passes through arithmetic on values that have it, as all widened bf16 values do.
 #include "base/map.h"
-#include "lower/narrow_floats.h"
+#include "emit/narrow_floats.h"
 #include "lower/passes.h"
 
 typedef struct rounding {

@@ -5,7 +5,10 @@
 // range are rounded by the FPU: adding a power of two whose last place is the format's smallest subnormal leaves the
 // pattern in the sum's low bits. Decoding shifts the magnitude to where f32 has it and moves the exponent's bias;
 // subnormals are counted as integers. All of it is branch-free, so vectors stay vectors.
-#include "lower/narrow_floats.h"
+//
+// f8e8m0fnu is a float's exponent and nothing else: only positive numbers have a code, and its least one, 2^-127, is
+// subnormal in f32.
+#include "emit/narrow_floats.h"
 
 enum { F32_MANTISSA = 23, F32_BIAS = 127 };
 
@@ -70,7 +73,8 @@ static uint32_t largest_finite(const float_format *f) {
   return f->specials == FLOAT_FN ? magnitude_mask(f) - 1 : magnitude_mask(f);
 }
 
-// Magnitude's pattern of NaN; in FNUZ formats it carries the sign bit, the only NaN there is.
+// Magnitude's pattern of NaN; in FNUZ formats it carries the sign bit, the only NaN there is. Finite formats make -0 of
+// NaN.
 static uint32_t nan_pattern(const float_format *f) {
   if (f->specials == FLOAT_IEEE) return infinity_pattern(f) | bit(f->mantissa_bits - 1);
   return f->specials == FLOAT_FN ? magnitude_mask(f) : magnitude_mask(f) + 1;
@@ -120,7 +124,9 @@ static MlirValue encode_format(bits *k, const float_format *f, MlirValue pattern
   MlirValue magnitude = and_(k, pattern, 0x7fffffff);
   MlirValue code = encode_finite(k, f, magnitude);
   bool fnuz = f->specials == FLOAT_FNUZ;
-  uint32_t overflow = f->specials == FLOAT_IEEE ? infinity_pattern(f) : nan_pattern(f);
+  uint32_t overflow = f->specials == FLOAT_IEEE     ? infinity_pattern(f)
+                      : f->specials == FLOAT_FINITE ? largest_finite(f)
+                                                    : nan_pattern(f);
   // Patterns of infinities and NaNs wrap around in encode_finite; `too_large` and `is_nan` cover them.
   float limit = (float)float_decode((float_kind)(f - float_formats), largest_finite(f));
   uint32_t limit_pattern;
@@ -140,14 +146,37 @@ static MlirValue encode_format(bits *k, const float_format *f, MlirValue pattern
   return or_(k, code, sign);
 }
 
-MlirValue narrow_floats_encode(ir_builder *b, MlirType narrow, MlirValue x) {
+// To the nearest power of two, the larger of two as near. What is below 2^-127 becomes that, what is no positive number
+// or too large NaN.
+static MlirValue encode_exponent(bits *k, MlirValue pattern) {
+  enum { LEAST_NORMAL = 1 << F32_MANTISSA, HALF = 1 << (F32_MANTISSA - 1), NO_NUMBER = 255 };
+  MlirValue nearest = shift_right(k, add(k, pattern, HALF), F32_MANTISSA);
+  // A subnormal number's first place is worth 2^-127.
+  MlirValue rises = ir_cast(k->b, "arith.extui", k->i32, compare(k, "uge", pattern, HALF + HALF / 2));
+  MlirValue code = ir_select(k->b, compare(k, "ult", pattern, LEAST_NORMAL), rises, nearest);
+  MlirValue is_none = compare(k, "sle", pattern, 0);
+  is_none = or_(k, is_none, compare(k, "uge", pattern, F32_INFINITY - HALF));
+  return ir_select(k->b, is_none, constant(k, NO_NUMBER), code);
+}
+
+static MlirValue encode(bits *k, float_kind kind, MlirValue x) {
+  MlirValue pattern = ir_cast(k->b, "arith.bitcast", k->i32, x);
+  if (kind == FLOAT_BF16) return encode_bf16(k, x, pattern);
+  const float_format *f = &float_formats[kind];
+  return f->specials == FLOAT_E8M0 ? encode_exponent(k, pattern) : encode_format(k, f, pattern);
+}
+
+MlirValue narrow_floats_encode_code(ir_builder *b, float_kind kind, MlirType code, MlirValue x) {
+  if (mlirTypeIsAF64(ir_element_type(mlirValueGetType(x)))) x = narrow_floats_from_f64(b, x);
   bits k = bits_like(b, x);
+  return ir_cast(b, "arith.trunci", code, encode(&k, kind, x));
+}
+
+MlirValue narrow_floats_encode(ir_builder *b, MlirType narrow, MlirValue x) {
   float_kind kind = FLOAT_KIND_COUNT;
   narrow_floats_kind(ir_element_type(narrow), &kind);
-  MlirValue pattern = ir_cast(b, "arith.bitcast", k.i32, x);
-  MlirValue code = kind == FLOAT_BF16 ? encode_bf16(&k, x, pattern) : encode_format(&k, &float_formats[kind], pattern);
-  MlirType small = ir_like(narrow, mlirIntegerTypeGet(b->context, (unsigned)ir_bit_width(ir_element_type(narrow))));
-  return ir_cast(b, "arith.bitcast", narrow, ir_cast(b, "arith.trunci", small, code));
+  MlirType code = ir_like(narrow, mlirIntegerTypeGet(b->context, (unsigned)ir_bit_width(ir_element_type(narrow))));
+  return ir_cast(b, "arith.bitcast", narrow, narrow_floats_encode_code(b, kind, code, x));
 }
 
 MlirValue narrow_floats_round_bf16(ir_builder *b, MlirValue x, bool keeps_nan) {
@@ -185,25 +214,42 @@ static MlirValue decode_format(bits *k, const float_format *f, MlirValue code) {
     MlirValue is_infinite = compare(k, "eq", magnitude, infinity_pattern(f));
     pattern = ir_select(k->b, is_infinite, constant(k, F32_INFINITY), pattern);
   }
-  MlirValue is_nan =
-      f->specials == FLOAT_FNUZ
-          ? compare(k, "eq", code, nan_pattern(f))
-          : compare(k, "ugt", magnitude, f->specials == FLOAT_IEEE ? infinity_pattern(f) : largest_finite(f));
-  pattern = ir_select(k->b, is_nan, constant(k, 0x7fc00000), pattern);
+  MlirValue is_nan = {0};
+  if (f->specials != FLOAT_FINITE) {
+    is_nan = f->specials == FLOAT_FNUZ
+                 ? compare(k, "eq", code, nan_pattern(f))
+                 : compare(k, "ugt", magnitude, f->specials == FLOAT_IEEE ? infinity_pattern(f) : largest_finite(f));
+    pattern = ir_select(k->b, is_nan, constant(k, 0x7fc00000), pattern);
+  }
   MlirValue sign = shift_left(k, and_(k, code, bit(sign_position)), 31 - sign_position);
   if (f->specials == FLOAT_FNUZ) sign = ir_select(k->b, is_nan, constant(k, 0), sign);
   return or_(k, pattern, sign);
 }
 
+static MlirValue decode_exponent(bits *k, MlirValue code) {
+  enum { HALF_OF_LEAST = 1 << (F32_MANTISSA - 1), NO_NUMBER = 255 };
+  MlirValue pattern = shift_left(k, code, F32_MANTISSA);
+  pattern = ir_select(k->b, compare(k, "eq", code, 0), constant(k, HALF_OF_LEAST), pattern);
+  return ir_select(k->b, compare(k, "eq", code, NO_NUMBER), constant(k, 0x7fc00000), pattern);
+}
+
+static MlirValue decode(bits *k, float_kind kind, MlirValue code) {
+  if (kind == FLOAT_BF16) return shift_left(k, code, 16);
+  const float_format *f = &float_formats[kind];
+  return f->specials == FLOAT_E8M0 ? decode_exponent(k, code) : decode_format(k, f, code);
+}
+
+MlirValue narrow_floats_decode_code(ir_builder *b, float_kind kind, MlirValue code) {
+  bits k = bits_like(b, code);
+  return ir_cast(b, "arith.bitcast", k.f32, decode(&k, kind, ir_cast(b, "arith.extui", k.i32, code)));
+}
+
 MlirValue narrow_floats_decode(ir_builder *b, MlirValue x) {
-  bits k = bits_like(b, x);
   MlirType type = mlirValueGetType(x);
   float_kind kind = FLOAT_KIND_COUNT;
   narrow_floats_kind(ir_element_type(type), &kind);
-  MlirType small = ir_like(type, mlirIntegerTypeGet(b->context, (unsigned)ir_bit_width(ir_element_type(type))));
-  MlirValue code = ir_cast(b, "arith.extui", k.i32, ir_cast(b, "arith.bitcast", small, x));
-  MlirValue pattern = kind == FLOAT_BF16 ? shift_left(&k, code, 16) : decode_format(&k, &float_formats[kind], code);
-  return ir_cast(b, "arith.bitcast", k.f32, pattern);
+  MlirType code = ir_like(type, mlirIntegerTypeGet(b->context, (unsigned)ir_bit_width(ir_element_type(type))));
+  return narrow_floats_decode_code(b, kind, ir_cast(b, "arith.bitcast", code, x));
 }
 
 // --- f64

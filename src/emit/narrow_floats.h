@@ -1,13 +1,19 @@
 // Conversions between f32 and the narrow floats as integer arithmetic on bits; scalars and vectors.
 //
-// Results agree bit for bit with float_encode and float_decode of base/float.h.
-#ifndef HEDDLE_LOWER_NARROW_FLOATS_H_
-#define HEDDLE_LOWER_NARROW_FLOATS_H_
+// Results agree bit for bit with float_encode and float_decode of base/float.h. Formats that MLIR has types for stay
+// floats until lowering expands their conversions; elements of the others are their codes from emission on.
+#ifndef HEDDLE_EMIT_NARROW_FLOATS_H_
+#define HEDDLE_EMIT_NARROW_FLOATS_H_
 
 #include "base/float.h"
 #include "emit/ir_builder.h"
 
-// Which of number.h's formats an MLIR float type is; false for f32 and wider.
+// code: an integer (or a vector of them) that holds the format's bits in its lowest; result: f32, exact.
+MlirValue narrow_floats_decode_code(ir_builder *b, float_kind kind, MlirValue code);
+// x: f32 or f64; result: `code`, an integer type (or a vector), rounded once, to nearest, ties to even.
+MlirValue narrow_floats_encode_code(ir_builder *b, float_kind kind, MlirType code, MlirValue x);
+
+// Which of float.h's formats an MLIR float type is; false for f32 and wider.
 bool narrow_floats_kind(MlirType element, float_kind *out);
 
 // x: f32 (or a vector of it); result: `narrow` (or a vector), rounded to nearest, ties to even.
