@@ -214,7 +214,7 @@ static heddle_status fuse_module(arena *scratch, module *m, const target_descrip
   TRY(arrange_reductions(scratch, m, target, &sequences));
   for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], target, reasons));
   TRY(pass_apply(&opt_dead_code, m));
-  return opt_sort(m);
+  return opt_sort(scratch, m);
 }
 
 heddle_status fuse_run(module *m, const target_description *target, text *reasons) {

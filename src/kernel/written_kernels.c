@@ -118,7 +118,7 @@ static heddle_status find_aliases(planner *p) {
 static heddle_status plan_module(planner *p, const module *m, written_kernels *plan) {
   computation *entry = m->entry;
   bool single_fusion = is_single_fusion(entry);
-  TRY(call_inliner_run((module *)m, single_fusion ? entry->root : 0));
+  TRY(call_inliner_run(p->scratch, (module *)m, single_fusion ? entry->root : 0));
   TRY(pass_apply(&opt_scatter_simplifier, (module *)m));
   choose_computation(p, entry, single_fusion);
   TRY(refuse_side_effects(p, entry));

@@ -217,7 +217,7 @@ static heddle_status alternate_all(arena *scratch, module *m, const copying_loop
     ptr_map_put(scratch, changed, loop->called[1], loop);
   }
   TRY(pass_apply(&opt_dead_code, m));
-  return opt_sort(m);
+  return opt_sort(scratch, m);
 }
 
 // Bytes a round of all loops, of two rounds where a loop takes two.

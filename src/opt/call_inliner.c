@@ -252,12 +252,9 @@ static heddle_status inline_all(arena *scratch, module *m, const instruction *ke
   return status_ok();
 }
 
-heddle_status call_inliner_run(module *m, const instruction *keep) {
-  arena *scratch = arena_create();
+heddle_status call_inliner_run(arena *scratch, module *m, const instruction *keep) {
   bool changed = false;
-  const heddle_status s = inline_all(scratch, m, keep, &changed);
-  arena_destroy(scratch);
-  return s;
+  return inline_all(scratch, m, keep, &changed);
 }
 
 static heddle_status run(pass_context *context, void *unit) {

@@ -8,7 +8,7 @@
 // null) is a call-like instruction that stays, and so do fusions that are to be kept. A get-tuple-element of an inlined
 // tuple is forwarded to the element. Computations that nobody calls any more stay in the module, as they were.
 // HEDDLE_UNIMPLEMENTED when the result would pass CALL_INLINER_MAX_INSTRUCTIONS, HEDDLE_INVALID for recursion.
-heddle_status call_inliner_run(module *m, const instruction *keep);
+heddle_status call_inliner_run(arena *scratch, module *m, const instruction *keep);
 
 // A program of nested calls can describe exponentially much work; this is where we stop writing it out.
 enum { CALL_INLINER_MAX_INSTRUCTIONS = 1 << 18 };

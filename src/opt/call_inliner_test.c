@@ -24,7 +24,7 @@ static int count(const computation *c, hlo_opcode op) {
 }
 
 static void check_inlined(arena *a, module *m) {
-  heddle_status status = call_inliner_run(m, 0);
+  heddle_status status = call_inliner_run(a, m, 0);
   if (!status_is_ok(status)) fail_msg("%s", heddle_status_message(status));
   assert_int_equal(count(m->entry, HLO_CALL) + count(m->entry, HLO_FUSION), 0);
   status = module_verify(m);
@@ -91,7 +91,7 @@ static void test_keeps_what_it_is_told(void **state) {
                     "f { x = f32[4] parameter(0)\n ROOT n = f32[4] negate(x) }\n"
                     "g { x = f32[4] parameter(0)\n ROOT n = f32[4] call(x), to_apply=f }\n"
                     "ENTRY e { x = f32[4] parameter(0)\n ROOT p = f32[4] fusion(x), kind=kLoop, calls=g }\n");
-  assert_true(status_is_ok(call_inliner_run(m, m->entry->root)));
+  assert_true(status_is_ok(call_inliner_run(a, m, m->entry->root)));
   assert_int_equal(m->entry->root->opcode, HLO_FUSION);
   assert_int_equal(count(m->entry->root->called[0], HLO_CALL), 0);
   arena_destroy(a);
@@ -109,7 +109,7 @@ static void test_explosion_is_refused(void **state) {
   }
   text_puts(&source, "ENTRY e { x = f32[4] parameter(0)\n ROOT r = f32[4] call(x), to_apply=f40 }\n");
   module *m = parse(a, text_cstr(&source));
-  heddle_status status = call_inliner_run(m, 0);
+  heddle_status status = call_inliner_run(a, m, 0);
   assert_int_equal(heddle_status_code(status), HEDDLE_UNIMPLEMENTED);
   heddle_status_free(status);
   text_free(&source);

@@ -27,7 +27,7 @@ static bool check_pass(const char *path, const pass *p, module *m) {
   text before = printed(m);
   pass_context context = {.scratch = arena_create()};
   heddle_status s = p->run(&context, m);
-  if (status_is_ok(s)) s = opt_sort(m);
+  if (status_is_ok(s)) s = opt_sort(context.scratch, m);
   const bool is_done = status_is_ok(s);
   if (is_done) {
     text after = printed(m);
@@ -54,7 +54,7 @@ static int check_file(const char *path, const struct stat *about, int kind, stru
   arena *a = arena_create();
   module *m = NULL;
   heddle_status s = hlo_parse_file(a, path, &m);
-  if (status_is_ok(s)) s = opt_sort(m);
+  if (status_is_ok(s)) s = opt_sort(a, m);
   const bool is_read = status_is_ok(s);
   heddle_status_free(s);
   for (int i = 0; is_read && opt_passes[i]; i++)

@@ -21,8 +21,7 @@ static bool has_one_device(const module *m) {
 }
 
 // Whether every device is alone in its group. Those that no group names do not get what they bring.
-static bool is_alone(const instruction *i) {
-  arena *scratch = arena_create();
+static bool is_alone(arena *scratch, const instruction *i) {
   const module *m = i->parent->module;
   const int devices = device_groups_replicas(m) * device_groups_partitions(m);
   int size;
@@ -31,7 +30,6 @@ static bool is_alone(const instruction *i) {
   const bool is_everyone = size == 0;  // in one group
   const bool fits = status_is_ok(s) && (is_everyone ? devices == 1 : size == 1 && members.size == devices);
   heddle_status_free(s);
-  arena_destroy(scratch);
   return fits;
 }
 
@@ -62,9 +60,10 @@ static instruction *operands_of(instruction *i) {
   return builder_tuple(&b, i->operand_count, i->operands);
 }
 
-static bool is_identity(const instruction *i) { return gives_operands(i) && is_alone(i) && fits(i); }
+// If its groups are of one device.
+static bool may_be_identity(const instruction *i) { return gives_operands(i) && fits(i); }
 
-static bool is_identity_on_one_device(const instruction *i) {
+static bool may_be_identity_on_one_device(const instruction *i) {
   switch (i->opcode) {
     case HLO_SHUFFLE:
     case HLO_PARTITION_ID:
@@ -78,7 +77,7 @@ static bool is_identity_on_one_device(const instruction *i) {
         if (pairs->groups[k].size != 2 || pairs->groups[k].data[0] != 0 || pairs->groups[k].data[1] != 0) return false;
       return fits(i);
     }
-    default: return is_identity(i);
+    default: return may_be_identity(i);
   }
 }
 
@@ -90,20 +89,22 @@ static instruction *zeros_of(const instruction *i) {
   return shape_is_tuple(i->shape) ? builder_tuple(&b, i->operand_count, elements) : elements[0];
 }
 
-static instruction *simplify(instruction *i) {
+static instruction *simplify(instruction *i, void *scratch) {
   const builder b = builder_for(i);
   switch (i->opcode) {
     case HLO_PARTITION_ID:
     case HLO_REPLICA_ID: return builder_scalar_int(&b, i->shape->dtype, 0);
     case HLO_COLLECTIVE_PERMUTE: return i->attributes->source_target_pairs.size == 0 ? zeros_of(i) : operands_of(i);
-    default: return operands_of(i);
+    case HLO_SHUFFLE: return operands_of(i);
+    default: return is_alone(scratch, i) ? operands_of(i) : NULL;
   }
 }
 
 static heddle_status run(pass_context *context, void *unit) {
   module *m = unit;
   if (!runs_alone(m)) return status_ok();
-  return rewrite_each(context, m, has_one_device(m) ? is_identity_on_one_device : is_identity, simplify);
+  bool (*const matches)(const instruction *i) = has_one_device(m) ? may_be_identity_on_one_device : may_be_identity;
+  return rewrite_each_given(context, m, matches, simplify, context->scratch);
 }
 
 const pass opt_collective_simplifier = {

@@ -42,21 +42,18 @@ static void extend_layout(module *m, const constant_values *values) {
 }
 
 heddle_status constant_parameters_run(arena *a, module *m, constant_values *values) {
-  TRY(call_inliner_run(m, NULL));
-  arena *scratch = arena_create();
+  TRY(call_inliner_run(a, m, NULL));
   instruction_list found = {0};
   ptr_map waited_for = {0};
-  rewrite_find_waited_for(scratch, m->entry, &waited_for);
+  rewrite_find_waited_for(a, m->entry, &waited_for);
   for (int k = 0; k < m->entry->instructions.size; k++)
     if (becomes_parameter(m->entry->instructions.data[k], &waited_for))
-      vec_push(scratch, &found, m->entry->instructions.data[k]);
+      vec_push(a, &found, m->entry->instructions.data[k]);
   for (int k = 0; k < found.size; k++) {
     vec_push(a, values, found.data[k]->literal);
     replace(m, found.data[k]);
   }
   computation_drop_detached(m->entry);
   extend_layout(m, values);
-  heddle_status s = computation_sort(scratch, m->entry);
-  arena_destroy(scratch);
-  return s;
+  return computation_sort(a, m->entry);
 }

@@ -8,7 +8,8 @@ typedef VEC(literal *) constant_values;
 
 // In place, calls inlined first: each array constant of the entry becomes a parameter behind those that are there, but
 // for constants that an operation has to know (sizes, operands of custom calls) and elided ones. `values` receives, in
-// the order of the new parameters, what to pass for them; the literals are the module's. Errors are the inliner's.
+// the order of the new parameters, what to pass for them; the literals are the module's. `a` holds the list and what is
+// needed on the way. Errors are the inliner's.
 heddle_status constant_parameters_run(arena *a, module *m, constant_values *values);
 
 #endif

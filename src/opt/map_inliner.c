@@ -47,11 +47,9 @@ static instruction *inline_map(instruction *map, void *argument) {
   return result;
 }
 
-instruction *map_inliner_inlined(instruction *map) {
+instruction *map_inliner_inlined(arena *scratch, instruction *map) {
   if (!can_inline(map)) return map;
-  arena *scratch = arena_create();
   instruction *inlined = inline_map(map, scratch);
-  arena_destroy(scratch);
   if (!inlined) return map;
   computation_remove(map->parent, map);
   return inlined;

@@ -5,6 +5,6 @@
 #include "hlo/module.h"
 
 // A map without users: its operations on whole arrays, and it is removed, or itself where it has to stay.
-instruction *map_inliner_inlined(instruction *map);
+instruction *map_inliner_inlined(arena *scratch, instruction *map);
 
 #endif

@@ -5,7 +5,7 @@
 
 const pass *opt_pass_find(str name) { return pass_find(opt_passes, name); }
 
-static heddle_status sort(arena *scratch, module *m) {
+heddle_status opt_sort(arena *scratch, module *m) {
   computation **order;
   int count = 0;
   TRY(module_call_order(scratch, m, &order, &count));
@@ -14,14 +14,7 @@ static heddle_status sort(arena *scratch, module *m) {
   return status_ok();
 }
 
-heddle_status opt_sort(module *m) {
-  arena *scratch = arena_create();
-  const heddle_status s = sort(scratch, m);
-  arena_destroy(scratch);
-  return s;
-}
-
-static heddle_status settle(pass_context *context, void *unit) { return sort(context->scratch, unit); }
+static heddle_status settle(pass_context *context, void *unit) { return opt_sort(context->scratch, unit); }
 
 static heddle_status verify(void *unit) { return module_verify(unit); }
 

@@ -13,7 +13,7 @@ extern const pass *const opt_passes[];
 const pass *opt_pass_find(str name);  // null if there is none
 
 // Puts callees in front of callers and operands in front of users.
-heddle_status opt_sort(module *m);
+heddle_status opt_sort(arena *scratch, module *m);
 
 // Runs the passes, which end with null, in order. After each, instructions stand behind their operands again.
 // `control` may be null.

@@ -99,7 +99,8 @@ static instruction *is_inside(const builder *b, const shape *operand, const shap
   return inside;
 }
 
-static instruction *combine(const builder *b, const instruction *scatter, instruction *current, instruction *update) {
+static instruction *combine(const builder *b, arena *scratch, const instruction *scatter, instruction *current,
+                            instruction *update) {
   const computation *c = scatter->called[0];
   if (c->root == c->parameters.data[1]) return update;
   instruction *map = builder_add(b, HLO_MAP, current->shape, 2, (instruction *[]){current, update});
@@ -107,10 +108,11 @@ static instruction *combine(const builder *b, const instruction *scatter, instru
   for (int d = 0; d < current->shape->rank; d++) all[d] = d;
   builder_set_dimensions(b, map, current->shape->rank, all);
   instruction_set_called(map, 1, scatter->called);
-  return map_inliner_inlined(map);
+  return map_inliner_inlined(scratch, map);
 }
 
-static instruction *update_window(const builder *b, const instruction *scatter, const index_vectors *v) {
+static instruction *update_window(const builder *b, arena *scratch, const instruction *scatter,
+                                  const index_vectors *v) {
   const int rank = scatter->operands[0]->shape->rank;
   int64_t same[SHAPE_MAX_RANK], *sizes = arena_array(b->arena, int64_t, rank);
   for (int d = 0; d < rank; d++) same[d] = d;
@@ -123,7 +125,7 @@ static instruction *update_window(const builder *b, const instruction *scatter, 
   instruction *current = builder_add(b, HLO_DYNAMIC_SLICE, update->shape, rank + 1, starts);
   current->attributes->dynamic_slice_sizes = (int_list){sizes, rank};
   attributes_mark(current->attributes, HLO_ATTRIBUTE_DYNAMIC_SLICE_SIZES);
-  instruction *changed = combine(b, scatter, current, update);
+  instruction *changed = combine(b, scratch, scatter, current, update);
   instruction *inside = is_inside(b, scatter->operands[0]->shape, update->shape, starts + 1);
   if (inside && rank > 0) inside = builder_broadcast(b, inside, changed->shape, 0, NULL);
   operands[1] = inside ? builder_select(b, inside, changed, current) : changed;
@@ -138,11 +140,11 @@ static bool is_single(const instruction *scatter, const index_vectors *v) {
          scatter->operands[0]->shape->dtype == scatter->operands[2]->shape->dtype;
 }
 
-static instruction *simplify(instruction *scatter) {
+static instruction *simplify(instruction *scatter, void *scratch) {
   const builder b = builder_for(scatter);
   const index_dims r = index_dims_of_scatter(scatter->attributes);
   index_vectors v = index_vectors_make(&b, scatter->operands[scatter->operand_count / 2], &r);
-  if (is_single(scatter, &v)) return update_window(&b, scatter, &v);
+  if (is_single(scatter, &v)) return update_window(&b, scratch, scatter, &v);
   int rank = scatter->operands[0]->shape->rank;
   int64_t order[SHAPE_MAX_RANK], inverse[SHAPE_MAX_RANK];
   index_vectors_put_first(rank, v.entries, v.map, order);
@@ -157,7 +159,7 @@ static bool can_simplify(const instruction *i) {
 }
 
 static heddle_status run(pass_context *context, void *unit) {
-  return rewrite_each(context, unit, can_simplify, simplify);
+  return rewrite_each_given(context, unit, can_simplify, simplify, context->scratch);
 }
 
 const pass opt_scatter_simplifier = {

@@ -58,7 +58,7 @@ static heddle_status make_plain(arena *a, const module **m) {
   TRY(pass_apply(&opt_dynamic_index_splitter, copy));
   TRY(pass_apply(&opt_mixed_types_expander, copy));
   *m = copy;
-  return opt_sort(copy);
+  return opt_sort(a, copy);
 }
 
 heddle_status execute_in_interpreter(arena *a, const module *m, const eval_options *options,
@@ -67,7 +67,7 @@ heddle_status execute_in_interpreter(arena *a, const module *m, const eval_optio
   if (gpu_call_expander_applies(m)) {
     module *expanded = module_clone(a, m);
     TRY(pass_apply(&opt_gpu_call_expander, expanded));
-    TRY(opt_sort(expanded));
+    TRY(opt_sort(a, expanded));
     m = expanded;
   }
   TRY(device_groups_count(m, &devices));
