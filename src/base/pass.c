@@ -191,5 +191,6 @@ void pass_control_add(pass_control *control, pass_watcher *watcher) {
 void pass_print_entry(FILE *out, const char *dash, const pass *p, const char *note) {
   static const char *const uses[] = {"needed", "improves", "folds", "on request"};
   const int width = 36 - (int)strlen(dash);
-  fprintf(out, "  %s%-*s %s%s\n  %-36s %s: %s\n", dash, width, p->name, p->summary, note, "", uses[p->use], p->place);
+  fprintf(out, "  %s%-*s %s%s\n  %-36s %s: %s\n", dash, width, p->name, p->summary, note, "", uses[p->use],
+          p->order_reason);
 }

@@ -27,9 +27,9 @@ typedef struct pass_context {
 } pass_context;
 
 typedef struct pass {
-  const char *name;     // as command lines spell it: "call-inliner"
-  const char *summary;  // what it does, for lists
-  const char *place;    // what it needs, and why it stands where it stands
+  const char *name;          // as command lines spell it: "call-inliner"
+  const char *summary;       // what it does, for lists
+  const char *order_reason;  // what it needs, and why it stands where it stands
   pass_use use;
   heddle_status (*run)(pass_context *context, void *unit);  // in place
 } pass;

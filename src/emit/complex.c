@@ -340,8 +340,8 @@ static parts hyperbolic_tangent(ir_builder *b, parts z) {
 static parts arc_sine(ir_builder *b, parts z) {
   parts minus = square_root(b, one_minus(b, z)), plus = square_root(b, one_plus(b, z));
   // At infinity the leg is a difference of infinities; what counts is whether z.im is infinite as well.
-  MlirValue leg = times(b, minus, plus).re, is_wide = is_infinite(b, z.re), is_flat = is_finite(b, z.im);
-  MlirValue is_on_axis = both(b, is_wide, is_flat), zero = num(b, z.re, 0);
+  MlirValue leg = times(b, minus, plus).re, re_is_infinite = is_infinite(b, z.re), im_is_finite = is_finite(b, z.im);
+  MlirValue is_on_axis = both(b, re_is_infinite, im_is_finite), zero = num(b, z.re, 0);
   MlirValue re = elementwise_angle(b, z.re, ir_select(b, is_on_axis, zero, leg));
   return (parts){re, ir_unary(b, "math.asinh", times(b, conjugate(b, minus), plus).im)};
 }
@@ -373,8 +373,8 @@ static parts hyperbolic_arc_tangent(ir_builder *b, parts z) {
   MlirValue angle = elementwise_angle(b, opposite_leg, adjacent_leg);
   re = with_sign(b, re, z.re);
   parts near = {re, mul(b, num(b, x, 0.5), angle)}, far = far_arc_tangent(b, z);
-  MlirValue is_wide = is_huge(b, z.re), is_tall = is_huge(b, z.im);
-  return choose(b, either(b, is_wide, is_tall), far, near);
+  MlirValue re_is_huge = is_huge(b, z.re), im_is_huge = is_huge(b, z.im);
+  return choose(b, either(b, re_is_huge, im_is_huge), far, near);
 }
 
 // --- quotients of one

@@ -70,13 +70,13 @@ static MlirValue *call_function(kernel_emitter *k, ir_builder *b, const partitio
   MlirStringRef symbol = mlirStringRefCreateFromCString(f->name);
   MlirNamedAttribute attributes[2] = {ir_named(b->context, "callee", mlirFlatSymbolRefAttrGet(b->context, symbol))};
   if (attribute) attributes[1] = ir_named(b->context, attribute, mlirUnitAttrGet(b->context));
-  MlirOperation call = ir_build(b, (ir_op){.name = "xla_gpu.pure_call",
-                                           .operand_count = operands->size,
-                                           .operands = operands->data,
-                                           .result_count = f->result_count,
-                                           .results = types,
-                                           .attribute_count = attribute ? 2 : 1,
-                                           .attributes = attributes});
+  MlirOperation call = ir_build(b, (ir_op_state){.name = "xla_gpu.pure_call",
+                                                 .operand_count = operands->size,
+                                                 .operands = operands->data,
+                                                 .result_count = f->result_count,
+                                                 .results = types,
+                                                 .attribute_count = attribute ? 2 : 1,
+                                                 .attributes = attributes});
   MlirValue *values = arena_array(k->arena, MlirValue, f->result_count);
   for (int i = 0; i < f->result_count; i++) values[i] = ir_result(call, i);
   return values;

@@ -126,15 +126,15 @@ static MlirOperation make_loop(kernel_entry *e, const indexing_map *map, const M
   MlirNamedAttribute attributes[] = {
       ir_named(k->context, "map", xla_gpu_indexing_map_attribute(k->context, map)),
       ir_named(k->context, "operandSegmentSizes", mlirDenseI32ArrayGet(k->context, 2, segments))};
-  return ir_build(&e->b, (ir_op){.name = "xla_gpu.loop",
-                                 .operand_count = operands.size,
-                                 .operands = operands.data,
-                                 .result_count = carried,
-                                 .results = types + first,
-                                 .attribute_count = 2,
-                                 .attributes = attributes,
-                                 .region_count = 1,
-                                 .regions = &region});
+  return ir_build(&e->b, (ir_op_state){.name = "xla_gpu.loop",
+                                       .operand_count = operands.size,
+                                       .operands = operands.data,
+                                       .result_count = carried,
+                                       .results = types + first,
+                                       .attribute_count = 2,
+                                       .attributes = attributes,
+                                       .region_count = 1,
+                                       .regions = &region});
 }
 
 heddle_status emit_entry_loop(kernel_entry *e, const indexing_map *map, const MlirValue *dims, entry_body body,
@@ -150,7 +150,7 @@ heddle_status emit_entry_loop(kernel_entry *e, const indexing_map *map, const Ml
   for (int i = 0; i < carried; i++) outputs[i] = mlirBlockGetArgument(block, first + i);
   index_vector at = {.count = map->result_count, .values = point};
   TRY(body(e, &b, &at, outputs, argument));
-  ir_build(&b, (ir_op){.name = "xla_gpu.yield", .operand_count = carried, .operands = outputs});
+  ir_build(&b, (ir_op_state){.name = "xla_gpu.yield", .operand_count = carried, .operands = outputs});
   for (int i = 0; i < carried; i++) e->outputs[i] = ir_result(loop, i);
   return status_ok();
 }

@@ -92,7 +92,7 @@ ir_builder ir_builder_after(MlirOperation op, arena *a) {
 
 // --- operations
 
-MlirOperation ir_build(ir_builder *b, ir_op op) {
+MlirOperation ir_build(ir_builder *b, ir_op_state op) {
   MlirOperationState state = mlirOperationStateGet(ref(op.name), b->location);
   mlirOperationStateAddOperands(&state, op.operand_count, op.operands);
   mlirOperationStateAddResults(&state, op.result_count, op.results);
@@ -109,13 +109,13 @@ MlirOperation ir_build(ir_builder *b, ir_op op) {
 
 MlirValue ir_value_with(ir_builder *b, const char *name, MlirType result, int operand_count, const MlirValue *operands,
                         int attribute_count, const MlirNamedAttribute *attributes) {
-  ir_op op = {.name = name,
-              .operand_count = operand_count,
-              .operands = operands,
-              .result_count = 1,
-              .results = &result,
-              .attribute_count = attribute_count,
-              .attributes = attributes};
+  ir_op_state op = {.name = name,
+                    .operand_count = operand_count,
+                    .operands = operands,
+                    .result_count = 1,
+                    .results = &result,
+                    .attribute_count = attribute_count,
+                    .attributes = attributes};
   return ir_result(ir_build(b, op), 0);
 }
 

@@ -39,7 +39,7 @@ ir_builder ir_builder_before(MlirOperation op, arena *a);
 ir_builder ir_builder_after(MlirOperation op, arena *a);
 
 // --- operations
-typedef struct ir_op {
+typedef struct ir_op_state {
   const char *name;
   int operand_count;
   const MlirValue *operands;
@@ -49,9 +49,9 @@ typedef struct ir_op {
   const MlirNamedAttribute *attributes;
   int region_count;
   MlirRegion *regions;  // ownership passes to the operation
-} ir_op;
+} ir_op_state;
 
-MlirOperation ir_build(ir_builder *b, ir_op op);
+MlirOperation ir_build(ir_builder *b, ir_op_state op);
 MlirValue ir_value(ir_builder *b, const char *name, MlirType result, int operand_count, const MlirValue *operands);
 MlirValue ir_value_with(ir_builder *b, const char *name, MlirType result, int operand_count, const MlirValue *operands,
                         int attribute_count, const MlirNamedAttribute *attributes);

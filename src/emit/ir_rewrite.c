@@ -120,29 +120,29 @@ MlirOperation ir_for(ir_builder *b, MlirValue lower, MlirValue upper, MlirValue 
     locations[i + 1] = b->location;
   }
   MlirRegion region = region_with_block(mlirBlockCreate(init_count + 1, types, locations));
-  return ir_build(b, (ir_op){.name = "scf.for",
-                             .operand_count = init_count + 3,
-                             .operands = operands,
-                             .result_count = init_count,
-                             .results = types + 1,
-                             .region_count = 1,
-                             .regions = &region});
+  return ir_build(b, (ir_op_state){.name = "scf.for",
+                                   .operand_count = init_count + 3,
+                                   .operands = operands,
+                                   .result_count = init_count,
+                                   .results = types + 1,
+                                   .region_count = 1,
+                                   .regions = &region});
 }
 
 MlirOperation ir_if(ir_builder *b, MlirValue condition, int result_count, const MlirType *results) {
   MlirRegion regions[2];
   for (int i = 0; i < 2; i++) regions[i] = region_with_block(mlirBlockCreate(0, 0, 0));
-  return ir_build(b, (ir_op){.name = "scf.if",
-                             .operand_count = 1,
-                             .operands = &condition,
-                             .result_count = result_count,
-                             .results = results,
-                             .region_count = 2,
-                             .regions = regions});
+  return ir_build(b, (ir_op_state){.name = "scf.if",
+                                   .operand_count = 1,
+                                   .operands = &condition,
+                                   .result_count = result_count,
+                                   .results = results,
+                                   .region_count = 2,
+                                   .regions = regions});
 }
 
 void ir_yield(ir_builder *b, int count, const MlirValue *values) {
-  ir_build(b, (ir_op){.name = "scf.yield", .operand_count = count, .operands = values});
+  ir_build(b, (ir_op_state){.name = "scf.yield", .operand_count = count, .operands = values});
 }
 
 // --- functions
@@ -159,15 +159,15 @@ MlirOperation ir_function(ir_builder *module_body, const char *name, int input_c
   MlirLocation *locations = arena_array(b->arena, MlirLocation, input_count);
   for (int i = 0; i < input_count; i++) locations[i] = b->location;
   MlirRegion region = region_with_block(mlirBlockCreate(input_count, inputs, locations));
-  return ir_build(b, (ir_op){.name = "func.func",
-                             .attribute_count = is_private ? 3 : 2,
-                             .attributes = attributes,
-                             .region_count = 1,
-                             .regions = &region});
+  return ir_build(b, (ir_op_state){.name = "func.func",
+                                   .attribute_count = is_private ? 3 : 2,
+                                   .attributes = attributes,
+                                   .region_count = 1,
+                                   .regions = &region});
 }
 
 void ir_return(ir_builder *b, int count, const MlirValue *values) {
-  ir_build(b, (ir_op){.name = "func.return", .operand_count = count, .operands = values});
+  ir_build(b, (ir_op_state){.name = "func.return", .operand_count = count, .operands = values});
 }
 
 void ir_set_argument_attribute(MlirOperation function, int argument, const char *name, MlirAttribute value) {

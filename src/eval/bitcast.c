@@ -15,10 +15,10 @@ static bool is_sub_byte(dtype t) { return dtypes[t].bits < 8; }
 static void unpack(dtype t, int64_t count, const uint8_t *stream, uint8_t *elements) {
   const int bits = dtypes[t].bits, mask = (1 << bits) - 1;
   for (int64_t k = 0; k < count; k++) {
-    const int64_t place = k * bits / 8;
+    const int64_t position = k * bits / 8;
     const int shift = (int)(k * bits % 8);
-    int v = stream[place] >> shift;
-    if (shift + bits > 8) v |= stream[place + 1] << (8 - shift);
+    int v = stream[position] >> shift;
+    if (shift + bits > 8) v |= stream[position + 1] << (8 - shift);
     v &= mask;
     if (dtype_is_signed(t) && v >> (bits - 1)) v -= 1 << bits;
     elements[k] = (uint8_t)v;
@@ -29,10 +29,10 @@ static void pack(dtype t, int64_t count, const uint8_t *elements, uint8_t *strea
   const int bits = dtypes[t].bits, mask = (1 << bits) - 1;
   memset(stream, 0, (size_t)((count * bits + 7) / 8));
   for (int64_t k = 0; k < count; k++) {
-    const int64_t place = k * bits / 8;
+    const int64_t position = k * bits / 8;
     const int shift = (int)(k * bits % 8), v = (elements[k] & mask) << shift;
-    stream[place] = (uint8_t)(stream[place] | v);
-    if (shift + bits > 8) stream[place + 1] = (uint8_t)(stream[place + 1] | v >> 8);
+    stream[position] = (uint8_t)(stream[position] | v);
+    if (shift + bits > 8) stream[position + 1] = (uint8_t)(stream[position + 1] | v >> 8);
   }
 }
 

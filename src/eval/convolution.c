@@ -55,7 +55,7 @@ static void add_line(const convolving *c, int64_t count, int64_t input, int64_t 
     add_products(c, features, input + k * input_step, feature_step, kernel + k * kernel_step, kernel_feature_step, sum);
 }
 
-static int64_t kernel_place(const window_dim *w, int64_t k) { return w->reversal ? w->size - 1 - k : k; }
+static int64_t kernel_position(const window_dim *w, int64_t k) { return w->reversal ? w->size - 1 - k : k; }
 
 static int64_t at_least(int64_t x, int64_t least) { return x > least ? x : least; }
 
@@ -64,26 +64,26 @@ static void add_last_dim(const convolving *c, const int64_t *at, int64_t input, 
   const convolution_dims *d = c->dims;
   const int s = d->spatial_rank - 1;
   const window_dim *w = &c->window->dims[s];
-  const int64_t size = c->input->dims[d->input_spatial[s]], place = at[d->output_spatial[s]];
+  const int64_t size = c->input->dims[d->input_spatial[s]], position = at[d->output_spatial[s]];
   const int64_t input_step = c->input_strides[d->input_spatial[s]];
   const int64_t kernel_step = c->kernel_strides[d->kernel_spatial[s]] * (w->reversal ? -1 : 1);
   int64_t first = 0, end = w->size;
   if (w->base_dilation == 1) {
-    const int64_t origin = place * w->stride - w->padding_low;
+    const int64_t origin = position * w->stride - w->padding_low;
     first = at_least(-origin + w->window_dilation - 1, 0) / w->window_dilation;
     const int64_t inside = at_least(size - origin + w->window_dilation - 1, 0) / w->window_dilation;
     end = inside < end ? inside : end;
     if (first < end)
       add_line(c, end - first, input + (origin + first * w->window_dilation) * input_step,
                w->window_dilation * input_step,
-               kernel + kernel_place(w, first) * c->kernel_strides[d->kernel_spatial[s]], kernel_step, sum);
+               kernel + kernel_position(w, first) * c->kernel_strides[d->kernel_spatial[s]], kernel_step, sum);
     return;
   }
   for (int64_t k = first; k < end; k++) {
-    const int64_t source = reduce_window_source(w, place, k, size);
+    const int64_t source = reduce_window_source(w, position, k, size);
     if (source >= 0)
       add_line(c, 1, input + source * input_step, 0,
-               kernel + kernel_place(w, k) * c->kernel_strides[d->kernel_spatial[s]], 0, sum);
+               kernel + kernel_position(w, k) * c->kernel_strides[d->kernel_spatial[s]], 0, sum);
   }
 }
 
@@ -113,7 +113,7 @@ static void sum_window(const convolving *c, const int64_t *at, void *sum) {
           reduce_window_source(w, at[d->output_spatial[s]], k[s], c->input->dims[d->input_spatial[s]]);
       inside = source >= 0;
       input += source * c->input_strides[d->input_spatial[s]];
-      kernel += kernel_place(w, k[s]) * c->kernel_strides[d->kernel_spatial[s]];
+      kernel += kernel_position(w, k[s]) * c->kernel_strides[d->kernel_spatial[s]];
     }
     if (inside) add_last_dim(c, at, input, kernel, sum);
   } while (strided_next(outer, sizes, k));

@@ -26,7 +26,7 @@ static heddle_status buffer(interpreter *in, const instruction *i, value *const 
 }
 
 static const char host_callback[] = "it calls back into the Python program that made the module";
-static const char library_call[] = "it calls a library of another platform";
+static const char library_of_another_platform[] = "it calls a library of another platform";
 
 // Exactly one of run, refusal and opcode (as which the call is evaluated) says what to do.
 typedef struct custom_call_target {
@@ -96,7 +96,7 @@ static const custom_call_target targets[] = {
     {"xla_buffer_python_cpu_callback", .refusal = host_callback},
     {"xla_ffi_*", .refusal = host_callback},
     {"xla_python_*", .refusal = host_callback},
-    {"__*", .refusal = library_call},
+    {"__*", .refusal = library_of_another_platform},
 };
 
 static const custom_call_target *target_of(str name) {

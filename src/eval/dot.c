@@ -9,14 +9,14 @@
 #include "eval/strided.h"
 
 // One operand as a matrix per batch: three groups of its dims, each in the order the result wants.
-typedef struct dot_side {
+typedef struct dot_matrices {
   const value *v;
   int rank;  // of the groups together
   int64_t dims[SHAPE_MAX_RANK], strides[SHAPE_MAX_RANK];
   int64_t batch, free, depth;  // products of the groups
-} dot_side;
+} dot_matrices;
 
-static int64_t add_dim(dot_side *s, int64_t d) {
+static int64_t add_dim(dot_matrices *s, int64_t d) {
   int64_t strides[SHAPE_MAX_RANK];
   shape_strides(s->v->shape, strides);
   s->dims[s->rank] = s->v->shape->dims[d];
@@ -24,21 +24,21 @@ static int64_t add_dim(dot_side *s, int64_t d) {
   return s->v->shape->dims[d];
 }
 
-static int64_t add_listed(dot_side *s, int_list dims) {
+static int64_t add_listed(dot_matrices *s, int_list dims) {
   int64_t product = 1;
   for (int k = 0; k < dims.size; k++) product *= add_dim(s, dims.data[k]);
   return product;
 }
 
-static int64_t add_free(dot_side *s, int_list batch, int_list contracting) {
+static int64_t add_free(dot_matrices *s, int_list batch, int_list contracting) {
   int64_t product = 1;
   for (int d = 0; d < s->v->shape->rank; d++)
     if (!int_list_has(batch, d) && !int_list_has(contracting, d)) product *= add_dim(s, d);
   return product;
 }
 
-static dot_side side_of(const value *v, int_list batch, int_list contracting, bool depth_first) {
-  dot_side s = {.v = v};
+static dot_matrices matrices_of(const value *v, int_list batch, int_list contracting, bool depth_first) {
+  dot_matrices s = {.v = v};
   s.batch = add_listed(&s, batch);
   if (depth_first) s.depth = add_listed(&s, contracting);
   s.free = add_free(&s, batch, contracting);
@@ -64,7 +64,7 @@ static void whole_to_float(dtype from, dtype t, void *wide, int64_t count) {
 
 // The elements in the side's order, wide, as the result's type `to_type` has them. `to` is as large as the operand has
 // elements.
-static void pack(const dot_side *s, dtype to_type, void *to) {
+static void pack(const dot_matrices *s, dtype to_type, void *to) {
   if (strided_is_empty(s->rank, s->dims)) return;
   const dtype t = s->v->shape->dtype;
   int64_t index[SHAPE_MAX_RANK] = {0}, offsets[WIDE_LANES], first = 0;
@@ -163,7 +163,7 @@ static void multiply_rows(row_fn row, int64_t size, int64_t rows, int64_t depth,
             right + (k * columns + c) * size, columns, sums + (m * columns + c) * size);
 }
 
-static void multiply(interpreter *in, const dot_side *l, const dot_side *r, const void *left, const void *right,
+static void multiply(interpreter *in, const dot_matrices *l, const dot_matrices *r, const void *left, const void *right,
                      void *sums, value *out) {
   const dtype t = out->shape->dtype;
   const row_fn row = row_of(t, l->depth);
@@ -191,8 +191,8 @@ heddle_status eval_dot(interpreter *in, const instruction *i, value *const *oper
   if (!may_sum_in(left, t) || !may_sum_in(right, t))
     return interpreter_refuse(i, "operands of another class than the result");
   if (i->operand_count != 2) return interpreter_refuse(i, "sparse operands");
-  const dot_side l = side_of(operands[0], a->lhs_batch_dims, a->lhs_contracting_dims, false);
-  const dot_side r = side_of(operands[1], a->rhs_batch_dims, a->rhs_contracting_dims, true);
+  const dot_matrices l = matrices_of(operands[0], a->lhs_batch_dims, a->lhs_contracting_dims, false);
+  const dot_matrices r = matrices_of(operands[1], a->rhs_batch_dims, a->rhs_contracting_dims, true);
   value *packed[3] = {0}, *result = NULL;
   heddle_status status = create_wide(in, i, t, shape_element_count(operands[0]->shape), &packed[0]);
   if (status_is_ok(status)) status = create_wide(in, i, t, shape_element_count(operands[1]->shape), &packed[1]);

@@ -32,11 +32,11 @@ static void find_groups(ragged *r, const value *sizes) {
 }
 
 // The group of an element of which `index` has the coordinate of lhs's dim d at places[d].
-static int group_at(const ragged *r, const int64_t *index, const int *places) {
+static int group_at(const ragged *r, const int64_t *index, const int *positions) {
   int64_t list = 0;
   for (int k = 0; k < r->form.prefix_rank; k++)
-    list = list * r->lhs->shape->dims[r->form.prefix[k]] + index[places[r->form.prefix[k]]];
-  return r->form.groups ? r->group_of[list * r->form.rows + index[places[r->form.dim]]] : -1;
+    list = list * r->lhs->shape->dims[r->form.prefix[k]] + index[positions[r->form.prefix[k]]];
+  return r->form.groups ? r->group_of[list * r->form.rows + index[positions[r->form.dim]]] : -1;
 }
 
 // A dot of two values under this result shape, with the original's dims; rhs has lost `lost` (-1: nothing).
@@ -75,13 +75,13 @@ static heddle_status take_group(interpreter *in, const ragged *r, int dim, int64
 
 // Copies the elements that belong to the group.
 static void keep_rows(const ragged *r, int64_t group, const value *from, value *to) {
-  int places[SHAPE_MAX_RANK];
-  ragged_form_result_places(r->original, places);
+  int positions[SHAPE_MAX_RANK];
+  ragged_form_result_positions(r->original, positions);
   const size_t size = (size_t)dtypes[to->shape->dtype].bytes;
   int64_t index[SHAPE_MAX_RANK] = {0}, k = 0;
   if (strided_is_empty(to->shape->rank, to->shape->dims)) return;
   do {
-    if (group_at(r, index, places) == group)
+    if (group_at(r, index, positions) == group)
       memcpy((char *)to->data + (size_t)k * size, (const char *)from->data + (size_t)k * size, size);
     k++;
   } while (strided_next(to->shape->rank, to->shape->dims, index));
@@ -102,7 +102,7 @@ static heddle_status multiply_free(interpreter *in, ragged *r, value *result) {
 }
 
 // A copy with zeros outside the group. places[d] is the dim of `from` that goes with lhs's dim d.
-static heddle_status mask(interpreter *in, const ragged *r, const value *from, const int *places, int64_t group,
+static heddle_status mask(interpreter *in, const ragged *r, const value *from, const int *positions, int64_t group,
                           value **out) {
   const shape *s = from->shape;
   TRY(value_copy(&in->pool, from, out));
@@ -110,7 +110,7 @@ static heddle_status mask(interpreter *in, const ragged *r, const value *from, c
   const size_t size = (size_t)dtypes[s->dtype].bytes;
   int64_t index[SHAPE_MAX_RANK] = {0}, k = 0;
   do {
-    if (group_at(r, index, places) != group) memset((char *)(*out)->data + (size_t)k * size, 0, size);
+    if (group_at(r, index, positions) != group) memset((char *)(*out)->data + (size_t)k * size, 0, size);
     k++;
   } while (strided_next(s->rank, s->dims, index));
   return status_ok();
@@ -119,7 +119,7 @@ static heddle_status mask(interpreter *in, const ragged *r, const value *from, c
 static heddle_status multiply_contracted(interpreter *in, ragged *r, value *result) {
   int lhs_places[SHAPE_MAX_RANK], rhs_places[SHAPE_MAX_RANK];
   for (int d = 0; d < SHAPE_MAX_RANK; d++) lhs_places[d] = d;
-  ragged_form_rhs_places(r->original, rhs_places);
+  ragged_form_rhs_positions(r->original, rhs_places);
   const shape *s = shape_array(r->scratch, result->shape->dtype, result->shape->rank - 1, result->shape->dims + 1);
   const size_t bytes = (size_t)shape_byte_size(s);
   for (int64_t g = 0; g < r->form.groups; g++) {

@@ -230,10 +230,10 @@ static heddle_status refine_elementwise(interpreter *in, refinement *r) {
 
 static heddle_status refine_broadcast(interpreter *in, refinement *r) {
   const instruction *i = r->original;
-  const int_list places = i->attributes->dimensions;
+  const int_list positions = i->attributes->dimensions;
   int64_t dims[SHAPE_MAX_RANK];
   memcpy(dims, i->shape->dims, (size_t)i->shape->rank * sizeof *dims);
-  for (int k = 0; k < places.size; k++) dims[places.data[k]] = r->operands[0]->shape->dims[k];
+  for (int k = 0; k < positions.size; k++) dims[positions.data[k]] = r->operands[0]->shape->dims[k];
   for (int d = 0; d < i->shape->rank; d++)
     if (dims[d] < 0) return interpreter_refuse(i, "a result without bounds");
   r->instruction->shape = shape_of(in->shapes, i->shape->dtype, i->shape->rank, dims);

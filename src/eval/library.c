@@ -21,16 +21,16 @@ static heddle_status with_place(heddle_status status, source_location where) {
   return placed;
 }
 
-typedef struct library_call {
+typedef struct routine_run {
   interpreter *in;
   const instruction *instruction;
   arena *arena;
   int result_count;
   value **results;
   lib_call call;
-} library_call;
+} routine_run;
 
-static heddle_status describe_operands(library_call *c, value *const *operands) {
+static heddle_status describe_operands(routine_run *c, value *const *operands) {
   const instruction *i = c->instruction;
   lib_array *arrays = arena_array(c->arena, lib_array, i->operand_count);
   for (int k = 0; k < i->operand_count; k++) {
@@ -42,7 +42,7 @@ static heddle_status describe_operands(library_call *c, value *const *operands) 
   return status_ok();
 }
 
-static heddle_status create_results(library_call *c) {
+static heddle_status create_results(routine_run *c) {
   const shape *s = c->instruction->shape;
   const int count = shape_is_tuple(s) ? s->tuple_size : shape_is_array(s) ? 1 : 0;
   lib_array *arrays = arena_array(c->arena, lib_array, count);
@@ -59,7 +59,7 @@ static heddle_status create_results(library_call *c) {
   return status_ok();
 }
 
-static heddle_status run(library_call *c, const lib_routine *routine) {
+static heddle_status run(routine_run *c, const lib_routine *routine) {
   const int64_t bytes = (routine->scratch ? routine->scratch(&c->call) : 0) + ALIGNMENT;
   const shape room_shape = {.dtype = DTYPE_U8, .rank = 1, .dims = &bytes};
   value *room;
@@ -70,7 +70,7 @@ static heddle_status run(library_call *c, const lib_routine *routine) {
   return status;
 }
 
-static heddle_status finish(library_call *c, value **out) {
+static heddle_status finish(routine_run *c, value **out) {
   const shape *s = c->instruction->shape;
   if (shape_is_tuple(s)) return value_create_tuple(&c->in->pool, s, c->results, c->instruction->where, out);
   if (c->result_count == 0) return value_create_empty(&c->in->pool, s, out);
@@ -78,7 +78,7 @@ static heddle_status finish(library_call *c, value **out) {
   return status_ok();
 }
 
-static heddle_status call_routine(library_call *c, value *const *operands, value **out) {
+static heddle_status call_routine(routine_run *c, value *const *operands, value **out) {
   const lib_routine *routine = lib_find(c->call.target);
   if (!routine) return interpreter_refuse(c->instruction, "the routine is unknown");
   TRY(describe_operands(c, operands));
@@ -90,7 +90,7 @@ static heddle_status call_routine(library_call *c, value *const *operands, value
 }
 
 heddle_status library_run(interpreter *in, const instruction *i, str target, value *const *operands, value **out) {
-  library_call c = {.in = in, .instruction = i, .arena = arena_create()};
+  routine_run c = {.in = in, .instruction = i, .arena = arena_create()};
   c.call.threads = 1;
   c.call.target = arena_strdup(c.arena, target.data, target.size);
   c.call.attribute_count = call_attributes(c.arena, i->attributes->backend_config, &c.call.attributes);

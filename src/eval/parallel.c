@@ -292,9 +292,9 @@ static channel *find_channel(process_grid *g, int64_t id, int receiver) {
   return c;
 }
 
-static message *message_at(process_grid *g, channel *c, int64_t place) {
-  while (c->messages.size <= place) vec_push(g->arena, &c->messages, arena_new(g->arena, message));
-  return c->messages.data[place];
+static message *message_at(process_grid *g, channel *c, int64_t position) {
+  while (c->messages.size <= position) vec_push(g->arena, &c->messages, arena_new(g->arena, message));
+  return c->messages.data[position];
 }
 
 void process_send(interpreter *in, int64_t id, int receiver, value *v) {
@@ -309,14 +309,14 @@ int64_t process_reserve(interpreter *in, int64_t id, int receiver) {
   return find_channel(in->process->grid, id, receiver)->reserved++;
 }
 
-heddle_status process_receive(interpreter *in, const instruction *i, int64_t id, int receiver, int64_t place,
+heddle_status process_receive(interpreter *in, const instruction *i, int64_t id, int receiver, int64_t position,
                               value **out) {
   process_grid *g = in->process->grid;
   channel *c = find_channel(g, id, receiver);
-  if (place < 0 || place >= c->reserved)
+  if (position < 0 || position >= c->reserved)
     return status_at(HEDDLE_INVALID, i->where, "%s " STR_FMT " finishes what never began", hlo_op_text(i->opcode),
                      STR_ARG(i->name));
-  message *m = message_at(g, c, place);
+  message *m = message_at(g, c, position);
   if (!process_wait(in->process, &m->is_sent))
     return status_at(HEDDLE_INVALID, i->where,
                      "process %d waits at %s " STR_FMT " for what nobody sends on channel %lld", in->process->id,

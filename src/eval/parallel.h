@@ -58,7 +58,7 @@ void process_send(interpreter *in, int64_t channel, int receiver, value *v);
 // The place in the queue that a process_receive with it will read.
 int64_t process_reserve(interpreter *in, int64_t channel, int receiver);
 // Waits for that value to be sent; `out` is a new reference.
-heddle_status process_receive(interpreter *in, const instruction *i, int64_t channel, int receiver, int64_t place,
+heddle_status process_receive(interpreter *in, const instruction *i, int64_t channel, int receiver, int64_t position,
                               value **out);
 
 #endif

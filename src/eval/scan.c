@@ -13,7 +13,8 @@ typedef struct scan {
 } scan;
 
 // Copies between a whole array and its part at one place.
-static void copy_place(const scan *s, const shape *whole, char *whole_data, char *part, int64_t place, bool to_whole) {
+static void copy_step(const scan *s, const shape *whole, char *whole_data, char *part, int64_t position,
+                      bool to_whole) {
   int64_t strides[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK], dense[SHAPE_MAX_RANK];
   shape_strides(whole, strides);
   memcpy(dims, whole->dims, (size_t)whole->rank * sizeof *dims);
@@ -21,25 +22,25 @@ static void copy_place(const scan *s, const shape *whole, char *whole_data, char
   const shape one = {.dtype = whole->dtype, .rank = whole->rank, .dims = dims};
   shape_strides(&one, dense);
   const int size = dtypes[whole->dtype].bytes;
-  whole_data += place * strides[s->form.dim] * size;
+  whole_data += position * strides[s->form.dim] * size;
   if (to_whole) strided_copy(size, whole->rank, dims, whole_data, strides, part, dense);
   else strided_copy(size, whole->rank, dims, part, dense, whole_data, strides);
 }
 
-static heddle_status run_place(interpreter *in, scan *s, value *const *operands, int64_t place) {
+static heddle_status run_step(interpreter *in, scan *s, value *const *operands, int64_t position) {
   const instruction *i = s->instruction;
   for (int k = 0; k < s->form.inputs; k++) {
     value_release(s->arguments[k]);
     s->arguments[k] = NULL;
     TRY(value_create(&in->pool, s->body->parameters.data[k]->shape, i->where, &s->arguments[k]));
-    copy_place(s, operands[k]->shape, operands[k]->data, s->arguments[k]->data, place, false);
+    copy_step(s, operands[k]->shape, operands[k]->data, s->arguments[k]->data, position, false);
   }
   value *result;
   TRY(interpreter_call(in, s->body, s->arguments, i->where, &result));
   for (int k = 0; k < s->form.outputs + s->form.carries; k++) {
     value *part = result->elements ? result->elements[k] : result;
     if (k < s->form.outputs) {
-      copy_place(s, s->results[k]->shape, s->results[k]->data, part->data, place, true);
+      copy_step(s, s->results[k]->shape, s->results[k]->data, part->data, position, true);
       continue;
     }
     value **carry = &s->arguments[s->form.inputs + k - s->form.outputs];
@@ -56,7 +57,7 @@ static heddle_status run_all(interpreter *in, scan *s, value *const *operands, v
   for (int k = 0; k < s->form.outputs; k++)
     TRY(value_create(&in->pool, scan_form_result(i->shape, k), i->where, &s->results[k]));
   for (int64_t k = 0; k < s->form.length; k++)
-    TRY(run_place(in, s, operands, s->form.is_reverse ? s->form.length - 1 - k : k));
+    TRY(run_step(in, s, operands, s->form.is_reverse ? s->form.length - 1 - k : k));
   for (int k = 0; k < s->form.carries; k++)
     s->results[s->form.outputs + k] = value_retain(s->arguments[s->form.inputs + k]);
   if (shape_is_tuple(i->shape)) return value_create_tuple(&in->pool, i->shape, s->results, i->where, out);

@@ -7,7 +7,7 @@
 
 typedef struct candidate {
   uint64_t key;  // smaller keys come first in the result
-  int64_t place;
+  int64_t position;
 } candidate;
 
 // Unsigned integers in the order of the elements.
@@ -26,7 +26,7 @@ static uint64_t key_of(dtype t, const void *data, int64_t index) {
 static int compare_candidates(const void *l, const void *r) {
   const candidate *x = l, *y = r;
   if (x->key != y->key) return x->key < y->key ? -1 : 1;
-  return x->place < y->place ? -1 : x->place > y->place;
+  return x->position < y->position ? -1 : x->position > y->position;
 }
 
 // A line of `size` elements; its first `k` in order go to line `line` of the results.
@@ -40,10 +40,10 @@ static void take_line(const value *operand, int64_t line, int64_t size, int64_t 
   }
   qsort(candidates, (size_t)size, sizeof *candidates, compare_candidates);
   for (int64_t j = 0; j < k; j++) {
-    const int64_t from = line * size + candidates[j].place;
+    const int64_t from = line * size + candidates[j].position;
     memcpy((char *)results[0]->data + (size_t)(line * k + j) * bytes,
            (const char *)operand->data + (size_t)from * bytes, bytes);
-    ((int32_t *)results[1]->data)[line * k + j] = (int32_t)candidates[j].place;
+    ((int32_t *)results[1]->data)[line * k + j] = (int32_t)candidates[j].position;
   }
 }
 

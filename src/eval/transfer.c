@@ -105,10 +105,10 @@ heddle_status eval_recv(interpreter *in, const instruction *i, value *const *ope
     int source, target;
     const bool is_paired = collective_transfer_of(in, i, &source, &target);
     const int receiver = is_paired ? in->process->id : -1;
-    uint32_t place = SENT_BY_NOBODY;
-    if (!is_paired || source >= 0) place = (uint32_t)process_reserve(in, i->attributes->channel_id, receiver);
-    if (is_paired && source >= 0) place |= SENT_TO_ONE;
-    memcpy(elements[1]->data, &place, sizeof place);
+    uint32_t position = SENT_BY_NOBODY;
+    if (!is_paired || source >= 0) position = (uint32_t)process_reserve(in, i->attributes->channel_id, receiver);
+    if (is_paired && source >= 0) position |= SENT_TO_ONE;
+    memcpy(elements[1]->data, &position, sizeof position);
   }
   return create_owned(in, i, i->shape, status, elements, out);
 }

@@ -122,7 +122,7 @@ static bool copy_factors(cluster_graph *g, instruction *dot) {
   return changes;
 }
 
-static bool is_wide(const cluster_graph *g, const instruction *i) {
+static bool is_copied_by_library(const cluster_graph *g, const instruction *i) {
   return piece_is_for_library(i) && g->nodes[i->mark].role == CLUSTER_FIXED && !g->nodes[i->mark].is_ordered;
 }
 
@@ -143,7 +143,7 @@ static bool shows_pieces(const cluster_graph *g, const instruction *concatenate)
 static bool copy_pieces(cluster_graph *g, arena *scratch, instruction *concatenate) {
   ptr_map copies = {0};
   bool changes = false;
-  if (!is_wide(g, concatenate) || !shows_pieces(g, concatenate)) return false;
+  if (!is_copied_by_library(g, concatenate) || !shows_pieces(g, concatenate)) return false;
   for (int k = concatenate->operand_count; k-- > 0;) {
     instruction *x = concatenate->operands[k], *known = ptr_map_get(&copies, x);
     if (known) instruction_set_operand(concatenate, k, known);
@@ -201,7 +201,8 @@ static void fuse_transpose(cluster_graph *g, const instruction *op) {
 
 static void fuse_slices(cluster_graph *g, const instruction *op) {
   array_view views[2];
-  const bool is_shown = is_product(g, op) ? reads_slices(g, op, views) : is_wide(g, op) && shows_pieces(g, op);
+  const bool is_shown =
+      is_product(g, op) ? reads_slices(g, op, views) : is_copied_by_library(g, op) && shows_pieces(g, op);
   if (is_shown) make_cluster(g, op, op, op);
 }
 

@@ -179,8 +179,8 @@ static bool change_word(mutation *m, bool everywhere) {
   const hlo_opcode opcode = hlo_op_from_text(old);
   str new;
   if (opcode != HLO_OPCODE_COUNT) new = other_opcode(m, opcode);
-  else if (ir_op_from_text(old) != IR_OP_UNKNOWN)
-    new = below(m, 2) ? other_word(m, old) : str_from(ir_op_text((ir_op)below(m, IR_OP_COUNT)));
+  else if (ir_opcode_from_text(old) != IR_OP_UNKNOWN)
+    new = below(m, 2) ? other_word(m, old) : str_from(ir_opcode_text((ir_opcode)below(m, IR_OP_COUNT)));
   else if (is_attribute(old)) new = str_from(hlo_attribute_infos[below(m, HLO_ATTRIBUTE_COUNT)].text);
   else new = other_word(m, old);
   replace(m, position, new, everywhere);

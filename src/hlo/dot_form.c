@@ -58,14 +58,14 @@ static bool walk_side(const dot_dims *side, const array_view *view, walks *out) 
 // The dot's dims as they lie in the transpose's result.
 static bool walk_result(const instruction *dot, const instruction *transpose, int batch, int rows, walks *out) {
   int64_t sizes[SHAPE_MAX_RANK], strides[SHAPE_MAX_RANK];
-  int place[SHAPE_MAX_RANK];
+  int position[SHAPE_MAX_RANK];
   *out = (walks){0};
   strides_of(transpose ? transpose->shape : dot->shape, sizes, strides);
-  for (int d = 0; d < dot->shape->rank; d++) place[transpose ? transpose->attributes->dimensions.data[d] : d] = d;
+  for (int d = 0; d < dot->shape->rank; d++) position[transpose ? transpose->attributes->dimensions.data[d] : d] = d;
   bool fits = true;
   for (int d = 0; d < dot->shape->rank; d++) {
     walk *w = d < batch ? &out->batch : d < batch + rows ? &out->rows : &out->columns;
-    fits &= add_dim(w, d < batch ? 2 : 1, sizes[place[d]], strides[place[d]]);
+    fits &= add_dim(w, d < batch ? 2 : 1, sizes[position[d]], strides[position[d]]);
   }
   return fits;
 }

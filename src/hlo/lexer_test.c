@@ -69,11 +69,11 @@ static void test_what_never_ends(void **state) {
 static void test_places(void **state) {
   (void)state;
   lexer l = lexer_create(STR("a b\n\n  c /*\n*/ d"));
-  const int places[][2] = {{1, 1}, {1, 3}, {3, 3}, {4, 4}};
+  const int positions[][2] = {{1, 1}, {1, 3}, {3, 3}, {4, 4}};
   for (int i = 0; i < 4; i++) {
     token t = lexer_next(&l);
-    assert_int_equal(t.line, places[i][0]);
-    assert_int_equal(t.column, places[i][1]);
+    assert_int_equal(t.line, positions[i][0]);
+    assert_int_equal(t.column, positions[i][1]);
   }
 }
 

@@ -67,7 +67,7 @@ static bool parse_iota(parser *p, iota *x) {
 }
 
 static void expand(arena *a, const iota *x, group_list *out) {
-  int64_t group_size = x->left[1], place[MAX_DIMS] = {0}, strides[MAX_DIMS], stride = 1;
+  int64_t group_size = x->left[1], position[MAX_DIMS] = {0}, strides[MAX_DIMS], stride = 1;
   for (int d = x->right_rank - 1; d >= 0; d--) {
     strides[d] = stride;
     stride *= x->right[d];
@@ -77,8 +77,8 @@ static void expand(arena *a, const iota *x, group_list *out) {
   for (int g = 0; g < out->size; g++) {
     int64_t *devices = arena_array(a, int64_t, group_size);
     for (int64_t i = 0; i < group_size; i++) {
-      for (int d = 0; d < x->right_rank; d++) devices[i] += place[d] * strides[x->order[d]];
-      for (int d = x->right_rank - 1; d >= 0 && ++place[d] == x->right[x->order[d]]; d--) place[d] = 0;
+      for (int d = 0; d < x->right_rank; d++) devices[i] += position[d] * strides[x->order[d]];
+      for (int d = x->right_rank - 1; d >= 0 && ++position[d] == x->right[x->order[d]]; d--) position[d] = 0;
     }
     out->groups[g] = (int_list){devices, (int)group_size};
   }
@@ -220,10 +220,10 @@ static bool expand_mesh(arena *a, const mesh *m, group_list *out) {
     if (is_taken[first]) continue;
     int64_t *devices = arena_array(a, int64_t, size);
     for (int64_t k = 0; k < size; k++) {
-      int64_t place = place_of(m, first, k);
-      if (place >= count || is_taken[place]) return false;
-      is_taken[place] = true;
-      devices[k] = m->devices ? m->devices[place] : place;
+      int64_t position = place_of(m, first, k);
+      if (position >= count || is_taken[position]) return false;
+      is_taken[position] = true;
+      devices[k] = m->devices ? m->devices[position] : position;
     }
     out->groups[out->size++] = (int_list){devices, (int)size};
   }

@@ -42,7 +42,7 @@ static instruction *add_unnamed_parameter(parser *p, frame *f, const shape *s) {
 
 // `shape opcode(operands), attributes` behind `name =`, or with a null name in place of an operand, whose shape may
 // have been read already; with neither, an instruction of its own.
-static bool parse_operation(parser *p, frame *f, const token *name, const operand_ref *place, instruction **out);
+static bool parse_operation(parser *p, frame *f, const token *name, const operand_ref *position, instruction **out);
 
 static bool parse_operand(parser *p, frame *f, operand_list *out) {
   operand_ref ref = {0};
@@ -118,11 +118,11 @@ static instruction *create(parser *p, frame *f, hlo_opcode op, str name, const s
   return computation_add(f->computation, op, name, s, count, none);
 }
 
-static bool parse_operation(parser *p, frame *f, const token *name, const operand_ref *place, instruction **out) {
-  pending_instruction pending = {.is_unnamed = !name, .is_operand = place != NULL};
+static bool parse_operation(parser *p, frame *f, const token *name, const operand_ref *position, instruction **out) {
+  pending_instruction pending = {.is_unnamed = !name, .is_operand = position != NULL};
   hlo_opcode op = HLO_OPCODE_COUNT, wrapped = HLO_OPCODE_COUNT;
   hlo_attributes x = *p->defaults;
-  const shape *s = place ? place->given : NULL;
+  const shape *s = position ? position->given : NULL;
   int64_t number = 0;
   literal *value = NULL;
   if (!s && parser_starts_shape(p) && !parser_shape(p, &s)) return false;

@@ -170,9 +170,9 @@ static bool parse_window_field(parser *p, window *w) {
     if (w->rank ? rank == w->rank : rank == SHAPE_MAX_RANK)
       return bad_text(p, at, value, "as many dimensions as before");
     window_dim *dim = &w->dims[rank++];
-    int64_t *places[] = {&dim->size, &dim->stride, &dim->padding_low, &dim->base_dilation, &dim->window_dilation};
+    int64_t *positions[] = {&dim->size, &dim->stride, &dim->padding_low, &dim->base_dilation, &dim->window_dilation};
     if (field == 5) dim->reversal = first != 0;
-    else *places[field] = first;
+    else *positions[field] = first;
     if (field == 2) dim->padding_high = second;
   } while (read_char(&r, 'x'));
   if (r.at != r.end) return bad_text(p, at, value, "integers such as 3x3");
@@ -206,13 +206,13 @@ static bool read_labels(reader *r, char first, char second, labels *out) {
   for (int i = 0; i < SHAPE_MAX_RANK; i++) out->spatial[i] = -1;
   for (; r->at < r->end && *r->at != '_' && *r->at != '-'; r->at++) {
     char c = *r->at;
-    int64_t *place = c == first ? &out->first : c == second ? &out->second : NULL;
+    int64_t *position = c == first ? &out->first : c == second ? &out->second : NULL;
     if (c >= '0' && c <= '9') {
-      place = &out->spatial[c - '0'];
+      position = &out->spatial[c - '0'];
       out->spatial_rank++;
     }
-    if (out->rank == SHAPE_MAX_RANK || (!place && c != '?') || (place && *place >= 0)) return false;
-    if (place) *place = out->rank;
+    if (out->rank == SHAPE_MAX_RANK || (!position && c != '?') || (position && *position >= 0)) return false;
+    if (position) *position = out->rank;
     out->rank++;
   }
   for (int i = 0; i < out->spatial_rank; i++)

@@ -34,21 +34,22 @@ bool ragged_form_of(const instruction *dot, ragged_form *out) {
   return true;
 }
 
-void ragged_form_result_places(const instruction *dot, int places[static SHAPE_MAX_RANK]) {
+void ragged_form_result_positions(const instruction *dot, int positions[static SHAPE_MAX_RANK]) {
   const hlo_attributes *x = dot->attributes;
   int at = x->lhs_batch_dims.size;
-  memset(places, 0, SHAPE_MAX_RANK * sizeof *places);
-  for (int k = 0; k < x->lhs_batch_dims.size; k++) places[x->lhs_batch_dims.data[k]] = k;
+  memset(positions, 0, SHAPE_MAX_RANK * sizeof *positions);
+  for (int k = 0; k < x->lhs_batch_dims.size; k++) positions[x->lhs_batch_dims.data[k]] = k;
   for (int d = 0; d < dot->operands[0]->shape->rank; d++)
-    if (is_free(x, d)) places[d] = at++;
+    if (is_free(x, d)) positions[d] = at++;
 }
 
-void ragged_form_rhs_places(const instruction *dot, int places[static SHAPE_MAX_RANK]) {
+void ragged_form_rhs_positions(const instruction *dot, int positions[static SHAPE_MAX_RANK]) {
   const hlo_attributes *x = dot->attributes;
-  memset(places, 0, SHAPE_MAX_RANK * sizeof *places);
-  for (int k = 0; k < x->lhs_batch_dims.size; k++) places[x->lhs_batch_dims.data[k]] = (int)x->rhs_batch_dims.data[k];
+  memset(positions, 0, SHAPE_MAX_RANK * sizeof *positions);
+  for (int k = 0; k < x->lhs_batch_dims.size; k++)
+    positions[x->lhs_batch_dims.data[k]] = (int)x->rhs_batch_dims.data[k];
   for (int k = 0; k < x->lhs_contracting_dims.size; k++)
-    places[x->lhs_contracting_dims.data[k]] = (int)x->rhs_contracting_dims.data[k];
+    positions[x->lhs_contracting_dims.data[k]] = (int)x->rhs_contracting_dims.data[k];
 }
 
 int_list ragged_form_rhs_dims(arena *a, int_list from, int64_t lost) {

@@ -26,8 +26,8 @@ bool ragged_form_of(const instruction *dot, ragged_form *out);
 
 // By dim of lhs: which dim of a group's result it is (but for contracting dims), and which of rhs it goes with (but for
 // free dims).
-void ragged_form_result_places(const instruction *dot, int places[static SHAPE_MAX_RANK]);
-void ragged_form_rhs_places(const instruction *dot, int places[static SHAPE_MAX_RANK]);
+void ragged_form_result_positions(const instruction *dot, int positions[static SHAPE_MAX_RANK]);
+void ragged_form_rhs_positions(const instruction *dot, int positions[static SHAPE_MAX_RANK]);
 
 // Dims of rhs as those of one group's, which has lost the dim of groups; `lost` is -1 where there is none.
 int_list ragged_form_rhs_dims(arena *a, int_list dims, int64_t lost);

@@ -18,7 +18,7 @@ const shape *scan_form_result(const shape *results, int k) {
 int scan_form_result_count(const shape *results) { return shape_is_tuple(results) ? results->tuple_size : 1; }
 
 // Whether `s` is `whole` at one place along the dim: without it, or with size 1.
-static bool is_place_of(const scan_form *f, const shape *s, const shape *whole) {
+static bool is_step_of(const scan_form *f, const shape *s, const shape *whole) {
   if (!shape_is_array(s) || !shape_is_array(whole) || s->dtype != whole->dtype || f->dim >= whole->rank) return false;
   if (whole->dims[f->dim] != f->length || (s->rank != whole->rank && s->rank != whole->rank - 1)) return false;
   const int behind = whole->rank - s->rank;  // what dims behind `dim` are moved by
@@ -31,12 +31,12 @@ static bool is_place_of(const scan_form *f, const shape *s, const shape *whole) 
 
 static bool operand_fits(const instruction *i, const scan_form *f, int k) {
   const shape *wanted = i->called[0]->parameters.data[k]->shape, *given = i->operands[k]->shape;
-  return k < f->inputs ? is_place_of(f, wanted, given) : shape_compatible(wanted, given);
+  return k < f->inputs ? is_step_of(f, wanted, given) : shape_compatible(wanted, given);
 }
 
 static bool result_fits(const instruction *i, const scan_form *f, int k) {
   const shape *made = scan_form_result(i->called[0]->root->shape, k), *whole = scan_form_result(i->shape, k);
-  if (k < f->outputs) return is_place_of(f, made, whole);
+  if (k < f->outputs) return is_step_of(f, made, whole);
   return shape_compatible(made, whole) && shape_compatible(made, i->operands[f->inputs + k - f->outputs]->shape);
 }
 

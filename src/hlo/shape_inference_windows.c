@@ -26,9 +26,9 @@ static heddle_status window_over(const instruction *i, const shape *s, dims_buil
   if (w->rank != s->rank)
     return RULE_ERROR(i, "the window has %d dimensions, wanted one for each of the operand's %d", w->rank, s->rank);
   for (int d = 0; d < s->rank; d++) {
-    int64_t places;
-    TRY(window_places(i, d, s->dims[d], w->dims[d], &places));
-    dims_builder_push(b, places, shape_is_dynamic_dim(s, d));
+    int64_t positions;
+    TRY(window_places(i, d, s->dims[d], w->dims[d], &positions));
+    dims_builder_push(b, positions, shape_is_dynamic_dim(s, d));
   }
   return status_ok();
 }

@@ -29,7 +29,7 @@ static other_place place_of(char first) {
   return first == '#' || first == '*' ? OTHER_MIDDLE : OTHER_LAST;
 }
 
-static void print_other(text *out, str other, other_place place) {
+static void print_other(text *out, str other, other_place position) {
   for (size_t i = 0; i < other.size;) {
     size_t start = i;
     int depth = 0;
@@ -39,7 +39,7 @@ static void print_other(text *out, str other, other_place place) {
       if (other.data[i] == ')' && depth == 0) break;
     }
     if (i < other.size) i++;
-    if (place_of(other.data[start]) == place) text_append(out, (str){other.data + start, i - start});
+    if (place_of(other.data[start]) == position) text_append(out, (str){other.data + start, i - start});
   }
 }
 

@@ -54,14 +54,14 @@ static bool is_permutation(int count, const int64_t *values) {
 static void transpose_iota(int rank, const int64_t *dims, const int64_t *permutation, int count, int64_t *out) {
   int64_t strides[MOST_DIMS];
   for (int k = rank - 1, stride = 1; k >= 0; stride *= (int)dims[k--]) strides[k] = stride;
-  for (int place = 0; place < count; place++) {
-    int64_t rest = place, number = 0;
+  for (int position = 0; position < count; position++) {
+    int64_t rest = position, number = 0;
     for (int k = rank - 1; k >= 0; k--) {
       const int64_t from = permutation ? permutation[k] : k;
       number += rest % dims[from] * strides[from];
       rest /= dims[from];
     }
-    out[place] = number;
+    out[position] = number;
   }
 }
 
@@ -170,9 +170,9 @@ heddle_status tile_move_of(arena *a, const instruction *i, int partitions, tile_
 }
 
 static int64_t place_of(const tile_sharding *s, int device) {
-  int64_t place = 0;
-  while (place < s->count && s->devices[place] != device) place++;
-  return place;
+  int64_t position = 0;
+  while (position < s->count && s->devices[position] != device) position++;
+  return position;
 }
 
 static bool is_divided(const tile_move *move, int k) { return k < move->whole->rank && move->parts[k] > 1; }
@@ -190,10 +190,10 @@ bool tile_move_joins(const tile_move *move, int device, int other) {
 
 void tile_move_start(const tile_move *move, int device, int64_t start[SHAPE_MAX_RANK]) {
   const tile_sharding *s = &move->sharding;
-  int64_t place = place_of(s, device);
+  int64_t position = place_of(s, device);
   memset(start, 0, SHAPE_MAX_RANK * sizeof *start);
   for (int k = s->rank - 1; k >= 0; k--) {
-    if (is_divided(move, k)) start[k] = place % s->dims[k] * move->part->dims[k];
-    place /= s->dims[k];
+    if (is_divided(move, k)) start[k] = position % s->dims[k] * move->part->dims[k];
+    position /= s->dims[k];
   }
 }

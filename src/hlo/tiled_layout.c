@@ -25,8 +25,8 @@ static bool split(int64_t *dims, int *rank, const layout_tile *t) {
   return true;
 }
 
-int64_t tiled_layout_places(const shape *s) {
-  int64_t dims[MOST_DIMS + SHAPE_MAX_RANK] = {0}, order[SHAPE_MAX_RANK], places = 1;
+int64_t tiled_layout_element_count(const shape *s) {
+  int64_t dims[MOST_DIMS + SHAPE_MAX_RANK] = {0}, order[SHAPE_MAX_RANK], positions = 1;
   int rank = s->rank;
   shape_minor_to_major(s, order);
   for (int k = 0; k < rank; k++) dims[k] = s->dims[order[rank - 1 - k]];
@@ -34,12 +34,12 @@ int64_t tiled_layout_places(const shape *s) {
   for (int k = 0; s->layout && k < s->layout->tile_count; k++)
     if (s->layout->tiles[k].rank > SHAPE_MAX_RANK || !split(dims, &rank, &s->layout->tiles[k])) return -1;
   for (int k = 0; k < rank; k++)
-    if (__builtin_mul_overflow(places, dims[k], &places)) return INT64_MAX;
-  return places;
+    if (__builtin_mul_overflow(positions, dims[k], &positions)) return INT64_MAX;
+  return positions;
 }
 
 bool tiled_layout_agree(const shape *l, const shape *r) {
-  int64_t bits_l = tiled_layout_places(l), bits_r = tiled_layout_places(r);
+  int64_t bits_l = tiled_layout_element_count(l), bits_r = tiled_layout_element_count(r);
   if (bits_l < 0 || bits_r < 0) return false;
   if (__builtin_mul_overflow(bits_l, dtypes[l->dtype].bits, &bits_l)) return false;
   if (__builtin_mul_overflow(bits_r, dtypes[r->dtype].bits, &bits_r)) return false;
@@ -81,5 +81,5 @@ bool tiled_layout_matters(const shape *l, const shape *r) {
 }
 
 bool tiled_layout_is_known(const shape *l, const shape *r) {
-  return are_same_tiles(l, r) || (tiled_layout_places(l) >= 0 && tiled_layout_places(r) >= 0);
+  return are_same_tiles(l, r) || (tiled_layout_element_count(l) >= 0 && tiled_layout_element_count(r) >= 0);
 }

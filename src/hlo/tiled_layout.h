@@ -7,7 +7,7 @@
 bool tiled_layout_has_tiles(const shape *s);
 // Places for elements in memory, those that only fill tiles up included (saturated); -1 for layouts that join dims or
 // pad behind all, whose places are not known. The array is static.
-int64_t tiled_layout_places(const shape *s);
+int64_t tiled_layout_element_count(const shape *s);
 // Whether two static arrays, one of them tiled, take the same memory as their layouts say. Where they do not, a bitcast
 // between them has a meaning at most without tiles.
 bool tiled_layout_agree(const shape *l, const shape *r);

@@ -17,23 +17,23 @@ static const shape *parse(arena *a, const char *source) {
   return s;
 }
 
-static void expect_places(const char *source, int64_t wanted) {
+static void expect_element_count(const char *source, int64_t wanted) {
   arena *a = arena_create();
-  assert_int_equal(tiled_layout_places(parse(a, source)), wanted);
+  assert_int_equal(tiled_layout_element_count(parse(a, source)), wanted);
   arena_destroy(a);
 }
 
 static void test_places(void **state) {
   (void)state;
-  expect_places("f32[3,5]", 15);
-  expect_places("f32[3,5]{1,0:T(2,4)}", 2 * 2 * 8);
-  expect_places("f32[3,5]{0,1:T(2,4)}", 3 * 1 * 8);
-  expect_places("bf16[3,5]{1,0:T(8,128)(2,1)}", 8 * 128);
-  expect_places("bf16[]{:T(128)}", 128);
-  expect_places("f32[100]{0:T(8,128)}", 8 * 128);
-  expect_places("f32[0,5]{1,0:T(8,128)}", 0);
-  expect_places("f32[3,5]{1,0:T(*,4)}", -1);
-  expect_places("f32[1152921504606846976,1]{1,0:T(8,128)}", INT64_MAX);
+  expect_element_count("f32[3,5]", 15);
+  expect_element_count("f32[3,5]{1,0:T(2,4)}", 2 * 2 * 8);
+  expect_element_count("f32[3,5]{0,1:T(2,4)}", 3 * 1 * 8);
+  expect_element_count("bf16[3,5]{1,0:T(8,128)(2,1)}", 8 * 128);
+  expect_element_count("bf16[]{:T(128)}", 128);
+  expect_element_count("f32[100]{0:T(8,128)}", 8 * 128);
+  expect_element_count("f32[0,5]{1,0:T(8,128)}", 0);
+  expect_element_count("f32[3,5]{1,0:T(*,4)}", -1);
+  expect_element_count("f32[1152921504606846976,1]{1,0:T(8,128)}", INT64_MAX);
 }
 
 static void expect_pair(const char *l, const char *r, bool agree, bool matter) {

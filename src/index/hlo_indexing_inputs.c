@@ -222,8 +222,8 @@ static heddle_status reduce_window(indexing_job *job) {
   return status_ok();
 }
 
-// One side of a dot: batch dims first in the result, then lhs's free dims, then rhs's.
-static void dot_side(indexing_job *job, int side, int_list batch, int_list contracting, int first_free) {
+// The map of one operand of a dot: batch dims come first in the result, then lhs's free dims, then rhs's.
+static void map_of_dot_operand(indexing_job *job, int side, int_list batch, int_list contracting, int first_free) {
   const shape *s = operand_shape(job, side);
   const affine_expr *results[SHAPE_MAX_RANK] = {0};
   map_builder b = map_builder_begin(job);
@@ -243,8 +243,8 @@ static heddle_status dot(indexing_job *job) {
   const hlo_attributes *x = attributes(job);
   int batch = x->lhs_batch_dims.size;
   int lhs_free = operand_shape(job, 0)->rank - batch - x->lhs_contracting_dims.size;
-  dot_side(job, 0, x->lhs_batch_dims, x->lhs_contracting_dims, batch);
-  dot_side(job, 1, x->rhs_batch_dims, x->rhs_contracting_dims, batch + lhs_free);
+  map_of_dot_operand(job, 0, x->lhs_batch_dims, x->lhs_contracting_dims, batch);
+  map_of_dot_operand(job, 1, x->rhs_batch_dims, x->rhs_contracting_dims, batch + lhs_free);
   return status_ok();
 }
 

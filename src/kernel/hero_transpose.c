@@ -244,12 +244,12 @@ static void find_direct(arena *a, const kernel_plan *k, hero_transpose *h) {
   // Every output is a hero as it is, or all go through the epilogue.
   bool is_plain = k->output_count == h->hero_count;
   for (int n = 0; n < h->hero_count; n++) {
-    bool is_wide = dtypes[h->heroes[n]->shape->dtype].bytes >= WIDE_BYTES;
-    inputs[n] = is_wide ? kernel_plan_input(k, h->heroes[n]->operands[0]) : -1;
+    bool has_large_elements = dtypes[h->heroes[n]->shape->dtype].bytes >= WIDE_BYTES;
+    inputs[n] = has_large_elements ? kernel_plan_input(k, h->heroes[n]->operands[0]) : -1;
     outputs[n] = -1;
     for (int o = 0; o < k->output_count; o++)
       if (k->outputs[o].root == h->heroes[n]) outputs[n] = o;
-    is_plain &= outputs[n] >= 0 && is_wide;
+    is_plain &= outputs[n] >= 0 && has_large_elements;
   }
   for (int n = 0; n < h->hero_count; n++)
     if (!is_plain) outputs[n] = -1;

@@ -38,11 +38,12 @@ static void find_fixed(arena *a, buffer_assignment *b) {
   b->fixed = arena_array(a, int, v->values.size);
   for (int k = 0; k < v->values.size; k++) b->fixed[k] = -1;
   for (int k = 0; k < v->values.size; k++)
-    if (v->values.data[k].is_fixed) b->fixed[buffer_place(v, k)] = k;
+    if (v->values.data[k].is_fixed) b->fixed[buffer_representative(v, k)] = k;
 }
 
 static bool needs_memory(const buffer_assignment *b, int value) {
-  return buffer_place(b->values, value) == value && b->fixed[value] < 0 && b->values->values.data[value].bytes > 0;
+  return buffer_representative(b->values, value) == value && b->fixed[value] < 0 &&
+         b->values->values.data[value].bytes > 0;
 }
 
 static heddle_status too_large(const buffer_assignment *b, int value) {
@@ -82,7 +83,7 @@ static heddle_status pack_arena(arena *a, buffer_assignment *b, const live_range
   b->rooms = arena_array(a, int, v->values.size);
   pack_block *blocks = arena_array(a, pack_block, v->values.size);
   for (int k = 0; k < v->values.size; k++) {
-    b->has_arena |= b->fixed[buffer_place(v, k)] < 0;
+    b->has_arena |= b->fixed[buffer_representative(v, k)] < 0;
     b->rooms[k] = -1;
     if (!needs_memory(b, k)) continue;
     if (v->values.data[k].bytes > left) return too_large(b, k);
@@ -115,7 +116,7 @@ heddle_status buffer_assignment_find(arena *a, buffer_values *v, buffer_assignme
 
 lhlo_slice buffer_assignment_slice(const buffer_assignment *b, int value, const shape *s) {
   const buffer_values *v = b->values;
-  int place = buffer_place(b->values, value);
+  int place = buffer_representative(b->values, value);
   lhlo_slice slice = {.allocation = b->allocation_count - 1, .offset = b->offsets[place], .shape = s};
   if (b->rooms[place] >= 0) slice.allocation = v->parameter_count + b->rooms[place];
   if (b->fixed[place] < 0) return slice;

@@ -49,7 +49,7 @@ static void find_lives(coalescer *c) {
   c->fixed = arena_array(c->arena, int, v->values.size);
   for (int k = 0; k < v->values.size; k++) c->fixed[k] = -1;
   for (int k = 0; k < v->values.size; k++) {
-    int place = buffer_place(v, k);
+    int place = buffer_representative(v, k);
     if (v->values.data[k].is_fixed) c->fixed[place] = k;
     if (!v->values.data[k].is_fixed || v->values.data[k].kind == LHLO_RESULT)
       append(c->arena, &c->lives[place], segment_of(v, k));
@@ -74,7 +74,7 @@ static int segment_at(const live_range *range, int64_t time) {
 
 static int operands_at(coalescer *c, const buffer_event *e, int place) {
   int count = 0;
-  for (int k = 0; k < e->operand_count; k++) count += buffer_place(c->values, e->operands[k]) == place;
+  for (int k = 0; k < e->operand_count; k++) count += buffer_representative(c->values, e->operands[k]) == place;
   return count;
 }
 
@@ -87,7 +87,7 @@ static bool may_follow(coalescer *c, int from, int to) {
   if (e->kind != BUFFER_OPERATION || e->operation != LHLO_FUSION) return false;
   for (int k = 0; k < e->share_count; k++) {
     if (e->shares[k].result != x->result || e->operands[e->shares[k].operand] != from) continue;
-    return operands_at(c, e, buffer_place(c->values, from)) == 1;
+    return operands_at(c, e, buffer_representative(c->values, from)) == 1;
   }
   return false;
 }
@@ -134,14 +134,15 @@ static void merge(coalescer *c, int left, int right) {
   for (int k = 0; k < c->lives[few].size; k++) insert(c->arena, &merged, c->lives[few].data[k]);
   int fixed = c->fixed[left] >= 0 ? c->fixed[left] : c->fixed[right];
   buffer_unite(c->values, left, right);
-  int place = buffer_place(c->values, left);
+  int place = buffer_representative(c->values, left);
   c->lives[place] = merged;
   c->fixed[place] = fixed;
 }
 
 static void try_candidate(coalescer *c, const candidate *x) {
   const buffer_event *e = c->values->events.data[x->event];
-  int left = buffer_place(c->values, e->operands[x->operand]), right = buffer_place(c->values, e->results[x->result]);
+  int left = buffer_representative(c->values, e->operands[x->operand]),
+      right = buffer_representative(c->values, e->results[x->result]);
   if (left == right || is_read_only(c, left) || is_read_only(c, right)) return;
   if (c->fixed[left] >= 0 && c->fixed[right] >= 0) return;
   const live_range *l = &c->lives[left], *r = &c->lives[right];

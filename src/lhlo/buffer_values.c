@@ -10,7 +10,7 @@
 
 // --- places
 
-int buffer_place(buffer_values *v, int value) {
+int buffer_representative(buffer_values *v, int value) {
   buffer_value *values = v->values.data;
   while (values[value].place != value) {
     values[value].place = values[values[value].place].place;
@@ -20,7 +20,7 @@ int buffer_place(buffer_values *v, int value) {
 }
 
 void buffer_unite(buffer_values *v, int left, int right) {
-  int l = buffer_place(v, left), r = buffer_place(v, right);
+  int l = buffer_representative(v, left), r = buffer_representative(v, right);
   if (l < r) {
     v->values.data[r].place = l;
   } else {

@@ -80,7 +80,7 @@ typedef struct buffer_values {
 
 heddle_status buffer_values_find(arena *a, const module *m, const target_description *target, buffer_values *out);
 
-int buffer_place(buffer_values *v, int value);  // the value that stands for its place
+int buffer_representative(buffer_values *v, int value);  // the value that stands for its place
 void buffer_unite(buffer_values *v, int left, int right);
 
 #endif

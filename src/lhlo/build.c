@@ -66,9 +66,9 @@ static int aliases_of(lhlo_builder *b, const buffer_event *e, kernel_alias *out)
   ptr_map operands = {0};
   const buffer_value *values = b->values.values.data;
   for (int k = 0; k < e->operand_count; k++)
-    ptr_map_put(b->arena, &operands, &values[buffer_place(&b->values, e->operands[k])], &e->operands[k]);
+    ptr_map_put(b->arena, &operands, &values[buffer_representative(&b->values, e->operands[k])], &e->operands[k]);
   for (int k = 0; k < e->result_count; k++) {
-    const int *operand = ptr_map_get(&operands, &values[buffer_place(&b->values, e->results[k])]);
+    const int *operand = ptr_map_get(&operands, &values[buffer_representative(&b->values, e->results[k])]);
     if (operand) out[count++] = (kernel_alias){.result = k, .parameter = (int)(operand - e->operands)};
   }
   return count;

@@ -52,7 +52,7 @@ static str stablehlo_name(lhlo_reader *r, const ir_operation *op) {
 static ir_operation *tensor_operation(lhlo_reader *r, ir_block *block, const ir_operation *from, int result_count,
                                       const ir_type *const *results) {
   str name = stablehlo_name(r, from);
-  ir_operation *op = ir_create(r->arena, block, ir_op_from_text(name), block->argument_count, block->arguments,
+  ir_operation *op = ir_create(r->arena, block, ir_opcode_from_text(name), block->argument_count, block->arguments,
                                result_count, results, 0);
   op->name = name;
   op->where = from->where;
@@ -66,7 +66,7 @@ static ir_operation *tensor_operation(lhlo_reader *r, ir_block *block, const ir_
 }
 
 bool lhlo_is_library_operation(lhlo_reader *r, const ir_operation *op) {
-  return ir_op_from_text(stablehlo_name(r, op)) != IR_OP_UNKNOWN;
+  return ir_opcode_from_text(stablehlo_name(r, op)) != IR_OP_UNKNOWN;
 }
 
 heddle_status lhlo_lower_operation(lhlo_reader *r, const ir_operation *op, int operand_count,

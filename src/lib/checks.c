@@ -41,7 +41,7 @@ static bool agree_almost(const check *c, const lib_array *l, const lib_array *r,
 }
 
 // A finite number's place among all of its type: 0 for both zeros, one more for each next larger number.
-static int64_t place_of(const lib_array *a, int64_t index) {
+static int64_t ordinal_of(const lib_array *a, int64_t index) {
   // Elements that share bytes are looked at in a byte of their own.
   uint64_t bits = 0;
   const lib_array own = {.type = a->type, .data = &bits};
@@ -57,7 +57,7 @@ static uint64_t ulps_between(const lib_array *l, const lib_array *r, int64_t ind
   const double x = number_at(l, index), y = number_at(r, index);
   if (x == y || (isnan(x) && isnan(y))) return 0;
   if (!isfinite(x) || !isfinite(y)) return UINT64_MAX;
-  const int64_t from = place_of(l, index), to = place_of(r, index);
+  const int64_t from = ordinal_of(l, index), to = ordinal_of(r, index);
   return from < to ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
 }
 
@@ -119,20 +119,20 @@ static void print_dims(const char *type, int rank, const int64_t *dims, char *to
 enum { MAX_RANK = 64 };
 
 static heddle_status report(const check *c, const lib_array *l, const lib_array *r, int64_t differing, int64_t first) {
-  char place[TEXT_ROOM], found[TEXT_ROOM], wanted[TEXT_ROOM];
+  char position[TEXT_ROOM], found[TEXT_ROOM], wanted[TEXT_ROOM];
   int64_t index[MAX_RANK], rest = first;
   const int rank = l->rank < MAX_RANK ? l->rank : 0;
   for (int d = rank - 1; d >= 0; d--) {
     index[d] = rest % l->dims[d];
     rest /= l->dims[d];
   }
-  print_dims("", rank, index, place, sizeof place);
+  print_dims("", rank, index, position, sizeof position);
   print_element(l, first, found, sizeof found);
   print_element(r, first, wanted, sizeof wanted);
   return status_error(HEDDLE_MISMATCH,
                       "the check %s fails: %lld of %lld elements differ (a mismatch), the first at %s: found %s, "
                       "wanted %s",
-                      c->name, (long long)differing, (long long)lib_element_count(l), place, found, wanted);
+                      c->name, (long long)differing, (long long)lib_element_count(l), position, found, wanted);
 }
 
 static bool same_shape(const lib_array *l, const lib_array *r) {

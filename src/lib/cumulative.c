@@ -24,14 +24,14 @@ struct cumulative {
   lines_fn walk;  // lines, for which inner is 1
 };
 
-static int64_t place(const cumulative *c, int64_t step) { return c->is_reverse ? c->size - 1 - step : step; }
+static int64_t position_of_step(const cumulative *c, int64_t step) { return c->is_reverse ? c->size - 1 - step : step; }
 
 // Columns first … first + count - 1 of one outer index.
 static void walk_columns(const cumulative *c, int64_t outer, int64_t first, int64_t count) {
   _Alignas(64) char total[COLUMNS * WIDEST];
   _Alignas(64) char here[COLUMNS * WIDEST];
   for (int64_t step = 0; step < c->size; step++) {
-    int64_t at = (outer * c->size + place(c, step)) * c->inner + first;
+    int64_t at = (outer * c->size + position_of_step(c, step)) * c->inner + first;
     work_load(c->work, c->from, at, count, step == 0 ? total : here);
     if (step > 0) c->combine(total, here, count);
     work_store(c->work, total, c->to, at, count);
@@ -163,10 +163,10 @@ static heddle_status describe(const lib_call *call, cumulative *c) {
   *c = (cumulative){.from = from, .to = to, .outer = 1, .size = from->dims[dim], .inner = 1};
   for (int d = 0; d < from->rank; d++) *(d < dim ? &c->outer : &c->inner) *= d == dim ? 1 : from->dims[d];
   c->is_reverse = lib_int(call, "reverse", 0) != 0;
-  bool is_wide = dtype_is_complex(from->type) ? from->type == DTYPE_C128 : from->type == DTYPE_F64;
-  dtype accumulator = is_wide || !dtype_is_inexact(from->type) ? from->type
-                      : dtype_is_complex(from->type)           ? DTYPE_C128
-                                                               : DTYPE_F64;
+  bool is_double = dtype_is_complex(from->type) ? from->type == DTYPE_C128 : from->type == DTYPE_F64;
+  dtype accumulator = is_double || !dtype_is_inexact(from->type) ? from->type
+                      : dtype_is_complex(from->type)             ? DTYPE_C128
+                                                                 : DTYPE_F64;
   c->combine = combine_find(reducer, accumulator, &c->work);
   c->walk = lines_fn_of(from->type, reducer);
   if (c->combine) return status_ok();

@@ -336,12 +336,12 @@ void fft_plan_execute(const fft_plan *plan, const lib_call *call) {
   }
   for (int k = 0; k < plan->count; k++) {
     const pass *p = &plan->passes[k];
-    char *place = is_inverse_real ? call->scratch : result;  // of passes in place
+    char *buffer = is_inverse_real ? call->scratch : result;  // of passes in place
     const int64_t groups = p->outer * ceil_div(p->lines, p->group);
     execution x = {.plan = plan,
                    .pass = p,
-                   .from = p->is_in_place ? place : source,
-                   .to = p->is_in_place ? place : result,
+                   .from = p->is_in_place ? buffer : source,
+                   .to = p->is_in_place ? buffer : result,
                    .blocks = plan->share ? (char *)call->scratch + plan->copied : NULL,
                    .threads = (int)int64_min(int64_min(plan->threads, call->threads), groups),
                    .scale = p->is_in_place ? 1 : plan->scale};

@@ -83,10 +83,10 @@ static heddle_status choose_work(const gemm_form *f, gemm_plan *p) {
   if (dtype_is_complex(result) && dtype_is_complex(lhs) && dtype_is_complex(rhs)) {
     p->work = result == DTYPE_C64 ? WORK_C64 : WORK_C128;
   } else if (dtype_is_float(result) && !dtype_is_complex(lhs) && !dtype_is_complex(rhs)) {
-    const bool is_wide = result == DTYPE_F64 || dtypes[lhs].bits >= 64 || dtypes[rhs].bits >= 64 ||
-                         (counts_as_integer(lhs) && dtypes[lhs].bits > 16) ||
-                         (counts_as_integer(rhs) && dtypes[rhs].bits > 16);
-    p->work = is_wide ? WORK_F64 : WORK_F32;
+    const bool needs_f64 = result == DTYPE_F64 || dtypes[lhs].bits >= 64 || dtypes[rhs].bits >= 64 ||
+                           (counts_as_integer(lhs) && dtypes[lhs].bits > 16) ||
+                           (counts_as_integer(rhs) && dtypes[rhs].bits > 16);
+    p->work = needs_f64 ? WORK_F64 : WORK_F32;
   } else if (counts_as_integer(result) && is_whole) {
     choose_integer_work(lhs, rhs, result, p);
     return status_ok();
@@ -180,12 +180,12 @@ static int64_t evened(int64_t size, int64_t tile) {
 static void choose_tiles(gemm_plan *p) {
   const bool copies = p->copies_lhs || p->copies_rhs;
   const double work = (double)p->batch * (double)p->rows * (double)p->columns * (double)p->depth;
-  const bool is_wide = !copies && p->rows <= FEW_ROWS && !p->transpose_rhs;
+  const bool has_few_rows = !copies && p->rows <= FEW_ROWS && !p->transpose_rhs;
   const int64_t side = p->copies_lhs && p->copies_rhs ? TILE : DIRECT_TILE;
   p->tile_rows = int64_min(p->rows, side);
-  p->tile_columns = int64_min(p->columns, is_wide ? WIDE_TILE : side);
+  p->tile_columns = int64_min(p->columns, has_few_rows ? WIDE_TILE : side);
   if (copies) p->tile_depth = int64_min(p->tile_depth, p->work == WORK_S16 ? GEMM_PAIRS_DEPTH : TILE_DEPTH);
-  while (work > SMALL_WORK && !is_wide && tile_count(p) < TILES_WANTED) {
+  while (work > SMALL_WORK && !has_few_rows && tile_count(p) < TILES_WANTED) {
     int64_t *larger = p->tile_rows >= p->tile_columns ? &p->tile_rows : &p->tile_columns;
     if (*larger < 2 * LEAST_TILE) break;
     *larger = ceil_div(*larger, 2);
@@ -194,7 +194,7 @@ static void choose_tiles(gemm_plan *p) {
   p->tile_columns = evened(p->columns, p->tile_columns);
   p->depth_parts = 1;
   if (work > SMALL_WORK && !p->is_exact)
-    p->depth_parts = int64_min(TILES_WANTED / tile_count(p), p->depth / (is_wide ? LEAST_FEW_PART : LEAST_PART));
+    p->depth_parts = int64_min(TILES_WANTED / tile_count(p), p->depth / (has_few_rows ? LEAST_FEW_PART : LEAST_PART));
   if (p->depth_parts < 1) p->depth_parts = 1;
   p->max_threads = work > SMALL_WORK ? INT32_MAX : 1;
 }

@@ -81,11 +81,11 @@ void gemm_pairs_load_rhs(const gemm_piece *from, bool is_transposed, int16_t *to
   for (int64_t pair = 0; pair < pairs; pair++) {
     load_pair(from, pair, rows);
     for (int64_t first = 0; first < columns; first += PANEL) {
-      int16_t *place = column_of(to, pairs, first) + pair * PANEL * 2;
+      int16_t *target = column_of(to, pairs, first) + pair * PANEL * 2;
       const int64_t count = int64_min(PANEL, columns - first);
       for (int64_t c = 0; c < count; c++) {
-        place[2 * c] = rows[0][first + c];
-        place[2 * c + 1] = rows[1][first + c];
+        target[2 * c] = rows[0][first + c];
+        target[2 * c + 1] = rows[1][first + c];
       }
     }
   }
@@ -121,13 +121,13 @@ AVX2 static inline __attribute__((always_inline)) void multiply_count(int count,
     }
   }
   for (int r = 0; r < count; r++) {
-    __m256i *place = (__m256i *)(to + r * to_leading);
+    __m256i *target = (__m256i *)(to + r * to_leading);
     if (adds) {
-      low[r] = _mm256_add_epi32(low[r], _mm256_loadu_si256(place));
-      high[r] = _mm256_add_epi32(high[r], _mm256_loadu_si256(place + 1));
+      low[r] = _mm256_add_epi32(low[r], _mm256_loadu_si256(target));
+      high[r] = _mm256_add_epi32(high[r], _mm256_loadu_si256(target + 1));
     }
-    _mm256_storeu_si256(place, low[r]);
-    _mm256_storeu_si256(place + 1, high[r]);
+    _mm256_storeu_si256(target, low[r]);
+    _mm256_storeu_si256(target + 1, high[r]);
   }
 }
 

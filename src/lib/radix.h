@@ -7,7 +7,7 @@
 // An item of 16 bytes; items of 4 and 8 bytes are a uint32_t and a uint64_t.
 typedef struct radix_pair {
   uint64_t key;
-  uint64_t place;
+  uint64_t position;
 } radix_pair;
 
 // Sorts `count` items of `item_bytes` (4, 8 or 16) by bits low … high - 1 of the integer (of the pair: its key); items

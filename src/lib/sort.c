@@ -42,9 +42,9 @@ static int64_t aligned(int64_t bytes) { return (bytes + LINE_BYTES - 1) / LINE_B
 
 // --- places and keys
 
-static inline __attribute__((always_inline)) int64_t place_at(const void *items, int item_bytes, int64_t i) {
+static inline __attribute__((always_inline)) int64_t position_at(const void *items, int item_bytes, int64_t i) {
   if (item_bytes == 8) return (int64_t)(((const uint64_t *)items)[i] & UINT32_MAX);
-  return (int64_t)((const radix_pair *)items)[i].place;
+  return (int64_t)((const radix_pair *)items)[i].position;
 }
 
 static inline __attribute__((always_inline)) uint64_t bits_at(const lib_array *a, int64_t index, int bytes) {
@@ -72,16 +72,16 @@ static inline __attribute__((always_inline)) void fill(filling *f, int bytes, in
   void *items = f->line->items;
   bool merges = false;
   for (int64_t i = begin; i < end; i++) {
-    const int64_t place = is_first ? i : place_at(items, item_bytes, i);
-    const uint64_t bits = bits_at(&array, base + place * stride, bytes), key = sort_key_of(&k, bits);
+    const int64_t position = is_first ? i : position_at(items, item_bytes, i);
+    const uint64_t bits = bits_at(&array, base + position * stride, bytes), key = sort_key_of(&k, bits);
     if (is_alone) {
       merges |= sort_key_merges(&k, bits);
       if (item_bytes == 4) ((uint32_t *)items)[i] = (uint32_t)key;
       else ((uint64_t *)items)[i] = key;
     } else if (item_bytes == 8) {
-      ((uint64_t *)items)[i] = key << 32 | (uint64_t)place;
+      ((uint64_t *)items)[i] = key << 32 | (uint64_t)position;
     } else {
-      ((radix_pair *)items)[i] = (radix_pair){key, (uint64_t)place};
+      ((radix_pair *)items)[i] = (radix_pair){key, (uint64_t)position};
     }
   }
   if (merges) atomic_store_explicit(&f->merges, true, memory_order_relaxed);
@@ -117,7 +117,7 @@ static inline __attribute__((always_inline)) void move(const moving *m, int byte
   const char *source = m->from->data;
   char *target = m->to->data;
   for (int64_t i = begin; i < end; i++) {
-    const int64_t to = base + i * stride, from = base + place_at(items, item_bytes, i) * stride;
+    const int64_t to = base + i * stride, from = base + position_at(items, item_bytes, i) * stride;
     if (bytes) memcpy(target + to * bytes, source + from * bytes, (size_t)bytes);
     else element_move(m->to, to, m->from, from);
   }
@@ -346,9 +346,9 @@ static sorting plan(const lib_call *call, bool has_comparator) {
     s.has_order_of_less = s.has_order_of_less || (order->ints[k] == SORT_LESS && t->class == CLASS_FLOAT);
   }
   s.may_be_alone = s.key_count == 1 && call->operand_count == 1 && dtypes[a->type].bits > 8;
-  const int64_t places = 2 * aligned(s.size * s.item_bytes), count = call->operand_count;
+  const int64_t positions = 2 * aligned(s.size * s.item_bytes), count = call->operand_count;
   const int64_t buffers = (2 * count + 1) * (int64_t)(sizeof(void *) + 1);
-  s.room_bytes = has_comparator ? aligned(2 * s.size * (int64_t)sizeof(int64_t)) + aligned(buffers) : places;
+  s.room_bytes = has_comparator ? aligned(2 * s.size * (int64_t)sizeof(int64_t)) + aligned(buffers) : positions;
   return s;
 }
 

@@ -146,10 +146,10 @@ static void run_case(const sort_case *c, sort_compare_fn fn, uint64_t seed) {
     const int64_t total = lib_element_count(&operands[k]);
     operands[k].data = calloc((size_t)total * 16 + 16, 1);
     results[k].data = calloc((size_t)total * 16 + 16, 1);
-    const bool is_wide = c->types[k] == DTYPE_C128;
+    const bool is_c128 = c->types[k] == DTYPE_C128;
     const lib_array words = {DTYPE_U64, 1, NULL, operands[k].data, false};
-    for (int64_t i = 0; i < (is_wide ? 2 * total : total); i++)
-      element_store(is_wide ? &words : &operands[k], i, random_bits(is_wide ? DTYPE_U64 : c->types[k], &seed));
+    for (int64_t i = 0; i < (is_c128 ? 2 * total : total); i++)
+      element_store(is_c128 ? &words : &operands[k], i, random_bits(is_c128 ? DTYPE_U64 : c->types[k], &seed));
   }
   const named_attribute attributes[] = {
       {.name = "dimension", .kind = NAMED_INTS, .count = 1, .ints = &c->dimension},

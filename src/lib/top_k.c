@@ -29,14 +29,15 @@ static inline __attribute__((always_inline)) uint64_t key_at(const void *items, 
   return item_bytes == 8 ? ((const uint64_t *)items)[i] >> 32 : ((const radix_pair *)items)[i].key;
 }
 
-static inline __attribute__((always_inline)) int64_t place_at(const void *items, int item_bytes, int64_t i) {
-  return (int64_t)(item_bytes == 8 ? ((const uint64_t *)items)[i] & UINT32_MAX : ((const radix_pair *)items)[i].place);
+static inline __attribute__((always_inline)) int64_t position_at(const void *items, int item_bytes, int64_t i) {
+  return (int64_t)(item_bytes == 8 ? ((const uint64_t *)items)[i] & UINT32_MAX
+                                   : ((const radix_pair *)items)[i].position);
 }
 
 static inline __attribute__((always_inline)) void put(void *items, int item_bytes, int64_t i, uint64_t key,
-                                                      int64_t place) {
-  if (item_bytes == 8) ((uint64_t *)items)[i] = key << 32 | (uint64_t)place;
-  else ((radix_pair *)items)[i] = (radix_pair){key, (uint64_t)place};
+                                                      int64_t position) {
+  if (item_bytes == 8) ((uint64_t *)items)[i] = key << 32 | (uint64_t)position;
+  else ((radix_pair *)items)[i] = (radix_pair){key, (uint64_t)position};
 }
 
 // Keeps the `k` smallest of more items in their order; of equal ones the first. Returns the largest key kept.
@@ -59,7 +60,7 @@ static inline __attribute__((always_inline)) uint64_t keep_best(void *items, int
   for (int64_t i = 0; kept < k; i++) {
     const uint64_t key = key_at(items, item_bytes, i);
     if (key > last || (key == last && rank-- < 0)) continue;
-    put(items, item_bytes, kept++, key, place_at(items, item_bytes, i));
+    put(items, item_bytes, kept++, key, position_at(items, item_bytes, i));
   }
   return last;
 }
@@ -103,9 +104,9 @@ static inline __attribute__((always_inline)) int64_t choose_few(const choosing *
       if (i == size) break;
     }
     const uint64_t item = key_of_element(c, bytes, first + i) << 32 | (uint64_t)i;
-    int64_t place = count < c->k ? count++ : count - 1;
-    for (; place > 0 && best[place - 1] > item; place--) best[place] = best[place - 1];
-    best[place] = item;
+    int64_t position = count < c->k ? count++ : count - 1;
+    for (; position > 0 && best[position - 1] > item; position--) best[position] = best[position - 1];
+    best[position] = item;
   }
   return count;
 }
@@ -147,14 +148,14 @@ static inline __attribute__((always_inline)) void store(const choosing *c, int64
                                                         const void *sorted) {
   const lib_array *values = &c->call->results[0], *from = &c->call->operands[0];
   const sort_key *key = &c->key;
-  int32_t *places = (int32_t *)c->call->results[1].data + line * c->k;
+  int32_t *positions = (int32_t *)c->call->results[1].data + line * c->k;
   char *to = (char *)values->data + line * c->k * bytes;
   for (int64_t j = 0; j < c->k; j++) {
-    const int64_t place = place_at(sorted, item_bytes, j);
+    const int64_t position = position_at(sorted, item_bytes, j);
     const uint64_t bits = bytes ? sort_key_bits(key, key_at(sorted, item_bytes, j)) : 0;
     if (bytes) memcpy(to + j * bytes, &bits, (size_t)bytes);
-    else element_move(values, line * c->k + j, from, line * c->size + place);
-    places[j] = (int32_t)place;
+    else element_move(values, line * c->k + j, from, line * c->size + position);
+    positions[j] = (int32_t)position;
   }
 }
 

@@ -138,13 +138,13 @@ static const char *large_reduction(approx *a, MlirValue x) {
 static angle call_large_reduction(approx *a, MlirValue x) {
   MlirStringRef name = mlirStringRefCreateFromCString(large_reduction(a, x));
   MlirNamedAttribute callee = ir_named(a->b->context, "callee", mlirFlatSymbolRefAttrGet(a->b->context, name));
-  MlirOperation call = ir_build(a->b, (ir_op){.name = "func.call",
-                                              .operand_count = 1,
-                                              .operands = &x,
-                                              .result_count = 2,
-                                              .results = (MlirType[]){a->f64, a->i64},
-                                              .attribute_count = 1,
-                                              .attributes = &callee});
+  MlirOperation call = ir_build(a->b, (ir_op_state){.name = "func.call",
+                                                    .operand_count = 1,
+                                                    .operands = &x,
+                                                    .result_count = 2,
+                                                    .results = (MlirType[]){a->f64, a->i64},
+                                                    .attribute_count = 1,
+                                                    .attributes = &callee});
   return (angle){ir_result(call, 0), ir_result(call, 1)};
 }
 

@@ -14,13 +14,13 @@ static void convert(arena *a, MlirOperation call) {
   for (int i = 0; i < operand_count; i++) operands[i] = ir_operand(call, i);
   for (int i = 0; i < result_count; i++) types[i] = ir_result_type(call, i);
   MlirNamedAttribute callee = ir_named(b.context, "callee", ir_get(call, "callee"));
-  MlirOperation made = ir_build(&b, (ir_op){.name = "func.call",
-                                            .operand_count = operand_count,
-                                            .operands = operands,
-                                            .result_count = result_count,
-                                            .results = types,
-                                            .attribute_count = 1,
-                                            .attributes = &callee});
+  MlirOperation made = ir_build(&b, (ir_op_state){.name = "func.call",
+                                                  .operand_count = operand_count,
+                                                  .operands = operands,
+                                                  .result_count = result_count,
+                                                  .results = types,
+                                                  .attribute_count = 1,
+                                                  .attributes = &callee});
   for (int i = 0; i < result_count; i++) results[i] = ir_result(made, i);
   ir_replace(call, results);
 }
@@ -36,7 +36,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_convert_pure_call = {
     .name = "xla-convert-pure-call-ops",
     .summary = "pure calls -> func.call",
-    .place = "as late as possible: until here calls are pure and could be merged, hoisted and erased",
+    .order_reason = "as late as possible: until here calls are pure and could be merged, hoisted and erased",
     .use = PASS_NEEDED,
     .run = run,
 };

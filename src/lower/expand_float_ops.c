@@ -201,7 +201,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_expand_float_ops = {
     .name = "xla-expand-float-ops",
     .summary = "conversions of bf16, f16 and f8 as integer arithmetic where the target lacks them",
-    .place = "behind all passes that make conversions of narrow floats",
+    .order_reason = "behind all passes that make conversions of narrow floats",
     .use = PASS_NEEDED,
     .run = run,
 };

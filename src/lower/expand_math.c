@@ -136,7 +136,8 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_expand_math = {
     .name = "xla-expand-math",
     .summary = "tanh, exp, log, … as inline arithmetic (f32) or library calls (f64, libdevice)",
-    .place = "behind canonicalize, which folds functions of constants, and before floats narrower than 32 bits go",
+    .order_reason =
+        "behind canonicalize, which folds functions of constants, and before floats narrower than 32 bits go",
     .use = PASS_NEEDED,
     .run = run,
 };

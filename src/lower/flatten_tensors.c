@@ -266,7 +266,8 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_flatten_tensors = {
     .name = "xla-gpu-flatten-tensors",
     .summary = "every tensor -> one dimension, in memory order",
-    .place = "behind hoisting: composed with the loops' maps, all of a linear index depends on the innermost variable",
+    .order_reason =
+        "behind hoisting: composed with the loops' maps, all of a linear index depends on the innermost variable",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -91,7 +91,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_cse = {
     .name = "cse",
     .summary = "merges equal operations without side effects",
-    .place = "behind each pass that leaves equal operations",
+    .order_reason = "behind each pass that leaves equal operations",
     .use = PASS_IMPROVES,
     .run = run,
 };

@@ -61,13 +61,13 @@ static void add_apply_indexing(ir_builder *b, ranges *r, ir_values *values) {
   indexing_map *m = random_map(b->arena, r, operands, dims, symbols);
   MlirType types[2] = {mlirIndexTypeGet(b->context), mlirIndexTypeGet(b->context)};
   MlirNamedAttribute map = ir_named(b->context, "map", xla_gpu_indexing_map_attribute(b->context, m));
-  MlirOperation op = ir_build(b, (ir_op){.name = "xla_gpu.apply_indexing",
-                                         .operand_count = dims + symbols,
-                                         .operands = operands,
-                                         .result_count = m->result_count,
-                                         .results = types,
-                                         .attribute_count = 1,
-                                         .attributes = &map});
+  MlirOperation op = ir_build(b, (ir_op_state){.name = "xla_gpu.apply_indexing",
+                                               .operand_count = dims + symbols,
+                                               .operands = operands,
+                                               .result_count = m->result_count,
+                                               .results = types,
+                                               .attribute_count = 1,
+                                               .attributes = &map});
   for (int i = 0; i < m->result_count; i++) vec_push(b->arena, values, ir_result(op, i));
 }
 

@@ -382,7 +382,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_inliner = {
     .name = "xla-inliner",
     .summary = "inlines pure calls where that does not multiply code",
-    .place = "once functions are small; all passes behind it work on larger pieces",
+    .order_reason = "once functions are small; all passes behind it work on larger pieces",
     .use = PASS_IMPROVES,
     .run = run,
 };

@@ -37,21 +37,21 @@ MlirValue llvm_build_load(ir_builder *b, MlirType type, MlirValue address, int a
 
 void llvm_build_store(ir_builder *b, MlirValue value, MlirValue address, int alignment) {
   MlirNamedAttribute attribute = alignment_attribute(b, alignment);
-  ir_build(b, (ir_op){.name = "llvm.store",
-                      .operand_count = 2,
-                      .operands = (MlirValue[]){value, address},
-                      .attribute_count = 1,
-                      .attributes = &attribute});
+  ir_build(b, (ir_op_state){.name = "llvm.store",
+                            .operand_count = 2,
+                            .operands = (MlirValue[]){value, address},
+                            .attribute_count = 1,
+                            .attributes = &attribute});
 }
 
 void llvm_build_streaming_store(ir_builder *b, MlirValue value, MlirValue address, int alignment) {
   MlirNamedAttribute attributes[] = {alignment_attribute(b, alignment),
                                      ir_named(b->context, "nontemporal", mlirUnitAttrGet(b->context))};
-  ir_build(b, (ir_op){.name = "llvm.store",
-                      .operand_count = 2,
-                      .operands = (MlirValue[]){value, address},
-                      .attribute_count = 2,
-                      .attributes = attributes});
+  ir_build(b, (ir_op_state){.name = "llvm.store",
+                            .operand_count = 2,
+                            .operands = (MlirValue[]){value, address},
+                            .attribute_count = 2,
+                            .attributes = attributes});
 }
 
 static MlirNamedAttribute alignment32_attribute(ir_builder *b, int alignment) {
@@ -66,11 +66,11 @@ MlirValue llvm_build_masked_load(ir_builder *b, MlirValue address, MlirValue mas
 
 void llvm_build_masked_store(ir_builder *b, MlirValue value, MlirValue address, MlirValue mask, int alignment) {
   MlirNamedAttribute attribute = alignment32_attribute(b, alignment);
-  ir_build(b, (ir_op){.name = "llvm.intr.masked.store",
-                      .operand_count = 3,
-                      .operands = (MlirValue[]){value, address, mask},
-                      .attribute_count = 1,
-                      .attributes = &attribute});
+  ir_build(b, (ir_op_state){.name = "llvm.intr.masked.store",
+                            .operand_count = 3,
+                            .operands = (MlirValue[]){value, address, mask},
+                            .attribute_count = 1,
+                            .attributes = &attribute});
 }
 
 MlirValue llvm_build_atomic(ir_builder *b, const char *kind, MlirValue address, MlirValue value) {
@@ -93,7 +93,7 @@ static void build_undefined_initializer(ir_builder *b, MlirRegion region, MlirTy
   mlirRegionAppendOwnedBlock(region, block);
   ir_builder inner = ir_builder_at_end(b->context, block, b->arena);
   MlirValue undefined = ir_value(&inner, "llvm.mlir.undef", type, 0, NULL);
-  ir_build(&inner, (ir_op){.name = "llvm.return", .operand_count = 1, .operands = &undefined});
+  ir_build(&inner, (ir_op_state){.name = "llvm.return", .operand_count = 1, .operands = &undefined});
 }
 
 void llvm_build_global_variable(MlirOperation module, llvm_build_global global, arena *a) {
@@ -115,11 +115,11 @@ void llvm_build_global_variable(MlirOperation module, llvm_build_global global, 
   if (global.constant) attributes[count++] = ir_named(c, "constant", mlirUnitAttrGet(c));
   MlirRegion region = mlirRegionCreate();
   if (!has_value) build_undefined_initializer(&b, region, global.type);
-  ir_build(&b, (ir_op){.name = "llvm.mlir.global",
-                       .attribute_count = count,
-                       .attributes = attributes,
-                       .region_count = 1,
-                       .regions = &region});
+  ir_build(&b, (ir_op_state){.name = "llvm.mlir.global",
+                             .attribute_count = count,
+                             .attributes = attributes,
+                             .region_count = 1,
+                             .regions = &region});
 }
 
 MlirValue llvm_build_address_of(ir_builder *b, const char *global, int address_space) {
@@ -144,7 +144,7 @@ static void declare(ir_builder *caller, MlirOperation module, const char *name, 
   MlirRegion region = mlirRegionCreate();
   ir_build(
       &b,
-      (ir_op){
+      (ir_op_state){
           .name = "llvm.func", .attribute_count = 4, .attributes = attributes, .region_count = 1, .regions = &region});
 }
 

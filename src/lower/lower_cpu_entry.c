@@ -51,11 +51,11 @@ static void build_wrapper(ir_builder *b, MlirOperation tile_function, const char
   arguments[count - 1] = mlirBlockGetArgument(loop_body, 0);
   MlirNamedAttribute callee =
       ir_named(b->context, "callee", mlirFlatSymbolRefAttrGet(b->context, mlirStringRefCreateFromCString(tile_name)));
-  ir_build(&in_loop, (ir_op){.name = "func.call",
-                             .operand_count = count,
-                             .operands = arguments,
-                             .attribute_count = 1,
-                             .attributes = &callee});
+  ir_build(&in_loop, (ir_op_state){.name = "func.call",
+                                   .operand_count = count,
+                                   .operands = arguments,
+                                   .attribute_count = 1,
+                                   .attributes = &callee});
   ir_yield(&in_loop, 0, NULL);
   ir_return(&inner, 0, NULL);
 }
@@ -89,7 +89,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_cpu_entry = {
     .name = "xla-cpu-lower-entry",
     .summary = "kernel entry -> void kernel(void *const *buffers, int64_t begin, int64_t end)",
-    .place = "when arguments are pointers and arithmetic is done, right before LLVM",
+    .order_reason = "when arguments are pointers and arithmetic is done, right before LLVM",
     .use = PASS_NEEDED,
     .run = run,
 };

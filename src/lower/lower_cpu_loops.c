@@ -94,7 +94,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_cpu_loops = {
     .name = "xla-cpu-lower-loops",
     .summary = "xla_gpu.loop over one range variable -> scf.for with the constraint in its bound",
-    .place = "before all other loops become scf: what stays is lowered with a check inside",
+    .order_reason = "before all other loops become scf: what stays is lowered with a check inside",
     .use = PASS_IMPROVES,
     .run = run,
 };

@@ -35,7 +35,7 @@ static bool has_dimension(lower_context *c, MlirOperation op, const char *dimens
 
 static void lower_barrier(lower_context *c, MlirOperation op) {
   ir_builder b = ir_builder_before(op, c->scratch);
-  ir_build(&b, (ir_op){.name = "nvvm.barrier0"});
+  ir_build(&b, (ir_op_state){.name = "nvvm.barrier0"});
   ir_erase(op);
 }
 

@@ -62,7 +62,7 @@ static void inline_body(MlirOperation loop, const indexing_map *m, const nest *n
 }
 
 static MlirOperation yield_carried(ir_builder *b, const nest *n, int init_count) {
-  return ir_build(b, (ir_op){.name = "scf.yield", .operand_count = init_count, .operands = n->carried});
+  return ir_build(b, (ir_op_state){.name = "scf.yield", .operand_count = init_count, .operands = n->carried});
 }
 
 // The values of one iteration: the body where the domain's conditions hold, else what came in.
@@ -111,7 +111,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_loops_to_scf = {
     .name = "xla-gpu-lower-xla-gpu-loops-to-scf",
     .summary = "loops over indexing maps -> scf.for with a check of the domain inside",
-    .place = "behind the inliner, and on the CPU behind the pass that folds constraints into bounds",
+    .order_reason = "behind the inliner, and on the CPU behind the pass that folds constraints into bounds",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -94,7 +94,7 @@ static heddle_status lower_atomic(tensor_origins *o, MlirOperation op) {
 
 static heddle_status lower_sync(tensor_origins *o, MlirOperation op) {
   ir_builder b = ir_builder_before(op, o->context->scratch);
-  ir_build(&b, (ir_op){.name = "gpu.barrier"});
+  ir_build(&b, (ir_op_state){.name = "gpu.barrier"});
   int count = (int)mlirOperationGetNumResults(op);
   MlirValue *operands = arena_array(o->context->scratch, MlirValue, count);
   for (int i = 0; i < count; i++) operands[i] = ir_operand(op, i);
@@ -218,7 +218,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_tensors = {
     .name = "xla-gpu-lower-tensors",
     .summary = "tensor accesses -> loads and stores, tensor arguments -> pointers",
-    .place = "behind everything that takes tensors for values: here they become memory",
+    .order_reason = "behind everything that takes tensors for values: here they become memory",
     .use = PASS_NEEDED,
     .run = run,
 };

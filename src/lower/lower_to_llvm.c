@@ -114,7 +114,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_to_llvm = {
     .name = "xla-lower-to-llvm",
     .summary = "arith, math, vector, complex, cf and func to the LLVM dialect",
-    .place = "behind all others: it takes what is left",
+    .order_reason = "behind all others: it takes what is left",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -72,13 +72,13 @@ static MlirValue shuffle_word(ir_builder *b, MlirValue word, shuffle_step by) {
   MlirValue offset = ir_int(b, i32, by.distance), width = ir_int(b, i32, by.lanes);
   MlirValue operands[] = {word, offset, width};
   MlirNamedAttribute mode = ir_named_text(b->context, "mode", "#gpu<shuffle_mode down>");
-  MlirOperation op = ir_build(b, (ir_op){.name = "gpu.shuffle",
-                                         .operand_count = 3,
-                                         .operands = operands,
-                                         .result_count = 2,
-                                         .results = results,
-                                         .attribute_count = 1,
-                                         .attributes = &mode});
+  MlirOperation op = ir_build(b, (ir_op_state){.name = "gpu.shuffle",
+                                               .operand_count = 3,
+                                               .operands = operands,
+                                               .result_count = 2,
+                                               .results = results,
+                                               .attribute_count = 1,
+                                               .attributes = &mode});
   return ir_result(op, 0);
 }
 
@@ -149,13 +149,13 @@ static heddle_status lower_shuffle_reduce(lower_context *c, MlirOperation op) {
   for (int64_t distance = mlirIntegerAttrGetValueInt(ir_get(op, "max_distance")); distance > 0; distance /= 2) {
     const shuffle_step by = {distance, c->options->target.subgroup_size};
     for (int i = 0; i < count; i++) values[count + i] = shuffle(&b, values[i], by);
-    MlirOperation call = ir_build(&b, (ir_op){.name = "xla_gpu.pure_call",
-                                              .operand_count = 2 * count,
-                                              .operands = values,
-                                              .result_count = count,
-                                              .results = types,
-                                              .attribute_count = 1,
-                                              .attributes = &callee});
+    MlirOperation call = ir_build(&b, (ir_op_state){.name = "xla_gpu.pure_call",
+                                                    .operand_count = 2 * count,
+                                                    .operands = values,
+                                                    .result_count = count,
+                                                    .results = types,
+                                                    .attribute_count = 1,
+                                                    .attributes = &callee});
     for (int i = 0; i < count; i++) values[i] = ir_result(call, i);
   }
   ir_replace(op, values);
@@ -211,15 +211,15 @@ static MlirOperation build_loop(ir_builder *b, const indexing_map *m, const Mlir
       ir_named(b->context, "map", xla_gpu_indexing_map_attribute(b->context, m)),
       ir_named(b->context, "operandSegmentSizes", mlirDenseI32ArrayGet(b->context, 2, segments)),
   };
-  MlirOperation loop = ir_build(b, (ir_op){.name = "xla_gpu.loop",
-                                           .operand_count = m->dim_count + 1,
-                                           .operands = operands,
-                                           .result_count = 1,
-                                           .results = &type,
-                                           .attribute_count = 2,
-                                           .attributes = attributes,
-                                           .region_count = 1,
-                                           .regions = &region});
+  MlirOperation loop = ir_build(b, (ir_op_state){.name = "xla_gpu.loop",
+                                                 .operand_count = m->dim_count + 1,
+                                                 .operands = operands,
+                                                 .result_count = 1,
+                                                 .results = &type,
+                                                 .attribute_count = 2,
+                                                 .attributes = attributes,
+                                                 .region_count = 1,
+                                                 .regions = &region});
   *body = ir_builder_at_end(b->context, ir_body(loop, 0), b->arena);
   return loop;
 }
@@ -236,7 +236,7 @@ static MlirNamedAttribute dynamic_positions(MlirContext c, int rank) {
 }
 
 static void yield_one(ir_builder *body, MlirValue value) {
-  ir_build(body, (ir_op){.name = "xla_gpu.yield", .operand_count = 1, .operands = &value});
+  ir_build(body, (ir_op_state){.name = "xla_gpu.yield", .operand_count = 1, .operands = &value});
 }
 
 static heddle_status lower_materialize(lower_context *c, MlirOperation op, MlirValue *vector) {
@@ -336,7 +336,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_xla_gpu_to_scf = {
     .name = "xla-gpu-lower-xla-gpu-to-scf",
     .summary = "predicated accesses, warp reductions, spread-out vectors -> scf, gpu.shuffle, loop",
-    .place =
+    .order_reason =
         "before the inliner: what it makes of shuffles and spread-out vectors are calls and loops, whose functions are "
         "inlined too",
     .use = PASS_NEEDED,

@@ -116,7 +116,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_merge_pointers = {
     .name = "xla-gpu-merge-pointers-to-same-slice",
     .summary = "pointer arguments with one slice_index -> one argument, then noalias",
-    .place = "behind the pass that makes pointers, as long as arguments say which slice they are",
+    .order_reason = "behind the pass that makes pointers, as long as arguments say which slice they are",
     .use = PASS_IMPROVES,
     .run = run,
 };

@@ -130,7 +130,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_optimize_loops = {
     .name = "xla-gpu-optimize-loops",
     .summary = "unrolls loops by the estimated cost of their bodies",
-    .place = "behind the vectorizer of loads and stores, whose loops it unrolls",
+    .order_reason = "behind the vectorizer of loads and stores, whose loops it unrolls",
     .use = PASS_IMPROVES,
     .run = run,
 };

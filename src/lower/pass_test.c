@@ -127,7 +127,7 @@ static void test_table(void **state) {
   for (int i = 0; lower_passes[i]; i++) {
     const pass *p = lower_passes[i];
     assert_non_null(p->run);
-    assert_true(strlen(p->summary) > 0 && strlen(p->place) > 0);
+    assert_true(strlen(p->summary) > 0 && strlen(p->order_reason) > 0);
     assert_ptr_equal(lower_pass_find(str_from(p->name)), p);  // names are unique
   }
 }

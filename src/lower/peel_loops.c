@@ -200,7 +200,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_peel_loops = {
     .name = "xla-cpu-peel-loops",
     .summary = "the iterations in which a loop's checks hold -> a loop without them",
-    .place =
+    .order_reason =
         "behind flattening and canonicalize, as it reads composed maps; what it decides is folded before the "
         "vectorizer looks",
     .use = PASS_IMPROVES,

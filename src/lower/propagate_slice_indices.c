@@ -122,7 +122,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_propagate_slice_indices = {
     .name = "xla-gpu-propagate-slice-indices",
     .summary = "buffer slices, alignment and invariance from the entry's arguments to callees'",
-    .place = "while the entry's arguments are still passed straight through to callees",
+    .order_reason = "while the entry's arguments are still passed straight through to callees",
     .use = PASS_NEEDED,
     .run = run,
 };

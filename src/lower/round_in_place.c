@@ -114,7 +114,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_round_in_place = {
     .name = "xla-round-in-place",
     .summary = "f32 to bf16 and back becomes a rounding of the f32's bits",
-    .place = "before the conversions that it looks for are expanded",
+    .order_reason = "before the conversions that it looks for are expanded",
     .use = PASS_IMPROVES,
     .run = run,
 };

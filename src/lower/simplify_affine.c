@@ -177,7 +177,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_simplify_affine = {
     .name = "xla-gpu-simplify-affine",
     .summary = "index maps -> integer arithmetic, unsigned where ranges allow",
-    .place = "behind all passes that read or compose maps; licm follows, as it adds loop-variant terms last",
+    .order_reason = "behind all passes that read or compose maps; licm follows, as it adds loop-variant terms last",
     .use = PASS_NEEDED,
     .run = run,
 };

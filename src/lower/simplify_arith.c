@@ -159,7 +159,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_simplify_arith = {
     .name = "xla-gpu-simplify-arith",
     .summary = "comparisons, minima, maxima and divisions that ranges decide; tighter bounds of maps",
-    .place = "wherever ranges have become plain: on functions that are still small, on loops, on memory",
+    .order_reason = "wherever ranges have become plain: on functions that are still small, on loops, on memory",
     .use = PASS_IMPROVES,
     .run = run,
 };

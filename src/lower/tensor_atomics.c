@@ -128,24 +128,24 @@ static void build_loop(ir_builder *b, MlirOperation op, const slot *s) {
   MlirRegion regions[] = {mlirRegionCreate(), mlirRegionCreate()};
   MlirBlock before = append_block(regions[0], s->word, b->location);
   MlirBlock after = append_block(regions[1], s->word, b->location);
-  ir_build(b, (ir_op){.name = "scf.while",
-                      .operand_count = 1,
-                      .operands = &first,
-                      .result_count = 1,
-                      .results = &s->word,
-                      .region_count = 2,
-                      .regions = regions});
+  ir_build(b, (ir_op_state){.name = "scf.while",
+                            .operand_count = 1,
+                            .operands = &first,
+                            .result_count = 1,
+                            .results = &s->word,
+                            .region_count = 2,
+                            .regions = regions});
 
   ir_builder inner = ir_builder_at_end(b->context, before, b->arena);
   MlirValue old = mlirBlockGetArgument(before, 0);
   MlirValue current = element_of_word(&inner, s, old);
-  MlirOperation marker = ir_build(&inner, (ir_op){.name = "scf.condition"});
+  MlirOperation marker = ir_build(&inner, (ir_op_state){.name = "scf.condition"});
   MlirValue updated = ir_inline_block(b->arena, ir_body(op, 0), marker, &current).data[0];
   inner.before = marker;
   MlirValue done;
   MlirValue seen = build_exchange(&inner, s, old, word_of_element(&inner, s, old, updated), &done);
   MlirValue again = ir_binary(&inner, "arith.xori", done, ir_int(&inner, mlirValueGetType(done), 1));
-  ir_build(&inner, (ir_op){.name = "scf.condition", .operand_count = 2, .operands = (MlirValue[]){again, seen}});
+  ir_build(&inner, (ir_op_state){.name = "scf.condition", .operand_count = 2, .operands = (MlirValue[]){again, seen}});
   ir_erase(marker);
 
   ir_builder next = ir_builder_at_end(b->context, after, b->arena);

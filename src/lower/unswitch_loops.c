@@ -87,7 +87,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_unswitch_loops = {
     .name = "xla-gpu-unswitch-loops",
     .summary = "a loop that is one branch on an unchanging condition -> a branch around the loop",
-    .place = "behind loop-invariant-code-motion, which moves the conditions out of the loops",
+    .order_reason = "behind loop-invariant-code-motion, which moves the conditions out of the loops",
     .use = PASS_IMPROVES,
     .run = run,
 };

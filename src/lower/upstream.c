@@ -50,21 +50,21 @@ static heddle_status reconcile_casts(pass_context *context, void *unit) {
 const pass lower_canonicalize = {
     .name = "canonicalize",
     .summary = "folds and canonicalizes operations, to a fixpoint",
-    .place = "behind each pass that leaves operations to be folded, and before each that reads composed maps",
+    .order_reason = "behind each pass that leaves operations to be folded, and before each that reads composed maps",
     .use = PASS_IMPROVES,
     .run = canonicalize,
 };
 const pass lower_licm = {
     .name = "loop-invariant-code-motion",
     .summary = "hoists what does not change out of loops",
-    .place = "once checks have become plain, once indices are linear, and once they are arithmetic",
+    .order_reason = "once checks have become plain, once indices are linear, and once they are arithmetic",
     .use = PASS_IMPROVES,
     .run = licm,
 };
 const pass lower_symbol_dce = {
     .name = "symbol-dce",
     .summary = "erases private functions nobody names",
-    .place = "behind the last pass that makes calls go away",
+    .order_reason = "behind the last pass that makes calls go away",
     .use = PASS_IMPROVES,
     .run = symbol_dce,
 };
@@ -72,35 +72,35 @@ const pass lower_symbol_dce = {
 const pass lower_erase_dead_functions = {
     .name = "xla-erase-dead-functions",
     .summary = "erases functions the entry does not reach",
-    .place = "first of all, so that nothing is done to functions that nobody calls",
+    .order_reason = "first of all, so that nothing is done to functions that nobody calls",
     .use = PASS_IMPROVES,
     .run = symbol_dce,
 };
 const pass lower_affine = {
     .name = "lower-affine",
     .summary = "affine.apply and friends to arith",
-    .place = "behind xla-gpu-simplify-affine, for what it left",
+    .order_reason = "behind xla-gpu-simplify-affine, for what it left",
     .use = PASS_NEEDED,
     .run = affine,
 };
 const pass lower_complex_to_standard = {
     .name = "convert-complex-to-standard",
     .summary = "complex arithmetic to pairs of floats",
-    .place = "once tensors are memory, and before math and narrow floats are expanded",
+    .order_reason = "once tensors are memory, and before math and narrow floats are expanded",
     .use = PASS_NEEDED,
     .run = complex_to_standard,
 };
 const pass lower_scf_to_cf = {
     .name = "convert-scf-to-cf",
     .summary = "structured control flow to branches",
-    .place = "behind all passes that look at loops",
+    .order_reason = "behind all passes that look at loops",
     .use = PASS_NEEDED,
     .run = scf_to_cf,
 };
 const pass lower_reconcile_casts = {
     .name = "reconcile-unrealized-casts",
     .summary = "erases casts that cancel out",
-    .place = "behind the conversions to the LLVM dialect, which leave them",
+    .order_reason = "behind the conversions to the LLVM dialect, which leave them",
     .use = PASS_NEEDED,
     .run = reconcile_casts,
 };

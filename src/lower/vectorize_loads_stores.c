@@ -212,7 +212,7 @@ static void vectorize_stores(vector_loop *l, const stores *found) {
   MlirOperation loop = ir_for(&b, ir_operand(l->op, 0), ir_operand(l->op, 1), ir_operand(l->op, 2), count, inits);
   MlirBlock body = ir_body(loop, 0);
   ir_builder inner = ir_builder_at_end(b.context, body, a);
-  MlirOperation yield = ir_build(&inner, (ir_op){.name = "scf.yield", .operand_count = count, .operands = inits});
+  MlirOperation yield = ir_build(&inner, (ir_op_state){.name = "scf.yield", .operand_count = count, .operands = inits});
   for (int i = 0; i <= old_count; i++) arguments[i] = mlirBlockGetArgument(body, i);
   ir_values yielded = ir_inline_block(a, l->body, yield, arguments);
   for (int i = 0; i < old_count; i++) mlirOperationSetOperand(yield, i, yielded.data[i]);
@@ -258,7 +258,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_vectorize_loads_stores = {
     .name = "xla-gpu-vectorize-loads-stores",
     .summary = "accesses of 2, 4 or 8 neighbouring elements -> vector transfers around the loop",
-    .place = "behind flattening and canonicalize, which composes a linear index into the one map that it reads",
+    .order_reason = "behind flattening and canonicalize, which composes a linear index into the one map that it reads",
     .use = PASS_IMPROVES,
     .run = run,
 };

@@ -276,7 +276,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_vectorize_loops = {
     .name = "xla-cpu-vectorize-loops",
     .summary = "loop over a tile's elements -> loop over explicit vectors and a scalar remainder",
-    .place = "behind the widening of floats, as it counts the bits of what is computed, and behind canonicalize",
+    .order_reason = "behind the widening of floats, as it counts the bits of what is computed, and behind canonicalize",
     .use = PASS_IMPROVES,
     .run = run,
 };

@@ -286,7 +286,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass lower_widen_floats = {
     .name = "xla-widen-floats",
     .summary = "arithmetic on bf16, f16 and f8 is done in f32",
-    .place = "on the CPU before the vectorizer, which counts bits; on GPUs before math is expanded",
+    .order_reason = "on the CPU before the vectorizer, which counts bits; on GPUs before math is expanded",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -6,7 +6,7 @@ typedef VEC(str) name_list;
 typedef VEC(const ir_type *) type_list;
 
 // Operations that `reduce ... applies` may name: those of StableHLO that commute.
-static bool commutes(ir_op op) {
+static bool commutes(ir_opcode op) {
   switch (op) {
     case IR_OP_ADD:
     case IR_OP_AND:
@@ -62,7 +62,7 @@ static bool read_across(assembly_reading *r, const ir_type **type) {
 }
 
 // `applies stablehlo.add` stands for a region of that one operation on scalars of the first input's element type.
-static bool apply(assembly_reading *r, ir_op op, const ir_type *type) {
+static bool apply(assembly_reading *r, ir_opcode op, const ir_type *type) {
   arena *a = r->p->arena;
   ir_region *region = mlir_new_region(r->p);
   ir_block *block = region->blocks.data[0];
@@ -100,7 +100,7 @@ static bool read_reducer(assembly_reading *r) {
 }
 
 bool assembly_read_reduce(assembly_reading *r) {
-  ir_op applied = IR_OP_UNKNOWN;
+  ir_opcode applied = IR_OP_UNKNOWN;
   const ir_type *type;
   if (!read_inputs(r)) return false;
   bool applies = mlir_take(r->p, "applies");
@@ -167,7 +167,7 @@ bool assembly_write_reduce(assembly_writing *w) {
   w->next_operand = op->operand_count;
   w->next_region = op->region_count;
   const ir_operation *inner = applied_operation(op);
-  if (inner) text_printf(w->out, " applies %s", ir_op_text(inner->op));
+  if (inner) text_printf(w->out, " applies %s", ir_opcode_text(inner->op));
   text_puts(w->out, " across dimensions = ");
   if (!assembly_write_dims(w->out, ir_find(op, "dimensions"))) return false;
   assembly_write_dictionary(w, "");

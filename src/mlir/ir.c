@@ -8,11 +8,11 @@ static const char *const op_texts[IR_OP_COUNT] = {
 #undef IR_OP
 };
 
-const char *ir_op_text(ir_op op) { return op_texts[op]; }
+const char *ir_opcode_text(ir_opcode op) { return op_texts[op]; }
 
-ir_op ir_op_from_text(str name) {
+ir_opcode ir_opcode_from_text(str name) {
   for (int op = IR_OP_UNKNOWN + 1; op < IR_OP_COUNT; op++)
-    if (str_is(name, op_texts[op])) return (ir_op)op;
+    if (str_is(name, op_texts[op])) return (ir_opcode)op;
   return IR_OP_UNKNOWN;
 }
 
@@ -396,11 +396,11 @@ void ir_set_attributes(arena *a, ir_operation *op, int count, const ir_named_att
   if (count) memcpy(op->attributes, attributes, (size_t)count * sizeof *attributes);
 }
 
-ir_operation *ir_create(arena *a, ir_block *block, ir_op op, int operand_count, ir_value *const *operands,
+ir_operation *ir_create(arena *a, ir_block *block, ir_opcode op, int operand_count, ir_value *const *operands,
                         int result_count, const ir_type *const *result_types, int region_count) {
   ir_operation *o = arena_new(a, ir_operation);
   o->op = op;
-  o->name = str_from(ir_op_text(op));
+  o->name = str_from(ir_opcode_text(op));
   o->operand_count = operand_count;
   o->operands = arena_array(a, ir_value *, operand_count);
   if (operand_count) memcpy(o->operands, operands, (size_t)operand_count * sizeof *operands);

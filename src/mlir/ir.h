@@ -27,16 +27,16 @@ enum { IR_MAX_DEPTH = 200 };
 // kilobyte of aliases (or of entries of a bytecode file) cannot stand for gigabytes.
 enum { IR_MAX_PARTS = 1 << 18 };
 
-typedef enum ir_op {
+typedef enum ir_opcode {
   IR_OP_UNKNOWN,  // an operation of another dialect: read, kept and printed, but refused when HLO is made
 #define IR_OP(id, text) IR_OP_##id,
 #include "mlir/stablehlo_ops.def"
 #undef IR_OP
   IR_OP_COUNT
-} ir_op;
+} ir_opcode;
 
-ir_op ir_op_from_text(str name);   // "stablehlo.add"; IR_OP_UNKNOWN if it is none of ours
-const char *ir_op_text(ir_op op);  // "stablehlo.add"; "" for IR_OP_UNKNOWN
+ir_opcode ir_opcode_from_text(str name);   // "stablehlo.add"; IR_OP_UNKNOWN if it is none of ours
+const char *ir_opcode_text(ir_opcode op);  // "stablehlo.add"; "" for IR_OP_UNKNOWN
 
 typedef enum ir_type_kind {
   IR_TYPE_SCALAR,     // f32, i1, ui8, complex<f64>: an element type standing by itself
@@ -136,7 +136,7 @@ typedef struct ir_location {
 } ir_location;
 
 struct ir_operation {
-  ir_op op;
+  ir_opcode op;
   str name;  // "stablehlo.add", also of unknown ones
   int operand_count, result_count, region_count, attribute_count, successor_count;
   ir_value **operands;
@@ -217,7 +217,7 @@ bool ir_attribute_equal(const ir_attribute *l, const ir_attribute *r);  // value
 bool ir_attribute_integer(const ir_attribute *x, int64_t *value);       // INTEGER, BOOL, one-element ELEMENTS
 
 // Building. Operands are copied; results are made. The operation is appended to `block` if there is one.
-ir_operation *ir_create(arena *a, ir_block *block, ir_op op, int operand_count, ir_value *const *operands,
+ir_operation *ir_create(arena *a, ir_block *block, ir_opcode op, int operand_count, ir_value *const *operands,
                         int result_count, const ir_type *const *result_types, int region_count);
 void ir_set_attributes(arena *a, ir_operation *op, int count, const ir_named_attribute *attributes);  // copies
 void ir_set_attribute(arena *a, ir_operation *op, const char *name, const ir_attribute *value);

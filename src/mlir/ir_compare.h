@@ -5,7 +5,7 @@
 #include "mlir/ir.h"
 
 // Whether an attribute says no more than its absence would.
-typedef bool (*ir_is_default_fn)(ir_op op, str name, const ir_attribute *x);
+typedef bool (*ir_is_default_fn)(ir_opcode op, str name, const ir_attribute *x);
 
 // OK, or HEDDLE_INVALID with the first difference and the operation it is at. Names of values and places do not count,
 // nor does the order of attributes or fields, nor how a list of integers is written, nor attributes that `is_default`

@@ -43,7 +43,7 @@ static bool parse_successors(mlir_parser *p, mlir_draft *draft) {
   return mlir_expect(p, "]");
 }
 
-static bool is_isolated(ir_op op) { return op == IR_OP_FUNC || op == IR_OP_MODULE; }
+static bool is_isolated(ir_opcode op) { return op == IR_OP_FUNC || op == IR_OP_MODULE; }
 
 static bool parse_regions(mlir_parser *p, mlir_draft *draft) {
   if (!mlir_take(p, "(")) return true;

@@ -43,7 +43,7 @@ typedef struct mlir_parser {
   ir_block *block;           // the block being read; null outside
   VEC(size_t) line_starts;
   size_t metadata_start, metadata_end;                 // of {-# ... #-}; 0 if there is none
-  str_map operations;                                  // ir_op by name
+  str_map operations;                                  // ir_opcode by name
   str_map attribute_aliases, type_aliases, resources;  // internal to mlir_parser_aliases.c
 } mlir_parser;
 
@@ -99,7 +99,7 @@ bool mlir_resolve(mlir_parser *p, const mlir_operand *use, const ir_type *type, 
 
 // What a pretty form has found out about the operation; mlir_parser.c makes the operation of it.
 typedef struct mlir_draft {
-  ir_op op;
+  ir_opcode op;
   str name;
   size_t offset;
   VEC(ir_value *) operands;
@@ -130,7 +130,7 @@ bool mlir_assembly(mlir_parser *p, mlir_draft *draft);
 // mlir_text.c. MHLO is what StableHLO came from: `mhlo.add` is read as `stablehlo.add`, but for the few operations and
 // attributes that are MHLO's alone.
 str mlir_stablehlo_name(const mlir_parser *p, str name);
-ir_op mlir_op_of(const mlir_parser *p, str name);  // IR_OP_UNKNOWN if it is none of ours
+ir_opcode mlir_op_of(const mlir_parser *p, str name);  // IR_OP_UNKNOWN if it is none of ours
 
 // mlir_parser_aliases.c: finds `#a = ...`, `!t = ...` and `{-# ... #-}` of the piece, and reads them all.
 bool mlir_scan_aliases(mlir_parser *p, size_t start);

@@ -246,8 +246,8 @@ bool mlir_dense_resource(mlir_parser *p, const ir_attribute **out) {
   if (quoted.size < PREFIX + 1 || memcmp(quoted.data, "\"0x", 3) != 0)
     return mlir_error(p, offset, "found a resource without bytes");
   str hex = {quoted.data + PREFIX, quoted.size - PREFIX - 1};
-  size_t place = (size_t)(hex.data - p->source.data);
-  if (!hex_elements(p, hex, place, s, &l)) return false;
+  size_t position = (size_t)(hex.data - p->source.data);
+  if (!hex_elements(p, hex, position, s, &l)) return false;
   *out = ir_elements_attribute(p->arena, type, l);
   return true;
 }

@@ -179,16 +179,16 @@ static bool record(mlir_parser *p, const char *name, const char *words, const ir
 // One group of `[b, 0, 1, f]`: where its two named dims and its spatial ones stand.
 typedef struct conv_dims {
   char names[2];
-  int64_t places[2];
+  int64_t positions[2];
   int count;  // spatial dims
   int64_t spatial[SHAPE_MAX_RANK];
 } conv_dims;
 
-static bool conv_dim(mlir_parser *p, conv_dims *d, int64_t place) {
+static bool conv_dim(mlir_parser *p, conv_dims *d, int64_t position) {
   int64_t dim;
   for (int i = 0; i < 2; i++)
-    if (p->kind == MLIR_WORD && p->tok.size == 1 && p->tok.data[0] == d->names[i] && d->places[i] < 0) {
-      d->places[i] = place;
+    if (p->kind == MLIR_WORD && p->tok.size == 1 && p->tok.data[0] == d->names[i] && d->positions[i] < 0) {
+      d->positions[i] = position;
       mlir_advance(p);
       return true;
     }
@@ -199,22 +199,22 @@ static bool conv_dim(mlir_parser *p, conv_dims *d, int64_t place) {
   if (!mlir_integer(p, &dim)) return false;
   if (dim < 0 || dim >= SHAPE_MAX_RANK || d->spatial[dim] >= 0)
     return mlir_error(p, offset, "found a spatial dim twice, or one beyond the number of dims");
-  d->spatial[dim] = place;
+  d->spatial[dim] = position;
   d->count++;
   return true;
 }
 
 static bool conv_group(mlir_parser *p, const char *names, conv_dims *d) {
   size_t offset = p->tok_offset;
-  int64_t place = 0;
-  *d = (conv_dims){.names = {names[0], names[1]}, .places = {-1, -1}};
+  int64_t position = 0;
+  *d = (conv_dims){.names = {names[0], names[1]}, .positions = {-1, -1}};
   for (int i = 0; i < SHAPE_MAX_RANK; i++) d->spatial[i] = -1;
   if (!mlir_expect(p, "[")) return false;
   do {
-    if (!conv_dim(p, d, place++)) return false;
+    if (!conv_dim(p, d, position++)) return false;
   } while (mlir_take(p, ","));
   if (!mlir_expect(p, "]")) return false;
-  if (d->places[0] < 0 || d->places[1] < 0)
+  if (d->positions[0] < 0 || d->positions[1] < 0)
     return mlir_error(p, offset, "found dims without '%c' or '%c'", names[0], names[1]);
   for (int i = 0; i < d->count; i++)
     if (d->spatial[i] < 0) return mlir_error(p, offset, "found dims without spatial dim %d", i);
@@ -222,8 +222,8 @@ static bool conv_group(mlir_parser *p, const char *names, conv_dims *d) {
 }
 
 static void conv_fields(mlir_parser *p, const conv_dims *d, const char *const names[3], ir_named_attribute *fields) {
-  fields[0].value = ir_integer_attribute(p->arena, d->places[0], DTYPE_S64);
-  fields[1].value = ir_integer_attribute(p->arena, d->places[1], DTYPE_S64);
+  fields[0].value = ir_integer_attribute(p->arena, d->positions[0], DTYPE_S64);
+  fields[1].value = ir_integer_attribute(p->arena, d->positions[1], DTYPE_S64);
   fields[2].value = ir_integers_attribute(p->arena, d->count, d->spatial);
   for (int i = 0; i < 3; i++) fields[i].name = str_from(names[i]);
 }

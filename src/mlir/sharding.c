@@ -222,14 +222,14 @@ static bool take_pieces(const axis_part *part, piece_list *pieces, int *count, i
 
 // The devices, place by place in the new order of digits.
 static void print_devices(text *out, const mesh *m, const piece_list *pieces, const int *order) {
-  for (int64_t place = 0; place < m->device_count; place++) {
-    int64_t rest = place, number = 0;
+  for (int64_t position = 0; position < m->device_count; position++) {
+    int64_t rest = position, number = 0;
     for (int k = pieces->size - 1; k >= 0; k--) {
       const piece *p = &pieces->data[order[k]];
       number += rest % p->size * p->stride;
       rest /= p->size;
     }
-    text_printf(out, place ? ",%lld" : "%lld", (long long)(m->devices ? m->devices[number] : number));
+    text_printf(out, position ? ",%lld" : "%lld", (long long)(m->devices ? m->devices[number] : number));
   }
 }
 

@@ -18,7 +18,7 @@ static void note_lines(arena *a, mlir_parser *p) {
 
 static void note_operations(mlir_parser *p) {
   for (int op = IR_OP_UNKNOWN + 1; op < IR_OP_COUNT; op++)
-    str_map_put(p->scratch, &p->operations, str_from(ir_op_text((ir_op)op)), (void *)(intptr_t)op);
+    str_map_put(p->scratch, &p->operations, str_from(ir_opcode_text((ir_opcode)op)), (void *)(intptr_t)op);
 }
 
 str mlir_stablehlo_name(const mlir_parser *p, str name) {
@@ -27,9 +27,9 @@ str mlir_stablehlo_name(const mlir_parser *p, str name) {
   return str_from(arena_printf(p->scratch, "stablehlo.%.*s", (int)name.size - PREFIX_SIZE, name.data + PREFIX_SIZE));
 }
 
-ir_op mlir_op_of(const mlir_parser *p, str name) {
-  ir_op op = (ir_op)(intptr_t)str_map_get(&p->operations, name);
-  return op == IR_OP_UNKNOWN ? (ir_op)(intptr_t)str_map_get(&p->operations, mlir_stablehlo_name(p, name)) : op;
+ir_opcode mlir_op_of(const mlir_parser *p, str name) {
+  ir_opcode op = (ir_opcode)(intptr_t)str_map_get(&p->operations, name);
+  return op == IR_OP_UNKNOWN ? (ir_opcode)(intptr_t)str_map_get(&p->operations, mlir_stablehlo_name(p, name)) : op;
 }
 
 static bool parse_top(mlir_parser *p) {

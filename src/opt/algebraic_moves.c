@@ -46,7 +46,7 @@ static instruction *reshape_of_broadcast(const builder *b, instruction *i) {
   const int_list dims = broadcast->attributes->dimensions;
   if (!is_increasing(dims)) return NULL;
   reshape_group groups[RESHAPE_MAX_GROUPS];
-  int64_t inner[SHAPE_MAX_RANK], places[SHAPE_MAX_RANK];
+  int64_t inner[SHAPE_MAX_RANK], positions[SHAPE_MAX_RANK];
   int rank = 0, count = reshape_groups_find(broadcast->shape, i->shape, groups);
   for (int g = 0; g < count; g++) {
     int from_operand = 0;
@@ -55,10 +55,10 @@ static instruction *reshape_of_broadcast(const builder *b, instruction *i) {
     if (from_operand != groups[g].from_end - groups[g].from) return NULL;
     for (int d = groups[g].to; d < groups[g].to_end; d++) {
       inner[rank] = i->shape->dims[d];
-      places[rank++] = d;
+      positions[rank++] = d;
     }
   }
-  return builder_broadcast(b, builder_reshape(b, broadcast->operands[0], rank, inner), i->shape, rank, places);
+  return builder_broadcast(b, builder_reshape(b, broadcast->operands[0], rank, inner), i->shape, rank, positions);
 }
 
 instruction *algebraic_reshape(const builder *b, instruction *i) {
@@ -84,11 +84,11 @@ static bool moves_nothing(const instruction *transpose) {
 // The places of a broadcast's dims when its result is transposed.
 static instruction *transpose_of_broadcast(const builder *b, instruction *i) {
   const instruction *broadcast = i->operands[0];
-  int64_t places[SHAPE_MAX_RANK], inverse[SHAPE_MAX_RANK];
+  int64_t positions[SHAPE_MAX_RANK], inverse[SHAPE_MAX_RANK];
   const int_list order = i->attributes->dimensions, dims = broadcast->attributes->dimensions;
   for (int k = 0; k < order.size; k++) inverse[order.data[k]] = k;
-  for (int k = 0; k < dims.size; k++) places[k] = inverse[dims.data[k]];
-  return builder_broadcast(b, broadcast->operands[0], i->shape, dims.size, places);
+  for (int k = 0; k < dims.size; k++) positions[k] = inverse[dims.data[k]];
+  return builder_broadcast(b, broadcast->operands[0], i->shape, dims.size, positions);
 }
 
 instruction *algebraic_transpose(const builder *b, instruction *i) {
@@ -113,29 +113,30 @@ instruction *algebraic_transpose(const builder *b, instruction *i) {
 // Operand dims in any order -> a transposed operand with its dims in order.
 static instruction *sort_broadcast(const builder *b, instruction *i) {
   const int_list dims = i->attributes->dimensions;
-  int64_t order[SHAPE_MAX_RANK], places[SHAPE_MAX_RANK];
+  int64_t order[SHAPE_MAX_RANK], positions[SHAPE_MAX_RANK];
   int rank = 0;
   for (int d = 0; d < i->shape->rank; d++)
     for (int k = 0; k < dims.size; k++)
       if (dims.data[k] == d) {
         order[rank] = k;
-        places[rank++] = d;
+        positions[rank++] = d;
       }
-  return builder_broadcast(b, builder_transpose(b, i->operands[0], order), i->shape, rank, places);
+  return builder_broadcast(b, builder_transpose(b, i->operands[0], order), i->shape, rank, positions);
 }
 
 // broadcast(reshape(x)) where the reshape only adds dims of size 1: the broadcast adds them as well.
 static instruction *broadcast_of_reshape(const builder *b, instruction *i) {
   const instruction *reshape = i->operands[0];
   const shape *outer = reshape->shape, *inner = reshape->operands[0]->shape;
-  int64_t places[SHAPE_MAX_RANK];
+  int64_t positions[SHAPE_MAX_RANK];
   int rank = 0;
   for (int d = 0; d < outer->rank; d++) {
-    if (rank < inner->rank && inner->dims[rank] == outer->dims[d]) places[rank++] = i->attributes->dimensions.data[d];
+    if (rank < inner->rank && inner->dims[rank] == outer->dims[d])
+      positions[rank++] = i->attributes->dimensions.data[d];
     else if (outer->dims[d] != 1) return NULL;
   }
   if (rank != inner->rank) return NULL;
-  return builder_broadcast(b, reshape->operands[0], i->shape, rank, places);
+  return builder_broadcast(b, reshape->operands[0], i->shape, rank, positions);
 }
 
 instruction *algebraic_broadcast(const builder *b, instruction *i) {
@@ -145,10 +146,10 @@ instruction *algebraic_broadcast(const builder *b, instruction *i) {
   if (shape_element_count(x->shape) == shape_element_count(i->shape) && shape_element_count(i->shape) > 0)
     return builder_reshape(b, x, i->shape->rank, i->shape->dims);
   if (x->opcode == HLO_BROADCAST) {
-    int64_t places[SHAPE_MAX_RANK];
+    int64_t positions[SHAPE_MAX_RANK];
     const int_list inner = x->attributes->dimensions;
-    for (int k = 0; k < inner.size; k++) places[k] = dims.data[inner.data[k]];
-    return builder_broadcast(b, x->operands[0], i->shape, inner.size, places);
+    for (int k = 0; k < inner.size; k++) positions[k] = dims.data[inner.data[k]];
+    return builder_broadcast(b, x->operands[0], i->shape, inner.size, positions);
   }
   return x->opcode == HLO_RESHAPE ? broadcast_of_reshape(b, i) : NULL;
 }
@@ -205,6 +206,6 @@ instruction *algebraic_elementwise(const builder *b, instruction *i) {
   const bool takes_scalars = i->opcode == HLO_CLAMP || i->opcode == HLO_SELECT;
   for (int k = 0; k < i->operand_count; k++) operands[k] = inner_operand(b, i->operands[k], inner, takes_scalars);
   instruction *once = rewrite_with(b, i, shape_with_dtype(b->arena, inner, i->shape->dtype), operands);
-  const int_list places = pattern->attributes->dimensions;
-  return builder_broadcast(b, once, i->shape, places.size, places.data);
+  const int_list positions = pattern->attributes->dimensions;
+  return builder_broadcast(b, once, i->shape, positions.size, positions.data);
 }

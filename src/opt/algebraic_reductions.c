@@ -58,7 +58,7 @@ static bool keeps_order(const instruction *i, int_list order) {
 static instruction *reduce_of_transpose(const builder *b, instruction *i) {
   const instruction *transpose = i->operands[0];
   const int_list order = transpose->attributes->dimensions;
-  int64_t reduced[SHAPE_MAX_RANK], place[SHAPE_MAX_RANK], back[SHAPE_MAX_RANK];
+  int64_t reduced[SHAPE_MAX_RANK], position[SHAPE_MAX_RANK], back[SHAPE_MAX_RANK];
   bool is_reduced[SHAPE_MAX_RANK] = {false};
   int count = 0, kept = 0;
   if (depends_on_order(i) && !keeps_order(i, order)) return NULL;
@@ -68,10 +68,10 @@ static instruction *reduce_of_transpose(const builder *b, instruction *i) {
     is_reduced[d] = true;
   }
   for (int d = 0; d < order.size; d++)
-    if (!is_reduced[d]) place[d] = kept++;
+    if (!is_reduced[d]) position[d] = kept++;
   kept = 0;
   for (int d = 0; d < order.size; d++)
-    if (!is_reduced[order.data[d]]) back[kept++] = place[order.data[d]];
+    if (!is_reduced[order.data[d]]) back[kept++] = position[order.data[d]];
   return builder_transpose(b, reduce_over(b, i, transpose->operands[0], count, reduced), back);
 }
 
@@ -113,12 +113,12 @@ static instruction *reduce_of_reduce(const builder *b, instruction *i) {
   const instruction *inner = i->operands[0];
   const int_list first = inner->attributes->dimensions;
   int64_t reduced[SHAPE_MAX_RANK];
-  int count = 0, place = 0;
+  int count = 0, position = 0;
   if (!can_merge(i, inner)) return NULL;
   for (int d = 0; d < inner->operands[0]->shape->rank; d++) {
     const bool by_inner = int_list_has(first, d);
-    if (by_inner || int_list_has(i->attributes->dimensions, place)) reduced[count++] = d;
-    if (!by_inner) place++;
+    if (by_inner || int_list_has(i->attributes->dimensions, position)) reduced[count++] = d;
+    if (!by_inner) position++;
   }
   return reduce_over(b, i, inner->operands[0], count, reduced);
 }
@@ -142,46 +142,46 @@ static const instruction *spread_transpose(const instruction *x, int depth) {
 
 // Where the dims of what is spread, without its transpose, stand once dim d of the space is dim place[d]. False if they
 // are out of order there.
-static bool spread_places(const instruction *x, const int64_t *place, int64_t *out) {
+static bool spread_places(const instruction *x, const int64_t *position, int64_t *out) {
   const int_list dims = x->attributes->dimensions;
   const instruction *from = x->operands[0];
   for (int k = 0; k < dims.size; k++)
-    out[from->opcode == HLO_TRANSPOSE ? from->attributes->dimensions.data[k] : k] = place[dims.data[k]];
+    out[from->opcode == HLO_TRANSPOSE ? from->attributes->dimensions.data[k] : k] = position[dims.data[k]];
   for (int k = 1; k < dims.size; k++)
     if (out[k] < out[k - 1]) return false;
   return true;
 }
 
-static bool can_turn(const instruction *x, const shape *space, const int64_t *place, int depth) {
-  int64_t places[SHAPE_MAX_RANK];
-  if (x->opcode == HLO_BROADCAST && x->shape->rank == space->rank) return spread_places(x, place, places);
+static bool can_turn(const instruction *x, const shape *space, const int64_t *position, int depth) {
+  int64_t positions[SHAPE_MAX_RANK];
+  if (x->opcode == HLO_BROADCAST && x->shape->rank == space->rank) return spread_places(x, position, positions);
   if (depth == 0 || x->users.size != 1 || !hlo_op_has(x->opcode, TRAIT_ELEMENTWISE) ||
       !shape_same_dims(x->shape, space))
     return false;
   for (int k = 0; k < x->operand_count; k++)
-    if (!can_turn(x->operands[k], space, place, depth - 1)) return false;
+    if (!can_turn(x->operands[k], space, position, depth - 1)) return false;
   return x->operand_count > 0;
 }
 
 // Recursion no deeper than can_turn's.
-static instruction *turned(const builder *b, instruction *x, const shape *space, const int64_t *place) {
+static instruction *turned(const builder *b, instruction *x, const shape *space, const int64_t *position) {
   const shape *s = shape_with_dtype(b->arena, space, x->shape->dtype);
   if (x->opcode == HLO_BROADCAST) {
     instruction *from = x->operands[0]->opcode == HLO_TRANSPOSE ? x->operands[0]->operands[0] : x->operands[0];
-    int64_t places[SHAPE_MAX_RANK];
-    spread_places(x, place, places);
-    return builder_broadcast(b, from, s, from->shape->rank, places);
+    int64_t positions[SHAPE_MAX_RANK];
+    spread_places(x, position, positions);
+    return builder_broadcast(b, from, s, from->shape->rank, positions);
   }
   instruction **operands = arena_array(b->arena, instruction *, x->operand_count);
-  for (int k = 0; k < x->operand_count; k++) operands[k] = turned(b, x->operands[k], space, place);
+  for (int k = 0; k < x->operand_count; k++) operands[k] = turned(b, x->operands[k], space, position);
   return rewrite_with(b, x, s, operands);
 }
 
 // Where the dims go if the operand of the spread transpose keeps its order.
-static void places_for(const instruction *spread, int64_t *place) {
+static void positions_for(const instruction *spread, int64_t *position) {
   const int_list dims = spread->attributes->dimensions, order = spread->operands[0]->attributes->dimensions;
-  for (int d = 0; d < spread->shape->rank; d++) place[d] = d;
-  for (int k = 0; k < dims.size; k++) place[dims.data[k]] = dims.data[order.data[k]];
+  for (int d = 0; d < spread->shape->rank; d++) position[d] = d;
+  for (int k = 0; k < dims.size; k++) position[dims.data[k]] = dims.data[order.data[k]];
 }
 
 // reduce(op(broadcast(x), broadcast(transpose(y)))): dims that are reduced may stand in y's order instead.
@@ -189,21 +189,21 @@ static instruction *reduce_of_spread(const builder *b, instruction *i) {
   const instruction *spread = spread_transpose(i->operands[0], MAX_SPREAD_DEPTH);
   const int_list reduced = i->attributes->dimensions;
   const shape *from = i->operands[0]->shape;
-  int64_t place[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK], to[SHAPE_MAX_RANK];
+  int64_t position[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK], to[SHAPE_MAX_RANK];
   if (!spread || !shape_same_dims(spread->shape, from)) return NULL;
-  places_for(spread, place);
-  if (depends_on_order(i) && !keeps_order(i, (int_list){place, from->rank})) return NULL;
+  positions_for(spread, position);
+  if (depends_on_order(i) && !keeps_order(i, (int_list){position, from->rank})) return NULL;
   int64_t last = -1;
   for (int d = 0; d < from->rank; d++) {
-    to[place[d]] = from->dims[d];
+    to[position[d]] = from->dims[d];
     if (int_list_has(reduced, d)) continue;
-    if (place[d] < last) return NULL;
-    last = place[d];
+    if (position[d] < last) return NULL;
+    last = position[d];
   }
-  if (!can_turn(i->operands[0], from, place, MAX_SPREAD_DEPTH)) return NULL;
-  for (int k = 0; k < reduced.size; k++) dims[k] = place[reduced.data[k]];
+  if (!can_turn(i->operands[0], from, position, MAX_SPREAD_DEPTH)) return NULL;
+  for (int k = 0; k < reduced.size; k++) dims[k] = position[reduced.data[k]];
   const shape *space = shape_array(b->arena, from->dtype, from->rank, to);
-  return reduce_over(b, i, turned(b, i->operands[0], space, place), reduced.size, dims);
+  return reduce_over(b, i, turned(b, i->operands[0], space, position), reduced.size, dims);
 }
 
 instruction *algebraic_reduce(const builder *b, instruction *i) {
@@ -284,17 +284,17 @@ static instruction *window_of_others(const builder *b, const instruction *i, con
 
 // Each element once for each window that holds it.
 static instruction *spread_runs(const builder *b, const instruction *i, instruction *x, const bool *is_spread) {
-  int64_t wide[SHAPE_MAX_RANK], places[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK];
+  int64_t wide[SHAPE_MAX_RANK], positions[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK];
   int rank = 0;
   for (int d = 0; d < x->shape->rank; d++) {
     const int64_t times = is_spread[d] ? i->attributes->window.dims[d].size : 1;
-    places[d] = rank;
+    positions[d] = rank;
     wide[rank++] = x->shape->dims[d];
     if (times > 1) wide[rank++] = times;
     dims[d] = x->shape->dims[d] * times;
   }
   const shape *s = shape_array(b->arena, x->shape->dtype, rank, wide);
-  instruction *copies = builder_broadcast(b, x, s, x->shape->rank, places);
+  instruction *copies = builder_broadcast(b, x, s, x->shape->rank, positions);
   return builder_reshape(b, copies, x->shape->rank, dims);
 }
 

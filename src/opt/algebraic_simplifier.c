@@ -68,7 +68,7 @@ static heddle_status run(pass_context *context, void *unit) { return worklist_ru
 const pass opt_algebraic_simplifier = {
     .name = "algebraic-simplifier",
     .summary = "identities that hold exactly for every value",
-    .place =
+    .order_reason =
         "on one form of everything, before moves are brought together, and again on what all other passes have left",
     .use = PASS_IMPROVES,
     .run = run,

@@ -27,11 +27,11 @@ static instruction *slice_of_slice(const builder *b, instruction *i) {
 // Dims that the broadcast adds are cut by making them smaller.
 static instruction *slice_of_broadcast(const builder *b, instruction *i) {
   const instruction *broadcast = i->operands[0];
-  const int_list places = broadcast->attributes->dimensions;
+  const int_list positions = broadcast->attributes->dimensions;
   slice_dim dims[SHAPE_MAX_RANK];
-  for (int k = 0; k < places.size; k++) dims[k] = i->attributes->slice.dims[places.data[k]];
-  instruction *x = places.size ? builder_slice(b, broadcast->operands[0], dims) : broadcast->operands[0];
-  return builder_broadcast(b, x, i->shape, places.size, places.data);
+  for (int k = 0; k < positions.size; k++) dims[k] = i->attributes->slice.dims[positions.data[k]];
+  instruction *x = positions.size ? builder_slice(b, broadcast->operands[0], dims) : broadcast->operands[0];
+  return builder_broadcast(b, x, i->shape, positions.size, positions.data);
 }
 
 static instruction *slice_of_transpose(const builder *b, instruction *i) {

@@ -43,16 +43,16 @@ static instruction *blank(const builder *b, const shape *s) {
 
 static instruction *expand_start(const builder *b, const instruction *start) {
   const hlo_opcode opcode = started_as(start->opcode);
-  const int place = result_place(start->opcode, start->shape);
-  const shape *s = place < 0 ? start->shape : start->shape->elements[place];
+  const int position = result_place(start->opcode, start->shape);
+  const shape *s = position < 0 ? start->shape : start->shape->elements[position];
   instruction *result = builder_add(b, opcode, s, start->operand_count, start->operands);
   if (opcode != HLO_CALL) result->attributes = attributes_copy(b->arena, start->attributes);
   instruction_set_called(result, start->called_count, start->called);
-  if (place < 0) return result;
+  if (position < 0) return result;
   instruction **elements = arena_array(b->arena, instruction *, start->shape->tuple_size);
   for (int k = 0; k < start->shape->tuple_size; k++) {
     const shape *element = start->shape->elements[k];
-    if (k == place) elements[k] = result;
+    if (k == position) elements[k] = result;
     else if (k > 1) elements[k] = blank(b, element);
     else if (shape_is_tuple(element)) elements[k] = builder_tuple(b, start->operand_count, start->operands);
     else elements[k] = start->operands[0];
@@ -98,7 +98,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_async_expander = {
     .name = "async-expander",
     .summary = "asynchronous pairs become the operations that they start",
-    .place =
+    .order_reason =
         "before the collective simplifier, which looks at whole operations, and the call inliner, as a start may call",
     .use = PASS_NEEDED,
     .run = run,

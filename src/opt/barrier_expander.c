@@ -24,7 +24,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_barrier_expander = {
     .name = "barrier-expander",
     .summary = "barriers, domains and added dependencies become their operand",
-    .place =
+    .order_reason =
         "behind the first cse, for barriers stand until nothing more is merged across "
         "them, and before sorts are looked at",
     .use = PASS_NEEDED,

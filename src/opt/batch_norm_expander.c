@@ -131,7 +131,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_batch_norm_expander = {
     .name = "batch-norm-expander",
     .summary = "batch norms become reductions and arithmetic",
-    .place = "before the algebra, which simplifies what it leaves",
+    .order_reason = "before the algebra, which simplifies what it leaves",
     .use = PASS_NEEDED,
     .run = run,
 };

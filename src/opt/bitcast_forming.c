@@ -28,7 +28,7 @@ static heddle_status run(pass_context *context, void *unit) { return worklist_ru
 const pass opt_bitcast_forming = {
     .name = "bitcast-forming",
     .summary = "moves that leave memory as it is become bitcasts",
-    .place = "last: nobody looks through a bitcast",
+    .order_reason = "last: nobody looks through a bitcast",
     .use = PASS_IMPROVES,
     .run = run,
 };

@@ -264,7 +264,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_call_inliner = {
     .name = "call-inliner",
     .summary = "calls and fusions become the bodies they call",
-    .place = "behind all passes that make calls; what follows sees one computation",
+    .order_reason = "behind all passes that make calls; what follows sees one computation",
     .use = PASS_NEEDED,
     .run = run,
 };

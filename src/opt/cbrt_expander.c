@@ -36,7 +36,7 @@ static heddle_status run(pass_context *context, void *unit) { return rewrite_eac
 const pass opt_cbrt_expander = {
     .name = "cbrt-expander",
     .summary = "cbrt becomes exponential and logarithm",
-    .place = "for code generators without the operation; before the algebra",
+    .order_reason = "for code generators without the operation; before the algebra",
     .use = PASS_ON_REQUEST,
     .run = run,
 };

@@ -110,7 +110,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_collective_simplifier = {
     .name = "collective-simplifier",
     .summary = "collectives of one device become their operands",
-    .place = "once pairs are operations, and before anything is spent on what nobody exchanges",
+    .order_reason = "once pairs are operations, and before anything is spent on what nobody exchanges",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -176,7 +176,7 @@ static instruction *keep(const builder *b, instruction *whole, const bool *kept)
 
 // The elements of `kept` in their places; the others are never looked at and stand for any one of the same shape.
 static void spread(const builder *b, instruction *few, const bool *kept, int count, instruction **elements) {
-  for (int k = 0, place = 0; k < count; k++) elements[k] = kept[k] ? builder_element(b, few, place++) : NULL;
+  for (int k = 0, position = 0; k < count; k++) elements[k] = kept[k] ? builder_element(b, few, position++) : NULL;
 }
 
 static heddle_status narrow_branch(arena *scratch, const computation *from, const bool *taken, const bool *used,
@@ -229,9 +229,9 @@ static heddle_status drop_unused(arena *scratch, const instruction *op, instruct
   instruction_set_called(narrow, count, called);
   *out = narrow;
   if (!used) return status_ok();
-  for (int k = 0, place = 0; k < leaves; k++) {
+  for (int k = 0, position = 0; k < leaves; k++) {
     if (!used[k]) continue;
-    instruction *element = builder_element(&b, narrow, place++);
+    instruction *element = builder_element(&b, narrow, position++);
     for (int j = 0; j < op->users.size; j++)
       if (op->users.data[j]->attributes->index == k) instruction_replace_uses(op->users.data[j], element);
   }
@@ -302,7 +302,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_conditional_simplifier = {
     .name = "conditional-simplifier",
     .summary = "conditionals lose operands and results, or become selects",
-    .place = "behind the tuple simplifier, as it needs operands taken apart",
+    .order_reason = "behind the tuple simplifier, as it needs operands taken apart",
     .use = PASS_IMPROVES,
     .run = run,
 };

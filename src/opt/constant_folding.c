@@ -130,7 +130,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_constant_folding = {
     .name = "constant-folding",
     .summary = "operations on constants become constants",
-    .place = "behind the algebra each time, which brings constants together",
+    .order_reason = "behind the algebra each time, which brings constants together",
     .use = PASS_FOLDS,
     .run = run,
 };

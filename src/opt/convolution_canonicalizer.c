@@ -113,7 +113,7 @@ static heddle_status run(pass_context *context, void *unit) { return worklist_ru
 const pass opt_convolution_canonicalizer = {
     .name = "convolution-canonicalizer",
     .summary = "convolutions take the forms that libraries have",
-    .place = "behind the movers, and before dots, as a convolution of one element is one",
+    .order_reason = "behind the movers, and before dots, as a convolution of one element is one",
     .use = PASS_NEEDED,
     .run = run,
 };

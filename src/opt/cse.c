@@ -200,7 +200,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_cse = {
     .name = "cse",
     .summary = "what is computed twice is computed once",
-    .place =
+    .order_reason =
         "behind folding each time, which makes constants equal, and before invariant code moves: no "
         "two pieces are the same",
     .use = PASS_IMPROVES,

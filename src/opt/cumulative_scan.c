@@ -150,7 +150,7 @@ static heddle_status run(pass_context *context, void *unit) { return rewrite_eac
 const pass opt_cumulative_scan = {
     .name = "cumulative-scan",
     .summary = "windows over all elements before each one are scanned in linear time",
-    .place =
+    .order_reason =
         "behind the call inliner, where it sees whether the computation is one "
         "operation, and before windows are simplified",
     .use = PASS_IMPROVES,

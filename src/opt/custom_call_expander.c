@@ -122,7 +122,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_custom_call_expander = {
     .name = "custom-call-expander",
     .summary = "custom calls that are HLO under another name become that",
-    .place = "before the call inliner, as what it makes may call computations",
+    .order_reason = "before the call inliner, as what it makes may call computations",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -68,7 +68,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_dead_code = {
     .name = "dead-code",
     .summary = "what no result depends on goes, and so do computations nobody calls",
-    .place = "when every other pass may have left some",
+    .order_reason = "when every other pass may have left some",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -14,14 +14,14 @@
 #include "opt/worklist.h"
 
 // One operand and its dimension numbers.
-typedef struct dot_side {
+typedef struct dimension_numbers {
   instruction *operand;
   int batch_count, depth_count;
   int64_t batch[SHAPE_MAX_RANK], depth[SHAPE_MAX_RANK];
-} dot_side;
+} dimension_numbers;
 
-static dot_side side_of(instruction *operand, int_list batch, int_list depth) {
-  dot_side s = {.operand = operand, .batch_count = batch.size, .depth_count = depth.size};
+static dimension_numbers dimension_numbers_of(instruction *operand, int_list batch, int_list depth) {
+  dimension_numbers s = {.operand = operand, .batch_count = batch.size, .depth_count = depth.size};
   for (int k = 0; k < batch.size; k++) s.batch[k] = batch.data[k];
   for (int k = 0; k < depth.size; k++) s.depth[k] = depth.data[k];
   return s;
@@ -29,28 +29,28 @@ static dot_side side_of(instruction *operand, int_list batch, int_list depth) {
 
 static bool has(const int64_t *list, int count, int64_t value) { return int_list_has((int_list){list, count}, value); }
 
-static bool is_free(const dot_side *s, int64_t d) {
+static bool is_free(const dimension_numbers *s, int64_t d) {
   return !has(s->batch, s->batch_count, d) && !has(s->depth, s->depth_count, d);
 }
 
-static dot_dims dims_of(const dot_side *s) {
+static dot_dims dims_of(const dimension_numbers *s) {
   return (dot_dims){s->operand->shape, {s->batch, s->batch_count}, {s->depth, s->depth_count}};
 }
 
-static bool is_matrix(const dot_side *s) {
+static bool is_matrix(const dimension_numbers *s) {
   const dot_dims dims = dims_of(s);
   return dot_form_fits(&dims);
 }
 
-static bool fit_together(const dot_side *l, const dot_side *r) {
+static bool fit_together(const dimension_numbers *l, const dimension_numbers *r) {
   const dot_dims x = dims_of(l), y = dims_of(r);
   return dot_form_fit_together(&x, &y);
 }
 
-static instruction *make_dot(const builder *b, const instruction *like, const shape *s, const dot_side *l,
-                             const dot_side *r) {
+static instruction *make_dot(const builder *b, const instruction *like, const shape *s, const dimension_numbers *l,
+                             const dimension_numbers *r) {
   instruction *dot = rewrite_with(b, like, s, (instruction *[]){l->operand, r->operand});
-  const dot_side *sides[] = {l, r};
+  const dimension_numbers *sides[] = {l, r};
   int_list *lists[][2] = {{&dot->attributes->lhs_batch_dims, &dot->attributes->lhs_contracting_dims},
                           {&dot->attributes->rhs_batch_dims, &dot->attributes->rhs_contracting_dims}};
   for (int k = 0; k < 2; k++) {
@@ -67,7 +67,7 @@ static instruction *make_dot(const builder *b, const instruction *like, const sh
 // --- transposes into dimension numbers
 
 // The side without the transpose that its operand is; false if the free dims would come in another order.
-static bool without_transpose(const dot_side *s, dot_side *out) {
+static bool without_transpose(const dimension_numbers *s, dimension_numbers *out) {
   if (s->operand->opcode != HLO_TRANSPOSE) return false;
   const int_list order = s->operand->attributes->dimensions;
   int64_t last = -1;
@@ -89,8 +89,9 @@ static instruction *with_shape(const builder *b, instruction *dot, const shape *
   return shape_same_dims(dot->shape, s) ? dot : builder_reshape(b, dot, s->rank, s->dims);
 }
 
-static instruction *fold_transposes(const builder *b, instruction *i, const dot_side *l, const dot_side *r) {
-  dot_side x, y;
+static instruction *fold_transposes(const builder *b, instruction *i, const dimension_numbers *l,
+                                    const dimension_numbers *r) {
+  dimension_numbers x, y;
   bool left = without_transpose(l, &x) && is_matrix(&x), right = without_transpose(r, &y) && is_matrix(&y);
   if (left && right && is_matrix(l) && !fit_together(&x, &y)) left = false;
   if (left && !right && is_matrix(r)) left = fit_together(&x, r);
@@ -102,7 +103,7 @@ static instruction *fold_transposes(const builder *b, instruction *i, const dot_
 // --- operands that are no matrices
 
 // Contracting pairs in the order of one side's dims.
-static void sort_depth(dot_side *by, dot_side *other) {
+static void sort_depth(dimension_numbers *by, dimension_numbers *other) {
   for (int k = 1; k < by->depth_count; k++)
     for (int j = k; j > 0 && by->depth[j] < by->depth[j - 1]; j--) {
       const int64_t x = by->depth[j], y = other->depth[j];
@@ -114,7 +115,7 @@ static void sort_depth(dot_side *by, dot_side *other) {
 }
 
 // Elements that must be moved.
-static int64_t cost_of(const dot_side *l, const dot_side *r) {
+static int64_t cost_of(const dimension_numbers *l, const dimension_numbers *r) {
   const int64_t left = shape_element_count(l->operand->shape), right = shape_element_count(r->operand->shape);
   const bool moves_left = !is_matrix(l), moves_right = !is_matrix(r);
   if (!moves_left && !moves_right && !fit_together(l, r)) return left < right ? left : right;
@@ -124,18 +125,18 @@ static int64_t cost_of(const dot_side *l, const dot_side *r) {
 enum { SHORT_SUM = 16 };
 
 // Sums of f64 have no room for another order, and those of few terms gain nothing from one.
-static bool may_reorder(dtype t, const dot_side *s) {
+static bool may_reorder(dtype t, const dimension_numbers *s) {
   int64_t depth = shape_element_count(s->operand->shape) > 0;
   for (int k = 0; k < s->depth_count && depth > 0; k++) depth *= s->operand->shape->dims[s->depth[k]];
   return t != DTYPE_F64 && t != DTYPE_C128 && depth > SHORT_SUM;
 }
 
 // The cheapest order of the contracting pairs.
-static void order_depth(dtype t, dot_side *l, dot_side *r) {
-  const dot_side given[] = {*l, *r};
+static void order_depth(dtype t, dimension_numbers *l, dimension_numbers *r) {
+  const dimension_numbers given[] = {*l, *r};
   if (!may_reorder(t, l)) return;
   for (int way = 0; way < 2; way++) {
-    dot_side x = given[0], y = given[1];
+    dimension_numbers x = given[0], y = given[1];
     if (way == 0) sort_depth(&x, &y);
     else sort_depth(&y, &x);
     if (cost_of(&x, &y) >= cost_of(l, r)) continue;
@@ -145,7 +146,7 @@ static void order_depth(dtype t, dot_side *l, dot_side *r) {
 }
 
 // The operand as [batch, free, depth], or as [batch, depth, free] if its most minor dim is free.
-static void make_matrix(const builder *b, dot_side *s) {
+static void make_matrix(const builder *b, dimension_numbers *s) {
   const int rank = s->operand->shape->rank, free_count = rank - s->batch_count - s->depth_count;
   const bool depth_last = !is_free(s, rank - 1);
   const int depth_at = s->batch_count + (depth_last ? free_count : 0);
@@ -163,8 +164,8 @@ static void make_matrix(const builder *b, dot_side *s) {
 static instruction *canonicalize_dot(const builder *b, instruction *i) {
   const hlo_attributes *x = i->attributes;
   if (i->operand_count != 2) return NULL;
-  dot_side l = side_of(i->operands[0], x->lhs_batch_dims, x->lhs_contracting_dims);
-  dot_side r = side_of(i->operands[1], x->rhs_batch_dims, x->rhs_contracting_dims);
+  dimension_numbers l = dimension_numbers_of(i->operands[0], x->lhs_batch_dims, x->lhs_contracting_dims);
+  dimension_numbers r = dimension_numbers_of(i->operands[1], x->rhs_batch_dims, x->rhs_contracting_dims);
   instruction *folded = fold_transposes(b, i, &l, &r);
   if (folded || cost_of(&l, &r) == 0) return folded;
   order_depth(i->shape->dtype, &l, &r);
@@ -185,20 +186,20 @@ static instruction *exchange_sides(const builder *b, instruction *i) {
   const hlo_attributes *x = dot->attributes;
   if (x->dot_algorithm.size || (x->precision_count > 1 && x->operand_precision[0] != x->operand_precision[1]))
     return NULL;
-  const dot_side l = side_of(dot->operands[0], x->lhs_batch_dims, x->lhs_contracting_dims);
-  const dot_side r = side_of(dot->operands[1], x->rhs_batch_dims, x->rhs_contracting_dims);
+  const dimension_numbers l = dimension_numbers_of(dot->operands[0], x->lhs_batch_dims, x->lhs_contracting_dims);
+  const dimension_numbers r = dimension_numbers_of(dot->operands[1], x->rhs_batch_dims, x->rhs_contracting_dims);
   const int batch = l.batch_count, rows = l.operand->shape->rank - batch - l.depth_count, rank = dot->shape->rank;
   const int columns = rank - batch - rows;
   const int64_t *order = i->attributes->dimensions.data;
   if (rows == 0 || columns == 0 || order[rank - 1] != batch + rows - 1) return NULL;
-  int64_t dims[SHAPE_MAX_RANK], places[SHAPE_MAX_RANK];
+  int64_t dims[SHAPE_MAX_RANK], positions[SHAPE_MAX_RANK];
   for (int d = 0; d < rank; d++) {
     const int to = d < batch ? d : d < batch + rows ? d + columns : d - rows;
     dims[to] = dot->shape->dims[d];
-    places[d] = to;
+    positions[d] = to;
   }
   int64_t remaining[SHAPE_MAX_RANK];
-  for (int d = 0; d < rank; d++) remaining[d] = places[order[d]];
+  for (int d = 0; d < rank; d++) remaining[d] = positions[order[d]];
   const shape *exchanged = shape_array(b->arena, dot->shape->dtype, rank, dims);
   return builder_transpose(b, make_dot(b, dot, exchanged, &r, &l), remaining);
 }
@@ -213,7 +214,7 @@ static heddle_status run(pass_context *context, void *unit) { return worklist_ru
 const pass opt_dot_canonicalizer = {
     .name = "dot-canonicalizer",
     .summary = "dots become batched matrix products",
-    .place = "behind all passes that make dots or move what stands around them",
+    .order_reason = "behind all passes that make dots or move what stands around them",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -10,7 +10,7 @@
 #include "opt/rewrite.h"
 
 // Whether each element of the operand meets one element of the other.
-static bool has_no_free_elements(const dot_side *s) {
+static bool has_no_free_elements(const dot_operand *s) {
   for (int d = 0; d < s->operand->shape->rank; d++)
     if (!int_list_has(s->batch, d) && !int_list_has(s->contracting, d) && s->operand->shape->dims[d] != 1) return false;
   return true;
@@ -29,7 +29,7 @@ typedef struct line_dims {
   int rank, summed_count, batch_count;
 } line_dims;
 
-static line_dims line_dims_of(const dot_side *l, const dot_side *r) {
+static line_dims line_dims_of(const dot_operand *l, const dot_operand *r) {
   line_dims x = {0};
   for (int d = 0; d < l->operand->shape->rank; d++) {
     const int at = place_in(l->batch, d), summed = place_in(l->contracting, d);
@@ -45,7 +45,7 @@ static line_dims line_dims_of(const dot_side *l, const dot_side *r) {
 }
 
 // The operand with its dims in that order and without the others, which are of size 1.
-static instruction *line_up(const builder *b, const dot_side *s, const line_dims *x, const int64_t *dims, dtype t) {
+static instruction *line_up(const builder *b, const dot_operand *s, const line_dims *x, const int64_t *dims, dtype t) {
   int64_t order[SHAPE_MAX_RANK];
   int count = x->rank;
   for (int k = 0; k < x->rank; k++) order[k] = dims[k];
@@ -55,7 +55,7 @@ static instruction *line_up(const builder *b, const dot_side *s, const line_dims
   return count == x->rank ? turned : builder_reshape(b, turned, x->rank, x->sizes);
 }
 
-static instruction *sum_of_products(const builder *b, instruction *i, const dot_side *l, const dot_side *r) {
+static instruction *sum_of_products(const builder *b, instruction *i, const dot_operand *l, const dot_operand *r) {
   const dtype to = i->shape->dtype, t = dtype_accumulator(to);
   const line_dims dims = line_dims_of(l, r);
   instruction *x = line_up(b, l, &dims, dims.left, t);
@@ -82,16 +82,16 @@ bool dot_keeps_numbers(const instruction *i) {
   return dtype_is_integer(t) || (dtype_is_float(t) && t != DTYPE_F8E8M0FNU);  // which has no zero
 }
 
-dot_side dot_side_of(const instruction *dot, int k) {
+dot_operand dot_operand_of(const instruction *dot, int k) {
   const hlo_attributes *x = dot->attributes;
-  return k == 0 ? (dot_side){dot->operands[0], x->lhs_batch_dims, x->lhs_contracting_dims}
-                : (dot_side){dot->operands[1], x->rhs_batch_dims, x->rhs_contracting_dims};
+  return k == 0 ? (dot_operand){dot->operands[0], x->lhs_batch_dims, x->lhs_contracting_dims}
+                : (dot_operand){dot->operands[1], x->rhs_batch_dims, x->rhs_contracting_dims};
 }
 
 static bool sums_everything(const instruction *i) {
   if (i->opcode != HLO_DOT || i->operand_count != 2 || i->attributes->dot_algorithm.size || !dot_keeps_numbers(i))
     return false;
-  const dot_side l = dot_side_of(i, 0), r = dot_side_of(i, 1);
+  const dot_operand l = dot_operand_of(i, 0), r = dot_operand_of(i, 1);
   return shape_is_static(i->shape) && shape_element_count(i->shape) > 0 && l.contracting.size > 0 &&
          shape_element_count(l.operand->shape) > shape_element_count(i->shape) && has_no_free_elements(&l) &&
          has_no_free_elements(&r);
@@ -99,7 +99,7 @@ static bool sums_everything(const instruction *i) {
 
 static instruction *expand(instruction *i) {
   const builder b = builder_for(i);
-  const dot_side l = dot_side_of(i, 0), r = dot_side_of(i, 1);
+  const dot_operand l = dot_operand_of(i, 0), r = dot_operand_of(i, 1);
   return sum_of_products(&b, i, &l, &r);
 }
 
@@ -110,7 +110,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_dot_sums = {
     .name = "dot-sums",
     .summary = "dots that sum everything become reductions",
-    .place = "not of the pipeline, which keeps bits: the order of the sum is another; fusion asks for it",
+    .order_reason = "not of the pipeline, which keeps bits: the order of the sum is another; fusion asks for it",
     .use = PASS_ON_REQUEST,
     .run = run,
 };

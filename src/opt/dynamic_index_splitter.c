@@ -33,7 +33,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_dynamic_index_splitter = {
     .name = "dynamic-index-splitter",
     .summary = "start indices in one vector become scalars",
-    .place = "near the front: rules and kernels know one scalar for each dim",
+    .order_reason = "near the front: rules and kernels know one scalar for each dim",
     .use = PASS_NEEDED,
     .run = run,
 };

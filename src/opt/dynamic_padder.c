@@ -223,9 +223,9 @@ static instruction *masked(const padding *p, const builder *b, instruction *x, i
   for (int k = 0; k < dims.size; k++) {
     instruction *size = size_of(p, x, dims.data[k]);
     if (!size) continue;
-    instruction *place = builder_iota(b, DTYPE_S32, s->rank, s->dims, dims.data[k]);
+    instruction *position = builder_iota(b, DTYPE_S32, s->rank, s->dims, dims.data[k]);
     instruction *all = builder_broadcast(b, builder_convert(b, size, DTYPE_S32), s, 0, NULL);
-    instruction *exists = builder_compare(b, place, all, COMPARE_LT);
+    instruction *exists = builder_compare(b, position, all, COMPARE_LT);
     instruction *other = builder_broadcast(b, fill, s, 0, NULL);
     x = builder_select(b, exists, x, other);
   }
@@ -388,7 +388,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_dynamic_padder = {
     .name = "dynamic-padder",
     .summary = "arrays of sizes known at run time become arrays of their bound",
-    .place = "behind dynamic-shapes: only dims whose size the arguments decide are padded",
+    .order_reason = "behind dynamic-shapes: only dims whose size the arguments decide are padded",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -192,7 +192,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_dynamic_shapes = {
     .name = "dynamic-shapes",
     .summary = "sizes that are known make dynamic dims static",
-    .place =
+    .order_reason =
         "behind the call inliner, as it follows sizes within a computation, and before "
         "the padder, which takes what is left",
     .use = PASS_NEEDED,

@@ -47,7 +47,7 @@ static heddle_status run(pass_context *context, void *unit) { return rewrite_eac
 const pass opt_erf_expander = {
     .name = "erf-expander",
     .summary = "erf up to f32 becomes a rational function",
-    .place = "for code generators without the operation; before the algebra",
+    .order_reason = "for code generators without the operation; before the algebra",
     .use = PASS_ON_REQUEST,
     .run = run,
 };

@@ -209,7 +209,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_form_normalization = {
     .name = "form-normalization",
     .summary = "operations with several forms take the one that all else knows",
-    .place = "first, as no other pass knows more than one form of an operation",
+    .order_reason = "first, as no other pass knows more than one form of an operation",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -125,7 +125,8 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_gather_simplifier = {
     .name = "gather-simplifier",
     .summary = "gathers take a list of index vectors and give a list of windows",
-    .place = "behind the passes that make gathers, and before the algebra, which simplifies the moves around them",
+    .order_reason =
+        "behind the passes that make gathers, and before the algebra, which simplifies the moves around them",
     .use = PASS_NEEDED,
     .run = run,
 };

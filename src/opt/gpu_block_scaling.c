@@ -27,14 +27,14 @@ static int64_t block_of(const shape *values, const shape *scales) {
 // Each scale for all of its block: [.., n] -> [.., n, block] -> [.., n * block].
 static instruction *spread(const builder *b, instruction *scales, const shape *values, int64_t block) {
   const int rank = values->rank;
-  int64_t dims[SHAPE_MAX_RANK], places[SHAPE_MAX_RANK];
+  int64_t dims[SHAPE_MAX_RANK], positions[SHAPE_MAX_RANK];
   for (int d = 0; d < rank; d++) {
     dims[d] = scales->shape->dims[d];
-    places[d] = d;
+    positions[d] = d;
   }
   dims[rank] = block;
   const shape *s = shape_array(b->arena, scales->shape->dtype, rank + 1, dims);
-  return builder_reshape(b, builder_broadcast(b, scales, s, rank, places), rank, values->dims);
+  return builder_reshape(b, builder_broadcast(b, scales, s, rank, positions), rank, values->dims);
 }
 
 instruction *gpu_block_expand_dequantize(const builder *b, instruction *i) {

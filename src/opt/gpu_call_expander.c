@@ -162,7 +162,7 @@ instruction *gpu_relu(const builder *b, instruction *x) {
 const pass opt_gpu_call_expander = {
     .name = "gpu-call-expander",
     .summary = "calls of GPU libraries become the operations that they replaced",
-    .place = "before all passes that simplify or expand what it leaves: dots, convolutions, sorts",
+    .order_reason = "before all passes that simplify or expand what it leaves: dots, convolutions, sorts",
     .use = PASS_NEEDED,
     .run = run,
 };

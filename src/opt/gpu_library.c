@@ -85,13 +85,13 @@ instruction *gpu_library_expand_sort(const builder *b, instruction *i) {
 // --- the largest elements of each row and their places
 
 instruction *gpu_library_expand_top_k(const builder *b, instruction *i) {
-  const shape *values = gpu_result_shape(i, 0), *places = gpu_result_shape(i, 1);
-  bool fits = i->operand_count == 1 && places && shape_is_array(values) && values->rank > 0 && shape_is_array(places) &&
-              shape_is_array(i->operands[0]->shape) && places->dtype == DTYPE_S32;
+  const shape *values = gpu_result_shape(i, 0), *positions = gpu_result_shape(i, 1);
+  bool fits = i->operand_count == 1 && positions && shape_is_array(values) && values->rank > 0 &&
+              shape_is_array(positions) && shape_is_array(i->operands[0]->shape) && positions->dtype == DTYPE_S32;
   if (!fits || i->operands[0]->shape->rank != values->rank) return NULL;
   const int64_t k = values->dims[values->rank - 1];
   if (k > i->operands[0]->shape->dims[values->rank - 1]) return NULL;
-  const shape *both = shape_tuple(b->arena, 2, (const shape *[]){values, places});
+  const shape *both = shape_tuple(b->arena, 2, (const shape *[]){values, positions});
   instruction *top = builder_add(b, HLO_TOPK, both, 1, i->operands);
   top->attributes->k = k;
   top->attributes->largest = true;

@@ -204,8 +204,8 @@ static instruction *as_tiled_moves(const builder *b, instruction *x, const shape
     if (counts[k] && !tilings_of(ends[k], memory[k], tilings[k])) return NULL;
   }
   x = to_tiles(b, to_memory(b, x, from), counts[0], tilings[0]);
-  const int64_t line = shape_element_count(x->shape), places = tiled_layout_places(to);
-  x = reread(b, reshape_to(b, x, 1, &line), shape_array(b->arena, to->dtype, 1, &places));
+  const int64_t line = shape_element_count(x->shape), positions = tiled_layout_element_count(to);
+  x = reread(b, reshape_to(b, x, 1, &line), shape_array(b->arena, to->dtype, 1, &positions));
   x = from_tiles(b, x, counts[1], tilings[1]);
   return from_memory(b, reshape_to(b, x, to->rank, memory[1]->dims), to);
 }
@@ -361,7 +361,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_layout_normalization = {
     .name = "layout-normalization",
     .summary = "arrays inside a module have the default layout",
-    .place =
+    .order_reason =
         "before anything is replaced: a bitcast means memory as its own operand's shape lays it out, and what stands "
         "for that operand later may lie otherwise; no pass behind it needs to know layouts",
     .use = PASS_NEEDED,

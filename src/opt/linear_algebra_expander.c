@@ -31,7 +31,7 @@ static heddle_status run(pass_context *context, void *unit) { return rewrite_eac
 const pass opt_linear_algebra_expander = {
     .name = "linear-algebra-expander",
     .summary = "cholesky and triangular-solve become library calls",
-    .place = "behind the custom-call expander, which makes some of calls by other names",
+    .order_reason = "behind the custom-call expander, which makes some of calls by other names",
     .use = PASS_NEEDED,
     .run = run,
 };

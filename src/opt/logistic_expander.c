@@ -23,7 +23,7 @@ static heddle_status run(pass_context *context, void *unit) { return rewrite_eac
 const pass opt_logistic_expander = {
     .name = "logistic-expander",
     .summary = "logistic becomes 1 / (1 + exp(-x))",
-    .place = "for code generators without the operation; before the algebra",
+    .order_reason = "for code generators without the operation; before the algebra",
     .use = PASS_ON_REQUEST,
     .run = run,
 };

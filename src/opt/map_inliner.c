@@ -62,7 +62,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_map_inliner = {
     .name = "map-inliner",
     .summary = "maps become the operations of their body on whole arrays",
-    .place = "behind the call inliner, as it needs bodies without calls",
+    .order_reason = "behind the call inliner, as it needs bodies without calls",
     .use = PASS_NEEDED,
     .run = run,
 };

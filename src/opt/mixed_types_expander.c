@@ -297,7 +297,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_mixed_types_expander = {
     .name = "mixed-types-expander",
     .summary = "converts stand where an operation mixes element types",
-    .place = "near the front: all passes behind it rely on operands whose types agree",
+    .order_reason = "near the front: all passes behind it rely on operands whose types agree",
     .use = PASS_NEEDED,
     .run = run,
 };

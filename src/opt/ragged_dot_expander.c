@@ -36,11 +36,11 @@ static instruction *groups_of_rows(const builder *b, const ragged *r) {
   attributes_mark(ends->attributes, HLO_ATTRIBUTE_WINDOW);
   instruction_set_called(ends, 1, (computation *[]){builder_binary_computation(b, HLO_ADD, DTYPE_S64)});
   // [prefix, groups, rows]
-  int64_t whole[SHAPE_MAX_RANK], places[SHAPE_MAX_RANK], group_dim = last;
-  for (int d = 0; d < rank; d++) whole[d] = given->shape->dims[d], places[d] = d;
+  int64_t whole[SHAPE_MAX_RANK], positions[SHAPE_MAX_RANK], group_dim = last;
+  for (int d = 0; d < rank; d++) whole[d] = given->shape->dims[d], positions[d] = d;
   whole[rank] = rows;
   const shape *s = shape_array(b->arena, DTYPE_S64, rank + 1, whole);
-  instruction *spread = builder_broadcast(b, ends, s, rank, places);
+  instruction *spread = builder_broadcast(b, ends, s, rank, positions);
   instruction *row = builder_iota(b, DTYPE_S64, rank + 1, whole, rank);
   instruction *is_behind = builder_compare(b, row, spread, COMPARE_GE);
   instruction *start = builder_scalar_int(b, DTYPE_S32, 0);
@@ -51,10 +51,10 @@ static instruction *groups_of_rows(const builder *b, const ragged *r) {
 // Whether an element of an array of these dims belongs to the group; places[d] is the array's dim that goes with lhs's
 // dim d.
 static instruction *in_group(const builder *b, const ragged *r, instruction *of_rows, instruction *group,
-                             const shape *array, const int *places) {
+                             const shape *array, const int *positions) {
   int64_t dims[SHAPE_MAX_RANK], order[SHAPE_MAX_RANK] = {0};
-  for (int k = 0; k < r->form.prefix_rank; k++) dims[k] = places[r->form.prefix[k]];
-  dims[r->form.prefix_rank] = places[r->form.dim];
+  for (int k = 0; k < r->form.prefix_rank; k++) dims[k] = positions[r->form.prefix[k]];
+  dims[r->form.prefix_rank] = positions[r->form.dim];
   const int rank = r->form.prefix_rank + 1;
   int count = 0;  // sorted: a broadcast's dims ascend
   for (int d = 0; d < array->rank; d++)
@@ -107,19 +107,19 @@ static instruction *take(const builder *b, instruction *whole, int64_t dim, inst
 
 static instruction *step_free(const builder *b, const ragged *r, instruction **state) {
   const int64_t dim = r->original->attributes->rhs_group_dims.data[0];
-  int places[SHAPE_MAX_RANK];
-  ragged_form_result_places(r->original, places);
+  int positions[SHAPE_MAX_RANK];
+  ragged_form_result_positions(r->original, positions);
   instruction *result = state[STATE_RESULT];
   instruction *rhs = take(b, state[STATE_RHS], dim, state[STATE_GROUP]);
   instruction *product = plain_dot(b, r, state[STATE_LHS], rhs, dim, result->shape);
-  instruction *is_kept = in_group(b, r, state[STATE_GROUPS_OF_ROWS], state[STATE_GROUP], result->shape, places);
+  instruction *is_kept = in_group(b, r, state[STATE_GROUPS_OF_ROWS], state[STATE_GROUP], result->shape, positions);
   return builder_select(b, is_kept, product, result);
 }
 
 static instruction *step_contracted(const builder *b, const ragged *r, instruction **state) {
   int lhs_places[SHAPE_MAX_RANK], rhs_places[SHAPE_MAX_RANK];
   for (int d = 0; d < SHAPE_MAX_RANK; d++) lhs_places[d] = d;
-  ragged_form_rhs_places(r->original, rhs_places);
+  ragged_form_rhs_positions(r->original, rhs_places);
   instruction *sides[2], *of_rows = state[STATE_GROUPS_OF_ROWS], *group = state[STATE_GROUP];
   for (int k = 0; k < 2; k++) {
     instruction *side = state[STATE_LHS + k], *zero = builder_like_int(b, side, 0);
@@ -187,7 +187,7 @@ static heddle_status run(pass_context *context, void *unit) { return rewrite_eac
 const pass opt_ragged_dot_expander = {
     .name = "ragged-dot-expander",
     .summary = "ragged dots become loops of dots",
-    .place = "before the passes on loops and dots",
+    .order_reason = "before the passes on loops and dots",
     .use = PASS_NEEDED,
     .run = run,
 };

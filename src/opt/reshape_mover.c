@@ -82,7 +82,7 @@ static heddle_status run(pass_context *context, void *unit) { return worklist_ru
 const pass opt_reshape_mover = {
     .name = "reshape-mover",
     .summary = "reshapes and transposes move towards results",
-    .place = "before the passes on convolutions and dots, which take over the moves that come to them",
+    .order_reason = "before the passes on convolutions and dots, which take over the moves that come to them",
     .use = PASS_IMPROVES,
     .run = run,
 };

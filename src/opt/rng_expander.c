@@ -40,7 +40,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_rng_expander = {
     .name = "rng-expander",
     .summary = "random numbers without a state of the program's become calls of the runtime",
-    .place = "before anything is merged or moved: as calls with effects the draws keep their order",
+    .order_reason = "before anything is merged or moved: as calls with effects the draws keep their order",
     .use = PASS_NEEDED,
     .run = run,
 };

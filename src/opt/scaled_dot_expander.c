@@ -18,17 +18,17 @@ static bool fits(const shape *operand, const shape *scales) {
 // The scales with the operand's dims: [2,3] for [2,12] -> [2,3,4] -> [2,12].
 static instruction *spread(const builder *b, instruction *scales, const shape *operand) {
   if (scales->shape->rank == 0) return operand->rank == 0 ? scales : builder_broadcast(b, scales, operand, 0, NULL);
-  int64_t split[SHAPE_MAX_RANK], places[SHAPE_MAX_RANK];
+  int64_t split[SHAPE_MAX_RANK], positions[SHAPE_MAX_RANK];
   int rank = 0;
   for (int d = 0; d < operand->rank; d++) {
     const int64_t blocks = scales->shape->dims[d], size = operand->dims[d] / blocks;
-    places[d] = rank;
+    positions[d] = rank;
     split[rank++] = blocks;
     if (size > 1) split[rank++] = size;
   }
   if (rank == operand->rank) return scales;
   const shape *s = shape_array(b->arena, scales->shape->dtype, rank, split);
-  return builder_reshape(b, builder_broadcast(b, scales, s, operand->rank, places), operand->rank, operand->dims);
+  return builder_reshape(b, builder_broadcast(b, scales, s, operand->rank, positions), operand->rank, operand->dims);
 }
 
 static instruction *scaled(const builder *b, instruction *operand, instruction *scales, dtype wide) {
@@ -60,7 +60,7 @@ static heddle_status run(pass_context *context, void *unit) { return rewrite_eac
 const pass opt_scaled_dot_expander = {
     .name = "scaled-dot-expander",
     .summary = "scaled dots become dots of operands times scales",
-    .place = "behind the GPU call expander, which makes some, and before the passes on dots",
+    .order_reason = "behind the GPU call expander, which makes some, and before the passes on dots",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -12,18 +12,18 @@ typedef struct scan {
 } scan;
 
 // Start indices of the place along the dim, behind the operands that come first.
-static void add_starts(const builder *b, const scan *x, int rank, instruction *place, instruction **operands) {
+static void add_starts(const builder *b, const scan *x, int rank, instruction *position, instruction **operands) {
   instruction *zero = builder_scalar_int(b, DTYPE_S32, 0);
-  for (int d = 0; d < rank; d++) operands[d] = d == x->form.dim ? place : zero;
+  for (int d = 0; d < rank; d++) operands[d] = d == x->form.dim ? position : zero;
 }
 
-static instruction *element_at(const builder *b, const scan *x, instruction *whole, instruction *place,
+static instruction *element_at(const builder *b, const scan *x, instruction *whole, instruction *position,
                                const shape *wanted) {
   const int rank = whole->shape->rank;
   instruction *operands[SHAPE_MAX_RANK + 1] = {whole};
   int64_t *sizes = arena_array(b->arena, int64_t, rank);
   for (int d = 0; d < rank; d++) sizes[d] = d == x->form.dim ? 1 : whole->shape->dims[d];
-  add_starts(b, x, rank, place, operands + 1);
+  add_starts(b, x, rank, position, operands + 1);
   const shape *s = shape_array(b->arena, whole->shape->dtype, rank, sizes);
   instruction *i = builder_add(b, HLO_DYNAMIC_SLICE, s, rank + 1, operands);
   i->attributes->dynamic_slice_sizes = (int_list){sizes, rank};
@@ -31,14 +31,14 @@ static instruction *element_at(const builder *b, const scan *x, instruction *who
   return wanted->rank == rank ? i : builder_reshape(b, i, wanted->rank, wanted->dims);
 }
 
-static instruction *with_element(const builder *b, const scan *x, instruction *whole, instruction *place,
+static instruction *with_element(const builder *b, const scan *x, instruction *whole, instruction *position,
                                  instruction *element) {
   const int rank = whole->shape->rank;
   int64_t sizes[SHAPE_MAX_RANK];
   for (int d = 0; d < rank; d++) sizes[d] = d == x->form.dim ? 1 : whole->shape->dims[d];
   instruction *operands[SHAPE_MAX_RANK + 2] = {whole};
   operands[1] = element->shape->rank == rank ? element : builder_reshape(b, element, rank, sizes);
-  add_starts(b, x, rank, place, operands + 2);
+  add_starts(b, x, rank, position, operands + 2);
   return builder_add(b, HLO_DYNAMIC_UPDATE_SLICE, whole->shape, rank + 2, operands);
 }
 
@@ -57,10 +57,10 @@ static computation *loop_body(const builder *outer, const scan *x, const shape *
   computation *c = module_add_computation(outer->computation->module, STR("scan_body"));
   const builder b = builder_in(c);
   instruction *p = computation_add_parameter(c, 0, STR("state"), state), *step = builder_element(&b, p, 0);
-  instruction *place = step;
+  instruction *position = step;
   if (x->form.is_reverse) {
     instruction *last = builder_scalar_int(&b, DTYPE_S32, x->form.length - 1);
-    place = builder_binary(&b, HLO_SUBTRACT, last, step);
+    position = builder_binary(&b, HLO_SUBTRACT, last, step);
   }
   instruction **arguments = arena_array(b.arena, instruction *, taken);
   instruction **next = arena_array(b.arena, instruction *, 1 + taken + x->form.outputs);
@@ -68,14 +68,14 @@ static computation *loop_body(const builder *outer, const scan *x, const shape *
   next[0] = builder_binary(&b, HLO_ADD, step, one);
   for (int k = 0; k < taken; k++) {
     next[1 + k] = arguments[k] = builder_element(&b, p, 1 + k);
-    if (k < x->form.inputs) arguments[k] = element_at(&b, x, next[1 + k], place, x->body->parameters.data[k]->shape);
+    if (k < x->form.inputs) arguments[k] = element_at(&b, x, next[1 + k], position, x->body->parameters.data[k]->shape);
   }
   instruction *made = builder_add(&b, HLO_CALL, x->body->root->shape, taken, arguments);
   instruction_set_called(made, 1, original->called);
   for (int k = 0; k < results; k++) {
     instruction *part = builder_value(&b, made, k);
     if (k >= x->form.outputs) next[1 + x->form.inputs + k - x->form.outputs] = part;
-    else next[1 + taken + k] = with_element(&b, x, builder_element(&b, p, 1 + taken + k), place, part);
+    else next[1 + taken + k] = with_element(&b, x, builder_element(&b, p, 1 + taken + k), position, part);
   }
   computation_set_root(c, builder_tuple(&b, 1 + taken + x->form.outputs, next));
   return c;
@@ -112,8 +112,8 @@ static instruction *expand(instruction *i) {
   instruction *loop = x.form.length ? make_loop(&b, &x, start) : NULL;
   instruction **parts = arena_array(b.arena, instruction *, results);
   for (int k = 0; k < results; k++) {
-    const int place = k < x.form.outputs ? 1 + taken + k : 1 + x.form.inputs + k - x.form.outputs;
-    parts[k] = loop ? builder_element(&b, loop, place) : start[place];
+    const int position = k < x.form.outputs ? 1 + taken + k : 1 + x.form.inputs + k - x.form.outputs;
+    parts[k] = loop ? builder_element(&b, loop, position) : start[position];
   }
   return shape_is_tuple(i->shape) ? builder_tuple(&b, results, parts) : parts[0];
 }
@@ -125,7 +125,7 @@ static heddle_status run(pass_context *context, void *unit) { return rewrite_eac
 const pass opt_scan_expander = {
     .name = "scan-expander",
     .summary = "scans become while loops",
-    .place = "before the call inliner, as its loops call the scans' computations",
+    .order_reason = "before the call inliner, as its loops call the scans' computations",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -165,7 +165,8 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_scatter_simplifier = {
     .name = "scatter-simplifier",
     .summary = "scatters take lists of index vectors and of windows",
-    .place = "behind the passes that make scatters, and before the algebra, which simplifies the moves around them",
+    .order_reason =
+        "behind the passes that make scatters, and before the algebra, which simplifies the moves around them",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -21,7 +21,7 @@ typedef struct expansion {
   const window *window;
   const shape *operand, *source;
   dtype index_type;
-  instruction *places;  // of the winners; the source's dims
+  instruction *positions;  // of the winners; the source's dims
 } expansion;
 
 static const window_dim *dim_of(const expansion *x, int d) { return &x->window->dims[d]; }
@@ -37,11 +37,11 @@ static int64_t overlap(const window_dim *w) { return (span(w) + w->stride - 1) /
 static computation *winner_computation(const expansion *x) {
   computation *c = module_add_computation(x->b.computation->module, STR("winner"));
   const builder b = builder_in(c);
-  const shape *value = shape_scalar(b.arena, x->operand->dtype), *place = shape_scalar(b.arena, x->index_type);
+  const shape *value = shape_scalar(b.arena, x->operand->dtype), *position = shape_scalar(b.arena, x->index_type);
   instruction *v = computation_add_parameter(c, 0, STR("v"), value);
-  instruction *i = computation_add_parameter(c, 1, STR("i"), place);
+  instruction *i = computation_add_parameter(c, 1, STR("i"), position);
   instruction *w = computation_add_parameter(c, 2, STR("w"), value);
-  instruction *j = computation_add_parameter(c, 3, STR("j"), place);
+  instruction *j = computation_add_parameter(c, 3, STR("j"), position);
   instruction *stays = builder_add(&b, HLO_CALL, shape_scalar(b.arena, DTYPE_PRED), 2, (instruction *[]){v, w});
   instruction_set_called(stays, 1, &x->original->called[0]);
   instruction *zero = builder_scalar_int(&b, x->index_type, 0);
@@ -56,17 +56,17 @@ static computation *winner_computation(const expansion *x) {
 }
 
 // The linear index of every element, in the operand's dims.
-static instruction *element_places(const expansion *x) {
+static instruction *element_positions(const expansion *x) {
   const int64_t count = shape_element_count(x->operand);
   instruction *line = builder_iota(&x->b, x->index_type, 1, &count, 0);
   return builder_reshape(&x->b, line, x->operand->rank, x->operand->dims);
 }
 
-static instruction *winner_places(const expansion *x, instruction *places) {
+static instruction *winner_positions(const expansion *x, instruction *positions) {
   instruction *zero = builder_scalar_int(&x->b, x->operand->dtype, 0);
   instruction *none = builder_scalar_int(&x->b, x->index_type, -1);
   instruction *i = builder_add(&x->b, HLO_REDUCE_WINDOW, x->operand, 4,
-                               (instruction *[]){x->original->operands[0], places, zero, none});
+                               (instruction *[]){x->original->operands[0], positions, zero, none});
   i->attributes->window = *x->window;
   attributes_mark(i->attributes, HLO_ATTRIBUTE_WINDOW);
   instruction_set_called(i, 1, (computation *[]){winner_computation(x)});
@@ -77,18 +77,19 @@ static instruction *winner_places(const expansion *x, instruction *places) {
 
 // [a, b] -> [a s, b t]: each element as often as its dim's stride.
 static instruction *repeat(const expansion *x, instruction *values) {
-  int64_t split[2 * SHAPE_MAX_RANK], joined[SHAPE_MAX_RANK], places[SHAPE_MAX_RANK];
+  int64_t split[2 * SHAPE_MAX_RANK], joined[SHAPE_MAX_RANK], positions[SHAPE_MAX_RANK];
   int rank = 0;
   for (int d = 0; d < x->source->rank; d++) {
     const int64_t stride = dim_of(x, d)->stride;
-    places[d] = rank;
+    positions[d] = rank;
     split[rank++] = x->source->dims[d];
     if (stride > 1) split[rank++] = stride;
     joined[d] = x->source->dims[d] * stride;
   }
   if (rank == x->source->rank) return values;
   const shape *s = shape_array(x->b.arena, values->shape->dtype, rank, split);
-  return builder_reshape(&x->b, builder_broadcast(&x->b, values, s, x->source->rank, places), x->source->rank, joined);
+  return builder_reshape(&x->b, builder_broadcast(&x->b, values, s, x->source->rank, positions), x->source->rank,
+                         joined);
 }
 
 // The repeated values as they lie over the operand's elements when taken from `step` windows before.
@@ -119,19 +120,19 @@ static bool next_step(const expansion *x, int64_t *step) {
   return false;
 }
 
-static instruction *expand_by_shifts(const expansion *x, instruction *element_place) {
+static instruction *expand_by_shifts(const expansion *x, instruction *element_position) {
   int64_t step[SHAPE_MAX_RANK] = {0};
   for (int d = 0; d < x->operand->rank; d++) step[d] = overlap(dim_of(x, d)) - 1;
   instruction *init = x->original->operands[2];
   instruction *none = builder_scalar_int(&x->b, x->index_type, -1);
-  instruction *places = repeat(x, x->places);
+  instruction *positions = repeat(x, x->positions);
   instruction *source = repeat(x, x->original->operands[1]);
   const shape *s = shape_array(x->b.arena, x->source->dtype, x->operand->rank, x->operand->dims);
   instruction *result = builder_broadcast(&x->b, init, s, 0, NULL);
   do {
-    instruction *place = shift(x, places, step, none);
+    instruction *position = shift(x, positions, step, none);
     instruction *changed = apply_scatter(x, result, shift(x, source, step, init));
-    instruction *chosen = builder_compare(&x->b, place, element_place, COMPARE_EQ);
+    instruction *chosen = builder_compare(&x->b, position, element_position, COMPARE_EQ);
     result = builder_select(&x->b, chosen, changed, result);
   } while (next_step(x, step));
   return result;
@@ -144,10 +145,10 @@ static instruction *expand_by_scatter(const expansion *x) {
   const int64_t total = shape_element_count(x->operand), count = shape_element_count(x->source);
   const int64_t column[2] = {count, 1};
   const shape *s = shape_array(x->b.arena, x->source->dtype, 1, &total);
-  instruction *places = builder_reshape(&x->b, x->places, 2, column);
+  instruction *positions = builder_reshape(&x->b, x->positions, 2, column);
   instruction *updates = builder_reshape(&x->b, x->original->operands[1], 2, column);
   instruction *start = builder_broadcast(&x->b, x->original->operands[2], s, 0, NULL);
-  instruction *i = builder_add(&x->b, HLO_SCATTER, s, 3, (instruction *[]){start, places, updates});
+  instruction *i = builder_add(&x->b, HLO_SCATTER, s, 3, (instruction *[]){start, positions, updates});
   static const int64_t zero[] = {0}, one[] = {1};
   i->attributes->update_window_dims = (int_list){one, 1};
   i->attributes->scatter_dims_to_operand_dims = (int_list){zero, 1};
@@ -182,9 +183,9 @@ static instruction *expand(instruction *i) {
                  .operand = i->operands[0]->shape,
                  .source = i->operands[1]->shape};
   x.index_type = shape_element_count(x.operand) <= INT32_MAX ? DTYPE_S32 : DTYPE_S64;
-  instruction *element_place = element_places(&x);
-  x.places = winner_places(&x, element_place);
-  return has_few_steps(&x) ? expand_by_shifts(&x, element_place) : expand_by_scatter(&x);
+  instruction *element_position = element_positions(&x);
+  x.positions = winner_positions(&x, element_position);
+  return has_few_steps(&x) ? expand_by_shifts(&x, element_position) : expand_by_scatter(&x);
 }
 
 static bool can_expand(const instruction *i) {
@@ -198,7 +199,7 @@ static heddle_status run(pass_context *context, void *unit) { return rewrite_eac
 const pass opt_select_and_scatter_expander = {
     .name = "select-and-scatter-expander",
     .summary = "select-and-scatters become the windows' winners and where they add",
-    .place = "before the call and map inliners, as it makes calls and maps of its computations",
+    .order_reason = "before the call and map inliners, as it makes calls and maps of its computations",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -103,7 +103,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_slice_sinker = {
     .name = "slice-sinker",
     .summary = "what is computed on overlapping slices is computed once",
-    .place =
+    .order_reason =
         "behind the algebra, which moves slices to what they take, and behind topk-rewriter, which needs them apart",
     .use = PASS_IMPROVES,
     .run = run,

@@ -119,7 +119,7 @@ static heddle_status run(pass_context *context, void *unit) { return rewrite_eac
 const pass opt_stochastic_convert_expander = {
     .name = "stochastic-convert-expander",
     .summary = "stochastic converts become arithmetic",
-    .place = "before the algebra, which simplifies what it leaves",
+    .order_reason = "before the algebra, which simplifies what it leaves",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -140,7 +140,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_tile_move_expander = {
     .name = "tile-move-expander",
     .summary = "custom calls between arrays and the partitions' parts become slices and all-gathers",
-    .place = "before the custom-call expander, which removes the shardings that say how arrays are divided",
+    .order_reason = "before the custom-call expander, which removes the shardings that say how arrays are divided",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -94,8 +94,8 @@ static instruction *reverse(const choice *c, instruction *x) {
   return by;
 }
 
-static instruction *count_from_end(const choice *c, instruction *places) {
-  return builder_binary(&c->b, HLO_SUBTRACT, builder_like_int(&c->b, places, c->size - 1), places);
+static instruction *count_from_end(const choice *c, instruction *positions) {
+  return builder_binary(&c->b, HLO_SUBTRACT, builder_like_int(&c->b, positions, c->size - 1), positions);
 }
 
 static instruction *join_zeros_and_nan(const builder *b, instruction *x) {
@@ -138,16 +138,16 @@ static void choose(const choice *c, instruction *chosen[2]) {
 }
 
 // The elements of an operand at places along the sorted dim: a gather from its list of elements.
-static instruction *gather(const choice *c, instruction *operand, instruction *places) {
+static instruction *gather(const choice *c, instruction *operand, instruction *positions) {
   const builder *b = &c->b;
   const shape *from = operand->shape;
-  int64_t count = shape_element_count(places->shape), total = shape_element_count(from), stride = 1;
+  int64_t count = shape_element_count(positions->shape), total = shape_element_count(from), stride = 1;
   instruction *index = NULL;
-  places = builder_convert(b, places, total > INT32_MAX ? DTYPE_S64 : DTYPE_S32);
+  positions = builder_convert(b, positions, total > INT32_MAX ? DTYPE_S64 : DTYPE_S32);
   for (int d = from->rank - 1; d >= 0; stride *= from->dims[d--]) {
-    if (places->shape->dims[d] == 1 && d != c->dim) continue;
-    instruction *at = places;
-    if (d != c->dim) at = builder_iota(b, places->shape->dtype, from->rank, places->shape->dims, d);
+    if (positions->shape->dims[d] == 1 && d != c->dim) continue;
+    instruction *at = positions;
+    if (d != c->dim) at = builder_iota(b, positions->shape->dtype, from->rank, positions->shape->dims, d);
     if (stride > 1) at = builder_binary(b, HLO_MULTIPLY, at, builder_like_int(b, at, stride));
     index = index ? builder_binary(b, HLO_ADD, index, at) : at;
   }
@@ -165,18 +165,18 @@ static instruction *gather(const choice *c, instruction *operand, instruction *p
                                               HLO_ATTRIBUTE_START_INDEX_MAP, HLO_ATTRIBUTE_INDEX_VECTOR_DIM,
                                               HLO_ATTRIBUTE_SLICE_SIZES};
   for (size_t k = 0; k < sizeof required / sizeof *required; k++) attributes_mark(x, required[k]);
-  return builder_reshape(b, list, from->rank, places->shape->dims);
+  return builder_reshape(b, list, from->rank, positions->shape->dims);
 }
 
-static instruction *pick(const choice *c, instruction *operand, instruction *places) {
+static instruction *pick(const choice *c, instruction *operand, instruction *positions) {
   if (operand->opcode == HLO_REVERSE && operand->attributes->dimensions.size == 1 &&
       operand->attributes->dimensions.data[0] == c->dim) {
-    places = count_from_end(c, places);
+    positions = count_from_end(c, positions);
     operand = operand->operands[0];
   }
   if (operand->opcode == HLO_IOTA && operand->attributes->iota_dimension == c->dim)
-    return builder_convert(&c->b, places, operand->shape->dtype);
-  return gather(c, operand, places);
+    return builder_convert(&c->b, positions, operand->shape->dtype);
+  return gather(c, operand, positions);
 }
 
 // --- the exchange
@@ -243,7 +243,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_top_k_rewriter = {
     .name = "topk-rewriter",
     .summary = "sorts of which few elements are read become top-k",
-    .place =
+    .order_reason =
         "behind the barriers, so that it sees all that is read, and before the slice "
         "sinker joins the slices of what a sort gives",
     .use = PASS_IMPROVES,

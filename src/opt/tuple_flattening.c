@@ -136,7 +136,8 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_tuple_flattening = {
     .name = "tuple-flattening",
     .summary = "called computations take and give tuples one level deep",
-    .place = "behind all passes that make loops, and before the tuple simplifier, where the tuples it leaves cancel",
+    .order_reason =
+        "behind all passes that make loops, and before the tuple simplifier, where the tuples it leaves cancel",
     .use = PASS_NEEDED,
     .run = run,
 };

@@ -47,7 +47,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_tuple_simplifier = {
     .name = "tuple-simplifier",
     .summary = "elements of tuples made here are used directly",
-    .place = "when no pass makes tuples any more; behind it the leaves of loops' states are plain to see",
+    .order_reason = "when no pass makes tuples any more; behind it the leaves of loops' states are plain to see",
     .use = PASS_NEEDED,
     .run = run,
 };

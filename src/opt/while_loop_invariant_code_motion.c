@@ -207,7 +207,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_while_loop_invariant_code_motion = {
     .name = "while-loop-invariant-code-motion",
     .summary = "what a loop computes alike in every step moves in front of it",
-    .place = "behind the first cse, so that nothing moves twice",
+    .order_reason = "behind the first cse, so that nothing moves twice",
     .use = PASS_IMPROVES,
     .run = run,
 };

@@ -162,8 +162,8 @@ static heddle_status narrow(const loop *l, const computation *from, const shape 
   const builder b = builder_in(c);
   instruction *parameter = computation_add_parameter(c, 0, from->parameters.data[0]->name, state);
   instruction **elements = arena_array(l->scratch, instruction *, l->leaves);
-  for (int k = 0, place = 0; k < l->leaves; k++) {
-    if (l->is_live[k]) elements[k] = builder_element(&b, parameter, place++);
+  for (int k = 0, position = 0; k < l->leaves; k++) {
+    if (l->is_live[k]) elements[k] = builder_element(&b, parameter, position++);
     else if (l->inside[k]) elements[k] = written_again(&b, l->inside[k]);
     else elements[k] = placeholder(&b, l->op->shape->elements[k]);
   }
@@ -173,8 +173,8 @@ static heddle_status narrow(const loop *l, const computation *from, const shape 
   instruction *root = ptr_map_get(&copies, from->root);
   if (from == l->body) {
     instruction **results = arena_array(l->scratch, instruction *, state->tuple_size);
-    for (int k = 0, place = 0; k < l->leaves; k++)
-      if (l->is_live[k]) results[place++] = ptr_map_get(&copies, from->root->operands[k]);
+    for (int k = 0, position = 0; k < l->leaves; k++)
+      if (l->is_live[k]) results[position++] = ptr_map_get(&copies, from->root->operands[k]);
     root = builder_tuple(&b, state->tuple_size, results);
   }
   computation_set_root(c, root);
@@ -196,8 +196,8 @@ static heddle_status drop_leaves(loop *l) {
   instruction *op = builder_add(&b, HLO_WHILE, state->shape, 1, &state);
   op->attributes = attributes_copy(b.arena, l->op->attributes);
   instruction_set_called(op, 2, called);
-  for (int k = 0, place = 0; k < l->leaves; k++)
-    results[k] = l->is_live[k] ? builder_element(&b, op, place++) : l->start[k];
+  for (int k = 0, position = 0; k < l->leaves; k++)
+    results[k] = l->is_live[k] ? builder_element(&b, op, position++) : l->start[k];
   instruction_replace_uses(l->op, builder_tuple(&b, l->leaves, results));
   return status_ok();
 }
@@ -261,7 +261,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_while_loop_simplifier = {
     .name = "while-loop-simplifier",
     .summary = "loops lose leaves, or vanish that run once or never",
-    .place =
+    .order_reason =
         "behind the tuple simplifier, as it needs states taken apart; constants "
         "move inside, where the algebra finds them",
     .use = PASS_IMPROVES,

@@ -97,7 +97,7 @@ static heddle_status run(pass_context *context, void *unit) {
 const pass opt_zero_sized = {
     .name = "zero-sized",
     .summary = "arrays without elements become constants",
-    .place = "before the algebra, whose rules need not think of them",
+    .order_reason = "before the algebra, whose rules need not think of them",
     .use = PASS_NEEDED,
     .run = run,
 };

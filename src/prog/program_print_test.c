@@ -36,7 +36,7 @@ static void check_rows(const char *what, const char *out, size_t size, int count
 static const int64_t dims[] = {3, 5}, order[] = {0, 1};
 static const int slices[] = {41, 42, 43, 44, 45};
 static const program_array arrays[] = {{DTYPE_F16, 2, dims, 46}, {DTYPE_S8, 1, dims, 47}};
-static const source_location place = {"made.hlo", 48, 49};
+static const source_location made_at = {"made.hlo", 48, 49};
 
 // A program of one thunk; the text lives until text_free.
 static const char *print(program *p, const program_thunk *t, text *out) {
@@ -52,7 +52,7 @@ static const char *print(program *p, const program_thunk *t, text *out) {
 static program_thunk thunk_of(program_thunk_kind kind) {
   program_thunk t = {.kind = kind,
                      .name = "named",
-                     .where = place,
+                     .where = made_at,
                      .origin = "jit(f)",
                      .read_count = 2,
                      .reads = slices,
@@ -80,7 +80,7 @@ static const program_kernel kernels[] = {{"entry_point", 10, 2, 11, 12, 13, {14,
 
 static program whole(void) {
   return (program){.name = "by_hand",
-                   .where = place,
+                   .where = made_at,
                    .device_count = 21,
                    .partition_count = 22,
                    .parameter_count = 1,

@@ -107,17 +107,17 @@ static const row *find_row(hlo_opcode op, hlo_attribute_id id) {
 bool proto_field_exists(hlo_opcode op, hlo_attribute_id id) { return find_row(op, id) != NULL; }
 
 // A field and the message that has it.
-typedef struct place {
+typedef struct position {
   const ProtobufCFieldDescriptor *field;
   char *message;
-} place;
+} position;
 
-static void *data_of(const place *p) { return p->message + p->field->offset; }
-static size_t *count_of(const place *p) { return (size_t *)(void *)(p->message + p->field->quantifier_offset); }
-static bool is_list(const place *p) { return p->field->label == PROTOBUF_C_LABEL_REPEATED; }
+static void *data_of(const position *p) { return p->message + p->field->offset; }
+static size_t *count_of(const position *p) { return (size_t *)(void *)(p->message + p->field->quantifier_offset); }
+static bool is_list(const position *p) { return p->field->label == PROTOBUF_C_LABEL_REPEATED; }
 
 // Follows the path; with an arena, messages that are missing are made, without one they end the search.
-static bool find_place(arena *a, ProtobufCMessage *start, const char *path, place *out) {
+static bool find_place(arena *a, ProtobufCMessage *start, const char *path, position *out) {
   out->message = (char *)start;
   for (const ProtobufCMessageDescriptor *type = start->descriptor;;) {
     char name[64];
@@ -137,7 +137,7 @@ static bool find_place(arena *a, ProtobufCMessage *start, const char *path, plac
 
 // --- reading
 
-static int64_t number_at(const place *p, size_t i) {
+static int64_t number_at(const position *p, size_t i) {
   const void *data = is_list(p) ? *(void **)data_of(p) : data_of(p);
   switch (p->field->type) {
     case PROTOBUF_C_TYPE_INT64: return ((const int64_t *)data)[i];
@@ -146,7 +146,7 @@ static int64_t number_at(const place *p, size_t i) {
   }
 }
 
-static const char *enum_name_at(const place *p) {
+static const char *enum_name_at(const position *p) {
   const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(p->field->descriptor, (int)number_at(p, 0));
   return value ? value->name : "";
 }
@@ -162,7 +162,7 @@ static double plain_double(float value) {
 }
 
 // Whether the field holds what a field has that was never set.
-static bool is_unset(const place *p) {
+static bool is_unset(const position *p) {
   if (is_list(p)) return *count_of(p) == 0;
   if (p->field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
     return *(const uint32_t *)(const void *)(p->message + p->field->quantifier_offset) != p->field->id;
@@ -175,7 +175,7 @@ static bool is_unset(const place *p) {
   }
 }
 
-static heddle_status read_enum(const place *p, const hlo_attribute_info *info, int *out) {
+static heddle_status read_enum(const position *p, const hlo_attribute_info *info, int *out) {
   const char *name = p->field->type == PROTOBUF_C_TYPE_STRING ? *(char **)data_of(p) : enum_name_at(p);
   for (int i = 0; info->names[i]; i++) {
     if (strcasecmp(info->names[i], name) != 0) continue;
@@ -185,14 +185,14 @@ static heddle_status read_enum(const place *p, const hlo_attribute_info *info, i
   return status_error(HEDDLE_INVALID, "found %s '%s'", p->field->name, name);
 }
 
-static void read_ints(arena *a, const place *p, int_list *out) {
+static void read_ints(arena *a, const position *p, int_list *out) {
   size_t count = *count_of(p);
   int64_t *values = arena_array(a, int64_t, count);
   for (size_t i = 0; i < count; i++) values[i] = number_at(p, i);
   *out = (int_list){values, (int)count};
 }
 
-static heddle_status read_raw(arena *a, const place *p, str *out) {
+static heddle_status read_raw(arena *a, const position *p, str *out) {
   text t = {0};
   const shape *s = NULL;
   const ProtobufCBinaryData *bytes = data_of(p);
@@ -216,7 +216,7 @@ static heddle_status read_raw(arena *a, const place *p, str *out) {
   return status_ok();
 }
 
-static heddle_status read_attribute(arena *a, const place *p, const row *r, instruction *to) {
+static heddle_status read_attribute(arena *a, const position *p, const row *r, instruction *to) {
   const hlo_attribute_info *info = &hlo_attribute_infos[r->id];
   void *field = (char *)to->attributes + info->offset;
   str raw;
@@ -245,7 +245,7 @@ static heddle_status read_attribute(arena *a, const place *p, const row *r, inst
 
 heddle_status proto_field_read(arena *a, const Xla__HloInstructionProto *from, hlo_attribute_id id, instruction *to) {
   const row *r = find_row(to->opcode, id);
-  place p;
+  position p;
   // Only looked at: without an arena nothing is made.
   if (!find_place(NULL, (ProtobufCMessage *)(uintptr_t)&from->base, r->path, &p)) return status_ok();
   if (!is_unset(&p)) return read_attribute(a, &p, r, to);
@@ -255,12 +255,12 @@ heddle_status proto_field_read(arena *a, const Xla__HloInstructionProto *from, h
 
 // --- writing
 
-static void *make_list(arena *a, const place *p, size_t count, size_t size) {
+static void *make_list(arena *a, const position *p, size_t count, size_t size) {
   *count_of(p) = count;
   return *(void **)data_of(p) = arena_array_alloc(a, size, count);
 }
 
-static heddle_status write_number(arena *a, const place *p, int64_t value) {
+static heddle_status write_number(arena *a, const position *p, int64_t value) {
   if (is_list(p)) {
     *(int64_t *)make_list(a, p, 1, sizeof(int64_t)) = value;
     return status_ok();
@@ -277,7 +277,7 @@ static heddle_status write_number(arena *a, const place *p, int64_t value) {
   return status_ok();
 }
 
-static heddle_status write_enum(arena *a, const place *p, str name) {
+static heddle_status write_enum(arena *a, const position *p, str name) {
   if (p->field->type == PROTOBUF_C_TYPE_STRING) {
     *(char **)data_of(p) = proto_string(a, name);
     return status_ok();
@@ -293,13 +293,13 @@ static heddle_status write_enum(arena *a, const place *p, str name) {
                       STR_ARG(name));
 }
 
-static void write_ints(arena *a, const place *p, const int_list *from) {
+static void write_ints(arena *a, const position *p, const int_list *from) {
   int64_t *values = make_list(a, p, (size_t)from->size, sizeof(int64_t));
   if (from->size) memcpy(values, from->data, (size_t)from->size * sizeof *values);
 }
 
 // {true,false}
-static heddle_status write_bools(arena *a, const place *p, str raw) {
+static heddle_status write_bools(arena *a, const position *p, str raw) {
   lexer l = lexer_create(raw);
   VEC(protobuf_c_boolean) values = {0};
   for (token t = lexer_next(&l); t.kind != TOKEN_END; t = lexer_next(&l)) {
@@ -311,7 +311,7 @@ static heddle_status write_bools(arena *a, const place *p, str raw) {
   return status_ok();
 }
 
-static heddle_status write_raw(arena *a, const place *p, str raw) {
+static heddle_status write_raw(arena *a, const position *p, str raw) {
   lexer l = lexer_create(raw);
   token t = lexer_next(&l);
   const shape *s;
@@ -332,7 +332,7 @@ static heddle_status write_raw(arena *a, const place *p, str raw) {
   }
 }
 
-static heddle_status write_attribute(arena *a, const hlo_attributes *x, const row *r, const place *p) {
+static heddle_status write_attribute(arena *a, const hlo_attributes *x, const row *r, const position *p) {
   const hlo_attribute_info *info = &hlo_attribute_infos[r->id];
   const void *field = (const char *)x + info->offset;
   const str *raw = NULL;
@@ -361,7 +361,7 @@ static bool is_worth_writing(const instruction *i, const row *r) {
 
 heddle_status proto_field_write(arena *a, const instruction *from, hlo_attribute_id id, Xla__HloInstructionProto *to) {
   const row *r = find_row(from->opcode, id);
-  place p;
+  position p;
   if (!is_worth_writing(from, r) || !find_place(a, &to->base, r->path, &p)) return status_ok();
   return write_attribute(a, from->attributes, r, &p);
 }

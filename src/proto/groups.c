@@ -42,7 +42,7 @@ static heddle_status read_iota(const Xla__IotaReplicaGroupListProto *from, iota 
 }
 
 static void expand(arena *a, const iota *x, int64_t groups, int64_t each, group_list *out) {
-  int64_t strides[MAX_DEVICE_DIMS], place[MAX_DEVICE_DIMS] = {0}, stride = 1;
+  int64_t strides[MAX_DEVICE_DIMS], position[MAX_DEVICE_DIMS] = {0}, stride = 1;
   for (int d = x->rank - 1; d >= 0; d--) {
     strides[d] = stride;
     stride *= x->dims[d];
@@ -52,8 +52,8 @@ static void expand(arena *a, const iota *x, int64_t groups, int64_t each, group_
   for (int64_t g = 0; g < groups; g++) {
     int64_t *devices = arena_array(a, int64_t, each);
     for (int64_t k = 0; k < each; k++) {
-      for (int d = 0; d < x->rank; d++) devices[k] += place[d] * strides[x->order[d]];
-      for (int d = x->rank - 1; d >= 0 && ++place[d] == x->dims[x->order[d]]; d--) place[d] = 0;
+      for (int d = 0; d < x->rank; d++) devices[k] += position[d] * strides[x->order[d]];
+      for (int d = x->rank - 1; d >= 0 && ++position[d] == x->dims[x->order[d]]; d--) position[d] = 0;
     }
     out->groups[g] = (int_list){devices, (int)each};
   }

@@ -69,17 +69,17 @@ static bool is_row_major(const shape *s) {
 // Copies elements of `size` bytes between row-major order and the layout's.
 static void reorder(const shape *s, char *to, const char *from, size_t size, bool to_row_major) {
   int64_t order[SHAPE_MAX_RANK], strides[SHAPE_MAX_RANK], index[SHAPE_MAX_RANK] = {0};
-  int64_t count = shape_element_count(s), place = 0;
+  int64_t count = shape_element_count(s), position = 0;
   shape_minor_to_major(s, order);
   shape_strides(s, strides);
   for (int64_t i = 0; i < count; i++) {
-    int64_t target = to_row_major ? place : i, source = to_row_major ? i : place;
+    int64_t target = to_row_major ? position : i, source = to_row_major ? i : position;
     memcpy(to + (size_t)target * size, from + (size_t)source * size, size);
     for (int k = 0; k < s->rank; k++) {
       int64_t d = order[k];
-      place += strides[d];
+      position += strides[d];
       if (++index[d] < s->dims[d]) break;
-      place -= strides[d] * s->dims[d];
+      position -= strides[d] * s->dims[d];
       index[d] = 0;
     }
   }

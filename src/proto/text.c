@@ -258,7 +258,7 @@ size_t proto_entry_size(const ProtobufCFieldDescriptor *f) {
 }
 
 static heddle_status take_number_field(source *s, const ProtobufCFieldDescriptor *f, void *to) {
-  bool is_wide = proto_entry_size(f) == 8;
+  bool is_64_bit = proto_entry_size(f) == 8;
   int64_t integer = 0;
   double real = 0;
   switch (f->type) {
@@ -270,10 +270,10 @@ static heddle_status take_number_field(source *s, const ProtobufCFieldDescriptor
     case PROTOBUF_C_TYPE_UINT32:
     case PROTOBUF_C_TYPE_FIXED32:
     case PROTOBUF_C_TYPE_UINT64:
-    case PROTOBUF_C_TYPE_FIXED64: TRY(take_integer(s, false, is_wide ? 64 : 32, &integer)); break;
-    default: TRY(take_integer(s, true, is_wide ? 64 : 32, &integer)); break;
+    case PROTOBUF_C_TYPE_FIXED64: TRY(take_integer(s, false, is_64_bit ? 64 : 32, &integer)); break;
+    default: TRY(take_integer(s, true, is_64_bit ? 64 : 32, &integer)); break;
   }
-  if (is_wide) *(int64_t *)to = integer;
+  if (is_64_bit) *(int64_t *)to = integer;
   else *(uint32_t *)to = (uint32_t)integer;
   return status_ok();
 }

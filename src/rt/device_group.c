@@ -176,16 +176,16 @@ static device_channel *channel_of(device_group *g, int64_t number, int receiver)
 }
 
 // Null if there is no memory.
-static channel_slot *slot_at(device_channel *c, int64_t place) {
-  if (place >= c->capacity) {
-    const int64_t wanted = place < 8 ? 16 : 2 * place;
+static channel_slot *slot_at(device_channel *c, int64_t position) {
+  if (position >= c->capacity) {
+    const int64_t wanted = position < 8 ? 16 : 2 * position;
     channel_slot *slots = realloc(c->slots, (size_t)wanted * sizeof *slots);
     if (!slots) return NULL;
     memset(slots + c->capacity, 0, (size_t)(wanted - c->capacity) * sizeof *slots);
     c->slots = slots;
     c->capacity = wanted;
   }
-  return &c->slots[place];
+  return &c->slots[position];
 }
 
 static heddle_status no_channel(int64_t number) {
@@ -207,35 +207,35 @@ heddle_status device_group_send(device_group *g, int64_t channel, int receiver, 
   return slot ? status_ok() : no_channel(channel);
 }
 
-heddle_status device_group_reserve(device_group *g, int64_t channel, int receiver, int64_t *place) {
+heddle_status device_group_reserve(device_group *g, int64_t channel, int receiver, int64_t *position) {
   pthread_mutex_lock(&g->lock);
   device_channel *c = channel_of(g, channel, receiver);
-  *place = c ? c->reserved++ : 0;
+  *position = c ? c->reserved++ : 0;
   pthread_mutex_unlock(&g->lock);
   return c ? status_ok() : no_channel(channel);
 }
 
 // Slots move when the queue grows.
-static heddle_status await(device_group *g, device_channel *c, int64_t place) {
-  if (!slot_at(c, place)) return no_channel(c->number);
-  if (c->slots[place].is_sent) return status_ok();
-  c->slots[place].is_awaited = true;
+static heddle_status await(device_group *g, device_channel *c, int64_t position) {
+  if (!slot_at(c, position)) return no_channel(c->number);
+  if (c->slots[position].is_sent) return status_ok();
+  c->slots[position].is_awaited = true;
   g->waiting++;
   check_progress(g);
-  while (!c->slots[place].is_sent && !g->has_failed) pthread_cond_wait(&g->changed, &g->lock);
-  if (c->slots[place].is_sent) return status_ok();
-  c->slots[place].is_awaited = false;
+  while (!c->slots[position].is_sent && !g->has_failed) pthread_cond_wait(&g->changed, &g->lock);
+  if (c->slots[position].is_sent) return status_ok();
+  c->slots[position].is_awaited = false;
   g->waiting--;
   return status_error(HEDDLE_DEVICE_FAILED, "another device has failed");
 }
 
-static heddle_status receive(device_group *g, int64_t channel, int receiver, int64_t place, void **message) {
+static heddle_status receive(device_group *g, int64_t channel, int receiver, int64_t position, void **message) {
   device_channel *c = channel_of(g, channel, receiver);
   if (!c) return no_channel(channel);
-  if (place < 0 || place >= c->reserved)
+  if (position < 0 || position >= c->reserved)
     return status_error(HEDDLE_INVALID, "channel %lld: what is finished never began", (long long)channel);
-  TRY(await(g, c, place));
-  channel_slot *slot = &c->slots[place];
+  TRY(await(g, c, position));
+  channel_slot *slot = &c->slots[position];
   if (slot->is_taken) return status_error(HEDDLE_INVALID, "channel %lld: finished twice", (long long)channel);
   *message = slot->message;
   slot->message = NULL;
@@ -243,9 +243,9 @@ static heddle_status receive(device_group *g, int64_t channel, int receiver, int
   return status_ok();
 }
 
-heddle_status device_group_receive(device_group *g, int64_t channel, int receiver, int64_t place, void **message) {
+heddle_status device_group_receive(device_group *g, int64_t channel, int receiver, int64_t position, void **message) {
   pthread_mutex_lock(&g->lock);
-  heddle_status s = receive(g, channel, receiver, place, message);
+  heddle_status s = receive(g, channel, receiver, position, message);
   pthread_mutex_unlock(&g->lock);
   return s;
 }

@@ -28,11 +28,11 @@ heddle_status device_group_leave(device_group *g, device_meeting *m);
 heddle_status device_group_send(device_group *g, int64_t channel, int receiver, void *message);
 
 // The next place in the queue that nobody has.
-heddle_status device_group_reserve(device_group *g, int64_t channel, int receiver, int64_t *place);
+heddle_status device_group_reserve(device_group *g, int64_t channel, int receiver, int64_t *position);
 
 // Waits for the message at a place that was reserved; the caller frees it. HEDDLE_INVALID for other places and a second
 // time.
-heddle_status device_group_receive(device_group *g, int64_t channel, int receiver, int64_t place, void **message);
+heddle_status device_group_receive(device_group *g, int64_t channel, int receiver, int64_t position, void **message);
 
 // --- ends
 

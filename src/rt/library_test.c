@@ -68,9 +68,9 @@ static void test_top_k(void **state) {
   (void)state;
   for (int way = 0; way < 2; way++) {
     square s = square_start(2, 4);
-    const int places = testing_memory(&s.h, PROGRAM_RESULT, 1, 16);
+    const int positions = testing_memory(&s.h, PROGRAM_RESULT, 1, 16);
     const program_array results[] = {testing_array(&s.h, DTYPE_S32, 2, (int64_t[]){2, 2}, s.out),
-                                     testing_array(&s.h, DTYPE_S32, 2, (int64_t[]){2, 2}, places)};
+                                     testing_array(&s.h, DTYPE_S32, 2, (int64_t[]){2, 2}, positions)};
     program_thunk *t = testing_library(&s.h, way ? THUNK_CUSTOM_CALL : THUNK_TOP_K, 1, &s.from, 2, results);
     if (way) t->custom_call.target = "TopK";
     testing_int(&s.h, t, "k", 2);

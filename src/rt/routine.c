@@ -14,9 +14,9 @@ void routine_reserve(thunk *t, const lib_call *made, int64_t bytes) {
   if (!t->scratch_bytes) t->scratch_bytes = LINE;  // a call of no arrays still has an address to reckon with
 }
 
-lib_call routine_call(const lib_call *made, const thunk *t, const run_frame *f) {
+lib_call routine_call_in_scratch(const lib_call *made, const thunk *t, const run_frame *f) {
   char *scratch = f->scratch + t->scratch_offset;
-  lib_call call = library_call_of_run(made, t, f, (lib_array *)(void *)scratch);
+  lib_call call = routine_call_of_run(made, t, f, (lib_array *)(void *)scratch);
   call.scratch = scratch + arrays_bytes(made);
   return call;
 }

@@ -1,18 +1,19 @@
-// A sequence prepares its thunks, has them put into steps (rt/schedule.h), and runs the steps one after another. Of
-// several failures in a parallel step the one that the program lists first is reported, whichever came first in time.
+// A sequence prepares its thunks, has them put into steps (rt/thunk_schedule.h), and runs the steps one after another.
+// Of several failures in a parallel step the one that the program lists first is reported, whichever came first in
+// time.
 #include "rt/sequence.h"
 
 #include "base/call.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "rt/cost.h"
-#include "rt/schedule.h"
+#include "rt/thunk_schedule.h"
 #include "rt/thunk_types.h"
 
 struct sequence {
   thunk *thunks;
   int prepared;  // thunks that have to be released
-  schedule schedule;
+  thunk_schedule schedule;
   int64_t scratch_bytes;
   double cost;
   bool is_serial, has_effects;
@@ -43,7 +44,7 @@ static heddle_status prepare(arena *a, const run_context *context, const program
 // Thunks of one step lie side by side, the steps over each other.
 static void place_scratch(sequence *s) {
   for (int i = 0; i < s->schedule.step_count; i++) {
-    const schedule_step *step = &s->schedule.steps[i];
+    const thunk_schedule_step *step = &s->schedule.steps[i];
     int64_t at = 0;
     for (int k = step->begin; k < step->end; k++) {
       thunk *t = &s->thunks[s->schedule.order[k]];
@@ -59,7 +60,7 @@ static void add_up(sequence *s, int count) {
   for (int i = 0; i < count; i++) {
     const thunk *t = &s->thunks[i];
     s->cost += t->cost;
-    s->is_serial = s->is_serial && !schedule_is_wide(t);
+    s->is_serial = s->is_serial && !thunk_schedule_uses_threads(t);
     s->has_effects = s->has_effects || t->has_effects;
   }
   for (int i = 0; i < s->schedule.step_count; i++) s->is_serial = s->is_serial && !s->schedule.steps[i].is_parallel;
@@ -76,7 +77,7 @@ heddle_status sequence_create(arena *a, const run_context *context, const progra
     *out = NULL;
     return status;
   }
-  schedule_make(a, context->program, from->count, s->thunks, context->threads, &s->schedule);
+  thunk_schedule_make(a, context->program, from->count, s->thunks, context->threads, &s->schedule);
   place_scratch(s);
   add_up(s, from->count);
   return status_ok();
@@ -152,7 +153,7 @@ static void run_members(void *argument, int64_t begin, int64_t end) {
   }
 }
 
-static heddle_status execute_parallel(const sequence *s, const schedule_step *step, const run_frame *f) {
+static heddle_status execute_parallel(const sequence *s, const thunk_schedule_step *step, const run_frame *f) {
   parallel_step w = {.sequence = s, .frame = *f, .begin = step->begin, .busy = ATOMIC_FLAG_INIT, .failed = -1};
   w.frame.threads = 1;
   pool_run(f->threads, step->end - step->begin, run_members, &w);
@@ -161,7 +162,7 @@ static heddle_status execute_parallel(const sequence *s, const schedule_step *st
 
 heddle_status sequence_execute(const sequence *s, const run_frame *f) {
   for (int i = 0; i < s->schedule.step_count; i++) {
-    const schedule_step *step = &s->schedule.steps[i];
+    const thunk_schedule_step *step = &s->schedule.steps[i];
     TRY(call_check());
     if (step->is_parallel) TRY(execute_parallel(s, step, f));
     else TRY(execute(&s->thunks[s->schedule.order[step->begin]], f));

@@ -52,10 +52,10 @@ static program_thunk *random_kernel(random_program *r) {
   static const int sizes[] = {1, 3, 7};
   const int size = choose(r, 3), from = random_lines(r, sizes[size]);
   int to = random_lines(r, sizes[size]);
-  const bool is_wide = choose(r, 4) == 0;
-  if (is_wide && overlaps(r, from, to)) to = from;
-  program_thunk *t = testing_step(&r->h, is_wide ? r->by_tiles : r->by_size[size], from, to);
-  testing_kernel_of(&r->h, t)->tiles = is_wide ? sizes[size] : 1;
+  const bool is_tiled = choose(r, 4) == 0;
+  if (is_tiled && overlaps(r, from, to)) to = from;
+  program_thunk *t = testing_step(&r->h, is_tiled ? r->by_tiles : r->by_size[size], from, to);
+  testing_kernel_of(&r->h, t)->tiles = is_tiled ? sizes[size] : 1;
   testing_kernel_of(&r->h, t)->tile_bytes = (int64_t)choose(r, 2) * choose(r, 1000000);
   return t;
 }

@@ -144,7 +144,7 @@ static heddle_status prepare_number(const program_thunk *from, state *s, thunk *
 
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   state *s = arena_new(a, state);
-  library_call_make(a, from, context->threads, &s->call);
+  routine_call_make(a, from, context->threads, &s->call);
   t->state = s;
   s->kind = collective_find(from->collective.target);
   if (!s->kind) return prepare_number(from, s, t);
@@ -216,7 +216,7 @@ static heddle_status give_number(const thunk *t, const run_frame *f, const lib_c
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
   const state *s = t->state;
-  const lib_call call = routine_call(&s->call, t, f);
+  const lib_call call = routine_call_in_scratch(&s->call, t, f);
   if (!s->kind) return give_number(t, f, &call);
   const membership *m = &s->devices[f->device];
   if (!m->size && s->kind->needs_group)

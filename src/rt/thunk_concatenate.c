@@ -6,7 +6,7 @@
 
 #include "base/pool.h"
 #include "rt/cost.h"
-#include "rt/library_call.h"
+#include "rt/routine_call.h"
 #include "rt/thunk_types.h"
 
 // Moved in chunks of this size, and alone below PARALLEL_BYTES: that little is done before another thread has woken up.
@@ -18,10 +18,10 @@ enum { CHUNK_BYTES = 64 << 10, PARALLEL_BYTES = 256 << 10 };
 // One run of every row; in elements.
 typedef struct piece {
   int operand;
-  int64_t first;   // of the operand, that row 0 takes
-  int64_t stride;  // of the operand, from row to row
-  int64_t size;    // never 0
-  int64_t place;   // in a row of the result
+  int64_t first;     // of the operand, that row 0 takes
+  int64_t stride;    // of the operand, from row to row
+  int64_t size;      // never 0
+  int64_t position;  // in a row of the result
 } piece;
 
 typedef struct pieces {
@@ -60,7 +60,7 @@ static heddle_status add_pieces(const lib_call *call, const program_concatenate 
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   const program_concatenate *c = &from->concatenate;
   lib_call call;
-  library_call_make(a, from, context->threads, &call);
+  routine_call_make(a, from, context->threads, &call);
   if (call.result_count != 1) return wrong("it wants one result");
   const int count = c->operand.count;
   if (c->offset.count != count || c->stride.count != count || c->size.count != count)
@@ -116,11 +116,11 @@ typedef struct moving {
 } moving;
 
 // The piece that holds this place of a row.
-static int piece_at(const pieces *p, int64_t place) {
+static int piece_at(const pieces *p, int64_t position) {
   int low = 0, high = p->count - 1;
   while (low < high) {
     const int middle = low + (high - low + 1) / 2;
-    if (p->pieces[middle].place <= place) low = middle;
+    if (p->pieces[middle].position <= position) low = middle;
     else high = middle - 1;
   }
   return low;
@@ -135,7 +135,7 @@ static void move_chunks(void *argument, int64_t begin, int64_t end) {
   int number = piece_at(p, at % p->row_size);
   while (at < stop) {
     const piece *x = &p->pieces[number];
-    const int64_t skipped = at - row * p->row_size - x->place, left = x->size - skipped;
+    const int64_t skipped = at - row * p->row_size - x->position, left = x->size - skipped;
     const int64_t count = left < stop - at ? left : stop - at;
     const char *from = thunk_slice(m->frame, m->thunk->from->operands[x->operand].slice);
     move(m->to, at, from, x->first + row * x->stride + skipped, count, p->bits);

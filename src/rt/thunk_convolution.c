@@ -4,7 +4,7 @@
 
 #include "lib/convolution.h"
 #include "rt/cost.h"
-#include "rt/library_call.h"
+#include "rt/routine_call.h"
 #include "rt/thunk_types.h"
 
 enum { ARRAYS = 4, OPERATIONS_PER_TICK = 16, LINE = 64 };  // at most; multiplications in the time of one operation
@@ -49,7 +49,7 @@ static heddle_status pack(state *s, const char *kernel) {
 
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   state *s = arena_new(a, state);
-  library_call_make(a, from, context->threads, &s->call);
+  routine_call_make(a, from, context->threads, &s->call);
   TRY(convolution_plan_make(a, &s->call, &s->plan));
   t->state = s;
   t->scratch_bytes = convolution_plan_scratch(s->plan);
@@ -62,7 +62,7 @@ static heddle_status prepare(arena *a, const run_context *context, const program
 static heddle_status execute(const thunk *t, const run_frame *f) {
   const state *s = t->state;
   lib_array arrays[ARRAYS];
-  const lib_call call = library_call_of_run(&s->call, t, f, arrays);
+  const lib_call call = routine_call_of_run(&s->call, t, f, arrays);
   return convolution_plan_execute(s->plan, &call);
 }
 

@@ -41,7 +41,7 @@ static void prepare_users(arena *a, const program_thunk *from, thunk *t) {
 
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   state *s = arena_new(a, state);
-  library_call_make(a, from, context->threads, &s->call);
+  routine_call_make(a, from, context->threads, &s->call);
   t->state = s;
   t->has_effects = from->custom_call.has_side_effect;
   if (custom_call_registry_find(s->call.target, &s->fn, &s->made.user)) {
@@ -76,7 +76,7 @@ static heddle_status execute_users(const state *s, const lib_call *call) {
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
   const state *s = t->state;
-  const lib_call call = routine_call(&s->call, t, f);
+  const lib_call call = routine_call_in_scratch(&s->call, t, f);
   if (s->fn) return execute_users(s, &call);
   if (s->routine) return s->routine->call(&call);
   draw_execute(s->call.target, &call, f->draws);

@@ -1,7 +1,7 @@
 // A Fourier transform, planned once.
 #include "lib/fft.h"
 #include "rt/cost.h"
-#include "rt/library_call.h"
+#include "rt/routine_call.h"
 #include "rt/thunk_types.h"
 
 enum { ARRAYS = 2 };
@@ -13,7 +13,7 @@ typedef struct state {
 
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   state *s = arena_new(a, state);
-  library_call_make(a, from, context->threads, &s->call);
+  routine_call_make(a, from, context->threads, &s->call);
   TRY(fft_plan_make(a, &s->call, &s->plan));
   t->state = s;
   t->scratch_bytes = fft_plan_scratch(s->plan);
@@ -24,7 +24,7 @@ static heddle_status prepare(arena *a, const run_context *context, const program
 static heddle_status execute(const thunk *t, const run_frame *f) {
   const state *s = t->state;
   lib_array arrays[ARRAYS];
-  const lib_call call = library_call_of_run(&s->call, t, f, arrays);
+  const lib_call call = routine_call_of_run(&s->call, t, f, arrays);
   fft_plan_execute(s->plan, &call);
   return status_ok();
 }

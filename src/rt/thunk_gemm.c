@@ -1,7 +1,7 @@
 // A batched matrix product, planned once.
 #include "lib/gemm.h"
 #include "rt/cost.h"
-#include "rt/library_call.h"
+#include "rt/routine_call.h"
 #include "rt/thunk_types.h"
 
 enum { ARRAYS = 4, OPERATIONS_PER_TICK = 16 };  // at most; multiplications in the time of one plain operation
@@ -23,7 +23,7 @@ static heddle_status check_elements(const program *p, const program_thunk *from,
 
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   state *s = arena_new(a, state);
-  library_call_make(a, from, context->threads, &s->call);
+  routine_call_make(a, from, context->threads, &s->call);
   TRY(check_elements(context->program, from, &s->call));
   TRY(gemm_plan_make(&s->call, &s->plan));
   const gemm_plan *p = &s->plan;
@@ -37,7 +37,7 @@ static heddle_status prepare(arena *a, const run_context *context, const program
 static heddle_status execute(const thunk *t, const run_frame *f) {
   const state *s = t->state;
   lib_array arrays[ARRAYS];
-  const lib_call call = library_call_of_run(&s->call, t, f, arrays);
+  const lib_call call = routine_call_of_run(&s->call, t, f, arrays);
   return gemm_plan_execute(&s->plan, &call);
 }
 

@@ -9,7 +9,7 @@ enum { OPERATIONS = 4 };
 
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   lib_call *call = arena_new(a, lib_call);
-  library_call_make(a, from, context->threads, call);
+  routine_call_make(a, from, context->threads, call);
   const bool has_comparator = from->sort.comparator >= 0;
   TRY(sort_call_check(call, has_comparator));
   routine_reserve(t, call, sort_call_scratch(call, has_comparator));
@@ -23,7 +23,7 @@ static heddle_status prepare(arena *a, const run_context *context, const program
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
-  const lib_call call = routine_call(t->state, t, f);
+  const lib_call call = routine_call_in_scratch(t->state, t, f);
   const int comparator = t->from->sort.comparator;
   sort_call_execute(&call, comparator >= 0 ? f->context->entries[comparator] : NULL);
   return status_ok();

@@ -5,7 +5,7 @@
 
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   lib_call *call = arena_new(a, lib_call);
-  library_call_make(a, from, context->threads, call);
+  routine_call_make(a, from, context->threads, call);
   TRY(top_k_check(call));
   routine_reserve(t, call, top_k_scratch(call));
   t->state = call;
@@ -13,7 +13,7 @@ static heddle_status prepare(arena *a, const run_context *context, const program
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
-  const lib_call call = routine_call(t->state, t, f);
+  const lib_call call = routine_call_in_scratch(t->state, t, f);
   top_k_execute(&call);
   return status_ok();
 }

@@ -86,9 +86,9 @@ static heddle_status recv(const thunk *t, const run_frame *f) {
   const program_array *to = t->from->results;
   uint32_t context = SENT_BY_NOBODY;
   if (!x->is_paired || other_of(x, f->device, false) >= 0) {
-    int64_t place;
-    TRY(device_group_reserve(f->devices, x->channel, x->is_paired ? f->device : -1, &place));
-    context = (uint32_t)place | (x->is_paired ? SENT_TO_ONE : 0);
+    int64_t position;
+    TRY(device_group_reserve(f->devices, x->channel, x->is_paired ? f->device : -1, &position));
+    context = (uint32_t)position | (x->is_paired ? SENT_TO_ONE : 0);
   }
   memory_fill(array_data(f, &to[0]), 0, array_bytes(f, &to[0]), f->threads);
   memcpy(array_data(f, &to[1]), &context, sizeof context);

@@ -41,8 +41,8 @@ static const double above_eight[] = {
 enum { SPARE_BELOW = 12, SPARE_ABOVE = 18 };
 
 instruction *chlo_bessel_i1e(lowering *l, instruction *x) {
-  bool is_wide = x->shape->dtype == DTYPE_F64;
-  int spare_below = is_wide ? 0 : SPARE_BELOW, spare_above = is_wide ? 0 : SPARE_ABOVE;
+  bool is_f64 = x->shape->dtype == DTYPE_F64;
+  int spare_below = is_f64 ? 0 : SPARE_BELOW, spare_above = is_f64 ? 0 : SPARE_ABOVE;
   instruction *size = build_unary(l, HLO_ABS, x);
   instruction *two = build_like(l, x, 2);
   instruction *half = build_binary(l, HLO_MULTIPLY, size, build_like(l, x, 0.5));

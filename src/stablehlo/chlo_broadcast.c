@@ -4,7 +4,7 @@
 #include "stablehlo/build.h"
 #include "stablehlo/chlo.h"
 
-static const ir_op plain[IR_OP_COUNT] = {
+static const ir_opcode plain[IR_OP_COUNT] = {
     [IR_OP_CHLO_BROADCAST_ADD] = IR_OP_ADD,
     [IR_OP_CHLO_BROADCAST_AND] = IR_OP_AND,
     [IR_OP_CHLO_BROADCAST_ATAN2] = IR_OP_ATAN2,

@@ -174,7 +174,7 @@ static heddle_status wants_operands(lowering *l, const ir_operation *op, instruc
   return status_ok();
 }
 
-static bool is_binary(ir_op op) {
+static bool is_binary(ir_opcode op) {
   return op == IR_OP_CHLO_MULHI || op == IR_OP_CHLO_NEXT_AFTER || op == IR_OP_CHLO_ZETA || op == IR_OP_CHLO_POLYGAMMA;
 }
 

@@ -24,10 +24,10 @@ static instruction *polynomial(lowering *l, instruction *x, int count, const dou
 
 // x with so few bits left that its square is exact.
 static instruction *shorten(lowering *l, instruction *x) {
-  bool is_wide = x->shape->dtype == DTYPE_F64;
+  bool is_f64 = x->shape->dtype == DTYPE_F64;
   instruction *i = build_add(l, HLO_REDUCE_PRECISION, x->shape, 1, &x);
-  build_set_int(i, HLO_ATTRIBUTE_EXPONENT_BITS, is_wide ? 11 : 8);
-  build_set_int(i, HLO_ATTRIBUTE_MANTISSA_BITS, is_wide ? 25 : 11);
+  build_set_int(i, HLO_ATTRIBUTE_EXPONENT_BITS, is_f64 ? 11 : 8);
+  build_set_int(i, HLO_ATTRIBUTE_MANTISSA_BITS, is_f64 ? 25 : 11);
   return i;
 }
 
@@ -88,11 +88,11 @@ static instruction *scaled_erfc_f64(lowering *l, instruction *x) {
 }
 
 instruction *chlo_erfc(lowering *l, instruction *x) {
-  bool is_wide = x->shape->dtype == DTYPE_F64;
+  bool is_f64 = x->shape->dtype == DTYPE_F64;
   instruction *size = build_unary(l, HLO_ABS, x);
   // Beyond 28 (11) the result is zero; the polynomials would give 0 * infinity for infinite x.
-  instruction *bounded = build_binary(l, HLO_MINIMUM, size, build_like(l, x, is_wide ? 28 : 11));
-  instruction *scaled = is_wide ? scaled_erfc_f64(l, bounded) : scaled_erfc_f32(l, bounded);
+  instruction *bounded = build_binary(l, HLO_MINIMUM, size, build_like(l, x, is_f64 ? 28 : 11));
+  instruction *scaled = is_f64 ? scaled_erfc_f64(l, bounded) : scaled_erfc_f32(l, bounded);
   instruction *tail = build_binary(l, HLO_MULTIPLY, exp_of_square(l, bounded), scaled);
   instruction *is_negative = build_compare(l, x, build_like(l, x, 0), COMPARE_LT);
   instruction *reflected = build_binary(l, HLO_SUBTRACT, build_like(l, x, 2), tail);

@@ -48,8 +48,8 @@ static const shape *fft_shape(lowering *l, const shape *from, int type, int_list
   int64_t *dims = arena_array(l->arena, int64_t, from->rank);
   memcpy(dims, from->dims, (size_t)from->rank * sizeof *dims);
   dims[from->rank - 1] = type == FFT_RFFT ? last / 2 + 1 : last;
-  bool is_wide = from->dtype == DTYPE_F64 || from->dtype == DTYPE_C128;
-  dtype part = is_wide ? DTYPE_F64 : DTYPE_F32, pair = is_wide ? DTYPE_C128 : DTYPE_C64;
+  bool is_double = from->dtype == DTYPE_F64 || from->dtype == DTYPE_C128;
+  dtype part = is_double ? DTYPE_F64 : DTYPE_F32, pair = is_double ? DTYPE_C128 : DTYPE_C64;
   return shape_array(l->arena, type == FFT_RFFT ? pair : part, from->rank, dims);
 }
 

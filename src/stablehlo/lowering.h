@@ -32,7 +32,7 @@ typedef struct lowering {
 // `operands` has op->operand_count instructions; `results` takes op->result_count.
 typedef heddle_status (*lowering_fn)(lowering *l, const ir_operation *op, instruction *const *operands,
                                      instruction **results);
-// Indexed by ir_op; an empty slot is refused by name.
+// Indexed by ir_opcode; an empty slot is refused by name.
 extern const lowering_fn lowerings[IR_OP_COUNT];
 // What calls a slot: refuses empty ones, hands operations on quantized types to lower_quantized (quantized.c), and
 // checks the results against the declared types.

@@ -35,7 +35,7 @@ typedef heddle_status (*raising_fn)(raising *r, const instruction *i, raised *co
 // What an opcode becomes: the operation of the same meaning, and how it is written. Without a function: operands in
 // order, one result, no attributes.
 typedef struct raising_row {
-  ir_op op;
+  ir_opcode op;
   raising_fn raise;
 } raising_row;
 extern const raising_row raisings[HLO_OPCODE_COUNT];  // IR_OP_UNKNOWN without a function: refused
@@ -55,11 +55,11 @@ ir_value *raising_pack(raising *r, const raised *x);
 raised *raising_unpack(raising *r, ir_value *x);
 
 // Operations. `raising_add` makes one with results of these types; the others are short for usual ones.
-ir_operation *raising_add(raising *r, ir_op op, int operand_count, ir_value *const *operands, int result_count,
+ir_operation *raising_add(raising *r, ir_opcode op, int operand_count, ir_value *const *operands, int result_count,
                           const ir_type *const *types);
 // All operands must be leaves; results are the leaves of the instruction's shape.
 heddle_status raising_same(raising *r, const instruction *i, raised *const *operands, ir_operation **op, raised **out);
-ir_value *raising_unary(raising *r, ir_op op, ir_value *x, const ir_type *type);
+ir_value *raising_unary(raising *r, ir_opcode op, ir_value *x, const ir_type *type);
 ir_value *raising_constant(raising *r, const literal *l);
 ir_value *raising_reshape(raising *r, ir_value *x, int rank, const int64_t *dims);
 ir_value *raising_transpose(raising *r, ir_value *x, int rank, const int64_t *permutation);

@@ -59,7 +59,7 @@ heddle_status raising_refuse(const instruction *i, const char *format, ...) {
   return status_at(HEDDLE_UNIMPLEMENTED, i->where, "%s has no form in StableHLO: %s", hlo_op_text(i->opcode), reason);
 }
 
-ir_operation *raising_add(raising *r, ir_op op, int operand_count, ir_value *const *operands, int result_count,
+ir_operation *raising_add(raising *r, ir_opcode op, int operand_count, ir_value *const *operands, int result_count,
                           const ir_type *const *types) {
   r->budget--;
   return ir_create(r->arena, r->block, op, operand_count, operands, result_count, types, 0);
@@ -77,7 +77,7 @@ heddle_status raising_same(raising *r, const instruction *i, raised *const *oper
   return status_ok();
 }
 
-ir_value *raising_unary(raising *r, ir_op op, ir_value *x, const ir_type *type) {
+ir_value *raising_unary(raising *r, ir_opcode op, ir_value *x, const ir_type *type) {
   return raising_add(r, op, 1, &x, 1, &type)->results[0];
 }
 

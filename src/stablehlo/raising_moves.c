@@ -227,7 +227,7 @@ heddle_status raise_subtract(raising *r, const instruction *i, raised *const *op
   ir_value *values[2];
   for (int k = 0; k < 2; k++) TRY(raising_operand(i, operands, k, &values[k]));
   const ir_type *type = ir_type_of_shape(r->arena, i->shape);
-  ir_op op = i->shape->dtype == DTYPE_PRED ? IR_OP_XOR : IR_OP_SUBTRACT;
+  ir_opcode op = i->shape->dtype == DTYPE_PRED ? IR_OP_XOR : IR_OP_SUBTRACT;
   *out = raised_leaf(r, raising_add(r, op, 2, values, 1, &type)->results[0]);
   return status_ok();
 }

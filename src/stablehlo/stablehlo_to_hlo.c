@@ -11,7 +11,7 @@
 #include "stablehlo/lowering_function.h"
 
 // Operations whose operands say shapes: only for their sake are values followed through calls and regions.
-static bool says_shapes(ir_op op) {
+static bool says_shapes(ir_opcode op) {
   static const bool says[IR_OP_COUNT] = {
       [IR_OP_DYNAMIC_BROADCAST_IN_DIM] = true,
       [IR_OP_DYNAMIC_CONV] = true,

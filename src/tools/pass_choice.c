@@ -30,9 +30,9 @@ static const pass *find(str name, bool *is_xla) {
 }
 
 // The pipeline runs some passes more than once.
-static bool is_first_of_name(int place) {
-  for (int i = 0; i < place; i++)
-    if (opt_passes[i] == opt_passes[place]) return false;
+static bool is_first_of_name(int position) {
+  for (int i = 0; i < position; i++)
+    if (opt_passes[i] == opt_passes[position]) return false;
   return true;
 }
 

@@ -17,7 +17,7 @@ static hlo_opcode draw_opcode(smith *s, int arity) {
 
 // Complex numbers are made of f32 and f64 only.
 static bool wants_wide(hlo_opcode op) { return op == HLO_COMPLEX; }
-static bool is_wide(dtype t) { return t == DTYPE_F32 || t == DTYPE_F64; }
+static bool is_f32_or_f64(dtype t) { return t == DTYPE_F32 || t == DTYPE_F64; }
 
 instruction *smith_unary(smith *s) {
   hlo_opcode op = draw_opcode(s, 1);
@@ -37,7 +37,7 @@ static instruction *compare(smith *s, instruction *x, instruction *y) {
 instruction *smith_binary(smith *s) {
   hlo_opcode op = draw_opcode(s, 2);
   instruction *x = smith_any(s, (int)hlo_ops[op].classes);
-  if (!x || has_no_order(op, x->shape->dtype) || (wants_wide(op) && !is_wide(x->shape->dtype))) return NULL;
+  if (!x || has_no_order(op, x->shape->dtype) || (wants_wide(op) && !is_f32_or_f64(x->shape->dtype))) return NULL;
   instruction *y = smith_like(s, x->shape->dtype, x);
   return op == HLO_COMPARE ? compare(s, x, y) : builder_binary(&s->b, op, x, y);
 }

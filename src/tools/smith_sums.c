@@ -93,20 +93,21 @@ instruction *smith_reduce_window(smith *s) {
 instruction *smith_dot(smith *s) {
   instruction *x = smith_any_ranked(s, CLASS_NUMBER, 1);
   if (!x) return NULL;
-  int64_t order[SMITH_MAX_RANK], dims[SMITH_MAX_RANK], place[SMITH_MAX_RANK], *lists[4];
+  int64_t order[SMITH_MAX_RANK], dims[SMITH_MAX_RANK], position[SMITH_MAX_RANK], *lists[4];
   int rank = x->shape->rank;
   for (int k = 0; k < rank; k++) order[k] = k;
   smith_shuffle(s, rank, order);
   int batch = (int)smith_below(s, rank), shared = batch + (int)smith_between(s, 0, rank - batch);
   int right_rank = shared + (shared < s->options.rank && smith_chance(s, 60));
-  for (int k = 0; k < right_rank; k++) place[k] = k;
-  smith_shuffle(s, right_rank, place);
+  for (int k = 0; k < right_rank; k++) position[k] = k;
+  smith_shuffle(s, right_rank, position);
   for (int k = 0; k < 4; k++) lists[k] = arena_array(s->arena, int64_t, rank);
-  for (int k = 0; k < right_rank; k++) dims[place[k]] = k < shared ? x->shape->dims[order[k]] : smith_between(s, 1, 4);
+  for (int k = 0; k < right_rank; k++)
+    dims[position[k]] = k < shared ? x->shape->dims[order[k]] : smith_between(s, 1, 4);
   for (int k = 0; k < shared; k++) {
     bool is_batch = k < batch;
     lists[is_batch ? 0 : 2][is_batch ? k : k - batch] = order[k];
-    lists[is_batch ? 1 : 3][is_batch ? k : k - batch] = place[k];
+    lists[is_batch ? 1 : 3][is_batch ? k : k - batch] = position[k];
   }
   instruction *y = smith_fresh(s, x->shape->dtype, right_rank, dims);
   instruction *i = builder_add(&s->b, HLO_DOT, x->shape, 2, (instruction *[]){x, y});

@@ -172,28 +172,53 @@ static bool read_distinct(bytecode_cursor *c, bytecode_entry *entry) {
   return bytecode_attribute(c, &entry->attribute);
 }
 
+// MLIR's codes of builtin attributes and locations; 19 and 20 are elements that StableHLO has no use for.
+enum {
+  BUILTIN_ARRAY,
+  BUILTIN_DICTIONARY,
+  BUILTIN_STRING,
+  BUILTIN_STRING_WITH_TYPE,
+  BUILTIN_FLAT_SYMBOL_REF,
+  BUILTIN_SYMBOL_REF,
+  BUILTIN_TYPE,
+  BUILTIN_UNIT,
+  BUILTIN_INTEGER,
+  BUILTIN_FLOAT,
+  BUILTIN_CALL_SITE_LOC,
+  BUILTIN_FILE_LINE_COL_LOC,
+  BUILTIN_FUSED_LOC,
+  BUILTIN_FUSED_LOC_WITH_METADATA,
+  BUILTIN_NAME_LOC,
+  BUILTIN_UNKNOWN_LOC,
+  BUILTIN_DENSE_RESOURCE_ELEMENTS,
+  BUILTIN_DENSE_ARRAY,
+  BUILTIN_DENSE_INT_OR_FP_ELEMENTS,
+  BUILTIN_DISTINCT = 21,
+  BUILTIN_FILE_LINE_COL_RANGE,
+};
+
 static const bytecode_attribute_fn attributes[] = {
-    [0] = bytecode_read_array,
-    [1] = bytecode_read_dictionary,
-    [2] = bytecode_read_string,
-    [3] = read_typed_string,
-    [4] = read_symbol,
-    [5] = read_nested_symbol,
-    [6] = bytecode_read_type,
-    [7] = read_unit,
-    [8] = bytecode_read_integer,
-    [9] = bytecode_read_float,
-    [10] = read_call_site,
-    [11] = read_file_place,
-    [12] = read_fused,
-    [13] = read_fused_with_metadata,
-    [14] = read_name,
-    [15] = read_unknown,
-    [16] = read_resource,
-    [17] = read_dense_array,
-    [18] = bytecode_read_elements,
-    [21] = read_distinct,
-    [22] = read_file_range,
+    [BUILTIN_ARRAY] = bytecode_read_array,
+    [BUILTIN_DICTIONARY] = bytecode_read_dictionary,
+    [BUILTIN_STRING] = bytecode_read_string,
+    [BUILTIN_STRING_WITH_TYPE] = read_typed_string,
+    [BUILTIN_FLAT_SYMBOL_REF] = read_symbol,
+    [BUILTIN_SYMBOL_REF] = read_nested_symbol,
+    [BUILTIN_TYPE] = bytecode_read_type,
+    [BUILTIN_UNIT] = read_unit,
+    [BUILTIN_INTEGER] = bytecode_read_integer,
+    [BUILTIN_FLOAT] = bytecode_read_float,
+    [BUILTIN_CALL_SITE_LOC] = read_call_site,
+    [BUILTIN_FILE_LINE_COL_LOC] = read_file_place,
+    [BUILTIN_FUSED_LOC] = read_fused,
+    [BUILTIN_FUSED_LOC_WITH_METADATA] = read_fused_with_metadata,
+    [BUILTIN_NAME_LOC] = read_name,
+    [BUILTIN_UNKNOWN_LOC] = read_unknown,
+    [BUILTIN_DENSE_RESOURCE_ELEMENTS] = read_resource,
+    [BUILTIN_DENSE_ARRAY] = read_dense_array,
+    [BUILTIN_DENSE_INT_OR_FP_ELEMENTS] = bytecode_read_elements,
+    [BUILTIN_DISTINCT] = read_distinct,
+    [BUILTIN_FILE_LINE_COL_RANGE] = read_file_range,
 };
 
 bool bytecode_builtin_attribute(bytecode_cursor *c, bytecode_entry *entry) {
@@ -234,28 +259,48 @@ static bool read_buffer_type(bytecode_cursor *c, ir_type *t) {
   return true;
 }
 
+// MLIR's codes of builtin types; those left out are memrefs in memory spaces and without rank.
+enum {
+  BUILTIN_TYPE_INTEGER,
+  BUILTIN_TYPE_INDEX,
+  BUILTIN_TYPE_FUNCTION,
+  BUILTIN_TYPE_BF16,
+  BUILTIN_TYPE_F16,
+  BUILTIN_TYPE_F32,
+  BUILTIN_TYPE_F64,
+  BUILTIN_TYPE_F80,
+  BUILTIN_TYPE_F128,
+  BUILTIN_TYPE_COMPLEX,
+  BUILTIN_TYPE_MEMREF,
+  BUILTIN_TYPE_NONE = 12,
+  BUILTIN_TYPE_RANKED_TENSOR,
+  BUILTIN_TYPE_RANKED_TENSOR_WITH_ENCODING,
+  BUILTIN_TYPE_TUPLE,
+  BUILTIN_TYPE_UNRANKED_TENSOR = 18,
+};
+
 static const struct {
   bytecode_type_fn read;  // null if there is nothing but the code: then what follows is the whole of it
   ir_type_kind kind;
   dtype dtype;
   const char *text;
 } types[] = {
-    [0] = {.read = read_integer_type},
-    [1] = {.kind = IR_TYPE_INDEX},
-    [2] = {.read = bytecode_read_function_type},
-    [3] = {.dtype = DTYPE_BF16},
-    [4] = {.dtype = DTYPE_F16},
-    [5] = {.dtype = DTYPE_F32},
-    [6] = {.dtype = DTYPE_F64},
-    [7] = {.kind = IR_TYPE_OPAQUE, .text = "f80"},
-    [8] = {.kind = IR_TYPE_OPAQUE, .text = "f128"},
-    [9] = {.read = bytecode_read_complex_type},
-    [10] = {.read = read_buffer_type},
-    [12] = {.kind = IR_TYPE_NONE},
-    [13] = {.read = bytecode_read_tensor_type},
-    [14] = {.read = bytecode_read_encoded_tensor_type},
-    [15] = {.read = bytecode_read_tuple_type},
-    [18] = {.read = bytecode_read_unranked_type},
+    [BUILTIN_TYPE_INTEGER] = {.read = read_integer_type},
+    [BUILTIN_TYPE_INDEX] = {.kind = IR_TYPE_INDEX},
+    [BUILTIN_TYPE_FUNCTION] = {.read = bytecode_read_function_type},
+    [BUILTIN_TYPE_BF16] = {.dtype = DTYPE_BF16},
+    [BUILTIN_TYPE_F16] = {.dtype = DTYPE_F16},
+    [BUILTIN_TYPE_F32] = {.dtype = DTYPE_F32},
+    [BUILTIN_TYPE_F64] = {.dtype = DTYPE_F64},
+    [BUILTIN_TYPE_F80] = {.kind = IR_TYPE_OPAQUE, .text = "f80"},
+    [BUILTIN_TYPE_F128] = {.kind = IR_TYPE_OPAQUE, .text = "f128"},
+    [BUILTIN_TYPE_COMPLEX] = {.read = bytecode_read_complex_type},
+    [BUILTIN_TYPE_MEMREF] = {.read = read_buffer_type},
+    [BUILTIN_TYPE_NONE] = {.kind = IR_TYPE_NONE},
+    [BUILTIN_TYPE_RANKED_TENSOR] = {.read = bytecode_read_tensor_type},
+    [BUILTIN_TYPE_RANKED_TENSOR_WITH_ENCODING] = {.read = bytecode_read_encoded_tensor_type},
+    [BUILTIN_TYPE_TUPLE] = {.read = bytecode_read_tuple_type},
+    [BUILTIN_TYPE_UNRANKED_TENSOR] = {.read = bytecode_read_unranked_type},
 };
 
 bool bytecode_builtin_type(bytecode_cursor *c, bytecode_entry *entry) {

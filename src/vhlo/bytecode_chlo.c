@@ -4,7 +4,7 @@
 
 // Properties in the order of the alphabet. Those with a `?` may be absent.
 static const struct {
-  ir_op op;
+  ir_opcode op;
   const char *names;
 } properties[] = {
     {IR_OP_CHLO_BROADCAST_ADD, "broadcast_dimensions?"},
@@ -32,17 +32,18 @@ static const struct {
     {IR_OP_CHLO_TOP_K, "k"},
 };
 
-static const char *properties_of(ir_op op) {
+static const char *properties_of(ir_opcode op) {
   for (size_t i = 0; i < sizeof properties / sizeof *properties; i++)
     if (properties[i].op == op) return properties[i].names;
   return NULL;
 }
 
-bool bytecode_chlo_properties(bytecode_cursor *c, size_t offset, ir_op op, int *count,
+bool bytecode_chlo_properties(bytecode_cursor *c, size_t offset, ir_opcode op, int *count,
                               ir_named_attribute fields[BYTECODE_MOST_CHLO_PROPERTIES]) {
   const char *at = properties_of(op);
   *count = 0;
-  if (!at) return bytecode_refuse(c->b, offset, "found properties of %s, wanted them as attributes", ir_op_text(op));
+  if (!at)
+    return bytecode_refuse(c->b, offset, "found properties of %s, wanted them as attributes", ir_opcode_text(op));
   while (*at) {
     const ir_attribute *x;
     str name = {at, strcspn(at, "? ")};
@@ -57,12 +58,18 @@ bool bytecode_chlo_properties(bytecode_cursor *c, size_t offset, ir_op op, int *
 }
 
 bool bytecode_chlo_attribute(bytecode_cursor *c, bytecode_entry *entry) {
-  static const char *const names[] = {"chlo.comparison_direction", "chlo.comparison_type"};
-  static const char *const values[][6] = {{"EQ", "NE", "GE", "GT", "LE", "LT"},
-                                          {"NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"}};
+  enum { COMPARISON_DIRECTION, COMPARISON_TYPE, ATTRIBUTES };  // CHLO's codes
+  static const struct {
+    const char *name;
+    int count;
+    const char *values[6];
+  } attributes[ATTRIBUTES] = {
+      [COMPARISON_DIRECTION] = {"chlo.comparison_direction", 6, {"EQ", "NE", "GE", "GT", "LE", "LT"}},
+      [COMPARISON_TYPE] = {"chlo.comparison_type", 5, {"NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"}},
+  };
   int code, value;
-  if (!bytecode_index(c, 2, "CHLO attribute", &code)) return false;
-  if (!bytecode_index(c, code == 0 ? 6 : 5, names[code], &value)) return false;
-  entry->attribute = ir_enum_attribute(c->b->arena, names[code], str_from(values[code][value]));
+  if (!bytecode_index(c, ATTRIBUTES, "CHLO attribute", &code)) return false;
+  if (!bytecode_index(c, attributes[code].count, attributes[code].name, &value)) return false;
+  entry->attribute = ir_enum_attribute(c->b->arena, attributes[code].name, str_from(attributes[code].values[value]));
   return true;
 }

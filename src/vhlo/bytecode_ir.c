@@ -238,14 +238,14 @@ static bool read_properties(bytecode_cursor *c, draft *d) {
 static bool look_up(bytecode *b, size_t offset, bytecode_operation_name *n) {
   if (n->is_known) return true;
   n->full_name = str_from(arena_printf(b->arena, STR_FMT "." STR_FMT, STR_ARG(n->dialect), STR_ARG(n->name)));
-  n->op = ir_op_from_text(n->full_name);
+  n->op = ir_opcode_from_text(n->full_name);
   if (str_is(n->dialect, "vhlo")) {
     n->vhlo = vhlo_operation_find(n->name);
     if (!n->vhlo)
       return bytecode_refuse(b, offset, "found operation " STR_FMT ", which VHLO 0.9 to 1.17 does not have",
                              STR_ARG(n->full_name));
     n->op = n->vhlo->op;
-    n->full_name = str_from(ir_op_text(n->op));
+    n->full_name = str_from(ir_opcode_text(n->op));
   }
   n->is_known = true;
   return true;
@@ -292,13 +292,13 @@ static bool read_head(bytecode_cursor *c, const frame *f, const ir_block *block,
 }
 
 // vhlo.return ends functions and regions alike.
-static ir_op op_of(const draft *d, const ir_block *block) {
+static ir_opcode op_of(const draft *d, const ir_block *block) {
   bool is_in_function = block->parent && block->parent->parent->op == IR_OP_FUNC;
   return d->name->op == IR_OP_RETURN && d->name->vhlo && is_in_function ? IR_OP_FUNC_RETURN : d->name->op;
 }
 
 static ir_operation *make(bytecode *b, const draft *d, ir_block *block, int region_count) {
-  ir_op op = op_of(d, block);
+  ir_opcode op = op_of(d, block);
   ir_operation *o =
       ir_create(b->arena, block, op, d->operand_count, d->operands, d->result_count, d->results, region_count);
   ir_set_attributes(b->arena, o, d->attributes.size, d->attributes.data);

@@ -36,7 +36,7 @@ typedef struct bytecode_operation_name {
   str dialect, name;  // "vhlo", "add_v1"
   bool is_registered;
   bool is_known;  // what stands below has been looked up
-  ir_op op;
+  ir_opcode op;
   str full_name;
   const struct vhlo_operation *vhlo;  // null if it is no VHLO operation
 } bytecode_operation_name;
@@ -149,12 +149,12 @@ bool vhlo_type(bytecode_cursor *c, bytecode_entry *entry);
 
 // bytecode_chlo.c: what CHLO encodes in its own way; an operation's properties come as named attributes.
 bool bytecode_chlo_attribute(bytecode_cursor *c, bytecode_entry *entry);
-bool bytecode_chlo_properties(bytecode_cursor *c, size_t offset, ir_op op, int *count,
+bool bytecode_chlo_properties(bytecode_cursor *c, size_t offset, ir_opcode op, int *count,
                               ir_named_attribute fields[BYTECODE_MOST_CHLO_PROPERTIES]);
 
 // bytecode_sdy.c: what Shardy does.
 bool bytecode_sdy_attribute(bytecode_cursor *c, bytecode_entry *entry);
-bool bytecode_sdy_properties(bytecode_cursor *c, ir_op op, int *count, ir_named_attribute fields[3]);
+bool bytecode_sdy_properties(bytecode_cursor *c, ir_opcode op, int *count, ir_named_attribute fields[3]);
 
 // bytecode_ir.c: the IR section.
 bool bytecode_ir(bytecode_cursor *c, ir_module **out);

@@ -5,14 +5,14 @@
 
 // Properties in the order of the alphabet.
 static const struct {
-  ir_op op;
+  ir_opcode op;
   const char *names[3];
 } properties[] = {
     {IR_OP_SDY_MANUAL_COMPUTATION, {"in_shardings", "manual_axes", "out_shardings"}},
     {IR_OP_SDY_MESH, {"mesh", "sym_name"}},
 };
 
-bool bytecode_sdy_properties(bytecode_cursor *c, ir_op op, int *count, ir_named_attribute fields[3]) {
+bool bytecode_sdy_properties(bytecode_cursor *c, ir_opcode op, int *count, ir_named_attribute fields[3]) {
   *count = 0;
   for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
     if (properties[i].op != op) continue;
@@ -145,19 +145,35 @@ static bool put_sharding(bytecode_cursor *c, text *out, int lists, bool has_redu
 
 static bool put_shardings(bytecode_cursor *c, text *out) { return put_list(c, out, "sharding_per_value<[", "]>"); }
 
+// Shardy's codes of attributes. Those from 8 to 14 are rules of propagation.
+enum {
+  SDY_MANUAL_AXES,
+  SDY_MESH_AXIS,
+  SDY_MESH,
+  SDY_SUB_AXIS_INFO,
+  SDY_AXIS_REF,
+  SDY_DIMENSION_SHARDING,
+  SDY_TENSOR_SHARDING,
+  SDY_TENSOR_SHARDING_PER_VALUE,
+  SDY_TENSOR_SHARDING_UNREDUCED = 15,
+  SDY_TENSOR_SHARDING_PER_VALUE_UNREDUCED,
+  SDY_TENSOR_SHARDING_REDUCER,
+  SDY_CODE_COUNT
+};
+
 static bool put_code(bytecode_cursor *c, int code, text *out) {
   switch (code) {
-    case 0: return put_manual_axes(c, out);
-    case 1: return put_mesh_axis(c, out);
-    case 2: return put_mesh(c, out);
-    case 3: return put_part(c, out);
-    case 4: return put_axis(c, out);
-    case 5: return put_dim(c, out);
-    case 6: return put_sharding(c, out, 1, false);
-    case 7:
-    case 16: return put_shardings(c, out);
-    case 15: return put_sharding(c, out, 2, false);
-    case 17: return put_sharding(c, out, 2, true);
+    case SDY_MANUAL_AXES: return put_manual_axes(c, out);
+    case SDY_MESH_AXIS: return put_mesh_axis(c, out);
+    case SDY_MESH: return put_mesh(c, out);
+    case SDY_SUB_AXIS_INFO: return put_part(c, out);
+    case SDY_AXIS_REF: return put_axis(c, out);
+    case SDY_DIMENSION_SHARDING: return put_dim(c, out);
+    case SDY_TENSOR_SHARDING: return put_sharding(c, out, 1, false);
+    case SDY_TENSOR_SHARDING_PER_VALUE:
+    case SDY_TENSOR_SHARDING_PER_VALUE_UNREDUCED: return put_shardings(c, out);
+    case SDY_TENSOR_SHARDING_UNREDUCED: return put_sharding(c, out, 2, false);
+    case SDY_TENSOR_SHARDING_REDUCER: return put_sharding(c, out, 2, true);
     default:  // a rule of propagation, as JAX gives LAPACK's calls: nothing to one who divides nothing
       text_puts(out, "propagation");
       c->at = c->end;
@@ -166,10 +182,14 @@ static bool put_code(bytecode_cursor *c, int code, text *out) {
 }
 
 static bool put(bytecode_cursor *c, text *out) {
-  enum { CODES = 18 };
-  static const bool has_brackets[CODES] = {[2] = true, [6] = true, [7] = true, [15] = true, [16] = true, [17] = true};
+  static const bool has_brackets[SDY_CODE_COUNT] = {[SDY_MESH] = true,
+                                                    [SDY_TENSOR_SHARDING] = true,
+                                                    [SDY_TENSOR_SHARDING_PER_VALUE] = true,
+                                                    [SDY_TENSOR_SHARDING_UNREDUCED] = true,
+                                                    [SDY_TENSOR_SHARDING_PER_VALUE_UNREDUCED] = true,
+                                                    [SDY_TENSOR_SHARDING_REDUCER] = true};
   int code;
-  if (!bytecode_index(c, CODES, "Shardy attribute", &code)) return false;
+  if (!bytecode_index(c, SDY_CODE_COUNT, "Shardy attribute", &code)) return false;
   text_puts(out, has_brackets[code] ? "#sdy." : "#sdy<");
   if (!put_code(c, code, out)) return false;
   if (!has_brackets[code]) text_putc(out, '>');

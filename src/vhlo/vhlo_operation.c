@@ -20,7 +20,7 @@ const vhlo_operation *vhlo_operation_find(str name) {
   int version = name.data[name.size - 1] - '0';
   str base = {name.data, name.size - SUFFIX};
   for (int i = 0; i < OPERATION_COUNT; i++) {
-    const char *full = ir_op_text(operations[i].op);
+    const char *full = ir_opcode_text(operations[i].op);
     const char *dot = strchr(full, '.');
     if (operations[i].version == version && dot && str_is(base, dot + 1)) return &operations[i];
   }
@@ -64,7 +64,7 @@ typedef struct rule {
   const char *name;
   vhlo_form form;
   vhlo_default absent;
-  ir_op only;  // IR_OP_UNKNOWN: in every operation
+  ir_opcode only;  // IR_OP_UNKNOWN: in every operation
 } rule;
 
 static const rule rules[] = {
@@ -125,7 +125,7 @@ static const rule rules[] = {
 // type none) is left out; a struct without any field is absent.
 enum { MOST_FIELDS = 9 };
 typedef struct bundle {
-  ir_op op;
+  ir_opcode op;
   const char *attribute, *name;
   const char *fields[MOST_FIELDS];
   const char *from[MOST_FIELDS];  // the attributes, where their names are others
@@ -170,7 +170,7 @@ enum { BUNDLE_COUNT = sizeof bundles / sizeof *bundles };
 typedef struct conversion {
   bytecode *b;
   size_t offset;
-  ir_op op;
+  ir_opcode op;
   int count;
   ir_named_attribute *given;
   vhlo_attribute_list *out;
@@ -178,10 +178,10 @@ typedef struct conversion {
 
 static bool wrong(const conversion *v, str name, const char *wanted) {
   return bytecode_fail(v->b, v->offset, "found attribute " STR_FMT " of %s, wanted %s", STR_ARG(name),
-                       ir_op_text(v->op), wanted);
+                       ir_opcode_text(v->op), wanted);
 }
 
-static const rule *rule_of(ir_op op, str name) {
+static const rule *rule_of(ir_opcode op, str name) {
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
     if (str_is(name, rules[i].name) && (rules[i].only == IR_OP_UNKNOWN || rules[i].only == op)) return &rules[i];
   return NULL;
@@ -241,7 +241,7 @@ static bool is_default(const ir_attribute *x, vhlo_default d) {
   }
 }
 
-bool vhlo_operation_is_default(ir_op op, str name, const ir_attribute *x) {
+bool vhlo_operation_is_default(ir_opcode op, str name, const ir_attribute *x) {
   const rule *r = rule_of(op, name);
   return r && is_default(x, r->absent);
 }

@@ -7,7 +7,7 @@
 enum { VHLO_MOST_ATTRIBUTES = 24 };
 
 typedef struct vhlo_operation {
-  ir_op op;
+  ir_opcode op;
   int version;
   const char *attributes;  // names, divided by blanks, in the order of the alphabet
 } vhlo_operation;
@@ -23,6 +23,6 @@ bool vhlo_operation_convert(bytecode *b, size_t offset, const vhlo_operation *o,
                             const ir_named_attribute *given, vhlo_attribute_list *out);
 
 // Whether the attribute, as StableHLO has it, equals the default and is therefore left out here.
-bool vhlo_operation_is_default(ir_op op, str name, const ir_attribute *x);
+bool vhlo_operation_is_default(ir_opcode op, str name, const ir_attribute *x);
 
 #endif

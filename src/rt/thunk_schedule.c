@@ -4,7 +4,7 @@
 // Levels are counted anew in blocks of neighbouring thunks, so that pairs of thunks are compared within a block only: a
 // thousand products are scheduled in 0.8 ms. A block without a parallel step worth waking a thread keeps the order of
 // the program.
-#include "rt/schedule.h"
+#include "rt/thunk_schedule.h"
 
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ enum { BLOCK = 128 };
 // splitting a large one wastes nothing and cannot leave a thread without work at the end.
 #define MEMBER_SECONDS (16 * COST_WAKE_SECONDS)
 
-bool schedule_is_wide(const thunk *t) { return !t->is_serial && t->cost >= COST_PARALLEL_SECONDS; }
+bool thunk_schedule_uses_threads(const thunk *t) { return !t->is_serial && t->cost >= COST_PARALLEL_SECONDS; }
 
 typedef struct scheduling {
   arena *scratch;
@@ -26,8 +26,8 @@ typedef struct scheduling {
   const thunk *thunks;
   int threads;
   int *levels;
-  schedule *out;
-  VEC(schedule_step) steps;
+  thunk_schedule *out;
+  VEC(thunk_schedule_step) steps;
 } scheduling;
 
 // --- what waits for what
@@ -63,7 +63,7 @@ static bool is_worthwhile(const scheduling *s, int begin, int end) {
   double apart = 0, total = 0, longest = 0;
   for (int k = begin; k < end; k++) {
     const thunk *t = &s->thunks[s->out->order[k]];
-    apart += schedule_is_wide(t) ? t->cost / s->threads + COST_WAKE_SECONDS : t->cost;
+    apart += thunk_schedule_uses_threads(t) ? t->cost / s->threads + COST_WAKE_SECONDS : t->cost;
     total += t->cost;
     if (t->cost > longest) longest = t->cost;
   }
@@ -72,7 +72,7 @@ static bool is_worthwhile(const scheduling *s, int begin, int end) {
 }
 
 static void push_apart(scheduling *s, int begin, int end) {
-  for (int k = begin; k < end; k++) vec_push(s->scratch, &s->steps, ((schedule_step){k, k + 1, false}));
+  for (int k = begin; k < end; k++) vec_push(s->scratch, &s->steps, ((thunk_schedule_step){k, k + 1, false}));
 }
 
 // order[begin … end - 1] are of one level; those that may join a parallel step are moved to the front.
@@ -85,7 +85,7 @@ static bool push_level(scheduling *s, int begin, int end) {
   }
   memcpy(&order[members], others, (size_t)other_count * sizeof *order);
   const bool is_parallel = members - begin > 1 && is_worthwhile(s, begin, members);
-  if (is_parallel) vec_push(s->scratch, &s->steps, ((schedule_step){begin, members, true}));
+  if (is_parallel) vec_push(s->scratch, &s->steps, ((thunk_schedule_step){begin, members, true}));
   else push_apart(s, begin, members);
   push_apart(s, members, end);
   return is_parallel;
@@ -123,7 +123,7 @@ static int schedule_block(scheduling *s, int first, int last, int floor) {
   return highest;
 }
 
-void schedule_make(arena *a, const program *p, int count, const thunk *thunks, int threads, schedule *out) {
+void thunk_schedule_make(arena *a, const program *p, int count, const thunk *thunks, int threads, thunk_schedule *out) {
   scheduling s = {
       .scratch = arena_create(), .program = p, .count = count, .thunks = thunks, .threads = threads, .out = out};
   out->order = arena_array(a, int, count);
@@ -131,7 +131,7 @@ void schedule_make(arena *a, const program *p, int count, const thunk *thunks, i
   for (int first = 0, floor = 0; first < count; first += BLOCK)
     floor = schedule_block(&s, first, count - first < BLOCK ? count : first + BLOCK, floor);
   out->step_count = s.steps.size;
-  out->steps = arena_array(a, schedule_step, s.steps.size);
+  out->steps = arena_array(a, thunk_schedule_step, s.steps.size);
   if (s.steps.size) memcpy(out->steps, s.steps.data, (size_t)s.steps.size * sizeof *out->steps);
   arena_destroy(s.scratch);
 }

@@ -1,5 +1,5 @@
 // Types and fields are translated once; a run copies the few arrays and fills in where they lie.
-#include "rt/library_call.h"
+#include "rt/routine_call.h"
 
 #include "prog/library_fields.h"
 
@@ -8,7 +8,7 @@ static lib_array array_of(const program_array *from) {
       .type = from->type, .rank = from->rank, .dims = from->dims, .is_packed = dtypes[from->type].bits < 8};
 }
 
-void library_call_make(arena *a, const program_thunk *from, int threads, lib_call *call) {
+void routine_call_make(arena *a, const program_thunk *from, int threads, lib_call *call) {
   lib_array *operands = arena_array(a, lib_array, from->operand_count);
   lib_array *results = arena_array(a, lib_array, from->result_count);
   for (int k = 0; k < from->operand_count; k++) operands[k] = array_of(&from->operands[k]);
@@ -25,7 +25,7 @@ void library_call_make(arena *a, const program_thunk *from, int threads, lib_cal
                      .threads = threads};
 }
 
-lib_call library_call_of_run(const lib_call *made, const thunk *t, const run_frame *f, lib_array *arrays) {
+lib_call routine_call_of_run(const lib_call *made, const thunk *t, const run_frame *f, lib_array *arrays) {
   lib_call call = *made;
   for (int k = 0; k < made->operand_count; k++) {
     arrays[k] = made->operands[k];

@@ -1,14 +1,14 @@
 // A library thunk's arrays and attributes as the routines of lib/ want them.
-#ifndef HEDDLE_RT_LIBRARY_CALL_H_
-#define HEDDLE_RT_LIBRARY_CALL_H_
+#ifndef HEDDLE_RT_ROUTINE_CALL_H_
+#define HEDDLE_RT_ROUTINE_CALL_H_
 
 #include "lib/call.h"
 #include "rt/thunk.h"
 
 // Made when the thunk is prepared: everything but the addresses, the threads and the scratch memory.
-void library_call_make(arena *a, const program_thunk *from, int threads, lib_call *call);
+void routine_call_make(arena *a, const program_thunk *from, int threads, lib_call *call);
 
 // The call for one run: `made` with addresses in `arrays`, which has room for all operands and results.
-lib_call library_call_of_run(const lib_call *made, const thunk *t, const run_frame *f, lib_array *arrays);
+lib_call routine_call_of_run(const lib_call *made, const thunk *t, const run_frame *f, lib_array *arrays);
 
 #endif
