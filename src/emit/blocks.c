@@ -1,4 +1,5 @@
-// Loops over plan_blocks: a decision tree over the tile number, then rows and runs.
+// Makes the loops over the blocks of a kernel (kernel_block): a decision tree over the tile number, then a loop over
+// rows, then one over the contiguous elements of a row.
 //
 // The innermost loop is over one variable with the constraint in its bound, as the vectorizer takes it.
 #include "emit/blocks.h"
@@ -16,18 +17,18 @@ static void delinearize_parts(arena *a, const kernel_block *block, const affine_
   affine_delinearize(a, s->rank - block->split, s->dims + block->split, position, results + block->split);
 }
 
-// (tile)[i] -> the i-th element of a piece of a run.
-static const indexing_map *piece_map(arena *a, const kernel_block *block) {
-  int64_t pieces = block->tiles / block->rows;
-  bool is_uneven = block->run % block->chunk != 0;
+// (tile)[i] -> the i-th element of a chunk of a row.
+static const indexing_map *chunk_map(arena *a, const kernel_block *block) {
+  int64_t chunks = block->tiles / block->rows;
+  bool is_uneven = block->contiguous % block->chunk != 0;
   indexing_map *m = indexing_map_create(a, 1, 1, 0, block->space->rank, is_uneven);
   m->dims[0] = sized("tile", block->tiles);
   m->ranges[0] = sized("i", block->chunk);
-  const affine_expr *row = affine_floordiv(a, affine_dim(a, 0), pieces);
-  const affine_expr *piece = affine_mod(a, affine_dim(a, 0), pieces);
-  const affine_expr *position = affine_add(a, affine_mul_constant(a, piece, block->chunk), affine_symbol(a, 0));
+  const affine_expr *row = affine_floordiv(a, affine_dim(a, 0), chunks);
+  const affine_expr *chunk = affine_mod(a, affine_dim(a, 0), chunks);
+  const affine_expr *position = affine_add(a, affine_mul_constant(a, chunk, block->chunk), affine_symbol(a, 0));
   delinearize_parts(a, block, row, position, m->results);
-  if (is_uneven) m->constraints[0] = (indexing_constraint){position, {0, block->run - 1}};
+  if (is_uneven) m->constraints[0] = (indexing_constraint){position, {0, block->contiguous - 1}};
   return indexing_map_simplify(a, m);
 }
 
@@ -42,11 +43,11 @@ static const indexing_map *rows_map(arena *a, const kernel_block *block) {
   return m;
 }
 
-// (row)[i] -> the i-th element of the row's run.
+// (row)[i] -> the i-th element of the row.
 static const indexing_map *run_map(arena *a, const kernel_block *block) {
   indexing_map *m = indexing_map_create(a, 1, 1, 0, block->space->rank, 0);
   m->dims[0] = sized("row", block->rows);
-  m->ranges[0] = sized("i", block->run);
+  m->ranges[0] = sized("i", block->contiguous);
   delinearize_parts(a, block, affine_dim(a, 0), affine_symbol(a, 0), m->results);
   return indexing_map_simplify(a, m);
 }
@@ -66,8 +67,8 @@ static heddle_status walk_run(kernel_entry *e, ir_builder *b, const index_vector
 heddle_status emit_block(kernel_entry *e, const kernel_block *block, MlirValue tile, entry_body body,
                          const void *argument) {
   arena *a = e->kernel->arena;
-  bool takes_rows = block->rows > 1 && block->chunk == block->run;
-  if (!takes_rows) return emit_entry_loop(e, piece_map(a, block), &tile, body, argument);
+  bool takes_rows = block->rows > 1 && block->chunk == block->contiguous;
+  if (!takes_rows) return emit_entry_loop(e, chunk_map(a, block), &tile, body, argument);
   return emit_entry_loop(e, rows_map(a, block), &tile, walk_run, &(run_body){block, body, argument});
 }
 

@@ -1,6 +1,6 @@
 // Emission of the partition's functions, element by element.
 //
-// A scope is emitted in two sweeps over its instructions: users first, to learn at which indices each is needed, then
+// A scope is emitted in two passes over its instructions: users first, to learn at which indices each is needed, then
 // operands first, to make the values. So a chain of any length needs no recursion; only nested scopes recurse, and the
 // partitioner bounds their depth.
 #include "emit/elemental.h"

@@ -1,6 +1,6 @@
 // The loop emitter. Flat, consecutive points of the index space are consecutive elements of the first output in memory,
 // so stores are contiguous whatever its layout is; the other outputs have as many elements and are reached through
-// bitcast maps. In runs, the loop is over the tiles of a block.
+// bitcast maps. With a block, the loop is over the tiles of a block.
 #include "emit/loop.h"
 
 #include "emit/blocks.h"
@@ -78,7 +78,7 @@ heddle_status emit_loop_entry(kernel_emitter *k, const target_description *targe
   const hero_loop *h = &k->plan->details.loop;
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));
-  if (h->in_runs) {
+  if (h->is_blocked) {
     TRY(emit_blocks(&entry, 1, &h->block, fill_block, &h->block));
   } else {
     const indexing_map *map = emit_loop_map(k->arena, target, &k->plan->launch, k->plan->outputs[0].shape);

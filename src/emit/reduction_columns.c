@@ -1,7 +1,7 @@
 // Columns: what is kept lies innermost, and neighbouring results are accumulated side by side.
 //
 //   for each index of the tile (of the kept dims but the innermost):
-//     for each sweep:
+//     for each pass:
 //       accumulators of the tile's columns, in memory that stays in the first-level cache: initial values
 //       loops over the reduced dims, several of the innermost at once:
 //         for each column: body, combine, store
@@ -11,11 +11,11 @@
 // are combined in the order of the program, or several first where the reducer allows.
 #include "emit/reduction_columns.h"
 
-#include "emit/sweeps.h"
+#include "emit/row_passes.h"
 
 typedef struct column_loops {
-  sweep_emitter *s;
-  const row_sweep *sweep;
+  row_pass_emitter *s;
+  const row_pass *pass;
   const MlirValue *major;  // indices of the kept dims but the innermost
   MlirValue first_column, column_count;
   int tensor_count;  // carried by all loops
@@ -24,7 +24,7 @@ typedef struct column_loops {
   MlirValue *reduced;  // their indices
 } column_loops;
 
-static const reduction_space *space_of(const column_loops *l) { return &l->s->plan->sweeps.space; }
+static const reduction_space *space_of(const column_loops *l) { return &l->s->plan->passes.space; }
 
 // --- points
 
@@ -44,7 +44,7 @@ static MlirValue sum_of(ir_builder *b, MlirValue x, MlirValue y, int64_t size) {
 }
 
 // At column number `column` of the tile; with_reduced: the element `ahead` behind the innermost loop's.
-static sweep_point point_of(const column_loops *l, ir_builder *b, MlirValue column, bool with_reduced, int64_t ahead) {
+static row_point point_of(const column_loops *l, ir_builder *b, MlirValue column, bool with_reduced, int64_t ahead) {
   const reduction_space *space = space_of(l);
   MlirValue *at = arena_array(b->arena, MlirValue, space->group_count);
   int count = 0, kept = 0, reduced = 0, last = space->group_count - 1;
@@ -58,7 +58,7 @@ static sweep_point point_of(const column_loops *l, ir_builder *b, MlirValue colu
     }
   }
   at[count++] = sum_of(b, l->first_column, column, space->sizes[last]);
-  return (sweep_point){.at = {.count = count, .values = at}, .is_element = with_reduced, .column = column};
+  return (row_point){.at = {.count = count, .values = at}, .is_element = with_reduced, .column = column};
 }
 
 // --- loops
@@ -99,58 +99,59 @@ static void for_columns(column_loops *l, ir_builder *b, column_body body, int64_
 
 // --- what happens in one column
 
-static void put_accumulator(column_loops *l, ir_builder *b, int given, MlirValue column, MlirValue value) {
-  sweep_emitter *s = l->s;
-  int tensor = s->places[given];
+static void put_accumulator(column_loops *l, ir_builder *b, int number, MlirValue column, MlirValue value) {
+  row_pass_emitter *s = l->s;
+  int tensor = s->tensor_of[number];
   s->tensors[tensor] = emit_insert(b, value, s->tensors[tensor], 1, &column);
 }
 
 static void start_column(column_loops *l, ir_builder *b, MlirValue column, int64_t argument) {
   (void)argument;
-  for (int i = 0; i < l->sweep->reductions.size; i++) {
-    const sweep_reduction *r = &l->sweep->reductions.data[i];
+  for (int i = 0; i < l->pass->reductions.size; i++) {
+    const row_reduction *r = &l->pass->reductions.data[i];
     for (int v = 0; v < r->count; v++) {
-      MlirValue init = sweeps_widen(b, r, v, l->s->inits[r->first_init + v]);
-      put_accumulator(l, b, r->first_given + v, column, init);
+      MlirValue init = row_passes_to_accumulator(b, r, v, l->s->inits[r->first_init + v]);
+      put_accumulator(l, b, r->first_carried + v, column, init);
     }
   }
 }
 
 // x: the reduction's inputs at `count` elements.
-static void accumulate(column_loops *l, ir_builder *b, const sweep_reduction *r, MlirValue column, int count,
+static void accumulate(column_loops *l, ir_builder *b, const row_reduction *r, MlirValue column, int count,
                        MlirValue *const *x) {
-  sweep_emitter *s = l->s;
+  row_pass_emitter *s = l->s;
   MlirValue *sum = arena_array(b->arena, MlirValue, r->count), *now = arena_array(b->arena, MlirValue, r->count);
-  for (int v = 0; v < r->count; v++) now[v] = emit_extract(b, s->tensors[s->places[r->first_given + v]], 1, &column);
-  if (sweeps_combiner(r, 0) && count > 1) {
-    for (int v = 0; v < r->count; v++) sum[v] = sweeps_widen(b, r, v, x[0][r->first_result + v]);
-    for (int e = 1; e < count; e++) sweeps_combine(s, b, r, sum, x[e] + r->first_result, sum);
-    for (int v = 0; v < r->count; v++) now[v] = ir_binary(b, sweeps_combiner(r, v), now[v], sum[v]);
+  for (int v = 0; v < r->count; v++)
+    now[v] = emit_extract(b, s->tensors[s->tensor_of[r->first_carried + v]], 1, &column);
+  if (row_passes_combiner(r, 0) && count > 1) {
+    for (int v = 0; v < r->count; v++) sum[v] = row_passes_to_accumulator(b, r, v, x[0][r->first_result + v]);
+    for (int e = 1; e < count; e++) row_passes_combine(s, b, r, sum, x[e] + r->first_result, sum);
+    for (int v = 0; v < r->count; v++) now[v] = ir_binary(b, row_passes_combiner(r, v), now[v], sum[v]);
   } else {
-    for (int e = 0; e < count; e++) sweeps_combine(s, b, r, now, x[e] + r->first_result, now);
+    for (int e = 0; e < count; e++) row_passes_combine(s, b, r, now, x[e] + r->first_result, now);
   }
-  for (int v = 0; v < r->count; v++) put_accumulator(l, b, r->first_given + v, column, now[v]);
+  for (int v = 0; v < r->count; v++) put_accumulator(l, b, r->first_carried + v, column, now[v]);
 }
 
 static void visit_column(column_loops *l, ir_builder *b, MlirValue column, int64_t elements) {
   MlirValue **results = arena_array(b->arena, MlirValue *, elements);
   for (int64_t e = 0; e < elements; e++) {
-    sweep_point point = point_of(l, b, column, true, e);
-    results[e] = sweeps_call(l->s, b, l->sweep->body, &point);
-    sweeps_store(l->s, b, l->sweep, results[e], &point);
+    row_point point = point_of(l, b, column, true, e);
+    results[e] = row_passes_call(l->s, b, l->pass->body, &point);
+    row_passes_store(l->s, b, l->pass, results[e], &point);
   }
-  for (int i = 0; i < l->sweep->reductions.size; i++)
-    accumulate(l, b, &l->sweep->reductions.data[i], column, (int)elements, results);
+  for (int i = 0; i < l->pass->reductions.size; i++)
+    accumulate(l, b, &l->pass->reductions.data[i], column, (int)elements, results);
 }
 
 static void end_column(column_loops *l, ir_builder *b, MlirValue column, int64_t argument) {
   (void)argument;
-  sweep_point point = point_of(l, b, column, false, 0);
-  const MlirValue *results = sweeps_call(l->s, b, l->sweep->body, &point);
-  sweeps_store(l->s, b, l->sweep, results, &point);
+  row_point point = point_of(l, b, column, false, 0);
+  const MlirValue *results = row_passes_call(l->s, b, l->pass->body, &point);
+  row_passes_store(l->s, b, l->pass, results, &point);
 }
 
-// --- sweeps
+// --- passes
 
 static void visit_range(column_loops *l, ir_builder *b, int64_t first, int64_t last, int64_t step) {
   if (first == last) return;
@@ -174,7 +175,7 @@ static void visit_groups(column_loops *l, ir_builder *b, int group) {
   int64_t size = space->sizes[group];
   int next = next_reduced(space, group + 1);
   if (next == space->group_count) {
-    int64_t step = l->sweep->elements_at_once, end = size - size % step;
+    int64_t step = l->pass->elements_at_once, end = size - size % step;
     visit_range(l, b, 0, end, step);
     visit_range(l, b, end, size, 1);
     return;
@@ -188,32 +189,32 @@ static void visit_groups(column_loops *l, ir_builder *b, int group) {
   close_loop(l, &inner, loop);
 }
 
-// The tensors that loops of the sweep write.
+// The tensors that loops of the pass write.
 static void choose_tensors(column_loops *l) {
-  sweep_emitter *s = l->s;
+  row_pass_emitter *s = l->s;
   arena *a = s->entry->kernel->arena;
   bool *written = arena_array(a, bool, s->tensor_count);
-  sweeps_written(s, l->sweep, written);
-  for (int i = 0; i < l->sweep->reductions.size; i++) {
-    const sweep_reduction *r = &l->sweep->reductions.data[i];
-    for (int v = 0; v < r->count; v++) written[s->places[r->first_given + v]] = true;
+  row_passes_written(s, l->pass, written);
+  for (int i = 0; i < l->pass->reductions.size; i++) {
+    const row_reduction *r = &l->pass->reductions.data[i];
+    for (int v = 0; v < r->count; v++) written[s->tensor_of[r->first_carried + v]] = true;
   }
   l->tensors = arena_array(a, int, s->tensor_count);
   for (int t = 0; t < s->tensor_count; t++)
     if (written[t]) l->tensors[l->tensor_count++] = t;
 }
 
-static void emit_sweep(const column_loops *columns, ir_builder *b, const row_sweep *sweep) {
-  if (sweep->body < 0) return;
+static void emit_pass(const column_loops *columns, ir_builder *b, const row_pass *pass) {
+  if (pass->body < 0) return;
   column_loops l = *columns;
-  l.sweep = sweep;
+  l.pass = pass;
   l.reduced = arena_array(b->arena, MlirValue, space_of(&l)->group_count);
   choose_tensors(&l);
-  if (sweep == &l.s->plan->sweeps.ends) {
+  if (pass == &l.s->plan->passes.row_results) {
     for_columns(&l, b, end_column, 0);
     return;
   }
-  if (sweep->reductions.size > 0) for_columns(&l, b, start_column, 0);
+  if (pass->reductions.size > 0) for_columns(&l, b, start_column, 0);
   visit_groups(&l, b, next_reduced(space_of(&l), 0));
 }
 
@@ -267,22 +268,22 @@ static MlirValue place_tile(column_loops *l, ir_builder *b, MlirValue tile, Mlir
 heddle_status emit_reduction_columns(kernel_emitter *k, const target_description *target) {
   kernel_entry e;
   TRY(emit_entry_begin(k, target, &e));
-  sweep_emitter s;
-  TRY(sweeps_begin(&s, &e, &k->plan->details.reduction));
-  const row_sweeps *sweeps = &s.plan->sweeps;
-  const int64_t others = sweeps->space.kept / sweeps->space.sizes[sweeps->space.group_count - 1];
+  row_pass_emitter s;
+  TRY(row_passes_begin(&s, &e, &k->plan->details.reduction));
+  const row_passes *passes = &s.plan->passes;
+  const int64_t others = passes->space.kept / passes->space.sizes[passes->space.group_count - 1];
   column_loops l = {.s = &s};
   MlirValue tile = e.ids.data[0], lower = ir_index(&e.b, 0);
-  MlirValue upper = sweeps_in_tile(&e.b, others, s.plan->tile, tile);
+  MlirValue upper = row_passes_in_tile(&e.b, others, s.plan->tile, tile);
   MlirValue step = ir_index(&e.b, 1);
   MlirOperation loop = ir_for(&e.b, lower, upper, step, s.tensor_count, s.tensors);
   MlirBlock body = ir_body(loop, 0);
   ir_builder b = ir_builder_at_end(k->context, body, k->arena);
   for (int t = 0; t < s.tensor_count; t++) s.tensors[t] = mlirBlockGetArgument(body, t + 1);
   MlirValue number = place_tile(&l, &b, tile, mlirBlockGetArgument(body, 0));
-  l.major = major_indices(&b, &sweeps->space, number).data;
-  for (int n = 0; n < sweeps->sweep_count; n++) emit_sweep(&l, &b, &sweeps->sweeps[n]);
-  emit_sweep(&l, &b, &sweeps->ends);
+  l.major = major_indices(&b, &passes->space, number).data;
+  for (int n = 0; n < passes->pass_count; n++) emit_pass(&l, &b, &passes->passes[n]);
+  emit_pass(&l, &b, &passes->row_results);
   ir_yield(&b, s.tensor_count, s.tensors);
   for (int o = 0; o < k->plan->output_count; o++) e.outputs[o] = ir_result(loop, o);
   emit_entry_end(&e);

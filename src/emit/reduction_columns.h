@@ -1,4 +1,4 @@
-// Sweeps over columns: the rows' kernel where neighbouring results lie side by side.
+// Passes over columns: the rows' kernel where neighbouring results lie side by side.
 #ifndef HEDDLE_EMIT_REDUCTION_COLUMNS_H_
 #define HEDDLE_EMIT_REDUCTION_COLUMNS_H_
 

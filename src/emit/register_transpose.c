@@ -1,8 +1,8 @@
 // Transposing small blocks in registers.
 //
-// Machines shuffle cheaply within 16 bytes. So a vector is made of one piece of that size of several rows, a block's
-// height apart, next to each other: transposing blocks of piece x piece within all of its lanes at once then gives
-// vectors that run along a column. A block takes `piece` registers at a time, whatever their width, and log2(piece)
+// Machines shuffle cheaply within 16 bytes. So a vector is made of one chunk of that size of several rows, a block's
+// height apart, next to each other: transposing blocks of chunk x chunk within all of its lanes at once then gives
+// vectors that run along a column. A block takes `chunk` registers at a time, whatever their width, and log2(chunk)
 // rounds.
 #include "emit/register_transpose.h"
 
@@ -15,7 +15,7 @@ static MlirType vector_of(MlirType element, int count) {
 
 transposed_block emit_register_block(MlirContext context, MlirType element, const register_block *size) {
   int bits = ir_bit_width(element) < 8 ? 8 : ir_bit_width(element);
-  transposed_block block = {.element = element, .turned = element, .piece = size->piece, .lanes = size->lanes};
+  transposed_block block = {.element = element, .turned = element, .chunk = size->chunk, .lanes = size->lanes};
   if (bits < 32) block.turned = mlirIntegerTypeGet(context, (unsigned)bits);
   return block;
 }
@@ -37,19 +37,19 @@ static MlirValue joined(ir_builder *b, MlirValue x, MlirValue y, int count) {
 // Row `row` of every lane, next to each other.
 static MlirValue gather_lanes(ir_builder *b, const transposed_block *block, const MlirValue *rows, int row) {
   MlirValue *parts = arena_array(b->arena, MlirValue, block->lanes);
-  for (int l = 0; l < block->lanes; l++) parts[l] = rows[l * block->piece + row];
-  for (int count = block->lanes, width = block->piece; count > 1; count /= 2, width *= 2)
+  for (int l = 0; l < block->lanes; l++) parts[l] = rows[l * block->chunk + row];
+  for (int count = block->lanes, width = block->chunk; count > 1; count /= 2, width *= 2)
     for (int l = 0; l < count / 2; l++) parts[l] = joined(b, parts[2 * l], parts[2 * l + 1], width);
   return parts[0];
 }
 
 // The lower or upper halves of each lane of x and y, alternating.
 static MlirValue interleave(ir_builder *b, const transposed_block *block, MlirValue x, MlirValue y, bool upper) {
-  int width = block->piece * block->lanes, *lanes = arena_array(b->arena, int, width);
+  int width = block->chunk * block->lanes, *lanes = arena_array(b->arena, int, width);
   for (int l = 0; l < block->lanes; l++) {
-    for (int i = 0; i < block->piece; i++) {
-      int element = l * block->piece + (upper ? block->piece / 2 : 0) + i / 2;
-      lanes[l * block->piece + i] = i % 2 ? width + element : element;
+    for (int i = 0; i < block->chunk; i++) {
+      int element = l * block->chunk + (upper ? block->chunk / 2 : 0) + i / 2;
+      lanes[l * block->chunk + i] = i % 2 ? width + element : element;
     }
   }
   return shuffle(b, x, y, width, lanes);
@@ -68,19 +68,19 @@ static MlirValue as_element(ir_builder *b, const transposed_block *block, MlirVa
 }
 
 void emit_register_transpose(ir_builder *b, const transposed_block *block, const MlirValue *rows, MlirValue *out) {
-  int piece = block->piece;
-  MlirValue *turned = arena_array(b->arena, MlirValue, piece * block->lanes);
-  MlirValue *next = arena_array(b->arena, MlirValue, piece);
-  for (int i = 0; i < piece * block->lanes; i++) turned[i] = as_integers(b, block, rows[i]);
-  for (int i = 0; i < piece; i++) out[i] = gather_lanes(b, block, turned, i);
-  for (int round = 1; round < piece; round *= 2) {
-    for (int i = 0; i < piece / 2; i++) {
-      next[2 * i] = interleave(b, block, out[i], out[i + piece / 2], false);
-      next[2 * i + 1] = interleave(b, block, out[i], out[i + piece / 2], true);
+  int chunk = block->chunk;
+  MlirValue *turned = arena_array(b->arena, MlirValue, chunk * block->lanes);
+  MlirValue *next = arena_array(b->arena, MlirValue, chunk);
+  for (int i = 0; i < chunk * block->lanes; i++) turned[i] = as_integers(b, block, rows[i]);
+  for (int i = 0; i < chunk; i++) out[i] = gather_lanes(b, block, turned, i);
+  for (int round = 1; round < chunk; round *= 2) {
+    for (int i = 0; i < chunk / 2; i++) {
+      next[2 * i] = interleave(b, block, out[i], out[i + chunk / 2], false);
+      next[2 * i + 1] = interleave(b, block, out[i], out[i + chunk / 2], true);
     }
-    for (int i = 0; i < piece; i++) out[i] = next[i];
+    for (int i = 0; i < chunk; i++) out[i] = next[i];
   }
-  for (int i = 0; i < piece; i++) out[i] = as_element(b, block, out[i]);
+  for (int i = 0; i < chunk; i++) out[i] = as_element(b, block, out[i]);
 }
 
 // --- vectors of memory

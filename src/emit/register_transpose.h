@@ -9,13 +9,13 @@
 typedef struct transposed_block {
   MlirType element;  // as it lies in tensors
   MlirType turned;   // an integer of as many bits where vectors of `element` are no machine's
-  int piece, lanes;
+  int chunk, lanes;
 } transposed_block;
 
 // For an element type that is not complex.
 transposed_block emit_register_block(MlirContext context, MlirType element, const register_block *size);
 
-// rows: `lanes * piece` vectors of `piece` elements. out: `piece` vectors of `lanes * piece` elements.
+// rows: `lanes * chunk` vectors of `chunk` elements. out: `chunk` vectors of `lanes * chunk` elements.
 void emit_register_transpose(ir_builder *b, const transposed_block *block, const MlirValue *rows, MlirValue *out);
 
 // `count` neighbouring elements of a tensor whose minor dimension is the last; indices of the first.

@@ -1,7 +1,7 @@
 // Scatter: for each update in order, if its window lies within the operand, the window's elements are combined into
-// memory, run by run.
+// memory, row of contiguous elements by row.
 //
-// Within a window no element is met twice, so that runs are vectors.
+// Within a window no element is met twice, so that rows are computed in vectors.
 #include "emit/scatter.h"
 
 #include "emit/entry.h"
@@ -23,24 +23,24 @@ static indexing_variable sized(const char *name, int64_t count) {
   return (indexing_variable){.bounds = {0, count - 1}, .name = str_from(name)};
 }
 
-// --- the elements of a run
+// --- the elements of a row
 
-// (row, piece)[i] -> index within the window.
+// (row, chunk)[i] -> index within the window.
 static const indexing_map *run_map(arena *a, const hero_scatter *h) {
   int rank = operand_shape(h)->rank;
-  bool is_piece = h->dealing == SCATTER_BY_COLUMN;
-  int64_t chunk = is_piece ? h->share : h->run;
-  int64_t pieces = h->run / chunk + (h->run % chunk != 0);
-  bool is_uneven = h->run % chunk != 0;
+  bool by_column = h->tiling == SCATTER_BY_COLUMN;
+  int64_t chunk = by_column ? h->chunk : h->contiguous;
+  int64_t chunks = h->contiguous / chunk + (h->contiguous % chunk != 0);
+  bool is_uneven = h->contiguous % chunk != 0;
   const int64_t *sizes = h->updates->dims + 1;
   indexing_map *m = indexing_map_create(a, 2, 1, 0, rank, is_uneven);
   m->dims[0] = sized("row", h->rows);
-  m->dims[1] = sized("piece", pieces);
+  m->dims[1] = sized("chunk", chunks);
   m->ranges[0] = sized("i", chunk);
   const affine_expr *position = affine_add(a, affine_mul_constant(a, affine_dim(a, 1), chunk), affine_symbol(a, 0));
   affine_delinearize(a, h->split, sizes, affine_dim(a, 0), m->results);
   affine_delinearize(a, rank - h->split, sizes + h->split, position, m->results + h->split);
-  if (is_uneven) m->constraints[0] = (indexing_constraint){position, {0, h->run - 1}};
+  if (is_uneven) m->constraints[0] = (indexing_constraint){position, {0, h->contiguous - 1}};
   return indexing_map_simplify(a, m);
 }
 
@@ -91,9 +91,9 @@ static heddle_status combine(kernel_entry *e, ir_builder *b, const index_vector 
 static heddle_status walk_row(kernel_entry *e, ir_builder *b, const index_vector *row, MlirValue *outputs,
                               const void *argument) {
   scatter_window w = *(const scatter_window *)argument;
-  bool is_piece = w.plan->dealing == SCATTER_BY_COLUMN;
+  bool by_column = w.plan->tiling == SCATTER_BY_COLUMN;
   w.row = row->values[0];
-  MlirValue dims[] = {w.row, is_piece ? w.tile : ir_index(b, 0)};
+  MlirValue dims[] = {w.row, by_column ? w.tile : ir_index(b, 0)};
   return emit_entry_inner_loop(e, b, outputs, run_map(b->arena, w.plan), dims, combine, &w);
 }
 
@@ -135,9 +135,9 @@ static MlirValue find_starts(kernel_entry *e, scatter_window *w) {
     MlirValue low = ir_index(b, 0), high = ir_index(b, room_of(h, d).upper);
     inside = both(b, inside, is_between(b, start, low, high));
     w->starts[d] = start;
-    if (d > 0 || h->dealing != SCATTER_BY_OWNER) continue;
-    MlirValue first = ir_binary(b, "arith.muli", w->tile, ir_index(b, h->share));
-    MlirValue last = ir_binary(b, "arith.addi", first, ir_index(b, h->share - 1));
+    if (d > 0 || h->tiling != SCATTER_BY_OWNER) continue;
+    MlirValue first = ir_binary(b, "arith.muli", w->tile, ir_index(b, h->chunk));
+    MlirValue last = ir_binary(b, "arith.addi", first, ir_index(b, h->chunk - 1));
     inside = both(b, inside, is_between(b, start, first, last));
   }
   return inside;
@@ -173,12 +173,12 @@ static heddle_status walk_update(kernel_entry *e, ir_builder *b, const index_vec
 // (tile)[n] -> update number: all of them, or the tile's share.
 static const indexing_map *updates_map(arena *a, const hero_scatter *h, int64_t tiles) {
   int64_t count = h->updates->dims[0];
-  bool is_share = h->dealing == SCATTER_BY_UPDATE, is_uneven = is_share && count % h->share != 0;
+  bool by_update = h->tiling == SCATTER_BY_UPDATE, is_uneven = by_update && count % h->chunk != 0;
   indexing_map *m = indexing_map_create(a, 1, 1, 0, 1, is_uneven);
   m->dims[0] = sized("tile", tiles);
-  m->ranges[0] = sized("n", is_share ? h->share : count);
+  m->ranges[0] = sized("n", by_update ? h->chunk : count);
   m->results[0] = affine_symbol(a, 0);
-  if (is_share) m->results[0] = affine_add(a, affine_mul_constant(a, affine_dim(a, 0), h->share), m->results[0]);
+  if (by_update) m->results[0] = affine_add(a, affine_mul_constant(a, affine_dim(a, 0), h->chunk), m->results[0]);
   if (is_uneven) m->constraints[0] = (indexing_constraint){m->results[0], {0, count - 1}};
   return m;
 }

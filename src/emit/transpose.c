@@ -153,8 +153,8 @@ static ir_values place_of(ir_builder *b, const tile_emitter *t, const indexing_m
   const bool in_operand = map != h->to_result;
   indexing_map *m = indexing_map_create(a, 5, 0, 0, is_direct ? map->result_count : 1, 0);
   name_dims(h, m);
-  m->dims[3] = (indexing_variable){{0, h->tile_a - block->piece}, str_from("i")};
-  m->dims[4] = (indexing_variable){{0, h->tile_b - (int64_t)block->piece * block->lanes}, str_from("j")};
+  m->dims[3] = (indexing_variable){{0, h->tile_a - block->chunk}, str_from("i")};
+  m->dims[4] = (indexing_variable){{0, h->tile_b - (int64_t)block->chunk * block->lanes}, str_from("j")};
   const affine_expr *at_a = affine_add_constant(a, affine_dim(a, 3), da);
   const affine_expr *at_b = affine_add_constant(a, affine_dim(a, 4), db);
   if (is_direct) {
@@ -172,14 +172,14 @@ static MlirValue transpose_block(kernel_entry *e, ir_builder *b, const tile_emit
   bool reads_array = is_direct_source(t, hero), writes_array = is_direct_target(t, hero);
   MlirValue source = reads_array ? e->inputs[t->plan->direct_inputs[hero]] : e->outputs[t->sources[hero]];
   const indexing_map *map = t->plan->to_operand[t->plan->groups[hero]];
-  int height = block->piece * block->lanes;
-  MlirValue *rows = arena_array(b->arena, MlirValue, height), *columns = arena_array(b->arena, MlirValue, block->piece);
+  int height = block->chunk * block->lanes;
+  MlirValue *rows = arena_array(b->arena, MlirValue, height), *columns = arena_array(b->arena, MlirValue, block->chunk);
   for (int r = 0; r < height; r++) {
     ir_values at = place_of(b, t, map, reads_array, ij, block, 0, r);
-    rows[r] = emit_read_vector(b, source, block->piece, at.size, at.data);
+    rows[r] = emit_read_vector(b, source, block->chunk, at.size, at.data);
   }
   emit_register_transpose(b, block, rows, columns);
-  for (int c = 0; c < block->piece; c++) {
+  for (int c = 0; c < block->chunk; c++) {
     ir_values at = place_of(b, t, t->plan->to_result, writes_array, ij, block, c, 0);
     target = emit_write_vector(b, columns[c], target, at.size, at.data, writes_array && t->plan->streams);
   }
@@ -192,7 +192,7 @@ static void transpose_tile(kernel_entry *e, const tile_emitter *t, int hero) {
   transposed_block block = emit_register_block(e->b.context, element, &t->plan->blocks[hero]);
   int number = is_direct_target(t, hero) ? t->plan->direct_outputs[hero] : t->targets[hero];
   MlirValue ij[2];
-  const int64_t sides[] = {t->plan->tile_b, t->plan->tile_a}, steps[] = {block.piece * block.lanes, block.piece};
+  const int64_t sides[] = {t->plan->tile_b, t->plan->tile_a}, steps[] = {block.chunk * block.lanes, block.chunk};
   ir_builder b = e->b;
   MlirOperation loops[2];
   MlirValue carried = e->outputs[number];

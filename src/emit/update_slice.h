@@ -4,7 +4,7 @@
 
 #include "emit/elemental.h"
 
-// See hero_entry. Each tile stores its piece of the window; the rest of the output is what it was.
+// See hero_entry. Each tile stores its chunk of the window; the rest of the output is what it was.
 heddle_status emit_update_slice_entry(kernel_emitter *k, const target_description *target);
 
 #endif

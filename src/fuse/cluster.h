@@ -10,7 +10,7 @@
 
 typedef enum cluster_role { CLUSTER_FIXED, CLUSTER_BITCAST, CLUSTER_MEMBER, CLUSTER_COPIED } cluster_role;
 
-// What is special about the instructions of a cluster; decides which emitter makes it and what may join.
+// What is special about the instructions of a cluster; decides which emitter makes it and what may merge.
 typedef enum cluster_trait {
   CLUSTER_REDUCES = 1 << 0,
   CLUSTER_TRANSPOSES = 1 << 1,  // moves the minor dim
@@ -18,9 +18,9 @@ typedef enum cluster_trait {
   CLUSTER_UPDATES = 1 << 3,     // dynamic-update-slice, in place
   CLUSTER_CONCATENATES = 1 << 4,
   CLUSTER_IS_SLOW = 1 << 5,     // many reads for one element; keeps the rest from being fast
-  CLUSTER_IS_ALONE = 1 << 6,    // ordered by control edges: nothing joins
+  CLUSTER_IS_ALONE = 1 << 6,    // ordered by control edges: nothing merges
   CLUSTER_IS_LIBRARY = 1 << 7,  // a library operation with what follows it
-  CLUSTER_SWEEPS = 1 << 8,      // one kernel sweeps over rows: nothing in it is computed twice
+  CLUSTER_ROW_PASSES = 1 << 8,  // one kernel passes over rows: nothing in it is computed twice
 } cluster_trait;
 
 typedef struct cluster_node {

@@ -52,10 +52,10 @@ static void add_reader(evaluation *e, uint64_t place, double times) {
 
 static double count_of(const instruction *i) { return (double)shape_element_count(fusion_cost_array_of(i->shape)); }
 
-static void note_readers(const cluster_graph *g, const cluster_body *body, evaluation *all, int n, bool sweeps) {
+static void note_readers(const cluster_graph *g, const cluster_body *body, evaluation *all, int n, bool passes) {
   const instruction *i = g->nodes[body->nodes.data[n]].instruction;
   evaluation *own = &all[n];
-  if (own->times <= 0 || sweeps) *own = (evaluation){.times = count_of(i)};  // stored, or held for the row
+  if (own->times <= 0 || passes) *own = (evaluation){.times = count_of(i)};  // stored, or held for the row
   uint64_t place = own->is_split ? mix(0, i->mark) : own->place;
   for (int k = 0; k < i->operand_count; k++) {
     int slot = g->nodes[i->operands[k]->mark].slot;
@@ -84,12 +84,12 @@ cluster_cost cluster_cost_of(cluster_graph *g, int l, int r) {
   evaluation *all = arena_array(scratch, evaluation, count + body.inputs.size);
   for (int n = 0; n < count; n++) g->nodes[body.nodes.data[n]].slot = n;
   for (int n = 0; n < body.inputs.size; n++) g->nodes[body.inputs.data[n]].slot = count + n;
-  const bool sweeps = g->clusters.data[r].traits & CLUSTER_SWEEPS;
+  const bool passes = g->clusters.data[r].traits & CLUSTER_ROW_PASSES;
   double memory = 0, compute = 0;
   for (int n = count - 1; n >= 0; n--) {
     const instruction *i = g->nodes[body.nodes.data[n]].instruction;
     bool is_output = all[n].times <= 0;
-    note_readers(g, &body, all, n, sweeps);
+    note_readers(g, &body, all, n, passes);
     double operations = all[n].times * fusion_cost_operations(i);
     cost.operations += operations;
     compute += fusion_cost_compute_time(g->target, operations, count_of(i));

@@ -4,7 +4,7 @@
 #include "fuse/fusion_cost.h"
 
 // A search that looks at more than this gives up: fusion has to be near-linear, and what is far apart rarely is worth
-// joining.
+// merging.
 enum { MAX_VISITED_CLUSTERS = 300, MAX_VISITED_NODES = 6000, MAX_READ_STEPS = 2000 };
 
 // --- reads

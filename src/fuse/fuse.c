@@ -7,8 +7,8 @@
 #include "fuse/fuse_library.h"
 #include "fuse/fuse_prepare.h"
 #include "fuse/fusion_cost.h"
-#include "fuse/join.h"
 #include "fuse/library.h"
+#include "fuse/merge.h"
 #include "fuse/reduction_order.h"
 #include "fuse/reduction_splitter.h"
 #include "fuse/trip_count.h"
@@ -61,7 +61,7 @@ static bool is_scalar_constant(const instruction *i) {
   return i->opcode == HLO_CONSTANT && i->shape->rank == 0 && shape_is_array(i->shape);
 }
 
-// What every kernel rather computes for itself than reads from memory: what is made of indices and scalars, pieces of
+// What every kernel rather computes for itself than reads from memory: what is made of indices and scalars, chunks of
 // other arrays, and a few cheap operations on one array that is there anyway.
 static bool is_copied(const cluster_graph *g, const instruction *i) {
   if (is_scalar_constant(i)) return true;
@@ -109,7 +109,7 @@ static void add_cluster(cluster_graph *g, int n) {
   const instruction *i = g->nodes[n].instruction;
   int number = cluster_add(g, n);
   cluster *made = &g->clusters.data[number];
-  made->traits = join_traits(i) | (g->nodes[n].is_ordered ? CLUSTER_IS_ALONE : 0);
+  made->traits = merge_traits(i) | (g->nodes[n].is_ordered ? CLUSTER_IS_ALONE : 0);
   made->operations = fusion_cost_operations(i);
 }
 

@@ -12,28 +12,28 @@
 
 #include "fuse/fuse_small.h"
 #include "fuse/fusion_cost.h"
-#include "fuse/join.h"
+#include "fuse/merge.h"
 
 // --- in place and rows
 
-typedef bool (*join_rule)(cluster_graph *g, int from, int to);
+typedef bool (*merge_rule)(cluster_graph *g, int from, int to);
 
-// Joins the node's cluster with those that its reads come from.
-static void join_reads_of(cluster_graph *g, arena *scratch, int node, join_rule rule, unsigned adds) {
+// Merges the node's cluster with those that its reads come from.
+static void merge_reads_of(cluster_graph *g, arena *scratch, int node, merge_rule rule, unsigned adds) {
   cluster_reads reads = {0};
   cluster_reads_of(g, node, &g->reads);
   for (int k = 0; k < g->reads.size; k++) vec_push(scratch, &reads, g->reads.data[k]);
   for (int k = 0; k < reads.size; k++) {
     int from = cluster_of(g, reads.data[k].node), to = cluster_of(g, node);
-    if (from < 0 || from == to || (adds != CLUSTER_SWEEPS && !reads.data[k].in_place)) continue;
-    if (rule(g, from, to)) g->clusters.data[join(g, from, to)].traits |= adds;
+    if (from < 0 || from == to || (adds != CLUSTER_ROW_PASSES && !reads.data[k].in_place)) continue;
+    if (rule(g, from, to)) g->clusters.data[merge_clusters(g, from, to)].traits |= adds;
   }
 }
 
-static void join_all(cluster_graph *g, join_rule rule, unsigned adds) {
+static void merge_all(cluster_graph *g, merge_rule rule, unsigned adds) {
   arena *scratch = arena_create();
   for (int n = 0; n < g->node_count; n++) {
-    if (g->nodes[n].role == CLUSTER_MEMBER) join_reads_of(g, scratch, n, rule, adds);
+    if (g->nodes[n].role == CLUSTER_MEMBER) merge_reads_of(g, scratch, n, rule, adds);
     arena_reset(scratch);
   }
   arena_destroy(scratch);
@@ -87,10 +87,10 @@ static void make_copied(cluster_graph *g, int number, const consumers *by) {
 static bool is_worth_copying(cluster_graph *g, int number, const consumers *by) {
   const cluster *c = &g->clusters.data[number];
   if (c->traits || c->members.size > FUSION_COPIED_INSTRUCTIONS) return false;
-  double before = join_time_of(g, number) + g->target->launch_ns, after = 0;
+  double before = merge_time_of(g, number) + g->target->launch_ns, after = 0;
   for (int k = 0; k < by->clusters.size; k++) {
-    if (!join_as_copy(g, number, by->clusters.data[k])) return false;
-    before += join_time_of(g, by->clusters.data[k]);
+    if (!merge_as_copy(g, number, by->clusters.data[k])) return false;
+    before += merge_time_of(g, by->clusters.data[k]);
     after += cluster_cost_of(g, number, by->clusters.data[k]).time;
   }
   return after <= before;
@@ -102,11 +102,11 @@ static void place_producer(cluster_graph *g, arena *scratch, int own) {
   int first = by.clusters.data[0];
   if (by.clusters.size > 1) {
     if (is_worth_copying(g, own, &by)) make_copied(g, own, &by);
-  } else if (join_producer(g, own, first)) {
-    const unsigned sweeps = g->clusters.data[first].traits & CLUSTER_SWEEPS;
-    int number = join(g, own, first);
+  } else if (merge_producer(g, own, first)) {
+    const unsigned passes = g->clusters.data[first].traits & CLUSTER_ROW_PASSES;
+    int number = merge_clusters(g, own, first);
     cluster *made = &g->clusters.data[number];
-    made->traits = (made->traits & ~(unsigned)CLUSTER_SWEEPS) | sweeps;
+    made->traits = (made->traits & ~(unsigned)CLUSTER_ROW_PASSES) | passes;
   }
 }
 
@@ -124,31 +124,31 @@ static void place_producers(cluster_graph *g) {
 // --- siblings
 
 // Clusters that read the node, each with the next one.
-static void join_readers_of(cluster_graph *g, arena *scratch, int node) {
+static void merge_readers_of(cluster_graph *g, arena *scratch, int node) {
   const cluster_numbers only = {.data = &node, .size = 1};
   consumers by = consumers_of(scratch, g, &only, cluster_of(g, node), MAX_SIBLINGS);
   for (int k = 1; k < by.clusters.size; k++) {
     int l = by.clusters.data[k - 1], r = by.clusters.data[k];
-    if (l != r && join_siblings(g, l, r)) by.clusters.data[k] = join(g, l, r);
+    if (l != r && merge_siblings(g, l, r)) by.clusters.data[k] = merge_clusters(g, l, r);
   }
 }
 
-static void join_siblings_all(cluster_graph *g) {
+static void merge_siblings_all(cluster_graph *g) {
   arena *scratch = arena_create();
   for (int n = 0; n < g->node_count; n++) {
     const cluster_node *node = &g->nodes[n];
     bool is_array = shape_is_array(node->instruction->shape) && node->instruction->shape->rank > 0;
-    if (is_array && (node->role == CLUSTER_FIXED || node->role == CLUSTER_MEMBER)) join_readers_of(g, scratch, n);
+    if (is_array && (node->role == CLUSTER_FIXED || node->role == CLUSTER_MEMBER)) merge_readers_of(g, scratch, n);
     arena_reset(scratch);
   }
   arena_destroy(scratch);
 }
 
 void fuse_clusters(cluster_graph *g, bool any_size) {
-  join_all(g, join_in_place, 0);
-  join_all(g, join_rows, CLUSTER_SWEEPS);
+  merge_all(g, merge_in_place, 0);
+  merge_all(g, merge_rows, CLUSTER_ROW_PASSES);
   place_producers(g);
-  join_all(g, join_rows, CLUSTER_SWEEPS);
-  join_siblings_all(g);
+  merge_all(g, merge_rows, CLUSTER_ROW_PASSES);
+  merge_siblings_all(g);
   fuse_small_clusters(g, any_size);
 }

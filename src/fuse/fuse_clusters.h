@@ -1,11 +1,11 @@
-// The order in which clusters are joined.
+// The order in which clusters are merged.
 #ifndef HEDDLE_FUSE_FUSE_CLUSTERS_H_
 #define HEDDLE_FUSE_FUSE_CLUSTERS_H_
 
 #include "fuse/cluster.h"
 
-// Joins what one kernel computes better than two. Every member starts in a cluster of its own. `any_size`: a kernel may
-// store arrays of different sizes.
+// Merges what one kernel computes better than two. Every member starts in a cluster of its own. `any_size`: a kernel
+// may store arrays of different sizes.
 void fuse_clusters(cluster_graph *g, bool any_size);
 
 #endif

@@ -5,8 +5,8 @@
 // anyway.
 #include "fuse/fuse_library.h"
 
+#include "fuse/concatenate_operand.h"
 #include "fuse/library.h"
-#include "fuse/piece.h"
 #include "hlo/dot_form.h"
 
 // --- patterns
@@ -123,31 +123,32 @@ static bool copy_factors(cluster_graph *g, instruction *dot) {
 }
 
 static bool is_copied_by_library(const cluster_graph *g, const instruction *i) {
-  return piece_is_for_library(i) && g->nodes[i->mark].role == CLUSTER_FIXED && !g->nodes[i->mark].is_ordered;
+  return concatenate_operand_for_library(i) && g->nodes[i->mark].role == CLUSTER_FIXED && !g->nodes[i->mark].is_ordered;
 }
 
 // Whether the operand of a wide concatenate is a slice that is read where it lies.
-static bool is_shown_piece(const cluster_graph *g, const instruction *concatenate, int k) {
-  fuse_piece p;
-  return !is_in_memory(g, concatenate->operands[k]) && piece_shown(concatenate, k, &p) && is_in_memory(g, p.array);
+static bool is_shown_operand(const cluster_graph *g, const instruction *concatenate, int k) {
+  concatenate_operand p;
+  return !is_in_memory(g, concatenate->operands[k]) && concatenate_operand_shown(concatenate, k, &p) &&
+         is_in_memory(g, p.array);
 }
 
-static bool shows_pieces(const cluster_graph *g, const instruction *concatenate) {
+static bool shows_operands(const cluster_graph *g, const instruction *concatenate) {
   for (int k = 0; k < concatenate->operand_count; k++)
-    if (is_shown_piece(g, concatenate, k)) return true;
+    if (is_shown_operand(g, concatenate, k)) return true;
   return false;
 }
 
 // What is neither in memory nor shown is copied once, however often it is an operand. From the last one on: users are
 // taken out from behind.
-static bool copy_pieces(cluster_graph *g, arena *scratch, instruction *concatenate) {
+static bool copy_operands(cluster_graph *g, arena *scratch, instruction *concatenate) {
   ptr_map copies = {0};
   bool changes = false;
-  if (!is_copied_by_library(g, concatenate) || !shows_pieces(g, concatenate)) return false;
+  if (!is_copied_by_library(g, concatenate) || !shows_operands(g, concatenate)) return false;
   for (int k = concatenate->operand_count; k-- > 0;) {
     instruction *x = concatenate->operands[k], *known = ptr_map_get(&copies, x);
     if (known) instruction_set_operand(concatenate, k, known);
-    if (known || is_in_memory(g, x) || is_shown_piece(g, concatenate, k)) continue;
+    if (known || is_in_memory(g, x) || is_shown_operand(g, concatenate, k)) continue;
     ptr_map_put(scratch, &copies, x, copy_operand(g, concatenate, k));
     changes = true;
   }
@@ -160,7 +161,7 @@ bool fuse_library_operands(cluster_graph *g) {
   for (int n = 0; n < g->node_count; n++) {
     instruction *i = g->nodes[n].instruction;
     if (copy_factors(g, i)) changes = true;
-    if (copy_pieces(g, scratch, i)) changes = true;
+    if (copy_operands(g, scratch, i)) changes = true;
   }
   arena_destroy(scratch);
   return changes;
@@ -202,7 +203,7 @@ static void fuse_transpose(cluster_graph *g, const instruction *op) {
 static void fuse_slices(cluster_graph *g, const instruction *op) {
   array_view views[2];
   const bool is_shown =
-      is_product(g, op) ? reads_slices(g, op, views) : is_copied_by_library(g, op) && shows_pieces(g, op);
+      is_product(g, op) ? reads_slices(g, op, views) : is_copied_by_library(g, op) && shows_operands(g, op);
   if (is_shown) make_cluster(g, op, op, op);
 }
 

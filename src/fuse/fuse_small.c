@@ -1,11 +1,11 @@
-// Clusters at one depth of the graph (the longest way to them) cannot need each other, and joining them keeps all
+// Clusters at one depth of the graph (the longest way to them) cannot need each other, and merging them keeps all
 // depths: so no search is needed, and any number of them may become one.
 #include "fuse/fuse_small.h"
 
 #include <stdlib.h>
 
 #include "fuse/fusion_cost.h"
-#include "fuse/join.h"
+#include "fuse/merge.h"
 
 // Nanoseconds of a kernel that is small beside its start, and of what many of them may become.
 #define SMALL_TIME 4000.0
@@ -98,7 +98,7 @@ static int compare(const void *l, const void *r) {
 
 static bool is_small(cluster_graph *g, int c) {
   const cluster *x = &g->clusters.data[c];
-  return x->members.size > 0 && !x->traits && join_time_of(g, c) < SMALL_TIME;
+  return x->members.size > 0 && !x->traits && merge_time_of(g, c) < SMALL_TIME;
 }
 
 void fuse_small_clusters(cluster_graph *g, bool any_size) {
@@ -108,15 +108,15 @@ void fuse_small_clusters(cluster_graph *g, bool any_size) {
   VEC(candidate) all = {0};
   for (int c = 0; c < g->clusters.size; c++)
     if (is_small(g, c))
-      vec_push(w.arena, &all, (candidate){c, w.units[c].depth, g->clusters.data[c].first, join_elements_of(g, c)});
+      vec_push(w.arena, &all, (candidate){c, w.units[c].depth, g->clusters.data[c].first, merge_elements_of(g, c)});
   if (all.size > 0) qsort(all.data, (size_t)all.size, sizeof *all.data, compare);
   for (int k = 1; k < all.size; k++) {
     candidate *x = &all.data[k - 1], *y = &all.data[k];
     int size = g->clusters.data[x->cluster].members.size + g->clusters.data[y->cluster].members.size;
     if (x->depth != y->depth || (x->elements != y->elements && !any_size) || size > FUSION_MAX_INSTRUCTIONS) continue;
-    double time = join_time_of(g, x->cluster) + join_time_of(g, y->cluster);
+    double time = merge_time_of(g, x->cluster) + merge_time_of(g, y->cluster);
     if (time > JOINED_TIME) continue;
-    y->cluster = join(g, x->cluster, y->cluster);
+    y->cluster = merge_clusters(g, x->cluster, y->cluster);
     g->clusters.data[y->cluster].time = time;
   }
   arena_destroy(w.arena);

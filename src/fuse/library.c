@@ -2,8 +2,8 @@
 // else as it is.
 #include "fuse/library.h"
 
+#include "fuse/concatenate_operand.h"
 #include "fuse/leaves.h"
-#include "fuse/piece.h"
 #include "hlo/call_attributes.h"
 #include "hlo/combiner.h"
 #include "hlo/device_groups.h"
@@ -52,7 +52,7 @@ library_kind library_kind_of(const instruction *i) {
   const instruction *op = operation_of(i);
   library_kind kind = kinds[op->opcode];
   if (hlo_op_has(op->opcode, TRAIT_COLLECTIVE) && !hlo_op_has(op->opcode, TRAIT_ASYNC)) kind = LIBRARY_COLLECTIVE;
-  if (kind == LIBRARY_CONCATENATE) return piece_is_for_library(op) ? kind : LIBRARY_NONE;
+  if (kind == LIBRARY_CONCATENATE) return concatenate_operand_for_library(op) ? kind : LIBRARY_NONE;
   if (kind != LIBRARY_GEMM && kind != LIBRARY_CONVOLUTION) return kind;
   if (!is_library_type(op->operands[0]->shape) || !is_library_type(op->operands[1]->shape) ||
       !is_library_type(op->shape))
@@ -305,12 +305,13 @@ static heddle_status describe_top_k(describer *d) {
   return status_ok();
 }
 
-// Which array a piece is read from: the fusion's parameter that the operand shows, or the operand itself.
-static heddle_status describe_piece(describer *d, int operand, fuse_piece *out, int64_t *array) {
-  *out = piece_whole(d->op, operand);
+// Which array a chunk is read from: the fusion's parameter that the operand shows, or the operand itself.
+static heddle_status describe_operand(describer *d, int operand, concatenate_operand *out, int64_t *array) {
+  *out = concatenate_operand_whole(d->op, operand);
   *array = operand;
   if (!is_fused(d)) return status_ok();
-  if (out->size > 0 && !piece_shown(d->op, operand, out)) return refuse(d, "reads an operand that lies in no rows");
+  if (out->size > 0 && !concatenate_operand_shown(d->op, operand, out))
+    return refuse(d, "reads an operand that lies in no rows");
   if (out->array->opcode != HLO_PARAMETER) return refuse(d, "is fused in a way no library knows");
   *array = out->array->attributes->index;
   return status_ok();
@@ -324,13 +325,13 @@ static heddle_status describe_concatenate(describer *d) {
   if (is_fused(d) && d->instruction->called[0]->root != d->op) return refuse(d, "is fused in a way no library knows");
   for (int c = 0; c < COLUMNS; c++) columns[c] = arena_array(d->arena, int64_t, count);
   for (int k = 0; k < count; k++) {
-    fuse_piece p;
-    TRY(describe_piece(d, k, &p, &columns[OPERAND][k]));
+    concatenate_operand p;
+    TRY(describe_operand(d, k, &p, &columns[OPERAND][k]));
     columns[OFFSET][k] = p.first;
     columns[STRIDE][k] = p.stride;
     columns[SIZE][k] = p.size;
   }
-  add_int(d, "rows", piece_rows(d->op));
+  add_int(d, "rows", concatenate_operand_rows(d->op));
   for (int c = 0; c < COLUMNS; c++) add_ints(d, names[c], count, columns[c]);
   return status_ok();
 }

@@ -2,7 +2,7 @@
 //
 //   f itself
 //   f handing on NaN, where that picks one of two pairs: select(isnan(a), a, select(isnan(b), b, f(a, b))). A plain
-//     `select(a >= b, a, b)` forgets what was before a NaN, so that each piece would forget something else. This one
+//     `select(a >= b, a, b)` forgets what was before a NaN, so that each chunk would forget something else. This one
 //     ends in NaN if there is any, and is the same without.
 //   f started: a partial result knows whether it holds an element yet and is replaced by the first if not. The initial
 //     value meets the end result, once.
@@ -128,22 +128,22 @@ typedef struct choice {
 
 static bool is_guarded(const choice *c) { return c->checks_results || c->checks_elements; }
 
-// Whether another order makes it faster: rows long enough to fill vectors, or cut into pieces. Columns lie side by side
+// Whether another order makes it faster: rows long enough to fill vectors, or cut into chunks. Columns lie side by side
 // in vectors as it is.
 static bool gains(const instruction *reduce, reducer_form form) {
   reduction_space s;
   if (reduction_splitter_splits(reduce, form)) return true;
-  if (form == REDUCER_PIECES || !reduction_space_of(reduce, &s) || !s.is_reduced[s.group_count - 1]) return false;
+  if (form == REDUCER_CHUNKS || !reduction_space_of(reduce, &s) || !s.is_reduced[s.group_count - 1]) return false;
   const int64_t row = s.sizes[s.group_count - 1];
   return row > LONG_ROW || (row >= SHORT_ROW && s.kept < LONG_ROW);
 }
 
 static bool accept(const instruction *reduce, const reducer_variant *variant, const reducer_trial *trial, choice *out) {
   *out = (choice){.variant = *variant,
-                  .form = trial->in_any_order ? REDUCER_FREE : REDUCER_PIECES,
+                  .form = trial->in_any_order ? REDUCER_FREE : REDUCER_CHUNKS,
                   .checks_results = trial->unless_made,
                   .checks_elements = trial->unless_given};
-  return trial->in_pieces && gains(reduce, out->form);
+  return trial->in_chunks && gains(reduce, out->form);
 }
 
 static bool is_pick(arena *scratch, instruction *reduce, computation *by) {
@@ -363,7 +363,7 @@ static bool is_long(const instruction *i) {
 static bool is_unknown(arena *scratch, const instruction *i) {
   const int count = i->operand_count / 2;
   return count <= MOST_VALUES && has_plain_results(i->called[0], count) &&
-         (gains(i, REDUCER_FREE) || gains(i, REDUCER_PIECES)) && reducer_of(scratch, i).form == REDUCER_ORDERED;
+         (gains(i, REDUCER_FREE) || gains(i, REDUCER_CHUNKS)) && reducer_of(scratch, i).form == REDUCER_ORDERED;
 }
 
 bool reduction_order_run(computation *c) {

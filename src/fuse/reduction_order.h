@@ -5,7 +5,7 @@
 #include "hlo/module.h"
 
 // Tries out the reducer of every long reduce of the computation (kernel/reducer_trial.h) and marks those reduces whose
-// elements may be combined in pieces or in any order (reducer_mark). Where only what has to do with NaN depends on the
+// elements may be combined in chunks or in any order (reducer_mark). Where only what has to do with NaN depends on the
 // order, the reduce is done out of order and looked at: if a NaN is in its results, a branch does it again in order.
 // Where the initial value must not come in twice, partial results begin without it. Results are those of the order that
 // the interpreter takes, but for the rounding of sums. True if anything changed; new computations may be among it.

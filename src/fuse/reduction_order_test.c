@@ -11,7 +11,7 @@ typedef struct known_reducer {
   const char *name, *body;  // of computation f
   int values;
   const char *types[3], *inits[3];
-  bool in_pieces, in_any_order, unless_made, unless_given;
+  bool in_chunks, in_any_order, unless_made, unless_given;
 } known_reducer;
 
 #define PAIR(t, u) \
@@ -175,9 +175,9 @@ static void test_trials(void **state) {
     const module *m = parse(a, r, "40,1000", "40", "1");
     const reducer_variant own = {m->entry->root->called[0], false};
     const reducer_trial t = reducer_try(m->entry->root, &own);
-    if (t.in_pieces != r->in_pieces || t.in_any_order != r->in_any_order ||
-        (t.in_pieces && (t.unless_made != r->unless_made || t.unless_given != r->unless_given)))
-      fail_msg("%s: in pieces %d, in any order %d, unless NaN is made %d, or given %d", r->name, t.in_pieces,
+    if (t.in_chunks != r->in_chunks || t.in_any_order != r->in_any_order ||
+        (t.in_chunks && (t.unless_made != r->unless_made || t.unless_given != r->unless_given)))
+      fail_msg("%s: in chunks %d, in any order %d, unless NaN is made %d, or given %d", r->name, t.in_chunks,
                t.in_any_order, t.unless_made, t.unless_given);
     arena_destroy(a);
   }
@@ -256,8 +256,8 @@ static void check_form(const known_reducer *r, const char *from, const char *to,
 
 static void test_forms(void **state) {
   (void)state;
-  check_form(&reducers[0], "40,1000", "40", REDUCER_ORDERED, false);  // nothing is gained by pieces of rows
-  check_form(&reducers[0], "300000", "", REDUCER_PIECES, true);
+  check_form(&reducers[0], "40,1000", "40", REDUCER_ORDERED, false);  // nothing is gained by chunks of rows
+  check_form(&reducers[0], "300000", "", REDUCER_CHUNKS, true);
   check_form(&reducers[1], "40,1000", "40", REDUCER_FREE, true);
   check_form(&reducers[1], "4,10", "4", REDUCER_ORDERED, false);  // too small to be tried
   check_form(&reducers[2], "40,1000", "40", REDUCER_FREE, true);
@@ -276,14 +276,14 @@ static void test_marks(void **state) {
   attributes_add_raw(a, r->attributes, STR("frontend_attributes"), STR("{mine=\"1\"}"));
   attributes_mark(r->attributes, HLO_ATTRIBUTE_FRONTEND_ATTRIBUTES);
   assert_int_equal(reducer_of(a, r).form, REDUCER_ORDERED);
-  reducer_mark(r, REDUCER_PIECES);
-  assert_int_equal(reducer_of(a, r).form, REDUCER_PIECES);
+  reducer_mark(r, REDUCER_CHUNKS);
+  assert_int_equal(reducer_of(a, r).form, REDUCER_CHUNKS);
   assert_string_equal(attributes_raw(r->attributes, "frontend_attributes")->data,
-                      "{heddle_order=\"pieces\",mine=\"1\"}");
+                      "{heddle_order=\"chunks\",mine=\"1\"}");
   text printed = {0};
   hlo_print(&printed, m, HLO_PRINT_SHORT);
   const module *again = testing_parse(a, text_cstr(&printed));
-  assert_int_equal(reducer_of(a, again->entry->root).form, REDUCER_PIECES);
+  assert_int_equal(reducer_of(a, again->entry->root).form, REDUCER_CHUNKS);
   text_free(&printed);
   arena_destroy(a);
 }

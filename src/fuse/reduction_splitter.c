@@ -1,6 +1,6 @@
 // Splitting reductions.
 //
-//   reduce(x[… R …]) -> reduce(reduce(x[… pieces, R / (pieces * side), side …], 1), pieces and side)
+//   reduce(x[… R …]) -> reduce(reduce(x[… chunks, R / (chunks * side), side …], 1), chunks and side)
 //
 // R is the largest merged dim that is reduced. What the division leaves over is reduced by itself and combined last: a
 // few elements. Narrow floats are summed up in f32 from the first step to the last.
@@ -16,9 +16,9 @@
 enum {
   FEW_UNITS = 8,              // independent results (or vectors of them) below which threads have too little to do
   MANY_ELEMENTS = 256 << 10,  // of the operand, above which it is worth two kernels
-  PIECES = 64,
-  LEAST_PIECES = 24,
-  LANES = 64,        // columns that fill the vectors of a sweep
+  CHUNKS = 64,
+  LEAST_CHUNKS = 24,
+  LANES = 64,        // columns that fill the vectors of a pass
   LINE = 16,         // elements, about as many as a line of the cache has
   FEW_COLUMNS = 16,  // results that lie side by side, below which elements are put beside them
 };
@@ -26,7 +26,7 @@ enum {
 typedef struct split {
   reduction_space space;
   int group;             // that is split
-  int64_t pieces, side;  // at least one of them above 1
+  int64_t chunks, side;  // at least one of them above 1
   int64_t length;        // elements that one result of the first step is made of
   int64_t rest;          // elements of the group that are left over
 } split;
@@ -46,13 +46,13 @@ static int largest_reduced(const reduction_space *s) {
   return best;
 }
 
-// A number of pieces that leaves nothing over, if one of about the right size does.
-static int64_t choose_pieces(int64_t size) {
-  for (int64_t p = PIECES; p >= LEAST_PIECES; p--)
+// A number of chunks that leaves nothing over, if one of about the right size does.
+static int64_t choose_chunks(int64_t size) {
+  for (int64_t p = CHUNKS; p >= LEAST_CHUNKS; p--)
     if (size % p == 0) return p;
-  for (int64_t p = PIECES + 1; p <= 4 * PIECES; p++)
+  for (int64_t p = CHUNKS + 1; p <= 4 * CHUNKS; p++)
     if (size % p == 0) return p;
-  return PIECES;
+  return CHUNKS;
 }
 
 // Elements beside each other that fill vectors; preferably a number that leaves nothing over.
@@ -64,7 +64,7 @@ static int64_t choose_side(int64_t size, int64_t columns) {
   return side;
 }
 
-// A length of pieces read side by side of which no two begin at the same place of a cache's way: an odd number of
+// A length of chunks read side by side of which no two begin at the same place of a cache's way: an odd number of
 // lines.
 static int64_t odd_lines(int64_t size) {
   const int64_t lines = size / LINE;
@@ -77,18 +77,18 @@ static bool is_worth_it(const instruction *reduce, reduction_space *s) {
 
 static bool choose(const reducer *how, split *out) {
   const bool any_order = how->form == REDUCER_BINARY || how->form == REDUCER_FREE;
-  if (!any_order && how->form != REDUCER_PIECES && !(how->form == REDUCER_PICK && how->in_pieces)) return false;
+  if (!any_order && how->form != REDUCER_CHUNKS && !(how->form == REDUCER_PICK && how->in_chunks)) return false;
   const reduction_space *s = &out->space;
   out->group = largest_reduced(s);
   int64_t size = s->sizes[out->group], last = s->sizes[s->group_count - 1];
   bool is_column = !s->is_reduced[s->group_count - 1];
   if (any_order && is_column && out->group == s->group_count - 2 && last < FEW_COLUMNS)
     out->side = choose_side(size, last);
-  if (count_units(s) < FEW_UNITS && size / out->side >= 2 * PIECES) out->pieces = choose_pieces(size / out->side);
-  out->length = size / (out->pieces * out->side);
-  if (how->form == REDUCER_PIECES && out->pieces > 1 && !is_column) out->length = odd_lines(out->length);
-  out->rest = size - out->pieces * out->side * out->length;
-  return out->pieces > 1 || out->side > 1;
+  if (count_units(s) < FEW_UNITS && size / out->side >= 2 * CHUNKS) out->chunks = choose_chunks(size / out->side);
+  out->length = size / (out->chunks * out->side);
+  if (how->form == REDUCER_CHUNKS && out->chunks > 1 && !is_column) out->length = odd_lines(out->length);
+  out->rest = size - out->chunks * out->side * out->length;
+  return out->chunks > 1 || out->side > 1;
 }
 
 // --- making it
@@ -152,7 +152,7 @@ static void add_reduce(const splitter *s, instruction **x, instruction *const *i
     operands[s->count + v] = inits[v];
   }
   instruction *r = builder_reduce_values(&s->b, s->count, operands, count, dimensions, s->reducer);
-  if (s->how.form == REDUCER_PIECES || s->how.form == REDUCER_FREE) reducer_mark(r, s->how.form);
+  if (s->how.form == REDUCER_CHUNKS || s->how.form == REDUCER_FREE) reducer_mark(r, s->how.form);
   for (int v = 0; v < s->count; v++) out[v] = builder_value(&s->b, r, v);
 }
 
@@ -172,7 +172,7 @@ static void merged_operands(const splitter *s, int64_t first, int64_t size, inst
   }
 }
 
-static void reduce_pieces(const splitter *s, instruction **out) {
+static void reduce_chunks(const splitter *s, instruction **out) {
   const split *p = &s->split;
   const reduction_space *space = &p->space;
   instruction **x = arena_array(s->b.arena, instruction *, s->count);
@@ -186,8 +186,8 @@ static void reduce_pieces(const splitter *s, instruction **out) {
       dims[rank++] = space->sizes[g];
       continue;
     }
-    if (p->pieces > 1) then[then_count++] = kept++;
-    if (p->pieces > 1) dims[rank++] = p->pieces;
+    if (p->chunks > 1) then[then_count++] = kept++;
+    if (p->chunks > 1) dims[rank++] = p->chunks;
     first[first_count++] = rank;
     dims[rank++] = p->length;
     if (p->side > 1) then[then_count++] = kept++;
@@ -238,20 +238,20 @@ static void replace(const splitter *s, instruction **values) {
 }
 
 bool reduction_splitter_splits(const instruction *reduce, reducer_form form) {
-  const reducer how = {.form = form, .in_pieces = true};
-  split s = {.pieces = 1, .side = 1};
+  const reducer how = {.form = form, .in_chunks = true};
+  split s = {.chunks = 1, .side = 1};
   return is_worth_it(reduce, &s.space) && choose(&how, &s);
 }
 
 static bool split_reduce(instruction *reduce) {
   splitter s = {.b = builder_for(reduce), .reduce = reduce, .count = reduce->operand_count / 2};
-  s.split = (split){.pieces = 1, .side = 1};
+  s.split = (split){.chunks = 1, .side = 1};
   if (!is_worth_it(reduce, &s.split.space)) return false;
   s.how = reducer_of(s.b.arena, reduce);
   if (!choose(&s.how, &s.split)) return false;
   begin(&s);
   instruction **values = arena_array(s.b.arena, instruction *, s.count);
-  reduce_pieces(&s, values);
+  reduce_chunks(&s, values);
   if (s.split.rest > 0) combine_rest(&s, values);
   replace(&s, values);
   return true;

@@ -4,7 +4,7 @@
 
 #include "kernel/reducer.h"
 
-// Splits every reduce of the computation that has few results and many elements for each: pieces of fixed number are
+// Splits every reduce of the computation that has few results and many elements for each: chunks of fixed number are
 // reduced first, their results then. Where the innermost dims are kept but short, several elements lie side by side in
 // the first step, so that there is something for vectors. Which reductions are split, and how, depends on shapes alone:
 // results do not depend on threads. Order must not matter to the reducer; others are left alone. True if anything was

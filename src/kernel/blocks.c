@@ -1,4 +1,4 @@
-// Dealing out index spaces in runs.
+// Divides index spaces into tiles along their contiguous dims.
 #include "kernel/blocks.h"
 
 // Runs shorter than this many bytes hold no vector: a flat loop is no worse.
@@ -14,17 +14,17 @@ kernel_block kernel_block_deal(const target_description *target, const shape *sp
                                const kernel_block *before) {
   kernel_block b = {.space = space, .split = split, .first_tile = before ? before->first_tile + before->tiles : 0};
   b.rows = product(space, 0, split);
-  b.run = product(space, split, space->rank);
+  b.contiguous = product(space, split, space->rank);
   b.rows_per_tile = b.chunk = 1;
-  if (b.rows == 0 || b.run == 0) return b;
-  int64_t tile = launch_decide(target, b.rows * b.run, cost).tile;
-  if (b.run <= tile && b.rows > 1) {
-    b.chunk = b.run;
-    b.rows_per_tile = tile / b.run;
+  if (b.rows == 0 || b.contiguous == 0) return b;
+  int64_t tile = launch_decide(target, b.rows * b.contiguous, cost).tile;
+  if (b.contiguous <= tile && b.rows > 1) {
+    b.chunk = b.contiguous;
+    b.rows_per_tile = tile / b.contiguous;
     b.tiles = kernel_ceil_divide(b.rows, b.rows_per_tile);
   } else {
     b.chunk = tile;
-    b.tiles = b.rows * kernel_ceil_divide(b.run, tile);
+    b.tiles = b.rows * kernel_ceil_divide(b.contiguous, tile);
   }
   return b;
 }
@@ -41,7 +41,7 @@ launch_plan kernel_blocks_launch(int count, const kernel_block *blocks, const la
   launch_plan l = {.tile = 1};
   for (int i = 0; i < count; i++) {
     const kernel_block *b = &blocks[i];
-    int64_t elements = b->rows * b->run, largest = b->rows_per_tile * b->chunk;
+    int64_t elements = b->rows * b->contiguous, largest = b->rows_per_tile * b->chunk;
     l.elements += elements;
     l.tiles += b->tiles;
     if (largest > l.tile) l.tile = largest;

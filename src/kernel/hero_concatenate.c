@@ -18,8 +18,8 @@ static kernel_part operand_part(arena *a, const instruction_list *heroes, int op
   return (kernel_part){.index_space = results[0].root->shape, .result_count = heroes->size, .results = results};
 }
 
-static void deal(arena *a, hero_concatenate *c, kernel_plan *k, const instruction_list *heroes,
-                 const target_description *target, const launch_cost *cost) {
+static void choose_tiles(arena *a, hero_concatenate *c, kernel_plan *k, const instruction_list *heroes,
+                         const target_description *target, const launch_cost *cost) {
   const instruction *first = heroes->data[0];
   kernel_part *parts = arena_array(a, kernel_part, first->operand_count + 1);
   kernel_block *blocks = arena_array(a, kernel_block, first->operand_count);
@@ -49,7 +49,7 @@ bool hero_concatenate_takes(arena *a, kernel_plan *k, const instruction_list *bo
   const instruction *const *list = (const instruction *const *)heroes.data;
   if (!kernel_epilogue_find(a, k, body, heroes.size, list, &c.epilogue)) return false;
   launch_cost cost = hero_loop_cost(k, body, shape_element_count(heroes.data[0]->shape));
-  deal(a, &c, k, &heroes, target, &cost);
+  choose_tiles(a, &c, k, &heroes, target, &cost);
   k->hero_instruction = heroes.data[0];
   k->reason = "each operand walks its own block of the output";
   k->details.concatenate = c;

@@ -11,17 +11,17 @@
 
 // --- what several heroes have
 
-// An index space that a kernel walks by a range of tiles of its own, in runs.
+// An index space that a kernel walks by a range of tiles of its own, along its contiguous dims.
 //
-// A run is what lies together in memory: the innermost dims of the space, flattened. A tile takes some whole runs, or a
-// piece of one. So loops over elements are contiguous where a flat loop over the space would meet a jump that no vector
-// can cross.
+// The contiguous dims are the innermost dims of the space, whose elements lie side by side in memory; they count as one
+// dim, a row. A tile takes some whole rows, or a chunk of one. So loops over elements are contiguous where a flat loop
+// over the space would meet a jump that no vector can cross.
 typedef struct kernel_block {
   const shape *space;
-  int split;              // dims from here on make a run
-  int64_t rows, run;      // products of the dims before `split` and from it on
-  int64_t rows_per_tile;  // > 1 only where a tile takes whole runs
-  int64_t chunk;          // elements of a run that a tile takes
+  int split;                 // dims from here on are the contiguous ones
+  int64_t rows, contiguous;  // products of the dims before `split` and from it on
+  int64_t rows_per_tile;     // > 1 only where a tile takes whole rows
+  int64_t chunk;             // elements of a row that a tile takes
   int64_t first_tile, tiles;
 } kernel_block;
 
@@ -35,8 +35,8 @@ typedef struct kernel_epilogue {
 
 // Every element of the outputs on its own.
 typedef struct hero_loop {
-  bool in_runs;        // by the block's tiles; else flat, by the launch's
-  kernel_block block;  // in runs: all outputs have its dims
+  bool is_blocked;     // the loop goes by the block's tiles; else flat, by the launch's
+  kernel_block block;  // if is_blocked: all outputs have its dims
 } hero_loop;
 
 // Several loops in one kernel: groups of outputs of different index spaces, each with tiles of its own. Part b gives
@@ -60,18 +60,18 @@ typedef struct hero_concatenate {
   kernel_epilogue epilogue;
 } hero_concatenate;
 
-// A block of `lanes * piece` rows of `piece` elements, which becomes `piece` rows of `lanes * piece` elements in
+// A block of `lanes * chunk` rows of `chunk` elements, which becomes `chunk` rows of `lanes * chunk` elements in
 // registers.
 typedef struct register_block {
-  int piece;  // elements that machines shuffle cheaply
-  int lanes;  // pieces of a vector
+  int chunk;  // elements that machines shuffle cheaply
+  int lanes;  // chunks of a vector
 } register_block;
 
 // Transpose through tiles.
 //
 // Dims of size 1 are dropped and dims that stay adjacent are merged into axes. Two sides matter: `a`, along which the
 // operand lies in memory, and `b`, along which the result does; all others together are the batch. A side is one axis,
-// or several neighbouring ones if they are short. A tile is a piece of a times a piece of b of one batch. It is turned
+// or several neighbouring ones if they are short. A tile is a chunk of a times a chunk of b of one batch. It is turned
 // in registers.
 //
 // Transposes of one permutation are a group. Part g gives the operands of group g's heroes at the operands' index, the
@@ -102,36 +102,37 @@ typedef struct hero_update_slice {
   const instruction *const *slices;  // by output: the dynamic-update-slice
 } hero_update_slice;
 
-typedef enum scatter_dealing {
+// How the work of a scatter is cut into tiles.
+typedef enum scatter_tiling {
   SCATTER_SERIAL,     // one tile
   SCATTER_BY_UPDATE,  // a tile takes some updates: their windows are disjoint
-  SCATTER_BY_COLUMN,  // a tile takes a piece of every window's innermost dims, which no index moves
+  SCATTER_BY_COLUMN,  // a tile takes a chunk of every window's innermost dims, which no index moves
   SCATTER_BY_OWNER,   // a tile takes the windows that start in its part of the operand's first dim
-} scatter_dealing;
+} scatter_tiling;
 
 // Scatter into the operand's own memory. Part 0 gives the updates at [update, window…], one per operand; part 1 the
 // index vector of an update, unless it has no entries.
 typedef struct hero_scatter {
   const instruction *scatter;
   const shape *updates;  // dims of all of them
-  scatter_dealing dealing;
-  int64_t share;      // updates, elements of a run, or indices of the first dim that a tile takes; serial: all
-  int split;          // dims of the window from here on make a run of memory
-  int64_t rows, run;  // products of the window's dims before `split` and from it on
+  scatter_tiling tiling;
+  int64_t chunk;             // updates, elements of a row, or indices of the first dim that a tile takes; serial: all
+  int split;                 // dims of the window from here on are contiguous in memory
+  int64_t rows, contiguous;  // products of the window's dims before `split` and from it on
 } hero_scatter;
 
-// --- sweeps
+// --- passes over a row
 
-// Kernels that go over rows (or columns) in sweeps.
+// Kernels that go over each row (or column) in one or several passes.
 //
-// A sweep visits every element of a row; it ends in values of reductions. What one sweep computes at one point of the
-// space is a computation of its own (row_sweeps.h makes it): it takes the kernel's inputs and, as scalars, what is
-// known by then: results of this row's reductions in earlier sweeps, and values of this very element that an earlier
-// sweep kept because they are expensive. When all sweeps are over, the values of the row itself are computed (the
-// ends).
+// A pass visits every element of a row and computes results of reductions. What one pass computes at one point of the
+// space is a computation of its own (row_passes.h makes it). It takes the kernel's inputs and, as scalars, the carried
+// values: the results of this row's reductions in earlier passes, and those values of this very element that an earlier
+// pass kept because they are expensive. After the last pass the values of the row itself, one per row, are computed
+// (row_results).
 
-// Something known in a row (per row or per element) by the time it is given to a body.
-typedef struct sweep_given {
+// A value, one per row or one per element, that a pass has computed and that later passes take.
+typedef struct carried_value {
   const shape *shape;     // of the value in the program
   const instruction *of;  // reduce or kept instruction
   int element;            // of a reduce of several values
@@ -139,50 +140,50 @@ typedef struct sweep_given {
   int output;             // where a kept value lies; -1: in a buffer of its own
   int64_t buffer;  // elements of the tile's own memory that it takes: a kept value's row, an accumulator for each
                    // column of the tile; 0: it takes none
-} sweep_given;
+} carried_value;
 
-typedef struct sweep_reduction {
+typedef struct row_reduction {
   const instruction *reduce;
   reducer how;
   int count;                  // values
   const dtype *accumulators;  // by value: the type of partial results
-  int first_result;           // of the sweep's body: the inputs
+  int first_result;           // of the pass's body: the inputs
   int first_init;             // of the inits
-  int first_given;
-} sweep_reduction;
+  int first_carried;
+} row_reduction;
 
 // Result `result` of a body goes to output `output` of the kernel.
-typedef struct sweep_store {
+typedef struct row_store {
   int output, result;
-} sweep_store;
+} row_store;
 
-typedef VEC(sweep_reduction) sweep_reductions;
-typedef VEC(sweep_store) sweep_stores;
+typedef VEC(row_reduction) row_reductions;
+typedef VEC(row_store) row_stores;
 
-typedef struct row_sweep {
+typedef struct row_pass {
   int body;  // of the kernel plan; -1 if nothing is to be computed
-  sweep_reductions reductions;
-  sweep_stores stores;
-  sweep_stores kept;         // `output` is the number of a given value
+  row_reductions reductions;
+  row_stores stores;
+  row_stores kept;           // `output` is the number of a carried value
   int64_t elements_at_once;  // of the innermost reduced dim, that are combined before they meet the accumulators
-} row_sweep;
+} row_pass;
 
-typedef struct row_sweeps {
+typedef struct row_passes {
   reduction_space space;
-  VEC(sweep_given) givens;
+  VEC(carried_value) carried_values;
   int inits;  // body without dims: initial values of all reductions
-  int sweep_count;
-  row_sweep *sweeps;
-  row_sweep ends;  // its body has the kept dims only
-} row_sweeps;
+  int pass_count;
+  row_pass *passes;
+  row_pass row_results;  // its body has the kept dims only
+} row_passes;
 
 // Reductions over rows: what is reduced lies innermost; or over columns: what is kept does.
 typedef struct hero_reduction {
-  row_sweeps sweeps;
+  row_passes passes;
   bool is_column;   // the innermost dims are kept: neighbouring results lie side by side
   int64_t tile;     // rows that a tile takes. Columns: indices of the other kept dims, each with `columns` columns
   int64_t columns;  // columns: innermost indices that lie side by side in a tile
-  int64_t column_blocks;  // columns: pieces of that many that the innermost dims are cut into
+  int64_t column_blocks;  // columns: chunks of that many that the innermost dims are cut into
 } hero_reduction;
 
 // --- any of them
@@ -191,7 +192,7 @@ typedef struct hero_reduction {
 typedef enum hero_kind {
   HERO_LOOP,          // every element on its own
   HERO_TRANSPOSE,     // through tiles, so that reads and writes are both contiguous
-  HERO_REDUCTION,     // rows, columns, all, in sweeps; producers, consumers and side outputs in the same pass
+  HERO_REDUCTION,     // rows, columns, all, in passes; producers, consumers and side outputs in the same pass
   HERO_SCATTER,       // combines updates into memory
   HERO_CONCATENATE,   // each operand walks its own block of the output
   HERO_UPDATE_SLICE,  // dynamic-update-slice in place: writes the window only

@@ -3,7 +3,7 @@
 
 #include "base/int64.h"
 #include "kernel/blocks.h"
-#include "kernel/runs.h"
+#include "kernel/contiguous_dims.h"
 #include "kernel/work_estimate.h"
 
 enum { GROUPS = 16, MOST_IN_GROUP = 16 };  // groups: a whole number of vectors
@@ -79,13 +79,13 @@ static void take_whole_groups(const kernel_plan *k, launch_plan *l) {
   l->tile_bytes = bytes * int64_min(tile, l->elements);
 }
 
-// Walked by a block's tiles: where one space lies in runs that a flat loop would break.
+// The tiles of a block walk the space where it has contiguous dims that a flat loop would break.
 static void take_runs(kernel_plan *k, int split, const target_description *target, const launch_cost *cost) {
   hero_loop *h = &k->details.loop;
-  h->in_runs = true;
+  h->is_blocked = true;
   h->block = kernel_block_deal(target, k->outputs[0].shape, split, cost, NULL);
   k->launch = kernel_blocks_launch(1, &h->block, cost);
-  k->reason = "every element on its own, in runs of what lies together";
+  k->reason = "every element on its own, along contiguous dims";
 }
 
 bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
@@ -96,7 +96,7 @@ bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, con
   launch_cost cost = hero_loop_cost(k, body, elements);
   k->launch = launch_decide(target, elements, &cost);
   if (target->has_grid || !has_one_space(k)) return true;
-  int split = kernel_runs_split(body, k->outputs[0].shape);
+  int split = contiguous_dims_split(body, k->outputs[0].shape);
   if (split > 0) take_runs(k, split, target, &cost);
   else take_whole_groups(k, &k->launch);
   return true;

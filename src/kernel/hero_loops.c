@@ -1,5 +1,5 @@
 // Outputs fall into groups of equal element counts (bitcasts of one index space); a group is a block. Slices are blocks
-// each, in runs of what lies together both in the slice and in the array it is cut from.
+// each, along contiguous dims both in the slice and in the array it is cut from.
 #include "kernel/hero_loops.h"
 
 #include "index/hlo_indexing.h"
@@ -101,7 +101,7 @@ static bool takes_slices(arena *a, kernel_plan *k, const instruction_list *body,
   launch_cost cost = cost_of(k, body, &groups);
   plan_groups(a, k, target, &cost, &groups);
   k->hero_instruction = first;
-  k->reason = "slices of one index space, each copied in runs";
+  k->reason = "slices of one index space, each copied along contiguous dims";
   return true;
 }
 

@@ -2,7 +2,7 @@
 #include "kernel/hero_reduction.h"
 
 #include "base/int64.h"
-#include "kernel/row_sweeps.h"
+#include "kernel/row_passes.h"
 #include "kernel/work_estimate.h"
 
 enum {
@@ -47,13 +47,13 @@ static bool is_expensive(const instruction_list *body) {
 // as a vector has lanes. It does where functions are computed, and where rows are short: of long ones it reads a line
 // each of too many at once.
 static bool waits(arena *scratch, const row_analysis *r, const instruction_list *body) {
-  if (!has_reducer(scratch, r, body, REDUCER_ORDERED) && !has_reducer(scratch, r, body, REDUCER_PIECES)) return false;
+  if (!has_reducer(scratch, r, body, REDUCER_ORDERED) && !has_reducer(scratch, r, body, REDUCER_CHUNKS)) return false;
   return r->space.reduced < LONG_ROW || is_expensive(body);
 }
 
 // The loop computes a reduction again for every element that wants it, which is no loss if these are its results.
 static bool loop_is_better(arena *scratch, const kernel_plan *k, const row_analysis *r, const instruction_list *body) {
-  bool loop_can = r->sweep_count == 1 && outputs_agree(k);
+  bool loop_can = r->pass_count == 1 && outputs_agree(k);
   if (!loop_can) return false;
   int64_t size = r->space.sizes[r->space.group_count - 1];
   if (is_column(&r->space)) return size < SHORT_ROW || r->space.reduced <= FEW_ELEMENTS;
@@ -72,7 +72,7 @@ static bool analyse(arena *scratch, const kernel_plan *k, const instruction_list
 
 // --- launch
 
-// Operations of all sweeps per element of the space.
+// Operations of all passes per element of the space.
 static double operations_per_element(const kernel_plan *k) {
   double sum = 0;
   for (int b = 0; b < k->body_count; b++) {
@@ -82,11 +82,11 @@ static double operations_per_element(const kernel_plan *k) {
   return sum;
 }
 
-// Pieces of the innermost dims: long enough to read memory in long stretches, as long as threads are busy.
+// Chunks of the innermost dims: long enough to read memory in long stretches, as long as threads are busy.
 static void cut_columns(hero_reduction *d, const target_description *target) {
-  const reduction_space *s = &d->sweeps.space;
+  const reduction_space *s = &d->passes.space;
   int64_t columns = s->sizes[s->group_count - 1], others = s->kept / columns;
-  int64_t accumulators = int64_max(d->sweeps.givens.size, 1);
+  int64_t accumulators = int64_max(d->passes.carried_values.size, 1);
   d->columns = int64_max(target->row_accumulators / accumulators / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
   while (d->columns > LEAST_COLUMNS &&
          others * kernel_ceil_divide(columns, d->columns) < (int64_t)target->cores * target->tiles_per_core)
@@ -97,7 +97,7 @@ static void cut_columns(hero_reduction *d, const target_description *target) {
 
 // What is dealt out: rows, or what is kept beside the innermost dims.
 static void decide_launch(kernel_plan *k, hero_reduction *d, const target_description *target) {
-  const reduction_space *s = &d->sweeps.space;
+  const reduction_space *s = &d->passes.space;
   if (d->is_column) cut_columns(d, target);
   int64_t units = d->is_column ? s->kept / s->sizes[s->group_count - 1] : s->kept;
   int64_t unit_elements = s->kept / units;
@@ -125,40 +125,40 @@ static int64_t innermost_reduced(const reduction_space *s) {
 }
 
 // Rows take one element after the other; how many the lanes of vectors take at once is the vectorizer's to know.
-static int64_t elements_at_once(const kernel_plan *k, const hero_reduction *d, const row_sweep *sweep) {
-  if (!d->is_column || sweep->body < 0 || sweep->reductions.size == 0) return 1;
-  if (k->bodies[sweep->body].computation->instructions.size > LARGE_BODY) return 1;
-  return int64_min(innermost_reduced(&d->sweeps.space), ELEMENTS_AT_ONCE);
+static int64_t elements_at_once(const kernel_plan *k, const hero_reduction *d, const row_pass *pass) {
+  if (!d->is_column || pass->body < 0 || pass->reductions.size == 0) return 1;
+  if (k->bodies[pass->body].computation->instructions.size > LARGE_BODY) return 1;
+  return int64_min(innermost_reduced(&d->passes.space), ELEMENTS_AT_ONCE);
 }
 
 // Longer than what lies in it: a loop over all of a tensor that is as long as a vector is not vectorized
 // (lower/vectorize_loops.c).
-static int64_t buffer_of(const hero_reduction *d, const sweep_given *g) {
+static int64_t buffer_of(const hero_reduction *d, const carried_value *g) {
   const bool has_row = g->is_kept && g->output < 0, has_columns = !g->is_kept && d->is_column;
   if (!has_row && !has_columns) return 0;
-  const int64_t size = has_row ? d->sweeps.space.reduced : d->columns;
+  const int64_t size = has_row ? d->passes.space.reduced : d->columns;
   return size + BUFFER_UNIT - size % BUFFER_UNIT;
 }
 
 static void decide_tile(const kernel_plan *k, hero_reduction *d) {
-  for (int n = 0; n < d->sweeps.sweep_count; n++)
-    d->sweeps.sweeps[n].elements_at_once = elements_at_once(k, d, &d->sweeps.sweeps[n]);
-  for (int g = 0; g < d->sweeps.givens.size; g++)
-    d->sweeps.givens.data[g].buffer = buffer_of(d, &d->sweeps.givens.data[g]);
+  for (int n = 0; n < d->passes.pass_count; n++)
+    d->passes.passes[n].elements_at_once = elements_at_once(k, d, &d->passes.passes[n]);
+  for (int g = 0; g < d->passes.carried_values.size; g++)
+    d->passes.carried_values.data[g].buffer = buffer_of(d, &d->passes.carried_values.data[g]);
 }
 
 // --- the kernel
 
-static const instruction *first_reduction(const row_sweeps *s) {
-  for (int n = 0; n < s->sweep_count; n++)
-    if (s->sweeps[n].reductions.size > 0) return s->sweeps[n].reductions.data[0].reduce;
+static const instruction *first_reduction(const row_passes *s) {
+  for (int n = 0; n < s->pass_count; n++)
+    if (s->passes[n].reductions.size > 0) return s->passes[n].reductions.data[0].reduce;
   return NULL;
 }
 
 static const char *reason_of(arena *a, const hero_reduction *d) {
-  const int count = d->sweeps.sweep_count;
-  if (count > 1) return arena_printf(a, "%d sweeps over each %s", count, d->is_column ? "column" : "row");
-  return d->is_column ? "one sweep, accumulators side by side" : "one sweep over each row, partial accumulators";
+  const int count = d->passes.pass_count;
+  if (count > 1) return arena_printf(a, "%d passes over each %s", count, d->is_column ? "column" : "row");
+  return d->is_column ? "one pass, accumulators side by side" : "one pass over each row, partial accumulators";
 }
 
 bool hero_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
@@ -168,10 +168,10 @@ bool hero_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body
   if (takes) {
     hero_reduction *d = &k->details.reduction;
     *d = (hero_reduction){.is_column = is_column(&analysis.space)};
-    row_sweeps_make(a, k, &analysis, body, d->is_column ? 0 : target->row_buffer_bytes, &d->sweeps);
+    row_passes_make(a, k, &analysis, body, d->is_column ? 0 : target->row_buffer_bytes, &d->passes);
     decide_launch(k, d, target);
     decide_tile(k, d);
-    k->hero_instruction = first_reduction(&d->sweeps);
+    k->hero_instruction = first_reduction(&d->passes);
     k->reason = reason_of(a, d);
   }
   arena_destroy(scratch);

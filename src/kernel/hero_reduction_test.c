@@ -1,4 +1,4 @@
-// Which kernels are made in sweeps over rows, and what they keep.
+// Which kernels are made in passes over rows, and what they keep.
 #include "kernel/hero_reduction.h"
 
 #include "kernel/testing.h"
@@ -42,18 +42,18 @@ static void test_softmax_keeps_exponentials_in_its_output(void **state) {
   planned p = plan(softmax, target_cpu(2));
   assert_true(p.fits);
   assert_int_equal(p.plan->hero, HERO_REDUCTION);
-  const row_sweeps *s = &details(&p)->sweeps;
+  const row_passes *s = &details(&p)->passes;
   assert_false(details(&p)->is_column);
-  assert_int_equal(s->sweep_count, 3);
-  assert_int_equal(s->sweeps[1].kept.size, 1);
-  const sweep_given *kept = &s->givens.data[s->sweeps[1].kept.data[0].output];
+  assert_int_equal(s->pass_count, 3);
+  assert_int_equal(s->passes[1].kept.size, 1);
+  const carried_value *kept = &s->carried_values.data[s->passes[1].kept.data[0].output];
   assert_int_equal(kept->of->opcode, HLO_EXPONENTIAL);
   assert_int_equal(kept->output, 0);
   assert_int_equal(p.plan->launch.tiles * p.plan->launch.tile, 40);
   arena_destroy(p.arena);
 }
 
-static void test_gpus_have_no_sweeps_yet(void **state) {
+static void test_gpus_have_no_row_passes_yet(void **state) {
   (void)state;
   planned p = plan(softmax, target_gpu());
   assert_int_equal(p.plan->hero, HERO_LOOP);
@@ -92,7 +92,7 @@ static void test_what_fits(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_softmax_keeps_exponentials_in_its_output),
-      cmocka_unit_test(test_gpus_have_no_sweeps_yet),
+      cmocka_unit_test(test_gpus_have_no_row_passes_yet),
       cmocka_unit_test(test_what_fits),
   };
   return cmocka_run_group_tests(tests, 0, 0);

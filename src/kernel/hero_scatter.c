@@ -6,7 +6,7 @@
 
 enum {
   PARALLEL_BYTES = 64 << 10,  // updates of fewer bytes are one tile
-  LEAST_PIECE_BYTES = 512,    // of a run that tiles share
+  LEAST_CHUNK_BYTES = 512,    // of a run that tiles share
 };
 
 static const shape *operand_shape(const hero_scatter *h) { return h->scatter->operands[0]->shape; }
@@ -52,8 +52,8 @@ static void find_run(hero_scatter *h) {
 }
 
 static void count_run(hero_scatter *h) {
-  h->rows = h->run = 1;
-  for (int d = 0; d < h->updates->rank - 1; d++) *(d < h->split ? &h->rows : &h->run) *= h->updates->dims[1 + d];
+  h->rows = h->contiguous = 1;
+  for (int d = 0; d < h->updates->rank - 1; d++) *(d < h->split ? &h->rows : &h->contiguous) *= h->updates->dims[1 + d];
 }
 
 static bool is_packed(const hero_scatter *h) {
@@ -72,56 +72,56 @@ static int first_unmoved(const hero_scatter *h) {
   return d;
 }
 
-static bool deal_by_column(hero_scatter *h, const target_description *target) {
+static bool tile_by_column(hero_scatter *h, const target_description *target) {
   int unmoved = first_unmoved(h), kept = h->split;
   if (unmoved == operand_shape(h)->rank) return false;
   if (unmoved > h->split) h->split = unmoved;
   count_run(h);
-  int64_t least = LEAST_PIECE_BYTES / dtypes[operand_shape(h)->dtype].bytes, pieces = h->run / least;
-  if (pieces > target->cores) pieces = target->cores;
-  if (pieces < 2) {
+  int64_t least = LEAST_CHUNK_BYTES / dtypes[operand_shape(h)->dtype].bytes, chunks = h->contiguous / least;
+  if (chunks > target->cores) chunks = target->cores;
+  if (chunks < 2) {
     h->split = kept;
     return false;
   }
-  h->dealing = SCATTER_BY_COLUMN;
-  h->share = kernel_ceil_divide(kernel_ceil_divide(h->run, pieces), 64) * 64;
+  h->tiling = SCATTER_BY_COLUMN;
+  h->chunk = kernel_ceil_divide(kernel_ceil_divide(h->contiguous, chunks), 64) * 64;
   return true;
 }
 
-static bool deal_by_owner(hero_scatter *h, const target_description *target) {
+static bool tile_by_owner(hero_scatter *h, const target_description *target) {
   const hlo_attributes *x = h->scatter->attributes;
   bool starts_anywhere = x->scatter_dims_to_operand_dims.size > 0 && x->scatter_dims_to_operand_dims.data[0] == 0;
   if (!starts_anywhere || h->updates->dims[1] != 1) return false;
   int64_t first = operand_shape(h)->dims[0];
   if (first < target->cores || target->cores < 2) return false;
-  h->dealing = SCATTER_BY_OWNER;
-  h->share = kernel_ceil_divide(first, target->cores);
+  h->tiling = SCATTER_BY_OWNER;
+  h->chunk = kernel_ceil_divide(first, target->cores);
   return true;
 }
 
-static void deal(hero_scatter *h, const target_description *target, const launch_cost *cost) {
+static void choose_tiles(hero_scatter *h, const target_description *target, const launch_cost *cost) {
   int64_t count = h->updates->dims[0], elements = shape_element_count(h->updates);
   bool is_small = elements * dtypes[h->updates->dtype].bytes < PARALLEL_BYTES;
   find_run(h);
-  h->dealing = SCATTER_SERIAL;
-  h->share = count;
+  h->tiling = SCATTER_SERIAL;
+  h->chunk = count;
   if (!is_small && !is_packed(h)) {
     if (h->scatter->attributes->unique_indices) {
       int64_t each = elements / count, tile = launch_decide(target, elements, cost).tile;
-      h->dealing = SCATTER_BY_UPDATE;
-      h->share = tile > each ? tile / each : 1;
-    } else if (!deal_by_column(h, target)) {
-      deal_by_owner(h, target);
+      h->tiling = SCATTER_BY_UPDATE;
+      h->chunk = tile > each ? tile / each : 1;
+    } else if (!tile_by_column(h, target)) {
+      tile_by_owner(h, target);
     }
   }
   count_run(h);
 }
 
 static int64_t tiles_of(const hero_scatter *h) {
-  switch (h->dealing) {
-    case SCATTER_BY_UPDATE: return kernel_ceil_divide(h->updates->dims[0], h->share);
-    case SCATTER_BY_COLUMN: return kernel_ceil_divide(h->run, h->share);
-    case SCATTER_BY_OWNER: return kernel_ceil_divide(operand_shape(h)->dims[0], h->share);
+  switch (h->tiling) {
+    case SCATTER_BY_UPDATE: return kernel_ceil_divide(h->updates->dims[0], h->chunk);
+    case SCATTER_BY_COLUMN: return kernel_ceil_divide(h->contiguous, h->chunk);
+    case SCATTER_BY_OWNER: return kernel_ceil_divide(operand_shape(h)->dims[0], h->chunk);
     default: return 1;
   }
 }
@@ -168,7 +168,7 @@ bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, 
   make_parts(a, k, h);
   if (elements == 0) return true;
   launch_cost cost = hero_loop_cost(k, body, elements);
-  deal(h, target, &cost);
+  choose_tiles(h, target, &cost);
   int64_t tiles = tiles_of(h);
   k->launch = (launch_plan){.elements = elements, .tiles = tiles, .tile = kernel_ceil_divide(elements, tiles)};
   k->launch.tile_bytes = k->launch.tile * (cost.bytes > 0 ? cost.bytes : 1);

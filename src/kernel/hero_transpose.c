@@ -15,8 +15,8 @@ enum {
   NARROW_AREA = 4 * TILE_AREA,
   SHORTEST_AXIS = 8,  // shorter ones gain nothing from being turned in blocks
   STREAM_BYTES = 32 << 20,
-  // Blocks in registers: machines shuffle cheaply within a piece, and vectors are made of several.
-  PIECE_BYTES = 16,
+  // Blocks in registers: machines shuffle cheaply within a chunk, and vectors are made of several.
+  CHUNK_BYTES = 16,
   WIDEST_BYTES = 64,
   REGISTER_BYTES = 32,
   MOST_REGISTERS = 16,
@@ -261,7 +261,7 @@ static void find_direct(arena *a, const kernel_plan *k, hero_transpose *h) {
 
 static int64_t round_up(int64_t v, int64_t unit) { return kernel_ceil_divide(v, unit) * unit; }
 
-// A side of about `wanted`: one that divides the axis evenly if there is one, else pieces of about equal size.
+// A side of about `wanted`: one that divides the axis evenly if there is one, else chunks of about equal size.
 static int64_t side_of(int64_t axis_size, int64_t wanted) {
   if (axis_size <= wanted) return round_up(axis_size, STEP);
   for (int64_t s = wanted; s >= wanted / 2; s -= STEP)
@@ -298,9 +298,9 @@ static bool fits_registers(const hero_transpose *h) {
 // Elements narrower than a byte have bytes of their own in buffers.
 static register_block block_of(dtype t) {
   const int bits = dtypes[t].bits < 8 ? 8 : dtypes[t].bits;
-  register_block b = {.piece = PIECE_BYTES * 8 / bits, .lanes = WIDEST_BYTES / PIECE_BYTES};
+  register_block b = {.chunk = CHUNK_BYTES * 8 / bits, .lanes = WIDEST_BYTES / CHUNK_BYTES};
   // Narrow elements take many vectors at a time: those must be registers.
-  while (b.lanes > 1 && b.piece * (b.lanes * PIECE_BYTES / REGISTER_BYTES) > MOST_REGISTERS / 2) b.lanes /= 2;
+  while (b.lanes > 1 && b.chunk * (b.lanes * CHUNK_BYTES / REGISTER_BYTES) > MOST_REGISTERS / 2) b.lanes /= 2;
   return b;
 }
 

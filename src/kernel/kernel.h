@@ -48,7 +48,7 @@ typedef struct kernel_plan {
   hero_details details;                 // of the hero
   int part_count;  // functions that the emitter calls, in order; 0: one function that yields all outputs
   const kernel_part *parts;
-  int body_count;  // computations that the emitter calls in place of the kernel's own (a sweep, a reducer); 0: none
+  int body_count;  // computations that the emitter calls in place of the kernel's own (a pass, a reducer); 0: none
   const kernel_body *bodies;
   launch_plan launch;
   double work;  // scalar operations of the whole kernel, estimated (work_estimate.h)

@@ -7,7 +7,7 @@
 // " name=value" of a field that is a number or a truth.
 #define NUMBER(out, s, field) text_printf(out, " " #field "=%" PRId64, (int64_t)(s)->field)
 
-// --- shared pieces
+// --- shared chunks
 
 static void print_dims(text *out, const shape *s) {
   text_putc(out, '[');
@@ -26,7 +26,7 @@ static void print_block(text *out, const char *what, int number, const kernel_bl
   print_dims(out, b->space);
   NUMBER(out, b, split);
   NUMBER(out, b, rows);
-  NUMBER(out, b, run);
+  NUMBER(out, b, contiguous);
   NUMBER(out, b, rows_per_tile);
   NUMBER(out, b, chunk);
   NUMBER(out, b, first_tile);
@@ -46,7 +46,7 @@ static void print_places(text *out, const kernel_plan *k, const kernel_epilogue 
 
 static void print_loop(text *out, const kernel_plan *k) {
   const hero_loop *h = &k->details.loop;
-  if (!h->in_runs) return;
+  if (!h->is_blocked) return;
   print_block(out, "block", 0, &h->block);
   text_putc(out, '\n');
 }
@@ -74,7 +74,7 @@ static void print_transposed(text *out, const hero_transpose *h, int n) {
   text_printf(out, "    transpose " STR_FMT " of group %d", STR_ARG(h->heroes[n]->name), h->groups[n]);
   text_printf(out, " input=%d output=%d", h->direct_inputs[n], h->direct_outputs[n]);
   if (h->blocks) {
-    NUMBER(out, &h->blocks[n], piece);
+    NUMBER(out, &h->blocks[n], chunk);
     NUMBER(out, &h->blocks[n], lanes);
   }
   text_putc(out, '\n');
@@ -112,7 +112,7 @@ static void print_space(text *out, const reduction_space *s) {
   text_putc(out, '\n');
 }
 
-static void print_given(text *out, int number, const sweep_given *g) {
+static void print_carried(text *out, int number, const carried_value *g) {
   text_printf(out, "    value %d is ", number);
   shape_print(out, g->shape, false);
   text_printf(out, " " STR_FMT, STR_ARG(g->of->name));
@@ -123,23 +123,23 @@ static void print_given(text *out, int number, const sweep_given *g) {
   text_putc(out, '\n');
 }
 
-static void print_combining(text *out, const sweep_reduction *r) {
-  static const char *const forms[] = {"in order", "by", "picks", "in pieces", "in any order"};
+static void print_combining(text *out, const row_reduction *r) {
+  static const char *const forms[] = {"in order", "by", "picks", "in chunks", "in any order"};
   text_printf(out, "      reduces " STR_FMT " %s", STR_ARG(r->reduce->name), forms[r->how.form]);
   for (int v = 0; v < r->count; v++) {
     if (r->how.operations) text_printf(out, " %s", hlo_op_text(r->how.operations[v]));
     text_printf(out, " in %s", dtype_name(r->accumulators[v]));
   }
   NUMBER(out, &r->how, index_value);
-  NUMBER(out, &r->how, in_pieces);
+  NUMBER(out, &r->how, in_chunks);
   NUMBER(out, r, count);
   NUMBER(out, r, first_result);
   NUMBER(out, r, first_init);
-  NUMBER(out, r, first_given);
+  NUMBER(out, r, first_carried);
   text_putc(out, '\n');
 }
 
-static void print_sweep(text *out, const char *name, const row_sweep *s) {
+static void print_pass(text *out, const char *name, const row_pass *s) {
   text_printf(out, "    %s", name);
   NUMBER(out, s, body);
   NUMBER(out, s, elements_at_once);
@@ -153,29 +153,29 @@ static void print_sweep(text *out, const char *name, const row_sweep *s) {
 
 static void print_reduction(text *out, const kernel_plan *k) {
   const hero_reduction *h = &k->details.reduction;
-  print_space(out, &h->sweeps.space);
-  text_puts(out, "    sweeps");
+  print_space(out, &h->passes.space);
+  text_puts(out, "    passes");
   NUMBER(out, h, is_column);
   NUMBER(out, h, tile);
   NUMBER(out, h, columns);
   NUMBER(out, h, column_blocks);
-  NUMBER(out, &h->sweeps, inits);
+  NUMBER(out, &h->passes, inits);
   text_putc(out, '\n');
-  for (int g = 0; g < h->sweeps.givens.size; g++) print_given(out, g, &h->sweeps.givens.data[g]);
-  for (int n = 0; n < h->sweeps.sweep_count; n++) print_sweep(out, "sweep", &h->sweeps.sweeps[n]);
-  print_sweep(out, "end", &h->sweeps.ends);
+  for (int g = 0; g < h->passes.carried_values.size; g++) print_carried(out, g, &h->passes.carried_values.data[g]);
+  for (int n = 0; n < h->passes.pass_count; n++) print_pass(out, "pass", &h->passes.passes[n]);
+  print_pass(out, "row_results", &h->passes.row_results);
 }
 
 static void print_scatter(text *out, const kernel_plan *k) {
-  static const char *const dealings[] = {"serial", "by update", "by column", "by owner"};
+  static const char *const tilings[] = {"serial", "by update", "by column", "by owner"};
   const hero_scatter *h = &k->details.scatter;
   text_printf(out, "    scatters " STR_FMT " of updates ", STR_ARG(h->scatter->name));
   print_dims(out, h->updates);
-  text_printf(out, " %s", dealings[h->dealing]);
-  NUMBER(out, h, share);
+  text_printf(out, " %s", tilings[h->tiling]);
+  NUMBER(out, h, chunk);
   NUMBER(out, h, split);
   NUMBER(out, h, rows);
-  NUMBER(out, h, run);
+  NUMBER(out, h, contiguous);
   text_putc(out, '\n');
 }
 

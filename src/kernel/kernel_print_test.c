@@ -103,10 +103,10 @@ static void test_loop(void **state) {
   (void)state;
   planned p = plan(rows, HERO_LOOP, 0, target_cpu(2)), grid = plan(rows, HERO_LOOP, 0, target_gpu());
   hero_loop *h = &p.plan->details.loop;
-  assert_true(h->in_runs);
-  TURN(&p, bool, &h->in_runs, NO_FIELDS);
+  assert_true(h->is_blocked);
+  TURN(&p, bool, &h->is_blocked, NO_FIELDS);
   turn_block(&p, &h->block);
-  assert_false(grid.plan->details.loop.in_runs);
+  assert_false(grid.plan->details.loop.is_blocked);
   end(&p);
   end(&grid);
 }
@@ -168,24 +168,23 @@ static void test_transpose(void **state) {
   end(&p);
 }
 
-static void turn_sweep(const planned *p, const row_sweep *s) {
+static void turn_pass(const planned *p, const row_pass *s) {
   for (int n = 0; n < s->reductions.size; n++) {
     dtype *accumulator = (dtype *)s->reductions.data[n].accumulators, as_planned = *accumulator;
     const str before = printed(p);
     *accumulator = DTYPE_F64;
     assert_false(str_equal(before, printed(p)));
     *accumulator = as_planned;
-    TURN(
-        p, sweep_reduction, &s->reductions.data[n],
-        FIELDS(FIELD(sweep_reduction, reduce), FIELD(sweep_reduction, how.form), FIELD(sweep_reduction, how.operations),
-               FIELD(sweep_reduction, count), FIELD(sweep_reduction, accumulators)));
+    TURN(p, row_reduction, &s->reductions.data[n],
+         FIELDS(FIELD(row_reduction, reduce), FIELD(row_reduction, how.form), FIELD(row_reduction, how.operations),
+                FIELD(row_reduction, count), FIELD(row_reduction, accumulators)));
   }
-  for (int n = 0; n < s->stores.size; n++) TURN(p, sweep_store, &s->stores.data[n], NO_FIELDS);
-  for (int n = 0; n < s->kept.size; n++) TURN(p, sweep_store, &s->kept.data[n], NO_FIELDS);
-  TURN(p, row_sweep, s, FIELDS(FIELD(row_sweep, reductions), FIELD(row_sweep, stores), FIELD(row_sweep, kept)));
+  for (int n = 0; n < s->stores.size; n++) TURN(p, row_store, &s->stores.data[n], NO_FIELDS);
+  for (int n = 0; n < s->kept.size; n++) TURN(p, row_store, &s->kept.data[n], NO_FIELDS);
+  TURN(p, row_pass, s, FIELDS(FIELD(row_pass, reductions), FIELD(row_pass, stores), FIELD(row_pass, kept)));
 }
 
-static void turn_reduction(const char *entry, int sweep_count, bool is_column) {
+static void turn_reduction(const char *entry, int pass_count, bool is_column) {
   arena *a = arena_create();
   const char *source = arena_printf(
       a,
@@ -194,22 +193,22 @@ static void turn_reduction(const char *entry, int sweep_count, bool is_column) {
       entry);
   planned p = plan(source, HERO_REDUCTION, 0, target_cpu(2));
   const hero_reduction *h = &p.plan->details.reduction;
-  const row_sweeps *s = &h->sweeps;
-  assert_int_equal(s->sweep_count, sweep_count);
+  const row_passes *s = &h->passes;
+  assert_int_equal(s->pass_count, pass_count);
   assert_int_equal(h->is_column, is_column);
-  for (int n = 0; n < s->sweep_count; n++) turn_sweep(&p, &s->sweeps[n]);
-  turn_sweep(&p, &s->ends);
-  for (int g = 0; g < s->givens.size; g++)
-    TURN(&p, sweep_given, &s->givens.data[g], FIELDS(FIELD(sweep_given, shape), FIELD(sweep_given, of)));
+  for (int n = 0; n < s->pass_count; n++) turn_pass(&p, &s->passes[n]);
+  turn_pass(&p, &s->row_results);
+  for (int g = 0; g < s->carried_values.size; g++)
+    TURN(&p, carried_value, &s->carried_values.data[g], FIELDS(FIELD(carried_value, shape), FIELD(carried_value, of)));
   for (int g = 0; g < s->space.group_count; g++) {
     TURN(&p, int64_t, &s->space.sizes[g], NO_FIELDS);
     TURN(&p, bool, &s->space.is_reduced[g], NO_FIELDS);
   }
   TURN(&p, hero_reduction, h,
-       FIELDS(FIELD(hero_reduction, sweeps.space.group_count), FIELD(hero_reduction, sweeps.space.sizes),
-              FIELD(hero_reduction, sweeps.space.is_reduced), FIELD(hero_reduction, sweeps.givens),
-              FIELD(hero_reduction, sweeps.sweep_count), FIELD(hero_reduction, sweeps.sweeps),
-              FIELD(hero_reduction, sweeps.ends)));
+       FIELDS(FIELD(hero_reduction, passes.space.group_count), FIELD(hero_reduction, passes.space.sizes),
+              FIELD(hero_reduction, passes.space.is_reduced), FIELD(hero_reduction, passes.carried_values),
+              FIELD(hero_reduction, passes.pass_count), FIELD(hero_reduction, passes.passes),
+              FIELD(hero_reduction, passes.row_results)));
   end(&p);
   arena_destroy(a);
 }
@@ -235,9 +234,9 @@ static void test_scatter(void **state) {
       HERO_SCATTER, 1, target_cpu(2));
   hero_scatter *h = &p.plan->details.scatter;
   TURN(&p, hero_scatter, h,
-       FIELDS(FIELD(hero_scatter, scatter), FIELD(hero_scatter, updates), FIELD(hero_scatter, dealing)));
+       FIELDS(FIELD(hero_scatter, scatter), FIELD(hero_scatter, updates), FIELD(hero_scatter, tiling)));
   const str before = printed(&p);
-  h->dealing = h->dealing == SCATTER_SERIAL ? SCATTER_BY_OWNER : SCATTER_SERIAL;
+  h->tiling = h->tiling == SCATTER_SERIAL ? SCATTER_BY_OWNER : SCATTER_SERIAL;
   assert_false(str_equal(before, printed(&p)));
   end(&p);
 }

@@ -35,7 +35,7 @@ typedef struct picker {
   double *results;         // by position in `order`; predicates are 0 and 1
   const computation *computation;
   int index_value;  // which of the two values is the index
-  bool in_pieces;   // as far as tried
+  bool in_chunks;   // as far as tried
 } picker;
 
 static double compared(const instruction *i, double x, double y) {
@@ -107,16 +107,16 @@ static bool same_number(double x, double y) { return x == y || (isnan(x) && isna
 static bool same_pair(pair x, pair y) { return same_number(x.value, y.value) && same_number(x.index, y.index); }
 
 // One sequence: in order, and by lanes of every second element whose results are then ordered by their indices. By
-// pieces of neighbours as well, whose results are combined from the initial value on.
+// chunks of neighbours as well, whose results are combined from the initial value on.
 static bool lanes_agree(picker *p, const double *values, pair init) {
-  pair in_order = init, lanes[LANES] = {init, init}, pieces[LANES] = {init, init};
+  pair in_order = init, lanes[LANES] = {init, init}, chunks[LANES] = {init, init};
   for (int n = 0; n < SEQUENCE; n++) {
-    pair next = {values[n], n}, *piece = &pieces[n * LANES / SEQUENCE];
+    pair next = {values[n], n}, *chunk = &chunks[n * LANES / SEQUENCE];
     in_order = pick(p, in_order, next);
     lanes[n % LANES] = pick(p, lanes[n % LANES], next);
-    *piece = pick(p, *piece, next);
+    *chunk = pick(p, *chunk, next);
   }
-  p->in_pieces &= same_pair(pick(p, pick(p, init, pieces[0]), pieces[1]), in_order);
+  p->in_chunks &= same_pair(pick(p, pick(p, init, chunks[0]), chunks[1]), in_order);
   bool swaps = lanes[1].index < lanes[0].index;
   return same_pair(pick(p, lanes[swaps], lanes[!swaps]), in_order);
 }
@@ -182,11 +182,11 @@ static bool all_sequences_agree(picker *p, const double *numbers, int kinds, dou
   return true;
 }
 
-static bool picks(arena *scratch, const instruction *reduce, int index_value, bool *in_pieces) {
+static bool picks(arena *scratch, const instruction *reduce, int index_value, bool *in_chunks) {
   const instruction *index = reduce->operands[index_value], *init = reduce->operands[2 + index_value];
   if (!grows_in_rows(index, reduce)) return false;
   if (!reducer_knows(init) || literal_get_double(init->literal, 0) != 0) return false;
-  picker p = {.computation = reduce->called[0], .index_value = index_value, .in_pieces = true};
+  picker p = {.computation = reduce->called[0], .index_value = index_value, .in_chunks = true};
   if (!is_pick_computation(scratch, &p)) return false;
   bool has_nan = dtype_is_float(reduce->operands[1 - index_value]->shape->dtype);
   const double numbers[] = {-INFINITY, 1, INFINITY, NAN};
@@ -196,14 +196,14 @@ static bool picks(arena *scratch, const instruction *reduce, int index_value, bo
   for (int k = 0; k < (knows_start ? 1 : kinds); k++)
     if (!all_sequences_agree(&p, numbers, kinds, knows_start ? literal_get_double(start->literal, 0) : numbers[k]))
       return false;
-  *in_pieces = p.in_pieces;
+  *in_chunks = p.in_chunks;
   return true;
 }
 
 // --- marks
 
 static const char *const marks[] = {
-    [REDUCER_PIECES] = "heddle_order=\"pieces\"", [REDUCER_FREE] = "heddle_order=\"any\""};
+    [REDUCER_CHUNKS] = "heddle_order=\"chunks\"", [REDUCER_FREE] = "heddle_order=\"any\""};
 
 static bool is_marked(const instruction *reduce, reducer_form form) {
   const str *text = attributes_raw(reduce->attributes, "frontend_attributes");
@@ -248,13 +248,13 @@ reducer reducer_of(arena *a, const instruction *reduce) {
   reducer r = {.form = REDUCER_ORDERED};
   if (is_all_binary(a, reduce, &r)) return r;
   if (is_marked(reduce, REDUCER_FREE)) r.form = REDUCER_FREE;
-  else if (is_marked(reduce, REDUCER_PIECES)) r.form = REDUCER_PIECES;
+  else if (is_marked(reduce, REDUCER_CHUNKS)) r.form = REDUCER_CHUNKS;
   if (reduce->operand_count != 4) return r;
   const computation *c = reduce->called[0];
   if (c->root->opcode != HLO_TUPLE || c->root->operand_count != 2) return r;
   arena *scratch = arena_create();
-  r.index_value = picks(scratch, reduce, 1, &r.in_pieces) ? 1 : 0;
-  if (r.index_value == 1 || picks(scratch, reduce, 0, &r.in_pieces)) r.form = REDUCER_PICK;
+  r.index_value = picks(scratch, reduce, 1, &r.in_chunks) ? 1 : 0;
+  if (r.index_value == 1 || picks(scratch, reduce, 0, &r.in_chunks)) r.form = REDUCER_PICK;
   arena_destroy(scratch);
   return r;
 }

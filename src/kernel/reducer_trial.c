@@ -1,7 +1,7 @@
 // One computation makes all results at once, on rows of a few elements:
 //
 //   in order   reduce(x[rows, 8])
-//   pieces     reduce(reduce(x[rows, 2, 4], 2), 1), whose inner results reduced alone must stay what they are
+//   chunks     reduce(reduce(x[rows, 2, 4], 2), 1), whose inner results reduced alone must stay what they are
 //   lanes      reduce(reduce(x[rows, 4, 2], 1), 1)
 //
 // Rows come in kinds, from ordinary numbers to infinities and NaN. Operands that are one constant everywhere (a count
@@ -17,7 +17,7 @@
 
 enum {
   ELEMENTS = 8,
-  PIECES = 2,
+  CHUNKS = 2,
   ROWS_OF_KIND = 48,
   MOST_VALUES = 8,
   MOST_STEPS = 100000,  // of the interpreter, for reducers that are more than elementwise operations
@@ -135,8 +135,8 @@ static values reshaped(const builder *b, values x, int count, int rank, const in
   return x;
 }
 
-// Results by way (in order, pieces, pieces once more, lanes) and value.
-enum { WAYS = 4, IN_ORDER = 0, IN_PIECES, IN_PIECES_TWICE, IN_LANES };
+// Results by way (in order, chunks, chunks once more, lanes) and value.
+enum { WAYS = 4, IN_ORDER = 0, IN_CHUNKS, IN_CHUNKS_TWICE, IN_LANES };
 
 static void build(trier *t) {
   module *m = module_create(t->arena, STR("trial"));
@@ -155,14 +155,14 @@ static void build(trier *t) {
     x.of[t->count] = builder_broadcast(&b, builder_scalar_int(&b, DTYPE_PRED, 1), all, 0, NULL);
     inits.of[t->count] = builder_scalar_int(&b, DTYPE_PRED, 0);
   }
-  const values pieces = reshaped(&b, x, count, 3, (int64_t[]){ROWS, PIECES, ELEMENTS / PIECES});
-  ways[IN_PIECES] = reduced(&b, reduced(&b, pieces, &inits, count, by, 2), &inits, count, by, 1);
+  const values chunks = reshaped(&b, x, count, 3, (int64_t[]){ROWS, CHUNKS, ELEMENTS / CHUNKS});
+  ways[IN_CHUNKS] = reduced(&b, reduced(&b, chunks, &inits, count, by, 2), &inits, count, by, 1);
   const int64_t one[] = {ROWS, 1};
-  const values once = reshaped(&b, ways[IN_PIECES], count, 2, one);
-  ways[IN_PIECES_TWICE] = reduced(&b, once, &inits, count, by, 1);
-  const values lanes = reshaped(&b, x, count, 3, (int64_t[]){ROWS, ELEMENTS / PIECES, PIECES});
+  const values once = reshaped(&b, ways[IN_CHUNKS], count, 2, one);
+  ways[IN_CHUNKS_TWICE] = reduced(&b, once, &inits, count, by, 1);
+  const values lanes = reshaped(&b, x, count, 3, (int64_t[]){ROWS, ELEMENTS / CHUNKS, CHUNKS});
   ways[IN_LANES] = reduced(&b, reduced(&b, lanes, &inits, count, by, 1), &inits, count, by, 1);
-  for (int way = IN_PIECES; way < WAYS && t->variant->is_started; way++)
+  for (int way = IN_CHUNKS; way < WAYS && t->variant->is_started; way++)
     ways[way] = reduced(&b, reshaped(&b, ways[way], t->count, 2, one), &inits, t->count, t->reduce->called[0], 1);
   instruction *all[WAYS * MOST_VALUES];
   for (int n = 0; n < WAYS * t->count; n++) all[n] = ways[n / t->count].of[n % t->count];
@@ -237,11 +237,11 @@ static heddle_status try_round(trier *t, int round, reducer_trial *out) {
   const eval_options options = {.max_steps = MOST_STEPS, .max_bytes = MOST_BYTES};
   literal *all = NULL;
   TRY(eval_computation(t->arena, t->computation, &options, 2 * t->count, t->arguments, &all));
-  const int ways[] = {IN_PIECES, IN_PIECES_TWICE, IN_LANES};
-  for (int k = 0; k < 3 && out->in_pieces; k++) {
+  const int ways[] = {IN_CHUNKS, IN_CHUNKS_TWICE, IN_LANES};
+  for (int k = 0; k < 3 && out->in_chunks; k++) {
     const way_result r = compare_way(t, all, ways[k]);
-    if (ways[k] != IN_LANES) out->in_pieces &= !r.differs;
-    out->in_any_order &= out->in_pieces && !r.differs;
+    if (ways[k] != IN_LANES) out->in_chunks &= !r.differs;
+    out->in_any_order &= out->in_chunks && !r.differs;
     if (ways[k] == IN_LANES && !out->in_any_order) break;
     out->unless_made |= r.unless_made;
     out->unless_given |= r.unless_given;
@@ -259,8 +259,8 @@ reducer_trial reducer_try(const instruction *reduce, const reducer_variant *vari
     if (reduce->operands[v]->shape->dtype != reduce->operands[count + v]->shape->dtype) return in_order;
   trier t = {.arena = arena_create(), .reduce = reduce, .variant = variant, .count = count, .random = 1};
   t.arguments = arena_array(t.arena, literal *, 2 * count);
-  reducer_trial result = {.in_pieces = true, .in_any_order = true};
-  for (int round = 0; round < (all_known ? 1 : UNKNOWN_INITS) && result.in_pieces; round++) {
+  reducer_trial result = {.in_chunks = true, .in_any_order = true};
+  for (int round = 0; round < (all_known ? 1 : UNKNOWN_INITS) && result.in_chunks; round++) {
     const heddle_status s = try_round(&t, round, &result);
     if (status_is_ok(s)) continue;
     heddle_status_free(s);

@@ -1,8 +1,8 @@
-// Whether a reducer's elements may be combined in pieces, or in any order: found by trying it out on many short rows.
+// Whether a reducer's elements may be combined in chunks, or in any order: found by trying it out on many short rows.
 //
 // XLA lets a reduction be reordered whatever its reducer does, but reducers exist that are not associative, and others
 // that are only as long as no NaN comes by. So nothing is taken on trust: rows of sampled elements are reduced in order
-// and in pieces by the interpreter, and what comes out is compared.
+// and in chunks by the interpreter, and what comes out is compared.
 #ifndef HEDDLE_KERNEL_REDUCER_TRIAL_H_
 #define HEDDLE_KERNEL_REDUCER_TRIAL_H_
 
@@ -17,7 +17,7 @@ typedef struct reducer_variant {
 } reducer_variant;
 
 typedef struct reducer_trial {
-  bool in_pieces;     // pieces of neighbours, each from the initial value, combined in their order, give the same
+  bool in_chunks;     // chunks of neighbours, each from the initial value, combined in their order, give the same
   bool in_any_order;  // so do elements combined in lanes of every n-th
   bool unless_made;   // … wherever the result holds no NaN: where it does, another may be right
   bool unless_given;  // … wherever no element holds a NaN

@@ -4,7 +4,7 @@
 
 #include "base/int64.h"
 
-enum { MAX_SWEEPS = 8, MAX_REDUCTIONS = 16 };
+enum { MAX_PASSES = 8, MAX_REDUCTIONS = 16 };
 
 row_value row_analysis_value(const row_analysis *r, const instruction *i) {
   const row_value *v = ptr_map_get(&r->values, i);
@@ -85,7 +85,7 @@ static bool reduce_class(row_analysis *r, const instruction *i, row_value *v) {
   }
   if (v->class == ROW_ONE || !is_same) return false;
   *v = (row_value){ROW_ONE, v->level + 1, true};
-  return ++r->reduction_count <= MAX_REDUCTIONS && v->level <= MAX_SWEEPS;
+  return ++r->reduction_count <= MAX_REDUCTIONS && v->level <= MAX_PASSES;
 }
 
 bool row_analysis_keeps_order(const instruction *i) {
@@ -107,7 +107,7 @@ static bool elementwise_class(const row_analysis *r, const instruction *i, row_v
   return size == class_size(r, v->class) && row_analysis_keeps_order(i);
 }
 
-// False if the value depends on rows in a way that sweeps cannot follow.
+// False if the value depends on rows in a way that passes cannot follow.
 static bool classify(row_analysis *r, const instruction *i, row_value *v) {
   if (i->opcode == HLO_REDUCE) return join_operands(r, i, i->operand_count / 2, v) && reduce_class(r, i, v);
   if (is_free(r, i)) {
@@ -154,7 +154,7 @@ bool row_analysis_of(arena *a, int member_count, instruction *const *members, in
   for (int n = 0; n < member_count; n++) {
     row_value v;
     if (!classify(out, members[n], &v)) return false;
-    if (v.is_reduction) out->sweep_count = int64_max(out->sweep_count, v.level);
+    if (v.is_reduction) out->pass_count = int64_max(out->pass_count, v.level);
     if (v.class == ROW_FREE) continue;
     row_value *kept = arena_new(a, row_value);
     *kept = v;
@@ -163,7 +163,7 @@ bool row_analysis_of(arena *a, int member_count, instruction *const *members, in
   for (int k = 0; k < output_count; k++) {
     row_value v;
     if (!row_analysis_output(out, &outputs[k], &v)) return false;
-    if (v.class == ROW_EACH) out->sweep_count = int64_max(out->sweep_count, v.level + 1);
+    if (v.class == ROW_EACH) out->pass_count = int64_max(out->pass_count, v.level + 1);
   }
   return true;
 }

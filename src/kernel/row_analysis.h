@@ -3,7 +3,7 @@
 // A row is what one reduction combines to one result. Reductions over the same space (reduction_space.h) share rows: a
 // value that depends on one of them is either one per row (a result and what is computed of results) or one per element
 // (results spread over the rows again). What depends on no reduction may be anything; it is computed where it is
-// needed. A reduction of values that depend on others is a sweep later than these.
+// needed. A reduction of values that depend on others is a pass later than these.
 #ifndef HEDDLE_KERNEL_ROW_ANALYSIS_H_
 #define HEDDLE_KERNEL_ROW_ANALYSIS_H_
 
@@ -17,16 +17,16 @@ typedef enum row_class {
 
 typedef struct row_value {
   row_class class;
-  int level;          // sweeps that must be over before the value can be computed
-  bool is_reduction;  // a reduce of sweep level - 1
+  int level;          // passes that must be over before the value can be computed
+  bool is_reduction;  // a reduce of pass level - 1
 } row_value;
 
 typedef struct row_analysis {
   reduction_space space;
   ptr_map values;  // instruction -> row_value; none for what is free
   int reduction_count;
-  bool repeats;     // reductions over other spaces are among the members: computed again wherever they are needed
-  int sweep_count;  // with that which only stores
+  bool repeats;    // reductions over other spaces are among the members: computed again wherever they are needed
+  int pass_count;  // with that which only stores
 } row_analysis;
 
 // What is wanted: a value of an instruction (a reduce of several has several).

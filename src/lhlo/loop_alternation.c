@@ -193,21 +193,21 @@ static heddle_status alternate(const alternation *x) {
 
 // --- which loops
 
-static bool may_alternate(const instruction *loop, const ptr_map *acting) {
+static bool may_alternate(const instruction *loop, const ptr_map *with_side_effects) {
   const computation *body = loop->called[1];
   const int64_t count = trip_count_of(loop);
   return shape_is_tuple(loop->shape) && leaves_count(loop->shape) == loop->shape->tuple_size &&
-         body->instructions.size <= LARGE_BODY && (count < 0 || count > 1) && !effects_has(acting, true, loop) &&
-         loop->control_predecessors.size == 0;
+         body->instructions.size <= LARGE_BODY && (count < 0 || count > 1) &&
+         !effects_has(with_side_effects, true, loop) && loop->control_predecessors.size == 0;
 }
 
 static heddle_status alternate_all(arena *scratch, module *m, const copying_loops *loops, ptr_map *changed) {
-  ptr_map acting = {0}, forwardings = {0};
-  TRY(effects_find(scratch, m, true, &acting));
+  ptr_map with_side_effects = {0}, forwardings = {0};
+  TRY(effects_find(scratch, m, true, &with_side_effects));
   TRY(forwarding_find(scratch, m, &forwardings));
   for (int k = loops->list.size - 1; k >= 0; k--) {
     instruction *loop = loops->list.data[k].loop;
-    if (loops->list.data[k].bytes < MUCH_BYTES || !may_alternate(loop, &acting)) continue;
+    if (loops->list.data[k].bytes < MUCH_BYTES || !may_alternate(loop, &with_side_effects)) continue;
     const forwarding *f = ptr_map_get(&forwardings, loop->called[1]);
     int *leaves = arena_array(scratch, int, f->count);
     alternation x = {.scratch = scratch, .loop = loop, .leaves = leaves};

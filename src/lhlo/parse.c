@@ -64,19 +64,20 @@ static heddle_status check_donation(lhlo_reader *r, const ir_attribute *donated,
   return status_ok();
 }
 
-static heddle_status read_argument(lhlo_reader *r, const ir_operation *main, int number, const ir_attribute *notes) {
+static heddle_status read_argument(lhlo_reader *r, const ir_operation *main, int number,
+                                   const ir_attribute *attributes) {
   const ir_value *v = main->regions[0]->blocks.data[0]->arguments[number];
   lhlo_program *p = r->program;
   const shape *s = NULL;
   TRY(buffer_shape(r, v->type, main->where, &s));
-  TRY(with_layout(r, notes ? ir_find_field(notes, "lmhlo.layout") : NULL, main->where, &s));
-  bool is_result = notes && ir_find_field(notes, "lmhlo.result");
+  TRY(with_layout(r, attributes ? ir_find_field(attributes, "lmhlo.layout") : NULL, main->where, &s));
+  bool is_result = attributes && ir_find_field(attributes, "lmhlo.result");
   if (!is_result && p->result_count > 0)
     return status_at(HEDDLE_INVALID, main->where, "found a parameter behind results, wanted parameters first");
   int *count = is_result ? &p->result_count : &p->parameter_count;
   const char *name = arena_printf(r->arena, "%c%d", is_result ? 'r' : 'p', *count);
   int allocation = add_allocation(r, is_result ? LHLO_RESULT : LHLO_PARAMETER, name, (*count)++, s);
-  const ir_attribute *donated = notes ? ir_find_field(notes, "lmhlo.donated") : NULL;
+  const ir_attribute *donated = attributes ? ir_find_field(attributes, "lmhlo.donated") : NULL;
   if (is_result && donated) TRY(check_donation(r, donated, main->where, allocation));
   set_slice(r, v, allocation, 0, s);
   return status_ok();
@@ -84,10 +85,11 @@ static heddle_status read_argument(lhlo_reader *r, const ir_operation *main, int
 
 static heddle_status read_arguments(lhlo_reader *r, const ir_operation *main) {
   const ir_block *block = main->regions[0]->blocks.data[0];
-  const ir_attribute *notes = ir_find(main, "arg_attrs");
-  bool has_notes = notes && notes->kind == IR_ATTR_ARRAY && notes->count == block->argument_count;
+  const ir_attribute *attributes = ir_find(main, "arg_attrs");
+  bool has_attributes = attributes && attributes->kind == IR_ATTR_ARRAY && attributes->count == block->argument_count;
   for (int k = 0; k < block->argument_count; k++)
-    TRY(read_argument(r, main, k, has_notes && notes->items[k]->kind == IR_ATTR_DICTIONARY ? notes->items[k] : NULL));
+    TRY(read_argument(
+        r, main, k, has_attributes && attributes->items[k]->kind == IR_ATTR_DICTIONARY ? attributes->items[k] : NULL));
   lhlo_program *p = r->program;
   p->parameters = arena_array(r->arena, const shape *, p->parameter_count);
   p->results = arena_array(r->arena, const shape *, p->result_count);

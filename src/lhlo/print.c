@@ -132,7 +132,7 @@ static heddle_status function_of(lhlo_printer *p, const computation *c, const ch
 
 // --- operations
 
-static void set_kernel_notes(lhlo_printer *p, const lhlo_op *from, ir_operation *op) {
+static void set_kernel_attributes(lhlo_printer *p, const lhlo_op *from, ir_operation *op) {
   const kernel_plan *k = from->kernel;
   VEC(int64_t) aliases = {0};
   for (int j = 0; j < k->output_count; j++) {
@@ -165,7 +165,7 @@ static heddle_status print_fusion(lhlo_printer *p, const lhlo_op *from) {
   ir_operation *op;
   TRY(function_of(p, from->kernel->computation, &callee));
   TRY(print_callee(p, from, "lmhlo.fusion", callee, &op));
-  set_kernel_notes(p, from, op);
+  set_kernel_attributes(p, from, op);
   return status_ok();
 }
 
@@ -281,14 +281,14 @@ static const ir_attribute *layout_attribute(lhlo_printer *p, const shape *s) {
   return ir_integers_attribute(p->arena, s->rank, order);
 }
 
-static const ir_attribute *argument_notes(lhlo_printer *p, const lhlo_allocation *x) {
-  ir_attribute *notes = ir_attribute_new(p->arena, IR_ATTR_DICTIONARY);
-  if (x->kind == LHLO_RESULT) add_field(p, notes, "lmhlo.result", ir_attribute_new(p->arena, IR_ATTR_UNIT));
+static const ir_attribute *argument_attributes(lhlo_printer *p, const lhlo_allocation *x) {
+  ir_attribute *attributes = ir_attribute_new(p->arena, IR_ATTR_DICTIONARY);
+  if (x->kind == LHLO_RESULT) add_field(p, attributes, "lmhlo.result", ir_attribute_new(p->arena, IR_ATTR_UNIT));
   if (x->donated_parameter >= 0)
-    add_field(p, notes, "lmhlo.donated", ir_integer_attribute(p->arena, x->donated_parameter, DTYPE_S64));
+    add_field(p, attributes, "lmhlo.donated", ir_integer_attribute(p->arena, x->donated_parameter, DTYPE_S64));
   const ir_attribute *layout = layout_attribute(p, x->shape);
-  if (layout) add_field(p, notes, "lmhlo.layout", layout);
-  return notes;
+  if (layout) add_field(p, attributes, "lmhlo.layout", layout);
+  return attributes;
 }
 
 // Arguments come before constants and the arena, in the allocations as in the text.
@@ -296,18 +296,18 @@ static void add_arguments(lhlo_printer *p, ir_operation *function) {
   const lhlo_program *from = p->program;
   int count = from->parameter_count + from->result_count;
   const ir_type **types = arena_array(p->arena, const ir_type *, count);
-  const ir_attribute **notes = arena_array(p->arena, const ir_attribute *, count);
+  const ir_attribute **attributes = arena_array(p->arena, const ir_attribute *, count);
   for (int k = 0; k < count; k++) {
     const lhlo_allocation *x = &from->allocations[k];
     types[k] = lhlo_buffer_type(p->arena, x->shape);
-    notes[k] = argument_notes(p, x);
+    attributes[k] = argument_attributes(p, x);
     p->bases[k] = ir_add_argument(p->arena, p->main, types[k]);
     name_value(p, p->bases[k], x->name);
   }
   ir_type *type = arena_new(p->arena, ir_type);
   *type = (ir_type){.kind = IR_TYPE_FUNCTION, .count = count, .types = types};
   ir_set_attribute(p->arena, function, "function_type", ir_type_attribute(p->arena, type));
-  ir_set_attribute(p->arena, function, "arg_attrs", ir_array_attribute(p->arena, count, notes));
+  ir_set_attribute(p->arena, function, "arg_attrs", ir_array_attribute(p->arena, count, attributes));
 }
 
 static void add_constant(lhlo_printer *p, int allocation) {

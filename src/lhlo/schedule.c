@@ -49,9 +49,9 @@ typedef struct scheduler {
   int count;
   scheduled_instruction *instructions;  // in the order of the text
   VEC(scheduled_value) values;
-  const ptr_map *peaks;   // by computation: a scheduled_peak
-  const ptr_map *acting;  // computations that have effects
-  int root;               // number of the instruction that the computation ends with
+  const ptr_map *peaks;              // by computation: a scheduled_peak
+  const ptr_map *with_side_effects;  // computations that have effects
+  int root;                          // number of the instruction that the computation ends with
 } scheduler;
 
 // --- what reads and writes what
@@ -110,7 +110,7 @@ static void add_edges(scheduler *s, int number) {
 static void add_effect(scheduler *s, int number, int *last) {
   scheduled_instruction *x = &s->instructions[number];
   x->earlier = -1;
-  if (!effects_has(s->acting, false, x->instruction)) return;
+  if (!effects_has(s->with_side_effects, false, x->instruction)) return;
   x->earlier = *last;
   if (*last >= 0) vec_push(s->arena, &s->instructions[*last].successors, number);
   *last = number;
@@ -340,11 +340,11 @@ static int64_t best_order(scheduler *s, number_list *best) {
   return least;
 }
 
-static heddle_status schedule_one(arena *a, arena *scratch, const computation *c, const ptr_map *acting, ptr_map *peaks,
-                                  instruction_list *out) {
+static heddle_status schedule_one(arena *a, arena *scratch, const computation *c, const ptr_map *with_side_effects,
+                                  ptr_map *peaks, instruction_list *out) {
   instruction_list in_text;
   TRY(computation_post_order(scratch, c, &in_text));
-  scheduler s = {.arena = scratch, .peaks = peaks, .acting = acting};
+  scheduler s = {.arena = scratch, .peaks = peaks, .with_side_effects = with_side_effects};
   TRY(analyse(&s, &in_text));
   number_list order = {0};
   scheduled_peak *p = arena_new(a, scheduled_peak);
@@ -361,12 +361,12 @@ static heddle_status schedule_one(arena *a, arena *scratch, const computation *c
 heddle_status schedule_module(arena *a, const module *m, ptr_map *orders) {
   arena *scratch = arena_create(), *inner = arena_create();
   program_list programs = {0};
-  ptr_map peaks = {0}, acting = {0};
+  ptr_map peaks = {0}, with_side_effects = {0};
   heddle_status s = program_order(scratch, m, &programs);
-  if (status_is_ok(s)) s = effects_find(scratch, m, false, &acting);
+  if (status_is_ok(s)) s = effects_find(scratch, m, false, &with_side_effects);
   for (int k = 0; k < programs.size && status_is_ok(s); k++) {
     instruction_list *order = arena_new(a, instruction_list);
-    s = schedule_one(a, inner, programs.data[k], &acting, &peaks, order);
+    s = schedule_one(a, inner, programs.data[k], &with_side_effects, &peaks, order);
     ptr_map_put(a, orders, programs.data[k], order);
     arena_reset(inner);
   }

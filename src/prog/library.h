@@ -73,8 +73,8 @@ typedef struct program_top_k {
   bool largest;
 } program_top_k;
 
-// n operands, one result, of one type: rows, each of the same pieces one after another. Lists of one number for each
-// piece: its operand; in elements of that operand the place of row 0's first one and the stride from row to row; the
+// n operands, one result, of one type: rows, each of the same parts one after another. Lists of one number for each
+// part: its operand; in elements of that operand the place of row 0's first one and the stride from row to row; the
 // elements of one row.
 typedef struct program_concatenate {
   int64_t rows;  // at least 1

@@ -1,7 +1,7 @@
 // Arrays, or runs of arrays, one after another: concatenates of more operands than a kernel has loops for.
 //
-// The result is rows of elements, and each piece fills the same place of every row. Rows are not dealt out to threads,
-// bytes are: whether there are a few long pieces or a great many short ones, all threads have something to do.
+// The result is rows of elements, and each part fills the same place of every row. Rows are not divided among threads,
+// bytes are: whether there are a few long parts or a great many short ones, all threads have something to do.
 #include <string.h>
 
 #include "base/pool.h"
@@ -12,47 +12,47 @@
 // Moved in chunks of this size, and alone below PARALLEL_BYTES: that little is done before another thread has woken up.
 enum { CHUNK_BYTES = 64 << 10, PARALLEL_BYTES = 256 << 10 };
 
-// To find a piece and to copy the first bytes of it.
-#define SECONDS_PER_PIECE 5e-9
+// To find a part and to copy the first bytes of it.
+#define SECONDS_PER_PART 5e-9
 
 // One run of every row; in elements.
-typedef struct piece {
+typedef struct part {
   int operand;
   int64_t first;     // of the operand, that row 0 takes
   int64_t stride;    // of the operand, from row to row
   int64_t size;      // never 0
   int64_t position;  // in a row of the result
-} piece;
+} part;
 
-typedef struct pieces {
+typedef struct parts {
   int64_t rows, row_size;
   int bits;  // of an element in memory
   int count;
-  piece *pieces;
-} pieces;
+  part *parts;
+} parts;
 
 static heddle_status wrong(const char *what) { return status_error(HEDDLE_INVALID, "concatenate: %s", what); }
 
 // Narrow integers share bytes where a byte holds a whole number of them.
 static int stored_bits(dtype t) { return dtypes[t].bits < 8 ? 8 / (8 / dtypes[t].bits) : dtypes[t].bits; }
 
-static bool lies_inside(const piece *p, int64_t rows, int64_t elements) {
+static bool lies_inside(const part *p, int64_t rows, int64_t elements) {
   int64_t end;
   if (p->first < 0 || p->stride < 0 || p->size < 0) return false;
   return !__builtin_mul_overflow(rows - 1, p->stride, &end) && !__builtin_add_overflow(end, p->first, &end) &&
          !__builtin_add_overflow(end, p->size, &end) && end <= elements;
 }
 
-static heddle_status add_pieces(const lib_call *call, const program_concatenate *c, pieces *out) {
+static heddle_status add_parts(const lib_call *call, const program_concatenate *c, parts *out) {
   for (int k = 0; k < c->operand.count; k++) {
     const int64_t operand = c->operand.data[k];
     if (operand < 0 || operand >= call->operand_count) return wrong("there is no such operand");
-    piece p = {(int)operand, c->offset.data[k], c->stride.data[k], c->size.data[k], out->row_size};
+    part p = {(int)operand, c->offset.data[k], c->stride.data[k], c->size.data[k], out->row_size};
     const lib_array *from = &call->operands[p.operand];
     if (from->type != call->results[0].type) return wrong("an operand is of another type than the result");
-    if (!lies_inside(&p, out->rows, lib_element_count(from))) return wrong("a piece lies outside of its operand");
-    if (__builtin_add_overflow(out->row_size, p.size, &out->row_size)) return wrong("the pieces fill no row");
-    if (p.size > 0) out->pieces[out->count++] = p;
+    if (!lies_inside(&p, out->rows, lib_element_count(from))) return wrong("a part lies outside of its operand");
+    if (__builtin_add_overflow(out->row_size, p.size, &out->row_size)) return wrong("the parts fill no row");
+    if (p.size > 0) out->parts[out->count++] = p;
   }
   return status_ok();
 }
@@ -64,18 +64,18 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   if (call.result_count != 1) return wrong("it wants one result");
   const int count = c->operand.count;
   if (c->offset.count != count || c->stride.count != count || c->size.count != count)
-    return wrong("the pieces are not described");
-  pieces *p = arena_new(a, pieces);
-  *p = (pieces){.rows = c->rows, .bits = stored_bits(call.results[0].type)};
-  p->pieces = arena_array(a, piece, count);
+    return wrong("the parts are not described");
+  parts *p = arena_new(a, parts);
+  *p = (parts){.rows = c->rows, .bits = stored_bits(call.results[0].type)};
+  p->parts = arena_array(a, part, count);
   if (p->rows < 1) return wrong("it wants rows");
-  TRY(add_pieces(&call, c, p));
+  TRY(add_parts(&call, c, p));
   int64_t elements;
   if (__builtin_mul_overflow(p->rows, p->row_size, &elements) || elements != lib_element_count(&call.results[0]))
-    return wrong("the pieces do not fill the result");
+    return wrong("the parts do not fill the result");
   t->state = p;
   t->cost =
-      2 * ((double)elements * p->bits / 8) / COST_BYTES_PER_SECOND + (double)p->rows * p->count * SECONDS_PER_PIECE;
+      2 * ((double)elements * p->bits / 8) / COST_BYTES_PER_SECOND + (double)p->rows * p->count * SECONDS_PER_PART;
   return status_ok();
 }
 
@@ -109,18 +109,18 @@ static void move(char *to, int64_t at, const char *from, int64_t first, int64_t 
 }
 
 typedef struct moving {
-  const pieces *pieces;
+  const parts *parts;
   const thunk *thunk;
   const run_frame *frame;
   char *to;
 } moving;
 
-// The piece that holds this place of a row.
-static int piece_at(const pieces *p, int64_t position) {
+// The part that holds this place of a row.
+static int part_at(const parts *p, int64_t position) {
   int low = 0, high = p->count - 1;
   while (low < high) {
     const int middle = low + (high - low + 1) / 2;
-    if (p->pieces[middle].position <= position) low = middle;
+    if (p->parts[middle].position <= position) low = middle;
     else high = middle - 1;
   }
   return low;
@@ -128,13 +128,13 @@ static int piece_at(const pieces *p, int64_t position) {
 
 static void move_chunks(void *argument, int64_t begin, int64_t end) {
   const moving *m = argument;
-  const pieces *p = m->pieces;
+  const parts *p = m->parts;
   const int64_t chunk = (int64_t)CHUNK_BYTES * 8 / p->bits, all = p->rows * p->row_size;
   const int64_t stop = end * chunk < all ? end * chunk : all;
   int64_t at = begin * chunk, row = at / p->row_size;
-  int number = piece_at(p, at % p->row_size);
+  int number = part_at(p, at % p->row_size);
   while (at < stop) {
-    const piece *x = &p->pieces[number];
+    const part *x = &p->parts[number];
     const int64_t skipped = at - row * p->row_size - x->position, left = x->size - skipped;
     const int64_t count = left < stop - at ? left : stop - at;
     const char *from = thunk_slice(m->frame, m->thunk->from->operands[x->operand].slice);
@@ -145,9 +145,9 @@ static void move_chunks(void *argument, int64_t begin, int64_t end) {
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
-  const pieces *p = t->state;
+  const parts *p = t->state;
   const int64_t bytes = (p->rows * p->row_size * p->bits + 7) / 8;
-  moving m = {.pieces = p, .thunk = t, .frame = f, .to = thunk_slice(f, t->from->results[0].slice)};
+  moving m = {.parts = p, .thunk = t, .frame = f, .to = thunk_slice(f, t->from->results[0].slice)};
   const int64_t chunks = (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES;
   pool_run(bytes < PARALLEL_BYTES ? 1 : f->threads, chunks, move_chunks, &m);
   return status_ok();

@@ -1,4 +1,4 @@
-// Sweeps over rows and columns: what kernels of reductions compute is what the interpreter computes.
+// Passes over rows and columns: what kernels of reductions compute is what the interpreter computes.
 #include "target/hero_testing.h"
 
 static const char sum[] = "add { a = T[] parameter(0)\n  b = T[] parameter(1)\n  ROOT r = T[] add(a, b)\n}\n";
@@ -136,7 +136,7 @@ static void test_ordered_reducers(void **state) {
       "s32", HERO_REDUCTION);
 }
 
-// --- several sweeps
+// --- several passes
 
 static void test_softmax(void **state) {
   (void)state;
@@ -175,7 +175,7 @@ static void test_layer_norm(void **state) {
 
 static void test_values_that_stray_are_not_kept(void **state) {
   (void)state;
-  // The exponentials of the second sweep are those of the transpose.
+  // The exponentials of the second pass are those of the transpose.
   check_within(
       "ENTRY e { p = T[16,16] parameter(0)\n  z = T[] constant(0)\n  x = T[16,16] exponential(p)\n"
       "  y = T[16,16] transpose(x), dimensions={1,0}\n  s = T[16] reduce(x, z), dimensions={1}, to_apply=add\n"

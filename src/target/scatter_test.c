@@ -40,14 +40,14 @@ static char *source_of(arena *a, const scatter_case *c) {
   return source;
 }
 
-static void check(const scatter_case *c, int index_limit, scatter_dealing dealing) {
+static void check(const scatter_case *c, int index_limit, scatter_tiling tiling) {
   arena *a = arena_create();
   const char *source = source_of(a, c);
   const int limits[] = {3, index_limit, 3};
   hero_testing t = hero_testing_start(source, 1, in_place);
   if (t.plan->hero != HERO_SCATTER) fail_msg("%s\nis a %s", source, kernel_hero_name(t.plan->hero));
   const hero_scatter *h = &t.plan->details.scatter;
-  assert_int_equal(h->dealing, dealing);
+  assert_int_equal(h->tiling, tiling);
   hero_testing_check(&t, source, limits);
   hero_testing_end(&t);
   arena_destroy(a);
@@ -102,7 +102,7 @@ static void test_unique_indices(void **state) {
       "  ROOT r = f32[4000,9] scatter(p, i, v), update_window_dims={1,2}, inserted_window_dims={}, "
       "scatter_dims_to_operand_dims={0}, index_vector_dim=1, unique_indices=true, to_apply=combine\n}\n";
   hero_testing t = hero_testing_start(source, 1, in_place);
-  assert_int_equal(t.plan->details.scatter.dealing, SCATTER_BY_UPDATE);
+  assert_int_equal(t.plan->details.scatter.tiling, SCATTER_BY_UPDATE);
   assert_true(t.plan->launch.tiles > 1);
   hero_testing_check(&t, source, NULL);
   hero_testing_end(&t);

@@ -1,5 +1,5 @@
-// One function per hero, after the loops that its emitter makes of the same plan (emit/*.c). Ranges stand for the loops
-// within a tile.
+// There is one function per hero, which follows the loops that its emitter makes of the same plan (emit/*.c). Ranges of
+// the maps stand for the loops within a tile.
 #include "tools/kernel_places.h"
 
 #include "emit/loop.h"
@@ -38,10 +38,10 @@ static const affine_expr *joined(arena *a, const affine_expr *part, int64_t size
 
 // --- loops and blocks
 
-// (tile)[row, i] -> index in the block's space: whole rows, or pieces of one.
+// (tile)[row, i] -> index in the block's space: whole rows, or chunks of one.
 static indexing_map *block_map(arena *a, const kernel_block *block) {
-  const bool takes_rows = block->rows > 1 && block->chunk == block->run;
-  const int64_t pieces = takes_rows ? 1 : block->tiles / block->rows;
+  const bool takes_rows = block->rows > 1 && block->chunk == block->contiguous;
+  const int64_t chunks = takes_rows ? 1 : block->tiles / block->rows;
   const shape *s = block->space;
   indexing_map *m = indexing_map_create(a, 1, 2, 0, s->rank, 2);
   m->dims[0] = sized("tile", block->tiles);
@@ -49,12 +49,12 @@ static indexing_map *block_map(arena *a, const kernel_block *block) {
   m->ranges[1] = sized("i", block->chunk);
   const affine_expr *tile = affine_dim(a, 0);
   const affine_expr *row =
-      takes_rows ? joined(a, tile, block->rows_per_tile, affine_symbol(a, 0)) : affine_floordiv(a, tile, pieces);
-  const affine_expr *position = joined(a, affine_mod(a, tile, pieces), block->chunk, affine_symbol(a, 1));
+      takes_rows ? joined(a, tile, block->rows_per_tile, affine_symbol(a, 0)) : affine_floordiv(a, tile, chunks);
+  const affine_expr *position = joined(a, affine_mod(a, tile, chunks), block->chunk, affine_symbol(a, 1));
   affine_delinearize(a, block->split, s->dims, row, m->results);
   affine_delinearize(a, s->rank - block->split, s->dims + block->split, position, m->results + block->split);
   m->constraints[0] = (indexing_constraint){row, {0, block->rows - 1}};
-  m->constraints[1] = (indexing_constraint){position, {0, block->run - 1}};
+  m->constraints[1] = (indexing_constraint){position, {0, block->contiguous - 1}};
   return m;
 }
 
@@ -62,7 +62,7 @@ static heddle_status loop_places(const finding *f) {
   const hero_loop *h = &f->kernel->details.loop;
   const shape *space = f->kernel->outputs[0].shape;
   const indexing_map *m =
-      h->in_runs ? block_map(f->arena, &h->block) : emit_loop_map(f->arena, f->target, &f->kernel->launch, space);
+      h->is_blocked ? block_map(f->arena, &h->block) : emit_loop_map(f->arena, f->target, &f->kernel->launch, space);
   for (int n = 0; n < f->kernel->output_count; n++) {
     const kernel_output *o = &f->kernel->outputs[n];
     // Outputs of other dims are stored at the same position in memory.
@@ -117,11 +117,11 @@ static heddle_status transpose_places(const finding *f) {
   return status_ok();
 }
 
-// --- sweeps over rows and columns
+// --- passes over rows and columns
 
 // (tile)[row, column, reduced…] -> indices of all groups, or of the kept ones only.
-static indexing_map *sweep_map(arena *a, const hero_reduction *h, int64_t tiles, bool is_element) {
-  const reduction_space *space = &h->sweeps.space;
+static indexing_map *pass_map(arena *a, const hero_reduction *h, int64_t tiles, bool is_element) {
+  const reduction_space *space = &h->passes.space;
   const int last = space->group_count - 1, blocks = h->is_column ? (int)h->column_blocks : 1;
   const int64_t columns = h->is_column ? space->sizes[last] : 1, others = space->kept / columns;
   const int64_t width = blocks > 1 ? h->columns : columns;
@@ -155,11 +155,11 @@ static indexing_map *sweep_map(arena *a, const hero_reduction *h, int64_t tiles,
   return m;
 }
 
-// A sweep's reductions are computed once for each row, whatever reads them.
-static void add_reduction(const finding *f, const hero_reduction *h, const sweep_reduction *r) {
+// A pass's reductions are computed once for each row, whatever reads them.
+static void add_reduction(const finding *f, const hero_reduction *h, const row_reduction *r) {
   const shape *s = shape_is_tuple(r->reduce->shape) ? r->reduce->shape->elements[0] : r->reduce->shape;
-  const shape *kept = reduction_space_kept_shape(f->arena, &h->sweeps.space, s->dtype);
-  const indexing_map *m = sweep_map(f->arena, h, f->kernel->launch.tiles, false);
+  const shape *kept = reduction_space_kept_shape(f->arena, &h->passes.space, s->dtype);
+  const indexing_map *m = pass_map(f->arena, h, f->kernel->launch.tiles, false);
   for (int n = 0; n < f->kernel->output_count; n++)
     if (f->kernel->outputs[n].root == r->reduce) return;
   if (!shape_same_dims(kept, s)) m = indexing_map_compose(f->arena, m, hlo_indexing_reshape(f->arena, kept, s));
@@ -168,17 +168,17 @@ static void add_reduction(const finding *f, const hero_reduction *h, const sweep
 
 static heddle_status row_places(const finding *f) {
   const hero_reduction *h = &f->kernel->details.reduction;
-  const reduction_space *space = &h->sweeps.space;
+  const reduction_space *space = &h->passes.space;
   for (int n = 0; n < f->kernel->output_count; n++) {
     const kernel_output *o = &f->kernel->outputs[n];
     const bool is_element = shape_element_count(o->shape) == space->kept * space->reduced;
     const shape *from = is_element ? reduction_space_shape(f->arena, space, o->shape->dtype)
                                    : reduction_space_kept_shape(f->arena, space, o->shape->dtype);
-    add_output(f, n, sweep_map(f->arena, h, f->kernel->launch.tiles, is_element), from);
+    add_output(f, n, pass_map(f->arena, h, f->kernel->launch.tiles, is_element), from);
   }
-  for (int s = 0; s < h->sweeps.sweep_count; s++)
-    for (int r = 0; r < h->sweeps.sweeps[s].reductions.size; r++)
-      add_reduction(f, h, &h->sweeps.sweeps[s].reductions.data[r]);
+  for (int s = 0; s < h->passes.pass_count; s++)
+    for (int r = 0; r < h->passes.passes[s].reductions.size; r++)
+      add_reduction(f, h, &h->passes.passes[s].reductions.data[r]);
   return status_ok();
 }
 
@@ -196,24 +196,24 @@ static heddle_status update_places(const finding *f) {
 static heddle_status scatter_places(const finding *f) {
   const hero_scatter *h = &f->kernel->details.scatter;
   arena *a = f->arena;
-  if (h->dealing == SCATTER_BY_OWNER)
+  if (h->tiling == SCATTER_BY_OWNER)
     return status_at(HEDDLE_UNIMPLEMENTED, h->scatter->where,
                      "which tile takes an update of " STR_FMT " is known at run time only", STR_ARG(h->scatter->name));
-  const bool by_update = h->dealing == SCATTER_BY_UPDATE, by_column = h->dealing == SCATTER_BY_COLUMN;
-  const int64_t updates = h->updates->dims[0], chunk = by_column ? h->share : h->run;
+  const bool by_update = h->tiling == SCATTER_BY_UPDATE, by_column = h->tiling == SCATTER_BY_COLUMN;
+  const int64_t updates = h->updates->dims[0], chunk = by_column ? h->chunk : h->contiguous;
   indexing_map *m = indexing_map_create(a, 1, 3, 0, h->updates->rank, 2);
   m->dims[0] = sized("tile", f->kernel->launch.tiles);
-  m->ranges[0] = sized("update", by_update ? h->share : updates);
+  m->ranges[0] = sized("update", by_update ? h->chunk : updates);
   m->ranges[1] = sized("row", h->rows);
   m->ranges[2] = sized("i", chunk);
   const affine_expr *tile = affine_dim(a, 0), *position = affine_symbol(a, 2);
-  m->results[0] = by_update ? joined(a, tile, h->share, affine_symbol(a, 0)) : affine_symbol(a, 0);
+  m->results[0] = by_update ? joined(a, tile, h->chunk, affine_symbol(a, 0)) : affine_symbol(a, 0);
   if (by_column) position = joined(a, tile, chunk, position);
   const int64_t *sizes = h->updates->dims + 1;
   affine_delinearize(a, h->split, sizes, affine_symbol(a, 1), m->results + 1);
   affine_delinearize(a, h->updates->rank - 1 - h->split, sizes + h->split, position, m->results + 1 + h->split);
   m->constraints[0] = (indexing_constraint){m->results[0], {0, updates - 1}};
-  m->constraints[1] = (indexing_constraint){position, {0, h->run - 1}};
+  m->constraints[1] = (indexing_constraint){position, {0, h->contiguous - 1}};
   f->out->are_windows = true;
   const int first = f->kernel->output_count + 1;  // behind operands and indices
   for (int n = 0; n < f->kernel->output_count; n++) add(f, h->scatter->operands[first + n], n, m);

@@ -7,14 +7,14 @@
 // there an access also makes good vectors if it jumps only between one row and the next and rows are whole vectors. An
 // access may be conditional (padding). Its condition must then be the same for all lanes of a vector, or linear in p,
 // so that the iterations in which it holds become a loop of their own (lower/peel_loops.c).
-#include "kernel/runs.h"
+#include "kernel/contiguous_dims.h"
 
 #include "kernel/partition_operands.h"
 
 enum {
   VECTOR = 64,        // elements; the vectorizer's blocks divide it
-  SHORTEST_RUN = 16,  // elements
-  SHORTEST_CHECKED_RUN = 32,
+  SHORTEST_ROW = 16,  // elements
+  SHORTEST_CHECKED_ROW = 32,
   SMALLEST_SPACE = 4096,
   MOST_ACCESSES = 64,  // looked at, so that planning stays linear
   MOST_STEP = 4,       // elements from one position to the next that are no worse than single loads
@@ -89,12 +89,12 @@ static bool is_good(arena *a, const access *x, const shape *space, int split, bo
     if (uses_dims_from(x->operand->rts[r].map, split)) return false;
   const int count = m->range_count + m->rt_count, position = count, lane = count + 1;
   const affine_expr *p = affine_symbol(a, position);
-  int64_t run = 1;
-  for (int d = split; d < space->rank; d++) run *= space->dims[d];
+  int64_t row = 1;
+  for (int d = split; d < space->rank; d++) row *= space->dims[d];
   interval dims[SHAPE_MAX_RANK], *symbols = arena_array(a, interval, count + 2);
   for (int r = 0; r < count; r++)
     symbols[r] = r < m->range_count ? m->ranges[r].bounds : m->rts[r - m->range_count].bounds;
-  symbols[position] = (interval){0, by_vectors ? (run - 1) / VECTOR : run - 1};
+  symbols[position] = (interval){0, by_vectors ? (row - 1) / VECTOR : row - 1};
   symbols[lane] = (interval){0, VECTOR - 1};
   if (by_vectors) p = affine_add(a, affine_mul_constant(a, p, VECTOR), affine_symbol(a, lane));
   const affine_expr *by[SHAPE_MAX_RANK];
@@ -110,7 +110,7 @@ static bool is_good(arena *a, const access *x, const shape *space, int split, bo
   if (!grows_evenly(a, address, moving, dims, count + 2, symbols, &step) || step < -1 || step > MOST_STEP) return false;
   const affine_expr **checks = NULL;
   const int check_count = find_checks(a, m, space, &checks);
-  if (check_count > 0 && split > 0 && run < SHORTEST_CHECKED_RUN) return false;
+  if (check_count > 0 && split > 0 && row < SHORTEST_CHECKED_ROW) return false;
   for (int c = 0; c < check_count; c++) {
     const affine_expr *e = affine_replace(a, checks[c], by, space->rank, NULL, 0);
     if (!grows_evenly(a, affine_simplify(a, e, dims, symbols), moving, dims, count + 2, symbols, &step)) return false;
@@ -127,11 +127,11 @@ static int count_good(arena *a, const access_list *accesses, const shape *space,
 
 static int best_split(arena *a, const access_list *accesses, const shape *space) {
   int best = 0, most = count_good(a, accesses, space, 0, true);
-  int64_t run = 1;
-  for (int d = 0; d < space->rank; d++) run *= space->dims[d];
+  int64_t row = 1;
+  for (int d = 0; d < space->rank; d++) row *= space->dims[d];
   for (int split = 1; split < space->rank && most < accesses->size; split++) {
-    run /= space->dims[split - 1];
-    if (run < SHORTEST_RUN) break;
+    row /= space->dims[split - 1];
+    if (row < SHORTEST_ROW) break;
     int good = count_good(a, accesses, space, split, false);
     if (good <= most) continue;
     most = good;
@@ -140,7 +140,7 @@ static int best_split(arena *a, const access_list *accesses, const shape *space)
   return best;
 }
 
-int kernel_runs_split(const instruction_list *body, const shape *space) {
+int contiguous_dims_split(const instruction_list *body, const shape *space) {
   if (shape_element_count(space) < SMALLEST_SPACE) return 0;
   arena *scratch = arena_create();
   access_list accesses = {0};

@@ -1,7 +1,7 @@
 // Loops in runs: kernels against the interpreter.
 #include "target/hero_testing.h"
 
-static void check(const char *type, const char *program, bool in_runs) {
+static void check(const char *type, const char *program, bool is_blocked) {
   text source = {0};
   text_puts(&source, "HloModule m\n");
   for (const char *p = program; *p; p++) {
@@ -10,7 +10,7 @@ static void check(const char *type, const char *program, bool in_runs) {
   }
   hero_testing t = hero_testing_start(text_cstr(&source), 0, NULL);
   assert_int_equal(t.plan->hero, HERO_LOOP);
-  if (t.plan->details.loop.in_runs != in_runs) fail_msg("%s\nin runs: %d", text_cstr(&source), !in_runs);
+  if (t.plan->details.loop.is_blocked != is_blocked) fail_msg("%s\nin runs: %d", text_cstr(&source), !is_blocked);
   hero_testing_check(&t, text_cstr(&source), (int[]){4, 4, 30, 4});
   hero_testing_end(&t);
   text_free(&source);

@@ -1,5 +1,5 @@
 // Which clusters may be merged, and whether it pays: the rules that fuse_clusters.c asks before it merges two.
-#include "fuse/join.h"
+#include "fuse/merge.h"
 
 #include "fuse/fusion_cost.h"
 #include "kernel/hero_reduction.h"
@@ -29,7 +29,7 @@ static bool moves_minor_dim(const instruction *i) {
   return minor >= 0 && i->attributes->dimensions.data[minor] != minor_dim(i->operands[0]->shape);
 }
 
-unsigned join_traits(const instruction *i) {
+unsigned merge_traits(const instruction *i) {
   switch (i->opcode) {
     case HLO_REDUCE: return CLUSTER_REDUCES;
     case HLO_TRANSPOSE: return moves_minor_dim(i) ? CLUSTER_TRANSPOSES : 0;
@@ -63,11 +63,11 @@ static const instruction *last_member(const cluster_graph *g, int c) {
   return g->nodes[g->clusters.data[c].last].instruction;
 }
 
-int64_t join_elements_of(const cluster_graph *g, int c) {
+int64_t merge_elements_of(const cluster_graph *g, int c) {
   return shape_element_count(fusion_cost_array_of(last_member(g, c)->shape));
 }
 
-double join_time_of(cluster_graph *g, int c) {
+double merge_time_of(cluster_graph *g, int c) {
   cluster *x = &g->clusters.data[c];
   if (x->time < 0) x->time = cluster_cost_of(g, c, c).time;
   return x->time;
@@ -92,7 +92,7 @@ static bool fits_rows(cluster_graph *g, int l, int r) {
   return fits;
 }
 
-// A reduction that no sweep computes is a loop like others.
+// A reduction that no pass computes is a loop like others.
 static bool keeps_reductions(cluster_graph *g, int l, int r) {
   if (!(both_traits(g, l, r) & CLUSTER_REDUCES)) return true;
   return fits_rows(g, l, r) || (!fits_rows(g, l, l) && !fits_rows(g, r, r));
@@ -113,7 +113,7 @@ static bool reads_elsewhere(cluster_graph *g, int from, int to) {
 
 static bool is_slow_together(const cluster_graph *g, int l, int r) {
   const cluster *x = &g->clusters.data[l], *y = &g->clusters.data[r];
-  if (!((x->traits | y->traits) & CLUSTER_IS_SLOW) || join_elements_of(g, l) <= SMALL_ELEMENTS) return false;
+  if (!((x->traits | y->traits) & CLUSTER_IS_SLOW) || merge_elements_of(g, l) <= SMALL_ELEMENTS) return false;
   return (x->traits & y->traits & CLUSTER_IS_SLOW) ||
          ((x->traits & CLUSTER_IS_SLOW) ? y : x)->operations > OPERATIONS_BESIDE_SLOW;
 }
@@ -135,7 +135,7 @@ static bool differ_in_transposes(const cluster_graph *g, int l, int r) {
     const cluster_numbers *members = &g->clusters.data[clusters[c]].members;
     for (int m = 0; m < members->size && !found[c]; m++) {
       const instruction *i = g->nodes[members->data[m]].instruction;
-      if (join_traits(i) & CLUSTER_TRANSPOSES) found[c] = i;
+      if (merge_traits(i) & CLUSTER_TRANSPOSES) found[c] = i;
     }
   }
   if (!found[0] || !found[1]) return false;
@@ -146,12 +146,12 @@ static bool differ_in_transposes(const cluster_graph *g, int l, int r) {
 static bool are_rivals(const cluster_graph *g, int l, int r) {
   const unsigned lone = CLUSTER_REDUCES | CLUSTER_TRANSPOSES | CLUSTER_CONCATENATES | CLUSTER_IS_SLOW;
   unsigned traits = both_traits(g, l, r) & lone;
-  if (join_elements_of(g, l) <= SMALL_ELEMENTS && !(traits & CLUSTER_REDUCES)) return false;
+  if (merge_elements_of(g, l) <= SMALL_ELEMENTS && !(traits & CLUSTER_REDUCES)) return false;
   bool is_one = (traits & (traits - 1)) == 0;
   return !is_one || (common_traits(g, l, r) & CLUSTER_CONCATENATES) || differ_in_transposes(g, l, r);
 }
 
-bool join_in_place(cluster_graph *g, int from, int to) {
+bool merge_in_place(cluster_graph *g, int from, int to) {
   if (are_apart(g, from, to) || (both_traits(g, from, to) & (CLUSTER_SCATTERS | CLUSTER_UPDATES))) return false;
   if (are_rivals(g, from, to) || is_slow_together(g, from, to)) return false;
   if (reads_elsewhere(g, from, to)) return false;
@@ -167,18 +167,18 @@ static const instruction *reduction_of(const cluster_graph *g, int c) {
   return NULL;
 }
 
-// Threads share a kernel of several sweeps by rows (or by groups of columns) only. Where there are too few of these for
-// the threads there are, large arrays are better off with a kernel for each sweep.
+// Threads share a kernel of several passes by rows (or by groups of columns) only. Where there are too few of these for
+// the threads there are, large arrays are better off with a kernel for each pass.
 static bool leaves_threads_idle(const cluster_graph *g, int from, int to) {
   const instruction *reduce = reduction_of(g, from);
-  if (!reduce || join_elements_of(g, to) <= LONELY_ELEMENTS) return false;
+  if (!reduce || merge_elements_of(g, to) <= LONELY_ELEMENTS) return false;
   int64_t rows = shape_element_count(fusion_cost_array_of(reduce->shape));
   const shape *s = reduce->operands[0]->shape;
   bool is_column = s->rank > 0 && !int_list_has(reduce->attributes->dimensions, minor_dim(s));
   return (is_column ? rows / COLUMNS_PER_THREAD : rows) < g->target->cores;
 }
 
-bool join_rows(cluster_graph *g, int from, int to) {
+bool merge_rows(cluster_graph *g, int from, int to) {
   const unsigned foreign =
       CLUSTER_TRANSPOSES | CLUSTER_SCATTERS | CLUSTER_UPDATES | CLUSTER_CONCATENATES | CLUSTER_IS_SLOW;
   unsigned traits = both_traits(g, from, to);
@@ -205,7 +205,7 @@ static bool writes_into(cluster_graph *g, int from, int to) {
 static const instruction *update_of(const cluster_graph *g, int c) {
   const cluster_numbers *members = &g->clusters.data[c].members;
   for (int m = 0; m < members->size; m++)
-    if (join_traits(g->nodes[members->data[m]].instruction) & (CLUSTER_SCATTERS | CLUSTER_UPDATES))
+    if (merge_traits(g->nodes[members->data[m]].instruction) & (CLUSTER_SCATTERS | CLUSTER_UPDATES))
       return g->nodes[members->data[m]].instruction;
   return NULL;
 }
@@ -265,7 +265,7 @@ static bool may_be_absorbed(cluster_graph *g, int from, int to) {
   const cluster *x = &g->clusters.data[from], *y = &g->clusters.data[to];
   const unsigned heroes = CLUSTER_REDUCES | CLUSTER_TRANSPOSES | CLUSTER_CONCATENATES;
   if (are_apart(g, from, to)) return false;
-  bool is_small = join_elements_of(g, to) <= SMALL_ELEMENTS && !(y->traits & (CLUSTER_SCATTERS | CLUSTER_UPDATES));
+  bool is_small = merge_elements_of(g, to) <= SMALL_ELEMENTS && !(y->traits & (CLUSTER_SCATTERS | CLUSTER_UPDATES));
   if (is_small && !((x->traits | y->traits) & CLUSTER_REDUCES))
     return !(x->traits & (CLUSTER_SCATTERS | CLUSTER_UPDATES));
   return !(x->traits & never) && !((x->traits & heroes) && (y->traits & (heroes | CLUSTER_UPDATES | CLUSTER_SCATTERS)));
@@ -276,17 +276,17 @@ static bool reduces_too_much(const cluster_graph *g, int from, const cluster_cos
   return (g->clusters.data[from].traits & CLUSTER_REDUCES) && cost->operations > SMALL_OPERATIONS;
 }
 
-bool join_as_copy(cluster_graph *g, int from, int to) {
+bool merge_as_copy(cluster_graph *g, int from, int to) {
   if (!may_be_absorbed(g, from, to) || writes_into(g, from, to) || spoils_update(g, from, to)) return false;
   return !(g->clusters.data[to].traits & CLUSTER_REDUCES) || keeps_reductions(g, from, to);
 }
 
-bool join_producer(cluster_graph *g, int from, int to) {
-  if (!join_as_copy(g, from, to) || !gives_only(g, from, to)) return false;
+bool merge_producer(cluster_graph *g, int from, int to) {
+  if (!merge_as_copy(g, from, to) || !gives_only(g, from, to)) return false;
   cluster_cost cost = cluster_cost_of(g, from, to);
   if (cost.instructions > 2 * FUSION_MAX_INSTRUCTIONS || reduces_too_much(g, from, &cost)) return false;
   if (cost.repeats > (cost.operations > SMALL_OPERATIONS ? FUSION_MAX_REPEATS : FUSION_MAX_SMALL_REPEATS)) return false;
-  if (cost.time > join_time_of(g, from) + join_time_of(g, to) + g->target->launch_ns) return false;
+  if (cost.time > merge_time_of(g, from) + merge_time_of(g, to) + g->target->launch_ns) return false;
   return !cluster_has_detour(g, from, to);
 }
 
@@ -295,12 +295,12 @@ bool join_producer(cluster_graph *g, int from, int to) {
 // The same dims of arrays of the same dims, one result per result: one pass over the elements computes both.
 static bool reduce_alike(const cluster_graph *g, int l, int r) {
   const instruction *x = reduction_of(g, l), *y = reduction_of(g, r);
-  if (!x || !y || join_elements_of(g, l) != join_elements_of(g, r)) return false;
+  if (!x || !y || merge_elements_of(g, l) != merge_elements_of(g, r)) return false;
   const int_list *of_x = &x->attributes->dimensions, *of_y = &y->attributes->dimensions;
   if (!shape_same_dims(x->operands[0]->shape, y->operands[0]->shape) || of_x->size != of_y->size) return false;
   for (int d = 0; d < of_x->size; d++)
     if (of_x->data[d] != of_y->data[d]) return false;
-  return join_elements_of(g, l) == shape_element_count(fusion_cost_array_of(x->shape));
+  return merge_elements_of(g, l) == shape_element_count(fusion_cost_array_of(x->shape));
 }
 
 static int count_stored(cluster_graph *g, int l, int r, int of) {
@@ -312,24 +312,24 @@ static int count_stored(cluster_graph *g, int l, int r, int of) {
 
 // One loop that walks a great many arrays at a time keeps pages and lines of all of them, which no cache has room for.
 static bool stores_too_many(cluster_graph *g, int l, int r) {
-  if (join_elements_of(g, l) <= SMALL_ELEMENTS) return false;
+  if (merge_elements_of(g, l) <= SMALL_ELEMENTS) return false;
   return count_stored(g, l, r, l) + count_stored(g, l, r, r) > MOST_STORED;
 }
 
-bool join_siblings(cluster_graph *g, int l, int r) {
+bool merge_siblings(cluster_graph *g, int l, int r) {
   if (are_apart(g, l, r) || (both_traits(g, l, r) & (CLUSTER_SCATTERS | CLUSTER_UPDATES))) return false;
   if (reads_elsewhere(g, l, r) || reads_elsewhere(g, r, l)) return false;
   if (both_traits(g, l, r) & CLUSTER_REDUCES) {
-    bool is_one_pass = !((both_traits(g, l, r))&CLUSTER_SWEEPS) && reduce_alike(g, l, r);
+    bool is_one_pass = !((both_traits(g, l, r))&CLUSTER_ROW_PASSES) && reduce_alike(g, l, r);
     if (!(common_traits(g, l, r) & CLUSTER_REDUCES) || !(is_one_pass || fits_rows(g, l, r))) return false;
-  } else if (join_elements_of(g, l) != join_elements_of(g, r) || are_rivals(g, l, r) || is_slow_together(g, l, r)) {
+  } else if (merge_elements_of(g, l) != merge_elements_of(g, r) || are_rivals(g, l, r) || is_slow_together(g, l, r)) {
     return false;
   }
   if (stores_too_many(g, l, r)) return false;
   return !cluster_has_detour(g, l, r) && !cluster_has_detour(g, r, l);
 }
 
-int join(cluster_graph *g, int l, int r) {
+int merge_clusters(cluster_graph *g, int l, int r) {
   const unsigned traits = both_traits(g, l, r);
   const double operations = g->clusters.data[l].operations + g->clusters.data[r].operations;
   int made = cluster_merge(g, l, r);

@@ -1,32 +1,32 @@
 // What an operand of a wide concatenate is to the library: the same number of elements of an array for each row.
-#ifndef HEDDLE_FUSE_PIECE_H_
-#define HEDDLE_FUSE_PIECE_H_
+#ifndef HEDDLE_FUSE_CONCATENATE_OPERAND_H_
+#define HEDDLE_FUSE_CONCATENATE_OPERAND_H_
 
 #include "hlo/array_view.h"
 
 // In elements of the array.
-typedef struct fuse_piece {
+typedef struct concatenate_operand {
   const instruction *array;
   int64_t first;   // that row 0 takes
   int64_t stride;  // from row to row
   int64_t size;    // of one row
-} fuse_piece;
+} concatenate_operand;
 
 // Operands of a concatenate that kernels have loops for: the code of one with more takes longer to make, in the end
 // with the square of their number. More are copied by the library, which is one table for any number.
-enum { PIECE_MOST_IN_KERNEL = 64 };
+enum { CONCATENATE_MOST_IN_KERNEL = 64 };
 
 // Whether `i` is a concatenate of more than that.
-bool piece_is_for_library(const instruction *i);
+bool concatenate_operand_for_library(const instruction *i);
 
 // How many rows the concatenate's result has: what lies in front of its dimension. 1 if there are no elements.
-int64_t piece_rows(const instruction *concatenate);
+int64_t concatenate_operand_rows(const instruction *concatenate);
 
 // The operand as an array of its own.
-fuse_piece piece_whole(const instruction *concatenate, int operand);
+concatenate_operand concatenate_operand_whole(const instruction *concatenate, int operand);
 
 // The operand where it lies in the array that slices and reshapes show: the first instruction that is none. False if
 // it does not lie in rows.
-bool piece_shown(const instruction *concatenate, int operand, fuse_piece *out);
+bool concatenate_operand_shown(const instruction *concatenate, int operand, concatenate_operand *out);
 
 #endif
