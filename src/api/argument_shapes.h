@@ -1,4 +1,4 @@
-// The shapes of its arguments that a caller gives with a program: what open dims (`?`) get their sizes from.
+// Takes the shapes of arguments that a caller gives with a program; open dims (`?`) get their sizes from them.
 #ifndef HEDDLE_API_ARGUMENT_SHAPES_H_
 #define HEDDLE_API_ARGUMENT_SHAPES_H_
 

@@ -1,4 +1,4 @@
-// One kernel after the other, and several at a time: emit → lower → code.
+// Compiles kernels, several at a time: emit, lower, code generation.
 //
 // A kernel has an MLIR context for itself while it is compiled, so that kernels are compiled on several threads; what
 // they share (the plan, the module) is read only.

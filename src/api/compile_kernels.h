@@ -1,4 +1,4 @@
-// From the plans of kernels to their images, on all threads.
+// Compiles the plans of kernels to their images, on all threads.
 #ifndef HEDDLE_API_COMPILE_KERNELS_H_
 #define HEDDLE_API_COMPILE_KERNELS_H_
 

@@ -1,4 +1,4 @@
-// The two conversions between what callers and what kernels see: the only places that know both.
+// These two conversions are the only code that knows both how callers and how kernels lay out arrays.
 #include "api/memory.h"
 
 #include <string.h>

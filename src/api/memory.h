@@ -1,4 +1,4 @@
-// What callers give into the memory that kernels see, and back.
+// Converts what callers give into the memory that kernels see, and back.
 //
 // Callers' arrays are row-major with one element per byte at least (sub-byte integers sign-extended); kernels see
 // memory as the shape's layout orders it, with types narrower than a byte packed.

@@ -1,4 +1,4 @@
-// Callers' arrays that share memory.
+// Tells which of the callers' arrays share memory.
 #ifndef HEDDLE_API_OVERLAP_H_
 #define HEDDLE_API_OVERLAP_H_
 

@@ -1,4 +1,4 @@
-// Each operation becomes a thunk, each value a slice, each constant its bytes.
+// Makes a program of LHLO: each operation becomes a thunk, each value a slice, and each constant its bytes.
 //
 // Nothing is decided here, and nothing of the compiler's is pointed at: a program lives on its own. What a thunk reads
 // and writes is what its operation does, nested operations included.

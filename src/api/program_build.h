@@ -1,4 +1,4 @@
-// From LHLO to the program: its signature, memory, code and thunks.
+// Makes the program, with its signature, memory, code and thunks, of LHLO and the kernels' code.
 #ifndef HEDDLE_API_PROGRAM_BUILD_H_
 #define HEDDLE_API_PROGRAM_BUILD_H_
 

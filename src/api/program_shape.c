@@ -1,4 +1,4 @@
-// Plain numbers on one side, what the compiler asks of shapes on the other.
+// A program's shapes are plain numbers, since the runtime does not see hlo; the compiler's are hlo's.
 #include "api/program_shape.h"
 
 _Static_assert((int)PROGRAM_MAX_RANK == (int)SHAPE_MAX_RANK, "programs take the arrays that modules take");

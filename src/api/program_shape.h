@@ -1,4 +1,4 @@
-// Shapes of modules as those of programs, and back.
+// Converts shapes of modules to shapes of programs, and back.
 #ifndef HEDDLE_API_PROGRAM_SHAPE_H_
 #define HEDDLE_API_PROGRAM_SHAPE_H_
 

@@ -1,5 +1,5 @@
-// Arguments in, results out: between literals, which are trees of row-major arrays, and the program's parameters and
-// results. Nothing is asked of the compiler: the program says what it takes and gives.
+// Converts between literals, which are trees of row-major arrays, and the program's parameters and results. Nothing is
+// asked of the compiler: the program says what it takes and gives.
 #include "api/run.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// Values into a compiled program and out of it.
+// Hands values to a compiled program and takes its results.
 #ifndef HEDDLE_API_RUN_H_
 #define HEDDLE_API_RUN_H_
 

@@ -1,4 +1,4 @@
-// The driver of a compilation's stages: their times, their dumps, and whether to go on.
+// Drives the stages of a compilation: it keeps their times and dumps, and stops where an error or the caller says so.
 #ifndef HEDDLE_API_STAGES_H_
 #define HEDDLE_API_STAGES_H_
 

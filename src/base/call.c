@@ -1,5 +1,5 @@
-// Kept for each thread instead of being handed down: what asks stands at the bottom of passes, loops and waits, all of
-// which would carry it for nothing else.
+// The call that a thread works for is kept in a thread-local variable instead of being handed down: it is asked for at
+// the bottom of passes, loops and waits, all of which would otherwise carry an argument for nothing else.
 #include "base/call.h"
 
 _Thread_local const call_context *call_now;

@@ -1,4 +1,5 @@
-// The call of the public interface that a thread works for, by which another thread can end it early.
+// A call context stands for the call of the public interface that a thread works for; through it another thread can
+// cancel that call.
 //
 // Every thread that works for a call says so (call_enter); the pool does it for its threads. Whoever may work for long
 // asks now and then whether it goes on.

@@ -1,4 +1,4 @@
-// Whole files in and out.
+// These functions read and write whole files.
 #ifndef HEDDLE_BASE_FILE_H_
 #define HEDDLE_BASE_FILE_H_
 

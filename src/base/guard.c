@@ -1,5 +1,5 @@
-// The heap ends functions and frees (heap.c); what their callers are told is made here, when that is over: an error is
-// memory, too.
+// When the host has no memory, the heap (heap.c) ends the guarded function and frees what it took. The error that the
+// caller gets is made here, after that, since an error needs memory itself.
 #include "base/guard.h"
 
 #include <stdio.h>

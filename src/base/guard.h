@@ -1,4 +1,5 @@
-// Guards: calls that end with HEDDLE_OUT_OF_MEMORY where the host has no memory, however deep inside.
+// A guard is a call that ends with HEDDLE_OUT_OF_MEMORY where the host has no memory left, however deep inside that
+// happens.
 //
 // The entry points of the interface and the jobs of threads are guarded, and nothing between them and an arena has to
 // look for null.

@@ -1,4 +1,4 @@
-// Mixing numbers into a hash, one after another.
+// Mixes numbers into a hash value, one after another.
 #ifndef HEDDLE_BASE_HASH_H_
 #define HEDDLE_BASE_HASH_H_
 

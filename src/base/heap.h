@@ -1,4 +1,4 @@
-// Memory from the host, and what becomes of it when the host has no more.
+// Takes memory from the host and decides what happens when the host has no more.
 //
 // Code that cannot go on without memory does not look for null: it runs inside of a guard (base/guard.h), whose
 // function ends where the host refuses, and all that it took and still held is given back.

@@ -1,4 +1,4 @@
-// Mutexes that are free in the child of a fork, whoever held them in the parent.
+// These mutexes are free in the child of a fork, whichever thread held them in the parent.
 #ifndef HEDDLE_BASE_LOCK_H_
 #define HEDDLE_BASE_LOCK_H_
 

@@ -1,4 +1,5 @@
-// Log lines on standard error, off by default. Level 0: warnings; 1: what is decided; 5: everything (IR of every pass).
+// Prints log lines on standard error. Logging is off by default. Level 0 prints warnings, level 1 what is decided,
+// level 5 everything (the IR after every pass).
 #ifndef HEDDLE_BASE_LOG_H_
 #define HEDDLE_BASE_LOG_H_
 

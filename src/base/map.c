@@ -1,4 +1,4 @@
-// Linear probing. Nothing is ever removed, so a search may stop at the first free slot.
+// The hash maps use linear probing. Nothing is ever removed, so a search may stop at the first free slot.
 #include "base/map.h"
 
 // Both maps keep at most 3/4 of the slots in use and double otherwise.

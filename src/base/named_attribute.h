@@ -1,4 +1,5 @@
-// Named values that a library call is given, from the plan on through the program to the routine.
+// A named attribute is an argument of a library call beside its arrays: a list of integers, a number or a text under a
+// name. It goes from the plan through the program to the routine.
 #ifndef HEDDLE_BASE_NAMED_ATTRIBUTE_H_
 #define HEDDLE_BASE_NAMED_ATTRIBUTE_H_
 

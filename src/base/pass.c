@@ -1,4 +1,5 @@
-// The driver: runs passes one after another, stops where told, and lets others see what is left.
+// The pass driver runs passes one after another, stops behind the pass that the caller names, and shows watchers the
+// module behind each pass.
 #include "base/pass.h"
 
 #include <string.h>

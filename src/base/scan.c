@@ -1,4 +1,4 @@
-// Every function looks at the text's start and moves it on by what it took.
+// Every function takes something off the start of the text that is left and moves the cursor behind it.
 #include "base/scan.h"
 
 #include <string.h>

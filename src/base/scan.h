@@ -1,5 +1,5 @@
-// A cursor over a short text of a small grammar: what files, attributes and annotations hold beside the languages that
-// have lexers of their own. White space between parts is skipped.
+// A scan is a cursor over a short text with a small grammar: names of files, attributes and annotations, which have no
+// lexer of their own. White space between parts is skipped.
 #ifndef HEDDLE_BASE_SCAN_H_
 #define HEDDLE_BASE_SCAN_H_
 

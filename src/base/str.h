@@ -1,4 +1,4 @@
-// String views and a growing text buffer.
+// A str is a view of characters; a text is a buffer of characters that grows.
 #ifndef HEDDLE_BASE_STR_H_
 #define HEDDLE_BASE_STR_H_
 

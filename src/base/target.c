@@ -1,4 +1,4 @@
-// The table of machines.
+// The table of target descriptions, one row for each kind of machine.
 //
 // CPU figures: measured on machines of two to eight cores with AVX2 and AVX-512 between 2017 and 2023; a loop over f32
 // reaches about 20 simple operations in a nanosecond (vectors of 8, two or three at once), one core reads and writes 6

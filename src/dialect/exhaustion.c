@@ -1,5 +1,5 @@
-// Where C++ finds no memory: its own ways to say so, an exception or the end of the process, are not for a library of
-// C.
+// Decides what C++ does where it finds no memory: its own ways, an exception or the end of the process, are not for a
+// library of C.
 #include "base/heap.h"
 #include "dialect/hooks.h"
 

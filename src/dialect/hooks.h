@@ -1,4 +1,4 @@
-// What the C++ shell of the dialect and its rules in C say to each other. Only src/dialect includes this.
+// Declares what the C++ shell of the dialect and its rules in C call of each other. Only src/dialect includes this.
 //
 // C++ includes this header: nothing here needs more than mlir-c.
 #ifndef HEDDLE_DIALECT_HOOKS_H_

@@ -1,5 +1,5 @@
-// Asynchronous pairs. Nothing is gained here by running late: a start does all of the work and its tuple carries the
-// result to the done.
+// Runs asynchronous operations. The interpreter gains nothing by running them late: a start does all of the work, and
+// its tuple carries the result to the done.
 #include "eval/interpreter.h"
 
 // A tuple of the first elements (borrowed) and contexts for the rest of the shape.

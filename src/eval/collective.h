@@ -1,4 +1,4 @@
-// Which processes a collective joins.
+// Finds which processes a collective joins.
 #ifndef HEDDLE_EVAL_COLLECTIVE_H_
 #define HEDDLE_EVAL_COLLECTIVE_H_
 

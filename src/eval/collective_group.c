@@ -1,4 +1,4 @@
-// Groups as one process sees them. What the numbers in groups and pairs stand for is said in hlo/device_groups.h; the
+// Finds the group of one process. What the numbers in groups and pairs stand for is said in hlo/device_groups.h; the
 // grid of processes is the run's, whatever the module declares.
 #include "eval/collective.h"
 

@@ -1,4 +1,5 @@
-// Checks that need to know of the evaluation in progress: what a probe saw. The others are routines of lib.
+// The checks that need to know of the evaluation in progress, namely what a probe saw. All other checks are routines of
+// lib.
 #include "eval/custom_call.h"
 #include "eval/library.h"
 #include "lib/checks.h"

@@ -178,26 +178,27 @@ typedef struct procedure {
   int max_operands;
 } procedure;
 
-static bool computation_acts(interpreter *in, const computation *c, int depth);
+static bool computation_has_side_effects(interpreter *in, const computation *c, int depth);
 
 // Whether an instruction does something besides giving its result. A call of a routine that nobody wants the result of
 // does nothing, unless it says so or has none.
-static bool instruction_acts(interpreter *in, const instruction *i, int depth) {
+static bool instruction_has_side_effects(interpreter *in, const instruction *i, int depth) {
   if (i->opcode == HLO_CUSTOM_CALL) return i->attributes->custom_call_has_side_effect || !shape_byte_size(i->shape);
   if (hlo_op_has(i->opcode, TRAIT_SIDE_EFFECT)) return true;
   for (int k = 0; k < i->called_count; k++)
-    if (computation_acts(in, i->called[k], depth + 1)) return true;
+    if (computation_has_side_effects(in, i->called[k], depth + 1)) return true;
   return false;
 }
 
-static bool computation_acts(interpreter *in, const computation *c, int depth) {
+static bool computation_has_side_effects(interpreter *in, const computation *c, int depth) {
   static char yes, no;
-  const char *known = ptr_map_get(&in->acting, c);
+  const char *known = ptr_map_get(&in->side_effects, c);
   if (known || depth > INTERPRETER_MAX_DEPTH) return known != &no;
-  bool acts = false;
-  for (int k = 0; k < c->instructions.size && !acts; k++) acts = instruction_acts(in, c->instructions.data[k], depth);
-  ptr_map_put(in->arena, &in->acting, c, acts ? &yes : &no);
-  return acts;
+  bool has_side_effects = false;
+  for (int k = 0; k < c->instructions.size && !has_side_effects; k++)
+    has_side_effects = instruction_has_side_effects(in, c->instructions.data[k], depth);
+  ptr_map_put(in->arena, &in->side_effects, c, has_side_effects ? &yes : &no);
+  return has_side_effects;
 }
 
 // What must run: all the root depends on, and side effects.
@@ -205,7 +206,7 @@ static void mark_needed(interpreter *in, arena *scratch, const computation *c, p
   VEC(const instruction *) work = {0};
   vec_push(scratch, &work, c->root);
   for (int k = 0; k < c->instructions.size; k++)
-    if (instruction_acts(in, c->instructions.data[k], 0)) vec_push(scratch, &work, c->instructions.data[k]);
+    if (instruction_has_side_effects(in, c->instructions.data[k], 0)) vec_push(scratch, &work, c->instructions.data[k]);
   while (work.size) {
     const instruction *i = vec_pop(&work);
     if (ptr_map_has(needed, i)) continue;

@@ -1,4 +1,4 @@
-// One evaluation in progress, as the operations see it. Internal to eval.
+// Holds the state of one evaluation in progress, as the functions that evaluate operations see it. Internal to eval.
 #ifndef HEDDLE_EVAL_INTERPRETER_H_
 #define HEDDLE_EVAL_INTERPRETER_H_
 
@@ -22,7 +22,7 @@ typedef struct interpreter {
   value_pool pool;
   ptr_map procedures;       // computation -> procedure (evaluate.c)
   ptr_map programs;         // instruction.called -> scalar_program
-  ptr_map acting;           // computation -> whether it has side effects (evaluate.c)
+  ptr_map side_effects;     // computation -> whether it has side effects (evaluate.c)
   ptr_map deciding;         // while -> what of its state decides about its end (loop_watch.c)
   value *const *arguments;  // of the running computation
   int depth;

@@ -1,5 +1,5 @@
-// Operations that are routines of lib: custom calls by their names, cholesky and triangular-solve. Results are zeros
-// until the routine has written them; it runs on one thread.
+// Evaluates the operations that are routines of lib: custom calls by their names, cholesky and triangular-solve.
+// Results are zeros until the routine has written them; the routine runs on one thread.
 #include "eval/library.h"
 
 #include <stdio.h>

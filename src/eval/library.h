@@ -1,4 +1,4 @@
-// Routines of lib on values. Internal to eval.
+// Calls routines of lib on values of the interpreter. Internal to eval.
 #ifndef HEDDLE_EVAL_LIBRARY_H_
 #define HEDDLE_EVAL_LIBRARY_H_
 

@@ -1,4 +1,4 @@
-// Leaves, tuples, and operations that give elements new places by a rule known from the shapes.
+// Evaluates parameters, constants and tuples, and the operations that move elements by a rule known from the shapes.
 #include "eval/elementwise.h"
 #include "eval/interpreter.h"
 #include "eval/strided.h"

@@ -1,4 +1,4 @@
-// Noise: relative errors drawn evenly from around zero, put in where the interpreter would round.
+// Noise multiplies values by relative errors, drawn evenly from around zero, where the interpreter would round.
 //
 // In the wide forms, before rounding, so that a bf16 result moves only where its exact value lies close to the middle
 // between two neighbours, as it is with compiled code.

@@ -1,4 +1,4 @@
-// What an evaluation is told beside its program and arguments.
+// The options of an evaluation: what the interpreter is told beside the program and its arguments.
 #ifndef HEDDLE_EVAL_OPTIONS_H_
 #define HEDDLE_EVAL_OPTIONS_H_
 

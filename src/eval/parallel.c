@@ -1,5 +1,5 @@
-// Turns, meetings and channels. All state is touched only by the process whose turn it is; the lock guards nothing but
-// the turn itself.
+// Implements the turns, meetings and channels of processes. All state is touched only by the process whose turn it is;
+// the lock guards nothing but the turn itself.
 #include "eval/parallel.h"
 
 #include <pthread.h>

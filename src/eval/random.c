@@ -1,4 +1,4 @@
-// rng-bit-generator: checks and memory; the generators are the libraries' (lib/random.h).
+// Evaluates rng-bit-generator: checks it and takes memory; the generators are the library's (lib/random.h).
 #include "lib/random.h"
 #include "eval/interpreter.h"
 

@@ -1,4 +1,4 @@
-// Sorting several arrays together by a comparator.
+// Sorts several arrays together by a comparator.
 #ifndef HEDDLE_EVAL_SORT_H_
 #define HEDDLE_EVAL_SORT_H_
 

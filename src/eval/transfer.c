@@ -1,7 +1,7 @@
-// What leaves and enters a program while it runs: infeed and outfeed by the streams of eval_feeds, send and recv by the
-// channels of the grid. A recv takes its place in the channel's queue at once, but waits only in its done, so that a
-// program may send to itself. Where the transfers of one program say who sends to whom, who is named by nobody receives
-// zeros.
+// Evaluates the operations by which arrays enter and leave a running program: infeed and outfeed by the streams of
+// eval_feeds, send and recv by the channels of the grid. A recv takes its position in the channel's queue at once, but
+// waits only in its done, so that a program may send to itself. Where the transfers of one program say who sends to
+// whom, a receiver whom nobody names receives zeros.
 #include "eval/collective.h"
 
 // A tuple of as many elements as the shape, which are released.

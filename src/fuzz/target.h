@@ -1,4 +1,4 @@
-// What a fuzz target says of itself; driver.c makes a libFuzzer target of it.
+// A fuzz target describes itself by one struct; driver.c makes a libFuzzer target of it.
 #ifndef HEDDLE_FUZZ_TARGET_H_
 #define HEDDLE_FUZZ_TARGET_H_
 

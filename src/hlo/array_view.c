@@ -1,5 +1,5 @@
-// The way from a value to its array is gone up once and walked down again, since each step changes the strides that the
-// one above it left.
+// Walks from a value up through slices and reshapes to the array they read, and then down again, since each step
+// changes the strides that the step above it left.
 #include "hlo/array_view.h"
 
 enum { MAX_STEPS = 16 };  // so that many views of one long chain take no longer than the chain

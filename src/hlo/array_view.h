@@ -1,4 +1,4 @@
-// What reshapes and slices show of an array, without copying it: an offset and a stride for each dim.
+// An array view is what reshapes and slices show of an array without copying it: an offset, and a stride for each dim.
 #ifndef HEDDLE_HLO_ARRAY_VIEW_H_
 #define HEDDLE_HLO_ARRAY_VIEW_H_
 

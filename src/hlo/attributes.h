@@ -1,4 +1,4 @@
-// What an instruction says besides opcode, shape and operands.
+// Holds an instruction's attributes: what it says besides opcode, shape and operands.
 //
 // One plain struct for all opcodes; attributes.def has a row per attribute (text, kind, field), from which the parser,
 // the printer, the comparison and the copy work. A field that an opcode does not use is zero. Whether an attribute was

@@ -1,4 +1,4 @@
-// Adding instructions to a computation.
+// Adds instructions to a computation.
 #include "hlo/builder.h"
 
 #include "hlo/text.h"

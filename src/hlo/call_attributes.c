@@ -1,4 +1,5 @@
-// One reader takes both forms, since they differ in the sign between name and value and in the types.
+// One reader takes both spellings (MLIR dictionary and JSON), which differ only in the sign between name and value and
+// in the types.
 #include "hlo/call_attributes.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-// Recognised is a result that is one operation of two parameters, in whichever order if the operation commutes.
+// Recognizes a computation whose result is one operation of its two parameters, in either order if the operation
+// commutes.
 #include "hlo/combiner.h"
 
 static hlo_opcode opcode_of(const instruction *result, const instruction *x, const instruction *y) {

@@ -1,5 +1,5 @@
-// What a computation that combines two values computes, where that is one operation: of reductions, scans, collectives
-// and scatters.
+// Tells which single operation a computation that combines two values computes, if it is one. Reductions, scans,
+// collectives and scatters apply such computations.
 #ifndef HEDDLE_HLO_COMBINER_H_
 #define HEDDLE_HLO_COMBINER_H_
 

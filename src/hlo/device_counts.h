@@ -1,4 +1,4 @@
-// How many devices run a module together, where its header does not say or says too few.
+// Finds how many devices run a module together where its header does not say or says too few.
 #ifndef HEDDLE_HLO_DEVICE_COUNTS_H_
 #define HEDDLE_HLO_DEVICE_COUNTS_H_
 

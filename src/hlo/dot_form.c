@@ -1,4 +1,4 @@
-// Dims of a dot's arrays as strides: neighbours that can be walked with one stride become one.
+// Describes the dims of a dot's arrays by strides; neighbouring dims that can be walked with one stride become one dim.
 #include "hlo/dot_form.h"
 
 // Dims of one role, walked with at most two strides; those of size 1 say nothing.

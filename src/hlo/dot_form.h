@@ -1,4 +1,5 @@
-// Dots as products of matrices: dims that stand together count as one, and those of the batch may stand anywhere.
+// Describes a dot as a batched product of matrices: contiguous dims of one role (batch, free, contracting) count as one
+// dim, and batch dims may stand anywhere.
 #ifndef HEDDLE_HLO_DOT_FORM_H_
 #define HEDDLE_HLO_DOT_FORM_H_
 

@@ -1,4 +1,4 @@
-// The list's text, read by the tokens of HLO.
+// Reads the text of the list with the tokens of HLO.
 #include "hlo/frontend_attributes.h"
 
 #include "hlo/lexer.h"

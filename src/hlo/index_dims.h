@@ -1,4 +1,4 @@
-// The dimension numbers of a gather or a scatter, under one name each.
+// Gives the dimension numbers of gather and of scatter common names.
 //
 // Both split the dims of the indexed array into those that a window runs along, those of size one that the result (the
 // updates) leaves out, and batch dims shared with the indices; and the dims of the indices into batch dims and the

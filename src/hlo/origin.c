@@ -1,4 +1,5 @@
-// Metadata as a record: `{op_name="jit(f)/add" source_file="f.py" source_line=3}` both ways.
+// Reads an instruction's metadata as a record and writes it back: `{op_name="jit(f)/add" source_file="f.py"
+// source_line=3}`.
 #include "hlo/origin.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Where an instruction came from in the program that the module was made of, as its metadata says.
+// An origin is where an instruction came from in the user's program (JAX, TensorFlow), as its metadata says.
 #ifndef HEDDLE_HLO_ORIGIN_H_
 #define HEDDLE_HLO_ORIGIN_H_
 

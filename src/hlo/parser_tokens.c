@@ -1,4 +1,4 @@
-// The parser's hands and voice: taking tokens, and saying where and why a text is wrong.
+// Takes tokens for the other files of the parser and records where and why a text is wrong.
 //
 // Diagnostics are collected while parsing goes on behind an error; the first ten become one heddle_status, in the order
 // of the text, each with its source line and a caret.

@@ -1,4 +1,4 @@
-// Reached from the entry through while, conditional and call.
+// Collects what the entry reaches through while, conditional and call.
 #include "hlo/program_order.h"
 
 void program_list_add_called(arena *a, const instruction *i, ptr_map *seen, program_list *out) {

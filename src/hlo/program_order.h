@@ -1,4 +1,5 @@
-// The computations that run as programs: the entry and what its control flow calls, but not the bodies of kernels.
+// Lists the computations that run as programs: the entry and the computations that its control flow calls, but not the
+// bodies of fusions and reducers.
 #ifndef HEDDLE_HLO_PROGRAM_ORDER_H_
 #define HEDDLE_HLO_PROGRAM_ORDER_H_
 

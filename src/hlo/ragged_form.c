@@ -1,5 +1,5 @@
-// Group sizes may be the same for everything, or depend on the batch dims and on what comes before the ragged dim among
-// its own kind.
+// The operand of group sizes may hold one list for everything, or a list for each index of the batch dims and of the
+// dims before the ragged dim that have its role.
 #include "hlo/ragged_form.h"
 
 static bool is_free(const hlo_attributes *x, int dim) {

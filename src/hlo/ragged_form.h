@@ -1,4 +1,5 @@
-// The groups of a ragged dot: which rows of the lhs they are made of, and what depends on them.
+// Describes the groups of a ragged dot: which rows of lhs each group has, and which parts of rhs and of the result
+// depend on it.
 //
 // The rows of a ragged dim of lhs fall into groups of consecutive ones, whose sizes are an operand. Rows behind the
 // last group belong to none.

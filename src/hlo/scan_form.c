@@ -1,4 +1,4 @@
-// num_carries and is_reverse are kept as text, as few operations have them.
+// The attributes num_carries and is_reverse are kept as text, since few operations have them; here they are read.
 #include "hlo/scan_form.h"
 
 static int number_of(const instruction *i, const char *name) {

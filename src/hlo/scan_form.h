@@ -1,4 +1,5 @@
-// What a scan runs over: its dim, what it takes and gives, and what it carries from place to place.
+// Describes a scan: the dim it runs over, how many inputs and outputs it has, and how many values it carries from step
+// to step.
 #ifndef HEDDLE_HLO_SCAN_FORM_H_
 #define HEDDLE_HLO_SCAN_FORM_H_
 

@@ -1,4 +1,4 @@
-// Shapes with layouts: immutable values in an arena.
+// A shape is an element type with dims and a layout, or a tuple of shapes. Shapes are immutable values in an arena.
 #ifndef HEDDLE_HLO_SHAPE_H_
 #define HEDDLE_HLO_SHAPE_H_
 

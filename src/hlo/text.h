@@ -1,4 +1,4 @@
-// HLO text in and out.
+// Reads and writes HLO text.
 #ifndef HEDDLE_HLO_TEXT_H_
 #define HEDDLE_HLO_TEXT_H_
 

@@ -1,4 +1,4 @@
-// A cursor over the sharding's text, which the HLO parser leaves as it is; and what the text means for two shapes.
+// Reads a sharding's text, which the HLO parser leaves as it is, and checks what it means for two shapes.
 #include "hlo/tile_sharding.h"
 
 #include "base/scan.h"

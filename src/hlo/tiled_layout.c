@@ -1,4 +1,5 @@
-// Places in memory of arrays with tiles. A tile splits the most minor dims, those of the tiles before it included.
+// Counts the elements that arrays with tiled layouts take in memory. A tile splits the most minor dims, those of the
+// tiles before it included.
 #include "hlo/tiled_layout.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// How much memory arrays take whose layout has tiles: dims are filled up to whole tiles.
+// Computes how much memory arrays take whose layout has tiles, which fill dims up to whole tiles.
 #ifndef HEDDLE_HLO_TILED_LAYOUT_H_
 #define HEDDLE_HLO_TILED_LAYOUT_H_
 

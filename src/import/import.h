@@ -1,4 +1,4 @@
-// Programs into HLO, whatever they are written in.
+// Reads programs into HLO, in whatever format they are written.
 #ifndef HEDDLE_IMPORT_IMPORT_H_
 #define HEDDLE_IMPORT_IMPORT_H_
 

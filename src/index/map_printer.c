@@ -1,4 +1,4 @@
-// Text of indexing maps in XLA's syntax.
+// Prints indexing maps in XLA's syntax.
 #include <stdlib.h>
 
 #include "index/indexing_map.h"

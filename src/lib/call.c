@@ -1,4 +1,4 @@
-// Attributes of calls by name.
+// Finds the attributes of a library call by name.
 #include "lib/call.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-// What a library routine is given: dense row-major arrays in memory and named attributes.
+// A lib_call is what a library routine is given: dense row-major arrays in memory and named attributes.
 //
 // The interpreter and the runtime both call the routines of this room, so nothing here knows of HLO, literals or
 // thunks.

@@ -1,4 +1,4 @@
-// Comparison element by element, by functions that say whether two of them agree.
+// The checks compare arrays element by element; they differ in the function that says whether two elements agree.
 #include "lib/checks.h"
 
 #include <math.h>

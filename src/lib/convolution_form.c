@@ -1,4 +1,4 @@
-// Reading a call's attributes into a geometry, and checking it against the shapes.
+// Reads a convolution's geometry from the attributes of its call and checks it against the shapes.
 #include "lib/convolution_form.h"
 
 #include <string.h>

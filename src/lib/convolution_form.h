@@ -1,4 +1,4 @@
-// A convolution's geometry, and the parts it is done in. Internal to convolution.
+// Holds a convolution's geometry and declares the steps of its execution. Internal to convolution.
 #ifndef HEDDLE_LIB_CONVOLUTION_FORM_H_
 #define HEDDLE_LIB_CONVOLUTION_FORM_H_
 

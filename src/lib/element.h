@@ -1,4 +1,4 @@
-// Single elements of arrays as bits.
+// Loads, stores and moves single elements of arrays as bits.
 #ifndef HEDDLE_LIB_ELEMENT_H_
 #define HEDDLE_LIB_ELEMENT_H_
 

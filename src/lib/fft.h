@@ -1,4 +1,4 @@
-// Fourier transforms over the last one to three dims, planned once.
+// Computes Fourier transforms over the last one to three dims, from plans that are made once.
 #ifndef HEDDLE_LIB_FFT_H_
 #define HEDDLE_LIB_FFT_H_
 

@@ -4,7 +4,7 @@
 // without the instructions), and so are f32 operands whose rows lie a multiple of 2 KiB apart, which would all fall
 // into the same few cache sets.
 //
-// Integers of up to sixteen bits with sums of up to 32 are multiplied by pairs (gemm_pairs.h). Where that does not go
+// Integers of up to sixteen bits with sums of up to 32 are multiplied by pairs (gemm_packed.h). Where that does not go
 // those of up to eight bits are multiplied as f32, sixteen bits as f64: sums of so few products are exact that the
 // depth is cut where they would cease to be, and the chunks are added up as integers.
 #include "lib/gemm.h"
@@ -14,7 +14,7 @@
 
 #include "base/int64.h"
 #include "base/pool.h"
-#include "lib/gemm_pairs.h"
+#include "lib/gemm_packed.h"
 #include "lib/gemm_product.h"
 
 // How a product is cut into tiles, each of which one thread multiplies.
@@ -60,12 +60,12 @@ static int magnitude_bits(dtype t) {
   return dtype_is_signed(t) ? dtypes[t].bits - 1 : dtypes[t].bits;
 }
 
-static bool fits_pairs(dtype t) { return dtypes[t].bits <= 8 || t == DTYPE_S16; }
+static bool fits_packed(dtype t) { return dtypes[t].bits <= 8 || t == DTYPE_S16; }
 
 static void choose_integer_work(dtype lhs, dtype rhs, dtype result, gemm_plan *p) {
   const int wider = dtypes[lhs].bits > dtypes[rhs].bits ? dtypes[lhs].bits : dtypes[rhs].bits;
   p->sums = dtypes[result].bits <= 32 ? WORK_U32 : WORK_U64;
-  if (p->sums == WORK_U32 && fits_pairs(lhs) && fits_pairs(rhs) && gemm_pairs_product()) {
+  if (p->sums == WORK_U32 && fits_packed(lhs) && fits_packed(rhs) && gemm_packed_product()) {
     p->work = WORK_S16;
     return;
   }
@@ -184,7 +184,7 @@ static void choose_tiles(gemm_plan *p) {
   const int64_t side = p->copies_lhs && p->copies_rhs ? TILE : DIRECT_TILE;
   p->tile_rows = int64_min(p->rows, side);
   p->tile_columns = int64_min(p->columns, has_few_rows ? WIDE_TILE : side);
-  if (copies) p->tile_depth = int64_min(p->tile_depth, p->work == WORK_S16 ? GEMM_PAIRS_DEPTH : TILE_DEPTH);
+  if (copies) p->tile_depth = int64_min(p->tile_depth, p->work == WORK_S16 ? GEMM_PACKED_DEPTH : TILE_DEPTH);
   while (work > SMALL_WORK && !has_few_rows && tile_count(p) < TILES_WANTED) {
     int64_t *larger = p->tile_rows >= p->tile_columns ? &p->tile_rows : &p->tile_columns;
     if (*larger < 2 * LEAST_TILE) break;
@@ -354,7 +354,7 @@ static int64_t member_at(const gemm_plan *p, const gemm_strides *s, int64_t batc
 }
 
 // A piece of an operand, into scratch memory or as it lies.
-static gemm_matrix operand_tile(work_type w, const gemm_piece *p, bool copies, void *to) {
+static gemm_matrix operand_tile(work_type w, const gemm_slice *p, bool copies, void *to) {
   const lib_array *a = p->array;
   if (!copies) return (gemm_matrix){.data = (char *)a->data + p->first * work_size(w), .leading = p->stride};
   const int64_t leading = padded(p->columns);
@@ -365,23 +365,23 @@ static gemm_matrix operand_tile(work_type w, const gemm_piece *p, bool copies, v
 
 static gemm_matrix lhs_tile(const product *x, const tile *t, int64_t depth, int64_t depths) {
   const gemm_plan *p = x->plan;
-  const bool by_pairs = p->work == WORK_S16;
+  const bool is_packed = p->work == WORK_S16;
   void *to = t->scratch + x->room.lhs;
   if (x->load) {
-    const int64_t leading = by_pairs ? gemm_pairs_leading(depths) : padded(depths);
+    const int64_t leading = is_packed ? gemm_packed_leading(depths) : padded(depths);
     const gemm_tile wanted = {t->batch, t->row, t->rows, depth, depths, leading};
     x->load(x->argument, p->work, &wanted, to);
-    if (by_pairs) gemm_pairs_fill_lhs(t->rows, depths, to);
+    if (is_packed) gemm_packed_fill_lhs(t->rows, depths, to);
     return (gemm_matrix){.data = to, .leading = leading};
   }
   const lib_array *a = &x->call->operands[0];
   const int64_t first = member_at(p, &p->lhs, t->batch), leading = p->lhs.leading;
-  const gemm_piece plain = {a, first + t->row * leading + depth, t->rows, depths, leading};
-  const gemm_piece turned = {a, first + depth * leading + t->row, depths, t->rows, leading};
-  const gemm_piece *piece = p->transpose_lhs ? &turned : &plain;
-  if (by_pairs) {
-    gemm_pairs_load_lhs(piece, p->transpose_lhs, to);
-    return (gemm_matrix){.data = to, .leading = gemm_pairs_leading(depths)};
+  const gemm_slice plain = {a, first + t->row * leading + depth, t->rows, depths, leading};
+  const gemm_slice turned = {a, first + depth * leading + t->row, depths, t->rows, leading};
+  const gemm_slice *piece = p->transpose_lhs ? &turned : &plain;
+  if (is_packed) {
+    gemm_packed_load_lhs(piece, p->transpose_lhs, to);
+    return (gemm_matrix){.data = to, .leading = gemm_packed_leading(depths)};
   }
   gemm_matrix m = operand_tile(p->work, piece, p->copies_lhs, to);
   m.is_transposed = p->transpose_lhs;
@@ -393,11 +393,11 @@ static gemm_matrix rhs_tile(const product *x, const tile *t, int64_t depth, int6
   const int64_t first = member_at(p, &p->rhs, t->batch), leading = p->rhs.leading;
   const lib_array *a = &x->call->operands[1];
   void *to = t->scratch + x->room.rhs;
-  const gemm_piece plain = {a, first + depth * leading + t->column, depths, t->columns, leading};
-  const gemm_piece turned = {a, first + t->column * leading + depth, t->columns, depths, leading};
-  const gemm_piece *piece = p->transpose_rhs ? &turned : &plain;
+  const gemm_slice plain = {a, first + depth * leading + t->column, depths, t->columns, leading};
+  const gemm_slice turned = {a, first + t->column * leading + depth, t->columns, depths, leading};
+  const gemm_slice *piece = p->transpose_rhs ? &turned : &plain;
   if (p->work == WORK_S16) {
-    gemm_pairs_load_rhs(piece, p->transpose_rhs, to);
+    gemm_packed_load_rhs(piece, p->transpose_rhs, to);
     return (gemm_matrix){.data = to};
   }
   gemm_matrix m = operand_tile(p->work, piece, p->copies_rhs, to);

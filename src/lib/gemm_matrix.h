@@ -1,4 +1,4 @@
-// The matrices of a product as they lie in memory. Internal to gemm.
+// Describes where the matrices of a product lie in memory. Internal to gemm.
 #ifndef HEDDLE_LIB_GEMM_MATRIX_H_
 #define HEDDLE_LIB_GEMM_MATRIX_H_
 

@@ -2,7 +2,7 @@
 //
 // A tile of f32 is multiplied by oneDNN's sgemm, which on one thread beats OpenBLAS for tiles of every shape, most of
 // all for single rows. Other floating types are multiplied by OpenBLAS. Integers of 8 bits are multiplied by packed dot
-// products (gemm_pairs.h), wider ones by plain loops, since no library multiplies modulo 2^n. Plain loops also take
+// products (gemm_packed.h), wider ones by plain loops, since no library multiplies modulo 2^n. Plain loops also take
 // tiny tiles, because they are done before a library has looked at its arguments, and routines of our own take small
 // and thin tiles of f32, because they are done before a library has packed its operands (gemm_small.h).
 #include "lib/gemm_product.h"
@@ -10,7 +10,7 @@
 #include <cblas.h>
 #include <dnnl.h>
 
-#include "lib/gemm_pairs.h"
+#include "lib/gemm_packed.h"
 #include "lib/gemm_small.h"
 
 enum { TINY = 256 };  // multiplications
@@ -92,7 +92,7 @@ bool gemm_product(work_type w, const int64_t size[static 3], const gemm_matrix *
       break;
     case WORK_U32: plain_u32_fn()(size, lhs, rhs, sums); break;
     case WORK_U64: plain_u64(size, lhs, rhs, sums); break;
-    case WORK_S16: gemm_pairs_product()(size, lhs->data, rhs->data, sums); break;
+    case WORK_S16: gemm_packed_product()(size, lhs->data, rhs->data, sums); break;
     case WORK_TYPE_COUNT: return false;
   }
   return true;

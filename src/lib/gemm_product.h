@@ -1,4 +1,4 @@
-// The product of two tiles on the calling thread. Internal to gemm.
+// Multiplies two tiles on the calling thread. Internal to gemm.
 #ifndef HEDDLE_LIB_GEMM_PRODUCT_H_
 #define HEDDLE_LIB_GEMM_PRODUCT_H_
 

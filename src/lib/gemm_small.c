@@ -1,5 +1,5 @@
-// Sums are made in the order of the depth (small products), or in eight interleaved parts of it (thin ones), whatever
-// the machine's number of threads.
+// A product is summed along the contracting dim in order (small products), or in eight interleaved partial sums (thin
+// ones), so that the result does not depend on the machine's number of threads.
 #include "lib/gemm_small.h"
 
 #if defined(__x86_64__)

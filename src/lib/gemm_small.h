@@ -1,4 +1,5 @@
-// Products of f32 that are over before a library has packed its operands. Internal to gemm.
+// Multiplies f32 matrices that are so small or thin that a library would still be packing its operands when the product
+// is done. Internal to gemm.
 //
 // Small ones keep a block of sums in registers and read both sides where they lie. Thin ones, of a matrix and a few
 // vectors as long as its rows, read the matrix once, row by row.

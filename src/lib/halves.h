@@ -1,4 +1,5 @@
-// 64-bit numbers as pairs of 32-bit ones: X64Combine, X64SplitLow, X64SplitHigh.
+// The custom calls X64Combine, X64SplitLow and X64SplitHigh, by which XLA represents 64-bit numbers as pairs of 32-bit
+// ones on machines that lack them.
 #ifndef HEDDLE_LIB_HALVES_H_
 #define HEDDLE_LIB_HALVES_H_
 

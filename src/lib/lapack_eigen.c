@@ -1,4 +1,4 @@
-// Eigenvalues and singular values by LAPACK on one matrix, through LAPACKE in double precision.
+// Computes eigenvalues and singular values of one matrix by LAPACK, through LAPACKE in double precision.
 #include <lapacke.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// Factorizations and solvers of LAPACK on one matrix, through LAPACKE in double precision.
+// Factorizes and solves with one matrix by LAPACK, through LAPACKE in double precision.
 #include <lapacke.h>
 
 #include "lib/lapack.h"

@@ -1,4 +1,5 @@
-// Cholesky factors and triangular systems of batches of matrices; the way of matrices to LAPACK's columns and back.
+// Computes Cholesky factors and solves triangular systems for batches of matrices, and converts matrices to LAPACK's
+// columns and back.
 #ifndef HEDDLE_LIB_LINEAR_ALGEBRA_H_
 #define HEDDLE_LIB_LINEAR_ALGEBRA_H_
 

@@ -1,4 +1,4 @@
-// Dense copies of strided arrays: transposes, reversals, gathers of every other element.
+// Makes dense copies of strided arrays: transposes, reversals, and slices with steps.
 #ifndef HEDDLE_LIB_PERMUTE_H_
 #define HEDDLE_LIB_PERMUTE_H_
 

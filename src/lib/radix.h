@@ -1,4 +1,4 @@
-// Stable sorting by the bits of unsigned integers.
+// Sorts unsigned integers by their bits, stably.
 #ifndef HEDDLE_LIB_RADIX_H_
 #define HEDDLE_LIB_RADIX_H_
 

@@ -1,4 +1,4 @@
-// The routines that custom calls name.
+// The table of library routines that custom calls name.
 #include <string.h>
 
 #include "lib/call.h"

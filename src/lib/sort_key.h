@@ -1,4 +1,4 @@
-// Unsigned integers in the order that elements are to be sorted in.
+// Maps elements to unsigned integers that have the order in which the elements are to be sorted.
 #ifndef HEDDLE_LIB_SORT_KEY_H_
 #define HEDDLE_LIB_SORT_KEY_H_
 

@@ -1,5 +1,6 @@
-// Conversions by rows. The everyday pairs are plain loops that compilers vectorize; eight-bit and narrower types go
-// through a table of their 256 values, everything else element by element through double or uint64_t.
+// Converts rows of elements to and from work types. The common pairs are plain loops that compilers vectorize; types of
+// eight bits and fewer go through a table of their 256 values, all others element by element through double or
+// uint64_t.
 #include "lib/work.h"
 
 #include <pthread.h>

@@ -278,7 +278,8 @@ const ir_attribute *ir_find(const ir_operation *op, const char *name) {
   return NULL;
 }
 
-const ir_attribute *ir_find_note(const ir_operation *function, const char *list, int number, const char *name) {
+const ir_attribute *ir_find_argument_attribute(const ir_operation *function, const char *list, int number,
+                                               const char *name) {
   const ir_attribute *all = ir_find(function, list);
   if (!all || all->kind != IR_ATTR_ARRAY || number >= all->count) return NULL;
   return ir_find_field(all->items[number], name);

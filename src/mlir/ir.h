@@ -1,8 +1,8 @@
 // A program in MLIR's terms, as far as StableHLO needs them: operations with operands, attributes and regions.
 //
-// StableHLO text and bytecode are both read into this form (mlir_text.h, bytecode.h), it is what `heddle convert
-// --to=stablehlo` prints (mlir_print.h), and from it HLO is made (stablehlo_to_hlo.h). Readers leave one spelling for
-// everything: operation names without VHLO's versions, attributes named and shaped as in the generic text form of
+// StableHLO text and bytecode are both read into this form (text.h, vhlo/bytecode.h), it is what `heddle convert
+// --to=stablehlo` prints (print.h), and from it HLO is made (stablehlo/stablehlo_to_hlo.h). Readers leave one spelling
+// for everything: operation names without VHLO's versions, attributes named and shaped as in the generic text form of
 // today's StableHLO (`dot_dimension_numbers = #stablehlo.dot<...>`, `dimensions = array<i64: 0, 1>`).
 //
 // Everything lies in one arena and is plain data; types and attributes are immutable and may be shared.
@@ -208,7 +208,8 @@ const ir_attribute *ir_array_attribute(arena *a, int count, const ir_attribute *
 const ir_attribute *ir_struct_attribute(arena *a, const char *name, int count, const ir_named_attribute *fields);
 const ir_attribute *ir_find(const ir_operation *op, const char *name);  // null if absent
 // An entry of the number-th dictionary of a function's arg_attrs or res_attrs (`list`); null if absent.
-const ir_attribute *ir_find_note(const ir_operation *function, const char *list, int number, const char *name);
+const ir_attribute *ir_find_argument_attribute(const ir_operation *function, const char *list, int number,
+                                               const char *name);
 const ir_attribute *ir_find_field(const ir_attribute *of, const char *name);  // DICTIONARY, STRUCT
 // An attribute as a list of integers, however it is written: array<i64>, dense elements of integers or booleans (in
 // row-major order), [0, 1]. False if it is none of these. A null attribute is an empty list.

@@ -1,4 +1,4 @@
-// Whether two programs are the same, as ir.h has them.
+// Tells whether two programs in ir.h's form are the same.
 #ifndef HEDDLE_MLIR_IR_COMPARE_H_
 #define HEDDLE_MLIR_IR_COMPARE_H_
 

@@ -1,4 +1,4 @@
-// What the files of the MLIR text reader share: mlir_parser*.c, mlir_lexer.c and assembly*.c only.
+// What the files of the MLIR text reader share: parser*.c, lexer.c and assembly*.c only.
 //
 // Every parse function returns false after it has recorded a diagnostic in `status`; the first error ends the reading.
 #ifndef HEDDLE_MLIR_PARSER_H_

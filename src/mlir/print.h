@@ -1,4 +1,4 @@
-// ir.h's form as MLIR text that StableHLO's own tools read.
+// Prints programs in ir.h's form as MLIR text that StableHLO's own tools read.
 #ifndef HEDDLE_MLIR_PRINT_H_
 #define HEDDLE_MLIR_PRINT_H_
 

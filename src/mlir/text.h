@@ -1,4 +1,4 @@
-// MLIR text, pretty and generic, into ir.h's form.
+// Reads MLIR text, in pretty and in generic form, into ir.h's form.
 #ifndef HEDDLE_MLIR_TEXT_H_
 #define HEDDLE_MLIR_TEXT_H_
 

@@ -1,4 +1,4 @@
-// Copies of computations. Called computations are shared, not copied.
+// Copies computations. The computations that a copied computation calls are shared, not copied.
 #include "opt/body_copy.h"
 
 void body_copy_one(arena *scratch, const instruction *i, computation *into, bool is_new, ptr_map *copies) {

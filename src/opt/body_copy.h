@@ -1,4 +1,4 @@
-// Copies of a computation's instructions with others in the place of its parameters.
+// Copies a computation's instructions with other instructions in the place of its parameters.
 #ifndef HEDDLE_OPT_BODY_COPY_H_
 #define HEDDLE_OPT_BODY_COPY_H_
 

@@ -25,10 +25,10 @@ typedef struct call_frame {
   const instruction *call;
   const instruction_list *order;
   int next;
-  ptr_map copies;           // callee's instruction -> what stands for it in the computation written to
-  instruction_list before;  // what the call, and those around it, wait for
-  instruction_list acting;  // copies that others may have to wait for
-  ptr_map after;            // nested call that is done -> what to wait for instead (instruction_list)
+  ptr_map copies;            // callee's instruction -> what stands for it in the computation written to
+  instruction_list before;   // what the call, and those around it, wait for
+  instruction_list ordered;  // copies that others may have to wait for
+  ptr_map after;             // nested call that is done -> what to wait for instead (instruction_list)
 } call_frame;
 
 typedef VEC(call_frame) call_stack;
@@ -124,7 +124,7 @@ static const instruction *copy_to_next_call(inliner *x, computation *into, call_
     instruction *copy = copy_instruction(x, into, i, frame);
     ptr_map_put(x->scratch, &frame->copies, i, copy);
     if (!may_act(copy)) continue;
-    vec_push(x->scratch, &frame->acting, copy);
+    vec_push(x->scratch, &frame->ordered, copy);
     for (int k = 0; k < frame->before.size; k++)
       vec_push(x->module->arena, &copy->control_predecessors, frame->before.data[k]);
   }
@@ -134,7 +134,7 @@ static const instruction *copy_to_next_call(inliner *x, computation *into, call_
 // Who waits for a call that is gone waits for what of it acts, and for what it waited for.
 static const instruction_list *waits_of(inliner *x, const call_frame *frame) {
   instruction_list *result = arena_new(x->scratch, instruction_list);
-  for (int k = 0; k < frame->acting.size; k++) vec_push(x->scratch, result, frame->acting.data[k]);
+  for (int k = 0; k < frame->ordered.size; k++) vec_push(x->scratch, result, frame->ordered.data[k]);
   for (int k = 0; k < frame->before.size; k++) vec_push(x->scratch, result, frame->before.data[k]);
   return result;
 }
@@ -143,8 +143,8 @@ static const instruction_list *waits_of(inliner *x, const call_frame *frame) {
 static void leave(inliner *x, const call_frame *done, call_frame *around, instruction *root) {
   ptr_map_put(x->scratch, &around->copies, done->call, root);
   ptr_map_put(x->scratch, &around->after, done->call, (void *)waits_of(x, done));
-  for (int k = 0; k < done->acting.size; k++) vec_push(x->scratch, &around->acting, done->acting.data[k]);
-  x->added += done->acting.size;
+  for (int k = 0; k < done->ordered.size; k++) vec_push(x->scratch, &around->ordered, done->ordered.data[k]);
+  x->added += done->ordered.size;
 }
 
 static heddle_status inline_one(inliner *x, computation *caller, instruction *call) {

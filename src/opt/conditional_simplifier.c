@@ -1,4 +1,4 @@
-// Conditional simplifier.
+// Conditional simplifier: conditionals lose operands and results that nobody needs, or become selects.
 //
 // Branches are copied, not changed: others may call them. A conditional with effects stays where it is, since these are
 // ordered by their places.
@@ -18,8 +18,8 @@ enum { INSTRUCTIONS_MAX = 1 << 16 };
 typedef struct simplifier {
   pass_context *context;
   arena *scratch;
-  ptr_map acting;      // computations with effects
-  int64_t size, most;  // instructions of the module, as far as they are known and may become
+  ptr_map with_side_effects;  // computations with effects
+  int64_t size, most;         // instructions of the module, as far as they are known and may become
 } simplifier;
 
 static int64_t count_instructions(const module *m) {
@@ -275,7 +275,7 @@ static heddle_status simplify_all(simplifier *s, computation *c) {
   for (int i = 0; i < c->instructions.size; i++) {
     instruction *op = c->instructions.data[i];
     if (op->opcode == HLO_CONDITIONAL && op->control_predecessors.size == 0 && !ptr_map_has(&waited_for, op) &&
-        !effects_has(&s->acting, false, op))
+        !effects_has(&s->with_side_effects, false, op))
       vec_push(scratch, &found, op);
   }
   for (int i = 0; i < found.size; i++) {
@@ -294,7 +294,7 @@ static heddle_status run(pass_context *context, void *unit) {
   module *m = unit;
   simplifier all = {.context = context, .scratch = context->scratch, .size = count_instructions(m)};
   all.most = all.size + all.size / 2 > INSTRUCTIONS_MAX ? all.size + all.size / 2 : INSTRUCTIONS_MAX;
-  TRY(effects_find(all.scratch, m, false, &all.acting));
+  TRY(effects_find(all.scratch, m, false, &all.with_side_effects));
   for (int c = 0, count = m->computations.size; c < count; c++) TRY(simplify_all(&all, m->computations.data[c]));
   return opt_tuple_simplifier.run(context, m);
 }

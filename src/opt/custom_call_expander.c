@@ -1,4 +1,5 @@
-// Custom-call expander. What a target means is the interpreter's to know.
+// Custom-call expander: custom calls that stand for operations of HLO become these. What a target's name means is asked
+// of the interpreter (eval/custom_call_meaning.h), so that both agree.
 #include "opt/passes.h"
 
 #include "eval/custom_call_meaning.h"

@@ -14,18 +14,19 @@ static bool must_stay(const instruction *i) {
 }
 
 // A called computation may have effects that its caller's opcode does not show.
-static bool calls_effects(const ptr_map *acting, const instruction *i) {
-  return hlo_op_has(i->opcode, TRAIT_ASYNC) || (hlo_op_has(i->opcode, TRAIT_CONTROL) && effects_has(acting, true, i));
+static bool calls_effects(const ptr_map *with_side_effects, const instruction *i) {
+  return hlo_op_has(i->opcode, TRAIT_ASYNC) ||
+         (hlo_op_has(i->opcode, TRAIT_CONTROL) && effects_has(with_side_effects, true, i));
 }
 
-static heddle_status clean(pass_context *context, const ptr_map *acting, computation *c) {
+static heddle_status clean(pass_context *context, const ptr_map *with_side_effects, computation *c) {
   arena *scratch = context->scratch;
   instruction_list order = {0};
   ptr_map gone = {0};
   TRY(computation_post_order(scratch, c, &order));
   for (int i = order.size; i-- > 0;) {
     instruction *x = order.data[i];
-    if (must_stay(x) || calls_effects(acting, x)) continue;
+    if (must_stay(x) || calls_effects(with_side_effects, x)) continue;
     ptr_map_put(scratch, &gone, x, &x->control_predecessors);
     computation_detach(c, x);
     context->changed = true;
@@ -59,9 +60,9 @@ static heddle_status remove_uncalled(pass_context *context, module *m) {
 
 static heddle_status run(pass_context *context, void *unit) {
   module *m = unit;
-  ptr_map acting = {0};
-  TRY(effects_find(context->scratch, m, true, &acting));
-  for (int i = 0; i < m->computations.size; i++) TRY(clean(context, &acting, m->computations.data[i]));
+  ptr_map with_side_effects = {0};
+  TRY(effects_find(context->scratch, m, true, &with_side_effects));
+  for (int i = 0; i < m->computations.size; i++) TRY(clean(context, &with_side_effects, m->computations.data[i]));
   return remove_uncalled(context, m);
 }
 

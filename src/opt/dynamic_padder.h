@@ -1,4 +1,4 @@
-// What the dynamic padder writes down of a module whose results have sizes known only at run time.
+// Declares what the dynamic padder records of a module whose results have sizes known only at run time.
 #ifndef HEDDLE_OPT_DYNAMIC_PADDER_H_
 #define HEDDLE_OPT_DYNAMIC_PADDER_H_
 

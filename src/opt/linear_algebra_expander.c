@@ -1,4 +1,5 @@
-// Linear-algebra expander: from here on there is one way to library routines, the custom call.
+// Linear-algebra expander: cholesky and triangular-solve become custom calls, so that behind this pass there is one way
+// to library routines.
 #include "opt/passes.h"
 
 #include "opt/rewrite.h"

@@ -1,4 +1,4 @@
-// What the driver of passes has to know of HLO modules.
+// Tells the pass driver (base/pass.h) what it has to know of HLO modules: how to sort, verify and print them.
 #include "opt/pass.h"
 
 #include "hlo/text.h"

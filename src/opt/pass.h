@@ -1,4 +1,4 @@
-// Passes from HLO to HLO, and the pipeline they form. The driver is base/pass.h's.
+// Declares passes from HLO to HLO and the pipeline that they form. The driver is base/pass.h's.
 #ifndef HEDDLE_OPT_PASS_H_
 #define HEDDLE_OPT_PASS_H_
 

@@ -1,4 +1,4 @@
-// Instructions replaced one by one.
+// Runs a rewrite over a module: some instructions, each replaced by another one.
 #include "opt/rewrite.h"
 
 static void replace(instruction *i, instruction *by) {

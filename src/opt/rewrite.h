@@ -1,4 +1,4 @@
-// What most passes are: some instructions, each replaced by others.
+// A rewrite is what most passes are: a predicate that picks instructions, and a function that replaces each of them.
 #ifndef HEDDLE_OPT_REWRITE_H_
 #define HEDDLE_OPT_REWRITE_H_
 

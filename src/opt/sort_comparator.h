@@ -1,4 +1,4 @@
-// What a sort's comparator computes, if it is an order that can be had without calling it.
+// Tells what a sort's comparator computes, if it is an order that can be had without calling it.
 #ifndef HEDDLE_OPT_SORT_COMPARATOR_H_
 #define HEDDLE_OPT_SORT_COMPARATOR_H_
 

@@ -1,4 +1,4 @@
-// Arrays whose elements are all the same constant.
+// Finds arrays whose elements are all the same constant.
 #include "opt/uniform.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// Arrays whose elements are all the same constant: what most algebraic identities ask of an operand.
+// Tells whether all elements of an array are the same constant, which most algebraic identities ask of an operand.
 #ifndef HEDDLE_OPT_UNIFORM_H_
 #define HEDDLE_OPT_UNIFORM_H_
 

@@ -1,4 +1,4 @@
-// What passes ask of a loop before they touch it.
+// Asks the questions that passes have about a loop before they change it.
 #include "opt/while_loop.h"
 
 #include "opt/body_copy.h"

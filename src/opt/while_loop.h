@@ -1,4 +1,4 @@
-// Loops whose state is a tuple that passes can take apart.
+// Tells which loops have a state that is a tuple whose elements passes can remove or add.
 #ifndef HEDDLE_OPT_WHILE_LOOP_H_
 #define HEDDLE_OPT_WHILE_LOOP_H_
 

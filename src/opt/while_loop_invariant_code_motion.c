@@ -14,7 +14,7 @@ enum { MOVED_MAX = 64, SMALL_BYTES = 4096, HEAVY_GROWTH = 16 };
 
 typedef struct motion {
   arena *scratch;
-  const ptr_map *acting;
+  const ptr_map *with_side_effects;
   instruction *op;
   computation *body;
   int leaves;
@@ -58,7 +58,7 @@ static bool computes(const instruction *i) {
 
 static bool can_move(const motion *x, const instruction *i) {
   if (i->opcode == HLO_PARAMETER || i->control_predecessors.size > 0) return false;
-  return !(hlo_ops[i->opcode].traits & (TRAIT_CONTROL | TRAIT_ASYNC)) && !effects_has(x->acting, false, i) &&
+  return !(hlo_ops[i->opcode].traits & (TRAIT_CONTROL | TRAIT_ASYNC)) && !effects_has(x->with_side_effects, false, i) &&
          (shape_is_tuple(i->shape) || (shape_is_array(i->shape) && shape_is_static(i->shape)));
 }
 
@@ -175,9 +175,13 @@ static bool is_taken_apart(const instruction *op) {
   return op != op->parent->root;
 }
 
-static heddle_status improve(arena *scratch, const ptr_map *acting, instruction *op, bool *changed) {
+static heddle_status improve(arena *scratch, const ptr_map *with_side_effects, instruction *op, bool *changed) {
   if (!while_loop_is_open(op) || !is_taken_apart(op)) return status_ok();
-  motion x = {.scratch = scratch, .acting = acting, .op = op, .body = op->called[1], .leaves = op->shape->tuple_size};
+  motion x = {.scratch = scratch,
+              .with_side_effects = with_side_effects,
+              .op = op,
+              .body = op->called[1],
+              .leaves = op->shape->tuple_size};
   TRY(computation_post_order(scratch, x.body, &x.order));
   for (int k = 0; k < x.order.size; k++) find_fact(&x, x.order.data[k]);
   choose(&x);
@@ -190,15 +194,15 @@ static heddle_status improve(arena *scratch, const ptr_map *acting, instruction 
 static heddle_status run(pass_context *context, void *unit) {
   module *m = unit;
   arena *scratch = context->scratch;
-  ptr_map acting = {0};
+  ptr_map with_side_effects = {0};
   bool changed = false;
-  TRY(effects_find(scratch, m, false, &acting));
+  TRY(effects_find(scratch, m, false, &with_side_effects));
   for (int c = 0, count = m->computations.size; c < count; c++) {
     instruction_list loops = {0};
     computation *at = m->computations.data[c];
     for (int i = 0; i < at->instructions.size; i++)
       if (at->instructions.data[i]->opcode == HLO_WHILE) vec_push(scratch, &loops, at->instructions.data[i]);
-    for (int i = 0; i < loops.size; i++) TRY(improve(scratch, &acting, loops.data[i], &changed));
+    for (int i = 0; i < loops.size; i++) TRY(improve(scratch, &with_side_effects, loops.data[i], &changed));
   }
   context->changed |= changed;
   return changed ? opt_while_loop_simplifier.run(context, m) : status_ok();

@@ -227,7 +227,7 @@ static heddle_status simplify(pass_context *context, instruction *op, bool *goes
   return drop_leaves(&l);
 }
 
-static heddle_status simplify_all(pass_context *context, computation *c, const ptr_map *acting) {
+static heddle_status simplify_all(pass_context *context, computation *c, const ptr_map *with_side_effects) {
   arena *scratch = context->scratch;
   instruction_list loops = {0};
   ptr_map waited_for = {0};
@@ -236,7 +236,7 @@ static heddle_status simplify_all(pass_context *context, computation *c, const p
   for (int i = 0; i < c->instructions.size; i++) {
     instruction *op = c->instructions.data[i];
     if (op->opcode == HLO_WHILE && op->control_predecessors.size == 0 && !ptr_map_has(&waited_for, op) &&
-        !effects_has(acting, false, op))
+        !effects_has(with_side_effects, false, op))
       vec_push(scratch, &loops, op);
   }
   for (int i = 0; i < loops.size && status_is_ok(s); i++) {
@@ -251,10 +251,10 @@ static heddle_status simplify_all(pass_context *context, computation *c, const p
 
 static heddle_status run(pass_context *context, void *unit) {
   module *m = unit;
-  ptr_map acting = {0};
-  TRY(effects_find(context->scratch, m, false, &acting));
+  ptr_map with_side_effects = {0};
+  TRY(effects_find(context->scratch, m, false, &with_side_effects));
   for (int c = 0, count = m->computations.size; c < count; c++)
-    TRY(simplify_all(context, m->computations.data[c], &acting));
+    TRY(simplify_all(context, m->computations.data[c], &with_side_effects));
   return opt_tuple_simplifier.run(context, m);
 }
 

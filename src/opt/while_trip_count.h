@@ -1,4 +1,4 @@
-// How often a loop runs.
+// Computes how often a loop runs, where its condition and its body tell.
 #ifndef HEDDLE_OPT_WHILE_TRIP_COUNT_H_
 #define HEDDLE_OPT_WHILE_TRIP_COUNT_H_
 

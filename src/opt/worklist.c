@@ -1,4 +1,4 @@
-// Rewriting until nothing changes.
+// Rewrites a module until nothing changes.
 //
 // The queue starts as the post order, so that a rule sees simplified operands. Replaced instructions stay until the
 // end, without users; taking each out at once would search the users' lists of constants again and again.

@@ -1,4 +1,4 @@
-// The order is that of program.h; thunks are indented by how deep their sequences lie.
+// Facts are printed in the order of program.h; thunks are indented by how deep their sequences lie.
 #include "prog/program_print.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-// A program as text, one fact a line: what `heddle compile --emit=program` shows.
+// Prints a program as text, one fact a line; `heddle compile --emit=program` shows it.
 #ifndef HEDDLE_PROG_PROGRAM_PRINT_H_
 #define HEDDLE_PROG_PROGRAM_PRINT_H_
 

@@ -1,6 +1,6 @@
 // Attributes of an instruction: the walk over all that an operation takes.
 //
-// ops.def says which attributes an operation has; most are rows of proto_fields.c, the others have a pair of
+// ops.def says which attributes an operation has; most are rows of fields.c, the others have a pair of
 // functions here. What a message has no field for and no result depends on is left out, anything else is refused.
 #include "proto/fields.h"
 #include "proto/transfer.h"
@@ -47,7 +47,7 @@ static heddle_status write_frontend(proto_transfer *t) {
 
 typedef struct row {
   proto_transfer_fn *read, *write;
-  bool is_note;  // no result depends on it: left out where it has no field
+  bool is_metadata;  // no result depends on it: left out where it has no field
 } row;
 
 static const row rows[HLO_ATTRIBUTE_COUNT] = {
@@ -71,16 +71,16 @@ static const row rows[HLO_ATTRIBUTE_COUNT] = {
     [HLO_ATTRIBUTE_SHARDING] = {read_sharding, write_sharding, false},
     [HLO_ATTRIBUTE_FRONTEND_ATTRIBUTES] = {read_frontend, write_frontend, false},
     [HLO_ATTRIBUTE_METADATA] = {read_metadata, write_metadata, false},
-    [HLO_ATTRIBUTE_STATISTICS] = {.is_note = true},
-    [HLO_ATTRIBUTE_ORIGIN] = {.is_note = true},
-    [HLO_ATTRIBUTE_ORIGINAL_VALUE] = {.is_note = true},
-    [HLO_ATTRIBUTE_OUTER_DIMENSION_PARTITIONS] = {.is_note = true},
-    [HLO_ATTRIBUTE_RESULT_LAYOUT] = {.is_note = true},
-    [HLO_ATTRIBUTE_CONV_KIND] = {.is_note = true},
-    [HLO_ATTRIBUTE_CONVOLUTION_KIND] = {.is_note = true},
-    [HLO_ATTRIBUTE_SPARSITY_CONFIG] = {.is_note = true},  // verified to be empty
-    [HLO_ATTRIBUTE_MODE] = {.is_note = true},             // verified to be what the channel and the ids say
-    [HLO_ATTRIBUTE_COLLECTIVE_DEVICE_LIST] = {.is_note = true},
+    [HLO_ATTRIBUTE_STATISTICS] = {.is_metadata = true},
+    [HLO_ATTRIBUTE_ORIGIN] = {.is_metadata = true},
+    [HLO_ATTRIBUTE_ORIGINAL_VALUE] = {.is_metadata = true},
+    [HLO_ATTRIBUTE_OUTER_DIMENSION_PARTITIONS] = {.is_metadata = true},
+    [HLO_ATTRIBUTE_RESULT_LAYOUT] = {.is_metadata = true},
+    [HLO_ATTRIBUTE_CONV_KIND] = {.is_metadata = true},
+    [HLO_ATTRIBUTE_CONVOLUTION_KIND] = {.is_metadata = true},
+    [HLO_ATTRIBUTE_SPARSITY_CONFIG] = {.is_metadata = true},  // verified to be empty
+    [HLO_ATTRIBUTE_MODE] = {.is_metadata = true},             // verified to be what the channel and the ids say
+    [HLO_ATTRIBUTE_COLLECTIVE_DEVICE_LIST] = {.is_metadata = true},
 };
 
 // Whether instructions keep it outside of their attributes.
@@ -99,7 +99,7 @@ static heddle_status write_one(proto_transfer *t, hlo_attribute_id id) {
   if (is_elsewhere(info->kind)) return status_ok();
   if (rows[id].write) return rows[id].write(t);
   if (proto_field_exists(t->i->opcode, id)) return proto_field_write(t->arena, t->i, id, t->p);
-  if (rows[id].is_note || !attributes_raw(t->x, info->text)) return status_ok();
+  if (rows[id].is_metadata || !attributes_raw(t->x, info->text)) return status_ok();
   return status_error(HEDDLE_UNIMPLEMENTED, "attribute %s has no place in an HloInstructionProto", info->text);
 }
 

@@ -1,4 +1,4 @@
-// Attributes that are one field of a message each, moved by what protobuf-c says of that field.
+// Converts attributes that are one field of a message each, by what protobuf-c says of that field.
 #ifndef HEDDLE_PROTO_FIELDS_H_
 #define HEDDLE_PROTO_FIELDS_H_
 

@@ -1,4 +1,4 @@
-// What the readers and writers of hlo.proto share: hlo_proto*.c only.
+// What the readers and writers of hlo.proto share: the files of this room only.
 #ifndef HEDDLE_PROTO_PARTS_H_
 #define HEDDLE_PROTO_PARTS_H_
 
@@ -8,9 +8,9 @@
 #include "hlo/lexer.h"
 #include "hlo/module.h"
 
-// Message to module. proto_read.c
+// Message to module. read.c
 heddle_status proto_module_from(arena *a, const char *file, const Xla__HloModuleProto *from, module **out);
-// Module to message; the message lives in the arena and may point into the module. proto_write.c
+// Module to message; the message lives in the arena and may point into the module. write.c
 heddle_status proto_module_to(arena *a, const module *m, Xla__HloModuleProto **out);
 
 // A backend configuration; one that is JSON is written without quotes.
@@ -27,12 +27,12 @@ typedef struct proto_context {
 } proto_context;
 
 // What an instruction says besides opcode, shape, operands and calls, in either direction. Errors do not name the
-// instruction. proto_attributes.c
+// instruction. attributes.c
 heddle_status proto_read_attributes(arena *a, proto_context *context, Xla__HloInstructionProto *from, instruction *to);
 heddle_status proto_write_attributes(arena *a, instruction *from, Xla__HloInstructionProto *to);
 
 // Attributes that Heddle keeps as text, without their names. The text of a null or empty message is empty.
-// proto_notes.c, proto_sharding.c
+// metadata.c, sharding.c
 heddle_status proto_sharding_text(arena *a, const Xla__OpSharding *from, str *out);
 heddle_status proto_sharding_from(arena *a, str source, Xla__OpSharding **out);
 str proto_metadata_text(arena *a, const Xla__OpMetadata *from);

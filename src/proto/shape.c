@@ -1,4 +1,4 @@
-// Shapes as messages.
+// Converts shapes to messages and back.
 #include "proto/parts.h"
 #include "proto/values.h"
 #include "proto/wire.h"

@@ -1,4 +1,4 @@
-// Shapes and literals between our structures and the messages of hlo.proto.
+// Converts shapes and literals between our structures and the messages of hlo.proto.
 #ifndef HEDDLE_PROTO_VALUES_H_
 #define HEDDLE_PROTO_VALUES_H_
 

@@ -1,4 +1,4 @@
-// Bytes of protocol buffers, before and while protobuf-c unpacks them.
+// Checks the bytes of protocol buffers before protobuf-c unpacks them, and bounds what it allocates meanwhile.
 #ifndef HEDDLE_PROTO_WIRE_H_
 #define HEDDLE_PROTO_WIRE_H_
 

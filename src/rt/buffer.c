@@ -1,6 +1,6 @@
-// Blocks by size. Sizes are classes, sixteen for each doubling, so that a free block is found by looking at a few
-// lists; a block's address leads to it through a hash table, in which blocks stay. One lock serves all caches, since it
-// lives as long as the process, and neither takes long however many blocks there are.
+// Keeps free blocks of memory in lists by size class. There are sixteen classes for each doubling, so that a free block
+// is found by looking at a few lists; a block's address leads to it through a hash table, in which blocks stay. One
+// lock serves all caches, since it lives as long as the process, and neither takes long however many blocks there are.
 #include "rt/buffer.h"
 
 #include <stdbool.h>

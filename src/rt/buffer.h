@@ -1,4 +1,4 @@
-// Memory for parameters, results and temporaries, recycled.
+// Allocates memory for parameters, results and temporaries, and recycles it.
 //
 // A fresh page costs more to fault in than a kernel takes to fill it, so buffers given back are kept and handed out
 // again. Thread-safe.

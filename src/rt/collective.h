@@ -1,4 +1,4 @@
-// What the members of a group make of what each of them has brought.
+// Computes each member's results of a collective from what all members have brought.
 #ifndef HEDDLE_RT_COLLECTIVE_H_
 #define HEDDLE_RT_COLLECTIVE_H_
 

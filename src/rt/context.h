@@ -1,4 +1,4 @@
-// What all runs of an executable share, as its thunks see it.
+// The context is what all runs of an executable share, as its thunks see it.
 #ifndef HEDDLE_RT_CONTEXT_H_
 #define HEDDLE_RT_CONTEXT_H_
 

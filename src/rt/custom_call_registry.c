@@ -1,4 +1,5 @@
-// One list for the process. Entries are never removed, so that a program keeps what it was compiled with.
+// The registry is one list for the process. Entries are never removed, so that a program keeps the functions that it
+// was compiled with.
 #include "rt/custom_call_registry.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Runs: each takes a frame, gives it the addresses of parameters and results, and executes the entry's sequence. A
+// Each run takes a frame, gives it the addresses of parameters and results, and executes the entry's sequence. A
 // program of several devices does so on a thread for each device.
 #include "rt/executable.h"
 

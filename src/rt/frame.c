@@ -1,4 +1,4 @@
-// Taking and giving back the memory of runs without a lock.
+// Runs take and give back their memory without a lock.
 #include "rt/frame.h"
 
 #include <stdlib.h>

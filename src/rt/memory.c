@@ -1,4 +1,4 @@
-// Pieces of memory, dealt out to the pool.
+// Splits a copy or a fill into chunks of memory, which the threads of the pool take.
 #include "rt/memory.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-// Copies and fills, by several threads where there is enough to move.
+// Copies and fills memory, with several threads where there is enough to move.
 #ifndef HEDDLE_RT_MEMORY_H_
 #define HEDDLE_RT_MEMORY_H_
 

@@ -1,5 +1,5 @@
-// What loops, conditionals and calls have in common. Their sequences never run at the same time, so that they share one
-// stretch of scratch memory, as large as the largest wants.
+// Prepares the sequences that a loop, conditional or call holds. They never run at the same time, so that they share
+// one range of scratch memory, as large as the largest wants.
 #include "rt/nested.h"
 
 #include "base/call.h"

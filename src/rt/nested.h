@@ -1,4 +1,4 @@
-// Thunks that hold sequences of thunks.
+// Declares what thunks that hold sequences of thunks (loops, conditionals, calls) have in common.
 #ifndef HEDDLE_RT_NESTED_H_
 #define HEDDLE_RT_NESTED_H_
 

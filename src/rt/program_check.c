@@ -1,5 +1,5 @@
-// One walk over allocations, slices and thunks before anything is prepared. A program may come from elsewhere than the
-// planner: whatever would read or write outside of its memory is refused here, and thunks rely on it.
+// Walks over allocations, slices and thunks once before anything is prepared. A program may come from elsewhere than
+// the planner: whatever would read or write outside of its memory is refused here, and thunks rely on it.
 #include "rt/program_check.h"
 
 #include "prog/library_fields.h"

@@ -1,4 +1,4 @@
-// Whether a program keeps its own promises, so that running it stays inside its memory.
+// Checks that running a program reads and writes its own memory only.
 #ifndef HEDDLE_RT_PROGRAM_CHECK_H_
 #define HEDDLE_RT_PROGRAM_CHECK_H_
 

@@ -1,4 +1,5 @@
-// Where the arrays and the routine's own memory lie in a thunk's scratch memory, both from a cache line on.
+// Lays a library call's arrays, and then the routine's own memory, out in a thunk's scratch memory, each from a cache
+// line on.
 #include "rt/routine.h"
 
 enum { LINE = 64 };

@@ -1,4 +1,5 @@
-// Library thunks of any number of arrays: the call's arrays lie in scratch memory in front of what the routine wants.
+// Executes library thunks with any number of arrays: the call's arrays lie in scratch memory in front of the routine's
+// own.
 #ifndef HEDDLE_RT_ROUTINE_H_
 #define HEDDLE_RT_ROUTINE_H_
 

@@ -1,4 +1,5 @@
-// Types and fields are translated once; a run copies the few arrays and fills in where they lie.
+// Types and fields are translated once, when the thunk is prepared; a run copies the few arrays and fills in their
+// addresses.
 #include "rt/routine_call.h"
 
 #include "prog/library_fields.h"

@@ -1,4 +1,4 @@
-// A library thunk's arrays and attributes as the routines of lib/ want them.
+// Makes the call that a routine of lib/ takes of a library thunk's arrays and attributes.
 #ifndef HEDDLE_RT_ROUTINE_CALL_H_
 #define HEDDLE_RT_ROUTINE_CALL_H_
 

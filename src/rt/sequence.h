@@ -1,4 +1,4 @@
-// Thunks in an order that keeps what their slices force and runs what is independent at the same time.
+// A sequence runs thunks in an order that keeps what their slices force and runs what is independent at the same time.
 //
 // The order is decided once, when the sequence is made. Whatever it is, the bytes that come out are those of running
 // the thunks one after another as the program lists them.

@@ -1,4 +1,4 @@
-// A call: the body of a computation that stands once in the program, run on its own slices.
+// Executes a call: the body is a computation that stands once in the program and runs on its own slices.
 #include "rt/nested.h"
 #include "rt/thunk_types.h"
 

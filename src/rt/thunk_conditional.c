@@ -1,4 +1,4 @@
-// One of several branches, chosen by a number in memory.
+// Executes one of several branches, chosen by a number in memory.
 #include <string.h>
 
 #include "rt/nested.h"

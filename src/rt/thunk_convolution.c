@@ -1,5 +1,5 @@
-// A convolution, planned once. A kernel that is one of the program's constants is brought into the form that the
-// multiplication wants when the executable is made, not in each run.
+// Executes a convolution that was planned once. A kernel that is one of the program's constants is packed for the
+// multiplication when the executable is made, not in each run.
 #include <stdlib.h>
 
 #include "lib/convolution.h"

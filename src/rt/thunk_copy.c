@@ -1,4 +1,4 @@
-// Bytes from one slice to another of the same size.
+// Copies bytes from one slice to another of the same size.
 #include "rt/memory.h"
 #include "rt/thunk_types.h"
 

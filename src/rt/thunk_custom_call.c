@@ -1,4 +1,5 @@
-// A function by name: the user's, if there is one of that name, else a routine of lib or a draw of random numbers.
+// Calls a function by name: the user's, if there is one of that name, else a routine of lib or a draw of random
+// numbers.
 #include "rt/custom_call_registry.h"
 #include "rt/routine.h"
 #include "rt/thunk_types.h"

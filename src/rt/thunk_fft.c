@@ -1,4 +1,4 @@
-// A Fourier transform, planned once.
+// Executes a Fourier transform that was planned once.
 #include "lib/fft.h"
 #include "rt/cost.h"
 #include "rt/routine_call.h"

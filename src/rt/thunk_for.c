@@ -1,4 +1,4 @@
-// A loop with a number of turns that the compiler found.
+// Executes a loop whose trip count the compiler found.
 #include "rt/nested.h"
 #include "rt/thunk_types.h"
 

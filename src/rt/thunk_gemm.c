@@ -1,4 +1,4 @@
-// A batched matrix product, planned once.
+// Executes a batched matrix product that was planned once.
 #include "lib/gemm.h"
 #include "rt/cost.h"
 #include "rt/routine_call.h"

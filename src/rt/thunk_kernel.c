@@ -1,4 +1,4 @@
-// A native function over tiles.
+// Calls a kernel's native function for each tile.
 #include "base/call.h"
 #include "base/pool.h"
 #include "rt/cost.h"

@@ -1,4 +1,4 @@
-// A slice filled with a pattern of four bytes.
+// Fills a slice with a pattern of four bytes.
 #include "rt/memory.h"
 #include "rt/thunk_types.h"
 

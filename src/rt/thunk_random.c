@@ -1,4 +1,4 @@
-// Random bits.
+// Draws random bits (rng-bit-generator).
 #include "lib/random.h"
 #include "rt/routine.h"
 #include "rt/thunk_types.h"

@@ -1,5 +1,5 @@
-// Every thunk gets a level, one above the highest level of what it has to wait for; thunks of one level are independent
-// of each other.
+// Every thunk gets a level, one above the highest level of the thunks that it has to wait for; thunks of one level are
+// independent of each other.
 //
 // Levels are counted anew in blocks of neighbouring thunks, so that pairs of thunks are compared within a block only: a
 // thousand products are scheduled in 0.8 ms. A block without a parallel step worth waking a thread keeps the order of

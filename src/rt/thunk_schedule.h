@@ -1,4 +1,5 @@
-// The order in which a sequence's thunks run, made once from the byte ranges that they read and write.
+// Decides in which order a sequence's thunks run and which run at the same time, once, from the byte ranges that they
+// read and write.
 #ifndef HEDDLE_RT_THUNK_SCHEDULE_H_
 #define HEDDLE_RT_THUNK_SCHEDULE_H_
 

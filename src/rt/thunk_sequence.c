@@ -1,4 +1,4 @@
-// A group of thunks that run as one.
+// Executes a group of thunks as one thunk.
 #include "rt/nested.h"
 #include "rt/thunk_types.h"
 

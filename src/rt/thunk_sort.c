@@ -1,4 +1,4 @@
-// Arrays sorted together, by keys or by a compiled comparator.
+// Sorts arrays together, by keys or by a compiled comparator.
 #include "lib/sort.h"
 #include "rt/cost.h"
 #include "rt/routine.h"

@@ -1,4 +1,4 @@
-// The first elements of each line by size.
+// Finds the first k elements of each line by size.
 #include "lib/top_k.h"
 #include "rt/routine.h"
 #include "rt/thunk_types.h"

@@ -1,4 +1,5 @@
-// Arrays that enter a running program and leave it: feeds of the run, and messages between devices.
+// Executes infeed, outfeed, send and recv: arrays enter a running program and leave it, by the feeds of the run or by
+// messages between devices.
 //
 // A message is a copy of what was sent, so that nobody waits for the receiver. A recv takes its place in the channel's
 // queue at once, but waits only in its done, so that a program may send to itself. Who is named by nobody receives

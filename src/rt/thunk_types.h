@@ -1,4 +1,4 @@
-// What runs each kind of thunk on each kind of device.
+// Declares the table of what runs each kind of thunk on each kind of device.
 #ifndef HEDDLE_RT_THUNK_TYPES_H_
 #define HEDDLE_RT_THUNK_TYPES_H_
 

@@ -1,4 +1,4 @@
-// A loop whose condition is a sequence of its own, run before every turn.
+// Executes a loop whose condition is a sequence of its own, run before every iteration.
 #include "rt/nested.h"
 #include "rt/thunk_types.h"
 

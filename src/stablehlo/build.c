@@ -1,5 +1,5 @@
-// Making HLO instructions on the way from StableHLO: shapes by the opcode's rule, the operation's place on each of
-// them, its location as HLO's metadata.
+// Makes HLO instructions for the lowerings: shapes follow from the opcode's rule, and every instruction gets the
+// location of the StableHLO operation as its place and as HLO metadata.
 #include "stablehlo/build.h"
 
 #include "hlo/builder.h"

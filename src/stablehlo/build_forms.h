@@ -1,4 +1,4 @@
-// HLO forms that several lowerings make.
+// Builds HLO instructions that several lowerings need and that take more than one attribute or instruction.
 #ifndef HEDDLE_STABLEHLO_BUILD_FORMS_H_
 #define HEDDLE_STABLEHLO_BUILD_FORMS_H_
 

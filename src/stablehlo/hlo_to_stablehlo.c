@@ -166,7 +166,7 @@ static const ir_attribute *frontend_dictionary(raising *r, str source) {
 }
 
 // What HLO keeps as text and StableHLO as attributes of any operation.
-static void set_notes(raising *r, const instruction *i, ir_operation *op) {
+static void set_metadata(raising *r, const instruction *i, ir_operation *op) {
   const str *sharding = attributes_raw(i->attributes, "sharding");
   const str *frontend = attributes_raw(i->attributes, "frontend_attributes");
   const ir_attribute *dictionary = frontend ? frontend_dictionary(r, *frontend) : NULL;
@@ -187,7 +187,7 @@ static heddle_status raise_instruction(raising *r, const instruction *i, ptr_map
     if (row->op == IR_OP_UNKNOWN) return raising_refuse(i, "there is no operation like it");
     TRY(raising_same(r, i, operands, &op, &out));
   }
-  if (r->block->operations.size > before) set_notes(r, i, vec_last(&r->block->operations));
+  if (r->block->operations.size > before) set_metadata(r, i, vec_last(&r->block->operations));
   ptr_map_put(r->arena, values, i, out);
   return status_ok();
 }
@@ -284,7 +284,7 @@ static heddle_status raise_function(raising *r, const computation *c, str name) 
 }
 
 // Shardings of the parameters, as attributes of the function's arguments.
-static void set_argument_notes(raising *r, const computation *c, ir_operation *function) {
+static void set_argument_attributes(raising *r, const computation *c, ir_operation *function) {
   VEC(const ir_attribute *) items = {0};
   bool has_any = false;
   for (int k = 0; k < c->parameters.size; k++) {
@@ -313,7 +313,7 @@ static heddle_status raise_entry(raising *r, const computation *c) {
   for (int k = 0; !root->value && k < root->count; k++)
     vec_push(r->arena, &results, raising_pack(r, root->elements[k]));
   finish_function(r, function, &results);
-  set_argument_notes(r, c, function);
+  set_argument_attributes(r, c, function);
   return status_ok();
 }
 

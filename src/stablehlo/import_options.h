@@ -1,4 +1,4 @@
-// What a caller may ask of reading a program, in whatever format it is written.
+// The options of reading a program, in whatever format it is written.
 #ifndef HEDDLE_STABLEHLO_IMPORT_OPTIONS_H_
 #define HEDDLE_STABLEHLO_IMPORT_OPTIONS_H_
 

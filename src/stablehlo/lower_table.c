@@ -1,4 +1,4 @@
-// Which function lowers which operation, and what is the same for all of them.
+// The table says which function lowers which operation; lowering_apply does what is the same for all of them.
 #include "stablehlo/lower_table.h"
 
 #include "hlo/frontend_attributes.h"

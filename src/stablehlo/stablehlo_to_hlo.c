@@ -93,7 +93,7 @@ static str parameter_name(lowering *l, const ir_block *body, int number) {
 }
 
 static void add_sharding(lowering *l, const ir_operation *function, int number, instruction *p) {
-  const ir_attribute *x = ir_find_note(function, "arg_attrs", number, "mhlo.sharding");
+  const ir_attribute *x = ir_find_argument_attribute(function, "arg_attrs", number, "mhlo.sharding");
   if (x && x->kind == IR_ATTR_STRING && x->text.size && x->text.data[0] == '{')
     build_set_raw(l, p, HLO_ATTRIBUTE_SHARDING, x->text);
 }
@@ -122,8 +122,8 @@ static void add_aliases(module *m, const ir_operation *function, int argument_co
   text aliases = {0}, donors = {0};
   bool is_tuple = shape_is_tuple(m->entry->root->shape);
   for (int k = 0; k < argument_count; k++) {
-    const ir_attribute *alias = ir_find_note(function, "arg_attrs", k, "tf.aliasing_output");
-    const ir_attribute *donor = ir_find_note(function, "arg_attrs", k, "jax.buffer_donor");
+    const ir_attribute *alias = ir_find_argument_attribute(function, "arg_attrs", k, "tf.aliasing_output");
+    const ir_attribute *donor = ir_find_argument_attribute(function, "arg_attrs", k, "jax.buffer_donor");
     int64_t output, is_donor = 0;
     if (ir_attribute_integer(alias, &output)) {
       text_printf(&aliases, aliases.size ? ", {" : "{");

@@ -1,4 +1,4 @@
-// StableHLO and CHLO (ir.h's form) to HLO.
+// Lowers StableHLO and CHLO, in ir.h's form, to HLO.
 #ifndef HEDDLE_STABLEHLO_STABLEHLO_TO_HLO_H_
 #define HEDDLE_STABLEHLO_STABLEHLO_TO_HLO_H_
 

@@ -1,4 +1,4 @@
-// What this machine's memory can do, as the yardstick for memory-bound kernels.
+// Measures what this machine's memory can do, as the yardstick for memory-bound kernels.
 #ifndef HEDDLE_TOOLS_BANDWIDTH_H_
 #define HEDDLE_TOOLS_BANDWIDTH_H_
 

@@ -1,4 +1,5 @@
-// The pipeline is left as it is where nobody asks for another.
+// Compiles with the HLO passes, the numerics and the threads that the debug options name; where they name none, the
+// pipeline stays as it is.
 #include "tools/debug_compile.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// Compilations as XLA's debug options want them: which HLO passes run, what is rounded, how many threads, what is
+// Compiles as XLA's debug options ask: which HLO passes run, what is rounded, how many threads there are, what is
 // dumped.
 #ifndef HEDDLE_TOOLS_DEBUG_COMPILE_H_
 #define HEDDLE_TOOLS_DEBUG_COMPILE_H_

@@ -1,4 +1,4 @@
-// Loading, running and comparing modules: what more than one tool does.
+// Loads, runs and compares modules, for all tools that do so.
 #include "tools/execute.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-// Modules run on a platform by name, with inputs and outputs as files: what several tools share.
+// Runs modules on a platform by name, with inputs and outputs as files, for several tools.
 #ifndef HEDDLE_TOOLS_EXECUTE_H_
 #define HEDDLE_TOOLS_EXECUTE_H_
 

@@ -1,4 +1,4 @@
-// Made-up arguments that a program can do something with.
+// Makes up arguments that a program can compute something with.
 #ifndef HEDDLE_TOOLS_FAKE_ARGUMENTS_H_
 #define HEDDLE_TOOLS_FAKE_ARGUMENTS_H_
 

@@ -1,4 +1,4 @@
-// Flags come as a table of typed pointers, so that a tool's help, defaults and parsing cannot disagree.
+// A flag is a typed pointer in a table, so that a tool's help, defaults and parsing cannot disagree.
 #include "tools/flags.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-// Command lines from a table of flags: --name=value, --name value, --name, --noname, -name likewise; and the frame of
-// every tool's main, the only way in which a tool ends.
+// Parses command lines by a table of flags (--name=value, --name value, --name, --noname, -name likewise) and is the
+// frame of every tool's main, the only way in which a tool ends.
 #ifndef HEDDLE_TOOLS_FLAGS_H_
 #define HEDDLE_TOOLS_FLAGS_H_
 

@@ -1,4 +1,4 @@
-// What is wanted of which module is found once, so that adding a stage costs nothing where nobody looks.
+// Which stages of which module are wanted is found once, so that adding a stage costs nothing where nobody looks.
 #include "tools/hlo_dump.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// The HLO of a compilation, before its first pass and after each, as XLA's --xla_dump_… options ask for it.
+// Dumps the HLO of a compilation, before its first pass and after each, as XLA's --xla_dump_… options ask for it.
 #ifndef HEDDLE_TOOLS_HLO_DUMP_H_
 #define HEDDLE_TOOLS_HLO_DUMP_H_
 

@@ -1,5 +1,5 @@
-// The module is cloned, called computations and all, and gets a new entry: nothing has to be said about what an
-// instruction can refer to.
+// Clones the module, called computations and all, and gives the clone a new entry that holds one instruction: so
+// nothing has to be known about what an instruction can refer to.
 #include "tools/isolate.h"
 
 static bool is_array_or_tuple_of_arrays(const shape *s) {

@@ -1,4 +1,4 @@
-// One module per instruction, to find the instruction that is compiled wrongly.
+// Makes one module per instruction, to find the instruction that is compiled wrongly.
 #ifndef HEDDLE_TOOLS_ISOLATE_H_
 #define HEDDLE_TOOLS_ISOLATE_H_
 

@@ -1,4 +1,4 @@
-// Where a kernel's launch takes each hero: the maps from launch ids and loops to the elements of what it stores.
+// Finds which elements each launch of a kernel stores: for each hero the maps from launch ids and loops to elements.
 #ifndef HEDDLE_TOOLS_KERNEL_PLACES_H_
 #define HEDDLE_TOOLS_KERNEL_PLACES_H_
 

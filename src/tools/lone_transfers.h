@@ -1,4 +1,5 @@
-// Programs that receive what nobody here sends: infeeds, transfers from the host, a sender that runs elsewhere.
+// Prepares programs that receive what nobody here sends: infeeds, transfers from the host, messages of a sender that
+// runs elsewhere.
 #ifndef HEDDLE_TOOLS_LONE_TRANSFERS_H_
 #define HEDDLE_TOOLS_LONE_TRANSFERS_H_
 

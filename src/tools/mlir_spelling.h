@@ -1,4 +1,4 @@
-// MLIR as XLA has spelled it over the years, to the spelling that this dialect reads, and back.
+// Rewrites MLIR as XLA has spelled it over the years to the spelling that this dialect reads, and back.
 //
 // In 2025 what is common to all of XLA's emitters moved from dialect xla_gpu to dialect xla; in 2024 index maps began
 // as text without quotes.

@@ -1,4 +1,4 @@
-// Programs read as a format that the user names.
+// Reads programs in a format that the user names.
 #ifndef HEDDLE_TOOLS_MODULE_FORMAT_H_
 #define HEDDLE_TOOLS_MODULE_FORMAT_H_
 

@@ -1,4 +1,4 @@
-// Flags first; what is made up fits many programs, as sizes that are used together are equal.
+// Sizes come from flags first. Others are made up such that dims that are used together have equal sizes.
 #include "tools/open_dims.h"
 
 #include "hlo/text.h"

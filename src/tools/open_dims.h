@@ -1,4 +1,4 @@
-// Sizes for the open dims (`?`) of programs: what flags say, or made up.
+// Chooses sizes for the open dims (`?`) of programs: what flags say, or made-up ones.
 #ifndef HEDDLE_TOOLS_OPEN_DIMS_H_
 #define HEDDLE_TOOLS_OPEN_DIMS_H_
 

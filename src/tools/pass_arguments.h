@@ -1,4 +1,4 @@
-// MLIR passes as emitters_opt's command line names them: flags in order, or one text for all of them.
+// Reads MLIR passes as emitters_opt's command line names them: flags in order, or one text for all of them.
 #ifndef HEDDLE_TOOLS_PASS_ARGUMENTS_H_
 #define HEDDLE_TOOLS_PASS_ARGUMENTS_H_
 

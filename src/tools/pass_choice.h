@@ -1,4 +1,4 @@
-// HLO passes by name: ours, and XLA's for those of ours that have the same purpose.
+// Finds HLO passes by name: ours, and XLA's for those of ours that have the same purpose.
 #ifndef HEDDLE_TOOLS_PASS_CHOICE_H_
 #define HEDDLE_TOOLS_PASS_CHOICE_H_
 

@@ -1,4 +1,4 @@
-// How passes over HLO and over MLIR run, as the command lines of all tools that run some say it.
+// The flags that say how passes over HLO and over MLIR run, on the command lines of all tools that run some.
 #ifndef HEDDLE_TOOLS_PASS_FLAGS_H_
 #define HEDDLE_TOOLS_PASS_FLAGS_H_
 

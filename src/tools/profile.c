@@ -1,4 +1,4 @@
-// The injected profiler's listener: one row a thunk.
+// Listens to the runtime's profiler and keeps one row per thunk.
 #include "tools/profile.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Where the time of a run goes, thunk by thunk.
+// Shows where the time of a run goes, thunk by thunk.
 #ifndef HEDDLE_TOOLS_PROFILE_H_
 #define HEDDLE_TOOLS_PROFILE_H_
 

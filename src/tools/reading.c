@@ -1,4 +1,4 @@
-// Reading and writing back.
+// Reads a program, writes it, and reads it again.
 #include "tools/reading.h"
 
 #include "import/import.h"

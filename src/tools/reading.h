@@ -1,4 +1,4 @@
-// Whether a StableHLO program survives being read and written, for programs that cannot be run as they are.
+// Checks that a StableHLO program survives being read and written, for programs that cannot be run as they are.
 #ifndef HEDDLE_TOOLS_READING_H_
 #define HEDDLE_TOOLS_READING_H_
 

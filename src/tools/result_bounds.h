@@ -1,4 +1,4 @@
-// How far each element of a module's results may lie from the interpreter's, found by running it with noise.
+// Finds how far each element of a module's results may lie from the interpreter's, by running the module with noise.
 #ifndef HEDDLE_TOOLS_RESULT_BOUNDS_H_
 #define HEDDLE_TOOLS_RESULT_BOUNDS_H_
 

@@ -1,4 +1,4 @@
-// Arrays are counted as everywhere: the leaves of parameters and results in order, tokens not.
+// Arrays are counted as everywhere: the leaves of parameters and results, in order, without tokens.
 #include "tools/signature.h"
 
 #include "hlo/device_groups.h"
@@ -179,25 +179,25 @@ heddle_status signature_of_module(arena *a, const module *m, signature *out) {
 
 // --- functions
 
-static str sharding_note(const ir_operation *function, const char *list, int number) {
-  const ir_attribute *x = ir_find_note(function, list, number, "mhlo.sharding");
-  if (!x) x = ir_find_note(function, list, number, "sdy.sharding");
+static str sharding_attribute(const ir_operation *function, const char *list, int number) {
+  const ir_attribute *x = ir_find_argument_attribute(function, list, number, "mhlo.sharding");
+  if (!x) x = ir_find_argument_attribute(function, list, number, "sdy.sharding");
   return x && (x->kind == IR_ATTR_STRING || x->kind == IR_ATTR_OPAQUE) ? x->text : (str){0};
 }
 
 void signature_add_notes(arena *a, const ir_operation *function, signature *s) {
-  const ir_attribute *notes = ir_find(function, "res_attrs");
-  const bool is_tuple = notes && notes->kind == IR_ATTR_ARRAY && notes->count > 1;
+  const ir_attribute *attributes = ir_find(function, "res_attrs");
+  const bool is_tuple = attributes && attributes->kind == IR_ATTR_ARRAY && attributes->count > 1;
   for (int k = 0; k < s->parameters.size; k++) {
     signature_array *x = &s->parameters.data[k];
-    if (!x->sharding.size) x->sharding = str_copy(a, sharding_note(function, "arg_attrs", x->place.number));
+    if (!x->sharding.size) x->sharding = str_copy(a, sharding_attribute(function, "arg_attrs", x->place.number));
   }
   for (int k = 0; k < s->results.size; k++) {
     signature_array *x = &s->results.data[k];
     const int number = is_tuple && x->place.depth ? x->place.path[0] : 0;
-    const ir_attribute *name = ir_find_note(function, "res_attrs", number, "jax.result_info");
+    const ir_attribute *name = ir_find_argument_attribute(function, "res_attrs", number, "jax.result_info");
     if (name && name->kind == IR_ATTR_STRING) x->name = str_copy(a, name->text);
-    if (!x->sharding.size) x->sharding = str_copy(a, sharding_note(function, "res_attrs", number));
+    if (!x->sharding.size) x->sharding = str_copy(a, sharding_attribute(function, "res_attrs", number));
   }
 }
 
@@ -285,7 +285,7 @@ heddle_status signature_of_open(arena *a, const ir_module *m, const ir_operation
   for (int k = 0; k < out->parameters.size; k++) {
     int64_t result;
     const ir_attribute *alias =
-        ir_find_note(function, "arg_attrs", out->parameters.data[k].place.number, "tf.aliasing_output");
+        ir_find_argument_attribute(function, "arg_attrs", out->parameters.data[k].place.number, "tf.aliasing_output");
     if (ir_attribute_integer(alias, &result) && result >= 0 && result < out->results.size) pair_up(out, (int)result, k);
   }
   signature_add_notes(a, function, out);

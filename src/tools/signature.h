@@ -1,4 +1,5 @@
-// What a caller has to know of a program: what it takes and gives, on how many devices, and what it is made of.
+// Describes what a caller has to know of a program: what it takes and gives, on how many devices, and what it is made
+// of.
 #ifndef HEDDLE_TOOLS_SIGNATURE_H_
 #define HEDDLE_TOOLS_SIGNATURE_H_
 

@@ -1,4 +1,4 @@
-// Both forms say the same; the text leaves out what there is none of.
+// Text and JSON say the same; the text leaves out what the program has none of.
 #include "tools/signature_print.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-// Signatures as text to read and as JSON for scripts.
+// Prints signatures as text to read and as JSON for scripts.
 #ifndef HEDDLE_TOOLS_SIGNATURE_PRINT_H_
 #define HEDDLE_TOOLS_SIGNATURE_PRINT_H_
 

@@ -1,4 +1,4 @@
-// The module generator's loop: kinds by weight, and chance.
+// The module generator's loop draws kinds of operations by weight; here is also the source of all its chances.
 #include "tools/smith.h"
 
 #include <stdlib.h>

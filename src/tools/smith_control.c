@@ -1,4 +1,4 @@
-// Random calls, loops, conditionals and tuples.
+// Generates random calls, loops, conditionals and tuples.
 #include "tools/smith_pool.h"
 
 // A few operations on an array of this shape, appended to `b`: what called computations do.

@@ -1,4 +1,5 @@
-// Random elementwise operations: opcodes by their row in the table, operands of the classes the row takes.
+// Generates random elementwise operations: opcodes by their row in the table, operands of the classes that the row
+// takes.
 #include "tools/smith_pool.h"
 
 // Written out by hand below, since they want attributes or other types; or not the same on two sides.

@@ -1,4 +1,4 @@
-// Random operations that move values about: reshapes, slices, gathers, scatters.
+// Generates random operations that move values: reshapes, slices, gathers, scatters.
 #include "hlo/text.h"
 #include "tools/smith_pool.h"
 

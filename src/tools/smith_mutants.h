@@ -1,4 +1,4 @@
-// Modules with one mistake in them, to see whether a comparison of results notices.
+// Makes mutants, which are modules with one mistake in them, to see whether a comparison of results notices.
 #ifndef HEDDLE_TOOLS_SMITH_MUTANTS_H_
 #define HEDDLE_TOOLS_SMITH_MUTANTS_H_
 

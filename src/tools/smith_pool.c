@@ -1,4 +1,4 @@
-// Values for the module generator: drawn from those there are, or made anew.
+// Gives the module generator values: drawn from those there are, or made anew.
 #include "tools/smith_pool.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// How much a comparison of results sees, measured on mutants of the program.
+// Measures on mutants of a program how many mistakes a comparison of results sees.
 #ifndef HEDDLE_TOOLS_SMITH_SIGHT_H_
 #define HEDDLE_TOOLS_SMITH_SIGHT_H_
 

@@ -1,4 +1,4 @@
-// Random operations that combine many elements: reductions, windows, products, sorts.
+// Generates random operations that combine many elements: reductions, windows, products, sorts.
 #include <math.h>
 
 #include "hlo/text.h"

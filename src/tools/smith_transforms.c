@@ -1,4 +1,5 @@
-// Random operations that libraries do: Fourier transforms, Cholesky factors of matrices that have some.
+// Generates random operations that libraries execute: Fourier transforms, and Cholesky factors of matrices that have
+// one.
 #include "tools/smith_pool.h"
 
 static bool has_dtype(const smith *s, dtype t) { return (s->options.dtypes >> t) & 1; }

@@ -1,4 +1,4 @@
-// Random bits for modules and arguments made up by the tools.
+// Makes random bits for the modules and arguments that tools make up.
 #ifndef HEDDLE_TOOLS_SPLIT_MIX_H_
 #define HEDDLE_TOOLS_SPLIT_MIX_H_
 

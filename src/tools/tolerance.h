@@ -1,4 +1,4 @@
-// How far a compiled result may lie from the interpreter's.
+// Computes how far a compiled result may lie from the interpreter's.
 #ifndef HEDDLE_TOOLS_TOLERANCE_H_
 #define HEDDLE_TOOLS_TOLERANCE_H_
 

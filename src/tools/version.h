@@ -1,4 +1,4 @@
-// What --version says.
+// The version that --version prints.
 #ifndef HEDDLE_TOOLS_VERSION_H_
 #define HEDDLE_TOOLS_VERSION_H_
 

@@ -1,4 +1,4 @@
-// MLIR bytecode with the VHLO dialect (jax.export, PJRT clients) into ir.h's form, without MLIR.
+// Reads MLIR bytecode of the VHLO dialect (as jax.export and PJRT clients write it) into ir.h's form, without MLIR.
 #ifndef HEDDLE_VHLO_BYTECODE_H_
 #define HEDDLE_VHLO_BYTECODE_H_
 

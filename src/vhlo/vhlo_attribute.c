@@ -1,4 +1,5 @@
-// VHLO's attributes in bytecode, as StableHLO's. The table is indexed by VHLO's codes, which never change.
+// Reads VHLO's attributes from bytecode and makes StableHLO's of them. The table is indexed by VHLO's codes, which
+// never change.
 #include "vhlo/bytecode_reader.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// VHLO's operations into StableHLO's.
+// Makes StableHLO's operations of VHLO's.
 //
 // VHLO keeps every attribute, says dimension numbers as single attributes, and writes lists of integers as tensors.
 // Two tables say what becomes of them: `rules` by an attribute's name (the same name means the same in all operations,

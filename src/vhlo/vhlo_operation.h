@@ -1,4 +1,5 @@
-// VHLO's operations: their attributes by version, and how these become StableHLO's. Internal to the bytecode reader.
+// Describes VHLO's operations, whose attributes depend on the version, and makes StableHLO's attributes of them.
+// Internal to the bytecode reader.
 #ifndef HEDDLE_VHLO_VHLO_OPERATION_H_
 #define HEDDLE_VHLO_VHLO_OPERATION_H_
 

@@ -1,4 +1,5 @@
-// VHLO's types in bytecode, as StableHLO's. The table is indexed by VHLO's codes, which never change.
+// Reads VHLO's types from bytecode and makes StableHLO's of them. The table is indexed by VHLO's codes, which never
+// change.
 #include <math.h>
 
 #include "vhlo/bytecode_reader.h"

@@ -1,7 +1,7 @@
 // A block of ROWS rows and PANEL columns of sums stays in registers while the depth is walked; for each pair of it one
 // instruction multiplies eight columns' pairs by a row's and adds the two products up. That is twice what a machine
 // multiplies in f32, and moves half the bytes.
-#include "lib/gemm_pairs.h"
+#include "lib/gemm_packed.h"
 
 #include <string.h>
 
@@ -11,38 +11,38 @@ enum { ROWS = 4, PANEL = 16 };
 
 static int64_t pair_count(int64_t depth) { return (depth + 1) / 2; }
 
-int64_t gemm_pairs_leading(int64_t depth) {
+int64_t gemm_packed_leading(int64_t depth) {
   const int64_t even = 2 * pair_count(depth);
   return even % 64 == 0 ? even + 16 : even;  // rows keep out of each other's cache sets
 }
 
 // --- loading
 
-static void load_row(const gemm_piece *p, int64_t row, int16_t *to) {
+static void load_row(const gemm_slice *p, int64_t row, int16_t *to) {
   work_load(WORK_S16, p->array, p->first + row * p->stride, p->columns, to);
 }
 
 // The pair of depth rows 2 * pair and the next: zeros behind the last.
-static void load_pair(const gemm_piece *p, int64_t pair, int16_t rows[2][GEMM_PAIRS_DEPTH]) {
+static void load_pair(const gemm_slice *p, int64_t pair, int16_t rows[2][GEMM_PACKED_DEPTH]) {
   load_row(p, 2 * pair, rows[0]);
   if (2 * pair + 1 < p->rows) load_row(p, 2 * pair + 1, rows[1]);
   else memset(rows[1], 0, (size_t)p->columns * sizeof(int16_t));
 }
 
-void gemm_pairs_fill_lhs(int64_t rows, int64_t depth, int16_t *to) {
-  const int64_t leading = gemm_pairs_leading(depth);
+void gemm_packed_fill_lhs(int64_t rows, int64_t depth, int16_t *to) {
+  const int64_t leading = gemm_packed_leading(depth);
   for (int64_t r = 0; r < rows && depth % 2 != 0; r++) to[r * leading + depth] = 0;
 }
 
-void gemm_pairs_load_lhs(const gemm_piece *from, bool is_transposed, int16_t *to) {
+void gemm_packed_load_lhs(const gemm_slice *from, bool is_transposed, int16_t *to) {
   if (!is_transposed) {
-    const int64_t leading = gemm_pairs_leading(from->columns);
+    const int64_t leading = gemm_packed_leading(from->columns);
     for (int64_t r = 0; r < from->rows; r++) load_row(from, r, to + r * leading);
-    gemm_pairs_fill_lhs(from->rows, from->columns, to);
+    gemm_packed_fill_lhs(from->rows, from->columns, to);
     return;
   }
-  int16_t rows[2][GEMM_PAIRS_DEPTH];
-  const int64_t leading = gemm_pairs_leading(from->rows);
+  int16_t rows[2][GEMM_PACKED_DEPTH];
+  const int64_t leading = gemm_packed_leading(from->rows);
   for (int64_t pair = 0; pair < pair_count(from->rows); pair++) {
     load_pair(from, pair, rows);
     for (int64_t r = 0; r < from->columns; r++) {
@@ -57,8 +57,8 @@ static int16_t *column_of(int16_t *panels, int64_t pairs, int64_t column) {
   return panels + column / PANEL * pairs * PANEL * 2 + column % PANEL * 2;
 }
 
-static void load_turned_rhs(const gemm_piece *from, int16_t *to) {
-  int16_t row[GEMM_PAIRS_DEPTH + 1];
+static void load_turned_rhs(const gemm_slice *from, int16_t *to) {
+  int16_t row[GEMM_PACKED_DEPTH + 1];
   const int64_t pairs = pair_count(from->columns);
   row[from->columns] = 0;
   for (int64_t c = 0; c < from->rows; c++) {
@@ -68,7 +68,7 @@ static void load_turned_rhs(const gemm_piece *from, int16_t *to) {
   }
 }
 
-void gemm_pairs_load_rhs(const gemm_piece *from, bool is_transposed, int16_t *to) {
+void gemm_packed_load_rhs(const gemm_slice *from, bool is_transposed, int16_t *to) {
   const int64_t columns = is_transposed ? from->rows : from->columns;
   const int64_t pairs = pair_count(is_transposed ? from->columns : from->rows);
   if (columns % PANEL != 0)  // the last panel's columns that are not there
@@ -77,7 +77,7 @@ void gemm_pairs_load_rhs(const gemm_piece *from, bool is_transposed, int16_t *to
     load_turned_rhs(from, to);
     return;
   }
-  int16_t rows[2][GEMM_PAIRS_DEPTH];
+  int16_t rows[2][GEMM_PACKED_DEPTH];
   for (int64_t pair = 0; pair < pairs; pair++) {
     load_pair(from, pair, rows);
     for (int64_t first = 0; first < columns; first += PANEL) {
@@ -150,7 +150,7 @@ static void multiply_narrow(int count, int64_t columns, const block *b, bool add
 }
 
 static void multiply(const int64_t size[static 3], const int16_t *lhs, const int16_t *rhs, const gemm_sums *sums) {
-  const int64_t rows = size[0], columns = size[1], leading = gemm_pairs_leading(size[2]);
+  const int64_t rows = size[0], columns = size[1], leading = gemm_packed_leading(size[2]);
   block b = {.pairs = pair_count(size[2]), .leading = leading};
   for (int64_t c = 0; c < columns; c += PANEL) {
     b.panel = rhs + c * b.pairs * 2;
@@ -164,7 +164,7 @@ static void multiply(const int64_t size[static 3], const int16_t *lhs, const int
   }
 }
 
-gemm_pairs_fn gemm_pairs_product(void) { return __builtin_cpu_supports("avx2") ? multiply : NULL; }
+gemm_packed_fn gemm_packed_product(void) { return __builtin_cpu_supports("avx2") ? multiply : NULL; }
 #else
-gemm_pairs_fn gemm_pairs_product(void) { return NULL; }
+gemm_packed_fn gemm_packed_product(void) { return NULL; }
 #endif

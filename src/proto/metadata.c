@@ -1,4 +1,5 @@
-// What Heddle keeps as text and messages keep in fields: metadata, frontend attributes, stack frame tables, aliases.
+// Converts metadata, which Heddle keeps as text and messages keep in fields: op_metadata, frontend attributes, stack
+// frame tables, aliases.
 #include <stdio.h>
 
 #include "hlo/frontend_attributes.h"
