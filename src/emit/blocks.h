@@ -1,4 +1,4 @@
-// Loops over plan_blocks.
+// Emits the loops over a kernel's blocks (kernel_block).
 #ifndef HEDDLE_EMIT_BLOCKS_H_
 #define HEDDLE_EMIT_BLOCKS_H_
 

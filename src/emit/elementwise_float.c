@@ -1,4 +1,4 @@
-// Real floating point that needs more than one op.
+// Emits arithmetic of real floats that needs more than one MLIR operation.
 #include "emit/elementwise.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// The epilogue at one point.
+// Emits the epilogue at one point of the hero's index space.
 #include "emit/epilogue.h"
 
 void emit_epilogue(kernel_entry *e, ir_builder *b, const kernel_epilogue *epilogue, int part, const index_vector *point,

@@ -1,4 +1,4 @@
-// Storing what consumers make of a hero's value.
+// Emits what consumers make of a hero's value, and stores it.
 #ifndef HEDDLE_EMIT_EPILOGUE_H_
 #define HEDDLE_EMIT_EPILOGUE_H_
 

@@ -1,4 +1,4 @@
-// Transposing small blocks in registers.
+// Transposes small blocks in registers.
 #ifndef HEDDLE_EMIT_REGISTER_TRANSPOSE_H_
 #define HEDDLE_EMIT_REGISTER_TRANSPOSE_H_
 

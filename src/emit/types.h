@@ -1,4 +1,4 @@
-// HLO's types and constants in MLIR.
+// Makes MLIR's types and constants of HLO's.
 #ifndef HEDDLE_EMIT_TYPES_H_
 #define HEDDLE_EMIT_TYPES_H_
 

@@ -1,4 +1,4 @@
-// The graph of clusters: roles, members, and what a cluster computes and reads.
+// Makes the graph of clusters: roles, members, and what a cluster computes and reads.
 #include "fuse/cluster.h"
 
 heddle_status cluster_graph_create(arena *a, computation *c, const target_description *target, cluster_graph *out) {

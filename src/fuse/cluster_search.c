@@ -1,5 +1,4 @@
-// Questions about clusters' surroundings: who reads what, and whether two clusters can be one without waiting for
-// themselves.
+// Answers questions about clusters' surroundings: who reads what, and whether two clusters can be one without a cycle.
 #include "fuse/cluster.h"
 #include "fuse/fusion_cost.h"
 

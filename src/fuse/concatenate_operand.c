@@ -1,4 +1,4 @@
-// Views of arrays as rows.
+// Views arrays as rows of equal length.
 #include "fuse/concatenate_operand.h"
 
 static int dim_of(const instruction *concatenate) { return (int)concatenate->attributes->dimensions.data[0]; }

@@ -1,4 +1,5 @@
-// What an operand of a wide concatenate is to the library: the same number of elements of an array for each row.
+// Describes an operand of a concatenate that the library copies: for each row of the result, the same number of
+// elements of an array.
 #ifndef HEDDLE_FUSE_CONCATENATE_OPERAND_H_
 #define HEDDLE_FUSE_CONCATENATE_OPERAND_H_
 

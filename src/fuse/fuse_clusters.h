@@ -1,4 +1,4 @@
-// The order in which clusters are merged.
+// Merges clusters, in the order that this file says.
 #ifndef HEDDLE_FUSE_FUSE_CLUSTERS_H_
 #define HEDDLE_FUSE_FUSE_CLUSTERS_H_
 

@@ -1,4 +1,5 @@
-// Library operations with what follows them.
+// Gives library operations the operations that follow them (bias, activation), and reads and writes slices where they
+// lie.
 #ifndef HEDDLE_FUSE_FUSE_LIBRARY_H_
 #define HEDDLE_FUSE_FUSE_LIBRARY_H_
 

@@ -1,4 +1,4 @@
-// A computation brought into the form that clusters are found in; what it computes stays the same.
+// Brings a computation into the form that clusters are found in; what it computes stays the same.
 #include "fuse/fuse_prepare.h"
 
 #include "fuse/cluster.h"

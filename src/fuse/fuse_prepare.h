@@ -1,4 +1,4 @@
-// What fusion wants of a computation before it looks for clusters.
+// Prepares a computation for fusion, before it looks for clusters.
 #ifndef HEDDLE_FUSE_FUSE_PREPARE_H_
 #define HEDDLE_FUSE_FUSE_PREPARE_H_
 

@@ -1,4 +1,4 @@
-// Small kernels started together.
+// Merges small kernels, so that they are started together.
 #ifndef HEDDLE_FUSE_FUSE_SMALL_H_
 #define HEDDLE_FUSE_FUSE_SMALL_H_
 

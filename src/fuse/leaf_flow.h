@@ -1,4 +1,4 @@
-// Which values an instruction's leaves are, where an instruction is only another name for its operands' values.
+// Finds which values an instruction's leaves are, where an instruction is only another name for its operands' values.
 #ifndef HEDDLE_FUSE_LEAF_FLOW_H_
 #define HEDDLE_FUSE_LEAF_FLOW_H_
 

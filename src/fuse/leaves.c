@@ -1,4 +1,4 @@
-// Walks over shapes; they nest at most SHAPE_MAX_NESTING deep.
+// Walks shapes, which nest at most SHAPE_MAX_NESTING deep.
 #include "fuse/leaves.h"
 
 void leaves_of_shape(arena *a, const shape *s, shape_list *out) {

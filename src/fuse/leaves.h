@@ -1,4 +1,4 @@
-// The arrays inside a shape: what gets memory. Tuples are walked, tokens and opaque values have none.
+// Lists the arrays inside a shape, which are what gets memory. Tuples are walked; tokens and opaque values have none.
 #ifndef HEDDLE_FUSE_LEAVES_H_
 #define HEDDLE_FUSE_LEAVES_H_
 

@@ -1,4 +1,4 @@
-// Which clusters may be merged, and whether it pays: the rules that fuse_clusters.c asks before it merges two.
+// Decides which clusters may be merged, and whether it pays: the rules that fuse_clusters.c asks before it merges two.
 #include "fuse/merge.h"
 
 #include "fuse/fusion_cost.h"

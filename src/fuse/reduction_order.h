@@ -1,4 +1,4 @@
-// Reductions by reducers that no table knows, brought into a form that may be reordered.
+// Brings reductions by reducers that no table knows into a form that may be reordered.
 #ifndef HEDDLE_FUSE_REDUCTION_ORDER_H_
 #define HEDDLE_FUSE_REDUCTION_ORDER_H_
 

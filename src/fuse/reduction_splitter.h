@@ -1,4 +1,4 @@
-// Reductions of much to little in two steps, so that there is something to deal out to threads.
+// Splits reductions of many elements to few results into two steps, so that there is work to divide among threads.
 #ifndef HEDDLE_FUSE_REDUCTION_SPLITTER_H_
 #define HEDDLE_FUSE_REDUCTION_SPLITTER_H_
 

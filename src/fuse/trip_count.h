@@ -1,4 +1,4 @@
-// How often loops run, noted where it is still easy to see.
+// Notes how often loops run, while it is still easy to see.
 #ifndef HEDDLE_FUSE_TRIP_COUNT_H_
 #define HEDDLE_FUSE_TRIP_COUNT_H_
 

@@ -1,4 +1,4 @@
-// Dealing out the index spaces that one kernel walks one after another (kernel_block in hero_details.h).
+// Divides the index spaces that one kernel walks one after another into tiles (kernel_block in hero_details.h).
 #ifndef HEDDLE_KERNEL_BLOCKS_H_
 #define HEDDLE_KERNEL_BLOCKS_H_
 

@@ -1,4 +1,4 @@
-// Whether a flat loop over an index space meets its operands in vectors.
+// Decides along which contiguous dims a loop over an index space should go, so that it reads its operands in vectors.
 #ifndef HEDDLE_KERNEL_CONTIGUOUS_DIMS_H_
 #define HEDDLE_KERNEL_CONTIGUOUS_DIMS_H_
 

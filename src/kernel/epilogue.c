@@ -1,4 +1,4 @@
-// Heroes, and the part of a kernel behind them.
+// Finds a kernel's heroes and makes the part of the kernel that consumes their values.
 #include "kernel/epilogue.h"
 
 #include "index/hlo_indexing.h"

@@ -1,4 +1,5 @@
-// Instructions that give a kernel its hero, and what consumers make of their values.
+// Heroes are the instructions that decide which emitter a kernel gets; the epilogue is what consumers in the same
+// kernel make of their values.
 #ifndef HEDDLE_KERNEL_EPILOGUE_H_
 #define HEDDLE_KERNEL_EPILOGUE_H_
 

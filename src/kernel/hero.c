@@ -1,4 +1,4 @@
-// The heroes: their names, the order in which they are asked, and which kinds of target have them.
+// The table of heroes: their names, the order in which they are asked, and which kinds of target have them.
 #include "kernel/hero_concatenate.h"
 #include "kernel/hero_loop.h"
 #include "kernel/hero_loops.h"

@@ -1,4 +1,4 @@
-// When a kernel is a concatenate with what comes before and behind it.
+// Decides when a kernel is a concatenate, with what comes before and behind it.
 #include "kernel/hero_concatenate.h"
 
 #include "kernel/hero_loop.h"

@@ -1,4 +1,4 @@
-// The loop: every element of the output on its own. What no other hero wants ends here.
+// The loop hero computes every element of the output on its own. It takes every kernel that no other hero takes.
 #include "kernel/hero_loop.h"
 
 #include "base/int64.h"
@@ -80,7 +80,7 @@ static void take_whole_groups(const kernel_plan *k, launch_plan *l) {
 }
 
 // The tiles of a block walk the space where it has contiguous dims that a flat loop would break.
-static void take_runs(kernel_plan *k, int split, const target_description *target, const launch_cost *cost) {
+static void walk_contiguous_dims(kernel_plan *k, int split, const target_description *target, const launch_cost *cost) {
   hero_loop *h = &k->details.loop;
   h->is_blocked = true;
   h->block = kernel_block_deal(target, k->outputs[0].shape, split, cost, NULL);
@@ -97,7 +97,7 @@ bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, con
   k->launch = launch_decide(target, elements, &cost);
   if (target->has_grid || !has_one_space(k)) return true;
   int split = contiguous_dims_split(body, k->outputs[0].shape);
-  if (split > 0) take_runs(k, split, target, &cost);
+  if (split > 0) walk_contiguous_dims(k, split, target, &cost);
   else take_whole_groups(k, &k->launch);
   return true;
 }

@@ -1,4 +1,4 @@
-// When a kernel is a reduction, and how its rows are dealt out to threads.
+// Decides when a kernel is a reduction, and how its rows are divided among threads.
 #include "kernel/hero_reduction.h"
 
 #include "base/int64.h"
@@ -95,7 +95,7 @@ static void cut_columns(hero_reduction *d, const target_description *target) {
   d->column_blocks = kernel_ceil_divide(columns, d->columns);
 }
 
-// What is dealt out: rows, or what is kept beside the innermost dims.
+// What is divided among threads: rows, or what is kept beside the innermost dims.
 static void decide_launch(kernel_plan *k, hero_reduction *d, const target_description *target) {
   const reduction_space *s = &d->passes.space;
   if (d->is_column) cut_columns(d, target);

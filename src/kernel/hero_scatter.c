@@ -1,4 +1,4 @@
-// When a scatter is a kernel of its own, and what its tiles are.
+// Decides when a scatter is a kernel of its own, and what its tiles are.
 #include "kernel/hero_scatter.h"
 
 #include "kernel/hero_loop.h"
@@ -41,7 +41,7 @@ static bool is_in_place(const kernel_plan *k, const instruction *scatter, int n)
   return input >= 0 && k->inputs[input].slice == o->slice && is_read_by(operand, scatter);
 }
 
-// --- dealing
+// --- tiling
 
 static void find_run(hero_scatter *h) {
   const shape *operand = operand_shape(h);

@@ -1,4 +1,4 @@
-// When a kernel is a transpose, and what its tiles are.
+// Decides when a kernel is a transpose, and what its tiles are.
 #include "kernel/hero_transpose.h"
 
 #include "base/int64.h"

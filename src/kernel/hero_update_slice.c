@@ -1,4 +1,4 @@
-// When a dynamic-update-slice is done in place.
+// Decides when a dynamic-update-slice is done in place.
 #include "kernel/hero_update_slice.h"
 
 #include "base/map.h"

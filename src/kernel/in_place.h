@@ -1,4 +1,4 @@
-// Which operands a fusion's results may or must be written over.
+// Finds over which operands a fusion's results may or must be written.
 #ifndef HEDDLE_KERNEL_IN_PLACE_H_
 #define HEDDLE_KERNEL_IN_PLACE_H_
 

@@ -1,4 +1,4 @@
-// Planning one kernel: what it computes, on which buffers, by which emitter, and what of HLO it may hold.
+// Plans one kernel: what it computes, on which buffers, by which emitter, and which HLO it may hold.
 #include "kernel/kernel.h"
 
 #include <ctype.h>

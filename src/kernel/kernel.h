@@ -1,4 +1,4 @@
-// One kernel: which buffers it touches, which emitter makes its code, how its index space is dealt out.
+// One kernel: which buffers it touches, which emitter makes its code, how its index space is divided into tiles.
 //
 // A kernel computes the leaves of one computation's root from its parameters: the body of a fusion. Which emitter
 // (hero) takes it and with which figures is decided here, on HLO alone and for every target, so that it can be printed

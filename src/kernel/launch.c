@@ -41,7 +41,8 @@ static void decide_tiles(const target_description *target, const launch_cost *co
   int64_t bytes = int64_max(cost->bytes, 1);
   int64_t enough = int64_min(target->tile_bytes / bytes, target->tile_operations / int64_max(cost->operations, 1));
   plan->tile = round_up_to_power_of_two(target, enough);
-  // Elements that take as long as a tile should (each reduces a long row) are dealt out even if they are few.
+  // Elements that take as long as a tile should (each reduces a long row) are divided among threads even if they are
+  // few.
   while (enough <= 1 && plan->tile > 1 && plan->elements <= plan->tile / 2 * target->cores) plan->tile /= 2;
   // A larger tile costs nothing as long as all threads stay busy, and a call into the kernel has its prologue.
   int64_t wanted = (int64_t)target->cores * target->tiles_per_core;

@@ -1,4 +1,4 @@
-// How the index space of one kernel is dealt out to threads: plain data, decided before any code exists.
+// Decides how the index space of one kernel is divided among threads: plain data, decided before any code exists.
 #ifndef HEDDLE_KERNEL_LAUNCH_H_
 #define HEDDLE_KERNEL_LAUNCH_H_
 

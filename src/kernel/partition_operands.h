@@ -1,4 +1,4 @@
-// How instructions reach their operands, as far as partitioning and emission must agree on it.
+// Says how instructions reach their operands, as far as partitioning and emission must agree on it.
 #ifndef HEDDLE_KERNEL_PARTITION_OPERANDS_H_
 #define HEDDLE_KERNEL_PARTITION_OPERANDS_H_
 

@@ -1,4 +1,4 @@
-// Merging the dims of reductions.
+// Merges neighbouring dims of a reduction that are reduced alike.
 #include "kernel/reduction_space.h"
 
 static void begin(reduction_space *s) { *s = (reduction_space){.kept = 1, .reduced = 1}; }

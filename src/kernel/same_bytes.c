@@ -1,4 +1,4 @@
-// Looking through operations that move nothing.
+// Looks through operations that move nothing.
 #include "kernel/same_bytes.h"
 
 bool same_bytes_kept(const instruction *i) {

@@ -1,4 +1,4 @@
-// What a value is before bitcasts, reshapes and copies: who computes it, and whose memory it could share.
+// Finds what a value is before bitcasts, reshapes and copies: who computes it, and whose memory it could share.
 #ifndef HEDDLE_KERNEL_SAME_BYTES_H_
 #define HEDDLE_KERNEL_SAME_BYTES_H_
 

@@ -1,4 +1,4 @@
-// How large arrays are in memory, and which a program can be planned for.
+// Computes how large arrays are in memory, and refuses programs that cannot be planned for.
 #ifndef HEDDLE_KERNEL_SIZES_H_
 #define HEDDLE_KERNEL_SIZES_H_
 

@@ -1,4 +1,4 @@
-// How much one kernel would compute, values computed again wherever they are read included.
+// Estimates how much one kernel would compute, including values that are computed again wherever they are read.
 #ifndef HEDDLE_KERNEL_WORK_ESTIMATE_H_
 #define HEDDLE_KERNEL_WORK_ESTIMATE_H_
 

@@ -1,4 +1,4 @@
-// The plan of a program as text, one fact a line.
+// Prints the plan of a program as text, one fact a line.
 #include "kernel/written_kernels.h"
 
 static void print_shape_line(text *out, const char *what, int number, const shape *s) {

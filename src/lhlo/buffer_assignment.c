@@ -1,4 +1,4 @@
-// Allocations, and a place in one of them for every value.
+// Makes allocations and gives every value an offset in one of them.
 #include "lhlo/buffer_assignment.h"
 
 #include "lhlo/buffer_coalesce.h"

@@ -1,4 +1,4 @@
-// Where every value lies: which allocation, at which offset.
+// Says where every value lies: in which allocation, at which offset.
 #ifndef HEDDLE_LHLO_BUFFER_ASSIGNMENT_H_
 #define HEDDLE_LHLO_BUFFER_ASSIGNMENT_H_
 

@@ -1,4 +1,4 @@
-// Copies that need not be made: values that can lie at one place become one.
+// Removes copies that need not be made: values that can share memory become one.
 #ifndef HEDDLE_LHLO_BUFFER_COALESCE_H_
 #define HEDDLE_LHLO_BUFFER_COALESCE_H_
 

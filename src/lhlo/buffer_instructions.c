@@ -1,4 +1,4 @@
-// Instructions one by one: what each does with its operands' values.
+// Says for each instruction what it does with its operands' values.
 #include "kernel/in_place.h"
 #include "lhlo/buffer_walk.h"
 

@@ -1,4 +1,4 @@
-// Blocks of memory that live for a while, packed into one arena, and into other memory while that is unused.
+// Packs blocks of memory that live for a while into one arena, and into other memory while that is unused.
 #ifndef HEDDLE_LHLO_BUFFER_PACK_H_
 #define HEDDLE_LHLO_BUFFER_PACK_H_
 

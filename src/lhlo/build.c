@@ -1,4 +1,4 @@
-// A module's values and places become operations on slices.
+// Makes operations on slices of a module's values and their offsets.
 #include "lhlo/build.h"
 
 #include "fuse/trip_count.h"

@@ -1,4 +1,4 @@
-// From a module to LHLO: what runs when, and where values lie.
+// Makes LHLO of a module: it says what runs when, and where values lie.
 #ifndef HEDDLE_LHLO_BUILD_H_
 #define HEDDLE_LHLO_BUILD_H_
 

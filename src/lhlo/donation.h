@@ -1,4 +1,4 @@
-// Which results may take over which parameters' memory.
+// Decides which results may take over which parameters' memory.
 #ifndef HEDDLE_LHLO_DONATION_H_
 #define HEDDLE_LHLO_DONATION_H_
 

@@ -1,4 +1,4 @@
-// Which leaves of a computation's root are leaves of its parameters, handed through unchanged.
+// Finds which leaves of a computation's root are leaves of its parameters, handed through unchanged.
 #ifndef HEDDLE_LHLO_FORWARDING_H_
 #define HEDDLE_LHLO_FORWARDING_H_
 

@@ -1,4 +1,4 @@
-// One kernel for all fusions that do the same.
+// Gives all fusions that do the same one kernel.
 #ifndef HEDDLE_LHLO_KERNEL_SHARING_H_
 #define HEDDLE_LHLO_KERNEL_SHARING_H_
 

@@ -1,4 +1,4 @@
-// In which order the instructions of programs run.
+// Decides in which order the instructions of programs run.
 #ifndef HEDDLE_LHLO_SCHEDULE_H_
 #define HEDDLE_LHLO_SCHEDULE_H_
 

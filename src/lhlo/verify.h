@@ -1,4 +1,4 @@
-// Whether a program's memory is right.
+// Checks that a program's operations read and write the memory that they should.
 #ifndef HEDDLE_LHLO_VERIFY_H_
 #define HEDDLE_LHLO_VERIFY_H_
 

@@ -1,4 +1,4 @@
-// The gpu dialect's thread-level operations as NVVM's.
+// Lowers the gpu dialect's thread-level operations to NVVM's.
 #ifndef HEDDLE_LOWER_LOWER_GPU_IDS_H_
 #define HEDDLE_LOWER_LOWER_GPU_IDS_H_
 

@@ -1,4 +1,4 @@
-// xla_gpu.atomic_rmw as LLVM atomics.
+// Lowers xla_gpu.atomic_rmw to LLVM atomics.
 #ifndef HEDDLE_LOWER_TENSOR_ATOMICS_H_
 #define HEDDLE_LOWER_TENSOR_ATOMICS_H_
 

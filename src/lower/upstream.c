@@ -1,4 +1,4 @@
-// MLIR's own passes under their own names.
+// Runs MLIR's own passes under their own names.
 #include "emit/ir_builder.h"
 #include "lower/passes.h"
 

@@ -181,7 +181,7 @@ static void sweep_computation(arena *a, computation *c, ptr_map *effects) {
 }
 
 // What computed shapes only has no users now. Callees come first in the module after this, as in HLO text.
-static heddle_status sweep(arena *a, module *m) {
+static heddle_status remove_unused(arena *a, module *m) {
   computation **order;
   int count;
   ptr_map effects = {0};
@@ -234,7 +234,7 @@ heddle_status stablehlo_to_hlo(arena *a, const ir_module *m, const ir_operation 
   add_count(l.module, m->operation, "mhlo.num_partitions", "num_partitions");
   add_mesh_devices(l.module, m);
   add_aliases(l.module, function, body->argument_count);
-  TRY(sweep(a, l.module));
+  TRY(remove_unused(a, l.module));
   sharding_note_ignored(l.module, functions.has_hints);
   *out = l.module;
   return module_verify(l.module);

@@ -1,4 +1,4 @@
-// What generates code for which kind of target.
+// The table of what generates code for which kind of target.
 #include "target/code_generators.h"
 
 #include "target/cpu.h"

@@ -1,4 +1,4 @@
-// What the CPU and the NVPTX back ends do alike with LLVM.
+// Declares what the CPU and the NVPTX back ends do alike with LLVM.
 #ifndef HEDDLE_TARGET_LLVM_CODEGEN_H_
 #define HEDDLE_TARGET_LLVM_CODEGEN_H_
 

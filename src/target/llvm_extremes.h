@@ -1,4 +1,4 @@
-// Maxima and minima of narrow floats, put back into f32.
+// Puts maxima and minima of narrow floats back into f32.
 #ifndef HEDDLE_TARGET_LLVM_EXTREMES_H_
 #define HEDDLE_TARGET_LLVM_EXTREMES_H_
 

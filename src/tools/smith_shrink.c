@@ -1,4 +1,4 @@
-// Shrinking by greedy trial: each step changes one instruction of the entry in a copy, sweeps what is dead, and keeps
+// Shrinking by greedy trial: each step changes one instruction of the entry in a copy, removes what is dead, and keeps
 // the copy if it is valid and fails.
 #include "tools/smith_shrink.h"
 
@@ -92,8 +92,8 @@ static bool is_better(shrinker *x, module *candidate, const module *than) {
   return is_valid && is_smaller && x->fails(x->context, candidate);
 }
 
-// One sweep of one kind of step; returns a better module or null.
-static module *sweep(shrinker *x, arena *a, const module *m, step_fn step) {
+// One round of one kind of step; returns a better module or null.
+static module *improve(shrinker *x, arena *a, const module *m, step_fn step) {
   for (int i = 0; i < m->entry->instructions.size && x->tries_left > 0; i++) {
     arena *scratch = arena_create();
     module *candidate = module_clone(scratch, m), *kept = NULL;
@@ -114,7 +114,7 @@ module *smith_shrink(arena *a, const module *m, smith_fails fails, void *context
   best->entry_parameters_layout = best->entry_result_layout = NULL;
   if (!fails(context, best)) best = module_clone(a, m);
   for (size_t k = 0; k < sizeof steps / sizeof *steps;) {
-    module *better = sweep(&x, a, best, steps[k]);
+    module *better = improve(&x, a, best, steps[k]);
     if (better) best = better;
     k = better ? 0 : k + 1;
   }
