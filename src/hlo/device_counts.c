@@ -9,6 +9,8 @@
 // The devices that are needed: by the numbers of replicas, of partitions, and of both in one.
 typedef struct device_need {
   int64_t replicas, partitions, devices;
+  int64_t peers;           // who sends messages and receives them
+  bool is_everyone_known;  // an array's shape says how many all devices are
 } device_need;
 
 static void raise_to(int64_t *count, int64_t number) {
@@ -41,12 +43,11 @@ static const shape *first_result(const instruction *i) {
   return shape_is_tuple(s) && s->tuple_size > 0 ? s->elements[0] : s;
 }
 
-// Without groups, all devices form one, whose size is what a dim grows or shrinks by, or for how many there are
-// operands.
+// The devices of a group, which are what a dim grows or shrinks by, or for how many there are operands; 1 if neither
+// says so.
 static int64_t group_size(const instruction *i) {
   static const bool changes_dim[HLO_OPCODE_COUNT] = {
       [HLO_ALL_GATHER] = true, [HLO_ALL_GATHER_START] = true, [HLO_REDUCE_SCATTER] = true};
-  if (highest_of(&i->attributes->replica_groups) >= 0) return 1;
   if (i->opcode == HLO_ALL_TO_ALL && i->attributes->dimensions.size == 0) return i->operand_count;
   if (!changes_dim[i->opcode] || i->attributes->dimensions.size == 0) return 1;
   const shape *before = i->operands[0]->shape, *after = first_result(i);
@@ -57,9 +58,22 @@ static int64_t group_size(const instruction *i) {
   return to > from ? to / from : from / to;
 }
 
-static void add_need(const instruction *i, bool has_partitions, device_need *need) {
+// Without groups, all devices form one. A group of replicas with all their partitions is as many times larger than its
+// list as there are partitions.
+static void add_group_size(const instruction *i, device_groups_mode mode, int64_t *count, device_need *need) {
+  const group_list *groups = &i->attributes->replica_groups;
+  const int64_t size = group_size(i);
+  if (highest_of(groups) < 0) {
+    raise_to(count, size);
+    need->is_everyone_known |= size > 1;
+  } else if (mode == DEVICE_GROUPS_CROSS_BOTH && groups->groups[0].size > 0 && size % groups->groups[0].size == 0) {
+    raise_to(&need->partitions, size / groups->groups[0].size);
+  }
+}
+
+static void add_need(const instruction *i, device_need *need) {
   if (i->opcode == HLO_SEND || i->opcode == HLO_RECV) {
-    raise_to(has_partitions ? &need->partitions : &need->replicas, highest_transfer(i) + 1);
+    raise_to(&need->peers, highest_transfer(i) + 1);
     return;
   }
   if (tile_sharding_is_move(i)) raise_to(&need->partitions, tile_move_devices(i));
@@ -71,7 +85,7 @@ static void add_need(const instruction *i, bool has_partitions, device_need *nee
   if (mode == DEVICE_GROUPS_CROSS_PARTITION) count = &need->partitions;
   if (mode == DEVICE_GROUPS_FLATTENED) count = &need->devices;
   raise_to(count, 1 + (pairs > groups ? pairs : groups));
-  raise_to(count, group_size(i));
+  add_group_size(i, mode, count, need);
 }
 
 static void raise_unsaid(int64_t *count, int64_t said, int64_t number) {
@@ -92,11 +106,12 @@ static void set_count(module *m, const char *name, int64_t count) {
 void device_counts_adopt(module *m, int replicas, int partitions) {
   if (!replicas && device_groups_replicas(m) > 1) replicas = device_groups_replicas(m);
   if (!partitions && device_groups_partitions(m) > 1) partitions = device_groups_partitions(m);
-  device_need need = {1, 1, 1};
-  const bool has_partitions = partitions > 1;
+  device_need need = {1, 1, 1, 1, false};
   for (int c = 0; c < m->computations.size; c++)
     for (int k = 0; k < m->computations.data[c]->instructions.size; k++)
-      add_need(m->computations.data[c]->instructions.data[k], has_partitions, &need);
+      add_need(m->computations.data[c]->instructions.data[k], &need);
+  // Messages to and from devices that there are not are left out (hlo/device_groups.h).
+  if (!need.is_everyone_known) raise_to(partitions > 1 ? &need.partitions : &need.replicas, need.peers);
   if (replicas) need.replicas = replicas;
   if (partitions) need.partitions = partitions;
   // Numbers of both in one: more partitions, as there are under SPMD, unless their number is said.

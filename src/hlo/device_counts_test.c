@@ -27,6 +27,10 @@ static void expect(const char *header, const char *operation, int replicas, int 
   arena_destroy(a);
 }
 
+// Behind an operation's text.
+#define PAIRS                                                                                             \
+  " t = token[] after-all() s = (f32[4], u32[], token[]) send(x, t), channel_id=1, frontend_attributes={" \
+  "_xla_send_recv_source_target_pairs=\"{{0,1},{2,3}}\"}"
 #define SUM "f32[4] all-reduce(x), to_apply=add, "
 
 static void test_groups_decide(void **state) {
@@ -43,6 +47,13 @@ static void test_groups_decide(void **state) {
   expect("", "(f32[12], f32[12]) all-gather(x, x), dimensions={0}", 0, 0, 3, 1);
   expect("", "(f32[4], f32[12]) all-gather-start(x), dimensions={0}, replica_groups={}", 0, 0, 3, 1);
   expect("", "(f32[4], f32[4]) all-to-all(x, x), replica_groups={}", 0, 0, 2, 1);
+  // Replicas, each with all partitions: a list of two replicas that scatters to four has two partitions of each.
+  expect("", "f32[1] reduce-scatter(x), dimensions={0}, replica_groups={{0,1}}, channel_id=1, to_apply=add", 0, 0, 2,
+         2);
+  expect("", "f32[32] all-gather(x), dimensions={0}, replica_groups={{0,1}}, channel_id=1", 0, 0, 2, 4);
+  // A shape says how many all are; who sends names at least so many.
+  expect("", "f32[8] all-gather(x), dimensions={0}, control-predecessors={s}" PAIRS, 0, 0, 2, 1);
+  expect("", "f32[4] add(x, x), control-predecessors={s}" PAIRS, 0, 0, 4, 1);
   // Numbers that are no devices are for those to refuse who use them.
   expect("", SUM "replica_groups={{0,99999999}}", 0, 0, 1, 1);
 }
