@@ -94,7 +94,7 @@ static dtype_class wide_class(dtype t) {
 }
 
 // Operand k reduced over the members, under its own shape.
-static heddle_status reduce_all(interpreter *in, const instruction *i, const gathering *g, int k, value **out) {
+static heddle_status reduce_members(interpreter *in, const instruction *i, const gathering *g, int k, value **out) {
   scalar_program *p;
   const value *own = g->own[k];
   if (!shape_is_array(own->shape)) return interpreter_refuse(i, "operands other than arrays");
@@ -111,6 +111,18 @@ static heddle_status reduce_all(interpreter *in, const instruction *i, const gat
     value_release(*out);
     return status;
   }
+  return status_ok();
+}
+
+// The same, which one member does for all that run its instruction.
+static heddle_status reduce_all(interpreter *in, const instruction *i, const gathering *g, int k, value **out) {
+  value **shared = g->meeting && g->meeting->instruction == i ? &g->meeting->shared[k] : NULL;
+  if (shared && *shared) {
+    *out = value_retain(*shared);
+    return status_ok();
+  }
+  TRY(reduce_members(in, i, g, k, out));
+  if (shared) *shared = value_retain(*out);
   return status_ok();
 }
 

@@ -8,7 +8,8 @@
 #include "base/call.h"
 #include "eval/dynamic_size.h"
 
-enum { STACK_BYTES = 16 << 20 };  // of a thread, touched only as far as calls nest
+// A thread's stack: so much for libraries, and more for each level of calls, INTERPRETER_MAX_DEPTH at most.
+enum { STACK_BYTES = 2 << 20, LEVEL_BYTES = 16 << 10 };
 
 typedef struct message {
   value *value;  // null once received
@@ -69,6 +70,7 @@ process_grid *process_grid_create(eval_feeds *feeds, int replicas, int partition
 static void meeting_free(meeting *m) {
   for (int k = 0; k < m->size; k++)
     for (int j = 0; m->values[k] && j < m->operand_count; j++) value_release(m->values[k][j]);
+  for (int j = 0; j < m->operand_count; j++) value_release(m->shared[j]);
   free(m);
 }
 
@@ -140,12 +142,41 @@ static void *work(void *argument) {
   return NULL;
 }
 
+// How deep the calls of a computation nest, with itself.
+static int depth_of(arena *a, ptr_map *known, const computation *c, int limit) {
+  const int *found = ptr_map_get(known, c);
+  if (found || limit == 0) return found ? *found : 0;
+  int below = 0;
+  for (int k = 0; k < c->instructions.size; k++)
+    for (int j = 0; j < c->instructions.data[k]->called_count; j++) {
+      const int depth = depth_of(a, known, c->instructions.data[k]->called[j], limit - 1);
+      if (below < depth) below = depth;
+    }
+  int *depth = arena_new(a, int);
+  *depth = below + 1;
+  ptr_map_put(a, known, c, depth);
+  return *depth;
+}
+
+// Many processes share an address space, which a deep program's stack for each would fill.
+static size_t stack_bytes(const process_grid *g) {
+  arena *scratch = arena_create();
+  ptr_map known = {0};
+  int deepest = 0;
+  for (int k = 0; k < g->count; k++) {
+    const int depth = depth_of(scratch, &known, g->workers[k].program->program, INTERPRETER_MAX_DEPTH);
+    if (deepest < depth) deepest = depth;
+  }
+  arena_destroy(scratch);
+  return STACK_BYTES + (size_t)deepest * LEVEL_BYTES;
+}
+
 // Threads for all processes; returns how many could be had. The others count as done.
 static int start_threads(process_grid *g) {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes)) return 0;
   int started = 0;
-  if (!pthread_attr_setstacksize(&attributes, STACK_BYTES))
+  if (!pthread_attr_setstacksize(&attributes, stack_bytes(g)))
     while (started < g->count && !pthread_create(&g->workers[started].thread, &attributes, work, &g->workers[started]))
       started++;
   pthread_attr_destroy(&attributes);
@@ -199,7 +230,7 @@ static bool is_meeting_of(const meeting *m, const instruction *i, const int *mem
 
 // Null if there is no memory.
 static meeting *meeting_create(const instruction *i, const int *members, int size, int operand_count) {
-  const size_t lists = (size_t)size * sizeof(value **), entries = (size_t)size * (size_t)operand_count;
+  const size_t lists = (size_t)size * sizeof(value **), entries = (size_t)(size + 1) * (size_t)operand_count;
   meeting *m = calloc(1, sizeof *m + lists + entries * sizeof(value *) + (size_t)size * sizeof *members);
   if (!m) return NULL;
   m->instruction = i;
@@ -207,6 +238,7 @@ static meeting *meeting_create(const instruction *i, const int *members, int siz
   m->size = size;
   m->operand_count = operand_count;
   m->values = (value ***)(m + 1);
+  m->shared = (value **)(m->values + size) + (size_t)size * (size_t)operand_count;
   int *copied = (int *)((char *)(m + 1) + lists + entries * sizeof(value *));
   memcpy(copied, members, (size_t)size * sizeof *members);
   m->members = copied;

@@ -43,6 +43,7 @@ typedef struct meeting {
   const int *members;  // process ids in the group's order
   int operand_count;
   value ***values;  // an entry is null until the member came
+  value **shared;   // by operand: what one member has made for all that run the same instruction, or null
   bool is_complete;
 } meeting;
 
