@@ -6,13 +6,14 @@
 
 #include "eval/scalar_program.h"
 #include "eval/strided.h"
+#include "hlo/permute_slices.h"
 
 // The operands of all members: brought[member][k].
 typedef struct gathering {
   collective_group group;
   meeting *meeting;  // null for a group of one
   value *const *own;
-  int source;  // collective-permute: the member that sends to this process, or -1
+  collective_arrivals arrivals;  // collective-permute: what is sent to this process
   arena *scratch;
 } gathering;
 
@@ -229,15 +230,17 @@ static heddle_status collect(interpreter *in, const instruction *i, const gather
   return status;
 }
 
-// (operands, results, contexts): what -done forms take apart.
+// (operands, results, contexts): what -done forms take apart. Of a permute of slices, the inputs stand for the
+// operands.
 static heddle_status wrap_start(interpreter *in, const instruction *i, value *const *operands, value *result,
                                 arena *scratch, value **out) {
   const shape *s = i->shape;
+  const bool gives_inputs = permute_slices_has(i);
   const int starts = shape_is_tuple(s->elements[0]) ? s->elements[0]->tuple_size : 1;
-  if (starts != i->operand_count) return wrong_size(i, "operands", i->operand_count, starts);
+  if (!gives_inputs && starts != i->operand_count) return wrong_size(i, "operands", i->operand_count, starts);
   value **elements = arena_array(scratch, value *, s->tuple_size);
   heddle_status status = status_ok();
-  if (shape_is_tuple(s->elements[0]))
+  if (shape_is_tuple(s->elements[0]) && !gives_inputs)
     status = value_create_tuple(&in->pool, s->elements[0], operands, i->where, &elements[0]);
   else elements[0] = value_retain(operands[0]);
   elements[1] = value_retain(result);
@@ -258,8 +261,8 @@ static heddle_status conclude(interpreter *in, const instruction *i, value *cons
   const shape *s = is_wrapped_start(i) ? i->shape->elements[1] : i->shape;
   const bool is_tuple = shape_is_tuple(s);
   const int count = is_tuple ? s->tuple_size : 1;
-  const bool is_ragged = i->opcode == HLO_RAGGED_ALL_TO_ALL;
-  if (!is_ragged && count != i->operand_count) return wrong_size(i, "results", count, i->operand_count);
+  const bool has_others = i->opcode == HLO_RAGGED_ALL_TO_ALL || permute_slices_has(i);
+  if (!has_others && count != i->operand_count) return wrong_size(i, "results", count, i->operand_count);
   value *result;
   TRY(collect(in, i, g, fn, count, is_tuple, s, &result));
   if (!is_wrapped_start(i)) {
@@ -271,10 +274,48 @@ static heddle_status conclude(interpreter *in, const instruction *i, value *cons
   return status;
 }
 
+// Where slice n of buffer b starts, as `starts` says and where all of the slice is inside of the buffer.
+static void find_start(const permute_slices *p, const value *starts, const shape *buffer, int_list sizes, int b, int n,
+                       int64_t *start) {
+  if (p->has_tuple_of_buffers) starts = starts->elements[b];
+  if (p->has_lists_of_starts) starts = starts->elements[n];
+  for (int d = 0; d < buffer->rank; d++) {
+    const int64_t wanted = value_get_int(starts->elements[d], 0), last = buffer->dims[d] - sizes.data[d];
+    start[d] = wanted < 0 ? 0 : wanted < last ? wanted : last;
+  }
+}
+
+static const value *buffer_of(const permute_slices *p, const value *all, int b) {
+  return p->has_tuple_of_buffers ? all->elements[b] : all;
+}
+
+// The slice that arrives by a pair, into the output.
+static void copy_slice(const instruction *i, const gathering *g, const permute_slices *p, collective_arrival arrival,
+                       int b, value *to) {
+  const int sent = permute_slices_number(i, arrival.pair, 0), received = permute_slices_number(i, arrival.pair, 1);
+  const value *from = buffer_of(p, brought(g, arrival.source, 0), b);
+  const int_list sizes = permute_slices_sizes(p, i, b, received);
+  int64_t from_start[SHAPE_MAX_RANK], to_start[SHAPE_MAX_RANK];
+  find_start(p, brought(g, arrival.source, 2), from->shape, sizes, b, sent, from_start);
+  find_start(p, g->own[3], to->shape, sizes, b, received, to_start);
+  const shape box = {.dtype = to->shape->dtype, .rank = to->shape->rank, .dims = sizes.data};
+  strided_copy_box(&box, to->shape, to_start, to->data, from->shape, from_start, from->data);
+}
+
+static heddle_status permute_parts(interpreter *in, const instruction *i, const gathering *g, int k, value **out) {
+  permute_slices p;
+  TRY(permute_slices_of(i, &p));
+  TRY(value_copy(&in->pool, buffer_of(&p, g->own[1], k), out));
+  for (int n = 0; n < g->arrivals.size; n++) copy_slice(i, g, &p, g->arrivals.data[n], k, *out);
+  return status_ok();
+}
+
 // What this process's source brought, or zeros.
 static heddle_status permute(interpreter *in, const instruction *i, const gathering *g, int k, value **out) {
-  if (g->source < 0) return value_create_zeros(&in->pool, g->own[k]->shape, i->where, out);
-  *out = value_retain(brought(g, g->source, k));
+  if (permute_slices_has(i)) return permute_parts(in, i, g, k, out);
+  const int count = g->arrivals.size;
+  if (count == 0) return value_create_zeros(&in->pool, g->own[k]->shape, i->where, out);
+  *out = value_retain(brought(g, g->arrivals.data[count - 1].source, k));
   return status_ok();
 }
 
@@ -295,9 +336,7 @@ static bool needs_group(hlo_opcode op) {
 
 static heddle_status find_group(interpreter *in, const instruction *i, gathering *g) {
   if (collective_fns[i->opcode] != permute) return collective_group_of(in, i, g->scratch, &g->group);
-  if (attributes_has(i->attributes, HLO_ATTRIBUTE_SLICE_SIZES_OF_TRANSFERS))
-    return interpreter_refuse(i, "slices of buffers");
-  return collective_pairs_of(in, i, g->scratch, &g->group, &g->source);
+  return collective_pairs_of(in, i, g->scratch, &g->group, &g->arrivals);
 }
 
 // Few of these shapes are checked by a rule. Takes over the reference.

@@ -13,10 +13,16 @@ typedef struct collective_group {
 // The group of this process by `replica_groups`, `channel_id` and `use_global_device_ids`; lists live in `scratch`.
 heddle_status collective_group_of(interpreter *in, const instruction *i, arena *scratch, collective_group *out);
 
-// The processes that `source_target_pairs` connects with each other, in ascending order; `source` is the place of the
-// one that sends to this process, or -1.
+// Pair `pair` of `source_target_pairs`, whose target is this process; `source` is the sender's place in its group.
+typedef struct collective_arrival {
+  int pair, source;
+} collective_arrival;
+typedef VEC(collective_arrival) collective_arrivals;
+
+// The processes that `source_target_pairs` connects with each other, in ascending order, and what arrives at this one,
+// in the pairs' order.
 heddle_status collective_pairs_of(interpreter *in, const instruction *i, arena *scratch, collective_group *out,
-                                  int *source);
+                                  collective_arrivals *arrivals);
 
 // Whether the transfer says in its frontend attributes who sends to whom. Then `source` is the process that sends to
 // this one and `target` the one that it sends to, each -1 for nobody.

@@ -70,13 +70,13 @@ heddle_status collective_group_of(interpreter *in, const instruction *i, arena *
 }
 
 heddle_status collective_pairs_of(interpreter *in, const instruction *i, arena *scratch, collective_group *out,
-                                  int *source) {
+                                  collective_arrivals *arrivals) {
   const process *p = in->process;
   const device_groups_mode mode = device_groups_mode_of(i);
   const group_list *pairs = &i->attributes->source_target_pairs;
   const int count = numbers_of(mode, p->grid), self = number_of(mode, p);
   bool *takes_part = arena_array(scratch, bool, count);
-  int from = -1;
+  int *place = arena_array(scratch, int, count);
   for (int k = 0; k < pairs->size; k++) {
     const int_list pair = pairs->groups[k];
     if (pair.size != 2) return status_at(HEDDLE_INVALID, i->where, "found a pair of %d numbers", pair.size);
@@ -84,17 +84,19 @@ heddle_status collective_pairs_of(interpreter *in, const instruction *i, arena *
       TRY(device_groups_check_number(i, pair.data[side], count));
       takes_part[pair.data[side]] = true;
     }
-    if (pair.data[1] == self) from = (int)pair.data[0];
   }
   *out = (collective_group){.members = arena_array(scratch, int, count)};
-  *source = -1;
+  *arrivals = (collective_arrivals){0};
   if (!takes_part[self]) return status_ok();
   for (int k = 0; k < count; k++) {
     if (!takes_part[k]) continue;
     if (k == self) out->self = out->size;
-    if (k == from) *source = out->size;
+    place[k] = out->size;
     out->members[out->size++] = process_of(mode, p, k, 0);
   }
+  for (int k = 0; k < pairs->size; k++)
+    if (pairs->groups[k].data[1] == self)
+      vec_push(scratch, arrivals, ((collective_arrival){k, place[pairs->groups[k].data[0]]}));
   return status_ok();
 }
 

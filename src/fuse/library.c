@@ -362,8 +362,6 @@ static heddle_status add_devices(describer *d) {
   device_list devices;
   int size;
   if (d->op->opcode == HLO_COLLECTIVE_PERMUTE) {
-    if (attributes_has(d->op->attributes, HLO_ATTRIBUTE_SLICE_SIZES_OF_TRANSFERS))
-      return refuse(d, "moves slices of buffers");
     TRY(device_groups_pairs_of(d->arena, d->op, &devices));
     add_ints(d, "pairs", devices.size, devices.data);
     return status_ok();

@@ -191,6 +191,7 @@ typedef struct hlo_attributes {
   random_algorithm algorithm;  // rng-bit-generator
   str dot_algorithm;           // dot: e.g. dot_bf16_bf16_f32
   group_list replica_groups, source_target_pairs;
+  group_list slice_sizes_of_transfers;  // collective-permute: of each slice that it moves
   collective_mode collective_mode;
   bool use_global_device_ids, constrain_layout, custom_call_has_side_effect, is_host_transfer;
   str custom_call_target;  // unescaped

@@ -32,7 +32,10 @@ static bool is_printed(const instruction *i, hlo_attribute_id id) {
   if (info->kind == ATTRIBUTE_RAW || info->kind == ATTRIBUTE_LITERAL) return attributes_raw(x, info->text) != NULL;
   if (id == HLO_ATTRIBUTE_INDEX && i->opcode == HLO_PARAMETER) return false;
   if (info->kind == ATTRIBUTE_ENUM && !info->names[*(const int *)((const char *)x + info->offset)][0]) return false;
-  return attributes_has(x, id) || !attributes_is_default(x, id) || is_required(i->opcode, info->text);
+  // Rows name attributes by their text; what a gather requires, a permute of slices has under the same name.
+  const bool may_be_required = id != HLO_ATTRIBUTE_SLICE_SIZES_OF_TRANSFERS;
+  return attributes_has(x, id) || !attributes_is_default(x, id) ||
+         (may_be_required && is_required(i->opcode, info->text));
 }
 
 static void print_attribute_name(text *out, const char *name) { text_printf(out, ", %s=", name); }

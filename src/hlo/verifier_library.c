@@ -1,5 +1,8 @@
 // Operations whose result's shape is given in the text: what operands, attributes and result owe each other. Linear
-// algebra, transforms, random numbers, normalisation, tokens, dynamic sizes, asynchronous pairs and collectives.
+// algebra, transforms, random numbers, normalisation, tokens, dynamic sizes, asynchronous pairs, messages and
+// collectives.
+#include "hlo/device_groups.h"
+#include "hlo/permute_slices.h"
 #include "hlo/verifier_rules.h"
 
 static const shape *operand_shape(const instruction *i, int index) { return i->operands[index]->shape; }
@@ -226,8 +229,37 @@ static heddle_status verify_all_reduce(arena *a, const instruction *i) {
   return shape_compatible_in_floats(i->shape, wanted) ? status_ok() : wants_result(a, i, wanted);
 }
 
-// Collectives that join or split one dim by the number of devices, which the text does not say.
+// A result of one shape stands for groups of one size.
+static heddle_status verify_uniform_groups(const instruction *i) {
+  const group_list *groups = &i->attributes->replica_groups;
+  for (int k = 1; k < groups->size; k++)
+    if (groups->groups[k].size != groups->groups[0].size)
+      return VERIFY_ERROR(i, "group %d has %d devices, wanted as many as group 0, %d", k, groups->groups[k].size,
+                          groups->groups[0].size);
+  return status_ok();
+}
+
+static heddle_status verify_all_to_all(arena *a, const instruction *i) {
+  TRY(verify_uniform_groups(i));
+  return verify_same_shapes(a, i);
+}
+
+// By how many times a dim grows or shrinks is the size of a group where groups say it: not where there are none, nor
+// where a list of replicas stands for all of their partitions.
+static heddle_status verify_factor(const instruction *i, int64_t from, int64_t to) {
+  const group_list *groups = &i->attributes->replica_groups;
+  const int size = groups->size ? groups->groups[0].size : 0;
+  if (size < 2 || device_groups_mode_of(i) == DEVICE_GROUPS_CROSS_BOTH || from <= 0 || to <= 0) return status_ok();
+  const bool grows = i->opcode == HLO_ALL_GATHER;
+  const int64_t small = grows ? from : to, large = grows ? to : from;
+  if ((large + small - 1) / small == size) return status_ok();
+  return VERIFY_ERROR(i, "a dimension of %lld becomes one of %lld among %d devices", (long long)from, (long long)to,
+                      size);
+}
+
+// Collectives that join or split one dim by the number of devices, which the text does not always say.
 static heddle_status verify_one_dim_changes(arena *a, const instruction *i) {
+  TRY(verify_uniform_groups(i));
   TRY(wants_one_dim(i));
   int64_t dim = i->attributes->dimensions.data[0];
   bool is_tuple = shape_is_tuple(i->shape);
@@ -240,13 +272,58 @@ static heddle_status verify_one_dim_changes(arena *a, const instruction *i) {
     if (!fits)
       return VERIFY_ERROR(i, "result %d has shape %s, wanted operand %d's %s but for dimension %lld", k,
                           shape_text(a, to), k, shape_text(a, from), (long long)dim);
+    TRY(verify_factor(i, from->dims[dim], to->dims[dim]));
   }
   return status_ok();
 }
 
-// With four operands and more a permute writes into one of them at given places: its result is as given.
+// Of slices, the results are the outputs; else what comes in has the operands' shapes.
 static heddle_status verify_collective_permute(arena *a, const instruction *i) {
-  return i->operand_count == 1 ? verify_same_shapes(a, i) : status_ok();
+  permute_slices slices;
+  if (!permute_slices_has(i)) return verify_same_shapes(a, i);
+  TRY(permute_slices_of(i, &slices));
+  return wants_result(a, i, operand_shape(i, 1));
+}
+
+// Of slices: (inputs, outputs, contexts).
+static heddle_status verify_collective_permute_start(arena *a, const instruction *i) {
+  permute_slices slices;
+  if (!permute_slices_has(i)) return status_ok();
+  TRY(permute_slices_of(i, &slices));
+  if (!shape_is_tuple(i->shape) || i->shape->tuple_size < 2)
+    return VERIFY_ERROR(i, "found the result's shape %s, wanted a tuple of inputs and outputs",
+                        shape_text(a, i->shape));
+  for (int k = 0; k < 2; k++)
+    if (!shape_compatible(i->shape->elements[k], operand_shape(i, k)))
+      return VERIFY_ERROR(i, "element %d of the result has shape %s, wanted %s", k,
+                          shape_text(a, i->shape->elements[k]), shape_text(a, operand_shape(i, k)));
+  return status_ok();
+}
+
+static bool is_u32(const shape *s) { return shape_is_scalar(s) && s->dtype == DTYPE_U32; }
+
+// A message that is under way: (value, u32[] context, token).
+static bool is_message(const shape *s) {
+  return shape_is_tuple(s) && s->tuple_size == 3 && is_u32(s->elements[1]) && s->elements[2]->dtype == DTYPE_TOKEN;
+}
+
+static heddle_status verify_send(arena *a, const instruction *i) {
+  if (is_message(i->shape) && shape_compatible(i->shape->elements[0], operand_shape(i, 0))) return status_ok();
+  return VERIFY_ERROR(i, "found the result's shape %s, wanted (%s, u32[], token[])", shape_text(a, i->shape),
+                      shape_text(a, operand_shape(i, 0)));
+}
+
+static heddle_status verify_recv(arena *a, const instruction *i) {
+  if (is_message(i->shape)) return status_ok();
+  return VERIFY_ERROR(i, "found the result's shape %s, wanted a value, u32[] and a token", shape_text(a, i->shape));
+}
+
+static heddle_status verify_recv_done(arena *a, const instruction *i) {
+  const shape *message = operand_shape(i, 0);
+  if (!is_message(message))
+    return VERIFY_ERROR(i, "operand 0 has shape %s, wanted a value, u32[] and a token", shape_text(a, message));
+  const shape *elements[] = {message->elements[0], message->elements[2]};
+  return wants_result(a, i, shape_tuple(a, 2, elements));
 }
 
 typedef heddle_status verify_fn(arena *a, const instruction *i);
@@ -272,9 +349,13 @@ static verify_fn *const library[HLO_OPCODE_COUNT] = {
     [HLO_ASYNC_UPDATE] = verify_async_update,
     [HLO_ASYNC_DONE] = verify_async_done,
     [HLO_ALL_REDUCE] = verify_all_reduce,
-    [HLO_ALL_TO_ALL] = verify_same_shapes,
+    [HLO_ALL_TO_ALL] = verify_all_to_all,
     [HLO_COLLECTIVE_BROADCAST] = verify_same_shapes,
     [HLO_COLLECTIVE_PERMUTE] = verify_collective_permute,
+    [HLO_COLLECTIVE_PERMUTE_START] = verify_collective_permute_start,
+    [HLO_SEND] = verify_send,
+    [HLO_RECV] = verify_recv,
+    [HLO_RECV_DONE] = verify_recv_done,
     [HLO_ALL_GATHER] = verify_one_dim_changes,
     [HLO_REDUCE_SCATTER] = verify_one_dim_changes,
 };

@@ -166,6 +166,48 @@ static void test_random_numbers_and_normalisation(void **state) {
   CHECK(cases);
 }
 
+static void test_messages(void **state) {
+  (void)state;
+  static const verifier_case cases[] = {
+      {P(0, "f32[4]") "t = token[] after-all() ROOT r = (f32[4], u32[], token[]) send(p0, t), channel_id=1", NULL},
+      {P(0, "f32[4]") "t = token[] after-all() ROOT r = (f32[3], u32[], token[]) send(p0, t), channel_id=1",
+       "wanted (f32[4], u32[], token[])"},
+      {P(0, "f32[4]") "t = token[] after-all() ROOT r = (f32[4], token[]) send(p0, t), channel_id=1",
+       "wanted (f32[4], u32[], token[])"},
+      {"t = token[] after-all() ROOT r = (f32[4], s32[], token[]) recv(t), channel_id=1", "wanted a value, u32[] and"},
+      {"t = token[] after-all() r = (f32[4], u32[], token[]) recv(t), channel_id=1 "
+       "ROOT d = (f32[4], token[]) recv-done(r), channel_id=1",
+       NULL},
+      {"t = token[] after-all() r = (f32[4], u32[], token[]) recv(t), channel_id=1 "
+       "ROOT d = (f32[3], token[]) recv-done(r), channel_id=1",
+       "wanted (f32[4], token[])"},
+  };
+  CHECK(cases);
+}
+
+// Operands of a permute of slices: `starts` of the input, which are the output's as well.
+#define SLICES(starts, attributes) \
+  P(0, "f32[4,2]") P(1, "s32[]") "s = (s32[], s32[]) tuple(p1, p1) l = ((s32[], s32[]), (s32[], s32[])) tuple(s, s) " \
+  "b = (f32[4,2], f32[4,2]) tuple(p0, p0) ROOT r = f32[4,2] collective-permute(p0, p0, " starts ", " starts "), " \
+  attributes
+
+static void test_permutes_of_slices(void **state) {
+  (void)state;
+  static const verifier_case cases[] = {
+      {SLICES("s", "source_target_pairs={{0,1},{1,0}}, slice_sizes={{1,2}}"), NULL},
+      {SLICES("l", "source_target_pairs={{0,1},{0,2}}, slice_sizes={{1,2},{1,2}}"), NULL},
+      {SLICES("s", "source_target_pairs={{0,1},{0,2}}, slice_sizes={{1,2}}"), "source 0 appears in more than 1 pairs"},
+      {SLICES("s", "source_target_pairs={{0,1},{2,1}}, slice_sizes={{1,2}}"), "target 1 appears in more than 1 pairs"},
+      {SLICES("s", "source_target_pairs={{0,1}}, slice_sizes={{1,2},{1,2}}"), "slice_sizes has 2 entries, wanted 1"},
+      {SLICES("s", "source_target_pairs={{0,1}}, slice_sizes={{5,2}}"), "not those of a part of it"},
+      {SLICES("l", "source_target_pairs={{0,1}}, slice_sizes={{1,2},{2,2}}"), "not those of a part of it"},
+      {SLICES("p1", "source_target_pairs={{0,1}}, slice_sizes={{1,2}}"), "no start for each of the 2 dims"},
+      {P(0, "f32[4]") "ROOT r = f32[4] collective-permute(p0), source_target_pairs={{0,1}}, slice_sizes={{1}}",
+       "found 1 operands"},
+  };
+  CHECK(cases);
+}
+
 static void test_dynamic_sizes_pairs_and_collectives(void **state) {
   (void)state;
   static const verifier_case cases[] = {
@@ -194,6 +236,16 @@ static void test_dynamic_sizes_pairs_and_collectives(void **state) {
        NULL},
       {P(0, "f32[4,2]") "ROOT r = f32[2,2] reduce-scatter(p0), replica_groups={{0,1}}, dimensions={2}, to_apply=add",
        "dimensions[0] is 2"},
+      {P(0, "f32[4]") "ROOT r = f32[8] all-gather(p0), replica_groups={{0,1},{2}}, dimensions={0}",
+       "group 1 has 1 devices, wanted as many as group 0, 2"},
+      {P(0, "f32[4]") "ROOT r = f32[12] all-gather(p0), replica_groups={{0,1}}, dimensions={0}",
+       "a dimension of 4 becomes one of 12 among 2 devices"},
+      {P(0, "f32[4]") "ROOT r = f32[16] all-gather(p0), replica_groups={{0,1}}, dimensions={0}, channel_id=1", NULL},
+      {P(0, "f32[4]") "ROOT r = f32[4] reduce-scatter(p0), replica_groups={{0,1}}, dimensions={0}, to_apply=add",
+       "a dimension of 4 becomes one of 4 among 2 devices"},
+      {P(0, "f32[4]") "ROOT r = f32[4] all-to-all(p0), replica_groups={{0,1},{2}}, dimensions={0}", "group 1 has 1"},
+      {P(0, "f32[4]") "ROOT r = f32[4] all-reduce(p0), replica_groups={{0,1},{2}}, to_apply=add", NULL},
+      {P(0, "f32[4]") "ROOT r = f32[4] collective-permute(p0, p0), source_target_pairs={{0,1}}", "wanted (f32[4]"},
       {P(0, "f32[3]") P(1, "f32[]") "ROOT r = f32[3] add-dependency(p0, p1)",
        "operand 1 has shape f32[], wanted token[]"},
   };
@@ -349,6 +401,8 @@ int main(void) {
       cmocka_unit_test(test_attribute_values),
       cmocka_unit_test(test_linear_algebra_and_transforms),
       cmocka_unit_test(test_random_numbers_and_normalisation),
+      cmocka_unit_test(test_messages),
+      cmocka_unit_test(test_permutes_of_slices),
       cmocka_unit_test(test_dynamic_sizes_pairs_and_collectives),
       cmocka_unit_test(test_fusions_and_modules),
       cmocka_unit_test(test_graphs),

@@ -5,6 +5,7 @@
 // for it; updates and dones pass on and pick. The tuples cancel in the tuple simplifier.
 #include "opt/passes.h"
 
+#include "hlo/permute_slices.h"
 #include "opt/rewrite.h"
 
 // What each start is without its pair.
@@ -54,7 +55,8 @@ static instruction *expand_start(const builder *b, const instruction *start) {
     const shape *element = start->shape->elements[k];
     if (k == position) elements[k] = result;
     else if (k > 1) elements[k] = blank(b, element);
-    else if (shape_is_tuple(element)) elements[k] = builder_tuple(b, start->operand_count, start->operands);
+    else if (shape_is_tuple(element) && !permute_slices_has(start))
+      elements[k] = builder_tuple(b, start->operand_count, start->operands);
     else elements[k] = start->operands[0];
   }
   return builder_tuple(b, start->shape->tuple_size, elements);

@@ -70,9 +70,7 @@ static bool may_be_identity_on_one_device(const instruction *i) {
     case HLO_REPLICA_ID: return true;
     case HLO_COLLECTIVE_PERMUTE: {
       const group_list *pairs = &i->attributes->source_target_pairs;
-      if (attributes_has(i->attributes, HLO_ATTRIBUTE_SLICE_SIZES_OF_TRANSFERS) ||
-          (pairs->size == 0 && pairs->text.size))
-        return false;
+      if (pairs->size == 0 && pairs->text.size) return false;
       for (int k = 0; k < pairs->size; k++)
         if (pairs->groups[k].size != 2 || pairs->groups[k].data[0] != 0 || pairs->groups[k].data[1] != 0) return false;
       return fits(i);

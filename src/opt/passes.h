@@ -23,6 +23,8 @@ extern const pass opt_layout_normalization;
 // async-start (a call of its computation), copy-start and the collectives' starts, with their updates and dones. send
 // and recv stay: their halves meet another program. What a start's tuple holds beside the result is made of constants.
 extern const pass opt_async_expander;
+// Collective-permutes that move slices (hlo/permute_slices.h) move arrays, between slices and updates.
+extern const pass opt_permute_slices_expander;
 // A collective whose groups all have one member, each device in one, becomes its operands; in a program of one device
 // (replica_count times num_partitions of the module, 1 where it does not say) replica-id and partition-id become 0, and
 // a permutation its operand or zeros. Groups that name processes there are not stay: running them is an error. Nothing

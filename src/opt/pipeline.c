@@ -13,6 +13,7 @@ const pass *const opt_passes[] = {
     &opt_dynamic_index_splitter,
     &opt_layout_normalization,
     &opt_async_expander,
+    &opt_permute_slices_expander,
     &opt_collective_simplifier,
     &opt_select_and_scatter_expander,
     &opt_scan_expander,
