@@ -3,7 +3,9 @@
 //   - reductions whose computation returns a tuple of one;
 //   - transforms of other lengths than their dims: lines are filled up with zeros or cut, before and behind;
 //   - collectives that reduce by a computation of whole arrays, and those whose results are other floats than their
-//     operands: what was to be reduced is converted first.
+//     operands: what was to be reduced is converted first;
+//   - receives that end before a send on their channel, though neither needs the other: the send goes first, since a
+//     device that sends to itself, or all that send in a ring, would else wait for ever.
 // The interpreter has no rules of its own for these forms: it is given what this pass leaves.
 #include "opt/form_normalization.h"
 
@@ -167,6 +169,54 @@ static instruction *normalize_collective(instruction *i) {
   return NULL;
 }
 
+// --- messages
+
+static int64_t channel_of(const instruction *i) {
+  const bool has_start = i->opcode == HLO_RECV_DONE && i->operands[0]->opcode == HLO_RECV;
+  return (has_start ? i->operands[0] : i)->attributes->channel_id;
+}
+
+// Whether `i` runs behind `before` in any order.
+static bool is_behind(const instruction *i, const instruction *before) {
+  arena *scratch = arena_create();
+  ptr_map seen = {0};
+  VEC(const instruction *) work = {0};
+  bool found = false;
+  vec_push(scratch, &work, i);
+  while (work.size && !found) {
+    const instruction *next = vec_pop(&work);
+    found = next == before;
+    if (ptr_map_has(&seen, next)) continue;
+    ptr_map_put(scratch, &seen, next, NULL);
+    for (int k = 0; k < next->operand_count; k++) vec_push(scratch, &work, next->operands[k]);
+    for (int k = 0; k < next->control_predecessors.size; k++)
+      vec_push(scratch, &work, next->control_predecessors.data[k]);
+  }
+  arena_destroy(scratch);
+  return found;
+}
+
+// The first send on the channel of `done` that could be before it and need not be; null if there is none.
+static instruction *free_send(const instruction *done) {
+  const instruction_list *all = &done->parent->instructions;
+  if (done->attributes->is_host_transfer) return NULL;
+  for (int k = 0; k < all->size; k++) {
+    instruction *send = all->data[k];
+    if (send->opcode == HLO_SEND && !send->attributes->is_host_transfer && channel_of(send) == channel_of(done) &&
+        !is_behind(done, send) && !is_behind(send, done))
+      return send;
+  }
+  return NULL;
+}
+
+static bool receive_applies(const instruction *i) { return free_send(i) != NULL; }
+
+// In place.
+static instruction *normalize_receive(instruction *i) {
+  for (instruction *send; (send = free_send(i));) vec_push(i->parent->module->arena, &i->control_predecessors, send);
+  return NULL;
+}
+
 // --- the pass
 
 typedef struct form {
@@ -183,6 +233,7 @@ static const form forms[HLO_OPCODE_COUNT] = {
     [HLO_ALL_REDUCE] = {collective_applies, normalize_collective},
     [HLO_ALL_REDUCE_START] = {collective_applies, normalize_collective},
     [HLO_REDUCE_SCATTER] = {collective_applies, normalize_collective},
+    [HLO_RECV_DONE] = {receive_applies, normalize_receive},
 };
 
 static bool applies(const instruction *i) {
