@@ -1,7 +1,10 @@
 // Dynamic-shape refinement.
 //
 // One walk in post order: sizes are folded with the interpreter, the operations that set them become slices and
-// reshapes of static shape, and whoever has an operand whose shape became static gets a new shape by the opcode's rule.
+// reshapes of static shape, and whoever has an operand whose shape became static gets a new shape by the opcode's rule,
+// as the interpreter finds it in a run (eval/dynamic_size.c): operands of an elementwise operation are cut to the
+// smallest, a slice as large as the bound takes what is there, and where sizes do not fit together, operands are filled
+// up with zeros to their bounds.
 #include "opt/passes.h"
 
 #include "eval/evaluate.h"
@@ -13,7 +16,7 @@ enum { FOLD_MAX_DEPTH = 64, FOLD_MAX_ELEMENTS = 1024 };
 typedef struct refinement {
   arena *scratch;
   ptr_map values;   // instruction -> literal, of folded sizes
-  ptr_map changed;  // instructions whose shape is not what it was
+  ptr_map changed;  // instruction whose shape is not what it was -> the shape that was declared
 } refinement;
 
 // --- sizes
@@ -61,18 +64,26 @@ static instruction *known_size(const builder *b, const instruction *i) {
   return shape_is_dynamic_dim(s, (int)d) || s->dims[d] < 0 ? NULL : builder_scalar_int(b, i->shape->dtype, s->dims[d]);
 }
 
+// The first entries along all dims.
+static instruction *cut_to(const builder *b, instruction *x, const int64_t *dims) {
+  slice_dim parts[SHAPE_MAX_RANK];
+  for (int k = 0; k < x->shape->rank; k++) parts[k] = (slice_dim){0, dims[k], 1};
+  return builder_slice(b, x, parts);
+}
+
 // The first `size` entries along the dim.
 static instruction *cut(const builder *b, instruction *x, int64_t d, int64_t size) {
   int64_t dims[SHAPE_MAX_RANK];
-  slice_dim *parts = arena_array(b->arena, slice_dim, x->shape->rank);
-  for (int k = 0; k < x->shape->rank; k++) {
-    dims[k] = k == d ? size : x->shape->dims[k];
-    parts[k] = (slice_dim){0, dims[k], 1};
-  }
-  instruction *i = builder_add(b, HLO_SLICE, shape_array(b->arena, x->shape->dtype, x->shape->rank, dims), 1, &x);
-  i->attributes->slice = (slice_config){x->shape->rank, parts};
-  attributes_mark(i->attributes, HLO_ATTRIBUTE_SLICE);
-  return i;
+  memcpy(dims, x->shape->dims, (size_t)x->shape->rank * sizeof *dims);
+  dims[d] = size;
+  return cut_to(b, x, dims);
+}
+
+// Zeros behind the entries, up to the dims of `bounds`.
+static instruction *fill_to(const builder *b, instruction *x, const shape *bounds) {
+  padding_dim parts[SHAPE_MAX_RANK] = {0};
+  for (int k = 0; k < bounds->rank; k++) parts[k].high = bounds->dims[k] - x->shape->dims[k];
+  return builder_pad(b, x, builder_scalar_int(b, x->shape->dtype, 0), parts);
 }
 
 static instruction *set_to_known(refinement *r, const builder *b, const instruction *i) {
@@ -131,33 +142,104 @@ static bool sets_size(const instruction *i) {
   return i->opcode == HLO_SET_DIMENSION_SIZE || i->opcode == HLO_DYNAMIC_RESHAPE;
 }
 
-static void follow(refinement *r, arena *a, instruction *i) {
-  if (!shape_is_array(i->shape) || shape_is_static(i->shape) || sets_size(i)) return;
-  if (!has_changed_operand(r, i) || !operands_are_static(i)) return;
+static const shape *declared_shape(const refinement *r, const instruction *i) {
+  const shape *s = ptr_map_get(&r->changed, i);
+  return s ? s : i->shape;
+}
+
+// All that is there, where as much as the bound is wanted.
+static int_list smaller_sizes(arena *a, int_list sizes, const shape *bounds, const shape *actual) {
+  int64_t *smaller = arena_array(a, int64_t, sizes.size);
+  for (int d = 0; d < sizes.size; d++)
+    smaller[d] = sizes.data[d] == bounds->dims[d] && actual->dims[d] < sizes.data[d] ? actual->dims[d] : sizes.data[d];
+  return (int_list){smaller, sizes.size};
+}
+
+static void shrink_attributes(const refinement *r, arena *a, instruction *i) {
+  const shape *bounds = declared_shape(r, i->operands[0]), *actual = i->operands[0]->shape;
+  hlo_attributes *x = i->attributes;
+  if (i->opcode == HLO_GATHER) x->slice_sizes = smaller_sizes(a, x->slice_sizes, bounds, actual);
+  if (i->opcode == HLO_DYNAMIC_SLICE) x->dynamic_slice_sizes = smaller_sizes(a, x->dynamic_slice_sizes, bounds, actual);
+  for (int d = 0; i->opcode == HLO_SLICE && d < x->slice.rank; d++) {
+    slice_dim *s = &x->slice.dims[d];
+    if (s->limit == bounds->dims[d] && s->start <= actual->dims[d]) s->limit = actual->dims[d];
+  }
+}
+
+// Operands of the result's rank, each as large as the smallest.
+static void cut_operands(const builder *b, instruction *i) {
+  const int rank = i->shape->rank;
+  int64_t dims[SHAPE_MAX_RANK];
+  for (int d = 0; d < rank; d++) {
+    dims[d] = INT64_MAX;
+    for (int k = 0; k < i->operand_count; k++) {
+      const shape *s = i->operands[k]->shape;
+      if (s->rank == rank && s->dims[d] < dims[d]) dims[d] = s->dims[d];
+    }
+  }
+  for (int k = 0; k < i->operand_count; k++) {
+    instruction *x = i->operands[k];
+    if (x->shape->rank == rank && memcmp(x->shape->dims, dims, (size_t)rank * sizeof *dims) != 0)
+      instruction_set_operand(i, k, cut_to(b, x, dims));
+  }
+}
+
+// The shape that the rule gives for what the operands now are; null if none does, or one without known sizes.
+static const shape *shape_by_rule(arena *a, const instruction *i) {
   const shape *inferred = NULL;
   heddle_status s = shape_infer(a, i, &inferred);
-  bool is_ok = status_is_ok(s);
+  const bool is_known = status_is_ok(s) && shape_is_static(inferred);
   heddle_status_free(s);
-  if (is_ok && shape_is_static(inferred)) {
-    i->shape = inferred;
-  } else {
+  return is_known ? inferred : NULL;
+}
+
+static bool is_bounded(const shape *s) {
+  for (int d = 0; d < s->rank; d++)
+    if (s->dims[d] < 0) return false;
+  return true;
+}
+
+// Everything at its bounds, as it was written. False where there are none.
+static bool fill_operands(refinement *r, const builder *b, instruction *i) {
+  for (int k = 0; k < i->operand_count; k++)
+    if (!shape_is_array(i->operands[k]->shape) || !is_bounded(declared_shape(r, i->operands[k]))) return false;
+  if (!is_bounded(i->shape)) return false;
+  for (int k = 0; k < i->operand_count; k++) {
+    const shape *bounds = declared_shape(r, i->operands[k]);
+    if (!shape_same_dims(bounds, i->operands[k]->shape))
+      instruction_set_operand(i, k, fill_to(b, i->operands[k], bounds));
+  }
+  return true;
+}
+
+static void follow(refinement *r, const builder *b, instruction *i) {
+  if (shape_is_static(i->shape) || sets_size(i) || i->opcode == HLO_TUPLE || hlo_op_has(i->opcode, TRAIT_CONTROL))
+    return;
+  if (!has_changed_operand(r, i) || !operands_are_static(i)) return;
+  const shape *declared = i->shape;
+  shrink_attributes(r, b->arena, i);
+  if (hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && shape_is_array(i->shape)) cut_operands(b, i);
+  const shape *by_rule = shape_by_rule(b->arena, i);
+  if (by_rule) {
+    i->shape = by_rule;
+  } else if (shape_is_array(i->shape)) {
     int64_t dims[SHAPE_MAX_RANK];
     memcpy(dims, i->shape->dims, (size_t)i->shape->rank * sizeof *dims);
-    if (!follow_written(i, dims)) return;
-    i->shape = shape_array(a, i->shape->dtype, i->shape->rank, dims);
+    if (!follow_written(i, dims) && !fill_operands(r, b, i)) return;
+    i->shape = shape_array(b->arena, i->shape->dtype, i->shape->rank, dims);
   }
-  ptr_map_put(r->scratch, &r->changed, i, i);
+  ptr_map_put(r->scratch, &r->changed, i, (void *)declared);
 }
 
 static void refine_tuple(refinement *r, arena *a, instruction *i) {
   if (i->opcode == HLO_TUPLE && has_changed_operand(r, i)) {
     const shape **shapes = arena_array(a, const shape *, i->operand_count);
     for (int k = 0; k < i->operand_count; k++) shapes[k] = i->operands[k]->shape;
+    ptr_map_put(r->scratch, &r->changed, i, (void *)i->shape);
     i->shape = shape_tuple(a, i->operand_count, shapes);
-    ptr_map_put(r->scratch, &r->changed, i, i);
   } else if (i->opcode == HLO_GET_TUPLE_ELEMENT && has_changed_operand(r, i)) {
+    ptr_map_put(r->scratch, &r->changed, i, (void *)i->shape);
     i->shape = i->operands[0]->shape->elements[i->attributes->index];
-    ptr_map_put(r->scratch, &r->changed, i, i);
   }
 }
 
@@ -169,10 +251,10 @@ static void refine(refinement *r, instruction *i) {
   else if (i->opcode == HLO_DYNAMIC_RESHAPE) by = reshape_to_known(r, &b, i);
   if (!by) {
     refine_tuple(r, b.arena, i);
-    follow(r, b.arena, i);
+    follow(r, &b, i);
     return;
   }
-  ptr_map_put(r->scratch, &r->changed, by, by);
+  ptr_map_put(r->scratch, &r->changed, by, (void *)i->shape);
   instruction_replace_uses(i, by);
   computation_remove(i->parent, i);
 }
