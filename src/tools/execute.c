@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/file.h"
+#include "base/heap.h"
 #include "hlo/device_groups.h"
 #include "opt/dynamic_index_splitter.h"
 #include "opt/form_normalization.h"
@@ -139,6 +140,25 @@ static int leaf_count(const shape *s) {
   return count;
 }
 
+// Filling arrays of many gigabytes takes long: whether there is room for all is asked before the first.
+static heddle_status check_room(const module *m, int count) {
+  const instruction_list *parameters = &m->entry->parameters;
+  int64_t bytes = 0;
+  for (int i = 0; i < parameters->size; i++) {
+    const int64_t each = shape_byte_size(parameters->data[i]->shape);
+    if (__builtin_add_overflow(bytes, each, &bytes)) bytes = INT64_MAX;
+  }
+  if (parameters->size) {
+    const int64_t times = count / parameters->size;
+    if (__builtin_mul_overflow(bytes, times, &bytes)) bytes = INT64_MAX;
+  }
+  void *room = heap_try_allocate((size_t)bytes);
+  heap_free(room);
+  if (room || bytes == 0) return status_ok();
+  return status_at(HEDDLE_OUT_OF_MEMORY, m->entry->where, "no memory for the %lld bytes of %d arguments",
+                   (long long)bytes, count);
+}
+
 heddle_status argument_list_make(arena *a, const module *m, int given, leaf_source source, void *context,
                                  argument_list *out) {
   const instruction_list *parameters = &m->entry->parameters;
@@ -146,6 +166,7 @@ heddle_status argument_list_make(arena *a, const module *m, int given, leaf_sour
   TRY(device_groups_count(m, &devices));
   for (int i = 0; i < parameters->size; i++) each += leaf_count(parameters->data[i]->shape);
   const int count = parameters->size * (given > each ? devices : 1);
+  if (count > 1) TRY(check_room(m, count));
   *out = (argument_list){.count = count, .values = arena_array(a, literal *, count)};
   for (int i = 0; i < count; i++) {
     out->values[i] = skeleton(a, parameters->data[i % parameters->size]->shape);
