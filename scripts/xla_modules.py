@@ -8,7 +8,7 @@ SOURCES is a folder with XLA's sources, or a bare git directory of them. A modul
 header or an ENTRY, or a file *.hlo, *.hlotxt or *.txt with one; equal ones count once. XLA's parser, JAX's, is asked
 first; hlo-opt says whether ours reads and verifies a module. A sample of those that both take runs with run_hlo_module:
 on the CPU and on the interpreter, with made-up arguments and XLA's bounds. Each becomes one of the classes of `CLASSES`;
-those that nobody could run alone, in finite time and in the memory at hand are counted apart from those that should
+those that nobody could run alone, in the time and in the memory at hand are counted apart from those that should
 agree and do not. The limit is in seconds of a processor, the memory what each of the jobs may take (its share of three
 quarters of the machine's).
 
@@ -102,6 +102,18 @@ class XlaParser:
         return answer.startswith("1")
 
 
+# Floating-point operations of a module, as XLA's cost analysis counts them for one device: a loop of unknown length once.
+XLA_OPERATIONS = """
+import sys
+from jaxlib import _hlo, _jax
+module = _hlo.hlo_module_from_text(open(sys.argv[1], encoding="utf-8").read())
+print(_jax.hlo_module_cost_analysis(_jax.get_tfrt_cpu_client(), module).get("flops", 0))
+"""
+DEVICES = re.compile(r"\b(?:num_partitions|replica_count)=(\d+)")
+# What a core with two 256-bit multipliers does in a second at 3 GHz, in double precision, in which the reference sums,
+# and in single precision, for the program.
+DOUBLE_OPERATIONS, SINGLE_OPERATIONS = 4.8e10, 9.6e10
+
 WAITING = 20  # times as long as it may compute, as others may compute too
 SHORT = 4  # seconds of a processor, within which most modules have run and a loop without an end is found out
 TOO_LONG, TOO_LARGE = 124, 125  # exit statuses of `call` beside the tools' own
@@ -116,8 +128,9 @@ CLASSES = {
     "library": "need a vendor's library, a routine of the host's or a host",
     "endless": "never end, as the interpreter proves",
     "large": "need more than {memory:.1f} GB",
+    "heavy": "need more arithmetic than a core has in {limit:g} s, as XLA counts it",
 }
-NOT_ASKED_FOR = ("library", "endless", "large")
+NOT_ASKED_FOR = ("library", "endless", "large", "heavy")
 NEEDS_OTHERS = re.compile(r"the target .* of a custom call is unknown|calls back into the host")
 NEEDS_MEMORY = re.compile(r"no memory (?:for|to)|takes \d+ bytes, .*the limit")
 
@@ -142,11 +155,25 @@ def call(command, limit, memory):
     return TOO_LARGE if done.returncode and NEEDS_MEMORY.search(message) else done.returncode, message
 
 
+def is_heavy(module, limit):
+    """Whether what XLA counts cannot be done in the time, once as a program and once by the reference."""
+    done = subprocess.run([sys.executable, "-c", XLA_OPERATIONS, module], capture_output=True, text=True, check=False)
+    try:
+        operations = float(done.stdout)
+    except ValueError:
+        return False
+    header = module.read_text(encoding="utf-8").lstrip().split("\n", 1)[0]
+    for count in DEVICES.findall(header):
+        operations *= int(count)
+    return operations / SINGLE_OPERATIONS + operations / DOUBLE_OPERATIONS > limit
+
+
 def become(binaries, module, limit, memory):
     """The class of a module that is run, and what was said."""
     tool = binaries / "run_hlo_module"
     short = min(SHORT, limit)
     code, message = call([tool, module], short, memory)
+    said = ""
     if code and "mismatch:" not in message:
         _, said = call([tool, module, "--platform=Interpreter", "--reference_platform="], short, memory)
         if "the loop never ends" in said:
@@ -156,10 +183,10 @@ def become(binaries, module, limit, memory):
     if "mismatch:" in message and call([tool, module, "--exact"], limit, memory)[0] == 0:
         return "exact", message
     if code == TOO_LONG:
-        return "slow", message
+        return "heavy" if is_heavy(module, limit) else "slow", message
     if code == TOO_LARGE:
         return "large", message
-    if NEEDS_OTHERS.search(message):
+    if NEEDS_OTHERS.search(message) or NEEDS_OTHERS.search(said):
         return "library", message
     return "agree" if not code else "wrong" if "mismatch:" in message else "other", message
 
