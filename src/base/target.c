@@ -9,6 +9,48 @@
 #include "base/target.h"
 
 // The same on all machines so far.
+#define TILE_SIZES                                \
+  .tiles = {.unit = 64,                           \
+            .min_run = 16,                        \
+            .min_checked_run = 32,                \
+            .min_run_space = 4096,                \
+            .max_run_step = 4,                    \
+            .transpose_unit = 16,                 \
+            .min_transpose_side = 8,              \
+            .transpose_side = 64,                 \
+            .transpose_narrow_side_bytes = 256,   \
+            .transpose_area = 64 * 64,            \
+            .transpose_narrow_area = 4 * 64 * 64, \
+            .shuffle_bytes = 16,                  \
+            .transpose_vector_bytes = 64,         \
+            .transpose_stream_bytes = 32 << 20,   \
+            .short_row = 8,                       \
+            .short_picked_row = 64,               \
+            .long_row = 512,                      \
+            .short_column = 16,                   \
+            .column_step = 8,                     \
+            .max_repeated_body = 40,              \
+            .min_tried_elements = 16 << 10,       \
+            .min_split_elements = 256 << 10,      \
+            .min_split_units = 8,                 \
+            .split_chunks = 64,                   \
+            .min_split_chunks = 24,               \
+            .min_side_columns = 16,               \
+            .cache_line = 16,                     \
+            .min_scatter_bytes = 64 << 10,        \
+            .min_scatter_run_bytes = 512}
+
+#define FUSION_COSTS                     \
+  .fusion = {.small_kernel_ns = 4000,    \
+             .merged_kernels_ns = 40000, \
+             .max_loop_product = 2048,   \
+             .small_elements = 2048,     \
+             .small_operations = 2048,   \
+             .lonely_elements = 1 << 16, \
+             .columns_per_thread = 16,   \
+             .max_stored = 8,            \
+             .operations_beside_slow = 16}
+
 #define CODE_LIMITS                        \
   .code = {.max_inlined_operations = 4000, \
            .max_copied_operations = 256,   \
@@ -39,7 +81,7 @@
   .cache_bytes_per_ns = 40, .mixed_bytes_per_ns = 10, .cache_bytes = 1 << 20, .launch_ns = 2000, .wake_ns = 6000,   \
   .tile_bytes = 16 << 10, .tile_operations = 64 << 10, .most_tile = 16 << 10, .tiles_per_core = 4,                  \
   .row_buffer_bytes = 64 << 10, .row_accumulators = 1024, .constant_alignment = 64, .stream_alignment = 32,         \
-  CODE_LIMITS
+  TILE_SIZES, FUSION_COSTS, CODE_LIMITS
 
 // What all chips from sm_75 on have alike. A thread may use 255 registers.
 #define GPU_FIGURES                                                                                                   \
@@ -48,7 +90,7 @@
   .threads_per_block = 128, .subgroup_size = 32, .max_grid_x = INT32_MAX, .buffer_alignment = 16, .vector_lanes = 32, \
   .launch_ns = 3000, .wake_ns = 0, .tile_bytes = 16 << 10, .tile_operations = 64 << 10, .most_tile = 16 << 10,        \
   .tiles_per_core = 4, .row_buffer_bytes = 64 << 10, .row_accumulators = 1024, .constant_alignment = 64,              \
-  .shared_alignment = 16, .stream_alignment = 32, CODE_LIMITS
+  .shared_alignment = 16, .stream_alignment = 32, TILE_SIZES, FUSION_COSTS, CODE_LIMITS
 
 const target_description target_any_cpu = {
     .kind = TARGET_CPU, .name = "cpu", .chip = "", .features = "", .has_libraries = true, .is_host = true, CPU_FIGURES};

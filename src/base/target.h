@@ -60,6 +60,64 @@ typedef struct target_code_limits {
   int max_reduction_loads;   // elements that the lanes of all copies load one by one
 } target_code_limits;
 
+// Sizes of tiles, and from which sizes on one way to go over arrays is worth more than another. Of CPUs; a grid's
+// kernels are loops so far.
+typedef struct target_tile_sizes {
+  int unit;  // elements: the vectorizer's blocks divide it, and it divides tiles
+
+  // Loops over contiguous dims.
+  int min_run;            // elements; shorter ones are no better than a flat loop
+  int min_checked_run;    // … where the run's elements are checked, for padding
+  int64_t min_run_space;  // elements of the whole space
+  int max_run_step;       // elements from one position to the next that are no worse than single loads
+
+  // Transposes. Elements of four bytes and more (not narrow) go straight from memory to memory: a side is a few cache
+  // lines, and a few tiles fit the first level of cache. A register block of narrow ones is less than a line wide, so
+  // lines are gathered in buffers.
+  int transpose_unit;      // elements; tiles are whole numbers of register blocks, none of which is larger
+  int min_transpose_side;  // elements; shorter ones gain nothing from tiles
+  int transpose_side;      // elements
+  int transpose_narrow_side_bytes;
+  int64_t transpose_area;  // elements of a tile
+  int64_t transpose_narrow_area;
+  int shuffle_bytes;               // within which machines shuffle cheaply
+  int transpose_vector_bytes;      // of vectors that are turned, as long as they fit the registers
+  int64_t transpose_stream_bytes;  // of all results, from which on they go past the caches
+
+  // Reductions.
+  int short_row;               // elements, below which the loop's vectors over results are better
+  int short_picked_row;        // … where reducers pick one of two pairs, which takes long between lanes
+  int long_row;                // … where elements are combined one after the other
+  int short_column;            // elements up to which the loop's vectors keep a column in registers
+  int column_step;             // elements of a column that are combined at once, so that an accumulator is read and
+                               // written once for all of them
+  int max_repeated_body;       // instructions of a body that is repeated for that
+  int64_t min_tried_elements;  // of an operand, from which on trying out what order a reducer needs is worth it
+  int64_t min_split_elements;  // of an operand, from which on two kernels are worth it
+  int min_split_units;         // results (or vectors of them) below which threads have too little to do
+  int split_chunks;            // of a reduction that is cut
+  int min_split_chunks;
+  int min_side_columns;  // results that lie side by side, below which elements are put beside them
+  int cache_line;        // elements, about as many as a line of the cache has
+
+  // Scatters.
+  int64_t min_scatter_bytes;  // updates of fewer are one tile
+  int min_scatter_run_bytes;  // of a run that tiles share
+} target_tile_sizes;
+
+// When it pays that operations share a kernel.
+typedef struct target_fusion_costs {
+  double small_kernel_ns;         // a kernel that takes no longer is small beside its start
+  double merged_kernels_ns;       // what many of them may become
+  double max_loop_product;        // multiplications of a matrix product that is a loop like others
+  int64_t small_elements;         // a kernel of at most so many elements …
+  double small_operations;        // … and operations takes no longer than starting it, whatever it computes
+  int64_t lonely_elements;        // that one thread computes before a second has started
+  int columns_per_thread;         // least, of a column reduction
+  int max_stored;                 // large arrays that siblings write together
+  double operations_beside_slow;  // of what is computed together with something slow
+} target_fusion_costs;
+
 typedef struct target_description {
   target_kind kind;
   const char *name;      // of the machine: "cpu", "sm_90", "null"
@@ -111,6 +169,8 @@ typedef struct target_description {
   int64_t row_buffer_bytes;  // what a kernel may keep per row beside its outputs
   int64_t row_accumulators;  // of a tile of columns, to stay in the first-level cache
 
+  target_tile_sizes tiles;
+  target_fusion_costs fusion;
   target_code_limits code;
 } target_description;
 

@@ -18,9 +18,6 @@
 #include "kernel/sizes.h"
 #include "opt/passes.h"
 
-// Multiplications of a product that is a loop like others.
-#define TINY_PRODUCT 2048.0
-
 // --- before
 
 static bool has_fusions(const module *m) {
@@ -37,10 +34,10 @@ static bool has_elemental_form(const instruction *i) { return hlo_ops[i->opcode]
 // --- roles
 
 // A library takes longer to be called than a loop to multiply.
-static bool is_tiny_product(const instruction *i) {
+static bool is_tiny_product(const target_description *target, const instruction *i) {
   dot_form form;
   return i->opcode == HLO_DOT && dot_form_of(i, NULL, NULL, &form) &&
-         (double)form.batch * (double)form.m * (double)form.n * (double)form.k <= TINY_PRODUCT;
+         (double)form.batch * (double)form.m * (double)form.n * (double)form.k <= target->fusion.max_loop_product;
 }
 
 static bool is_operation_of_sequence(const target_description *target, const instruction *i) {
@@ -53,7 +50,7 @@ static bool is_operation_of_sequence(const target_description *target, const ins
     case HLO_FUSION:  // one that is kept: others are taken apart before
     case HLO_WHILE:
     case HLO_CONDITIONAL: return true;
-    default: return library_of(target, i) != LIBRARY_NONE && !is_tiny_product(i);
+    default: return library_of(target, i) != LIBRARY_NONE && !is_tiny_product(target, i);
   }
 }
 
@@ -196,12 +193,12 @@ static heddle_status arrange_reductions(arena *scratch, module *m, const target_
                                         program_list *sequences) {
   bool any = false;
   for (int k = 0; k < sequences->size && kernel_hero_exists(target->kind, HERO_REDUCTION); k++)
-    any |= reduction_order_run(sequences->data[k]);
+    any |= reduction_order_run(sequences->data[k], target);
   if (any) {
     *sequences = (program_list){0};
     program_list_find(scratch, m, sequences);
   }
-  for (int k = 0; k < sequences->size; k++) any |= reduction_splitter_run(sequences->data[k]);
+  for (int k = 0; k < sequences->size; k++) any |= reduction_splitter_run(sequences->data[k], target);
   return any ? pass_apply(&opt_dead_code, m) : status_ok();
 }
 

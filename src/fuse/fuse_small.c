@@ -7,10 +7,6 @@
 #include "fuse/fusion_cost.h"
 #include "fuse/merge.h"
 
-// Nanoseconds of a kernel that is small beside its start, and of what many of them may become.
-#define SMALL_TIME 4000.0
-#define JOINED_TIME 40000.0
-
 // A cluster, or a fixed node, whose unit is behind the clusters.
 typedef struct unit {
   int depth;  // 0: not known yet
@@ -98,7 +94,7 @@ static int compare(const void *l, const void *r) {
 
 static bool is_small(cluster_graph *g, int c) {
   const cluster *x = &g->clusters.data[c];
-  return x->members.size > 0 && !x->traits && merge_time_of(g, c) < SMALL_TIME;
+  return x->members.size > 0 && !x->traits && merge_time_of(g, c) < g->target->fusion.small_kernel_ns;
 }
 
 void fuse_small_clusters(cluster_graph *g, bool any_size) {
@@ -115,7 +111,7 @@ void fuse_small_clusters(cluster_graph *g, bool any_size) {
     int size = g->clusters.data[x->cluster].members.size + g->clusters.data[y->cluster].members.size;
     if (x->depth != y->depth || (x->elements != y->elements && !any_size) || size > FUSION_MAX_INSTRUCTIONS) continue;
     double time = merge_time_of(g, x->cluster) + merge_time_of(g, y->cluster);
-    if (time > JOINED_TIME) continue;
+    if (time > g->target->fusion.merged_kernels_ns) continue;
     y->cluster = merge_clusters(g, x->cluster, y->cluster);
     g->clusters.data[y->cluster].time = time;
   }

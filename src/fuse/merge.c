@@ -5,19 +5,6 @@
 #include "kernel/hero_reduction.h"
 #include "kernel/hero_transpose.h"
 
-// A cluster of at most so many elements and operations takes no longer than starting a kernel, whatever it computes.
-enum { SMALL_ELEMENTS = 2048, SMALL_OPERATIONS = 2048 };
-
-// One thread computes so many elements before a second has started. A column reduction gives each thread so many
-// columns at least.
-enum { LONELY_ELEMENTS = 1 << 16, COLUMNS_PER_THREAD = 16 };
-
-// Large arrays that siblings write together.
-enum { MOST_STORED = 8 };
-
-// Of what is computed together with something slow.
-enum { OPERATIONS_BESIDE_SLOW = 16 };
-
 static int minor_dim(const shape *s) {
   for (int d = s->rank - 1; d >= 0; d--)
     if (s->dims[d] != 1) return d;
@@ -113,9 +100,10 @@ static bool reads_elsewhere(cluster_graph *g, int from, int to) {
 
 static bool is_slow_together(const cluster_graph *g, int l, int r) {
   const cluster *x = &g->clusters.data[l], *y = &g->clusters.data[r];
-  if (!((x->traits | y->traits) & CLUSTER_IS_SLOW) || merge_elements_of(g, l) <= SMALL_ELEMENTS) return false;
+  if (!((x->traits | y->traits) & CLUSTER_IS_SLOW) || merge_elements_of(g, l) <= g->target->fusion.small_elements)
+    return false;
   return (x->traits & y->traits & CLUSTER_IS_SLOW) ||
-         ((x->traits & CLUSTER_IS_SLOW) ? y : x)->operations > OPERATIONS_BESIDE_SLOW;
+         ((x->traits & CLUSTER_IS_SLOW) ? y : x)->operations > g->target->fusion.operations_beside_slow;
 }
 
 static bool moves_alike(const instruction *l, const instruction *r) {
@@ -139,14 +127,14 @@ static bool differ_in_transposes(const cluster_graph *g, int l, int r) {
     }
   }
   if (!found[0] || !found[1]) return false;
-  return !moves_alike(found[0], found[1]) && !hero_transpose_alike(found[0], found[1]);
+  return !moves_alike(found[0], found[1]) && !hero_transpose_alike(g->target, found[0], found[1]);
 }
 
 // Heroes that no other hero goes with.
 static bool are_rivals(const cluster_graph *g, int l, int r) {
   const unsigned lone = CLUSTER_REDUCES | CLUSTER_TRANSPOSES | CLUSTER_CONCATENATES | CLUSTER_IS_SLOW;
   unsigned traits = both_traits(g, l, r) & lone;
-  if (merge_elements_of(g, l) <= SMALL_ELEMENTS && !(traits & CLUSTER_REDUCES)) return false;
+  if (merge_elements_of(g, l) <= g->target->fusion.small_elements && !(traits & CLUSTER_REDUCES)) return false;
   bool is_one = (traits & (traits - 1)) == 0;
   return !is_one || (common_traits(g, l, r) & CLUSTER_CONCATENATES) || differ_in_transposes(g, l, r);
 }
@@ -171,11 +159,11 @@ static const instruction *reduction_of(const cluster_graph *g, int c) {
 // the threads there are, large arrays are better off with a kernel for each pass.
 static bool leaves_threads_idle(const cluster_graph *g, int from, int to) {
   const instruction *reduce = reduction_of(g, from);
-  if (!reduce || merge_elements_of(g, to) <= LONELY_ELEMENTS) return false;
+  if (!reduce || merge_elements_of(g, to) <= g->target->fusion.lonely_elements) return false;
   int64_t rows = shape_element_count(fusion_cost_array_of(reduce->shape));
   const shape *s = reduce->operands[0]->shape;
   bool is_column = s->rank > 0 && !int_list_has(reduce->attributes->dimensions, minor_dim(s));
-  return (is_column ? rows / COLUMNS_PER_THREAD : rows) < g->target->cores;
+  return (is_column ? rows / g->target->fusion.columns_per_thread : rows) < g->target->cores;
 }
 
 bool merge_rows(cluster_graph *g, int from, int to) {
@@ -265,7 +253,8 @@ static bool may_be_absorbed(cluster_graph *g, int from, int to) {
   const cluster *x = &g->clusters.data[from], *y = &g->clusters.data[to];
   const unsigned heroes = CLUSTER_REDUCES | CLUSTER_TRANSPOSES | CLUSTER_CONCATENATES;
   if (are_apart(g, from, to)) return false;
-  bool is_small = merge_elements_of(g, to) <= SMALL_ELEMENTS && !(y->traits & (CLUSTER_SCATTERS | CLUSTER_UPDATES));
+  bool is_small = merge_elements_of(g, to) <= g->target->fusion.small_elements &&
+                  !(y->traits & (CLUSTER_SCATTERS | CLUSTER_UPDATES));
   if (is_small && !((x->traits | y->traits) & CLUSTER_REDUCES))
     return !(x->traits & (CLUSTER_SCATTERS | CLUSTER_UPDATES));
   return !(x->traits & never) && !((x->traits & heroes) && (y->traits & (heroes | CLUSTER_UPDATES | CLUSTER_SCATTERS)));
@@ -273,7 +262,7 @@ static bool may_be_absorbed(cluster_graph *g, int from, int to) {
 
 // A reduction within a loop is computed one element after another.
 static bool reduces_too_much(const cluster_graph *g, int from, const cluster_cost *cost) {
-  return (g->clusters.data[from].traits & CLUSTER_REDUCES) && cost->operations > SMALL_OPERATIONS;
+  return (g->clusters.data[from].traits & CLUSTER_REDUCES) && cost->operations > g->target->fusion.small_operations;
 }
 
 bool merge_as_copy(cluster_graph *g, int from, int to) {
@@ -285,7 +274,9 @@ bool merge_producer(cluster_graph *g, int from, int to) {
   if (!merge_as_copy(g, from, to) || !gives_only(g, from, to)) return false;
   cluster_cost cost = cluster_cost_of(g, from, to);
   if (cost.instructions > 2 * FUSION_MAX_INSTRUCTIONS || reduces_too_much(g, from, &cost)) return false;
-  if (cost.repeats > (cost.operations > SMALL_OPERATIONS ? FUSION_MAX_REPEATS : FUSION_MAX_SMALL_REPEATS)) return false;
+  if (cost.repeats >
+      (cost.operations > g->target->fusion.small_operations ? FUSION_MAX_REPEATS : FUSION_MAX_SMALL_REPEATS))
+    return false;
   if (cost.time > merge_time_of(g, from) + merge_time_of(g, to) + g->target->launch_ns) return false;
   return !cluster_has_detour(g, from, to);
 }
@@ -312,8 +303,8 @@ static int count_stored(cluster_graph *g, int l, int r, int of) {
 
 // One loop that walks a great many arrays at a time keeps pages and lines of all of them, which no cache has room for.
 static bool stores_too_many(cluster_graph *g, int l, int r) {
-  if (merge_elements_of(g, l) <= SMALL_ELEMENTS) return false;
-  return count_stored(g, l, r, l) + count_stored(g, l, r, r) > MOST_STORED;
+  if (merge_elements_of(g, l) <= g->target->fusion.small_elements) return false;
+  return count_stored(g, l, r, l) + count_stored(g, l, r, r) > g->target->fusion.max_stored;
 }
 
 bool merge_siblings(cluster_graph *g, int l, int r) {

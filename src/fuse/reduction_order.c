@@ -25,9 +25,6 @@
 #include "opt/body_copy.h"
 
 enum {
-  MANY_ELEMENTS = 16 << 10,  // of the operand, above which trials and branches are worth it
-  SHORT_ROW = 8,             // rows that the loop takes side by side, as kernel/hero_reduction.c decides
-  LONG_ROW = 64,
   MOST_COPIED = 24,  // instructions that the branch computes for itself
   MOST_VALUES = 8,
 };
@@ -130,20 +127,21 @@ static bool is_guarded(const choice *c) { return c->checks_results || c->checks_
 
 // Whether another order makes it faster: rows long enough to fill vectors, or cut into chunks. Columns lie side by side
 // in vectors as it is.
-static bool gains(const instruction *reduce, reducer_form form) {
+static bool gains(const target_description *target, const instruction *reduce, reducer_form form) {
   reduction_space s;
-  if (reduction_splitter_splits(reduce, form)) return true;
+  if (reduction_splitter_splits(target, reduce, form)) return true;
   if (form == REDUCER_CHUNKS || !reduction_space_of(reduce, &s) || !s.is_reduced[s.group_count - 1]) return false;
-  const int64_t row = s.sizes[s.group_count - 1];
-  return row > LONG_ROW || (row >= SHORT_ROW && s.kept < LONG_ROW);
+  const int64_t row = s.sizes[s.group_count - 1], short_row = target->tiles.short_picked_row;
+  return row > short_row || (row >= target->tiles.short_row && s.kept < short_row);
 }
 
-static bool accept(const instruction *reduce, const reducer_variant *variant, const reducer_trial *trial, choice *out) {
+static bool accept(const target_description *target, const instruction *reduce, const reducer_variant *variant,
+                   const reducer_trial *trial, choice *out) {
   *out = (choice){.variant = *variant,
                   .form = trial->in_any_order ? REDUCER_FREE : REDUCER_CHUNKS,
                   .checks_results = trial->unless_made,
                   .checks_elements = trial->unless_given};
-  return trial->in_chunks && gains(reduce, out->form);
+  return trial->in_chunks && gains(target, reduce, out->form);
 }
 
 static bool is_pick(arena *scratch, instruction *reduce, computation *by) {
@@ -154,22 +152,22 @@ static bool is_pick(arena *scratch, instruction *reduce, computation *by) {
   return picks;
 }
 
-static bool choose(arena *scratch, instruction *reduce, choice *out) {
+static bool choose(arena *scratch, const target_description *target, instruction *reduce, choice *out) {
   const int count = reduce->operand_count / 2;
   computation *f = reduce->called[0];
   const reducer_variant own = {f, false};
   const reducer_trial trial = reducer_try(reduce, &own);
-  if (trial.in_any_order) return accept(reduce, &own, &trial, out);
-  computation *handing_on = count == 2 && gains(reduce, REDUCER_PICK) ? hand_on_nan(f, count) : NULL;
+  if (trial.in_any_order) return accept(target, reduce, &own, &trial, out);
+  computation *handing_on = count == 2 && gains(target, reduce, REDUCER_PICK) ? hand_on_nan(f, count) : NULL;
   if (handing_on && is_pick(scratch, reduce, handing_on)) {
     *out = (choice){.variant = {handing_on, false}, .form = REDUCER_PICK, .checks_results = true};
     return true;
   }
-  if (accept(reduce, &own, &trial, out)) return true;
+  if (accept(target, reduce, &own, &trial, out)) return true;
   const reducer_variant started = {start_with_elements(f, count), true};
   if (!started.by) return false;
   const reducer_trial then = reducer_try(reduce, &started);
-  return accept(reduce, &started, &then, out);
+  return accept(target, reduce, &started, &then, out);
 }
 
 // --- the branch that reduces in order
@@ -355,27 +353,28 @@ static instruction *by_parts(instruction *reduce) {
 
 // --- computations
 
-static bool is_long(const instruction *i) {
+static bool is_long(const target_description *target, const instruction *i) {
   reduction_space s;
-  return i->opcode == HLO_REDUCE && reduction_space_of(i, &s) && s.kept * s.reduced >= MANY_ELEMENTS;
+  return i->opcode == HLO_REDUCE && reduction_space_of(i, &s) && s.kept * s.reduced >= target->tiles.min_tried_elements;
 }
 
-static bool is_unknown(arena *scratch, const instruction *i) {
+static bool is_unknown(arena *scratch, const target_description *target, const instruction *i) {
   const int count = i->operand_count / 2;
   return count <= MOST_VALUES && has_plain_results(i->called[0], count) &&
-         (gains(i, REDUCER_FREE) || gains(i, REDUCER_CHUNKS)) && reducer_of(scratch, i).form == REDUCER_ORDERED;
+         (gains(target, i, REDUCER_FREE) || gains(target, i, REDUCER_CHUNKS)) &&
+         reducer_of(scratch, i).form == REDUCER_ORDERED;
 }
 
-bool reduction_order_run(computation *c) {
+bool reduction_order_run(computation *c, const target_description *target) {
   bool any = false;
   for (int n = 0, count = c->instructions.size; n < count; n++) {
     instruction *i = c->instructions.data[n];
-    if (!is_long(i)) continue;
+    if (!is_long(target, i)) continue;
     arena *scratch = arena_create();
     choice how;
     instruction *parts = by_parts(i);
     if (parts) i = parts;
-    const bool is_rewritten = is_unknown(scratch, i) && choose(scratch, i, &how);
+    const bool is_rewritten = is_unknown(scratch, target, i) && choose(scratch, target, i, &how);
     if (is_rewritten) rewrite(scratch, i, &how);
     any |= parts || is_rewritten;
     arena_destroy(scratch);

@@ -2,6 +2,7 @@
 #ifndef HEDDLE_FUSE_REDUCTION_ORDER_H_
 #define HEDDLE_FUSE_REDUCTION_ORDER_H_
 
+#include "base/target.h"
 #include "hlo/module.h"
 
 // Tries out the reducer of every long reduce of the computation (kernel/reducer_trial.h) and marks those reduces whose
@@ -9,6 +10,6 @@
 // order, the reduce is done out of order and looked at: if a NaN is in its results, a branch does it again in order.
 // Where the initial value must not come in twice, partial results begin without it. Results are those of the order that
 // the interpreter takes, but for the rounding of sums. True if anything changed; new computations may be among it.
-bool reduction_order_run(computation *c);
+bool reduction_order_run(computation *c, const target_description *target);
 
 #endif

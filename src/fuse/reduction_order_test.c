@@ -210,8 +210,8 @@ static void check(const known_reducer *r, const char *from, const char *to, cons
   arena *a = arena_create();
   module *m = parse(a, r, from, to, dims);
   const module *before = module_clone(a, m);
-  reduction_order_run(m->entry);
-  reduction_splitter_run(m->entry);
+  reduction_order_run(m->entry, &target_any_cpu);
+  reduction_splitter_run(m->entry, &target_any_cpu);
   for (int c = 0; c < m->computations.size; c++) testing_require(computation_sort(a, m->computations.data[c]), r->name);
   testing_require(module_verify(m), r->name);
   for (int k = 0; k < 4; k++)
@@ -241,7 +241,7 @@ static int count(const module *m, hlo_opcode op) {
 static void check_form(const known_reducer *r, const char *from, const char *to, reducer_form form, bool is_guarded) {
   arena *a = arena_create();
   module *m = parse(a, r, from, to, *to ? "1" : "0");
-  reduction_order_run(m->entry);
+  reduction_order_run(m->entry, &target_any_cpu);
   reducer_form best = REDUCER_ORDERED;
   for (int n = 0; n < m->entry->instructions.size; n++) {
     const instruction *i = m->entry->instructions.data[n];

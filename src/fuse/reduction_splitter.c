@@ -13,16 +13,6 @@
 #include "kernel/reducer.h"
 #include "kernel/reduction_space.h"
 
-enum {
-  FEW_UNITS = 8,              // independent results (or vectors of them) below which threads have too little to do
-  MANY_ELEMENTS = 256 << 10,  // of the operand, above which it is worth two kernels
-  CHUNKS = 64,
-  LEAST_CHUNKS = 24,
-  LANES = 64,        // columns that fill the vectors of a pass
-  LINE = 16,         // elements, about as many as a line of the cache has
-  FEW_COLUMNS = 16,  // results that lie side by side, below which elements are put beside them
-};
-
 typedef struct split {
   reduction_space space;
   int group;             // that is split
@@ -34,9 +24,9 @@ typedef struct split {
 // --- how
 
 // What threads can take independently of each other.
-static int64_t count_units(const reduction_space *s) {
+static int64_t count_units(const target_tile_sizes *sizes, const reduction_space *s) {
   int64_t last = s->sizes[s->group_count - 1];
-  return s->is_reduced[s->group_count - 1] ? s->kept : s->kept / last * kernel_ceil_divide(last, LANES);
+  return s->is_reduced[s->group_count - 1] ? s->kept : s->kept / last * kernel_ceil_divide(last, sizes->unit);
 }
 
 static int largest_reduced(const reduction_space *s) {
@@ -47,46 +37,49 @@ static int largest_reduced(const reduction_space *s) {
 }
 
 // A number of chunks that leaves nothing over, if one of about the right size does.
-static int64_t choose_chunks(int64_t size) {
-  for (int64_t p = CHUNKS; p >= LEAST_CHUNKS; p--)
+static int64_t choose_chunks(const target_tile_sizes *sizes, int64_t size) {
+  const int64_t chunks = sizes->split_chunks;
+  for (int64_t p = chunks; p >= sizes->min_split_chunks; p--)
     if (size % p == 0) return p;
-  for (int64_t p = CHUNKS + 1; p <= 4 * CHUNKS; p++)
+  for (int64_t p = chunks + 1; p <= 4 * chunks; p++)
     if (size % p == 0) return p;
-  return CHUNKS;
+  return chunks;
 }
 
 // Elements beside each other that fill vectors; preferably a number that leaves nothing over.
-static int64_t choose_side(int64_t size, int64_t columns) {
+static int64_t choose_side(int64_t lanes, int64_t size, int64_t columns) {
   int64_t side = 1;
-  while (side * columns < LANES && size % (2 * side) == 0) side *= 2;
-  if (side * columns >= LANES / 2) return side;
-  for (side = 1; side * columns < LANES && size / side >= 4;) side *= 2;
+  while (side * columns < lanes && size % (2 * side) == 0) side *= 2;
+  if (side * columns >= lanes / 2) return side;
+  for (side = 1; side * columns < lanes && size / side >= 4;) side *= 2;
   return side;
 }
 
 // A length of chunks read side by side of which no two begin at the same place of a cache's way: an odd number of
 // lines.
-static int64_t odd_lines(int64_t size) {
-  const int64_t lines = size / LINE;
-  return lines % 2 == 0 && lines > 0 ? (lines - 1) * LINE : lines * LINE;
+static int64_t odd_lines(int64_t line, int64_t size) {
+  const int64_t lines = size / line;
+  return lines % 2 == 0 && lines > 0 ? (lines - 1) * line : lines * line;
 }
 
-static bool is_worth_it(const instruction *reduce, reduction_space *s) {
-  return reduction_space_of(reduce, s) && s->kept * s->reduced >= MANY_ELEMENTS;
+static bool is_worth_it(const target_tile_sizes *sizes, const instruction *reduce, reduction_space *s) {
+  return reduction_space_of(reduce, s) && s->kept * s->reduced >= sizes->min_split_elements;
 }
 
-static bool choose(const reducer *how, split *out) {
+static bool choose(const target_tile_sizes *sizes, const reducer *how, split *out) {
   const bool any_order = how->form == REDUCER_BINARY || how->form == REDUCER_FREE;
   if (!any_order && how->form != REDUCER_CHUNKS && !(how->form == REDUCER_PICK && how->in_chunks)) return false;
   const reduction_space *s = &out->space;
   out->group = largest_reduced(s);
   int64_t size = s->sizes[out->group], last = s->sizes[s->group_count - 1];
   bool is_column = !s->is_reduced[s->group_count - 1];
-  if (any_order && is_column && out->group == s->group_count - 2 && last < FEW_COLUMNS)
-    out->side = choose_side(size, last);
-  if (count_units(s) < FEW_UNITS && size / out->side >= 2 * CHUNKS) out->chunks = choose_chunks(size / out->side);
+  if (any_order && is_column && out->group == s->group_count - 2 && last < sizes->min_side_columns)
+    out->side = choose_side(sizes->unit, size, last);
+  if (count_units(sizes, s) < sizes->min_split_units && size / out->side >= 2 * sizes->split_chunks)
+    out->chunks = choose_chunks(sizes, size / out->side);
   out->length = size / (out->chunks * out->side);
-  if (how->form == REDUCER_CHUNKS && out->chunks > 1 && !is_column) out->length = odd_lines(out->length);
+  if (how->form == REDUCER_CHUNKS && out->chunks > 1 && !is_column)
+    out->length = odd_lines(sizes->cache_line, out->length);
   out->rest = size - out->chunks * out->side * out->length;
   return out->chunks > 1 || out->side > 1;
 }
@@ -237,18 +230,18 @@ static void replace(const splitter *s, instruction **values) {
   builder_replace_values(&s->b, s->reduce, values);
 }
 
-bool reduction_splitter_splits(const instruction *reduce, reducer_form form) {
+bool reduction_splitter_splits(const target_description *target, const instruction *reduce, reducer_form form) {
   const reducer how = {.form = form, .in_chunks = true};
   split s = {.chunks = 1, .side = 1};
-  return is_worth_it(reduce, &s.space) && choose(&how, &s);
+  return is_worth_it(&target->tiles, reduce, &s.space) && choose(&target->tiles, &how, &s);
 }
 
-static bool split_reduce(instruction *reduce) {
+static bool split_reduce(const target_description *target, instruction *reduce) {
   splitter s = {.b = builder_for(reduce), .reduce = reduce, .count = reduce->operand_count / 2};
   s.split = (split){.chunks = 1, .side = 1};
-  if (!is_worth_it(reduce, &s.split.space)) return false;
+  if (!is_worth_it(&target->tiles, reduce, &s.split.space)) return false;
   s.how = reducer_of(s.b.arena, reduce);
-  if (!choose(&s.how, &s.split)) return false;
+  if (!choose(&target->tiles, &s.how, &s.split)) return false;
   begin(&s);
   instruction **values = arena_array(s.b.arena, instruction *, s.count);
   reduce_chunks(&s, values);
@@ -257,10 +250,10 @@ static bool split_reduce(instruction *reduce) {
   return true;
 }
 
-bool reduction_splitter_run(computation *c) {
+bool reduction_splitter_run(computation *c, const target_description *target) {
   bool any = false;
   int count = c->instructions.size;
   for (int n = 0; n < count; n++)
-    if (c->instructions.data[n]->opcode == HLO_REDUCE) any |= split_reduce(c->instructions.data[n]);
+    if (c->instructions.data[n]->opcode == HLO_REDUCE) any |= split_reduce(target, c->instructions.data[n]);
   return any;
 }

@@ -35,7 +35,7 @@ static void check(const char *type, const char *from, const char *to, const char
       type, type, type, op, type, from, type, type, to, dims, type, to);
   module *m = testing_parse(a, source);
   const literal *wanted = evaluate(a, m);
-  assert_int_equal(reduction_splitter_run(m->entry), reduces > 1);
+  assert_int_equal(reduction_splitter_run(m->entry, &target_any_cpu), reduces > 1);
   testing_require(computation_sort(a, m->entry), source);
   testing_require(module_verify(m), source);
   assert_int_equal(count_reduces(m), reduces);

@@ -1,9 +1,6 @@
 // Divides index spaces into tiles along their contiguous dims.
 #include "kernel/blocks.h"
 
-// Runs shorter than this many bytes hold no vector: a flat loop is no worse.
-enum { SHORTEST_RUN_BYTES = 32 };
-
 static int64_t product(const shape *s, int from, int to) {
   int64_t p = 1;
   for (int d = from; d < to; d++) p *= s->dims[d];
@@ -29,12 +26,12 @@ kernel_block kernel_block_deal(const target_description *target, const shape *sp
   return b;
 }
 
-int kernel_block_split(const shape *inner, const shape *outer) {
+int kernel_block_split(const target_description *target, const shape *inner, const shape *outer) {
   int split = inner->rank;
   while (split > 0 && inner->dims[split - 1] == outer->dims[split - 1]) split--;
   if (split > 0) split--;
   int64_t bytes = product(inner, split, inner->rank) * dtypes[inner->dtype].bytes;
-  return bytes < SHORTEST_RUN_BYTES ? 0 : split;
+  return bytes < target->vector_bits / 8 ? 0 : split;  // a flat loop is no worse than runs that hold no vector
 }
 
 launch_plan kernel_blocks_launch(int count, const kernel_block *blocks, const launch_cost *cost) {

@@ -11,14 +11,7 @@
 
 #include "kernel/partition_operands.h"
 
-enum {
-  VECTOR = 64,        // elements; the vectorizer's blocks divide it
-  SHORTEST_ROW = 16,  // elements
-  SHORTEST_CHECKED_ROW = 32,
-  SMALLEST_SPACE = 4096,
-  MOST_ACCESSES = 64,  // looked at, so that planning stays linear
-  MOST_STEP = 4,       // elements from one position to the next that are no worse than single loads
-};
+enum { MOST_ACCESSES = 64 };  // looked at, so that planning stays linear
 
 typedef struct access {
   const partition_operand *operand;
@@ -82,8 +75,9 @@ static int find_checks(arena *a, const indexing_map *m, const shape *space, cons
   return count;
 }
 
-// Dims before `split` stay; those from it on become the digits of symbol `position`, or of VECTOR * position + lane.
-static bool is_good(arena *a, const access *x, const shape *space, int split, bool by_vectors) {
+// Dims before `split` stay; those from it on become the digits of symbol `position`, or of unit * position + lane.
+static bool is_good(arena *a, const target_tile_sizes *sizes, const access *x, const shape *space, int split,
+                    bool by_vectors) {
   const indexing_map *m = x->operand->map;
   for (int r = 0; r < m->rt_count; r++)
     if (uses_dims_from(x->operand->rts[r].map, split)) return false;
@@ -94,9 +88,9 @@ static bool is_good(arena *a, const access *x, const shape *space, int split, bo
   interval dims[SHAPE_MAX_RANK], *symbols = arena_array(a, interval, count + 2);
   for (int r = 0; r < count; r++)
     symbols[r] = r < m->range_count ? m->ranges[r].bounds : m->rts[r - m->range_count].bounds;
-  symbols[position] = (interval){0, by_vectors ? (row - 1) / VECTOR : row - 1};
-  symbols[lane] = (interval){0, VECTOR - 1};
-  if (by_vectors) p = affine_add(a, affine_mul_constant(a, p, VECTOR), affine_symbol(a, lane));
+  symbols[position] = (interval){0, by_vectors ? (row - 1) / sizes->unit : row - 1};
+  symbols[lane] = (interval){0, sizes->unit - 1};
+  if (by_vectors) p = affine_add(a, affine_mul_constant(a, p, sizes->unit), affine_symbol(a, lane));
   const affine_expr *by[SHAPE_MAX_RANK];
   for (int d = 0; d < space->rank; d++) {
     dims[d] = (interval){0, space->dims[d] - 1};
@@ -107,10 +101,11 @@ static bool is_good(arena *a, const access *x, const shape *space, int split, bo
   address = affine_simplify(a, address, dims, symbols);
   int64_t step;
   const int moving = by_vectors ? lane : position;
-  if (!grows_evenly(a, address, moving, dims, count + 2, symbols, &step) || step < -1 || step > MOST_STEP) return false;
+  if (!grows_evenly(a, address, moving, dims, count + 2, symbols, &step) || step < -1 || step > sizes->max_run_step)
+    return false;
   const affine_expr **checks = NULL;
   const int check_count = find_checks(a, m, space, &checks);
-  if (check_count > 0 && split > 0 && row < SHORTEST_CHECKED_ROW) return false;
+  if (check_count > 0 && split > 0 && row < sizes->min_checked_run) return false;
   for (int c = 0; c < check_count; c++) {
     const affine_expr *e = affine_replace(a, checks[c], by, space->rank, NULL, 0);
     if (!grows_evenly(a, affine_simplify(a, e, dims, symbols), moving, dims, count + 2, symbols, &step)) return false;
@@ -119,20 +114,21 @@ static bool is_good(arena *a, const access *x, const shape *space, int split, bo
   return true;
 }
 
-static int count_good(arena *a, const access_list *accesses, const shape *space, int split, bool by_vectors) {
+static int count_good(arena *a, const target_tile_sizes *sizes, const access_list *accesses, const shape *space,
+                      int split, bool by_vectors) {
   int count = 0;
-  for (int n = 0; n < accesses->size; n++) count += is_good(a, &accesses->data[n], space, split, by_vectors);
+  for (int n = 0; n < accesses->size; n++) count += is_good(a, sizes, &accesses->data[n], space, split, by_vectors);
   return count;
 }
 
-static int best_split(arena *a, const access_list *accesses, const shape *space) {
-  int best = 0, most = count_good(a, accesses, space, 0, true);
+static int best_split(arena *a, const target_tile_sizes *sizes, const access_list *accesses, const shape *space) {
+  int best = 0, most = count_good(a, sizes, accesses, space, 0, true);
   int64_t row = 1;
   for (int d = 0; d < space->rank; d++) row *= space->dims[d];
   for (int split = 1; split < space->rank && most < accesses->size; split++) {
     row /= space->dims[split - 1];
-    if (row < SHORTEST_ROW) break;
-    int good = count_good(a, accesses, space, split, false);
+    if (row < sizes->min_run) break;
+    int good = count_good(a, sizes, accesses, space, split, false);
     if (good <= most) continue;
     most = good;
     best = split;
@@ -140,15 +136,16 @@ static int best_split(arena *a, const access_list *accesses, const shape *space)
   return best;
 }
 
-int contiguous_dims_split(const instruction_list *body, const shape *space) {
-  if (shape_element_count(space) < SMALLEST_SPACE) return 0;
+int contiguous_dims_split(const target_description *target, const instruction_list *body, const shape *space) {
+  const target_tile_sizes *sizes = &target->tiles;
+  if (shape_element_count(space) < sizes->min_run_space) return 0;
   arena *scratch = arena_create();
   access_list accesses = {0};
   for (int n = 0; n < body->size && accesses.size < MOST_ACCESSES; n++) {
     const instruction *i = body->data[n];
     if (shape_is_array(i->shape) && shape_same_dims(i->shape, space)) add_accesses(scratch, i, &accesses);
   }
-  int split = best_split(scratch, &accesses, space);
+  int split = best_split(scratch, sizes, &accesses, space);
   arena_destroy(scratch);
   return split;
 }

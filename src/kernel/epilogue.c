@@ -7,14 +7,14 @@ enum { MAX_EPILOGUE_OPS = 1000 };  // partitioned into one function, which no gi
 
 enum { APART, HERO, BEHIND, MOVED };  // does not depend on a hero; is one; elementwise of one; bitcast of such
 
-void kernel_epilogue_heroes(arena *a, const instruction_list *body, hlo_opcode opcode, plan_alike_fn is_alike,
-                            instruction_list *heroes) {
+void kernel_epilogue_heroes(arena *a, const target_description *target, const instruction_list *body, hlo_opcode opcode,
+                            kernel_alike_fn is_alike, instruction_list *heroes) {
   enum { APART_FROM_HEROES, FEEDS_A_HERO };
   for (int n = 0; n < body->size; n++) body->data[n]->mark = APART_FROM_HEROES;
   for (int n = body->size - 1; n >= 0; n--) {
     instruction *i = body->data[n];
     bool is_hero = i->opcode == opcode && i->mark == APART_FROM_HEROES;
-    if (is_hero && !is_alike(heroes->size > 0 ? heroes->data[0] : i, i)) is_hero = false;
+    if (is_hero && !is_alike(target, heroes->size > 0 ? heroes->data[0] : i, i)) is_hero = false;
     if (is_hero) vec_push(a, heroes, i);
     for (int k = 0; k < i->operand_count; k++)
       if (is_hero || i->mark == FEEDS_A_HERO) i->operands[k]->mark = FEEDS_A_HERO;

@@ -6,12 +6,12 @@
 #include "kernel/kernel.h"
 
 // Whether a hero can make both in one pass; they have the same opcode, or are the same: whether it is of use for that.
-typedef bool (*plan_alike_fn)(const instruction *l, const instruction *r);
+typedef bool (*kernel_alike_fn)(const target_description *target, const instruction *l, const instruction *r);
 
 // The body's last instruction of the opcode that is of use and those like it, users first: each is a hero unless it
 // feeds another. Marks are lost.
-void kernel_epilogue_heroes(arena *a, const instruction_list *body, hlo_opcode opcode, plan_alike_fn is_alike,
-                            instruction_list *heroes);
+void kernel_epilogue_heroes(arena *a, const target_description *target, const instruction_list *body, hlo_opcode opcode,
+                            kernel_alike_fn is_alike, instruction_list *heroes);
 
 // Fills in the epilogue if every output either follows from the heroes (all of equal dims) elementwise, bitcasts of the
 // result apart, or does not depend on them and has as many elements. The heroes' operands are not looked at.

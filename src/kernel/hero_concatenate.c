@@ -5,7 +5,8 @@
 
 static int dim_of(const instruction *concatenate) { return (int)concatenate->attributes->dimensions.data[0]; }
 
-static bool is_alike(const instruction *l, const instruction *r) {
+static bool is_alike(const target_description *target, const instruction *l, const instruction *r) {
+  (void)target;
   if (l->operand_count != r->operand_count || dim_of(l) != dim_of(r)) return false;
   for (int n = 0; n < l->operand_count; n++)
     if (!shape_same_dims(l->operands[n]->shape, r->operands[n]->shape)) return false;
@@ -28,7 +29,8 @@ static void choose_tiles(arena *a, hero_concatenate *c, kernel_plan *k, const in
     const shape *s = first->operands[n]->shape;
     if (shape_element_count(s) == 0) continue;
     int b = c->block_count++;
-    blocks[b] = kernel_block_deal(target, s, kernel_block_split(s, first->shape), cost, b > 0 ? &blocks[b - 1] : NULL);
+    blocks[b] =
+        kernel_block_deal(target, s, kernel_block_split(target, s, first->shape), cost, b > 0 ? &blocks[b - 1] : NULL);
     offsets[b] = offset;
     offset += s->dims[c->dim];
     parts[b] = operand_part(a, heroes, n);
@@ -43,7 +45,7 @@ static void choose_tiles(arena *a, hero_concatenate *c, kernel_plan *k, const in
 bool hero_concatenate_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   instruction_list heroes = {0};
   hero_concatenate c = {0};
-  kernel_epilogue_heroes(a, body, HLO_CONCATENATE, is_alike, &heroes);
+  kernel_epilogue_heroes(a, target, body, HLO_CONCATENATE, is_alike, &heroes);
   if (heroes.size == 0 || shape_element_count(heroes.data[0]->shape) == 0) return false;
   c.dim = dim_of(heroes.data[0]);
   const instruction *const *list = (const instruction *const *)heroes.data;

@@ -96,7 +96,7 @@ bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, con
   launch_cost cost = hero_loop_cost(k, body, elements);
   k->launch = launch_decide(target, elements, &cost);
   if (target->has_grid || !has_one_space(k)) return true;
-  int split = contiguous_dims_split(body, k->outputs[0].shape);
+  int split = contiguous_dims_split(target, body, k->outputs[0].shape);
   if (split > 0) walk_contiguous_dims(k, split, target, &cost);
   else take_whole_groups(k, &k->launch);
   return true;

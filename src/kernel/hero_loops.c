@@ -92,7 +92,8 @@ static bool takes_slices(arena *a, kernel_plan *k, const instruction_list *body,
     if (!slice || !shape_same_dims(slice->operands[0]->shape, first->operands[0]->shape)) return false;
     if (shape_element_count(o->shape) == 0) continue;
     // The block walks the slice's own dims; a bitcast of the slice is stored through its map.
-    loop_group g = {.space = slice->shape, .split = kernel_block_split(slice->shape, slice->operands[0]->shape)};
+    loop_group g = {.space = slice->shape,
+                    .split = kernel_block_split(target, slice->shape, slice->operands[0]->shape)};
     add_value(a, &g, o);
     block_of[n] = groups.size;
     vec_push(a, &groups, g);

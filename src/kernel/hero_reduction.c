@@ -5,17 +5,6 @@
 #include "kernel/row_passes.h"
 #include "kernel/work_estimate.h"
 
-enum {
-  SHORT_ROW = 8,          // below, the loop's vectors over results are better
-  SHORT_PICKED_ROW = 64,  // the same where reducers pick one of two pairs, which takes long between lanes
-  LONG_ROW = 512,         // … where elements are combined one after the other
-  FEW_ELEMENTS = 16,      // of a column, up to which the loop's vectors keep them in registers
-  LEAST_COLUMNS = 64,
-  ELEMENTS_AT_ONCE = 8,  // of a column, so that an accumulator is read and written once for all of them
-  LARGE_BODY = 40,       // instructions, beyond which a body is not repeated for that
-  BUFFER_UNIT = 64,      // elements
-};
-
 // --- whether
 
 static bool is_column(const reduction_space *s) { return !s->is_reduced[s->group_count - 1]; }
@@ -46,19 +35,20 @@ static bool is_expensive(const instruction_list *body) {
 // Whether a row's elements have to wait for each other, and the loop makes up for that by taking as many rows at once
 // as a vector has lanes. It does where functions are computed, and where rows are short: of long ones it reads a line
 // each of too many at once.
-static bool waits(arena *scratch, const row_analysis *r, const instruction_list *body) {
+static bool waits(arena *scratch, const target_tile_sizes *sizes, const row_analysis *r, const instruction_list *body) {
   if (!has_reducer(scratch, r, body, REDUCER_ORDERED) && !has_reducer(scratch, r, body, REDUCER_CHUNKS)) return false;
-  return r->space.reduced < LONG_ROW || is_expensive(body);
+  return r->space.reduced < sizes->long_row || is_expensive(body);
 }
 
 // The loop computes a reduction again for every element that wants it, which is no loss if these are its results.
-static bool loop_is_better(arena *scratch, const kernel_plan *k, const row_analysis *r, const instruction_list *body) {
+static bool loop_is_better(arena *scratch, const target_tile_sizes *sizes, const kernel_plan *k, const row_analysis *r,
+                           const instruction_list *body) {
   bool loop_can = r->pass_count == 1 && outputs_agree(k);
   if (!loop_can) return false;
   int64_t size = r->space.sizes[r->space.group_count - 1];
-  if (is_column(&r->space)) return size < SHORT_ROW || r->space.reduced <= FEW_ELEMENTS;
-  bool is_rather_short = size <= SHORT_PICKED_ROW && r->space.kept >= SHORT_PICKED_ROW;
-  return size < SHORT_ROW || waits(scratch, r, body) ||
+  if (is_column(&r->space)) return size < sizes->short_row || r->space.reduced <= sizes->short_column;
+  bool is_rather_short = size <= sizes->short_picked_row && r->space.kept >= sizes->short_picked_row;
+  return size < sizes->short_row || waits(scratch, sizes, r, body) ||
          (is_rather_short &&
           (has_reducer(scratch, r, body, REDUCER_PICK) || has_reducer(scratch, r, body, REDUCER_FREE)));
 }
@@ -85,12 +75,13 @@ static double operations_per_element(const kernel_plan *k) {
 // Chunks of the innermost dims: long enough to read memory in long stretches, as long as threads are busy.
 static void cut_columns(hero_reduction *d, const target_description *target) {
   const reduction_space *s = &d->passes.space;
+  const int64_t unit = target->tiles.unit;
   int64_t columns = s->sizes[s->group_count - 1], others = s->kept / columns;
   int64_t accumulators = int64_max(d->passes.carried_values.size, 1);
-  d->columns = int64_max(target->row_accumulators / accumulators / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
-  while (d->columns > LEAST_COLUMNS &&
+  d->columns = int64_max(target->row_accumulators / accumulators / unit, 1) * unit;
+  while (d->columns > unit &&
          others * kernel_ceil_divide(columns, d->columns) < (int64_t)target->cores * target->tiles_per_core)
-    d->columns = int64_max(d->columns / 2 / LEAST_COLUMNS, 1) * LEAST_COLUMNS;
+    d->columns = int64_max(d->columns / 2 / unit, 1) * unit;
   d->columns = int64_min(d->columns, columns);
   d->column_blocks = kernel_ceil_divide(columns, d->columns);
 }
@@ -125,26 +116,27 @@ static int64_t innermost_reduced(const reduction_space *s) {
 }
 
 // Rows take one element after the other; how many the lanes of vectors take at once is the vectorizer's to know.
-static int64_t elements_at_once(const kernel_plan *k, const hero_reduction *d, const row_pass *pass) {
+static int64_t elements_at_once(const target_tile_sizes *sizes, const kernel_plan *k, const hero_reduction *d,
+                                const row_pass *pass) {
   if (!d->is_column || pass->body < 0 || pass->reductions.size == 0) return 1;
-  if (k->bodies[pass->body].computation->instructions.size > LARGE_BODY) return 1;
-  return int64_min(innermost_reduced(&d->passes.space), ELEMENTS_AT_ONCE);
+  if (k->bodies[pass->body].computation->instructions.size > sizes->max_repeated_body) return 1;
+  return int64_min(innermost_reduced(&d->passes.space), sizes->column_step);
 }
 
 // Longer than what lies in it: a loop over all of a tensor that is as long as a vector is not vectorized
 // (lower/vectorize_loops.c).
-static int64_t buffer_of(const hero_reduction *d, const carried_value *g) {
+static int64_t buffer_of(int64_t unit, const hero_reduction *d, const carried_value *g) {
   const bool has_row = g->is_kept && g->output < 0, has_columns = !g->is_kept && d->is_column;
   if (!has_row && !has_columns) return 0;
   const int64_t size = has_row ? d->passes.space.reduced : d->columns;
-  return size + BUFFER_UNIT - size % BUFFER_UNIT;
+  return size + unit - size % unit;
 }
 
-static void decide_tile(const kernel_plan *k, hero_reduction *d) {
+static void decide_tile(const target_tile_sizes *sizes, const kernel_plan *k, hero_reduction *d) {
   for (int n = 0; n < d->passes.pass_count; n++)
-    d->passes.passes[n].elements_at_once = elements_at_once(k, d, &d->passes.passes[n]);
+    d->passes.passes[n].elements_at_once = elements_at_once(sizes, k, d, &d->passes.passes[n]);
   for (int g = 0; g < d->passes.carried_values.size; g++)
-    d->passes.carried_values.data[g].buffer = buffer_of(d, &d->passes.carried_values.data[g]);
+    d->passes.carried_values.data[g].buffer = buffer_of(sizes->unit, d, &d->passes.carried_values.data[g]);
 }
 
 // --- the kernel
@@ -164,13 +156,13 @@ static const char *reason_of(arena *a, const hero_reduction *d) {
 bool hero_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   arena *scratch = arena_create();
   row_analysis analysis;
-  bool takes = analyse(scratch, k, body, &analysis) && !loop_is_better(scratch, k, &analysis, body);
+  bool takes = analyse(scratch, k, body, &analysis) && !loop_is_better(scratch, &target->tiles, k, &analysis, body);
   if (takes) {
     hero_reduction *d = &k->details.reduction;
     *d = (hero_reduction){.is_column = is_column(&analysis.space)};
     row_passes_make(a, k, &analysis, body, d->is_column ? 0 : target->row_buffer_bytes, &d->passes);
     decide_launch(k, d, target);
-    decide_tile(k, d);
+    decide_tile(&target->tiles, k, d);
     k->hero_instruction = first_reduction(&d->passes);
     k->reason = reason_of(a, d);
   }

@@ -4,11 +4,6 @@
 #include "kernel/hero_loop.h"
 #include "kernel/same_bytes.h"
 
-enum {
-  PARALLEL_BYTES = 64 << 10,  // updates of fewer bytes are one tile
-  LEAST_CHUNK_BYTES = 512,    // of a run that tiles share
-};
-
 static const shape *operand_shape(const hero_scatter *h) { return h->scatter->operands[0]->shape; }
 
 static bool is_simplified(const instruction *scatter) {
@@ -77,14 +72,16 @@ static bool tile_by_column(hero_scatter *h, const target_description *target) {
   if (unmoved == operand_shape(h)->rank) return false;
   if (unmoved > h->split) h->split = unmoved;
   count_run(h);
-  int64_t least = LEAST_CHUNK_BYTES / dtypes[operand_shape(h)->dtype].bytes, chunks = h->contiguous / least;
+  int64_t least = target->tiles.min_scatter_run_bytes / dtypes[operand_shape(h)->dtype].bytes,
+          chunks = h->contiguous / least;
   if (chunks > target->cores) chunks = target->cores;
   if (chunks < 2) {
     h->split = kept;
     return false;
   }
   h->tiling = SCATTER_BY_COLUMN;
-  h->chunk = kernel_ceil_divide(kernel_ceil_divide(h->contiguous, chunks), 64) * 64;
+  const int64_t unit = target->tiles.unit;
+  h->chunk = kernel_ceil_divide(kernel_ceil_divide(h->contiguous, chunks), unit) * unit;
   return true;
 }
 
@@ -101,7 +98,7 @@ static bool tile_by_owner(hero_scatter *h, const target_description *target) {
 
 static void choose_tiles(hero_scatter *h, const target_description *target, const launch_cost *cost) {
   int64_t count = h->updates->dims[0], elements = shape_element_count(h->updates);
-  bool is_small = elements * dtypes[h->updates->dtype].bytes < PARALLEL_BYTES;
+  bool is_small = elements * dtypes[h->updates->dtype].bytes < target->tiles.min_scatter_bytes;
   find_run(h);
   h->tiling = SCATTER_SERIAL;
   h->chunk = count;

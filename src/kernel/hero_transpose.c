@@ -4,23 +4,8 @@
 #include "base/int64.h"
 #include "kernel/hero_loop.h"
 
-enum {
-  STEP = 16,  // tiles are whole numbers of blocks that registers turn; no block is larger
-  // Elements of four bytes and more go straight from memory to memory: a side is a few cache lines, and a few tiles fit
-  // the first level of cache. A block of narrower ones is less than a line wide, so lines are gathered in buffers.
-  WIDE_BYTES = 4,
-  TILE_SIDE = 64,
-  TILE_AREA = TILE_SIDE * TILE_SIDE,
-  NARROW_SIDE_BYTES = 256,
-  NARROW_AREA = 4 * TILE_AREA,
-  SHORTEST_AXIS = 8,  // shorter ones gain nothing from being turned in blocks
-  STREAM_BYTES = 32 << 20,
-  // Blocks in registers: machines shuffle cheaply within a chunk, and vectors are made of several.
-  CHUNK_BYTES = 16,
-  WIDEST_BYTES = 64,
-  REGISTER_BYTES = 32,
-  MOST_REGISTERS = 16,
-};
+// Elements of fewer bytes are narrow.
+enum { WIDE_BYTES = 4 };
 
 // --- axes
 
@@ -87,6 +72,7 @@ typedef struct side {
 } side;
 
 typedef struct sides {
+  const target_tile_sizes *sizes;
   axes axes;
   int order[SHAPE_MAX_RANK];  // of the axes in the first operand
   side a, b;
@@ -100,13 +86,13 @@ static bool is_in_a(const sides *s, int axis) {
 
 // The axis that the side would take next; -1 if it wants none or the other has it.
 static int next_of_a(const sides *s) {
-  if (!s->a.is_short || s->a.size >= TILE_SIDE || s->a.count == s->axes.count) return -1;
+  if (!s->a.is_short || s->a.size >= s->sizes->transpose_side || s->a.count == s->axes.count) return -1;
   const int next = s->order[s->axes.count - 1 - s->a.count];
   return next < s->axes.count - s->b.count ? next : -1;
 }
 
 static int next_of_b(const sides *s) {
-  if (!s->b.is_short || s->b.size >= TILE_SIDE || s->b.count == s->axes.count) return -1;
+  if (!s->b.is_short || s->b.size >= s->sizes->transpose_side || s->b.count == s->axes.count) return -1;
   const int next = s->axes.count - 1 - s->b.count;
   return is_in_a(s, next) ? -1 : next;
 }
@@ -128,7 +114,7 @@ static void grow(sides *s) {
 
 static side side_from(const sides *s, int axis) {
   const int64_t size = s->axes.list[axis].size;
-  return (side){.count = 1, .size = size, .is_short = size < STEP};
+  return (side){.count = 1, .size = size, .is_short = size < s->sizes->transpose_unit};
 }
 
 // Whether all the operands end with the axes that the first one ends with.
@@ -143,8 +129,8 @@ static bool agree_on_a(const sides *s, int count, const instruction *const *tran
 }
 
 // False if the transposes, which have the same dims, gain nothing from tiles.
-static bool find_sides(int count, const instruction *const *transposes, sides *out) {
-  *out = (sides){0};
+static bool find_sides(const target_tile_sizes *sizes, int count, const instruction *const *transposes, sides *out) {
+  *out = (sides){.sizes = sizes};
   find_axes(count, transposes, &out->axes);
   const int last = out->axes.count - 1;
   if (last < 1) return false;
@@ -153,7 +139,8 @@ static bool find_sides(int count, const instruction *const *transposes, sides *o
   out->a = side_from(out, out->order[last]);
   out->b = side_from(out, last);
   grow(out);
-  return out->a.size >= SHORTEST_AXIS && out->b.size >= SHORTEST_AXIS && agree_on_a(out, count, transposes);
+  return out->a.size >= sizes->min_transpose_side && out->b.size >= sizes->min_transpose_side &&
+         agree_on_a(out, count, transposes);
 }
 
 static bool has_same_order(const instruction *l, const instruction *r) {
@@ -162,12 +149,14 @@ static bool has_same_order(const instruction *l, const instruction *r) {
   return true;
 }
 
-bool hero_transpose_alike(const instruction *l, const instruction *r) {
+bool hero_transpose_alike(const target_description *target, const instruction *l, const instruction *r) {
+  const target_tile_sizes *sizes = &target->tiles;
   sides alone, both;
-  if (!shape_same_dims(l->shape, r->shape) || !find_sides(1, &l, &alone)) return false;
+  if (!shape_same_dims(l->shape, r->shape) || !find_sides(sizes, 1, &l, &alone)) return false;
   if (l == r || has_same_order(l, r)) return true;
-  return find_sides(2, (const instruction *const[]){l, r}, &both) &&
-         both.a.size >= int64_min(alone.a.size, TILE_SIDE) && both.b.size >= int64_min(alone.b.size, TILE_SIDE);
+  return find_sides(sizes, 2, (const instruction *const[]){l, r}, &both) &&
+         both.a.size >= int64_min(alone.a.size, sizes->transpose_side) &&
+         both.b.size >= int64_min(alone.b.size, sizes->transpose_side);
 }
 
 // --- maps
@@ -262,11 +251,11 @@ static void find_direct(arena *a, const kernel_plan *k, hero_transpose *h) {
 static int64_t round_up(int64_t v, int64_t unit) { return kernel_ceil_divide(v, unit) * unit; }
 
 // A side of about `wanted`: one that divides the axis evenly if there is one, else chunks of about equal size.
-static int64_t side_of(int64_t axis_size, int64_t wanted) {
-  if (axis_size <= wanted) return round_up(axis_size, STEP);
-  for (int64_t s = wanted; s >= wanted / 2; s -= STEP)
+static int64_t side_of(int64_t unit, int64_t axis_size, int64_t wanted) {
+  if (axis_size <= wanted) return round_up(axis_size, unit);
+  for (int64_t s = wanted; s >= wanted / 2; s -= unit)
     if (axis_size % s == 0) return s;
-  return round_up(kernel_ceil_divide(axis_size, kernel_ceil_divide(axis_size, wanted)), STEP);
+  return round_up(kernel_ceil_divide(axis_size, kernel_ceil_divide(axis_size, wanted)), unit);
 }
 
 static int widest_bytes(const hero_transpose *h) {
@@ -278,13 +267,13 @@ static int widest_bytes(const hero_transpose *h) {
   return widest;
 }
 
-static void choose_tiles(hero_transpose *h) {
-  int bytes = widest_bytes(h);
-  int64_t side = bytes < WIDE_BYTES ? NARROW_SIDE_BYTES / bytes : TILE_SIDE;
-  int64_t area = bytes < WIDE_BYTES ? NARROW_AREA : TILE_AREA;
-  h->tile_a = side_of(h->a, side);
-  h->tile_b = side_of(h->b, area / h->tile_a);
-  if (h->tile_b * side < area) h->tile_a = side_of(h->a, area / h->tile_b);
+static void choose_tiles(hero_transpose *h, const target_tile_sizes *sizes) {
+  const int bytes = widest_bytes(h), unit = sizes->transpose_unit;
+  int64_t side = bytes < WIDE_BYTES ? sizes->transpose_narrow_side_bytes / bytes : sizes->transpose_side;
+  int64_t area = bytes < WIDE_BYTES ? sizes->transpose_narrow_area : sizes->transpose_area;
+  h->tile_a = side_of(unit, h->a, side);
+  h->tile_b = side_of(unit, h->b, area / h->tile_a);
+  if (h->tile_b * side < area) h->tile_a = side_of(unit, h->a, area / h->tile_b);
   h->tiles_a = kernel_ceil_divide(h->a, h->tile_a);
   h->tiles_b = kernel_ceil_divide(h->b, h->tile_b);
 }
@@ -296,19 +285,22 @@ static bool fits_registers(const hero_transpose *h) {
 }
 
 // Elements narrower than a byte have bytes of their own in buffers.
-static register_block block_of(dtype t) {
-  const int bits = dtypes[t].bits < 8 ? 8 : dtypes[t].bits;
-  register_block b = {.chunk = CHUNK_BYTES * 8 / bits, .lanes = WIDEST_BYTES / CHUNK_BYTES};
+static register_block block_of(const target_description *target, dtype t) {
+  const target_tile_sizes *sizes = &target->tiles;
+  const int bits = dtypes[t].bits < 8 ? 8 : dtypes[t].bits, register_bytes = target->vector_bits / 8;
+  register_block b = {.chunk = sizes->shuffle_bytes * 8 / bits,
+                      .lanes = sizes->transpose_vector_bytes / sizes->shuffle_bytes};
   // Narrow elements take many vectors at a time: those must be registers.
-  while (b.lanes > 1 && b.chunk * (b.lanes * CHUNK_BYTES / REGISTER_BYTES) > MOST_REGISTERS / 2) b.lanes /= 2;
+  while (b.lanes > 1 && b.chunk * (b.lanes * sizes->shuffle_bytes / register_bytes) > target->vector_registers / 2)
+    b.lanes /= 2;
   return b;
 }
 
-static void choose_blocks(arena *a, hero_transpose *h) {
+static void choose_blocks(arena *a, hero_transpose *h, const target_description *target) {
   register_block *blocks = arena_array(a, register_block, h->hero_count);
   h->in_registers = fits_registers(h);
   if (!h->in_registers) return;
-  for (int n = 0; n < h->hero_count; n++) blocks[n] = block_of(h->heroes[n]->shape->dtype);
+  for (int n = 0; n < h->hero_count; n++) blocks[n] = block_of(target, h->heroes[n]->shape->dtype);
   h->blocks = blocks;
 }
 
@@ -343,9 +335,9 @@ static void make_parts(arena *a, kernel_plan *k, const hero_transpose *h) {
   k->part_count = h->group_count + 1;
 }
 
-static bool turns_memory(arena *a, hero_transpose *h) {
+static bool turns_memory(arena *a, hero_transpose *h, const target_tile_sizes *sizes) {
   sides s;
-  if (!find_sides(h->hero_count, h->heroes, &s)) return false;
+  if (!find_sides(sizes, h->hero_count, h->heroes, &s)) return false;
   h->a = s.a.size;
   h->b = s.b.size;
   h->batches = shape_element_count(h->heroes[0]->shape) / h->a / h->b;
@@ -363,24 +355,23 @@ static int keep_same_order(instruction_list *heroes) {
 }
 
 bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
-  (void)target;
   instruction_list heroes = {0};
-  kernel_epilogue_heroes(a, body, HLO_TRANSPOSE, hero_transpose_alike, &heroes);
+  kernel_epilogue_heroes(a, target, body, HLO_TRANSPOSE, hero_transpose_alike, &heroes);
   if (heroes.size == 0 || shape_element_count(heroes.data[0]->shape) == 0) return false;
   k->details.transpose = (hero_transpose){0};
   hero_transpose *h = &k->details.transpose;
   h->heroes = (const instruction *const *)heroes.data;
   h->hero_count = heroes.size;
-  if (!turns_memory(a, h)) {
+  if (!turns_memory(a, h, &target->tiles)) {
     // What is alike in pairs has not always sides for all of them.
     h->hero_count = keep_same_order(&heroes);
-    if (!turns_memory(a, h)) return false;
+    if (!turns_memory(a, h, &target->tiles)) return false;
   }
   if (!fills_bytes(k, h) || !kernel_epilogue_find(a, k, body, h->hero_count, h->heroes, &h->epilogue)) return false;
-  choose_tiles(h);
+  choose_tiles(h, &target->tiles);
   find_direct(a, k, h);
-  choose_blocks(a, h);
-  h->streams = output_bytes(k) >= STREAM_BYTES;
+  choose_blocks(a, h, target);
+  h->streams = output_bytes(k) >= target->tiles.transpose_stream_bytes;
   k->hero_instruction = heroes.data[0];
   k->reason = "through tiles, so that reads and writes are both contiguous";
   make_parts(a, k, h);

@@ -7,15 +7,10 @@
 
 #include "base/int64.h"
 
-enum {
-  GPU_MAX_UNROLL = 4,
-  CPU_TILE_UNIT = 64,  // the vectorizer's blocks divide it
-};
-
 static int grid_unroll(const target_description *target, int64_t elements, const launch_cost *cost) {
   int unroll = 1;
   if (!cost->prevents_vectors && elements >= (int64_t)target->cores * target->threads_per_core) {
-    for (unroll = GPU_MAX_UNROLL; elements % unroll != 0;) unroll /= 2;
+    for (unroll = target->max_unroll; elements % unroll != 0;) unroll /= 2;
   }
   // One thread writes whole bytes.
   int bits = cost->smallest_output_bits;
@@ -32,7 +27,7 @@ static void decide_grid(const target_description *target, const launch_cost *cos
 }
 
 static int64_t round_up_to_power_of_two(const target_description *target, int64_t v) {
-  int64_t p = CPU_TILE_UNIT;
+  int64_t p = target->tiles.unit;
   while (p < v && p < target->most_tile) p *= 2;
   return p;
 }
