@@ -1,17 +1,12 @@
 // Compilations and runs that another thread ends.
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "heddle/heddle.h"
 
 enum { N = 1 << 16, LIMIT_SECONDS = 120 };

@@ -1,18 +1,13 @@
 // Children of fork run and compile, whatever their parents did before and were doing.
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "heddle/heddle.h"
 
 enum { THREADS = 4, CHILD_SECONDS = 60, N = 256 * 256 };

@@ -1,13 +1,8 @@
 // The public calls, as an embedding program makes them.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "heddle/heddle.h"
 
 static heddle_program *compile(const char *source, const heddle_compile_options *options) {

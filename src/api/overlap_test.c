@@ -1,12 +1,7 @@
 // What callers may get wrong about their arrays: the same memory twice, null, numbers past the count.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "heddle/custom_call.h"
 #include "heddle/heddle.h"
 

@@ -1,18 +1,11 @@
 // The arena: alignment, zeroing, growth across chunks, reset, exhaustion.
-#include "base/arena.h"
-#include "base/guard.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
+#include "base/arena.h"
+#include "base/guard.h"
+#include "base/testing.h"
 #include "base/vec.h"
 
 static void test_alignment_and_zeroing(void **state) {

@@ -2,15 +2,10 @@
 #ifndef HEDDLE_BASE_ARENA_TESTING_H_
 #define HEDDLE_BASE_ARENA_TESTING_H_
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/arena.h"
+#include "base/testing.h"
 
 static inline int arena_testing_set_up(void **state) {
   *state = arena_create();

@@ -1,12 +1,7 @@
 // Lines by offset, and carets below lines of any length.
 #include "base/caret.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "base/testing.h"
 
 static void test_lines(void **state) {
   (void)state;

@@ -1,12 +1,7 @@
 // The table of element types is consistent with itself and with base/float.h.
 #include "base/dtype.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "base/testing.h"
 
 static void test_names_read_back(void **state) {
   (void)state;

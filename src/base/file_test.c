@@ -1,19 +1,14 @@
 // Whole files in and out, in a folder of their own.
 #include "base/file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
-
-#include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/testing.h"
 
 typedef struct folder {
   arena *arena;

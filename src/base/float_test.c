@@ -2,14 +2,10 @@
 #include "base/float.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "base/testing.h"
 
 static int total_bits(float_kind kind) {
   const float_format *f = &float_formats[kind];

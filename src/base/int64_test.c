@@ -1,11 +1,7 @@
 // Arithmetic on 64-bit integers at the ends of their range and around zero.
 #include "base/int64.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/testing.h"
 
 static void the_lesser_and_the_greater(void **state) {
   (void)state;

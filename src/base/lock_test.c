@@ -1,15 +1,10 @@
 // What one thread holds is free in the child of another's fork.
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/lock.h"
+#include "base/testing.h"
 
 enum { FORKS = 200, CHILD_SECONDS = 20 };
 

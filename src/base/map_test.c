@@ -1,14 +1,10 @@
 // Both maps against plain arrays.
 #include "base/map.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "base/testing.h"
 
 enum { COUNT = 5000 };
 

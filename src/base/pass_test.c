@@ -1,15 +1,10 @@
 // The driver on texts: order, bisection, who sees what, times, scratch, and what it says when something fails.
 #include "base/pass.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/call.h"
+#include "base/testing.h"
 
 static heddle_status add_a(pass_context *context, void *unit) {
   assert_int_equal(arena_used(context->scratch), 0);

@@ -1,15 +1,10 @@
 // Every item is visited once, whatever the number of threads; only one OpenMP runtime is loaded.
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/pool.h"
+#include "base/testing.h"
 
 enum { ITEMS = 10007 };
 static atomic_int visits[ITEMS];

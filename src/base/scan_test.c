@@ -1,12 +1,7 @@
 // What is taken moves the cursor; what is not there leaves it.
 #include "base/scan.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "base/testing.h"
 
 static void test_parts_in_order(void **state) {
   (void)state;

@@ -1,16 +1,11 @@
 // Errors: what they say, and that ownership passes through.
 #include "base/status.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
-
 #include <string.h>
+
+#include "base/testing.h"
 
 static void test_success(void **state) {
   (void)state;

@@ -1,14 +1,10 @@
 // Views and growing text.
 #include "base/str.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "base/testing.h"
 
 static void test_views(void **state) {
   (void)state;

@@ -1,12 +1,9 @@
 // The table of machines: every row is complete, every name finds its row.
 #include "base/target.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "base/testing.h"
 
 // A limit of zero would leave code as it is, whatever it costs.
 static void expect_limits(const target_code_limits *l) {

@@ -1,18 +1,14 @@
 // The dialect as MLIR sees it: traits, text, uniqueness of maps, verifiers.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/Diagnostics.h>
 #include <mlir-c/Dialect/Arith.h>
 #include <mlir-c/Dialect/Func.h>
 #include <mlir-c/Dialect/Tensor.h>
 #include <mlir-c/IR.h>
+#include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/testing.h"
 #include "dialect/xla_gpu.h"
 
 typedef struct fixture {

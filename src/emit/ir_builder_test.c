@@ -1,14 +1,9 @@
 // The builder: constants, regions, rewriting, index arithmetic, and what MLIR reports.
 #include "emit/ir_builder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <mlir-c/Diagnostics.h>
 
+#include "base/testing.h"
 #include "dialect/xla_gpu.h"
 
 typedef struct fixture {

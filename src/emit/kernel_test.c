@@ -1,13 +1,7 @@
 // Emitted modules: their size, and that planner and emitter agree on what a kernel can hold.
 #include "emit/emit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "emit/elemental.h"
 #include "emit/heroes.h"
 #include "hlo/text.h"

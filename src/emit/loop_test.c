@@ -1,13 +1,7 @@
 // The loop's map reaches every element of the first output exactly once, in the order in which they lie in memory.
 #include "emit/loop.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "hlo/text.h"
 
 typedef struct walk {

@@ -4,19 +4,13 @@
 #ifndef HEDDLE_EVAL_CORPUS_TESTING_H_
 #define HEDDLE_EVAL_CORPUS_TESTING_H_
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/testing.h"
 #include "eval/evaluate.h"
 #include "hlo/npy.h"
 #include "hlo/text.h"

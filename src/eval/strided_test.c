@@ -1,16 +1,11 @@
 // Strided copies against the plain definition, on random boxes.
 #include "eval/strided.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
-
 #include <string.h>
+
+#include "base/testing.h"
 
 enum { AREA = 4096, MAX_RANK = 5, MAX_SIZE = 16 };
 

@@ -2,15 +2,10 @@
 #ifndef HEDDLE_EVAL_TESTING_H_
 #define HEDDLE_EVAL_TESTING_H_
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "eval/evaluate.h"
 #include "hlo/text.h"
 

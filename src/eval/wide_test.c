@@ -1,17 +1,12 @@
 // Loading and storing blocks: every value of the narrow types survives, and rounding happens once.
 #include "eval/wide.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 #include <string.h>
+
+#include "base/testing.h"
 
 static void check_16_bit(dtype t) {
   for (uint32_t first = 0; first < 0x10000; first += WIDE_LANES) {

@@ -1,14 +1,9 @@
 // Which elements of an array slices and reshapes of it show, walked one by one, and what no strides walk.
 #include "hlo/array_view.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "hlo/text.h"
 
 // Of the entry's root.

@@ -1,12 +1,7 @@
 // Attributes of custom calls as MLIR and as JSON write them, one by name and all of them.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "hlo/call_attributes.h"
 
 static const named_attribute *named(const named_attribute *list, int count, const char *name) {

@@ -1,12 +1,7 @@
 // What makes two modules different, and that the difference is named.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "hlo/text.h"
 
 static const char *const base =

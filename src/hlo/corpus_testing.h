@@ -4,17 +4,12 @@
 #define HEDDLE_HLO_CORPUS_TESTING_H_
 
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/status.h"
 #include "base/str.h"
+#include "base/testing.h"
 
 enum { CORPUS_SHOWN_FAILURES = 10 };
 

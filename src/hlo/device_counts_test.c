@@ -1,12 +1,6 @@
 // Counts of devices: those that are said stay, the others follow from the numbers in groups, pairs and shapes.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "hlo/device_counts.h"
+#include "base/testing.h"
 #include "hlo/device_groups.h"
 #include "hlo/text.h"
 

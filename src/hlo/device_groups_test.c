@@ -1,13 +1,7 @@
 // Groups and pairs as device numbers, in every mode.
 #include "hlo/device_groups.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "hlo/text.h"
 
 static heddle_status find(arena *a, const char *module_attributes, const char *operation, int *size, device_list *out) {

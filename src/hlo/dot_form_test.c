@@ -1,13 +1,7 @@
 // Which dots are products of matrices where they lie, and by which strides.
 #include "hlo/dot_form.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "hlo/text.h"
 
 // Of the entry's root: a dot, or the transpose of one.

@@ -1,12 +1,7 @@
 // Modules: users in step with operands, names, orders without recursion, deep copies.
 #include "hlo/module.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "base/testing.h"
 
 typedef struct fixture {
   arena *arena;

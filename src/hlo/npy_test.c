@@ -1,18 +1,12 @@
 // .npy files: what is written reads back; headers of other makers; malformed files.
 #include "hlo/npy.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/testing.h"
 
 typedef struct fixture {
   arena *arena;

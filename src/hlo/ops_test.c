@@ -1,13 +1,7 @@
 // Every opcode has the facts that the layers above rely on.
 #include "hlo/ops.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "hlo/attributes.h"
 
 static void test_every_opcode_has_text_that_reads_back(void **state) {

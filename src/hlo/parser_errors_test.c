@@ -1,14 +1,9 @@
 // What the parser says about texts that are wrong, and where; and that no text, however deep, long or short, is more
 // than an error to it.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "hlo/text.h"
 
 typedef struct bad_text {

@@ -2,12 +2,7 @@
 // part of the message.
 #include "hlo/text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "base/testing.h"
 
 typedef struct shape_case {
   const char *body;

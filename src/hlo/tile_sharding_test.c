@@ -1,13 +1,7 @@
 // Shardings' texts, and what they say of the parts of an array.
 #include "hlo/tile_sharding.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "hlo/text.h"
 
 static void expect_devices(const char *source, int rank, int count, const int64_t *devices) {

@@ -1,13 +1,7 @@
 // Memory of tiled arrays, counted by hand.
 #include "hlo/tiled_layout.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "hlo/text.h"
 
 static const shape *parse(arena *a, const char *source) {

@@ -1,12 +1,7 @@
 // The verifier: a table of texts it refuses and accepts, and graphs that only code can build.
 #include "hlo/text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "base/testing.h"
 
 typedef struct verifier_case {
   const char *text;     // a module, or the body of an entry computation if it does not begin with HloModule

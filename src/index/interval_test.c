@@ -1,13 +1,8 @@
 // Arithmetic of intervals at the ends of int64, with empty ones, and around zero.
 #include "index/interval.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "base/int64.h"
+#include "base/testing.h"
 
 static const interval empty = {1, 0};
 

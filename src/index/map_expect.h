@@ -2,13 +2,7 @@
 #ifndef HEDDLE_INDEX_MAP_EXPECT_H_
 #define HEDDLE_INDEX_MAP_EXPECT_H_
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "index/indexing_map.h"
 
 static arena *a;  // reset by the tests that make much

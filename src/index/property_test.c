@@ -4,12 +4,7 @@
 // Each case has its own seed; a failure prints the seed and the maps in the form that indexing_map_parse reads.
 #include "index/indexing_map.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "base/testing.h"
 
 enum { MAX_VARIABLES = 12, MAX_RESULTS = 4, MAX_POINTS = 300 };
 

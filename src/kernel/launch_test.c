@@ -1,12 +1,7 @@
 // The launch covers every element exactly once and follows the rules it states.
 #include "kernel/launch.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "base/testing.h"
 
 static const launch_cost copy_f32 = {.bytes = 8, .operations = 1, .smallest_output_bits = 32};
 

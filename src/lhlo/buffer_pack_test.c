@@ -1,12 +1,9 @@
 // Packing: nothing overlaps, little is lost, the same every time.
 #include "lhlo/buffer_pack.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "base/testing.h"
 
 static uint32_t next_random(uint32_t *state) {
   *state = *state * 1664525u + 1013904223u;

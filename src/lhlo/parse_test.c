@@ -1,14 +1,8 @@
 // LHLO as text: programs written by hand, what is refused and where.
 #include "lhlo/lhlo.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/status.h"
+#include "base/testing.h"
 
 #define ADD                                                                           \
   "func.func private @add(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {\n" \

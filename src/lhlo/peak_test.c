@@ -1,13 +1,8 @@
 // How much memory the corpus' models are planned with: arguments, results and temporaries, constants apart.
 // bench/memory.py compares the same figures with what XLA plans.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "fuse/fuse.h"
 #include "hlo/text.h"
 #include "lhlo/build.h"

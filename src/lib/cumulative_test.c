@@ -2,13 +2,9 @@
 #include "lib/cumulative.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "base/testing.h"
 
 enum { MOST = 3 * 300 * 21 };
 

@@ -1,12 +1,7 @@
 // Known answers of both generators; every type and shape against one block at a time.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "lib/element.h"
 #include "lib/random.h"
 

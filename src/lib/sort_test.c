@@ -1,13 +1,8 @@
 // Sorting against insertion by what the program's order says, for every type, order and dim; top-k against sorting.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "lib/element.h"
 #include "lib/radix.h"
 #include "lib/sort.h"

@@ -3,16 +3,11 @@
 #define HEDDLE_LIB_TESTING_H_
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/arena.h"
+#include "base/testing.h"
 #include "lib/work.h"
 
 static inline uint64_t testing_next(uint64_t *state) {

@@ -3,16 +3,11 @@
 // A function of a few indices computes a web of apply_indexing operations, which is evaluated at random points, then
 // canonicalized and merged (composition, constant operands, unused variables, simplification), then evaluated again.
 // The seed is fixed; a failure prints the function as it was.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <mlir-c/IR.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-#include <mlir-c/IR.h>
-
 #include "base/map.h"
+#include "base/testing.h"
 #include "dialect/xla_gpu.h"
 #include "emit/ir_builder.h"
 #include "lower/passes.h"

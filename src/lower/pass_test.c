@@ -1,14 +1,9 @@
 // The driver on MLIR: order, stopping, what changed, and what is said when something fails.
 #include "lower/pass.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <mlir-c/IR.h>
 
+#include "base/testing.h"
 #include "emit/ir_builder.h"
 #include "lower/passes.h"
 

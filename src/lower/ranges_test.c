@@ -1,15 +1,10 @@
 // Ranges of values: every operation below carries the range it must have.
 #include "lower/ranges.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/IR.h>
 
+#include "base/testing.h"
 #include "emit/ir_builder.h"
 
 static const char *const source =

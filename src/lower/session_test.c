@@ -1,14 +1,9 @@
 // Sessions are given again, canonicalize alike whichever patterns they have collected, and leave after a failure.
 #include "lower/session.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <mlir-c/Diagnostics.h>
 
+#include "base/testing.h"
 #include "emit/ir_builder.h"
 
 static const char adds_zero[] =

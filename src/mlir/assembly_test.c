@@ -1,12 +1,6 @@
 // The short form of every kind of operation: what is read from it is what the generic form says, and it is printed as
 // it was written, or as it is written today.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "mlir/ir_compare.h"
 #include "mlir/print.h"
 #include "mlir/text.h"

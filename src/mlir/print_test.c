@@ -1,14 +1,8 @@
 // Types, attributes and constants are printed so that they read back to the same bits; modules and functions as they
 // are usually written.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "mlir/ir_compare.h"
 #include "mlir/print.h"
+#include "base/testing.h"
+#include "mlir/ir_compare.h"
 #include "mlir/print_values.h"
 #include "mlir/text.h"
 

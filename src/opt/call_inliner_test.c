@@ -1,13 +1,7 @@
 // Calls and fusions vanish, tuples that carried their results too, and nothing explodes.
 #include "opt/call_inliner.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "hlo/text.h"
 
 static module *parse(arena *a, const char *source) {

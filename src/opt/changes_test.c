@@ -1,13 +1,8 @@
 // What passes say of their changes is true: of all modules of the tests and of the conformance corpus, those that a
 // pass has left alone print as they did, and those that it has changed do not.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <ftw.h>
 
+#include "base/testing.h"
 #include "base/vec.h"
 #include "hlo/text.h"
 #include "opt/pass.h"

@@ -1,12 +1,7 @@
 // The table of fields against the structs, and fields set and read by name.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "prog/library_fields.h"
 
 static size_t size_of(const program_field *f) {

@@ -1,13 +1,8 @@
 // Every field of every struct of a program is on paper: a table says of each field what the text must have, and that no
 // byte of a struct is without a row. Whoever adds a field is told to print it.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "prog/library_fields.h"
 #include "prog/program_print.h"
 

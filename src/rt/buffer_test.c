@@ -1,12 +1,7 @@
 // Memory given back is what the next taker of that size gets.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "rt/buffer.h"
 
 static void test_buffers_are_recycled(void **state) {

@@ -2,16 +2,11 @@
 #ifndef HEDDLE_RT_TESTING_H_
 #define HEDDLE_RT_TESTING_H_
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "base/vec.h"
 #include "prog/library_fields.h"
 #include "rt/executable.h"

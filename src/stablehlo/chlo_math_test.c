@@ -1,14 +1,9 @@
 // Dense samples of the special functions against long double: the C library's, series, a quadrature. Errors are counted
 // in units in the last place of the result, or of a floor where the function has zeros (the sums then cancel).
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-#include <math.h>
-
+#include "base/testing.h"
 #include "eval/evaluate.h"
 #include "stablehlo/chlo_math.h"
 

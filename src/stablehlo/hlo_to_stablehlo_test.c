@@ -1,16 +1,10 @@
 // HLO to StableHLO: the text that comes out, and that the program, read back from it, still computes the same.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "stablehlo/hlo_to_stablehlo.h"
+#include "base/testing.h"
 #include "eval/evaluate.h"
 #include "hlo/text.h"
 #include "mlir/print.h"
 #include "mlir/text.h"
-#include "stablehlo/hlo_to_stablehlo.h"
 #include "stablehlo/raising.h"
 #include "stablehlo/stablehlo_to_hlo.h"
 

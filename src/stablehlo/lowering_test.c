@@ -1,12 +1,6 @@
 // StableHLO to HLO: small programs that check themselves are run by the interpreter; what HLO must say, and what must
 // be refused, is looked for in texts.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "eval/evaluate.h"
 #include "hlo/text.h"
 #include "mlir/text.h"

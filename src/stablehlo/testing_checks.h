@@ -3,14 +3,9 @@
 #ifndef HEDDLE_STABLEHLO_TESTING_CHECKS_H_
 #define HEDDLE_STABLEHLO_TESTING_CHECKS_H_
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "eval/evaluate.h"
 #include "mlir/text.h"
 #include "stablehlo/functions.h"

@@ -1,13 +1,8 @@
 // A module in the LLVM dialect becomes an object, the object becomes code that runs.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <mlir-c/IR.h>
 #include <string.h>
 
-#include <cmocka.h>
-#include <mlir-c/IR.h>
-
+#include "base/testing.h"
 #include "emit/ir_builder.h"
 #include "target/cpu.h"
 

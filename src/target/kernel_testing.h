@@ -2,14 +2,9 @@
 #ifndef HEDDLE_TARGET_KERNEL_TESTING_H_
 #define HEDDLE_TARGET_KERNEL_TESTING_H_
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "emit/ir_builder.h"
 #include "lower/pass.h"
 #include "target/cpu.h"

@@ -1,14 +1,9 @@
 // Maxima of halves are computed in f32; others stay as they are.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <llvm-c/Analysis.h>
 #include <llvm-c/IRReader.h>
+#include <string.h>
 
+#include "base/testing.h"
 #include "target/llvm_extremes.h"
 
 static const char source[] =

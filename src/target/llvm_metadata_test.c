@@ -1,13 +1,8 @@
 // Hints and ranges end up where they belong.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <llvm-c/IRReader.h>
 #include <string.h>
 
-#include <cmocka.h>
-#include <llvm-c/IRReader.h>
-
+#include "base/testing.h"
 #include "target/llvm_metadata.h"
 
 static LLVMModuleRef parse(LLVMContextRef c, const char *source) {

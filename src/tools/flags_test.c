@@ -1,13 +1,9 @@
 // Every spelling of a flag, and what is said of wrong ones.
 #include "tools/flags.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "base/testing.h"
 
 // What a command line with one flag of each kind was parsed to.
 typedef struct parsed {

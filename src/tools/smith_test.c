@@ -2,13 +2,8 @@
 #include "tools/smith.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "base/testing.h"
 #include "eval/evaluate.h"
 #include "hlo/text.h"
 #include "tools/execute.h"
