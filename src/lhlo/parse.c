@@ -120,7 +120,7 @@ static heddle_status new_constant(lhlo_reader *r, const ir_operation *get, str n
   if (!value || value->kind != IR_ATTR_ELEMENTS || value->elements->is_elided)
     return status_at(HEDDLE_INVALID, get->where, "found @" STR_FMT ", wanted the name of a memref.global with a value",
                      STR_ARG(name));
-  literal *elements;
+  literal *elements = NULL;
   TRY(expand(r, value, global->where, &elements));
   const shape *s = elements->shape;
   TRY(with_layout(r, ir_find(global, "lmhlo.layout"), global->where, &s));
