@@ -121,8 +121,8 @@ static heddle_status new_constant(lhlo_reader *r, const ir_operation *get, str n
     return status_at(HEDDLE_INVALID, get->where, "found @" STR_FMT ", wanted the name of a memref.global with a value",
                      STR_ARG(name));
   literal *elements = NULL;
+  const shape *s = ir_elements_shape(r->arena, value);
   TRY(expand(r, value, global->where, &elements));
-  const shape *s = elements->shape;
   TRY(with_layout(r, ir_find(global, "lmhlo.layout"), global->where, &s));
   int number = 0;
   for (int k = 0; k < r->allocations.size; k++) number += r->allocations.data[k].kind == LHLO_CONSTANT;
