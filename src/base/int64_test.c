@@ -32,6 +32,16 @@ static void division_rounds_down(void **state) {
   assert_int_equal(int64_floor_div(INT64_MIN, -1), INT64_MAX);
 }
 
+static void chunks_cover(void **state) {
+  (void)state;
+  for (int64_t n = 0; n <= 40; n++)
+    for (int64_t d = 1; d <= 7; d++) {
+      const int64_t chunks = int64_ceil_div(n, d);
+      assert_true(chunks * d >= n && (chunks - 1) * d < n);
+    }
+  assert_int_equal(int64_ceil_div(INT64_MAX, 2), (int64_t)1 << 62);
+}
+
 static void divisors_of_magnitudes(void **state) {
   (void)state;
   assert_int_equal(int64_gcd(0, 0), 0);
@@ -42,9 +52,8 @@ static void divisors_of_magnitudes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_lesser_and_the_greater),
-      cmocka_unit_test(sums_and_products_saturate),
-      cmocka_unit_test(division_rounds_down),
+      cmocka_unit_test(the_lesser_and_the_greater), cmocka_unit_test(sums_and_products_saturate),
+      cmocka_unit_test(division_rounds_down),       cmocka_unit_test(chunks_cover),
       cmocka_unit_test(divisors_of_magnitudes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 // The -start forms do all of the work; -done picks the result out of their tuple.
 #include "eval/collective.h"
 
+#include "base/int64.h"
 #include "eval/scalar_program.h"
 #include "eval/strided.h"
 #include "hlo/permute_slices.h"
@@ -172,11 +173,15 @@ static heddle_status take_first(interpreter *in, const instruction *i, const gat
   return status_ok();
 }
 
+// The operands of ragged-all-to-all.
+enum { RAGGED_INPUT, RAGGED_OUTPUT, RAGGED_INPUT_OFFSETS, RAGGED_SEND_SIZES, RAGGED_OUTPUT_OFFSETS, RAGGED_RECV_SIZES };
+
 // Rows that member `m` sends as its entry `entry`, to the places that it names.
 static heddle_status copy_rows(const instruction *i, const gathering *g, int m, int64_t entry, value *output) {
-  const value *input = brought(g, m, 0);
-  const int64_t from = value_get_int(brought(g, m, 2), entry), size = value_get_int(brought(g, m, 3), entry),
-                to = value_get_int(brought(g, m, 4), entry);
+  const value *input = brought(g, m, RAGGED_INPUT);
+  const int64_t from = value_get_int(brought(g, m, RAGGED_INPUT_OFFSETS), entry),
+                size = value_get_int(brought(g, m, RAGGED_SEND_SIZES), entry),
+                to = value_get_int(brought(g, m, RAGGED_OUTPUT_OFFSETS), entry);
   const int64_t input_rows = input->shape->dims[0], output_rows = output->shape->dims[0];
   const bool fits = from >= 0 && size >= 0 && to >= 0 && size <= input_rows && from <= input_rows - size &&
                     size <= output_rows && to <= output_rows - size;
@@ -192,14 +197,14 @@ static heddle_status copy_rows(const instruction *i, const gathering *g, int m, 
 static heddle_status exchange_ragged(interpreter *in, const instruction *i, const gathering *g, int unused,
                                      value **out) {
   (void)unused;
-  const value *output = g->own[1];
+  const value *output = g->own[RAGGED_OUTPUT];
   const int members = g->group.size;
-  const int64_t entries = shape_element_count(g->own[2]->shape);
-  for (int j = 2; j < 6; j++)
+  const int64_t entries = shape_element_count(g->own[RAGGED_INPUT_OFFSETS]->shape);
+  for (int j = RAGGED_INPUT_OFFSETS; j <= RAGGED_RECV_SIZES; j++)
     if (!shape_is_array(g->own[j]->shape) || shape_element_count(g->own[j]->shape) != entries)
       return wrong_size(i, "a list of sizes", shape_element_count(g->own[j]->shape), entries);
   if (entries % members) return wrong_size(i, "sizes", entries, members);
-  if (!shape_is_array(output->shape) || !differs_in_one(output->shape, g->own[0]->shape, 0))
+  if (!shape_is_array(output->shape) || !differs_in_one(output->shape, g->own[RAGGED_INPUT]->shape, 0))
     return interpreter_refuse(i, "an output of this shape");
   TRY(value_copy(&in->pool, output, out));
   const int64_t updates = entries / members;
@@ -280,8 +285,8 @@ static void find_start(const permute_slices *p, const value *starts, const shape
   if (p->has_tuple_of_buffers) starts = starts->elements[b];
   if (p->has_lists_of_starts) starts = starts->elements[n];
   for (int d = 0; d < buffer->rank; d++) {
-    const int64_t wanted = value_get_int(starts->elements[d], 0), last = buffer->dims[d] - sizes.data[d];
-    start[d] = wanted < 0 ? 0 : wanted < last ? wanted : last;
+    const int64_t last = buffer->dims[d] - sizes.data[d];
+    start[d] = int64_clamp(0, value_get_index(starts->elements[d], 0), last);
   }
 }
 
@@ -293,11 +298,11 @@ static const value *buffer_of(const permute_slices *p, const value *all, int b) 
 static void copy_slice(const instruction *i, const gathering *g, const permute_slices *p, collective_arrival arrival,
                        int b, value *to) {
   const int sent = permute_slices_number(i, arrival.pair, 0), received = permute_slices_number(i, arrival.pair, 1);
-  const value *from = buffer_of(p, brought(g, arrival.source, 0), b);
+  const value *from = buffer_of(p, brought(g, arrival.source, PERMUTE_INPUT), b);
   const int_list sizes = permute_slices_sizes(p, i, b, received);
   int64_t from_start[SHAPE_MAX_RANK], to_start[SHAPE_MAX_RANK];
-  find_start(p, brought(g, arrival.source, 2), from->shape, sizes, b, sent, from_start);
-  find_start(p, g->own[3], to->shape, sizes, b, received, to_start);
+  find_start(p, brought(g, arrival.source, PERMUTE_INPUT_STARTS), from->shape, sizes, b, sent, from_start);
+  find_start(p, g->own[PERMUTE_OUTPUT_STARTS], to->shape, sizes, b, received, to_start);
   const shape box = {.dtype = to->shape->dtype, .rank = to->shape->rank, .dims = sizes.data};
   strided_copy_box(&box, to->shape, to_start, to->data, from->shape, from_start, from->data);
 }
@@ -305,7 +310,7 @@ static void copy_slice(const instruction *i, const gathering *g, const permute_s
 static heddle_status permute_parts(interpreter *in, const instruction *i, const gathering *g, int k, value **out) {
   permute_slices p;
   TRY(permute_slices_of(i, &p));
-  TRY(value_copy(&in->pool, buffer_of(&p, g->own[1], k), out));
+  TRY(value_copy(&in->pool, buffer_of(&p, g->own[PERMUTE_OUTPUT], k), out));
   for (int n = 0; n < g->arrivals.size; n++) copy_slice(i, g, &p, g->arrivals.data[n], k, *out);
   return status_ok();
 }

@@ -1,5 +1,6 @@
 // convolution, by its definition: for every result element, every kernel position that meets the input, every input
 // feature of the group. Sums are kept wide, as for dot.
+#include "base/int64.h"
 #include "eval/elementwise.h"
 #include "eval/interpreter.h"
 #include "eval/reduce_window.h"
@@ -57,8 +58,6 @@ static void add_line(const convolving *c, int64_t count, int64_t input, int64_t 
 
 static int64_t kernel_position(const window_dim *w, int64_t k) { return w->reversal ? w->size - 1 - k : k; }
 
-static int64_t at_least(int64_t x, int64_t least) { return x > least ? x : least; }
-
 // The kernel positions along the last spatial dim: without holes in the input, those inside lie in a row.
 static void add_last_dim(const convolving *c, const int64_t *at, int64_t input, int64_t kernel, void *sum) {
   const convolution_dims *d = c->dims;
@@ -70,8 +69,8 @@ static void add_last_dim(const convolving *c, const int64_t *at, int64_t input, 
   int64_t first = 0, end = w->size;
   if (w->base_dilation == 1) {
     const int64_t origin = position * w->stride - w->padding_low;
-    first = at_least(-origin + w->window_dilation - 1, 0) / w->window_dilation;
-    const int64_t inside = at_least(size - origin + w->window_dilation - 1, 0) / w->window_dilation;
+    first = int64_max(-origin + w->window_dilation - 1, 0) / w->window_dilation;
+    const int64_t inside = int64_max(size - origin + w->window_dilation - 1, 0) / w->window_dilation;
     end = inside < end ? inside : end;
     if (first < end)
       add_line(c, end - first, input + (origin + first * w->window_dilation) * input_step,
@@ -146,8 +145,6 @@ static bool same_class(dtype x, dtype y) {
   return (dtypes[x].class & apart) == (dtypes[y].class & apart);
 }
 
-static int64_t at_least_one(int64_t x) { return x > 0 ? x : 1; }
-
 static convolving describe(const instruction *i, const shape *input, const shape *kernel) {
   const hlo_attributes *a = i->attributes;
   convolving c = {.dims = &a->dim_labels, .window = &a->window, .input = input, .kernel = kernel, .output = i->shape};
@@ -156,8 +153,8 @@ static convolving describe(const instruction *i, const shape *input, const shape
   shape_strides(kernel, c.kernel_strides);
   c.type = i->shape->dtype;
   c.group_features = kernel->dims[c.dims->kernel_input_feature];
-  c.outputs_per_group = at_least_one(outputs / a->feature_group_count);
-  c.outputs_per_batch_group = at_least_one(outputs / a->batch_group_count);
+  c.outputs_per_group = int64_max(outputs / a->feature_group_count, 1);
+  c.outputs_per_batch_group = int64_max(outputs / a->batch_group_count, 1);
   c.batches_per_group = input->dims[c.dims->input_batch] / a->batch_group_count;
   return c;
 }
@@ -169,7 +166,7 @@ heddle_status eval_convolution(interpreter *in, const instruction *i, value *con
   if (i->operand_count != 2) return interpreter_refuse(i, "more than two operands");
   convolving c = describe(i, input, kernel);
   value *inputs = NULL, *kernels = NULL, *result = NULL;
-  const int64_t terms = shape_element_count(kernel) / at_least_one(kernel->dims[c.dims->kernel_output_feature]);
+  const int64_t terms = shape_element_count(kernel) / int64_max(kernel->dims[c.dims->kernel_output_feature], 1);
   heddle_status status = widen(in, i, operands[0], terms, &inputs);
   if (status_is_ok(status)) status = widen(in, i, operands[1], terms, &kernels);
   if (status_is_ok(status)) status = value_create(&in->pool, i->shape, i->where, &result);

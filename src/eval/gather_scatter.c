@@ -32,10 +32,9 @@ static index_space index_space_of(const value *indices, int64_t index_vector_dim
   return s;
 }
 
-// Component k of the vector at `at`; beyond the signed range counts as too large.
+// Component k of the vector at `at`.
 static int64_t index_component(const index_space *s, const int64_t *at, int k) {
-  int64_t v = value_get_int(s->indices, strided_offset(s->rank, at, s->strides) + k * s->vector_stride);
-  return s->indices->shape->dtype == DTYPE_U64 && v < 0 ? INT64_MAX : v;
+  return value_get_index(s->indices, strided_offset(s->rank, at, s->strides) + k * s->vector_stride);
 }
 
 // Position in the index space of dim `d` of the indices.

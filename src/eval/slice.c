@@ -1,12 +1,11 @@
 // Boxes cut out of arrays or put into them: slice, pad, concatenate, dynamic-slice, dynamic-update-slice.
+#include "base/int64.h"
 #include "eval/interpreter.h"
 #include "eval/strided.h"
 
 static char *element_at(const shape *s, void *data, int64_t offset) {
   return (char *)data + offset * dtypes[s->dtype].bytes;
 }
-
-static int64_t clamp(int64_t low, int64_t x, int64_t high) { return x > high ? high : x < low ? low : x; }
 
 heddle_status eval_slice(interpreter *in, const instruction *i, value *const *operands, value **out) {
   const shape *from = operands[0]->shape;
@@ -79,8 +78,7 @@ heddle_status eval_concatenate(interpreter *in, const instruction *i, value *con
 // starts beyond the signed range count as too large.
 static int64_t start_index(value *const *operands, int first, int d) {
   const value *vector = operands[first];
-  int64_t start = vector->shape->rank == 1 ? value_get_int(vector, d) : value_get_int(operands[first + d], 0);
-  return vector->shape->dtype == DTYPE_U64 && start < 0 ? INT64_MAX : start;
+  return vector->shape->rank == 1 ? value_get_index(vector, d) : value_get_index(operands[first + d], 0);
 }
 
 // Offset in `whole` of a box of `dims` at the start indices, moved to lie inside.
@@ -88,7 +86,7 @@ static int64_t clamped_offset(const shape *whole, const int64_t *dims, value *co
   int64_t strides[SHAPE_MAX_RANK], offset = 0;
   shape_strides(whole, strides);
   for (int d = 0; d < whole->rank; d++)
-    offset += clamp(0, start_index(operands, first, d), whole->dims[d] - dims[d]) * strides[d];
+    offset += int64_clamp(0, start_index(operands, first, d), whole->dims[d] - dims[d]) * strides[d];
   return offset;
 }
 

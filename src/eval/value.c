@@ -167,3 +167,8 @@ int64_t value_get_int(const value *v, int64_t index) {
   literal view = {.shape = v->shape, .data = v->data};
   return literal_get_int(&view, index);
 }
+
+int64_t value_get_index(const value *v, int64_t index) {
+  const int64_t x = value_get_int(v, index);
+  return v->shape->dtype == DTYPE_U64 && x < 0 ? INT64_MAX : x;
+}

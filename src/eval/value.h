@@ -53,4 +53,7 @@ heddle_status value_to_literal(arena *a, const value *v, const shape *s, literal
 // Element `index` of an integer or pred array, sign-extended; unsigned 64-bit values come as their bits.
 int64_t value_get_int(const value *v, int64_t index);
 
+// As value_get_int for what is an index: above INT64_MAX counts as INT64_MAX.
+int64_t value_get_index(const value *v, int64_t index);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "base/int64.h"
 #include "hlo/builder.h"
 #include "kernel/launch.h"
 #include "kernel/reducer.h"
@@ -26,7 +27,7 @@ typedef struct split {
 // What threads can take independently of each other.
 static int64_t count_units(const target_tile_sizes *sizes, const reduction_space *s) {
   int64_t last = s->sizes[s->group_count - 1];
-  return s->is_reduced[s->group_count - 1] ? s->kept : s->kept / last * kernel_ceil_divide(last, sizes->unit);
+  return s->is_reduced[s->group_count - 1] ? s->kept : s->kept / last * int64_ceil_div(last, sizes->unit);
 }
 
 static int largest_reduced(const reduction_space *s) {
@@ -127,8 +128,8 @@ static void begin(splitter *s) {
   s->types = arena_array(a, dtype, s->count);
   for (int v = 0; v < s->count; v++) {
     dtype t = s->reduce->operands[v]->shape->dtype;
-    bool widens = dtypes[t].is_narrow_float && s->count == 1 && is_binary(s) && is_summed(s->how.operations[v]);
-    s->types[v] = widens ? DTYPE_F32 : t;
+    bool accumulates = s->count == 1 && is_binary(s) && is_summed(s->how.operations[v]);
+    s->types[v] = accumulates ? dtype_accumulator(t) : t;
     s->last_inits[v] = builder_convert(&s->b, s->reduce->operands[s->count + v], s->types[v]);
   }
   for (int v = 0; v < s->count; v++) s->inits[v] = is_binary(s) ? neutral(s, v) : s->last_inits[v];

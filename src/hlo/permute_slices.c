@@ -3,14 +3,12 @@
 
 #include "hlo/verifier_rules.h"
 
-enum { INPUT, OUTPUT, INPUT_STARTS, OUTPUT_STARTS, OPERANDS };
-
 bool permute_slices_has(const instruction *i) {
   return (i->opcode == HLO_COLLECTIVE_PERMUTE || i->opcode == HLO_COLLECTIVE_PERMUTE_START) &&
          attributes_has(i->attributes, HLO_ATTRIBUTE_SLICE_SIZES_OF_TRANSFERS);
 }
 
-const shape *permute_slices_buffer(const permute_slices *p, const instruction *i, int operand, int b) {
+const shape *permute_slices_buffer(const permute_slices *p, const instruction *i, permute_operand operand, int b) {
   const shape *s = i->operands[operand]->shape;
   return p->has_tuple_of_buffers ? s->elements[b] : s;
 }
@@ -45,10 +43,10 @@ static bool has_starts(const permute_slices *p, const shape *s, int rank) {
 
 // The form that operands show, whether or not all of them have it.
 static heddle_status find_form(const instruction *i, permute_slices *p) {
-  if (i->operand_count != OPERANDS)
+  if (i->operand_count != PERMUTE_OPERANDS)
     return VERIFY_ERROR(i, "found %d operands, wanted inputs, outputs and where their slices start", i->operand_count);
-  const shape *input = i->operands[INPUT]->shape, *output = i->operands[OUTPUT]->shape;
-  const shape *starts = i->operands[INPUT_STARTS]->shape;
+  const shape *input = i->operands[PERMUTE_INPUT]->shape, *output = i->operands[PERMUTE_OUTPUT]->shape;
+  const shape *starts = i->operands[PERMUTE_INPUT_STARTS]->shape;
   *p = (permute_slices){.buffers = 1, .slices = 1, .has_tuple_of_buffers = shape_is_tuple(input)};
   if (p->has_tuple_of_buffers) {
     p->buffers = input->tuple_size;
@@ -62,7 +60,8 @@ static heddle_status find_form(const instruction *i, permute_slices *p) {
   return status_ok();
 }
 
-static heddle_status check_starts(const permute_slices *p, const instruction *i, int operand, int b, int rank) {
+static heddle_status check_starts(const permute_slices *p, const instruction *i, permute_operand operand, int b,
+                                  int rank) {
   const shape *s = i->operands[operand]->shape;
   if (p->has_tuple_of_buffers && !(shape_is_tuple(s) && s->tuple_size == p->buffers))
     return VERIFY_ERROR(i, "operand %d has not as many starts as there are buffers, %d", operand, p->buffers);
@@ -71,11 +70,12 @@ static heddle_status check_starts(const permute_slices *p, const instruction *i,
 }
 
 static heddle_status check_buffer(const permute_slices *p, const instruction *i, int b) {
-  const shape *from = permute_slices_buffer(p, i, INPUT, b), *to = permute_slices_buffer(p, i, OUTPUT, b);
+  const shape *from = permute_slices_buffer(p, i, PERMUTE_INPUT, b),
+              *to = permute_slices_buffer(p, i, PERMUTE_OUTPUT, b);
   if (!shape_is_array(from) || !shape_is_array(to) || from->dtype != to->dtype || from->rank != to->rank)
     return VERIFY_ERROR(i, "input and output %d have not the same type and rank", b);
-  TRY(check_starts(p, i, INPUT_STARTS, b, from->rank));
-  TRY(check_starts(p, i, OUTPUT_STARTS, b, from->rank));
+  TRY(check_starts(p, i, PERMUTE_INPUT_STARTS, b, from->rank));
+  TRY(check_starts(p, i, PERMUTE_OUTPUT_STARTS, b, from->rank));
   for (int n = 0; n < p->slices; n++) {
     const int_list sizes = permute_slices_sizes(p, i, b, n), first = permute_slices_sizes(p, i, b, 0);
     bool fits = sizes.size == from->rank;

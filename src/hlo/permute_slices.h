@@ -12,6 +12,15 @@
 
 #include "hlo/module.h"
 
+// Its operands.
+typedef enum permute_operand {
+  PERMUTE_INPUT,
+  PERMUTE_OUTPUT,
+  PERMUTE_INPUT_STARTS,
+  PERMUTE_OUTPUT_STARTS,
+  PERMUTE_OPERANDS
+} permute_operand;
+
 typedef struct permute_slices {
   int buffers;
   int slices;  // of each buffer
@@ -25,8 +34,8 @@ bool permute_slices_has(const instruction *i);
 // HEDDLE_INVALID, with the place, if operands, sizes and pairs do not fit together.
 heddle_status permute_slices_of(const instruction *i, permute_slices *out);
 
-// The operands' shapes: of buffer b of the input (0) or the output (1).
-const shape *permute_slices_buffer(const permute_slices *p, const instruction *i, int operand, int b);
+// The shape of buffer b of PERMUTE_INPUT or PERMUTE_OUTPUT.
+const shape *permute_slices_buffer(const permute_slices *p, const instruction *i, permute_operand operand, int b);
 
 // The sizes of slice n of buffer b.
 int_list permute_slices_sizes(const permute_slices *p, const instruction *i, int b, int n);

@@ -1,6 +1,8 @@
 // Divides index spaces into tiles along their contiguous dims.
 #include "kernel/blocks.h"
 
+#include "base/int64.h"
+
 static int64_t product(const shape *s, int from, int to) {
   int64_t p = 1;
   for (int d = from; d < to; d++) p *= s->dims[d];
@@ -18,10 +20,10 @@ kernel_block kernel_block_deal(const target_description *target, const shape *sp
   if (b.contiguous <= tile && b.rows > 1) {
     b.chunk = b.contiguous;
     b.rows_per_tile = tile / b.contiguous;
-    b.tiles = kernel_ceil_divide(b.rows, b.rows_per_tile);
+    b.tiles = int64_ceil_div(b.rows, b.rows_per_tile);
   } else {
     b.chunk = tile;
-    b.tiles = b.rows * kernel_ceil_divide(b.contiguous, tile);
+    b.tiles = b.rows * int64_ceil_div(b.contiguous, tile);
   }
   return b;
 }

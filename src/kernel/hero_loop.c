@@ -75,7 +75,7 @@ static void take_whole_groups(const kernel_plan *k, launch_plan *l) {
       break;
     }
   l->tile = tile;
-  l->tiles = kernel_ceil_divide(l->elements, tile);
+  l->tiles = int64_ceil_div(l->elements, tile);
   l->tile_bytes = bytes * int64_min(tile, l->elements);
 }
 

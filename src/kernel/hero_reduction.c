@@ -80,10 +80,10 @@ static void cut_columns(hero_reduction *d, const target_description *target) {
   int64_t accumulators = int64_max(d->passes.carried_values.size, 1);
   d->columns = int64_max(target->row_accumulators / accumulators / unit, 1) * unit;
   while (d->columns > unit &&
-         others * kernel_ceil_divide(columns, d->columns) < (int64_t)target->cores * target->tiles_per_core)
+         others * int64_ceil_div(columns, d->columns) < (int64_t)target->cores * target->tiles_per_core)
     d->columns = int64_max(d->columns / 2 / unit, 1) * unit;
   d->columns = int64_min(d->columns, columns);
-  d->column_blocks = kernel_ceil_divide(columns, d->columns);
+  d->column_blocks = int64_ceil_div(columns, d->columns);
 }
 
 // What is divided among threads: rows, or what is kept beside the innermost dims.
@@ -103,7 +103,7 @@ static void decide_launch(kernel_plan *k, hero_reduction *d, const target_descri
   tile = int64_max(int64_min(tile, units / ((int64_t)target->cores * target->tiles_per_core)), 1);
   int64_t blocks = int64_max(d->column_blocks, 1);
   d->tile = blocks > 1 ? 1 : tile;
-  k->launch = (launch_plan){.elements = s->kept, .tile = d->tile, .tiles = kernel_ceil_divide(units, d->tile) * blocks};
+  k->launch = (launch_plan){.elements = s->kept, .tile = d->tile, .tiles = int64_ceil_div(units, d->tile) * blocks};
   k->launch.tile_bytes = (int64_t)(bytes * (double)d->tile / (double)blocks);
 }
 

@@ -1,6 +1,7 @@
 // Decides when a scatter is a kernel of its own, and what its tiles are.
 #include "kernel/hero_scatter.h"
 
+#include "base/int64.h"
 #include "kernel/hero_loop.h"
 #include "kernel/same_bytes.h"
 
@@ -81,7 +82,7 @@ static bool tile_by_column(hero_scatter *h, const target_description *target) {
   }
   h->tiling = SCATTER_BY_COLUMN;
   const int64_t unit = target->tiles.unit;
-  h->chunk = kernel_ceil_divide(kernel_ceil_divide(h->contiguous, chunks), unit) * unit;
+  h->chunk = int64_ceil_div(int64_ceil_div(h->contiguous, chunks), unit) * unit;
   return true;
 }
 
@@ -92,7 +93,7 @@ static bool tile_by_owner(hero_scatter *h, const target_description *target) {
   int64_t first = operand_shape(h)->dims[0];
   if (first < target->cores || target->cores < 2) return false;
   h->tiling = SCATTER_BY_OWNER;
-  h->chunk = kernel_ceil_divide(first, target->cores);
+  h->chunk = int64_ceil_div(first, target->cores);
   return true;
 }
 
@@ -116,9 +117,9 @@ static void choose_tiles(hero_scatter *h, const target_description *target, cons
 
 static int64_t tiles_of(const hero_scatter *h) {
   switch (h->tiling) {
-    case SCATTER_BY_UPDATE: return kernel_ceil_divide(h->updates->dims[0], h->chunk);
-    case SCATTER_BY_COLUMN: return kernel_ceil_divide(h->contiguous, h->chunk);
-    case SCATTER_BY_OWNER: return kernel_ceil_divide(operand_shape(h)->dims[0], h->chunk);
+    case SCATTER_BY_UPDATE: return int64_ceil_div(h->updates->dims[0], h->chunk);
+    case SCATTER_BY_COLUMN: return int64_ceil_div(h->contiguous, h->chunk);
+    case SCATTER_BY_OWNER: return int64_ceil_div(operand_shape(h)->dims[0], h->chunk);
     default: return 1;
   }
 }
@@ -167,7 +168,7 @@ bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, 
   launch_cost cost = hero_loop_cost(k, body, elements);
   choose_tiles(h, target, &cost);
   int64_t tiles = tiles_of(h);
-  k->launch = (launch_plan){.elements = elements, .tiles = tiles, .tile = kernel_ceil_divide(elements, tiles)};
+  k->launch = (launch_plan){.elements = elements, .tiles = tiles, .tile = int64_ceil_div(elements, tiles)};
   k->launch.tile_bytes = k->launch.tile * (cost.bytes > 0 ? cost.bytes : 1);
   return true;
 }

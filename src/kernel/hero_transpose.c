@@ -248,14 +248,14 @@ static void find_direct(arena *a, const kernel_plan *k, hero_transpose *h) {
 
 // --- tiles
 
-static int64_t round_up(int64_t v, int64_t unit) { return kernel_ceil_divide(v, unit) * unit; }
+static int64_t round_up(int64_t v, int64_t unit) { return int64_ceil_div(v, unit) * unit; }
 
 // A side of about `wanted`: one that divides the axis evenly if there is one, else chunks of about equal size.
 static int64_t side_of(int64_t unit, int64_t axis_size, int64_t wanted) {
   if (axis_size <= wanted) return round_up(axis_size, unit);
   for (int64_t s = wanted; s >= wanted / 2; s -= unit)
     if (axis_size % s == 0) return s;
-  return round_up(kernel_ceil_divide(axis_size, kernel_ceil_divide(axis_size, wanted)), unit);
+  return round_up(int64_ceil_div(axis_size, int64_ceil_div(axis_size, wanted)), unit);
 }
 
 static int widest_bytes(const hero_transpose *h) {
@@ -274,8 +274,8 @@ static void choose_tiles(hero_transpose *h, const target_tile_sizes *sizes) {
   h->tile_a = side_of(unit, h->a, side);
   h->tile_b = side_of(unit, h->b, area / h->tile_a);
   if (h->tile_b * side < area) h->tile_a = side_of(unit, h->a, area / h->tile_b);
-  h->tiles_a = kernel_ceil_divide(h->a, h->tile_a);
-  h->tiles_b = kernel_ceil_divide(h->b, h->tile_b);
+  h->tiles_a = int64_ceil_div(h->a, h->tile_a);
+  h->tiles_b = int64_ceil_div(h->b, h->tile_b);
 }
 
 static bool fits_registers(const hero_transpose *h) {

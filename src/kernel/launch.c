@@ -20,10 +20,10 @@ static int grid_unroll(const target_description *target, int64_t elements, const
 static void decide_grid(const target_description *target, const launch_cost *cost, launch_plan *plan) {
   if (plan->elements == 0) return;
   plan->unroll = grid_unroll(target, plan->elements, cost);
-  plan->threads = int64_min(target->threads_per_block, kernel_ceil_divide(plan->elements, plan->unroll));
-  int64_t blocks = kernel_ceil_divide(plan->elements, plan->threads * plan->unroll);
-  plan->blocks_y = kernel_ceil_divide(blocks, target->max_grid_x);
-  plan->blocks_x = kernel_ceil_divide(blocks, plan->blocks_y);
+  plan->threads = int64_min(target->threads_per_block, int64_ceil_div(plan->elements, plan->unroll));
+  int64_t blocks = int64_ceil_div(plan->elements, plan->threads * plan->unroll);
+  plan->blocks_y = int64_ceil_div(blocks, target->max_grid_x);
+  plan->blocks_x = int64_ceil_div(blocks, plan->blocks_y);
 }
 
 static int64_t round_up_to_power_of_two(const target_description *target, int64_t v) {
@@ -45,7 +45,7 @@ static void decide_tiles(const target_description *target, const launch_cost *co
          plan->elements / (plan->tile * 2) >= 16 * wanted && cost->operations * plan->tile < target->tile_operations) {
     plan->tile *= 2;
   }
-  plan->tiles = kernel_ceil_divide(plan->elements, plan->tile);
+  plan->tiles = int64_ceil_div(plan->elements, plan->tile);
   plan->tile_bytes = bytes * int64_min(plan->tile, plan->elements);
 }
 

@@ -28,7 +28,4 @@ launch_plan launch_decide(const target_description *target, int64_t elements, co
 // Whether there is nothing to do.
 static inline bool launch_is_empty(const launch_plan *l) { return l->tiles == 0 && l->blocks_x == 0; }
 
-// How many chunks of b cover a; b > 0.
-static inline int64_t kernel_ceil_divide(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-
 #endif

@@ -100,8 +100,7 @@ FFTW_LIBRARY(wide, fftw, double)
 
 // --- planning
 
-static int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
-static int64_t whole_lines(int64_t bytes) { return ceil_div(bytes, CACHE_LINE) * CACHE_LINE; }
+static int64_t whole_lines(int64_t bytes) { return int64_ceil_div(bytes, CACHE_LINE) * CACHE_LINE; }
 
 static int from_bytes(const library *l, pass_kind kind) {
   return kind == PASS_FROM_REAL ? l->real_bytes : 2 * l->real_bytes;
@@ -308,7 +307,7 @@ static void do_groups(void *argument, int64_t begin, int64_t end) {
   const execution *x = argument;
   const pass *p = x->pass;
   const library *l = x->plan->library;
-  const int64_t groups = ceil_div(p->lines, p->group);
+  const int64_t groups = int64_ceil_div(p->lines, p->group);
   for (int64_t k = begin; k < end; k++) {
     const int64_t first = k % groups * p->group, lines = int64_min(p->group, p->lines - first);
     const int64_t from = k / groups * p->from_outer + first * p->from_distance;
@@ -337,7 +336,7 @@ void fft_plan_execute(const fft_plan *plan, const lib_call *call) {
   for (int k = 0; k < plan->count; k++) {
     const pass *p = &plan->passes[k];
     char *buffer = is_inverse_real ? call->scratch : result;  // of passes in place
-    const int64_t groups = p->outer * ceil_div(p->lines, p->group);
+    const int64_t groups = p->outer * int64_ceil_div(p->lines, p->group);
     execution x = {.plan = plan,
                    .pass = p,
                    .from = p->is_in_place ? buffer : source,

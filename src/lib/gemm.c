@@ -36,7 +36,6 @@ static const int64_t direct_depth = (int64_t)1 << 20;
 
 // --- the plan
 
-static int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
 static dtype dtype_of(work_type w) {
@@ -168,12 +167,12 @@ static void choose_strides(const gemm_form *f, gemm_plan *p) {
 }
 
 static int64_t tile_count(const gemm_plan *p) {
-  return p->batch * ceil_div(p->rows, p->tile_rows) * ceil_div(p->columns, p->tile_columns);
+  return p->batch * int64_ceil_div(p->rows, p->tile_rows) * int64_ceil_div(p->columns, p->tile_columns);
 }
 
 // The same number of tiles, of more equal size.
 static int64_t evened(int64_t size, int64_t tile) {
-  const int64_t even = (ceil_div(size, ceil_div(size, tile)) + 7) / 8 * 8;
+  const int64_t even = (int64_ceil_div(size, int64_ceil_div(size, tile)) + 7) / 8 * 8;
   return int64_min(even, size);
 }
 
@@ -188,7 +187,7 @@ static void choose_tiles(gemm_plan *p) {
   while (work > SMALL_WORK && !has_few_rows && tile_count(p) < TILES_WANTED) {
     int64_t *larger = p->tile_rows >= p->tile_columns ? &p->tile_rows : &p->tile_columns;
     if (*larger < 2 * LEAST_TILE) break;
-    *larger = ceil_div(*larger, 2);
+    *larger = int64_ceil_div(*larger, 2);
   }
   p->tile_rows = evened(p->rows, p->tile_rows);
   p->tile_columns = evened(p->columns, p->tile_columns);
@@ -331,7 +330,7 @@ typedef struct tile {
 
 static tile tile_at(const product *x, int64_t number) {
   const gemm_plan *p = x->plan;
-  const int64_t down = ceil_div(p->rows, p->tile_rows), across = ceil_div(p->columns, p->tile_columns);
+  const int64_t down = int64_ceil_div(p->rows, p->tile_rows), across = int64_ceil_div(p->columns, p->tile_columns);
   tile t = {.batch = number};
   if (down * across * p->depth_parts > 1) {
     t.row = number % down * p->tile_rows;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/int64.h"
 #include "base/pool.h"
 
 enum { BLOCK = 16, SMALL_BYTES = 1 << 16 };
@@ -55,12 +56,10 @@ static void move_block(const permutation *p, int64_t rows, int64_t columns, cons
   }
 }
 
-static int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
-
 // An item is a stripe of BLOCK rows of one square.
 static void move_stripes(void *argument, int64_t begin, int64_t end) {
   const permutation *p = argument;
-  const int64_t stripes = ceil_div(p->rows, BLOCK);
+  const int64_t stripes = int64_ceil_div(p->rows, BLOCK);
   const int64_t width = p->column_from == 1 ? p->columns : BLOCK;
   for (int64_t item = begin; item < end; item++) {
     int64_t rest = item / stripes, from = 0, to = 0;
@@ -105,6 +104,6 @@ void permute(int threads, int element_size, int rank, const int64_t *dims, const
     p.from_strides[p.outer] = from_strides[d];
     p.to_strides[p.outer++] = to_strides[d];
   }
-  const int64_t items = count / (p.rows * p.columns) * ceil_div(p.rows, BLOCK);
+  const int64_t items = count / (p.rows * p.columns) * int64_ceil_div(p.rows, BLOCK);
   pool_run(count * element_size < SMALL_BYTES ? 1 : threads, items, move_stripes, &p);
 }

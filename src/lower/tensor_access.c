@@ -4,6 +4,7 @@
 // and addressing modes see an array walked by its index.
 #include "lower/tensor_access.h"
 
+#include "base/int64.h"
 #include "dialect/xla_gpu.h"
 #include "lower/llvm_build.h"
 
@@ -50,15 +51,6 @@ MlirValue tensor_access_from_stored(ir_builder *b, MlirType type, MlirValue stor
 
 // --- alignment
 
-static int64_t greatest_common_divisor(int64_t a, int64_t b) {
-  while (b) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a < 0 ? -a : a;
-}
-
 // A power of two above any alignment that matters. Every multiple found is reduced to its share of it, which keeps
 // products in range; 0, a multiple of everything, becomes MAX_MULTIPLE itself.
 #define MAX_MULTIPLE ((int64_t)1 << 20)
@@ -82,11 +74,11 @@ static void visit_expression(void *context, const affine_expr *e, int index, int
     case AFFINE_DIM: result = known_multiple(m->variables[e->value], m->depth + 1); break;
     case AFFINE_SYMBOL: result = known_multiple(m->variables[m->dim_count + e->value], m->depth + 1); break;
     case AFFINE_ADD:
-    case AFFINE_MOD: result = greatest_common_divisor(l, r); break;
+    case AFFINE_MOD: result = int64_gcd(l, r); break;
     case AFFINE_MUL: result = l * r; break;
     case AFFINE_FLOORDIV: result = l % e->rhs->value == 0 ? l / e->rhs->value : 1; break;
   }
-  m->last = m->of[index] = greatest_common_divisor(result, MAX_MULTIPLE);
+  m->last = m->of[index] = int64_gcd(result, MAX_MULTIPLE);
 }
 
 static int64_t multiple_of_map(MlirOperation op, int result, int depth) {
@@ -106,16 +98,14 @@ static int64_t multiple_of_argument(MlirValue index, int depth) {
   MlirBlock block = mlirBlockArgumentGetOwner(index);
   MlirOperation owner = mlirBlockGetParentOperation(block);
   if (!ir_is(owner, "scf.for") || mlirBlockArgumentGetArgNumber(index) != 0) return 1;
-  return greatest_common_divisor(known_multiple(ir_operand(owner, 0), depth + 1),
-                                 known_multiple(ir_operand(owner, 2), depth + 1));
+  return int64_gcd(known_multiple(ir_operand(owner, 0), depth + 1), known_multiple(ir_operand(owner, 2), depth + 1));
 }
 
 // The number of elements that `index` is always a multiple of, as far as its definition shows (at least 1).
 static int64_t known_multiple(MlirValue index, int depth) {
   int64_t constant;
   if (depth > MAX_DEPTH) return 1;
-  if (ir_constant_value(index, &constant))
-    return greatest_common_divisor(constant == INT64_MIN ? 0 : constant, MAX_MULTIPLE);
+  if (ir_constant_value(index, &constant)) return int64_gcd(constant == INT64_MIN ? 0 : constant, MAX_MULTIPLE);
   if (mlirValueIsABlockArgument(index)) return multiple_of_argument(index, depth);
   MlirOperation op = ir_defining_op(index);
   if (ir_is(op, "xla_gpu.apply_indexing")) return multiple_of_map(op, (int)mlirOpResultGetResultNumber(index), depth);
@@ -124,12 +114,12 @@ static int64_t known_multiple(MlirValue index, int depth) {
   bool add = ir_is(op, "arith.addi") || ir_is(op, "arith.subi");
   if (!add && !ir_is(op, "arith.muli")) return 1;
   int64_t l = known_multiple(ir_operand(op, 0), depth + 1), r = known_multiple(ir_operand(op, 1), depth + 1);
-  return greatest_common_divisor(add ? greatest_common_divisor(l, r) : l * r, MAX_MULTIPLE);
+  return int64_gcd(add ? int64_gcd(l, r) : l * r, MAX_MULTIPLE);
 }
 
 // What is known of the address of a slot `index * slot_bytes` into the tensor.
 static int alignment_at(const tensor_memory *m, MlirValue index, int element_bytes) {
-  return (int)greatest_common_divisor(m->alignment, known_multiple(index, 0) * element_bytes);
+  return (int)int64_gcd(m->alignment, known_multiple(index, 0) * element_bytes);
 }
 
 // --- addresses

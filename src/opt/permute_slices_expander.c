@@ -11,21 +11,20 @@
 #include "hlo/permute_slices.h"
 #include "opt/rewrite.h"
 
-enum { INPUT, OUTPUT, INPUT_STARTS, OUTPUT_STARTS };
-
 typedef struct expansion {
   const builder *b;
   instruction *permute;
   permute_slices form;
 } expansion;
 
-static instruction *buffer_of(const expansion *e, int operand, int buffer) {
+static instruction *buffer_of(const expansion *e, permute_operand operand, int buffer) {
   instruction *all = e->permute->operands[operand];
   return e->form.has_tuple_of_buffers ? builder_element(e->b, all, buffer) : all;
 }
 
 // Start `n` of the buffer, behind the operands that stand at the front of `operands`; returns their number.
-static int add_start(const expansion *e, int operand, int buffer, int n, int count, instruction **operands) {
+static int add_start(const expansion *e, permute_operand operand, int buffer, int n, int count,
+                     instruction **operands) {
   instruction *starts = buffer_of(e, operand, buffer);
   if (e->form.has_lists_of_starts) starts = builder_element(e->b, starts, n);
   for (int d = 0; d < starts->shape->tuple_size; d++) operands[count + d] = builder_element(e->b, starts, d);
@@ -33,7 +32,7 @@ static int add_start(const expansion *e, int operand, int buffer, int n, int cou
 }
 
 // Slice `n` of an array that is buffer `buffer` of an operand.
-static instruction *slice_of(const expansion *e, instruction *x, int operand, int buffer, int n) {
+static instruction *slice_of(const expansion *e, instruction *x, permute_operand operand, int buffer, int n) {
   const int_list sizes = permute_slices_sizes(&e->form, e->permute, buffer, n);
   const shape *s = shape_array(e->b->arena, x->shape->dtype, sizes.size, sizes.data);
   instruction *operands[1 + SHAPE_MAX_RANK] = {x};
@@ -47,10 +46,10 @@ static instruction *slice_of(const expansion *e, instruction *x, int operand, in
 // The array with what has arrived in its slice `n`.
 static instruction *update(const expansion *e, instruction *x, instruction *sent, instruction *has_arrived, int buffer,
                            int n) {
-  instruction *old = slice_of(e, x, OUTPUT_STARTS, buffer, n);
+  instruction *old = slice_of(e, x, PERMUTE_OUTPUT_STARTS, buffer, n);
   instruction *all = builder_broadcast(e->b, has_arrived, old->shape, 0, NULL);
   instruction *operands[2 + SHAPE_MAX_RANK] = {x, builder_select(e->b, all, sent, old)};
-  const int count = add_start(e, OUTPUT_STARTS, buffer, n, 2, operands);
+  const int count = add_start(e, PERMUTE_OUTPUT_STARTS, buffer, n, 2, operands);
   return builder_add(e->b, HLO_DYNAMIC_UPDATE_SLICE, x->shape, count, operands);
 }
 
@@ -84,7 +83,8 @@ static void move_slices(const expansion *e, int sent, int received, instruction 
   const int buffers = e->form.buffers;
   if (pairs.size == 0) return;
   instruction **arrays = arena_array(e->b->arena, instruction *, buffers + 1);
-  for (int k = 0; k < buffers; k++) arrays[k] = slice_of(e, buffer_of(e, INPUT, k), INPUT_STARTS, k, sent);
+  for (int k = 0; k < buffers; k++)
+    arrays[k] = slice_of(e, buffer_of(e, PERMUTE_INPUT, k), PERMUTE_INPUT_STARTS, k, sent);
   arrays[buffers] = builder_scalar_int(e->b, DTYPE_PRED, 1);
   instruction *whole = permute_whole(e, pairs, buffers + 1, arrays);
   instruction *has_arrived = builder_element(e->b, whole, buffers);
@@ -100,7 +100,7 @@ static instruction *expand(instruction *i) {
   heddle_status_free(s);
   if (!fits) return NULL;
   instruction **results = arena_array(b.arena, instruction *, e.form.buffers);
-  for (int k = 0; k < e.form.buffers; k++) results[k] = buffer_of(&e, OUTPUT, k);
+  for (int k = 0; k < e.form.buffers; k++) results[k] = buffer_of(&e, PERMUTE_OUTPUT, k);
   for (int received = 0; received < e.form.slices; received++)
     for (int sent = 0; sent < e.form.slices; sent++) move_slices(&e, sent, received, results);
   return e.form.has_tuple_of_buffers ? builder_tuple(&b, e.form.buffers, results) : results[0];
