@@ -5,7 +5,7 @@
 //
 // Small allocations never return null inside of a guard (base/guard.h), whose function ends when the host has no memory
 // left. Sizes that the user's program decides (literals, buffers) go through arena_try_alloc and turn null into
-// HEDDLE_OUT_OF_MEMORY with a place.
+// HEDDLE_OUT_OF_MEMORY with a location.
 #ifndef HEDDLE_BASE_ARENA_H_
 #define HEDDLE_BASE_ARENA_H_
 

@@ -46,7 +46,7 @@ void heddle_status_free(heddle_status status) {
   heap_free(e);
 }
 
-// The file's name is copied; without memory for it the error has no place.
+// The file's name is copied; without memory for it the error has no location.
 static void take_place(heddle_error *e, source_location where) {
   e->where = where;
   if (where.file) {
@@ -64,7 +64,7 @@ static void render_location(heddle_error *e) {
   text_puts(&e->rendered, ": ");
 }
 
-// What follows the kind of message: the place in a file that is no text.
+// What follows the kind of message: the location in a file that is no text.
 static void render_offset(heddle_error *e) {
   if (e->file && !e->where.line && e->where.column) text_printf(&e->rendered, "at byte %d: ", e->where.column - 1);
 }

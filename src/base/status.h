@@ -10,7 +10,7 @@
 
 #include "heddle/status.h"
 
-// A place in the user's program. `file` must outlive the error's creation only (it is copied). line 0 = unknown, or
+// A location in the user's program. `file` must outlive the error's creation only (it is copied). line 0 = unknown, or
 // a file that is no text.
 typedef struct source_location {
   const char *file;
@@ -39,11 +39,12 @@ heddle_status status_context(heddle_status status, const char *format, ...) __at
 // Appends preformatted text (a source line with its caret, a further diagnostic) below the message.
 heddle_status status_append(heddle_status status, const char *text);
 
-// Gives an error that has no place yet the place `where`: for the callers of what does not know the program. Takes and
-// returns ownership; success passes through untouched.
+// Gives an error that has no location yet the location `where`: for the callers of what does not know the program.
+// Takes and returns ownership; success passes through untouched.
 heddle_status status_locate(heddle_status status, source_location where);
 
-// Where in the user's program the error lies; SOURCE_UNKNOWN if it has no place. The file name is owned by the error.
+// Where in the user's program the error lies; SOURCE_UNKNOWN if it has no location. The file name is owned by the
+// error.
 source_location status_where(heddle_status status);
 
 // First line of the message without location and severity, for reports that print their own.

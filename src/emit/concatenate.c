@@ -10,7 +10,7 @@ typedef struct operand_block {
 } operand_block;
 
 // From the operand's index to the output's.
-static const indexing_map *place_map(arena *a, const hero_concatenate *c, int block) {
+static const indexing_map *element_map(arena *a, const hero_concatenate *c, int block) {
   const shape *s = c->blocks[block].space;
   indexing_map *m = indexing_map_identity(a, s->rank, s->dims);
   m->results[c->dim] = affine_add_constant(a, m->results[c->dim], c->offsets[block]);
@@ -21,8 +21,8 @@ static heddle_status store_element(kernel_entry *e, ir_builder *b, const index_v
                                    const void *argument) {
   const operand_block *o = argument;
   const MlirValue *values = emit_part(e->kernel, b, o->number, e->inputs, point, NULL);
-  ir_values place = ir_apply_indexing(b, place_map(b->arena, o->plan, o->number), point->values, NULL);
-  index_vector at = {.count = place.size, .values = place.data};
+  ir_values indices = ir_apply_indexing(b, element_map(b->arena, o->plan, o->number), point->values, NULL);
+  index_vector at = {.count = indices.size, .values = indices.data};
   emit_epilogue(e, b, &o->plan->epilogue, o->plan->block_count, &at, values, outputs);
   return status_ok();
 }

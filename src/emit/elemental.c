@@ -154,12 +154,12 @@ static MlirValue leaf_value(function_emitter *e, const instruction *leaf, const 
 
 // Leaves and other functions' roots: remembered by the indices they are accessed at.
 static MlirValue *access_values(function_emitter *e, const instruction *x, const index_vector *at) {
-  placed_value *first = ptr_map_get(&e->accesses, x);
-  for (placed_value *p = first; p; p = p->next) {
+  indexed_value *first = ptr_map_get(&e->accesses, x);
+  for (indexed_value *p = first; p; p = p->next) {
     if (!p->is_dead && same_indices(p->at, at)) return p->values;
   }
-  placed_value *made = arena_new(e->kernel->arena, placed_value);
-  *made = (placed_value){.at = at, .next = first};
+  indexed_value *made = arena_new(e->kernel->arena, indexed_value);
+  *made = (indexed_value){.at = at, .next = first};
   const partition_node *node = partition_node_of(e->kernel->partition, x);
   if (node->is_given) {
     made->values = ptr_map_get(&e->given, x);
@@ -307,7 +307,7 @@ static bool wants_indices(function_emitter *e, const instruction *i, int k) {
          !ptr_map_has(&e->indices, i->operands[k]);
 }
 
-static void place_operands(function_emitter *e, const instruction *i) {
+static void index_operands(function_emitter *e, const instruction *i) {
   for (int k = 0; k < i->operand_count; k++) {
     const partition_operand *access = emit_operand_access(e, i, k);
     if (!access->is_offset && wants_indices(e, i, k)) emit_provide(e, i, k, operand_indices(e, i, k));
@@ -322,7 +322,7 @@ static void place_operands(function_emitter *e, const instruction *i) {
 
 static heddle_status emit_scope(function_emitter *e, int number) {
   const partition_scope *scope = e->kernel->partition->scopes[number];
-  for (int n = scope->order.size - 1; n >= 0; n--) place_operands(e, scope->order.data[n]);
+  for (int n = scope->order.size - 1; n >= 0; n--) index_operands(e, scope->order.data[n]);
   for (int n = 0; n < scope->order.size; n++) TRY(emit_instruction(e, scope->order.data[n]));
   return status_ok();
 }
@@ -379,19 +379,19 @@ static void take_given(function_emitter *e, MlirBlock block, int first) {
 
 static heddle_status emit_results(function_emitter *e, const index_vector *at) {
   const partition_function *f = e->function;
-  const index_vector **places = arena_array(e->kernel->arena, const index_vector *, f->result_count);
+  const index_vector **indices = arena_array(e->kernel->arena, const index_vector *, f->result_count);
   for (int r = 0; r < f->result_count; r++) {
     const instruction *root = f->results[r].root;
-    places[r] = emit_apply(e, f->results[r].map, at, 0);
+    indices[r] = emit_apply(e, f->results[r].map, at, 0);
     if (is_here(e, root) && !ptr_map_has(&e->indices, root)) {
-      ptr_map_put(e->kernel->arena, &e->indices, root, (void *)places[r]);
+      ptr_map_put(e->kernel->arena, &e->indices, root, (void *)indices[r]);
     }
   }
   TRY(emit_scope(e, f->scope));
   MlirValue *results = arena_array(e->kernel->arena, MlirValue, f->result_count);
   for (int r = 0; r < f->result_count; r++) {
     MlirValue *values = 0;
-    TRY(emit_value(e, f->results[r].root, places[r], &values));
+    TRY(emit_value(e, f->results[r].root, indices[r], &values));
     results[r] = values[f->results[r].element];
   }
   ir_return(&e->b, f->result_count, results);

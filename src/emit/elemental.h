@@ -22,25 +22,25 @@ typedef struct kernel_emitter {
                    // among the arguments, plus one
 } kernel_emitter;
 
-typedef struct placed_value {
+typedef struct indexed_value {
   const index_vector *at;
   MlirValue *values;
   bool is_dead;  // was made in a region that has been left
-  struct placed_value *next;
-} placed_value;
+  struct indexed_value *next;
+} indexed_value;
 
 // One function being emitted.
 typedef struct function_emitter {
   kernel_emitter *kernel;
   const partition_function *function;
-  int number;                // of the function
-  ir_builder b;              // where the next operation goes
-  ir_values parameters;      // what stands for the computation's parameters: tensors, or scalars in a reducer
-  ptr_map given;             // given instruction -> MlirValue[]
-  ptr_map indices;           // instruction of this function -> index_vector
-  ptr_map values;            // instruction of this function, or scalar constant -> MlirValue[]
-  ptr_map accesses;          // leaf or root of another function -> placed_value list
-  VEC(placed_value *) made;  // in the order they were made
+  int number;                 // of the function
+  ir_builder b;               // where the next operation goes
+  ir_values parameters;       // what stands for the computation's parameters: tensors, or scalars in a reducer
+  ptr_map given;              // given instruction -> MlirValue[]
+  ptr_map indices;            // instruction of this function -> index_vector
+  ptr_map values;             // instruction of this function, or scalar constant -> MlirValue[]
+  ptr_map accesses;           // leaf or root of another function -> indexed_value list
+  VEC(indexed_value *) made;  // in the order they were made
 } function_emitter;
 
 // Emits every function of the partition into the module, behind the entry function.

@@ -19,16 +19,16 @@ typedef struct loop_nest {
 // The operands at this point of the loop, combined with the carried values.
 static heddle_status emit_step(function_emitter *e, const loop_nest *n, const MlirValue *symbols,
                                const MlirValue *carried, MlirValue *next) {
-  const index_vector **places = arena_array(e->kernel->arena, const index_vector *, n->operand_count);
+  const index_vector **indices = arena_array(e->kernel->arena, const index_vector *, n->operand_count);
   for (int k = 0; k < n->operand_count; k++) {
-    places[k] = emit_apply(e, emit_operand_access(e, n->i, k)->map, emit_indices(e, n->i), symbols);
-    emit_provide(e, n->i, k, places[k]);
+    indices[k] = emit_apply(e, emit_operand_access(e, n->i, k)->map, emit_indices(e, n->i), symbols);
+    emit_provide(e, n->i, k, indices[k]);
   }
   TRY(emit_branch(e, n->i, 0));
   MlirValue *x = arena_array(e->kernel->arena, MlirValue, n->operand_count);
   for (int k = 0; k < n->operand_count; k++) {
     MlirValue *values = 0;
-    TRY(emit_value(e, n->i->operands[k], places[k], &values));
+    TRY(emit_value(e, n->i->operands[k], indices[k], &values));
     x[k] = values[0];
   }
   return n->combine(e, n->i, carried, x, next);
@@ -130,10 +130,10 @@ static heddle_status emit_narrow_sum(function_emitter *e, const instruction *i, 
   loop_nest n = {.i = i, .operand_count = 1, .carried_count = 1, .combine = add_widened};
   MlirValue init, sum;
   TRY(emit_operand(e, i, 1, &init));
-  const dtype narrow = i->shape->dtype, wide = dtype_accumulator(narrow);
-  init = emit_convert(&e->b, init, narrow, wide);
+  const dtype narrow = i->shape->dtype, accumulator = dtype_accumulator(narrow);
+  init = emit_convert(&e->b, init, narrow, accumulator);
   TRY(emit_loops(e, &n, &init, &sum));
-  *out = emit_convert(&e->b, sum, wide, narrow);
+  *out = emit_convert(&e->b, sum, accumulator, narrow);
   return status_ok();
 }
 

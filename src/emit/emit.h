@@ -8,7 +8,7 @@
 
 // Emits the kernel as a module of dialects func, arith, math, complex, scf, tensor, gpu and xla_gpu, before any pass,
 // into a context of ir_context_create. The caller destroys the module. `scratch` must live until the call returns.
-// HEDDLE_UNIMPLEMENTED with the instruction's place for what has no elemental emission.
+// HEDDLE_UNIMPLEMENTED with the instruction's location for what has no elemental emission.
 heddle_status emit_kernel(MlirContext context, arena *scratch, const kernel_plan *kernel,
                           const target_description *target, MlirModule *out);
 

@@ -62,9 +62,9 @@ static heddle_status fill_body(kernel_entry *e, ir_builder *b, const index_vecto
   const partition_function *f = k->partition->functions[0];
   const MlirValue *values = emit_call(k, b, f, e->inputs, point, 0);
   for (int i = 0; i < f->result_count; i++) {
-    ir_values place = {.data = (MlirValue *)point->values, .size = point->count};
-    if (f->results[i].map) place = ir_apply_indexing(b, f->results[i].map, point->values, 0);
-    outputs[i] = emit_insert(b, values[i], outputs[i], place.size, place.data);
+    ir_values indices = {.data = (MlirValue *)point->values, .size = point->count};
+    if (f->results[i].map) indices = ir_apply_indexing(b, f->results[i].map, point->values, 0);
+    outputs[i] = emit_insert(b, values[i], outputs[i], indices.size, indices.data);
   }
   return status_ok();
 }

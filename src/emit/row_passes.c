@@ -68,10 +68,10 @@ MlirValue row_passes_in_tile(ir_builder *b, int64_t count, int64_t size, MlirVal
   return ir_binary(b, "arith.minsi", ir_index(b, size), left);
 }
 
-// --- places
+// --- indices
 
 // Indices of the point in an array of as many elements as the point's space has.
-static ir_values place_in(row_pass_emitter *s, ir_builder *b, const shape *array, const row_point *point) {
+static ir_values indices_in(row_pass_emitter *s, ir_builder *b, const shape *array, const row_point *point) {
   arena *a = b->arena;
   const reduction_space *space = &s->plan->passes.space;
   const shape *from = point->is_element ? reduction_space_shape(a, space, array->dtype)
@@ -80,9 +80,9 @@ static ir_values place_in(row_pass_emitter *s, ir_builder *b, const shape *array
   return ir_apply_indexing(b, hlo_indexing_reshape(a, from, array), point->at.values, NULL);
 }
 
-static ir_values place_of_tensor(row_pass_emitter *s, ir_builder *b, int tensor, const row_point *point) {
+static ir_values indices_in_tensor(row_pass_emitter *s, ir_builder *b, int tensor, const row_point *point) {
   const kernel_plan *plan = kernel_of(s)->plan;
-  if (tensor < plan->output_count) return place_in(s, b, plan->outputs[tensor].shape, point);
+  if (tensor < plan->output_count) return indices_in(s, b, plan->outputs[tensor].shape, point);
   ir_values in_row = {0};
   vec_push(b->arena, &in_row, point->in_row);
   return in_row;
@@ -112,8 +112,8 @@ static MlirValue argument_value(row_pass_emitter *s, ir_builder *b, int argument
   int number = -1 - argument;
   if (!carried_at(s, number)->is_kept) return row_value_of(s, b, number, point);
   int tensor = s->tensor_of[number];
-  ir_values place = place_of_tensor(s, b, tensor, point);
-  return emit_extract(b, s->tensors[tensor], place.size, place.data);
+  ir_values indices = indices_in_tensor(s, b, tensor, point);
+  return emit_extract(b, s->tensors[tensor], indices.size, indices.data);
 }
 
 MlirValue *row_passes_call(row_pass_emitter *s, ir_builder *b, int body, const row_point *point) {
@@ -137,8 +137,8 @@ static bool is_stored(const row_pass *pass, int tensor) {
 }
 
 static void store(row_pass_emitter *s, ir_builder *b, int tensor, MlirValue value, const row_point *point) {
-  ir_values place = place_of_tensor(s, b, tensor, point);
-  s->tensors[tensor] = emit_insert(b, value, s->tensors[tensor], place.size, place.data);
+  ir_values indices = indices_in_tensor(s, b, tensor, point);
+  s->tensors[tensor] = emit_insert(b, value, s->tensors[tensor], indices.size, indices.data);
 }
 
 void row_passes_store(row_pass_emitter *s, ir_builder *b, const row_pass *pass, const MlirValue *results,

@@ -45,7 +45,7 @@ static const indexing_map *run_map(arena *a, const hero_scatter *h) {
 }
 
 // (window's index, starts) -> the operand's index, as one map, so that neighbours stay neighbours to later passes.
-static const indexing_map *place_map(arena *a, const hero_scatter *h) {
+static const indexing_map *element_map(arena *a, const hero_scatter *h) {
   int rank = operand_shape(h)->rank;
   indexing_map *m = indexing_map_create(a, 2 * rank, 0, 0, rank, 0);
   for (int d = 0; d < rank; d++) {
@@ -68,21 +68,21 @@ static heddle_status combine(kernel_entry *e, ir_builder *b, const index_vector 
     dims[rank + d] = w->starts[d];
   }
   const MlirValue *updates = emit_part(e->kernel, b, 0, e->inputs, &(index_vector){1 + rank, indices}, NULL);
-  ir_values inside = ir_apply_indexing(b, place_map(b->arena, w->plan), dims, NULL);
+  ir_values inside = ir_apply_indexing(b, element_map(b->arena, w->plan), dims, NULL);
   MlirValue *operands = arena_array(b->arena, MlirValue, 2 * count);
-  ir_values *places = arena_array(b->arena, ir_values, count);
+  ir_values *to = arena_array(b->arena, ir_values, count);
   for (int n = 0; n < count; n++) {
-    places[n] = inside;
+    to[n] = inside;
     if (!shape_same_dims(plan->outputs[n].shape, operand_shape(w->plan))) {
       const indexing_map *map = hlo_indexing_reshape(b->arena, operand_shape(w->plan), plan->outputs[n].shape);
-      places[n] = ir_apply_indexing(b, map, inside.data, NULL);
+      to[n] = ir_apply_indexing(b, map, inside.data, NULL);
     }
-    operands[n] = emit_extract(b, outputs[n], places[n].size, places[n].data);
+    operands[n] = emit_extract(b, outputs[n], to[n].size, to[n].data);
     operands[count + n] = updates[n];
   }
   const partition_function *combiner = partition_entry(e->kernel->partition, w->plan->scatter->called[0]);
   const MlirValue *values = emit_call(e->kernel, b, combiner, operands, NULL, NULL);
-  for (int n = 0; n < count; n++) outputs[n] = emit_insert(b, values[n], outputs[n], places[n].size, places[n].data);
+  for (int n = 0; n < count; n++) outputs[n] = emit_insert(b, values[n], outputs[n], to[n].size, to[n].data);
   return status_ok();
 }
 

@@ -25,8 +25,8 @@ static void name_dims(const hero_transpose *h, indexing_map *m) {
 }
 
 // Indices (of the operand or the result) of the element at `a`, `b` within the tile.
-static void place_in_array(arena *a, const hero_transpose *h, const indexing_map *map, const affine_expr *at_a,
-                           const affine_expr *at_b, const affine_expr **results) {
+static void indices_in_array(arena *a, const hero_transpose *h, const indexing_map *map, const affine_expr *at_a,
+                             const affine_expr *at_b, const affine_expr **results) {
   const affine_expr *tile_a = affine_mul_constant(a, affine_dim(a, 1), h->tile_a);
   const affine_expr *tile_b = affine_mul_constant(a, affine_dim(a, 2), h->tile_b);
   const affine_expr *by[] = {affine_dim(a, 0), affine_add(a, tile_a, at_a), affine_add(a, tile_b, at_b)};
@@ -60,7 +60,7 @@ static const indexing_map *row_map(arena *a, const tile_emitter *t, bool along_a
   m->dims[3] = (indexing_variable){{0, rows - 1}, str_from("row")};
   m->ranges[0] = (indexing_variable){{0, side - 1}, str_from("i")};
   const affine_expr *row = affine_dim(a, 3), *i = affine_symbol(a, 0);
-  place_in_array(a, h, map, along_a ? i : row, along_a ? row : i, m->results);
+  indices_in_array(a, h, map, along_a ? i : row, along_a ? row : i, m->results);
   m->results[map->result_count] = affine_add(a, affine_mul_constant(a, row, side), i);
   const affine_expr *position = affine_add(a, affine_mul_constant(a, affine_dim(a, along_a ? 1 : 2), side), i);
   if (is_cut) m->constraints[0] = (indexing_constraint){position, {0, size - 1}};
@@ -144,10 +144,10 @@ static heddle_status bring_out(kernel_entry *e, ir_builder *b, const index_vecto
 
 // --- turning
 
-// (batch, tile a, tile b, i, j) -> place of the element (a = i + da, b = j + db): in the array, or in a buffer whose
+// (batch, tile a, tile b, i, j) -> indices of the element (a = i + da, b = j + db): in the array, or in a buffer whose
 // rows run along a or b.
-static ir_values place_of(ir_builder *b, const tile_emitter *t, const indexing_map *map, bool is_direct,
-                          const MlirValue *ij, const transposed_block *block, int da, int db) {
+static ir_values indices_of(ir_builder *b, const tile_emitter *t, const indexing_map *map, bool is_direct,
+                            const MlirValue *ij, const transposed_block *block, int da, int db) {
   const hero_transpose *h = t->plan;
   arena *a = b->arena;
   const bool in_operand = map != h->to_result;
@@ -158,7 +158,7 @@ static ir_values place_of(ir_builder *b, const tile_emitter *t, const indexing_m
   const affine_expr *at_a = affine_add_constant(a, affine_dim(a, 3), da);
   const affine_expr *at_b = affine_add_constant(a, affine_dim(a, 4), db);
   if (is_direct) {
-    place_in_array(a, h, map, at_a, at_b, m->results);
+    indices_in_array(a, h, map, at_a, at_b, m->results);
   } else {
     const affine_expr *row = in_operand ? at_b : at_a, *element = in_operand ? at_a : at_b;
     m->results[0] = affine_add(a, affine_mul_constant(a, row, in_operand ? h->tile_a : h->tile_b), element);
@@ -175,12 +175,12 @@ static MlirValue transpose_block(kernel_entry *e, ir_builder *b, const tile_emit
   int height = block->chunk * block->lanes;
   MlirValue *rows = arena_array(b->arena, MlirValue, height), *columns = arena_array(b->arena, MlirValue, block->chunk);
   for (int r = 0; r < height; r++) {
-    ir_values at = place_of(b, t, map, reads_array, ij, block, 0, r);
+    ir_values at = indices_of(b, t, map, reads_array, ij, block, 0, r);
     rows[r] = emit_read_vector(b, source, block->chunk, at.size, at.data);
   }
   emit_register_transpose(b, block, rows, columns);
   for (int c = 0; c < block->chunk; c++) {
-    ir_values at = place_of(b, t, t->plan->to_result, writes_array, ij, block, c, 0);
+    ir_values at = indices_of(b, t, t->plan->to_result, writes_array, ij, block, c, 0);
     target = emit_write_vector(b, columns[c], target, at.size, at.data, writes_array && t->plan->streams);
   }
   return target;

@@ -2,8 +2,8 @@
 // is that of the elements and not of their squares' rounding.
 #include <math.h>
 
+#include "eval/compute.h"
 #include "eval/interpreter.h"
-#include "eval/wide.h"
 
 // The operand seen as [outer, features, inner].
 typedef struct normalization {
@@ -26,11 +26,11 @@ static normalization normalization_of(const instruction *i) {
 
 static double element(const value *v, int64_t index) {
   double x;
-  wide_load(v->shape->dtype, v->data, index, 1, &x);
+  compute_load(v->shape->dtype, v->data, index, 1, &x);
   return x;
 }
 
-static void set_element(value *v, int64_t index, double x) { wide_store(v->shape->dtype, v->data, index, 1, &x); }
+static void set_element(value *v, int64_t index, double x) { compute_store(v->shape->dtype, v->data, index, 1, &x); }
 
 // Sums over one feature's elements: of x - center, of its square, and of y, and of y · (x - center).
 typedef struct sums {

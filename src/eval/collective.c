@@ -77,20 +77,20 @@ static heddle_status gather_all(interpreter *in, const instruction *i, const gat
 // Lanes first … of all members' operand k, from the left.
 static heddle_status reduce_lanes(interpreter *in, const gathering *g, int k, scalar_program *p, int64_t first,
                                   int64_t lanes, value *result) {
-  wide_block sum, next;
+  compute_block sum, next;
   const dtype t = g->own[k]->shape->dtype;
   const void *inputs[2] = {&sum, &next};
   void *outputs[1] = {&sum};
-  wide_load(t, brought(g, 0, k)->data, first, lanes, &sum);
+  compute_load(t, brought(g, 0, k)->data, first, lanes, &sum);
   for (int m = 1; m < g->group.size; m++) {
-    wide_load(t, brought(g, m, k)->data, first, lanes, &next);
+    compute_load(t, brought(g, m, k)->data, first, lanes, &next);
     TRY(scalar_program_run(in, p, lanes, inputs, outputs));
   }
-  wide_store(result->shape->dtype, result->data, first, lanes, &sum);
+  compute_store(result->shape->dtype, result->data, first, lanes, &sum);
   return status_ok();
 }
 
-static dtype_class wide_class(dtype t) {
+static dtype_class compute_class(dtype t) {
   dtype_class class = dtypes[t].class;
   return class & (CLASS_FLOAT | CLASS_COMPLEX) ? class : CLASS_INTEGER;
 }
@@ -102,12 +102,12 @@ static heddle_status reduce_members(interpreter *in, const instruction *i, const
   if (!shape_is_array(own->shape)) return interpreter_refuse(i, "operands other than arrays");
   TRY(scalar_program_of(in, i, 0, SCALAR_WIDE, &p));
   if (scalar_program_result_count(p) != 1 || i->called[0]->parameters.size != 2 ||
-      wide_class(scalar_program_result_type(p, 0)) != wide_class(own->shape->dtype))
+      compute_class(scalar_program_result_type(p, 0)) != compute_class(own->shape->dtype))
     return interpreter_refuse(i, "a computation of other types");
   TRY(value_create(&in->pool, own->shape, i->where, out));
   const int64_t total = shape_element_count(own->shape);
-  for (int64_t first = 0; first < total; first += WIDE_LANES) {
-    const int64_t lanes = total - first < WIDE_LANES ? total - first : WIDE_LANES;
+  for (int64_t first = 0; first < total; first += COMPUTE_LANES) {
+    const int64_t lanes = total - first < COMPUTE_LANES ? total - first : COMPUTE_LANES;
     heddle_status status = reduce_lanes(in, g, k, p, first, lanes, *out);
     if (status_is_ok(status)) continue;
     value_release(*out);

@@ -49,17 +49,17 @@ heddle_status eval_while(interpreter *in, const instruction *i, value *const *op
 }
 
 static heddle_status map_blocks(interpreter *in, const instruction *i, scalar_program *p, value *const *operands,
-                                wide_block *blocks, const void **inputs, value *result) {
+                                compute_block *blocks, const void **inputs, value *result) {
   const int64_t total = shape_element_count(i->shape);
-  wide_block block;
+  compute_block block;
   void *outputs[] = {&block};
   for (int k = 0; k < i->operand_count; k++) inputs[k] = &blocks[k];
-  for (int64_t first = 0; first < total; first += WIDE_LANES) {
-    const int64_t lanes = total - first < WIDE_LANES ? total - first : WIDE_LANES;
+  for (int64_t first = 0; first < total; first += COMPUTE_LANES) {
+    const int64_t lanes = total - first < COMPUTE_LANES ? total - first : COMPUTE_LANES;
     for (int k = 0; k < i->operand_count; k++)
-      wide_load(operands[k]->shape->dtype, operands[k]->data, first, lanes, &blocks[k]);
+      compute_load(operands[k]->shape->dtype, operands[k]->data, first, lanes, &blocks[k]);
     TRY(scalar_program_run(in, p, lanes, inputs, outputs));
-    wide_store(i->shape->dtype, result->data, first, lanes, &block);
+    compute_store(i->shape->dtype, result->data, first, lanes, &block);
   }
   return status_ok();
 }
@@ -70,7 +70,7 @@ heddle_status eval_map(interpreter *in, const instruction *i, value *const *oper
   if (scalar_program_result_count(p) != 1) return interpreter_refuse(i, "a computation with several results");
   value *result;
   TRY(value_create(&in->pool, i->shape, i->where, &result));
-  wide_block *blocks = heap_try_allocate((size_t)i->operand_count * sizeof *blocks);
+  compute_block *blocks = heap_try_allocate((size_t)i->operand_count * sizeof *blocks);
   const void **inputs = heap_try_allocate((size_t)i->operand_count * sizeof *inputs);
   heddle_status status;
   if (!blocks || !inputs)

@@ -1,5 +1,5 @@
 // convolution, by its definition: for every result element, every kernel position that meets the input, every input
-// feature of the group. Sums are kept wide, as for dot.
+// feature of the group. Sums are kept in the compute type, as for dot.
 #include "base/int64.h"
 #include "eval/elementwise.h"
 #include "eval/interpreter.h"
@@ -16,28 +16,28 @@ typedef struct convolving {
   int64_t outputs_per_group;  // output features of one feature group
   int64_t batches_per_group, outputs_per_batch_group;
   dtype type;                    // of the sums
-  const void *inputs, *kernels;  // wide
+  const void *inputs, *kernels;  // in the compute type
 } convolving;
 
 // sum += Σ input[k·input_step] · kernel[k·kernel_step].
-#define DOT(name, wide_type, product)                                                              \
+#define DOT(name, compute_type, product)                                                           \
   static void dot_##name(int64_t count, const void *input, int64_t input_step, const void *kernel, \
                          int64_t kernel_step, void *sum) {                                         \
-    const wide_type *l = input, *r = kernel;                                                       \
+    const compute_type *l = input, *r = kernel;                                                    \
     for (int64_t k = 0; k < count; k++) {                                                          \
-      const wide_type x = l[k * input_step], y = r[k * kernel_step];                               \
-      *(wide_type *)sum += (product);                                                              \
+      const compute_type x = l[k * input_step], y = r[k * kernel_step];                            \
+      *(compute_type *)sum += (product);                                                           \
     }                                                                                              \
   }
 
 DOT(integer, uint64_t, x *y)
 DOT(float, double, x *y)
-DOT(complex, double complex, wide_product(x, y))
+DOT(complex, double complex, compute_product(x, y))
 
 // Adds `count` products of input and kernel elements that lie so far apart.
 static void add_products(const convolving *c, int64_t count, int64_t input, int64_t input_step, int64_t kernel,
                          int64_t kernel_step, void *sum) {
-  const int size = wide_size(c->type);
+  const int size = compute_size(c->type);
   const void *x = (const char *)c->inputs + input * size, *y = (const char *)c->kernels + kernel * size;
   if (dtype_is_float(c->type)) dot_float(count, x, input_step, y, kernel_step, sum);
   else if (dtype_is_complex(c->type)) dot_complex(count, x, input_step, y, kernel_step, sum);
@@ -125,17 +125,17 @@ static void convolve(interpreter *in, const convolving *c, void *result) {
     double complex sum = 0;
     sum_window(c, at, &sum);
     noise_on_rounding(&in->noise, c->output->dtype, 1, &sum);
-    wide_store(c->output->dtype, result, number++, 1, &sum);
+    compute_store(c->output->dtype, result, number++, 1, &sum);
   } while (strided_next(c->output->rank, c->output->dims, at));
 }
 
-// The whole array in its wide form.
+// The whole array in its compute type.
 static heddle_status widen(interpreter *in, const instruction *i, const value *v, int64_t terms, value **out) {
   const dtype t = v->shape->dtype;
-  const int64_t count = shape_element_count(v->shape), words = count * (wide_size(t) / 8);
+  const int64_t count = shape_element_count(v->shape), words = count * (compute_size(t) / 8);
   const shape s = {.dtype = DTYPE_U64, .rank = 1, .dims = &words};
   TRY(value_create(&in->pool, &s, i->where, out));
-  wide_load(t, v->data, 0, count, (*out)->data);
+  compute_load(t, v->data, 0, count, (*out)->data);
   noise_on_factors(&in->noise, t, i->shape->dtype, terms, count, (*out)->data);
   return status_ok();
 }

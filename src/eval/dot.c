@@ -1,6 +1,6 @@
-// dot: both operands are packed in their wide form as [batch, rows, depth] and [batch, depth, columns], then multiplied
-// block by block. Sums are kept wide and round once to the result's type, unless they are short; their terms come in
-// order.
+// dot: both operands are packed in their compute type as [batch, rows, depth] and [batch, depth, columns], then
+// multiplied block by block. Sums are kept in it and round once to the result's type, unless they are short; their
+// terms come in order.
 
 #include <string.h>
 
@@ -46,38 +46,38 @@ static dot_matrices matrices_of(const value *v, int_list batch, int_list contrac
   return s;
 }
 
-static dtype_class wide_class(dtype t) {
+static dtype_class compute_class(dtype t) {
   dtype_class class = dtypes[t].class;
   return class & (CLASS_FLOAT | CLASS_COMPLEX) ? class : CLASS_INTEGER;
 }
 
 // Wide integers become what a float of type `t` holds of them.
-static void whole_to_float(dtype from, dtype t, void *wide, int64_t count) {
+static void whole_to_float(dtype from, dtype t, void *block, int64_t count) {
   for (int64_t k = 0; k < count; k++) {
     uint64_t w;
-    memcpy(&w, (char *)wide + k * 8, sizeof w);
+    memcpy(&w, (char *)block + k * 8, sizeof w);
     const double x = dtype_is_signed(from) ? (double)(int64_t)w : (double)w;
-    memcpy((char *)wide + k * 8, &x, sizeof x);
+    memcpy((char *)block + k * 8, &x, sizeof x);
   }
-  wide_round(t, wide, count);
+  compute_round(t, block, count);
 }
 
-// The elements in the side's order, wide, as the result's type `to_type` has them. `to` is as large as the operand has
-// elements.
+// The elements in the side's order, in their compute type, as the result's type `to_type` has them. `to` is as large as
+// the operand has elements.
 static void pack(const dot_matrices *s, dtype to_type, void *to) {
   if (strided_is_empty(s->rank, s->dims)) return;
   const dtype t = s->v->shape->dtype;
-  int64_t index[SHAPE_MAX_RANK] = {0}, offsets[WIDE_LANES], first = 0;
+  int64_t index[SHAPE_MAX_RANK] = {0}, offsets[COMPUTE_LANES], first = 0;
   bool more = true;
   while (more) {
     int64_t lanes = 0;
-    while (more && lanes < WIDE_LANES) {
+    while (more && lanes < COMPUTE_LANES) {
       offsets[lanes++] = strided_offset(s->rank, index, s->strides);
       more = strided_next(s->rank, s->dims, index);
     }
-    char *wide = (char *)to + first * wide_size(t);
-    wide_load_at(t, s->v->data, 0, offsets, lanes, wide);
-    if (wide_class(t) == CLASS_INTEGER && dtype_is_float(to_type)) whole_to_float(t, to_type, wide, lanes);
+    char *block = (char *)to + first * compute_size(t);
+    compute_load_at(t, s->v->data, 0, offsets, lanes, block);
+    if (compute_class(t) == CLASS_INTEGER && dtype_is_float(to_type)) whole_to_float(t, to_type, block, lanes);
     first += lanes;
   }
 }
@@ -86,7 +86,7 @@ static void pack(const dot_matrices *s, dtype to_type, void *to) {
 static inline uint64_t add_integer(uint64_t sum, uint64_t x, uint64_t y) { return sum + x * y; }
 static inline double add_float(double sum, double x, double y) { return sum + x * y; }
 static inline double complex add_complex(double complex sum, double complex x, double complex y) {
-  return sum + wide_product(x, y);
+  return sum + compute_product(x, y);
 }
 
 // With every step rounded to f32, to which double rounds as f32's own arithmetic would.
@@ -97,7 +97,7 @@ static inline double complex add_short_complex(double complex sum, double comple
   const float re = (float)((double)(float)(creal(x) * creal(y)) - (float)(cimag(x) * cimag(y)));
   const float im = (float)((double)(float)(creal(x) * cimag(y)) + (float)(cimag(x) * creal(y)));
   const volatile float sums[] = {(float)(creal(sum) + re), (float)(cimag(sum) + im)};
-  return wide_complex(sums[0], sums[1]);
+  return compute_complex(sums[0], sums[1]);
 }
 
 // The widest vectors of the machine: lanes are elements, so that every sum has the same steps in all of them.
@@ -143,7 +143,7 @@ static row_fn row_of(dtype t, int64_t depth) {
 
 // Whether elements of type `t` can be summed up in `sum`: in its class, or integers in floats.
 static bool may_sum_in(dtype t, dtype sum) {
-  return wide_class(t) == wide_class(sum) || (wide_class(t) == CLASS_INTEGER && dtype_is_float(sum));
+  return compute_class(t) == compute_class(sum) || (compute_class(t) == CLASS_INTEGER && dtype_is_float(sum));
 }
 
 // Rows that share what is read of the right matrix, and the part of it that they read before they go on, which stays in
@@ -167,19 +167,19 @@ static void multiply(interpreter *in, const dot_matrices *l, const dot_matrices 
                      void *sums, value *out) {
   const dtype t = out->shape->dtype;
   const row_fn row = row_of(t, l->depth);
-  const int64_t size = wide_size(t);
+  const int64_t size = compute_size(t);
   for (int64_t b = 0; b < l->batch; b++)
     for (int64_t m = 0; m < l->free; m += BLOCK_ROWS) {
       const int64_t rows = smaller(l->free - m, BLOCK_ROWS);
       multiply_rows(row, size, rows, l->depth, r->free, (const char *)left + (b * l->free + m) * l->depth * size,
                     (const char *)right + b * r->free * r->depth * size, sums);
       noise_on_rounding(&in->noise, t, rows * r->free, sums);
-      wide_store(t, out->data, (b * l->free + m) * r->free, rows * r->free, sums);
+      compute_store(t, out->data, (b * l->free + m) * r->free, rows * r->free, sums);
     }
 }
 
-static heddle_status create_wide(interpreter *in, const instruction *i, dtype t, int64_t count, value **out) {
-  const int64_t words = count * (wide_size(t) / 8);
+static heddle_status create_packed(interpreter *in, const instruction *i, dtype t, int64_t count, value **out) {
+  const int64_t words = count * (compute_size(t) / 8);
   const shape s = {.dtype = DTYPE_U64, .rank = 1, .dims = &words};
   TRY(value_create(&in->pool, &s, i->where, out));
   return status_ok();
@@ -194,9 +194,9 @@ heddle_status eval_dot(interpreter *in, const instruction *i, value *const *oper
   const dot_matrices l = matrices_of(operands[0], a->lhs_batch_dims, a->lhs_contracting_dims, false);
   const dot_matrices r = matrices_of(operands[1], a->rhs_batch_dims, a->rhs_contracting_dims, true);
   value *packed[3] = {0}, *result = NULL;
-  heddle_status status = create_wide(in, i, t, shape_element_count(operands[0]->shape), &packed[0]);
-  if (status_is_ok(status)) status = create_wide(in, i, t, shape_element_count(operands[1]->shape), &packed[1]);
-  if (status_is_ok(status)) status = create_wide(in, i, t, smaller(l.free, BLOCK_ROWS) * r.free, &packed[2]);
+  heddle_status status = create_packed(in, i, t, shape_element_count(operands[0]->shape), &packed[0]);
+  if (status_is_ok(status)) status = create_packed(in, i, t, shape_element_count(operands[1]->shape), &packed[1]);
+  if (status_is_ok(status)) status = create_packed(in, i, t, smaller(l.free, BLOCK_ROWS) * r.free, &packed[2]);
   if (status_is_ok(status)) status = value_create(&in->pool, i->shape, i->where, &result);
   if (status_is_ok(status)) {
     pack(&l, t, packed[0]->data);

@@ -1,4 +1,4 @@
-// Elementwise operations on whole arrays: block by block, widen, compute, round and store.
+// Elementwise operations on whole arrays: block by block, loaded into the compute type, computed, rounded and stored.
 #include "eval/elementwise.h"
 
 #include "eval/interpreter.h"
@@ -24,21 +24,22 @@ heddle_status eval_elementwise(interpreter *in, const instruction *i, value *con
   if (!kernel || i->operand_count > ELEMENTWISE_MAX_OPERANDS) return interpreter_refuse(i, dtype_name(call.operand));
   value *result;
   TRY(value_create(&in->pool, i->shape, i->where, &result));
-  wide_block wide[ELEMENTWISE_MAX_OPERANDS], wide_result;
-  const void *inputs[ELEMENTWISE_MAX_OPERANDS] = {&wide[0], &wide[1], &wide[2]};
+  compute_block blocks[ELEMENTWISE_MAX_OPERANDS], computed;
+  const void *inputs[ELEMENTWISE_MAX_OPERANDS] = {&blocks[0], &blocks[1], &blocks[2]};
   for (int k = 0; k < i->operand_count; k++) {
     if (!is_splat(operands[k], i)) continue;
-    wide_load(operands[k]->shape->dtype, operands[k]->data, 0, 1, &wide[k]);
-    wide_splat(operands[k]->shape->dtype, &wide[k], WIDE_LANES);
+    compute_load(operands[k]->shape->dtype, operands[k]->data, 0, 1, &blocks[k]);
+    compute_splat(operands[k]->shape->dtype, &blocks[k], COMPUTE_LANES);
   }
   const int64_t total = shape_element_count(i->shape);
-  for (int64_t first = 0; first < total; first += WIDE_LANES) {
-    const int64_t count = total - first < WIDE_LANES ? total - first : WIDE_LANES;
+  for (int64_t first = 0; first < total; first += COMPUTE_LANES) {
+    const int64_t count = total - first < COMPUTE_LANES ? total - first : COMPUTE_LANES;
     for (int k = 0; k < i->operand_count; k++)
-      if (!is_splat(operands[k], i)) wide_load(operands[k]->shape->dtype, operands[k]->data, first, count, &wide[k]);
-    kernel(&call, count, &wide_result, inputs);
-    noise_on_results(&in->noise, i, count, &wide_result);
-    wide_store(call.result, result->data, first, count, &wide_result);
+      if (!is_splat(operands[k], i))
+        compute_load(operands[k]->shape->dtype, operands[k]->data, first, count, &blocks[k]);
+    kernel(&call, count, &computed, inputs);
+    noise_on_results(&in->noise, i, count, &computed);
+    compute_store(call.result, result->data, first, count, &computed);
   }
   *out = result;
   return status_ok();

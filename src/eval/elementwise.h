@@ -1,8 +1,8 @@
-// The elementwise operations on wide blocks: one table per class of the first operand.
+// The elementwise operations on blocks in compute types: one table per class of the first operand.
 #ifndef HEDDLE_EVAL_ELEMENTWISE_H_
 #define HEDDLE_EVAL_ELEMENTWISE_H_
 
-#include "eval/wide.h"
+#include "eval/compute.h"
 #include "hlo/module.h"
 
 // What a kernel may ask besides its operands.

@@ -6,13 +6,13 @@
 
 // The C library gives zero at -infinity and infinity at infinity whatever the angle; XLA has no value where the angle
 // is infinite or none, and StableHLO's tests have none at an infinite one, so NaN.
-static double complex exp_of(double complex z) { return isfinite(cimag(z)) ? cexp(z) : wide_complex(NAN, NAN); }
+static double complex exp_of(double complex z) { return isfinite(cimag(z)) ? cexp(z) : compute_complex(NAN, NAN); }
 
 static double complex expm1_of(double complex z) {
   double x = creal(z), y = cimag(z);
-  if (y == 0) return wide_complex(expm1(x), y);
+  if (y == 0) return compute_complex(expm1(x), y);
   double half_sine = sin(y / 2);
-  return wide_complex(expm1(x) * cos(y) - 2 * half_sine * half_sine, exp(x) * sin(y));
+  return compute_complex(expm1(x) * cos(y) - 2 * half_sine * half_sine, exp(x) * sin(y));
 }
 
 // log|1 + z| is half of log1p(x (2 + x) + y²), whose terms may cancel near the unit circle around -1: long double keeps
@@ -22,14 +22,14 @@ static double complex log1p_of(double complex z) {
   double angle = atan2((double)y, 1 + (double)x);
   bool is_near_minus_one = fabsl(1 + x) < 0.5L && fabsl(y) < 0.5L;
   if (fabsl(x) > 3 || fabsl(y) > 3 || is_near_minus_one)
-    return wide_complex(creal(clog(wide_complex(1 + (double)x, (double)y))), angle);
-  return wide_complex((double)(log1pl(x * (2 + x) + y * y) / 2), angle);
+    return compute_complex(creal(clog(compute_complex(1 + (double)x, (double)y))), angle);
+  return compute_complex((double)(log1pl(x * (2 + x) + y * y) / 2), angle);
 }
 
 static double complex sign_of(double complex z) {
   if (z == 0) return 0;
   double modulus = hypot(creal(z), cimag(z));
-  return wide_complex(creal(z) / modulus, cimag(z) / modulus);
+  return compute_complex(creal(z) / modulus, cimag(z) / modulus);
 }
 
 static double complex power_of(double complex x, double complex y) {
@@ -42,9 +42,9 @@ static double complex cbrt_of(double complex z) { return z == 0 ? z : cexp(clog(
 
 // -i log((x + iy) / sqrt(x² + y²)); products with i are turns, since 0 times an infinity would be NaN.
 static double complex atan2_of(double complex y, double complex x) {
-  const double complex direction = wide_complex(creal(x) - cimag(y), cimag(x) + creal(y));
-  const double complex l = clog(direction / csqrt(wide_product(x, x) + wide_product(y, y)));
-  return wide_complex(cimag(l), -creal(l));
+  const double complex direction = compute_complex(creal(x) - cimag(y), cimag(x) + creal(y));
+  const double complex l = clog(direction / csqrt(compute_product(x, x) + compute_product(y, y)));
+  return compute_complex(cimag(l), -creal(l));
 }
 
 // The order of StableHLO: by real part, then by imaginary part; what compares with NaN is not less.
@@ -107,7 +107,7 @@ BINARY(atan2, double complex, atan2_of(x, y))
 BINARY(divide, double complex, x / y)
 BINARY(maximum, double complex, maximum(x, y))
 BINARY(minimum, double complex, minimum(x, y))
-BINARY(multiply, double complex, wide_product(x, y))
+BINARY(multiply, double complex, compute_product(x, y))
 BINARY(power, double complex, power_of(x, y))
 BINARY(subtract, double complex, x - y)
 BINARY(equal, int64_t, x == y)

@@ -45,7 +45,7 @@ static int64_t double_to_int(double v, int bits, bool is_signed) {
     return (int64_t)v;
   }
   if (v <= 0) return 0;
-  if (v >= ldexp(1, bits)) return wide_wrap(-1, bits, false);
+  if (v >= ldexp(1, bits)) return compute_wrap(-1, bits, false);
   return (int64_t)(uint64_t)v;
 }
 
@@ -56,7 +56,7 @@ void elementwise_convert_float(const elementwise_call *call, int64_t count, void
     memcpy(out, xs, (size_t)count * sizeof *xs);
   } else if (to->class == CLASS_COMPLEX) {
     double complex *results = out;
-    for (int64_t k = 0; k < count; k++) results[k] = wide_complex(xs[k], 0);
+    for (int64_t k = 0; k < count; k++) results[k] = compute_complex(xs[k], 0);
   } else if (to->class == CLASS_PRED) {
     int64_t *results = out;
     for (int64_t k = 0; k < count; k++) results[k] = xs[k] != 0;
@@ -78,7 +78,7 @@ void elementwise_convert_complex(const elementwise_call *call, int64_t count, vo
     for (int64_t k = 0; k < count; k++) results[k] = xs[k] != 0;
     return;
   }
-  double reals[WIDE_LANES];
+  double reals[COMPUTE_LANES];
   for (int64_t k = 0; k < count; k++) reals[k] = creal(xs[k]);
   elementwise_convert_float(call, count, out, (const void *[]){reals});
 }

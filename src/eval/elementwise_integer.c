@@ -7,7 +7,7 @@
 
 static inline int bits_of(const elementwise_call *call) { return dtypes[call->operand].bits; }
 static inline bool signed_of(const elementwise_call *call) { return dtype_is_signed(call->operand); }
-static inline uint64_t low_bits(int64_t v, int bits) { return (uint64_t)wide_wrap(v, bits, false); }
+static inline uint64_t low_bits(int64_t v, int bits) { return (uint64_t)compute_wrap(v, bits, false); }
 
 static inline int64_t add(int64_t x, int64_t y) { return (int64_t)((uint64_t)x + (uint64_t)y); }
 static inline int64_t subtract(int64_t x, int64_t y) { return (int64_t)((uint64_t)x - (uint64_t)y); }
@@ -39,7 +39,7 @@ static inline int64_t shift_right_logical(int bits, int64_t x, int64_t y) {
 
 static inline int64_t shift_right_arithmetic(int bits, int64_t x, int64_t y) {
   uint64_t by = low_bits(y, bits);
-  return wide_wrap(x, bits, true) >> (by < (uint64_t)bits ? by : (uint64_t)bits - 1);
+  return compute_wrap(x, bits, true) >> (by < (uint64_t)bits ? by : (uint64_t)bits - 1);
 }
 
 static inline int64_t leading_zeros(int bits, int64_t x) {
@@ -147,7 +147,7 @@ static void int_clamp(const elementwise_call *call, int64_t count, void *out, co
 // The first operand is the predicate; the others have the result's type, of any class.
 static void pred_select(const elementwise_call *call, int64_t count, void *out, const void *const *in) {
   const int64_t *conditions = in[0];
-  const size_t size = (size_t)wide_size(call->result);
+  const size_t size = (size_t)compute_size(call->result);
   for (int64_t k = 0; k < count; k++) {
     const char *from = in[conditions[k] ? 1 : 2];
     memcpy((char *)out + (size_t)k * size, from + (size_t)k * size, size);

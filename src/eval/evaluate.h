@@ -12,7 +12,7 @@
 
 // Runs the entry computation. Arguments must have the parameters' element types and dims (layouts do not matter);
 // `result` is allocated in `a`, its shapes belong to the module. The module must have passed module_verify.
-// HEDDLE_UNIMPLEMENTED, with the instruction's place, for an operation the interpreter lacks.
+// HEDDLE_UNIMPLEMENTED, with the instruction's location, for an operation the interpreter lacks.
 heddle_status eval_module(arena *a, const module *m, int argument_count, literal *const *arguments, literal **result);
 
 // The same for any computation; `options` may be null. A parameter with dynamic dims takes any sizes up to its bounds;

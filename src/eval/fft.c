@@ -4,8 +4,8 @@
 #include <fftw3.h>
 #include <math.h>
 
+#include "eval/compute.h"
 #include "eval/interpreter.h"
-#include "eval/wide.h"
 #include "lib/fft.h"
 
 // `data` seen as [outer, size, inner]: transforms the middle dim in place.
@@ -42,14 +42,14 @@ static heddle_status transform_dims(const instruction *i, double complex *data, 
 
 // The operand's lines in complex form, `to_size` elements apart.
 static void load_lines(const value *v, int64_t lines, int64_t from_size, int64_t to_size, double complex *to) {
-  double reals[WIDE_LANES];
+  double reals[COMPUTE_LANES];
   const dtype t = v->shape->dtype;
   for (int64_t line = 0; line < lines; line++) {
-    for (int64_t first = 0; first < from_size; first += WIDE_LANES) {
-      const int64_t lanes = from_size - first < WIDE_LANES ? from_size - first : WIDE_LANES;
+    for (int64_t first = 0; first < from_size; first += COMPUTE_LANES) {
+      const int64_t lanes = from_size - first < COMPUTE_LANES ? from_size - first : COMPUTE_LANES;
       double complex *at = to + line * to_size + first;
-      wide_load(t, v->data, line * from_size + first, lanes, dtype_is_complex(t) ? (void *)at : (void *)reals);
-      for (int64_t k = 0; !dtype_is_complex(t) && k < lanes; k++) at[k] = wide_complex(reals[k], 0);
+      compute_load(t, v->data, line * from_size + first, lanes, dtype_is_complex(t) ? (void *)at : (void *)reals);
+      for (int64_t k = 0; !dtype_is_complex(t) && k < lanes; k++) at[k] = compute_complex(reals[k], 0);
     }
   }
 }
@@ -57,17 +57,17 @@ static void load_lines(const value *v, int64_t lines, int64_t from_size, int64_t
 // The first elements of each line, scaled, into the result.
 static void store_lines(value *v, int64_t lines, int64_t from_size, int64_t to_size, double scale,
                         double complex *from) {
-  double reals[WIDE_LANES];
+  double reals[COMPUTE_LANES];
   const dtype t = v->shape->dtype;
   for (int64_t line = 0; line < lines; line++) {
-    for (int64_t first = 0; first < to_size; first += WIDE_LANES) {
-      const int64_t lanes = to_size - first < WIDE_LANES ? to_size - first : WIDE_LANES;
+    for (int64_t first = 0; first < to_size; first += COMPUTE_LANES) {
+      const int64_t lanes = to_size - first < COMPUTE_LANES ? to_size - first : COMPUTE_LANES;
       double complex *at = from + line * from_size + first;
       for (int64_t k = 0; k < lanes; k++) {
-        at[k] = wide_complex(creal(at[k]) * scale, cimag(at[k]) * scale);
+        at[k] = compute_complex(creal(at[k]) * scale, cimag(at[k]) * scale);
         reals[k] = creal(at[k]);
       }
-      wide_store(t, v->data, line * to_size + first, lanes, dtype_is_complex(t) ? (void *)at : (void *)reals);
+      compute_store(t, v->data, line * to_size + first, lanes, dtype_is_complex(t) ? (void *)at : (void *)reals);
     }
   }
 }
@@ -76,9 +76,9 @@ static void store_lines(value *v, int64_t lines, int64_t from_size, int64_t to_s
 static void mirror_lines(double complex *data, int64_t lines, int64_t size) {
   for (int64_t line = 0; line < lines; line++) {
     double complex *at = data + line * size;
-    at[0] = wide_complex(creal(at[0]), 0);
+    at[0] = compute_complex(creal(at[0]), 0);
     for (int64_t k = size / 2 + 1; k < size; k++) at[k] = conj(at[size - k]);
-    if (size % 2 == 0) at[size / 2] = wide_complex(creal(at[size / 2]), 0);
+    if (size % 2 == 0) at[size / 2] = compute_complex(creal(at[size / 2]), 0);
   }
 }
 
@@ -130,12 +130,12 @@ heddle_status eval_fft(interpreter *in, const instruction *i, value *const *oper
   const int64_t last = i->attributes->fft_length.data[i->attributes->fft_length.size - 1];
   int64_t lines = 1;
   for (int d = 0; d < rank - 1; d++) lines *= i->shape->dims[d];
-  const shape wide = {.dtype = DTYPE_C128, .rank = 2, .dims = (int64_t[]){lines, last}};
+  const shape lines_shape = {.dtype = DTYPE_C128, .rank = 2, .dims = (int64_t[]){lines, last}};
   value *room, *result;
   TRY(value_create(&in->pool, i->shape, i->where, &result));
-  heddle_status status = value_create(&in->pool, &wide, i->where, &room);
+  heddle_status status = value_create(&in->pool, &lines_shape, i->where, &room);
   if (status_is_ok(status)) {
-    const bool is_empty = shape_element_count(&wide) == 0;
+    const bool is_empty = shape_element_count(&lines_shape) == 0;
     if (is_empty) memset(result->data, 0, (size_t)shape_byte_size(i->shape));
     else status = transform(in, i, operands[0], lines, room->data, result);
     value_release(room);

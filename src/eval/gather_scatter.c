@@ -99,7 +99,7 @@ typedef struct scattering {
   scalar_program *program;
   int window_rank;  // operand dims that updates have, with their strides
   int64_t window_dims[SHAPE_MAX_RANK], operand_strides[SHAPE_MAX_RANK], update_strides[SHAPE_MAX_RANK];
-  wide_block *blocks;  // 2 * count: current values, updates
+  compute_block *blocks;  // 2 * count: current values, updates
 } scattering;
 
 // Combines `lanes` elements whose places in operand and update are given; the places in the operand are distinct.
@@ -109,25 +109,25 @@ static heddle_status combine(interpreter *in, scattering *s, int64_t lanes, cons
   for (int k = 0; k < s->count; k++) {
     inputs[k] = outputs[k] = &s->blocks[k];
     inputs[s->count + k] = &s->blocks[s->count + k];
-    wide_load_at(s->results[k]->shape->dtype, s->results[k]->data, 0, to, lanes, &s->blocks[k]);
-    wide_load_at(s->updates[k]->shape->dtype, s->updates[k]->data, 0, from, lanes, &s->blocks[s->count + k]);
+    compute_load_at(s->results[k]->shape->dtype, s->results[k]->data, 0, to, lanes, &s->blocks[k]);
+    compute_load_at(s->updates[k]->shape->dtype, s->updates[k]->data, 0, from, lanes, &s->blocks[s->count + k]);
   }
   TRY(scalar_program_run(in, s->program, lanes, inputs, outputs));
   for (int k = 0; k < s->count; k++) {
     const dtype t = s->results[k]->shape->dtype;
     noise_on_rounding(&in->noise, t, lanes, outputs[k]);
     for (int64_t lane = 0; lane < lanes; lane++)
-      wide_store(t, s->results[k]->data, to[lane], 1, (const char *)outputs[k] + lane * wide_size(t));
+      compute_store(t, s->results[k]->data, to[lane], 1, (const char *)outputs[k] + lane * compute_size(t));
   }
   return status_ok();
 }
 
 static heddle_status scatter_window(interpreter *in, scattering *s, int64_t to_base, int64_t from_base) {
-  int64_t index[SHAPE_MAX_RANK] = {0}, to[WIDE_LANES], from[WIDE_LANES];
+  int64_t index[SHAPE_MAX_RANK] = {0}, to[COMPUTE_LANES], from[COMPUTE_LANES];
   bool more = true;
   while (more) {
     int64_t lanes = 0;
-    while (more && lanes < WIDE_LANES) {
+    while (more && lanes < COMPUTE_LANES) {
       to[lanes] = to_base + strided_offset(s->window_rank, index, s->operand_strides);
       from[lanes++] = from_base + strided_offset(s->window_rank, index, s->update_strides);
       more = strided_next(s->window_rank, s->window_dims, index);

@@ -51,7 +51,7 @@ extern const eval_op eval_ops[HLO_OPCODE_COUNT];
 heddle_status interpreter_call(interpreter *in, const computation *c, value *const *arguments, source_location where,
                                value **out);
 
-// The refusal for what the interpreter lacks: `opcode name: what` at the instruction's place.
+// The refusal for what the interpreter lacks: `opcode name: what` at the instruction's location.
 heddle_status interpreter_refuse(const instruction *i, const char *what);
 
 // Whether a sum of so many terms rounds at every step to `t` instead of once at the end. Long sums are kept in double,

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
+#include "eval/compute.h"
 #include "eval/custom_call.h"
-#include "eval/wide.h"
 #include "hlo/call_attributes.h"
 
 enum { ALIGNMENT = 64 };
@@ -118,9 +118,9 @@ static void disturb_matrices(interpreter *in, const value *from, int64_t block, 
   const dtype t = from->shape->dtype;
   const int64_t count = shape_element_count(from->shape);
   for (int64_t first = 0; first < count; first += block) {
-    wide_load(t, from->data, first, block, room);
+    compute_load(t, from->data, first, block, room);
     noise_on_line(&in->noise, t, (double)block, block, room);
-    wide_store(t, to->data, first, block, room);
+    compute_store(t, to->data, first, block, room);
   }
 }
 
@@ -133,7 +133,7 @@ static heddle_status with_noise(interpreter *in, const instruction *i, value *v,
     return status_ok();
   }
   const int64_t block = s->dims[s->rank - 2] * s->dims[s->rank - 1];
-  const int64_t words = block * (wide_size(s->dtype) / 8);
+  const int64_t words = block * (compute_size(s->dtype) / 8);
   const shape room_shape = {.dtype = DTYPE_U64, .rank = 1, .dims = &words};
   value *room;
   TRY(value_create(&in->pool, s, i->where, out));

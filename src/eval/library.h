@@ -9,7 +9,7 @@
 lib_array library_array(const value *v);
 
 // Runs the routine named `target` on operands that are arrays. The results are those that i's shape says: an array, a
-// tuple of arrays, none, or a token. Errors get i's place.
+// tuple of arrays, none, or a token. Errors get i's location.
 heddle_status library_run(interpreter *in, const instruction *i, str target, value *const *operands, value **out);
 
 #endif

@@ -23,12 +23,12 @@ heddle_status eval_constant(interpreter *in, const instruction *i, value *const 
 // 0, 1, 2, … in the result's type, converted from integers as `convert` does.
 static void count_up(dtype t, void *data, int64_t total) {
   const elementwise_call call = {.operand = DTYPE_S64, .result = t};
-  for (int64_t first = 0; first < total; first += WIDE_LANES) {
-    wide_block numbers, converted;
-    int64_t count = total - first < WIDE_LANES ? total - first : WIDE_LANES;
+  for (int64_t first = 0; first < total; first += COMPUTE_LANES) {
+    compute_block numbers, converted;
+    int64_t count = total - first < COMPUTE_LANES ? total - first : COMPUTE_LANES;
     for (int64_t k = 0; k < count; k++) numbers.ints[k] = first + k;
     elementwise_convert_integer(&call, count, &converted, (const void *[]){&numbers});
-    wide_store(t, data, first, count, &converted);
+    compute_store(t, data, first, count, &converted);
   }
 }
 

@@ -1,6 +1,6 @@
 // Noise multiplies values by relative errors, drawn evenly from around zero, where the interpreter would round.
 //
-// In the wide forms, before rounding, so that a bf16 result moves only where its exact value lies close to the middle
+// In the compute type, before rounding, so that a bf16 result moves only where its exact value lies close to the middle
 // between two neighbours, as it is with compiled code.
 #include "eval/noise.h"
 
@@ -8,7 +8,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "eval/wide.h"
+#include "eval/compute.h"
 
 // What compiled code may differ by from the correctly rounded result. Empty: not at all.
 typedef struct error_bound {
@@ -52,9 +52,9 @@ noise noise_start(uint64_t seed, bool is_loose) {
   return (noise){.state = seed, .is_loose = is_loose, .is_grid = seed % NOISE_GRID_EVERY == 0, .direction = direction};
 }
 
-static bool is_wide_type(dtype t) { return t == DTYPE_F64 || t == DTYPE_C128; }
-static double epsilon(dtype t) { return is_wide_type(t) ? 0x1p-52 : 0x1p-23; }
-static double smallest(dtype t) { return is_wide_type(t) ? 0x1p-1074 : 0x1p-149; }
+static bool is_double(dtype t) { return t == DTYPE_F64 || t == DTYPE_C128; }
+static double epsilon(dtype t) { return is_double(t) ? 0x1p-52 : 0x1p-23; }
+static double smallest(dtype t) { return is_double(t) ? 0x1p-1074 : 0x1p-149; }
 
 // Evenly from [-1, 1].
 static double draw(noise *n) {
@@ -72,17 +72,17 @@ static double moved(noise *n, double x, double error) {
 
 // Elements of type `t` move by up to NOISE_SIZE * relative times their own size or times `sizes`, which may be null;
 // but zeros stay. The smallest number stands for what subnormal results lose.
-static void disturb(noise *n, dtype t, double relative, int64_t count, void *wide, const double *sizes) {
+static void disturb(noise *n, dtype t, double relative, int64_t count, void *block, const double *sizes) {
   const double least = smallest(t) * relative / epsilon(t);
   for (int64_t k = 0; k < count; k++) {
     if (dtype_is_complex(t)) {
-      double complex *z = (double complex *)wide + k;
+      double complex *z = (double complex *)block + k;
       const double size = cabs(*z) > 0 ? fmax(cabs(*z), sizes ? sizes[k] : 0) : 0;
       if (!isfinite(size) || size == 0) continue;
       const double re = moved(n, creal(*z), size * relative + least);
-      *z = wide_complex(re, moved(n, cimag(*z), size * relative + least));
+      *z = compute_complex(re, moved(n, cimag(*z), size * relative + least));
     } else {
-      double *x = (double *)wide + k;
+      double *x = (double *)block + k;
       const double size = fmax(fabs(*x), sizes ? sizes[k] : 0);
       if (isfinite(*x) && isfinite(size) && size != 0) *x = moved(n, *x, size * relative + least);
     }
@@ -92,7 +92,7 @@ static void disturb(noise *n, dtype t, double relative, int64_t count, void *wid
 // The parts of a product overflow before they meet as infinities without a difference: nobody's value is the right one.
 static void lose_overflows(dtype t, int64_t count, double complex *products) {
   for (int64_t k = 0; t == DTYPE_C64 && k < count; k++)
-    if (cabs(products[k]) > (double)FLT_MAX / 2 && isfinite(cabs(products[k]))) products[k] = wide_complex(NAN, NAN);
+    if (cabs(products[k]) > (double)FLT_MAX / 2 && isfinite(cabs(products[k]))) products[k] = compute_complex(NAN, NAN);
 }
 
 // --- roundings that are left out
@@ -124,12 +124,12 @@ static double any_finite(noise *n, double x) {
 
 static bool same_kind(double x, double y) { return isnan(x) == isnan(y) && isinf(x) == isinf(y); }
 
-void noise_on_rounding(noise *n, dtype t, int64_t count, void *wide) {
+void noise_on_rounding(noise *n, dtype t, int64_t count, void *block) {
   if (!n->state || !n->is_loose || !dtypes[t].is_narrow_float) return;
-  double *xs = wide;
+  double *xs = block;
   for (int64_t k = 0; k < count; k++) {
     double rounded = xs[k];
-    wide_round(t, &rounded, 1);
+    compute_round(t, &rounded, 1);
     const bool is_out_of_range = !same_kind(xs[k], rounded);
     if (may_vanish(t, xs[k]) && (n->is_grid || draw(n) > 0)) xs[k] = copysign(0, xs[k]);
     else if (is_out_of_range) xs[k] = any_finite(n, xs[k]);
@@ -149,7 +149,7 @@ static void disturb_angles(noise *n, double relative, int64_t count, double comp
     const double error = relative * fmax(cabs(zs[k]), 1);
     if (!isfinite(error)) continue;
     const double re = moved(n, creal(zs[k]), error), im = moved(n, cimag(zs[k]), error);
-    zs[k] = wide_complex(fabs(re) > M_PI ? re - copysign(2 * M_PI, re) : re, im);
+    zs[k] = compute_complex(fabs(re) > M_PI ? re - copysign(2 * M_PI, re) : re, im);
   }
 }
 
@@ -159,68 +159,68 @@ static void round_logistics(noise *n, dtype t, double relative, int64_t count, d
     if (!isfinite(rs[k]) || draw(n) < 0) continue;
     double e = 1 / rs[k] - 1;
     e = moved(n, e, e * relative);
-    wide_round(t, &e, 1);
+    compute_round(t, &e, 1);
     double sum = 1 + e;
-    wide_round(t, &sum, 1);
+    compute_round(t, &sum, 1);
     rs[k] = 1 / sum;
   }
 }
 
-static void disturb_results(noise *n, const instruction *i, int64_t count, void *wide) {
+static void disturb_results(noise *n, const instruction *i, int64_t count, void *block) {
   const dtype t = i->shape->dtype;
   const error_bound *b = &bounds[i->opcode];
   const bool is_complex = i->operand_count > 0 && dtype_is_complex(instruction_operand_shape(i, 0)->dtype);
   double relative = (is_complex ? b->modulus : b->ulps) * epsilon(t);
   if (dtypes[t].is_narrow_float) relative = fmax(relative, b->narrow);
-  if (is_complex && i->opcode == HLO_ATAN2) disturb_angles(n, relative, count, wide);
-  else if (relative > 0) disturb(n, t, relative, count, wide, NULL);
+  if (is_complex && i->opcode == HLO_ATAN2) disturb_angles(n, relative, count, block);
+  else if (relative > 0) disturb(n, t, relative, count, block, NULL);
   if (i->opcode == HLO_LOGISTIC && dtypes[t].is_narrow_float && !n->is_loose)
-    round_logistics(n, t, relative, count, wide);
-  if (is_complex && i->opcode == HLO_MULTIPLY) lose_overflows(t, count, wide);
+    round_logistics(n, t, relative, count, block);
+  if (is_complex && i->opcode == HLO_MULTIPLY) lose_overflows(t, count, block);
 }
 
-void noise_on_results(noise *n, const instruction *i, int64_t count, void *wide) {
+void noise_on_results(noise *n, const instruction *i, int64_t count, void *block) {
   if (!n->state || !dtype_is_inexact(i->shape->dtype)) return;
-  disturb_results(n, i, count, wide);
-  if (!stays_rounded(i->opcode)) noise_on_rounding(n, i->shape->dtype, count, wide);
+  disturb_results(n, i, count, block);
+  if (!stays_rounded(i->opcode)) noise_on_rounding(n, i->shape->dtype, count, block);
 }
 
-static double size_at(dtype t, const void *wide, int64_t k) {
-  return dtype_is_complex(t) ? cabs(((const double complex *)wide)[k]) : fabs(((const double *)wide)[k]);
+static double size_at(dtype t, const void *block, int64_t k) {
+  return dtype_is_complex(t) ? cabs(((const double complex *)block)[k]) : fabs(((const double *)block)[k]);
 }
 
 // The sum's type is f32 for everything narrower.
 static void overflow(dtype t, int64_t count, double *xs) {
-  for (int64_t k = 0; !is_wide_type(t) && !dtype_is_complex(t) && k < count; k++)
+  for (int64_t k = 0; !is_double(t) && !dtype_is_complex(t) && k < count; k++)
     if (fabs(xs[k]) > (double)FLT_MAX) xs[k] = copysign(INFINITY, xs[k]);
 }
 
-void noise_on_step(noise *n, const instruction *i, int64_t count, void *wide, const void *const *operands) {
+void noise_on_step(noise *n, const instruction *i, int64_t count, void *block, const void *const *operands) {
   const dtype t = i->shape->dtype;
   if (!n->state || !dtype_is_inexact(t)) return;
-  disturb_results(n, i, count, wide);
+  disturb_results(n, i, count, block);
   if (i->opcode != HLO_ADD && i->opcode != HLO_SUBTRACT && i->opcode != HLO_MULTIPLY && i->opcode != HLO_DIVIDE) return;
-  double sizes[WIDE_LANES];
+  double sizes[COMPUTE_LANES];
   const bool adds = i->opcode == HLO_ADD || i->opcode == HLO_SUBTRACT;
   for (int64_t k = 0; k < count; k++)
     sizes[k] = adds ? fmax(size_at(t, operands[0], k), size_at(t, operands[1], k)) : 0;
-  disturb(n, t, epsilon(t), count, wide, sizes);
-  overflow(t, count, wide);
+  disturb(n, t, epsilon(t), count, block, sizes);
+  overflow(t, count, block);
 }
 
-void noise_on_factors(noise *n, dtype factor, dtype sum, int64_t depth, int64_t count, void *wide) {
+void noise_on_factors(noise *n, dtype factor, dtype sum, int64_t depth, int64_t count, void *block) {
   if (!n->state || !dtype_is_inexact(factor)) return;
-  if (depth > 1) disturb(n, factor, epsilon(sum) * (1 + sqrt((double)depth)), count, wide, NULL);
+  if (depth > 1) disturb(n, factor, epsilon(sum) * (1 + sqrt((double)depth)), count, block, NULL);
 }
 
-void noise_on_line(noise *n, dtype t, double ulps, int64_t count, void *wide) {
+void noise_on_line(noise *n, dtype t, double ulps, int64_t count, void *block) {
   if (!n->state || !dtype_is_inexact(t)) return;
-  const double limit = is_wide_type(t) ? DBL_MAX : (double)FLT_MAX;
+  const double limit = is_double(t) ? DBL_MAX : (double)FLT_MAX;
   const int parts = dtype_is_complex(t) ? 2 : 1;
-  double squares = 0, *xs = wide;
+  double squares = 0, *xs = block;
   bool is_decided = true;
   for (int64_t k = 0; k < count; k++) {
-    const double size = size_at(t, wide, k);
+    const double size = size_at(t, block, k);
     is_decided = is_decided && size < limit / 4;
     squares += size / limit * size;
   }

@@ -21,18 +21,18 @@ enum { NOISE_SIZE = 4, NOISE_GRID_EVERY = 4 };
 
 noise noise_start(uint64_t seed, bool is_loose);
 
-// Results of an elementwise `i`, in their wide form and not rounded yet: within NOISE_SIZE times the error that
+// Results of an elementwise `i`, in their compute type and not rounded yet: within NOISE_SIZE times the error that
 // doc/numbers.md states for it. Operations that are exact to the last bit, and integers, stay as they are.
-void noise_on_results(noise *n, const instruction *i, int64_t count, void *wide);
+void noise_on_results(noise *n, const instruction *i, int64_t count, void *block);
 // One step of a running sum or product that is kept in double: what its rounding in the sum's type may do, relative to
 // the larger of operands and result. What that type cannot hold becomes infinite.
-void noise_on_step(noise *n, const instruction *i, int64_t count, void *wide, const void *const *operands);
+void noise_on_step(noise *n, const instruction *i, int64_t count, void *block, const void *const *operands);
 // Factors of sums of `depth` products in type `sum`.
-void noise_on_factors(noise *n, dtype factor, dtype sum, int64_t depth, int64_t count, void *wide);
+void noise_on_factors(noise *n, dtype factor, dtype sum, int64_t depth, int64_t count, void *block);
 // Values about to be rounded to `t`, where the rounding may be left out.
-void noise_on_rounding(noise *n, dtype t, int64_t count, void *wide);
+void noise_on_rounding(noise *n, dtype t, int64_t count, void *block);
 // A transform's results, or a matrix about to be factored: each element moves by `ulps` of their root mean square.
 // Where one is not finite or close to overflow, which others are depends on the algorithm: all become zeros.
-void noise_on_line(noise *n, dtype t, double ulps, int64_t count, void *wide);
+void noise_on_line(noise *n, dtype t, double ulps, int64_t count, void *block);
 
 #endif

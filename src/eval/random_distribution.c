@@ -96,7 +96,7 @@ static double next_to_zero(dtype t, double x) {
 // One of the two values around x, the farther from zero with the probability that it deserves.
 static double convert_to_float(double x, dtype to, uint64_t random, int bits) {
   double rounded = x;
-  wide_round(to, &rounded, 1);
+  compute_round(to, &rounded, 1);
   if (!isfinite(x) || !isfinite(rounded) || rounded == x) return rounded;
   const double low = fabs(rounded) > fabs(x) ? next_to_zero(to, rounded) : rounded;
   const double high = next_away(to, low);
@@ -108,17 +108,17 @@ static heddle_status convert_all(interpreter *in, const instruction *i, value *c
   (void)in;
   const dtype from = operands[0]->shape->dtype, to = i->shape->dtype, with = operands[1]->shape->dtype;
   const int64_t total = shape_element_count(i->shape);
-  wide_block x, random, block;
-  for (int64_t at = 0; at < total; at += WIDE_LANES) {
-    const int64_t count = total - at < WIDE_LANES ? total - at : WIDE_LANES;
-    wide_load(from, operands[0]->data, at, count, &x);
-    wide_load(with, operands[1]->data, at, count, &random);
+  compute_block x, random, block;
+  for (int64_t at = 0; at < total; at += COMPUTE_LANES) {
+    const int64_t count = total - at < COMPUTE_LANES ? total - at : COMPUTE_LANES;
+    compute_load(from, operands[0]->data, at, count, &x);
+    compute_load(with, operands[1]->data, at, count, &random);
     for (int64_t k = 0; k < count; k++) {
-      const uint64_t bits = (uint64_t)wide_wrap(random.ints[k], dtypes[with].bits, false);
+      const uint64_t bits = (uint64_t)compute_wrap(random.ints[k], dtypes[with].bits, false);
       if (dtype_is_float(to)) block.floats[k] = convert_to_float(x.floats[k], to, bits, dtypes[with].bits);
       else block.ints[k] = convert_to_integer(x.floats[k], to, bits, dtypes[with].bits);
     }
-    wide_store(to, result->data, at, count, &block);
+    compute_store(to, result->data, at, count, &block);
   }
   return status_ok();
 }

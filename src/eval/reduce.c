@@ -18,7 +18,7 @@ typedef struct reduction {
   value *const *operands;
   value *const *inits;
   value **results;
-  wide_block *accumulators, *elements;  // `count` each
+  compute_block *accumulators, *elements;  // `count` each
 } reduction;
 
 static void split_dims(reduction *r, const shape *from, int_list reduced) {
@@ -44,33 +44,33 @@ static heddle_status reduce_block(interpreter *in, reduction *r, scalar_program 
     inputs[k] = outputs[k] = &r->accumulators[k];
     inputs[r->count + k] = &r->elements[k];
     dtype t = r->inits[k]->shape->dtype;
-    wide_load(t, r->inits[k]->data, 0, 1, &r->accumulators[k]);
-    wide_splat(t, &r->accumulators[k], lanes);
+    compute_load(t, r->inits[k]->data, 0, 1, &r->accumulators[k]);
+    compute_splat(t, &r->accumulators[k], lanes);
   }
   int64_t index[SHAPE_MAX_RANK] = {0};
   bool more = !strided_is_empty(r->reduced_rank, r->reduced_dims);
   while (more) {
     int64_t base = strided_offset(r->reduced_rank, index, r->reduced_strides);
     for (int k = 0; k < r->count; k++)
-      wide_load_at(r->operands[k]->shape->dtype, r->operands[k]->data, base, offsets, lanes, &r->elements[k]);
+      compute_load_at(r->operands[k]->shape->dtype, r->operands[k]->data, base, offsets, lanes, &r->elements[k]);
     TRY(scalar_program_run(in, p, lanes, inputs, outputs));
     more = strided_next(r->reduced_rank, r->reduced_dims, index);
   }
   for (int k = 0; k < r->count; k++) {
     const dtype t = r->results[k]->shape->dtype;
     noise_on_rounding(&in->noise, t, lanes, &r->accumulators[k]);
-    wide_store(t, r->results[k]->data, first, lanes, &r->accumulators[k]);
+    compute_store(t, r->results[k]->data, first, lanes, &r->accumulators[k]);
   }
   return status_ok();
 }
 
 static heddle_status reduce_all(interpreter *in, reduction *r, scalar_program *p) {
   if (strided_is_empty(r->kept_rank, r->kept_dims)) return status_ok();
-  int64_t index[SHAPE_MAX_RANK] = {0}, offsets[WIDE_LANES], first = 0;
+  int64_t index[SHAPE_MAX_RANK] = {0}, offsets[COMPUTE_LANES], first = 0;
   bool more = true;
   while (more) {
     int64_t lanes = 0;
-    while (more && lanes < WIDE_LANES) {
+    while (more && lanes < COMPUTE_LANES) {
       offsets[lanes++] = strided_offset(r->kept_rank, index, r->kept_strides);
       more = strided_next(r->kept_rank, r->kept_dims, index);
     }

@@ -30,17 +30,17 @@ typedef struct windowing {
   value *const *operands;
   value *const *inits;
   value **results;
-  wide_block *accumulators, *elements, *sums;  // `count` each
-  int64_t strides[SHAPE_MAX_RANK];             // of the operands
-  int moving_count;                            // dims along which a window has several elements
+  compute_block *accumulators, *elements, *sums;  // `count` each
+  int64_t strides[SHAPE_MAX_RANK];                // of the operands
+  int moving_count;                               // dims along which a window has several elements
   int moving[SHAPE_MAX_RANK];
 } windowing;
 
 // Some elements of the result.
 typedef struct window_lanes {
   int64_t count;
-  int64_t at[WIDE_LANES][SHAPE_MAX_RANK];
-  int64_t base[WIDE_LANES];  // place along the dims that do not move; -1 where these leave nothing of the window
+  int64_t at[COMPUTE_LANES][SHAPE_MAX_RANK];
+  int64_t base[COMPUTE_LANES];  // place along the dims that do not move; -1 where these leave nothing of the window
 } window_lanes;
 
 static void find_moving(windowing *w) {
@@ -95,20 +95,20 @@ static void put_lanes(int64_t count, const int64_t *lane_of, size_t size, const 
 static heddle_status add_window_element(interpreter *in, windowing *w, const window_lanes *l, const int64_t *k) {
   const void *inputs[2 * SHAPE_MAX_RANK];
   void *outputs[SHAPE_MAX_RANK];
-  int64_t offsets[WIDE_LANES], lane_of[WIDE_LANES];
+  int64_t offsets[COMPUTE_LANES], lane_of[COMPUTE_LANES];
   const int64_t live = find_element(w, l, k, offsets, lane_of);
   const bool are_all = live == l->count;
   if (live == 0) return status_ok();
   for (int j = 0; j < w->count; j++) {
     const dtype t = w->operands[j]->shape->dtype;
-    wide_load_at(t, w->operands[j]->data, 0, offsets, live, &w->elements[j]);
-    if (!are_all) pick_lanes(live, lane_of, (size_t)wide_size(t), &w->accumulators[j], &w->sums[j]);
+    compute_load_at(t, w->operands[j]->data, 0, offsets, live, &w->elements[j]);
+    if (!are_all) pick_lanes(live, lane_of, (size_t)compute_size(t), &w->accumulators[j], &w->sums[j]);
     inputs[j] = outputs[j] = are_all ? &w->accumulators[j] : &w->sums[j];
     inputs[w->count + j] = &w->elements[j];
   }
   TRY(scalar_program_run(in, w->program, live, inputs, outputs));
   for (int j = 0; j < w->count && !are_all; j++)
-    put_lanes(live, lane_of, (size_t)wide_size(w->operands[j]->shape->dtype), &w->sums[j], &w->accumulators[j]);
+    put_lanes(live, lane_of, (size_t)compute_size(w->operands[j]->shape->dtype), &w->sums[j], &w->accumulators[j]);
   return status_ok();
 }
 
@@ -117,8 +117,8 @@ static heddle_status reduce_window_block(interpreter *in, windowing *w, int64_t 
   window_sizes(w->window, sizes);
   for (int j = 0; j < w->count; j++) {
     const dtype t = w->inits[j]->shape->dtype;
-    wide_load(t, w->inits[j]->data, 0, 1, &w->accumulators[j]);
-    wide_splat(t, &w->accumulators[j], l->count);
+    compute_load(t, w->inits[j]->data, 0, 1, &w->accumulators[j]);
+    compute_splat(t, &w->accumulators[j], l->count);
   }
   do {
     TRY(add_window_element(in, w, l, k));
@@ -126,7 +126,7 @@ static heddle_status reduce_window_block(interpreter *in, windowing *w, int64_t 
   for (int j = 0; j < w->count; j++) {
     const dtype t = w->results[j]->shape->dtype;
     noise_on_rounding(&in->noise, t, l->count, &w->accumulators[j]);
-    wide_store(t, w->results[j]->data, first, l->count, &w->accumulators[j]);
+    compute_store(t, w->results[j]->data, first, l->count, &w->accumulators[j]);
   }
   return status_ok();
 }
@@ -139,7 +139,7 @@ static heddle_status reduce_all_windows(interpreter *in, windowing *w) {
   int64_t index[SHAPE_MAX_RANK] = {0}, first = 0;
   heddle_status status = status_ok();
   for (bool more = true; more && status_is_ok(status);) {
-    for (l->count = 0; more && l->count < WIDE_LANES; l->count++) {
+    for (l->count = 0; more && l->count < COMPUTE_LANES; l->count++) {
       memcpy(l->at[l->count], index, (size_t)to->rank * sizeof *index);
       l->base[l->count] = find_base(w, index);
       more = strided_next(to->rank, to->dims, index);
@@ -204,8 +204,8 @@ static heddle_status select_in_window(interpreter *in, scalar_program *select, c
     }
     double complex left, right;
     int64_t keep;
-    wide_load(s->dtype, operand->data, *winner, 1, &left);
-    wide_load(s->dtype, operand->data, candidate, 1, &right);
+    compute_load(s->dtype, operand->data, *winner, 1, &left);
+    compute_load(s->dtype, operand->data, candidate, 1, &right);
     TRY(scalar_program_run(in, select, 1, (const void *[]){&left, &right}, (void *[]){&keep}));
     if (!keep) *winner = candidate;
   } while (strided_next(s->rank, sizes, k));
@@ -224,11 +224,11 @@ static heddle_status scatter_selected(interpreter *in, const instruction *i, con
     int64_t winner;
     TRY(select_in_window(in, select, &i->attributes->window, operand, at, &winner));
     double complex current, addend;
-    wide_load(t, source->data, number++, 1, &addend);
+    compute_load(t, source->data, number++, 1, &addend);
     if (winner < 0) continue;
-    wide_load(t, result->data, winner, 1, &current);
+    compute_load(t, result->data, winner, 1, &current);
     TRY(scalar_program_run(in, scatter, 1, (const void *[]){&current, &addend}, (void *[]){&current}));
-    wide_store(t, result->data, winner, 1, &current);
+    compute_store(t, result->data, winner, 1, &current);
   } while (strided_next(source->shape->rank, source->shape->dims, at));
   return status_ok();
 }

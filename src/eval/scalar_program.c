@@ -1,6 +1,7 @@
-// Compiling a computation of scalars to kernels on wide blocks, and running it lane by lane of a block at once.
+// Compiling a computation of scalars to kernels on blocks in compute types, and running it lane by lane of a block at
+// once.
 //
-// Every instruction has a slot: a pointer to a wide block. Constants are filled once; parameters point at the caller's
+// Every instruction has a slot: a pointer to a block. Constants are filled once; parameters point at the caller's
 // blocks; calls are inlined. What does not fit (a loop inside a reducer, a nested reduce) makes the whole program fall
 // back on the interpreter, one call per lane.
 #include "eval/scalar_program.h"
@@ -47,16 +48,16 @@ static bool compile_computation(interpreter *in, scalar_program *p, const comput
                                 int depth, slot_list *results);
 
 static int new_slot(interpreter *in, scalar_program *p, dtype t) {
-  vec_push(in->arena, &p->slots, arena_alloc(in->arena, (size_t)wide_size(t) * WIDE_LANES));
+  vec_push(in->arena, &p->slots, arena_alloc(in->arena, (size_t)compute_size(t) * COMPUTE_LANES));
   vec_push(in->arena, &p->types, t);
   return p->slots.size - 1;
 }
 
 // bitcast-convert of one width, through the types' own bits.
 static void same_width_bitcast(const elementwise_call *call, int64_t count, void *out, const void *const *in) {
-  uint64_t bits[2 * WIDE_LANES];
-  wide_store(call->operand, bits, 0, count, in[0]);
-  wide_load(call->result, bits, 0, count, out);
+  uint64_t bits[2 * COMPUTE_LANES];
+  compute_store(call->operand, bits, 0, count, in[0]);
+  compute_load(call->result, bits, 0, count, out);
 }
 
 static elementwise_kernel find_kernel(const instruction *i) {
@@ -86,8 +87,8 @@ static bool compile_step(interpreter *in, scalar_program *p, scope *s, const ins
 static bool compile_constant(interpreter *in, scalar_program *p, const instruction *i, slot_list *made) {
   if (!shape_is_scalar(i->shape)) return false;
   int slot = new_slot(in, p, i->shape->dtype);
-  wide_load(i->shape->dtype, i->literal->data, 0, 1, p->slots.data[slot]);
-  wide_splat(i->shape->dtype, p->slots.data[slot], WIDE_LANES);
+  compute_load(i->shape->dtype, i->literal->data, 0, 1, p->slots.data[slot]);
+  compute_splat(i->shape->dtype, p->slots.data[slot], COMPUTE_LANES);
   vec_push(in->arena, made, slot);
   return true;
 }
@@ -189,7 +190,7 @@ static bool is_recurrence(interpreter *in, const computation *c) {
 }
 
 static void copy_block(const elementwise_call *call, int64_t count, void *out, const void *const *in) {
-  memcpy(out, in[0], (size_t)(count * wide_size(call->result)));
+  memcpy(out, in[0], (size_t)(count * compute_size(call->result)));
 }
 
 // A result that is a parameter gets a slot of its own: its block may be another result's output.
@@ -266,7 +267,7 @@ static void run_steps(interpreter *in, scalar_program *p, int64_t count) {
     const instruction *i = step->call.instruction;
     if (i && p->sums) noise_on_step(&in->noise, i, count, result, operands);
     else if (i) noise_on_results(&in->noise, i, count, result);
-    if (step->rounds) wide_round(step->call.result, result, count);
+    if (step->rounds) compute_round(step->call.result, result, count);
   }
 }
 
@@ -281,14 +282,14 @@ static heddle_status run_lane(interpreter *in, scalar_program *p, int64_t lane, 
     const shape *s = parameters.data[made]->shape;
     status = value_create(&in->pool, s, parameters.data[made]->where, &arguments[made]);
     if (!status_is_ok(status)) break;
-    wide_store(s->dtype, arguments[made]->data, 0, 1, (const char *)inputs[made] + lane * wide_size(s->dtype));
+    compute_store(s->dtype, arguments[made]->data, 0, 1, (const char *)inputs[made] + lane * compute_size(s->dtype));
   }
   value *result = NULL;
   if (status_is_ok(status)) status = interpreter_call(in, p->computation, arguments, p->computation->where, &result);
   for (int k = 0; status_is_ok(status) && k < scalar_program_result_count(p); k++) {
     const value *part = result->elements ? result->elements[k] : result;
     dtype t = part->shape->dtype;
-    wide_load(t, part->data, 0, 1, (char *)outputs[k] + lane * wide_size(t));
+    compute_load(t, part->data, 0, 1, (char *)outputs[k] + lane * compute_size(t));
   }
   value_release(result);
   for (int k = 0; k < made; k++) value_release(arguments[k]);
@@ -305,7 +306,7 @@ heddle_status scalar_program_run(interpreter *in, scalar_program *p, int64_t cou
   run_steps(in, p, count);
   for (int k = 0; k < p->results.size; k++) {
     const int slot = p->results.data[k];
-    memcpy(outputs[k], p->slots.data[slot], (size_t)(count * wide_size(p->types.data[slot])));
+    memcpy(outputs[k], p->slots.data[slot], (size_t)(count * compute_size(p->types.data[slot])));
   }
   return status_ok();
 }

@@ -1,10 +1,10 @@
-// The computations of reduce, scatter, sort and map, which run once per element: compiled to a list of kernels on wide
+// The computations of reduce, scatter, sort and map, which run once per element: compiled to a list of kernels on
 // blocks, so that a step costs a few nanoseconds and allocates nothing.
 #ifndef HEDDLE_EVAL_SCALAR_PROGRAM_H_
 #define HEDDLE_EVAL_SCALAR_PROGRAM_H_
 
+#include "eval/compute.h"
 #include "eval/interpreter.h"
-#include "eval/wide.h"
 
 typedef struct scalar_program scalar_program;
 
@@ -25,8 +25,8 @@ heddle_status scalar_program_of(interpreter *in, const instruction *i, int which
 int scalar_program_result_count(const scalar_program *p);
 dtype scalar_program_result_type(const scalar_program *p, int k);
 
-// Runs `count` ≤ WIDE_LANES lanes: parameter k is inputs[k], result k (of a tuple, or the only one) goes to outputs[k];
-// both are wide blocks of the types in question. An output may be an input.
+// Runs `count` ≤ COMPUTE_LANES lanes: parameter k is inputs[k], result k (of a tuple, or the only one) goes to
+// outputs[k]; both are blocks in the compute types of the types in question. An output may be an input.
 heddle_status scalar_program_run(interpreter *in, scalar_program *p, int64_t count, const void *const *inputs,
                                  void *const *outputs);
 

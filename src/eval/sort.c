@@ -12,7 +12,7 @@ typedef struct sorting {
   int count;  // operands
   value *const *operands;
   int64_t base, stride;   // of the line
-  double complex *lanes;  // one wide element per parameter: left and right of each operand in turn
+  double complex *lanes;  // one element in its compute type per parameter: left and right of each operand in turn
   const void **inputs;
 } sorting;
 
@@ -20,8 +20,8 @@ typedef struct sorting {
 static heddle_status is_less(interpreter *in, sorting *s, int64_t x, int64_t y, bool *less) {
   for (int k = 0; k < s->count; k++) {
     const value *v = s->operands[k];
-    wide_load(v->shape->dtype, v->data, s->base + x * s->stride, 1, &s->lanes[2 * k]);
-    wide_load(v->shape->dtype, v->data, s->base + y * s->stride, 1, &s->lanes[2 * k + 1]);
+    compute_load(v->shape->dtype, v->data, s->base + x * s->stride, 1, &s->lanes[2 * k]);
+    compute_load(v->shape->dtype, v->data, s->base + y * s->stride, 1, &s->lanes[2 * k + 1]);
   }
   int64_t result;
   TRY(scalar_program_run(in, s->less, 1, s->inputs, (void *[]){&result}));

@@ -1,4 +1,4 @@
-// topk: the k largest or smallest elements of each line along the last dim, with their places. Floats follow the total
+// topk: the k largest or smallest elements of each line along the last dim, with their indices. Floats follow the total
 // order, in which NaN stands above infinity, its negation below all, and -0 below 0; of equal elements the first wins.
 #include <stdlib.h>
 
@@ -91,7 +91,7 @@ static heddle_status check_shapes(const instruction *i) {
     fits = fits && s->dims[s->rank - 1] == to->elements[0]->dims[s->rank - 1];
   }
   if (fits) return status_ok();
-  return status_at(HEDDLE_INVALID, i->where, "the result's shape is not that of the first elements and their places");
+  return status_at(HEDDLE_INVALID, i->where, "the result's shape is not that of the first elements and their indices");
 }
 
 // Which way the comparator of two elements (and perhaps their places) sorts: whether 1 comes before 0.

@@ -1,15 +1,15 @@
 // What one kernel would cost.
 //
-// A kernel keeps no array: a value that is read at several places is computed for each of them. Every value of the body
-// carries how many evaluations it takes and at which place it is read; readers at one place share an evaluation, other
-// readers add theirs, and everything below such a value is evaluated as often as the value.
+// A kernel keeps no array: a value that is read at several indices is computed for each of them. Every value of the
+// body carries how many evaluations it takes and at which index it is read; readers at one index share an evaluation,
+// other readers add theirs, and everything below such a value is evaluated as often as the value.
 #include "fuse/cluster.h"
 #include "fuse/fusion_cost.h"
 
 typedef struct evaluation {
   double times;
-  uint64_t place;  // of all readers so far
-  bool is_split;   // read at several places: a place of its own
+  uint64_t index;  // of all readers so far
+  bool is_split;   // read at several indices: an index of its own
 } evaluation;
 
 static uint64_t mix(uint64_t hash, uint64_t value) {
@@ -17,8 +17,8 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
   return hash * 0xff51afd7ed558ccdu;
 }
 
-// Two readers with equal dims at one place read at one place again.
-static uint64_t place_of(const instruction *i, int k, uint64_t own) {
+// Two readers with equal dims at one index read at one index again.
+static uint64_t index_of(const instruction *i, int k, uint64_t own) {
   if (fusion_cost_reads_in_place(i, k)) return own;
   const hlo_attributes *x = i->attributes;
   uint64_t hash = mix(own, (uint64_t)i->opcode);
@@ -39,10 +39,10 @@ static uint64_t place_of(const instruction *i, int k, uint64_t own) {
   return hash;
 }
 
-static void add_reader(evaluation *e, uint64_t place, double times) {
+static void add_reader(evaluation *e, uint64_t index, double times) {
   if (e->times <= 0) {
-    *e = (evaluation){.times = times, .place = place};
-  } else if (e->place == place) {
+    *e = (evaluation){.times = times, .index = index};
+  } else if (e->index == index) {
     e->times = times > e->times ? times : e->times;
   } else {
     e->times += times;
@@ -56,10 +56,10 @@ static void note_readers(const cluster_graph *g, const cluster_body *body, evalu
   const instruction *i = g->nodes[body->nodes.data[n]].instruction;
   evaluation *own = &all[n];
   if (own->times <= 0 || passes) *own = (evaluation){.times = count_of(i)};  // stored, or held for the row
-  uint64_t place = own->is_split ? mix(0, i->mark) : own->place;
+  uint64_t index = own->is_split ? mix(0, i->mark) : own->index;
   for (int k = 0; k < i->operand_count; k++) {
     int slot = g->nodes[i->operands[k]->mark].slot;
-    add_reader(&all[slot], place_of(i, k, place), own->times * fusion_cost_reads(i, k));
+    add_reader(&all[slot], index_of(i, k, index), own->times * fusion_cost_reads(i, k));
   }
 }
 

@@ -50,7 +50,7 @@ const char *library_kind_name(library_kind kind);  // for reasons: "GEMM", "conv
 bool library_is_relu(const instruction *i, const instruction *of);
 
 // Describes the call, in the arena. Leaves are arrays: tokens have no memory and are not counted. HEDDLE_UNIMPLEMENTED
-// with op, name and place for forms that the library lacks.
+// with op, name and location for forms that the library lacks.
 heddle_status library_describe(arena *a, const instruction *i, library_call *out);
 
 #endif

@@ -56,7 +56,7 @@ static bool has_place(const char *message, const char *file) {
 bool accepted_read(heddle_status s, const char *file) {
   if (!status_is_ok(s) && !has_place(heddle_status_message(s), file)) {
     fprintf(stderr, "%s\n", heddle_status_message(s));
-    accepted_demand(false, "the error has no place", NULL);
+    accepted_demand(false, "the error has no location", NULL);
   }
   return accepted_may(s, "the reader breaks", NULL);
 }

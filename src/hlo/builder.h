@@ -1,4 +1,4 @@
-// Adding instructions to a computation with little text: shapes by the opcode's rule, place and metadata of the
+// Adding instructions to a computation with little text: shapes by the opcode's rule, location and metadata of the
 // instruction they stand for.
 //
 // Unless said otherwise, operands must fit each other; nothing here fails. Shapes made have the default layout.
@@ -14,7 +14,7 @@ typedef struct builder {
   str metadata;              // the text of their metadata attribute; empty for none
 } builder;
 
-builder builder_for(const instruction *origin);  // into the computation of `origin`, with its place and metadata
+builder builder_for(const instruction *origin);  // into the computation of `origin`, with its location and metadata
 builder builder_in(computation *c);              // without any
 
 instruction *builder_add(const builder *b, hlo_opcode opcode, const shape *s, int count, instruction *const *operands);

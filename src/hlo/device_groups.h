@@ -36,13 +36,13 @@ int device_groups_number_count(device_groups_mode mode, int replicas, int partit
 // `copy` across partitions. Negative numbers stay.
 int64_t device_groups_device(device_groups_mode mode, int partitions, int64_t number, int copy);
 
-// HEDDLE_INVALID, with the place, unless the number is in 0 … count - 1.
+// HEDDLE_INVALID, with the location, unless the number is in 0 … count - 1.
 heddle_status device_groups_check_number(const instruction *i, int64_t number, int count);
 
 typedef VEC(int64_t) device_list;
 
 // Device numbers, group after group, each filled up with -1 to *size. Empty: all devices in one group. HEDDLE_INVALID,
-// with the place, for numbers that stand for no device or for one a second time.
+// with the location, for numbers that stand for no device or for one a second time.
 heddle_status device_groups_of(arena *a, const instruction *i, int *size, device_list *out);
 
 // Device numbers: source, target, … Errors as above.

@@ -31,7 +31,7 @@ typedef struct permute_slices {
 // Whether a collective-permute, or one that begins, moves slices.
 bool permute_slices_has(const instruction *i);
 
-// HEDDLE_INVALID, with the place, if operands, sizes and pairs do not fit together.
+// HEDDLE_INVALID, with the location, if operands, sizes and pairs do not fit together.
 heddle_status permute_slices_of(const instruction *i, permute_slices *out);
 
 // The shape of buffer b of PERMUTE_INPUT or PERMUTE_OUTPUT.

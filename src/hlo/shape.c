@@ -119,8 +119,9 @@ static heddle_status check_layout(const shape *s, source_location where) {
   for (int i = 0; i < s->rank; i++) {
     int64_t dim = s->layout->minor_to_major[i];
     if (dim < 0 || dim >= s->rank || (seen >> dim & 1))
-      return status_at(HEDDLE_INVALID, where, "layout: found dimension %lld at place %d, wanted a permutation of 0..%d",
-                       (long long)dim, i, s->rank - 1);
+      return status_at(HEDDLE_INVALID, where,
+                       "layout: found dimension %lld at position %d, wanted a permutation of 0..%d", (long long)dim, i,
+                       s->rank - 1);
     seen |= (uint64_t)1 << dim;
   }
   return status_ok();

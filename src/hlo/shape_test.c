@@ -60,8 +60,8 @@ static void test_malformed_shapes(void **state) {
   int64_t many[SHAPE_MAX_RANK + 1] = {0};
   expect_invalid(shape_array(*state, DTYPE_F32, SHAPE_MAX_RANK + 1, many), "rank 65");
   const shape *s = shape_array(*state, DTYPE_F32, DIMS(2, 3));
-  expect_invalid(with_order(*state, s, (const int64_t[]){1, 1}), "found dimension 1 at place 1");
-  expect_invalid(with_order(*state, s, (const int64_t[]){0, 2}), "found dimension 2 at place 1");
+  expect_invalid(with_order(*state, s, (const int64_t[]){1, 1}), "found dimension 1 at position 1");
+  expect_invalid(with_order(*state, s, (const int64_t[]){0, 2}), "found dimension 2 at position 1");
 }
 
 static void test_deep_tuples_are_refused(void **state) {

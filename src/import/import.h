@@ -19,7 +19,7 @@ import_format import_sniff(str bytes);            // by looking; anything unknow
 bool import_is_mlir(import_format f);
 
 // Reads one program. `file` names it in errors. The module is complete and verified; it lives in `a`. `options` may be
-// null. Errors: HEDDLE_INVALID for malformed input with its place; HEDDLE_UNIMPLEMENTED for what HLO cannot say; a
+// null. Errors: HEDDLE_INVALID for malformed input with its location; HEDDLE_UNIMPLEMENTED for what HLO cannot say; a
 // program with `?` dims and no argument shapes is refused with the parameter's name.
 heddle_status import_module(arena *a, const char *file, str bytes, const import_options *options, module **out);
 

@@ -108,8 +108,8 @@ static const char *caret_lines(const parser *p, size_t offset) {
 
 static heddle_status error_at(const parser *p, str where, const char *message) {
   size_t offset = (size_t)(where.data - p->source.data);
-  source_location place = {"indexing_map", 1, (int)offset + 1};
-  return status_append(status_at(HEDDLE_INVALID, place, "%s", message), caret_lines(p, offset));
+  source_location at = {"indexing_map", 1, (int)offset + 1};
+  return status_append(status_at(HEDDLE_INVALID, at, "%s", message), caret_lines(p, offset));
 }
 
 static heddle_status wanted(const parser *p, const char *what) {

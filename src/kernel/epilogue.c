@@ -65,7 +65,7 @@ bool kernel_epilogue_find(arena *a, const kernel_plan *k, const instruction_list
     if (!shape_same_dims(dims_of(heroes[h]), dims)) return false;
   if (!mark_consumers(body, hero_count, heroes)) return false;
   kernel_value *results = arena_array(a, kernel_value, k->output_count);
-  out->places = arena_array(a, const indexing_map *, k->output_count);
+  out->maps = arena_array(a, const indexing_map *, k->output_count);
   for (int n = 0; n < k->output_count; n++) {
     const kernel_output *o = &k->outputs[n];
     const instruction *root = o->root;
@@ -73,8 +73,8 @@ bool kernel_epilogue_find(arena *a, const kernel_plan *k, const instruction_list
     if (shape_element_count(o->shape) != shape_element_count(dims)) return false;
     results[n] = (kernel_value){.root = root, .element = o->element};
     if (shape_same_dims(o->shape, dims)) continue;
-    out->places[n] = hlo_indexing_reshape(a, dims, o->shape);
-    if (root->mark == APART) results[n].map = out->places[n];
+    out->maps[n] = hlo_indexing_reshape(a, dims, o->shape);
+    if (root->mark == APART) results[n].map = out->maps[n];
   }
   out->part = (kernel_part){.index_space = dims,
                             .result_count = k->output_count,

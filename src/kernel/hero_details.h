@@ -27,8 +27,8 @@ typedef struct kernel_block {
 
 // What consumers make of the values of the instructions that give a kernel its hero.
 typedef struct kernel_epilogue {
-  kernel_part part;             // over the hero's dims, given the heroes: the values of all outputs
-  const indexing_map **places;  // by output: where in it the value goes; null: at the same indices
+  kernel_part part;           // over the hero's dims, given the heroes: the values of all outputs
+  const indexing_map **maps;  // by output: where in it the value goes; null: at the same indices
 } kernel_epilogue;
 
 // --- loops

@@ -94,8 +94,8 @@ typedef struct kernel_request {
   const kernel_alias *aliases;
 } kernel_request;
 
-// Plans the kernel that stores the leaves. HEDDLE_UNIMPLEMENTED with op, name and place for what has no elemental form
-// and no hero.
+// Plans the kernel that stores the leaves. HEDDLE_UNIMPLEMENTED with op, name and location for what has no elemental
+// form and no hero.
 heddle_status kernel_plan_leaves(arena *a, const kernel_request *wanted, kernel_plan **out);
 
 // The same for all leaves of the computation's root. Parameters are buffers by number (all of them

@@ -33,11 +33,11 @@ static void print_block(text *out, const char *what, int number, const kernel_bl
   NUMBER(out, b, tiles);
 }
 
-static void print_places(text *out, const kernel_plan *k, const kernel_epilogue *e) {
+static void print_epilogue_maps(text *out, const kernel_plan *k, const kernel_epilogue *e) {
   for (int n = 0; n < k->output_count; n++) {
-    if (!e->places[n]) continue;
+    if (!e->maps[n]) continue;
     text_printf(out, "    output %d goes to ", n);
-    print_map(out, "", e->places[n]);
+    print_map(out, "", e->maps[n]);
     text_putc(out, '\n');
   }
 }
@@ -67,7 +67,7 @@ static void print_concatenate(text *out, const kernel_plan *k) {
     print_block(out, "block", b, &h->blocks[b]);
     text_printf(out, " offset=%" PRId64 " dim=%d\n", h->offsets[b], h->dim);
   }
-  print_places(out, k, &h->epilogue);
+  print_epilogue_maps(out, k, &h->epilogue);
 }
 
 static void print_transposed(text *out, const hero_transpose *h, int n) {
@@ -99,7 +99,7 @@ static void print_transpose(text *out, const kernel_plan *k) {
   }
   text_putc(out, '\n');
   for (int n = 0; n < h->hero_count; n++) print_transposed(out, h, n);
-  print_places(out, k, &h->epilogue);
+  print_epilogue_maps(out, k, &h->epilogue);
 }
 
 static void print_space(text *out, const reduction_space *s) {

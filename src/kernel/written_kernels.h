@@ -22,7 +22,7 @@ typedef struct written_kernels {
 } written_kernels;
 
 // Plans the whole program. The module is not changed (a clone is). What has no elemental form (sort, while, custom
-// calls, internal tuples, nested tuples, dynamic shapes, …) is HEDDLE_UNIMPLEMENTED with op, name and place.
+// calls, internal tuples, nested tuples, dynamic shapes, …) is HEDDLE_UNIMPLEMENTED with op, name and location.
 heddle_status written_kernels_plan(arena *a, const module *m, target_description target, written_kernels **out);
 
 // One fact a line.

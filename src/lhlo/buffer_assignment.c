@@ -53,7 +53,7 @@ static heddle_status too_large(const buffer_assignment *b, int value) {
                    "the program's values take more memory than can be addressed");
 }
 
-// From the event that writes the place first to the one that reads it last.
+// From the event that writes the buffer first to the one that reads it last.
 static pack_block block_for(const live_range *life, int64_t bytes) {
   return (pack_block){.bytes = (bytes + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT,
                       .first = (int)((life->data[0].begin - 1) / 2),
@@ -116,11 +116,11 @@ heddle_status buffer_assignment_find(arena *a, buffer_values *v, buffer_assignme
 
 lhlo_slice buffer_assignment_slice(const buffer_assignment *b, int value, const shape *s) {
   const buffer_values *v = b->values;
-  int place = buffer_representative(b->values, value);
-  lhlo_slice slice = {.allocation = b->allocation_count - 1, .offset = b->offsets[place], .shape = s};
-  if (b->rooms[place] >= 0) slice.allocation = v->parameter_count + b->rooms[place];
-  if (b->fixed[place] < 0) return slice;
-  const buffer_value *fixed = &v->values.data[b->fixed[place]];
+  int buffer = buffer_representative(b->values, value);
+  lhlo_slice slice = {.allocation = b->allocation_count - 1, .offset = b->offsets[buffer], .shape = s};
+  if (b->rooms[buffer] >= 0) slice.allocation = v->parameter_count + b->rooms[buffer];
+  if (b->fixed[buffer] < 0) return slice;
+  const buffer_value *fixed = &v->values.data[b->fixed[buffer]];
   slice.offset = 0;
   slice.allocation = fixed->number;
   if (fixed->kind != LHLO_PARAMETER) slice.allocation += v->parameter_count;

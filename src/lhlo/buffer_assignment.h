@@ -11,9 +11,9 @@ typedef struct buffer_assignment {
   int allocation_count;  // parameters, results, constants, then the arena if there is one
   lhlo_allocation *allocations;
   bool has_arena;           // even an empty one: arrays without elements lie somewhere
-  int *rooms;               // by value that stands for its place: the result whose memory it uses meanwhile, or -1
-  int64_t *offsets;         // by value that stands for its place: in the arena or there
-  int *fixed;               // by value that stands for its place: a value with a fixed allocation, or -1
+  int *rooms;               // by value that stands for its buffer: the result whose memory it uses meanwhile, or -1
+  int64_t *offsets;         // by value that stands for its buffer: in the arena or there
+  int *fixed;               // by value that stands for its buffer: a value with a fixed allocation, or -1
   int64_t temporary_bytes;  // of the arena
   int64_t most_live_bytes;  // what any arena needs: the values of it that live at one time
 } buffer_assignment;

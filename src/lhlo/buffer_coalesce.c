@@ -19,7 +19,7 @@ typedef struct coalescer {
   arena *arena;
   buffer_values *values;
   live_range *lives;
-  int *fixed;  // by place: a value with a fixed allocation, or -1
+  int *fixed;  // by buffer: a value with a fixed allocation, or -1
   VEC(candidate) candidates;
 } coalescer;
 
@@ -49,10 +49,10 @@ static void find_lives(coalescer *c) {
   c->fixed = arena_array(c->arena, int, v->values.size);
   for (int k = 0; k < v->values.size; k++) c->fixed[k] = -1;
   for (int k = 0; k < v->values.size; k++) {
-    int place = buffer_representative(v, k);
-    if (v->values.data[k].is_fixed) c->fixed[place] = k;
+    int buffer = buffer_representative(v, k);
+    if (v->values.data[k].is_fixed) c->fixed[buffer] = k;
     if (!v->values.data[k].is_fixed || v->values.data[k].kind == LHLO_RESULT)
-      append(c->arena, &c->lives[place], segment_of(v, k));
+      append(c->arena, &c->lives[buffer], segment_of(v, k));
   }
 }
 
@@ -72,9 +72,9 @@ static int segment_at(const live_range *range, int64_t time) {
 
 // --- what events allow
 
-static int operands_at(coalescer *c, const buffer_event *e, int place) {
+static int operands_at(coalescer *c, const buffer_event *e, int buffer) {
   int count = 0;
-  for (int k = 0; k < e->operand_count; k++) count += buffer_representative(c->values, e->operands[k]) == place;
+  for (int k = 0; k < e->operand_count; k++) count += buffer_representative(c->values, e->operands[k]) == buffer;
   return count;
 }
 
@@ -108,10 +108,10 @@ static bool lives_agree(coalescer *c, const live_range *few, const live_range *m
   return true;
 }
 
-// --- places
+// --- buffers
 
-static bool is_read_only(const coalescer *c, int place) {
-  return c->fixed[place] >= 0 && c->values->values.data[c->fixed[place]].kind != LHLO_RESULT;
+static bool is_read_only(const coalescer *c, int buffer) {
+  return c->fixed[buffer] >= 0 && c->values->values.data[c->fixed[buffer]].kind != LHLO_RESULT;
 }
 
 static void insert(arena *a, live_range *range, live_segment s) {
@@ -134,9 +134,9 @@ static void merge(coalescer *c, int left, int right) {
   for (int k = 0; k < c->lives[few].size; k++) insert(c->arena, &merged, c->lives[few].data[k]);
   int fixed = c->fixed[left] >= 0 ? c->fixed[left] : c->fixed[right];
   buffer_unite(c->values, left, right);
-  int place = buffer_representative(c->values, left);
-  c->lives[place] = merged;
-  c->fixed[place] = fixed;
+  int buffer = buffer_representative(c->values, left);
+  c->lives[buffer] = merged;
+  c->fixed[buffer] = fixed;
 }
 
 static void try_candidate(coalescer *c, const candidate *x) {

@@ -4,7 +4,7 @@
 
 #include "lhlo/buffer_values.h"
 
-// A stretch of time in which a place is in use. An event reads at 2t and writes at 2t + 1; the end is excluded.
+// A stretch of time in which a buffer is in use. An event reads at 2t and writes at 2t + 1; the end is excluded.
 typedef struct live_segment {
   int64_t begin, end;
   int first, last;  // the values whose lives begin and end it
@@ -12,8 +12,8 @@ typedef struct live_segment {
 
 typedef VEC(live_segment) live_range;  // in time order, not touching
 
-// Unites places wherever a copy or an operation in place joins them and their lives allow it; copies inside loops
-// first, then large ones. *lives: by value that stands for its place.
+// Unites buffers wherever a copy or an operation in place joins them and their lives allow it; copies inside loops
+// first, then large ones. *lives: by value that stands for its buffer.
 void buffer_coalesce(arena *a, buffer_values *v, live_range **lives);
 
 #endif

@@ -8,13 +8,13 @@
 #include "lhlo/forwarding.h"
 #include "lhlo/schedule.h"
 
-// --- places
+// --- buffers
 
 int buffer_representative(buffer_values *v, int value) {
   buffer_value *values = v->values.data;
-  while (values[value].place != value) {
-    values[value].place = values[values[value].place].place;
-    value = values[value].place;
+  while (values[value].buffer != value) {
+    values[value].buffer = values[values[value].buffer].buffer;
+    value = values[value].buffer;
   }
   return value;
 }
@@ -22,9 +22,9 @@ int buffer_representative(buffer_values *v, int value) {
 void buffer_unite(buffer_values *v, int left, int right) {
   int l = buffer_representative(v, left), r = buffer_representative(v, right);
   if (l < r) {
-    v->values.data[r].place = l;
+    v->values.data[r].buffer = l;
   } else {
-    v->values.data[l].place = r;
+    v->values.data[l].buffer = r;
   }
 }
 
@@ -39,7 +39,7 @@ int buffer_add_value(buffer_walker *w, const shape *s, int written, int result) 
                     .read = written,
                     .loop = w->loop,
                     .through = -1,
-                    .place = number};
+                    .buffer = number};
   vec_push(w->arena, &w->out->values, v);
   return number;
 }
@@ -163,7 +163,7 @@ static void add_parameters(buffer_walker *w, const computation *entry, leaf_numb
 
 // A donated parameter's bytes lie in the result that takes its memory over: all reads go there, so that whoever looks
 // at slices alone sees the order that matters.
-static void place_donated(buffer_walker *w) {
+static void share_donated(buffer_walker *w) {
   for (int k = 0; k < w->out->result_count; k++) {
     if (w->out->donated[k] < 0) continue;
     buffer_value *v = &w->out->values.data[w->out->donated[k]];
@@ -212,7 +212,7 @@ static heddle_status walk_entry(buffer_walker *w) {
   out->result_count = results.size;
   out->results = results.data;
   TRY(donation_find(w->arena, out->module, &out->donated));
-  place_donated(w);
+  share_donated(w);
   leaf_numbers root;
   TRY(buffer_walk_computation(w, entry, arguments, &out->entry, &root));
   add_results(w, &root);

@@ -1,9 +1,10 @@
-// The values of a program and when they live, before they have places.
+// The values of a program and when they live, before they have memory.
 //
 // The program is laid out in one line: every instruction that does work is an event, and so are the copies that keep
 // control flow and results right and the marks where loops and branches begin and end. Called computations are laid out
-// once for each call. A value is one array: written by one event, read by later ones. Values that must lie at one place
-// (what a loop carries, what branches yield, what is updated in place) are united from the start.
+// once for each call. A value is one array: written by one event, read by later ones. Values that must lie at one
+// place, a buffer in XLA's words, (what a loop carries, what branches yield, what is updated in place) are united from
+// the start.
 #ifndef HEDDLE_LHLO_BUFFER_VALUES_H_
 #define HEDDLE_LHLO_BUFFER_VALUES_H_
 
@@ -17,7 +18,7 @@ typedef struct buffer_value {
   int read;       // number of the last event that reads it; `written` if none does
   int loop;       // innermost loop around the event that writes it; 0: none
   int through;    // the last loop noted that reads it from outside, or -1
-  int place;      // union-find link: values of one place; see buffer_place
+  int buffer;     // union-find link: values of one buffer; see buffer_representative
   bool is_fixed;  // lies in the allocation `kind`, `number`
   lhlo_allocation_kind kind;
   int number;
@@ -80,7 +81,7 @@ typedef struct buffer_values {
 
 heddle_status buffer_values_find(arena *a, const module *m, const target_description *target, buffer_values *out);
 
-int buffer_representative(buffer_values *v, int value);  // the value that stands for its place
+int buffer_representative(buffer_values *v, int value);  // the value that stands for its buffer
 void buffer_unite(buffer_values *v, int left, int right);
 
 #endif

@@ -1,8 +1,8 @@
 // The walk over a program in the order in which it runs: instructions become events, control flow is followed inside.
 //
-// A loop carries each element in one place. What its body never changes is the operand itself; everything else is
+// A loop carries each element in one buffer. What its body never changes is the operand itself; everything else is
 // copied in before the loop, and copied back from the body's root at the end of each round. Most copies vanish when the
-// places of both sides turn out to be free to be one (buffer_coalesce.h); loops that would copy much all the same are
+// buffers of both sides turn out to be free to be one (buffer_coalesce.h); loops that would copy much all the same are
 // given bodies of two rounds before (loop_alternation.h).
 #include "lhlo/buffer_walk.h"
 
@@ -42,7 +42,7 @@ static void find_changing(buffer_walker *w, loop_walk *l) {
     if (body->sources[k] != k) l->leaves[l->count++] = k;
 }
 
-// Copies the leaves that change to places of their own.
+// Copies the leaves that change to buffers of their own.
 static void copy_in(buffer_walker *w, buffer_frame *f, loop_walk *l) {
   int *from = arena_array(w->arena, int, l->count), *to = arena_array(w->arena, int, l->count);
   for (int k = 0; k < l->count; k++) from[k] = l->initial.numbers[l->leaves[k]];
@@ -52,7 +52,7 @@ static void copy_in(buffer_walker *w, buffer_frame *f, loop_walk *l) {
   for (int k = 0; k < l->count; k++) l->inside.numbers[l->leaves[k]] = to[k];
 }
 
-// Inside the loop the leaves that change are new values at the same places: written anew each round.
+// Inside the loop the leaves that change are new values of the same buffers: written anew each round.
 static void start_round(buffer_walker *w, loop_walk *l, int event) {
   for (int k = 0; k < l->count; k++) {
     int *value = &l->inside.numbers[l->leaves[k]];
@@ -78,7 +78,7 @@ static void copy_aside(buffer_walker *w, const loop_walk *l, buffer_body *body, 
     which[count] = k;
     from[count++] = sources[k];
   }
-  // One after the other: each may take the place of a value that is read no more.
+  // One after the other: each may take the buffer of a value that is read no more.
   for (int k = 0; k < count; k++) buffer_add_copies(w, body, 1, &from[k], &to[k]);
   for (int k = 0; k < count; k++) sources[which[k]] = to[k];
 }
@@ -137,8 +137,8 @@ heddle_status buffer_walk_while(buffer_walker *w, buffer_frame *f, const instruc
 
 // --- branches
 
-// In a branch its arguments are new values at the same places, from its beginning on: branches come one after the other
-// in time, but only one of them runs. What one reads is not in the way of what another writes there.
+// In a branch its arguments are new values of the same buffers, from its beginning on: branches come one after the
+// other in time, but only one of them runs. What one reads is not in the way of what another writes there.
 static leaf_numbers enter_branch(buffer_walker *w, const leaf_numbers *arguments) {
   int start;
   buffer_add_event(w, BUFFER_MARK, NULL, &start);
@@ -153,7 +153,7 @@ static leaf_numbers enter_branch(buffer_walker *w, const leaf_numbers *arguments
   return inside;
 }
 
-// A branch's results go to the places that all branches share.
+// A branch's results go to the buffers that all branches share.
 static void end_branch(buffer_walker *w, buffer_body *body, const leaf_numbers *root, int *joined, bool is_first) {
   int end, *to = arena_array(w->arena, int, root->count);
   buffer_add_copies(w, body, root->count, root->numbers, to);

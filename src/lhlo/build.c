@@ -10,13 +10,13 @@
 typedef struct lhlo_builder {
   arena *arena;
   buffer_values values;
-  buffer_assignment places;
+  buffer_assignment assignment;
   kernel_sharing kernels;
 } lhlo_builder;
 
 static lhlo_slice *slices_of(lhlo_builder *b, int count, const int *values, const shape *const *shapes) {
   lhlo_slice *slices = arena_array(b->arena, lhlo_slice, count);
-  for (int k = 0; k < count; k++) slices[k] = buffer_assignment_slice(&b->places, values[k], shapes[k]);
+  for (int k = 0; k < count; k++) slices[k] = buffer_assignment_slice(&b->assignment, values[k], shapes[k]);
   return slices;
 }
 
@@ -30,7 +30,7 @@ static lhlo_op *new_op(lhlo_builder *b, lhlo_kind kind, const buffer_event *e) {
                   .results = slices_of(b, e->result_count, e->results, e->result_shapes),
                   .trip_count = e->operation == LHLO_WHILE ? trip_count_of(e->source) : -1};
   if (e->control >= 0)
-    op->control = buffer_assignment_slice(&b->places, e->control, b->values.values.data[e->control].shape);
+    op->control = buffer_assignment_slice(&b->assignment, e->control, b->values.values.data[e->control].shape);
   return op;
 }
 
@@ -43,8 +43,8 @@ static bool same_memory(const lhlo_slice *l, const lhlo_slice *r) {
 static void add_copies(lhlo_builder *b, const buffer_event *e, lhlo_body *out) {
   for (int k = 0; k < e->operand_count; k++) {
     lhlo_slice *slices = arena_array(b->arena, lhlo_slice, 2);
-    slices[0] = buffer_assignment_slice(&b->places, e->operands[k], e->operand_shapes[k]);
-    slices[1] = buffer_assignment_slice(&b->places, e->results[k], e->result_shapes[k]);
+    slices[0] = buffer_assignment_slice(&b->assignment, e->operands[k], e->operand_shapes[k]);
+    slices[1] = buffer_assignment_slice(&b->assignment, e->results[k], e->result_shapes[k]);
     if (same_memory(&slices[0], &slices[1]) || kernel_buffer_bytes(slices[0].shape) == 0) continue;
     lhlo_op *op = arena_new(b->arena, lhlo_op);
     *op = (lhlo_op){.kind = LHLO_COPY,
@@ -119,7 +119,7 @@ heddle_status lhlo_build(arena *a, const module *m, const target_description *ta
   int devices;
   TRY(device_groups_count(m, &devices));
   TRY(buffer_values_find(a, m, target, &b.values));
-  TRY(buffer_assignment_find(a, &b.values, &b.places));
+  TRY(buffer_assignment_find(a, &b.values, &b.assignment));
   lhlo_program *p = arena_new(a, lhlo_program);
   *p = (lhlo_program){.module = m,
                       .target = *target,
@@ -127,12 +127,12 @@ heddle_status lhlo_build(arena *a, const module *m, const target_description *ta
                       .parameters = b.values.parameters,
                       .result_count = b.values.result_count,
                       .results = b.values.results,
-                      .allocation_count = b.places.allocation_count,
-                      .allocations = b.places.allocations,
+                      .allocation_count = b.assignment.allocation_count,
+                      .allocations = b.assignment.allocations,
                       .device_count = devices,
                       .partition_count = device_groups_partitions(m),
-                      .temporary_bytes = b.places.temporary_bytes,
-                      .least_temporary_bytes = b.places.most_live_bytes};
+                      .temporary_bytes = b.assignment.temporary_bytes,
+                      .least_temporary_bytes = b.assignment.most_live_bytes};
   TRY(dynamic_results_find(a, m, p->result_count, (const shape *const *)p->results, &p->dynamic));
   TRY(build_body(&b, &b.values.entry, &p->entry));
   p->kernel_count = b.kernels.kernels.size;

@@ -53,7 +53,7 @@ typedef struct lhlo_body {
 
 struct lhlo_op {
   lhlo_kind kind;
-  const instruction *source;  // for names, places and attributes; null for copies that buffer assignment adds
+  const instruction *source;  // for names, locations and attributes; null for copies that buffer assignment adds
   int operand_count;          // leaves
   lhlo_slice *operands;
   int result_count;  // leaves

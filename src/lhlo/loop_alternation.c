@@ -10,12 +10,12 @@
 //     s = condition(t) ? body(t) : t
 //
 // where the last round, if it is an odd one, copies what it made, once. Nothing else is to be done: what is between two
-// rounds is a value like others, which has a place of its own, and what ends the second lies where the first begins,
+// rounds is a value like others, which has a buffer of its own, and what ends the second lies where the first begins,
 // since nobody reads that any more (lhlo/buffer_coalesce.c). So this needs no form of its own in LHLO. Kernels with
 // equal bodies are one (lhlo/kernel_sharing.c): no code is made twice.
 //
-// Which loops are worth it is seen where places are assigned, so they are assigned to look, and again to see whether it
-// helped: a body that has to copy for other reasons is left alone.
+// Which loops are worth it is seen where buffers are assigned, so they are assigned to look, and again to see whether
+// it helped: a body that has to copy for other reasons is left alone.
 #include "lhlo/loop_alternation.h"
 
 #include "fuse/leaves.h"
@@ -50,15 +50,15 @@ typedef struct copying_loops {
 typedef struct surveyor {
   arena *arena;
   buffer_values values;
-  buffer_assignment places;
+  buffer_assignment assignment;
   ptr_map seen;  // bodies
 } surveyor;
 
 static int64_t copied_bytes(surveyor *s, const buffer_event *e) {
   int64_t bytes = 0;
   for (int k = 0; k < e->operand_count; k++) {
-    const lhlo_slice from = buffer_assignment_slice(&s->places, e->operands[k], e->operand_shapes[k]);
-    const lhlo_slice to = buffer_assignment_slice(&s->places, e->results[k], e->result_shapes[k]);
+    const lhlo_slice from = buffer_assignment_slice(&s->assignment, e->operands[k], e->operand_shapes[k]);
+    const lhlo_slice to = buffer_assignment_slice(&s->assignment, e->results[k], e->result_shapes[k]);
     if (from.allocation != to.allocation || from.offset != to.offset) bytes += kernel_buffer_bytes(from.shape);
   }
   return bytes;
@@ -89,8 +89,9 @@ static heddle_status survey(arena *scratch, const module *m, const target_descri
   surveyor s = {.arena = scratch};
   *out = (copying_loops){0};
   TRY(buffer_values_find(scratch, m, target, &s.values));
-  TRY(buffer_assignment_find(scratch, &s.values, &s.places));
-  for (int k = 0; k < s.places.allocation_count; k++) out->memory_bytes += (double)s.places.allocations[k].bytes;
+  TRY(buffer_assignment_find(scratch, &s.values, &s.assignment));
+  for (int k = 0; k < s.assignment.allocation_count; k++)
+    out->memory_bytes += (double)s.assignment.allocations[k].bytes;
   for (int k = 0; k < s.values.events.size; k++) {
     const buffer_event *e = s.values.events.data[k];
     if (e->kind != BUFFER_OPERATION || e->operation != LHLO_WHILE || ptr_map_has(&s.seen, e->source->called[1]))

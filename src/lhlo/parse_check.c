@@ -12,7 +12,7 @@ typedef struct written_check {
 enum { WRITTEN = 1 };
 
 static heddle_status check_read(const written_check *w, const lhlo_op *op, const lhlo_slice *s, const char *what) {
-  const ir_operation *from = ptr_map_get(&w->reader->places, op);
+  const ir_operation *from = ptr_map_get(&w->reader->sources, op);
   if (lhlo_memory_is_written(w->memory, s)) return status_ok();
   return status_at(HEDDLE_INVALID, from->where, STR_FMT " reads %s (%s + %lld), which nothing wrote before it",
                    STR_ARG(from->name), what, w->reader->allocations.data[s->allocation].name, (long long)s->offset);

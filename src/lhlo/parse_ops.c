@@ -54,7 +54,7 @@ static heddle_status new_op(lhlo_reader *r, const ir_operation *from, lhlo_kind 
   *op = (lhlo_op){.kind = kind, .operand_count = (int)segments[0], .result_count = (int)segments[1], .trip_count = -1};
   TRY(read_slices(r, from, first, op->operand_count, &op->operands));
   TRY(read_slices(r, from, first + op->operand_count, op->result_count, &op->results));
-  ptr_map_put(r->arena, &r->places, op, (void *)from);
+  ptr_map_put(r->arena, &r->sources, op, (void *)from);
   *out = op;
   return status_ok();
 }

@@ -27,7 +27,7 @@ typedef struct lhlo_reader {
   ptr_map slices;          // ir_value: lhlo_slice *
   ptr_map offsets;         // ir_value: const ir_attribute *, of arith.constant
   kernel_sharing kernels;
-  ptr_map places;  // lhlo_op: const ir_operation *
+  ptr_map sources;  // lhlo_op: const ir_operation *
 } lhlo_reader;
 
 // Operations of a block, in order. lhlo_parse_ops.c
@@ -54,7 +54,8 @@ heddle_status lhlo_outline_fusion(lhlo_reader *r, const ir_operation *op, ir_ope
 heddle_status lhlo_find_library(lhlo_reader *r, module *m, const ir_operation *op, instruction **out);
 // A fusion that calls the module's entry, in a computation of its own.
 instruction *lhlo_make_fusion(lhlo_reader *r, module *m, const ir_operation *op, fusion_kind kind);
-// Gives the instruction the operation's place and name; without one, that of the function it calls or of what it does.
+// Gives the instruction the operation's location and name; without one, that of the function it calls or of what it
+// does.
 void lhlo_name_source(lhlo_reader *r, const ir_operation *op, instruction *i);
 
 // Whether everything that is read was written before, in whatever way control flow goes. lhlo_parse_check.c

@@ -252,7 +252,7 @@ heddle_status top_k_check(const lib_call *call) {
            to->dims[to->rank - 1] <= from->dims[from->rank - 1];
   }
   sort_key unused;
-  if (!fits) return status_error(HEDDLE_INVALID, "top-k: the results are not the first elements and their places");
+  if (!fits) return status_error(HEDDLE_INVALID, "top-k: the results are not the first elements and their indices");
   if (!sort_key_make(call->operands[0].type, SORT_TOTAL, false, &unused))
     return status_error(HEDDLE_UNIMPLEMENTED, "top-k of %s", dtype_name(call->operands[0].type));
   if (call->operands[0].dims[call->operands[0].rank - 1] > INT32_MAX)

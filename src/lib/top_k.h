@@ -1,4 +1,4 @@
-// The k largest or smallest elements of each line along the last dim, in order, with their places.
+// The k largest or smallest elements of each line along the last dim, in order, with their indices.
 //
 // Floats follow the total order, in which NaN stands above infinity, its negation below all, and -0 below 0; of equal
 // elements the first comes first.

@@ -213,14 +213,14 @@ void tensor_access_store(ir_builder *b, const tensor_memory *m, MlirValue value,
 
 // --- vectors
 
-typedef struct vector_place {
+typedef struct vector_address {
   MlirValue address;
   MlirType stored;  // vector type in memory
   int alignment;
-} vector_place;
+} vector_address;
 
-static heddle_status place_of(ir_builder *b, const tensor_memory *m, MlirType vector, MlirValue index,
-                              vector_place *out) {
+static heddle_status vector_address_of(ir_builder *b, const tensor_memory *m, MlirType vector, MlirValue index,
+                                       vector_address *out) {
   if (mlirTypeIsAComplex(m->element) || mlirShapedTypeGetRank(vector) != 1)
     return status_error(HEDDLE_UNIMPLEMENTED, "vector access to %s as %s", ir_type_text(b->arena, m->element),
                         ir_type_text(b->arena, vector));
@@ -259,18 +259,18 @@ static MlirValue shuffle_bytes(ir_builder *b, MlirValue x, MlirValue y, int64_t 
 }
 
 // Bytes -> their packed elements in order. Every byte is repeated for each of its elements, then shifted by the
-// element's place.
+// element's position.
 static MlirValue unpack(ir_builder *b, MlirType vector, MlirValue bytes) {
   const int64_t count = mlirShapedTypeGetDimSize(vector, 0);
   const int per_byte = tensor_access_per_byte(ir_element_type(vector)), bits = 8 / per_byte;
   MlirType i8 = mlirIntegerTypeGet(b->context, 8), wide = ir_like(vector, i8);
   int64_t *lanes = arena_array(b->arena, int64_t, count);
-  MlirAttribute *places = arena_array(b->arena, MlirAttribute, count);
+  MlirAttribute *distances = arena_array(b->arena, MlirAttribute, count);
   for (int64_t l = 0; l < count; l++) {
     lanes[l] = l / per_byte;
-    places[l] = mlirIntegerAttrGet(i8, l % per_byte * bits);
+    distances[l] = mlirIntegerAttrGet(i8, l % per_byte * bits);
   }
-  MlirNamedAttribute value = ir_named(b->context, "value", mlirDenseElementsAttrGet(wide, count, places));
+  MlirNamedAttribute value = ir_named(b->context, "value", mlirDenseElementsAttrGet(wide, count, distances));
   MlirValue shifts = ir_value_with(b, "arith.constant", wide, 0, NULL, 1, &value);
   MlirValue repeated = shuffle_bytes(b, bytes, bytes, count, lanes);
   return ir_cast(b, "arith.trunci", vector, ir_binary(b, "arith.shrui", repeated, shifts));
@@ -282,10 +282,10 @@ static MlirValue pack(ir_builder *b, MlirType bytes, MlirValue vector) {
   const int per_byte = tensor_access_per_byte(ir_element_type(mlirValueGetType(vector))), bits = 8 / per_byte;
   MlirValue wide = tensor_access_to_stored(b, vector), result = {NULL};
   int64_t *lanes = arena_array(b->arena, int64_t, count);
-  for (int place = 0; place < per_byte; place++) {
-    for (int64_t l = 0; l < count; l++) lanes[l] = l * per_byte + place;
+  for (int position = 0; position < per_byte; position++) {
+    for (int64_t l = 0; l < count; l++) lanes[l] = l * per_byte + position;
     MlirValue part = shuffle_bytes(b, wide, wide, count, lanes);
-    if (place > 0) part = ir_binary(b, "arith.shli", part, ir_int(b, bytes, (int64_t)place * bits));
+    if (position > 0) part = ir_binary(b, "arith.shli", part, ir_int(b, bytes, (int64_t)position * bits));
     result = result.ptr ? ir_binary(b, "arith.ori", result, part) : part;
   }
   return result;
@@ -328,18 +328,18 @@ heddle_status tensor_access_load_vector(ir_builder *b, const tensor_memory *m, M
     *out = load_lanes(b, m, vector, index);
     return status_ok();
   }
-  vector_place place = {0};
-  TRY(place_of(b, m, vector, index, &place));
+  vector_address at = {0};
+  TRY(vector_address_of(b, m, vector, index, &at));
   MlirValue loaded;
   if (mask.ptr) {
     // The first lanes may be off because they lie before the tensor.
-    MlirOperation address = ir_defining_op(place.address);
+    MlirOperation address = ir_defining_op(at.address);
     if (!ir_is_null(address) && ir_is(address, "llvm.getelementptr")) ir_unset(address, "inbounds");
     MlirValue stored_padding = tensor_access_to_stored(b, padding);
-    MlirValue otherwise = ir_cast(b, "vector.broadcast", place.stored, stored_padding);
-    loaded = llvm_build_masked_load(b, place.address, mask, otherwise, place.alignment);
+    MlirValue otherwise = ir_cast(b, "vector.broadcast", at.stored, stored_padding);
+    loaded = llvm_build_masked_load(b, at.address, mask, otherwise, at.alignment);
   } else {
-    loaded = llvm_build_load(b, place.stored, place.address, place.alignment, m->invariant);
+    loaded = llvm_build_load(b, at.stored, at.address, at.alignment, m->invariant);
   }
   bool packed = tensor_access_per_byte(m->element) > 1;
   *out = packed ? unpack(b, vector, loaded) : tensor_access_from_stored(b, vector, loaded);
@@ -353,16 +353,16 @@ heddle_status tensor_access_store_vector(ir_builder *b, const tensor_memory *m, 
     store_lanes(b, m, vector, index);
     return status_ok();
   }
-  vector_place place = {0};
-  TRY(place_of(b, m, mlirValueGetType(vector), index, &place));
+  vector_address at = {0};
+  TRY(vector_address_of(b, m, mlirValueGetType(vector), index, &at));
   bool packed = tensor_access_per_byte(m->element) > 1;
-  MlirValue stored = packed ? pack(b, place.stored, vector) : tensor_access_to_stored(b, vector);
+  MlirValue stored = packed ? pack(b, at.stored, vector) : tensor_access_to_stored(b, vector);
   if (mask.ptr) {
-    llvm_build_masked_store(b, stored, place.address, mask, place.alignment);
-  } else if (m->stream_alignment > 0 && place.alignment % m->stream_alignment == 0) {
-    llvm_build_streaming_store(b, stored, place.address, place.alignment);
+    llvm_build_masked_store(b, stored, at.address, mask, at.alignment);
+  } else if (m->stream_alignment > 0 && at.alignment % m->stream_alignment == 0) {
+    llvm_build_streaming_store(b, stored, at.address, at.alignment);
   } else {
-    llvm_build_store(b, stored, place.address, place.alignment);
+    llvm_build_store(b, stored, at.address, at.alignment);
   }
   return status_ok();
 }

@@ -1,5 +1,5 @@
-// Algebraic rules of slices at computed places: places that are known make plain slices and pads, and where a whole dim
-// is taken the place does not matter.
+// Algebraic rules of slices at computed starts: starts that are known make plain slices and pads, and where a whole dim
+// is taken the start does not matter.
 #include "opt/algebraic_rules.h"
 #include "opt/rewrite.h"
 #include "opt/uniform.h"
@@ -53,7 +53,7 @@ static bool is_same_place(const instruction *l, const instruction *r) {
   return l == r || (x && y && literal_get_int(x, 0) == literal_get_int(y, 0));
 }
 
-// Whether the update is what the operand holds at that place.
+// Whether the update is what the operand holds there.
 static bool updates_with_itself(const instruction *i) {
   const instruction *update = i->operands[1];
   if (update->opcode != HLO_DYNAMIC_SLICE || update->operands[0] != i->operands[0]) return false;
@@ -63,7 +63,7 @@ static bool updates_with_itself(const instruction *i) {
   return true;
 }
 
-// An update of a constant at a known place: the rest is padding.
+// An update of a constant at a known start: the rest is padding.
 static instruction *update_as_pad(const builder *b, instruction *i) {
   const instruction *operand = i->operands[0];
   const shape *to = operand->shape, *update = i->operands[1]->shape;

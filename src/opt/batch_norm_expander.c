@@ -15,8 +15,8 @@
 typedef struct expansion {
   builder b;
   const instruction *norm;
-  const shape *wide;  // the operand's shape in the type computed in
-  int64_t feature;    // its dim
+  const shape *computed;  // the operand's shape in the accumulation type
+  int64_t feature;        // its dim
   int64_t reduced[SHAPE_MAX_RANK];
   int reduced_count;
   int64_t count;  // elements a feature
@@ -27,7 +27,7 @@ static void start(expansion *x, const instruction *norm) {
   const shape *s = norm->operands[0]->shape;
   dtype t = dtype_accumulator(s->dtype);
   *x = (expansion){.b = builder_for(norm), .norm = norm, .feature = norm->attributes->feature_index, .count = 1};
-  x->wide = shape_array(x->b.arena, t, s->rank, s->dims);
+  x->computed = shape_array(x->b.arena, t, s->rank, s->dims);
   for (int k = 0; k < s->rank; k++) {
     if (k == x->feature) continue;
     x->reduced[x->reduced_count++] = k;
@@ -37,16 +37,16 @@ static void start(expansion *x, const instruction *norm) {
 }
 
 static instruction *operand(const expansion *x, int k) {
-  return builder_convert(&x->b, x->norm->operands[k], x->wide->dtype);
+  return builder_convert(&x->b, x->norm->operands[k], x->computed->dtype);
 }
 
 // One value a feature, over all elements.
 static instruction *spread(const expansion *x, instruction *feature) {
-  return builder_broadcast(&x->b, feature, x->wide, 1, &x->feature);
+  return builder_broadcast(&x->b, feature, x->computed, 1, &x->feature);
 }
 
 static instruction *sum(const expansion *x, instruction *of) {
-  return builder_reduce(&x->b, of, builder_scalar(&x->b, x->wide->dtype, 0), x->reduced_count, x->reduced, x->sum);
+  return builder_reduce(&x->b, of, builder_scalar(&x->b, x->computed->dtype, 0), x->reduced_count, x->reduced, x->sum);
 }
 
 static instruction *add(const expansion *x, instruction *l, instruction *r) {

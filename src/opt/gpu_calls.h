@@ -33,6 +33,12 @@ const shape *gpu_result_shape(const instruction *i, int k);
 // zeros. Null where the parts do not have the call's shapes.
 instruction *gpu_result(const builder *b, const instruction *i, int count, instruction *const *parts);
 
+// The type in which products of `t` are summed: 32 bits at least.
+static inline dtype gpu_accumulation_type(dtype t) {
+  if (dtype_is_complex(t) || dtypes[t].bits >= 32) return t;
+  return dtype_is_float(t) ? DTYPE_F32 : DTYPE_S32;
+}
+
 // x times a number; x itself where the number is one.
 instruction *gpu_scaled(const builder *b, instruction *x, double by);
 // What is computed in a wider type goes into its own: into 8-bit types within their bounds.

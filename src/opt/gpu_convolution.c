@@ -22,19 +22,14 @@ static bool is_plain(const instruction *i) {
   return c->input_rank == rank && c->kernel_rank == rank && c->output_rank == rank;
 }
 
-static dtype wide_type(dtype t) {
-  if (dtype_is_complex(t) || dtypes[t].bits >= 32) return t;
-  return dtype_is_float(t) ? DTYPE_F32 : DTYPE_S32;
-}
-
 static instruction *convolve(const builder *b, instruction *x, instruction *kernel, const window *w,
                              const convolution_dims *c, int64_t feature_groups, int64_t batch_groups) {
-  const dtype wide = wide_type(x->shape->dtype);
+  const dtype accumulator = gpu_accumulation_type(x->shape->dtype);
   bool is_small_float = dtype_is_float(x->shape->dtype) && dtypes[x->shape->dtype].bits < 16;
-  bool as_wide = is_small_float || kernel->shape->dtype != x->shape->dtype;
-  instruction *operands[] = {as_wide ? builder_convert(b, x, wide) : x,
-                             as_wide ? builder_convert(b, kernel, wide) : kernel};
-  instruction *i = builder_add(b, HLO_CONVOLUTION, shape_scalar(b->arena, wide), 2, operands);
+  bool converts = is_small_float || kernel->shape->dtype != x->shape->dtype;
+  instruction *operands[] = {converts ? builder_convert(b, x, accumulator) : x,
+                             converts ? builder_convert(b, kernel, accumulator) : kernel};
+  instruction *i = builder_add(b, HLO_CONVOLUTION, shape_scalar(b->arena, accumulator), 2, operands);
   hlo_attributes *to = i->attributes;
   to->window = *w;
   to->dim_labels = *c;

@@ -2,7 +2,7 @@
 //
 // Operands are A, B, C where beta is not zero, for 8-bit floats the scales of A and B (older compilers add those of C
 // and D), a vector of biases where the epilogue has one, and the scale of an 8-bit result. The product is summed and
-// scaled in the wide type, as the library does, and rounded once.
+// scaled in the accumulation type, as the library does, and rounded once.
 #include "opt/gpu_calls.h"
 
 typedef struct matmul {
@@ -53,13 +53,6 @@ static bool read_config(matmul *m) {
 
 static instruction *take(matmul *m) { return m->next < m->call->operand_count ? m->call->operands[m->next++] : NULL; }
 
-// Sums are taken in 32 bits at least.
-static dtype wide_type(const instruction *x) {
-  dtype t = x->shape->dtype;
-  if (dtype_is_complex(t) || dtypes[t].bits >= 32) return t;
-  return dtype_is_float(t) ? DTYPE_F32 : DTYPE_S32;
-}
-
 static bool read_dims(matmul *m, hlo_attributes *to) {
   str dims = gpu_config_part(m->b, m->config, "dot_dimension_numbers");
   to->lhs_contracting_dims = to->rhs_contracting_dims = (int_list){0};
@@ -75,17 +68,17 @@ static bool read_dims(matmul *m, hlo_attributes *to) {
 }
 
 // The operands as the product takes them: of one type, and none of 8-bit floats.
-static instruction *factor(const matmul *m, instruction *x, dtype other, dtype wide) {
+static instruction *factor(const matmul *m, instruction *x, dtype other, dtype accumulator) {
   bool is_small_float = dtype_is_float(x->shape->dtype) && dtypes[x->shape->dtype].bits < 16;
-  return is_small_float || x->shape->dtype != other ? builder_convert(m->b, x, wide) : x;
+  return is_small_float || x->shape->dtype != other ? builder_convert(m->b, x, accumulator) : x;
 }
 
 static instruction *product(matmul *m) {
   instruction *x = take(m), *y = take(m);
   if (!y || !shape_is_array(x->shape) || !shape_is_array(y->shape)) return NULL;
-  const dtype wide = wide_type(x);
-  instruction *operands[] = {factor(m, x, y->shape->dtype, wide), factor(m, y, x->shape->dtype, wide)};
-  instruction *dot = builder_add(m->b, HLO_DOT, shape_scalar(m->b->arena, wide), 2, operands);
+  const dtype accumulator = gpu_accumulation_type(x->shape->dtype);
+  instruction *operands[] = {factor(m, x, y->shape->dtype, accumulator), factor(m, y, x->shape->dtype, accumulator)};
+  instruction *dot = builder_add(m->b, HLO_DOT, shape_scalar(m->b->arena, accumulator), 2, operands);
   if (!read_dims(m, dot->attributes)) return NULL;
   return builder_infer(m->b, dot);
 }

@@ -31,20 +31,20 @@ static instruction *spread(const builder *b, instruction *scales, const shape *o
   return builder_reshape(b, builder_broadcast(b, scales, s, operand->rank, positions), operand->rank, operand->dims);
 }
 
-static instruction *scaled(const builder *b, instruction *operand, instruction *scales, dtype wide) {
-  instruction *factors = spread(b, builder_convert(b, scales, wide), operand->shape);
-  instruction *values = builder_convert(b, operand, wide);
+static instruction *scaled(const builder *b, instruction *operand, instruction *scales, dtype accumulator) {
+  instruction *factors = spread(b, builder_convert(b, scales, accumulator), operand->shape);
+  instruction *values = builder_convert(b, operand, accumulator);
   return builder_binary(b, HLO_MULTIPLY, values, factors);
 }
 
 static instruction *expand(instruction *i) {
   const builder b = builder_for(i);
-  dtype wide = DTYPE_F32;
+  dtype accumulator = DTYPE_F32;
   for (int k = 0; k < 4; k++)
-    if (!dtypes[i->operands[k]->shape->dtype].is_narrow_float) wide = DTYPE_F64;
+    if (!dtypes[i->operands[k]->shape->dtype].is_narrow_float) accumulator = DTYPE_F64;
   instruction *operands[2];
-  for (int k = 0; k < 2; k++) operands[k] = scaled(&b, i->operands[k], i->operands[k + 2], wide);
-  const shape *s = shape_array(b.arena, wide, i->shape->rank, i->shape->dims);
+  for (int k = 0; k < 2; k++) operands[k] = scaled(&b, i->operands[k], i->operands[k + 2], accumulator);
+  const shape *s = shape_array(b.arena, accumulator, i->shape->rank, i->shape->dims);
   instruction *dot = builder_add(&b, HLO_DOT, s, 2, operands);
   dot->attributes = attributes_copy(b.arena, i->attributes);
   return builder_convert(&b, dot, i->shape->dtype);

@@ -1,4 +1,4 @@
-// What a lowering asks of a StableHLO operation: its attributes, whatever their spelling, and errors at its place.
+// What a lowering asks of a StableHLO operation: its attributes, whatever their spelling, and errors at its location.
 #include "stablehlo/lowering.h"
 
 static heddle_status error_of(heddle_code code, const ir_operation *op, const char *format, va_list args) {

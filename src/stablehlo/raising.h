@@ -40,7 +40,7 @@ typedef struct raising_row {
 } raising_row;
 extern const raising_row raisings[HLO_OPCODE_COUNT];  // IR_OP_UNKNOWN without a function: refused
 
-// HEDDLE_UNIMPLEMENTED at the instruction's place.
+// HEDDLE_UNIMPLEMENTED at the instruction's location.
 heddle_status raising_refuse(const instruction *i, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Trees (raising_build.c).

@@ -337,7 +337,7 @@ static ir_value *front_of(raising *r, ir_value *x, int dim, int64_t count) {
   return op->results[0];
 }
 
-// The first k of each line after sorting it, smallest first, with the places the elements came from.
+// The first k of each line after sorting it, smallest first, with the indices the elements came from.
 static heddle_status smallest(raising *r, const instruction *i, raised *const *operands, raised **out) {
   const shape *s = i->operands[0]->shape;
   const int last = s->rank - 1;

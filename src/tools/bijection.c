@@ -1,4 +1,4 @@
-// The maps to an instruction are those of the kernel's hero (tools/kernel_places.h), composed with the index maps of
+// The maps to an instruction are those of the kernel's hero (tools/kernel_maps.h), composed with the index maps of
 // all the users on the way down from the kernel's outputs: the plan and the indexing from which the code is made.
 // Nothing is assumed about either; the points are counted one by one.
 #include "tools/bijection.h"
@@ -7,7 +7,7 @@
 #include <limits.h>
 
 #include "index/hlo_indexing.h"
-#include "tools/kernel_places.h"
+#include "tools/kernel_maps.h"
 
 // --- where an instruction is computed
 
@@ -65,23 +65,23 @@ static int output_of(const kernel_plan *kernel, const instruction *i) {
 heddle_status bijection_maps_to_instruction(arena *a, const kernel_plan *kernel, const target_description *target,
                                             const instruction *i, bijection_maps *out, const shape **space) {
   reach r = {.arena = a};
-  kernel_places places;
-  TRY(kernel_places_find(a, kernel, target, &places));
-  const int written = places.are_windows ? output_of(kernel, i) : -1;
+  kernel_maps stored;
+  TRY(kernel_maps_find(a, kernel, target, &stored));
+  const int written = stored.are_windows ? output_of(kernel, i) : -1;
   *space = shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
-  for (int n = 0; n < places.list.size; n++) {
-    const kernel_place *place = &places.list.data[n];
-    if (written >= 0 && place->output == written) {
-      vec_push(a, out, place->map);
-      *space = place->of->shape;
+  for (int n = 0; n < stored.list.size; n++) {
+    const kernel_map *one = &stored.list.data[n];
+    if (written >= 0 && one->output == written) {
+      vec_push(a, out, one->map);
+      *space = one->of->shape;
     }
-    add_map(&r, place->of, place->map);
-    if (place->output < 0) ptr_map_put(a, &r.kept, place->of, NULL);
+    add_map(&r, one->of, one->map);
+    if (one->output < 0) ptr_map_put(a, &r.kept, one->of, NULL);
   }
   if (written >= 0) return status_ok();
   TRY(follow(&r, kernel, i));
   const bijection_maps *found = maps_of(&r, i);
-  if (!found && places.are_windows)
+  if (!found && stored.are_windows)
     return status_at(HEDDLE_UNIMPLEMENTED, i->where,
                      "where kernel @%s reads " STR_FMT " does not follow from the elements that it updates",
                      kernel->name, STR_ARG(i->name));
@@ -95,13 +95,13 @@ heddle_status bijection_maps_to_operand(arena *a, const kernel_plan *kernel, con
                                         const instruction *i, int operand, bijection_maps *out) {
   if (operand < 0 || operand >= i->operand_count)
     return status_at(HEDDLE_INVALID, i->where, STR_FMT " has no operand %d", STR_ARG(i->name), operand);
-  kernel_places places;
-  TRY(kernel_places_find(a, kernel, target, &places));
-  for (int n = 0; n < places.list.size; n++)
-    if (places.are_windows && places.list.data[n].of == i->operands[operand] && output_of(kernel, i) >= 0)
-      vec_push(a, out, places.list.data[n].map);
+  kernel_maps stored;
+  TRY(kernel_maps_find(a, kernel, target, &stored));
+  for (int n = 0; n < stored.list.size; n++)
+    if (stored.are_windows && stored.list.data[n].of == i->operands[operand] && output_of(kernel, i) >= 0)
+      vec_push(a, out, stored.list.data[n].map);
   if (out->size > 0) return status_ok();
-  if (places.are_windows && output_of(kernel, i) >= 0)
+  if (stored.are_windows && output_of(kernel, i) >= 0)
     return status_at(HEDDLE_UNIMPLEMENTED, i->where,
                      "which elements of operand %d " STR_FMT " reads is known at run time only", operand,
                      STR_ARG(i->name));

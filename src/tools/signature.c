@@ -60,7 +60,7 @@ static void add_leaves(leaf_walk *w, const shape *s, str sharding, int depth) {
   int *path = arena_array(w->arena, int, depth);
   memcpy(path, w->path, (size_t)depth * sizeof *path);
   vec_push(w->arena, w->out,
-           ((signature_array){.place = {w->number, depth, path},
+           ((signature_array){.index = {w->number, depth, path},
                               .name = w->name,
                               .shape = with_plain_layout(w->arena, s),
                               .bytes = has_open_dims(s) ? -1 : kernel_buffer_bytes(s),
@@ -190,11 +190,11 @@ void signature_add_notes(arena *a, const ir_operation *function, signature *s) {
   const bool is_tuple = attributes && attributes->kind == IR_ATTR_ARRAY && attributes->count > 1;
   for (int k = 0; k < s->parameters.size; k++) {
     signature_array *x = &s->parameters.data[k];
-    if (!x->sharding.size) x->sharding = str_copy(a, sharding_attribute(function, "arg_attrs", x->place.number));
+    if (!x->sharding.size) x->sharding = str_copy(a, sharding_attribute(function, "arg_attrs", x->index.number));
   }
   for (int k = 0; k < s->results.size; k++) {
     signature_array *x = &s->results.data[k];
-    const int number = is_tuple && x->place.depth ? x->place.path[0] : 0;
+    const int number = is_tuple && x->index.depth ? x->index.path[0] : 0;
     const ir_attribute *name = ir_find_argument_attribute(function, "res_attrs", number, "jax.result_info");
     if (name && name->kind == IR_ATTR_STRING) x->name = str_copy(a, name->text);
     if (!x->sharding.size) x->sharding = str_copy(a, sharding_attribute(function, "res_attrs", number));
@@ -285,7 +285,7 @@ heddle_status signature_of_open(arena *a, const ir_module *m, const ir_operation
   for (int k = 0; k < out->parameters.size; k++) {
     int64_t result;
     const ir_attribute *alias =
-        ir_find_argument_attribute(function, "arg_attrs", out->parameters.data[k].place.number, "tf.aliasing_output");
+        ir_find_argument_attribute(function, "arg_attrs", out->parameters.data[k].index.number, "tf.aliasing_output");
     if (ir_attribute_integer(alias, &result) && result >= 0 && result < out->results.size) pair_up(out, (int)result, k);
   }
   signature_add_notes(a, function, out);
@@ -320,7 +320,7 @@ heddle_status signature_of_lhlo(arena *a, const lhlo_program *p, signature *out)
     x.partner = -1;
     int *path = arena_array(a, int, 1);
     path[0] = k;
-    x.place = (signature_place){0, p->result_count > 1, path};
+    x.index = (signature_index){0, p->result_count > 1, path};
     vec_push(a, &out->results, x);
   }
   count_body(a, out, &p->entry);

@@ -7,14 +7,14 @@
 #include "stablehlo/functions.h"
 
 // Where an array lies: the parameter's number (0 for results), and the way down through tuples.
-typedef struct signature_place {
+typedef struct signature_index {
   int number;
   int depth;
   const int *path;
-} signature_place;
+} signature_index;
 
 typedef struct signature_array {
-  signature_place place;
+  signature_index index;
   str name;            // a parameter's; of a result what JAX calls it; empty if nothing is said
   const shape *shape;  // with its layout; open dims are -1
   int64_t bytes;       // packed; -1 if dims are open

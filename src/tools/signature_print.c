@@ -39,13 +39,13 @@ static const name_count *sorted(const name_counts *counts) {
 
 // --- text
 
-static void print_path(text *out, const signature_place *p) {
+static void print_path(text *out, const signature_index *p) {
   text_putc(out, '{');
   for (int k = 0; k < p->depth; k++) text_printf(out, k ? ",%d" : "%d", p->path[k]);
   text_putc(out, '}');
 }
 
-static void print_place(text *out, const signature_place *p, bool is_parameter) {
+static void print_index(text *out, const signature_index *p, bool is_parameter) {
   if (is_parameter) text_printf(out, "%d", p->number);
   if (!is_parameter || p->depth) print_path(out, p);
 }
@@ -66,7 +66,7 @@ typedef struct table {
 } table;
 
 static void print_cell(text *out, const table *t, const signature_array *x, int column) {
-  if (column == 0) print_place(out, &x->place, t->has_parameters);
+  if (column == 0) print_index(out, &x->index, t->has_parameters);
   if (column == 1) text_append(out, x->name);
   if (column == 2) shape_print(out, x->shape, true);
 }
@@ -96,7 +96,7 @@ static void print_row(text *out, const table *t, const signature_array *x) {
   print_bytes(out, x->bytes);
   if (x->partner >= 0) {
     text_puts(out, t->has_parameters ? ", its memory goes to result " : ", in the memory of parameter ");
-    print_place(out, &t->partners->data[x->partner].place, !t->has_parameters);
+    print_index(out, &t->partners->data[x->partner].index, !t->has_parameters);
   }
   if (x->sharding.size) text_printf(out, ", sharding " STR_FMT, STR_ARG(x->sharding));
   text_putc(out, '\n');
@@ -211,7 +211,7 @@ static void json_number(text *out, const char *key, int64_t value, bool is_first
   else text_printf(out, "%" PRId64, value);
 }
 
-static void json_path(text *out, const signature_place *p) {
+static void json_path(text *out, const signature_index *p) {
   json_key(out, "path", false);
   text_putc(out, '[');
   for (int k = 0; k < p->depth; k++) text_printf(out, k ? ", %d" : "%d", p->path[k]);
@@ -240,8 +240,8 @@ static void json_shape(text *out, const shape *s) {
 
 static void json_array(text *out, const signature_array *x, int number, bool is_parameter) {
   text_puts(out, "{");
-  json_number(out, is_parameter ? "parameter" : "result", is_parameter ? x->place.number : number, true);
-  json_path(out, &x->place);
+  json_number(out, is_parameter ? "parameter" : "result", is_parameter ? x->index.number : number, true);
+  json_path(out, &x->index);
   json_text(out, "name", x->name.size ? x->name : (str){0}, false);
   json_shape(out, x->shape);
   json_number(out, "bytes", x->bytes, false);

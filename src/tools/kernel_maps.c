@@ -1,6 +1,6 @@
 // There is one function per hero, which follows the loops that its emitter makes of the same plan (emit/*.c). Ranges of
 // the maps stand for the loops within a tile.
-#include "tools/kernel_places.h"
+#include "tools/kernel_maps.h"
 
 #include "emit/loop.h"
 #include "index/hlo_indexing.h"
@@ -9,14 +9,14 @@ typedef struct finding {
   arena *arena;
   const kernel_plan *kernel;
   const target_description *target;
-  kernel_places *out;
+  kernel_maps *out;
 } finding;
 
-typedef heddle_status (*hero_places)(const finding *f);
+typedef heddle_status (*hero_maps)(const finding *f);
 
 static void add(const finding *f, const instruction *of, int output, const indexing_map *m) {
   const indexing_map *simple = indexing_map_simplify(f->arena, m);
-  if (!simple->is_empty) vec_push(f->arena, &f->out->list, ((kernel_place){of, output, simple}));
+  if (!simple->is_empty) vec_push(f->arena, &f->out->list, ((kernel_map){of, output, simple}));
 }
 
 // Where `m` leads in an array of shape `space`, output `n` has the same element.
@@ -58,7 +58,7 @@ static indexing_map *block_map(arena *a, const kernel_block *block) {
   return m;
 }
 
-static heddle_status loop_places(const finding *f) {
+static heddle_status loop_maps(const finding *f) {
   const hero_loop *h = &f->kernel->details.loop;
   const shape *space = f->kernel->outputs[0].shape;
   const indexing_map *m =
@@ -73,20 +73,20 @@ static heddle_status loop_places(const finding *f) {
   return status_ok();
 }
 
-static heddle_status loops_places(const finding *f) {
+static heddle_status loops_maps(const finding *f) {
   const hero_loops *h = &f->kernel->details.loops;
   for (int n = 0; n < f->kernel->output_count; n++) {
     const int b = h->block_of[n];
     if (b < 0) continue;
     const indexing_map *m = block_map(f->arena, &h->blocks[b]);
-    const indexing_map *place = f->kernel->parts[b].results[h->value_of[n]].map;
-    if (place) m = indexing_map_compose(f->arena, m, place);
+    const indexing_map *to = f->kernel->parts[b].results[h->value_of[n]].map;
+    if (to) m = indexing_map_compose(f->arena, m, to);
     add(f, f->kernel->outputs[n].root, n, m);
   }
   return status_ok();
 }
 
-static heddle_status concatenate_places(const finding *f) {
+static heddle_status concatenate_maps(const finding *f) {
   const hero_concatenate *h = &f->kernel->details.concatenate;
   for (int b = 0; b < h->block_count; b++) {
     if (h->blocks[b].tiles == 0) continue;
@@ -99,7 +99,7 @@ static heddle_status concatenate_places(const finding *f) {
 
 // --- tiles of transposes
 
-static heddle_status transpose_places(const finding *f) {
+static heddle_status transpose_maps(const finding *f) {
   const hero_transpose *h = &f->kernel->details.transpose;
   arena *a = f->arena;
   indexing_map *m = indexing_map_create(a, 1, 2, 0, h->to_result->result_count, 2);
@@ -166,7 +166,7 @@ static void add_reduction(const finding *f, const hero_reduction *h, const row_r
   add(f, r->reduce, -1, m);
 }
 
-static heddle_status row_places(const finding *f) {
+static heddle_status row_maps(const finding *f) {
   const hero_reduction *h = &f->kernel->details.reduction;
   const reduction_space *space = &h->passes.space;
   for (int n = 0; n < f->kernel->output_count; n++) {
@@ -184,7 +184,7 @@ static heddle_status row_places(const finding *f) {
 
 // --- updates in place
 
-static heddle_status update_places(const finding *f) {
+static heddle_status update_maps(const finding *f) {
   const hero_update_slice *h = &f->kernel->details.update_slice;
   f->out->are_windows = true;
   for (int n = 0; n < f->kernel->output_count; n++)
@@ -193,7 +193,7 @@ static heddle_status update_places(const finding *f) {
 }
 
 // (tile)[update, row, i] -> index of the updates.
-static heddle_status scatter_places(const finding *f) {
+static heddle_status scatter_maps(const finding *f) {
   const hero_scatter *h = &f->kernel->details.scatter;
   arena *a = f->arena;
   if (h->tiling == SCATTER_BY_OWNER)
@@ -220,14 +220,14 @@ static heddle_status scatter_places(const finding *f) {
   return status_ok();
 }
 
-static const hero_places heroes[HERO_COUNT] = {
-    [HERO_CONCATENATE] = concatenate_places, [HERO_LOOP] = loop_places,       [HERO_LOOPS] = loops_places,
-    [HERO_REDUCTION] = row_places,           [HERO_SCATTER] = scatter_places, [HERO_TRANSPOSE] = transpose_places,
-    [HERO_UPDATE_SLICE] = update_places,
+static const hero_maps heroes[HERO_COUNT] = {
+    [HERO_CONCATENATE] = concatenate_maps, [HERO_LOOP] = loop_maps,       [HERO_LOOPS] = loops_maps,
+    [HERO_REDUCTION] = row_maps,           [HERO_SCATTER] = scatter_maps, [HERO_TRANSPOSE] = transpose_maps,
+    [HERO_UPDATE_SLICE] = update_maps,
 };
 
-heddle_status kernel_places_find(arena *a, const kernel_plan *kernel, const target_description *target,
-                                 kernel_places *out) {
-  *out = (kernel_places){0};
+heddle_status kernel_maps_find(arena *a, const kernel_plan *kernel, const target_description *target,
+                               kernel_maps *out) {
+  *out = (kernel_maps){0};
   return heroes[kernel->hero](&(finding){a, kernel, target, out});
 }

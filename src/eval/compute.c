@@ -1,6 +1,6 @@
 // Loading, rounding and storing blocks. Every element type has a reader and a writer of one element, from which macros
 // make the loops, so that the type is chosen once per block.
-#include "eval/wide.h"
+#include "eval/compute.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,8 +44,8 @@ static inline int64_t read_int(dtype t, const void *data, int64_t i) {
 static inline int64_t round_int(dtype t, int64_t v) {
   switch (t) {
     case DTYPE_PRED: return v != 0;
-    case DTYPE_S2: return wide_wrap(v, 2, true);
-    case DTYPE_S4: return wide_wrap(v, 4, true);
+    case DTYPE_S2: return compute_wrap(v, 2, true);
+    case DTYPE_S4: return compute_wrap(v, 4, true);
     case DTYPE_U2: return v & 3;
     case DTYPE_U4: return v & 15;
     case DTYPE_S8: return (int8_t)v;
@@ -104,10 +104,10 @@ static inline void write_float(dtype t, void *data, int64_t i, double v) {
 static inline double complex read_complex(dtype t, const void *data, int64_t i) {
   if (t == DTYPE_C128) return ((const double complex *)data)[i];
   const float *parts = (const float *)data + 2 * i;
-  return wide_complex(parts[0], parts[1]);
+  return compute_complex(parts[0], parts[1]);
 }
 
-// c64 rounds as two f32 (wide_round).
+// c64 rounds as two f32 (compute_round).
 static inline double complex round_complex(dtype t, double complex v) {
   (void)t;
   return v;
@@ -124,26 +124,26 @@ static inline void write_complex(dtype t, void *data, int64_t i, double complex 
 }
 
 // The loops of one element type.
-typedef struct wide_access {
-  void (*load)(const void *data, int64_t first, int64_t count, void *wide);
-  void (*load_at)(const void *data, int64_t base, const int64_t *offsets, int64_t count, void *wide);
-  void (*store)(void *data, int64_t first, int64_t count, const void *wide);
-  void (*round)(void *wide, int64_t count);
-} wide_access;
+typedef struct compute_access {
+  void (*load)(const void *data, int64_t first, int64_t count, void *block);
+  void (*load_at)(const void *data, int64_t base, const int64_t *offsets, int64_t count, void *block);
+  void (*store)(void *data, int64_t first, int64_t count, const void *block);
+  void (*round)(void *block, int64_t count);
+} compute_access;
 
-#define ACCESS(T, class, wide_type)                                                                            \
-  static void load_##T(const void *data, int64_t first, int64_t count, void *wide) {                           \
-    for (int64_t k = 0; k < count; k++) ((wide_type *)wide)[k] = read_##class(T, data, first + k);             \
-  }                                                                                                            \
-  static void load_at_##T(const void *data, int64_t base, const int64_t *offsets, int64_t count, void *wide) { \
-    for (int64_t k = 0; k < count; k++) ((wide_type *)wide)[k] = read_##class(T, data, base + offsets[k]);     \
-  }                                                                                                            \
-  static void store_##T(void *data, int64_t first, int64_t count, const void *wide) {                          \
-    for (int64_t k = 0; k < count; k++) write_##class(T, data, first + k, ((const wide_type *)wide)[k]);       \
-  }                                                                                                            \
-  static void round_##T(void *wide, int64_t count) {                                                           \
-    wide_type *w = wide;                                                                                       \
-    for (int64_t k = 0; k < count; k++) w[k] = round_##class(T, w[k]);                                         \
+#define ACCESS(T, class, compute_type)                                                                          \
+  static void load_##T(const void *data, int64_t first, int64_t count, void *block) {                           \
+    for (int64_t k = 0; k < count; k++) ((compute_type *)block)[k] = read_##class(T, data, first + k);          \
+  }                                                                                                             \
+  static void load_at_##T(const void *data, int64_t base, const int64_t *offsets, int64_t count, void *block) { \
+    for (int64_t k = 0; k < count; k++) ((compute_type *)block)[k] = read_##class(T, data, base + offsets[k]);  \
+  }                                                                                                             \
+  static void store_##T(void *data, int64_t first, int64_t count, const void *block) {                          \
+    for (int64_t k = 0; k < count; k++) write_##class(T, data, first + k, ((const compute_type *)block)[k]);    \
+  }                                                                                                             \
+  static void round_##T(void *block, int64_t count) {                                                           \
+    compute_type *w = block;                                                                                    \
+    for (int64_t k = 0; k < count; k++) w[k] = round_##class(T, w[k]);                                          \
   }
 
 #define EACH_TYPE(X)                    \
@@ -180,28 +180,28 @@ typedef struct wide_access {
 
 EACH_TYPE(ACCESS)
 
-#define ROW(T, class, wide_type) [T] = {load_##T, load_at_##T, store_##T, round_##T},
-static const wide_access accesses[DTYPE_COUNT] = {EACH_TYPE(ROW)};
+#define ROW(T, class, compute_type) [T] = {load_##T, load_at_##T, store_##T, round_##T},
+static const compute_access accesses[DTYPE_COUNT] = {EACH_TYPE(ROW)};
 
-void wide_load(dtype t, const void *data, int64_t first, int64_t count, void *wide) {
-  accesses[t].load(data, first, count, wide);
+void compute_load(dtype t, const void *data, int64_t first, int64_t count, void *block) {
+  accesses[t].load(data, first, count, block);
 }
 
-void wide_load_at(dtype t, const void *data, int64_t base, const int64_t *offsets, int64_t count, void *wide) {
-  accesses[t].load_at(data, base, offsets, count, wide);
+void compute_load_at(dtype t, const void *data, int64_t base, const int64_t *offsets, int64_t count, void *block) {
+  accesses[t].load_at(data, base, offsets, count, block);
 }
 
-void wide_store(dtype t, void *data, int64_t first, int64_t count, const void *wide) {
-  accesses[t].store(data, first, count, wide);
+void compute_store(dtype t, void *data, int64_t first, int64_t count, const void *block) {
+  accesses[t].store(data, first, count, block);
 }
 
 // A complex number is its two parts in a row. gcc 12 drops a conversion to float and back inside a complex value.
-void wide_round(dtype t, void *wide, int64_t count) {
-  if (t == DTYPE_C64) accesses[DTYPE_F32].round(wide, 2 * count);
-  else accesses[t].round(wide, count);
+void compute_round(dtype t, void *block, int64_t count) {
+  if (t == DTYPE_C64) accesses[DTYPE_F32].round(block, 2 * count);
+  else accesses[t].round(block, count);
 }
 
-void wide_splat(dtype t, void *wide, int64_t count) {
-  int size = wide_size(t);
-  for (int64_t k = 1; k < count; k++) memcpy((char *)wide + k * size, wide, (size_t)size);
+void compute_splat(dtype t, void *block, int64_t count) {
+  int size = compute_size(t);
+  for (int64_t k = 1; k < count; k++) memcpy((char *)block + k * size, block, (size_t)size);
 }
