@@ -7,8 +7,11 @@
 Each program has one process per contender (Heddle, JAX, with --exact Heddle --exact, with --before the bench_kernel of
 an older build), all pinned to the same cores. They take turns: a round is a few runs of each, of which the fastest
 counts; the table shows medians over the rounds and their ratio. So a machine that slows down slows all of them down.
-The peer keeps its memory between runs (glibc's tunables below), as we keep ours. Compile time is from the bytes of the same exported module to something runnable on both sides, for JAX in XLA's
-client: tracing does not count; the first compilation of a process is shown apart, since it pays for start-up.
+Between its turns a process is stopped: threads of a library that spin for work after a call (OpenBLAS's in JAX do so
+for longer than any pause here) would take the cores from the next contender. The peer keeps its memory between runs
+(glibc's tunables below), as we keep ours. Compile time is from the bytes of the same exported module to something
+runnable on both sides, for JAX in XLA's client: tracing does not count; the first compilation of a process is shown
+apart, since it pays for start-up.
 
 While it measures, standard error says how far it is. The report begins with the five programs that lose most, or win
 least.
@@ -20,6 +23,7 @@ import argparse
 import os
 import pathlib
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -65,9 +69,12 @@ class Contender:
         return line
 
     def ask(self, line):
+        self.process.send_signal(signal.SIGCONT)
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
-        return self.answer()
+        answer = self.answer()
+        self.process.send_signal(signal.SIGSTOP)
+        return answer
 
     def compile(self):
         self.compiles.append(float(self.ask("compile")[1]))
@@ -76,6 +83,7 @@ class Contender:
         self.times.append(float(self.ask(f"run {runs}")[1]))
 
     def end(self):
+        self.process.send_signal(signal.SIGCONT)
         self.process.stdin.close()
         self.process.wait()
 
