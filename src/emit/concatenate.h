@@ -1,4 +1,4 @@
-// The emitter of concatenates.
+// The concatenate emitter makes a loop for each operand.
 #ifndef HEDDLE_EMIT_CONCATENATE_H_
 #define HEDDLE_EMIT_CONCATENATE_H_
 

@@ -1,4 +1,4 @@
-// The loop emitter: the entry function of a kernel that computes every element on its own.
+// The loop emitter makes the entry function of a kernel that computes every element on its own.
 #ifndef HEDDLE_EMIT_LOOP_H_
 #define HEDDLE_EMIT_LOOP_H_
 

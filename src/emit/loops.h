@@ -1,4 +1,4 @@
-// The emitter of kernels whose outputs have index spaces of their own.
+// The loops emitter makes kernels whose outputs have index spaces of their own.
 #ifndef HEDDLE_EMIT_LOOPS_H_
 #define HEDDLE_EMIT_LOOPS_H_
 

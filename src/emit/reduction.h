@@ -1,4 +1,4 @@
-// The emitter of reductions: passes over rows, one for sums and the like, several for softmax and its like.
+// The reduction emitter makes passes over rows: one for sums and the like, several for softmax and its like.
 #ifndef HEDDLE_EMIT_REDUCTION_H_
 #define HEDDLE_EMIT_REDUCTION_H_
 

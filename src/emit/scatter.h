@@ -1,4 +1,4 @@
-// The emitter of scatters in place.
+// The scatter emitter combines updates with the operand's elements in place.
 #ifndef HEDDLE_EMIT_SCATTER_H_
 #define HEDDLE_EMIT_SCATTER_H_
 

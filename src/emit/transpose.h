@@ -1,4 +1,4 @@
-// The emitter of transposes.
+// The transpose emitter fills a tile along one contiguous dim and stores it along the other.
 #ifndef HEDDLE_EMIT_TRANSPOSE_H_
 #define HEDDLE_EMIT_TRANSPOSE_H_
 

@@ -1,4 +1,4 @@
-// The emitter of dynamic-update-slices in place.
+// The update-slice emitter stores windows into the arrays that they update.
 #ifndef HEDDLE_EMIT_UPDATE_SLICE_H_
 #define HEDDLE_EMIT_UPDATE_SLICE_H_
 

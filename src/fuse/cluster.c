@@ -34,7 +34,7 @@ void cluster_add_member(cluster_graph *g, int number, int node) {
   vec_push(g->arena, &c->members, node);
   if (node < c->first) c->first = node;
   if (node > c->last) c->last = node;
-  if (g->nodes[node].role != CLUSTER_COPIED) g->nodes[node].role = CLUSTER_MEMBER;
+  if (g->nodes[node].role != CLUSTER_DUPLICATED) g->nodes[node].role = CLUSTER_MEMBER;
   g->nodes[node].cluster = number;
 }
 
@@ -51,7 +51,7 @@ int cluster_merge(cluster_graph *g, int l, int r) {
 // read is made outside, where it costs nothing; one of what is computed has to be inside.
 static bool cluster_computes(const cluster_graph *g, int l, int r, int node) {
   const cluster_node *n = &g->nodes[g->nodes[node].source];
-  return n->role == CLUSTER_COPIED || (n->role == CLUSTER_MEMBER && (n->cluster == l || n->cluster == r));
+  return n->role == CLUSTER_DUPLICATED || (n->role == CLUSTER_MEMBER && (n->cluster == l || n->cluster == r));
 }
 
 typedef struct body_walk {

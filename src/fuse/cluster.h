@@ -2,13 +2,13 @@
 // being decided (fuse*.c) and until the fusions are made (cluster_build.c).
 //
 // Every instruction stays an operation of the sequence (fixed), is a bitcast, is a member of one cluster, or is so
-// cheap that every cluster that needs it computes it for itself (copied).
+// cheap that every cluster that needs it computes it for itself (duplicated).
 #ifndef HEDDLE_FUSE_CLUSTER_H_
 #define HEDDLE_FUSE_CLUSTER_H_
 
 #include "kernel/launch.h"
 
-typedef enum cluster_role { CLUSTER_FIXED, CLUSTER_BITCAST, CLUSTER_MEMBER, CLUSTER_COPIED } cluster_role;
+typedef enum cluster_role { CLUSTER_FIXED, CLUSTER_BITCAST, CLUSTER_MEMBER, CLUSTER_DUPLICATED } cluster_role;
 
 // What is special about the instructions of a cluster; decides which emitter makes it and what may merge.
 typedef enum cluster_trait {
@@ -26,15 +26,15 @@ typedef enum cluster_trait {
 typedef struct cluster_node {
   instruction *instruction;
   cluster_role role;
-  int cluster;      // members: theirs; copied ones: that of a copy for those outside of all clusters; else -1
+  int cluster;      // members: theirs; duplicated ones: that of a copy for those outside of all clusters; else -1
   int source;       // bitcasts: the node whose bytes they show; else the node itself
   bool is_needed;   // by somebody outside of its cluster
   int visit;        // stamp of the last search that came here
   int slot;         // position in the body that is being looked at
   bool is_ordered;  // by control edges
   bool is_target;   // of a scatter or dynamic-update-slice, which write over it
-  double weight;    // copied: operations of one element, operands included
-  int arrays;       // copied: arrays that one element is made of
+  double weight;    // duplicated: operations of one element, operands included
+  int arrays;       // duplicated: arrays that one element is made of
 } cluster_node;
 
 typedef VEC(int) cluster_numbers;
@@ -49,7 +49,7 @@ typedef struct cluster {
   int visit;
 } cluster;
 
-// A node that a member reads, with bitcasts and copied nodes between them looked through.
+// A node that a member reads, with bitcasts and duplicated nodes between them looked through.
 typedef struct cluster_read {
   int node;       // a member or fixed
   bool in_place;  // every step on the way reads at its own linear index
@@ -91,7 +91,7 @@ static inline int cluster_of(const cluster_graph *g, int node) {
 // The cluster from which the sequence gets the node's bytes; -1 if a fixed instruction makes them.
 static inline int cluster_storing(const cluster_graph *g, int node) { return g->nodes[g->nodes[node].source].cluster; }
 
-// A new cluster of one node, which becomes a member unless it is copied.
+// A new cluster of one node, which becomes a member unless it is duplicated.
 int cluster_add(cluster_graph *g, int node);
 // One more member, behind those there are.
 void cluster_add_member(cluster_graph *g, int number, int node);
@@ -115,8 +115,8 @@ bool cluster_graph_is_ordered(cluster_graph *g);
 bool cluster_is_read_outside(cluster_graph *g, int l, int r, int node);
 
 // Who reads what, step by step: after `begin`, push nodes on the graph's stack, then call `of` for what is popped until
-// the stack is empty. It adds the clusters that read the node (some of them twice), pushes bitcasts and copied readers,
-// and says whether the sequence itself reads it.
+// the stack is empty. It adds the clusters that read the node (some of them twice), pushes bitcasts and duplicated
+// readers, and says whether the sequence itself reads it.
 void cluster_readers_begin(cluster_graph *g);
 bool cluster_readers_of(cluster_graph *g, int node, cluster_numbers *clusters);
 

@@ -104,7 +104,7 @@ static void tell(cluster_builder *b, text *out, int n) {
   if (i->opcode == HLO_FUSION) tell_kept(b, out, i);
   else if (node->role == CLUSTER_BITCAST) text_puts(out, "bitcast: the same bytes");
   else if (node->cluster >= 0) tell_member(b, out, n);
-  else if (node->role == CLUSTER_COPIED)
+  else if (node->role == CLUSTER_DUPLICATED)
     text_puts(out, "in each kernel that reads it: cheaper to compute than to read");
   else if (hlo_op_has(i->opcode, TRAIT_CONTROL)) text_printf(out, "control: %s", hlo_op_text(i->opcode));
   else tell_library(b, out, i);

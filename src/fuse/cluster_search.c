@@ -23,7 +23,7 @@ void cluster_reads_of(cluster_graph *g, int node, cluster_reads *out) {
   for (int steps = 0; g->read_stack.size > 0 && steps < MAX_READ_STEPS; steps++) {
     cluster_read r = vec_pop(&g->read_stack);
     const cluster_node *n = &g->nodes[r.node];
-    if (n->role == CLUSTER_COPIED) {
+    if (n->role == CLUSTER_DUPLICATED) {
       push_step(g, r.node, r.in_place);
     } else if (n->role == CLUSTER_BITCAST) {
       r.in_place = r.in_place && fusion_cost_reads_in_place(n->instruction, 0);
@@ -113,10 +113,10 @@ bool cluster_has_detour(cluster_graph *g, int from, int to) {
 
 // --- readers
 
-// What is copied but in memory as well serves fixed readers from there.
+// What is duplicated but in memory as well serves fixed readers from there.
 static bool is_served(const cluster_graph *g, int node) {
   const cluster_node *n = &g->nodes[g->nodes[node].source];
-  return n->role == CLUSTER_COPIED && n->cluster >= 0;
+  return n->role == CLUSTER_DUPLICATED && n->cluster >= 0;
 }
 
 void cluster_readers_begin(cluster_graph *g) {

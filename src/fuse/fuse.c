@@ -1,4 +1,4 @@
-// Fusion, step by step: what only groups is taken apart, every computation that runs as a sequence is cut into
+// Fusion, step by step: what only groups is unfused, every computation that runs as a sequence is cut into
 // clusters, and each cluster becomes a fusion.
 #include "fuse/fuse.h"
 
@@ -47,7 +47,7 @@ static bool is_operation_of_sequence(const target_description *target, const ins
     case HLO_TUPLE:
     case HLO_AFTER_ALL:
     case HLO_CALL:
-    case HLO_FUSION:  // one that is kept: others are taken apart before
+    case HLO_FUSION:  // one that is kept: others are unfused before
     case HLO_WHILE:
     case HLO_CONDITIONAL: return true;
     default: return library_of(target, i) != LIBRARY_NONE && !is_tiny_product(target, i);
@@ -60,7 +60,7 @@ static bool is_scalar_constant(const instruction *i) {
 
 // What every kernel rather computes for itself than reads from memory: what is made of indices and scalars, chunks of
 // other arrays, and a few cheap operations on one array that is there anyway.
-static bool is_copied(const cluster_graph *g, const instruction *i) {
+static bool is_duplicated(const cluster_graph *g, const instruction *i) {
   if (is_scalar_constant(i)) return true;
   if (!shape_is_array(i->shape) || cluster_node_of(g, i)->is_ordered || cluster_node_of(g, i)->is_target) return false;
   switch (i->opcode) {
@@ -79,17 +79,17 @@ static bool is_copied(const cluster_graph *g, const instruction *i) {
     operations += n->weight;
     arrays += n->arrays;
   }
-  return operations <= FUSION_COPIED_OPERATIONS && arrays <= 1;
+  return operations <= FUSION_DUPLICATED_OPERATIONS && arrays <= 1;
 }
 
-static void make_copied(cluster_graph *g, cluster_node *node) {
+static void make_duplicated(cluster_graph *g, cluster_node *node) {
   const instruction *i = node->instruction;
-  node->role = CLUSTER_COPIED;
+  node->role = CLUSTER_DUPLICATED;
   node->weight = fusion_cost_operations(i);
   for (int k = 0; k < i->operand_count; k++) {
     const cluster_node *n = &g->nodes[cluster_node_of(g, i->operands[k])->source];
     node->weight += n->weight;
-    node->arrays += n->role == CLUSTER_COPIED ? n->arrays : n->instruction->shape->rank > 0;
+    node->arrays += n->role == CLUSTER_DUPLICATED ? n->arrays : n->instruction->shape->rank > 0;
   }
 }
 
@@ -110,18 +110,19 @@ static void add_cluster(cluster_graph *g, int n) {
   made->operations = fusion_cost_operations(i);
 }
 
-// What is copied into kernels but has to be in memory as well, for a library or as a result.
-static void store_copied(cluster_graph *g, const instruction *by) {
+// What is duplicated in kernels but has to be in memory as well, for a library or as a result.
+static void store_duplicated(cluster_graph *g, const instruction *by) {
   int n = g->nodes[by->mark].source;
   const cluster_node *node = &g->nodes[n];
-  if (node->role == CLUSTER_COPIED && node->cluster < 0 && node->instruction->opcode != HLO_CONSTANT) add_cluster(g, n);
+  if (node->role == CLUSTER_DUPLICATED && node->cluster < 0 && node->instruction->opcode != HLO_CONSTANT)
+    add_cluster(g, n);
 }
 
 static void find_stored(cluster_graph *g) {
-  store_copied(g, g->computation->root);
+  store_duplicated(g, g->computation->root);
   for (int n = 0; n < g->node_count; n++) {
     const instruction *i = g->nodes[n].instruction;
-    for (int k = 0; g->nodes[n].role == CLUSTER_FIXED && k < i->operand_count; k++) store_copied(g, i->operands[k]);
+    for (int k = 0; g->nodes[n].role == CLUSTER_FIXED && k < i->operand_count; k++) store_duplicated(g, i->operands[k]);
   }
 }
 
@@ -129,8 +130,8 @@ static heddle_status choose_role(cluster_graph *g, int n) {
   cluster_node *node = &g->nodes[n];
   const instruction *i = node->instruction;
   if (node->role == CLUSTER_BITCAST) return status_ok();
-  if (is_copied(g, i)) {
-    make_copied(g, node);
+  if (is_duplicated(g, i)) {
+    make_duplicated(g, node);
     return status_ok();
   }
   if (i->opcode == HLO_GET_TUPLE_ELEMENT) {

@@ -73,20 +73,20 @@ static consumers consumers_of(arena *a, cluster_graph *g, const cluster_numbers 
   return found;
 }
 
-static void make_copied(cluster_graph *g, int number, const consumers *by) {
+static void make_duplicated(cluster_graph *g, int number, const consumers *by) {
   cluster *c = &g->clusters.data[number];
   for (int m = 0; m < c->members.size; m++) {
     cluster_node *n = &g->nodes[c->members.data[m]];
-    n->role = CLUSTER_COPIED;
+    n->role = CLUSTER_DUPLICATED;
     n->cluster = -1;
   }
   c->members.size = 0;
   for (int k = 0; k < by->clusters.size; k++) g->clusters.data[by->clusters.data[k]].time = -1;
 }
 
-static bool is_worth_copying(cluster_graph *g, int number, const consumers *by) {
+static bool is_worth_duplicating(cluster_graph *g, int number, const consumers *by) {
   const cluster *c = &g->clusters.data[number];
-  if (c->traits || c->members.size > FUSION_COPIED_INSTRUCTIONS) return false;
+  if (c->traits || c->members.size > FUSION_DUPLICATED_INSTRUCTIONS) return false;
   double before = merge_time_of(g, number) + g->target->launch_ns, after = 0;
   for (int k = 0; k < by->clusters.size; k++) {
     if (!merge_as_copy(g, number, by->clusters.data[k])) return false;
@@ -101,7 +101,7 @@ static void place_producer(cluster_graph *g, arena *scratch, int own) {
   if (by.has_fixed || by.is_full || by.clusters.size == 0) return;
   int first = by.clusters.data[0];
   if (by.clusters.size > 1) {
-    if (is_worth_copying(g, own, &by)) make_copied(g, own, &by);
+    if (is_worth_duplicating(g, own, &by)) make_duplicated(g, own, &by);
   } else if (merge_producer(g, own, first)) {
     const unsigned passes = g->clusters.data[first].traits & CLUSTER_ROW_PASSES;
     int number = merge_clusters(g, own, first);

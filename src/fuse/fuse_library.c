@@ -57,7 +57,7 @@ static bool is_read_by_kernels(cluster_graph *g, const instruction *i) {
 }
 
 static bool is_in_memory(const cluster_graph *g, const instruction *i) {
-  return g->nodes[g->nodes[i->mark].source].role != CLUSTER_COPIED;
+  return g->nodes[g->nodes[i->mark].source].role != CLUSTER_DUPLICATED;
 }
 
 static bool is_free(const cluster_graph *g, const instruction *i) {

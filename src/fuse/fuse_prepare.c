@@ -5,7 +5,7 @@
 #include "fuse/fusion_cost.h"
 
 // Whoever wants all values of a variadic operation takes a tuple of them: so every value is an array.
-static void take_apart(computation *c, instruction *i) {
+static void split_results(computation *c, instruction *i) {
   arena *a = c->module->arena;
   bool is_whole = c->root == i;
   for (int k = 0; k < i->users.size; k++) is_whole |= i->users.data[k]->opcode != HLO_GET_TUPLE_ELEMENT;
@@ -59,7 +59,7 @@ static bool may_read(const instruction *i, const instruction *array, int *steps)
 }
 
 static bool is_read_beside(const instruction *scatter, const instruction *target) {
-  int steps = FUSION_COPIED_OPERATIONS * 2;
+  int steps = FUSION_DUPLICATED_OPERATIONS * 2;
   bool reads = false;
   for (int k = cluster_target_count(scatter); k < scatter->operand_count && !reads; k++)
     reads = may_read(scatter->operands[k], target, &steps);
@@ -94,6 +94,6 @@ void fuse_prepare(computation *c) {
     if (i->opcode == HLO_RESHAPE && is_row_major(i)) make_bitcast(i);
     bool is_variadic =
         shape_is_tuple(i->shape) && i->opcode != HLO_TUPLE && hlo_ops[i->opcode].index_rule != INDEX_RULE_NONE;
-    if (is_variadic && i->opcode != HLO_PARAMETER && i->opcode != HLO_GET_TUPLE_ELEMENT) take_apart(c, i);
+    if (is_variadic && i->opcode != HLO_PARAMETER && i->opcode != HLO_GET_TUPLE_ELEMENT) split_results(c, i);
   }
 }

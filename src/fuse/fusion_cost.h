@@ -7,9 +7,9 @@
 #include "hlo/module.h"
 
 enum {
-  FUSION_MAX_INSTRUCTIONS = 200,    // of one kernel: more compile slowly and spill
-  FUSION_COPIED_OPERATIONS = 5,     // of what every kernel computes for itself, together with what that is made of
-  FUSION_COPIED_INSTRUCTIONS = 24,  // of a value that several kernels compute for themselves
+  FUSION_MAX_INSTRUCTIONS = 200,        // of one kernel: more compile slowly and spill
+  FUSION_DUPLICATED_OPERATIONS = 5,     // of what every kernel computes for itself, together with what that is made of
+  FUSION_DUPLICATED_INSTRUCTIONS = 24,  // of a value that several kernels compute for themselves
 };
 
 // How often one kernel may compute the same expensive operation, and if all of it costs less than starting a kernel.

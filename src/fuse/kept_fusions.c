@@ -15,7 +15,7 @@ typedef struct fusion_walk {
   program_list work;
 } fusion_walk;
 
-static void take_apart(const fusion_walk *w, instruction *fusion, const char *why) {
+static void unfuse(const fusion_walk *w, instruction *fusion, const char *why) {
   fusion->attributes->is_kept = false;
   if (w->report->remark) w->report->remark(w->report->argument, fusion, why);
 }
@@ -60,8 +60,8 @@ static void mark(fusion_walk *w, instruction *fusion) {
   fusion->attributes->is_kept = !foreign;
   if (!foreign) return;
   const char *what = is_static(foreign->shape) ? "cannot be part of a kernel" : "has a size that only a run knows";
-  take_apart(w, fusion,
-             arena_printf(w->arena, "%s " STR_FMT " %s", hlo_op_text(foreign->opcode), STR_ARG(foreign->name), what));
+  unfuse(w, fusion,
+         arena_printf(w->arena, "%s " STR_FMT " %s", hlo_op_text(foreign->opcode), STR_ARG(foreign->name), what));
 }
 
 // --- behind the passes
@@ -86,7 +86,7 @@ static void settle(fusion_walk *w, instruction *fusion) {
   if (!fusion->attributes->is_kept || is_library_call(w, fusion)) return;
   if (fusion->attributes->kind == FUSION_CUSTOM) fusion->attributes->kind = FUSION_LOOP;
   heddle_status s = check_kernel(w, fusion);
-  if (!status_is_ok(s)) take_apart(w, fusion, status_brief(s));
+  if (!status_is_ok(s)) unfuse(w, fusion, status_brief(s));
   heddle_status_free(s);
 }
 

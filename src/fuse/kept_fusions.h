@@ -1,12 +1,12 @@
 // Fusions of the given program that stay as they are: each is one kernel (or one call of a library), whatever this
-// planner would have made of it. Those that cannot be one are taken apart, as all fusions are where nobody asks.
+// planner would have made of it. Those that cannot be one are unfused, as all fusions are where nobody asks.
 #ifndef HEDDLE_FUSE_KEPT_FUSIONS_H_
 #define HEDDLE_FUSE_KEPT_FUSIONS_H_
 
 #include "hlo/module.h"
 #include "kernel/launch.h"
 
-// Who hears of fusions that are taken apart, and why: one line without an end. `remark` may be null.
+// Who hears of fusions that are unfused, and why: one line without an end. `remark` may be null.
 typedef struct kept_fusions_report {
   void (*remark)(void *argument, const instruction *fusion, const char *why);
   void *argument;

@@ -184,7 +184,7 @@ static bool writes_into(cluster_graph *g, int from, int to) {
     const instruction *i = g->nodes[c->members.data[m]].instruction;
     for (int k = 0; k < cluster_target_count(i); k++) {
       int source = g->nodes[i->operands[k]->mark].source;
-      if (cluster_of(g, source) == from || g->nodes[source].role == CLUSTER_COPIED) return true;
+      if (cluster_of(g, source) == from || g->nodes[source].role == CLUSTER_DUPLICATED) return true;
     }
   }
   return false;

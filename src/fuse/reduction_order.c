@@ -25,7 +25,7 @@
 #include "opt/body_copy.h"
 
 enum {
-  MOST_COPIED = 24,  // instructions that the branch computes for itself
+  MOST_DUPLICATED = 24,  // instructions that the branch computes for itself
   MOST_VALUES = 8,
 };
 
@@ -194,7 +194,7 @@ static bool is_cheap(const instruction *i) {
 static void visit(branch *w, instruction *i) {
   if (ptr_map_has(&w->seen, i)) return;
   ptr_map_put(w->scratch, &w->seen, i, i);
-  if (!is_cheap(i) || w->order.size + w->leaves.size > MOST_COPIED) {
+  if (!is_cheap(i) || w->order.size + w->leaves.size > MOST_DUPLICATED) {
     vec_push(w->scratch, &w->leaves, i);
     return;
   }

@@ -1,4 +1,5 @@
-// Concatenate: each operand walks its own block of the output.
+// The concatenate hero makes one block of each operand: a loop over the operand's elements that stores where they
+// belong in the output, so that no element asks which operand it comes from.
 #ifndef HEDDLE_KERNEL_HERO_CONCATENATE_H_
 #define HEDDLE_KERNEL_HERO_CONCATENATE_H_
 

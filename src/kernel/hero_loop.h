@@ -1,4 +1,4 @@
-// The loop: what every kernel can be made as.
+// The loop hero computes every element of the output on its own, as any kernel can be made.
 #ifndef HEDDLE_KERNEL_HERO_LOOP_H_
 #define HEDDLE_KERNEL_HERO_LOOP_H_
 

@@ -1,4 +1,5 @@
-// Several loops in one kernel: groups of outputs of different index spaces, each with tiles of its own.
+// The loops hero computes outputs of different index spaces in one kernel: each group of outputs that share a space is
+// a loop with tiles of its own.
 #ifndef HEDDLE_KERNEL_HERO_LOOPS_H_
 #define HEDDLE_KERNEL_HERO_LOOPS_H_
 

@@ -1,6 +1,6 @@
-// Reductions: any number of them over the same space, with their producers, consumers and side outputs, in one pass
-// over the elements or in several. Softmax, layer norm and their like take several: values of whole rows are reduced,
-// the results spread over the rows again, and so on, while a row stays in the cache.
+// The reduction hero computes any number of reductions over the same space, with their producers, consumers and side
+// outputs, in one pass over the elements or in several. Softmax, layer norm and their like take several: values of
+// whole rows are reduced, the results spread over the rows again, and so on, while a row stays in the cache.
 #ifndef HEDDLE_KERNEL_HERO_REDUCTION_H_
 #define HEDDLE_KERNEL_HERO_REDUCTION_H_
 

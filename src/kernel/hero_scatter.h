@@ -1,6 +1,6 @@
-// Scatter into the operand's own memory.
+// The scatter hero combines updates with the operand in the operand's own memory.
 //
-// Taken is the form that the scatter simplifier leaves: indices [count, entries], updates [count, window dims in the
+// It takes the form that the scatter simplifier leaves: indices [count, entries], updates [count, window dims in the
 // operand's order, none of them inserted]. The order of updates that meet in one element is the updates' own, whatever
 // the number of threads: either no two of them meet (unique indices), or tiles own disjoint parts of the operand and
 // each goes through all updates in order.

@@ -1,4 +1,4 @@
-// Transpose through tiles, so that reads and writes are both contiguous.
+// The transpose hero goes through tiles, so that both reads and writes are contiguous.
 #ifndef HEDDLE_KERNEL_HERO_TRANSPOSE_H_
 #define HEDDLE_KERNEL_HERO_TRANSPOSE_H_
 

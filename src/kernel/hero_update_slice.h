@@ -1,4 +1,5 @@
-// dynamic-update-slice in place: where an output shares memory with the array it updates, only the window is written.
+// The update-slice hero is a dynamic-update-slice in place: where an output shares memory with the array that it
+// updates, only the window is written.
 #ifndef HEDDLE_KERNEL_HERO_UPDATE_SLICE_H_
 #define HEDDLE_KERNEL_HERO_UPDATE_SLICE_H_
 

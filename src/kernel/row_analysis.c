@@ -8,20 +8,20 @@ enum { MAX_PASSES = 8, MAX_REDUCTIONS = 16 };
 
 row_value row_analysis_value(const row_analysis *r, const instruction *i) {
   const row_value *v = ptr_map_get(&r->values, i);
-  return v ? *v : (row_value){ROW_FREE, 0, false};
+  return v ? *v : (row_value){ROW_INVARIANT, 0, false};
 }
 
 static int64_t class_size(const row_analysis *r, row_class c) {
-  return c == ROW_ONE ? r->space.kept : r->space.kept * r->space.reduced;
+  return c == ROW_PER_ROW ? r->space.kept : r->space.kept * r->space.reduced;
 }
 
 // The class that all operands which are not free agree on, and their highest level.
 static bool join_operands(const row_analysis *r, const instruction *i, int count, row_value *out) {
-  *out = (row_value){ROW_FREE, 0, false};
+  *out = (row_value){ROW_INVARIANT, 0, false};
   for (int k = 0; k < count; k++) {
     row_value v = row_analysis_value(r, i->operands[k]);
-    if (v.class == ROW_FREE) continue;
-    if (out->class != ROW_FREE && out->class != v.class) return false;
+    if (v.class == ROW_INVARIANT) continue;
+    if (out->class != ROW_INVARIANT && out->class != v.class) return false;
     out->class = v.class;
     out->level = int64_max(out->level, v.level);
   }
@@ -30,7 +30,7 @@ static bool join_operands(const row_analysis *r, const instruction *i, int count
 
 static bool is_free(const row_analysis *r, const instruction *i) {
   row_value v;
-  return join_operands(r, i, i->operand_count, &v) && v.class == ROW_FREE;
+  return join_operands(r, i, i->operand_count, &v) && v.class == ROW_INVARIANT;
 }
 
 // --- what a value becomes
@@ -63,8 +63,8 @@ static bool keeps_order(const instruction *i) {
 
 static bool broadcast_class(const row_analysis *r, const instruction *i, row_value *v) {
   int64_t size = shape_element_count(i->shape);
-  if (v->class == ROW_ONE && size == class_size(r, ROW_EACH)) {
-    v->class = ROW_EACH;
+  if (v->class == ROW_PER_ROW && size == class_size(r, ROW_PER_ELEMENT)) {
+    v->class = ROW_PER_ELEMENT;
     return reduction_space_is_spread(&r->space, i);
   }
   const int_list *dimensions = &i->attributes->dimensions;
@@ -76,15 +76,15 @@ static bool broadcast_class(const row_analysis *r, const instruction *i, row_val
 static bool reduce_class(row_analysis *r, const instruction *i, row_value *v) {
   int count = i->operand_count / 2;
   for (int k = count; k < i->operand_count; k++)
-    if (row_analysis_value(r, i->operands[k]).class != ROW_FREE) return false;
+    if (row_analysis_value(r, i->operands[k]).class != ROW_INVARIANT) return false;
   reduction_space space;
   bool is_same = reduction_space_of(i, &space) && reduction_space_equal(&space, &r->space);
-  if (v->class == ROW_FREE && !is_same) {
+  if (v->class == ROW_INVARIANT && !is_same) {
     r->repeats |= space.reduced > 1;
     return true;
   }
-  if (v->class == ROW_ONE || !is_same) return false;
-  *v = (row_value){ROW_ONE, v->level + 1, true};
+  if (v->class == ROW_PER_ROW || !is_same) return false;
+  *v = (row_value){ROW_PER_ROW, v->level + 1, true};
   return ++r->reduction_count <= MAX_REDUCTIONS && v->level <= MAX_PASSES;
 }
 
@@ -103,7 +103,7 @@ bool row_analysis_keeps_order(const instruction *i) {
 // A select's condition and a clamp's bounds may be scalars: the value of the only row, for every element.
 static bool elementwise_class(const row_analysis *r, const instruction *i, row_value *v) {
   int64_t size = shape_element_count(i->shape);
-  if (v->class == ROW_ONE && size != class_size(r, ROW_ONE)) v->class = ROW_EACH;
+  if (v->class == ROW_PER_ROW && size != class_size(r, ROW_PER_ROW)) v->class = ROW_PER_ELEMENT;
   return size == class_size(r, v->class) && row_analysis_keeps_order(i);
 }
 
@@ -111,11 +111,11 @@ static bool elementwise_class(const row_analysis *r, const instruction *i, row_v
 static bool classify(row_analysis *r, const instruction *i, row_value *v) {
   if (i->opcode == HLO_REDUCE) return join_operands(r, i, i->operand_count / 2, v) && reduce_class(r, i, v);
   if (is_free(r, i)) {
-    *v = (row_value){ROW_FREE, 0, false};
+    *v = (row_value){ROW_INVARIANT, 0, false};
     return true;
   }
   if (i->opcode == HLO_TUPLE) {  // the root; the outputs say what of it is wanted
-    *v = (row_value){ROW_FREE, 0, false};
+    *v = (row_value){ROW_INVARIANT, 0, false};
     return true;
   }
   if (!join_operands(r, i, i->operand_count, v) || !(shape_is_array(i->shape) && shape_is_static(i->shape)))
@@ -141,9 +141,9 @@ static bool find_space(int count, instruction *const *members, reduction_space *
 
 bool row_analysis_output(const row_analysis *r, const row_output *output, row_value *out) {
   *out = row_analysis_value(r, output->root);
-  if (out->class != ROW_FREE) return true;
+  if (out->class != ROW_INVARIANT) return true;
   int64_t size = shape_element_count(output->shape);
-  out->class = size == class_size(r, ROW_ONE) ? ROW_ONE : ROW_EACH;
+  out->class = size == class_size(r, ROW_PER_ROW) ? ROW_PER_ROW : ROW_PER_ELEMENT;
   return size == class_size(r, out->class);
 }
 
@@ -155,7 +155,7 @@ bool row_analysis_of(arena *a, int member_count, instruction *const *members, in
     row_value v;
     if (!classify(out, members[n], &v)) return false;
     if (v.is_reduction) out->pass_count = int64_max(out->pass_count, v.level);
-    if (v.class == ROW_FREE) continue;
+    if (v.class == ROW_INVARIANT) continue;
     row_value *kept = arena_new(a, row_value);
     *kept = v;
     ptr_map_put(a, &out->values, members[n], kept);
@@ -163,7 +163,7 @@ bool row_analysis_of(arena *a, int member_count, instruction *const *members, in
   for (int k = 0; k < output_count; k++) {
     row_value v;
     if (!row_analysis_output(out, &outputs[k], &v)) return false;
-    if (v.class == ROW_EACH) out->pass_count = int64_max(out->pass_count, v.level + 1);
+    if (v.class == ROW_PER_ELEMENT) out->pass_count = int64_max(out->pass_count, v.level + 1);
   }
   return true;
 }

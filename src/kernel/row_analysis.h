@@ -10,9 +10,9 @@
 #include "kernel/reduction_space.h"
 
 typedef enum row_class {
-  ROW_FREE,  // depends on no reduction over rows
-  ROW_ONE,   // one value per row, in the order of the rows
-  ROW_EACH,  // one per element, in the order of the space
+  ROW_INVARIANT,    // depends on no reduction over rows
+  ROW_PER_ROW,      // one value per row, in the order of the rows
+  ROW_PER_ELEMENT,  // one per element, in the order of the space
 } row_class;
 
 typedef struct row_value {

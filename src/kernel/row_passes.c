@@ -68,7 +68,7 @@ static int find_home(const pass_builder *s, const instruction *i) {
     if (s->plan->outputs[o].root == i && !is_shared(s->plan, o)) return o;
   for (int o = 0; o < s->plan->output_count; o++) {
     row_value v = output_value(s, o);
-    bool is_last = v.class == ROW_EACH && v.level == s->out->pass_count - 1;
+    bool is_last = v.class == ROW_PER_ELEMENT && v.level == s->out->pass_count - 1;
     if (is_last && s->plan->outputs[o].shape->dtype == i->shape->dtype && !is_shared(s->plan, o) && !is_home(s, o))
       return o;
   }
@@ -174,8 +174,8 @@ static void add_reductions(pass_builder *s, const instruction_list *body) {
 static void add_stores(pass_builder *s) {
   for (int o = 0; o < s->plan->output_count; o++) {
     row_value v = output_value(s, o);
-    int number = v.class == ROW_EACH ? v.level : s->out->pass_count;
-    row_pass *pass = v.class == ROW_EACH ? &s->out->passes[number] : &s->out->row_results;
+    int number = v.class == ROW_PER_ELEMENT ? v.level : s->out->pass_count;
+    row_pass *pass = v.class == ROW_PER_ELEMENT ? &s->out->passes[number] : &s->out->row_results;
     vec_push(s->arena, &pass->stores, ((row_store){o, add_root(s, number, s->plan->outputs[o].root)}));
   }
 }

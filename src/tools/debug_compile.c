@@ -50,7 +50,7 @@ static void remark(void *argument, const instruction *fusion, const char *why) {
   const source_location where = fusion->where;
   (void)argument;
   if (where.file && where.line > 0) fprintf(stderr, "%s:%d:%d: ", where.file, where.line, where.column);
-  fprintf(stderr, "remark: fusion " STR_FMT " is taken apart: %s\n", STR_ARG(fusion->name), why);
+  fprintf(stderr, "remark: fusion " STR_FMT " is unfused: %s\n", STR_ARG(fusion->name), why);
 }
 
 const kept_fusions_report debug_compile_remarks = {.remark = remark};
