@@ -46,14 +46,19 @@ static heddle_status check_pairs(const instruction *i, const char *kind, int_lis
   return status_ok();
 }
 
-// (C2) Batch and contracting dims of a side are dims of it, none named twice. (C3) They come in pairs of equal size.
+// (C2) Batch and contracting dims of a side are dims of it, none named twice.
 static heddle_status check_dot_dims(const instruction *i, uint64_t *lhs_used, uint64_t *rhs_used) {
   const hlo_attributes *x = i->attributes;
   int l = i->operands[0]->shape->rank, r = i->operands[1]->shape->rank;
   TRY(shape_rule_wants_dims(i, "lhs_batch_dims", x->lhs_batch_dims, l, lhs_used));
   TRY(shape_rule_wants_dims(i, "lhs_contracting_dims", x->lhs_contracting_dims, l, lhs_used));
   TRY(shape_rule_wants_dims(i, "rhs_batch_dims", x->rhs_batch_dims, r, rhs_used));
-  TRY(shape_rule_wants_dims(i, "rhs_contracting_dims", x->rhs_contracting_dims, r, rhs_used));
+  return shape_rule_wants_dims(i, "rhs_contracting_dims", x->rhs_contracting_dims, r, rhs_used);
+}
+
+// (C3) They come in pairs of equal size.
+static heddle_status check_dot_pairs(const instruction *i) {
+  const hlo_attributes *x = i->attributes;
   TRY(check_pairs(i, "batch", x->lhs_batch_dims, x->rhs_batch_dims));
   return check_pairs(i, "contracting", x->lhs_contracting_dims, x->rhs_contracting_dims);
 }
@@ -63,16 +68,18 @@ static void push_free_dims(dims_builder *b, const shape *s, uint64_t used) {
     if (!(used >> d & 1)) dims_builder_push_from(b, s, d);
 }
 
-// A dot with more than two operands has sparse sides, whose sizes the attribute `sparsity` explains: taken as given.
+// A dot with more than two operands has sparse sides, whose sizes the attribute `sparsity` explains: its shape is
+// taken as given, but its dims are dims of the sides.
 heddle_status shape_rule_dot(arena *a, const instruction *i, const shape **out) {
+  uint64_t lhs_used = 0, rhs_used = 0;
   TRY(check_types(i));
+  TRY(check_dot_dims(i, &lhs_used, &rhs_used));
   if (i->operand_count > 2) {
     TRY(shape_rule_wants_array_result(i));
     *out = i->shape;
     return status_ok();
   }
-  uint64_t lhs_used = 0, rhs_used = 0;
-  TRY(check_dot_dims(i, &lhs_used, &rhs_used));
+  TRY(check_dot_pairs(i));
   const shape *l = i->operands[0]->shape, *r = i->operands[1]->shape;
   int_list batch = i->attributes->lhs_batch_dims;
   dims_builder b = {0};
@@ -106,6 +113,7 @@ heddle_status shape_rule_ragged_dot(arena *a, const instruction *i, const shape 
   TRY(check_types(i));
   uint64_t lhs_used = 0, rhs_used = 0;
   TRY(check_dot_dims(i, &lhs_used, &rhs_used));
+  TRY(check_dot_pairs(i));
   const hlo_attributes *x = i->attributes;
   const shape *l = i->operands[0]->shape, *r = i->operands[1]->shape, *sizes = i->operands[2]->shape;
   if (x->lhs_ragged_dims.size != 1)

@@ -123,17 +123,10 @@ static heddle_status spatial_dims(const instruction *i, const convolution_dims *
   return status_ok();
 }
 
-// A convolution of more than two operands is a sparse or scaled one, taken as given.
+// A convolution of more than two operands is a sparse or scaled one: its shape is taken as given.
 heddle_status shape_rule_convolution(arena *a, const instruction *i, const shape **out) {
   TRY(shape_rule_wants_arrays(i, 0, i->operand_count));
   const shape *input = i->operands[0]->shape, *kernel = i->operands[1]->shape;
-  if (i->operand_count > 2) {
-    TRY(shape_rule_wants_array_result(i));
-    *out = i->shape;
-    return status_ok();
-  }
-  if (!shape_rule_multiplies(input->dtype, kernel->dtype))
-    return RULE_ERROR(i, "cannot multiply %s by %s", dtype_name(input->dtype), dtype_name(kernel->dtype));
   const convolution_dims *c = &i->attributes->dim_labels;
   int n = c->spatial_rank;
   dims_builder b = {.rank = input->rank};
@@ -141,6 +134,13 @@ heddle_status shape_rule_convolution(arena *a, const instruction *i, const shape
   TRY(check_labels(i, "kernel", kernel, c->kernel_input_feature, c->kernel_output_feature, c->kernel_spatial, n));
   const shape result = {.rank = input->rank};
   TRY(check_labels(i, "result", &result, c->output_batch, c->output_feature, c->output_spatial, n));
+  if (i->operand_count > 2) {
+    TRY(shape_rule_wants_array_result(i));
+    *out = i->shape;
+    return status_ok();
+  }
+  if (!shape_rule_multiplies(input->dtype, kernel->dtype))
+    return RULE_ERROR(i, "cannot multiply %s by %s", dtype_name(input->dtype), dtype_name(kernel->dtype));
   TRY(check_groups(i, c));
   TRY(spatial_dims(i, c, &b));
   int64_t batch = input->dims[c->input_batch];

@@ -317,6 +317,10 @@ static void test_errors(void **state) {
       {"%0 = stablehlo.convolution(%arg0, %arg0) dim_numbers = [b, f]x[i, o]->[b, f], window = {pad = [[1]]} : "
        "(tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>",
        "pairs of low and high"},
+      {"%0 = stablehlo.convolution(%arg0, %arg0) dim_numbers = [b, f]x[i, o]->[b, f], window = {stride = [], stride = "
+       "[]} "
+       ": (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>",
+       "found attribute 'window_strides' twice"},
       {"%0 = stablehlo.tuple %arg0 : tensor<2xf32>", "wanted a tuple"},
       {"%0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [0] x [0], algorithm = <component_count = 1> : "
        "(tensor<2xf32>, tensor<2xf32>) -> tensor<f32>",

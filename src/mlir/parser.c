@@ -133,7 +133,7 @@ static bool parse_pretty(mlir_parser *p, mlir_draft *draft) {
                       "CHLO or func, or the generic form",
                       STR_ARG(draft->name));
   mlir_advance(p);
-  return read(p, draft);
+  return read(p, draft) && mlir_check_attributes(p, draft->offset, &draft->attributes);
 }
 
 // --- making the operation

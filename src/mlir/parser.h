@@ -75,7 +75,9 @@ bool mlir_attribute(mlir_parser *p, const ir_attribute **out);  // with its `: t
 // `{a = 1, b}` if there is one, added to the list; `<{...}>` (properties) by mlir_properties.
 typedef VEC(ir_named_attribute) ir_attribute_list;
 bool mlir_properties(mlir_parser *p, ir_attribute_list *list);
-bool mlir_attribute_dictionary(mlir_parser *p, ir_attribute_list *list);    // fails if there is none
+bool mlir_attribute_dictionary(mlir_parser *p, ir_attribute_list *list);  // fails if there is none
+// False, with an error at `offset`, if a name is in the list twice.
+bool mlir_check_attributes(mlir_parser *p, size_t offset, const ir_attribute_list *list);
 bool mlir_optional_attributes(mlir_parser *p, ir_attribute_list *list);     // nothing if there is none
 bool mlir_function_type(mlir_parser *p, const ir_type **out);               // (a, b) -> c or -> (c, d)
 bool mlir_enumeration(mlir_parser *p, str name, const ir_attribute **out);  // `EQ` of "stablehlo.comparison_direction"

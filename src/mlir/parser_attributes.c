@@ -101,6 +101,17 @@ bool mlir_attribute_dictionary(mlir_parser *p, ir_attribute_list *list) {
   return mlir_take(p, "}") || mlir_found(p, "',' or '}'");
 }
 
+bool mlir_check_attributes(mlir_parser *p, size_t offset, const ir_attribute_list *list) {
+  name_set set = {0};
+  ir_attribute_list before = {.data = list->data};
+  for (; before.size < list->size; before.size++) {
+    const str name = list->data[before.size].name;
+    if (is_taken(p, &set, &before, name))
+      return mlir_error(p, offset, "found attribute '" STR_FMT "' twice", STR_ARG(name));
+  }
+  return true;
+}
+
 bool mlir_optional_attributes(mlir_parser *p, ir_attribute_list *list) {
   return !mlir_at(p, "{") || mlir_attribute_dictionary(p, list);
 }

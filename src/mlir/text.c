@@ -127,3 +127,21 @@ heddle_status mlir_parser_run(arena *a, const char *file, str source, int64_t ex
 heddle_status mlir_text_read(arena *a, const char *file, str source, int *count, ir_module ***out) {
   return mlir_parser_run(a, file, source, MLIR_MOST_SPLAT_BYTES, count, out);
 }
+
+// --- parts
+
+static bool is_whole(str text, bool is_type) {
+  arena *scratch = arena_create();
+  mlir_parser p = {.arena = scratch, .scratch = scratch, .file = "text", .source = text, .limit = text.size};
+  const ir_type *type;
+  const ir_attribute *attribute;
+  note_lines(scratch, &p);
+  mlir_move(&p, 0);
+  bool is_ok = (is_type ? mlir_type(&p, &type) : mlir_attribute(&p, &attribute)) && p.kind == MLIR_END;
+  heddle_status_free(p.status);
+  arena_destroy(scratch);
+  return is_ok;
+}
+
+bool mlir_text_is_type(str text) { return is_whole(text, true); }
+bool mlir_text_is_attribute(str text) { return is_whole(text, false); }

@@ -61,6 +61,16 @@ static dtype result_type(const shape *s, int k) {
 
 // --- finding out
 
+// Whether what is applied to values of the operands' types gives floats of other types.
+static bool gives_another_float(const instruction *i, const computation *f) {
+  for (int k = 0; k < i->operand_count && k < f->parameters.size; k++) {
+    const dtype given = i->operands[k]->shape->dtype, found = result_type(f->root->shape, k);
+    if (shape_is_tuple(f->root->shape) ? k >= f->root->shape->tuple_size : k > 0) return false;
+    if (found != given && dtype_is_float(found) && dtype_is_float(given)) return true;
+  }
+  return false;
+}
+
 static bool called_is_mixed(const instruction *i) {
   const bool is_applied =
       i->opcode == HLO_SORT || hlo_op_has(i->opcode, TRAIT_COLLECTIVE) || groups_of(i) != GROUPS_NONE;
@@ -68,6 +78,7 @@ static bool called_is_mixed(const instruction *i) {
   const bool is_one_to_one = groups_of(i) == GROUPS_CALLED;
   for (int c = 0; c < i->called_count; c++) {
     const instruction_list *parameters = &i->called[c]->parameters;
+    if (!is_one_to_one && gives_another_float(i, i->called[c])) return true;
     for (int p = 0; p < parameters->size; p++) {
       const int wanted = is_one_to_one           ? p
                          : i->opcode == HLO_SORT ? p / 2

@@ -4,6 +4,7 @@
 // expansion (shared parts counted at every place they stand) would keep later walks busy out of proportion to the file.
 #include "base/map.h"
 #include "mlir/parser.h"
+#include "mlir/text.h"
 #include "vhlo/bytecode_reader.h"
 
 static bytecode_dialect dialect_at(const bytecode *b, int index) {
@@ -41,7 +42,8 @@ static bool read_text(bytecode_cursor *c, bytecode_entry *entry, bool is_type) {
     return bytecode_fail(c->b, entry->offset, "found text without an end");
   if (!bytecode_take(c, entry->size - 1, &text)) return false;
   c->at++;
-  if (!is_dialect_text(text, is_type ? '!' : '#'))
+  if (!is_dialect_text(text, is_type ? '!' : '#') ||
+      !(is_type ? mlir_text_is_type(text) : mlir_text_is_attribute(text)))
     return bytecode_fail(c->b, entry->offset, "found the text '" STR_FMT "', wanted one of a dialect's %s",
                          STR_ARG(text), is_type ? "types" : "attributes");
   if (is_type) {

@@ -349,6 +349,7 @@ static void fill_text(parts *p, const char *text) {
 }
 
 static void fill_map(parts *p) { fill_text(p, "affine_map<(d0) -> (d0)>"); }
+static void fill_unbalanced(parts *p) { fill_text(p, "affine_map<(d0) -> d0)>"); }
 static void fill_nothing(parts *p) { fill_text(p, "affine_nap<(d0) -> (d0)>"); }
 
 static void fill_mesh(parts *p) {
@@ -372,6 +373,7 @@ static void test_attributes(void **state) {
   check_refused(read_by_hand(*state, fill_axis, &m), "wanted a part of an axis");
   check_refused(read_by_hand(*state, fill_mesh, &m), "wanted an array of axes");
   check_ok(read_by_hand(*state, fill_map, &m));
+  check_refused(read_by_hand(*state, fill_unbalanced, &m), "wanted one of a dialect's attributes");
   check_refused(read_by_hand(*state, fill_nothing, &m), "wanted one of a dialect's attributes");
 }
 
