@@ -300,6 +300,17 @@ static void test_convolution(void **state) {
   expect_error(*state, "#stablehlo.conv<[b, i, f]x[0, i, o]->[b, 0, f]>", "wanted 'b', 'f' or the number");
 }
 
+// What is kept as text is printed as text.
+static void test_opaque_text_has_no_nul(void **state) {
+  static const char source[] = "module attributes {x = affine_map<(d0)\0 -> (d0)>} {}\n";
+  ir_module **modules;
+  int count;
+  heddle_status status = mlir_text_read(*state, "test", (str){source, sizeof source - 1}, &count, &modules);
+  if (status_is_ok(status)) fail_msg("a NUL byte is accepted");
+  assert_non_null(strstr(heddle_status_message(status), "test:1:39: error: found a NUL byte"));
+  heddle_status_free(status);
+}
+
 static void test_aliases(void **state) {
   const ir_attribute *x = attribute_and(*state, "[#a, #b, !t]", "#a = [#b]\n#b = 3 : i8\n!t = tensor<2xf32>\n");
   assert_int_equal(x->items[0]->items[0]->integer, 3);
@@ -339,13 +350,21 @@ static void test_growth_of_aliases(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_numbers),           cmocka_unit_test(test_number_errors),
-      cmocka_unit_test(test_simple_kinds),      cmocka_unit_test(test_opaque),
-      cmocka_unit_test(test_repeated),          cmocka_unit_test(test_dense),
-      cmocka_unit_test(test_dense_kinds),       cmocka_unit_test(test_hex),
-      cmocka_unit_test(test_resource),          cmocka_unit_test(test_dense_errors),
-      cmocka_unit_test(test_enumerations),      cmocka_unit_test(test_records),
-      cmocka_unit_test(test_convolution),       cmocka_unit_test(test_aliases),
+      cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_number_errors),
+      cmocka_unit_test(test_simple_kinds),
+      cmocka_unit_test(test_opaque),
+      cmocka_unit_test(test_repeated),
+      cmocka_unit_test(test_dense),
+      cmocka_unit_test(test_dense_kinds),
+      cmocka_unit_test(test_hex),
+      cmocka_unit_test(test_resource),
+      cmocka_unit_test(test_dense_errors),
+      cmocka_unit_test(test_enumerations),
+      cmocka_unit_test(test_records),
+      cmocka_unit_test(test_convolution),
+      cmocka_unit_test(test_aliases),
+      TESTING_IN_ARENA(test_opaque_text_has_no_nul),
       cmocka_unit_test(test_growth_of_aliases),
   };
   return cmocka_run_group_tests(tests, arena_testing_set_up, arena_testing_tear_down);

@@ -317,6 +317,8 @@ bool mlir_balanced(mlir_parser *p, str *out) {
       i++;
     }
   } while (s.depth > 0);
+  const char *nul = memchr(p->source.data + start, '\0', i - start);
+  if (nul) return mlir_error(p, (size_t)(nul - p->source.data), "found a NUL byte in brackets that are kept as text");
   *out = (str){p->source.data + start, i - start};
   mlir_move(p, i);
   p->last_end = i;
