@@ -114,36 +114,31 @@ static void plan_passages(const lib_call *call, bool is_flipped, convolution_pla
   p->result = outward(&call->results[0], f->output_order);
 }
 
-// oneDNN takes f32 as it lies, but for reversals; the strides in the canonical order's dims.
-static void leave(const lib_array *a, const int *order, passage *s, int64_t *strides) {
-  int64_t lying[CONVOLUTION_MAX_RANK] = {0}, canonical[CONVOLUTION_MAX_RANK] = {0};
+// oneDNN takes a kernel of f32 as it lies, but for reversals; the strides in the canonical order's dims.
+static void leave_kernel(const lib_array *a, const int *order, passage *s, int64_t *strides) {
+  int64_t lying[CONVOLUTION_MAX_RANK] = {0};
   bool is_reversed = false;
-  for (int d = 0; d < a->rank; d++) {
-    canonical[d] = a->dims[order[d]];
-    is_reversed = is_reversed || s->strides[d] < 0;
-  }
-  dense_strides(a->rank, a->dims, lying);
-  dense_strides(a->rank, canonical, strides);
+  for (int d = 0; d < a->rank; d++) is_reversed = is_reversed || s->strides[d] < 0;
+  dense_strides(a->rank, s->dims, strides);
   if (a->type != DTYPE_F32 || is_reversed) return;
+  dense_strides(a->rank, a->dims, lying);
   for (int d = 0; d < a->rank; d++) strides[d] = lying[order[d]];
   s->permutes = false;
 }
 
 static bool plan_onednn(arena *a, const lib_call *call, convolution_plan *p) {
   const convolution_form *f = &p->form;
-  convolution_strides strides;
+  int64_t strides[CONVOLUTION_MAX_RANK] = {0};
   if (!goes_to_f32(f->input) || !goes_to_f32(f->kernel) || !goes_to_f32(f->result)) return false;
   plan_passages(call, convolution_onednn_flips(f), p);
-  leave(&call->operands[0], f->input_order, &p->input, strides.input);
-  leave(&call->operands[1], f->kernel_order, &p->kernel, strides.kernel);
-  leave(&call->results[0], f->output_order, &p->result, strides.result);
-  p->onednn = convolution_onednn_make(a, f, &strides, call->threads);
+  leave_kernel(&call->operands[1], f->kernel_order, &p->kernel, strides);
+  p->onednn = convolution_onednn_make(a, f, strides);
   if (!p->onednn) return false;
   place(p, &p->input, true);
   place(p, &p->kernel, true);
   place(p, &p->result, true);
   p->packed_at = take(p, convolution_onednn_packed_bytes(p->onednn));
-  p->work_at = take(p, convolution_onednn_scratch(p->onednn));
+  p->work_at = take(p, convolution_onednn_scratch(p->onednn, call->threads));
   p->widens_bias = f->has_bias && call->operands[2].type != DTYPE_F32;
   if (p->widens_bias) p->bias_at = take(p, f->output_features * (int64_t)sizeof(float));
   return true;
@@ -171,6 +166,10 @@ heddle_status convolution_plan_make(arena *a, const lib_call *call, convolution_
 
 void convolution_plan_release(convolution_plan *plan) {
   if (plan->onednn) convolution_onednn_release(plan->onednn);
+}
+
+const char *convolution_plan_way(const convolution_plan *plan) {
+  return plan->onednn ? convolution_onednn_name(plan->onednn) : "tiles";
 }
 
 int64_t convolution_plan_scratch(const convolution_plan *plan) { return plan->scratch_bytes; }
@@ -261,14 +260,6 @@ static void take_back(const passage *s, const lib_call *call) {
   move_elements(&from, &call->results[0]);
 }
 
-// oneDNN's own takes NaN for zero.
-static void relu_strips(void *argument, int64_t begin, int64_t end) {
-  const lib_array *of = argument;
-  float *x = of->data;
-  const int64_t count = lib_element_count(of), last = end * STRIP < count ? end * STRIP : count;
-  for (int64_t k = begin * STRIP; k < last; k++) x[k] = x[k] < 0 ? 0 : x[k];
-}
-
 static heddle_status run_onednn(const convolution_plan *p, const lib_call *call) {
   char *scratch = call->scratch;
   const void *packed = p->packed;
@@ -286,11 +277,7 @@ static heddle_status run_onednn(const convolution_plan *p, const lib_call *call)
     arrays.bias = (float *)(void *)(scratch + p->bias_at);
     work_load(WORK_F32, &call->operands[2], 0, p->form.output_features, scratch + p->bias_at);
   }
-  TRY(convolution_onednn_execute(p->onednn, call->threads, &arrays));
-  if (!p->form.has_relu) return status_ok();
-  lib_array result = dense_array(DTYPE_F32, &p->result.count, arrays.result);
-  pool_run(call->threads, (p->result.count + STRIP - 1) / STRIP, relu_strips, &result);
-  return status_ok();
+  return convolution_onednn_execute(p->onednn, call->threads, &arrays);
 }
 
 static heddle_status run_tiles(const convolution_plan *p, const lib_call *call) {

@@ -16,6 +16,9 @@ typedef struct convolution_plan convolution_plan;
 heddle_status convolution_plan_make(arena *a, const lib_call *call, convolution_plan **plan);
 void convolution_plan_release(convolution_plan *plan);
 
+// What computes it: the name of the library's implementation, or "tiles".
+const char *convolution_plan_way(const convolution_plan *plan);
+
 // Bytes of scratch memory that a call wants.
 int64_t convolution_plan_scratch(const convolution_plan *plan);
 

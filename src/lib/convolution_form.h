@@ -65,22 +65,40 @@ heddle_status convolution_tiles_plan(const convolution_form *f, gemm_plan *plan)
 // operands: input, kernel, bias; all canonical. Scratch memory as gemm_plan_scratch says.
 heddle_status convolution_tiles_execute(const convolution_form *f, const gemm_plan *plan, const lib_call *call);
 
-// --- convolution_onednn.c: f32, without the activation.
+// --- convolution_parts.c: parts that one thread computes each. Of convolutions without batch groups and with elements
+// in input, kernel and result.
+
+typedef struct convolution_cut {
+  int64_t images, rows, features;  // of the result in a part; the last part of each may have fewer
+  int64_t image_parts, row_parts, feature_parts;
+} convolution_cut;
+
+typedef struct convolution_part {
+  convolution_form form;
+  int64_t input_at, result_at;  // the elements of the canonical arrays where it begins
+  int64_t feature;              // its first one
+} convolution_part;
+
+// Into about half as many parts for each step of coarseness.
+convolution_cut convolution_cut_of(const convolution_form *f, int coarseness);
+static inline int64_t convolution_cut_count(const convolution_cut *c) {
+  return c->image_parts * c->row_parts * c->feature_parts;
+}
+// Parts of the same features follow each other. False if the part meets nothing of the input.
+bool convolution_part_of(const convolution_form *f, const convolution_cut *c, int64_t number, convolution_part *part);
+
+// --- convolution_onednn.c: f32; input and result are canonical.
 
 typedef struct convolution_onednn convolution_onednn;
 
-// Elements between neighbours of each dim of the canonical order, in the arrays as oneDNN gets them.
-typedef struct convolution_strides {
-  int64_t input[CONVOLUTION_MAX_RANK], kernel[CONVOLUTION_MAX_RANK], result[CONVOLUTION_MAX_RANK];
-} convolution_strides;
-
 // Whether oneDNN wants the kernel reversed in all spatial dims.
 bool convolution_onednn_flips(const convolution_form *f);
-// Null if oneDNN has no fast and deterministic way. Made for so many threads.
-convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f, const convolution_strides *strides,
-                                            int threads);
+// Null if oneDNN has no fast way. `kernel_strides` are the elements between neighbours of each dim of the canonical
+// order in the kernel as oneDNN gets it.
+convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f, const int64_t *kernel_strides);
+const char *convolution_onednn_name(const convolution_onednn *o);  // oneDNN's, of its implementation
 void convolution_onednn_release(convolution_onednn *o);
-int64_t convolution_onednn_scratch(const convolution_onednn *o);
+int64_t convolution_onednn_scratch(const convolution_onednn *o, int threads);
 int64_t convolution_onednn_packed_bytes(const convolution_onednn *o);
 // The kernel in oneDNN's form.
 heddle_status convolution_onednn_pack(const convolution_onednn *o, int threads, const float *kernel, void *packed);

@@ -1,6 +1,10 @@
 // Convolutions of random forms against the definition; the same bits for every number of threads.
 #include "lib/convolution.h"
 
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "base/pool.h"
 #include "lib/testing.h"
 
@@ -391,6 +395,119 @@ static void test_large(void **state) {
   }
 }
 
+// The forms that networks are made of: oneDNN computes each of them directly, whatever instructions it has.
+static const struct {
+  const char *name;
+  int64_t spatial, batch, size, group_features, outputs_per_group, groups, kernel, stride, pad, dilation, base_dilation;
+} ordinary[] = {
+    {"depthwise", 2, 1, 28, 1, 1, 96, 3, 1, 1, 1, 1},
+    {"depthwise, stride 2", 2, 2, 28, 1, 1, 48, 3, 2, 1, 1, 1},
+    {"depthwise, odd", 2, 1, 14, 1, 1, 37, 5, 1, 2, 1, 1},
+    {"depthwise in one dim", 1, 2, 100, 1, 1, 64, 4, 1, 1, 1, 1},
+    {"first layer", 2, 1, 56, 3, 32, 1, 3, 2, 1, 1, 1},
+    {"first layer, wide", 2, 1, 56, 3, 64, 1, 7, 2, 3, 1, 1},
+    {"patches", 2, 1, 64, 3, 96, 1, 16, 16, 0, 1, 1},
+    {"3x3", 2, 2, 28, 64, 64, 1, 3, 1, 1, 1, 1},
+    {"3x3, many features", 2, 1, 7, 256, 320, 1, 3, 1, 1, 1, 1},
+    {"3x3, stride 2", 2, 1, 28, 64, 128, 1, 3, 2, 1, 1, 1},
+    {"5x5", 2, 1, 14, 96, 96, 1, 5, 1, 2, 1, 1},
+    {"1x1, stride 2", 2, 1, 28, 64, 128, 1, 1, 2, 0, 1, 1},
+    {"odd features", 2, 2, 14, 37, 53, 1, 3, 1, 1, 1, 1},
+    {"dilated", 2, 1, 28, 64, 64, 1, 3, 1, 2, 2, 1},
+    {"one dim", 1, 2, 500, 32, 64, 1, 5, 1, 2, 1, 1},
+    {"three dims", 3, 1, 10, 16, 32, 1, 3, 1, 1, 1, 1},
+    {"gradient by the input, stride 2", 2, 1, 14, 64, 32, 1, 3, 1, 1, 1, 2},
+};
+
+static form ordinary_form(size_t k) {
+  form f = {.spatial = (int)ordinary[k].spatial,
+            .batch = ordinary[k].batch,
+            .group_features = ordinary[k].group_features,
+            .outputs_per_group = ordinary[k].outputs_per_group,
+            .feature_groups = ordinary[k].groups,
+            .batch_groups = 1};
+  for (int d = 0; d < f.spatial; d++) {
+    f.input[d] = ordinary[k].size;
+    f.size[d] = ordinary[k].kernel;
+    f.stride[d] = ordinary[k].stride;
+    f.low[d] = f.high[d] = ordinary[k].pad;
+    f.window_dilation[d] = ordinary[k].dilation;
+    f.base_dilation[d] = ordinary[k].base_dilation;
+  }
+  for (int d = 0; d < f.spatial + 2; d++) f.input_order[d] = f.kernel_order[d] = f.output_order[d] = d;
+  return f;
+}
+
+// How many ordinary forms no library implementation takes.
+static int count_untaken(const char *instructions) {
+  int count = 0;
+  for (size_t k = 0; k < sizeof ordinary / sizeof ordinary[0]; k++) {
+    arena *a = arena_create();
+    convolution c;
+    convolution_plan *plan;
+    const form f = ordinary_form(k);
+    build(a, &c, &f, f32);
+    c.call.threads = 1;
+    heddle_status status = convolution_plan_make(a, &c.call, &plan);
+    if (!status_is_ok(status)) _exit(100);
+    if (strcmp(convolution_plan_way(plan), "tiles") == 0) {
+      printf("%s with %s: tiles\n", ordinary[k].name, instructions);
+      count++;
+    }
+    convolution_plan_release(plan);
+    arena_destroy(a);
+  }
+  fflush(stdout);
+  return count;
+}
+
+// oneDNN reads once in a process which instructions it may use, so each limit is tried in a process of its own.
+static void test_ways(void **state) {
+  (void)state;
+  if (!__builtin_cpu_supports("avx2")) skip();
+  static const char *const limits[] = {"DEFAULT", "AVX512_CORE", "AVX2"};
+  for (size_t k = 0; k < sizeof limits / sizeof limits[0]; k++) {
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+      setenv("ONEDNN_MAX_CPU_ISA", limits[k], 1);
+      _exit(count_untaken(limits[k]));
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+  }
+}
+
+// The ordinary forms are so large that they are cut in every way there is.
+static void test_cuts(void **state) {
+  (void)state;
+  for (size_t n = 0; n < sizeof ordinary / sizeof ordinary[0]; n++) {
+    arena *a = arena_create();
+    convolution c;
+    form f = ordinary_form(n);
+    f.bias = n % 2;
+    f.activation = n % 3 ? "relu" : NULL;
+    build(a, &c, &f, f32);
+    execute(a, &c, 1, false);
+    const int rank = f.spatial + 2;
+    uint64_t seed = n;
+    for (int k = 0; k < 200; k++) {
+      int64_t out[MAX];
+      for (int d = 0; d < rank; d++) out[d] = pick(&seed, 0, c.result.dims[d] - 1);
+      check_element(&c, out);
+    }
+    const lib_array first = c.result;
+    c.result = testing_array(a, DTYPE_F32, rank, first.dims);
+    for (int threads = 2; threads <= 5; threads++) {
+      execute(a, &c, threads, threads == 3);
+      assert_memory_equal(c.result.data, first.data, (size_t)lib_element_count(&first) * sizeof(float));
+    }
+    arena_destroy(a);
+  }
+}
+
 typedef struct inner_run {
   const convolution_plan *plan;
   const lib_call *call;
@@ -487,8 +604,10 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_f32),       cmocka_unit_test(test_types),    cmocka_unit_test(test_endless_weights),
-      cmocka_unit_test(test_gradients), cmocka_unit_test(test_large),    cmocka_unit_test(test_fewer_threads),
+      cmocka_unit_test(test_ways),      cmocka_unit_test(test_f32),
+      cmocka_unit_test(test_types),     cmocka_unit_test(test_endless_weights),
+      cmocka_unit_test(test_gradients), cmocka_unit_test(test_large),
+      cmocka_unit_test(test_cuts),      cmocka_unit_test(test_fewer_threads),
       cmocka_unit_test(test_empty),     cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests_name("lib/convolution", tests, NULL, NULL);
