@@ -1,161 +1,359 @@
-// libgomp's own entry points are called directly instead of through `#pragma omp`: clang would compile the pragma
-// against libomp, a second OpenMP runtime with a second set of spinning threads beside the one that gcc-built libraries
-// use, and two pools on the same cores cost an order of magnitude. GOMP_parallel is the stable ABI that every gcc
-// since 4.9 emits.
+// The pool's threads and the regions that they work in.
+//
+// A region is one pool_run: chunks of items, which whoever comes claims one by one. The caller claims too, and can do
+// all of them; it waits for nothing but chunks that other threads have claimed and not finished. A thread that comes
+// late, because the system ran somebody else on its core, finds nothing left and is not missed. That is what
+// distinguishes this pool from OpenMP's, whose teams meet at a barrier: beside another busy process those wait a
+// scheduling quantum for a thread that has nothing to do.
+//
+// A claim is one compare-and-swap of the region's state. Only after it succeeded is the rest of the region read: until
+// a claimed chunk is finished the caller does not return, so the region cannot be another one by then. Whoever looks at
+// a state that is out of date claims nothing, or, if a later region in the same memory has come to the same state, a
+// chunk of that one, which is as good. Regions lie in static memory, nothing is allocated, and no lock is taken.
+//
+// Threads without work spin for a short while, since the next kernel of a program often follows at once, and then sleep
+// on a futex. Libraries on OpenMP that are called inside a region find one thread to run on: their own number of
+// threads is set to one in every thread of the pool, and in the caller for as long as the region lasts.
 #include "base/pool.h"
 
+#include <dlfcn.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdlib.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/call.h"
 #include "base/heap.h"
+#include "base/int64.h"
 
-// GNU OpenMP ABI: runs fn(data) on a team of num_threads (0: its default); flags 0.
-extern void GOMP_parallel(void (*fn)(void *), void *data, unsigned num_threads, unsigned flags);
-// OpenMP's own calls, without its header, which clang has only for its own runtime. The number set is the calling
-// thread's alone.
+// OpenMP's own calls, without its header, which clang has only for its own runtime. The number is the calling thread's.
 extern int omp_get_max_threads(void);
 extern void omp_set_num_threads(int threads);
-extern int omp_get_thread_num(void);
-// Ends the threads that wait for the calling thread's next region; it gets new ones then. 2: their memory, too.
 extern int omp_pause_resource_all(int kind);
 enum { PAUSE_HARD = 2 };
 
-// libgomp is not compiled with ThreadSanitizer, which therefore sees neither that a region starts after what its caller
-// did before, nor that it is over when the caller goes on. Both are told here.
-#if defined(__SANITIZE_THREAD__)
-#define HAS_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAS_THREAD_SANITIZER 1
-#endif
-#endif
-#ifdef HAS_THREAD_SANITIZER
-extern void __tsan_acquire(void *address);
-extern void __tsan_release(void *address);
-#define SEEN_BY_SANITIZER(call) call
-#else
-#define SEEN_BY_SANITIZER(call) ((void)0)
-#endif
+// Chunks per thread: enough to even out cores of unequal speed, few enough that claiming them costs nothing.
+enum { CHUNKS_PER_THREAD = 16 };
+enum { MAX_REGIONS = 64, CACHE_LINE = 64 };
+// How long a thread without work spins. Waking one that sleeps takes some 50 µs; a region that begins within that time
+// of the last one's end finds its threads awake.
+static const int64_t spin_ns = 50 * 1000;
+enum { RELAXES_PER_LOOK = 16 };  // between two looks at the clock
+enum { WOKEN_AT_ONCE = 2 };      // by one thread; each of them wakes as many
+#define STACK_BYTES ((size_t)8 << 20)
+#define STACK_ROOM (STACK_BYTES + ((size_t)1 << 20))  // with what the system wants beside it
+enum { RETRY_EVERY = 64 };                            // regions, once no thread could be started
 
-// libgomp ends the process when it cannot start a thread or has no memory for a team. So a team that grows beyond what
-// this thread has had is first tried with threads of our own; theirs may then not fit either only if another thread of
-// the process has taken the room in between.
-#define STACK_ROOM ((size_t)9 << 20)  // of one thread, with what the team wants beside it
-#define TEAM_ROOM ((size_t)8 << 20)
-static _Thread_local int team_size = 1, largest_team = 1;  // of the region before; of all so far
+// A region's state: in its lower half the chunks that nobody has claimed, above them the places of threads that may
+// join.
+static const uint64_t one_place = (uint64_t)1 << 32;
+static int64_t left_in(uint64_t state) { return (uint32_t)state; }
+static int places_in(uint64_t state) { return (int)(state >> 32); }
+static bool has_work(uint64_t state) { return left_in(state) > 0 && places_in(state) > 0; }
 
-typedef struct trial {
-  pthread_mutex_t ends;
-  pthread_t threads[POOL_THREADS_MAX];
-} trial;
+typedef struct region {
+  _Alignas(CACHE_LINE) _Atomic uint64_t state;
+  _Alignas(CACHE_LINE) _Atomic uint32_t unfinished;  // chunks; the caller sleeps on it
+  _Atomic bool is_awaited;                           // the caller sleeps
+  // Written before the state, read by those who have claimed a chunk.
+  _Alignas(CACHE_LINE) pool_range_fn fn;
+  void *argument;
+  int64_t count, chunk, chunks;
+  int threads;
+  const call_context *call;  // that the caller works for
+} region;
 
-static void *wait_for_end(void *argument) {
-  trial *t = argument;
-  pthread_mutex_lock(&t->ends);
-  pthread_mutex_unlock(&t->ends);
+static struct {
+  region regions[MAX_REGIONS];
+  _Alignas(CACHE_LINE) _Atomic uint64_t open;  // regions that may have chunks left, a bit for each
+  _Alignas(CACHE_LINE) _Atomic uint64_t taken;
+  _Atomic uint32_t calls;  // that threads wake up; they sleep on it
+  _Atomic int sleeping, spinning;
+  _Atomic int started;  // threads of the pool
+  _Atomic int wanted;   // by all regions that are open
+  _Atomic bool is_starting;
+  _Atomic int refusals;  // regions since a thread could not be started, plus one; 0: none was refused
+} pool;
+
+static _Thread_local int own_number, depth;  // in the region that this thread works in; regions around it
+
+// --- waiting
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t seen) {
+  (void)syscall(SYS_futex, (void *)word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word, int count) {
+  (void)syscall(SYS_futex, (void *)word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+static void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static int64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
+}
+
+static bool has_several_cores(void) {
+  static _Atomic int known;  // 1: one core; 2: several
+  if (!known) known = pool_default_threads() > 1 ? 2 : 1;
+  return known == 2;
+}
+
+// --- claiming
+
+// Does chunks of `r` until none is left. `state`: as it is after the first of them was claimed. The next chunk is
+// claimed before the last one is finished, so that the region stays what it is.
+static void work_on(region *r, uint64_t state) {
+  for (bool has_chunk = true; has_chunk;) {
+    const int64_t begin = (r->chunks - 1 - left_in(state)) * r->chunk;
+    r->fn(r->argument, begin, int64_min(begin + r->chunk, r->count));
+    has_chunk = false;
+    state = atomic_load_explicit(&r->state, memory_order_relaxed);
+    while (!has_chunk && left_in(state) > 0)
+      has_chunk = atomic_compare_exchange_weak_explicit(&r->state, &state, state - 1, memory_order_relaxed,
+                                                        memory_order_relaxed);
+    state--;
+    if (atomic_fetch_sub(&r->unfinished, 1) == 1 && atomic_load(&r->is_awaited)) futex_wake(&r->unfinished, 1);
+  }
+}
+
+// Claims a first chunk with a place of this thread's own. False if there is none.
+static bool join(region *r) {
+  uint64_t state = atomic_load_explicit(&r->state, memory_order_relaxed);
+  while (has_work(state)) {
+    const uint64_t next = state - one_place - 1;
+    if (!atomic_compare_exchange_weak_explicit(&r->state, &state, next, memory_order_acquire, memory_order_relaxed))
+      continue;
+    own_number = r->threads - places_in(state);
+    const call_context *before = call_enter(r->call);
+    work_on(r, next);
+    call_enter(before);
+    return true;
+  }
+  return false;
+}
+
+// --- threads
+
+// Wakes sleeping threads as long as more could work than are looking for work already.
+static void wake(uint64_t state) {
+  const int64_t missing = int64_min(left_in(state), places_in(state)) - atomic_load(&pool.spinning);
+  if (missing <= 0 || atomic_load(&pool.sleeping) == 0) return;
+  atomic_fetch_add(&pool.calls, 1);
+  futex_wake(&pool.calls, (int)int64_min(missing, WOKEN_AT_ONCE));
+}
+
+// Works in open regions until none has work; whether there was any.
+static bool find_work(bool was_woken) {
+  bool found = false;
+  for (uint64_t open = atomic_load(&pool.open); open; open &= open - 1) {
+    region *r = &pool.regions[__builtin_ctzll(open)];
+    if (was_woken) wake(atomic_load(&r->state));
+    found |= join(r);
+  }
+  return found;
+}
+
+static bool sees_work(void) {
+  for (uint64_t open = atomic_load(&pool.open); open; open &= open - 1)
+    if (has_work(atomic_load_explicit(&pool.regions[__builtin_ctzll(open)].state, memory_order_relaxed))) return true;
+  return false;
+}
+
+static void spin(void) {
+  atomic_fetch_add(&pool.spinning, 1);
+  const int64_t end = now() + spin_ns;
+  do {
+    relax();
+    for (int k = 0; k < RELAXES_PER_LOOK && !atomic_load_explicit(&pool.open, memory_order_relaxed); k++) relax();
+  } while (!sees_work() && now() < end);
+  atomic_fetch_sub(&pool.spinning, 1);
+}
+
+// Returns when somebody calls. Who opens a region looks for sleepers after it is open; so what was opened before this
+// thread counts as one is seen here, and what is opened later changes the word that it sleeps on.
+static void sleep_until_called(void) {
+  const uint32_t seen = atomic_load(&pool.calls);
+  atomic_fetch_add(&pool.sleeping, 1);
+  if (!sees_work()) futex_wait(&pool.calls, seen);
+  atomic_fetch_sub(&pool.sleeping, 1);
+}
+
+static void *serve(void *unused) {
+  omp_set_num_threads(1);
+  depth = 1;
+  for (bool was_woken = true;;) {
+    while (find_work(was_woken)) was_woken = false;
+    if (has_several_cores()) spin();
+    was_woken = !sees_work();
+    if (was_woken) sleep_until_called();
+  }
+  return unused;
+}
+
+// The host's signal handlers run in the host's threads.
+static bool start_thread(void) {
+  if (!heap_has_room(STACK_ROOM)) return false;
+  sigset_t all, before;
+  pthread_attr_t attributes;
+  pthread_t thread;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool is_started = pthread_create(&thread, &attributes, serve, NULL) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  return is_started;
+}
+
+// A child of fork has the thread that forked alone. It starts threads of its own; the others' regions are gone.
+static void begin_anew(void) {
+  pool.open = pool.taken = 0;
+  pool.sleeping = pool.spinning = pool.started = pool.wanted = pool.refusals = 0;
+  pool.is_starting = false;
+}
+
+// The threads never end, so the code that they run must stay, even if the host unloads the library that it is in.
+static void prepare(void) {
+  Dl_info info;
+  (void)pthread_atfork(NULL, NULL, begin_anew);
+  if (dladdr((void *)(uintptr_t)&pool, &info) && info.dli_fname)
+    (void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+// As many threads as the open regions want together, if the machine has the cores, and as one of them wants in any
+// case. A host without room for them has the work done by those that there are.
+static void start_threads(int wanted, int of_one) {
+  const int cores = pool_default_threads() - 1, most = of_one > cores ? of_one : cores;
+  const int goal = wanted < most ? wanted : most;
+  if (atomic_load(&pool.started) >= goal) return;
+  if (atomic_load(&pool.refusals) > 0 && atomic_fetch_add(&pool.refusals, 1) < RETRY_EVERY) return;
+  if (atomic_exchange(&pool.is_starting, true)) return;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, prepare);
+  atomic_store(&pool.refusals, 0);
+  while (atomic_load(&pool.started) < goal) {
+    if (!start_thread()) {
+      atomic_store(&pool.refusals, 1);
+      break;
+    }
+    atomic_fetch_add(&pool.started, 1);
+  }
+  atomic_store(&pool.is_starting, false);
+}
+
+// --- regions
+
+// Null if all are taken.
+static region *take_region(void) {
+  uint64_t taken = atomic_load_explicit(&pool.taken, memory_order_relaxed);
+  while (~taken) {
+    const uint64_t bit = ~taken & (taken + 1);
+    if (atomic_compare_exchange_weak_explicit(&pool.taken, &taken, taken | bit, memory_order_acquire,
+                                              memory_order_relaxed))
+      return &pool.regions[__builtin_ctzll(bit)];
+  }
   return NULL;
 }
 
-// How many threads the caller and new ones make, `wanted` at most.
-static int try_threads(int wanted) {
-  trial *t = malloc(sizeof *t);
-  if (!t) return 1;
-  pthread_mutex_init(&t->ends, NULL);
-  pthread_mutex_lock(&t->ends);
-  int count = 0;
-  while (count < wanted - 1 && pthread_create(&t->threads[count], NULL, wait_for_end, t) == 0) count++;
-  pthread_mutex_unlock(&t->ends);
-  for (int k = 0; k < count; k++) pthread_join(t->threads[k], NULL);
-  pthread_mutex_destroy(&t->ends);
-  free(t);
-  return count + 1;
+static void give_region(region *r) {
+  const uint64_t bit = (uint64_t)1 << (r - pool.regions);
+  atomic_fetch_and_explicit(&pool.open, ~bit, memory_order_relaxed);
+  atomic_fetch_and_explicit(&pool.taken, ~bit, memory_order_release);
 }
 
-// The size of the team that a region of `threads` threads gets. A team that shrinks loses threads.
-static int size_team(int threads) {
-  if (threads > POOL_THREADS_MAX) threads = POOL_THREADS_MAX;
-  if (threads > team_size && !heap_has_room(TEAM_ROOM + STACK_ROOM * (size_t)(threads - team_size)))
-    threads = team_size;
-  if (threads > largest_team) largest_team = threads = try_threads(threads);
-  return threads;
-}
-
-// Chunks per thread: enough to even out cores of unequal speed, few enough that the counter costs nothing.
-enum { CHUNKS_PER_THREAD = 16 };
-
-typedef struct team {
-  pool_range_fn fn;
-  void *argument;
-  int64_t count;
-  int64_t chunk;
-  const call_context *call;  // that the caller works for
-  atomic_int_fast64_t next;
-} team;
-
-static void work(void *data) {
-  team *t = data;
-  SEEN_BY_SANITIZER(__tsan_acquire(t));
-  const call_context *before = call_enter(t->call);
-  for (;;) {
-    int64_t begin = atomic_fetch_add_explicit(&t->next, t->chunk, memory_order_relaxed);
-    if (begin >= t->count) break;
-    int64_t end = t->count - begin < t->chunk ? t->count : begin + t->chunk;
-    t->fn(t->argument, begin, end);
+// All chunks are claimed; the ones that others still work on are waited for.
+static void await(region *r) {
+  const int64_t end = has_several_cores() ? now() + spin_ns : 0;
+  while (atomic_load_explicit(&r->unfinished, memory_order_acquire)) {
+    for (int k = 0; k < RELAXES_PER_LOOK && atomic_load_explicit(&r->unfinished, memory_order_relaxed); k++) relax();
+    if (now() >= end) break;
   }
-  call_enter(before);
-  SEEN_BY_SANITIZER(__tsan_release(t));
+  atomic_store(&r->is_awaited, true);
+  for (uint32_t seen; (seen = atomic_load(&r->unfinished));) futex_wait(&r->unfinished, seen);
 }
 
-// A child of fork has the thread that forked alone, while libgomp would still wait there for the others of its team. So
-// that team ends before the fork, and parent and child start their own. Inside of a region nothing ends.
-static void end_team(void) {
-  (void)omp_pause_resource_all(PAUSE_HARD);
-  team_size = 1;
+static void run_region(region *r, int threads, int64_t count, pool_range_fn fn, void *argument) {
+  const int64_t chunk = int64_max(count / ((int64_t)threads * CHUNKS_PER_THREAD), 1);
+  const int64_t chunks = int64_ceil_div(count, chunk);
+  r->fn = fn;
+  r->argument = argument;
+  r->count = count;
+  r->chunk = chunk;
+  r->chunks = chunks;
+  r->threads = threads;
+  r->call = call_now;
+  atomic_store_explicit(&r->is_awaited, false, memory_order_relaxed);
+  atomic_store_explicit(&r->unfinished, (uint32_t)chunks, memory_order_relaxed);
+  // The first chunk is the caller's from the start.
+  const uint64_t state = (uint64_t)(threads - 1) * one_place + (uint64_t)(chunks - 1);
+  atomic_store_explicit(&r->state, state, memory_order_release);
+  atomic_fetch_or(&pool.open, (uint64_t)1 << (r - pool.regions));
+  wake(state);
+  work_on(r, state);
+  await(r);
 }
 
-static void watch_forks(void) { (void)pthread_atfork(end_team, NULL, NULL); }
-
-static void watch_forks_once(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
+static void run_alone(int64_t count, pool_range_fn fn, void *argument) {
+  own_number = 0;
+  fn(argument, 0, count);
 }
 
 void pool_run(int threads, int64_t count, pool_range_fn fn, void *argument) {
   if (count <= 0) return;
+  if (threads > POOL_THREADS_MAX) threads = POOL_THREADS_MAX;
   if (threads > count) threads = (int)count;
-  if (threads > 1) threads = size_team(threads);
-  if (threads <= 1) {
-    const int before = omp_get_max_threads();
-    omp_set_num_threads(1);
-    fn(argument, 0, count);
-    omp_set_num_threads(before);
-    return;
+  const int number = own_number, lent = omp_get_max_threads();
+  if (depth == 0 && lent != 1) omp_set_num_threads(1);
+  region *r = threads > 1 && depth == 0 ? take_region() : NULL;
+  depth++;
+  if (r) {
+    start_threads(atomic_fetch_add(&pool.wanted, threads - 1) + threads - 1, threads - 1);
+    own_number = 0;
+    run_region(r, threads, count, fn, argument);
+    atomic_fetch_sub(&pool.wanted, threads - 1);
+    give_region(r);
+  } else {
+    run_alone(count, fn, argument);
   }
-  watch_forks_once();
-  int64_t chunk = count / ((int64_t)threads * CHUNKS_PER_THREAD);
-  team t = {.fn = fn, .argument = argument, .count = count, .chunk = chunk ? chunk : 1, .call = call_now};
-  SEEN_BY_SANITIZER(__tsan_release(&t));
-  team_size = threads;
-  GOMP_parallel(work, &t, (unsigned)threads, 0);
-  SEEN_BY_SANITIZER(__tsan_acquire(&t));
+  depth--;
+  own_number = number;
+  if (depth == 0 && lent != 1) omp_set_num_threads(lent);
 }
 
+// A child of fork has the thread that forked alone, while libgomp would still wait there for the others of its team.
+static void end_team(void) { (void)omp_pause_resource_all(PAUSE_HARD); }
+static void watch_forks(void) { (void)pthread_atfork(end_team, NULL, NULL); }
+
 void pool_lend(int threads, void (*fn)(void *argument), void *argument) {
-  watch_forks_once();
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
   const int before = omp_get_max_threads();
-  if (threads > 1) threads = size_team(threads);
-  team_size = 1;  // what the library makes of it is not known
-  omp_set_num_threads(threads);
+  omp_set_num_threads(depth > 0 ? 1 : threads);
   fn(argument);
   omp_set_num_threads(before);
 }
 
-int pool_thread(void) { return omp_get_thread_num(); }
+int pool_thread(void) { return own_number; }
+
+int pool_started(void) { return atomic_load(&pool.started); }
 
 static long core_count(void) {
   cpu_set_t set;
