@@ -29,12 +29,10 @@ endif()
 # How tests run under the sanitizers, for ctest here and for lit through test/lit.site.cfg.py.in: a report is an ordinary
 # failure with its own exit status, and a size the user's program decides may be refused instead of ending the process.
 # LeakSanitizer stays on; what LLVM keeps until the end of the process is listed in scripts/lsan.supp. A child of fork
-# may start threads under ThreadSanitizer, which scripts/tsan.supp tells about OpenBLAS's locks. Threads of the
-# OpenMP pool sleep while they wait: tests share the cores, and spinning would take them from each other.
+# may start threads under ThreadSanitizer, which scripts/tsan.supp tells about OpenBLAS's locks.
 set(HEDDLE_TEST_ENVIRONMENT
   "ASAN_OPTIONS=exitcode=99:allocator_may_return_null=1:detect_stack_use_after_return=0"
   "LSAN_OPTIONS=print_suppressions=0:suppressions=${CMAKE_SOURCE_DIR}/scripts/lsan.supp"
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=exitcode=99:die_after_fork=0:suppressions=${CMAKE_SOURCE_DIR}/scripts/tsan.supp"
-  "OMP_WAIT_POLICY=passive"
   "LC_ALL=C")

@@ -136,7 +136,7 @@ def limit(seconds, memory):
 
 def run(command, sanitized, seconds):
     """(exit status or None if it took too long, output)."""
-    environment = dict(os.environ, OMP_WAIT_POLICY="passive", LC_ALL="C", UBSAN_OPTIONS="print_stacktrace=1",
+    environment = dict(os.environ, LC_ALL="C", UBSAN_OPTIONS="print_stacktrace=1",
                        ASAN_OPTIONS="exitcode=99:allocator_may_return_null=1:hard_rss_limit_mb=4000:detect_leaks=0")
     # A sanitizer reserves terabytes of addresses, so its memory is limited in its own way.
     try:

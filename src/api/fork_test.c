@@ -1,4 +1,6 @@
-// Children of fork run and compile, whatever their parents did before and were doing.
+// Children of fork run and compile, whatever their parents did before and were doing; and all that is large runs on the
+// pool's threads, the libraries' work too.
+#include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -7,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/pool.h"
 #include "base/testing.h"
 #include "heddle/heddle.h"
 
@@ -175,10 +178,22 @@ static int tear_down(void **state) {
 
 #define WITH_PROGRAM(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+// Kernels, products, convolutions, transforms and sorts have run: behind them are no threads but the pool's.
+static void test_one_pool(void **state) {
+  assert_true(runs_right(*state));
+  DIR *tasks = opendir("/proc/self/task");
+  assert_non_null(tasks);
+  int count = 0;
+  for (const struct dirent *e; (e = readdir(tasks));) count += e->d_name[0] != '.';
+  closedir(tasks);
+  assert_int_equal(pool_started(), THREADS - 1);
+  assert_int_equal(count, 1 + pool_started());
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_before_any_run),   WITH_PROGRAM(test_after_runs),          WITH_PROGRAM(test_beside_a_run),
-      WITH_PROGRAM(test_beside_a_compilation), WITH_PROGRAM(test_from_another_thread),
+      WITH_PROGRAM(test_beside_a_compilation), WITH_PROGRAM(test_from_another_thread), WITH_PROGRAM(test_one_pool),
   };
   return cmocka_run_group_tests_name("api/fork", tests, NULL, NULL);
 }

@@ -36,8 +36,6 @@
 // OpenMP's own calls, without its header, which clang has only for its own runtime. The number is the calling thread's.
 extern int omp_get_max_threads(void);
 extern void omp_set_num_threads(int threads);
-extern int omp_pause_resource_all(int kind);
-enum { PAUSE_HARD = 2 };
 
 // Chunks per thread: enough to even out cores of unequal speed, few enough that claiming them costs nothing.
 enum { CHUNKS_PER_THREAD = 16 };
@@ -336,19 +334,6 @@ void pool_run(int threads, int64_t count, pool_range_fn fn, void *argument) {
   depth--;
   own_number = number;
   if (depth == 0 && lent != 1) omp_set_num_threads(lent);
-}
-
-// A child of fork has the thread that forked alone, while libgomp would still wait there for the others of its team.
-static void end_team(void) { (void)omp_pause_resource_all(PAUSE_HARD); }
-static void watch_forks(void) { (void)pthread_atfork(end_team, NULL, NULL); }
-
-void pool_lend(int threads, void (*fn)(void *argument), void *argument) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
-  const int before = omp_get_max_threads();
-  omp_set_num_threads(depth > 0 ? 1 : threads);
-  fn(argument);
-  omp_set_num_threads(before);
 }
 
 int pool_thread(void) { return own_number; }

@@ -17,10 +17,6 @@ typedef void (*pool_range_fn)(void *argument, int64_t begin, int64_t end);
 // and, once there are as many threads, no memory. Any number of threads may call it at the same time.
 void pool_run(int threads, int64_t count, pool_range_fn fn, void *argument);
 
-// Calls fn(argument) on the calling thread; libraries on OpenMP that it calls may share the pool's threads, at most
-// `threads` of them.
-void pool_lend(int threads, void (*fn)(void *argument), void *argument);
-
 // Number of the calling thread in the pool_run it works for, from 0; 0 outside of any.
 int pool_thread(void);
 

@@ -1,5 +1,6 @@
 // Thunks of matrix products, convolutions and Fourier transforms, alone and after each other; and that with all these
-// libraries in the process there is still one OpenMP runtime.
+// libraries in the process there is still one OpenMP runtime, and no thread where all is small.
+#include "base/pool.h"
 #include "rt/testing.h"
 
 static const float lhs[6] = {1, 2, 3, 4, 5, 6}, rhs[6] = {1, -1, 0, 2, 1, 0}, bias[2] = {0.5F, 100};
@@ -152,11 +153,20 @@ static void test_one_openmp_runtime(void **state) {
   assert_int_equal(blas, 0);
 }
 
+static void test_small_work_starts_no_threads(void **state) {
+  (void)state;
+  assert_int_equal(pool_started(), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_gemm),        cmocka_unit_test(test_gemm_of_slice),
-      cmocka_unit_test(test_convolution), cmocka_unit_test(test_convolution_refused),
-      cmocka_unit_test(test_fft),         cmocka_unit_test(test_one_openmp_runtime),
+      cmocka_unit_test(test_gemm),
+      cmocka_unit_test(test_gemm_of_slice),
+      cmocka_unit_test(test_convolution),
+      cmocka_unit_test(test_convolution_refused),
+      cmocka_unit_test(test_fft),
+      cmocka_unit_test(test_one_openmp_runtime),
+      cmocka_unit_test(test_small_work_starts_no_threads),
   };
   return cmocka_run_group_tests_name("rt/products", tests, NULL, NULL);
 }
