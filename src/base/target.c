@@ -40,16 +40,20 @@
             .min_scatter_bytes = 64 << 10,        \
             .min_scatter_run_bytes = 512}
 
-#define FUSION_COSTS                     \
-  .fusion = {.small_kernel_ns = 4000,    \
-             .merged_kernels_ns = 40000, \
-             .max_loop_product = 2048,   \
-             .small_elements = 2048,     \
-             .small_operations = 2048,   \
-             .lonely_elements = 1 << 16, \
-             .columns_per_thread = 16,   \
-             .max_stored = 8,            \
-             .operations_beside_slow = 16}
+#define FUSION_COSTS                       \
+  .fusion = {.small_kernel_ns = 4000,      \
+             .merged_kernels_ns = 40000,   \
+             .max_loop_product = 2048,     \
+             .small_elements = 2048,       \
+             .small_operations = 2048,     \
+             .lonely_elements = 1 << 16,   \
+             .columns_per_thread = 16,     \
+             .max_stored = 8,              \
+             .operations_beside_slow = 16, \
+             .max_carried_values = 16,     \
+             .max_turn_instructions = 200, \
+             .max_turns_operations = 1e8,  \
+             .max_walked_row_bytes = 4096}
 
 #define CODE_LIMITS                        \
   .code = {.max_inlined_operations = 4000, \

@@ -116,6 +116,12 @@ typedef struct target_fusion_costs {
   int columns_per_thread;         // least, of a column reduction
   int max_stored;                 // large arrays that siblings write together
   double operations_beside_slow;  // of what is computed together with something slow
+
+  // Loops of the program whose turns are one kernel.
+  int max_carried_values;        // from turn to turn
+  int max_turn_instructions;     // of the program, in a turn
+  double max_turns_operations;   // of all turns of a tile, in which nobody looks whether the call is over
+  int64_t max_walked_row_bytes;  // of arrays with a row for each turn, unless all of them fit the cache
 } target_fusion_costs;
 
 typedef struct target_description {

@@ -8,6 +8,7 @@
 #include "emit/scatter.h"
 #include "emit/transpose.h"
 #include "emit/update_slice.h"
+#include "emit/while.h"
 
 // Where kernels take a range of tiles.
 #define TILES(entry) [TARGET_CPU] = (entry), [TARGET_NULL] = (entry)
@@ -20,4 +21,5 @@ const hero_entry emit_heroes[HERO_COUNT][TARGET_KIND_COUNT] = {
     [HERO_SCATTER] = {TILES(emit_scatter_entry)},
     [HERO_TRANSPOSE] = {TILES(emit_transpose_entry)},
     [HERO_UPDATE_SLICE] = {TILES(emit_update_slice_entry)},
+    [HERO_WHILE] = {TILES(emit_while_entry)},
 };

@@ -80,9 +80,10 @@ static void tell_member(cluster_builder *b, text *out, int n) {
   }
 }
 
+// Fusions that stood before clusters were found: those that the module keeps, and loops.
 static void tell_kept(cluster_builder *b, text *out, const instruction *fusion) {
   kernel_plan *kernel = NULL;
-  text_puts(out, "kept as it is: ");
+  if (fusion->attributes->is_kept) text_puts(out, "kept as it is: ");
   if (library_kind_of(fusion) != LIBRARY_NONE) {
     tell_library(b, out, fusion);
     text_puts(out, fused_epilogue(fusion->called[0]));

@@ -6,6 +6,7 @@
 #include "fuse/fuse_clusters.h"
 #include "fuse/fuse_library.h"
 #include "fuse/fuse_prepare.h"
+#include "fuse/fuse_while.h"
 #include "fuse/fusion_cost.h"
 #include "fuse/library.h"
 #include "fuse/merge.h"
@@ -205,6 +206,7 @@ static heddle_status arrange_reductions(arena *scratch, module *m, const target_
 
 static heddle_status fuse_module(arena *scratch, module *m, const target_description *target, text *reasons) {
   if (has_fusions(m)) TRY(pass_apply(&opt_call_inliner, m));
+  TRY(fuse_while_run(scratch, m, target));
   TRY(pass_apply(&opt_dot_sums, m));
   TRY(pass_apply(&opt_dead_code, m));
   program_list sequences = {0};

@@ -209,12 +209,40 @@ static void test_every_computation_of_a_sequence_is_fused(void **state) {
                          "step { s = (f32[8], s32[]) parameter(0) x = f32[8] get-tuple-element(s), index=0\n"
                          "  i = s32[] get-tuple-element(s), index=1 y = f32[8] sine(x) one = s32[] constant(1)\n"
                          "  j = s32[] add(i, one) ROOT r = (f32[8], s32[]) tuple(y, j) }\n"
-                         "ENTRY e { x = f32[8] parameter(0) i = s32[] constant(0) t = (f32[8], s32[]) tuple(x, i)\n"
+                         "ENTRY e { x = f32[8] parameter(0) i = s32[] parameter(1) t = (f32[8], s32[]) tuple(x, i)\n"
                          "  ROOT w = (f32[8], s32[]) while(t), condition=test, body=step }\n");
   const instruction *loop = first(m->entry, HLO_WHILE);
   assert_int_equal(count(loop->called[0], HLO_COMPARE), 0);
   assert_true(count(loop->called[0], HLO_FUSION) == 1 && count(loop->called[1], HLO_FUSION) >= 1);
   assert_int_equal(count(loop->called[1], HLO_SINE), 0);
+}
+
+// A loop over 8 elements, of `turns` turns, whose body makes y of x.
+static const module *fuse_loop(arena *a, const char *turns, const char *body) {
+  return fuse(a,
+              arena_printf(a,
+                           "test { s = (f32[8], s32[]) parameter(0) i = s32[] get-tuple-element(s), index=1\n"
+                           "  n = s32[] constant(%s) ROOT r = pred[] compare(i, n), direction=LT }\n"
+                           "step { s = (f32[8], s32[]) parameter(0) x = f32[8] get-tuple-element(s), index=0\n"
+                           "  i = s32[] get-tuple-element(s), index=1 y = f32[8] %s one = s32[] constant(1)\n"
+                           "  j = s32[] add(i, one) ROOT r = (f32[8], s32[]) tuple(y, j) }\n"
+                           "ENTRY e { x = f32[8] parameter(0) i = s32[] constant(0) t = (f32[8], s32[]) tuple(x, i)\n"
+                           "  ROOT w = (f32[8], s32[]) while(t), condition=test, body=step }\n",
+                           turns, body));
+}
+
+static void test_turns_of_elements_are_one_kernel(void **state) {
+  const module *m = fuse_loop(*state, "40", "sine(x)");
+  assert_int_equal(count(m->entry, HLO_WHILE), 0);
+  assert_int_equal(count(m->entry, HLO_FUSION), 1);
+  const computation *fused = first(m->entry, HLO_FUSION)->called[0];
+  assert_int_equal(count(fused, HLO_WHILE), 1);
+  assert_int_equal(literal_get_int(m->entry->root->operands[1]->literal, 0), 40);
+}
+
+static void test_other_loops_stay(void **state) {
+  assert_non_null(first(fuse_loop(*state, "40", "reverse(x), dimensions={0}")->entry, HLO_WHILE));
+  assert_non_null(first(fuse_loop(*state, "2000000000", "sine(x)")->entry, HLO_WHILE));
 }
 
 static void test_updates_stay_in_place(void **state) {
@@ -319,6 +347,8 @@ int main(void) {
       TESTING_IN_ARENA(test_bias_and_relu_go_to_the_library),
       TESTING_IN_ARENA(test_tokens_are_not_handed_to_libraries),
       TESTING_IN_ARENA(test_every_computation_of_a_sequence_is_fused),
+      TESTING_IN_ARENA(test_turns_of_elements_are_one_kernel),
+      TESTING_IN_ARENA(test_other_loops_stay),
       TESTING_IN_ARENA(test_updates_stay_in_place),
       TESTING_IN_ARENA(test_what_nobody_computes_is_refused),
       TESTING_IN_ARENA(test_too_many_results_are_refused),

@@ -6,6 +6,7 @@
 #include "kernel/hero_scatter.h"
 #include "kernel/hero_transpose.h"
 #include "kernel/hero_update_slice.h"
+#include "kernel/hero_while.h"
 
 // Whether the kernel can be made this way and is better so. If so, what is open in the plan is set: hero_instruction,
 // reason, details, parts or bodies, and launch.
@@ -14,12 +15,13 @@ typedef bool (*hero_rule)(arena *a, kernel_plan *k, const instruction_list *body
 static const char *const names[HERO_COUNT] = {
     [HERO_CONCATENATE] = "concatenate",   [HERO_LOOP] = "loop",       [HERO_LOOPS] = "loops",
     [HERO_REDUCTION] = "reduction",       [HERO_SCATTER] = "scatter", [HERO_TRANSPOSE] = "transpose",
-    [HERO_UPDATE_SLICE] = "update_slice",
+    [HERO_UPDATE_SLICE] = "update_slice", [HERO_WHILE] = "while",
 };
 
 // The loop is last and takes everything whose outputs have equal element counts.
 static const hero_kind order[HERO_COUNT] = {
-    HERO_UPDATE_SLICE, HERO_SCATTER, HERO_REDUCTION, HERO_TRANSPOSE, HERO_LOOPS, HERO_CONCATENATE, HERO_LOOP,
+    HERO_WHILE,     HERO_UPDATE_SLICE, HERO_SCATTER,     HERO_REDUCTION,
+    HERO_TRANSPOSE, HERO_LOOPS,        HERO_CONCATENATE, HERO_LOOP,
 };
 
 // Of targets whose kernels take a range of tiles.
@@ -32,6 +34,7 @@ static const hero_kind order[HERO_COUNT] = {
       [HERO_SCATTER] = hero_scatter_takes,           \
       [HERO_TRANSPOSE] = hero_transpose_takes,       \
       [HERO_UPDATE_SLICE] = hero_update_slice_takes, \
+      [HERO_WHILE] = hero_while_takes,               \
   }
 
 // An empty entry: kernels of such targets are not made that way.

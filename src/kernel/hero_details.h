@@ -121,6 +121,28 @@ typedef struct hero_scatter {
   int64_t rows, contiguous;  // products of the window's dims before `split` and from it on
 } hero_scatter;
 
+// --- loops of the program
+
+// Where an output of a while comes from.
+typedef struct while_output {
+  bool is_stacked;            // each turn stores a row of it; else the last turn's value is stored
+  int value;                  // result of the turn's body
+  int64_t first_row, by_row;  // stacked: turn t stores row first_row + by_row * t
+} while_output;
+
+// All turns of a while for one point of a space after the other. Body 0 is one turn: of value 0, the counter, and value
+// 1 + c, the carried value c, it makes the next carried values, then elements of rows. Body 1, if anything is carried,
+// gives what is carried before the first turn. Both have the space's dims.
+typedef struct hero_while {
+  const instruction *loop;
+  const shape *space;
+  int64_t turns;
+  dtype counter;
+  int64_t start, step;  // the counter in turn t is start + step * t
+  int carried_count;
+  while_output *outputs;
+} hero_while;
+
 // --- passes over a row
 
 // Kernels that go over each row (or column) in one or several passes.
@@ -196,6 +218,7 @@ typedef enum hero_kind {
   HERO_SCATTER,       // combines updates into memory
   HERO_CONCATENATE,   // each operand walks its own block of the output
   HERO_UPDATE_SLICE,  // dynamic-update-slice in place: writes the window only
+  HERO_WHILE,         // a loop of the program: all turns for one element after the other
   HERO_LOOPS,         // groups of outputs with a loop each: of different element counts, or slices of one index space
   HERO_COUNT
 } hero_kind;
@@ -209,6 +232,7 @@ typedef union hero_details {
   hero_scatter scatter;
   hero_concatenate concatenate;
   hero_update_slice update_slice;
+  hero_while turns;
 } hero_details;
 
 #endif

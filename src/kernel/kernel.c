@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "kernel/hero_while.h"
 #include "kernel/sizes.h"
 #include "kernel/work_estimate.h"
 
@@ -68,7 +69,9 @@ static heddle_status check_shape(arena *scratch, const instruction *i) {
 }
 
 // What has no elemental form, but a hero of its own.
-static bool may_be_hero(const instruction *i) { return hlo_ops[i->opcode].index_rule == INDEX_RULE_SCATTER; }
+static bool may_be_hero(const instruction *i) {
+  return hlo_ops[i->opcode].index_rule == INDEX_RULE_SCATTER || hero_while_has(i);
+}
 
 // From the users down, so that what is refused is where the trouble shows.
 static heddle_status check_body(arena *scratch, const instruction_list *body, bool heroes_too) {
@@ -78,6 +81,13 @@ static heddle_status check_body(arena *scratch, const instruction_list *body, bo
     TRY(check_opcode(scratch, i));
     TRY(check_shape(scratch, i));
   }
+  return status_ok();
+}
+
+// Loops are taken by their hero or by none.
+static heddle_status check_loops(arena *scratch, const instruction_list *body) {
+  for (int n = 0; n < body->size; n++)
+    if (hero_while_has(body->data[n])) TRY(check_opcode(scratch, body->data[n]));
   return status_ok();
 }
 
@@ -101,8 +111,10 @@ static void collect(arena *a, const computation *c, int count, const kernel_leaf
   }
 }
 
+// What a loop calls is judged by its hero.
 static void queue_called(arena *scratch, const instruction_list *body, ptr_map *seen, computation_list *work) {
   for (int i = 0; i < body->size; i++) {
+    if (body->data[i]->opcode == HLO_WHILE) continue;
     for (int k = 0; k < body->data[i]->called_count; k++) {
       const computation *called = body->data[i]->called[k];
       if (ptr_map_has(seen, called)) continue;
@@ -263,6 +275,7 @@ heddle_status kernel_plan_leaves(arena *a, const kernel_request *given, kernel_p
   heddle_status s = check_body(scratch, &body, true);
   if (status_is_ok(s)) s = check_called(scratch, &body);
   if (status_is_ok(s)) kernel_choose_hero(a, k, &body, r->target);
+  if (status_is_ok(s) && k->hero != HERO_WHILE) s = check_loops(scratch, &body);
   if (status_is_ok(s) && k->hero == HERO_LOOP) s = check_body(scratch, &body, false);
   if (status_is_ok(s) && k->work == 0)
     k->work = work_estimate(scratch, &body) * (double)shape_element_count(k->outputs[0].shape);

@@ -187,10 +187,31 @@ static void print_update_slice(text *out, const kernel_plan *k) {
     text_printf(out, "    output %d is updated by " STR_FMT "\n", n, STR_ARG(h->slices[n]->name));
 }
 
+static void print_while(text *out, const kernel_plan *k) {
+  const hero_while *h = &k->details.turns;
+  text_printf(out, "    runs " STR_FMT " over ", STR_ARG(h->loop->name));
+  print_dims(out, h->space);
+  NUMBER(out, h, turns);
+  text_printf(out, " counter=%s", dtype_name(h->counter));
+  NUMBER(out, h, start);
+  NUMBER(out, h, step);
+  NUMBER(out, h, carried_count);
+  text_putc(out, '\n');
+  for (int n = 0; n < k->output_count; n++) {
+    const while_output *o = &h->outputs[n];
+    text_printf(out, "    output %d is", n);
+    NUMBER(out, o, is_stacked);
+    NUMBER(out, o, value);
+    NUMBER(out, o, first_row);
+    NUMBER(out, o, by_row);
+    text_putc(out, '\n');
+  }
+}
+
 static void (*const print_details[HERO_COUNT])(text *out, const kernel_plan *k) = {
     [HERO_CONCATENATE] = print_concatenate,   [HERO_LOOP] = print_loop,       [HERO_LOOPS] = print_loops,
     [HERO_REDUCTION] = print_reduction,       [HERO_SCATTER] = print_scatter, [HERO_TRANSPOSE] = print_transpose,
-    [HERO_UPDATE_SLICE] = print_update_slice,
+    [HERO_UPDATE_SLICE] = print_update_slice, [HERO_WHILE] = print_while,
 };
 
 // --- the kernel
