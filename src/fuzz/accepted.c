@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api/compile.h"
+#include "base/int64.h"
 #include "hlo/parser.h"
 #include "hlo/text.h"
 #include "import/import.h"
@@ -105,13 +106,24 @@ static void check_stablehlo(arena *a, const module *m) {
   if (accepted_may(hlo_to_stablehlo(a, m, &raised), "StableHLO of it", NULL)) accepted_ir(a, raised, ACCEPTED_PRINTED);
 }
 
+// What the passes make as long as a transform is.
+static int64_t transformed_bytes(const instruction *i) {
+  const int_list lengths = i->attributes->fft_length;
+  int64_t bytes = shape_byte_size(i->shape);
+  for (int k = 0; k < lengths.size; k++) bytes = int64_saturating_mul(bytes, int64_max(lengths.data[k], 1));
+  return bytes;
+}
+
 static bool is_small(const module *m) {
   int count = 0;
   for (int c = 0; c < m->computations.size; c++) {
     const instruction_list *all = &m->computations.data[c]->instructions;
     count += all->size;
-    for (int i = 0; i < all->size; i++)
-      if (shape_byte_size(all->data[i]->shape) > MOST_BYTES || !shape_is_static(all->data[i]->shape)) return false;
+    for (int k = 0; k < all->size; k++) {
+      const instruction *i = all->data[k];
+      if (shape_byte_size(i->shape) > MOST_BYTES || !shape_is_static(i->shape)) return false;
+      if (i->opcode == HLO_FFT && transformed_bytes(i) > MOST_BYTES) return false;
+    }
   }
   return count <= MOST_INSTRUCTIONS;
 }
