@@ -1,5 +1,5 @@
 // The way of a convolution: each array is brought into canonical order and type if it is not in them (several steps,
-// each of which most convolutions do not need), oneDNN or the tiles do the work, and the result goes the way back.
+// each of which most convolutions do not need), oneDNN or our own ways do the work, and the result goes the way back.
 #include "lib/convolution.h"
 
 #include <string.h>
@@ -24,7 +24,8 @@ typedef struct passage {
 struct convolution_plan {
   convolution_form form;
   int threads;
-  convolution_onednn *onednn;  // null: tiles
+  convolution_gradient *gradient;  // at most one of the two; none: tiles
+  convolution_onednn *onednn;
   gemm_plan tiles;
   passage input, kernel, result;
   bool widens_bias;
@@ -103,6 +104,12 @@ static void place(convolution_plan *p, passage *s, bool wants_f32) {
   if (s->widens) s->widened_at = take(p, s->count * (int64_t)sizeof(float));
 }
 
+static void place_all(convolution_plan *p, bool wants_f32) {
+  place(p, &p->input, wants_f32);
+  place(p, &p->kernel, wants_f32);
+  place(p, &p->result, wants_f32);
+}
+
 static bool goes_to_f32(dtype t) { return dtype_is_float(t) && dtypes[t].bits <= 32; }
 
 static void plan_passages(const lib_call *call, bool is_flipped, convolution_plan *p) {
@@ -126,17 +133,32 @@ static void leave_kernel(const lib_array *a, const int *order, passage *s, int64
   s->permutes = false;
 }
 
+static bool plan_gradient(arena *a, const lib_call *call, convolution_plan *p) {
+  const convolution_form *f = &p->form;
+  int input[CONVOLUTION_MAX_RANK], kernel[CONVOLUTION_MAX_RANK], output[CONVOLUTION_MAX_RANK];
+  if (!goes_to_f32(f->input) || !goes_to_f32(f->kernel) || !goes_to_f32(f->result)) return false;
+  p->gradient = convolution_gradient_make(a, f);
+  if (!p->gradient) return false;
+  bool flips[CONVOLUTION_MAX_RANK] = {false};
+  for (int d = 0; d < f->spatial_rank; d++) flips[d + 1] = f->dims[d].is_reversed;
+  convolution_gradient_orders(f, input, kernel, output);
+  p->input = inward(&call->operands[0], input, NULL);
+  p->kernel = inward(&call->operands[1], kernel, flips);
+  p->result = outward(&call->results[0], output);
+  place_all(p, true);
+  p->work_at = take(p, convolution_gradient_scratch(p->gradient, call->threads));
+  return true;
+}
+
 static bool plan_onednn(arena *a, const lib_call *call, convolution_plan *p) {
   const convolution_form *f = &p->form;
   int64_t strides[CONVOLUTION_MAX_RANK] = {0};
   if (!goes_to_f32(f->input) || !goes_to_f32(f->kernel) || !goes_to_f32(f->result)) return false;
-  plan_passages(call, convolution_onednn_flips(f), p);
+  plan_passages(call, convolution_is_dilated(f), p);
   leave_kernel(&call->operands[1], f->kernel_order, &p->kernel, strides);
   p->onednn = convolution_onednn_make(a, f, strides);
   if (!p->onednn) return false;
-  place(p, &p->input, true);
-  place(p, &p->kernel, true);
-  place(p, &p->result, true);
+  place_all(p, true);
   p->packed_at = take(p, convolution_onednn_packed_bytes(p->onednn));
   p->work_at = take(p, convolution_onednn_scratch(p->onednn, call->threads));
   p->widens_bias = f->has_bias && call->operands[2].type != DTYPE_F32;
@@ -146,9 +168,7 @@ static bool plan_onednn(arena *a, const lib_call *call, convolution_plan *p) {
 
 static heddle_status plan_tiles(const lib_call *call, convolution_plan *p) {
   plan_passages(call, false, p);
-  place(p, &p->input, false);
-  place(p, &p->kernel, false);
-  place(p, &p->result, false);
+  place_all(p, false);
   TRY(convolution_tiles_plan(&p->form, &p->tiles));
   p->work_at = take(p, gemm_plan_scratch(&p->tiles, call->threads));
   return status_ok();
@@ -159,16 +179,18 @@ heddle_status convolution_plan_make(arena *a, const lib_call *call, convolution_
   TRY(convolution_form_of(call, &p->form));
   p->threads = call->threads;
   p->has_outside = convolution_reaches_outside(&p->form);
-  if (!plan_onednn(a, call, p)) TRY(plan_tiles(call, p));
+  if (!plan_gradient(a, call, p) && !plan_onednn(a, call, p)) TRY(plan_tiles(call, p));
   *plan = p;
   return status_ok();
 }
 
 void convolution_plan_release(convolution_plan *plan) {
+  if (plan->gradient) convolution_gradient_release(plan->gradient);
   if (plan->onednn) convolution_onednn_release(plan->onednn);
 }
 
 const char *convolution_plan_way(const convolution_plan *plan) {
+  if (plan->gradient) return convolution_gradient_name(plan->gradient);
   return plan->onednn ? convolution_onednn_name(plan->onednn) : "tiles";
 }
 
@@ -280,6 +302,14 @@ static heddle_status run_onednn(const convolution_plan *p, const lib_call *call)
   return convolution_onednn_execute(p->onednn, call->threads, &arrays);
 }
 
+static heddle_status run_gradient(const convolution_plan *p, const lib_call *call) {
+  const convolution_gradient_arrays arrays = {.input = bring(&p->input, call, &call->operands[0]),
+                                              .result = bring(&p->kernel, call, &call->operands[1]),
+                                              .kernel = result_memory(&p->result, call),
+                                              .scratch = (char *)call->scratch + p->work_at};
+  return convolution_gradient_execute(p->gradient, call->threads, &arrays);
+}
+
 static heddle_status run_tiles(const convolution_plan *p, const lib_call *call) {
   lib_array operands[3] = {call->operands[0], call->operands[1]}, result = call->results[0];
   if (p->form.has_bias) operands[2] = call->operands[2];
@@ -296,7 +326,7 @@ static heddle_status run_tiles(const convolution_plan *p, const lib_call *call) 
 
 heddle_status convolution_plan_execute(const convolution_plan *plan, const lib_call *call) {
   if (plan->result.count == 0) return status_ok();
-  TRY(plan->onednn ? run_onednn(plan, call) : run_tiles(plan, call));
+  TRY(plan->gradient ? run_gradient(plan, call) : plan->onednn ? run_onednn(plan, call) : run_tiles(plan, call));
   take_back(&plan->result, call);
   if (!plan->has_outside || plan->is_finite || convolution_is_finite(&call->operands[1])) return status_ok();
   return convolution_mend_outside(&plan->form, call);
@@ -305,7 +335,7 @@ heddle_status convolution_plan_execute(const convolution_plan *plan, const lib_c
 // --- constant kernels
 
 int64_t convolution_plan_packed_bytes(const convolution_plan *plan) {
-  if (plan->result.count == 0) return 0;
+  if (plan->result.count == 0 || plan->gradient) return 0;
   if (plan->onednn) return convolution_onednn_packed_bytes(plan->onednn);
   const bool lies_right = !plan->kernel.packs && !plan->kernel.permutes;
   return lies_right ? 0 : plan->kernel.count * dtypes[plan->kernel.type].bytes;

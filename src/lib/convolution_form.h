@@ -43,6 +43,13 @@ static inline int64_t convolution_kernel_size(const convolution_form *f) {
   return count;
 }
 
+// Whether there are holes between the elements of the input.
+static inline bool convolution_is_dilated(const convolution_form *f) {
+  for (int d = 0; d < f->spatial_rank; d++)
+    if (f->dims[d].base_dilation > 1) return true;
+  return false;
+}
+
 // Where kernel position k, of the window that begins at `origin` of the dilated input, meets the input; -1: nowhere.
 static inline int64_t convolution_source(const convolution_dim *w, int64_t origin, int64_t k) {
   const int64_t at = origin + k * w->window_dilation;
@@ -79,6 +86,10 @@ typedef struct convolution_part {
   int64_t feature;              // its first one
 } convolution_part;
 
+// How many parts are worth it.
+int64_t convolution_parts_wanted(const convolution_form *f);
+// Into about so many parts by images and rows alone.
+convolution_cut convolution_cut_positions(const convolution_form *f, int64_t parts);
 // Into about half as many parts for each step of coarseness.
 convolution_cut convolution_cut_of(const convolution_form *f, int coarseness);
 static inline int64_t convolution_cut_count(const convolution_cut *c) {
@@ -91,10 +102,8 @@ bool convolution_part_of(const convolution_form *f, const convolution_cut *c, in
 
 typedef struct convolution_onednn convolution_onednn;
 
-// Whether oneDNN wants the kernel reversed in all spatial dims.
-bool convolution_onednn_flips(const convolution_form *f);
-// Null if oneDNN has no fast way. `kernel_strides` are the elements between neighbours of each dim of the canonical
-// order in the kernel as oneDNN gets it.
+// A dilated input wants a kernel that is reversed in all spatial dims. Null if oneDNN has no fast way. `kernel_strides`
+// are the elements between neighbours of each dim of the canonical order in the kernel as oneDNN gets it.
 convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f, const int64_t *kernel_strides);
 const char *convolution_onednn_name(const convolution_onednn *o);  // oneDNN's, of its implementation
 void convolution_onednn_release(convolution_onednn *o);
@@ -114,5 +123,29 @@ typedef struct convolution_onednn_arrays {
 // Thread-safe for different arrays.
 heddle_status convolution_onednn_execute(const convolution_onednn *o, int threads,
                                          const convolution_onednn_arrays *arrays);
+
+// --- convolution_gradient.c: a kernel's gradient, of f32.
+
+typedef struct convolution_gradient convolution_gradient;
+
+// The orders of the arrays' dims that it wants: the images, and as `kernel` the result's gradient, [input feature,
+// spatial…, batch] and [input feature, spatial…, output feature] in the convolution's words; and the result [spatial…,
+// batch, output feature].
+void convolution_gradient_orders(const convolution_form *f, int *input, int *kernel, int *output);
+// Null if the convolution is no such gradient, or if oneDNN has no fast way.
+convolution_gradient *convolution_gradient_make(arena *a, const convolution_form *f);
+void convolution_gradient_release(convolution_gradient *g);
+const char *convolution_gradient_name(const convolution_gradient *g);
+int64_t convolution_gradient_scratch(const convolution_gradient *g, int threads);
+
+typedef struct convolution_gradient_arrays {
+  const float *input, *result;  // images; the gradient by the result
+  float *kernel;                // what is wanted
+  void *scratch;
+} convolution_gradient_arrays;
+
+// Thread-safe for different arrays.
+heddle_status convolution_gradient_execute(const convolution_gradient *g, int threads,
+                                           const convolution_gradient_arrays *arrays);
 
 #endif

@@ -18,7 +18,7 @@ static const double least_work = 1 << 19, large_work = 1 << 23;  // multiplicati
 
 static int64_t rows_of(const convolution_form *f) { return f->spatial_rank ? f->dims[0].output : 1; }
 
-static int64_t parts_wanted(const convolution_form *f) {
+int64_t convolution_parts_wanted(const convolution_form *f) {
   const double work = (double)convolution_positions(f) * (double)f->output_features *
                       (double)convolution_kernel_size(f) * (double)f->group_features;
   if (work < 2 * least_work) return 1;
@@ -44,6 +44,12 @@ static void cut_images(const convolution_form *f, int64_t parts, convolution_cut
   c->row_parts = int64_ceil_div(rows_of(f), c->rows);
 }
 
+convolution_cut convolution_cut_positions(const convolution_form *f, int64_t parts) {
+  convolution_cut c = {f->output_batch, rows_of(f), f->output_features, 1, 1, 1};
+  cut_images(f, parts, &c);
+  return c;
+}
+
 static double bytes_read(const convolution_form *f, int64_t feature_parts, int64_t other_parts) {
   double input = (double)f->input_batch * (double)f->input_features;
   for (int d = 0; d < f->spatial_rank; d++) input *= (double)f->dims[d].input;
@@ -53,16 +59,16 @@ static double bytes_read(const convolution_form *f, int64_t feature_parts, int64
 }
 
 convolution_cut convolution_cut_of(const convolution_form *f, int coarseness) {
-  convolution_cut best = {f->output_batch, rows_of(f), f->output_features, 1, 1, 1};
-  const int64_t wanted = int64_max(parts_wanted(f) >> coarseness, 1), positions = convolution_positions(f);
+  convolution_cut best = convolution_cut_positions(f, 1);
+  const int64_t wanted = int64_max(convolution_parts_wanted(f) >> coarseness, 1), positions = convolution_positions(f);
   const int64_t most = f->feature_groups == 1 ? int64_max(f->output_features / FEATURES, 1) : 1;
   double least = 0;
   int64_t best_count = 0;
   for (int64_t parts = 1; parts <= int64_min(most, wanted); parts++) {
-    convolution_cut c = {f->output_batch, rows_of(f), f->output_features, 1, 1, 1};
+    const int64_t others_wanted = int64_clamp(1, int64_ceil_div(wanted, parts), positions / LEAST_POSITIONS);
+    convolution_cut c = convolution_cut_positions(f, others_wanted);
     if (parts > 1) c.features = int64_ceil_div(int64_ceil_div(f->output_features, parts), FEATURES) * FEATURES;
     c.feature_parts = int64_ceil_div(f->output_features, c.features);
-    cut_images(f, int64_clamp(1, int64_ceil_div(wanted, parts), positions / LEAST_POSITIONS), &c);
     const int64_t others = c.image_parts * c.row_parts, count = int64_min(c.feature_parts * others, wanted / 2);
     const double bytes = bytes_read(f, c.feature_parts, others);
     if (best_count && (count < best_count || (count == best_count && bytes >= least))) continue;

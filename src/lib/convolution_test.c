@@ -17,7 +17,8 @@ typedef struct form {
   int64_t input_order[MAX], kernel_order[MAX], output_order[MAX];  // canonical dim -> dim of the array
   int64_t bias;
   const char *activation;
-  bool is_endless;  // infinities and NaN among the weights
+  bool is_endless;         // infinities and NaN among the weights
+  bool has_endless_input;  // among the input's elements
 } form;
 
 typedef struct convolution {
@@ -95,9 +96,12 @@ static void build(arena *a, convolution *c, const form *f, const dtype types[3])
   c->result = array_of(a, types[2], rank, output, f->output_order);
   for (int k = 0; k < 3; k++) testing_fill(&c->operands[k], (uint64_t)k + 7);
   const double endless[] = {INFINITY, NAN, -INFINITY};
-  const int64_t weights = lib_element_count(&c->operands[1]);
-  for (int64_t k = 0; f->is_endless && k < 3; k++)
-    work_store(WORK_F64, &endless[k], &c->operands[1], k * 7 % weights, 1);
+  for (int which = 0; which < 2; which++) {
+    const lib_array *to = &c->operands[which];
+    const int64_t count = lib_element_count(to);
+    for (int64_t k = 0; k < 3 && (which ? f->is_endless : f->has_endless_input); k++)
+      work_store(WORK_F64, &endless[k], to, k * 7 % count, 1);
+  }
   fill_attributes(c);
 }
 
@@ -315,6 +319,17 @@ static void test_endless_weights(void **state) {
   }
 }
 
+// What the libraries read beyond the features, and leave out, has no part in a sum either.
+static void test_endless_inputs(void **state) {
+  (void)state;
+  uint64_t seed = 5;
+  for (int k = 0; k < 120; k++) {
+    form f = random_form(&seed, k % 3 != 0);
+    f.has_endless_input = true;
+    check(&f, f32);
+  }
+}
+
 // What a training step asks for: gradients to the input and to the kernel of a strided convolution.
 static void test_gradients(void **state) {
   (void)state;
@@ -419,6 +434,8 @@ static const struct {
     {"gradient by the input, stride 2", 2, 1, 14, 64, 32, 1, 3, 1, 1, 1, 2},
 };
 
+enum { ORDINARY = sizeof ordinary / sizeof ordinary[0] };
+
 static form ordinary_form(size_t k) {
   form f = {.spatial = (int)ordinary[k].spatial,
             .batch = ordinary[k].batch,
@@ -438,24 +455,71 @@ static form ordinary_form(size_t k) {
   return f;
 }
 
+// Gradients by kernels as frameworks write them: convolutions of the images, whose features are the batch, with the
+// gradient of the result.
+static const struct {
+  int64_t spatial, images, size, features, output_features, kernel, stride, pad, dilation;
+} trained[] = {
+    {2, 4, 28, 64, 64, 3, 1, 1, 1},  {2, 2, 29, 16, 40, 3, 2, 1, 1}, {2, 3, 32, 3, 32, 5, 1, 2, 1},
+    {2, 1, 7, 128, 192, 3, 1, 1, 1}, {2, 8, 9, 37, 53, 3, 1, 0, 1},  {2, 2, 14, 160, 70, 1, 2, 0, 1},
+    {1, 4, 300, 32, 64, 5, 1, 2, 1}, {3, 2, 10, 8, 16, 3, 1, 1, 1},
+};
+enum { TRAINED = sizeof trained / sizeof trained[0] };
+
+static form trained_form(size_t k) {
+  const int n = (int)trained[k].spatial;
+  form f = {.spatial = n,
+            .batch = trained[k].features,
+            .group_features = trained[k].images,
+            .outputs_per_group = trained[k].output_features,
+            .feature_groups = 1,
+            .batch_groups = 1,
+            .input_order = {n + 1},
+            .output_order = {n}};
+  f.kernel_order[n + 1] = f.output_order[n + 1] = n + 1;
+  for (int d = 0; d < n; d++) {
+    const int64_t reach = (trained[k].kernel - 1) * trained[k].dilation + 1;
+    f.input[d] = trained[k].size;
+    f.size[d] = (trained[k].size + 2 * trained[k].pad - reach) / trained[k].stride + 1;
+    f.stride[d] = trained[k].dilation;
+    f.window_dilation[d] = trained[k].stride;
+    f.base_dilation[d] = 1;
+    f.low[d] = trained[k].pad;
+    f.high[d] = reach + (f.size[d] - 1) * trained[k].stride - trained[k].size - trained[k].pad;
+    f.input_order[d + 1] = f.kernel_order[d] = d + 1;
+    f.output_order[d + 1] = d;
+  }
+  return f;
+}
+
+static bool is_left_to_tiles(const form *f) {
+  arena *a = arena_create();
+  convolution c;
+  convolution_plan *plan;
+  build(a, &c, f, f32);
+  c.call.threads = 1;
+  heddle_status status = convolution_plan_make(a, &c.call, &plan);
+  if (!status_is_ok(status)) _exit(100);
+  const bool is_left = strcmp(convolution_plan_way(plan), "tiles") == 0;
+  convolution_plan_release(plan);
+  arena_destroy(a);
+  return is_left;
+}
+
 // How many ordinary forms no library implementation takes.
 static int count_untaken(const char *instructions) {
   int count = 0;
-  for (size_t k = 0; k < sizeof ordinary / sizeof ordinary[0]; k++) {
-    arena *a = arena_create();
-    convolution c;
-    convolution_plan *plan;
+  for (size_t k = 0; k < ORDINARY; k++) {
     const form f = ordinary_form(k);
-    build(a, &c, &f, f32);
-    c.call.threads = 1;
-    heddle_status status = convolution_plan_make(a, &c.call, &plan);
-    if (!status_is_ok(status)) _exit(100);
-    if (strcmp(convolution_plan_way(plan), "tiles") == 0) {
-      printf("%s with %s: tiles\n", ordinary[k].name, instructions);
-      count++;
-    }
-    convolution_plan_release(plan);
-    arena_destroy(a);
+    if (!is_left_to_tiles(&f)) continue;
+    printf("%s with %s: tiles\n", ordinary[k].name, instructions);
+    count++;
+  }
+  for (size_t k = 0; k < TRAINED; k++) {
+    const form f = trained_form(k);
+    if (!is_left_to_tiles(&f)) continue;
+    printf("gradient %zu with %s: tiles\n", k, instructions);
+    count++;
   }
   fflush(stdout);
   return count;
@@ -480,31 +544,49 @@ static void test_ways(void **state) {
   }
 }
 
+// Some elements against the definition, and all of them on more threads.
+static void check_large(const form *f, const dtype types[3], uint64_t seed) {
+  arena *a = arena_create();
+  convolution c;
+  build(a, &c, f, types);
+  execute(a, &c, 1, false);
+  const int rank = f->spatial + 2;
+  for (int k = 0; k < 150; k++) {
+    int64_t out[MAX];
+    for (int d = 0; d < rank; d++) out[d] = pick(&seed, 0, c.result.dims[f->output_order[d]] - 1);
+    check_element(&c, out);
+  }
+  const lib_array first = c.result;
+  c.result = testing_array(a, first.type, rank, first.dims);
+  for (int threads = 2; threads <= 5; threads++) {
+    execute(a, &c, threads, threads == 3);
+    assert_memory_equal(c.result.data, first.data, (size_t)(lib_element_count(&first) * dtypes[first.type].bytes));
+  }
+  arena_destroy(a);
+}
+
 // The ordinary forms are so large that they are cut in every way there is.
 static void test_cuts(void **state) {
   (void)state;
-  for (size_t n = 0; n < sizeof ordinary / sizeof ordinary[0]; n++) {
-    arena *a = arena_create();
-    convolution c;
-    form f = ordinary_form(n);
-    f.bias = n % 2;
-    f.activation = n % 3 ? "relu" : NULL;
-    build(a, &c, &f, f32);
-    execute(a, &c, 1, false);
-    const int rank = f.spatial + 2;
-    uint64_t seed = n;
-    for (int k = 0; k < 200; k++) {
-      int64_t out[MAX];
-      for (int d = 0; d < rank; d++) out[d] = pick(&seed, 0, c.result.dims[d] - 1);
-      check_element(&c, out);
-    }
-    const lib_array first = c.result;
-    c.result = testing_array(a, DTYPE_F32, rank, first.dims);
-    for (int threads = 2; threads <= 5; threads++) {
-      execute(a, &c, threads, threads == 3);
-      assert_memory_equal(c.result.data, first.data, (size_t)lib_element_count(&first) * sizeof(float));
-    }
-    arena_destroy(a);
+  for (size_t k = 0; k < ORDINARY; k++) {
+    form f = ordinary_form(k);
+    f.bias = k % 2;
+    f.activation = k % 3 ? "relu" : NULL;
+    check_large(&f, f32, k);
+  }
+}
+
+static void test_kernel_gradients(void **state) {
+  (void)state;
+  static const dtype bf16[3] = {DTYPE_BF16, DTYPE_BF16, DTYPE_BF16};
+  for (size_t k = 0; k < TRAINED; k++) {
+    form f = trained_form(k);
+    check_large(&f, f32, k);
+    if (k % 3 == 0) check_large(&f, bf16, k);
+    for (int d = 0; d < f.spatial; d++) f.reversal[d] = 1;
+    f.is_endless = k % 2;
+    f.has_endless_input = !f.is_endless;
+    check_large(&f, f32, k);
   }
 }
 
@@ -604,11 +686,18 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_ways),      cmocka_unit_test(test_f32),
-      cmocka_unit_test(test_types),     cmocka_unit_test(test_endless_weights),
-      cmocka_unit_test(test_gradients), cmocka_unit_test(test_large),
-      cmocka_unit_test(test_cuts),      cmocka_unit_test(test_fewer_threads),
-      cmocka_unit_test(test_empty),     cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_ways),
+      cmocka_unit_test(test_f32),
+      cmocka_unit_test(test_types),
+      cmocka_unit_test(test_endless_weights),
+      cmocka_unit_test(test_endless_inputs),
+      cmocka_unit_test(test_gradients),
+      cmocka_unit_test(test_large),
+      cmocka_unit_test(test_cuts),
+      cmocka_unit_test(test_kernel_gradients),
+      cmocka_unit_test(test_fewer_threads),
+      cmocka_unit_test(test_empty),
+      cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests_name("lib/convolution", tests, NULL, NULL);
 }
