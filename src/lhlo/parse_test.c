@@ -232,7 +232,8 @@ static void test_blocks_end_once(void **state) {
   (void)state;
   refuse(ADD MAIN CALL_ADD("p", "p", "r") "}\n", 6, "without func.return");
   refuse(ADD MAIN "}\n", 5, "without a return");
-  refuse(ADD MAIN CALL_ADD("p", "p", "r") "return\n" CALL_ADD("p", "p", "r") END, 7, "found func.return, wanted");
+  refuse(ADD MAIN CALL_ADD("p", "p", "r") "return\n" CALL_ADD("p", "p", "r") END, 8,
+         "found an operation behind the end of its block");
   refuse("func.func @main(%p: memref<8xf32>) -> memref<8xf32> {\nreturn %p : memref<8xf32>\n}\n", 2,
          "of 1 values, wanted none");
   refuse(ADD MAIN "\"lmhlo.terminator\"() : () -> ()\n" END, 6, "found lmhlo.terminator, wanted");

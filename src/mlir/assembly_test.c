@@ -322,6 +322,7 @@ static void test_errors(void **state) {
        ": (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>",
        "found attribute 'window_strides' twice"},
       {"%0 = stablehlo.tuple %arg0 : tensor<2xf32>", "wanted a tuple"},
+      {"return", "found an operation behind the end of its block"},
       {"%0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [0] x [0], algorithm = <component_count = 1> : "
        "(tensor<2xf32>, tensor<2xf32>) -> tensor<f32>",
        "wanted one of lhs_precision_type"},

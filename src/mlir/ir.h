@@ -206,6 +206,8 @@ heddle_status ir_elements_expand(arena *a, const ir_attribute *x, literal **out)
 const ir_attribute *ir_type_attribute(arena *a, const ir_type *type);
 const ir_attribute *ir_array_attribute(arena *a, int count, const ir_attribute *const *items);
 const ir_attribute *ir_struct_attribute(arena *a, const char *name, int count, const ir_named_attribute *fields);
+// Whether it ends its block by giving values to what is around it.
+bool ir_returns(const ir_operation *op);
 const ir_attribute *ir_find(const ir_operation *op, const char *name);  // null if absent
 // An entry of the number-th dictionary of a function's arg_attrs or res_attrs (`list`); null if absent.
 const ir_attribute *ir_find_argument_attribute(const ir_operation *function, const char *list, int number,

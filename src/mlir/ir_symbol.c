@@ -2,9 +2,11 @@
 // with the type; a module's only block.
 #include "mlir/ir.h"
 
-static bool is_terminator(const ir_operation *o) {
-  return o->op == IR_OP_FUNC_RETURN || o->op == IR_OP_RETURN || o->op == IR_OP_UNKNOWN;
+bool ir_returns(const ir_operation *op) {
+  return op->op == IR_OP_RETURN || op->op == IR_OP_FUNC_RETURN || op->op == IR_OP_SDY_RETURN;
 }
+
+static bool is_terminator(const ir_operation *o) { return ir_returns(o) || o->op == IR_OP_UNKNOWN; }
 
 static bool returns(const ir_operation *o, const ir_type *type) {
   bool is_ok = o->operand_count == type->result_count;

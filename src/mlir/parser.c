@@ -169,6 +169,8 @@ bool mlir_operation(mlir_parser *p) {
   draft->offset = p->tok_offset;
   draft->wanted_results = names.count;
   if (p->kind != MLIR_STRING && p->kind != MLIR_WORD) return mlir_found(p, "an operation");
+  if (p->block->operations.size && ir_returns(p->block->operations.data[p->block->operations.size - 1]))
+    return mlir_error(p, draft->offset, "found an operation behind the end of its block");
   if (p->kind == MLIR_STRING ? !parse_generic(p, draft) : !parse_pretty(p, draft)) return false;
   if (!mlir_optional_location(p, &location)) return false;
   if (names.count && names.count != draft->results.size)

@@ -30,10 +30,6 @@ void lowering_results(lowering *l, instruction *i, int count, instruction **resu
   for (int k = 0; fits && k < count; k++) results[k] = build_element(l, i, k);
 }
 
-static bool is_terminator(const ir_operation *op) {
-  return op->op == IR_OP_RETURN || op->op == IR_OP_FUNC_RETURN || op->op == IR_OP_SDY_RETURN;
-}
-
 static heddle_status operands_of(lowering *l, const ir_operation *op, instruction ***out) {
   *out = arena_array(l->arena, instruction *, op->operand_count);
   for (int k = 0; k < op->operand_count; k++) TRY(lowering_value(l, op, op->operands[k], &(*out)[k]));
@@ -52,7 +48,7 @@ static heddle_status lower_operation(lowering *l, const ir_operation *op) {
 heddle_status lowering_block(lowering *l, const ir_block *b, int *count, instruction ***returned) {
   for (int k = 0; k < b->operations.size; k++) {
     const ir_operation *op = b->operations.data[k];
-    if (!is_terminator(op)) {
+    if (!ir_returns(op)) {
       TRY(lower_operation(l, op));
       continue;
     }

@@ -336,6 +336,8 @@ static bool read_operation(bytecode_cursor *c, frame *f, ir_block *block) {
   bool is_isolated = false;
   uint64_t regions = 0;
   if (!read_head(c, f, block, &d)) return false;
+  if (block->operations.size && ir_returns(block->operations.data[block->operations.size - 1]))
+    return bytecode_fail(c->b, c->at, "found an operation behind the end of its block");
   if (is_cast(&d)) return read_cast(c, f, &d);
   if ((d.parts & HAS_REGIONS) && !bytecode_flagged(c, &regions, &is_isolated)) return false;
   if (regions > bytecode_left(c))

@@ -334,6 +334,9 @@ static bool convert_field(const conversion *v, str name, bool keeps_empty, const
   *out = is_silent(name, keeps_empty, x) ? NULL : x;
   if (!*out) return true;
   if (x->kind != field_kind(name)) return wrong(v, name, "an attribute of another kind");
+  const bool is_element =
+      x->kind != IR_ATTR_TYPE || x->type->kind == IR_TYPE_SCALAR || x->type->kind == IR_TYPE_OPAQUE;  // such as tf32
+  if (!is_element) return wrong(v, name, "an element type");
   return x->kind != IR_ATTR_ELEMENTS || to_integers(v, name, x, out);
 }
 
