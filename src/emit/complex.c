@@ -98,10 +98,19 @@ static parts real_number(ir_builder *b, MlirValue like, double v) {
   return (parts){re, im};
 }
 
+// Of two magnitudes, none of which is -0.
+static MlirValue extreme(ir_builder *b, const char *which, MlirValue x, MlirValue y) {
+  MlirNamedAttribute zeros = ir_named(b->context, "xla.zeros_are_equal", mlirUnitAttrGet(b->context));
+  return ir_value_with(b, which, mlirValueGetType(x), 2, (MlirValue[]){x, y}, 1, &zeros);
+}
+
+static MlirValue larger(ir_builder *b, MlirValue x, MlirValue y) { return extreme(b, "arith.maximumf", x, y); }
+static MlirValue smaller(ir_builder *b, MlirValue x, MlirValue y) { return extreme(b, "arith.minimumf", x, y); }
+
 // Scaled by the larger part, so that only results out of range overflow.
 static MlirValue absolute(ir_builder *b, parts z) {
   MlirValue re = magnitude(b, z.re), im = magnitude(b, z.im);
-  MlirValue high = ir_binary(b, "arith.maximumf", re, im), low = ir_binary(b, "arith.minimumf", re, im);
+  MlirValue high = larger(b, re, im), low = smaller(b, re, im);
   MlirValue ratio = quo(b, low, high), one = num(b, high, 1);
   MlirValue product = mul(b, high, root(b, add(b, one, mul(b, ratio, ratio))));
   MlirValue infinity = num(b, high, INFINITY);
@@ -243,7 +252,7 @@ static MlirValue excess_of_square(ir_builder *b, MlirValue less_one, MlirValue y
 // log|z|; near the unit circle log(1 + (|z|^2 - 1)) / 2, as log loses what is left of |z| - 1.
 static MlirValue log_absolute(ir_builder *b, parts z) {
   MlirValue re = magnitude(b, z.re), im = magnitude(b, z.im);
-  MlirValue high = ir_binary(b, "arith.maximumf", re, im), low = ir_binary(b, "arith.minimumf", re, im);
+  MlirValue high = larger(b, re, im), low = smaller(b, re, im);
   MlirValue one = num(b, high, 1);
   MlirValue equal = ir_cmpf(b, "oeq", low, high);
   MlirValue ratio = ir_select(b, equal, one, quo(b, low, high));
@@ -293,7 +302,7 @@ static parts exponential_minus_one(ir_builder *b, parts z) {
 static parts square_root(ir_builder *b, parts z) {
   bool wide = ir_bit_width(mlirValueGetType(z.re)) > 32;
   MlirValue re = magnitude(b, z.re), im = magnitude(b, z.im);
-  MlirValue high = ir_binary(b, "arith.maximumf", re, im), one = num(b, high, 1);
+  MlirValue high = larger(b, re, im), one = num(b, high, 1);
   MlirValue is_huge = ir_cmpf(b, "ogt", high, num(b, high, wide ? 0x1p1020 : 0x1p124));
   MlirValue is_tiny = ir_cmpf(b, "olt", high, num(b, high, wide ? 0x1p-900 : 0x1p-100));
   double up = wide ? 0x1p108 : 0x1p48, root_up = wide ? 0x1p54 : 0x1p24;

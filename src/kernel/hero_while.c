@@ -188,13 +188,6 @@ static bool walks_cheaply(const target_description *target, const kernel_plan *k
   return bytes <= target->cache_bytes || most_rows <= target->fusion.max_walked_row_bytes;
 }
 
-// Loops over complex numbers are not vectorized.
-static bool any_complex(const while_state *s) {
-  for (int k = 0; k < s->leaf_count; k++)
-    if (dtype_is_complex(s->loop->shape->elements[k]->dtype)) return true;
-  return false;
-}
-
 static bool has_room(const target_description *target, const kernel_plan *k, const while_state *s, int64_t tile,
                      int64_t operations) {
   const target_fusion_costs *limits = &target->fusion;
@@ -210,7 +203,6 @@ bool hero_while_takes(arena *a, kernel_plan *k, const instruction_list *body, co
   const instruction *root = k->outputs[0].root;
   if (root->opcode != HLO_GET_TUPLE_ELEMENT || root->operands[0]->opcode != HLO_WHILE) return false;
   if (!while_state_of(a, root->operands[0], &s) || !find_outputs(a, k, &s, h)) return false;
-  if (any_complex(&s) && shape_element_count(s.space) > 1) return false;
   make_bodies(a, k, &s);
   launch_cost cost = turn_cost(k);
   const int64_t of_turn = cost.operations, elements = shape_element_count(s.space);

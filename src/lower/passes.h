@@ -47,6 +47,8 @@ extern const pass lower_convert_pure_call;
 extern const pass lower_merge_pointers;
 // An xla_gpu.loop over one range variable becomes an scf.for with the constraint in its bound.
 extern const pass lower_cpu_loops;
+// Complex numbers and arrays of them become pairs of floats and arrays of pairs.
+extern const pass lower_split_complex;
 // The iterations in which a loop's checks hold become a loop without them.
 extern const pass lower_peel_loops;
 // A loop over a tile's elements becomes a loop over explicit vectors and a scalar remainder.

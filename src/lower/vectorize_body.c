@@ -107,6 +107,7 @@ static bool do_uniform(vectorizer *v, ir_builder *b, MlirOperation op) {
 // A separate index: by how much lanes differ from the first one, as far as that is the same in all iterations.
 typedef struct lane_steps {
   int64_t stride;    // from lane to lane, 0 if that differs
+  int64_t place;     // remainder of a division by the stride, -1 if it is not the same always
   int64_t *offsets;  // of each lane, null if they depend on more than the lane
 } lane_steps;
 
@@ -165,7 +166,14 @@ static lane_kind index_kind(vectorizer *v, MlirOperation op, int result, lane_st
   const affine_expr *next = affine_replace(v->arena, e, NULL, 0, next_by, symbols + 1);
   symbol_bounds[symbols].upper--;
   next = affine_simplify(v->arena, affine_sub(v->arena, next, e), dim_bounds, symbol_bounds);
-  if (affine_is_constant(next, &steps->stride)) return LANE_SEPARATE;
+  if (affine_is_constant(next, &steps->stride)) {
+    steps->place = -1;
+    if (steps->stride <= 1) return LANE_SEPARATE;
+    symbol_bounds[symbols].upper++;
+    e = affine_simplify(v->arena, affine_mod(v->arena, e, steps->stride), dim_bounds, symbol_bounds);
+    if (!affine_is_constant(e, &steps->place)) steps->place = -1;
+    return LANE_SEPARATE;
+  }
   steps->stride = 0;
   steps->offsets = lane_offsets(v, e, symbols, dim_bounds, symbol_bounds);
   return LANE_SEPARATE;
@@ -180,6 +188,7 @@ static bool do_apply_indexing(vectorizer *v, ir_builder *b, MlirOperation op) {
     lane_value *entry = bind_value(v, ir_result(op, r), kind, ir_result(clones[0], r));
     if (kind != LANE_SEPARATE) continue;
     entry->stride = steps.stride;
+    entry->place = steps.place;
     entry->lanes = arena_array(v->arena, MlirValue, v->width);
     entry->lanes[0] = ir_result(clones[0], r);
     for (int l = 1; l < v->width; l++) {
@@ -304,6 +313,75 @@ static MlirValue strided_read(vectorizer *v, ir_builder *b, MlirOperation op, co
   return result;
 }
 
+// --- pairs
+
+// One of two arrays whose elements take turns in memory: real and imaginary parts. Both are read, and both are written,
+// by vectors of whole pairs.
+
+static bool is_of_pair(const lane_value *index, MlirType tensor) {
+  return index->kind == LANE_SEPARATE && index->stride == 2 && index->place >= 0 &&
+         mlirShapedTypeGetDimSize(tensor, 0) % 2 == 0;
+}
+
+// The index of the pair that the first lane's element is of.
+static MlirValue first_of_pair(ir_builder *b, const lane_value *index) {
+  MlirOperation op = ir_defining_op(index->lanes[0]);
+  if (index->place == 0) return index->lanes[0];
+  const indexing_map *from = xla_gpu_indexing_map(ir_get(op, "map"));
+  indexing_map *m = indexing_map_copy(b->arena, from);
+  const affine_expr *first = affine_add(b->arena, from->results[0], affine_constant(b->arena, -index->place));
+  MlirValue *operands = arena_array(b->arena, MlirValue, mlirOperationGetNumOperands(op));
+  for (int i = 0; i < (int)mlirOperationGetNumOperands(op); i++) operands[i] = ir_operand(op, i);
+  m = indexing_map_with_results(b->arena, m, 1, &first);
+  return ir_apply_indexing(b, m, operands, operands + m->dim_count).data[0];
+}
+
+static MlirValue read_of_pairs(vectorizer *v, ir_builder *b, MlirOperation op, const lane_value *index) {
+  const int64_t both = 2 * (int64_t)v->width;
+  int64_t *lanes = arena_array(v->arena, int64_t, v->width);
+  for (int l = 0; l < v->width; l++) lanes[l] = 2 * l + index->place;
+  MlirValue tensor = vectorizer_lookup(v, ir_operand(op, 0))->value;
+  MlirType pairs = mlirVectorTypeGet(1, &both, ir_result_type(op, 0));
+  MlirValue read = read_elements(b, pairs, tensor, first_of_pair(b, index));
+  return shuffle(b, read, read, v->width, lanes);
+}
+
+// Whether index `r` is one behind `l` in every iteration.
+static bool is_next(vectorizer *v, MlirValue l, MlirValue r) {
+  MlirOperation first = ir_defining_op(l), second = ir_defining_op(r);
+  const char *name = "xla_gpu.apply_indexing";
+  if (ir_is_null(first) || ir_is_null(second) || !ir_is(first, name) || !ir_is(second, name)) return false;
+  const int count = (int)mlirOperationGetNumOperands(first);
+  if (count != (int)mlirOperationGetNumOperands(second)) return false;
+  for (int i = 0; i < count; i++)
+    if (!mlirValueEqual(ir_operand(first, i), ir_operand(second, i))) return false;
+  const indexing_map *m = xla_gpu_indexing_map(ir_get(first, "map")), *n = xla_gpu_indexing_map(ir_get(second, "map"));
+  if (m->dim_count != n->dim_count || m->result_count != 1 || n->result_count != 1) return false;
+  const affine_expr *one = affine_add(v->arena, m->results[0], affine_constant(v->arena, 1));
+  return indexing_map_equal(indexing_map_with_results(v->arena, n, 1, &one), n);
+}
+
+// The insert of the second part, behind one of the first; null if it is no such pair. Elements of pairs are numbers.
+static MlirOperation second_insert(vectorizer *v, MlirOperation first) {
+  const MlirOperation none = {NULL};
+  const lane_value *index = ptr_map_get(&v->values, ir_operand(first, 2).ptr);
+  MlirOpOperand use = mlirValueGetFirstUse(ir_result(first, 0));
+  if (v->done_lanes > 0 || !index || index->place != 0 || !is_of_pair(index, ir_result_type(first, 0))) return none;
+  if (mlirOpOperandIsNull(use) || !mlirOpOperandIsNull(mlirOpOperandGetNextUse(use))) return none;
+  MlirOperation second = mlirOpOperandGetOwner(use);
+  const bool fits = ir_is(second, "tensor.insert") && mlirOpOperandGetOperandNumber(use) == 1 &&
+                    mlirOperationGetNumOperands(second) == 3 && is_next(v, ir_operand(first, 2), ir_operand(second, 2));
+  return fits ? second : none;
+}
+
+// The insert of the first part, in front of one of the second.
+static MlirOperation first_insert(vectorizer *v, MlirOperation second) {
+  const MlirOperation none = {NULL};
+  MlirOperation first = ir_defining_op(ir_operand(second, 1));
+  if (ir_is_null(first) || !ir_is(first, "tensor.insert") || mlirOperationGetNumOperands(first) != 3) return none;
+  return mlirOperationEqual(second_insert(v, first), second) ? first : none;
+}
+
 // Neighbours in falling order: one vector that ends with the first lane's element, its lanes turned round.
 static MlirValue reversed_read(vectorizer *v, ir_builder *b, MlirOperation op, const lane_value *index) {
   int64_t *lanes = arena_array(v->arena, int64_t, v->width);
@@ -408,9 +486,11 @@ static bool do_extract(vectorizer *v, ir_builder *b, MlirOperation op) {
   bool is_strided =
       index->kind == LANE_SEPARATE && !v->mask.ptr && index->stride > 1 && index->stride <= v->limits->max_lane_stride;
   bool is_reversed = index->kind == LANE_SEPARATE && !v->mask.ptr && index->stride == -1;
+  bool is_pair = !v->mask.ptr && v->done_lanes == 0 && is_of_pair(index, mlirValueGetType(ir_operand(op, 0)));
   bool is_rest = is_contiguous && v->done_lanes > 0 && !v->mask.ptr && is_inside_loop(v, ir_operand(op, 0));
   MlirValue result = is_rest         ? read_rest(v, b, op, index->value)
                      : is_contiguous ? transfer_read(v, b, op, index->value)
+                     : is_pair       ? read_of_pairs(v, b, op, index)
                      : is_strided    ? strided_read(v, b, op, index)
                      : is_reversed   ? reversed_read(v, b, op, index)
                                      : gather(v, b, op);
@@ -445,6 +525,18 @@ static MlirValue write_rest(vectorizer *v, ir_builder *b, MlirValue vector, Mlir
   return tensor;
 }
 
+static MlirValue write_pairs(vectorizer *v, ir_builder *b, MlirOperation first, MlirOperation second,
+                             MlirValue tensor) {
+  int64_t *lanes = arena_array(v->arena, int64_t, 2 * v->width);
+  for (int l = 0; l < v->width; l++) {
+    lanes[2 * l] = l;
+    lanes[2 * l + 1] = v->width + l;
+  }
+  MlirValue x = vectorizer_vector(v, b, ir_operand(first, 0)), y = vectorizer_vector(v, b, ir_operand(second, 0));
+  MlirValue at = vectorizer_lookup(v, ir_operand(first, 2))->lanes[0];
+  return write_elements(b, shuffle(b, x, y, 2 * v->width, lanes), tensor, at);
+}
+
 static bool do_insert(vectorizer *v, ir_builder *b, MlirOperation op) {
   if (v->mask.ptr) return refuse(v, "a store under a condition");
   if (mlirOperationGetNumOperands(op) != 3) return refuse(v, "a tensor that is not flat");
@@ -457,6 +549,10 @@ static bool do_insert(vectorizer *v, ir_builder *b, MlirOperation op) {
     MlirValue vector = vectorizer_vector(v, b, element);
     tensor = v->done_lanes > 0 ? write_rest(v, b, vector, tensor, index->value)
                                : write_elements(b, vector, tensor, index->value);
+  } else if (!ir_is_null(second_insert(v, op))) {
+    // Both parts are written where the second is.
+  } else if (!ir_is_null(first_insert(v, op))) {
+    tensor = write_pairs(v, b, first_insert(v, op), op, tensor);
   } else {
     for (int l = v->done_lanes; l < v->width; l++) {
       MlirValue lane = get_lane(v, b, element, l);

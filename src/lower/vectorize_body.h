@@ -19,6 +19,7 @@ typedef struct lane_value {
   MlirValue value;
   MlirValue *lanes;
   int64_t stride;    // of separate lanes: what an index grows by from lane to lane, 0 if that differs
+  int64_t place;     // … and what an index leaves when divided by the stride, -1 if that differs
   MlirValue vector;  // cached vector form within `vector_block`, or null
   MlirBlock vector_block;
 } lane_value;

@@ -63,7 +63,7 @@ static const char *linear(arena *a, const char *type, const char *dims) {
 }
 
 static void test_types(void **state) {
-  static const char *const types[] = {"f32", "f64", "bf16", "f16", "s32", "u8", "s64", "f8e5m2", "s4"};
+  static const char *const types[] = {"f32", "f64", "bf16", "f16", "s32", "u8", "s64", "c64", "c128", "f8e5m2", "s4"};
   for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
     check(&(turns){.type = types[k], .dims = "70", .turns = 9, .body = linear(*state, types[k], "70")});
     check(&(turns){.type = types[k], .dims = "", .turns = 9, .body = linear(*state, types[k], "")});

@@ -139,7 +139,8 @@ func.func @broadcasts(%row: tensor<64xf32>, %col: tensor<32xf32>, %out: tensor<2
 
 // -----
 
-// Elements two or three places apart: as many whole vectors, the last of which ends with the last lane's element.
+// Elements two places apart: a vector of pairs. Three: as many whole vectors, the last of which ends with the last lane's
+// element.
 #lin = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 3], i in [0, 63]">
 #two = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 128 + i * 2), domain: tile in [0, 3], i in [0, 63]">
 #three = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 192 + i * 3 + 1), domain: tile in [0, 3], i in [0, 63]">
@@ -161,10 +162,8 @@ func.func @near(%in: tensor<768xf64>, %out: tensor<256xf64>, %tile: index) -> te
 }
 // CHECK-LABEL: func.func @near
 // CHECK-NOT:     tensor.extract
-// CHECK:         %[[A:.*]] = vector.transfer_read %arg0[%[[E:.*]]], {{.*}} vector<8xf64>
-// CHECK:         %[[E7:.*]] = arith.addi %[[E]], %c7
-// CHECK:         %[[B:.*]] = vector.transfer_read %arg0[%[[E7]]], {{.*}} vector<8xf64>
-// CHECK:         %[[X:.*]] = vector.shuffle %[[A]], %[[B]] [0, 2, 4, 6, 9, 11, 13, 15] : vector<8xf64>, vector<8xf64>
+// CHECK:         %[[A:.*]] = vector.transfer_read %arg0[{{.*}} vector<16xf64>
+// CHECK:         %[[X:.*]] = vector.shuffle %[[A]], %[[A]] [0, 2, 4, 6, 8, 10, 12, 14] : vector<16xf64>, vector<16xf64>
 // CHECK:         %[[P:.*]] = vector.transfer_read %arg0[%[[F:.*]]], {{.*}} vector<8xf64>
 // CHECK:         %[[F8:.*]] = arith.addi %[[F]], %c8
 // CHECK:         %[[Q:.*]] = vector.transfer_read %arg0[%[[F8]]], {{.*}} vector<8xf64>
@@ -173,6 +172,34 @@ func.func @near(%in: tensor<768xf64>, %out: tensor<256xf64>, %tile: index) -> te
 // CHECK:         %[[R:.*]] = vector.transfer_read %arg0[%[[F14]]], {{.*}} vector<8xf64>
 // CHECK:         %[[Y:.*]] = vector.shuffle %[[PQ]], %[[R]] [0, 1, 2, 3, 4, 5, 12, 15] : vector<8xf64>, vector<8xf64>
 // CHECK:         arith.mulf %[[X]], %[[Y]]
+
+// -----
+
+// Real and imaginary parts: both are taken from vectors of pairs, and written as one.
+#re = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 128 + i * 2), domain: tile in [0, 3], i in [0, 63]">
+#im = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 128 + i * 2 + 1), domain: tile in [0, 3], i in [0, 63]">
+func.func @pairs(%in: tensor<512xf64>, %out: tensor<512xf64>, %tile: index) -> tensor<512xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %r = scf.for %i = %c0 to %c64 step %c1 iter_args(%iter = %out) -> (tensor<512xf64>) {
+    %a = xla_gpu.apply_indexing #re(%tile)[%i]
+    %b = xla_gpu.apply_indexing #im(%tile)[%i]
+    %x = tensor.extract %in[%a] : tensor<512xf64>
+    %y = tensor.extract %in[%b] : tensor<512xf64>
+    %m = tensor.insert %y into %iter[%a] : tensor<512xf64>
+    %n = tensor.insert %x into %m[%b] : tensor<512xf64>
+    scf.yield %n : tensor<512xf64>
+  }
+  return %r : tensor<512xf64>
+}
+// CHECK-LABEL: func.func @pairs
+// CHECK-NOT:     tensor.insert
+// CHECK:         %[[X:.*]] = vector.shuffle {{.*}} [0, 2, 4, 6, 8, 10, 12, 14] : vector<16xf64>, vector<16xf64>
+// CHECK:         %[[Y:.*]] = vector.shuffle {{.*}} [1, 3, 5, 7, 9, 11, 13, 15] : vector<16xf64>, vector<16xf64>
+// CHECK:         %[[BOTH:.*]] = vector.shuffle %[[Y]], %[[X]] [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]
+// CHECK:         vector.transfer_write %[[BOTH]]
+// CHECK-NOT:     tensor.insert
 
 // -----
 
