@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "lib/convolution_form.h"
 #include "lib/element.h"
+#include "lib/onednn.h"
 #include "lib/permute.h"
 
 // How one array gets from the call to the multiplication, or the result back. Steps that are not needed have no memory.
@@ -21,11 +22,15 @@ typedef struct passage {
   int64_t packed_at, permuted_at, widened_at;  // scratch memory after each step
 } passage;
 
+typedef enum way { WAY_TILES, WAY_GRADIENT, WAY_SPREAD, WAY_ONEDNN } way;
+
 struct convolution_plan {
   convolution_form form;
   int threads;
-  convolution_gradient *gradient;  // at most one of the two; none: tiles
+  way way;
+  convolution_gradient *gradient;  // of these the way's
   convolution_onednn *onednn;
+  convolution_spread spread;
   gemm_plan tiles;
   passage input, kernel, result;
   bool widens_bias;
@@ -112,6 +117,11 @@ static void place_all(convolution_plan *p, bool wants_f32) {
 
 static bool goes_to_f32(dtype t) { return dtype_is_float(t) && dtypes[t].bits <= 32; }
 
+static void place_bias(convolution_plan *p, const lib_call *call) {
+  p->widens_bias = p->form.has_bias && call->operands[2].type != DTYPE_F32;
+  if (p->widens_bias) p->bias_at = take(p, p->form.output_features * (int64_t)sizeof(float));
+}
+
 static void plan_passages(const lib_call *call, bool is_flipped, convolution_plan *p) {
   const convolution_form *f = &p->form;
   bool flips[CONVOLUTION_MAX_RANK] = {false};
@@ -136,9 +146,9 @@ static void leave_kernel(const lib_array *a, const int *order, passage *s, int64
 static bool plan_gradient(arena *a, const lib_call *call, convolution_plan *p) {
   const convolution_form *f = &p->form;
   int input[CONVOLUTION_MAX_RANK], kernel[CONVOLUTION_MAX_RANK], output[CONVOLUTION_MAX_RANK];
-  if (!goes_to_f32(f->input) || !goes_to_f32(f->kernel) || !goes_to_f32(f->result)) return false;
   p->gradient = convolution_gradient_make(a, f);
   if (!p->gradient) return false;
+  p->way = WAY_GRADIENT;
   bool flips[CONVOLUTION_MAX_RANK] = {false};
   for (int d = 0; d < f->spatial_rank; d++) flips[d + 1] = f->dims[d].is_reversed;
   convolution_gradient_orders(f, input, kernel, output);
@@ -150,20 +160,72 @@ static bool plan_gradient(arena *a, const lib_call *call, convolution_plan *p) {
   return true;
 }
 
+// Negative padding takes elements away from the input: what is left of one dim, and how many in front of it are not.
+static int64_t crop_dim(convolution_dim *w) {
+  const int64_t low = w->low < 0 ? int64_ceil_div(-w->low, w->base_dilation) : 0;
+  const int64_t high = w->high < 0 ? int64_ceil_div(-w->high, w->base_dilation) : 0;
+  w->low += low * w->base_dilation;
+  w->high += high * w->base_dilation;
+  w->input = int64_max(w->input - low - high, 0);
+  return low;
+}
+
+// oneDNN has no negative padding in front, and hardly any behind: what it would take away is left out of a copy.
+static void crop(convolution_form *f, passage *input) {
+  onednn_window w;
+  if (input->packs || onednn_describe_window(f, &w)) return;
+  for (int d = 0; d < f->spatial_rank; d++) {
+    input->base += crop_dim(&f->dims[d]) * input->strides[d + 1];
+    input->permutes |= f->dims[d].input != input->dims[d + 1];
+    input->dims[d + 1] = f->dims[d].input;
+  }
+  input->count = 1;
+  for (int d = 0; d < input->rank; d++) input->count *= input->dims[d];
+}
+
 static bool plan_onednn(arena *a, const lib_call *call, convolution_plan *p) {
   const convolution_form *f = &p->form;
   int64_t strides[CONVOLUTION_MAX_RANK] = {0};
-  if (!goes_to_f32(f->input) || !goes_to_f32(f->kernel) || !goes_to_f32(f->result)) return false;
   plan_passages(call, convolution_is_dilated(f), p);
   leave_kernel(&call->operands[1], f->kernel_order, &p->kernel, strides);
-  p->onednn = convolution_onednn_make(a, f, strides);
+  convolution_form cropped = *f;
+  crop(&cropped, &p->input);
+  p->onednn = convolution_onednn_make(a, &cropped, strides);
   if (!p->onednn) return false;
+  p->way = WAY_ONEDNN;
   place_all(p, true);
   p->packed_at = take(p, convolution_onednn_packed_bytes(p->onednn));
   p->work_at = take(p, convolution_onednn_scratch(p->onednn, call->threads));
-  p->widens_bias = f->has_bias && call->operands[2].type != DTYPE_F32;
-  if (p->widens_bias) p->bias_at = take(p, f->output_features * (int64_t)sizeof(float));
+  place_bias(p, call);
   return true;
+}
+
+static bool plan_spread(const lib_call *call, convolution_plan *p) {
+  const convolution_form *f = &p->form;
+  if (!convolution_spread_plan(f, &p->spread)) return false;
+  p->way = WAY_SPREAD;
+  plan_passages(call, false, p);
+  int order[CONVOLUTION_MAX_RANK];
+  bool flips[CONVOLUTION_MAX_RANK] = {false};
+  const int n = f->spatial_rank;
+  for (int d = 0; d < n; d++) order[d] = f->kernel_order[d], flips[d] = f->dims[d].is_reversed;
+  order[n] = f->kernel_order[n + 1];
+  order[n + 1] = f->kernel_order[n];
+  p->kernel = inward(&call->operands[1], order, flips);
+  place_all(p, true);
+  place_bias(p, call);
+  p->work_at = take(p, convolution_spread_scratch(&p->spread, call->threads));
+  return true;
+}
+
+// The ways for f32 and what becomes it; false if there is none.
+static bool plan_f32(arena *a, const lib_call *call, convolution_plan *p) {
+  const convolution_form *f = &p->form;
+  if (!goes_to_f32(f->input) || !goes_to_f32(f->kernel) || !goes_to_f32(f->result)) return false;
+  if (plan_gradient(a, call, p)) return true;
+  if (convolution_spread_pays(f) && plan_spread(call, p)) return true;
+  if (plan_onednn(a, call, p)) return true;
+  return convolution_is_dilated(f) && plan_spread(call, p);
 }
 
 static heddle_status plan_tiles(const lib_call *call, convolution_plan *p) {
@@ -178,20 +240,25 @@ heddle_status convolution_plan_make(arena *a, const lib_call *call, convolution_
   convolution_plan *p = arena_new(a, convolution_plan);
   TRY(convolution_form_of(call, &p->form));
   p->threads = call->threads;
-  p->has_outside = convolution_reaches_outside(&p->form);
-  if (!plan_gradient(a, call, p) && !plan_onednn(a, call, p)) TRY(plan_tiles(call, p));
+  if (!plan_f32(a, call, p)) TRY(plan_tiles(call, p));
+  p->has_outside = p->way != WAY_SPREAD && convolution_reaches_outside(&p->form);
   *plan = p;
   return status_ok();
 }
 
 void convolution_plan_release(convolution_plan *plan) {
-  if (plan->gradient) convolution_gradient_release(plan->gradient);
-  if (plan->onednn) convolution_onednn_release(plan->onednn);
+  if (plan->way == WAY_GRADIENT) convolution_gradient_release(plan->gradient);
+  if (plan->way == WAY_ONEDNN) convolution_onednn_release(plan->onednn);
 }
 
 const char *convolution_plan_way(const convolution_plan *plan) {
-  if (plan->gradient) return convolution_gradient_name(plan->gradient);
-  return plan->onednn ? convolution_onednn_name(plan->onednn) : "tiles";
+  switch (plan->way) {
+    case WAY_GRADIENT: return convolution_gradient_name(plan->gradient);
+    case WAY_ONEDNN: return convolution_onednn_name(plan->onednn);
+    case WAY_SPREAD: return "spread";
+    case WAY_TILES: return "tiles";
+  }
+  return NULL;
 }
 
 int64_t convolution_plan_scratch(const convolution_plan *plan) { return plan->scratch_bytes; }
@@ -282,6 +349,19 @@ static void take_back(const passage *s, const lib_call *call) {
   move_elements(&from, &call->results[0]);
 }
 
+static const float *bring_bias(const convolution_plan *p, const lib_call *call) {
+  if (!p->form.has_bias) return NULL;
+  if (!p->widens_bias) return call->operands[2].data;
+  float *to = (float *)(void *)((char *)call->scratch + p->bias_at);
+  work_load(WORK_F32, &call->operands[2], 0, p->form.output_features, to);
+  return to;
+}
+
+// The kernel, or what was made of a constant one.
+static const void *bring_kernel(const convolution_plan *p, const lib_call *call) {
+  return p->packed ? p->packed : bring(&p->kernel, call, &call->operands[1]);
+}
+
 static heddle_status run_onednn(const convolution_plan *p, const lib_call *call) {
   char *scratch = call->scratch;
   const void *packed = p->packed;
@@ -292,13 +372,9 @@ static heddle_status run_onednn(const convolution_plan *p, const lib_call *call)
   }
   convolution_onednn_arrays arrays = {.input = bring(&p->input, call, &call->operands[0]),
                                       .packed = packed,
+                                      .bias = bring_bias(p, call),
                                       .result = result_memory(&p->result, call),
                                       .scratch = scratch + p->work_at};
-  if (p->form.has_bias) arrays.bias = call->operands[2].data;
-  if (p->widens_bias) {
-    arrays.bias = (float *)(void *)(scratch + p->bias_at);
-    work_load(WORK_F32, &call->operands[2], 0, p->form.output_features, scratch + p->bias_at);
-  }
   return convolution_onednn_execute(p->onednn, call->threads, &arrays);
 }
 
@@ -310,11 +386,20 @@ static heddle_status run_gradient(const convolution_plan *p, const lib_call *cal
   return convolution_gradient_execute(p->gradient, call->threads, &arrays);
 }
 
+static heddle_status run_spread(const convolution_plan *p, const lib_call *call) {
+  const convolution_spread_arrays arrays = {.input = bring(&p->input, call, &call->operands[0]),
+                                            .kernel = bring_kernel(p, call),
+                                            .bias = bring_bias(p, call),
+                                            .result = result_memory(&p->result, call),
+                                            .scratch = (char *)call->scratch + p->work_at};
+  return convolution_spread_execute(&p->form, &p->spread, call->threads, &arrays);
+}
+
 static heddle_status run_tiles(const convolution_plan *p, const lib_call *call) {
   lib_array operands[3] = {call->operands[0], call->operands[1]}, result = call->results[0];
   if (p->form.has_bias) operands[2] = call->operands[2];
   operands[0].data = (void *)bring(&p->input, call, &call->operands[0]);
-  operands[1].data = p->packed ? (void *)p->packed : (void *)bring(&p->kernel, call, &call->operands[1]);
+  operands[1].data = (void *)bring_kernel(p, call);
   result.data = result_memory(&p->result, call);
   operands[0].is_packed = operands[1].is_packed = result.is_packed = false;
   lib_call inner = *call;
@@ -326,7 +411,9 @@ static heddle_status run_tiles(const convolution_plan *p, const lib_call *call) 
 
 heddle_status convolution_plan_execute(const convolution_plan *plan, const lib_call *call) {
   if (plan->result.count == 0) return status_ok();
-  TRY(plan->gradient ? run_gradient(plan, call) : plan->onednn ? run_onednn(plan, call) : run_tiles(plan, call));
+  static heddle_status (*const runs[])(const convolution_plan *, const lib_call *) = {
+      [WAY_TILES] = run_tiles, [WAY_GRADIENT] = run_gradient, [WAY_SPREAD] = run_spread, [WAY_ONEDNN] = run_onednn};
+  TRY(runs[plan->way](plan, call));
   take_back(&plan->result, call);
   if (!plan->has_outside || plan->is_finite || convolution_is_finite(&call->operands[1])) return status_ok();
   return convolution_mend_outside(&plan->form, call);
@@ -335,15 +422,16 @@ heddle_status convolution_plan_execute(const convolution_plan *plan, const lib_c
 // --- constant kernels
 
 int64_t convolution_plan_packed_bytes(const convolution_plan *plan) {
-  if (plan->result.count == 0 || plan->gradient) return 0;
-  if (plan->onednn) return convolution_onednn_packed_bytes(plan->onednn);
-  const bool lies_right = !plan->kernel.packs && !plan->kernel.permutes;
-  return lies_right ? 0 : plan->kernel.count * dtypes[plan->kernel.type].bytes;
+  if (plan->result.count == 0 || plan->way == WAY_GRADIENT) return 0;
+  if (plan->way == WAY_ONEDNN) return convolution_onednn_packed_bytes(plan->onednn);
+  const passage *s = &plan->kernel;
+  if (!s->packs && !s->permutes && !s->widens) return 0;
+  return s->count * (s->widens ? (int64_t)sizeof(float) : dtypes[s->type].bytes);
 }
 
 heddle_status convolution_plan_pack(convolution_plan *plan, const lib_call *call, void *memory) {
   const void *kernel = bring(&plan->kernel, call, &call->operands[1]);
-  if (plan->onednn) TRY(convolution_onednn_pack(plan->onednn, call->threads, kernel, memory));
+  if (plan->way == WAY_ONEDNN) TRY(convolution_onednn_pack(plan->onednn, call->threads, kernel, memory));
   else memcpy(memory, kernel, (size_t)convolution_plan_packed_bytes(plan));
   plan->packed = memory;
   plan->is_finite = convolution_is_finite(&call->operands[1]);

@@ -148,4 +148,28 @@ typedef struct convolution_gradient_arrays {
 heddle_status convolution_gradient_execute(const convolution_gradient *g, int threads,
                                            const convolution_gradient_arrays *arrays);
 
+// --- convolution_spread.c: f32, by all of the kernel at once.
+
+typedef struct convolution_spread {
+  convolution_cut cut;
+  int64_t products, sums;  // elements that a thread keeps of a part
+} convolution_spread;
+
+// Whether that beats the library, if it has a way.
+bool convolution_spread_pays(const convolution_form *f);
+// False if it cannot be done so.
+bool convolution_spread_plan(const convolution_form *f, convolution_spread *s);
+int64_t convolution_spread_scratch(const convolution_spread *s, int threads);
+
+typedef struct convolution_spread_arrays {
+  const float *input, *kernel;  // the kernel [spatial…, output feature, input feature]
+  const float *bias;            // null without one
+  float *result;
+  void *scratch;
+} convolution_spread_arrays;
+
+// Thread-safe for different arrays. HEDDLE_OUT_OF_MEMORY.
+heddle_status convolution_spread_execute(const convolution_form *f, const convolution_spread *s, int threads,
+                                         const convolution_spread_arrays *arrays);
+
 #endif

@@ -71,9 +71,8 @@ static bool forward_dim(const convolution_dim *w, convolution_dim *to) {
                           .base_dilation = 1,
                           .low = w->low};
   const int64_t reach = (to->output - 1) * to->stride + (to->kernel - 1) * to->window_dilation + 1;
-  const int64_t high = reach - w->low - w->input;  // less than zero: what a stride leaves over
-  to->high = int64_max(high, 0);
-  return w->base_dilation == 1 && w->low >= 0 && high > -to->stride;
+  to->high = int64_max(reach - w->low - w->input, 0);
+  return w->base_dilation == 1;
 }
 
 static bool forward_of(const convolution_form *f, convolution_form *to) {

@@ -410,7 +410,7 @@ static void test_large(void **state) {
   }
 }
 
-// The forms that networks are made of: oneDNN computes each of them directly, whatever instructions it has.
+// The forms that networks are made of: none of them is left to the tiles, whatever instructions oneDNN has.
 static const struct {
   const char *name;
   int64_t spatial, batch, size, group_features, outputs_per_group, groups, kernel, stride, pad, dilation, base_dilation;
@@ -431,6 +431,9 @@ static const struct {
     {"dilated", 2, 1, 28, 64, 64, 1, 3, 1, 2, 2, 1},
     {"one dim", 1, 2, 500, 32, 64, 1, 5, 1, 2, 1, 1},
     {"three dims", 3, 1, 10, 16, 32, 1, 3, 1, 1, 1, 1},
+    {"one output feature", 2, 2, 20, 48, 1, 1, 3, 1, 1, 1, 1},
+    {"few output features, dilated input", 2, 1, 14, 32, 3, 1, 4, 1, 2, 1, 2},
+    {"cropped", 2, 1, 30, 64, 64, 1, 3, 1, -1, 1, 1},
     {"gradient by the input, stride 2", 2, 1, 14, 64, 32, 1, 3, 1, 1, 1, 2},
 };
 

@@ -67,21 +67,23 @@ bool onednn_describe_kernel(const convolution_form *f, const int64_t *given, dnn
   return onednn_ok(dnnl_memory_desc_init_by_strides(to, rank, dims, dnnl_f32, strides));
 }
 
-// A deconvolution's padding is what the window's reach has more of it than ours.
+// A deconvolution's padding is what the window's reach has more of it than ours. Padding behind is what the windows
+// need, which is less than none where a stride leaves elements over.
+static bool describe_dim(const convolution_dim *w, bool is_dilated, onednn_window *to, int d) {
+  const int64_t reach = (w->kernel - 1) * w->window_dilation;
+  if (is_dilated && w->stride > 1) return false;
+  to->strides[d] = is_dilated ? w->base_dilation : w->stride;
+  to->dilates[d] = w->window_dilation - 1;
+  to->low[d] = is_dilated ? reach - w->low : w->low;
+  to->high[d] = is_dilated ? reach - w->high : (w->output - 1) * w->stride + reach + 1 - w->low - w->input;
+  return to->low[d] >= 0 && to->high[d] > -to->strides[d];
+}
+
 bool onednn_describe_window(const convolution_form *f, onednn_window *to) {
   const bool is_dilated = convolution_is_dilated(f);
   *to = (onednn_window){.strides = {1, 1, 1}};
-  for (int k = 0; k < f->spatial_rank; k++) {
-    const convolution_dim *w = &f->dims[k];
-    const int64_t reach = (w->kernel - 1) * w->window_dilation;
-    const int d = k + lead_of(f);
-    if (is_dilated && w->stride > 1) return false;
-    to->strides[d] = is_dilated ? w->base_dilation : w->stride;
-    to->dilates[d] = w->window_dilation - 1;
-    to->low[d] = is_dilated ? reach - w->low : w->low;
-    to->high[d] = is_dilated ? reach - w->high : w->high;
-    if (to->low[d] < 0 || to->high[d] < 0) return false;
-  }
+  for (int d = 0; d < f->spatial_rank; d++)
+    if (!describe_dim(&f->dims[d], is_dilated, to, d + lead_of(f))) return false;
   return true;
 }
 
