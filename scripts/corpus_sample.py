@@ -52,10 +52,10 @@ def write_all(folder, chosen):
                                          + "\n", encoding="utf-8")
 
 
-def heddle_run(heddle, platform, place, case, first):
+def heddle_run(heddle, flags, place, case, first):
     name, kind, _, inputs, outputs, tolerance = case
     expected = [first, *(f"out{k}.npy" for k in range(1, len(outputs)))]
-    command = [heddle, "run", f"module.{kind}", f"--platform={platform}", "--threads=1", f"--rtol={tolerance}",
+    command = [heddle, "run", f"module.{kind}", *flags, "--threads=1", f"--rtol={tolerance}",
                f"--atol={tolerance}", *(f"--input=@in{k}.npy" for k in range(len(inputs))),
                *(f"--expected_output=@{file}" for file in expected)]
     try:
@@ -66,23 +66,24 @@ def heddle_run(heddle, platform, place, case, first):
     return done.returncode, (done.stderr.splitlines() or [""])[0]
 
 
-def judge_case(heddle, platform, folder, case, is_spoiled):
+def judge_case(heddle, flags, folder, case, is_spoiled):
     """What is wrong, or null."""
-    status, message = heddle_run(heddle, platform, folder, case, "out0.npy")
+    status, message = heddle_run(heddle, flags, folder, case, "out0.npy")
     if status != 0:
         return f"{case[0]}: exit status {status}: {message}"
     if not is_spoiled:
         return None
-    status, message = heddle_run(heddle, platform, folder, case, "spoiled.npy")
+    status, message = heddle_run(heddle, flags, folder, case, "spoiled.npy")
     return None if status == MISMATCH and "differ" in message else f"{case[0]}: a spoiled result is accepted ({message})"
 
 
-def judge(platform, heddle, folder, pattern="", every=1):
+def judge(platform, heddle, folder, pattern="", every=1, flags=()):
     """Returns (number passed, lines about what failed)."""
+    flags = [f"--platform={platform}", *flags]
     chosen = [case for case in cases.all_cases() if re.search(pattern, case[0])][::every]
     write_all(folder, chosen)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        verdicts = list(pool.map(lambda k: judge_case(heddle, platform, folder, chosen[k], k % SPOIL_EVERY == 0),
+        verdicts = list(pool.map(lambda k: judge_case(heddle, flags, folder, chosen[k], k % SPOIL_EVERY == 0),
                                  range(len(chosen))))
     failures = [verdict for verdict in verdicts if verdict]
     return len(chosen) - len(failures), failures

@@ -38,6 +38,11 @@ SMITH_MIX = {"cpu": "bitcast-convert=0", "cpu-default": "bitcast-convert=0"}
 # What libraries do, which no other module holds.
 SMITH_TRANSFORMS = {"cpu": 40}
 TRANSFORMS_MIX = "fft=20,cholesky=10"
+# On each instruction set.
+LEVELS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
+LEVEL_EVERY = 3
+LEVEL_CHECKS = {"cpu": 150, "cpu-default": 50}
+LEVEL_TRANSFORMS = {"cpu": 20}
 # And through the sanitized compiler and runtime.
 SANITIZED_CHECKS = {"cpu": 40}
 SANITIZED_SEED = 5000
@@ -231,7 +236,36 @@ def step_corpus_sample():
     return result
 
 
-def smith(result, folder, checks, seed, mix=""):
+def has_level(heddle, level):
+    """Whether this machine has the instruction set."""
+    status, output = run([heddle, "run", "examples/gelu.hlo", "--random", "--platform=interpreter", f"--cpu={level}"])
+    return status == 0 or "this machine does not have" not in output
+
+
+def step_levels():
+    """the project's own modules and random ones on every instruction set that the machine has"""
+    result = Result()
+    heddle = ROOT / "build" / "bin" / "heddle"
+    if not heddle.exists():
+        result.add("levels", False, f"{heddle.relative_to(ROOT)} was not built")
+        return result
+    for level in LEVELS:
+        if not has_level(heddle, level):
+            result.remarks.append(f"skipped {level}: this machine has no such instructions")
+            result.skipped += 1
+            continue
+        passed, failures = corpus_sample.judge("cpu", heddle, ROOT / "build" / "corpus", every=LEVEL_EVERY,
+                                               flags=[f"--cpu={level}"])
+        result.passed += passed
+        for failure in failures:
+            result.add(f"{level}: {failure}", False)
+        smith(result, "build", LEVEL_CHECKS, 1, flags=[f"--cpu={level}"])
+        smith(result, "build", LEVEL_TRANSFORMS, 1, TRANSFORMS_MIX, flags=[f"--cpu={level}"])
+        result.remarks.append(f"{level}: {passed} of {passed + len(failures)} cases")
+    return result
+
+
+def smith(result, folder, checks, seed, mix="", flags=()):
     """Random modules with seeds from `seed` on, made and checked by the tool in `folder`."""
     tool = ROOT / folder / "bin" / "hlo-smith"
     if not tool.exists():
@@ -241,7 +275,7 @@ def smith(result, folder, checks, seed, mix=""):
         kept = ROOT / "build" / "smith" / way
         types = PROTO_TYPES if way in ("proto", "pbtxt") else "all"
         status, output = run([tool, f"--check={way}", f"--count={count}", f"--seed={seed}", f"--types={types}",
-                              f"--mix={','.join(filter(None, (SMITH_MIX.get(way), mix)))}", "-o", kept])
+                              f"--mix={','.join(filter(None, (SMITH_MIX.get(way), mix)))}", *flags, "-o", kept])
         last = re.search(r"(\d+) passed, \d+ failed", output)
         result.passed += int(last.group(1)) if last else 0
         refused = re.search(r"(\d+) refused by name", output)
@@ -321,7 +355,7 @@ def step_tidy():
 
 
 STEPS = [step_format, step_build_release, step_build_dev, step_unit_dev, step_unit_release, step_tsan,
-         step_golden_release, step_golden_dev, step_corpus_sample, step_conformance, step_smith, step_sight, step_fuzz,
+         step_golden_release, step_golden_dev, step_corpus_sample, step_levels, step_conformance, step_smith, step_sight, step_fuzz,
          step_mutants, step_clone, step_tidy]
 
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/cpu_level.h"
 #include "base/int64.h"
 
 enum { ROWS = 4, PANEL = 16 };
@@ -164,7 +165,7 @@ static void multiply(const int64_t size[static 3], const int16_t *lhs, const int
   }
 }
 
-gemm_packed_fn gemm_packed_product(void) { return __builtin_cpu_supports("avx2") ? multiply : NULL; }
+gemm_packed_fn gemm_packed_product(void) { return cpu_level_has_avx2() ? multiply : NULL; }
 #else
 gemm_packed_fn gemm_packed_product(void) { return NULL; }
 #endif

@@ -7,6 +7,8 @@
 // and thin tiles of f32, because they are done before a library has packed its operands (gemm_small.h).
 #include "lib/gemm_product.h"
 
+#include "base/cpu_level.h"
+
 #include <cblas.h>
 #include <dnnl.h>
 
@@ -49,7 +51,7 @@ typedef void (*plain_fn)(const int64_t size[static 3], const gemm_matrix *lhs, c
 #if defined(__x86_64__)
 PLAIN(u32_avx2, uint32_t, __attribute__((target("avx2"))))
 
-static plain_fn plain_u32_fn(void) { return __builtin_cpu_supports("avx2") ? plain_u32_avx2 : plain_u32; }
+static plain_fn plain_u32_fn(void) { return cpu_level_has_avx2() ? plain_u32_avx2 : plain_u32; }
 #else
 static plain_fn plain_u32_fn(void) { return plain_u32; }
 #endif

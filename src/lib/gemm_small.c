@@ -5,6 +5,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include "base/cpu_level.h"
 #include "base/int64.h"
 
 #define AVX2 __attribute__((target("avx2,fma")))
@@ -252,7 +253,7 @@ static void multiply_few_rows(const int64_t size[static 3], const gemm_matrix *l
 static bool is_few(int64_t count) { return count >= 2 && count <= FEW; }
 
 gemm_small_fn gemm_small_product(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs) {
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return NULL;
+  if (!cpu_level_has_avx2()) return NULL;
   const bool is_small = size[0] * size[1] <= SMALL_SUMS && size[2] <= SMALL_DEPTH;
   if (is_small && (!rhs->is_transposed || size[1] * size[2] <= TURNED)) return multiply_small;
   if (is_few(size[1]) && !lhs->is_transposed && size[0] > FEW && size[2] >= LANES) return multiply_columns;

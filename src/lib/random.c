@@ -2,6 +2,7 @@
 // instructions; on machines with AVX2 a second copy of the loops is used that was compiled for it.
 #include "lib/random.h"
 
+#include "base/cpu_level.h"
 #include "base/int64.h"
 #include "base/pool.h"
 #include "lib/element.h"
@@ -83,7 +84,6 @@ AVX2 static void three_fry_avx2(uint64_t key, uint64_t counter, batch_words out)
 AVX2 static void philox_avx2(uint64_t key, uint64_t low, uint64_t high, batch_words out) {
   philox_batch(key, low, high, out);
 }
-static bool machine_has_avx2(void) { return __builtin_cpu_supports("avx2"); }
 #else
 #define three_fry_avx2 three_fry_plain
 #define philox_avx2 philox_plain
@@ -226,7 +226,7 @@ void random_bits_execute(const lib_call *call) {
   const int64_t words = lib_element_count(&call->operands[0]);
   generation g = {.bits = bits, .key = state[0], .low = state[1], .total = lib_element_count(bits)};
   g.is_double = dtypes[bits->type].bits == 64;
-  g.has_avx2 = machine_has_avx2();
+  g.has_avx2 = cpu_level_has_avx2();
   g.high = words > 2 ? state[2] : state[0];  // two words: the key is the counter's upper half too
   memcpy(moved, state, (size_t)words * sizeof *moved);
   if (!g.total) return;

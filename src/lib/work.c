@@ -3,6 +3,8 @@
 // uint64_t.
 #include "lib/work.h"
 
+#include "base/cpu_level.h"
+
 #include <pthread.h>
 #include <string.h>
 
@@ -200,7 +202,7 @@ LOAD_BYTE_ROW(widen_u8_avx2, uint8_t, int16_t, AVX2)
 static const row_fns avx2_rows = {load_bf16_avx2, load_f16_avx2, store_bf16_avx2, store_f16_avx2,
                                   load_s8_avx2,   load_u8_avx2,  widen_s8_avx2,   widen_u8_avx2};
 
-static const row_fns *rows(void) { return __builtin_cpu_supports("avx2") ? &avx2_rows : &plain_rows; }
+static const row_fns *rows(void) { return cpu_level_has_avx2() ? &avx2_rows : &plain_rows; }
 #else
 static const row_fns *rows(void) { return &plain_rows; }
 #endif

@@ -8,7 +8,8 @@
 #include "base/str.h"
 #include "target/code.h"
 
-// The machine this process runs on, with so many threads: target_cpu with its instruction set. Strings live in the
+// The machine this process runs on, with so many threads: target_cpu with its instruction set, or with what the process
+// limits itself to (base/cpu_level.h). Strings live in the
 // arena.
 target_description cpu_target_host(arena *a, int threads);
 

@@ -2,6 +2,7 @@
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 
+#include "base/cpu_level.h"
 #include "target/cpu.h"
 
 static bool has_feature(str features, const char *name) {
@@ -25,18 +26,19 @@ static int vector_registers(str features) {
 }
 
 target_description cpu_target_host(arena *a, int threads) {
-  char *name = LLVMGetHostCPUName();
-  char *features = LLVMGetHostCPUFeatures();
-  str f = str_from(features);
+  const cpu_level_info *level = &cpu_levels[cpu_level_now()];
+  char *name = level->features ? NULL : LLVMGetHostCPUName();
+  char *features = level->features ? NULL : LLVMGetHostCPUFeatures();
+  const str f = str_from(features ? features : level->features);
   target_description t = target_cpu(threads);
-  t.chip = arena_strdup(a, name, strlen(name));
-  t.features = arena_strdup(a, features, f.size);
+  t.chip = name ? arena_strdup(a, name, strlen(name)) : level->name;
+  t.features = arena_strdup(a, f.data, f.size);
   t.vector_bits = vector_bits(f);
   t.vector_registers = vector_registers(f);
   t.has_bf16 = has_feature(f, "avx512bf16");
   t.has_f16 = has_feature(f, "f16c") || has_feature(f, "fullfp16");
   t.has_fma = has_feature(f, "fma") || has_feature(f, "neon");
-  LLVMDisposeMessage(name);
-  LLVMDisposeMessage(features);
+  if (name) LLVMDisposeMessage(name);
+  if (features) LLVMDisposeMessage(features);
   return t;
 }

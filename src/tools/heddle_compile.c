@@ -9,6 +9,7 @@
 #include "prog/program_print.h"
 #include "target/nvptx.h"
 #include "tools/commands.h"
+#include "tools/cpu_flag.h"
 #include "tools/debug_compile.h"
 #include "tools/execute.h"
 #include "tools/pass_flags.h"
@@ -35,7 +36,7 @@ static const struct form {
 enum { FORM_COUNT = sizeof forms / sizeof *forms };
 
 typedef struct compile_flags {
-  const char *output, *emit, *target, *chip, *name;
+  const char *output, *emit, *target, *chip, *cpu, *name;
   target_description machine;  // that `target` and `chip` name
   const struct form *form;     // that `emit` names
   bool exact, keep_fusions, time;
@@ -89,6 +90,7 @@ static heddle_status check_flags(void *argument) {
   const struct form *form = f->form;
   if (!f->target) f->target = form->only ? form->only : "cpu";
   TRY(find_machine(f));
+  TRY(cpu_flag_take(f->cpu, false));
   if (form->only && strcmp(form->only, f->target) != 0)
     return status_error(HEDDLE_INVALID, "--emit=%s is for --target=%s, found %s", form->name, form->only, f->target);
   TRY(hlo_dump_check(&f->debug));
@@ -237,6 +239,7 @@ int command_compile(int argc, char **argv) {
       {"emit", FLAG_TEXT, &f.emit, "FORM", "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program or image (obj)"},
       {"target", FLAG_TEXT, &f.target, "TARGET", "cpu, nvptx or null (cpu; nvptx for --emit=ptx)"},
       {"chip", FLAG_TEXT, &f.chip, "SM", "the GPU to generate code for (sm_90)"},
+      {"cpu", FLAG_TEXT, &f.cpu, CPU_FLAG_ARGUMENT, "the instruction set that the CPU's code keeps to (native)"},
       {"name", FLAG_TEXT, &f.name, "NAME", "the first kernel's symbol (in an object MODULE_kernel, else main)"},
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for"},
       {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},

@@ -12,6 +12,7 @@
 #include "opt/constant_parameters.h"
 #include "tools/array_files.h"
 #include "tools/commands.h"
+#include "tools/cpu_flag.h"
 #include "tools/debug_compile.h"
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
@@ -23,7 +24,7 @@
 
 typedef struct run_flags {
   flag_list inputs, expected, outputs, infeeds;
-  const char *platform;
+  const char *platform, *cpu;
   const char *entry;
   const char *input_files, *expected_files;  // a folder or an archive each, or null
   array_files listed, listed_expected;       // what is there
@@ -351,6 +352,7 @@ static heddle_status check_flags(void *argument) {
     return status_error(HEDDLE_INVALID, "found --expected_outputs and --expected_output, wanted one of them");
   TRY(hlo_dump_check(&f->debug));
   TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
+  TRY(cpu_flag_take(f->cpu, true));
   return platform_from_name("platform", f->platform, &f->on);
 }
 
@@ -381,6 +383,7 @@ int command_run(int argc, char **argv) {
       {"num_partitions", FLAG_COUNT, &f.partitions, "N", "partitions that run the module (what it says)"},
       {"no-folding", FLAG_BOOL, &f.no_folding, NULL, "constants are arguments: nothing is evaluated while compiling"},
       {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
+      {"cpu", FLAG_TEXT, &f.cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
       {"print", FLAG_BOOL, &f.print, NULL, "print the results"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage and pass on standard error"},

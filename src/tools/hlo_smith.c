@@ -19,6 +19,7 @@
 #include "opt/pass.h"
 #include "proto/proto.h"
 #include "stablehlo/hlo_to_stablehlo.h"
+#include "tools/cpu_flag.h"
 #include "tools/execute.h"
 #include "tools/flags.h"
 #include "tools/smith.h"
@@ -36,7 +37,7 @@ enum { CHILD_PASSED, CHILD_FAILED, CHILD_REFUSED };
 
 typedef struct smith_flags {
   int seed, count, instructions, elements, rank, v;
-  const char *types, *mix, *check_name, *folder, *mutate;
+  const char *types, *mix, *check_name, *folder, *mutate, *cpu;
   const struct check *check;        // that `check_name` names, or null
   uint64_t dtypes;                  // that `types` names
   bool kinds, mutants, is_default;  // is_default: bounds of mutants are those of cpu-default
@@ -335,6 +336,7 @@ static heddle_status check_flags(void *argument) {
     return status_error(HEDDLE_INVALID, "--rank: found %d, wanted at most %d", f->rank, SMITH_MAX_RANK);
   TRY(status_context(smith_dtypes(f->types, &f->dtypes), "in --types=%s", f->types));
   TRY(status_context(smith_check_mix(f->mix), "in --mix=%s", f->mix));
+  TRY(cpu_flag_take(f->cpu, true));
   return f->check_name[0] ? find_check(f->check_name, &f->check) : status_ok();
 }
 
@@ -362,6 +364,7 @@ int main(int argc, char **argv) {
        "measure how many modules with one mistake the CPU's comparison refuses"},
       {"default", FLAG_BOOL, &f.is_default, NULL, "with --mutants: by the bounds of cpu-default"},
       {"mutate", FLAG_TEXT, &f.mutate, "FILE", "write the program with one mistake, which --seed chooses"},
+      {"cpu", FLAG_TEXT, &f.cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"},
       {"o", FLAG_TEXT, &f.folder, "FOLDER", "where modules go, or those that failed (standard output)"},
       {"v", FLAG_SIZE, &f.v, "LEVEL", "1: say why a module is skipped"},
       {0},

@@ -10,6 +10,7 @@
 #include "hlo/text.h"
 #include "tools/bandwidth.h"
 #include "tools/compile_log.h"
+#include "tools/cpu_flag.h"
 #include "tools/debug_compile.h"
 #include "tools/default_bounds.h"
 #include "tools/execute.h"
@@ -26,7 +27,7 @@ enum { SEED = 42 };
 static const double f32_bound = 1e-3;
 
 typedef struct runner {
-  const char *platform, *reference, *input_format, *input_literals, *output_literals;
+  const char *platform, *reference, *cpu, *input_format, *input_literals, *output_literals;
   bool print_literals, random_inputs, large_floats, isolate, exact, keep_fusions, time, show_bandwidth, has_warned;
   int different_seeds, test_passes, reference_passes;  // -1: not said
   double abs_error, rel_error;                         // negative: what the module's types allow
@@ -301,6 +302,7 @@ static heddle_status check_flags(void *argument) {
   TRY(module_format_check("input_format", r->input_format));
   TRY(hlo_dump_check(&r->debug));
   TRY(pass_flags_check(&r->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
+  TRY(cpu_flag_take(r->cpu, true));
   if (strcasecmp(r->reference, "default") == 0) r->reference = "Interpreter";
   TRY(platform_from_name("platform", r->platform, &r->on));
   return r->reference[0] ? platform_from_name("reference_platform", r->reference, &r->reference_on) : status_ok();
@@ -348,6 +350,7 @@ int main(int argc, char **argv) {
       DEBUG_OPTIONS_FILE(r.debug),
       {"exact", FLAG_BOOL, &r.exact, NULL, "keep every rounding the HLO asks for (no excess precision)"},
       {"keep_fusions", FLAG_BOOL, &r.keep_fusions, NULL, KEEP_FUSIONS_HELP},
+      {"cpu", FLAG_TEXT, &r.cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"},
       {"threads", FLAG_THREADS, &r.threads, "N", "threads to run on (all cores)"},
       {"time", FLAG_BOOL, &r.time, NULL, "print the time of every stage and pass"},
       PASS_FLAGS(r.driver),
