@@ -22,7 +22,7 @@ typedef struct passage {
   int64_t packed_at, permuted_at, widened_at;  // scratch memory after each step
 } passage;
 
-typedef enum way { WAY_TILES, WAY_GRADIENT, WAY_SPREAD, WAY_ONEDNN } way;
+typedef enum way { WAY_TILES, WAY_DIRECT, WAY_GRADIENT, WAY_SPREAD, WAY_ONEDNN } way;
 
 struct convolution_plan {
   convolution_form form;
@@ -31,6 +31,7 @@ struct convolution_plan {
   convolution_gradient *gradient;  // of these the way's
   convolution_onednn *onednn;
   convolution_spread spread;
+  convolution_direct direct;
   gemm_plan tiles;
   passage input, kernel, result;
   bool widens_bias;
@@ -228,11 +229,13 @@ static bool plan_f32(arena *a, const lib_call *call, convolution_plan *p) {
   return convolution_is_dilated(f) && plan_spread(call, p);
 }
 
-static heddle_status plan_tiles(const lib_call *call, convolution_plan *p) {
+static heddle_status plan_own(const lib_call *call, convolution_plan *p) {
   plan_passages(call, false, p);
   place_all(p, false);
   TRY(convolution_tiles_plan(&p->form, &p->tiles));
-  p->work_at = take(p, gemm_plan_scratch(&p->tiles, call->threads));
+  if (convolution_direct_plan(&p->form, p->tiles.sums, &p->direct)) p->way = WAY_DIRECT;
+  p->work_at = take(p, p->way == WAY_DIRECT ? convolution_direct_scratch(&p->direct, call->threads)
+                                            : gemm_plan_scratch(&p->tiles, call->threads));
   return status_ok();
 }
 
@@ -240,8 +243,8 @@ heddle_status convolution_plan_make(arena *a, const lib_call *call, convolution_
   convolution_plan *p = arena_new(a, convolution_plan);
   TRY(convolution_form_of(call, &p->form));
   p->threads = call->threads;
-  if (!plan_f32(a, call, p)) TRY(plan_tiles(call, p));
-  p->has_outside = p->way != WAY_SPREAD && convolution_reaches_outside(&p->form);
+  if (!plan_f32(a, call, p)) TRY(plan_own(call, p));
+  p->has_outside = p->way != WAY_SPREAD && p->way != WAY_DIRECT && convolution_reaches_outside(&p->form);
   *plan = p;
   return status_ok();
 }
@@ -256,6 +259,7 @@ const char *convolution_plan_way(const convolution_plan *plan) {
     case WAY_GRADIENT: return convolution_gradient_name(plan->gradient);
     case WAY_ONEDNN: return convolution_onednn_name(plan->onednn);
     case WAY_SPREAD: return "spread";
+    case WAY_DIRECT: return "direct";
     case WAY_TILES: return "tiles";
   }
   return NULL;
@@ -395,7 +399,8 @@ static heddle_status run_spread(const convolution_plan *p, const lib_call *call)
   return convolution_spread_execute(&p->form, &p->spread, call->threads, &arrays);
 }
 
-static heddle_status run_tiles(const convolution_plan *p, const lib_call *call) {
+// By the tiles or directly: of the types that the arrays have.
+static heddle_status run_own(const convolution_plan *p, const lib_call *call) {
   lib_array operands[3] = {call->operands[0], call->operands[1]}, result = call->results[0];
   if (p->form.has_bias) operands[2] = call->operands[2];
   operands[0].data = (void *)bring(&p->input, call, &call->operands[0]);
@@ -406,13 +411,18 @@ static heddle_status run_tiles(const convolution_plan *p, const lib_call *call) 
   inner.operands = operands;
   inner.results = &result;
   inner.scratch = (char *)call->scratch + p->work_at;
-  return convolution_tiles_execute(&p->form, &p->tiles, &inner);
+  if (p->way == WAY_TILES) return convolution_tiles_execute(&p->form, &p->tiles, &inner);
+  convolution_direct_execute(&p->form, &p->direct, &inner);
+  return status_ok();
 }
 
 heddle_status convolution_plan_execute(const convolution_plan *plan, const lib_call *call) {
   if (plan->result.count == 0) return status_ok();
-  static heddle_status (*const runs[])(const convolution_plan *, const lib_call *) = {
-      [WAY_TILES] = run_tiles, [WAY_GRADIENT] = run_gradient, [WAY_SPREAD] = run_spread, [WAY_ONEDNN] = run_onednn};
+  static heddle_status (*const runs[])(const convolution_plan *, const lib_call *) = {[WAY_TILES] = run_own,
+                                                                                      [WAY_DIRECT] = run_own,
+                                                                                      [WAY_GRADIENT] = run_gradient,
+                                                                                      [WAY_SPREAD] = run_spread,
+                                                                                      [WAY_ONEDNN] = run_onednn};
   TRY(runs[plan->way](plan, call));
   take_back(&plan->result, call);
   if (!plan->has_outside || plan->is_finite || convolution_is_finite(&call->operands[1])) return status_ok();

@@ -148,6 +148,21 @@ typedef struct convolution_gradient_arrays {
 heddle_status convolution_gradient_execute(const convolution_gradient *g, int threads,
                                            const convolution_gradient_arrays *arrays);
 
+// --- convolution_direct.c: many small groups, of any type that is not complex.
+
+typedef struct convolution_direct {
+  convolution_cut cut;
+  work_type work;
+  int64_t row, kernel;            // bytes in lanes of vectors: of a row of output features, of the kernel
+  int64_t input, taps, features;  // of a thread: a part's input in lanes, where a window's rows are, one position
+} convolution_direct;
+
+// For sums of the work type; false if it cannot be done so or does not pay.
+bool convolution_direct_plan(const convolution_form *f, work_type w, convolution_direct *p);
+int64_t convolution_direct_scratch(const convolution_direct *p, int threads);
+// operands: input, kernel, bias; all canonical. Scratch memory as convolution_direct_scratch says.
+void convolution_direct_execute(const convolution_form *f, const convolution_direct *p, const lib_call *call);
+
 // --- convolution_spread.c: f32, by all of the kernel at once.
 
 typedef struct convolution_spread {

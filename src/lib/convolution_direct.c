@@ -1,0 +1,270 @@
+// A convolution of many small groups, such as a depthwise one, of any type but the complex ones: the lanes of a vector
+// are output features of neighbouring groups. As products of matrices such groups are hardly wider than one column.
+//
+// Each position of the input is brought into lanes first: for input feature i of a group there is a row in which every
+// output feature has its own group's feature i. The sum of a block of output features stays in registers while all of
+// the window passes. What lies outside of the input is left out.
+#include <string.h>
+
+#include "base/int64.h"
+#include "base/pool.h"
+#include "lib/convolution_form.h"
+
+enum {
+  LINE = 64,                 // bytes of a vector
+  BLOCKS = 4,                // vectors summed at a time, so that one sum need not wait for another
+  MOST_GROUP_FEATURES = 16,  // of the input; more are a product of matrices
+  MOST_OUTPUTS = 8,          // of a group
+  INPUT_BYTES = 1 << 18,     // of a part's input in lanes, which stay in the second-level cache
+};
+
+// --- the plan
+
+static int64_t outputs_of(const convolution_form *f) { return f->output_features / f->feature_groups; }
+
+static int64_t lines(int64_t bytes) { return int64_ceil_div(bytes, LINE) * LINE; }
+
+// Bytes of a row of all output features.
+static int64_t row_bytes(const convolution_form *f, work_type w) { return lines(f->output_features * work_size(w)); }
+
+static int64_t input_positions(const convolution_form *f) {
+  int64_t count = f->input_batch;
+  for (int d = 0; d < f->spatial_rank; d++) count *= f->dims[d].input;
+  return count;
+}
+
+static bool takes(const convolution_form *f, work_type w) {
+  if (w != WORK_F32 && w != WORK_F64 && w != WORK_U32 && w != WORK_U64) return false;
+  if (f->feature_groups < 2 || f->batch_groups > 1 || f->spatial_rank == 0 || convolution_is_dilated(f)) return false;
+  for (int d = 0; d < f->spatial_rank; d++)
+    if (f->dims[d].low < 0 || f->dims[d].input == 0) return false;
+  return f->group_features <= MOST_GROUP_FEATURES && outputs_of(f) <= MOST_OUTPUTS &&
+         f->output_features * work_size(w) >= LINE / 2 && convolution_positions(f) > 0 &&
+         convolution_kernel_size(f) * f->group_features > 0;
+}
+
+bool convolution_direct_plan(const convolution_form *f, work_type w, convolution_direct *p) {
+  if (!takes(f, w)) return false;
+  const int64_t row = row_bytes(f, w), all = row * f->group_features * input_positions(f);
+  *p = (convolution_direct){.work = w, .row = row, .kernel = row * f->group_features * convolution_kernel_size(f)};
+  p->cut = convolution_cut_positions(f, int64_max(convolution_parts_wanted(f), all / INPUT_BYTES));
+  for (int64_t k = 0; k < convolution_cut_count(&p->cut); k++) {
+    convolution_part part;
+    if (!convolution_part_of(f, &p->cut, k, &part)) return false;
+    p->input = int64_max(p->input, row * f->group_features * input_positions(&part.form));
+  }
+  p->taps = lines(convolution_kernel_size(f) / f->dims[f->spatial_rank - 1].kernel * 2 * (int64_t)sizeof(int64_t));
+  p->features = lines(int64_max(f->input_features, f->output_features) * work_size(w));
+  return true;
+}
+
+static int64_t share_of(const convolution_direct *p) { return p->input + p->taps + p->features + p->row; }
+
+static int64_t threads_for(const convolution_direct *p, int threads) {
+  return int64_max(int64_min(threads, convolution_cut_count(&p->cut)), 1);
+}
+
+// The kernel in lanes and the bias, then what each thread wants.
+int64_t convolution_direct_scratch(const convolution_direct *p, int threads) {
+  return p->kernel + p->row + share_of(p) * threads_for(p, threads);
+}
+
+// --- one position
+
+// The rows along the last dim of a window that meet the input, and their elements begin … end - 1, which do, too.
+typedef struct window {
+  int64_t count, begin, end;
+  const char *input, *kernel;     // in lanes
+  int64_t *input_at, *kernel_at;  // bytes to where each row begins
+  int64_t origin;                 // bytes to the window's first element of a row, which may lie in front of it
+  int64_t input_step;             // bytes from one element of a row to the next
+  int64_t features, row;          // of a group; bytes of a row of all output features
+  const char *bias;               // in lanes
+} window;
+
+// Sums `count` blocks of output features, a constant of each caller. The size of a vector is ours, not the machine's.
+#define SUM_WINDOW(name, type, target)                                                                        \
+  typedef type name##_lanes __attribute__((vector_size(LINE), aligned(sizeof(type)), may_alias));             \
+  target static inline                                                                                        \
+      __attribute__((always_inline)) void name##_blocks(int count, const window *w, int64_t at, char *sums) { \
+    name##_lanes sum[BLOCKS];                                                                                 \
+    const int64_t kernel_step = w->features * w->row;                                                         \
+    for (int b = 0; b < count; b++) sum[b] = *(const name##_lanes *)(const void *)(w->bias + at + b * LINE);  \
+    for (int64_t r = 0; r < w->count; r++) {                                                                  \
+      const char *x = w->input + (w->input_at[r] + w->origin + w->begin * w->input_step + at);                \
+      const char *y = w->kernel + w->kernel_at[r] + w->begin * kernel_step + at;                              \
+      for (int64_t k = w->begin; k < w->end; k++, x += w->input_step, y += kernel_step)                       \
+        for (int64_t i = 0; i < kernel_step; i += w->row)                                                     \
+          for (int b = 0; b < count; b++)                                                                     \
+            sum[b] += *(const name##_lanes *)(const void *)(x + i + b * LINE) *                               \
+                      *(const name##_lanes *)(const void *)(y + i + b * LINE);                                \
+    }                                                                                                         \
+    for (int b = 0; b < count; b++) *(name##_lanes *)(void *)(sums + at + b * LINE) = sum[b];                 \
+  }                                                                                                           \
+  target static void name(const window *w, char *sums) {                                                      \
+    int64_t at = 0;                                                                                           \
+    for (; at + BLOCKS * LINE <= w->row; at += BLOCKS * LINE) name##_blocks(BLOCKS, w, at, sums);             \
+    for (; at < w->row; at += LINE) name##_blocks(1, w, at, sums);                                            \
+  }
+
+typedef void (*sum_fn)(const window *w, char *sums);
+
+#define SUM_WINDOWS(suffix, target)                                                    \
+  SUM_WINDOW(sum_f32_##suffix, float, target)                                          \
+  SUM_WINDOW(sum_f64_##suffix, double, target)                                         \
+  SUM_WINDOW(sum_u32_##suffix, uint32_t, target)                                       \
+  SUM_WINDOW(sum_u64_##suffix, uint64_t, target)                                       \
+  static const sum_fn sums_##suffix[WORK_TYPE_COUNT] = {[WORK_F32] = sum_f32_##suffix, \
+                                                        [WORK_F64] = sum_f64_##suffix, \
+                                                        [WORK_U32] = sum_u32_##suffix, \
+                                                        [WORK_U64] = sum_u64_##suffix};
+
+SUM_WINDOWS(plain, )
+#if defined(__x86_64__)
+SUM_WINDOWS(avx2, __attribute__((target("avx2"))))
+SUM_WINDOWS(avx512, __attribute__((target("avx512f,avx512dq"))))
+
+static sum_fn sum_of(work_type w) {
+  if (__builtin_cpu_supports("avx512dq")) return sums_avx512[w];
+  return __builtin_cpu_supports("avx2") ? sums_avx2[w] : sums_plain[w];
+}
+#else
+static sum_fn sum_of(work_type w) { return sums_plain[w]; }
+#endif
+
+// --- running
+
+typedef struct execution {
+  const convolution_form *form;
+  const convolution_direct *plan;
+  const lib_call *call;
+  sum_fn sum;
+  char *kernel, *bias, *shares;
+  int64_t threads;
+} execution;
+
+// One part while it is computed.
+typedef struct part_run {
+  const execution *execution;
+  const convolution_form *form;
+  window window;
+  char *features, *sums;  // of one position
+} part_run;
+
+// Makes rows of lanes, one for each row of output features in `from`, which is dense.
+static void bring_rows(const execution *x, const lib_array *from, int64_t rows, char *to) {
+  const int64_t features = x->form->output_features;
+  memset(to, 0, (size_t)(rows * x->plan->row));
+  for (int64_t k = 0; k < rows && from; k++)
+    work_load(x->plan->work, from, k * features, features, to + k * x->plan->row);
+}
+
+// Gives each of a group's outputs the group's feature, the groups' features being `step` elements apart.
+#define SHARE(name, type)                                                                       \
+  static void name(int64_t groups, int64_t outputs, int64_t step, const void *from, void *to) { \
+    type *out = to;                                                                             \
+    for (int64_t g = 0; g < groups; g++)                                                        \
+      for (int64_t n = 0; n < outputs; n++) *out++ = ((const type *)from)[g * step];            \
+  }
+
+SHARE(share_u32, uint32_t)
+SHARE(share_u64, uint64_t)
+
+// Brings the input's positions from element `first` on into lanes.
+static void bring_input(const part_run *p, int64_t first, int64_t positions, char *to) {
+  const execution *x = p->execution;
+  const convolution_form *f = x->form;
+  const work_type w = x->plan->work;
+  const int64_t group = f->group_features, size = work_size(w), row = x->plan->row;
+  for (int64_t k = 0; k < positions; k++) {
+    work_load(w, &x->call->operands[0], first + k * f->input_features, f->input_features, p->features);
+    for (int64_t i = 0; i < group; i++, to += row) {
+      memset(to + row - LINE, 0, LINE);
+      (size == 4 ? share_u32 : share_u64)(f->feature_groups, outputs_of(f), group, p->features + i * size, to);
+    }
+  }
+}
+
+// Finds the rows of the window of row `number` of the result, all but the last dim.
+static void find_rows(part_run *p, int64_t number) {
+  const convolution_form *f = p->form;
+  window *w = &p->window;
+  const int last = f->spatial_rank - 1;
+  const int64_t step = w->features * w->row, taps = convolution_kernel_size(f) / f->dims[last].kernel;
+  w->count = 0;
+  for (int64_t t = 0; t < taps; t++) {
+    int64_t at = 0, inner = f->dims[last].input, rest = number, tap = t, source = 0;
+    for (int d = last - 1; d >= 0 && source >= 0; d--) {
+      const convolution_dim *dim = &f->dims[d];
+      source = convolution_source(dim, rest % dim->output * dim->stride - dim->low, tap % dim->kernel);
+      at += source * inner;
+      inner *= dim->input;
+      rest /= dim->output;
+      tap /= dim->kernel;
+    }
+    if (source < 0) continue;
+    w->input_at[w->count] = (at + rest * inner) * step;
+    w->kernel_at[w->count++] = t * f->dims[last].kernel * step;
+  }
+}
+
+static void relu(work_type w, int64_t count, char *sums) {
+  float *f = (float *)(void *)sums;
+  double *d = (double *)(void *)sums;
+  for (int64_t k = 0; k < count && w == WORK_F32; k++) f[k] = f[k] < 0 ? 0 : f[k];
+  for (int64_t k = 0; k < count && w == WORK_F64; k++) d[k] = d[k] < 0 ? 0 : d[k];
+}
+
+// One row of the result along the last dim, from element `at` on.
+static void do_row(part_run *p, int64_t at) {
+  const execution *x = p->execution;
+  const convolution_dim *last = &p->form->dims[p->form->spatial_rank - 1];
+  const int64_t features = p->form->output_features, step = p->window.features * p->window.row;
+  for (int64_t k = 0; k < last->output; k++, at += features) {
+    window w = p->window;
+    const int64_t origin = k * last->stride - last->low, dilation = last->window_dilation;
+    w.begin = origin < 0 ? int64_ceil_div(-origin, dilation) : 0;
+    w.end = int64_min(last->kernel, int64_floor_div(last->input - 1 - origin, dilation) + 1);
+    w.input_step = dilation * step;
+    w.origin = origin * step;
+    x->sum(&w, p->sums);
+    if (p->form->has_relu) relu(x->plan->work, features, p->sums);
+    work_store(x->plan->work, p->sums, &x->call->results[0], at, features);
+  }
+}
+
+static void do_parts(void *argument, int64_t begin, int64_t end) {
+  const execution *x = argument;
+  const convolution_direct *plan = x->plan;
+  char *own = x->shares + (x->threads > 1 ? pool_thread() : 0) * share_of(plan);
+  for (int64_t number = begin; number < end; number++) {
+    convolution_part part;
+    convolution_part_of(x->form, &plan->cut, number, &part);
+    const convolution_form *f = &part.form;
+    const convolution_dim *last = &f->dims[f->spatial_rank - 1];
+    part_run p = {.execution = x, .form = f, .features = own + plan->input + plan->taps};
+    p.sums = p.features + plan->features;
+    p.window = (window){.input = own,
+                        .kernel = x->kernel,
+                        .input_at = (int64_t *)(void *)(own + plan->input),
+                        .features = f->group_features,
+                        .row = plan->row,
+                        .bias = x->bias};
+    p.window.kernel_at = p.window.input_at + convolution_kernel_size(f) / last->kernel;
+    bring_input(&p, part.input_at, input_positions(f), own);
+    for (int64_t r = 0; r < convolution_positions(f) / last->output; r++) {
+      find_rows(&p, r);
+      do_row(&p, part.result_at + r * last->output * f->output_features);
+    }
+  }
+}
+
+void convolution_direct_execute(const convolution_form *f, const convolution_direct *p, const lib_call *call) {
+  execution x = {.form = f, .plan = p, .call = call, .sum = sum_of(p->work), .threads = threads_for(p, call->threads)};
+  x.kernel = call->scratch;
+  x.bias = x.kernel + p->kernel;
+  x.shares = x.bias + p->row;
+  bring_rows(&x, &call->operands[1], convolution_kernel_size(f) * f->group_features, x.kernel);
+  bring_rows(&x, f->has_bias ? &call->operands[2] : NULL, 1, x.bias);
+  pool_run((int)x.threads, convolution_cut_count(&p->cut), do_parts, &x);
+}
