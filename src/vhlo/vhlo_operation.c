@@ -337,7 +337,10 @@ static bool convert_field(const conversion *v, str name, bool keeps_empty, const
   const bool is_element =
       x->kind != IR_ATTR_TYPE || x->type->kind == IR_TYPE_SCALAR || x->type->kind == IR_TYPE_OPAQUE;  // such as tf32
   if (!is_element) return wrong(v, name, "an element type");
-  return x->kind != IR_ATTR_ELEMENTS || to_integers(v, name, x, out);
+  // The text of a field has no place for its type.
+  if (x->kind == IR_ATTR_INTEGER && ir_type_dtype(x->type) != DTYPE_S64) return wrong(v, name, "a number of 64 bits");
+  if (x->kind != IR_ATTR_ELEMENTS) return true;
+  return x->elements->shape->dtype == DTYPE_S64 ? to_integers(v, name, x, out) : wrong(v, name, "numbers of 64 bits");
 }
 
 static bool convert_bundle(const conversion *v, const bundle *u) {
