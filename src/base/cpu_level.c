@@ -55,3 +55,7 @@ bool cpu_level_has_avx2(void) {
   return false;
 #endif
 }
+
+bool cpu_level_has_avx512(void) {
+  return (limit == CPU_LEVEL_NATIVE || limit == CPU_LEVEL_V4) && cpu_level_runs(CPU_LEVEL_V4);
+}

@@ -38,5 +38,7 @@ cpu_level cpu_level_now(void);
 
 // Whether the machine has AVX2 and FMA and may use them.
 bool cpu_level_has_avx2(void);
+// The same of AVX-512, as much of it as V4 has.
+bool cpu_level_has_avx512(void);
 
 #endif

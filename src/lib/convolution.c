@@ -22,7 +22,7 @@ typedef struct passage {
   int64_t packed_at, permuted_at, widened_at;  // scratch memory after each step
 } passage;
 
-typedef enum way { WAY_TILES, WAY_DIRECT, WAY_GRADIENT, WAY_SPREAD, WAY_ONEDNN } way;
+typedef enum way { WAY_TILES, WAY_DIRECT, WAY_GRADIENT, WAY_LINES, WAY_SPREAD, WAY_ONEDNN } way;
 
 struct convolution_plan {
   convolution_form form;
@@ -32,6 +32,7 @@ struct convolution_plan {
   convolution_onednn *onednn;
   convolution_spread spread;
   convolution_direct direct;
+  convolution_lines lines;
   gemm_plan tiles;
   passage input, kernel, result;
   bool widens_bias;
@@ -116,7 +117,20 @@ static void place_all(convolution_plan *p, bool wants_f32) {
   place(p, &p->result, wants_f32);
 }
 
-static bool goes_to_f32(dtype t) { return dtype_is_float(t) && dtypes[t].bits <= 32; }
+static bool is_f32_or_less(dtype t) { return dtype_is_float(t) && dtypes[t].bits <= 32; }
+
+// Bits of the largest absolute value.
+static int magnitude_bits(dtype t) { return dtype_is_signed(t) ? dtypes[t].bits - 1 : dtypes[t].bits; }
+
+// Narrow integers, too, where f32 holds every sum of so few products.
+static bool goes_to_f32(const convolution_form *f) {
+  enum { EXACT_BITS = 24 };
+  if (is_f32_or_less(f->input) && is_f32_or_less(f->kernel)) return is_f32_or_less(f->result);
+  if (!dtype_is_integer(f->input) || !dtype_is_integer(f->kernel) || !dtype_is_integer(f->result)) return false;
+  const int bits = magnitude_bits(f->input) + magnitude_bits(f->kernel);
+  return bits < EXACT_BITS && !f->has_bias && !f->has_relu &&
+         convolution_kernel_size(f) * f->group_features <= (int64_t)1 << (EXACT_BITS - bits);
+}
 
 static void place_bias(convolution_plan *p, const lib_call *call) {
   p->widens_bias = p->form.has_bias && call->operands[2].type != DTYPE_F32;
@@ -219,11 +233,21 @@ static bool plan_spread(const lib_call *call, convolution_plan *p) {
   return true;
 }
 
+static bool plan_lines(const lib_call *call, convolution_plan *p) {
+  if (!convolution_lines_plan(&p->form, &p->lines)) return false;
+  p->way = WAY_LINES;
+  plan_passages(call, false, p);
+  place_all(p, true);
+  place_bias(p, call);
+  p->work_at = take(p, convolution_lines_scratch(&p->lines, call->threads));
+  return true;
+}
+
 // The ways for f32 and what becomes it; false if there is none.
 static bool plan_f32(arena *a, const lib_call *call, convolution_plan *p) {
   const convolution_form *f = &p->form;
-  if (!goes_to_f32(f->input) || !goes_to_f32(f->kernel) || !goes_to_f32(f->result)) return false;
-  if (plan_gradient(a, call, p)) return true;
+  if (!goes_to_f32(f)) return false;
+  if (plan_gradient(a, call, p) || plan_lines(call, p)) return true;
   if (convolution_spread_pays(f) && plan_spread(call, p)) return true;
   if (plan_onednn(a, call, p)) return true;
   return convolution_is_dilated(f) && plan_spread(call, p);
@@ -258,6 +282,7 @@ const char *convolution_plan_way(const convolution_plan *plan) {
   switch (plan->way) {
     case WAY_GRADIENT: return convolution_gradient_name(plan->gradient);
     case WAY_ONEDNN: return convolution_onednn_name(plan->onednn);
+    case WAY_LINES: return "lines";
     case WAY_SPREAD: return "spread";
     case WAY_DIRECT: return "direct";
     case WAY_TILES: return "tiles";
@@ -399,6 +424,16 @@ static heddle_status run_spread(const convolution_plan *p, const lib_call *call)
   return convolution_spread_execute(&p->form, &p->spread, call->threads, &arrays);
 }
 
+static heddle_status run_lines(const convolution_plan *p, const lib_call *call) {
+  const convolution_lines_arrays arrays = {.input = bring(&p->input, call, &call->operands[0]),
+                                           .kernel = bring_kernel(p, call),
+                                           .bias = bring_bias(p, call),
+                                           .result = result_memory(&p->result, call),
+                                           .scratch = (char *)call->scratch + p->work_at};
+  convolution_lines_execute(&p->form, &p->lines, call->threads, &arrays);
+  return status_ok();
+}
+
 // By the tiles or directly: of the types that the arrays have.
 static heddle_status run_own(const convolution_plan *p, const lib_call *call) {
   lib_array operands[3] = {call->operands[0], call->operands[1]}, result = call->results[0];
@@ -418,11 +453,9 @@ static heddle_status run_own(const convolution_plan *p, const lib_call *call) {
 
 heddle_status convolution_plan_execute(const convolution_plan *plan, const lib_call *call) {
   if (plan->result.count == 0) return status_ok();
-  static heddle_status (*const runs[])(const convolution_plan *, const lib_call *) = {[WAY_TILES] = run_own,
-                                                                                      [WAY_DIRECT] = run_own,
-                                                                                      [WAY_GRADIENT] = run_gradient,
-                                                                                      [WAY_SPREAD] = run_spread,
-                                                                                      [WAY_ONEDNN] = run_onednn};
+  static heddle_status (*const runs[])(const convolution_plan *, const lib_call *) = {
+      [WAY_TILES] = run_own,   [WAY_DIRECT] = run_own,    [WAY_GRADIENT] = run_gradient,
+      [WAY_LINES] = run_lines, [WAY_SPREAD] = run_spread, [WAY_ONEDNN] = run_onednn};
   TRY(runs[plan->way](plan, call));
   take_back(&plan->result, call);
   if (!plan->has_outside || plan->is_finite || convolution_is_finite(&call->operands[1])) return status_ok();

@@ -6,6 +6,7 @@
 // the window passes. What lies outside of the input is left out.
 #include <string.h>
 
+#include "base/cpu_level.h"
 #include "base/int64.h"
 #include "base/pool.h"
 #include "lib/convolution_form.h"
@@ -27,12 +28,6 @@ static int64_t lines(int64_t bytes) { return int64_ceil_div(bytes, LINE) * LINE;
 // Bytes of a row of all output features.
 static int64_t row_bytes(const convolution_form *f, work_type w) { return lines(f->output_features * work_size(w)); }
 
-static int64_t input_positions(const convolution_form *f) {
-  int64_t count = f->input_batch;
-  for (int d = 0; d < f->spatial_rank; d++) count *= f->dims[d].input;
-  return count;
-}
-
 static bool takes(const convolution_form *f, work_type w) {
   if (w != WORK_F32 && w != WORK_F64 && w != WORK_U32 && w != WORK_U64) return false;
   if (f->feature_groups < 2 || f->batch_groups > 1 || f->spatial_rank == 0 || convolution_is_dilated(f)) return false;
@@ -45,13 +40,13 @@ static bool takes(const convolution_form *f, work_type w) {
 
 bool convolution_direct_plan(const convolution_form *f, work_type w, convolution_direct *p) {
   if (!takes(f, w)) return false;
-  const int64_t row = row_bytes(f, w), all = row * f->group_features * input_positions(f);
+  const int64_t row = row_bytes(f, w), all = row * f->group_features * convolution_input_positions(f);
   *p = (convolution_direct){.work = w, .row = row, .kernel = row * f->group_features * convolution_kernel_size(f)};
   p->cut = convolution_cut_positions(f, int64_max(convolution_parts_wanted(f), all / INPUT_BYTES));
   for (int64_t k = 0; k < convolution_cut_count(&p->cut); k++) {
     convolution_part part;
     if (!convolution_part_of(f, &p->cut, k, &part)) return false;
-    p->input = int64_max(p->input, row * f->group_features * input_positions(&part.form));
+    p->input = int64_max(p->input, row * f->group_features * convolution_input_positions(&part.form));
   }
   p->taps = lines(convolution_kernel_size(f) / f->dims[f->spatial_rank - 1].kernel * 2 * (int64_t)sizeof(int64_t));
   p->features = lines(int64_max(f->input_features, f->output_features) * work_size(w));
@@ -125,8 +120,8 @@ SUM_WINDOWS(avx2, __attribute__((target("avx2"))))
 SUM_WINDOWS(avx512, __attribute__((target("avx512f,avx512dq"))))
 
 static sum_fn sum_of(work_type w) {
-  if (__builtin_cpu_supports("avx512dq")) return sums_avx512[w];
-  return __builtin_cpu_supports("avx2") ? sums_avx2[w] : sums_plain[w];
+  if (cpu_level_has_avx512()) return sums_avx512[w];
+  return cpu_level_has_avx2() ? sums_avx2[w] : sums_plain[w];
 }
 #else
 static sum_fn sum_of(work_type w) { return sums_plain[w]; }
@@ -189,22 +184,13 @@ static void bring_input(const part_run *p, int64_t first, int64_t positions, cha
 static void find_rows(part_run *p, int64_t number) {
   const convolution_form *f = p->form;
   window *w = &p->window;
-  const int last = f->spatial_rank - 1;
-  const int64_t step = w->features * w->row, taps = convolution_kernel_size(f) / f->dims[last].kernel;
+  const int64_t window = f->dims[f->spatial_rank - 1].kernel, step = w->features * w->row;
   w->count = 0;
-  for (int64_t t = 0; t < taps; t++) {
-    int64_t at = 0, inner = f->dims[last].input, rest = number, tap = t, source = 0;
-    for (int d = last - 1; d >= 0 && source >= 0; d--) {
-      const convolution_dim *dim = &f->dims[d];
-      source = convolution_source(dim, rest % dim->output * dim->stride - dim->low, tap % dim->kernel);
-      at += source * inner;
-      inner *= dim->input;
-      rest /= dim->output;
-      tap /= dim->kernel;
-    }
-    if (source < 0) continue;
-    w->input_at[w->count] = (at + rest * inner) * step;
-    w->kernel_at[w->count++] = t * f->dims[last].kernel * step;
+  for (int64_t t = 0; t < convolution_kernel_size(f) / window; t++) {
+    const int64_t position = convolution_source_row(f, number, t);
+    if (position < 0) continue;
+    w->input_at[w->count] = position * step;
+    w->kernel_at[w->count++] = t * window * step;
   }
 }
 
@@ -251,7 +237,7 @@ static void do_parts(void *argument, int64_t begin, int64_t end) {
                         .row = plan->row,
                         .bias = x->bias};
     p.window.kernel_at = p.window.input_at + convolution_kernel_size(f) / last->kernel;
-    bring_input(&p, part.input_at, input_positions(f), own);
+    bring_input(&p, part.input_at, convolution_input_positions(f), own);
     for (int64_t r = 0; r < convolution_positions(f) / last->output; r++) {
       find_rows(&p, r);
       do_row(&p, part.result_at + r * last->output * f->output_features);

@@ -123,3 +123,18 @@ heddle_status convolution_form_of(const lib_call *call, convolution_form *f) {
     return status_error(HEDDLE_INVALID, "a convolution whose bias is not one number for each output feature");
   return status_ok();
 }
+
+int64_t convolution_source_row(const convolution_form *f, int64_t number, int64_t tap) {
+  const int last = f->spatial_rank - 1;
+  int64_t at = 0, step = last < 0 ? 1 : f->dims[last].input;
+  for (int d = last - 1; d >= 0; d--) {
+    const convolution_dim *w = &f->dims[d];
+    const int64_t source = convolution_source(w, number % w->output * w->stride - w->low, tap % w->kernel);
+    if (source < 0) return -1;
+    at += source * step;
+    step *= w->input;
+    number /= w->output;
+    tap /= w->kernel;
+  }
+  return at + number * step;
+}

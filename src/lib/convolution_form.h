@@ -37,6 +37,12 @@ static inline int64_t convolution_positions(const convolution_form *f) {
   return count;
 }
 
+static inline int64_t convolution_input_positions(const convolution_form *f) {
+  int64_t count = f->input_batch;
+  for (int d = 0; d < f->spatial_rank; d++) count *= f->dims[d].input;
+  return count;
+}
+
 static inline int64_t convolution_kernel_size(const convolution_form *f) {
   int64_t count = 1;
   for (int d = 0; d < f->spatial_rank; d++) count *= f->dims[d].kernel;
@@ -56,6 +62,10 @@ static inline int64_t convolution_source(const convolution_dim *w, int64_t origi
   if (at < 0 || at % w->base_dilation != 0 || at / w->base_dilation >= w->input) return -1;
   return at / w->base_dilation;
 }
+
+// Of row `number` of the result along its last dim and kernel position `tap`, counted over all dims but the last: the
+// position of the input at which the row that they meet begins; -1: none.
+int64_t convolution_source_row(const convolution_form *f, int64_t number, int64_t tap);
 
 // --- convolution_outside.c: weights that aren't finite, where the window reaches outside of the input.
 
@@ -162,6 +172,28 @@ bool convolution_direct_plan(const convolution_form *f, work_type w, convolution
 int64_t convolution_direct_scratch(const convolution_direct *p, int threads);
 // operands: input, kernel, bias; all canonical. Scratch memory as convolution_direct_scratch says.
 void convolution_direct_execute(const convolution_form *f, const convolution_direct *p, const lib_call *call);
+
+// --- convolution_lines.c: f32 of one feature.
+
+typedef struct convolution_lines {
+  convolution_cut cut;
+  int64_t input, row, taps;  // of a part: elements of its padded input and of one row of it; rows of a window
+} convolution_lines;
+
+// False if the convolution is none.
+bool convolution_lines_plan(const convolution_form *f, convolution_lines *p);
+int64_t convolution_lines_scratch(const convolution_lines *p, int threads);
+
+typedef struct convolution_lines_arrays {
+  const float *input, *kernel;
+  const float *bias;  // null without one
+  float *result;
+  void *scratch;
+} convolution_lines_arrays;
+
+// All canonical. Thread-safe for different arrays.
+void convolution_lines_execute(const convolution_form *f, const convolution_lines *p, int threads,
+                               const convolution_lines_arrays *arrays);
 
 // --- convolution_spread.c: f32, by all of the kernel at once.
 

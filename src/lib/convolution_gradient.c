@@ -293,20 +293,14 @@ static const float *slice(const float *from, int64_t all, int64_t features, int6
   return (const float *)(const void *)to;
 }
 
-static int64_t input_positions(const convolution_form *f) {
-  int64_t count = f->input_batch;
-  for (int d = 0; d < f->spatial_rank; d++) count *= f->dims[d].input;
-  return count;
-}
-
 static void do_part(execution *x, int64_t number) {
   const convolution_gradient *g = x->g;
   const part_place *at = &g->parts[number];
   const part_kind *k = &g->kinds[at->kind];
   const convolution_form *f = &k->form;
   char *own = sums_at(x, blocks_of(g) * sums_of(g)) + (x->threads > 1 ? pool_thread() : 0) * g->share;
-  const float *input =
-      slice(x->arrays->input + at->input_at, g->forward.input_features, f->input_features, input_positions(f), own);
+  const float *input = slice(x->arrays->input + at->input_at, g->forward.input_features, f->input_features,
+                             convolution_input_positions(f), own);
   const float *result = slice(x->arrays->result + at->result_at, g->forward.output_features, f->output_features,
                               convolution_positions(f), own + g->input_slice);
   onednn_arguments list = {.engine = &g->engine};

@@ -27,12 +27,6 @@ static convolution_dim last_dim(const convolution_form *f) {
   return f->spatial_rank ? f->dims[f->spatial_rank - 1] : point;
 }
 
-static int64_t input_positions(const convolution_form *f) {
-  int64_t count = f->input_batch;
-  for (int d = 0; d < f->spatial_rank; d++) count *= f->dims[d].input;
-  return count;
-}
-
 static int64_t products_of(const convolution_form *f) { return convolution_kernel_size(f) * f->output_features; }
 
 // Elements of a row of sums of one phase.
@@ -46,7 +40,7 @@ bool convolution_spread_pays(const convolution_form *f) {
 }
 
 static bool takes(const convolution_form *f) {
-  if (f->feature_groups > 1 || f->batch_groups > 1 || input_positions(f) == 0) return false;
+  if (f->feature_groups > 1 || f->batch_groups > 1 || convolution_input_positions(f) == 0) return false;
   for (int d = 0; d < f->spatial_rank; d++)
     if (f->dims[d].stride > 1 || f->dims[d].low < 0) return false;
   return convolution_positions(f) > 0 && products_of(f) * f->group_features > 0;
@@ -54,13 +48,13 @@ static bool takes(const convolution_form *f) {
 
 bool convolution_spread_plan(const convolution_form *f, convolution_spread *s) {
   if (!takes(f)) return false;
-  const int64_t bytes = products_of(f) * input_positions(f) * (int64_t)sizeof(float);
+  const int64_t bytes = products_of(f) * convolution_input_positions(f) * (int64_t)sizeof(float);
   s->cut = convolution_cut_positions(f, int64_max(convolution_parts_wanted(f), bytes / PRODUCTS_BYTES));
   s->products = s->sums = 0;
   for (int64_t k = 0; k < convolution_cut_count(&s->cut); k++) {
     convolution_part part;
     if (!convolution_part_of(f, &s->cut, k, &part)) return false;
-    s->products = int64_max(s->products, products_of(f) * input_positions(&part.form));
+    s->products = int64_max(s->products, products_of(f) * convolution_input_positions(&part.form));
     s->sums = int64_max(s->sums, last_dim(f).base_dilation * f->output_features * row_of(&part.form));
   }
   return true;
@@ -131,29 +125,13 @@ static void put_row(const spreading *s, float *to) {
     }
 }
 
-// Where the row of the input begins that kernel position `tap`, of all but the last dim, meets from row `number` of the
-// result; -1: nowhere.
-static int64_t source_of(const convolution_form *f, int64_t number, int64_t tap) {
-  int64_t at = 0, step = last_dim(f).input;
-  for (int d = f->spatial_rank - 2; d >= 0; d--) {
-    const convolution_dim *w = &f->dims[d];
-    const int64_t source = convolution_source(w, number % w->output - w->low, tap % w->kernel);
-    if (source < 0) return -1;
-    at += source * step;
-    step *= w->input;
-    number /= w->output;
-    tap /= w->kernel;
-  }
-  return at + number * step;
-}
-
 static void spread_rows(const spreading *s, float *result) {
   const convolution_form *f = s->form;
   const int64_t rows = convolution_positions(f) / s->last.output, taps = convolution_kernel_size(f) / s->last.kernel;
   for (int64_t r = 0; r < rows; r++) {
     begin_row(s);
     for (int64_t t = 0; t < taps; t++) {
-      const int64_t position = source_of(f, r, t);
+      const int64_t position = convolution_source_row(f, r, t);
       for (int64_t k = 0; position >= 0 && k < s->last.kernel; k++) add_row(s, t * s->last.kernel + k, position);
     }
     put_row(s, result + r * s->last.output * f->output_features);
@@ -168,7 +146,7 @@ static void do_parts(void *argument, int64_t begin, int64_t end) {
     convolution_part_of(x->form, &x->spread->cut, number, &part);
     const convolution_form *f = &part.form;
     float *products = (float *)(void *)own;
-    const int64_t positions = input_positions(f), size[3] = {products_of(f), positions, f->group_features};
+    const int64_t positions = convolution_input_positions(f), size[3] = {products_of(f), positions, f->group_features};
     const gemm_matrix kernel = {.data = x->arrays->kernel, .leading = f->group_features};
     const gemm_matrix input = {x->arrays->input + part.input_at, f->input_features, true};
     const gemm_sums to = {.data = products, .leading = positions};

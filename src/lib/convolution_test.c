@@ -255,6 +255,8 @@ static form random_form(uint64_t *seed, bool is_plain) {
   if (kind == 0) f.feature_groups = pick(seed, 2, 4);
   if (kind == 1 && !is_plain) f.batch_groups = pick(seed, 2, 3);
   if (kind == 2) f.feature_groups = 16, f.group_features = f.outputs_per_group = 1;
+  if (kind == 3) f.group_features = f.outputs_per_group = 1;
+  if (kind == 4) f.group_features = 16, f.outputs_per_group = pick(seed, 1, 4);
   const int rank = f.spatial + 2;
   for (int d = 0; d < f.spatial; d++) {
     f.input[d] = pick(seed, 1, f.spatial == 3 ? 5 : 9);
@@ -435,6 +437,9 @@ static const struct {
     {"dilated", 2, 1, 28, 64, 64, 1, 3, 1, 2, 2, 1},
     {"one dim", 1, 2, 500, 32, 64, 1, 5, 1, 2, 1, 1},
     {"three dims", 3, 1, 10, 16, 32, 1, 3, 1, 1, 1, 1},
+    {"signal", 1, 2, 9000, 1, 1, 1, 31, 1, 15, 1, 1},
+    {"grey image", 2, 2, 70, 1, 1, 1, 5, 1, 2, 1, 1},
+    {"grey image, dilated", 2, 1, 90, 1, 1, 1, 3, 1, 4, 2, 1},
     {"one output feature", 2, 2, 20, 48, 1, 1, 3, 1, 1, 1, 1},
     {"few output features, dilated input", 2, 1, 14, 32, 3, 1, 4, 1, 2, 1, 2},
     {"cropped", 2, 1, 30, 64, 64, 1, 3, 1, -1, 1, 1},
