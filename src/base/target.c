@@ -53,6 +53,8 @@
              .max_carried_values = 16,     \
              .max_turn_instructions = 200, \
              .max_turns_operations = 1e8,  \
+             .max_turn_work = 1 << 16,     \
+             .max_state_bytes = 128 << 10, \
              .max_walked_row_bytes = 4096}
 
 #define CODE_LIMITS                        \

@@ -121,6 +121,8 @@ typedef struct target_fusion_costs {
   int max_carried_values;        // from turn to turn
   int max_turn_instructions;     // of the program, in a turn
   double max_turns_operations;   // of all turns of a tile, in which nobody looks whether the call is over
+  double max_turn_work;          // of one turn on arrays in memory, which one thread does
+  int64_t max_state_bytes;       // of those arrays
   int64_t max_walked_row_bytes;  // of arrays with a row for each turn, unless all of them fit the cache
 } target_fusion_costs;
 

@@ -94,13 +94,20 @@ heddle_status emit_entry_begin(kernel_emitter *k, const target_description *targ
   return status_ok();
 }
 
-int emit_entry_allocate(kernel_entry *e, MlirType element, int64_t size) {
-  MlirType type = mlirRankedTensorTypeGet(1, &size, element, mlirAttributeGetNull());
+static int allocate(kernel_entry *e, MlirType type) {
   MlirValue *grown = arena_array(e->kernel->arena, MlirValue, e->carried + 1);
   for (int i = 0; i < e->carried; i++) grown[i] = e->outputs[i];
   grown[e->carried] = ir_value(&e->b, "xla_gpu.allocate_shared", type, 0, NULL);
   e->outputs = grown;
   return e->carried++;
+}
+
+int emit_entry_allocate(kernel_entry *e, MlirType element, int64_t size) {
+  return allocate(e, mlirRankedTensorTypeGet(1, &size, element, mlirAttributeGetNull()));
+}
+
+int emit_entry_allocate_array(kernel_entry *e, const shape *s) {
+  return allocate(e, emit_tensor_type(e->kernel->context, s));
 }
 
 void emit_entry_end(kernel_entry *e) { ir_return(&e->b, e->kernel->plan->output_count, e->outputs); }

@@ -18,6 +18,8 @@ typedef struct kernel_entry {
 heddle_status emit_entry_begin(kernel_emitter *k, const target_description *target, kernel_entry *out);
 // A tensor of the tile's own, of one dim, to be carried from now on; returns its number among the carried ones.
 int emit_entry_allocate(kernel_entry *e, MlirType element, int64_t size);
+// The same, of the shape's type.
+int emit_entry_allocate_array(kernel_entry *e, const shape *s);
 
 // Returns the outputs.
 void emit_entry_end(kernel_entry *e);

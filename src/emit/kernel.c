@@ -8,7 +8,8 @@ static void name_body_inputs(kernel_emitter *k) {
     const kernel_body *body = &k->plan->bodies[b];
     const instruction_list *parameters = &body->computation->parameters;
     for (int p = 0; body->arguments && p < parameters->size; p++)
-      if (body->arguments[p] >= 0) ptr_map_put(k->arena, &k->inputs, parameters->data[p], (void *)(intptr_t)(p + 1));
+      if (kernel_body_takes_array(body, p))
+        ptr_map_put(k->arena, &k->inputs, parameters->data[p], (void *)(intptr_t)(p + 1));
   }
 }
 

@@ -130,9 +130,23 @@ typedef struct while_output {
   int64_t first_row, by_row;  // stacked: turn t stores row first_row + by_row * t
 } while_output;
 
-// All turns of a while for one point of a space after the other. Body 0 is one turn: of value 0, the counter, and value
-// 1 + c, the carried value c, it makes the next carried values, then elements of rows. Body 1, if anything is carried,
-// gives what is carried before the first turn. Both have the space's dims.
+// A part of a turn that goes over a space of its own: body `body` gives elements that are stored at each point.
+typedef struct while_step {
+  int body;
+  const shape *space;
+  int result_count;
+  const int *stores;  // by result: the array, or -1 - n: a row of output n
+} while_step;
+
+// All turns of a while, in one of two ways.
+//
+// For one point of a space after the other, with the state in registers: there are no steps. Body 0 is one turn: of
+// value 0, the counter, and value 1 + c, the carried value c, it makes the next carried values, then elements of rows.
+// Body 1, if anything is carried, gives what is carried before the first turn. Both have the space's dims.
+//
+// Step by step, where points need others, with the state in the kernel's own memory: array c is the carried value c,
+// array carried_count + c its next one, which takes its place behind the turn. Bodies take the counter as value 0 and
+// array n as value 1 + n.
 typedef struct hero_while {
   const instruction *loop;
   const shape *space;
@@ -141,6 +155,10 @@ typedef struct hero_while {
   int64_t start, step;  // the counter in turn t is start + step * t
   int carried_count;
   while_output *outputs;
+  int array_count;
+  const shape *const *arrays;
+  int before_count, step_count;  // steps before the first turn, all steps: those of a turn come behind
+  const while_step *steps;
 } hero_while;
 
 // --- passes over a row
@@ -218,7 +236,7 @@ typedef enum hero_kind {
   HERO_SCATTER,       // combines updates into memory
   HERO_CONCATENATE,   // each operand walks its own block of the output
   HERO_UPDATE_SLICE,  // dynamic-update-slice in place: writes the window only
-  HERO_WHILE,         // a loop of the program: all turns for one element after the other
+  HERO_WHILE,         // a loop of the program: all its turns
   HERO_LOOPS,         // groups of outputs with a loop each: of different element counts, or slices of one index space
   HERO_COUNT
 } hero_kind;

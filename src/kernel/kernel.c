@@ -4,8 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "kernel/hero_while.h"
 #include "kernel/sizes.h"
+#include "kernel/while_state.h"
 #include "kernel/work_estimate.h"
 
 // Estimated scalar operations of one kernel beyond which it is refused; the estimate errs high by one or two powers of
@@ -70,7 +70,7 @@ static heddle_status check_shape(arena *scratch, const instruction *i) {
 
 // What has no elemental form, but a hero of its own.
 static bool may_be_hero(const instruction *i) {
-  return hlo_ops[i->opcode].index_rule == INDEX_RULE_SCATTER || hero_while_has(i);
+  return hlo_ops[i->opcode].index_rule == INDEX_RULE_SCATTER || while_state_has(i);
 }
 
 // From the users down, so that what is refused is where the trouble shows.
@@ -87,7 +87,7 @@ static heddle_status check_body(arena *scratch, const instruction_list *body, bo
 // Loops are taken by their hero or by none.
 static heddle_status check_loops(arena *scratch, const instruction_list *body) {
   for (int n = 0; n < body->size; n++)
-    if (hero_while_has(body->data[n])) TRY(check_opcode(scratch, body->data[n]));
+    if (while_state_has(body->data[n])) TRY(check_opcode(scratch, body->data[n]));
   return status_ok();
 }
 

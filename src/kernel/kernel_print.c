@@ -206,6 +206,21 @@ static void print_while(text *out, const kernel_plan *k) {
     NUMBER(out, o, by_row);
     text_putc(out, '\n');
   }
+  for (int n = 0; n < h->array_count; n++) {
+    text_printf(out, "    array %d is ", n);
+    shape_print(out, h->arrays[n], false);
+    text_putc(out, '\n');
+  }
+  for (int n = 0; n < h->step_count; n++) {
+    const while_step *s = &h->steps[n];
+    text_printf(out, "    step %d%s over ", n, n < h->before_count ? ", before the first turn," : "");
+    print_dims(out, s->space);
+    NUMBER(out, s, body);
+    for (int r = 0; r < s->result_count; r++)
+      text_printf(out, "%s %s %d", r > 0 ? "," : " stores", s->stores[r] < 0 ? "a row of output" : "array",
+                  s->stores[r] < 0 ? -1 - s->stores[r] : s->stores[r]);
+    text_putc(out, '\n');
+  }
 }
 
 static void (*const print_details[HERO_COUNT])(text *out, const kernel_plan *k) = {

@@ -29,6 +29,13 @@ typedef struct kernel_body {
   const computation *computation;
   const int *arguments;  // by parameter: input of the kernel (>= 0), or value n of the emitter's (-1 - n), a scalar;
                          // null: all are scalars of the emitter's (a reducer)
+  int first_array;       // if > 0: values of the emitter's from this number on are arrays
 } kernel_body;
+
+// Whether the body's parameter stands for an array rather than for a scalar.
+static inline bool kernel_body_takes_array(const kernel_body *b, int parameter) {
+  const int argument = b->arguments[parameter];
+  return argument >= 0 || (b->first_array > 0 && -1 - argument >= b->first_array);
+}
 
 #endif

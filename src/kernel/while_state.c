@@ -1,9 +1,16 @@
 // Reads a loop: which leaf of its state has which role, and whether the body needs other elements than its own.
 #include "kernel/while_state.h"
 
+#include "hlo/combiner.h"
 #include "kernel/same_bytes.h"
 #include "opt/while_loop.h"
 #include "opt/while_trip_count.h"
+
+bool while_state_has(const instruction *i) {
+  if (i->opcode == HLO_WHILE) return true;
+  if (i->opcode == HLO_GET_TUPLE_ELEMENT) return i->operands[0]->opcode == HLO_WHILE;
+  return i->opcode == HLO_TUPLE && i->users.size == 1 && i->users.data[0]->opcode == HLO_WHILE;
+}
 
 // --- roles
 
@@ -124,11 +131,23 @@ static bool keeps_order(const instruction *i, const instruction *operand) {
 
 static bool has_elemental_form(const instruction *i) {
   const hlo_index_rule rule = hlo_ops[i->opcode].index_rule;
-  return rule != INDEX_RULE_NONE && rule != INDEX_RULE_SCATTER && i->called_count == 0 && shape_is_array(i->shape) &&
+  const bool calls =
+      i->called_count > 0 && (i->opcode != HLO_REDUCE || combiner_opcode(i->called[0]) == HLO_OPCODE_COUNT);
+  return rule != INDEX_RULE_NONE && rule != INDEX_RULE_SCATTER && !calls && shape_is_array(i->shape) &&
          shape_is_static(i->shape) && shape_layout_is_default(i->shape);
 }
 
-// Whether the body computes values of points from values of the same points. `order` holds all of the body.
+// Whether a kernel can compute what the body does. `order` holds all of it.
+static bool can_be_emitted(const while_state *s, const instruction_list *order) {
+  for (int n = 0; n < order->size; n++) {
+    const instruction *i = order->data[n];
+    if (i == parameter_of(s) || i == s->loop->called[1]->root || leaf_of(s, i) >= 0) continue;
+    if (!has_elemental_form(i)) return false;
+  }
+  return true;
+}
+
+// Whether the body computes values of points from values of the same points.
 static bool stays_in_place(const while_state *s, const instruction_list *order) {
   for (int n = 0; n < order->size; n++) {
     instruction *i = order->data[n];
@@ -136,7 +155,6 @@ static bool stays_in_place(const while_state *s, const instruction_list *order) 
                                s->leaves[leaf_of(s, i->operands[0])].role == WHILE_STACKED;
     i->mark = is_per_point(s, i);
     if (i == parameter_of(s) || i == s->loop->called[1]->root || leaf_of(s, i) >= 0 || is_row_update) continue;
-    if (!has_elemental_form(i)) return false;
     for (int k = 0; k < i->operand_count; k++) {
       if (!i->operands[k]->mark) continue;
       if (!keeps_order(i, i->operands[k])) return false;
@@ -181,13 +199,13 @@ bool while_state_of(arena *a, const instruction *loop, while_state *out) {
     out->values[k] = loop->operands[0]->operands[k];
     if (!read_leaf(out, k, counter)) return false;
   }
-  out->space = space_of(a, out);
-  if (shape_element_count(out->space) == 0) return false;
-  for (int k = 0; k < out->leaf_count; k++)
-    if (!fits_space(out, k)) return false;
   instruction_list order = {0};
   heddle_status sorted = computation_post_order(a, loop->called[1], &order);
   const bool is_sorted = status_is_ok(sorted);
   heddle_status_free(sorted);
-  return is_sorted && only_decides(loop->called[0]) && stays_in_place(out, &order) && yields_points(out);
+  if (!is_sorted || !only_decides(loop->called[0]) || !can_be_emitted(out, &order)) return false;
+  out->space = space_of(a, out);
+  out->is_pointwise = shape_element_count(out->space) > 0 && stays_in_place(out, &order) && yields_points(out);
+  for (int k = 0; k < out->leaf_count; k++) out->is_pointwise &= fits_space(out, k);
+  return true;
 }

@@ -1,8 +1,8 @@
 // What becomes of the state of a while when all its turns run in one kernel.
 //
-// Such a loop counts, so that its turns are known beforehand, and its body works element by element on arrays of the
-// same dims, the space: the element of the next state needs that element of the state and no other. Then one point of
-// the space after the other can go through all turns.
+// Such a loop counts, so that its turns are known beforehand. If its body works element by element on arrays of the
+// same dims, the space (the element of the next state needs that element of the state and no other), one point of the
+// space after the other can go through all turns.
 #ifndef HEDDLE_KERNEL_WHILE_STATE_H_
 #define HEDDLE_KERNEL_WHILE_STATE_H_
 
@@ -27,11 +27,15 @@ typedef struct while_state {
   const instruction *loop;
   dtype counter;  // of the counter
   int64_t turns, start, step;
-  const shape *space;  // an array; its element type means nothing
+  bool is_pointwise;   // points need no other points
+  const shape *space;  // of those; an array, whose element type means nothing
   int leaf_count, carried_count, stacked_count;
   while_leaf *leaves;
   const instruction **values;  // by leaf: what it is before the first turn
 } while_state;
+
+// Whether the instruction belongs to a loop that is a kernel's: the loop, its tuple of first values, its results.
+bool while_state_has(const instruction *i);
 
 // Whether the loop, whose state is a tuple of arrays, is of that form. The state's memory is the arena's.
 bool while_state_of(arena *a, const instruction *loop, while_state *out);

@@ -552,6 +552,9 @@ static bool do_insert(vectorizer *v, ir_builder *b, MlirOperation op) {
   } else if (!ir_is_null(second_insert(v, op))) {
     // Both parts are written where the second is.
   } else if (!ir_is_null(first_insert(v, op))) {
+    // See fills_a_tensor in vectorize_loops.c.
+    if (mlirShapedTypeGetDimSize(ir_result_type(op, 0), 0) == 2 * (int64_t)v->width)
+      return refuse(v, "one vector of pairs that is all of a tensor");
     tensor = write_pairs(v, b, first_insert(v, op), op, tensor);
   } else {
     for (int l = v->done_lanes; l < v->width; l++) {

@@ -76,9 +76,7 @@ static bool has_tensor_results_only(MlirOperation loop) {
 static bool fills_a_tensor(MlirOperation loop, int width) {
   for (int i = 0; i < (int)mlirOperationGetNumResults(loop); i++) {
     MlirType t = ir_result_type(loop, i);
-    if (mlirShapedTypeGetRank(t) != 1) continue;
-    const int64_t size = mlirShapedTypeGetDimSize(t, 0);
-    if (size == width || size == 2 * (int64_t)width) return true;  // … or vectors of pairs
+    if (mlirShapedTypeGetRank(t) == 1 && mlirShapedTypeGetDimSize(t, 0) == width) return true;
   }
   return false;
 }

@@ -122,12 +122,101 @@ static void test_values_change_places(void **state) {
       HERO_WHILE, 0, NULL, NULL);
 }
 
+// Loops whose points need others: `state` are the types behind the counter, `body` makes n0, n1, … of s0, s1, …
+typedef struct steps {
+  const char *const *state;
+  const char *body;
+  int turns;
+} steps;
+
+static void check_steps(const steps *l, int count, double rtol) {
+  arena *a = arena_create();
+  text types = {0}, taken = {0}, made = {0}, given = {0}, results = {0}, kinds = {0}, names = {0};
+  for (int k = 0; k < count; k++) {
+    text_printf(&types, ", %s", l->state[k]);
+    text_printf(&taken, "  s%d = %s get-tuple-element(s), index=%d\n", k, l->state[k], k + 1);
+    text_printf(&made, ", n%d", k);
+    text_printf(&given, "  p%d = %s parameter(%d)\n", k, l->state[k], k);
+    text_printf(&names, ", p%d", k);
+    text_printf(&results, "  r%d = %s get-tuple-element(w), index=%d\n", k, l->state[k], k + 1);
+    text_printf(&kinds, "%sr%d", k ? ", " : "", k);
+  }
+  const char *state = arena_printf(a, "(s32[]%s)", text_cstr(&types)), *outside = text_cstr(&types) + 2;
+  const char *source = arena_printf(
+      a,
+      "HloModule m\nadd { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
+      "more { s = %s parameter(0) i = s32[] get-tuple-element(s), index=0 n = s32[] constant(%d)\n"
+      "  ROOT p = pred[] compare(i, n), direction=LT }\n"
+      "body { s = %s parameter(0) i = s32[] get-tuple-element(s), index=0 one = s32[] constant(1)\n%s%s"
+      "  j = s32[] add(i, one) ROOT t = %s tuple(j%s) }\n"
+      "ENTRY e { z = s32[] constant(0)\n%s  t = %s tuple(z%s) w = %s while(t), condition=more, body=body\n%s"
+      "  ROOT all = (%s) tuple(%s) }\n",
+      state, l->turns, state, text_cstr(&taken), l->body, state, text_cstr(&made), text_cstr(&given), state,
+      text_cstr(&names), state, text_cstr(&results), outside, text_cstr(&kinds));
+  hero_testing t = hero_testing_start(source, 0, NULL);
+  if (t.plan->hero != HERO_WHILE || t.plan->details.turns.step_count == 0) fail_msg("not by steps:\n%s", source);
+  hero_testing_check_within(&t, source, NULL, rtol, rtol);
+  hero_testing_end(&t);
+  text_free(&types), text_free(&taken), text_free(&made), text_free(&given), text_free(&results);
+  text_free(&kinds), text_free(&names);
+  arena_destroy(a);
+}
+
+// What the body does not change cannot be a result of the kernel: state that is kept goes round with another.
+static void test_moves(void **state) {
+  (void)state;
+  static const char *const types[] = {"f32", "s32", "bf16", "c64", "pred", "s4", "f64"};
+  for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+    arena *a = arena_create();
+    const char *array = arena_printf(a, "%s[5,9]", types[k]), *turned = arena_printf(a, "%s[9,5]", types[k]);
+    const char *both[] = {array, turned};
+    check_steps(&(steps){both,
+                         arena_printf(a,
+                                      "  u = %s transpose(s0), dimensions={1,0} n1 = %s reverse(u), dimensions={0}\n"
+                                      "  n0 = %s transpose(s1), dimensions={1,0}\n",
+                                      turned, turned, array),
+                         7},
+                2, 0);
+    arena_destroy(a);
+  }
+}
+
+static void test_products(void **state) {
+  (void)state;
+  // By rows and by columns of a matrix that changes, too; what is stored is read by a product and at its own place.
+  check_steps(&(steps){(const char *const[]){"f32[33]", "f32[33,33]"},
+                       "  d = f32[33] dot(s1, s0), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+                       "  c = f32[] constant(0.02) b = f32[33] broadcast(c), dimensions={} m = f32[33] multiply(d, b)\n"
+                       "  u = f32[33] dot(m, s1), lhs_contracting_dims={0}, rhs_contracting_dims={1}\n"
+                       "  n0 = f32[33] add(u, m) n1 = f32[33,33] transpose(s1), dimensions={1,0}\n",
+                       6},
+              2, 1e-5);
+  check_steps(&(steps){(const char *const[]){"s32[4,7]", "s32[7,7]", "s32[4]"},
+                       "  n0 = s32[4,7] dot(s0, s1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+                       "  n1 = s32[7,7] add(s1, s1) f = s32[4,1] slice(s0), slice={[0:4],[2:3]}\n"
+                       "  r = s32[4] reshape(f) n2 = s32[4] add(r, s2)\n",
+                       5},
+              3, 0);
+}
+
+static void test_sums(void **state) {
+  (void)state;
+  check_steps(
+      &(steps){(const char *const[]){"f32[6,50]", "f32[6]"},
+               "  o = f32[] constant(0) h = f32[] constant(0.5)\n"
+               "  r = f32[6] reduce(s0, o), dimensions={1}, to_apply=add k = f32[6] broadcast(h), dimensions={}\n"
+               "  q = f32[6] multiply(r, k) e = f32[6] tanh(q) b = f32[6,50] broadcast(e), dimensions={0}\n"
+               "  n0 = f32[6,50] add(s0, b) n1 = f32[6] subtract(e, s1)\n",
+               8},
+      2, 1e-4);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TESTING_IN_ARENA(test_types),
-      TESTING_IN_ARENA(test_dims),
-      TESTING_IN_ARENA(test_bodies),
-      cmocka_unit_test(test_values_change_places),
+      TESTING_IN_ARENA(test_types),  TESTING_IN_ARENA(test_dims),
+      TESTING_IN_ARENA(test_bodies), cmocka_unit_test(test_values_change_places),
+      cmocka_unit_test(test_moves),  cmocka_unit_test(test_products),
+      cmocka_unit_test(test_sums),
   };
   return cmocka_run_group_tests(tests, 0, 0);
 }
