@@ -209,7 +209,7 @@ static bool plan_onednn(arena *a, const lib_call *call, convolution_plan *p) {
   if (!p->onednn) return false;
   p->way = WAY_ONEDNN;
   place_all(p, true);
-  p->packed_at = take(p, convolution_onednn_packed_bytes(p->onednn));
+  if (!convolution_onednn_packs_in_parts(p->onednn)) p->packed_at = take(p, convolution_onednn_packed_bytes(p->onednn));
   p->work_at = take(p, convolution_onednn_scratch(p->onednn, call->threads));
   place_bias(p, call);
   return true;
@@ -394,13 +394,14 @@ static const void *bring_kernel(const convolution_plan *p, const lib_call *call)
 static heddle_status run_onednn(const convolution_plan *p, const lib_call *call) {
   char *scratch = call->scratch;
   const void *packed = p->packed;
-  if (!packed) {
-    const float *kernel = bring(&p->kernel, call, &call->operands[1]);
-    TRY(convolution_onednn_pack(p->onednn, call->threads, kernel, scratch + p->packed_at));
+  const float *kernel = packed ? NULL : bring(&p->kernel, call, &call->operands[1]);
+  if (!packed && !convolution_onednn_packs_in_parts(p->onednn)) {
     packed = scratch + p->packed_at;
+    TRY(convolution_onednn_pack(p->onednn, call->threads, kernel, scratch + p->packed_at));
   }
   convolution_onednn_arrays arrays = {.input = bring(&p->input, call, &call->operands[0]),
                                       .packed = packed,
+                                      .kernel = kernel,
                                       .bias = bring_bias(p, call),
                                       .result = result_memory(&p->result, call),
                                       .scratch = scratch + p->work_at};

@@ -119,13 +119,16 @@ const char *convolution_onednn_name(const convolution_onednn *o);  // oneDNN's, 
 void convolution_onednn_release(convolution_onednn *o);
 int64_t convolution_onednn_scratch(const convolution_onednn *o, int threads);
 int64_t convolution_onednn_packed_bytes(const convolution_onednn *o);
+// Whether it may be given a kernel that is not packed, since every part packs what it alone needs.
+bool convolution_onednn_packs_in_parts(const convolution_onednn *o);
 // The kernel in oneDNN's form.
 heddle_status convolution_onednn_pack(const convolution_onednn *o, int threads, const float *kernel, void *packed);
 
 typedef struct convolution_onednn_arrays {
   const float *input;
-  const void *packed;
-  const float *bias;  // null without one
+  const void *packed;   // the kernel in oneDNN's form, or null
+  const float *kernel;  // then as it was described
+  const float *bias;    // null without one
   float *result;
   void *scratch;
 } convolution_onednn_arrays;

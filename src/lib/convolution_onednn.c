@@ -44,7 +44,8 @@ struct convolution_onednn {
   packing packings[PACKINGS];  // of all parts of the features but the last, and of the last
   part_place *parts;
   int64_t kernel_strides[CONVOLUTION_MAX_RANK];
-  int64_t scratchpad, share;  // bytes that a thread wants: for oneDNN, and in all
+  int64_t scratchpad, sums, share;  // bytes that a thread wants: for oneDNN, for a part's result, and in all
+  bool packs_in_parts;              // each part has features of its own
 };
 
 const char *convolution_onednn_name(const convolution_onednn *o) { return onednn_name(&o->kinds[0].primitive); }
@@ -126,7 +127,9 @@ static bool create_parts(convolution_onednn *o) {
   }
   const int64_t images = o->kinds[0].form.output_batch;
   const int64_t sums = o->cut.images * (convolution_positions(&o->kinds[0].form) / images) * o->cut.features;
-  o->share = o->scratchpad + (o->cut.feature_parts > 1 ? onednn_aligned(sums * (int64_t)sizeof(float)) : 0);
+  o->sums = o->cut.feature_parts > 1 ? onednn_aligned(sums * (int64_t)sizeof(float)) : 0;
+  o->packs_in_parts = o->cut.feature_parts > 1 && o->cut.feature_parts == convolution_cut_count(&o->cut);
+  o->share = o->scratchpad + o->sums + (o->packs_in_parts ? o->packings[FULL].bytes : 0);
   return true;
 }
 
@@ -191,6 +194,21 @@ int64_t convolution_onednn_packed_bytes(const convolution_onednn *o) {
 
 // --- running
 
+// Brings the features of one part into oneDNN's form. False when it has no memory.
+static bool pack_part(const convolution_onednn *o, int64_t number, const float *kernel, char *to) {
+  const int64_t feature = number * o->cut.features, features = o->form.output_features - feature;
+  const packing *p = &o->packings[features < o->cut.features ? LAST : FULL];
+  const float *from = kernel + feature * o->kernel_strides[o->form.spatial_rank + 1];
+  onednn_arguments list = {.engine = &o->engine};
+  if (!p->reorder.primitive) {
+    memcpy(to, from, dnnl_memory_desc_get_size(&p->to));
+    return true;
+  }
+  onednn_arguments_add(&list, DNNL_ARG_FROM, &p->from, from);
+  onednn_arguments_add(&list, DNNL_ARG_TO, &p->to, to);
+  return onednn_arguments_run(&list, &p->reorder);
+}
+
 typedef struct packing_run {
   const convolution_onednn *o;
   const float *kernel;
@@ -200,22 +218,11 @@ typedef struct packing_run {
 
 static void pack_parts(void *argument, int64_t begin, int64_t end) {
   packing_run *x = argument;
-  const convolution_onednn *o = x->o;
-  for (int64_t k = begin; k < end; k++) {
-    const int64_t feature = k * o->cut.features, features = o->form.output_features - feature;
-    const packing *p = &o->packings[features < o->cut.features ? LAST : FULL];
-    const float *from = x->kernel + feature * o->kernel_strides[o->form.spatial_rank + 1];
-    char *to = x->packed + k * o->packings[FULL].bytes;
-    onednn_arguments list = {.engine = &o->engine};
-    if (!p->reorder.primitive) {
-      memcpy(to, from, dnnl_memory_desc_get_size(&p->to));
-      continue;
-    }
-    onednn_arguments_add(&list, DNNL_ARG_FROM, &p->from, from);
-    onednn_arguments_add(&list, DNNL_ARG_TO, &p->to, to);
-    if (!onednn_arguments_run(&list, &p->reorder)) atomic_store(&x->has_failed, true);
-  }
+  for (int64_t k = begin; k < end; k++)
+    if (!pack_part(x->o, k, x->kernel, x->packed + k * x->o->packings[FULL].bytes)) atomic_store(&x->has_failed, true);
 }
+
+bool convolution_onednn_packs_in_parts(const convolution_onednn *o) { return o->packs_in_parts; }
 
 heddle_status convolution_onednn_pack(const convolution_onednn *o, int threads, const float *kernel, void *packed) {
   packing_run x = {.o = o, .kernel = kernel, .packed = packed};
@@ -229,6 +236,14 @@ typedef struct execution {
   int64_t threads;
   atomic_bool has_failed;
 } execution;
+
+// The part's kernel in oneDNN's form, which lies in the thread's own memory for so long if nobody else needs it.
+static const char *packed_part(execution *x, int64_t number, char *own) {
+  const convolution_onednn *o = x->o;
+  if (x->arrays->packed) return (const char *)x->arrays->packed + number * o->packings[FULL].bytes;
+  if (!pack_part(o, number, x->arrays->kernel, own)) atomic_store(&x->has_failed, true);
+  return own;
+}
 
 // oneDNN's own takes NaN for zero.
 static void relu(int64_t count, float *x) {
@@ -247,7 +262,7 @@ static void do_part(execution *x, const part_place *at) {
   onednn_arguments list = {.engine = &o->engine};
   onednn_arguments_add(&list, DNNL_ARG_SRC, &kind->input, x->arrays->input + at->input_at);
   onednn_arguments_add(&list, DNNL_ARG_WEIGHTS, &kind->packed,
-                       (const char *)x->arrays->packed + at->feature / o->cut.features * o->packings[FULL].bytes);
+                       packed_part(x, at->feature / o->cut.features, scratch + o->scratchpad + o->sums));
   if (f->has_bias) onednn_arguments_add(&list, DNNL_ARG_BIAS, &kind->bias, x->arrays->bias + at->feature);
   onednn_arguments_add(&list, DNNL_ARG_DST, &kind->result, sums);
   onednn_arguments_add(&list, DNNL_ARG_SCRATCHPAD, &kind->scratchpad, scratch);

@@ -10,7 +10,7 @@
 
 enum {
   FEW_PARTS = 32,        // so that a slow core may take fewer than the others
-  FEATURES = 64,         // that parts of the features are multiples of
+  FEATURES = 32,         // that parts of the features are multiples of
   LEAST_POSITIONS = 48,  // of the result in one part: each number of the kernel should serve so many
 };
 
