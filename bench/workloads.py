@@ -259,6 +259,27 @@ def _(x, w):
     return convolve(x, w)
 
 
+@kernel("conv_37_to_53", normal(2, 28, 28, 37), normal(3, 3, 37, 53, scale=0.1))
+@kernel("conv_64_to_1", normal(1, 56, 56, 64), normal(3, 3, 64, 1, scale=0.1))
+def _(x, w):
+    return convolve(x, w)
+
+
+@kernel("conv_nchw", normal(1, 64, 56, 56), normal(64, 64, 3, 3, scale=0.05))
+def _(x, w):
+    return jax.lax.conv_general_dilated(x, w, (1, 1), "SAME")
+
+
+@kernel("conv_transposed", normal(1, 28, 28, 128), normal(3, 3, 128, 64, scale=0.05))
+def _(x, w):
+    return jax.lax.conv_transpose(x, w, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+@kernel("conv_kernel_gradient", normal(4, 56, 56, 64), normal(3, 3, 64, 64), normal(4, 56, 56, 64))
+def _(x, w, by_result):
+    return jax.vjp(lambda w: convolve(x, w), w)[1](by_result)[0]
+
+
 @kernel("convolve_1d", normal(65536), normal(63))
 def _(x, w):
     return jnp.convolve(x, w, mode="same")

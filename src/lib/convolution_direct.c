@@ -28,6 +28,19 @@ static int64_t lines(int64_t bytes) { return int64_ceil_div(bytes, LINE) * LINE;
 // Bytes of a row of all output features.
 static int64_t row_bytes(const convolution_form *f, work_type w) { return lines(f->output_features * work_size(w)); }
 
+// Whether each output feature has an input feature of its own, so that lanes are what they are in memory.
+static bool is_depthwise(const convolution_form *f) { return f->group_features == 1 && outputs_of(f) == 1; }
+
+// Whether the input need not be brought into lanes.
+static bool lies_in_lanes(const convolution_form *f, work_type w) {
+  const dtype t = f->input;
+  const bool is_work = w == WORK_F32   ? t == DTYPE_F32
+                       : w == WORK_F64 ? t == DTYPE_F64
+                       : w == WORK_U32 ? t == DTYPE_S32 || t == DTYPE_U32
+                                       : t == DTYPE_S64 || t == DTYPE_U64;
+  return is_work && is_depthwise(f) && f->output_features * work_size(w) % LINE == 0;
+}
+
 static bool takes(const convolution_form *f, work_type w) {
   if (w != WORK_F32 && w != WORK_F64 && w != WORK_U32 && w != WORK_U64) return false;
   if (f->feature_groups < 2 || f->batch_groups > 1 || f->spatial_rank == 0 || convolution_is_dilated(f)) return false;
@@ -42,11 +55,13 @@ bool convolution_direct_plan(const convolution_form *f, work_type w, convolution
   if (!takes(f, w)) return false;
   const int64_t row = row_bytes(f, w), all = row * f->group_features * convolution_input_positions(f);
   *p = (convolution_direct){.work = w, .row = row, .kernel = row * f->group_features * convolution_kernel_size(f)};
+  p->lies_in_lanes = lies_in_lanes(f, w);
   p->cut = convolution_cut_positions(f, int64_max(convolution_parts_wanted(f), all / INPUT_BYTES));
   for (int64_t k = 0; k < convolution_cut_count(&p->cut); k++) {
     convolution_part part;
     if (!convolution_part_of(f, &p->cut, k, &part)) return false;
-    p->input = int64_max(p->input, row * f->group_features * convolution_input_positions(&part.form));
+    const int64_t input = row * f->group_features * convolution_input_positions(&part.form);
+    if (!p->lies_in_lanes) p->input = int64_max(p->input, input);
   }
   p->taps = lines(convolution_kernel_size(f) / f->dims[f->spatial_rank - 1].kernel * 2 * (int64_t)sizeof(int64_t));
   p->features = lines(int64_max(f->input_features, f->output_features) * work_size(w));
@@ -165,19 +180,28 @@ static void bring_rows(const execution *x, const lib_array *from, int64_t rows, 
 SHARE(share_u32, uint32_t)
 SHARE(share_u64, uint64_t)
 
-// Brings the input's positions from element `first` on into lanes.
-static void bring_input(const part_run *p, int64_t first, int64_t positions, char *to) {
+// Brings one position of the input into lanes: a row for each feature of a group.
+static void bring_position(const part_run *p, int64_t first, char *to) {
   const execution *x = p->execution;
   const convolution_form *f = x->form;
-  const work_type w = x->plan->work;
-  const int64_t group = f->group_features, size = work_size(w), row = x->plan->row;
-  for (int64_t k = 0; k < positions; k++) {
-    work_load(w, &x->call->operands[0], first + k * f->input_features, f->input_features, p->features);
-    for (int64_t i = 0; i < group; i++, to += row) {
-      memset(to + row - LINE, 0, LINE);
-      (size == 4 ? share_u32 : share_u64)(f->feature_groups, outputs_of(f), group, p->features + i * size, to);
-    }
+  const int64_t row = x->plan->row, size = work_size(x->plan->work);
+  char *features = is_depthwise(f) ? to : p->features;
+  if (is_depthwise(f)) memset(to + row - LINE, 0, LINE);
+  work_load(x->plan->work, &x->call->operands[0], first, f->input_features, features);
+  for (int64_t i = 0; i < f->group_features && !is_depthwise(f); i++, to += row) {
+    memset(to + row - LINE, 0, LINE);
+    (size == 4 ? share_u32 : share_u64)(f->feature_groups, outputs_of(f), f->group_features, features + i * size, to);
   }
+}
+
+// The input's positions from element `first` on in lanes, at `to` if they don't lie so.
+static const char *bring_input(const part_run *p, int64_t first, int64_t positions, char *to) {
+  const execution *x = p->execution;
+  const convolution_form *f = x->form;
+  if (x->plan->lies_in_lanes) return (const char *)x->call->operands[0].data + first * work_size(x->plan->work);
+  for (int64_t k = 0; k < positions; k++)
+    bring_position(p, first + k * f->input_features, to + k * f->group_features * x->plan->row);
+  return to;
 }
 
 // Finds the rows of the window of row `number` of the result, all but the last dim.
@@ -230,14 +254,13 @@ static void do_parts(void *argument, int64_t begin, int64_t end) {
     const convolution_dim *last = &f->dims[f->spatial_rank - 1];
     part_run p = {.execution = x, .form = f, .features = own + plan->input + plan->taps};
     p.sums = p.features + plan->features;
-    p.window = (window){.input = own,
-                        .kernel = x->kernel,
+    p.window = (window){.kernel = x->kernel,
                         .input_at = (int64_t *)(void *)(own + plan->input),
                         .features = f->group_features,
                         .row = plan->row,
                         .bias = x->bias};
     p.window.kernel_at = p.window.input_at + convolution_kernel_size(f) / last->kernel;
-    bring_input(&p, part.input_at, convolution_input_positions(f), own);
+    p.window.input = bring_input(&p, part.input_at, convolution_input_positions(f), own);
     for (int64_t r = 0; r < convolution_positions(f) / last->output; r++) {
       find_rows(&p, r);
       do_row(&p, part.result_at + r * last->output * f->output_features);

@@ -168,6 +168,7 @@ typedef struct convolution_direct {
   work_type work;
   int64_t row, kernel;            // bytes in lanes of vectors: of a row of output features, of the kernel
   int64_t input, taps, features;  // of a thread: a part's input in lanes, where a window's rows are, one position
+  bool lies_in_lanes;             // the input does
 } convolution_direct;
 
 // For sums of the work type; false if it cannot be done so or does not pay.
