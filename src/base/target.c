@@ -12,7 +12,7 @@
 #define TILE_SIZES                                \
   .tiles = {.unit = 64,                           \
             .min_run = 16,                        \
-            .min_checked_run = 32,                \
+            .min_checked_run = 4,                 \
             .min_run_space = 4096,                \
             .max_run_step = 4,                    \
             .transpose_unit = 16,                 \

@@ -67,7 +67,7 @@ typedef struct target_tile_sizes {
 
   // Loops over contiguous dims.
   int min_run;            // elements; shorter ones are no better than a flat loop
-  int min_checked_run;    // … where the run's elements are checked, for padding
+  int min_checked_run;    // … where elements are checked, for padding, which costs a flat loop much for every element
   int64_t min_run_space;  // elements of the whole space
   int max_run_step;       // elements from one position to the next that are no worse than single loads
 

@@ -222,9 +222,8 @@ static MlirOperation insert(MlirRewriterBase rewriter, MlirOperation before, con
 
 static bool is_unchanged(folding *f, MlirOperation op, MlirAttribute map) {
   if (!mlirAttributeEqual(map, mlirOperationGetAttributeByName(op, ref("map")))) return false;
-  for (int i = 0; i < f->values.size; i++) {
+  for (int i = 0; i < f->values.size; i++)
     if (!mlirValueEqual(f->values.data[i], mlirOperationGetOperand(op, i))) return false;
-  }
   return true;
 }
 
@@ -259,29 +258,30 @@ static bool replace_apply_indexing(MlirRewriterBase rewriter, MlirOperation op, 
     const affine_expr *e = m->results[i];
     bool is_unused = mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(op, i)));
     if (e->kind == AFFINE_DIM) continue;
-    if (e->kind == AFFINE_CONSTANT || (is_unused && count > 1)) {
-      values[i] = constant_before(rewriter, op, e->kind == AFFINE_CONSTANT ? e->value : 0);
-    } else {
-      values[i] = mlirOperationGetResult(replacement, next++);
-    }
+    bool is_constant = e->kind == AFFINE_CONSTANT;
+    values[i] = is_constant || (is_unused && count > 1) ? constant_before(rewriter, op, is_constant ? e->value : 0)
+                                                        : mlirOperationGetResult(replacement, next++);
   }
   mlirRewriterBaseReplaceOpWithValues(rewriter, op, count, values);
   return true;
 }
 
-static bool is_linear(const affine_expr *e) {
-  if (e->kind == AFFINE_FLOORDIV || e->kind == AFFINE_MOD) return false;
-  return !e->lhs || (is_linear(e->lhs) && is_linear(e->rhs));
+// Whether the value is an argument of a loop or computed inside of one.
+static bool varies(MlirValue v) {
+  bool is_argument = mlirValueIsABlockArgument(v);
+  MlirOperation op = is_argument ? mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(v)) : mlirOpResultGetOwner(v);
+  while (op.ptr && !is_named(op, "scf.for") && !is_named(op, "scf.while")) op = mlirOperationGetParentOperation(op);
+  return op.ptr;
 }
 
 // Whether a composition pays although a producer stays for its other users: if the map did not grow, or became a plain
-// sum of products, which is cheap to repeat and tells every analysis how the index moves.
-static bool pays(const indexing_map *composed, const indexing_map *old) {
-  if (size_of(composed) <= size_of(old)) return true;
-  for (int i = 0; i < composed->result_count; i++) {
-    if (!is_linear(composed->results[i])) return false;
-  }
-  return true;
+// sum of products, cheap to repeat and telling how the index moves; in a loop, of what varies: the rest is hoisted.
+static bool pays(const folding *f, const indexing_map *old) {
+  bool *varying = arena_array(f->arena, bool, f->values.size), any = false, is_linear = true;
+  for (int d = 0; d < f->values.size; d++) any |= varying[d] = varies(f->values.data[d]);
+  for (int d = 0; d < f->values.size && !any; d++) varying[d] = true;
+  for (int i = 0; i < f->map.result_count; i++) is_linear &= affine_is_linear_in(f->map.results[i], varying);
+  return is_linear || size_of(&f->map) <= size_of(old);
 }
 
 bool xla_gpu_canonicalize_apply_indexing(MlirRewriterBase rewriter, MlirOperation op) {
@@ -290,7 +290,7 @@ bool xla_gpu_canonicalize_apply_indexing(MlirRewriterBase rewriter, MlirOperatio
   arena *a = arena_create();
   folding f = folding_of(a, map, op);
   bool can_fold = fold_apply_indexing(&f, op, true);
-  if (!can_fold || (f.shares && !pays(&f.map, map))) {
+  if (!can_fold || (f.shares && !pays(&f, map))) {
     f = folding_of(a, map, op);
     can_fold = fold_apply_indexing(&f, op, false);
   }

@@ -301,6 +301,24 @@ bool affine_uses_symbol(const affine_expr *e, int position) {
   return fold(e, uses_node, &v).truth;
 }
 
+typedef struct marks {
+  const bool *dims;
+  bool is_divided;  // what holds a marked dim or a symbol
+} marks;
+
+static fold_value divides_node(void *context, const affine_expr *e, fold_value l, fold_value r) {
+  marks *m = context;
+  m->is_divided |= l.truth && (e->kind == AFFINE_FLOORDIV || e->kind == AFFINE_MOD);
+  return (fold_value){.truth = l.truth || r.truth || e->kind == AFFINE_SYMBOL ||
+                               (e->kind == AFFINE_DIM && m->dims[e->value])};
+}
+
+bool affine_is_linear_in(const affine_expr *e, const bool *marked) {
+  marks m = {.dims = marked};
+  (void)fold(e, divides_node, &m);
+  return !m.is_divided;
+}
+
 // ---- Order
 
 typedef struct expr_pair {

@@ -62,6 +62,10 @@ const affine_expr *affine_simplify(arena *a, const affine_expr *e, const interva
 bool affine_uses_dim(const affine_expr *e, int position);
 bool affine_uses_symbol(const affine_expr *e, int position);
 
+// True if no dim of those marked, and no symbol, occurs in a quotient or a remainder: `e` is a sum of products of them
+// and of what the other dims give. `marked`: one for each dim.
+bool affine_is_linear_in(const affine_expr *e, const bool *marked);
+
 // Calls visit on every different node, operands before users, without recursion: for passes of their own over large
 // expressions. `index` counts up from 0; lhs and rhs are the indices of the operands (-1 for leaves).
 typedef void (*affine_visit_fn)(void *context, const affine_expr *e, int index, int lhs, int rhs);

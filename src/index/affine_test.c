@@ -91,6 +91,18 @@ static void values_ranges_and_uses(void **state) {
 }
 
 // A left-deep sum of 10,000 terms and a graph of 200 doublings: nothing may recurse to their depth or visit their tree.
+static void quotients_of_marked_dims_are_seen(void **state) {
+  (void)state;
+  const bool first[] = {true, false}, second[] = {false, true};
+  const affine_expr *e =
+      affine_add(a, affine_mul_constant(a, d(0), 3), affine_mul_constant(a, affine_floordiv(a, d(1), 2), 5));
+  assert_true(affine_is_linear_in(e, first));
+  assert_false(affine_is_linear_in(e, second));
+  e = affine_mod(a, affine_add(a, d(0), affine_mul_constant(a, d(1), 7)), 5);
+  assert_false(affine_is_linear_in(e, first));
+  assert_false(affine_is_linear_in(affine_mod(a, affine_symbol(a, 0), 4), first));
+}
+
 static void deep_and_shared_expressions_are_cheap(void **state) {
   (void)state;
   const affine_expr *sums[2], *shared[2];
@@ -128,6 +140,7 @@ int main(void) {
       cmocka_unit_test(order_is_products_remainders_quotients_variables_constants),
       cmocka_unit_test(replacing_keeps_what_has_no_replacement),
       cmocka_unit_test(values_ranges_and_uses),
+      cmocka_unit_test(quotients_of_marked_dims_are_seen),
       cmocka_unit_test(deep_and_shared_expressions_are_cheap),
   };
   return cmocka_run_group_tests(tests, map_expect_set_up, map_expect_tear_down);

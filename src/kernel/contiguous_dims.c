@@ -121,19 +121,35 @@ static int count_good(arena *a, const target_tile_sizes *sizes, const access_lis
   return count;
 }
 
+// Whether a flat loop has conditions that differ from lane to lane in no simple way: then it computes the indices of
+// each lane by itself, many divisions for every element.
+static bool has_bad_checks(arena *a, const target_tile_sizes *sizes, const access_list *accesses, const shape *space) {
+  for (int n = 0; n < accesses->size; n++) {
+    const affine_expr **checks = NULL;
+    if (find_checks(a, accesses->data[n].operand->map, space, &checks) > 0 &&
+        !is_good(a, sizes, &accesses->data[n], space, 0, true))
+      return true;
+  }
+  return false;
+}
+
 static int best_split(arena *a, const target_tile_sizes *sizes, const access_list *accesses, const shape *space) {
   int best = 0, most = count_good(a, sizes, accesses, space, 0, true);
+  const bool is_bad = has_bad_checks(a, sizes, accesses, space);
+  const int min_run = is_bad ? sizes->min_checked_run : sizes->min_run;
   int64_t row = 1;
   for (int d = 0; d < space->rank; d++) row *= space->dims[d];
   for (int split = 1; split < space->rank && most < accesses->size; split++) {
     row /= space->dims[split - 1];
-    if (row < sizes->min_run) break;
+    if (row < min_run) break;
     int good = count_good(a, sizes, accesses, space, split, false);
     if (good <= most) continue;
     most = good;
     best = split;
   }
-  return best;
+  // Conditions on the other dims are then at least the same for a whole row.
+  const int last = space->rank - 1;
+  return best == 0 && is_bad && space->dims[last] >= min_run ? last : best;
 }
 
 int contiguous_dims_split(const target_description *target, const instruction_list *body, const shape *space) {
