@@ -78,6 +78,8 @@
            .large_reduction = 40,          \
            .huge_reduction = 100,          \
            .reduction_math_cost = 50,      \
+           .chain_registers = 2,           \
+           .max_chain_body = 60,           \
            .max_reduction_loads = 128}
 
 #define CPU_FIGURES                                                                                                 \

@@ -57,6 +57,8 @@ typedef struct target_code_limits {
   int large_reduction;       // operations of a body from which on there are two copies at most
   int huge_reduction;        // … one
   int reduction_math_cost;   // operations that a mathematical function counts as
+  int chain_registers;       // that one chain of operations takes beside what it carries and reads
+  int max_chain_body;        // operations of a loop's body that gets more such chains side by side
   int max_reduction_loads;   // elements that the lanes of all copies load one by one
 } target_code_limits;
 

@@ -29,26 +29,29 @@ static bool integer_of(const instruction *i, int64_t *value) {
   return true;
 }
 
-// The row of turn t is the counter, or a constant less the counter.
+// The row of turn t as first + by * t: sums and differences of the counter and constants.
 static bool read_row(const while_state *s, const instruction *start, while_leaf *leaf) {
-  const int of = leaf_of(s, same_bytes_origin(start));
+  start = same_bytes_origin(start);
+  const int of = leaf_of(s, start);
   if (of >= 0 && s->leaves[of].role == WHILE_COUNTER) {
     leaf->first_row = s->start;
     leaf->by_row = s->step;
     return true;
   }
-  int64_t from;
-  if (start->opcode != HLO_SUBTRACT || !integer_of(start->operands[0], &from)) return false;
-  const int taken = leaf_of(s, same_bytes_origin(start->operands[1]));
-  if (taken < 0 || s->leaves[taken].role != WHILE_COUNTER) return false;
-  leaf->first_row = from - s->start;
-  leaf->by_row = -s->step;
-  return true;
+  if (integer_of(start, &leaf->first_row)) return leaf->by_row = 0, true;
+  if (start->opcode != HLO_ADD && start->opcode != HLO_SUBTRACT) return false;
+  while_leaf l = {0}, r = {0};
+  if (!read_row(s, start->operands[0], &l) || !read_row(s, start->operands[1], &r)) return false;
+  const int sign = start->opcode == HLO_SUBTRACT ? -1 : 1;
+  return !__builtin_mul_overflow(r.first_row, sign, &r.first_row) &&
+         !__builtin_mul_overflow(r.by_row, sign, &r.by_row) &&
+         !__builtin_add_overflow(l.first_row, r.first_row, &leaf->first_row) &&
+         !__builtin_add_overflow(l.by_row, r.by_row, &leaf->by_row);
 }
 
+// Whether the rows go from the first to the last or back, and so does the counter's type without wrapping around.
 static bool covers_all_rows(const while_state *s, const while_leaf *leaf, int64_t rows) {
-  const int64_t last = leaf->first_row + leaf->by_row * (s->turns - 1);
-  const bool up = leaf->by_row == 1 && leaf->first_row == 0, down = leaf->by_row == -1 && last == 0;
+  const bool up = leaf->by_row == 1 && leaf->first_row == 0, down = leaf->by_row == -1 && leaf->first_row == rows - 1;
   return s->turns == rows && (up || down);
 }
 

@@ -59,10 +59,65 @@ static bool combines_conditions(arena *a, MlirOperation loop) {
   return false;
 }
 
-// Lanes of a vector that the loop's body computes on.
-static int lanes_of(arena *a, const target_description *t, MlirOperation loop) {
+static int number_results(MlirOperation op) {
+  int count = 0;
+  for (int i = 0; i < (int)mlirOperationGetNumResults(op); i++) {
+    MlirType t = ir_result_type(op, i);
+    count += mlirTypeIsAInteger(t) || mlirTypeIsAFloat(t);
+  }
+  return count;
+}
+
+static bool is_within(MlirOperation op, MlirOperation loop) {
+  for (; !ir_is_null(op); op = mlirOperationGetParentOperation(op))
+    if (mlirOperationEqual(op, loop)) return true;
+  return false;
+}
+
+// Numbers that a loop within an iteration takes from outside of it, but not from outside of all iterations.
+static int captured_numbers(arena *a, MlirOperation loop, MlirOperation inner) {
+  ptr_map seen = {0};
+  int count = 0;
+  ir_operations ops = ir_collect(a, inner, NULL);
+  for (int i = 0; i < ops.size; i++) {
+    for (int k = 0; k < (int)mlirOperationGetNumOperands(ops.data[i]); k++) {
+      MlirValue v = ir_operand(ops.data[i], k);
+      MlirType t = mlirValueGetType(v);
+      MlirOperation by = ir_defining_op(v);
+      if (ir_is_null(by) || (!mlirTypeIsAInteger(t) && !mlirTypeIsAFloat(t)) || ptr_map_has(&seen, v.ptr)) continue;
+      ptr_map_put(a, &seen, v.ptr, loop.ptr);
+      count += !is_within(by, inner) && is_within(by, loop) && !ir_is(by, "arith.constant");
+    }
+  }
+  return count;
+}
+
+// Registers that one value of all lanes takes. A loop within each iteration that carries numbers waits for each of its
+// operations in turn: more lanes are more such chains side by side, as long as what they hold fits the registers.
+static int registers_of(arena *a, const target_description *t, MlirOperation loop, int lanes_of_register) {
+  int held = 0, registers = t->code.registers_per_vector;
+  int64_t trips;
+  // What wide vectors leave over of a bound that is not known would go lane by lane.
+  if (!ir_constant_value(ir_operand(loop, 1), &trips)) return registers;
+  ir_operations inner = ir_collect(a, loop, "scf.for");
+  for (int i = 0; i < inner.size; i++) {
+    const int carried = mlirOperationEqual(inner.data[i], loop) ? 0 : number_results(inner.data[i]);
+    const int here = carried + captured_numbers(a, loop, inner.data[i]) + t->code.chain_registers;
+    if (carried > 0 && here > held) held = here;
+  }
+  if (held == 0 || ir_collect(a, loop, NULL).size > t->code.max_chain_body) return registers;
+  while (2 * registers * held <= t->vector_registers && 2 * registers * (int64_t)lanes_of_register <= trips)
+    registers *= 2;
+  return registers;
+}
+
+// Lanes of a vector that the loop's body computes on; of a loop that is marked as a reduction they decide in which
+// order it sums up.
+static int lanes_of(arena *a, const target_description *t, MlirOperation loop, bool is_marked) {
+  const int lanes = t->vector_bits / widest_element(a, loop);
   const bool is_narrow = t->vector_bits < t->code.mask_register_bits && combines_conditions(a, loop);
-  return (is_narrow ? 1 : t->code.registers_per_vector) * t->vector_bits / widest_element(a, loop);
+  if (is_narrow) return lanes;
+  return lanes * (is_marked ? t->code.registers_per_vector : registers_of(a, t, loop, lanes));
 }
 
 static bool has_tensor_results_only(MlirOperation loop) {
@@ -135,7 +190,6 @@ static MlirOperation build_vector_loop(arena *a, const target_code_limits *limit
 
 // Takes the trips up to `upper` off the loop; false if they stay scalar.
 static bool take_vectors(arena *a, const target_code_limits *limits, MlirOperation loop, MlirValue upper, int width) {
-  if (fills_a_tensor(loop, width)) return false;
   MlirOperation vector_loop = build_vector_loop(a, limits, loop, upper, width);
   if (ir_is_null(vector_loop)) return false;
   mlirOperationSetOperand(loop, 0, upper);
@@ -157,7 +211,7 @@ static void vectorize_trips(arena *a, const target_code_limits *limits, MlirOper
   int64_t done = 0;
   for (int w = width; w >= narrowest; w /= 2) {
     int64_t end = trips - trips % w;
-    if (end == done) continue;
+    if (end == done || fills_a_tensor(loop, w)) continue;
     ir_builder b = ir_builder_before(loop, a);
     if (!take_vectors(a, limits, loop, ir_index(&b, end), w)) return;
     done = end;
@@ -223,7 +277,7 @@ static int whole_periods(arena *a, const target_code_limits *limits, MlirOperati
 
 static void vectorize_loop(arena *a, const target_description *t, MlirOperation loop) {
   const target_code_limits *limits = &t->code;
-  int width = lanes_of(a, t, loop);
+  int width = lanes_of(a, t, loop, false);
   if (width < 2) return;
   if (is_small(a, limits, loop)) width = whole_periods(a, limits, loop, width);
   MlirValue upper = ir_operand(loop, 1);
@@ -232,6 +286,7 @@ static void vectorize_loop(arena *a, const target_description *t, MlirOperation 
     vectorize_trips(a, limits, loop, trips, width);
     return;
   }
+  if (fills_a_tensor(loop, width)) return;
   ir_builder b = ir_builder_before(loop, a);
   MlirValue rest = ir_binary(&b, "arith.remsi", upper, ir_index(&b, width));
   take_vectors(a, limits, loop, ir_binary(&b, "arith.subi", upper, rest), width);
@@ -260,7 +315,7 @@ static heddle_status run(pass_context *context, void *unit) {
       vec_push(a, &element_loops, loops.data[i]);
   for (int i = 0; i < loops.size; i++) {
     if (!is_marked(loops.data[i])) continue;
-    int lanes = lanes_of(a, t, loops.data[i]);
+    int lanes = lanes_of(a, t, loops.data[i], true);
     int registers = lanes * widest_element(a, loops.data[i]) / t->vector_bits;
     const char *refusal = vectorize_reductions(a, &t->code, module, loops.data[i], lanes, registers);
     if (refusal) leave_scalar(module, refusal);

@@ -181,6 +181,19 @@ static void test_moves(void **state) {
   }
 }
 
+// Rows whose number is a sum with a constant, as reversed scans have it.
+static void test_rows_backwards(void **state) {
+  arena *a = *state;
+  const turns l = {.type = "f32", .dims = "21", .turns = 6, .goes_down = true, .body = linear(a, "f32", "21")};
+  text t = {0};
+  const char *source = source_of(a, &l), *at = strstr(source, "down = s32[] subtract(last, i)");
+  text_printf(&t, "%.*s%s%s", (int)(at - source), source,
+              "n6 = s32[] constant(6) m1 = s32[] constant(-1) d0 = s32[] subtract(n6, i) down = s32[] add(d0, m1)",
+              at + strlen("down = s32[] subtract(last, i)"));
+  hero_testing_run(text_cstr(&t), HERO_WHILE, 0, NULL, NULL);
+  text_free(&t);
+}
+
 static void test_products(void **state) {
   (void)state;
   // By rows and by columns of a matrix that changes, too; what is stored is read by a product and at its own place.
@@ -213,10 +226,10 @@ static void test_sums(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TESTING_IN_ARENA(test_types),  TESTING_IN_ARENA(test_dims),
-      TESTING_IN_ARENA(test_bodies), cmocka_unit_test(test_values_change_places),
-      cmocka_unit_test(test_moves),  cmocka_unit_test(test_products),
-      cmocka_unit_test(test_sums),
+      TESTING_IN_ARENA(test_types),    TESTING_IN_ARENA(test_dims),
+      TESTING_IN_ARENA(test_bodies),   cmocka_unit_test(test_values_change_places),
+      cmocka_unit_test(test_moves),    TESTING_IN_ARENA(test_rows_backwards),
+      cmocka_unit_test(test_products), cmocka_unit_test(test_sums),
   };
   return cmocka_run_group_tests(tests, 0, 0);
 }

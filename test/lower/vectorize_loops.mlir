@@ -340,7 +340,7 @@ func.func @divergent_bytes(%in: tensor<200xi8>, %out: tensor<256xi8>, %tile: ind
 
 // -----
 
-// An inner loop with the same bounds for all lanes carries vectors.
+// An inner loop with the same bounds for all lanes carries vectors: more registers than others, as the machine has them.
 #map = #xla_gpu.indexing_map<"(tile)[i] -> (tile * 64 + i), domain: tile in [0, 3], i in [0, 63]">
 #col = #xla_gpu.indexing_map<"(tile, k)[i] -> (k * 256 + tile * 64 + i), domain: tile in [0, 3], k in [0, 9], i in [0, 63]">
 func.func @inner_loop(%in: tensor<2560xf32>, %out: tensor<256xf32>, %tile: index) -> tensor<256xf32> {
@@ -364,9 +364,9 @@ func.func @inner_loop(%in: tensor<2560xf32>, %out: tensor<256xf32>, %tile: index
 }
 // CHECK-LABEL: func.func @inner_loop
 // CHECK:         scf.for
-// CHECK:           scf.for %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (vector<16xf32>)
+// CHECK:           scf.for %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (vector<[[WIDTH:32|64]]xf32>)
 // CHECK:             vector.transfer_read %arg0
-// CHECK:             arith.addf %[[ACC]], %{{.*}} : vector<16xf32>
+// CHECK:             arith.addf %[[ACC]], %{{.*}} : vector<[[WIDTH]]xf32>
 // CHECK:           vector.transfer_write
 
 // -----
