@@ -218,33 +218,35 @@ static void release_parts(convolution_gradient *g) {
   g->block_bytes = g->input_slice = g->result_slice = g->share = 0;
 }
 
-typedef struct making {
-  arena *arena;
-  convolution_gradient *made;  // null when there is no way
-} making;
-
 // Where oneDNN wants the sums in one form for some parts and in another one for others, larger parts are tried.
-static void make(void *argument, int64_t begin, int64_t end) {
-  making *m = argument;
-  convolution_gradient *g = m->made;
-  (void)begin, (void)end;
+static bool make_parts(arena *a, convolution_gradient *g) {
   enum { COARSEST = 6 };
-  if (!onednn_engine_open(&g->engine)) m->made = NULL;
-  for (int coarseness = 0; m->made && coarseness <= COARSEST; coarseness++) {
+  for (int coarseness = 0; coarseness <= COARSEST; coarseness++) {
     choose_cut(g, coarseness);
-    g->parts = arena_array(m->arena, part_place, blocks_of(g) * sums_of(g));
-    if (create_parts(g)) return;
+    g->parts = arena_array(a, part_place, blocks_of(g) * sums_of(g));
+    if (create_parts(g)) return true;
     release_parts(g);
     if (blocks_of(g) * sums_of(g) == 1) break;
   }
-  convolution_gradient_release(g);
-  m->made = NULL;
+  return false;
+}
+
+typedef struct making {
+  arena *arena;
+  convolution_gradient *made;
+  bool has_failed;
+} making;
+
+static void make(void *argument, int64_t begin, int64_t end) {
+  making *m = argument;
+  (void)begin, (void)end;
+  m->has_failed = !onednn_engine_open(&m->made->engine) || !make_parts(m->arena, m->made);
 }
 
 convolution_gradient *convolution_gradient_make(arena *a, const convolution_form *f) {
   convolution_form forward;
   if (!forward_of(f, &forward)) return NULL;
-  making m = {a, arena_new(a, convolution_gradient)};
+  making m = {.arena = a, .made = arena_new(a, convolution_gradient)};
   m.made->forward = forward;
   const int n = f->spatial_rank;
   m.made->kernel_strides[n + 1] = 1;
@@ -255,7 +257,9 @@ convolution_gradient *convolution_gradient_make(arena *a, const convolution_form
     stride *= forward.dims[d].kernel;
   }
   pool_run(1, 1, make, &m);
-  return m.made;
+  if (!m.has_failed) return m.made;
+  convolution_gradient_release(m.made);
+  return NULL;
 }
 
 void convolution_gradient_release(convolution_gradient *g) {

@@ -142,36 +142,40 @@ static void release_parts(convolution_onednn *o) {
   o->scratchpad = 0;
 }
 
-typedef struct making {
-  arena *arena;
-  convolution_onednn *made;  // null when there is no way
-} making;
-
 // Where oneDNN wants the kernel in one form for some parts and in another one for others, larger parts are tried.
-static void make(void *argument, int64_t begin, int64_t end) {
-  making *m = argument;
-  convolution_onednn *o = m->made;
-  (void)begin, (void)end;
-  if (!onednn_engine_open(&o->engine)) m->made = NULL;
-  for (int coarseness = 0; m->made && coarseness <= COARSEST; coarseness++) {
+static bool make_parts(arena *a, convolution_onednn *o) {
+  for (int coarseness = 0; coarseness <= COARSEST; coarseness++) {
     o->cut = convolution_cut_of(&o->form, coarseness);
-    o->parts = arena_array(m->arena, part_place, convolution_cut_count(&o->cut));
-    if (create_parts(o)) return;
+    o->parts = arena_array(a, part_place, convolution_cut_count(&o->cut));
+    if (create_parts(o)) return true;
     release_parts(o);
     if (convolution_cut_count(&o->cut) == 1) break;
   }
-  convolution_onednn_release(o);
-  m->made = NULL;
+  return false;
+}
+
+typedef struct making {
+  arena *arena;
+  convolution_onednn *made;
+  bool has_failed;
+} making;
+
+static void make(void *argument, int64_t begin, int64_t end) {
+  making *m = argument;
+  (void)begin, (void)end;
+  m->has_failed = !onednn_engine_open(&m->made->engine) || !make_parts(m->arena, m->made);
 }
 
 convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f, const int64_t *kernel_strides) {
   onednn_window w;
   if (!onednn_takes(f) || !onednn_describe_window(f, &w)) return NULL;
-  making m = {a, arena_new(a, convolution_onednn)};
+  making m = {.arena = a, .made = arena_new(a, convolution_onednn)};
   m.made->form = *f;
   memcpy(m.made->kernel_strides, kernel_strides, sizeof m.made->kernel_strides);
   pool_run(1, 1, make, &m);
-  return m.made;
+  if (!m.has_failed) return m.made;
+  convolution_onednn_release(m.made);
+  return NULL;
 }
 
 void convolution_onednn_release(convolution_onednn *o) {
