@@ -15,7 +15,8 @@ typedef struct loop_fusion {
   arena *scratch;
   instruction *loop;
   const target_description *target;
-  computation *body;  // of the fusion
+  computation *body;    // of the fusion
+  instruction *inside;  // the loop in it
   instruction_list operands;
   ptr_map copies;
   bool is_whole;  // somebody takes the state as one
@@ -89,6 +90,7 @@ static heddle_status make_body(loop_fusion *f) {
   for (int k = 0; k < leaves; k++) values[k] = value_inside(f, loop->operands[0]->operands[k]);
   instruction *state = builder_tuple(&b, leaves, values);
   instruction *inside = builder_add(&b, HLO_WHILE, loop->shape, 1, &state);
+  f->inside = inside;
   computation *called[2];
   inside->attributes = attributes_copy(m->arena, loop->attributes);
   for (int k = 0; k < 2; k++) TRY(copy_called(f, loop->called[k], &called[k]));
@@ -102,10 +104,7 @@ static heddle_status make_body(loop_fusion *f) {
 
 static void remove_body(loop_fusion *f) {
   module *m = f->loop->parent->module;
-  instruction *inside = NULL;
-  for (int k = 0; k < f->body->instructions.size; k++)
-    if (f->body->instructions.data[k]->opcode == HLO_WHILE) inside = f->body->instructions.data[k];
-  computation *called[2] = {inside->called[0], inside->called[1]};
+  computation *called[2] = {f->inside->called[0], f->inside->called[1]};
   module_remove_computation(m, f->body);
   for (int k = 0; k < 2; k++) module_remove_computation(m, called[k]);
 }

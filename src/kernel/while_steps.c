@@ -118,11 +118,11 @@ static void add_values(step_builder *b) {
     for (int k = 0; k < s->leaf_count; k++)
       if (s->leaves[k].role == WHILE_CARRIED) {
         const int array = add_array(b, s->loop->shape->elements[k]);
-        if (round == 1) add_value(b, s->leaves[k].next, array);
+        if (round == 1 && s->leaves[k].next) add_value(b, s->leaves[k].next, array);
       }
   for (int n = 0; n < b->plan->output_count; n++) {
     const int leaf = (int)b->plan->outputs[n].root->attributes->index;
-    if (s->leaves[leaf].role == WHILE_STACKED) add_value(b, s->leaves[leaf].next, -1 - n);
+    if (s->leaves[leaf].role == WHILE_STACKED && s->leaves[leaf].next) add_value(b, s->leaves[leaf].next, -1 - n);
   }
   for (int n = 0; n < b->order.size; n++) {
     const instruction *i = b->order.data[n];

@@ -27,18 +27,19 @@ static int vector_registers(str features) {
 
 target_description cpu_target_host(arena *a, int threads) {
   const cpu_level_info *level = &cpu_levels[cpu_level_now()];
-  char *name = level->features ? NULL : LLVMGetHostCPUName();
-  char *features = level->features ? NULL : LLVMGetHostCPUFeatures();
-  const str f = str_from(features ? features : level->features);
+  const bool is_limited = level->features != NULL;
+  char *name = LLVMGetHostCPUName();
+  char *features = LLVMGetHostCPUFeatures();
+  const str f = str_from(is_limited ? level->features : features);
   target_description t = target_cpu(threads);
-  t.chip = name ? arena_strdup(a, name, strlen(name)) : level->name;
+  t.chip = is_limited ? level->name : arena_strdup(a, name, strlen(name));
   t.features = arena_strdup(a, f.data, f.size);
   t.vector_bits = vector_bits(f);
   t.vector_registers = vector_registers(f);
   t.has_bf16 = has_feature(f, "avx512bf16");
   t.has_f16 = has_feature(f, "f16c") || has_feature(f, "fullfp16");
   t.has_fma = has_feature(f, "fma") || has_feature(f, "neon");
-  if (name) LLVMDisposeMessage(name);
-  if (features) LLVMDisposeMessage(features);
+  LLVMDisposeMessage(name);
+  LLVMDisposeMessage(features);
   return t;
 }
