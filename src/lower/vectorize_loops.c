@@ -93,12 +93,14 @@ static int captured_numbers(arena *a, MlirOperation loop, MlirOperation inner) {
 }
 
 // Registers that one value of all lanes takes. A loop within each iteration that carries numbers waits for each of its
-// operations in turn: more lanes are more such chains side by side, as long as what they hold fits the registers.
+// operations in turn: more lanes are more such chains side by side, as long as what they hold fits the registers. Not
+// where conditions guard what it reads (a window over padding): it waits for loads, and wide conditions cost more.
 static int registers_of(arena *a, const target_description *t, MlirOperation loop, int lanes_of_register) {
   int held = 0, registers = t->code.registers_per_vector;
   int64_t trips;
   // What wide vectors leave over of a bound that is not known would go lane by lane.
   if (!ir_constant_value(ir_operand(loop, 1), &trips)) return registers;
+  if (ir_collect(a, loop, "scf.if").size > 0) return registers;
   ir_operations inner = ir_collect(a, loop, "scf.for");
   for (int i = 0; i < inner.size; i++) {
     const int carried = mlirOperationEqual(inner.data[i], loop) ? 0 : number_results(inner.data[i]);
