@@ -106,11 +106,14 @@ static int64_t now(void) {
   return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
 }
 
-static bool has_several_cores(void) {
-  static _Atomic int known;  // 1: one core; 2: several
-  if (!known) known = pool_default_threads() > 1 ? 2 : 1;
-  return known == 2;
+// Asked of the system once: every region wants to know.
+static int known_cores(void) {
+  static _Atomic int known;
+  if (!known) known = pool_default_threads();
+  return known;
 }
+
+static bool has_several_cores(void) { return known_cores() > 1; }
 
 // --- claiming
 
@@ -239,7 +242,7 @@ static void prepare(void) {
 // As many threads as the open regions want together, if the machine has the cores, and as one of them wants in any
 // case. A host without room for them has the work done by those that there are.
 static void start_threads(int wanted, int of_one) {
-  const int cores = pool_default_threads() - 1, most = of_one > cores ? of_one : cores;
+  const int cores = known_cores() - 1, most = of_one > cores ? of_one : cores;
   const int goal = wanted < most ? wanted : most;
   if (atomic_load(&pool.started) >= goal) return;
   if (atomic_load(&pool.refusals) > 0 && atomic_fetch_add(&pool.refusals, 1) < RETRY_EVERY) return;
@@ -309,11 +312,6 @@ static void run_region(region *r, int threads, int64_t count, pool_range_fn fn, 
   await(r);
 }
 
-static void run_alone(int64_t count, pool_range_fn fn, void *argument) {
-  own_number = 0;
-  fn(argument, 0, count);
-}
-
 void pool_run(int threads, int64_t count, pool_range_fn fn, void *argument) {
   if (count <= 0) return;
   if (threads > POOL_THREADS_MAX) threads = POOL_THREADS_MAX;
@@ -322,14 +320,14 @@ void pool_run(int threads, int64_t count, pool_range_fn fn, void *argument) {
   if (depth == 0 && lent != 1) omp_set_num_threads(1);
   region *r = threads > 1 && depth == 0 ? take_region() : NULL;
   depth++;
+  own_number = 0;
   if (r) {
     start_threads(atomic_fetch_add(&pool.wanted, threads - 1) + threads - 1, threads - 1);
-    own_number = 0;
     run_region(r, threads, count, fn, argument);
     atomic_fetch_sub(&pool.wanted, threads - 1);
     give_region(r);
   } else {
-    run_alone(count, fn, argument);
+    fn(argument, 0, count);
   }
   depth--;
   own_number = number;
