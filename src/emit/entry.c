@@ -182,6 +182,13 @@ MlirValue emit_insert(ir_builder *b, MlirValue value, MlirValue tensor, int coun
   return ir_value(b, "tensor.insert", mlirValueGetType(tensor), 2 + count, operands);
 }
 
+MlirValue emit_insert_at(ir_builder *b, MlirValue value, MlirValue tensor, const indexing_map *map,
+                         const index_vector *point) {
+  if (!map) return emit_insert(b, value, tensor, point->count, point->values);
+  ir_values indices = ir_apply_indexing(b, map, point->values, NULL);
+  return emit_insert(b, value, tensor, indices.size, indices.data);
+}
+
 MlirValue emit_extract(ir_builder *b, MlirValue tensor, int count, const MlirValue *indices) {
   MlirValue *operands = arena_array(b->arena, MlirValue, 1 + count);
   operands[0] = tensor;

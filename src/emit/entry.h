@@ -40,6 +40,9 @@ heddle_status emit_entry_inner_loop(const kernel_entry *e, ir_builder *b, MlirVa
 
 // tensor.insert and tensor.extract of one element.
 MlirValue emit_insert(ir_builder *b, MlirValue value, MlirValue tensor, int count, const MlirValue *indices);
+// The same where the map leads from the point; null: at the point itself.
+MlirValue emit_insert_at(ir_builder *b, MlirValue value, MlirValue tensor, const indexing_map *map,
+                         const index_vector *point);
 MlirValue emit_extract(ir_builder *b, MlirValue tensor, int count, const MlirValue *indices);
 
 #endif

@@ -4,9 +4,6 @@
 void emit_epilogue(kernel_entry *e, ir_builder *b, const kernel_epilogue *epilogue, int part, const index_vector *point,
                    const MlirValue *values, MlirValue *outputs) {
   const MlirValue *stored = emit_part(e->kernel, b, part, e->inputs, point, values);
-  for (int n = 0; n < e->kernel->plan->output_count; n++) {
-    ir_values indices = {.data = (MlirValue *)point->values, .size = point->count};
-    if (epilogue->maps[n]) indices = ir_apply_indexing(b, epilogue->maps[n], point->values, NULL);
-    outputs[n] = emit_insert(b, stored[n], outputs[n], indices.size, indices.data);
-  }
+  for (int n = 0; n < e->kernel->plan->output_count; n++)
+    outputs[n] = emit_insert_at(b, stored[n], outputs[n], epilogue->maps[n], point);
 }

@@ -61,11 +61,8 @@ static heddle_status fill_body(kernel_entry *e, ir_builder *b, const index_vecto
   kernel_emitter *k = e->kernel;
   const partition_function *f = k->partition->functions[0];
   const MlirValue *values = emit_call(k, b, f, e->inputs, point, 0);
-  for (int i = 0; i < f->result_count; i++) {
-    ir_values indices = {.data = (MlirValue *)point->values, .size = point->count};
-    if (f->results[i].map) indices = ir_apply_indexing(b, f->results[i].map, point->values, 0);
-    outputs[i] = emit_insert(b, values[i], outputs[i], indices.size, indices.data);
-  }
+  for (int i = 0; i < f->result_count; i++)
+    outputs[i] = emit_insert_at(b, values[i], outputs[i], f->results[i].map, point);
   return status_ok();
 }
 

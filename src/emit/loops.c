@@ -16,9 +16,7 @@ static heddle_status store_group(kernel_entry *e, ir_builder *b, const index_vec
   for (int n = 0; n < e->kernel->plan->output_count; n++) {
     if (g->plan->block_of[n] != g->number) continue;
     int v = g->plan->value_of[n];
-    ir_values indices = {.data = (MlirValue *)point->values, .size = point->count};
-    if (part->results[v].map) indices = ir_apply_indexing(b, part->results[v].map, point->values, NULL);
-    outputs[n] = emit_insert(b, values[v], outputs[n], indices.size, indices.data);
+    outputs[n] = emit_insert_at(b, values[v], outputs[n], part->results[v].map, point);
   }
   return status_ok();
 }
