@@ -107,6 +107,8 @@ static inline int64_t convolution_cut_count(const convolution_cut *c) {
 }
 // Parts of the same features follow each other. False if the part meets nothing of the input.
 bool convolution_part_of(const convolution_form *f, const convolution_cut *c, int64_t number, convolution_part *part);
+// Whether two parts of one form have as many images and rows and the same padding.
+bool convolution_parts_agree(const convolution_form *x, const convolution_form *y);
 
 // --- convolution_onednn.c: f32; input and result are canonical.
 

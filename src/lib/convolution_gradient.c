@@ -167,16 +167,10 @@ static bool create_kind(convolution_gradient *g, part_kind *k) {
          onednn_primitive_reorder(&g->engine, &b->from, &b->to, &b->reorder);
 }
 
-static bool is_same_part(const convolution_form *x, const convolution_form *y) {
-  const convolution_dim *a = &x->dims[0], *b = &y->dims[0];  // the only one that is cut
-  return x->input_batch == y->input_batch && a->input == b->input && a->output == b->output && a->low == b->low &&
-         a->high == b->high;
-}
-
 // The kind of a part, made if it is the first of it; -1 if there cannot be one.
 static int kind_of(convolution_gradient *g, const convolution_form *form, int shape) {
   for (int k = 0; k < g->kind_count; k++)
-    if (g->kinds[k].shape == shape && is_same_part(&g->kinds[k].form, form)) return k;
+    if (g->kinds[k].shape == shape && convolution_parts_agree(&g->kinds[k].form, form)) return k;
   if (g->kind_count == KINDS_MAX) return -1;
   part_kind *made = &g->kinds[g->kind_count++];
   made->form = *form;
@@ -345,14 +339,8 @@ static void put_blocks(void *argument, int64_t begin, int64_t end) {
     const block_shape *b = &g->shapes[g->kinds[g->parts[k * sums_of(g)].kind].shape];
     float *to = x->arrays->kernel + input_feature(g, k) * g->kernel_strides[n] + output_feature(g, k);
     const char *from = sums_at(x, k * sums_of(g));
-    onednn_arguments list = {.engine = &g->engine};
-    if (!b->reorder.primitive) {
-      memcpy(to, from, dnnl_memory_desc_get_size(&b->to));
-      continue;
-    }
-    onednn_arguments_add(&list, DNNL_ARG_FROM, &b->from, from);
-    onednn_arguments_add(&list, DNNL_ARG_TO, &b->to, to);
-    if (!onednn_arguments_run(&list, &b->reorder)) atomic_store(&x->has_failed, true);
+    if (!onednn_primitive_bring(&g->engine, &b->reorder, &b->from, from, &b->to, to))
+      atomic_store(&x->has_failed, true);
   }
 }
 

@@ -99,16 +99,11 @@ static bool create_packing(convolution_onednn *o, const part_kind *k, packing *p
          onednn_primitive_reorder(&o->engine, &p->from, &p->to, &p->reorder);
 }
 
-static bool is_same_part(const convolution_form *x, const convolution_form *y) {
-  const convolution_dim *a = &x->dims[0], *b = &y->dims[0];  // the only one that is cut
-  return x->input_batch == y->input_batch && x->output_features == y->output_features && a->input == b->input &&
-         a->output == b->output && a->low == b->low && a->high == b->high;
-}
-
 // The kind of a part, made if it is the first of it; -1 if there cannot be one.
 static int kind_of(convolution_onednn *o, const convolution_form *form) {
   for (int k = 0; k < o->kind_count; k++)
-    if (is_same_part(&o->kinds[k].form, form)) return k;
+    if (o->kinds[k].form.output_features == form->output_features && convolution_parts_agree(&o->kinds[k].form, form))
+      return k;
   if (o->kind_count == KINDS_MAX) return -1;
   part_kind *made = &o->kinds[o->kind_count++];
   packing *p = &o->packings[form->output_features == o->cut.features ? FULL : LAST];
@@ -203,14 +198,7 @@ static bool pack_part(const convolution_onednn *o, int64_t number, const float *
   const int64_t feature = number * o->cut.features, features = o->form.output_features - feature;
   const packing *p = &o->packings[features < o->cut.features ? LAST : FULL];
   const float *from = kernel + feature * o->kernel_strides[o->form.spatial_rank + 1];
-  onednn_arguments list = {.engine = &o->engine};
-  if (!p->reorder.primitive) {
-    memcpy(to, from, dnnl_memory_desc_get_size(&p->to));
-    return true;
-  }
-  onednn_arguments_add(&list, DNNL_ARG_FROM, &p->from, from);
-  onednn_arguments_add(&list, DNNL_ARG_TO, &p->to, to);
-  return onednn_arguments_run(&list, &p->reorder);
+  return onednn_primitive_bring(&o->engine, &p->reorder, &p->from, from, &p->to, to);
 }
 
 typedef struct packing_run {

@@ -114,3 +114,9 @@ bool convolution_part_of(const convolution_form *f, const convolution_cut *c, in
   part->result_at = (image * rows_of(f) + row) * result_row + feature;
   return true;
 }
+
+bool convolution_parts_agree(const convolution_form *x, const convolution_form *y) {
+  const convolution_dim *a = &x->dims[0], *b = &y->dims[0];  // the only one that is cut
+  return x->input_batch == y->input_batch && a->input == b->input && a->output == b->output && a->low == b->low &&
+         a->high == b->high;
+}

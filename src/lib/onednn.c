@@ -155,6 +155,18 @@ bool onednn_arguments_run(onednn_arguments *x, const onednn_primitive *p) {
   return !x->has_failed;
 }
 
+bool onednn_primitive_bring(const onednn_engine *e, const onednn_primitive *reorder, const dnnl_memory_desc_t *from,
+                            const void *data, const dnnl_memory_desc_t *to, void *out) {
+  if (!reorder->primitive) {
+    memcpy(out, data, dnnl_memory_desc_get_size(to));
+    return true;
+  }
+  onednn_arguments list = {.engine = e};
+  onednn_arguments_add(&list, DNNL_ARG_FROM, from, data);
+  onednn_arguments_add(&list, DNNL_ARG_TO, to, out);
+  return onednn_arguments_run(&list, reorder);
+}
+
 heddle_status onednn_status(bool has_failed) {
   if (!has_failed) return status_ok();
   return status_error(HEDDLE_OUT_OF_MEMORY, "oneDNN could not do a convolution");

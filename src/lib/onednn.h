@@ -79,6 +79,10 @@ void onednn_arguments_add(onednn_arguments *x, int role, const dnnl_memory_desc_
 // Executes, and lets the arguments go. False when oneDNN has no memory.
 bool onednn_arguments_run(onednn_arguments *x, const onednn_primitive *p);
 
+// Brings an array into the form of `to`, which onednn_primitive_reorder was asked for. False when oneDNN has no memory.
+bool onednn_primitive_bring(const onednn_engine *e, const onednn_primitive *reorder, const dnnl_memory_desc_t *from,
+                            const void *data, const dnnl_memory_desc_t *to, void *out);
+
 heddle_status onednn_status(bool has_failed);
 
 #endif
