@@ -220,6 +220,15 @@ def step_conformance():
     return result
 
 
+def sample(result, heddle, platform, title, **how):
+    """The project's own modules on one platform; `how`: corpus_sample.judge's."""
+    passed, failures = corpus_sample.judge(platform, heddle, ROOT / "build" / "corpus", **how)
+    result.passed += passed
+    for failure in failures:
+        result.add(f"{title}: {failure}", False)
+    result.remarks.append(f"{title}: {passed} of {passed + len(failures)} cases")
+
+
 def step_corpus_sample():
     """the project's own modules with results by definition, on both platforms"""
     result = Result()
@@ -228,11 +237,7 @@ def step_corpus_sample():
         result.add("corpus-sample", False, f"{heddle.relative_to(ROOT)} was not built")
         return result
     for platform in ("interpreter", "cpu"):
-        passed, failures = corpus_sample.judge(platform, heddle, ROOT / "build" / "corpus")
-        result.passed += passed
-        for failure in failures:
-            result.add(f"{platform}: {failure}", False)
-        result.remarks.append(f"{platform}: {passed} of {passed + len(failures)} cases")
+        sample(result, heddle, platform, platform)
     return result
 
 
@@ -254,14 +259,9 @@ def step_levels():
             result.remarks.append(f"skipped {level}: this machine has no such instructions")
             result.skipped += 1
             continue
-        passed, failures = corpus_sample.judge("cpu", heddle, ROOT / "build" / "corpus", every=LEVEL_EVERY,
-                                               flags=[f"--cpu={level}"])
-        result.passed += passed
-        for failure in failures:
-            result.add(f"{level}: {failure}", False)
+        sample(result, heddle, "cpu", level, every=LEVEL_EVERY, flags=[f"--cpu={level}"])
         smith(result, "build", LEVEL_CHECKS, 1, flags=[f"--cpu={level}"])
         smith(result, "build", LEVEL_TRANSFORMS, 1, TRANSFORMS_MIX, flags=[f"--cpu={level}"])
-        result.remarks.append(f"{level}: {passed} of {passed + len(failures)} cases")
     return result
 
 
