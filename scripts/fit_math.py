@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the coefficients of src/lower/math_*.c: minimax fits with relative error, made by Remez exchange.
+"""Prints the coefficients of src/lower/approx*.c: minimax fits with relative error, made by Remez exchange.
 
 Needs mpmath. Usage: fit_math.py [NAME...]; without names every fit is printed (a few minutes).
 """
@@ -114,6 +114,9 @@ def fits():
     tanh_rest = even_part(mp.tanh, lambda x: x, 3, mp.tanh)
     sin_rest = even_part(mp.sin, lambda x: x, 3, mp.sin)
     cos_rest = even_part(mp.cos, lambda x: mpf(1), 2, mp.cos)
+    atan_rest = even_part(mp.atan, lambda x: x, 3, mp.atan)
+    octave = lambda s: mp.log((1 + s) / (1 - s))
+    octave_rest = even_part(octave, lambda s: 2 * s, 3, octave)
     quarter = (mp.pi / 4 * mpf("1.0001")) ** 2
     edge = ((root - 1) / (root + 1) * mpf("1.0001")) ** 2
     # name: function, interval, degrees of P and Q, weight, power, digits are rounded to f32?
@@ -131,6 +134,10 @@ def fits():
         "sin_64": (sin_rest[0], TINY, quarter, 3, 0, sin_rest[1], 1, False),
         "cos_64": (cos_rest[0], TINY, quarter, 3, 0, cos_rest[1], 1, False),
         "atan_64": (atan, TINY, mpf(1), 11, 0, relative(atan), 1, False),
+        "exp_wide": (exp_rest[0], -half_ln2 * mpf("1.0001"), half_ln2 * mpf("1.0004"), 9, 0, exp_rest[1], 1, False),
+        "expm1_wide": (expm1_rest[0], -half_ln2 * mpf("1.0001"), half_ln2 * mpf("1.0004"), 9, 0, expm1_rest[1], 1, False),
+        "log_wide": (octave_rest[0], TINY, edge, 6, 0, octave_rest[1], 1, False),
+        "atan_wide": (atan_rest[0], TINY, mpf(1), 19, 0, atan_rest[1], 1, False),
     }
 
 

@@ -16,7 +16,7 @@ typedef struct approx {
   bool narrow;                  // the result will be rounded to bf16 or f16: 2^-12 relative is enough
 } approx;
 
-// For functions of values shaped like x (f32 or a vector of it).
+// For functions of values shaped like x (f32, f64 or a vector of one).
 approx approx_begin(ir_builder *b, MlirValue x, bool fma, bool narrow);
 
 // --- the layer. Types follow the operands; constants name theirs.
@@ -69,6 +69,10 @@ MlirValue approx_asinh(approx *a, MlirValue x);               // 1 ULP
 MlirValue approx_acosh(approx *a, MlirValue x);               // 1 ULP
 MlirValue approx_atanh(approx *a, MlirValue x);               // 1 ULP
 MlirValue approx_erf(approx *a, MlirValue x);                 // 6 ULP, never beyond 1; narrow: 2^-14 relative
+
+// --- what f32 and f64 share
+// Log's special values: -inf at 0, NaN below and for NaN, inf at inf; else the result.
+MlirValue approx_log_specials(approx *a, MlirValue x, MlirValue result);
 
 // --- shared cores: f64 arithmetic that serves f32 results
 MlirValue approx_exp2_64(approx *a, MlirValue y);  // 2^y, |y| <= 1000; relative error 2^-40

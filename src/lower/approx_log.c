@@ -47,14 +47,13 @@ static MlirValue log_of_split(approx *a, split s, MlirValue low) {
   return approx_fma(a, s.exponent, ln2, approx_add(a, f, tail));
 }
 
-// log's special values: -inf at 0, NaN below and for NaN, inf at inf.
-static MlirValue with_log_specials(approx *a, MlirValue x, MlirValue result) {
-  MlirValue zero = approx_f32(a, 0), infinity = approx_f32(a, INFINITY);
+MlirValue approx_log_specials(approx *a, MlirValue x, MlirValue result) {
+  MlirValue zero = approx_like(a, x, 0), infinity = approx_like(a, x, INFINITY);
   result = ir_select(a->b, approx_compare(a, "oeq", x, infinity), infinity, result);
   MlirValue is_zero = approx_compare(a, "oeq", x, zero);
-  result = ir_select(a->b, is_zero, approx_f32(a, -INFINITY), result);
+  result = ir_select(a->b, is_zero, approx_like(a, x, -INFINITY), result);
   MlirValue has_no_log = approx_compare(a, "ult", x, zero);
-  return ir_select(a->b, has_no_log, approx_f32(a, NAN), result);
+  return ir_select(a->b, has_no_log, approx_like(a, x, NAN), result);
 }
 
 MlirValue approx_log(approx *a, MlirValue x) {
@@ -64,7 +63,7 @@ MlirValue approx_log(approx *a, MlirValue x) {
   split s = split_positive(a, normal);
   MlirValue lowered = approx_add(a, s.exponent, approx_f32(a, -23));
   s.exponent = ir_select(a->b, is_subnormal, lowered, s.exponent);
-  return with_log_specials(a, x, log_of_split(a, s, approx_f32(a, 0)));
+  return approx_log_specials(a, x, log_of_split(a, s, approx_f32(a, 0)));
 }
 
 // u = 1 + x rounded; what rounding lost is d, and log(u + d) = log(u) + d / u. For tiny x, u is 1 and d is x itself.
@@ -76,7 +75,7 @@ MlirValue approx_log1p(approx *a, MlirValue x) {
   MlirValue lost = ir_select(a->b, approx_compare(a, "olt", x, one), lost_of_x, lost_of_one);
   split s = split_positive(a, u);
   MlirValue result = log_of_split(a, s, approx_div(a, lost, u));
-  result = with_log_specials(a, u, result);
+  result = approx_log_specials(a, u, result);
   // -0, and subnormals whose quotient is exact anyway.
   return ir_select(a->b, approx_compare(a, "oeq", u, one), x, result);
 }
@@ -103,7 +102,7 @@ MlirValue approx_log_64(approx *a, MlirValue x, double per_octave) {
 
 static MlirValue log_in_unit(approx *a, MlirValue x, double per_octave) {
   MlirValue result = approx_round(a, approx_log_64(a, approx_widen(a, x), per_octave));
-  return with_log_specials(a, x, result);
+  return approx_log_specials(a, x, result);
 }
 
 MlirValue approx_log2(approx *a, MlirValue x) { return log_in_unit(a, x, 1); }

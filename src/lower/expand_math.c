@@ -1,35 +1,51 @@
 // xla-expand-math: functions of the math dialect become arithmetic, or calls of a scalar library function.
 //
-// f32, scalar or vector: the approximations of approx.h, inline, because a call per element costs 30 to 70 times a
-// vector's share. f64: the C library, lane by lane; its functions are right to the last bit and rarely the bottleneck.
+// f32 and most of f64, scalar or vector: the approximations of approx.h and approx_wide.h, inline, because a call per
+// element costs 5 to 70 times a vector's share. The rest of f64: the C library, lane by lane.
 // NVIDIA with libdevice: its functions for both, which the compiler inlines. Narrower types have been widened before.
 // What LLVM has an instruction for (fma, sqrt, floor, …) stays for the conversion to LLVM.
 #include "emit/ir_builder.h"
-#include "lower/approx.h"
+#include "lower/approx_wide.h"
 #include "lower/llvm_build.h"
 #include "lower/passes.h"
+
+typedef MlirValue unary(approx *a, MlirValue x);
+typedef MlirValue binary(approx *a, MlirValue x, MlirValue y);
 
 typedef struct function {
   const char *op;
   const char *name;  // C library: name for f64; libdevice: __nv_name and __nv_namef
-  int arity;
-  MlirValue (*unary)(approx *a, MlirValue x);
-  MlirValue (*binary)(approx *a, MlirValue x, MlirValue y);
+  unary *unary, *wide_unary;
+  binary *binary, *wide_binary;  // of functions of two arguments
 } function;
 
+#define UNARY(name) {"math." #name, #name, .unary = approx_##name}
+#define WIDE_UNARY(name) {"math." #name, #name, .unary = approx_##name, .wide_unary = approx_wide_##name}
+
 static const function functions[] = {
-    {"math.exp", "exp", 1, approx_exp, NULL},       {"math.exp2", "exp2", 1, approx_exp2, NULL},
-    {"math.expm1", "expm1", 1, approx_expm1, NULL}, {"math.log", "log", 1, approx_log, NULL},
-    {"math.log1p", "log1p", 1, approx_log1p, NULL}, {"math.log2", "log2", 1, approx_log2, NULL},
-    {"math.log10", "log10", 1, approx_log10, NULL}, {"math.cbrt", "cbrt", 1, approx_cbrt, NULL},
-    {"math.sin", "sin", 1, approx_sin, NULL},       {"math.cos", "cos", 1, approx_cos, NULL},
-    {"math.tan", "tan", 1, approx_tan, NULL},       {"math.asin", "asin", 1, approx_asin, NULL},
-    {"math.acos", "acos", 1, approx_acos, NULL},    {"math.atan", "atan", 1, approx_atan, NULL},
-    {"math.sinh", "sinh", 1, approx_sinh, NULL},    {"math.cosh", "cosh", 1, approx_cosh, NULL},
-    {"math.tanh", "tanh", 1, approx_tanh, NULL},    {"math.asinh", "asinh", 1, approx_asinh, NULL},
-    {"math.acosh", "acosh", 1, approx_acosh, NULL}, {"math.atanh", "atanh", 1, approx_atanh, NULL},
-    {"math.erf", "erf", 1, approx_erf, NULL},       {"math.powf", "pow", 2, NULL, approx_pow},
-    {"math.atan2", "atan2", 2, NULL, approx_atan2},
+    WIDE_UNARY(exp),
+    UNARY(exp2),
+    WIDE_UNARY(expm1),
+    WIDE_UNARY(log),
+    WIDE_UNARY(log1p),
+    UNARY(log2),
+    UNARY(log10),
+    UNARY(cbrt),
+    UNARY(sin),
+    UNARY(cos),
+    UNARY(tan),
+    WIDE_UNARY(asin),
+    WIDE_UNARY(acos),
+    WIDE_UNARY(atan),
+    WIDE_UNARY(sinh),
+    WIDE_UNARY(cosh),
+    WIDE_UNARY(tanh),
+    WIDE_UNARY(asinh),
+    WIDE_UNARY(acosh),
+    WIDE_UNARY(atanh),
+    UNARY(erf),
+    {"math.powf", "pow", .binary = approx_pow},
+    {"math.atan2", "atan2", .binary = approx_atan2, .wide_binary = approx_wide_atan2},
 };
 
 // --- calls, one per lane
@@ -37,7 +53,6 @@ static const function functions[] = {
 typedef struct call_site {
   ir_builder *b;
   MlirOperation module;
-  const function *f;
   const char *callee;
   MlirOperation op;
 } call_site;
@@ -54,14 +69,15 @@ static MlirValue insert_lane(ir_builder *b, MlirValue value, MlirValue vector, i
 
 static MlirValue build_calls(call_site *s) {
   MlirType type = ir_result_type(s->op, 0), element = ir_element_type(type);
+  const int arity = (int)mlirOperationGetNumOperands(s->op);
   MlirValue operands[2] = {ir_operand(s->op, 0)};
-  if (s->f->arity == 2) operands[1] = ir_operand(s->op, 1);
-  if (!ir_is_vector(type)) return llvm_build_call(s->b, s->module, s->callee, element, s->f->arity, operands);
+  if (arity == 2) operands[1] = ir_operand(s->op, 1);
+  if (!ir_is_vector(type)) return llvm_build_call(s->b, s->module, s->callee, element, arity, operands);
   MlirValue result = ir_float(s->b, type, 0);
   for (int64_t lane = 0; lane < mlirShapedTypeGetDimSize(type, 0); lane++) {
     MlirValue lanes[2];
-    for (int i = 0; i < s->f->arity; i++) lanes[i] = extract_lane(s->b, operands[i], lane);
-    MlirValue value = llvm_build_call(s->b, s->module, s->callee, element, s->f->arity, lanes);
+    for (int i = 0; i < arity; i++) lanes[i] = extract_lane(s->b, operands[i], lane);
+    MlirValue value = llvm_build_call(s->b, s->module, s->callee, element, arity, lanes);
     result = insert_lane(s->b, value, result, lane);
   }
   return result;
@@ -69,10 +85,12 @@ static MlirValue build_calls(call_site *s) {
 
 // --- the pass
 
-static MlirValue approximate(const lower_options *o, ir_builder *b, const function *f, MlirOperation op) {
+static MlirValue approximate(const lower_options *o, ir_builder *b, const function *f, bool wide, MlirOperation op) {
   MlirValue x = ir_operand(op, 0);
   approx a = approx_begin(b, x, o->target.has_fma, !mlirAttributeIsNull(ir_get(op, "xla.narrow")));
-  return f->arity == 1 ? f->unary(&a, x) : f->binary(&a, x, ir_operand(op, 1));
+  unary *of_one = wide ? f->wide_unary : f->unary;
+  if (of_one) return of_one(&a, x);
+  return (wide ? f->wide_binary : f->binary)(&a, x, ir_operand(op, 1));
 }
 
 static heddle_status expand(lower_context *c, MlirOperation module, const function *f, MlirOperation op) {
@@ -81,11 +99,12 @@ static heddle_status expand(lower_context *c, MlirOperation module, const functi
   const bool has_libm = c->options->target.has_libm, libdevice = !has_libm && c->options->use_libdevice;
   ir_builder b = ir_builder_before(op, c->scratch);
   MlirValue result;
-  if (single && !libdevice) {
-    result = approximate(c->options, &b, f, op);
+  const bool is_inline = single || (wide && (f->wide_unary || f->wide_binary));
+  if (is_inline && !libdevice) {
+    result = approximate(c->options, &b, f, wide, op);
   } else if ((single || wide) && (libdevice || has_libm)) {
     const char *callee = libdevice ? arena_printf(c->scratch, "__nv_%s%s", f->name, single ? "f" : "") : f->name;
-    result = build_calls(&(call_site){&b, module, f, callee, op});
+    result = build_calls(&(call_site){&b, module, callee, op});
   } else if (wide) {
     return status_error(HEDDLE_UNIMPLEMENTED, "%s of f64 on a GPU without libdevice", f->op);
   } else {
@@ -108,12 +127,11 @@ static void expand_rsqrt(lower_context *c, MlirOperation op) {
 // For NVIDIA LLVM computes a remainder as x - trunc(x / y) y, which is wrong for large quotients. On a CPU it calls
 // fmod.
 static void expand_remainder(lower_context *c, MlirOperation module, MlirOperation op) {
-  static const function fmod_function = {"arith.remf", "fmod", 2, NULL, NULL};
   MlirType element = ir_element_type(ir_result_type(op, 0));
   if (!mlirTypeIsAF32(element) && !mlirTypeIsAF64(element)) return;
   ir_builder b = ir_builder_before(op, c->scratch);
   const char *callee = mlirTypeIsAF32(element) ? "__nv_fmodf" : "__nv_fmod";
-  MlirValue result = build_calls(&(call_site){&b, module, &fmod_function, callee, op});
+  MlirValue result = build_calls(&(call_site){&b, module, callee, op});
   ir_replace(op, &result);
 }
 
@@ -135,7 +153,7 @@ static heddle_status run(pass_context *context, void *unit) {
 
 const pass lower_expand_math = {
     .name = "xla-expand-math",
-    .summary = "tanh, exp, log, … as inline arithmetic (f32) or library calls (f64, libdevice)",
+    .summary = "tanh, exp, log, … as inline arithmetic, or library calls (rare ones of f64, libdevice)",
     .order_reason =
         "behind canonicalize, which folds functions of constants, and before floats narrower than 32 bits go",
     .use = PASS_NEEDED,

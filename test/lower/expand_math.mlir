@@ -33,23 +33,37 @@ func.func @sin(%x: vector<8xf32>, %y: f32) -> (vector<8xf32>, f32) {
 
 // -----
 
-// f64: the C library, lane by lane. NVIDIA: libdevice for both.
+// f64 is arithmetic likewise.
+func.func @wide(%x: vector<4xf64>, %y: f64) -> (vector<4xf64>, f64) {
+  %0 = math.exp %x : vector<4xf64>
+  %1 = math.atan2 %y, %y : f64
+  return %0, %1 : vector<4xf64>, f64
+}
+// CHECK-LABEL:  func.func @wide
+// CHECK-NOT:      call
+// CHECK:          math.fma {{.*}} : vector<4xf64>
+// CHECK:          math.fma {{.*}} : f64
+// CHECK-NOT:      call
+// CHECK:          return
+
+// -----
+
+// The C library, lane by lane, for functions of f64 that no operation is. NVIDIA: libdevice for both types.
 func.func @calls(%x: vector<2xf64>, %y: f32) -> (vector<2xf64>, f32) {
-  %0 = math.powf %x, %x : vector<2xf64>
+  %0 = math.log10 %x : vector<2xf64>
   %1 = math.exp %y : f32
   return %0, %1 : vector<2xf64>, f32
 }
-// CHECK:        llvm.func @pow(f64, f64) -> f64
+// CHECK:        llvm.func @log10(f64) -> f64
 // CHECK-LABEL:  func.func @calls
 // CHECK:          %[[X:.*]] = vector.extract %arg0[0]
-// CHECK:          %[[Y:.*]] = vector.extract %arg0[0]
-// CHECK:          %[[R:.*]] = llvm.call @pow(%[[X]], %[[Y]])
+// CHECK:          %[[R:.*]] = llvm.call @log10(%[[X]])
 // CHECK:          vector.insert %[[R]], %{{.*}} [0]
-// CHECK:          llvm.call @pow
-// DEVICE-DAG:   llvm.func @__nv_pow(f64, f64) -> f64
+// CHECK:          llvm.call @log10
+// DEVICE-DAG:   llvm.func @__nv_log10(f64) -> f64
 // DEVICE-DAG:   llvm.func @__nv_expf(f32) -> f32
 // DEVICE-LABEL: func.func @calls
-// DEVICE:         llvm.call @__nv_pow
+// DEVICE:         llvm.call @__nv_log10
 // DEVICE:         llvm.call @__nv_expf(%arg1) : (f32) -> f32
 
 // -----
