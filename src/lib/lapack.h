@@ -1,18 +1,19 @@
 // LAPACK's routines on one member of a batch: how custom calls hand them their operands. Internal to lib.
 //
-// All arrays are column-major and wide: double or double complex as the call's type is real or complex; int32_t for
-// the routines' integers. Results that the signature draws from an operand are left in that operand's array.
+// All arrays are of the call's type, as JAX has them computed; int32_t for the routines' integers. They are
+// column-major unless the routine takes them as they lie, row by row. Results that the signature draws from an operand
+// are left in that operand's array.
 #ifndef HEDDLE_LIB_LAPACK_H_
 #define HEDDLE_LIB_LAPACK_H_
 
 #include <complex.h>
 
-#include "lib/call.h"
+#include "lib/work.h"
 
 enum { LAPACK_MAX_ARRAYS = 8 };
 
 typedef struct lapack_arguments {
-  bool is_complex;
+  work_type type;  // F32, F64, C64, C128
   // Dims and options by the letters of the signature.
   int32_t dims[26];      // 'a' … 'z'
   int32_t options[128];  // a letter of LAPACK's (uplo, …) or a number, by the option's letter
@@ -20,7 +21,16 @@ typedef struct lapack_arguments {
   void *out[LAPACK_MAX_ARRAYS];
 } lapack_arguments;
 
+static inline bool lapack_is_complex(const lapack_arguments *x) { return x->type == WORK_C64 || x->type == WORK_C128; }
+static inline bool lapack_is_single(const lapack_arguments *x) { return x->type == WORK_F32 || x->type == WORK_C64; }
 static inline int32_t lapack_dim(const lapack_arguments *x, char letter) { return x->dims[letter - 'a']; }
+
+// LAPACKE's routine of the call's type; those for real and complex matrices may have names of their own.
+#define LAPACK_CALL(x, real, complex, ...)                                     \
+  ((x)->type == WORK_F32   ? LAPACKE_s##real(LAPACK_COL_MAJOR, __VA_ARGS__)    \
+   : (x)->type == WORK_F64 ? LAPACKE_d##real(LAPACK_COL_MAJOR, __VA_ARGS__)    \
+   : (x)->type == WORK_C64 ? LAPACKE_c##complex(LAPACK_COL_MAJOR, __VA_ARGS__) \
+                           : LAPACKE_z##complex(LAPACK_COL_MAJOR, __VA_ARGS__))
 
 // Runs on checked sizes. What is wrong with the arguments, or null; `status` is what LAPACKE returned, which becomes
 // the routine's info: the last of the results that are one s32.
@@ -34,6 +44,7 @@ typedef const char *(*lapack_routine_fn)(lapack_arguments *x, int *status);
 typedef struct lapack_routine {
   const char *name;  // lapack_[sdcz]NAME
   char kind;         // 'r' only real, 'c' only complex types, 'x' both
+  bool by_rows;      // its arrays are left as they lie
   bool is_ffi;       // the names that end in _ffi take options from backend_config, the older ones from operands
   const char *signature;
   const char *options;  // by their letters; FFI only

@@ -1,5 +1,5 @@
 // Calls of LAPACK's routines by name: a routine's signature is laid over the call's operands and results, which nobody
-// has verified; then its function runs once for each member of the batch, on columns in double. Members are shared out
+// has verified; then its function runs once for each member of the batch. Members are shared out
 // among threads; a library on one member keeps to one thread, since OpenBLAS sums in another order on several.
 #include <lapacke.h>
 #include <pthread.h>
@@ -182,8 +182,7 @@ static int64_t columns_of(const lapack_call *c, const item *it) {
 
 static int64_t bytes_of(const lapack_call *c, const item *it) {
   if (it->kind == '+' || it->kind == 'w' || it->kind == 0) return 0;
-  const int64_t size = it->kind == 'i' ? 4 : dtype_is_complex(type_of(c, it->kind)) ? 16 : 8;
-  const int64_t bytes = rows_of(c, it) * columns_of(c, it) * size;
+  const int64_t bytes = rows_of(c, it) * columns_of(c, it) * dtypes[type_of(c, it->kind)].bytes;
   return (bytes + 63) / 64 * 64 + 64;
 }
 
@@ -209,15 +208,18 @@ static int64_t place_arrays(lapack_call *c, char *room) {
 static void load(const lapack_call *c, const item *it, const lib_array *v, int64_t index) {
   const int64_t rows = rows_of(c, it), columns = columns_of(c, it);
   if (it->kind == '+') return;
-  if (it->kind == 'i') memcpy(it->array, (const int32_t *)v->data + index * rows, (size_t)rows * sizeof(int32_t));
-  else linear_algebra_load(v, it->kind == 'A' ? 0 : index, rows, columns, it->array);
+  if (it->kind == 'A') index = 0;
+  const size_t bytes = (size_t)(rows * columns * dtypes[v->type].bytes);
+  if (it->kind == 'i' || c->routine->by_rows) memcpy(it->array, (const char *)v->data + (size_t)index * bytes, bytes);
+  else linear_algebra_load(v, index, rows, columns, it->array);
 }
 
 static void store(const lapack_call *c, const item *it, const lib_array *v, int64_t index) {
   const item *like = it->kind == 0 ? &c->operands[overwritten_operand(c, it)] : it;
   const int64_t rows = rows_of(c, like), columns = columns_of(c, like);
   if (like->kind == 'w') return;
-  if (like->kind == 'i') memcpy((int32_t *)v->data + index * rows, it->array, (size_t)rows * sizeof(int32_t));
+  const size_t bytes = (size_t)(rows * columns * dtypes[v->type].bytes);
+  if (like->kind == 'i' || c->routine->by_rows) memcpy((char *)v->data + (size_t)index * bytes, it->array, bytes);
   else linear_algebra_store(v, index, rows, columns, it->array);
 }
 
@@ -344,7 +346,7 @@ static heddle_status read_call(const lib_call *call, lapack_call *c) {
   *c = (lapack_call){.call = call, .batch_rank = -1};
   c->routine = find_routine(call, &c->type);
   if (!c->routine) return status_error(HEDDLE_UNIMPLEMENTED, "the routine is unknown");
-  c->arguments.is_complex = dtype_is_complex(c->type);
+  c->arguments.type = linear_algebra_type(c->type);
   c->operand_count = read_items(c->routine->signature, c->operands);
   c->result_count = read_items(strchr(c->routine->signature, '>') + 1, c->results);
   return check_shapes(c);

@@ -1,4 +1,4 @@
-// Factorizes and solves with one matrix by LAPACK, through LAPACKE in double precision.
+// Factorizes and solves with one matrix by LAPACK, through LAPACKE.
 #include <lapacke.h>
 
 #include "lib/lapack.h"
@@ -7,8 +7,7 @@
 // LAPACK wants a leading dim of 1 or more even for empty matrices.
 static lapack_int leading(int32_t rows) { return rows > 0 ? rows : 1; }
 
-#define CALL(x, name, ...) \
-  ((x)->is_complex ? LAPACKE_z##name(LAPACK_COL_MAJOR, __VA_ARGS__) : LAPACKE_d##name(LAPACK_COL_MAJOR, __VA_ARGS__))
+#define CALL(x, name, ...) LAPACK_CALL(x, name, name, __VA_ARGS__)
 
 const char *lapack_getrf(lapack_arguments *x, int *status) {
   const int32_t m = lapack_dim(x, 'm'), n = lapack_dim(x, 'n');
@@ -31,8 +30,7 @@ const char *lapack_geqp3(lapack_arguments *x, int *status) {
 const char *lapack_orgqr(lapack_arguments *x, int *status) {
   const int32_t m = lapack_dim(x, 'm'), n = lapack_dim(x, 'n'), k = lapack_dim(x, 'k');
   if (k > n || n > m) return "more reflectors than columns, or more columns than rows";
-  *status = x->is_complex ? LAPACKE_zungqr(LAPACK_COL_MAJOR, m, n, k, x->in[0], leading(m), x->in[1])
-                          : LAPACKE_dorgqr(LAPACK_COL_MAJOR, m, n, k, x->in[0], leading(m), x->in[1]);
+  *status = LAPACK_CALL(x, orgqr, ungqr, m, n, k, x->in[0], leading(m), x->in[1]);
   return NULL;
 }
 
@@ -43,16 +41,14 @@ const char *lapack_ormqr(lapack_arguments *x, int *status) {
   const bool left = x->options['e'] != 0, transpose = x->options['t'] != 0;
   if (rows != (left ? m : n) || k > rows || k > lapack_dim(x, 'b')) return "reflectors that do not fit the matrix";
   const char side = left ? 'L' : 'R';
-  *status = x->is_complex ? LAPACKE_zunmqr(LAPACK_COL_MAJOR, side, transpose ? 'C' : 'N', m, n, k, x->in[0],
-                                           leading(rows), x->in[1], x->in[2], leading(m))
-                          : LAPACKE_dormqr(LAPACK_COL_MAJOR, side, transpose ? 'T' : 'N', m, n, k, x->in[0],
-                                           leading(rows), x->in[1], x->in[2], leading(m));
+  const char form = !transpose ? 'N' : lapack_is_complex(x) ? 'C' : 'T';
+  *status = LAPACK_CALL(x, ormqr, unmqr, side, form, m, n, k, x->in[0], leading(rows), x->in[1], x->in[2], leading(m));
   return NULL;
 }
 
 // As LAPACK leaves it: the other triangle stays, and so does what was done when there is no factor.
 const char *lapack_potrf(lapack_arguments *x, int *status) {
-  *status = linear_algebra_cholesky(x->is_complex, x->options['U'] == 'L', lapack_dim(x, 'n'), x->in[0]);
+  *status = linear_algebra_cholesky(x->type, x->options['U'] == 'L', lapack_dim(x, 'n'), x->in[0]);
   return NULL;
 }
 
@@ -65,7 +61,7 @@ static const char *solve(const lapack_arguments *x, const void *a, void *b) {
                                              : x->options['T'] == 'T' ? LINEAR_ALGEBRA_TRANSPOSED
                                                                       : LINEAR_ALGEBRA_ADJOINT};
   if (lapack_dim(x, 'a') != (how.left ? m : n)) return "a triangle that does not fit the right side";
-  linear_algebra_solve(&how, x->is_complex, m, n, a, b);
+  linear_algebra_solve(&how, x->type, m, n, a, b);
   return NULL;
 }
 
@@ -79,8 +75,10 @@ const char *lapack_scaled_trsm(lapack_arguments *x, int *status) {
   *status = 0;
   const int64_t count = (int64_t)lapack_dim(x, 'm') * lapack_dim(x, 'n');
   for (int64_t k = 0; k < count; k++) {
-    if (x->is_complex) ((double complex *)x->in[2])[k] *= *(const double complex *)x->in[0];
-    else ((double *)x->in[2])[k] *= *(const double *)x->in[0];
+    if (x->type == WORK_F32) ((float *)x->in[2])[k] *= *(const float *)x->in[0];
+    else if (x->type == WORK_F64) ((double *)x->in[2])[k] *= *(const double *)x->in[0];
+    else if (x->type == WORK_C64) ((float complex *)x->in[2])[k] *= *(const float complex *)x->in[0];
+    else ((double complex *)x->in[2])[k] *= *(const double complex *)x->in[0];
   }
   return solve(x, x->in[1], x->in[2]);
 }
@@ -88,7 +86,7 @@ const char *lapack_scaled_trsm(lapack_arguments *x, int *status) {
 // All three diagonals have n elements; the first of the lower one and the last of the upper one do not count.
 static void solve_tridiagonal(lapack_arguments *x, int *status) {
   const int32_t n = lapack_dim(x, 'n'), columns = lapack_dim(x, 'c');
-  const size_t size = x->is_complex ? sizeof(double complex) : sizeof(double);
+  const size_t size = (size_t)work_size(x->type);
   void *lower = n > 0 ? (char *)x->in[0] + size : x->in[0];
   *status = CALL(x, gtsv, n, columns, lower, x->in[1], x->in[2], x->in[3], leading(n));
 }
@@ -113,8 +111,6 @@ const char *lapack_gehrd(lapack_arguments *x, int *status) {
 const char *lapack_sytrd(lapack_arguments *x, int *status) {
   const int32_t n = lapack_dim(x, 'n');
   const char triangle = (char)x->options['U'];
-  *status = x->is_complex
-                ? LAPACKE_zhetrd(LAPACK_COL_MAJOR, triangle, n, x->in[0], leading(n), x->out[1], x->out[2], x->out[3])
-                : LAPACKE_dsytrd(LAPACK_COL_MAJOR, triangle, n, x->in[0], leading(n), x->out[1], x->out[2], x->out[3]);
+  *status = LAPACK_CALL(x, sytrd, hetrd, triangle, n, x->in[0], leading(n), x->out[1], x->out[2], x->out[3]);
   return NULL;
 }

@@ -4,11 +4,13 @@
 
 #include <stddef.h>
 
-#define FFI(name, kind, signature, options, run) {name, kind, true, signature, options, run}
-#define OLD(name, kind, signature, run) {name, kind, false, signature, "", run}
+#define FFI(name, kind, signature, options, run) {name, kind, false, true, signature, options, run}
+#define OLD(name, kind, signature, run) {name, kind, false, false, signature, "", run}
+#define FFI_ROWS(name, kind, signature, options, run) {name, kind, true, true, signature, options, run}
+#define OLD_ROWS(name, kind, signature, run) {name, kind, true, false, signature, "", run}
 
 const lapack_routine lapack_routines[] = {
-    FFI("potrf", 'x', "Tnn>0,i", "U", lapack_potrf),
+    FFI_ROWS("potrf", 'x', "Tnn>0,i", "U", lapack_potrf),
     FFI("getrf", 'x', "Tmn>0,ir,i", "", lapack_getrf),
     FFI("geqrf", 'x', "Tmn>0,Tr", "", lapack_geqrf),
     FFI("geqp3", 'x', "Tmn,in>0,1,Tr", "", lapack_geqp3),
@@ -16,7 +18,7 @@ const lapack_routine lapack_routines[] = {
     FFI("ungqr", 'c', "Tmn,Tk>0", "", lapack_orgqr),
     FFI("ormqr", 'r', "Tab,Tk,Tmn>2", "et", lapack_ormqr),
     FFI("unmqr", 'c', "Tab,Tk,Tmn>2", "et", lapack_ormqr),
-    FFI("trsm", 'x', "Taa,Tmn>1", "SUTD", lapack_trsm),
+    FFI_ROWS("trsm", 'x', "Taa,Tmn>1", "SUTD", lapack_trsm),
     FFI("gesdd", 'x', "Tmn>0,Rr,Tmu,Tvn,i", "M", lapack_gesdd),
     FFI("gesvd", 'x', "Tmn>0,Rr,Tmu,Tvn,i", "M", lapack_gesvd),
     FFI("syevd", 'r', "Tnn>0,Rn,i", "JU", lapack_syevd),
@@ -32,8 +34,8 @@ const lapack_routine lapack_routines[] = {
     FFI("tridiagonal_solve_perturbed", 'x', "Tn,Tn,Tn,Tnc>3", "", lapack_gtsv_regular),
     OLD("Qr", 'x', "Tmn>0,Tr", lapack_geqrf),
     OLD("ProductOfElementaryHouseholderReflectors", 'x', "Tmn,Tk>0", lapack_orgqr),
-    OLD("trsm", 'x', "+S,+U,+T,+D,+.,+.,+.,A,Taa,Tmn>2", lapack_scaled_trsm),
-    OLD("potrf", 'x', "+U,+.,+.,Tnn>0,i", lapack_potrf),
+    OLD_ROWS("trsm", 'x', "+S,+U,+T,+D,+.,+.,+.,A,Taa,Tmn>2", lapack_scaled_trsm),
+    OLD_ROWS("potrf", 'x', "+U,+.,+.,Tnn>0,i", lapack_potrf),
     OLD("getrf", 'x', "+.,+.,+.,Tmn>0,ir,i", lapack_getrf),
     OLD("geqrf", 'x', "+.,+.,+.,+.,Tmn>0,Tr,i,w", lapack_geqrf),
     OLD("geqp3", 'r', "+.,+.,+.,+.,Tmn,in>0,1,Tr,i,w", lapack_geqp3),

@@ -5,8 +5,12 @@
 
 #include "lib/work.h"
 
-// Matrix number `index` of an array whose last dims are [rows, columns], widened to double or double complex and turned
-// to columns: element (r, c) goes to to[c * rows + r]. Vectors are matrices of one column.
+// What matrices of elements of a type are computed in: the type itself, as JAX does on a CPU, or float for narrower
+// ones.
+work_type linear_algebra_type(dtype t);
+
+// Matrix number `index` of an array whose last dims are [rows, columns], in the type above and turned to columns:
+// element (r, c) goes to to[c * rows + r]. Vectors are matrices of one column.
 void linear_algebra_load(const lib_array *a, int64_t index, int64_t rows, int64_t columns, void *to);
 // The way back; rounds to the array's type.
 void linear_algebra_store(const lib_array *a, int64_t index, int64_t rows, int64_t columns, const void *from);
@@ -23,14 +27,15 @@ typedef struct linear_algebra_system {
   linear_algebra_form form;
 } linear_algebra_system;
 
-// Solves in place of b [rows, columns], whose right side is there on entry. The other triangle of a is not read, nor
-// its diagonal when it is taken for ones; a division by zero gives what it gives.
-void linear_algebra_solve(const linear_algebra_system *how, bool is_complex, int64_t rows, int64_t columns,
-                          const void *a, void *b);
+// Solves in place of b [rows, columns], whose right side is there on entry; row by row and dense, of one of the types
+// above, as is a. The other triangle of a is not read, nor its diagonal when it is taken for ones; a division by zero
+// gives what it gives.
+void linear_algebra_solve(const linear_algebra_system *how, work_type w, int64_t rows, int64_t columns, const void *a,
+                          void *b);
 
-// Cholesky's factor in place of a [n, n], of which only one triangle is read and written. 0, or the number, from 1, of
-// the first pivot that is not positive; what comes after it is not done. NaN pivots are passed over.
-int linear_algebra_cholesky(bool is_complex, bool lower, int64_t n, void *a);
+// Cholesky's factor in place of a [n, n], row by row, of which only one triangle is read and written. 0, or the number,
+// from 1, of the first pivot that is not positive; what comes after it is not done. NaN pivots are passed over.
+int linear_algebra_cholesky(work_type w, bool lower, int64_t n, void *a);
 
 // Routines: heddle.cholesky {lower} of [..., n, n], all NaN where there is no factor; heddle.triangular_solve
 // {left_side, lower, unit_diagonal, transpose_a: 0, 1 or 2 for the adjoint} of a and b. The members of the batch are

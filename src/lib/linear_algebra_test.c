@@ -56,7 +56,7 @@ static void test_cholesky(void **state) {
     call_routine("heddle.cholesky", 1, &a, &factor, 1, &attribute, 1);
     call_routine("heddle.cholesky", 1, &a, &again, 1, &attribute, 3);
     assert_memory_equal(again.data, factor.data, (size_t)(lib_element_count(&a) * dtypes[t].bytes));
-    const double tolerance = dtypes[t].bits / (dtype_is_complex(t) ? 2 : 1) == 32 ? 2e-4 : 1e-11;
+    const double tolerance = dtypes[t].bits / (dtype_is_complex(t) ? 2 : 1) == 32 ? 3e-3 : 1e-11;
     for (int64_t k = 0; k < BATCH * SIZE * SIZE; k++) {
       const int64_t b = k / SIZE / SIZE, r = k / SIZE % SIZE, c = k % SIZE;
       double complex sum = 0;
@@ -83,26 +83,26 @@ static void test_no_factor(void **state) {
 }
 
 // op(a)'s element; the triangle that does not count is zeros, the diagonal of a unit triangle ones.
-static double complex system_at(const lib_array *a, const int64_t *how, int64_t b, int64_t r, int64_t c) {
+static double complex system_at(const lib_array *a, const int64_t *how, int64_t n, int64_t b, int64_t r, int64_t c) {
   const int64_t row = how[3] ? c : r, column = how[3] ? r : c;
   if (row == column && how[2]) return 1;
   if (how[1] ? column > row : column < row) return 0;
-  const double complex x = at(a, b, SIZE, SIZE, row, column);
+  const double complex x = at(a, b, n, n, row, column);
   return how[3] == 2 ? conj(x) : x;
 }
 
 // how: left_side, lower, unit_diagonal, transpose_a
-static void check_solve(const int64_t how[4], dtype t) {
+static void check_solve(const int64_t how[4], dtype t, int64_t n) {
   arena *memory = arena_create();
-  const int64_t rows = how[0] ? SIZE : COLUMNS, columns = how[0] ? COLUMNS : SIZE;
-  const int64_t square[3] = {BATCH, SIZE, SIZE}, right[3] = {BATCH, rows, columns};
+  const int64_t rows = how[0] ? n : COLUMNS, columns = how[0] ? COLUMNS : n;
+  const int64_t square[3] = {BATCH, n, n}, right[3] = {BATCH, rows, columns};
   const lib_array arrays[2] = {testing_array(memory, t, 3, square), testing_array(memory, t, 3, right)};
   const lib_array x = testing_array(memory, t, 3, right), again = testing_array(memory, t, 3, right);
   for (int k = 0; k < 2; k++) testing_fill(&arrays[k], (uint64_t)k + 9);
   for (int64_t b = 0; b < BATCH; b++)
-    for (int64_t r = 0; r < SIZE; r++) {
-      for (int64_t c = 0; c < SIZE; c++) set(&arrays[0], b, SIZE, r, c, at(&arrays[0], b, SIZE, SIZE, r, c) / 128);
-      set(&arrays[0], b, SIZE, r, r, work_complex(2, dtype_is_complex(t) ? 1 : 0));
+    for (int64_t r = 0; r < n; r++) {
+      for (int64_t c = 0; c < n; c++) set(&arrays[0], b, n, r, c, at(&arrays[0], b, n, n, r, c) / 128);
+      set(&arrays[0], b, n, r, r, work_complex(2, dtype_is_complex(t) ? 1 : 0));
     }
   const named_attribute attributes[] = {testing_int("left_side", &how[0]), testing_int("lower", &how[1]),
                                         testing_int("unit_diagonal", &how[2]), testing_int("transpose_a", &how[3])};
@@ -112,9 +112,9 @@ static void check_solve(const int64_t how[4], dtype t) {
   for (int64_t k = 0; k < BATCH * rows * columns; k++) {
     const int64_t b = k / rows / columns, r = k / columns % rows, c = k % columns;
     double complex sum = 0;
-    for (int64_t j = 0; j < SIZE; j++)
-      sum += how[0] ? system_at(&arrays[0], how, b, r, j) * at(&x, b, rows, columns, j, c)
-                    : at(&x, b, rows, columns, r, j) * system_at(&arrays[0], how, b, j, c);
+    for (int64_t j = 0; j < n; j++)
+      sum += how[0] ? system_at(&arrays[0], how, n, b, r, j) * at(&x, b, rows, columns, j, c)
+                    : at(&x, b, rows, columns, r, j) * system_at(&arrays[0], how, n, b, j, c);
     assert_true(cabs(sum - at(&arrays[1], b, rows, columns, r, c)) < 2e-5);
   }
   arena_destroy(memory);
@@ -122,10 +122,12 @@ static void check_solve(const int64_t how[4], dtype t) {
 
 static void test_triangular_solve(void **state) {
   (void)state;
+  static const dtype types[] = {DTYPE_F32, DTYPE_F64, DTYPE_C64, DTYPE_C128};
+  static const int64_t sizes[] = {SIZE, 6};  // by the library and by loops
   for (int way = 0; way < 24; way++) {
     const int64_t how[4] = {way & 1, way >> 1 & 1, way >> 2 & 1, way / 8};
-    check_solve(how, DTYPE_F32);
-    check_solve(how, DTYPE_C64);
+    for (int type = 0; type < 4; type++)
+      for (int size = 0; size < 2; size++) check_solve(how, types[type], sizes[size]);
   }
 }
 
