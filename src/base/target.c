@@ -38,7 +38,8 @@
             .min_side_columns = 16,               \
             .cache_line = 16,                     \
             .min_scatter_bytes = 64 << 10,        \
-            .min_scatter_run_bytes = 512}
+            .min_scatter_run_bytes = 512,         \
+            .min_owned_bytes = 1024}
 
 #define FUSION_COSTS                       \
   .fusion = {.small_kernel_ns = 4000,      \

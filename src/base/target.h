@@ -105,6 +105,8 @@ typedef struct target_tile_sizes {
   // Scatters.
   int64_t min_scatter_bytes;  // updates of fewer are one tile
   int min_scatter_run_bytes;  // of a run that tiles share
+  int min_owned_bytes;  // of a window times the cores: each core asks of every update whether it is its own, and the
+                        // answers cannot be foreseen
 } target_tile_sizes;
 
 // When it pays that operations share a kernel.
