@@ -111,7 +111,6 @@ def fits():
     exp_rest = part(mp.exp, lambda r: 1 + r, 2)
     expm1_rest = part(mp.expm1, lambda r: r, 2)
     log_rest = part(lambda x: mp.log(1 + x), lambda x: x - x * x / 2, 3)
-    tanh_rest = even_part(mp.tanh, lambda x: x, 3, mp.tanh)
     sin_rest = even_part(mp.sin, lambda x: x, 3, mp.sin)
     cos_rest = even_part(mp.cos, lambda x: mpf(1), 2, mp.cos)
     atan_rest = even_part(mp.atan, lambda x: x, 3, mp.atan)
@@ -121,12 +120,11 @@ def fits():
     edge = ((root - 1) / (root + 1) * mpf("1.0001")) ** 2
     # name: function, interval, degrees of P and Q, weight, power, digits are rounded to f32?
     return {
-        "tanh": (tanh_rest[0], TINY, mpf("0.6251") ** 2, 4, 0, tanh_rest[1], 1, True),
         "tanh_narrow": (tanh, TINY, mpf(5) ** 2, 3, 2, relative(tanh), 2, True),
         "erf": (erf, TINY, mpf("3.65") ** 2, 5, 5, relative(erf), 3, True),
         "erf_narrow": (erf, TINY, mpf(3) ** 2, 3, 3, relative(erf), 2, True),
-        "exp": (exp_rest[0], -half_ln2 * mpf("1.0001"), half_ln2 * mpf("1.0001"), 4, 0, exp_rest[1], 1, True),
-        "exp_narrow": (exp_rest[0], -half_ln2 * mpf("1.0001"), half_ln2 * mpf("1.0001"), 2, 0, exp_rest[1], 1, True),
+        "exp": (exp_rest[0], -2 * half_ln2 * mpf("1.0001"), 2 * half_ln2 * mpf("1.003"), 5, 0, exp_rest[1], 1, True),
+        "exp_narrow": (exp_rest[0], -2 * half_ln2 * mpf("1.0001"), 2 * half_ln2 * mpf("1.003"), 3, 0, exp_rest[1], 1, True),
         "expm1": (expm1_rest[0], -half_ln2 * mpf("1.0001"), half_ln2 * mpf("1.0001"), 4, 0, expm1_rest[1], 1, True),
         "log": (log_rest[0], 1 / root - 1, root - 1, 8, 0, log_rest[1], 1, True),
         "exp2_64": (two, mpf("-0.5001"), mpf("0.5001"), 8, 0, relative(two), 1, False),

@@ -30,6 +30,7 @@ MlirValue approx_fma(approx *a, MlirValue x, MlirValue y, MlirValue z) {
   return ir_value(a->b, "math.fma", mlirValueGetType(x), 3, (MlirValue[]){x, y, z});
 }
 
+MlirValue approx_negate(approx *a, MlirValue x) { return ir_unary(a->b, "arith.negf", x); }
 MlirValue approx_abs(approx *a, MlirValue x) { return ir_unary(a->b, "math.absf", x); }
 MlirValue approx_sqrt(approx *a, MlirValue x) { return ir_unary(a->b, "math.sqrt", x); }
 MlirValue approx_copysign(approx *a, MlirValue magnitude, MlirValue sign) {
@@ -67,8 +68,13 @@ MlirValue approx_polynomial(approx *a, MlirValue x, const double *coefficients, 
 }
 
 // The comparisons are written so that one maxps or minps does each of them: those return their second operand on NaN.
+MlirValue approx_at_least(approx *a, MlirValue x, double low) {
+  MlirValue l = approx_like(a, x, low);
+  return ir_select(a->b, approx_compare(a, "ogt", l, x), l, x);
+}
+
 MlirValue approx_clamp(approx *a, MlirValue x, double low, double high) {
-  MlirValue l = approx_like(a, x, low), h = approx_like(a, x, high);
-  x = ir_select(a->b, approx_compare(a, "ogt", l, x), l, x);
+  MlirValue h = approx_like(a, x, high);
+  x = approx_at_least(a, x, low);
   return ir_select(a->b, approx_compare(a, "olt", h, x), h, x);
 }

@@ -29,6 +29,7 @@ MlirValue approx_sub(approx *a, MlirValue x, MlirValue y);
 MlirValue approx_mul(approx *a, MlirValue x, MlirValue y);
 MlirValue approx_div(approx *a, MlirValue x, MlirValue y);
 MlirValue approx_fma(approx *a, MlirValue x, MlirValue y, MlirValue z);  // x * y + z; rounds once or twice
+MlirValue approx_negate(approx *a, MlirValue x);
 MlirValue approx_abs(approx *a, MlirValue x);
 MlirValue approx_sqrt(approx *a, MlirValue x);
 MlirValue approx_copysign(approx *a, MlirValue magnitude, MlirValue sign);
@@ -40,6 +41,8 @@ MlirValue approx_round(approx *a, MlirValue x);                             // f
 MlirValue approx_compare(approx *a, const char *predicate, MlirValue x, MlirValue y);
 // coefficients[0] + coefficients[1] x + …, by Horner's rule; x: f32 or f64.
 MlirValue approx_polynomial(approx *a, MlirValue x, const double *coefficients, int count);
+// The larger of x and low; NaN stays NaN.
+MlirValue approx_at_least(approx *a, MlirValue x, double low);
 // Within [low, high]; NaN stays NaN.
 MlirValue approx_clamp(approx *a, MlirValue x, double low, double high);
 // A constant of x's own type (f32 or f64).
@@ -48,7 +51,7 @@ MlirValue approx_like(approx *a, MlirValue x, double v);
 // --- functions of f32
 MlirValue approx_exp(approx *a, MlirValue x);                 // 2 ULP; narrow: 2^-16 relative
 MlirValue approx_exp2(approx *a, MlirValue x);                // 1 ULP
-MlirValue approx_expm1(approx *a, MlirValue x);               // 3 ULP
+MlirValue approx_expm1(approx *a, MlirValue x);               // 3 ULP; narrow: 2^-16 relative
 MlirValue approx_log(approx *a, MlirValue x);                 // 2 ULP
 MlirValue approx_log1p(approx *a, MlirValue x);               // 3 ULP
 MlirValue approx_log2(approx *a, MlirValue x);                // 1 ULP

@@ -1,10 +1,12 @@
 // Exponentials: exp, exp2, expm1, sinh, cosh, tanh, erf.
 //
-// x = n ln 2 + r with |r| <= ln 2 / 2. n is rounded by adding 1.5 * 2^23 (or 2^52), which leaves it both as a float
-// and, in the low bits of the sum, as an integer; that works for whole vectors, where conversions to integers may not.
+// x = n ln 2 + r with |r| <= ln 2 / 2, or x = 2n ln 2 + r with |r| <= ln 2. n is rounded by adding 1.5 * 2^23 (or
+// 2^52), which leaves it both as a float and, in the low bits of the sum, as an integer; that works for whole vectors,
+// where conversions to integers may not.
 #include "lower/approx.h"
 
 #define LOG2_E 0x1.71547652b82fep+0
+#define LN2 0x1.62e42fefa39efp-1
 // ln 2 in two parts; the first has 13 bits, so that its product with n is exact.
 #define LN2_HIGH 0x1.62ep-1
 #define LN2_LOW 0x1.0bfbe8e7bcd5ep-15
@@ -13,58 +15,59 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
-static const double exp_rest[] = {0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558f0p-5, 0x1.1239e4p-7, 0x1.6a24bep-10};
-static const double exp_narrow_rest[] = {0x1.0006b6p-1, 0x1.571cc2p-3, 0x1.52257ap-5};
+static const double exp_rest[] = {
+    1, 1, 0x1.00000cp-1, 0x1.555510p-3, 0x1.5549e6p-5, 0x1.11276ap-7, 0x1.71c422p-10, 0x1.9baf06p-13};
+static const double exp_narrow_rest[] = {1, 1, 0x1.ffe4d0p-2, 0x1.557e64p-3, 0x1.5c4e08p-5, 0x1.0dd68ep-7};
 static const double expm1_rest[] = {0x1.fffffep-2, 0x1.5554b0p-3, 0x1.555674p-5, 0x1.122776p-7, 0x1.6bebe8p-10};
 static const double exp2_64[] = {0x1.ffffffffff79fp-1,  0x1.62e42fef8609fp-1,  0x1.ebfbdff931fc2p-3,
                                  0x1.c6b08dd48bc33p-5,  0x1.3b2ab5c4d941fp-7,  0x1.5d87481329534p-10,
                                  0x1.430acce4941c2p-13, 0x1.00daeb56b07fap-16, 0x1.61afcc97885f3p-20};
 
+// The step of a reduction and what its 2^n shall be.
+typedef struct reduction_step {
+  double octaves;  // x = n octaves ln 2 + r: 1 or 2
+  int shift;       // added to the exponent of the power
+} reduction_step;
+
 typedef struct reduced {
-  MlirValue n;     // f32, an integer
-  MlirValue bits;  // i32, the same integer
-  MlirValue r;     // the rest
+  MlirValue n;      // f32, an integer
+  MlirValue power;  // f32: 2^(n + shift), an exponent that has to be within [-126, 127]
+  MlirValue r;      // the rest
 } reduced;
 
-static reduced reduce(approx *a, MlirValue x) {
-  MlirValue magic = approx_f32(a, ROUND_32);
-  MlirValue shifted = approx_fma(a, x, approx_f32(a, LOG2_E), magic);
+// The exponent's bias is part of what is added for rounding, so that one shift makes the power of the sum's bits.
+static reduced reduce(approx *a, MlirValue x, reduction_step step) {
+  MlirValue magic = approx_f32(a, ROUND_32 + 127 + step.shift);
+  MlirValue shifted = approx_fma(a, x, approx_f32(a, LOG2_E / step.octaves), magic);
   reduced out;
   out.n = approx_sub(a, shifted, magic);
   MlirValue pattern = approx_bits(a, shifted);
-  out.bits = approx_int(a, "subi", pattern, approx_i32(a, 0x4b400000));
-  out.r = approx_fma(a, out.n, approx_f32(a, -LN2_HIGH), x);
-  out.r = approx_fma(a, out.n, approx_f32(a, -LN2_LOW), out.r);
+  out.power = approx_float(a, approx_int(a, "shli", pattern, approx_i32(a, 23)));
+  if (a->narrow) {
+    out.r = approx_fma(a, out.n, approx_f32(a, -step.octaves * LN2), x);
+    return out;
+  }
+  out.r = approx_fma(a, out.n, approx_f32(a, -step.octaves * LN2_HIGH), x);
+  out.r = approx_fma(a, out.n, approx_f32(a, -step.octaves * LN2_LOW), out.r);
   return out;
 }
 
-// 2^n as a float, n an i32 within [-126, 127].
-static MlirValue power_of_two(approx *a, MlirValue n) {
-  MlirValue exponent = approx_int(a, "addi", n, approx_i32(a, 127));
-  return approx_float(a, approx_int(a, "shli", exponent, approx_i32(a, 23)));
-}
-
-// Beyond the ends of the clamp the result is infinity or zero anyway. The power is applied in two halves, because 2^n
-// itself may overflow or be subnormal where the result is not, or not wholly.
+// Beyond the ends of the clamp the result is infinity or zero anyway. n counts pairs of octaves and its power is
+// applied twice, because 2^(2n) itself may overflow or be subnormal where the result is not, or not wholly; a
+// polynomial for twice the interval costs less than halving n would.
 MlirValue approx_exp(approx *a, MlirValue x) {
-  reduced k = reduce(a, approx_clamp(a, x, -104, 89));
+  reduced k = reduce(a, approx_clamp(a, x, -104, 89), (reduction_step){.octaves = 2});
   MlirValue rest = a->narrow ? approx_polynomial(a, k.r, exp_narrow_rest, COUNT(exp_narrow_rest))
                              : approx_polynomial(a, k.r, exp_rest, COUNT(exp_rest));
-  MlirValue square = approx_mul(a, k.r, k.r);
-  MlirValue above_one = approx_fma(a, rest, square, k.r);
-  MlirValue power = approx_add(a, above_one, approx_f32(a, 1));
-  MlirValue half = approx_int(a, "shrsi", k.bits, approx_i32(a, 1));
-  power = approx_mul(a, power, power_of_two(a, half));
-  return approx_mul(a, power, power_of_two(a, approx_int(a, "subi", k.bits, half)));
+  return approx_mul(a, approx_mul(a, rest, k.power), k.power);
 }
 
 // 2^n expm1(r) + (2^n - 1), all at half size so that 2^128 does not overflow before it must.
 MlirValue approx_expm1(approx *a, MlirValue x) {
-  reduced k = reduce(a, approx_clamp(a, x, -40, 89));
+  reduced k = reduce(a, approx_clamp(a, x, -40, 89), (reduction_step){.octaves = 1, .shift = -1});
   MlirValue rest = approx_polynomial(a, k.r, expm1_rest, COUNT(expm1_rest));
   MlirValue power = approx_mul(a, k.r, approx_fma(a, k.r, rest, approx_f32(a, 1)));
-  MlirValue scale = power_of_two(a, approx_int(a, "subi", k.bits, approx_i32(a, 1)));
-  MlirValue half = approx_fma(a, scale, power, approx_sub(a, scale, approx_f32(a, 0.5)));
+  MlirValue half = approx_fma(a, k.power, power, approx_sub(a, k.power, approx_f32(a, 0.5)));
   MlirValue result = approx_add(a, half, half);
   // Where n is 0 the polynomial is the result; the sum would lose tiny arguments. Reduction loses the sign of zero.
   MlirValue zero = approx_f32(a, 0);
@@ -136,23 +139,20 @@ static MlirValue evaluate(approx *a, MlirValue x, const rational *f) {
 static const double tanh_narrow_p[] = {0x1.fff7bep-1, 0x1.a1f0fcp-4, 0x1.5b9c96p-11, -0x1.58aee8p-24};
 static const double tanh_narrow_q[] = {0x1p+0, 0x1.bd6f76p-2, 0x1.a0a90ap-7};
 
-static const double tanh_rest[] = {-0x1.555532p-2, 0x1.110724p-3, -0x1.b83bfap-5, 0x1.522404p-6, -0x1.75d5a8p-8};
-
-// A rational's product and quotient alone cost four roundings. Here the rounded part is the smaller one on both sides:
-// x + x^3 P(x^2) below 5/8, 1 - 2 / (e^2x + 1) above, where e^2x stays far within f32.
+// For negative x, and for the others by sign: -expm1(2x) / (expm1(2x) + 2), where 2^n expm1(r) + 2^n is added to 1 and
+// to -1 with one rounding each. Neither sum cancels: e^2x is 1 at most.
 static MlirValue full_tanh(approx *a, MlirValue x) {
-  MlirValue size = approx_abs(a, x), one = approx_f32(a, 1);
-  MlirValue square = approx_mul(a, x, x);
-  MlirValue rest = approx_polynomial(a, square, tanh_rest, COUNT(tanh_rest));
-  MlirValue small = approx_fma(a, approx_mul(a, square, size), rest, size);
-  MlirValue bounded = approx_clamp(a, size, 0, 10);
-  reduced k = reduce(a, approx_add(a, bounded, bounded));
-  MlirValue above_one = approx_polynomial(a, k.r, exp_rest, COUNT(exp_rest));
-  above_one = approx_fma(a, above_one, approx_mul(a, k.r, k.r), k.r);
-  MlirValue power = approx_mul(a, approx_add(a, above_one, one), power_of_two(a, k.bits));
-  MlirValue large = approx_sub(a, one, approx_div(a, approx_f32(a, 2), approx_add(a, power, one)));
-  MlirValue is_small = approx_compare(a, "olt", size, approx_f32(a, 0.625));
-  return approx_copysign(a, ir_select(a->b, is_small, small, large), x);
+  MlirValue sign = approx_int(a, "andi", approx_bits(a, x), approx_i32(a, 0x80000000));
+  MlirValue negative = approx_float(a, approx_int(a, "ori", approx_bits(a, x), approx_i32(a, 0x80000000)));
+  MlirValue bounded = approx_at_least(a, negative, -10);
+  MlirValue one = approx_f32(a, 1);
+  reduced k = reduce(a, approx_add(a, bounded, bounded), (reduction_step){.octaves = 1});
+  MlirValue rest = approx_polynomial(a, k.r, expm1_rest, COUNT(expm1_rest));
+  MlirValue above_one = approx_fma(a, rest, approx_mul(a, k.r, k.r), k.r);
+  MlirValue sum = approx_fma(a, k.power, above_one, approx_add(a, one, k.power));
+  MlirValue difference = approx_fma(a, approx_negate(a, k.power), above_one, approx_sub(a, one, k.power));
+  MlirValue size = approx_bits(a, approx_div(a, difference, sum));
+  return approx_float(a, approx_int(a, "ori", size, sign));
 }
 
 MlirValue approx_tanh(approx *a, MlirValue x) {

@@ -28,7 +28,7 @@ typedef struct function {
 } function;
 
 static const function functions[] = {
-    {"exp", exp, NULL, 2, 0x1p-16}, {"exp2", exp2, NULL, 1, 0},       {"expm1", expm1, NULL, 3, 0},
+    {"exp", exp, NULL, 2, 0x1p-16}, {"exp2", exp2, NULL, 1, 0},       {"expm1", expm1, NULL, 3, 0x1p-16},
     {"log", log, NULL, 2, 0},       {"log1p", log1p, NULL, 3, 0},     {"log2", log2, NULL, 1, 0},
     {"log10", log10, NULL, 1, 0},   {"cbrt", cbrt, NULL, 1, 0},       {"sin", sin, NULL, 1, 0},
     {"cos", cos, NULL, 1, 0},       {"tan", tan, NULL, 1, 0},         {"asin", asin, NULL, 1, 0},
