@@ -12,6 +12,7 @@
 #define TILE_SIZES                                \
   .tiles = {.unit = 64,                           \
             .min_run = 16,                        \
+            .max_lone_operations = 16,            \
             .min_checked_run = 4,                 \
             .min_run_space = 4096,                \
             .max_run_step = 4,                    \
@@ -70,6 +71,7 @@
            .mask_register_bits = 512,      \
            .min_vector_lanes = 4,          \
            .max_copied_body = 300,         \
+           .max_unrolled_rest = 40,        \
            .max_period = 16,               \
            .max_periodic_lanes = 64,       \
            .max_lane_stride = 4,           \

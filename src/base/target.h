@@ -44,6 +44,7 @@ typedef struct target_code_limits {
   int mask_register_bits;    // width from which on vectors come with registers for conditions. Narrower ones take one
                              // register in bodies that combine conditions
   int min_vector_lanes;      // of narrower vectors for the elements that are left over
+  int max_unrolled_rest;     // operations of a body whose last trips, fewer than a vector's lanes, need no loop
   int max_copied_body;       // operations of a body that is repeated for such vectors, or gets vectors of whole periods
   int max_period;            // of indices divided by a constant: a vector holds whole periods up to this one
   int max_periodic_lanes;    // … if it then has so many lanes at most
@@ -68,7 +69,8 @@ typedef struct target_tile_sizes {
   int unit;  // elements: the vectorizer's blocks divide it, and it divides tiles
 
   // Loops over contiguous dims.
-  int min_run;            // elements; shorter ones are no better than a flat loop
+  int min_run;                  // elements; shorter ones are no better than a flat loop
+  int64_t max_lone_operations;  // of an element, that may be computed without its neighbours in short runs
   int min_checked_run;    // … where elements are checked, for padding, which costs a flat loop much for every element
   int64_t min_run_space;  // elements of the whole space
   int max_run_step;       // elements from one position to the next that are no worse than single loads

@@ -72,6 +72,29 @@ heddle_status emit_block(kernel_entry *e, const kernel_block *block, MlirValue t
   return emit_entry_loop(e, rows_map(a, block), &tile, walk_run, &(run_body){block, body, argument});
 }
 
+typedef struct rows_body {
+  int count;
+  const kernel_block *blocks;
+  entry_body body;
+  const void *const *arguments;
+} rows_body;
+
+static heddle_status walk_runs(kernel_entry *e, ir_builder *b, const index_vector *row, MlirValue *outputs,
+                               const void *argument) {
+  const rows_body *r = argument;
+  for (int n = 0; n < r->count; n++) {
+    const run_body run = {&r->blocks[n], r->body, r->arguments[n]};
+    TRY(walk_run(e, b, row, outputs, &run));
+  }
+  return status_ok();
+}
+
+heddle_status emit_rows_of_blocks(kernel_entry *e, int count, const kernel_block *blocks, MlirValue tile,
+                                  entry_body body, const void *const *arguments) {
+  return emit_entry_loop(e, rows_map(e->kernel->arena, &blocks[0]), &tile, walk_runs,
+                         &(rows_body){count, blocks, body, arguments});
+}
+
 // --- which block
 
 typedef struct block_choice {

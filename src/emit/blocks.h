@@ -15,4 +15,9 @@ heddle_status emit_blocks(kernel_entry *e, int count, const kernel_block *blocks
 heddle_status emit_block(kernel_entry *e, const kernel_block *block, MlirValue tile, entry_body body,
                          const void *argument);
 
+// Walks the rows of one tile of blocks that have the same rows and tiles, and of each row the blocks one after the
+// other: `body` at each index of block number b's space, with the b-th of the arguments.
+heddle_status emit_rows_of_blocks(kernel_entry *e, int count, const kernel_block *blocks, MlirValue tile,
+                                  entry_body body, const void *const *arguments);
+
 #endif

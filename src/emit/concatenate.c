@@ -1,4 +1,4 @@
-// Concatenate: tiles of one operand after another, each without asking whose element it is.
+// Concatenate: tiles of one operand after another, or shares of rows, each without asking whose element it is.
 #include "emit/concatenate.h"
 
 #include "emit/blocks.h"
@@ -32,11 +32,22 @@ static heddle_status store_block(kernel_entry *e, int block, MlirValue tile, con
   return emit_block(e, &c->blocks[block], tile, store_element, &(operand_block){c, block});
 }
 
+static heddle_status store_rows(kernel_entry *e, const hero_concatenate *c) {
+  operand_block *operands = arena_array(e->kernel->arena, operand_block, c->block_count);
+  const void **arguments = arena_array(e->kernel->arena, const void *, c->block_count);
+  for (int n = 0; n < c->block_count; n++) {
+    operands[n] = (operand_block){c, n};
+    arguments[n] = &operands[n];
+  }
+  return emit_rows_of_blocks(e, c->block_count, c->blocks, e->ids.data[0], store_element, arguments);
+}
+
 heddle_status emit_concatenate_entry(kernel_emitter *k, const target_description *target) {
   const hero_concatenate *c = &k->plan->details.concatenate;
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));
-  TRY(emit_blocks(&entry, c->block_count, c->blocks, store_block, c));
+  if (c->by_row) TRY(store_rows(&entry, c));
+  else TRY(emit_blocks(&entry, c->block_count, c->blocks, store_block, c));
   emit_entry_end(&entry);
   return status_ok();
 }

@@ -105,6 +105,12 @@ void ir_erase(MlirOperation op);
 // `arguments`; returns the terminator's operands. The emptied block stays with its owner, to be erased with it.
 ir_values ir_inline_block(arena *a, MlirBlock block, MlirOperation anchor, const MlirValue *arguments);
 
+// Puts one copy of a loop's body before `anchor` with these values for its variable and what it carries; returns what
+// it yields. `copy` is a clone of the loop made for this and is used up.
+ir_values ir_inline_copy(arena *a, MlirOperation copy, MlirOperation anchor, MlirValue iv, ir_values carried);
+// A copy of the body of an scf.for for each of the indices from `first` on, below `end`, in its place.
+void ir_unroll(arena *a, MlirOperation loop, int64_t first, int64_t end);
+
 // --- structured control flow. The block's arguments are (iv, iter args...); end it with ir_yield.
 MlirOperation ir_for(ir_builder *b, MlirValue lower, MlirValue upper, MlirValue step, int init_count,
                      const MlirValue *inits);

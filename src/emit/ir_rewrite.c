@@ -99,6 +99,27 @@ ir_values ir_inline_block(arena *a, MlirBlock block, MlirOperation anchor, const
   return yielded;
 }
 
+ir_values ir_inline_copy(arena *a, MlirOperation copy, MlirOperation anchor, MlirValue iv, ir_values carried) {
+  ir_values arguments = {0};
+  vec_push(a, &arguments, iv);
+  for (int i = 0; i < carried.size; i++) vec_push(a, &arguments, carried.data[i]);
+  ir_values yielded = ir_inline_block(a, ir_body(copy, 0), anchor, arguments.data);
+  mlirOperationDestroy(copy);
+  return yielded;
+}
+
+void ir_unroll(arena *a, MlirOperation loop, int64_t first, int64_t end) {
+  ir_values carried = {0};
+  for (int i = 0; i < (int)mlirOperationGetNumResults(loop); i++) {
+    MlirValue init = ir_operand(loop, i + 3);
+    vec_push(a, &carried, init);
+  }
+  ir_builder b = ir_builder_before(loop, a);
+  for (int64_t i = first; i < end; i++)
+    carried = ir_inline_copy(a, mlirOperationClone(loop), loop, ir_index(&b, i), carried);
+  ir_replace(loop, carried.data);
+}
+
 // --- structured control flow
 
 static MlirRegion region_with_block(MlirBlock block) {

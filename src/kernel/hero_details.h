@@ -50,10 +50,12 @@ typedef struct hero_loops {
 
 // --- moves
 
-// Concatenate: each operand walks its own block of the output. Part b gives the operands of block b, one per hero; the
-// last part is the epilogue, over the output's indices.
+// Concatenate: each operand walks its own block of the output; or, where its share of a row is short, a tile takes
+// whole rows of the output, and of each row one operand's share behind the other's. Part b gives the operands of block
+// b, one per hero; the last part is the epilogue, over the output's indices.
 typedef struct hero_concatenate {
   int dim;
+  bool by_row;      // all blocks have the same tiles
   int block_count;  // operands that are not empty
   const kernel_block *blocks;
   const int64_t *offsets;  // of each block along `dim`

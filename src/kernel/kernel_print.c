@@ -63,6 +63,7 @@ static void print_loops(text *out, const kernel_plan *k) {
 
 static void print_concatenate(text *out, const kernel_plan *k) {
   const hero_concatenate *h = &k->details.concatenate;
+  if (h->by_row) text_puts(out, "    row by row\n");
   for (int b = 0; b < h->block_count; b++) {
     print_block(out, "block", b, &h->blocks[b]);
     text_printf(out, " offset=%" PRId64 " dim=%d\n", h->offsets[b], h->dim);

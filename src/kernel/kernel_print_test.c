@@ -142,8 +142,8 @@ static void test_concatenate(void **state) {
     TURN(&p, int64_t, &h->offsets[b], NO_FIELDS);
   }
   TURN(&p, hero_concatenate, h,
-       FIELDS(FIELD(hero_concatenate, block_count), FIELD(hero_concatenate, blocks), FIELD(hero_concatenate, offsets),
-              FIELD(hero_concatenate, epilogue)));
+       FIELDS(FIELD(hero_concatenate, block_count), FIELD(hero_concatenate, by_row), FIELD(hero_concatenate, blocks),
+              FIELD(hero_concatenate, offsets), FIELD(hero_concatenate, epilogue)));
   end(&p);
 }
 

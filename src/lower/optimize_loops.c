@@ -65,28 +65,6 @@ static int64_t unroll_factor(const lower_context *c, MlirOperation loop, int64_t
   return factor < 1 ? 1 : factor;
 }
 
-// Puts one copy of the body before `anchor` and returns what it yields. `copy` is a loop made for this and is used up.
-static ir_values inline_copy(arena *a, MlirOperation copy, MlirOperation anchor, MlirValue iv, ir_values carried) {
-  ir_values arguments = {0};
-  vec_push(a, &arguments, iv);
-  for (int i = 0; i < carried.size; i++) vec_push(a, &arguments, carried.data[i]);
-  ir_values yielded = ir_inline_block(a, ir_body(copy, 0), anchor, arguments.data);
-  mlirOperationDestroy(copy);
-  return yielded;
-}
-
-static void unroll_fully(arena *a, MlirOperation loop, int64_t trips) {
-  ir_values carried = {0};
-  for (int i = 0; i < (int)mlirOperationGetNumResults(loop); i++) {
-    MlirValue init = ir_operand(loop, i + 3);
-    vec_push(a, &carried, init);
-  }
-  ir_builder b = ir_builder_before(loop, a);
-  for (int64_t i = 0; i < trips; i++)
-    carried = inline_copy(a, mlirOperationClone(loop), loop, ir_index(&b, i), carried);
-  ir_replace(loop, carried.data);
-}
-
 static void unroll_partly(arena *a, MlirOperation loop, int64_t factor) {
   MlirOperation *copies = arena_array(a, MlirOperation, factor);
   for (int64_t i = 1; i < factor; i++) copies[i] = mlirOperationClone(loop);
@@ -100,7 +78,7 @@ static void unroll_partly(arena *a, MlirOperation loop, int64_t factor) {
   MlirValue iv = mlirBlockGetArgument(ir_body(loop, 0), 0);
   for (int64_t i = 1; i < factor; i++) {
     MlirValue moved = ir_binary(&b, "arith.addi", iv, ir_index(&b, i));
-    carried = inline_copy(a, copies[i], yield, moved, carried);
+    carried = ir_inline_copy(a, copies[i], yield, moved, carried);
   }
   mlirOperationSetOperands(yield, carried.size, carried.data);
   ir_builder before = ir_builder_before(loop, a);
@@ -119,7 +97,7 @@ static heddle_status run(pass_context *context, void *unit) {
     if (!is_known || lower != 0 || step != 1 || trips < 1) continue;
     int64_t factor = unroll_factor(c, loop, trips);
     if (factor == trips) {
-      unroll_fully(c->scratch, loop, trips);
+      ir_unroll(c->scratch, loop, 0, trips);
     } else if (factor > 1) {
       unroll_partly(c->scratch, loop, factor);
     }

@@ -204,12 +204,19 @@ static bool is_small(arena *a, const target_code_limits *limits, MlirOperation l
   return ir_collect(a, loop, NULL).size <= limits->max_copied_body;
 }
 
-// What is left of whole vectors goes into narrower ones, then lane by lane: a row of 57 elements is 48 + 8 + 1.
+// Takes the few trips that no vector has taken out of their loop, if the body is short.
+static void unroll_rest(arena *a, const target_code_limits *limits, MlirOperation loop, int64_t done, int64_t trips) {
+  if (trips - done < limits->min_vector_lanes && ir_collect(a, loop, NULL).size <= limits->max_unrolled_rest)
+    ir_unroll(a, loop, done, trips);
+}
+
+// What is left of whole vectors goes into narrower ones, then lane by lane: a row of 57 elements is 48 + 8 + 1. A row
+// that is shorter than a vector is narrow ones altogether.
 static void vectorize_trips(arena *a, const target_code_limits *limits, MlirOperation loop, int64_t trips, int width) {
   const int least = limits->min_vector_lanes;
   const bool is_power_of_two = (width & (width - 1)) == 0;
   int narrowest = is_small(a, limits, loop) && is_power_of_two ? width / 4 : width;
-  if (narrowest < least) narrowest = width < least ? width : least;
+  if (narrowest < least || (trips < width && narrowest < width)) narrowest = width < least ? width : least;
   int64_t done = 0;
   for (int w = width; w >= narrowest; w /= 2) {
     int64_t end = trips - trips % w;
@@ -218,7 +225,10 @@ static void vectorize_trips(arena *a, const target_code_limits *limits, MlirOper
     if (!take_vectors(a, limits, loop, ir_index(&b, end), w)) return;
     done = end;
   }
-  if (done < trips) return;
+  if (done < trips) {
+    unroll_rest(a, limits, loop, done, trips);
+    return;
+  }
   int count = (int)mlirOperationGetNumResults(loop);
   MlirValue *results = arena_array(a, MlirValue, count);
   for (int i = 0; i < count; i++) results[i] = ir_operand(loop, 3 + i);
