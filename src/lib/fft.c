@@ -1,6 +1,6 @@
 // A transform over several dims is a pass over each of them: a pass transforms all lines along one dim, in groups that
-// one thread does with one plan of FFTW. The groups follow from the shape alone, so that threads change nothing. f32
-// is transformed in f32.
+// one thread does with one plan, of FFTW's or of our own (fft_lanes.h). The groups follow from the shape alone, so that
+// threads change nothing. f32 is transformed in f32.
 //
 // The first pass goes from the operand to the result, along the last dim, where real transforms change the type; the
 // others work in place. An inverse real transform has it the other way round and starts from a copy.
@@ -16,10 +16,12 @@
 #include "base/int64.h"
 #include "base/lock.h"
 #include "base/pool.h"
+#include "lib/fft_lanes.h"
 
 enum {
   GROUP_ELEMENTS = 4096,  // of the lines that one plan does together
   GROUP_COLUMNS = 16,     // of such lines when they lie across and are done where they lie
+  LEAST_LINES = 4,        // side by side in vectors
   LONGEST_AT_ONCE = 64,   // elements of a line that FFTW reads and writes just once
   BLOCK_BYTES = 16384,    // of a block of columns, two of which stay in the nearest cache
   CACHE_LINE = 64,
@@ -45,6 +47,7 @@ typedef struct pass {
   int64_t from_distance, to_distance, from_outer, to_outer;
   int64_t block;      // bytes of a group of columns in scratch memory; 0 if it is done where it lies
   void *plan, *rest;  // of a group, and of the last group of a set if it is smaller
+  fft_lanes *lanes;   // instead, where we are quicker than FFTW
 } pass;
 
 // FFTW in one precision.
@@ -117,7 +120,40 @@ static bool is_aligned(const library *l, const pass *p) {
          p->from_outer * from % VECTOR == 0 && p->to_outer * to % VECTOR == 0;
 }
 
-static heddle_status make_plans(fft_plan *f, pass *p) {
+// Groups of one or two cache lines of columns, unless lines are short or so few that they lie densely as it is.
+static void choose_block(fft_plan *f, pass *p) {
+  const int64_t element = 2 * f->library->real_bytes, columns = CACHE_LINE / element;
+  const int64_t group = p->size * 2 * CACHE_LINE <= BLOCK_BYTES ? 2 * columns : columns;
+  if (p->size <= LONGEST_AT_ONCE || p->lines <= group) return;
+  p->group = group;
+  p->block = p->size * group * element;
+  if (f->share < 2 * p->block) f->share = 2 * p->block;
+}
+
+// FFTW is quicker where lengths are powers of two, but not along real lines; for other lengths its estimates are poor,
+// and its measurements take longer than all else that a compilation does. A pass of our own wants lines to fill vectors
+// with.
+static bool is_for_lanes(const pass *p) {
+  const bool is_power = (p->size & (p->size - 1)) == 0;
+  return p->lines >= LEAST_LINES && (!is_power || p->kind != PASS_COMPLEX);
+}
+
+static bool make_lanes(arena *a, fft_plan *f, pass *p) {
+  static const fft_lanes_kind kinds[] = {
+      [PASS_COMPLEX] = FFT_LANES_COMPLEX, [PASS_FROM_REAL] = FFT_LANES_FROM_REAL, [PASS_TO_REAL] = FFT_LANES_TO_REAL};
+  const bool is_inverse = f->kind == FFT_INVERSE || f->kind == FFT_INVERSE_REAL;
+  if (is_for_lanes(p))
+    p->lanes = fft_lanes_make(a, f->library->real_bytes == sizeof(float), kinds[p->kind], is_inverse, p->size);
+  if (!p->lanes) return false;
+  p->group = int64_min(p->lines, fft_lanes_count(p->lanes));
+  p->block = 0;
+  f->share = int64_max(f->share, fft_lanes_bytes(p->lanes));
+  return true;
+}
+
+static heddle_status make_plans(arena *a, fft_plan *f, pass *p) {
+  if (make_lanes(a, f, p)) return status_ok();
+  if (p->is_in_place) choose_block(f, p);
   const int sign = f->kind == FFT_FORWARD || f->kind == FFT_REAL ? FFTW_FORWARD : FFTW_BACKWARD;
   const unsigned flags = FFTW_ESTIMATE | (is_aligned(f->library, p) ? 0 : FFTW_UNALIGNED);
   const int64_t rest = p->lines % p->group, limit = INT32_MAX;
@@ -133,7 +169,7 @@ static heddle_status make_plans(fft_plan *f, pass *p) {
 }
 
 // Along the last dim, `lines` of them, from operand to result.
-static heddle_status add_last(fft_plan *f, int64_t lines, int64_t from_size, int64_t to_size) {
+static heddle_status add_last(arena *a, fft_plan *f, int64_t lines, int64_t from_size, int64_t to_size) {
   pass *p = &f->passes[f->count++];
   const pass_kind kind = f->kind == FFT_REAL           ? PASS_FROM_REAL
                          : f->kind == FFT_INVERSE_REAL ? PASS_TO_REAL
@@ -146,21 +182,11 @@ static heddle_status add_last(fft_plan *f, int64_t lines, int64_t from_size, int
               .from_distance = from_size,
               .to_distance = to_size};
   p->group = int64_min(lines, (GROUP_ELEMENTS / f->last + 2) / 2 * 2);  // even: every group begins aligned
-  return make_plans(f, p);
-}
-
-// Groups of one or two cache lines of columns, unless lines are short or so few that they lie densely as it is.
-static void choose_block(fft_plan *f, pass *p) {
-  const int64_t element = 2 * f->library->real_bytes, columns = CACHE_LINE / element;
-  const int64_t group = p->size * 2 * CACHE_LINE <= BLOCK_BYTES ? 2 * columns : columns;
-  if (p->size <= LONGEST_AT_ONCE || p->lines <= group) return;
-  p->group = group;
-  p->block = p->size * group * element;
-  if (f->share < 2 * p->block) f->share = 2 * p->block;
+  return make_plans(a, f, p);
 }
 
 // Along dim d of an array of complex numbers, in place.
-static heddle_status add_across(fft_plan *f, int rank, const int64_t *dims, int d) {
+static heddle_status add_across(arena *a, fft_plan *f, int rank, const int64_t *dims, int d) {
   int64_t outer = 1, inner = 1;
   for (int k = 0; k < d; k++) outer *= dims[k];
   for (int k = d + 1; k < rank; k++) inner *= dims[k];
@@ -177,8 +203,7 @@ static heddle_status add_across(fft_plan *f, int rank, const int64_t *dims, int 
               .from_outer = dims[d] * inner,
               .to_outer = dims[d] * inner};
   p->group = int64_min(inner, GROUP_COLUMNS);
-  choose_block(f, p);
-  return make_plans(f, p);
+  return make_plans(a, f, p);
 }
 
 static bool types_fit(fft_kind kind, dtype from, dtype to) {
@@ -209,15 +234,15 @@ static heddle_status check(const lib_call *call, const named_attribute *lengths,
   return status_ok();
 }
 
-static heddle_status add_passes(fft_plan *f, const lib_call *call, int count) {
+static heddle_status add_passes(arena *a, fft_plan *f, const lib_call *call, int count) {
   const lib_array *from = &call->operands[0], *to = &call->results[0];
   const int rank = to->rank, last = rank - 1;
   const int64_t lines = f->elements / to->dims[last];
   if (f->kind == FFT_INVERSE_REAL)
-    for (int d = rank - count; d < last; d++) TRY(add_across(f, rank, from->dims, d));
-  TRY(add_last(f, lines, from->dims[last], to->dims[last]));
+    for (int d = rank - count; d < last; d++) TRY(add_across(a, f, rank, from->dims, d));
+  TRY(add_last(a, f, lines, from->dims[last], to->dims[last]));
   if (f->kind != FFT_INVERSE_REAL)
-    for (int d = rank - count; d < last; d++) TRY(add_across(f, rank, to->dims, d));
+    for (int d = rank - count; d < last; d++) TRY(add_across(a, f, rank, to->dims, d));
   return status_ok();
 }
 
@@ -239,7 +264,7 @@ heddle_status fft_plan_make(arena *a, const lib_call *call, fft_plan **plan) {
   f->threads = f->elements < SMALL_ELEMENTS || call->threads < 1 ? 1 : call->threads;
   *plan = f;
   if (f->elements == 0) return status_ok();
-  heddle_status status = add_passes(f, call, lengths->count);
+  heddle_status status = add_passes(a, f, call, lengths->count);
   if (!status_is_ok(status)) fft_plan_release(f);
   return status;
 }
@@ -293,14 +318,29 @@ static void copy_rows(char *to, int64_t to_step, const char *from, int64_t from_
   for (int64_t k = 0; k < rows; k++) memcpy(to + k * to_step, from + k * from_step, (size_t)bytes);
 }
 
+static char *share_of(const execution *x) { return x->blocks + (x->threads > 1 ? pool_thread() : 0) * x->plan->share; }
+
 static void do_block(const execution *x, int64_t columns, char *at) {
   const pass *p = x->pass;
   const library *l = x->plan->library;
-  char *in = x->blocks + (x->threads > 1 ? pool_thread() : 0) * x->plan->share, *out = in + p->block;
+  char *in = share_of(x), *out = in + p->block;
   const int64_t element = 2 * l->real_bytes, step = p->stride * element, dense = p->group * element;
   copy_rows(in, dense, at, step, p->size, columns * element);
   l->execute(p->kind, columns == p->group ? p->plan : p->rest, in, out);
   copy_rows(at, step, out, dense, p->size, columns * element);
+}
+
+static void do_lanes(const execution *x, int64_t lines, const char *from, char *to) {
+  const pass *p = x->pass;
+  const library *l = x->plan->library;
+  const fft_lines group = {.from = p->is_in_place ? to : from,
+                           .to = to,
+                           .count = lines,
+                           .from_distance = p->from_distance * from_bytes(l, p->kind) / l->real_bytes,
+                           .to_distance = p->to_distance * to_bytes(l, p->kind) / l->real_bytes,
+                           .row = p->is_in_place ? 2 * p->stride : 0,
+                           .scale = x->scale};
+  fft_lanes_run(p->lanes, &group, share_of(x));
 }
 
 static void do_groups(void *argument, int64_t begin, int64_t end) {
@@ -313,6 +353,10 @@ static void do_groups(void *argument, int64_t begin, int64_t end) {
     const int64_t from = k / groups * p->from_outer + first * p->from_distance;
     const int64_t to = k / groups * p->to_outer + first * p->to_distance;
     char *in = x->from + from * from_bytes(l, p->kind), *out = x->to + to * to_bytes(l, p->kind);
+    if (p->lanes) {
+      do_lanes(x, lines, in, out);
+      continue;
+    }
     if (p->block) {
       do_block(x, lines, out);
       continue;

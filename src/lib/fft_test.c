@@ -2,6 +2,7 @@
 // threads.
 #include "lib/fft.h"
 
+#include "base/cpu_level.h"
 #include "lib/testing.h"
 
 enum { MAX = 4 };
@@ -173,6 +174,55 @@ static void test_blocks(void **state) {
     }
 }
 
+// Lines in lanes: every radix, odd and even real lines, large prime factors, groups that are not full.
+static void test_lanes(void **state) {
+  (void)state;
+  static const form forms[] = {{0, 2, 1, {9, 1001}}, {0, 2, 1, {5, 1000}},  {0, 2, 1, {17, 120}}, {0, 2, 1, {4, 61}},
+                               {0, 2, 1, {11, 67}},  {0, 2, 1, {8, 323}},   {0, 2, 1, {6, 134}},  {0, 2, 1, {7, 64}},
+                               {0, 2, 1, {12, 243}}, {0, 2, 1, {4, 2}},     {0, 2, 1, {4, 3}},    {0, 2, 2, {250, 21}},
+                               {0, 2, 2, {89, 13}},  {0, 3, 2, {2, 48, 10}}};
+  for (size_t k = 0; k < sizeof forms / sizeof forms[0]; k++)
+    for (int kind = 0; kind < 4; kind++) {
+      form f = forms[k];
+      f.kind = kind;
+      check(&f, DTYPE_C64);
+      check(&f, DTYPE_C128);
+      cpu_level_limit(CPU_LEVEL_V2);
+      check(&f, DTYPE_C64);
+      check(&f, DTYPE_C128);
+      cpu_level_limit(CPU_LEVEL_NATIVE);
+    }
+}
+
+// Real lines and lengths that are no powers of two are done in lanes, which take scratch memory.
+static void test_way(void **state) {
+  (void)state;
+  static const struct {
+    int64_t lines, size, kind;
+    bool is_lanes;
+  } cases[] = {{8, 1001, 2, true},  {8, 1024, 2, true},  {8, 1000, 0, true},
+               {8, 1024, 0, false}, {3, 1000, 0, false}, {8, 100000, 0, false}};
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    arena *a = arena_create();
+    const form f = {(int)cases[k].kind, 2, 1, {cases[k].lines, cases[k].size}};
+    const lib_array from = array_of(a, &f, false, DTYPE_C64), to = array_of(a, &f, true, DTYPE_C64);
+    const named_attribute attributes[] = {testing_int("fft_type", &cases[k].kind),
+                                          testing_int("fft_length", &cases[k].size)};
+    const lib_call call = {.operand_count = 1,
+                           .operands = &from,
+                           .result_count = 1,
+                           .results = &to,
+                           .attribute_count = 2,
+                           .attributes = attributes,
+                           .threads = 1};
+    fft_plan *plan;
+    assert_true(status_is_ok(fft_plan_make(a, &call, &plan)));
+    assert_int_equal(fft_plan_scratch(plan) > 0, cases[k].is_lanes);
+    fft_plan_release(plan);
+    arena_destroy(a);
+  }
+}
+
 static void test_refusals(void **state) {
   (void)state;
   arena *a = arena_create();
@@ -201,10 +251,8 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_kinds),
-      cmocka_unit_test(test_threads),
-      cmocka_unit_test(test_blocks),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_kinds), cmocka_unit_test(test_threads), cmocka_unit_test(test_blocks),
+      cmocka_unit_test(test_lanes), cmocka_unit_test(test_way),     cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests_name("lib/fft", tests, NULL, NULL);
 }
