@@ -2,59 +2,42 @@
 //
 // A tile of f32 is multiplied by oneDNN's sgemm, which on one thread beats OpenBLAS for tiles of every shape, most of
 // all for single rows. Other floating types are multiplied by OpenBLAS. Integers of 8 bits are multiplied by packed dot
-// products (gemm_packed.h), wider ones by plain loops, since no library multiplies modulo 2^n. Plain loops also take
+// products (gemm_packed.h), wider ones by gemm_integers.h, since no library multiplies modulo 2^n. Plain loops take
 // tiny tiles, because they are done before a library has looked at its arguments, and routines of our own take small
 // and thin tiles of f32, because they are done before a library has packed its operands (gemm_small.h).
 #include "lib/gemm_product.h"
 
-#include "base/cpu_level.h"
-
 #include <cblas.h>
 #include <dnnl.h>
 
+#include "lib/gemm_integers.h"
 #include "lib/gemm_packed.h"
 #include "lib/gemm_small.h"
 
 enum { TINY = 256 };  // multiplications
 
 // Sizes are copied, since the compiler cannot know that they are no sums.
-#define PLAIN(name, type, target)                                                                                    \
-  target static void plain_##name(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs,      \
-                                  const gemm_sums *sums) {                                                           \
-    const int64_t rows = size[0], columns = size[1], depth = size[2];                                                \
-    const type *l = lhs->data, *r = rhs->data;                                                                       \
-    const int64_t l_row = lhs->is_transposed ? 1 : lhs->leading, l_depth = lhs->is_transposed ? lhs->leading : 1;    \
-    const int64_t r_depth = rhs->is_transposed ? 1 : rhs->leading, r_column = rhs->is_transposed ? rhs->leading : 1; \
-    const int64_t leading = sums->leading;                                                                           \
-    const bool adds = sums->adds;                                                                                    \
-    type *const first = sums->data;                                                                                  \
-    for (int64_t m = 0; m < rows; m++) {                                                                             \
-      type *s = first + m * leading;                                                                                 \
-      for (int64_t n = 0; n < columns && !adds; n++) s[n] = 0;                                                       \
-      for (int64_t k = 0; k < depth; k++) {                                                                          \
-        const type x = l[m * l_row + k * l_depth], *row = r + k * r_depth;                                           \
-        if (r_column == 1)                                                                                           \
-          for (int64_t n = 0; n < columns; n++) s[n] += x * row[n];                                                  \
-        else                                                                                                         \
-          for (int64_t n = 0; n < columns; n++) s[n] += x * row[n * r_column];                                       \
-      }                                                                                                              \
-    }                                                                                                                \
+static void plain_f32(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs,
+                      const gemm_sums *sums) {
+  const int64_t rows = size[0], columns = size[1], depth = size[2];
+  const float *l = lhs->data, *r = rhs->data;
+  const int64_t l_row = lhs->is_transposed ? 1 : lhs->leading, l_depth = lhs->is_transposed ? lhs->leading : 1;
+  const int64_t r_depth = rhs->is_transposed ? 1 : rhs->leading, r_column = rhs->is_transposed ? rhs->leading : 1;
+  const int64_t leading = sums->leading;
+  const bool adds = sums->adds;
+  float *const first = sums->data;
+  for (int64_t m = 0; m < rows; m++) {
+    float *s = first + m * leading;
+    for (int64_t n = 0; n < columns && !adds; n++) s[n] = 0;
+    for (int64_t k = 0; k < depth; k++) {
+      const float x = l[m * l_row + k * l_depth], *row = r + k * r_depth;
+      if (r_column == 1)
+        for (int64_t n = 0; n < columns; n++) s[n] += x * row[n];
+      else
+        for (int64_t n = 0; n < columns; n++) s[n] += x * row[n * r_column];
+    }
   }
-
-PLAIN(f32, float, )
-PLAIN(u32, uint32_t, )
-PLAIN(u64, uint64_t, )
-
-typedef void (*plain_fn)(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs,
-                         const gemm_sums *sums);
-
-#if defined(__x86_64__)
-PLAIN(u32_avx2, uint32_t, __attribute__((target("avx2"))))
-
-static plain_fn plain_u32_fn(void) { return cpu_level_has_avx2() ? plain_u32_avx2 : plain_u32; }
-#else
-static plain_fn plain_u32_fn(void) { return plain_u32; }
-#endif
+}
 
 static CBLAS_TRANSPOSE transpose_of(const gemm_matrix *m) { return m->is_transposed ? CblasTrans : CblasNoTrans; }
 
@@ -92,8 +75,8 @@ bool gemm_product(work_type w, const int64_t size[static 3], const gemm_matrix *
     case WORK_C128:
       cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, one_c128, lhs->data, lda, rhs->data, ldb, more_c128, sums->data, ldc);
       break;
-    case WORK_U32: plain_u32_fn()(size, lhs, rhs, sums); break;
-    case WORK_U64: plain_u64(size, lhs, rhs, sums); break;
+    case WORK_U32:
+    case WORK_U64: gemm_integers(w, size, lhs, rhs, sums); break;
     case WORK_S16: gemm_packed_product()(size, lhs->data, rhs->data, sums); break;
     case WORK_TYPE_COUNT: return false;
   }

@@ -246,6 +246,63 @@ static void load_s16(const lib_array *from, int64_t first, int64_t count, int16_
   }
 }
 
+// Integers of the widths that have types in C, of either sign, to others: loops that become vectors.
+#define MOVE_INTEGERS(name, from_type, to_type)                 \
+  static void name(const void *from, int64_t count, void *to) { \
+    const from_type *x = from;                                  \
+    to_type *y = to;                                            \
+    for (int64_t k = 0; k < count; k++) y[k] = (to_type)x[k];   \
+  }
+
+typedef void (*move_fn)(const void *from, int64_t count, void *to);
+
+MOVE_INTEGERS(s8_to_u32, int8_t, uint32_t)
+MOVE_INTEGERS(u8_to_u32, uint8_t, uint32_t)
+MOVE_INTEGERS(s16_to_u32, int16_t, uint32_t)
+MOVE_INTEGERS(u16_to_u32, uint16_t, uint32_t)
+MOVE_INTEGERS(s8_to_u64, int8_t, uint64_t)
+MOVE_INTEGERS(u8_to_u64, uint8_t, uint64_t)
+MOVE_INTEGERS(s16_to_u64, int16_t, uint64_t)
+MOVE_INTEGERS(u16_to_u64, uint16_t, uint64_t)
+MOVE_INTEGERS(s32_to_u64, int32_t, uint64_t)
+MOVE_INTEGERS(u32_to_u64, uint32_t, uint64_t)
+MOVE_INTEGERS(u64_to_u64, uint64_t, uint64_t)
+MOVE_INTEGERS(u32_to_u8, uint32_t, uint8_t)
+MOVE_INTEGERS(u32_to_u16, uint32_t, uint16_t)
+MOVE_INTEGERS(u32_to_u32, uint32_t, uint32_t)
+MOVE_INTEGERS(u64_to_u8, uint64_t, uint8_t)
+MOVE_INTEGERS(u64_to_u16, uint64_t, uint16_t)
+MOVE_INTEGERS(u64_to_u32, uint64_t, uint32_t)
+
+// From an element type to integers of 32 and of 64 bits.
+static const move_fn widen_integers[DTYPE_COUNT][2] = {
+    [DTYPE_S8] = {s8_to_u32, s8_to_u64},    [DTYPE_U8] = {u8_to_u32, u8_to_u64},
+    [DTYPE_S16] = {s16_to_u32, s16_to_u64}, [DTYPE_U16] = {u16_to_u32, u16_to_u64},
+    [DTYPE_S32] = {u32_to_u32, s32_to_u64}, [DTYPE_U32] = {u32_to_u32, u32_to_u64},
+    [DTYPE_S64] = {u64_to_u32, u64_to_u64}, [DTYPE_U64] = {u64_to_u32, u64_to_u64},
+};
+
+// And back.
+static const move_fn narrow_integers[DTYPE_COUNT][2] = {
+    [DTYPE_S8] = {u32_to_u8, u64_to_u8},    [DTYPE_U8] = {u32_to_u8, u64_to_u8},
+    [DTYPE_S16] = {u32_to_u16, u64_to_u16}, [DTYPE_U16] = {u32_to_u16, u64_to_u16},
+    [DTYPE_S32] = {u32_to_u32, u64_to_u32}, [DTYPE_U32] = {u32_to_u32, u64_to_u32},
+    [DTYPE_S64] = {u32_to_u64, u64_to_u64}, [DTYPE_U64] = {u32_to_u64, u64_to_u64},
+};
+
+static void load_integers(work_type w, const lib_array *from, int64_t first, int64_t count, void *to) {
+  const move_fn move = widen_integers[from->type][w == WORK_U64];
+  if (move) {
+    move((const char *)from->data + first * dtypes[from->type].bytes, count, to);
+    return;
+  }
+  for (int64_t k = 0; k < count; k++) {
+    const int64_t value = integer_at(from, first + k);
+    if (w == WORK_U64) ((uint64_t *)to)[k] = (uint64_t)value;
+    else ((uint32_t *)to)[k] = (uint32_t)value;
+  }
+}
+
 static void load_f64(const lib_array *from, int64_t first, int64_t count, double *to) {
   if (from->type == DTYPE_F64) memcpy(to, (const double *)from->data + first, (size_t)count * sizeof *to);
   else
@@ -280,14 +337,7 @@ void work_load(work_type w, const lib_array *from, int64_t first, int64_t count,
     case WORK_C64:
     case WORK_C128: load_complex(w, from, first, count, to); return;
     case WORK_U32:
-      if (from->type == DTYPE_S32 || from->type == DTYPE_U32)
-        memcpy(to, (const uint32_t *)from->data + first, (size_t)count * sizeof(uint32_t));
-      else
-        for (int64_t k = 0; k < count; k++) ((uint32_t *)to)[k] = (uint32_t)integer_at(from, first + k);
-      return;
-    case WORK_U64:
-      for (int64_t k = 0; k < count; k++) ((uint64_t *)to)[k] = (uint64_t)integer_at(from, first + k);
-      return;
+    case WORK_U64: load_integers(w, from, first, count, to); return;
     case WORK_S16: load_s16(from, first, count, to); return;
     case WORK_TYPE_COUNT: return;
   }
@@ -309,6 +359,11 @@ static void store_f32(const float *from, const lib_array *to, int64_t first, int
 }
 
 static void store_complex(work_type w, const void *from, const lib_array *to, int64_t first, int64_t count) {
+  if ((w == WORK_C64) == (to->type == DTYPE_C64)) {
+    const int64_t size = work_size(w);
+    memcpy((char *)to->data + first * size, from, (size_t)(count * size));
+    return;
+  }
   for (int64_t k = 0; k < 2 * count; k++) {
     const double part = w == WORK_C64 ? ((const float *)from)[k] : ((const double *)from)[k];
     if (to->type == DTYPE_C64) ((float *)to->data)[2 * first + k] = (float)part;
@@ -317,6 +372,11 @@ static void store_complex(work_type w, const void *from, const lib_array *to, in
 }
 
 static void store_integers(work_type w, const void *from, const lib_array *to, int64_t first, int64_t count) {
+  const move_fn move = narrow_integers[to->type][w == WORK_U64];
+  if (move) {
+    move(from, count, (char *)to->data + first * dtypes[to->type].bytes);
+    return;
+  }
   for (int64_t k = 0; k < count; k++) {
     const uint64_t value = w == WORK_U32 ? ((const uint32_t *)from)[k] : ((const uint64_t *)from)[k];
     if (to->type == DTYPE_PRED) ((uint8_t *)to->data)[first + k] = value != 0;
