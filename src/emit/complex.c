@@ -107,16 +107,17 @@ static MlirValue extreme(ir_builder *b, const char *which, MlirValue x, MlirValu
 static MlirValue larger(ir_builder *b, MlirValue x, MlirValue y) { return extreme(b, "arith.maximumf", x, y); }
 static MlirValue smaller(ir_builder *b, MlirValue x, MlirValue y) { return extreme(b, "arith.minimumf", x, y); }
 
-// Scaled by the larger part, so that only results out of range overflow.
+// Scaled by the larger part, so that only results out of range overflow. Conditions that are combined would keep
+// vectors narrow (combines_conditions in lower/vectorize_loops.c); each selects on its own.
 static MlirValue absolute(ir_builder *b, parts z) {
   MlirValue re = magnitude(b, z.re), im = magnitude(b, z.im);
-  MlirValue high = larger(b, re, im), low = smaller(b, re, im);
+  // What is low beside NaN does not matter.
+  MlirValue high = larger(b, re, im), low = ir_select(b, ir_cmpf(b, "olt", im, re), im, re);
   MlirValue ratio = quo(b, low, high), one = num(b, high, 1);
   MlirValue product = mul(b, high, root(b, add(b, one, mul(b, ratio, ratio))));
-  MlirValue infinity = num(b, high, INFINITY);
-  MlirValue re_infinite = is(b, re, INFINITY), im_infinite = is(b, im, INFINITY);
-  MlirValue infinite = either(b, re_infinite, im_infinite);
-  return ir_select(b, infinite, infinity, ir_select(b, is(b, high, 0), high, product));
+  MlirValue result = ir_select(b, is(b, high, 0), high, product);
+  result = ir_select(b, is(b, im, INFINITY), im, result);
+  return ir_select(b, is(b, re, INFINITY), re, result);
 }
 
 // --- division
