@@ -63,7 +63,9 @@ extern const pass lower_simplify_arith;
 extern const pass lower_simplify_affine;
 // Arithmetic on bf16, f16 and f8 is done in f32.
 extern const pass lower_widen_floats;
-// tanh, exp, log, … become inline arithmetic (f32) or library calls (f64, libdevice).
+// Quotients and remainders of integer vectors become divisions of floats.
+extern const pass lower_expand_division;
+// tanh, exp, log, … become inline arithmetic, or library calls (rare ones of f64, libdevice).
 extern const pass lower_expand_math;
 // f32 to bf16 and back becomes a rounding of the f32's bits.
 extern const pass lower_round_in_place;

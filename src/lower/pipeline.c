@@ -32,6 +32,7 @@ const pass *const lower_passes[] = {
     &lower_simplify_arith,
     &lower_simplify_affine,
     &lower_widen_floats,
+    &lower_expand_division,
     &lower_expand_math,
     &lower_round_in_place,
     &lower_expand_float_ops,
@@ -79,8 +80,9 @@ const pass *const lower_passes[] = {
 #define TO_LLVM &lower_scf_to_cf, &lower_to_llvm, &lower_reconcile_casts, &lower_canonicalize, &lower_cse
 
 #define GPU_TO_LLVM TO_MEMORY, &lower_widen_floats, &lower_expand_math, &lower_expand_float_ops, TO_LLVM
-#define CPU_TO_LLVM \
-  TO_MEMORY, &lower_expand_math, &lower_round_in_place, &lower_expand_float_ops, &lower_cpu_entry, TO_LLVM
+#define CPU_TO_LLVM                                                                                      \
+  TO_MEMORY, &lower_expand_division, &lower_expand_math, &lower_round_in_place, &lower_expand_float_ops, \
+      &lower_cpu_entry, TO_LLVM
 
 static const pass *const optimize[] = {OPTIMIZE, 0};
 static const pass *const gpu_loops[] = {INLINE, GPU_LOOPS, 0};
