@@ -1,4 +1,4 @@
-// Cholesky's factor, in rows and in the type of the elements, by blocks of columns between which the library
+// Cholesky's factor, in rows and in the type of the elements, by halves down to blocks, between which the library
 // multiplies. Our own, since the library's factor stops at a NaN, where JAX on a CPU goes on and leaves alone what the
 // NaN does not reach.
 #include <cblas.h>
@@ -7,10 +7,11 @@
 
 #include "base/cpu_level.h"
 #include "base/int64.h"
+#include "lib/cholesky_lanes.h"
 #include "lib/linear_algebra.h"
 
 enum {
-  BLOCK = 64,   // columns of a factor between two updates by what stands before them
+  BLOCK = 32,   // rows that are factored without the library
   WIDEST = 16,  // bytes of an element
   SQUARE = 16   // rows and columns turned over at a time
 };
@@ -93,35 +94,14 @@ static int factor_square(work_type w, int64_t n, int64_t leading, void *rows) {
   return failed;
 }
 
-// c = c - a bᴴ, or -a bᴴ; all in rows.
-static void subtract_product(work_type w, int64_t rows, int64_t columns, int64_t depth, const void *a, const void *b,
-                             int64_t leading, bool adds, void *c, int64_t c_leading) {
-  const blasint m = (blasint)rows, n = (blasint)columns, k = (blasint)depth, ld = (blasint)leading,
-                ldc = (blasint)c_leading;
-  const float minus_c64[2] = {-1, 0}, more_c64[2] = {adds, 0};
-  const double minus_c128[2] = {-1, 0}, more_c128[2] = {adds, 0};
-  if (w == WORK_F32)
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, -1, a, ld, b, ld, more_c64[0], c, ldc);
-  else if (w == WORK_F64)
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, -1, a, ld, b, ld, more_c128[0], c, ldc);
-  else if (w == WORK_C64)
-    cblas_cgemm(CblasRowMajor, CblasNoTrans, CblasConjTrans, m, n, k, minus_c64, a, ld, b, ld, more_c64, c, ldc);
-  else cblas_zgemm(CblasRowMajor, CblasNoTrans, CblasConjTrans, m, n, k, minus_c128, a, ld, b, ld, more_c128, c, ldc);
-}
-
-// The lower triangle of a square minus what the columns before it, at `rows`, have to do with it.
-static void update_square(work_type w, int64_t n, int64_t before, const void *rows, int64_t leading, char *square) {
-  _Alignas(64) char product[BLOCK * BLOCK * WIDEST];
-  const int64_t size = work_size(w);
-  subtract_product(w, n, n, before, rows, rows, leading, false, product, n);
-  for (int64_t r = 0; r < n; r++) {
-    void *to = square + r * leading * size;
-    const void *from = product + r * n * size;
-    if (w == WORK_F32 || w == WORK_C64)
-      for (int64_t k = 0; k < (r + 1) * size / 4; k++) ((float *)to)[k] += ((const float *)from)[k];
-    else
-      for (int64_t k = 0; k < (r + 1) * size / 8; k++) ((double *)to)[k] += ((const double *)from)[k];
-  }
+// The lower triangle of a square minus what the columns before it, at `rows`, have to do with it: rows rowsᴴ.
+static void subtract_square(work_type w, int64_t size, int64_t before, const void *rows, int64_t leading,
+                            void *square) {
+  const blasint n = (blasint)size, k = (blasint)before, ld = (blasint)leading;
+  if (w == WORK_F32) cblas_ssyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, k, -1, rows, ld, 1, square, ld);
+  else if (w == WORK_F64) cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, k, -1, rows, ld, 1, square, ld);
+  else if (w == WORK_C64) cblas_cherk(CblasRowMajor, CblasLower, CblasNoTrans, n, k, -1, rows, ld, 1, square, ld);
+  else cblas_zherk(CblasRowMajor, CblasLower, CblasNoTrans, n, k, -1, rows, ld, 1, square, ld);
 }
 
 static void solve_rows(work_type w, int64_t rows, int64_t columns, const void *triangle, void *to, int64_t leading) {
@@ -140,20 +120,17 @@ static void solve_rows(work_type w, int64_t rows, int64_t columns, const void *t
                 ld);
 }
 
-// Each block of columns is finished by the ones before it, its own square, and the rows below by that.
-static int factor_lower(work_type w, int64_t n, char *a) {
-  const int64_t size = work_size(w);
-  for (int64_t first = 0; first < n; first += BLOCK) {
-    const int64_t width = int64_min(BLOCK, n - first), below = n - first - width;
-    char *rows = a + first * n * size, *square = rows + first * size, *rest = square + width * n * size;
-    if (first > 0) update_square(w, width, first, rows, n, square);
-    if (first > 0 && below > 0)
-      subtract_product(w, below, width, first, rows + width * n * size, rows, n, true, rest, n);
-    const int failed = factor_square(w, width, n, square);
-    if (failed) return (int)first + failed;
-    if (below > 0) solve_rows(w, below, width, square, rest, n);
-  }
-  return 0;
+// The upper half's factor finishes the rows below it, and these what remains: large pieces, which a library does best.
+static int factor_lower(work_type w, int64_t n, int64_t leading, char *a) {
+  if (n <= BLOCK) return factor_square(w, n, leading, a);
+  const int64_t size = work_size(w), half = (n + BLOCK) / (2 * BLOCK) * BLOCK;
+  char *below = a + half * leading * size, *rest = below + half * size;
+  const int above = factor_lower(w, half, leading, a);
+  if (above) return above;
+  solve_rows(w, n - half, half, a, below, leading);
+  subtract_square(w, n - half, half, below, leading, rest);
+  const int failed = factor_lower(w, n - half, leading, rest);
+  return failed ? (int)half + failed : 0;
 }
 
 #define TURN_OVER(name, type)                                           \
@@ -183,7 +160,31 @@ static void turn_over(work_type w, int64_t n, void *a) {
 // Uᴴ U = a is L Lᴴ = aᵀ, L being U turned over.
 int linear_algebra_cholesky(work_type w, bool lower, int64_t n, void *a) {
   if (!lower) turn_over(w, n, a);
-  const int failed = factor_lower(w, n, a);
+  const int failed = factor_lower(w, n, n, a);
   if (!lower) turn_over(w, n, a);
   return failed;
+}
+
+int64_t linear_algebra_cholesky_group(work_type w, int64_t n, int64_t members) {
+  return int64_max(1, cholesky_lanes_count(w, n, members));
+}
+
+int64_t linear_algebra_cholesky_bytes(work_type w, int64_t n, int64_t members) {
+  return cholesky_lanes_count(w, n, members) ? cholesky_lanes_bytes(n) : 0;
+}
+
+// What fails in a lane is done again alone, as far as it goes.
+void linear_algebra_cholesky_many(work_type w, bool lower, int64_t n, int64_t group, int64_t count, void *matrices,
+                                  void *scratch, int *failed) {
+  bool fails[LINEAR_ALGEBRA_MOST];
+  const int64_t bytes = n * n * work_size(w);
+  char *a = matrices;
+  for (int64_t k = 0; k < count; k++) failed[k] = 0;
+  if (group > 1) {
+    for (int64_t k = 0; k < count && !lower; k++) turn_over(w, n, a + k * bytes);
+    cholesky_lanes_factor(w, n, count, matrices, scratch, fails);
+    for (int64_t k = 0; k < count && !lower; k++) turn_over(w, n, a + k * bytes);
+  }
+  for (int64_t k = 0; k < count; k++)
+    if (group == 1 || fails[k]) failed[k] = linear_algebra_cholesky(w, lower, n, a + k * bytes);
 }

@@ -36,6 +36,16 @@ static inline int32_t lapack_dim(const lapack_arguments *x, char letter) { retur
 // the routine's info: the last of the results that are one s32.
 typedef const char *(*lapack_routine_fn)(lapack_arguments *x, int *status);
 
+// How a routine does several members of a batch at a time, in place of its first result, to which the last operand has
+// been copied; the second result, s32, is the info. Bytes of scratch memory for that, and members at a time: 1 where
+// the routine's own function is as good.
+typedef struct lapack_group {
+  int64_t members, bytes;
+} lapack_group;
+typedef lapack_group (*lapack_group_fn)(const lapack_arguments *x, int64_t batch);
+typedef void (*lapack_group_run_fn)(const lapack_arguments *x, int64_t group, int64_t count, void *matrices,
+                                    void *scratch, int32_t *info);
+
 // How a routine is called. An item of `signature` is a letter for the element type and one for each dim behind the
 // batch's: T the call's type, R its real part, C complex, i s32. The same letter is the same size everywhere;
 // r is min(m, n), p is n - 1. `A` is one number of the call's type for all of the batch. `+X` among the operands is a
@@ -49,6 +59,8 @@ typedef struct lapack_routine {
   const char *signature;
   const char *options;  // by their letters; FFI only
   lapack_routine_fn run;
+  lapack_group_fn group;  // or null
+  lapack_group_run_fn run_group;
 } lapack_routine;
 
 // The rows of the older form follow those of FFI. Ends with a null name.
@@ -65,6 +77,9 @@ const char *lapack_geqp3(lapack_arguments *x, int *status);
 const char *lapack_orgqr(lapack_arguments *x, int *status);
 const char *lapack_ormqr(lapack_arguments *x, int *status);
 const char *lapack_potrf(lapack_arguments *x, int *status);
+lapack_group lapack_potrf_group(const lapack_arguments *x, int64_t batch);
+void lapack_potrf_run_group(const lapack_arguments *x, int64_t group, int64_t count, void *matrices, void *scratch,
+                            int32_t *info);
 const char *lapack_trsm(lapack_arguments *x, int *status);
 const char *lapack_scaled_trsm(lapack_arguments *x, int *status);
 const char *lapack_gtsv(lapack_arguments *x, int *status);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/int64.h"
 #include "base/pool.h"
 #include "lib/lapack.h"
 #include "lib/linear_algebra.h"
@@ -250,6 +251,7 @@ static heddle_status run_member(lapack_call *c, int64_t index) {
 typedef struct batch {
   const lapack_call *call;
   int64_t members, share;  // bytes of scratch memory for one thread
+  int64_t group;           // members at a time
   int threads;
   pthread_mutex_t lock;  // of what follows
   int64_t failed;        // the first member that failed, whichever thread came to it
@@ -278,22 +280,47 @@ static void run_members(void *argument, int64_t begin, int64_t end) {
   }
 }
 
+static void run_groups(void *argument, int64_t begin, int64_t end) {
+  const batch *b = argument;
+  const lib_call *call = b->call->call;
+  const lib_array *from = &call->operands[call->operand_count - 1], *to = &call->results[0];
+  const int64_t bytes = lib_element_count(to) / b->members * dtypes[to->type].bytes;
+  void *scratch = (char *)call->scratch + b->share * (b->threads > 1 ? pool_thread() : 0);
+  for (int64_t g = begin; g < end; g++) {
+    const int64_t first = g * b->group, count = int64_min(b->group, b->members - first);
+    char *matrices = (char *)to->data + first * bytes;
+    memcpy(matrices, (const char *)from->data + first * bytes, (size_t)(count * bytes));
+    b->call->routine->run_group(&b->call->arguments, b->group, count, matrices, scratch,
+                                (int32_t *)call->results[1].data + first);
+  }
+}
+
 static batch batch_of(lapack_call *c) {
   batch b = {.call = c, .members = 1, .lock = PTHREAD_MUTEX_INITIALIZER, .failed = INT64_MAX};
   for (int d = 0; d < c->batch_rank; d++) b.members *= c->batch_dims[d];
   b.share = place_arrays(c, NULL);
+  b.group = 1;
+  if (c->routine->group) {
+    const lapack_group group = c->routine->group(&c->arguments, b.members);
+    b.group = group.members;
+    b.share = int64_max(b.share, group.bytes);
+  }
   b.threads = b.members < c->call->threads ? (int)b.members : c->call->threads;
   if (b.threads < 1) b.threads = 1;
   return b;
 }
 
 static heddle_status run_batch(lapack_call *c) {
+  batch b = batch_of(c);
+  if (b.group > 1) {
+    pool_run(b.threads, int64_ceil_div(b.members, b.group), run_groups, &b);
+    return status_ok();
+  }
   for (int k = 0; k < c->result_count; k++) {
     const lib_array *result = &c->call->results[k];
     const size_t bytes = (size_t)work_array_bytes(result->type, result->is_packed, lib_element_count(result));
     if (bytes) memset(result->data, 0, bytes);
   }
-  batch b = batch_of(c);
   pool_run(b.threads, b.members, run_members, &b);
   return b.status;
 }

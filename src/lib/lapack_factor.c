@@ -52,6 +52,18 @@ const char *lapack_potrf(lapack_arguments *x, int *status) {
   return NULL;
 }
 
+lapack_group lapack_potrf_group(const lapack_arguments *x, int64_t batch) {
+  const int32_t n = lapack_dim(x, 'n');
+  return (lapack_group){.members = linear_algebra_cholesky_group(x->type, n, batch),
+                        .bytes = linear_algebra_cholesky_bytes(x->type, n, batch)};
+}
+
+void lapack_potrf_run_group(const lapack_arguments *x, int64_t group, int64_t count, void *matrices, void *scratch,
+                            int32_t *info) {
+  linear_algebra_cholesky_many(x->type, x->options['U'] == 'L', lapack_dim(x, 'n'), group, count, matrices, scratch,
+                               info);
+}
+
 static const char *solve(const lapack_arguments *x, const void *a, void *b) {
   const int32_t m = lapack_dim(x, 'm'), n = lapack_dim(x, 'n');
   const linear_algebra_system how = {.left = x->options['S'] == 'L',

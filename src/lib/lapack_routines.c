@@ -4,13 +4,15 @@
 
 #include <stddef.h>
 
-#define FFI(name, kind, signature, options, run) {name, kind, false, true, signature, options, run}
-#define OLD(name, kind, signature, run) {name, kind, false, false, signature, "", run}
-#define FFI_ROWS(name, kind, signature, options, run) {name, kind, true, true, signature, options, run}
-#define OLD_ROWS(name, kind, signature, run) {name, kind, true, false, signature, "", run}
+#define FFI(name, kind, signature, options, run) {name, kind, false, true, signature, options, run, NULL, NULL}
+#define OLD(name, kind, signature, run) {name, kind, false, false, signature, "", run, NULL, NULL}
+#define FFI_ROWS(name, kind, signature, options, run) {name, kind, true, true, signature, options, run, NULL, NULL}
+#define OLD_ROWS(name, kind, signature, run) {name, kind, true, false, signature, "", run, NULL, NULL}
+#define GROUPS(name, is_ffi, signature, options, run) \
+  {name, 'x', true, is_ffi, signature, options, run, run##_group, run##_run_group}
 
 const lapack_routine lapack_routines[] = {
-    FFI_ROWS("potrf", 'x', "Tnn>0,i", "U", lapack_potrf),
+    GROUPS("potrf", true, "Tnn>0,i", "U", lapack_potrf),
     FFI("getrf", 'x', "Tmn>0,ir,i", "", lapack_getrf),
     FFI("geqrf", 'x', "Tmn>0,Tr", "", lapack_geqrf),
     FFI("geqp3", 'x', "Tmn,in>0,1,Tr", "", lapack_geqp3),
@@ -35,7 +37,7 @@ const lapack_routine lapack_routines[] = {
     OLD("Qr", 'x', "Tmn>0,Tr", lapack_geqrf),
     OLD("ProductOfElementaryHouseholderReflectors", 'x', "Tmn,Tk>0", lapack_orgqr),
     OLD_ROWS("trsm", 'x', "+S,+U,+T,+D,+.,+.,+.,A,Taa,Tmn>2", lapack_scaled_trsm),
-    OLD_ROWS("potrf", 'x', "+U,+.,+.,Tnn>0,i", lapack_potrf),
+    GROUPS("potrf", false, "+U,+.,+.,Tnn>0,i", "", lapack_potrf),
     OLD("getrf", 'x', "+.,+.,+.,Tmn>0,ir,i", lapack_getrf),
     OLD("geqrf", 'x', "+.,+.,+.,+.,Tmn>0,Tr,i,w", lapack_geqrf),
     OLD("geqp3", 'r', "+.,+.,+.,+.,Tmn,in>0,1,Tr,i,w", lapack_geqp3),

@@ -89,6 +89,7 @@ typedef struct batch {
   const lib_call *call;
   linear_algebra_system how;
   int64_t rows, columns, n, members;
+  int64_t group;  // members at a time
   int64_t share;  // bytes of scratch memory for one thread
   int threads;
 } batch;
@@ -104,6 +105,9 @@ static bool same_batch(const lib_array *x, const lib_array *y) {
   return true;
 }
 
+// Whether elements are of the type they are computed in, and a result can be worked out where it lies.
+static bool is_as_work(dtype t) { return dtypes[t].bits == work_size(linear_algebra_type(t)) * 8; }
+
 static linear_algebra_form form_of(int64_t transpose) {
   if (transpose == 1) return LINEAR_ALGEBRA_TRANSPOSED;
   return transpose == 2 ? LINEAR_ALGEBRA_ADJOINT : LINEAR_ALGEBRA_PLAIN;
@@ -111,7 +115,7 @@ static linear_algebra_form form_of(int64_t transpose) {
 
 // False when the arrays do not fit the routine.
 static bool batch_of(const lib_call *call, int operands, batch *b) {
-  *b = (batch){.call = call, .members = 1};
+  *b = (batch){.call = call, .members = 1, .group = 1};
   if (call->operand_count != operands || call->result_count != 1) return false;
   const lib_array *a = &call->operands[0], *right = &call->operands[operands - 1], *result = &call->results[0];
   if (!is_matrix_array(a) || !is_matrix_array(right) || !same_batch(a, right) || !same_batch(right, result))
@@ -127,7 +131,13 @@ static bool batch_of(const lib_call *call, int operands, batch *b) {
                                    .form = form_of(lib_int(call, "transpose_a", 0))};
   if (lib_element_count(a) && lib_element_count(result)) {
     const int64_t elements = b->n * b->n + (operands > 1 ? b->rows * b->columns : 0);
-    b->share = (elements * (int64_t)sizeof(double complex) + 63) / 64 * 64;
+    const work_type w = linear_algebra_type(a->type);
+    b->share = elements * (int64_t)sizeof(double complex);
+    if (operands == 1 && is_as_work(a->type)) {
+      b->group = linear_algebra_cholesky_group(w, b->n, b->members);
+      b->share = int64_max(b->share, linear_algebra_cholesky_bytes(w, b->n, b->members));
+    }
+    b->share = (b->share + 63) / 64 * 64;
   }
   b->threads = call->threads < b->members ? call->threads : (int)b->members;
   if (b->threads < 1) b->threads = 1;
@@ -148,39 +158,41 @@ static void *share_of(const batch *b) {
   return (char *)b->call->scratch + b->share * (b->threads > 1 ? pool_thread() : 0);
 }
 
-// Where a member of the result is worked out: in its place, unless its elements are narrower than what is computed in.
+// Where a member of the result is worked out.
 static void *room_for(const batch *b, int64_t member, void *otherwise) {
   const lib_array *result = &b->call->results[0];
-  const int64_t size = work_size(linear_algebra_type(result->type));
-  return dtypes[result->type].bits == size * 8 ? (char *)result->data + member * b->rows * b->columns * size
-                                               : otherwise;
+  if (!is_as_work(result->type)) return otherwise;
+  return (char *)result->data + member * b->rows * b->columns * dtypes[result->type].bytes;
 }
 
-static void factor_members(void *argument, int64_t begin, int64_t end) {
+static void factor_groups(void *argument, int64_t begin, int64_t end) {
   const batch *b = argument;
   const lib_array *result = &b->call->results[0];
   const work_type w = linear_algebra_type(result->type);
   const int64_t elements = b->n * b->n;
   void *share = share_of(b);
-  for (int64_t k = begin; k < end; k++) {
-    void *room = room_for(b, k, share);
-    work_load(w, &b->call->operands[0], k * elements, elements, room);
-    const int failed = linear_algebra_cholesky(w, b->how.lower, b->n, room);
-    finish_factor(w, b->how.lower, failed, b->n, room);
-    if (room == share) work_store(w, room, result, k * elements, elements);
+  int failed[LINEAR_ALGEBRA_MOST];
+  for (int64_t g = begin; g < end; g++) {
+    const int64_t first = g * b->group, count = int64_min(b->group, b->members - first);
+    char *room = room_for(b, first, share);
+    work_load(w, &b->call->operands[0], first * elements, count * elements, room);
+    linear_algebra_cholesky_many(w, b->how.lower, b->n, b->group, count, room, share, failed);
+    for (int64_t k = 0; k < count; k++)
+      finish_factor(w, b->how.lower, failed[k], b->n, room + k * elements * work_size(w));
+    if (room == share) work_store(w, room, result, first * elements, count * elements);
   }
 }
 
 static heddle_status share_out(batch *b, int operands, pool_range_fn fn) {
   if (!batch_of(b->call, operands, b))
     return status_error(HEDDLE_INVALID, "matrices that do not fit together or are no floating-point numbers");
-  if (lib_element_count(&b->call->results[0])) pool_run(b->threads, b->members, fn, b);
+  if (lib_element_count(&b->call->results[0])) pool_run(b->threads, int64_ceil_div(b->members, b->group), fn, b);
   return status_ok();
 }
 
 heddle_status linear_algebra_cholesky_call(const lib_call *call) {
   batch b = {.call = call};
-  return share_out(&b, 1, factor_members);
+  return share_out(&b, 1, factor_groups);
 }
 
 static void solve_members(void *argument, int64_t begin, int64_t end) {

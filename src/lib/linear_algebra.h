@@ -5,6 +5,8 @@
 
 #include "lib/work.h"
 
+enum { LINEAR_ALGEBRA_MOST = 8 };  // matrices factored at a time
+
 // What matrices of elements of a type are computed in: the type itself, as JAX does on a CPU, or float for narrower
 // ones.
 work_type linear_algebra_type(dtype t);
@@ -36,6 +38,13 @@ void linear_algebra_solve(const linear_algebra_system *how, work_type w, int64_t
 // Cholesky's factor in place of a [n, n], row by row, of which only one triangle is read and written. 0, or the number,
 // from 1, of the first pivot that is not positive; what comes after it is not done. NaN pivots are passed over.
 int linear_algebra_cholesky(work_type w, bool lower, int64_t n, void *a);
+
+// The same of several matrices of a batch at a time: how many (1 where that is no quicker), the bytes of scratch memory
+// for it, and up to that many, one after the other; failed[k] is what linear_algebra_cholesky gives for matrix k.
+int64_t linear_algebra_cholesky_group(work_type w, int64_t n, int64_t members);
+int64_t linear_algebra_cholesky_bytes(work_type w, int64_t n, int64_t members);
+void linear_algebra_cholesky_many(work_type w, bool lower, int64_t n, int64_t group, int64_t count, void *matrices,
+                                  void *scratch, int *failed);
 
 // Routines: heddle.cholesky {lower} of [..., n, n], all NaN where there is no factor; heddle.triangular_solve
 // {left_side, lower, unit_diagonal, transpose_a: 0, 1 or 2 for the adjoint} of a and b. The members of the batch are

@@ -1,9 +1,10 @@
 // Factors and solutions multiplied out again, of all forms; the same bits on any number of threads; what fails is NaN.
 #include "lib/linear_algebra.h"
 
+#include "base/cpu_level.h"
 #include "lib/testing.h"
 
-enum { BATCH = 3, SIZE = 75, COLUMNS = 5 };  // more than a block
+enum { BATCH = 5, SIZE = 75, COLUMNS = 5 };  // more than a block, and than one group of doubles
 
 static void call_routine(const char *name, int operands, const lib_array *arrays, const lib_array *result,
                          int attribute_count, const named_attribute *attributes, int threads) {
@@ -68,6 +69,41 @@ static void test_cholesky(void **state) {
     }
     arena_destroy(memory);
   }
+}
+
+// Several matrices at a time give what each gives alone: also where one has no factor, or a NaN. Leaves the other
+// triangle alone.
+static void check_lanes(bool lower, int64_t n, int64_t count) {
+  double together[8 * 13 * 13], alone[8 * 13 * 13], scratch[13 * 13 * 4 + 16];
+  int failed[8];
+  for (int64_t k = 0; k < count * n * n; k++) together[k] = (double)(k * 7 % 11) / 8;
+  for (int64_t k = 0; k < count; k++)
+    for (int64_t r = 0; r < n; r++) together[(k * n + r) * n + r] = 40;
+  together[(n - 1) * (n + 1)] = -1;
+  together[2 * n * n + (lower ? n : 1)] = NAN;
+  memcpy(alone, together, sizeof alone);
+  assert_int_equal(linear_algebra_cholesky_group(WORK_F64, n, count), 4);
+  double *aligned = (double *)(((uintptr_t)scratch + 63) / 64 * 64);
+  linear_algebra_cholesky_many(WORK_F64, lower, n, 4, count, together, aligned, failed);
+  for (int64_t k = 0; k < count; k++) {
+    assert_int_equal(linear_algebra_cholesky(WORK_F64, lower, n, alone + k * n * n), failed[k]);
+    assert_int_equal(failed[k] != 0, k == 0);
+    for (int64_t e = k * n * n; e < (k + 1) * n * n; e++)
+      assert_true(isnan(alone[e]) ? isnan(together[e]) : fabs(alone[e] - together[e]) < 1e-13);
+  }
+}
+
+static void test_lanes(void **state) {
+  (void)state;
+  for (int way = 0; way < 4; way++) {
+    cpu_level_limit(way & 1 ? CPU_LEVEL_V2 : CPU_LEVEL_NATIVE);
+    check_lanes(way & 2, 13, 4);
+    check_lanes(way & 2, 5, 4);
+  }
+  cpu_level_limit(CPU_LEVEL_NATIVE);
+  assert_int_equal(linear_algebra_cholesky_group(WORK_F32, 16, 512), 8);
+  assert_int_equal(linear_algebra_cholesky_group(WORK_F32, 16, 1), 1);
+  assert_int_equal(linear_algebra_cholesky_group(WORK_F32, 500, 512), 1);
 }
 
 static void test_no_factor(void **state) {
@@ -150,10 +186,8 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cholesky),
-      cmocka_unit_test(test_no_factor),
-      cmocka_unit_test(test_triangular_solve),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_cholesky),         cmocka_unit_test(test_lanes),    cmocka_unit_test(test_no_factor),
+      cmocka_unit_test(test_triangular_solve), cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests_name("lib/linear_algebra", tests, NULL, NULL);
 }
