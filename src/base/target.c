@@ -78,8 +78,8 @@
            .max_lane_loads = 512,          \
            .max_accumulators = 4,          \
            .max_reduction_copies = 4,      \
-           .large_reduction = 40,          \
-           .huge_reduction = 100,          \
+           .large_reduction = 30,          \
+           .huge_reduction = 50,           \
            .reduction_math_cost = 50,      \
            .chain_registers = 2,           \
            .max_chain_body = 60,           \
