@@ -14,6 +14,8 @@
             .min_run = 16,                        \
             .max_lone_operations = 16,            \
             .min_checked_run = 4,                 \
+            .min_window_reads = 4,                \
+            .min_window_run = 3,                  \
             .min_run_space = 4096,                \
             .max_run_step = 4,                    \
             .transpose_unit = 16,                 \

@@ -72,6 +72,8 @@ typedef struct target_tile_sizes {
   int min_run;                  // elements; shorter ones are no better than a flat loop
   int64_t max_lone_operations;  // of an element, that may be computed without its neighbours in short runs
   int min_checked_run;    // … where elements are checked, for padding, which costs a flat loop much for every element
+  int min_window_reads;   // of an element, from which on shorter runs and smaller spaces are worth it …
+  int min_window_run;     // … for runs of so many elements
   int64_t min_run_space;  // elements of the whole space
   int max_run_step;       // elements from one position to the next that are no worse than single loads
 

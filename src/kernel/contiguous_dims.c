@@ -9,6 +9,7 @@
 // so that the iterations in which it holds become a loop of their own (lower/peel_loops.c).
 #include "kernel/contiguous_dims.h"
 
+#include "base/int64.h"
 #include "kernel/partition_operands.h"
 
 enum { MOST_ACCESSES = 64 };  // looked at, so that planning stays linear
@@ -121,22 +122,37 @@ static int count_good(arena *a, const target_tile_sizes *sizes, const access_lis
   return count;
 }
 
-// Whether a flat loop has conditions that differ from lane to lane in no simple way: then it computes the indices of
-// each lane by itself, many divisions for every element.
-static bool has_bad_checks(arena *a, const target_tile_sizes *sizes, const access_list *accesses, const shape *space) {
+// Places of a window, or of what is reduced, that one element reads.
+static int64_t reads_of(const indexing_map *m) {
+  int64_t reads = 1;
+  for (int r = 0; r < m->range_count; r++)
+    reads = int64_saturating_mul(reads, m->ranges[r].bounds.upper - m->ranges[r].bounds.lower + 1);
+  return reads;
+}
+
+// How much a flat loop reads, for each element, under conditions that differ from lane to lane in no simple way, or in
+// a window at places that do: then it computes the indices of each lane by itself, many divisions for every element, or
+// shuffles whole periods of them together, which is much code. 0: it does not.
+static int64_t badly_placed_reads(arena *a, const target_tile_sizes *sizes, const access_list *accesses,
+                                  const shape *space) {
+  int64_t most = 0;
   for (int n = 0; n < accesses->size; n++) {
+    const indexing_map *m = accesses->data[n].operand->map;
     const affine_expr **checks = NULL;
-    if (find_checks(a, accesses->data[n].operand->map, space, &checks) > 0 &&
-        !is_good(a, sizes, &accesses->data[n], space, 0, true))
-      return true;
+    const bool counts = find_checks(a, m, space, &checks) > 0 || reads_of(m) >= sizes->min_window_reads;
+    if (counts && !is_good(a, sizes, &accesses->data[n], space, 0, true)) most = int64_max(most, reads_of(m));
   }
-  return false;
+  return most;
 }
 
 static int best_split(arena *a, const target_tile_sizes *sizes, const access_list *accesses, const shape *space) {
   int best = 0, most = count_good(a, sizes, accesses, space, 0, true);
-  const bool is_bad = has_bad_checks(a, sizes, accesses, space);
-  const int min_run = is_bad ? sizes->min_checked_run : sizes->min_run;
+  const int64_t reads = badly_placed_reads(a, sizes, accesses, space);
+  const bool is_bad = reads > 0;
+  int min_run = is_bad ? sizes->min_checked_run : sizes->min_run;
+  // A window's loops take so long that a run may be the few lanes of one vector.
+  if (reads >= sizes->min_window_reads) min_run = sizes->min_window_run;
+  else if (shape_element_count(space) < sizes->min_run_space) return 0;
   int64_t row = 1;
   for (int d = 0; d < space->rank; d++) row *= space->dims[d];
   for (int split = 1; split < space->rank && most < accesses->size; split++) {
@@ -154,7 +170,6 @@ static int best_split(arena *a, const target_tile_sizes *sizes, const access_lis
 
 int contiguous_dims_split(const target_description *target, const instruction_list *body, const shape *space) {
   const target_tile_sizes *sizes = &target->tiles;
-  if (shape_element_count(space) < sizes->min_run_space) return 0;
   arena *scratch = arena_create();
   access_list accesses = {0};
   for (int n = 0; n < body->size && accesses.size < MOST_ACCESSES; n++) {

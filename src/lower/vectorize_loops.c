@@ -210,10 +210,13 @@ static void unroll_rest(arena *a, const target_code_limits *limits, MlirOperatio
     ir_unroll(a, loop, done, trips);
 }
 
+static bool has_inner_loop(arena *a, MlirOperation loop) { return ir_collect(a, loop, "scf.for").size > 1; }
+
 // What is left of whole vectors goes into narrower ones, then lane by lane: a row of 57 elements is 48 + 8 + 1. A row
-// that is shorter than a vector is narrow ones altogether.
+// that is shorter than a vector is narrow ones altogether; if loops stand within, they run once, for one odd vector.
 static void vectorize_trips(arena *a, const target_code_limits *limits, MlirOperation loop, int64_t trips, int width) {
   const int least = limits->min_vector_lanes;
+  if (trips > 1 && trips < width && trips <= 2 * least && has_inner_loop(a, loop)) width = (int)trips;
   const bool is_power_of_two = (width & (width - 1)) == 0;
   int narrowest = is_small(a, limits, loop) && is_power_of_two ? width / 4 : width;
   if (narrowest < least || (trips < width && narrowest < width)) narrowest = width < least ? width : least;
