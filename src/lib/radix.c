@@ -1,5 +1,6 @@
 // Many items: counting sort by eight bits at a time, lowest first, each pass split over the threads; a pass whose items
-// all agree is left out. Few items: insertion into short runs, then merging, which has no tables to clear.
+// all agree is left out. Few items: short runs, then merging, which has no tables to clear; without a branch that
+// depends on the items, which nobody could foresee, where they are compared as a whole.
 #include "lib/radix.h"
 
 #include <stdbool.h>
@@ -7,7 +8,7 @@
 
 #include "base/pool.h"
 
-enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS, RUN = 16, MANY = 1024, MAX_STRANDS = 16 };
+enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS, RUN = 16, SHORT_RUN = 8, MANY = 1024, MAX_STRANDS = 16 };
 
 // Fewer items a thread than this are not worth waking it.
 enum { STRAND_ITEMS = 32 << 10 };
@@ -46,6 +47,67 @@ static inline __attribute__((always_inline)) void merge(const char *from, char *
                                                                      (key_at(from, bytes, l) >> low & mask));
     copy_item(to, at, from, takes_right ? r++ : l++, bytes);
   }
+}
+
+// Items of one integer that are compared as a whole. Runs come from Batcher's network.
+#define SORT_WHOLE(name, type)                                                                          \
+  static inline __attribute__((always_inline)) void name##_exchange(type *x, int i, int j) {            \
+    const type a = x[i], b = x[j];                                                                      \
+    x[i] = a < b ? a : b;                                                                               \
+    x[j] = a < b ? b : a;                                                                               \
+  }                                                                                                     \
+  static void name##_run(type *x) {                                                                     \
+    static const unsigned char pairs[][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6},    \
+                                             {5, 7}, {1, 2}, {5, 6}, {0, 4}, {1, 5}, {2, 6}, {3, 7},    \
+                                             {2, 4}, {3, 5}, {1, 2}, {3, 4}, {5, 6}};                   \
+    type y[SHORT_RUN];                                                                                  \
+    memcpy(y, x, sizeof y);                                                                             \
+    _Pragma("GCC unroll 19") for (int k = 0; k < 19; k++) name##_exchange(y, pairs[k][0], pairs[k][1]); \
+    memcpy(x, y, sizeof y);                                                                             \
+  }                                                                                                     \
+  static void name##_merge(const type *from, type *to, const int64_t bounds[3]) {                       \
+    const type *l = from + bounds[0], *r = from + bounds[1];                                            \
+    const type *const l_end = r, *const r_end = from + bounds[2];                                       \
+    to += bounds[0];                                                                                    \
+    while (l < l_end && r < r_end) {                                                                    \
+      const type a = *l, b = *r;                                                                        \
+      const bool takes_right = b < a;                                                                   \
+      *to++ = takes_right ? b : a;                                                                      \
+      r += takes_right;                                                                                 \
+      l += !takes_right;                                                                                \
+    }                                                                                                   \
+    memcpy(to, l, (size_t)(l_end - l) * sizeof(type));                                                  \
+    memcpy(to + (l_end - l), r, (size_t)(r_end - r) * sizeof(type));                                    \
+  }                                                                                                     \
+  static type *name(type *items, type *spare, int64_t count) {                                          \
+    type last[SHORT_RUN];                                                                               \
+    const int64_t whole = count / SHORT_RUN * SHORT_RUN, rest = count - whole;                          \
+    for (int64_t begin = 0; begin < whole; begin += SHORT_RUN) name##_run(items + begin);               \
+    for (int k = 0; k < SHORT_RUN; k++) last[k] = k < rest ? items[whole + k] : (type) - 1;             \
+    if (rest > 1) name##_run(last);                                                                     \
+    memcpy(items + whole, last, (size_t)rest * sizeof(type));                                           \
+    for (int64_t width = SHORT_RUN; width < count; width *= 2) {                                        \
+      for (int64_t begin = 0; begin < count; begin += 2 * width) {                                      \
+        const int64_t middle = begin + width < count ? begin + width : count;                           \
+        const int64_t end = begin + 2 * width < count ? begin + 2 * width : count;                      \
+        name##_merge(items, spare, (int64_t[]){begin, middle, end});                                    \
+      }                                                                                                 \
+      type *sorted = spare;                                                                             \
+      spare = items;                                                                                    \
+      items = sorted;                                                                                   \
+    }                                                                                                   \
+    return items;                                                                                       \
+  }
+
+SORT_WHOLE(sort_whole_u32, uint32_t)
+SORT_WHOLE(sort_whole_u64, uint64_t)
+
+// Whether the items' other bits ascend, so that items may be compared as a whole and equal keys keep their order.
+static bool ascend_below(const uint64_t *items, int low, int64_t count) {
+  const uint64_t mask = ((uint64_t)1 << low) - 1;
+  bool ascend = true;
+  for (int64_t i = 1; i < count; i++) ascend &= (items[i - 1] & mask) <= (items[i] & mask);
+  return ascend;
 }
 
 static inline __attribute__((always_inline)) void *sort_few(int bytes, int low, uint64_t mask, char *items, char *spare,
@@ -163,6 +225,10 @@ static void *sort_many(int bytes, int low, int high, void *items, void *spare, i
 void *radix_sort(int item_bytes, int low, int high, void *items, void *spare, int64_t count, int threads) {
   if (count >= MANY) return sort_many(item_bytes, low, high, items, spare, count, threads);
   const uint64_t mask = high - low < 64 ? ((uint64_t)1 << (high - low)) - 1 : ~(uint64_t)0;
+  if (item_bytes == 4 && low == 0) return sort_whole_u32(items, spare, count);
+  if (item_bytes == 8 && low == 0) return sort_whole_u64(items, spare, count);
+  if (item_bytes == 8 && low == 32 && high == 64 && ascend_below(items, low, count))
+    return sort_whole_u64(items, spare, count);
   if (item_bytes == 4) return sort_few(4, low, mask, items, spare, count);
   if (item_bytes == 8) return sort_few(8, low, mask, items, spare, count);
   return sort_few(16, low, mask, items, spare, count);

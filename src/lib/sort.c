@@ -103,6 +103,11 @@ static void fill_blocks(void *argument, int64_t first, int64_t last) {
 
 static int64_t block_count(int64_t size) { return (size + BLOCK - 1) / BLOCK; }
 
+static void run_blocks(const sorting *s, pool_range_fn fn, void *argument) {
+  if (s->line_threads > 1) pool_run(s->line_threads, block_count(s->size), fn, argument);
+  else fn(argument, 0, block_count(s->size));
+}
+
 // --- results
 
 typedef struct moving {
@@ -139,7 +144,7 @@ static void move_all(const line *l) {
   const lib_call *call = l->sorting->call;
   for (int k = 0; k < call->operand_count; k++) {
     moving m = {l, &call->operands[k], &call->results[k]};
-    pool_run(l->sorting->line_threads, block_count(l->sorting->size), move_blocks, &m);
+    run_blocks(l->sorting, move_blocks, &m);
   }
 }
 
@@ -167,11 +172,11 @@ static void store_alone_blocks(void *argument, int64_t first, int64_t last) {
 static bool sort_alone(line *l) {
   const sorting *s = l->sorting;
   filling f = {.line = l, .array = &s->call->operands[0], .key = &s->keys[0], .is_alone = true, .is_first = true};
-  pool_run(s->line_threads, block_count(s->size), fill_blocks, &f);
+  run_blocks(s, fill_blocks, &f);
   if (atomic_load(&f.merges)) return false;
   l->items = radix_sort(alone_bytes(f.key), 0, f.key->bits, l->items, l->spare, s->size, s->line_threads);
   moving m = {.line = l, .to = &s->call->results[0]};
-  pool_run(s->line_threads, block_count(s->size), store_alone_blocks, &m);
+  run_blocks(s, store_alone_blocks, &m);
   return true;
 }
 
@@ -181,7 +186,7 @@ static void sort_places(line *l) {
     const int shift = s->item_bytes == 8 ? 32 : 0;
     filling f = {.line = l, .array = &s->call->operands[s->key_operands[k]], .key = &s->keys[k]};
     f.is_first = k == s->key_count - 1;
-    pool_run(s->line_threads, block_count(s->size), fill_blocks, &f);
+    run_blocks(s, fill_blocks, &f);
     void *sorted = radix_sort(s->item_bytes, shift, shift + f.key->bits, l->items, l->spare, s->size, s->line_threads);
     l->spare = sorted == l->items ? l->spare : l->items;
     l->items = sorted;
@@ -279,14 +284,17 @@ static void sort_line(const sorting *s, int64_t number, char *room) {
   if (!s->may_be_alone || !sort_alone(&l)) sort_places(&l);
 }
 
-// Each item is a strand with a room of its own, which takes the next line that nobody has taken yet.
+// Each item is a strand with a room of its own, which takes the next lines that nobody has taken yet: several short
+// ones.
 static void sort_strands(void *argument, int64_t begin, int64_t end) {
   sorting *s = argument;
+  const int64_t together = int64_max(1, BLOCK / 8 / s->size);
   for (int64_t strand = begin; strand < end; strand++)
     for (;;) {
-      const int64_t number = atomic_fetch_add_explicit(&s->next_line, 1, memory_order_relaxed);
-      if (number >= s->lines) break;
-      sort_line(s, number, s->rooms + strand * s->room_bytes);
+      const int64_t first = atomic_fetch_add_explicit(&s->next_line, together, memory_order_relaxed);
+      if (first >= s->lines) break;
+      for (int64_t number = first; number < int64_min(first + together, s->lines); number++)
+        sort_line(s, number, s->rooms + strand * s->room_bytes);
     }
 }
 

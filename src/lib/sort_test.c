@@ -207,6 +207,25 @@ static void test_several_keys(void **state) {
       }
 }
 
+// Lines shorter than two runs, and a little longer: alone, with places, by two keys of which the second was there
+// first.
+static void test_short_lines(void **state) {
+  (void)state;
+  static const dtype types[] = {DTYPE_S32, DTYPE_F32, DTYPE_U64, DTYPE_S16};
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+    for (int64_t size = 0; size <= 40; size++) {
+      sort_case c = {
+          .rank = 2, .dims = {40, size}, .dimension = 1, .count = 1, .types = {types[t], types[t]}, .threads = 1};
+      c.keys = (key_list){1, {0}, {size % 2}, {SORT_TOTAL}};
+      run_case(&c, NULL, t + (uint64_t)size);
+      c.count = 2;
+      run_case(&c, NULL, 7 + t + (uint64_t)size);
+      c.keys = (key_list){2, {1, 0}, {0, 1}, {SORT_TOTAL, SORT_TOTAL}};
+      c.threads = 3;
+      run_case(&c, NULL, 17 + t + (uint64_t)size);
+    }
+}
+
 // One line that several threads share.
 static void test_long_lines(void **state) {
   (void)state;
@@ -321,6 +340,8 @@ static void test_top_k(void **state) {
       check_top_k(t, 2, 400, 7, largest, 2);
       check_top_k(t, 2, 700, 150, largest, 1);
       check_top_k(t, 5, 1, 1, largest, 1);
+      check_top_k(t, 40, 30, 6, largest, 2);
+      check_top_k(t, 70, 8, 1, largest, 1);
       check_top_k(t, 2, 9, 0, largest, 1);
       check_top_k(t, 0, 9, 3, largest, 1);
     }
@@ -332,6 +353,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_type_and_order),
       cmocka_unit_test(test_several_keys),
+      cmocka_unit_test(test_short_lines),
       cmocka_unit_test(test_long_lines),
       cmocka_unit_test(test_comparators),
       cmocka_unit_test(test_refusals),

@@ -12,7 +12,18 @@
 #include "lib/radix.h"
 #include "lib/sort_key.h"
 
-enum { LONG_LINE = 64 << 10, LINE_BYTES = 64, LEAST_ROOM = 64, PART_SHARE = 16, DIGIT_BITS = 8, FEW = 16, GLANCE = 16 };
+enum {
+  LONG_LINE = 64 << 10,
+  LINE_BYTES = 64,
+  LEAST_ROOM = 64,
+  PART_SHARE = 16,
+  DIGIT_BITS = 8,
+  FEW = 16,
+  VERY_FEW = 6,      // best of a line no longer than
+  SHORT_LINE = 128,  // this are found without a branch
+  GLANCE = 16,
+  TOGETHER = 512  // elements of lines that a thread takes at a time
+};
 
 typedef struct choosing {
   const lib_call *call;
@@ -93,11 +104,32 @@ static inline __attribute__((always_inline)) int64_t next_before(const choosing 
   return i;
 }
 
+// Each element goes past all that were best so far, without a branch, which in a short line nobody could foresee.
+// `most` is a constant of each caller.
+static inline __attribute__((always_inline)) int64_t choose_very_few(const choosing *c, int bytes, int most,
+                                                                     int64_t first, int64_t size, uint64_t *best) {
+  uint64_t kept[VERY_FEW];
+  for (int j = 0; j < most; j++) kept[j] = UINT64_MAX;
+  for (int64_t i = 0; i < size; i++) {
+    uint64_t item = key_of_element(c, bytes, first + i) << 32 | (uint64_t)i;
+#pragma GCC unroll 6
+    for (int j = 0; j < most; j++) {
+      const uint64_t low = item < kept[j] ? item : kept[j];
+      item = item < kept[j] ? kept[j] : item;
+      kept[j] = low;
+    }
+  }
+  for (int j = 0; j < c->k; j++) best[j] = kept[j];
+  return c->k;
+}
+
 // The best k of the line of `size` elements that starts at element `first`, in their order. Returns how many.
 static inline __attribute__((always_inline)) int64_t choose_few(const choosing *c, int bytes, int64_t first,
                                                                 int64_t size, uint64_t *best) {
   int64_t count = 0;
   if (c->k < 1) return 0;
+  if (c->k == 1 && size <= SHORT_LINE) return choose_very_few(c, bytes, 1, first, size, best);
+  if (c->k <= VERY_FEW && size <= SHORT_LINE) return choose_very_few(c, bytes, VERY_FEW, first, size, best);
   for (int64_t i = 0; i < size; i++) {
     if (count == c->k) {
       i = next_before(c, bytes, first + i, first + size, best[count - 1] >> 32) - first;
@@ -183,19 +215,25 @@ static void take_few(const choosing *c, int64_t line) {
   store_sorted(c, line, best);
 }
 
+static void take_line(const choosing *c, int64_t line, char *items) {
+  if (c->k <= FEW && c->item_bytes == 8) {
+    take_few(c, line);
+    return;
+  }
+  const int64_t count = choose(c, line * c->size, 0, c->size, items);
+  store_best(c, line, items, items + c->room_items * c->item_bytes, count);
+}
+
+// The next lines that nobody has taken yet: several short ones.
 static void take_lines(void *argument, int64_t begin, int64_t end) {
   choosing *c = argument;
+  const int64_t together = c->size < TOGETHER ? TOGETHER / c->size : 1;
   for (int64_t strand = begin; strand < end; strand++) {
     char *items = c->rooms + 2 * strand * c->room_items * c->item_bytes;
     for (;;) {
-      const int64_t line = atomic_fetch_add_explicit(&c->next_line, 1, memory_order_relaxed);
-      if (line >= c->lines) break;
-      if (c->k <= FEW && c->item_bytes == 8) {
-        take_few(c, line);
-        continue;
-      }
-      const int64_t count = choose(c, line * c->size, 0, c->size, items);
-      store_best(c, line, items, items + c->room_items * c->item_bytes, count);
+      const int64_t first = atomic_fetch_add_explicit(&c->next_line, together, memory_order_relaxed);
+      if (first >= c->lines) break;
+      for (int64_t line = first; line < first + together && line < c->lines; line++) take_line(c, line, items);
     }
   }
 }
