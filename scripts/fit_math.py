@@ -114,6 +114,7 @@ def fits():
     sin_rest = even_part(mp.sin, lambda x: x, 3, mp.sin)
     cos_rest = even_part(mp.cos, lambda x: mpf(1), 2, mp.cos)
     atan_rest = even_part(mp.atan, lambda x: x, 3, mp.atan)
+    late_cos_rest = even_part(mp.cos, lambda x: 1 - x * x / 2, 4, mp.cos)
     octave = lambda s: mp.log((1 + s) / (1 - s))
     octave_rest = even_part(octave, lambda s: 2 * s, 3, octave)
     quarter = (mp.pi / 4 * mpf("1.0001")) ** 2
@@ -135,6 +136,8 @@ def fits():
         "exp_wide": (exp_rest[0], -half_ln2 * mpf("1.0001"), half_ln2 * mpf("1.0004"), 9, 0, exp_rest[1], 1, False),
         "expm1_wide": (expm1_rest[0], -half_ln2 * mpf("1.0001"), half_ln2 * mpf("1.0004"), 9, 0, expm1_rest[1], 1, False),
         "log_wide": (octave_rest[0], TINY, edge, 6, 0, octave_rest[1], 1, False),
+        "sin_wide": (sin_rest[0], TINY, quarter, 5, 0, sin_rest[1], 1, False),
+        "cos_wide": (late_cos_rest[0], TINY, quarter, 5, 0, late_cos_rest[1], 1, False),
         "atan_wide": (atan_rest[0], TINY, mpf(1), 19, 0, atan_rest[1], 1, False),
     }
 

@@ -44,7 +44,7 @@ static const error_bound bounds[HLO_OPCODE_COUNT] = {
     [HLO_SINE] = {1, 0, 32},
     [HLO_SINH] = {1, 0, 32, 3},
     [HLO_SQRT] = {.modulus = 8},
-    [HLO_TAN] = {1, 0, 32},
+    [HLO_TAN] = {1, 0, 32, 3},
     [HLO_TANH] = {2, 0x1p-13f, 32, 3},
 };
 

@@ -77,6 +77,14 @@ MlirValue approx_erf(approx *a, MlirValue x);                 // 6 ULP, never be
 // Log's special values: -inf at 0, NaN below and for NaN, inf at inf; else the result.
 MlirValue approx_log_specials(approx *a, MlirValue x, MlirValue result);
 
+// Whether the condition holds in any lane: i1.
+MlirValue approx_any_lane(approx *a, MlirValue condition);
+MlirOperation approx_module(ir_builder *b);  // that the builder's block is in
+// Of a number of quarter turns (i64; only the two low bits count): whether it is odd; the sign bit of quadrants 2 and
+// 3, put onto `v` (f64).
+MlirValue approx_is_odd(approx *a, MlirValue quadrant);
+MlirValue approx_with_quadrant_sign(approx *a, MlirValue v, MlirValue quadrant);
+
 // --- shared cores: f64 arithmetic that serves f32 results
 MlirValue approx_exp2_64(approx *a, MlirValue y);  // 2^y, |y| <= 1000; relative error 2^-40
 MlirValue approx_log_64(approx *a, MlirValue x,

@@ -103,14 +103,14 @@ static angle reduce_large(approx *a, MlirValue x) {
   return (angle){ir_select(a->b, is_finite, r, approx_f64(a, NAN)), quadrant};
 }
 
-static MlirValue any_lane(approx *a, MlirValue condition) {
+MlirValue approx_any_lane(approx *a, MlirValue condition) {
   MlirType type = mlirValueGetType(condition);
   if (!ir_is_vector(type)) return condition;
   MlirNamedAttribute kind = ir_named_text(a->b->context, "kind", "#vector.kind<or>");
   return ir_value_with(a->b, "vector.reduction", ir_element_type(type), 1, &condition, 1, &kind);
 }
 
-static MlirOperation enclosing_module(ir_builder *b) {
+MlirOperation approx_module(ir_builder *b) {
   MlirOperation op = mlirBlockGetParentOperation(b->block);
   while (!ir_is(op, "builtin.module")) op = mlirOperationGetParentOperation(op);
   return op;
@@ -121,7 +121,7 @@ static const char *large_reduction(approx *a, MlirValue x) {
   MlirType type = mlirValueGetType(x);
   int lanes = ir_is_vector(type) ? (int)mlirShapedTypeGetDimSize(type, 0) : 1;
   const char *name = arena_printf(a->b->arena, "xla_reduce_angle_%d", lanes);
-  MlirOperation module = enclosing_module(a->b);
+  MlirOperation module = approx_module(a->b);
   if (!ir_is_null(ir_find_function(module, name))) return name;
   ir_builder top = ir_builder_at_end(a->b->context, ir_body(module, 0), a->b->arena);
   MlirType results[] = {a->f64, a->i64};
@@ -153,7 +153,7 @@ static angle reduce(approx *a, MlirValue x) {
   MlirValue size = approx_abs(a, x);
   MlirValue is_large = approx_compare(a, "uge", size, approx_f32(a, LARGE));
   MlirType results[] = {a->f64, a->i64};
-  MlirOperation branch = ir_if(a->b, any_lane(a, is_large), 2, results);
+  MlirOperation branch = ir_if(a->b, approx_any_lane(a, is_large), 2, results);
 
   ir_builder inner = ir_builder_at_end(a->b->context, ir_body(branch, 0), a->b->arena);
   approx then = *a;
@@ -179,13 +179,12 @@ static MlirValue cos_of(approx *a, MlirValue square) {
   return approx_fma(a, rest, square, approx_f64(a, 1));
 }
 
-static MlirValue is_odd(approx *a, MlirValue quadrant) {
+MlirValue approx_is_odd(approx *a, MlirValue quadrant) {
   MlirValue bit = approx_int(a, "andi", quadrant, approx_i64(a, 1));
   return ir_cmpi(a->b, "ne", bit, approx_i64(a, 0));
 }
 
-// The sign bit of quadrants 2 and 3, put onto `v`.
-static MlirValue with_sign(approx *a, MlirValue v, MlirValue quadrant) {
+MlirValue approx_with_quadrant_sign(approx *a, MlirValue v, MlirValue quadrant) {
   MlirValue half_turn = approx_int(a, "andi", quadrant, approx_i64(a, 2));
   MlirValue sign = approx_int(a, "shli", half_turn, approx_i64(a, 62));
   return approx_float(a, approx_int(a, "xori", approx_bits(a, v), sign));
@@ -194,8 +193,8 @@ static MlirValue with_sign(approx *a, MlirValue v, MlirValue quadrant) {
 MlirValue approx_sin(approx *a, MlirValue x) {
   angle k = reduce(a, x);
   MlirValue square = approx_mul(a, k.r, k.r);
-  MlirValue odd = is_odd(a, k.quadrant), cosine = cos_of(a, square), sine = sin_of(a, k.r, square);
-  MlirValue result = approx_round(a, with_sign(a, ir_select(a->b, odd, cosine, sine), k.quadrant));
+  MlirValue odd = approx_is_odd(a, k.quadrant), cosine = cos_of(a, square), sine = sin_of(a, k.r, square);
+  MlirValue result = approx_round(a, approx_with_quadrant_sign(a, ir_select(a->b, odd, cosine, sine), k.quadrant));
   // 0 - 0 * pi/2 is +0 whatever the sign.
   return ir_select(a->b, approx_compare(a, "oeq", x, approx_f32(a, 0)), x, result);
 }
@@ -205,15 +204,15 @@ MlirValue approx_cos(approx *a, MlirValue x) {
   angle k = reduce(a, x);
   MlirValue quadrant = approx_int(a, "addi", k.quadrant, approx_i64(a, 1));
   MlirValue square = approx_mul(a, k.r, k.r);
-  MlirValue odd = is_odd(a, quadrant), cosine = cos_of(a, square), sine = sin_of(a, k.r, square);
-  return approx_round(a, with_sign(a, ir_select(a->b, odd, cosine, sine), quadrant));
+  MlirValue odd = approx_is_odd(a, quadrant), cosine = cos_of(a, square), sine = sin_of(a, k.r, square);
+  return approx_round(a, approx_with_quadrant_sign(a, ir_select(a->b, odd, cosine, sine), quadrant));
 }
 
 MlirValue approx_tan(approx *a, MlirValue x) {
   angle k = reduce(a, x);
   MlirValue square = approx_mul(a, k.r, k.r);
   MlirValue sine = sin_of(a, k.r, square), cosine = cos_of(a, square);
-  MlirValue odd = is_odd(a, k.quadrant);
+  MlirValue odd = approx_is_odd(a, k.quadrant);
   MlirValue negated = approx_sub(a, approx_f64(a, 0), cosine);
   MlirValue top = ir_select(a->b, odd, negated, sine), bottom = ir_select(a->b, odd, sine, cosine);
   MlirValue result = approx_round(a, approx_div(a, top, bottom));

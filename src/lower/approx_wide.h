@@ -23,4 +23,8 @@ MlirValue approx_wide_atan2(approx *a, MlirValue y, MlirValue x);  // 2 ULP
 MlirValue approx_wide_asin(approx *a, MlirValue x);                // 3 ULP
 MlirValue approx_wide_acos(approx *a, MlirValue x);                // 3 ULP
 
+MlirValue approx_wide_sin(approx *a, MlirValue x);  // 1 ULP below 2^20; from there on as the C library has it
+MlirValue approx_wide_cos(approx *a, MlirValue x);  // 1 ULP, likewise
+MlirValue approx_wide_tan(approx *a, MlirValue x);  // 3 ULP, likewise
+
 #endif

@@ -1,13 +1,26 @@
-// Angles of f64: atan, atan2, asin, acos.
+// Angles of f64: sin, cos, tan, and atan, atan2, asin, acos.
 //
-// One quotient in [0, 1], one odd polynomial in it, and what folding took away is subtracted from a multiple of pi/2
-// that has a second part.
+// There: x = q pi/2 + r, with r in two parts. q times pi/2 is subtracted in parts of 26 bits, whose products with q are
+// exact up to 2^20; the first two differences are exact as well, the third's rounding is kept, and the rest of pi/2 is
+// beyond what the closest number to a multiple of pi/2 leaves. Larger arguments are rare, and the C library's, lane by
+// lane, behind a branch that is taken if any lane needs it.
+// Back: one quotient in [0, 1], one odd polynomial in it, and what folding took away is subtracted from a multiple of
+// pi/2 that has a second part.
 #include <math.h>
 
 #include "lower/approx_wide.h"
+#include "lower/llvm_build.h"
 
 #define HALF_PI 0x1.921fb54442d18p+0
 #define HALF_PI_REST 0x1.1a62633145c07p-54
+
+#define TWO_OVER_PI 0x1.45f306dc9c883p-1
+#define HALF_PI_1 0x1.921fb5p+0
+#define HALF_PI_2 0x1.110b46p-26
+#define HALF_PI_3 0x1.1a6263p-54
+#define HALF_PI_4 0x1.8a2e03707344ap-81
+#define ROUND_64 0x1.8p+52
+#define LARGE 0x1p20
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
@@ -67,3 +80,96 @@ static MlirValue cathetus(approx *a, MlirValue x) {
 MlirValue approx_wide_asin(approx *a, MlirValue x) { return approx_wide_atan2(a, x, cathetus(a, x)); }
 
 MlirValue approx_wide_acos(approx *a, MlirValue x) { return approx_wide_atan2(a, cathetus(a, x), x); }
+
+// --- sine, cosine, tangent
+
+// (sin(r) - r) / r^3 and (cos(r) - 1 + r^2 / 2) / r^4 in r^2
+static const double sin_rest[] = {-0x1.5555555555548p-3, 0x1.111111110f7c9p-7,   -0x1.a01a019bfd106p-13,
+                                  0x1.71de35670c6d5p-19, -0x1.ae5e59f140e37p-26, 0x1.5d8fa1ed82f14p-33};
+static const double cos_rest[] = {0x1.555555555554bp-5,   -0x1.6c16c16c14f8ap-10, 0x1.a01a019c838ddp-16,
+                                  -0x1.27e4f7ea3586bp-22, 0x1.1ee9d75141f4bp-29,  -0x1.8fa46549d5babp-37};
+
+typedef struct angle {
+  MlirValue r, rest;   // f64
+  MlirValue quadrant;  // i64; only the two low bits count
+} angle;
+
+static angle reduce(approx *a, MlirValue x) {
+  MlirValue magic = approx_f64(a, ROUND_64);
+  MlirValue shifted = approx_add(a, approx_mul(a, x, approx_f64(a, TWO_OVER_PI)), magic);
+  MlirValue q = approx_sub(a, shifted, magic);
+  MlirValue t = approx_fma(a, q, approx_f64(a, -HALF_PI_1), x);
+  t = approx_fma(a, q, approx_f64(a, -HALF_PI_2), t);
+  MlirValue third = approx_mul(a, q, approx_f64(a, -HALF_PI_3));
+  MlirValue s = approx_add(a, t, third), added = approx_sub(a, s, t);
+  MlirValue lost = approx_sub(a, t, approx_sub(a, s, added));
+  lost = approx_add(a, lost, approx_sub(a, third, added));
+  MlirValue low = approx_fma(a, q, approx_f64(a, -HALF_PI_4), lost);
+  MlirValue r = approx_add(a, s, low);
+  MlirValue rest = approx_add(a, approx_sub(a, s, r), low);
+  return (angle){r, rest, approx_bits(a, shifted)};
+}
+
+// r + r^3 S(r^2) + rest cos(r)
+static MlirValue sin_of(approx *a, const angle *k, MlirValue square) {
+  MlirValue series = approx_polynomial(a, square, sin_rest, COUNT(sin_rest));
+  MlirValue slope = approx_fma(a, square, approx_f64(a, -0.5), approx_f64(a, 1));
+  MlirValue small = approx_fma(a, approx_mul(a, square, k->r), series, approx_mul(a, k->rest, slope));
+  return approx_add(a, k->r, small);
+}
+
+// 1 - r^2 / 2 + r^4 C(r^2) - rest r, with what rounding the first difference lost.
+static MlirValue cos_of(approx *a, const angle *k, MlirValue square) {
+  MlirValue series = approx_polynomial(a, square, cos_rest, COUNT(cos_rest));
+  MlirValue half = approx_mul(a, square, approx_f64(a, 0.5)), one = approx_f64(a, 1);
+  MlirValue first = approx_sub(a, one, half);
+  MlirValue lost = approx_sub(a, approx_sub(a, one, first), half);
+  lost = approx_sub(a, lost, approx_mul(a, k->r, k->rest));
+  return approx_add(a, first, approx_fma(a, approx_mul(a, square, square), series, lost));
+}
+
+// The result, but the C library's of arguments that are too large to be reduced here, NaN and infinities included.
+static MlirValue with_large(approx *a, const char *callee, MlirValue x, MlirValue result) {
+  MlirValue is_large = approx_compare(a, "uge", approx_abs(a, x), approx_f64(a, LARGE));
+  MlirType type = mlirValueGetType(x);
+  MlirOperation branch = ir_if(a->b, approx_any_lane(a, is_large), 1, &type);
+  ir_builder inner = ir_builder_at_end(a->b->context, ir_body(branch, 0), a->b->arena);
+  MlirValue exact = llvm_build_call_lanes(&inner, approx_module(a->b), callee, 1, &x);
+  exact = ir_select(&inner, is_large, exact, result);
+  ir_yield(&inner, 1, &exact);
+  ir_builder otherwise = ir_builder_at_end(a->b->context, ir_body(branch, 1), a->b->arena);
+  ir_yield(&otherwise, 1, &result);
+  return ir_result(branch, 0);
+}
+
+// sin(r + q pi/2)
+static MlirValue sin_in_quadrant(approx *a, const angle *k, MlirValue quadrant) {
+  MlirValue square = approx_mul(a, k->r, k->r);
+  MlirValue odd = approx_is_odd(a, quadrant), cosine = cos_of(a, k, square), sine = sin_of(a, k, square);
+  return approx_with_quadrant_sign(a, ir_select(a->b, odd, cosine, sine), quadrant);
+}
+
+MlirValue approx_wide_sin(approx *a, MlirValue x) {
+  const angle k = reduce(a, x);
+  MlirValue result = sin_in_quadrant(a, &k, k.quadrant);
+  // 0 - 0 * pi/2 is +0 whatever the sign.
+  result = ir_select(a->b, approx_compare(a, "oeq", x, approx_f64(a, 0)), x, result);
+  return with_large(a, "sin", x, result);
+}
+
+MlirValue approx_wide_cos(approx *a, MlirValue x) {
+  const angle k = reduce(a, x);
+  MlirValue quadrant = approx_int(a, "addi", k.quadrant, approx_i64(a, 1));
+  return with_large(a, "cos", x, sin_in_quadrant(a, &k, quadrant));
+}
+
+MlirValue approx_wide_tan(approx *a, MlirValue x) {
+  const angle k = reduce(a, x);
+  MlirValue square = approx_mul(a, k.r, k.r);
+  MlirValue sine = sin_of(a, &k, square), cosine = cos_of(a, &k, square), odd = approx_is_odd(a, k.quadrant);
+  MlirValue negated = approx_sub(a, approx_f64(a, 0), cosine);
+  MlirValue top = ir_select(a->b, odd, negated, sine), bottom = ir_select(a->b, odd, sine, cosine);
+  MlirValue result = approx_div(a, top, bottom);
+  result = ir_select(a->b, approx_compare(a, "oeq", x, approx_f64(a, 0)), x, result);
+  return with_large(a, "tan", x, result);
+}

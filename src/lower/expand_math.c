@@ -17,10 +17,14 @@ typedef struct function {
   const char *name;  // C library: name for f64; libdevice: __nv_name and __nv_namef
   unary *unary, *wide_unary;
   binary *binary, *wide_binary;  // of functions of two arguments
+  bool wide_calls;               // the C library for large arguments
 } function;
 
 #define UNARY(name) {"math." #name, #name, .unary = approx_##name}
 #define WIDE_UNARY(name) {"math." #name, #name, .unary = approx_##name, .wide_unary = approx_wide_##name}
+
+#define WIDE_TURN(name) \
+  {"math." #name, #name, .unary = approx_##name, .wide_unary = approx_wide_##name, .wide_calls = true}
 
 static const function functions[] = {
     WIDE_UNARY(exp),
@@ -31,9 +35,9 @@ static const function functions[] = {
     UNARY(log2),
     UNARY(log10),
     UNARY(cbrt),
-    UNARY(sin),
-    UNARY(cos),
-    UNARY(tan),
+    WIDE_TURN(sin),
+    WIDE_TURN(cos),
+    WIDE_TURN(tan),
     WIDE_UNARY(asin),
     WIDE_UNARY(acos),
     WIDE_UNARY(atan),
@@ -48,42 +52,14 @@ static const function functions[] = {
     {"math.atan2", "atan2", .binary = approx_atan2, .wide_binary = approx_wide_atan2},
 };
 
-// --- calls, one per lane
-
-typedef struct call_site {
-  ir_builder *b;
-  MlirOperation module;
-  const char *callee;
-  MlirOperation op;
-} call_site;
-
-static MlirValue extract_lane(ir_builder *b, MlirValue vector, int64_t lane) {
-  MlirNamedAttribute position = ir_named(b->context, "static_position", mlirDenseI64ArrayGet(b->context, 1, &lane));
-  return ir_value_with(b, "vector.extract", ir_element_type(mlirValueGetType(vector)), 1, &vector, 1, &position);
-}
-
-static MlirValue insert_lane(ir_builder *b, MlirValue value, MlirValue vector, int64_t lane) {
-  MlirNamedAttribute position = ir_named(b->context, "static_position", mlirDenseI64ArrayGet(b->context, 1, &lane));
-  return ir_value_with(b, "vector.insert", mlirValueGetType(vector), 2, (MlirValue[]){value, vector}, 1, &position);
-}
-
-static MlirValue build_calls(call_site *s) {
-  MlirType type = ir_result_type(s->op, 0), element = ir_element_type(type);
-  const int arity = (int)mlirOperationGetNumOperands(s->op);
-  MlirValue operands[2] = {ir_operand(s->op, 0)};
-  if (arity == 2) operands[1] = ir_operand(s->op, 1);
-  if (!ir_is_vector(type)) return llvm_build_call(s->b, s->module, s->callee, element, arity, operands);
-  MlirValue result = ir_float(s->b, type, 0);
-  for (int64_t lane = 0; lane < mlirShapedTypeGetDimSize(type, 0); lane++) {
-    MlirValue lanes[2];
-    for (int i = 0; i < arity; i++) lanes[i] = extract_lane(s->b, operands[i], lane);
-    MlirValue value = llvm_build_call(s->b, s->module, s->callee, element, arity, lanes);
-    result = insert_lane(s->b, value, result, lane);
-  }
-  return result;
-}
-
 // --- the pass
+
+static MlirValue build_calls(ir_builder *b, MlirOperation module, const char *callee, MlirOperation op) {
+  const int arity = (int)mlirOperationGetNumOperands(op);
+  MlirValue operands[2] = {ir_operand(op, 0)};
+  if (arity == 2) operands[1] = ir_operand(op, 1);
+  return llvm_build_call_lanes(b, module, callee, arity, operands);
+}
 
 static MlirValue approximate(const lower_options *o, ir_builder *b, const function *f, bool wide, MlirOperation op) {
   MlirValue x = ir_operand(op, 0);
@@ -99,12 +75,13 @@ static heddle_status expand(lower_context *c, MlirOperation module, const functi
   const bool has_libm = c->options->target.has_libm, libdevice = !has_libm && c->options->use_libdevice;
   ir_builder b = ir_builder_before(op, c->scratch);
   MlirValue result;
-  const bool is_inline = single || (wide && (f->wide_unary || f->wide_binary));
+  const bool has_wide = (f->wide_unary || f->wide_binary) && (has_libm || !f->wide_calls);
+  const bool is_inline = single || (wide && has_wide);
   if (is_inline && !libdevice) {
     result = approximate(c->options, &b, f, wide, op);
   } else if ((single || wide) && (libdevice || has_libm)) {
     const char *callee = libdevice ? arena_printf(c->scratch, "__nv_%s%s", f->name, single ? "f" : "") : f->name;
-    result = build_calls(&(call_site){&b, module, callee, op});
+    result = build_calls(&b, module, callee, op);
   } else if (wide) {
     return status_error(HEDDLE_UNIMPLEMENTED, "%s of f64 on a GPU without libdevice", f->op);
   } else {
@@ -131,7 +108,7 @@ static void expand_remainder(lower_context *c, MlirOperation module, MlirOperati
   if (!mlirTypeIsAF32(element) && !mlirTypeIsAF64(element)) return;
   ir_builder b = ir_builder_before(op, c->scratch);
   const char *callee = mlirTypeIsAF32(element) ? "__nv_fmodf" : "__nv_fmod";
-  MlirValue result = build_calls(&(call_site){&b, module, callee, op});
+  MlirValue result = build_calls(&b, module, callee, op);
   ir_replace(op, &result);
 }
 

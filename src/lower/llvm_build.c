@@ -154,3 +154,25 @@ MlirValue llvm_build_call(ir_builder *b, MlirOperation module, const char *calle
   MlirNamedAttribute attribute = ir_named(b->context, "callee", mlirFlatSymbolRefAttrGet(b->context, ref(callee)));
   return ir_value_with(b, "llvm.call", result, count, arguments, 1, &attribute);
 }
+
+static MlirValue extract_lane(ir_builder *b, MlirValue vector, int64_t lane) {
+  MlirNamedAttribute position = ir_named(b->context, "static_position", mlirDenseI64ArrayGet(b->context, 1, &lane));
+  return ir_value_with(b, "vector.extract", ir_element_type(mlirValueGetType(vector)), 1, &vector, 1, &position);
+}
+
+static MlirValue insert_lane(ir_builder *b, MlirValue value, MlirValue vector, int64_t lane) {
+  MlirNamedAttribute position = ir_named(b->context, "static_position", mlirDenseI64ArrayGet(b->context, 1, &lane));
+  return ir_value_with(b, "vector.insert", mlirValueGetType(vector), 2, (MlirValue[]){value, vector}, 1, &position);
+}
+
+MlirValue llvm_build_call_lanes(ir_builder *b, MlirOperation module, const char *callee, int count,
+                                const MlirValue *arguments) {
+  MlirType type = mlirValueGetType(arguments[0]), element = ir_element_type(type);
+  if (!ir_is_vector(type)) return llvm_build_call(b, module, callee, element, count, arguments);
+  MlirValue *lanes = arena_array(b->arena, MlirValue, count), result = ir_float(b, type, 0);
+  for (int64_t lane = 0; lane < mlirShapedTypeGetDimSize(type, 0); lane++) {
+    for (int i = 0; i < count; i++) lanes[i] = extract_lane(b, arguments[i], lane);
+    result = insert_lane(b, llvm_build_call(b, module, callee, element, count, lanes), result, lane);
+  }
+  return result;
+}

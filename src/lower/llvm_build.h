@@ -39,4 +39,8 @@ MlirValue llvm_build_address_of(ir_builder *b, const char *global, int address_s
 MlirValue llvm_build_call(ir_builder *b, MlirOperation module, const char *callee, MlirType result, int count,
                           const MlirValue *arguments);
 
+// The same for vectors: a call for each lane. Scalars are one lane.
+MlirValue llvm_build_call_lanes(ir_builder *b, MlirOperation module, const char *callee, int count,
+                                const MlirValue *arguments);
+
 #endif
