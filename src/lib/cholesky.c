@@ -176,7 +176,7 @@ int64_t linear_algebra_cholesky_bytes(work_type w, int64_t n, int64_t members) {
 // What fails in a lane is done again alone, as far as it goes.
 void linear_algebra_cholesky_many(work_type w, bool lower, int64_t n, int64_t group, int64_t count, void *matrices,
                                   void *scratch, int *failed) {
-  bool fails[LINEAR_ALGEBRA_MOST];
+  bool fails[LINEAR_ALGEBRA_MOST] = {false};
   const int64_t bytes = n * n * work_size(w);
   char *a = matrices;
   for (int64_t k = 0; k < count; k++) failed[k] = 0;
