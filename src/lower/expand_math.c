@@ -64,8 +64,7 @@ static MlirValue build_calls(ir_builder *b, MlirOperation module, const char *ca
 static MlirValue approximate(const lower_options *o, ir_builder *b, const function *f, bool wide, MlirOperation op) {
   MlirValue x = ir_operand(op, 0);
   approx a = approx_begin(b, x, o->target.has_fma, !mlirAttributeIsNull(ir_get(op, "xla.narrow")));
-  unary *of_one = wide ? f->wide_unary : f->unary;
-  if (of_one) return of_one(&a, x);
+  if (mlirOperationGetNumOperands(op) == 1) return (wide ? f->wide_unary : f->unary)(&a, x);
   return (wide ? f->wide_binary : f->binary)(&a, x, ir_operand(op, 1));
 }
 
