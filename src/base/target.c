@@ -11,7 +11,7 @@
 // The same on all machines so far.
 #define TILE_SIZES                                \
   .tiles = {.unit = 64,                           \
-            .min_run = 16,                        \
+            .min_run = 8,                         \
             .max_lone_operations = 16,            \
             .min_checked_run = 4,                 \
             .min_window_reads = 4,                \

@@ -28,12 +28,25 @@ kernel_block kernel_block_deal(const target_description *target, const shape *sp
   return b;
 }
 
-int kernel_block_split(const target_description *target, const shape *inner, const shape *outer) {
+static int first_contiguous(const shape *inner, const shape *outer) {
   int split = inner->rank;
   while (split > 0 && inner->dims[split - 1] == outer->dims[split - 1]) split--;
-  if (split > 0) split--;
+  return split > 0 ? split - 1 : 0;
+}
+
+int kernel_block_split(const target_description *target, const shape *inner, const shape *outer) {
+  const int split = first_contiguous(inner, outer);
   int64_t bytes = product(inner, split, inner->rank) * dtypes[inner->dtype].bytes;
   return bytes < target->vector_bits / 8 ? 0 : split;  // a flat loop is no worse than runs that hold no vector
+}
+
+// A flat loop is no worse than runs that hold no vector as long as a position's digits are its bits; otherwise it
+// divides for every element.
+int kernel_block_split_copy(const target_description *target, const shape *inner, const shape *outer) {
+  const int split = first_contiguous(inner, outer);
+  const int64_t run = product(inner, split, inner->rank);
+  const bool is_worse = run >= target->tiles.min_checked_run && (run & (run - 1)) != 0;
+  return is_worse ? split : kernel_block_split(target, inner, outer);
 }
 
 launch_plan kernel_blocks_launch(int count, const kernel_block *blocks, const launch_cost *cost) {

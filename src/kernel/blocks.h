@@ -11,6 +11,8 @@ kernel_block kernel_block_deal(const target_description *target, const shape *sp
 // The first dim such that all dims behind it are as large in `outer` as in `inner`: where a box of `inner`'s sizes
 // within an array of `outer`'s (same rank) falls into rows of contiguous elements. Short rows are not worth it: then 0.
 int kernel_block_split(const target_description *target, const shape *inner, const shape *outer);
+// The same for elements that are only copied, one loop for each block.
+int kernel_block_split_copy(const target_description *target, const shape *inner, const shape *outer);
 
 // The launch of a kernel that consists of the blocks.
 launch_plan kernel_blocks_launch(int count, const kernel_block *blocks, const launch_cost *cost);

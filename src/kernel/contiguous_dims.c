@@ -14,14 +14,32 @@
 
 enum { MOST_ACCESSES = 64 };  // looked at, so that planning stays linear
 
+// The instruction's dims are those of the space, with dims of one element between them: dims[d] is the space's dim that
+// stands for d, NONE for one element.
 typedef struct access {
   const partition_operand *operand;
   const shape *array;
+  const shape *result;
+  int dims[SHAPE_MAX_RANK];
 } access;
+
+enum { NONE = -1 };
 
 typedef VEC(access) access_list;
 
-static void add_accesses(arena *a, const instruction *i, access_list *out) {
+// Whether the shapes differ in dims of one element only. A dim of one element may stand for one of the space.
+static bool match_dims(const shape *s, const shape *space, int *dims) {
+  int next = 0;
+  for (int d = 0; d < s->rank; d++) {
+    while (next < space->rank && space->dims[next] == 1 && s->dims[d] != 1) next++;
+    dims[d] = next < space->rank && space->dims[next] == s->dims[d] ? next++ : NONE;
+    if (dims[d] == NONE && s->dims[d] != 1) return false;
+  }
+  while (next < space->rank && space->dims[next] == 1) next++;
+  return next == space->rank;
+}
+
+static void add_accesses(arena *a, const instruction *i, const access *like, access_list *out) {
   const partition_operand *operands = NULL;
   heddle_status found = partition_find_operands(a, i, &operands);
   bool is_ok = status_is_ok(found);
@@ -29,7 +47,11 @@ static void add_accesses(arena *a, const instruction *i, access_list *out) {
   for (int k = 0; is_ok && k < i->operand_count; k++) {
     const partition_operand *o = &operands[k];
     if (!o->is_needed || o->is_offset || !o->map) continue;
-    if (i->operands[k]->shape->rank > 0) vec_push(a, out, ((access){o, i->operands[k]->shape}));
+    if (i->operands[k]->shape->rank == 0) continue;
+    access x = *like;
+    x.operand = o;
+    x.array = i->operands[k]->shape;
+    vec_push(a, out, x);
   }
 }
 
@@ -43,10 +65,11 @@ static const affine_expr *address_of(arena *a, const access *x) {
   return sum;
 }
 
-static bool uses_dims_from(const indexing_map *m, int first) {
+// Whether the map depends on dims of the space from `first` on.
+static bool uses_dims_from(const access *x, const indexing_map *m, int first) {
   for (int r = 0; m && r < m->result_count; r++)
-    for (int d = first; d < m->dim_count; d++)
-      if (affine_uses_dim(m->results[r], d)) return true;
+    for (int d = 0; d < m->dim_count && d < x->result->rank; d++)
+      if (x->dims[d] >= first && affine_uses_dim(m->results[r], d)) return true;
   return false;
 }
 
@@ -81,7 +104,7 @@ static bool is_good(arena *a, const target_tile_sizes *sizes, const access *x, c
                     bool by_vectors) {
   const indexing_map *m = x->operand->map;
   for (int r = 0; r < m->rt_count; r++)
-    if (uses_dims_from(x->operand->rts[r].map, split)) return false;
+    if (uses_dims_from(x, x->operand->rts[r].map, split)) return false;
   const int count = m->range_count + m->rt_count, position = count, lane = count + 1;
   const affine_expr *p = affine_symbol(a, position);
   int64_t row = 1;
@@ -92,23 +115,25 @@ static bool is_good(arena *a, const target_tile_sizes *sizes, const access *x, c
   symbols[position] = (interval){0, by_vectors ? (row - 1) / sizes->unit : row - 1};
   symbols[lane] = (interval){0, sizes->unit - 1};
   if (by_vectors) p = affine_add(a, affine_mul_constant(a, p, sizes->unit), affine_symbol(a, lane));
-  const affine_expr *by[SHAPE_MAX_RANK];
+  const affine_expr *digits[SHAPE_MAX_RANK], *by[SHAPE_MAX_RANK];
   for (int d = 0; d < space->rank; d++) {
     dims[d] = (interval){0, space->dims[d] - 1};
-    by[d] = affine_dim(a, d);
+    digits[d] = affine_dim(a, d);
   }
-  affine_delinearize(a, space->rank - split, space->dims + split, p, by + split);
-  const affine_expr *address = affine_replace(a, address_of(a, x), by, space->rank, NULL, 0);
+  affine_delinearize(a, space->rank - split, space->dims + split, p, digits + split);
+  const int rank = x->result->rank;
+  for (int d = 0; d < rank; d++) by[d] = x->dims[d] == NONE ? affine_constant(a, 0) : digits[x->dims[d]];
+  const affine_expr *address = affine_replace(a, address_of(a, x), by, rank, NULL, 0);
   address = affine_simplify(a, address, dims, symbols);
   int64_t step;
   const int moving = by_vectors ? lane : position;
   if (!grows_evenly(a, address, moving, dims, count + 2, symbols, &step) || step < -1 || step > sizes->max_run_step)
     return false;
   const affine_expr **checks = NULL;
-  const int check_count = find_checks(a, m, space, &checks);
+  const int check_count = find_checks(a, m, x->result, &checks);
   if (check_count > 0 && split > 0 && row < sizes->min_checked_run) return false;
   for (int c = 0; c < check_count; c++) {
-    const affine_expr *e = affine_replace(a, checks[c], by, space->rank, NULL, 0);
+    const affine_expr *e = affine_replace(a, checks[c], by, rank, NULL, 0);
     if (!grows_evenly(a, affine_simplify(a, e, dims, symbols), moving, dims, count + 2, symbols, &step)) return false;
     if (by_vectors && step != 0) return false;
   }
@@ -130,6 +155,13 @@ static int64_t reads_of(const indexing_map *m) {
   return reads;
 }
 
+// Whether indices that are read say which row it is: a flat loop reads and clamps them for each lane.
+static bool picks_rows(const access *x) {
+  for (int r = 0; r < x->operand->map->rt_count; r++)
+    if (uses_dims_from(x, x->operand->rts[r].map, 0)) return true;
+  return false;
+}
+
 // How much a flat loop reads, for each element, under conditions that differ from lane to lane in no simple way, or in
 // a window at places that do: then it computes the indices of each lane by itself, many divisions for every element, or
 // shuffles whole periods of them together, which is much code. 0: it does not.
@@ -139,8 +171,10 @@ static int64_t badly_placed_reads(arena *a, const target_tile_sizes *sizes, cons
   for (int n = 0; n < accesses->size; n++) {
     const indexing_map *m = accesses->data[n].operand->map;
     const affine_expr **checks = NULL;
-    const bool counts = find_checks(a, m, space, &checks) > 0 || reads_of(m) >= sizes->min_window_reads;
-    if (counts && !is_good(a, sizes, &accesses->data[n], space, 0, true)) most = int64_max(most, reads_of(m));
+    const access *x = &accesses->data[n];
+    const bool counts =
+        picks_rows(x) || find_checks(a, m, x->result, &checks) > 0 || reads_of(m) >= sizes->min_window_reads;
+    if (counts && !is_good(a, sizes, x, space, 0, true)) most = int64_max(most, reads_of(m));
   }
   return most;
 }
@@ -174,7 +208,8 @@ int contiguous_dims_split(const target_description *target, const instruction_li
   access_list accesses = {0};
   for (int n = 0; n < body->size && accesses.size < MOST_ACCESSES; n++) {
     const instruction *i = body->data[n];
-    if (shape_is_array(i->shape) && shape_same_dims(i->shape, space)) add_accesses(scratch, i, &accesses);
+    access like = {.result = i->shape};
+    if (shape_is_array(i->shape) && match_dims(i->shape, space, like.dims)) add_accesses(scratch, i, &like, &accesses);
   }
   int split = best_split(scratch, sizes, &accesses, space);
   arena_destroy(scratch);

@@ -93,7 +93,7 @@ static bool takes_slices(arena *a, kernel_plan *k, const instruction_list *body,
     if (shape_element_count(o->shape) == 0) continue;
     // The block walks the slice's own dims; a bitcast of the slice is stored through its map.
     loop_group g = {.space = slice->shape,
-                    .split = kernel_block_split(target, slice->shape, slice->operands[0]->shape)};
+                    .split = kernel_block_split_copy(target, slice->shape, slice->operands[0]->shape)};
     add_value(a, &g, o);
     block_of[n] = groups.size;
     vec_push(a, &groups, g);

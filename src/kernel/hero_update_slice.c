@@ -50,7 +50,7 @@ bool hero_update_slice_takes(arena *a, kernel_plan *k, const instruction_list *b
   parts[0] = (kernel_part){.index_space = update, .result_count = k->output_count, .results = updates};
   launch_cost cost = window_cost(k, body, update);
   const kernel_block block =
-      kernel_block_deal(target, update, kernel_block_split(target, update, slices[0]->shape), &cost, NULL);
+      kernel_block_deal(target, update, kernel_block_split_copy(target, update, slices[0]->shape), &cost, NULL);
   k->hero_instruction = slices[0];
   k->reason = "writes the window only: the output takes over its operand's memory";
   k->details.update_slice = (hero_update_slice){.block = block, .slices = slices};

@@ -65,6 +65,30 @@ static void test_input_slices(void **state) {
   }
 }
 
+// Rows of a slice that hold no vector, but whose length is no power of two, are copied one by one all the same.
+static void test_short_slices(void **state) {
+  (void)state;
+  static const struct {
+    const char *program;
+    int64_t contiguous;
+  } cases[] = {
+      {"ENTRY e {\n  a = s8[900,13] parameter(0)\n  ROOT q = s8[900,10] slice(a), slice={[0:900], [2:12]}\n}\n", 10},
+      {"ENTRY e {\n  a = f32[900,8] parameter(0)\n  ROOT q = f32[900,5] slice(a), slice={[0:900], [2:7]}\n}\n", 5},
+      {"ENTRY e {\n  a = f32[900,8] parameter(0)\n  ROOT q = f32[900,4] slice(a), slice={[0:900], [2:6]}\n}\n", 3600},
+      {"ENTRY e {\n  a = f32[900,8] parameter(0)\n  ROOT q = f32[900,3] slice(a), slice={[0:900], [2:5]}\n}\n", 2700},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    text source = {0};
+    text_printf(&source, "HloModule m\n%s", cases[i].program);
+    hero_testing t = hero_testing_start(text_cstr(&source), 0, NULL);
+    assert_int_equal(t.plan->hero, HERO_LOOPS);
+    assert_int_equal(t.plan->details.loops.blocks[0].contiguous, cases[i].contiguous);
+    hero_testing_check(&t, text_cstr(&source), (int[]){4});
+    hero_testing_end(&t);
+    text_free(&source);
+  }
+}
+
 static void test_groups_of_loops(void **state) {
   (void)state;
   hero_testing_run(
@@ -78,9 +102,8 @@ static void test_groups_of_loops(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_concatenates),
-      cmocka_unit_test(test_consumers_that_move_elements_are_left_to_the_loop),
-      cmocka_unit_test(test_input_slices),
+      cmocka_unit_test(test_concatenates),    cmocka_unit_test(test_consumers_that_move_elements_are_left_to_the_loop),
+      cmocka_unit_test(test_input_slices),    cmocka_unit_test(test_short_slices),
       cmocka_unit_test(test_groups_of_loops),
   };
   return cmocka_run_group_tests(tests, 0, 0);

@@ -58,6 +58,19 @@ static void test_moves(void **state) {
         true);
 }
 
+// A flat loop divides by the length of rows that are no whole vectors.
+static void test_short_rows(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    check(types[i],
+          "ENTRY e {\n  p = $[6,100,9] parameter(0)\n  ROOT r = $[100,6,9] transpose(p), dimensions={1,0,2}\n}\n",
+          true);
+  check("f32",
+        "ENTRY e {\n  p = f32[2000,4] parameter(0)\n  q = f32[4] parameter(1)\n"
+        "  b = f32[2000,4] broadcast(q), dimensions={1}\n  ROOT r = f32[2000,4] maximum(p, b)\n}\n",
+        false);
+}
+
 // One row of the operand per row of the result, or an element here and there.
 static void test_gathers(void **state) {
   (void)state;
@@ -66,12 +79,26 @@ static void test_gathers(void **state) {
         "  g = f32[60,1,100] gather(p, i), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}, "
         "index_vector_dim=1, slice_sizes={1,100}\n  ROOT n = f32[60,1,100] negate(g)\n}\n",
         true);
+  // The result has a dim of one element less.
+  check("f32",
+        "ENTRY e {\n  p = f32[40,100] parameter(0)\n  i = s32[60,1] parameter(2)\n  q = f32[4] parameter(1)\n"
+        "  g = f32[60,1,100] gather(p, i), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}, "
+        "index_vector_dim=1, slice_sizes={1,100}\n  s = f32[60,100] reshape(g)\n"
+        "  ROOT n = f32[60,100] negate(s)\n}\n",
+        true);
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    check(types[i],
+          "ENTRY e {\n  p = $[40,5] parameter(0)\n  i = s32[1000,1] parameter(2)\n  q = $[4] parameter(1)\n"
+          "  ROOT g = $[1000,5] gather(p, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+          "index_vector_dim=1, slice_sizes={1,5}\n}\n",
+          true);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_broadcasts),
       cmocka_unit_test(test_moves),
+      cmocka_unit_test(test_short_rows),
       cmocka_unit_test(test_gathers),
   };
   return cmocka_run_group_tests(tests, 0, 0);
