@@ -45,7 +45,7 @@ int kernel_block_split(const target_description *target, const shape *inner, con
 int kernel_block_split_copy(const target_description *target, const shape *inner, const shape *outer) {
   const int split = first_contiguous(inner, outer);
   const int64_t run = product(inner, split, inner->rank);
-  const bool is_worse = run >= target->tiles.min_checked_run && (run & (run - 1)) != 0;
+  const bool is_worse = (run & (run - 1)) != 0;
   return is_worse ? split : kernel_block_split(target, inner, outer);
 }
 

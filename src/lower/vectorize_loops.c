@@ -284,7 +284,9 @@ static int whole_periods(arena *a, const target_code_limits *limits, MlirOperati
       is_coarse |= is_coarse_index(ir_operand(ops.data[i], k));
     if (is_coarse) continue;
     affine_walk(m->results, m->result_count, note_period, &s);
-    const int64_t period = s.period, odd = period / (period & -period), lanes = odd * width / 2;
+    const int64_t period = s.period, odd = period / (period & -period);
+    int64_t lanes = odd * width / 2;
+    while (lanes > limits->max_periodic_lanes && lanes % (2 * period) == 0) lanes /= 2;
     if (period > 1) return lanes % period == 0 && lanes <= limits->max_periodic_lanes ? (int)lanes : width;
   }
   return width;
