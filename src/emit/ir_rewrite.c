@@ -117,7 +117,8 @@ void ir_unroll(arena *a, MlirOperation loop, int64_t first, int64_t end) {
   ir_builder b = ir_builder_before(loop, a);
   for (int64_t i = first; i < end; i++)
     carried = ir_inline_copy(a, mlirOperationClone(loop), loop, ir_index(&b, i), carried);
-  ir_replace(loop, carried.data);
+  for (int i = 0; i < carried.size; i++) ir_replace_value(ir_result(loop, i), carried.data[i]);
+  ir_erase(loop);
 }
 
 // --- structured control flow

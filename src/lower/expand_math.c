@@ -61,11 +61,22 @@ static MlirValue build_calls(ir_builder *b, MlirOperation module, const char *ca
   return llvm_build_call_lanes(b, module, callee, arity, operands);
 }
 
-static MlirValue approximate(const lower_options *o, ir_builder *b, const function *f, bool wide, MlirOperation op) {
+// The code of a function for one type; null: there is none.
+typedef struct inline_form {
+  unary *unary;
+  binary *binary;
+} inline_form;
+
+static inline_form find_form(const function *f, MlirType element, bool has_libm) {
+  if (mlirTypeIsAF32(element)) return (inline_form){f->unary, f->binary};
+  if (!mlirTypeIsAF64(element) || (f->wide_calls && !has_libm)) return (inline_form){0};
+  return (inline_form){f->wide_unary, f->wide_binary};
+}
+
+static MlirValue approximate(const lower_options *o, ir_builder *b, inline_form form, MlirOperation op) {
   MlirValue x = ir_operand(op, 0);
   approx a = approx_begin(b, x, o->target.has_fma, !mlirAttributeIsNull(ir_get(op, "xla.narrow")));
-  if (mlirOperationGetNumOperands(op) == 1) return (wide ? f->wide_unary : f->unary)(&a, x);
-  return (wide ? f->wide_binary : f->binary)(&a, x, ir_operand(op, 1));
+  return form.unary ? form.unary(&a, x) : form.binary(&a, x, ir_operand(op, 1));
 }
 
 static heddle_status expand(lower_context *c, MlirOperation module, const function *f, MlirOperation op) {
@@ -74,10 +85,9 @@ static heddle_status expand(lower_context *c, MlirOperation module, const functi
   const bool has_libm = c->options->target.has_libm, libdevice = !has_libm && c->options->use_libdevice;
   ir_builder b = ir_builder_before(op, c->scratch);
   MlirValue result;
-  const bool has_wide = (f->wide_unary || f->wide_binary) && (has_libm || !f->wide_calls);
-  const bool is_inline = single || (wide && has_wide);
-  if (is_inline && !libdevice) {
-    result = approximate(c->options, &b, f, wide, op);
+  const inline_form form = find_form(f, element, has_libm);
+  if ((form.unary || form.binary) && !libdevice) {
+    result = approximate(c->options, &b, form, op);
   } else if ((single || wide) && (libdevice || has_libm)) {
     const char *callee = libdevice ? arena_printf(c->scratch, "__nv_%s%s", f->name, single ? "f" : "") : f->name;
     result = build_calls(&b, module, callee, op);
