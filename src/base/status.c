@@ -104,7 +104,11 @@ heddle_status status_locate(heddle_status status, source_location where) {
   e->rendered = (text){0};
   take_place(e, where);
   render_location(e);
-  text_append(&e->rendered, text_view(&message));
+  const str all = text_view(&message);
+  const size_t kind = strlen(severity(e->code)) + 2 < all.size ? strlen(severity(e->code)) + 2 : all.size;
+  text_append(&e->rendered, (str){all.data, kind});  // "error: "
+  render_offset(e);
+  text_append(&e->rendered, (str){all.data + kind, all.size - kind});
   text_free(&message);
   return status;
 }

@@ -74,6 +74,9 @@ static void test_place_given_later(void **state) {
   assert_int_equal(status_where(s).line, 3);
   heddle_status_free(s);
   assert_true(status_is_ok(status_locate(status_ok(), (source_location){"a.hlo", 3, 5})));
+  s = status_locate(status_error(HEDDLE_INVALID, "wrong"), (source_location){"b.mlirbc", 0, 8});
+  assert_string_equal(heddle_status_message(s), "b.mlirbc: error: at byte 7: wrong\n");
+  heddle_status_free(s);
 }
 
 static void test_try_passes_errors_on(void **state) {
