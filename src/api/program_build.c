@@ -366,7 +366,8 @@ static program_kernel kernel_of(const program_builder *b, const kernel_plan *k, 
                           .tile_bytes = launch->tile_bytes,
                           .tile_operations = operations < 1e15 ? (int64_t)operations : (int64_t)1e15,
                           .grid = {launch->blocks_x, launch->blocks_y, has_grid},
-                          .block = {launch->threads, has_grid, has_grid}};
+                          .block = {launch->threads, has_grid, has_grid},
+                          .shared_bytes = launch->shared_bytes};
 }
 
 // Each kernel has an image of its own, or all are in one.

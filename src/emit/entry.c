@@ -110,6 +110,18 @@ int emit_entry_allocate_array(kernel_entry *e, const shape *s) {
   return allocate(e, emit_tensor_type(e->kernel->context, s));
 }
 
+void emit_entry_sync(kernel_entry *e, int first) {
+  const int count = e->carried - first;
+  MlirType *types = arena_array(e->kernel->arena, MlirType, count);
+  for (int i = 0; i < count; i++) types[i] = mlirValueGetType(e->outputs[first + i]);
+  MlirOperation barrier = ir_build(&e->b, (ir_op_state){.name = "xla_gpu.sync_threads",
+                                                        .operand_count = count,
+                                                        .operands = e->outputs + first,
+                                                        .result_count = count,
+                                                        .results = types});
+  for (int i = 0; i < count; i++) e->outputs[first + i] = ir_result(barrier, i);
+}
+
 void emit_entry_end(kernel_entry *e) { ir_return(&e->b, e->kernel->plan->output_count, e->outputs); }
 
 // --- loops

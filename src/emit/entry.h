@@ -21,6 +21,9 @@ int emit_entry_allocate(kernel_entry *e, MlirType element, int64_t size);
 // The same, of the shape's type.
 int emit_entry_allocate_array(kernel_entry *e, const shape *s);
 
+// A barrier of the block's threads: what they wrote to the carried tensors from number `first` on is seen by all.
+void emit_entry_sync(kernel_entry *e, int first);
+
 // Returns the outputs.
 void emit_entry_end(kernel_entry *e);
 

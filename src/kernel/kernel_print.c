@@ -272,8 +272,10 @@ static void print_body(text *out, int number, const kernel_body *b) {
 
 static void print_launch(text *out, const target_description *target, const launch_plan *l) {
   if (target->has_grid) {
-    text_printf(out, "    launch elements=%" PRId64 " threads=%" PRId64 " blocks=%" PRId64 "x%" PRId64 " unroll=%d\n",
+    text_printf(out, "    launch elements=%" PRId64 " threads=%" PRId64 " blocks=%" PRId64 "x%" PRId64 " unroll=%d",
                 l->elements, l->threads, l->blocks_x, l->blocks_y, l->unroll);
+    if (l->shared_bytes > 0) text_printf(out, " shared=%" PRId64, l->shared_bytes);
+    text_putc(out, '\n');
   } else {
     text_printf(out, "    launch elements=%" PRId64 " tile=%" PRId64 " tiles=%" PRId64 " bytes=%" PRId64 "\n",
                 l->elements, l->tile, l->tiles, l->tile_bytes);

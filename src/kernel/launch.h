@@ -10,6 +10,7 @@ typedef struct launch_plan {
   // gpu: `threads` x (blocks_x, blocks_y), each thread takes `unroll` consecutive elements
   int64_t threads, blocks_x, blocks_y;
   int unroll;
+  int64_t shared_bytes;  // memory that the threads of a block share
   // cpu: `tiles` tiles of `tile` consecutive elements; the last may be short
   int64_t tile, tiles;
   int64_t tile_bytes;  // memory traffic of one tile, estimated
