@@ -228,6 +228,8 @@ typedef struct hero_reduction {
   int64_t column_blocks;  // columns: chunks of that many that the innermost dims are cut into
 } hero_reduction;
 
+// --- on a grid of threads: what the same heroes decide there, by the rules kernel/grid_NAME.c
+
 // --- any of them
 
 // The emitters. One file each: kernel/hero_NAME.c decides and fills in the figures, emit/NAME.c makes the code.

@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "kernel/grid_print.h"
+
 // " name=value" of a field that is a number or a truth.
 #define NUMBER(out, s, field) text_printf(out, " " #field "=%" PRId64, (int64_t)(s)->field)
 
@@ -286,7 +288,8 @@ void kernel_plan_print(text *out, const target_description *target, const kernel
   text_printf(out, "  kernel @%s of " STR_FMT ", %s: %s\n", k->name, STR_ARG(k->computation->name),
               kernel_hero_name(k->hero), k->reason);
   print_buffers(out, k);
-  print_details[k->hero](out, k);
+  if (target->has_grid) grid_print_details(out, k);
+  else print_details[k->hero](out, k);
   for (int p = 0; p < k->part_count; p++) print_part(out, p, &k->parts[p]);
   for (int b = 0; b < k->body_count; b++) print_body(out, b, &k->bodies[b]);
   print_launch(out, target, &k->launch);
