@@ -85,9 +85,9 @@ static void turn_ints(const planned *p, int count, const int *list) {
   for (int n = 0; n < count; n++) TURN(p, int, &list[n], NO_FIELDS);
 }
 
-static const fields grid_launch = {5, (const field[]){FIELD(launch_plan, threads), FIELD(launch_plan, blocks_x),
-                                                      FIELD(launch_plan, blocks_y), FIELD(launch_plan, unroll),
-                                                      FIELD(launch_plan, shared_bytes)}};
+static const fields grid_launch = {
+    5, (const field[]){FIELD(launch_plan, threads), FIELD(launch_plan, blocks_x), FIELD(launch_plan, blocks_y),
+                       FIELD(launch_plan, unroll), FIELD(launch_plan, shared_bytes)}};
 static const fields tile_launch = {
     3, (const field[]){FIELD(launch_plan, tile), FIELD(launch_plan, tiles), FIELD(launch_plan, tile_bytes)}};
 
