@@ -5,6 +5,7 @@
 #include "api/compile.h"
 
 #include "api/compile_kernels.h"
+#include "api/simulation.h"
 #include "base/guard.h"
 #include "base/lock.h"
 #include "base/pool.h"
@@ -84,7 +85,7 @@ static heddle_status generate(void *state) {
 // The images as the device takes them: one for all, or each its own.
 static heddle_status join_images(compilation *c) {
   compiled *out = c->out;
-  const code_generator *generator = &code_generators[c->target.kind];
+  const code_generator *generator = code_generator_find(c->target.kind, c->options->simulate);
   if (!generator->join) return status_ok();
   kernel_image *joined = arena_new(c->arena, kernel_image);
   TRY(generator->join(c->arena, out->kernels.count, out->images, joined));
@@ -130,11 +131,17 @@ static void end_linking(void *argument, bool is_torn) {
 
 // Into this process, if it can run the program.
 static heddle_status link_program(compilation *c) {
-  if (!c->target.is_host) return status_ok();
-  lock_hold_forks();
-  heddle_status s = guard_clean_up(link_guarded, end_linking, c);
-  lock_let_forks();
-  TRY(s);
+  if (c->options->simulate) {
+    compiled *out = c->out;
+    TRY(simulation_link(&out->program, c->target.shared_bytes, out->threads, &out->simulator, &out->executable));
+  } else if (c->target.is_host) {
+    lock_hold_forks();
+    heddle_status s = guard_clean_up(link_guarded, end_linking, c);
+    lock_let_forks();
+    TRY(s);
+  } else {
+    return status_ok();
+  }
   c->out->buffers = buffer_cache_create();
   return c->out->buffers ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for the buffer cache");
 }
@@ -155,7 +162,10 @@ static const compile_step back[] = {
 static int thread_count(const compile_options *o) { return o->threads > 0 ? o->threads : pool_default_threads(); }
 
 target_description compile_target(const compile_options *o) {
-  return o->target ? *o->target : target_cpu(thread_count(o));
+  target_description t = o->target ? *o->target : o->simulate ? target_gpu() : target_cpu(thread_count(o));
+  // The simulator's device is the host: its libraries do what no kernel can.
+  if (o->simulate) t.has_libraries = t.prefers_kernels = true;
+  return t;
 }
 
 heddle_status compile_plan(arena *a, const module *m, const compile_options *options, compile_times *times,
@@ -204,8 +214,10 @@ void compiled_release(compiled *c) {
   executable_destroy(c->executable);
   cpu_jit_destroy(c->jit);
   lock_let_forks();
+  simulator_destroy(c->simulator);
   buffer_cache_destroy(c->buffers);
   c->executable = NULL;
   c->jit = NULL;
+  c->simulator = NULL;
   c->buffers = NULL;
 }

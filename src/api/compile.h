@@ -9,12 +9,14 @@
 #include "opt/pass.h"
 #include "rt/buffer.h"
 #include "rt/executable.h"
+#include "simulate/simulator.h"
 #include "target/cpu.h"
 
 typedef struct compile_options {
   bool exact;               // keep every rounding of the HLO (default: excess precision for bf16, f16 and narrower)
   bool scalar;              // no explicit vectors
   int threads;              // 0 = all cores
+  bool simulate;            // kernels for a GPU, which the kernel simulator runs; libraries only where no kernel can
   const char *kernel_name;  // of the first kernel's symbol; null: "main"
   const target_description *target;         // null: this machine's CPU, with `threads`
   const kept_fusions_report *keep_fusions;  // fusions of the program stay as they are; null: they are formed anew
@@ -36,6 +38,7 @@ typedef struct compiled {
   executable *executable;  // null for a target that this process cannot run, as are the two below
   int threads;
   cpu_jit *jit;
+  simulator *simulator;  // null unless kernels are simulated
   buffer_cache *buffers;
   compile_times times;
 } compiled;

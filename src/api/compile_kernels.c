@@ -40,7 +40,7 @@ static heddle_status emit(void *state) {
 
 static heddle_status lower(void *state) {
   kernel_job *j = state;
-  const code_generator *generator = &code_generators[j->machine->kind];
+  const code_generator *generator = code_generator_find(j->machine->kind, j->options->simulate);
   j->lowering = (lower_options){.target = *j->machine, .exact = j->options->exact};
   if (j->options->scalar) j->lowering.target.vector_bits = 0;
   if (generator->prepare) generator->prepare(j->scratch, &j->lowering);
@@ -74,7 +74,7 @@ static heddle_status generate(void *state) {
                                 .blocks_y = launch->blocks_y,
                                 .llvm_ir = has_dump ? &llvm_ir : NULL,
                                 .assembly = has_dump ? &assembly : NULL};
-  const code_generator *generator = &code_generators[j->machine->kind];
+  const code_generator *generator = code_generator_find(j->machine->kind, j->options->simulate);
   heddle_status s = generator->emit(j->arena, mlirModuleGetOperation(j->ir), j->machine, &options, &j->image);
   dump(j, "ll", text_view(&llvm_ir));
   dump(j, "s", text_view(&assembly));

@@ -141,6 +141,7 @@ typedef struct target_description {
   const char *features;  // LLVM's further features: "+avx2,+fma,…"; ""
   bool has_grid;         // kernels run as a grid of threads; else a call takes a range of tiles
   bool has_libraries;    // the host's libraries can be called between kernels
+  bool prefers_kernels;  // libraries do only what no kernel can
   bool has_libm;         // kernels can call the C library's mathematical functions
   bool is_host;          // this process's machine: code is made for its very CPU, and linked into the process
 

@@ -62,7 +62,9 @@ library_kind library_kind_of(const instruction *i) {
 }
 
 library_kind library_of(const target_description *target, const instruction *i) {
-  return target->has_libraries ? library_kind_of(i) : LIBRARY_NONE;
+  if (!target->has_libraries) return LIBRARY_NONE;
+  const bool has_kernel = hlo_ops[operation_of(i)->opcode].index_rule != INDEX_RULE_NONE;
+  return target->prefers_kernels && has_kernel ? LIBRARY_NONE : library_kind_of(i);
 }
 
 // --- what goes in and out

@@ -27,7 +27,7 @@ const char *program_thunk_kind_name(program_thunk_kind kind) {
 
 const char *program_image_format_name(program_image_format format) {
   static const char *const names[PROGRAM_IMAGE_FORMAT_COUNT] = {
-      [PROGRAM_ELF] = "elf", [PROGRAM_PTX] = "ptx", [PROGRAM_MLIR] = "mlir"};
+      [PROGRAM_ELF] = "elf", [PROGRAM_PTX] = "ptx", [PROGRAM_MLIR] = "mlir", [PROGRAM_LLVM] = "llvm"};
   return names[format];
 }
 

@@ -74,6 +74,7 @@ typedef enum program_image_format {
   PROGRAM_ELF,   // a relocatable object
   PROGRAM_PTX,   // text
   PROGRAM_MLIR,  // text in the LLVM dialect
+  PROGRAM_LLVM,  // LLVM bitcode, for the kernel simulator
   PROGRAM_IMAGE_FORMAT_COUNT
 } program_image_format;
 

@@ -9,6 +9,10 @@
 // different tiles.
 typedef void (*kernel_fn)(void *const *buffers, int64_t begin, int64_t end);
 
+// Starts a kernel of the program on its grid and waits for it: buffer i is bytes[i] bytes long.
+typedef heddle_status (*launch_fn)(void *user, const program *p, int kernel, void *const *buffers,
+                                   const int64_t *bytes);
+
 // One thunk's execution, as a profiler sees it.
 typedef struct profile_event {
   const program_thunk *thunk;
@@ -36,8 +40,10 @@ typedef struct executable_feeds {
 typedef struct run_context {
   const program *program;
   const kernel_fn *entries;  // one for each kernel of the program
-  int threads;               // that one run may use
-  profile_fn profile;        // null: nobody looks
+  launch_fn launch;          // of kernels on a grid; null: there is no device
+  void *launch_user;
+  int threads;         // that one run may use
+  profile_fn profile;  // null: nobody looks
   void *profile_user;
   executable_feeds feeds;
 } run_context;

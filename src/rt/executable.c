@@ -33,7 +33,7 @@ static heddle_status prepare(void *argument) {
   const program *p = e->context.program;
   arena *a = arena_create();
   kernel_fn *entries = arena_array(a, kernel_fn, p->kernel_count);
-  for (int i = 0; i < p->kernel_count; i++) entries[i] = made->entries[i];
+  for (int i = 0; i < p->kernel_count && made->entries; i++) entries[i] = made->entries[i];
   e->context.entries = entries;
   heddle_status s = sequence_create(a, &e->context, &p->entry, &e->entry);
   e->frames.context = &e->context;
@@ -73,6 +73,11 @@ void executable_destroy(executable *e) {
   sequence_release(e->entry);
   arena_destroy(e->arena);
   free(e);
+}
+
+void executable_set_launcher(executable *e, launch_fn fn, void *user) {
+  e->context.launch = fn;
+  e->context.launch_user = user;
 }
 
 void executable_set_profiler(executable *e, profile_fn fn, void *user) {

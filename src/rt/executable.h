@@ -14,10 +14,14 @@ typedef struct executable {
 } executable;
 
 // Prepares `p` for at most `threads` threads. The program must outlive the executable; `entries` (p->kernel_count of
-// them) are copied. Fails with HEDDLE_INVALID for a program that contradicts itself, HEDDLE_UNIMPLEMENTED for a thunk
-// this build cannot run. The results of a run do not depend on `threads`.
+// them; null: the device has a grid) are copied. Fails with HEDDLE_INVALID for a program that contradicts itself,
+// HEDDLE_UNIMPLEMENTED for a thunk this build cannot run. The results of a run do not depend on `threads`.
 heddle_status executable_create(const program *p, const kernel_fn *entries, int threads, executable **out);
 void executable_destroy(executable *e);  // null is allowed
+
+// Who starts kernels on a grid, for programs of devices that have one. Set before the first run; without it a run fails
+// with HEDDLE_DEVICE_FAILED.
+void executable_set_launcher(executable *e, launch_fn fn, void *user);
 
 // Set before the first run. Runs without a profiler are not slowed.
 void executable_set_profiler(executable *e, profile_fn fn, void *user);

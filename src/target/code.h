@@ -14,6 +14,7 @@ typedef enum image_format {
   IMAGE_ELF,   // relocatable object
   IMAGE_PTX,   // text, one module
   IMAGE_MLIR,  // text, LLVM dialect
+  IMAGE_LLVM,  // LLVM bitcode that PTX would be made of
 } image_format;
 
 typedef struct kernel_image {

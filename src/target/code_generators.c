@@ -10,3 +10,9 @@ const code_generator code_generators[TARGET_KIND_COUNT] = {
     [TARGET_NVPTX] = {IMAGE_PTX, "ptx", nvptx_prepare, nvptx_emit, nvptx_join},
     [TARGET_NULL] = {IMAGE_MLIR, "mlir", NULL, null_emit, NULL},
 };
+
+static const code_generator simulated = {IMAGE_LLVM, "bc", NULL, nvptx_emit_bitcode, NULL};
+
+const code_generator *code_generator_find(target_kind kind, bool simulates) {
+  return simulates ? &simulated : &code_generators[kind];
+}

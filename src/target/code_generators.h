@@ -7,4 +7,7 @@
 
 extern const code_generator code_generators[TARGET_KIND_COUNT];
 
+// The table's row, or what makes code for the kernel simulator in place of it.
+const code_generator *code_generator_find(target_kind kind, bool simulates);
+
 #endif

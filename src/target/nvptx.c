@@ -6,6 +6,7 @@
 
 #include <glob.h>
 #include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
 #include <llvm-c/Linker.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,35 +104,55 @@ static void rename_all_private(arena *a, LLVMModuleRef module, const char *entry
   for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g)) rename_private(a, g, entry);
 }
 
-static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineRef tm, const code_options *options,
+// The module as code generation takes it.
+static heddle_status optimize(arena *a, LLVMModuleRef module, LLVMTargetMachineRef tm, const code_options *options,
                               kernel_image *out) {
+  llvm_bound_thread_numbers(module, &(launch_bounds){options->threads, options->blocks_x, options->blocks_y});
+  const double start = log_seconds();
+  TRY(llvm_run_passes(module, tm, "default<O2>"));
+  out->optimize_seconds = log_seconds() - start;
+  rename_all_private(a, module, options->entry);
+  if (options->llvm_ir) llvm_print(module, options->llvm_ir);
+  return status_ok();
+}
+
+static void keep_image(arena *a, LLVMMemoryBufferRef buffer, kernel_image *out) {
+  const str bytes = str_copy(a, (str){LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer)});
+  LLVMDisposeMemoryBuffer(buffer);
+  out->data = bytes.data;
+  out->size = bytes.size;
+}
+
+static heddle_status generate_ptx(arena *a, LLVMModuleRef module, LLVMTargetMachineRef tm, const code_options *options,
+                                  kernel_image *out) {
   const char *libdevice = nvptx_find_libdevice(a);
   if (libdevice) {
     TRY(link_libdevice(a, module, libdevice));
     internalize(module);
   }
-  llvm_bound_thread_numbers(module, &(launch_bounds){options->threads, options->blocks_x, options->blocks_y});
-  double start = log_seconds();
-  TRY(llvm_run_passes(module, tm, "default<O2>"));
-  out->optimize_seconds = log_seconds() - start;
-  rename_all_private(a, module, options->entry);
-  if (options->llvm_ir) llvm_print(module, options->llvm_ir);
-  start = log_seconds();
+  TRY(optimize(a, module, tm, options, out));
+  const double start = log_seconds();
   LLVMMemoryBufferRef buffer;
   TRY(llvm_emit(module, tm, LLVMAssemblyFile, &buffer));
-  const str ptx = str_copy(a, (str){LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer)});
-  LLVMDisposeMemoryBuffer(buffer);
-  out->data = ptx.data;
-  out->size = ptx.size;
+  keep_image(a, buffer, out);
   out->codegen_seconds = log_seconds() - start;
+  return status_ok();
+}
+
+static heddle_status generate_bitcode(arena *a, LLVMModuleRef module, LLVMTargetMachineRef tm,
+                                      const code_options *options, kernel_image *out) {
+  TRY(optimize(a, module, tm, options, out));
+  keep_image(a, LLVMWriteBitcodeToMemoryBuffer(module), out);
   return status_ok();
 }
 
 void nvptx_prepare(arena *a, lower_options *options) { options->use_libdevice = nvptx_find_libdevice(a) != NULL; }
 
-heddle_status nvptx_emit(arena *a, MlirOperation module, const target_description *target, const code_options *options,
-                         kernel_image *out) {
-  *out = (kernel_image){.format = IMAGE_PTX};
+typedef heddle_status (*generate_fn)(arena *a, LLVMModuleRef module, LLVMTargetMachineRef tm,
+                                     const code_options *options, kernel_image *out);
+
+static heddle_status emit(arena *a, MlirOperation module, const target_description *target, const code_options *options,
+                          generate_fn generate, kernel_image *out) {
   LLVMTargetMachineRef tm = NULL;
   TRY(llvm_target_machine("nvptx64-nvidia-cuda", target->chip, target->features, &tm));
   double start = log_seconds();
@@ -144,6 +165,18 @@ heddle_status nvptx_emit(arena *a, MlirOperation module, const target_descriptio
   LLVMContextDispose(context);
   LLVMDisposeTargetMachine(tm);
   return s;
+}
+
+heddle_status nvptx_emit(arena *a, MlirOperation module, const target_description *target, const code_options *options,
+                         kernel_image *out) {
+  *out = (kernel_image){.format = IMAGE_PTX};
+  return emit(a, module, target, options, generate_ptx, out);
+}
+
+heddle_status nvptx_emit_bitcode(arena *a, MlirOperation module, const target_description *target,
+                                 const code_options *options, kernel_image *out) {
+  *out = (kernel_image){.format = IMAGE_LLVM};
+  return emit(a, module, target, options, generate_bitcode, out);
 }
 
 // --- one module for all kernels

@@ -19,6 +19,10 @@ void nvptx_prepare(arena *a, lower_options *options);
 heddle_status nvptx_emit(arena *a, MlirOperation module, const target_description *target, const code_options *options,
                          kernel_image *out);
 
+// The same up to LLVM's optimization: bitcode, with mathematical functions of our own.
+heddle_status nvptx_emit_bitcode(arena *a, MlirOperation module, const target_description *target,
+                                 const code_options *options, kernel_image *out);
+
 // One PTX module with the entries of all; a program without kernels has an empty one.
 heddle_status nvptx_join(arena *a, int count, const kernel_image *images, kernel_image *out);
 

@@ -18,7 +18,10 @@ heddle_status platform_from_name(const char *flag, const char *name, platform *o
   static const struct {
     const char *name;
     platform value;
-  } rows[] = {{"interpreter", PLATFORM_INTERPRETER}, {"cpu", PLATFORM_CPU}, {"host", PLATFORM_CPU}};
+  } rows[] = {{"interpreter", PLATFORM_INTERPRETER},
+              {"cpu", PLATFORM_CPU},
+              {"host", PLATFORM_CPU},
+              {"simulator", PLATFORM_SIMULATOR}};
   static const char *const planned[] = {"cuda", "gpu", "vulkan"};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     if (strcasecmp(name, rows[i].name) != 0) continue;
@@ -27,9 +30,9 @@ heddle_status platform_from_name(const char *flag, const char *name, platform *o
   }
   for (size_t i = 0; i < sizeof planned / sizeof *planned; i++)
     if (strcasecmp(name, planned[i]) == 0)
-      return status_error(HEDDLE_UNIMPLEMENTED, "--%s: platform %s is not built yet, wanted CPU or Interpreter", flag,
-                          name);
-  return status_error(HEDDLE_INVALID, "--%s: found platform %s, wanted CPU or Interpreter", flag, name);
+      return status_error(HEDDLE_UNIMPLEMENTED,
+                          "--%s: platform %s is not built yet, wanted CPU, Simulator or Interpreter", flag, name);
+  return status_error(HEDDLE_INVALID, "--%s: found platform %s, wanted CPU, Simulator or Interpreter", flag, name);
 }
 
 static heddle_status interpret_devices(arena *a, const module *m, const eval_options *options, int devices,
@@ -81,7 +84,9 @@ heddle_status execute_module(arena *a, const module *m, platform on, const compi
                              const argument_list *arguments, literal **result) {
   if (on == PLATFORM_INTERPRETER) return execute_in_interpreter(a, m, NULL, arguments, result);
   compiled program;
-  TRY(compile_module(a, m, options, &program));
+  compile_options wanted = *options;
+  wanted.simulate = on == PLATFORM_SIMULATOR;
+  TRY(compile_module(a, m, &wanted, &program));
   heddle_status s = run_once(a, &program, arguments->count, arguments->values, result);
   compiled_release(&program);
   return s;

@@ -9,7 +9,11 @@
 #include "eval/evaluate.h"
 #include "tools/flags.h"
 
-typedef enum platform { PLATFORM_INTERPRETER, PLATFORM_CPU } platform;
+typedef enum platform {
+  PLATFORM_INTERPRETER,
+  PLATFORM_CPU,
+  PLATFORM_SIMULATOR  // kernels for a GPU, run by the kernel simulator
+} platform;
 
 // The value of the flag --`flag`; case does not matter. HEDDLE_UNIMPLEMENTED for platforms that are planned (CUDA,
 // Vulkan), HEDDLE_INVALID for others.

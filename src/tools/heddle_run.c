@@ -139,8 +139,10 @@ static heddle_status write_outputs(const literal_list *results, const flag_list 
 }
 
 static heddle_status compile_options_of(run_flags *f, compile_options *out) {
-  *out = (compile_options){
-      .exact = f->exact, .threads = f->threads, .control = pass_flags_open(&f->driver, f->time, true)};
+  *out = (compile_options){.exact = f->exact,
+                           .simulate = f->on == PLATFORM_SIMULATOR,
+                           .threads = f->threads,
+                           .control = pass_flags_open(&f->driver, f->time, true)};
   debug_compile_numbers(&f->debug, out);
   if (f->keep_fusions) out->keep_fusions = &debug_compile_remarks;
   if (!f->dump.folder) return status_ok();
@@ -270,7 +272,7 @@ static heddle_status run_module(arena *a, module *m, run_flags *f, compile_times
   TRY(read_inputs(a, m, f, &arguments));
   if (f->no_folding) TRY(unfold(a, m, &arguments));
   double seconds = 0;
-  if (f->on == PLATFORM_CPU) {
+  if (f->on != PLATFORM_INTERPRETER) {
     TRY(run_cpu(a, m, f, &arguments, times, &seconds, &result));
   } else {
     double start = log_seconds();
@@ -309,8 +311,8 @@ static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
   TRY(file_read(a, path, &bytes));
   if (lhlo_is(bytes)) {
     if (f->infeeds.size) return status_error(HEDDLE_UNIMPLEMENTED, "LHLO has no infeeds, found --infeed");
-    if (f->on == PLATFORM_CPU) return run_lhlo(a, path, bytes, f);
-    return status_error(HEDDLE_UNIMPLEMENTED, "LHLO runs on the CPU, found --platform=%s", f->platform);
+    if (f->on != PLATFORM_INTERPRETER) return run_lhlo(a, path, bytes, f);
+    return status_error(HEDDLE_UNIMPLEMENTED, "LHLO is compiled, found --platform=%s", f->platform);
   }
   const import_options options = {.argument = give_argument, .argument_context = f, .entry = str_from(f->entry)};
   heddle_status read = import_all(a, path, bytes, &options, &count, &programs);
@@ -374,7 +376,7 @@ int command_run(int argc, char **argv) {
       {"expected_outputs", FLAG_TEXT, &f.expected_files, "FOLDER|x.npz",
        "all expected results, numbered from 0: the folder's files named out* or expected*"},
       {"output", FLAG_LIST, &f.outputs, "@FILE.npy", "where to write a result"},
-      {"platform", FLAG_TEXT, &f.platform, "cpu|interpreter", "where to run (cpu)"},
+      {"platform", FLAG_TEXT, &f.platform, "cpu|simulator|interpreter", "where to run (cpu)"},
       {"entry", FLAG_TEXT, &f.entry, "NAME", "the function to run, of StableHLO (main, or the only public one)"},
       {"rtol", FLAG_DOUBLE, &f.rtol, "R", "relative tolerance of the comparison (1e-5)"},
       {"atol", FLAG_DOUBLE, &f.atol, "A", "absolute tolerance of the comparison (1e-6)"},

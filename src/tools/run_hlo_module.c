@@ -164,9 +164,11 @@ static heddle_status run_and_compare(arena *a, const module *m, runner *r, compi
 
 // --- one module
 
-static heddle_status compile_for_cpu(arena *a, const module *m, runner *r, compiled *program) {
-  compile_options options = {
-      .exact = r->exact, .threads = r->threads, .control = pass_flags_open(&r->driver, r->time, true)};
+static heddle_status compile_program(arena *a, const module *m, runner *r, compiled *program) {
+  compile_options options = {.exact = r->exact,
+                             .simulate = r->on == PLATFORM_SIMULATOR,
+                             .threads = r->threads,
+                             .control = pass_flags_open(&r->driver, r->time, true)};
   hlo_dump_watch(&r->dump, options.control);
   debug_compile_passes(a, &r->debug, r->test_passes == 0 ? PASS_NEEDED : PASS_FOLDS, &options);
   debug_compile_numbers(&r->debug, &options);
@@ -194,10 +196,18 @@ static heddle_status run_iterations(const module *m, runner *r, compiled *progra
   return status_ok();
 }
 
-static heddle_status run_on_cpu(arena *a, const module *m, runner *r) {
+static void print_traffic(const compiled *program) {
+  text t = {0};
+  simulator_print(program->simulator, &t);
+  fputs(text_cstr(&t), stdout);
+  text_free(&t);
+}
+
+static heddle_status run_compiled(arena *a, const module *m, runner *r) {
   compiled program;
-  TRY(compile_for_cpu(a, m, r, &program));
+  TRY(compile_program(a, m, r, &program));
   heddle_status s = run_iterations(m, r, &program);
+  if (program.simulator) print_traffic(&program);
   compiled_release(&program);
   return s;
 }
@@ -216,7 +226,7 @@ static heddle_status run_module(arena *a, const module *m, runner *r, const char
   if (!status_is_ok(s)) return first_error(s, hlo_dump_close(&r->dump));
   r->dump.prints |= r->v >= 5;
   s = compile_log_open(&r->log, r->v >= 5, r->dump.folder);
-  if (status_is_ok(s)) s = r->on == PLATFORM_CPU ? run_on_cpu(a, m, r) : run_iterations(m, r, NULL);
+  if (status_is_ok(s)) s = r->on != PLATFORM_INTERPRETER ? run_compiled(a, m, r) : run_iterations(m, r, NULL);
   s = first_error(s, compile_log_close(&r->log));
   return first_error(s, hlo_dump_close(&r->dump));
 }
@@ -323,7 +333,7 @@ int main(int argc, char **argv) {
               .iterations = 1,
               .repeat = 1};
   const flag flags[] = {
-      {"platform", FLAG_TEXT, &r.platform, "CPU|Interpreter", "where to run (CPU)"},
+      {"platform", FLAG_TEXT, &r.platform, "CPU|Simulator|Interpreter", "where to run (CPU)"},
       {"reference_platform", FLAG_TEXT, &r.reference, "PLATFORM",
        "what to compare with (default: Interpreter); empty: nothing"},
       {"run_test_hlo_passes", FLAG_MAYBE, &r.test_passes, NULL,
