@@ -105,22 +105,26 @@ static heddle_status make_program(compilation *c) {
                        &c->out->program);
 }
 
-static heddle_status link_kernels(arena *a, compiled *c) {
+// Native code becomes this process's; what the simulator executes is its own.
+static heddle_status link_kernels(arena *a, compiled *c, int64_t shared_limit) {
   TRY(guard_check_room());
   TRY(cpu_jit_create(&c->jit));
   kernel_fn *entries = arena_array(a, kernel_fn, c->program.kernel_count);
   for (int i = 0; i < c->program.kernel_count; i++) {
+    if (c->images[i].format != IMAGE_ELF) continue;
     TRY(cpu_jit_add(c->jit, &c->images[i]));
     void *entry;
     TRY(cpu_jit_lookup(c->jit, c->program.kernels[i].entry, &entry));
     entries[i] = (kernel_fn)entry;
   }
-  return executable_create(&c->program, entries, c->threads, &c->executable);
+  TRY(executable_create(&c->program, entries, c->threads, &c->executable));
+  return c->plan->target.has_grid ? simulation_link(&c->program, shared_limit, &c->simulator, c->executable)
+                                  : status_ok();
 }
 
 static heddle_status link_guarded(void *argument) {
   const compilation *c = argument;
-  return link_kernels(c->arena, c->out);
+  return link_kernels(c->arena, c->out, c->target.shared_bytes);
 }
 
 static void end_linking(void *argument, bool is_torn) {
@@ -131,17 +135,11 @@ static void end_linking(void *argument, bool is_torn) {
 
 // Into this process, if it can run the program.
 static heddle_status link_program(compilation *c) {
-  if (c->options->simulate) {
-    compiled *out = c->out;
-    TRY(simulation_link(&out->program, c->target.shared_bytes, out->threads, &out->simulator, &out->executable));
-  } else if (c->target.is_host) {
-    lock_hold_forks();
-    heddle_status s = guard_clean_up(link_guarded, end_linking, c);
-    lock_let_forks();
-    TRY(s);
-  } else {
-    return status_ok();
-  }
+  if (!c->target.is_host && !c->options->simulate) return status_ok();
+  lock_hold_forks();
+  heddle_status s = guard_clean_up(link_guarded, end_linking, c);
+  lock_let_forks();
+  TRY(s);
   c->out->buffers = buffer_cache_create();
   return c->out->buffers ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for the buffer cache");
 }

@@ -131,7 +131,7 @@ typedef struct kernel_batch {
   compiled *program;
   arena *arena;  // of the program
   const compile_options *options;
-  const target_description *machine;
+  const target_description *machine, *host;
   int count;
   arena **arenas;  // of each kernel's image until all are done
   kernel_image *images;
@@ -142,9 +142,11 @@ typedef struct kernel_batch {
 static void compile_range(void *argument, int64_t begin, int64_t end) {
   const kernel_batch *b = argument;
   for (int64_t i = begin; i < end; i++) {
-    kernel_job job = {.kernel = b->program->kernels.plans[i],
-                      .planned = &b->program->plan->target,
-                      .machine = b->machine,
+    const program_kernels *kernels = &b->program->kernels;
+    const bool is_comparator = i >= kernels->comparators;
+    kernel_job job = {.kernel = kernels->plans[i],
+                      .planned = is_comparator ? kernels->callers : &b->program->plan->target,
+                      .machine = is_comparator ? b->host : b->machine,
                       .options = b->options,
                       .times = &b->times[i]};
     b->statuses[i] = run_kernel_job(&job);
@@ -189,11 +191,13 @@ heddle_status compile_kernels(arena *a, const compile_options *o, const target_d
   c->images = arena_array(a, kernel_image, count);
   c->image_count = count;
   arena *scratch = arena_create();
+  const target_description host = machine->has_grid ? cpu_target_host(a, c->threads) : *machine;
   kernel_batch b = {.program = c,
                     .arena = a,
                     .count = count,
                     .options = o,
                     .machine = machine,
+                    .host = &host,
                     .arenas = arena_array(scratch, arena *, count),
                     .images = arena_array(scratch, kernel_image, count),
                     .times = arena_array(scratch, compile_times, count),

@@ -42,14 +42,13 @@ static void add_kernel(arena *a, program_kernels *k, const void *key, const kern
 }
 
 // Called with single elements: lhs0, rhs0, lhs1, rhs1, …, result.
-static heddle_status add_comparator(arena *a, const lhlo_program *p, const computation *c, program_kernels *k,
-                                    int *capacity) {
+static heddle_status add_comparator(arena *a, const computation *c, program_kernels *k, int *capacity) {
   if (ptr_map_has(&k->numbers, c)) return status_ok();
   kernel_leaves leaves = {0};
   TRY(kernel_leaves_of(a, c->root, &leaves));
   kernel_request wanted = {.computation = c,
                            .name = arena_printf(a, "compare_%d", k->count),
-                           .target = &p->target,
+                           .target = k->callers,
                            .leaf_count = leaves.size,
                            .leaves = leaves.data,
                            .all_parameters = true};
@@ -59,12 +58,11 @@ static heddle_status add_comparator(arena *a, const lhlo_program *p, const compu
   return status_ok();
 }
 
-static heddle_status collect_comparators(arena *a, const lhlo_program *p, const lhlo_body *body, program_kernels *k,
-                                         int *capacity) {
+static heddle_status collect_comparators(arena *a, const lhlo_body *body, program_kernels *k, int *capacity) {
   for (int i = 0; i < body->ops.size; i++) {
     const lhlo_op *op = body->ops.data[i];
-    if (op->library && op->library->comparator) TRY(add_comparator(a, p, op->library->comparator, k, capacity));
-    for (int b = 0; b < op->body_count; b++) TRY(collect_comparators(a, p, &op->bodies[b], k, capacity));
+    if (op->library && op->library->comparator) TRY(add_comparator(a, op->library->comparator, k, capacity));
+    for (int b = 0; b < op->body_count; b++) TRY(collect_comparators(a, &op->bodies[b], k, capacity));
   }
   return status_ok();
 }
@@ -74,7 +72,11 @@ heddle_status program_collect_kernels(arena *a, const lhlo_program *p, const cha
   int capacity = 0;
   for (int i = 0; i < p->kernel_count; i++)
     if (!launch_is_empty(&p->kernels[i]->launch)) add_kernel(a, out, p->kernels[i], p->kernels[i], &capacity);
-  TRY(collect_comparators(a, p, &p->entry, out, &capacity));
+  out->comparators = out->count;
+  target_description *host = arena_new(a, target_description);
+  *host = p->target.has_grid ? target_cpu(1) : p->target;
+  out->callers = host;
+  TRY(collect_comparators(a, &p->entry, out, &capacity));
   if (name) out->plans = kernel_plans_named(a, out->count, out->plans, name);
   return status_ok();
 }
@@ -355,10 +357,11 @@ static void build_allocations(program_builder *b) {
   b->out->allocations = made;
 }
 
-static program_kernel kernel_of(const program_builder *b, const kernel_plan *k, int image) {
+static program_kernel kernel_of(const program_builder *b, int number, int image) {
+  const kernel_plan *k = b->kernels->plans[number];
   const launch_plan *launch = &k->launch;
   const double operations = launch->tiles > 0 ? k->work / (double)launch->tiles : 0;
-  const bool has_grid = b->source->target.has_grid;
+  const bool has_grid = b->source->target.has_grid && number < b->kernels->comparators;
   return (program_kernel){.entry = copy_text(b->arena, k->name),
                           .image = image,
                           .buffer_count = k->slice_count,
@@ -379,7 +382,7 @@ static void build_kernels(program_builder *b, int image_count, const kernel_imag
   program_kernel *kernels = arena_array(b->arena, program_kernel, count);
   for (int i = 0; i < image_count; i++)
     images[i] = (program_image){formats[from[i].format], from[i].data, from[i].size};
-  for (int i = 0; i < count; i++) kernels[i] = kernel_of(b, b->kernels->plans[i], image_count == count ? i : 0);
+  for (int i = 0; i < count; i++) kernels[i] = kernel_of(b, i, image_count == count ? i : 0);
   b->out->image_count = image_count;
   b->out->images = images;
   b->out->kernel_count = count;

@@ -10,7 +10,9 @@
 typedef struct program_kernels {
   int count;
   const kernel_plan **plans;
-  ptr_map numbers;  // kernel_plan or comparator computation -> its number, plus one
+  int comparators;                    // the number of the first one; as many as `count` if there is none
+  const target_description *callers;  // what comparators are planned for: libraries call them, on the host
+  ptr_map numbers;                    // kernel_plan or comparator computation -> its number, plus one
 } program_kernels;
 
 // All kernels a program needs (those without a tile need no code), called NAME, NAME_1, … if `name` is not null

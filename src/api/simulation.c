@@ -11,14 +11,13 @@ static heddle_status start(void *user, const program *p, int kernel, void *const
   return simulator_launch(user, kernel, &grid, k->buffer_count, buffers, bytes);
 }
 
-heddle_status simulation_link(const program *p, int64_t shared_limit, int threads, simulator **device,
-                              executable **out) {
+// The simulator numbers kernels as the program does: those that run on the host come behind them.
+heddle_status simulation_link(const program *p, int64_t shared_limit, simulator **device, executable *e) {
   *device = simulator_create(shared_limit);
   for (int k = 0; k < p->kernel_count; k++) {
     const program_image *image = &p->images[p->kernels[k].image];
-    TRY(simulator_add(*device, image->data, image->size, p->kernels[k].entry));
+    if (image->format == PROGRAM_LLVM) TRY(simulator_add(*device, image->data, image->size, p->kernels[k].entry));
   }
-  TRY(executable_create(p, NULL, threads, out));
-  executable_set_launcher(*out, start, *device);
+  executable_set_launcher(e, start, *device);
   return status_ok();
 }

@@ -5,10 +5,9 @@
 #include "rt/executable.h"
 #include "simulate/simulator.h"
 
-// Makes a program whose images are LLVM bitcode ready to run. A block may share `shared_limit` bytes. Libraries and
-// control flow are the host's. The simulator must outlive the executable, the program both. On failure both may be set,
-// and are the caller's to destroy.
-heddle_status simulation_link(const program *p, int64_t shared_limit, int threads, simulator **device,
-                              executable **out);
+// Gives the program's kernels on a grid, whose images are LLVM bitcode, to a simulator, and the executable this as its
+// device, whose blocks may share so many bytes. The simulator must outlive the executable; it may be set on failure,
+// too, and is the caller's to destroy.
+heddle_status simulation_link(const program *p, int64_t shared_limit, simulator **device, executable *e);
 
 #endif

@@ -14,5 +14,5 @@ const code_generator code_generators[TARGET_KIND_COUNT] = {
 static const code_generator simulated = {IMAGE_LLVM, "bc", NULL, nvptx_emit_bitcode, NULL};
 
 const code_generator *code_generator_find(target_kind kind, bool simulates) {
-  return simulates ? &simulated : &code_generators[kind];
+  return simulates && kind == TARGET_NVPTX ? &simulated : &code_generators[kind];
 }
