@@ -85,6 +85,12 @@ typedef struct sim_traffic {
   int64_t local;       // bytes of threads' own memory
 } sim_traffic;
 
+// Where a memory operation goes.
+typedef struct sim_place {
+  int argument;  // of the kernel, that its addresses are made of alone; -1: of several, or of none
+  int range;     // of the memory's, in which it was found last
+} sim_place;
+
 struct sim_op {
   sim_opcode opcode;
   int result;  // first slot; -1: none
@@ -108,7 +114,7 @@ struct sim_op {
   const int64_t *scales;  // … by index; steps[k] are the bits of index k
   const char *text;       // the instruction, for messages; memory, barriers, shuffles
   sim_traffic *traffic;   // null for what moves nothing
-  int *range;             // the memory range it found last
+  sim_place *place;
   // Control.
   int edge_count;
   const sim_edge *edges;

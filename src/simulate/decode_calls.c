@@ -79,7 +79,7 @@ static heddle_status decode_block_of_bytes(decoder *d, LLVMValueRef call, bool f
   op.opcode = fills ? SIM_FILL : SIM_MOVE;
   op.alignment = 1;
   op.text = decoder_text(d, call);
-  op.range = arena_new(d->arena, int);
+  op.place = arena_new(d->arena, sim_place);
   vec_push(d->arena, ops, op);
   return status_ok();
 }

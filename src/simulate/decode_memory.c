@@ -10,7 +10,7 @@ static int64_t bytes_of(sim_scalar type, int count) { return int64_ceil_div((int
 static void touch(decoder *d, LLVMValueRef instruction, sim_op *op) {
   op->text = decoder_text(d, instruction);
   op->traffic = new_traffic(d);
-  op->range = arena_new(d->arena, int);
+  op->place = arena_new(d->arena, sim_place);
 }
 
 static bool has_metadata(decoder *d, LLVMValueRef instruction, const char *name, unsigned size) {

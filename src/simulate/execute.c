@@ -29,10 +29,17 @@ heddle_status execute_fail(const warp *w, const sim_op *op, int lane, const char
   return s;
 }
 
-// Where the address lies relative to the nearest range of memory.
+// Where the address lies relative to the argument that it should be of, or to the nearest range of memory.
 static heddle_status fail_outside(const warp *w, const sim_op *op, int lane, uint64_t address, int64_t bytes,
                                   const char *verb) {
   const memory *m = w->block->memory;
+  if (op->place->argument >= 0) {
+    const memory_argument *of = &m->arguments[op->place->argument];
+    return execute_fail(w, op, lane,
+                        "%s %" PRId64 " bytes at offset %" PRId64 " of argument %d, which has %" PRId64 " bytes", verb,
+                        bytes, (int64_t)(address - of->begin), op->place->argument, (int64_t)(of->end - of->begin));
+  }
+  static const char *const kinds[] = {"arguments", "shared memory", "the stack", "constants"};
   const memory_range *nearest = NULL;
   uint64_t least = UINT64_MAX;
   for (int k = 0; k < m->count; k++) {
@@ -42,14 +49,10 @@ static heddle_status fail_outside(const warp *w, const sim_op *op, int lane, uin
     least = away;
     nearest = r;
   }
-  if (!nearest) return execute_fail(w, op, lane, "%s memory that nobody has", verb);
-  static const char *const kinds[] = {"argument", "shared memory", "the stack", "constants"};
-  const bool has_number = nearest->kind == MEMORY_GLOBAL;
-  return execute_fail(
-      w, op, lane, "%s %" PRId64 " bytes at offset %" PRId64 " of %s%s%s, which has %" PRId64 " bytes", verb, bytes,
-      (int64_t)(address - nearest->begin), kinds[nearest->kind], has_number ? " " : "",
-      has_number ? (const char[]){(char)('0' + nearest->number / 10 % 10), (char)('0' + nearest->number % 10), 0} : "",
-      (int64_t)(nearest->end - nearest->begin));
+  if (!nearest) return execute_fail(w, op, lane, "%s memory, and there is none", verb);
+  return execute_fail(w, op, lane, "%s %" PRId64 " bytes at offset %" PRId64 " of %s, which has %" PRId64 " bytes",
+                      verb, bytes, (int64_t)(address - nearest->begin), kinds[nearest->kind],
+                      (int64_t)(nearest->end - nearest->begin));
 }
 
 // --- memory
@@ -59,7 +62,7 @@ static heddle_status touch(const warp *w, const sim_op *op, int lane, uint64_t a
                            memory_kind *kind) {
   static const char *const verbs[] = {"reads", "writes"};
   const block_state *b = w->block;
-  const memory_range *r = memory_find(b->memory, address, bytes, op->range);
+  const memory_range *r = memory_find(b->memory, address, bytes, op->place);
   if (!r) return fail_outside(w, op, lane, address, bytes, verbs[writes]);
   if (op->alignment > 1 && address % (uint64_t)op->alignment != 0)
     return execute_fail(w, op, lane, "%s at an address that is no multiple of %" PRId64, verbs[writes], op->alignment);

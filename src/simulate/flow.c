@@ -143,6 +143,9 @@ static bool writes(const sim_op *op) {
 static void note_access(const argument_flow *w, int function, const sim_op *op, sim_argument *arguments) {
   if (op->opcode != SIM_LOAD && !writes(op)) return;
   const argument_set set = set_of(w->by_slot[function], op->operands[address_operand(op)].slot);
+  const int only = set && (set & (set - 1)) == 0 ? __builtin_ctzll(set) : -1;
+  // A copy's two addresses share the place.
+  op->place->argument = only < LAST_BIT && op->opcode != SIM_MOVE ? only : -1;
   const int64_t granule = op->alignment > 0 ? int64_gcd(op->bytes, op->alignment) : 1;
   for (int p = 0; p < w->code->kernel->parameter_count; p++) {
     if (!(set >> (p < LAST_BIT ? p : LAST_BIT) & 1)) continue;

@@ -11,15 +11,20 @@
 
 enum { MOST_WATCHED_BYTES = 1 << 30 };
 
-static bool holds(const memory_range *r, uintptr_t address, int64_t bytes) {
-  return address >= r->begin && address <= r->end && (uint64_t)bytes <= r->end - address;
+static bool holds(uintptr_t begin, uintptr_t end, uintptr_t address, int64_t bytes) {
+  return address >= begin && address <= end && (uint64_t)bytes <= end - address;
 }
 
-const memory_range *memory_find(const memory *m, uintptr_t address, int64_t bytes, int *hint) {
-  if (*hint < m->count && holds(&m->ranges[*hint], address, bytes)) return &m->ranges[*hint];
+const memory_range *memory_find(const memory *m, uintptr_t address, int64_t bytes, sim_place *place) {
+  if (place->argument >= 0) {
+    const memory_argument *only = &m->arguments[place->argument];
+    if (!holds(only->begin, only->end, address, bytes)) return NULL;
+  }
+  const memory_range *last = place->range < m->count ? &m->ranges[place->range] : NULL;
+  if (last && holds(last->begin, last->end, address, bytes)) return last;
   for (int k = 0; k < m->count; k++) {
-    if (!holds(&m->ranges[k], address, bytes)) continue;
-    *hint = k;
+    if (!holds(m->ranges[k].begin, m->ranges[k].end, address, bytes)) continue;
+    place->range = k;
     return &m->ranges[k];
   }
   return NULL;
@@ -32,7 +37,6 @@ void memory_add(arena *a, memory *m, memory_range range) {
     if (r->kind == range.kind && r->begin < range.end && range.begin < r->end) {
       if (r->begin < range.begin) range.begin = r->begin;
       if (r->end > range.end) range.end = r->end;
-      if (r->number < range.number) range.number = r->number;
       range.is_written |= r->is_written;
       range.granule = (int)int64_gcd(range.granule, r->granule);
     } else {

@@ -19,14 +19,19 @@ typedef struct memory_record {
 
 typedef struct memory_range {
   memory_kind kind;
-  int number;  // of the kernel's argument
   uintptr_t begin, end;
   bool is_written;  // by the kernel
   int granule;
   memory_record *records;  // null: nobody watches
 } memory_range;
 
+// An argument's own bytes; ranges may hold several that overlap.
+typedef struct memory_argument {
+  uintptr_t begin, end;
+} memory_argument;
+
 typedef struct memory {
+  const memory_argument *arguments;
   int count;
   memory_range *ranges;  // those of global memory by address, disjoint
   int64_t watched_bytes;
@@ -41,8 +46,8 @@ typedef struct memory_access {
   bool writes, is_atomic;
 } memory_access;
 
-// The range in which `bytes` bytes lie; null if there is none. `hint` is where it was found last, and is kept.
-const memory_range *memory_find(const memory *m, uintptr_t address, int64_t bytes, int *hint);
+// The range in which `bytes` bytes lie; null if there is none, or if they are not the argument's that they have to be.
+const memory_range *memory_find(const memory *m, uintptr_t address, int64_t bytes, sim_place *place);
 
 // Adds a range; one that overlaps a range of the same kind is joined with it.
 void memory_add(arena *a, memory *m, memory_range range);

@@ -62,14 +62,16 @@ static void add_range(arena *a, memory *m, memory_kind kind, const void *begin, 
 static void lay_out(arena *a, const sim_code *code, int count, void *const *arguments, const int64_t *bytes,
                     char *stacks, int64_t stack_bytes, memory *out) {
   enum { WORD = 4 };
+  memory_argument *own = arena_array(a, memory_argument, count);
+  out->arguments = own;
   for (int k = 0; k < count; k++) {
-    const uintptr_t begin = (uintptr_t)arguments[k];
+    own[k].begin = (uintptr_t)arguments[k];
+    own[k].end = own[k].begin + (uintptr_t)(int64_ceil_div(bytes[k], WORD) * WORD);
     if (bytes[k] > 0)
       memory_add(a, out,
                  (memory_range){.kind = MEMORY_GLOBAL,
-                                .number = k,
-                                .begin = begin,
-                                .end = begin + (uintptr_t)(int64_ceil_div(bytes[k], WORD) * WORD),
+                                .begin = own[k].begin,
+                                .end = own[k].end,
                                 .is_written = code->arguments[k].is_written,
                                 .granule = code->arguments[k].granule});
   }
