@@ -63,8 +63,8 @@ typedef struct target_code_limits {
   int max_reduction_loads;   // elements that the lanes of all copies load one by one
 } target_code_limits;
 
-// Sizes of tiles, and from which sizes on one way to go over arrays is worth more than another. Of CPUs; a grid's
-// kernels are loops so far.
+// Sizes of tiles, and from which sizes on one way to go over arrays is worth more than another. Of CPUs; what decides
+// on a grid is target_grid_sizes.
 typedef struct target_tile_sizes {
   int unit;  // elements: the vectorizer's blocks divide it, and it divides tiles
 
@@ -112,6 +112,24 @@ typedef struct target_tile_sizes {
   int min_owned_bytes;  // of a window times the cores: each core asks of every update whether it is its own, and the
                         // answers cannot be foreseen
 } target_tile_sizes;
+
+// The same of a grid of threads: what a block takes.
+typedef struct target_grid_sizes {
+  int64_t static_shared_bytes;  // of a block's shared memory, that a kernel may have without asking for more
+  int access_bytes;             // that a thread moves at once where neighbours' accesses meet in one
+  int max_peeled_body;          // instructions of a body that is there twice, with and without checks
+
+  // Transposes through shared memory.
+  int transpose_side;        // elements of a tile's side, each as many as a thread moves at once: a warp's threads
+  int short_transpose_side;  // below which an axis alone leaves too many of them idle
+  int min_transpose_side;    // elements; shorter ones gain nothing from tiles
+  int64_t min_transpose_area;
+  int64_t transpose_area;  // elements (or groups that stay together) of a tile that has one short side
+  int min_packed_threads;  // of a warp, that a side must keep busy for several elements to be moved at once
+  int max_kept_bytes;      // of an innermost axis that stays innermost: runs of more fill whole sectors of memory
+  int bank_bytes;          // of shared memory's banks
+  int bank_count;
+} target_grid_sizes;
 
 // When it pays that operations share a kernel.
 typedef struct target_fusion_costs {
@@ -187,6 +205,7 @@ typedef struct target_description {
   int64_t row_accumulators;  // of a tile of columns, to stay in the first-level cache
 
   target_tile_sizes tiles;
+  target_grid_sizes grid;
   target_fusion_costs fusion;
   target_code_limits code;
 } target_description;

@@ -126,29 +126,43 @@ void emit_entry_end(kernel_entry *e) { ir_return(&e->b, e->kernel->plan->output_
 
 // --- loops
 
-// xla_gpu.loop with an empty body whose arguments are (range variables, map results, outputs).
-static MlirOperation make_loop(kernel_entry *e, const indexing_map *map, const MlirValue *dims) {
+// Numbers of the carried tensors that a loop changes. null: all may be.
+typedef struct changed_tensors {
+  int count;
+  int *numbers;
+} changed_tensors;
+
+static changed_tensors find_changed(const kernel_entry *e, const bool *changes) {
+  changed_tensors c = {.numbers = arena_array(e->kernel->arena, int, e->carried)};
+  for (int i = 0; i < e->carried; i++)
+    if (!changes || changes[i]) c.numbers[c.count++] = i;
+  return c;
+}
+
+// xla_gpu.loop with an empty body whose arguments are (range variables, map results, changed tensors).
+static MlirOperation make_loop(kernel_entry *e, const indexing_map *map, const MlirValue *dims,
+                               const changed_tensors *changed) {
   kernel_emitter *k = e->kernel;
-  int carried = e->carried, first = map->range_count + map->result_count;
-  MlirType *types = arena_array(k->arena, MlirType, first + carried);
-  MlirLocation *locations = arena_array(k->arena, MlirLocation, first + carried);
+  const int first = map->range_count + map->result_count, count = first + changed->count;
+  MlirType *types = arena_array(k->arena, MlirType, count);
+  MlirLocation *locations = arena_array(k->arena, MlirLocation, count);
   ir_values operands = {0};
   for (int i = 0; i < map->dim_count; i++) vec_push(k->arena, &operands, dims[i]);
-  for (int i = 0; i < carried; i++) vec_push(k->arena, &operands, e->outputs[i]);
-  for (int i = 0; i < first + carried; i++) {
-    types[i] = i < first ? mlirIndexTypeGet(k->context) : mlirValueGetType(e->outputs[i - first]);
+  for (int i = 0; i < changed->count; i++) vec_push(k->arena, &operands, e->outputs[changed->numbers[i]]);
+  for (int i = 0; i < count; i++) {
+    types[i] = i < first ? mlirIndexTypeGet(k->context) : mlirValueGetType(e->outputs[changed->numbers[i - first]]);
     locations[i] = e->b.location;
   }
   MlirRegion region = mlirRegionCreate();
-  mlirRegionAppendOwnedBlock(region, mlirBlockCreate(first + carried, types, locations));
-  int32_t segments[] = {map->dim_count, carried};
+  mlirRegionAppendOwnedBlock(region, mlirBlockCreate(count, types, locations));
+  int32_t segments[] = {map->dim_count, changed->count};
   MlirNamedAttribute attributes[] = {
       ir_named(k->context, "map", xla_gpu_indexing_map_attribute(k->context, map)),
       ir_named(k->context, "operandSegmentSizes", mlirDenseI32ArrayGet(k->context, 2, segments))};
   return ir_build(&e->b, (ir_op_state){.name = "xla_gpu.loop",
                                        .operand_count = operands.size,
                                        .operands = operands.data,
-                                       .result_count = carried,
+                                       .result_count = changed->count,
                                        .results = types + first,
                                        .attribute_count = 2,
                                        .attributes = attributes,
@@ -156,32 +170,47 @@ static MlirOperation make_loop(kernel_entry *e, const indexing_map *map, const M
                                        .regions = &region});
 }
 
-heddle_status emit_entry_loop(kernel_entry *e, const indexing_map *map, const MlirValue *dims, entry_body body,
-                              const void *argument) {
+heddle_status emit_entry_loop_changing(kernel_entry *e, const indexing_map *map, const MlirValue *dims,
+                                       const bool *changes, entry_body body, const void *argument) {
   kernel_emitter *k = e->kernel;
-  int carried = e->carried, first = map->range_count + map->result_count;
-  MlirOperation loop = make_loop(e, map, dims);
+  const changed_tensors changed = find_changed(e, changes);
+  const int first = map->range_count + map->result_count;
+  MlirOperation loop = make_loop(e, map, dims, &changed);
   MlirBlock block = ir_body(loop, 0);
   ir_builder b = ir_builder_at_end(k->context, block, k->arena);
   MlirValue *point = arena_array(k->arena, MlirValue, map->result_count);
-  MlirValue *outputs = arena_array(k->arena, MlirValue, carried);
+  MlirValue *outputs = arena_array(k->arena, MlirValue, e->carried);
+  MlirValue *yielded = arena_array(k->arena, MlirValue, changed.count);
   for (int i = 0; i < map->result_count; i++) point[i] = mlirBlockGetArgument(block, map->range_count + i);
-  for (int i = 0; i < carried; i++) outputs[i] = mlirBlockGetArgument(block, first + i);
+  for (int i = 0; i < e->carried; i++) outputs[i] = e->outputs[i];
+  for (int i = 0; i < changed.count; i++) outputs[changed.numbers[i]] = mlirBlockGetArgument(block, first + i);
   index_vector at = {.count = map->result_count, .values = point};
   TRY(body(e, &b, &at, outputs, argument));
-  ir_build(&b, (ir_op_state){.name = "xla_gpu.yield", .operand_count = carried, .operands = outputs});
-  for (int i = 0; i < carried; i++) e->outputs[i] = ir_result(loop, i);
+  for (int i = 0; i < changed.count; i++) yielded[i] = outputs[changed.numbers[i]];
+  ir_build(&b, (ir_op_state){.name = "xla_gpu.yield", .operand_count = changed.count, .operands = yielded});
+  for (int i = 0; i < changed.count; i++) e->outputs[changed.numbers[i]] = ir_result(loop, i);
+  return status_ok();
+}
+
+heddle_status emit_entry_loop(kernel_entry *e, const indexing_map *map, const MlirValue *dims, entry_body body,
+                              const void *argument) {
+  return emit_entry_loop_changing(e, map, dims, NULL, body, argument);
+}
+
+heddle_status emit_entry_inner_loop_changing(const kernel_entry *e, ir_builder *b, MlirValue *outputs,
+                                             const indexing_map *map, const MlirValue *dims, const bool *changes,
+                                             entry_body body, const void *argument) {
+  kernel_entry inner = *e;
+  inner.b = *b;
+  inner.outputs = outputs;
+  TRY(emit_entry_loop_changing(&inner, map, dims, changes, body, argument));
+  *b = inner.b;
   return status_ok();
 }
 
 heddle_status emit_entry_inner_loop(const kernel_entry *e, ir_builder *b, MlirValue *outputs, const indexing_map *map,
                                     const MlirValue *dims, entry_body body, const void *argument) {
-  kernel_entry inner = *e;
-  inner.b = *b;
-  inner.outputs = outputs;
-  TRY(emit_entry_loop(&inner, map, dims, body, argument));
-  *b = inner.b;
-  return status_ok();
+  return emit_entry_inner_loop_changing(e, b, outputs, map, dims, NULL, body, argument);
 }
 
 // --- elements

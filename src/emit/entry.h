@@ -32,14 +32,23 @@ void emit_entry_end(kernel_entry *e);
 typedef heddle_status (*entry_body)(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
                                     const void *argument);
 
-// An xla_gpu.loop over `map`, which has at most one range variable, carrying all of e->outputs; e->outputs becomes its
-// results. `outputs` of the body are as many.
+// An xla_gpu.loop over `map`, whose range variables are the first arguments of the body's block, carrying all of
+// e->outputs; e->outputs becomes its results. `outputs` of the body are as many.
 heddle_status emit_entry_loop(kernel_entry *e, const indexing_map *map, const MlirValue *dims, entry_body body,
                               const void *argument);
 
-// The same inside of a body: at `b`, carrying that body's `outputs`.
+// The same, carrying only those tensors that the body changes (by number); the others it finds in `outputs` as they
+// are.
+heddle_status emit_entry_loop_changing(kernel_entry *e, const indexing_map *map, const MlirValue *dims,
+                                       const bool *changes, entry_body body, const void *argument);
+
+// emit_entry_loop inside of a body: at `b`, carrying that body's `outputs`.
 heddle_status emit_entry_inner_loop(const kernel_entry *e, ir_builder *b, MlirValue *outputs, const indexing_map *map,
                                     const MlirValue *dims, entry_body body, const void *argument);
+
+heddle_status emit_entry_inner_loop_changing(const kernel_entry *e, ir_builder *b, MlirValue *outputs,
+                                             const indexing_map *map, const MlirValue *dims, const bool *changes,
+                                             entry_body body, const void *argument);
 
 // tensor.insert and tensor.extract of one element.
 MlirValue emit_insert(ir_builder *b, MlirValue value, MlirValue tensor, int count, const MlirValue *indices);

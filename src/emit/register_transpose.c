@@ -34,13 +34,20 @@ static MlirValue joined(ir_builder *b, MlirValue x, MlirValue y, int count) {
   return shuffle(b, x, y, 2 * count, lanes);
 }
 
+MlirValue emit_joined_vectors(ir_builder *b, int count, const MlirValue *vectors) {
+  MlirValue *parts = arena_array(b->arena, MlirValue, count);
+  int width = (int)mlirShapedTypeGetDimSize(mlirValueGetType(vectors[0]), 0);
+  for (int l = 0; l < count; l++) parts[l] = vectors[l];
+  for (; count > 1; count /= 2, width *= 2)
+    for (int l = 0; l < count / 2; l++) parts[l] = joined(b, parts[2 * l], parts[2 * l + 1], width);
+  return parts[0];
+}
+
 // Row `row` of every lane, next to each other.
 static MlirValue gather_lanes(ir_builder *b, const transposed_block *block, const MlirValue *rows, int row) {
   MlirValue *parts = arena_array(b->arena, MlirValue, block->lanes);
   for (int l = 0; l < block->lanes; l++) parts[l] = rows[l * block->chunk + row];
-  for (int count = block->lanes, width = block->chunk; count > 1; count /= 2, width *= 2)
-    for (int l = 0; l < count / 2; l++) parts[l] = joined(b, parts[2 * l], parts[2 * l + 1], width);
-  return parts[0];
+  return emit_joined_vectors(b, block->lanes, parts);
 }
 
 // The lower or upper halves of each lane of x and y, alternating.

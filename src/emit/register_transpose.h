@@ -18,6 +18,9 @@ transposed_block emit_register_block(MlirContext context, MlirType element, cons
 // rows: `lanes * chunk` vectors of `chunk` elements. out: `chunk` vectors of `lanes * chunk` elements.
 void emit_register_transpose(ir_builder *b, const transposed_block *block, const MlirValue *rows, MlirValue *out);
 
+// `count` vectors of one length, a power of two of them, one behind the other.
+MlirValue emit_joined_vectors(ir_builder *b, int count, const MlirValue *vectors);
+
 // `count` neighbouring elements of a tensor whose minor dimension is the last; indices of the first.
 MlirValue emit_read_vector(ir_builder *b, MlirValue tensor, int count, int rank, const MlirValue *indices);
 // The tensor with the vector written to it. streams: the memory is not read again soon.

@@ -3,7 +3,7 @@
 
 #include "fuse/fusion_cost.h"
 #include "kernel/hero_reduction.h"
-#include "kernel/hero_transpose.h"
+#include "kernel/transpose_sides.h"
 
 static int minor_dim(const shape *s) {
   for (int d = s->rank - 1; d >= 0; d--)
@@ -127,7 +127,7 @@ static bool differ_in_transposes(const cluster_graph *g, int l, int r) {
     }
   }
   if (!found[0] || !found[1]) return false;
-  return !moves_alike(found[0], found[1]) && !hero_transpose_alike(g->target, found[0], found[1]);
+  return !moves_alike(found[0], found[1]) && !transpose_sides_alike(g->target, found[0], found[1]);
 }
 
 // Heroes that no other hero goes with.

@@ -66,15 +66,18 @@ bool kernel_epilogue_find(arena *a, const kernel_plan *k, const instruction_list
   if (!mark_consumers(body, hero_count, heroes)) return false;
   kernel_value *results = arena_array(a, kernel_value, k->output_count);
   out->maps = arena_array(a, const indexing_map *, k->output_count);
+  bool *is_apart = arena_array(a, bool, k->output_count);
+  out->is_apart = is_apart;
   for (int n = 0; n < k->output_count; n++) {
     const kernel_output *o = &k->outputs[n];
     const instruction *root = o->root;
     while (root->mark == MOVED) root = root->operands[0];
     if (shape_element_count(o->shape) != shape_element_count(dims)) return false;
     results[n] = (kernel_value){.root = root, .element = o->element};
+    is_apart[n] = root->mark == APART;
     if (shape_same_dims(o->shape, dims)) continue;
     out->maps[n] = hlo_indexing_reshape(a, dims, o->shape);
-    if (root->mark == APART) results[n].map = out->maps[n];
+    if (is_apart[n]) results[n].map = out->maps[n];
   }
   out->part = (kernel_part){.index_space = dims,
                             .result_count = k->output_count,

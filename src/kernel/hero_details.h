@@ -29,6 +29,7 @@ typedef struct kernel_block {
 typedef struct kernel_epilogue {
   kernel_part part;           // over the hero's dims, given the heroes: the values of all outputs
   const indexing_map **maps;  // by output: where in it the value goes; null: at the same indices
+  const bool *is_apart;       // by output: the value does not depend on the heroes
 } kernel_epilogue;
 
 // --- loops
@@ -230,6 +231,49 @@ typedef struct hero_reduction {
 
 // --- on a grid of threads: what the same heroes decide there, by the rules kernel/grid_NAME.c
 
+// The shared memory that a hero's tile takes.
+typedef struct grid_transpose_tile {
+  int group;
+  const shape *shape;  // as the operand's axes lie: 1 for batches, then b, then a; the kept axis last if there is one
+  int row_dim;         // b's in the shape
+} grid_transpose_tile;
+
+// Where the loop over operands stores an output that is computed there.
+typedef struct grid_transpose_side_output {
+  int group;                // -1: it is the epilogue's
+  const indexing_map *map;  // from the operand's indices; null: at the same ones
+} grid_transpose_side_output;
+
+// Transpose through shared memory. Sides, groups and maps are those of hero_transpose; an innermost axis that is the
+// innermost one of the result, too, is kept: its elements move together.
+//
+// A block takes a tile of a times b of one batch. Its threads go over the tile twice, once in the order in which the
+// operand lies in memory, `lanes_in` elements each, and once in that of the result, `lanes_out` each. Between the two
+// lies a barrier. A tile's row in shared memory holds `rows_per_line` of its rows, and is padded so that threads that
+// go down a column meet different banks.
+//
+// Packed, rows are not padded but turned by one access for each row that a thread takes, so that whole accesses stay
+// together: a thread reads `lanes` rows of `lanes` elements and stores them as columns.
+//
+// Part g gives the operands of group g's heroes, then the outputs that are computed beside them, at the operands'
+// index; the last part is the epilogue: the other outputs, over the result's indices.
+typedef struct hero_grid_transpose {
+  int hero_count;
+  const instruction *const *heroes;
+  const grid_transpose_tile *in_shared;  // by hero
+  int group_count;
+  const indexing_map *const *to_operand;  // by group: (batch, a, b, kept) -> indices
+  const indexing_map *to_result;
+  int64_t batches, a, b, kept;  // sizes
+  int64_t tile_a, tile_b, tiles_a, tiles_b;
+  int64_t lanes_in, lanes_out;
+  int64_t rows_per_line, pad;  // pad: elements of a
+  bool is_packed;
+  bool peels;                                      // tiles within the arrays have code of their own, without checks
+  const grid_transpose_side_output *side_outputs;  // by output
+  kernel_epilogue epilogue;
+} hero_grid_transpose;
+
 // --- any of them
 
 // The emitters. One file each: kernel/hero_NAME.c decides and fills in the figures, emit/NAME.c makes the code.
@@ -255,6 +299,7 @@ typedef union hero_details {
   hero_concatenate concatenate;
   hero_update_slice update_slice;
   hero_while turns;
+  hero_grid_transpose grid_transpose;
 } hero_details;
 
 #endif

@@ -3,229 +3,25 @@
 
 #include "base/int64.h"
 #include "kernel/hero_loop.h"
+#include "kernel/transpose_sides.h"
 
 // Elements of fewer bytes are narrow.
 enum { WIDE_BYTES = 4 };
-
-// --- axes
-
-// Dims of the result that stay together, in the operand and in the result.
-typedef struct axis {
-  int first, count;  // of the result's dims
-  int64_t size;
-} axis;
-
-typedef struct axes {
-  int count;
-  axis list[SHAPE_MAX_RANK];
-} axes;
-
-// The operand's next dim behind d that is larger than 1.
-static int next_dim(const shape *operand, int d) {
-  do d++;
-  while (d < operand->rank && operand->dims[d] == 1);
-  return d;
-}
-
-static int dim_in_operand(const instruction *transpose, int d) {
-  return (int)transpose->attributes->dimensions.data[d];
-}
-
-static bool follows(const instruction *transpose, int before, int d) {
-  return dim_in_operand(transpose, d) == next_dim(transpose->operands[0]->shape, dim_in_operand(transpose, before));
-}
-
-// Of transposes to the same dims: dims that are neighbours in all operands.
-static void find_axes(int count, const instruction *const *transposes, axes *out) {
-  const shape *result = transposes[0]->shape;
-  int before = -1;
-  out->count = 0;
-  for (int d = 0; d < result->rank; d++) {
-    if (result->dims[d] == 1) continue;
-    bool goes_on = before >= 0;
-    for (int n = 0; n < count && goes_on; n++) goes_on = follows(transposes[n], before, d);
-    if (!goes_on) out->list[out->count++] = (axis){.first = d, .size = 1};
-    axis *x = &out->list[out->count - 1];
-    x->count = d + 1 - x->first;
-    x->size *= result->dims[d];
-    before = d;
-  }
-}
-
-// The axes as they lie in the operand.
-static void order_in_operand(const instruction *transpose, const axes *x, int *order) {
-  for (int n = 0; n < x->count; n++) {
-    const int d = dim_in_operand(transpose, x->list[n].first);
-    int k = n;
-    for (; k > 0 && dim_in_operand(transpose, x->list[order[k - 1]].first) > d; k--) order[k] = order[k - 1];
-    order[k] = n;
-  }
-}
-
-// --- sides
-
-// How many of an order's last axes a side takes, and how many elements they are.
-typedef struct side {
-  int count;
-  int64_t size;
-  bool is_short;  // one axis is not enough to turn blocks of
-} side;
-
-typedef struct sides {
-  const target_tile_sizes *sizes;
-  axes axes;
-  int order[SHAPE_MAX_RANK];  // of the axes in the first operand
-  side a, b;
-} sides;
-
-static bool is_in_a(const sides *s, int axis) {
-  for (int k = s->axes.count - s->a.count; k < s->axes.count; k++)
-    if (s->order[k] == axis) return true;
-  return false;
-}
-
-// The axis that the side would take next; -1 if it wants none or the other has it.
-static int next_of_a(const sides *s) {
-  if (!s->a.is_short || s->a.size >= s->sizes->transpose_side || s->a.count == s->axes.count) return -1;
-  const int next = s->order[s->axes.count - 1 - s->a.count];
-  return next < s->axes.count - s->b.count ? next : -1;
-}
-
-static int next_of_b(const sides *s) {
-  if (!s->b.is_short || s->b.size >= s->sizes->transpose_side || s->b.count == s->axes.count) return -1;
-  const int next = s->axes.count - 1 - s->b.count;
-  return is_in_a(s, next) ? -1 : next;
-}
-
-static void take(const sides *s, side *to, int axis) {
-  to->count++;
-  to->size *= s->axes.list[axis].size;
-}
-
-// Short sides grow in turns, the shorter one first.
-static void grow(sides *s) {
-  for (;;) {
-    const int a = next_of_a(s), b = next_of_b(s);
-    if (a < 0 && b < 0) return;
-    if (b < 0 || (a >= 0 && s->a.size <= s->b.size)) take(s, &s->a, a);
-    else take(s, &s->b, b);
-  }
-}
-
-static side side_from(const sides *s, int axis) {
-  const int64_t size = s->axes.list[axis].size;
-  return (side){.count = 1, .size = size, .is_short = size < s->sizes->transpose_unit};
-}
-
-// Whether all the operands end with the axes that the first one ends with.
-static bool agree_on_a(const sides *s, int count, const instruction *const *transposes) {
-  int order[SHAPE_MAX_RANK];
-  for (int n = 1; n < count; n++) {
-    order_in_operand(transposes[n], &s->axes, order);
-    for (int k = s->axes.count - s->a.count; k < s->axes.count; k++)
-      if (order[k] != s->order[k]) return false;
-  }
-  return true;
-}
-
-// False if the transposes, which have the same dims, gain nothing from tiles.
-static bool find_sides(const target_tile_sizes *sizes, int count, const instruction *const *transposes, sides *out) {
-  *out = (sides){.sizes = sizes};
-  find_axes(count, transposes, &out->axes);
-  const int last = out->axes.count - 1;
-  if (last < 1) return false;
-  order_in_operand(transposes[0], &out->axes, out->order);
-  if (out->order[last] == last) return false;
-  out->a = side_from(out, out->order[last]);
-  out->b = side_from(out, last);
-  grow(out);
-  return out->a.size >= sizes->min_transpose_side && out->b.size >= sizes->min_transpose_side &&
-         agree_on_a(out, count, transposes);
-}
-
-static bool has_same_order(const instruction *l, const instruction *r) {
-  for (int d = 0; d < l->shape->rank; d++)
-    if (dim_in_operand(l, d) != dim_in_operand(r, d)) return false;
-  return true;
-}
-
-bool hero_transpose_alike(const target_description *target, const instruction *l, const instruction *r) {
-  const target_tile_sizes *sizes = &target->tiles;
-  sides alone, both;
-  if (!shape_same_dims(l->shape, r->shape) || !find_sides(sizes, 1, &l, &alone)) return false;
-  if (l == r || has_same_order(l, r)) return true;
-  return find_sides(sizes, 2, (const instruction *const[]){l, r}, &both) &&
-         both.a.size >= int64_min(alone.a.size, sizes->transpose_side) &&
-         both.b.size >= int64_min(alone.b.size, sizes->transpose_side);
-}
-
-// --- maps
-
-static indexing_variable sized(const char *name, int64_t count) {
-  return (indexing_variable){.bounds = {0, count - 1}, .name = str_from(name)};
-}
-
-// Values of the axes that the variable runs over, by axis.
-static void spread(arena *a, const sides *s, int count, const int *list, const affine_expr *variable,
-                   const affine_expr **values) {
-  int64_t sizes[SHAPE_MAX_RANK];
-  const affine_expr *found[SHAPE_MAX_RANK];
-  for (int k = 0; k < count; k++) sizes[k] = s->axes.list[list[k]].size;
-  affine_delinearize(a, count, sizes, variable, found);
-  for (int k = 0; k < count; k++) values[list[k]] = found[k];
-}
-
-static void find_values(arena *a, const sides *s, const affine_expr **values) {
-  const int first_a = s->axes.count - s->a.count, first_b = s->axes.count - s->b.count;
-  int batch[SHAPE_MAX_RANK], of_b[SHAPE_MAX_RANK], batch_count = 0;
-  for (int n = 0; n < first_b; n++)
-    if (!is_in_a(s, n)) batch[batch_count++] = n;
-  for (int k = 0; k < s->b.count; k++) of_b[k] = first_b + k;
-  spread(a, s, batch_count, batch, affine_dim(a, 0), values);
-  spread(a, s, s->a.count, s->order + first_a, affine_dim(a, 1), values);
-  spread(a, s, s->b.count, of_b, affine_dim(a, 2), values);
-}
-
-static indexing_map *map_of(arena *a, const hero_transpose *h, int rank) {
-  indexing_map *m = indexing_map_create(a, 3, 0, 0, rank, 0);
-  m->dims[0] = sized("batch", h->batches);
-  m->dims[1] = sized("a", h->a);
-  m->dims[2] = sized("b", h->b);
-  for (int d = 0; d < rank; d++) m->results[d] = affine_constant(a, 0);
-  return m;
-}
-
-// The maps from (batch, a, b): each axis' value delinearized over its dims, in the result and in the operands.
-static void make_maps(arena *a, const sides *s, hero_transpose *h) {
-  const shape *result = h->heroes[0]->shape;
-  const affine_expr *values[SHAPE_MAX_RANK];
-  const indexing_map **to_operand = arena_array(a, const indexing_map *, h->group_count);
-  indexing_map *to_result = map_of(a, h, result->rank);
-  find_values(a, s, values);
-  for (int n = 0; n < s->axes.count; n++) {
-    const axis *x = &s->axes.list[n];
-    affine_delinearize(a, x->count, result->dims + x->first, values[n], to_result->results + x->first);
-  }
-  for (int n = 0; n < h->hero_count; n++) {
-    if (to_operand[h->groups[n]]) continue;
-    indexing_map *m = map_of(a, h, result->rank);
-    for (int d = 0; d < result->rank; d++) m->results[dim_in_operand(h->heroes[n], d)] = to_result->results[d];
-    to_operand[h->groups[n]] = indexing_map_simplify(a, m);
-  }
-  h->to_operand = to_operand;
-  h->to_result = indexing_map_simplify(a, to_result);
-}
 
 // --- heroes
 
 static void find_groups(arena *a, hero_transpose *h) {
   int *groups = arena_array(a, int, h->hero_count);
-  for (int n = 0; n < h->hero_count; n++) {
-    int same = 0;
-    while (same < n && !has_same_order(h->heroes[n], h->heroes[same])) same++;
-    groups[n] = same < n ? groups[same] : h->group_count++;
-  }
+  h->group_count = transpose_sides_groups(h->hero_count, h->heroes, groups);
   h->groups = groups;
+}
+
+static void make_maps(arena *a, const transpose_sides *s, hero_transpose *h) {
+  const indexing_map **to_operand = arena_array(a, const indexing_map *, h->group_count);
+  for (int n = 0; n < h->hero_count; n++)
+    if (!to_operand[h->groups[n]]) to_operand[h->groups[n]] = transpose_sides_to_operand(a, s, h->heroes[n]);
+  h->to_operand = to_operand;
+  h->to_result = transpose_sides_to_result(a, s, h->heroes[0]);
 }
 
 static void find_direct(arena *a, const kernel_plan *k, hero_transpose *h) {
@@ -335,9 +131,9 @@ static void make_parts(arena *a, kernel_plan *k, const hero_transpose *h) {
   k->part_count = h->group_count + 1;
 }
 
-static bool turns_memory(arena *a, hero_transpose *h, const target_tile_sizes *sizes) {
-  sides s;
-  if (!find_sides(sizes, h->hero_count, h->heroes, &s)) return false;
+static bool turns_memory(arena *a, hero_transpose *h, const target_description *target) {
+  transpose_sides s;
+  if (!transpose_sides_find(target, h->hero_count, h->heroes, &s)) return false;
   h->a = s.a.size;
   h->b = s.b.size;
   h->batches = shape_element_count(h->heroes[0]->shape) / h->a / h->b;
@@ -346,26 +142,18 @@ static bool turns_memory(arena *a, hero_transpose *h, const target_tile_sizes *s
   return true;
 }
 
-// The first hero and those of its permutation; returns how many.
-static int keep_same_order(instruction_list *heroes) {
-  int kept = 0;
-  for (int n = 0; n < heroes->size; n++)
-    if (has_same_order(heroes->data[0], heroes->data[n])) heroes->data[kept++] = heroes->data[n];
-  return kept;
-}
-
 bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   instruction_list heroes = {0};
-  kernel_epilogue_heroes(a, target, body, HLO_TRANSPOSE, hero_transpose_alike, &heroes);
+  kernel_epilogue_heroes(a, target, body, HLO_TRANSPOSE, transpose_sides_alike, &heroes);
   if (heroes.size == 0 || shape_element_count(heroes.data[0]->shape) == 0) return false;
   k->details.transpose = (hero_transpose){0};
   hero_transpose *h = &k->details.transpose;
   h->heroes = (const instruction *const *)heroes.data;
   h->hero_count = heroes.size;
-  if (!turns_memory(a, h, &target->tiles)) {
+  if (!turns_memory(a, h, target)) {
     // What is alike in pairs has not always sides for all of them.
-    h->hero_count = keep_same_order(&heroes);
-    if (!turns_memory(a, h, &target->tiles)) return false;
+    h->hero_count = transpose_sides_keep_same_order(&heroes);
+    if (!turns_memory(a, h, target)) return false;
   }
   if (!fills_bytes(k, h) || !kernel_epilogue_find(a, k, body, h->hero_count, h->heroes, &h->epilogue)) return false;
   choose_tiles(h, &target->tiles);

@@ -4,10 +4,6 @@
 
 #include "kernel/epilogue.h"
 
-// Whether one pass over tiles makes both: transposes to the same dims whose sides are the same. l and r may be the
-// same: whether tiles are of use at all.
-bool hero_transpose_alike(const target_description *target, const instruction *l, const instruction *r);
-
 // See hero_rule. Takes transposes that are alike, with elementwise consumers.
 bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 

@@ -169,6 +169,30 @@ static void test_transpose(void **state) {
   end(&p);
 }
 
+static void turn_grid_transpose(const char *source) {
+  planned p = plan(source, HERO_TRANSPOSE, 0, target_gpu());
+  const hero_grid_transpose *h = &p.plan->details.grid_transpose;
+  for (int n = 0; n < h->hero_count; n++)
+    TURN(&p, grid_transpose_tile, &h->in_shared[n], FIELDS(FIELD(grid_transpose_tile, shape)));
+  for (int n = 0; n < p.plan->output_count; n++)
+    TURN(&p, grid_transpose_side_output, &h->side_outputs[n], FIELDS(FIELD(grid_transpose_side_output, map)));
+  TURN(&p, hero_grid_transpose, h,
+       FIELDS(FIELD(hero_grid_transpose, hero_count), FIELD(hero_grid_transpose, heroes),
+              FIELD(hero_grid_transpose, in_shared), FIELD(hero_grid_transpose, group_count),
+              FIELD(hero_grid_transpose, to_operand), FIELD(hero_grid_transpose, to_result),
+              FIELD(hero_grid_transpose, side_outputs), FIELD(hero_grid_transpose, epilogue)));
+  end(&p);
+}
+
+static void test_grid_transpose(void **state) {
+  (void)state;
+  turn_grid_transpose(
+      "HloModule m\nENTRY e {\n  p = f32[20,160,170] parameter(0)\n  q = f32[20,160,170] parameter(1)\n"
+      "  n = f32[20,160,170] exponential(p)\n  s = f32[20,170,160] transpose(n), dimensions={0,2,1}\n"
+      "  t = f32[20,170,160] transpose(q), dimensions={0,2,1}\n  a = f32[20,170,160] add(s, t)\n"
+      "  ROOT r = (f32[20,170,160], f32[20,160,170]) tuple(a, n)\n}\n");
+}
+
 static void turn_pass(const planned *p, const row_pass *s) {
   for (int n = 0; n < s->reductions.size; n++) {
     dtype *accumulator = (dtype *)s->reductions.data[n].accumulators, as_planned = *accumulator;
@@ -256,9 +280,9 @@ static void test_update_slice(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_loop),         cmocka_unit_test(test_loops),     cmocka_unit_test(test_concatenate),
-      cmocka_unit_test(test_transpose),    cmocka_unit_test(test_reduction), cmocka_unit_test(test_scatter),
-      cmocka_unit_test(test_update_slice),
+      cmocka_unit_test(test_loop),      cmocka_unit_test(test_loops),          cmocka_unit_test(test_concatenate),
+      cmocka_unit_test(test_transpose), cmocka_unit_test(test_grid_transpose), cmocka_unit_test(test_reduction),
+      cmocka_unit_test(test_scatter),   cmocka_unit_test(test_update_slice),
   };
   return cmocka_run_group_tests(tests, 0, 0);
 }

@@ -1,0 +1,296 @@
+// Decides when a kernel on a grid is a transpose through shared memory, and what its tiles are.
+//
+// A warp's 32 accesses meet in as few transactions as there are sectors under them, so both the operand and the result
+// have to be walked along their own innermost axes. A tile is as many accesses long either way; where an axis is short
+// the tile is longer the other way, and threads are dealt out over its rows as they follow each other in memory.
+#include "kernel/grid_transpose.h"
+
+#include "base/int64.h"
+#include "index/hlo_indexing.h"
+#include "kernel/epilogue.h"
+#include "kernel/transpose_sides.h"
+
+typedef struct planning {
+  arena *arena;
+  kernel_plan *kernel;
+  const target_description *target;
+  const target_grid_sizes *sizes;
+  hero_grid_transpose *hero;
+  transpose_sides sides;
+  int bytes;  // of the widest hero's elements in shared memory
+} planning;
+
+static int64_t round_up(int64_t v, int64_t unit) { return int64_ceil_div(v, unit) * unit; }
+
+// Elements that share bytes in memory have bytes of their own in a tile.
+static int bytes_in_tile(const instruction *hero) {
+  const int bits = dtypes[hero->shape->dtype].bits;
+  return bits < 8 ? 1 : bits / 8;
+}
+
+// --- tiles
+
+static int64_t shared_bytes(const planning *p) {
+  const hero_grid_transpose *h = p->hero;
+  const int64_t lines = h->tile_b / h->rows_per_line;
+  const int64_t elements = lines * (h->rows_per_line * h->tile_a + h->pad) * h->kept;
+  int64_t bytes = 0;
+  for (int n = 0; n < h->hero_count; n++)
+    bytes += round_up(elements * bytes_in_tile(h->heroes[n]), p->target->shared_alignment);
+  return bytes;
+}
+
+// Lines as long as all banks, or of an odd number of them: then columns meet all banks, too.
+static void choose_lines(const planning *p) {
+  hero_grid_transpose *h = p->hero;
+  h->rows_per_line = 1;
+  h->pad = 0;
+  if (h->is_packed) return;
+  const int64_t all_banks = (int64_t)p->sizes->bank_bytes * p->sizes->bank_count;
+  const int64_t unit = h->kept * p->bytes, row = h->tile_a * unit;
+  if (row < all_banks && all_banks % row == 0) h->rows_per_line = int64_min(all_banks / row, p->sizes->transpose_side);
+  const int64_t step = int64_max(unit, p->sizes->bank_bytes);
+  if (h->rows_per_line * row % (2 * step) == 0) h->pad = int64_ceil_div(step, unit);
+}
+
+static bool fits(const planning *p) {
+  choose_lines(p);
+  return shared_bytes(p) <= int64_min(p->target->shared_bytes, p->sizes->static_shared_bytes);
+}
+
+static int64_t block_count(const hero_grid_transpose *h) {
+  return h->batches * int64_ceil_div(h->a, h->tile_a) * int64_ceil_div(h->b, h->tile_b);
+}
+
+// As many accesses as a warp has threads; short sides as they are, the other way then longer for it.
+static void size_tile(const planning *p) {
+  hero_grid_transpose *h = p->hero;
+  const int64_t side = p->sizes->transpose_side;
+  const int64_t unit_a = side * int64_ceil_div(h->lanes_in, h->kept);
+  const int64_t unit_b = side * int64_ceil_div(h->lanes_out, h->kept);
+  const bool a_is_short = h->a < p->sizes->short_transpose_side, b_is_short = h->b < p->sizes->short_transpose_side;
+  h->tile_a = a_is_short ? h->a : unit_a;
+  h->tile_b = b_is_short ? h->b : unit_b;
+  if (a_is_short) h->tile_b = int64_max(p->sizes->transpose_area / h->a / unit_b, 1) * unit_b;
+  if (b_is_short) h->tile_a = int64_max(p->sizes->transpose_area / h->b / unit_a, 1) * unit_a;
+  if (a_is_short) h->tile_b = int64_min(h->tile_b, round_up(h->b, unit_b));
+  if (b_is_short) h->tile_a = int64_min(h->tile_a, round_up(h->a, unit_a));
+}
+
+// Several elements at once, both ways, if both sides keep enough threads busy so, and all multiprocessors, too.
+static bool packs(const planning *p) {
+  hero_grid_transpose *h = p->hero;
+  if (h->kept > 1) return false;
+  for (int64_t lanes = p->sizes->access_bytes / p->bytes; lanes > 1; lanes /= 2) {
+    h->lanes_in = h->lanes_out = lanes;
+    h->is_packed = true;
+    size_tile(p);
+    const int64_t least = p->sizes->min_packed_threads * lanes;
+    if (h->a % lanes == 0 && h->b % lanes == 0 && h->a >= least && h->b >= least &&
+        block_count(h) >= p->target->cores && fits(p))
+      return true;
+  }
+  h->is_packed = false;
+  return false;
+}
+
+static int64_t lanes_along(const planning *p, int64_t side) {
+  const int64_t row = side * p->hero->kept;
+  int64_t lanes = int64_max(p->sizes->access_bytes / p->bytes, 1);
+  while (lanes > 1 &&
+         (row % lanes != 0 || (side >= p->sizes->short_transpose_side && row < p->sizes->min_packed_threads * lanes)))
+    lanes /= 2;
+  return lanes;
+}
+
+// False if not even small tiles fit.
+static bool choose_tile(const planning *p) {
+  hero_grid_transpose *h = p->hero;
+  if (packs(p)) return true;
+  h->lanes_in = lanes_along(p, h->a);
+  h->lanes_out = lanes_along(p, h->b);
+  size_tile(p);
+  while (!fits(p) && (h->lanes_in > 1 || h->lanes_out > 1)) {
+    h->lanes_in = int64_max(h->lanes_in / 2, 1);
+    h->lanes_out = int64_max(h->lanes_out / 2, 1);
+    size_tile(p);
+  }
+  while (!fits(p)) {
+    int64_t *longer = h->tile_a > h->tile_b ? &h->tile_a : &h->tile_b;
+    *longer /= 2;
+    if (*longer < p->sizes->short_transpose_side) return false;
+  }
+  return true;
+}
+
+// --- what lies in shared memory
+
+// Packed elements are turned as integers.
+static dtype dtype_in_tile(const hero_grid_transpose *h, dtype t) {
+  if (dtypes[t].bits < 8) return DTYPE_U8;
+  if (!h->is_packed) return t;
+  return dtypes[t].bits == 8 ? DTYPE_U8 : DTYPE_U16;
+}
+
+static grid_transpose_tile tile_of(const planning *p, int hero, int group) {
+  const hero_grid_transpose *h = p->hero;
+  transpose_label labels[SHAPE_MAX_RANK];
+  int64_t dims[SHAPE_MAX_RANK];
+  grid_transpose_tile t = {.group = group, .row_dim = -1};
+  const int count = transpose_sides_labels(&p->sides, h->heroes[hero], labels);
+  for (int d = 0; d < count; d++) {
+    dims[d] = labels[d] == TRANSPOSE_A ? h->rows_per_line * h->tile_a + h->pad : 1;
+    if (labels[d] != TRANSPOSE_B || t.row_dim >= 0) continue;
+    dims[d] = h->tile_b / h->rows_per_line;
+    t.row_dim = d;
+  }
+  dims[count] = h->kept;
+  t.shape = shape_array(p->arena, dtype_in_tile(h, h->heroes[hero]->shape->dtype), count + (h->kept > 1), dims);
+  return t;
+}
+
+static void find_groups(const planning *p) {
+  hero_grid_transpose *h = p->hero;
+  int *groups = arena_array(p->arena, int, h->hero_count);
+  grid_transpose_tile *tiles = arena_array(p->arena, grid_transpose_tile, h->hero_count);
+  h->group_count = transpose_sides_groups(h->hero_count, h->heroes, groups);
+  const indexing_map **to_operand = arena_array(p->arena, const indexing_map *, h->group_count);
+  for (int n = 0; n < h->hero_count; n++) {
+    tiles[n] = tile_of(p, n, groups[n]);
+    if (!to_operand[groups[n]]) to_operand[groups[n]] = transpose_sides_to_operand(p->arena, &p->sides, h->heroes[n]);
+  }
+  h->in_shared = tiles;
+  h->to_operand = to_operand;
+  h->to_result = transpose_sides_to_result(p->arena, &p->sides, h->heroes[0]);
+}
+
+// --- outputs
+
+static const shape *operand_dims(const hero_grid_transpose *h, int group) {
+  int n = 0;
+  while (h->in_shared[n].group != group) n++;
+  return h->heroes[n]->operands[0]->shape;
+}
+
+// What does not depend on heroes is computed where the operands are, unless it has the result's dims only.
+static grid_transpose_side_output side_output(const planning *p, const shape *output) {
+  const hero_grid_transpose *h = p->hero;
+  for (int g = 0; g < h->group_count; g++)
+    if (shape_same_dims(operand_dims(h, g), output)) return (grid_transpose_side_output){.group = g};
+  if (shape_same_dims(h->heroes[0]->shape, output)) return (grid_transpose_side_output){.group = -1};
+  return (grid_transpose_side_output){.map = hlo_indexing_reshape(p->arena, operand_dims(h, 0), output)};
+}
+
+static void find_side_outputs(const planning *p) {
+  hero_grid_transpose *h = p->hero;
+  grid_transpose_side_output *sides = arena_array(p->arena, grid_transpose_side_output, p->kernel->output_count);
+  for (int n = 0; n < p->kernel->output_count; n++) {
+    sides[n].group = -1;
+    if (h->epilogue.is_apart[n]) sides[n] = side_output(p, p->kernel->outputs[n].shape);
+  }
+  h->side_outputs = sides;
+}
+
+// Whether threads write bytes of their own: elements that share bytes fill whole ones.
+static bool fills_bytes(const planning *p) {
+  for (int n = 0; n < p->kernel->output_count; n++) {
+    const int64_t lanes = p->hero->side_outputs[n].group < 0 ? p->hero->lanes_out : p->hero->lanes_in;
+    const int bits = dtypes[p->kernel->outputs[n].shape->dtype].bits;
+    if (bits < 8 && lanes * bits % 8 != 0) return false;
+  }
+  return true;
+}
+
+static kernel_part operand_part(const planning *p, int group) {
+  const hero_grid_transpose *h = p->hero;
+  const kernel_plan *k = p->kernel;
+  kernel_value *values = arena_array(p->arena, kernel_value, h->hero_count + k->output_count);
+  int count = 0;
+  for (int n = 0; n < h->hero_count; n++)
+    if (h->in_shared[n].group == group) values[count++] = (kernel_value){.root = h->heroes[n]->operands[0]};
+  for (int n = 0; n < k->output_count; n++) {
+    const grid_transpose_side_output *side = &h->side_outputs[n];
+    if (side->group == group) values[count++] = (kernel_value){k->outputs[n].root, k->outputs[n].element, side->map};
+  }
+  return (kernel_part){.index_space = operand_dims(h, group), .result_count = count, .results = values};
+}
+
+// The epilogue without what is computed beside the operands.
+static kernel_part result_part(const planning *p) {
+  const hero_grid_transpose *h = p->hero;
+  kernel_part part = h->epilogue.part;
+  kernel_value *values = arena_array(p->arena, kernel_value, part.result_count);
+  int count = 0;
+  for (int n = 0; n < part.result_count; n++)
+    if (h->side_outputs[n].group < 0) values[count++] = part.results[n];
+  part.result_count = count;
+  part.results = values;
+  return part;
+}
+
+static void make_parts(const planning *p) {
+  hero_grid_transpose *h = p->hero;
+  kernel_part *parts = arena_array(p->arena, kernel_part, h->group_count + 1);
+  for (int g = 0; g < h->group_count; g++) parts[g] = operand_part(p, g);
+  parts[h->group_count] = h->epilogue.part = result_part(p);
+  p->kernel->parts = parts;
+  p->kernel->part_count = h->group_count + 1;
+}
+
+// --- the kernel
+
+static bool has_sides(planning *p) {
+  hero_grid_transpose *h = p->hero;
+  if (!transpose_sides_find(p->target, h->hero_count, h->heroes, &p->sides)) return false;
+  h->a = p->sides.a.size;
+  h->b = p->sides.b.size;
+  h->kept = p->sides.kept.size;
+  h->batches = shape_element_count(h->heroes[0]->shape) / h->a / h->b / h->kept;
+  p->bytes = 1;
+  for (int n = 0; n < h->hero_count; n++) p->bytes = (int)int64_max(p->bytes, bytes_in_tile(h->heroes[n]));
+  return true;
+}
+
+static void decide_launch(const planning *p) {
+  const hero_grid_transpose *h = p->hero;
+  p->kernel->launch = (launch_plan){.elements = h->batches * h->a * h->b * h->kept,
+                                    .threads = p->target->threads_per_block,
+                                    .blocks_x = h->batches * h->tiles_a * h->tiles_b,
+                                    .blocks_y = 1,
+                                    .unroll = (int)h->lanes_out,
+                                    .shared_bytes = shared_bytes(p)};
+}
+
+static bool decide(planning *p, const instruction_list *body) {
+  hero_grid_transpose *h = p->hero;
+  if (!choose_tile(p) || block_count(h) > p->target->max_grid_x) return false;
+  if (!kernel_epilogue_find(p->arena, p->kernel, body, h->hero_count, h->heroes, &h->epilogue)) return false;
+  h->tiles_a = int64_ceil_div(h->a, h->tile_a);
+  h->tiles_b = int64_ceil_div(h->b, h->tile_b);
+  find_groups(p);
+  find_side_outputs(p);
+  if (!fills_bytes(p)) return false;
+  const bool has_edge = h->a % h->tile_a != 0 || h->b % h->tile_b != 0;
+  h->peels = has_edge && h->a >= h->tile_a && h->b >= h->tile_b && body->size <= p->sizes->max_peeled_body;
+  make_parts(p);
+  decide_launch(p);
+  return true;
+}
+
+bool grid_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
+  instruction_list heroes = {0};
+  kernel_epilogue_heroes(a, target, body, HLO_TRANSPOSE, transpose_sides_alike, &heroes);
+  if (heroes.size == 0 || shape_element_count(heroes.data[0]->shape) == 0) return false;
+  hero_grid_transpose *h = &k->details.grid_transpose;
+  *h = (hero_grid_transpose){.hero_count = heroes.size, .heroes = (const instruction *const *)heroes.data};
+  planning p = {.arena = a, .kernel = k, .target = target, .sizes = &target->grid, .hero = h};
+  if (!has_sides(&p)) {
+    // What is alike in pairs has not always sides for all of them.
+    h->hero_count = transpose_sides_keep_same_order(&heroes);
+    if (!has_sides(&p)) return false;
+  }
+  if (!decide(&p, body)) return false;
+  k->hero_instruction = heroes.data[0];
+  k->reason = "through shared memory, so that reads and writes are both coalesced";
+  return true;
+}
