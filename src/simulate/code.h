@@ -2,8 +2,8 @@
 //
 // A slot holds one scalar for each of a warp's 32 lanes, in 64 bits each: integers zero-extended, floats as their bits,
 // pointers as addresses of this process. A vector or structure takes a slot for each of its scalars, an integer of more
-// than 64 bits two, the lower half first. Slots below zero are constants: slot ~n is constant n of the module, alike in
-// all lanes and warps.
+// than 64 bits two, the lower half first. Slots below zero are constants of the module, alike in all lanes and warps:
+// slot SIM_CONSTANTS + n is constant n.
 #ifndef HEDDLE_SIMULATE_CODE_H_
 #define HEDDLE_SIMULATE_CODE_H_
 
@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "base/vec.h"
 
-enum { SIM_LANES = 32 };
+enum { SIM_LANES = 32, SIM_CONSTANTS = -(1 << 30) };
 
 typedef uint32_t sim_mask;  // a bit for each lane
 typedef uint64_t sim_slot[SIM_LANES];

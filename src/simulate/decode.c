@@ -58,7 +58,7 @@ static heddle_status write_constant(decoder *d, LLVMValueRef c, LLVMTypeRef type
   sim_operand at;
   TRY(decoder_value(d, c, &at));
   for (int k = 0; k < at.count; k++) {
-    const uint64_t bits = d->constant_bits.data[~(at.slot + k)];
+    const uint64_t bits = d->constant_bits.data[at.slot + k - SIM_CONSTANTS];
     const int64_t rest = (int64_t)LLVMABISizeOfType(d->layout, type) - 8 * k;
     memcpy(to + 8 * k, &bits, (size_t)int64_min(rest, 8));
   }

@@ -196,15 +196,7 @@ heddle_status decoder_value(decoder *d, LLVMValueRef value, sim_operand *out) {
   if (!known) {
     const int first = d->constant_bits.size;
     TRY(push_constant(d, value));
-    // Slot ~n is constant n: counted downwards, a value's slots would run the wrong way. So constants are numbered from
-    // their last to their first.
-    known = new_operand(d, (sim_operand){~(d->constant_bits.size - 1), d->constant_bits.size - first});
-    for (int k = 0; k < known->count / 2; k++) {
-      uint64_t *x = &d->constant_bits.data[first + k], *y = &d->constant_bits.data[d->constant_bits.size - 1 - k];
-      const uint64_t swapped = *x;
-      *x = *y;
-      *y = swapped;
-    }
+    known = new_operand(d, (sim_operand){SIM_CONSTANTS + first, d->constant_bits.size - first});
     ptr_map_put(d->arena, &d->constants, value, (void *)known);
   }
   *out = *known;

@@ -10,7 +10,7 @@
 #include "simulate/traffic.h"
 
 const uint64_t *execute_slot(const warp *w, const warp_call *c, int slot) {
-  return slot >= 0 ? c->slots[slot] : w->block->code->constants[~slot];
+  return slot >= 0 ? c->slots[slot] : w->block->code->constants[slot - SIM_CONSTANTS];
 }
 
 // --- errors
