@@ -42,7 +42,8 @@
             .cache_line = 16,                     \
             .min_scatter_bytes = 64 << 10,        \
             .min_scatter_run_bytes = 512,         \
-            .min_owned_bytes = 1024}
+            .min_owned_bytes = 1024,              \
+            .min_sorted_updates_per_core = 4}
 
 // Shared memory has 32 banks of 4 bytes; PTX lets a kernel have 48 KiB of it as variables. A transaction with memory is
 // a sector of 32 bytes.
@@ -113,13 +114,14 @@
   TILE_SIZES, FUSION_COSTS, CODE_LIMITS
 
 // What all chips from sm_75 on have alike. A thread may use 255 registers.
-#define GPU_FIGURES                                                                                                   \
-  .kind = TARGET_NVPTX, .has_grid = true, .vector_registers = 255, .has_fma = true, .has_f16 = true,                  \
-  .has_narrow_arithmetic = true, .has_ieee_extrema = true, .index_bits = 32, .max_unroll = 4,                         \
-  .threads_per_block = 128, .subgroup_size = 32, .max_grid_x = INT32_MAX, .buffer_alignment = 16, .vector_lanes = 32, \
-  .launch_ns = 3000, .wake_ns = 0, .tile_bytes = 16 << 10, .tile_operations = 64 << 10, .most_tile = 16 << 10,        \
-  .tiles_per_core = 4, .row_buffer_bytes = 64 << 10, .row_accumulators = 1024, .constant_alignment = 64,              \
-  .shared_alignment = 16, .stream_alignment = 32, TILE_SIZES, GRID_SIZES, FUSION_COSTS, CODE_LIMITS
+#define GPU_FIGURES                                                                                               \
+  .kind = TARGET_NVPTX, .has_grid = true, .vector_registers = 255, .has_fma = true, .has_f16 = true,              \
+  .has_narrow_arithmetic = true, .has_ieee_extrema = true, .adds_f16_atomically = true, .exchanged_bits = 64,     \
+  .index_bits = 32, .max_unroll = 4, .threads_per_block = 128, .subgroup_size = 32, .max_grid_x = INT32_MAX,      \
+  .buffer_alignment = 16, .vector_lanes = 32, .launch_ns = 3000, .wake_ns = 0, .tile_bytes = 16 << 10,            \
+  .tile_operations = 64 << 10, .most_tile = 16 << 10, .tiles_per_core = 4, .row_buffer_bytes = 64 << 10,          \
+  .row_accumulators = 1024, .constant_alignment = 64, .shared_alignment = 16, .stream_alignment = 32, TILE_SIZES, GRID_SIZES, \
+  FUSION_COSTS, CODE_LIMITS
 
 const target_description target_any_cpu = {
     .kind = TARGET_CPU, .name = "cpu", .chip = "", .features = "", .has_libraries = true, .is_host = true, CPU_FIGURES};
@@ -141,12 +143,14 @@ static const target_description machines[] = {
     {GPU_FIGURES, .name = "sm_89", .chip = "sm_89", .features = "+ptx78", .has_bf16 = true, .cores = 58,
      .threads_per_core = 1536, .shared_bytes = 99 << 10, .operations_per_ns = 260, .scalar_operations_per_ns = 260,
      .memory_bytes_per_ns = 5, .cache_bytes_per_ns = 40, .mixed_bytes_per_ns = 15, .cache_bytes = 800 << 10},
-    {GPU_FIGURES, .name = "sm_90", .chip = "sm_90", .features = "+ptx78", .has_bf16 = true, .cores = 132,
-     .threads_per_core = 2048, .shared_bytes = 227 << 10, .operations_per_ns = 220, .scalar_operations_per_ns = 220,
-     .memory_bytes_per_ns = 25, .cache_bytes_per_ns = 42, .mixed_bytes_per_ns = 30, .cache_bytes = 380 << 10},
-    {GPU_FIGURES, .name = "sm_90a", .chip = "sm_90a", .features = "+ptx80", .has_bf16 = true, .cores = 132,
-     .threads_per_core = 2048, .shared_bytes = 227 << 10, .operations_per_ns = 220, .scalar_operations_per_ns = 220,
-     .memory_bytes_per_ns = 25, .cache_bytes_per_ns = 42, .mixed_bytes_per_ns = 30, .cache_bytes = 380 << 10},
+    {GPU_FIGURES, .name = "sm_90", .chip = "sm_90", .features = "+ptx78", .has_bf16 = true,
+     .adds_bf16_atomically = true, .cores = 132, .threads_per_core = 2048, .shared_bytes = 227 << 10,
+     .operations_per_ns = 220, .scalar_operations_per_ns = 220, .memory_bytes_per_ns = 25, .cache_bytes_per_ns = 42,
+     .mixed_bytes_per_ns = 30, .cache_bytes = 380 << 10},
+    {GPU_FIGURES, .name = "sm_90a", .chip = "sm_90a", .features = "+ptx80", .has_bf16 = true,
+     .adds_bf16_atomically = true, .cores = 132, .threads_per_core = 2048, .shared_bytes = 227 << 10,
+     .operations_per_ns = 220, .scalar_operations_per_ns = 220, .memory_bytes_per_ns = 25, .cache_bytes_per_ns = 42,
+     .mixed_bytes_per_ns = 30, .cache_bytes = 380 << 10},
 };
 
 enum { MACHINE_COUNT = sizeof machines / sizeof *machines };

@@ -111,6 +111,7 @@ typedef struct target_tile_sizes {
   int min_scatter_run_bytes;  // of a run that tiles share
   int min_owned_bytes;  // of a window times the cores: each core asks of every update whether it is its own, and the
                         // answers cannot be foreseen
+  int min_sorted_updates_per_core;  // with a grid: fewer sorted updates are combined in memory one by one
 } target_tile_sizes;
 
 // The same of a grid of threads: what a block takes.
@@ -170,8 +171,10 @@ typedef struct target_description {
   bool has_narrow_arithmetic;       // adds, multiplies and compares bf16 and f16 itself, if it converts them
   bool flushes_bf16_subnormals;     // its conversion to bf16 takes them for zero
   bool has_ieee_extrema;            // one instruction for a minimum or maximum that hands on NaN, with -0 below +0
-  int index_bits;                   // of an index in a kernel where no array needs more
-  int max_unroll;                   // largest factor by which loops are unrolled
+  bool adds_f16_atomically, adds_bf16_atomically;  // with a grid: one instruction adds to an element of memory
+  int exchanged_bits;  // with a grid: widest word that memory compares and exchanges at once
+  int index_bits;      // of an index in a kernel where no array needs more
+  int max_unroll;      // largest factor by which loops are unrolled
 
   // Parallelism.
   int cores;                 // host threads, or multiprocessors

@@ -213,6 +213,27 @@ heddle_status emit_entry_inner_loop(const kernel_entry *e, ir_builder *b, MlirVa
   return emit_entry_inner_loop_changing(e, b, outputs, map, dims, NULL, body, argument);
 }
 
+heddle_status emit_entry_branch(const kernel_entry *e, ir_builder *b, MlirValue *outputs, MlirValue condition,
+                                entry_body body, const index_vector *point, const void *argument) {
+  const int carried = e->carried;
+  kernel_entry inner = *e;
+  MlirType *types = arena_array(b->arena, MlirType, carried);
+  MlirValue *inside = arena_array(b->arena, MlirValue, carried);
+  for (int n = 0; n < carried; n++) {
+    types[n] = mlirValueGetType(outputs[n]);
+    inside[n] = outputs[n];
+  }
+  MlirOperation branch = ir_if(b, condition, carried, types);
+  ir_builder otherwise = ir_builder_at_end(b->context, ir_body(branch, 1), b->arena);
+  ir_yield(&otherwise, carried, outputs);
+  inner.b = ir_builder_at_end(b->context, ir_body(branch, 0), b->arena);
+  inner.outputs = inside;
+  TRY(body(&inner, &inner.b, point, inside, argument));
+  ir_yield(&inner.b, carried, inside);
+  for (int n = 0; n < carried; n++) outputs[n] = ir_result(branch, n);
+  return status_ok();
+}
+
 // --- elements
 
 MlirValue emit_insert(ir_builder *b, MlirValue value, MlirValue tensor, int count, const MlirValue *indices) {

@@ -50,6 +50,10 @@ heddle_status emit_entry_inner_loop_changing(const kernel_entry *e, ir_builder *
                                              const indexing_map *map, const MlirValue *dims, const bool *changes,
                                              entry_body body, const void *argument);
 
+// The body where the i1 `condition` holds, at `point`; elsewhere `outputs` stay as they are.
+heddle_status emit_entry_branch(const kernel_entry *e, ir_builder *b, MlirValue *outputs, MlirValue condition,
+                                entry_body body, const index_vector *point, const void *argument);
+
 // tensor.insert and tensor.extract of one element.
 MlirValue emit_insert(ir_builder *b, MlirValue value, MlirValue tensor, int count, const MlirValue *indices);
 // The same where the map leads from the point; null: at the point itself.

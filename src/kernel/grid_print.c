@@ -6,6 +6,29 @@
 // " name=value" of a field that is a number or a truth.
 #define NUMBER(out, s, field) text_printf(out, " " #field "=%" PRId64, (int64_t)(s)->field)
 
+static void print_dims(text *out, const shape *s) {
+  text_putc(out, '[');
+  for (int d = 0; d < s->rank; d++) text_printf(out, "%s%" PRId64, d > 0 ? "," : "", s->dims[d]);
+  text_putc(out, ']');
+}
+
+static void print_scatter(text *out, const kernel_plan *k) {
+  static const char *const forms[] = {"plainly", "atomically", "by runs", "in order"};
+  const grid_scatter *h = &k->details.grid_scatter;
+  text_printf(out, "    scatters " STR_FMT " of updates ", STR_ARG(h->scatter->name));
+  print_dims(out, h->updates);
+  text_printf(out, " %s", forms[h->form]);
+  NUMBER(out, h, by_instruction);
+  NUMBER(out, h, vector);
+  NUMBER(out, h, updates_per_thread);
+  NUMBER(out, h, split);
+  NUMBER(out, h, window_rows);
+  NUMBER(out, h, columns);
+  NUMBER(out, h, owners);
+  NUMBER(out, h, rows_per_owner);
+  text_putc(out, '\n');
+}
+
 typedef void (*print_fn)(text *out, const kernel_plan *k);
 
 static void print_transpose(text *out, const kernel_plan *k) {
@@ -48,7 +71,7 @@ static void print_transpose(text *out, const kernel_plan *k) {
 }
 
 // The loop's launch says all.
-static const print_fn print_details[HERO_COUNT] = {[HERO_TRANSPOSE] = print_transpose};
+static const print_fn print_details[HERO_COUNT] = {[HERO_SCATTER] = print_scatter, [HERO_TRANSPOSE] = print_transpose};
 
 void grid_print_details(text *out, const kernel_plan *k) {
   if (print_details[k->hero]) print_details[k->hero](out, k);

@@ -274,6 +274,31 @@ typedef struct hero_grid_transpose {
   kernel_epilogue epilogue;
 } hero_grid_transpose;
 
+// How the threads of a grid share the updates of a scatter.
+typedef enum grid_scatter_form {
+  GRID_SCATTER_PLAIN,     // a thread takes `vector` neighbouring elements of one update: no two updates meet
+  GRID_SCATTER_ATOMIC,    // the same, each element combined by an atomic operation
+  GRID_SCATTER_RUNS,      // a thread takes one element of the window of `updates_per_thread` updates one after the
+                          // other, and combines in registers as long as their windows are the same
+  GRID_SCATTER_IN_ORDER,  // a thread owns a part of the operand and goes through all updates
+} grid_scatter_form;
+
+// Scatter into the operand's own memory. The parts are those of the scatter on tiles.
+//
+// In order, the operand is rows, which indices move, of columns, which they do not: dims before `split` and from it on.
+// The rows are cut among owners, and a thread takes one column of the window in the rows of one owner.
+typedef struct grid_scatter {
+  const instruction *scatter;
+  const shape *updates;  // dims of all of them
+  grid_scatter_form form;
+  bool by_instruction;         // atomic, runs: one atomic instruction for an element, else a loop that compares
+  int vector;                  // plain, atomic
+  int64_t updates_per_thread;  // runs
+  int split;                   // in order
+  int64_t window_rows, columns;
+  int64_t owners, rows_per_owner;
+} grid_scatter;
+
 // --- any of them
 
 // The emitters. One file each: kernel/hero_NAME.c decides and fills in the figures, emit/NAME.c makes the code.
@@ -300,6 +325,7 @@ typedef union hero_details {
   hero_update_slice update_slice;
   hero_while turns;
   hero_grid_transpose grid_transpose;
+  grid_scatter grid_scatter;
 } hero_details;
 
 #endif

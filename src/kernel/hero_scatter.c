@@ -3,39 +3,9 @@
 
 #include "base/int64.h"
 #include "kernel/hero_loop.h"
-#include "kernel/same_bytes.h"
+#include "kernel/scatter_form.h"
 
 static const shape *operand_shape(const hero_scatter *h) { return h->scatter->operands[0]->shape; }
-
-static bool is_simplified(const instruction *scatter) {
-  const hlo_attributes *x = scatter->attributes;
-  const shape *operand = scatter->operands[0]->shape, *updates = scatter->operands[scatter->operand_count - 1]->shape;
-  const shape *indices = scatter->operands[scatter->operand_count / 2]->shape;
-  if (x->inserted_window_dims.size > 0 || x->input_batching_dims.size > 0 || x->index_vector_dim != 1) return false;
-  if (indices->rank != 2 || updates->rank != operand->rank + 1) return false;
-  for (int d = 0; d < x->update_window_dims.size; d++)
-    if (x->update_window_dims.data[d] != d + 1) return false;
-  return x->update_window_dims.size == operand->rank;
-}
-
-static bool is_read_by(const instruction *value, const instruction *reader) {
-  for (int u = 0; u < value->users.size; u++) {
-    const instruction *user = value->users.data[u];
-    if (user == reader) continue;
-    if (!same_bytes_kept(user) || user->users.size != 1 || user->users.data[0] != reader) return false;
-  }
-  return true;
-}
-
-// Output n is operand n with updates, in the operand's memory; nobody else reads the operand.
-static bool is_in_place(const kernel_plan *k, const instruction *scatter, int n) {
-  const kernel_output *o = &k->outputs[n];
-  const instruction *operand = same_bytes_origin(scatter->operands[n]);
-  int element;
-  if (same_bytes_writer(o->root, o->element, &element) != scatter || element != n) return false;
-  int input = kernel_plan_input(k, operand);
-  return input >= 0 && k->inputs[input].slice == o->slice && is_read_by(operand, scatter);
-}
 
 // --- tiling
 
@@ -60,16 +30,8 @@ static bool is_packed(const hero_scatter *h) {
   return false;
 }
 
-// The first dim such that no index moves it or those behind it.
-static int first_unmoved(const hero_scatter *h) {
-  const int_list *moved = &h->scatter->attributes->scatter_dims_to_operand_dims;
-  int d = operand_shape(h)->rank;
-  while (d > 0 && !int_list_has(*moved, d - 1)) d--;
-  return d;
-}
-
 static bool tile_by_column(hero_scatter *h, const target_description *target) {
-  int unmoved = first_unmoved(h), kept = h->split;
+  int unmoved = scatter_form_first_unmoved(h->scatter), kept = h->split;
   if (unmoved == operand_shape(h)->rank) return false;
   if (unmoved > h->split) h->split = unmoved;
   count_run(h);
@@ -128,44 +90,16 @@ static int64_t tiles_of(const hero_scatter *h) {
 
 // --- the kernel
 
-static const indexing_map *entry_map(arena *a, int64_t count, int64_t entry) {
-  indexing_map *m = indexing_map_create(a, 1, 0, 0, 2, 0);
-  m->dims[0].bounds = (interval){0, count - 1};
-  m->results[0] = affine_dim(a, 0);
-  m->results[1] = affine_constant(a, entry);
-  return m;
-}
-
-static void make_parts(arena *a, kernel_plan *k, const hero_scatter *h) {
-  const instruction *scatter = h->scatter;
-  int count = scatter->operand_count / 2, entries = scatter->attributes->scatter_dims_to_operand_dims.size;
-  kernel_value *updates = arena_array(a, kernel_value, count), *vector = arena_array(a, kernel_value, entries);
-  for (int n = 0; n < count; n++) updates[n] = (kernel_value){.root = scatter->operands[count + 1 + n]};
-  for (int j = 0; j < entries; j++)
-    vector[j] = (kernel_value){.root = scatter->operands[count], .map = entry_map(a, h->updates->dims[0], j)};
-  kernel_part *parts = arena_array(a, kernel_part, 2);
-  parts[0] = (kernel_part){.index_space = h->updates, .result_count = count, .results = updates};
-  const shape *numbers = shape_array(a, DTYPE_S64, 1, h->updates->dims);
-  parts[1] = (kernel_part){.index_space = numbers, .result_count = entries, .results = vector};
-  k->parts = parts;
-  k->part_count = entries > 0 ? 2 : 1;
-}
-
 bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
-  int element;
-  const instruction *scatter = same_bytes_writer(k->outputs[0].root, k->outputs[0].element, &element);
-  if (scatter->opcode != HLO_SCATTER || !is_simplified(scatter)) return false;
-  if (k->output_count != scatter->operand_count / 2) return false;
-  for (int n = 0; n < k->output_count; n++)
-    if (!is_in_place(k, scatter, n)) return false;
-  k->details.scatter =
-      (hero_scatter){.scatter = scatter, .updates = scatter->operands[scatter->operand_count - 1]->shape};
+  const instruction *scatter = scatter_form_find(k);
+  if (!scatter) return false;
+  k->details.scatter = (hero_scatter){.scatter = scatter, .updates = scatter_form_updates(scatter)};
   hero_scatter *h = &k->details.scatter;
   int64_t elements = shape_element_count(h->updates);
   k->hero_instruction = scatter;
   k->reason = "combines updates into the operand's memory";
   k->launch = (launch_plan){0};
-  make_parts(a, k, h);
+  scatter_form_make_parts(a, k, scatter);
   if (elements == 0) return true;
   launch_cost cost = hero_loop_cost(k, body, elements);
   choose_tiles(h, target, &cost);

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "hlo/combiner.h"
+#include "kernel/order_mark.h"
 #include "kernel/row_analysis.h"
 
 static bool is_associative(hlo_opcode op) {
@@ -202,33 +203,11 @@ static bool picks(arena *scratch, const instruction *reduce, int index_value, bo
 
 // --- marks
 
-static const char *const marks[] = {
-    [REDUCER_CHUNKS] = "heddle_order=\"chunks\"", [REDUCER_FREE] = "heddle_order=\"any\""};
+static const char *const marks[] = {[REDUCER_CHUNKS] = "chunks", [REDUCER_FREE] = "any"};
 
-static bool is_marked(const instruction *reduce, reducer_form form) {
-  const str *text = attributes_raw(reduce->attributes, "frontend_attributes");
-  const size_t size = strlen(marks[form]);
-  for (size_t at = 0; text && at + size <= text->size; at++)
-    if (memcmp(text->data + at, marks[form], size) == 0) return true;
-  return false;
-}
+static bool is_marked(const instruction *reduce, reducer_form form) { return order_mark_is(reduce, marks[form]); }
 
-void reducer_mark(instruction *reduce, reducer_form form) {
-  arena *a = reduce->parent->module->arena;
-  hlo_attributes *x = reduce->attributes = attributes_copy(a, reduce->attributes);
-  const str *before = attributes_raw(x, "frontend_attributes");
-  const bool adds = before && before->size > 2 && before->data[0] == '{';
-  const str rest = adds ? (str){before->data + 1, before->size - 1} : STR("}");
-  const str text = str_from(arena_printf(a, "{%s%s%.*s", marks[form], adds ? "," : "", (int)rest.size, rest.data));
-  struct raw_attribute *raws = arena_array(a, struct raw_attribute, x->raw_count);
-  int kept = 0;
-  for (int k = 0; k < x->raw_count; k++)
-    if (!str_is(x->raws[k].name, "frontend_attributes")) raws[kept++] = x->raws[k];
-  x->raws = raws;
-  x->raw_count = kept;
-  attributes_add_raw(a, x, STR("frontend_attributes"), text);
-  attributes_mark(x, HLO_ATTRIBUTE_FRONTEND_ATTRIBUTES);
-}
+void reducer_mark(instruction *reduce, reducer_form form) { order_mark_set(reduce, marks[form]); }
 
 // --- any reducer
 

@@ -1,0 +1,201 @@
+// Decides how the threads of a grid share the updates of a scatter.
+#include "kernel/grid_scatter.h"
+
+#include "base/int64.h"
+#include "hlo/combiner.h"
+#include "kernel/hero_loop.h"
+#include "kernel/order_mark.h"
+#include "kernel/scatter_form.h"
+
+// --- the combining computation
+
+// What the computation does with one operand's element.
+typedef struct combining {
+  bool is_separable;    // from that operand's element and update alone
+  bool is_overwriting;  // the update is the result
+  bool is_applying;     // the update does not matter
+  hlo_opcode opcode;    // the one operation that combines the two, or HLO_OPCODE_COUNT
+} combining;
+
+// Which parameters the value depends on: `mark` of each is 1, of all others 0.
+static void find_dependencies(const computation *c, instruction *value) {
+  arena *scratch = arena_create();
+  VEC(instruction *) open = {0};
+  for (int n = 0; n < c->instructions.size; n++) c->instructions.data[n]->mark = 0;
+  value->mark = 1;
+  vec_push(scratch, &open, value);
+  while (open.size > 0) {
+    const instruction *i = vec_last(&open);
+    vec_drop(&open);
+    for (int k = 0; k < i->operand_count; k++) {
+      if (i->operands[k]->mark) continue;
+      i->operands[k]->mark = 1;
+      vec_push(scratch, &open, i->operands[k]);
+    }
+  }
+  arena_destroy(scratch);
+}
+
+static combining combining_of(const computation *c, int value, int count) {
+  combining result = {.is_separable = true, .opcode = combiner_opcode_of_value(c, value, count)};
+  instruction *root = c->root->opcode == HLO_TUPLE ? c->root->operands[value] : c->root;
+  if (shape_is_tuple(root->shape)) return (combining){.opcode = HLO_OPCODE_COUNT};
+  find_dependencies(c, root);
+  for (int p = 0; p < c->parameters.size; p++)
+    if (p % count != value && c->parameters.data[p]->mark) result.is_separable = false;
+  result.is_overwriting = root == c->parameters.data[count + value];
+  result.is_applying = result.is_separable && !c->parameters.data[count + value]->mark;
+  return result;
+}
+
+// Whether elements may be combined with each other first, and in any order, up to rounding.
+static bool is_associative(hlo_opcode op) {
+  switch (op) {
+    case HLO_ADD:
+    case HLO_MULTIPLY:
+    case HLO_MAXIMUM:
+    case HLO_MINIMUM:
+    case HLO_AND:
+    case HLO_OR:
+    case HLO_XOR: return true;
+    default: return false;
+  }
+}
+
+// Whether the atomic operation is one instruction; else it is a loop that compares and exchanges.
+static bool has_instruction(const target_description *target, dtype t, hlo_opcode op) {
+  const bool is_extremum = op == HLO_MAXIMUM || op == HLO_MINIMUM;
+  switch (t) {
+    case DTYPE_F32:
+    case DTYPE_F64: return op == HLO_ADD || is_extremum;
+    case DTYPE_C64:
+    case DTYPE_C128: return op == HLO_ADD;
+    case DTYPE_F16: return op == HLO_ADD && target->adds_f16_atomically;
+    case DTYPE_BF16: return op == HLO_ADD && target->adds_bf16_atomically;
+    default: return (dtypes[t].bits == 32 || dtypes[t].bits == 64) && is_associative(op) && op != HLO_MULTIPLY;
+  }
+}
+
+typedef struct atomics {
+  const char *refusal;  // why the updates' order is needed; null if atomics will do
+  bool by_instruction;  // all of them
+  bool is_associative;
+} atomics;
+
+static atomics find_atomics(const instruction *scatter, const target_description *target) {
+  const int count = scatter->operand_count / 2;
+  atomics found = {.by_instruction = true, .is_associative = true};
+  for (int n = 0; n < count; n++) {
+    const combining by = combining_of(scatter->called[0], n, count);
+    const dtype t = scatter->operands[n]->shape->dtype;
+    const bool is_direct = has_instruction(target, t, by.opcode);
+    found.by_instruction &= is_direct;
+    found.is_associative &= is_associative(by.opcode);
+    if (by.is_overwriting) found.refusal = "goes through the updates in order: the last one stays";
+    else if (!by.is_separable) found.refusal = "goes through the updates in order: operands are combined together";
+    else if (!is_associative(by.opcode) && !by.is_applying)
+      found.refusal = "goes through the updates in order, which may matter";
+    else if (!is_direct && dtypes[t].bits > target->exchanged_bits)
+      found.refusal = "goes through the updates in order: no atomic operation is wide enough";
+    if (found.refusal) return found;
+  }
+  return found;
+}
+
+// --- the forms
+
+static launch_plan launch_threads(const target_description *target, int64_t threads, int per_thread) {
+  launch_plan launch = launch_decide(target, threads, &(launch_cost){.prevents_vectors = true});
+  launch.elements *= per_thread;
+  launch.unroll = per_thread;
+  return launch;
+}
+
+static int64_t grid_threads(const target_description *target) {
+  return (int64_t)target->cores * target->threads_per_core;
+}
+
+// A thread for each `vector` elements of the updates.
+static launch_plan share_elements(grid_scatter *h, const target_description *target, const launch_cost *cost) {
+  const int64_t elements = shape_element_count(h->updates), window = elements / h->updates->dims[0];
+  h->vector = (int)int64_gcd(window, launch_decide(target, elements, cost).unroll);
+  return launch_threads(target, elements / h->vector, h->vector);
+}
+
+// Runs of updates, as long as all of the machine's threads have one: false if they would be of one update.
+static bool share_runs(grid_scatter *h, const target_description *target, launch_plan *out) {
+  const int64_t count = h->updates->dims[0], window = shape_element_count(h->updates) / count;
+  const shape *operand = h->scatter->operands[0]->shape;
+  int64_t places = 1;
+  for (int d = 0; d < scatter_form_first_unmoved(h->scatter); d++)
+    places = int64_saturating_mul(places, operand->dims[d] - h->updates->dims[1 + d] + 1);
+  if (count <= (int64_t)target->tiles.min_sorted_updates_per_core * target->cores) return false;
+  const int64_t runs = int64_max(int64_ceil_div(grid_threads(target), window), int64_min(places, count));
+  h->updates_per_thread = int64_ceil_div(count, runs);
+  if (h->updates_per_thread < 2) return false;
+  *out = launch_threads(target, int64_ceil_div(count, h->updates_per_thread) * window, 1);
+  return true;
+}
+
+static launch_plan share_owners(grid_scatter *h, const target_description *target) {
+  const shape *operand = h->scatter->operands[0]->shape;
+  int64_t rows = 1;
+  h->split = scatter_form_first_unmoved(h->scatter);
+  h->window_rows = h->columns = 1;
+  for (int d = 0; d < operand->rank; d++) {
+    *(d < h->split ? &h->window_rows : &h->columns) *= h->updates->dims[1 + d];
+    if (d < h->split) rows *= operand->dims[d];
+  }
+  const int64_t wanted = int64_clamp(1, int64_ceil_div(grid_threads(target), h->columns), rows);
+  h->rows_per_owner = int64_ceil_div(rows, wanted);
+  h->owners = int64_ceil_div(rows, h->rows_per_owner);
+  return launch_threads(target, h->owners * h->columns, 1);
+}
+
+// --- the kernel
+
+void grid_scatter_mark_in_order(instruction *scatter) { order_mark_set(scatter, "updates"); }
+
+static bool wants_order(const instruction *scatter) { return order_mark_is(scatter, "updates"); }
+
+static launch_plan choose_form(grid_scatter *h, kernel_plan *k, const target_description *target,
+                               const launch_cost *cost) {
+  const hlo_attributes *x = h->scatter->attributes;
+  launch_plan launch;
+  if (x->unique_indices || h->updates->dims[0] == 1) {
+    h->form = GRID_SCATTER_PLAIN;
+    k->reason = "combines updates, no two of which meet, into the operand's memory";
+    return share_elements(h, target, cost);
+  }
+  const atomics by = find_atomics(h->scatter, target);
+  if (by.refusal || wants_order(h->scatter)) {
+    h->form = GRID_SCATTER_IN_ORDER;
+    k->reason = wants_order(h->scatter) ? "goes through the updates in order, as asked for" : by.refusal;
+    return share_owners(h, target);
+  }
+  h->by_instruction = by.by_instruction;
+  if (x->indices_are_sorted && by.is_associative && share_runs(h, target, &launch)) {
+    h->form = GRID_SCATTER_RUNS;
+    k->reason = "combines runs of sorted updates, then atomically into the operand's memory";
+    return launch;
+  }
+  h->form = GRID_SCATTER_ATOMIC;
+  k->reason = "combines updates atomically into the operand's memory";
+  return share_elements(h, target, cost);
+}
+
+bool grid_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
+  const instruction *scatter = scatter_form_find(k);
+  if (!scatter) return false;
+  k->details.grid_scatter = (grid_scatter){.scatter = scatter, .updates = scatter_form_updates(scatter)};
+  grid_scatter *h = &k->details.grid_scatter;
+  const int64_t elements = shape_element_count(h->updates);
+  k->hero_instruction = scatter;
+  k->reason = "there is nothing to combine";
+  k->launch = (launch_plan){0};
+  scatter_form_make_parts(a, k, scatter);
+  if (elements == 0) return true;
+  const launch_cost cost = hero_loop_cost(k, body, elements);
+  k->launch = choose_form(h, k, target, &cost);
+  return true;
+}
