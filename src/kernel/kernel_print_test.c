@@ -266,6 +266,23 @@ static void test_scatter(void **state) {
   end(&p);
 }
 
+static void test_grid_scatter(void **state) {
+  (void)state;
+  planned p = plan(
+      "HloModule m\nadd { a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n}\n"
+      "ENTRY e {\n  p = f32[650,30] parameter(0)\n  i = s32[900,1] parameter(1)\n  u = f32[900,1,30] parameter(2)\n"
+      "  ROOT r = f32[650,30] scatter(p, i, u), update_window_dims={1,2}, inserted_window_dims={},\n"
+      "  scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add\n}\n",
+      HERO_SCATTER, 1, target_gpu());
+  grid_scatter *h = &p.plan->details.grid_scatter;
+  TURN(&p, grid_scatter, h,
+       FIELDS(FIELD(grid_scatter, scatter), FIELD(grid_scatter, updates), FIELD(grid_scatter, form)));
+  const str before = printed(&p);
+  h->form = h->form == GRID_SCATTER_ATOMIC ? GRID_SCATTER_RUNS : GRID_SCATTER_ATOMIC;
+  assert_false(str_equal(before, printed(&p)));
+  end(&p);
+}
+
 static void test_update_slice(void **state) {
   (void)state;
   planned p = plan(
@@ -282,7 +299,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_loop),      cmocka_unit_test(test_loops),          cmocka_unit_test(test_concatenate),
       cmocka_unit_test(test_transpose), cmocka_unit_test(test_grid_transpose), cmocka_unit_test(test_reduction),
-      cmocka_unit_test(test_scatter),   cmocka_unit_test(test_update_slice),
+      cmocka_unit_test(test_scatter),   cmocka_unit_test(test_grid_scatter),   cmocka_unit_test(test_update_slice),
   };
   return cmocka_run_group_tests(tests, 0, 0);
 }

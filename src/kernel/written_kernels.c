@@ -7,6 +7,7 @@
 #include "kernel/sizes.h"
 
 #include "kernel/in_place.h"
+#include "kernel/same_bytes.h"
 #include "kernel/work_estimate.h"
 #include "opt/call_inliner.h"
 #include "opt/passes.h"
@@ -103,12 +104,14 @@ static bool is_given_twice(const planner *p, int number) {
 }
 
 // Scatters and updates have kernels for the memory of what they update, where there are such heroes.
-static heddle_status find_aliases(planner *p) {
-  int count;
-  if (!kernel_hero_exists(p->target.kind, HERO_UPDATE_SLICE)) return status_ok();
+static heddle_status find_aliases(planner *p, const kernel_leaves *leaves) {
+  int count, element;
   TRY(in_place_aliases(p->scratch, p->computation, &count, &p->aliases));
   for (int k = 0; k < count; k++) {
     kernel_alias alias = p->aliases[k];
+    const kernel_leaf *leaf = &leaves->data[alias.result];
+    const bool scatters = same_bytes_writer(leaf->root, leaf->element, &element)->opcode == HLO_SCATTER;
+    if (!kernel_hero_exists(p->target.kind, scatters ? HERO_SCATTER : HERO_UPDATE_SLICE)) continue;
     alias.parameter = p->parameter_numbers[alias.parameter];
     if (!is_given_twice(p, alias.parameter)) p->aliases[p->alias_count++] = alias;
   }
@@ -126,7 +129,7 @@ static heddle_status plan_module(planner *p, const module *m, written_kernels *p
   kernel_leaves leaves = {0};
   TRY(kernel_leaves_of(p->arena, p->computation->root, &leaves));
   TRY(check_results(&leaves));
-  TRY(find_aliases(p));
+  TRY(find_aliases(p, &leaves));
   const shape **results = arena_array(p->arena, const shape *, leaves.size);
   for (int i = 0; i < leaves.size; i++) results[i] = leaves.data[i].shape;
   const shape **parameters = arena_array(p->arena, const shape *, entry->parameters.size);
