@@ -42,8 +42,7 @@
             .cache_line = 16,                     \
             .min_scatter_bytes = 64 << 10,        \
             .min_scatter_run_bytes = 512,         \
-            .min_owned_bytes = 1024,              \
-            .min_sorted_updates_per_core = 4}
+            .min_owned_bytes = 1024}
 
 // Shared memory has 32 banks of 4 bytes; PTX lets a kernel have 48 KiB of it as variables. A transaction with memory is
 // a sector of 32 bytes.
@@ -59,7 +58,8 @@
            .min_packed_threads = 10,        \
            .max_kept_bytes = 32,            \
            .bank_bytes = 4,                 \
-           .bank_count = 32}
+           .bank_count = 32,                \
+           .min_sorted_updates_per_core = 4}
 
 #define FUSION_COSTS                       \
   .fusion = {.small_kernel_ns = 4000,      \
@@ -120,8 +120,8 @@
   .index_bits = 32, .max_unroll = 4, .threads_per_block = 128, .subgroup_size = 32, .max_grid_x = INT32_MAX,      \
   .buffer_alignment = 16, .vector_lanes = 32, .launch_ns = 3000, .wake_ns = 0, .tile_bytes = 16 << 10,            \
   .tile_operations = 64 << 10, .most_tile = 16 << 10, .tiles_per_core = 4, .row_buffer_bytes = 64 << 10,          \
-  .row_accumulators = 1024, .constant_alignment = 64, .shared_alignment = 16, .stream_alignment = 32, TILE_SIZES, GRID_SIZES, \
-  FUSION_COSTS, CODE_LIMITS
+  .row_accumulators = 1024, .constant_alignment = 64, .shared_alignment = 16, .stream_alignment = 32, TILE_SIZES, \
+  GRID_SIZES, FUSION_COSTS, CODE_LIMITS
 
 const target_description target_any_cpu = {
     .kind = TARGET_CPU, .name = "cpu", .chip = "", .features = "", .has_libraries = true, .is_host = true, CPU_FIGURES};

@@ -111,7 +111,6 @@ typedef struct target_tile_sizes {
   int min_scatter_run_bytes;  // of a run that tiles share
   int min_owned_bytes;  // of a window times the cores: each core asks of every update whether it is its own, and the
                         // answers cannot be foreseen
-  int min_sorted_updates_per_core;  // with a grid: fewer sorted updates are combined in memory one by one
 } target_tile_sizes;
 
 // The same of a grid of threads: what a block takes.
@@ -130,6 +129,9 @@ typedef struct target_grid_sizes {
   int max_kept_bytes;      // of an innermost axis that stays innermost: runs of more fill whole sectors of memory
   int bank_bytes;          // of shared memory's banks
   int bank_count;
+
+  // Scatters.
+  int min_sorted_updates_per_core;  // fewer sorted updates are combined in memory one by one
 } target_grid_sizes;
 
 // When it pays that operations share a kernel.

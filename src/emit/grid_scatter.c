@@ -10,15 +10,15 @@
 #include "emit/scatter_window.h"
 
 typedef struct walk {
-  const grid_scatter *plan;
+  const hero_grid_scatter *plan;
   scatter_window window;
   index_vector at;    // the thread: indices of what it takes
   MlirValue row;      // in order: of the window
   int first_carried;  // runs: whether a result is open, its starts, the combined elements
 } walk;
 
-static int operand_count(const grid_scatter *h) { return h->scatter->operand_count / 2; }
-static const shape *operand_shape(const grid_scatter *h) { return h->scatter->operands[0]->shape; }
+static int operand_count(const hero_grid_scatter *h) { return h->scatter->operand_count / 2; }
+static const shape *operand_shape(const hero_grid_scatter *h) { return h->scatter->operands[0]->shape; }
 
 static indexing_variable sized(const char *name, int64_t count) {
   return (indexing_variable){.bounds = {0, count - 1}, .name = str_from(name)};
@@ -41,7 +41,7 @@ static const indexing_map *count_up(arena *a, const char *name, int64_t count) {
 }
 
 // (row, column) -> index within the window, whose dims from `split` on are the column's.
-static ir_values window_index(ir_builder *b, const grid_scatter *h, int split, MlirValue row, MlirValue column) {
+static ir_values window_index(ir_builder *b, const hero_grid_scatter *h, int split, MlirValue row, MlirValue column) {
   const int rank = operand_shape(h)->rank;
   const int64_t *sizes = h->updates->dims + 1;
   int64_t rows = 1, columns = 1;
@@ -257,7 +257,7 @@ static heddle_status walk_run(kernel_entry *e, ir_builder *b, const index_vector
 }
 
 // (run)[n] -> number of the update
-static const indexing_map *run_map(arena *a, const grid_scatter *h, int64_t runs) {
+static const indexing_map *run_map(arena *a, const hero_grid_scatter *h, int64_t runs) {
   const int64_t count = h->updates->dims[0], each = h->updates_per_thread;
   const bool is_uneven = count % each != 0;
   indexing_map *m = indexing_map_create(a, 1, 1, 0, 1, is_uneven);
@@ -293,7 +293,7 @@ static heddle_status share_runs(kernel_entry *e, ir_builder *b, const index_vect
 // --- the entry function
 
 heddle_status emit_grid_scatter_entry(kernel_emitter *k, const target_description *target) {
-  const grid_scatter *h = &k->plan->details.grid_scatter;
+  const hero_grid_scatter *h = &k->plan->details.grid_scatter;
   const int64_t elements = k->plan->launch.elements, count = h->updates->dims[0];
   const walk w = {.plan = h};
   kernel_entry e;

@@ -14,7 +14,7 @@ static void print_dims(text *out, const shape *s) {
 
 static void print_scatter(text *out, const kernel_plan *k) {
   static const char *const forms[] = {"plainly", "atomically", "by runs", "in order"};
-  const grid_scatter *h = &k->details.grid_scatter;
+  const hero_grid_scatter *h = &k->details.grid_scatter;
   text_printf(out, "    scatters " STR_FMT " of updates ", STR_ARG(h->scatter->name));
   print_dims(out, h->updates);
   text_printf(out, " %s", forms[h->form]);

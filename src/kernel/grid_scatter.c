@@ -116,20 +116,20 @@ static int64_t grid_threads(const target_description *target) {
 }
 
 // A thread for each `vector` elements of the updates.
-static launch_plan share_elements(grid_scatter *h, const target_description *target, const launch_cost *cost) {
+static launch_plan share_elements(hero_grid_scatter *h, const target_description *target, const launch_cost *cost) {
   const int64_t elements = shape_element_count(h->updates), window = elements / h->updates->dims[0];
   h->vector = (int)int64_gcd(window, launch_decide(target, elements, cost).unroll);
   return launch_threads(target, elements / h->vector, h->vector);
 }
 
 // Runs of updates, as long as all of the machine's threads have one: false if they would be of one update.
-static bool share_runs(grid_scatter *h, const target_description *target, launch_plan *out) {
+static bool share_runs(hero_grid_scatter *h, const target_description *target, launch_plan *out) {
   const int64_t count = h->updates->dims[0], window = shape_element_count(h->updates) / count;
   const shape *operand = h->scatter->operands[0]->shape;
   int64_t places = 1;
   for (int d = 0; d < scatter_form_first_unmoved(h->scatter); d++)
     places = int64_saturating_mul(places, operand->dims[d] - h->updates->dims[1 + d] + 1);
-  if (count <= (int64_t)target->tiles.min_sorted_updates_per_core * target->cores) return false;
+  if (count <= (int64_t)target->grid.min_sorted_updates_per_core * target->cores) return false;
   const int64_t runs = int64_max(int64_ceil_div(grid_threads(target), window), int64_min(places, count));
   h->updates_per_thread = int64_ceil_div(count, runs);
   if (h->updates_per_thread < 2) return false;
@@ -137,7 +137,7 @@ static bool share_runs(grid_scatter *h, const target_description *target, launch
   return true;
 }
 
-static launch_plan share_owners(grid_scatter *h, const target_description *target) {
+static launch_plan share_owners(hero_grid_scatter *h, const target_description *target) {
   const shape *operand = h->scatter->operands[0]->shape;
   int64_t rows = 1;
   h->split = scatter_form_first_unmoved(h->scatter);
@@ -158,7 +158,7 @@ void grid_scatter_mark_in_order(instruction *scatter) { order_mark_set(scatter, 
 
 static bool wants_order(const instruction *scatter) { return order_mark_is(scatter, "updates"); }
 
-static launch_plan choose_form(grid_scatter *h, kernel_plan *k, const target_description *target,
+static launch_plan choose_form(hero_grid_scatter *h, kernel_plan *k, const target_description *target,
                                const launch_cost *cost) {
   const hlo_attributes *x = h->scatter->attributes;
   launch_plan launch;
@@ -187,8 +187,8 @@ static launch_plan choose_form(grid_scatter *h, kernel_plan *k, const target_des
 bool grid_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   const instruction *scatter = scatter_form_find(k);
   if (!scatter) return false;
-  k->details.grid_scatter = (grid_scatter){.scatter = scatter, .updates = scatter_form_updates(scatter)};
-  grid_scatter *h = &k->details.grid_scatter;
+  k->details.grid_scatter = (hero_grid_scatter){.scatter = scatter, .updates = scatter_form_updates(scatter)};
+  hero_grid_scatter *h = &k->details.grid_scatter;
   const int64_t elements = shape_element_count(h->updates);
   k->hero_instruction = scatter;
   k->reason = "there is nothing to combine";

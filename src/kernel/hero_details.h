@@ -287,7 +287,7 @@ typedef enum grid_scatter_form {
 //
 // In order, the operand is rows, which indices move, of columns, which they do not: dims before `split` and from it on.
 // The rows are cut among owners, and a thread takes one column of the window in the rows of one owner.
-typedef struct grid_scatter {
+typedef struct hero_grid_scatter {
   const instruction *scatter;
   const shape *updates;  // dims of all of them
   grid_scatter_form form;
@@ -297,7 +297,7 @@ typedef struct grid_scatter {
   int split;                   // in order
   int64_t window_rows, columns;
   int64_t owners, rows_per_owner;
-} grid_scatter;
+} hero_grid_scatter;
 
 // --- any of them
 
@@ -325,7 +325,7 @@ typedef union hero_details {
   hero_update_slice update_slice;
   hero_while turns;
   hero_grid_transpose grid_transpose;
-  grid_scatter grid_scatter;
+  hero_grid_scatter grid_scatter;
 } hero_details;
 
 #endif

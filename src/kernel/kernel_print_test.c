@@ -274,9 +274,9 @@ static void test_grid_scatter(void **state) {
       "  ROOT r = f32[650,30] scatter(p, i, u), update_window_dims={1,2}, inserted_window_dims={},\n"
       "  scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add\n}\n",
       HERO_SCATTER, 1, target_gpu());
-  grid_scatter *h = &p.plan->details.grid_scatter;
-  TURN(&p, grid_scatter, h,
-       FIELDS(FIELD(grid_scatter, scatter), FIELD(grid_scatter, updates), FIELD(grid_scatter, form)));
+  hero_grid_scatter *h = &p.plan->details.grid_scatter;
+  TURN(&p, hero_grid_scatter, h,
+       FIELDS(FIELD(hero_grid_scatter, scatter), FIELD(hero_grid_scatter, updates), FIELD(hero_grid_scatter, form)));
   const str before = printed(&p);
   h->form = h->form == GRID_SCATTER_ATOMIC ? GRID_SCATTER_RUNS : GRID_SCATTER_ATOMIC;
   assert_false(str_equal(before, printed(&p)));
