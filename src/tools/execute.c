@@ -18,21 +18,33 @@ heddle_status platform_from_name(const char *flag, const char *name, platform *o
   static const struct {
     const char *name;
     platform value;
-  } rows[] = {{"interpreter", PLATFORM_INTERPRETER},
-              {"cpu", PLATFORM_CPU},
-              {"host", PLATFORM_CPU},
-              {"simulator", PLATFORM_SIMULATOR}};
-  static const char *const planned[] = {"cuda", "gpu", "vulkan"};
+  } rows[] = {{"interpreter", PLATFORM_INTERPRETER}, {"cpu", PLATFORM_CPU},   {"host", PLATFORM_CPU},
+              {"simulator", PLATFORM_SIMULATOR},     {"cuda", PLATFORM_CUDA}, {"gpu", PLATFORM_CUDA}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     if (strcasecmp(name, rows[i].name) != 0) continue;
     *out = rows[i].value;
     return status_ok();
   }
-  for (size_t i = 0; i < sizeof planned / sizeof *planned; i++)
-    if (strcasecmp(name, planned[i]) == 0)
-      return status_error(HEDDLE_UNIMPLEMENTED,
-                          "--%s: platform %s is not built yet, wanted CPU, Simulator or Interpreter", flag, name);
-  return status_error(HEDDLE_INVALID, "--%s: found platform %s, wanted CPU, Simulator or Interpreter", flag, name);
+  const bool is_planned = strcasecmp(name, "vulkan") == 0;
+  return status_error(is_planned ? HEDDLE_UNIMPLEMENTED : HEDDLE_INVALID,
+                      "--%s: %s platform %s%s, wanted CPU, CUDA, Simulator or Interpreter", flag,
+                      is_planned ? "the" : "found", name, is_planned ? " is not built yet" : "");
+}
+
+void platform_compiles_for(platform on, compile_options *options) {
+  static target_description gpu;
+  options->simulate = on == PLATFORM_SIMULATOR;
+  if (on != PLATFORM_CUDA) return;
+  gpu = target_gpu();
+  options->target = &gpu;
+}
+
+heddle_status platform_has_device(const compiled *program) {
+  if (program->executable) return status_ok();
+  const target_description *target = &program->plan->target;
+  return status_error(HEDDLE_DEVICE_FAILED,
+                      "there is no %s device: the program was compiled for %s and did not run",
+                      target_kind_name(target->kind), target->name);
 }
 
 static heddle_status interpret_devices(arena *a, const module *m, const eval_options *options, int devices,
@@ -85,9 +97,10 @@ heddle_status execute_module(arena *a, const module *m, platform on, const compi
   if (on == PLATFORM_INTERPRETER) return execute_in_interpreter(a, m, NULL, arguments, result);
   compiled program;
   compile_options wanted = *options;
-  wanted.simulate = on == PLATFORM_SIMULATOR;
+  platform_compiles_for(on, &wanted);
   TRY(compile_module(a, m, &wanted, &program));
-  heddle_status s = run_once(a, &program, arguments->count, arguments->values, result);
+  heddle_status s = platform_has_device(&program);
+  if (status_is_ok(s)) s = run_once(a, &program, arguments->count, arguments->values, result);
   compiled_release(&program);
   return s;
 }

@@ -12,12 +12,19 @@
 typedef enum platform {
   PLATFORM_INTERPRETER,
   PLATFORM_CPU,
-  PLATFORM_SIMULATOR  // kernels for a GPU, run by the kernel simulator
+  PLATFORM_SIMULATOR,  // kernels for a GPU, run by the kernel simulator
+  PLATFORM_CUDA        // compiled to PTX
 } platform;
 
-// The value of the flag --`flag`; case does not matter. HEDDLE_UNIMPLEMENTED for platforms that are planned (CUDA,
-// Vulkan), HEDDLE_INVALID for others.
+// The value of the flag --`flag`; case does not matter. HEDDLE_UNIMPLEMENTED for platforms that are planned (Vulkan),
+// HEDDLE_INVALID for others.
 heddle_status platform_from_name(const char *flag, const char *name, platform *out);
+
+// Makes the options those of a compilation for the platform, which is not the interpreter.
+void platform_compiles_for(platform on, compile_options *options);
+
+// Whether the compiled program can run here: HEDDLE_DEVICE_FAILED where there is no device for it.
+heddle_status platform_has_device(const compiled *program);
 
 // A module of several replicas or partitions runs on as many devices. It takes one set of arguments for all of them or
 // a set for each, device after device.

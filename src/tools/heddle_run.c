@@ -139,10 +139,9 @@ static heddle_status write_outputs(const literal_list *results, const flag_list 
 }
 
 static heddle_status compile_options_of(run_flags *f, compile_options *out) {
-  *out = (compile_options){.exact = f->exact,
-                           .simulate = f->on == PLATFORM_SIMULATOR,
-                           .threads = f->threads,
-                           .control = pass_flags_open(&f->driver, f->time, true)};
+  *out = (compile_options){
+      .exact = f->exact, .threads = f->threads, .control = pass_flags_open(&f->driver, f->time, true)};
+  platform_compiles_for(f->on, out);
   debug_compile_numbers(&f->debug, out);
   if (f->keep_fusions) out->keep_fusions = &debug_compile_remarks;
   if (!f->dump.folder) return status_ok();
@@ -175,13 +174,14 @@ static heddle_status run_compiled(arena *a, const run_flags *f, compiled *progra
                                   const timing *t, literal **result) {
   compile_times *times = t->times;
   profile seen;
-  if (f->profile) profile_start(&seen, a, program->executable);
+  if (f->profile && program->executable) profile_start(&seen, a, program->executable);
   for (int i = 0; i < program->times.count && times->count < COMPILE_STAGES_MAX; i++)
     times->stages[times->count++] = program->times.stages[i];
   double start = log_seconds();
-  heddle_status s = run_once(a, program, arguments->count, arguments->values, result);
+  heddle_status s = platform_has_device(program);
+  if (status_is_ok(s)) s = run_once(a, program, arguments->count, arguments->values, result);
   *t->seconds = log_seconds() - start;
-  if (f->profile) profile_print(stderr, &seen, PROFILE_LINES);
+  if (f->profile && program->executable) profile_print(stderr, &seen, PROFILE_LINES);
   compiled_release(program);
   return s;
 }
@@ -224,7 +224,7 @@ static heddle_status report_run(arena *a, const run_flags *f, const compile_time
 static heddle_status run_lhlo(arena *a, const char *path, str source, run_flags *f) {
   compile_options options;
   TRY(compile_options_of(f, &options));
-  target_description target = target_cpu(f->threads > 0 ? f->threads : pool_default_threads());
+  const target_description target = compile_target(&options);
   double start = log_seconds();
   lhlo_program *plan;
   TRY(lhlo_parse(a, source, path, &target, &plan));
@@ -376,7 +376,7 @@ int command_run(int argc, char **argv) {
       {"expected_outputs", FLAG_TEXT, &f.expected_files, "FOLDER|x.npz",
        "all expected results, numbered from 0: the folder's files named out* or expected*"},
       {"output", FLAG_LIST, &f.outputs, "@FILE.npy", "where to write a result"},
-      {"platform", FLAG_TEXT, &f.platform, "cpu|simulator|interpreter", "where to run (cpu)"},
+      {"platform", FLAG_TEXT, &f.platform, "cpu|cuda|simulator|interpreter", "where to run (cpu)"},
       {"entry", FLAG_TEXT, &f.entry, "NAME", "the function to run, of StableHLO (main, or the only public one)"},
       {"rtol", FLAG_DOUBLE, &f.rtol, "R", "relative tolerance of the comparison (1e-5)"},
       {"atol", FLAG_DOUBLE, &f.atol, "A", "absolute tolerance of the comparison (1e-6)"},

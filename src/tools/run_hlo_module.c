@@ -169,10 +169,12 @@ static heddle_status compile_program(arena *a, const module *m, runner *r, compi
                              .simulate = r->on == PLATFORM_SIMULATOR,
                              .threads = r->threads,
                              .control = pass_flags_open(&r->driver, r->time, true)};
+  platform_compiles_for(r->on, &options);
   hlo_dump_watch(&r->dump, options.control);
   debug_compile_passes(a, &r->debug, r->test_passes == 0 ? PASS_NEEDED : PASS_FOLDS, &options);
   debug_compile_numbers(&r->debug, &options);
-  if (r->keep_fusions) options.keep_fusions = &debug_compile_remarks;
+  // With all passes disabled XLA has no fusions but those that are written; neither does a dump of its stages.
+  if (r->keep_fusions || r->debug.disable_all_hlo_passes) options.keep_fusions = &debug_compile_remarks;
   compile_log_attach(&r->log, &options);
   TRY(compile_module(a, m, &options, program));
   if (!r->time) return status_ok();
@@ -206,7 +208,8 @@ static void print_traffic(const compiled *program) {
 static heddle_status run_compiled(arena *a, const module *m, runner *r) {
   compiled program;
   TRY(compile_program(a, m, r, &program));
-  heddle_status s = run_iterations(m, r, &program);
+  heddle_status s = platform_has_device(&program);
+  if (status_is_ok(s)) s = run_iterations(m, r, &program);
   if (program.simulator) print_traffic(&program);
   compiled_release(&program);
   return s;
@@ -333,7 +336,7 @@ int main(int argc, char **argv) {
               .iterations = 1,
               .repeat = 1};
   const flag flags[] = {
-      {"platform", FLAG_TEXT, &r.platform, "CPU|Simulator|Interpreter", "where to run (CPU)"},
+      {"platform", FLAG_TEXT, &r.platform, "CPU|CUDA|Simulator|Interpreter", "where to run (CPU)"},
       {"reference_platform", FLAG_TEXT, &r.reference, "PLATFORM",
        "what to compare with (default: Interpreter); empty: nothing"},
       {"run_test_hlo_passes", FLAG_MAYBE, &r.test_passes, NULL,
