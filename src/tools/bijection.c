@@ -204,6 +204,16 @@ static heddle_status check_map(arena *a, const indexing_map *m, const shape *s, 
   return count_visits(a, m, s, visits, points);
 }
 
+heddle_status bijection_judge(arena *a, const shape *s, const unsigned char *visits, int64_t points) {
+  const int64_t count = shape_element_count(s);
+  if (points == 0 && count > 0) return status_error(HEDDLE_INVALID, "no element is reached");
+  for (int64_t i = 0; i < count; i++)
+    if (visits[i] != 1)
+      return status_error(HEDDLE_INVALID, "element %s is reached %d times, wanted once", element_text(a, s, i),
+                          visits[i]);
+  return status_ok();
+}
+
 heddle_status bijection_check(arena *a, const bijection_maps *maps, const shape *s, int64_t *points) {
   const int64_t count = shape_element_count(s);
   int64_t walked = 0;
@@ -213,10 +223,5 @@ heddle_status bijection_check(arena *a, const bijection_maps *maps, const shape 
   if (!visits) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory to count %" PRId64 " elements", count);
   for (int n = 0; n < maps->size; n++) TRY(check_map(a, maps->data[n], s, visits, &walked));
   if (points) *points = walked;
-  if (walked == 0 && count > 0) return status_error(HEDDLE_INVALID, "no element is reached");
-  for (int64_t i = 0; i < count; i++)
-    if (visits[i] != 1)
-      return status_error(HEDDLE_INVALID, "element %s is reached %d times, wanted once", element_text(a, s, i),
-                          visits[i]);
-  return status_ok();
+  return bijection_judge(a, s, visits, walked);
 }

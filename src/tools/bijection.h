@@ -24,6 +24,9 @@ heddle_status bijection_maps_to_operand(arena *a, const kernel_plan *kernel, con
 // of points.
 heddle_status bijection_check(arena *a, const bijection_maps *maps, const shape *s, int64_t *points);
 
+// The same where visits have been counted already, by element.
+heddle_status bijection_judge(arena *a, const shape *s, const unsigned char *visits, int64_t points);
+
 enum { BIJECTION_MAX_POINTS = 1 << 27 };
 
 #endif

@@ -229,8 +229,5 @@ static const hero_maps heroes[HERO_COUNT] = {
 heddle_status kernel_maps_find(arena *a, const kernel_plan *kernel, const target_description *target,
                                kernel_maps *out) {
   *out = (kernel_maps){0};
-  if (target->has_grid && kernel->hero != HERO_LOOP)
-    return status_error(HEDDLE_UNIMPLEMENTED, "kernel @%s: a %s on a grid is not enumerated", kernel->name,
-                        kernel_hero_name(kernel->hero));
   return heroes[kernel->hero](&(finding){a, kernel, target, out});
 }

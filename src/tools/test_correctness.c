@@ -12,6 +12,7 @@
 #include "tools/default_bounds.h"
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
+#include "tools/grid_bijection.h"
 
 enum { SEED = 42 };
 
@@ -125,8 +126,31 @@ static heddle_status check_maps(arena *a, const kernel_form *form, const bijecti
   return status_ok();
 }
 
+static heddle_status judge_grid(arena *a, const kernel_form *form, const grid_count *count, const char *what) {
+  heddle_status status = bijection_judge(a, count->space, count->visits, count->points);
+  if (!status_is_ok(status)) return status_context(status, "%s: %s is not reached exactly once", form->name, what);
+  printf("%s: %s: each element exactly once (%" PRId64 " points)\n", form->name, what, count->points);
+  return status_ok();
+}
+
+// On a grid threads are walked one by one (emit/grid_walk.h). operand -1: the instruction itself.
+static heddle_status check_on_grid(arena *a, const kernel_form *form, str name, int operand) {
+  grid_count count = {0};
+  for (int k = 0; k < form->count; k++) {
+    const instruction *i = find_in_kernel(form->kernels[k], name);
+    if (!i) continue;
+    if (operand < 0) TRY(grid_bijection_add(a, form->kernels[k], &form->target, i, &count));
+    else TRY(grid_bijection_add_operand(a, form->kernels[k], &form->target, i, operand, &count));
+  }
+  const char *what = operand < 0
+                         ? arena_printf(a, "%s" STR_FMT " written", count.is_window ? "updates of " : "", STR_ARG(name))
+                         : arena_printf(a, "operand %d of " STR_FMT " read", operand, STR_ARG(name));
+  return judge_grid(a, form, &count, what);
+}
+
 // What several kernels have a part in, they reach together.
 static heddle_status check_output(arena *a, const kernel_form *form, str name) {
+  if (form->target.has_grid) return check_on_grid(a, form, name, -1);
   bijection_maps maps = {0};
   const shape *space = NULL;
   bool is_window = false;
@@ -141,6 +165,7 @@ static heddle_status check_output(arena *a, const kernel_form *form, str name) {
 }
 
 static heddle_status check_operand(arena *a, const kernel_form *form, str name, int operand) {
+  if (form->target.has_grid) return check_on_grid(a, form, name, operand);
   bijection_maps maps = {0};
   const shape *space = NULL;
   for (int k = 0; k < form->count; k++) {
