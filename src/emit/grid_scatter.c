@@ -13,7 +13,6 @@ typedef struct walk {
   const hero_grid_scatter *plan;
   scatter_window window;
   index_vector at;    // the thread: indices of what it takes
-  MlirValue row;      // in order: of the window
   int first_carried;  // runs: whether a result is open, its starts, the combined elements
 } walk;
 
@@ -144,10 +143,10 @@ static heddle_status combine(kernel_entry *e, ir_builder *b, const index_vector 
   return status_ok();
 }
 
-static heddle_status walk_row(kernel_entry *e, ir_builder *b, const index_vector *row, MlirValue *outputs,
-                              const void *argument) {
+static heddle_status take_owned(kernel_entry *e, ir_builder *b, const index_vector *place, MlirValue *outputs,
+                                const void *argument) {
   const walk *w = argument;
-  const ir_values at = window_index(b, w->plan, w->plan->split, row->values[0], w->at.values[1]);
+  const ir_values at = window_index(b, w->plan, w->plan->split, place->values[0], place->values[1]);
   const index_vector point = {at.size, at.data};
   if (w->plan->owners == 1) return combine(e, b, &point, outputs, w);
   MlirValue first = ir_binary(b, "arith.muli", w->at.values[0], ir_index(b, w->plan->rows_per_owner));
@@ -156,11 +155,22 @@ static heddle_status walk_row(kernel_entry *e, ir_builder *b, const index_vector
   return emit_entry_branch(e, b, outputs, is_own, combine, &point, w);
 }
 
-static heddle_status walk_rows(kernel_entry *e, ir_builder *b, const index_vector *none, MlirValue *outputs,
-                               const void *argument) {
+// (chunk of columns)[row, column] -> row and column of the window
+static const indexing_map *window_map(arena *a, const hero_grid_scatter *h) {
+  indexing_map *m = indexing_map_create(a, 1, 2, 0, 2, 0);
+  m->dims[0] = sized("chunk", h->columns / h->columns_per_thread);
+  m->ranges[0] = sized("row", h->window_rows);
+  m->ranges[1] = sized("column", h->columns_per_thread);
+  m->results[0] = affine_symbol(a, 0);
+  m->results[1] = affine_add(a, affine_mul_constant(a, affine_dim(a, 0), h->columns_per_thread), affine_symbol(a, 1));
+  return m;
+}
+
+static heddle_status walk_window(kernel_entry *e, ir_builder *b, const index_vector *none, MlirValue *outputs,
+                                 const void *argument) {
   (void)none;
   const walk *w = argument;
-  return emit_entry_inner_loop(e, b, outputs, count_up(b->arena, "row", w->plan->window_rows), NULL, walk_row, w);
+  return emit_entry_inner_loop(e, b, outputs, window_map(b->arena, w->plan), &w->at.values[1], take_owned, w);
 }
 
 static heddle_status walk_update(kernel_entry *e, ir_builder *b, const index_vector *number, MlirValue *outputs,
@@ -168,8 +178,8 @@ static heddle_status walk_update(kernel_entry *e, ir_builder *b, const index_vec
   walk w = *(const walk *)argument;
   const index_vector none = {0};
   w.window = scatter_window_find(e, b, w.plan->scatter, number->values[0]);
-  if (mlirValueIsNull(w.window.is_inside)) return walk_rows(e, b, &none, outputs, &w);
-  return emit_entry_branch(e, b, outputs, w.window.is_inside, walk_rows, &none, &w);
+  if (mlirValueIsNull(w.window.is_inside)) return walk_window(e, b, &none, outputs, &w);
+  return emit_entry_branch(e, b, outputs, w.window.is_inside, walk_window, &none, &w);
 }
 
 static heddle_status share_owners(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
@@ -305,7 +315,8 @@ heddle_status emit_grid_scatter_entry(kernel_emitter *k, const target_descriptio
     const int64_t runs = (count - 1) / h->updates_per_thread + 1;
     TRY(emit_entry_loop(&e, thread_map(k->arena, &e, runs, elements / runs), e.ids.data, share_runs, &w));
   } else if (elements > 0) {
-    TRY(emit_entry_loop(&e, thread_map(k->arena, &e, h->owners, h->columns), e.ids.data, share_owners, &w));
+    TRY(emit_entry_loop(&e, thread_map(k->arena, &e, h->owners, h->columns / h->columns_per_thread), e.ids.data,
+                        share_owners, &w));
   }
   emit_entry_end(&e);
   return status_ok();

@@ -24,6 +24,7 @@ static void print_scatter(text *out, const kernel_plan *k) {
   NUMBER(out, h, split);
   NUMBER(out, h, window_rows);
   NUMBER(out, h, columns);
+  NUMBER(out, h, columns_per_thread);
   NUMBER(out, h, owners);
   NUMBER(out, h, rows_per_owner);
   text_putc(out, '\n');

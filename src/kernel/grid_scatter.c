@@ -77,8 +77,9 @@ static bool has_instruction(const target_description *target, dtype t, hlo_opcod
 }
 
 typedef struct atomics {
-  const char *refusal;  // why the updates' order is needed; null if atomics will do
-  bool by_instruction;  // all of them
+  const char *lack;   // why there are none that do it; null if there are
+  const char *order;  // why the updates' order may matter; null if it changes no more than the rounding
+  bool by_instruction;
   bool is_associative;
 } atomics;
 
@@ -88,18 +89,26 @@ static atomics find_atomics(const instruction *scatter, const target_description
   for (int n = 0; n < count; n++) {
     const combining by = combining_of(scatter->called[0], n, count);
     const dtype t = scatter->operands[n]->shape->dtype;
-    const bool is_direct = has_instruction(target, t, by.opcode);
+    const bool is_direct = by.is_overwriting || has_instruction(target, t, by.opcode);
     found.by_instruction &= is_direct;
     found.is_associative &= is_associative(by.opcode);
-    if (by.is_overwriting) found.refusal = "goes through the updates in order: the last one stays";
-    else if (!by.is_separable) found.refusal = "goes through the updates in order: operands are combined together";
-    else if (!is_associative(by.opcode) && !by.is_applying)
-      found.refusal = "goes through the updates in order, which may matter";
+    if (!by.is_separable) found.lack = "goes through the updates in order: operands are combined together";
     else if (!is_direct && dtypes[t].bits > target->exchanged_bits)
-      found.refusal = "goes through the updates in order: no atomic operation is wide enough";
-    if (found.refusal) return found;
+      found.lack = "goes through the updates in order: no atomic operation is wide enough";
+    if (by.is_overwriting) found.order = "goes through the updates in order: the last one stays";
+    else if (!is_associative(by.opcode) && !by.is_applying)
+      found.order = "goes through the updates in order, which may matter";
   }
   return found;
+}
+
+// Elements that share bytes: threads that write one write its neighbours, too.
+static bool is_packed(const instruction *scatter, int n) { return dtypes[scatter->operands[n]->shape->dtype].bits < 8; }
+
+static bool has_packed(const instruction *scatter) {
+  for (int n = 0; n < scatter->operand_count / 2; n++)
+    if (is_packed(scatter, n)) return true;
+  return false;
 }
 
 // --- the forms
@@ -137,6 +146,14 @@ static bool share_runs(hero_grid_scatter *h, const target_description *target, l
   return true;
 }
 
+// Elements that a word of memory holds of those operands whose elements share bytes; else 1.
+static int64_t word_elements(const instruction *scatter) {
+  int64_t most = 1;
+  for (int n = 0; n < scatter->operand_count / 2; n++)
+    if (is_packed(scatter, n)) most = int64_max(most, 32 / dtypes[scatter->operands[n]->shape->dtype].bits);
+  return most;
+}
+
 static launch_plan share_owners(hero_grid_scatter *h, const target_description *target) {
   const shape *operand = h->scatter->operands[0]->shape;
   int64_t rows = 1;
@@ -146,10 +163,14 @@ static launch_plan share_owners(hero_grid_scatter *h, const target_description *
     *(d < h->split ? &h->window_rows : &h->columns) *= h->updates->dims[1 + d];
     if (d < h->split) rows *= operand->dims[d];
   }
-  const int64_t wanted = int64_clamp(1, int64_ceil_div(grid_threads(target), h->columns), rows);
-  h->rows_per_owner = int64_ceil_div(rows, wanted);
+  // No thread reads a word that another one writes.
+  const int64_t word = word_elements(h->scatter);
+  h->columns_per_thread = word > 1 ? h->columns : 1;
+  const int64_t wanted = int64_ceil_div(grid_threads(target), h->columns / h->columns_per_thread);
+  const int64_t each = int64_ceil_div(rows, int64_clamp(1, wanted, rows));
+  h->rows_per_owner = int64_ceil_div(each, word) * word;
   h->owners = int64_ceil_div(rows, h->rows_per_owner);
-  return launch_threads(target, h->owners * h->columns, 1);
+  return launch_threads(target, h->owners * (h->columns / h->columns_per_thread), 1);
 }
 
 // --- the kernel
@@ -161,20 +182,22 @@ static bool wants_order(const instruction *scatter) { return order_mark_is(scatt
 static launch_plan choose_form(hero_grid_scatter *h, kernel_plan *k, const target_description *target,
                                const launch_cost *cost) {
   const hlo_attributes *x = h->scatter->attributes;
+  const bool is_unique = x->unique_indices || h->updates->dims[0] == 1;
   launch_plan launch;
-  if (x->unique_indices || h->updates->dims[0] == 1) {
+  if (is_unique && !has_packed(h->scatter)) {
     h->form = GRID_SCATTER_PLAIN;
     k->reason = "combines updates, no two of which meet, into the operand's memory";
     return share_elements(h, target, cost);
   }
   const atomics by = find_atomics(h->scatter, target);
-  if (by.refusal || wants_order(h->scatter)) {
+  const bool as_asked = wants_order(h->scatter);
+  if (by.lack || (!is_unique && (by.order || as_asked))) {
     h->form = GRID_SCATTER_IN_ORDER;
-    k->reason = wants_order(h->scatter) ? "goes through the updates in order, as asked for" : by.refusal;
+    k->reason = as_asked ? "goes through the updates in order, as asked for" : by.order ? by.order : by.lack;
     return share_owners(h, target);
   }
   h->by_instruction = by.by_instruction;
-  if (x->indices_are_sorted && by.is_associative && share_runs(h, target, &launch)) {
+  if (x->indices_are_sorted && !is_unique && by.is_associative && share_runs(h, target, &launch)) {
     h->form = GRID_SCATTER_RUNS;
     k->reason = "combines runs of sorted updates, then atomically into the operand's memory";
     return launch;

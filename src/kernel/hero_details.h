@@ -286,7 +286,7 @@ typedef enum grid_scatter_form {
 // Scatter into the operand's own memory. The parts are those of the scatter on tiles.
 //
 // In order, the operand is rows, which indices move, of columns, which they do not: dims before `split` and from it on.
-// The rows are cut among owners, and a thread takes one column of the window in the rows of one owner.
+// The rows are cut among owners, and a thread takes some columns of the window in the rows of one owner.
 typedef struct hero_grid_scatter {
   const instruction *scatter;
   const shape *updates;  // dims of all of them
@@ -295,7 +295,7 @@ typedef struct hero_grid_scatter {
   int vector;                  // plain, atomic
   int64_t updates_per_thread;  // runs
   int split;                   // in order
-  int64_t window_rows, columns;
+  int64_t window_rows, columns, columns_per_thread;
   int64_t owners, rows_per_owner;
 } hero_grid_scatter;
 

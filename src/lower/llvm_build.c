@@ -73,16 +73,50 @@ void llvm_build_masked_store(ir_builder *b, MlirValue value, MlirValue address, 
                             .attributes = &attribute});
 }
 
+enum { MONOTONIC = 2 };  // as LLVM's dialect numbers orderings
+
+static MlirNamedAttribute monotonic(ir_builder *b, const char *name) {
+  return ir_named(b->context, name, mlirIntegerAttrGet(mlirIntegerTypeGet(b->context, 64), MONOTONIC));
+}
+
+MlirValue llvm_build_atomic_load(ir_builder *b, MlirType type, MlirValue address) {
+  MlirNamedAttribute attributes[] = {alignment_attribute(b, ir_bit_width(type) / 8), monotonic(b, "ordering")};
+  return ir_value_with(b, "llvm.load", type, 1, &address, 2, attributes);
+}
+
+void llvm_build_atomic_store(ir_builder *b, MlirValue value, MlirValue address) {
+  MlirNamedAttribute attributes[] = {alignment_attribute(b, ir_bit_width(mlirValueGetType(value)) / 8),
+                                     monotonic(b, "ordering")};
+  ir_build(b, (ir_op_state){.name = "llvm.store",
+                            .operand_count = 2,
+                            .operands = (MlirValue[]){value, address},
+                            .attribute_count = 2,
+                            .attributes = attributes});
+}
+
+MlirValue llvm_build_exchange(ir_builder *b, MlirValue address, MlirValue expected, MlirValue desired,
+                              MlirValue *done) {
+  MlirType word = mlirValueGetType(expected), i1 = mlirIntegerTypeGet(b->context, 1);
+  MlirNamedAttribute orderings[] = {monotonic(b, "success_ordering"), monotonic(b, "failure_ordering")};
+  MlirType pair = mlirLLVMStructTypeLiteralGet(b->context, 2, (MlirType[]){word, i1}, false);
+  MlirValue operands[] = {address, expected, desired};
+  MlirValue result = ir_value_with(b, "llvm.cmpxchg", pair, 3, operands, 2, orderings);
+  MlirNamedAttribute first = ir_named(b->context, "position", mlirDenseI64ArrayGet(b->context, 1, (int64_t[]){0}));
+  MlirNamedAttribute second = ir_named(b->context, "position", mlirDenseI64ArrayGet(b->context, 1, (int64_t[]){1}));
+  *done = ir_value_with(b, "llvm.extractvalue", i1, 1, &result, 1, &second);
+  return ir_value_with(b, "llvm.extractvalue", word, 1, &result, 1, &first);
+}
+
 MlirValue llvm_build_atomic(ir_builder *b, const char *kind, MlirValue address, MlirValue value) {
   static const char *const kinds[] = {"xchg", "add",  "sub",  "_and", "nand", "_or",  "_xor", "max",
                                       "min",  "umax", "umin", "fadd", "fsub", "fmax", "fmin"};
-  enum { KIND_COUNT = sizeof kinds / sizeof *kinds, MONOTONIC = 2 };
+  enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
   int number = 0;
   while (number < KIND_COUNT - 1 && strcmp(kinds[number], kind) != 0) number++;
   MlirType i64 = mlirIntegerTypeGet(b->context, 64);
   MlirNamedAttribute attributes[] = {
       ir_named(b->context, "bin_op", mlirIntegerAttrGet(i64, number)),
-      ir_named(b->context, "ordering", mlirIntegerAttrGet(i64, MONOTONIC)),
+      monotonic(b, "ordering"),
   };
   return ir_value_with(b, "llvm.atomicrmw", mlirValueGetType(value), 2, (MlirValue[]){address, value}, 2, attributes);
 }

@@ -23,6 +23,12 @@ void llvm_build_masked_store(ir_builder *b, MlirValue value, MlirValue address, 
 // Returns the old value.
 MlirValue llvm_build_atomic(ir_builder *b, const char *kind, MlirValue address, MlirValue value);
 
+// Of memory that several threads change at once, naturally aligned.
+MlirValue llvm_build_atomic_load(ir_builder *b, MlirType type, MlirValue address);
+void llvm_build_atomic_store(ir_builder *b, MlirValue value, MlirValue address);
+// Stores the integer `desired` if memory holds `expected`; returns what it held, and in *done whether it was stored.
+MlirValue llvm_build_exchange(ir_builder *b, MlirValue address, MlirValue expected, MlirValue desired, MlirValue *done);
+
 // A global variable `name` at the start of the module. value null: uninitialised (shared memory).
 typedef struct llvm_build_global {
   const char *name;

@@ -87,7 +87,8 @@ static heddle_status lower_atomic(tensor_origins *o, MlirOperation op) {
   MlirType element = mlirValueGetType(mlirBlockGetArgument(ir_body(op, 0), 0));
   tensor_memory m;
   TRY(tensor_origins_memory(o, &b, destination, element, &m));
-  TRY(tensor_atomics_build(&b, op, &m, index_operand(&b, op, 1, (int)mlirOperationGetNumOperands(op) - 1)));
+  MlirValue index = index_operand(&b, op, 1, (int)mlirOperationGetNumOperands(op) - 1);
+  TRY(tensor_atomics_build(&b, op, &m, index, &o->context->options->target));
   ir_replace(op, &destination);
   return status_ok();
 }

@@ -151,6 +151,20 @@ MlirValue tensor_access_address(ir_builder *b, const tensor_memory *m, MlirValue
   return slot_address(b, m, number);
 }
 
+MlirValue tensor_access_word(ir_builder *b, const tensor_memory *m, MlirValue index, MlirValue *shift) {
+  MlirType i32 = mlirIntegerTypeGet(b->context, 32);
+  MlirValue number = element_number(b, m, index);
+  MlirType type = mlirValueGetType(number);
+  const int per_byte = tensor_access_per_byte(m->element);
+  const int bits = per_byte > 1 ? 8 / per_byte : ir_bit_width(tensor_access_stored_type(m->element));
+  const int64_t per_word = 32 / bits;
+  MlirValue within = ir_binary(b, "arith.andi", number, ir_int(b, type, per_word - 1));
+  within = ir_binary(b, "arith.muli", within, ir_int(b, type, bits));
+  *shift = m->index_bits == 32 ? within : ir_cast(b, "arith.trunci", i32, within);
+  MlirValue word = ir_binary(b, "arith.shrui", number, ir_int(b, type, __builtin_ctzll((uint64_t)per_word)));
+  return llvm_build_address(b, m->pointer, i32, word);
+}
+
 // --- scalars
 
 static MlirValue load_complex(ir_builder *b, const tensor_memory *m, MlirValue address, int bytes) {
@@ -181,24 +195,32 @@ static void store_complex(ir_builder *b, const tensor_memory *m, MlirValue value
   llvm_build_store(b, ir_value(b, "complex.im", part, 1, &value), second, bytes);
 }
 
-// The byte's neighbours keep their value. Where several threads may write one byte, clearing and setting are atomic;
-// the moment between them is seen by nobody, since a kernel does not read what another thread of it writes.
+// The byte's neighbours keep their value.
 static void store_packed(ir_builder *b, const tensor_memory *m, MlirValue value, MlirValue address, MlirValue shift) {
   MlirType i8 = mlirIntegerTypeGet(b->context, 8);
   int bits = ir_bit_width(m->element);
   MlirValue mask = ir_binary(b, "arith.shli", ir_int(b, i8, (1 << bits) - 1), shift);
   MlirValue keep = ir_binary(b, "arith.xori", mask, ir_int(b, i8, -1));
   MlirValue placed = ir_binary(b, "arith.shli", ir_cast(b, "arith.extui", i8, value), shift);
-  if (m->shared_by_threads) {
-    llvm_build_atomic(b, "_and", address, keep);
-    llvm_build_atomic(b, "_or", address, placed);
-    return;
-  }
   MlirValue kept = ir_binary(b, "arith.andi", llvm_build_load(b, i8, address, 1, false), keep);
   llvm_build_store(b, ir_binary(b, "arith.ori", kept, placed), address, 1);
 }
 
+// The word's other elements keep their values where several threads may write them: clearing and setting are atomic.
+// The moment between the two is seen by nobody, since a kernel does not read what another thread of it writes.
+static void store_packed_atomically(ir_builder *b, const tensor_memory *m, MlirValue value, MlirValue index) {
+  MlirType i32 = mlirIntegerTypeGet(b->context, 32);
+  MlirValue shift, address = tensor_access_word(b, m, index, &shift);
+  MlirValue mask = ir_binary(b, "arith.shli", ir_int(b, i32, (1 << ir_bit_width(m->element)) - 1), shift);
+  llvm_build_atomic(b, "_and", address, ir_binary(b, "arith.xori", mask, ir_int(b, i32, -1)));
+  llvm_build_atomic(b, "_or", address, ir_binary(b, "arith.shli", ir_cast(b, "arith.extui", i32, value), shift));
+}
+
 void tensor_access_store(ir_builder *b, const tensor_memory *m, MlirValue value, MlirValue index) {
+  if (m->shared_by_threads && tensor_access_per_byte(m->element) > 1) {
+    store_packed_atomically(b, m, value, index);
+    return;
+  }
   MlirValue shift;
   MlirValue address = tensor_access_address(b, m, index, &shift);
   int bytes = tensor_access_bytes(tensor_access_stored_type(m->element));

@@ -50,6 +50,10 @@ MlirValue tensor_access_gather(ir_builder *b, MlirType vector, MlirValue *lanes)
 // it is shifted up by (an i8; otherwise null).
 MlirValue tensor_access_address(ir_builder *b, const tensor_memory *m, MlirValue index, MlirValue *shift);
 
+// Of an element of less than 32 bits: the address of the 32-bit word that holds it, and the number of bits that it is
+// shifted up by there (an i32). Where threads share memory, words are what they change at once.
+MlirValue tensor_access_word(ir_builder *b, const tensor_memory *m, MlirValue index, MlirValue *shift);
+
 // Between an element as the program sees it and its stored form; scalars and vectors; not for complex or packed
 // elements.
 MlirValue tensor_access_to_stored(ir_builder *b, MlirValue value);

@@ -1,19 +1,23 @@
 // Atomic updates of one element.
 //
 // Integer addition, minimum and maximum, bitwise operations, float addition and plain overwriting exist as
-// instructions. Anything else computes a new value from the one it read and stores it only if nobody was faster:
+// instructions; a complex number is added part by part. A float's maximum is an integer's: floats of one sign are
+// ordered as their bits, so what is not negative is stored by a signed maximum, and what is by an unsigned minimum. NaN
+// becomes the one that is above all in this order. What is NaN in memory from the start, with whatever bits, stays:
+// each thread sees it before it writes. The minimum is the same upside down.
+//
+// Anything else computes a new value from the one it read and stores it only if nobody was faster:
 //
 //   old = load
 //   do { new = body(old); (old, done) = cmpxchg(address, old, new) } while (!done)
 //
-// Values are compared as integers, so that NaN equals itself. Packed elements (i2, i4) exchange their whole byte.
+// Values are compared as integers, so that NaN equals itself. Where threads share memory, narrow elements exchange the
+// 32-bit word that they lie in: no machine exchanges less.
 #include "lower/tensor_atomics.h"
-
-#include <mlir-c/Dialect/LLVM.h>
 
 #include "lower/llvm_build.h"
 
-// --- one instruction
+// --- what the body does
 
 static const struct {
   const char *op;
@@ -24,10 +28,13 @@ static const struct {
     {"arith.ori", "_or"},   {"arith.xori", "_xor"},  {"arith.addf", "fadd"},
 };
 
-static bool has_direct_type(MlirType t, bool is_float) {
-  if (is_float) return mlirTypeIsAF32(t) || mlirTypeIsAF64(t);
-  return mlirTypeIsAInteger(t) && (ir_bit_width(t) == 32 || ir_bit_width(t) == 64);
+static bool adds_floats(MlirType t, const target_description *target) {
+  if (mlirTypeIsAF16(t)) return target->adds_f16_atomically;
+  if (mlirTypeIsABF16(t)) return target->adds_bf16_atomically;
+  return mlirTypeIsAF32(t) || mlirTypeIsAF64(t);
 }
+
+static bool is_word(MlirType t) { return mlirTypeIsAInteger(t) && (ir_bit_width(t) == 32 || ir_bit_width(t) == 64); }
 
 // The value stored does not depend on the old one.
 static bool is_overwrite(MlirBlock body, MlirValue yielded) {
@@ -36,22 +43,133 @@ static bool is_overwrite(MlirBlock body, MlirValue yielded) {
          !(mlirValueIsABlockArgument(yielded) && mlirBlockEqual(mlirBlockArgumentGetOwner(yielded), body));
 }
 
-// The body is `yield(op(current, other))`: gives the kind and the other operand.
-static const char *direct_kind(MlirBlock body, MlirValue yielded, MlirValue *other) {
-  MlirOperation op = mlirBlockGetFirstOperation(body);
+// The operation of a body that is `yield(operation(current, other))`, and the other operand; null for other bodies.
+static MlirOperation single_operation(MlirBlock body, MlirValue yielded, MlirValue *other) {
+  const MlirOperation op = mlirBlockGetFirstOperation(body), none = {0};
   bool alone = !mlirOperationEqual(op, ir_terminator(body)) &&
                mlirOperationEqual(mlirOperationGetNextInBlock(op), ir_terminator(body));
-  if (!alone || mlirOperationGetNumResults(op) != 1 || !mlirValueEqual(ir_result(op, 0), yielded)) return NULL;
+  if (!alone || mlirOperationGetNumResults(op) != 1 || !mlirValueEqual(ir_result(op, 0), yielded)) return none;
+  if (mlirOperationGetNumOperands(op) != 2) return none;
   MlirValue current = mlirBlockGetArgument(body, 0);
+  bool left = mlirValueEqual(ir_operand(op, 0), current), right = mlirValueEqual(ir_operand(op, 1), current);
+  if (left == right) return none;
+  *other = ir_operand(op, left ? 1 : 0);
+  return op;
+}
+
+// --- one instruction
+
+static MlirType bits_type(ir_builder *b, int bits) { return mlirIntegerTypeGet(b->context, (unsigned)bits); }
+
+static void build_overwrite(ir_builder *b, const tensor_memory *m, MlirValue value, MlirValue index) {
+  const bool is_plain = !m->shared_by_threads || mlirTypeIsAComplex(m->element);
+  if (is_plain || tensor_access_per_byte(m->element) > 1) {
+    tensor_access_store(b, m, value, index);
+    return;
+  }
+  MlirValue shift, stored = tensor_access_to_stored(b, value);
+  MlirValue address = tensor_access_address(b, m, index, &shift);
+  if (mlirTypeIsAFloat(mlirValueGetType(stored)))
+    stored = ir_cast(b, "arith.bitcast", bits_type(b, ir_bit_width(mlirValueGetType(stored))), stored);
+  llvm_build_atomic_store(b, stored, address);
+}
+
+static bool is_current(MlirBlock body, MlirValue v) { return mlirValueEqual(v, mlirBlockGetArgument(body, 0)); }
+
+// What is added to the current number's part (complex.re or complex.im) to make v, built before the body; null if v is
+// made otherwise.
+static MlirValue added_part(ir_builder *b, MlirBlock body, MlirValue v, const char *part) {
+  const MlirValue none = {NULL};
+  const MlirOperation sum = mlirValueIsABlockArgument(v) ? (MlirOperation){NULL} : ir_defining_op(v);
+  if (ir_is_null(sum) || !ir_is(sum, "arith.addf")) return none;
+  for (int k = 0; k < 2; k++) {
+    MlirValue left = ir_operand(sum, k), right = ir_operand(sum, 1 - k);
+    if (mlirValueIsABlockArgument(left)) continue;
+    const MlirOperation from = ir_defining_op(left);
+    if (!ir_is(from, part) || !is_current(body, ir_operand(from, 0))) continue;
+    if (mlirValueIsABlockArgument(right)) return right;
+    const MlirOperation other = ir_defining_op(right);
+    if (!mlirBlockEqual(mlirOperationGetBlock(other), body)) return right;
+    const bool is_part = ir_is(other, "complex.re") || ir_is(other, "complex.im");
+    if (!is_part || is_current(body, ir_operand(other, 0))) return none;
+    MlirValue whole = ir_operand(other, 0);
+    return ir_value(b, ir_is(other, "complex.re") ? "complex.re" : "complex.im", mlirValueGetType(right), 1, &whole);
+  }
+  return none;
+}
+
+// Adds a complex number part by part; false if the body does anything else.
+static bool add_complex(ir_builder *b, MlirBlock body, MlirValue yielded, const tensor_memory *m, MlirValue index) {
+  if (!mlirTypeIsAComplex(m->element) || mlirValueIsABlockArgument(yielded)) return false;
+  const MlirOperation made = ir_defining_op(yielded);
+  if (!ir_is(made, "complex.create")) return false;
+  MlirValue re = added_part(b, body, ir_operand(made, 0), "complex.re");
+  MlirValue im = added_part(b, body, ir_operand(made, 1), "complex.im");
+  if (!re.ptr || !im.ptr) return false;
+  MlirType part = tensor_access_stored_type(m->element);
+  MlirValue shift, address = tensor_access_address(b, m, index, &shift);
+  MlirValue second = llvm_build_address(b, address, part, ir_int(b, bits_type(b, 32), 1));
+  llvm_build_atomic(b, "fadd", address, re);
+  llvm_build_atomic(b, "fadd", second, im);
+  return true;
+}
+
+// NaN above all floats, in the integers' order of those that are not negative; below all with its sign turned.
+static MlirValue ordered_bits(ir_builder *b, MlirValue value, bool is_maximum) {
+  const int bits = ir_bit_width(mlirValueGetType(value));
+  const int64_t infinity = bits == 32 ? 0x7f800000 : 0x7ff0000000000000;
+  const int64_t quiet = bits == 32 ? 0x400000 : 0x8000000000000, sign = bits == 32 ? INT32_MIN : INT64_MIN;
+  MlirType word = bits_type(b, bits);
+  MlirValue nan = ir_int(b, word, is_maximum ? infinity | quiet : infinity | quiet | sign);
+  return ir_select(b, ir_cmpf(b, "uno", value, value), nan, ir_cast(b, "arith.bitcast", word, value));
+}
+
+static void if_atomic(ir_builder *b, MlirValue condition, const char *kind, MlirValue address, MlirValue value) {
+  MlirOperation branch = ir_if(b, condition, 0, NULL);
+  ir_builder then = ir_builder_at_end(b->context, ir_body(branch, 0), b->arena);
+  llvm_build_atomic(&then, kind, address, value);
+  ir_yield(&then, 0, NULL);
+  ir_builder otherwise = ir_builder_at_end(b->context, ir_body(branch, 1), b->arena);
+  ir_yield(&otherwise, 0, NULL);
+}
+
+static void build_extremum(ir_builder *b, const tensor_memory *m, MlirValue value, MlirValue index, bool is_maximum) {
+  const int bits = ir_bit_width(m->element);
+  MlirType word = bits_type(b, bits);
+  MlirValue shift, address = tensor_access_address(b, m, index, &shift);
+  MlirValue wanted = ordered_bits(b, value, is_maximum), zero = ir_int(b, word, 0);
+  MlirValue old = llvm_build_atomic_load(b, word, address);
+  MlirValue old_float = ir_cast(b, "arith.bitcast", m->element, old);
+  MlirValue is_number = ir_cmpf(b, "ord", old_float, old_float);
+  // Whether the old value, if of this sign or the other, would change: many that come late would not change it.
+  MlirValue is_positive = ir_cmpi(b, "sge", wanted, zero);
+  MlirValue by_signed = ir_cmpi(b, is_maximum ? "slt" : "sgt", old, wanted);
+  MlirValue by_unsigned = ir_cmpi(b, is_maximum ? "ugt" : "ult", old, wanted);
+  MlirValue is_negative = ir_binary(b, "arith.xori", is_positive, ir_int(b, bits_type(b, 1), 1));
+  by_signed = ir_binary(b, "arith.andi", ir_binary(b, "arith.andi", is_positive, by_signed), is_number);
+  by_unsigned = ir_binary(b, "arith.andi", ir_binary(b, "arith.andi", is_negative, by_unsigned), is_number);
+  if_atomic(b, by_signed, is_maximum ? "max" : "min", address, wanted);
+  if_atomic(b, by_unsigned, is_maximum ? "umin" : "umax", address, wanted);
+}
+
+// False if memory has no instruction for the body.
+static bool build_direct(ir_builder *b, MlirOperation op, const tensor_memory *m, MlirValue value, MlirValue index,
+                         const target_description *target) {
+  MlirType element = m->element;
+  const bool is_float = mlirTypeIsAF32(element) || mlirTypeIsAF64(element);
+  const bool is_maximum = ir_is(op, "arith.maximumf");
+  if (m->shared_by_threads && is_float && (is_maximum || ir_is(op, "arith.minimumf"))) {
+    build_extremum(b, m, value, index, is_maximum);
+    return true;
+  }
   for (size_t i = 0; i < sizeof direct_kinds / sizeof *direct_kinds; i++) {
     if (!ir_is(op, direct_kinds[i].op)) continue;
-    bool left = mlirValueEqual(ir_operand(op, 0), current), right = mlirValueEqual(ir_operand(op, 1), current);
-    bool is_float = ir_is(op, "arith.addf");
-    if (left == right || !has_direct_type(mlirValueGetType(current), is_float)) return NULL;
-    *other = ir_operand(op, left ? 1 : 0);
-    return direct_kinds[i].kind;
+    if (ir_is(op, "arith.addf") ? !adds_floats(element, target) : !is_word(element)) return false;
+    MlirValue shift, address = tensor_access_address(b, m, index, &shift);
+    llvm_build_atomic(b, direct_kinds[i].kind, address, value);
+    return true;
   }
-  return NULL;
+  return false;
 }
 
 // --- the loop
@@ -59,13 +177,17 @@ static const char *direct_kind(MlirBlock body, MlirValue yielded, MlirValue *oth
 typedef struct slot {
   const tensor_memory *memory;
   MlirValue address;
-  MlirValue shift;  // null unless packed
-  MlirType word;    // integer as wide as the slot
+  MlirValue shift;  // of the element within the word; null if it is all of it
+  MlirType word;    // integer as wide as what is exchanged
+  MlirType bits;    // integer as wide as the element
 } slot;
 
 static MlirValue element_of_word(ir_builder *b, const slot *s, MlirValue word) {
   MlirType element = s->memory->element;
-  if (s->shift.ptr) word = ir_binary(b, "arith.shrui", word, s->shift);
+  if (s->shift.ptr) {
+    word = ir_binary(b, "arith.shrui", word, s->shift);
+    if (!mlirTypeEqual(s->bits, s->word)) word = ir_cast(b, "arith.trunci", s->bits, word);
+  }
   if (!mlirTypeIsAComplex(element)) {
     if (mlirTypeIsAFloat(element)) return ir_cast(b, "arith.bitcast", element, word);
     return tensor_access_from_stored(b, element, word);
@@ -91,30 +213,15 @@ static MlirValue word_of_element(ir_builder *b, const slot *s, MlirValue old, Ml
     high = ir_binary(b, "arith.shli", high, ir_int(b, s->word, 32));
     return ir_binary(b, "arith.ori", widened_part(b, s, "complex.re", value), high);
   }
-  if (s->shift.ptr) {
-    MlirValue ones = ir_int(b, s->word, (1 << ir_bit_width(element)) - 1);
-    MlirValue drop = ir_binary(b, "arith.shli", ones, s->shift);
-    MlirValue keep = ir_binary(b, "arith.xori", drop, ir_int(b, s->word, -1));
-    MlirValue placed = ir_binary(b, "arith.shli", ir_cast(b, "arith.extui", s->word, value), s->shift);
-    return ir_binary(b, "arith.ori", ir_binary(b, "arith.andi", old, keep), placed);
-  }
-  if (mlirTypeIsAFloat(element)) return ir_cast(b, "arith.bitcast", s->word, value);
-  return tensor_access_to_stored(b, value);
-}
-
-static MlirValue build_exchange(ir_builder *b, const slot *s, MlirValue expected, MlirValue desired, MlirValue *done) {
-  enum { MONOTONIC = 2 };
-  MlirType i64 = mlirIntegerTypeGet(b->context, 64), i1 = mlirIntegerTypeGet(b->context, 1);
-  MlirAttribute ordering = mlirIntegerAttrGet(i64, MONOTONIC);
-  MlirNamedAttribute orderings[] = {ir_named(b->context, "success_ordering", ordering),
-                                    ir_named(b->context, "failure_ordering", ordering)};
-  MlirType pair = mlirLLVMStructTypeLiteralGet(b->context, 2, (MlirType[]){s->word, i1}, false);
-  MlirValue operands[] = {s->address, expected, desired};
-  MlirValue result = ir_value_with(b, "llvm.cmpxchg", pair, 3, operands, 2, orderings);
-  MlirNamedAttribute first = ir_named(b->context, "position", mlirDenseI64ArrayGet(b->context, 1, (int64_t[]){0}));
-  MlirNamedAttribute second = ir_named(b->context, "position", mlirDenseI64ArrayGet(b->context, 1, (int64_t[]){1}));
-  *done = ir_value_with(b, "llvm.extractvalue", i1, 1, &result, 1, &second);
-  return ir_value_with(b, "llvm.extractvalue", s->word, 1, &result, 1, &first);
+  const bool is_packed = tensor_access_per_byte(element) > 1;
+  if (mlirTypeIsAFloat(element)) value = ir_cast(b, "arith.bitcast", s->bits, value);
+  else if (!is_packed) value = tensor_access_to_stored(b, value);
+  if (!s->shift.ptr) return value;
+  const int width = ir_bit_width(s->bits);
+  MlirValue drop = ir_binary(b, "arith.shli", ir_int(b, s->word, ((int64_t)1 << width) - 1), s->shift);
+  MlirValue keep = ir_binary(b, "arith.xori", drop, ir_int(b, s->word, -1));
+  MlirValue placed = ir_binary(b, "arith.shli", ir_cast(b, "arith.extui", s->word, value), s->shift);
+  return ir_binary(b, "arith.ori", ir_binary(b, "arith.andi", old, keep), placed);
 }
 
 static MlirBlock append_block(MlirRegion region, MlirType argument, MlirLocation location) {
@@ -124,7 +231,9 @@ static MlirBlock append_block(MlirRegion region, MlirType argument, MlirLocation
 }
 
 static void build_loop(ir_builder *b, MlirOperation op, const slot *s) {
-  MlirValue first = llvm_build_load(b, s->word, s->address, ir_bit_width(s->word) / 8, false);
+  MlirValue first = s->memory->shared_by_threads
+                        ? llvm_build_atomic_load(b, s->word, s->address)
+                        : llvm_build_load(b, s->word, s->address, ir_bit_width(s->word) / 8, false);
   MlirRegion regions[] = {mlirRegionCreate(), mlirRegionCreate()};
   MlirBlock before = append_block(regions[0], s->word, b->location);
   MlirBlock after = append_block(regions[1], s->word, b->location);
@@ -143,7 +252,7 @@ static void build_loop(ir_builder *b, MlirOperation op, const slot *s) {
   MlirValue updated = ir_inline_block(b->arena, ir_body(op, 0), marker, &current).data[0];
   inner.before = marker;
   MlirValue done;
-  MlirValue seen = build_exchange(&inner, s, old, word_of_element(&inner, s, old, updated), &done);
+  MlirValue seen = llvm_build_exchange(&inner, s->address, old, word_of_element(&inner, s, old, updated), &done);
   MlirValue again = ir_binary(&inner, "arith.xori", done, ir_int(&inner, mlirValueGetType(done), 1));
   ir_build(&inner, (ir_op_state){.name = "scf.condition", .operand_count = 2, .operands = (MlirValue[]){again, seen}});
   ir_erase(marker);
@@ -153,23 +262,34 @@ static void build_loop(ir_builder *b, MlirOperation op, const slot *s) {
   ir_yield(&next, 1, &carried);
 }
 
-heddle_status tensor_atomics_build(ir_builder *b, MlirOperation op, const tensor_memory *m, MlirValue index) {
+static slot slot_of(ir_builder *b, const tensor_memory *m, MlirValue index, int bits) {
+  slot s = {.memory = m};
+  if (m->shared_by_threads && bits < 32) {
+    s.bits = tensor_access_per_byte(m->element) > 1 ? m->element : bits_type(b, bits);
+    s.word = bits_type(b, 32);
+    s.address = tensor_access_word(b, m, index, &s.shift);
+    return s;
+  }
+  s.word = s.bits = bits_type(b, bits);
+  s.address = tensor_access_address(b, m, index, &s.shift);
+  if (s.shift.ptr) s.bits = m->element;
+  return s;
+}
+
+heddle_status tensor_atomics_build(ir_builder *b, MlirOperation op, const tensor_memory *m, MlirValue index,
+                                   const target_description *target) {
   MlirBlock body = ir_body(op, 0);
   MlirValue yielded = ir_operand(ir_terminator(body), 0), other;
   if (is_overwrite(body, yielded)) {
-    tensor_access_store(b, m, yielded, index);
+    build_overwrite(b, m, yielded, index);
     return status_ok();
   }
-  slot s = {.memory = m};
-  s.address = tensor_access_address(b, m, index, &s.shift);
-  const char *kind = direct_kind(body, yielded, &other);
-  if (kind) {
-    llvm_build_atomic(b, kind, s.address, other);
-    return status_ok();
-  }
-  int bits = ir_bit_width(tensor_access_stored_type(m->element)) * (mlirTypeIsAComplex(m->element) ? 2 : 1);
+  const MlirOperation single = single_operation(body, yielded, &other);
+  if (!ir_is_null(single) && build_direct(b, single, m, other, index, target)) return status_ok();
+  if (m->shared_by_threads && add_complex(b, body, yielded, m, index)) return status_ok();
+  const int bits = ir_bit_width(tensor_access_stored_type(m->element)) * (mlirTypeIsAComplex(m->element) ? 2 : 1);
   if (bits > 64) return status_error(HEDDLE_UNIMPLEMENTED, "atomic update of %s", ir_type_text(b->arena, m->element));
-  s.word = mlirIntegerTypeGet(b->context, (unsigned)bits);
+  const slot s = slot_of(b, m, index, bits);
   build_loop(b, op, &s);
   return status_ok();
 }

@@ -88,8 +88,9 @@ static const char *note_read(memory_record *r, const memory_access *by) {
     r->several_readers = true;
     r->several_blocks |= (r->reader - 1) / by->block_threads + 1 != by->block;
     // Readers that a barrier has ended are no concern of this block's writers.
-    if (!r->several_blocks && r->reader_epoch < by->epoch) r->several_readers = false;
+    if (!r->several_blocks && r->reader_epoch < by->epoch) r->several_readers = r->reads_plainly = false;
   }
+  r->reads_plainly |= !by->is_atomic;
   r->reader = by->thread;
   r->reader_epoch = by->epoch;
   return NULL;
@@ -100,7 +101,8 @@ static const char *note_write(memory_record *r, const memory_access *by) {
     return "writes what another thread writes without a barrier between them";
   const bool is_read = r->reader && (r->several_blocks || !is_over(by, r->reader, r->reader_epoch) ||
                                      (r->several_readers && r->reader_epoch == by->epoch));
-  if (is_read) return "writes what another thread reads without a barrier between them";
+  if (is_read && (r->reads_plainly || !by->is_atomic))
+    return "writes what another thread reads without a barrier between them";
   r->writer = by->thread;
   r->writer_epoch = by->epoch;
   r->is_atomic = by->is_atomic;

@@ -12,8 +12,9 @@ typedef enum memory_kind { MEMORY_GLOBAL, MEMORY_SHARED, MEMORY_STACK, MEMORY_CO
 typedef struct memory_record {
   uint32_t writer, reader;
   uint32_t writer_epoch, reader_epoch;
-  uint32_t block;  // shared memory: 1 + the block that all of this is about
-  bool is_atomic;  // the writer's access
+  uint32_t block;      // shared memory: 1 + the block that all of this is about
+  bool is_atomic;      // the writer's access
+  bool reads_plainly;  // a reader's access was not atomic
   bool several_readers, several_blocks;
 } memory_record;
 
