@@ -31,19 +31,15 @@ heddle_status platform_from_name(const char *flag, const char *name, platform *o
                       is_planned ? "the" : "found", name, is_planned ? " is not built yet" : "");
 }
 
-void platform_compiles_for(platform on, compile_options *options) {
-  static target_description gpu;
+void platform_compiles_for(platform on, const target_description *gpu, compile_options *options) {
   options->simulate = on == PLATFORM_SIMULATOR;
-  if (on != PLATFORM_CUDA) return;
-  gpu = target_gpu();
-  options->target = &gpu;
+  if (on == PLATFORM_SIMULATOR || on == PLATFORM_CUDA) options->target = gpu;
 }
 
 heddle_status platform_has_device(const compiled *program) {
   if (program->executable) return status_ok();
   const target_description *target = &program->plan->target;
-  return status_error(HEDDLE_DEVICE_FAILED,
-                      "there is no %s device: the program was compiled for %s and did not run",
+  return status_error(HEDDLE_DEVICE_FAILED, "there is no %s device: the program was compiled for %s and did not run",
                       target_kind_name(target->kind), target->name);
 }
 
@@ -96,8 +92,9 @@ heddle_status execute_module(arena *a, const module *m, platform on, const compi
                              const argument_list *arguments, literal **result) {
   if (on == PLATFORM_INTERPRETER) return execute_in_interpreter(a, m, NULL, arguments, result);
   compiled program;
+  const target_description gpu = target_gpu();
   compile_options wanted = *options;
-  platform_compiles_for(on, &wanted);
+  platform_compiles_for(on, &gpu, &wanted);
   TRY(compile_module(a, m, &wanted, &program));
   heddle_status s = platform_has_device(&program);
   if (status_is_ok(s)) s = run_once(a, &program, arguments->count, arguments->values, result);

@@ -20,8 +20,11 @@ typedef enum platform {
 // HEDDLE_INVALID for others.
 heddle_status platform_from_name(const char *flag, const char *name, platform *out);
 
-// Makes the options those of a compilation for the platform, which is not the interpreter.
-void platform_compiles_for(platform on, compile_options *options);
+// Makes the options those of a compilation for the platform, which is not the interpreter: for the GPU where kernels
+// run on one, which must outlive the options.
+void platform_compiles_for(platform on, const target_description *gpu, compile_options *options);
+
+#define CHIP_FLAG(to) {"chip", FLAG_TEXT, (to), "SM", "the GPU that is compiled for, or simulated (sm_90)"}
 
 // Whether the compiled program can run here: HEDDLE_DEVICE_FAILED where there is no device for it.
 heddle_status platform_has_device(const compiled *program);

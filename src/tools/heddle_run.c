@@ -10,6 +10,7 @@
 #include "hlo/npy.h"
 #include "import/import.h"
 #include "opt/constant_parameters.h"
+#include "target/nvptx.h"
 #include "tools/array_files.h"
 #include "tools/commands.h"
 #include "tools/cpu_flag.h"
@@ -24,7 +25,8 @@
 
 typedef struct run_flags {
   flag_list inputs, expected, outputs, infeeds;
-  const char *platform, *cpu;
+  const char *platform, *cpu, *chip;
+  target_description gpu;  // that `chip` names
   const char *entry;
   const char *input_files, *expected_files;  // a folder or an archive each, or null
   array_files listed, listed_expected;       // what is there
@@ -141,7 +143,7 @@ static heddle_status write_outputs(const literal_list *results, const flag_list 
 static heddle_status compile_options_of(run_flags *f, compile_options *out) {
   *out = (compile_options){
       .exact = f->exact, .threads = f->threads, .control = pass_flags_open(&f->driver, f->time, true)};
-  platform_compiles_for(f->on, out);
+  platform_compiles_for(f->on, &f->gpu, out);
   debug_compile_numbers(&f->debug, out);
   if (f->keep_fusions) out->keep_fusions = &debug_compile_remarks;
   if (!f->dump.folder) return status_ok();
@@ -355,11 +357,13 @@ static heddle_status check_flags(void *argument) {
   TRY(hlo_dump_check(&f->debug));
   TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
   TRY(cpu_flag_take(f->cpu, true));
+  TRY(status_context(nvptx_target(f->chip, &f->gpu), "in --chip=%s", f->chip));
   return platform_from_name("platform", f->platform, &f->on);
 }
 
 int command_run(int argc, char **argv) {
   run_flags f = {.platform = "cpu",
+                 .chip = "sm_90",
                  .entry = "",
                  .rtol = 1e-5,
                  .atol = 1e-6,
@@ -385,6 +389,7 @@ int command_run(int argc, char **argv) {
       {"num_partitions", FLAG_COUNT, &f.partitions, "N", "partitions that run the module (what it says)"},
       {"no-folding", FLAG_BOOL, &f.no_folding, NULL, "constants are arguments: nothing is evaluated while compiling"},
       {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
+      CHIP_FLAG(&f.chip),
       {"cpu", FLAG_TEXT, &f.cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
       {"print", FLAG_BOOL, &f.print, NULL, "print the results"},

@@ -8,6 +8,7 @@
 #include "hlo/device_counts.h"
 #include "hlo/device_groups.h"
 #include "hlo/text.h"
+#include "target/nvptx.h"
 #include "tools/bandwidth.h"
 #include "tools/compile_log.h"
 #include "tools/cpu_flag.h"
@@ -27,6 +28,8 @@ enum { SEED = 42 };
 static const double f32_bound = 1e-3;
 
 typedef struct runner {
+  target_description gpu;  // that `chip` names
+  const char *chip;
   const char *platform, *reference, *cpu, *input_format, *input_literals, *output_literals;
   bool print_literals, random_inputs, large_floats, isolate, exact, keep_fusions, time, show_bandwidth, has_warned;
   int different_seeds, test_passes, reference_passes;  // -1: not said
@@ -169,7 +172,7 @@ static heddle_status compile_program(arena *a, const module *m, runner *r, compi
                              .simulate = r->on == PLATFORM_SIMULATOR,
                              .threads = r->threads,
                              .control = pass_flags_open(&r->driver, r->time, true)};
-  platform_compiles_for(r->on, &options);
+  platform_compiles_for(r->on, &r->gpu, &options);
   hlo_dump_watch(&r->dump, options.control);
   debug_compile_passes(a, &r->debug, r->test_passes == 0 ? PASS_NEEDED : PASS_FOLDS, &options);
   debug_compile_numbers(&r->debug, &options);
@@ -316,13 +319,15 @@ static heddle_status check_flags(void *argument) {
   TRY(hlo_dump_check(&r->debug));
   TRY(pass_flags_check(&r->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
   TRY(cpu_flag_take(r->cpu, true));
+  TRY(status_context(nvptx_target(r->chip, &r->gpu), "in --chip=%s", r->chip));
   if (strcasecmp(r->reference, "default") == 0) r->reference = "Interpreter";
   TRY(platform_from_name("platform", r->platform, &r->on));
   return r->reference[0] ? platform_from_name("reference_platform", r->reference, &r->reference_on) : status_ok();
 }
 
 int main(int argc, char **argv) {
-  runner r = {.platform = "CPU",
+  runner r = {.chip = "sm_90",
+              .platform = "CPU",
               .reference = "Interpreter",
               .input_format = "auto",
               .random_inputs = true,
@@ -363,6 +368,7 @@ int main(int argc, char **argv) {
       DEBUG_OPTIONS_FILE(r.debug),
       {"exact", FLAG_BOOL, &r.exact, NULL, "keep every rounding the HLO asks for (no excess precision)"},
       {"keep_fusions", FLAG_BOOL, &r.keep_fusions, NULL, KEEP_FUSIONS_HELP},
+      CHIP_FLAG(&r.chip),
       {"cpu", FLAG_TEXT, &r.cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"},
       {"threads", FLAG_THREADS, &r.threads, "N", "threads to run on (all cores)"},
       {"time", FLAG_BOOL, &r.time, NULL, "print the time of every stage and pass"},
