@@ -10,6 +10,7 @@
 #include "base/lock.h"
 #include "base/pool.h"
 #include "fuse/fuse.h"
+#include "kernel/grid_scatter.h"
 #include "lhlo/build.h"
 #include "lhlo/loop_alternation.h"
 #include "target/code_generators.h"
@@ -37,6 +38,7 @@ static heddle_status optimize(void *state) {
 static heddle_status fuse(void *state) {
   const compilation *c = state;
   if (c->options->keep_fusions) kept_fusions_settle(c->module, &c->target, c->options->keep_fusions);
+  if (c->options->deterministic) grid_scatter_mark_deterministic(c->module);
   return fuse_run(c->module, &c->target, c->reasons);
 }
 

@@ -14,6 +14,7 @@
 
 typedef struct compile_options {
   bool exact;               // keep every rounding of the HLO (default: excess precision for bf16, f16 and narrower)
+  bool deterministic;       // on GPUs, too, every run rounds alike, which costs scatters the atomic operations
   bool scalar;              // no explicit vectors
   int threads;              // 0 = all cores
   bool simulate;            // kernels for a GPU, which the kernel simulator runs; libraries only where no kernel can

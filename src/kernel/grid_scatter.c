@@ -81,6 +81,7 @@ typedef struct atomics {
   const char *order;  // why the updates' order may matter; null if it changes no more than the rounding
   bool by_instruction;
   bool is_associative;
+  bool rounds;  // differently in another order
 } atomics;
 
 static atomics find_atomics(const instruction *scatter, const target_description *target) {
@@ -92,6 +93,8 @@ static atomics find_atomics(const instruction *scatter, const target_description
     const bool is_direct = by.is_overwriting || has_instruction(target, t, by.opcode);
     found.by_instruction &= is_direct;
     found.is_associative &= is_associative(by.opcode);
+    found.rounds |= (by.opcode == HLO_ADD || by.opcode == HLO_MULTIPLY) &&
+                    (dtypes[t].class == CLASS_FLOAT || dtypes[t].class == CLASS_COMPLEX);
     if (!by.is_separable) found.lack = "goes through the updates in order: operands are combined together";
     else if (!is_direct && dtypes[t].bits > target->exchanged_bits)
       found.lack = "goes through the updates in order: no atomic operation is wide enough";
@@ -131,7 +134,7 @@ static launch_plan share_elements(hero_grid_scatter *h, const target_description
   return launch_threads(target, elements / h->vector, h->vector);
 }
 
-// Runs of updates, as long as all of the machine's threads have one: false if they would be of one update.
+// Runs of updates, so long that each core has a block of threads: false if they would be of one update.
 static bool share_runs(hero_grid_scatter *h, const target_description *target, launch_plan *out) {
   const int64_t count = h->updates->dims[0], window = shape_element_count(h->updates) / count;
   const shape *operand = h->scatter->operands[0]->shape;
@@ -139,10 +142,12 @@ static bool share_runs(hero_grid_scatter *h, const target_description *target, l
   for (int d = 0; d < scatter_form_first_unmoved(h->scatter); d++)
     places = int64_saturating_mul(places, operand->dims[d] - h->updates->dims[1 + d] + 1);
   if (count <= (int64_t)target->grid.min_sorted_updates_per_core * target->cores) return false;
-  const int64_t runs = int64_max(int64_ceil_div(grid_threads(target), window), int64_min(places, count));
-  h->updates_per_thread = int64_ceil_div(count, runs);
-  if (h->updates_per_thread < 2) return false;
-  *out = launch_threads(target, int64_ceil_div(count, h->updates_per_thread) * window, 1);
+  const int64_t threads = (int64_t)target->threads_per_block * target->cores;
+  const int64_t runs = int64_max(int64_ceil_div(threads, window), int64_min(places, count));
+  const int64_t each = int64_ceil_div(count, runs);
+  if (each < 2) return false;
+  h->updates_per_thread = each;
+  *out = launch_threads(target, int64_ceil_div(count, each) * window, 1);
   return true;
 }
 
@@ -175,9 +180,15 @@ static launch_plan share_owners(hero_grid_scatter *h, const target_description *
 
 // --- the kernel
 
-void grid_scatter_mark_in_order(instruction *scatter) { order_mark_set(scatter, "updates"); }
+static const char in_order[] = "updates";
 
-static bool wants_order(const instruction *scatter) { return order_mark_is(scatter, "updates"); }
+void grid_scatter_mark_deterministic(module *m) {
+  for (int c = 0; c < m->computations.size; c++) {
+    const instruction_list *all = &m->computations.data[c]->instructions;
+    for (int k = 0; k < all->size; k++)
+      if (all->data[k]->opcode == HLO_SCATTER) order_mark_set(all->data[k], in_order);
+  }
+}
 
 static launch_plan choose_form(hero_grid_scatter *h, kernel_plan *k, const target_description *target,
                                const launch_cost *cost) {
@@ -190,14 +201,18 @@ static launch_plan choose_form(hero_grid_scatter *h, kernel_plan *k, const targe
     return share_elements(h, target, cost);
   }
   const atomics by = find_atomics(h->scatter, target);
-  const bool as_asked = wants_order(h->scatter);
+  const bool as_asked = by.rounds && order_mark_is(h->scatter, in_order);
   if (by.lack || (!is_unique && (by.order || as_asked))) {
     h->form = GRID_SCATTER_IN_ORDER;
-    k->reason = as_asked ? "goes through the updates in order, as asked for" : by.order ? by.order : by.lack;
+    k->reason = by.order  ? by.order
+                : by.lack ? by.lack
+                          : "goes through the updates in order, so that every run rounds alike";
     return share_owners(h, target);
   }
   h->by_instruction = by.by_instruction;
-  if (x->indices_are_sorted && !is_unique && by.is_associative && share_runs(h, target, &launch)) {
+  // Vectors without entries are sorted.
+  const bool is_sorted = x->indices_are_sorted || x->scatter_dims_to_operand_dims.size == 0;
+  if (is_sorted && !is_unique && by.is_associative && share_runs(h, target, &launch)) {
     h->form = GRID_SCATTER_RUNS;
     k->reason = "combines runs of sorted updates, then atomically into the operand's memory";
     return launch;

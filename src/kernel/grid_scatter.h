@@ -13,7 +13,7 @@
 // See hero_rule. Only where every output shares memory with its operand.
 bool grid_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
-// Asks for the order of the updates in this scatter, whatever its form would be.
-void grid_scatter_mark_in_order(instruction *scatter);
+// Asks for the same bits every time: no scatter of the module rounds in an order that is left to chance.
+void grid_scatter_mark_deterministic(module *m);
 
 #endif

@@ -61,7 +61,8 @@ static instruction *result_of_nothing(const builder *b, arena *scratch, const in
     case HLO_REDUCE: return initial_values(b, scratch, i);
     case HLO_DOT:
     case HLO_CONVOLUTION: return spread(b, i, builder_scalar(b, i->shape->dtype, 0));
-    case HLO_SCATTER: return i->operand_count == 3 ? i->operands[0] : NULL;
+    // Index vectors without entries are no elements, but there is an update for each.
+    case HLO_SCATTER: return i->operand_count == 3 && is_empty(i->operands[2]->shape) ? i->operands[0] : NULL;
     case HLO_DYNAMIC_UPDATE_SLICE: return i->operands[0];
     default: return NULL;
   }

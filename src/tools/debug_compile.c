@@ -18,6 +18,7 @@ void debug_compile_passes(arena *a, const debug_options *d, pass_use up_to, comp
 
 void debug_compile_numbers(const debug_options *d, compile_options *o) {
   o->exact |= !d->allow_excess_precision;
+  o->deterministic |= d->deterministic_ops || d->exclude_nondeterministic_ops;
   if (!d->multi_thread_eigen && o->threads == 0) o->threads = 1;
 }
 

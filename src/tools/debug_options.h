@@ -15,6 +15,7 @@ typedef struct debug_options {
   bool dump_hlo_as_text, dump_hlo_as_proto;
   bool disable_all_hlo_passes;
   bool allow_excess_precision, multi_thread_eigen;
+  bool deterministic_ops, exclude_nondeterministic_ops;
   flag_list idle;  // names of options given that change nothing
 } debug_options;
 

@@ -39,7 +39,7 @@ typedef struct compile_flags {
   const char *output, *emit, *target, *chip, *cpu, *name;
   target_description machine;  // that `target` and `chip` name
   const struct form *form;     // that `emit` names
-  bool exact, keep_fusions, time;
+  bool exact, deterministic, keep_fusions, time;
   int threads, v;
   debug_options debug;
   pass_flags driver;
@@ -219,6 +219,7 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
   debug_options_warn(&f->debug);
   TRY(read_source(a, path, f, &from));
   compile_options options = {.exact = f->exact,
+                             .deterministic = f->deterministic,
                              .threads = f->threads,
                              .kernel_name = f->name,
                              .control = pass_flags_open(&f->driver, f->time, true)};
@@ -242,6 +243,8 @@ int command_compile(int argc, char **argv) {
       {"cpu", FLAG_TEXT, &f.cpu, CPU_FLAG_ARGUMENT, "the instruction set that the CPU's code keeps to (native)"},
       {"name", FLAG_TEXT, &f.name, "NAME", "the first kernel's symbol (in an object MODULE_kernel, else main)"},
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for"},
+      {"deterministic", FLAG_BOOL, &f.deterministic, NULL,
+       "every run rounds alike: scatters keep the order of updates"},
       {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to plan for (all cores)"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage and pass on standard error"},
