@@ -24,6 +24,7 @@ import conformance
 import conformance_mutants
 import corpus_sample
 import fuzz
+import ptxas_corpus
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 JOBS = str(os.cpu_count() or 2)
@@ -38,6 +39,9 @@ SMITH_MIX = {"cpu": "bitcast-convert=0", "cpu-default": "bitcast-convert=0"}
 # What libraries do, which no other module holds.
 SMITH_TRANSFORMS = {"cpu": 40}
 TRANSFORMS_MIX = "fft=20,cholesky=10"
+# Chips that the corpus is assembled for, with libdevice and, some of it, without; and the quick ones' share of it.
+PTXAS = [["--chip=sm_90"], ["--chip=sm_75", "--every=4"], ["--chip=sm_90", "--every=4", "--no-libdevice"]]
+PTXAS_SAMPLE = [["--chip=sm_90", "--every=16"]]
 # On each instruction set.
 LEVELS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
 LEVEL_EVERY = 3
@@ -53,7 +57,7 @@ PROTO_TYPES = ("pred,s2,s4,s8,s16,s32,s64,u2,u4,u8,u16,u32,u64,f4e2m1fn,f8e5m2,f
                "f8e4m3fnuz,f8e3m4,f8e8m0fnu,f16,bf16,f32,f64,c64,c128")
 # Protos have no way to say some modules; every other way takes all that is drawn.
 MOST_REFUSED = {"proto": 0.6, "pbtxt": 0.6}
-CHECK_STEPS = ["format", "build-release", "unit-release", "golden-release", "corpus-sample"]
+CHECK_STEPS = ["format", "build-release", "unit-release", "golden-release", "corpus-sample", "ptxas-sample"]
 NO_CORPUS = "NOT RUN: the conformance corpus, as there is no ../shared/corpus beside the repository; the sample in " \
             "test/corpus ran"
 TAIL = 60  # lines shown of what failed
@@ -241,6 +245,33 @@ def step_corpus_sample():
     return result
 
 
+def assemble(runs):
+    """PTX of modules that NVIDIA's assembler takes; `runs`: ptxas_corpus.py's flags for each."""
+    result = Result()
+    ptxas = ptxas_corpus.find_ptxas()
+    if not ptxas:
+        result.remarks.append("skipped: there is no ptxas")
+        result.skipped += 1
+        return result
+    for flags in runs:
+        tally = ptxas_corpus.judge(ptxas_corpus.parse(flags), ptxas)
+        result.passed += tally.assembled
+        for name, text in tally.failures:
+            result.add(f"{' '.join(flags)}: {name}", False, text)
+        result.remarks += ptxas_corpus.summary(tally, " ".join(flags), 1)
+    return result
+
+
+def step_ptxas_sample():
+    """ptxas takes some of the corpus"""
+    return assemble(PTXAS_SAMPLE)
+
+
+def step_ptxas():
+    """ptxas takes the corpus for several chips, with libdevice and without, and no register is spilled"""
+    return assemble(PTXAS)
+
+
 def has_level(heddle, level):
     """Whether this machine has the instruction set."""
     status, output = run([heddle, "run", "examples/gelu.hlo", "--random", "--platform=interpreter", f"--cpu={level}"])
@@ -355,8 +386,8 @@ def step_tidy():
 
 
 STEPS = [step_format, step_build_release, step_build_dev, step_unit_dev, step_unit_release, step_tsan,
-         step_golden_release, step_golden_dev, step_corpus_sample, step_levels, step_conformance, step_smith, step_sight, step_fuzz,
-         step_mutants, step_clone, step_tidy]
+         step_golden_release, step_golden_dev, step_corpus_sample, step_levels, step_conformance, step_ptxas_sample,
+         step_ptxas, step_smith, step_sight, step_fuzz, step_mutants, step_clone, step_tidy]
 
 
 def name_of(step):

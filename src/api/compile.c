@@ -90,7 +90,7 @@ static heddle_status join_images(compilation *c) {
   const code_generator *generator = code_generator_find(c->target.kind, c->options->simulate);
   if (!generator->join) return status_ok();
   kernel_image *joined = arena_new(c->arena, kernel_image);
-  TRY(generator->join(c->arena, out->kernels.count, out->images, joined));
+  TRY(generator->join(c->arena, &c->target, out->kernels.count, out->images, joined));
   out->images = joined;
   out->image_count = 1;
   const compile_options *o = c->options;

@@ -41,7 +41,8 @@ typedef struct code_generator {
   heddle_status (*emit)(arena *a, MlirOperation module, const target_description *target, const code_options *options,
                         kernel_image *out);
   // The images of a program's kernels as one that holds them all; null: each kernel keeps its own.
-  heddle_status (*join)(arena *a, int count, const kernel_image *images, kernel_image *out);
+  heddle_status (*join)(arena *a, const target_description *target, int count, const kernel_image *images,
+                        kernel_image *out);
 } code_generator;
 
 #endif

@@ -17,6 +17,8 @@
 #include "target/llvm_codegen.h"
 #include "target/llvm_metadata.h"
 
+static const char triple[] = "nvptx64-nvidia-cuda";
+
 static const char *newest_match(arena *a, const char *pattern) {
   glob_t found;
   const char *path = NULL;
@@ -154,7 +156,7 @@ typedef heddle_status (*generate_fn)(arena *a, LLVMModuleRef module, LLVMTargetM
 static heddle_status emit(arena *a, MlirOperation module, const target_description *target, const code_options *options,
                           generate_fn generate, kernel_image *out) {
   LLVMTargetMachineRef tm = NULL;
-  TRY(llvm_target_machine("nvptx64-nvidia-cuda", target->chip, target->features, &tm));
+  TRY(llvm_target_machine(triple, target->chip, target->features, &tm));
   double start = log_seconds();
   LLVMContextRef context = LLVMContextCreate();
   LLVMModuleRef llvm = NULL;
@@ -189,9 +191,26 @@ static size_t header_size(str ptx) {
   return end ? (size_t)(end - ptx.data) + 1 : 0;
 }
 
-heddle_status nvptx_join(arena *a, int count, const kernel_image *images, kernel_image *out) {
+// What stands before the first entry is LLVM's to say, also where there is none.
+static heddle_status emit_empty(arena *a, const target_description *target, kernel_image *out) {
+  LLVMTargetMachineRef tm = NULL;
+  TRY(llvm_target_machine(triple, target->chip, target->features, &tm));
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMModuleRef module = LLVMModuleCreateWithNameInContext("empty", context);
+  LLVMMemoryBufferRef buffer;
+  heddle_status s = llvm_emit(module, tm, LLVMAssemblyFile, &buffer);
+  if (status_is_ok(s)) keep_image(a, buffer, out);
+  LLVMDisposeModule(module);
+  LLVMContextDispose(context);
+  LLVMDisposeTargetMachine(tm);
+  return s;
+}
+
+heddle_status nvptx_join(arena *a, const target_description *target, int count, const kernel_image *images,
+                         kernel_image *out) {
   text joined = {0};
   *out = (kernel_image){.format = IMAGE_PTX};
+  if (count == 0) return emit_empty(a, target, out);
   for (int k = 0; k < count; k++) {
     const str ptx = {images[k].data, images[k].size};
     const size_t header = header_size(ptx);

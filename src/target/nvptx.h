@@ -23,7 +23,8 @@ heddle_status nvptx_emit(arena *a, MlirOperation module, const target_descriptio
 heddle_status nvptx_emit_bitcode(arena *a, MlirOperation module, const target_description *target,
                                  const code_options *options, kernel_image *out);
 
-// One PTX module with the entries of all; a program without kernels has an empty one.
-heddle_status nvptx_join(arena *a, int count, const kernel_image *images, kernel_image *out);
+// One PTX module with the entries of all; a program without kernels has one without entries, which assemblers take.
+heddle_status nvptx_join(arena *a, const target_description *target, int count, const kernel_image *images,
+                         kernel_image *out);
 
 #endif

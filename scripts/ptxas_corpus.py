@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Compiles modules to PTX for a GPU and has NVIDIA's assembler take it: no error, no spilled register.
+
+    ptxas_corpus.py [--chip=sm_90] [--every=N] [--filter=REGEX] [--no-libdevice] [--worst=N] [--heddle=build/bin/heddle]
+
+The modules are those of the conformance corpus, ../shared/corpus, where it is present, else the project's own sample.
+What only a host could do is refused by name: such modules are counted by what they hold. Everything else must be
+assembled, have no function that is only declared, and keep what it computes in registers. Stack frames are reported:
+libdevice's large arguments of sine and cosine go through one.
+"""
+import argparse
+import collections
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import conformance
+import corpus_sample
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDERS = ("jax", "hlo")
+SECONDS = 300
+# What `heddle compile` says of an operation for which the chip would need a library.
+REFUSED = re.compile(r"is the host's to do \(([^)]*)\)")
+FRAME = re.compile(r"Function properties for (\S+)\s+(\d+) bytes stack frame, (\d+) bytes spill stores, "
+                   r"(\d+) bytes spill loads")
+REGISTERS = re.compile(r"Compiling entry function '([^']*)'.*?Used (\d+) registers", re.S)
+
+
+class Tally:
+    """What became of the modules."""
+
+    def __init__(self):
+        self.assembled = 0
+        self.refused = collections.Counter()  # by what the host would do
+        self.kernels = []  # (registers, name)
+        self.frames = []   # (bytes, name)
+        self.failures = []  # (name, text)
+
+
+def find_ptxas():
+    return shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
+
+
+def modules(folder):
+    """[(name, path)]: the corpus, or the project's own sample, which is written to `folder`."""
+    if conformance.CORPUS.is_dir():
+        paths = sorted(p for f in FOLDERS for p in (conformance.CORPUS / f).glob("*/module.hlo"))
+    else:
+        corpus_sample.write_all(folder, list(corpus_sample.cases.all_cases()))
+        paths = sorted(folder.glob("*/module.*"))
+    return [(path.parent.name, path) for path in paths]
+
+
+def run(command, **how):
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                              timeout=SECONDS, check=False, **how)
+        return done.returncode, done.stdout
+    except subprocess.TimeoutExpired:
+        return 124, f"ran out of time: {' '.join(map(str, command))}"
+
+
+def assemble(arguments, ptxas, name, path, folder):
+    """(exit status of the compiler, of the assembler, what was said, the PTX)."""
+    ptx = pathlib.Path(folder) / f"{name}.ptx"
+    environment = {**os.environ, "HEDDLE_LIBDEVICE": "none"} if arguments.no_libdevice else None
+    status, said = run([arguments.heddle, "compile", path, "--emit=ptx", f"--chip={arguments.chip}", "--threads=1", "-o",
+                        ptx], env=environment)
+    if status:
+        return status, 0, said, ""
+    text = ptx.read_text(encoding="utf-8")
+    status, said = run([ptxas, f"-arch={arguments.chip}", "-v", ptx, "-o", os.devnull])
+    ptx.unlink()
+    return 0, status, said, text
+
+
+def count(tally, name, compiled, assembled, said, ptx):
+    refused = REFUSED.search(said) if compiled == 1 else None
+    if refused:
+        tally.refused[refused.group(1)] += 1
+        return
+    spilled = [kernel for kernel, _, *spills in FRAME.findall(said) if any(map(int, spills))]
+    problem = ("the compiler failed" if compiled else "ptxas failed" if assembled else
+               f"{', '.join(spilled)}: registers are spilled" if spilled else
+               "a function is only declared" if re.search(r"^\.extern \.func", ptx, re.M) else "")
+    if problem:
+        tally.failures.append((name, f"{problem}\n{said}"))
+        return
+    tally.assembled += 1
+    tally.kernels += [(int(used), f"{name} {kernel}") for kernel, used in REGISTERS.findall(said)]
+    tally.frames += [(int(size), f"{name} {kernel}") for kernel, size, *_ in FRAME.findall(said) if int(size)]
+
+
+def judge(arguments, ptxas):
+    """Tallies the chosen modules."""
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        chosen = [(name, path) for name, path in modules(pathlib.Path(folder) / "sample")
+                  if re.search(arguments.filter, name)][::arguments.every]
+        jobs = [(name, pool.submit(assemble, arguments, ptxas, name, path, folder)) for name, path in chosen]
+        for name, job in jobs:
+            count(tally, name, *job.result())
+    return tally
+
+
+def summary(tally, chip, worst):
+    """Lines: how many, who takes most registers, who has a stack frame."""
+    refused = ", ".join(f"{n} {what}" for what, n in tally.refused.most_common())
+    lines = [f"{chip}: {tally.assembled} modules assembled with {len(tally.kernels)} kernels, no spill"
+             + (f"; {tally.refused.total()} are the host's to do: {refused}" if refused else "")]
+    lines += [f"{chip}: {used} registers: {name}" for used, name in sorted(tally.kernels, reverse=True)[:worst]]
+    lines += [f"{chip}: {size} bytes of stack: {name}" for size, name in sorted(tally.frames, reverse=True)[:worst]]
+    return lines
+
+
+def parse(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--chip", default="sm_90")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--no-libdevice", action="store_true")
+    parser.add_argument("--worst", type=int, default=5)
+    parser.add_argument("--heddle", default=str(ROOT / "build" / "bin" / "heddle"))
+    return parser.parse_args(argv)
+
+
+def main():
+    arguments = parse()
+    ptxas = find_ptxas()
+    if not ptxas:
+        sys.exit("there is no ptxas")
+    tally = judge(arguments, ptxas)
+    for name, text in tally.failures:
+        print(f"FAILED {name}: {text.rstrip()}")
+    print("\n".join(summary(tally, arguments.chip, arguments.worst)) + f"\n{tally.assembled} passed, "
+          f"{len(tally.failures)} failed")
+    return 1 if tally.failures or not tally.assembled else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
