@@ -52,8 +52,9 @@
            .max_peeled_body = 64,           \
            .transpose_side = 32,            \
            .short_transpose_side = 16,      \
+           .short_transpose_bytes = 64,     \
            .min_transpose_side = 2,         \
-           .min_transpose_area = 256,       \
+           .min_transpose_elements = 256,   \
            .transpose_area = 1024,          \
            .min_packed_threads = 10,        \
            .max_kept_bytes = 32,            \

@@ -120,11 +120,12 @@ typedef struct target_grid_sizes {
   int max_peeled_body;          // instructions of a body that is there twice, with and without checks
 
   // Transposes through shared memory.
-  int transpose_side;        // elements of a tile's side, each as many as a thread moves at once: a warp's threads
-  int short_transpose_side;  // below which an axis alone leaves too many of them idle
-  int min_transpose_side;    // elements; shorter ones gain nothing from tiles
-  int64_t min_transpose_area;
-  int64_t transpose_area;  // elements (or groups that stay together) of a tile that has one short side
+  int transpose_side;         // accesses of a tile's side: as many as a warp has threads
+  int short_transpose_side;   // elements, below which an axis alone leaves too many of them idle …
+  int short_transpose_bytes;  // … or bytes, below which it fills too little of the sectors of memory that it meets
+  int min_transpose_side;     // elements; shorter ones gain nothing from tiles
+  int64_t min_transpose_elements;
+  int64_t transpose_area;  // elements (or groups that stay together) of a tile that has a short side
   int min_packed_threads;  // of a warp, that a side must keep busy for several elements to be moved at once
   int max_kept_bytes;      // of an innermost axis that stays innermost: runs of more fill whole sectors of memory
   int bank_bytes;          // of shared memory's banks

@@ -191,13 +191,14 @@ static heddle_status emit_either(kernel_entry *e, const tile_emitter *t, walk_fn
 
 // Whether the block's tile lies within the arrays.
 static MlirValue tile_is_full(kernel_entry *e, const hero_grid_transpose *h) {
-  const int64_t whole[] = {h->a / h->tile_a, h->b / h->tile_b}, tiles[] = {h->tiles_a, h->tiles_b};
+  const int64_t whole[] = {h->batches / h->tile_batches, h->a / h->tile_a, h->b / h->tile_b};
+  const int64_t tiles[] = {h->tiles_batches, h->tiles_a, h->tiles_b};
   const indexing_map *map = emit_grid_transpose_block(e->kernel->arena, e->kernel->plan);
   const ir_values where = ir_apply_indexing(&e->b, map, &e->ids.data[1], NULL);
   MlirValue is_full = {NULL};
-  for (int d = 0; d < 2; d++) {
+  for (int d = 0; d < 3; d++) {
     if (whole[d] == tiles[d]) continue;
-    const MlirValue holds = ir_cmpi(&e->b, "slt", where.data[1 + d], ir_index(&e->b, whole[d]));
+    const MlirValue holds = ir_cmpi(&e->b, "slt", where.data[d], ir_index(&e->b, whole[d]));
     is_full = mlirValueIsNull(is_full) ? holds : ir_binary(&e->b, "arith.andi", is_full, holds);
   }
   return is_full;

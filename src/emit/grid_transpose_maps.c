@@ -18,7 +18,7 @@ static const affine_expr *joined(arena *a, const affine_expr *part, int64_t size
 
 static void split_block(arena *a, const hero_grid_transpose *h, const affine_expr *block, const affine_expr **where) {
   const affine_expr *found[3];
-  affine_delinearize(a, 3, (int64_t[]){h->batches, h->tiles_b, h->tiles_a}, block, found);
+  affine_delinearize(a, 3, (int64_t[]){h->tiles_batches, h->tiles_b, h->tiles_a}, block, found);
   where[0] = found[0];
   where[1] = found[2];
   where[2] = found[1];
@@ -33,22 +33,25 @@ const indexing_map *emit_grid_transpose_block(arena *a, const kernel_plan *k) {
 
 // --- where a thread is in the tile
 
-// An element of a tile: along a, along b, and of the kept axis.
+// An element of a tile: which batch, along a, along b, and of the kept axis.
 typedef struct place {
-  const affine_expr *a, *b, *kept;
+  const affine_expr *batch, *a, *b, *kept;
 } place;
 
-// The tile as a loop goes over it: `rows` of `width` numbers each.
+// The tile as a loop goes over it: `rows` of `width` numbers each, for each batch.
 typedef struct walk {
-  int64_t rows, width, lanes, trips;
+  int64_t batches, rows, width, lanes, trips;
 } walk;
+
+static int64_t numbers_of(const walk *w) { return w->batches * w->rows * w->width; }
 
 static walk walk_of(const kernel_plan *k, bool is_in) {
   const hero_grid_transpose *h = hero_of(k);
-  walk w = {.rows = is_in ? int64_min(h->tile_b, h->b) : int64_min(h->tile_a, h->a),
+  walk w = {.batches = h->tile_batches,
+            .rows = is_in ? int64_min(h->tile_b, h->b) : int64_min(h->tile_a, h->a),
             .width = (is_in ? h->tile_a : h->tile_b) * h->kept,
             .lanes = is_in ? h->lanes_in : h->lanes_out};
-  w.trips = int64_ceil_div(w.rows * w.width, k->launch.threads * w.lanes);
+  w.trips = int64_ceil_div(numbers_of(&w), k->launch.threads * w.lanes);
   return w;
 }
 
@@ -67,9 +70,13 @@ static indexing_map *number_map(arena *a, const kernel_plan *k, const walk *w, i
 }
 
 static place place_of(arena *a, const hero_grid_transpose *h, bool is_in, const walk *w, const affine_expr *number) {
-  const affine_expr *row = affine_floordiv(a, number, w->width), *within = affine_mod(a, number, w->width);
-  const affine_expr *column = affine_floordiv(a, within, h->kept);
-  return (place){is_in ? column : row, is_in ? row : column, affine_mod(a, within, h->kept)};
+  const affine_expr *line = affine_floordiv(a, number, w->width), *within = affine_mod(a, number, w->width);
+  const affine_expr *batch = affine_constant(a, 0), *row = line, *column = affine_floordiv(a, within, h->kept);
+  if (w->batches > 1) {
+    batch = affine_floordiv(a, line, w->rows);
+    row = affine_mod(a, line, w->rows);
+  }
+  return (place){batch, is_in ? column : row, is_in ? row : column, affine_mod(a, within, h->kept)};
 }
 
 // --- where the element is in arrays
@@ -81,7 +88,8 @@ typedef struct position {
 static position position_of(arena *a, const hero_grid_transpose *h, const affine_expr *block, const place *p) {
   const affine_expr *where[3];
   split_block(a, h, block, where);
-  return (position){{where[0], joined(a, where[1], h->tile_a, p->a), joined(a, where[2], h->tile_b, p->b), p->kept}};
+  return (position){{joined(a, where[0], h->tile_batches, p->batch), joined(a, where[1], h->tile_a, p->a),
+                     joined(a, where[2], h->tile_b, p->b), p->kept}};
 }
 
 static void indices_at(arena *a, const indexing_map *map, const position *p, const affine_expr **results) {
@@ -92,15 +100,17 @@ static void indices_at(arena *a, const indexing_map *map, const position *p, con
 // Whether tiles at the end of a side leave the arrays.
 static bool is_cut(int64_t size, int64_t tile) { return size % tile != 0; }
 
-enum { MOST_CONSTRAINTS = 3 };
+enum { MOST_CONSTRAINTS = 4 };
 
 // The element is one of the tile's, and the tile has it.
 static void constrain(indexing_map *m, const kernel_plan *k, const walk *w, int64_t step, const affine_expr *number,
                       const position *p, bool is_full) {
   const hero_grid_transpose *h = hero_of(k);
   int count = 0;
-  if (w->rows * w->width % (k->launch.threads * step) != 0)
-    m->constraints[count++] = (indexing_constraint){number, {0, w->rows * w->width - 1}};
+  if (numbers_of(w) % (k->launch.threads * step) != 0)
+    m->constraints[count++] = (indexing_constraint){number, {0, numbers_of(w) - 1}};
+  if (!is_full && is_cut(h->batches, h->tile_batches))
+    m->constraints[count++] = (indexing_constraint){p->by[0], {0, h->batches - 1}};
   if (!is_full && is_cut(h->a, h->tile_a)) m->constraints[count++] = (indexing_constraint){p->by[1], {0, h->a - 1}};
   if (!is_full && is_cut(h->b, h->tile_b)) m->constraints[count++] = (indexing_constraint){p->by[2], {0, h->b - 1}};
   m->constraint_count = count;
@@ -112,15 +122,17 @@ static void indices_in_shared(arena *a, const hero_grid_transpose *h, int hero, 
                               const affine_expr **results) {
   const grid_transpose_tile *t = &h->in_shared[hero];
   const int last = t->shape->rank - 1 - (h->kept > 1);
-  const affine_expr *line = affine_floordiv(a, p->b, h->rows_per_line), *column = p->a;
+  const affine_expr *column = joined(a, affine_mod(a, p->b, h->rows_per_line), h->tile_a, p->a);
   for (int d = 0; d < t->shape->rank; d++) results[d] = affine_constant(a, 0);
   if (h->is_packed) {
-    const int64_t lanes = h->lanes_in, accesses = h->tile_a / lanes;
-    const affine_expr *turned = affine_add(a, affine_floordiv(a, p->a, lanes), affine_floordiv(a, p->b, lanes));
+    const int64_t lanes = h->lanes_in, accesses = h->rows_per_line * h->tile_a / lanes;
+    const affine_expr *turns = affine_mul_constant(a, affine_floordiv(a, p->b, lanes), h->turn);
+    const affine_expr *turned = affine_add(a, affine_floordiv(a, column, lanes), turns);
     column = joined(a, affine_mod(a, turned, accesses), lanes, affine_mod(a, p->a, lanes));
   }
-  results[t->row_dim] = line;
-  results[last] = joined(a, affine_mod(a, p->b, h->rows_per_line), h->tile_a, column);
+  if (t->batch_dim >= 0) results[t->batch_dim] = p->batch;
+  results[t->row_dim] = affine_floordiv(a, p->b, h->rows_per_line);
+  results[last] = column;
   if (h->kept > 1) results[last + 1] = p->kept;
 }
 
@@ -173,8 +185,9 @@ const indexing_map *emit_grid_transpose_from_shared(arena *a, const kernel_plan 
 // Numbers are those of squares, a result's row of them after the other.
 static walk walk_of_squares(const kernel_plan *k) {
   const hero_grid_transpose *h = hero_of(k);
-  walk w = {.rows = int64_min(h->tile_a, h->a) / h->lanes_in, .width = h->tile_b / h->lanes_out, .lanes = 1};
-  w.trips = int64_ceil_div(w.rows * w.width, k->launch.threads);
+  walk w = {
+      .batches = 1, .rows = int64_min(h->tile_a, h->a) / h->lanes_in, .width = h->tile_b / h->lanes_out, .lanes = 1};
+  w.trips = int64_ceil_div(numbers_of(&w), k->launch.threads);
   return w;
 }
 
@@ -185,7 +198,7 @@ const indexing_map *emit_grid_transpose_squares(arena *a, const kernel_plan *k, 
   indexing_map *m = number_map(a, k, &w, 2, MOST_CONSTRAINTS, &number);
   m->results[0] = affine_mod(a, number, w.width);
   m->results[1] = affine_floordiv(a, number, w.width);
-  const place at = {affine_mul_constant(a, m->results[1], h->lanes_in),
+  const place at = {affine_constant(a, 0), affine_mul_constant(a, m->results[1], h->lanes_in),
                     affine_mul_constant(a, m->results[0], h->lanes_out), affine_constant(a, 0)};
   const position p = position_of(a, h, affine_dim(a, 1), &at);
   constrain(m, k, &w, 1, number, &p, is_full);
@@ -202,7 +215,7 @@ const indexing_map *emit_grid_transpose_line(arena *a, const kernel_plan *k, int
   const hero_grid_transpose *h = hero_of(k);
   indexing_map *m = indexing_map_create(a, 2, 0, 0, h->in_shared[hero].shape->rank, 0);
   name_squares(k, m->dims);
-  const place at = {affine_mul_constant(a, affine_dim(a, 1), h->lanes_in),
+  const place at = {affine_constant(a, 0), affine_mul_constant(a, affine_dim(a, 1), h->lanes_in),
                     joined(a, affine_dim(a, 0), h->lanes_out, affine_constant(a, line)), affine_constant(a, 0)};
   indices_in_shared(a, h, hero, &at, m->results);
   return indexing_map_simplify(a, m);
@@ -215,7 +228,7 @@ const indexing_map *emit_grid_transpose_square(arena *a, const kernel_plan *k) {
   name_squares(k, m->dims + 1);
   m->ranges[0] = sized("k", h->lanes_in);
   m->ranges[1] = sized("vector_index", h->lanes_out);
-  const place at = {joined(a, affine_dim(a, 2), h->lanes_in, affine_symbol(a, 0)),
+  const place at = {affine_constant(a, 0), joined(a, affine_dim(a, 2), h->lanes_in, affine_symbol(a, 0)),
                     joined(a, affine_dim(a, 1), h->lanes_out, affine_symbol(a, 1)), affine_constant(a, 0)};
   const position p = position_of(a, h, affine_dim(a, 0), &at);
   indices_at(a, h->to_result, &p, m->results);

@@ -39,8 +39,10 @@ static void print_transpose(text *out, const kernel_plan *k) {
   NUMBER(out, h, a);
   NUMBER(out, h, b);
   NUMBER(out, h, kept);
+  NUMBER(out, h, tile_batches);
   NUMBER(out, h, tile_a);
   NUMBER(out, h, tile_b);
+  NUMBER(out, h, tiles_batches);
   NUMBER(out, h, tiles_a);
   NUMBER(out, h, tiles_b);
   NUMBER(out, h, lanes_in);
@@ -48,6 +50,7 @@ static void print_transpose(text *out, const kernel_plan *k) {
   NUMBER(out, h, rows_per_line);
   NUMBER(out, h, pad);
   NUMBER(out, h, is_packed);
+  NUMBER(out, h, turn);
   NUMBER(out, h, peels);
   text_puts(out, "\n    result at ");
   indexing_map_print(out, h->to_result);
@@ -59,6 +62,7 @@ static void print_transpose(text *out, const kernel_plan *k) {
     text_printf(out, "\n    transpose " STR_FMT " through ", STR_ARG(h->heroes[n]->name));
     shape_print(out, h->in_shared[n].shape, false);
     NUMBER(out, &h->in_shared[n], group);
+    NUMBER(out, &h->in_shared[n], batch_dim);
     NUMBER(out, &h->in_shared[n], row_dim);
   }
   for (int n = 0; n < k->output_count; n++) {

@@ -8,6 +8,7 @@
 #include "base/int64.h"
 #include "index/hlo_indexing.h"
 #include "kernel/epilogue.h"
+#include "kernel/grid_transpose_lines.h"
 #include "kernel/transpose_sides.h"
 
 typedef struct planning {
@@ -32,7 +33,7 @@ static int bytes_in_tile(const instruction *hero) {
 
 static int64_t shared_bytes(const planning *p) {
   const hero_grid_transpose *h = p->hero;
-  const int64_t lines = h->tile_b / h->rows_per_line;
+  const int64_t lines = h->tile_batches * h->tile_b / h->rows_per_line;
   const int64_t elements = lines * (h->rows_per_line * h->tile_a + h->pad) * h->kept;
   int64_t bytes = 0;
   for (int n = 0; n < h->hero_count; n++)
@@ -40,41 +41,33 @@ static int64_t shared_bytes(const planning *p) {
   return bytes;
 }
 
-// Lines as long as all banks, or of an odd number of them: then columns meet all banks, too.
-static void choose_lines(const planning *p) {
-  hero_grid_transpose *h = p->hero;
-  h->rows_per_line = 1;
-  h->pad = 0;
-  if (h->is_packed) return;
-  const int64_t all_banks = (int64_t)p->sizes->bank_bytes * p->sizes->bank_count;
-  const int64_t unit = h->kept * p->bytes, row = h->tile_a * unit;
-  if (row < all_banks && all_banks % row == 0) h->rows_per_line = int64_min(all_banks / row, p->sizes->transpose_side);
-  const int64_t step = int64_max(unit, p->sizes->bank_bytes);
-  if (h->rows_per_line * row % (2 * step) == 0) h->pad = int64_ceil_div(step, unit);
-}
-
 static bool fits(const planning *p) {
-  choose_lines(p);
+  grid_transpose_lines_choose(p->sizes, p->bytes, p->hero);
   return shared_bytes(p) <= int64_min(p->target->shared_bytes, p->sizes->static_shared_bytes);
 }
 
 static int64_t block_count(const hero_grid_transpose *h) {
-  return h->batches * int64_ceil_div(h->a, h->tile_a) * int64_ceil_div(h->b, h->tile_b);
+  return int64_ceil_div(h->batches, h->tile_batches) * int64_ceil_div(h->a, h->tile_a) *
+         int64_ceil_div(h->b, h->tile_b);
 }
 
-// As many accesses as a warp has threads; short sides as they are, the other way then longer for it.
+// As many accesses as a warp has threads; short sides as they are, the tile then longer the other way, or over batches.
 static void size_tile(const planning *p) {
   hero_grid_transpose *h = p->hero;
-  const int64_t side = p->sizes->transpose_side;
+  const int64_t side = p->sizes->transpose_side, area = p->sizes->transpose_area;
   const int64_t unit_a = side * int64_ceil_div(h->lanes_in, h->kept);
   const int64_t unit_b = side * int64_ceil_div(h->lanes_out, h->kept);
-  const bool a_is_short = h->a < p->sizes->short_transpose_side, b_is_short = h->b < p->sizes->short_transpose_side;
+  const bool a_is_short = h->a < p->sides.limits.short_side, b_is_short = h->b < p->sides.limits.short_side;
+  h->tile_batches = 1;
   h->tile_a = a_is_short ? h->a : unit_a;
   h->tile_b = b_is_short ? h->b : unit_b;
-  if (a_is_short) h->tile_b = int64_max(p->sizes->transpose_area / h->a / unit_b, 1) * unit_b;
-  if (b_is_short) h->tile_a = int64_max(p->sizes->transpose_area / h->b / unit_a, 1) * unit_a;
-  if (a_is_short) h->tile_b = int64_min(h->tile_b, round_up(h->b, unit_b));
-  if (b_is_short) h->tile_a = int64_min(h->tile_a, round_up(h->a, unit_a));
+  if (a_is_short && b_is_short) {
+    h->tile_batches = int64_min(h->batches, int64_max(area / (h->a * h->b), 1));
+  } else if (a_is_short) {
+    h->tile_b = int64_min(int64_max(area / h->a / unit_b, 1) * unit_b, round_up(h->b, unit_b));
+  } else if (b_is_short) {
+    h->tile_a = int64_min(int64_max(area / h->b / unit_a, 1) * unit_a, round_up(h->a, unit_a));
+  }
 }
 
 // Several elements at once, both ways, if both sides keep enough threads busy so, and all multiprocessors, too.
@@ -85,7 +78,7 @@ static bool packs(const planning *p) {
     h->lanes_in = h->lanes_out = lanes;
     h->is_packed = true;
     size_tile(p);
-    const int64_t least = p->sizes->min_packed_threads * lanes;
+    const int64_t least = int64_max(p->sizes->min_packed_threads * lanes, p->sides.limits.short_side);
     if (h->a % lanes == 0 && h->b % lanes == 0 && h->a >= least && h->b >= least &&
         block_count(h) >= p->target->cores && fits(p))
       return true;
@@ -98,9 +91,22 @@ static int64_t lanes_along(const planning *p, int64_t side) {
   const int64_t row = side * p->hero->kept;
   int64_t lanes = int64_max(p->sizes->access_bytes / p->bytes, 1);
   while (lanes > 1 &&
-         (row % lanes != 0 || (side >= p->sizes->short_transpose_side && row < p->sizes->min_packed_threads * lanes)))
+         (row % lanes != 0 || (side >= p->sides.limits.short_side && row < p->sizes->min_packed_threads * lanes)))
     lanes /= 2;
   return lanes;
+}
+
+static bool has_part_bytes(const planning *p) {
+  for (int n = 0; n < p->kernel->output_count; n++)
+    if (dtypes[p->kernel->outputs[n].shape->dtype].bits < 8) return true;
+  return false;
+}
+
+static void halve_lanes(const planning *p) {
+  hero_grid_transpose *h = p->hero;
+  h->lanes_in = int64_max(h->lanes_in / 2, 1);
+  h->lanes_out = int64_max(h->lanes_out / 2, 1);
+  size_tile(p);
 }
 
 // False if not even small tiles fit.
@@ -110,15 +116,14 @@ static bool choose_tile(const planning *p) {
   h->lanes_in = lanes_along(p, h->a);
   h->lanes_out = lanes_along(p, h->b);
   size_tile(p);
-  while (!fits(p) && (h->lanes_in > 1 || h->lanes_out > 1)) {
-    h->lanes_in = int64_max(h->lanes_in / 2, 1);
-    h->lanes_out = int64_max(h->lanes_out / 2, 1);
-    size_tile(p);
-  }
+  // Smaller tiles keep more multiprocessors busy.
+  while (!has_part_bytes(p) && block_count(h) < p->target->cores && h->lanes_in * h->lanes_out > 1) halve_lanes(p);
+  while (!fits(p) && h->lanes_in * h->lanes_out > 1) halve_lanes(p);
   while (!fits(p)) {
-    int64_t *longer = h->tile_a > h->tile_b ? &h->tile_a : &h->tile_b;
-    *longer /= 2;
-    if (*longer < p->sizes->short_transpose_side) return false;
+    int64_t *longest = h->tile_a > h->tile_b ? &h->tile_a : &h->tile_b;
+    if (h->tile_batches > 1) longest = &h->tile_batches;
+    else if (*longest <= p->sides.limits.short_side / 2 || *longest % 2 != 0) return false;
+    *longest /= 2;
   }
   return true;
 }
@@ -136,10 +141,14 @@ static grid_transpose_tile tile_of(const planning *p, int hero, int group) {
   const hero_grid_transpose *h = p->hero;
   transpose_label labels[SHAPE_MAX_RANK];
   int64_t dims[SHAPE_MAX_RANK];
-  grid_transpose_tile t = {.group = group, .row_dim = -1};
+  grid_transpose_tile t = {.group = group, .batch_dim = -1, .row_dim = -1};
   const int count = transpose_sides_labels(&p->sides, h->heroes[hero], labels);
   for (int d = 0; d < count; d++) {
     dims[d] = labels[d] == TRANSPOSE_A ? h->rows_per_line * h->tile_a + h->pad : 1;
+    if (labels[d] == TRANSPOSE_BATCH && t.batch_dim < 0) {
+      dims[d] = h->tile_batches;
+      t.batch_dim = d;
+    }
     if (labels[d] != TRANSPOSE_B || t.row_dim >= 0) continue;
     dims[d] = h->tile_b / h->rows_per_line;
     t.row_dim = d;
@@ -255,7 +264,7 @@ static void decide_launch(const planning *p) {
   const hero_grid_transpose *h = p->hero;
   p->kernel->launch = (launch_plan){.elements = h->batches * h->a * h->b * h->kept,
                                     .threads = p->target->threads_per_block,
-                                    .blocks_x = h->batches * h->tiles_a * h->tiles_b,
+                                    .blocks_x = block_count(h),
                                     .blocks_y = 1,
                                     .unroll = (int)h->lanes_out,
                                     .shared_bytes = shared_bytes(p)};
@@ -265,12 +274,13 @@ static bool decide(planning *p, const instruction_list *body) {
   hero_grid_transpose *h = p->hero;
   if (!choose_tile(p) || block_count(h) > p->target->max_grid_x) return false;
   if (!kernel_epilogue_find(p->arena, p->kernel, body, h->hero_count, h->heroes, &h->epilogue)) return false;
+  h->tiles_batches = int64_ceil_div(h->batches, h->tile_batches);
   h->tiles_a = int64_ceil_div(h->a, h->tile_a);
   h->tiles_b = int64_ceil_div(h->b, h->tile_b);
   find_groups(p);
   find_side_outputs(p);
   if (!fills_bytes(p)) return false;
-  const bool has_edge = h->a % h->tile_a != 0 || h->b % h->tile_b != 0;
+  const bool has_edge = h->batches % h->tile_batches != 0 || h->a % h->tile_a != 0 || h->b % h->tile_b != 0;
   h->peels = has_edge && h->a >= h->tile_a && h->b >= h->tile_b && body->size <= p->sizes->max_peeled_body;
   make_parts(p);
   decide_launch(p);

@@ -234,7 +234,8 @@ typedef struct hero_reduction {
 // The shared memory that a hero's tile takes.
 typedef struct grid_transpose_tile {
   int group;
-  const shape *shape;  // as the operand's axes lie: 1 for batches, then b, then a; the kept axis last if there is one
+  const shape *shape;  // as the operand's axes lie: batches, b and a; the kept axis last if there is one
+  int batch_dim;       // batches' in the shape; -1: there is none
   int row_dim;         // b's in the shape
 } grid_transpose_tile;
 
@@ -247,13 +248,13 @@ typedef struct grid_transpose_side_output {
 // Transpose through shared memory. Sides, groups and maps are those of hero_transpose; an innermost axis that is the
 // innermost one of the result, too, is kept: its elements move together.
 //
-// A block takes a tile of a times b of one batch. Its threads go over the tile twice, once in the order in which the
-// operand lies in memory, `lanes_in` elements each, and once in that of the result, `lanes_out` each. Between the two
-// lies a barrier. A tile's row in shared memory holds `rows_per_line` of its rows, and is padded so that threads that
-// go down a column meet different banks.
+// A block takes a tile of a times b, of one batch, or of several where both sides are short. Its threads go over the
+// tile twice, once in the order in which the operand lies in memory, `lanes_in` elements each, and once in that of the
+// result, `lanes_out` each. Between the two lies a barrier. A line in shared memory holds `rows_per_line` of the
+// tile's rows and is padded, so that threads that go down a column meet different banks.
 //
-// Packed, rows are not padded but turned by one access for each row that a thread takes, so that whole accesses stay
-// together: a thread reads `lanes` rows of `lanes` elements and stores them as columns.
+// Packed, lines are not padded but turned: by `turn` accesses for each `lanes` rows, so that whole accesses stay
+// together. A thread reads `lanes` rows of `lanes` elements and stores them as columns.
 //
 // Part g gives the operands of group g's heroes, then the outputs that are computed beside them, at the operands'
 // index; the last part is the epilogue: the other outputs, over the result's indices.
@@ -265,10 +266,11 @@ typedef struct hero_grid_transpose {
   const indexing_map *const *to_operand;  // by group: (batch, a, b, kept) -> indices
   const indexing_map *to_result;
   int64_t batches, a, b, kept;  // sizes
-  int64_t tile_a, tile_b, tiles_a, tiles_b;
+  int64_t tile_batches, tile_a, tile_b, tiles_batches, tiles_a, tiles_b;
   int64_t lanes_in, lanes_out;
   int64_t rows_per_line, pad;  // pad: elements of a
   bool is_packed;
+  int64_t turn;
   bool peels;                                      // tiles within the arrays have code of their own, without checks
   const grid_transpose_side_output *side_outputs;  // by output
   kernel_epilogue epilogue;

@@ -4,19 +4,25 @@
 
 #include "base/int64.h"
 
-static transpose_limits limits_of(const target_description *target) {
+static int widest_bits(int count, const instruction *const *transposes) {
+  int bits = 1;
+  for (int n = 0; n < count; n++) bits = (int)int64_max(bits, dtypes[transposes[n]->shape->dtype].bits);
+  return bits;
+}
+
+static transpose_limits limits_of(const target_description *target, int bits) {
   const target_tile_sizes *tiles = &target->tiles;
   const target_grid_sizes *grid = &target->grid;
-  if (target->has_grid)
-    return (transpose_limits){.short_side = grid->short_transpose_side,
-                              .side = grid->transpose_side,
-                              .min_side = grid->min_transpose_side,
-                              .min_area = grid->min_transpose_area,
-                              .max_kept_bytes = grid->max_kept_bytes};
-  return (transpose_limits){.short_side = tiles->transpose_unit,
-                            .side = tiles->transpose_side,
-                            .min_side = tiles->min_transpose_side,
-                            .min_area = 1};
+  if (!target->has_grid)
+    return (transpose_limits){
+        .short_side = tiles->transpose_unit, .side = tiles->transpose_side, .min_side = tiles->min_transpose_side};
+  // Narrow elements count by their bytes.
+  const int short_side = (int)int64_max(grid->short_transpose_side, grid->short_transpose_bytes * 8 / bits);
+  return (transpose_limits){.short_side = short_side,
+                            .side = (int)int64_max(grid->transpose_side, short_side),
+                            .min_side = grid->min_transpose_side,
+                            .min_elements = grid->min_transpose_elements,
+                            .max_kept_bytes = grid->max_kept_bytes};
 }
 
 // --- axes
@@ -67,12 +73,12 @@ static void order_in_operand(const instruction *transpose, const transpose_sides
 // runs of it are no worse than tiles.
 static bool set_kept_aside(int count, const instruction *const *transposes, transpose_sides *s) {
   const int last = s->axis_count - 1;
-  int order[SHAPE_MAX_RANK], bits = 0, kept = 0;
+  const int bits = widest_bits(count, transposes);
+  int order[SHAPE_MAX_RANK], kept = 0;
   s->kept = (transpose_axis){.size = 1};
   for (int n = 0; n < count; n++) {
     order_in_operand(transposes[n], s, order);
     kept += order[last] == last;
-    bits = (int)int64_max(bits, dtypes[transposes[n]->shape->dtype].bits);
   }
   if (kept == 0) return true;
   if (kept < count || s->axes[last].size * bits >= 8 * (int64_t)s->limits.max_kept_bytes) return false;
@@ -135,7 +141,7 @@ static bool agree_on_a(const transpose_sides *s, int count, const instruction *c
 
 bool transpose_sides_find(const target_description *target, int count, const instruction *const *transposes,
                           transpose_sides *out) {
-  *out = (transpose_sides){.limits = limits_of(target)};
+  *out = (transpose_sides){.limits = limits_of(target, widest_bits(count, transposes))};
   find_axes(count, transposes, out);
   if (out->axis_count < 2 || !set_kept_aside(count, transposes, out) || out->axis_count < 2) return false;
   const int last = out->axis_count - 1;
@@ -145,7 +151,7 @@ bool transpose_sides_find(const target_description *target, int count, const ins
   out->b = side_from(out, last);
   grow(out);
   return out->a.size >= out->limits.min_side && out->b.size >= out->limits.min_side &&
-         out->a.size * out->b.size >= out->limits.min_area && agree_on_a(out, count, transposes);
+         shape_element_count(transposes[0]->shape) >= out->limits.min_elements && agree_on_a(out, count, transposes);
 }
 
 static bool has_same_order(const instruction *l, const instruction *r) {

@@ -21,11 +21,11 @@ typedef struct transpose_side {
 
 // From which sizes on tiles are of use.
 typedef struct transpose_limits {
-  int short_side;      // elements of an axis, below which a side takes the next one, too …
-  int side;            // … until it has so many
-  int min_side;        // elements of either side
-  int64_t min_area;    // … of both together
-  int max_kept_bytes;  // of the innermost axis if it stays where it is
+  int short_side;        // elements of an axis, below which a side takes the next one, too …
+  int side;              // … until it has so many
+  int min_side;          // elements of either side
+  int64_t min_elements;  // of the array
+  int max_kept_bytes;    // of the innermost axis if it stays where it is
 } transpose_limits;
 
 typedef struct transpose_sides {

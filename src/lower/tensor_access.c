@@ -167,13 +167,30 @@ MlirValue tensor_access_word(ir_builder *b, const tensor_memory *m, MlirValue in
 
 // --- scalars
 
+// Both parts at once, if their address is a multiple of their size: neighbouring threads then read what lies together.
+static bool is_whole_access(const tensor_memory *m, int bytes) {
+  return m->shared_by_threads && m->alignment % (2 * bytes) == 0;
+}
+
+static MlirValue element_of(ir_builder *b, MlirType element, MlirValue vector, int64_t lane) {
+  MlirNamedAttribute position = ir_named(b->context, "static_position", mlirDenseI64ArrayGet(b->context, 1, &lane));
+  return ir_value_with(b, "vector.extract", element, 1, &vector, 1, &position);
+}
+
 static MlirValue load_complex(ir_builder *b, const tensor_memory *m, MlirValue address, int bytes) {
   MlirType part = tensor_access_stored_type(m->element);
   MlirType i32 = mlirIntegerTypeGet(b->context, 32);
-  MlirValue second = llvm_build_address(b, address, part, ir_int(b, i32, 1));
-  MlirValue re = llvm_build_load(b, part, address, bytes, m->invariant);
-  MlirValue im = llvm_build_load(b, part, second, bytes, m->invariant);
-  return ir_value(b, "complex.create", m->element, 2, (MlirValue[]){re, im});
+  MlirValue parts[2];
+  if (is_whole_access(m, bytes)) {
+    const MlirType pair = mlirVectorTypeGet(1, &(int64_t){2}, part);
+    const MlirValue both = llvm_build_load(b, pair, address, 2 * bytes, m->invariant);
+    for (int p = 0; p < 2; p++) parts[p] = element_of(b, part, both, p);
+  } else {
+    const MlirValue second = llvm_build_address(b, address, part, ir_int(b, i32, 1));
+    parts[0] = llvm_build_load(b, part, address, bytes, m->invariant);
+    parts[1] = llvm_build_load(b, part, second, bytes, m->invariant);
+  }
+  return ir_value(b, "complex.create", m->element, 2, parts);
 }
 
 MlirValue tensor_access_load(ir_builder *b, const tensor_memory *m, MlirValue index) {
@@ -190,9 +207,14 @@ MlirValue tensor_access_load(ir_builder *b, const tensor_memory *m, MlirValue in
 static void store_complex(ir_builder *b, const tensor_memory *m, MlirValue value, MlirValue address, int bytes) {
   MlirType part = tensor_access_stored_type(m->element);
   MlirType i32 = mlirIntegerTypeGet(b->context, 32);
-  MlirValue second = llvm_build_address(b, address, part, ir_int(b, i32, 1));
-  llvm_build_store(b, ir_value(b, "complex.re", part, 1, &value), address, bytes);
-  llvm_build_store(b, ir_value(b, "complex.im", part, 1, &value), second, bytes);
+  const MlirValue parts[] = {ir_value(b, "complex.re", part, 1, &value), ir_value(b, "complex.im", part, 1, &value)};
+  if (is_whole_access(m, bytes)) {
+    const MlirType pair = mlirVectorTypeGet(1, &(int64_t){2}, part);
+    llvm_build_store(b, ir_value(b, "vector.from_elements", pair, 2, parts), address, 2 * bytes);
+    return;
+  }
+  llvm_build_store(b, parts[0], address, bytes);
+  llvm_build_store(b, parts[1], llvm_build_address(b, address, part, ir_int(b, i32, 1)), bytes);
 }
 
 // The byte's neighbours keep their value.
