@@ -60,6 +60,12 @@
            .max_kept_bytes = 32,            \
            .bank_bytes = 4,                 \
            .bank_count = 32,                \
+           .vector_bytes = 16,              \
+           .sector_bytes = 32,              \
+           .vectors_per_thread = 8,         \
+           .max_reducing_threads = 1024,    \
+           .column_threads = 32,            \
+           .max_vector_operations = 160,    \
            .min_sorted_updates_per_core = 4}
 
 #define FUSION_COSTS                       \

@@ -131,6 +131,14 @@ typedef struct target_grid_sizes {
   int bank_bytes;          // of shared memory's banks
   int bank_count;
 
+  // Reductions.
+  int vector_bytes;           // that a thread reads at once of neighbours that it combines
+  int sector_bytes;           // of memory: the least that is read
+  int vectors_per_thread;     // of a row, about as many
+  int max_reducing_threads;   // of a block
+  int64_t column_threads;     // side by side
+  int max_vector_operations;  // of a body that is repeated for the elements of a vector, all copies together
+
   // Scatters.
   int min_sorted_updates_per_core;  // fewer sorted updates are combined in memory one by one
 } target_grid_sizes;

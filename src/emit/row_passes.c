@@ -182,6 +182,46 @@ static MlirValue combined(ir_builder *b, const row_reduction *r, int value, Mlir
                        &zeros);
 }
 
+static void call_reducer(row_pass_emitter *s, ir_builder *b, const row_reduction *r, const MlirValue *x,
+                         const MlirValue *y, MlirValue *out) {
+  kernel_emitter *k = kernel_of(s);
+  MlirValue *operands = arena_array(k->arena, MlirValue, 2 * r->count);
+  for (int v = 0; v < r->count; v++) {
+    operands[v] = x[v];
+    operands[r->count + v] = y[v];
+  }
+  const MlirValue *values =
+      emit_call(k, b, partition_entry(k->partition, r->reduce->called[0]), operands, NULL, "xla.is_reduction");
+  for (int v = 0; v < r->count; v++) out[v] = values[v];
+}
+
+// Of two partial results the one with the lower index comes first.
+static void in_order_of_index(ir_builder *b, const row_reduction *r, MlirValue *x, MlirValue *y) {
+  const int index = r->how.index_value;
+  const bool is_signed = dtypes[value_dtype(r, index)].class == CLASS_SIGNED;
+  const MlirValue swaps = ir_cmpi(b, is_signed ? "sgt" : "ugt", x[index], y[index]);
+  for (int v = 0; v < r->count; v++) {
+    const MlirValue first = ir_select(b, swaps, y[v], x[v]), second = ir_select(b, swaps, x[v], y[v]);
+    x[v] = first;
+    y[v] = second;
+  }
+}
+
+void row_passes_meet(row_pass_emitter *s, ir_builder *b, const row_reduction *r, const MlirValue *x, const MlirValue *y,
+                     MlirValue *out) {
+  if (row_passes_combiner(r, 0)) {
+    for (int v = 0; v < r->count; v++) out[v] = combined(b, r, v, x[v], y[v]);
+    return;
+  }
+  MlirValue *first = arena_array(b->arena, MlirValue, 2 * r->count), *second = first + r->count;
+  for (int v = 0; v < r->count; v++) {
+    first[v] = x[v];
+    second[v] = y[v];
+  }
+  if (r->how.form == REDUCER_PICK) in_order_of_index(b, r, first, second);
+  call_reducer(s, b, r, first, second, out);
+}
+
 void row_passes_combine(row_pass_emitter *s, ir_builder *b, const row_reduction *r, const MlirValue *carried,
                         const MlirValue *x, MlirValue *next) {
   if (row_passes_combiner(r, 0)) {
@@ -189,13 +229,5 @@ void row_passes_combine(row_pass_emitter *s, ir_builder *b, const row_reduction 
       next[k] = combined(b, r, k, carried[k], row_passes_to_accumulator(b, r, k, x[k]));
     return;
   }
-  kernel_emitter *k = kernel_of(s);
-  MlirValue *operands = arena_array(k->arena, MlirValue, 2 * r->count);
-  for (int v = 0; v < r->count; v++) {
-    operands[v] = carried[v];
-    operands[r->count + v] = x[v];
-  }
-  const MlirValue *values =
-      emit_call(k, b, partition_entry(k->partition, r->reduce->called[0]), operands, NULL, "xla.is_reduction");
-  for (int v = 0; v < r->count; v++) next[v] = values[v];
+  call_reducer(s, b, r, carried, x, next);
 }

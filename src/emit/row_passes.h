@@ -51,4 +51,8 @@ MlirValue row_passes_from_accumulator(ir_builder *b, const row_reduction *r, int
 void row_passes_combine(row_pass_emitter *s, ir_builder *b, const row_reduction *r, const MlirValue *carried,
                         const MlirValue *x, MlirValue *next);
 
+// Two partial results as one; of pairs that a reducer picks from, either may be the one that comes first.
+void row_passes_meet(row_pass_emitter *s, ir_builder *b, const row_reduction *r, const MlirValue *x, const MlirValue *y,
+                     MlirValue *out);
+
 #endif

@@ -75,8 +75,21 @@ static void print_transpose(text *out, const kernel_plan *k) {
   text_putc(out, '\n');
 }
 
+static void print_reduction(text *out, const kernel_plan *k) {
+  const hero_grid_reduction *h = &k->details.grid_reduction;
+  kernel_print_reduction(out, &h->on_tiles);
+  text_puts(out, "    each result by");
+  NUMBER(out, h, threads);
+  NUMBER(out, h, vector);
+  NUMBER(out, h, trips);
+  NUMBER(out, h, align);
+  NUMBER(out, h, pad);
+  text_putc(out, '\n');
+}
+
 // The loop's launch says all.
-static const print_fn print_details[HERO_COUNT] = {[HERO_SCATTER] = print_scatter, [HERO_TRANSPOSE] = print_transpose};
+static const print_fn print_details[HERO_COUNT] = {
+    [HERO_REDUCTION] = print_reduction, [HERO_SCATTER] = print_scatter, [HERO_TRANSPOSE] = print_transpose};
 
 void grid_print_details(text *out, const kernel_plan *k) {
   if (print_details[k->hero]) print_details[k->hero](out, k);

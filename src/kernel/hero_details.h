@@ -301,6 +301,24 @@ typedef struct hero_grid_scatter {
   int64_t owners, rows_per_owner;
 } hero_grid_scatter;
 
+// Reductions by many threads for each result.
+//
+// Rows: a block takes `on_tiles.tile` rows, and `threads` neighbouring threads (a part of a warp, a warp or several
+// warps, a power of two) share a row. They go over its elements side by side, `vector` neighbours each.
+//
+// Columns: a block takes `on_tiles.columns` neighbouring columns. Its threads lie in `threads` rows (a part of a warp,
+// or whole warps), in each of which a thread has `vector` columns. All rows share the elements of a column.
+//
+// In a pass each thread combines its elements in registers. Then partial results meet by shuffles within warps, and
+// through shared memory between warps (rows) or between rows of threads (columns). All threads get the result.
+typedef struct hero_grid_reduction {
+  hero_reduction on_tiles;  // as on targets whose tiles are blocks here
+  int64_t threads, vector;
+  int64_t trips;  // of a thread over its elements
+  int64_t align;  // rows: vectors that fill a sector of memory, where rows begin within one; 1: they do not
+  int64_t pad;    // columns: elements behind each row of partial results in shared memory
+} hero_grid_reduction;
+
 // --- any of them
 
 // The emitters. One file each: kernel/hero_NAME.c decides and fills in the figures, emit/NAME.c makes the code.
@@ -328,6 +346,7 @@ typedef union hero_details {
   hero_while turns;
   hero_grid_transpose grid_transpose;
   hero_grid_scatter grid_scatter;
+  hero_grid_reduction grid_reduction;
 } hero_details;
 
 #endif

@@ -116,4 +116,7 @@ heddle_status kernel_check_work(const kernel_plan *k);
 // A kernel's facts, one a line, indented by two.
 void kernel_plan_print(text *out, const target_description *target, const kernel_plan *k);
 
+// The part of it that reductions on tiles and on a grid have in common.
+void kernel_print_reduction(text *out, const hero_reduction *h);
+
 #endif

@@ -154,8 +154,7 @@ static void print_pass(text *out, const char *name, const row_pass *s) {
     text_printf(out, "      keeps result %d as value %d\n", s->kept.data[i].result, s->kept.data[i].output);
 }
 
-static void print_reduction(text *out, const kernel_plan *k) {
-  const hero_reduction *h = &k->details.reduction;
+void kernel_print_reduction(text *out, const hero_reduction *h) {
   print_space(out, &h->passes.space);
   text_puts(out, "    passes");
   NUMBER(out, h, is_column);
@@ -168,6 +167,8 @@ static void print_reduction(text *out, const kernel_plan *k) {
   for (int n = 0; n < h->passes.pass_count; n++) print_pass(out, "pass", &h->passes.passes[n]);
   print_pass(out, "row_results", &h->passes.row_results);
 }
+
+static void print_reduction(text *out, const kernel_plan *k) { kernel_print_reduction(out, &k->details.reduction); }
 
 static void print_scatter(text *out, const kernel_plan *k) {
   static const char *const tilings[] = {"serial", "by update", "by column", "by owner"};

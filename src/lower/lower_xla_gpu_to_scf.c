@@ -2,7 +2,8 @@
 // loop.
 //
 //   predicated_insert, predicated_extract   scf.if around the access
-//   shuffle_reduce                          gpu.shuffle by N, N/2, … 1, combining after each
+//   shuffle_reduce                          gpu.shuffle by N, N/2, … 1, combining after each; marked xla.to_all, lanes
+//                                           exchange their values, so that each of 2N neighbours has the result
 //   materialize                             loop that fills a vector of the thread's values
 //   insert                                  loop that writes the vector's values
 //
@@ -63,15 +64,16 @@ static heddle_status lower_extract(lower_context *c, MlirOperation op) {
 
 typedef struct shuffle_step {
   int64_t distance;
-  int lanes;  // of the subgroup
+  int lanes;         // of the subgroup
+  const char *mode;  // of gpu.shuffle: "down", or "xor" where all lanes want the result
 } shuffle_step;
 
-// A 32-bit integer of the lane `by.distance` above.
+// A 32-bit integer of the lane `by.distance` away.
 static MlirValue shuffle_word(ir_builder *b, MlirValue word, shuffle_step by) {
   MlirType i32 = mlirIntegerTypeGet(b->context, 32), results[] = {i32, mlirIntegerTypeGet(b->context, 1)};
   MlirValue offset = ir_int(b, i32, by.distance), width = ir_int(b, i32, by.lanes);
   MlirValue operands[] = {word, offset, width};
-  MlirNamedAttribute mode = ir_named_text(b->context, "mode", "#gpu<shuffle_mode down>");
+  MlirNamedAttribute mode = ir_named_text(b->context, "mode", arena_printf(b->arena, "#gpu<shuffle_mode %s>", by.mode));
   MlirOperation op = ir_build(b, (ir_op_state){.name = "gpu.shuffle",
                                                .operand_count = 3,
                                                .operands = operands,
@@ -146,8 +148,9 @@ static heddle_status lower_shuffle_reduce(lower_context *c, MlirOperation op) {
       return status_error(HEDDLE_UNIMPLEMENTED, "shuffle_reduce of %s", ir_type_text(c->scratch, types[i]));
   }
   MlirNamedAttribute callee = ir_named(b.context, "callee", ir_get(op, "combiner"));
+  const char *mode = mlirAttributeIsNull(ir_get(op, "xla.to_all")) ? "down" : "xor";
   for (int64_t distance = mlirIntegerAttrGetValueInt(ir_get(op, "max_distance")); distance > 0; distance /= 2) {
-    const shuffle_step by = {distance, c->options->target.subgroup_size};
+    const shuffle_step by = {distance, c->options->target.subgroup_size, mode};
     for (int i = 0; i < count; i++) values[count + i] = shuffle(&b, values[i], by);
     MlirOperation call = ir_build(&b, (ir_op_state){.name = "xla_gpu.pure_call",
                                                     .operand_count = 2 * count,

@@ -8,8 +8,7 @@
 // threads.
 #include "lower/vectorize_reductions.h"
 
-#include <math.h>
-
+#include "emit/neutral.h"
 #include "lower/vectorize_body.h"
 
 typedef enum carried_kind { CARRIED_TENSOR, CARRIED_COMBINED, CARRIED_GROUP, CARRIED_MORE } carried_kind;
@@ -37,54 +36,6 @@ typedef struct reduction_loop {
 static MlirType old_type(const reduction_loop *l, int c) { return ir_result_type(l->op, c); }
 static bool is_number(MlirType t) { return mlirTypeIsAInteger(t) || mlirTypeIsAFloat(t); }
 static MlirType vector_type(MlirType element, int64_t width) { return mlirVectorTypeGet(1, &width, element); }
-
-// --- neutral values
-
-typedef enum neutral { NEUTRAL_ZERO, NEUTRAL_ONE, NEUTRAL_ONES, NEUTRAL_LEAST, NEUTRAL_MOST } neutral;
-
-static const struct {
-  const char *name;
-  neutral neutral;
-} combiners[] = {
-    {"arith.addf", NEUTRAL_ZERO},     {"arith.mulf", NEUTRAL_ONE},   {"arith.maximumf", NEUTRAL_LEAST},
-    {"arith.minimumf", NEUTRAL_MOST}, {"arith.addi", NEUTRAL_ZERO},  {"arith.muli", NEUTRAL_ONE},
-    {"arith.maxsi", NEUTRAL_LEAST},   {"arith.minsi", NEUTRAL_MOST}, {"arith.maxui", NEUTRAL_ZERO},
-    {"arith.minui", NEUTRAL_ONES},    {"arith.andi", NEUTRAL_ONES},  {"arith.ori", NEUTRAL_ZERO},
-    {"arith.xori", NEUTRAL_ZERO},
-};
-
-static int find_combiner(const char *name) {
-  for (int i = 0; i < (int)(sizeof combiners / sizeof *combiners); i++)
-    if (strcmp(combiners[i].name, name) == 0) return i;
-  return -1;
-}
-
-static double neutral_float(neutral n) {
-  switch (n) {
-    case NEUTRAL_ONE: return 1;
-    case NEUTRAL_LEAST: return -INFINITY;
-    case NEUTRAL_MOST: return INFINITY;
-    default: return -0.0;  // what is added to it keeps its sign even if it is zero
-  }
-}
-
-static int64_t neutral_int(neutral n, int bits) {
-  int64_t least = bits == 64 ? INT64_MIN : -((int64_t)1 << (bits - 1));
-  switch (n) {
-    case NEUTRAL_ONE: return bits == 1 ? -1 : 1;
-    case NEUTRAL_ONES: return -1;
-    case NEUTRAL_LEAST: return least;
-    case NEUTRAL_MOST: return -(least + 1);
-    default: return 0;
-  }
-}
-
-static MlirValue neutral_vector(ir_builder *b, const char *combiner, MlirType type) {
-  neutral n = combiners[find_combiner(combiner)].neutral;
-  MlirType element = ir_element_type(type);
-  return mlirTypeIsAFloat(element) ? ir_float(b, type, neutral_float(n))
-                                   : ir_int(b, type, neutral_int(n, ir_bit_width(element)));
-}
 
 // --- reading the mark
 
@@ -122,7 +73,7 @@ static bool read_entry(reduction_loop *l, MlirOperation module, MlirAttribute ma
   if (name.length == 0) return mlirTypeIsATensor(old_type(l, c));
   v->kind = CARRIED_COMBINED;
   v->combiner = arena_strdup(l->arena, name.data, name.length);
-  return is_number(old_type(l, c)) && find_combiner(v->combiner) >= 0;
+  return is_number(old_type(l, c)) && neutral_exists(v->combiner);
 }
 
 static const char *read_loop(arena *a, const target_code_limits *limits, MlirOperation module, MlirOperation op,
@@ -332,7 +283,7 @@ static void start_lanes(const reduction_loop *l, ir_builder *b, int width, int c
       if (l->carried[c].kind == CARRIED_TENSOR) continue;
       MlirType type = vector_type(old_type(l, c), width);
       bool is_combined = l->carried[c].kind == CARRIED_COMBINED;
-      *to = is_combined ? neutral_vector(b, l->carried[c].combiner, type)
+      *to = is_combined ? neutral_value(b, l->carried[c].combiner, type)
                         : ir_value(b, "vector.broadcast", type, 1, &init);
     }
   }

@@ -1,0 +1,269 @@
+// Partial results of threads become results.
+//
+//   rows      shuffles within the row's part of a warp; if a row has several warps, their results go through shared
+//             memory and shuffles once more, in every warp
+//   columns   through shared memory, in which a warp reads down a column; shuffles; results into shared memory
+//
+// Initial values meet the results last, once.
+#include "emit/grid_combine.h"
+
+#include "base/int64.h"
+#include "emit/grid_reduction_maps.h"
+#include "emit/neutral.h"
+
+typedef struct combine_work {
+  row_pass_emitter *s;
+  const row_reduction *reduction;
+  const char *function;      // of two partial results
+  const MlirValue *partial;  // the thread's
+  int *tensors;              // in which partial results lie, by value
+} combine_work;
+
+static kernel_emitter *kernel_of(const row_pass_emitter *s) { return s->entry->kernel; }
+
+static const hero_grid_reduction *hero_of(const row_pass_emitter *s) {
+  return &kernel_of(s)->plan->details.grid_reduction;
+}
+
+static int64_t warp_of(const row_pass_emitter *s) { return s->entry->target->subgroup_size; }
+
+// --- initial values
+
+static MlirType accumulator_type(const row_pass_emitter *s, const row_reduction *r, int value) {
+  return emit_element_type(kernel_of(s)->context, r->accumulators[value]);
+}
+
+MlirValue grid_combine_start(row_pass_emitter *s, const row_reduction *r, int value) {
+  ir_builder *b = &s->entry->b;
+  if (r->how.form != REDUCER_BINARY) return row_passes_to_accumulator(b, r, value, s->inits[r->first_init + value]);
+  const MlirType type = accumulator_type(s, r, value);
+  if (!mlirTypeIsAComplex(type)) return neutral_value(b, row_passes_combiner(r, value), type);
+  const MlirValue zero = neutral_value(b, "arith.addf", mlirComplexTypeGetElementType(type));
+  return ir_value(b, "complex.create", type, 2, (MlirValue[]){zero, zero});
+}
+
+static void meet_initial(const combine_work *w, ir_builder *b, MlirValue *values) {
+  const row_reduction *r = w->reduction;
+  if (r->how.form != REDUCER_BINARY) return;
+  MlirValue *first = arena_array(b->arena, MlirValue, r->count);
+  for (int v = 0; v < r->count; v++) first[v] = row_passes_to_accumulator(b, r, v, w->s->inits[r->first_init + v]);
+  row_passes_meet(w->s, b, r, first, values, values);
+}
+
+// --- functions
+
+static const char *make_function(row_pass_emitter *s, const row_reduction *r, const char *name) {
+  kernel_emitter *k = kernel_of(s);
+  MlirType *types = arena_array(k->arena, MlirType, 2 * r->count);
+  for (int v = 0; v < r->count; v++) types[v] = types[r->count + v] = accumulator_type(s, r, v);
+  const MlirOperation f = ir_function(&k->module_body, name, 2 * r->count, types, r->count, types, true);
+  ir_builder b = ir_builder_at_end(k->context, ir_body(f, 0), k->arena);
+  MlirValue *values = arena_array(k->arena, MlirValue, 2 * r->count);
+  for (int v = 0; v < 2 * r->count; v++) values[v] = mlirBlockGetArgument(b.block, v);
+  row_passes_meet(s, &b, r, values, values + r->count, values);
+  ir_return(&b, r->count, values);
+  return name;
+}
+
+// --- shuffles
+
+// In each of `lanes` neighbouring lanes the results of all of them.
+static void shuffle(const combine_work *w, ir_builder *b, int64_t lanes, MlirValue *values) {
+  if (lanes == 1) return;
+  const int count = w->reduction->count;
+  const MlirContext c = b->context;
+  MlirType *types = arena_array(b->arena, MlirType, count);
+  for (int v = 0; v < count; v++) types[v] = mlirValueGetType(values[v]);
+  const MlirNamedAttribute attributes[] = {
+      ir_named(c, "combiner", mlirFlatSymbolRefAttrGet(c, mlirStringRefCreateFromCString(w->function))),
+      ir_named(c, "max_distance", mlirIntegerAttrGet(mlirIntegerTypeGet(c, 64), lanes / 2)),
+      ir_named(c, "xla.to_all", mlirUnitAttrGet(c))};
+  const MlirOperation op = ir_build(b, (ir_op_state){.name = "xla_gpu.shuffle_reduce",
+                                                     .operand_count = count,
+                                                     .operands = values,
+                                                     .result_count = count,
+                                                     .results = types,
+                                                     .attribute_count = 3,
+                                                     .attributes = attributes});
+  for (int v = 0; v < count; v++) values[v] = ir_result(op, v);
+}
+
+// --- shared memory
+
+static const indexing_map *map_of(const row_pass_emitter *s, grid_partial which) {
+  return emit_grid_reduction_partial(kernel_of(s)->arena, kernel_of(s)->plan, s->entry->target, which);
+}
+
+static void allocate(const combine_work *w, int64_t size) {
+  row_pass_emitter *s = w->s;
+  kernel_entry e = *s->entry;
+  e.carried = s->tensor_count;
+  e.outputs = s->tensors;
+  for (int v = 0; v < w->reduction->count; v++)
+    w->tensors[v] = emit_entry_allocate(&e, accumulator_type(s, w->reduction, v), size);
+  s->tensors = e.outputs;
+  s->tensor_count = e.carried;
+}
+
+static void sync(row_pass_emitter *s, int first) {
+  kernel_entry e = *s->entry;
+  e.carried = s->tensor_count;
+  e.outputs = s->tensors;
+  emit_entry_sync(&e, first);
+}
+
+static MlirValue insert_if(ir_builder *b, MlirValue value, MlirValue tensor, MlirValue at, MlirValue condition) {
+  return ir_value(b, "xla_gpu.predicated_insert", mlirValueGetType(tensor), 4,
+                  (MlirValue[]){value, tensor, at, condition});
+}
+
+// Whether the thread is the first of its warp.
+static MlirValue is_first_lane(const row_pass_emitter *s, ir_builder *b) {
+  indexing_map *m = indexing_map_create(b->arena, 1, 0, 0, 1, 0);
+  m->dims[0].bounds = (interval){0, kernel_of(s)->plan->launch.threads - 1};
+  m->results[0] = affine_mod(b->arena, affine_dim(b->arena, 0), warp_of(s));
+  return ir_cmpi(b, "eq", ir_apply_indexing(b, m, s->entry->ids.data, NULL).data[0], ir_index(b, 0));
+}
+
+// --- rows
+
+static void leave_row(const combine_work *w, MlirValue *values) {
+  row_pass_emitter *s = w->s;
+  ir_builder *b = &s->entry->b;
+  const int64_t warps = hero_of(s)->threads / warp_of(s);
+  allocate(w, hero_of(s)->on_tiles.tile * warps);
+  const MlirValue at = ir_apply_indexing(b, map_of(s, GRID_PARTIAL_OF_WARP), s->entry->ids.data, NULL).data[0];
+  const MlirValue is_first = is_first_lane(s, b);
+  for (int v = 0; v < w->reduction->count; v++)
+    s->tensors[w->tensors[v]] = insert_if(b, values[v], s->tensors[w->tensors[v]], at, is_first);
+}
+
+static void take_row(const combine_work *w, MlirValue *values) {
+  row_pass_emitter *s = w->s;
+  ir_builder *b = &s->entry->b;
+  const MlirValue at = ir_apply_indexing(b, map_of(s, GRID_PARTIAL_OF_OTHER), s->entry->ids.data, NULL).data[0];
+  for (int v = 0; v < w->reduction->count; v++) values[v] = emit_extract(b, s->tensors[w->tensors[v]], 1, &at);
+  shuffle(w, b, hero_of(s)->threads / warp_of(s), values);
+}
+
+static void combine_rows(row_pass_emitter *s, int count, const combine_work *works) {
+  ir_builder *b = &s->entry->b;
+  const int64_t threads = hero_of(s)->threads, warp = warp_of(s);
+  const int first = s->tensor_count;
+  MlirValue **values = arena_array(b->arena, MlirValue *, count);
+  for (int n = 0; n < count; n++) {
+    const row_reduction *r = works[n].reduction;
+    values[n] = arena_array(b->arena, MlirValue, r->count);
+    for (int v = 0; v < r->count; v++) values[n][v] = works[n].partial[v];
+    shuffle(&works[n], b, int64_min(threads, warp), values[n]);
+    if (threads > warp) leave_row(&works[n], values[n]);
+  }
+  if (threads > warp) sync(s, first);
+  for (int n = 0; n < count; n++) {
+    const row_reduction *r = works[n].reduction;
+    if (threads > warp) take_row(&works[n], values[n]);
+    meet_initial(&works[n], b, values[n]);
+    for (int v = 0; v < r->count; v++)
+      s->carried[r->first_carried + v] = row_passes_from_accumulator(b, r, v, values[n][v]);
+  }
+}
+
+// --- columns
+
+static heddle_status leave_lane(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
+                                const void *argument) {
+  (void)e;
+  const combine_work *w = argument;
+  const bool has_lanes = hero_of(w->s)->vector > 1;
+  const MlirNamedAttribute any =
+      ir_named(b->context, "static_position", mlirDenseI64ArrayGet(b->context, 1, (int64_t[]){INT64_MIN}));
+  for (int v = 0; v < w->reduction->count; v++) {
+    MlirValue x = w->partial[v];
+    if (has_lanes)
+      x = ir_value_with(b, "vector.extract", ir_element_type(mlirValueGetType(x)), 2,
+                        (MlirValue[]){x, mlirBlockGetArgument(b->block, 0)}, 1, &any);
+    outputs[w->tensors[v]] = emit_insert(b, x, outputs[w->tensors[v]], 1, point->values);
+  }
+  return status_ok();
+}
+
+static heddle_status loop_changing(const combine_work *w, const indexing_map *map, const int *changed,
+                                   entry_body body) {
+  row_pass_emitter *s = w->s;
+  kernel_entry e = *s->entry;
+  e.carried = s->tensor_count;
+  e.outputs = s->tensors;
+  bool *changes = arena_array(e.kernel->arena, bool, e.carried);
+  for (int v = 0; v < w->reduction->count; v++) changes[changed[v]] = true;
+  return emit_entry_loop_changing(&e, map, s->entry->ids.data, changes, body, w);
+}
+
+static heddle_status leave_columns(const combine_work *w) {
+  const hero_grid_reduction *h = hero_of(w->s);
+  allocate(w, h->threads * (h->on_tiles.columns + h->pad));
+  return loop_changing(w, map_of(w->s, GRID_PARTIAL_OF_THREAD), w->tensors, leave_lane);
+}
+
+// The thread's rows of a column, combined.
+static void read_column(const combine_work *w, ir_builder *b, const MlirValue *outputs, MlirValue trip,
+                        MlirValue *out) {
+  row_pass_emitter *s = w->s;
+  const row_reduction *r = w->reduction;
+  const indexing_map *map = map_of(s, GRID_PARTIAL_OF_ROW);
+  MlirValue *next = arena_array(b->arena, MlirValue, r->count);
+  for (int64_t row = 0; row < hero_of(s)->threads / warp_of(s); row++) {
+    const MlirValue symbols[] = {trip, ir_index(b, row)};
+    const MlirValue at = ir_apply_indexing(b, map, s->entry->ids.data, symbols).data[0];
+    for (int v = 0; v < r->count; v++) next[v] = emit_extract(b, outputs[w->tensors[v]], 1, &at);
+    if (row > 0) row_passes_meet(s, b, r, out, next, next);
+    for (int v = 0; v < r->count; v++) out[v] = next[v];
+  }
+}
+
+static heddle_status combine_column(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
+                                    const void *argument) {
+  (void)e;
+  const combine_work *w = argument;
+  row_pass_emitter *s = w->s;
+  const row_reduction *r = w->reduction;
+  MlirValue *values = arena_array(b->arena, MlirValue, r->count);
+  read_column(w, b, outputs, mlirBlockGetArgument(b->block, 0), values);
+  shuffle(w, b, warp_of(s), values);
+  meet_initial(w, b, values);
+  const MlirValue is_first = is_first_lane(s, b);
+  for (int v = 0; v < r->count; v++) {
+    const int tensor = s->tensor_of[r->first_carried + v];
+    outputs[tensor] = insert_if(b, values[v], outputs[tensor], point->values[0], is_first);
+  }
+  return status_ok();
+}
+
+static heddle_status combine_columns(row_pass_emitter *s, int count, const combine_work *works) {
+  const int first = s->tensor_count;
+  for (int n = 0; n < count; n++) TRY(leave_columns(&works[n]));
+  sync(s, first);
+  for (int n = 0; n < count; n++) {
+    const int *results = s->tensor_of + works[n].reduction->first_carried;
+    TRY(loop_changing(&works[n], map_of(s, GRID_PARTIAL_COLUMN), results, combine_column));
+  }
+  sync(s, kernel_of(s)->plan->output_count);
+  return status_ok();
+}
+
+// --- a pass
+
+heddle_status grid_combine_pass(row_pass_emitter *s, int pass, const MlirValue *partial) {
+  const row_reductions *reductions = &s->plan->passes.passes[pass].reductions;
+  arena *a = kernel_of(s)->arena;
+  if (reductions->size == 0) return status_ok();
+  combine_work *works = arena_array(a, combine_work, reductions->size);
+  for (int i = 0; i < reductions->size; i++) {
+    const row_reduction *r = &reductions->data[i];
+    const char *name = arena_printf(a, "%s_pass_%d_combine_%d", kernel_of(s)->plan->name, pass, i);
+    works[i] = (combine_work){s, r, make_function(s, r, name), partial, arena_array(a, int, r->count)};
+    partial += r->count;
+  }
+  if (s->plan->is_column) return combine_columns(s, reductions->size, works);
+  combine_rows(s, reductions->size, works);
+  return status_ok();
+}

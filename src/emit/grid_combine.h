@@ -1,0 +1,15 @@
+// How the threads of a block bring their partial results together.
+#ifndef HEDDLE_EMIT_GRID_COMBINE_H_
+#define HEDDLE_EMIT_GRID_COMBINE_H_
+
+#include "emit/row_passes.h"
+
+// What partial results begin with: the reducer's neutral value, or the initial one where that may come in twice.
+MlirValue grid_combine_start(row_pass_emitter *s, const row_reduction *r, int value);
+
+// `partial`: the thread's results, of all reductions of the pass one after the other. Rows: the results become values
+// that every thread of the row has. Columns: `partial` are vectors where threads have several columns, and the results
+// lie in the tensors of the carried values.
+heddle_status grid_combine_pass(row_pass_emitter *s, int pass, const MlirValue *partial);
+
+#endif

@@ -1,0 +1,10 @@
+// Reductions by many threads for each result, where kernels run as a grid of threads.
+#ifndef HEDDLE_EMIT_GRID_REDUCTION_H_
+#define HEDDLE_EMIT_GRID_REDUCTION_H_
+
+#include "emit/elemental.h"
+
+// See hero_entry.
+heddle_status emit_grid_reduction_entry(kernel_emitter *k, const target_description *target);
+
+#endif

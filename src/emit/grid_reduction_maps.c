@@ -1,0 +1,227 @@
+// Maps of reductions on a grid, from the figures of the plan alone.
+#include "emit/grid_reduction_maps.h"
+
+#include "base/int64.h"
+
+typedef struct map_maker {
+  arena *arena;
+  const kernel_plan *plan;
+  const hero_grid_reduction *hero;
+  const reduction_space *space;
+  indexing_map *map;
+  int constraints;
+} map_maker;
+
+enum { MAX_CONSTRAINTS = 3 };
+
+static indexing_variable variable(const char *name, int64_t count) {
+  return (indexing_variable){.bounds = {0, count - 1}, .name = str_from(name)};
+}
+
+static map_maker begin(arena *a, const kernel_plan *k, int ranges, int results) {
+  const launch_plan *l = &k->launch;
+  map_maker m = {.arena = a, .plan = k, .hero = &k->details.grid_reduction};
+  m.space = &m.hero->on_tiles.passes.space;
+  m.map = indexing_map_create(a, l->blocks_y > 1 ? 3 : 2, ranges, 0, results, MAX_CONSTRAINTS);
+  m.map->dims[0] = variable("th_x", l->threads);
+  m.map->dims[1] = variable("bl_x", l->blocks_x);
+  if (l->blocks_y > 1) m.map->dims[2] = variable("bl_y", l->blocks_y);
+  return m;
+}
+
+static const indexing_map *finish(map_maker *m) {
+  m->map->constraint_count = m->constraints;
+  return indexing_map_simplify(m->arena, m->map);
+}
+
+static void constrain(map_maker *m, const affine_expr *e, int64_t first, int64_t last) {
+  m->map->constraints[m->constraints++] = (indexing_constraint){e, {first, last}};
+}
+
+static const affine_expr *thread(const map_maker *m) { return affine_dim(m->arena, 0); }
+
+static const affine_expr *scaled(const map_maker *m, const affine_expr *e, int64_t by, const affine_expr *plus) {
+  return affine_add(m->arena, affine_mul_constant(m->arena, e, by), plus);
+}
+
+static const affine_expr *block(const map_maker *m) {
+  const affine_expr *x = affine_dim(m->arena, 1);
+  return m->plan->launch.blocks_y > 1 ? scaled(m, affine_dim(m->arena, 2), m->plan->launch.blocks_x, x) : x;
+}
+
+static bool is_column(const map_maker *m) { return m->hero->on_tiles.is_column; }
+
+// --- indices of the space
+
+// Of the groups that are reduced or not; for columns without the innermost one.
+static void put_indices(const map_maker *m, bool reduced, bool with_reduced, const affine_expr *linear) {
+  const reduction_space *s = m->space;
+  const int count = s->group_count - is_column(m);
+  int64_t sizes[SHAPE_MAX_RANK];
+  const affine_expr *indices[SHAPE_MAX_RANK];
+  int rank = 0;
+  for (int g = 0; g < count; g++)
+    if (s->is_reduced[g] == reduced) sizes[rank++] = s->sizes[g];
+  affine_delinearize(m->arena, rank, sizes, linear, indices);
+  for (int g = 0, next = 0, result = 0; g < count; g++) {
+    if (s->is_reduced[g] == reduced) m->map->results[result] = indices[next++];
+    result += with_reduced || !s->is_reduced[g];
+  }
+}
+
+static int64_t last_size(const map_maker *m) { return m->space->sizes[m->space->group_count - 1]; }
+
+// --- rows
+
+static const affine_expr *row_of(map_maker *m) {
+  const int64_t rows = m->hero->on_tiles.tile;
+  const affine_expr *in_block = affine_floordiv(m->arena, thread(m), m->hero->threads);
+  const affine_expr *row = scaled(m, block(m), rows, in_block);
+  constrain(m, row, 0, m->space->kept - 1);
+  return row;
+}
+
+static void put_row_elements(map_maker *m, const affine_expr *trip, const affine_expr *lane) {
+  const hero_grid_reduction *h = m->hero;
+  const affine_expr *row = row_of(m);
+  const int64_t vectors = m->space->reduced / h->vector;
+  const affine_expr *vector = scaled(m, trip, h->threads, affine_mod(m->arena, thread(m), h->threads));
+  if (h->align > 1) {
+    const affine_expr *first = affine_mul_constant(m->arena, row, vectors % h->align);
+    vector = affine_sub(m->arena, vector, affine_mod(m->arena, first, h->align));
+  }
+  constrain(m, vector, 0, vectors - 1);
+  put_indices(m, false, true, row);
+  put_indices(m, true, true, scaled(m, vector, h->vector, lane));
+}
+
+// --- columns
+
+// The number of the column in the block, and its index among all.
+typedef struct column_place {
+  const affine_expr *in_block, *index;
+} column_place;
+
+static column_place place_of(map_maker *m, const affine_expr *vector, const affine_expr *lane) {
+  const hero_grid_reduction *h = m->hero;
+  const int64_t side = h->on_tiles.columns / h->vector;
+  const affine_expr *blocks = affine_mod(m->arena, block(m), h->on_tiles.column_blocks);
+  const affine_expr *all = scaled(m, blocks, side, vector);
+  constrain(m, all, 0, last_size(m) / h->vector - 1);
+  return (column_place){scaled(m, vector, h->vector, lane), scaled(m, all, h->vector, lane)};
+}
+
+static void put_majors(map_maker *m, bool with_reduced) {
+  const int64_t majors = m->space->kept / last_size(m);
+  const affine_expr *major = affine_floordiv(m->arena, block(m), m->hero->on_tiles.column_blocks);
+  constrain(m, major, 0, majors - 1);
+  put_indices(m, false, with_reduced, major);
+}
+
+static void put_column_elements(map_maker *m, const affine_expr *trip, const affine_expr *lane) {
+  const hero_grid_reduction *h = m->hero;
+  const int64_t side = h->on_tiles.columns / h->vector;
+  const column_place at = place_of(m, affine_mod(m->arena, thread(m), side), lane);
+  const affine_expr *element = scaled(m, trip, h->threads, affine_floordiv(m->arena, thread(m), side));
+  constrain(m, element, 0, m->space->reduced - 1);
+  put_majors(m, true);
+  put_indices(m, true, true, element);
+  m->map->results[m->space->group_count - 1] = at.index;
+  m->map->results[m->space->group_count] = at.in_block;
+}
+
+// --- the maps
+
+const indexing_map *emit_grid_reduction_elements(arena *a, const kernel_plan *k) {
+  const hero_grid_reduction *h = &k->details.grid_reduction;
+  const bool has_trips = h->trips > 1, has_lanes = h->vector > 1, is_column = h->on_tiles.is_column;
+  map_maker m = begin(a, k, has_trips + has_lanes, h->on_tiles.passes.space.group_count + is_column);
+  if (has_trips) m.map->ranges[0] = variable("trip", h->trips);
+  if (has_lanes) m.map->ranges[has_trips] = variable("vector_index", h->vector);
+  const affine_expr *none = affine_constant(a, 0);
+  const affine_expr *trip = has_trips ? affine_symbol(a, 0) : none;
+  const affine_expr *lane = has_lanes ? affine_symbol(a, has_trips) : none;
+  if (is_column) put_column_elements(&m, trip, lane);
+  else put_row_elements(&m, trip, lane);
+  return finish(&m);
+}
+
+static int kept_groups(const reduction_space *s) {
+  int count = 0;
+  for (int g = 0; g < s->group_count; g++) count += !s->is_reduced[g];
+  return count;
+}
+
+const indexing_map *emit_grid_reduction_results(arena *a, const kernel_plan *k) {
+  const hero_grid_reduction *h = &k->details.grid_reduction;
+  const int kept = kept_groups(&h->on_tiles.passes.space);
+  map_maker m = begin(a, k, 0, kept + h->on_tiles.is_column);
+  if (!h->on_tiles.is_column) {
+    put_indices(&m, false, false, row_of(&m));
+    constrain(&m, affine_mod(a, thread(&m), h->threads), 0, 0);
+    return finish(&m);
+  }
+  const int64_t side = h->on_tiles.columns / h->vector;
+  const affine_expr *lane = affine_mod(a, thread(&m), h->vector);
+  const column_place at = place_of(&m, affine_floordiv(a, thread(&m), h->vector), lane);
+  constrain(&m, thread(&m), 0, side * h->vector - 1);
+  put_majors(&m, false);
+  m.map->results[kept - 1] = at.index;
+  m.map->results[kept] = at.in_block;
+  return finish(&m);
+}
+
+// --- partial results
+
+static const affine_expr *warp_partial(const map_maker *m, int64_t warp, bool is_own) {
+  const int64_t warps = m->hero->threads / warp;
+  if (is_own) return affine_floordiv(m->arena, thread(m), warp);
+  const affine_expr *row = affine_floordiv(m->arena, thread(m), m->hero->threads);
+  return scaled(m, row, warps, affine_mod(m->arena, thread(m), warps));
+}
+
+// Columns lie there in the order in which a row of threads writes them: by number in the vector first.
+static const affine_expr *thread_partial(const map_maker *m) {
+  const hero_grid_reduction *h = m->hero;
+  const int64_t side = h->on_tiles.columns / h->vector;
+  const affine_expr *row = affine_floordiv(m->arena, thread(m), side);
+  const affine_expr *lane = h->vector > 1 ? affine_symbol(m->arena, 0) : affine_constant(m->arena, 0);
+  const affine_expr *column = scaled(m, lane, side, affine_mod(m->arena, thread(m), side));
+  return scaled(m, row, h->on_tiles.columns + h->pad, column);
+}
+
+// Which of the block's columns, in that order, the thread's warp takes.
+static const affine_expr *warp_column(const map_maker *m, int64_t warp) {
+  const affine_expr *own = affine_floordiv(m->arena, thread(m), warp);
+  return scaled(m, affine_symbol(m->arena, 0), m->plan->launch.threads / warp, own);
+}
+
+const indexing_map *emit_grid_reduction_partial(arena *a, const kernel_plan *k, const target_description *target,
+                                                grid_partial which) {
+  const hero_grid_reduction *h = &k->details.grid_reduction;
+  const int64_t warp = target->subgroup_size, columns = h->on_tiles.columns, side = columns / int64_max(h->vector, 1);
+  const int ranges[] = {[GRID_PARTIAL_OF_WARP] = 0,
+                        [GRID_PARTIAL_OF_OTHER] = 0,
+                        [GRID_PARTIAL_OF_THREAD] = h->vector > 1,
+                        [GRID_PARTIAL_OF_ROW] = 2,
+                        [GRID_PARTIAL_COLUMN] = 1};
+  map_maker m = begin(a, k, ranges[which], 1);
+  const int64_t trips = which >= GRID_PARTIAL_OF_ROW ? int64_ceil_div(columns, k->launch.threads / warp) : 1;
+  if (ranges[which] > 0)
+    m.map->ranges[0] = variable(which == GRID_PARTIAL_OF_THREAD ? "vector_index" : "trip",
+                                which == GRID_PARTIAL_OF_THREAD ? h->vector : trips);
+  if (which == GRID_PARTIAL_OF_ROW) m.map->ranges[1] = variable("row", h->threads / warp);
+  if (which >= GRID_PARTIAL_OF_ROW) constrain(&m, warp_column(&m, warp), 0, columns - 1);
+  if (which <= GRID_PARTIAL_OF_OTHER) {
+    m.map->results[0] = warp_partial(&m, warp, which == GRID_PARTIAL_OF_WARP);
+  } else if (which == GRID_PARTIAL_OF_THREAD) {
+    m.map->results[0] = thread_partial(&m);
+  } else if (which == GRID_PARTIAL_OF_ROW) {
+    const affine_expr *row = scaled(&m, affine_symbol(a, 1), warp, affine_mod(a, thread(&m), warp));
+    m.map->results[0] = scaled(&m, row, columns + h->pad, warp_column(&m, warp));
+  } else {
+    const affine_expr *at = warp_column(&m, warp);
+    m.map->results[0] = scaled(&m, affine_mod(a, at, side), h->vector, affine_floordiv(a, at, side));
+  }
+  return finish(&m);
+}

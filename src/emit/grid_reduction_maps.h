@@ -1,0 +1,27 @@
+// The indexing maps of reductions on a grid: which thread visits which element, and which one has which result.
+#ifndef HEDDLE_EMIT_GRID_REDUCTION_MAPS_H_
+#define HEDDLE_EMIT_GRID_REDUCTION_MAPS_H_
+
+#include "kernel/kernel.h"
+
+// (thread, block)[trip, vector_index] -> the space's indices, then for columns the column's number in the block. A
+// range of one value is left out; the vector's is the last one.
+const indexing_map *emit_grid_reduction_elements(arena *a, const kernel_plan *k);
+
+// (thread, block) -> the indices of a result, then for columns the column's number in the block; over the threads that
+// store results.
+const indexing_map *emit_grid_reduction_results(arena *a, const kernel_plan *k);
+
+// Partial results in shared memory, which has one dim.
+typedef enum grid_partial {
+  GRID_PARTIAL_OF_WARP,    // rows: (thread) -> where the thread's warp leaves the row's
+  GRID_PARTIAL_OF_OTHER,   // rows: (thread) -> one that the row's threads get together
+  GRID_PARTIAL_OF_THREAD,  // columns: (thread)[vector_index] -> where the thread leaves one
+  GRID_PARTIAL_OF_ROW,     // columns: (thread)[trip, row] -> one of a column that a warp takes
+  GRID_PARTIAL_COLUMN,     // columns: (thread)[trip] -> that column's number in the block
+} grid_partial;
+
+const indexing_map *emit_grid_reduction_partial(arena *a, const kernel_plan *k, const target_description *target,
+                                                grid_partial which);
+
+#endif

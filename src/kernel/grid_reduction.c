@@ -1,0 +1,281 @@
+// Decides when a kernel on a grid is a reduction, and how many threads make a result.
+//
+// What is reduced innermost is a row: its elements lie side by side, so that neighbouring threads share it. Short rows
+// take a part of a warp each, long ones a block; where there are few rows, more threads than the elements alone would
+// ask for. What is kept innermost makes columns: neighbouring threads take neighbouring columns, and the elements of a
+// column are spread over rows of threads.
+#include "kernel/grid_reduction.h"
+
+#include "base/int64.h"
+#include "kernel/row_passes.h"
+#include "kernel/work_estimate.h"
+
+typedef struct planning {
+  kernel_plan *kernel;
+  const target_description *target;
+  const target_grid_sizes *sizes;
+  hero_grid_reduction *hero;
+  const reduction_space *space;
+} planning;
+
+static int64_t power_of_two_above(int64_t v) {
+  int64_t p = 1;
+  while (p < v) p *= 2;
+  return p;
+}
+
+static int64_t innermost(const reduction_space *s) { return s->sizes[s->group_count - 1]; }
+
+static bool is_column(const reduction_space *s) { return !s->is_reduced[s->group_count - 1]; }
+
+// --- whether
+
+// Complex numbers have no one that leaves infinities as they are.
+static bool has_neutral_value(const reducer *how, const instruction *reduce) {
+  for (int v = 0; how->form == REDUCER_BINARY && v < reduce->operand_count / 2; v++)
+    if (dtype_is_complex(reduce->operands[v]->shape->dtype) && how->operations[v] != HLO_ADD) return false;
+  return true;
+}
+
+static bool takes_any_order(arena *scratch, const row_analysis *r, const instruction_list *body) {
+  for (int n = 0; n < body->size; n++) {
+    const instruction *i = body->data[n];
+    if (!row_analysis_value(r, i).is_reduction) continue;
+    const reducer how = reducer_of(scratch, i);
+    if (how.form == REDUCER_ORDERED || how.form == REDUCER_CHUNKS || !has_neutral_value(&how, i)) return false;
+  }
+  return true;
+}
+
+static bool analyse(arena *scratch, const kernel_plan *k, const instruction_list *body, row_analysis *out) {
+  row_output *outputs = arena_array(scratch, row_output, k->output_count);
+  for (int o = 0; o < k->output_count; o++)
+    outputs[o] = (row_output){.root = k->outputs[o].root, .shape = k->outputs[o].shape};
+  return row_analysis_of(scratch, body->size, body->data, k->output_count, outputs, out);
+}
+
+// --- vectors
+
+static int64_t operations_of(const kernel_plan *k, int body) {
+  if (body < 0) return 0;
+  const instruction_list *l = &k->bodies[body].computation->instructions;
+  int64_t sum = 0;
+  for (int n = 0; n < l->size; n++) sum += int64_max(work_estimate_operations(l->data[n]), 1);
+  return sum;
+}
+
+// Of the arrays that have as many elements as the space.
+static int widest_bytes(const planning *p) {
+  int bits = 8;
+  for (int n = 0; n < p->kernel->slice_count; n++) {
+    const shape *s = p->kernel->slices[n].shape;
+    if (shape_element_count(s) == p->space->kept * p->space->reduced && dtypes[s->dtype].bits > bits)
+      bits = dtypes[s->dtype].bits;
+  }
+  return bits / 8;
+}
+
+static bool is_narrow_number(dtype t) { return !dtype_is_complex(t) && dtypes[t].bits >= 8; }
+
+// Columns keep a vector of partial results for each value.
+static bool has_vectors(const planning *p) {
+  const row_passes *s = &p->hero->on_tiles.passes;
+  for (int n = 0; n < s->pass_count; n++) {
+    for (int i = 0; i < s->passes[n].reductions.size; i++) {
+      const row_reduction *r = &s->passes[n].reductions.data[i];
+      if (r->how.form != REDUCER_BINARY) return false;
+      for (int v = 0; v < r->count; v++)
+        if (!is_narrow_number(r->accumulators[v])) return false;
+    }
+  }
+  return true;
+}
+
+static int64_t choose_vector(const planning *p) {
+  const row_passes *s = &p->hero->on_tiles.passes;
+  if (is_column(p->space) && !has_vectors(p)) return 1;
+  int64_t operations = 1, vector = p->target->max_unroll;
+  for (int n = 0; n < s->pass_count; n++)
+    operations = int64_max(operations, operations_of(p->kernel, s->passes[n].body));
+  while (vector > 1 && (innermost(p->space) % vector != 0 || vector * widest_bytes(p) > p->sizes->vector_bytes ||
+                        vector * operations > p->sizes->max_vector_operations))
+    vector /= 2;
+  return vector;
+}
+
+// Elements that share bytes in memory are stored by one thread.
+static bool fills_bytes(const planning *p) {
+  for (int o = 0; o < p->kernel->output_count; o++) {
+    const shape *s = p->kernel->outputs[o].shape;
+    const int bits = dtypes[s->dtype].bits;
+    if (bits >= 8) continue;
+    if (shape_element_count(s) != p->space->kept * p->space->reduced || p->hero->vector * bits % 8 != 0) return false;
+  }
+  return true;
+}
+
+// --- threads
+
+// Rows begin within a sector of memory: then a warp's accesses begin a little before the row, where one does.
+static int64_t choose_align(const planning *p) {
+  const hero_grid_reduction *h = p->hero;
+  const int64_t bytes = h->vector * widest_bytes(p), row = p->space->reduced * widest_bytes(p);
+  const bool is_one_run = innermost(p->space) == p->space->reduced && h->threads >= p->target->subgroup_size;
+  if (!is_one_run || row % p->sizes->sector_bytes == 0 || bytes >= p->sizes->sector_bytes) return 1;
+  return p->sizes->sector_bytes / bytes;
+}
+
+static void choose_row_threads(const planning *p) {
+  hero_grid_reduction *h = p->hero;
+  const int64_t warp = p->target->subgroup_size, vectors = p->space->reduced / h->vector;
+  const int64_t most = int64_min(power_of_two_above(vectors), p->sizes->max_reducing_threads);
+  h->threads = int64_min(most, warp);
+  while (h->threads < most &&
+         (h->threads * p->sizes->vectors_per_thread < vectors ||
+          p->space->kept * h->threads < (int64_t)p->target->cores * p->target->threads_per_core / 2))
+    h->threads *= 2;
+  int64_t rows = int64_max(p->target->threads_per_block / h->threads, 1);
+  while (rows > 1 && rows * h->threads > warp &&
+         (rows / 2 >= p->space->kept || int64_ceil_div(p->space->kept, rows) < p->target->cores))
+    rows /= 2;
+  h->on_tiles.tile = rows;
+  h->align = choose_align(p);
+  h->trips = int64_ceil_div(vectors + h->align - 1, h->threads);
+}
+
+static void choose_column_threads(const planning *p) {
+  hero_grid_reduction *h = p->hero;
+  const int64_t warp = p->target->subgroup_size, vectors = innermost(p->space) / h->vector;
+  const int64_t side = int64_min(vectors, p->sizes->column_threads);
+  h->threads = warp;
+  while (h->threads * 2 * side <= p->sizes->max_reducing_threads &&
+         h->threads * p->sizes->vectors_per_thread < p->space->reduced)
+    h->threads *= 2;
+  h->on_tiles.tile = 1;
+  h->on_tiles.columns = side * h->vector;
+  h->on_tiles.column_blocks = int64_ceil_div(vectors, side);
+  h->align = 1;
+  h->trips = int64_ceil_div(p->space->reduced, h->threads);
+}
+
+// --- shared memory
+
+static int64_t accumulator_bytes(dtype t) { return int64_max(dtypes[t].bits / 8, 1); }
+
+static int64_t round_up(int64_t v, int64_t unit) { return int64_ceil_div(v, unit) * unit; }
+
+static int64_t shared_of_value(const planning *p, dtype t) {
+  const hero_grid_reduction *h = p->hero;
+  const int64_t bytes = accumulator_bytes(t), unit = p->target->shared_alignment;
+  if (!h->on_tiles.is_column) {
+    const int64_t warps = h->threads / p->target->subgroup_size;
+    return warps > 1 ? round_up(h->on_tiles.tile * warps * bytes, unit) : 0;
+  }
+  return round_up(h->threads * (h->on_tiles.columns + h->pad) * bytes, unit) +
+         round_up(h->on_tiles.columns * bytes, unit);
+}
+
+static int64_t shared_bytes(const planning *p) {
+  const row_passes *s = &p->hero->on_tiles.passes;
+  int64_t bytes = 0;
+  for (int n = 0; n < s->pass_count; n++) {
+    for (int i = 0; i < s->passes[n].reductions.size; i++) {
+      const row_reduction *r = &s->passes[n].reductions.data[i];
+      for (int v = 0; v < r->count; v++) bytes += shared_of_value(p, r->accumulators[v]);
+    }
+  }
+  return bytes;
+}
+
+// False if columns do not fit with a warp's rows.
+static bool fits_shared(const planning *p) {
+  hero_grid_reduction *h = p->hero;
+  const int64_t most = int64_min(p->target->shared_bytes, p->sizes->static_shared_bytes);
+  while (shared_bytes(p) > most && h->on_tiles.is_column) {
+    const int64_t side = h->on_tiles.columns / h->vector;
+    if (h->threads > p->target->subgroup_size) {
+      h->threads /= 2;
+      h->trips = int64_ceil_div(p->space->reduced, h->threads);
+    } else if (h->vector > 1) {
+      h->vector /= 2;
+      h->on_tiles.columns = side * h->vector;
+      h->on_tiles.column_blocks = int64_ceil_div(innermost(p->space) / h->vector, side);
+    } else {
+      return false;
+    }
+  }
+  return shared_bytes(p) <= most;
+}
+
+// --- the kernel
+
+static void decide_launch(const planning *p) {
+  const hero_grid_reduction *h = p->hero;
+  const int64_t side = h->on_tiles.is_column ? h->on_tiles.columns / h->vector : h->on_tiles.tile;
+  const int64_t blocks = h->on_tiles.is_column ? p->space->kept / innermost(p->space) * h->on_tiles.column_blocks
+                                               : int64_ceil_div(p->space->kept, h->on_tiles.tile);
+  launch_plan *l = &p->kernel->launch;
+  *l = (launch_plan){.elements = p->space->kept,
+                     .threads = side * h->threads,
+                     .unroll = (int)h->vector,
+                     .shared_bytes = shared_bytes(p)};
+  l->blocks_y = int64_ceil_div(blocks, p->target->max_grid_x);
+  l->blocks_x = int64_ceil_div(blocks, l->blocks_y);
+}
+
+static double work_of(const planning *p) {
+  double operations = 0;
+  for (int b = 0; b < p->kernel->body_count; b++) operations += (double)operations_of(p->kernel, b);
+  return operations * (double)p->space->kept * (double)p->space->reduced;
+}
+
+// Of columns each value has a place for every column of the block.
+static void decide_buffers(const planning *p) {
+  row_passes *s = &p->hero->on_tiles.passes;
+  for (int n = 0; n < s->pass_count; n++) s->passes[n].elements_at_once = 1;
+  for (int g = 0; g < s->carried_values.size; g++)
+    if (p->hero->on_tiles.is_column && !s->carried_values.data[g].is_kept)
+      s->carried_values.data[g].buffer = p->hero->on_tiles.columns;
+}
+
+static bool decide(const planning *p) {
+  hero_grid_reduction *h = p->hero;
+  h->vector = choose_vector(p);
+  h->pad = h->on_tiles.is_column ? 1 : 0;
+  if (h->on_tiles.is_column) choose_column_threads(p);
+  else choose_row_threads(p);
+  if (!fits_shared(p) || !fills_bytes(p)) return false;
+  decide_buffers(p);
+  decide_launch(p);
+  p->kernel->work = work_of(p);
+  return true;
+}
+
+static const instruction *first_reduction(const row_passes *s) {
+  for (int n = 0; n < s->pass_count; n++)
+    if (s->passes[n].reductions.size > 0) return s->passes[n].reductions.data[0].reduce;
+  return NULL;
+}
+
+static const char *reason_of(arena *a, const hero_grid_reduction *h) {
+  const int count = h->on_tiles.passes.pass_count;
+  return arena_printf(a, "%d pass%s over each %s, %lld threads share one", count, count > 1 ? "es" : "",
+                      h->on_tiles.is_column ? "column" : "row", (long long)h->threads);
+}
+
+bool grid_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
+  arena *scratch = arena_create();
+  row_analysis analysis;
+  bool takes = analyse(scratch, k, body, &analysis) && takes_any_order(scratch, &analysis, body);
+  if (takes) {
+    hero_grid_reduction *h = &k->details.grid_reduction;
+    *h = (hero_grid_reduction){.on_tiles.is_column = is_column(&analysis.space)};
+    row_passes_make(a, k, &analysis, body, 0, &h->on_tiles.passes);
+    const planning p = {k, target, &target->grid, h, &h->on_tiles.passes.space};
+    takes = decide(&p);
+    k->hero_instruction = first_reduction(&h->on_tiles.passes);
+    k->reason = reason_of(a, h);
+  }
+  arena_destroy(scratch);
+  return takes;
+}

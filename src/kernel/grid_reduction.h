@@ -1,0 +1,11 @@
+// The reduction hero on a grid of threads: the same passes over rows or columns as on tiles, each result made by many
+// threads together.
+#ifndef HEDDLE_KERNEL_GRID_REDUCTION_H_
+#define HEDDLE_KERNEL_GRID_REDUCTION_H_
+
+#include "kernel/kernel.h"
+
+// See hero_rule. Takes reductions whose elements may be combined in another order.
+bool grid_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
+
+#endif
