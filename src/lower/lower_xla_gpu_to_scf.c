@@ -147,7 +147,8 @@ static heddle_status lower_shuffle_reduce(lower_context *c, MlirOperation op) {
     if (ir_is_vector(types[i]) && mlirShapedTypeGetRank(types[i]) != 1)
       return status_error(HEDDLE_UNIMPLEMENTED, "shuffle_reduce of %s", ir_type_text(c->scratch, types[i]));
   }
-  MlirNamedAttribute callee = ir_named(b.context, "callee", ir_get(op, "combiner"));
+  const MlirNamedAttribute call_attributes[] = {ir_named(b.context, "callee", ir_get(op, "combiner")),
+                                                ir_named(b.context, "inline", mlirUnitAttrGet(b.context))};
   const char *mode = mlirAttributeIsNull(ir_get(op, "xla.to_all")) ? "down" : "xor";
   for (int64_t distance = mlirIntegerAttrGetValueInt(ir_get(op, "max_distance")); distance > 0; distance /= 2) {
     const shuffle_step by = {distance, c->options->target.subgroup_size, mode};
@@ -157,8 +158,8 @@ static heddle_status lower_shuffle_reduce(lower_context *c, MlirOperation op) {
                                                     .operands = values,
                                                     .result_count = count,
                                                     .results = types,
-                                                    .attribute_count = 1,
-                                                    .attributes = &callee});
+                                                    .attribute_count = 2,
+                                                    .attributes = call_attributes});
     for (int i = 0; i < count; i++) values[i] = ir_result(call, i);
   }
   ir_replace(op, values);

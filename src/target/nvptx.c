@@ -144,6 +144,8 @@ static heddle_status generate_ptx(arena *a, LLVMModuleRef module, LLVMTargetMach
 static heddle_status generate_bitcode(arena *a, LLVMModuleRef module, LLVMTargetMachineRef tm,
                                       const code_options *options, kernel_image *out) {
   TRY(optimize(a, module, tm, options, out));
+  // Code generation begins with it: neighbouring accesses of a thread are one.
+  TRY(llvm_run_passes(module, tm, "function(load-store-vectorizer)"));
   keep_image(a, LLVMWriteBitcodeToMemoryBuffer(module), out);
   return status_ok();
 }
