@@ -81,7 +81,8 @@ const MlirValue *scatter_window_combine(const kernel_entry *e, ir_builder *b, co
     operands[n] = elements[n];
     operands[count + n] = updates[n];
   }
-  return emit_call(e->kernel, b, partition_entry(e->kernel->partition, scatter->called[0]), operands, NULL, NULL);
+  // Calls of one function in several places would stay calls, and atomic operations would not be seen in them.
+  return emit_call(e->kernel, b, partition_entry(e->kernel->partition, scatter->called[0]), operands, NULL, "inline");
 }
 
 void scatter_window_update(const kernel_entry *e, ir_builder *b, const scatter_window *w, const MlirValue *at,

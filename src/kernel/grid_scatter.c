@@ -204,9 +204,9 @@ static launch_plan choose_form(hero_grid_scatter *h, kernel_plan *k, const targe
   const bool as_asked = by.rounds && order_mark_is(h->scatter, in_order);
   if (by.lack || (!is_unique && (by.order || as_asked))) {
     h->form = GRID_SCATTER_IN_ORDER;
-    k->reason = by.order  ? by.order
-                : by.lack ? by.lack
-                          : "goes through the updates in order, so that every run rounds alike";
+    k->reason = by.lack    ? by.lack
+                : by.order ? by.order
+                           : "goes through the updates in order, so that every run rounds alike";
     return share_owners(h, target);
   }
   h->by_instruction = by.by_instruction;

@@ -8,8 +8,9 @@
 //   (their arguments differ, else they would be one call by now; each would get a copy), unless the call says `inline`,
 //   or on the CPU, where a call keeps a loop scalar, if the callee calls nothing and the copies are small together: an
 //   array that is read in several places, each behind its own condition (the border of a stencil).
-//   Together too many operations (max_inlined_operations of the target): no. CPU: yes. GPU: if the callee has no other
-//   caller, or if caller and callee both call one third function (whose calls may then become one).
+//   Together too many operations (max_inlined_operations of the target): no. CPU, or the call says `inline`: yes. GPU:
+//   if the callee has no other caller, or if caller and callee both call one third function (whose calls may then
+//   become one).
 // Functions are visited callers first: a body moves up at most once, and what it calls is looked at where it has
 // arrived. Visiting callees first would copy the bottom of a long chain once per level. Inside one function, callees
 // too are taken in the order of the call graph: when one is looked at, all its calls that inlining brings here are
@@ -238,9 +239,10 @@ static bool should_inline(call_graph *g, const caller *c, const call_group *grou
     return false;
   if (!mlirAttributeIsNull(ir_get(call, "noinline"))) return false;
   if (!mlirAttributeIsNull(ir_get(callee->op, "no_compute"))) return true;
-  if (group->calls.size > 1 && mlirAttributeIsNull(ir_get(call, "inline")) && !is_copied(g, group)) return false;
+  const bool is_wanted = !mlirAttributeIsNull(ir_get(call, "inline"));
+  if (group->calls.size > 1 && !is_wanted && !is_copied(g, group)) return false;
   if (callee->operation_count + c->function->operation_count > g->limits->max_inlined_operations) return false;
-  if (g->is_aggressive) return true;
+  if (g->is_aggressive || is_wanted) return true;
   return callee->call_count == 1 || shares_a_callee(g, c, callee);
 }
 
