@@ -205,16 +205,19 @@ MlirValue tensor_access_load(ir_builder *b, const tensor_memory *m, MlirValue in
 }
 
 static void store_complex(ir_builder *b, const tensor_memory *m, MlirValue value, MlirValue address, int bytes) {
+  static const char *const names[] = {"complex.re", "complex.im"};
   MlirType part = tensor_access_stored_type(m->element);
   MlirType i32 = mlirIntegerTypeGet(b->context, 32);
-  const MlirValue parts[] = {ir_value(b, "complex.re", part, 1, &value), ir_value(b, "complex.im", part, 1, &value)};
-  if (is_whole_access(m, bytes)) {
-    const MlirType pair = mlirVectorTypeGet(1, &(int64_t){2}, part);
-    llvm_build_store(b, ir_value(b, "vector.from_elements", pair, 2, parts), address, 2 * bytes);
-    return;
+  const bool is_whole = is_whole_access(m, bytes);
+  MlirValue parts[2];
+  for (int p = 0; p < 2; p++) {
+    parts[p] = ir_value(b, names[p], part, 1, &value);
+    const MlirValue at = p == 0 || is_whole ? address : llvm_build_address(b, address, part, ir_int(b, i32, 1));
+    if (!is_whole) llvm_build_store(b, parts[p], at, bytes);
   }
-  llvm_build_store(b, parts[0], address, bytes);
-  llvm_build_store(b, parts[1], llvm_build_address(b, address, part, ir_int(b, i32, 1)), bytes);
+  if (!is_whole) return;
+  const MlirType pair = mlirVectorTypeGet(1, &(int64_t){2}, part);
+  llvm_build_store(b, ir_value(b, "vector.from_elements", pair, 2, parts), address, 2 * bytes);
 }
 
 // The byte's neighbours keep their value.
