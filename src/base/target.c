@@ -50,6 +50,8 @@
   .grid = {.static_shared_bytes = 48 << 10, \
            .access_bytes = 4,               \
            .max_peeled_body = 64,           \
+           .max_moved_ratio = 2,            \
+           .max_diverging_operands = 10,    \
            .transpose_side = 32,            \
            .short_transpose_side = 16,      \
            .short_transpose_bytes = 64,     \

@@ -119,6 +119,9 @@ typedef struct target_grid_sizes {
   int access_bytes;             // that a thread moves at once where neighbours' accesses meet in one
   int max_peeled_body;          // instructions of a body that is there twice, with and without checks
 
+  int max_moved_ratio;         // of whole sectors to what is stored in them, from which on threads rather branch
+  int max_diverging_operands;  // of a concatenate, for whose elements the threads of a warp branch
+
   // Transposes through shared memory.
   int transpose_side;         // accesses of a tile's side: as many as a warp has threads
   int short_transpose_side;   // elements, below which an axis alone leaves too many of them idle …

@@ -4,6 +4,8 @@
 // The innermost loop is over one variable with the constraint in its bound, as the vectorizer takes it.
 #include "emit/blocks.h"
 
+#include "emit/choose.h"
+
 static indexing_variable sized(const char *name, int64_t count) {
   return (indexing_variable){.bounds = {0, count - 1}, .name = str_from(name)};
 }
@@ -104,46 +106,24 @@ typedef struct block_choice {
   const void *argument;
 } block_choice;
 
-static heddle_status choose(kernel_entry *e, const block_choice *c, int first, int count);
-
-static heddle_status choose_side(kernel_entry *e, const block_choice *c, MlirOperation op, int region, int first,
-                                 int count) {
-  kernel_entry side = *e;
-  int carried = e->carried;
-  side.b = ir_builder_at_end(e->kernel->context, ir_body(op, region), e->kernel->arena);
-  side.outputs = arena_array(e->kernel->arena, MlirValue, carried);
-  for (int i = 0; i < carried; i++) side.outputs[i] = e->outputs[i];
-  TRY(choose(&side, c, first, count));
-  ir_yield(&side.b, carried, side.outputs);
-  return status_ok();
-}
-
-// Recursion as deep as the logarithm of the number of blocks.
-static heddle_status choose(kernel_entry *e, const block_choice *c, int first, int count) {
+static heddle_status emit_chosen(kernel_entry *e, int choice, const void *argument) {
+  const block_choice *c = argument;
+  const int number = c->numbers[choice];
+  const int64_t start = c->blocks[number].first_tile;
   MlirValue tile = e->ids.data[0];
-  if (count == 1) {
-    int number = c->numbers[first];
-    int64_t start = c->blocks[number].first_tile;
-    if (start > 0) tile = ir_binary(&e->b, "arith.subi", tile, ir_index(&e->b, start));
-    return c->emit(e, number, tile, c->argument);
-  }
-  int half = count / 2, carried = e->carried;
-  MlirValue start = ir_index(&e->b, c->blocks[c->numbers[first + half]].first_tile);
-  MlirValue is_low = ir_cmpi(&e->b, "slt", tile, start);
-  MlirType *types = arena_array(e->kernel->arena, MlirType, carried);
-  for (int i = 0; i < carried; i++) types[i] = mlirValueGetType(e->outputs[i]);
-  MlirOperation op = ir_if(&e->b, is_low, carried, types);
-  TRY(choose_side(e, c, op, 0, first, half));
-  TRY(choose_side(e, c, op, 1, first + half, count - half));
-  for (int i = 0; i < carried; i++) e->outputs[i] = ir_result(op, i);
-  return status_ok();
+  if (start > 0) tile = ir_binary(&e->b, "arith.subi", tile, ir_index(&e->b, start));
+  return c->emit(e, number, tile, c->argument);
 }
 
 heddle_status emit_blocks(kernel_entry *e, int count, const kernel_block *blocks, block_emitter emit,
                           const void *argument) {
   int *numbers = arena_array(e->kernel->arena, int, count), kept = 0;
-  for (int i = 0; i < count; i++)
-    if (blocks[i].tiles > 0) numbers[kept++] = i;
-  if (kept == 0) return status_ok();
-  return choose(e, &(block_choice){blocks, numbers, emit, argument}, 0, kept);
+  int64_t *firsts = arena_array(e->kernel->arena, int64_t, count);
+  for (int i = 0; i < count; i++) {
+    if (blocks[i].tiles == 0) continue;
+    firsts[kept] = blocks[i].first_tile;
+    numbers[kept++] = i;
+  }
+  const block_choice choice = {blocks, numbers, emit, argument};
+  return emit_choose(e, e->ids.data[0], kept, firsts, emit_chosen, &choice);
 }

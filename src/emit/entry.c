@@ -5,7 +5,7 @@
 
 static MlirAttribute index_attribute(MlirContext c, int64_t v) { return mlirIntegerAttrGet(mlirIndexTypeGet(c), v); }
 
-static MlirAttribute range_of(MlirContext c, int64_t count) {
+MlirAttribute emit_entry_range(MlirContext c, int64_t count) {
   return mlirArrayAttrGet(c, 2, (MlirAttribute[]){index_attribute(c, 0), index_attribute(c, count - 1)});
 }
 
@@ -39,7 +39,7 @@ static MlirOperation make_entry(kernel_emitter *k, const target_description *tar
   }
   if (!target->has_grid)
     ir_set_argument_attribute(entry, tensors, "xla.range",
-                              range_of(k->context, plan->launch.tiles > 0 ? plan->launch.tiles : 1));
+                              emit_entry_range(k->context, plan->launch.tiles > 0 ? plan->launch.tiles : 1));
   ir_set(entry, "xla.entry", mlirUnitAttrGet(k->context));
   if (target->has_grid) {
     int64_t launch[] = {plan->launch.threads, plan->launch.blocks_x, plan->launch.blocks_y};
@@ -50,7 +50,7 @@ static MlirOperation make_entry(kernel_emitter *k, const target_description *tar
 
 static MlirValue launch_id(ir_builder *b, const char *op, const char *dimension, int64_t count) {
   MlirNamedAttribute attributes[] = {ir_named_text(b->context, "dimension", dimension),
-                                     ir_named(b->context, "xla.range", range_of(b->context, count))};
+                                     ir_named(b->context, "xla.range", emit_entry_range(b->context, count))};
   return ir_value_with(b, op, mlirIndexTypeGet(b->context), 0, 0, 2, attributes);
 }
 

@@ -24,6 +24,9 @@ int emit_entry_allocate_array(kernel_entry *e, const shape *s);
 // A barrier of the block's threads: what they wrote to the carried tensors from number `first` on is seen by all.
 void emit_entry_sync(kernel_entry *e, int first);
 
+// The attribute xla.range of an index below `count`.
+MlirAttribute emit_entry_range(MlirContext c, int64_t count);
+
 // Returns the outputs.
 void emit_entry_end(kernel_entry *e);
 

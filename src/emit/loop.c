@@ -7,8 +7,7 @@
 
 // --- the map
 
-// Indices of the element that lies at `linear` in memory.
-static void delinearize_by_layout(arena *a, const shape *s, const affine_expr *linear, const affine_expr **indices) {
+void emit_loop_indices(arena *a, const shape *s, const affine_expr *linear, const affine_expr **indices) {
   int64_t order[SHAPE_MAX_RANK], sizes[SHAPE_MAX_RANK];
   const affine_expr *physical[SHAPE_MAX_RANK];
   shape_minor_to_major(s, order);
@@ -47,7 +46,7 @@ const indexing_map *emit_loop_map(arena *a, const target_description *target, co
   int dims = !is_gpu ? 1 : l->blocks_y > 1 ? 3 : 2, constraints = covered > l->elements;
   indexing_map *m = indexing_map_create(a, dims, 1, 0, output->rank, constraints);
   const affine_expr *linear = is_gpu ? gpu_position(a, l, m) : cpu_position(a, l, m);
-  delinearize_by_layout(a, output, linear, m->results);
+  emit_loop_indices(a, output, linear, m->results);
   if (constraints) m->constraints[0] = (indexing_constraint){linear, {0, l->elements - 1}};
   return indexing_map_simplify(a, m);
 }

@@ -13,4 +13,7 @@ heddle_status emit_loop_entry(kernel_emitter *k, const target_description *targe
 const indexing_map *emit_loop_map(arena *a, const target_description *target, const launch_plan *launch,
                                   const shape *output);
 
+// Indices of the element that lies at `linear` in the memory of an array of that shape and layout.
+void emit_loop_indices(arena *a, const shape *s, const affine_expr *linear, const affine_expr **indices);
+
 #endif

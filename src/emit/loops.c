@@ -3,19 +3,14 @@
 
 #include "emit/blocks.h"
 
-typedef struct group_block {
-  const hero_loops *plan;
-  int number;
-} group_block;
-
-static heddle_status store_group(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
-                                 const void *argument) {
-  const group_block *g = argument;
+heddle_status emit_output_group(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
+                                const void *argument) {
+  const output_group *g = argument;
   const kernel_part *part = &e->kernel->plan->parts[g->number];
   const MlirValue *values = emit_part(e->kernel, b, g->number, e->inputs, point, NULL);
   for (int n = 0; n < e->kernel->plan->output_count; n++) {
-    if (g->plan->block_of[n] != g->number) continue;
-    int v = g->plan->value_of[n];
+    if (g->group_of[n] != g->number) continue;
+    int v = g->value_of[n];
     outputs[n] = emit_insert_at(b, values[v], outputs[n], part->results[v].map, point);
   }
   return status_ok();
@@ -23,7 +18,8 @@ static heddle_status store_group(kernel_entry *e, ir_builder *b, const index_vec
 
 static heddle_status store_block(kernel_entry *e, int block, MlirValue tile, const void *argument) {
   const hero_loops *h = argument;
-  return emit_block(e, &h->blocks[block], tile, store_group, &(group_block){h, block});
+  const output_group group = {block, h->block_of, h->value_of};
+  return emit_block(e, &h->blocks[block], tile, emit_output_group, &group);
 }
 
 heddle_status emit_loops_entry(kernel_emitter *k, const target_description *target) {

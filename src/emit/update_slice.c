@@ -6,11 +6,6 @@
 #include "emit/blocks.h"
 #include "index/hlo_indexing.h"
 
-typedef struct update_starts {
-  const hero_update_slice *plan;
-  MlirValue **starts;  // by output and dim, clamped
-} update_starts;
-
 // (window's index, starts) -> where that is in the array. As one map, so that neighbours stay neighbours to later
 // passes.
 static const indexing_map *element_map(arena *a, const instruction *slice) {
@@ -25,8 +20,8 @@ static const indexing_map *element_map(arena *a, const instruction *slice) {
   return indexing_map_simplify(a, m);
 }
 
-static heddle_status store_window(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
-                                  const void *argument) {
+heddle_status emit_update_window(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
+                                 const void *argument) {
   const update_starts *u = argument;
   const MlirValue *updates = emit_part(e->kernel, b, 0, e->inputs, point, NULL);
   MlirValue *dims = arena_array(b->arena, MlirValue, 2 * point->count);
@@ -35,8 +30,8 @@ static heddle_status store_window(kernel_entry *e, ir_builder *b, const index_ve
       dims[d] = point->values[d];
       dims[point->count + d] = u->starts[n][d];
     }
-    const shape *stored = e->kernel->plan->outputs[n].shape, *updated = u->plan->slices[n]->shape;
-    ir_values at = ir_apply_indexing(b, element_map(b->arena, u->plan->slices[n]), dims, NULL);
+    const shape *stored = e->kernel->plan->outputs[n].shape, *updated = u->slices[n]->shape;
+    ir_values at = ir_apply_indexing(b, element_map(b->arena, u->slices[n]), dims, NULL);
     if (!shape_same_dims(stored, updated))
       at = ir_apply_indexing(b, hlo_indexing_reshape(b->arena, updated, stored), at.data, NULL);
     outputs[n] = emit_insert(b, updates[n], outputs[n], at.size, at.data);
@@ -55,19 +50,30 @@ static MlirValue *clamped_starts(kernel_entry *e, int n, const instruction *slic
   return starts;
 }
 
+update_starts emit_update_starts(kernel_entry *e, const instruction *const *slices) {
+  const int count = e->kernel->plan->output_count;
+  update_starts u = {.slices = slices, .starts = arena_array(e->kernel->arena, MlirValue *, count)};
+  for (int n = 0; n < count; n++) u.starts[n] = clamped_starts(e, n, slices[n]);
+  return u;
+}
+
+typedef struct update_block {
+  const kernel_block *window;
+  update_starts starts;
+} update_block;
+
 static heddle_status store_block(kernel_entry *e, int block, MlirValue tile, const void *argument) {
   (void)block;
-  const update_starts *u = argument;
-  return emit_block(e, &u->plan->block, tile, store_window, u);
+  const update_block *u = argument;
+  return emit_block(e, u->window, tile, emit_update_window, &u->starts);
 }
 
 heddle_status emit_update_slice_entry(kernel_emitter *k, const target_description *target) {
   const hero_update_slice *plan = &k->plan->details.update_slice;
   kernel_entry entry;
   TRY(emit_entry_begin(k, target, &entry));
-  update_starts starts = {.plan = plan, .starts = arena_array(k->arena, MlirValue *, k->plan->output_count)};
-  for (int n = 0; n < k->plan->output_count; n++) starts.starts[n] = clamped_starts(&entry, n, plan->slices[n]);
-  TRY(emit_blocks(&entry, 1, &plan->block, store_block, &starts));
+  const update_block update = {&plan->block, emit_update_starts(&entry, plan->slices)};
+  TRY(emit_blocks(&entry, 1, &plan->block, store_block, &update));
   emit_entry_end(&entry);
   return status_ok();
 }

@@ -87,9 +87,53 @@ static void print_reduction(text *out, const kernel_plan *k) {
   text_putc(out, '\n');
 }
 
+static void print_range(text *out, const char *what, int number, const grid_range *r) {
+  text_printf(out, "    %s %d over ", what, number);
+  shape_print(out, r->space, !shape_layout_is_default(r->space));
+  NUMBER(out, r, elements);
+  NUMBER(out, r, unroll);
+  NUMBER(out, r, first_block);
+  NUMBER(out, r, blocks);
+}
+
+static void print_concatenate(text *out, const kernel_plan *k) {
+  const hero_grid_concatenate *h = &k->details.grid_concatenate;
+  for (int r = 0; r < h->range_count; r++) {
+    print_range(out, "range", r, &h->ranges[r]);
+    text_printf(out, " offset=%" PRId64 " dim=%d\n", h->offsets[r], h->dim);
+  }
+  for (int n = 0; n < k->output_count; n++) {
+    if (!h->epilogue.maps[n]) continue;
+    text_printf(out, "    output %d goes to ", n);
+    indexing_map_print(out, h->epilogue.maps[n]);
+    text_putc(out, '\n');
+  }
+}
+
+static void print_update_slice(text *out, const kernel_plan *k) {
+  const hero_grid_update_slice *h = &k->details.grid_update_slice;
+  print_range(out, "window", 0, &h->window);
+  text_putc(out, '\n');
+  for (int n = 0; n < k->output_count; n++)
+    text_printf(out, "    output %d is updated by " STR_FMT "\n", n, STR_ARG(h->slices[n]->name));
+}
+
+static void print_loops(text *out, const kernel_plan *k) {
+  const hero_grid_loops *h = &k->details.grid_loops;
+  for (int r = 0; r < h->range_count; r++) {
+    print_range(out, "range", r, &h->ranges[r]);
+    text_putc(out, '\n');
+  }
+  for (int n = 0; n < k->output_count; n++)
+    text_printf(out, "    output %d is value %d of range %d\n", n, h->value_of[n], h->range_of[n]);
+}
+
 // The loop's launch says all.
 static const print_fn print_details[HERO_COUNT] = {
-    [HERO_REDUCTION] = print_reduction, [HERO_SCATTER] = print_scatter, [HERO_TRANSPOSE] = print_transpose};
+    [HERO_CONCATENATE] = print_concatenate, [HERO_LOOPS] = print_loops,
+    [HERO_REDUCTION] = print_reduction,     [HERO_SCATTER] = print_scatter,
+    [HERO_TRANSPOSE] = print_transpose,     [HERO_UPDATE_SLICE] = print_update_slice,
+};
 
 void grid_print_details(text *out, const kernel_plan *k) {
   if (print_details[k->hero]) print_details[k->hero](out, k);

@@ -1,7 +1,10 @@
 // The table of heroes: their names, the order in which they are asked, and which kinds of target have them.
+#include "kernel/grid_concatenate.h"
+#include "kernel/grid_loops.h"
 #include "kernel/grid_reduction.h"
 #include "kernel/grid_scatter.h"
 #include "kernel/grid_transpose.h"
+#include "kernel/grid_update_slice.h"
 #include "kernel/hero_concatenate.h"
 #include "kernel/hero_loop.h"
 #include "kernel/hero_loops.h"
@@ -44,10 +47,13 @@ static const hero_kind order[HERO_COUNT] = {
 static const hero_rule rules[TARGET_KIND_COUNT][HERO_COUNT] = {
     [TARGET_CPU] = RULES_FOR_TILES,
     [TARGET_NULL] = RULES_FOR_TILES,
-    [TARGET_NVPTX] = {[HERO_LOOP] = hero_loop_takes,
+    [TARGET_NVPTX] = {[HERO_CONCATENATE] = grid_concatenate_takes,
+                      [HERO_LOOP] = hero_loop_takes,
+                      [HERO_LOOPS] = grid_loops_takes,
                       [HERO_REDUCTION] = grid_reduction_takes,
                       [HERO_SCATTER] = grid_scatter_takes,
-                      [HERO_TRANSPOSE] = grid_transpose_takes},
+                      [HERO_TRANSPOSE] = grid_transpose_takes,
+                      [HERO_UPDATE_SLICE] = grid_update_slice_takes},
 };
 
 bool kernel_hero_exists(target_kind kind, hero_kind hero) { return rules[kind][hero] != NULL; }

@@ -13,7 +13,7 @@ static bool is_alike(const target_description *target, const instruction *l, con
   return true;
 }
 
-static kernel_part operand_part(arena *a, const instruction_list *heroes, int operand) {
+kernel_part hero_concatenate_operand(arena *a, const instruction_list *heroes, int operand) {
   kernel_value *results = arena_array(a, kernel_value, heroes->size);
   for (int h = 0; h < heroes->size; h++) results[h] = (kernel_value){.root = heroes->data[h]->operands[operand]};
   return (kernel_part){.index_space = results[0].root->shape, .result_count = heroes->size, .results = results};
@@ -60,7 +60,7 @@ static void choose_tiles(arena *a, hero_concatenate *c, kernel_plan *k, const in
         c->by_row ? share_of_rows(&whole, s) : own_block(target, s, first->shape, cost, b > 0 ? &blocks[b - 1] : NULL);
     offsets[b] = offset;
     offset += s->dims[c->dim];
-    parts[b] = operand_part(a, heroes, n);
+    parts[b] = hero_concatenate_operand(a, heroes, n);
   }
   parts[c->block_count] = c->epilogue.part;
   c->blocks = blocks;
@@ -76,14 +76,18 @@ static launch_plan rows_launch(const hero_concatenate *c, int64_t elements, cons
   return l;
 }
 
+bool hero_concatenate_find(arena *a, const kernel_plan *k, const instruction_list *body,
+                           const target_description *target, instruction_list *heroes, kernel_epilogue *epilogue) {
+  kernel_epilogue_heroes(a, target, body, HLO_CONCATENATE, is_alike, heroes);
+  if (heroes->size == 0 || shape_element_count(heroes->data[0]->shape) == 0) return false;
+  return kernel_epilogue_find(a, k, body, heroes->size, (const instruction *const *)heroes->data, epilogue);
+}
+
 bool hero_concatenate_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   instruction_list heroes = {0};
   hero_concatenate c = {0};
-  kernel_epilogue_heroes(a, target, body, HLO_CONCATENATE, is_alike, &heroes);
-  if (heroes.size == 0 || shape_element_count(heroes.data[0]->shape) == 0) return false;
+  if (!hero_concatenate_find(a, k, body, target, &heroes, &c.epilogue)) return false;
   c.dim = dim_of(heroes.data[0]);
-  const instruction *const *list = (const instruction *const *)heroes.data;
-  if (!kernel_epilogue_find(a, k, body, heroes.size, list, &c.epilogue)) return false;
   launch_cost cost = hero_loop_cost(k, body, shape_element_count(heroes.data[0]->shape));
   choose_tiles(a, &c, k, &heroes, target, &cost);
   k->hero_instruction = heroes.data[0];

@@ -319,6 +319,38 @@ typedef struct hero_grid_reduction {
   int64_t pad;    // columns: elements behind each row of partial results in shared memory
 } hero_grid_reduction;
 
+// An index space that a range of the grid's blocks walks: neighbouring threads take neighbouring elements in memory.
+typedef struct grid_range {
+  const shape *space;  // with the layout that says which elements are neighbours
+  int64_t elements;
+  int unroll;  // neighbours that a thread takes
+  int64_t first_block, blocks;
+} grid_range;
+
+// Concatenate: each operand has a range of blocks. Part r gives the operands of range r, one per hero; the last part is
+// the epilogue, over the output's indices.
+typedef struct hero_grid_concatenate {
+  int dim;
+  int range_count;  // operands that are not empty
+  const grid_range *ranges;
+  const int64_t *offsets;  // of each range along `dim`
+  kernel_epilogue epilogue;
+} hero_grid_concatenate;
+
+// dynamic-update-slice in place: the parts are hero_update_slice's.
+typedef struct hero_grid_update_slice {
+  grid_range window;
+  const instruction *const *slices;  // by output: the dynamic-update-slice
+} hero_grid_update_slice;
+
+// Several loops in one kernel, as in hero_loops. Part r gives the values that range r stores.
+typedef struct hero_grid_loops {
+  int range_count;
+  const grid_range *ranges;
+  const int *range_of;  // by output: the range that stores it
+  const int *value_of;  // by output: which of the range's values
+} hero_grid_loops;
+
 // --- any of them
 
 // The emitters. One file each: kernel/hero_NAME.c decides and fills in the figures, emit/NAME.c makes the code.
@@ -347,6 +379,9 @@ typedef union hero_details {
   hero_grid_transpose grid_transpose;
   hero_grid_scatter grid_scatter;
   hero_grid_reduction grid_reduction;
+  hero_grid_concatenate grid_concatenate;
+  hero_grid_update_slice grid_update_slice;
+  hero_grid_loops grid_loops;
 } hero_details;
 
 #endif

@@ -35,6 +35,11 @@ static int64_t moved_bytes(const kernel_plan *k) {
   return bytes > least ? bytes : least;
 }
 
+static bool prevents_vectors(const instruction *i) {
+  return i->opcode == HLO_REDUCE_WINDOW || i->opcode == HLO_DOT || i->opcode == HLO_CONVOLUTION ||
+         shape_is_tuple(i->shape) || (i->opcode == HLO_CONCATENATE && i->operand_count > 10);
+}
+
 launch_cost hero_loop_cost(const kernel_plan *k, const instruction_list *body, int64_t elements) {
   launch_cost cost = {.smallest_output_bits = 64};
   cost.bytes = moved_bytes(k) / elements;
@@ -44,12 +49,16 @@ launch_cost hero_loop_cost(const kernel_plan *k, const instruction_list *body, i
   }
   for (int i = 0; i < body->size; i++) {
     const instruction *x = body->data[i];
-    bool is_variadic = shape_is_tuple(x->shape);
     cost.operations += work_estimate_operations(x);
-    cost.prevents_vectors |= x->opcode == HLO_REDUCE_WINDOW || x->opcode == HLO_DOT || x->opcode == HLO_CONVOLUTION ||
-                             is_variadic || (x->opcode == HLO_CONCATENATE && x->operand_count > 10);
+    cost.prevents_vectors |= prevents_vectors(x);
   }
   return cost;
+}
+
+bool hero_loop_prevents_vectors(const instruction_list *body, hlo_opcode but) {
+  for (int i = 0; i < body->size; i++)
+    if (body->data[i]->opcode != but && prevents_vectors(body->data[i])) return true;
+  return false;
 }
 
 // One index space for all outputs, counted as it lies in memory.

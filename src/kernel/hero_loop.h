@@ -7,6 +7,9 @@
 // What one of `elements` points of the kernel's index space costs.
 launch_cost hero_loop_cost(const kernel_plan *k, const instruction_list *body, int64_t elements);
 
+// Whether an instruction of another opcode than `but` has a loop of its own for every element.
+bool hero_loop_prevents_vectors(const instruction_list *body, hlo_opcode but);
+
 // See hero_rule. Takes everything.
 bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 

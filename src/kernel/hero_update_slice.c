@@ -36,26 +36,35 @@ static launch_cost window_cost(const kernel_plan *k, const instruction_list *bod
   return cost;
 }
 
-bool hero_update_slice_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
+const instruction *const *hero_update_slice_find(arena *a, kernel_plan *k, const instruction_list *body,
+                                                 launch_cost *cost) {
   const instruction **slices = arena_array(a, const instruction *, k->output_count);
   kernel_value *updates = arena_array(a, kernel_value, k->output_count);
   kernel_part *parts = arena_array(a, kernel_part, k->output_count + 1);
   for (int n = 0; n < k->output_count; n++) {
     slices[n] = in_place_update(k, &k->outputs[n]);
-    if (!slices[n] || !shape_same_dims(slices[n]->operands[1]->shape, slices[0]->operands[1]->shape)) return false;
+    if (!slices[n] || !shape_same_dims(slices[n]->operands[1]->shape, slices[0]->operands[1]->shape)) return NULL;
     updates[n] = (kernel_value){.root = slices[n]->operands[1]};
     parts[1 + n] = starts_part(a, slices[n]);
   }
   const shape *update = slices[0]->operands[1]->shape;
   parts[0] = (kernel_part){.index_space = update, .result_count = k->output_count, .results = updates};
-  launch_cost cost = window_cost(k, body, update);
-  const kernel_block block =
-      kernel_block_deal(target, update, kernel_block_split_copy(target, update, slices[0]->shape), &cost, NULL);
+  *cost = window_cost(k, body, update);
   k->hero_instruction = slices[0];
   k->reason = "writes the window only: the output takes over its operand's memory";
-  k->details.update_slice = (hero_update_slice){.block = block, .slices = slices};
   k->part_count = k->output_count + 1;
   k->parts = parts;
+  return slices;
+}
+
+bool hero_update_slice_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
+  launch_cost cost;
+  const instruction *const *slices = hero_update_slice_find(a, k, body, &cost);
+  if (!slices) return false;
+  const shape *update = slices[0]->operands[1]->shape;
+  const kernel_block block =
+      kernel_block_deal(target, update, kernel_block_split_copy(target, update, slices[0]->shape), &cost, NULL);
+  k->details.update_slice = (hero_update_slice){.block = block, .slices = slices};
   k->launch = kernel_blocks_launch(1, &block, &cost);
   return true;
 }

@@ -112,13 +112,32 @@ static void test_loop(void **state) {
   end(&grid);
 }
 
+static void turn_range(const planned *p, const grid_range *r) {
+  TURN(p, grid_range, r, FIELDS(FIELD(grid_range, space)));
+}
+
+static const char two_sizes[] =
+    "HloModule m\nENTRY e {\n  p = f32[70,100] parameter(0)\n  q = f32[100] parameter(1)\n"
+    "  m = f32[70,100] negate(p)\n  n = f32[100] negate(q)\n  o = f32[7000] bitcast(m)\n"
+    "  ROOT r = (f32[70,100], f32[100], f32[7000]) tuple(m, n, o)\n}\n";
+
+static void test_grid_loops(void **state) {
+  (void)state;
+  planned p = plan(two_sizes, HERO_LOOPS, 0, target_gpu());
+  const hero_grid_loops *h = &p.plan->details.grid_loops;
+  assert_int_equal(h->range_count, 2);
+  for (int r = 0; r < h->range_count; r++) turn_range(&p, &h->ranges[r]);
+  turn_ints(&p, p.plan->output_count, h->range_of);
+  turn_ints(&p, p.plan->output_count, h->value_of);
+  TURN(&p, hero_grid_loops, h,
+       FIELDS(FIELD(hero_grid_loops, range_count), FIELD(hero_grid_loops, ranges), FIELD(hero_grid_loops, range_of),
+              FIELD(hero_grid_loops, value_of)));
+  end(&p);
+}
+
 static void test_loops(void **state) {
   (void)state;
-  planned p = plan(
-      "HloModule m\nENTRY e {\n  p = f32[70,100] parameter(0)\n  q = f32[100] parameter(1)\n"
-      "  m = f32[70,100] negate(p)\n  n = f32[100] negate(q)\n  o = f32[7000] bitcast(m)\n"
-      "  ROOT r = (f32[70,100], f32[100], f32[7000]) tuple(m, n, o)\n}\n",
-      HERO_LOOPS, 0, target_cpu(2));
+  planned p = plan(two_sizes, HERO_LOOPS, 0, target_cpu(2));
   const hero_loops *h = &p.plan->details.loops;
   assert_int_equal(h->block_count, 2);
   for (int b = 0; b < h->block_count; b++) turn_block(&p, &h->blocks[b]);
@@ -130,12 +149,28 @@ static void test_loops(void **state) {
   end(&p);
 }
 
+static const char joined[] =
+    "HloModule m\nENTRY e {\n  p = f32[40,300] parameter(0)\n  q = f32[40,70] parameter(1)\n"
+    "  n = f32[40,70] negate(q)\n  ROOT r = f32[40,370] concatenate(p, n), dimensions={1}\n}\n";
+
+static void test_grid_concatenate(void **state) {
+  (void)state;
+  planned p = plan(joined, HERO_CONCATENATE, 0, target_gpu());
+  const hero_grid_concatenate *h = &p.plan->details.grid_concatenate;
+  assert_int_equal(h->range_count, 2);
+  for (int r = 0; r < h->range_count; r++) {
+    turn_range(&p, &h->ranges[r]);
+    TURN(&p, int64_t, &h->offsets[r], NO_FIELDS);
+  }
+  TURN(&p, hero_grid_concatenate, h,
+       FIELDS(FIELD(hero_grid_concatenate, range_count), FIELD(hero_grid_concatenate, ranges),
+              FIELD(hero_grid_concatenate, offsets), FIELD(hero_grid_concatenate, epilogue)));
+  end(&p);
+}
+
 static void test_concatenate(void **state) {
   (void)state;
-  planned p = plan(
-      "HloModule m\nENTRY e {\n  p = f32[40,300] parameter(0)\n  q = f32[40,70] parameter(1)\n"
-      "  n = f32[40,70] negate(q)\n  ROOT r = f32[40,370] concatenate(p, n), dimensions={1}\n}\n",
-      HERO_CONCATENATE, 0, target_cpu(2));
+  planned p = plan(joined, HERO_CONCATENATE, 0, target_cpu(2));
   const hero_concatenate *h = &p.plan->details.concatenate;
   assert_int_equal(h->block_count, 2);
   for (int b = 0; b < h->block_count; b++) {
@@ -283,12 +318,23 @@ static void test_grid_scatter(void **state) {
   end(&p);
 }
 
+static const char update[] =
+    "HloModule m\nENTRY e {\n  p = f32[65,300] parameter(0)\n  q = f32[5,77] parameter(1)\n  i = s32[] parameter(2)\n"
+    "  n = f32[5,77] negate(q)\n  ROOT r = f32[65,300] dynamic-update-slice(p, n, i, i)\n}\n";
+
+static void test_grid_update_slice(void **state) {
+  (void)state;
+  planned p = plan(update, HERO_UPDATE_SLICE, 1, target_gpu());
+  const hero_grid_update_slice *h = &p.plan->details.grid_update_slice;
+  turn_range(&p, &h->window);
+  TURN(&p, hero_grid_update_slice, h,
+       FIELDS(FIELD(hero_grid_update_slice, window), FIELD(hero_grid_update_slice, slices)));
+  end(&p);
+}
+
 static void test_update_slice(void **state) {
   (void)state;
-  planned p = plan(
-      "HloModule m\nENTRY e {\n  p = f32[65,300] parameter(0)\n  q = f32[5,77] parameter(1)\n  i = s32[] parameter(2)\n"
-      "  n = f32[5,77] negate(q)\n  ROOT r = f32[65,300] dynamic-update-slice(p, n, i, i)\n}\n",
-      HERO_UPDATE_SLICE, 1, target_cpu(2));
+  planned p = plan(update, HERO_UPDATE_SLICE, 1, target_cpu(2));
   const hero_update_slice *h = &p.plan->details.update_slice;
   turn_block(&p, &h->block);
   TURN(&p, hero_update_slice, h, FIELDS(FIELD(hero_update_slice, block), FIELD(hero_update_slice, slices)));
@@ -297,9 +343,18 @@ static void test_update_slice(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_loop),      cmocka_unit_test(test_loops),          cmocka_unit_test(test_concatenate),
-      cmocka_unit_test(test_transpose), cmocka_unit_test(test_grid_transpose), cmocka_unit_test(test_reduction),
-      cmocka_unit_test(test_scatter),   cmocka_unit_test(test_grid_scatter),   cmocka_unit_test(test_update_slice),
+      cmocka_unit_test(test_loop),
+      cmocka_unit_test(test_loops),
+      cmocka_unit_test(test_concatenate),
+      cmocka_unit_test(test_transpose),
+      cmocka_unit_test(test_grid_transpose),
+      cmocka_unit_test(test_reduction),
+      cmocka_unit_test(test_scatter),
+      cmocka_unit_test(test_update_slice),
+      cmocka_unit_test(test_grid_scatter),
+      cmocka_unit_test(test_grid_loops),
+      cmocka_unit_test(test_grid_concatenate),
+      cmocka_unit_test(test_grid_update_slice),
   };
   return cmocka_run_group_tests(tests, 0, 0);
 }

@@ -7,23 +7,26 @@
 
 #include "base/int64.h"
 
-static int grid_unroll(const target_description *target, int64_t elements, const launch_cost *cost) {
+int launch_unroll(const target_description *target, int64_t elements, int64_t multiple, const launch_cost *cost) {
   int unroll = 1;
   if (!cost->prevents_vectors && elements >= (int64_t)target->cores * target->threads_per_core) {
-    for (unroll = target->max_unroll; elements % unroll != 0;) unroll /= 2;
+    for (unroll = target->max_unroll; multiple % unroll != 0;) unroll /= 2;
   }
   // One thread writes whole bytes.
   int bits = cost->smallest_output_bits;
   return bits > 0 && unroll * bits < 8 ? 8 / bits : unroll;
 }
 
+void launch_spread_blocks(const target_description *target, int64_t blocks, launch_plan *plan) {
+  plan->blocks_y = int64_ceil_div(blocks, target->max_grid_x);
+  plan->blocks_x = blocks > 0 ? int64_ceil_div(blocks, plan->blocks_y) : 0;
+}
+
 static void decide_grid(const target_description *target, const launch_cost *cost, launch_plan *plan) {
   if (plan->elements == 0) return;
-  plan->unroll = grid_unroll(target, plan->elements, cost);
+  plan->unroll = launch_unroll(target, plan->elements, plan->elements, cost);
   plan->threads = int64_min(target->threads_per_block, int64_ceil_div(plan->elements, plan->unroll));
-  int64_t blocks = int64_ceil_div(plan->elements, plan->threads * plan->unroll);
-  plan->blocks_y = int64_ceil_div(blocks, target->max_grid_x);
-  plan->blocks_x = int64_ceil_div(blocks, plan->blocks_y);
+  launch_spread_blocks(target, int64_ceil_div(plan->elements, plan->threads * plan->unroll), plan);
 }
 
 static int64_t round_up_to_power_of_two(const target_description *target, int64_t v) {

@@ -26,6 +26,13 @@ typedef struct launch_cost {
 
 launch_plan launch_decide(const target_description *target, int64_t elements, const launch_cost *cost);
 
+// On a grid: how many neighbours a thread takes in a kernel of so many elements, where runs of elements that lie side
+// by side are whole multiples of `multiple`.
+int launch_unroll(const target_description *target, int64_t elements, int64_t multiple, const launch_cost *cost);
+
+// On a grid: at least so many blocks, in a second dimension where one is not enough.
+void launch_spread_blocks(const target_description *target, int64_t blocks, launch_plan *plan);
+
 // Whether there is nothing to do.
 static inline bool launch_is_empty(const launch_plan *l) { return l->tiles == 0 && l->blocks_x == 0; }
 
