@@ -220,32 +220,25 @@ static void store_complex(ir_builder *b, const tensor_memory *m, MlirValue value
   llvm_build_store(b, ir_value(b, "vector.from_elements", pair, 2, parts), address, 2 * bytes);
 }
 
-// The byte's neighbours keep their value.
+// The byte's neighbours keep their value. Where several threads may write one byte, clearing and setting are atomic
+// (LLVM makes of it what the machine has, on words); the moment between them is seen by nobody, since a kernel does not
+// read what another thread of it writes.
 static void store_packed(ir_builder *b, const tensor_memory *m, MlirValue value, MlirValue address, MlirValue shift) {
   MlirType i8 = mlirIntegerTypeGet(b->context, 8);
   int bits = ir_bit_width(m->element);
   MlirValue mask = ir_binary(b, "arith.shli", ir_int(b, i8, (1 << bits) - 1), shift);
   MlirValue keep = ir_binary(b, "arith.xori", mask, ir_int(b, i8, -1));
   MlirValue placed = ir_binary(b, "arith.shli", ir_cast(b, "arith.extui", i8, value), shift);
+  if (m->shared_by_threads) {
+    llvm_build_atomic(b, "_and", address, keep);
+    llvm_build_atomic(b, "_or", address, placed);
+    return;
+  }
   MlirValue kept = ir_binary(b, "arith.andi", llvm_build_load(b, i8, address, 1, false), keep);
   llvm_build_store(b, ir_binary(b, "arith.ori", kept, placed), address, 1);
 }
 
-// The word's other elements keep their values where several threads may write them: clearing and setting are atomic.
-// The moment between the two is seen by nobody, since a kernel does not read what another thread of it writes.
-static void store_packed_atomically(ir_builder *b, const tensor_memory *m, MlirValue value, MlirValue index) {
-  MlirType i32 = mlirIntegerTypeGet(b->context, 32);
-  MlirValue shift, address = tensor_access_word(b, m, index, &shift);
-  MlirValue mask = ir_binary(b, "arith.shli", ir_int(b, i32, (1 << ir_bit_width(m->element)) - 1), shift);
-  llvm_build_atomic(b, "_and", address, ir_binary(b, "arith.xori", mask, ir_int(b, i32, -1)));
-  llvm_build_atomic(b, "_or", address, ir_binary(b, "arith.shli", ir_cast(b, "arith.extui", i32, value), shift));
-}
-
 void tensor_access_store(ir_builder *b, const tensor_memory *m, MlirValue value, MlirValue index) {
-  if (m->shared_by_threads && tensor_access_per_byte(m->element) > 1) {
-    store_packed_atomically(b, m, value, index);
-    return;
-  }
   MlirValue shift;
   MlirValue address = tensor_access_address(b, m, index, &shift);
   int bytes = tensor_access_bytes(tensor_access_stored_type(m->element));
