@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs the conformance corpus, which lies beside the repository as ../shared/corpus where it is present.
 
-    conformance.py [--platform=interpreter|cpu|unfolded] [--heddle=build/bin/heddle]
+    conformance.py [--platform=interpreter|cpu|unfolded|simulator] [--heddle=build/bin/heddle]
 
 Every case passes in every format, but for those that test/conformance/PLATFORM.txt lists with the reason. `unfolded`
 is the CPU with --no-folding: modules that check themselves are constant expressions, of which folding leaves nothing to
-run.
+run. The simulator, which runs kernels for a GPU on the CPU, gets each case once, as HLO text.
 """
 import argparse
 import os
@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORPUS = ROOT.parent / "shared" / "corpus"
 # Folders with a manifest have the same case in several formats; the others hold modules that check themselves.
 FORMATS = "hlo,mlir,mlirbc,optimized,stablehlo"
+FORMATS_OF = {"simulator": "hlo"}
 # A case that is known not to pass may do so in one way only: never by a crash or by running out of time.
 EXCUSABLE = {"differs", "refused"}
 # What `heddle run` says of a program with open dims to which made-up sizes do not fit; that it is read is that folder's
@@ -26,6 +27,7 @@ EXCUSABLE = {"differs", "refused"}
 READ_ONLY, READ_FOLDER = "read and written back, but not run", "stablehlo/dynamic"
 FOLDERS = {"interpreter": ("jax", "hlo", "stablehlo", "stablehlo/dynamic", "stablehlo/quantized"),
            "cpu": ("jax", "hlo", "stablehlo", "stablehlo/quantized"),
+           "simulator": ("jax", "hlo"),
            "unfolded": ("stablehlo", "stablehlo/quantized")}
 
 
@@ -78,7 +80,7 @@ def is_dynamic(name):
 def judge(platform, heddle):
     """Returns (number passed, list of lines about what failed, a remark)."""
     known = listed_cases(platform)
-    passed, rows = run(platform, heddle, FORMATS, FOLDERS[platform])
+    passed, rows = run(platform, heddle, FORMATS_OF.get(platform, FORMATS), FOLDERS[platform])
     read = [row for row in rows if row[0] == "refused" and READ_ONLY in row[3] and is_dynamic(row[1])]
     failures = [f"{verdict} {name} ({kind}): {message}" for verdict, name, kind, message in rows
                 if known.get(name) != verdict and [verdict, name, kind, message] not in read]

@@ -13,6 +13,7 @@ typedef struct approx {
   ir_builder *b;
   MlirType f32, i32, f64, i64;  // shaped like the argument
   bool fma;                     // the target multiplies and adds with one rounding
+  bool has_libm;                // the C library can be called
   bool narrow;                  // the result will be rounded to bf16 or f16: 2^-12 relative is enough
 } approx;
 

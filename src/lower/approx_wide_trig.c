@@ -3,7 +3,7 @@
 // There: x = q pi/2 + r, with r in two parts. q times pi/2 is subtracted in parts of 26 bits, whose products with q are
 // exact up to 2^20; the first two differences are exact as well, the third's rounding is kept, and the rest of pi/2 is
 // beyond what the closest number to a multiple of pi/2 leaves. Larger arguments are rare, and the C library's, lane by
-// lane, behind a branch that is taken if any lane needs it.
+// lane, or reduced as approx_wide_angle.c does, behind a branch that is taken if any lane needs it.
 // Back: one quotient in [0, 1], one odd polynomial in it, and what folding took away is subtracted from a multiple of
 // pi/2 that has a second part.
 #include <math.h>
@@ -128,8 +128,54 @@ static MlirValue cos_of(approx *a, const angle *k, MlirValue square) {
   return approx_add(a, first, approx_fma(a, approx_mul(a, square, square), series, lost));
 }
 
+// Where there is no C library. Hardly ever run, so that it is not inlined: a function for all that need it.
+static const char *large_reduction(approx *a, MlirValue x) {
+  MlirType type = mlirValueGetType(x);
+  const int lanes = ir_is_vector(type) ? (int)mlirShapedTypeGetDimSize(type, 0) : 1;
+  const char *name = arena_printf(a->b->arena, "xla_reduce_wide_angle_%d", lanes);
+  MlirOperation module = approx_module(a->b);
+  if (!ir_is_null(ir_find_function(module, name))) return name;
+  ir_builder top = ir_builder_at_end(a->b->context, ir_body(module, 0), a->b->arena);
+  const MlirType results[] = {a->f64, a->f64, a->i64};
+  MlirOperation function = ir_function(&top, name, 1, &type, 3, results, true);
+  MlirBlock body = ir_body(function, 0);
+  ir_builder inner = ir_builder_at_end(a->b->context, body, a->b->arena);
+  approx within = *a;
+  within.b = &inner;
+  MlirValue k[3];
+  approx_wide_large_angle(&within, mlirBlockGetArgument(body, 0), &k[0], &k[1], &k[2]);
+  ir_return(&inner, 3, k);
+  return name;
+}
+
+static angle reduce_all(approx *a, MlirValue x) {
+  const angle small = reduce(a, x);
+  if (a->has_libm) return small;
+  MlirValue is_large = approx_compare(a, "uge", approx_abs(a, x), approx_f64(a, LARGE));
+  const MlirType results[] = {a->f64, a->f64, a->i64};
+  MlirOperation branch = ir_if(a->b, approx_any_lane(a, is_large), 3, results);
+  ir_builder inner = ir_builder_at_end(a->b->context, ir_body(branch, 0), a->b->arena);
+  MlirStringRef name = mlirStringRefCreateFromCString(large_reduction(a, x));
+  MlirNamedAttribute callee = ir_named(a->b->context, "callee", mlirFlatSymbolRefAttrGet(a->b->context, name));
+  MlirOperation call = ir_build(&inner, (ir_op_state){.name = "func.call",
+                                                      .operand_count = 1,
+                                                      .operands = &x,
+                                                      .result_count = 3,
+                                                      .results = results,
+                                                      .attribute_count = 1,
+                                                      .attributes = &callee});
+  const MlirValue near[] = {small.r, small.rest, small.quadrant};
+  MlirValue chosen[3];
+  for (int i = 0; i < 3; i++) chosen[i] = ir_select(&inner, is_large, ir_result(call, i), near[i]);
+  ir_yield(&inner, 3, chosen);
+  ir_builder otherwise = ir_builder_at_end(a->b->context, ir_body(branch, 1), a->b->arena);
+  ir_yield(&otherwise, 3, near);
+  return (angle){ir_result(branch, 0), ir_result(branch, 1), ir_result(branch, 2)};
+}
+
 // The result, but the C library's of arguments that are too large to be reduced here, NaN and infinities included.
 static MlirValue with_large(approx *a, const char *callee, MlirValue x, MlirValue result) {
+  if (!a->has_libm) return result;
   MlirValue is_large = approx_compare(a, "uge", approx_abs(a, x), approx_f64(a, LARGE));
   MlirType type = mlirValueGetType(x);
   MlirOperation branch = ir_if(a->b, approx_any_lane(a, is_large), 1, &type);
@@ -150,7 +196,7 @@ static MlirValue sin_in_quadrant(approx *a, const angle *k, MlirValue quadrant) 
 }
 
 MlirValue approx_wide_sin(approx *a, MlirValue x) {
-  const angle k = reduce(a, x);
+  const angle k = reduce_all(a, x);
   MlirValue result = sin_in_quadrant(a, &k, k.quadrant);
   // 0 - 0 * pi/2 is +0 whatever the sign.
   result = ir_select(a->b, approx_compare(a, "oeq", x, approx_f64(a, 0)), x, result);
@@ -158,13 +204,13 @@ MlirValue approx_wide_sin(approx *a, MlirValue x) {
 }
 
 MlirValue approx_wide_cos(approx *a, MlirValue x) {
-  const angle k = reduce(a, x);
+  const angle k = reduce_all(a, x);
   MlirValue quadrant = approx_int(a, "addi", k.quadrant, approx_i64(a, 1));
   return with_large(a, "cos", x, sin_in_quadrant(a, &k, quadrant));
 }
 
 MlirValue approx_wide_tan(approx *a, MlirValue x) {
-  const angle k = reduce(a, x);
+  const angle k = reduce_all(a, x);
   MlirValue square = approx_mul(a, k.r, k.r);
   MlirValue sine = sin_of(a, &k, square), cosine = cos_of(a, &k, square), odd = approx_is_odd(a, k.quadrant);
   MlirValue negated = approx_sub(a, approx_f64(a, 0), cosine);

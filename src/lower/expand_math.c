@@ -1,8 +1,8 @@
 // xla-expand-math: functions of the math dialect become arithmetic, or calls of a scalar library function.
 //
 // f32 and most of f64, scalar or vector: the approximations of approx.h and approx_wide.h, inline, because a call per
-// element costs 5 to 70 times a vector's share. The rest of f64: the C library, lane by lane.
-// NVIDIA with libdevice: its functions for both, which the compiler inlines. Narrower types have been widened before.
+// element costs 5 to 70 times a vector's share. The rest of f64: the C library, lane by
+// lane. NVIDIA with libdevice: its functions for both, which the compiler inlines. Narrower types have been widened before.
 // What LLVM has an instruction for (fma, sqrt, floor, …) stays for the conversion to LLVM.
 #include "emit/ir_builder.h"
 #include "lower/approx_wide.h"
@@ -17,14 +17,14 @@ typedef struct function {
   const char *name;  // C library: name for f64; libdevice: __nv_name and __nv_namef
   unary *unary, *wide_unary;
   binary *binary, *wide_binary;  // of functions of two arguments
-  bool wide_calls;               // the C library for large arguments
+  bool is_bare;                  // of f64: only where there is no C library
 } function;
 
 #define UNARY(name) {"math." #name, #name, .unary = approx_##name}
 #define WIDE_UNARY(name) {"math." #name, #name, .unary = approx_##name, .wide_unary = approx_wide_##name}
 
-#define WIDE_TURN(name) \
-  {"math." #name, #name, .unary = approx_##name, .wide_unary = approx_wide_##name, .wide_calls = true}
+#define BARE_UNARY(name) \
+  {"math." #name, #name, .unary = approx_##name, .wide_unary = approx_wide_##name, .is_bare = true}
 
 static const function functions[] = {
     WIDE_UNARY(exp),
@@ -34,10 +34,10 @@ static const function functions[] = {
     WIDE_UNARY(log1p),
     UNARY(log2),
     UNARY(log10),
-    UNARY(cbrt),
-    WIDE_TURN(sin),
-    WIDE_TURN(cos),
-    WIDE_TURN(tan),
+    BARE_UNARY(cbrt),
+    WIDE_UNARY(sin),
+    WIDE_UNARY(cos),
+    WIDE_UNARY(tan),
     WIDE_UNARY(asin),
     WIDE_UNARY(acos),
     WIDE_UNARY(atan),
@@ -47,8 +47,8 @@ static const function functions[] = {
     WIDE_UNARY(asinh),
     WIDE_UNARY(acosh),
     WIDE_UNARY(atanh),
-    UNARY(erf),
-    {"math.powf", "pow", .binary = approx_pow},
+    BARE_UNARY(erf),
+    {"math.powf", "pow", .binary = approx_pow, .wide_binary = approx_wide_pow, .is_bare = true},
     {"math.atan2", "atan2", .binary = approx_atan2, .wide_binary = approx_wide_atan2},
 };
 
@@ -69,13 +69,14 @@ typedef struct inline_form {
 
 static inline_form find_form(const function *f, MlirType element, bool has_libm) {
   if (mlirTypeIsAF32(element)) return (inline_form){f->unary, f->binary};
-  if (!mlirTypeIsAF64(element) || (f->wide_calls && !has_libm)) return (inline_form){0};
+  if (!mlirTypeIsAF64(element) || (f->is_bare && has_libm)) return (inline_form){0};
   return (inline_form){f->wide_unary, f->wide_binary};
 }
 
 static MlirValue approximate(const lower_options *o, ir_builder *b, inline_form form, MlirOperation op) {
   MlirValue x = ir_operand(op, 0);
   approx a = approx_begin(b, x, o->target.has_fma, !mlirAttributeIsNull(ir_get(op, "xla.narrow")));
+  a.has_libm = o->target.has_libm;
   return form.unary ? form.unary(&a, x) : form.binary(&a, x, ir_operand(op, 1));
 }
 
