@@ -1,6 +1,6 @@
 // LLVM dialect with NVVM -> PTX.
 //
-// libdevice is bitcode: it is linked in whole, everything but the kernels becomes internal, and the standard O2 list
+// libdevice is bitcode: it is linked in whole, everything but the kernels becomes internal, and LLVM's O2 list
 // drops what is not called and folds __nvvm_reflect.
 #include "target/nvptx.h"
 
@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "target/llvm_alias_scopes.h"
 #include "target/llvm_codegen.h"
 #include "target/llvm_metadata.h"
 
@@ -106,12 +107,26 @@ static void rename_all_private(arena *a, LLVMModuleRef module, const char *entry
   for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g)) rename_private(a, g, entry);
 }
 
+// LLVM's O2 list without its vectorizers, which have nothing to do here, and without vector-combine, which takes loads
+// of vectors apart when their elements are used one by one: four accesses for one, and what is known of them lost.
+#define COMBINE "instcombine<no-verify-fixpoint>"  // else one round that is not enough ends the process
+static const char passes[] =
+    "function(nvvm-reflect,simplifycfg,sroa<modify-cfg>,early-cse),ipsccp,globalopt,function(" COMBINE
+    ",simplifycfg),cgscc(inline,function(sroa<modify-cfg>,early-cse<memssa>,"
+    "speculative-execution<only-if-divergent-target>,jump-threading,simplifycfg," COMBINE
+    ",reassociate,loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm,simple-loop-unswitch),"
+    "simplifycfg," COMBINE
+    ",loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),sroa<modify-cfg>,gvn,sccp,bdce," COMBINE
+    ",jump-threading,adce,dse,loop-mssa(licm),simplifycfg," COMBINE ")),globaldce,function(loop-unroll<O2>," COMBINE
+    ",loop-mssa(licm),simplifycfg,early-cse),globaldce,constmerge";
+
 // The module as code generation takes it.
 static heddle_status optimize(arena *a, LLVMModuleRef module, LLVMTargetMachineRef tm, const code_options *options,
                               kernel_image *out) {
+  llvm_scope_accesses(a, module);
   llvm_bound_thread_numbers(module, &(launch_bounds){options->threads, options->blocks_x, options->blocks_y});
   const double start = log_seconds();
-  TRY(llvm_run_passes(module, tm, "default<O2>"));
+  TRY(llvm_run_passes(module, tm, passes));
   out->optimize_seconds = log_seconds() - start;
   rename_all_private(a, module, options->entry);
   if (options->llvm_ir) llvm_print(module, options->llvm_ir);
