@@ -60,6 +60,7 @@
            .transpose_area = 1024,          \
            .min_packed_threads = 10,        \
            .max_kept_bytes = 32,            \
+           .tiles_per_core = 2,             \
            .bank_bytes = 4,                 \
            .bank_count = 32,                \
            .vector_bytes = 16,              \

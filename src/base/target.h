@@ -131,6 +131,7 @@ typedef struct target_grid_sizes {
   int64_t transpose_area;  // elements (or groups that stay together) of a tile that has a short side
   int min_packed_threads;  // of a warp, that a side must keep busy for several elements to be moved at once
   int max_kept_bytes;      // of an innermost axis that stays innermost: runs of more fill whole sectors of memory
+  int tiles_per_core;      // least, for tiles to be larger than they must be
   int bank_bytes;          // of shared memory's banks
   int bank_count;
 

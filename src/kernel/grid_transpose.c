@@ -51,6 +51,11 @@ static int64_t block_count(const hero_grid_transpose *h) {
          int64_ceil_div(h->b, h->tile_b);
 }
 
+// Smaller tiles keep more threads busy.
+static bool has_enough_blocks(const planning *p) {
+  return block_count(p->hero) >= (int64_t)p->target->cores * p->sizes->tiles_per_core;
+}
+
 // As many accesses as a warp has threads; short sides as they are, the tile then longer the other way, or over batches.
 static void size_tile(const planning *p) {
   hero_grid_transpose *h = p->hero;
@@ -70,7 +75,7 @@ static void size_tile(const planning *p) {
   }
 }
 
-// Several elements at once, both ways, if both sides keep enough threads busy so, and all multiprocessors, too.
+// Several elements at once, both ways, if both sides keep enough threads busy so, and there are enough tiles.
 static bool packs(const planning *p) {
   hero_grid_transpose *h = p->hero;
   if (h->kept > 1) return false;
@@ -79,8 +84,7 @@ static bool packs(const planning *p) {
     h->is_packed = true;
     size_tile(p);
     const int64_t least = int64_max(p->sizes->min_packed_threads * lanes, p->sides.limits.short_side);
-    if (h->a % lanes == 0 && h->b % lanes == 0 && h->a >= least && h->b >= least &&
-        block_count(h) >= p->target->cores && fits(p))
+    if (h->a % lanes == 0 && h->b % lanes == 0 && h->a >= least && h->b >= least && has_enough_blocks(p) && fits(p))
       return true;
   }
   h->is_packed = false;
@@ -116,8 +120,7 @@ static bool choose_tile(const planning *p) {
   h->lanes_in = lanes_along(p, h->a);
   h->lanes_out = lanes_along(p, h->b);
   size_tile(p);
-  // Smaller tiles keep more multiprocessors busy.
-  while (!has_part_bytes(p) && block_count(h) < p->target->cores && h->lanes_in * h->lanes_out > 1) halve_lanes(p);
+  while (!has_part_bytes(p) && !has_enough_blocks(p) && h->lanes_in * h->lanes_out > 1) halve_lanes(p);
   while (!fits(p) && h->lanes_in * h->lanes_out > 1) halve_lanes(p);
   while (!fits(p)) {
     int64_t *longest = h->tile_a > h->tile_b ? &h->tile_a : &h->tile_b;

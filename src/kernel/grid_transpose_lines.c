@@ -7,7 +7,7 @@
 
 #include "base/int64.h"
 
-enum { TRIED_WARPS = 2, MOST_WORDS = 128, WARP = 32 };
+enum { TRIED_WARPS = 2, MOST_WORDS = 32, WARP = 32 };
 
 // Numbers in an element's way through shared memory, as emit/grid_transpose_maps.c has it in maps.
 static int64_t element_in_shared(const hero_grid_transpose *h, bool is_in, int64_t number) {
@@ -20,17 +20,17 @@ static int64_t element_in_shared(const hero_grid_transpose *h, bool is_in, int64
   return (line * length + in_line) * h->kept + kept;
 }
 
-// How often banks are asked for the words of one access of `threads` threads.
+// How often the bank that is asked most is asked for different words.
 static int64_t count_turns(const target_grid_sizes *sizes, int count, const int64_t *words) {
-  int64_t most = 0;
+  int64_t most = 1, in_bank[MOST_WORDS][MOST_WORDS];
+  int asked[MOST_WORDS] = {0};
   for (int w = 0; w < count; w++) {
-    int64_t turn = 1;  // of this word in its bank
-    for (int before = 0; before < w; before++) {
-      if (words[before] == words[w]) turn = 0;
-      if (turn == 0) break;
-      turn += words[before] % sizes->bank_count == words[w] % sizes->bank_count;
-    }
-    most = int64_max(most, turn);
+    const int bank = (int)(words[w] % sizes->bank_count);
+    int before = 0;
+    while (before < asked[bank] && in_bank[bank][before] != words[w]) before++;
+    if (before < asked[bank]) continue;
+    in_bank[bank][asked[bank]++] = words[w];
+    most = int64_max(most, asked[bank]);
   }
   return most;
 }
@@ -69,18 +69,27 @@ static void turn_lines(const target_grid_sizes *sizes, int bytes, hero_grid_tran
   h->turn = int64_max(sizes->bank_bytes / (h->lanes_in * bytes), 1);
 }
 
-static void pad_lines(const target_grid_sizes *sizes, int bytes, hero_grid_transpose *h) {
-  const int64_t all_banks = (int64_t)sizes->bank_bytes * sizes->bank_count, unit = h->kept * bytes;
-  const int64_t row = h->tile_a * unit, step = int64_max(sizes->bank_bytes / unit, 1);
-  if (row < all_banks && all_banks % row == 0 && h->tile_b % (all_banks / row) == 0) h->rows_per_line = all_banks / row;
-  int64_t best = h->pad, least = INT64_MAX;
+// Tries paddings that are multiples of `step` elements; returns what the best one costs.
+static int64_t try_paddings(const target_grid_sizes *sizes, int bytes, int64_t step, hero_grid_transpose *h) {
+  const int64_t all_banks = (int64_t)sizes->bank_bytes * sizes->bank_count;
   const int64_t ideal = TRIED_WARPS * (h->lanes_in + h->lanes_out) * int64_max(bytes / sizes->bank_bytes, 1);
-  for (h->pad = 0; h->pad * unit < all_banks && least > ideal; h->pad += step) {
+  int64_t best = 0, least = INT64_MAX;
+  for (h->pad = 0; h->pad * h->kept * bytes < all_banks && least > ideal; h->pad += step) {
     const int64_t found = cost(sizes, h, bytes);
     if (found < least) best = h->pad;
     least = int64_min(least, found);
   }
   h->pad = best;
+  return least;
+}
+
+// Lines of whole words at first: accesses to them may be whole ones, too.
+static void pad_lines(const target_grid_sizes *sizes, int bytes, hero_grid_transpose *h) {
+  const int64_t all_banks = (int64_t)sizes->bank_bytes * sizes->bank_count, unit = h->kept * bytes;
+  const int64_t row = h->tile_a * unit, step = int64_max(sizes->bank_bytes / unit, 1);
+  if (row < all_banks && all_banks % row == 0 && h->tile_b % (all_banks / row) == 0) h->rows_per_line = all_banks / row;
+  const int64_t least = try_paddings(sizes, bytes, step, h), best = h->pad;
+  if (step > 1 && try_paddings(sizes, bytes, 1, h) >= least) h->pad = best;
 }
 
 void grid_transpose_lines_choose(const target_grid_sizes *sizes, int bytes, hero_grid_transpose *h) {

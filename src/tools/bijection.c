@@ -67,7 +67,7 @@ heddle_status bijection_maps_to_instruction(arena *a, const kernel_plan *kernel,
   reach r = {.arena = a};
   kernel_maps stored;
   TRY(kernel_maps_find(a, kernel, target, &stored));
-  const int written = stored.are_windows ? output_of(kernel, i) : -1;
+  const int output = output_of(kernel, i), written = stored.are_windows ? output : -1;
   *space = shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
   for (int n = 0; n < stored.list.size; n++) {
     const kernel_map *one = &stored.list.data[n];
@@ -79,6 +79,10 @@ heddle_status bijection_maps_to_instruction(arena *a, const kernel_plan *kernel,
     if (one->output < 0) ptr_map_put(a, &r.kept, one->of, NULL);
   }
   if (written >= 0) return status_ok();
+  // An output is written where it is stored, wherever else it is computed.
+  for (int n = 0; n < stored.list.size; n++)
+    if (stored.list.data[n].of == i && stored.list.data[n].output == output) vec_push(a, out, stored.list.data[n].map);
+  if (out->size > 0) return status_ok();
   TRY(follow(&r, kernel, i));
   const bijection_maps *found = maps_of(&r, i);
   if (!found && stored.are_windows)
