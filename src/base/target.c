@@ -69,6 +69,7 @@
            .max_reducing_threads = 1024,    \
            .column_threads = 32,            \
            .max_vector_operations = 160,    \
+           .walked_update_ns = 4,           \
            .min_sorted_updates_per_core = 4}
 
 #define FUSION_COSTS                       \

@@ -144,6 +144,7 @@ typedef struct target_grid_sizes {
   int max_vector_operations;  // of a body that is repeated for the elements of a vector, all copies together
 
   // Scatters.
+  double walked_update_ns;          // that a thread takes to ask whether an update is its own
   int min_sorted_updates_per_core;  // fewer sorted updates are combined in memory one by one
 } target_grid_sizes;
 

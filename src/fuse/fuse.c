@@ -12,6 +12,7 @@
 #include "fuse/merge.h"
 #include "fuse/reduction_order.h"
 #include "fuse/reduction_splitter.h"
+#include "fuse/scatter_winners.h"
 #include "fuse/trip_count.h"
 #include "hlo/dot_form.h"
 #include "hlo/program_order.h"
@@ -204,6 +205,17 @@ static heddle_status arrange_reductions(arena *scratch, module *m, const target_
   return any ? pass_apply(&opt_dead_code, m) : status_ok();
 }
 
+// New instructions stand at the end, behind what uses them.
+static heddle_status arrange_scatters(arena *scratch, module *m, const target_description *target,
+                                      program_list *sequences) {
+  bool any = false;
+  for (int k = 0; k < sequences->size; k++) any |= scatter_winners_run(sequences->data[k], target);
+  if (!any) return status_ok();
+  *sequences = (program_list){0};
+  program_list_find(scratch, m, sequences);
+  return opt_sort(scratch, m);
+}
+
 static heddle_status fuse_module(arena *scratch, module *m, const target_description *target, text *reasons) {
   if (has_fusions(m)) TRY(pass_apply(&opt_call_inliner, m));
   TRY(fuse_while_run(scratch, m, target));
@@ -212,6 +224,7 @@ static heddle_status fuse_module(arena *scratch, module *m, const target_descrip
   program_list sequences = {0};
   program_list_find(scratch, m, &sequences);
   TRY(arrange_reductions(scratch, m, target, &sequences));
+  TRY(arrange_scatters(scratch, m, target, &sequences));
   for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], target, reasons));
   TRY(pass_apply(&opt_dead_code, m));
   return opt_sort(scratch, m);
