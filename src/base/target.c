@@ -8,8 +8,9 @@
 // the row has one: T4, A100, A10, Orin, L4, H100.
 #include "base/target.h"
 
-// The same on all machines so far.
-#define TILE_SIZES                                \
+// The same on all machines so far, but for how reductions are cut: as many times as there are threads, or blocks of
+// them.
+#define TILE_SIZES(units, chunks, least_chunks)   \
   .tiles = {.unit = 64,                           \
             .min_run = 8,                         \
             .max_lone_operations = 16,            \
@@ -35,9 +36,9 @@
             .max_repeated_body = 40,              \
             .min_tried_elements = 16 << 10,       \
             .min_split_elements = 256 << 10,      \
-            .min_split_units = 8,                 \
-            .split_chunks = 64,                   \
-            .min_split_chunks = 24,               \
+            .min_split_units = (units),           \
+            .split_chunks = (chunks),             \
+            .min_split_chunks = (least_chunks),   \
             .min_side_columns = 16,               \
             .cache_line = 16,                     \
             .min_scatter_bytes = 64 << 10,        \
@@ -68,6 +69,7 @@
            .vectors_per_thread = 8,         \
            .max_reducing_threads = 1024,    \
            .column_threads = 32,            \
+           .staged_row = 64,                \
            .max_vector_operations = 160,    \
            .walked_update_ns = 4,           \
            .min_sorted_updates_per_core = 4}
@@ -122,17 +124,17 @@
   .cache_bytes_per_ns = 40, .mixed_bytes_per_ns = 10, .cache_bytes = 1 << 20, .launch_ns = 2000, .wake_ns = 6000,   \
   .tile_bytes = 16 << 10, .tile_operations = 64 << 10, .most_tile = 16 << 10, .tiles_per_core = 4,                  \
   .row_buffer_bytes = 64 << 10, .row_accumulators = 1024, .constant_alignment = 64, .stream_alignment = 32,         \
-  TILE_SIZES, FUSION_COSTS, CODE_LIMITS
+  TILE_SIZES(8, 64, 24), FUSION_COSTS, CODE_LIMITS
 
 // What all chips from sm_75 on have alike. A thread may use 255 registers.
-#define GPU_FIGURES                                                                                               \
-  .kind = TARGET_NVPTX, .has_grid = true, .vector_registers = 255, .has_fma = true, .has_f16 = true,              \
-  .has_narrow_arithmetic = true, .has_ieee_extrema = true, .adds_f16_atomically = true, .exchanged_bits = 64,     \
-  .index_bits = 32, .max_unroll = 4, .threads_per_block = 128, .subgroup_size = 32, .max_grid_x = INT32_MAX,      \
-  .buffer_alignment = 16, .vector_lanes = 32, .launch_ns = 3000, .wake_ns = 0, .tile_bytes = 16 << 10,            \
-  .tile_operations = 64 << 10, .most_tile = 16 << 10, .tiles_per_core = 4, .row_buffer_bytes = 64 << 10,          \
-  .row_accumulators = 1024, .constant_alignment = 64, .shared_alignment = 16, .stream_alignment = 32, TILE_SIZES, \
-  GRID_SIZES, FUSION_COSTS, CODE_LIMITS
+#define GPU_FIGURES                                                                                           \
+  .kind = TARGET_NVPTX, .has_grid = true, .vector_registers = 255, .has_fma = true, .has_f16 = true,          \
+  .has_narrow_arithmetic = true, .has_ieee_extrema = true, .adds_f16_atomically = true, .exchanged_bits = 64, \
+  .index_bits = 32, .max_unroll = 4, .threads_per_block = 128, .subgroup_size = 32, .max_grid_x = INT32_MAX,  \
+  .buffer_alignment = 16, .vector_lanes = 32, .launch_ns = 3000, .wake_ns = 0, .tile_bytes = 16 << 10,        \
+  .tile_operations = 64 << 10, .most_tile = 16 << 10, .tiles_per_core = 4, .row_buffer_bytes = 64 << 10,      \
+  .row_accumulators = 1024, .constant_alignment = 64, .shared_alignment = 16, .stream_alignment = 32,         \
+  TILE_SIZES(64, 512, 256), GRID_SIZES, FUSION_COSTS, CODE_LIMITS
 
 const target_description target_any_cpu = {
     .kind = TARGET_CPU, .name = "cpu", .chip = "", .features = "", .has_libraries = true, .is_host = true, CPU_FIGURES};

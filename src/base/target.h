@@ -141,6 +141,7 @@ typedef struct target_grid_sizes {
   int vectors_per_thread;     // of a row, about as many
   int max_reducing_threads;   // of a block
   int64_t column_threads;     // side by side
+  int64_t staged_row;         // elements up to which rows that no sector holds a whole number of are staged
   int max_vector_operations;  // of a body that is repeated for the elements of a vector, all copies together
 
   // Scatters.

@@ -27,6 +27,37 @@ static const hero_grid_reduction *hero_of(const row_pass_emitter *s) {
 
 static int64_t warp_of(const row_pass_emitter *s) { return s->entry->target->subgroup_size; }
 
+// --- vectors
+
+static MlirNamedAttribute any_position(MlirContext c) {
+  return ir_named(c, "static_position", mlirDenseI64ArrayGet(c, 1, (int64_t[]){INT64_MIN}));
+}
+
+// Narrow integers are words in vectors: several in one register go through memory to be told apart.
+static MlirValue as_lane(ir_builder *b, MlirValue x) {
+  const MlirType t = mlirValueGetType(x);
+  const bool is_narrow = mlirTypeIsAInteger(t) && ir_bit_width(t) < 32;
+  return is_narrow ? ir_cast(b, "arith.extui", mlirIntegerTypeGet(b->context, 32), x) : x;
+}
+
+MlirValue grid_combine_spread(ir_builder *b, MlirValue x, int64_t lanes) {
+  x = as_lane(b, x);
+  return ir_value(b, "vector.broadcast", mlirVectorTypeGet(1, &lanes, mlirValueGetType(x)), 1, &x);
+}
+
+MlirValue grid_combine_get(ir_builder *b, MlirValue vector, MlirValue lane, MlirType type) {
+  const MlirNamedAttribute position = any_position(b->context);
+  const MlirType element = ir_element_type(mlirValueGetType(vector));
+  const MlirValue x = ir_value_with(b, "vector.extract", element, 2, (MlirValue[]){vector, lane}, 1, &position);
+  return mlirTypeEqual(type, element) ? x : ir_cast(b, "arith.trunci", type, x);
+}
+
+MlirValue grid_combine_put(ir_builder *b, MlirValue x, MlirValue vector, MlirValue lane) {
+  const MlirNamedAttribute position = any_position(b->context);
+  const MlirValue operands[] = {as_lane(b, x), vector, lane};
+  return ir_value_with(b, "vector.insert", mlirValueGetType(vector), 3, operands, 1, &position);
+}
+
 // --- initial values
 
 static MlirType accumulator_type(const row_pass_emitter *s, const row_reduction *r, int value) {
@@ -175,13 +206,10 @@ static heddle_status leave_lane(kernel_entry *e, ir_builder *b, const index_vect
   (void)e;
   const combine_work *w = argument;
   const bool has_lanes = hero_of(w->s)->vector > 1;
-  const MlirNamedAttribute any =
-      ir_named(b->context, "static_position", mlirDenseI64ArrayGet(b->context, 1, (int64_t[]){INT64_MIN}));
   for (int v = 0; v < w->reduction->count; v++) {
     MlirValue x = w->partial[v];
     if (has_lanes)
-      x = ir_value_with(b, "vector.extract", ir_element_type(mlirValueGetType(x)), 2,
-                        (MlirValue[]){x, mlirBlockGetArgument(b->block, 0)}, 1, &any);
+      x = grid_combine_get(b, x, mlirBlockGetArgument(b->block, 0), accumulator_type(w->s, w->reduction, v));
     outputs[w->tensors[v]] = emit_insert(b, x, outputs[w->tensors[v]], 1, point->values);
   }
   return status_ok();

@@ -3,17 +3,22 @@
 //   for each pass:
 //     loop over the thread's elements, carrying partial results: body, combine, store
 //     threads bring their partial results together (grid_combine.c)
+//   or, staged:
+//     loop over the block's elements: body, leave the results in shared memory, store
+//     each thread combines a row (grid_staged.c)
 //   what is computed of the results, by one thread for each
 #include "emit/grid_reduction.h"
 
 #include "emit/grid_combine.h"
 #include "emit/grid_reduction_maps.h"
+#include "emit/grid_staged.h"
 
 // One pass being emitted. What its loop carries is the tensors, then the partial results.
 typedef struct pass_walk {
   row_pass_emitter *s;
   const row_pass *pass;
-  bool has_lanes;  // partial results are vectors, of which the loop's last range variable says the element
+  bool has_lanes;     // partial results are vectors, of which the loop's last range variable says the element
+  const int *stages;  // tensors in which elements are left for a thread to combine; null: there are none
 } pass_walk;
 
 static const hero_grid_reduction *hero_of(const row_pass_emitter *s) {
@@ -28,23 +33,8 @@ static int count_values(const row_pass *pass) {
 
 // --- partial results
 
-static MlirNamedAttribute any_position(MlirContext c) {
-  return ir_named(c, "static_position", mlirDenseI64ArrayGet(c, 1, (int64_t[]){INT64_MIN}));
-}
-
 static MlirValue lane_of(const ir_builder *b, const indexing_map *map) {
   return mlirBlockGetArgument(b->block, map->range_count - 1);
-}
-
-static MlirValue get_lane(ir_builder *b, MlirValue vector, MlirValue lane) {
-  const MlirNamedAttribute position = any_position(b->context);
-  return ir_value_with(b, "vector.extract", ir_element_type(mlirValueGetType(vector)), 2, (MlirValue[]){vector, lane},
-                       1, &position);
-}
-
-static MlirValue put_lane(ir_builder *b, MlirValue x, MlirValue vector, MlirValue lane) {
-  const MlirNamedAttribute position = any_position(b->context);
-  return ir_value_with(b, "vector.insert", mlirValueGetType(vector), 3, (MlirValue[]){x, vector, lane}, 1, &position);
 }
 
 static void accumulate(const pass_walk *w, ir_builder *b, const MlirValue *results, MlirValue *partial) {
@@ -52,16 +42,14 @@ static void accumulate(const pass_walk *w, ir_builder *b, const MlirValue *resul
   for (int i = 0, done = 0; i < w->pass->reductions.size; i++) {
     const row_reduction *r = &w->pass->reductions.data[i];
     MlirValue *so_far = arena_array(b->arena, MlirValue, 2 * r->count), *next = so_far + r->count;
-    for (int v = 0; v < r->count; v++)
-      so_far[v] = w->has_lanes ? get_lane(b, partial[done + v], lane_of(b, map)) : partial[done + v];
+    for (int v = 0; v < r->count; v++) {
+      const MlirType type = emit_element_type(b->context, r->accumulators[v]);
+      so_far[v] = w->has_lanes ? grid_combine_get(b, partial[done + v], lane_of(b, map), type) : partial[done + v];
+    }
     row_passes_combine(w->s, b, r, so_far, results + r->first_result, next);
     for (int v = 0; v < r->count; v++, done++)
-      partial[done] = w->has_lanes ? put_lane(b, next[v], partial[done], lane_of(b, map)) : next[v];
+      partial[done] = w->has_lanes ? grid_combine_put(b, next[v], partial[done], lane_of(b, map)) : next[v];
   }
-}
-
-static MlirValue spread(ir_builder *b, MlirValue x, int64_t lanes) {
-  return ir_value(b, "vector.broadcast", mlirVectorTypeGet(1, &lanes, mlirValueGetType(x)), 1, &x);
 }
 
 static void start(const pass_walk *w, MlirValue *partial) {
@@ -69,7 +57,7 @@ static void start(const pass_walk *w, MlirValue *partial) {
     const row_reduction *r = &w->pass->reductions.data[i];
     for (int v = 0; v < r->count; v++, next++) {
       partial[next] = grid_combine_start(w->s, r, v);
-      if (w->has_lanes) partial[next] = spread(&w->s->entry->b, partial[next], hero_of(w->s)->vector);
+      if (w->has_lanes) partial[next] = grid_combine_spread(&w->s->entry->b, partial[next], hero_of(w->s)->vector);
     }
   }
 }
@@ -87,7 +75,8 @@ static heddle_status visit(kernel_entry *e, ir_builder *b, const index_vector *p
   if (s->plan->is_column) at.column = point->values[groups];
   const MlirValue *results = row_passes_call(s, b, w->pass->body, &at);
   row_passes_store(s, b, w->pass, results, &at);
-  accumulate(w, b, results, outputs + s->tensor_count);
+  if (w->stages) grid_staged_leave(s, b, w->pass, w->stages, results, point->values[groups + 1]);
+  else if (!hero_of(s)->is_staged) accumulate(w, b, results, outputs + s->tensor_count);
   for (int t = 0; t < s->tensor_count; t++) outputs[t] = s->tensors[t];
   return status_ok();
 }
@@ -96,8 +85,12 @@ static heddle_status emit_pass(row_pass_emitter *s, int number) {
   const row_pass *pass = &s->plan->passes.passes[number];
   if (pass->body < 0) return status_ok();
   arena *a = s->entry->kernel->arena;
-  const int values = count_values(pass), carried = s->tensor_count + values;
-  const pass_walk w = {s, pass, s->plan->is_column && hero_of(s)->vector > 1};
+  const bool is_staged = hero_of(s)->is_staged;
+  const int staged_values = is_staged ? count_values(pass) : 0;
+  const int values = is_staged ? 0 : count_values(pass);
+  pass_walk w = {s, pass, s->plan->is_column && hero_of(s)->vector > 1, NULL};
+  if (staged_values > 0) w.stages = grid_staged_allocate(s, pass);
+  const int carried = s->tensor_count + values;
   kernel_entry loop = *s->entry;
   loop.carried = carried;
   loop.outputs = arena_array(a, MlirValue, carried);
@@ -105,11 +98,13 @@ static heddle_status emit_pass(row_pass_emitter *s, int number) {
   row_passes_written(s, pass, changes);
   for (int t = 0; t < s->tensor_count; t++) loop.outputs[t] = s->tensors[t];
   for (int v = 0; v < values; v++) changes[s->tensor_count + v] = true;
-  start(&w, loop.outputs + s->tensor_count);
+  for (int v = 0; v < staged_values; v++) changes[w.stages[v]] = true;
+  if (!is_staged) start(&w, loop.outputs + s->tensor_count);
   const indexing_map *map = emit_grid_reduction_elements(a, s->entry->kernel->plan);
   TRY(emit_entry_loop_changing(&loop, map, s->entry->ids.data, changes, visit, &w));
   for (int t = 0; t < s->tensor_count; t++) s->tensors[t] = loop.outputs[t];
-  return grid_combine_pass(s, number, loop.outputs + s->tensor_count);
+  return is_staged ? grid_staged_combine(s, pass, w.stages)
+                   : grid_combine_pass(s, number, loop.outputs + s->tensor_count);
 }
 
 // --- results

@@ -49,7 +49,7 @@ static const affine_expr *block(const map_maker *m) {
   return m->plan->launch.blocks_y > 1 ? scaled(m, affine_dim(m->arena, 2), m->plan->launch.blocks_x, x) : x;
 }
 
-static bool is_column(const map_maker *m) { return m->hero->on_tiles.is_column; }
+static bool is_column(const map_maker *m) { return m->hero->on_tiles.is_column && !m->hero->is_staged; }
 
 // --- indices of the space
 
@@ -95,6 +95,41 @@ static void put_row_elements(map_maker *m, const affine_expr *trip, const affine
   put_indices(m, true, true, scaled(m, vector, h->vector, lane));
 }
 
+// --- staged rows
+
+static const affine_expr *place_in_stage(const map_maker *m, const affine_expr *row, const affine_expr *element) {
+  return scaled(m, row, m->space->reduced + m->hero->pad, element);
+}
+
+static void put_staged_elements(map_maker *m, const affine_expr *trip, const affine_expr *lane) {
+  const hero_grid_reduction *h = m->hero;
+  const int64_t size = m->space->reduced;
+  const affine_expr *vector = scaled(m, trip, h->threads, thread(m));
+  const affine_expr *all = scaled(m, block(m), h->threads * size / h->vector, vector);
+  constrain(m, vector, 0, h->threads * size / h->vector - 1);
+  constrain(m, all, 0, m->space->kept * size / h->vector - 1);
+  const affine_expr *element = scaled(m, vector, h->vector, lane);
+  const affine_expr *row = affine_floordiv(m->arena, element, size), *in_row = affine_mod(m->arena, element, size);
+  put_indices(m, false, true, scaled(m, block(m), h->threads, row));
+  put_indices(m, true, true, in_row);
+  m->map->results[m->space->group_count] = row;
+  m->map->results[m->space->group_count + 1] = place_in_stage(m, row, in_row);
+}
+
+static const affine_expr *staged_row(map_maker *m) {
+  const affine_expr *row = scaled(m, block(m), m->hero->threads, thread(m));
+  constrain(m, row, 0, m->space->kept - 1);
+  return row;
+}
+
+const indexing_map *emit_grid_reduction_staged(arena *a, const kernel_plan *k) {
+  map_maker m = begin(a, k, 1, 1);
+  m.map->ranges[0] = variable("element", m.space->reduced);
+  staged_row(&m);
+  m.map->results[0] = place_in_stage(&m, thread(&m), affine_symbol(a, 0));
+  return finish(&m);
+}
+
 // --- columns
 
 // The number of the column in the block, and its index among all.
@@ -134,14 +169,16 @@ static void put_column_elements(map_maker *m, const affine_expr *trip, const aff
 
 const indexing_map *emit_grid_reduction_elements(arena *a, const kernel_plan *k) {
   const hero_grid_reduction *h = &k->details.grid_reduction;
-  const bool has_trips = h->trips > 1, has_lanes = h->vector > 1, is_column = h->on_tiles.is_column;
-  map_maker m = begin(a, k, has_trips + has_lanes, h->on_tiles.passes.space.group_count + is_column);
+  const bool has_trips = h->trips > 1, has_lanes = h->vector > 1;
+  const int places = h->on_tiles.is_column + h->is_staged;
+  map_maker m = begin(a, k, has_trips + has_lanes, h->on_tiles.passes.space.group_count + places);
   if (has_trips) m.map->ranges[0] = variable("trip", h->trips);
   if (has_lanes) m.map->ranges[has_trips] = variable("vector_index", h->vector);
   const affine_expr *none = affine_constant(a, 0);
   const affine_expr *trip = has_trips ? affine_symbol(a, 0) : none;
   const affine_expr *lane = has_lanes ? affine_symbol(a, has_trips) : none;
-  if (is_column) put_column_elements(&m, trip, lane);
+  if (h->is_staged) put_staged_elements(&m, trip, lane);
+  else if (h->on_tiles.is_column) put_column_elements(&m, trip, lane);
   else put_row_elements(&m, trip, lane);
   return finish(&m);
 }
@@ -156,6 +193,11 @@ const indexing_map *emit_grid_reduction_results(arena *a, const kernel_plan *k) 
   const hero_grid_reduction *h = &k->details.grid_reduction;
   const int kept = kept_groups(&h->on_tiles.passes.space);
   map_maker m = begin(a, k, 0, kept + h->on_tiles.is_column);
+  if (h->is_staged) {
+    put_indices(&m, false, false, staged_row(&m));
+    m.map->results[kept] = thread(&m);
+    return finish(&m);
+  }
   if (!h->on_tiles.is_column) {
     put_indices(&m, false, false, row_of(&m));
     constrain(&m, affine_mod(a, thread(&m), h->threads), 0, 0);

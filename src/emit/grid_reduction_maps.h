@@ -8,9 +8,12 @@
 // range of one value is left out; the vector's is the last one.
 const indexing_map *emit_grid_reduction_elements(arena *a, const kernel_plan *k);
 
-// (thread, block) -> the indices of a result, then for columns the column's number in the block; over the threads that
-// store results.
+// (thread, block) -> the indices of a result, then for columns and staged rows its number in the block; over the
+// threads that store results.
 const indexing_map *emit_grid_reduction_results(arena *a, const kernel_plan *k);
+
+// Staged rows: (thread, block)[element] -> an element's place in shared memory, of the row that the thread combines.
+const indexing_map *emit_grid_reduction_staged(arena *a, const kernel_plan *k);
 
 // Partial results in shared memory, which has one dim.
 typedef enum grid_partial {

@@ -79,6 +79,7 @@ static void print_reduction(text *out, const kernel_plan *k) {
   const hero_grid_reduction *h = &k->details.grid_reduction;
   kernel_print_reduction(out, &h->on_tiles);
   text_puts(out, "    each result by");
+  NUMBER(out, h, is_staged);
   NUMBER(out, h, threads);
   NUMBER(out, h, vector);
   NUMBER(out, h, trips);

@@ -16,6 +16,7 @@ typedef struct planning {
   const target_grid_sizes *sizes;
   hero_grid_reduction *hero;
   const reduction_space *space;
+  bool has_order;  // elements are combined one after the other
 } planning;
 
 static int64_t power_of_two_above(int64_t v) {
@@ -91,13 +92,14 @@ static bool has_vectors(const planning *p) {
   return true;
 }
 
-static int64_t choose_vector(const planning *p) {
+// `run`: elements that lie side by side and are shared out in vectors.
+static int64_t choose_vector(const planning *p, int64_t run) {
   const row_passes *s = &p->hero->on_tiles.passes;
   if (is_column(p->space) && !has_vectors(p)) return 1;
   int64_t operations = 1, vector = p->target->max_unroll;
   for (int n = 0; n < s->pass_count; n++)
     operations = int64_max(operations, operations_of(p->kernel, s->passes[n].body));
-  while (vector > 1 && (innermost(p->space) % vector != 0 || vector * widest_bytes(p) > p->sizes->vector_bytes ||
+  while (vector > 1 && (run % vector != 0 || vector * widest_bytes(p) > p->sizes->vector_bytes ||
                         vector * operations > p->sizes->max_vector_operations))
     vector /= 2;
   return vector;
@@ -112,6 +114,37 @@ static bool fills_bytes(const planning *p) {
     if (shape_element_count(s) != p->space->kept * p->space->reduced || p->hero->vector * bits % 8 != 0) return false;
   }
   return true;
+}
+
+// --- shared memory
+
+static int64_t accumulator_bytes(dtype t) { return int64_max(dtypes[t].bits / 8, 1); }
+
+static int64_t round_up(int64_t v, int64_t unit) { return int64_ceil_div(v, unit) * unit; }
+
+static int64_t shared_of_value(const planning *p, dtype t) {
+  const hero_grid_reduction *h = p->hero;
+  const int64_t bytes = accumulator_bytes(t), unit = p->target->shared_alignment;
+  if (h->is_staged)
+    return round_up(h->threads * (p->space->reduced + h->pad) * bytes, unit) + round_up(h->threads * bytes, unit);
+  if (!h->on_tiles.is_column) {
+    const int64_t warps = h->threads / p->target->subgroup_size;
+    return warps > 1 ? round_up(h->on_tiles.tile * warps * bytes, unit) : 0;
+  }
+  return round_up(h->threads * (h->on_tiles.columns + h->pad) * bytes, unit) +
+         round_up(h->on_tiles.columns * bytes, unit);
+}
+
+static int64_t shared_bytes(const planning *p) {
+  const row_passes *s = &p->hero->on_tiles.passes;
+  int64_t bytes = 0;
+  for (int n = 0; n < s->pass_count; n++) {
+    for (int i = 0; i < s->passes[n].reductions.size; i++) {
+      const row_reduction *r = &s->passes[n].reductions.data[i];
+      for (int v = 0; v < r->count; v++) bytes += shared_of_value(p, r->accumulators[v]);
+    }
+  }
+  return bytes;
 }
 
 // --- threads
@@ -143,6 +176,43 @@ static void choose_row_threads(const planning *p) {
   h->trips = int64_ceil_div(vectors + h->align - 1, h->threads);
 }
 
+// Whether the innermost reduced elements are all of a row, each of bytes of its own.
+static bool can_stage(const planning *p) {
+  const row_passes *s = &p->hero->on_tiles.passes;
+  if (is_column(p->space) || innermost(p->space) != p->space->reduced) return false;
+  for (int n = 0; n < s->pass_count; n++) {
+    for (int i = 0; i < s->passes[n].reductions.size; i++) {
+      const row_reduction *r = &s->passes[n].reductions.data[i];
+      for (int v = 0; v < r->count; v++)
+        if (dtypes[r->reduce->operands[v]->shape->dtype].bits < 8) return false;
+    }
+  }
+  return true;
+}
+
+static bool wants_stage(const planning *p) {
+  if (p->has_order) return true;
+  if (p->space->reduced == p->hero->vector) return false;
+  return p->space->reduced <= p->sizes->staged_row && p->space->reduced * widest_bytes(p) % p->sizes->sector_bytes != 0;
+}
+
+// Rows of an odd number of elements begin at different banks, and vectors of them are stored as such.
+static void choose_stage_threads(const planning *p) {
+  hero_grid_reduction *h = p->hero;
+  const bool is_odd = p->space->reduced % 2 != 0;
+  h->is_staged = h->on_tiles.is_column = true;
+  h->vector = is_odd ? choose_vector(p, p->space->kept * p->space->reduced) : 1;
+  h->pad = !is_odd;
+  h->align = 1;
+  h->threads = p->target->threads_per_block;
+  while (h->threads > p->target->subgroup_size &&
+         (shared_bytes(p) > p->sizes->static_shared_bytes || p->space->kept / h->threads < p->target->cores))
+    h->threads /= 2;
+  h->on_tiles.tile = h->on_tiles.columns = h->threads;
+  h->on_tiles.column_blocks = 1;
+  h->trips = int64_ceil_div(p->space->reduced, h->vector);
+}
+
 static void choose_column_threads(const planning *p) {
   hero_grid_reduction *h = p->hero;
   const int64_t warp = p->target->subgroup_size, vectors = innermost(p->space) / h->vector;
@@ -154,44 +224,16 @@ static void choose_column_threads(const planning *p) {
   h->on_tiles.tile = 1;
   h->on_tiles.columns = side * h->vector;
   h->on_tiles.column_blocks = int64_ceil_div(vectors, side);
+  h->pad = h->on_tiles.columns % 2 == 0;  // a warp that reads down a column meets all banks
   h->align = 1;
   h->trips = int64_ceil_div(p->space->reduced, h->threads);
-}
-
-// --- shared memory
-
-static int64_t accumulator_bytes(dtype t) { return int64_max(dtypes[t].bits / 8, 1); }
-
-static int64_t round_up(int64_t v, int64_t unit) { return int64_ceil_div(v, unit) * unit; }
-
-static int64_t shared_of_value(const planning *p, dtype t) {
-  const hero_grid_reduction *h = p->hero;
-  const int64_t bytes = accumulator_bytes(t), unit = p->target->shared_alignment;
-  if (!h->on_tiles.is_column) {
-    const int64_t warps = h->threads / p->target->subgroup_size;
-    return warps > 1 ? round_up(h->on_tiles.tile * warps * bytes, unit) : 0;
-  }
-  return round_up(h->threads * (h->on_tiles.columns + h->pad) * bytes, unit) +
-         round_up(h->on_tiles.columns * bytes, unit);
-}
-
-static int64_t shared_bytes(const planning *p) {
-  const row_passes *s = &p->hero->on_tiles.passes;
-  int64_t bytes = 0;
-  for (int n = 0; n < s->pass_count; n++) {
-    for (int i = 0; i < s->passes[n].reductions.size; i++) {
-      const row_reduction *r = &s->passes[n].reductions.data[i];
-      for (int v = 0; v < r->count; v++) bytes += shared_of_value(p, r->accumulators[v]);
-    }
-  }
-  return bytes;
 }
 
 // False if columns do not fit with a warp's rows.
 static bool fits_shared(const planning *p) {
   hero_grid_reduction *h = p->hero;
   const int64_t most = int64_min(p->target->shared_bytes, p->sizes->static_shared_bytes);
-  while (shared_bytes(p) > most && h->on_tiles.is_column) {
+  while (shared_bytes(p) > most && h->on_tiles.is_column && !h->is_staged) {
     const int64_t side = h->on_tiles.columns / h->vector;
     if (h->threads > p->target->subgroup_size) {
       h->threads /= 2;
@@ -200,6 +242,7 @@ static bool fits_shared(const planning *p) {
       h->vector /= 2;
       h->on_tiles.columns = side * h->vector;
       h->on_tiles.column_blocks = int64_ceil_div(innermost(p->space) / h->vector, side);
+      h->pad = h->on_tiles.columns % 2 == 0;
     } else {
       return false;
     }
@@ -211,9 +254,10 @@ static bool fits_shared(const planning *p) {
 
 static void decide_launch(const planning *p) {
   const hero_grid_reduction *h = p->hero;
-  const int64_t side = h->on_tiles.is_column ? h->on_tiles.columns / h->vector : h->on_tiles.tile;
-  const int64_t blocks = h->on_tiles.is_column ? p->space->kept / innermost(p->space) * h->on_tiles.column_blocks
-                                               : int64_ceil_div(p->space->kept, h->on_tiles.tile);
+  const bool is_column = h->on_tiles.is_column && !h->is_staged;
+  const int64_t side = h->is_staged ? 1 : is_column ? h->on_tiles.columns / h->vector : h->on_tiles.tile;
+  const int64_t blocks = is_column ? p->space->kept / innermost(p->space) * h->on_tiles.column_blocks
+                                   : int64_ceil_div(p->space->kept, h->on_tiles.tile);
   launch_plan *l = &p->kernel->launch;
   *l = (launch_plan){.elements = p->space->kept,
                      .threads = side * h->threads,
@@ -240,9 +284,10 @@ static void decide_buffers(const planning *p) {
 
 static bool decide(const planning *p) {
   hero_grid_reduction *h = p->hero;
-  h->vector = choose_vector(p);
-  h->pad = h->on_tiles.is_column ? 1 : 0;
-  if (h->on_tiles.is_column) choose_column_threads(p);
+  h->vector = choose_vector(p, innermost(p->space));
+  if (can_stage(p) && wants_stage(p)) choose_stage_threads(p);
+  else if (p->has_order) return false;
+  else if (h->on_tiles.is_column) choose_column_threads(p);
   else choose_row_threads(p);
   if (!fits_shared(p) || !fills_bytes(p)) return false;
   decide_buffers(p);
@@ -259,6 +304,8 @@ static const instruction *first_reduction(const row_passes *s) {
 
 static const char *reason_of(arena *a, const hero_grid_reduction *h) {
   const int count = h->on_tiles.passes.pass_count;
+  if (h->is_staged)
+    return arena_printf(a, "%d pass%s over rows in shared memory, a thread for each", count, count > 1 ? "es" : "");
   return arena_printf(a, "%d pass%s over each %s, %lld threads share one", count, count > 1 ? "es" : "",
                       h->on_tiles.is_column ? "column" : "row", (long long)h->threads);
 }
@@ -266,12 +313,14 @@ static const char *reason_of(arena *a, const hero_grid_reduction *h) {
 bool grid_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   arena *scratch = arena_create();
   row_analysis analysis;
-  bool takes = analyse(scratch, k, body, &analysis) && takes_any_order(scratch, &analysis, body);
+  bool takes = analyse(scratch, k, body, &analysis);
   if (takes) {
     hero_grid_reduction *h = &k->details.grid_reduction;
     *h = (hero_grid_reduction){.on_tiles.is_column = is_column(&analysis.space)};
-    row_passes_make(a, k, &analysis, body, 0, &h->on_tiles.passes);
-    const planning p = {k, target, &target->grid, h, &h->on_tiles.passes.space};
+    // Threads compute faster than memory gives back what was kept.
+    row_passes_make(a, k, &analysis, body, -1, &h->on_tiles.passes);
+    const bool has_order = !takes_any_order(scratch, &analysis, body);
+    const planning p = {k, target, &target->grid, h, &h->on_tiles.passes.space, has_order};
     takes = decide(&p);
     k->hero_instruction = first_reduction(&h->on_tiles.passes);
     k->reason = reason_of(a, h);

@@ -5,7 +5,7 @@
 
 #include "kernel/kernel.h"
 
-// See hero_rule. Takes reductions whose elements may be combined in another order.
+// See hero_rule. Takes reductions whose elements may be combined in another order, and short rows of others.
 bool grid_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
 #endif

@@ -309,14 +309,20 @@ typedef struct hero_grid_scatter {
 // Columns: a block takes `on_tiles.columns` neighbouring columns. Its threads lie in `threads` rows (a part of a warp,
 // or whole warps), in each of which a thread has `vector` columns. All rows share the elements of a column.
 //
-// In a pass each thread combines its elements in registers. Then partial results meet by shuffles within warps, and
-// through shared memory between warps (rows) or between rows of threads (columns). All threads get the result.
+// Short rows that no sector of memory holds a whole number of, and rows whose elements have an order, are staged: a
+// block goes over the elements of its rows as they lie, whichever row they are of, and leaves them in shared memory.
+// Then each of its threads combines a row, in order. Results lie there like those of columns, one for each thread.
+//
+// Otherwise, in a pass each thread combines its elements in registers. Then partial results meet by shuffles within
+// warps, and through shared memory between warps (rows) or between rows of threads (columns). All threads get the
+// result.
 typedef struct hero_grid_reduction {
   hero_reduction on_tiles;  // as on targets whose tiles are blocks here
+  bool is_staged;           // rows; threads: of the block
   int64_t threads, vector;
   int64_t trips;  // of a thread over its elements
   int64_t align;  // rows: vectors that fill a sector of memory, where rows begin within one; 1: they do not
-  int64_t pad;    // columns: elements behind each row of partial results in shared memory
+  int64_t pad;    // of shared memory, elements behind each row of partial results (columns) or of elements (staged)
 } hero_grid_reduction;
 
 // An index space that a range of the grid's blocks walks: neighbouring threads take neighbouring elements in memory.

@@ -244,6 +244,24 @@ static void turn_pass(const planned *p, const row_pass *s) {
   TURN(p, row_pass, s, FIELDS(FIELD(row_pass, reductions), FIELD(row_pass, stores), FIELD(row_pass, kept)));
 }
 
+// What reductions have on tiles and on a grid.
+static void turn_passes(const planned *p, const hero_reduction *h) {
+  const row_passes *s = &h->passes;
+  for (int n = 0; n < s->pass_count; n++) turn_pass(p, &s->passes[n]);
+  turn_pass(p, &s->row_results);
+  for (int g = 0; g < s->carried_values.size; g++)
+    TURN(p, carried_value, &s->carried_values.data[g], FIELDS(FIELD(carried_value, shape), FIELD(carried_value, of)));
+  for (int g = 0; g < s->space.group_count; g++) {
+    TURN(p, int64_t, &s->space.sizes[g], NO_FIELDS);
+    TURN(p, bool, &s->space.is_reduced[g], NO_FIELDS);
+  }
+  TURN(p, hero_reduction, h,
+       FIELDS(FIELD(hero_reduction, passes.space.group_count), FIELD(hero_reduction, passes.space.sizes),
+              FIELD(hero_reduction, passes.space.is_reduced), FIELD(hero_reduction, passes.carried_values),
+              FIELD(hero_reduction, passes.pass_count), FIELD(hero_reduction, passes.passes),
+              FIELD(hero_reduction, passes.row_results)));
+}
+
 static void turn_reduction(const char *entry, int pass_count, bool is_column) {
   arena *a = arena_create();
   const char *source = arena_printf(
@@ -256,19 +274,7 @@ static void turn_reduction(const char *entry, int pass_count, bool is_column) {
   const row_passes *s = &h->passes;
   assert_int_equal(s->pass_count, pass_count);
   assert_int_equal(h->is_column, is_column);
-  for (int n = 0; n < s->pass_count; n++) turn_pass(&p, &s->passes[n]);
-  turn_pass(&p, &s->row_results);
-  for (int g = 0; g < s->carried_values.size; g++)
-    TURN(&p, carried_value, &s->carried_values.data[g], FIELDS(FIELD(carried_value, shape), FIELD(carried_value, of)));
-  for (int g = 0; g < s->space.group_count; g++) {
-    TURN(&p, int64_t, &s->space.sizes[g], NO_FIELDS);
-    TURN(&p, bool, &s->space.is_reduced[g], NO_FIELDS);
-  }
-  TURN(&p, hero_reduction, h,
-       FIELDS(FIELD(hero_reduction, passes.space.group_count), FIELD(hero_reduction, passes.space.sizes),
-              FIELD(hero_reduction, passes.space.is_reduced), FIELD(hero_reduction, passes.carried_values),
-              FIELD(hero_reduction, passes.pass_count), FIELD(hero_reduction, passes.passes),
-              FIELD(hero_reduction, passes.row_results)));
+  turn_passes(&p, h);
   end(&p);
   arena_destroy(a);
 }
@@ -282,6 +288,30 @@ static void test_reduction(void **state) {
       "  x = f32[40,1000] exponential(p)\n  s = f32[40] reduce(x, z), dimensions={1}, to_apply=add\n"
       "  c = f32[40,1000] broadcast(s), dimensions={0}\n  ROOT q = f32[40,1000] divide(x, c)\n",
       2, false);
+}
+
+static void test_grid_reduction(void **state) {
+  (void)state;
+  static const char *const entries[] = {
+      "  ROOT r = f32[40] reduce(p, z), dimensions={1}, to_apply=add\n",
+      "  ROOT r = f32[1000] reduce(p, z), dimensions={0}, to_apply=add\n",
+      "  x = f32[40,1000] exponential(p)\n  s = f32[40] reduce(x, z), dimensions={1}, to_apply=add\n"
+      "  c = f32[40,1000] broadcast(s), dimensions={0}\n  ROOT q = f32[40,1000] divide(x, c)\n",
+  };
+  for (size_t n = 0; n < sizeof entries / sizeof *entries; n++) {
+    arena *a = arena_create();
+    planned p = plan(arena_printf(a,
+                                  "HloModule m\nadd { a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+                                  "  ROOT r = f32[] add(a, b)\n}\nENTRY e {\n  p = f32[40,1000] parameter(0)\n"
+                                  "  z = f32[] constant(0)\n%s}\n",
+                                  entries[n]),
+                     HERO_REDUCTION, 0, target_gpu());
+    const hero_grid_reduction *h = &p.plan->details.grid_reduction;
+    turn_passes(&p, &h->on_tiles);
+    TURN(&p, hero_grid_reduction, h, FIELDS(FIELD(hero_grid_reduction, on_tiles)));
+    end(&p);
+    arena_destroy(a);
+  }
 }
 
 static void test_scatter(void **state) {
@@ -349,6 +379,7 @@ int main(void) {
       cmocka_unit_test(test_transpose),
       cmocka_unit_test(test_grid_transpose),
       cmocka_unit_test(test_reduction),
+      cmocka_unit_test(test_grid_reduction),
       cmocka_unit_test(test_scatter),
       cmocka_unit_test(test_update_slice),
       cmocka_unit_test(test_grid_scatter),

@@ -93,6 +93,7 @@ static bool is_worth_keeping(const pass_builder *s, const instruction *i) {
 
 // Keeps a value that pass `first` computes; false if there is no room for it.
 static bool keep(pass_builder *s, const instruction *i, int first) {
+  if (s->buffer_bytes < 0) return false;
   int home = find_home(s, i);
   int64_t bytes = s->out->space.reduced * (dtypes[i->shape->dtype].bits / 8);
   if (home < 0 && bytes > s->buffer_bytes) return false;
