@@ -51,6 +51,8 @@
   .grid = {.static_shared_bytes = 48 << 10, \
            .access_bytes = 4,               \
            .max_peeled_body = 64,           \
+           .max_unrolled_code = 1000,       \
+           .max_live_registers = 128,       \
            .max_moved_ratio = 2,            \
            .max_diverging_operands = 10,    \
            .transpose_side = 32,            \

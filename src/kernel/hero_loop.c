@@ -4,6 +4,7 @@
 #include "base/int64.h"
 #include "kernel/blocks.h"
 #include "kernel/contiguous_dims.h"
+#include "kernel/live_values.h"
 #include "kernel/work_estimate.h"
 
 enum { GROUPS = 16, MOST_IN_GROUP = 16 };  // groups: a whole number of vectors
@@ -50,8 +51,12 @@ launch_cost hero_loop_cost(const kernel_plan *k, const instruction_list *body, i
   for (int i = 0; i < body->size; i++) {
     const instruction *x = body->data[i];
     cost.operations += work_estimate_operations(x);
+    cost.code += hlo_op_has(x->opcode, TRAIT_EXPENSIVE) ? WORK_EXPENSIVE : 1;
     cost.prevents_vectors |= prevents_vectors(x);
   }
+  arena *scratch = arena_create();
+  cost.registers = live_values_registers(scratch, body);
+  arena_destroy(scratch);
   return cost;
 }
 

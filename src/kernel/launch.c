@@ -1,16 +1,24 @@
 // Launch decisions.
 //
 // On a GPU a thread takes up to four consecutive elements, so that its loads and stores are wide, but only when there
-// is enough work to fill the machine even so. On a CPU a tile is one call into the kernel: large enough that the call
-// and the scheduling cost nothing, small enough that every thread gets several.
+// is enough work to fill the machine even so, and registers for what they compute. On a CPU a tile is one call into the
+// kernel: large enough that the call and the scheduling cost nothing, small enough that every thread gets several.
 #include "kernel/launch.h"
 
 #include "base/int64.h"
+
+// Elements of one thread are computed side by side, each with code and values of its own. Values for which there are no
+// registers go to memory and back, which is slower than anything that wide accesses gain.
+static bool has_room(const target_description *target, int unroll, const launch_cost *cost) {
+  return cost->code * unroll <= target->grid.max_unrolled_code &&
+         cost->registers * unroll <= target->grid.max_live_registers;
+}
 
 int launch_unroll(const target_description *target, int64_t elements, int64_t multiple, const launch_cost *cost) {
   int unroll = 1;
   if (!cost->prevents_vectors && elements >= (int64_t)target->cores * target->threads_per_core) {
     for (unroll = target->max_unroll; multiple % unroll != 0;) unroll /= 2;
+    while (unroll > 1 && !has_room(target, unroll, cost)) unroll /= 2;
   }
   // One thread writes whole bytes.
   int bits = cost->smallest_output_bits;

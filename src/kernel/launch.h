@@ -20,6 +20,8 @@ typedef struct launch_plan {
 typedef struct launch_cost {
   int64_t bytes;       // read and written per element
   int64_t operations;  // scalar operations per element; as work_estimate_operations counts them
+  int64_t code;        // operations of the code for an element, mathematical functions for what they are long
+  int registers;       // of 32 bits, that the values of one element take
   int smallest_output_bits;
   bool prevents_vectors;  // reduce-window, dot, wide concatenate, variadic reduce
 } launch_cost;

@@ -35,6 +35,21 @@ static void test_unroll_divides_the_elements(void **state) {
   assert_int_equal(launch_decide(&gpu, 1 << 20, &scalar).unroll, 1);
 }
 
+static void test_large_bodies_are_not_unrolled(void **state) {
+  (void)state;
+  target_description gpu = target_gpu();
+  launch_cost cost = copy_f32;
+  cost.registers = 32;
+  assert_int_equal(launch_decide(&gpu, 1 << 20, &cost).unroll, 4);
+  cost.registers = 33;
+  assert_int_equal(launch_decide(&gpu, 1 << 20, &cost).unroll, 2);
+  cost.registers = 200;
+  assert_int_equal(launch_decide(&gpu, 1 << 20, &cost).unroll, 1);
+  cost.registers = 8;
+  cost.code = 3000;
+  assert_int_equal(launch_decide(&gpu, 1 << 20, &cost).unroll, 1);
+}
+
 static void test_threads_write_whole_bytes(void **state) {
   (void)state;
   target_description gpu = target_gpu();
@@ -84,6 +99,7 @@ int main(void) {
       cmocka_unit_test(test_gelu_on_a_gpu),
       cmocka_unit_test(test_small_work_is_not_unrolled),
       cmocka_unit_test(test_unroll_divides_the_elements),
+      cmocka_unit_test(test_large_bodies_are_not_unrolled),
       cmocka_unit_test(test_threads_write_whole_bytes),
       cmocka_unit_test(test_wide_grids_get_a_second_dimension),
       cmocka_unit_test(test_everything_is_covered),

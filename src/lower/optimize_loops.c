@@ -6,7 +6,9 @@
 // count.
 //
 // A loop with calls or further loops inside is left alone: its body's cost is not its size. So is one whose body alone
-// is large: registers run out before unrolling pays.
+// is large: registers run out before unrolling pays. But a loop over the elements of a vector is unrolled whatever it
+// costs: a vector whose position is a variable has no registers, it lies in memory that is as far as any other. How
+// many elements a thread takes was decided with the size of the code in mind (kernel/launch.h).
 #include <mlir-c/BuiltinAttributes.h>
 
 #include "emit/ir_builder.h"
@@ -50,9 +52,23 @@ static MlirWalkResult add_cost(MlirOperation op, void *argument) {
   return e->cost > e->limits->max_unrolled_cost ? MlirWalkResultInterrupt : MlirWalkResultAdvance;
 }
 
+// Whether the loop's variable is a position in a vector.
+static bool walks_vector(arena *a, MlirOperation loop) {
+  static const char *const accesses[] = {"vector.extract", "vector.insert"};
+  MlirValue iv = mlirBlockGetArgument(ir_body(loop, 0), 0);
+  for (size_t k = 0; k < sizeof accesses / sizeof *accesses; k++) {
+    ir_operations found = ir_collect(a, loop, accesses[k]);
+    for (int i = 0; i < found.size; i++)
+      for (int n = 0; n < (int)mlirOperationGetNumOperands(found.data[i]); n++)
+        if (mlirValueEqual(ir_operand(found.data[i], n), iv)) return true;
+  }
+  return false;
+}
+
 // 1 = leave the loop as it is.
 static int64_t unroll_factor(const lower_context *c, MlirOperation loop, int64_t trips) {
   if (trips < 2) return trips;
+  if (trips <= c->options->target.code.max_access_lanes && walks_vector(c->scratch, loop)) return trips;
   const int budget = c->options->target.code.max_unrolled_cost;
   estimate e = {.limits = &c->options->target.code, .loop = loop, .is_leaf = true};
   mlirOperationWalk(loop, add_cost, &e, MlirWalkPreOrder);

@@ -1,5 +1,6 @@
 """all_functions.py TYPE: prints a module with every elementwise function of one or two values of that type, as
-src/hlo/ops.def lists them. Each is a kernel of its own, since its arrays have a size of their own."""
+src/hlo/ops.def lists them. Each is a kernel of its own, since its arrays have a size of their own, and large enough for none to
+share a kernel with others."""
 import pathlib
 import re
 import sys
@@ -26,7 +27,7 @@ def functions(kind):
 def main():
     dtype, lines, results = sys.argv[1], [], []
     for k, (text, arity) in enumerate(functions(CLASSES[dtype[0]])):
-        shape = f"{dtype}[{100 + k}]"
+        shape = f"{dtype}[{(1 << 20) + k}]"
         for side in "xy"[:arity]:
             lines.append(f"  {side}{k} = {shape} parameter({len(lines) - k})")
         operands = ", ".join(f"{side}{k}" for side in "xy"[:arity])
