@@ -75,6 +75,9 @@ MlirValue approx_atanh(approx *a, MlirValue x);               // 1 ULP
 MlirValue approx_erf(approx *a, MlirValue x);                 // 6 ULP, never beyond 1; narrow: 2^-14 relative
 
 // --- what f32 and f64 share
+// x mod y as C's fmod has it, exact; wants fused multiply-adds.
+MlirValue approx_remainder(approx *a, MlirValue x, MlirValue y);
+
 // Log's special values: -inf at 0, NaN below and for NaN, inf at inf; else the result.
 MlirValue approx_log_specials(approx *a, MlirValue x, MlirValue result);
 

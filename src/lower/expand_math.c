@@ -2,8 +2,8 @@
 //
 // f32 and most of f64, scalar or vector: the approximations of approx.h and approx_wide.h, inline, because a call per
 // element costs 5 to 70 times a vector's share. The rest of f64: the C library, lane by
-// lane. NVIDIA with libdevice: its functions for both, which the compiler inlines. Narrower types have been widened before.
-// What LLVM has an instruction for (fma, sqrt, floor, …) stays for the conversion to LLVM.
+// lane. NVIDIA with libdevice: its functions for both, which the compiler inlines. Narrower types have been widened
+// before. What LLVM has an instruction for (fma, sqrt, floor, …) stays for the conversion to LLVM.
 #include "emit/ir_builder.h"
 #include "lower/approx_wide.h"
 #include "lower/llvm_build.h"
@@ -112,13 +112,19 @@ static void expand_rsqrt(lower_context *c, MlirOperation op) {
 }
 
 // For NVIDIA LLVM computes a remainder as x - trunc(x / y) y, which is wrong for large quotients. On a CPU it calls
-// fmod.
+// fmod, and nothing has to be done.
 static void expand_remainder(lower_context *c, MlirOperation module, MlirOperation op) {
   MlirType element = ir_element_type(ir_result_type(op, 0));
   if (!mlirTypeIsAF32(element) && !mlirTypeIsAF64(element)) return;
   ir_builder b = ir_builder_before(op, c->scratch);
   const char *callee = mlirTypeIsAF32(element) ? "__nv_fmodf" : "__nv_fmod";
-  MlirValue result = build_calls(&b, module, callee, op);
+  MlirValue x = ir_operand(op, 0), result;
+  if (c->options->use_libdevice) {
+    result = build_calls(&b, module, callee, op);
+  } else {
+    approx a = approx_begin(&b, x, c->options->target.has_fma, false);
+    result = approx_remainder(&a, x, ir_operand(op, 1));
+  }
   ir_replace(op, &result);
 }
 
@@ -131,9 +137,8 @@ static heddle_status run(pass_context *context, void *unit) {
   }
   ir_operations roots = ir_collect(c->scratch, module, "math.rsqrt");
   for (int i = 0; i < roots.size; i++) expand_rsqrt(c, roots.data[i]);
-  bool libdevice = !c->options->target.has_libm && c->options->use_libdevice;
   ir_operations remainders = {0};
-  if (libdevice) remainders = ir_collect(c->scratch, module, "arith.remf");
+  if (!c->options->target.has_libm) remainders = ir_collect(c->scratch, module, "arith.remf");
   for (int i = 0; i < remainders.size; i++) expand_remainder(c, module, remainders.data[i]);
   return status_ok();
 }

@@ -41,8 +41,8 @@ static long double power(long double x, long double y) {
 
 // Of machines without a C library.
 static const function bare_functions[] = {
-    {"sin", sinl, NULL, 1}, {"cos", cosl, NULL, 1},   {"tan", tanl, NULL, 3},
-    {"erf", erfl, NULL, 2}, {"cbrt", cbrtl, NULL, 1}, {"powf", NULL, power, 2},
+    {"sin", sinl, NULL, 1},   {"cos", cosl, NULL, 1},   {"tan", tanl, NULL, 3},   {"erf", erfl, NULL, 2},
+    {"cbrt", cbrtl, NULL, 1}, {"powf", NULL, power, 2}, {"remf", NULL, fmodl, 0},
 };
 
 enum {
@@ -85,12 +85,13 @@ static const char *kernel_text(arena *a, const function *f, int lanes) {
                       "    %%po = llvm.getelementptr %%out[%%n] : (!llvm.ptr, i64) -> !llvm.ptr, f64\n"
                       "    %%vx = llvm.load %%px {alignment = 8 : i64} : !llvm.ptr -> %s\n"
                       "    %%vy = llvm.load %%py {alignment = 8 : i64} : !llvm.ptr -> %s\n"
-                      "    %%r = math.%s %%vx%s : %s\n"
+                      "    %%r = %s.%s %%vx%s : %s\n"
                       "    llvm.store %%r, %%po {alignment = 8 : i64} : %s, !llvm.ptr\n"
                       "  }\n"
                       "  return\n"
                       "}\n",
-                      lanes, type, type, f->op, f->binary ? ", %vy" : "", type, type);
+                      lanes, type, type, strcmp(f->op, "remf") == 0 ? "arith" : "math", f->op, f->binary ? ", %vy" : "",
+                      type, type);
 }
 
 static kernel_testing build(arena *a, const function *f, int lanes, abilities has) {
