@@ -12,8 +12,9 @@
 typedef struct walk {
   const hero_grid_scatter *plan;
   scatter_window window;
-  index_vector at;    // the thread: indices of what it takes
-  int first_carried;  // runs: whether a result is open, its starts, the combined elements
+  index_vector at;          // the thread: indices of what it takes
+  const MlirValue *before;  // plain: the outputs before the thread's loop, which does not meet what it has written
+  int first_carried;        // runs: whether a result is open, its starts, the combined elements
 } walk;
 
 static int operand_count(const hero_grid_scatter *h) { return h->scatter->operand_count / 2; }
@@ -98,7 +99,7 @@ static heddle_status take_element(kernel_entry *e, ir_builder *b, const index_ve
   walk w = *(const walk *)argument;
   w.window.update = point->values[0];
   if (w.plan->form == GRID_SCATTER_PLAIN) {
-    scatter_window_update(e, b, &w.window, point->values + 1, outputs);
+    scatter_window_update(e, b, &w.window, point->values + 1, w.before, outputs);
     return status_ok();
   }
   const MlirValue *updates = scatter_window_updates(e, b, &w.window, point->values + 1);
@@ -109,9 +110,12 @@ static heddle_status take_element(kernel_entry *e, ir_builder *b, const index_ve
 static heddle_status take_elements(kernel_entry *e, ir_builder *b, const index_vector *none, MlirValue *outputs,
                                    const void *argument) {
   (void)none;
-  const walk *w = argument;
-  const indexing_map *map = emit_loop_map(b->arena, e->target, &e->kernel->plan->launch, w->plan->updates);
-  return emit_entry_inner_loop(e, b, outputs, map, e->ids.data, take_element, w);
+  walk w = *(const walk *)argument;
+  MlirValue *before = arena_array(b->arena, MlirValue, e->carried);
+  for (int n = 0; n < e->carried; n++) before[n] = outputs[n];
+  w.before = before;
+  const indexing_map *map = emit_loop_map(b->arena, e->target, &e->kernel->plan->launch, w.plan->updates);
+  return emit_entry_inner_loop(e, b, outputs, map, e->ids.data, take_element, &w);
 }
 
 static heddle_status share_elements(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
@@ -139,7 +143,7 @@ static MlirValue row_of(ir_builder *b, const walk *w, const ir_values *at) {
 static heddle_status combine(kernel_entry *e, ir_builder *b, const index_vector *at, MlirValue *outputs,
                              const void *argument) {
   const walk *w = argument;
-  scatter_window_update(e, b, &w->window, at->values, outputs);
+  scatter_window_update(e, b, &w->window, at->values, outputs, outputs);
   return status_ok();
 }
 

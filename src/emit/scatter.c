@@ -43,7 +43,7 @@ static const indexing_map *run_map(arena *a, const hero_scatter *h) {
 static heddle_status combine(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
                              const void *argument) {
   const walk *w = argument;
-  scatter_window_update(e, b, &w->window, point->values, outputs);
+  scatter_window_update(e, b, &w->window, point->values, outputs, outputs);
   return status_ok();
 }
 

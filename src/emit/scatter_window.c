@@ -86,14 +86,14 @@ const MlirValue *scatter_window_combine(const kernel_entry *e, ir_builder *b, co
 }
 
 void scatter_window_update(const kernel_entry *e, ir_builder *b, const scatter_window *w, const MlirValue *at,
-                           MlirValue *outputs) {
+                           const MlirValue *before, MlirValue *outputs) {
   const int count = w->scatter->operand_count / 2;
   const MlirValue *updates = scatter_window_updates(e, b, w, at);
   MlirValue *elements = arena_array(b->arena, MlirValue, count);
   ir_values *to = arena_array(b->arena, ir_values, count);
   for (int n = 0; n < count; n++) {
     to[n] = scatter_window_target(e, b, w, at, n);
-    elements[n] = emit_extract(b, outputs[n], to[n].size, to[n].data);
+    elements[n] = emit_extract(b, before[n], to[n].size, to[n].data);
   }
   const MlirValue *values = scatter_window_combine(e, b, w->scatter, elements, updates);
   for (int n = 0; n < count; n++) outputs[n] = emit_insert(b, values[n], outputs[n], to[n].size, to[n].data);

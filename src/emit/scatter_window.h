@@ -26,9 +26,9 @@ const MlirValue *scatter_window_updates(const kernel_entry *e, ir_builder *b, co
 const MlirValue *scatter_window_combine(const kernel_entry *e, ir_builder *b, const instruction *scatter,
                                         const MlirValue *elements, const MlirValue *updates);
 
-// Reads the window's element `at` of every output, combines and writes it.
+// Reads the window's element `at` of every output as it is in `before`, combines and writes it.
 void scatter_window_update(const kernel_entry *e, ir_builder *b, const scatter_window *w, const MlirValue *at,
-                           MlirValue *outputs);
+                           const MlirValue *before, MlirValue *outputs);
 
 // Both of two conditions, the first of which may be null.
 MlirValue scatter_window_both(ir_builder *b, MlirValue x, MlirValue y);

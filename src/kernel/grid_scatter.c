@@ -127,10 +127,12 @@ static int64_t grid_threads(const target_description *target) {
   return (int64_t)target->cores * target->threads_per_core;
 }
 
-// A thread for each `vector` elements of the updates.
+// A thread for each `vector` elements of the updates. An atomic operation takes one element: those of neighbouring
+// threads meet in one transaction if each thread has one.
 static launch_plan share_elements(hero_grid_scatter *h, const target_description *target, const launch_cost *cost) {
   const int64_t elements = shape_element_count(h->updates), window = elements / h->updates->dims[0];
-  h->vector = (int)int64_gcd(window, launch_decide(target, elements, cost).unroll);
+  const bool is_plain = h->form == GRID_SCATTER_PLAIN;
+  h->vector = is_plain ? (int)int64_gcd(window, launch_decide(target, elements, cost).unroll) : 1;
   return launch_threads(target, elements / h->vector, h->vector);
 }
 

@@ -72,11 +72,14 @@ static void test_combiners(void **state) {
 static void test_elements(void **state) {
   (void)state;
   const planned p = plan("f32", add_f32, rows, "", "sm_90");
-  assert_int_equal(p.scatter->form, GRID_SCATTER_ATOMIC);
-  assert_int_equal(p.scatter->vector, 4);
-  assert_int_equal(p.plan->launch.elements, 9000 * 32);
-  assert_int_equal(p.plan->launch.blocks_x, 563);
+  assert_int_equal(p.scatter->vector, 1);
+  assert_int_equal(p.plan->launch.blocks_x, 2250);
   arena_destroy(p.arena);
+  const planned u = plan("f32", add_f32, rows, ", unique_indices=true", "sm_90");
+  assert_int_equal(u.scatter->vector, 4);
+  assert_int_equal(u.plan->launch.elements, 9000 * 32);
+  assert_int_equal(u.plan->launch.blocks_x, 563);
+  arena_destroy(u.arena);
 }
 
 static void test_runs(void **state) {

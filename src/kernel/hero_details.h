@@ -279,7 +279,7 @@ typedef struct hero_grid_transpose {
 // How the threads of a grid share the updates of a scatter.
 typedef enum grid_scatter_form {
   GRID_SCATTER_PLAIN,     // a thread takes `vector` neighbouring elements of one update: no two updates meet
-  GRID_SCATTER_ATOMIC,    // the same, each element combined by an atomic operation
+  GRID_SCATTER_ATOMIC,    // a thread combines one element of one update by an atomic operation
   GRID_SCATTER_RUNS,      // a thread takes one element of the window of `updates_per_thread` updates one after the
                           // other, and combines in registers as long as their windows are the same
   GRID_SCATTER_IN_ORDER,  // a thread owns a part of the operand and goes through all updates
@@ -294,7 +294,7 @@ typedef struct hero_grid_scatter {
   const shape *updates;  // dims of all of them
   grid_scatter_form form;
   bool by_instruction;         // atomic, runs: one atomic instruction for an element, else a loop that compares
-  int vector;                  // plain, atomic
+  int vector;                  // plain; atomic: 1
   int64_t updates_per_thread;  // runs
   int split;                   // in order
   int64_t window_rows, columns, columns_per_thread;
