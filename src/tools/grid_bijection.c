@@ -202,6 +202,26 @@ static bool is_passed_on(const counting *c, const instruction *i) {
   return false;
 }
 
+// The pass of a reduction kernel that combines the instruction's operands; null for other instructions.
+static const row_pass *pass_of(const kernel_plan *kernel, const instruction *i) {
+  if (kernel->hero != HERO_REDUCTION) return NULL;
+  const row_passes *s = &kernel->details.grid_reduction.on_tiles.passes;
+  for (int n = 0; n < s->pass_count; n++)
+    for (int r = 0; r < s->passes[n].reductions.size; r++)
+      if (s->passes[n].reductions.data[r].reduce == i) return &s->passes[n];
+  return NULL;
+}
+
+// A pass gives what it combines as results at its own index, which is the operand's with neighbouring dims merged.
+static void find_combined(counting *c, const row_pass *pass, const instruction *operand) {
+  const computation *body = c->kernel->bodies[pass->body].computation;
+  for (int f = 0; f < c->functions->function_count; f++) {
+    const partition_function *function = c->functions->functions[f];
+    if (function != partition_entry(c->functions, body)) continue;
+    vec_push(c->arena, &c->maps[f], hlo_indexing_reshape(c->arena, function->index_space, first_shape(operand)));
+  }
+}
+
 heddle_status grid_bijection_add_operand(arena *a, const kernel_plan *kernel, const target_description *target,
                                          const instruction *i, int operand, grid_count *count) {
   if (operand < 0 || operand >= i->operand_count)
@@ -209,6 +229,11 @@ heddle_status grid_bijection_add_operand(arena *a, const kernel_plan *kernel, co
   counting c;
   const instruction *x = i->operands[operand];
   TRY(begin(a, kernel, x, first_shape(x), count, &c));
+  const row_pass *pass = pass_of(kernel, i);
+  if (pass) {
+    find_combined(&c, pass, x);
+    return walk(&c, target);
+  }
   if (is_passed_on(&c, i) || updates_of(kernel, i) == x) {
     TRY(find_computed(&c, x));
     return walk(&c, target);
