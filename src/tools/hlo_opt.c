@@ -51,11 +51,11 @@ static const struct stage {
 } stages[] = {
     {"hlo", STAGE_HLO, 1u << OPT_TRANSFORMS | 1u << OPT_CPU | 1u << OPT_GPU, NULL},
     {"hlo-backend", STAGE_HLO, 1u << OPT_CPU | 1u << OPT_GPU, NULL},
-    {"buffer-assignment", STAGE_LHLO, 1u << OPT_CPU, NULL},
+    {"buffer-assignment", STAGE_LHLO, 1u << OPT_CPU | 1u << OPT_GPU, NULL},
     {"mlir", STAGE_DUMP, 1u << OPT_CPU | 1u << OPT_GPU, "emitted.mlir"},
     {"lowered", STAGE_DUMP, 1u << OPT_CPU | 1u << OPT_GPU, "lowered.mlir"},
-    {"llvm", STAGE_DUMP, 1u << OPT_CPU, "ll"},
-    {"llvm-after-optimizations", STAGE_DUMP, 1u << OPT_CPU, "ll"},
+    {"llvm", STAGE_DUMP, 1u << OPT_CPU | 1u << OPT_GPU, "ll"},
+    {"llvm-after-optimizations", STAGE_DUMP, 1u << OPT_CPU | 1u << OPT_GPU, "ll"},
     {"asm", STAGE_DUMP, 1u << OPT_CPU, "s"},
     {"ptx", STAGE_DUMP, 1u << OPT_GPU, "ptx"},
 };
@@ -153,9 +153,12 @@ static heddle_status print_plan(module *m, const opt_flags *f, bool is_gpu, bool
 
 static const kept_fusions_report *keeps(const opt_flags *f) { return f->keep_fusions ? &debug_compile_remarks : NULL; }
 
-static heddle_status print_buffers(arena *a, const module *m, opt_flags *f, text *out) {
-  const compile_options options = {
-      .keep_fusions = keeps(f), .threads = 1, .control = pass_flags_open(&f->driver, f->time, true)};
+static heddle_status print_buffers(arena *a, const module *m, opt_flags *f, opt_platform on, text *out) {
+  const target_description gpu = target_gpu();
+  const compile_options options = {.keep_fusions = keeps(f),
+                                   .threads = 1,
+                                   .target = on == OPT_GPU ? &gpu : NULL,
+                                   .control = pass_flags_open(&f->driver, f->time, true)};
   compile_times times = {0};
   lhlo_program *plan;
   TRY(compile_plan(a, m, &options, &times, NULL, &plan));
@@ -198,7 +201,7 @@ static heddle_status print_code(arena *a, const module *m, opt_flags *f, opt_pla
 static heddle_status print_stage(arena *a, module *m, opt_flags *f, opt_platform on, const struct stage *stage,
                                  text *out) {
   if (stage->form == STAGE_DUMP && !f->passes) return print_code(a, m, f, on, stage->suffix, out);
-  if (stage->form == STAGE_LHLO && !f->passes) return print_buffers(a, m, f, out);
+  if (stage->form == STAGE_LHLO && !f->passes) return print_buffers(a, m, f, on, out);
   if (f->keep_fusions) kept_fusions_mark(m, &debug_compile_remarks);
   TRY(run_passes(a, m, f, on));
   if (is_planned(f)) return print_plan(m, f, on == OPT_GPU || strcmp(f->target, "nvptx") == 0, true, out);
