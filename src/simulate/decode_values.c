@@ -8,6 +8,7 @@
 // --- types
 
 heddle_status decoder_scalar(LLVMTypeRef type, sim_scalar *out) {
+  *out = (sim_scalar){0};
   switch (LLVMGetTypeKind(type)) {
     case LLVMHalfTypeKind: *out = (sim_scalar){SIM_F16, 16}; return status_ok();
     case LLVMBFloatTypeKind: *out = (sim_scalar){SIM_BF16, 16}; return status_ok();

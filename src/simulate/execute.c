@@ -137,7 +137,7 @@ static void store_element(const sim_op *op, char *to, int k, const uint64_t *val
   if (bits % 8 == 0) {
     const int bytes = bits / 8;
     memcpy(to + k * bytes, &value[lane], bytes < 8 ? (size_t)bytes : 8);
-    if (bytes > 8) memcpy(to + k * bytes + 8, &high[lane], (size_t)bytes - 8);
+    if (high) memcpy(to + k * bytes + 8, &high[lane], (size_t)bytes - 8);
   } else if (op->repeats == 1) {
     // A lone element of an odd width takes whole bytes.
     write_bits(to, 0, (bits + 7) / 8 * 8, value[lane]);

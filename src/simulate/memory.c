@@ -22,7 +22,7 @@ const memory_range *memory_find(const memory *m, uintptr_t address, int64_t byte
   }
   const memory_range *last = place->range < m->count ? &m->ranges[place->range] : NULL;
   if (last && holds(last->begin, last->end, address, bytes)) return last;
-  for (int k = 0; k < m->count; k++) {
+  for (int k = 0; k < m->count && m->ranges; k++) {
     if (!holds(m->ranges[k].begin, m->ranges[k].end, address, bytes)) continue;
     place->range = k;
     return &m->ranges[k];

@@ -113,7 +113,7 @@ static void make_block(arena *a, const sim_code *code, const simulator_grid *gri
   out->warps = arena_array(a, warp, out->warp_count);
   for (int k = 0; k < out->warp_count; k++) {
     warp *w = &out->warps[k];
-    const int64_t lanes = int64_min(out->thread_count - (int64_t)k * SIM_LANES, SIM_LANES);
+    const int64_t lanes = int64_clamp(1, out->thread_count - (int64_t)k * SIM_LANES, SIM_LANES);
     w->block = out;
     w->number = k;
     w->threads = lanes == SIM_LANES ? ~(sim_mask)0 : ((sim_mask)1 << lanes) - 1;
