@@ -2,7 +2,7 @@
 //
 //   rows      shuffles within the row's part of a warp; if a row has several warps, their results go through shared
 //             memory and shuffles once more, in every warp
-//   columns   through shared memory, in which a warp reads down a column; shuffles; results into shared memory
+//   columns   through shared memory, in which neighbours read down a column; shuffles; results into shared memory
 //
 // Initial values meet the results last, once.
 #include "emit/grid_combine.h"
@@ -148,11 +148,11 @@ static MlirValue insert_if(ir_builder *b, MlirValue value, MlirValue tensor, Mli
                   (MlirValue[]){value, tensor, at, condition});
 }
 
-// Whether the thread is the first of its warp.
-static MlirValue is_first_lane(const row_pass_emitter *s, ir_builder *b) {
+// Whether the thread is the first of so many neighbours.
+static MlirValue is_first_lane(const row_pass_emitter *s, ir_builder *b, int64_t lanes) {
   indexing_map *m = indexing_map_create(b->arena, 1, 0, 0, 1, 0);
   m->dims[0].bounds = (interval){0, kernel_of(s)->plan->launch.threads - 1};
-  m->results[0] = affine_mod(b->arena, affine_dim(b->arena, 0), warp_of(s));
+  m->results[0] = affine_mod(b->arena, affine_dim(b->arena, 0), lanes);
   return ir_cmpi(b, "eq", ir_apply_indexing(b, m, s->entry->ids.data, NULL).data[0], ir_index(b, 0));
 }
 
@@ -164,7 +164,7 @@ static void leave_row(const combine_work *w, MlirValue *values) {
   const int64_t warps = hero_of(s)->threads / warp_of(s);
   allocate(w, hero_of(s)->on_tiles.tile * warps);
   const MlirValue at = ir_apply_indexing(b, map_of(s, GRID_PARTIAL_OF_WARP), s->entry->ids.data, NULL).data[0];
-  const MlirValue is_first = is_first_lane(s, b);
+  const MlirValue is_first = is_first_lane(s, b, warp_of(s));
   for (int v = 0; v < w->reduction->count; v++)
     s->tensors[w->tensors[v]] = insert_if(b, values[v], s->tensors[w->tensors[v]], at, is_first);
 }
@@ -239,7 +239,7 @@ static void read_column(const combine_work *w, ir_builder *b, const MlirValue *o
   const row_reduction *r = w->reduction;
   const indexing_map *map = map_of(s, GRID_PARTIAL_OF_ROW);
   MlirValue *next = arena_array(b->arena, MlirValue, r->count);
-  for (int64_t row = 0; row < hero_of(s)->threads / warp_of(s); row++) {
+  for (int64_t row = 0; row < hero_of(s)->threads / hero_of(s)->lanes; row++) {
     const MlirValue symbols[] = {trip, ir_index(b, row)};
     const MlirValue at = ir_apply_indexing(b, map, s->entry->ids.data, symbols).data[0];
     for (int v = 0; v < r->count; v++) next[v] = emit_extract(b, outputs[w->tensors[v]], 1, &at);
@@ -256,9 +256,9 @@ static heddle_status combine_column(kernel_entry *e, ir_builder *b, const index_
   const row_reduction *r = w->reduction;
   MlirValue *values = arena_array(b->arena, MlirValue, r->count);
   read_column(w, b, outputs, mlirBlockGetArgument(b->block, 0), values);
-  shuffle(w, b, warp_of(s), values);
+  shuffle(w, b, hero_of(s)->lanes, values);
   meet_initial(w, b, values);
-  const MlirValue is_first = is_first_lane(s, b);
+  const MlirValue is_first = is_first_lane(s, b, hero_of(s)->lanes);
   for (int v = 0; v < r->count; v++) {
     const int tensor = s->tensor_of[r->first_carried + v];
     outputs[tensor] = insert_if(b, values[v], outputs[tensor], point->values[0], is_first);

@@ -232,10 +232,11 @@ static const affine_expr *thread_partial(const map_maker *m) {
   return scaled(m, row, h->on_tiles.columns + h->pad, column);
 }
 
-// Which of the block's columns, in that order, the thread's warp takes.
-static const affine_expr *warp_column(const map_maker *m, int64_t warp) {
-  const affine_expr *own = affine_floordiv(m->arena, thread(m), warp);
-  return scaled(m, affine_symbol(m->arena, 0), m->plan->launch.threads / warp, own);
+// Which of the block's columns, in that order, the thread and its neighbours take.
+static const affine_expr *shared_column(const map_maker *m) {
+  const int64_t lanes = m->hero->lanes;
+  const affine_expr *own = affine_floordiv(m->arena, thread(m), lanes);
+  return scaled(m, affine_symbol(m->arena, 0), m->plan->launch.threads / lanes, own);
 }
 
 const indexing_map *emit_grid_reduction_partial(arena *a, const kernel_plan *k, const target_description *target,
@@ -248,21 +249,21 @@ const indexing_map *emit_grid_reduction_partial(arena *a, const kernel_plan *k, 
                         [GRID_PARTIAL_OF_ROW] = 2,
                         [GRID_PARTIAL_COLUMN] = 1};
   map_maker m = begin(a, k, ranges[which], 1);
-  const int64_t trips = which >= GRID_PARTIAL_OF_ROW ? int64_ceil_div(columns, k->launch.threads / warp) : 1;
+  const int64_t trips = which >= GRID_PARTIAL_OF_ROW ? int64_ceil_div(columns, k->launch.threads / h->lanes) : 1;
   if (ranges[which] > 0)
     m.map->ranges[0] = variable(which == GRID_PARTIAL_OF_THREAD ? "vector_index" : "trip",
                                 which == GRID_PARTIAL_OF_THREAD ? h->vector : trips);
-  if (which == GRID_PARTIAL_OF_ROW) m.map->ranges[1] = variable("row", h->threads / warp);
-  if (which >= GRID_PARTIAL_OF_ROW) constrain(&m, warp_column(&m, warp), 0, columns - 1);
+  if (which == GRID_PARTIAL_OF_ROW) m.map->ranges[1] = variable("row", h->threads / h->lanes);
+  if (which >= GRID_PARTIAL_OF_ROW) constrain(&m, shared_column(&m), 0, columns - 1);
   if (which <= GRID_PARTIAL_OF_OTHER) {
     m.map->results[0] = warp_partial(&m, warp, which == GRID_PARTIAL_OF_WARP);
   } else if (which == GRID_PARTIAL_OF_THREAD) {
     m.map->results[0] = thread_partial(&m);
   } else if (which == GRID_PARTIAL_OF_ROW) {
-    const affine_expr *row = scaled(&m, affine_symbol(a, 1), warp, affine_mod(a, thread(&m), warp));
-    m.map->results[0] = scaled(&m, row, columns + h->pad, warp_column(&m, warp));
+    const affine_expr *row = scaled(&m, affine_symbol(a, 1), h->lanes, affine_mod(a, thread(&m), h->lanes));
+    m.map->results[0] = scaled(&m, row, columns + h->pad, shared_column(&m));
   } else {
-    const affine_expr *at = warp_column(&m, warp);
+    const affine_expr *at = shared_column(&m);
     m.map->results[0] = scaled(&m, affine_mod(a, at, side), h->vector, affine_floordiv(a, at, side));
   }
   return finish(&m);

@@ -20,7 +20,7 @@ typedef enum grid_partial {
   GRID_PARTIAL_OF_WARP,    // rows: (thread) -> where the thread's warp leaves the row's
   GRID_PARTIAL_OF_OTHER,   // rows: (thread) -> one that the row's threads get together
   GRID_PARTIAL_OF_THREAD,  // columns: (thread)[vector_index] -> where the thread leaves one
-  GRID_PARTIAL_OF_ROW,     // columns: (thread)[trip, row] -> one of a column that a warp takes
+  GRID_PARTIAL_OF_ROW,     // columns: (thread)[trip, row] -> one of a column that some threads share
   GRID_PARTIAL_COLUMN,     // columns: (thread)[trip] -> that column's number in the block
 } grid_partial;
 

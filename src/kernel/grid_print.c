@@ -83,6 +83,7 @@ static void print_reduction(text *out, const kernel_plan *k) {
   NUMBER(out, h, threads);
   NUMBER(out, h, vector);
   NUMBER(out, h, trips);
+  NUMBER(out, h, lanes);
   NUMBER(out, h, align);
   NUMBER(out, h, pad);
   text_putc(out, '\n');

@@ -213,6 +213,17 @@ static void choose_stage_threads(const planning *p) {
   h->trips = int64_ceil_div(p->space->reduced, h->vector);
 }
 
+// A warp writes some whole rows of partial results if they are short, and reads as many of as many columns: all banks
+// are met if rows begin an odd number of their threads apart. Else it reads down one column.
+static void choose_column_lanes(const planning *p) {
+  hero_grid_reduction *h = p->hero;
+  const int64_t warp = p->target->subgroup_size, side = h->on_tiles.columns / h->vector;
+  const bool is_short = side < warp && warp % side == 0;
+  h->lanes = is_short ? warp / side : warp;
+  if (is_short) h->pad = h->vector % 2 == 0 ? side : 0;
+  else h->pad = h->on_tiles.columns % 2 == 0;
+}
+
 static void choose_column_threads(const planning *p) {
   hero_grid_reduction *h = p->hero;
   const int64_t warp = p->target->subgroup_size, vectors = innermost(p->space) / h->vector;
@@ -224,8 +235,8 @@ static void choose_column_threads(const planning *p) {
   h->on_tiles.tile = 1;
   h->on_tiles.columns = side * h->vector;
   h->on_tiles.column_blocks = int64_ceil_div(vectors, side);
-  h->pad = h->on_tiles.columns % 2 == 0;  // a warp that reads down a column meets all banks
   h->align = 1;
+  choose_column_lanes(p);
   h->trips = int64_ceil_div(p->space->reduced, h->threads);
 }
 
@@ -242,7 +253,7 @@ static bool fits_shared(const planning *p) {
       h->vector /= 2;
       h->on_tiles.columns = side * h->vector;
       h->on_tiles.column_blocks = int64_ceil_div(innermost(p->space) / h->vector, side);
-      h->pad = h->on_tiles.columns % 2 == 0;
+      choose_column_lanes(p);
     } else {
       return false;
     }

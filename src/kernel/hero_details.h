@@ -321,6 +321,7 @@ typedef struct hero_grid_reduction {
   bool is_staged;           // rows; threads: of the block
   int64_t threads, vector;
   int64_t trips;  // of a thread over its elements
+  int64_t lanes;  // columns: neighbouring threads that bring the partial results of a column together
   int64_t align;  // rows: vectors that fill a sector of memory, where rows begin within one; 1: they do not
   int64_t pad;    // of shared memory, elements behind each row of partial results (columns) or of elements (staged)
 } hero_grid_reduction;
