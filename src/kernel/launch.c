@@ -20,10 +20,11 @@ int launch_unroll(const target_description *target, int64_t elements, int64_t mu
     for (unroll = target->max_unroll; multiple % unroll != 0;) unroll /= 2;
     while (unroll > 1 && !has_room(target, unroll, cost)) unroll /= 2;
   }
-  // One thread writes whole bytes.
-  int bits = cost->smallest_output_bits;
-  return bits > 0 && unroll * bits < 8 ? 8 / bits : unroll;
+  return unroll;
 }
+
+// One thread writes whole bytes.
+static int whole_bytes(int unroll, int bits) { return bits > 0 && unroll * bits < 8 ? 8 / bits : unroll; }
 
 void launch_spread_blocks(const target_description *target, int64_t blocks, launch_plan *plan) {
   plan->blocks_y = int64_ceil_div(blocks, target->max_grid_x);
@@ -32,7 +33,7 @@ void launch_spread_blocks(const target_description *target, int64_t blocks, laun
 
 static void decide_grid(const target_description *target, const launch_cost *cost, launch_plan *plan) {
   if (plan->elements == 0) return;
-  plan->unroll = launch_unroll(target, plan->elements, plan->elements, cost);
+  plan->unroll = whole_bytes(launch_unroll(target, plan->elements, plan->elements, cost), cost->smallest_output_bits);
   plan->threads = int64_min(target->threads_per_block, int64_ceil_div(plan->elements, plan->unroll));
   launch_spread_blocks(target, int64_ceil_div(plan->elements, plan->threads * plan->unroll), plan);
 }
