@@ -272,8 +272,9 @@ static heddle_status vector_address_of(ir_builder *b, const tensor_memory *m, Ml
   int64_t slots = tensor_access_slots(m->element, count);
   out->stored = mlirVectorTypeGet(1, &slots, element);
   int bytes = tensor_access_bytes(element);
-  out->alignment = alignment_at(m, index, bytes);
-  if (per_byte > 1 || out->alignment < bytes) out->alignment = bytes;
+  out->alignment =
+      per_byte > 1 ? (int)int64_gcd(m->alignment, known_multiple(index, 0) / per_byte) : alignment_at(m, index, bytes);
+  if (out->alignment < bytes) out->alignment = bytes;
   return status_ok();
 }
 

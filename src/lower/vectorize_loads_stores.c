@@ -72,12 +72,74 @@ static bool is_contiguous(const vector_loop *l, const indexing_map *m, int iv) {
   return affine_is_constant(offset, &value) && value == 0;
 }
 
+// An index as one expression of values that the loop does not change, and of its induction variable.
+typedef struct open_index {
+  int count;
+  MlirValue values[MAX_DIMS];
+  interval bounds[MAX_DIMS];
+  const affine_expr *expr;
+} open_index;
+
+static bool is_application(MlirOperation op) { return !ir_is_null(op) && ir_is(op, "xla_gpu.apply_indexing"); }
+
+// The dim that stands for the value; null if there are too many.
+static const affine_expr *dim_for(const vector_loop *l, open_index *x, MlirValue v, interval bounds) {
+  int d = 0;
+  while (d < x->count && !mlirValueEqual(x->values[d], v)) d++;
+  if (d == MAX_DIMS) return NULL;
+  if (d == x->count) {
+    x->values[x->count] = v;
+    x->bounds[x->count++] = bounds;
+  }
+  x->bounds[d] = interval_intersect(x->bounds[d], bounds);
+  return affine_dim(l->arena, d);
+}
+
+// What the application's result is made of, through applications within the loop; null if that is too much.
+static const affine_expr *open(const vector_loop *l, open_index *x, MlirOperation op, int result, int depth) {
+  const indexing_map *m = xla_gpu_indexing_map(ir_get(op, "map"));
+  const affine_expr *by[MAX_DIMS];
+  const int count = (int)mlirOperationGetNumOperands(op);
+  if (m->is_empty || m->constraint_count > 0 || m->rt_count > 0 || count > MAX_DIMS || depth > 8) return NULL;
+  for (int i = 0; i < count; i++) {
+    const MlirValue v = ir_operand(op, i);
+    const interval bounds = i < m->dim_count ? m->dims[i].bounds : m->ranges[i - m->dim_count].bounds;
+    const MlirOperation inner = mlirValueIsABlockArgument(v) ? (MlirOperation){0} : ir_defining_op(v);
+    by[i] = is_application(inner) && !is_defined_outside(l, v)
+                ? open(l, x, inner, (int)mlirOpResultGetResultNumber(v), depth + 1)
+                : dim_for(l, x, v, bounds);
+    if (!by[i]) return NULL;
+  }
+  return affine_replace(l->arena, m->results[result], by, m->dim_count, by + m->dim_count, m->range_count);
+}
+
+// The application itself, or one that takes no other's results within the loop: equal parts of several indices are
+// computed once, which hides how each of them moves.
+static MlirOperation opened(const vector_loop *l, MlirOperation op) {
+  open_index x = {.count = 0};
+  bool is_open = true;
+  for (int i = 0; i < (int)mlirOperationGetNumOperands(op); i++)
+    is_open &= mlirValueEqual(ir_operand(op, i), l->iv) || is_defined_outside(l, ir_operand(op, i));
+  if (is_open) return op;
+  x.expr = open(l, &x, op, 0, 0);
+  if (!x.expr) return op;
+  indexing_map *m = indexing_map_create(l->arena, x.count, 0, 0, 1, 0);
+  for (int d = 0; d < x.count; d++) m->dims[d].bounds = x.bounds[d];
+  m->results[0] = x.expr;
+  ir_builder b = ir_builder_before(op, l->arena);
+  const MlirAttribute map = xla_gpu_indexing_map_attribute(b.context, indexing_map_simplify(l->arena, m));
+  MlirNamedAttribute attribute = ir_named(b.context, "map", map);
+  return ir_defining_op(
+      ir_value_with(&b, "xla_gpu.apply_indexing", mlirIndexTypeGet(b.context), x.count, x.values, 1, &attribute));
+}
+
 // The apply_indexing that computes an index that moves with the induction variable through one aligned vector; null
 // operation if the index does anything else. *iv: the operand that is the induction variable.
 static MlirOperation contiguous_index(const vector_loop *l, MlirValue index, int *iv) {
   MlirOperation op = ir_defining_op(index);
   MlirOperation none = {0};
-  if (ir_is_null(op) || !ir_is(op, "xla_gpu.apply_indexing") || mlirOperationGetNumResults(op) != 1) return none;
+  if (!is_application(op) || mlirOperationGetNumResults(op) != 1) return none;
+  op = opened(l, op);
   int count = (int)mlirOperationGetNumOperands(op);
   *iv = -1;
   for (int i = 0; i < count; i++) {
