@@ -34,6 +34,14 @@ static MlirValue from_shared(ir_builder *b, MlirType element, MlirValue value) {
 
 // --- into shared memory
 
+// A part that both kinds of tiles call is inlined into both: within its loop its accesses can be wide.
+static const MlirValue *part(const kernel_entry *e, ir_builder *b, const tile_emitter *t, int number,
+                             const index_vector *at, const MlirValue *given) {
+  const MlirValue *values = emit_part(e->kernel, b, number, e->inputs, at, given);
+  if (!mlirValueIsNull(t->is_full)) ir_set(ir_defining_op(values[0]), "inline", mlirUnitAttrGet(b->context));
+  return values;
+}
+
 // At indices of the group's operands, then of shared memory.
 static heddle_status bring_in(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
                               const void *argument) {
@@ -41,7 +49,7 @@ static heddle_status bring_in(kernel_entry *e, ir_builder *b, const index_vector
   const hero_grid_transpose *h = t->plan;
   const int indices = h->to_operand[t->group]->result_count;
   const index_vector at = {.count = indices, .values = point->values};
-  const MlirValue *values = emit_part(e->kernel, b, t->group, e->inputs, &at, NULL);
+  const MlirValue *values = part(e, b, t, t->group, &at, NULL);
   for (int n = 0; n < h->hero_count; n++) {
     if (h->in_shared[n].group != t->group) continue;
     MlirValue *tile = &outputs[t->shared[n]];
@@ -61,9 +69,10 @@ static heddle_status walk_in(kernel_entry *e, const tile_emitter *t, bool is_ful
 
 // --- out of shared memory
 
-static void store(kernel_entry *e, ir_builder *b, const hero_grid_transpose *h, const index_vector *point,
+static void store(kernel_entry *e, ir_builder *b, const tile_emitter *t, const index_vector *point,
                   const MlirValue *heroes, MlirValue *outputs) {
-  const MlirValue *values = emit_part(e->kernel, b, h->group_count, e->inputs, point, heroes);
+  const hero_grid_transpose *h = t->plan;
+  const MlirValue *values = part(e, b, t, h->group_count, point, heroes);
   for (int n = 0; n < e->kernel->plan->output_count; n++)
     if (h->side_outputs[n].group < 0) outputs[n] = emit_insert_at(b, *values++, outputs[n], h->epilogue.maps[n], point);
 }
@@ -84,7 +93,7 @@ static heddle_status bring_out(kernel_entry *e, ir_builder *b, const index_vecto
     const ir_values at = ir_apply_indexing(b, map, e->ids.data, trips);
     values[n] = from_shared(b, hero_type(e, h, n), emit_extract(b, outputs[t->shared[n]], at.size, at.data));
   }
-  store(e, b, h, point, values, outputs);
+  store(e, b, t, point, values, outputs);
   return status_ok();
 }
 
@@ -121,7 +130,7 @@ static heddle_status store_square(kernel_entry *e, ir_builder *b, const index_ve
   const MlirValue number = number_in_square(b, h);
   for (int n = 0; n < h->hero_count; n++)
     values[n] = from_shared(b, hero_type(e, h, n), element_at(b, s->elements[n], number));
-  store(e, b, h, point, values, outputs);
+  store(e, b, s->tile, point, values, outputs);
   return status_ok();
 }
 
