@@ -153,8 +153,8 @@ static heddle_status bring_out_square(kernel_entry *e, ir_builder *b, const inde
   MlirValue *elements = arena_array(b->arena, MlirValue, h->hero_count);
   for (int n = 0; n < h->hero_count; n++) elements[n] = read_square(e, b, h, n, outputs[t->shared[n]], point);
   const MlirValue dims[] = {e->ids.data[1], point->values[0], point->values[1]};
-  return emit_entry_inner_loop(e, b, outputs, emit_grid_transpose_square(b->arena, e->kernel->plan), dims, store_square,
-                               &(square){t, elements});
+  return emit_entry_inner_loop_changing(e, b, outputs, emit_grid_transpose_square(b->arena, e->kernel->plan), dims,
+                                        t->changes, store_square, &(square){t, elements});
 }
 
 static heddle_status walk_out(kernel_entry *e, const tile_emitter *t, bool is_full) {
