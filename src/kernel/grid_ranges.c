@@ -36,7 +36,7 @@ void grid_ranges_deal(const target_description *target, const launch_cost *cost,
     g->unroll =
         whole_bytes(launch_unroll(target, launch->elements, g->unroll, cost), g->unroll, cost->smallest_output_bits);
     if (g->unroll > launch->unroll) launch->unroll = g->unroll;
-    launch->threads = int64_max(launch->threads, int64_ceil_div(g->elements, g->unroll));
+    launch->threads = int64_max(launch->threads, int64_max(int64_ceil_div(g->elements, g->unroll), 1));
   }
   launch->threads = int64_min(launch->threads, target->threads_per_block);
   int64_t blocks = 0;

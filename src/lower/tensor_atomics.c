@@ -279,7 +279,7 @@ static slot slot_of(ir_builder *b, const tensor_memory *m, MlirValue index, int 
 heddle_status tensor_atomics_build(ir_builder *b, MlirOperation op, const tensor_memory *m, MlirValue index,
                                    const target_description *target) {
   MlirBlock body = ir_body(op, 0);
-  MlirValue yielded = ir_operand(ir_terminator(body), 0), other;
+  MlirValue yielded = ir_operand(ir_terminator(body), 0), other = {0};
   if (is_overwrite(body, yielded)) {
     build_overwrite(b, m, yielded, index);
     return status_ok();

@@ -128,7 +128,7 @@ static heddle_status find_maps(counting *c, const partition_function *f, const i
     add_map(a, &found, result->root, composed(a, identity, result->map));
   }
   TRY(computation_post_order(a, f->computation, &order));
-  for (int i = order.size; i-- > 0 && order.data[i] != wanted;) {
+  for (int i = order.size - 1; i >= 0 && order.data[i] != wanted; i--) {
     const instruction *x = order.data[i];
     if (ptr_map_has(&found, x) && x->operand_count > 0 && !is_given(f, x)) TRY(add_operands(a, &found, x));
   }
