@@ -199,7 +199,10 @@ MlirValue tensor_access_load(ir_builder *b, const tensor_memory *m, MlirValue in
   MlirValue address = tensor_access_address(b, m, index, &shift);
   int bytes = tensor_access_bytes(stored);
   if (mlirTypeIsAComplex(m->element)) return load_complex(b, m, address, bytes);
-  MlirValue loaded = llvm_build_load(b, stored, address, bytes, m->invariant);
+  // Another thread may change a neighbour in the same byte meanwhile.
+  const bool is_contended = shift.ptr && m->shared_by_threads && !m->invariant;
+  MlirValue loaded = is_contended ? llvm_build_atomic_load(b, stored, address)
+                                  : llvm_build_load(b, stored, address, bytes, m->invariant);
   if (shift.ptr) loaded = ir_binary(b, "arith.shrui", loaded, shift);
   return tensor_access_from_stored(b, m->element, loaded);
 }
