@@ -295,8 +295,8 @@ static void test_grid_reduction(void **state) {
   static const char *const entries[] = {
       "  ROOT r = f32[40] reduce(p, z), dimensions={1}, to_apply=add\n",
       "  ROOT r = f32[1000] reduce(p, z), dimensions={0}, to_apply=add\n",
-      "  x = f32[40,1000] exponential(p)\n  s = f32[40] reduce(x, z), dimensions={1}, to_apply=add\n"
-      "  c = f32[40,1000] broadcast(s), dimensions={0}\n  ROOT q = f32[40,1000] divide(x, c)\n",
+      ("  x = f32[40,1000] exponential(p)\n  s = f32[40] reduce(x, z), dimensions={1}, to_apply=add\n"
+       "  c = f32[40,1000] broadcast(s), dimensions={0}\n  ROOT q = f32[40,1000] divide(x, c)\n"),
   };
   for (size_t n = 0; n < sizeof entries / sizeof *entries; n++) {
     arena *a = arena_create();
