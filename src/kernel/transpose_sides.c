@@ -230,7 +230,7 @@ static int64_t find_values(arena *a, const transpose_sides *s, const affine_expr
 
 // Each axis' value delinearized over its dims.
 static indexing_map *result_map(arena *a, const transpose_sides *s, const shape *result) {
-  const affine_expr *values[SHAPE_MAX_RANK];
+  const affine_expr *values[SHAPE_MAX_RANK] = {0};
   const bool is_kept = s->kept.size > 1;
   indexing_map *m = indexing_map_create(a, 3 + is_kept, 0, 0, result->rank, 0);
   m->dims[0] = sized("batch", find_values(a, s, values));
