@@ -96,7 +96,7 @@ static const affine_expr *dim_for(const vector_loop *l, open_index *x, MlirValue
 }
 
 // What the application's result is made of, through applications within the loop; null if that is too much.
-static const affine_expr *opened(const vector_loop *l, open_index *x, MlirOperation op, int result, int depth) {
+static const affine_expr *expression_of(const vector_loop *l, open_index *x, MlirOperation op, int result, int depth) {
   const indexing_map *m = xla_gpu_indexing_map(ir_get(op, "map"));
   const affine_expr *by[MAX_DIMS];
   const int count = (int)mlirOperationGetNumOperands(op);
@@ -106,7 +106,7 @@ static const affine_expr *opened(const vector_loop *l, open_index *x, MlirOperat
     const interval bounds = i < m->dim_count ? m->dims[i].bounds : m->ranges[i - m->dim_count].bounds;
     const MlirOperation inner = mlirValueIsABlockArgument(v) ? (MlirOperation){0} : ir_defining_op(v);
     by[i] = is_application(inner) && !is_defined_outside(l, v)
-                ? opened(l, x, inner, (int)mlirOpResultGetResultNumber(v), depth + 1)
+                ? expression_of(l, x, inner, (int)mlirOpResultGetResultNumber(v), depth + 1)
                 : dim_for(l, x, v, bounds);
     if (!by[i]) return NULL;
   }
@@ -121,7 +121,7 @@ static MlirOperation opened(const vector_loop *l, MlirOperation op) {
   for (int i = 0; i < (int)mlirOperationGetNumOperands(op); i++)
     is_open &= mlirValueEqual(ir_operand(op, i), l->iv) || is_defined_outside(l, ir_operand(op, i));
   if (is_open) return op;
-  x.expr = opened(l, &x, op, 0, 0);
+  x.expr = expression_of(l, &x, op, 0, 0);
   if (!x.expr) return op;
   indexing_map *m = indexing_map_create(l->arena, x.count, 0, 0, 1, 0);
   for (int d = 0; d < x.count; d++) m->dims[d].bounds = x.bounds[d];
