@@ -76,6 +76,15 @@ static int widest_bytes(const planning *p) {
   return bits / 8;
 }
 
+// Complex numbers are moved one by one: neighbouring threads then meet whole sectors at once.
+static bool has_complex_elements(const planning *p) {
+  for (int n = 0; n < p->kernel->slice_count; n++) {
+    const shape *s = p->kernel->slices[n].shape;
+    if (dtype_is_complex(s->dtype) && shape_element_count(s) == p->space->kept * p->space->reduced) return true;
+  }
+  return false;
+}
+
 static bool is_narrow_number(dtype t) { return !dtype_is_complex(t) && dtypes[t].bits >= 8; }
 
 // Columns keep a vector of partial results for each value.
@@ -95,7 +104,7 @@ static bool has_vectors(const planning *p) {
 // `run`: elements that lie side by side and are shared out in vectors.
 static int64_t choose_vector(const planning *p, int64_t run) {
   const row_passes *s = &p->hero->on_tiles.passes;
-  if (is_column(p->space) && !has_vectors(p)) return 1;
+  if (has_complex_elements(p) || (is_column(p->space) && !has_vectors(p))) return 1;
   int64_t operations = 1, vector = p->target->max_unroll;
   for (int n = 0; n < s->pass_count; n++)
     operations = int64_max(operations, operations_of(p->kernel, s->passes[n].body));
