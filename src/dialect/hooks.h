@@ -28,6 +28,9 @@ typedef struct xla_gpu_map_slot {
 
 // --- C++ for C
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(XlaGpu, xla_gpu);
+MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Hal, hal);
+MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Iree, iree);
+MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Mhlo, mhlo);
 xla_gpu_state *xla_gpu_context_state(MlirContext context);
 MlirAttribute xla_gpu_attribute_for_key(MlirContext context, MlirStringRef key);
 xla_gpu_map_slot *xla_gpu_attribute_slot(MlirAttribute attribute);
@@ -54,6 +57,10 @@ MlirStringRef xla_gpu_map_range_name(MlirAttribute map, int range);
 bool xla_gpu_verify(MlirOperation op, char **error);
 // Verifies an operation that names a function against that function (null if there is none of that name).
 bool xla_gpu_verify_callee(MlirOperation op, MlirOperation callee, char **error);
+
+// The same of a binding, and of an operation that names one (null if there is none of that name).
+bool hal_verify_binding(MlirOperation op, char **error);
+bool hal_verify_use(MlirOperation op, MlirOperation binding, char **error);
 
 // Canonicalizations: true if something changed. The operation may be gone then.
 typedef bool (*xla_gpu_rewrite)(MlirRewriterBase rewriter, MlirOperation op);

@@ -19,7 +19,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
-#include "dialect/hooks.h"
+#include "dialect/shell.h"
 
 #include "xla_gpu_dialect.h.inc"
 
@@ -46,18 +46,6 @@ struct IndexingMapAttrStorage : mlir::AttributeStorage {
 using namespace mlir;
 
 // --- shared by the generated code
-
-static LogicalResult report(Operation *op, bool valid, char *error) {
-  if (valid) return success();
-  op->emitOpError(error);
-  free(error);
-  return failure();
-}
-
-struct Callback {
-  int before = xla_gpu_enter_c();
-  ~Callback() { xla_gpu_leave_c(before); }
-};
 
 static LogicalResult verifyInC(Operation *op) {
   Callback callback;

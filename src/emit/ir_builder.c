@@ -10,6 +10,7 @@
 #include <mlir-c/Diagnostics.h>
 #include <mlir-c/RegisterEverything.h>
 
+#include "dialect/hal.h"
 #include "dialect/xla_gpu.h"
 
 static MlirStringRef ref(const char *s) { return mlirStringRefCreate(s, strlen(s)); }
@@ -52,6 +53,9 @@ MlirContext ir_context_create(void) {
   MlirDialectRegistry registry = mlirDialectRegistryCreate();
   mlirRegisterAllDialects(registry);
   mlirDialectHandleInsertDialect(mlirGetDialectHandle__xla_gpu__(), registry);
+  mlirDialectHandleInsertDialect(mlirGetDialectHandle__hal__(), registry);
+  mlirDialectHandleInsertDialect(mlirGetDialectHandle__iree__(), registry);
+  mlirDialectHandleInsertDialect(mlirGetDialectHandle__mhlo__(), registry);
   MlirContext context = mlirContextCreateWithRegistry(registry, false);
   mlirDialectRegistryDestroy(registry);
   static const char *const dialects[] = {"func",   "arith", "math", "complex", "tensor", "vector", "scf",
