@@ -12,9 +12,10 @@
 typedef struct walk {
   const hero_grid_scatter *plan;
   scatter_window window;
-  index_vector at;          // the thread: indices of what it takes
-  const MlirValue *before;  // plain: the outputs before the thread's loop, which does not meet what it has written
-  int first_carried;        // runs: whether a result is open, its starts, the combined elements
+  index_vector at;           // the thread: indices of what it takes
+  const MlirValue *before;   // plain: the outputs before the thread's loop, which does not meet what it has written
+  int first_carried;         // runs: whether a result is open, its starts, the combined elements
+  const MlirValue *updates;  // runs: the update's elements
 } walk;
 
 static int operand_count(const hero_grid_scatter *h) { return h->scatter->operand_count / 2; }
@@ -227,9 +228,9 @@ static heddle_status flush(kernel_entry *e, ir_builder *b, const index_vector *a
 
 static heddle_status continue_run(kernel_entry *e, ir_builder *b, const index_vector *at, MlirValue *carried,
                                   const void *argument) {
+  (void)at;
   const walk *w = argument;
-  const MlirValue *updates = scatter_window_updates(e, b, &w->window, at->values);
-  const MlirValue *values = scatter_window_combine(e, b, w->plan->scatter, open_element(w, carried, 0), updates);
+  const MlirValue *values = scatter_window_combine(e, b, w->plan->scatter, open_element(w, carried, 0), w->updates);
   for (int n = 0; n < operand_count(w->plan); n++) *open_element(w, carried, n) = values[n];
   return status_ok();
 }
@@ -239,25 +240,25 @@ static heddle_status begin_run(kernel_entry *e, ir_builder *b, const index_vecto
   const walk *w = argument;
   const int_list *moved = &w->plan->scatter->attributes->scatter_dims_to_operand_dims;
   TRY(emit_entry_branch(e, b, carried, *open_flag(w, carried), flush, at, w));
-  const MlirValue *updates = scatter_window_updates(e, b, &w->window, at->values);
   *open_flag(w, carried) = flag(b, true);
   for (int j = 0; j < moved->size; j++) *open_start(w, carried, j) = w->window.starts[moved->data[j]];
-  for (int n = 0; n < operand_count(w->plan); n++) *open_element(w, carried, n) = updates[n];
+  for (int n = 0; n < operand_count(w->plan); n++) *open_element(w, carried, n) = w->updates[n];
   return status_ok();
 }
 
 static heddle_status take_update(kernel_entry *e, ir_builder *b, const index_vector *at, MlirValue *carried,
                                  const void *argument) {
-  const walk *w = argument;
-  const int_list *moved = &w->plan->scatter->attributes->scatter_dims_to_operand_dims;
-  MlirValue is_open = *open_flag(w, carried), stays = is_open;
+  walk w = *(const walk *)argument;
+  const int_list *moved = &w.plan->scatter->attributes->scatter_dims_to_operand_dims;
+  MlirValue is_open = *open_flag(&w, carried), stays = is_open;
   for (int j = 0; j < moved->size; j++) {
-    MlirValue start = w->window.starts[moved->data[j]];
-    stays = scatter_window_both(b, stays, ir_cmpi(b, "eq", start, *open_start(w, carried, j)));
+    MlirValue start = w.window.starts[moved->data[j]];
+    stays = scatter_window_both(b, stays, ir_cmpi(b, "eq", start, *open_start(&w, carried, j)));
   }
   MlirValue moves = ir_binary(b, "arith.xori", stays, flag(b, true));
-  TRY(emit_entry_branch(e, b, carried, stays, continue_run, at, w));
-  return emit_entry_branch(e, b, carried, moves, begin_run, at, w);
+  w.updates = scatter_window_updates(e, b, &w.window, at->values);
+  TRY(emit_entry_branch(e, b, carried, stays, continue_run, at, &w));
+  return emit_entry_branch(e, b, carried, moves, begin_run, at, &w);
 }
 
 static heddle_status walk_run(kernel_entry *e, ir_builder *b, const index_vector *number, MlirValue *carried,

@@ -49,8 +49,7 @@ static bool tile_by_column(hero_scatter *h, const target_description *target) {
 }
 
 static bool tile_by_owner(hero_scatter *h, const target_description *target) {
-  const hlo_attributes *x = h->scatter->attributes;
-  bool starts_anywhere = x->scatter_dims_to_operand_dims.size > 0 && x->scatter_dims_to_operand_dims.data[0] == 0;
+  const bool starts_anywhere = int_list_has(h->scatter->attributes->scatter_dims_to_operand_dims, 0);
   if (!starts_anywhere || h->updates->dims[1] != 1) return false;
   const int64_t first = operand_shape(h)->dims[0], window = shape_element_count(h->updates) / h->updates->dims[0];
   const int64_t bytes = int64_saturating_mul(window, dtypes[h->updates->dtype].bytes);

@@ -11,9 +11,13 @@
 #include "opt/map_inliner.h"
 #include "opt/rewrite.h"
 
+// Lists whose vectors name dims in another order stay as they are, too: what combines updates in memory takes any, and
+// moving the operand costs more. Only updates that overwrite are sorted out by dims in order.
 static bool is_canonical(const instruction *scatter) {
   const hlo_attributes *x = scatter->attributes;
-  const index_dims r = index_dims_of_scatter(x);
+  const computation *c = scatter->called[0];
+  index_dims r = index_dims_of_scatter(x);
+  if (c->root != c->parameters.data[1]) r.map.size = 0;
   if (!index_vectors_are_canonical(scatter->operands[scatter->operand_count / 2], &r)) return false;
   if (x->inserted_window_dims.size > 0) return false;
   for (int k = 0; k < x->update_window_dims.size; k++)
