@@ -20,7 +20,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOM_PREFIXES = {"dialect": "xla_gpu"}
-EXEMPT = {"MLIR_DECLARE_CAPI_DIALECT_REGISTRATION", "mlirGetDialectHandle__xla_gpu__"}
+EXEMPT = {"MLIR_DECLARE_CAPI_DIALECT_REGISTRATION"} | {
+    f"mlirGetDialectHandle__{dialect}__" for dialect in ("hal", "iree", "mhlo", "xla_gpu")}
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)

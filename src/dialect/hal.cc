@@ -22,7 +22,7 @@ static llvm::LogicalResult verifyBinding(mlir::Operation *op, mlir::SymbolRefAtt
                                          mlir::SymbolTableCollection &symbols) {
   Callback callback;
   char *error = nullptr;
-  return report(op, hal_verify_use(wrap(op), wrap(symbols.lookupNearestSymbolFrom(op, name)), &error), error);
+  return shell_report(op, hooks_verify_use(wrap(op), wrap(symbols.lookupNearestSymbolFrom(op, name)), &error), error);
 }
 
 #include "hal_dialect.cc.inc"
@@ -45,7 +45,7 @@ void mhlo::MhloDialect::initialize() { allowUnknownOperations(); }
 llvm::LogicalResult hal::InterfaceBindingOp::verify() {
   Callback callback;
   char *error = nullptr;
-  return report(*this, hal_verify_binding(wrap(getOperation()), &error), error);
+  return shell_report(*this, hooks_verify_binding(wrap(getOperation()), &error), error);
 }
 
 MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Hal, hal, hal::HalDialect)

@@ -31,32 +31,31 @@ static char *check_access(str access) {
   static const char *const known[] = {"Read", "Write", "Read|Write", "Write|Discard", "Discard|Write"};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (str_is(access, known[i])) return 0;
-  return dialect_message(
-      "found access \"" STR_FMT "\", wanted \"Read\", \"Write\", \"Read|Write\" or \"Write|Discard\"", STR_ARG(access));
+  return message_format("found access \"" STR_FMT "\", wanted \"Read\", \"Write\", \"Read|Write\" or \"Write|Discard\"",
+                        STR_ARG(access));
 }
 
-bool hal_verify_binding(MlirOperation op, char **error) {
+bool hooks_verify_binding(MlirOperation op, char **error) {
   const str type = text_of(op, "type");
   *error = check_access(text_of(op, "access"));
   if (!*error && !str_is(type, "StorageBuffer") && !str_is(type, "UniformBuffer"))
-    *error =
-        dialect_message("found type \"" STR_FMT "\", wanted \"StorageBuffer\" or \"UniformBuffer\"", STR_ARG(type));
+    *error = message_format("found type \"" STR_FMT "\", wanted \"StorageBuffer\" or \"UniformBuffer\"", STR_ARG(type));
   if (!*error && (number_of(op, "set") < 0 || number_of(op, "binding") < 0))
-    *error = dialect_message("set and binding must not be negative");
+    *error = message_format("set and binding must not be negative");
   return *error == 0;
 }
 
-bool hal_verify_use(MlirOperation op, MlirOperation binding, char **error) {
+bool hooks_verify_use(MlirOperation op, MlirOperation binding, char **error) {
   *error = 0;
   MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
   const str operation = {name.data, name.length};
   if (mlirOperationIsNull(binding) || !mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(binding)),
                                                           mlirStringRefCreateFromCString("hal.interface.binding"))) {
-    *error = dialect_message("names a binding that does not exist");
+    *error = message_format("names a binding that does not exist");
   } else if (str_is(operation, "hal.interface.load.tensor") && !has_word(text_of(binding, "access"), "Read")) {
-    *error = dialect_message("reads a binding whose access is \"" STR_FMT "\"", STR_ARG(text_of(binding, "access")));
+    *error = message_format("reads a binding whose access is \"" STR_FMT "\"", STR_ARG(text_of(binding, "access")));
   } else if (str_is(operation, "hal.interface.store.tensor") && !has_word(text_of(binding, "access"), "Write")) {
-    *error = dialect_message("writes a binding whose access is \"" STR_FMT "\"", STR_ARG(text_of(binding, "access")));
+    *error = message_format("writes a binding whose access is \"" STR_FMT "\"", STR_ARG(text_of(binding, "access")));
   }
   return *error == 0;
 }

@@ -59,8 +59,8 @@ bool xla_gpu_verify(MlirOperation op, char **error);
 bool xla_gpu_verify_callee(MlirOperation op, MlirOperation callee, char **error);
 
 // The same of a binding, and of an operation that names one (null if there is none of that name).
-bool hal_verify_binding(MlirOperation op, char **error);
-bool hal_verify_use(MlirOperation op, MlirOperation binding, char **error);
+bool hooks_verify_binding(MlirOperation op, char **error);
+bool hooks_verify_use(MlirOperation op, MlirOperation binding, char **error);
 
 // Canonicalizations: true if something changed. The operation may be gone then.
 typedef bool (*xla_gpu_rewrite)(MlirRewriterBase rewriter, MlirOperation op);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-char *dialect_message(const char *format, ...) {
+char *message_format(const char *format, ...) {
   char *made = 0;
   va_list args;
   va_start(args, format);

@@ -3,6 +3,6 @@
 #define HEDDLE_DIALECT_MESSAGE_H_
 
 // Never null, but without memory.
-char *dialect_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *message_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -14,7 +14,7 @@ struct Callback {
   ~Callback() { xla_gpu_leave_c(before); }
 };
 
-inline llvm::LogicalResult report(mlir::Operation *op, bool valid, char *error) {
+inline llvm::LogicalResult shell_report(mlir::Operation *op, bool valid, char *error) {
   if (valid) return mlir::success();
   op->emitOpError(error);
   free(error);

@@ -26,7 +26,7 @@ static MlirType result_type(MlirOperation op, int i) { return mlirValueGetType(m
 
 static char *check_rank(MlirType tensor, int64_t index_count) {
   int64_t rank = mlirShapedTypeGetRank(tensor);
-  return rank == index_count ? 0 : dialect_message("found %d indices, wanted %d", (int)index_count, (int)rank);
+  return rank == index_count ? 0 : message_format("found %d indices, wanted %d", (int)index_count, (int)rank);
 }
 
 // --- indexing
@@ -36,51 +36,51 @@ static char *verify_apply_indexing(MlirOperation op) {
   int wanted = map->dim_count + map->range_count + map->rt_count;
   int found = (int)mlirOperationGetNumOperands(op);
   if (found != wanted)
-    return dialect_message("operand count must match the number of dims and symbols: found %d, wanted %d", found,
-                           wanted);
-  if (map->constraint_count > 0) return dialect_message("the map must not have constraints");
+    return message_format("operand count must match the number of dims and symbols: found %d, wanted %d", found,
+                          wanted);
+  if (map->constraint_count > 0) return message_format("the map must not have constraints");
   int results = (int)mlirOperationGetNumResults(op);
-  if (results == 0) return dialect_message("must have a result");
+  if (results == 0) return message_format("must have a result");
   if (results != map->result_count)
-    return dialect_message("found %d results, the map has %d", results, map->result_count);
+    return message_format("found %d results, the map has %d", results, map->result_count);
   return 0;
 }
 
 static char *verify_loop_counts(MlirOperation op, const indexing_map *map, MlirBlock body) {
   int dims = segment(op, 0), inits = segment(op, 1), results = (int)mlirOperationGetNumResults(op);
   int arguments = (int)mlirBlockGetNumArguments(body);
-  if (map->rt_count > 0) return dialect_message("the map must not have runtime variables");
-  if (dims != map->dim_count) return dialect_message("found %d dims, the map has %d", dims, map->dim_count);
-  if (inits != results) return dialect_message("found %d inits and %d results", inits, results);
+  if (map->rt_count > 0) return message_format("the map must not have runtime variables");
+  if (dims != map->dim_count) return message_format("found %d dims, the map has %d", dims, map->dim_count);
+  if (inits != results) return message_format("found %d inits and %d results", inits, results);
   int wanted = map->range_count + map->result_count + inits;
   if (arguments == wanted) return 0;
-  return dialect_message("found %d body arguments, wanted %d: %d range variables, %d map results and %d iter args",
-                         arguments, wanted, map->range_count, map->result_count, inits);
+  return message_format("found %d body arguments, wanted %d: %d range variables, %d map results and %d iter args",
+                        arguments, wanted, map->range_count, map->result_count, inits);
 }
 
 static char *verify_loop(MlirOperation op) {
   const indexing_map *map = map_of(op);
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
-  if (mlirBlockIsNull(body)) return dialect_message("must have a body");
+  if (mlirBlockIsNull(body)) return message_format("must have a body");
   char *error = verify_loop_counts(op, map, body);
   if (error) return error;
   int indices = map->range_count + map->result_count;
   for (int i = 0; i < indices; i++) {
     MlirType type = mlirValueGetType(mlirBlockGetArgument(body, i));
-    if (!mlirTypeIsAIndex(type)) return dialect_message("body argument %d must be an index", i);
+    if (!mlirTypeIsAIndex(type)) return message_format("body argument %d must be an index", i);
   }
   MlirOperation yield = mlirBlockGetTerminator(body);
   int results = (int)mlirOperationGetNumResults(op);
   if (mlirOperationIsNull(yield) || mlirOperationGetNumOperands(yield) != results)
-    return dialect_message("the body must yield %d values", results);
+    return message_format("the body must yield %d values", results);
   for (int i = 0; i < results; i++) {
     MlirType type = result_type(op, i);
     if (!mlirTypeEqual(operand_type(op, map->dim_count + i), type))
-      return dialect_message("init %d has not the type of result %d", i, i);
+      return message_format("init %d has not the type of result %d", i, i);
     if (!mlirTypeEqual(mlirValueGetType(mlirBlockGetArgument(body, indices + i)), type))
-      return dialect_message("iter arg %d has not the type of result %d", i, i);
+      return message_format("iter arg %d has not the type of result %d", i, i);
     if (!mlirTypeEqual(operand_type(yield, i), type))
-      return dialect_message("yielded value %d has not the type of result %d", i, i);
+      return message_format("yielded value %d has not the type of result %d", i, i);
   }
   return 0;
 }
@@ -93,20 +93,20 @@ static char *verify_atomic_rmw(MlirOperation op) {
   if (error) return error;
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
   if (mlirBlockIsNull(body) || mlirBlockGetNumArguments(body) != 1)
-    return dialect_message("the body must have one argument");
+    return message_format("the body must have one argument");
   MlirType argument = mlirValueGetType(mlirBlockGetArgument(body, 0));
   MlirType element = mlirShapedTypeGetElementType(tensor);
   if (mlirTypeIsAVector(argument)) {
-    if (mlirShapedTypeGetRank(argument) != 1) return dialect_message("a vector argument of the body must have rank 1");
+    if (mlirShapedTypeGetRank(argument) != 1) return message_format("a vector argument of the body must have rank 1");
     argument = mlirShapedTypeGetElementType(argument);
   }
   if (!mlirTypeEqual(argument, element))
-    return dialect_message("the body's argument must have the tensor's element type");
+    return message_format("the body's argument must have the tensor's element type");
   MlirOperation yield = mlirBlockGetTerminator(body);
   if (mlirOperationIsNull(yield) || mlirOperationGetNumOperands(yield) != 1)
-    return dialect_message("the body must yield one value");
+    return message_format("the body must yield one value");
   if (!mlirTypeEqual(operand_type(yield, 0), mlirValueGetType(mlirBlockGetArgument(body, 0))))
-    return dialect_message("the yielded value must have the type of the body's argument");
+    return message_format("the yielded value must have the type of the body's argument");
   return 0;
 }
 
@@ -164,28 +164,28 @@ static char *verify_materialize(MlirOperation op) {
   MlirType element;
   MlirAttribute encoding;
   if (!xla_gpu_indexed_vector(result_type(op, 0), &rank, &shape, &element, &encoding))
-    return dialect_message("wanted an indexed_vector");
+    return message_format("wanted an indexed_vector");
   const indexing_map *out = xla_gpu_indexing_map(encoding);
   if (segment(op, 1) != in->dim_count)
-    return dialect_message("found %d indices, the map has %d dims", segment(op, 1), in->dim_count);
-  if (in->dim_count == 0 || out->dim_count == 0) return dialect_message("both maps need the thread as dim 0");
+    return message_format("found %d indices, the map has %d dims", segment(op, 1), in->dim_count);
+  if (in->dim_count == 0 || out->dim_count == 0) return message_format("both maps need the thread as dim 0");
   if (!same_variable(&in->dims[0], &out->dims[0]))
-    return dialect_message("the bounds of the thread differ between the maps");
+    return message_format("the bounds of the thread differ between the maps");
   if (!same_constraints_of_dim(in, out, 0))
-    return dialect_message("the constraints of the thread differ between the maps");
+    return message_format("the constraints of the thread differ between the maps");
   if (in->range_count != out->range_count)
-    return dialect_message("the number of range variables differs between the maps");
+    return message_format("the number of range variables differs between the maps");
   for (int i = 0; i < in->range_count; i++) {
     if (!same_variable(&in->ranges[i], &out->ranges[i]))
-      return dialect_message("the bounds of range variable %d differ between the maps", i);
+      return message_format("the bounds of range variable %d differ between the maps", i);
   }
   if (!same_constraints_of_symbols(in, out))
-    return dialect_message("the constraints of the range variables differ between the maps");
+    return message_format("the constraints of the range variables differ between the maps");
   for (int i = 0; out->dim_count > 1 && i < out->result_count; i++) {
-    if (affine_uses_dim(out->results[i], 1)) return dialect_message("the vector's layout must not depend on the block");
+    if (affine_uses_dim(out->results[i], 1)) return message_format("the vector's layout must not depend on the block");
   }
   if (in->dim_count > 1 && out->dim_count > 1 && !same_constraints_of_dim(in, out, 1))
-    return dialect_message("the constraints of the block differ between the maps");
+    return message_format("the constraints of the block differ between the maps");
   return 0;
 }
 
@@ -196,38 +196,38 @@ static char *verify_insert(MlirOperation op) {
   MlirType element;
   MlirAttribute encoding;
   if (!xla_gpu_indexed_vector(operand_type(op, 0), &rank, &shape, &element, &encoding))
-    return dialect_message("wanted an indexed_vector");
+    return message_format("wanted an indexed_vector");
   const indexing_map *source = xla_gpu_indexing_map(encoding);
-  if (map->range_count + map->rt_count > 0) return dialect_message("the map must not have range or runtime variables");
+  if (map->range_count + map->rt_count > 0) return message_format("the map must not have range or runtime variables");
   if (source->result_count != map->dim_count)
-    return dialect_message("the vector's map has %d results, the map %d dims", source->result_count, map->dim_count);
+    return message_format("the vector's map has %d results, the map %d dims", source->result_count, map->dim_count);
   if (mlirOperationGetNumOperands(op) - 2 != source->dim_count)
-    return dialect_message("found %d indices, the vector's map has %d dims", (int)mlirOperationGetNumOperands(op) - 2,
-                           source->dim_count);
+    return message_format("found %d indices, the vector's map has %d dims", (int)mlirOperationGetNumOperands(op) - 2,
+                          source->dim_count);
   if (map->result_count != mlirShapedTypeGetRank(result_type(op, 0)))
-    return dialect_message("the map must have one result per dimension");
+    return message_format("the map must have one result per dimension");
   return 0;
 }
 
 static char *verify_shuffle_reduce(MlirOperation op) {
   int64_t distance = mlirIntegerAttrGetValueInt(get(op, "max_distance"));
   bool is_power = distance > 0 && (distance & (distance - 1)) == 0;
-  return is_power && distance < 32 ? 0 : dialect_message("max_distance must be a power of two below the warp size 32");
+  return is_power && distance < 32 ? 0 : message_format("max_distance must be a power of two below the warp size 32");
 }
 
 static char *verify_reduced_type(MlirOperation op, int which, int64_t dimension_count) {
   MlirType in = operand_type(op, which), out = result_type(op, which);
   MlirAttribute dimensions = get(op, "dimensions");
   if (mlirShapedTypeGetRank(out) != mlirShapedTypeGetRank(in) - dimension_count)
-    return dialect_message("result %d has the wrong rank", which);
+    return message_format("result %d has the wrong rank", which);
   if (!mlirTypeEqual(mlirShapedTypeGetElementType(in), mlirShapedTypeGetElementType(out)))
-    return dialect_message("result %d has not the element type of input %d", which, which);
+    return message_format("result %d has not the element type of input %d", which, which);
   int64_t kept = 0, reduced = 0;
   for (int64_t d = 0; d < mlirShapedTypeGetRank(in); d++) {
     if (reduced < dimension_count && mlirDenseI64ArrayGetElement(dimensions, reduced) == d) {
       reduced++;
     } else if (mlirShapedTypeGetDimSize(out, kept++) != mlirShapedTypeGetDimSize(in, d)) {
-      return dialect_message("result %d has the wrong shape", which);
+      return message_format("result %d has the wrong shape", which);
     }
   }
   return 0;
@@ -235,14 +235,14 @@ static char *verify_reduced_type(MlirOperation op, int which, int64_t dimension_
 
 static char *verify_reduce(MlirOperation op) {
   int count = (int)mlirOperationGetNumResults(op);
-  if (count == 0 || mlirOperationGetNumOperands(op) != 2 * count) return dialect_message("wanted one result per input");
+  if (count == 0 || mlirOperationGetNumOperands(op) != 2 * count) return message_format("wanted one result per input");
   MlirAttribute dimensions = get(op, "dimensions");
   int64_t dimension_count = mlirDenseArrayGetNumElements(dimensions);
   int64_t rank = mlirShapedTypeGetRank(operand_type(op, 0)), last = -1;
   for (int64_t i = 0; i < dimension_count; i++) {
     int64_t d = mlirDenseI64ArrayGetElement(dimensions, i);
-    if (d <= last) return dialect_message("dimensions must be strictly increasing and not negative");
-    if (d >= rank) return dialect_message("dimension %d is out of range for rank %d", (int)d, (int)rank);
+    if (d <= last) return message_format("dimensions must be strictly increasing and not negative");
+    if (d >= rank) return message_format("dimension %d is out of range for rank %d", (int)d, (int)rank);
     last = d;
   }
   for (int i = 0; i < count; i++) {
@@ -254,17 +254,17 @@ static char *verify_reduce(MlirOperation op) {
 
 static char *verify_reindex(MlirOperation op) {
   const indexing_map *map = map_of(op);
-  if (map->range_count + map->rt_count > 0) return dialect_message("the map must not have range or runtime variables");
+  if (map->range_count + map->rt_count > 0) return message_format("the map must not have range or runtime variables");
   int64_t out = mlirShapedTypeGetRank(result_type(op, 0)), in = mlirShapedTypeGetRank(operand_type(op, 0));
-  if (map->dim_count != out) return dialect_message("the map has %d dims, the result %d", map->dim_count, (int)out);
+  if (map->dim_count != out) return message_format("the map has %d dims, the result %d", map->dim_count, (int)out);
   if (map->result_count != in)
-    return dialect_message("the map has %d results, the operand %d dimensions", map->result_count, (int)in);
+    return message_format("the map has %d results, the operand %d dimensions", map->result_count, (int)in);
   bool has_default = mlirOperationGetNumOperands(op) == 2;
-  if (map->constraint_count > 0 && !has_default) return dialect_message("a map with constraints needs a default");
+  if (map->constraint_count > 0 && !has_default) return message_format("a map with constraints needs a default");
   MlirType wanted = mlirShapedTypeGetElementType(operand_type(op, 0));
   return mlirTypeEqual(wanted, mlirShapedTypeGetElementType(result_type(op, 0)))
              ? 0
-             : dialect_message("element types differ");
+             : message_format("element types differ");
 }
 
 // --- functions named by operations
@@ -272,16 +272,16 @@ static char *verify_reindex(MlirOperation op) {
 static char *verify_pure_call(MlirOperation op, MlirType type) {
   int inputs = (int)mlirFunctionTypeGetNumInputs(type), results = (int)mlirFunctionTypeGetNumResults(type);
   if (mlirOperationGetNumOperands(op) != inputs)
-    return dialect_message("found %d operands, the function takes %d", (int)mlirOperationGetNumOperands(op), inputs);
+    return message_format("found %d operands, the function takes %d", (int)mlirOperationGetNumOperands(op), inputs);
   if (mlirOperationGetNumResults(op) != results)
-    return dialect_message("found %d results, the function returns %d", (int)mlirOperationGetNumResults(op), results);
+    return message_format("found %d results, the function returns %d", (int)mlirOperationGetNumResults(op), results);
   for (int i = 0; i < inputs; i++) {
     if (!mlirTypeEqual(operand_type(op, i), mlirFunctionTypeGetInput(type, i)))
-      return dialect_message("operand %d has not the type the function takes", i);
+      return message_format("operand %d has not the type the function takes", i);
   }
   for (int i = 0; i < results; i++) {
     if (!mlirTypeEqual(result_type(op, i), mlirFunctionTypeGetResult(type, i)))
-      return dialect_message("result %d has not the type the function returns", i);
+      return message_format("result %d has not the type the function returns", i);
   }
   return 0;
 }
@@ -290,14 +290,14 @@ static char *verify_pure_call(MlirOperation op, MlirType type) {
 static char *verify_combiner(MlirOperation op, MlirType type) {
   int count = (int)mlirOperationGetNumResults(op);
   if (mlirFunctionTypeGetNumInputs(type) != 2 * count || mlirFunctionTypeGetNumResults(type) != count)
-    return dialect_message("the combiner must take %d values and return %d", 2 * count, count);
+    return message_format("the combiner must take %d values and return %d", 2 * count, count);
   for (int i = 0; i < count; i++) {
     MlirType element = operand_type(op, i);
     if (mlirTypeIsATensor(element)) element = mlirShapedTypeGetElementType(element);
     if (!mlirTypeEqual(mlirFunctionTypeGetInput(type, i), element) ||
         !mlirTypeEqual(mlirFunctionTypeGetInput(type, count + i), element) ||
         !mlirTypeEqual(mlirFunctionTypeGetResult(type, i), element))
-      return dialect_message("the combiner has other types than value %d", i);
+      return message_format("the combiner has other types than value %d", i);
   }
   return 0;
 }
@@ -306,11 +306,11 @@ static char *verify_materialized(MlirOperation op, MlirType type) {
   const indexing_map *map = map_of(op);
   int inputs = segment(op, 0);
   if (mlirFunctionTypeGetNumInputs(type) != inputs + map->result_count || mlirFunctionTypeGetNumResults(type) != 1)
-    return dialect_message("the function must take %d inputs and %d indices and return one value", inputs,
-                           map->result_count);
+    return message_format("the function must take %d inputs and %d indices and return one value", inputs,
+                          map->result_count);
   for (int i = 0; i < inputs; i++) {
     if (!mlirTypeEqual(operand_type(op, i), mlirFunctionTypeGetInput(type, i)))
-      return dialect_message("input %d has not the type the function takes", i);
+      return message_format("input %d has not the type the function takes", i);
   }
   return 0;
 }
@@ -352,7 +352,7 @@ bool xla_gpu_verify(MlirOperation op, char **error) {
 bool xla_gpu_verify_callee(MlirOperation op, MlirOperation callee, char **error) {
   const verifier *v = find(op);
   if (mlirOperationIsNull(callee)) {
-    *error = dialect_message("names a function that does not exist");
+    *error = message_format("names a function that does not exist");
   } else {
     *error = v->verify_callee(op, mlirTypeAttrGetValue(get(callee, "function_type")));
   }

@@ -50,14 +50,14 @@ using namespace mlir;
 static LogicalResult verifyInC(Operation *op) {
   Callback callback;
   char *error = nullptr;
-  return report(op, xla_gpu_verify(wrap(op), &error), error);
+  return shell_report(op, xla_gpu_verify(wrap(op), &error), error);
 }
 
 static LogicalResult verifyCallee(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbols) {
   Callback callback;
   auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(op, name);
   char *error = nullptr;
-  return report(op, xla_gpu_verify_callee(wrap(op), wrap(callee.getOperation()), &error), error);
+  return shell_report(op, xla_gpu_verify_callee(wrap(op), wrap(callee.getOperation()), &error), error);
 }
 
 static void nameResults(Operation *op, OpAsmSetValueNameFn setName, llvm::StringRef name) {
