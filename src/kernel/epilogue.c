@@ -5,7 +5,15 @@
 
 enum { MAX_EPILOGUE_OPS = 1000 };  // partitioned into one function, which no given value must leave
 
-enum { APART, HERO, BEHIND, MOVED };  // does not depend on a hero; is one; elementwise of one; bitcast of such
+// Does not depend on a hero; is one; elementwise of one; bitcast of such, or elementwise of bitcasts.
+enum { APART, HERO, BEHIND, MOVED };
+
+// What is elementwise of bitcasts has a twin over the heroes' dims.
+typedef struct marking {
+  arena *arena;
+  const shape *dims;  // of the heroes
+  ptr_map twins;
+} marking;
 
 void kernel_epilogue_heroes(arena *a, const target_description *target, const instruction_list *body, hlo_opcode opcode,
                             kernel_alike_fn is_alike, instruction_list *heroes) {
@@ -36,24 +44,81 @@ static const shape *dims_of(const instruction *hero) {
   return shape_is_tuple(hero->shape) ? hero->shape->elements[0] : hero->shape;
 }
 
+// --- twins
+
+// What a bitcast of a hero's consumers shows, over the heroes' dims.
+static instruction *unmoved(const marking *m, const instruction *i) {
+  while (i->mark == MOVED) {
+    instruction *twin = ptr_map_get(&m->twins, i);
+    if (twin) return twin;
+    i = i->operands[0];
+  }
+  return (instruction *)i;
+}
+
+static instruction *over_dims(const marking *m, const instruction *like) {
+  instruction *i = arena_new(m->arena, instruction);
+  *i = *like;
+  i->shape = shape_array(m->arena, like->shape->dtype, m->dims->rank, m->dims->dims);
+  i->users = (instruction_list){0};
+  i->operands = arena_array(m->arena, instruction *, like->operand_count > 0 ? like->operand_count : 1);
+  return i;
+}
+
+static instruction *reshaped(const marking *m, instruction *apart) {
+  if (shape_same_dims(apart->shape, m->dims)) return apart;
+  instruction *i = over_dims(m, apart);
+  i->opcode = HLO_RESHAPE;
+  i->attributes = arena_new(m->arena, hlo_attributes);
+  i->literal = NULL;
+  i->called_count = 0;
+  i->operand_count = 1;
+  i->operands[0] = apart;
+  return i;
+}
+
+// The bitcast behind instead of before.
+static void add_twin(marking *m, const instruction *of) {
+  instruction *twin = over_dims(m, of);
+  for (int k = 0; k < of->operand_count; k++) {
+    instruction *x = of->operands[k];
+    twin->operands[k] = x->mark == APART ? reshaped(m, x) : unmoved(m, x);
+  }
+  twin->mark = BEHIND;
+  ptr_map_put(m->arena, &m->twins, of, twin);
+}
+
+// --- consumers
+
+static bool mark_consumer(marking *m, instruction *i) {
+  bool depends = false, moved = false;
+  for (int k = 0; k < i->operand_count; k++) {
+    depends |= i->operands[k]->mark != APART;
+    moved |= i->operands[k]->mark == MOVED;
+  }
+  if (!depends) return true;
+  if (!moved && is_elementwise(i, m->dims)) {
+    i->mark = BEHIND;
+    return true;
+  }
+  const bool is_bitcast = is_move(i);
+  if (i->shape->layout || (!is_bitcast && !is_elementwise(i, i->shape))) return false;
+  if (!is_bitcast) add_twin(m, i);
+  i->mark = MOVED;
+  return true;
+}
+
 // Marks everything in the body; false where a consumer is not elementwise.
-static bool mark_consumers(const instruction_list *body, int hero_count, const instruction *const *heroes) {
+static bool mark_consumers(marking *m, const instruction_list *body, int hero_count, const instruction *const *heroes) {
   int behind = 0;
   for (int n = 0; n < body->size; n++) body->data[n]->mark = APART;
   for (int h = 0; h < hero_count; h++) ((instruction *)heroes[h])->mark = HERO;
   for (int n = 0; n < body->size; n++) {
     instruction *i = body->data[n];
     if (i->mark == HERO) continue;
-    bool depends = false, moved = false;
-    for (int k = 0; k < i->operand_count; k++) {
-      depends |= i->operands[k]->mark != APART;
-      moved |= i->operands[k]->mark == MOVED;
-    }
-    if (!depends) continue;
-    if (!moved && is_elementwise(i, dims_of(heroes[0]))) i->mark = BEHIND;
-    else if (is_move(i) && !i->shape->layout) i->mark = MOVED;
-    else return false;
-    if (++behind > MAX_EPILOGUE_OPS) return false;
+    if (!mark_consumer(m, i)) return false;
+    behind += i->mark != APART;
+    if (behind > MAX_EPILOGUE_OPS) return false;
   }
   return true;
 }
@@ -63,15 +128,15 @@ bool kernel_epilogue_find(arena *a, const kernel_plan *k, const instruction_list
   const shape *dims = dims_of(heroes[0]);
   for (int h = 1; h < hero_count; h++)
     if (!shape_same_dims(dims_of(heroes[h]), dims)) return false;
-  if (!mark_consumers(body, hero_count, heroes)) return false;
+  marking m = {.arena = a, .dims = dims};
+  if (!mark_consumers(&m, body, hero_count, heroes)) return false;
   kernel_value *results = arena_array(a, kernel_value, k->output_count);
   out->maps = arena_array(a, const indexing_map *, k->output_count);
   bool *is_apart = arena_array(a, bool, k->output_count);
   out->is_apart = is_apart;
   for (int n = 0; n < k->output_count; n++) {
     const kernel_output *o = &k->outputs[n];
-    const instruction *root = o->root;
-    while (root->mark == MOVED) root = root->operands[0];
+    const instruction *root = unmoved(&m, o->root);
     if (shape_element_count(o->shape) != shape_element_count(dims)) return false;
     results[n] = (kernel_value){.root = root, .element = o->element};
     is_apart[n] = root->mark == APART;

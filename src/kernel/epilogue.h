@@ -13,8 +13,9 @@ typedef bool (*kernel_alike_fn)(const target_description *target, const instruct
 void kernel_epilogue_heroes(arena *a, const target_description *target, const instruction_list *body, hlo_opcode opcode,
                             kernel_alike_fn is_alike, instruction_list *heroes);
 
-// Fills in the epilogue if every output either follows from the heroes (all of equal dims) elementwise, bitcasts of the
-// result apart, or does not depend on them and has as many elements. The heroes' operands are not looked at.
+// Fills in the epilogue if every output either follows from the heroes (all of equal dims) elementwise, bitcasts apart,
+// or does not depend on them and has as many elements. What stands behind a bitcast is computed over the heroes' dims,
+// by instructions made for it. The heroes' operands are not looked at.
 bool kernel_epilogue_find(arena *a, const kernel_plan *k, const instruction_list *body, int hero_count,
                           const instruction *const *heroes, kernel_epilogue *out);
 
