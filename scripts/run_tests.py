@@ -268,7 +268,7 @@ def step_ptxas_sample():
 
 
 def step_ptxas():
-    """ptxas takes the corpus for several chips, with libdevice and without, and no register is spilled"""
+    """ptxas takes the corpus for several chips, with libdevice and without, and nothing goes through local memory"""
     return assemble(PTXAS)
 
 

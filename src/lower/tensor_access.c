@@ -254,6 +254,54 @@ void tensor_access_store(ir_builder *b, const tensor_memory *m, MlirValue value,
   }
 }
 
+// --- packed elements on grids
+//
+// A thread's registers hold 32 bits, and there are no instructions for bytes in them: packed elements are shifted out
+// of words, each on its own. As vectors of i4 or of bytes they would lie in the thread's own memory instead.
+
+static bool is_in_words(const tensor_memory *m, MlirType vector) {
+  if (!m->shared_by_threads || tensor_access_per_byte(m->element) == 1) return false;
+  const int64_t slots = tensor_access_slots(m->element, mlirShapedTypeGetDimSize(vector, 0));
+  return (slots & (slots - 1)) == 0;
+}
+
+// The words of `bits` bits, a power of two: one of up to 64 bits, else several of 32.
+static MlirType words_of(MlirContext c, int64_t bits) {
+  if (bits <= 64) return mlirIntegerTypeGet(c, (unsigned)bits);
+  const int64_t count = bits / 32;
+  return mlirVectorTypeGet(1, &count, mlirIntegerTypeGet(c, 32));
+}
+
+static MlirValue lane_of_words(ir_builder *b, MlirValue words, MlirType element, int64_t lane) {
+  const MlirType type = mlirValueGetType(words), word_type = ir_element_type(type);
+  const int64_t at = lane * ir_bit_width(element), width = ir_bit_width(word_type);
+  MlirValue word = ir_is_vector(type) ? element_of(b, word_type, words, at / width) : words;
+  if (at % width) word = ir_binary(b, "arith.shrui", word, ir_int(b, word_type, at % width));
+  return ir_cast(b, "arith.trunci", element, word);
+}
+
+static MlirValue unpack_words(ir_builder *b, MlirType vector, MlirValue words) {
+  const int64_t count = mlirShapedTypeGetDimSize(vector, 0);
+  MlirValue *lanes = arena_array(b->arena, MlirValue, count);
+  for (int64_t l = 0; l < count; l++) lanes[l] = lane_of_words(b, words, ir_element_type(vector), l);
+  return ir_value(b, "vector.from_elements", vector, (int)count, lanes);
+}
+
+static MlirValue pack_words(ir_builder *b, MlirType words, MlirValue vector) {
+  const MlirType element = ir_element_type(mlirValueGetType(vector)), word_type = ir_element_type(words);
+  const int bits = ir_bit_width(element);
+  const int64_t per_word = ir_bit_width(word_type) / bits;
+  const int64_t count = ir_is_vector(words) ? mlirShapedTypeGetDimSize(words, 0) : 1;
+  MlirValue *packed = arena_array(b->arena, MlirValue, count);
+  for (int64_t l = 0; l < count * per_word; l++) {
+    const int64_t at = l % per_word;
+    MlirValue lane = ir_cast(b, "arith.extui", word_type, element_of(b, element, vector, l));
+    if (at > 0) lane = ir_binary(b, "arith.shli", lane, ir_int(b, word_type, at * bits));
+    packed[l / per_word] = at > 0 ? ir_binary(b, "arith.ori", packed[l / per_word], lane) : lane;
+  }
+  return ir_is_vector(words) ? ir_value(b, "vector.from_elements", words, (int)count, packed) : packed[0];
+}
+
 // --- vectors
 
 typedef struct vector_address {
@@ -273,8 +321,8 @@ static heddle_status vector_address_of(ir_builder *b, const tensor_memory *m, Ml
   out->address = tensor_access_address(b, m, index, &shift);
   MlirType element = tensor_access_stored_type(m->element);
   int64_t slots = tensor_access_slots(m->element, count);
-  out->stored = mlirVectorTypeGet(1, &slots, element);
   int bytes = tensor_access_bytes(element);
+  out->stored = is_in_words(m, vector) ? words_of(b->context, slots * 8) : mlirVectorTypeGet(1, &slots, element);
   out->alignment =
       per_byte > 1 ? (int)int64_gcd(m->alignment, known_multiple(index, 0) / per_byte) : alignment_at(m, index, bytes);
   if (out->alignment < bytes) out->alignment = bytes;
@@ -352,16 +400,18 @@ static MlirValue load_lanes(ir_builder *b, const tensor_memory *m, MlirType vect
   int64_t count = mlirShapedTypeGetDimSize(vector, 0);
   MlirValue *lanes = arena_array(b->arena, MlirValue, count);
   for (int64_t l = 0; l < count; l++) lanes[l] = tensor_access_load(b, m, index_at(b, index, l));
-  return tensor_access_gather(b, vector, lanes);
+  return m->shared_by_threads ? ir_value(b, "vector.from_elements", vector, (int)count, lanes)
+                              : tensor_access_gather(b, vector, lanes);
 }
 
 static void store_lanes(ir_builder *b, const tensor_memory *m, MlirValue vector, MlirValue index) {
-  MlirType i8 = mlirIntegerTypeGet(b->context, 8);
-  vector = tensor_access_to_stored(b, vector);
-  for (int64_t l = 0; l < mlirShapedTypeGetDimSize(mlirValueGetType(vector), 0); l++) {
-    MlirNamedAttribute position = ir_named(b->context, "static_position", mlirDenseI64ArrayGet(b->context, 1, &l));
-    MlirValue lane = ir_value_with(b, "vector.extract", i8, 1, &vector, 1, &position);
-    tensor_access_store(b, m, ir_cast(b, "arith.trunci", m->element, lane), index_at(b, index, l));
+  // As bytes, but for grids.
+  const MlirValue all = m->shared_by_threads ? vector : tensor_access_to_stored(b, vector);
+  const MlirType element = ir_element_type(mlirValueGetType(all));
+  for (int64_t l = 0; l < mlirShapedTypeGetDimSize(mlirValueGetType(all), 0); l++) {
+    MlirValue lane = element_of(b, element, all, l);
+    if (!m->shared_by_threads) lane = ir_cast(b, "arith.trunci", m->element, lane);
+    tensor_access_store(b, m, lane, index_at(b, index, l));
   }
 }
 
@@ -385,8 +435,9 @@ heddle_status tensor_access_load_vector(ir_builder *b, const tensor_memory *m, M
   } else {
     loaded = llvm_build_load(b, at.stored, at.address, at.alignment, m->invariant);
   }
-  bool packed = tensor_access_per_byte(m->element) > 1;
-  *out = packed ? unpack(b, vector, loaded) : tensor_access_from_stored(b, vector, loaded);
+  const bool is_packed = tensor_access_per_byte(m->element) > 1;
+  if (is_packed) *out = is_in_words(m, vector) ? unpack_words(b, vector, loaded) : unpack(b, vector, loaded);
+  else *out = tensor_access_from_stored(b, vector, loaded);
   return status_ok();
 }
 
@@ -399,8 +450,11 @@ heddle_status tensor_access_store_vector(ir_builder *b, const tensor_memory *m, 
   }
   vector_address at = {0};
   TRY(vector_address_of(b, m, mlirValueGetType(vector), index, &at));
-  bool packed = tensor_access_per_byte(m->element) > 1;
-  MlirValue stored = packed ? pack(b, at.stored, vector) : tensor_access_to_stored(b, vector);
+  const bool is_packed = tensor_access_per_byte(m->element) > 1;
+  MlirValue stored;
+  if (is_packed)
+    stored = is_in_words(m, mlirValueGetType(vector)) ? pack_words(b, at.stored, vector) : pack(b, at.stored, vector);
+  else stored = tensor_access_to_stored(b, vector);
   if (mask.ptr) {
     llvm_build_masked_store(b, stored, at.address, mask, at.alignment);
   } else if (m->stream_alignment > 0 && at.alignment % m->stream_alignment == 0) {

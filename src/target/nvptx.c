@@ -17,6 +17,7 @@
 #include "target/llvm_alias_scopes.h"
 #include "target/llvm_codegen.h"
 #include "target/llvm_metadata.h"
+#include "target/llvm_packed_vectors.h"
 
 static const char triple[] = "nvptx64-nvidia-cuda";
 
@@ -127,6 +128,7 @@ static heddle_status optimize(arena *a, LLVMModuleRef module, LLVMTargetMachineR
   llvm_bound_thread_numbers(module, &(launch_bounds){options->threads, options->blocks_x, options->blocks_y});
   const double start = log_seconds();
   TRY(llvm_run_passes(module, tm, passes));
+  llvm_open_packed_vectors(a, module);
   out->optimize_seconds = log_seconds() - start;
   rename_all_private(a, module, options->entry);
   if (options->llvm_ir) llvm_print(module, options->llvm_ir);

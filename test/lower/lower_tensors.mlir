@@ -141,17 +141,19 @@ func.func @packed_vectors(%in: tensor<16xi4>, %out: tensor<16xi4>) -> tensor<16x
   return %m : tensor<16xi4>
 }
 // CHECK-LABEL: func.func @packed_vectors
-// CHECK:         %[[P:.*]] = llvm.getelementptr inbounds %arg0[4] : (!llvm.ptr) -> !llvm.ptr, i8
-// CHECK:         %[[V:.*]] = llvm.load %[[P]] {{.*}} : !llvm.ptr -> vector<4xi8>
-// CHECK:         %[[REPEATED:.*]] = vector.shuffle %[[V]], %[[V]] [0, 0, 1, 1, 2, 2, 3, 3]
-// CHECK:         %[[SHIFTED:.*]] = arith.shrui %[[REPEATED]], %{{.*}} : vector<8xi8>
-// CHECK:         %[[NARROW:.*]] = arith.trunci %[[SHIFTED]] : vector<8xi8> to vector<8xi4>
-// CHECK:         %[[WIDE:.*]] = arith.extui %[[NARROW]] : vector<8xi4> to vector<8xi8>
-// CHECK:         %[[EVEN:.*]] = vector.shuffle %[[WIDE]], %[[WIDE]] [0, 2, 4, 6]
-// CHECK:         %[[ODD:.*]] = vector.shuffle %[[WIDE]], %[[WIDE]] [1, 3, 5, 7]
-// CHECK:         %[[UP:.*]] = arith.shli %[[ODD]]
-// CHECK:         %[[PACKED:.*]] = arith.ori %[[EVEN]], %[[UP]]
-// CHECK:         llvm.store %[[PACKED]]
+// CPU:           %[[P:.*]] = llvm.getelementptr inbounds %arg0[4] : (!llvm.ptr) -> !llvm.ptr, i8
+// CPU:           %[[V:.*]] = llvm.load %[[P]] {{.*}} : !llvm.ptr -> vector<4xi8>
+// CPU:           %[[REPEATED:.*]] = vector.shuffle %[[V]], %[[V]] [0, 0, 1, 1, 2, 2, 3, 3]
+// CPU:           %[[SHIFTED:.*]] = arith.shrui %[[REPEATED]], %{{.*}} : vector<8xi8>
+// CPU:           %[[NARROW:.*]] = arith.trunci %[[SHIFTED]] : vector<8xi8> to vector<8xi4>
+// CPU:           %[[WIDE:.*]] = arith.extui %[[NARROW]] : vector<8xi4> to vector<8xi8>
+// CPU:           %[[EVEN:.*]] = vector.shuffle %[[WIDE]], %[[WIDE]] [0, 2, 4, 6]
+// CPU:           %[[ODD:.*]] = vector.shuffle %[[WIDE]], %[[WIDE]] [1, 3, 5, 7]
+// CPU:           %[[UP:.*]] = arith.shli %[[ODD]]
+// CPU:           %[[PACKED:.*]] = arith.ori %[[EVEN]], %[[UP]]
+// CPU:           llvm.store %[[PACKED]]
+// GPU:           llvm.load {{.*}} : !llvm.ptr -> i32
+// GPU:           llvm.store {{.*}} : i32, !llvm.ptr
 
 // -----
 

@@ -32,3 +32,25 @@ func.func @large(%in: tensor<4294967296xi8>, %out: tensor<4294967296xi8>, %i: in
 // CHECK:       module attributes {xla.index_bits = 64 : i64}
 // CHECK-LABEL: func.func @large
 // CHECK:         arith.index_cast %{{.*}} : index to i64
+
+// -----
+
+// Packed elements are shifted out of a word and into one: no vector of i4 or of bytes is left.
+func.func @packed(%in: tensor<64xi4>, %out: tensor<64xi4>, %i: index) -> tensor<64xi4> attributes {xla.entry} {
+  %zero = arith.constant 0 : i4
+  %at = xla_gpu.apply_indexing #xla_gpu.indexing_map<"(d0) -> (d0 * 4), domain: d0 in [0, 15]">(%i)
+  %v = vector.transfer_read %in[%at], %zero {in_bounds = [true]} : tensor<64xi4>, vector<4xi4>
+  %n = vector.transfer_write %v, %out[%at] {in_bounds = [true]} : vector<4xi4>, tensor<64xi4>
+  return %n : tensor<64xi4>
+}
+// CHECK-LABEL: func.func @packed
+// CHECK:         %[[WORD:.*]] = llvm.load {{.*}} : !llvm.ptr -> i16
+// CHECK:         arith.trunci %[[WORD]] : i16 to i4
+// CHECK:         %[[DOWN:.*]] = arith.shrui %[[WORD]], %{{.*}} : i16
+// CHECK:         arith.trunci %[[DOWN]] : i16 to i4
+// CHECK-NOT:     vector<{{.*}}i8>
+// CHECK:         %[[WIDE:.*]] = arith.extui %{{.*}} : i4 to i16
+// CHECK:         %[[NEXT:.*]] = arith.extui %{{.*}} : i4 to i16
+// CHECK:         %[[UP:.*]] = arith.shli %[[NEXT]], %{{.*}} : i16
+// CHECK:         arith.ori %[[WIDE]], %[[UP]] : i16
+// CHECK:         llvm.store %{{.*}} : i16, !llvm.ptr
