@@ -13,8 +13,8 @@ MlirValue grid_combine_get(ir_builder *b, MlirValue vector, MlirValue lane, Mlir
 MlirValue grid_combine_put(ir_builder *b, MlirValue x, MlirValue vector, MlirValue lane);
 
 // `partial`: the thread's results, of all reductions of the pass one after the other. Rows: the results become values
-// that every thread of the row has. Columns: `partial` are vectors where threads have several columns, and the results
-// lie in the tensors of the carried values.
+// that every thread of the row has. Columns (and rows in order, but for the vectors): `partial` are vectors where
+// threads have several columns, and the results lie in the tensors of the carried values.
 heddle_status grid_combine_pass(row_pass_emitter *s, int pass, const MlirValue *partial);
 
 #endif

@@ -6,11 +6,13 @@
 //   or, staged:
 //     loop over the block's elements: body, leave the results in shared memory, store
 //     each thread combines a row (grid_staged.c)
+//   or, rows in order: the same piece by piece, a thread for each span, then as in the first (grid_spans.c)
 //   what is computed of the results, by one thread for each
 #include "emit/grid_reduction.h"
 
 #include "emit/grid_combine.h"
 #include "emit/grid_reduction_maps.h"
+#include "emit/grid_spans.h"
 #include "emit/grid_staged.h"
 
 // One pass being emitted. What its loop carries is the tensors, then the partial results.
@@ -69,14 +71,17 @@ static heddle_status visit(kernel_entry *e, ir_builder *b, const index_vector *p
   (void)e;
   const pass_walk *w = argument;
   row_pass_emitter *s = w->s;
+  if (w->stages) {
+    grid_staged_visit(s, b, w->pass, w->stages, point->values, outputs);
+    return status_ok();
+  }
   const int groups = s->plan->passes.space.group_count;
   for (int t = 0; t < s->tensor_count; t++) s->tensors[t] = outputs[t];
   row_point at = {.at = {.count = groups, .values = point->values}, .is_element = true};
   if (s->plan->is_column) at.column = point->values[groups];
   const MlirValue *results = row_passes_call(s, b, w->pass->body, &at);
   row_passes_store(s, b, w->pass, results, &at);
-  if (w->stages) grid_staged_leave(s, b, w->pass, w->stages, results, point->values[groups + 1]);
-  else if (!hero_of(s)->is_staged) accumulate(w, b, results, outputs + s->tensor_count);
+  if (!hero_of(s)->is_staged) accumulate(w, b, results, outputs + s->tensor_count);
   for (int t = 0; t < s->tensor_count; t++) outputs[t] = s->tensors[t];
   return status_ok();
 }
@@ -84,6 +89,7 @@ static heddle_status visit(kernel_entry *e, ir_builder *b, const index_vector *p
 static heddle_status emit_pass(row_pass_emitter *s, int number) {
   const row_pass *pass = &s->plan->passes.passes[number];
   if (pass->body < 0) return status_ok();
+  if (hero_of(s)->piece > 0) return grid_spans_pass(s, number);
   arena *a = s->entry->kernel->arena;
   const bool is_staged = hero_of(s)->is_staged;
   const int staged_values = is_staged ? count_values(pass) : 0;

@@ -18,15 +18,19 @@ static indexing_variable variable(const char *name, int64_t count) {
   return (indexing_variable){.bounds = {0, count - 1}, .name = str_from(name)};
 }
 
-static map_maker begin(arena *a, const kernel_plan *k, int ranges, int results) {
+static map_maker begin_with(arena *a, const kernel_plan *k, int dims, int ranges, int results) {
   const launch_plan *l = &k->launch;
   map_maker m = {.arena = a, .plan = k, .hero = &k->details.grid_reduction};
   m.space = &m.hero->on_tiles.passes.space;
-  m.map = indexing_map_create(a, l->blocks_y > 1 ? 3 : 2, ranges, 0, results, MAX_CONSTRAINTS);
+  m.map = indexing_map_create(a, (l->blocks_y > 1 ? 3 : 2) + dims, ranges, 0, results, MAX_CONSTRAINTS);
   m.map->dims[0] = variable("th_x", l->threads);
   m.map->dims[1] = variable("bl_x", l->blocks_x);
   if (l->blocks_y > 1) m.map->dims[2] = variable("bl_y", l->blocks_y);
   return m;
+}
+
+static map_maker begin(arena *a, const kernel_plan *k, int ranges, int results) {
+  return begin_with(a, k, 0, ranges, results);
 }
 
 static const indexing_map *finish(map_maker *m) {
@@ -49,7 +53,9 @@ static const affine_expr *block(const map_maker *m) {
   return m->plan->launch.blocks_y > 1 ? scaled(m, affine_dim(m->arena, 2), m->plan->launch.blocks_x, x) : x;
 }
 
-static bool is_column(const map_maker *m) { return m->hero->on_tiles.is_column && !m->hero->is_staged; }
+static bool is_column(const map_maker *m) {
+  return m->hero->on_tiles.is_column && !m->hero->is_staged && m->hero->piece == 0;
+}
 
 // --- indices of the space
 
@@ -130,6 +136,72 @@ const indexing_map *emit_grid_reduction_staged(arena *a, const kernel_plan *k) {
   return finish(&m);
 }
 
+// --- rows in order
+
+// The piece of each span that is worked on is the last dim.
+static map_maker begin_piece(arena *a, const kernel_plan *k, int ranges, int results) {
+  map_maker m = begin_with(a, k, 1, ranges, results);
+  m.map->dims[m.map->dim_count - 1] = variable("piece", emit_grid_reduction_pieces(k));
+  return m;
+}
+
+// Of the row, where element `in_piece` of span `span` has its place.
+static const affine_expr *in_span(const map_maker *m, const affine_expr *span, const affine_expr *in_piece) {
+  const affine_expr *piece = affine_dim(m->arena, m->map->dim_count - 1);
+  return scaled(m, span, m->hero->span, scaled(m, piece, m->hero->piece, in_piece));
+}
+
+static const affine_expr *place_of_piece(const map_maker *m, const affine_expr *row, const affine_expr *span,
+                                         const affine_expr *in_piece) {
+  const affine_expr *all = scaled(m, row, m->hero->spans, span);
+  return scaled(m, all, m->hero->piece + m->hero->pad, in_piece);
+}
+
+const indexing_map *emit_grid_reduction_piece(arena *a, const kernel_plan *k) {
+  const hero_grid_reduction *h = &k->details.grid_reduction;
+  const int groups = h->on_tiles.passes.space.group_count;
+  map_maker m = begin_piece(a, k, h->trips > 1, groups + 2);
+  if (h->trips > 1) m.map->ranges[0] = variable("trip", h->trips);
+  const affine_expr *trip = h->trips > 1 ? affine_symbol(a, 0) : affine_constant(a, 0);
+  const affine_expr *all = scaled(&m, trip, k->launch.threads, thread(&m));
+  const affine_expr *in_piece = affine_mod(a, all, h->piece), *line = affine_floordiv(a, all, h->piece);
+  const affine_expr *span = affine_mod(a, line, h->spans), *row = affine_floordiv(a, line, h->spans);
+  const affine_expr *element = in_span(&m, span, in_piece);
+  const affine_expr *index = scaled(&m, block(&m), h->on_tiles.tile, row);
+  constrain(&m, row, 0, h->on_tiles.tile - 1);
+  constrain(&m, index, 0, m.space->kept - 1);
+  constrain(&m, element, 0, m.space->reduced - 1);
+  put_indices(&m, false, true, index);
+  put_indices(&m, true, true, element);
+  m.map->results[groups] = row;
+  m.map->results[groups + 1] = place_of_piece(&m, row, span, in_piece);
+  return finish(&m);
+}
+
+const indexing_map *emit_grid_reduction_own_piece(arena *a, const kernel_plan *k) {
+  const hero_grid_reduction *h = &k->details.grid_reduction;
+  map_maker m = begin_piece(a, k, 1, 1);
+  m.map->ranges[0] = variable("element", h->piece);
+  const affine_expr *span = affine_mod(a, thread(&m), h->threads), *row = affine_floordiv(a, thread(&m), h->threads);
+  const affine_expr *in_piece = affine_symbol(a, 0);
+  constrain(&m, span, 0, h->spans - 1);
+  constrain(&m, scaled(&m, block(&m), h->on_tiles.tile, row), 0, m.space->kept - 1);
+  constrain(&m, in_span(&m, span, in_piece), 0, m.space->reduced - 1);
+  m.map->results[0] = place_of_piece(&m, row, span, in_piece);
+  return finish(&m);
+}
+
+int64_t emit_grid_reduction_pieces(const kernel_plan *k) {
+  const hero_grid_reduction *h = &k->details.grid_reduction;
+  return int64_ceil_div(h->span, h->piece);
+}
+
+const indexing_map *emit_grid_reduction_all_pieces(arena *a, const kernel_plan *k) {
+  map_maker m = begin(a, k, 1, 0);
+  m.map->ranges[0] = variable("piece", emit_grid_reduction_pieces(k));
+  return finish(&m);
+}
+
 // --- columns
 
 // The number of the column in the block, and its index among all.
@@ -153,11 +225,19 @@ static void put_majors(map_maker *m, bool with_reduced) {
   put_indices(m, false, with_reduced, major);
 }
 
+// In order: the rows of threads that one thread brings together have spans that follow on each other.
+static const affine_expr *span_of_row(const map_maker *m, const affine_expr *row) {
+  const int64_t lanes = m->hero->lanes;
+  return scaled(m, affine_mod(m->arena, row, lanes), m->hero->threads / lanes, affine_floordiv(m->arena, row, lanes));
+}
+
 static void put_column_elements(map_maker *m, const affine_expr *trip, const affine_expr *lane) {
   const hero_grid_reduction *h = m->hero;
   const int64_t side = h->on_tiles.columns / h->vector;
   const column_place at = place_of(m, affine_mod(m->arena, thread(m), side), lane);
-  const affine_expr *element = scaled(m, trip, h->threads, affine_floordiv(m->arena, thread(m), side));
+  const affine_expr *row = affine_floordiv(m->arena, thread(m), side);
+  const affine_expr *element =
+      h->spans > 0 ? scaled(m, span_of_row(m, row), h->span, trip) : scaled(m, trip, h->threads, row);
   constrain(m, element, 0, m->space->reduced - 1);
   put_majors(m, true);
   put_indices(m, true, true, element);
@@ -198,9 +278,10 @@ const indexing_map *emit_grid_reduction_results(arena *a, const kernel_plan *k) 
     m.map->results[kept] = thread(&m);
     return finish(&m);
   }
-  if (!h->on_tiles.is_column) {
+  if (!is_column(&m)) {
     put_indices(&m, false, false, row_of(&m));
     constrain(&m, affine_mod(a, thread(&m), h->threads), 0, 0);
+    if (h->piece > 0) m.map->results[kept] = affine_floordiv(a, thread(&m), h->threads);
     return finish(&m);
   }
   const int64_t side = h->on_tiles.columns / h->vector;
@@ -239,23 +320,32 @@ static const affine_expr *shared_column(const map_maker *m) {
   return scaled(m, affine_symbol(m->arena, 0), m->plan->launch.threads / lanes, own);
 }
 
+// Rows in order, and spans.
+static const affine_expr *order_of(const map_maker *m, grid_partial which, int64_t warp) {
+  const hero_grid_reduction *h = m->hero;
+  arena *a = m->arena;
+  if (which == GRID_PARTIAL_RESULT) return affine_floordiv(a, thread(m), h->threads);
+  if (which == GRID_PARTIAL_SPAN_OF_OTHER)
+    return affine_mul_constant(a, affine_mod(a, thread(m), h->threads / warp), warp);
+  if (h->piece > 0) return affine_mod(a, thread(m), h->threads);
+  return scaled(m, affine_mod(a, thread(m), h->lanes), h->threads / h->lanes, affine_symbol(a, 0));
+}
+
 const indexing_map *emit_grid_reduction_partial(arena *a, const kernel_plan *k, const target_description *target,
                                                 grid_partial which) {
   const hero_grid_reduction *h = &k->details.grid_reduction;
   const int64_t warp = target->subgroup_size, columns = h->on_tiles.columns, side = columns / int64_max(h->vector, 1);
-  const int ranges[] = {[GRID_PARTIAL_OF_WARP] = 0,
-                        [GRID_PARTIAL_OF_OTHER] = 0,
-                        [GRID_PARTIAL_OF_THREAD] = h->vector > 1,
-                        [GRID_PARTIAL_OF_ROW] = 2,
-                        [GRID_PARTIAL_COLUMN] = 1};
-  map_maker m = begin(a, k, ranges[which], 1);
-  const int64_t trips = which >= GRID_PARTIAL_OF_ROW ? int64_ceil_div(columns, k->launch.threads / h->lanes) : 1;
-  if (ranges[which] > 0)
-    m.map->ranges[0] = variable(which == GRID_PARTIAL_OF_THREAD ? "vector_index" : "trip",
-                                which == GRID_PARTIAL_OF_THREAD ? h->vector : trips);
-  if (which == GRID_PARTIAL_OF_ROW) m.map->ranges[1] = variable("row", h->threads / h->lanes);
-  if (which >= GRID_PARTIAL_OF_ROW) constrain(&m, shared_column(&m), 0, columns - 1);
-  if (which <= GRID_PARTIAL_OF_OTHER) {
+  const bool has_trips = which == GRID_PARTIAL_OF_ROW || which == GRID_PARTIAL_COLUMN;
+  const bool has_rows = which == GRID_PARTIAL_OF_ROW || (which == GRID_PARTIAL_SPAN && h->piece == 0);
+  const bool has_lanes = which == GRID_PARTIAL_OF_THREAD && h->vector > 1;
+  map_maker m = begin(a, k, has_trips + has_rows + has_lanes, 1);
+  if (has_trips) m.map->ranges[0] = variable("trip", int64_ceil_div(columns, k->launch.threads / h->lanes));
+  if (has_rows) m.map->ranges[has_trips] = variable("row", h->threads / h->lanes);
+  if (has_lanes) m.map->ranges[0] = variable("vector_index", h->vector);
+  if (has_trips) constrain(&m, shared_column(&m), 0, columns - 1);
+  if (which >= GRID_PARTIAL_RESULT) {
+    m.map->results[0] = order_of(&m, which, warp);
+  } else if (which <= GRID_PARTIAL_OF_OTHER) {
     m.map->results[0] = warp_partial(&m, warp, which == GRID_PARTIAL_OF_WARP);
   } else if (which == GRID_PARTIAL_OF_THREAD) {
     m.map->results[0] = thread_partial(&m);

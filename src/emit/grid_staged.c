@@ -23,14 +23,15 @@ static kernel_entry with_tensors(const row_pass_emitter *s) {
 
 const int *grid_staged_allocate(row_pass_emitter *s, const row_pass *pass) {
   const hero_grid_reduction *h = &kernel_of(s)->plan->details.grid_reduction;
+  const int64_t size = h->piece > 0 ? h->on_tiles.tile * h->spans * (h->piece + h->pad)
+                                    : h->threads * (h->on_tiles.passes.space.reduced + h->pad);
   kernel_entry e = with_tensors(s);
   VEC(int) tensors = {0};
   for (int i = 0; i < pass->reductions.size; i++) {
     const row_reduction *r = &pass->reductions.data[i];
     for (int v = 0; v < r->count; v++) {
       const MlirType type = emit_element_type(e.kernel->context, r->reduce->operands[v]->shape->dtype);
-      const int tensor = emit_entry_allocate(&e, type, h->threads * (h->on_tiles.passes.space.reduced + h->pad));
-      vec_push(e.kernel->arena, &tensors, tensor);
+      vec_push(e.kernel->arena, &tensors, emit_entry_allocate(&e, type, size));
     }
   }
   s->tensors = e.outputs;
@@ -38,8 +39,9 @@ const int *grid_staged_allocate(row_pass_emitter *s, const row_pass *pass) {
   return tensors.data;
 }
 
-void grid_staged_leave(row_pass_emitter *s, ir_builder *b, const row_pass *pass, const int *tensors,
-                       const MlirValue *results, MlirValue place) {
+// Leaves an element of each reduction at `place`.
+static void leave(row_pass_emitter *s, ir_builder *b, const row_pass *pass, const int *tensors,
+                  const MlirValue *results, MlirValue place) {
   for (int i = 0; i < pass->reductions.size; i++) {
     const row_reduction *r = &pass->reductions.data[i];
     for (int v = 0; v < r->count; v++, tensors++)
@@ -47,15 +49,38 @@ void grid_staged_leave(row_pass_emitter *s, ir_builder *b, const row_pass *pass,
   }
 }
 
+void grid_staged_visit(row_pass_emitter *s, ir_builder *b, const row_pass *pass, const int *stages,
+                       const MlirValue *point, MlirValue *outputs) {
+  const int groups = s->plan->passes.space.group_count;
+  for (int t = 0; t < s->tensor_count; t++) s->tensors[t] = outputs[t];
+  const row_point at = {
+      .at = {.count = groups, .values = (MlirValue *)point}, .is_element = true, .column = point[groups]};
+  const MlirValue *results = row_passes_call(s, b, pass->body, &at);
+  row_passes_store(s, b, pass, results, &at);
+  leave(s, b, pass, stages, results, point[groups + 1]);
+  for (int t = 0; t < s->tensor_count; t++) outputs[t] = s->tensors[t];
+}
+
+void grid_staged_changes(const row_pass_emitter *s, const row_pass *pass, const int *stages, bool *changes) {
+  row_passes_written(s, pass, changes);
+  for (int i = 0; i < pass->reductions.size; i++)
+    for (int v = 0; v < pass->reductions.data[i].count; v++) changes[*stages++] = true;
+}
+
+void grid_staged_take(row_pass_emitter *s, ir_builder *b, const row_reduction *r, const int *stages,
+                      const MlirValue *tensors, const MlirValue *place, MlirValue *so_far) {
+  MlirValue *x = arena_array(b->arena, MlirValue, r->count);
+  for (int v = 0; v < r->count; v++) x[v] = emit_extract(b, tensors[stages[v]], 1, place);
+  row_passes_combine(s, b, r, so_far, x, so_far);
+}
+
 // Carries the tensors, then what has been combined.
 static heddle_status take_element(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
                                   const void *argument) {
   (void)e;
   const staged_row *row = argument;
-  const row_reduction *r = row->reduction;
-  MlirValue *x = arena_array(b->arena, MlirValue, r->count), *so_far = outputs + row->s->tensor_count;
-  for (int v = 0; v < r->count; v++) x[v] = emit_extract(b, outputs[row->tensors[v]], 1, point->values);
-  row_passes_combine(row->s, b, r, so_far, x, so_far);
+  row_pass_emitter *s = row->s;
+  grid_staged_take(s, b, row->reduction, row->tensors, outputs, point->values, outputs + s->tensor_count);
   return status_ok();
 }
 

@@ -126,10 +126,10 @@ typedef struct choice {
 static bool is_guarded(const choice *c) { return c->checks_results || c->checks_elements; }
 
 // Whether another order makes it faster: rows long enough to fill vectors, or cut into chunks. Columns lie side by side
-// in vectors as it is.
+// in vectors as it is. On a grid any order but one makes work for many threads.
 static bool gains(const target_description *target, const instruction *reduce, reducer_form form) {
   reduction_space s;
-  if (reduction_splitter_splits(target, reduce, form)) return true;
+  if (target->has_grid || reduction_splitter_splits(target, reduce, form)) return true;
   if (form == REDUCER_CHUNKS || !reduction_space_of(reduce, &s) || !s.is_reduced[s.group_count - 1]) return false;
   const int64_t row = s.sizes[s.group_count - 1], short_row = target->tiles.short_picked_row;
   return row > short_row || (row >= target->tiles.short_row && s.kept < short_row);

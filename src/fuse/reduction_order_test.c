@@ -37,7 +37,7 @@ static const known_reducer reducers[] = {
      {"-inf"},
      true,
      true,
-     false,
+     true,
      true},
     {"logarithm of sums of exponentials",
      PAIR("f32", "f32") "m = f32[] maximum(a, b)\n da = f32[] subtract(a, m)\n db = f32[] subtract(b, m)\n ea = f32[] "
@@ -142,6 +142,7 @@ static const known_reducer reducers[] = {
      true,
      true,
      false},
+    {"last one", "a = f32[] parameter(0)\n ROOT b = f32[] parameter(1)", 1, {"f32"}, {"0"}, true, false, false, false},
 };
 
 enum { REDUCERS = sizeof reducers / sizeof *reducers };

@@ -91,8 +91,9 @@ typedef struct splitter {
   builder b;
   instruction *reduce;
   reducer how;
-  int count;            // values
-  instruction **inits;  // of the steps before the last
+  reducer_form last_form;  // of steps over results of the first
+  int count;               // values
+  instruction **inits;     // of the steps before the last
   instruction **last_inits;
   computation *reducer;
   dtype *types;  // in which values are accumulated
@@ -137,7 +138,7 @@ static void begin(splitter *s) {
 }
 
 // Values of one step, by value.
-static void add_reduce(const splitter *s, instruction **x, instruction *const *inits, int count,
+static void add_reduce(const splitter *s, reducer_form form, instruction **x, instruction *const *inits, int count,
                        const int64_t *dimensions, instruction **out) {
   arena *a = s->b.arena;
   instruction **operands = arena_array(a, instruction *, 2 * s->count);
@@ -146,7 +147,7 @@ static void add_reduce(const splitter *s, instruction **x, instruction *const *i
     operands[s->count + v] = inits[v];
   }
   instruction *r = builder_reduce_values(&s->b, s->count, operands, count, dimensions, s->reducer);
-  if (s->how.form == REDUCER_CHUNKS || s->how.form == REDUCER_FREE) reducer_mark(r, s->how.form);
+  if (form == REDUCER_CHUNKS || form == REDUCER_FREE) reducer_mark(r, form);
   for (int v = 0; v < s->count; v++) out[v] = builder_value(&s->b, r, v);
 }
 
@@ -188,8 +189,8 @@ static void reduce_chunks(const splitter *s, instruction **out) {
     if (p->side > 1) dims[rank++] = p->side;
   }
   for (int v = 0; v < s->count; v++) x[v] = builder_reshape(&s->b, x[v], rank, dims);
-  add_reduce(s, x, s->inits, first_count, first, x);
-  add_reduce(s, x, s->last_inits, then_count, then, out);
+  add_reduce(s, s->how.form, x, s->inits, first_count, first, x);
+  add_reduce(s, s->last_form, x, s->last_inits, then_count, then, out);
 }
 
 // Two values side by side, reduced in their order.
@@ -203,7 +204,7 @@ static void combine_in_order(const splitter *s, instruction **values, instructio
                            builder_reshape(&s->b, rest[v], rank + 1, dims)};
     values[v] = builder_concatenate(&s->b, 2, both, rank);
   }
-  add_reduce(s, values, s->last_inits, 1, &last, values);
+  add_reduce(s, s->last_form, values, s->last_inits, 1, &last, values);
 }
 
 static void combine_rest(const splitter *s, instruction **values) {
@@ -215,7 +216,7 @@ static void combine_rest(const splitter *s, instruction **values) {
   int count = 0;
   for (int g = 0; g < space->group_count; g++)
     if (space->is_reduced[g]) reduced[count++] = g;
-  add_reduce(s, x, s->inits, count, reduced, rest);
+  add_reduce(s, s->how.form, x, s->inits, count, reduced, rest);
   if (!is_binary(s)) combine_in_order(s, values, rest);
   else
     for (int v = 0; v < s->count; v++) values[v] = builder_binary(&s->b, s->how.operations[v], values[v], rest[v]);
@@ -243,6 +244,8 @@ static bool split_reduce(const target_description *target, instruction *reduce) 
   if (!is_worth_it(&target->tiles, reduce, &s.split.space)) return false;
   s.how = reducer_of(s.b.arena, reduce);
   if (!choose(&target->tiles, &s.how, &s.split)) return false;
+  // Picked pairs have no index any more that tells of itself that it grows.
+  s.last_form = s.how.form == REDUCER_PICK && target->has_grid ? REDUCER_CHUNKS : s.how.form;
   begin(&s);
   instruction **values = arena_array(s.b.arena, instruction *, s.count);
   reduce_chunks(&s, values);

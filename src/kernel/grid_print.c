@@ -86,6 +86,9 @@ static void print_reduction(text *out, const kernel_plan *k) {
   NUMBER(out, h, lanes);
   NUMBER(out, h, align);
   NUMBER(out, h, pad);
+  NUMBER(out, h, spans);
+  NUMBER(out, h, span);
+  NUMBER(out, h, piece);
   text_putc(out, '\n');
 }
 

@@ -4,6 +4,9 @@
 // take a part of a warp each, long ones a block; where there are few rows, more threads than the elements alone would
 // ask for. What is kept innermost makes columns: neighbouring threads take neighbouring columns, and the elements of a
 // column are spread over rows of threads.
+//
+// Where elements have an order, each thread takes a span of them. A reducer of which chunks may be combined first has
+// as many spans as keep threads busy, any other one has one: then threads only share the reading.
 #include "kernel/grid_reduction.h"
 
 #include "base/int64.h"
@@ -16,7 +19,7 @@ typedef struct planning {
   const target_grid_sizes *sizes;
   hero_grid_reduction *hero;
   const reduction_space *space;
-  bool has_order;  // elements are combined one after the other
+  reducer_form form;  // what all reducers allow: any order (free), chunks, or one element after the other (ordered)
 } planning;
 
 static int64_t power_of_two_above(int64_t v) {
@@ -38,14 +41,16 @@ static bool has_neutral_value(const reducer *how, const instruction *reduce) {
   return true;
 }
 
-static bool takes_any_order(arena *scratch, const row_analysis *r, const instruction_list *body) {
+static reducer_form common_form(arena *scratch, const row_analysis *r, const instruction_list *body) {
+  reducer_form form = REDUCER_FREE;
   for (int n = 0; n < body->size; n++) {
     const instruction *i = body->data[n];
     if (!row_analysis_value(r, i).is_reduction) continue;
     const reducer how = reducer_of(scratch, i);
-    if (how.form == REDUCER_ORDERED || how.form == REDUCER_CHUNKS || !has_neutral_value(&how, i)) return false;
+    if (how.form == REDUCER_ORDERED || !has_neutral_value(&how, i)) return REDUCER_ORDERED;
+    if (how.form == REDUCER_CHUNKS) form = REDUCER_CHUNKS;
   }
-  return true;
+  return form;
 }
 
 static bool analyse(arena *scratch, const kernel_plan *k, const instruction_list *body, row_analysis *out) {
@@ -131,9 +136,19 @@ static int64_t accumulator_bytes(dtype t) { return int64_max(dtypes[t].bits / 8,
 
 static int64_t round_up(int64_t v, int64_t unit) { return int64_ceil_div(v, unit) * unit; }
 
+// Of rows in order: the pieces of all spans, the results, and those of warps.
+static int64_t shared_of_spans(const planning *p, int64_t bytes) {
+  const hero_grid_reduction *h = p->hero;
+  const int64_t rows = h->on_tiles.tile, warps = h->threads / p->target->subgroup_size;
+  const int64_t unit = p->target->shared_alignment;
+  return round_up(rows * h->spans * (h->piece + h->pad) * bytes, unit) + round_up(rows * bytes, unit) +
+         (warps > 1 ? round_up(rows * warps * bytes, unit) : 0);
+}
+
 static int64_t shared_of_value(const planning *p, dtype t) {
   const hero_grid_reduction *h = p->hero;
   const int64_t bytes = accumulator_bytes(t), unit = p->target->shared_alignment;
+  if (h->piece > 0) return shared_of_spans(p, bytes);
   if (h->is_staged)
     return round_up(h->threads * (p->space->reduced + h->pad) * bytes, unit) + round_up(h->threads * bytes, unit);
   if (!h->on_tiles.is_column) {
@@ -185,10 +200,10 @@ static void choose_row_threads(const planning *p) {
   h->trips = int64_ceil_div(vectors + h->align - 1, h->threads);
 }
 
-// Whether the innermost reduced elements are all of a row, each of bytes of its own.
+// Whether elements are rows, each of bytes of its own.
 static bool can_stage(const planning *p) {
   const row_passes *s = &p->hero->on_tiles.passes;
-  if (is_column(p->space) || innermost(p->space) != p->space->reduced) return false;
+  if (is_column(p->space)) return false;
   for (int n = 0; n < s->pass_count; n++) {
     for (int i = 0; i < s->passes[n].reductions.size; i++) {
       const row_reduction *r = &s->passes[n].reductions.data[i];
@@ -200,9 +215,10 @@ static bool can_stage(const planning *p) {
 }
 
 static bool wants_stage(const planning *p) {
-  if (p->has_order) return true;
+  if (innermost(p->space) != p->space->reduced || p->space->reduced > p->sizes->staged_row) return false;
+  if (p->form != REDUCER_FREE) return true;
   if (p->space->reduced == p->hero->vector) return false;
-  return p->space->reduced <= p->sizes->staged_row && p->space->reduced * widest_bytes(p) % p->sizes->sector_bytes != 0;
+  return p->space->reduced * widest_bytes(p) % p->sizes->sector_bytes != 0;
 }
 
 // Rows of an odd number of elements begin at different banks, and vectors of them are stored as such.
@@ -222,6 +238,49 @@ static void choose_stage_threads(const planning *p) {
   h->trips = int64_ceil_div(p->space->reduced, h->vector);
 }
 
+// Rows in order.
+
+// A warp reads a piece of a span at once; pieces lie an odd number of elements apart, so that threads that go through
+// theirs meet different banks.
+static void cut_spans(const planning *p) {
+  hero_grid_reduction *h = p->hero;
+  const int64_t reduced = p->space->reduced;
+  h->span = p->form == REDUCER_ORDERED ? reduced : round_up(int64_ceil_div(reduced, h->threads), h->piece);
+  h->spans = int64_ceil_div(reduced, h->span);
+  h->trips = int64_ceil_div(h->spans * h->piece, h->threads);
+}
+
+// Of rows; a warp at least is left of the block.
+static void take_fewer_rows(const planning *p) {
+  hero_grid_reduction *h = p->hero;
+  h->on_tiles.tile /= 2;
+  if (h->on_tiles.tile * h->threads < p->target->subgroup_size) h->threads *= 2;
+}
+
+static void choose_span_threads(const planning *p) {
+  hero_grid_reduction *h = p->hero;
+  const int64_t reduced = p->space->reduced, resident = (int64_t)p->target->cores * p->target->threads_per_core / 2;
+  h->on_tiles.is_column = true;
+  h->vector = h->align = h->pad = h->threads = 1;
+  h->piece = p->target->subgroup_size;
+  while (p->form == REDUCER_CHUNKS && h->threads * h->piece < reduced && h->threads < p->target->threads_per_block &&
+         (h->threads * h->piece * p->sizes->vectors_per_thread < reduced || p->space->kept * h->threads < resident))
+    h->threads *= 2;
+  h->on_tiles.tile = int64_max(p->target->threads_per_block / h->threads, 1);
+  while (h->on_tiles.tile > 1 && int64_ceil_div(p->space->kept, h->on_tiles.tile) < p->target->cores)
+    take_fewer_rows(p);
+  cut_spans(p);
+  while (shared_bytes(p) > p->sizes->static_shared_bytes && (h->on_tiles.tile > 1 || h->threads > 1)) {
+    if (h->on_tiles.tile > 1) take_fewer_rows(p);
+    else h->threads /= 2;
+    cut_spans(p);
+  }
+  h->on_tiles.columns = h->on_tiles.tile;
+  h->on_tiles.column_blocks = 1;
+}
+
+// Columns.
+
 // A warp writes some whole rows of partial results if they are short, and reads as many of as many columns: all banks
 // are met if rows begin an odd number of their threads apart. Else it reads down one column.
 static void choose_column_lanes(const planning *p) {
@@ -231,6 +290,15 @@ static void choose_column_lanes(const planning *p) {
   h->lanes = is_short ? warp / side : warp;
   if (is_short) h->pad = h->vector % 2 == 0 ? side : 0;
   else h->pad = h->on_tiles.columns % 2 == 0;
+}
+
+// Among the rows of threads.
+static void share_columns(const planning *p) {
+  hero_grid_reduction *h = p->hero;
+  h->trips = int64_ceil_div(p->space->reduced, h->threads);
+  if (p->form != REDUCER_CHUNKS) return;
+  h->span = h->trips;
+  h->spans = int64_ceil_div(p->space->reduced, h->span);
 }
 
 static void choose_column_threads(const planning *p) {
@@ -246,18 +314,18 @@ static void choose_column_threads(const planning *p) {
   h->on_tiles.column_blocks = int64_ceil_div(vectors, side);
   h->align = 1;
   choose_column_lanes(p);
-  h->trips = int64_ceil_div(p->space->reduced, h->threads);
+  share_columns(p);
 }
 
 // False if columns do not fit with a warp's rows.
 static bool fits_shared(const planning *p) {
   hero_grid_reduction *h = p->hero;
   const int64_t most = int64_min(p->target->shared_bytes, p->sizes->static_shared_bytes);
-  while (shared_bytes(p) > most && h->on_tiles.is_column && !h->is_staged) {
+  while (shared_bytes(p) > most && h->on_tiles.is_column && !h->is_staged && h->piece == 0) {
     const int64_t side = h->on_tiles.columns / h->vector;
     if (h->threads > p->target->subgroup_size) {
       h->threads /= 2;
-      h->trips = int64_ceil_div(p->space->reduced, h->threads);
+      share_columns(p);
     } else if (h->vector > 1) {
       h->vector /= 2;
       h->on_tiles.columns = side * h->vector;
@@ -274,7 +342,7 @@ static bool fits_shared(const planning *p) {
 
 static void decide_launch(const planning *p) {
   const hero_grid_reduction *h = p->hero;
-  const bool is_column = h->on_tiles.is_column && !h->is_staged;
+  const bool is_column = h->on_tiles.is_column && !h->is_staged && h->piece == 0;
   const int64_t side = h->is_staged ? 1 : is_column ? h->on_tiles.columns / h->vector : h->on_tiles.tile;
   const int64_t blocks = is_column ? p->space->kept / innermost(p->space) * h->on_tiles.column_blocks
                                    : int64_ceil_div(p->space->kept, h->on_tiles.tile);
@@ -306,7 +374,8 @@ static bool decide(const planning *p) {
   hero_grid_reduction *h = p->hero;
   h->vector = choose_vector(p, innermost(p->space));
   if (can_stage(p) && wants_stage(p)) choose_stage_threads(p);
-  else if (p->has_order) return false;
+  else if (can_stage(p) && p->form != REDUCER_FREE) choose_span_threads(p);
+  else if (p->form == REDUCER_ORDERED || (p->form == REDUCER_CHUNKS && !h->on_tiles.is_column)) return false;
   else if (h->on_tiles.is_column) choose_column_threads(p);
   else choose_row_threads(p);
   if (!fits_shared(p) || !fills_bytes(p)) return false;
@@ -326,6 +395,9 @@ static const char *reason_of(arena *a, const hero_grid_reduction *h) {
   const int count = h->on_tiles.passes.pass_count;
   if (h->is_staged)
     return arena_printf(a, "%d pass%s over rows in shared memory, a thread for each", count, count > 1 ? "es" : "");
+  if (h->spans > 0)
+    return arena_printf(a, "%d pass%s over each %s in order, %lld threads have a span of one", count,
+                        count > 1 ? "es" : "", h->piece > 0 ? "row" : "column", (long long)h->spans);
   return arena_printf(a, "%d pass%s over each %s, %lld threads share one", count, count > 1 ? "es" : "",
                       h->on_tiles.is_column ? "column" : "row", (long long)h->threads);
 }
@@ -339,8 +411,8 @@ bool grid_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body
     *h = (hero_grid_reduction){.on_tiles.is_column = is_column(&analysis.space)};
     // Threads compute faster than memory gives back what was kept.
     row_passes_make(a, k, &analysis, body, -1, &h->on_tiles.passes);
-    const bool has_order = !takes_any_order(scratch, &analysis, body);
-    const planning p = {k, target, &target->grid, h, &h->on_tiles.passes.space, has_order};
+    const reducer_form form = common_form(scratch, &analysis, body);
+    const planning p = {k, target, &target->grid, h, &h->on_tiles.passes.space, form};
     takes = decide(&p);
     k->hero_instruction = first_reduction(&h->on_tiles.passes);
     k->reason = reason_of(a, h);

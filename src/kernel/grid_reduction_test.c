@@ -11,18 +11,23 @@ typedef struct planned {
 } planned;
 
 // `reduce`: the shape of the operand, of the result, and the reduced dims.
-static planned plan_reducer(const char *reducer, const char *operand, const char *result, const char *dims) {
+static planned plan_marked(const char *reducer, const char *mark, const char *operand, const char *result,
+                           const char *dims) {
   planned p = {.arena = arena_create(), .target = target_gpu()};
   const char *source = arena_printf(p.arena,
                                     "HloModule m\nf { a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
                                     "  ROOT r = f32[] %s(a, b)\n}\nENTRY e {\n  p = f32[%s] parameter(0)\n"
                                     "  z = f32[] constant(0)\n  ROOT r = f32[%s] reduce(p, z), dimensions={%s}, "
-                                    "to_apply=f\n}\n",
-                                    reducer, operand, result, dims);
+                                    "to_apply=f%s\n}\n",
+                                    reducer, operand, result, dims, mark);
   module *m = testing_parse(p.arena, source);
   testing_require(kernel_plan_create(p.arena, m->entry, "k", &p.target, 0, NULL, &p.plan), source);
   p.hero = &p.plan->details.grid_reduction;
   return p;
+}
+
+static planned plan_reducer(const char *reducer, const char *operand, const char *result, const char *dims) {
+  return plan_marked(reducer, "", operand, result, dims);
 }
 
 static planned plan(const char *operand, const char *result, const char *dims) {
@@ -46,6 +51,10 @@ static void check(const planned *p, int64_t kept, int64_t reduced) {
   if (h->is_staged) {
     assert_true(l->blocks_x * h->threads >= kept);
     assert_true(h->trips * h->vector >= reduced);
+  } else if (h->piece > 0) {
+    assert_true(h->spans * h->span >= reduced);
+    assert_true(l->blocks_x * h->on_tiles.tile >= kept);
+    assert_int_equal(l->threads, h->threads * h->on_tiles.tile);
   } else if (h->on_tiles.is_column) {
     assert_true(h->threads * h->trips >= reduced);
     assert_true(l->blocks_x * h->on_tiles.columns >= kept);
@@ -130,14 +139,47 @@ static void test_rows_within_a_sector_begin_before(void **state) {
   arena_destroy(even.arena);
 }
 
-static void test_order_is_kept_where_a_row_fits(void **state) {
+// Reducers without a mark have an order: one thread combines a row, however long, and others help it to read.
+static void test_order_is_kept(void **state) {
   (void)state;
   planned p = plan_reducer("subtract", "1000,50", "1000", "1"), l = plan_reducer("subtract", "10,5000", "10", "1");
+  planned m = plan_reducer("subtract", "50,40,60", "40", "0,2"), c = plan_reducer("subtract", "500,40", "40", "0");
   check(&p, 1000, 50);
+  check(&l, 10, 5000);
+  check(&m, 40, 3000);
   assert_true(p.hero->is_staged);
-  assert_int_equal(l.plan->hero, HERO_LOOP);
+  assert_int_equal(l.hero->spans, 1);
+  assert_int_equal(l.hero->threads, 32);
+  assert_int_equal(m.hero->spans, 1);
+  assert_int_equal(c.plan->hero, HERO_LOOP);
   arena_destroy(p.arena);
   arena_destroy(l.arena);
+  arena_destroy(m.arena);
+  arena_destroy(c.arena);
+}
+
+static planned plan_chunks(const char *operand, const char *result, const char *dims) {
+  return plan_marked("subtract", ", frontend_attributes={heddle_order=\"chunks\"}", operand, result, dims);
+}
+
+// Every thread has a span of neighbours, and all spans together are the row or column.
+static void test_chunks_are_spans(void **state) {
+  (void)state;
+  static const int64_t lengths[] = {65, 1000, 1023, 1025, 70000, 3000000};
+  for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
+    char row[64], column[64];
+    (void)snprintf(row, sizeof row, "50,%lld", (long long)lengths[n]);
+    (void)snprintf(column, sizeof column, "%lld,50", (long long)lengths[n]);
+    planned both[] = {plan_chunks(row, "50", "1"), plan_chunks(column, "50", "0")};
+    for (int k = 0; k < 2; k++) {
+      const hero_grid_reduction *h = both[k].hero;
+      check(&both[k], 50, lengths[n]);
+      assert_int_equal(h->piece, k == 0 ? 32 : 0);
+      assert_in_range(h->spans, 2, h->threads);
+      assert_in_range(lengths[n], (h->spans - 1) * h->span + 1, h->spans * h->span);
+      arena_destroy(both[k].arena);
+    }
+  }
 }
 
 static void test_more_rows_than_blocks_in_x(void **state) {
@@ -159,7 +201,8 @@ int main(void) {
       cmocka_unit_test(test_few_rows_get_more_threads),
       cmocka_unit_test(test_odd_short_rows_are_staged),
       cmocka_unit_test(test_rows_within_a_sector_begin_before),
-      cmocka_unit_test(test_order_is_kept_where_a_row_fits),
+      cmocka_unit_test(test_order_is_kept),
+      cmocka_unit_test(test_chunks_are_spans),
       cmocka_unit_test(test_more_rows_than_blocks_in_x),
   };
   return cmocka_run_group_tests(tests, 0, 0);

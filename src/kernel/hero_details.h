@@ -309,13 +309,17 @@ typedef struct hero_grid_scatter {
 // Columns: a block takes `on_tiles.columns` neighbouring columns. Its threads lie in `threads` rows (a part of a warp,
 // or whole warps), in each of which a thread has `vector` columns. All rows share the elements of a column.
 //
-// Short rows that no sector of memory holds a whole number of, and rows whose elements have an order, are staged: a
-// block goes over the elements of its rows as they lie, whichever row they are of, and leaves them in shared memory.
-// Then each of its threads combines a row, in order. Results lie there like those of columns, one for each thread.
+// Short rows that no sector of memory holds a whole number of, or whose elements have an order, are staged: a block
+// goes over the elements of its rows as they lie, whichever row they are of, and leaves them in shared memory. Then
+// each of its threads combines a row, in order. Results lie there like those of columns, one for each thread.
 //
 // Otherwise, in a pass each thread combines its elements in registers. Then partial results meet by shuffles within
 // warps, and through shared memory between warps (rows) or between rows of threads (columns). All threads get the
 // result.
+//
+// In order, a thread's elements are a span of neighbours, and partial results meet as their spans follow on each other.
+// Threads beyond the last span have none. Rows go through shared memory piece by piece: the block reads as many
+// elements of all its spans, then each thread combines those of its own. Results lie there like those of columns, too.
 typedef struct hero_grid_reduction {
   hero_reduction on_tiles;  // as on targets whose tiles are blocks here
   bool is_staged;           // rows; threads: of the block
@@ -323,7 +327,11 @@ typedef struct hero_grid_reduction {
   int64_t trips;  // of a thread over its elements
   int64_t lanes;  // columns: neighbouring threads that bring the partial results of a column together
   int64_t align;  // rows: vectors that fill a sector of memory, where rows begin within one; 1: they do not
-  int64_t pad;    // of shared memory, elements behind each row of partial results (columns) or of elements (staged)
+  int64_t pad;    // of shared memory, elements behind each row of partial results (columns), of elements (staged) or
+                  // piece of a span (in order)
+  int64_t spans;  // in order: of a row or column; 0: elements are combined in any order
+  int64_t span;   // elements of each but the last one
+  int64_t piece;  // rows in order: elements of a span that lie in shared memory at once; else 0
 } hero_grid_reduction;
 
 // An index space that a range of the grid's blocks walks: neighbouring threads take neighbouring elements in memory.

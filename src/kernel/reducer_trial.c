@@ -3,6 +3,7 @@
 //   in order   reduce(x[rows, 8])
 //   chunks     reduce(reduce(x[rows, 2, 4], 2), 1), whose inner results reduced alone must stay what they are
 //   lanes      reduce(reduce(x[rows, 4, 2], 1), 1)
+//   swapped    the same, the last lane first
 //
 // Rows come in kinds, from ordinary numbers to infinities and NaN. Operands that are one constant everywhere (a count
 // of one for each element) are sampled as that constant, since reducers may rely on it.
@@ -135,8 +136,16 @@ static values reshaped(const builder *b, values x, int count, int rank, const in
   return x;
 }
 
-// Results by way (in order, chunks, chunks once more, lanes) and value.
-enum { WAYS = 4, IN_ORDER = 0, IN_CHUNKS, IN_CHUNKS_TWICE, IN_LANES };
+// Results by way (in order, chunks, chunks once more, lanes, lanes the last one first) and value.
+enum { WAYS = 5, IN_ORDER = 0, IN_CHUNKS, IN_CHUNKS_TWICE, IN_LANES, LANES_SWAPPED };
+
+static values swapped(const builder *b, values x, int count) {
+  for (int v = 0; v < count; v++) {
+    x.of[v] = builder_add(b, HLO_REVERSE, x.of[v]->shape, 1, &x.of[v]);
+    builder_set_dimensions(b, x.of[v], 1, (int64_t[]){1});
+  }
+  return x;
+}
 
 static void build(trier *t) {
   module *m = module_create(t->arena, STR("trial"));
@@ -161,7 +170,9 @@ static void build(trier *t) {
   const values once = reshaped(&b, ways[IN_CHUNKS], count, 2, one);
   ways[IN_CHUNKS_TWICE] = reduced(&b, once, &inits, count, by, 1);
   const values lanes = reshaped(&b, x, count, 3, (int64_t[]){ROWS, ELEMENTS / CHUNKS, CHUNKS});
-  ways[IN_LANES] = reduced(&b, reduced(&b, lanes, &inits, count, by, 1), &inits, count, by, 1);
+  const values by_lane = reduced(&b, lanes, &inits, count, by, 1);
+  ways[IN_LANES] = reduced(&b, by_lane, &inits, count, by, 1);
+  ways[LANES_SWAPPED] = reduced(&b, swapped(&b, by_lane, count), &inits, count, by, 1);
   for (int way = IN_CHUNKS; way < WAYS && t->variant->is_started; way++)
     ways[way] = reduced(&b, reshaped(&b, ways[way], t->count, 2, one), &inits, t->count, t->reduce->called[0], 1);
   instruction *all[WAYS * MOST_VALUES];
@@ -237,12 +248,11 @@ static heddle_status try_round(trier *t, int round, reducer_trial *out) {
   const eval_options options = {.max_steps = MOST_STEPS, .max_bytes = MOST_BYTES};
   literal *all = NULL;
   TRY(eval_computation(t->arena, t->computation, &options, 2 * t->count, t->arguments, &all));
-  const int ways[] = {IN_CHUNKS, IN_CHUNKS_TWICE, IN_LANES};
-  for (int k = 0; k < 3 && out->in_chunks; k++) {
-    const way_result r = compare_way(t, all, ways[k]);
-    if (ways[k] != IN_LANES) out->in_chunks &= !r.differs;
+  for (int way = IN_CHUNKS; way < WAYS && out->in_chunks; way++) {
+    const way_result r = compare_way(t, all, way);
+    if (way < IN_LANES) out->in_chunks &= !r.differs;
     out->in_any_order &= out->in_chunks && !r.differs;
-    if (ways[k] == IN_LANES && !out->in_any_order) break;
+    if (way >= IN_LANES && !out->in_any_order) break;
     out->unless_made |= r.unless_made;
     out->unless_given |= r.unless_given;
   }

@@ -18,7 +18,7 @@ typedef struct reducer_variant {
 
 typedef struct reducer_trial {
   bool in_chunks;     // chunks of neighbours, each from the initial value, combined in their order, give the same
-  bool in_any_order;  // so do elements combined in lanes of every n-th
+  bool in_any_order;  // so do elements combined in lanes of every n-th, whichever lane comes first
   bool unless_made;   // … wherever the result holds no NaN: where it does, another may be right
   bool unless_given;  // … wherever no element holds a NaN
 } reducer_trial;

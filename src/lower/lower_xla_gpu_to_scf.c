@@ -3,7 +3,8 @@
 //
 //   predicated_insert, predicated_extract   scf.if around the access
 //   shuffle_reduce                          gpu.shuffle by N, N/2, … 1, combining after each; marked xla.to_all, lanes
-//                                           exchange their values, so that each of 2N neighbours has the result
+//                                           exchange their values, so that each of 2N neighbours has the result; marked
+//                                           xla.in_order, by 1, 2, … N: what meets is next to each other
 //   materialize                             loop that fills a vector of the thread's values
 //   insert                                  loop that writes the vector's values
 //
@@ -150,8 +151,10 @@ static heddle_status lower_shuffle_reduce(lower_context *c, MlirOperation op) {
   const MlirNamedAttribute call_attributes[] = {ir_named(b.context, "callee", ir_get(op, "combiner")),
                                                 ir_named(b.context, "inline", mlirUnitAttrGet(b.context))};
   const char *mode = mlirAttributeIsNull(ir_get(op, "xla.to_all")) ? "down" : "xor";
-  for (int64_t distance = mlirIntegerAttrGetValueInt(ir_get(op, "max_distance")); distance > 0; distance /= 2) {
-    const shuffle_step by = {distance, c->options->target.subgroup_size, mode};
+  const bool is_in_order = !mlirAttributeIsNull(ir_get(op, "xla.in_order"));
+  const int64_t most = mlirIntegerAttrGetValueInt(ir_get(op, "max_distance"));
+  for (int64_t step = 1; step <= most; step *= 2) {
+    const shuffle_step by = {is_in_order ? step : most / step, c->options->target.subgroup_size, mode};
     for (int i = 0; i < count; i++) values[count + i] = shuffle(&b, values[i], by);
     MlirOperation call = ir_build(&b, (ir_op_state){.name = "xla_gpu.pure_call",
                                                     .operand_count = 2 * count,
