@@ -73,8 +73,10 @@ static place place_of(arena *a, const hero_grid_transpose *h, bool is_in, const 
   const affine_expr *line = affine_floordiv(a, number, w->width), *within = affine_mod(a, number, w->width);
   const affine_expr *batch = affine_constant(a, 0), *row = line, *column = affine_floordiv(a, within, h->kept);
   if (w->batches > 1) {
-    batch = affine_floordiv(a, line, w->rows);
-    row = affine_mod(a, line, w->rows);
+    const int64_t lines = h->batches_in_rows ? w->batches : w->rows;
+    const affine_expr *outer = affine_floordiv(a, line, lines), *inner = affine_mod(a, line, lines);
+    batch = h->batches_in_rows ? inner : outer;
+    row = h->batches_in_rows ? outer : inner;
   }
   return (place){batch, is_in ? column : row, is_in ? row : column, affine_mod(a, within, h->kept)};
 }

@@ -52,6 +52,7 @@ static void print_transpose(text *out, const kernel_plan *k) {
   NUMBER(out, h, is_packed);
   NUMBER(out, h, turn);
   NUMBER(out, h, peels);
+  NUMBER(out, h, batches_in_rows);
   text_puts(out, "\n    result at ");
   indexing_map_print(out, h->to_result);
   for (int g = 0; g < h->group_count; g++) {

@@ -2,7 +2,8 @@
 //
 // A warp's 32 accesses meet in as few transactions as there are sectors under them, so both the operand and the result
 // have to be walked along their own innermost axes. A tile is as many accesses long either way; where an axis is short
-// the tile is longer the other way, and threads are dealt out over its rows as they follow each other in memory.
+// the tile is longer the other way, and threads are dealt out over its rows as they follow each other in memory. Where
+// rows of batches follow each other in memory, a tile has several batches, if that makes them whole sectors.
 #include "kernel/grid_transpose.h"
 
 #include "base/int64.h"
@@ -113,10 +114,52 @@ static void halve_lanes(const planning *p) {
   size_tile(p);
 }
 
+// --- tiles of several batches
+
+// Rows end within a sector of memory, or are no longer than a warp.
+static bool wants_batches(const planning *p, int64_t side) {
+  return side * p->hero->kept * p->bytes % p->sizes->sector_bytes != 0 || side < p->sides.limits.short_side;
+}
+
+// So many batches that their rows fill whole sectors.
+static int64_t batches_in_sectors(const planning *p, int64_t side) {
+  const int64_t sector = p->sizes->sector_bytes;
+  return sector / int64_gcd(sector, side * p->hero->kept * p->bytes);
+}
+
+// Whether the rows of an innermost batch axis' batches are whole sectors, all together.
+static bool batches_fill_sectors(const planning *p, int64_t side) {
+  const int64_t batches = p->sides.axes[p->sides.axis_count - p->sides.b.count - 1].size;
+  return batches * side * p->hero->kept * p->bytes % p->sizes->sector_bytes == 0;
+}
+
+// Where rows of neighbouring batches follow each other in memory: whole rows of several batches, that begin and end
+// with sectors of memory although the rows do not. Short rows that never do keep more threads busy so.
+static bool takes_batches(const planning *p) {
+  hero_grid_transpose *h = p->hero;
+  const bool wants_a = wants_batches(p, h->a), wants_b = wants_batches(p, h->b);
+  const bool is_short = h->a < p->sides.limits.short_side && h->b < p->sides.limits.short_side;
+  if ((!wants_a && !wants_b) || !transpose_sides_share_batches(&p->sides, h->hero_count, h->heroes)) return false;
+  if (!is_short && (!batches_fill_sectors(p, h->a) || !batches_fill_sectors(p, h->b))) return false;
+  h->lanes_in = lanes_along(p, h->a);
+  h->lanes_out = lanes_along(p, h->b);
+  size_tile(p);
+  if (wants_a) h->tile_a = h->a;
+  if (wants_b) h->tile_b = h->b;
+  const int64_t least = int64_max(batches_in_sectors(p, h->a), batches_in_sectors(p, h->b));
+  h->tile_batches = int64_max(p->sizes->transpose_area / (h->tile_a * h->tile_b) / least, 1) * least;
+  h->batches_in_rows = true;
+  while (h->tile_batches > least && !has_enough_blocks(p)) h->tile_batches -= least;
+  while (h->tile_batches > 2 && !fits(p)) h->tile_batches /= 2;
+  if (fits(p) && (is_short || has_enough_blocks(p))) return true;
+  h->batches_in_rows = false;
+  return false;
+}
+
 // False if not even small tiles fit.
 static bool choose_tile(const planning *p) {
   hero_grid_transpose *h = p->hero;
-  if (packs(p)) return true;
+  if (packs(p) || takes_batches(p)) return true;
   h->lanes_in = lanes_along(p, h->a);
   h->lanes_out = lanes_along(p, h->b);
   size_tile(p);
@@ -145,7 +188,13 @@ static grid_transpose_tile tile_of(const planning *p, int hero, int group) {
   transpose_label labels[SHAPE_MAX_RANK];
   int64_t dims[SHAPE_MAX_RANK];
   grid_transpose_tile t = {.group = group, .batch_dim = -1, .row_dim = -1};
-  const int count = transpose_sides_labels(&p->sides, h->heroes[hero], labels);
+  int count = transpose_sides_labels(&p->sides, h->heroes[hero], labels);
+  if (h->batches_in_rows) {
+    labels[0] = TRANSPOSE_BATCH;
+    labels[1] = TRANSPOSE_B;
+    labels[2] = TRANSPOSE_A;
+    count = 3;
+  }
   for (int d = 0; d < count; d++) {
     dims[d] = labels[d] == TRANSPOSE_A ? h->rows_per_line * h->tile_a + h->pad : 1;
     if (labels[d] == TRANSPOSE_BATCH && t.batch_dim < 0) {
@@ -251,16 +300,19 @@ static void make_parts(const planning *p) {
 
 // --- the kernel
 
-static bool has_sides(planning *p) {
+// These functions say what is lacking; null if nothing is.
+
+static const char *find_sides(planning *p) {
   hero_grid_transpose *h = p->hero;
-  if (!transpose_sides_find(p->target, h->hero_count, h->heroes, &p->sides)) return false;
+  const char *lack = transpose_sides_lack(p->target, h->hero_count, h->heroes, &p->sides);
+  if (lack) return lack;
   h->a = p->sides.a.size;
   h->b = p->sides.b.size;
   h->kept = p->sides.kept.size;
   h->batches = shape_element_count(h->heroes[0]->shape) / h->a / h->b / h->kept;
   p->bytes = 1;
   for (int n = 0; n < h->hero_count; n++) p->bytes = (int)int64_max(p->bytes, bytes_in_tile(h->heroes[n]));
-  return true;
+  return NULL;
 }
 
 static void decide_launch(const planning *p) {
@@ -273,36 +325,54 @@ static void decide_launch(const planning *p) {
                                     .shared_bytes = shared_bytes(p)};
 }
 
-static bool decide(planning *p, const instruction_list *body) {
+static const char *decide(planning *p, const instruction_list *body) {
   hero_grid_transpose *h = p->hero;
-  if (!choose_tile(p) || block_count(h) > p->target->max_grid_x) return false;
-  if (!kernel_epilogue_find(p->arena, p->kernel, body, h->hero_count, h->heroes, &h->epilogue)) return false;
+  if (!choose_tile(p)) return "no tile fits a block's shared memory";
+  if (block_count(h) > p->target->max_grid_x) return "there would be too many blocks";
+  if (!kernel_epilogue_find(p->arena, p->kernel, body, h->hero_count, h->heroes, &h->epilogue))
+    return "not all of the kernel follows from it element by element";
   h->tiles_batches = int64_ceil_div(h->batches, h->tile_batches);
   h->tiles_a = int64_ceil_div(h->a, h->tile_a);
   h->tiles_b = int64_ceil_div(h->b, h->tile_b);
   find_groups(p);
   find_side_outputs(p);
-  if (!fills_bytes(p)) return false;
+  if (!fills_bytes(p)) return "rows of an output share bytes";
   const bool has_edge = h->batches % h->tile_batches != 0 || h->a % h->tile_a != 0 || h->b % h->tile_b != 0;
   h->peels = has_edge && h->a >= h->tile_a && h->b >= h->tile_b && body->size <= p->sizes->max_peeled_body;
   make_parts(p);
   decide_launch(p);
-  return true;
+  return NULL;
+}
+
+static const char *decide_for(planning *p, const instruction_list *body, instruction_list *heroes) {
+  hero_grid_transpose *h = p->hero;
+  *h = (hero_grid_transpose){.hero_count = heroes->size, .heroes = (const instruction *const *)heroes->data};
+  if (find_sides(p)) {
+    // What is alike in pairs has not always sides for all of them.
+    h->hero_count = transpose_sides_keep_same_order(heroes);
+    const char *lack = find_sides(p);
+    if (lack) return lack;
+  }
+  return decide(p, body);
+}
+
+// Of the last transpose, which is no hero.
+static const char *lack_of_hero(const target_description *target, const instruction_list *body) {
+  transpose_sides sides;
+  for (int n = body->size - 1; n >= 0; n--) {
+    const instruction *i = body->data[n];
+    if (i->opcode == HLO_TRANSPOSE) return transpose_sides_lack(target, 1, &i, &sides);
+  }
+  return NULL;
 }
 
 bool grid_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   instruction_list heroes = {0};
   kernel_epilogue_heroes(a, target, body, HLO_TRANSPOSE, transpose_sides_alike, &heroes);
-  if (heroes.size == 0 || shape_element_count(heroes.data[0]->shape) == 0) return false;
-  hero_grid_transpose *h = &k->details.grid_transpose;
-  *h = (hero_grid_transpose){.hero_count = heroes.size, .heroes = (const instruction *const *)heroes.data};
-  planning p = {.arena = a, .kernel = k, .target = target, .sizes = &target->grid, .hero = h};
-  if (!has_sides(&p)) {
-    // What is alike in pairs has not always sides for all of them.
-    h->hero_count = transpose_sides_keep_same_order(&heroes);
-    if (!has_sides(&p)) return false;
-  }
-  if (!decide(&p, body)) return false;
+  planning p = {.arena = a, .kernel = k, .target = target, .sizes = &target->grid, .hero = &k->details.grid_transpose};
+  const char *lack = heroes.size > 0 ? decide_for(&p, body, &heroes) : lack_of_hero(target, body);
+  if (lack) k->lack = arena_printf(a, "no transpose: %s", lack);
+  if (lack || heroes.size == 0) return false;
   k->hero_instruction = heroes.data[0];
   k->reason = "through shared memory, so that reads and writes are both coalesced";
   return true;

@@ -12,8 +12,9 @@ enum { TRIED_WARPS = 2, MOST_WORDS = 32, WARP = 32 };
 // Numbers in an element's way through shared memory, as emit/grid_transpose_maps.c has it in maps.
 static int64_t element_in_shared(const hero_grid_transpose *h, bool is_in, int64_t number) {
   const int64_t width = (is_in ? h->tile_a : h->tile_b) * h->kept, rows = is_in ? h->tile_b : h->tile_a;
-  const int64_t line_of_tile = number / width, within = number % width;
-  const int64_t batch = line_of_tile / rows, row = line_of_tile % rows, column = within / h->kept;
+  const int64_t line_of_tile = number / width, within = number % width, column = within / h->kept;
+  const int64_t batch = h->batches_in_rows ? line_of_tile % h->tile_batches : line_of_tile / rows;
+  const int64_t row = h->batches_in_rows ? line_of_tile / h->tile_batches : line_of_tile % rows;
   const int64_t a = is_in ? column : row, b = is_in ? row : column, kept = within % h->kept;
   const int64_t line = (batch * h->tile_b + b) / h->rows_per_line;
   const int64_t in_line = b % h->rows_per_line * h->tile_a + a, length = h->rows_per_line * h->tile_a + h->pad;

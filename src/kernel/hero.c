@@ -61,6 +61,7 @@ bool kernel_hero_exists(target_kind kind, hero_kind hero) { return rules[kind][h
 const char *kernel_hero_name(hero_kind kind) { return names[kind]; }
 
 void kernel_choose_hero(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
+  k->lack = NULL;
   for (int n = 0; n < HERO_COUNT; n++) {
     const hero_rule takes = rules[target->kind][order[n]];
     k->hero = order[n];

@@ -271,7 +271,8 @@ typedef struct hero_grid_transpose {
   int64_t rows_per_line, pad;  // pad: elements of a
   bool is_packed;
   int64_t turn;
-  bool peels;                                      // tiles within the arrays have code of their own, without checks
+  bool batches_in_rows;  // a row of all the tile's batches comes before the next row; else all rows of a batch do
+  bool peels;            // tiles within the arrays have code of their own, without checks
   const grid_transpose_side_output *side_outputs;  // by output
   kernel_epilogue epilogue;
 } hero_grid_transpose;

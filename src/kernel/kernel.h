@@ -45,6 +45,7 @@ typedef struct kernel_plan {
   hero_kind hero;
   const instruction *hero_instruction;  // what gave the hero its name; null for the loop
   const char *reason;                   // one line: why this hero
+  const char *lack;                     // why not another one that there is an instruction for; null
   hero_details details;                 // of the hero
   int part_count;  // functions that the emitter calls, in order; 0: one function that yields all outputs
   const kernel_part *parts;

@@ -288,6 +288,7 @@ static void print_launch(text *out, const target_description *target, const laun
 void kernel_plan_print(text *out, const target_description *target, const kernel_plan *k) {
   text_printf(out, "  kernel @%s of " STR_FMT ", %s: %s\n", k->name, STR_ARG(k->computation->name),
               kernel_hero_name(k->hero), k->reason);
+  if (k->lack) text_printf(out, "    %s\n", k->lack);
   print_buffers(out, k);
   if (target->has_grid) grid_print_details(out, k);
   else print_details[k->hero](out, k);

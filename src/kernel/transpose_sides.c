@@ -22,7 +22,8 @@ static transpose_limits limits_of(const target_description *target, int bits) {
                             .side = (int)int64_max(grid->transpose_side, short_side),
                             .min_side = grid->min_transpose_side,
                             .min_elements = grid->min_transpose_elements,
-                            .max_kept_bytes = grid->max_kept_bytes};
+                            .max_kept_bytes = grid->max_kept_bytes,
+                            .shares_batches = bits >= 8};
 }
 
 // --- axes
@@ -118,6 +119,7 @@ static void grow(transpose_sides *s) {
   for (;;) {
     const int a = next_of_a(s), b = next_of_b(s);
     if (a < 0 && b < 0) return;
+    if (a == b && s->limits.shares_batches) return;
     if (b < 0 || (a >= 0 && s->a.size <= s->b.size)) take(s, &s->a, a);
     else take(s, &s->b, b);
   }
@@ -139,19 +141,38 @@ static bool agree_on_a(const transpose_sides *s, int count, const instruction *c
   return true;
 }
 
-bool transpose_sides_find(const target_description *target, int count, const instruction *const *transposes,
-                          transpose_sides *out) {
+const char *transpose_sides_lack(const target_description *target, int count, const instruction *const *transposes,
+                                 transpose_sides *out) {
+  static const char *const stays = "the innermost axis stays, and is long enough";
   *out = (transpose_sides){.limits = limits_of(target, widest_bits(count, transposes))};
+  if (shape_element_count(transposes[0]->shape) < out->limits.min_elements) return "the array is small";
   find_axes(count, transposes, out);
-  if (out->axis_count < 2 || !set_kept_aside(count, transposes, out) || out->axis_count < 2) return false;
+  if (out->axis_count < 2) return "elements stay where they are";
+  if (!set_kept_aside(count, transposes, out) || out->axis_count < 2) return stays;
   const int last = out->axis_count - 1;
   order_in_operand(transposes[0], out, out->order);
-  if (out->order[last] == last) return false;
+  if (out->order[last] == last) return stays;
   out->a = side_from(out, out->order[last]);
   out->b = side_from(out, last);
   grow(out);
-  return out->a.size >= out->limits.min_side && out->b.size >= out->limits.min_side &&
-         shape_element_count(transposes[0]->shape) >= out->limits.min_elements && agree_on_a(out, count, transposes);
+  if (out->a.size < out->limits.min_side || out->b.size < out->limits.min_side) return "tiles would be too narrow";
+  return agree_on_a(out, count, transposes) ? NULL : "its transposes' operands have different innermost axes";
+}
+
+bool transpose_sides_find(const target_description *target, int count, const instruction *const *transposes,
+                          transpose_sides *out) {
+  return !transpose_sides_lack(target, count, transposes, out);
+}
+
+bool transpose_sides_share_batches(const transpose_sides *s, int count, const instruction *const *transposes) {
+  const int batch = s->axis_count - s->b.count - 1, before_a = s->axis_count - s->a.count - 1;
+  int order[SHAPE_MAX_RANK];
+  if (batch < 0 || before_a < 0) return false;
+  for (int n = 0; n < count; n++) {
+    order_in_operand(transposes[n], s, order);
+    if (order[before_a] != batch) return false;
+  }
+  return true;
 }
 
 static bool has_same_order(const instruction *l, const instruction *r) {

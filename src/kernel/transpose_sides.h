@@ -26,6 +26,7 @@ typedef struct transpose_limits {
   int min_side;          // elements of either side
   int64_t min_elements;  // of the array
   int max_kept_bytes;    // of the innermost axis if it stays where it is
+  bool shares_batches;   // an axis that both sides would take next is left to tiles of several batches
 } transpose_limits;
 
 typedef struct transpose_sides {
@@ -37,7 +38,11 @@ typedef struct transpose_sides {
   transpose_axis kept;        // the innermost axis of all operands and results; of size 1: there is none
 } transpose_sides;
 
-// False if the transposes, which have the same dims, gain nothing from tiles.
+// Why the transposes, which have the same dims, gain nothing from tiles; null if they do.
+const char *transpose_sides_lack(const target_description *target, int count, const instruction *const *transposes,
+                                 transpose_sides *out);
+
+// Whether they do.
 bool transpose_sides_find(const target_description *target, int count, const instruction *const *transposes,
                           transpose_sides *out);
 
@@ -47,6 +52,10 @@ bool transpose_sides_alike(const target_description *target, const instruction *
 
 // The first transpose and those of its permutation are moved to the front; returns how many.
 int transpose_sides_keep_same_order(instruction_list *transposes);
+
+// Whether the axis before side b in the result is the one before side a in each operand: neighbouring batches' rows
+// then follow each other in memory, on both sides.
+bool transpose_sides_share_batches(const transpose_sides *s, int count, const instruction *const *transposes);
 
 // Gives transposes of one permutation one number; returns how many there are.
 int transpose_sides_groups(int count, const instruction *const *transposes, int *groups);
