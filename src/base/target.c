@@ -100,6 +100,7 @@
            .max_peeled_operations = 300,   \
            .max_unrolled_cost = 400,       \
            .unrolled_math_cost = 20,       \
+           .max_whole_trips = 8,           \
            .max_access_lanes = 8,          \
            .registers_per_vector = 2,      \
            .mask_register_bits = 512,      \

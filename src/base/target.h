@@ -35,6 +35,7 @@ typedef struct target_code_limits {
   // Unrolling, up to max_unroll times.
   int max_unrolled_cost;   // of all copies of a body together: an operation costs 1, one on a vector its elements
   int unrolled_math_cost;  // of a mathematical function
+  int max_whole_trips;     // of a loop that is unrolled whole: no loop is left
 
   // Accesses to memory.
   int max_access_lanes;  // neighbouring elements that a thread loads or stores at once

@@ -2,8 +2,10 @@
 //
 // Why here and not in LLVM: unrolling turns positions in vectors into constants, so that vectors stay in registers, and
 // LLVM's cost model does not know that math functions are long. The factor is max_unrolled_cost of the target / cost of
-// one iteration, where math operations are dear and an operation on vectors counts per element; it must divide the trip
-// count.
+// one iteration, where math operations are dear and an operation on vectors counts per element, and no more than there
+// are registers for what all copies read; it must divide the trip count. Of loops that stay as they are here LLVM
+// learns the same way how often to unroll them, with the trips left over in a loop of their own
+// (target/llvm_metadata.h).
 //
 // A loop with calls or further loops inside is left alone: its body's cost is not its size. So is one whose body alone
 // is large: registers run out before unrolling pays. But a loop over the elements of a vector is unrolled whatever it
@@ -13,6 +15,15 @@
 
 #include "emit/ir_builder.h"
 #include "lower/passes.h"
+
+enum { REGISTER_BITS = 32 };
+
+static int64_t elements_of(MlirType type) {
+  int64_t elements = 1;
+  for (int64_t i = 0; ir_is_vector(type) && i < mlirShapedTypeGetRank(type); i++)
+    elements *= mlirShapedTypeGetDimSize(type, i);
+  return elements;
+}
 
 static int cost_of(const target_code_limits *limits, MlirOperation op) {
   static const char *const free_ops[] = {"arith.constant", "scf.yield", "vector.extract", "vector.insert"};
@@ -27,10 +38,8 @@ static int cost_of(const target_code_limits *limits, MlirOperation op) {
   for (size_t i = 0; i < sizeof cheap_math / sizeof *cheap_math; i++) {
     if (str_is(view, cheap_math[i])) cost = 1;
   }
-  if (mlirOperationGetNumResults(op) != 1 || !ir_is_vector(ir_result_type(op, 0))) return cost;
-  int64_t elements = 1;
-  for (int64_t i = 0; i < mlirShapedTypeGetRank(ir_result_type(op, 0)); i++)
-    elements *= mlirShapedTypeGetDimSize(ir_result_type(op, 0), i);
+  if (mlirOperationGetNumResults(op) != 1) return cost;
+  const int64_t elements = elements_of(ir_result_type(op, 0));
   return elements > limits->max_unrolled_cost ? limits->max_unrolled_cost : cost * (int)elements;
 }
 
@@ -38,8 +47,18 @@ typedef struct estimate {
   const target_code_limits *limits;
   MlirOperation loop;
   int cost;
-  bool is_leaf;  // no loops and no calls inside
+  int read_bits;  // that an iteration reads, which copies of it keep at the same time
+  bool is_leaf;   // no loops and no calls inside
 } estimate;
+
+static int read_bits(MlirOperation op) {
+  if (!ir_is(op, "tensor.extract") && !ir_is(op, "vector.transfer_read")) return 0;
+  const MlirType type = ir_result_type(op, 0), element = ir_element_type(type);
+  const int bits = mlirTypeIsAComplex(element) ? 2 * ir_bit_width(mlirComplexTypeGetElementType(element))
+                   : mlirTypeIsAIndex(element) ? 64
+                                               : ir_bit_width(element);
+  return (int)elements_of(type) * bits;
+}
 
 static MlirWalkResult add_cost(MlirOperation op, void *argument) {
   estimate *e = argument;
@@ -49,6 +68,7 @@ static MlirWalkResult add_cost(MlirOperation op, void *argument) {
     return MlirWalkResultInterrupt;
   }
   e->cost += cost_of(e->limits, op);
+  e->read_bits += read_bits(op);
   return e->cost > e->limits->max_unrolled_cost ? MlirWalkResultInterrupt : MlirWalkResultAdvance;
 }
 
@@ -74,6 +94,10 @@ static int64_t unroll_factor(const lower_context *c, MlirOperation loop, int64_t
   mlirOperationWalk(loop, add_cost, &e, MlirWalkPreOrder);
   if (!e.is_leaf || e.cost > budget) return 1;
   int64_t factor = budget / (e.cost > 0 ? e.cost : 1);
+  const int registers = c->options->target.grid.max_live_registers;
+  if (e.read_bits > 0 && factor > registers * REGISTER_BITS / e.read_bits)
+    factor = registers * REGISTER_BITS / e.read_bits;
+  if (trips <= factor && trips <= c->options->target.code.max_whole_trips) return trips;
   if (c->options->target.max_unroll > 0 && factor > c->options->target.max_unroll)
     factor = c->options->target.max_unroll;
   if (factor > trips) factor = trips;

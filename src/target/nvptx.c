@@ -181,6 +181,8 @@ static heddle_status emit(arena *a, MlirOperation module, const target_descripti
   LLVMModuleRef llvm = NULL;
   heddle_status s = llvm_translate(module, context, tm, &llvm);
   out->translate_seconds = log_seconds() - start;
+  // Before libdevice is linked in: its loops are its own.
+  if (status_is_ok(s)) llvm_hint_grid_loops(a, llvm, target);
   if (status_is_ok(s)) s = generate(a, llvm, tm, options, out);
   if (llvm) LLVMDisposeModule(llvm);
   LLVMContextDispose(context);
