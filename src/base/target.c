@@ -8,41 +8,40 @@
 // the row has one: T4, A100, A10, Orin, L4, H100.
 #include "base/target.h"
 
-// The same on all machines so far, but for how reductions are cut: as many times as there are threads, or blocks of
-// them; and from how many elements on one thread is too slow.
-#define TILE_SIZES(units, chunks, least_chunks, tried) \
-  .tiles = {.unit = 64,                                \
-            .min_run = 8,                              \
-            .max_lone_operations = 16,                 \
-            .min_checked_run = 4,                      \
-            .min_window_reads = 4,                     \
-            .min_window_run = 3,                       \
-            .min_run_space = 4096,                     \
-            .max_run_step = 4,                         \
-            .transpose_unit = 16,                      \
-            .min_transpose_side = 8,                   \
-            .transpose_side = 64,                      \
-            .transpose_narrow_side_bytes = 256,        \
-            .transpose_area = 64 * 64,                 \
-            .transpose_narrow_area = 4 * 64 * 64,      \
-            .shuffle_bytes = 16,                       \
-            .transpose_vector_bytes = 64,              \
-            .transpose_stream_bytes = 32 << 20,        \
-            .short_row = 8,                            \
-            .short_picked_row = 64,                    \
-            .long_row = 512,                           \
-            .short_column = 16,                        \
-            .column_step = 8,                          \
-            .max_repeated_body = 40,                   \
-            .min_tried_elements = (tried),             \
-            .min_split_elements = 256 << 10,           \
-            .min_split_units = (units),                \
-            .split_chunks = (chunks),                  \
-            .min_split_chunks = (least_chunks),        \
-            .min_side_columns = 16,                    \
-            .cache_line = 16,                          \
-            .min_scatter_bytes = 64 << 10,             \
-            .min_scatter_run_bytes = 512,              \
+// The same on all machines so far, but for the number of elements from which on one thread is too slow.
+#define TILE_SIZES(tried)                         \
+  .tiles = {.unit = 64,                           \
+            .min_run = 8,                         \
+            .max_lone_operations = 16,            \
+            .min_checked_run = 4,                 \
+            .min_window_reads = 4,                \
+            .min_window_run = 3,                  \
+            .min_run_space = 4096,                \
+            .max_run_step = 4,                    \
+            .transpose_unit = 16,                 \
+            .min_transpose_side = 8,              \
+            .transpose_side = 64,                 \
+            .transpose_narrow_side_bytes = 256,   \
+            .transpose_area = 64 * 64,            \
+            .transpose_narrow_area = 4 * 64 * 64, \
+            .shuffle_bytes = 16,                  \
+            .transpose_vector_bytes = 64,         \
+            .transpose_stream_bytes = 32 << 20,   \
+            .short_row = 8,                       \
+            .short_picked_row = 64,               \
+            .long_row = 512,                      \
+            .short_column = 16,                   \
+            .column_step = 8,                     \
+            .max_repeated_body = 40,              \
+            .min_tried_elements = (tried),        \
+            .min_split_elements = 256 << 10,      \
+            .min_split_units = 8,                 \
+            .split_chunks = 64,                   \
+            .min_split_chunks = 24,               \
+            .min_side_columns = 16,               \
+            .cache_line = 16,                     \
+            .min_scatter_bytes = 64 << 10,        \
+            .min_scatter_run_bytes = 512,         \
             .min_owned_bytes = 1024}
 
 // Shared memory has 32 banks of 4 bytes; PTX lets a kernel have 48 KiB of it as variables. A transaction with memory is
@@ -72,6 +71,9 @@
            .max_reducing_threads = 1024,    \
            .column_threads = 32,            \
            .staged_row = 64,                \
+           .blocks_per_core = 4,            \
+           .min_split_row = 2048,           \
+           .min_split_column = 64,          \
            .max_vector_operations = 160,    \
            .walked_update_ns = 4,           \
            .min_sorted_updates_per_core = 4}
@@ -127,7 +129,7 @@
   .cache_bytes_per_ns = 40, .mixed_bytes_per_ns = 10, .cache_bytes = 1 << 20, .launch_ns = 2000, .wake_ns = 6000,   \
   .tile_bytes = 16 << 10, .tile_operations = 64 << 10, .most_tile = 16 << 10, .tiles_per_core = 4,                  \
   .row_buffer_bytes = 64 << 10, .row_accumulators = 1024, .constant_alignment = 64, .stream_alignment = 32,         \
-  TILE_SIZES(8, 64, 24, 16 << 10), FUSION_COSTS, CODE_LIMITS
+  TILE_SIZES(16 << 10), FUSION_COSTS, CODE_LIMITS
 
 // What all chips from sm_75 on have alike. A thread may use 255 registers.
 #define GPU_FIGURES                                                                                           \
@@ -137,7 +139,7 @@
   .buffer_alignment = 16, .vector_lanes = 32, .launch_ns = 3000, .wake_ns = 0, .tile_bytes = 16 << 10,        \
   .tile_operations = 64 << 10, .most_tile = 16 << 10, .tiles_per_core = 4, .row_buffer_bytes = 64 << 10,      \
   .row_accumulators = 1024, .constant_alignment = 64, .shared_alignment = 16, .stream_alignment = 32,         \
-  TILE_SIZES(64, 512, 256, 1 << 10), GRID_SIZES, FUSION_COSTS, CODE_LIMITS
+  TILE_SIZES(1 << 10), GRID_SIZES, FUSION_COSTS, CODE_LIMITS
 
 const target_description target_any_cpu = {
     .kind = TARGET_CPU, .name = "cpu", .chip = "", .features = "", .has_libraries = true, .is_host = true, CPU_FIGURES};

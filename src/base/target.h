@@ -145,6 +145,9 @@ typedef struct target_grid_sizes {
   int max_reducing_threads;   // of a block
   int64_t column_threads;     // side by side
   int64_t staged_row;         // elements up to which rows that no sector holds a whole number of are staged
+  int blocks_per_core;        // about as many, where a reduction is cut into two kernels for them
+  int64_t min_split_row;      // elements of what it is cut into, a row's …
+  int64_t min_split_column;   // … or a column's
   int max_vector_operations;  // of a body that is repeated for the elements of a vector, all copies together
 
   // Scatters.

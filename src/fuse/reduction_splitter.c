@@ -22,7 +22,7 @@ typedef struct split {
   int64_t rest;          // elements of the group that are left over
 } split;
 
-// --- how
+// --- how on tiles
 
 // What threads can take independently of each other.
 static int64_t count_units(const target_tile_sizes *sizes, const reduction_space *s) {
@@ -63,15 +63,10 @@ static int64_t odd_lines(int64_t line, int64_t size) {
   return lines % 2 == 0 && lines > 0 ? (lines - 1) * line : lines * line;
 }
 
-static bool is_worth_it(const target_tile_sizes *sizes, const instruction *reduce, reduction_space *s) {
-  return reduction_space_of(reduce, s) && s->kept * s->reduced >= sizes->min_split_elements;
-}
-
-static bool choose(const target_tile_sizes *sizes, const reducer *how, split *out) {
-  const bool any_order = how->form == REDUCER_BINARY || how->form == REDUCER_FREE;
-  if (!any_order && how->form != REDUCER_CHUNKS && !(how->form == REDUCER_PICK && how->in_chunks)) return false;
+static void choose_on_tiles(const target_description *target, const reducer *how, split *out) {
+  const target_tile_sizes *sizes = &target->tiles;
   const reduction_space *s = &out->space;
-  out->group = largest_reduced(s);
+  const bool any_order = how->form == REDUCER_BINARY || how->form == REDUCER_FREE;
   int64_t size = s->sizes[out->group], last = s->sizes[s->group_count - 1];
   bool is_column = !s->is_reduced[s->group_count - 1];
   if (any_order && is_column && out->group == s->group_count - 2 && last < sizes->min_side_columns)
@@ -81,7 +76,66 @@ static bool choose(const target_tile_sizes *sizes, const reducer *how, split *ou
   out->length = size / (out->chunks * out->side);
   if (how->form == REDUCER_CHUNKS && out->chunks > 1 && !is_column)
     out->length = odd_lines(sizes->cache_line, out->length);
-  out->rest = size - out->chunks * out->side * out->length;
+}
+
+// --- how on a grid
+
+// Blocks that reduce all of it without being cut.
+static int64_t count_blocks(const target_description *target, const reduction_space *s) {
+  const int64_t last = s->sizes[s->group_count - 1];
+  if (s->is_reduced[s->group_count - 1]) return s->kept;
+  return s->kept / last * int64_ceil_div(last, target->grid.column_threads * target->max_unroll);
+}
+
+// About `wanted` chunks: such that nothing is left over and all begin with a line of memory, or the former at least, if
+// there is a number like that between a half and the double.
+static int64_t choose_grid_chunks(const target_tile_sizes *sizes, int64_t size, int64_t wanted) {
+  const int64_t units[] = {sizes->cache_line, 1};
+  for (int u = 0; u < 2; u++) {
+    for (int64_t away = 0; away <= wanted; away++) {
+      if (size % ((wanted + away) * units[u]) == 0) return wanted + away;
+      if (2 * away <= wanted && wanted > away && size % ((wanted - away) * units[u]) == 0) return wanted - away;
+    }
+  }
+  return wanted;
+}
+
+// Whether the multiprocessors that have a block take longer than another kernel to start.
+static bool fills_too_few(const target_description *target, const reduction_space *s, dtype t) {
+  const int64_t blocks = count_blocks(target, s);
+  const double bytes = (double)s->kept * (double)s->reduced * dtypes[t].bits / 8;
+  return blocks < target->cores && bytes / (double)blocks > target->launch_ns * target->memory_bytes_per_ns;
+}
+
+// Enough blocks for all multiprocessors. Threads of a block share columns however few these are, so nothing is put
+// beside them.
+static void choose_on_grid(const target_description *target, dtype t, split *out) {
+  const reduction_space *s = &out->space;
+  const bool is_column = !s->is_reduced[s->group_count - 1];
+  const int64_t blocks = count_blocks(target, s), size = s->sizes[out->group];
+  const int64_t least = is_column ? target->grid.min_split_column : target->grid.min_split_row;
+  const int64_t most = size * (s->reduced / size) / least;
+  const int64_t wanted = int64_ceil_div((int64_t)target->cores * target->grid.blocks_per_core, blocks);
+  const int64_t chunks = int64_min(wanted, int64_min(most, size / 2));
+  if (fills_too_few(target, s, t) && chunks > 1) out->chunks = choose_grid_chunks(&target->tiles, size, chunks);
+  out->length = size / out->chunks;
+  if (s->kept == 1 && size % out->chunks != 0 && out->length > target->tiles.cache_line)
+    out->length -= out->length % target->tiles.cache_line;
+}
+
+// --- either
+
+static bool is_worth_it(const target_tile_sizes *sizes, const instruction *reduce, reduction_space *s) {
+  return reduction_space_of(reduce, s) && s->kept * s->reduced >= sizes->min_split_elements;
+}
+
+static bool choose(const target_description *target, const reducer *how, dtype t, split *out) {
+  const bool any_order = how->form == REDUCER_BINARY || how->form == REDUCER_FREE;
+  if (!any_order && how->form != REDUCER_CHUNKS && !(how->form == REDUCER_PICK && how->in_chunks)) return false;
+  out->group = largest_reduced(&out->space);
+  if (target->has_grid) choose_on_grid(target, t, out);
+  else choose_on_tiles(target, how, out);
+  out->rest = out->space.sizes[out->group] - out->chunks * out->side * out->length;
   return out->chunks > 1 || out->side > 1;
 }
 
@@ -235,7 +289,7 @@ static void replace(const splitter *s, instruction **values) {
 bool reduction_splitter_splits(const target_description *target, const instruction *reduce, reducer_form form) {
   const reducer how = {.form = form, .in_chunks = true};
   split s = {.chunks = 1, .side = 1};
-  return is_worth_it(&target->tiles, reduce, &s.space) && choose(&target->tiles, &how, &s);
+  return is_worth_it(&target->tiles, reduce, &s.space) && choose(target, &how, reduce->operands[0]->shape->dtype, &s);
 }
 
 static bool split_reduce(const target_description *target, instruction *reduce) {
@@ -243,7 +297,7 @@ static bool split_reduce(const target_description *target, instruction *reduce) 
   s.split = (split){.chunks = 1, .side = 1};
   if (!is_worth_it(&target->tiles, reduce, &s.split.space)) return false;
   s.how = reducer_of(s.b.arena, reduce);
-  if (!choose(&target->tiles, &s.how, &s.split)) return false;
+  if (!choose(target, &s.how, reduce->operands[0]->shape->dtype, &s.split)) return false;
   // Picked pairs have no index any more that tells of itself that it grows.
   s.last_form = s.how.form == REDUCER_PICK && target->has_grid ? REDUCER_CHUNKS : s.how.form;
   begin(&s);

@@ -63,7 +63,38 @@ static void test_leaves_alone(void **state) {
   check("f32", "600000", "", "0", "subtract", 1);
 }
 
+// Chunks of the first dim of `from`, whose elements `dims` are summed up; 0: it is one kernel.
+static int64_t grid_chunks(const char *from, const char *to, const char *dims) {
+  arena *a = arena_create();
+  const target_description target = target_gpu();
+  module *m = testing_parse(a, arena_printf(a,
+                                            "HloModule m\nr { a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+                                            "  ROOT c = f32[] add(a, b)\n}\nENTRY e { p = f32[%s] parameter(0)\n"
+                                            "  z = f32[] constant(0)\n  q = f32[%s] reduce(p, z), dimensions={%s}, "
+                                            "to_apply=r\n  ROOT n = f32[%s] negate(q)\n}\n",
+                                            from, to, dims, to));
+  int64_t chunks = 0;
+  if (reduction_splitter_run(m->entry, &target)) {
+    for (int n = 0; n < m->entry->instructions.size; n++) {
+      const instruction *i = m->entry->instructions.data[n];
+      if (i->opcode == HLO_RESHAPE && i->shape->rank == 3 - (*to == 0) && !chunks) chunks = i->shape->dims[0];
+    }
+  }
+  arena_destroy(a);
+  return chunks;
+}
+
+static void test_fills_a_grid(void **state) {
+  (void)state;
+  assert_in_range(grid_chunks("10000000", "", "0"), 264, 1056);
+  assert_in_range(grid_chunks("1000000,8", "8", "0"), 264, 1056);
+  assert_in_range(grid_chunks("2000,512", "512", "0"), 15, 62);  // of 32 elements at least
+  assert_int_equal(grid_chunks("2000,65536", "65536", "0"), 0);  // there are blocks enough
+  assert_int_equal(grid_chunks("200,5000", "200", "1"), 0);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_splits), cmocka_unit_test(test_leaves_alone)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_splits), cmocka_unit_test(test_leaves_alone),
+                                     cmocka_unit_test(test_fills_a_grid)};
   return cmocka_run_group_tests(tests, 0, 0);
 }
