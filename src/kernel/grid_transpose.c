@@ -344,9 +344,23 @@ static const char *decide(planning *p, const instruction_list *body) {
   return NULL;
 }
 
+// Whether a hero's operand is read from memory rather than computed from indices and scalars.
+static bool reads_memory(const hero_grid_transpose *h, const instruction_list *body) {
+  for (int n = 0; n < body->size; n++) {
+    instruction *i = body->data[n];
+    const bool is_stored = i->opcode == HLO_PARAMETER || i->opcode == HLO_CONSTANT;
+    i->mark = is_stored && (!shape_is_array(i->shape) || shape_element_count(i->shape) > 1);
+    for (int k = 0; k < i->operand_count; k++) i->mark |= i->operands[k]->mark;
+  }
+  for (int n = 0; n < h->hero_count; n++)
+    if (h->heroes[n]->operands[0]->mark) return true;
+  return false;
+}
+
 static const char *decide_for(planning *p, const instruction_list *body, instruction_list *heroes) {
   hero_grid_transpose *h = p->hero;
   *h = (hero_grid_transpose){.hero_count = heroes->size, .heroes = (const instruction *const *)heroes->data};
+  if (!reads_memory(h, body)) return "nothing is read from memory";
   if (find_sides(p)) {
     // What is alike in pairs has not always sides for all of them.
     h->hero_count = transpose_sides_keep_same_order(heroes);
