@@ -25,7 +25,7 @@ static const indexing_map *range_map(arena *a, const grid_range *r, int64_t thre
 
 // --- block numbers
 
-static MlirValue block_number(kernel_entry *e) {
+MlirValue emit_grid_ranges_block(kernel_entry *e) {
   const launch_plan *l = &e->kernel->plan->launch;
   if (l->blocks_y == 1) return e->ids.data[1];
   indexing_map *m = indexing_map_create(e->kernel->arena, 2, 0, 0, 1, 0);
@@ -47,16 +47,19 @@ typedef struct range_choice {
   const void *const *arguments;
 } range_choice;
 
-// Counted from the range's first block: in this branch it is never negative, and where a grid has more blocks than are
-// needed the last range has them.
+MlirValue emit_grid_ranges_number(kernel_entry *e, MlirValue block, int64_t first, int64_t count) {
+  const MlirValue operands[] = {block, ir_index(&e->b, first)};
+  const MlirNamedAttribute range = ir_named(e->b.context, "xla.range", emit_entry_range(e->b.context, count));
+  return ir_value_with(&e->b, "arith.subi", mlirIndexTypeGet(e->b.context), 2, operands, 1, &range);
+}
+
+// Where a grid has more blocks than are needed the last range has them.
 static MlirValue number_in_range(kernel_entry *e, const range_choice *c, int choice) {
   const grid_range *r = &c->ranges[c->numbers[choice]];
   const launch_plan *l = &e->kernel->plan->launch;
   if (c->count == 1) return c->block;
   const int64_t blocks = choice + 1 < c->count ? r->blocks : l->blocks_x * l->blocks_y - r->first_block;
-  const MlirValue operands[] = {c->block, ir_index(&e->b, r->first_block)};
-  const MlirNamedAttribute range = ir_named(e->b.context, "xla.range", emit_entry_range(e->b.context, blocks));
-  return ir_value_with(&e->b, "arith.subi", mlirIndexTypeGet(e->b.context), 2, operands, 1, &range);
+  return emit_grid_ranges_number(e, c->block, r->first_block, blocks);
 }
 
 static heddle_status walk_range(kernel_entry *e, int choice, const void *argument) {
@@ -79,6 +82,6 @@ heddle_status emit_grid_ranges(kernel_entry *e, int count, const grid_range *ran
     numbers[kept++] = r;
   }
   if (kept == 0) return status_ok();
-  const range_choice c = {ranges, numbers, kept, changes, block_number(e), body, arguments};
+  const range_choice c = {ranges, numbers, kept, changes, emit_grid_ranges_block(e), body, arguments};
   return emit_choose(e, c.block, kept, firsts, walk_range, &c);
 }

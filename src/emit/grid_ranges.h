@@ -9,4 +9,10 @@
 heddle_status emit_grid_ranges(kernel_entry *e, int count, const grid_range *ranges, const bool *const *changes,
                                entry_body body, const void *const *arguments);
 
+// The number of the thread's block, whether blocks lie in x alone or in y, too.
+MlirValue emit_grid_ranges_block(kernel_entry *e);
+
+// Counted from block `first`, where the block is among `count` from there on.
+MlirValue emit_grid_ranges_number(kernel_entry *e, MlirValue block, int64_t first, int64_t count);
+
 #endif

@@ -144,15 +144,21 @@ static heddle_status emit_results(row_pass_emitter *s) {
   return status_ok();
 }
 
-heddle_status emit_grid_reduction_entry(kernel_emitter *k, const target_description *target) {
-  const hero_reduction *plan = &k->plan->details.grid_reduction.on_tiles;
-  kernel_entry e;
+heddle_status emit_grid_reduction(kernel_entry *e) {
+  const kernel_plan *kernel = e->kernel->plan;
+  const hero_reduction *plan = &kernel->details.grid_reduction.on_tiles;
   row_pass_emitter s;
-  TRY(emit_entry_begin(k, target, &e));
-  TRY(row_passes_begin(&s, &e, plan));
+  TRY(row_passes_begin(&s, e, plan));
   for (int n = 0; n < plan->passes.pass_count; n++) TRY(emit_pass(&s, n));
   TRY(emit_results(&s));
-  for (int o = 0; o < k->plan->output_count; o++) e.outputs[o] = s.tensors[o];
+  for (int o = 0; o < kernel->output_count; o++) e->outputs[o] = s.tensors[o];
+  return status_ok();
+}
+
+heddle_status emit_grid_reduction_entry(kernel_emitter *k, const target_description *target) {
+  kernel_entry e;
+  TRY(emit_entry_begin(k, target, &e));
+  TRY(emit_grid_reduction(&e));
   emit_entry_end(&e);
   return status_ok();
 }

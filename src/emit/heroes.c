@@ -5,6 +5,7 @@
 #include "emit/grid_concatenate.h"
 #include "emit/grid_loops.h"
 #include "emit/grid_reduction.h"
+#include "emit/grid_reductions.h"
 #include "emit/grid_scatter.h"
 #include "emit/grid_transpose.h"
 #include "emit/grid_update_slice.h"
@@ -24,6 +25,7 @@ const hero_entry emit_heroes[HERO_COUNT][TARGET_KIND_COUNT] = {
     [HERO_LOOP] = {TILES(emit_loop_entry), [TARGET_NVPTX] = emit_loop_entry},
     [HERO_LOOPS] = {TILES(emit_loops_entry), [TARGET_NVPTX] = emit_grid_loops_entry},
     [HERO_REDUCTION] = {TILES(emit_reduction_entry), [TARGET_NVPTX] = emit_grid_reduction_entry},
+    [HERO_REDUCTIONS] = {[TARGET_NVPTX] = emit_grid_reductions_entry},
     [HERO_SCATTER] = {TILES(emit_scatter_entry), [TARGET_NVPTX] = emit_grid_scatter_entry},
     [HERO_TRANSPOSE] = {TILES(emit_transpose_entry), [TARGET_NVPTX] = emit_grid_transpose_entry},
     [HERO_UPDATE_SLICE] = {TILES(emit_update_slice_entry), [TARGET_NVPTX] = emit_grid_update_slice_entry},

@@ -93,6 +93,20 @@ static void print_reduction(text *out, const kernel_plan *k) {
   text_putc(out, '\n');
 }
 
+static void print_reductions(text *out, const kernel_plan *k) {
+  const hero_grid_reductions *h = &k->details.grid_reductions;
+  for (int g = 0; g < h->group_count; g++) {
+    const grid_group *group = &h->groups[g];
+    text_printf(out, "    group %d of outputs", g);
+    for (int o = 0; o < group->plan->output_count; o++) text_printf(out, " %d", group->outputs[o]);
+    text_printf(out, ": %s", group->plan->reason);
+    NUMBER(out, group, first_block);
+    NUMBER(out, &group->plan->launch, blocks_x);
+    text_putc(out, '\n');
+    print_reduction(out, group->plan);
+  }
+}
+
 static void print_range(text *out, const char *what, int number, const grid_range *r) {
   text_printf(out, "    %s %d over ", what, number);
   shape_print(out, r->space, !shape_layout_is_default(r->space));
@@ -136,9 +150,9 @@ static void print_loops(text *out, const kernel_plan *k) {
 
 // The loop's launch says all.
 static const print_fn print_details[HERO_COUNT] = {
-    [HERO_CONCATENATE] = print_concatenate, [HERO_LOOPS] = print_loops,
-    [HERO_REDUCTION] = print_reduction,     [HERO_SCATTER] = print_scatter,
-    [HERO_TRANSPOSE] = print_transpose,     [HERO_UPDATE_SLICE] = print_update_slice,
+    [HERO_CONCATENATE] = print_concatenate,   [HERO_LOOPS] = print_loops,     [HERO_REDUCTIONS] = print_reductions,
+    [HERO_REDUCTION] = print_reduction,       [HERO_SCATTER] = print_scatter, [HERO_TRANSPOSE] = print_transpose,
+    [HERO_UPDATE_SLICE] = print_update_slice,
 };
 
 void grid_print_details(text *out, const kernel_plan *k) {

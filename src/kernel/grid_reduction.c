@@ -420,3 +420,20 @@ bool grid_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body
   arena_destroy(scratch);
   return takes;
 }
+
+// --- larger blocks
+
+bool grid_reduction_widen(kernel_plan *k, const target_description *target, int64_t threads) {
+  hero_grid_reduction *h = &k->details.grid_reduction;
+  const int64_t times = threads / k->launch.threads;
+  if (times * k->launch.threads != threads || power_of_two_above(times) != times) return false;
+  const reducer_form form = h->spans == 0 ? REDUCER_FREE : h->spans == 1 ? REDUCER_ORDERED : REDUCER_CHUNKS;
+  const planning p = {k, target, &target->grid, h, &h->on_tiles.passes.space, form};
+  if (h->is_staged || !h->on_tiles.is_column || h->piece > 0) h->on_tiles.tile *= times;
+  if (h->is_staged || (h->on_tiles.is_column && h->piece == 0)) h->threads *= times;
+  if (h->is_staged || h->piece > 0) h->on_tiles.columns = h->on_tiles.tile;
+  else if (h->on_tiles.is_column) share_columns(&p);
+  decide_buffers(&p);
+  decide_launch(&p);
+  return shared_bytes(&p) <= p.sizes->static_shared_bytes;
+}

@@ -2,6 +2,7 @@
 #include "kernel/grid_concatenate.h"
 #include "kernel/grid_loops.h"
 #include "kernel/grid_reduction.h"
+#include "kernel/grid_reductions.h"
 #include "kernel/grid_scatter.h"
 #include "kernel/grid_transpose.h"
 #include "kernel/grid_update_slice.h"
@@ -21,12 +22,12 @@ typedef bool (*hero_rule)(arena *a, kernel_plan *k, const instruction_list *body
 static const char *const names[HERO_COUNT] = {
     [HERO_CONCATENATE] = "concatenate",   [HERO_LOOP] = "loop",       [HERO_LOOPS] = "loops",
     [HERO_REDUCTION] = "reduction",       [HERO_SCATTER] = "scatter", [HERO_TRANSPOSE] = "transpose",
-    [HERO_UPDATE_SLICE] = "update_slice", [HERO_WHILE] = "while",
+    [HERO_UPDATE_SLICE] = "update_slice", [HERO_WHILE] = "while",     [HERO_REDUCTIONS] = "reductions",
 };
 
 // The loop is last and takes everything whose outputs have equal element counts.
 static const hero_kind order[HERO_COUNT] = {
-    HERO_WHILE,     HERO_UPDATE_SLICE, HERO_SCATTER,     HERO_REDUCTION,
+    HERO_WHILE,     HERO_UPDATE_SLICE, HERO_SCATTER,     HERO_REDUCTIONS, HERO_REDUCTION,
     HERO_TRANSPOSE, HERO_LOOPS,        HERO_CONCATENATE, HERO_LOOP,
 };
 
@@ -51,6 +52,7 @@ static const hero_rule rules[TARGET_KIND_COUNT][HERO_COUNT] = {
                       [HERO_LOOP] = hero_loop_takes,
                       [HERO_LOOPS] = grid_loops_takes,
                       [HERO_REDUCTION] = grid_reduction_takes,
+                      [HERO_REDUCTIONS] = grid_reductions_takes,
                       [HERO_SCATTER] = grid_scatter_takes,
                       [HERO_TRANSPOSE] = grid_transpose_takes,
                       [HERO_UPDATE_SLICE] = grid_update_slice_takes},

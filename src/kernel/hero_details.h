@@ -335,6 +335,19 @@ typedef struct hero_grid_reduction {
   int64_t piece;  // rows in order: elements of a span that lie in shared memory at once; else 0
 } hero_grid_reduction;
 
+// A part of a kernel's outputs that have blocks of their own.
+typedef struct grid_group {
+  const struct kernel_plan *plan;  // of these outputs alone, with the kernel's inputs; its blocks lie in x
+  const int *outputs;              // the kernel's, by output of the plan
+  int64_t first_block;
+} grid_group;
+
+// Several reductions that share no work, in one kernel: a range of blocks for each.
+typedef struct hero_grid_reductions {
+  int group_count;
+  const grid_group *groups;
+} hero_grid_reductions;
+
 // An index space that a range of the grid's blocks walks: neighbouring threads take neighbouring elements in memory.
 typedef struct grid_range {
   const shape *space;  // with the layout that says which elements are neighbours
@@ -378,6 +391,7 @@ typedef enum hero_kind {
   HERO_CONCATENATE,   // each operand walks its own block of the output
   HERO_UPDATE_SLICE,  // dynamic-update-slice in place: writes the window only
   HERO_WHILE,         // a loop of the program: all its turns
+  HERO_REDUCTIONS,    // reductions that share no work, each with blocks of its own
   HERO_LOOPS,         // groups of outputs with a loop each: of different element counts, or slices of one index space
   HERO_COUNT
 } hero_kind;
@@ -395,6 +409,7 @@ typedef union hero_details {
   hero_grid_transpose grid_transpose;
   hero_grid_scatter grid_scatter;
   hero_grid_reduction grid_reduction;
+  hero_grid_reductions grid_reductions;
   hero_grid_concatenate grid_concatenate;
   hero_grid_update_slice grid_update_slice;
   hero_grid_loops grid_loops;

@@ -314,6 +314,26 @@ static void test_grid_reduction(void **state) {
   }
 }
 
+static void test_grid_reductions(void **state) {
+  (void)state;
+  planned p = plan(
+      "HloModule m\nadd { a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n}\n"
+      "ENTRY e {\n  p = f32[40,1000] parameter(0)\n  q = f32[77,300] parameter(1)\n  z = f32[] constant(0)\n"
+      "  s = f32[40] reduce(p, z), dimensions={1}, to_apply=add\n"
+      "  m = f32[300] reduce(q, z), dimensions={0}, to_apply=add\n"
+      "  ROOT r = (f32[40], f32[300]) tuple(s, m)\n}\n",
+      HERO_REDUCTIONS, 0, target_gpu());
+  const hero_grid_reductions *h = &p.plan->details.grid_reductions;
+  assert_int_equal(h->group_count, 2);
+  for (int g = 0; g < h->group_count; g++) {
+    const grid_group *group = &h->groups[g];
+    TURN(&p, grid_group, group, FIELDS(FIELD(grid_group, plan), FIELD(grid_group, outputs)));
+    const hero_grid_reduction *own = &group->plan->details.grid_reduction;
+    TURN(&p, hero_grid_reduction, own, FIELDS(FIELD(hero_grid_reduction, on_tiles)));
+  }
+  end(&p);
+}
+
 static void test_scatter(void **state) {
   (void)state;
   planned p = plan(
@@ -380,6 +400,7 @@ int main(void) {
       cmocka_unit_test(test_grid_transpose),
       cmocka_unit_test(test_reduction),
       cmocka_unit_test(test_grid_reduction),
+      cmocka_unit_test(test_grid_reductions),
       cmocka_unit_test(test_scatter),
       cmocka_unit_test(test_update_slice),
       cmocka_unit_test(test_grid_scatter),

@@ -202,8 +202,17 @@ static bool is_passed_on(const counting *c, const instruction *i) {
   return false;
 }
 
-// The pass of a reduction kernel that combines the instruction's operands; null for other instructions.
-static const row_pass *pass_of(const kernel_plan *kernel, const instruction *i) {
+// The pass of a reduction kernel that combines the instruction's operands; null for other instructions. Of several
+// reductions in a kernel, `whole` becomes the one that has the pass.
+static const row_pass *pass_of(const kernel_plan **whole, const instruction *i) {
+  const kernel_plan *kernel = *whole;
+  const hero_grid_reductions *parts = &kernel->details.grid_reductions;
+  for (int g = 0; kernel->hero == HERO_REDUCTIONS && g < parts->group_count; g++) {
+    const kernel_plan *part = parts->groups[g].plan;
+    const row_pass *pass = pass_of(&part, i);
+    if (pass) *whole = part;
+    if (pass) return pass;
+  }
   if (kernel->hero != HERO_REDUCTION) return NULL;
   const row_passes *s = &kernel->details.grid_reduction.on_tiles.passes;
   for (int n = 0; n < s->pass_count; n++)
@@ -213,8 +222,8 @@ static const row_pass *pass_of(const kernel_plan *kernel, const instruction *i) 
 }
 
 // A pass gives what it combines as results at its own index, which is the operand's with neighbouring dims merged.
-static void find_combined(counting *c, const row_pass *pass, const instruction *operand) {
-  const computation *body = c->kernel->bodies[pass->body].computation;
+static void find_combined(counting *c, const kernel_plan *part, const row_pass *pass, const instruction *operand) {
+  const computation *body = part->bodies[pass->body].computation;
   for (int f = 0; f < c->functions->function_count; f++) {
     const partition_function *function = c->functions->functions[f];
     if (function != partition_entry(c->functions, body)) continue;
@@ -229,9 +238,10 @@ heddle_status grid_bijection_add_operand(arena *a, const kernel_plan *kernel, co
   counting c;
   const instruction *x = i->operands[operand];
   TRY(begin(a, kernel, x, first_shape(x), count, &c));
-  const row_pass *pass = pass_of(kernel, i);
+  const kernel_plan *part = kernel;
+  const row_pass *pass = pass_of(&part, i);
   if (pass) {
-    find_combined(&c, pass, x);
+    find_combined(&c, part, pass, x);
     return walk(&c, target);
   }
   if (is_passed_on(&c, i) || updates_of(kernel, i) == x) {
