@@ -294,6 +294,19 @@ static bool reduce_alike(const cluster_graph *g, int l, int r) {
   return merge_elements_of(g, l) == shape_element_count(fusion_cost_array_of(x->shape));
 }
 
+// On a grid a row's elements are in registers as they are combined: what else is computed of them costs no other
+// reading of the array. Columns would keep fewer threads busy for it.
+static bool is_beside_rows(cluster_graph *g, int l, int r) {
+  const unsigned foreign = CLUSTER_TRANSPOSES | CLUSTER_CONCATENATES | CLUSTER_IS_SLOW;
+  const bool is_left = g->clusters.data[l].traits & CLUSTER_REDUCES;
+  const int rows = is_left ? l : r, beside = is_left ? r : l;
+  const instruction *reduce = reduction_of(g, rows);
+  if (!g->target->has_grid || !reduce || (both_traits(g, l, r) & foreign)) return false;
+  const shape *s = reduce->operands[0]->shape;
+  if (!int_list_has(reduce->attributes->dimensions, minor_dim(s))) return false;
+  return merge_elements_of(g, beside) == shape_element_count(s) && !leaves_threads_idle(g, rows, beside);
+}
+
 static int count_stored(cluster_graph *g, int l, int r, int of) {
   const cluster *c = &g->clusters.data[of];
   int count = 0;
@@ -312,7 +325,8 @@ bool merge_siblings(cluster_graph *g, int l, int r) {
   if (reads_elsewhere(g, l, r) || reads_elsewhere(g, r, l)) return false;
   if (both_traits(g, l, r) & CLUSTER_REDUCES) {
     bool is_one_pass = !((both_traits(g, l, r))&CLUSTER_ROW_PASSES) && reduce_alike(g, l, r);
-    if (!(common_traits(g, l, r) & CLUSTER_REDUCES) || !(is_one_pass || fits_rows(g, l, r))) return false;
+    if (!(common_traits(g, l, r) & CLUSTER_REDUCES) && !is_beside_rows(g, l, r)) return false;
+    if (!is_one_pass && !fits_rows(g, l, r)) return false;
   } else if (merge_elements_of(g, l) != merge_elements_of(g, r) || are_rivals(g, l, r) || is_slow_together(g, l, r)) {
     return false;
   }

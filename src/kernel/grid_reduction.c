@@ -119,13 +119,14 @@ static int64_t choose_vector(const planning *p, int64_t run) {
   return vector;
 }
 
-// Elements that share bytes in memory are stored by one thread.
+// Elements that share bytes in memory are stored by one thread. Results that do are few: they are stored one by one,
+// atomically.
 static bool fills_bytes(const planning *p) {
   for (int o = 0; o < p->kernel->output_count; o++) {
     const shape *s = p->kernel->outputs[o].shape;
     const int bits = dtypes[s->dtype].bits;
-    if (bits >= 8) continue;
-    if (shape_element_count(s) != p->space->kept * p->space->reduced || p->hero->vector * bits % 8 != 0) return false;
+    if (bits >= 8 || shape_element_count(s) == p->space->kept) continue;
+    if (p->hero->vector * bits % 8 != 0) return false;
   }
   return true;
 }
