@@ -19,7 +19,7 @@ typedef struct planning {
   const target_grid_sizes *sizes;
   hero_grid_transpose *hero;
   transpose_sides sides;
-  int bytes;  // of the widest hero's elements in shared memory
+  int bytes, bits;  // of the widest hero's elements: in shared memory, in memory
 } planning;
 
 static int64_t round_up(int64_t v, int64_t unit) { return int64_ceil_div(v, unit) * unit; }
@@ -114,11 +114,49 @@ static void halve_lanes(const planning *p) {
   size_tile(p);
 }
 
+// --- tiles of whole rows
+
+// Rows of the side end within a sector of memory.
+static bool is_uneven(const planning *p, int64_t side) {
+  return side * p->hero->kept * p->bits % (8 * p->sizes->sector_bytes) != 0;
+}
+
+// Elements of whole rows that a thread moves at once, though rows may end between them: `others` of a tile's rows and
+// `all` of an array's.
+static int64_t lanes_of_run(const planning *p, int64_t side, int64_t others, int64_t all) {
+  const int64_t row = side * p->hero->kept;
+  int64_t lanes = int64_max(p->sizes->access_bytes / p->bytes, 1);
+  while (lanes > 1 && (others * row % lanes != 0 || all * row % lanes != 0)) lanes /= 2;
+  return lanes;
+}
+
+// Where a tile's rows follow each other in memory: whole ones are one run. In half the memory, so that blocks run side
+// by side, and with enough blocks; unless rows share bytes, which only runs of them fill.
+static bool takes_rows(const planning *p) {
+  hero_grid_transpose *h = p->hero;
+  const bool wants_a = is_uneven(p, h->a), wants_b = is_uneven(p, h->b), shares_bytes = has_part_bytes(p);
+  if ((!wants_a && !wants_b) || !transpose_sides_share_rows(&p->sides, h->hero_count, h->heroes)) return false;
+  for (int both = wants_a && wants_b; both >= 0; both--) {
+    h->lanes_in = lanes_along(p, h->a);
+    h->lanes_out = lanes_along(p, h->b);
+    size_tile(p);
+    if (both || (wants_a && (!wants_b || h->a <= h->b))) h->tile_a = h->a;
+    if (both || (wants_b && (!wants_a || h->b < h->a))) h->tile_b = h->b;
+    if (h->tile_a == h->a && h->tile_b == h->b)
+      h->tile_batches = int64_clamp(1, p->sizes->transpose_area / (h->a * h->b), h->batches);
+    if (h->tile_a == h->a) h->lanes_in = lanes_of_run(p, h->a, h->tile_b, h->b);
+    if (h->tile_b == h->b) h->lanes_out = lanes_of_run(p, h->b, h->tile_a, h->a);
+    if (!fits(p)) continue;
+    if (shares_bytes || (2 * shared_bytes(p) <= p->sizes->static_shared_bytes && has_enough_blocks(p))) return true;
+  }
+  return false;
+}
+
 // --- tiles of several batches
 
-// Rows end within a sector of memory, or are no longer than a warp.
+// Or rows are no longer than a warp.
 static bool wants_batches(const planning *p, int64_t side) {
-  return side * p->hero->kept * p->bytes % p->sizes->sector_bytes != 0 || side < p->sides.limits.short_side;
+  return is_uneven(p, side) || side < p->sides.limits.short_side;
 }
 
 // So many batches that their rows fill whole sectors.
@@ -159,7 +197,7 @@ static bool takes_batches(const planning *p) {
 // False if not even small tiles fit.
 static bool choose_tile(const planning *p) {
   hero_grid_transpose *h = p->hero;
-  if (packs(p) || takes_batches(p)) return true;
+  if (packs(p) || takes_batches(p) || takes_rows(p)) return true;
   h->lanes_in = lanes_along(p, h->a);
   h->lanes_out = lanes_along(p, h->b);
   size_tile(p);
@@ -310,8 +348,11 @@ static const char *find_sides(planning *p) {
   h->b = p->sides.b.size;
   h->kept = p->sides.kept.size;
   h->batches = shape_element_count(h->heroes[0]->shape) / h->a / h->b / h->kept;
-  p->bytes = 1;
-  for (int n = 0; n < h->hero_count; n++) p->bytes = (int)int64_max(p->bytes, bytes_in_tile(h->heroes[n]));
+  p->bytes = p->bits = 1;
+  for (int n = 0; n < h->hero_count; n++) {
+    p->bytes = (int)int64_max(p->bytes, bytes_in_tile(h->heroes[n]));
+    p->bits = (int)int64_max(p->bits, dtypes[h->heroes[n]->shape->dtype].bits);
+  }
   return NULL;
 }
 

@@ -164,15 +164,25 @@ bool transpose_sides_find(const target_description *target, int count, const ins
   return !transpose_sides_lack(target, count, transposes, out);
 }
 
-bool transpose_sides_share_batches(const transpose_sides *s, int count, const instruction *const *transposes) {
-  const int batch = s->axis_count - s->b.count - 1, before_a = s->axis_count - s->a.count - 1;
+// Whether the axis lies before side a in each operand.
+static bool lies_before_a(const transpose_sides *s, int count, const instruction *const *transposes, int axis) {
+  const int before_a = s->axis_count - s->a.count - 1;
   int order[SHAPE_MAX_RANK];
-  if (batch < 0 || before_a < 0) return false;
+  if (axis < 0 || before_a < 0) return false;
   for (int n = 0; n < count; n++) {
     order_in_operand(transposes[n], s, order);
-    if (order[before_a] != batch) return false;
+    if (order[before_a] != axis) return false;
   }
   return true;
+}
+
+bool transpose_sides_share_batches(const transpose_sides *s, int count, const instruction *const *transposes) {
+  return lies_before_a(s, count, transposes, s->axis_count - s->b.count - 1);
+}
+
+bool transpose_sides_share_rows(const transpose_sides *s, int count, const instruction *const *transposes) {
+  const int last = s->axis_count - 1, before_b = last - s->b.count;
+  return s->order[last] == before_b && lies_before_a(s, count, transposes, last);
 }
 
 static bool has_same_order(const instruction *l, const instruction *r) {

@@ -57,6 +57,9 @@ int transpose_sides_keep_same_order(instruction_list *transposes);
 // then follow each other in memory, on both sides.
 bool transpose_sides_share_batches(const transpose_sides *s, int count, const instruction *const *transposes);
 
+// Whether rows of side a follow each other along side b in each operand, and rows of side b along side a in the result.
+bool transpose_sides_share_rows(const transpose_sides *s, int count, const instruction *const *transposes);
+
 // Gives transposes of one permutation one number; returns how many there are.
 int transpose_sides_groups(int count, const instruction *const *transposes, int *groups);
 
