@@ -36,7 +36,7 @@ typedef struct compiled {
   int image_count;  // one per kernel, or one that holds all of them
   kernel_image *images;
   program program;
-  executable *executable;  // null for a target that this process cannot run, as are the two below
+  executable *executable;  // null for a target that this process cannot run, as is `jit`
   int threads;
   cpu_jit *jit;
   simulator *simulator;  // null unless kernels are simulated

@@ -1,5 +1,5 @@
 // Arithmetic on 64-bit integers that C lacks: minimum and maximum, sums and products that saturate, division that
-// rounds towards minus infinity or up, and the greatest common divisor.
+// rounds towards minus infinity or up, multiples, and the greatest common divisor.
 #ifndef HEDDLE_BASE_INT64_H_
 #define HEDDLE_BASE_INT64_H_
 
@@ -18,6 +18,9 @@ int64_t int64_floor_mod(int64_t a, int64_t b);  // b > 0; the result lies in [0,
 
 // How many chunks of b cover a; a >= 0, b > 0.
 static inline int64_t int64_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+// The least multiple of b that is no less than a; a >= 0, b > 0.
+static inline int64_t int64_round_up(int64_t a, int64_t b) { return int64_ceil_div(a, b) * b; }
 
 int64_t int64_gcd(int64_t a, int64_t b);  // of the magnitudes; gcd(0, 0) = 0; INT64_MIN counts as 2^62
 

@@ -50,6 +50,8 @@
   .grid = {.static_shared_bytes = 48 << 10, \
            .access_bytes = 4,               \
            .max_peeled_body = 64,           \
+           .max_access_bytes = 16,          \
+           .max_wide_operations = 128,      \
            .max_unrolled_code = 1000,       \
            .max_live_registers = 128,       \
            .max_moved_ratio = 2,            \
@@ -103,7 +105,7 @@
            .max_unrolled_cost = 400,       \
            .unrolled_math_cost = 20,       \
            .max_whole_trips = 8,           \
-           .max_access_lanes = 8,          \
+           .max_access_lanes = 16,         \
            .registers_per_vector = 2,      \
            .mask_register_bits = 512,      \
            .min_vector_lanes = 4,          \

@@ -120,6 +120,9 @@ typedef struct target_grid_sizes {
   int access_bytes;             // that a thread moves at once where neighbours' accesses meet in one
   int max_peeled_body;          // instructions of a body that is there twice, with and without checks
 
+  int max_access_bytes;        // that a thread moves at once, where its elements lie side by side in every array
+  int max_wide_operations;     // of all elements of a thread that moves more than max_unroll of them: beyond this it is
+                               // arithmetic that takes the time
   int max_unrolled_code;       // operations of all elements that a thread computes side by side
   int max_live_registers;      // that their values may take: so many threads that latency stays hidden still fit
   int max_moved_ratio;         // of whole sectors to what is stored in them, from which on threads rather branch

@@ -141,23 +141,16 @@ static MlirValue row_of(ir_builder *b, const walk *w, const ir_values *at) {
   return row;
 }
 
-static heddle_status combine(kernel_entry *e, ir_builder *b, const index_vector *at, MlirValue *outputs,
-                             const void *argument) {
-  const walk *w = argument;
-  scatter_window_update(e, b, &w->window, at->values, outputs, outputs);
-  return status_ok();
-}
-
 static heddle_status take_owned(kernel_entry *e, ir_builder *b, const index_vector *place, MlirValue *outputs,
                                 const void *argument) {
   const walk *w = argument;
   const ir_values at = window_index(b, w->plan, w->plan->split, place->values[0], place->values[1]);
   const index_vector point = {at.size, at.data};
-  if (w->plan->owners == 1) return combine(e, b, &point, outputs, w);
+  if (w->plan->owners == 1) return scatter_window_update_in_place(e, b, &point, outputs, &w->window);
   MlirValue first = ir_binary(b, "arith.muli", w->at.values[0], ir_index(b, w->plan->rows_per_owner));
   MlirValue within = ir_binary(b, "arith.subi", row_of(b, w, &at), first);
   MlirValue is_own = ir_cmpi(b, "ult", within, ir_index(b, w->plan->rows_per_owner));
-  return emit_entry_branch(e, b, outputs, is_own, combine, &point, w);
+  return emit_entry_branch(e, b, outputs, is_own, scatter_window_update_in_place, &point, &w->window);
 }
 
 // (chunk of columns)[row, column] -> row and column of the window

@@ -40,13 +40,6 @@ static const indexing_map *run_map(arena *a, const hero_scatter *h) {
   return indexing_map_simplify(a, m);
 }
 
-static heddle_status combine(kernel_entry *e, ir_builder *b, const index_vector *point, MlirValue *outputs,
-                             const void *argument) {
-  const walk *w = argument;
-  scatter_window_update(e, b, &w->window, point->values, outputs, outputs);
-  return status_ok();
-}
-
 // --- rows, updates
 
 static heddle_status walk_row(kernel_entry *e, ir_builder *b, const index_vector *row, MlirValue *outputs,
@@ -55,7 +48,8 @@ static heddle_status walk_row(kernel_entry *e, ir_builder *b, const index_vector
   bool by_column = w.plan->tiling == SCATTER_BY_COLUMN;
   w.row = row->values[0];
   MlirValue dims[] = {w.row, by_column ? w.tile : ir_index(b, 0)};
-  return emit_entry_inner_loop(e, b, outputs, run_map(b->arena, w.plan), dims, combine, &w);
+  return emit_entry_inner_loop(e, b, outputs, run_map(b->arena, w.plan), dims, scatter_window_update_in_place,
+                               &w.window);
 }
 
 static heddle_status walk_window(kernel_entry *e, ir_builder *b, const index_vector *none, MlirValue *outputs,

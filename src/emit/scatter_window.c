@@ -98,3 +98,9 @@ void scatter_window_update(const kernel_entry *e, ir_builder *b, const scatter_w
   const MlirValue *values = scatter_window_combine(e, b, w->scatter, elements, updates);
   for (int n = 0; n < count; n++) outputs[n] = emit_insert(b, values[n], outputs[n], to[n].size, to[n].data);
 }
+
+heddle_status scatter_window_update_in_place(kernel_entry *e, ir_builder *b, const index_vector *point,
+                                             MlirValue *outputs, const void *window) {
+  scatter_window_update(e, b, window, point->values, outputs, outputs);
+  return status_ok();
+}

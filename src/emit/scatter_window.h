@@ -30,6 +30,11 @@ const MlirValue *scatter_window_combine(const kernel_entry *e, ir_builder *b, co
 void scatter_window_update(const kernel_entry *e, ir_builder *b, const scatter_window *w, const MlirValue *at,
                            const MlirValue *before, MlirValue *outputs);
 
+// The same at the window's element `point` of the outputs as they are, as the body of a loop or a branch; window: a
+// scatter_window.
+heddle_status scatter_window_update_in_place(kernel_entry *e, ir_builder *b, const index_vector *point,
+                                             MlirValue *outputs, const void *window);
+
 // Both of two conditions, the first of which may be null.
 MlirValue scatter_window_both(ir_builder *b, MlirValue x, MlirValue y);
 

@@ -25,7 +25,7 @@ static int64_t moved_bytes(const target_description *target, const instruction *
     const int64_t share = int64_ceil_div(grid_range_run(first->operands[n]->shape, stored, dim) * bits, 8);
     is_aligned &= begin % sector == 0;
     // Where shares begin anywhere in a sector, they are in one more of them, on average but for a byte.
-    if (share > 0) bytes += is_aligned ? int64_ceil_div(share, sector) * sector : share + sector;
+    if (share > 0) bytes += is_aligned ? int64_round_up(share, sector) : share + sector;
     begin += share;
   }
   return bytes;
@@ -42,7 +42,7 @@ static bool is_better_as_loop(const target_description *target, const instructio
 }
 
 static void choose_ranges(arena *a, hero_grid_concatenate *c, kernel_plan *k, const instruction_list *heroes,
-                          const shape *stored, const target_description *target) {
+                          const shape *stored, const target_description *target, const launch_cost *cost) {
   const instruction *first = heroes->data[0];
   kernel_part *parts = arena_array(a, kernel_part, first->operand_count + 1);
   grid_range *ranges = arena_array(a, grid_range, first->operand_count);
@@ -54,7 +54,7 @@ static void choose_ranges(arena *a, hero_grid_concatenate *c, kernel_plan *k, co
     const int r = c->range_count++;
     const int64_t runs = int64_gcd(int64_gcd(grid_range_run(s, stored, c->dim), row), offset * within);
     ranges[r].space = grid_range_space(a, s, stored);
-    ranges[r].unroll = (int)int64_gcd(runs, target->max_unroll);
+    ranges[r].unroll = (int)int64_gcd(runs, launch_most_lanes(target, cost));
     offsets[r] = offset;
     offset += s->dims[c->dim];
     parts[r] = hero_concatenate_operand(a, heroes, n);
@@ -77,7 +77,8 @@ bool grid_concatenate_takes(arena *a, kernel_plan *k, const instruction_list *bo
   launch_cost cost = hero_loop_cost(k, body, elements);
   c.dim = (int)first->attributes->dimensions.data[0];
   if (is_better_as_loop(target, first, stored, c.dim, &cost)) return false;
-  choose_ranges(a, &c, k, &heroes, stored, target);
+  cost.widest_bits = hero_loop_widest_bits(k, body, HLO_CONCATENATE);
+  choose_ranges(a, &c, k, &heroes, stored, target, &cost);
   cost.prevents_vectors = hero_loop_prevents_vectors(body, HLO_CONCATENATE);
   k->hero_instruction = first;
   k->reason = "each operand has blocks of its own";

@@ -135,15 +135,13 @@ static bool fills_bytes(const planning *p) {
 
 static int64_t accumulator_bytes(dtype t) { return int64_max(dtypes[t].bits / 8, 1); }
 
-static int64_t round_up(int64_t v, int64_t unit) { return int64_ceil_div(v, unit) * unit; }
-
 // Of rows in order: the pieces of all spans, the results, and those of warps.
 static int64_t shared_of_spans(const planning *p, int64_t bytes) {
   const hero_grid_reduction *h = p->hero;
   const int64_t rows = h->on_tiles.tile, warps = h->threads / p->target->subgroup_size;
   const int64_t unit = p->target->shared_alignment;
-  return round_up(rows * h->spans * (h->piece + h->pad) * bytes, unit) + round_up(rows * bytes, unit) +
-         (warps > 1 ? round_up(rows * warps * bytes, unit) : 0);
+  return int64_round_up(rows * h->spans * (h->piece + h->pad) * bytes, unit) + int64_round_up(rows * bytes, unit) +
+         (warps > 1 ? int64_round_up(rows * warps * bytes, unit) : 0);
 }
 
 static int64_t shared_of_value(const planning *p, dtype t) {
@@ -151,13 +149,14 @@ static int64_t shared_of_value(const planning *p, dtype t) {
   const int64_t bytes = accumulator_bytes(t), unit = p->target->shared_alignment;
   if (h->piece > 0) return shared_of_spans(p, bytes);
   if (h->is_staged)
-    return round_up(h->threads * (p->space->reduced + h->pad) * bytes, unit) + round_up(h->threads * bytes, unit);
+    return int64_round_up(h->threads * (p->space->reduced + h->pad) * bytes, unit) +
+           int64_round_up(h->threads * bytes, unit);
   if (!h->on_tiles.is_column) {
     const int64_t warps = h->threads / p->target->subgroup_size;
-    return warps > 1 ? round_up(h->on_tiles.tile * warps * bytes, unit) : 0;
+    return warps > 1 ? int64_round_up(h->on_tiles.tile * warps * bytes, unit) : 0;
   }
-  return round_up(h->threads * (h->on_tiles.columns + h->pad) * bytes, unit) +
-         round_up(h->on_tiles.columns * bytes, unit);
+  return int64_round_up(h->threads * (h->on_tiles.columns + h->pad) * bytes, unit) +
+         int64_round_up(h->on_tiles.columns * bytes, unit);
 }
 
 static int64_t shared_bytes(const planning *p) {
@@ -246,7 +245,7 @@ static void choose_stage_threads(const planning *p) {
 static void cut_spans(const planning *p) {
   hero_grid_reduction *h = p->hero;
   const int64_t reduced = p->space->reduced;
-  h->span = p->form == REDUCER_ORDERED ? reduced : round_up(int64_ceil_div(reduced, h->threads), h->piece);
+  h->span = p->form == REDUCER_ORDERED ? reduced : int64_round_up(int64_ceil_div(reduced, h->threads), h->piece);
   h->spans = int64_ceil_div(reduced, h->span);
   h->trips = int64_ceil_div(h->spans * h->piece, h->threads);
 }

@@ -175,7 +175,7 @@ static launch_plan share_owners(hero_grid_scatter *h, const target_description *
   h->columns_per_thread = word > 1 ? h->columns : 1;
   const int64_t wanted = int64_ceil_div(grid_threads(target), h->columns / h->columns_per_thread);
   const int64_t each = int64_ceil_div(rows, int64_clamp(1, wanted, rows));
-  h->rows_per_owner = int64_ceil_div(each, word) * word;
+  h->rows_per_owner = int64_round_up(each, word);
   h->owners = int64_ceil_div(rows, h->rows_per_owner);
   return launch_threads(target, h->owners * (h->columns / h->columns_per_thread), 1);
 }

@@ -22,8 +22,6 @@ typedef struct planning {
   int bytes, bits;  // of the widest hero's elements: in shared memory, in memory
 } planning;
 
-static int64_t round_up(int64_t v, int64_t unit) { return int64_ceil_div(v, unit) * unit; }
-
 // Elements that share bytes in memory have bytes of their own in a tile.
 static int bytes_in_tile(const instruction *hero) {
   const int bits = dtypes[hero->shape->dtype].bits;
@@ -38,7 +36,7 @@ static int64_t shared_bytes(const planning *p) {
   const int64_t elements = lines * (h->rows_per_line * h->tile_a + h->pad) * h->kept;
   int64_t bytes = 0;
   for (int n = 0; n < h->hero_count; n++)
-    bytes += round_up(elements * bytes_in_tile(h->heroes[n]), p->target->shared_alignment);
+    bytes += int64_round_up(elements * bytes_in_tile(h->heroes[n]), p->target->shared_alignment);
   return bytes;
 }
 
@@ -70,9 +68,9 @@ static void size_tile(const planning *p) {
   if (a_is_short && b_is_short) {
     h->tile_batches = int64_min(h->batches, int64_max(area / (h->a * h->b), 1));
   } else if (a_is_short) {
-    h->tile_b = int64_min(int64_max(area / h->a / unit_b, 1) * unit_b, round_up(h->b, unit_b));
+    h->tile_b = int64_min(int64_max(area / h->a / unit_b, 1) * unit_b, int64_round_up(h->b, unit_b));
   } else if (b_is_short) {
-    h->tile_a = int64_min(int64_max(area / h->b / unit_a, 1) * unit_a, round_up(h->a, unit_a));
+    h->tile_a = int64_min(int64_max(area / h->b / unit_a, 1) * unit_a, int64_round_up(h->a, unit_a));
   }
 }
 

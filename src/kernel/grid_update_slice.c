@@ -7,6 +7,7 @@
 
 #include "base/int64.h"
 #include "kernel/grid_ranges.h"
+#include "kernel/hero_loop.h"
 #include "kernel/hero_update_slice.h"
 
 // Elements, of which the window's every start in memory and its every run is a whole multiple.
@@ -24,7 +25,8 @@ bool grid_update_slice_takes(arena *a, kernel_plan *k, const instruction_list *b
   launch_cost cost;
   const instruction *const *slices = hero_update_slice_find(a, k, body, &cost);
   if (!slices) return false;
-  int64_t multiple = target->max_unroll;
+  cost.widest_bits = hero_loop_widest_bits(k, body, HLO_DYNAMIC_UPDATE_SLICE);
+  int64_t multiple = launch_most_lanes(target, &cost);
   for (int n = 0; n < k->output_count; n++)
     multiple = int64_gcd(multiple, aligned_elements(slices[n], k->outputs[n].shape));
   const shape *update = slices[0]->operands[1]->shape;

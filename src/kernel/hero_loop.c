@@ -36,14 +36,54 @@ static int64_t moved_bytes(const kernel_plan *k) {
   return bytes > least ? bytes : least;
 }
 
+// They are moved one by one, so that neighbouring threads meet whole sectors: there are no vectors of them.
+static bool has_complex_elements(const kernel_plan *k) {
+  for (int i = 0; i < k->slice_count; i++)
+    if (dtype_is_complex(k->slices[i].shape->dtype)) return true;
+  return false;
+}
+
 static bool prevents_vectors(const instruction *i) {
   return i->opcode == HLO_REDUCE_WINDOW || i->opcode == HLO_DOT || i->opcode == HLO_CONVOLUTION ||
          shape_is_tuple(i->shape) || (i->opcode == HLO_CONCATENATE && i->operand_count > 10);
 }
 
+static bool walks_in_order(const instruction *i) {
+  return hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) || i->opcode == HLO_PARAMETER || i->opcode == HLO_CONSTANT ||
+         i->opcode == HLO_BROADCAST || i->opcode == HLO_RESHAPE || i->opcode == HLO_BITCAST || i->opcode == HLO_IOTA ||
+         i->opcode == HLO_TUPLE;
+}
+
+int hero_loop_widest_bits(const kernel_plan *k, const instruction_list *body, hlo_opcode but) {
+  const int64_t elements = shape_element_count(k->outputs[0].shape);
+  int bits = 0;
+  for (int i = 0; i < body->size; i++)
+    if (body->data[i]->opcode != but && !walks_in_order(body->data[i])) return 0;
+  for (int i = 0; i < k->slice_count; i++) {
+    const shape *s = k->slices[i].shape;
+    const bool is_walked = but != HLO_OPCODE_COUNT || shape_element_count(s) >= elements;
+    if (s->layout) return 0;
+    if (is_walked && dtypes[s->dtype].bits > bits) bits = dtypes[s->dtype].bits;
+  }
+  return bits;
+}
+
+// Rows of the output that operands of fewer elements follow.
+static int64_t followed_run(const kernel_plan *k, const instruction_list *body) {
+  const shape *s = k->outputs[0].shape;
+  for (int i = 0; i < body->size; i++) {
+    const instruction *x = body->data[i];
+    const bool is_row = x->opcode == HLO_BROADCAST && x->operands[0]->shape->rank > 0;
+    if ((is_row || x->opcode == HLO_IOTA) && s->rank > 0) return s->dims[s->rank - 1];
+  }
+  return 0;
+}
+
 launch_cost hero_loop_cost(const kernel_plan *k, const instruction_list *body, int64_t elements) {
-  launch_cost cost = {.smallest_output_bits = 64};
+  launch_cost cost = {.smallest_output_bits = 64, .prevents_vectors = has_complex_elements(k)};
   cost.bytes = moved_bytes(k) / elements;
+  cost.widest_bits = hero_loop_widest_bits(k, body, HLO_OPCODE_COUNT);
+  cost.run = followed_run(k, body);
   for (int i = 0; i < k->output_count; i++) {
     int bits = dtypes[k->outputs[i].shape->dtype].bits;
     if (bits < cost.smallest_output_bits) cost.smallest_output_bits = bits;

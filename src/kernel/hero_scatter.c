@@ -44,7 +44,7 @@ static bool tile_by_column(hero_scatter *h, const target_description *target) {
   }
   h->tiling = SCATTER_BY_COLUMN;
   const int64_t unit = target->tiles.unit;
-  h->chunk = int64_ceil_div(int64_ceil_div(h->contiguous, chunks), unit) * unit;
+  h->chunk = int64_round_up(int64_ceil_div(h->contiguous, chunks), unit);
   return true;
 }
 

@@ -44,14 +44,12 @@ static void find_direct(arena *a, const kernel_plan *k, hero_transpose *h) {
 
 // --- tiles
 
-static int64_t round_up(int64_t v, int64_t unit) { return int64_ceil_div(v, unit) * unit; }
-
 // A side of about `wanted`: one that divides the axis evenly if there is one, else chunks of about equal size.
 static int64_t side_of(int64_t unit, int64_t axis_size, int64_t wanted) {
-  if (axis_size <= wanted) return round_up(axis_size, unit);
+  if (axis_size <= wanted) return int64_round_up(axis_size, unit);
   for (int64_t s = wanted; s >= wanted / 2; s -= unit)
     if (axis_size % s == 0) return s;
-  return round_up(int64_ceil_div(axis_size, int64_ceil_div(axis_size, wanted)), unit);
+  return int64_round_up(int64_ceil_div(axis_size, int64_ceil_div(axis_size, wanted)), unit);
 }
 
 static int widest_bytes(const hero_transpose *h) {

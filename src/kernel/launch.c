@@ -1,8 +1,9 @@
 // Launch decisions.
 //
-// On a GPU a thread takes up to four consecutive elements, so that its loads and stores are wide, but only when there
-// is enough work to fill the machine even so, and registers for what they compute. On a CPU a tile is one call into the
-// kernel: large enough that the call and the scheduling cost nothing, small enough that every thread gets several.
+// On a GPU a thread takes up to four consecutive elements, or 16 bytes of narrower ones, so that its loads and stores
+// are wide, but only when there is enough work to fill the machine even so, and registers for what they compute. On a
+// CPU a tile is one call into the kernel: large enough that the call and the scheduling cost nothing, small enough that
+// every thread gets several.
 #include "kernel/launch.h"
 
 #include "base/int64.h"
@@ -14,11 +15,28 @@ static bool has_room(const target_description *target, int unroll, const launch_
          cost->registers * unroll <= target->grid.max_live_registers;
 }
 
+int launch_most_lanes(const target_description *target, const launch_cost *cost) {
+  const int least = target->max_unroll;
+  if (cost->widest_bits == 0) return least;
+  int lanes = target->grid.max_access_bytes * 8 / cost->widest_bits;
+  if (lanes > target->code.max_access_lanes) lanes = target->code.max_access_lanes;
+  while (lanes > least &&
+         (cost->operations * lanes > target->grid.max_wide_operations || (cost->run > 0 && cost->run % lanes != 0)))
+    lanes /= 2;
+  return lanes > least ? lanes : least;
+}
+
+// Threads that take more than max_unroll elements are fewer: there have to be as many more elements.
+static bool fills_machine(const target_description *target, int64_t elements, int unroll) {
+  const int64_t threads = (int64_t)target->cores * target->threads_per_core;
+  return elements >= threads * (unroll > target->max_unroll ? unroll / target->max_unroll : 1);
+}
+
 int launch_unroll(const target_description *target, int64_t elements, int64_t multiple, const launch_cost *cost) {
   int unroll = 1;
-  if (!cost->prevents_vectors && elements >= (int64_t)target->cores * target->threads_per_core) {
-    for (unroll = target->max_unroll; multiple % unroll != 0;) unroll /= 2;
-    while (unroll > 1 && !has_room(target, unroll, cost)) unroll /= 2;
+  if (!cost->prevents_vectors && fills_machine(target, elements, 1)) {
+    for (unroll = launch_most_lanes(target, cost); multiple % unroll != 0;) unroll /= 2;
+    while (unroll > 1 && (!has_room(target, unroll, cost) || !fills_machine(target, elements, unroll))) unroll /= 2;
   }
   return unroll;
 }

@@ -23,10 +23,18 @@ typedef struct launch_cost {
   int64_t code;        // operations of the code for an element, mathematical functions for what they are long
   int registers;       // of 32 bits, that the values of one element take
   int smallest_output_bits;
+  // Of the widest array that is walked element by element, if all are walked in the order in which they lie in memory;
+  // 0: they are not, or it is not known.
+  int widest_bits;
+  int64_t run;            // … with operands that follow rows of so many elements; 0: there are none
   bool prevents_vectors;  // reduce-window, dot, wide concatenate, variadic reduce
 } launch_cost;
 
 launch_plan launch_decide(const target_description *target, int64_t elements, const launch_cost *cost);
+
+// On a grid: the most neighbours that a thread takes. More than max_unroll of the target where they are narrow and
+// little is computed, up to the widest access to memory.
+int launch_most_lanes(const target_description *target, const launch_cost *cost);
 
 // On a grid: how many neighbours a thread takes in a kernel of so many elements, where runs of elements that lie side
 // by side are whole multiples of `multiple`.

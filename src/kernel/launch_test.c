@@ -50,6 +50,30 @@ static void test_large_bodies_are_not_unrolled(void **state) {
   assert_int_equal(launch_decide(&gpu, 1 << 20, &cost).unroll, 1);
 }
 
+static void test_narrow_elements_move_sixteen_bytes(void **state) {
+  (void)state;
+  target_description gpu = target_gpu();
+  launch_cost copy = {.bytes = 2, .operations = 1, .smallest_output_bits = 8, .widest_bits = 8};
+  assert_int_equal(launch_decide(&gpu, 1 << 22, &copy).unroll, 16);
+  // As many threads as with four elements each.
+  assert_int_equal(launch_decide(&gpu, (int64_t)gpu.cores * gpu.threads_per_core * 2, &copy).unroll, 8);
+  assert_int_equal(launch_decide(&gpu, (int64_t)gpu.cores * gpu.threads_per_core, &copy).unroll, 4);
+  copy.widest_bits = 16;
+  assert_int_equal(launch_decide(&gpu, 1 << 22, &copy).unroll, 8);
+  copy.widest_bits = 64;
+  assert_int_equal(launch_decide(&gpu, 1 << 22, &copy).unroll, 4);
+  copy.widest_bits = 0;
+  assert_int_equal(launch_decide(&gpu, 1 << 22, &copy).unroll, 4);
+  // Operands follow rows of 24 elements.
+  copy.widest_bits = 8;
+  copy.run = 24;
+  assert_int_equal(launch_decide(&gpu, 3 << 22, &copy).unroll, 8);
+  // Arithmetic takes the time.
+  copy.run = 0;
+  copy.operations = 40;
+  assert_int_equal(launch_decide(&gpu, 1 << 22, &copy).unroll, 4);
+}
+
 static void test_threads_write_whole_bytes(void **state) {
   (void)state;
   target_description gpu = target_gpu();
@@ -100,6 +124,7 @@ int main(void) {
       cmocka_unit_test(test_small_work_is_not_unrolled),
       cmocka_unit_test(test_unroll_divides_the_elements),
       cmocka_unit_test(test_large_bodies_are_not_unrolled),
+      cmocka_unit_test(test_narrow_elements_move_sixteen_bytes),
       cmocka_unit_test(test_threads_write_whole_bytes),
       cmocka_unit_test(test_wide_grids_get_a_second_dimension),
       cmocka_unit_test(test_everything_is_covered),

@@ -33,7 +33,7 @@ static heddle_status prepare(void *argument) {
   const program *p = e->context.program;
   arena *a = arena_create();
   kernel_fn *entries = arena_array(a, kernel_fn, p->kernel_count);
-  for (int i = 0; i < p->kernel_count && made->entries; i++) entries[i] = made->entries[i];
+  for (int i = 0; i < p->kernel_count; i++) entries[i] = made->entries[i];
   e->context.entries = entries;
   heddle_status s = sequence_create(a, &e->context, &p->entry, &e->entry);
   e->frames.context = &e->context;

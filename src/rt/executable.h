@@ -14,8 +14,8 @@ typedef struct executable {
 } executable;
 
 // Prepares `p` for at most `threads` threads. The program must outlive the executable; `entries` (p->kernel_count of
-// them; null: the device has a grid) are copied. Fails with HEDDLE_INVALID for a program that contradicts itself,
-// HEDDLE_UNIMPLEMENTED for a thunk this build cannot run. The results of a run do not depend on `threads`.
+// them; null where a launcher starts the kernel) are copied. Fails with HEDDLE_INVALID for a program that contradicts
+// itself, HEDDLE_UNIMPLEMENTED for a thunk this build cannot run. The results of a run do not depend on `threads`.
 heddle_status executable_create(const program *p, const kernel_fn *entries, int threads, executable **out);
 void executable_destroy(executable *e);  // null is allowed
 

@@ -28,10 +28,6 @@
 #define COMPUTE(name) \
   static void name(const sim_op *op, sim_mask active, uint64_t *restrict out, const uint64_t *const *in)
 
-static inline int64_t extended(uint64_t v, int bits) {
-  return bits >= 64 ? (int64_t)v : (int64_t)(v << (64 - bits)) >> (64 - bits);
-}
-
 // --- floats as bits
 
 static inline float f32_of(uint64_t v) {
@@ -97,7 +93,7 @@ INTEGER(int_or, x[l] | y[l])
 INTEGER(int_xor, x[l] ^ y[l])
 INTEGER(int_shl, y[l] < 64 ? x[l] << y[l] : 0)
 INTEGER(int_lshr, y[l] < 64 ? x[l] >> y[l] : 0)
-INTEGER(int_ashr, extended(x[l], bits) >> (y[l] < 63 ? y[l] : 63))
+INTEGER(int_ashr, compute_extended(x[l], bits) >> (y[l] < 63 ? y[l] : 63))
 // What the machine gives for a division by zero is not defined; it does not stop.
 INTEGER(int_udiv, y[l] ? x[l] / y[l] : mask)
 INTEGER(int_urem, y[l] ? x[l] % y[l] : x[l])
@@ -105,12 +101,12 @@ static inline int64_t divided(int64_t x, int64_t y) {
   return y == 0 ? -1 : y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
 }
 static inline int64_t remaining(int64_t x, int64_t y) { return y == 0 ? x : y == -1 ? 0 : x % y; }
-INTEGER(int_sdiv, divided(extended(x[l], bits), extended(y[l], bits)))
-INTEGER(int_srem, remaining(extended(x[l], bits), extended(y[l], bits)))
+INTEGER(int_sdiv, divided(compute_extended(x[l], bits), compute_extended(y[l], bits)))
+INTEGER(int_srem, remaining(compute_extended(x[l], bits), compute_extended(y[l], bits)))
 INTEGER(int_umin, x[l] < y[l] ? x[l] : y[l])
 INTEGER(int_umax, x[l] > y[l] ? x[l] : y[l])
-INTEGER(int_smin, extended(x[l], bits) < extended(y[l], bits) ? x[l] : y[l])
-INTEGER(int_smax, extended(x[l], bits) > extended(y[l], bits) ? x[l] : y[l])
+INTEGER(int_smin, compute_extended(x[l], bits) < compute_extended(y[l], bits) ? x[l] : y[l])
+INTEGER(int_smax, compute_extended(x[l], bits) > compute_extended(y[l], bits) ? x[l] : y[l])
 INTEGER(int_usub_sat, x[l] > y[l] ? x[l] - y[l] : 0)
 INTEGER(int_uadd_sat, x[l] > mask - y[l] ? mask : x[l] + y[l])
 
@@ -118,8 +114,8 @@ static inline uint64_t saturated(__int128 v, int bits) {
   const __int128 most = ((__int128)1 << (bits - 1)) - 1, least = -most - 1;
   return (uint64_t)(v > most ? most : v < least ? least : v);
 }
-INTEGER(int_sadd_sat, saturated((__int128)extended(x[l], bits) + extended(y[l], bits), bits))
-INTEGER(int_ssub_sat, saturated((__int128)extended(x[l], bits) - extended(y[l], bits), bits))
+INTEGER(int_sadd_sat, saturated((__int128)compute_extended(x[l], bits) + compute_extended(y[l], bits), bits))
+INTEGER(int_ssub_sat, saturated((__int128)compute_extended(x[l], bits) - compute_extended(y[l], bits), bits))
 
 // The result and, a slot behind it, whether it did not fit.
 #define OVERFLOWING(name, operation)                                                                     \
@@ -129,10 +125,10 @@ INTEGER(int_ssub_sat, saturated((__int128)extended(x[l], bits) - extended(y[l], 
     LANES(const __int128 v = operation; const uint64_t r = (uint64_t)v & compute_mask(bits); out[l] = r; \
           out[SIM_LANES + l] = v != DECODED);                                                            \
   }
-#define DECODED (__int128)extended(r, bits)
-OVERFLOWING(int_sadd_overflow, (__int128)extended(x[l], bits) + extended(y[l], bits))
-OVERFLOWING(int_ssub_overflow, (__int128)extended(x[l], bits) - extended(y[l], bits))
-OVERFLOWING(int_smul_overflow, (__int128)extended(x[l], bits) * extended(y[l], bits))
+#define DECODED (__int128)compute_extended(r, bits)
+OVERFLOWING(int_sadd_overflow, (__int128)compute_extended(x[l], bits) + compute_extended(y[l], bits))
+OVERFLOWING(int_ssub_overflow, (__int128)compute_extended(x[l], bits) - compute_extended(y[l], bits))
+OVERFLOWING(int_smul_overflow, (__int128)compute_extended(x[l], bits) * compute_extended(y[l], bits))
 #undef DECODED
 #define DECODED (__int128)r
 OVERFLOWING(int_uadd_overflow, (__int128)x[l] + (__int128)y[l])
@@ -142,7 +138,7 @@ OVERFLOWING(int_umul_overflow, (__int128)((unsigned __int128)x[l] * y[l]))
 
 COMPUTE(int_abs) {
   const int bits = op->type.bits;
-  LANES(const int64_t v = extended(in[0][l], bits);
+  LANES(const int64_t v = compute_extended(in[0][l], bits);
         out[l] = (v < 0 ? 0 - (uint64_t)v : (uint64_t)v) & compute_mask(bits));
 }
 COMPUTE(int_ctpop) {
@@ -199,7 +195,7 @@ static inline bool compared(int predicate, uint64_t x, uint64_t y, int64_t sx, i
 COMPUTE(int_icmp) {
   const int bits = op->type.bits, predicate = op->kind;
   const uint64_t *x = in[0], *y = in[1];
-  LANES(out[l] = compared(predicate, x[l], y[l], extended(x[l], bits), extended(y[l], bits)));
+  LANES(out[l] = compared(predicate, x[l], y[l], compute_extended(x[l], bits), compute_extended(y[l], bits)));
 }
 
 // Of any class: the slot's bits.
@@ -394,7 +390,7 @@ COMPUTE(convert_zext) {
 COMPUTE(convert_sext) {
   const int bits = op->type.bits;
   const uint64_t mask = compute_mask(op->to.bits);
-  LANES(out[l] = (uint64_t)extended(in[0][l], bits) & mask);
+  LANES(out[l] = (uint64_t)compute_extended(in[0][l], bits) & mask);
   put_high(op, active, out, true);
 }
 COMPUTE(convert_float) {
@@ -419,8 +415,8 @@ COMPUTE(convert_to_unsigned) { LANES(out[l] = to_unsigned(compute_decode(op->typ
 // An integer becomes f32 in one rounding; narrower floats from integers that double holds, too.
 COMPUTE(convert_from_signed) {
   const int bits = op->type.bits;
-  if (op->to.class == SIM_F32) LANES(out[l] = f32_bits((float)extended(in[0][l], bits)));
-  else LANES(out[l] = compute_encode(op->to.class, (double)extended(in[0][l], bits)));
+  if (op->to.class == SIM_F32) LANES(out[l] = f32_bits((float)compute_extended(in[0][l], bits)));
+  else LANES(out[l] = compute_encode(op->to.class, (double)compute_extended(in[0][l], bits)));
 }
 COMPUTE(convert_from_unsigned) {
   if (op->to.class == SIM_F32) LANES(out[l] = f32_bits((float)in[0][l]));

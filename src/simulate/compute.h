@@ -20,4 +20,9 @@ double compute_decode(sim_class class, uint64_t bits);
 
 static inline uint64_t compute_mask(int bits) { return bits >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1; }
 
+// A signed integer of so many bits.
+static inline int64_t compute_extended(uint64_t v, int bits) {
+  return bits >= 64 ? (int64_t)v : (int64_t)(v << (64 - bits)) >> (64 - bits);
+}
+
 #endif

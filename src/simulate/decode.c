@@ -22,7 +22,7 @@ static heddle_status add_variable(decoder *d, LLVMValueRef g) {
   if (!v->is_shared && !LLVMIsGlobalConstant(g))
     return decoder_refuse(g, "a variable that is neither shared nor constant");
   int64_t *end = v->is_shared ? &d->code->shared_bytes : &d->code->constant_bytes;
-  v->offset = int64_ceil_div(*end, v->alignment) * v->alignment;
+  v->offset = int64_round_up(*end, v->alignment);
   *end = v->offset + v->bytes;
   ptr_map_put(d->arena, &d->variables, g, v);
   return status_ok();

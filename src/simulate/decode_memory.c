@@ -61,7 +61,7 @@ static heddle_status decode_stack(decoder *d, LLVMValueRef instruction, sim_ops 
   TRY(decoder_operation(d, instruction, 0, &op));
   op.opcode = SIM_STACK;
   op.alignment = int64_max((int64_t)LLVMGetAlignment(instruction), 16);
-  op.constant = int64_ceil_div(d->stack_bytes, op.alignment) * op.alignment;
+  op.constant = int64_round_up(d->stack_bytes, op.alignment);
   op.bytes = count * (int64_t)LLVMABISizeOfType(d->layout, LLVMGetAllocatedType(instruction));
   d->stack_bytes = op.constant + op.bytes;
   vec_push(d->arena, ops, op);

@@ -205,8 +205,6 @@ static void take_stack(const warp *w, const warp_call *c, const sim_op *op, sim_
           (uint64_t)(uintptr_t)(w->block->stacks + (w->number * SIM_LANES + l) * bytes + op->constant);
 }
 
-static int64_t extended(uint64_t v, int bits) { return (int64_t)(v << (64 - bits)) >> (64 - bits); }
-
 static void make_address(const warp *w, const warp_call *c, const sim_op *op, sim_mask active) {
   uint64_t *out = c->slots[op->result];
   sim_slot sum;
@@ -216,7 +214,7 @@ static void make_address(const warp *w, const warp_call *c, const sim_op *op, si
     const uint64_t *index = execute_slot(w, c, op->operands[k].slot);
     const int bits = op->steps[k - 1];
     const uint64_t scale = (uint64_t)op->scales[k - 1];
-    for (int l = 0; l < SIM_LANES; l++) sum[l] += (uint64_t)extended(index[l], bits) * scale;
+    for (int l = 0; l < SIM_LANES; l++) sum[l] += (uint64_t)compute_extended(index[l], bits) * scale;
   }
   for (int l = 0; l < SIM_LANES; l++)
     if (active >> l & 1) out[l] = sum[l];

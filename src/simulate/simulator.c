@@ -66,7 +66,7 @@ static void lay_out(arena *a, const sim_code *code, int count, void *const *argu
   out->arguments = own;
   for (int k = 0; k < count; k++) {
     own[k].begin = (uintptr_t)arguments[k];
-    own[k].end = own[k].begin + (uintptr_t)(int64_ceil_div(bytes[k], WORD) * WORD);
+    own[k].end = own[k].begin + (uintptr_t)int64_round_up(bytes[k], WORD);
     if (bytes[k] > 0)
       memory_add(a, out,
                  (memory_range){.kind = MEMORY_GLOBAL,

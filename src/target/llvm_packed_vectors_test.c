@@ -50,6 +50,19 @@ static void test_casts_become_words(void **state) {
       (const char *const[]){"extractelement <4 x i32> %w, i32 1", "lshr i32 %1, 2", "trunc i32 %2 to i2", NULL});
 }
 
+static void test_long_vectors_of_bytes_move_as_words(void **state) {
+  (void)state;
+  assert_opened(
+      "define void @f(ptr %p, ptr %q) {\n"
+      "  %v = load <16 x i8>, ptr %p, align 16\n"
+      "  store <16 x i8> %v, ptr %q, align 16\n"
+      "  %w = load <4 x i8>, ptr %p, align 4\n"
+      "  store <4 x i8> %w, ptr %q, align 4\n"
+      "  ret void\n}\n",
+      (const char *const[]){"load <4 x i32>, ptr %p, align 16", "store <4 x i32> %", "ptr %q, align 16",
+                            "load <4 x i8>, ptr %p, align 4", "store <4 x i8> %w, ptr %q, align 4", NULL});
+}
+
 static void test_others_stay(void **state) {
   (void)state;
   assert_opened(
@@ -71,6 +84,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_loads_become_words),
       cmocka_unit_test(test_casts_become_words),
+      cmocka_unit_test(test_long_vectors_of_bytes_move_as_words),
       cmocka_unit_test(test_others_stay),
   };
   return cmocka_run_group_tests_name("target/llvm_packed_vectors", tests, NULL, NULL);
