@@ -12,7 +12,7 @@ typedef struct map_maker {
   int constraints;
 } map_maker;
 
-enum { MAX_CONSTRAINTS = 3 };
+enum { MAX_CONSTRAINTS = 4 };
 
 static indexing_variable variable(const char *name, int64_t count) {
   return (indexing_variable){.bounds = {0, count - 1}, .name = str_from(name)};
@@ -209,18 +209,39 @@ typedef struct column_place {
   const affine_expr *in_block, *index;
 } column_place;
 
+// Vectors of the block's columns.
+static int64_t vectors_of(const map_maker *m) { return m->hero->on_tiles.columns / m->hero->vector; }
+
 static column_place place_of(map_maker *m, const affine_expr *vector, const affine_expr *lane) {
   const hero_grid_reduction *h = m->hero;
-  const int64_t side = h->on_tiles.columns / h->vector;
   const affine_expr *blocks = affine_mod(m->arena, block(m), h->on_tiles.column_blocks);
-  const affine_expr *all = scaled(m, blocks, side, vector);
+  const affine_expr *all = scaled(m, blocks, vectors_of(m), vector);
   constrain(m, all, 0, last_size(m) / h->vector - 1);
   return (column_place){scaled(m, vector, h->vector, lane), scaled(m, all, h->vector, lane)};
 }
 
+static const affine_expr *major_of(const map_maker *m) {
+  return affine_floordiv(m->arena, block(m), m->hero->on_tiles.column_blocks);
+}
+
+// Which of the block's vectors the thread has. A row of threads has the elements of row, row + threads, …: all of them
+// lie as far behind the begin of a sector, since so many elements are whole sectors.
+static const affine_expr *vector_of_thread(map_maker *m) {
+  const hero_grid_reduction *h = m->hero;
+  const affine_expr *vector = affine_mod(m->arena, thread(m), h->side);
+  if (h->align > 1) {
+    const affine_expr *row = affine_floordiv(m->arena, thread(m), h->side);
+    const affine_expr *element = scaled(m, major_of(m), m->space->reduced % h->align, row);
+    const affine_expr *before = affine_mul_constant(m->arena, element, last_size(m) % h->align);
+    vector = affine_sub(m->arena, vector, affine_mod(m->arena, before, h->align));
+  }
+  if (h->side > vectors_of(m)) constrain(m, vector, 0, vectors_of(m) - 1);
+  return vector;
+}
+
 static void put_majors(map_maker *m, bool with_reduced) {
   const int64_t majors = m->space->kept / last_size(m);
-  const affine_expr *major = affine_floordiv(m->arena, block(m), m->hero->on_tiles.column_blocks);
+  const affine_expr *major = major_of(m);
   constrain(m, major, 0, majors - 1);
   put_indices(m, false, with_reduced, major);
 }
@@ -233,9 +254,8 @@ static const affine_expr *span_of_row(const map_maker *m, const affine_expr *row
 
 static void put_column_elements(map_maker *m, const affine_expr *trip, const affine_expr *lane) {
   const hero_grid_reduction *h = m->hero;
-  const int64_t side = h->on_tiles.columns / h->vector;
-  const column_place at = place_of(m, affine_mod(m->arena, thread(m), side), lane);
-  const affine_expr *row = affine_floordiv(m->arena, thread(m), side);
+  const column_place at = place_of(m, vector_of_thread(m), lane);
+  const affine_expr *row = affine_floordiv(m->arena, thread(m), h->side);
   const affine_expr *element =
       h->spans > 0 ? scaled(m, span_of_row(m, row), h->span, trip) : scaled(m, trip, h->threads, row);
   constrain(m, element, 0, m->space->reduced - 1);
@@ -284,10 +304,9 @@ const indexing_map *emit_grid_reduction_results(arena *a, const kernel_plan *k) 
     if (h->piece > 0) m.map->results[kept] = affine_floordiv(a, thread(&m), h->threads);
     return finish(&m);
   }
-  const int64_t side = h->on_tiles.columns / h->vector;
   const affine_expr *lane = affine_mod(a, thread(&m), h->vector);
   const column_place at = place_of(&m, affine_floordiv(a, thread(&m), h->vector), lane);
-  constrain(&m, thread(&m), 0, side * h->vector - 1);
+  constrain(&m, thread(&m), 0, h->on_tiles.columns - 1);
   put_majors(&m, false);
   m.map->results[kept - 1] = at.index;
   m.map->results[kept] = at.in_block;
@@ -304,12 +323,11 @@ static const affine_expr *warp_partial(const map_maker *m, int64_t warp, bool is
 }
 
 // Columns lie there in the order in which a row of threads writes them: by number in the vector first.
-static const affine_expr *thread_partial(const map_maker *m) {
+static const affine_expr *thread_partial(map_maker *m) {
   const hero_grid_reduction *h = m->hero;
-  const int64_t side = h->on_tiles.columns / h->vector;
-  const affine_expr *row = affine_floordiv(m->arena, thread(m), side);
+  const affine_expr *row = affine_floordiv(m->arena, thread(m), h->side);
   const affine_expr *lane = h->vector > 1 ? affine_symbol(m->arena, 0) : affine_constant(m->arena, 0);
-  const affine_expr *column = scaled(m, lane, side, affine_mod(m->arena, thread(m), side));
+  const affine_expr *column = scaled(m, lane, vectors_of(m), vector_of_thread(m));
   return scaled(m, row, h->on_tiles.columns + h->pad, column);
 }
 
@@ -334,7 +352,7 @@ static const affine_expr *order_of(const map_maker *m, grid_partial which, int64
 const indexing_map *emit_grid_reduction_partial(arena *a, const kernel_plan *k, const target_description *target,
                                                 grid_partial which) {
   const hero_grid_reduction *h = &k->details.grid_reduction;
-  const int64_t warp = target->subgroup_size, columns = h->on_tiles.columns, side = columns / int64_max(h->vector, 1);
+  const int64_t warp = target->subgroup_size, columns = h->on_tiles.columns;
   const bool has_trips = which == GRID_PARTIAL_OF_ROW || which == GRID_PARTIAL_COLUMN;
   const bool has_rows = which == GRID_PARTIAL_OF_ROW || (which == GRID_PARTIAL_SPAN && h->piece == 0);
   const bool has_lanes = which == GRID_PARTIAL_OF_THREAD && h->vector > 1;
@@ -354,7 +372,8 @@ const indexing_map *emit_grid_reduction_partial(arena *a, const kernel_plan *k, 
     m.map->results[0] = scaled(&m, row, columns + h->pad, shared_column(&m));
   } else {
     const affine_expr *at = shared_column(&m);
-    m.map->results[0] = scaled(&m, affine_mod(a, at, side), h->vector, affine_floordiv(a, at, side));
+    const int64_t vectors = vectors_of(&m);
+    m.map->results[0] = scaled(&m, affine_mod(a, at, vectors), h->vector, affine_floordiv(a, at, vectors));
   }
   return finish(&m);
 }

@@ -85,6 +85,7 @@ static void print_reduction(text *out, const kernel_plan *k) {
   NUMBER(out, h, vector);
   NUMBER(out, h, trips);
   NUMBER(out, h, lanes);
+  NUMBER(out, h, side);
   NUMBER(out, h, align);
   NUMBER(out, h, pad);
   NUMBER(out, h, spans);

@@ -285,11 +285,55 @@ static void choose_span_threads(const planning *p) {
 // are met if rows begin an odd number of their threads apart. Else it reads down one column.
 static void choose_column_lanes(const planning *p) {
   hero_grid_reduction *h = p->hero;
-  const int64_t warp = p->target->subgroup_size, side = h->on_tiles.columns / h->vector;
+  const int64_t warp = p->target->subgroup_size, side = h->side;
   const bool is_short = side < warp && warp % side == 0;
-  h->lanes = is_short ? warp / side : warp;
+  h->lanes = is_short ? warp / side : int64_min(warp, h->threads);
   if (is_short) h->pad = h->vector % 2 == 0 ? side : 0;
-  else h->pad = h->on_tiles.columns % 2 == 0;
+  else if (h->lanes == warp) h->pad = h->on_tiles.columns % 2 == 0;
+  else h->pad = (warp + warp / h->lanes - h->on_tiles.columns % warp) % warp;
+}
+
+// Columns that lie side by side in a block of few rows of threads, and some more that there are not: a warp that brings
+// partial results together has as many as it has lanes for.
+static void make_wide(const planning *p, int64_t columns, int64_t rows) {
+  hero_grid_reduction *h = p->hero;
+  const int64_t at_once = int64_max(p->target->subgroup_size / rows, 1);
+  const int64_t vectors = round_up(columns / h->vector, at_once);
+  h->threads = rows;
+  h->side = round_up(vectors + h->align - 1, int64_max(h->align, at_once));
+  while (h->threads * 2 * h->side <= p->sizes->max_reducing_threads &&
+         h->threads * p->sizes->vectors_per_thread < p->space->reduced)
+    h->threads *= 2;
+  h->on_tiles.columns = vectors * h->vector;
+  h->on_tiles.column_blocks = int64_ceil_div(innermost(p->space), h->on_tiles.columns);
+}
+
+// Of the bytes that are read, those that are asked for, where accesses of so many neighbours begin anywhere.
+static double share_asked_for(int64_t run, int64_t per_sector) { return (double)run / (double)(run + per_sector - 1); }
+
+// Columns that begin within a sector, as far as all elements of a thread begin alike.
+static bool choose_aligned_columns(const planning *p) {
+  hero_grid_reduction *h = p->hero;
+  const reduction_space *s = p->space;
+  const int64_t bytes = widest_bytes(p), width = innermost(s), per_sector = p->sizes->sector_bytes / bytes;
+  const int64_t before = s->group_count > 1 ? s->sizes[s->group_count - 2] : 0;
+  if (before != s->reduced || p->form != REDUCER_FREE || width * bytes % p->sizes->sector_bytes == 0) return false;
+  const int64_t rows = int64_max(p->sizes->vectors_per_thread, per_sector);
+  const int64_t most = p->sizes->max_reducing_threads / rows / per_sector * per_sector - per_sector;
+  const int64_t columns = int64_min(width, most), run = int64_min(p->sizes->column_threads * h->vector, width);
+  if (columns <= 0 || share_asked_for(columns, per_sector) <= share_asked_for(run, per_sector)) return false;
+  h->vector = 1;
+  h->align = per_sector;
+  make_wide(p, columns, rows);
+  return true;
+}
+
+// A few more than are side by side in a block else.
+static bool choose_few_columns(const planning *p) {
+  const int64_t vectors = innermost(p->space) / p->hero->vector, usual = p->sizes->column_threads;
+  if (vectors <= usual || vectors >= 2 * usual) return false;
+  make_wide(p, innermost(p->space), p->sizes->vectors_per_thread);
+  return true;
 }
 
 // Among the rows of threads.
@@ -301,18 +345,30 @@ static void share_columns(const planning *p) {
   h->spans = int64_ceil_div(p->space->reduced, h->span);
 }
 
-static void choose_column_threads(const planning *p) {
+static void choose_usual_columns(const planning *p) {
   hero_grid_reduction *h = p->hero;
-  const int64_t warp = p->target->subgroup_size, vectors = innermost(p->space) / h->vector;
-  const int64_t side = int64_min(vectors, p->sizes->column_threads);
-  h->threads = warp;
+  const int64_t vectors = innermost(p->space) / h->vector;
+  const int64_t side = h->side = int64_min(vectors, p->sizes->column_threads);
+  h->threads = p->target->subgroup_size;
   while (h->threads * 2 * side <= p->sizes->max_reducing_threads &&
          h->threads * p->sizes->vectors_per_thread < p->space->reduced)
     h->threads *= 2;
-  h->on_tiles.tile = 1;
   h->on_tiles.columns = side * h->vector;
   h->on_tiles.column_blocks = int64_ceil_div(vectors, side);
-  h->align = 1;
+}
+
+static void choose_column_threads(const planning *p) {
+  hero_grid_reduction *h = p->hero;
+  const int64_t vector = h->vector;
+  h->on_tiles.tile = h->align = 1;
+  if (choose_aligned_columns(p) || choose_few_columns(p)) {
+    choose_column_lanes(p);
+    share_columns(p);
+    if (shared_bytes(p) <= p->sizes->static_shared_bytes) return;
+    h->vector = vector;
+    h->align = 1;
+  }
+  choose_usual_columns(p);
   choose_column_lanes(p);
   share_columns(p);
 }
@@ -322,7 +378,7 @@ static bool fits_shared(const planning *p) {
   hero_grid_reduction *h = p->hero;
   const int64_t most = int64_min(p->target->shared_bytes, p->sizes->static_shared_bytes);
   while (shared_bytes(p) > most && h->on_tiles.is_column && !h->is_staged && h->piece == 0) {
-    const int64_t side = h->on_tiles.columns / h->vector;
+    const int64_t side = h->side;
     if (h->threads > p->target->subgroup_size) {
       h->threads /= 2;
       share_columns(p);
@@ -343,7 +399,7 @@ static bool fits_shared(const planning *p) {
 static void decide_launch(const planning *p) {
   const hero_grid_reduction *h = p->hero;
   const bool is_column = h->on_tiles.is_column && !h->is_staged && h->piece == 0;
-  const int64_t side = h->is_staged ? 1 : is_column ? h->on_tiles.columns / h->vector : h->on_tiles.tile;
+  const int64_t side = h->is_staged ? 1 : is_column ? h->side : h->on_tiles.tile;
   const int64_t blocks = is_column ? p->space->kept / innermost(p->space) * h->on_tiles.column_blocks
                                    : int64_ceil_div(p->space->kept, h->on_tiles.tile);
   launch_plan *l = &p->kernel->launch;

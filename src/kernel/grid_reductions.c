@@ -43,10 +43,10 @@ static void visit_output(grouping *g, int output) {
     const instruction *i = work.data[--work.size];
     if (ptr_map_has(&seen, i)) continue;
     ptr_map_put(g->scratch, &seen, i, g->scratch);
-    if (i != g->kernel->outputs[output].root && !joins(i)) continue;
     const intptr_t owner = (intptr_t)ptr_map_get(&g->owners, i);
     if (owner) join(g, output, (int)owner - 1);
-    else ptr_map_put(g->scratch, &g->owners, i, (void *)(intptr_t)(output + 1));
+    else if (joins(i) || i == g->kernel->outputs[output].root)
+      ptr_map_put(g->scratch, &g->owners, i, (void *)(intptr_t)(output + 1));
     for (int k = 0; k < i->operand_count; k++) vec_push(g->scratch, &work, i->operands[k]);
   }
 }

@@ -307,8 +307,11 @@ typedef struct hero_grid_scatter {
 // Rows: a block takes `on_tiles.tile` rows, and `threads` neighbouring threads (a part of a warp, a warp or several
 // warps, a power of two) share a row. They go over its elements side by side, `vector` neighbours each.
 //
-// Columns: a block takes `on_tiles.columns` neighbouring columns. Its threads lie in `threads` rows (a part of a warp,
-// or whole warps), in each of which a thread has `vector` columns. All rows share the elements of a column.
+// Columns: a block takes `on_tiles.columns` neighbouring columns. Its threads lie in `threads` rows of `side`, in each
+// of which a thread has `vector` columns, the last ones maybe none. All rows share the elements of a column. Where
+// columns begin within a sector of memory, `align` of them fill one: then each row of threads begins where a sector
+// does, as many columns before the block's first one as that lies behind; it is the same for all elements that the row
+// takes.
 //
 // Short rows that no sector of memory holds a whole number of, or whose elements have an order, are staged: a block
 // goes over the elements of its rows as they lie, whichever row they are of, and leaves them in shared memory. Then
@@ -327,7 +330,8 @@ typedef struct hero_grid_reduction {
   int64_t threads, vector;
   int64_t trips;  // of a thread over its elements
   int64_t lanes;  // columns: neighbouring threads that bring the partial results of a column together
-  int64_t align;  // rows: vectors that fill a sector of memory, where rows begin within one; 1: they do not
+  int64_t side;   // columns: threads side by side
+  int64_t align;  // vectors that fill a sector of memory, where rows (of columns, too) begin within one; 1: they do not
   int64_t pad;    // of shared memory, elements behind each row of partial results (columns), of elements (staged) or
                   // piece of a span (in order)
   int64_t spans;  // in order: of a row or column; 0: elements are combined in any order
