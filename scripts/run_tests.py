@@ -9,6 +9,7 @@ Each step prints one line, and the output of what failed below it. The last line
 the exit status is 0 only when nothing failed and something passed.
 """
 import collections
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -39,8 +40,9 @@ SMITH_MIX = dict.fromkeys(("cpu", "cpu-default", "simulator", "simulator-default
 # What libraries do, which no other module holds.
 SMITH_TRANSFORMS = {"cpu": 40}
 TRANSFORMS_MIX = "fft=20,cholesky=10"
-# Chips that the corpus is assembled for, with libdevice and, some of it, without; and the quick ones' share of it.
-PTXAS = [["--chip=sm_90"], ["--chip=sm_75", "--every=4"], ["--chip=sm_90", "--every=4", "--no-libdevice"]]
+# Chips that the corpus is assembled for, the newest and the oldest, with libdevice and, some of it, without; and the
+# share of it that the quick tests take.
+PTXAS = [["--chip=sm_90"], ["--chip=sm_75"], ["--chip=sm_90", "--every=4", "--no-libdevice"]]
 PTXAS_SAMPLE = [["--chip=sm_90", "--every=16"]]
 # On each instruction set.
 LEVELS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
@@ -88,6 +90,12 @@ def run(command, timeout=1800):
     except subprocess.TimeoutExpired as expired:
         output = expired.stdout or b""
         return 124, (output if isinstance(output, str) else output.decode(errors="replace")) + "\nran out of time"
+
+
+def side_by_side(commands):
+    """[(exit status, output)] of commands that each keep one core busy."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(run, commands))
 
 
 def step_format():
@@ -302,11 +310,12 @@ def smith(result, folder, checks, seed, mix="", flags=()):
     if not tool.exists():
         result.add("smith", False, f"{folder}/bin/hlo-smith was not built")
         return
-    for way, count in checks.items():
-        kept = ROOT / "build" / "smith" / way
-        types = PROTO_TYPES if way in ("proto", "pbtxt") else "all"
-        status, output = run([tool, f"--check={way}", f"--count={count}", f"--seed={seed}", f"--types={types}",
-                              f"--mix={','.join(filter(None, (SMITH_MIX.get(way), mix)))}", *flags, "-o", kept])
+    commands = [[tool, f"--check={way}", f"--count={count}", f"--seed={seed}",
+                 f"--types={PROTO_TYPES if way in ('proto', 'pbtxt') else 'all'}",
+                 f"--mix={','.join(filter(None, (SMITH_MIX.get(way), mix)))}",
+                 *flags, "-o", ROOT / "build" / "smith" / way]
+                for way, count in checks.items()]
+    for (way, count), (status, output) in zip(checks.items(), side_by_side(commands)):
         last = re.search(r"(\d+) passed, \d+ failed", output)
         result.passed += int(last.group(1)) if last else 0
         refused = re.search(r"(\d+) refused by name", output)
@@ -315,15 +324,16 @@ def smith(result, folder, checks, seed, mix="", flags=()):
         if not status and (not last or int(last.group(1)) + int(refused.group(1) if refused else 0) != count):
             result.add(f"smith: {way} does not account for {count} modules", False, output)
         if status:
-            result.add(f"smith: {way} (see {kept.relative_to(ROOT)})", False, output)
+            result.add(f"smith: {way} (see build/smith/{way})", False, output)
 
 
 def step_sight():
     """comparisons, of random modules and of the corpus, refuse results of modules with one mistake"""
     result = Result()
-    for numerics in ("--exact", "--default"):
-        flags = ["--mutants", f"--count={MUTATED}", *([numerics] if numerics == "--default" else [])]
-        status, output = run([ROOT / "build" / "bin" / "hlo-smith", *flags])
+    ways = {"--exact": [], "--default": ["--default"]}
+    commands = [[ROOT / "build" / "bin" / "hlo-smith", "--mutants", f"--count={MUTATED}", *flags]
+                for flags in ways.values()]
+    for numerics, (status, output) in zip(ways, side_by_side(commands)):
         result.add(f"mutants {numerics}", status == 0, output)
         share = re.search(r"\d+ mutants differ .*", output)
         if share:
