@@ -298,9 +298,9 @@ static void choose_column_lanes(const planning *p) {
 static void make_wide(const planning *p, int64_t columns, int64_t rows) {
   hero_grid_reduction *h = p->hero;
   const int64_t at_once = int64_max(p->target->subgroup_size / rows, 1);
-  const int64_t vectors = round_up(columns / h->vector, at_once);
+  const int64_t vectors = int64_round_up(columns / h->vector, at_once);
   h->threads = rows;
-  h->side = round_up(vectors + h->align - 1, int64_max(h->align, at_once));
+  h->side = int64_round_up(vectors + h->align - 1, int64_max(h->align, at_once));
   while (h->threads * 2 * h->side <= p->sizes->max_reducing_threads &&
          h->threads * p->sizes->vectors_per_thread < p->space->reduced)
     h->threads *= 2;
