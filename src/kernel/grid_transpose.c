@@ -119,12 +119,12 @@ static bool is_uneven(const planning *p, int64_t side) {
   return side * p->hero->kept * p->bits % (8 * p->sizes->sector_bytes) != 0;
 }
 
-// Elements of whole rows that a thread moves at once, though rows may end between them: `others` of a tile's rows and
-// `all` of an array's.
-static int64_t lanes_of_run(const planning *p, int64_t side, int64_t others, int64_t all) {
-  const int64_t row = side * p->hero->kept;
+// Elements of whole rows that a thread moves at once, though rows may end between them: a tile has `rows` of them, and
+// as many as the axis is long follow each other in memory.
+static int64_t lanes_of_run(const planning *p, int64_t side, int64_t rows, int axis) {
+  const int64_t row = side * p->hero->kept, all = p->sides.axes[axis].size;
   int64_t lanes = int64_max(p->sizes->access_bytes / p->bytes, 1);
-  while (lanes > 1 && (others * row % lanes != 0 || all * row % lanes != 0)) lanes /= 2;
+  while (lanes > 1 && (rows * row % lanes != 0 || all * row % lanes != 0)) lanes /= 2;
   return lanes;
 }
 
@@ -133,6 +133,7 @@ static int64_t lanes_of_run(const planning *p, int64_t side, int64_t others, int
 static bool takes_rows(const planning *p) {
   hero_grid_transpose *h = p->hero;
   const bool wants_a = is_uneven(p, h->a), wants_b = is_uneven(p, h->b), shares_bytes = has_part_bytes(p);
+  const int last = p->sides.axis_count - 1;
   if ((!wants_a && !wants_b) || !transpose_sides_share_rows(&p->sides, h->hero_count, h->heroes)) return false;
   for (int both = wants_a && wants_b; both >= 0; both--) {
     h->lanes_in = lanes_along(p, h->a);
@@ -142,8 +143,8 @@ static bool takes_rows(const planning *p) {
     if (both || (wants_b && (!wants_a || h->b < h->a))) h->tile_b = h->b;
     if (h->tile_a == h->a && h->tile_b == h->b)
       h->tile_batches = int64_clamp(1, p->sizes->transpose_area / (h->a * h->b), h->batches);
-    if (h->tile_a == h->a) h->lanes_in = lanes_of_run(p, h->a, h->tile_b, h->b);
-    if (h->tile_b == h->b) h->lanes_out = lanes_of_run(p, h->b, h->tile_a, h->a);
+    if (h->tile_a == h->a) h->lanes_in = lanes_of_run(p, h->a, h->tile_b, last);
+    if (h->tile_b == h->b) h->lanes_out = lanes_of_run(p, h->b, h->tile_a, p->sides.order[last]);
     if (!fits(p)) continue;
     if (shares_bytes || (2 * shared_bytes(p) <= p->sizes->static_shared_bytes && has_enough_blocks(p))) return true;
   }
