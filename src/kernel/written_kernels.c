@@ -2,7 +2,7 @@
 //
 // The loop emitter walks one index space and stores one element of every output at each point, so outputs are grouped
 // by their element count: equal counts are bitcasts of each other's index space. Each group is a kernel; what two
-// kernels both need is computed in both.
+// kernels both need is computed in both. Only reductions on a grid may be one kernel whatever their sizes.
 #include "kernel/written_kernels.h"
 #include "kernel/sizes.h"
 
@@ -22,6 +22,19 @@ typedef struct planner {
   kernel_alias *aliases;
 } planner;
 
+static heddle_status plan_kernel(planner *p, const char *name, int count, const kernel_leaf *leaves,
+                                 kernel_plan **out) {
+  const kernel_request wanted = {.computation = p->computation,
+                                 .name = name,
+                                 .target = &p->target,
+                                 .leaf_count = count,
+                                 .leaves = leaves,
+                                 .parameter_numbers = p->parameter_numbers,
+                                 .alias_count = p->alias_count,
+                                 .aliases = p->aliases};
+  return kernel_plan_leaves(p->arena, &wanted, out);
+}
+
 // Leaves of the same element count share a kernel, in order of first appearance.
 static heddle_status plan_groups(planner *p, const kernel_leaves *leaves, written_kernels *plan) {
   VEC(const kernel_plan *) kernels = {0};
@@ -38,15 +51,7 @@ static heddle_status plan_groups(planner *p, const kernel_leaves *leaves, writte
     }
     const char *name = kernels.size == 0 ? "main" : arena_printf(p->arena, "main_%d", kernels.size);
     kernel_plan *kernel = 0;
-    kernel_request wanted = {.computation = p->computation,
-                             .name = name,
-                             .target = &p->target,
-                             .leaf_count = count,
-                             .leaves = group,
-                             .parameter_numbers = p->parameter_numbers,
-                             .alias_count = p->alias_count,
-                             .aliases = p->aliases};
-    TRY(kernel_plan_leaves(p->arena, &wanted, &kernel));
+    TRY(plan_kernel(p, name, count, group, &kernel));
     vec_push(p->arena, &kernels, kernel);
   }
   plan->kernel_count = kernels.size;
@@ -118,6 +123,30 @@ static heddle_status find_aliases(planner *p, const kernel_leaves *leaves) {
   return status_ok();
 }
 
+// Reductions of any sizes may be one kernel, each with blocks of its own. Null if they are not: what cannot be in one
+// kernel may be in several.
+static const kernel_plan *plan_reductions(planner *p, const kernel_leaves *leaves) {
+  if (!kernel_hero_exists(p->target.kind, HERO_REDUCTIONS) || leaves->size < 2) return NULL;
+  kernel_plan *kernel = NULL;
+  int64_t elements = 0;
+  for (int i = 0; i < leaves->size; i++) elements += shape_element_count(leaves->data[i].shape);
+  if (elements == 0) return NULL;
+  const heddle_status s = plan_kernel(p, "main", leaves->size, leaves->data, &kernel);
+  const bool is_planned = status_is_ok(s);
+  heddle_status_free(s);
+  return is_planned && kernel->hero == HERO_REDUCTIONS ? kernel : NULL;
+}
+
+static heddle_status plan_kernels(planner *p, const kernel_leaves *leaves, written_kernels *plan) {
+  const kernel_plan *whole = plan_reductions(p, leaves);
+  if (!whole) return plan_groups(p, leaves, plan);
+  const kernel_plan **kernels = arena_array(p->arena, const kernel_plan *, 1);
+  kernels[0] = whole;
+  plan->kernel_count = 1;
+  plan->kernels = kernels;
+  return status_ok();
+}
+
 static heddle_status plan_module(planner *p, const module *m, written_kernels *plan) {
   computation *entry = m->entry;
   bool single_fusion = is_single_fusion(entry);
@@ -141,7 +170,7 @@ static heddle_status plan_module(planner *p, const module *m, written_kernels *p
   plan->result_count = leaves.size;
   plan->results = results;
   plan->result_is_tuple = shape_is_tuple(entry->root->shape);
-  return plan_groups(p, &leaves, plan);
+  return plan_kernels(p, &leaves, plan);
 }
 
 heddle_status written_kernels_plan(arena *a, const module *m, target_description target, written_kernels **out) {
