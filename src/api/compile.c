@@ -165,6 +165,8 @@ target_description compile_target(const compile_options *o) {
   target_description t = o->target ? *o->target : o->simulate ? target_gpu() : target_cpu(thread_count(o));
   // The simulator's device is the host: its libraries do what no kernel can.
   if (o->simulate) t.has_libraries = t.prefers_kernels = true;
+  t.codegen = o->codegen;
+  t.prefers_kernels |= o->codegen == CODEGEN_EMITTERS || o->codegen == CODEGEN_TILES;
   return t;
 }
 

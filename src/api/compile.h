@@ -18,6 +18,7 @@ typedef struct compile_options {
   bool scalar;              // no explicit vectors
   int threads;              // 0 = all cores
   bool simulate;            // kernels for a GPU, which the kernel simulator runs; libraries only where no kernel can
+  target_codegen codegen;   // who makes code where several could
   const char *kernel_name;  // of the first kernel's symbol; null: "main"
   const target_description *target;         // null: this machine's CPU, with `threads`
   const kept_fusions_report *keep_fusions;  // fusions of the program stay as they are; null: they are formed anew

@@ -10,6 +10,8 @@
 #include "emit/emit.h"
 #include "emit/ir_builder.h"
 #include "target/code_generators.h"
+#include "tile/kernel.h"
+#include "tile/passes.h"
 
 // --- one kernel
 
@@ -35,7 +37,9 @@ static heddle_status take_session(void *state) {
 
 static heddle_status emit(void *state) {
   kernel_job *j = state;
-  return emit_kernel(lower_session_context(j->session), j->scratch, j->kernel, j->planned, &j->ir);
+  MlirContext context = lower_session_context(j->session);
+  return j->kernel->hero == HERO_TILES ? tile_kernel_emit(context, j->scratch, j->kernel, &j->ir)
+                                       : emit_kernel(context, j->scratch, j->kernel, j->planned, &j->ir);
 }
 
 static heddle_status lower(void *state) {
@@ -44,8 +48,8 @@ static heddle_status lower(void *state) {
   j->lowering = (lower_options){.target = *j->machine, .exact = j->options->exact};
   if (j->options->scalar) j->lowering.target.vector_bits = 0;
   if (generator->prepare) generator->prepare(j->scratch, &j->lowering);
-  heddle_status s = lower_run_in(j->session, lower_pipeline(j->machine), mlirModuleGetOperation(j->ir), &j->lowering,
-                                 j->options->control);
+  const pass *const *passes = j->kernel->hero == HERO_TILES ? tile_pipeline() : lower_pipeline(j->machine);
+  heddle_status s = lower_run_in(j->session, passes, mlirModuleGetOperation(j->ir), &j->lowering, j->options->control);
   return status_is_ok(s) ? s : status_context(s, "while compiling kernel %s", j->kernel->name);
 }
 

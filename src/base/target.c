@@ -175,6 +175,11 @@ static const target_description machines[] = {
 
 enum { MACHINE_COUNT = sizeof machines / sizeof *machines };
 
+const char *target_codegen_name(target_codegen codegen) {
+  static const char *const codegens[CODEGEN_COUNT] = {"chosen", "library", "emitters", "tiles"};
+  return codegens[codegen];
+}
+
 const char *target_kind_name(target_kind kind) {
   static const char *const names[TARGET_KIND_COUNT] = {
       [TARGET_CPU] = "cpu", [TARGET_NVPTX] = "nvptx", [TARGET_NULL] = "null"};

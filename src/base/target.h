@@ -19,6 +19,17 @@ typedef enum target_kind {
   TARGET_KIND_COUNT
 } target_kind;
 
+// Who makes the code of a part of the program that several could make.
+typedef enum target_codegen {
+  CODEGEN_CHOSEN,    // whoever is expected to be fastest
+  CODEGEN_LIBRARY,   // a library where one has it
+  CODEGEN_EMITTERS,  // a kernel, by an emitter of src/emit
+  CODEGEN_TILES,     // a kernel, through linalg (src/tile), where there is a way
+  CODEGEN_COUNT
+} target_codegen;
+
+const char *target_codegen_name(target_codegen codegen);  // as --codegen spells it: "library", …; "chosen"
+
 const char *target_kind_name(target_kind kind);  // as --target spells it: "cpu", "nvptx", "null"
 
 // How far lowering (src/lower) inlines, repeats and widens code. An operation is one of MLIR's as the pass finds it,
@@ -187,8 +198,9 @@ typedef struct target_description {
   bool has_grid;         // kernels run as a grid of threads; else a call takes a range of tiles
   bool has_libraries;    // the host's libraries can be called between kernels
   bool prefers_kernels;  // libraries do only what no kernel can
-  bool has_libm;         // kernels can call the C library's mathematical functions
-  bool is_host;          // this process's machine: code is made for its very CPU, and linked into the process
+  target_codegen codegen;
+  bool has_libm;  // kernels can call the C library's mathematical functions
+  bool is_host;   // this process's machine: code is made for its very CPU, and linked into the process
 
   // Instruction set.
   int vector_bits;                  // widest vector register worth using; 0: loops are not vectorized

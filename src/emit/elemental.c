@@ -248,28 +248,38 @@ static bool computes_on_encoded(const instruction *i) {
   return any;
 }
 
-static MlirValue decoded(function_emitter *e, const instruction *operand, MlirValue value) {
+static MlirValue decoded(ir_builder *b, const instruction *operand, MlirValue value) {
   dtype t = operand->shape->dtype;
-  return emit_is_encoded(t) ? narrow_floats_decode_code(&e->b, dtypes[t].narrow, value) : value;
+  return emit_is_encoded(t) ? narrow_floats_decode_code(b, dtypes[t].narrow, value) : value;
 }
 
-static MlirValue encoded(function_emitter *e, const instruction *i, MlirValue wide) {
+static MlirValue encoded(ir_builder *b, const instruction *i, MlirValue wide) {
   const dtype t = i->shape->dtype;
-  return narrow_floats_encode_code(&e->b, dtypes[t].narrow, emit_element_type(e->b.context, t), wide);
+  return narrow_floats_encode_code(b, dtypes[t].narrow, emit_element_type(b->context, t), wide);
 }
 
-static heddle_status emit_elementwise(function_emitter *e, const instruction *i, MlirValue *out) {
-  if (i->operand_count == 0) return emit_refuse(e, i, "");
+bool emit_is_elementwise(const instruction *i) {
+  if (i->operand_count == 0 || i->operand_count > 3 || shape_is_tuple(i->operands[0]->shape)) return false;
+  const emit_op *row = &emit_ops[i->opcode];
+  const emit_choice *choice = choice_of(row, i);
+  return !row->structural && (choice->op || choice->fn);
+}
+
+MlirValue emit_elementwise(ir_builder *b, const instruction *i, const MlirValue *values) {
   const emit_choice *choice = choice_of(&emit_ops[i->opcode], i);
-  if (!choice->op && !choice->fn) return emit_refuse(e, i, "");
   MlirValue operands[3] = {0};
-  if (i->operand_count > 3) return emit_refuse(e, i, "");
+  const bool is_coded = computes_on_encoded(i);
+  for (int k = 0; k < i->operand_count; k++) operands[k] = is_coded ? decoded(b, i->operands[k], values[k]) : values[k];
+  MlirValue made = choice->fn ? choice->fn(b, i, operands)
+                              : ir_value(b, choice->op, mlirValueGetType(operands[0]), i->operand_count, operands);
+  return is_coded && emit_is_encoded(i->shape->dtype) ? encoded(b, i, made) : made;
+}
+
+static heddle_status emit_from_operands(function_emitter *e, const instruction *i, MlirValue *out) {
+  if (!emit_is_elementwise(i)) return emit_refuse(e, i, "");
+  MlirValue operands[3] = {0};
   for (int k = 0; k < i->operand_count; k++) TRY(emit_operand(e, i, k, &operands[k]));
-  bool is_coded = computes_on_encoded(i);
-  for (int k = 0; is_coded && k < i->operand_count; k++) operands[k] = decoded(e, i->operands[k], operands[k]);
-  *out = choice->fn ? choice->fn(&e->b, i, operands)
-                    : ir_value(&e->b, choice->op, mlirValueGetType(operands[0]), i->operand_count, operands);
-  if (is_coded && emit_is_encoded(i->shape->dtype)) *out = encoded(e, i, *out);
+  *out = emit_elementwise(&e->b, i, operands);
   return status_ok();
 }
 
@@ -295,7 +305,7 @@ static heddle_status emit_instruction(function_emitter *e, const instruction *i)
   int values = shape_is_tuple(i->shape) ? i->shape->tuple_size : 1;
   MlirValue *out = arena_array(e->kernel->arena, MlirValue, values);
   op_emitter structural = emit_ops[i->opcode].structural;
-  TRY(structural ? structural(e, i, out) : emit_elementwise(e, i, out));
+  TRY(structural ? structural(e, i, out) : emit_from_operands(e, i, out));
   ptr_map_put(e->kernel->arena, &e->values, i, out);
   return status_ok();
 }

@@ -75,6 +75,11 @@ typedef struct emit_op {
 
 extern const emit_op emit_ops[HLO_OPCODE_COUNT];
 
+// Whether the instruction's element is arithmetic on one element of each operand; then this is it. `values` are the
+// operands' elements: scalars, or vectors of them.
+bool emit_is_elementwise(const instruction *i);
+MlirValue emit_elementwise(ir_builder *b, const instruction *i, const MlirValue *values);
+
 const partition_operand *emit_operand_access(function_emitter *e, const instruction *i, int k);
 // The value of operand k that i needs. The operand must be evaluated in i's own scope.
 heddle_status emit_operand(function_emitter *e, const instruction *i, int k, MlirValue *out);

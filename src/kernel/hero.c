@@ -11,6 +11,7 @@
 #include "kernel/hero_loops.h"
 #include "kernel/hero_reduction.h"
 #include "kernel/hero_scatter.h"
+#include "kernel/hero_tiles.h"
 #include "kernel/hero_transpose.h"
 #include "kernel/hero_update_slice.h"
 #include "kernel/hero_while.h"
@@ -20,15 +21,22 @@
 typedef bool (*hero_rule)(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
 static const char *const names[HERO_COUNT] = {
-    [HERO_CONCATENATE] = "concatenate",   [HERO_LOOP] = "loop",       [HERO_LOOPS] = "loops",
-    [HERO_REDUCTION] = "reduction",       [HERO_SCATTER] = "scatter", [HERO_TRANSPOSE] = "transpose",
-    [HERO_UPDATE_SLICE] = "update_slice", [HERO_WHILE] = "while",     [HERO_REDUCTIONS] = "reductions",
+    [HERO_CONCATENATE] = "concatenate",
+    [HERO_LOOP] = "loop",
+    [HERO_LOOPS] = "loops",
+    [HERO_REDUCTION] = "reduction",
+    [HERO_SCATTER] = "scatter",
+    [HERO_TRANSPOSE] = "transpose",
+    [HERO_UPDATE_SLICE] = "update_slice",
+    [HERO_WHILE] = "while",
+    [HERO_REDUCTIONS] = "reductions",
+    [HERO_TILES] = "tiles",
 };
 
 // The loop is last and takes everything whose outputs have equal element counts.
 static const hero_kind order[HERO_COUNT] = {
-    HERO_WHILE,     HERO_UPDATE_SLICE, HERO_SCATTER,     HERO_REDUCTIONS, HERO_REDUCTION,
-    HERO_TRANSPOSE, HERO_LOOPS,        HERO_CONCATENATE, HERO_LOOP,
+    HERO_TILES,     HERO_WHILE,     HERO_UPDATE_SLICE, HERO_SCATTER,     HERO_REDUCTIONS,
+    HERO_REDUCTION, HERO_TRANSPOSE, HERO_LOOPS,        HERO_CONCATENATE, HERO_LOOP,
 };
 
 // Of targets whose kernels take a range of tiles.
@@ -39,6 +47,7 @@ static const hero_kind order[HERO_COUNT] = {
       [HERO_LOOPS] = hero_loops_takes,               \
       [HERO_REDUCTION] = hero_reduction_takes,       \
       [HERO_SCATTER] = hero_scatter_takes,           \
+      [HERO_TILES] = hero_tiles_takes,               \
       [HERO_TRANSPOSE] = hero_transpose_takes,       \
       [HERO_UPDATE_SLICE] = hero_update_slice_takes, \
       [HERO_WHILE] = hero_while_takes,               \

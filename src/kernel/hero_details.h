@@ -384,6 +384,15 @@ typedef struct hero_grid_loops {
   const int *value_of;  // by output: which of the range's values
 } hero_grid_loops;
 
+// --- through linalg
+
+// Tiles of operations on whole arrays. How large a workgroup's share is, and what of it is in registers, follows from
+// linalg's operations (tile/sizes.c); the launch says among how many tiles of the runtime the workgroups are dealt.
+typedef struct hero_tiles {
+  int operation_count;  // of the kernel
+  int product_count;    // of these, dots and convolutions
+} hero_tiles;
+
 // --- any of them
 
 // The emitters. One file each: kernel/hero_NAME.c decides and fills in the figures, emit/NAME.c makes the code.
@@ -396,6 +405,7 @@ typedef enum hero_kind {
   HERO_UPDATE_SLICE,  // dynamic-update-slice in place: writes the window only
   HERO_WHILE,         // a loop of the program: all its turns
   HERO_REDUCTIONS,    // reductions that share no work, each with blocks of its own
+  HERO_TILES,         // products, windows and what is around them, through linalg: made by src/tile
   HERO_LOOPS,         // groups of outputs with a loop each: of different element counts, or slices of one index space
   HERO_COUNT
 } hero_kind;
@@ -410,6 +420,7 @@ typedef union hero_details {
   hero_concatenate concatenate;
   hero_update_slice update_slice;
   hero_while turns;
+  hero_tiles tiles;
   hero_grid_transpose grid_transpose;
   hero_grid_scatter grid_scatter;
   hero_grid_reduction grid_reduction;

@@ -65,13 +65,12 @@ static void find_readers(const instruction_list *order, const kernel_leaves *lea
   }
 }
 
-// The loop's kernel computes all its leaves for an element before it stores any of them.
-static bool is_loop(arena *a, const computation *c, const target_description *target) {
+static bool has_hero(arena *a, const computation *c, const target_description *target, hero_kind hero) {
   kernel_plan *k;
   heddle_status s = kernel_plan_create(a, c, "", target, 0, NULL, &k);
   bool is_ok = status_is_ok(s);
   heddle_status_free(s);
-  return is_ok && k->hero == HERO_LOOP;
+  return is_ok && k->hero == hero;
 }
 
 static bool same_element_bytes(const shape *l, const shape *r) {
@@ -132,9 +131,12 @@ heddle_status in_place_find(arena *a, const instruction *fusion, const target_de
   const computation *c = fusion->called[0];
   TRY(kernel_leaves_of(a, c->root, &leaves));
   TRY(computation_post_order(a, c, &order));
-  bool anywhere = leaves.size > 1 && is_loop(a, c, target);
+  // The loop's kernel computes all its leaves for an element before it stores any of them. Tiles of sums grow where
+  // they are stored in the end, while operands are still to be read.
+  bool anywhere = leaves.size > 1 && has_hero(a, c, target, HERO_LOOP);
   find_readers(&order, &leaves);
-  add_pairs(a, c, &leaves, anywhere, &pairs);
+  if (target->codegen != CODEGEN_TILES || !has_hero(a, c, target, HERO_TILES))
+    add_pairs(a, c, &leaves, anywhere, &pairs);
   out->may = pairs.data;
   out->may_count = pairs.size;
   TRY(in_place_updates(a, c, &updates));

@@ -227,10 +227,18 @@ static void print_while(text *out, const kernel_plan *k) {
   }
 }
 
+static void print_tiles(text *out, const kernel_plan *k) {
+  const hero_tiles *h = &k->details.tiles;
+  text_puts(out, "    tiles");
+  NUMBER(out, h, operation_count);
+  NUMBER(out, h, product_count);
+  text_putc(out, '\n');
+}
+
 static void (*const print_details[HERO_COUNT])(text *out, const kernel_plan *k) = {
     [HERO_CONCATENATE] = print_concatenate,   [HERO_LOOP] = print_loop,       [HERO_LOOPS] = print_loops,
     [HERO_REDUCTION] = print_reduction,       [HERO_SCATTER] = print_scatter, [HERO_TRANSPOSE] = print_transpose,
-    [HERO_UPDATE_SLICE] = print_update_slice, [HERO_WHILE] = print_while,
+    [HERO_UPDATE_SLICE] = print_update_slice, [HERO_WHILE] = print_while,     [HERO_TILES] = print_tiles,
 };
 
 // --- the kernel

@@ -27,11 +27,21 @@ heddle_status lower_iota(lowering *l, const ir_operation *op, instruction *const
 }
 
 // The old broadcast: new dimensions in front.
+// MHLO of 2020 also writes broadcasts without sizes: the result's type has them.
+static int_list declared_leading_dims(const ir_operation *op, int rank) {
+  const ir_type *t = op->result_count == 1 ? op->results[0]->type : NULL;
+  if (!t || t->kind != IR_TYPE_TENSOR || t->rank <= rank) return (int_list){0};
+  for (int d = 0; d < t->rank; d++)
+    if (t->dims[d] == IR_DYNAMIC) return (int_list){0};
+  return (int_list){t->dims, t->rank - rank};
+}
+
 heddle_status lower_broadcast(lowering *l, const ir_operation *op, instruction *const *operands,
                               instruction **results) {
   int_list sizes;
   TRY(lowering_ints(l, op, "broadcast_sizes", &sizes));
   const shape *from = operands[0]->shape;
+  if (sizes.size == 0) sizes = declared_leading_dims(op, from->rank);
   int rank = sizes.size + from->rank;
   if (rank > SHAPE_MAX_RANK) return lowering_invalid(op, "the result would have rank %d", rank);
   int64_t dims[SHAPE_MAX_RANK], dimensions[SHAPE_MAX_RANK];

@@ -12,6 +12,7 @@
 #include "lower/pass.h"
 #include "lower/passes.h"
 #include "target/nvptx.h"
+#include "tile/passes.h"
 #include "tools/expected_diagnostics.h"
 #include "tools/flags.h"
 #include "tools/mlir_spelling.h"
@@ -44,20 +45,22 @@ static heddle_status take_pass(void *context, arena *a, str name, const char *va
   return status_ok();
 }
 
-static int pass_count(void) {
+static int count_of(const pass *const *passes) {
   int count = 0;
-  while (lower_passes[count]) count++;
+  while (passes[count]) count++;
   return count;
 }
 
 static const char *pass_name(int number) {
-  const int count = pass_count();
-  return number < count ? lower_passes[number]->name : lower_groups[number - count];
+  const int lowering = count_of(lower_passes), tiling = count_of(tile_passes);
+  if (number < lowering) return lower_passes[number]->name;
+  return number < lowering + tiling ? tile_passes[number - lowering]->name : lower_groups[number - lowering - tiling];
 }
 
 static void print_passes(void) {
   printf("\npasses, each a flag; XLA's names of 2024 and 2025 are taken, too:\n");
   for (int i = 0; lower_passes[i]; i++) pass_print_entry(stdout, "-", lower_passes[i], "");
+  for (int i = 0; tile_passes[i]; i++) pass_print_entry(stdout, "-", tile_passes[i], "");
   printf("\ngroups:\n");
   for (int i = 0; lower_groups[i]; i++) printf("  -%s\n", lower_groups[i]);
 }

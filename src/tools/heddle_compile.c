@@ -8,6 +8,7 @@
 #include "import/import.h"
 #include "prog/program_print.h"
 #include "target/nvptx.h"
+#include "tools/codegen_flag.h"
 #include "tools/commands.h"
 #include "tools/cpu_flag.h"
 #include "tools/debug_compile.h"
@@ -39,6 +40,8 @@ typedef struct compile_flags {
   const char *output, *emit, *target, *chip, *cpu, *name;
   target_description machine;  // that `target` and `chip` name
   const struct form *form;     // that `emit` names
+  const char *codegen_name;
+  target_codegen codegen;
   bool exact, deterministic, keep_fusions, time;
   int threads, v;
   debug_options debug;
@@ -90,6 +93,7 @@ static heddle_status check_flags(void *argument) {
   const struct form *form = f->form;
   if (!f->target) f->target = form->only ? form->only : "cpu";
   TRY(find_machine(f));
+  TRY(codegen_flag_take(f->codegen_name, &f->codegen));
   TRY(cpu_flag_take(f->cpu, false));
   if (form->only && strcmp(form->only, f->target) != 0)
     return status_error(HEDDLE_INVALID, "--emit=%s is for --target=%s, found %s", form->name, form->only, f->target);
@@ -220,6 +224,7 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
   TRY(read_source(a, path, f, &from));
   compile_options options = {.exact = f->exact,
                              .deterministic = f->deterministic,
+                             .codegen = f->codegen,
                              .threads = f->threads,
                              .kernel_name = f->name,
                              .control = pass_flags_open(&f->driver, f->time, true)};
@@ -240,6 +245,7 @@ int command_compile(int argc, char **argv) {
       {"emit", FLAG_TEXT, &f.emit, "FORM", "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program or image (obj)"},
       {"target", FLAG_TEXT, &f.target, "TARGET", "cpu, nvptx or null (cpu; nvptx for --emit=ptx)"},
       {"chip", FLAG_TEXT, &f.chip, "SM", "the GPU to generate code for (sm_90)"},
+      CODEGEN_FLAG(f.codegen_name),
       {"cpu", FLAG_TEXT, &f.cpu, CPU_FLAG_ARGUMENT, "the instruction set that the CPU's code keeps to (native)"},
       {"name", FLAG_TEXT, &f.name, "NAME", "the first kernel's symbol (in an object MODULE_kernel, else main)"},
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for"},

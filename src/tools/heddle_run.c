@@ -12,6 +12,7 @@
 #include "opt/constant_parameters.h"
 #include "target/nvptx.h"
 #include "tools/array_files.h"
+#include "tools/codegen_flag.h"
 #include "tools/commands.h"
 #include "tools/cpu_flag.h"
 #include "tools/debug_compile.h"
@@ -38,6 +39,8 @@ typedef struct run_flags {
   double rtol, atol;
   int random;  // the seed of random arguments, or -1: they come from files
   int threads, v, replicas, partitions;
+  const char *codegen_name;
+  target_codegen codegen;
   bool exact, no_folding, keep_fusions, time, print, profile;
   VEC(literal *)
   made_up;  // arguments of a program with open dims that came without --input; null for other than arrays
@@ -141,8 +144,10 @@ static heddle_status write_outputs(const literal_list *results, const flag_list 
 }
 
 static heddle_status compile_options_of(run_flags *f, compile_options *out) {
-  *out = (compile_options){
-      .exact = f->exact, .threads = f->threads, .control = pass_flags_open(&f->driver, f->time, true)};
+  *out = (compile_options){.exact = f->exact,
+                           .codegen = f->codegen,
+                           .threads = f->threads,
+                           .control = pass_flags_open(&f->driver, f->time, true)};
   platform_compiles_for(f->on, &f->gpu, out);
   debug_compile_numbers(&f->debug, out);
   if (f->keep_fusions) out->keep_fusions = &debug_compile_remarks;
@@ -356,6 +361,7 @@ static heddle_status check_flags(void *argument) {
     return status_error(HEDDLE_INVALID, "found --expected_outputs and --expected_output, wanted one of them");
   TRY(hlo_dump_check(&f->debug));
   TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
+  TRY(codegen_flag_take(f->codegen_name, &f->codegen));
   TRY(cpu_flag_take(f->cpu, true));
   TRY(status_context(nvptx_target(f->chip, &f->gpu), "in --chip=%s", f->chip));
   return platform_from_name("platform", f->platform, &f->on);
@@ -390,6 +396,7 @@ int command_run(int argc, char **argv) {
       {"no-folding", FLAG_BOOL, &f.no_folding, NULL, "constants are arguments: nothing is evaluated while compiling"},
       {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       CHIP_FLAG(&f.chip),
+      CODEGEN_FLAG(f.codegen_name),
       {"cpu", FLAG_TEXT, &f.cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
       {"print", FLAG_BOOL, &f.print, NULL, "print the results"},

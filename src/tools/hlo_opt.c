@@ -10,6 +10,7 @@
 #include "hlo/text.h"
 #include "import/import.h"
 #include "proto/proto.h"
+#include "tools/codegen_flag.h"
 #include "tools/debug_compile.h"
 #include "tools/flags.h"
 #include "tools/module_format.h"
@@ -18,6 +19,8 @@
 
 typedef struct opt_flags {
   const char *passes, *print, *until, *target, *output, *platform, *stage, *format;
+  const char *codegen_name;
+  target_codegen codegen;
   bool list, list_stages, pipeline, split, emit_proto, keep_fusions, time;
   pass_flags driver;
   int v;
@@ -156,6 +159,7 @@ static const kept_fusions_report *keeps(const opt_flags *f) { return f->keep_fus
 static heddle_status print_buffers(arena *a, const module *m, opt_flags *f, opt_platform on, text *out) {
   const target_description gpu = target_gpu();
   const compile_options options = {.keep_fusions = keeps(f),
+                                   .codegen = f->codegen,
                                    .threads = 1,
                                    .target = on == OPT_GPU ? &gpu : NULL,
                                    .control = pass_flags_open(&f->driver, f->time, true)};
@@ -185,6 +189,7 @@ static heddle_status print_code(arena *a, const module *m, opt_flags *f, opt_pla
   collector c = {suffix, out};
   const target_description gpu = target_gpu();
   const compile_options options = {.exact = !f->debug.allow_excess_precision,
+                                   .codegen = f->codegen,
                                    .keep_fusions = keeps(f),
                                    .control = pass_flags_open(&f->driver, f->time, true),
                                    .threads = 1,
@@ -251,6 +256,7 @@ static heddle_status check_names(arena *a, const opt_flags *f) {
 static heddle_status check_flags(void *argument) {
   opt_flags *f = argument;
   TRY(print_options(f->print, &f->options));
+  TRY(codegen_flag_take(f->codegen_name, &f->codegen));
   if (!is_planned(f) && strcmp(f->until, "hlo") != 0)
     return status_error(HEDDLE_INVALID, "found --until=%s, wanted hlo or plan", f->until);
   if (strcmp(f->target, "nvptx") != 0 && strcmp(f->target, "cpu") != 0)
@@ -311,6 +317,7 @@ int main(int argc, char **argv) {
       {"print", FLAG_TEXT, &f.print, "short|full", "how to print: full has % signs and operand shapes (short)"},
       {"until", FLAG_TEXT, &f.until, "hlo|plan", "plan: print what the planner decides instead (hlo)"},
       {"target", FLAG_TEXT, &f.target, "cpu|nvptx", "what --until=plan plans for (cpu)"},
+      CODEGEN_FLAG(f.codegen_name),
       DEBUG_OPTIONS_FILE(f.debug),
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output)"},
       {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},

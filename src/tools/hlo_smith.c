@@ -87,6 +87,7 @@ typedef struct check {
   heddle_status (*through)(arena *a, const module *m, module **out);  // null: compiled and run
   platform on;                                                        // where, if it is
   bool is_exact;                                                      // and how
+  target_codegen codegen;                                             // by whom
 } check;
 
 static const check checks[] = {
@@ -97,6 +98,8 @@ static const check checks[] = {
     {.name = "stablehlo", .through = through_stablehlo},
     {.name = "cpu", .on = PLATFORM_CPU, .is_exact = true},
     {.name = "cpu-default", .on = PLATFORM_CPU},
+    {.name = "tiles", .on = PLATFORM_CPU, .is_exact = true, .codegen = CODEGEN_TILES},
+    {.name = "tiles-default", .on = PLATFORM_CPU, .codegen = CODEGEN_TILES},
     {.name = "simulator", .on = PLATFORM_SIMULATOR, .is_exact = true},
     {.name = "simulator-default", .on = PLATFORM_SIMULATOR},
 };
@@ -106,10 +109,11 @@ static heddle_status find_check(const char *name, const check **out) {
     *out = &checks[k];
     if (strcmp(name, checks[k].name) == 0) return status_ok();
   }
-  return status_error(HEDDLE_INVALID,
-                      "found --check=%s, wanted text, passes, proto, pbtxt, stablehlo, cpu, cpu-default, simulator or "
-                      "simulator-default",
-                      name);
+  return status_error(
+      HEDDLE_INVALID,
+      "found --check=%s, wanted text, passes, proto, pbtxt, stablehlo, cpu, cpu-default, tiles, tiles-default, "
+      "simulator or simulator-default",
+      name);
 }
 
 static heddle_status evaluate(arena *a, const module *m, const argument_list *arguments, literal **result) {
@@ -122,8 +126,9 @@ static heddle_status run_changed(arena *a, const check *c, const module *m, cons
   heddle_status s;
   if (c->through) s = c->through(a, m, &changed);
   else
-    s = execute_module(a, m, c->on, &(compile_options){.exact = c->is_exact, .threads = CPU_THREADS}, arguments,
-                       result);
+    s = execute_module(a, m, c->on,
+                       &(compile_options){.exact = c->is_exact, .codegen = c->codegen, .threads = CPU_THREADS},
+                       arguments, result);
   *is_refused = heddle_status_code(s) == HEDDLE_UNIMPLEMENTED;
   TRY(status_context(s, "while going through %s", c->name));
   return c->through ? status_context(evaluate(a, changed, arguments, result), "behind %s", c->name) : s;
@@ -364,8 +369,8 @@ int main(int argc, char **argv) {
       {"mix", FLAG_TEXT, &f.mix, "LIST", "weights of operations: dot=5,sort=0; none first: the others are 0"},
       {"kinds", FLAG_BOOL, &f.kinds, NULL, "list the kinds of operations with their weights and stop"},
       {"check", FLAG_TEXT, &f.check_name, "WAY",
-       "text, passes, proto, pbtxt, stablehlo, cpu (--exact), cpu-default, simulator (--exact) or "
-       "simulator-default: compare results behind it"},
+       "text, passes, proto, pbtxt, stablehlo, cpu (--exact), cpu-default, tiles (--exact), tiles-default, "
+       "simulator (--exact) or simulator-default: compare results behind it"},
       {"mutants", FLAG_BOOL, &f.mutants, NULL,
        "measure how many modules with one mistake the CPU's comparison refuses"},
       {"default", FLAG_BOOL, &f.is_default, NULL, "with --mutants: by the bounds of cpu-default"},

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lower/passes.h"
+#include "tile/passes.h"
 
 static const struct {
   const char *name, *ours;  // null: there is none
@@ -47,7 +48,9 @@ static const struct {
 
 enum { XLA_NAME_COUNT = sizeof xla_names / sizeof *xla_names };
 
-static bool is_ours(str name) { return lower_pass_find(name) || lower_group(&target_any_cpu, name); }
+static bool is_ours(str name) {
+  return lower_pass_find(name) || tile_pass_find(name) || lower_group(&target_any_cpu, name);
+}
 
 bool pass_arguments_know(str name) {
   for (int i = 0; i < XLA_NAME_COUNT; i++)
@@ -201,6 +204,7 @@ heddle_status pass_arguments_resolve(arena *a, const pass_requests *requests, lo
     str name;
     TRY(find_ours(requests->data[i].name, &name));
     const pass *p = lower_pass_find(name);
+    if (!p) p = tile_pass_find(name);
     if (p) vec_push(a, out, p);
     const pass *const *group = p ? NULL : lower_group(&options->target, name);
     for (int k = 0; group && group[k]; k++) vec_push(a, out, group[k]);

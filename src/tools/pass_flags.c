@@ -3,10 +3,11 @@
 
 #include "lower/pass.h"
 #include "opt/pass.h"
+#include "tile/passes.h"
 
 heddle_status pass_flags_check_name(const char *flag, str name, unsigned kinds) {
   if (kinds & PASS_FLAGS_HLO && opt_pass_find(name)) return status_ok();
-  if (kinds & PASS_FLAGS_MLIR && lower_pass_find(name)) return status_ok();
+  if (kinds & PASS_FLAGS_MLIR && (lower_pass_find(name) || tile_pass_find(name))) return status_ok();
   return status_error(HEDDLE_INVALID, "--%s: found \"" STR_FMT "\", wanted a pass that %s lists", flag, STR_ARG(name),
                       !(kinds & PASS_FLAGS_MLIR)  ? "--list-passes"
                       : !(kinds & PASS_FLAGS_HLO) ? "--help"

@@ -8,6 +8,7 @@
 #include "hlo/text.h"
 #include "import/import.h"
 #include "tools/bijection.h"
+#include "tools/codegen_flag.h"
 #include "tools/debug_compile.h"
 #include "tools/default_bounds.h"
 #include "tools/execute.h"
@@ -23,6 +24,8 @@ typedef struct correctness_flags {
   flag_list inputs, outputs;
   double abs_error, rel_error;  // negative: what the module's types allow
   int threads, v;
+  const char *codegen_name;
+  target_codegen codegen;
   bool exact, keep_fusions;
   debug_options debug;
 } correctness_flags;
@@ -273,7 +276,7 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   debug_options_warn(&f->debug);
   TRY(import_file(a, path, NULL, &m));
   debug_compile debug;
-  compile_options options = {.exact = f->exact, .threads = f->threads};
+  compile_options options = {.exact = f->exact, .codegen = f->codegen, .threads = f->threads};
   if (f->keep_fusions) options.keep_fusions = &debug_compile_remarks;
   heddle_status s = debug_compile_open(&debug, a, &f->debug, PASS_FOLDS, m, &options);
   if (status_is_ok(s)) s = check_results(a, m, f, &options);
@@ -284,7 +287,8 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
 }
 
 static heddle_status check_flags(void *argument) {
-  const correctness_flags *f = argument;
+  correctness_flags *f = argument;
+  TRY(codegen_flag_take(f->codegen_name, &f->codegen));
   return hlo_dump_check(&f->debug);
 }
 
@@ -301,6 +305,7 @@ int main(int argc, char **argv) {
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for (no excess precision)"},
       {"keep_fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
+      CODEGEN_FLAG(f.codegen_name),
       DEBUG_OPTIONS_FILE(f.debug),
       {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
       {0},

@@ -1,0 +1,94 @@
+// The C++ behind tiling.h.
+#include "mlir/CAPI/AffineMap.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "mlir/Dialect/SCF/Transforms/Transforms.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/TilingInterface.h"
+
+#include "dialect/tiling.h"
+
+using namespace mlir;
+
+int tiling_loops(MlirOperation operation, int64_t tripCounts[TILING_MAX_LOOPS], bool isReduction[TILING_MAX_LOOPS]) {
+  auto op = llvm::dyn_cast<linalg::LinalgOp>(unwrap(operation));
+  if (!op || op.getNumLoops() > TILING_MAX_LOOPS) return -1;
+  SmallVector<int64_t, 4> ranges = op.getStaticLoopRanges();
+  SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
+  for (size_t k = 0; k < ranges.size(); k++) {
+    tripCounts[k] = ShapedType::isDynamic(ranges[k]) ? -1 : ranges[k];
+    isReduction[k] = types[k] == utils::IteratorType::reduction;
+  }
+  return ranges.size();
+}
+
+MlirAffineMap tiling_map(MlirOperation operation, int operand) {
+  auto op = llvm::dyn_cast<linalg::LinalgOp>(unwrap(operation));
+  if (!op) return {nullptr};
+  return wrap(op.getMatchingIndexingMap(&op->getOpOperand(operand)));
+}
+
+int tiling_output(MlirOperation operation, int result) {
+  auto op = llvm::cast<linalg::LinalgOp>(unwrap(operation));
+  return op.getDpsInitOperand(result)->getOperandNumber();
+}
+
+static scf::SCFTilingOptions optionsOf(MLIRContext *context, const tiling_request *request) {
+  SmallVector<OpFoldResult> sizes;
+  Builder builder(context);
+  for (int k = 0; k < request->count; k++) sizes.push_back(builder.getIndexAttr(request->sizes[k]));
+  scf::SCFTilingOptions options;
+  options.setTileSizes(sizes);
+  if (request->is_forall) options.setLoopType(scf::SCFTilingOptions::LoopType::ForallOp);
+  return options;
+}
+
+static MlirOperation tileAlone(IRRewriter &rewriter, TilingInterface op, const scf::SCFTilingOptions &options,
+                               MlirOperation *loop) {
+  auto tiled = scf::tileUsingSCF(rewriter, op, options);
+  if (failed(tiled)) return {nullptr};
+  rewriter.replaceOp(op, tiled->replacements);
+  if (!tiled->loops.empty()) *loop = wrap(tiled->loops.back().getOperation());
+  return wrap(tiled->tiledOps.back());
+}
+
+static MlirOperation tileAndFuse(IRRewriter &rewriter, TilingInterface op, const scf::SCFTilingOptions &options,
+                                 MlirOperation *loop) {
+  scf::SCFTileAndFuseOptions fusing;
+  fusing.setTilingOptions(options);
+  auto tiled = scf::tileConsumerAndFuseProducersUsingSCF(rewriter, op, fusing);
+  if (failed(tiled)) return {nullptr};
+  SmallVector<Value> replacements;
+  for (Value result : op->getResults()) replacements.push_back(tiled->replacements[result]);
+  rewriter.replaceOp(op, replacements);
+  if (!tiled->loops.empty()) *loop = wrap(tiled->loops.back().getOperation());
+  return wrap(tiled->tiledAndFusedOps.front());
+}
+
+MlirOperation tiling_tile(MlirOperation operation, const tiling_request *request, MlirOperation *loop) {
+  *loop = {nullptr};
+  auto op = llvm::dyn_cast<TilingInterface>(unwrap(operation));
+  if (!op) return {nullptr};
+  IRRewriter rewriter(op->getContext());
+  rewriter.setInsertionPoint(op);
+  scf::SCFTilingOptions options = optionsOf(op->getContext(), request);
+  return request->fuses ? tileAndFuse(rewriter, op, options, loop) : tileAlone(rewriter, op, options, loop);
+}
+
+bool tiling_vectorize(MlirOperation operation) {
+  Operation *op = unwrap(operation);
+  IRRewriter rewriter(op->getContext());
+  rewriter.setInsertionPoint(op);
+  return succeeded(linalg::vectorize(rewriter, op));
+}
+
+bool tiling_peel(MlirOperation operation) {
+  auto loop = llvm::dyn_cast<scf::ForOp>(unwrap(operation));
+  scf::ForOp rest;
+  if (!loop) return false;
+  IRRewriter rewriter(loop.getContext());
+  return succeeded(scf::peelForLoopAndSimplifyBounds(rewriter, loop, rest));
+}

@@ -1,0 +1,13 @@
+// The tiles hero takes kernels through linalg: tiles of whole-array operations that become vector code.
+#ifndef HEDDLE_KERNEL_HERO_TILES_H_
+#define HEDDLE_KERNEL_HERO_TILES_H_
+
+#include "kernel/kernel.h"
+
+// Whether src/tile has a form for the operation; of its attributes and types it says more when it makes code.
+bool hero_tiles_has_form(const instruction *i);
+
+// See hero_rule. Takes, where target->codegen asks for tiles, what consists of operations that have a form.
+bool hero_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
+
+#endif

@@ -1,0 +1,161 @@
+// iree-codegen-select-lowering-strategy: chooses the roots of a dispatch region and the sizes of their tiles.
+//
+// A root is an operation whose result leaves the region; what it reads is computed for each of its tiles. Its attribute
+// `lowering_config` has a list of sizes for each level, by loop: of the tile of a workgroup, of the tile in registers,
+// and of one step of a reduction. Operations that reduce on the way to a root have the last level only.
+#include "tile/configure.h"
+
+#include "dialect/tiling.h"
+#include "emit/ir_builder.h"
+#include "tile/markers.h"
+#include "tile/passes.h"
+#include "tile/sizes.h"
+
+typedef struct loops {
+  int count;
+  int64_t trips[TILING_MAX_LOOPS];
+  bool is_reduction[TILING_MAX_LOOPS];
+  bool has_reduction;
+} loops;
+
+static loops loops_of(MlirOperation op) {
+  loops l = {0};
+  l.count = tiling_loops(op, l.trips, l.is_reduction);
+  for (int k = 0; k < l.count; k++) l.has_reduction |= l.is_reduction[k];
+  return l;
+}
+
+static MlirAttribute sizes_attribute(MlirContext context, int count, const int64_t *sizes) {
+  return mlirDenseI64ArrayGet(context, count, sizes);
+}
+
+// --- what a root's tiles would compute again
+
+// For each loop of an operation, the loops of the root that its position depends on, as bits.
+typedef struct reach {
+  uint32_t loops[TILING_MAX_LOOPS];
+  uint32_t all;
+} reach;
+
+// The dims of the consumer that the expression's value depends on, as the root's loops.
+static uint32_t loops_in(MlirAffineExpr e, const reach *consumer) {
+  if (mlirAffineExprIsADim(e)) return consumer->loops[mlirAffineDimExprGetPosition(e)];
+  if (!mlirAffineExprIsABinary(e)) return 0;
+  return loops_in(mlirAffineBinaryOpExprGetLHS(e), consumer) | loops_in(mlirAffineBinaryOpExprGetRHS(e), consumer);
+}
+
+static reach reach_of_producer(MlirOperation producer, int result, MlirAffineMap read, const reach *consumer) {
+  reach r = {0};
+  MlirAffineMap written = tiling_map(producer, tiling_output(producer, result));
+  for (int d = 0; d < mlirAffineMapGetNumResults(written); d++) {
+    MlirAffineExpr e = mlirAffineMapGetResult(written, d);
+    if (!mlirAffineExprIsADim(e)) continue;
+    const uint32_t needed = loops_in(mlirAffineMapGetResult(read, d), consumer);
+    r.loops[mlirAffineDimExprGetPosition(e)] = needed;
+    r.all |= needed;
+  }
+  return r;
+}
+
+// The loops of the root along which every producer that reduces has tiles of its own: tiling others would make it
+// compute the same again.
+static uint32_t tileable(MlirOperation op, const reach *at, uint32_t allowed) {
+  const int operands = (int)mlirOperationGetNumOperands(op);
+  for (int k = 0; k < operands; k++) {
+    MlirOperation producer = ir_defining_op(ir_operand(op, k));
+    if (ir_is_null(producer)) continue;
+    const loops l = loops_of(producer);
+    if (l.count < 0) continue;
+    const int result = (int)mlirOpResultGetResultNumber(ir_operand(op, k));
+    const reach r = reach_of_producer(producer, result, tiling_map(op, k), at);
+    if (l.has_reduction) allowed &= r.all;
+    allowed = tileable(producer, &r, allowed);
+  }
+  return allowed;
+}
+
+// Whether no operand has an element for each point: then points share elements, and a tile loads fewer than it has.
+static bool multiplies(MlirOperation op, const loops *l) {
+  bool shares = l->has_reduction;
+  for (int k = 0; k < mlirOperationGetNumOperands(op); k++)
+    shares &= mlirAffineMapGetNumResults(tiling_map(op, k)) < l->count;
+  return shares;
+}
+
+// --- reductions on the way
+
+static void configure_reduction(lower_context *c, MlirOperation op, const loops *l) {
+  int64_t steps[TILING_MAX_LOOPS];
+  sizes_of_step(&c->options->target, op, l->count, l->trips, l->is_reduction, multiplies(op, l), steps);
+  MlirAttribute level = sizes_attribute(c->context, l->count, steps);
+  ir_set(op, "lowering_config", mlirArrayAttrGet(c->context, 1, &level));
+}
+
+static bool configure_producers(lower_context *c, MlirOperation op) {
+  bool any = false;
+  const int operands = (int)mlirOperationGetNumOperands(op);
+  for (int k = 0; k < operands; k++) {
+    MlirOperation producer = ir_defining_op(ir_operand(op, k));
+    if (ir_is_null(producer)) continue;
+    const loops l = loops_of(producer);
+    if (l.count < 0) continue;
+    any |= multiplies(producer, &l);
+    if (l.has_reduction && mlirAttributeIsNull(ir_get(producer, "lowering_config")))
+      configure_reduction(c, producer, &l);
+    any |= configure_producers(c, producer);
+  }
+  return any;
+}
+
+// --- roots
+
+static heddle_status configure_root(lower_context *c, MlirOperation op, const loops *l) {
+  reach own = {0};
+  for (int k = 0; k < l->count; k++) own.all |= own.loops[k] = l->is_reduction[k] ? 0 : 1U << k;
+  const uint32_t allowed = tileable(op, &own, own.all);
+  const bool is_product = configure_producers(c, op) || multiplies(op, l);
+  int64_t workgroup[TILING_MAX_LOOPS], registers[TILING_MAX_LOOPS], step[TILING_MAX_LOOPS];
+  sizes_of_tiles(&c->options->target, op, l->count, l->trips, allowed, is_product, workgroup, registers);
+  sizes_of_step(&c->options->target, op, l->count, l->trips, l->is_reduction, multiplies(op, l), step);
+  MlirAttribute levels[] = {sizes_attribute(c->context, l->count, workgroup),
+                            sizes_attribute(c->context, l->count, registers),
+                            sizes_attribute(c->context, l->count, step)};
+  ir_set(op, "lowering_config", mlirArrayAttrGet(c->context, 3, levels));
+  return markers_advance(op, MARKER_ROOT);
+}
+
+// Whether a linalg operation reads one of the results: then it comes along with that one's tiles.
+static bool is_read(MlirOperation op) {
+  for (int k = 0; k < mlirOperationGetNumResults(op); k++)
+    for (MlirOpOperand use = mlirValueGetFirstUse(ir_result(op, k)); !mlirOpOperandIsNull(use);
+         use = mlirOpOperandGetNextUse(use)) {
+      int64_t trips[TILING_MAX_LOOPS];
+      bool is_reduction[TILING_MAX_LOOPS];
+      if (tiling_loops(mlirOpOperandGetOwner(use), trips, is_reduction) >= 0) return true;
+    }
+  return false;
+}
+
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  ir_operations all = ir_collect(c->scratch, (MlirOperation){unit}, NULL);
+  for (int k = 0; k < all.size; k++) {
+    const loops l = loops_of(all.data[k]);
+    if (l.count >= 0 && mlirOperationGetNumResults(all.data[k]) > 0 && !is_read(all.data[k]))
+      TRY(configure_root(c, all.data[k], &l));
+  }
+  return status_ok();
+}
+
+heddle_status configure_left(lower_context *c, MlirOperation op) {
+  const loops l = loops_of(op);
+  return configure_root(c, op, &l);
+}
+
+const pass tile_configure = {
+    .name = "iree-codegen-select-lowering-strategy",
+    .summary = "chooses roots and the sizes of their tiles",
+    .order_reason = "behind fusion on tensors, which decides which operations there are; before tiling, which obeys",
+    .use = PASS_NEEDED,
+    .run = run,
+};

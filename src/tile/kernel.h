@@ -1,0 +1,13 @@
+// From a kernel's plan to a dispatch region on linalg.
+#ifndef HEDDLE_TILE_KERNEL_H_
+#define HEDDLE_TILE_KERNEL_H_
+
+#include "kernel/kernel.h"
+#include "lower/pass.h"
+
+// Emits a kernel of the hero tiles as a module: a function that loads the kernel's inputs from an interface, computes
+// with linalg on tensors and stores the results; a binding for each slice. What tile_pipeline takes from there on. The
+// caller destroys the module. HEDDLE_UNIMPLEMENTED, with the instruction's place, for what linalg cannot say.
+heddle_status tile_kernel_emit(MlirContext context, arena *scratch, const kernel_plan *kernel, MlirModule *out);
+
+#endif

@@ -1,0 +1,229 @@
+// Operations that only move elements: broadcasts, transposes, reversals and iotas are loops that copy by a map, what
+// cuts or joins arrays is a slice of a tensor.
+#include "base/int64.h"
+#include "emit/elemental.h"
+#include "tile/linalg.h"
+#include "tile/structured.h"
+
+static MlirType element_type(const linalg_emitter *e, const instruction *i) {
+  return linalg_element_type(e->b.context, i->shape->dtype);
+}
+
+static MlirValue empty_of(linalg_emitter *e, const instruction *i) {
+  return structured_empty(&e->b, i->shape->rank, i->shape->dims, element_type(e, i));
+}
+
+MlirValue linalg_copied(linalg_emitter *e, MlirValue x, const shape *to, MlirAffineMap map) {
+  MlirAffineMap maps[] = {map, structured_identity(e->b.context, to->rank)};
+  MlirValue empty = structured_empty(&e->b, to->rank, to->dims, ir_element_type(mlirValueGetType(x)));
+  const structured_op op = {
+      .input_count = 1, .inputs = &x, .output_count = 1, .outputs = &empty, .maps = maps, .loop_count = to->rank};
+  ir_builder body;
+  MlirOperation made = structured_begin(&e->b, &op, &body);
+  MlirValue element = mlirBlockGetArgument(body.block, 0);
+  structured_yield(&body, 1, &element);
+  return ir_result(made, 0);
+}
+
+static heddle_status copy_by(linalg_emitter *e, const instruction *i, MlirAffineMap map, MlirValue *out) {
+  *out = linalg_copied(e, linalg_operand(e, i, 0), i->shape, map);
+  return status_ok();
+}
+
+heddle_status linalg_broadcast(linalg_emitter *e, const instruction *i, MlirValue *out) {
+  const int_list dims = i->attributes->dimensions;
+  return copy_by(e, i, structured_dims(e->b.context, i->shape->rank, dims.size, dims.data), out);
+}
+
+// Dimension d of the result is dimensions[d] of the operand.
+heddle_status linalg_transpose(linalg_emitter *e, const instruction *i, MlirValue *out) {
+  const int_list dims = i->attributes->dimensions;
+  int64_t inverse[SHAPE_MAX_RANK];
+  for (int d = 0; d < dims.size; d++) inverse[dims.data[d]] = d;
+  return copy_by(e, i, structured_dims(e->b.context, i->shape->rank, dims.size, inverse), out);
+}
+
+// A map that runs backwards has no tiles that are slices, so the body asks for its element itself.
+MlirValue linalg_turned(linalg_emitter *e, MlirValue x, const shape *s, const bool *is_turned) {
+  const int rank = s->rank;
+  MlirAffineMap identity = structured_identity(e->b.context, rank);
+  MlirValue empty = structured_empty(&e->b, rank, s->dims, ir_element_type(mlirValueGetType(x)));
+  const structured_op op = {.output_count = 1, .outputs = &empty, .maps = &identity, .loop_count = rank};
+  ir_builder body;
+  MlirOperation made = structured_begin(&e->b, &op, &body);
+  MlirValue operands[1 + SHAPE_MAX_RANK] = {x};
+  for (int d = 0; d < rank; d++) {
+    MlirValue at = structured_index(&body, d);
+    operands[1 + d] = is_turned[d] ? ir_binary(&body, "arith.subi", ir_index(&body, s->dims[d] - 1), at) : at;
+  }
+  MlirValue element = ir_value(&body, "tensor.extract", ir_element_type(mlirValueGetType(x)), 1 + rank, operands);
+  structured_yield(&body, 1, &element);
+  return ir_result(made, 0);
+}
+
+heddle_status linalg_reverse(linalg_emitter *e, const instruction *i, MlirValue *out) {
+  bool is_turned[SHAPE_MAX_RANK];
+  for (int d = 0; d < i->shape->rank; d++) is_turned[d] = int_list_has(i->attributes->dimensions, d);
+  *out = linalg_turned(e, linalg_operand(e, i, 0), i->shape, is_turned);
+  return status_ok();
+}
+
+heddle_status linalg_iota(linalg_emitter *e, const instruction *i, MlirValue *out) {
+  const int rank = i->shape->rank;
+  MlirAffineMap identity = structured_identity(e->b.context, rank);
+  MlirValue empty = empty_of(e, i);
+  const structured_op op = {.output_count = 1, .outputs = &empty, .maps = &identity, .loop_count = rank};
+  ir_builder body;
+  MlirOperation made = structured_begin(&e->b, &op, &body);
+  MlirValue index = structured_index(&body, (int)i->attributes->iota_dimension);
+  MlirValue number = ir_cast(&body, "arith.index_cast", mlirIntegerTypeGet(e->b.context, 64), index);
+  number = linalg_stored(&body, emit_convert(&body, number, DTYPE_S64, i->shape->dtype), i->shape->dtype);
+  structured_yield(&body, 1, &number);
+  *out = ir_result(made, 0);
+  return status_ok();
+}
+
+// --- reshape: all dims become one, which becomes the others
+
+// [[0, 1, …, rank - 1]], the dims of `rank` that are one; [] of a scalar.
+static MlirNamedAttribute all_in_one(const linalg_emitter *e, int rank) {
+  text t = {0};
+  text_puts(&t, rank > 0 ? "[[" : "[");
+  for (int d = 0; d < rank; d++) text_printf(&t, d > 0 ? ", %d" : "%d", d);
+  text_puts(&t, rank > 0 ? "]]" : "]");
+  MlirNamedAttribute made = ir_named_text(e->b.context, "reassociation", text_cstr(&t));
+  text_free(&t);
+  return made;
+}
+
+static MlirValue flat(linalg_emitter *e, MlirValue x, const shape *s, MlirType element) {
+  if (s->rank == 1) return x;
+  const int64_t count = shape_element_count(s);
+  MlirType type = mlirRankedTensorTypeGet(s->rank > 0, &count, element, mlirAttributeGetNull());
+  MlirNamedAttribute how = all_in_one(e, s->rank);
+  return s->rank == 0 ? x : ir_value_with(&e->b, "tensor.collapse_shape", type, 1, &x, 1, &how);
+}
+
+static MlirValue expand(linalg_emitter *e, MlirValue x, const shape *s, MlirType element) {
+  MlirType type = mlirRankedTensorTypeGet(s->rank, s->dims, element, mlirAttributeGetNull());
+  MlirNamedAttribute attributes[] = {
+      all_in_one(e, s->rank),
+      ir_named(e->b.context, "static_output_shape", mlirDenseI64ArrayGet(e->b.context, s->rank, s->dims)),
+  };
+  return ir_value_with(&e->b, "tensor.expand_shape", type, 1, &x, 2, attributes);
+}
+
+heddle_status linalg_reshape(linalg_emitter *e, const instruction *i, MlirValue *out) {
+  const shape *from = i->operands[0]->shape, *to = i->shape;
+  if (from->dtype != to->dtype) return linalg_refuse(e, i, "it reads elements as others");
+  MlirType element = element_type(e, i);
+  MlirValue x = linalg_operand(e, i, 0);
+  if (to->rank == 0 && from->rank > 0) {
+    MlirType scalar = mlirRankedTensorTypeGet(0, NULL, element, mlirAttributeGetNull());
+    MlirNamedAttribute none = ir_named_text(e->b.context, "reassociation", "[]");
+    *out = ir_value_with(&e->b, "tensor.collapse_shape", scalar, 1, &x, 1, &none);
+    return status_ok();
+  }
+  if (from->rank == 0 && to->rank > 0) {
+    MlirNamedAttribute attributes[] = {
+        ir_named_text(e->b.context, "reassociation", "[]"),
+        ir_named(e->b.context, "static_output_shape", mlirDenseI64ArrayGet(e->b.context, to->rank, to->dims)),
+    };
+    MlirType type = mlirRankedTensorTypeGet(to->rank, to->dims, element, mlirAttributeGetNull());
+    *out = ir_value_with(&e->b, "tensor.expand_shape", type, 1, &x, 2, attributes);
+    return status_ok();
+  }
+  x = flat(e, x, from, element);
+  *out = to->rank <= 1 ? x : expand(e, x, to, element);
+  return status_ok();
+}
+
+// --- what cuts and joins
+
+typedef struct cut {
+  int64_t offsets[SHAPE_MAX_RANK], sizes[SHAPE_MAX_RANK], strides[SHAPE_MAX_RANK];
+} cut;
+
+static MlirValue build_cut(linalg_emitter *e, const char *name, int rank, const cut *c, int operand_count,
+                           const MlirValue *operands, MlirType type) {
+  MlirContext context = e->b.context;
+  const int32_t insert[] = {1, 1, 0, 0, 0}, extract[] = {1, 0, 0, 0};
+  const bool is_insert = operand_count == 2;
+  MlirNamedAttribute attributes[] = {
+      ir_named(context, "static_offsets", mlirDenseI64ArrayGet(context, rank, c->offsets)),
+      ir_named(context, "static_sizes", mlirDenseI64ArrayGet(context, rank, c->sizes)),
+      ir_named(context, "static_strides", mlirDenseI64ArrayGet(context, rank, c->strides)),
+      ir_named(context, "operandSegmentSizes",
+               is_insert ? mlirDenseI32ArrayGet(context, 5, insert) : mlirDenseI32ArrayGet(context, 4, extract)),
+  };
+  return ir_value_with(&e->b, name, type, operand_count, operands, 4, attributes);
+}
+
+heddle_status linalg_slice(linalg_emitter *e, const instruction *i, MlirValue *out) {
+  const int rank = i->shape->rank;
+  cut c;
+  for (int d = 0; d < rank; d++) {
+    const slice_dim *dim = &i->attributes->slice.dims[d];
+    c.offsets[d] = dim->start;
+    c.sizes[d] = i->shape->dims[d];
+    c.strides[d] = dim->stride;
+  }
+  MlirValue x = linalg_operand(e, i, 0);
+  MlirType type = mlirRankedTensorTypeGet(rank, i->shape->dims, element_type(e, i), mlirAttributeGetNull());
+  *out = build_cut(e, "tensor.extract_slice", rank, &c, 1, &x, type);
+  return status_ok();
+}
+
+heddle_status linalg_concatenate(linalg_emitter *e, const instruction *i, MlirValue *out) {
+  const int rank = i->shape->rank;
+  const int64_t dim = i->attributes->dimensions.data[0];
+  MlirValue whole = empty_of(e, i);
+  cut c = {0};
+  for (int k = 0; k < i->operand_count; k++) {
+    const shape *part = i->operands[k]->shape;
+    for (int d = 0; d < rank; d++) {
+      c.sizes[d] = part->dims[d];
+      c.strides[d] = 1;
+    }
+    MlirValue operands[] = {linalg_operand(e, i, k), whole};
+    whole = build_cut(e, "tensor.insert_slice", rank, &c, 2, operands, mlirValueGetType(whole));
+    c.offsets[dim] += part->dims[dim];
+  }
+  *out = whole;
+  return status_ok();
+}
+
+// What negative padding cuts off is not copied.
+MlirValue linalg_padded(linalg_emitter *e, MlirValue x, int rank, const int64_t *from, const padding_dim *padding,
+                        const int64_t *to, MlirValue value) {
+  cut taken = {0}, put = {0};
+  bool is_empty = false;
+  for (int d = 0; d < rank; d++) {
+    const padding_dim *p = &padding[d];
+    const int64_t step = p->interior + 1, first = p->low >= 0 ? 0 : int64_ceil_div(-p->low, step);
+    int64_t end = from[d];
+    while (end > first && p->low + (end - 1) * step >= to[d]) end--;
+    is_empty |= end <= first;
+    taken.offsets[d] = first;
+    put.offsets[d] = p->low + first * step;
+    put.sizes[d] = taken.sizes[d] = end - first;
+    put.strides[d] = step;
+    taken.strides[d] = 1;
+  }
+  MlirType element = mlirValueGetType(value);
+  MlirValue whole = structured_fill(&e->b, value, structured_empty(&e->b, rank, to, element));
+  if (is_empty) return whole;
+  MlirType type = mlirRankedTensorTypeGet(rank, taken.sizes, element, mlirAttributeGetNull());
+  MlirValue operands[] = {build_cut(e, "tensor.extract_slice", rank, &taken, 1, &x, type), whole};
+  return build_cut(e, "tensor.insert_slice", rank, &put, 2, operands, mlirValueGetType(whole));
+}
+
+MlirValue linalg_scalar(linalg_emitter *e, MlirValue tensor) {
+  return ir_value(&e->b, "tensor.extract", ir_element_type(mlirValueGetType(tensor)), 1, &tensor);
+}
+
+heddle_status linalg_pad(linalg_emitter *e, const instruction *i, MlirValue *out) {
+  *out = linalg_padded(e, linalg_operand(e, i, 0), i->shape->rank, i->operands[0]->shape->dims,
+                       i->attributes->padding.dims, i->shape->dims, linalg_scalar(e, linalg_operand(e, i, 1)));
+  return status_ok();
+}

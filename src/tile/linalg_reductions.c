@@ -1,0 +1,150 @@
+// Reductions with any reducer, along dims or over windows. The init values are where a sum begins (linalg.fill); the
+// reducer is the body. Sums and products of floats narrower than f32 accumulate in f32, as the emitters' do.
+#include <mlir-c/AffineExpr.h>
+
+#include "emit/elemental.h"
+#include "hlo/combiner.h"
+#include "tile/linalg.h"
+#include "tile/structured.h"
+
+typedef struct reduction {
+  const instruction *i;
+  int count;            // values: half of the operands
+  const shape *result;  // of the first value; all have its dims
+  MlirValue *inputs;    // count of them, then `extra`
+  int extra;            // operands that only tell how far loops go
+  MlirAffineMap *maps;  // of inputs, extra, outputs
+  int loop_count;
+  bool is_reduction[2 * SHAPE_MAX_RANK];
+} reduction;
+
+static dtype value_dtype(const reduction *r, int value) { return r->i->operands[value]->shape->dtype; }
+
+// Null if the reducer computes in its own types.
+static const char *wide_operation(const reduction *r) {
+  if (r->count != 1 || dtype_accumulator(value_dtype(r, 0)) == value_dtype(r, 0)) return NULL;
+  const hlo_opcode op = combiner_opcode(r->i->called[0]);
+  return op < HLO_OPCODE_COUNT ? emit_ops[op].on_float.op : NULL;
+}
+
+static heddle_status combine(linalg_emitter *e, const reduction *r, ir_builder *body, const char *wide,
+                             MlirValue *combined) {
+  MlirValue *values = arena_array(e->arena, MlirValue, 2 * r->count);  // accumulators, then elements
+  for (int k = 0; k < r->count; k++) {
+    values[k] = linalg_element(body, mlirBlockGetArgument(body->block, r->count + r->extra + k), value_dtype(r, k));
+    values[r->count + k] = linalg_element(body, mlirBlockGetArgument(body->block, k), value_dtype(r, k));
+  }
+  if (!wide) {
+    TRY(linalg_emit_scalars(e, body, r->i->called[0], values, combined));
+    for (int k = 0; k < r->count; k++) combined[k] = linalg_stored(body, combined[k], value_dtype(r, k));
+    return status_ok();
+  }
+  *combined = ir_binary(body, wide, values[0], emit_convert(body, values[1], value_dtype(r, 0), DTYPE_F32));
+  return status_ok();
+}
+
+static heddle_status build_reduction(linalg_emitter *e, const reduction *r, MlirValue *out) {
+  const char *wide = wide_operation(r);
+  MlirValue *inits = arena_array(e->arena, MlirValue, r->count), *combined = arena_array(e->arena, MlirValue, r->count);
+  for (int k = 0; k < r->count; k++) {
+    const dtype t = value_dtype(r, k);
+    MlirValue init = linalg_scalar(e, linalg_operand(e, r->i, r->count + k));
+    if (wide) init = emit_convert(&e->b, init, t, DTYPE_F32);
+    MlirValue empty = structured_empty(&e->b, r->result->rank, r->result->dims, mlirValueGetType(init));
+    inits[k] = structured_fill(&e->b, init, empty);
+  }
+  const structured_op op = {.input_count = r->count + r->extra,
+                            .inputs = r->inputs,
+                            .output_count = r->count,
+                            .outputs = inits,
+                            .maps = r->maps,
+                            .loop_count = r->loop_count,
+                            .is_reduction = r->is_reduction};
+  ir_builder body;
+  MlirOperation made = structured_begin(&e->b, &op, &body);
+  TRY(combine(e, r, &body, wide, combined));
+  structured_yield(&body, r->count, combined);
+  for (int k = 0; k < r->count; k++) {
+    out[k] = ir_result(made, k);
+    if (wide) out[k] = linalg_converted(e, out[k], r->result, DTYPE_F32, value_dtype(r, k));
+  }
+  return status_ok();
+}
+
+static reduction begin(linalg_emitter *e, const instruction *i, int extra) {
+  const int count = i->operand_count / 2;
+  return (reduction){.i = i,
+                     .count = count,
+                     .result = shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape,
+                     .inputs = arena_array(e->arena, MlirValue, count + extra),
+                     .extra = extra,
+                     .maps = arena_array(e->arena, MlirAffineMap, 2 * count + extra)};
+}
+
+heddle_status linalg_reduce(linalg_emitter *e, const instruction *i, MlirValue *out) {
+  reduction r = begin(e, i, 0);
+  const int rank = i->operands[0]->shape->rank;
+  int64_t kept[SHAPE_MAX_RANK];
+  int kept_count = 0;
+  r.loop_count = rank;
+  for (int d = 0; d < rank; d++) {
+    r.is_reduction[d] = int_list_has(i->attributes->dimensions, d);
+    if (!r.is_reduction[d]) kept[kept_count++] = d;
+  }
+  for (int k = 0; k < r.count; k++) {
+    r.inputs[k] = linalg_operand(e, i, k);
+    r.maps[k] = structured_identity(e->b.context, rank);
+    r.maps[r.count + k] = structured_dims(e->b.context, rank, kept_count, kept);
+  }
+  return build_reduction(e, &r, out);
+}
+
+// --- windows
+
+static MlirValue padded_operand(linalg_emitter *e, const instruction *i, int k, int count) {
+  const shape *s = i->operands[k]->shape;
+  const window *w = &i->attributes->window;
+  padding_dim padding[SHAPE_MAX_RANK];
+  int64_t to[SHAPE_MAX_RANK];
+  bool any = false;
+  for (int d = 0; d < s->rank; d++) {
+    const window_dim *dim = &w->dims[d];
+    const int64_t spread = s->dims[d] > 0 ? (s->dims[d] - 1) * dim->base_dilation + 1 : 0;
+    padding[d] = (padding_dim){dim->padding_low, dim->padding_high, dim->base_dilation - 1};
+    to[d] = spread + dim->padding_low + dim->padding_high;
+    any |= dim->padding_low != 0 || dim->padding_high != 0 || dim->base_dilation != 1;
+  }
+  MlirValue x = linalg_operand(e, i, k);
+  if (!any) return x;
+  return linalg_padded(e, x, s->rank, s->dims, padding, to, linalg_scalar(e, linalg_operand(e, i, count + k)));
+}
+
+// Loops: the result's dims, then the window's. No array has the window's dims; an empty one says how large they are, as
+// in linalg's own pooling operations.
+heddle_status linalg_reduce_window(linalg_emitter *e, const instruction *i, MlirValue *out) {
+  reduction r = begin(e, i, 1);
+  const window *w = &i->attributes->window;
+  const int rank = r.result->rank;
+  MlirContext context = e->b.context;
+  MlirAffineExpr at[SHAPE_MAX_RANK];
+  int64_t own[SHAPE_MAX_RANK], window_dims[SHAPE_MAX_RANK], sizes[SHAPE_MAX_RANK];
+  r.loop_count = 2 * rank;
+  for (int d = 0; d < rank; d++) {
+    MlirAffineExpr outer = mlirAffineDimExprGet(context, d), inner = mlirAffineDimExprGet(context, rank + d);
+    at[d] = mlirAffineAddExprGet(
+        mlirAffineMulExprGet(outer, mlirAffineConstantExprGet(context, w->dims[d].stride)),
+        mlirAffineMulExprGet(inner, mlirAffineConstantExprGet(context, w->dims[d].window_dilation)));
+    own[d] = d;
+    window_dims[d] = rank + d;
+    sizes[d] = w->dims[d].size;
+    r.is_reduction[rank + d] = true;
+  }
+  for (int k = 0; k < r.count; k++) {
+    r.inputs[k] = padded_operand(e, i, k, r.count);
+    r.maps[k] = mlirAffineMapGet(context, r.loop_count, 0, rank, at);
+    r.maps[r.count + 1 + k] = structured_dims(context, r.loop_count, rank, own);
+  }
+  r.inputs[r.count] = structured_empty(&e->b, rank, sizes, linalg_element_type(context, value_dtype(&r, 0)));
+  r.maps[r.count] = structured_dims(context, r.loop_count, rank, window_dims);
+  return build_reduction(e, &r, out);
+}

@@ -1,0 +1,41 @@
+// Every pass of this folder, in the order in which a dispatch region meets them. The units are MLIR modules, what they
+// are given is a lower_context (lower/pass.h).
+#ifndef HEDDLE_TILE_PASSES_H_
+#define HEDDLE_TILE_PASSES_H_
+
+#include "lower/pass.h"
+
+// Loads the dialects that these passes make operations of; contexts for other kernels do without.
+void tile_load_dialects(MlirContext context);
+
+// Operations of MHLO become linalg on tensors.
+extern const pass tile_hlo_to_linalg;
+// Elementwise operations, broadcasts and moves become one operation with whoever reads them.
+extern const pass tile_fuse_tensors;
+
+// Roots are chosen, and the sizes of their tiles.
+extern const pass tile_configure;
+// Roots become loops over tiles, what they read is computed tile by tile.
+extern const pass tile_tile_and_fuse;
+// Tensors become the memory of the interface's bindings.
+extern const pass tile_to_buffers;
+// Tiles of registers become arithmetic on vectors.
+extern const pass tile_vectorize;
+
+// A region becomes a kernel: pointers and the number of a tile.
+extern const pass tile_distribute;
+// What is left of linalg becomes loops, rows of vectors single vectors, indices arithmetic.
+extern const pass tile_to_loops;
+// Vectors of several dims become rows.
+extern const pass tile_split_vectors;
+// Memory becomes pointers of the LLVM dialect.
+extern const pass tile_memory_to_llvm;
+
+// From a dispatch region to the LLVM dialect of a CPU; ends with null.
+const pass *const *tile_pipeline(void);
+
+// All of them, for emitters_opt; ends with null.
+extern const pass *const tile_passes[];
+const pass *tile_pass_find(str name);
+
+#endif

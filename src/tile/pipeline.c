@@ -1,0 +1,57 @@
+// Which pass of the road through tiles follows which.
+#include "lower/passes.h"
+
+#include "tile/passes.h"
+
+const pass *const tile_passes[] = {
+    &tile_hlo_to_linalg,
+    &tile_fuse_tensors,
+    &tile_configure,
+    &tile_tile_and_fuse,
+    &tile_to_buffers,
+    &tile_vectorize,
+    &tile_distribute,
+    &tile_to_loops,
+    &tile_split_vectors,
+    &tile_memory_to_llvm,
+    0,  // ends the list
+};
+
+const pass *tile_pass_find(str name) { return pass_find(tile_passes, name); }
+
+// Narrow floats are widened once they are vectors. From there on numbers and control flow take the road of all kernels.
+static const pass *const cpu[] = {
+    &tile_hlo_to_linalg,
+    &tile_fuse_tensors,
+    &tile_configure,
+    &tile_tile_and_fuse,
+    &tile_to_buffers,
+    &tile_vectorize,
+    &tile_distribute,
+    &tile_to_loops,
+    &tile_split_vectors,
+    &lower_widen_floats,
+    &lower_canonicalize,
+    &lower_cse,
+    &lower_complex_to_standard,
+    &lower_expand_division,
+    &lower_expand_math,
+    &lower_round_in_place,
+    &lower_expand_float_ops,
+    &lower_cpu_entry,
+    &lower_scf_to_cf,
+    &tile_memory_to_llvm,
+    &lower_to_llvm,
+    &lower_reconcile_casts,
+    &lower_canonicalize,
+    &lower_cse,
+    0,  // ends the list
+};
+
+const pass *const *tile_pipeline(void) { return cpu; }
+
+void tile_load_dialects(MlirContext context) {
+  static const char *const dialects[] = {"hal", "iree", "mhlo", "linalg", "bufferization", "memref", "transform"};
+  for (size_t k = 0; k < sizeof dialects / sizeof *dialects; k++)
+    mlirContextGetOrLoadDialect(context, mlirStringRefCreateFromCString(dialects[k]));
+}

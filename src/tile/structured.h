@@ -1,0 +1,38 @@
+// Building structured operations: linalg.generic, linalg.fill, and the tensors they begin with.
+#ifndef HEDDLE_TILE_STRUCTURED_H_
+#define HEDDLE_TILE_STRUCTURED_H_
+
+#include <mlir-c/AffineMap.h>
+
+#include "emit/ir_builder.h"
+#include "hlo/shape.h"
+
+// linalg.generic: `maps` has one per input, then one per output, all of `loop_count` dims.
+typedef struct structured_op {
+  int input_count;
+  const MlirValue *inputs;
+  int output_count;
+  const MlirValue *outputs;
+  const MlirAffineMap *maps;
+  int loop_count;
+  const bool *is_reduction;  // by loop; null: none is
+} structured_op;
+
+// Makes the operation with an empty body, whose arguments are one element per input and output; *body is at its end,
+// where structured_yield ends it. Outputs that are tensors are results;
+// others are memory that is written.
+MlirOperation structured_begin(ir_builder *b, const structured_op *op, ir_builder *body);
+void structured_yield(ir_builder *body, int count, const MlirValue *values);
+
+// Maps.
+MlirAffineMap structured_identity(MlirContext context, int rank);
+MlirAffineMap structured_dims(MlirContext context, int loop_count, int count, const int64_t *dims);
+
+// linalg.index: the point's position along a loop.
+MlirValue structured_index(ir_builder *body, int loop);
+
+// tensor.empty, and a tensor that is `value` everywhere (linalg.fill).
+MlirValue structured_empty(ir_builder *b, int rank, const int64_t *dims, MlirType element);
+MlirValue structured_fill(ir_builder *b, MlirValue value, MlirValue tensor);
+
+#endif

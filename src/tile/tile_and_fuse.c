@@ -1,0 +1,156 @@
+// iree-codegen-linalg-tile-and-fuse: roots become loops over tiles, and what they read is computed tile by tile.
+//
+// Three levels: one scf.forall over the tiles of workgroups; within, loops over tiles that fit in registers; within
+// those, loops over the steps of reductions. Loops whose last turn is partial are peeled, so that all tiles have sizes
+// that are known here. Only what the vectors of one tile need then goes through memory.
+#include <mlir-c/BuiltinAttributes.h>
+
+#include "dialect/tiling.h"
+#include "emit/ir_builder.h"
+#include "tile/configure.h"
+#include "tile/markers.h"
+#include "tile/passes.h"
+
+typedef struct tiler {
+  lower_context *context;
+  ir_operations peelable;  // loops, outer ones first
+} tiler;
+
+static heddle_status failed(const tiler *t, MlirOperation op, const char *what) {
+  heddle_status s = ir_diagnostics(t->context->context, HEDDLE_INTERNAL, what);
+  return status_is_ok(s) ? status_error(HEDDLE_INTERNAL, "%s: %s", what, ir_operation_text(t->context->scratch, op))
+                         : s;
+}
+
+// Level `level` of the operation's configuration, counted from the end if negative; null if there is none.
+static MlirAttribute level_of(MlirOperation op, int level) {
+  MlirAttribute config = ir_get(op, "lowering_config");
+  if (mlirAttributeIsNull(config)) return config;
+  const int count = (int)mlirArrayAttrGetNumElements(config);
+  return mlirArrayAttrGetElement(config, level < 0 ? count + level : level);
+}
+
+static bool has_size(MlirAttribute level) {
+  for (intptr_t k = 0; !mlirAttributeIsNull(level) && k < mlirDenseArrayGetNumElements(level); k++)
+    if (mlirDenseI64ArrayGetElement(level, k) != 0) return true;
+  return false;
+}
+
+static heddle_status tile(tiler *t, MlirOperation op, MlirAttribute level, bool fuses, bool is_forall,
+                          MlirOperation *tiled, MlirOperation *loop) {
+  int64_t sizes[TILING_MAX_LOOPS];
+  const int count = (int)mlirDenseArrayGetNumElements(level);
+  for (int k = 0; k < count; k++) sizes[k] = mlirDenseI64ArrayGetElement(level, k);
+  const tiling_request request = {.count = count, .sizes = sizes, .fuses = fuses, .is_forall = is_forall};
+  *tiled = tiling_tile(op, &request, loop);
+  if (ir_is_null(*tiled)) return failed(t, op, "cannot tile");
+  // The loops around the innermost one that this made.
+  int loops = 0;
+  for (int k = 0; k < count; k++) loops += sizes[k] != 0;
+  MlirOperation at = *loop;
+  for (int k = 0; !is_forall && k < loops && !ir_is_null(at) && ir_is(at, "scf.for"); k++) {
+    vec_push(t->context->scratch, &t->peelable, at);
+    at = mlirOperationGetParentOperation(at);
+  }
+  return status_ok();
+}
+
+static bool is_structured(MlirOperation op) {
+  int64_t trips[TILING_MAX_LOOPS];
+  bool is_reduction[TILING_MAX_LOOPS];
+  return tiling_loops(op, trips, is_reduction) >= 0;
+}
+
+// What belongs to the root: all in the loop that its tiles made; without one, what it depends on in its block.
+static void collect_group(arena *a, MlirOperation root, MlirOperation loop, ir_operations *out) {
+  if (!ir_is_null(loop)) {
+    ir_operations all = ir_collect(a, loop, NULL);
+    for (int k = 0; k < all.size; k++)
+      if (is_structured(all.data[k])) vec_push(a, out, all.data[k]);
+    return;
+  }
+  for (int k = 0; k < out->size; k++)
+    if (mlirOperationEqual(out->data[k], root)) return;
+  if (is_structured(root)) vec_push(a, out, root);
+  for (int k = 0; k < mlirOperationGetNumOperands(root); k++) {
+    MlirOperation producer = ir_defining_op(ir_operand(root, k));
+    const bool is_near = !ir_is_null(producer) &&
+                         mlirBlockEqual(mlirOperationGetBlock(producer), mlirOperationGetBlock(root)) &&
+                         !ir_is(producer, "scf.forall") && !ir_is(producer, "scf.for");
+    if (is_near) collect_group(a, producer, loop, out);
+  }
+}
+
+// Tiles and fuses one level of a root; everything of its group comes to the next state.
+static heddle_status tile_level(tiler *t, MlirOperation *root, int level, bool is_forall, tile_marker to,
+                                MlirOperation *loop) {
+  MlirAttribute sizes = level_of(*root, level);
+  MlirOperation made = {NULL};
+  if (has_size(sizes)) {
+    MlirOperation tiled;
+    TRY(tile(t, *root, sizes, true, is_forall, &tiled, &made));
+    *root = tiled;
+  }
+  if (!ir_is_null(made)) *loop = made;
+  ir_operations group = {0};
+  collect_group(t->context->scratch, *root, *loop, &group);
+  for (int k = 0; k < group.size; k++)
+    if (markers_of(group.data[k]) < to) TRY(markers_advance(group.data[k], to));
+  return status_ok();
+}
+
+static heddle_status tile_reductions(tiler *t, MlirOperation root, MlirOperation within) {
+  ir_operations group = {0};
+  collect_group(t->context->scratch, root, within, &group);
+  for (int k = 0; k < group.size; k++) {
+    if (markers_of(group.data[k]) == MARKER_VECTORIZE) continue;
+    MlirAttribute sizes = level_of(group.data[k], -1);
+    MlirOperation loop, tiled = group.data[k];
+    if (has_size(sizes)) TRY(tile(t, group.data[k], sizes, false, false, &tiled, &loop));
+    TRY(markers_advance(tiled, MARKER_VECTORIZE));
+  }
+  return status_ok();
+}
+
+static heddle_status tile_root(tiler *t, MlirOperation root) {
+  MlirOperation loop = {NULL};
+  TRY(tile_level(t, &root, 0, true, MARKER_WORKGROUP, &loop));
+  TRY(tile_level(t, &root, 1, false, MARKER_REGISTER, &loop));
+  return tile_reductions(t, root, loop);
+}
+
+static void collect_marked(arena *a, MlirOperation module, tile_marker marker, ir_operations *out) {
+  ir_operations all = ir_collect(a, module, NULL);
+  for (int k = 0; k < all.size; k++)
+    if (is_structured(all.data[k]) && markers_of(all.data[k]) == marker) vec_push(a, out, all.data[k]);
+}
+
+static heddle_status run(pass_context *context, void *unit) {
+  tiler t = {.context = lower_context_of(context)};
+  arena *a = t.context->scratch;
+  const MlirOperation module = {unit};
+  ir_operations roots = {0}, left = {0};
+  collect_marked(a, module, MARKER_ROOT, &roots);
+  for (int k = 0; k < roots.size; k++) TRY(tile_root(&t, roots.data[k]));
+  for (int k = 0; k < t.peelable.size; k++) tiling_peel(t.peelable.data[k]);
+  t.peelable.size = 0;
+  TRY(lower_upstream(context, unit, "canonicalize,cse"));
+  // What stands behind a slice of a tensor that was put together is no producer that can be fused.
+  collect_marked(a, module, MARKER_NONE, &left);
+  for (int k = left.size - 1; k >= 0; k--) {
+    if (markers_of(left.data[k]) != MARKER_NONE) continue;
+    TRY(configure_left(t.context, left.data[k]));
+    TRY(tile_root(&t, left.data[k]));
+  }
+  for (int k = 0; k < t.peelable.size; k++) tiling_peel(t.peelable.data[k]);
+  return lower_upstream(context, unit, "canonicalize,cse");
+}
+
+const pass tile_tile_and_fuse = {
+    .name = "iree-codegen-linalg-tile-and-fuse",
+    .summary = "roots to loops over tiles, with what they read computed within",
+    .order_reason =
+        "behind iree-codegen-select-lowering-strategy; on tensors, where a producer's tile is a slice of it",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -1,0 +1,178 @@
+// iree-codegen-hlo-to-linalg-on-buffers: tensors become the memory of the interface's bindings.
+//
+// A dispatch region gets no memory but what its caller gave it, since whoever calls it orders memory between regions.
+// So each binding becomes an iree.placeholder at the function's start; what is stored is computed right where it is to
+// lie, and so is what leads to it as far as that has the same place. MLIR's one-shot bufferization decides which
+// tensors may share memory. What would still need memory of its own is refused, unless it is a tile's (markers.h).
+#include <mlir-c/BuiltinAttributes.h>
+
+#include "dialect/tiling.h"
+#include "emit/ir_builder.h"
+#include "hlo/shape.h"
+#include "tile/passes.h"
+#include "tile/structured.h"
+
+static MlirType memory_of(MlirType tensor) {
+  int64_t dims[SHAPE_MAX_RANK];
+  const int rank = (int)mlirShapedTypeGetRank(tensor);
+  for (int d = 0; d < rank; d++) dims[d] = mlirShapedTypeGetDimSize(tensor, d);
+  return mlirMemRefTypeContiguousGet(ir_element_type(tensor), rank, dims, mlirAttributeGetNull());
+}
+
+static MlirValue placeholder(ir_builder *b, MlirOperation user, MlirType tensor) {
+  MlirNamedAttribute attributes[] = {
+      ir_named(b->context, "purpose",
+               mlirStringAttrGet(b->context, mlirStringRefCreateFromCString("interface buffer"))),
+      ir_named(b->context, "binding", ir_get(user, "binding")),
+  };
+  return ir_value_with(b, "iree.placeholder", memory_of(tensor), 0, NULL, 2, attributes);
+}
+
+static heddle_status check_offset(MlirOperation op, int operand) {
+  int64_t offset = 0;
+  if (ir_constant_value(ir_operand(op, operand), &offset) && offset == 0) return status_ok();
+  return status_error(HEDDLE_UNIMPLEMENTED, "found a binding read or written from an offset, wanted offset 0");
+}
+
+static heddle_status convert_loads(lower_context *c, MlirOperation function, ir_builder *start) {
+  ir_operations loads = ir_collect(c->scratch, function, "hal.interface.load.tensor");
+  for (int k = 0; k < loads.size; k++) {
+    MlirOperation load = loads.data[k];
+    TRY(check_offset(load, 0));
+    MlirType type = ir_result_type(load, 0);
+    MlirValue memory = placeholder(start, load, type);
+    ir_builder b = ir_builder_before(load, c->scratch);
+    MlirNamedAttribute alone = ir_named(c->context, "restrict", mlirUnitAttrGet(c->context));
+    MlirValue tensor = ir_value_with(&b, "bufferization.to_tensor", type, 1, &memory, 1, &alone);
+    ir_replace(load, &tensor);
+  }
+  return status_ok();
+}
+
+// Reshapes leave elements where they lie: what is stored is as well stored before them.
+static MlirValue before_reshapes(MlirValue v) {
+  for (MlirOperation op = ir_defining_op(v); !ir_is_null(op); op = ir_defining_op(v)) {
+    if (!ir_is(op, "tensor.expand_shape") && !ir_is(op, "tensor.collapse_shape")) break;
+    v = ir_operand(op, 0);
+  }
+  return v;
+}
+
+// The operand in whose place the result is made: a loop's init, an operation's output, the whole of which a part is
+// replaced; -1 if there is none.
+static int origin_of(MlirOperation op, int result) {
+  int64_t trips[TILING_MAX_LOOPS];
+  bool is_reduction[TILING_MAX_LOOPS];
+  const int operands = (int)mlirOperationGetNumOperands(op), results = (int)mlirOperationGetNumResults(op);
+  if (ir_is(op, "tensor.insert_slice")) return 1;
+  if (ir_is(op, "scf.for") || ir_is(op, "scf.forall")) return operands - results + result;
+  return tiling_loops(op, trips, is_reduction) >= 0 ? tiling_output(op, result) : -1;
+}
+
+static bool has_one_use(MlirValue v) {
+  MlirOpOperand use = mlirValueGetFirstUse(v);
+  return !mlirOpOperandIsNull(use) && mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
+}
+
+// The beginning of a sum may be that of others, too: each gets one of its own.
+static MlirOperation own_fill(MlirOperation user, int operand, MlirOperation fill) {
+  MlirOperation copy = mlirOperationClone(fill);
+  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(user), user, copy);
+  mlirOperationSetOperand(user, operand, ir_result(copy, 0));
+  return copy;
+}
+
+// What is stored grows in the binding's memory from the beginning: the empty tensor that it comes from becomes that
+// memory. Other results keep the empty tensor.
+static void grow_in_place(lower_context *c, MlirValue v, MlirValue memory) {
+  for (MlirOperation op = ir_defining_op(v); !ir_is_null(op); op = ir_defining_op(v)) {
+    const int origin = origin_of(op, (int)mlirOpResultGetResultNumber(v));
+    if (origin < 0) return;
+    v = ir_operand(op, origin);
+    MlirOperation empty = ir_defining_op(v);
+    if (ir_is_null(empty)) return;
+    if (!ir_is(empty, "tensor.empty")) {
+      if (!has_one_use(v) && !ir_is(empty, "linalg.fill")) return;
+      if (!has_one_use(v)) v = ir_result(own_fill(op, origin, empty), 0);
+      continue;
+    }
+    ir_builder b = ir_builder_before(op, c->scratch);
+    MlirNamedAttribute attributes[] = {
+        ir_named(c->context, "restrict", mlirUnitAttrGet(c->context)),
+        ir_named(c->context, "writable", mlirUnitAttrGet(c->context)),
+    };
+    MlirValue place = ir_value_with(&b, "bufferization.to_tensor", mlirValueGetType(v), 1, &memory, 2, attributes);
+    mlirOperationSetOperand(op, origin, place);
+    return;
+  }
+}
+
+static heddle_status convert_stores(lower_context *c, MlirOperation function, ir_builder *start) {
+  ir_operations stores = ir_collect(c->scratch, function, "hal.interface.store.tensor");
+  for (int k = 0; k < stores.size; k++) {
+    MlirOperation store = stores.data[k];
+    TRY(check_offset(store, 1));
+    MlirValue stored = before_reshapes(ir_operand(store, 0));
+    MlirValue operands[] = {stored, placeholder(start, store, mlirValueGetType(stored))};
+    grow_in_place(c, stored, operands[1]);
+    MlirNamedAttribute attributes[] = {
+        ir_named(c->context, "restrict", mlirUnitAttrGet(c->context)),
+        ir_named(c->context, "writable", mlirUnitAttrGet(c->context)),
+    };
+    ir_builder b = ir_builder_before(store, c->scratch);
+    ir_build(&b, (ir_op_state){.name = "bufferization.materialize_in_destination",
+                               .operand_count = 2,
+                               .operands = operands,
+                               .attribute_count = 2,
+                               .attributes = attributes});
+    ir_erase(store);
+  }
+  return status_ok();
+}
+
+// Copies that move something are structured operations like others.
+static void copy_by_loops(lower_context *c, MlirOperation copy) {
+  ir_builder b = ir_builder_before(copy, c->scratch);
+  MlirValue from = ir_operand(copy, 0), to = ir_operand(copy, 1);
+  const int rank = (int)mlirShapedTypeGetRank(mlirValueGetType(from));
+  MlirAffineMap identity = structured_identity(c->context, rank), maps[] = {identity, identity};
+  const structured_op op = {
+      .input_count = 1, .inputs = &from, .output_count = 1, .outputs = &to, .maps = maps, .loop_count = rank};
+  ir_builder body;
+  structured_begin(&b, &op, &body);
+  MlirValue element = mlirBlockGetArgument(body.block, 0);
+  structured_yield(&body, 1, &element);
+  ir_erase(copy);
+}
+
+// What a loop carries is bufferized to where it lies anyway, and then copied there.
+static void erase_copies_in_place(lower_context *c, MlirOperation module) {
+  ir_operations copies = ir_collect(c->scratch, module, "memref.copy");
+  for (int k = 0; k < copies.size; k++)
+    if (mlirValueEqual(ir_operand(copies.data[k], 0), ir_operand(copies.data[k], 1))) ir_erase(copies.data[k]);
+    else copy_by_loops(c, copies.data[k]);
+}
+
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  ir_operations functions = ir_collect(c->scratch, (MlirOperation){unit}, "func.func");
+  tile_load_dialects(c->context);
+  for (int k = 0; k < functions.size; k++) {
+    MlirBlock block = ir_body(functions.data[k], 0);
+    if (mlirBlockIsNull(block)) continue;
+    ir_builder start = ir_builder_before(mlirBlockGetFirstOperation(block), c->scratch);
+    TRY(convert_loads(c, functions.data[k], &start));
+    TRY(convert_stores(c, functions.data[k], &start));
+  }
+  TRY(lower_upstream(context, unit, "canonicalize,cse,one-shot-bufferize,canonicalize,cse"));
+  erase_copies_in_place(c, (MlirOperation){unit});
+  return status_ok();
+}
+
+const pass tile_to_buffers = {
+    .name = "iree-codegen-hlo-to-linalg-on-buffers",
+    .summary = "tensors to the memory of the interface's bindings, without temporaries",
+    .order_reason = "behind all that moves operations between each other, which is easy on tensors only",
+    .use = PASS_NEEDED,
+    .run = run,
+};

@@ -1,0 +1,70 @@
+// iree-codegen-vectorize: tiles of registers become arithmetic on vectors.
+//
+// What is marked for it is replaced by reads, vector arithmetic and writes (MLIR's vectorization); products become
+// fused multiply-adds of rows; sums that a loop carries through memory stay in registers. What has no such form, for
+// instance the rest of a loop whose size is not known, stays as it is and becomes loops.
+#include "dialect/tiling.h"
+#include "tile/markers.h"
+#include "tile/passes.h"
+#include "tile/schedule.h"
+
+// Products are recognized first, as folding of unit dims hides them. No set has canonicalizations beside lowerings:
+// some undo each other for ever. Slices of memory are folded into the accesses before sums are hoisted: two accesses
+// are one place where indices are.
+static const char lowering[] =
+    "%f = transform.structured.match ops{[\"func.func\"]} in %module : (!transform.any_op) -> !transform.any_op\n"
+    "transform.apply_patterns to %f {\n"
+    "  transform.apply_patterns.vector.reduction_to_contract\n"
+    "  transform.apply_patterns.vector.transfer_permutation_patterns\n"
+    "} : !transform.any_op\n"
+    "transform.apply_patterns to %f {\n"
+    "  transform.apply_patterns.canonicalization\n"
+    "  transform.apply_patterns.memref.fold_memref_alias_ops\n"
+    "} : !transform.any_op\n"
+    "transform.apply_patterns to %f {\n"
+    "  transform.apply_patterns.vector.lower_contraction lowering_strategy = \"outerproduct\"\n"
+    "  transform.apply_patterns.vector.lower_outerproduct\n"
+    "  transform.apply_patterns.vector.lower_multi_reduction lowering_strategy = \"innerreduction\"\n"
+    "  transform.apply_patterns.vector.lower_broadcast\n"
+    "  transform.apply_patterns.vector.lower_transpose lowering_strategy = \"shuffle_1d\"\n"
+    "} : !transform.any_op\n"
+    "transform.apply_patterns to %f { transform.apply_patterns.canonicalization } : !transform.any_op\n"
+    "transform.apply_cse to %f : !transform.any_op\n"
+    "transform.structured.hoist_redundant_vector_transfers %f : (!transform.any_op) -> !transform.any_op\n";
+
+enum {
+  MOST_ELEMENTS = 1024
+};  // of a vector that a tile becomes: beyond, its code would be longer than a loop pays for
+
+static bool is_small(MlirOperation op) {
+  int64_t trips[TILING_MAX_LOOPS], points = 1;
+  bool is_reduction[TILING_MAX_LOOPS];
+  const int count = tiling_loops(op, trips, is_reduction);
+  for (int k = 0; k < count; k++) {
+    if (trips[k] < 0 || trips[k] > MOST_ELEMENTS) return false;
+    points *= trips[k];
+    if (points > MOST_ELEMENTS) return false;
+  }
+  return true;
+}
+
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const MlirOperation module = {unit};
+  tile_load_dialects(c->context);
+  ir_operations all = ir_collect(c->scratch, module, NULL);
+  for (int k = 0; k < all.size; k++)
+    if (markers_of(all.data[k]) == MARKER_VECTORIZE && is_small(all.data[k])) tiling_vectorize(all.data[k]);
+  // What has no vector form is reported, which is no error here.
+  heddle_status_free(ir_diagnostics(c->context, HEDDLE_INTERNAL, "cannot vectorize"));
+  TRY(schedule_run(c, module, str_from(lowering)));
+  return lower_upstream(context, unit, "canonicalize,cse");
+}
+
+const pass tile_vectorize = {
+    .name = "iree-codegen-vectorize",
+    .summary = "tiles of registers to arithmetic on vectors",
+    .order_reason = "on buffers, where a sum that a loop carries is one place in memory",
+    .use = PASS_IMPROVES,
+    .run = run,
+};
