@@ -165,8 +165,7 @@ target_description compile_target(const compile_options *o) {
   target_description t = o->target ? *o->target : o->simulate ? target_gpu() : target_cpu(thread_count(o));
   // The simulator's device is the host: its libraries do what no kernel can.
   if (o->simulate) t.has_libraries = t.prefers_kernels = true;
-  t.codegen = o->codegen;
-  t.prefers_kernels |= o->codegen == CODEGEN_EMITTERS || o->codegen == CODEGEN_TILES;
+  target_choose_codegen(&t, o->codegen);
   return t;
 }
 
@@ -177,6 +176,8 @@ heddle_status compile_plan(arena *a, const module *m, const compile_options *opt
                    .target = compile_target(options),
                    .module = module_clone(a, m),
                    .reasons = reasons};
+  if (c.target.has_grid && c.target.codegen == CODEGEN_TILES)
+    return status_error(HEDDLE_UNIMPLEMENTED, "tiles are made for CPUs so far, found the target %s", c.target.name);
   heddle_status s = stages_run(front, options->dump && reasons, times, &c);
   *out = c.plan;
   return s;

@@ -180,6 +180,11 @@ const char *target_codegen_name(target_codegen codegen) {
   return codegens[codegen];
 }
 
+void target_choose_codegen(target_description *target, target_codegen codegen) {
+  target->codegen = codegen;
+  target->prefers_kernels |= codegen == CODEGEN_EMITTERS || codegen == CODEGEN_TILES;
+}
+
 const char *target_kind_name(target_kind kind) {
   static const char *const names[TARGET_KIND_COUNT] = {
       [TARGET_CPU] = "cpu", [TARGET_NVPTX] = "nvptx", [TARGET_NULL] = "null"};

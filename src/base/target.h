@@ -251,6 +251,9 @@ typedef struct target_description {
   target_code_limits code;
 } target_description;
 
+// Gives the description what --codegen asks for.
+void target_choose_codegen(target_description *target, target_codegen codegen);
+
 // A CPU of which nothing is known: the figures of all CPUs' costs, one thread.
 extern const target_description target_any_cpu;
 

@@ -111,12 +111,12 @@ static void test_every_class_is_covered(void **state) {
   }
 }
 
-// What the planner may choose for a kind of target, the emitters have, and nothing else.
+// What the planner may choose for a kind of target, the emitters have, and nothing else; but tiles are src/tile's.
 static void test_heroes_have_emitters(void **state) {
   (void)state;
   for (int hero = 0; hero < HERO_COUNT; hero++)
     for (int kind = 0; kind < TARGET_KIND_COUNT; kind++)
-      if (kernel_hero_exists(kind, hero) != (emit_heroes[hero][kind] != NULL))
+      if (hero != HERO_TILES && kernel_hero_exists(kind, hero) != (emit_heroes[hero][kind] != NULL))
         fail_msg("%s for targets of kind %d", kernel_hero_name(hero), kind);
 }
 

@@ -74,37 +74,40 @@ static bool has_one_use(MlirValue v) {
   return !mlirOpOperandIsNull(use) && mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
 }
 
-// The beginning of a sum may be that of others, too: each gets one of its own.
-static MlirOperation own_fill(MlirOperation user, int operand, MlirOperation fill) {
-  MlirOperation copy = mlirOperationClone(fill);
-  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(user), user, copy);
-  mlirOperationSetOperand(user, operand, ir_result(copy, 0));
-  return copy;
-}
-
-// What is stored grows in the binding's memory from the beginning: the empty tensor that it comes from becomes that
-// memory. Other results keep the empty tensor.
-static void grow_in_place(lower_context *c, MlirValue v, MlirValue memory) {
+// What is stored grows in its place from the beginning: the empty tensor that it comes from becomes that place. The
+// zeros that a sum begins with may be those of others, too: then it gets its own.
+static void grow_in(MlirValue v, MlirValue place) {
   for (MlirOperation op = ir_defining_op(v); !ir_is_null(op); op = ir_defining_op(v)) {
     const int origin = origin_of(op, (int)mlirOpResultGetResultNumber(v));
     if (origin < 0) return;
     v = ir_operand(op, origin);
-    MlirOperation empty = ir_defining_op(v);
-    if (ir_is_null(empty)) return;
-    if (!ir_is(empty, "tensor.empty")) {
-      if (!has_one_use(v) && !ir_is(empty, "linalg.fill")) return;
-      if (!has_one_use(v)) v = ir_result(own_fill(op, origin, empty), 0);
-      continue;
+    MlirOperation before = ir_defining_op(v);
+    if (ir_is_null(before)) return;
+    if (ir_is(before, "tensor.empty")) {
+      mlirOperationSetOperand(op, origin, place);
+      return;
     }
-    ir_builder b = ir_builder_before(op, c->scratch);
-    MlirNamedAttribute attributes[] = {
-        ir_named(c->context, "restrict", mlirUnitAttrGet(c->context)),
-        ir_named(c->context, "writable", mlirUnitAttrGet(c->context)),
-    };
-    MlirValue place = ir_value_with(&b, "bufferization.to_tensor", mlirValueGetType(v), 1, &memory, 2, attributes);
-    mlirOperationSetOperand(op, origin, place);
-    return;
+    if (ir_is(before, "linalg.fill") && !has_one_use(v)) {
+      MlirOperation own = mlirOperationClone(before);
+      mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(op), op, own);
+      v = ir_result(own, 0);
+      mlirOperationSetOperand(op, origin, v);
+    }
   }
+}
+
+static MlirOperation materialize(ir_builder *b, MlirValue value, MlirValue place, bool is_memory) {
+  MlirValue operands[] = {value, place};
+  MlirType type = mlirValueGetType(value);
+  MlirNamedAttribute attributes[] = {ir_named(b->context, "restrict", mlirUnitAttrGet(b->context)),
+                                     ir_named(b->context, "writable", mlirUnitAttrGet(b->context))};
+  return ir_build(b, (ir_op_state){.name = "bufferization.materialize_in_destination",
+                                   .operand_count = 2,
+                                   .operands = operands,
+                                   .result_count = is_memory ? 0 : 1,
+                                   .results = &type,
+                                   .attribute_count = is_memory ? 2 : 0,
+                                   .attributes = attributes});
 }
 
 static heddle_status convert_stores(lower_context *c, MlirOperation function, ir_builder *start) {
@@ -113,18 +116,15 @@ static heddle_status convert_stores(lower_context *c, MlirOperation function, ir
     MlirOperation store = stores.data[k];
     TRY(check_offset(store, 1));
     MlirValue stored = before_reshapes(ir_operand(store, 0));
-    MlirValue operands[] = {stored, placeholder(start, store, mlirValueGetType(stored))};
-    grow_in_place(c, stored, operands[1]);
-    MlirNamedAttribute attributes[] = {
-        ir_named(c->context, "restrict", mlirUnitAttrGet(c->context)),
-        ir_named(c->context, "writable", mlirUnitAttrGet(c->context)),
-    };
+    MlirType type = mlirValueGetType(stored);
+    MlirValue memory = placeholder(start, store, type);
+    // A tensor stands for the place, so that the bufferization sees who writes it, and when.
+    MlirNamedAttribute own[] = {ir_named(c->context, "restrict", mlirUnitAttrGet(c->context)),
+                                ir_named(c->context, "writable", mlirUnitAttrGet(c->context))};
+    MlirValue place = ir_value_with(start, "bufferization.to_tensor", type, 1, &memory, 2, own);
+    grow_in(stored, place);
     ir_builder b = ir_builder_before(store, c->scratch);
-    ir_build(&b, (ir_op_state){.name = "bufferization.materialize_in_destination",
-                               .operand_count = 2,
-                               .operands = operands,
-                               .attribute_count = 2,
-                               .attributes = attributes});
+    materialize(&b, ir_result(materialize(&b, stored, place, false), 0), memory, true);
     ir_erase(store);
   }
   return status_ok();

@@ -141,7 +141,8 @@ static void list_passes(void) {
 // Every decision as a comment, then the module made of them.
 static heddle_status print_plan(module *m, const opt_flags *f, bool is_gpu, bool wants_reasons, text *out) {
   // One thread: the same text on every machine.
-  const target_description target = is_gpu ? target_gpu() : target_cpu(1);
+  target_description target = is_gpu ? target_gpu() : target_cpu(1);
+  target_choose_codegen(&target, f->codegen);
   text reasons = {0};
   if (f->keep_fusions) kept_fusions_settle(m, &target, &debug_compile_remarks);
   heddle_status s = fuse_run(m, &target, wants_reasons ? &reasons : NULL);
