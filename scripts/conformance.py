@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs the conformance corpus, which lies beside the repository as ../shared/corpus where it is present.
 
-    conformance.py [--platform=interpreter|cpu|unfolded|simulator] [--heddle=build/bin/heddle]
+    conformance.py [--platform=interpreter|cpu|unfolded|tiles|simulator] [--heddle=build/bin/heddle]
 
 Every case passes in every format, but for those that test/conformance/PLATFORM.txt lists with the reason. `unfolded`
 is the CPU with --no-folding: modules that check themselves are constant expressions, of which folding leaves nothing to
-run. The simulator, which runs kernels for a GPU on the CPU, gets each case once, as HLO text.
+run. `tiles` is the CPU with --codegen=tiles. The simulator, which runs kernels for a GPU on the CPU, gets each case once, as HLO text.
 """
 import argparse
 import os
@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORPUS = ROOT.parent / "shared" / "corpus"
 # Folders with a manifest have the same case in several formats; the others hold modules that check themselves.
 FORMATS = "hlo,mlir,mlirbc,optimized,stablehlo"
-FORMATS_OF = {"simulator": "hlo"}
+FORMATS_OF = {"simulator": "hlo", "tiles": "hlo"}
 # A case that is known not to pass may do so in one way only: never by a crash or by running out of time.
 EXCUSABLE = {"differs", "refused"}
 # What `heddle run` says of a program with open dims to which made-up sizes do not fit; that it is read is that folder's
@@ -28,7 +28,11 @@ READ_ONLY, READ_FOLDER = "read and written back, but not run", "stablehlo/dynami
 FOLDERS = {"interpreter": ("jax", "hlo", "stablehlo", "stablehlo/dynamic", "stablehlo/quantized"),
            "cpu": ("jax", "hlo", "stablehlo", "stablehlo/quantized"),
            "simulator": ("jax", "hlo"),
+           "tiles": ("jax", "hlo"),
            "unfolded": ("stablehlo", "stablehlo/quantized")}
+
+# Ways of the CPU that a flag of the driver asks for.
+FLAG_OF = {"unfolded": "--no-folding", "tiles": "--codegen=tiles"}
 
 
 def list_path(platform):
@@ -48,10 +52,10 @@ def listed_cases(platform):
     return listed
 
 
-def without_folding(heddle, folder):
-    """A program in `folder` for the corpus runner, which hands on no flags of the driver's own."""
+def with_flag(heddle, flag, folder):
+    """A program in `folder` for the corpus runner: `heddle` with a flag of its own."""
     wrapper = pathlib.Path(folder) / "heddle"
-    wrapper.write_text(f'#!/bin/sh\nexec "{heddle}" "$@" --no-folding\n', encoding="utf-8")
+    wrapper.write_text(f'#!/bin/sh\nexec "{heddle}" "$@" {flag}\n', encoding="utf-8")
     wrapper.chmod(0o755)
     return wrapper
 
@@ -60,8 +64,8 @@ def run(platform, heddle, formats, folders):
     """Returns (cases that passed, [(verdict, name, format, message)] of those that did not)."""
     with tempfile.TemporaryDirectory() as folder:
         failures = pathlib.Path(folder) / "failures"
-        if platform == "unfolded":
-            platform, heddle = "cpu", without_folding(heddle, folder)
+        if platform in FLAG_OF:
+            platform, heddle = "cpu", with_flag(heddle, FLAG_OF[platform], folder)
         command = [CORPUS / "conformance", f"--heddle={heddle}", f"--platform={platform}", f"--format={formats}",
                    "--check=both", "--controls=20", f"--jobs={os.cpu_count()}", f"--list-failures={failures}"]
         done = subprocess.run([*command, *(CORPUS / name for name in folders)], stdout=subprocess.PIPE,

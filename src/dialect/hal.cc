@@ -2,6 +2,7 @@
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
@@ -20,6 +21,8 @@
 
 static llvm::LogicalResult verifyBinding(mlir::Operation *op, mlir::SymbolRefAttr name,
                                          mlir::SymbolTableCollection &symbols) {
+  // An interface that is not there is somebody else's.
+  if (!symbols.lookupNearestSymbolFrom(op, name.getRootReference())) return mlir::success();
   Callback callback;
   char *error = nullptr;
   return shell_report(op, hooks_verify_use(wrap(op), wrap(symbols.lookupNearestSymbolFrom(op, name)), &error), error);
@@ -41,6 +44,11 @@ void hal::HalDialect::initialize() {
 void iree::IreeDialect::initialize() { addOperations<PlaceholderOp>(); }
 
 void mhlo::MhloDialect::initialize() { allowUnknownOperations(); }
+
+mlir::Attribute mhlo::MhloDialect::parseAttribute(mlir::DialectAsmParser &parser, mlir::Type type) const {
+  auto name = mlir::StringAttr::get(getContext(), getNamespace());
+  return mlir::OpaqueAttr::get(name, parser.getFullSymbolSpec(), type ? type : mlir::NoneType::get(getContext()));
+}
 
 llvm::LogicalResult hal::InterfaceBindingOp::verify() {
   Callback callback;

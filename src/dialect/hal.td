@@ -20,6 +20,10 @@ def IreeDialect : Dialect {
 def MhloDialect : Dialect {
   let name = "mhlo";
   let cppNamespace = "::mhlo";
+  // Attributes are kept as they are written.
+  let extraClassDeclaration = [{
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
+  }];
 }
 
 class InterfaceUser<Dialect dialect, string mnemonic, list<Trait> traits = []>

@@ -35,7 +35,9 @@ static bool is_scalar_code(const computation *c) {
 }
 
 bool hero_tiles_has_form(const instruction *i) {
-  bool all = has_form[i->opcode] || (hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && i->called_count == 0);
+  const bool is_elementwise =
+      hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && i->called_count == 0 && i->opcode != HLO_BITCAST_CONVERT;
+  bool all = has_form[i->opcode] || is_elementwise;
   all &= has_vector_elements(i->shape);
   if (i->opcode == HLO_BITCAST) all &= i->shape->dtype == i->operands[0]->shape->dtype;
   if (i->opcode == HLO_DOT) all &= i->operand_count == 2;

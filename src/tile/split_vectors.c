@@ -36,32 +36,46 @@ static MlirValue of_rows(ir_builder *b, MlirType t, const MlirValue *rows) {
 
 // --- arithmetic
 
+// All results have the shape of the first.
 static bool is_arithmetic(MlirOperation op) {
   MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
   const str s = {name.data, name.length};
   return (str_starts_with(s, "arith.") || str_starts_with(s, "math.")) && !str_is(s, "arith.constant") &&
-         mlirOperationGetNumResults(op) == 1 && rank_of(ir_result_type(op, 0)) > 1;
+         mlirOperationGetNumResults(op) > 0 && rank_of(ir_result_type(op, 0)) > 1;
+}
+
+// The operation on one row; the results go where results[0], results[rows], … are.
+static void build_row(ir_builder *b, MlirOperation op, int64_t row, int64_t rows, MlirValue *results) {
+  const int operands = (int)mlirOperationGetNumOperands(op), attributes = (int)mlirOperationGetNumAttributes(op),
+            count = (int)mlirOperationGetNumResults(op);
+  MlirNamedAttribute *kept = arena_array(b->arena, MlirNamedAttribute, attributes);
+  MlirValue *parts = arena_array(b->arena, MlirValue, operands);
+  MlirType *types = arena_array(b->arena, MlirType, count);
+  for (int k = 0; k < attributes; k++) kept[k] = mlirOperationGetAttribute(op, k);
+  for (int k = 0; k < count; k++) types[k] = row_type(ir_result_type(op, k));
+  for (int k = 0; k < operands; k++) {
+    MlirValue x = ir_operand(op, k);
+    parts[k] = rank_of(mlirValueGetType(x)) > 1 ? row_of(b, x, row) : x;
+  }
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  MlirOperation made = ir_build(b, (ir_op_state){.name = arena_strdup(b->arena, name.data, name.length),
+                                                 .operand_count = operands,
+                                                 .operands = parts,
+                                                 .result_count = count,
+                                                 .results = types,
+                                                 .attribute_count = attributes,
+                                                 .attributes = kept});
+  for (int k = 0; k < count; k++) results[k * rows] = ir_result(made, k);
 }
 
 static void split_operation(arena *a, MlirOperation op) {
-  MlirType type = ir_result_type(op, 0), row = row_type(type);
-  const int64_t rows = mlirShapedTypeGetDimSize(type, 0);
-  const int operands = (int)mlirOperationGetNumOperands(op), attributes = (int)mlirOperationGetNumAttributes(op);
+  const int count = (int)mlirOperationGetNumResults(op);
+  const int64_t rows = mlirShapedTypeGetDimSize(ir_result_type(op, 0), 0);
   ir_builder b = ir_builder_before(op, a);
-  MlirNamedAttribute *kept = arena_array(a, MlirNamedAttribute, attributes);
-  for (int k = 0; k < attributes; k++) kept[k] = mlirOperationGetAttribute(op, k);
-  MlirValue *made = arena_array(a, MlirValue, rows), *parts = arena_array(a, MlirValue, operands);
-  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
-  const char *spelled = arena_strdup(a, name.data, name.length);
-  for (int64_t r = 0; r < rows; r++) {
-    for (int k = 0; k < operands; k++) {
-      MlirValue x = ir_operand(op, k);
-      parts[k] = rank_of(mlirValueGetType(x)) > 1 ? row_of(&b, x, r) : x;
-    }
-    made[r] = ir_value_with(&b, spelled, row, operands, parts, attributes, kept);
-  }
-  MlirValue whole = of_rows(&b, type, made);
-  ir_replace(op, &whole);
+  MlirValue *made = arena_array(a, MlirValue, rows * count), *whole = arena_array(a, MlirValue, count);
+  for (int64_t r = 0; r < rows; r++) build_row(&b, op, r, rows, made + r);
+  for (int k = 0; k < count; k++) whole[k] = of_rows(&b, ir_result_type(op, k), made + k * rows);
+  ir_replace(op, whole);
 }
 
 static bool split_arithmetic(arena *a, MlirOperation module) {

@@ -6,6 +6,8 @@
 
 static const char rows[] =
     "%f = transform.structured.match ops{[\"func.func\"]} in %module : (!transform.any_op) -> !transform.any_op\n"
+    "transform.apply_patterns to %f { transform.apply_patterns.vector.cast_away_vector_leading_one_dim } "
+    ": !transform.any_op\n"
     "transform.apply_patterns to %f {\n"
     "  transform.apply_patterns.vector.lower_transfer max_transfer_rank = 1\n"
     "  transform.apply_patterns.vector.transfer_to_scf max_transfer_rank = 1 full_unroll = true\n"

@@ -16,6 +16,7 @@
 #include "tools/expected_diagnostics.h"
 #include "tools/flags.h"
 #include "tools/mlir_spelling.h"
+#include "tools/mlir_spelling_2020.h"
 #include "tools/pass_arguments.h"
 #include "tools/pass_flags.h"
 
@@ -149,7 +150,10 @@ static heddle_status run_passes(command *c, MlirOperation module) {
 
 static heddle_status parse_spelled(command *c, MlirContext context, str source, MlirModule *out) {
   text spelled = {0};
-  mlir_spelling_read(source, &spelled, &c->is_xla);
+  text today = {0};
+  if (mlir_spelling_2020_is(source)) mlir_spelling_2020_read(source, &today);
+  mlir_spelling_read(today.size > 0 ? text_view(&today) : source, &spelled, &c->is_xla);
+  text_free(&today);
   heddle_status status = parse(context, &spelled, out);
   text_free(&spelled);
   return status;

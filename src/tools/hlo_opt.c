@@ -16,6 +16,7 @@
 #include "tools/module_format.h"
 #include "tools/pass_choice.h"
 #include "tools/pass_flags.h"
+#include "tools/tile_stages.h"
 
 typedef struct opt_flags {
   const char *passes, *print, *until, *target, *output, *platform, *stage, *format;
@@ -204,10 +205,26 @@ static heddle_status print_code(arena *a, const module *m, opt_flags *f, opt_pla
   return status_ok();
 }
 
+// Of a CPU with vectors of 256 bits: the same text on every machine.
+static heddle_status print_tiles(arena *a, const module *m, opt_flags *f, text *out) {
+  const compile_options options = {.codegen = f->codegen == CODEGEN_CHOSEN ? CODEGEN_TILES : f->codegen,
+                                   .keep_fusions = keeps(f),
+                                   .control = pass_flags_open(&f->driver, f->time, true),
+                                   .threads = 1};
+  compile_times times = {0};
+  lhlo_program *plan;
+  TRY(compile_plan(a, m, &options, &times, NULL, &plan));
+  lower_options lowering = {.target = target_cpu(1)};
+  lowering.target.vector_bits = 256;
+  lowering.target.has_fma = true;
+  return tile_stages_print(plan, f->until, &lowering, out);
+}
+
 static heddle_status print_stage(arena *a, module *m, opt_flags *f, opt_platform on, const struct stage *stage,
                                  text *out) {
   if (stage->form == STAGE_DUMP && !f->passes) return print_code(a, m, f, on, stage->suffix, out);
   if (stage->form == STAGE_LHLO && !f->passes) return print_buffers(a, m, f, on, out);
+  if (tile_stages_has(f->until)) return print_tiles(a, m, f, out);
   if (f->keep_fusions) kept_fusions_mark(m, &debug_compile_remarks);
   TRY(run_passes(a, m, f, on));
   if (is_planned(f)) return print_plan(m, f, on == OPT_GPU || strcmp(f->target, "nvptx") == 0, true, out);
@@ -258,8 +275,11 @@ static heddle_status check_flags(void *argument) {
   opt_flags *f = argument;
   TRY(print_options(f->print, &f->options));
   TRY(codegen_flag_take(f->codegen_name, &f->codegen));
-  if (!is_planned(f) && strcmp(f->until, "hlo") != 0)
-    return status_error(HEDDLE_INVALID, "found --until=%s, wanted hlo or plan", f->until);
+  if (!is_planned(f) && strcmp(f->until, "hlo") != 0 && !tile_stages_has(f->until))
+    return status_error(HEDDLE_INVALID, "found --until=%s, wanted hlo, plan or one of " TILE_STAGES, f->until);
+  if (tile_stages_has(f->until) && strcmp(f->target, "cpu") != 0)
+    return status_error(HEDDLE_UNIMPLEMENTED, "--until=%s: tiles are made for CPUs so far, found --target=%s", f->until,
+                        f->target);
   if (strcmp(f->target, "nvptx") != 0 && strcmp(f->target, "cpu") != 0)
     return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu or nvptx", f->target);
   TRY(module_format_check("format", f->format));
@@ -316,7 +336,8 @@ int main(int argc, char **argv) {
       PASS_FLAGS(f.driver),
       {"time", FLAG_BOOL, &f.time, NULL, "seconds per pass on standard error"},
       {"print", FLAG_TEXT, &f.print, "short|full", "how to print: full has % signs and operand shapes (short)"},
-      {"until", FLAG_TEXT, &f.until, "hlo|plan", "plan: print what the planner decides instead (hlo)"},
+      {"until", FLAG_TEXT, &f.until, "hlo|plan|" TILE_STAGES,
+       "plan: print what the planner decides instead; from dispatch on: of kernels that go through linalg (hlo)"},
       {"target", FLAG_TEXT, &f.target, "cpu|nvptx", "what --until=plan plans for (cpu)"},
       CODEGEN_FLAG(f.codegen_name),
       DEBUG_OPTIONS_FILE(f.debug),
