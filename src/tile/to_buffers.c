@@ -3,7 +3,8 @@
 // A dispatch region gets no memory but what its caller gave it, since whoever calls it orders memory between regions.
 // So each binding becomes an iree.placeholder at the function's start; what is stored is computed right where it is to
 // lie, and so is what leads to it as far as that has the same place. MLIR's one-shot bufferization decides which
-// tensors may share memory. What would still need memory of its own is refused, unless it is a tile's (markers.h).
+// tensors may share memory. What still needs memory of its own gets it from the tile that computes it
+// (tile/distribute.c).
 #include <mlir-c/BuiltinAttributes.h>
 
 #include "dialect/tiling.h"

@@ -61,6 +61,7 @@ typedef struct reader {
   text *out;
   size_t statement;  // where in `out` the statement at hand begins
   int made;          // tensors so far that results begin with
+  int depth;         // of regions of structured operations
   VEC(bool) braces;  // of those that are open: whether they are an scf.parallel's
   bool opens_parallel, is_gpu;
 } reader;
@@ -107,7 +108,8 @@ static str read_balanced(reader *r) {
     const char c = peek(r);
     if (c == '"') is_string = !is_string;
     depth += !is_string && (c == '{' || c == '(' || c == '[' || c == '<');
-    depth -= !is_string && (c == '}' || c == ')' || c == ']' || (c == '>' && r->source.data[r->at - 1] != '-'));
+    depth -= !is_string &&
+             (c == '}' || c == ')' || c == ']' || (c == '>' && r->at > start && r->source.data[r->at - 1] != '-'));
     r->at++;
   } while (depth > 0 && r->at < r->source.size);
   if (r->at > r->source.size) r->at = r->source.size;
@@ -253,7 +255,12 @@ static void read_all(reader *r);
 
 // A part of the text, spelled; lines begin where the part does.
 static void spell_part(reader *r, str part) {
+  enum { DEEPEST = 64 };
   reader inner = *r;
+  if (++inner.depth > DEEPEST) {
+    text_append(r->out, part);
+    return;
+  }
   inner.source = part;
   inner.at = 0;
   inner.statement = r->out->size;
@@ -265,7 +272,7 @@ static void spell_part(reader *r, str part) {
 static void spell_region(reader *r, str region, int first, const str_list *results) {
   const char *label = memmem(region.data, region.size, "^bb", 3);
   const char *close = NULL;
-  for (const char *c = label; c && c < region.data + region.size && !close; c++) close = *c == ')' ? c : NULL;
+  if (label) close = memchr(label, ')', region.size - (size_t)(label - region.data));
   if (!close || results->size == 0) {
     spell_part(r, region);
     return;
@@ -282,7 +289,8 @@ static void make_empty_tensors(reader *r, int first, const str_list *types, size
   text made = {0};
   for (int k = 0; k < types->size; k++)
     text_printf(&made, "%%empty_%d = tensor.empty() : " STR_FMT " ", first + k, STR_ARG(types->data[k]));
-  const str rest = str_copy(r->arena, (str){r->out->data + r->statement, r->out->size - r->statement});
+  const str whole = text_view(r->out),
+            rest = str_copy(r->arena, (str){whole.data + r->statement, whole.size - r->statement});
   r->out->size = r->statement;
   text_append(r->out, text_view(&made));
   text_append(r->out, rest);
