@@ -8,6 +8,7 @@
 #include "hlo/combiner.h"
 #include "hlo/device_groups.h"
 #include "hlo/dot_form.h"
+#include "kernel/hero_tiles.h"
 #include "kernel/sizes.h"
 #include "opt/sort_comparator.h"
 
@@ -64,7 +65,9 @@ library_kind library_kind_of(const instruction *i) {
 library_kind library_of(const target_description *target, const instruction *i) {
   if (!target->has_libraries) return LIBRARY_NONE;
   const bool has_kernel = hlo_ops[operation_of(i)->opcode].index_rule != INDEX_RULE_NONE;
-  return target->prefers_kernels && has_kernel ? LIBRARY_NONE : library_kind_of(i);
+  // Tiles are asked for where there are some; a library is still better than a loop for each element.
+  const bool has_tiles = target->codegen != CODEGEN_TILES || hero_tiles_has_form(operation_of(i));
+  return target->prefers_kernels && has_kernel && has_tiles ? LIBRARY_NONE : library_kind_of(i);
 }
 
 // --- what goes in and out

@@ -34,6 +34,57 @@ static bool is_scalar_code(const computation *c) {
   return all;
 }
 
+// --- memory that a region needs beside its buffers
+
+enum { HELD_BYTES_MAX = 192 << 10 };  // less than a tile gets (tile/distribute.c), for what is held beside
+
+static int64_t padded_size(int64_t size, const window_dim *w) {
+  return (size > 0 ? (size - 1) * w->base_dilation + 1 : 0) + int64_max(w->padding_low, 0) +
+         int64_max(w->padding_high, 0);
+}
+
+// A window over borders or gaps reads an array that has them.
+static int64_t padded_bytes(const instruction *i) {
+  const hlo_attributes *a = i->attributes;
+  const shape *s = i->operands[0]->shape;
+  int64_t bytes = kernel_buffer_bytes(s);
+  bool any = false;
+  for (int k = 0; k < a->window.rank; k++) {
+    const window_dim *w = &a->window.dims[k];
+    const int64_t d = i->opcode == HLO_CONVOLUTION ? a->dim_labels.input_spatial[k] : k;
+    any |= w->padding_low != 0 || w->padding_high != 0 || w->base_dilation != 1;
+    if (s->dims[d] > 0) bytes = bytes / s->dims[d] * padded_size(s->dims[d], w);
+    any |= w->reversal;
+  }
+  return any ? bytes : 0;
+}
+
+static bool is_computed(const instruction *i) {
+  while (i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE || i->opcode == HLO_COPY) i = i->operands[0];
+  return i->opcode != HLO_PARAMETER && i->opcode != HLO_CONSTANT && shape_is_array(i->shape);
+}
+
+// What is cut, joined or reshaped is no tile of whoever reads it: it is whole before.
+static int64_t held_bytes(const instruction *i) {
+  int64_t bytes = 0;
+  switch (i->opcode) {
+    case HLO_CONVOLUTION:
+    case HLO_REDUCE_WINDOW: return padded_bytes(i);
+    case HLO_CONCATENATE:
+    case HLO_PAD: bytes = i->users.size > 0 ? kernel_buffer_bytes(i->shape) : 0; break;
+    case HLO_BITCAST:
+    case HLO_RESHAPE:
+    case HLO_REVERSE:
+    case HLO_SLICE: break;
+    default: return 0;
+  }
+  for (int k = 0; k < i->operand_count; k++)
+    if (is_computed(i->operands[k])) bytes += kernel_buffer_bytes(i->operands[k]->shape);
+  return bytes;
+}
+
+// --- the rule
+
 bool hero_tiles_has_form(const instruction *i) {
   const bool is_elementwise =
       hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && i->called_count == 0 && i->opcode != HLO_BITCAST_CONVERT;
@@ -43,6 +94,7 @@ bool hero_tiles_has_form(const instruction *i) {
   if (i->opcode == HLO_DOT) all &= i->operand_count == 2;
   for (int k = 0; k < i->operand_count; k++) all &= has_vector_elements(i->operands[k]->shape);
   for (int k = 0; k < i->called_count; k++) all &= is_scalar_code(i->called[k]);
+  if (i->opcode == HLO_CONVOLUTION || i->opcode == HLO_REDUCE_WINDOW) all &= padded_bytes(i) <= HELD_BYTES_MAX;
   return all;
 }
 
@@ -53,15 +105,17 @@ bool hero_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, co
   if (target->codegen != CODEGEN_TILES) return false;
   hero_tiles *h = &k->details.tiles;
   double work = 0;
-  int64_t bytes = 0;
+  int64_t bytes = 0, held = 0;
   for (int n = 0; n < body->size; n++) {
     const instruction *i = body->data[n];
     if (!hero_tiles_has_form(i)) return false;
+    held += held_bytes(i);
     h->operation_count += i->opcode != HLO_PARAMETER && i->opcode != HLO_CONSTANT;
     h->product_count += i->opcode == HLO_DOT || i->opcode == HLO_CONVOLUTION;
     const shape *s = shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
     work += (double)work_estimate_operations(i) * (double)shape_element_count(s);
   }
+  if (held > HELD_BYTES_MAX) return false;
   for (int n = 0; n < k->output_count; n++)
     if (shape_element_count(k->outputs[n].shape) == 0) return false;
   for (int n = 0; n < k->slice_count; n++) bytes += kernel_buffer_bytes(k->slices[n].shape);

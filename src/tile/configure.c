@@ -1,8 +1,8 @@
 // iree-codegen-select-lowering-strategy: chooses the roots of a dispatch region and the sizes of their tiles.
 //
 // A root is an operation whose result leaves the region; what it reads is computed for each of its tiles. Its attribute
-// `lowering_config` has a list of sizes for each level, by loop: of the tile of a workgroup, of the tile in registers,
-// and of one step of a reduction. Operations that reduce on the way to a root have the last level only.
+// `lowering_config` has a list of sizes for each of two levels, by loop: of the tile of a workgroup, and of the tile in
+// registers. What each operation does at once of the latter is asked when it is there.
 #include "tile/configure.h"
 
 #include "dialect/tiling.h"
@@ -82,45 +82,59 @@ static bool multiplies(MlirOperation op, const loops *l) {
   return shares;
 }
 
-// --- reductions on the way
+// --- operations on the way
 
-static void configure_reduction(lower_context *c, MlirOperation op, const loops *l) {
-  int64_t steps[TILING_MAX_LOOPS];
-  sizes_of_step(&c->options->target, op, l->count, l->trips, l->is_reduction, multiplies(op, l), steps);
-  MlirAttribute level = sizes_attribute(c->context, l->count, steps);
-  ir_set(op, "lowering_config", mlirArrayAttrGet(c->context, 1, &level));
+int configure_step(const lower_context *c, MlirOperation op, int64_t *sizes) {
+  const loops l = loops_of(op);
+  sizes_of_step(&c->options->target, op, l.count, l.trips, l.is_reduction, multiplies(op, &l), sizes);
+  return l.count;
 }
 
-static bool configure_producers(lower_context *c, MlirOperation op) {
+static bool reads_products(MlirOperation op) {
   bool any = false;
   const int operands = (int)mlirOperationGetNumOperands(op);
   for (int k = 0; k < operands; k++) {
     MlirOperation producer = ir_defining_op(ir_operand(op, k));
     if (ir_is_null(producer)) continue;
     const loops l = loops_of(producer);
-    if (l.count < 0) continue;
-    any |= multiplies(producer, &l);
-    if (l.has_reduction && mlirAttributeIsNull(ir_get(producer, "lowering_config")))
-      configure_reduction(c, producer, &l);
-    any |= configure_producers(c, producer);
+    if (l.count >= 0) any |= multiplies(producer, &l) || reads_products(producer);
   }
   return any;
 }
 
 // --- roots
 
+// Of what is computed for one row of the root's tile: along loops that are not tiled, or along those that the root
+// reduces.
+static int64_t elements_held(MlirOperation op, const loops *l, uint32_t whole) {
+  int64_t along = 1, reduced = 1;
+  bool reads_computed = false;
+  for (int k = 0; k < l->count; k++) {
+    if (whole & 1U << k) along *= l->trips[k];
+    if (l->is_reduction[k]) reduced *= l->trips[k];
+  }
+  for (int k = 0; k < tiling_output(op, 0); k++) {
+    MlirOperation producer = ir_defining_op(ir_operand(op, k));
+    reads_computed |= !ir_is_null(producer) && loops_of(producer).count > 0;
+  }
+  return reads_computed && reduced > along ? reduced : along;
+}
+
 static heddle_status configure_root(lower_context *c, MlirOperation op, const loops *l) {
   reach own = {0};
   for (int k = 0; k < l->count; k++) own.all |= own.loops[k] = l->is_reduction[k] ? 0 : 1U << k;
   const uint32_t allowed = tileable(op, &own, own.all);
-  const bool is_product = configure_producers(c, op) || multiplies(op, l);
-  int64_t workgroup[TILING_MAX_LOOPS], registers[TILING_MAX_LOOPS], step[TILING_MAX_LOOPS];
-  sizes_of_tiles(&c->options->target, op, l->count, l->trips, allowed, is_product, workgroup, registers);
-  sizes_of_step(&c->options->target, op, l->count, l->trips, l->is_reduction, multiplies(op, l), step);
+  const bool is_product = reads_products(op) || multiplies(op, l);
+  int64_t workgroup[TILING_MAX_LOOPS], registers[TILING_MAX_LOOPS];
+  const sizes_request request = {.count = l->count,
+                                 .trips = l->trips,
+                                 .allowed = allowed,
+                                 .is_product = is_product,
+                                 .held = elements_held(op, l, own.all & ~allowed)};
+  sizes_of_tiles(&c->options->target, op, &request, workgroup, registers);
   MlirAttribute levels[] = {sizes_attribute(c->context, l->count, workgroup),
-                            sizes_attribute(c->context, l->count, registers),
-                            sizes_attribute(c->context, l->count, step)};
-  ir_set(op, "lowering_config", mlirArrayAttrGet(c->context, 3, levels));
+                            sizes_attribute(c->context, l->count, registers)};
+  ir_set(op, "lowering_config", mlirArrayAttrGet(c->context, 2, levels));
   return markers_advance(op, MARKER_ROOT);
 }
 

@@ -7,4 +7,8 @@
 // Makes a root of a structured operation that no other root's tiles took along.
 heddle_status configure_left(lower_context *c, MlirOperation op);
 
+// What an operation in a register tile does at once, by loop, 0 for all of it; returns how many loops there are.
+// `sizes` has room for TILING_MAX_LOOPS.
+int configure_step(const lower_context *c, MlirOperation op, int64_t *sizes);
+
 #endif

@@ -1,6 +1,7 @@
 // The table, and how sizes of it fit loops that are shorter or not a multiple.
 #include "tile/sizes.h"
 
+#include "base/int64.h"
 #include "emit/ir_builder.h"
 
 // By the width of vectors. A register tile of `rows` by `vectors` holds the sums of a product, and leaves registers for
@@ -42,32 +43,56 @@ static int64_t divisor(int64_t size, int64_t wanted, int64_t unit) {
   return size;
 }
 
-void sizes_of_tiles(const target_description *target, MlirOperation op, int count, const int64_t *trips,
-                    uint32_t allowed, bool is_product, int64_t *workgroup, int64_t *registers) {
+// How much of a loop a workgroup's tile and a register's tile take, by its place among the loops that are tiled,
+// counted from the innermost.
+typedef struct share {
+  int64_t workgroup, unit;
+} share;
+
+static share share_of(const target_description *target, MlirOperation op, int place, const sizes_request *r,
+                      int64_t left) {
   const int row = row_of(target);
-  int64_t left = table[row].elements;
-  int place = 0;  // counted from the innermost of the loops that may be tiled
-  for (int k = 0; k < count; k++) workgroup[k] = registers[k] = 0;
-  for (int k = count - 1; k >= 0; k--) {
-    if (!(allowed & 1U << k)) continue;
-    const int64_t width = lanes(target, op) * table[row].vectors, rows = is_product ? table[row].rows : 1;
-    const int64_t unit = place == 0 ? width : place == 1 ? rows : 1;
-    const int64_t wanted = !is_product  ? left
-                           : place == 0 ? table[row].workgroup_columns
-                           : place == 1 ? table[row].workgroup_rows
-                                        : 1;
-    workgroup[k] = divisor(trips[k], wanted > 1 ? wanted : 1, unit);
-    registers[k] = workgroup[k] < unit ? workgroup[k] : unit;
-    left /= workgroup[k] > 0 ? workgroup[k] : 1;
-    place++;
+  const int64_t rows = r->is_product ? table[row].rows : 1;
+  if (r->held > 1)
+    return (share){place > 0       ? 1
+                   : r->is_product ? int64_min(left, table[row].workgroup_rows)
+                                   : left,
+                   place > 0 ? 1 : rows};
+  if (!r->is_product) return (share){left, place > 0 ? 1 : lanes(target, op) * table[row].vectors};
+  if (place == 0) return (share){table[row].workgroup_columns, lanes(target, op) * table[row].vectors};
+  return (share){place == 1 ? table[row].workgroup_rows : 1, place == 1 ? rows : 1};
+}
+
+void sizes_of_tiles(const target_description *target, MlirOperation op, const sizes_request *r, int64_t *workgroup,
+                    int64_t *registers) {
+  int64_t left = int64_max(1, table[row_of(target)].elements / r->held);
+  int place = 0;
+  for (int k = 0; k < r->count; k++) workgroup[k] = registers[k] = 0;
+  for (int k = r->count - 1; k >= 0; k--) {
+    if (!(r->allowed & 1U << k)) continue;
+    const share s = share_of(target, op, place++, r, left);
+    workgroup[k] = divisor(r->trips[k], int64_max(s.workgroup, 1), s.unit);
+    registers[k] = int64_min(workgroup[k], s.unit);
+    left = int64_max(1, left / int64_max(1, workgroup[k]));
   }
 }
 
+// The innermost loop that is no reduction runs over vectors, those around it go one by one unless they are rows of a
+// register tile.
 void sizes_of_step(const target_description *target, MlirOperation op, int count, const int64_t *trips,
                    const bool *is_reduction, bool is_product, int64_t *step) {
+  const int row = row_of(target);
+  const int64_t width = lanes(target, op) * table[row].vectors;
+  bool is_innermost = true;
   for (int k = count - 1; k >= 0; k--) {
-    step[k] = is_reduction[k] ? 1 : 0;
-    if (k == count - 1 && is_reduction[k] && !is_product) step[k] = lanes(target, op);
+    step[k] = 0;
+    if (is_reduction[k]) {
+      step[k] = k == count - 1 && !is_product ? lanes(target, op) : 1;
+    } else {
+      const int64_t most = is_innermost ? width : table[row].rows;
+      if (trips[k] > most) step[k] = is_innermost ? width : 1;
+      is_innermost = false;
+    }
     if (step[k] > trips[k] && trips[k] > 0) step[k] = trips[k];
   }
 }

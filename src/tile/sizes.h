@@ -6,14 +6,21 @@
 
 #include "base/target.h"
 
-// Of a root with these loops: the tile of a workgroup and the tile in registers, 0 along loops that are not tiled.
-// `allowed` has a bit for each loop that may be. A product's register tile has several rows, so that what is loaded is
-// used more than once.
-void sizes_of_tiles(const target_description *target, MlirOperation op, int count, const int64_t *trips,
-                    uint32_t allowed, bool is_product, int64_t *workgroup, int64_t *registers);
+// What a root's tiles depend on.
+typedef struct sizes_request {
+  int count;  // of loops
+  const int64_t *trips;
+  uint32_t allowed;  // a bit for each loop that may be tiled
+  bool is_product;   // a register tile has several rows then, so that what is loaded is used more than once
+  int64_t held;      // elements that a tile of one row keeps of what is computed on the way
+} sizes_request;
 
-// Of one step of an operation's reductions: 0 along its other loops. A row that is summed is read by vectors; a product
-// goes on by one row of its right side.
+// The tile of a workgroup and the tile in registers, 0 along loops that are not tiled.
+void sizes_of_tiles(const target_description *target, MlirOperation op, const sizes_request *r, int64_t *workgroup,
+                    int64_t *registers);
+
+// Of one step of an operation within a register tile, 0 along loops that it takes whole: a row that is summed is read
+// by vectors; a product goes on by one row of its right side.
 void sizes_of_step(const target_description *target, MlirOperation op, int count, const int64_t *trips,
                    const bool *is_reduction, bool is_product, int64_t *step);
 

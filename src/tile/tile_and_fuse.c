@@ -1,8 +1,9 @@
 // iree-codegen-linalg-tile-and-fuse: roots become loops over tiles, and what they read is computed tile by tile.
 //
 // Three levels: one scf.forall over the tiles of workgroups; within, loops over tiles that fit in registers; within
-// those, loops over the steps of reductions. Loops whose last turn is partial are peeled, so that all tiles have sizes
-// that are known here. Only what the vectors of one tile need then goes through memory.
+// those, for each operation, loops over the steps of its reductions and over vectors of what is longer. Loops whose
+// last turn is partial are peeled, so that all tiles have sizes that are known here. Only what the vectors of one tile
+// need then goes through memory.
 #include <mlir-c/BuiltinAttributes.h>
 
 #include "dialect/tiling.h"
@@ -22,33 +23,29 @@ static heddle_status failed(const tiler *t, MlirOperation op, const char *what) 
                          : s;
 }
 
-// Level `level` of the operation's configuration, counted from the end if negative; null if there is none.
-static MlirAttribute level_of(MlirOperation op, int level) {
+// A list of sizes of the operation's configuration.
+static int sizes_of_level(MlirOperation op, int level, int64_t *sizes) {
   MlirAttribute config = ir_get(op, "lowering_config");
-  if (mlirAttributeIsNull(config)) return config;
-  const int count = (int)mlirArrayAttrGetNumElements(config);
-  return mlirArrayAttrGetElement(config, level < 0 ? count + level : level);
+  if (mlirAttributeIsNull(config)) return 0;
+  MlirAttribute list = mlirArrayAttrGetElement(config, level);
+  const int count = (int)mlirDenseArrayGetNumElements(list);
+  for (int k = 0; k < count; k++) sizes[k] = mlirDenseI64ArrayGetElement(list, k);
+  return count;
 }
 
-static bool has_size(MlirAttribute level) {
-  for (intptr_t k = 0; !mlirAttributeIsNull(level) && k < mlirDenseArrayGetNumElements(level); k++)
-    if (mlirDenseI64ArrayGetElement(level, k) != 0) return true;
-  return false;
-}
-
-static heddle_status tile(tiler *t, MlirOperation op, MlirAttribute level, bool fuses, bool is_forall,
-                          MlirOperation *tiled, MlirOperation *loop) {
-  int64_t sizes[TILING_MAX_LOOPS];
-  const int count = (int)mlirDenseArrayGetNumElements(level);
-  for (int k = 0; k < count; k++) sizes[k] = mlirDenseI64ArrayGetElement(level, k);
-  const tiling_request request = {.count = count, .sizes = sizes, .fuses = fuses, .is_forall = is_forall};
-  *tiled = tiling_tile(op, &request, loop);
-  if (ir_is_null(*tiled)) return failed(t, op, "cannot tile");
-  // The loops around the innermost one that this made.
+static int tiled_loops(int count, const int64_t *sizes) {
   int loops = 0;
   for (int k = 0; k < count; k++) loops += sizes[k] != 0;
-  MlirOperation at = *loop;
-  for (int k = 0; !is_forall && k < loops && !ir_is_null(at) && ir_is(at, "scf.for"); k++) {
+  return loops;
+}
+
+static heddle_status tile(tiler *t, MlirOperation op, const tiling_request *request, MlirOperation *tiled,
+                          MlirOperation *loop) {
+  *tiled = tiling_tile(op, request, loop);
+  if (ir_is_null(*tiled)) return failed(t, op, "cannot tile");
+  // The loops around the innermost one that this made.
+  int loops = request->is_forall ? 0 : tiled_loops(request->count, request->sizes);
+  for (MlirOperation at = *loop; loops > 0 && !ir_is_null(at) && ir_is(at, "scf.for"); loops--) {
     vec_push(t->context->scratch, &t->peelable, at);
     at = mlirOperationGetParentOperation(at);
   }
@@ -84,11 +81,13 @@ static void collect_group(arena *a, MlirOperation root, MlirOperation loop, ir_o
 // Tiles and fuses one level of a root; everything of its group comes to the next state.
 static heddle_status tile_level(tiler *t, MlirOperation *root, int level, bool is_forall, tile_marker to,
                                 MlirOperation *loop) {
-  MlirAttribute sizes = level_of(*root, level);
+  int64_t sizes[TILING_MAX_LOOPS];
+  const int count = sizes_of_level(*root, level, sizes);
   MlirOperation made = {NULL};
-  if (has_size(sizes)) {
+  if (tiled_loops(count, sizes) > 0) {
+    const tiling_request request = {.count = count, .sizes = sizes, .fuses = true, .is_forall = is_forall};
     MlirOperation tiled;
-    TRY(tile(t, *root, sizes, true, is_forall, &tiled, &made));
+    TRY(tile(t, *root, &request, &tiled, &made));
     *root = tiled;
   }
   if (!ir_is_null(made)) *loop = made;
@@ -99,14 +98,16 @@ static heddle_status tile_level(tiler *t, MlirOperation *root, int level, bool i
   return status_ok();
 }
 
-static heddle_status tile_reductions(tiler *t, MlirOperation root, MlirOperation within) {
+static heddle_status tile_steps(tiler *t, MlirOperation root, MlirOperation within) {
   ir_operations group = {0};
   collect_group(t->context->scratch, root, within, &group);
   for (int k = 0; k < group.size; k++) {
     if (markers_of(group.data[k]) == MARKER_VECTORIZE) continue;
-    MlirAttribute sizes = level_of(group.data[k], -1);
+    int64_t sizes[TILING_MAX_LOOPS];
+    const int count = configure_step(t->context, group.data[k], sizes);
+    const tiling_request request = {.count = count, .sizes = sizes};
     MlirOperation loop, tiled = group.data[k];
-    if (has_size(sizes)) TRY(tile(t, group.data[k], sizes, false, false, &tiled, &loop));
+    if (tiled_loops(count, sizes) > 0) TRY(tile(t, group.data[k], &request, &tiled, &loop));
     TRY(markers_advance(tiled, MARKER_VECTORIZE));
   }
   return status_ok();
@@ -116,7 +117,7 @@ static heddle_status tile_root(tiler *t, MlirOperation root) {
   MlirOperation loop = {NULL};
   TRY(tile_level(t, &root, 0, true, MARKER_WORKGROUP, &loop));
   TRY(tile_level(t, &root, 1, false, MARKER_REGISTER, &loop));
-  return tile_reductions(t, root, loop);
+  return tile_steps(t, root, loop);
 }
 
 static void collect_marked(arena *a, MlirOperation module, tile_marker marker, ir_operations *out) {
