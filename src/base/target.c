@@ -8,6 +8,8 @@
 // the row has one: T4, A100, A10, Orin, L4, H100.
 #include "base/target.h"
 
+#include <math.h>
+
 // The same on all machines so far, but for the number of elements from which on one thread is too slow.
 #define TILE_SIZES(tried)                         \
   .tiles = {.unit = 64,                           \
@@ -183,6 +185,8 @@ const char *target_codegen_name(target_codegen codegen) {
 void target_choose_codegen(target_description *target, target_codegen codegen) {
   target->codegen = codegen;
   target->prefers_kernels |= codegen == CODEGEN_EMITTERS || codegen == CODEGEN_TILES;
+  // A product's tile has vectors and registers for whatever is done to it.
+  if (codegen == CODEGEN_TILES) target->fusion.operations_beside_slow = HUGE_VAL;
 }
 
 const char *target_kind_name(target_kind kind) {
