@@ -28,6 +28,8 @@ extern const pass tile_distribute;
 extern const pass tile_to_loops;
 // Vectors of several dims become rows.
 extern const pass tile_split_vectors;
+// Accesses to floats of 16 bits become accesses to integers.
+extern const pass tile_narrow_memory;
 // Memory becomes pointers of the LLVM dialect.
 extern const pass tile_memory_to_llvm;
 

@@ -13,6 +13,7 @@ const pass *const tile_passes[] = {
     &tile_distribute,
     &tile_to_loops,
     &tile_split_vectors,
+    &tile_narrow_memory,
     &tile_memory_to_llvm,
     0,  // ends the list
 };
@@ -30,6 +31,7 @@ static const pass *const cpu[] = {
     &tile_distribute,
     &tile_to_loops,
     &tile_split_vectors,
+    &tile_narrow_memory,
     &lower_widen_floats,
     &lower_canonicalize,
     &lower_cse,

@@ -63,13 +63,15 @@ static share share_of(const target_description *target, MlirOperation op, int pl
   return (share){place == 1 ? table[row].workgroup_rows : 1, place == 1 ? rows : 1};
 }
 
+static bool is_allowed(const sizes_request *r, int loop) { return loop < 32 && (r->allowed >> loop & 1U); }
+
 void sizes_of_tiles(const target_description *target, MlirOperation op, const sizes_request *r, int64_t *workgroup,
                     int64_t *registers) {
   int64_t left = int64_max(1, table[row_of(target)].elements / r->held);
   int place = 0;
   for (int k = 0; k < r->count; k++) workgroup[k] = registers[k] = 0;
   for (int k = r->count - 1; k >= 0; k--) {
-    if (!(r->allowed & 1U << k)) continue;
+    if (!is_allowed(r, k)) continue;
     const share s = share_of(target, op, place++, r, left);
     workgroup[k] = divisor(r->trips[k], int64_max(s.workgroup, 1), s.unit);
     registers[k] = int64_min(workgroup[k], s.unit);

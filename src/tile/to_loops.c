@@ -1,6 +1,5 @@
 // iree-codegen-lower-to-loops: what is left of linalg becomes scalar loops, accesses of several rows become accesses of
 // one, and indices of memory become arithmetic; behind it stand scf, vector and memref alone.
-#include "emit/ir_builder.h"
 #include "tile/passes.h"
 #include "tile/schedule.h"
 
@@ -32,29 +31,8 @@ const pass tile_to_loops = {
     .run = run,
 };
 
-static bool is_number(MlirType t) {
-  MlirType element = ir_element_type(t);
-  return mlirTypeIsAInteger(element) || mlirTypeIsAFloat(element);
-}
-
-// Where narrow floats became integers of their bits, memory still has floats.
-static void cast_bits(lower_context *c, MlirOperation module) {
-  ir_operations casts = ir_collect(c->scratch, module, "builtin.unrealized_conversion_cast");
-  for (int k = 0; k < casts.size; k++) {
-    MlirOperation cast = casts.data[k];
-    if (mlirOperationGetNumOperands(cast) != 1 || !is_number(mlirValueGetType(ir_operand(cast, 0))) ||
-        !is_number(ir_result_type(cast, 0)))
-      continue;
-    ir_builder b = ir_builder_before(cast, c->scratch);
-    MlirValue bits = ir_cast(&b, "llvm.bitcast", ir_result_type(cast, 0), ir_operand(cast, 0));
-    ir_replace(cast, &bits);
-  }
-}
-
 static heddle_status to_llvm(pass_context *context, void *unit) {
-  TRY(lower_upstream(context, unit, "finalize-memref-to-llvm,reconcile-unrealized-casts"));
-  cast_bits(lower_context_of(context), (MlirOperation){unit});
-  return status_ok();
+  return lower_upstream(context, unit, "finalize-memref-to-llvm,reconcile-unrealized-casts");
 }
 
 const pass tile_memory_to_llvm = {

@@ -104,15 +104,15 @@ static str read_balanced(reader *r) {
   const size_t start = r->at;
   int depth = 0;
   bool is_string = false;
-  do {
-    const char c = peek(r);
+  char before = ' ';
+  for (char c = peek(r); c; c = peek(r)) {
     if (c == '"') is_string = !is_string;
     depth += !is_string && (c == '{' || c == '(' || c == '[' || c == '<');
-    depth -= !is_string &&
-             (c == '}' || c == ')' || c == ']' || (c == '>' && r->at > start && r->source.data[r->at - 1] != '-'));
+    depth -= !is_string && (c == '}' || c == ')' || c == ']' || (c == '>' && before != '-'));
+    before = c;
     r->at++;
-  } while (depth > 0 && r->at < r->source.size);
-  if (r->at > r->source.size) r->at = r->source.size;
+    if (depth <= 0) break;
+  }
   return (str){r->source.data + start, r->at - start};
 }
 
@@ -156,7 +156,7 @@ static str_list read_types(reader *r, int count) {
 
 static void write_list(text *out, const char *keyword, const str_list *values, const str_list *types, int from,
                        int to) {
-  if (from >= to) return;
+  if (from >= to || to > values->size || to > types->size || !values->data || !types->data) return;
   text_printf(out, " %s(", keyword);
   for (int k = from; k < to; k++) text_printf(out, "%s" STR_FMT, k > from ? ", " : "", STR_ARG(values->data[k]));
   text_puts(out, " : ");

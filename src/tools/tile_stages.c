@@ -31,9 +31,10 @@ static heddle_status run_until(lower_session *session, const pass *last, MlirMod
                                const lower_options *options) {
   const pass *passes[MOST_PASSES + 1] = {NULL};
   const pass *const *all = tile_pipeline();
-  int count = 0;
-  do passes[count] = all[count];
-  while (passes[count++] != last && count < MOST_PASSES);
+  for (int k = 0; all[k] && k < MOST_PASSES; k++) {
+    passes[k] = all[k];
+    if (all[k] == last) break;
+  }
   return lower_run_in(session, passes, mlirModuleGetOperation(module), options, NULL);
 }
 
