@@ -36,7 +36,8 @@ MUTANTS = {"build": 240, "build/dev": 40}
 SMITH_CHECKS = {"passes": 2000, "text": 200, "proto": 300, "pbtxt": 100, "stablehlo": 500, "cpu": 200,
                 "cpu-default": 100, "tiles": 100, "tiles-default": 50, "simulator": 150, "simulator-default": 50}
 # Bits of computed floats differ in the last place, and where the sign of a NaN is not settled.
-SMITH_MIX = dict.fromkeys(("cpu", "cpu-default", "tiles", "tiles-default", "simulator", "simulator-default"), "bitcast-convert=0")
+SMITH_MIX = dict.fromkeys(("cpu", "cpu-default", "tiles", "tiles-default", "simulator", "simulator-default"),
+                          "bitcast-convert=0")
 # What libraries do, which no other module holds.
 SMITH_TRANSFORMS = {"cpu": 40}
 TRANSFORMS_MIX = "fft=20,cholesky=10"
