@@ -119,12 +119,12 @@ static void add_block(const target_code_limits *limits, LLVMBasicBlockRef block,
 
 // Whether the loop counts by one: by more where copies of its body stand in it already.
 static bool counts_by_one(LLVMBasicBlockRef first, LLVMBasicBlockRef last) {
-  const LLVMValueRef phi = LLVMGetFirstInstruction(first);
+  LLVMValueRef phi = LLVMGetFirstInstruction(first);
   if (!LLVMIsAPHINode(phi)) return false;
   for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
-    const LLVMValueRef next = LLVMGetIncomingValue(phi, k);
+    LLVMValueRef next = LLVMGetIncomingValue(phi, k);
     if (LLVMGetIncomingBlock(phi, k) != last || !LLVMIsABinaryOperator(next)) continue;
-    const LLVMValueRef step = LLVMGetOperand(next, 1);
+    LLVMValueRef step = LLVMGetOperand(next, 1);
     return LLVMGetInstructionOpcode(next) == LLVMAdd && LLVMIsAConstantInt(step) && LLVMConstIntGetZExtValue(step) == 1;
   }
   return false;

@@ -17,7 +17,7 @@ enum { BYTE = 8, HALF = 16, WORD = 32, MOST_IN_ONE = 64 };
 
 // 0: of a type that does not matter here.
 static unsigned element_bits(LLVMTypeRef vector) {
-  const LLVMTypeRef element = LLVMGetElementType(vector);
+  LLVMTypeRef element = LLVMGetElementType(vector);
   switch (LLVMGetTypeKind(element)) {
     case LLVMIntegerTypeKind: return LLVMGetIntTypeWidth(element);
     case LLVMHalfTypeKind:
@@ -46,14 +46,14 @@ static bool is_whole_words(LLVMTypeRef type) {
 // All that is done with the vector is reading elements at known places.
 static bool is_read_by_elements(LLVMValueRef vector) {
   for (LLVMUseRef use = LLVMGetFirstUse(vector); use; use = LLVMGetNextUse(use)) {
-    const LLVMValueRef user = LLVMGetUser(use);
+    LLVMValueRef user = LLVMGetUser(use);
     if (!LLVMIsAExtractElementInst(user) || !LLVMIsAConstantInt(LLVMGetOperand(user, 1))) return false;
   }
   return true;
 }
 
 static bool can_open(LLVMValueRef i) {
-  const LLVMTypeRef type = LLVMTypeOf(i);
+  LLVMTypeRef type = LLVMTypeOf(i);
   if (LLVMIsALoadInst(i) && is_four_halves(type)) return is_read_by_elements(i);
   if (!is_packed(type) || !is_whole_words(type)) return false;
   return (LLVMIsALoadInst(i) || LLVMIsABitCastInst(i)) && is_read_by_elements(i);
@@ -63,7 +63,7 @@ static bool can_open(LLVMValueRef i) {
 
 // One word, or a vector of them.
 static LLVMTypeRef words_like(LLVMTypeRef type) {
-  const LLVMContextRef c = LLVMGetTypeContext(type);
+  LLVMContextRef c = LLVMGetTypeContext(type);
   const unsigned bits = bits_of(type);
   return bits <= MOST_IN_ONE && !is_four_halves(type) ? LLVMIntTypeInContext(c, bits)
                                                       : LLVMVectorType(LLVMInt32TypeInContext(c), bits / WORD);
@@ -74,43 +74,43 @@ static void copy_facts(LLVMValueRef made, LLVMValueRef access) {
   LLVMSetAlignment(made, LLVMGetAlignment(access));
   size_t count = 0;
   LLVMValueMetadataEntry *entries = LLVMInstructionGetAllMetadataOtherThanDebugLoc(access, &count);
-  const LLVMContextRef c = LLVMGetTypeContext(LLVMTypeOf(access));
+  LLVMContextRef c = LLVMGetTypeContext(LLVMTypeOf(access));
   for (unsigned k = 0; k < count; k++) {
-    const LLVMMetadataRef node = LLVMValueMetadataEntriesGetMetadata(entries, k);
+    LLVMMetadataRef node = LLVMValueMetadataEntriesGetMetadata(entries, k);
     LLVMSetMetadata(made, LLVMValueMetadataEntriesGetKind(entries, k), LLVMMetadataAsValue(c, node));
   }
   LLVMDisposeValueMetadataEntries(entries);
 }
 
 static LLVMValueRef load_words(LLVMBuilderRef b, LLVMValueRef load, LLVMTypeRef words) {
-  const LLVMValueRef made = LLVMBuildLoad2(b, words, LLVMGetOperand(load, 0), "");
+  LLVMValueRef made = LLVMBuildLoad2(b, words, LLVMGetOperand(load, 0), "");
   copy_facts(made, load);
   return made;
 }
 
 static void open_element(LLVMBuilderRef b, LLVMValueRef extract, LLVMValueRef words) {
-  const LLVMTypeRef element = LLVMTypeOf(extract);
+  LLVMTypeRef element = LLVMTypeOf(extract);
   const unsigned long long lane = LLVMConstIntGetZExtValue(LLVMGetOperand(extract, 1));
   const unsigned bits = element_bits(LLVMTypeOf(LLVMGetOperand(extract, 0)));
   unsigned long long at = lane * bits;
   LLVMValueRef word = words;
   LLVMPositionBuilderBefore(b, extract);
   if (LLVMGetTypeKind(LLVMTypeOf(words)) == LLVMVectorTypeKind) {
-    const LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetTypeContext(element));
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetTypeContext(element));
     word = LLVMBuildExtractElement(b, words, LLVMConstInt(i32, at / WORD, false), "");
     at %= WORD;
   }
   if (at > 0) word = LLVMBuildLShr(b, word, LLVMConstInt(LLVMTypeOf(word), at, false), "");
-  const LLVMValueRef cut = LLVMBuildTrunc(b, word, LLVMIntTypeInContext(LLVMGetTypeContext(element), bits), "");
+  LLVMValueRef cut = LLVMBuildTrunc(b, word, LLVMIntTypeInContext(LLVMGetTypeContext(element), bits), "");
   LLVMReplaceAllUsesWith(extract, LLVMBuildBitCast(b, cut, element, ""));
   LLVMInstructionEraseFromParent(extract);
 }
 
 static void open_vector(LLVMBuilderRef b, LLVMValueRef vector) {
-  const LLVMTypeRef words = words_like(LLVMTypeOf(vector));
+  LLVMTypeRef words = words_like(LLVMTypeOf(vector));
   LLVMPositionBuilderBefore(b, vector);
-  const LLVMValueRef made = LLVMIsALoadInst(vector) ? load_words(b, vector, words)
-                                                    : LLVMBuildBitCast(b, LLVMGetOperand(vector, 0), words, "");
+  LLVMValueRef made = LLVMIsALoadInst(vector) ? load_words(b, vector, words)
+                                              : LLVMBuildBitCast(b, LLVMGetOperand(vector, 0), words, "");
   for (LLVMUseRef use; (use = LLVMGetFirstUse(vector));) open_element(b, LLVMGetUser(use), made);
   LLVMInstructionEraseFromParent(vector);
 }
@@ -130,7 +130,7 @@ static bool is_long_access(LLVMValueRef i) {
 
 // By shifts: code generation would take casts for a store of bytes again.
 static LLVMValueRef words_of(LLVMBuilderRef b, LLVMValueRef bytes, LLVMTypeRef words) {
-  const LLVMTypeRef i32 = LLVMGetElementType(words);
+  LLVMTypeRef i32 = LLVMGetElementType(words);
   LLVMValueRef result = LLVMGetPoison(words);
   for (unsigned w = 0; w < LLVMGetVectorSize(words); w++) {
     LLVMValueRef word = NULL;
@@ -147,11 +147,11 @@ static LLVMValueRef words_of(LLVMBuilderRef b, LLVMValueRef bytes, LLVMTypeRef w
 
 static void widen_access(LLVMBuilderRef b, LLVMValueRef access) {
   const bool is_store = LLVMIsAStoreInst(access);
-  const LLVMTypeRef type = LLVMTypeOf(is_store ? LLVMGetOperand(access, 0) : access);
-  const LLVMTypeRef words = LLVMVectorType(LLVMInt32TypeInContext(LLVMGetTypeContext(type)), bits_of(type) / WORD);
+  LLVMTypeRef type = LLVMTypeOf(is_store ? LLVMGetOperand(access, 0) : access);
+  LLVMTypeRef words = LLVMVectorType(LLVMInt32TypeInContext(LLVMGetTypeContext(type)), bits_of(type) / WORD);
   LLVMPositionBuilderBefore(b, access);
   if (is_store) {
-    const LLVMValueRef value = words_of(b, LLVMGetOperand(access, 0), words);
+    LLVMValueRef value = words_of(b, LLVMGetOperand(access, 0), words);
     copy_facts(LLVMBuildStore(b, value, LLVMGetOperand(access, 1)), access);
   } else {
     LLVMReplaceAllUsesWith(access, LLVMBuildBitCast(b, load_words(b, access, words), type, ""));
