@@ -31,6 +31,8 @@ typedef struct compilation {
 static heddle_status optimize(void *state) {
   const compilation *c = state;
   const compile_options *o = c->options;
+  if (c->target.has_grid && c->target.codegen == CODEGEN_TILES)
+    return status_error(HEDDLE_UNIMPLEMENTED, "tiles are made for CPUs so far, found the target %s", c->target.name);
   if (o->keep_fusions) kept_fusions_mark(c->module, o->keep_fusions);
   return o->hlo_passes ? opt_run(c->module, o->hlo_passes, o->control) : opt_run_pipeline(c->module, o->control);
 }
@@ -176,8 +178,6 @@ heddle_status compile_plan(arena *a, const module *m, const compile_options *opt
                    .target = compile_target(options),
                    .module = module_clone(a, m),
                    .reasons = reasons};
-  if (c.target.has_grid && c.target.codegen == CODEGEN_TILES)
-    return status_error(HEDDLE_UNIMPLEMENTED, "tiles are made for CPUs so far, found the target %s", c.target.name);
   heddle_status s = stages_run(front, options->dump && reasons, times, &c);
   *out = c.plan;
   return s;
