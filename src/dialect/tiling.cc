@@ -13,9 +13,14 @@
 
 using namespace mlir;
 
-int tiling_loops(MlirOperation operation, int64_t tripCounts[TILING_MAX_LOOPS], bool isReduction[TILING_MAX_LOOPS]) {
+bool tiling_is_structured(MlirOperation operation) {
   auto op = llvm::dyn_cast<linalg::LinalgOp>(unwrap(operation));
-  if (!op || op.getNumLoops() > TILING_MAX_LOOPS) return -1;
+  return op && op.getNumLoops() <= TILING_MAX_LOOPS;
+}
+
+int tiling_loops(MlirOperation operation, int64_t tripCounts[TILING_MAX_LOOPS], bool isReduction[TILING_MAX_LOOPS]) {
+  if (!tiling_is_structured(operation)) return -1;
+  auto op = llvm::cast<linalg::LinalgOp>(unwrap(operation));
   SmallVector<int64_t, 4> ranges = op.getStaticLoopRanges();
   SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
   for (size_t k = 0; k < ranges.size(); k++) {

@@ -15,6 +15,8 @@ enum { TILING_MAX_LOOPS = 24 };
 // -1 if it is none, or has more than TILING_MAX_LOOPS.
 int tiling_loops(MlirOperation op, int64_t trip_counts[TILING_MAX_LOOPS], bool is_reduction[TILING_MAX_LOOPS]);
 
+bool tiling_is_structured(MlirOperation op);  // whether tiling_loops knows its loops
+
 // The map from an operation's loops to the elements of its operand (inputs, then outputs); null if it is none of
 // linalg.
 MlirAffineMap tiling_map(MlirOperation op, int operand);

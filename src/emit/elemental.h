@@ -123,6 +123,9 @@ heddle_status emit_reduce_window(function_emitter *e, const instruction *i, Mlir
 heddle_status emit_convolution(function_emitter *e, const instruction *i, MlirValue *out);
 heddle_status emit_dot(function_emitter *e, const instruction *i, MlirValue *out);
 
+// sum + l * r, as dots and convolutions of elements of type t add up.
+MlirValue emit_multiply_add(ir_builder *b, dtype t, MlirValue l, MlirValue r, MlirValue sum);
+
 // Value conversion between element types, HLO's rules (saturating float to integer, NaN to 0, "is not zero" for pred).
 MlirValue emit_convert(ir_builder *b, MlirValue x, dtype from, dtype to);
 

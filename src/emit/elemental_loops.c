@@ -157,20 +157,17 @@ static MlirValue prepared(function_emitter *e, const instruction *i, int k, Mlir
   return emit_convert(&e->b, x, i->operands[k]->shape->dtype, dtype_accumulator(i->shape->dtype));
 }
 
+MlirValue emit_multiply_add(ir_builder *b, dtype t, MlirValue l, MlirValue r, MlirValue sum) {
+  if (dtype_is_complex(t)) return complex_sum(b, sum, complex_product(b, l, r));
+  if (dtype_is_float(t)) return ir_binary(b, "arith.addf", sum, ir_binary(b, "arith.mulf", l, r));
+  if (t == DTYPE_PRED) return ir_binary(b, "arith.ori", sum, ir_binary(b, "arith.andi", l, r));
+  return ir_binary(b, "arith.addi", sum, ir_binary(b, "arith.muli", l, r));
+}
+
 static heddle_status multiply_add(function_emitter *e, const instruction *i, const MlirValue *carried,
                                   const MlirValue *x, MlirValue *next) {
-  ir_builder *b = &e->b;
-  dtype t = dtype_accumulator(i->shape->dtype);
   MlirValue l = prepared(e, i, 0, x[0]), r = prepared(e, i, 1, x[1]);
-  if (dtype_is_complex(t)) {
-    next[0] = complex_sum(b, carried[0], complex_product(b, l, r));
-  } else if (dtype_is_float(t)) {
-    next[0] = ir_binary(b, "arith.addf", carried[0], ir_binary(b, "arith.mulf", l, r));
-  } else if (t == DTYPE_PRED) {
-    next[0] = ir_binary(b, "arith.ori", carried[0], ir_binary(b, "arith.andi", l, r));
-  } else {
-    next[0] = ir_binary(b, "arith.addi", carried[0], ir_binary(b, "arith.muli", l, r));
-  }
+  next[0] = emit_multiply_add(&e->b, dtype_accumulator(i->shape->dtype), l, r, carried[0]);
   return status_ok();
 }
 

@@ -223,6 +223,13 @@ MlirType ir_like(MlirType shape_of, MlirType element) {
   return mlirVectorTypeGet(rank, sizes, element);
 }
 
+int64_t *ir_dims(arena *a, MlirType t) {
+  const int rank = (int)mlirShapedTypeGetRank(t);
+  int64_t *dims = arena_array(a, int64_t, rank);
+  for (int d = 0; d < rank; d++) dims[d] = mlirShapedTypeGetDimSize(t, d);
+  return dims;
+}
+
 int ir_bit_width(MlirType t) {
   if (mlirTypeIsAInteger(t)) return (int)mlirIntegerTypeGetWidth(t);
   if (mlirTypeIsAFloat(t)) return (int)mlirFloatTypeGetWidth(t);

@@ -78,6 +78,7 @@ MlirNamedAttribute ir_named_text(MlirContext c, const char *name, const char *va
 bool ir_is_vector(MlirType t);
 MlirType ir_element_type(MlirType t);                   // of vector or tensor; t itself for scalars
 MlirType ir_like(MlirType shape_of, MlirType element);  // a vector of element if shape_of is a vector, else element
+int64_t *ir_dims(arena *a, MlirType t);                 // of a shaped type, one for each of its rank
 int ir_bit_width(MlirType t);                           // of an integer or float scalar type; index is 64
 
 // --- reading
@@ -122,6 +123,8 @@ void ir_yield(ir_builder *b, int count, const MlirValue *values);  // scf.yield
 MlirOperation ir_function(ir_builder *module_body, const char *name, int input_count, const MlirType *inputs,
                           int result_count, const MlirType *results, bool is_private);  // func.func with an entry block
 void ir_return(ir_builder *b, int count, const MlirValue *values);
+// Gives a func.func the type that its block's arguments and what it returns have.
+void ir_retype_function(arena *a, MlirOperation function);
 void ir_set_argument_attribute(MlirOperation function, int argument, const char *name, MlirAttribute value);
 MlirAttribute ir_argument_attribute(MlirOperation function, int argument, const char *name);  // null if absent
 

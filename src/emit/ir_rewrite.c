@@ -192,6 +192,17 @@ void ir_return(ir_builder *b, int count, const MlirValue *values) {
   ir_build(b, (ir_op_state){.name = "func.return", .operand_count = count, .operands = values});
 }
 
+void ir_retype_function(arena *a, MlirOperation function) {
+  MlirBlock block = ir_body(function, 0);
+  MlirOperation end = ir_terminator(block);
+  const int inputs = (int)mlirBlockGetNumArguments(block), results = (int)mlirOperationGetNumOperands(end);
+  MlirType *types = arena_array(a, MlirType, inputs + results);
+  for (int k = 0; k < inputs; k++) types[k] = mlirValueGetType(mlirBlockGetArgument(block, k));
+  for (int k = 0; k < results; k++) types[inputs + k] = mlirValueGetType(ir_operand(end, k));
+  MlirType type = mlirFunctionTypeGet(mlirOperationGetContext(function), inputs, types, results, types + inputs);
+  ir_set(function, "function_type", mlirTypeAttrGet(type));
+}
+
 void ir_set_argument_attribute(MlirOperation function, int argument, const char *name, MlirAttribute value) {
   mlirFuncSetArgAttr(function, argument, ref(name), value);
 }

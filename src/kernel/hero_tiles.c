@@ -38,22 +38,27 @@ static bool is_scalar_code(const computation *c) {
 
 enum { HELD_BYTES_MAX = 192 << 10 };  // less than a tile gets (tile/distribute.c), for what is held beside
 
-static int64_t padded_size(int64_t size, const window_dim *w) {
-  return (size > 0 ? (size - 1) * w->base_dilation + 1 : 0) + int64_max(w->padding_low, 0) +
-         int64_max(w->padding_high, 0);
+bool hero_tiles_pads(const window *w) {
+  bool any = false;
+  for (int k = 0; k < w->rank; k++)
+    any |= w->dims[k].padding_low != 0 || w->dims[k].padding_high != 0 || w->dims[k].base_dilation != 1;
+  return any;
 }
 
-// A window over borders or gaps reads an array that has them.
+int64_t hero_tiles_padded_size(int64_t size, const window_dim *w) {
+  return (size > 0 ? (size - 1) * w->base_dilation + 1 : 0) + w->padding_low + w->padding_high;
+}
+
+// A window over borders or gaps, or one that is turned round, reads an array that is made for it.
 static int64_t padded_bytes(const instruction *i) {
   const hlo_attributes *a = i->attributes;
   const shape *s = i->operands[0]->shape;
   int64_t bytes = kernel_buffer_bytes(s);
-  bool any = false;
+  bool any = hero_tiles_pads(&a->window);
   for (int k = 0; k < a->window.rank; k++) {
     const window_dim *w = &a->window.dims[k];
     const int64_t d = i->opcode == HLO_CONVOLUTION ? a->dim_labels.input_spatial[k] : k;
-    any |= w->padding_low != 0 || w->padding_high != 0 || w->base_dilation != 1;
-    if (s->dims[d] > 0) bytes = bytes / s->dims[d] * padded_size(s->dims[d], w);
+    if (s->dims[d] > 0) bytes = bytes / s->dims[d] * hero_tiles_padded_size(s->dims[d], w);
     any |= w->reversal;
   }
   return any ? bytes : 0;

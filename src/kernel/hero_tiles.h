@@ -7,6 +7,10 @@
 // Whether src/tile has a form for the operation; of its attributes and types it says more when it makes code.
 bool hero_tiles_has_form(const instruction *i);
 
+// Whether the window reads elements beside the array or between its elements, and how large a dimension with these is.
+bool hero_tiles_pads(const window *w);
+int64_t hero_tiles_padded_size(int64_t size, const window_dim *w);
+
 // See hero_rule. Takes, where target->codegen asks for tiles, what consists of operations that have a form.
 bool hero_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 

@@ -25,10 +25,6 @@ static loops loops_of(MlirOperation op) {
   return l;
 }
 
-static MlirAttribute sizes_attribute(MlirContext context, int count, const int64_t *sizes) {
-  return mlirDenseI64ArrayGet(context, count, sizes);
-}
-
 // --- what a root's tiles would compute again
 
 // For each loop of an operation, the loops of the root that its position depends on, as bits.
@@ -132,8 +128,8 @@ static heddle_status configure_root(lower_context *c, MlirOperation op, const lo
                                  .is_product = is_product,
                                  .held = elements_held(op, l, own.all & ~allowed)};
   sizes_of_tiles(&c->options->target, op, &request, workgroup, registers);
-  MlirAttribute levels[] = {sizes_attribute(c->context, l->count, workgroup),
-                            sizes_attribute(c->context, l->count, registers)};
+  MlirAttribute levels[] = {mlirDenseI64ArrayGet(c->context, l->count, workgroup),
+                            mlirDenseI64ArrayGet(c->context, l->count, registers)};
   ir_set(op, "lowering_config", mlirArrayAttrGet(c->context, 2, levels));
   return markers_advance(op, MARKER_ROOT);
 }
@@ -142,11 +138,8 @@ static heddle_status configure_root(lower_context *c, MlirOperation op, const lo
 static bool is_read(MlirOperation op) {
   for (int k = 0; k < mlirOperationGetNumResults(op); k++)
     for (MlirOpOperand use = mlirValueGetFirstUse(ir_result(op, k)); !mlirOpOperandIsNull(use);
-         use = mlirOpOperandGetNextUse(use)) {
-      int64_t trips[TILING_MAX_LOOPS];
-      bool is_reduction[TILING_MAX_LOOPS];
-      if (tiling_loops(mlirOpOperandGetOwner(use), trips, is_reduction) >= 0) return true;
-    }
+         use = mlirOpOperandGetNextUse(use))
+      if (tiling_is_structured(mlirOpOperandGetOwner(use))) return true;
   return false;
 }
 

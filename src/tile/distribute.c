@@ -89,19 +89,15 @@ static heddle_status replace_placeholders(lower_context *c, MlirOperation functi
 static MlirValue add_arguments(lower_context *c, MlirOperation function, bindings *all) {
   MlirBlock block = ir_body(function, 0);
   MlirLocation location = mlirOperationGetLocation(function);
-  const int count = all->size + 1;
-  MlirType pointer = ir_type(c->context, "!llvm.ptr"), *types = arena_array(c->scratch, MlirType, count);
-  for (int k = 0; k < count; k++) {
-    types[k] = k + 1 < count ? pointer : mlirIndexTypeGet(c->context);
-    MlirValue argument = mlirBlockAddArgument(block, types[k], location);
-    if (k + 1 < count) all->data[k].pointer = argument;
-  }
-  ir_set(function, "function_type", mlirTypeAttrGet(mlirFunctionTypeGet(c->context, count, types, 0, NULL)));
+  MlirType pointer = ir_type(c->context, "!llvm.ptr");
+  for (int k = 0; k < all->size; k++) all->data[k].pointer = mlirBlockAddArgument(block, pointer, location);
+  MlirValue tile = mlirBlockAddArgument(block, mlirIndexTypeGet(c->context), location);
+  ir_retype_function(c->scratch, function);
   for (int k = 0; k < all->size; k++) {
     ir_set_argument_attribute(function, k, "llvm.noalias", mlirUnitAttrGet(c->context));
     ir_set_argument_attribute(function, k, "llvm.align", mlirIntegerAttrGet(mlirIntegerTypeGet(c->context, 64), 64));
   }
-  return mlirBlockGetArgument(block, count - 1);
+  return tile;
 }
 
 // --- workgroups become tiles

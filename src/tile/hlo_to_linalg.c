@@ -60,12 +60,7 @@ static void close_region(arena *a, MlirOperation function) {
   ir_erase(end);
   for (int k = 0; k < stores.size; k++) ir_erase(stores.data[k]);
   erase_unused_indices(a, block);
-  const int count = (int)mlirBlockGetNumArguments(block);
-  MlirType *inputs = arena_array(a, MlirType, count), *outputs = arena_array(a, MlirType, results.size);
-  for (int k = 0; k < count; k++) inputs[k] = mlirValueGetType(mlirBlockGetArgument(block, k));
-  for (int k = 0; k < results.size; k++) outputs[k] = mlirValueGetType(results.data[k]);
-  MlirType type = mlirFunctionTypeGet(context, count, inputs, results.size, outputs);
-  ir_set(function, "function_type", mlirTypeAttrGet(type));
+  ir_retype_function(a, function);
   ir_set(function, "sym_name", mlirStringAttrGet(context, mlirStringRefCreateFromCString("main")));
   ir_unset(function, "sym_visibility");
   ir_unset(function, "arg_attrs");
@@ -91,36 +86,23 @@ static heddle_status read_region(lower_context *c, MlirOperation function, modul
 // --- linalg in its place
 
 // MLIR's unsigned and signed integers are for MHLO; arithmetic wants signless ones, and predicates are bytes.
-static MlirType signless(MlirContext context, MlirType t) {
-  MlirType element = mlirTypeIsARankedTensor(t) ? ir_element_type(t) : t;
-  if (!mlirTypeIsAInteger(element)) return t;
+static MlirType signless(arena *a, MlirType t) {
+  MlirContext context = mlirTypeGetContext(t);
+  MlirType element = ir_element_type(t);
+  if (!mlirTypeIsARankedTensor(t) || !mlirTypeIsAInteger(element)) return t;
   const unsigned width = mlirIntegerTypeGetWidth(element);
   if (width > 1 && mlirIntegerTypeIsSignless(element)) return t;
   MlirType made = mlirIntegerTypeGet(context, width > 1 ? width : 8);
-  int64_t dims[SHAPE_MAX_RANK];
-  const int rank = (int)mlirShapedTypeGetRank(t);
-  for (int d = 0; d < rank; d++) dims[d] = mlirShapedTypeGetDimSize(t, d);
-  return mlirRankedTensorTypeGet(rank, dims, made, mlirAttributeGetNull());
+  return mlirRankedTensorTypeGet(mlirShapedTypeGetRank(t), ir_dims(a, t), made, mlirAttributeGetNull());
 }
 
+static void make_value_signless(arena *a, MlirValue v) { mlirValueSetType(v, signless(a, mlirValueGetType(v))); }
+
 static void make_signless(arena *a, MlirOperation function, const ir_operations *loads) {
-  MlirContext context = mlirOperationGetContext(function);
   MlirBlock block = ir_body(function, 0);
-  const int count = (int)mlirBlockGetNumArguments(block);
-  MlirOperation end = ir_terminator(block);
-  const int results = (int)mlirOperationGetNumOperands(end);
-  MlirType *inputs = arena_array(a, MlirType, count), *outputs = arena_array(a, MlirType, results);
-  for (int k = 0; k < count; k++) {
-    MlirValue argument = mlirBlockGetArgument(block, k);
-    inputs[k] = signless(context, mlirValueGetType(argument));
-    mlirValueSetType(argument, inputs[k]);
-  }
-  for (int k = 0; k < results; k++) outputs[k] = mlirValueGetType(ir_operand(end, k));
-  for (int k = 0; k < loads->size; k++) {
-    MlirValue loaded = ir_result(loads->data[k], 0);
-    mlirValueSetType(loaded, signless(context, mlirValueGetType(loaded)));
-  }
-  ir_set(function, "function_type", mlirTypeAttrGet(mlirFunctionTypeGet(context, count, inputs, results, outputs)));
+  for (int k = 0; k < mlirBlockGetNumArguments(block); k++) make_value_signless(a, mlirBlockGetArgument(block, k));
+  for (int k = 0; k < loads->size; k++) make_value_signless(a, ir_result(loads->data[k], 0));
+  ir_retype_function(a, function);
 }
 
 static ir_values region_inputs(arena *a, MlirOperation function, const ir_operations *loads) {

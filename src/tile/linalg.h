@@ -48,6 +48,10 @@ heddle_status linalg_emit_scalars(linalg_emitter *e, ir_builder *body, const com
 // The array of dims `from` with its elements `interior` + 1 apart in one of dims `to` that holds `value` elsewhere.
 MlirValue linalg_padded(linalg_emitter *e, MlirValue x, int rank, const int64_t *from, const padding_dim *padding,
                         const int64_t *to, MlirValue value);
+// The array with the borders and gaps that the window reads, of `value`. Dimension k of the window runs over dimension
+// dims[k] of the array; null: over its own.
+MlirValue linalg_windowed(linalg_emitter *e, MlirValue x, const shape *s, const window *w, const int64_t *dims,
+                          MlirValue value);
 // The array with its elements in the opposite order along the dims that are turned.
 MlirValue linalg_turned(linalg_emitter *e, MlirValue x, const shape *s, const bool *is_turned);
 // An array of this shape whose elements are the operand's where the map says.

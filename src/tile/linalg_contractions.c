@@ -4,6 +4,7 @@
 #include <mlir-c/Dialect/Linalg.h>
 
 #include "emit/elemental.h"
+#include "kernel/hero_tiles.h"
 #include "tile/linalg.h"
 #include "tile/structured.h"
 
@@ -13,13 +14,6 @@ typedef struct product {
   int loop_count;
   bool is_reduction[2 * SHAPE_MAX_RANK];
 } product;
-
-static MlirValue multiply_add(ir_builder *b, dtype t, MlirValue l, MlirValue r, MlirValue sum) {
-  if (t == DTYPE_PRED) return ir_binary(b, "arith.ori", sum, ir_binary(b, "arith.andi", l, r));
-  if (dtypes[t].class == CLASS_FLOAT) return ir_binary(b, "arith.addf", sum, ir_binary(b, "arith.mulf", l, r));
-  if (dtypes[t].class == CLASS_COMPLEX) return ir_binary(b, "complex.add", sum, ir_binary(b, "complex.mul", l, r));
-  return ir_binary(b, "arith.addi", sum, ir_binary(b, "arith.muli", l, r));
-}
 
 static MlirValue zeros(linalg_emitter *e, const shape *s, dtype t) {
   MlirValue empty = structured_empty(&e->b, s->rank, s->dims, linalg_element_type(e->b.context, t));
@@ -45,7 +39,7 @@ static MlirValue build_product(linalg_emitter *e, const instruction *i, const pr
   for (int k = 0; k < 2; k++)
     elements[k] = converted(&body, mlirBlockGetArgument(body.block, k), i->operands[k]->shape->dtype, t);
   MlirValue before = linalg_element(&body, mlirBlockGetArgument(body.block, 2), t);
-  MlirValue sum = linalg_stored(&body, multiply_add(&body, t, elements[0], elements[1], before), t);
+  MlirValue sum = linalg_stored(&body, emit_multiply_add(&body, t, elements[0], elements[1], before), t);
   structured_yield(&body, 1, &sum);
   return ir_result(made, 0);
 }
@@ -136,22 +130,9 @@ static MlirAffineExpr group_of(const linalg_emitter *e, MlirAffineExpr x, int64_
 static MlirValue padded_input(linalg_emitter *e, const instruction *i) {
   const hlo_attributes *a = i->attributes;
   const shape *s = i->operands[0]->shape;
-  MlirValue x = linalg_operand(e, i, 0);
-  padding_dim padding[SHAPE_MAX_RANK] = {0};
-  int64_t to[SHAPE_MAX_RANK];
-  bool any = false;
-  for (int d = 0; d < s->rank; d++) to[d] = s->dims[d];
-  for (int k = 0; k < a->window.rank; k++) {
-    const window_dim *w = &a->window.dims[k];
-    const int64_t d = a->dim_labels.input_spatial[k],
-                  spread = s->dims[d] > 0 ? (s->dims[d] - 1) * w->base_dilation + 1 : 0;
-    padding[d] = (padding_dim){w->padding_low, w->padding_high, w->base_dilation - 1};
-    to[d] = spread + w->padding_low + w->padding_high;
-    any |= w->padding_low != 0 || w->padding_high != 0 || w->base_dilation != 1;
-  }
-  return any ? linalg_padded(e, x, s->rank, s->dims, padding, to,
-                             linalg_stored(&e->b, emit_zero(&e->b, s->dtype), s->dtype))
-             : x;
+  if (!hero_tiles_pads(&a->window)) return linalg_operand(e, i, 0);
+  MlirValue zero = linalg_stored(&e->b, emit_zero(&e->b, s->dtype), s->dtype);
+  return linalg_windowed(e, linalg_operand(e, i, 0), s, &a->window, a->dim_labels.input_spatial, zero);
 }
 
 // The kernel with the dims turned round whose windows are.

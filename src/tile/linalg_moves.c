@@ -2,6 +2,7 @@
 // cuts or joins arrays is a slice of a tensor.
 #include "base/int64.h"
 #include "emit/elemental.h"
+#include "kernel/hero_tiles.h"
 #include "tile/linalg.h"
 #include "tile/structured.h"
 
@@ -14,15 +15,8 @@ static MlirValue empty_of(linalg_emitter *e, const instruction *i) {
 }
 
 MlirValue linalg_copied(linalg_emitter *e, MlirValue x, const shape *to, MlirAffineMap map) {
-  MlirAffineMap maps[] = {map, structured_identity(e->b.context, to->rank)};
   MlirValue empty = structured_empty(&e->b, to->rank, to->dims, ir_element_type(mlirValueGetType(x)));
-  const structured_op op = {
-      .input_count = 1, .inputs = &x, .output_count = 1, .outputs = &empty, .maps = maps, .loop_count = to->rank};
-  ir_builder body;
-  MlirOperation made = structured_begin(&e->b, &op, &body);
-  MlirValue element = mlirBlockGetArgument(body.block, 0);
-  structured_yield(&body, 1, &element);
-  return ir_result(made, 0);
+  return ir_result(structured_copy(&e->b, x, empty, map), 0);
 }
 
 static heddle_status copy_by(linalg_emitter *e, const instruction *i, MlirAffineMap map, MlirValue *out) {
@@ -96,45 +90,27 @@ static MlirNamedAttribute all_in_one(const linalg_emitter *e, int rank) {
   return made;
 }
 
-static MlirValue flat(linalg_emitter *e, MlirValue x, const shape *s, MlirType element) {
-  if (s->rank == 1) return x;
-  const int64_t count = shape_element_count(s);
-  MlirType type = mlirRankedTensorTypeGet(s->rank > 0, &count, element, mlirAttributeGetNull());
-  MlirNamedAttribute how = all_in_one(e, s->rank);
-  return s->rank == 0 ? x : ir_value_with(&e->b, "tensor.collapse_shape", type, 1, &x, 1, &how);
+static MlirValue collapse(linalg_emitter *e, MlirValue x, int rank, int64_t count, MlirNamedAttribute how) {
+  MlirType type = mlirRankedTensorTypeGet(rank, &count, ir_element_type(mlirValueGetType(x)), mlirAttributeGetNull());
+  return ir_value_with(&e->b, "tensor.collapse_shape", type, 1, &x, 1, &how);
 }
 
-static MlirValue expand(linalg_emitter *e, MlirValue x, const shape *s, MlirType element) {
-  MlirType type = mlirRankedTensorTypeGet(s->rank, s->dims, element, mlirAttributeGetNull());
+static MlirValue expand(linalg_emitter *e, MlirValue x, const shape *to, MlirNamedAttribute how) {
+  MlirType element = ir_element_type(mlirValueGetType(x));
+  MlirType type = mlirRankedTensorTypeGet(to->rank, to->dims, element, mlirAttributeGetNull());
   MlirNamedAttribute attributes[] = {
-      all_in_one(e, s->rank),
-      ir_named(e->b.context, "static_output_shape", mlirDenseI64ArrayGet(e->b.context, s->rank, s->dims)),
-  };
+      how, ir_named(e->b.context, "static_output_shape", mlirDenseI64ArrayGet(e->b.context, to->rank, to->dims))};
   return ir_value_with(&e->b, "tensor.expand_shape", type, 1, &x, 2, attributes);
 }
 
+// Over one dim; over none where one side is a scalar.
 heddle_status linalg_reshape(linalg_emitter *e, const instruction *i, MlirValue *out) {
   const shape *from = i->operands[0]->shape, *to = i->shape;
   if (from->dtype != to->dtype) return linalg_refuse(e, i, "it reads elements as others");
-  MlirType element = element_type(e, i);
+  const int between = from->rank == 0 || to->rank == 0 ? 0 : 1;
   MlirValue x = linalg_operand(e, i, 0);
-  if (to->rank == 0 && from->rank > 0) {
-    MlirType scalar = mlirRankedTensorTypeGet(0, NULL, element, mlirAttributeGetNull());
-    MlirNamedAttribute none = ir_named_text(e->b.context, "reassociation", "[]");
-    *out = ir_value_with(&e->b, "tensor.collapse_shape", scalar, 1, &x, 1, &none);
-    return status_ok();
-  }
-  if (from->rank == 0 && to->rank > 0) {
-    MlirNamedAttribute attributes[] = {
-        ir_named_text(e->b.context, "reassociation", "[]"),
-        ir_named(e->b.context, "static_output_shape", mlirDenseI64ArrayGet(e->b.context, to->rank, to->dims)),
-    };
-    MlirType type = mlirRankedTensorTypeGet(to->rank, to->dims, element, mlirAttributeGetNull());
-    *out = ir_value_with(&e->b, "tensor.expand_shape", type, 1, &x, 2, attributes);
-    return status_ok();
-  }
-  x = flat(e, x, from, element);
-  *out = to->rank <= 1 ? x : expand(e, x, to, element);
+  if (from->rank > between) x = collapse(e, x, between, shape_element_count(from), all_in_one(e, between * from->rank));
+  *out = to->rank > between ? expand(e, x, to, all_in_one(e, between * to->rank)) : x;
   return status_ok();
 }
 
@@ -226,4 +202,18 @@ heddle_status linalg_pad(linalg_emitter *e, const instruction *i, MlirValue *out
   *out = linalg_padded(e, linalg_operand(e, i, 0), i->shape->rank, i->operands[0]->shape->dims,
                        i->attributes->padding.dims, i->shape->dims, linalg_scalar(e, linalg_operand(e, i, 1)));
   return status_ok();
+}
+
+MlirValue linalg_windowed(linalg_emitter *e, MlirValue x, const shape *s, const window *w, const int64_t *dims,
+                          MlirValue value) {
+  padding_dim padding[SHAPE_MAX_RANK] = {0};
+  int64_t to[SHAPE_MAX_RANK];
+  for (int d = 0; d < s->rank; d++) to[d] = s->dims[d];
+  for (int k = 0; k < w->rank; k++) {
+    const window_dim *dim = &w->dims[k];
+    const int64_t d = dims ? dims[k] : k;
+    padding[d] = (padding_dim){dim->padding_low, dim->padding_high, dim->base_dilation - 1};
+    to[d] = hero_tiles_padded_size(s->dims[d], dim);
+  }
+  return linalg_padded(e, x, s->rank, s->dims, padding, to, value);
 }

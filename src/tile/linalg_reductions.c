@@ -4,6 +4,7 @@
 
 #include "emit/elemental.h"
 #include "hlo/combiner.h"
+#include "kernel/hero_tiles.h"
 #include "tile/linalg.h"
 #include "tile/structured.h"
 
@@ -102,21 +103,10 @@ heddle_status linalg_reduce(linalg_emitter *e, const instruction *i, MlirValue *
 // --- windows
 
 static MlirValue padded_operand(linalg_emitter *e, const instruction *i, int k, int count) {
-  const shape *s = i->operands[k]->shape;
   const window *w = &i->attributes->window;
-  padding_dim padding[SHAPE_MAX_RANK];
-  int64_t to[SHAPE_MAX_RANK];
-  bool any = false;
-  for (int d = 0; d < s->rank; d++) {
-    const window_dim *dim = &w->dims[d];
-    const int64_t spread = s->dims[d] > 0 ? (s->dims[d] - 1) * dim->base_dilation + 1 : 0;
-    padding[d] = (padding_dim){dim->padding_low, dim->padding_high, dim->base_dilation - 1};
-    to[d] = spread + dim->padding_low + dim->padding_high;
-    any |= dim->padding_low != 0 || dim->padding_high != 0 || dim->base_dilation != 1;
-  }
   MlirValue x = linalg_operand(e, i, k);
-  if (!any) return x;
-  return linalg_padded(e, x, s->rank, s->dims, padding, to, linalg_scalar(e, linalg_operand(e, i, count + k)));
+  if (!hero_tiles_pads(w)) return x;
+  return linalg_windowed(e, x, i->operands[k]->shape, w, NULL, linalg_scalar(e, linalg_operand(e, i, count + k)));
 }
 
 // Loops: the result's dims, then the window's. No array has the window's dims; an empty one says how large they are, as

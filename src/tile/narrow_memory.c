@@ -4,7 +4,6 @@
 // then has to be of integers too: its type is cast where it is accessed, which costs nothing, as the pointer behind it
 // is the same.
 #include "emit/ir_builder.h"
-#include "hlo/shape.h"
 #include "tile/passes.h"
 
 static bool is_narrow(MlirType t) {
@@ -15,17 +14,14 @@ static bool is_narrow(MlirType t) {
 // The same vector or scalar of integers.
 static MlirType as_integer(MlirContext context, MlirType t) { return ir_like(t, mlirIntegerTypeGet(context, 16)); }
 
-static MlirType memory_of_integers(MlirContext context, MlirType memory) {
-  int64_t dims[SHAPE_MAX_RANK];
-  const int rank = (int)mlirShapedTypeGetRank(memory);
-  for (int d = 0; d < rank; d++) dims[d] = mlirShapedTypeGetDimSize(memory, d);
-  return mlirMemRefTypeGet(mlirIntegerTypeGet(context, 16), rank, dims, mlirMemRefTypeGetLayout(memory),
-                           mlirMemRefTypeGetMemorySpace(memory));
+static MlirType memory_of_integers(const ir_builder *b, MlirType memory) {
+  return mlirMemRefTypeGet(mlirIntegerTypeGet(b->context, 16), mlirShapedTypeGetRank(memory), ir_dims(b->arena, memory),
+                           mlirMemRefTypeGetLayout(memory), mlirMemRefTypeGetMemorySpace(memory));
 }
 
 static void cast_memory(ir_builder *b, MlirOperation op, int operand) {
   MlirValue memory = ir_operand(op, operand);
-  MlirType type = memory_of_integers(b->context, mlirValueGetType(memory));
+  MlirType type = memory_of_integers(b, mlirValueGetType(memory));
   mlirOperationSetOperand(op, operand, ir_cast(b, "builtin.unrealized_conversion_cast", type, memory));
 }
 

@@ -3,35 +3,18 @@
 
 #include "tile/passes.h"
 
-const pass *const tile_passes[] = {
-    &tile_hlo_to_linalg,
-    &tile_fuse_tensors,
-    &tile_configure,
-    &tile_tile_and_fuse,
-    &tile_to_buffers,
-    &tile_vectorize,
-    &tile_distribute,
-    &tile_to_loops,
-    &tile_split_vectors,
-    &tile_narrow_memory,
-    &tile_memory_to_llvm,
-    0,  // ends the list
-};
+// From a region to loops, vectors of one dim, and memory of numbers that arithmetic takes.
+#define TO_VECTORS                                                                                                  \
+  &tile_hlo_to_linalg, &tile_fuse_tensors, &tile_configure, &tile_tile_and_fuse, &tile_to_buffers, &tile_vectorize, \
+      &tile_distribute, &tile_to_loops, &tile_split_vectors, &tile_narrow_memory
+
+const pass *const tile_passes[] = {TO_VECTORS, &tile_memory_to_llvm, 0};
 
 const pass *tile_pass_find(str name) { return pass_find(tile_passes, name); }
 
 // Narrow floats are widened once they are vectors. From there on numbers and control flow take the road of all kernels.
 static const pass *const cpu[] = {
-    &tile_hlo_to_linalg,
-    &tile_fuse_tensors,
-    &tile_configure,
-    &tile_tile_and_fuse,
-    &tile_to_buffers,
-    &tile_vectorize,
-    &tile_distribute,
-    &tile_to_loops,
-    &tile_split_vectors,
-    &tile_narrow_memory,
+    TO_VECTORS,
     &lower_widen_floats,
     &lower_canonicalize,
     &lower_cse,

@@ -73,6 +73,18 @@ void structured_yield(ir_builder *body, int count, const MlirValue *values) {
   ir_build(body, (ir_op_state){.name = "linalg.yield", .operand_count = count, .operands = values});
 }
 
+MlirOperation structured_copy(ir_builder *b, MlirValue from, MlirValue to, MlirAffineMap map) {
+  const int rank = (int)mlirShapedTypeGetRank(mlirValueGetType(to));
+  MlirAffineMap maps[] = {map, structured_identity(b->context, rank)};
+  const structured_op op = {
+      .input_count = 1, .inputs = &from, .output_count = 1, .outputs = &to, .maps = maps, .loop_count = rank};
+  ir_builder body;
+  MlirOperation made = structured_begin(b, &op, &body);
+  MlirValue element = mlirBlockGetArgument(body.block, 0);
+  structured_yield(&body, 1, &element);
+  return made;
+}
+
 MlirAffineMap structured_identity(MlirContext context, int rank) {
   return mlirAffineMapMultiDimIdentityGet(context, rank);
 }

@@ -24,6 +24,9 @@ typedef struct structured_op {
 MlirOperation structured_begin(ir_builder *b, const structured_op *op, ir_builder *body);
 void structured_yield(ir_builder *body, int count, const MlirValue *values);
 
+// Gives each element of `to` the element of `from` where the map says.
+MlirOperation structured_copy(ir_builder *b, MlirValue from, MlirValue to, MlirAffineMap map);
+
 // Maps.
 MlirAffineMap structured_identity(MlirContext context, int rank);
 MlirAffineMap structured_dims(MlirContext context, int loop_count, int count, const int64_t *dims);

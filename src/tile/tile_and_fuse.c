@@ -52,23 +52,17 @@ static heddle_status tile(tiler *t, MlirOperation op, const tiling_request *requ
   return status_ok();
 }
 
-static bool is_structured(MlirOperation op) {
-  int64_t trips[TILING_MAX_LOOPS];
-  bool is_reduction[TILING_MAX_LOOPS];
-  return tiling_loops(op, trips, is_reduction) >= 0;
-}
-
 // What belongs to the root: all in the loop that its tiles made; without one, what it depends on in its block.
 static void collect_group(arena *a, MlirOperation root, MlirOperation loop, ir_operations *out) {
   if (!ir_is_null(loop)) {
     ir_operations all = ir_collect(a, loop, NULL);
     for (int k = 0; k < all.size; k++)
-      if (is_structured(all.data[k])) vec_push(a, out, all.data[k]);
+      if (tiling_is_structured(all.data[k])) vec_push(a, out, all.data[k]);
     return;
   }
   for (int k = 0; k < out->size; k++)
     if (mlirOperationEqual(out->data[k], root)) return;
-  if (is_structured(root)) vec_push(a, out, root);
+  if (tiling_is_structured(root)) vec_push(a, out, root);
   for (int k = 0; k < mlirOperationGetNumOperands(root); k++) {
     MlirOperation producer = ir_defining_op(ir_operand(root, k));
     const bool is_near = !ir_is_null(producer) &&
@@ -123,7 +117,13 @@ static heddle_status tile_root(tiler *t, MlirOperation root) {
 static void collect_marked(arena *a, MlirOperation module, tile_marker marker, ir_operations *out) {
   ir_operations all = ir_collect(a, module, NULL);
   for (int k = 0; k < all.size; k++)
-    if (is_structured(all.data[k]) && markers_of(all.data[k]) == marker) vec_push(a, out, all.data[k]);
+    if (tiling_is_structured(all.data[k]) && markers_of(all.data[k]) == marker) vec_push(a, out, all.data[k]);
+}
+
+static heddle_status finish_loops(tiler *t, pass_context *context, void *unit) {
+  for (int k = 0; k < t->peelable.size; k++) tiling_peel(t->peelable.data[k]);
+  t->peelable.size = 0;
+  return lower_upstream(context, unit, "canonicalize,cse");
 }
 
 static heddle_status run(pass_context *context, void *unit) {
@@ -133,9 +133,7 @@ static heddle_status run(pass_context *context, void *unit) {
   ir_operations roots = {0}, left = {0};
   collect_marked(a, module, MARKER_ROOT, &roots);
   for (int k = 0; k < roots.size; k++) TRY(tile_root(&t, roots.data[k]));
-  for (int k = 0; k < t.peelable.size; k++) tiling_peel(t.peelable.data[k]);
-  t.peelable.size = 0;
-  TRY(lower_upstream(context, unit, "canonicalize,cse"));
+  TRY(finish_loops(&t, context, unit));
   // What stands behind a slice of a tensor that was put together is no producer that can be fused.
   collect_marked(a, module, MARKER_NONE, &left);
   for (int k = left.size - 1; k >= 0; k--) {
@@ -143,8 +141,7 @@ static heddle_status run(pass_context *context, void *unit) {
     TRY(configure_left(t.context, left.data[k]));
     TRY(tile_root(&t, left.data[k]));
   }
-  for (int k = 0; k < t.peelable.size; k++) tiling_peel(t.peelable.data[k]);
-  return lower_upstream(context, unit, "canonicalize,cse");
+  return finish_loops(&t, context, unit);
 }
 
 const pass tile_tile_and_fuse = {

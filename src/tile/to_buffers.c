@@ -9,15 +9,12 @@
 
 #include "dialect/tiling.h"
 #include "emit/ir_builder.h"
-#include "hlo/shape.h"
 #include "tile/passes.h"
 #include "tile/structured.h"
 
-static MlirType memory_of(MlirType tensor) {
-  int64_t dims[SHAPE_MAX_RANK];
-  const int rank = (int)mlirShapedTypeGetRank(tensor);
-  for (int d = 0; d < rank; d++) dims[d] = mlirShapedTypeGetDimSize(tensor, d);
-  return mlirMemRefTypeContiguousGet(ir_element_type(tensor), rank, dims, mlirAttributeGetNull());
+static MlirType memory_of(arena *a, MlirType tensor) {
+  return mlirMemRefTypeContiguousGet(ir_element_type(tensor), mlirShapedTypeGetRank(tensor), ir_dims(a, tensor),
+                                     mlirAttributeGetNull());
 }
 
 static MlirValue placeholder(ir_builder *b, MlirOperation user, MlirType tensor) {
@@ -26,7 +23,7 @@ static MlirValue placeholder(ir_builder *b, MlirOperation user, MlirType tensor)
                mlirStringAttrGet(b->context, mlirStringRefCreateFromCString("interface buffer"))),
       ir_named(b->context, "binding", ir_get(user, "binding")),
   };
-  return ir_value_with(b, "iree.placeholder", memory_of(tensor), 0, NULL, 2, attributes);
+  return ir_value_with(b, "iree.placeholder", memory_of(b->arena, tensor), 0, NULL, 2, attributes);
 }
 
 static heddle_status check_offset(MlirOperation op, int operand) {
@@ -62,12 +59,10 @@ static MlirValue before_reshapes(MlirValue v) {
 // The operand in whose place the result is made: a loop's init, an operation's output, the whole of which a part is
 // replaced; -1 if there is none.
 static int origin_of(MlirOperation op, int result) {
-  int64_t trips[TILING_MAX_LOOPS];
-  bool is_reduction[TILING_MAX_LOOPS];
   const int operands = (int)mlirOperationGetNumOperands(op), results = (int)mlirOperationGetNumResults(op);
   if (ir_is(op, "tensor.insert_slice")) return 1;
   if (ir_is(op, "scf.for") || ir_is(op, "scf.forall")) return operands - results + result;
-  return tiling_loops(op, trips, is_reduction) >= 0 ? tiling_output(op, result) : -1;
+  return tiling_is_structured(op) ? tiling_output(op, result) : -1;
 }
 
 static bool has_one_use(MlirValue v) {
@@ -135,14 +130,7 @@ static heddle_status convert_stores(lower_context *c, MlirOperation function, ir
 static void copy_by_loops(lower_context *c, MlirOperation copy) {
   ir_builder b = ir_builder_before(copy, c->scratch);
   MlirValue from = ir_operand(copy, 0), to = ir_operand(copy, 1);
-  const int rank = (int)mlirShapedTypeGetRank(mlirValueGetType(from));
-  MlirAffineMap identity = structured_identity(c->context, rank), maps[] = {identity, identity};
-  const structured_op op = {
-      .input_count = 1, .inputs = &from, .output_count = 1, .outputs = &to, .maps = maps, .loop_count = rank};
-  ir_builder body;
-  structured_begin(&b, &op, &body);
-  MlirValue element = mlirBlockGetArgument(body.block, 0);
-  structured_yield(&body, 1, &element);
+  structured_copy(&b, from, to, structured_identity(c->context, (int)mlirShapedTypeGetRank(mlirValueGetType(from))));
   ir_erase(copy);
 }
 

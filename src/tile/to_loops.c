@@ -30,15 +30,3 @@ const pass tile_to_loops = {
     .use = PASS_NEEDED,
     .run = run,
 };
-
-static heddle_status to_llvm(pass_context *context, void *unit) {
-  return lower_upstream(context, unit, "finalize-memref-to-llvm,reconcile-unrealized-casts");
-}
-
-const pass tile_memory_to_llvm = {
-    .name = "finalize-memref-to-llvm",
-    .summary = "memory to pointers of the LLVM dialect",
-    .order_reason = "right before what is left becomes LLVM",
-    .use = PASS_NEEDED,
-    .run = to_llvm,
-};
