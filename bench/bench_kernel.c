@@ -1,6 +1,6 @@
 // One module under measurement: a process that does what lines on standard input say and answers each with one line.
 //
-//   bench_kernel MODULE [--exact] [--threads=N] --input=@in0.npy ...      MODULE in any format
+//   bench_kernel MODULE [--exact] [--threads=N] [--codegen=WHO] --input=@in0.npy ...      MODULE in any format
 //
 //   compile      text to runnable, anew:  compile SECONDS parse=SECONDS plan=SECONDS ...
 //   run N        best of N runs:          run SECONDS
@@ -16,12 +16,16 @@
 #include "hlo/npy.h"
 #include "import/import.h"
 #include "tools/bandwidth.h"
+#include "tools/codegen_flag.h"
 #include "tools/execute.h"
+#include "tools/fake_arguments.h"
 
 typedef struct bench {
   flag_list inputs;
   int threads;
-  bool exact, unbound;
+  bool exact, unbound, random;
+  const char *codegen_name;
+  target_codegen codegen;
   const char *path;
   str source;
   arena *arena;  // of the compiled program; a new one for each compilation
@@ -47,7 +51,8 @@ static heddle_status read_input(void *context, arena *a, int number, const shape
 static heddle_status bind_inputs(bench *b, const module *m) {
   arena *scratch = arena_create();
   argument_list arguments;
-  heddle_status s = argument_list_make(scratch, m, b->inputs.size, read_input, b, &arguments);
+  heddle_status s = b->random ? fake_arguments(scratch, m, 0, false, &arguments)
+                              : argument_list_make(scratch, m, b->inputs.size, read_input, b, &arguments);
   if (status_is_ok(s)) s = run_bind(b->arena, &b->program, arguments.count, arguments.values, &b->bound);
   arena_destroy(scratch);
   return s;
@@ -64,7 +69,8 @@ static heddle_status compile_in(bench *b) {
   module *m;
   TRY(import_module(b->arena, b->path, b->source, NULL, &m));
   double parsed = log_seconds();
-  TRY(compile_module(b->arena, m, &(compile_options){.exact = b->exact, .threads = b->threads}, &b->program));
+  TRY(compile_module(b->arena, m, &(compile_options){.exact = b->exact, .threads = b->threads, .codegen = b->codegen},
+                     &b->program));
   double end = log_seconds();
   heddle_status s = b->unbound ? status_ok() : bind_inputs(b, m);
   if (!status_is_ok(s)) {
@@ -137,6 +143,7 @@ static heddle_status serve(arena *a, const char *path, void *argument) {
   bench *b = argument;
   char line[4096];
   b->path = path;
+  TRY(codegen_flag_take(b->codegen_name, &b->codegen));
   heddle_status s = file_read(a, path, &b->source);
   while (status_is_ok(s) && fgets(line, sizeof line, stdin)) {
     s = obey(b, line);
@@ -151,6 +158,8 @@ int main(int argc, char **argv) {
   const flag flags[] = {
       {"input", FLAG_LIST, &b.inputs, "@FILE.npy", "an argument"},
       {"exact", FLAG_BOOL, &b.exact, NULL, "keep every rounding the HLO asks for"},
+      {"random", FLAG_BOOL, &b.random, NULL, "arguments are made up: there is no --input"},
+      CODEGEN_FLAG(b.codegen_name),
       {"unbound", FLAG_BOOL, &b.unbound, NULL, "compile only: there are no arguments"},
       {"threads", FLAG_INT, &b.threads, "N", "threads to run on (2)"},
       {0},
