@@ -79,21 +79,21 @@ void sizes_of_tiles(const target_description *target, MlirOperation op, const si
   }
 }
 
-// The innermost loop that is no reduction runs over vectors, those around it go one by one unless they are rows of a
-// register tile.
+// The innermost loop that is no reduction runs over vectors; around it a product has the rows of a register tile, and
+// what does not multiply goes one by one. What is no longer than that is taken whole.
 void sizes_of_step(const target_description *target, MlirOperation op, int count, const int64_t *trips,
                    const bool *is_reduction, bool is_product, int64_t *step) {
   const int row = row_of(target);
-  const int64_t width = lanes(target, op) * table[row].vectors;
-  bool is_innermost = true;
+  const int64_t width = lanes(target, op) * table[row].vectors, rows = table[row].rows;
+  int place = 0;
   for (int k = count - 1; k >= 0; k--) {
     step[k] = 0;
     if (is_reduction[k]) {
       step[k] = k == count - 1 && !is_product ? lanes(target, op) : 1;
     } else {
-      const int64_t most = is_innermost ? width : table[row].rows;
-      if (trips[k] > most) step[k] = is_innermost ? width : 1;
-      is_innermost = false;
+      const int64_t most = place == 0 ? width : place == 1 || !is_product ? rows : 1;
+      if (trips[k] > most) step[k] = place == 0 || is_product ? most : 1;
+      place++;
     }
     if (step[k] > trips[k] && trips[k] > 0) step[k] = trips[k];
   }
