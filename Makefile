@@ -28,6 +28,7 @@ fuzz: setup  ## every fuzz target for 60 s
 
 bench: build  ## compare with the peers that are installed
 	@python3 bench/run.py
+	@python3 bench/tiles.py
 
 format: setup  ## lay out all C and C++ sources
 	@$(sources) | xargs clang-format-19 -i

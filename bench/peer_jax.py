@@ -4,6 +4,8 @@
                                     bf16 as uint16), then prints `ready`
     peer_jax.py --list              names of the workloads, kernel or model, and the flags that Heddle gets
 
+Workloads are those of workloads.py; --list-tiles lists those of tile_workloads.py.
+
 `compile` is XLA's compilation of the exported program, the same bytes that Heddle compiles: nothing is traced, JAX's
 caches have no part in it. What `run` runs is jit's own executable, made before the first run; `check PREFIX` compares
 PREFIX0000.npy … with JAX's results and prints the largest difference, relative to the largest value of each.
@@ -18,6 +20,7 @@ from jax._src.lib import xla_client
 from jax.extend import backend
 
 import difference
+import tile_workloads
 import workloads
 
 
@@ -78,13 +81,15 @@ def largest_difference(prefix, wanted):
 
 
 def main():
-    if sys.argv[1] == "--list":
-        for name, workload in workloads.WORKLOADS.items():
+    if sys.argv[1] in ("--list", "--list-tiles"):
+        listed = workloads.WORKLOADS if sys.argv[1] == "--list" else tile_workloads.WORKLOADS
+        for name, workload in listed.items():
             print(name, "model" if workload.is_model else "kernel", *workload.flags)
         return
     name, folder = sys.argv[1:]
-    function = workloads.WORKLOADS[name].function
-    arguments = workloads.arguments_of(name)
+    among = workloads.WORKLOADS if name in workloads.WORKLOADS else tile_workloads.WORKLOADS
+    function = among[name].function
+    arguments = workloads.arguments_of(name, among)
     program = export(function, arguments, folder)
     compiled = None
     print("ready", jax.__version__, flush=True)

@@ -556,5 +556,5 @@ def _(layers, x, labels):
     return value, jax.tree.map(lambda old, slope: old - 0.01 * slope, layers, slopes)
 
 
-def arguments_of(name):
-    return WORKLOADS[name].make(numpy.random.default_rng(GENERATOR_SEED))
+def arguments_of(name, among=None):
+    return (among or WORKLOADS)[name].make(numpy.random.default_rng(GENERATOR_SEED))

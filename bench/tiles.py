@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Who makes a product, a convolution, an attention fastest: library calls, tiles, what the planner chose, and peers.
+
+    tiles.py [--filter=REGEX] [--threads=2] [--rounds=9] [--runs=3] [--before=BENCH_KERNEL]
+             [--peer-python=PYTHON] [--no-install]
+
+Each case has a process for each contender, and they take turns, as in run.py: Heddle with --codegen=library, with
+--codegen=tiles and as it comes (with --before the bench_kernel of an older build, too), and the peers: OpenBLAS and
+oneDNN themselves (bench/peer_library.c), whose weights are packed beforehand where they want that, JAX
+(bench/tile_workloads.py) and ONNX Runtime with weights as constants (bench/peer_ort.py).
+
+The table has medians of the rounds, in each of which the fastest run counts, and how many times as fast as the best
+peer each of our ways is; cases in which what was chosen is furthest behind come first. Behind it stand the geometric
+means of groups of cases. The figures of src/base/target.c that the planner chooses by are such ratios.
+
+The peers come from --peer-python, or from build/bench-venv, which is made if it is not there. Without them Heddle is
+measured beside the libraries alone.
+"""
+import argparse
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import run
+
+ROOT = run.ROOT
+ONNX = ("onnx", "onnxruntime")
+WAYS = ("library", "tiles", "chosen")
+TYPES = {"f32": "f32", "bf16": "f32", "s8": "s32"}
+SQUARES = (16, 32, 64, 128, 256, 512, 1024, 2048)
+ODD = ((17, 19, 23), (63, 65, 67), (127, 129, 131), (255, 257, 251), (509, 511, 503), (1023, 1021, 1019))
+UNEVEN = ((1, 4096, 1024), (4096, 1, 1024), (8, 768, 768), (64, 768, 3072), (128, 3072, 768), (2048, 64, 64),
+          (64, 2048, 64), (64, 64, 4096))
+CONVOLUTIONS = (  # N, H, W, C, O, window, stride, groups
+    (1, 56, 56, 64, 64, 3, 1, 1), (4, 28, 28, 128, 128, 3, 1, 1), (1, 14, 14, 256, 256, 3, 1, 1),
+    (1, 112, 112, 32, 64, 3, 2, 1), (1, 224, 224, 3, 32, 3, 2, 1), (2, 28, 28, 37, 53, 3, 1, 1),
+    (1, 56, 56, 64, 256, 1, 1, 1), (1, 28, 28, 512, 128, 1, 1, 1), (1, 7, 7, 512, 2048, 1, 1, 1),
+    (1, 112, 112, 96, 96, 3, 1, 96), (4, 56, 56, 128, 128, 3, 1, 128), (1, 28, 28, 240, 240, 5, 2, 240))
+
+
+class Case:
+    def __init__(self, group, name, text=None, library=None):
+        self.group = group
+        self.name = name
+        self.text = text  # HLO; None: JAX exports the program
+        self.library = library  # what bench/peer_library.c is called with; None: no library has it
+
+
+def product(kind, m, n, k):
+    text = (f"HloModule p\nENTRY e {{\n  a = {kind}[{m},{k}] parameter(0)\n  b = {kind}[{k},{n}] parameter(1)\n"
+            f"  ROOT d = {TYPES[kind]}[{m},{n}] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}\n")
+    return Case(f"products of {kind}", f"{kind} {m}x{n}x{k}", text, ("product", kind, 1, m, n, k))
+
+
+def convolution(n, h, w, c, o, window, stride, groups):
+    def sides(size):
+        padding = max(0, (-(-size // stride) - 1) * stride + window - size)
+        return f"{padding // 2}_{padding - padding // 2}"
+    kind = "depthwise" if groups > 1 else f"{window}x{window}"
+    text = (f"HloModule c\nENTRY e {{\n  a = f32[{n},{h},{w},{c}] parameter(0)\n"
+            f"  b = f32[{window},{window},{c // groups},{o}] parameter(1)\n"
+            f"  ROOT d = f32[{n},{-(-h // stride)},{-(-w // stride)},{o}] convolution(a, b), "
+            f"window={{size={window}x{window} stride={stride}x{stride} pad={sides(h)}x{sides(w)}}}, "
+            f"dim_labels=b01f_01io->b01f, feature_group_count={groups}\n}}\n")
+    return Case("convolutions", f"{kind} {n}x{h}x{w}x{c}->{o} /{stride}", text,
+                ("convolution", "f32", n, h, w, c, o, window, stride, groups))
+
+
+def all_cases(python):
+    cases = [product("f32", *sizes) for sizes in (*((n, n, n) for n in SQUARES), *ODD, *UNEVEN)]
+    cases += [product("s8", *sizes) for sizes in (*((n, n, n) for n in SQUARES), *ODD)]
+    cases += [convolution(*sizes) for sizes in CONVOLUTIONS]
+    if python:
+        listed = subprocess.run([python, ROOT / "bench" / "peer_jax.py", "--list-tiles"], capture_output=True, text=True,
+                                env={**os.environ, **run.PEER_ENVIRONMENT}, check=True).stdout
+        for name, kind in (line.split() for line in listed.splitlines()):
+            cases.append(Case("models" if kind == "model" else name.split("_")[0], name))
+    return cases
+
+
+def peer_python(arguments):
+    """The interpreter that has JAX and ONNX Runtime, or None."""
+    python = run.peer_python(arguments)
+    there = [str(python), "-c", "import onnx, onnxruntime"]
+    if not python or subprocess.run(there, capture_output=True).returncode == 0:
+        return python
+    if not arguments.peer_python and not arguments.no_install:
+        subprocess.run([python, "-m", "pip", "install", "-q", *ONNX], check=False)
+    if subprocess.run(there, capture_output=True).returncode == 0:
+        return python
+    print("ONNX Runtime is not there (see bench/tiles.py --help): it is not measured", flush=True)
+    return python
+
+
+def join(contenders, contender):
+    """Takes in a peer that says that it has such an operation."""
+    if contender.answer()[0] == "ready":
+        contenders.append(contender)
+    else:
+        contender.process.wait()
+
+
+def peers_of(case, python, folder, cpus, arguments):
+    peers = []
+    # A thread that spins at a barrier on the core of the one that it waits for makes milliseconds of microseconds.
+    threads = {"OMP_NUM_THREADS": str(arguments.threads), "OMP_PROC_BIND": "true", "OMP_PLACES": "threads"}
+    for library in ("openblas", "onednn") if case.library else ():
+        words = [pathlib.Path(arguments.bench_kernel).parent / "peer_library", library, *case.library]
+        join(peers, run.Contender(library, words, cpus, threads))
+    if not case.text:
+        for name, rest in (("jax", [folder]), ("ort", [arguments.threads])):
+            script = ROOT / "bench" / f"peer_{name}.py"
+            join(peers, run.Contender(name, [python, script, case.name, *rest], cpus, run.PEER_ENVIRONMENT))
+    return peers
+
+
+def ours_of(case, folder, cpus, arguments):
+    module, inputs = folder / "module.mlirbc", [f"--input=@{path}" for path in sorted(folder.glob("in*.npy"))]
+    if case.text:
+        module, inputs = folder / "module.hlo", ["--random"]
+        module.write_text(case.text, encoding="utf-8")
+    words = [module, f"--threads={arguments.threads}", *inputs]
+    flags = {way: [] if way == "chosen" else [f"--codegen={way}"] for way in WAYS}
+    ours = [run.Contender(way, [arguments.bench_kernel, *words, *flags[way]], cpus) for way in WAYS]
+    if arguments.before:
+        ours.append(run.Contender("before", [arguments.before, *words], cpus))
+    return ours
+
+
+def differences(case, contenders, folder):
+    """The largest difference from JAX's results of each contender that writes some."""
+    jax = next((c for c in contenders if c.name == "jax"), None)
+    found = []
+    for contender in contenders if jax else ():
+        if contender is jax:
+            continue
+        contender.ask(f"write {folder}/out")
+        found.append((float(jax.ask(f"check {folder}/out")[1]), contender.name))
+    return max(found, default=None)
+
+
+def measure(case, python, cpus, arguments):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        peers = peers_of(case, python, folder, cpus, arguments)
+        contenders = peers + ours_of(case, folder, cpus, arguments)
+        for contender in contenders:
+            contender.compile()
+            contender.ask("run 3")
+        for _ in range(arguments.rounds):
+            for contender in contenders:
+                contender.run(arguments.runs)
+                time.sleep(run.REST / 4)
+        worst = differences(case, contenders, folder)
+        for contender in contenders:
+            contender.end()
+    times = {contender.name: contender.median() for contender in contenders}
+    best = min(peers, key=lambda peer: times[peer.name], default=None)
+    return {"case": case, "times": times, "peer": best.name if best else None, "differs": worst}
+
+
+def line_of(row, arguments):
+    times, peer = row["times"], row["peer"]
+    ways = [*WAYS, *(["before"] if arguments.before else [])]
+    columns = [f"{row['case'].name:32}", f"{peer or '-':9}{times[peer] * 1e6 if peer else 0:11.1f}"]
+    columns += [f"{times[way] * 1e6:11.1f}" for way in ways]
+    columns += [f"{times[peer] / times[way]:8.2f}" if peer else f"{'':8}" for way in ways]
+    if row["differs"]:
+        columns.append(f"  {row['differs'][0]:.2g} ({row['differs'][1]})")
+    return " ".join(columns)
+
+
+def report(rows, arguments):
+    ways = [*WAYS, *(["before"] if arguments.before else [])]
+    print(f"\n{'microseconds':32} {'best peer':>20} " + " ".join(f"{way:>11}" for way in ways) + " " +
+          " ".join(f"{way:>8}" for way in ways) + "   differs from JAX by at most")
+    by_chosen = [row for row in rows if row["peer"]]
+    by_chosen.sort(key=lambda row: row["times"][row["peer"]] / row["times"]["chosen"])
+    for row in by_chosen + [row for row in rows if not row["peer"]]:
+        print(line_of(row, arguments))
+    print(f"\n{'geometric means of speed-ups':32} {'cases':>6} " + " ".join(f"{way:>8}" for way in ways))
+    for group in dict.fromkeys(row["case"].group for row in by_chosen):
+        some = [row for row in by_chosen if row["case"].group == group]
+        means = [statistics.geometric_mean(row["times"][row["peer"]] / row["times"][way] for row in some)
+                 for way in ways]
+        print(f"{group:32} {len(some):6} " + " ".join(f"{mean:8.2f}" for mean in means))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--filter", default="", help="a regular expression that names of cases contain")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--before", help="the bench_kernel of an older build, measured beside this one")
+    parser.add_argument("--peer-python")
+    parser.add_argument("--no-install", action="store_true")
+    parser.add_argument("--bench-kernel", default=str(ROOT / "build" / "bench" / "bench_kernel"))
+    arguments = parser.parse_args()
+    python = peer_python(arguments)
+    cpus = set(sorted(os.sched_getaffinity(0))[:arguments.threads])
+    print(f"cores {sorted(cpus)}, {arguments.rounds} rounds of {arguments.runs} runs", flush=True)
+    rows = []
+    for case in all_cases(python):
+        if re.search(arguments.filter, case.name):
+            rows.append(measure(case, python, cpus, arguments))
+            print(line_of(rows[-1], arguments), file=sys.stderr, flush=True)
+    report(rows, arguments)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
