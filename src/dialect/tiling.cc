@@ -1,13 +1,16 @@
 // The C++ behind tiling.h.
 #include "mlir/CAPI/AffineMap.h"
 #include "mlir/CAPI/IR.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/TilingInterface.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include "dialect/tiling.h"
 
@@ -61,9 +64,13 @@ static MlirOperation tileAlone(IRRewriter &rewriter, TilingInterface op, const s
 }
 
 static MlirOperation tileAndFuse(IRRewriter &rewriter, TilingInterface op, const scf::SCFTilingOptions &options,
-                                 MlirOperation *loop) {
+                                 const char *kept, MlirOperation *loop) {
   scf::SCFTileAndFuseOptions fusing;
   fusing.setTilingOptions(options);
+  if (kept)
+    fusing.setFusionControlFn([kept](tensor::ExtractSliceOp, OpResult producer, bool) {
+      return std::make_tuple(!producer.getOwner()->hasAttr(kept), false);
+    });
   auto tiled = scf::tileConsumerAndFuseProducersUsingSCF(rewriter, op, fusing);
   if (failed(tiled)) return {nullptr};
   SmallVector<Value> replacements;
@@ -80,7 +87,29 @@ MlirOperation tiling_tile(MlirOperation operation, const tiling_request *request
   IRRewriter rewriter(op->getContext());
   rewriter.setInsertionPoint(op);
   scf::SCFTilingOptions options = optionsOf(op->getContext(), request);
-  return request->fuses ? tileAndFuse(rewriter, op, options, loop) : tileAlone(rewriter, op, options, loop);
+  return request->fuses ? tileAndFuse(rewriter, op, options, request->kept, loop)
+                        : tileAlone(rewriter, op, options, loop);
+}
+
+bool tiling_fuse_elementwise(MlirOperation root, bool (*may)(MlirOperation producer, MlirOperation consumer)) {
+  Operation *op = unwrap(root);
+  MLIRContext *context = op->getContext();
+  RewritePatternSet patterns(context);
+  linalg::ControlFusionFn control = [may](OpOperand *operand) {
+    Operation *producer = operand->get().getDefiningOp();
+    return producer && producer->hasOneUse() && may(wrap(producer), wrap(operand->getOwner()));
+  };
+  linalg::populateElementwiseOpsFusionPatterns(patterns, control);
+  linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, control);
+  linalg::populateConstantFoldLinalgOperations(patterns, control);
+  affine::AffineApplyOp::getCanonicalizationPatterns(patterns, context);
+  linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+  tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+  tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+  context->getLoadedDialect<linalg::LinalgDialect>()->getCanonicalizationPatterns(patterns);
+  GreedyRewriteConfig topDown;
+  topDown.useTopDownTraversal = true;
+  return succeeded(applyPatternsAndFoldGreedily(op, std::move(patterns), topDown));
 }
 
 bool tiling_vectorize(MlirOperation operation) {

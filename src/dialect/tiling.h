@@ -28,12 +28,17 @@ typedef struct tiling_request {
   const int64_t *sizes;  // by loop; 0: not tiled
   bool fuses;            // its producers' tiles are computed within the loops
   bool is_forall;        // one scf.forall in place of scf.for
+  const char *kept;      // producers with this attribute stay where they are; null: none
 } tiling_request;
 
 // Tiles an operation on tensors. What used it uses the loops' results; the operation itself is erased. Returns the
 // tiled one, and the innermost loop in *loop (null if none was needed); null if the operation cannot be tiled, with a
 // diagnostic.
 MlirOperation tiling_tile(MlirOperation op, const tiling_request *request, MlirOperation *loop);
+
+// Fuses elementwise operations, broadcasts and moves with their only reader where `may` agrees (linalg's elementwise
+// fusion). False, with a diagnostic, if that does not end.
+bool tiling_fuse_elementwise(MlirOperation root, bool (*may)(MlirOperation producer, MlirOperation consumer));
 
 // Replaces a structured operation of static shape by reads, arithmetic and writes of vectors. False, and the operation
 // stays, if there is no such form.

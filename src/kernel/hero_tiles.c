@@ -49,43 +49,114 @@ int64_t hero_tiles_padded_size(int64_t size, const window_dim *w) {
   return (size > 0 ? (size - 1) * w->base_dilation + 1 : 0) + w->padding_low + w->padding_high;
 }
 
-// A window over borders or gaps, or one that is turned round, reads an array that is made for it.
-static int64_t padded_bytes(const instruction *i) {
+static bool is_window(const instruction *i) { return i->opcode == HLO_CONVOLUTION || i->opcode == HLO_REDUCE_WINDOW; }
+
+// Of the array with its borders and gaps: what one element of the result reads, or the whole of it.
+static int64_t padded_bytes(const instruction *i, bool is_whole) {
   const hlo_attributes *a = i->attributes;
   const shape *s = i->operands[0]->shape;
-  int64_t bytes = kernel_buffer_bytes(s);
-  bool any = hero_tiles_pads(&a->window);
-  for (int k = 0; k < a->window.rank; k++) {
-    const window_dim *w = &a->window.dims[k];
-    const int64_t d = i->opcode == HLO_CONVOLUTION ? a->dim_labels.input_spatial[k] : k;
-    if (s->dims[d] > 0) bytes = bytes / s->dims[d] * hero_tiles_padded_size(s->dims[d], w);
-    any |= w->reversal;
+  if (!hero_tiles_pads(&a->window)) return 0;
+  int64_t bytes = dtypes[s->dtype].bits / 8;
+  for (int d = 0; d < s->rank; d++) {
+    int k = 0;
+    while (k < a->window.rank && (i->opcode == HLO_CONVOLUTION ? a->dim_labels.input_spatial[k] : k) != d) k++;
+    int64_t size = s->dims[d];
+    if (k < a->window.rank) {
+      const window_dim *w = &a->window.dims[k];
+      const int64_t read = (w->size - 1) * w->window_dilation + 1;
+      size = hero_tiles_padded_size(size, w);
+      if (!is_whole) size = int64_min(size, read);
+    } else if (!is_whole) {
+      size = d == a->dim_labels.input_feature ? i->operands[1]->shape->dims[a->dim_labels.kernel_input_feature] : 1;
+    }
+    bytes *= int64_max(size, 1);
   }
-  return any ? bytes : 0;
+  return i->opcode == HLO_CONVOLUTION ? bytes : bytes * (i->operand_count / 2);
 }
 
-static bool is_computed(const instruction *i) {
+// Of a kernel that is turned round: for one feature of the result, or all.
+static int64_t turned_bytes(const instruction *i, bool is_whole) {
+  const hlo_attributes *a = i->attributes;
+  bool any = false;
+  for (int k = 0; k < a->window.rank; k++) any |= a->window.dims[k].reversal;
+  if (!any || i->opcode != HLO_CONVOLUTION) return 0;
+  const shape *kernel = i->operands[1]->shape;
+  const int64_t features = kernel->dims[a->dim_labels.kernel_output_feature];
+  return kernel_buffer_bytes(kernel) / (is_whole ? 1 : int64_max(features, 1));
+}
+
+// By opcode, beside what is elementwise: each element is one of an operand, or none.
+static const bool moves[HLO_OPCODE_COUNT] = {
+    [HLO_BITCAST] = true, [HLO_BROADCAST] = true, [HLO_CONCATENATE] = true, [HLO_COPY] = true,  [HLO_IOTA] = true,
+    [HLO_PAD] = true,     [HLO_RESHAPE] = true,   [HLO_REVERSE] = true,     [HLO_SLICE] = true, [HLO_TRANSPOSE] = true,
+};
+
+static bool is_in_memory(const instruction *i) { return i->opcode == HLO_PARAMETER || i->opcode == HLO_CONSTANT; }
+
+// Whether each element can be had from those of parameters and constants, in so many steps (tile/pulled.h).
+static bool is_pulled(const instruction *i, int *steps) {
+  if (is_in_memory(i)) return true;
+  if (--*steps < 0 || !(moves[i->opcode] || (hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && i->called_count == 0)))
+    return false;
+  bool all = true;
+  for (int k = 0; k < i->operand_count && all; k++) all = is_pulled(i->operands[k], steps);
+  return all;
+}
+
+static const instruction *before_reshapes(const instruction *i) {
   while (i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE || i->opcode == HLO_COPY) i = i->operands[0];
-  return i->opcode != HLO_PARAMETER && i->opcode != HLO_CONSTANT && shape_is_array(i->shape);
+  return i;
 }
 
-// What is cut, joined or reshaped is no tile of whoever reads it: it is whole before.
+// Of operands that are computed and of which single elements cannot be had, or at all are not.
+static int64_t whole_operands(const instruction *i, bool is_any) {
+  int64_t bytes = 0;
+  for (int k = 0; k < i->operand_count; k++) {
+    const instruction *o = before_reshapes(i->operands[k]);
+    int steps = HERO_TILES_PULLED_MAX;
+    if (!is_in_memory(o) && shape_is_array(o->shape) && (is_any || !is_pulled(o, &steps)))
+      bytes += kernel_buffer_bytes(o->shape);
+  }
+  return bytes;
+}
+
+// Whether tiles of one element are too small: somebody who reads it needs rows or windows of what is made of it.
+// `depth` is how many operations it may be away; what is farther counts as if.
+static bool is_read_by_many(const instruction *i, int depth) {
+  bool any = depth == 0;
+  for (int k = 0; k < i->users.size && !any; k++) {
+    const instruction *user = i->users.data[k];
+    const bool is_fused = moves[user->opcode] || user->opcode == HLO_TUPLE || user->opcode == HLO_GET_TUPLE_ELEMENT ||
+                          hlo_op_has(user->opcode, TRAIT_ELEMENTWISE);
+    any = !is_fused || is_read_by_many(user, depth - 1);
+  }
+  return any;
+}
+
+enum { FARTHEST = 8 };
+
+// What is padded, cut, joined or reshaped is made for each tile that reads it, as far as its elements can be had one by
+// one; else it is whole before.
 static int64_t held_bytes(const instruction *i) {
+  const bool is_whole = is_read_by_many(i, FARTHEST), is_result = i->users.size == 0;
   int64_t bytes = 0;
   switch (i->opcode) {
     case HLO_CONVOLUTION:
-    case HLO_REDUCE_WINDOW: return padded_bytes(i);
-    case HLO_CONCATENATE:
-    case HLO_PAD: bytes = i->users.size > 0 ? kernel_buffer_bytes(i->shape) : 0; break;
+    case HLO_REDUCE_WINDOW:
+      bytes = padded_bytes(i, is_whole) + turned_bytes(i, is_whole);
+      return bytes == 0 ? 0 : bytes + whole_operands(i, false);
     case HLO_BITCAST:
     case HLO_RESHAPE:
-    case HLO_REVERSE:
-    case HLO_SLICE: break;
+    case HLO_SLICE:
+      if (is_in_memory(before_reshapes(i->operands[0]))) return 0;
+      break;
+    case HLO_CONCATENATE:
+    case HLO_PAD:
+    case HLO_REVERSE: break;
     default: return 0;
   }
-  for (int k = 0; k < i->operand_count; k++)
-    if (is_computed(i->operands[k])) bytes += kernel_buffer_bytes(i->operands[k]->shape);
-  return bytes;
+  if (is_whole) bytes = kernel_buffer_bytes(i->shape);
+  return bytes + whole_operands(i, is_result && i->opcode != HLO_REVERSE);
 }
 
 // --- the rule
@@ -99,7 +170,7 @@ bool hero_tiles_has_form(const instruction *i) {
   if (i->opcode == HLO_DOT) all &= i->operand_count == 2;
   for (int k = 0; k < i->operand_count; k++) all &= has_vector_elements(i->operands[k]->shape);
   for (int k = 0; k < i->called_count; k++) all &= is_scalar_code(i->called[k]);
-  if (i->opcode == HLO_CONVOLUTION || i->opcode == HLO_REDUCE_WINDOW) all &= padded_bytes(i) <= HELD_BYTES_MAX;
+  if (is_window(i)) all &= padded_bytes(i, false) + turned_bytes(i, false) <= HELD_BYTES_MAX;
   return all;
 }
 

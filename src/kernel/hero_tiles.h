@@ -11,6 +11,9 @@ bool hero_tiles_has_form(const instruction *i);
 bool hero_tiles_pads(const window *w);
 int64_t hero_tiles_padded_size(int64_t size, const window_dim *w);
 
+// How many operations src/tile goes back through for an element that it computes where it is read.
+enum { HERO_TILES_PULLED_MAX = 64 };
+
 // See hero_rule. Takes, where target->codegen asks for tiles, what consists of operations that have a form.
 bool hero_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 

@@ -7,6 +7,7 @@
 
 #include "dialect/tiling.h"
 #include "emit/ir_builder.h"
+#include "tile/by_tile.h"
 #include "tile/markers.h"
 #include "tile/passes.h"
 #include "tile/sizes.h"
@@ -111,7 +112,7 @@ static int64_t elements_held(MlirOperation op, const loops *l, uint32_t whole) {
   }
   for (int k = 0; k < tiling_output(op, 0); k++) {
     MlirOperation producer = ir_defining_op(ir_operand(op, k));
-    reads_computed |= !ir_is_null(producer) && loops_of(producer).count > 0;
+    reads_computed |= !ir_is_null(producer) && !by_tile_is_held(producer) && loops_of(producer).count > 0;
   }
   return reads_computed && reduced > along ? reduced : along;
 }
@@ -128,6 +129,9 @@ static heddle_status configure_root(lower_context *c, MlirOperation op, const lo
                                  .is_product = is_product,
                                  .held = elements_held(op, l, own.all & ~allowed)};
   sizes_of_tiles(&c->options->target, op, &request, workgroup, registers);
+  by_tile_fit(op, l->count, l->trips, workgroup);
+  for (int k = 0; k < l->count; k++)
+    if (registers[k] > workgroup[k]) registers[k] = workgroup[k];
   MlirAttribute levels[] = {mlirDenseI64ArrayGet(c->context, l->count, workgroup),
                             mlirDenseI64ArrayGet(c->context, l->count, registers)};
   ir_set(op, "lowering_config", mlirArrayAttrGet(c->context, 2, levels));

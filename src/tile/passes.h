@@ -12,6 +12,8 @@ void tile_load_dialects(MlirContext context);
 extern const pass tile_hlo_to_linalg;
 // Elementwise operations, broadcasts and moves become one operation with whoever reads them.
 extern const pass tile_fuse_tensors;
+// Padded, joined, cut and turned arrays are made for the tile that reads them.
+extern const pass tile_by_tile;
 
 // Roots are chosen, and the sizes of their tiles.
 extern const pass tile_configure;

@@ -8,6 +8,7 @@
 
 #include "dialect/tiling.h"
 #include "emit/ir_builder.h"
+#include "tile/by_tile.h"
 #include "tile/configure.h"
 #include "tile/markers.h"
 #include "tile/passes.h"
@@ -79,7 +80,8 @@ static heddle_status tile_level(tiler *t, MlirOperation *root, int level, bool i
   const int count = sizes_of_level(*root, level, sizes);
   MlirOperation made = {NULL};
   if (tiled_loops(count, sizes) > 0) {
-    const tiling_request request = {.count = count, .sizes = sizes, .fuses = true, .is_forall = is_forall};
+    const tiling_request request = {
+        .count = count, .sizes = sizes, .fuses = true, .is_forall = is_forall, .kept = is_forall ? NULL : BY_TILE_HELD};
     MlirOperation tiled;
     TRY(tile(t, *root, &request, &tiled, &made));
     *root = tiled;
@@ -96,7 +98,7 @@ static heddle_status tile_steps(tiler *t, MlirOperation root, MlirOperation with
   ir_operations group = {0};
   collect_group(t->context->scratch, root, within, &group);
   for (int k = 0; k < group.size; k++) {
-    if (markers_of(group.data[k]) == MARKER_VECTORIZE) continue;
+    if (markers_of(group.data[k]) == MARKER_VECTORIZE || by_tile_is_held(group.data[k])) continue;
     int64_t sizes[TILING_MAX_LOOPS];
     const int count = configure_step(t->context, group.data[k], sizes);
     const tiling_request request = {.count = count, .sizes = sizes};
