@@ -179,9 +179,24 @@ static lane_kind index_kind(vectorizer *v, MlirOperation op, int result, lane_st
   return LANE_SEPARATE;
 }
 
+// The lanes are counted from the first one, which may stand before the map's domain where a mask turns it off.
+static void widen_domain(vectorizer *v, MlirOperation op, MlirOperation first) {
+  const indexing_map *from = xla_gpu_indexing_map(ir_get(op, "map"));
+  indexing_map *m = indexing_map_copy(v->arena, from);
+  bool any = false;
+  for (int i = 0; i < m->dim_count; i++) {
+    if (vectorizer_lookup(v, ir_operand(op, i))->kind == LANE_UNIFORM || m->dims[i].bounds.lower % v->width == 0)
+      continue;
+    m->dims[i].bounds.lower = interval_floordiv(m->dims[i].bounds, v->width).lower * v->width;
+    any = true;
+  }
+  if (any) ir_set(first, "map", xla_gpu_indexing_map_attribute(mlirOperationGetContext(first), m));
+}
+
 static bool do_apply_indexing(vectorizer *v, ir_builder *b, MlirOperation op) {
   MlirOperation *clones = arena_array(v->arena, MlirOperation, v->width);
   clones[0] = clone_for_lane(v, b, op, 0);
+  widen_domain(v, op, clones[0]);
   for (int r = 0; r < (int)mlirOperationGetNumResults(op); r++) {
     lane_steps steps;
     lane_kind kind = index_kind(v, op, r, &steps);
