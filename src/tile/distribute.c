@@ -9,6 +9,7 @@
 
 #include "emit/ir_builder.h"
 #include "hlo/shape.h"
+#include "tile/local_memory.h"
 #include "tile/passes.h"
 
 #define PLACEHOLDER "iree.placeholder"
@@ -213,38 +214,6 @@ static heddle_status distribute_all(lower_context *c, MlirOperation function, Ml
   return status_ok();
 }
 
-// --- tiles' own memory
-
-enum { LOCAL_BYTES_MAX = 1 << 18 };  // of a tile, on the stack of whoever runs it
-
-// Buffers of tiles are made once, where the function begins. A dispatch region has no other memory of its own.
-static heddle_status place_locals(lower_context *c, MlirOperation function) {
-  ir_operations allocs = ir_collect(c->scratch, function, "memref.alloc");
-  ir_builder start = ir_builder_before(mlirBlockGetFirstOperation(ir_body(function, 0)), c->scratch);
-  int64_t bytes = 0;
-  for (int k = 0; k < allocs.size; k++) {
-    MlirType type = ir_result_type(allocs.data[k], 0);
-    int64_t size = (ir_bit_width(ir_element_type(type)) + 7) / 8;
-    for (int d = 0; d < mlirShapedTypeGetRank(type); d++) {
-      if (mlirShapedTypeIsDynamicDim(type, d))
-        return status_error(HEDDLE_UNIMPLEMENTED, "a tile needs memory of a size that is not known: %s",
-                            ir_type_text(c->scratch, type));
-      size *= mlirShapedTypeGetDimSize(type, d);
-    }
-    bytes += size;
-    if (bytes > LOCAL_BYTES_MAX)
-      return status_error(HEDDLE_UNIMPLEMENTED, "a dispatch region needs memory of its own: %s",
-                          ir_type_text(c->scratch, type));
-    MlirNamedAttribute attributes[] = {
-        ir_named_text(c->context, "operandSegmentSizes", "array<i32: 0, 0>"),
-        ir_named(c->context, "alignment", mlirIntegerAttrGet(mlirIntegerTypeGet(c->context, 64), 64)),
-    };
-    MlirValue local = ir_value_with(&start, "memref.alloca", type, 0, NULL, 2, attributes);
-    ir_replace(allocs.data[k], &local);
-  }
-  return status_ok();
-}
-
 // --- the module becomes flat
 
 static void lift(MlirOperation module, MlirOperation function) {
@@ -268,7 +237,7 @@ static heddle_status run(pass_context *context, void *unit) {
     bindings all = {0};
     collect_bindings(c->scratch, mlirOperationGetParentOperation(f), &all);
     MlirValue tile = add_arguments(c, f, &all);
-    TRY(place_locals(c, f));
+    TRY(local_memory_place(c, f));
     TRY(distribute_all(c, f, tile));
     TRY(replace_placeholders(c, f, &all));
     ir_set(f, "xla.entry", mlirUnitAttrGet(c->context));

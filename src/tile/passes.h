@@ -21,6 +21,8 @@ extern const pass tile_configure;
 extern const pass tile_tile_and_fuse;
 // Tensors become the memory of the interface's bindings.
 extern const pass tile_to_buffers;
+// That no other memory is needed is proved.
+extern const pass tile_verify_memory;
 // Tiles of registers become arithmetic on vectors.
 extern const pass tile_vectorize;
 

@@ -6,7 +6,7 @@
 // From a region to loops, vectors of one dim, and memory of numbers that arithmetic takes.
 #define TO_VECTORS                                                                                                \
   &tile_hlo_to_linalg, &tile_fuse_tensors, &tile_by_tile, &tile_configure, &tile_tile_and_fuse, &tile_to_buffers, \
-      &tile_vectorize, &tile_distribute, &tile_to_loops, &tile_split_vectors, &tile_narrow_memory
+      &tile_verify_memory, &tile_vectorize, &tile_distribute, &tile_to_loops, &tile_split_vectors, &tile_narrow_memory
 
 const pass *const tile_passes[] = {TO_VECTORS, &tile_memory_to_llvm, 0};
 

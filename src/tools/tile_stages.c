@@ -13,7 +13,7 @@ static const struct {
     {"dispatch", NULL},
     {"linalg", &tile_fuse_tensors},
     {"tiled", &tile_tile_and_fuse},
-    {"bufferized", &tile_to_buffers},
+    {"bufferized", &tile_verify_memory},
     {"vectorized", &tile_vectorize},
 };
 

@@ -1,0 +1,146 @@
+// iree-codegen-verify-memory: the proof that a dispatch region needs no memory but its bindings' and its workgroups'.
+//
+// Whoever calls regions orders memory between them, and cannot know of more. So a region on buffers may name memory in
+// these ways only: what a binding stands for (iree.placeholder), constants, a part or another view of memory that it
+// may name, and buffers of known size, which together are no larger than what a workgroup has. Every operation that
+// makes a memref is looked at; an unknown one is an error. What the buffers come to is written into the function's
+// attribute iree.workgroup_memory. The proof is made again when the region becomes a kernel, whose buffers are on the
+// stack.
+#include "tile/local_memory.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/Diagnostics.h>
+
+#include "emit/ir_builder.h"
+#include "tile/passes.h"
+
+#define WORKGROUP_MEMORY "iree.workgroup_memory"
+
+enum { LOCAL_BYTES_MAX = 1 << 18 };  // of a workgroup, on the stack of whoever runs it
+
+// --- sizes
+
+static int64_t element_bits(MlirType t) {
+  if (mlirTypeIsAComplex(t)) return 2 * element_bits(mlirComplexTypeGetElementType(t));
+  if (mlirTypeIsAInteger(t) || mlirTypeIsAFloat(t) || mlirTypeIsAIndex(t)) return ir_bit_width(t);
+  if (!mlirTypeIsAVector(t)) return -1;
+  int64_t bits = element_bits(mlirShapedTypeGetElementType(t));
+  for (int d = 0; d < mlirShapedTypeGetRank(t); d++) bits *= mlirShapedTypeGetDimSize(t, d);
+  return bits;
+}
+
+// Of a buffer of this type; -1 if they are not known.
+static int64_t bytes_of(MlirType memory) {
+  const int64_t bits = element_bits(mlirShapedTypeGetElementType(memory));
+  int64_t bytes = bits < 0 ? -1 : (bits + 7) / 8;
+  for (int d = 0; d < mlirShapedTypeGetRank(memory) && bytes >= 0; d++)
+    if (mlirShapedTypeIsDynamicDim(memory, d) ||
+        __builtin_mul_overflow(bytes, mlirShapedTypeGetDimSize(memory, d), &bytes))
+      bytes = -1;
+  return bytes;
+}
+
+// --- the proof
+
+static bool is_one_of(MlirOperation op, const char *const *names) {
+  bool any = false;
+  for (; *names; names++) any |= ir_is(op, *names);
+  return any;
+}
+
+static bool makes_memory(MlirOperation op) {
+  bool any = false;
+  for (int k = 0; k < mlirOperationGetNumResults(op); k++) {
+    MlirType t = ir_result_type(op, k);
+    any |= mlirTypeIsAMemRef(t) || mlirTypeIsAUnrankedMemRef(t);
+  }
+  return any;
+}
+
+// Why the region may not have the operation, null if it may; *bytes is what its buffers come to so far.
+static const char *objection(MlirOperation op, int64_t *bytes) {
+  static const char *const given[] = {"iree.placeholder", "memref.get_global", NULL};
+  static const char *const buffers[] = {"memref.alloc", "memref.alloca", NULL};
+  // Their results, and what they carry, are values that were looked at where they were made.
+  static const char *const views[] = {"memref.subview",
+                                      "memref.cast",
+                                      "memref.collapse_shape",
+                                      "memref.expand_shape",
+                                      "memref.transpose",
+                                      "memref.reinterpret_cast",
+                                      "memref.reshape",
+                                      "memref.view",
+                                      "memref.memory_space_cast",
+                                      "arith.select",
+                                      "scf.for",
+                                      "scf.if",
+                                      "scf.while",
+                                      NULL};
+  static const char *const calls[] = {"func.call", "func.call_indirect", "llvm.call", NULL};
+  if (is_one_of(op, calls)) return "a dispatch region calls a function, of whose memory nothing is known";
+  if (!makes_memory(op) || is_one_of(op, given) || is_one_of(op, views)) return NULL;
+  if (!is_one_of(op, buffers)) return "a dispatch region uses memory that is neither a binding's nor a workgroup's";
+  const int64_t own = bytes_of(ir_result_type(op, 0));
+  if (own < 0) return "a dispatch region needs memory of its own, of a size that is not known";
+  if (own > LOCAL_BYTES_MAX - *bytes) return "a dispatch region needs memory of its own: more than its workgroups have";
+  *bytes += own;
+  return NULL;
+}
+
+// *bytes is what the region's buffers come to.
+static heddle_status prove(lower_context *c, MlirOperation function, int64_t *bytes) {
+  const ir_operations all = ir_collect(c->scratch, function, NULL);
+  *bytes = 0;
+  for (int k = 0; k < all.size; k++) {
+    const char *why = objection(all.data[k], bytes);
+    if (!why) continue;
+    mlirEmitError(mlirOperationGetLocation(all.data[k]), why);
+    heddle_status s = ir_diagnostics(c->context, HEDDLE_UNIMPLEMENTED, "found memory that nobody gives");
+    return status_is_ok(s) ? status_error(HEDDLE_UNIMPLEMENTED, "%s", why) : s;
+  }
+  return status_ok();
+}
+
+static bool is_region(MlirOperation function) {
+  MlirBlock block = ir_body(function, 0);
+  return !mlirBlockIsNull(block) && mlirBlockGetNumArguments(block) == 0;
+}
+
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const ir_operations functions = ir_collect(c->scratch, (MlirOperation){unit}, "func.func");
+  for (int k = 0; k < functions.size; k++) {
+    int64_t bytes;
+    if (!is_region(functions.data[k])) continue;
+    TRY(prove(c, functions.data[k], &bytes));
+    ir_set(functions.data[k], WORKGROUP_MEMORY, mlirIntegerAttrGet(mlirIntegerTypeGet(c->context, 64), bytes));
+  }
+  return status_ok();
+}
+
+// --- where it is
+
+heddle_status local_memory_place(lower_context *c, MlirOperation function) {
+  int64_t bytes;
+  TRY(prove(c, function, &bytes));
+  ir_unset(function, WORKGROUP_MEMORY);
+  const ir_operations allocs = ir_collect(c->scratch, function, "memref.alloc");
+  ir_builder start = ir_builder_before(mlirBlockGetFirstOperation(ir_body(function, 0)), c->scratch);
+  for (int k = 0; k < allocs.size; k++) {
+    MlirNamedAttribute attributes[] = {
+        ir_named_text(c->context, "operandSegmentSizes", "array<i32: 0, 0>"),
+        ir_named(c->context, "alignment", mlirIntegerAttrGet(mlirIntegerTypeGet(c->context, 64), 64)),
+    };
+    MlirValue local = ir_value_with(&start, "memref.alloca", ir_result_type(allocs.data[k], 0), 0, NULL, 2, attributes);
+    ir_replace(allocs.data[k], &local);
+  }
+  return status_ok();
+}
+
+const pass tile_verify_memory = {
+    .name = "iree-codegen-verify-memory",
+    .summary = "proves that a region needs no memory but its bindings' and what a workgroup has",
+    .order_reason = "behind the last pass that makes buffers",
+    .use = PASS_NEEDED,
+    .run = run,
+};
