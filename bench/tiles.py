@@ -9,8 +9,8 @@ Each case has a process for each contender, and they take turns, as in run.py: H
 oneDNN themselves (bench/peer_library.c), whose weights are packed beforehand where they want that, JAX
 (bench/tile_workloads.py) and ONNX Runtime with weights as constants (bench/peer_ort.py).
 
-The table has medians of the rounds, in each of which the fastest run counts, and how many times as fast as the best
-peer each of our ways is; cases in which what was chosen is furthest behind come first. Behind it stand the geometric
+The table has the fastest run of all rounds, which others on the machine disturbed least, and how many times as fast as
+the best peer each of our ways is; cases in which what was chosen is furthest behind come first. Behind it stand the geometric
 means of groups of cases. The figures of src/base/target.c that the planner chooses by are such ratios.
 
 The peers come from --peer-python, or from build/bench-venv, which is made if it is not there. Without them Heddle is
@@ -159,7 +159,7 @@ def measure(case, python, cpus, arguments):
         worst = differences(case, contenders, folder)
         for contender in contenders:
             contender.end()
-    times = {contender.name: contender.median() for contender in contenders}
+    times = {contender.name: min(contender.times) for contender in contenders}
     best = min(peers, key=lambda peer: times[peer.name], default=None)
     return {"case": case, "times": times, "peer": best.name if best else None, "differs": worst}
 

@@ -145,8 +145,30 @@
   .row_accumulators = 1024, .constant_alignment = 64, .shared_alignment = 16, .stream_alignment = 32,         \
   TILE_SIZES(1 << 10), GRID_SIZES, FUSION_COSTS, CODE_LIMITS
 
-const target_description target_any_cpu = {
-    .kind = TARGET_CPU, .name = "cpu", .chip = "", .features = "", .has_libraries = true, .is_host = true, CPU_FIGURES};
+// Matrix products by libraries and by tiles: measured with bench/tiles.py --threads=1 on a machine with AVX2, of which
+// only the ratios matter, those of sizes with many divisors.
+#define PRODUCT_COSTS                                                                               \
+  .products = {.library = {[TARGET_F32_PRODUCTS] = {150, 60, 42, 42, 6, 6, 6, 0, 1, 1, 1.1},        \
+                           [TARGET_F64_PRODUCTS] = {150, 60, 20, 18, 6, 6, 6, 0, 1, 1, 1.1},        \
+                           [TARGET_NARROW_PRODUCTS] = {150, 300, 38, 38, 12, 12, 12, 0, 1, 1, 1.1}, \
+                           [TARGET_BYTE_PRODUCTS] = {150, 60, 60, 60, 12, 12, 12, 0, 1, 1, 1.1},    \
+                           [TARGET_INTEGER_PRODUCTS] = {150, 60, 20, 10, 6, 6, 6, 0, 1, 1, 1.1}},   \
+               .tiles = {[TARGET_F32_PRODUCTS] = {100, 5, 42, 24, 6, 6, 6, 16, 8, 8, 3},            \
+                         [TARGET_NARROW_PRODUCTS] = {100, 5, 26, 16, 6, 6, 6, 16, 8, 8, 3},         \
+                         [TARGET_INTEGER_PRODUCTS] = {100, 5, 28, 13, 6, 6, 6, 16, 8, 8, 3}},       \
+               .near_bytes = 512 << 10,                                                             \
+               .kernel_ns = 300,                                                                    \
+               .tile_reductions = 3,                                                                \
+               .least_gain = 1.15}
+
+const target_description target_any_cpu = {.kind = TARGET_CPU,
+                                           .name = "cpu",
+                                           .chip = "",
+                                           .features = "",
+                                           .has_libraries = true,
+                                           .is_host = true,
+                                           PRODUCT_COSTS,
+                                           CPU_FIGURES};
 
 static const target_description machines[] = {
     {.kind = TARGET_NULL, .name = "null", .chip = "", .features = "", CPU_FIGURES},

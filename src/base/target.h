@@ -190,6 +190,37 @@ typedef struct target_fusion_costs {
   int64_t max_walked_row_bytes;  // of arrays with a row for each turn, unless all of them fit the cache
 } target_fusion_costs;
 
+// Kinds of elements whose matrix products take times of their own.
+typedef enum target_product_type {
+  TARGET_F32_PRODUCTS,
+  TARGET_F64_PRODUCTS,
+  TARGET_NARROW_PRODUCTS,   // bf16 and f16
+  TARGET_BYTE_PRODUCTS,     // integers of eight bits
+  TARGET_INTEGER_PRODUCTS,  // wider ones
+  TARGET_PRODUCT_TYPES,
+} target_product_type;
+
+// What one way to make a matrix product takes on one core: a start, so much for each member of a batch, and
+// multiply-adds at a rate that short dims lower.
+typedef struct target_product_rate {
+  double start_ns, member_ns;
+  double per_ns;                                  // multiply-adds of a large product; 0: there is no such way
+  double far_per_ns;                              // … whose right side is more than target_product_costs.near_bytes
+  double short_rows, short_columns, short_depth;  // elements of a dim that halve the rate
+  int min_columns, column_unit;                   // fewer columns than these, and no multiple of the unit, …
+  double ragged;                                  // … divide the rate by this
+  double turned;                                  // and a right side whose rows are the depth by this
+} target_product_rate;
+
+// By which products are a library's or a kernel's of tiles.
+typedef struct target_product_costs {
+  target_product_rate library[TARGET_PRODUCT_TYPES], tiles[TARGET_PRODUCT_TYPES];
+  double near_bytes;
+  double kernel_ns;        // of one kernel more, on one core
+  double tile_reductions;  // what reductions take in tiles, as a multiple of what emitters need
+  double least_gain;       // tiles have to be so many times as fast as the way that would be taken without them
+} target_product_costs;
+
 typedef struct target_description {
   target_kind kind;
   const char *name;      // of the machine: "cpu", "sm_90", "null"
@@ -248,6 +279,7 @@ typedef struct target_description {
   target_tile_sizes tiles;
   target_grid_sizes grid;
   target_fusion_costs fusion;
+  target_product_costs products;
   target_code_limits code;
 } target_description;
 

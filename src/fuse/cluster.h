@@ -21,6 +21,7 @@ typedef enum cluster_trait {
   CLUSTER_IS_ALONE = 1 << 6,    // ordered by control edges: nothing merges
   CLUSTER_IS_LIBRARY = 1 << 7,  // a library operation with what follows it
   CLUSTER_ROW_PASSES = 1 << 8,  // one kernel passes over rows: nothing in it is computed twice
+  CLUSTER_IS_TILED = 1 << 9,    // a product that is a library's without it, with what is done to it
 } cluster_trait;
 
 typedef struct cluster_node {
@@ -68,6 +69,7 @@ typedef struct cluster_graph {
   cluster_node *nodes;
   VEC(cluster) clusters;
   bool is_careful;           // searches leave nothing out: see cluster_graph_is_ordered
+  const ptr_map *refused;    // products that are not made of tiles (tile_products.h)
   int visit;                 // the last stamp given
   cluster_numbers stack;     // of searches
   cluster_numbers readers;   // of searches

@@ -3,13 +3,51 @@
 // A kernel is planned here only to name its hero; what cannot be planned is said as well, and reported when it is
 // planned for good.
 #include "fuse/cluster_builder.h"
+
+#include <math.h>
+
 #include "fuse/library.h"
+#include "fuse/tile_products.h"
 #include "kernel/in_place.h"
+#include "kernel/product_cost.h"
 
 static void tell_amount(text *out, double bytes) {
   if (bytes < 1e4) text_printf(out, "%.0f B", bytes);
   else if (bytes < 1e7) text_printf(out, "%.1f kB", bytes / 1e3);
   else text_printf(out, "%.1f MB", bytes / 1e6);
+}
+
+// The estimated times of ways, on one core: HUGE_VAL is no way.
+static void tell_times(text *out, int count, const char *const *names, const double *times) {
+  bool any = false;
+  for (int k = 0; k < count; k++) {
+    if (times[k] >= HUGE_VAL) continue;
+    text_printf(out, "%s%s %.3g us", any ? ", " : "; ", names[k], times[k] / 1e3);
+    any = true;
+  }
+}
+
+static void tell_ways(text *out, const tile_products_times *t) {
+  tell_times(out, 3, (const char *const[]){"library", "tiles", "emitter"},
+             (const double[]){t->library, t->tiles, t->emitter});
+}
+
+static void tell_product(cluster_builder *b, text *out, const instruction *i) {
+  const target_description *t = b->graph->target;
+  if (i->opcode != HLO_DOT) return;
+  tell_ways(out, &(tile_products_times){product_cost_time(t, i, PRODUCT_BY_LIBRARY),
+                                        product_cost_time(t, i, PRODUCT_BY_TILES),
+                                        product_cost_time(t, i, PRODUCT_BY_EMITTER)});
+}
+
+// Of what stands for itself, or of all in a fusion.
+static void tell_products(cluster_builder *b, text *out, const instruction *i) {
+  if (i->opcode != HLO_FUSION) {
+    tell_product(b, out, i);
+    return;
+  }
+  const instruction_list *body = &i->called[0]->instructions;
+  for (int n = 0; n < body->size; n++) tell_product(b, out, body->data[n]);
 }
 
 // Slices are read where they lie: what is gained is that nobody copies them.
@@ -43,11 +81,23 @@ static const char *fused_epilogue(const computation *c) {
   }
 }
 
+static void tell_kernel_times(cluster_builder *b, text *out, int number, double emitter) {
+  const cluster_body *body = &b->made[number].body;
+  bool has_product = false;
+  for (int n = 0; n < body->nodes.size; n++)
+    has_product |= b->graph->nodes[body->nodes.data[n]].instruction->opcode == HLO_DOT;
+  const tile_products_times times =
+      has_product ? tile_products_times_of(b->graph, number)
+                  : (tile_products_times){HUGE_VAL, HUGE_VAL, emitter + b->graph->target->products.kernel_ns};
+  if (!b->graph->target->has_grid) tell_ways(out, &times);
+}
+
 static void tell_kernel(cluster_builder *b, text *out, int number) {
   const cluster_fusion *f = &b->made[number];
   if (f->fusion->attributes->kind == FUSION_CUSTOM) {
     tell_library(b, out, f->fusion);
     text_puts(out, fused_epilogue(f->computation));
+    tell_products(b, out, f->fusion);
     return;
   }
   cluster_cost cost = cluster_cost_of(b->graph, number, number);
@@ -60,6 +110,7 @@ static void tell_kernel(cluster_builder *b, text *out, int number) {
   text_printf(out, "%.3g operations, ", cost.operations);
   tell_amount(out, cost.bytes);
   text_puts(out, " read and written");
+  tell_kernel_times(b, out, number, cost.time);
   heddle_status_free(s);
 }
 
@@ -87,12 +138,14 @@ static void tell_kept(cluster_builder *b, text *out, const instruction *fusion) 
   if (library_kind_of(fusion) != LIBRARY_NONE) {
     tell_library(b, out, fusion);
     text_puts(out, fused_epilogue(fusion->called[0]));
+    tell_products(b, out, fusion);
     return;
   }
   heddle_status s = in_place_kernel(b->scratch, fusion->called[0], "main", b->graph->target, &kernel);
   if (status_is_ok(s)) text_printf(out, "kernel %s: %s", kernel_hero_name(kernel->hero), kernel->reason);
   else text_puts(out, status_brief(s));
   heddle_status_free(s);
+  tell_products(b, out, fusion);
 }
 
 static void tell(cluster_builder *b, text *out, int n) {
@@ -108,7 +161,10 @@ static void tell(cluster_builder *b, text *out, int n) {
   else if (node->role == CLUSTER_DUPLICATED)
     text_puts(out, "in each kernel that reads it: cheaper to compute than to read");
   else if (hlo_op_has(i->opcode, TRAIT_CONTROL)) text_printf(out, "control: %s", hlo_op_text(i->opcode));
-  else tell_library(b, out, i);
+  else {
+    tell_library(b, out, i);
+    tell_products(b, out, i);
+  }
   text_putc(out, '\n');
 }
 

@@ -13,6 +13,7 @@
 #include "fuse/reduction_order.h"
 #include "fuse/reduction_splitter.h"
 #include "fuse/scatter_winners.h"
+#include "fuse/tile_products.h"
 #include "fuse/trip_count.h"
 #include "hlo/dot_form.h"
 #include "hlo/program_order.h"
@@ -109,6 +110,7 @@ static void add_cluster(cluster_graph *g, int n) {
   int number = cluster_add(g, n);
   cluster *made = &g->clusters.data[number];
   made->traits = merge_traits(i) | (g->nodes[n].is_ordered ? CLUSTER_IS_ALONE : 0);
+  if (tile_products_may_take(g, n)) made->traits |= CLUSTER_IS_TILED;
   made->operations = fusion_cost_operations(i);
 }
 
@@ -141,7 +143,7 @@ static heddle_status choose_role(cluster_graph *g, int n) {
     if (of >= 0) cluster_add_member(g, of, n);
     return status_ok();
   }
-  if (is_operation_of_sequence(g->target, i)) return status_ok();
+  if (is_operation_of_sequence(g->target, i) && !tile_products_may_take(g, n)) return status_ok();
   if (!has_elemental_form(i)) return refuse(g, i);
   add_cluster(g, n);
   return status_ok();
@@ -160,17 +162,18 @@ static void find_special(cluster_graph *g) {
 }
 
 static heddle_status choose_roles(arena *scratch, computation *c, const target_description *target,
-                                  cluster_graph *graph) {
+                                  const ptr_map *refused, cluster_graph *graph) {
   TRY(cluster_graph_create(scratch, c, target, graph));
+  graph->refused = refused;
   find_special(graph);
   for (int n = 0; n < graph->node_count; n++) TRY(choose_role(graph, n));
   return status_ok();
 }
 
-static heddle_status find_clusters(arena *scratch, computation *c, const target_description *target, bool is_careful,
-                                   cluster_graph *graph) {
-  TRY(choose_roles(scratch, c, target, graph));
-  if (fuse_library_operands(graph)) TRY(choose_roles(scratch, c, target, graph));
+static heddle_status find_clusters(arena *scratch, computation *c, const target_description *target,
+                                   const ptr_map *refused, bool is_careful, cluster_graph *graph) {
+  TRY(choose_roles(scratch, c, target, refused, graph));
+  if (fuse_library_operands(graph)) TRY(choose_roles(scratch, c, target, refused, graph));
   graph->is_careful = is_careful;
   fuse_library_epilogues(graph);
   find_stored(graph);
@@ -178,12 +181,22 @@ static heddle_status find_clusters(arena *scratch, computation *c, const target_
   return status_ok();
 }
 
+static heddle_status find_ordered(arena *scratch, computation *c, const target_description *target,
+                                  const ptr_map *refused, cluster_graph *graph) {
+  TRY(find_clusters(scratch, c, target, refused, false, graph));
+  return cluster_graph_is_ordered(graph) ? status_ok() : find_clusters(scratch, c, target, refused, true, graph);
+}
+
+// What a product of tiles is worth depends on what becomes one kernel with it, which is known at the end: then all is
+// done again without those that were not worth it, fewer each time.
 static heddle_status fuse_sequence(computation *c, const target_description *target, text *reasons) {
   fuse_prepare(c);
   arena *scratch = arena_create();
+  ptr_map refused = {0};
   cluster_graph graph;
-  heddle_status s = find_clusters(scratch, c, target, false, &graph);
-  if (status_is_ok(s) && !cluster_graph_is_ordered(&graph)) s = find_clusters(scratch, c, target, true, &graph);
+  heddle_status s = find_ordered(scratch, c, target, &refused, &graph);
+  while (status_is_ok(s) && tile_products_refuse(scratch, &graph, &refused))
+    s = find_ordered(scratch, c, target, &refused, &graph);
   if (status_is_ok(s)) s = cluster_build(&graph, reasons);
   arena_destroy(scratch);
   return s;

@@ -177,17 +177,21 @@ static void make_cluster(cluster_graph *g, const instruction *op, const instruct
   g->clusters.data[made].kind = FUSION_CUSTOM;
 }
 
-static void fuse_epilogue(cluster_graph *g, const instruction *op) {
+const instruction *fuse_library_sum(const cluster_graph *g, const instruction *op, const instruction **last) {
   library_kind kind = library_of(g->target, op);
   array_view views[2];
-  if (kind != LIBRARY_GEMM && kind != LIBRARY_CONVOLUTION) return;
-  if (op->shape->dtype != DTYPE_F32 || op->operands[0]->shape->dtype != DTYPE_F32) return;
+  if (kind != LIBRARY_GEMM && kind != LIBRARY_CONVOLUTION) return NULL;
+  if (op->shape->dtype != DTYPE_F32 || op->operands[0]->shape->dtype != DTYPE_F32) return NULL;
   const instruction *sum = only_user(g, op), *bias = bias_of(op, sum);
-  if (!bias || !is_free(g, sum) || g->nodes[op->mark].is_ordered) return;
+  if (!bias || !is_free(g, sum) || g->nodes[op->mark].is_ordered) return NULL;
   const instruction *next = only_user(g, sum);
-  const instruction *last = next && library_is_relu(next, sum) && is_free(g, next) ? next : sum;
-  if (!find_operands(g, op, views) || !is_in_memory(g, bias->operands[0])) return;
-  if (!is_read_by_kernels(g, last)) make_cluster(g, op, sum, last);
+  *last = next && library_is_relu(next, sum) && is_free(g, next) ? next : sum;
+  return find_operands(g, op, views) && is_in_memory(g, bias->operands[0]) ? sum : NULL;
+}
+
+static void fuse_epilogue(cluster_graph *g, const instruction *op) {
+  const instruction *last, *sum = fuse_library_sum(g, op, &last);
+  if (sum && !is_read_by_kernels(g, last)) make_cluster(g, op, sum, last);
 }
 
 // A matrix product writes its rows as far apart as is wanted.

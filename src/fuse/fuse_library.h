@@ -11,6 +11,10 @@
 // so, and one whose operands are slices of arrays, which it reads where they are. Every node has its role already.
 void fuse_library_epilogues(cluster_graph *g);
 
+// The sum with a bias that the library could do with the operation `op`, and in `last` the sum or the relu of it that
+// comes along; null if there is none.
+const instruction *fuse_library_sum(const cluster_graph *g, const instruction *op, const instruction **last);
+
 // Before that: what kernels would compute for themselves and a product that reads slices needs beside them gets a copy
 // in memory. True if there was any: then the graph does not show it, and has to be made anew.
 bool fuse_library_operands(cluster_graph *g);

@@ -2,6 +2,7 @@
 #include "fuse/merge.h"
 
 #include "fuse/fusion_cost.h"
+#include "fuse/tile_products.h"
 #include "kernel/hero_reduction.h"
 #include "kernel/transpose_sides.h"
 
@@ -43,7 +44,8 @@ static unsigned common_traits(const cluster_graph *g, int l, int r) {
 static bool are_apart(const cluster_graph *g, int l, int r) {
   const cluster *x = &g->clusters.data[l], *y = &g->clusters.data[r];
   return x->members.size + y->members.size > FUSION_MAX_INSTRUCTIONS ||
-         (both_traits(g, l, r) & (CLUSTER_IS_ALONE | CLUSTER_IS_LIBRARY));
+         (both_traits(g, l, r) & (CLUSTER_IS_ALONE | CLUSTER_IS_LIBRARY)) ||
+         ((both_traits(g, l, r) & CLUSTER_IS_TILED) && !tile_products_fit(g, l, r));
 }
 
 static const instruction *last_member(const cluster_graph *g, int c) {
@@ -102,6 +104,7 @@ static bool is_slow_together(const cluster_graph *g, int l, int r) {
   const cluster *x = &g->clusters.data[l], *y = &g->clusters.data[r];
   if (!((x->traits | y->traits) & CLUSTER_IS_SLOW) || merge_elements_of(g, l) <= g->target->fusion.small_elements)
     return false;
+  if ((x->traits | y->traits) & CLUSTER_IS_TILED) return false;
   return (x->traits & y->traits & CLUSTER_IS_SLOW) ||
          ((x->traits & CLUSTER_IS_SLOW) ? y : x)->operations > g->target->fusion.operations_beside_slow;
 }
@@ -252,7 +255,7 @@ static bool may_be_absorbed(cluster_graph *g, int from, int to) {
   const unsigned never = CLUSTER_SCATTERS | CLUSTER_UPDATES | CLUSTER_IS_SLOW | CLUSTER_CONCATENATES;
   const cluster *x = &g->clusters.data[from], *y = &g->clusters.data[to];
   const unsigned heroes = CLUSTER_REDUCES | CLUSTER_TRANSPOSES | CLUSTER_CONCATENATES;
-  if (are_apart(g, from, to)) return false;
+  if (are_apart(g, from, to) || ((x->traits | y->traits) & CLUSTER_IS_TILED)) return false;
   bool is_small = merge_elements_of(g, to) <= g->target->fusion.small_elements &&
                   !(y->traits & (CLUSTER_SCATTERS | CLUSTER_UPDATES));
   if (is_small && !((x->traits | y->traits) & CLUSTER_REDUCES))
@@ -321,7 +324,8 @@ static bool stores_too_many(cluster_graph *g, int l, int r) {
 }
 
 bool merge_siblings(cluster_graph *g, int l, int r) {
-  if (are_apart(g, l, r) || (both_traits(g, l, r) & (CLUSTER_SCATTERS | CLUSTER_UPDATES))) return false;
+  if (are_apart(g, l, r) || (both_traits(g, l, r) & (CLUSTER_SCATTERS | CLUSTER_UPDATES | CLUSTER_IS_TILED)))
+    return false;
   if (reads_elsewhere(g, l, r) || reads_elsewhere(g, r, l)) return false;
   if (both_traits(g, l, r) & CLUSTER_REDUCES) {
     bool is_one_pass = !((both_traits(g, l, r))&CLUSTER_ROW_PASSES) && reduce_alike(g, l, r);

@@ -3,6 +3,7 @@
 // that memory over. Operations element by element may: they read an element before they write it.
 #include "kernel/in_place.h"
 
+#include "kernel/hero_tiles.h"
 #include "kernel/hero_update_slice.h"
 #include "kernel/same_bytes.h"
 
@@ -135,7 +136,7 @@ heddle_status in_place_find(arena *a, const instruction *fusion, const target_de
   // they are stored in the end, while operands are still to be read.
   bool anywhere = leaves.size > 1 && has_hero(a, c, target, HERO_LOOP);
   find_readers(&order, &leaves);
-  if (target->codegen != CODEGEN_TILES || !has_hero(a, c, target, HERO_TILES))
+  if (!hero_tiles_may_take(c, target) || !has_hero(a, c, target, HERO_TILES))
     add_pairs(a, c, &leaves, anywhere, &pairs);
   out->may = pairs.data;
   out->may_count = pairs.size;

@@ -1,0 +1,78 @@
+// A product's time follows from its dims alone: how many rows, columns, terms of a sum and members of a batch there
+// are, whatever the order in which the arrays have them. How many threads there are makes no difference, so that the
+// same program is planned alike for any number of them.
+#include "kernel/product_cost.h"
+
+#include <math.h>
+
+#include "hlo/dot_form.h"
+
+typedef struct product_dims {
+  double batch, rows, columns, depth;
+  bool is_turned;  // the right side's elements along the depth lie side by side
+} product_dims;
+
+static double product_of(const shape *s, const int_list *dims) {
+  double product = 1;
+  for (int k = 0; k < dims->size; k++) product *= (double)s->dims[dims->data[k]];
+  return product;
+}
+
+static int minor_dim(const shape *s) {
+  for (int d = s->rank - 1; d >= 0; d--)
+    if (s->dims[d] != 1) return d;
+  return -1;
+}
+
+static product_dims dims_of(const instruction *dot) {
+  const hlo_attributes *x = dot->attributes;
+  const shape *lhs = dot->operands[0]->shape, *rhs = dot->operands[1]->shape;
+  product_dims d = {.batch = product_of(lhs, &x->lhs_batch_dims), .depth = product_of(lhs, &x->lhs_contracting_dims)};
+  const double both = d.batch * d.depth;
+  d.rows = both > 0 ? (double)shape_element_count(lhs) / both : 0;
+  d.columns = both > 0 ? (double)shape_element_count(rhs) / both : 0;
+  const int minor = minor_dim(rhs);
+  d.is_turned = minor >= 0 && int_list_has(x->rhs_contracting_dims, minor);
+  return d;
+}
+
+double product_cost_multiplications(const instruction *dot) {
+  const product_dims d = dims_of(dot);
+  return d.batch * d.rows * d.columns * d.depth;
+}
+
+static bool type_of(const instruction *dot, target_product_type *out) {
+  const dtype left = dot->operands[0]->shape->dtype, right = dot->operands[1]->shape->dtype;
+  const dtype_info *type = &dtypes[left];
+  const bool is_float = type->class == CLASS_FLOAT;
+  if (left == DTYPE_F32) *out = TARGET_F32_PRODUCTS;
+  else if (left == DTYPE_F64) *out = TARGET_F64_PRODUCTS;
+  else if (is_float) *out = TARGET_NARROW_PRODUCTS;
+  else *out = type->bits == 8 ? TARGET_BYTE_PRODUCTS : TARGET_INTEGER_PRODUCTS;
+  const bool is_integer = dtype_is_integer(left) && left != DTYPE_PRED;
+  return left == right && (is_float ? type->bits >= 16 : is_integer && type->bits >= 8);
+}
+
+static double time_of(const target_product_costs *costs, const target_product_rate *r, const product_dims *d,
+                      int64_t right_bytes) {
+  if (r->per_ns <= 0) return HUGE_VAL;
+  const double rate =
+      (double)right_bytes / (d->batch > 1 ? d->batch : 1) > costs->near_bytes ? r->far_per_ns : r->per_ns;
+  double times = (1 + r->short_rows / d->rows) * (1 + r->short_columns / d->columns) * (1 + r->short_depth / d->depth);
+  if (d->columns < r->min_columns && (int64_t)d->columns % r->column_unit != 0) times *= r->ragged;
+  if (d->is_turned) times *= r->turned;
+  return r->start_ns + d->batch * (r->member_ns + d->rows * d->columns * d->depth * times / rate);
+}
+
+double product_cost_time(const target_description *t, const instruction *dot, product_way way) {
+  const target_product_costs *costs = &t->products;
+  const product_dims d = dims_of(dot);
+  const double all = d.batch * d.rows * d.columns * d.depth;
+  target_product_type type;
+  dot_form form;
+  if (way == PRODUCT_BY_EMITTER) return 2 * all / t->scalar_operations_per_ns;
+  if (!type_of(dot, &type) || all == 0) return HUGE_VAL;
+  if (way == PRODUCT_BY_LIBRARY && (!t->has_libraries || !dot_form_of(dot, NULL, NULL, &form))) return HUGE_VAL;
+  const target_product_rate *rates = way == PRODUCT_BY_LIBRARY ? costs->library : costs->tiles;
+  return time_of(costs, &rates[type], &d, shape_byte_size(dot->operands[1]->shape));
+}
