@@ -69,7 +69,7 @@ typedef struct cluster_graph {
   cluster_node *nodes;
   VEC(cluster) clusters;
   bool is_careful;           // searches leave nothing out: see cluster_graph_is_ordered
-  const ptr_map *refused;    // products that are not made of tiles (tile_products.h)
+  const ptr_map *refused;    // products that tiles make alone, or never (tile_products.h)
   int visit;                 // the last stamp given
   cluster_numbers stack;     // of searches
   cluster_numbers readers;   // of searches

@@ -11,6 +11,12 @@
 #include "kernel/hero_tiles.h"
 #include "kernel/kernel.h"
 #include "kernel/product_cost.h"
+#include "kernel/tiled_product.h"
+
+// --- what was tried
+
+// Addresses are values of the map of products.
+static char is_alone, is_never;
 
 // --- at best
 
@@ -27,7 +33,7 @@ bool tile_products_may_take(const cluster_graph *g, int node) {
   const instruction *dot = g->nodes[node].instruction;
   const target_description *t = g->target;
   if (dot->opcode != HLO_DOT || t->codegen != CODEGEN_CHOSEN || !kernel_hero_exists(t->kind, HERO_TILES)) return false;
-  if (g->nodes[node].is_ordered || ptr_map_has(g->refused, dot) || is_only_transposed(dot)) return false;
+  if (g->nodes[node].is_ordered || ptr_map_get(g->refused, dot) == &is_never || is_only_transposed(dot)) return false;
   if (!hero_tiles_has_form(dot) || product_cost_multiplications(dot) <= t->fusion.max_loop_product) return false;
   if (!is_there(g, dot->operands[0]) || !is_there(g, dot->operands[1])) return false;
   const double library = product_cost_time(t, dot, PRODUCT_BY_LIBRARY);
@@ -47,7 +53,8 @@ bool tile_products_fit(const cluster_graph *g, int l, int r) {
   cluster_body body;
   instruction_list list = {0};
   body_of(scratch, g, l, r, &body, &list);
-  const bool fits = hero_tiles_suits(scratch, &list, g->target);
+  bool fits = tiled_product_suits(scratch, &list, g->target);
+  for (int n = 0; n < list.size; n++) fits &= !ptr_map_has(g->refused, list.data[n]);
   arena_destroy(scratch);
   return fits;
 }
@@ -157,10 +164,14 @@ bool tile_products_refuse(arena *a, cluster_graph *g, ptr_map *refused) {
   for (int c = 0; c < g->clusters.size; c++) {
     if (g->clusters.data[c].members.size == 0 || !(g->clusters.data[c].traits & CLUSTER_IS_TILED)) continue;
     const group x = group_of(a, g, c);
-    const tile_products_times times = x.output ? times_of(&x) : (tile_products_times){0};
-    const double others = times.library < times.emitter ? times.library : times.emitter;
-    if (x.output && times.tiles * g->target->products.least_gain <= others) continue;
-    ptr_map_put(a, refused, x.product, a);
+    if (x.output) {
+      const tile_products_times times = times_of(&x);
+      const double others = times.library < times.emitter ? times.library : times.emitter;
+      if (times.tiles * g->target->products.least_gain <= others) continue;
+    }
+    // Of several results at first the product's alone is tried.
+    const bool was_alone = ptr_map_has(refused, x.product);
+    ptr_map_put(a, refused, x.product, x.output || was_alone ? &is_never : &is_alone);
     any = true;
   }
   return any;

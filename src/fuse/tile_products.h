@@ -22,7 +22,8 @@ bool tile_products_fit(const cluster_graph *g, int l, int r);
 // The times of a cluster with a product.
 tile_products_times tile_products_times_of(cluster_graph *g, int cluster);
 
-// When all clusters are formed: adds the products that are not worth it to the refused ones. False if there are none.
+// When all clusters are formed: notes the products whose kernels are not worth it, or have several results. False if
+// there are none.
 bool tile_products_refuse(arena *a, cluster_graph *g, ptr_map *refused);
 
 #endif

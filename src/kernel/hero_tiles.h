@@ -14,15 +14,11 @@ int64_t hero_tiles_padded_size(int64_t size, const window_dim *w);
 // How many operations src/tile goes back through for an element that it computes where it is read.
 enum { HERO_TILES_PULLED_MAX = 64 };
 
-// Whether what the body computes (operands first; parameters may be among it or not) is what tiles are good at: one
-// product of matrices that lie in memory, more than a loop does in passing, and work element by element on its result.
-bool hero_tiles_suits(arena *scratch, const instruction_list *body, const target_description *target);
-
 // False if no kernel of the computation is made of tiles; else planning it tells.
 bool hero_tiles_may_take(const computation *c, const target_description *target);
 
 // See hero_rule. Takes, where target->codegen asks for tiles, what consists of operations that have a form; where it
-// leaves the choice, what suits tiles and takes less time by them than by an emitter.
+// leaves the choice, what tiled_product_is_sooner says.
 bool hero_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target);
 
 #endif
