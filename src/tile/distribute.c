@@ -14,6 +14,7 @@
 
 #define PLACEHOLDER "iree.placeholder"
 #define FORALL "scf.forall"
+#define PARALLEL "scf.parallel"
 
 // --- bindings become pointers
 
@@ -109,19 +110,41 @@ typedef struct grid {
   int64_t count;
 } grid;
 
+static bool add_dim(grid *g, int64_t lower, int64_t upper, int64_t step) {
+  const int k = g->rank++;
+  const int64_t size = upper - lower;
+  g->lower[k] = lower;
+  g->step[k] = step;
+  if (step <= 0) return false;
+  g->trips[k] = size > 0 ? (size + step - 1) / step : 0;
+  g->count *= g->trips[k];
+  return true;
+}
+
+// Lower bounds, upper bounds and steps are operands.
+static bool grid_of_parallel(MlirOperation parallel, grid *out) {
+  const int rank = (int)mlirBlockGetNumArguments(ir_body(parallel, 0));
+  bool is_known = rank <= SHAPE_MAX_RANK && mlirOperationGetNumOperands(parallel) == 3 * rank;
+  for (int k = 0; k < rank && is_known; k++) {
+    int64_t bounds[3];
+    for (int n = 0; n < 3; n++)
+      is_known = is_known && ir_constant_value(ir_operand(parallel, n * rank + k), &bounds[n]);
+    is_known = is_known && add_dim(out, bounds[0], bounds[1], bounds[2]);
+  }
+  return is_known;
+}
+
 static bool grid_of(MlirOperation forall, grid *out) {
+  *out = (grid){.count = 1};
+  if (ir_is(forall, PARALLEL)) return grid_of_parallel(forall, out);
   MlirAttribute lower = ir_get(forall, "staticLowerBound"), upper = ir_get(forall, "staticUpperBound"),
                 step = ir_get(forall, "staticStep");
-  *out = (grid){.rank = (int)mlirDenseArrayGetNumElements(lower), .count = 1};
-  if (out->rank > SHAPE_MAX_RANK || mlirOperationGetNumOperands(forall) > 0) return false;
-  for (int k = 0; k < out->rank; k++) {
-    out->lower[k] = mlirDenseI64ArrayGetElement(lower, k);
-    out->step[k] = mlirDenseI64ArrayGetElement(step, k);
-    const int64_t size = mlirDenseI64ArrayGetElement(upper, k) - out->lower[k];
-    out->trips[k] = size > 0 ? (size + out->step[k] - 1) / out->step[k] : 0;
-    out->count *= out->trips[k];
-  }
-  return true;
+  const int rank = (int)mlirDenseArrayGetNumElements(lower);
+  bool is_known = rank <= SHAPE_MAX_RANK && mlirOperationGetNumOperands(forall) == 0;
+  for (int k = 0; k < rank && is_known; k++)
+    is_known = add_dim(out, mlirDenseI64ArrayGetElement(lower, k), mlirDenseI64ArrayGetElement(upper, k),
+                       mlirDenseI64ArrayGetElement(step, k));
+  return is_known;
 }
 
 // The workgroup's position along each dim, from its number in row-major order.
@@ -170,7 +193,7 @@ static bool is_parallel(arena *a, MlirBlock block, ir_operations *foralls) {
                                        "memref.alloca",       "affine.apply",   "memref.collapse_shape",
                                        "memref.expand_shape", "func.return",    "memref.cast"};
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !ir_is_null(op); op = mlirOperationGetNextInBlock(op)) {
-    bool is_known = ir_is(op, FORALL);
+    bool is_known = ir_is(op, FORALL) || ir_is(op, PARALLEL);
     if (is_known) vec_push(a, foralls, op);
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) is_known |= ir_is(op, others[k]);
     if (!is_known) return false;
@@ -201,7 +224,7 @@ static heddle_status distribute_all(lower_context *c, MlirOperation function, Ml
   MlirAttribute wanted = ir_get(function, "xla.tiles");
   ir_operations foralls = {0};
   const bool parallel = is_parallel(c->scratch, block, &foralls);
-  if (!parallel) foralls = ir_collect(c->scratch, function, FORALL);
+  if (!parallel) foralls = ir_collect(c->scratch, function, FORALL);  // scf.parallel is run in order anyway
   for (int k = 0; k < foralls.size; k++) {
     grid g;
     if (!grid_of(foralls.data[k], &g)) return status_error(HEDDLE_INTERNAL, "found a forall of unknown size");

@@ -108,6 +108,7 @@ static bool is_region(MlirOperation function) {
 
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
+  TRY(lower_upstream(context, unit, "canonicalize"));  // sizes that are constants are part of types then
   const ir_operations functions = ir_collect(c->scratch, (MlirOperation){unit}, "func.func");
   for (int k = 0; k < functions.size; k++) {
     int64_t bytes;
@@ -120,10 +121,31 @@ static heddle_status run(pass_context *context, void *unit) {
 
 // --- where it is
 
+// A CPU's memories are one.
+static void forget_spaces(arena *a, MlirOperation function) {
+  const ir_operations all = ir_collect(a, function, NULL);
+  for (int k = 0; k < all.size; k++)
+    for (int r = 0; r < mlirOperationGetNumResults(all.data[k]); r++) {
+      MlirType t = ir_result_type(all.data[k], r);
+      if (!mlirTypeIsAMemRef(t) || mlirAttributeIsNull(mlirMemRefTypeGetMemorySpace(t))) continue;
+      mlirValueSetType(ir_result(all.data[k], r),
+                       mlirMemRefTypeGet(ir_element_type(t), mlirShapedTypeGetRank(t), ir_dims(a, t),
+                                         mlirMemRefTypeGetLayout(t), mlirAttributeGetNull()));
+    }
+}
+
+// Of buffers that are on the stack.
+static void erase_deallocations(arena *a, MlirOperation function) {
+  const ir_operations all = ir_collect(a, function, "memref.dealloc");
+  for (int k = 0; k < all.size; k++) ir_erase(all.data[k]);
+}
+
 heddle_status local_memory_place(lower_context *c, MlirOperation function) {
   int64_t bytes;
   TRY(prove(c, function, &bytes));
   ir_unset(function, WORKGROUP_MEMORY);
+  forget_spaces(c->scratch, function);
+  erase_deallocations(c->scratch, function);
   const ir_operations allocs = ir_collect(c->scratch, function, "memref.alloc");
   ir_builder start = ir_builder_before(mlirBlockGetFirstOperation(ir_body(function, 0)), c->scratch);
   for (int k = 0; k < allocs.size; k++) {

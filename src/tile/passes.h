@@ -26,6 +26,13 @@ extern const pass tile_verify_memory;
 // Tiles of registers become arithmetic on vectors.
 extern const pass tile_vectorize;
 
+// Operations on memory become loops over tiles, for regions that come on buffers.
+extern const pass tile_on_buffers;
+// What a workgroup reads is copied to its own memory first.
+extern const pass tile_promote;
+// What workitems do becomes loops.
+extern const pass tile_workitems;
+
 // A region becomes a kernel: pointers and the number of a tile.
 extern const pass tile_distribute;
 // What is left of linalg becomes loops, rows of vectors single vectors, indices arithmetic.

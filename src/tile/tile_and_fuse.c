@@ -119,7 +119,9 @@ static heddle_status tile_root(tiler *t, MlirOperation root) {
 static void collect_marked(arena *a, MlirOperation module, tile_marker marker, ir_operations *out) {
   ir_operations all = ir_collect(a, module, NULL);
   for (int k = 0; k < all.size; k++)
-    if (tiling_is_structured(all.data[k]) && markers_of(all.data[k]) == marker) vec_push(a, out, all.data[k]);
+    if (tiling_is_structured(all.data[k]) && mlirOperationGetNumResults(all.data[k]) > 0 &&
+        markers_of(all.data[k]) == marker)
+      vec_push(a, out, all.data[k]);
 }
 
 static heddle_status finish_loops(tiler *t, pass_context *context, void *unit) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "hlo/text.h"
 #include "import/import.h"
@@ -14,6 +15,7 @@
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
 #include "tools/grid_bijection.h"
+#include "tools/region_run.h"
 
 enum { SEED = 42 };
 
@@ -24,7 +26,7 @@ typedef struct correctness_flags {
   flag_list inputs, outputs;
   double abs_error, rel_error;  // negative: what the module's types allow
   int threads, v;
-  const char *codegen_name;
+  const char *codegen_name, *region;
   target_codegen codegen;
   bool exact, keep_fusions;
   debug_options debug;
@@ -32,13 +34,21 @@ typedef struct correctness_flags {
 
 // --- results
 
+static heddle_status run_region(arena *a, const module *m, const char *path, const argument_list *arguments,
+                                literal **out) {
+  str source;
+  TRY(file_read(a, path, &source));
+  return region_run(a, source, arguments, m->entry->root->shape, out);
+}
+
 static heddle_status check_results(arena *a, const module *m, const correctness_flags *f,
                                    const compile_options *options) {
   argument_list arguments;
   literal *actual, *expected;
   TRY(fake_arguments(a, m, SEED, false, &arguments));
   TRY(execute_module(a, m, PLATFORM_INTERPRETER, options, &arguments, &expected));
-  TRY(execute_module(a, m, PLATFORM_CPU, options, &arguments, &actual));
+  if (f->region) TRY(run_region(a, m, f->region, &arguments, &actual));
+  else TRY(execute_module(a, m, PLATFORM_CPU, options, &arguments, &actual));
   default_bounds bounds = default_bounds_for(m, f32_bound);
   if (f->rel_error >= 0) bounds.relative = f->rel_error;
   if (f->abs_error >= 0) bounds.absolute = f->abs_error;
@@ -304,6 +314,8 @@ int main(int argc, char **argv) {
        "an instruction whose elements are to be written exactly once"},
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for (no excess precision)"},
       {"keep_fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
+      {"region", FLAG_TEXT, &f.region, "FILE",
+       "what runs in the module's place: the text of a dispatch region, at any stage of --until of hlo-opt"},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
       CODEGEN_FLAG(f.codegen_name),
       DEBUG_OPTIONS_FILE(f.debug),

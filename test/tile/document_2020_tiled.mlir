@@ -1,4 +1,5 @@
 // RUN: emitters_opt %s | FileCheck %s
+// RUN: test_correctness %S/inputs/document_dot.hlo --region=%s | FileCheck %s --check-prefix=RAN
 // The seventh snippet of document 003 with what it leaves out, and the copies and barriers of the eighth.
 
 func @main_ex_dispatch_0()
@@ -37,6 +38,13 @@ func @main_ex_dispatch_0()
   }
   return
 }
+hal.interface @legacy_io attributes {sym_visibility = "private"} {
+  hal.interface.binding @arg0, set=0, binding=0, type="StorageBuffer", access="Read"
+  hal.interface.binding @arg1, set=0, binding=1, type="StorageBuffer", access="Read"
+  hal.interface.binding @ret0, set=0, binding=2, type="StorageBuffer", access="Write|Discard"
+}
+
+// RAN: results agree
 
 // CHECK:       linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : memref<32x16xf32>)
 // CHECK:       scf.parallel

@@ -3,6 +3,12 @@
 // RUN: emitters_opt %s --target=cpu --vector-bits=256 -iree-codegen-hlo-to-linalg-on-tensors -linalg-fuse-elementwise-ops -iree-codegen-select-lowering-strategy -iree-codegen-linalg-tile-and-fuse | FileCheck %s --check-prefix=TILED
 // RUN: emitters_opt %s --target=cpu --vector-bits=256 -iree-codegen-hlo-to-linalg-on-tensors -linalg-fuse-elementwise-ops -iree-codegen-select-lowering-strategy -iree-codegen-linalg-tile-and-fuse -iree-codegen-hlo-to-linalg-on-buffers -iree-codegen-vectorize | FileCheck %s --check-prefix=VECTORS
 // RUN: emitters_opt %s --target=cpu --vector-bits=256 -iree-codegen-hlo-to-linalg-on-tensors -linalg-fuse-elementwise-ops -iree-codegen-select-lowering-strategy -iree-codegen-linalg-tile-and-fuse -iree-codegen-hlo-to-linalg-on-buffers -iree-codegen-vectorize -iree-codegen-distribute-to-tiles | FileCheck %s --check-prefix=TILE
+// RUN: test_correctness %S/inputs/document_dot.hlo --region=%s | FileCheck %s --check-prefix=RAN
+// RUN: emitters_opt %s -iree-codegen-hlo-to-linalg-on-tensors -linalg-fuse-elementwise-ops -iree-codegen-hlo-to-linalg-on-buffers -iree-codegen-tile-on-buffers | FileCheck %s --check-prefix=ON-BUFFERS
+// RUN: emitters_opt %s -iree-codegen-hlo-to-linalg-on-tensors -linalg-fuse-elementwise-ops -iree-codegen-hlo-to-linalg-on-buffers -iree-codegen-tile-on-buffers > %t
+// RUN: test_correctness %S/inputs/document_dot.hlo --region=%t | FileCheck %s --check-prefix=RAN
+
+// RAN: results agree
 
 // The first dispatch region of document 003, through its stages (snippets 1, 5 and 7).
 hal.executable.target "vulkan*" {
@@ -54,3 +60,9 @@ hal.executable.target "vulkan*" {
 // VECTORS-NOT:  linalg.
 
 // TILE:         func.func @main_ex_dispatch(%{{.*}}: !llvm.ptr {llvm.align = 64 : i64, llvm.noalias}, %{{.*}}: !llvm.ptr {{.*}}, %{{.*}}: !llvm.ptr {{.*}}, %{{.*}}: index) attributes {xla.entry}
+
+// ON-BUFFERS:   linalg.fill
+// ON-BUFFERS:   scf.for
+// ON-BUFFERS:     memref.subview {{.*}} to memref<32x4xf32,
+// ON-BUFFERS:     memref.subview {{.*}} to memref<4x16xf32,
+// ON-BUFFERS:     linalg.matmul {__internal_linalg_transform__ = "workgroup"}

@@ -5,6 +5,9 @@
 // RUN: emitters_opt %s --target=cpu --vector-bits=256 -iree-codegen-hlo-to-linalg-on-tensors -linalg-fuse-elementwise-ops -iree-codegen-select-lowering-strategy -iree-codegen-linalg-tile-and-fuse -iree-codegen-hlo-to-linalg-on-buffers -iree-codegen-vectorize -iree-codegen-distribute-to-tiles | FileCheck %s --check-prefix=TILE
 // What a stage prints is read again, and goes on from there.
 // RUN: emitters_opt %s -iree-codegen-hlo-to-linalg-on-tensors | emitters_opt -linalg-fuse-elementwise-ops | emitters_opt -iree-codegen-hlo-to-linalg-on-buffers | FileCheck %s --check-prefix=BUFFERS
+// RUN: test_correctness %S/inputs/document_elementwise.hlo --region=%s | FileCheck %s --check-prefix=RAN
+
+// RAN: results agree
 
 // The second dispatch region of document 003, through its stages (snippets 2, 3, 4 and 6).
 hal.executable.target "vulkan*" {

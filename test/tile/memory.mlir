@@ -14,6 +14,8 @@ func.func @fine() {
     %tile = memref.alloc() : memref<4x16xf32>
     %shared = memref.alloc() : memref<32xcomplex<f32>>
     %part = memref.subview %in[0, 0] [4, 16] [1, 1] : memref<8x16xf32> to memref<4x16xf32, strided<[16, 1]>>
+    %first = memref.load %shared[%i] : memref<32xcomplex<f32>>
+    memref.store %first, %shared[%c1] : memref<32xcomplex<f32>>
     linalg.copy ins(%part : memref<4x16xf32, strided<[16, 1]>>) outs(%tile : memref<4x16xf32>)
   }
   return
@@ -26,9 +28,15 @@ hal.interface @io attributes {sym_visibility = "private"} {
 
 // Together they are too large.
 func.func @large() {
+  %c0 = arith.constant 0 : index
   %a = memref.alloc() : memref<32768xf32>
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  %y = memref.load %a[%c0] : memref<32768xf32>
+  memref.store %y, %p[%c0] : memref<4xf32>
   // expected-error @+1 {{a dispatch region needs memory of its own: more than its workgroups have}}
   %b = memref.alloca() : memref<32769xf32>
+  %z = memref.load %b[%c0] : memref<32769xf32>
+  memref.store %z, %p[%c0] : memref<4xf32>
   return
 }
 
@@ -38,6 +46,10 @@ func.func @large() {
 func.func @huge() {
   // expected-error @+1 {{a dispatch region needs memory of its own, of a size that is not known}}
   %a = memref.alloc() : memref<4611686018427387904x16xf32>
+  %c0 = arith.constant 0 : index
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  %y = memref.load %a[%c0, %c0] : memref<4611686018427387904x16xf32>
+  memref.store %y, %p[%c0] : memref<4xf32>
   return
 }
 
@@ -47,6 +59,10 @@ func.func @unknown() {
   %n = gpu.block_dim x
   // expected-error @+1 {{a dispatch region needs memory of its own, of a size that is not known}}
   %a = memref.alloc(%n) : memref<?x16xf32>
+  %c0 = arith.constant 0 : index
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  %y = memref.load %a[%c0, %c0] : memref<?x16xf32>
+  memref.store %y, %p[%c0] : memref<4xf32>
   return
 }
 
@@ -61,9 +77,12 @@ func.func @called() {
 
 // -----
 
-func.func @tensor() {
-  %t = tensor.empty() : tensor<4xf32>
+func.func @shared() {
+  %c0 = arith.constant 0 : index
   // expected-error @+1 {{a dispatch region uses memory that is neither a binding's nor a workgroup's}}
-  %a = bufferization.to_memref %t : memref<4xf32>
+  %a = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xi8>
+  %y = memref.load %a[%c0] : memref<?xi8, #gpu.address_space<workgroup>>
+  memref.store %y, %p[%c0] : memref<4xi8>
   return
 }

@@ -1,0 +1,211 @@
+// Reads the region, runs the rest of the pipeline, and calls the kernel on copies of the arguments.
+#include "tools/region_run.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <stdlib.h>
+
+#include "emit/ir_builder.h"
+#include "target/cpu.h"
+#include "tile/markers.h"
+#include "tile/passes.h"
+#include "tools/mlir_spelling_2020.h"
+
+enum { TILES = 3, MOST_BINDINGS = 256, ALIGNMENT = 64 };  // TILES: among which the workgroups are dealt, if nobody says
+
+typedef struct region {
+  MlirOperation function;
+  const char *name;
+  int64_t tiles;
+  int count;  // of bindings, in their order
+  MlirOperation bindings[MOST_BINDINGS];
+  void *memory[MOST_BINDINGS];
+} region;
+
+static heddle_status invalid(MlirContext context, const char *what) {
+  heddle_status s = ir_diagnostics(context, HEDDLE_INVALID, what);
+  return status_is_ok(s) ? status_error(HEDDLE_INVALID, "%s", what) : s;
+}
+
+static heddle_status parse(MlirContext context, str source, MlirModule *out) {
+  text today = {0};
+  if (mlir_spelling_2020_is(source)) mlir_spelling_2020_read(source, &today);
+  else text_append(&today, source);
+  tile_load_dialects(context);
+  *out = mlirModuleCreateParse(context, mlirStringRefCreate(text_cstr(&today), today.size));
+  text_free(&today);
+  return mlirModuleIsNull(*out) ? invalid(context, "cannot parse the region") : status_ok();
+}
+
+// --- what the region asks for
+
+static int64_t int_of(MlirOperation op, const char *name) { return mlirIntegerAttrGetValueInt(ir_get(op, name)); }
+
+static bool is_before(MlirOperation x, MlirOperation y) {
+  const int64_t x_set = int_of(x, "set"), y_set = int_of(y, "set");
+  return x_set != y_set ? x_set < y_set : int_of(x, "binding") < int_of(y, "binding");
+}
+
+static heddle_status find_bindings(arena *a, MlirOperation module, region *r) {
+  const ir_operations all = ir_collect(a, module, "hal.interface.binding");
+  if (all.size > MOST_BINDINGS) return status_error(HEDDLE_INVALID, "found %d bindings, too many to run", all.size);
+  for (int k = 0; k < all.size; k++) {
+    int n = r->count++;
+    for (; n > 0 && is_before(all.data[k], r->bindings[n - 1]); n--) r->bindings[n] = r->bindings[n - 1];
+    r->bindings[n] = all.data[k];
+  }
+  return status_ok();
+}
+
+static heddle_status find_region(arena *a, MlirOperation module, region *r) {
+  const ir_operations all = ir_collect(a, module, "func.func");
+  int found = 0;
+  for (int k = 0; k < all.size; k++) {
+    MlirBlock block = ir_body(all.data[k], 0);
+    if (mlirBlockIsNull(block) || mlirBlockGetNumArguments(block) > 0) continue;
+    r->function = all.data[k];
+    found++;
+  }
+  if (found != 1) return status_error(HEDDLE_INVALID, "found %d dispatch regions, wanted one", found);
+  const str name = ir_symbol(r->function);
+  r->name = arena_strdup(a, name.data, name.size);
+  MlirAttribute tiles = ir_get(r->function, "xla.tiles");
+  r->tiles = mlirAttributeIsNull(tiles) ? TILES : mlirIntegerAttrGetValueInt(tiles);
+  ir_set(r->function, "xla.tiles",
+         mlirIntegerAttrGet(mlirIntegerTypeGet(mlirOperationGetContext(module), 64), r->tiles));
+  return find_bindings(a, module, r);
+}
+
+// --- its memory
+
+static bool is_written(MlirOperation binding) {
+  MlirStringRef access = mlirStringAttrGetValue(ir_get(binding, "access"));
+  bool any = false;
+  for (size_t k = 0; k + 5 <= access.length; k++) any |= memcmp(access.data + k, "Write", 5) == 0;
+  return any;
+}
+
+static size_t bytes_of(const literal *l) {
+  return (size_t)(shape_element_count(l->shape) * ((dtypes[l->shape->dtype].bits + 7) / 8));
+}
+
+static bool is_of(MlirOperation user, MlirOperation binding) {
+  MlirAttribute name = ir_get(user, "binding");
+  MlirStringRef leaf = mlirSymbolRefAttrGetLeafReference(name);
+  return str_equal((str){leaf.data, leaf.length}, ir_symbol(binding));
+}
+
+// Nobody reads or writes more of the binding than the array has.
+static heddle_status check_users(arena *a, MlirOperation module, MlirOperation binding, const literal *l) {
+  static const char *const users[] = {"hal.interface.load.tensor", "hal.interface.store.tensor", "iree.placeholder"};
+  for (size_t n = 0; n < sizeof users / sizeof *users; n++) {
+    const ir_operations all = ir_collect(a, module, users[n]);
+    for (int k = 0; k < all.size; k++) {
+      if (!is_of(all.data[k], binding)) continue;
+      MlirType t = n == 1 ? mlirValueGetType(ir_operand(all.data[k], 0)) : ir_result_type(all.data[k], 0);
+      int64_t elements = 1;
+      for (int d = 0; d < mlirShapedTypeGetRank(t); d++) elements *= mlirShapedTypeGetDimSize(t, d);
+      if (elements != shape_element_count(l->shape))
+        return status_error(HEDDLE_INVALID, "binding @" STR_FMT " is %s, found %s for it", STR_ARG(ir_symbol(binding)),
+                            ir_type_text(a, t), shape_text(a, l->shape));
+    }
+  }
+  return status_ok();
+}
+
+static heddle_status give_memory(arena *a, MlirOperation module, region *r, const literal_list *inputs,
+                                 const literal_list *outputs) {
+  int in = 0, out = 0;
+  for (int k = 0; k < r->count; k++) {
+    const bool writes = is_written(r->bindings[k]);
+    const literal_list *from = writes ? outputs : inputs;
+    const int n = writes ? out++ : in++;
+    if (n >= from->size) continue;
+    const literal *l = from->data[n];
+    TRY(check_users(a, module, r->bindings[k], l));
+    if (dtypes[l->shape->dtype].bits < 8 && l->shape->dtype != DTYPE_PRED)
+      return status_error(HEDDLE_UNIMPLEMENTED, "found elements of less than a byte");
+    const size_t bytes = bytes_of(l);
+    if (posix_memalign(&r->memory[k], ALIGNMENT, bytes > 0 ? bytes : 1) != 0)
+      return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a binding");
+    // Results begin with anything.
+    if (writes) memset(r->memory[k], 0xa5, bytes);
+    else memcpy(r->memory[k], l->data, bytes);
+  }
+  if (in == inputs->size && out == outputs->size) return status_ok();
+  return status_error(HEDDLE_INVALID, "found %d bindings to read and %d to write, wanted %d and %d", in, out,
+                      inputs->size, outputs->size);
+}
+
+static void take_results(const region *r, const bool *writes, const literal_list *outputs) {
+  int out = 0;
+  for (int k = 0; k < r->count; k++)
+    if (writes[k]) {
+      memcpy(outputs->data[out]->data, r->memory[k], bytes_of(outputs->data[out]));
+      out++;
+    }
+}
+
+// --- the kernel
+
+static heddle_status call(const region *r, const kernel_image *image) {
+  cpu_jit *jit = NULL;
+  void *address = NULL;
+  TRY(cpu_jit_create(&jit));
+  heddle_status s = cpu_jit_add(jit, image);
+  if (status_is_ok(s)) s = cpu_jit_lookup(jit, r->name, &address);
+  if (status_is_ok(s)) ((void (*)(void *const *, int64_t, int64_t))address)(r->memory, 0, r->tiles);
+  cpu_jit_destroy(jit);
+  return s;
+}
+
+// Where the region stands on the road: it is on buffers, or its operations compute tiles, or it is at the beginning.
+static const pass *first_pass(arena *a, MlirOperation module) {
+  const ir_operations all = ir_collect(a, module, NULL);
+  bool has_buffers = false, has_tiles = false;
+  for (int k = 0; k < all.size; k++) {
+    has_buffers |= ir_is(all.data[k], "iree.placeholder");
+    has_tiles |= markers_of(all.data[k]) >= MARKER_WORKGROUP;
+  }
+  return has_buffers ? &tile_verify_memory : has_tiles ? &tile_to_buffers : *tile_pipeline();
+}
+
+static heddle_status compile(arena *a, lower_session *session, MlirOperation module, const region *r,
+                             kernel_image *out) {
+  const target_description machine = cpu_target_host(a, 1);
+  const lower_options options = {.target = machine};
+  const pass *first = first_pass(a, module), *const *passes = tile_pipeline();
+  while (*passes != first) passes++;
+  TRY(lower_run_in(session, passes, module, &options, NULL));
+  const code_options plain = {.entry = r->name};
+  return cpu_emit(a, module, &machine, &plain, out);
+}
+
+static heddle_status run_in(arena *a, lower_session *session, str source, const literal_list *inputs,
+                            const literal_list *outputs) {
+  MlirModule module;
+  TRY(parse(lower_session_context(session), source, &module));
+  MlirOperation op = mlirModuleGetOperation(module);
+  region r = {0};
+  bool writes[MOST_BINDINGS] = {false};
+  kernel_image image;
+  heddle_status s = find_region(a, op, &r);
+  if (status_is_ok(s)) s = give_memory(a, op, &r, inputs, outputs);
+  for (int k = 0; k < r.count; k++) writes[k] = is_written(r.bindings[k]);
+  if (status_is_ok(s)) s = compile(a, session, op, &r, &image);
+  if (status_is_ok(s)) s = call(&r, &image);
+  if (status_is_ok(s)) take_results(&r, writes, outputs);
+  for (int k = 0; k < r.count; k++) free(r.memory[k]);
+  mlirModuleDestroy(module);
+  return s;
+}
+
+heddle_status region_run(arena *a, str source, const argument_list *arguments, const shape *result, literal **out) {
+  literal_list inputs = {0}, outputs = {0};
+  for (int k = 0; k < arguments->count; k++) execute_leaves(a, arguments->values[k], &inputs);
+  TRY(literal_create(a, result, out));
+  execute_leaves(a, *out, &outputs);
+  lower_session *session = lower_session_take();
+  const heddle_status s = run_in(a, session, source, &inputs, &outputs);
+  lower_session_give(session, status_is_ok(s));
+  return status_context(s, "in the region");
+}
