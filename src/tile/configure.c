@@ -87,6 +87,15 @@ int configure_step(const lower_context *c, MlirOperation op, int64_t *sizes) {
   return l.count;
 }
 
+bool configure_packs(const lower_context *c, const product_form *p, bool is_root) {
+  int64_t sums = 1;
+  for (int k = 0; k < p->loop_count; k++)
+    if (!p->is_reduction[k]) sums *= p->trips[k];
+  if (!is_root && sums * ir_bit_width(p->type) / 8 > SIZES_MOST_SUM_BYTES) return false;
+  return sizes_worth_packing(&c->options->target, p->type, p->trips[p->row], p->trips[p->column], p->terms,
+                             p->columns.plain >= 0 && p->columns.minor == p->column);
+}
+
 static bool reads_products(MlirOperation op) {
   bool any = false;
   const int operands = (int)mlirOperationGetNumOperands(op);
@@ -127,6 +136,7 @@ static heddle_status configure_root(lower_context *c, MlirOperation op, const lo
                                  .trips = l->trips,
                                  .allowed = allowed,
                                  .is_product = is_product,
+                                 .holds_sums = is_product && !multiplies(op, l),
                                  .held = elements_held(op, l, own.all & ~allowed)};
   sizes_of_tiles(&c->options->target, op, &request, workgroup, registers);
   by_tile_fit(op, l->count, l->trips, workgroup);

@@ -169,36 +169,67 @@ static void inline_body(lower_context *c, MlirOperation forall, MlirBlock into, 
   ir_erase(forall);
 }
 
-// from ... to of the workgroups that the tile has.
-static void distribute(lower_context *c, MlirOperation forall, const grid *g, MlirValue tile, int64_t tiles) {
+// Which workgroups, of `all` that the function has, a tile runs, counted from `first`: from *begin to *end of `count`.
+static void share_of_tile(ir_builder *b, MlirValue tile, int64_t tiles, int64_t first, int64_t count, int64_t all,
+                          MlirValue *begin, MlirValue *end) {
+  MlirValue total = ir_index(b, all), shares = ir_index(b, tiles);
+  MlirValue next = ir_binary(b, "arith.addi", tile, ir_index(b, 1));
+  *begin = ir_binary(b, "arith.divui", ir_binary(b, "arith.muli", tile, total), shares);
+  *end = ir_binary(b, "arith.divui", ir_binary(b, "arith.muli", next, total), shares);
+  if (all == count) return;
+  MlirValue base = ir_index(b, first), last = ir_index(b, first + count);
+  *begin = ir_binary(b, "arith.subi", ir_binary(b, "arith.maxui", *begin, base), base);
+  *end = ir_binary(b, "arith.minui", ir_binary(b, "arith.maxui", *end, base), last);
+  *end = ir_binary(b, "arith.subi", *end, base);
+}
+
+static void distribute(lower_context *c, MlirOperation forall, const grid *g, MlirValue tile, int64_t tiles,
+                       int64_t first, int64_t all) {
   ir_builder b = ir_builder_before(forall, c->scratch);
-  if (tiles == g->count) {
+  if (tiles == g->count && all == g->count) {
     inline_body(c, forall, mlirOperationGetBlock(forall), g, tile);
     return;
   }
-  MlirValue one = ir_index(&b, 1), all = ir_index(&b, g->count), share = ir_index(&b, tiles);
-  MlirValue begin = ir_binary(&b, "arith.divui", ir_binary(&b, "arith.muli", tile, all), share);
-  MlirValue next = ir_binary(&b, "arith.addi", tile, one);
-  MlirValue end = ir_binary(&b, "arith.divui", ir_binary(&b, "arith.muli", next, all), share);
-  MlirOperation loop = ir_for(&b, begin, end, one, 0, NULL);
+  MlirValue begin, end;
+  share_of_tile(&b, tile, tiles, first, g->count, all, &begin, &end);
+  MlirOperation loop = ir_for(&b, begin, end, ir_index(&b, 1), 0, NULL);
   MlirBlock body = ir_body(loop, 0);
   ir_builder in_loop = ir_builder_at_end(c->context, body, c->scratch);
   ir_yield(&in_loop, 0, NULL);
   inline_body(c, forall, body, g, mlirBlockGetArgument(body, 0));
 }
 
-// Whether the function is foralls and what computes nothing in memory; then *foralls are they.
-static bool is_parallel(arena *a, MlirBlock block, ir_operations *foralls) {
+// What belongs to no loop over workgroups is one workgroup.
+static void distribute_single(lower_context *c, MlirBlock block, const ir_operations *single, MlirValue tile,
+                              int64_t tiles, int64_t first, int64_t all) {
+  ir_builder b = ir_builder_before(ir_terminator(block), c->scratch);
+  MlirValue begin, end;
+  share_of_tile(&b, tile, tiles, first, 1, all, &begin, &end);
+  MlirOperation loop = ir_for(&b, begin, end, ir_index(&b, 1), 0, NULL);
+  ir_builder in_loop = ir_builder_at_end(c->context, ir_body(loop, 0), c->scratch);
+  for (int k = 0; k < single->size; k++) {
+    mlirOperationRemoveFromParent(single->data[k]);
+    mlirBlockAppendOwnedOperation(ir_body(loop, 0), single->data[k]);
+  }
+  ir_yield(&in_loop, 0, NULL);
+}
+
+// Whether the function is loops over workgroups that can run side by side, and what computes nothing in memory; then
+// *foralls are they. *single: what else computes something, which is one workgroup more.
+static bool is_parallel(arena *a, MlirOperation function, ir_operations *foralls, ir_operations *single) {
   static const char *const others[] = {PLACEHOLDER,           "arith.constant", "memref.subview",
                                        "memref.alloca",       "affine.apply",   "memref.collapse_shape",
-                                       "memref.expand_shape", "func.return",    "memref.cast"};
+                                       "memref.expand_shape", "func.return",    "memref.cast",
+                                       "memref.view"};
+  MlirBlock block = ir_body(function, 0);
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !ir_is_null(op); op = mlirOperationGetNextInBlock(op)) {
     bool is_known = ir_is(op, FORALL) || ir_is(op, PARALLEL);
     if (is_known) vec_push(a, foralls, op);
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) is_known |= ir_is(op, others[k]);
-    if (!is_known) return false;
+    if (!is_known) vec_push(a, single, op);
   }
-  return foralls->size == 1;
+  if (foralls->size > 0 && !mlirAttributeIsNull(ir_get(function, TILE_INDEPENDENT))) return true;
+  return foralls->size == 1 && single->size == 0;
 }
 
 static void run_alone(lower_context *c, MlirBlock block, MlirValue tile) {
@@ -222,17 +253,24 @@ static void run_alone(lower_context *c, MlirBlock block, MlirValue tile) {
 static heddle_status distribute_all(lower_context *c, MlirOperation function, MlirValue tile) {
   MlirBlock block = ir_body(function, 0);
   MlirAttribute wanted = ir_get(function, "xla.tiles");
-  ir_operations foralls = {0};
-  const bool parallel = is_parallel(c->scratch, block, &foralls);
+  ir_operations foralls = {0}, single = {0};
+  const bool parallel = is_parallel(c->scratch, function, &foralls, &single);
   if (!parallel) foralls = ir_collect(c->scratch, function, FORALL);  // scf.parallel is run in order anyway
+  grid *grids = arena_array(c->scratch, grid, foralls.size);
+  int64_t all = single.size > 0, first = 0;
   for (int k = 0; k < foralls.size; k++) {
-    grid g;
-    if (!grid_of(foralls.data[k], &g)) return status_error(HEDDLE_INTERNAL, "found a forall of unknown size");
-    const int64_t tiles = mlirAttributeIsNull(wanted) ? g.count : mlirIntegerAttrGetValueInt(wanted);
-    ir_builder b = ir_builder_before(foralls.data[k], c->scratch);
-    if (parallel) distribute(c, foralls.data[k], &g, tile, tiles);
-    else distribute(c, foralls.data[k], &g, ir_index(&b, 0), 1);
+    if (!grid_of(foralls.data[k], &grids[k])) return status_error(HEDDLE_INTERNAL, "found a forall of unknown size");
+    all += grids[k].count;
   }
+  const int64_t tiles = mlirAttributeIsNull(wanted) ? all : mlirIntegerAttrGetValueInt(wanted);
+  for (int k = 0; k < foralls.size; k++) {
+    const grid *g = &grids[k];
+    ir_builder b = ir_builder_before(foralls.data[k], c->scratch);
+    if (parallel) distribute(c, foralls.data[k], g, tile, tiles, first, all);
+    else distribute(c, foralls.data[k], g, ir_index(&b, 0), 1, 0, g->count);
+    first += g->count;
+  }
+  if (parallel && single.size > 0) distribute_single(c, block, &single, tile, tiles, first, all);
   if (!parallel) run_alone(c, block, tile);
   return status_ok();
 }
@@ -265,6 +303,7 @@ static heddle_status run(pass_context *context, void *unit) {
     TRY(replace_placeholders(c, f, &all));
     ir_set(f, "xla.entry", mlirUnitAttrGet(c->context));
     ir_unset(f, "xla.tiles");
+    ir_unset(f, TILE_INDEPENDENT);
     lift(module, f);
   }
   erase_all(c->scratch, module, "hal.interface");

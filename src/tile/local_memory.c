@@ -16,7 +16,7 @@
 
 #define WORKGROUP_MEMORY "iree.workgroup_memory"
 
-enum { LOCAL_BYTES_MAX = 1 << 18 };  // of a workgroup, on the stack of whoever runs it
+enum { LOCAL_BYTES_MAX = 1 << 19, LOCAL_ALIGNMENT = 64 };  // of a workgroup, on the stack of whoever runs it
 
 // --- sizes
 
@@ -57,8 +57,20 @@ static bool makes_memory(MlirOperation op) {
   return any;
 }
 
-// Why the region may not have the operation, null if it may; *bytes is what its buffers come to so far.
-static const char *objection(MlirOperation op, int64_t *bytes) {
+// What a region's buffers come to so far. One loop over workgroups after the other uses the same memory.
+typedef struct need {
+  int64_t outside, largest;  // of loops over workgroups, and in the one that needs most
+  int64_t current;           // in the one whose operations are looked at
+} need;
+
+// The loop over workgroups that the operation is in; null if it is in none.
+static MlirOperation loop_around(MlirOperation op) {
+  while (!ir_is_null(op) && !ir_is(op, "scf.forall")) op = mlirOperationGetParentOperation(op);
+  return op;
+}
+
+// Why the region may not have the operation, null if it may.
+static const char *objection(MlirOperation op, need *n) {
   static const char *const given[] = {"iree.placeholder", "memref.get_global", NULL};
   static const char *const buffers[] = {"memref.alloc", "memref.alloca", NULL};
   // Their results, and what they carry, are values that were looked at where they were made.
@@ -82,17 +94,24 @@ static const char *objection(MlirOperation op, int64_t *bytes) {
   if (!is_one_of(op, buffers)) return "a dispatch region uses memory that is neither a binding's nor a workgroup's";
   const int64_t own = bytes_of(ir_result_type(op, 0));
   if (own < 0) return "a dispatch region needs memory of its own, of a size that is not known";
-  if (own > LOCAL_BYTES_MAX - *bytes) return "a dispatch region needs memory of its own: more than its workgroups have";
-  *bytes += own;
-  return NULL;
+  int64_t *bytes = ir_is_null(loop_around(op)) ? &n->outside : &n->current;
+  *bytes = own > LOCAL_BYTES_MAX ? own : *bytes + own;
+  if (n->current > n->largest) n->largest = n->current;
+  return n->outside + n->largest > LOCAL_BYTES_MAX
+             ? "a dispatch region needs memory of its own: more than its workgroups have"
+             : NULL;
 }
 
 // *bytes is what the region's buffers come to.
 static heddle_status prove(lower_context *c, MlirOperation function, int64_t *bytes) {
   const ir_operations all = ir_collect(c->scratch, function, NULL);
+  need n = {0};
   *bytes = 0;
   for (int k = 0; k < all.size; k++) {
-    const char *why = objection(all.data[k], bytes);
+    // A loop comes behind all that is in it.
+    if (ir_is(all.data[k], "scf.forall")) n.current = 0;
+    const char *why = objection(all.data[k], &n);
+    *bytes = n.outside + n.largest;
     if (!why) continue;
     mlirEmitError(mlirOperationGetLocation(all.data[k]), why);
     heddle_status s = ir_diagnostics(c->context, HEDDLE_UNIMPLEMENTED, "found memory that nobody gives");
@@ -140,22 +159,57 @@ static void erase_deallocations(arena *a, MlirOperation function) {
   for (int k = 0; k < all.size; k++) ir_erase(all.data[k]);
 }
 
+static MlirValue make_buffer(ir_builder *b, MlirType type) {
+  MlirNamedAttribute attributes[] = {
+      ir_named_text(b->context, "operandSegmentSizes", "array<i32: 0, 0>"),
+      ir_named(b->context, "alignment", mlirIntegerAttrGet(mlirIntegerTypeGet(b->context, 64), LOCAL_ALIGNMENT)),
+  };
+  return ir_value_with(b, "memref.alloca", type, 0, NULL, 2, attributes);
+}
+
+// The number of the loop over workgroups that the buffer is in; -1 if it shares its place with none.
+static int loop_of(const ir_operations *loops, MlirOperation alloc) {
+  MlirOperation around = loop_around(alloc);
+  for (int k = 0; k < loops->size && loops->size > 1; k++)
+    if (mlirOperationEqual(loops->data[k], around)) return k;
+  return -1;
+}
+
+static void place_buffers(lower_context *c, MlirOperation function) {
+  const ir_operations allocs = ir_collect(c->scratch, function, "memref.alloc"),
+                      loops = ir_collect(c->scratch, function, "scf.forall");
+  ir_builder start = ir_builder_before(mlirBlockGetFirstOperation(ir_body(function, 0)), c->scratch);
+  int64_t shared = 0, *used = arena_array(c->scratch, int64_t, loops.size),
+          *at = arena_array(c->scratch, int64_t, allocs.size);
+  for (int k = 0; k < loops.size; k++) used[k] = 0;
+  for (int k = 0; k < allocs.size; k++) {
+    const int loop = loop_of(&loops, allocs.data[k]);
+    at[k] = 0;
+    if (loop < 0) continue;
+    const int64_t bytes = bytes_of(ir_result_type(allocs.data[k], 0));
+    at[k] = used[loop];
+    used[loop] += (bytes + LOCAL_ALIGNMENT - 1) / LOCAL_ALIGNMENT * LOCAL_ALIGNMENT;
+    if (used[loop] > shared) shared = used[loop];
+  }
+  MlirType byte = mlirIntegerTypeGet(c->context, 8);
+  MlirValue memory = {0};
+  if (shared > 0) memory = make_buffer(&start, mlirMemRefTypeContiguousGet(byte, 1, &shared, mlirAttributeGetNull()));
+  for (int k = 0; k < allocs.size; k++) {
+    MlirType type = ir_result_type(allocs.data[k], 0);
+    const bool shares = loop_of(&loops, allocs.data[k]) >= 0;
+    MlirValue operands[] = {memory, shares ? ir_index(&start, at[k]) : memory};
+    MlirValue local = shares ? ir_value(&start, "memref.view", type, 2, operands) : make_buffer(&start, type);
+    ir_replace(allocs.data[k], &local);
+  }
+}
+
 heddle_status local_memory_place(lower_context *c, MlirOperation function) {
   int64_t bytes;
   TRY(prove(c, function, &bytes));
   ir_unset(function, WORKGROUP_MEMORY);
   forget_spaces(c->scratch, function);
   erase_deallocations(c->scratch, function);
-  const ir_operations allocs = ir_collect(c->scratch, function, "memref.alloc");
-  ir_builder start = ir_builder_before(mlirBlockGetFirstOperation(ir_body(function, 0)), c->scratch);
-  for (int k = 0; k < allocs.size; k++) {
-    MlirNamedAttribute attributes[] = {
-        ir_named_text(c->context, "operandSegmentSizes", "array<i32: 0, 0>"),
-        ir_named(c->context, "alignment", mlirIntegerAttrGet(mlirIntegerTypeGet(c->context, 64), 64)),
-    };
-    MlirValue local = ir_value_with(&start, "memref.alloca", ir_result_type(allocs.data[k], 0), 0, NULL, 2, attributes);
-    ir_replace(allocs.data[k], &local);
-  }
+  place_buffers(c, function);
   return status_ok();
 }
 

@@ -27,11 +27,23 @@ tile_marker markers_of(MlirOperation op) {
   return MARKER_NONE;
 }
 
+static void set(MlirOperation op, tile_marker to) {
+  ir_set(op, ATTRIBUTE, mlirStringAttrGet(mlirOperationGetContext(op), mlirStringRefCreateFromCString(names[to])));
+}
+
+heddle_status markers_begin(MlirOperation op, tile_marker at) {
+  const tile_marker from = markers_of(op);
+  if (from != MARKER_NONE)
+    return status_error(HEDDLE_INTERNAL, "found an operation marked \"%s\", wanted a new one", names[from]);
+  set(op, at);
+  return status_ok();
+}
+
 heddle_status markers_advance(MlirOperation op, tile_marker to) {
   const tile_marker from = markers_of(op);
   if (!(before[to] & 1U << from))
     return status_error(HEDDLE_INTERNAL, "found an operation marked \"%s\" that was to become \"%s\"",
                         from == MARKER_NONE ? "" : names[from], names[to]);
-  ir_set(op, ATTRIBUTE, mlirStringAttrGet(mlirOperationGetContext(op), mlirStringRefCreateFromCString(names[to])));
+  set(op, to);
   return status_ok();
 }

@@ -21,4 +21,7 @@ tile_marker markers_of(MlirOperation op);
 // HEDDLE_INTERNAL unless the state may follow the one that the operation is in.
 heddle_status markers_advance(MlirOperation op, tile_marker to);
 
+// The same for an operation that a pass made in that state: it has no marker.
+heddle_status markers_begin(MlirOperation op, tile_marker at);
+
 #endif

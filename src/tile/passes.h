@@ -8,6 +8,9 @@
 // Loads the dialects that these passes make operations of; contexts for other kernels do without.
 void tile_load_dialects(MlirContext context);
 
+// Attribute of a function: none of its loops over workgroups reads what another one writes.
+#define TILE_INDEPENDENT "xla.independent"
+
 // Operations of MHLO become linalg on tensors.
 extern const pass tile_hlo_to_linalg;
 // Elementwise operations, broadcasts and moves become one operation with whoever reads them.

@@ -10,10 +10,13 @@ static const struct {
   int vector_bits, rows, vectors;
   int64_t workgroup_rows, workgroup_columns;
   int64_t elements;  // of a workgroup's tile that does not reduce
+  // Of a product whose operands are packed: terms of a block, and bytes of its columns' and its rows' factors.
+  int64_t terms, column_bytes, row_bytes;
+  int64_t near_bytes;  // of columns' factors that are read where they lie as fast
 } table[] = {
-    {512, 8, 2, 64, 256, 16384},
-    {256, 6, 2, 48, 128, 8192},
-    {0, 4, 2, 32, 64, 4096},
+    {512, 8, 2, 128, 128, 16384, 256, 128 << 10, 96 << 10, 8 << 10},
+    {256, 6, 2, 128, 128, 8192, 256, 128 << 10, 96 << 10, 8 << 10},
+    {0, 4, 2, 128, 128, 4096, 256, 128 << 10, 96 << 10, 8 << 10},
 };
 
 static int row_of(const target_description *target) {
@@ -22,14 +25,18 @@ static int row_of(const target_description *target) {
   return k;
 }
 
+static int64_t lanes_of(const target_description *target, int bits) {
+  const int64_t vector_bits = target->vector_bits > 128 ? target->vector_bits : 128;
+  return vector_bits / bits > 0 ? vector_bits / bits : 1;
+}
+
 static int64_t lanes(const target_description *target, MlirOperation op) {
   int bits = 8;
   for (int k = 0; k < mlirOperationGetNumOperands(op); k++) {
     const int of_operand = ir_bit_width(ir_element_type(mlirValueGetType(ir_operand(op, k))));
     if (of_operand > bits) bits = of_operand;
   }
-  const int64_t vector_bits = target->vector_bits > 128 ? target->vector_bits : 128;
-  return vector_bits / bits > 0 ? vector_bits / bits : 1;
+  return lanes_of(target, bits);
 }
 
 // The largest divisor of `size` that is at most `wanted`, and a multiple of `unit` if there is such a one of a useful
@@ -41,6 +48,24 @@ static int64_t divisor(int64_t size, int64_t wanted, int64_t unit) {
   for (int64_t d = wanted; d * 4 > wanted && d > 0; d--)
     if (size % d == 0) return d;
   return size;
+}
+
+// About as many rows or columns of a product as wanted: the divisor of which register tiles of `unit` waste least.
+// Where there is none, tiles of whole units, of which the last one is smaller.
+static int64_t product_tile(int64_t size, int64_t wanted, int64_t unit) {
+  int64_t best = size;
+  double least = 0;
+  if (size <= wanted + wanted / 2) return size;
+  for (int64_t d = wanted + wanted / 2; d >= wanted / 2 && d > 0; d--) {
+    if (size % d != 0) continue;
+    const double waste = (double)(int64_ceil_div(d, unit) * unit) / (double)d;
+    if (best < size && waste >= least) continue;
+    best = d;
+    least = waste;
+  }
+  if (best < size) return best;
+  const int64_t count = int64_ceil_div(size, wanted);
+  return int64_ceil_div(int64_ceil_div(size, count), unit) * unit;
 }
 
 // How much of a loop a workgroup's tile and a register's tile take, by its place among the loops that are tiled,
@@ -59,8 +84,11 @@ static share share_of(const target_description *target, MlirOperation op, int pl
                                    : left,
                    place > 0 ? 1 : rows};
   if (!r->is_product) return (share){left, place > 0 ? 1 : lanes(target, op) * table[row].vectors};
-  if (place == 0) return (share){table[row].workgroup_columns, lanes(target, op) * table[row].vectors};
-  return (share){place == 1 ? table[row].workgroup_rows : 1, place == 1 ? rows : 1};
+  const int64_t columns = table[row].workgroup_columns, wanted = place == 0   ? columns
+                                                                 : place == 1 ? table[row].workgroup_rows
+                                                                              : 1;
+  const int64_t unit = place == 0 ? lanes(target, op) * table[row].vectors : place == 1 ? rows : 1;
+  return (share){r->holds_sums && place < 2 ? wanted / 4 * 3 : wanted, unit};
 }
 
 static bool is_allowed(const sizes_request *r, int loop) { return loop < 32 && (r->allowed >> loop & 1U); }
@@ -73,7 +101,9 @@ void sizes_of_tiles(const target_description *target, MlirOperation op, const si
   for (int k = r->count - 1; k >= 0; k--) {
     if (!is_allowed(r, k)) continue;
     const share s = share_of(target, op, place++, r, left);
-    workgroup[k] = divisor(r->trips[k], int64_max(s.workgroup, 1), s.unit);
+    const bool is_product = r->is_product && r->held <= 1 && place <= 2;
+    workgroup[k] = is_product ? product_tile(r->trips[k], int64_max(s.workgroup, 1), s.unit)
+                              : divisor(r->trips[k], int64_max(s.workgroup, 1), s.unit);
     registers[k] = int64_min(workgroup[k], s.unit);
     left = int64_max(1, left / int64_max(1, workgroup[k]));
   }
@@ -97,4 +127,29 @@ void sizes_of_step(const target_description *target, MlirOperation op, int count
     }
     if (step[k] > trips[k] && trips[k] > 0) step[k] = trips[k];
   }
+}
+
+// --- products with packed operands
+
+sizes_packing sizes_of_packing(const target_description *target, MlirType type, int64_t columns, int64_t terms,
+                               bool packs_rows, int share) {
+  const int row = row_of(target), bits = ir_bit_width(type);
+  const int64_t bytes = bits > 8 ? bits / 8 : 1;
+  sizes_packing s = {.rows = table[row].rows, .lanes = lanes_of(target, bits)};
+  s.columns = s.lanes * table[row].vectors;
+  const int64_t padded = int64_ceil_div(columns, s.columns) * s.columns;
+  const int64_t fit = table[row].column_bytes / share / (padded * bytes);
+  s.terms = int64_min(terms, int64_max(1, int64_min(table[row].terms, fit)));
+  const int64_t block = table[row].row_bytes / share / (s.terms * bytes);
+  s.row_block = packs_rows ? int64_max(1, block / s.rows) * s.rows : INT64_MAX;
+  return s;
+}
+
+bool sizes_worth_packing(const target_description *target, MlirType type, int64_t rows, int64_t columns, int64_t terms,
+                         bool lies_well) {
+  const int row = row_of(target), bits = ir_bit_width(type);
+  const int64_t lanes = lanes_of(target, bits);
+  if (rows < table[row].rows || columns * 2 < lanes || terms < 2) return false;
+  return !lies_well || columns % (lanes * table[row].vectors) != 0 ||
+         columns * terms * bits / 8 > table[row].near_bytes;
 }

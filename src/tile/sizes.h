@@ -12,6 +12,7 @@ typedef struct sizes_request {
   const int64_t *trips;
   uint32_t allowed;  // a bit for each loop that may be tiled
   bool is_product;   // a register tile has several rows then, so that what is loaded is used more than once
+  bool holds_sums;   // of a product: the root is computed from them
   int64_t held;      // elements that a tile of one row keeps of what is computed on the way
 } sizes_request;
 
@@ -23,5 +24,23 @@ void sizes_of_tiles(const target_description *target, MlirOperation op, const si
 // by vectors; a product goes on by one row of its right side.
 void sizes_of_step(const target_description *target, MlirOperation op, int count, const int64_t *trips,
                    const bool *is_reduction, bool is_product, int64_t *step);
+
+enum { SIZES_MOST_SUM_BYTES = 96 << 10 };  // of a product whose sums are read by what is computed next
+
+// Of a product with packed operands: a register tile, vectors' lanes, and the blocks that fit the memory of a tile.
+typedef struct sizes_packing {
+  int64_t rows, columns;
+  int64_t lanes;
+  int64_t terms;      // of the sums, in a block
+  int64_t row_block;  // rows whose factors are packed at a time
+} sizes_packing;
+
+// For sums of the element type, of so many columns and terms; `share` products share the memory.
+sizes_packing sizes_of_packing(const target_description *target, MlirType type, int64_t columns, int64_t terms,
+                               bool packs_rows, int share);
+
+// Whether the copies cost less than they save. `lies_well`: vectors of columns can be read where they are.
+bool sizes_worth_packing(const target_description *target, MlirType type, int64_t rows, int64_t columns, int64_t terms,
+                         bool lies_well);
 
 #endif

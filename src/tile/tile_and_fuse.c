@@ -11,6 +11,7 @@
 #include "tile/by_tile.h"
 #include "tile/configure.h"
 #include "tile/markers.h"
+#include "tile/pack.h"
 #include "tile/passes.h"
 
 typedef struct tiler {
@@ -24,13 +25,19 @@ static heddle_status failed(const tiler *t, MlirOperation op, const char *what) 
                          : s;
 }
 
-// A list of sizes of the operation's configuration.
+// A list of sizes of the operation's configuration, none of which is larger than its loop.
 static int sizes_of_level(MlirOperation op, int level, int64_t *sizes) {
   MlirAttribute config = ir_get(op, "lowering_config");
   if (mlirAttributeIsNull(config)) return 0;
   MlirAttribute list = mlirArrayAttrGetElement(config, level);
   const int count = (int)mlirDenseArrayGetNumElements(list);
-  for (int k = 0; k < count; k++) sizes[k] = mlirDenseI64ArrayGetElement(list, k);
+  int64_t trips[TILING_MAX_LOOPS];
+  bool is_reduction[TILING_MAX_LOOPS];
+  tiling_loops(op, trips, is_reduction);
+  for (int k = 0; k < count; k++) {
+    sizes[k] = mlirDenseI64ArrayGetElement(list, k);
+    if (trips[k] > 0 && sizes[k] > trips[k]) sizes[k] = trips[k];
+  }
   return count;
 }
 
@@ -94,26 +101,53 @@ static heddle_status tile_level(tiler *t, MlirOperation *root, int level, bool i
   return status_ok();
 }
 
-static heddle_status tile_steps(tiler *t, MlirOperation root, MlirOperation within) {
-  ir_operations group = {0};
-  collect_group(t->context->scratch, root, within, &group);
-  for (int k = 0; k < group.size; k++) {
-    if (markers_of(group.data[k]) == MARKER_VECTORIZE || by_tile_is_held(group.data[k])) continue;
+static heddle_status tile_steps(tiler *t, const ir_operations *group) {
+  for (int k = 0; k < group->size; k++) {
+    MlirOperation op = group->data[k];
+    if (markers_of(op) == MARKER_VECTORIZE || by_tile_is_held(op)) continue;
     int64_t sizes[TILING_MAX_LOOPS];
-    const int count = configure_step(t->context, group.data[k], sizes);
+    const int count = configure_step(t->context, op, sizes);
     const tiling_request request = {.count = count, .sizes = sizes};
-    MlirOperation loop, tiled = group.data[k];
-    if (tiled_loops(count, sizes) > 0) TRY(tile(t, group.data[k], &request, &tiled, &loop));
+    MlirOperation loop, tiled = op;
+    if (tiled_loops(count, sizes) > 0) TRY(tile(t, op, &request, &tiled, &loop));
     TRY(markers_advance(tiled, MARKER_VECTORIZE));
+  }
+  return status_ok();
+}
+
+// Products that are worth it get a level of cache; what reads their sums is not fused into their loops. *others: the
+// rest of the group, without the root if that was one of them.
+static heddle_status pack_products(tiler *t, MlirOperation root, MlirOperation within, bool *is_root,
+                                   ir_operations *others) {
+  ir_operations group = {0}, packed = {0};
+  product_form p;
+  arena *a = t->context->scratch;
+  collect_group(a, root, within, &group);
+  for (int k = 0; k < group.size; k++)
+    if (product_form_of(group.data[k], &p) && configure_packs(t->context, &p, mlirOperationEqual(group.data[k], root)))
+      vec_push(a, &packed, group.data[k]);
+    else vec_push(a, others, group.data[k]);
+  for (int k = 0; k < packed.size; k++) {
+    *is_root |= mlirOperationEqual(packed.data[k], root);
+    if (product_form_of(packed.data[k], &p)) TRY(pack_product(t->context, &p, packed.size));
   }
   return status_ok();
 }
 
 static heddle_status tile_root(tiler *t, MlirOperation root) {
   MlirOperation loop = {NULL};
+  ir_operations group = {0};
+  bool is_packed = false;
   TRY(tile_level(t, &root, 0, true, MARKER_WORKGROUP, &loop));
+  TRY(pack_products(t, root, loop, &is_packed, &group));
+  if (is_packed) {
+    for (int k = 0; k < group.size; k++) TRY(markers_advance(group.data[k], MARKER_REGISTER));
+    return tile_steps(t, &group);
+  }
+  group.size = 0;
   TRY(tile_level(t, &root, 1, false, MARKER_REGISTER, &loop));
-  return tile_steps(t, root, loop);
+  collect_group(t->context->scratch, root, loop, &group);
+  return tile_steps(t, &group);
 }
 
 static void collect_marked(arena *a, MlirOperation module, tile_marker marker, ir_operations *out) {
@@ -124,10 +158,82 @@ static void collect_marked(arena *a, MlirOperation module, tile_marker marker, i
       vec_push(a, out, all.data[k]);
 }
 
+// A part of a tensor of which nothing is known is another one: what is made in it then needs no room for the rest.
+static void narrow_empties(arena *a, MlirOperation module) {
+  ir_operations slices = ir_collect(a, module, "tensor.extract_slice");
+  for (int k = 0; k < slices.size; k++) {
+    MlirOperation source = ir_defining_op(ir_operand(slices.data[k], 0));
+    MlirType type = ir_result_type(slices.data[k], 0);
+    if (ir_is_null(source) || !ir_is(source, "tensor.empty") || !mlirShapedTypeHasStaticShape(type)) continue;
+    ir_builder b = ir_builder_before(slices.data[k], a);
+    MlirValue own = ir_value(&b, "tensor.empty", type, 0, NULL);
+    ir_replace(slices.data[k], &own);
+  }
+}
+
 static heddle_status finish_loops(tiler *t, pass_context *context, void *unit) {
   for (int k = 0; k < t->peelable.size; k++) tiling_peel(t->peelable.data[k]);
   t->peelable.size = 0;
-  return lower_upstream(context, unit, "canonicalize,cse");
+  TRY(lower_upstream(context, unit, "canonicalize,cse"));
+  narrow_empties(t->context->scratch, (MlirOperation){unit});
+  return status_ok();
+}
+
+// --- roots that workgroups' tiles do not divide
+
+static MlirOperation function_of(MlirOperation op) {
+  while (!ir_is_null(op) && !ir_is(op, "func.func")) op = mlirOperationGetParentOperation(op);
+  return op;
+}
+
+// Cuts a root where the last whole tile ends along each loop: its parts, two of each, are roots then, whose tiles have
+// one size.
+static heddle_status split_root(tiler *t, MlirOperation root, bool *any) {
+  int64_t sizes[TILING_MAX_LOOPS], trips[TILING_MAX_LOOPS];
+  bool is_reduction[TILING_MAX_LOOPS], splits = false;
+  const int count = sizes_of_level(root, 0, sizes);
+  tiling_loops(root, trips, is_reduction);
+  for (int k = 0; k < count; k++) {
+    const bool is_partial = sizes[k] > 0 && trips[k] > sizes[k] && trips[k] % sizes[k] != 0;
+    sizes[k] = is_partial ? trips[k] / sizes[k] * sizes[k] : 0;
+    splits |= is_partial;
+  }
+  if (!splits) return status_ok();
+  *any = true;
+  const tiling_request request = {.count = count, .sizes = sizes, .fuses = true};
+  MlirOperation tiled, loop;
+  return tile(t, root, &request, &tiled, &loop);
+}
+
+// Whether the root is computed from what is loaded by operations that come along with its tiles.
+static bool stands_alone(MlirOperation op) {
+  static const char *const others[] = {"hal.interface.load.tensor", "arith.constant", "tensor.empty"};
+  static const char *const moves[] = {"tensor.extract_slice", "tensor.expand_shape", "tensor.collapse_shape"};
+  bool is_known = tiling_is_structured(op), is_leaf = false;
+  for (int k = 0; k < 3; k++) {
+    is_leaf |= ir_is(op, others[k]);
+    is_known |= ir_is(op, moves[k]);
+  }
+  if (is_leaf) return true;
+  for (int k = 0; k < mlirOperationGetNumOperands(op) && is_known; k++) {
+    MlirOperation producer = ir_defining_op(ir_operand(op, k));
+    is_known = !ir_is_null(producer) && stands_alone(producer);
+  }
+  return is_known;
+}
+
+// Parts of one root do not know of each other: their loops over workgroups may run side by side.
+static heddle_status split_roots(tiler *t, pass_context *context, void *unit, ir_operations *roots) {
+  bool any = false;
+  const int count = roots->size;
+  const bool is_alone = count == 1 && stands_alone(roots->data[0]);
+  for (int k = 0; k < count; k++) TRY(split_root(t, roots->data[k], &any));
+  if (!any) return status_ok();
+  TRY(finish_loops(t, context, unit));
+  roots->size = 0;
+  collect_marked(t->context->scratch, (MlirOperation){unit}, MARKER_ROOT, roots);
+  if (is_alone) ir_set(function_of(roots->data[0]), TILE_INDEPENDENT, mlirUnitAttrGet(t->context->context));
+  return status_ok();
 }
 
 static heddle_status run(pass_context *context, void *unit) {
@@ -136,12 +242,14 @@ static heddle_status run(pass_context *context, void *unit) {
   const MlirOperation module = {unit};
   ir_operations roots = {0}, left = {0};
   collect_marked(a, module, MARKER_ROOT, &roots);
+  TRY(split_roots(&t, context, unit, &roots));
   for (int k = 0; k < roots.size; k++) TRY(tile_root(&t, roots.data[k]));
   TRY(finish_loops(&t, context, unit));
   // What stands behind a slice of a tensor that was put together is no producer that can be fused.
   collect_marked(a, module, MARKER_NONE, &left);
   for (int k = left.size - 1; k >= 0; k--) {
     if (markers_of(left.data[k]) != MARKER_NONE) continue;
+    ir_unset(function_of(left.data[k]), TILE_INDEPENDENT);
     TRY(configure_left(t.context, left.data[k]));
     TRY(tile_root(&t, left.data[k]));
   }

@@ -9,6 +9,7 @@
 
 #include "dialect/tiling.h"
 #include "emit/ir_builder.h"
+#include "tile/markers.h"
 #include "tile/passes.h"
 #include "tile/structured.h"
 
@@ -70,19 +71,50 @@ static bool has_one_use(MlirValue v) {
   return !mlirOpOperandIsNull(use) && mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
 }
 
+// Whether `first` stands before `second` in one block; what is no operation stands before all of them.
+static bool is_before(MlirOperation first, MlirOperation second) {
+  if (ir_is_null(first)) return true;
+  for (MlirOperation op = mlirOperationGetNextInBlock(first); !ir_is_null(op); op = mlirOperationGetNextInBlock(op))
+    if (mlirOperationEqual(op, second)) return true;
+  return false;
+}
+
+// What is put into a tensor grows there, too: the empty tensor that it comes from becomes that part.
+static void grow_part(arena *a, MlirOperation insert) {
+  static const char *const kept[] = {"static_offsets", "static_sizes", "static_strides"};
+  MlirValue v = ir_operand(insert, 0), whole = ir_operand(insert, 1);
+  if (mlirOperationGetNumOperands(insert) != 2) return;
+  for (MlirOperation op = ir_defining_op(v); !ir_is_null(op); op = ir_defining_op(v)) {
+    const int origin = origin_of(op, (int)mlirOpResultGetResultNumber(v));
+    if (origin < 0 || !has_one_use(v)) return;
+    v = ir_operand(op, origin);
+    MlirOperation before = ir_defining_op(v);
+    if (ir_is_null(before)) return;
+    if (!ir_is(before, "tensor.empty")) continue;
+    if (!is_before(ir_defining_op(whole), op)) return;
+    ir_builder b = ir_builder_before(op, a);
+    MlirNamedAttribute attributes[4] = {
+        ir_named(b.context, "operandSegmentSizes", mlirDenseI32ArrayGet(b.context, 4, (int32_t[]){1, 0, 0, 0}))};
+    for (int k = 0; k < 3; k++) attributes[1 + k] = ir_named(b.context, kept[k], ir_get(insert, kept[k]));
+    mlirOperationSetOperand(op, origin,
+                            ir_value_with(&b, "tensor.extract_slice", mlirValueGetType(v), 1, &whole, 4, attributes));
+    return;
+  }
+}
+
 // What is stored grows in its place from the beginning: the empty tensor that it comes from becomes that place. The
 // zeros that a sum begins with may be those of others, too: then it gets its own.
-static void grow_in(MlirValue v, MlirValue place) {
+static void grow_in(arena *a, MlirValue v, MlirValue place) {
   for (MlirOperation op = ir_defining_op(v); !ir_is_null(op); op = ir_defining_op(v)) {
     const int origin = origin_of(op, (int)mlirOpResultGetResultNumber(v));
     if (origin < 0) return;
     v = ir_operand(op, origin);
     MlirOperation before = ir_defining_op(v);
     if (ir_is_null(before)) return;
-    if (ir_is(before, "tensor.empty")) {
-      mlirOperationSetOperand(op, origin, place);
-      return;
-    }
+    const bool begins = ir_is(before, "tensor.empty");
+    if (begins) mlirOperationSetOperand(op, origin, place);
+    if (ir_is(op, "tensor.insert_slice")) grow_part(a, op);
+    if (begins) return;
     if (ir_is(before, "linalg.fill") && !has_one_use(v)) {
       MlirOperation own = mlirOperationClone(before);
       mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(op), op, own);
@@ -118,7 +150,7 @@ static heddle_status convert_stores(lower_context *c, MlirOperation function, ir
     MlirNamedAttribute own[] = {ir_named(c->context, "restrict", mlirUnitAttrGet(c->context)),
                                 ir_named(c->context, "writable", mlirUnitAttrGet(c->context))};
     MlirValue place = ir_value_with(start, "bufferization.to_tensor", type, 1, &memory, 2, own);
-    grow_in(stored, place);
+    grow_in(c->scratch, stored, place);
     ir_builder b = ir_builder_before(store, c->scratch);
     materialize(&b, ir_result(materialize(&b, stored, place, false), 0), memory, true);
     ir_erase(store);
@@ -126,20 +158,23 @@ static heddle_status convert_stores(lower_context *c, MlirOperation function, ir
   return status_ok();
 }
 
-// Copies that move something are structured operations like others.
-static void copy_by_loops(lower_context *c, MlirOperation copy) {
+// Copies that move something are structured operations like others; what is a register tile becomes a vector.
+static heddle_status copy_by_loops(lower_context *c, MlirOperation copy) {
   ir_builder b = ir_builder_before(copy, c->scratch);
   MlirValue from = ir_operand(copy, 0), to = ir_operand(copy, 1);
-  structured_copy(&b, from, to, structured_identity(c->context, (int)mlirShapedTypeGetRank(mlirValueGetType(from))));
+  MlirOperation made = structured_copy(
+      &b, from, to, structured_identity(c->context, (int)mlirShapedTypeGetRank(mlirValueGetType(from))));
   ir_erase(copy);
+  return markers_begin(made, MARKER_VECTORIZE);
 }
 
 // What a loop carries is bufferized to where it lies anyway, and then copied there.
-static void erase_copies_in_place(lower_context *c, MlirOperation module) {
+static heddle_status erase_copies_in_place(lower_context *c, MlirOperation module) {
   ir_operations copies = ir_collect(c->scratch, module, "memref.copy");
   for (int k = 0; k < copies.size; k++)
     if (mlirValueEqual(ir_operand(copies.data[k], 0), ir_operand(copies.data[k], 1))) ir_erase(copies.data[k]);
-    else copy_by_loops(c, copies.data[k]);
+    else TRY(copy_by_loops(c, copies.data[k]));
+  return status_ok();
 }
 
 static heddle_status run(pass_context *context, void *unit) {
@@ -154,8 +189,7 @@ static heddle_status run(pass_context *context, void *unit) {
     TRY(convert_stores(c, functions.data[k], &start));
   }
   TRY(lower_upstream(context, unit, "canonicalize,cse,one-shot-bufferize,canonicalize,cse"));
-  erase_copies_in_place(c, (MlirOperation){unit});
-  return status_ok();
+  return erase_copies_in_place(c, (MlirOperation){unit});
 }
 
 const pass tile_to_buffers = {

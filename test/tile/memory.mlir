@@ -29,13 +29,13 @@ hal.interface @io attributes {sym_visibility = "private"} {
 // Together they are too large.
 func.func @large() {
   %c0 = arith.constant 0 : index
-  %a = memref.alloc() : memref<32768xf32>
+  %a = memref.alloc() : memref<65536xf32>
   %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
-  %y = memref.load %a[%c0] : memref<32768xf32>
+  %y = memref.load %a[%c0] : memref<65536xf32>
   memref.store %y, %p[%c0] : memref<4xf32>
   // expected-error @+1 {{a dispatch region needs memory of its own: more than its workgroups have}}
-  %b = memref.alloca() : memref<32769xf32>
-  %z = memref.load %b[%c0] : memref<32769xf32>
+  %b = memref.alloca() : memref<65537xf32>
+  %z = memref.load %b[%c0] : memref<65537xf32>
   memref.store %z, %p[%c0] : memref<4xf32>
   return
 }

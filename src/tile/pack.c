@@ -1,0 +1,279 @@
+// Products whose operands are packed: what a register tile reads lies side by side.
+//
+// A block of the sums' terms is taken at a time, so that what the block needs of the columns' operand fits a core's
+// cache. It is copied into panels, [column / width][terms][column % width], in the tile's own memory: a register tile
+// then reads one vector after the other, whatever the operand's layout, type and strides are, and a panel that is
+// partly there has vectors like others, whose last lanes hold anything and are thrown away. The rows' operand is read
+// where it lies if that is by terms and needs no arithmetic; else a block of it is copied, too. A sum's terms are added
+// one after the other, whatever the tiles are.
+#include "tile/pack.h"
+
+#include "tile/markers.h"
+#include "tile/nest.h"
+#include "tile/sizes.h"
+#include "tile/structured.h"
+
+enum { SUMS, PANELS, ROWS };  // what a nest carries
+
+typedef struct packing {
+  lower_context *context;
+  const product_form *p;
+  sizes_packing sizes;
+  bool packs_rows;
+  MlirValue panels, rows;  // of the block
+} packing;
+
+// --- parts of what is packed
+
+static void add_terms(const packing *w, const nest *n, nest_view *v, uint32_t kept) {
+  for (int k = 0; k < w->p->loop_count; k++)
+    if (w->p->is_reduction[k]) nest_view_add(v, n->within[k], kept >> k & 1U ? k : -1, n->size[k], 1);
+}
+
+// `columns` lanes of a panel.
+static nest_view panel_view(const packing *w, const nest *n, uint32_t kept, int64_t columns) {
+  nest_view v = {0};
+  const int column = w->p->column;
+  MlirAffineExpr width = mlirAffineConstantExprGet(n->b.context, w->sizes.columns);
+  nest_view_add(&v, mlirAffineFloorDivExprGet(n->within[column], width), -1, 1, 1);
+  add_terms(w, n, &v, kept);
+  nest_view_add(&v, mlirAffineModExprGet(n->within[column], width), column, columns, 1);
+  return v;
+}
+
+static nest_view rows_view(const packing *w, const nest *n, uint32_t kept) {
+  nest_view v = {0};
+  const int row = w->p->row;
+  nest_view_add(&v, n->within[row], kept >> row & 1U ? row : -1, n->size[row], 1);
+  add_terms(w, n, &v, kept);
+  return v;
+}
+
+// The map from loops, in their order here, to the dims that a view kept.
+static MlirAffineMap map_of(MlirContext context, const nest_view *v, int loop_count, const int *loops) {
+  int64_t dims[NEST_MOST_DIMS];
+  for (int d = 0; d < v->kept; d++)
+    for (int k = 0; k < loop_count; k++)
+      if (loops[k] == v->kept_loops[d]) dims[d] = k;
+  return structured_dims(context, loop_count, v->kept, dims);
+}
+
+// --- copies
+
+typedef struct copying {
+  packing *w;
+  const product_side *side;
+  int target;    // of what is carried
+  int from, to;  // loops along which neighbours lie, before and after
+} copying;
+
+// What the factor is computed by, again in another body; `arguments` by operand.
+static MlirValue clone_factor(const packing *w, ir_builder *body, MlirValue v, const MlirValue *arguments) {
+  MlirBlock block = ir_body(w->p->op, 0);
+  if (mlirValueIsABlockArgument(v))
+    return mlirBlockEqual(mlirBlockArgumentGetOwner(v), block) ? arguments[mlirBlockArgumentGetArgNumber(v)] : v;
+  MlirOperation op = ir_defining_op(v);
+  if (!mlirBlockEqual(mlirOperationGetBlock(op), block)) return v;
+  const int count = (int)mlirOperationGetNumOperands(op);
+  MlirValue *operands = arena_array(body->arena, MlirValue, count);
+  for (int k = 0; k < count; k++) operands[k] = clone_factor(w, body, ir_operand(op, k), arguments);
+  MlirOperation copy = mlirOperationClone(op);
+  for (int k = 0; k < count; k++) mlirOperationSetOperand(copy, k, operands[k]);
+  mlirBlockAppendOwnedOperation(body->block, copy);
+  return ir_result(copy, (int)mlirOpResultGetResultNumber(v));
+}
+
+static heddle_status copy_tile(nest *n, void *user) {
+  const copying *c = user;
+  const product_form *p = c->w->p;
+  const uint32_t kept = 1U << c->from | 1U << c->to;
+  const int loops[] = {c->from == c->to ? c->to : c->from, c->to}, loop_count = c->from == c->to ? 1 : 2;
+  nest_view to = c->target == PANELS ? panel_view(c->w, n, kept, n->size[p->column]) : rows_view(c->w, n, kept);
+  MlirValue inputs[32], *arguments = arena_array(n->b.arena, MlirValue, p->output), part;
+  MlirAffineMap maps[33];
+  int count = 0, numbers[32];
+  for (int k = 0; k < p->output; k++) {
+    if (!(c->side->inputs >> k & 1U)) continue;
+    const nest_view from = nest_view_of(n, tiling_map(p->op, k), kept);
+    inputs[count] = nest_take(n, &from, ir_operand(p->op, k));
+    maps[count] = map_of(n->b.context, &from, loop_count, loops);
+    numbers[count++] = k;
+  }
+  maps[count] = map_of(n->b.context, &to, loop_count, loops);
+  part = nest_take(n, &to, n->carried[c->target]);
+  const structured_op op = {.input_count = count,
+                            .inputs = inputs,
+                            .output_count = 1,
+                            .outputs = &part,
+                            .maps = maps,
+                            .loop_count = loop_count};
+  ir_builder body;
+  MlirOperation made = structured_begin(&n->b, &op, &body);
+  for (int k = 0; k < count; k++) arguments[numbers[k]] = mlirBlockGetArgument(body.block, k);
+  MlirValue factor = clone_factor(c->w, &body, c->side->factor, arguments);
+  structured_yield(&body, 1, &factor);
+  n->carried[c->target] = nest_put(n, &to, ir_result(made, 0), n->carried[c->target]);
+  return markers_begin(made, MARKER_VECTORIZE);
+}
+
+// Copies the nest's tile of a side; neighbours along `to` are neighbours then. Where others were before, squares are
+// turned in registers.
+static heddle_status copy_side(packing *w, nest *n, const product_side *side, int target, int to) {
+  const product_form *p = w->p;
+  copying c = {w, side, target, to, to};
+  if (side->minor >= 0 && n->size[side->minor] > 1 && (side->loops >> side->minor & 1U)) c.from = side->minor;
+  nest_level levels[TILING_MAX_LOOPS];
+  int count = 0;
+  for (int k = 0; k < p->loop_count; k++)
+    if ((side->loops >> k & 1U) && k != c.from && k != c.to) levels[count++] = (nest_level){k, 1};
+  levels[count++] = (nest_level){to, c.from == c.to ? w->sizes.columns : w->sizes.lanes};
+  if (c.from != c.to) levels[count++] = (nest_level){c.from, w->sizes.lanes};
+  return nest_build(n, count, levels, copy_tile, &c);
+}
+
+// --- register tiles
+
+// One term of the sums of a tile.
+static heddle_status add_term(nest *n, void *user) {
+  packing *w = user;
+  const product_form *p = w->p;
+  const int loops[] = {p->row, p->column, p->depth};
+  const uint32_t kept = 1U << p->row | 1U << p->depth;
+  const nest_view columns = panel_view(w, n, 1U << p->depth, w->sizes.columns),
+                  rows =
+                      w->packs_rows ? rows_view(w, n, kept) : nest_view_of(n, tiling_map(p->op, p->rows.plain), kept);
+  MlirValue inputs[] = {nest_take(n, &rows, w->packs_rows ? w->rows : ir_operand(p->op, p->rows.plain)),
+                        nest_take(n, &columns, w->panels)};
+  MlirAffineMap maps[] = {map_of(n->b.context, &rows, 3, loops), map_of(n->b.context, &columns, 3, loops),
+                          structured_dims(n->b.context, 3, 2, (int64_t[]){0, 1})};
+  const structured_op op = {.input_count = 2,
+                            .inputs = inputs,
+                            .output_count = 1,
+                            .outputs = &n->carried[SUMS],
+                            .maps = maps,
+                            .loop_count = 3,
+                            .is_reduction = (bool[]){false, false, true}};
+  ir_builder body;
+  MlirOperation made = structured_begin(&n->b, &op, &body);
+  const bool is_float = mlirTypeIsAFloat(p->type);
+  MlirValue product = ir_binary(&body, is_float ? "arith.mulf" : "arith.muli", mlirBlockGetArgument(body.block, 0),
+                                mlirBlockGetArgument(body.block, 1));
+  MlirValue sum =
+      ir_binary(&body, is_float ? "arith.addf" : "arith.addi", mlirBlockGetArgument(body.block, 2), product);
+  structured_yield(&body, 1, &sum);
+  n->carried[SUMS] = ir_result(made, 0);
+  return markers_begin(made, MARKER_VECTORIZE);
+}
+
+static heddle_status register_tile(nest *n, void *user) {
+  packing *w = user;
+  const product_form *p = w->p;
+  const nest_view place = nest_view_of(n, tiling_map(p->op, p->output), 1U << p->row | 1U << p->column);
+  nest tile = *n;
+  tile.carried[SUMS] = nest_take(n, &place, n->carried[SUMS]);
+  nest_view part = {0};
+  const bool is_partial = n->size[p->column] < w->sizes.columns;
+  MlirAffineExpr zero = mlirAffineConstantExprGet(n->b.context, 0);
+  nest_view_add(&part, zero, p->row, n->size[p->row], 1);
+  nest_view_add(&part, zero, p->column, n->size[p->column], 1);
+  tile.b = n->b;
+  if (is_partial) {
+    MlirValue whole = structured_empty(&tile.b, 2, (int64_t[]){n->size[p->row], w->sizes.columns}, p->type);
+    tile.carried[SUMS] = nest_put(&tile, &part, tile.carried[SUMS], whole);
+  }
+  nest_level levels[TILING_MAX_LOOPS];
+  int count = 0;
+  for (int k = 0; k < p->loop_count; k++)
+    if (p->is_reduction[k]) levels[count++] = (nest_level){k, 1};
+  TRY(nest_build(&tile, count, levels, add_term, w));
+  n->b = tile.b;
+  MlirValue sums = is_partial ? nest_take(n, &part, tile.carried[SUMS]) : tile.carried[SUMS];
+  n->carried[SUMS] = nest_put(n, &place, sums, n->carried[SUMS]);
+  return status_ok();
+}
+
+// --- blocks
+
+static heddle_status row_block(nest *n, void *user) {
+  packing *w = user;
+  const product_form *p = w->p;
+  nest_enter(n);
+  if (w->packs_rows) {
+    int last = -1;
+    for (int k = 0; k < p->loop_count; k++)
+      if (p->is_reduction[k] && (last < 0 || n->size[k] > 1)) last = k;
+    TRY(copy_side(w, n, &p->rows, ROWS, last));
+    w->rows = n->carried[ROWS];
+  }
+  w->panels = n->carried[PANELS];
+  nest tiles = *n;
+  tiles.carried_count = 1;
+  const nest_level levels[] = {{p->row, w->sizes.rows}, {p->column, w->sizes.columns}};
+  TRY(nest_build(&tiles, 2, levels, register_tile, w));
+  n->carried[SUMS] = tiles.carried[SUMS];
+  n->b = tiles.b;
+  return status_ok();
+}
+
+static heddle_status block(nest *n, void *user) {
+  packing *w = user;
+  nest_enter(n);
+  TRY(copy_side(w, n, &w->p->columns, PANELS, w->p->column));
+  const nest_level level = {w->p->row, w->packs_rows ? w->sizes.row_block : n->size[w->p->row]};
+  return nest_build(n, 1, &level, row_block, w);
+}
+
+// How much of each reduction a block has: all of the inner ones, as long as it fits.
+static int block_levels(const packing *w, nest_level *levels) {
+  const product_form *p = w->p;
+  int64_t steps[TILING_MAX_LOOPS], left = w->sizes.terms;
+  int count = 0;
+  for (int k = p->loop_count - 1; k >= 0; k--) {
+    if (!p->is_reduction[k]) continue;
+    const int64_t most = left < 1 ? 1 : left, blocks = (p->trips[k] + most - 1) / most;
+    steps[k] = (p->trips[k] + blocks - 1) / blocks;
+    left /= steps[k];
+  }
+  for (int k = 0; k < p->loop_count; k++) {
+    if (p->is_reduction[k]) levels[count++] = (nest_level){k, steps[k]};
+    else if (k != p->row && k != p->column && p->trips[k] > 1) levels[count++] = (nest_level){k, 1};
+  }
+  return count;
+}
+
+// Room for the largest block.
+static MlirValue room(const packing *w, nest *n, int level_count, const nest_level *levels, int target) {
+  const product_form *p = w->p;
+  const int64_t width = w->sizes.columns, rows = p->trips[p->row];
+  int64_t dims[NEST_MOST_DIMS];
+  int rank = 0;
+  dims[rank++] = target == PANELS            ? (p->trips[p->column] + width - 1) / width
+                 : rows < w->sizes.row_block ? rows
+                                             : w->sizes.row_block;
+  for (int k = 0; k < level_count; k++)
+    if (p->is_reduction[levels[k].loop]) dims[rank++] = levels[k].step;
+  if (target == PANELS) dims[rank++] = width;
+  return structured_empty(&n->b, rank, dims, p->type);
+}
+
+heddle_status pack_product(lower_context *c, const product_form *p, int share) {
+  packing w = {.context = c, .p = p};
+  int last = -1;
+  for (int k = 0; k < p->loop_count; k++)
+    if (p->is_reduction[k] && p->trips[k] > 1) last = k;
+  w.packs_rows = p->rows.plain < 0 || p->rows.minor != last;
+  w.sizes = sizes_of_packing(&c->options->target, p->type, p->trips[p->column], p->terms, w.packs_rows, share);
+  ir_builder b = ir_builder_before(p->op, c->scratch);
+  b.location = mlirOperationGetLocation(p->op);
+  nest n;
+  nest_init(&n, &b, p->loop_count, p->trips);
+  nest_level levels[TILING_MAX_LOOPS];
+  const int count = block_levels(&w, levels);
+  n.carried_count = w.packs_rows ? 3 : 2;
+  n.carried[SUMS] = ir_operand(p->op, p->output);
+  n.carried[PANELS] = room(&w, &n, count, levels, PANELS);
+  if (w.packs_rows) n.carried[ROWS] = room(&w, &n, count, levels, ROWS);
+  TRY(nest_build(&n, count, levels, block, &w));
+  ir_replace(p->op, &n.carried[SUMS]);
+  return status_ok();
+}
