@@ -20,6 +20,7 @@ typedef struct packing {
   const product_form *p;
   sizes_packing sizes;
   bool packs_rows;
+  MlirValue zero;          // with which a tile's sums begin; null: with what is there
   MlirValue panels, rows;  // of the block
 } packing;
 
@@ -165,28 +166,32 @@ static heddle_status add_term(nest *n, void *user) {
   return markers_begin(made, MARKER_VECTORIZE);
 }
 
+static heddle_status fill_tile(nest *n, MlirValue value) {
+  n->carried[SUMS] = structured_fill(&n->b, value, n->carried[SUMS]);
+  return markers_begin(ir_defining_op(n->carried[SUMS]), MARKER_VECTORIZE);
+}
+
 static heddle_status register_tile(nest *n, void *user) {
   packing *w = user;
   const product_form *p = w->p;
   const nest_view place = nest_view_of(n, tiling_map(p->op, p->output), 1U << p->row | 1U << p->column);
-  nest tile = *n;
-  tile.carried[SUMS] = nest_take(n, &place, n->carried[SUMS]);
+  const bool is_partial = n->size[p->column] < w->sizes.columns, begins = !mlirValueIsNull(w->zero);
+  MlirAffineExpr first = mlirAffineConstantExprGet(n->b.context, 0);
   nest_view part = {0};
-  const bool is_partial = n->size[p->column] < w->sizes.columns;
-  MlirAffineExpr zero = mlirAffineConstantExprGet(n->b.context, 0);
-  nest_view_add(&part, zero, p->row, n->size[p->row], 1);
-  nest_view_add(&part, zero, p->column, n->size[p->column], 1);
-  tile.b = n->b;
+  nest_view_add(&part, first, p->row, n->size[p->row], 1);
+  nest_view_add(&part, first, p->column, n->size[p->column], 1);
+  nest tile = *n;
+  if (!is_partial || !begins) tile.carried[SUMS] = nest_take(n, &place, n->carried[SUMS]);
   if (is_partial) {
     MlirValue whole = structured_empty(&tile.b, 2, (int64_t[]){n->size[p->row], w->sizes.columns}, p->type);
-    tile.carried[SUMS] = nest_put(&tile, &part, tile.carried[SUMS], whole);
+    tile.carried[SUMS] = begins ? whole : nest_put(&tile, &part, tile.carried[SUMS], whole);
   }
+  if (begins) TRY(fill_tile(&tile, w->zero));
   nest_level levels[TILING_MAX_LOOPS];
   int count = 0;
   for (int k = 0; k < p->loop_count; k++)
     if (p->is_reduction[k]) levels[count++] = (nest_level){k, 1};
   TRY(nest_build(&tile, count, levels, add_term, w));
-  n->b = tile.b;
   MlirValue sums = is_partial ? nest_take(n, &part, tile.carried[SUMS]) : tile.carried[SUMS];
   n->carried[SUMS] = nest_put(n, &place, sums, n->carried[SUMS]);
   return status_ok();
@@ -215,12 +220,22 @@ static heddle_status row_block(nest *n, void *user) {
   return status_ok();
 }
 
+// Loops around the rows that read the same panels.
+static bool is_outer_row(const product_form *p, int k) {
+  return !p->is_reduction[k] && k != p->row && k != p->column && p->trips[k] > 1 && !(p->columns.loops >> k & 1U);
+}
+
 static heddle_status block(nest *n, void *user) {
   packing *w = user;
+  const product_form *p = w->p;
   nest_enter(n);
-  TRY(copy_side(w, n, &w->p->columns, PANELS, w->p->column));
-  const nest_level level = {w->p->row, w->packs_rows ? w->sizes.row_block : n->size[w->p->row]};
-  return nest_build(n, 1, &level, row_block, w);
+  TRY(copy_side(w, n, &p->columns, PANELS, p->column));
+  nest_level levels[TILING_MAX_LOOPS];
+  int count = 0;
+  for (int k = 0; k < p->loop_count; k++)
+    if (is_outer_row(p, k)) levels[count++] = (nest_level){k, 1};
+  levels[count++] = (nest_level){p->row, w->packs_rows ? w->sizes.row_block : n->size[p->row]};
+  return nest_build(n, count, levels, row_block, w);
 }
 
 // How much of each reduction a block has: all of the inner ones, as long as it fits.
@@ -236,9 +251,19 @@ static int block_levels(const packing *w, nest_level *levels) {
   }
   for (int k = 0; k < p->loop_count; k++) {
     if (p->is_reduction[k]) levels[count++] = (nest_level){k, steps[k]};
-    else if (k != p->row && k != p->column && p->trips[k] > 1) levels[count++] = (nest_level){k, 1};
+    else if (k != p->row && k != p->column && p->trips[k] > 1 && !is_outer_row(p, k))
+      levels[count++] = (nest_level){k, 1};
   }
   return count;
+}
+
+static int64_t blocks_of(const packing *w, int level_count, const nest_level *levels) {
+  int64_t blocks = 1;
+  for (int k = 0; k < level_count; k++) {
+    const nest_level l = levels[k];
+    if (w->p->is_reduction[l.loop]) blocks *= (w->p->trips[l.loop] + l.step - 1) / l.step;
+  }
+  return blocks;
 }
 
 // Room for the largest block.
@@ -271,6 +296,12 @@ heddle_status pack_product(lower_context *c, const product_form *p, int share) {
   const int count = block_levels(&w, levels);
   n.carried_count = w.packs_rows ? 3 : 2;
   n.carried[SUMS] = ir_operand(p->op, p->output);
+  // One block has all terms: then sums begin in registers.
+  MlirOperation before = ir_defining_op(n.carried[SUMS]);
+  if (blocks_of(&w, count, levels) == 1 && !ir_is_null(before) && ir_is(before, "linalg.fill")) {
+    w.zero = ir_operand(before, 0);
+    n.carried[SUMS] = ir_operand(before, 1);
+  }
   n.carried[PANELS] = room(&w, &n, count, levels, PANELS);
   if (w.packs_rows) n.carried[ROWS] = room(&w, &n, count, levels, ROWS);
   TRY(nest_build(&n, count, levels, block, &w));

@@ -49,11 +49,16 @@ static bool read_body(product_form *p, MlirValue factors[2]) {
 
 // --- sides
 
-static int minor_loop(MlirAffineMap map) {
-  const int rank = (int)mlirAffineMapGetNumResults(map);
-  if (rank == 0) return -1;
-  MlirAffineExpr e = mlirAffineMapGetResult(map, rank - 1);
-  return mlirAffineExprIsADim(e) ? (int)mlirAffineDimExprGetPosition(e) : -1;
+// Along dims of one element nothing lies.
+static int minor_loop(MlirOperation op, int operand) {
+  MlirAffineMap map = tiling_map(op, operand);
+  MlirType type = mlirValueGetType(ir_operand(op, operand));
+  for (int d = (int)mlirAffineMapGetNumResults(map) - 1; d >= 0; d--) {
+    if (mlirShapedTypeGetDimSize(type, d) == 1) continue;
+    MlirAffineExpr e = mlirAffineMapGetResult(map, d);
+    return mlirAffineExprIsADim(e) ? (int)mlirAffineDimExprGetPosition(e) : -1;
+  }
+  return -1;
 }
 
 static bool read_side(const product_form *p, MlirValue factor, product_side *side) {
@@ -71,7 +76,7 @@ static bool read_side(const product_form *p, MlirValue factor, product_side *sid
         if (nest_coefficient(e, loop) != 0) side->loops |= 1U << loop;
     }
     if (is_argument(factor, block, k)) side->plain = k;
-    if (side->minor < 0) side->minor = minor_loop(map);
+    if (side->minor < 0) side->minor = minor_loop(p->op, k);
   }
   return true;
 }

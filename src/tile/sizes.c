@@ -68,6 +68,12 @@ static int64_t product_tile(int64_t size, int64_t wanted, int64_t unit) {
   return int64_ceil_div(int64_ceil_div(size, count), unit) * unit;
 }
 
+static int64_t small_divisor(int64_t size, int64_t most) {
+  int64_t d = int64_max(1, int64_min(size, most));
+  while (size % d != 0) d--;
+  return d;
+}
+
 // How much of a loop a workgroup's tile and a register's tile take, by its place among the loops that are tiled,
 // counted from the innermost.
 typedef struct share {
@@ -84,26 +90,48 @@ static share share_of(const target_description *target, MlirOperation op, int pl
                                    : left,
                    place > 0 ? 1 : rows};
   if (!r->is_product) return (share){left, place > 0 ? 1 : lanes(target, op) * table[row].vectors};
-  const int64_t columns = table[row].workgroup_columns, wanted = place == 0   ? columns
-                                                                 : place == 1 ? table[row].workgroup_rows
-                                                                              : 1;
-  const int64_t unit = place == 0 ? lanes(target, op) * table[row].vectors : place == 1 ? rows : 1;
-  return (share){r->holds_sums && place < 2 ? wanted / 4 * 3 : wanted, unit};
+  if (place == 0) return (share){table[row].workgroup_columns, lanes(target, op) * table[row].vectors};
+  return (share){place == 1 ? table[row].workgroup_rows / 2 : 1, place == 1 ? rows : 1};
 }
 
 static bool is_allowed(const sizes_request *r, int loop) { return loop < 32 && (r->allowed >> loop & 1U); }
+
+// Of a product with rows and columns, wherever its loops are.
+static void tiles_of_product(const target_description *target, MlirOperation op, const sizes_request *r,
+                             int64_t *workgroup, int64_t *registers) {
+  const int row = row_of(target);
+  const int64_t width = lanes(target, op) * table[row].vectors;
+  int64_t rows = table[row].workgroup_rows, columns = table[row].workgroup_columns;
+  if (r->holds_sums) {
+    rows = rows / 4 * 3;
+    columns = columns / 4 * 3;
+  }
+  for (int pass = 0; pass < 2; pass++)
+    for (int k = r->count - 1; k >= 0; k--) {
+      if (!is_allowed(r, k) || (r->roles[k] == SIZES_OUTER_ROW) != (pass == 1)) continue;
+      const bool is_row = r->roles[k] == SIZES_ROW, is_column = r->roles[k] == SIZES_COLUMN;
+      const int64_t unit = is_row ? table[row].rows : is_column ? width : 1;
+      const int64_t wanted = is_column ? columns : is_row || pass == 1 ? rows : 1;
+      workgroup[k] =
+          wanted > 1 && pass == 0 ? product_tile(r->trips[k], wanted, unit) : small_divisor(r->trips[k], wanted);
+      registers[k] = int64_min(workgroup[k], unit);
+      if (is_row || pass == 1) rows = int64_max(1, rows / workgroup[k]);
+    }
+}
 
 void sizes_of_tiles(const target_description *target, MlirOperation op, const sizes_request *r, int64_t *workgroup,
                     int64_t *registers) {
   int64_t left = int64_max(1, table[row_of(target)].elements / r->held);
   int place = 0;
   for (int k = 0; k < r->count; k++) workgroup[k] = registers[k] = 0;
+  if (r->roles && r->is_product && r->held <= 1) {
+    tiles_of_product(target, op, r, workgroup, registers);
+    return;
+  }
   for (int k = r->count - 1; k >= 0; k--) {
     if (!is_allowed(r, k)) continue;
     const share s = share_of(target, op, place++, r, left);
-    const bool is_product = r->is_product && r->held <= 1 && place <= 2;
-    workgroup[k] = is_product ? product_tile(r->trips[k], int64_max(s.workgroup, 1), s.unit)
-                              : divisor(r->trips[k], int64_max(s.workgroup, 1), s.unit);
+    workgroup[k] = divisor(r->trips[k], int64_max(s.workgroup, 1), s.unit);
     registers[k] = int64_min(workgroup[k], s.unit);
     left = int64_max(1, left / int64_max(1, workgroup[k]));
   }

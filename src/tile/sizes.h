@@ -6,14 +6,23 @@
 
 #include "base/target.h"
 
+// What a root's loop is of the product that it is computed from.
+typedef enum sizes_role {
+  SIZES_OTHER,
+  SIZES_ROW,
+  SIZES_OUTER_ROW,  // whose rows have the same columns' factors
+  SIZES_COLUMN,
+} sizes_role;
+
 // What a root's tiles depend on.
 typedef struct sizes_request {
   int count;  // of loops
   const int64_t *trips;
-  uint32_t allowed;  // a bit for each loop that may be tiled
-  bool is_product;   // a register tile has several rows then, so that what is loaded is used more than once
-  bool holds_sums;   // of a product: the root is computed from them
-  int64_t held;      // elements that a tile of one row keeps of what is computed on the way
+  uint32_t allowed;         // a bit for each loop that may be tiled
+  bool is_product;          // a register tile has several rows then, so that what is loaded is used more than once
+  const sizes_role *roles;  // by loop; null: no product has rows and columns
+  bool holds_sums;          // of a product: the root is computed from them
+  int64_t held;             // elements that a tile of one row keeps of what is computed on the way
 } sizes_request;
 
 // The tile of a workgroup and the tile in registers, 0 along loops that are not tiled.

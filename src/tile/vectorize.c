@@ -48,6 +48,44 @@ static bool is_small(MlirOperation op) {
   return true;
 }
 
+// Whether no lane of an access lies outside of the memory.
+static bool is_whole(MlirOperation access) {
+  MlirAttribute in_bounds = ir_get(access, "in_bounds");
+  bool all = !mlirAttributeIsNull(in_bounds) && mlirAttributeIsAArray(in_bounds);
+  for (int k = 0; all && k < mlirArrayAttrGetNumElements(in_bounds); k++)
+    all = mlirBoolAttrGetValue(mlirArrayAttrGetElement(in_bounds, k));
+  return all;
+}
+
+// Whether two accesses mean the same vector at the same place.
+static bool is_same_place(MlirOperation read, MlirOperation write) {
+  const int count = (int)mlirOperationGetNumOperands(read);  // memory, indices, what lies outside
+  if (!mlirTypeEqual(ir_result_type(read, 0), mlirValueGetType(ir_operand(write, 0)))) return false;
+  if (count != (int)mlirOperationGetNumOperands(write)) return false;
+  for (int k = 0; k < count - 1; k++)
+    if (!mlirValueEqual(ir_operand(read, k), ir_operand(write, k + 1))) return false;
+  return mlirAttributeEqual(ir_get(read, "permutation_map"), ir_get(write, "permutation_map")) && is_whole(read) &&
+         is_whole(write);
+}
+
+// What was written right before is not read again from memory: the zeros that sums begin with.
+static void forward_writes(arena *a, MlirOperation module) {
+  const ir_operations reads = ir_collect(a, module, "vector.transfer_read");
+  MlirOperation before = {NULL};
+  for (int k = 0; k < reads.size; k++) {
+    MlirBlock block = mlirOperationGetBlock(reads.data[k]);
+    MlirOperation last = {NULL};
+    for (before = mlirBlockGetFirstOperation(block); !mlirOperationEqual(before, reads.data[k]);
+         before = mlirOperationGetNextInBlock(before)) {
+      if (ir_is(before, "vector.transfer_write")) last = before;
+      else if (mlirOperationGetNumRegions(before) > 0 || mlirOperationGetNumResults(before) == 0) last.ptr = NULL;
+    }
+    if (ir_is_null(last) || !is_same_place(reads.data[k], last)) continue;
+    MlirValue written = ir_operand(last, 0);
+    ir_replace(reads.data[k], &written);
+  }
+}
+
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const MlirOperation module = {unit};
@@ -58,6 +96,7 @@ static heddle_status run(pass_context *context, void *unit) {
   // What has no vector form is reported, which is no error here.
   heddle_status_free(ir_diagnostics(c->context, HEDDLE_INTERNAL, "cannot vectorize"));
   TRY(schedule_run(c, module, str_from(lowering)));
+  forward_writes(c->scratch, module);
   return lower_upstream(context, unit, "canonicalize,cse");
 }
 
