@@ -86,6 +86,12 @@ static bool select_is_in_chain(MlirOperation op) {
 
 // --- the two conversions
 
+static bool has_negative_zero(MlirType t) {
+  MlirType element = ir_element_type(t);
+  return !mlirTypeIsAFloat8E4M3FNUZ(element) && !mlirTypeIsAFloat8E5M2FNUZ(element) &&
+         !mlirTypeIsAFloat8E4M3B11FNUZ(element);
+}
+
 static MlirValue truncate(ir_builder *b, MlirType narrow, MlirValue wide) {
   MlirNamedAttribute excess = ir_named(b->context, EXCESS, mlirUnitAttrGet(b->context));
   return ir_value_with(b, "arith.truncf", narrow, 1, &wide, 1, &excess);
@@ -121,6 +127,10 @@ static MlirValue widen(widening *w, MlirValue v) {
   MlirValue wide;
   if (!w->c->options->exact && is_excess_truncation(op)) {
     wide = ir_operand(op, 0);
+    // A number that the narrow type lacks, and that others tell from its like: zero added to it has no sign.
+    ir_builder b = builder_behind(w, v);
+    if (!has_negative_zero(mlirValueGetType(v)))
+      wide = ir_binary(&b, "arith.addf", wide, ir_float(&b, mlirValueGetType(wide), 0));
   } else {
     ir_builder b = builder_behind(w, v);
     wide = widen_constant(&b, v);
