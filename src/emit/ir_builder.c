@@ -5,6 +5,8 @@
 #include "emit/ir_builder.h"
 
 #include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <mlir-c/Diagnostics.h>
@@ -76,6 +78,17 @@ heddle_status ir_diagnostics(MlirContext context, heddle_code code, const char *
   text_free(diagnostics);
   *diagnostics = (text){0};
   return status;
+}
+
+heddle_status ir_refuse(MlirOperation op, heddle_code code, const char *format, ...) {
+  char why[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(why, sizeof why, format, arguments);
+  va_end(arguments);
+  mlirEmitError(mlirOperationGetLocation(op), why);
+  heddle_status s = ir_diagnostics(mlirOperationGetContext(op), code, "refused");
+  return status_is_ok(s) ? status_error(code, "%s", why) : s;
 }
 
 // --- insertion points

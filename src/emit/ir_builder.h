@@ -32,6 +32,9 @@ MlirContext ir_context_create(void);
 // Takes what MLIR reported since the last call, as one HEDDLE_INTERNAL (or `code`) error; success if nothing was
 // reported.
 heddle_status ir_diagnostics(MlirContext context, heddle_code code, const char *while_doing);
+// An error about an operation, reported as MLIR reports its own: with the operation's place in the text.
+heddle_status ir_refuse(MlirOperation op, heddle_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 // --- insertion points
 ir_builder ir_builder_at_end(MlirContext context, MlirBlock block, arena *a);

@@ -79,7 +79,7 @@ static heddle_status replace_placeholders(lower_context *c, MlirOperation functi
     MlirStringRef leaf = mlirSymbolRefAttrGetLeafReference(name);
     int n = 0;
     while (n < all->size && !str_equal(all->data[n].name, (str){leaf.data, leaf.length})) n++;
-    if (n == all->size) return status_error(HEDDLE_INTERNAL, "a placeholder names no binding");
+    if (n == all->size) return ir_refuse(op, HEDDLE_INVALID, "a placeholder names no binding");
     ir_builder b = ir_builder_before(op, c->scratch);
     MlirValue memory = descriptor(&b, all->data[n].pointer, ir_result_type(op, 0));
     ir_replace(op, &memory);
@@ -234,6 +234,7 @@ static bool is_parallel(arena *a, MlirOperation function, ir_operations *foralls
 
 static void run_alone(lower_context *c, MlirBlock block, MlirValue tile) {
   MlirOperation first = mlirBlockGetFirstOperation(block), end = ir_terminator(block);
+  if (mlirOperationEqual(first, end)) return;
   ir_builder b = ir_builder_before(end, c->scratch);
   MlirOperation branch = ir_if(&b, ir_cmpi(&b, "eq", tile, ir_index(&b, 0)), 0, NULL);
   MlirOperation condition = ir_defining_op(ir_operand(branch, 0));
@@ -259,7 +260,8 @@ static heddle_status distribute_all(lower_context *c, MlirOperation function, Ml
   grid *grids = arena_array(c->scratch, grid, foralls.size);
   int64_t all = single.size > 0, first = 0;
   for (int k = 0; k < foralls.size; k++) {
-    if (!grid_of(foralls.data[k], &grids[k])) return status_error(HEDDLE_INTERNAL, "found a forall of unknown size");
+    if (!grid_of(foralls.data[k], &grids[k]))
+      return ir_refuse(foralls.data[k], HEDDLE_UNIMPLEMENTED, "found workgroups of unknown number");
     all += grids[k].count;
   }
   const int64_t tiles = mlirAttributeIsNull(wanted) ? all : mlirIntegerAttrGetValueInt(wanted);

@@ -9,7 +9,6 @@
 #include "tile/local_memory.h"
 
 #include <mlir-c/BuiltinAttributes.h>
-#include <mlir-c/Diagnostics.h>
 
 #include "emit/ir_builder.h"
 #include "tile/passes.h"
@@ -112,10 +111,7 @@ static heddle_status prove(lower_context *c, MlirOperation function, int64_t *by
     if (ir_is(all.data[k], "scf.forall")) n.current = 0;
     const char *why = objection(all.data[k], &n);
     *bytes = n.outside + n.largest;
-    if (!why) continue;
-    mlirEmitError(mlirOperationGetLocation(all.data[k]), why);
-    heddle_status s = ir_diagnostics(c->context, HEDDLE_UNIMPLEMENTED, "found memory that nobody gives");
-    return status_is_ok(s) ? status_error(HEDDLE_UNIMPLEMENTED, "%s", why) : s;
+    if (why) return ir_refuse(all.data[k], HEDDLE_UNIMPLEMENTED, "%s", why);
   }
   return status_ok();
 }

@@ -42,8 +42,8 @@ heddle_status markers_begin(MlirOperation op, tile_marker at) {
 heddle_status markers_advance(MlirOperation op, tile_marker to) {
   const tile_marker from = markers_of(op);
   if (!(before[to] & 1U << from))
-    return status_error(HEDDLE_INTERNAL, "found an operation marked \"%s\" that was to become \"%s\"",
-                        from == MARKER_NONE ? "" : names[from], names[to]);
+    return ir_refuse(op, HEDDLE_INVALID, "found an operation marked \"%s\" that was to become \"%s\"",
+                     from == MARKER_NONE ? "" : names[from], names[to]);
   set(op, to);
   return status_ok();
 }

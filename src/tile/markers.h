@@ -18,7 +18,7 @@ typedef enum tile_marker {
 
 // The marker, an attribute with the name that linalg's patterns give it. Unknown text counts as none.
 tile_marker markers_of(MlirOperation op);
-// HEDDLE_INTERNAL unless the state may follow the one that the operation is in.
+// HEDDLE_INVALID, with the operation's place, unless the state may follow the one that the operation is in.
 heddle_status markers_advance(MlirOperation op, tile_marker to);
 
 // The same for an operation that a pass made in that state: it has no marker.

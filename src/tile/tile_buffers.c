@@ -27,10 +27,10 @@ static heddle_status configured_sizes(MlirOperation op, MlirAttribute config, lo
                            ? mlirArrayAttrGetElement(config, 0)
                            : config;
   if (!mlirAttributeIsADenseI64Array(list) || mlirDenseArrayGetNumElements(list) != l->count)
-    return status_error(HEDDLE_INVALID, "lowering_config: wanted a list of %d sizes, one for each loop", l->count);
+    return ir_refuse(op, HEDDLE_INVALID, "lowering_config: wanted a list of %d sizes, one for each loop", l->count);
   for (int k = 0; k < l->count; k++) {
     l->sizes[k] = mlirDenseI64ArrayGetElement(list, k);
-    if (l->sizes[k] < 0) return status_error(HEDDLE_INVALID, "lowering_config: found a negative size");
+    if (l->sizes[k] < 0) return ir_refuse(op, HEDDLE_INVALID, "lowering_config: found a negative size");
   }
   ir_unset(op, "lowering_config");
   return status_ok();

@@ -30,7 +30,7 @@ static MlirValue placeholder(ir_builder *b, MlirOperation user, MlirType tensor)
 static heddle_status check_offset(MlirOperation op, int operand) {
   int64_t offset = 0;
   if (ir_constant_value(ir_operand(op, operand), &offset) && offset == 0) return status_ok();
-  return status_error(HEDDLE_UNIMPLEMENTED, "found a binding read or written from an offset, wanted offset 0");
+  return ir_refuse(op, HEDDLE_UNIMPLEMENTED, "found a binding read or written from an offset, wanted offset 0");
 }
 
 static heddle_status convert_loads(lower_context *c, MlirOperation function, ir_builder *start) {

@@ -33,14 +33,15 @@ static heddle_status read_sizes(MlirOperation function, workitems *w) {
       mlirElementsAttrGetNumElements(local) != 3 ||
       !mlirTypeIsAInteger(mlirShapedTypeGetElementType(mlirAttributeGetType(local))) ||
       mlirIntegerTypeGetWidth(mlirShapedTypeGetElementType(mlirAttributeGetType(local))) != 32)
-    return status_error(HEDDLE_UNIMPLEMENTED,
-                        "found workitems, wanted " LOCAL_SIZE " = {local_size = dense<[x, y, z]>}");
+    return ir_refuse(function, HEDDLE_UNIMPLEMENTED,
+                     "found workitems, wanted " LOCAL_SIZE " = {local_size = dense<[x, y, z]>}");
   if (mlirAttributeIsNull(count) || !mlirAttributeIsADenseI64Array(count) || mlirDenseArrayGetNumElements(count) != 3)
-    return status_error(HEDDLE_UNIMPLEMENTED, "found workitems, wanted " COUNT " = array<i64: x, y, z>");
+    return ir_refuse(function, HEDDLE_UNIMPLEMENTED, "found workitems, wanted " COUNT " = array<i64: x, y, z>");
   for (int d = 0; d < 3; d++) {
     w->local[d] = mlirDenseElementsAttrGetInt32Value(local, d);
     w->count[d] = mlirDenseI64ArrayGetElement(count, d);
-    if (w->local[d] < 1 || w->count[d] < 0) return status_error(HEDDLE_INVALID, "found a workgroup without workitems");
+    if (w->local[d] < 1 || w->count[d] < 0)
+      return ir_refuse(function, HEDDLE_INVALID, "found a workgroup without workitems");
   }
   return status_ok();
 }
@@ -137,7 +138,8 @@ static heddle_status convert_workitems(lower_context *c, MlirOperation function)
   workitems w = {0};
   TRY(read_sizes(function, &w));
   if (ir_collect(c->scratch, function, "gpu.barrier").size > 0)
-    return status_error(HEDDLE_UNIMPLEMENTED, "found a barrier between workitems, which one thread cannot wait at");
+    return ir_refuse(function, HEDDLE_UNIMPLEMENTED,
+                     "found a barrier between workitems, which one thread cannot wait at");
   move_body(c, function, &w);
   const ir_operations all = ir_collect(c->scratch, function, NULL);
   for (int k = 0; k < all.size; k++) {
