@@ -8,6 +8,7 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/TilingInterface.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -110,6 +111,17 @@ bool tiling_fuse_elementwise(MlirOperation root, bool (*may)(MlirOperation produ
   GreedyRewriteConfig topDown;
   topDown.useTopDownTraversal = true;
   return succeeded(applyPatternsAndFoldGreedily(op, std::move(patterns), topDown));
+}
+
+MlirOperation tiling_fuse(MlirOperation operation) {
+  auto slice = llvm::dyn_cast<tensor::ExtractSliceOp>(unwrap(operation));
+  if (!slice || !slice.getSource().getDefiningOp<TilingInterface>()) return {nullptr};
+  IRRewriter rewriter(slice.getContext());
+  rewriter.setInsertionPoint(slice);
+  auto tiled = tensor::replaceExtractSliceWithTiledProducer(rewriter, slice, llvm::cast<OpResult>(slice.getSource()));
+  if (failed(tiled)) return {nullptr};
+  rewriter.replaceOp(slice, tiled->tiledValues[0]);
+  return wrap(tiled->tiledOps.back());
 }
 
 bool tiling_vectorize(MlirOperation operation) {

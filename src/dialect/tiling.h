@@ -40,6 +40,11 @@ MlirOperation tiling_tile(MlirOperation op, const tiling_request *request, MlirO
 // fusion). False, with a diagnostic, if that does not end.
 bool tiling_fuse_elementwise(MlirOperation root, bool (*may)(MlirOperation producer, MlirOperation consumer));
 
+// Computes a tensor.extract_slice of an operation's result by a tile of that operation, where the slice stands; what
+// used the slice uses that. Returns the tile's operation; null, and nothing changes, if the slice is of no operation
+// that has tiles.
+MlirOperation tiling_fuse(MlirOperation slice);
+
 // Replaces a structured operation of static shape by reads, arithmetic and writes of vectors. False, and the operation
 // stays, if there is no such form.
 bool tiling_vectorize(MlirOperation op);

@@ -3,6 +3,7 @@
 #include "fuse/fuse.h"
 
 #include "fuse/cluster.h"
+#include "fuse/fuse_attention.h"
 #include "fuse/fuse_clusters.h"
 #include "fuse/fuse_library.h"
 #include "fuse/fuse_prepare.h"
@@ -218,6 +219,18 @@ static heddle_status arrange_reductions(arena *scratch, module *m, const target_
   return any ? pass_apply(&opt_dead_code, m) : status_ok();
 }
 
+// Before reductions are arranged: those of a softmax are to be found as they are.
+static heddle_status gather_attention(arena *scratch, module *m, const target_description *target,
+                                      program_list *sequences, text *reasons) {
+  bool any = false;
+  for (int k = 0; k < sequences->size; k++) any |= fuse_attention_run(sequences->data[k], target, reasons);
+  if (!any) return status_ok();
+  TRY(pass_apply(&opt_dead_code, m));
+  *sequences = (program_list){0};
+  program_list_find(scratch, m, sequences);
+  return opt_sort(scratch, m);
+}
+
 // New instructions stand at the end, behind what uses them.
 static heddle_status arrange_scatters(arena *scratch, module *m, const target_description *target,
                                       program_list *sequences) {
@@ -236,6 +249,7 @@ static heddle_status fuse_module(arena *scratch, module *m, const target_descrip
   TRY(pass_apply(&opt_dead_code, m));
   program_list sequences = {0};
   program_list_find(scratch, m, &sequences);
+  TRY(gather_attention(scratch, m, target, &sequences, reasons));
   TRY(arrange_reductions(scratch, m, target, &sequences));
   TRY(arrange_scatters(scratch, m, target, &sequences));
   for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], target, reasons));

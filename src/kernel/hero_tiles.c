@@ -2,6 +2,7 @@
 #include "kernel/hero_tiles.h"
 
 #include "base/int64.h"
+#include "kernel/online_softmax.h"
 #include "kernel/tiled_product.h"
 #include "kernel/work_estimate.h"
 
@@ -186,9 +187,11 @@ bool hero_tiles_may_take(const computation *c, const target_description *target)
 enum { WORK_OF_TILE = 1 << 16, MOST_TILES = 1024 };
 
 bool hero_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
+  online_softmax softmax;
+  const bool streams = online_softmax_in(k->computation, &softmax) && softmax.product == k->computation->root;
   const bool is_chosen =
       target->codegen == CODEGEN_CHOSEN && k->output_count == 1 && tiled_product_is_sooner(a, body, target);
-  if (target->codegen != CODEGEN_TILES && !is_chosen) return false;
+  if (target->codegen != CODEGEN_TILES && !is_chosen && !streams) return false;
   hero_tiles *h = &k->details.tiles;
   double work = 0;
   int64_t bytes = 0, held = 0;
@@ -206,8 +209,9 @@ bool hero_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, co
     if (shape_element_count(k->outputs[n].shape) == 0) return false;
   for (int n = 0; n < k->slice_count; n++) bytes += kernel_buffer_bytes(k->slices[n].shape);
   const double tiles = work / WORK_OF_TILE;
-  k->reason = is_chosen ? "tiles of a product, sooner than any other way"
-                        : "tiles of whole-array operations, as --codegen asks";
+  k->reason = streams     ? "attention: keys block by block, scores are never written"
+              : is_chosen ? "tiles of a product, sooner than any other way"
+                          : "tiles of whole-array operations, as --codegen asks";
   k->launch.elements = shape_element_count(k->outputs[0].shape);
   k->launch.tiles = tiles < 1 ? 1 : tiles > MOST_TILES ? MOST_TILES : (int64_t)tiles;
   k->launch.tile = int64_ceil_div(k->launch.elements, k->launch.tiles);

@@ -135,9 +135,9 @@ heddle_status in_place_find(arena *a, const instruction *fusion, const target_de
   // The loop's kernel computes all its leaves for an element before it stores any of them. Tiles of sums grow where
   // they are stored in the end, while operands are still to be read.
   bool anywhere = leaves.size > 1 && has_hero(a, c, target, HERO_LOOP);
-  find_readers(&order, &leaves);
-  if (!hero_tiles_may_take(c, target) || !has_hero(a, c, target, HERO_TILES))
-    add_pairs(a, c, &leaves, anywhere, &pairs);
+  const bool grows = hero_tiles_may_take(c, target) && has_hero(a, c, target, HERO_TILES);
+  find_readers(&order, &leaves);  // in marks, which planning uses, too
+  if (!grows) add_pairs(a, c, &leaves, anywhere, &pairs);
   out->may = pairs.data;
   out->may_count = pairs.size;
   TRY(in_place_updates(a, c, &updates));

@@ -191,7 +191,8 @@ static heddle_status run(pass_context *context, void *unit) {
   ir_operations all = ir_collect(c->scratch, (MlirOperation){unit}, NULL);
   for (int k = 0; k < all.size; k++) {
     const loops l = loops_of(all.data[k]);
-    if (l.count >= 0 && mlirOperationGetNumResults(all.data[k]) > 0 && !is_read(all.data[k]))
+    if (l.count >= 0 && mlirOperationGetNumResults(all.data[k]) > 0 && markers_of(all.data[k]) == MARKER_NONE &&
+        !is_read(all.data[k]))
       TRY(configure_root(c, all.data[k], &l));
   }
   return status_ok();

@@ -5,7 +5,9 @@
 
 #include "emit/elemental.h"
 #include "kernel/hero_tiles.h"
+#include "kernel/online_softmax.h"
 #include "tile/linalg.h"
+#include "tile/stream_softmax.h"
 #include "tile/structured.h"
 
 typedef struct product {
@@ -109,6 +111,10 @@ heddle_status linalg_dot(linalg_emitter *e, const instruction *i, MlirValue *out
   product p = {0};
   dot_maps(e, i, &p);
   MlirValue sums = is_matmul(i) ? build_matmul(e, i) : build_product(e, i, &p);
+  online_softmax softmax;
+  if (online_softmax_of(i, &softmax))
+    ir_set(ir_defining_op(sums), TILE_ONLINE_SOFTMAX,
+           mlirIntegerAttrGet(mlirIntegerTypeGet(e->b.context, 64), softmax.side));
   *out = linalg_converted(e, sums, i->shape, dtype_accumulator(i->shape->dtype), i->shape->dtype);
   return status_ok();
 }

@@ -13,10 +13,14 @@ void tile_load_dialects(MlirContext context);
 
 // Operations of MHLO become linalg on tensors.
 extern const pass tile_hlo_to_linalg;
+// Products with a softmax take what they sum over block by block.
+extern const pass tile_stream_softmax;
 // Elementwise operations, broadcasts and moves become one operation with whoever reads them.
 extern const pass tile_fuse_tensors;
 // Padded, joined, cut and turned arrays are made for the tile that reads them.
 extern const pass tile_by_tile;
+// What products read in the loops of those with a softmax lies as their vectors want it.
+extern const pass tile_pack_streams;
 
 // Roots are chosen, and the sizes of their tiles.
 extern const pass tile_configure;

@@ -1,7 +1,10 @@
 // The table, and how sizes of it fit loops that are shorter or not a multiple.
 #include "tile/sizes.h"
 
+#include <mlir-c/AffineExpr.h>
+
 #include "base/int64.h"
+#include "dialect/tiling.h"
 #include "emit/ir_builder.h"
 
 // By the width of vectors. A register tile of `rows` by `vectors` holds the sums of a product, and leaves registers for
@@ -137,6 +140,15 @@ void sizes_of_tiles(const target_description *target, MlirOperation op, const si
   }
 }
 
+// Whether neighbours along the loop lie side by side in what is read.
+static bool is_minor(MlirOperation op, int loop) {
+  MlirAffineMap map = tiling_map(op, 0);
+  const int rank = (int)mlirAffineMapGetNumResults(map);
+  if (rank == 0) return false;
+  MlirAffineExpr last = mlirAffineMapGetResult(map, rank - 1);
+  return mlirAffineExprIsFunctionOfDim(last, loop);
+}
+
 // The innermost loop that is no reduction runs over vectors; around it a product has the rows of a register tile, and
 // what does not multiply goes one by one. What is no longer than that is taken whole.
 void sizes_of_step(const target_description *target, MlirOperation op, int count, const int64_t *trips,
@@ -147,7 +159,7 @@ void sizes_of_step(const target_description *target, MlirOperation op, int count
   for (int k = count - 1; k >= 0; k--) {
     step[k] = 0;
     if (is_reduction[k]) {
-      step[k] = k == count - 1 && !is_product ? lanes(target, op) : 1;
+      step[k] = k == count - 1 && !is_product && is_minor(op, k) ? lanes(target, op) : 1;
     } else {
       const int64_t most = place == 0 ? width : place == 1 || !is_product ? rows : 1;
       if (trips[k] > most) step[k] = place == 0 || is_product ? most : 1;

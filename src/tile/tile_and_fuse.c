@@ -101,17 +101,19 @@ static heddle_status tile_level(tiler *t, MlirOperation *root, int level, bool i
   return status_ok();
 }
 
+static heddle_status tile_step(tiler *t, MlirOperation op) {
+  int64_t sizes[TILING_MAX_LOOPS];
+  const int count = configure_step(t->context, op, sizes);
+  const tiling_request request = {.count = count, .sizes = sizes};
+  MlirOperation loop, tiled = op;
+  if (tiled_loops(count, sizes) > 0) TRY(tile(t, op, &request, &tiled, &loop));
+  return markers_advance(tiled, MARKER_VECTORIZE);
+}
+
 static heddle_status tile_steps(tiler *t, const ir_operations *group) {
-  for (int k = 0; k < group->size; k++) {
-    MlirOperation op = group->data[k];
-    if (markers_of(op) == MARKER_VECTORIZE || by_tile_is_held(op)) continue;
-    int64_t sizes[TILING_MAX_LOOPS];
-    const int count = configure_step(t->context, op, sizes);
-    const tiling_request request = {.count = count, .sizes = sizes};
-    MlirOperation loop, tiled = op;
-    if (tiled_loops(count, sizes) > 0) TRY(tile(t, op, &request, &tiled, &loop));
-    TRY(markers_advance(tiled, MARKER_VECTORIZE));
-  }
+  for (int k = 0; k < group->size; k++)
+    if (markers_of(group->data[k]) != MARKER_VECTORIZE && !by_tile_is_held(group->data[k]))
+      TRY(tile_step(t, group->data[k]));
   return status_ok();
 }
 
@@ -240,7 +242,9 @@ static heddle_status run(pass_context *context, void *unit) {
   tiler t = {.context = lower_context_of(context)};
   arena *a = t.context->scratch;
   const MlirOperation module = {unit};
-  ir_operations roots = {0}, left = {0};
+  ir_operations roots = {0}, left = {0}, tiles = {0};
+  collect_marked(a, module, MARKER_REGISTER, &tiles);
+  for (int k = 0; k < tiles.size; k++) TRY(tile_step(&t, tiles.data[k]));
   collect_marked(a, module, MARKER_ROOT, &roots);
   TRY(split_roots(&t, context, unit, &roots));
   for (int k = 0; k < roots.size; k++) TRY(tile_root(&t, roots.data[k]));

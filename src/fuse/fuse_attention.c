@@ -1,0 +1,183 @@
+// From the weights back: what has an element for each query and key, and what is cheaper computed again than read, is
+// computed where it is used; products of such a shape are those of the scores. Everything else is an operand.
+#include "fuse/fuse_attention.h"
+
+#include "fuse/fusion_cost.h"
+#include "hlo/dot_form.h"
+#include "kernel/hero_tiles.h"
+#include "kernel/online_softmax.h"
+
+typedef struct attention {
+  arena *arena;
+  online_softmax softmax;
+  ptr_map members;
+  instruction_list body;    // operands before users
+  instruction_list inputs;  // in order of first use
+  int products;             // among the body
+} attention;
+
+// --- what is computed within
+
+static bool is_number(const instruction *i) { return i->opcode == HLO_CONSTANT && i->shape->rank == 0; }
+
+// Made of numbers and positions alone, in a few steps.
+static bool is_made_of_positions(const instruction *i, int *steps) {
+  if (is_number(i) || i->opcode == HLO_IOTA) return true;
+  if (--*steps < 0) return false;
+  if (!hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && i->opcode != HLO_BROADCAST) return false;
+  bool all = true;
+  for (int k = 0; k < i->operand_count && all; k++) all = is_made_of_positions(i->operands[k], steps);
+  return all;
+}
+
+static bool has_scores_shape(const attention *t, const instruction *i) {
+  return shape_is_array(i->shape) && shape_element_count(i->shape) == shape_element_count(t->softmax.scores->shape);
+}
+
+static bool is_score_product(const attention *t, const instruction *i) {
+  return i->opcode == HLO_DOT && has_scores_shape(t, i);
+}
+
+// One of the two values of each row that the softmax needs, converted or with other dims of one element.
+static bool is_of_rows(const attention *t, const instruction *i) {
+  while (i->opcode == HLO_CONVERT || i->opcode == HLO_COPY || i->opcode == HLO_RESHAPE || i->opcode == HLO_BITCAST)
+    i = i->operands[0];
+  return i == t->softmax.maximum || i == t->softmax.sum;
+}
+
+static bool is_computed(const attention *t, const instruction *i) {
+  int steps = FUSION_DUPLICATED_INSTRUCTIONS;
+  if (!hero_tiles_has_form(i)) return false;
+  if (is_of_rows(t, i) || is_number(i) || is_score_product(t, i) || i->opcode == HLO_BROADCAST) return true;
+  if (is_made_of_positions(i, &steps)) return true;
+  if (i->opcode == HLO_RESHAPE || i->opcode == HLO_BITCAST) return false;
+  const bool is_moved = i->opcode == HLO_TRANSPOSE || i->opcode == HLO_COPY;
+  return (hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) || is_moved) && has_scores_shape(t, i);
+}
+
+static void collect(attention *t, instruction *i) {
+  if (ptr_map_has(&t->members, i)) return;
+  ptr_map_put(t->arena, &t->members, i, i);
+  if (i != t->softmax.product && !is_computed(t, i)) {
+    vec_push(t->arena, &t->inputs, i);
+    return;
+  }
+  const bool is_product = i->opcode == HLO_DOT;
+  t->products += is_product;
+  for (int k = 0; k < i->operand_count; k++) {
+    instruction *operand = i->operands[k];
+    const bool is_input = is_product && !(i == t->softmax.product && k == t->softmax.side);
+    if (!is_input) {
+      collect(t, operand);
+    } else if (!ptr_map_has(&t->members, operand)) {
+      ptr_map_put(t->arena, &t->members, operand, operand);
+      vec_push(t->arena, &t->inputs, operand);
+    }
+  }
+  vec_push(t->arena, &t->body, i);
+}
+
+static bool is_input(const attention *t, const instruction *i) {
+  bool any = false;
+  for (int k = 0; k < t->inputs.size; k++) any |= t->inputs.data[k] == i;
+  return any;
+}
+
+static bool is_private(const attention *t, const instruction *i) {
+  int steps = FUSION_DUPLICATED_INSTRUCTIONS;
+  if (i == t->softmax.product || i->opcode == HLO_CONSTANT || i->opcode == HLO_BROADCAST ||
+      is_made_of_positions(i, &steps))
+    return true;
+  bool all = i->parent->root != i;
+  for (int k = 0; k < i->users.size; k++)
+    all &= ptr_map_has(&t->members, i->users.data[k]) && !is_input(t, i->users.data[k]);
+  return all;
+}
+
+// What is ordered by control edges, or read by others, stays outside.
+static bool is_closed(const attention *t) {
+  bool all = t->products >= 2;
+  for (int k = 0; k < t->body.size && all; k++)
+    all = is_private(t, t->body.data[k]) && t->body.data[k]->control_predecessors.size == 0;
+  return all;
+}
+
+// --- whether it pays
+
+// Rows that fill no vector, or scores that lie in cache anyway, are better off with libraries.
+enum { QUERIES_MIN = 16, SCORES_MIN = 1 << 14 };
+
+static bool pays(const attention *t, const target_description *target) {
+  if (target->codegen == CODEGEN_TILES) return true;
+  const online_softmax *s = &t->softmax;
+  const shape *weights = s->scores->shape;
+  const hlo_attributes *a = s->product->attributes;
+  const int_list batch = s->side == 0 ? a->lhs_batch_dims : a->rhs_batch_dims;
+  int64_t queries = 0, scores = shape_element_count(weights);
+  for (int d = 0; d < weights->rank; d++)
+    if (d != s->key_dim && !int_list_has(batch, d) && weights->dims[d] > queries) queries = weights->dims[d];
+  return queries >= QUERIES_MIN && scores >= SCORES_MIN;
+}
+
+// --- the fusion
+
+static instruction *copy_into(computation *to, const attention *t, const instruction *from, const ptr_map *copies) {
+  instruction **operands = arena_array(t->arena, instruction *, from->operand_count);
+  for (int k = 0; k < from->operand_count; k++) operands[k] = ptr_map_get(copies, from->operands[k]);
+  instruction *i = computation_add(to, from->opcode, from->name, from->shape, from->operand_count, operands);
+  i->attributes = attributes_copy(to->module->arena, from->attributes);
+  i->literal = from->literal;
+  i->where = from->where;
+  if (from->called_count > 0) instruction_set_called(i, from->called_count, from->called);
+  return i;
+}
+
+static void build(const attention *t, computation *c) {
+  const instruction *product = t->softmax.product;
+  module *m = c->module;
+  computation *body = module_add_computation(m, STR("fused_attention"));
+  ptr_map copies = {0};
+  for (int k = 0; k < t->inputs.size; k++) {
+    const instruction *x = t->inputs.data[k];
+    str name = str_from(arena_printf(m->arena, "param_%d." STR_FMT, k, STR_ARG(x->name)));
+    ptr_map_put(t->arena, &copies, x, computation_add_parameter(body, k, name, x->shape));
+  }
+  for (int k = 0; k < t->body.size; k++)
+    ptr_map_put(t->arena, &copies, t->body.data[k], copy_into(body, t, t->body.data[k], &copies));
+  computation_set_root(body, ptr_map_get(&copies, product));
+  const char *name = arena_printf(m->arena, "attention_fusion.%d", m->next_name);
+  instruction *fusion = computation_add(c, HLO_FUSION, str_from(name), product->shape, t->inputs.size, t->inputs.data);
+  fusion->where = product->where;
+  fusion->attributes->kind = FUSION_LOOP;
+  fusion->attributes->is_kept = true;
+  attributes_mark(fusion->attributes, HLO_ATTRIBUTE_KIND);
+  instruction_set_called(fusion, 1, &body);
+}
+
+static bool try_product(arena *scratch, computation *c, const target_description *target, instruction *product,
+                        text *reasons) {
+  attention t = {.arena = scratch};
+  if (!online_softmax_of(product, &t.softmax) || !pays(&t, target)) return false;
+  collect(&t, product);
+  if (!is_closed(&t)) return false;
+  build(&t, c);
+  instruction *fusion = c->instructions.data[c->instructions.size - 1];
+  instruction_replace_uses(product, fusion);
+  if (reasons)
+    text_printf(reasons, STR_FMT ": kernel tiles " STR_FMT ": keys block by block, scores are never written\n",
+                STR_ARG(product->name), STR_ARG(fusion->name));
+  return true;
+}
+
+bool fuse_attention_run(computation *c, const target_description *target, text *reasons) {
+  const bool has_tiles = kernel_hero_exists(target->kind, HERO_TILES) && target->codegen != CODEGEN_LIBRARY &&
+                         target->codegen != CODEGEN_EMITTERS;
+  bool any = false;
+  arena *scratch = arena_create();
+  for (int k = 0, count = c->instructions.size; has_tiles && k < count; k++) {
+    any |= try_product(scratch, c, target, c->instructions.data[k], reasons);
+    arena_reset(scratch);
+  }
+  arena_destroy(scratch);
+  return any;
+}

@@ -1,0 +1,114 @@
+// The pattern is followed from the product back to the scores; what stands beside it is compared with what was found.
+#include "kernel/online_softmax.h"
+
+#include <math.h>
+
+#include "hlo/combiner.h"
+
+// Conversions between floats, and copies.
+static const instruction *converted(const instruction *i) {
+  while (i->opcode == HLO_COPY ||
+         (i->opcode == HLO_CONVERT && dtype_is_float(i->shape->dtype) && dtype_is_float(i->operands[0]->shape->dtype)))
+    i = i->operands[0];
+  return i;
+}
+
+// --- one value for each row
+
+// For each dim of an array, the dim of the array of rows and keys that it runs along; -1 for dims of one element.
+typedef struct alignment {
+  int dims[SHAPE_MAX_RANK];
+} alignment;
+
+static bool through_broadcast(const instruction *i, alignment *at) {
+  const int_list dims = i->attributes->dimensions;
+  alignment of_operand = {0};
+  for (int k = 0; k < dims.size; k++) of_operand.dims[k] = at->dims[dims.data[k]];
+  *at = of_operand;
+  return true;
+}
+
+// Only dims of one element come or go.
+static bool through_reshape(const instruction *i, alignment *at) {
+  const shape *to = i->shape, *from = i->operands[0]->shape;
+  alignment of_operand = {0};
+  int d = 0;
+  for (int k = 0; k < from->rank; k++) {
+    of_operand.dims[k] = -1;
+    if (from->dims[k] == 1) continue;
+    while (d < to->rank && to->dims[d] == 1) d++;
+    if (d == to->rank || to->dims[d] != from->dims[k]) return false;
+    of_operand.dims[k] = at->dims[d++];
+  }
+  while (d < to->rank && to->dims[d] == 1) d++;
+  *at = of_operand;
+  return d == to->rank;
+}
+
+// The reduction along the keys whose results `i` repeats along them; null if it is no such value.
+static const instruction *row_reduction(const instruction *i, int key_dim) {
+  alignment at = {0};
+  for (int d = 0; d < i->shape->rank; d++) at.dims[d] = d;
+  for (bool is_aligned = true; is_aligned; i = i->operands[0]) {
+    i = converted(i);
+    if (i->opcode == HLO_BROADCAST) is_aligned = through_broadcast(i, &at);
+    else if (i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE) is_aligned = through_reshape(i, &at);
+    else break;
+    if (!is_aligned) return NULL;
+  }
+  const int_list *dims = &i->attributes->dimensions;
+  if (i->opcode != HLO_REDUCE || i->operand_count != 2 || dims->size != 1 || dims->data[0] != key_dim) return NULL;
+  for (int d = 0; d < i->shape->rank; d++)
+    if (i->shape->dims[d] > 1 && at.dims[d] != d + (d >= key_dim)) return NULL;
+  return i;
+}
+
+static bool is_constant(const instruction *i, double value) {
+  i = converted(i);
+  return i->opcode == HLO_CONSTANT && i->shape->rank == 0 && literal_get_double(i->literal, 0) == value;
+}
+
+static bool reduces(const instruction *reduce, hlo_opcode op, double init, const instruction *what) {
+  return reduce && combiner_opcode(reduce->called[0]) == op && is_constant(reduce->operands[1], init) &&
+         converted(reduce->operands[0]) == converted(what);
+}
+
+// --- the pattern
+
+static bool match(const instruction *weights, online_softmax *s) {
+  const instruction *i = converted(weights);
+  for (; i->opcode == HLO_TRANSPOSE; i = converted(i->operands[0]))
+    s->key_dim = (int)i->attributes->dimensions.data[s->key_dim];
+  const int key = s->key_dim;
+  if (i->opcode == HLO_DIVIDE) {
+    s->sum = row_reduction(i->operands[1], key);
+    if (!s->sum) return false;
+    i = converted(i->operands[0]);
+  }
+  s->exponential = i;
+  if (i->opcode != HLO_EXPONENTIAL) return false;
+  const instruction *shifted = converted(i->operands[0]);
+  if (shifted->opcode != HLO_SUBTRACT) return false;
+  s->scores = converted(shifted->operands[0]);
+  s->maximum = row_reduction(shifted->operands[1], key);
+  return reduces(s->maximum, HLO_MAXIMUM, -INFINITY, s->scores) &&
+         (!s->sum || reduces(s->sum, HLO_ADD, 0, s->exponential));
+}
+
+bool online_softmax_of(const instruction *dot, online_softmax *out) {
+  if (dot->opcode != HLO_DOT || dot->operand_count != 2) return false;
+  const hlo_attributes *a = dot->attributes;
+  for (int side = 0; side < 2; side++) {
+    const int_list depth = side == 0 ? a->lhs_contracting_dims : a->rhs_contracting_dims;
+    if (depth.size != 1 || !dtype_is_float(dot->operands[side]->shape->dtype)) continue;
+    *out = (online_softmax){.product = dot, .side = side, .key_dim = (int)depth.data[0]};
+    if (match(dot->operands[side], out)) return true;
+  }
+  return false;
+}
+
+bool online_softmax_in(const computation *c, online_softmax *out) {
+  for (int k = 0; k < c->instructions.size; k++)
+    if (online_softmax_of(c->instructions.data[k], out)) return true;
+  return false;
+}

@@ -1,0 +1,30 @@
+// Finds softmaxes whose weights are only there to be summed with: attention.
+//
+//   product[…] = sum over keys of weights[…, key] values[key, …]
+//   weights    = exponential / sum of it along the keys, or the exponential alone
+//   exponential = exp(scores - maximum of them along the keys)
+//
+// Such a product can take the keys block by block: of what came before it keeps the largest score, the sum and the
+// product so far, and shrinks the latter two when a larger score comes (the online softmax of Milakov and Gimelshein,
+// 2018; with the product, FlashAttention of Dao et al., 2022). So neither scores nor weights need memory of their size.
+#ifndef HEDDLE_KERNEL_ONLINE_SOFTMAX_H_
+#define HEDDLE_KERNEL_ONLINE_SOFTMAX_H_
+
+#include "hlo/module.h"
+
+typedef struct online_softmax {
+  const instruction *product;  // a dot
+  int side;                    // its operand that the weights are
+  int key_dim;                 // of the scores, and of all else that has their shape
+  const instruction *scores, *maximum, *exponential;
+  const instruction *sum;  // null: the weights are the exponential
+} online_softmax;
+
+// Whether the dot is such a product. Conversions between floats may stand anywhere, as excess precision allows, and
+// transposes in front of the product.
+bool online_softmax_of(const instruction *dot, online_softmax *out);
+
+// The same of a dot of the computation that its root depends on; the first one in textual order.
+bool online_softmax_in(const computation *c, online_softmax *out);
+
+#endif

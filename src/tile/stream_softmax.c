@@ -1,0 +1,545 @@
+// iree-codegen-stream-softmax: a product with a softmax takes what it sums over block by block (attention).
+//
+// Of the product's loops one runs over keys, which the weights are normalized along; one over queries, which the
+// weights have and the values have not, runs over the lanes of vectors; the rest are taken one by one, but for those
+// that the values alone have, which are features. For each block of queries,
+//
+//   scores are computed of one block of keys, laid out [keys, queries], so that no vector is ever reduced to a number;
+//   `largest` becomes the largest score so far, and what was summed before shrinks by exp(before - largest);
+//   `sums` and the product, laid out [features, queries], take this block's exponentials.
+//
+// Scores are whatever the region computes for the weights: the tile of all that is fused into the loops, masks and
+// scales included. A query all of whose scores are -inf has no largest one to be subtracted; until one comes, 0 is, and
+// if none comes, the result is NaN as in the program. What a product of bfloat16 reads is widened once for a block.
+#include "tile/stream_softmax.h"
+
+#include <math.h>
+
+#include <mlir-c/AffineExpr.h>
+
+#include "base/int64.h"
+#include "dialect/tiling.h"
+#include "tile/passes.h"
+#include "tile/structured.h"
+#include "tile/turned.h"
+
+enum {
+  LANES = 64,  // queries of a block
+  KEYS = 64,   // keys of a block
+};
+
+// An operand or result of tiles: its dims as the product's loops.
+typedef struct frame {
+  int rank;
+  int64_t loops[SHAPE_MAX_RANK];
+} frame;
+
+typedef enum role { ROLE_BATCH, ROLE_QUERY, ROLE_FEATURE, ROLE_KEY } role;
+
+typedef struct stream {
+  arena *arena;
+  MlirContext context;
+  MlirOperation product;
+  int weights;      // operand of the product; the other one are the values
+  bool is_divided;  // by the sum of the exponentials
+  MlirValue scores;
+  frame of_scores;
+  MlirType number;  // of sums
+  int loops, key, query;
+  int64_t trips[TILING_MAX_LOOPS];
+  role roles[TILING_MAX_LOOPS];
+  int64_t block[TILING_MAX_LOOPS];      // size of a tile
+  MlirValue offsets[TILING_MAX_LOOPS];  // of the tile that is being made; of features and, between blocks, keys: 0
+} stream;
+
+// --- the pattern
+
+static frame frame_of(const stream *s, int operand) {
+  MlirAffineMap map = tiling_map(s->product, operand);
+  frame f = {.rank = (int)mlirAffineMapGetNumResults(map)};
+  for (int d = 0; d < f.rank; d++) f.loops[d] = mlirAffineDimExprGetPosition(mlirAffineMapGetResult(map, d));
+  return f;
+}
+
+static bool has_loop(const frame *f, int64_t loop) {
+  bool any = false;
+  for (int d = 0; d < f->rank; d++) any |= f->loops[d] == loop;
+  return any;
+}
+
+static frame without(const frame *f, int64_t loop) {
+  frame out = {0};
+  for (int d = 0; d < f->rank; d++)
+    if (f->loops[d] != loop) out.loops[out.rank++] = f->loops[d];
+  return out;
+}
+
+static void append_loop(frame *f, int64_t loop) { f->loops[f->rank++] = loop; }
+
+static bool contains(arena *a, MlirOperation op, const char *name) { return ir_collect(a, op, name).size > 0; }
+
+// The operation's first operand: the same dims, in the operation's order. False if it is none that is elementwise.
+static bool step_back(stream *s, MlirOperation op, MlirValue *v) {
+  const int count = ir_is_null(op) || !tiling_is_structured(op) ? 0 : (int)mlirOperationGetNumOperands(op);
+  if (count < 2) return false;
+  MlirAffineMap read = tiling_map(op, 0), written = tiling_map(op, count - 1);
+  if (mlirAffineMapGetNumResults(read) != s->of_scores.rank) return false;
+  frame before = {.rank = s->of_scores.rank};
+  for (int d = 0; d < before.rank; d++)
+    for (int k = 0; k < before.rank; k++)
+      if (mlirAffineExprEqual(mlirAffineMapGetResult(read, d), mlirAffineMapGetResult(written, k)))
+        before.loops[d] = s->of_scores.loops[k];
+  s->of_scores = before;
+  *v = ir_operand(op, 0);
+  return true;
+}
+
+// From the weights back to the exponential, and from that to the scores.
+static bool find_scores(stream *s) {
+  MlirValue v = ir_operand(s->product, s->weights);
+  s->of_scores = frame_of(s, s->weights);
+  for (bool is_found = false; !is_found;) {
+    MlirOperation op = ir_defining_op(v);
+    if (!step_back(s, op, &v)) return false;
+    is_found = contains(s->arena, op, "math.exp");
+    s->is_divided |= contains(s->arena, op, "arith.divf");
+  }
+  for (bool is_found = false; !is_found;) {
+    MlirOperation op = ir_defining_op(v);
+    if (!step_back(s, op, &v)) return false;
+    is_found = contains(s->arena, op, "arith.subf");
+  }
+  s->scores = v;
+  return true;
+}
+
+static bool find_roles(stream *s) {
+  bool is_reduction[TILING_MAX_LOOPS];
+  s->loops = tiling_loops(s->product, s->trips, is_reduction);
+  const frame weights = frame_of(s, s->weights), values = frame_of(s, 1 - s->weights);
+  s->key = s->query = -1;
+  for (int k = 0; k < s->loops; k++) {
+    const bool in_weights = has_loop(&weights, k), in_values = has_loop(&values, k);
+    s->roles[k] = is_reduction[k] ? ROLE_KEY : !in_weights ? ROLE_FEATURE : in_values ? ROLE_BATCH : ROLE_QUERY;
+    if (is_reduction[k]) s->key = k;
+    if (s->roles[k] == ROLE_QUERY && (s->query < 0 || s->trips[k] >= s->trips[s->query])) s->query = k;
+  }
+  return s->key >= 0 && s->query >= 0;
+}
+
+static void choose_blocks(stream *s) {
+  for (int k = 0; k < s->loops; k++) s->block[k] = s->roles[k] == ROLE_FEATURE ? s->trips[k] : 1;
+  s->block[s->query] = int64_min(LANES, s->trips[s->query]);
+  s->block[s->key] = int64_min(KEYS, s->trips[s->key]);
+}
+
+// --- tensors and operations of tiles
+
+static MlirValue empty_of(const stream *s, ir_builder *b, const frame *f, MlirType element) {
+  int64_t dims[SHAPE_MAX_RANK];
+  for (int d = 0; d < f->rank; d++) dims[d] = s->block[f->loops[d]];
+  return structured_empty(b, f->rank, dims, element);
+}
+
+static MlirValue filled(const stream *s, ir_builder *b, const frame *f, double value) {
+  return structured_fill(b, ir_float(b, s->number, value), empty_of(s, b, f, s->number));
+}
+
+// tensor.extract_slice or tensor.(parallel_)insert_slice of the tile where it is.
+static MlirOperation slice_operation(const stream *s, ir_builder *b, const char *name, const frame *f, MlirValue *of,
+                                     int of_count, MlirType result) {
+  MlirValue operands[2 + SHAPE_MAX_RANK];
+  int64_t offsets[SHAPE_MAX_RANK], sizes[SHAPE_MAX_RANK], strides[SHAPE_MAX_RANK];
+  int count = 0;
+  for (; count < of_count; count++) operands[count] = of[count];
+  for (int d = 0; d < f->rank; d++) {
+    MlirValue at = s->offsets[f->loops[d]];
+    int64_t known = 0;
+    const bool is_known = !at.ptr || ir_constant_value(at, &known);
+    offsets[d] = is_known ? known : mlirShapedTypeGetDynamicStrideOrOffset();
+    if (!is_known) operands[count++] = at;
+    sizes[d] = s->block[f->loops[d]];
+    strides[d] = 1;
+  }
+  const int dynamic = count - of_count;
+  MlirNamedAttribute attributes[] = {
+      ir_named(b->context, "static_offsets", mlirDenseI64ArrayGet(b->context, f->rank, offsets)),
+      ir_named(b->context, "static_sizes", mlirDenseI64ArrayGet(b->context, f->rank, sizes)),
+      ir_named(b->context, "static_strides", mlirDenseI64ArrayGet(b->context, f->rank, strides)),
+      ir_named(b->context, "operandSegmentSizes",
+               of_count == 1 ? mlirDenseI32ArrayGet(b->context, 4, (int32_t[]){1, dynamic, 0, 0})
+                             : mlirDenseI32ArrayGet(b->context, 5, (int32_t[]){1, 1, dynamic, 0, 0})),
+  };
+  return ir_build(b, (ir_op_state){.name = name,
+                                   .operand_count = count,
+                                   .operands = operands,
+                                   .result_count = result.ptr ? 1 : 0,
+                                   .results = &result,
+                                   .attribute_count = 4,
+                                   .attributes = attributes});
+}
+
+static MlirValue tile_of(const stream *s, ir_builder *b, const frame *f, MlirValue v) {
+  int64_t sizes[SHAPE_MAX_RANK];
+  for (int d = 0; d < f->rank; d++) sizes[d] = s->block[f->loops[d]];
+  MlirType type = mlirRankedTensorTypeGet(f->rank, sizes, ir_element_type(mlirValueGetType(v)), mlirAttributeGetNull());
+  return ir_result(slice_operation(s, b, "tensor.extract_slice", f, &v, 1, type), 0);
+}
+
+// Where the loops `of` stand among the loops `in`.
+static MlirAffineMap map_into(const stream *s, const frame *of, const frame *in) {
+  int64_t dims[SHAPE_MAX_RANK];
+  for (int d = 0; d < of->rank; d++)
+    for (int k = 0; k < in->rank; k++)
+      if (in->loops[k] == of->loops[d]) dims[d] = k;
+  return structured_dims(s->context, in->rank, of->rank, dims);
+}
+
+typedef struct tile_input {
+  MlirValue value;
+  frame frame;
+} tile_input;
+
+// An operation whose loops are those of `space`; the last input is what it begins with. `arguments` are the elements,
+// in the type of sums but for the last.
+static MlirOperation begin(const stream *s, ir_builder *b, const frame *space, int count, const tile_input *inputs,
+                           bool reduces, ir_builder *body, MlirValue *arguments) {
+  MlirValue values[4];
+  MlirAffineMap maps[4];
+  bool is_reduction[SHAPE_MAX_RANK + 1] = {false};
+  for (int k = 0; k < count; k++) {
+    values[k] = inputs[k].value;
+    maps[k] = map_into(s, &inputs[k].frame, space);
+  }
+  for (int k = 0; k < space->rank; k++)
+    is_reduction[k] = reduces && !has_loop(&inputs[count - 1].frame, space->loops[k]);
+  const structured_op op = {.input_count = count - 1,
+                            .inputs = values,
+                            .output_count = 1,
+                            .outputs = &values[count - 1],
+                            .maps = maps,
+                            .loop_count = space->rank,
+                            .is_reduction = is_reduction};
+  MlirOperation made = structured_begin(b, &op, body);
+  for (int k = 0; k < count; k++) {
+    MlirValue element = mlirBlockGetArgument(body->block, k);
+    const bool is_narrow = ir_bit_width(mlirValueGetType(element)) < ir_bit_width(s->number);
+    arguments[k] = is_narrow ? ir_cast(body, "arith.extf", s->number, element) : element;
+  }
+  return made;
+}
+
+static MlirValue end(ir_builder *body, MlirOperation made, MlirValue value) {
+  structured_yield(body, 1, &value);
+  return ir_result(made, 0);
+}
+
+// --- one block of keys
+
+typedef struct state {
+  MlirValue largest, sums, product;
+} state;
+
+typedef struct frames {
+  frame rows, scores, values, product, result;
+} frames;
+
+// The largest score, or 0 while there is none.
+static MlirValue shift(const stream *s, ir_builder *body, MlirValue largest) {
+  MlirValue none = ir_cmpf(body, "oeq", largest, ir_float(body, s->number, -INFINITY));
+  return ir_select(body, none, ir_float(body, s->number, 0), largest);
+}
+
+static MlirValue largest_of(const stream *s, ir_builder *b, const frames *f, MlirValue scores) {
+  frame space = without(&f->scores, s->key);
+  append_loop(&space, s->key);
+  const tile_input inputs[] = {{scores, f->scores}, {filled(s, b, &f->rows, -INFINITY), f->rows}};
+  MlirValue x[2];
+  ir_builder body;
+  MlirOperation made = begin(s, b, &space, 2, inputs, true, &body, x);
+  return end(&body, made, ir_binary(&body, "arith.maximumf", x[1], x[0]));
+}
+
+static MlirValue larger_of(const stream *s, ir_builder *b, const frames *f, MlirValue before, MlirValue here) {
+  const tile_input inputs[] = {{here, f->rows}, {before, f->rows}};
+  MlirValue x[2];
+  ir_builder body;
+  MlirOperation made = begin(s, b, &f->rows, 2, inputs, false, &body, x);
+  return end(&body, made, ir_binary(&body, "arith.maximumf", x[1], x[0]));
+}
+
+// By how much what was summed shrinks.
+static MlirValue shrinkage(const stream *s, ir_builder *b, const frames *f, MlirValue before, MlirValue here) {
+  const tile_input inputs[] = {{before, f->rows}, {here, f->rows}, {empty_of(s, b, &f->rows, s->number), f->rows}};
+  MlirValue x[3];
+  ir_builder body;
+  MlirOperation made = begin(s, b, &f->rows, 3, inputs, false, &body, x);
+  MlirValue now = shift(s, &body, ir_binary(&body, "arith.maximumf", x[0], x[1]));
+  return end(&body, made, ir_unary(&body, "math.exp", ir_binary(&body, "arith.subf", x[0], now)));
+}
+
+static MlirValue shrunk(const stream *s, ir_builder *b, const frame *space, MlirValue factor, const frame *of_factor,
+                        MlirValue onto) {
+  const tile_input inputs[] = {{factor, *of_factor}, {onto, *space}};
+  MlirValue x[2];
+  ir_builder body;
+  MlirOperation made = begin(s, b, space, 2, inputs, false, &body, x);
+  return end(&body, made, ir_binary(&body, "arith.mulf", x[1], x[0]));
+}
+
+// In the place of the scores if they have the type of sums.
+static MlirValue exponentials(const stream *s, ir_builder *b, const frames *f, MlirValue scores, MlirValue largest) {
+  const bool in_place = mlirTypeEqual(ir_element_type(mlirValueGetType(scores)), s->number);
+  MlirValue onto = in_place ? scores : empty_of(s, b, &f->scores, s->number), x[3];
+  const tile_input inputs[] = {{largest, f->rows}, {scores, f->scores}, {onto, f->scores}};
+  ir_builder body;
+  const int skipped = in_place;  // the scores are what it begins with
+  tile_input taken[3] = {inputs[0], inputs[1 + skipped], inputs[2]};
+  MlirOperation made = begin(s, b, &f->scores, 3 - skipped, taken, false, &body, x);
+  MlirValue shifted = ir_binary(&body, "arith.subf", x[1], shift(s, &body, x[0]));
+  return end(&body, made, ir_unary(&body, "math.exp", shifted));
+}
+
+static MlirValue summed(const stream *s, ir_builder *b, const frames *f, MlirValue exponentials, MlirValue onto) {
+  frame space = without(&f->scores, s->key);
+  append_loop(&space, s->key);
+  const tile_input inputs[] = {{exponentials, f->scores}, {onto, f->rows}};
+  MlirValue x[2];
+  ir_builder body;
+  MlirOperation made = begin(s, b, &space, 2, inputs, true, &body, x);
+  return end(&body, made, ir_binary(&body, "arith.addf", x[1], x[0]));
+}
+
+static MlirValue multiplied(const stream *s, ir_builder *b, const frames *f, MlirValue values, MlirValue exponentials,
+                            MlirValue onto) {
+  frame space = f->product;
+  append_loop(&space, s->key);
+  const tile_input inputs[] = {{values, f->values}, {exponentials, f->scores}, {onto, f->product}};
+  MlirValue x[3];
+  ir_builder body;
+  MlirOperation made = begin(s, b, &space, 3, inputs, true, &body, x);
+  return end(&body, made, ir_binary(&body, "arith.addf", x[2], ir_binary(&body, "arith.mulf", x[0], x[1])));
+}
+
+// Exponentials have two readers, so that fusion on tensors does not compute them again for each feature.
+static state take_block(stream *s, ir_builder *b, const frames *f, MlirValue scores, MlirValue at, state before) {
+  s->offsets[s->key] = at;
+  MlirValue block = tile_of(s, b, &f->scores, scores);
+  MlirValue values = tile_of(s, b, &f->values, ir_operand(s->product, 1 - s->weights));
+  MlirValue here = largest_of(s, b, f, block), less = shrinkage(s, b, f, before.largest, here);
+  state now = {.largest = larger_of(s, b, f, before.largest, here)};
+  MlirValue weights = exponentials(s, b, f, block, now.largest);
+  now.sums = summed(s, b, f, weights, shrunk(s, b, &f->rows, less, &f->rows, before.sums));
+  now.product = multiplied(s, b, f, values, weights, shrunk(s, b, &f->product, less, &f->rows, before.product));
+  return now;
+}
+
+// --- one block of queries
+
+static state take_keys(stream *s, ir_builder *b, const frames *f, MlirValue scores) {
+  const int64_t keys = s->trips[s->key], block = s->block[s->key], whole = keys / block * block;
+  state at = {filled(s, b, &f->rows, -INFINITY), filled(s, b, &f->rows, 0), filled(s, b, &f->product, 0)};
+  if (whole > block) {
+    const MlirValue inits[] = {at.largest, at.sums, at.product};
+    MlirOperation loop = ir_for(b, ir_index(b, 0), ir_index(b, whole), ir_index(b, block), 3, inits);
+    MlirBlock body = ir_body(loop, 0);
+    ir_builder in = ir_builder_at_end(s->context, body, s->arena);
+    const state before = {mlirBlockGetArgument(body, 1), mlirBlockGetArgument(body, 2), mlirBlockGetArgument(body, 3)};
+    const state now = take_block(s, &in, f, scores, mlirBlockGetArgument(body, 0), before);
+    ir_yield(&in, 3, (MlirValue[]){now.largest, now.sums, now.product});
+    at = (state){ir_result(loop, 0), ir_result(loop, 1), ir_result(loop, 2)};
+  } else {
+    at = take_block(s, b, f, scores, ir_index(b, 0), at);
+  }
+  if (whole < keys) {
+    s->block[s->key] = keys - whole;
+    at = take_block(s, b, f, scores, ir_index(b, whole), at);
+    s->block[s->key] = block;
+  }
+  s->offsets[s->key] = (MlirValue){NULL};
+  return at;
+}
+
+// Without a score the sum is 0: the largest score gives 1.
+static MlirValue finished(const stream *s, ir_builder *b, const frames *f, state at, MlirValue onto) {
+  const tile_input inputs[] = {{at.product, f->product}, {at.sums, f->rows}, {onto, f->result}};
+  MlirValue x[3];
+  ir_builder body;
+  MlirOperation made = begin(s, b, &f->result, 3, inputs, false, &body, x);
+  MlirValue value;
+  if (s->is_divided) {
+    value = ir_binary(&body, "arith.divf", x[0], x[1]);
+  } else {
+    MlirValue none = ir_cmpf(&body, "oeq", x[1], ir_float(&body, s->number, 0));
+    value = ir_select(&body, none, ir_float(&body, s->number, NAN), x[0]);
+  }
+  MlirType wanted = ir_element_type(mlirValueGetType(onto));
+  const bool is_narrow = ir_bit_width(wanted) < ir_bit_width(s->number);
+  return end(&body, made, is_narrow ? ir_cast(&body, "arith.truncf", wanted, value) : value);
+}
+
+// --- the loop over blocks of queries
+
+// scf.forall over the batch, the queries in blocks. The last block begins so early that it is whole: what two blocks
+// have in common both compute, and to the same bits.
+static MlirOperation begin_forall(stream *s, ir_builder *b, MlirValue onto, ir_builder *body) {
+  int64_t zeros[TILING_MAX_LOOPS] = {0}, ones[TILING_MAX_LOOPS], upper[TILING_MAX_LOOPS];
+  int count = 0, loops[TILING_MAX_LOOPS];
+  for (int k = 0; k < s->loops; k++) {
+    if (s->roles[k] == ROLE_FEATURE || s->roles[k] == ROLE_KEY) continue;
+    ones[count] = 1;
+    upper[count] = int64_ceil_div(s->trips[k], s->block[k]);
+    loops[count++] = k;
+  }
+  MlirType types[TILING_MAX_LOOPS + 1];
+  MlirLocation locations[TILING_MAX_LOOPS + 1];
+  for (int k = 0; k <= count; k++) {
+    types[k] = k < count ? mlirIndexTypeGet(s->context) : mlirValueGetType(onto);
+    locations[k] = b->location;
+  }
+  MlirBlock block = mlirBlockCreate(count + 1, types, locations);
+  MlirRegion region = mlirRegionCreate();
+  mlirRegionAppendOwnedBlock(region, block);
+  MlirNamedAttribute attributes[] = {
+      ir_named(s->context, "staticLowerBound", mlirDenseI64ArrayGet(s->context, count, zeros)),
+      ir_named(s->context, "staticUpperBound", mlirDenseI64ArrayGet(s->context, count, upper)),
+      ir_named(s->context, "staticStep", mlirDenseI64ArrayGet(s->context, count, ones)),
+      ir_named(s->context, "operandSegmentSizes", mlirDenseI32ArrayGet(s->context, 4, (int32_t[]){0, 0, 0, 1})),
+  };
+  MlirType type = mlirValueGetType(onto);
+  MlirOperation made = ir_build(b, (ir_op_state){.name = "scf.forall",
+                                                 .operand_count = 1,
+                                                 .operands = &onto,
+                                                 .result_count = 1,
+                                                 .results = &type,
+                                                 .attribute_count = 4,
+                                                 .attributes = attributes,
+                                                 .region_count = 1,
+                                                 .regions = &region});
+  *body = ir_builder_at_end(s->context, block, s->arena);
+  for (int n = 0; n < count; n++) {
+    const int k = loops[n];
+    MlirValue at = mlirBlockGetArgument(block, n);
+    if (s->block[k] > 1) {
+      at = ir_binary(body, "arith.muli", at, ir_index(body, s->block[k]));
+      if (s->trips[k] % s->block[k] != 0)
+        at = ir_binary(body, "arith.minui", at, ir_index(body, s->trips[k] - s->block[k]));
+    }
+    s->offsets[k] = s->trips[k] == s->block[k] ? ir_index(body, 0) : at;
+  }
+  return made;
+}
+
+static void end_forall(const stream *s, ir_builder *body, const frame *result, MlirValue tile, MlirValue onto) {
+  MlirBlock block = mlirBlockCreate(0, NULL, NULL);
+  MlirRegion region = mlirRegionCreate();
+  mlirRegionAppendOwnedBlock(region, block);
+  ir_build(body, (ir_op_state){.name = "scf.forall.in_parallel", .region_count = 1, .regions = &region});
+  ir_builder in = ir_builder_at_end(s->context, block, s->arena);
+  slice_operation(s, &in, "tensor.parallel_insert_slice", result, (MlirValue[]){tile, onto}, 2, (MlirType){NULL});
+}
+
+// A conversion that is all that is done with the product: then the loops give its result.
+static MlirOperation last_of(const stream *s) {
+  MlirOperation op = s->product;
+  for (;;) {
+    MlirOpOperand use = mlirValueGetFirstUse(ir_result(op, 0));
+    if (mlirOpOperandIsNull(use) || !mlirOpOperandIsNull(mlirOpOperandGetNextUse(use))) return op;
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    const bool converts = tiling_is_structured(user) && mlirOperationGetNumOperands(user) == 2 &&
+                          mlirOpOperandGetOperandNumber(use) == 0 && contains(s->arena, user, "arith.truncf");
+    if (!converts) return op;
+    op = user;
+  }
+}
+
+static frames frames_of(const stream *s, const frame *weights) {
+  frames f = {.rows = without(weights, s->key)};
+  f.rows = without(&f.rows, s->query);
+  f.scores = f.rows;
+  append_loop(&f.rows, s->query);
+  append_loop(&f.scores, s->key);
+  append_loop(&f.scores, s->query);
+  f.values = frame_of(s, 1 - s->weights);
+  f.result = frame_of(s, 2);
+  f.product = without(&f.result, s->query);
+  append_loop(&f.product, s->query);
+  return f;
+}
+
+static MlirOperation stream_product(stream *s) {
+  MlirOperation last = last_of(s);
+  const frame weights = s->of_scores;
+  const frames f = frames_of(s, &weights);
+  ir_builder b = ir_builder_before(last, s->arena), body;
+  int64_t order[SHAPE_MAX_RANK] = {0};
+  for (int d = 0; d < f.scores.rank; d++)
+    for (int k = 0; k < weights.rank; k++)
+      if (weights.loops[k] == f.scores.loops[d]) order[d] = k;
+  turned_values anew = {0};
+  MlirValue scores = turned(&anew, &b, s->scores, order);
+  MlirType type = mlirValueGetType(ir_result(last, 0));
+  MlirValue whole = ir_value(&b, "tensor.empty", type, 0, NULL);
+  MlirOperation forall = begin_forall(s, &b, whole, &body);
+  MlirBlock block = ir_body(forall, 0);
+  MlirValue onto = mlirBlockGetArgument(block, mlirBlockGetNumArguments(block) - 1);
+  const state at = take_keys(s, &body, &f, scores);
+  MlirValue tile = finished(s, &body, &f, at, tile_of(s, &body, &f.result, onto));
+  end_forall(s, &body, &f.result, tile, onto);
+  MlirValue result = ir_result(forall, 0);
+  ir_replace(last, &result);
+  return forall;
+}
+
+// --- what is within the loops
+
+// What the slices are of is computed where they are; of tensors with nothing in them there is no more than the slice.
+static void fuse_producers(arena *a, MlirOperation forall) {
+  ir_operations slices = ir_collect(a, forall, "tensor.extract_slice");
+  for (int k = 0; k < slices.size; k++) {
+    MlirOperation slice = slices.data[k], source = ir_defining_op(ir_operand(slice, 0));
+    if (!ir_is_null(source) && ir_is(source, "tensor.empty")) {
+      ir_builder b = ir_builder_before(slice, a);
+      MlirValue empty = ir_value(&b, "tensor.empty", ir_result_type(slice, 0), 0, NULL);
+      ir_replace(slice, &empty);
+      continue;
+    }
+    MlirOperation made = tiling_fuse(slice);
+    for (int n = 0; !ir_is_null(made) && n < mlirOperationGetNumOperands(made); n++) {
+      MlirOperation read = ir_defining_op(ir_operand(made, n));
+      if (!ir_is_null(read) && ir_is(read, "tensor.extract_slice")) vec_push(a, &slices, read);
+    }
+  }
+}
+
+// --- the pass
+
+static bool take(lower_context *c, MlirOperation product) {
+  stream s = {.arena = c->scratch, .context = c->context, .product = product};
+  s.weights = (int)mlirIntegerAttrGetValueInt(ir_get(product, TILE_ONLINE_SOFTMAX));
+  s.number = ir_element_type(ir_result_type(product, 0));
+  ir_unset(product, TILE_ONLINE_SOFTMAX);
+  if (s.weights > 1 || !find_scores(&s) || !find_roles(&s)) return false;
+  choose_blocks(&s);
+  fuse_producers(c->scratch, stream_product(&s));
+  return true;
+}
+
+static heddle_status run(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const ir_operations all = ir_collect(c->scratch, (MlirOperation){unit}, NULL);
+  ir_operations products = {0};
+  bool any = false;
+  for (int k = 0; k < all.size; k++)
+    if (!mlirAttributeIsNull(ir_get(all.data[k], TILE_ONLINE_SOFTMAX))) vec_push(c->scratch, &products, all.data[k]);
+  for (int k = 0; k < products.size; k++) any |= take(c, products.data[k]);
+  return any ? lower_upstream(context, unit, "canonicalize,cse,loop-invariant-code-motion") : status_ok();
+}
+
+const pass tile_stream_softmax = {
+    .name = "iree-codegen-stream-softmax",
+    .summary = "products with a softmax take what they sum over block by block",
+    .order_reason = "before fusion on tensors, which would hide the pattern",
+    .use = PASS_IMPROVES,
+    .run = run,
+};
