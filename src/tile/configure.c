@@ -8,6 +8,7 @@
 #include "dialect/tiling.h"
 #include "emit/ir_builder.h"
 #include "tile/by_tile.h"
+#include "tile/direct.h"
 #include "tile/markers.h"
 #include "tile/passes.h"
 #include "tile/sizes.h"
@@ -92,6 +93,8 @@ bool configure_packs(const lower_context *c, const product_form *p, bool is_root
   for (int k = 0; k < p->loop_count; k++)
     if (!p->is_reduction[k]) sums *= p->trips[k];
   if (!is_root && sums * ir_bit_width(p->type) / 8 > SIZES_MOST_SUM_BYTES) return false;
+  if (direct_takes(c, p)) return true;
+  if (p->row < 0 || p->shares_columns) return false;
   return sizes_worth_packing(&c->options->target, p->type, p->trips[p->row], p->trips[p->column], p->terms,
                              p->columns.plain >= 0 && p->columns.minor == p->column);
 }

@@ -171,7 +171,10 @@ static void convolution_maps(const linalg_emitter *e, const instruction *i, prod
                                                       scaled(e, dim(e, rank + k), w->window_dilation));
     weights[l->kernel_spatial[k]] = dim(e, rank + k);
   }
-  if (groups > 1) c = mlirAffineAddExprGet(scaled(e, group_of(e, f, features / groups), depth), c);
+  if (groups > 1) {
+    MlirAffineExpr first = scaled(e, group_of(e, f, features / groups), depth);
+    c = depth == 1 ? first : mlirAffineAddExprGet(first, c);
+  }
   if (batches > 1) {
     const int64_t each = in->dims[l->input_batch] / batches;
     n = mlirAffineAddExprGet(scaled(e, group_of(e, f, features / batches), each), n);

@@ -8,6 +8,7 @@
 // one after the other, whatever the tiles are.
 #include "tile/pack.h"
 
+#include "base/int64.h"
 #include "tile/markers.h"
 #include "tile/nest.h"
 #include "tile/sizes.h"
@@ -68,22 +69,6 @@ typedef struct copying {
   int from, to;  // loops along which neighbours lie, before and after
 } copying;
 
-// What the factor is computed by, again in another body; `arguments` by operand.
-static MlirValue clone_factor(const packing *w, ir_builder *body, MlirValue v, const MlirValue *arguments) {
-  MlirBlock block = ir_body(w->p->op, 0);
-  if (mlirValueIsABlockArgument(v))
-    return mlirBlockEqual(mlirBlockArgumentGetOwner(v), block) ? arguments[mlirBlockArgumentGetArgNumber(v)] : v;
-  MlirOperation op = ir_defining_op(v);
-  if (!mlirBlockEqual(mlirOperationGetBlock(op), block)) return v;
-  const int count = (int)mlirOperationGetNumOperands(op);
-  MlirValue *operands = arena_array(body->arena, MlirValue, count);
-  for (int k = 0; k < count; k++) operands[k] = clone_factor(w, body, ir_operand(op, k), arguments);
-  MlirOperation copy = mlirOperationClone(op);
-  for (int k = 0; k < count; k++) mlirOperationSetOperand(copy, k, operands[k]);
-  mlirBlockAppendOwnedOperation(body->block, copy);
-  return ir_result(copy, (int)mlirOpResultGetResultNumber(v));
-}
-
 static heddle_status copy_tile(nest *n, void *user) {
   const copying *c = user;
   const product_form *p = c->w->p;
@@ -95,8 +80,8 @@ static heddle_status copy_tile(nest *n, void *user) {
   int count = 0, numbers[32];
   for (int k = 0; k < p->output; k++) {
     if (!(c->side->inputs >> k & 1U)) continue;
-    const nest_view from = nest_view_of(n, tiling_map(p->op, k), kept);
-    inputs[count] = nest_take(n, &from, ir_operand(p->op, k));
+    const nest_view from = nest_view_of(n, p->maps[k], kept);
+    inputs[count] = nest_take(n, &from, p->operands[k]);
     maps[count] = map_of(n->b.context, &from, loop_count, loops);
     numbers[count++] = k;
   }
@@ -111,7 +96,7 @@ static heddle_status copy_tile(nest *n, void *user) {
   ir_builder body;
   MlirOperation made = structured_begin(&n->b, &op, &body);
   for (int k = 0; k < count; k++) arguments[numbers[k]] = mlirBlockGetArgument(body.block, k);
-  MlirValue factor = clone_factor(c->w, &body, c->side->factor, arguments);
+  MlirValue factor = product_form_factor(p, &body, c->side, arguments);
   structured_yield(&body, 1, &factor);
   n->carried[c->target] = nest_put(n, &to, ir_result(made, 0), n->carried[c->target]);
   return markers_begin(made, MARKER_VECTORIZE);
@@ -141,9 +126,8 @@ static heddle_status add_term(nest *n, void *user) {
   const int loops[] = {p->row, p->column, p->depth};
   const uint32_t kept = 1U << p->row | 1U << p->depth;
   const nest_view columns = panel_view(w, n, 1U << p->depth, w->sizes.columns),
-                  rows =
-                      w->packs_rows ? rows_view(w, n, kept) : nest_view_of(n, tiling_map(p->op, p->rows.plain), kept);
-  MlirValue inputs[] = {nest_take(n, &rows, w->packs_rows ? w->rows : ir_operand(p->op, p->rows.plain)),
+                  rows = w->packs_rows ? rows_view(w, n, kept) : nest_view_of(n, p->maps[p->rows.plain], kept);
+  MlirValue inputs[] = {nest_take(n, &rows, w->packs_rows ? w->rows : p->operands[p->rows.plain]),
                         nest_take(n, &columns, w->panels)};
   MlirAffineMap maps[] = {map_of(n->b.context, &rows, 3, loops), map_of(n->b.context, &columns, 3, loops),
                           structured_dims(n->b.context, 3, 2, (int64_t[]){0, 1})};
@@ -174,7 +158,7 @@ static heddle_status fill_tile(nest *n, MlirValue value) {
 static heddle_status register_tile(nest *n, void *user) {
   packing *w = user;
   const product_form *p = w->p;
-  const nest_view place = nest_view_of(n, tiling_map(p->op, p->output), 1U << p->row | 1U << p->column);
+  const nest_view place = nest_view_of(n, p->maps[p->output], 1U << p->row | 1U << p->column);
   const bool is_partial = n->size[p->column] < w->sizes.columns, begins = !mlirValueIsNull(w->zero);
   MlirAffineExpr first = mlirAffineConstantExprGet(n->b.context, 0);
   nest_view part = {0};
@@ -241,7 +225,7 @@ static heddle_status block(nest *n, void *user) {
 // How much of each reduction a block has: all of the inner ones, as long as it fits.
 static int block_levels(const packing *w, nest_level *levels) {
   const product_form *p = w->p;
-  int64_t steps[TILING_MAX_LOOPS], left = w->sizes.terms;
+  int64_t steps[TILING_MAX_LOOPS] = {0}, left = w->sizes.terms;
   int count = 0;
   for (int k = p->loop_count - 1; k >= 0; k--) {
     if (!p->is_reduction[k]) continue;
@@ -261,7 +245,7 @@ static int64_t blocks_of(const packing *w, int level_count, const nest_level *le
   int64_t blocks = 1;
   for (int k = 0; k < level_count; k++) {
     const nest_level l = levels[k];
-    if (w->p->is_reduction[l.loop]) blocks *= (w->p->trips[l.loop] + l.step - 1) / l.step;
+    if (w->p->is_reduction[l.loop]) blocks *= int64_ceil_div(w->p->trips[l.loop], l.step);
   }
   return blocks;
 }
@@ -281,7 +265,7 @@ static MlirValue room(const packing *w, nest *n, int level_count, const nest_lev
   return structured_empty(&n->b, rank, dims, p->type);
 }
 
-heddle_status pack_product(lower_context *c, const product_form *p, int share) {
+heddle_status pack_product(lower_context *c, product_form *p, int share) {
   packing w = {.context = c, .p = p};
   int last = -1;
   for (int k = 0; k < p->loop_count; k++)
@@ -290,12 +274,13 @@ heddle_status pack_product(lower_context *c, const product_form *p, int share) {
   w.sizes = sizes_of_packing(&c->options->target, p->type, p->trips[p->column], p->terms, w.packs_rows, share);
   ir_builder b = ir_builder_before(p->op, c->scratch);
   b.location = mlirOperationGetLocation(p->op);
+  product_form_squeeze(p, &b);
   nest n;
   nest_init(&n, &b, p->loop_count, p->trips);
   nest_level levels[TILING_MAX_LOOPS];
   const int count = block_levels(&w, levels);
   n.carried_count = w.packs_rows ? 3 : 2;
-  n.carried[SUMS] = ir_operand(p->op, p->output);
+  n.carried[SUMS] = p->operands[p->output];
   // One block has all terms: then sums begin in registers.
   MlirOperation before = ir_defining_op(n.carried[SUMS]);
   if (blocks_of(&w, count, levels) == 1 && !ir_is_null(before) && ir_is(before, "linalg.fill")) {
@@ -305,6 +290,6 @@ heddle_status pack_product(lower_context *c, const product_form *p, int share) {
   n.carried[PANELS] = room(&w, &n, count, levels, PANELS);
   if (w.packs_rows) n.carried[ROWS] = room(&w, &n, count, levels, ROWS);
   TRY(nest_build(&n, count, levels, block, &w));
-  ir_replace(p->op, &n.carried[SUMS]);
+  product_form_replace(p, &n.b, n.carried[SUMS]);
   return status_ok();
 }

@@ -8,6 +8,6 @@
 // Replaces a product on tensors, which computes a workgroup's tile, by loops over blocks of terms, rows and columns
 // with packed operands; what is in them has register tiles and is marked for vectors. `share` of the products in the
 // region share the memory of a tile.
-heddle_status pack_product(lower_context *c, const product_form *p, int share);
+heddle_status pack_product(lower_context *c, product_form *p, int share);
 
 #endif

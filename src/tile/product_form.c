@@ -64,7 +64,8 @@ static int minor_loop(MlirOperation op, int operand) {
 static bool read_side(const product_form *p, MlirValue factor, product_side *side) {
   MlirBlock block = ir_body(p->op, 0);
   *side = (product_side){.factor = factor, .plain = -1, .minor = -1};
-  if (!add_dependencies(block, factor, &side->inputs, 0) || side->inputs == 0 || side->inputs >> p->output & 1U)
+  if (!add_dependencies(block, factor, &side->inputs, 0) || side->inputs == 0 ||
+      side->inputs & 1U << (unsigned)p->output)
     return false;
   for (int k = 0; k < p->output; k++) {
     if (!(side->inputs >> k & 1U)) continue;
@@ -106,18 +107,18 @@ static bool choose_depth(product_form *p) {
   for (int k = TILING_MAX_LOOPS - 1; k >= 0; k--) {
     if (k >= p->loop_count || !p->is_reduction[k]) continue;
     if (!(p->rows.loops >> k & 1U) || !(p->columns.loops >> k & 1U)) continue;
-    if (!lie_apart(p, &p->rows, k, p->row) || !lie_apart(p, &p->columns, k, p->column)) continue;
+    if ((p->row >= 0 && !lie_apart(p, &p->rows, k, p->row)) || !lie_apart(p, &p->columns, k, p->column)) continue;
     p->depth = k;
     return true;
   }
   return false;
 }
 
-// The innermost dim of the result along which only one side's factors change is the columns', the next one along which
-// only the other's do the rows'.
+// The innermost dim of the result is the columns'; the next one along which only the other side's factors change is the
+// rows'.
 static bool choose_loops(product_form *p, product_side sides[2]) {
   MlirAffineMap written = tiling_map(p->op, p->output);
-  p->row = p->column = -1;
+  p->row = p->column = p->depth = -1;
   int columns = -1;
   for (int d = (int)mlirAffineMapGetNumResults(written) - 1; d >= 0; d--) {
     MlirAffineExpr e = mlirAffineMapGetResult(written, d);
@@ -126,17 +127,19 @@ static bool choose_loops(product_form *p, product_side sides[2]) {
     if (loop >= TILING_MAX_LOOPS || p->trips[loop] == 1) continue;
     const bool in_first = sides[0].loops >> loop & 1U, in_second = sides[1].loops >> loop & 1U;
     if (p->column < 0) {
-      if (in_first == in_second) return false;
+      if (!in_first && !in_second) return false;
       p->column = (int)loop;
+      p->shares_columns = in_first == in_second;
       columns = in_first ? 0 : 1;
-    } else if (p->row < 0 && in_first != in_second && (in_first ? 0 : 1) != columns) {
+    } else if (p->row < 0 && (p->shares_columns || (in_first != in_second && (in_first ? 0 : 1) != columns))) {
       p->row = (int)loop;
     }
   }
-  if (p->row < 0) return false;
+  if (p->column < 0) return false;
   p->columns = sides[columns];
   p->rows = sides[1 - columns];
-  return choose_depth(p);
+  if (!p->shares_columns) return choose_depth(p);
+  return p->row < 0 || (lie_apart(p, &p->rows, p->row, p->column) && lie_apart(p, &p->columns, p->row, p->column));
 }
 
 bool product_form_of(MlirOperation op, product_form *out) {
@@ -145,6 +148,10 @@ bool product_form_of(MlirOperation op, product_form *out) {
   if (p.loop_count < 0 || mlirOperationGetNumResults(op) != 1) return false;
   p.output = tiling_output(op, 0);
   if (p.output != mlirOperationGetNumOperands(op) - 1 || p.output > 31) return false;
+  for (int k = 0; k <= p.output; k++) {
+    p.operands[k] = ir_operand(op, k);
+    p.maps[k] = tiling_map(op, k);
+  }
   bool reduces = false;
   for (int k = 0; k < p.loop_count; k++) {
     if (p.trips[k] < 1) return false;
@@ -159,4 +166,72 @@ bool product_form_of(MlirOperation op, product_form *out) {
   if (sides[0].inputs & sides[1].inputs || !choose_loops(&p, sides)) return false;
   *out = p;
   return true;
+}
+
+static MlirValue clone_value(MlirBlock from, ir_builder *body, MlirValue v, const MlirValue *arguments) {
+  if (mlirValueIsABlockArgument(v))
+    return mlirBlockEqual(mlirBlockArgumentGetOwner(v), from) ? arguments[mlirBlockArgumentGetArgNumber(v)] : v;
+  MlirOperation op = ir_defining_op(v);
+  if (!mlirBlockEqual(mlirOperationGetBlock(op), from)) return v;
+  const int count = (int)mlirOperationGetNumOperands(op);
+  MlirValue *operands = arena_array(body->arena, MlirValue, count);
+  for (int k = 0; k < count; k++) operands[k] = clone_value(from, body, ir_operand(op, k), arguments);
+  MlirOperation copy = mlirOperationClone(op);
+  for (int k = 0; k < count; k++) mlirOperationSetOperand(copy, k, operands[k]);
+  mlirBlockAppendOwnedOperation(body->block, copy);
+  return ir_result(copy, (int)mlirOpResultGetResultNumber(v));
+}
+
+MlirValue product_form_factor(const product_form *p, ir_builder *body, const product_side *side,
+                              const MlirValue *arguments) {
+  return clone_value(ir_body(p->op, 0), body, side->factor, arguments);
+}
+
+// --- shapes
+
+// How many dims are left without those of one element at the end.
+static int squeezed_rank(MlirType type) {
+  int rank = (int)mlirShapedTypeGetRank(type);
+  while (rank > 1 && mlirShapedTypeGetDimSize(type, rank - 1) == 1) rank--;
+  return rank;
+}
+
+// Each dim by itself, the last one with those behind it.
+static MlirNamedAttribute reassociation(const ir_builder *b, int from, int to) {
+  MlirAttribute groups[TILING_MAX_LOOPS + 2], dims[TILING_MAX_LOOPS + 2];
+  MlirType i64 = mlirIntegerTypeGet(b->context, 64);
+  for (int d = 0; d < to; d++) {
+    int count = 0;
+    for (int k = d; k < (d == to - 1 ? from : d + 1); k++) dims[count++] = mlirIntegerAttrGet(i64, k);
+    groups[d] = mlirArrayAttrGet(b->context, count, dims);
+  }
+  return ir_named(b->context, "reassociation", mlirArrayAttrGet(b->context, to, groups));
+}
+
+void product_form_squeeze(product_form *p, ir_builder *b) {
+  for (int k = 0; k <= p->output; k++) {
+    MlirType type = mlirValueGetType(p->operands[k]);
+    if (!mlirTypeIsARankedTensor(type)) continue;
+    const int from = (int)mlirShapedTypeGetRank(type), to = squeezed_rank(type);
+    if (from == to || from > TILING_MAX_LOOPS) continue;
+    MlirType squeezed =
+        mlirRankedTensorTypeGet(to, ir_dims(b->arena, type), ir_element_type(type), mlirAttributeGetNull());
+    MlirNamedAttribute how = reassociation(b, from, to);
+    p->operands[k] = ir_value_with(b, "tensor.collapse_shape", squeezed, 1, &p->operands[k], 1, &how);
+    MlirAffineExpr kept[TILING_MAX_LOOPS];
+    for (int d = 0; d < to; d++) kept[d] = mlirAffineMapGetResult(p->maps[k], d);
+    p->maps[k] = mlirAffineMapGet(b->context, p->loop_count, 0, to, kept);
+  }
+}
+
+void product_form_replace(const product_form *p, ir_builder *b, MlirValue sums) {
+  MlirType type = ir_result_type(p->op, 0);
+  if (!mlirTypeEqual(type, mlirValueGetType(sums))) {
+    const int rank = (int)mlirShapedTypeGetRank(type);
+    MlirNamedAttribute attributes[] = {
+        reassociation(b, rank, squeezed_rank(type)),
+        ir_named(b->context, "static_output_shape", mlirDenseI64ArrayGet(b->context, rank, ir_dims(b->arena, type)))};
+    sums = ir_value_with(b, "tensor.expand_shape", type, 1, &sums, 2, attributes);
+  }
+  ir_replace(p->op, &sums);
 }

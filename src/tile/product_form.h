@@ -16,6 +16,8 @@ typedef struct product_side {
 
 typedef struct product_form {
   MlirOperation op;
+  MlirValue operands[33];  // inputs, then what the sums begin with
+  MlirAffineMap maps[33];
   int loop_count;
   int64_t trips[TILING_MAX_LOOPS];
   bool is_reduction[TILING_MAX_LOOPS];
@@ -24,12 +26,23 @@ typedef struct product_form {
   int output;                   // the operand that the sums begin with
   // A register tile has rows and columns; vectors lie along columns, the loop of the result's minor dim. A row's factor
   // is the same for all columns, a column's for all rows.
-  int row, column, depth;  // loops; depth is a reduction along which both factors have a dim of its own
+  // Loops; depth is a reduction along which both factors have a dim of its own. No row: -1.
+  int row, column, depth;
+  bool shares_columns;  // both factors differ from column to column; then there is no depth, and rows are any loop
   product_side rows, columns;
   int64_t terms;  // of a sum
 } product_form;
 
-// False for what is no product with rows and columns of static size.
+// False for what is no product with columns, all of static size.
 bool product_form_of(MlirOperation op, product_form *out);
+
+// Takes dims of one element at the end of operands away, behind which memory would not look like vectors.
+void product_form_squeeze(product_form *p, ir_builder *b);
+// Gives the operation's result to who uses it, in its own shape, in place of the operation.
+void product_form_replace(const product_form *p, ir_builder *b, MlirValue sums);
+
+// Computes a side's factor in another body from elements of the operands, by their numbers.
+MlirValue product_form_factor(const product_form *p, ir_builder *body, const product_side *side,
+                              const MlirValue *arguments);
 
 #endif

@@ -193,3 +193,19 @@ bool sizes_worth_packing(const target_description *target, MlirType type, int64_
   return !lies_well || columns % (lanes * table[row].vectors) != 0 ||
          columns * terms * bits / 8 > table[row].near_bytes;
 }
+
+// --- products whose operands are read where they lie
+
+sizes_direct sizes_of_direct(const target_description *target, MlirType type) {
+  const int row = row_of(target);
+  const int64_t width = lanes_of(target, ir_bit_width(type)) * table[row].vectors;
+  return (sizes_direct){table[row].rows, width, width, 4, 8};
+}
+
+bool sizes_worth_reading(const target_description *target, MlirType type, int64_t rows, int64_t columns, int64_t terms,
+                         bool lies_well) {
+  const int row = row_of(target), bits = ir_bit_width(type);
+  const int64_t lanes = lanes_of(target, bits);
+  if (rows >= table[row].rows) return false;
+  return lies_well ? columns >= lanes : terms >= lanes;
+}

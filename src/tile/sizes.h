@@ -52,4 +52,18 @@ sizes_packing sizes_of_packing(const target_description *target, MlirType type, 
 bool sizes_worth_packing(const target_description *target, MlirType type, int64_t rows, int64_t columns, int64_t terms,
                          bool lies_well);
 
+// Of a product whose operands are read where they lie.
+typedef struct sizes_direct {
+  int64_t rows, columns;  // of a register tile
+  int64_t terms;          // lanes of partial sums
+  int64_t dots;           // columns that have them at a time
+  int64_t streams;        // terms that are added to all columns at a time
+} sizes_direct;
+
+sizes_direct sizes_of_direct(const target_description *target, MlirType type);
+
+// Whether that is worth it for so few rows. `lies_well`: columns are neighbours; else `terms` are that are so many.
+bool sizes_worth_reading(const target_description *target, MlirType type, int64_t rows, int64_t columns, int64_t terms,
+                         bool lies_well);
+
 #endif

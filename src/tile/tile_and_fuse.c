@@ -10,6 +10,7 @@
 #include "emit/ir_builder.h"
 #include "tile/by_tile.h"
 #include "tile/configure.h"
+#include "tile/direct.h"
 #include "tile/markers.h"
 #include "tile/pack.h"
 #include "tile/passes.h"
@@ -131,7 +132,9 @@ static heddle_status pack_products(tiler *t, MlirOperation root, MlirOperation w
     else vec_push(a, others, group.data[k]);
   for (int k = 0; k < packed.size; k++) {
     *is_root |= mlirOperationEqual(packed.data[k], root);
-    if (product_form_of(packed.data[k], &p)) TRY(pack_product(t->context, &p, packed.size));
+    if (!product_form_of(packed.data[k], &p)) continue;
+    if (direct_takes(t->context, &p)) TRY(direct_product(t->context, &p));
+    else TRY(pack_product(t->context, &p, packed.size));
   }
   return status_ok();
 }
