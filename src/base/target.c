@@ -147,19 +147,22 @@
 
 // Matrix products by libraries and by tiles: measured with bench/tiles.py --threads=1 on a machine with AVX2, of which
 // only the ratios matter, those of sizes with many divisors.
-#define PRODUCT_COSTS                                                                               \
-  .products = {.library = {[TARGET_F32_PRODUCTS] = {150, 60, 42, 42, 6, 6, 6, 0, 1, 1, 1.1},        \
-                           [TARGET_F64_PRODUCTS] = {150, 60, 20, 18, 6, 6, 6, 0, 1, 1, 1.1},        \
-                           [TARGET_NARROW_PRODUCTS] = {150, 300, 38, 38, 12, 12, 12, 0, 1, 1, 1.1}, \
-                           [TARGET_BYTE_PRODUCTS] = {150, 60, 60, 60, 12, 12, 12, 0, 1, 1, 1.1},    \
-                           [TARGET_INTEGER_PRODUCTS] = {150, 60, 20, 10, 6, 6, 6, 0, 1, 1, 1.1}},   \
-               .tiles = {[TARGET_F32_PRODUCTS] = {100, 5, 42, 24, 6, 6, 6, 16, 8, 8, 3},            \
-                         [TARGET_NARROW_PRODUCTS] = {100, 5, 26, 16, 6, 6, 6, 16, 8, 8, 3},         \
-                         [TARGET_INTEGER_PRODUCTS] = {100, 5, 28, 13, 6, 6, 6, 16, 8, 8, 3}},       \
-               .near_bytes = 512 << 10,                                                             \
-               .kernel_ns = 300,                                                                    \
-               .tile_reductions = 3,                                                                \
-               .least_gain = 1.15}
+#define PRODUCT_COSTS                                                                           \
+  .products = {.library = {[TARGET_F32_PRODUCTS] = {150, 100, 44, 42, 7, 2, 2, 4, 1, 1.1},      \
+                           [TARGET_F64_PRODUCTS] = {150, 300, 20, 18, 7, 4, 4, 4, 1, 1.1},      \
+                           [TARGET_NARROW_PRODUCTS] = {150, 400, 36, 36, 7, 8, 8, 4, 1, 1.1},   \
+                           [TARGET_SHORT_PRODUCTS] = {150, 350, 65, 65, 7, 10, 10, 4, 1, 1.1},  \
+                           [TARGET_INTEGER_PRODUCTS] = {150, 200, 28, 10, 7, 3, 3, 4, 1, 1.1}}, \
+               .tiles = {[TARGET_F32_PRODUCTS] = {100, 5, 44, 34, 5, 2, 3, 5, 8, 2.2},          \
+                         [TARGET_F64_PRODUCTS] = {100, 5, 20, 14, 5, 3, 3, 5, 8, 2.2},          \
+                         [TARGET_NARROW_PRODUCTS] = {100, 5, 24, 22, 5, 1, 1, 5, 8, 2.2},       \
+                         [TARGET_SHORT_PRODUCTS] = {100, 5, 25, 24, 5, 1, 1, 5, 8, 2.2},        \
+                         [TARGET_INTEGER_PRODUCTS] = {100, 5, 32, 13, 5, 2, 2, 5, 8, 2.2}},     \
+               .near_bytes = 512 << 10,                                                         \
+               .ragged_columns = 16,                                                            \
+               .kernel_ns = 150,                                                                \
+               .tile_reductions = 3,                                                            \
+               .least_gain = 1.2}
 
 const target_description target_any_cpu = {.kind = TARGET_CPU,
                                            .name = "cpu",

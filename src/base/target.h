@@ -195,7 +195,7 @@ typedef enum target_product_type {
   TARGET_F32_PRODUCTS,
   TARGET_F64_PRODUCTS,
   TARGET_NARROW_PRODUCTS,   // bf16 and f16
-  TARGET_BYTE_PRODUCTS,     // integers of eight bits
+  TARGET_SHORT_PRODUCTS,    // integers of eight and sixteen bits
   TARGET_INTEGER_PRODUCTS,  // wider ones
   TARGET_PRODUCT_TYPES,
 } target_product_type;
@@ -207,15 +207,16 @@ typedef struct target_product_rate {
   double per_ns;                                  // multiply-adds of a large product; 0: there is no such way
   double far_per_ns;                              // … whose right side is more than target_product_costs.near_bytes
   double short_rows, short_columns, short_depth;  // elements of a dim that halve the rate
-  int min_columns, column_unit;                   // fewer columns than these, and no multiple of the unit, …
-  double ragged;                                  // … divide the rate by this
-  double turned;                                  // and a right side whose rows are the depth by this
+  double most_by_rows;  // by which few rows lower it at most: a single one is another operation
+  double ragged;        // fewer columns than a vector or two has, and no power of two, divide the rate by this …
+  double turned;        // and a right side whose elements along the depth lie side by side by this
 } target_product_rate;
 
 // By which products are a library's or a kernel's of tiles.
 typedef struct target_product_costs {
   target_product_rate library[TARGET_PRODUCT_TYPES], tiles[TARGET_PRODUCT_TYPES];
   double near_bytes;
+  int ragged_columns;      // as many are no longer ragged
   double kernel_ns;        // of one kernel more, on one core
   double tile_reductions;  // what reductions take in tiles, as a multiple of what emitters need
   double least_gain;       // tiles have to be so many times as fast as the way that would be taken without them

@@ -48,9 +48,13 @@ static bool type_of(const instruction *dot, target_product_type *out) {
   if (left == DTYPE_F32) *out = TARGET_F32_PRODUCTS;
   else if (left == DTYPE_F64) *out = TARGET_F64_PRODUCTS;
   else if (is_float) *out = TARGET_NARROW_PRODUCTS;
-  else *out = type->bits == 8 ? TARGET_BYTE_PRODUCTS : TARGET_INTEGER_PRODUCTS;
+  else *out = type->bits <= 16 ? TARGET_SHORT_PRODUCTS : TARGET_INTEGER_PRODUCTS;
   const bool is_integer = dtype_is_integer(left) && left != DTYPE_PRED;
   return left == right && (is_float ? type->bits >= 16 : is_integer && type->bits >= 8);
+}
+
+static bool is_ragged(const target_product_costs *costs, int64_t columns) {
+  return columns < costs->ragged_columns && (columns & (columns - 1)) != 0;
 }
 
 static double time_of(const target_product_costs *costs, const target_product_rate *r, const product_dims *d,
@@ -58,8 +62,10 @@ static double time_of(const target_product_costs *costs, const target_product_ra
   if (r->per_ns <= 0) return HUGE_VAL;
   const double rate =
       (double)right_bytes / (d->batch > 1 ? d->batch : 1) > costs->near_bytes ? r->far_per_ns : r->per_ns;
-  double times = (1 + r->short_rows / d->rows) * (1 + r->short_columns / d->columns) * (1 + r->short_depth / d->depth);
-  if (d->columns < r->min_columns && (int64_t)d->columns % r->column_unit != 0) times *= r->ragged;
+  const double by_rows = 1 + r->short_rows / d->rows;
+  double times = (by_rows < r->most_by_rows ? by_rows : r->most_by_rows) * (1 + r->short_columns / d->columns) *
+                 (1 + r->short_depth / d->depth);
+  if (is_ragged(costs, (int64_t)d->columns)) times *= r->ragged;
   if (d->is_turned) times *= r->turned;
   return r->start_ns + d->batch * (r->member_ns + d->rows * d->columns * d->depth * times / rate);
 }
