@@ -149,15 +149,15 @@
 // only the ratios matter, those of sizes with many divisors.
 #define PRODUCT_COSTS                                                                           \
   .products = {.library = {[TARGET_F32_PRODUCTS] = {150, 100, 44, 42, 7, 2, 2, 4, 1, 1.1},      \
-                           [TARGET_F64_PRODUCTS] = {150, 300, 20, 18, 7, 4, 4, 4, 1, 1.1},      \
+                           [TARGET_F64_PRODUCTS] = {150, 300, 20, 19, 7, 4, 4, 4, 1, 1.1},      \
                            [TARGET_NARROW_PRODUCTS] = {150, 400, 36, 36, 7, 8, 8, 4, 1, 1.1},   \
                            [TARGET_SHORT_PRODUCTS] = {150, 350, 65, 65, 7, 10, 10, 4, 1, 1.1},  \
-                           [TARGET_INTEGER_PRODUCTS] = {150, 200, 28, 10, 7, 3, 3, 4, 1, 1.1}}, \
-               .tiles = {[TARGET_F32_PRODUCTS] = {100, 5, 44, 34, 5, 2, 3, 5, 8, 2.2},          \
-                         [TARGET_F64_PRODUCTS] = {100, 5, 20, 14, 5, 3, 3, 5, 8, 2.2},          \
-                         [TARGET_NARROW_PRODUCTS] = {100, 5, 24, 22, 5, 1, 1, 5, 8, 2.2},       \
-                         [TARGET_SHORT_PRODUCTS] = {100, 5, 25, 24, 5, 1, 1, 5, 8, 2.2},        \
-                         [TARGET_INTEGER_PRODUCTS] = {100, 5, 32, 13, 5, 2, 2, 5, 8, 2.2}},     \
+                           [TARGET_INTEGER_PRODUCTS] = {150, 200, 28, 27, 7, 3, 3, 4, 1, 1.1}}, \
+               .tiles = {[TARGET_F32_PRODUCTS] = {100, 5, 44, 39, 8, 3, 3, 5, 1.5, 1.4},        \
+                         [TARGET_F64_PRODUCTS] = {100, 5, 20, 19, 5, 3, 3, 5, 1.5, 1.4},        \
+                         [TARGET_NARROW_PRODUCTS] = {100, 5, 30, 28, 5, 1, 1, 5, 2, 1.4},       \
+                         [TARGET_SHORT_PRODUCTS] = {100, 5, 28, 28, 5, 1, 1, 5, 2, 1.4},        \
+                         [TARGET_INTEGER_PRODUCTS] = {100, 5, 34, 32, 5, 2, 2, 5, 2, 1.4}},     \
                .near_bytes = 512 << 10,                                                         \
                .ragged_columns = 16,                                                            \
                .kernel_ns = 150,                                                                \
