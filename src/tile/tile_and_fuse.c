@@ -14,6 +14,7 @@
 #include "tile/markers.h"
 #include "tile/pack.h"
 #include "tile/passes.h"
+#include "tile/unit_loops.h"
 
 typedef struct tiler {
   lower_context *context;
@@ -260,7 +261,12 @@ static heddle_status run(pass_context *context, void *unit) {
     TRY(configure_left(t.context, left.data[k]));
     TRY(tile_root(&t, left.data[k]));
   }
-  return finish_loops(&t, context, unit);
+  TRY(finish_loops(&t, context, unit));
+  // Sizes of tiles are known behind the peeling.
+  ir_operations steps = {0};
+  collect_marked(a, module, MARKER_VECTORIZE, &steps);
+  for (int k = 0; k < steps.size; k++) unit_loops_drop(a, steps.data[k]);
+  return lower_upstream(context, unit, "canonicalize,cse");
 }
 
 const pass tile_tile_and_fuse = {
