@@ -11,6 +11,7 @@
 #include "base/int64.h"
 #include "tile/markers.h"
 #include "tile/nest.h"
+#include "tile/pairs.h"
 #include "tile/sizes.h"
 #include "tile/structured.h"
 
@@ -21,25 +22,32 @@ typedef struct packing {
   const product_form *p;
   sizes_packing sizes;
   bool packs_rows;
+  bool pairs;              // of bytes: two terms side by side, in 16 bits each (tile/pairs.c)
   MlirValue zero;          // with which a tile's sums begin; null: with what is there
   MlirValue panels, rows;  // of the block
 } packing;
 
 // --- parts of what is packed
 
+static MlirAffineExpr constant(const nest *n, int64_t x) { return mlirAffineConstantExprGet(n->b.context, x); }
+
 static void add_terms(const packing *w, const nest *n, nest_view *v, uint32_t kept) {
   for (int k = 0; k < w->p->loop_count; k++)
     if (w->p->is_reduction[k]) nest_view_add(v, n->within[k], kept >> k & 1U ? k : -1, n->size[k], 1);
 }
 
-// `columns` lanes of a panel.
-static nest_view panel_view(const packing *w, const nest *n, uint32_t kept, int64_t columns) {
+// Lanes of a panel; of pairs, all or one of both terms.
+static nest_view panel_view(const packing *w, const nest *n, uint32_t kept, int64_t columns, int64_t terms) {
   nest_view v = {0};
-  const int column = w->p->column;
-  MlirAffineExpr width = mlirAffineConstantExprGet(n->b.context, w->sizes.columns);
-  nest_view_add(&v, mlirAffineFloorDivExprGet(n->within[column], width), -1, 1, 1);
-  add_terms(w, n, &v, kept);
-  nest_view_add(&v, mlirAffineModExprGet(n->within[column], width), column, columns, 1);
+  const product_form *p = w->p;
+  MlirAffineExpr width = constant(n, w->sizes.columns), two = constant(n, 2);
+  nest_view_add(&v, mlirAffineFloorDivExprGet(n->within[p->column], width), -1, 1, 1);
+  if (!w->pairs) add_terms(w, n, &v, kept);
+  for (int k = 0; k < p->loop_count && w->pairs; k++)
+    if (p->is_reduction[k])
+      nest_view_add(&v, k == p->depth ? mlirAffineFloorDivExprGet(n->within[k], two) : n->within[k], -1, 1, 1);
+  nest_view_add(&v, mlirAffineModExprGet(n->within[p->column], width), p->column, columns, 1);
+  if (w->pairs) nest_view_add(&v, constant(n, 0), p->depth, terms, 1);
   return v;
 }
 
@@ -74,7 +82,8 @@ static heddle_status copy_tile(nest *n, void *user) {
   const product_form *p = c->w->p;
   const uint32_t kept = 1U << c->from | 1U << c->to;
   const int loops[] = {c->from == c->to ? c->to : c->from, c->to}, loop_count = c->from == c->to ? 1 : 2;
-  nest_view to = c->target == PANELS ? panel_view(c->w, n, kept, n->size[p->column]) : rows_view(c->w, n, kept);
+  nest_view to =
+      c->target == PANELS ? panel_view(c->w, n, kept, n->size[p->column], n->size[p->depth]) : rows_view(c->w, n, kept);
   MlirValue inputs[32], *arguments = arena_array(n->b.arena, MlirValue, p->output), part;
   MlirAffineMap maps[33];
   int count = 0, numbers[32];
@@ -97,6 +106,7 @@ static heddle_status copy_tile(nest *n, void *user) {
   MlirOperation made = structured_begin(&n->b, &op, &body);
   for (int k = 0; k < count; k++) arguments[numbers[k]] = mlirBlockGetArgument(body.block, k);
   MlirValue factor = product_form_factor(p, &body, c->side, arguments);
+  if (c->w->pairs) factor = ir_cast(&body, "arith.trunci", mlirIntegerTypeGet(n->b.context, 16), factor);
   structured_yield(&body, 1, &factor);
   n->carried[c->target] = nest_put(n, &to, ir_result(made, 0), n->carried[c->target]);
   return markers_begin(made, MARKER_VECTORIZE);
@@ -107,13 +117,18 @@ static heddle_status copy_tile(nest *n, void *user) {
 static heddle_status copy_side(packing *w, nest *n, const product_side *side, int target, int to) {
   const product_form *p = w->p;
   copying c = {w, side, target, to, to};
+  const bool interleaves = w->pairs && target == PANELS;
   if (side->minor >= 0 && n->size[side->minor] > 1 && (side->loops >> side->minor & 1U)) c.from = side->minor;
+  if (interleaves) {
+    c.from = p->column;
+    c.to = to = p->depth;
+  }
   nest_level levels[TILING_MAX_LOOPS];
   int count = 0;
   for (int k = 0; k < p->loop_count; k++)
     if ((side->loops >> k & 1U) && k != c.from && k != c.to) levels[count++] = (nest_level){k, 1};
-  levels[count++] = (nest_level){to, c.from == c.to ? w->sizes.columns : w->sizes.lanes};
-  if (c.from != c.to) levels[count++] = (nest_level){c.from, w->sizes.lanes};
+  levels[count++] = (nest_level){to, interleaves ? 2 : c.from == c.to ? w->sizes.columns : w->sizes.lanes};
+  if (c.from != c.to) levels[count++] = (nest_level){c.from, interleaves ? w->sizes.columns : w->sizes.lanes};
   return nest_build(n, count, levels, copy_tile, &c);
 }
 
@@ -125,8 +140,10 @@ static heddle_status add_term(nest *n, void *user) {
   const product_form *p = w->p;
   const int loops[] = {p->row, p->column, p->depth};
   const uint32_t kept = 1U << p->row | 1U << p->depth;
-  const nest_view columns = panel_view(w, n, 1U << p->depth, w->sizes.columns),
-                  rows = w->packs_rows ? rows_view(w, n, kept) : nest_view_of(n, p->maps[p->rows.plain], kept);
+  nest terms = *n;
+  if (w->pairs) terms.size[p->depth] = 2;  // the last one of an odd number has zeros beside it
+  const nest_view columns = panel_view(w, &terms, 1U << p->depth, w->sizes.columns, 2),
+                  rows = w->packs_rows ? rows_view(w, &terms, kept) : nest_view_of(n, p->maps[p->rows.plain], kept);
   MlirValue inputs[] = {nest_take(n, &rows, w->packs_rows ? w->rows : p->operands[p->rows.plain]),
                         nest_take(n, &columns, w->panels)};
   MlirAffineMap maps[] = {map_of(n->b.context, &rows, 3, loops), map_of(n->b.context, &columns, 3, loops),
@@ -141,8 +158,13 @@ static heddle_status add_term(nest *n, void *user) {
   ir_builder body;
   MlirOperation made = structured_begin(&n->b, &op, &body);
   const bool is_float = mlirTypeIsAFloat(p->type);
-  MlirValue product = ir_binary(&body, is_float ? "arith.mulf" : "arith.muli", mlirBlockGetArgument(body.block, 0),
-                                mlirBlockGetArgument(body.block, 1));
+  MlirValue factors[2];
+  for (int k = 0; k < 2; k++) {
+    factors[k] = mlirBlockGetArgument(body.block, k);
+    if (w->pairs) factors[k] = ir_cast(&body, "arith.extsi", p->type, factors[k]);
+  }
+  if (w->pairs) ir_set(made, PAIRS, mlirUnitAttrGet(n->b.context));
+  MlirValue product = ir_binary(&body, is_float ? "arith.mulf" : "arith.muli", factors[0], factors[1]);
   MlirValue sum =
       ir_binary(&body, is_float ? "arith.addf" : "arith.addi", mlirBlockGetArgument(body.block, 2), product);
   structured_yield(&body, 1, &sum);
@@ -174,7 +196,7 @@ static heddle_status register_tile(nest *n, void *user) {
   nest_level levels[TILING_MAX_LOOPS];
   int count = 0;
   for (int k = 0; k < p->loop_count; k++)
-    if (p->is_reduction[k]) levels[count++] = (nest_level){k, 1};
+    if (p->is_reduction[k]) levels[count++] = (nest_level){k, w->pairs && k == p->depth ? 2 : 1};
   TRY(nest_build(&tile, count, levels, add_term, w));
   MlirValue sums = is_partial ? nest_take(n, &part, tile.carried[SUMS]) : tile.carried[SUMS];
   n->carried[SUMS] = nest_put(n, &place, sums, n->carried[SUMS]);
@@ -182,6 +204,31 @@ static heddle_status register_tile(nest *n, void *user) {
 }
 
 // --- blocks
+
+static heddle_status zero_term(nest *n, void *user) {
+  packing *w = user;
+  const product_form *p = w->p;
+  nest behind = *n;
+  behind.within[p->depth] = mlirAffineAddExprGet(n->within[p->depth], constant(n, n->size[p->depth]));
+  behind.size[p->depth] = 1;
+  const nest_view v = rows_view(w, &behind, 1U << p->row | 1U << p->depth);
+  MlirType type = mlirIntegerTypeGet(n->b.context, 16);
+  MlirValue zeros = structured_fill(&n->b, ir_int(&n->b, type, 0), nest_take(n, &v, n->carried[ROWS]));
+  n->carried[ROWS] = nest_put(n, &v, zeros, n->carried[ROWS]);
+  return markers_begin(ir_defining_op(zeros), MARKER_VECTORIZE);
+}
+
+// Beside the last term of an odd number lies a zero; what a panel has there does not matter then.
+static heddle_status pad_rows(packing *w, nest *n) {
+  const product_form *p = w->p;
+  nest_level levels[TILING_MAX_LOOPS];
+  int count = 0;
+  if (!w->pairs || n->size[p->depth] % 2 == 0) return status_ok();
+  for (int k = 0; k < p->loop_count; k++)
+    if (p->is_reduction[k] && k != p->depth) levels[count++] = (nest_level){k, 1};
+  levels[count++] = (nest_level){p->row, w->sizes.lanes};
+  return nest_build(n, count, levels, zero_term, w);
+}
 
 static heddle_status row_block(nest *n, void *user) {
   packing *w = user;
@@ -192,6 +239,7 @@ static heddle_status row_block(nest *n, void *user) {
     for (int k = 0; k < p->loop_count; k++)
       if (p->is_reduction[k] && (last < 0 || n->size[k] > 1)) last = k;
     TRY(copy_side(w, n, &p->rows, ROWS, last));
+    TRY(pad_rows(w, n));
     w->rows = n->carried[ROWS];
   }
   w->panels = n->carried[PANELS];
@@ -245,7 +293,7 @@ static int64_t blocks_of(const packing *w, int level_count, const nest_level *le
   int64_t blocks = 1;
   for (int k = 0; k < level_count; k++) {
     const nest_level l = levels[k];
-    if (w->p->is_reduction[l.loop]) blocks *= int64_ceil_div(w->p->trips[l.loop], l.step);
+    if (w->p->is_reduction[l.loop]) blocks *= int64_ceil_div(w->p->trips[l.loop], int64_max(1, l.step));
   }
   return blocks;
 }
@@ -260,9 +308,14 @@ static MlirValue room(const packing *w, nest *n, int level_count, const nest_lev
                  : rows < w->sizes.row_block ? rows
                                              : w->sizes.row_block;
   for (int k = 0; k < level_count; k++)
-    if (p->is_reduction[levels[k].loop]) dims[rank++] = levels[k].step;
+    if (p->is_reduction[levels[k].loop]) {
+      const bool is_paired = w->pairs && levels[k].loop == p->depth;
+      const int64_t pairs = (levels[k].step + 1) / 2;
+      dims[rank++] = !is_paired ? levels[k].step : target == PANELS ? pairs : 2 * pairs;
+    }
   if (target == PANELS) dims[rank++] = width;
-  return structured_empty(&n->b, rank, dims, p->type);
+  if (target == PANELS && w->pairs) dims[rank++] = 2;
+  return structured_empty(&n->b, rank, dims, w->pairs ? mlirIntegerTypeGet(n->b.context, 16) : p->type);
 }
 
 heddle_status pack_product(lower_context *c, product_form *p, int share) {
@@ -270,6 +323,7 @@ heddle_status pack_product(lower_context *c, product_form *p, int share) {
   int last = -1;
   for (int k = 0; k < p->loop_count; k++)
     if (p->is_reduction[k] && p->trips[k] > 1) last = k;
+  w.pairs = ir_bit_width(p->type) == 32 && p->rows.is_narrow && p->columns.is_narrow;
   w.packs_rows = p->rows.plain < 0 || p->rows.minor != last;
   w.sizes = sizes_of_packing(&c->options->target, p->type, p->trips[p->column], p->terms, w.packs_rows, share);
   ir_builder b = ir_builder_before(p->op, c->scratch);

@@ -61,6 +61,12 @@ static int minor_loop(MlirOperation op, int operand) {
   return -1;
 }
 
+static bool is_extended_byte(MlirValue factor, MlirBlock block, int number) {
+  MlirOperation op = mlirValueIsABlockArgument(factor) ? (MlirOperation){NULL} : ir_defining_op(factor);
+  if (!is_either(op, "arith.extsi", "arith.extui") || !is_argument(ir_operand(op, 0), block, number)) return false;
+  return ir_bit_width(mlirValueGetType(ir_operand(op, 0))) <= 8;
+}
+
 static bool read_side(const product_form *p, MlirValue factor, product_side *side) {
   MlirBlock block = ir_body(p->op, 0);
   *side = (product_side){.factor = factor, .plain = -1, .minor = -1};
@@ -77,6 +83,7 @@ static bool read_side(const product_form *p, MlirValue factor, product_side *sid
         if (nest_coefficient(e, loop) != 0) side->loops |= 1U << loop;
     }
     if (is_argument(factor, block, k)) side->plain = k;
+    side->is_narrow |= is_extended_byte(factor, block, k);
     if (side->minor < 0) side->minor = minor_loop(p->op, k);
   }
   return true;

@@ -4,7 +4,9 @@
 // fused multiply-adds of rows; sums that a loop carries through memory stay in registers. What has no such form, for
 // instance the rest of a loop whose size is not known, stays as it is and becomes loops.
 #include "dialect/tiling.h"
+#include "tile/flat_accesses.h"
 #include "tile/markers.h"
+#include "tile/pairs.h"
 #include "tile/passes.h"
 #include "tile/schedule.h"
 
@@ -92,11 +94,15 @@ static heddle_status run(pass_context *context, void *unit) {
   tile_load_dialects(c->context);
   ir_operations all = ir_collect(c->scratch, module, NULL);
   for (int k = 0; k < all.size; k++)
-    if (markers_of(all.data[k]) == MARKER_VECTORIZE && is_small(all.data[k])) tiling_vectorize(all.data[k]);
+    if (markers_of(all.data[k]) == MARKER_VECTORIZE && is_small(all.data[k])) {
+      if (mlirAttributeIsNull(ir_get(all.data[k], PAIRS))) tiling_vectorize(all.data[k]);
+      else pairs_vectorize(c->scratch, all.data[k]);
+    }
   // What has no vector form is reported, which is no error here.
   heddle_status_free(ir_diagnostics(c->context, HEDDLE_INTERNAL, "cannot vectorize"));
   TRY(schedule_run(c, module, str_from(lowering)));
   forward_writes(c->scratch, module);
+  flat_accesses_make(c->scratch, module);
   return lower_upstream(context, unit, "canonicalize,cse");
 }
 
