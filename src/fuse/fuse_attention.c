@@ -10,6 +10,7 @@
 typedef struct attention {
   arena *arena;
   online_softmax softmax;
+  instruction *root;  // the product, or the last of what only converts or moves it
   ptr_map members;
   instruction_list body;    // operands before users
   instruction_list inputs;  // in order of first use
@@ -55,26 +56,57 @@ static bool is_computed(const attention *t, const instruction *i) {
   return (hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) || is_moved) && has_scores_shape(t, i);
 }
 
-static void collect(attention *t, instruction *i) {
-  if (ptr_map_has(&t->members, i)) return;
+static void take_as_input(attention *t, instruction *i) {
+  vec_push(t->arena, &t->inputs, i);
   ptr_map_put(t->arena, &t->members, i, i);
-  if (i != t->softmax.product && !is_computed(t, i)) {
-    vec_push(t->arena, &t->inputs, i);
+}
+
+static bool is_view(const instruction *i) {
+  return (i->opcode == HLO_TRANSPOSE || i->opcode == HLO_SLICE || i->opcode == HLO_BITCAST ||
+          i->opcode == HLO_RESHAPE) &&
+         hero_tiles_has_form(i);
+}
+
+// What a product multiplies is read where it lies, through slices, reshapes and transposes.
+static void collect_factor(attention *t, instruction *i) {
+  if (ptr_map_has(&t->members, i)) return;
+  if (!is_view(i)) {
+    take_as_input(t, i);
     return;
   }
+  collect_factor(t, i->operands[0]);
+  ptr_map_put(t->arena, &t->members, i, i);
+  vec_push(t->arena, &t->body, i);
+}
+
+static void collect(attention *t, instruction *i) {
+  if (ptr_map_has(&t->members, i)) return;
+  if (i != t->softmax.product && !is_computed(t, i)) {
+    take_as_input(t, i);
+    return;
+  }
+  ptr_map_put(t->arena, &t->members, i, i);
   const bool is_product = i->opcode == HLO_DOT;
   t->products += is_product;
   for (int k = 0; k < i->operand_count; k++) {
-    instruction *operand = i->operands[k];
-    const bool is_input = is_product && !(i == t->softmax.product && k == t->softmax.side);
-    if (!is_input) {
-      collect(t, operand);
-    } else if (!ptr_map_has(&t->members, operand)) {
-      ptr_map_put(t->arena, &t->members, operand, operand);
-      vec_push(t->arena, &t->inputs, operand);
-    }
+    if (is_product && !(i == t->softmax.product && k == t->softmax.side)) collect_factor(t, i->operands[k]);
+    else collect(t, i->operands[k]);
   }
   vec_push(t->arena, &t->body, i);
+}
+
+// A transpose or conversion that is all that is done with the product comes along.
+static void collect_users(attention *t, instruction *product) {
+  t->root = product;
+  while (t->root->users.size == 1 && t->root->parent->root != t->root) {
+    instruction *user = t->root->users.data[0];
+    const bool narrows = user->opcode == HLO_CONVERT && dtype_is_float(user->shape->dtype) &&
+                         dtypes[user->shape->dtype].bits < dtypes[t->root->shape->dtype].bits;
+    if ((user->opcode != HLO_TRANSPOSE && !narrows) || !hero_tiles_has_form(user)) break;
+    t->root = user;
+    ptr_map_put(t->arena, &t->members, user, user);
+    vec_push(t->arena, &t->body, user);
+  }
 }
 
 static bool is_input(const attention *t, const instruction *i) {
@@ -85,8 +117,8 @@ static bool is_input(const attention *t, const instruction *i) {
 
 static bool is_private(const attention *t, const instruction *i) {
   int steps = FUSION_DUPLICATED_INSTRUCTIONS;
-  if (i == t->softmax.product || i->opcode == HLO_CONSTANT || i->opcode == HLO_BROADCAST ||
-      is_made_of_positions(i, &steps))
+  if (i == t->root || i->opcode == HLO_CONSTANT || i->opcode == HLO_BROADCAST ||
+      (is_view(i) && !has_scores_shape(t, i)) || is_made_of_positions(i, &steps))
     return true;
   bool all = i->parent->root != i;
   for (int k = 0; k < i->users.size; k++)
@@ -132,8 +164,7 @@ static instruction *copy_into(computation *to, const attention *t, const instruc
   return i;
 }
 
-static void build(const attention *t, computation *c) {
-  const instruction *product = t->softmax.product;
+static instruction *build(const attention *t, computation *c) {
   module *m = c->module;
   computation *body = module_add_computation(m, STR("fused_attention"));
   ptr_map copies = {0};
@@ -144,14 +175,15 @@ static void build(const attention *t, computation *c) {
   }
   for (int k = 0; k < t->body.size; k++)
     ptr_map_put(t->arena, &copies, t->body.data[k], copy_into(body, t, t->body.data[k], &copies));
-  computation_set_root(body, ptr_map_get(&copies, product));
+  computation_set_root(body, ptr_map_get(&copies, t->root));
   const char *name = arena_printf(m->arena, "attention_fusion.%d", m->next_name);
-  instruction *fusion = computation_add(c, HLO_FUSION, str_from(name), product->shape, t->inputs.size, t->inputs.data);
-  fusion->where = product->where;
+  instruction *fusion = computation_add(c, HLO_FUSION, str_from(name), t->root->shape, t->inputs.size, t->inputs.data);
+  fusion->where = t->softmax.product->where;
   fusion->attributes->kind = FUSION_LOOP;
   fusion->attributes->is_kept = true;
   attributes_mark(fusion->attributes, HLO_ATTRIBUTE_KIND);
   instruction_set_called(fusion, 1, &body);
+  return fusion;
 }
 
 static bool try_product(arena *scratch, computation *c, const target_description *target, instruction *product,
@@ -159,10 +191,10 @@ static bool try_product(arena *scratch, computation *c, const target_description
   attention t = {.arena = scratch};
   if (!online_softmax_of(product, &t.softmax) || !pays(&t, target)) return false;
   collect(&t, product);
+  collect_users(&t, product);
   if (!is_closed(&t)) return false;
-  build(&t, c);
-  instruction *fusion = c->instructions.data[c->instructions.size - 1];
-  instruction_replace_uses(product, fusion);
+  instruction *fusion = build(&t, c);
+  instruction_replace_uses(t.root, fusion);
   if (reasons)
     text_printf(reasons, STR_FMT ": kernel tiles " STR_FMT ": keys block by block, scores are never written\n",
                 STR_ARG(product->name), STR_ARG(fusion->name));

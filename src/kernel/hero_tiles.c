@@ -184,11 +184,18 @@ bool hero_tiles_may_take(const computation *c, const target_description *target)
   return target->codegen == CODEGEN_TILES || (target->codegen == CODEGEN_CHOSEN && has_product);
 }
 
+// A product with a softmax, and what only converts or moves it.
+static bool is_attention(const computation *c) {
+  online_softmax softmax;
+  const instruction *i = c->root;
+  while (i->opcode == HLO_TRANSPOSE || i->opcode == HLO_CONVERT) i = i->operands[0];
+  return i->opcode == HLO_DOT && online_softmax_of(i, &softmax);
+}
+
 enum { WORK_OF_TILE = 1 << 16, MOST_TILES = 1024 };
 
 bool hero_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
-  online_softmax softmax;
-  const bool streams = online_softmax_in(k->computation, &softmax) && softmax.product == k->computation->root;
+  const bool streams = is_attention(k->computation);
   const bool is_chosen =
       target->codegen == CODEGEN_CHOSEN && k->output_count == 1 && tiled_product_is_sooner(a, body, target);
   if (target->codegen != CODEGEN_TILES && !is_chosen && !streams) return false;
@@ -204,7 +211,7 @@ bool hero_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, co
     const shape *s = shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
     work += (double)work_estimate_operations(i) * (double)shape_element_count(s);
   }
-  if (held > HELD_BYTES_MAX) return false;
+  if (held > HELD_BYTES_MAX && !streams) return false;
   for (int n = 0; n < k->output_count; n++)
     if (shape_element_count(k->outputs[n].shape) == 0) return false;
   for (int n = 0; n < k->slice_count; n++) bytes += kernel_buffer_bytes(k->slices[n].shape);

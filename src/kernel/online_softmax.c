@@ -106,9 +106,3 @@ bool online_softmax_of(const instruction *dot, online_softmax *out) {
   }
   return false;
 }
-
-bool online_softmax_in(const computation *c, online_softmax *out) {
-  for (int k = 0; k < c->instructions.size; k++)
-    if (online_softmax_of(c->instructions.data[k], out)) return true;
-  return false;
-}

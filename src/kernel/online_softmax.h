@@ -24,7 +24,4 @@ typedef struct online_softmax {
 // transposes in front of the product.
 bool online_softmax_of(const instruction *dot, online_softmax *out);
 
-// The same of a dot of the computation that its root depends on; the first one in textual order.
-bool online_softmax_in(const computation *c, online_softmax *out);
-
 #endif

@@ -439,21 +439,42 @@ static void end_forall(const stream *s, ir_builder *body, const frame *result, M
   slice_operation(s, &in, "tensor.parallel_insert_slice", result, (MlirValue[]){tile, onto}, 2, (MlirType){NULL});
 }
 
-// A conversion that is all that is done with the product: then the loops give its result.
-static MlirOperation last_of(const stream *s) {
+// The operation's result has the elements of its only input, converted or in another order of dims: *result, the
+// input's dims, becomes that order. False if it does more.
+static bool step_forward(const stream *s, MlirOperation op, frame *result) {
+  static const char *const more[] = {"linalg.index", "tensor.extract", "arith.constant"};
+  if (!tiling_is_structured(op) || mlirOperationGetNumOperands(op) != 2) return false;
+  const int inside = ir_collect(s->arena, op, NULL).size - 1;  // without the operation itself
+  bool moves = inside == 1 || (inside == 2 && contains(s->arena, op, "arith.truncf"));
+  for (size_t k = 0; k < sizeof more / sizeof *more; k++) moves &= !contains(s->arena, op, more[k]);
+  MlirAffineMap read = tiling_map(op, 0), written = tiling_map(op, 1);
+  const int rank = result->rank;
+  if (!moves || mlirAffineMapGetNumResults(written) != rank || mlirAffineMapGetNumResults(read) != rank) return false;
+  frame turned = {.rank = rank};
+  for (int d = 0; d < rank; d++) {
+    int from = -1;
+    for (int k = 0; k < rank; k++)
+      if (mlirAffineExprEqual(mlirAffineMapGetResult(written, d), mlirAffineMapGetResult(read, k))) from = k;
+    if (from < 0) return false;
+    turned.loops[d] = result->loops[from];
+  }
+  *result = turned;
+  return true;
+}
+
+// What is all that is done with the product, if it only converts or moves elements: then the loops give its result.
+static MlirOperation last_of(const stream *s, frame *result) {
   MlirOperation op = s->product;
+  *result = frame_of(s, 2);
   for (;;) {
     MlirOpOperand use = mlirValueGetFirstUse(ir_result(op, 0));
     if (mlirOpOperandIsNull(use) || !mlirOpOperandIsNull(mlirOpOperandGetNextUse(use))) return op;
-    MlirOperation user = mlirOpOperandGetOwner(use);
-    const bool converts = tiling_is_structured(user) && mlirOperationGetNumOperands(user) == 2 &&
-                          mlirOpOperandGetOperandNumber(use) == 0 && contains(s->arena, user, "arith.truncf");
-    if (!converts) return op;
-    op = user;
+    if (mlirOpOperandGetOperandNumber(use) != 0 || !step_forward(s, mlirOpOperandGetOwner(use), result)) return op;
+    op = mlirOpOperandGetOwner(use);
   }
 }
 
-static frames frames_of(const stream *s, const frame *weights) {
+static frames frames_of(const stream *s, const frame *weights, const frame *result) {
   frames f = {.rows = without(weights, s->key)};
   f.rows = without(&f.rows, s->query);
   f.scores = f.rows;
@@ -461,16 +482,18 @@ static frames frames_of(const stream *s, const frame *weights) {
   append_loop(&f.scores, s->key);
   append_loop(&f.scores, s->query);
   f.values = frame_of(s, 1 - s->weights);
-  f.result = frame_of(s, 2);
-  f.product = without(&f.result, s->query);
+  f.result = *result;
+  f.product = frame_of(s, 2);
+  f.product = without(&f.product, s->query);
   append_loop(&f.product, s->query);
   return f;
 }
 
 static MlirOperation stream_product(stream *s) {
-  MlirOperation last = last_of(s);
+  frame written;
+  MlirOperation last = last_of(s, &written);
   const frame weights = s->of_scores;
-  const frames f = frames_of(s, &weights);
+  const frames f = frames_of(s, &weights, &written);
   ir_builder b = ir_builder_before(last, s->arena), body;
   int64_t order[SHAPE_MAX_RANK] = {0};
   for (int d = 0; d < f.scores.rank; d++)
