@@ -8,11 +8,11 @@
 
 // By opcode, beside what is elementwise.
 static const bool has_form[HLO_OPCODE_COUNT] = {
-    [HLO_PARAMETER] = true, [HLO_CONSTANT] = true,  [HLO_TUPLE] = true,         [HLO_GET_TUPLE_ELEMENT] = true,
-    [HLO_BITCAST] = true,   [HLO_BROADCAST] = true, [HLO_CONCATENATE] = true,   [HLO_CONVOLUTION] = true,
-    [HLO_COPY] = true,      [HLO_DOT] = true,       [HLO_IOTA] = true,          [HLO_PAD] = true,
-    [HLO_REDUCE] = true,    [HLO_RESHAPE] = true,   [HLO_REDUCE_WINDOW] = true, [HLO_REVERSE] = true,
-    [HLO_SLICE] = true,     [HLO_TRANSPOSE] = true,
+    [HLO_PARAMETER] = true,     [HLO_CONSTANT] = true,  [HLO_TUPLE] = true,       [HLO_GET_TUPLE_ELEMENT] = true,
+    [HLO_BITCAST] = true,       [HLO_BROADCAST] = true, [HLO_CONCATENATE] = true, [HLO_CONVOLUTION] = true,
+    [HLO_COPY] = true,          [HLO_DOT] = true,       [HLO_IOTA] = true,        [HLO_PAD] = true,
+    [HLO_DYNAMIC_SLICE] = true, [HLO_GATHER] = true,    [HLO_REDUCE] = true,      [HLO_RESHAPE] = true,
+    [HLO_REDUCE_WINDOW] = true, [HLO_REVERSE] = true,   [HLO_SLICE] = true,       [HLO_TRANSPOSE] = true,
 };
 
 // Elements as a vector of MLIR's types holds them: whole bytes, and none that only our emitters know.
@@ -89,8 +89,9 @@ static int64_t turned_bytes(const instruction *i, bool is_whole) {
 
 // By opcode, beside what is elementwise: each element is one of an operand, or none.
 static const bool moves[HLO_OPCODE_COUNT] = {
-    [HLO_BITCAST] = true, [HLO_BROADCAST] = true, [HLO_CONCATENATE] = true, [HLO_COPY] = true,  [HLO_IOTA] = true,
-    [HLO_PAD] = true,     [HLO_RESHAPE] = true,   [HLO_REVERSE] = true,     [HLO_SLICE] = true, [HLO_TRANSPOSE] = true,
+    [HLO_BITCAST] = true, [HLO_BROADCAST] = true, [HLO_CONCATENATE] = true,   [HLO_COPY] = true,
+    [HLO_IOTA] = true,    [HLO_PAD] = true,       [HLO_RESHAPE] = true,       [HLO_REVERSE] = true,
+    [HLO_SLICE] = true,   [HLO_TRANSPOSE] = true, [HLO_DYNAMIC_SLICE] = true, [HLO_GATHER] = true,
 };
 
 static bool is_in_memory(const instruction *i) { return i->opcode == HLO_PARAMETER || i->opcode == HLO_CONSTANT; }
@@ -137,6 +138,11 @@ static bool is_read_by_many(const instruction *i, int depth) {
 
 enum { FARTHEST = 8 };
 
+// A slice or a reshape is a place in the memory of its operand.
+static bool is_place(const instruction *i) {
+  return i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE || i->opcode == HLO_SLICE;
+}
+
 // What is padded, cut, joined or reshaped is made for each tile that reads it, as far as its elements can be had one by
 // one; else it is whole before.
 static int64_t held_bytes(const instruction *i) {
@@ -153,12 +159,14 @@ static int64_t held_bytes(const instruction *i) {
       if (is_in_memory(before_reshapes(i->operands[0]))) return 0;
       break;
     case HLO_CONCATENATE:
+    case HLO_DYNAMIC_SLICE:
+    case HLO_GATHER:
     case HLO_PAD:
     case HLO_REVERSE: break;
     default: return 0;
   }
   if (is_whole) bytes = kernel_buffer_bytes(i->shape);
-  return bytes + whole_operands(i, is_result && i->opcode != HLO_REVERSE);
+  return bytes + whole_operands(i, is_result && (i->opcode == HLO_CONCATENATE || i->opcode == HLO_PAD || is_place(i)));
 }
 
 // --- forms
@@ -170,6 +178,8 @@ bool hero_tiles_has_form(const instruction *i) {
   all &= has_vector_elements(i->shape);
   if (i->opcode == HLO_BITCAST) all &= i->shape->dtype == i->operands[0]->shape->dtype;
   if (i->opcode == HLO_DOT) all &= i->operand_count == 2;
+  if (i->opcode == HLO_GATHER) all &= shape_element_count(i->operands[0]->shape) > 0;
+  if (i->opcode == HLO_DYNAMIC_SLICE) all &= i->operand_count == 1 + i->shape->rank;
   for (int k = 0; k < i->operand_count; k++) all &= has_vector_elements(i->operands[k]->shape);
   for (int k = 0; k < i->called_count; k++) all &= is_scalar_code(i->called[k]);
   if (is_window(i)) all &= padded_bytes(i, false) + turned_bytes(i, false) <= HELD_BYTES_MAX;

@@ -7,6 +7,8 @@
 
 #include "emit/ir_builder.h"
 #include "import/import.h"
+#include "opt/pass.h"
+#include "opt/passes.h"
 #include "tile/linalg.h"
 #include "tile/passes.h"
 
@@ -80,7 +82,8 @@ static heddle_status read_region(lower_context *c, MlirOperation function, modul
   mlirOperationDestroy(copy);
   heddle_status s = import_module(c->scratch, "dispatch", text_view(&t), NULL, out);
   text_free(&t);
-  return s;
+  static const pass *const expanders[] = {&opt_select_and_scatter_expander, &opt_call_inliner, &opt_map_inliner, NULL};
+  return status_is_ok(s) ? opt_run(*out, expanders, NULL) : s;
 }
 
 // --- linalg in its place

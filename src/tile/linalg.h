@@ -70,6 +70,9 @@ heddle_status linalg_pad(linalg_emitter *e, const instruction *i, MlirValue *out
 heddle_status linalg_concatenate(linalg_emitter *e, const instruction *i, MlirValue *out);
 heddle_status linalg_reverse(linalg_emitter *e, const instruction *i, MlirValue *out);
 heddle_status linalg_iota(linalg_emitter *e, const instruction *i, MlirValue *out);
+// picks
+heddle_status linalg_dynamic_slice(linalg_emitter *e, const instruction *i, MlirValue *out);
+heddle_status linalg_gather(linalg_emitter *e, const instruction *i, MlirValue *out);
 // contractions
 heddle_status linalg_dot(linalg_emitter *e, const instruction *i, MlirValue *out);
 heddle_status linalg_convolution(linalg_emitter *e, const instruction *i, MlirValue *out);
