@@ -4,10 +4,12 @@
 // fused multiply-adds of rows; sums that a loop carries through memory stay in registers. What has no such form, for
 // instance the rest of a loop whose size is not known, stays as it is and becomes loops.
 #include "dialect/tiling.h"
+#include "tile/by_tile.h"
 #include "tile/flat_accesses.h"
 #include "tile/markers.h"
 #include "tile/pairs.h"
 #include "tile/passes.h"
+#include "tile/row_copies.h"
 #include "tile/schedule.h"
 
 // Products are recognized first, as folding of unit dims hides them. No set has canonicalizations beside lowerings:
@@ -33,6 +35,8 @@ static const char lowering[] =
     "transform.apply_patterns to %f { transform.apply_patterns.canonicalization } : !transform.any_op\n"
     "transform.apply_cse to %f : !transform.any_op\n"
     "transform.structured.hoist_redundant_vector_transfers %f : (!transform.any_op) -> !transform.any_op\n";
+
+enum { ROW_LANES = 16 };  // of a row that is made at once
 
 enum {
   MOST_ELEMENTS = 1024
@@ -88,16 +92,20 @@ static void forward_writes(arena *a, MlirOperation module) {
   }
 }
 
+static void vectorize(arena *a, MlirOperation op) {
+  if (!tiling_is_structured(op)) return;
+  if (by_tile_is_held(op)) row_copies_vectorize(a, op, ROW_LANES);
+  else if (markers_of(op) != MARKER_VECTORIZE || !is_small(op)) return;
+  else if (mlirAttributeIsNull(ir_get(op, PAIRS))) tiling_vectorize(op);
+  else pairs_vectorize(a, op);
+}
+
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const MlirOperation module = {unit};
   tile_load_dialects(c->context);
   ir_operations all = ir_collect(c->scratch, module, NULL);
-  for (int k = 0; k < all.size; k++)
-    if (markers_of(all.data[k]) == MARKER_VECTORIZE && is_small(all.data[k])) {
-      if (mlirAttributeIsNull(ir_get(all.data[k], PAIRS))) tiling_vectorize(all.data[k]);
-      else pairs_vectorize(c->scratch, all.data[k]);
-    }
+  for (int k = 0; k < all.size; k++) vectorize(c->scratch, all.data[k]);
   // What has no vector form is reported, which is no error here.
   heddle_status_free(ir_diagnostics(c->context, HEDDLE_INTERNAL, "cannot vectorize"));
   TRY(schedule_run(c, module, str_from(lowering)));
