@@ -170,12 +170,12 @@ static bool leaves_threads_idle(const cluster_graph *g, int from, int to) {
 }
 
 bool merge_rows(cluster_graph *g, int from, int to) {
-  const unsigned foreign =
-      CLUSTER_TRANSPOSES | CLUSTER_SCATTERS | CLUSTER_UPDATES | CLUSTER_CONCATENATES | CLUSTER_IS_SLOW;
+  const unsigned foreign = CLUSTER_TRANSPOSES | CLUSTER_SCATTERS | CLUSTER_UPDATES | CLUSTER_CONCATENATES;
   unsigned traits = both_traits(g, from, to);
   if (are_apart(g, from, to) || !(traits & CLUSTER_REDUCES) || (traits & foreign)) return false;
   if (leaves_threads_idle(g, from, to)) return false;
-  return fits_rows(g, from, to) && !cluster_has_detour(g, from, to);
+  const bool fits = traits & CLUSTER_IS_SLOW ? tile_products_fit_rows(g, from, to) : fits_rows(g, from, to);
+  return fits && !cluster_has_detour(g, from, to);
 }
 
 // --- producers

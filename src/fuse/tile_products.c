@@ -59,6 +59,17 @@ bool tile_products_fit(const cluster_graph *g, int l, int r) {
   return fits;
 }
 
+bool tile_products_fit_rows(const cluster_graph *g, int l, int r) {
+  if (g->target->codegen != CODEGEN_TILES) return false;
+  arena *scratch = arena_create();
+  cluster_body body;
+  instruction_list list = {0};
+  body_of(scratch, g, l, r, &body, &list);
+  const bool fits = tiled_product_has_rows(scratch, &list, g->target);
+  arena_destroy(scratch);
+  return fits;
+}
+
 // --- times
 
 typedef struct group {
@@ -102,15 +113,16 @@ static bool is_read_by_kernel(const group *x) {
 
 static double count_of(const instruction *i) { return (double)shape_element_count(fusion_cost_array_of(i->shape)); }
 
-// Of everything but the product, each element once.
-static double computing_time(const group *x) {
+// Of everything but the product, each element once; reductions take `by_reductions` times what emitters need.
+static double computing_time(const group *x, double by_reductions) {
   const cluster_graph *g = x->graph;
   double time = 0;
   for (int n = 0; n < x->body.nodes.size; n++) {
     const instruction *i = g->nodes[x->body.nodes.data[n]].instruction;
     if (i == x->product) continue;
     const double count = count_of(i);
-    time += fusion_cost_compute_time(g->target, count * fusion_cost_operations(i), count);
+    time += fusion_cost_compute_time(g->target, count * fusion_cost_operations(i), count) *
+            (i->opcode == HLO_REDUCE ? by_reductions : 1);
   }
   return time;
 }
@@ -127,6 +139,8 @@ static double moving_time(const group *x) {
   return time;
 }
 
+static double larger(double x, double y) { return x > y ? x : y; }
+
 // Of a library's call, and of a kernel for what it leaves.
 static double library_time(const group *x, double computing, double moving) {
   const target_description *t = x->graph->target;
@@ -135,18 +149,18 @@ static double library_time(const group *x, double computing, double moving) {
   if (x->output == x->product) return call;
   if (fuse_library_sum(x->graph, x->product, &last) && last == x->output) return call;
   if (is_read_by_kernel(x)) return call + computing;
-  const double all = moving + fusion_cost_memory_time(t, x->product->shape);
-  return call + t->products.kernel_ns + (computing > all ? computing : all);
+  return call + t->products.kernel_ns + larger(computing, moving + fusion_cost_memory_time(t, x->product->shape));
 }
 
 static tile_products_times times_of(const group *x) {
   const target_description *t = x->graph->target;
-  const double computing = computing_time(x);
-  const double moving = x->output == x->product ? 0 : moving_time(x), rest = computing > moving ? computing : moving;
+  const double computing = computing_time(x, 1), in_tiles = computing_time(x, t->products.tile_reductions);
+  const double moving = x->output == x->product ? 0 : moving_time(x);
   return (tile_products_times){
       .library = library_time(x, computing, moving),
-      .tiles = product_cost_time(t, x->product, PRODUCT_BY_TILES) + rest,
-      .emitter = t->products.kernel_ns + product_cost_time(t, x->product, PRODUCT_BY_EMITTER) + rest,
+      .tiles = product_cost_time(t, x->product, PRODUCT_BY_TILES) + larger(in_tiles, moving),
+      .emitter =
+          t->products.kernel_ns + product_cost_time(t, x->product, PRODUCT_BY_EMITTER) + larger(computing, moving),
   };
 }
 

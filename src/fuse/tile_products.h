@@ -19,6 +19,9 @@ bool tile_products_may_take(const cluster_graph *g, int node);
 // Whether two clusters, one of them with such a product, would be a kernel that tiles take.
 bool tile_products_fit(const cluster_graph *g, int l, int r);
 
+// Whether two clusters would be a kernel of tiles that holds rows of a product, where tiles are asked for.
+bool tile_products_fit_rows(const cluster_graph *g, int l, int r);
+
 // The times of a cluster with a product.
 tile_products_times tile_products_times_of(cluster_graph *g, int cluster);
 

@@ -5,15 +5,18 @@
 #include "kernel/hero_tiles.h"
 #include "kernel/product_cost.h"
 
-// What is computed: instructions of a body, each with whether it depends on the product.
+// What is computed: instructions of a body, each with what it has an element for.
 typedef struct suitable {
   arena *scratch;
   const target_description *target;
+  bool takes_rows;  // reductions of rows, too
   ptr_map computed;
   const instruction *product;
 } suitable;
 
-static char depends_on_product, is_apart;  // addresses are values of the map
+// Addresses are values of the map: what does not depend on the product, what has an element for each of the product's,
+// and what has one for each of its rows.
+static char is_apart, is_of_elements, is_of_rows;
 
 static bool is_in_memory(const suitable *s, const instruction *i) {
   while (i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE) i = i->operands[0];
@@ -25,6 +28,7 @@ static bool takes_alone(const suitable *s, const instruction *i) {
     case HLO_CONSTANT:
     case HLO_BROADCAST:
     case HLO_IOTA: return true;
+    case HLO_REDUCE: return s->takes_rows && i->operand_count == 2;
     case HLO_BITCAST:
     case HLO_RESHAPE: return is_in_memory(s, i->operands[0]);
     case HLO_DOT:
@@ -34,22 +38,74 @@ static bool takes_alone(const suitable *s, const instruction *i) {
   }
 }
 
-// Everything that is made of the product has its dims.
+static bool is_read(const suitable *s, const instruction *i, const char *kind) {
+  bool any = false;
+  for (int k = 0; k < i->operand_count; k++) any |= ptr_map_get(&s->computed, i->operands[k]) == kind;
+  return any;
+}
+
+// The product's dims without the last one.
+static bool has_rows(const suitable *s, const shape *x) {
+  const shape *all = s->product->shape;
+  bool same = shape_is_array(x) && x->rank == all->rank - 1;
+  for (int d = 0; same && d < x->rank; d++) same = x->dims[d] == all->dims[d];
+  return same;
+}
+
+// A value of each row, repeated along it.
+static bool repeats_rows(const suitable *s, const instruction *i) {
+  const int_list dims = i->attributes->dimensions;
+  bool same = i->opcode == HLO_BROADCAST && shape_same_dims(i->shape, s->product->shape);
+  for (int d = 0; same && d < dims.size; d++) same = dims.data[d] == d;
+  return same;
+}
+
+static bool reduces_rows(const suitable *s, const instruction *i) {
+  const int_list dims = i->attributes->dimensions;
+  return i->opcode == HLO_REDUCE && dims.size == 1 && dims.data[0] == s->product->shape->rank - 1 &&
+         has_rows(s, i->shape) && ptr_map_get(&s->computed, i->operands[1]) != &is_of_rows;
+}
+
+// What the instruction has elements for; null if it does not keep to the product's elements and rows.
+static char *kind_of(const suitable *s, const instruction *i) {
+  if (!s->product) return i->opcode == HLO_REDUCE ? NULL : &is_apart;
+  if (i == s->product) return &is_of_elements;
+  const bool reads_elements = is_read(s, i, &is_of_elements), reads_rows = is_read(s, i, &is_of_rows);
+  if (i->opcode == HLO_REDUCE) return reads_elements && !reads_rows && reduces_rows(s, i) ? &is_of_rows : NULL;
+  if (reads_elements) return !reads_rows && shape_same_dims(i->shape, s->product->shape) ? &is_of_elements : NULL;
+  if (!reads_rows) return &is_apart;
+  if (i->opcode == HLO_BROADCAST) return repeats_rows(s, i) ? &is_of_elements : NULL;
+  return has_rows(s, i->shape) ? &is_of_rows : NULL;
+}
+
 static bool takes(suitable *s, const instruction *i) {
   if (!hero_tiles_has_form(i) || !takes_alone(s, i)) return false;
   if (i->opcode == HLO_DOT) s->product = i;
-  bool depends = i == s->product;
-  for (int k = 0; k < i->operand_count; k++)
-    depends |= ptr_map_get(&s->computed, i->operands[k]) == &depends_on_product;
-  ptr_map_put(s->scratch, &s->computed, i, depends ? &depends_on_product : &is_apart);
-  return !depends || shape_same_dims(i->shape, s->product->shape);
+  char *kind = kind_of(s, i);
+  ptr_map_put(s->scratch, &s->computed, i, kind);
+  return kind;
+}
+
+static bool takes_all(suitable *s, const instruction_list *body) {
+  for (int n = 0; n < body->size; n++)
+    if (body->data[n]->opcode != HLO_PARAMETER && !takes(s, body->data[n])) return false;
+  return s->product;
 }
 
 bool tiled_product_suits(arena *scratch, const instruction_list *body, const target_description *target) {
   suitable s = {.scratch = scratch, .target = target};
-  for (int n = 0; n < body->size; n++)
-    if (body->data[n]->opcode != HLO_PARAMETER && !takes(&s, body->data[n])) return false;
-  return s.product;
+  return takes_all(&s, body);
+}
+
+// Every few rows read all of the right side, which is not packed for them: it has to stay in a cache near by.
+enum { MOST_RIGHT_BYTES = 256 << 10 };
+
+bool tiled_product_has_rows(arena *scratch, const instruction_list *body, const target_description *target) {
+  suitable s = {.scratch = scratch, .target = target, .takes_rows = true};
+  if (!takes_all(&s, body) || s.product->shape->rank == 0) return false;
+  const shape *x = s.product->shape;
+  const int64_t right = shape_byte_size(s.product->operands[1]->shape);
+  return x->dims[x->rank - 1] * (int64_t)sizeof(double) <= target->row_buffer_bytes && right <= MOST_RIGHT_BYTES;
 }
 
 bool tiled_product_is_sooner(arena *a, const instruction_list *body, const target_description *target) {
