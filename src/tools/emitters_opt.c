@@ -15,6 +15,7 @@
 #include "tile/passes.h"
 #include "tools/expected_diagnostics.h"
 #include "tools/flags.h"
+#include "tools/mlir_guard.h"
 #include "tools/mlir_spelling.h"
 #include "tools/mlir_spelling_2020.h"
 #include "tools/pass_arguments.h"
@@ -124,6 +125,7 @@ static void print_module(const command *c, MlirOperation module, text *out) {
 
 // MLIR reads up to the NUL, whatever the length says.
 static heddle_status parse(MlirContext context, text *source, MlirModule *out) {
+  TRY(mlir_guard_check(text_view(source)));
   *out = mlirModuleCreateParse(context, mlirStringRefCreate(text_cstr(source), source->size));
   if (!mlirModuleIsNull(*out)) return status_ok();
   heddle_status status = ir_diagnostics(context, HEDDLE_INVALID, "cannot parse the module");

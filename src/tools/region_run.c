@@ -8,6 +8,7 @@
 #include "target/cpu.h"
 #include "tile/markers.h"
 #include "tile/passes.h"
+#include "tools/mlir_guard.h"
 #include "tools/mlir_spelling_2020.h"
 
 enum { TILES = 3, MOST_BINDINGS = 256, ALIGNMENT = 64 };  // TILES: among which the workgroups are dealt, if nobody says
@@ -31,6 +32,11 @@ static heddle_status parse(MlirContext context, str source, MlirModule *out) {
   if (mlir_spelling_2020_is(source)) mlir_spelling_2020_read(source, &today);
   else text_append(&today, source);
   tile_load_dialects(context);
+  heddle_status s = mlir_guard_check(text_view(&today));
+  if (!status_is_ok(s)) {
+    text_free(&today);
+    return s;
+  }
   *out = mlirModuleCreateParse(context, mlirStringRefCreate(text_cstr(&today), today.size));
   text_free(&today);
   return mlirModuleIsNull(*out) ? invalid(context, "cannot parse the region") : status_ok();

@@ -1,0 +1,70 @@
+// RUN: split-file %s %t
+// RUN: not emitters_opt %t/forall.mlir 2>&1 | FileCheck %s --check-prefix=FORALL
+// RUN: not emitters_opt %t/iterators.mlir 2>&1 | FileCheck %s --check-prefix=ITERATORS
+// RUN: not emitters_opt %t/bits.mlir 2>&1 | FileCheck %s --check-prefix=BITS
+// RUN: not emitters_opt %t/offset.mlir -iree-codegen-hlo-to-linalg-on-buffers 2>&1 | FileCheck %s --check-prefix=OFFSET
+// RUN: not emitters_opt %t/binding.mlir -iree-codegen-hlo-to-linalg-on-buffers 2>&1 | FileCheck %s --check-prefix=BINDING
+// RUN: not emitters_opt %t/operation.mlir -iree-codegen-hlo-to-linalg-on-tensors 2>&1 | FileCheck %s --check-prefix=OPERATION
+// RUN: emitters_opt %t/nothing.mlir -iree-codegen-distribute-to-tiles | FileCheck %s --check-prefix=NOTHING
+// Regions that are wrong: an error with its line and column, also where MLIR's own parser would not end well.
+
+// FORALL: found another terminator of an scf.forall, wanted scf.forall.in_parallel at loc("-":4:5)
+//--- forall.mlir
+func.func @f() {
+  scf.forall (%i) in (4) {
+    %c = arith.constant {a = {b = 1}} 1 : index
+    scf.yield
+  }
+  return
+}
+
+// ITERATORS: wanted "parallel", "reduction" or "window" at loc("-":2:120)
+//--- iterators.mlir
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = [#linalg.iterator_type<reduction>, i4]} outs(%x : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    linalg.yield %a : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// BITS: found a number in an array of i1, wanted true or false at loc("-":1:48)
+//--- bits.mlir
+func.func @f() attributes {a = array<i1: true, 1>} { return }
+
+// OFFSET: found a binding read or written from an offset, wanted offset 0 at loc("-":3:8)
+//--- offset.mlir
+func.func @f() {
+  %c4 = arith.constant 4 : index
+  %x = hal.interface.load.tensor @io::@x, offset = %c4 : tensor<4xf32>
+  hal.interface.store.tensor %x, @io::@y, offset = %c4 : tensor<4xf32>
+  return
+}
+
+// BINDING: names a binding that does not exist at loc("-":3:8)
+//--- binding.mlir
+func.func @f() {
+  %c0 = arith.constant 0 : index
+  %x = hal.interface.load.tensor @io::@z, offset = %c0 : tensor<4xf32>
+  return
+}
+hal.interface @io attributes {sym_visibility = "private"} {
+  hal.interface.binding @x, set=0, binding=0, type="StorageBuffer", access="Read"
+}
+
+// OPERATION: error: mhlo.unheard_of: HLO has no way to say this operation
+// OPERATION: loc("-":4:8)
+//--- operation.mlir
+func.func @f() {
+  %c0 = arith.constant 0 : index
+  %x = hal.interface.load.tensor @io::@x, offset = %c0 : tensor<4xf32>
+  %y = "mhlo.unheard_of"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  hal.interface.store.tensor %y, @io::@y, offset = %c0 : tensor<4xf32>
+  return
+}
+
+// NOTHING: func.func @f(%{{.*}}: index) attributes {xla.entry}
+//--- nothing.mlir
+func.func @f() {
+  return
+}
