@@ -325,7 +325,8 @@ heddle_status pack_product(lower_context *c, product_form *p, int share) {
     if (p->is_reduction[k] && p->trips[k] > 1) last = k;
   w.pairs = ir_bit_width(p->type) == 32 && p->rows.is_narrow && p->columns.is_narrow;
   w.packs_rows = p->rows.plain < 0 || p->rows.minor != last;
-  w.sizes = sizes_of_packing(&c->options->target, p->type, p->trips[p->column], p->terms, w.packs_rows, share);
+  w.sizes = sizes_of_packing(&c->options->target, p->type, p->trips[p->row], p->trips[p->column], p->terms,
+                             w.packs_rows, share);
   ir_builder b = ir_builder_before(p->op, c->scratch);
   b.location = mlirOperationGetLocation(p->op);
   product_form_squeeze(p, &b);

@@ -62,7 +62,8 @@ static int64_t product_tile(int64_t size, int64_t wanted, int64_t unit) {
   for (int64_t d = wanted + wanted / 2; d >= wanted / 2 && d > 0; d--) {
     if (size % d != 0) continue;
     const double waste = (double)(int64_ceil_div(d, unit) * unit) / (double)d;
-    if (best < size && waste >= least) continue;
+    const bool is_closer = int64_max(d - wanted, wanted - d) < int64_max(best - wanted, wanted - best);
+    if (best < size && (waste > least || (waste == least && !is_closer))) continue;
     best = d;
     least = waste;
   }
@@ -171,12 +172,14 @@ void sizes_of_step(const target_description *target, MlirOperation op, int count
 
 // --- products with packed operands
 
-sizes_packing sizes_of_packing(const target_description *target, MlirType type, int64_t columns, int64_t terms,
-                               bool packs_rows, int share) {
+sizes_packing sizes_of_packing(const target_description *target, MlirType type, int64_t rows, int64_t columns,
+                               int64_t terms, bool packs_rows, int share) {
   const int row = row_of(target), bits = ir_bit_width(type);
   const int64_t bytes = bits > 8 ? bits / 8 : 1;
   sizes_packing s = {.rows = table[row].rows, .lanes = lanes_of(target, bits)};
   s.columns = s.lanes * table[row].vectors;
+  if (columns <= s.lanes) s.columns = s.lanes;
+  s.rows = int64_ceil_div(rows, int64_ceil_div(rows, s.rows));  // no tile has much less than others
   const int64_t padded = int64_ceil_div(columns, s.columns) * s.columns;
   const int64_t fit = table[row].column_bytes / share / (padded * bytes);
   s.terms = int64_min(terms, int64_max(1, int64_min(table[row].terms, fit)));
