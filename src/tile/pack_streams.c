@@ -34,12 +34,25 @@ static bool lanes_last(MlirOperation op, int operand, int64_t *order) {
   return last < 0 || last == rank - 1;
 }
 
-// In front of the loop around the operation if the value is there, too.
+static bool is_within(MlirValue v, MlirOperation loop) {
+  MlirOperation at = mlirValueIsABlockArgument(v) ? mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(v))
+                                                  : mlirOperationGetParentOperation(mlirOpResultGetOwner(v));
+  while (!ir_is_null(at) && !mlirOperationEqual(at, loop)) at = mlirOperationGetParentOperation(at);
+  return !ir_is_null(at);
+}
+
+// In front of the loop over keys if the value is there, too, or is a slice that can be made there.
 static MlirOperation place_of(MlirOperation op, MlirValue v) {
   MlirOperation loop = mlirOperationGetParentOperation(op), made = ir_defining_op(v);
-  const bool is_before = ir_is(loop, "scf.for") && !ir_is_null(made) &&
-                         mlirBlockEqual(mlirOperationGetBlock(made), mlirOperationGetBlock(loop));
-  return is_before ? loop : op;
+  while (!ir_is_null(loop) && ir_is(loop, "scf.if")) loop = mlirOperationGetParentOperation(loop);
+  if (ir_is_null(loop) || !ir_is(loop, "scf.for")) return op;
+  if (!is_within(v, loop)) return loop;
+  if (ir_is_null(made) || !ir_is(made, "tensor.extract_slice")) return op;
+  for (int k = 0; k < mlirOperationGetNumOperands(made); k++)
+    if (is_within(ir_operand(made, k), loop)) return op;
+  mlirOperationRemoveFromParent(made);
+  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(loop), loop, made);
+  return loop;
 }
 
 // Gives the operand as the product reads it: lanes side by side, in the type of the sum. Where it does not change, it

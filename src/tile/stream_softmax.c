@@ -8,6 +8,9 @@
 //   `largest` becomes the largest score so far, and what was summed before shrinks by exp(before - largest);
 //   `sums` and the product, laid out [features, queries], take this block's exponentials.
 //
+// Where scores are what a mask leaves of them, a block of which it leaves none is passed over, if that changes nothing:
+// the exponentials are 0 then, and the values, which 0 would be multiplied with, finite.
+//
 // Scores are whatever the region computes for the weights: the tile of all that is fused into the loops, masks and
 // scales included. A query all of whose scores are -inf has no largest one to be subtracted; until one comes, 0 is, and
 // if none comes, the result is NaN as in the program. What a product of bfloat16 reads is widened once for a block.
@@ -223,7 +226,8 @@ static MlirOperation begin(const stream *s, ir_builder *b, const frame *space, i
   MlirOperation made = structured_begin(b, &op, body);
   for (int k = 0; k < count; k++) {
     MlirValue element = mlirBlockGetArgument(body->block, k);
-    const bool is_narrow = ir_bit_width(mlirValueGetType(element)) < ir_bit_width(s->number);
+    const bool is_narrow = mlirTypeIsAFloat(mlirValueGetType(element)) &&
+                           ir_bit_width(mlirValueGetType(element)) < ir_bit_width(s->number);
     arguments[k] = is_narrow ? ir_cast(body, "arith.extf", s->number, element) : element;
   }
   return made;
@@ -334,6 +338,143 @@ static state take_block(stream *s, ir_builder *b, const frames *f, MlirValue sco
   return now;
 }
 
+// --- blocks that a mask hides
+
+// What the scores are where the mask is false.
+typedef struct mask {
+  MlirValue shown;  // one byte for each score; null: there is no mask
+  double hidden;
+} mask;
+
+// The number that all elements of a tensor are; false if that is not known.
+static bool number_of(MlirValue v, double *out) {
+  for (MlirOperation op = ir_defining_op(v); !ir_is_null(op); op = ir_defining_op(ir_operand(op, 0))) {
+    if (ir_is(op, "arith.constant")) {
+      MlirAttribute value = ir_get(op, "value");
+      const bool is_one = mlirAttributeIsADenseElements(value) && mlirDenseElementsAttrIsSplat(value);
+      if (is_one) value = mlirDenseElementsAttrGetSplatValue(value);
+      if (!mlirAttributeIsAFloat(value)) return false;
+      *out = mlirFloatAttrGetValueDouble(value);
+      return true;
+    }
+    if (!tiling_is_structured(op) || mlirOperationGetNumOperands(op) != 2) return false;
+  }
+  return false;
+}
+
+static mask mask_of(const stream *s, MlirValue scores) {
+  mask m = {0};
+  MlirOperation op = ir_defining_op(scores);
+  if (ir_is_null(op) || !tiling_is_structured(op) || mlirOperationGetNumOperands(op) != 4) return m;
+  MlirValue shown = ir_operand(op, 0);
+  const bool is_select = contains(s->arena, op, "arith.select") && ir_collect(s->arena, op, NULL).size == 4;
+  const bool is_whole = mlirAffineMapEqual(tiling_map(op, 0), tiling_map(op, 3));
+  if (is_select && is_whole && mlirTypeIsAInteger(ir_element_type(mlirValueGetType(shown))) &&
+      number_of(ir_operand(op, 2), &m.hidden))
+    m.shown = shown;
+  return m;
+}
+
+static const frame no_dims;
+
+// A byte that is 0 if all bytes are that `element` gives of each of `value`, whose dims are those of `f`.
+static MlirValue any_of(const stream *s, ir_builder *b, const frame *f, MlirValue value,
+                        MlirValue (*element)(const stream *s, ir_builder *body, MlirValue x, double hidden),
+                        double hidden) {
+  MlirType byte = mlirIntegerTypeGet(s->context, 8);
+  MlirValue none = structured_fill(b, ir_int(b, byte, 0), empty_of(s, b, &no_dims, byte));
+  const tile_input inputs[] = {{value, *f}, {none, no_dims}};
+  MlirValue x[2];
+  ir_builder body;
+  MlirOperation made = begin(s, b, f, 2, inputs, true, &body, x);
+  MlirValue any = end(&body, made, ir_binary(&body, "arith.ori", x[1], element(s, &body, x[0], hidden)));
+  return ir_value(b, "tensor.extract", byte, 1, &any);
+}
+
+static MlirValue is_zero(const stream *s, ir_builder *b, MlirValue byte) {
+  return ir_cmpi(b, "eq", byte, ir_int(b, mlirIntegerTypeGet(s->context, 8), 0));
+}
+
+static MlirValue itself(const stream *s, ir_builder *body, MlirValue x, double hidden) {
+  (void)s;
+  (void)body;
+  (void)hidden;
+  return x;
+}
+
+static MlirValue as_byte(const stream *s, ir_builder *body, MlirValue condition) {
+  return ir_cast(body, "arith.extui", mlirIntegerTypeGet(s->context, 8), condition);
+}
+
+// Whether exp(hidden - x) might be more than 0, or NaN: the smallest f32 is 2^-149, the smallest f64 2^-1074.
+static MlirValue may_count(const stream *s, ir_builder *body, MlirValue x, double hidden) {
+  const double least = ir_bit_width(s->number) > 32 ? -746 : -104;
+  MlirValue shifted = ir_binary(body, "arith.subf", ir_float(body, s->number, hidden), shift(s, body, x));
+  return as_byte(s, body, ir_cmpf(body, "uge", shifted, ir_float(body, s->number, least)));
+}
+
+static MlirValue is_not_zero(const stream *s, ir_builder *body, MlirValue x, double hidden) {
+  (void)hidden;
+  return as_byte(s, body, ir_cmpf(body, "une", x, ir_float(body, s->number, 0)));
+}
+
+// Sums along the keys of 0 times the values: 0 if all are finite.
+static MlirValue zeros_of(const stream *s, ir_builder *b, const frames *f, MlirValue values, frame *rest) {
+  *rest = without(&f->values, s->key);
+  frame space = *rest;
+  append_loop(&space, s->key);
+  const tile_input inputs[] = {{values, f->values}, {filled(s, b, rest, 0), *rest}};
+  MlirValue x[2];
+  ir_builder body;
+  MlirOperation made = begin(s, b, &space, 2, inputs, true, &body, x);
+  MlirValue zero = ir_binary(&body, "arith.mulf", x[0], ir_float(&body, s->number, 0));
+  return end(&body, made, ir_binary(&body, "arith.addf", x[1], zero));
+}
+
+static MlirValue shown_rows(const stream *s, ir_builder *b, const frames *f, MlirValue shown) {
+  MlirType byte = mlirIntegerTypeGet(s->context, 8);
+  frame space = without(&f->scores, s->key);
+  append_loop(&space, s->key);
+  MlirValue none = structured_fill(b, ir_int(b, byte, 0), empty_of(s, b, &f->rows, byte));
+  const tile_input inputs[] = {{shown, f->scores}, {none, f->rows}};
+  MlirValue x[2];
+  ir_builder body;
+  MlirOperation made = begin(s, b, &space, 2, inputs, true, &body, x);
+  return end(&body, made, ir_binary(&body, "arith.ori", x[1], x[0]));
+}
+
+// i1: the block changes nothing. What that depends on beside the mask is looked at only if the mask hides all of it.
+static MlirValue is_hidden(const stream *s, ir_builder *b, const frames *f, const mask *m, MlirValue largest) {
+  MlirValue rows = shown_rows(s, b, f, tile_of(s, b, &f->scores, m->shown));
+  MlirType bit = mlirIntegerTypeGet(s->context, 1);
+  MlirOperation branch = ir_if(b, is_zero(s, b, any_of(s, b, &f->rows, rows, itself, 0)), 1, &bit);
+  ir_builder in = ir_builder_at_end(s->context, ir_body(branch, 0), s->arena),
+             otherwise = ir_builder_at_end(s->context, ir_body(branch, 1), s->arena);
+  frame rest;
+  MlirValue values = tile_of(s, &in, &f->values, ir_operand(s->product, 1 - s->weights));
+  MlirValue zeros = zeros_of(s, &in, f, values, &rest);
+  MlirValue is_finite = is_zero(s, &in, any_of(s, &in, &rest, zeros, is_not_zero, 0));
+  MlirValue is_nothing = is_zero(s, &in, any_of(s, &in, &f->rows, largest, may_count, m->hidden));
+  ir_yield(&in, 1, (MlirValue[]){ir_binary(&in, "arith.andi", is_finite, is_nothing)});
+  ir_yield(&otherwise, 1, (MlirValue[]){ir_int(&otherwise, bit, 0)});
+  return ir_result(branch, 0);
+}
+
+static state take_shown_block(stream *s, ir_builder *b, const frames *f, MlirValue scores, MlirValue at, state before) {
+  const mask m = mask_of(s, scores);
+  if (!m.shown.ptr) return take_block(s, b, f, scores, at, before);
+  s->offsets[s->key] = at;
+  const MlirType types[] = {mlirValueGetType(before.largest), mlirValueGetType(before.sums),
+                            mlirValueGetType(before.product)};
+  MlirOperation branch = ir_if(b, is_hidden(s, b, f, &m, before.largest), 3, types);
+  ir_builder hidden = ir_builder_at_end(s->context, ir_body(branch, 0), s->arena),
+             shown = ir_builder_at_end(s->context, ir_body(branch, 1), s->arena);
+  ir_yield(&hidden, 3, (MlirValue[]){before.largest, before.sums, before.product});
+  const state now = take_block(s, &shown, f, scores, at, before);
+  ir_yield(&shown, 3, (MlirValue[]){now.largest, now.sums, now.product});
+  return (state){ir_result(branch, 0), ir_result(branch, 1), ir_result(branch, 2)};
+}
+
 // --- one block of queries
 
 static state take_keys(stream *s, ir_builder *b, const frames *f, MlirValue scores) {
@@ -345,7 +486,7 @@ static state take_keys(stream *s, ir_builder *b, const frames *f, MlirValue scor
     MlirBlock body = ir_body(loop, 0);
     ir_builder in = ir_builder_at_end(s->context, body, s->arena);
     const state before = {mlirBlockGetArgument(body, 1), mlirBlockGetArgument(body, 2), mlirBlockGetArgument(body, 3)};
-    const state now = take_block(s, &in, f, scores, mlirBlockGetArgument(body, 0), before);
+    const state now = take_shown_block(s, &in, f, scores, mlirBlockGetArgument(body, 0), before);
     ir_yield(&in, 3, (MlirValue[]){now.largest, now.sums, now.product});
     at = (state){ir_result(loop, 0), ir_result(loop, 1), ir_result(loop, 2)};
   } else {
