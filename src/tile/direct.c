@@ -253,7 +253,8 @@ heddle_status direct_product(lower_context *c, product_form *p) {
   } else {
     count += levels_of_terms(p, p->depth, levels + count);
     levels[count++] = (nest_level){p->depth, w.sizes.streams};
-    levels[count++] = (nest_level){p->column, 2 * w.sizes.columns};
+    const bool is_low = p->row < 0 || 2 * p->trips[p->row] <= w.sizes.rows;
+    levels[count++] = (nest_level){p->column, is_low ? 2 * w.sizes.columns : w.sizes.columns};
     TRY(nest_build(&n, count, levels, add_rows, &w));
   }
   product_form_replace(p, &n.b, n.carried[0]);
