@@ -9,6 +9,7 @@
 #include "emit/ir_builder.h"
 #include "tile/by_tile.h"
 #include "tile/direct.h"
+#include "tile/groups.h"
 #include "tile/markers.h"
 #include "tile/passes.h"
 #include "tile/sizes.h"
@@ -85,6 +86,7 @@ static bool multiplies(MlirOperation op, const loops *l) {
 int configure_step(const lower_context *c, MlirOperation op, int64_t *sizes) {
   const loops l = loops_of(op);
   sizes_of_step(&c->options->target, op, l.count, l.trips, l.is_reduction, multiplies(op, &l), sizes);
+  groups_align(op, l.count, l.trips, sizes);
   return l.count;
 }
 
@@ -172,8 +174,10 @@ static heddle_status configure_root(lower_context *c, MlirOperation op, const lo
                                  .held = elements_held(op, l, own.all & ~allowed)};
   sizes_of_tiles(&c->options->target, op, &request, workgroup, registers);
   by_tile_fit(op, l->count, l->trips, workgroup);
+  groups_align(op, l->count, l->trips, workgroup);
   for (int k = 0; k < l->count; k++)
     if (registers[k] > workgroup[k]) registers[k] = workgroup[k];
+  groups_align(op, l->count, workgroup, registers);
   MlirAttribute levels[] = {mlirDenseI64ArrayGet(c->context, l->count, workgroup),
                             mlirDenseI64ArrayGet(c->context, l->count, registers)};
   ir_set(op, "lowering_config", mlirArrayAttrGet(c->context, 2, levels));

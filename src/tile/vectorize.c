@@ -42,6 +42,13 @@ enum {
   MOST_ELEMENTS = 1024
 };  // of a vector that a tile becomes: beyond, its code would be longer than a loop pays for
 
+static bool has_lanes(MlirOperation op) {
+  bool all = true;
+  for (int k = 0; k < mlirOperationGetNumOperands(op); k++)
+    all &= !mlirTypeIsAComplex(ir_element_type(mlirValueGetType(ir_operand(op, k))));
+  return all;
+}
+
 static bool is_small(MlirOperation op) {
   int64_t trips[TILING_MAX_LOOPS], points = 1;
   bool is_reduction[TILING_MAX_LOOPS];
@@ -93,7 +100,7 @@ static void forward_writes(arena *a, MlirOperation module) {
 }
 
 static void vectorize(arena *a, MlirOperation op) {
-  if (!tiling_is_structured(op)) return;
+  if (!tiling_is_structured(op) || !has_lanes(op)) return;
   if (by_tile_is_held(op)) row_copies_vectorize(a, op, ROW_LANES);
   else if (markers_of(op) != MARKER_VECTORIZE || !is_small(op)) return;
   else if (mlirAttributeIsNull(ir_get(op, PAIRS))) tiling_vectorize(op);
