@@ -156,7 +156,7 @@
                .tiles = {[TARGET_F32_PRODUCTS] = {100, 5, 44, 39, 8, 3, 3, 5, 1.5, 1.4},        \
                          [TARGET_F64_PRODUCTS] = {100, 5, 20, 19, 5, 3, 3, 5, 1.5, 1.4},        \
                          [TARGET_NARROW_PRODUCTS] = {100, 5, 30, 28, 5, 1, 1, 5, 2, 1.4},       \
-                         [TARGET_SHORT_PRODUCTS] = {100, 5, 28, 28, 5, 1, 1, 5, 2, 1.4},        \
+                         [TARGET_SHORT_PRODUCTS] = {100, 5, 50, 50, 5, 1, 1, 5, 2, 1.4},        \
                          [TARGET_INTEGER_PRODUCTS] = {100, 5, 34, 32, 5, 2, 2, 5, 2, 1.4}},     \
                .near_bytes = 512 << 10,                                                         \
                .ragged_columns = 16,                                                            \
