@@ -26,6 +26,7 @@ import conformance_mutants
 import corpus_sample
 import fuzz
 import ptxas_corpus
+import tile_windows
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 JOBS = str(os.cpu_count() or 2)
@@ -38,6 +39,8 @@ SMITH_CHECKS = {"passes": 2000, "text": 200, "proto": 300, "pbtxt": 100, "stable
 # Bits of computed floats differ in the last place, and where the sign of a NaN is not settled.
 SMITH_MIX = dict.fromkeys(("cpu", "cpu-default", "tiles", "tiles-default", "simulator", "simulator-default"),
                           "bitcast-convert=0")
+# Made-up windows that go through tiles.
+TILE_WINDOWS = 40
 # What libraries do, which no other module holds.
 SMITH_TRANSFORMS = {"cpu": 40}
 TRANSFORMS_MIX = "fft=20,cholesky=10"
@@ -254,6 +257,19 @@ def step_corpus_sample():
     return result
 
 
+def step_tile_windows():
+    """made-up convolutions and windows by tiles agree with the interpreter"""
+    result = Result()
+    tool = ROOT / "build" / "bin" / "run_hlo_module"
+    if not tool.exists():
+        result.add("tile-windows", False, f"{tool.relative_to(ROOT)} was not built")
+        return result
+    result.passed, failures = tile_windows.judge(tool, TILE_WINDOWS)
+    for failure in failures:
+        result.add(failure, False)
+    return result
+
+
 def assemble(runs):
     """PTX of modules that NVIDIA's assembler takes; `runs`: ptxas_corpus.py's flags for each."""
     result = Result()
@@ -397,8 +413,8 @@ def step_tidy():
 
 
 STEPS = [step_format, step_build_release, step_build_dev, step_unit_dev, step_unit_release, step_tsan,
-         step_golden_release, step_golden_dev, step_corpus_sample, step_levels, step_conformance, step_ptxas_sample,
-         step_ptxas, step_smith, step_sight, step_fuzz, step_mutants, step_clone, step_tidy]
+         step_golden_release, step_golden_dev, step_corpus_sample, step_tile_windows, step_levels, step_conformance,
+         step_ptxas_sample, step_ptxas, step_smith, step_sight, step_fuzz, step_mutants, step_clone, step_tidy]
 
 
 def name_of(step):
