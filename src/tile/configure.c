@@ -132,18 +132,20 @@ static int64_t elements_held(MlirOperation op, const loops *l, uint32_t whole) {
 }
 
 // Finds a product that the operation is, or is computed from, and what the root's loops are of it.
-static bool read_roles(MlirOperation op, const reach *at, int count, sizes_role *roles) {
+static bool read_roles(MlirOperation op, const reach *at, int count, sizes_role *roles, bool *shares_columns) {
   product_form p;
   if (product_form_of(op, &p)) {
     for (int k = 0; k < p.loop_count; k++) {
       const bool is_row = p.rows.loops >> k & 1U, is_column = p.columns.loops >> k & 1U;
-      const sizes_role role = k == p.row             ? SIZES_ROW
-                              : k == p.column        ? SIZES_COLUMN
-                              : is_row && !is_column ? SIZES_OUTER_ROW
-                                                     : SIZES_OTHER;
+      const bool is_outer = !is_column || p.shares_columns;
+      const sizes_role role = k == p.row           ? SIZES_ROW
+                              : k == p.column      ? SIZES_COLUMN
+                              : is_row && is_outer ? SIZES_OUTER_ROW
+                                                   : SIZES_OTHER;
       for (int r = 0; r < count; r++)
         if (at->loops[k] >> r & 1U) roles[r] = role;
     }
+    *shares_columns = p.shares_columns;
     return true;
   }
   const int operands = (int)mlirOperationGetNumOperands(op);
@@ -152,7 +154,7 @@ static bool read_roles(MlirOperation op, const reach *at, int count, sizes_role 
     if (ir_is_null(producer) || loops_of(producer).count < 0) continue;
     const int result = (int)mlirOpResultGetResultNumber(ir_operand(op, k));
     const reach r = reach_of_producer(producer, result, tiling_map(op, k), at);
-    if (read_roles(producer, &r, count, roles)) return true;
+    if (read_roles(producer, &r, count, roles, shares_columns)) return true;
   }
   return false;
 }
@@ -164,12 +166,14 @@ static heddle_status configure_root(lower_context *c, MlirOperation op, const lo
   const bool is_product = reads_products(op) || multiplies(op, l);
   int64_t workgroup[TILING_MAX_LOOPS], registers[TILING_MAX_LOOPS];
   sizes_role roles[TILING_MAX_LOOPS] = {SIZES_OTHER};
-  const bool has_roles = read_roles(op, &own, l->count, roles);
+  bool shares_columns = false;
+  const bool has_roles = read_roles(op, &own, l->count, roles, &shares_columns);
   const sizes_request request = {.count = l->count,
                                  .trips = l->trips,
                                  .allowed = allowed,
                                  .is_product = is_product,
                                  .roles = has_roles ? roles : NULL,
+                                 .shares_columns = shares_columns,
                                  .holds_sums = is_product && !multiplies(op, l),
                                  .held = elements_held(op, l, own.all & ~allowed)};
   sizes_of_tiles(&c->options->target, op, &request, workgroup, registers);

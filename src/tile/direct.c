@@ -17,6 +17,7 @@ typedef struct direct {
   const product_form *p;
   sizes_direct sizes;
   bool has_fma;
+  MlirValue zero;  // with which the sums of lanes begin in registers; null: with what is there
 } direct;
 
 static bool is_neighbours(const product_side *side, int loop) { return side->minor == loop; }
@@ -114,6 +115,10 @@ static heddle_status lanes_tile(nest *n, void *user) {
   nest tile = *n;
   nest_level levels[TILING_MAX_LOOPS];
   tile.carried[0] = nest_take(n, &place, n->carried[0]);
+  if (!mlirValueIsNull(w->zero)) {
+    tile.carried[0] = structured_fill(&tile.b, w->zero, tile.carried[0]);
+    TRY(markers_begin(ir_defining_op(tile.carried[0]), MARKER_VECTORIZE));
+  }
   TRY(nest_build(&tile, levels_of_terms(p, -1, levels), levels, add_lanes, user));
   n->carried[0] = nest_put(n, &place, tile.carried[0], n->carried[0]);
   return status_ok();
@@ -243,6 +248,11 @@ heddle_status direct_product(lower_context *c, product_form *p) {
   for (int k = 0; k < p->loop_count; k++)
     if (!p->is_reduction[k] && k != p->row && k != p->column && p->trips[k] > 1) levels[count++] = (nest_level){k, 1};
   if (p->shares_columns) {
+    MlirOperation before = ir_defining_op(n.carried[0]);
+    if (!ir_is_null(before) && ir_is(before, "linalg.fill")) {
+      w.zero = ir_operand(before, 0);
+      n.carried[0] = ir_operand(before, 1);
+    }
     if (p->row >= 0) levels[count++] = (nest_level){p->row, w.sizes.rows};
     levels[count++] = (nest_level){p->column, w.sizes.columns};
     TRY(nest_build(&n, count, levels, lanes_tile, &w));

@@ -106,7 +106,10 @@ static void tiles_of_product(const target_description *target, MlirOperation op,
   const int row = row_of(target);
   const int64_t width = lanes(target, op) * table[row].vectors;
   int64_t rows = table[row].workgroup_rows, columns = table[row].workgroup_columns;
-  if (r->holds_sums) {
+  if (r->shares_columns) {
+    rows = 4 * rows;
+    columns = columns / 2;
+  } else if (r->holds_sums) {
     rows = rows / 4 * 3;
     columns = columns / 4 * 3;
   }

@@ -21,6 +21,7 @@ typedef struct sizes_request {
   uint32_t allowed;         // a bit for each loop that may be tiled
   bool is_product;          // a register tile has several rows then, so that what is loaded is used more than once
   const sizes_role *roles;  // by loop; null: no product has rows and columns
+  bool shares_columns;      // the product multiplies each column by its own factors: all rows read few of them
   bool holds_sums;          // of a product: the root is computed from them
   int64_t held;             // elements that a tile of one row keeps of what is computed on the way
 } sizes_request;
