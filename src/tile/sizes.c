@@ -153,16 +153,39 @@ static bool is_minor(MlirOperation op, int loop) {
   return mlirAffineExprIsFunctionOfDim(last, loop);
 }
 
+// The loop along which neighbours lie side by side in something that is read across the vectors, which lie along the
+// innermost one: a square of both is read by rows and turned in registers. -1 if there is none.
+static int turned_loop(MlirOperation op, int count) {
+  for (int k = 0; k < tiling_output(op, 0); k++) {
+    MlirAffineMap map = tiling_map(op, k);
+    const int rank = (int)mlirAffineMapGetNumResults(map);
+    MlirAffineExpr last = rank > 0 ? mlirAffineMapGetResult(map, rank - 1) : (MlirAffineExpr){NULL};
+    if (rank < 2 || !mlirAffineExprIsADim(last) || mlirAffineDimExprGetPosition(last) == count - 1) continue;
+    for (int d = 0; d < rank - 1; d++) {
+      MlirAffineExpr e = mlirAffineMapGetResult(map, d);
+      if (mlirAffineExprIsADim(e) && mlirAffineDimExprGetPosition(e) == count - 1)
+        return (int)mlirAffineDimExprGetPosition(last);
+    }
+  }
+  return -1;
+}
+
 // The innermost loop that is no reduction runs over vectors; around it a product has the rows of a register tile, and
 // what does not multiply goes one by one. What is no longer than that is taken whole.
 void sizes_of_step(const target_description *target, MlirOperation op, int count, const int64_t *trips,
                    const bool *is_reduction, bool is_product, int64_t *step) {
   const int row = row_of(target);
   const int64_t width = lanes(target, op) * table[row].vectors, rows = table[row].rows;
+  bool reduces = false;
+  for (int k = 0; k < count; k++) reduces |= is_reduction[k];
+  const int turned = reduces ? -1 : turned_loop(op, count);
   int place = 0;
   for (int k = count - 1; k >= 0; k--) {
     step[k] = 0;
-    if (is_reduction[k]) {
+    if (turned >= 0 && (k == turned || k == count - 1)) {
+      step[k] = lanes(target, op);
+      place++;
+    } else if (is_reduction[k]) {
       step[k] = k == count - 1 && !is_product && is_minor(op, k) ? lanes(target, op) : 1;
     } else {
       const int64_t most = place == 0 ? width : place == 1 || !is_product ? rows : 1;
