@@ -33,7 +33,12 @@ static const char lowering[] =
     "  transform.apply_patterns.vector.lower_transpose lowering_strategy = \"shuffle_1d\"\n"
     "} : !transform.any_op\n"
     "transform.apply_patterns to %f { transform.apply_patterns.canonicalization } : !transform.any_op\n"
-    "transform.apply_cse to %f : !transform.any_op\n"
+    "transform.apply_cse to %f : !transform.any_op\n";
+
+// Sums that a loop carries through memory stay in registers. What else the loop does to that memory is not seen, so
+// that nothing may be left that does.
+static const char hoisting[] =
+    "%f = transform.structured.match ops{[\"func.func\"]} in %module : (!transform.any_op) -> !transform.any_op\n"
     "transform.structured.hoist_redundant_vector_transfers %f : (!transform.any_op) -> !transform.any_op\n";
 
 enum { ROW_LANES = 16 };  // of a row that is made at once
@@ -115,7 +120,11 @@ static heddle_status run(pass_context *context, void *unit) {
   for (int k = 0; k < all.size; k++) vectorize(c->scratch, all.data[k]);
   // What has no vector form is reported, which is no error here.
   heddle_status_free(ir_diagnostics(c->context, HEDDLE_INTERNAL, "cannot vectorize"));
+  bool is_whole_region = true;
+  all = ir_collect(c->scratch, module, NULL);
+  for (int k = 0; k < all.size; k++) is_whole_region &= markers_of(all.data[k]) != MARKER_VECTORIZE;
   TRY(schedule_run(c, module, str_from(lowering)));
+  if (is_whole_region) TRY(schedule_run(c, module, str_from(hoisting)));
   forward_writes(c->scratch, module);
   flat_accesses_make(c->scratch, module);
   return lower_upstream(context, unit, "canonicalize,cse");
