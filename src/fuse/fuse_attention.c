@@ -21,27 +21,19 @@ typedef struct attention {
 
 static bool is_number(const instruction *i) { return i->opcode == HLO_CONSTANT && i->shape->rank == 0; }
 
-// Whether a reshape only adds dims of one element; then dim k of the operand is dim dims[k] of the result.
-static bool adds_dims(const instruction *i, int64_t *dims) {
-  if (i->opcode != HLO_RESHAPE && i->opcode != HLO_BITCAST) return false;
-  const shape *to = i->shape, *from = i->operands[0]->shape;
-  int d = 0;
-  if (to->dtype != from->dtype) return false;
-  for (int k = 0; k < from->rank; k++) {
-    while (d < to->rank && to->dims[d] == 1 && from->dims[k] != 1) d++;
-    if (d == to->rank || to->dims[d] != from->dims[k]) return false;
-    dims[k] = d++;
-  }
-  while (d < to->rank && to->dims[d] == 1) d++;
-  return d == to->rank;
+// Whether a reshape only adds or takes away dims of one element.
+static bool changes_unit_dims(const instruction *i) {
+  int dims[SHAPE_MAX_RANK];
+  const bool is_reshape = i->opcode == HLO_RESHAPE || i->opcode == HLO_BITCAST;
+  return is_reshape && i->shape->dtype == i->operands[0]->shape->dtype &&
+         shape_moves_unit_dims(i->operands[0]->shape, i->shape, dims);
 }
 
 // Made of numbers and positions alone, in a few steps.
 static bool is_made_of_positions(const instruction *i, int *steps) {
-  int64_t dims[SHAPE_MAX_RANK];
   if (is_number(i) || i->opcode == HLO_IOTA) return true;
   if (--*steps < 0) return false;
-  if (adds_dims(i, dims)) return is_made_of_positions(i->operands[0], steps);
+  if (changes_unit_dims(i)) return is_made_of_positions(i->operands[0], steps);
   if (i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE) return false;
   if (!hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && i->opcode != HLO_BROADCAST) return false;
   bool all = true;
@@ -69,7 +61,7 @@ static bool is_computed(const attention *t, const instruction *i) {
   if (!hero_tiles_has_form(i)) return false;
   if (is_of_rows(t, i) || is_number(i) || is_score_product(t, i) || i->opcode == HLO_BROADCAST) return true;
   if (is_made_of_positions(i, &steps)) return true;
-  if (i->opcode == HLO_RESHAPE || i->opcode == HLO_BITCAST) return false;
+  if (i->opcode == HLO_RESHAPE || i->opcode == HLO_BITCAST) return has_scores_shape(t, i) && changes_unit_dims(i);
   const bool is_moved = i->opcode == HLO_TRANSPOSE || i->opcode == HLO_COPY;
   return (hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) || is_moved) && has_scores_shape(t, i);
 }
@@ -183,20 +175,6 @@ static instruction *copy_into(computation *to, const attention *t, const instruc
   return i;
 }
 
-// A broadcast, where the reshape of something computed only adds dims: a tile of that is a tile of its operand.
-static void show_as_broadcast(instruction *i) {
-  int64_t dims[SHAPE_MAX_RANK];
-  if (i->operand_count != 1 || i->operands[0]->opcode == HLO_PARAMETER || !adds_dims(i, dims)) return;
-  arena *a = i->parent->module->arena;
-  const int rank = i->operands[0]->shape->rank;
-  int64_t *own = arena_array(a, int64_t, rank);
-  for (int k = 0; k < rank; k++) own[k] = dims[k];
-  i->opcode = HLO_BROADCAST;
-  i->attributes = attributes_create(a);
-  i->attributes->dimensions = (int_list){.data = own, .size = rank};
-  attributes_mark(i->attributes, HLO_ATTRIBUTE_DIMENSIONS);
-}
-
 static instruction *build(const attention *t, computation *c) {
   module *m = c->module;
   computation *body = module_add_computation(m, STR("fused_attention"));
@@ -208,7 +186,6 @@ static instruction *build(const attention *t, computation *c) {
   }
   for (int k = 0; k < t->body.size; k++)
     ptr_map_put(t->arena, &copies, t->body.data[k], copy_into(body, t, t->body.data[k], &copies));
-  for (int k = 0; k < body->instructions.size; k++) show_as_broadcast(body->instructions.data[k]);
   computation_set_root(body, ptr_map_get(&copies, t->root));
   const char *name = arena_printf(m->arena, "attention_fusion.%d", m->next_name);
   instruction *fusion = computation_add(c, HLO_FUSION, str_from(name), t->root->shape, t->inputs.size, t->inputs.data);

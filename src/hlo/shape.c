@@ -231,3 +231,16 @@ static bool equal(const shape *l, const shape *r, int depth) {
 }
 
 bool shape_equal(const shape *l, const shape *r) { return equal(l, r, 0); }
+
+bool shape_moves_unit_dims(const shape *from, const shape *to, int *dims) {
+  int d = 0;
+  for (int k = 0; k < from->rank; k++) {
+    dims[k] = -1;
+    if (from->dims[k] == 1) continue;
+    while (d < to->rank && to->dims[d] == 1) d++;
+    if (d == to->rank || to->dims[d] != from->dims[k]) return false;
+    dims[k] = d++;
+  }
+  while (d < to->rank && to->dims[d] == 1) d++;
+  return d == to->rank;
+}

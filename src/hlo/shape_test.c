@@ -138,6 +138,20 @@ static void test_text(void **state) {
   expect_text(shape_tuple(*state, 7, seven), "(f32[], f32[], f32[], f32[], f32[], /*index=5*/token[], ())");
 }
 
+static void test_reshapes_that_move_dims_of_one_element_are_told(void **state) {
+  const shape *from = shape_array(*state, DTYPE_F32, DIMS(2, 1, 3)),
+              *to = shape_array(*state, DTYPE_F32, DIMS(1, 2, 3, 1)),
+              *other = shape_array(*state, DTYPE_F32, DIMS(3, 2)),
+              *longer = shape_array(*state, DTYPE_F32, DIMS(2, 3, 2));
+  int dims[SHAPE_MAX_RANK];
+  assert_true(shape_moves_unit_dims(from, to, dims));
+  assert_int_equal(dims[0], 1);
+  assert_int_equal(dims[1], -1);
+  assert_int_equal(dims[2], 2);
+  assert_false(shape_moves_unit_dims(from, other, dims));
+  assert_false(shape_moves_unit_dims(from, longer, dims));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TESTING_IN_ARENA(test_sizes),
@@ -147,6 +161,7 @@ int main(void) {
       TESTING_IN_ARENA(test_comparisons),
       TESTING_IN_ARENA(test_layout_parts_count),
       TESTING_IN_ARENA(test_text),
+      TESTING_IN_ARENA(test_reshapes_that_move_dims_of_one_element_are_told),
   };
   return cmocka_run_group_tests_name("shape", tests, NULL, NULL);
 }

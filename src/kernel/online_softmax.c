@@ -30,19 +30,13 @@ static bool through_broadcast(const instruction *i, alignment *at) {
 
 // Only dims of one element come or go.
 static bool through_reshape(const instruction *i, alignment *at) {
-  const shape *to = i->shape, *from = i->operands[0]->shape;
   alignment of_operand = {0};
-  int d = 0;
-  for (int k = 0; k < from->rank; k++) {
-    of_operand.dims[k] = -1;
-    if (from->dims[k] == 1) continue;
-    while (d < to->rank && to->dims[d] == 1) d++;
-    if (d == to->rank || to->dims[d] != from->dims[k]) return false;
-    of_operand.dims[k] = at->dims[d++];
-  }
-  while (d < to->rank && to->dims[d] == 1) d++;
+  const shape *from = i->operands[0]->shape;
+  if (from->dtype != i->shape->dtype || !shape_moves_unit_dims(from, i->shape, of_operand.dims)) return false;
+  for (int k = 0; k < from->rank; k++)
+    if (of_operand.dims[k] >= 0) of_operand.dims[k] = at->dims[of_operand.dims[k]];
   *at = of_operand;
-  return d == to->rank;
+  return true;
 }
 
 // The reduction along the keys whose results `i` repeats along them; null if it is no such value.
@@ -75,10 +69,33 @@ static bool reduces(const instruction *reduce, hlo_opcode op, double init, const
 
 // --- the pattern
 
+// Where the dim is before a reshape that only adds or takes away dims of one element; -1 of other reshapes.
+static int dim_before(const instruction *i, int dim) {
+  alignment at = {0};
+  for (int d = 0; d < i->shape->rank; d++) at.dims[d] = d;
+  if (!through_reshape(i, &at)) return -1;
+  for (int d = 0; d < i->operands[0]->shape->rank; d++)
+    if (at.dims[d] == dim) return d;
+  return -1;
+}
+
+// To what the elements are from, if it only moves or converts them; *dim follows.
+static bool step_back(const instruction **i, int *dim) {
+  const instruction *from = converted(*i);
+  int before = *dim;
+  if (from->opcode == HLO_TRANSPOSE) before = (int)from->attributes->dimensions.data[*dim];
+  else if (from->opcode == HLO_RESHAPE || from->opcode == HLO_BITCAST) before = dim_before(from, *dim);
+  else if (from == *i) return false;
+  const bool moves = from->opcode == HLO_TRANSPOSE || from->opcode == HLO_RESHAPE || from->opcode == HLO_BITCAST;
+  if (before < 0) return false;
+  *i = moves ? from->operands[0] : from;
+  *dim = before;
+  return true;
+}
+
 static bool match(const instruction *weights, online_softmax *s) {
-  const instruction *i = converted(weights);
-  for (; i->opcode == HLO_TRANSPOSE; i = converted(i->operands[0]))
-    s->key_dim = (int)i->attributes->dimensions.data[s->key_dim];
+  const instruction *i = weights;
+  while (step_back(&i, &s->key_dim)) continue;
   const int key = s->key_dim;
   if (i->opcode == HLO_DIVIDE) {
     s->sum = row_reduction(i->operands[1], key);

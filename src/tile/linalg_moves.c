@@ -1,6 +1,9 @@
 // Operations that only move elements: broadcasts, transposes, reversals and iotas are loops that copy by a map, what
 // cuts or joins arrays is a slice of a tensor.
+#include <mlir-c/AffineExpr.h>
+
 #include "base/int64.h"
+#include "dialect/tiling.h"
 #include "emit/elemental.h"
 #include "kernel/hero_tiles.h"
 #include "tile/linalg.h"
@@ -104,9 +107,29 @@ static MlirValue expand(linalg_emitter *e, MlirValue x, const shape *to, MlirNam
 }
 
 // Over one dim; over none where one side is a scalar.
+static bool is_computed(MlirValue v) {
+  MlirOperation op = ir_defining_op(v);
+  return !ir_is_null(op) && tiling_is_structured(op);
+}
+
+// The elements' positions before a reshape that only adds or takes away dims of one element; false of other reshapes.
+static bool unit_dims_map(const linalg_emitter *e, const shape *from, const shape *to, MlirAffineMap *out) {
+  MlirAffineExpr exprs[SHAPE_MAX_RANK] = {{0}};
+  int dims[SHAPE_MAX_RANK];
+  if (!shape_moves_unit_dims(from, to, dims)) return false;
+  for (int k = 0; k < from->rank; k++)
+    exprs[k] = dims[k] < 0 ? mlirAffineConstantExprGet(e->b.context, 0) : mlirAffineDimExprGet(e->b.context, dims[k]);
+  *out = mlirAffineMapGet(e->b.context, to->rank, 0, from->rank, exprs);
+  return true;
+}
+
+// What is computed and only gets other dims of one element is copied by a map: that has tiles, and is fused with who
+// reads it.
 heddle_status linalg_reshape(linalg_emitter *e, const instruction *i, MlirValue *out) {
   const shape *from = i->operands[0]->shape, *to = i->shape;
+  MlirAffineMap map;
   if (from->dtype != to->dtype) return linalg_refuse(e, i, "it reads elements as others");
+  if (is_computed(linalg_operand(e, i, 0)) && unit_dims_map(e, from, to, &map)) return copy_by(e, i, map, out);
   const int between = from->rank == 0 || to->rank == 0 ? 0 : 1;
   MlirValue x = linalg_operand(e, i, 0);
   if (from->rank > between) x = collapse(e, x, between, shape_element_count(from), all_in_one(e, between * from->rank));

@@ -81,20 +81,42 @@ static void append_loop(frame *f, int64_t loop) { f->loops[f->rank++] = loop; }
 
 static bool contains(arena *a, MlirOperation op, const char *name) { return ir_collect(a, op, name).size > 0; }
 
-// The operation's first operand: the same dims, in the operation's order. False if it is none that is elementwise.
+// The operation's first operand, and which of the product's loops its dims are; -1 for dims of one element that no loop
+// runs along. False if the operation is none that is elementwise.
 static bool step_back(stream *s, MlirOperation op, MlirValue *v) {
   const int count = ir_is_null(op) || !tiling_is_structured(op) ? 0 : (int)mlirOperationGetNumOperands(op);
   if (count < 2) return false;
   MlirAffineMap read = tiling_map(op, 0), written = tiling_map(op, count - 1);
-  if (mlirAffineMapGetNumResults(read) != s->of_scores.rank) return false;
-  frame before = {.rank = s->of_scores.rank};
-  for (int d = 0; d < before.rank; d++)
-    for (int k = 0; k < before.rank; k++)
+  frame before = {.rank = (int)mlirAffineMapGetNumResults(read)};
+  if (before.rank > SHAPE_MAX_RANK) return false;
+  for (int d = 0; d < before.rank; d++) {
+    before.loops[d] = -1;
+    for (int k = 0; k < s->of_scores.rank; k++)
       if (mlirAffineExprEqual(mlirAffineMapGetResult(read, d), mlirAffineMapGetResult(written, k)))
         before.loops[d] = s->of_scores.loops[k];
+  }
   s->of_scores = before;
   *v = ir_operand(op, 0);
   return true;
+}
+
+// Dims of one element that the product does not have go away.
+static void drop_unit_dims(stream *s) {
+  frame kept = without(&s->of_scores, -1);
+  if (kept.rank == s->of_scores.rank) return;
+  ir_builder b = ir_builder_before(s->product, s->arena);
+  int64_t dims[SHAPE_MAX_RANK] = {0};
+  MlirAffineExpr exprs[SHAPE_MAX_RANK] = {{0}};
+  int next = 0;
+  for (int d = 0; d < s->of_scores.rank; d++) {
+    const bool is_kept = s->of_scores.loops[d] >= 0;
+    exprs[d] = is_kept ? mlirAffineDimExprGet(s->context, next) : mlirAffineConstantExprGet(s->context, 0);
+    if (is_kept) dims[next++] = mlirShapedTypeGetDimSize(mlirValueGetType(s->scores), d);
+  }
+  MlirValue empty = structured_empty(&b, kept.rank, dims, ir_element_type(mlirValueGetType(s->scores)));
+  MlirAffineMap map = mlirAffineMapGet(s->context, kept.rank, 0, s->of_scores.rank, exprs);
+  s->scores = ir_result(structured_copy(&b, s->scores, empty, map), 0);
+  s->of_scores = kept;
 }
 
 // From the weights back to the exponential, and from that to the scores.
@@ -113,6 +135,7 @@ static bool find_scores(stream *s) {
     is_found = contains(s->arena, op, "arith.subf");
   }
   s->scores = v;
+  drop_unit_dims(s);
   return true;
 }
 

@@ -62,19 +62,34 @@ static MlirAffineMap turned_map(const turn *t, int operand, const int64_t *order
   return mlirAffineMapGet(t->b->context, t->loops, 0, rank, exprs);
 }
 
-// The order of dims in which the new loops meet an operand whose map only names loops; false for other maps, and for
-// operands that have not all loops of the result.
-static bool order_of_operand(const turn *t, int operand, int result_rank, int64_t *order) {
+// Where the new loop is in a map; -1 if it is not there, or twice.
+static int place_of_loop(const turn *t, MlirAffineMap map, int loop) {
+  int at = -1, found = 0;
+  for (int d = 0; d < mlirAffineMapGetNumResults(map); d++) {
+    MlirAffineExpr e = mlirAffineMapGetResult(map, d);
+    const bool is_it = mlirAffineExprIsADim(e) && mlirAffineDimExprGetPosition(e) == t->from[loop];
+    found += is_it;
+    if (is_it) at = d;
+  }
+  return found == 1 ? at : -1;
+}
+
+// The order of dims in which the new loops meet an operand whose map only names loops, dims of one element first;
+// false for other maps, and for operands that have not all loops of the result.
+static bool order_of_operand(const turn *t, int operand, int64_t *order) {
   MlirAffineMap old = tiling_map(t->op, operand);
   const int rank = (int)mlirAffineMapGetNumResults(old);
   int count = 0;
-  if (rank != result_rank || rank_of(ir_operand(t->op, operand)) != rank) return false;
-  for (int k = 0; k < t->loops; k++)
-    for (int d = 0; d < rank; d++) {
-      MlirAffineExpr e = mlirAffineMapGetResult(old, d);
-      if (mlirAffineExprIsADim(e) && mlirAffineDimExprGetPosition(e) == t->from[k] && !t->is_reduction[t->from[k]])
-        order[count++] = d;
-    }
+  if (rank_of(ir_operand(t->op, operand)) != rank || rank > SHAPE_MAX_RANK) return false;
+  for (int d = 0; d < rank; d++)
+    if (mlirAffineExprIsAConstant(mlirAffineMapGetResult(old, d))) order[count++] = d;
+  for (int k = 0; k < t->loops; k++) {
+    const int64_t loop = t->from[k];
+    if (t->is_reduction[loop]) continue;
+    const int at = place_of_loop(t, old, k);
+    if (at < 0 && t->trips[loop] != 1) return false;
+    if (at >= 0) order[count++] = at;
+  }
   return count == rank;
 }
 
@@ -126,13 +141,13 @@ static MlirAttribute iterator_types(const turn *t) {
 }
 
 static MlirValue rebuilt(turn *t, const int64_t *order) {
-  const int count = (int)mlirOperationGetNumOperands(t->op), rank = rank_of(ir_result(t->op, 0));
+  const int count = (int)mlirOperationGetNumOperands(t->op);
   MlirValue *operands = arena_array(t->b->arena, MlirValue, count);
   MlirAttribute *maps = arena_array(t->b->arena, MlirAttribute, count);
   for (int k = 0; k < count - 1; k++) {
     int64_t own[SHAPE_MAX_RANK] = {0};
     operands[k] = ir_operand(t->op, k);
-    const bool follows = order_of_operand(t, k, rank, own);
+    const bool follows = order_of_operand(t, k, own);
     if (follows) operands[k] = turned(t->all, t->b, operands[k], own);
     maps[k] = mlirAffineMapAttrGet(turned_map(t, k, follows ? own : NULL));
   }
