@@ -144,7 +144,37 @@ static bool is_closed(const attention *t) {
   return all;
 }
 
-// --- whether it pays
+// --- whether it can be done, and pays
+
+static int64_t elements_along(const shape *s, int_list dims) {
+  int64_t n = 1;
+  for (int k = 0; k < dims.size; k++) n *= s->dims[dims.data[k]];
+  return n;
+}
+
+// A tile holds a block of queries, of keys, of values and of results: of 64 each, as tile/stream_softmax.c takes them.
+// Beside these are a block of each score that several read, and of those that the softmax makes.
+enum { BLOCK = 64, HELD_BYTES_MAX = 448 << 10 };
+
+static bool fits(const attention *t) {
+  const online_softmax *s = &t->softmax;
+  const int values = 1 - s->side;
+  const hlo_attributes *a = s->product->attributes;
+  const int_list batch = values == 0 ? a->lhs_batch_dims : a->rhs_batch_dims;
+  const shape *of_values = s->product->operands[values]->shape;
+  const int64_t keys = s->scores->shape->dims[s->key_dim];
+  const int64_t across = elements_along(of_values, batch) * keys;
+  if (across == 0 || shape_element_count(s->scores->shape) <= keys) return false;  // one query, or none
+  int64_t features = shape_element_count(of_values) / across, blocks = 3;
+  for (int k = 0; k < t->body.size; k++) {
+    const instruction *i = t->body.data[k];
+    blocks += has_scores_shape(t, i) && i->users.size > 1;
+    if (i->opcode == HLO_DOT && i != s->product)
+      features += elements_along(i->operands[0]->shape, i->attributes->lhs_contracting_dims);
+  }
+  const int64_t bytes = s->product->shape->dtype == DTYPE_F64 ? 8 : 4;
+  return (2 * BLOCK * features + blocks * BLOCK * BLOCK) * bytes <= HELD_BYTES_MAX;
+}
 
 // Rows that fill no vector, or scores that lie in cache anyway, are better off with libraries: measured, at a quarter
 // of so many scores those take 0.8 to 0.95 of the time, and half at the sixteenth part.
@@ -203,7 +233,7 @@ static bool try_product(arena *scratch, computation *c, const target_description
   if (!online_softmax_of(product, &t.softmax) || !pays(&t, target)) return false;
   collect(&t, product);
   collect_users(&t, product);
-  if (!is_closed(&t)) return false;
+  if (!is_closed(&t) || !fits(&t)) return false;
   instruction *fusion = build(&t, c);
   instruction_replace_uses(t.root, fusion);
   if (reasons)

@@ -153,10 +153,18 @@ static bool find_roles(stream *s) {
   return s->key >= 0 && s->query >= 0;
 }
 
-static void choose_blocks(stream *s) {
-  for (int k = 0; k < s->loops; k++) s->block[k] = s->roles[k] == ROLE_FEATURE ? s->trips[k] : 1;
-  s->block[s->query] = int64_min(LANES, s->trips[s->query]);
+// At least two blocks of queries, so that there is a loop over workgroups; false if there is one query only.
+static bool choose_blocks(stream *s) {
+  int64_t workgroups = 1;
+  for (int k = 0; k < s->loops; k++) {
+    s->block[k] = s->roles[k] == ROLE_FEATURE ? s->trips[k] : 1;
+    if (s->roles[k] != ROLE_FEATURE && k != s->key && k != s->query) workgroups *= s->trips[k];
+  }
+  const int64_t queries = s->trips[s->query];
+  s->block[s->query] = int64_min(LANES, queries);
+  if (workgroups == 1 && queries <= LANES) s->block[s->query] = int64_ceil_div(queries, 2);
   s->block[s->key] = int64_min(KEYS, s->trips[s->key]);
+  return workgroups * queries > 1;
 }
 
 // --- tensors and operations of tiles
@@ -706,8 +714,7 @@ static bool take(lower_context *c, MlirOperation product) {
   s.weights = (int)mlirIntegerAttrGetValueInt(ir_get(product, TILE_ONLINE_SOFTMAX));
   s.number = ir_element_type(ir_result_type(product, 0));
   ir_unset(product, TILE_ONLINE_SOFTMAX);
-  if (s.weights > 1 || !find_scores(&s) || !find_roles(&s)) return false;
-  choose_blocks(&s);
+  if (s.weights > 1 || !find_scores(&s) || !find_roles(&s) || !choose_blocks(&s)) return false;
   fuse_producers(c->scratch, stream_product(&s));
   return true;
 }
