@@ -35,8 +35,7 @@ static const char lowering[] =
     "transform.apply_patterns to %f { transform.apply_patterns.canonicalization } : !transform.any_op\n"
     "transform.apply_cse to %f : !transform.any_op\n";
 
-// Sums that a loop carries through memory stay in registers. What else the loop does to that memory is not seen, so
-// that nothing may be left that does.
+// Sums that a loop carries through memory stay in registers. What else the loop does to that memory is not seen.
 static const char hoisting[] =
     "%f = transform.structured.match ops{[\"func.func\"]} in %module : (!transform.any_op) -> !transform.any_op\n"
     "transform.structured.hoist_redundant_vector_transfers %f : (!transform.any_op) -> !transform.any_op\n";
@@ -112,6 +111,48 @@ static void vectorize(arena *a, MlirOperation op) {
   else pairs_vectorize(a, op);
 }
 
+// --- sums in registers
+
+// What memory a view is of.
+static MlirValue viewed(MlirValue v) {
+  static const char *const views[] = {"memref.subview", "memref.cast", "memref.collapse_shape", "memref.expand_shape"};
+  for (MlirOperation op = ir_defining_op(v); !ir_is_null(op); op = ir_defining_op(v)) {
+    bool is_view = false;
+    for (size_t k = 0; k < sizeof views / sizeof *views; k++) is_view |= ir_is(op, views[k]);
+    if (!is_view) break;
+    v = ir_operand(op, 0);
+  }
+  return v;
+}
+
+static bool is_in(MlirOperation op, MlirOperation loop) {
+  while (!ir_is_null(op) && !mlirOperationEqual(op, loop)) op = mlirOperationGetParentOperation(op);
+  return !ir_is_null(op);
+}
+
+static bool share_a_loop(MlirOperation l, MlirOperation r) {
+  bool any = false;
+  for (MlirOperation at = mlirOperationGetParentOperation(l); !ir_is_null(at); at = mlirOperationGetParentOperation(at))
+    any |= ir_is(at, "scf.for") && is_in(r, at);
+  return any;
+}
+
+// Whether no operation that became no vectors works in a loop on memory that vectors are written to there.
+static bool may_hoist(arena *a, MlirOperation module) {
+  const ir_operations all = ir_collect(a, module, NULL), writes = ir_collect(a, module, "vector.transfer_write");
+  bool may = true;
+  for (int k = 0; k < all.size; k++) {
+    if (markers_of(all.data[k]) != MARKER_VECTORIZE) continue;
+    for (int o = 0; o < mlirOperationGetNumOperands(all.data[k]); o++) {
+      MlirValue memory = viewed(ir_operand(all.data[k], o));
+      for (int w = 0; w < writes.size && may; w++)
+        may = !mlirValueEqual(memory, viewed(ir_operand(writes.data[w], 1))) ||
+              !share_a_loop(all.data[k], writes.data[w]);
+    }
+  }
+  return may;
+}
+
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const MlirOperation module = {unit};
@@ -120,11 +161,8 @@ static heddle_status run(pass_context *context, void *unit) {
   for (int k = 0; k < all.size; k++) vectorize(c->scratch, all.data[k]);
   // What has no vector form is reported, which is no error here.
   heddle_status_free(ir_diagnostics(c->context, HEDDLE_INTERNAL, "cannot vectorize"));
-  bool is_whole_region = true;
-  all = ir_collect(c->scratch, module, NULL);
-  for (int k = 0; k < all.size; k++) is_whole_region &= markers_of(all.data[k]) != MARKER_VECTORIZE;
   TRY(schedule_run(c, module, str_from(lowering)));
-  if (is_whole_region) TRY(schedule_run(c, module, str_from(hoisting)));
+  if (may_hoist(c->scratch, module)) TRY(schedule_run(c, module, str_from(hoisting)));
   forward_writes(c->scratch, module);
   flat_accesses_make(c->scratch, module);
   return lower_upstream(context, unit, "canonicalize,cse");
