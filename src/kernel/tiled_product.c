@@ -9,7 +9,8 @@
 typedef struct suitable {
   arena *scratch;
   const target_description *target;
-  bool takes_rows;  // reductions of rows, too
+  bool takes_rows;    // reductions of rows, too
+  bool reads_values;  // with an element for each of the result's, beside the product
   ptr_map computed;
   const instruction *product;
 } suitable;
@@ -21,6 +22,22 @@ static char is_apart, is_of_elements, is_of_rows;
 static bool is_in_memory(const suitable *s, const instruction *i) {
   while (i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE) i = i->operands[0];
   return !ptr_map_has(&s->computed, i);
+}
+
+static bool is_donated(const instruction *parameter) {
+  const module *m = parameter->parent->module;
+  bool any = false;
+  for (int k = 0; k < m->attributes.size; k++)
+    any |=
+        str_is(m->attributes.data[k].name, "input_output_alias") || str_is(m->attributes.data[k].name, "buffer_donor");
+  return any && parameter->parent == m->entry;
+}
+
+// An array that the program computed or was given for good: its memory may be the result's if nobody reads it later.
+static bool is_value(const suitable *s, const instruction *i) {
+  while (i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE) i = i->operands[0];
+  if (i->opcode == HLO_PARAMETER) return is_donated(i);
+  return !ptr_map_has(&s->computed, i) && i->opcode != HLO_CONSTANT;
 }
 
 static bool takes_alone(const suitable *s, const instruction *i) {
@@ -83,6 +100,8 @@ static bool takes(suitable *s, const instruction *i) {
   if (i->opcode == HLO_DOT) s->product = i;
   char *kind = kind_of(s, i);
   ptr_map_put(s->scratch, &s->computed, i, kind);
+  for (int k = 0; k < i->operand_count && i->opcode != HLO_DOT && i->shape->rank > 0; k++)
+    s->reads_values |= is_value(s, i->operands[k]) && shape_same_dims(i->operands[k]->shape, i->shape);
   return kind;
 }
 
@@ -92,9 +111,11 @@ static bool takes_all(suitable *s, const instruction_list *body) {
   return s->product;
 }
 
+// Sums grow where they are stored, so that a value that is read beside the product cannot become the result, as it does
+// in a loop: that memory is worth more than what tiles gain.
 bool tiled_product_suits(arena *scratch, const instruction_list *body, const target_description *target) {
   suitable s = {.scratch = scratch, .target = target};
-  return takes_all(&s, body);
+  return takes_all(&s, body) && !s.reads_values;
 }
 
 // Every few rows read all of the right side, which is not packed for them: it has to stay in a cache near by.
