@@ -295,11 +295,15 @@ static MlirValue largest_of(const stream *s, ir_builder *b, const frames *f, Mli
   return end(&body, made, ir_binary(&body, "arith.maximumf", x[1], x[0]));
 }
 
-static MlirValue larger_of(const stream *s, ir_builder *b, const frames *f, MlirValue before, MlirValue here) {
-  const tile_input inputs[] = {{here, f->rows}, {before, f->rows}};
-  MlirValue x[2];
+// What the loop carries is replaced in its place. Behind it only the exponentials read it, and fusion makes it a part
+// of them, which it can only be where it writes nothing.
+static MlirValue larger_of(const stream *s, ir_builder *b, const frames *f, MlirValue before, MlirValue here,
+                           bool is_carried) {
+  tile_input inputs[] = {{here, f->rows}, {before, f->rows}, {{0}, f->rows}};
+  if (!is_carried) inputs[2].value = empty_of(s, b, &f->rows, s->number);
+  MlirValue x[3];
   ir_builder body;
-  MlirOperation made = begin(s, b, &f->rows, 2, inputs, false, &body, x);
+  MlirOperation made = begin(s, b, &f->rows, is_carried ? 2 : 3, inputs, false, &body, x);
   return end(&body, made, ir_binary(&body, "arith.maximumf", x[1], x[0]));
 }
 
@@ -357,12 +361,13 @@ static MlirValue multiplied(const stream *s, ir_builder *b, const frames *f, Mli
 }
 
 // Exponentials have two readers, so that fusion on tensors does not compute them again for each feature.
-static state take_block(stream *s, ir_builder *b, const frames *f, MlirValue scores, MlirValue at, state before) {
+static state take_block(stream *s, ir_builder *b, const frames *f, MlirValue scores, MlirValue at, state before,
+                        bool is_carried) {
   s->offsets[s->key] = at;
   MlirValue block = tile_of(s, b, &f->scores, scores);
   MlirValue values = tile_of(s, b, &f->values, ir_operand(s->product, 1 - s->weights));
   MlirValue here = largest_of(s, b, f, block), less = shrinkage(s, b, f, before.largest, here);
-  state now = {.largest = larger_of(s, b, f, before.largest, here)};
+  state now = {.largest = larger_of(s, b, f, before.largest, here, is_carried)};
   MlirValue weights = exponentials(s, b, f, block, now.largest);
   now.sums = summed(s, b, f, weights, shrunk(s, b, &f->rows, less, &f->rows, before.sums));
   now.product = multiplied(s, b, f, values, weights, shrunk(s, b, &f->product, less, &f->rows, before.product));
@@ -493,7 +498,7 @@ static MlirValue is_hidden(const stream *s, ir_builder *b, const frames *f, cons
 
 static state take_shown_block(stream *s, ir_builder *b, const frames *f, MlirValue scores, MlirValue at, state before) {
   const mask m = mask_of(s, scores);
-  if (!m.shown.ptr) return take_block(s, b, f, scores, at, before);
+  if (!m.shown.ptr) return take_block(s, b, f, scores, at, before, true);
   s->offsets[s->key] = at;
   const MlirType types[] = {mlirValueGetType(before.largest), mlirValueGetType(before.sums),
                             mlirValueGetType(before.product)};
@@ -501,7 +506,7 @@ static state take_shown_block(stream *s, ir_builder *b, const frames *f, MlirVal
   ir_builder hidden = ir_builder_at_end(s->context, ir_body(branch, 0), s->arena),
              shown = ir_builder_at_end(s->context, ir_body(branch, 1), s->arena);
   ir_yield(&hidden, 3, (MlirValue[]){before.largest, before.sums, before.product});
-  const state now = take_block(s, &shown, f, scores, at, before);
+  const state now = take_block(s, &shown, f, scores, at, before, true);
   ir_yield(&shown, 3, (MlirValue[]){now.largest, now.sums, now.product});
   return (state){ir_result(branch, 0), ir_result(branch, 1), ir_result(branch, 2)};
 }
@@ -521,11 +526,11 @@ static state take_keys(stream *s, ir_builder *b, const frames *f, MlirValue scor
     ir_yield(&in, 3, (MlirValue[]){now.largest, now.sums, now.product});
     at = (state){ir_result(loop, 0), ir_result(loop, 1), ir_result(loop, 2)};
   } else {
-    at = take_block(s, b, f, scores, ir_index(b, 0), at);
+    at = take_block(s, b, f, scores, ir_index(b, 0), at, false);
   }
   if (whole < keys) {
     s->block[s->key] = keys - whole;
-    at = take_block(s, b, f, scores, ir_index(b, whole), at);
+    at = take_block(s, b, f, scores, ir_index(b, whole), at, false);
     s->block[s->key] = block;
   }
   s->offsets[s->key] = (MlirValue){NULL};
