@@ -55,6 +55,35 @@ static MlirOperation place_of(MlirOperation op, MlirValue v) {
   return loop;
 }
 
+// A slice that has dims of one element, which no loop runs along, is the slice without them: products with constants in
+// their maps are none that become fused multiply-adds.
+static void drop_unit_dims(arena *a, MlirOperation op, int operand) {
+  MlirAffineMap map = tiling_map(op, operand);
+  MlirOperation slice = ir_defining_op(ir_operand(op, operand));
+  MlirAffineExpr exprs[SHAPE_MAX_RANK] = {{0}};
+  int64_t dims[SHAPE_MAX_RANK] = {0};
+  const int rank = (int)mlirAffineMapGetNumResults(map), count = (int)mlirOperationGetNumOperands(op);
+  int kept = 0;
+  if (ir_is_null(slice) || !ir_is(slice, "tensor.extract_slice")) return;
+  for (int d = 0; d < rank; d++) {
+    if (mlirAffineExprIsAConstant(mlirAffineMapGetResult(map, d))) continue;
+    exprs[kept] = mlirAffineMapGetResult(map, d);
+    dims[kept++] = mlirShapedTypeGetDimSize(ir_result_type(slice, 0), d);
+  }
+  if (kept == rank) return;
+  MlirOperation narrow = mlirOperationClone(slice);
+  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(slice), slice, narrow);
+  MlirType element = ir_element_type(ir_result_type(slice, 0));
+  mlirValueSetType(ir_result(narrow, 0), mlirRankedTensorTypeGet(kept, dims, element, mlirAttributeGetNull()));
+  mlirOperationSetOperand(op, operand, ir_result(narrow, 0));
+  MlirAttribute *list = arena_array(a, MlirAttribute, count);
+  MlirContext context = mlirOperationGetContext(op);
+  for (int k = 0; k < count; k++)
+    list[k] = mlirAffineMapAttrGet(
+        k == operand ? mlirAffineMapGet(context, mlirAffineMapGetNumDims(map), 0, kept, exprs) : tiling_map(op, k));
+  ir_set(op, "indexing_maps", mlirArrayAttrGet(context, count, list));
+}
+
 // Gives the operand as the product reads it: lanes side by side, in the type of the sum. Where it does not change, it
 // is made in front of the loop over keys.
 static void pack(arena *a, MlirOperation op, int operand) {
@@ -138,7 +167,10 @@ static heddle_status finish_tiles(arena *a, MlirOperation forall) {
   ir_operations all = ir_collect(a, forall, NULL);
   for (int k = 0; k < all.size; k++) {
     if (!tiling_is_structured(all.data[k]) || !is_contraction(a, all.data[k])) continue;
-    for (int operand = 0; operand < 2; operand++) pack(a, all.data[k], operand);
+    for (int operand = 0; operand < 2; operand++) {
+      drop_unit_dims(a, all.data[k], operand);
+      pack(a, all.data[k], operand);
+    }
     put_lanes_second(all.data[k]);
   }
   fill_for_each(a, forall);
