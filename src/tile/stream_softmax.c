@@ -398,9 +398,8 @@ static bool number_of(MlirValue v, double *out) {
   return false;
 }
 
-static mask mask_of(const stream *s, MlirValue scores) {
+static mask mask_of_select(const stream *s, MlirOperation op) {
   mask m = {0};
-  MlirOperation op = ir_defining_op(scores);
   if (ir_is_null(op) || !tiling_is_structured(op) || mlirOperationGetNumOperands(op) != 4) return m;
   MlirValue shown = ir_operand(op, 0);
   const bool is_select = contains(s->arena, op, "arith.select") && ir_collect(s->arena, op, NULL).size == 4;
@@ -408,6 +407,22 @@ static mask mask_of(const stream *s, MlirValue scores) {
   if (is_select && is_whole && mlirTypeIsAInteger(ir_element_type(mlirValueGetType(shown))) &&
       number_of(ir_operand(op, 2), &m.hidden))
     m.shown = shown;
+  return m;
+}
+
+// Where scores are a copy of what is masked, with fewer dims, the mask is copied like them.
+static mask mask_of(const stream *s, MlirValue scores) {
+  MlirOperation op = ir_defining_op(scores);
+  const bool is_copy = !ir_is_null(op) && tiling_is_structured(op) && mlirOperationGetNumOperands(op) == 2 &&
+                       ir_collect(s->arena, op, NULL).size == 2;
+  if (!is_copy) return mask_of_select(s, op);
+  mask m = mask_of_select(s, ir_defining_op(ir_operand(op, 0)));
+  if (!m.shown.ptr) return m;
+  ir_builder b = ir_builder_after(op, s->arena);
+  MlirType type = mlirValueGetType(scores);
+  MlirValue empty = structured_empty(&b, (int)mlirShapedTypeGetRank(type), ir_dims(s->arena, type),
+                                     ir_element_type(mlirValueGetType(m.shown)));
+  m.shown = ir_result(structured_copy(&b, m.shown, empty, tiling_map(op, 0)), 0);
   return m;
 }
 
