@@ -148,9 +148,10 @@ static bool find_roles(stream *s) {
     const bool in_weights = has_loop(&weights, k), in_values = has_loop(&values, k);
     s->roles[k] = is_reduction[k] ? ROLE_KEY : !in_weights ? ROLE_FEATURE : in_values ? ROLE_BATCH : ROLE_QUERY;
     if (is_reduction[k]) s->key = k;
-    if (s->roles[k] == ROLE_QUERY && (s->query < 0 || s->trips[k] >= s->trips[s->query])) s->query = k;
+    if (s->roles[k] == ROLE_QUERY && has_loop(&s->of_scores, k) && (s->query < 0 || s->trips[k] >= s->trips[s->query]))
+      s->query = k;
   }
-  return s->key >= 0 && s->query >= 0;
+  return s->key >= 0 && s->query >= 0 && has_loop(&s->of_scores, s->key);
 }
 
 // At least two blocks of queries, so that there is a loop over workgroups; false if there is one query only.
