@@ -145,17 +145,8 @@ typedef struct cut {
 
 static MlirValue build_cut(linalg_emitter *e, const char *name, int rank, const cut *c, int operand_count,
                            const MlirValue *operands, MlirType type) {
-  MlirContext context = e->b.context;
-  const int32_t insert[] = {1, 1, 0, 0, 0}, extract[] = {1, 0, 0, 0};
-  const bool is_insert = operand_count == 2;
-  MlirNamedAttribute attributes[] = {
-      ir_named(context, "static_offsets", mlirDenseI64ArrayGet(context, rank, c->offsets)),
-      ir_named(context, "static_sizes", mlirDenseI64ArrayGet(context, rank, c->sizes)),
-      ir_named(context, "static_strides", mlirDenseI64ArrayGet(context, rank, c->strides)),
-      ir_named(context, "operandSegmentSizes",
-               is_insert ? mlirDenseI32ArrayGet(context, 5, insert) : mlirDenseI32ArrayGet(context, 4, extract)),
-  };
-  return ir_value_with(&e->b, name, type, operand_count, operands, 4, attributes);
+  const structured_part part = {.rank = rank, .offsets = c->offsets, .sizes = c->sizes, .strides = c->strides};
+  return ir_result(structured_slice(&e->b, name, &part, operand_count, operands, type), 0);
 }
 
 heddle_status linalg_slice(linalg_emitter *e, const instruction *i, MlirValue *out) {

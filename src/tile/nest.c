@@ -1,6 +1,8 @@
 // Loops, parts of tensors, and where they begin.
 #include "tile/nest.h"
 
+#include "tile/structured.h"
+
 static MlirAffineExpr constant(const nest *n, int64_t x) { return mlirAffineConstantExprGet(n->b.context, x); }
 
 void nest_init(nest *n, const ir_builder *b, int loop_count, const int64_t *trips) {
@@ -104,41 +106,24 @@ nest_view nest_view_of(const nest *n, MlirAffineMap map, uint32_t kept) {
   return v;
 }
 
-static MlirNamedAttribute int_list(const nest *n, const char *name, int count, const int64_t *values) {
-  return ir_named(n->b.context, name, mlirDenseI64ArrayGet(n->b.context, count, values));
-}
-
 static MlirValue value_of(nest *n, MlirAffineExpr e) {
   MlirAffineMap map = mlirAffineMapGet(n->b.context, n->value_count, 0, 1, &e);
   MlirNamedAttribute attribute = ir_named(n->b.context, "map", mlirAffineMapAttrGet(map));
   return ir_value_with(&n->b, "affine.apply", mlirIndexTypeGet(n->b.context), n->value_count, n->values, 1, &attribute);
 }
 
-// tensor.extract_slice, or tensor.insert_slice, whose operands have the tensors in front.
+// tensor.extract_slice, or tensor.insert_slice.
 static MlirValue cut(nest *n, const char *name, const nest_view *v, int tensor_count, const MlirValue *tensors,
                      MlirType type) {
-  MlirValue operands[2 + NEST_MOST_DIMS];
+  MlirValue at[NEST_MOST_DIMS];
   int64_t offsets[NEST_MOST_DIMS];
-  int count = 0, dynamic = 0;
-  for (int k = 0; k < tensor_count; k++) operands[count++] = tensors[k];
+  structured_part part = {.rank = v->rank, .offsets = offsets, .sizes = v->sizes, .strides = v->strides, .at = at};
   for (int d = 0; d < v->rank; d++) {
-    offsets[d] = INT64_MIN;  // MLIR's mark for one that is an operand
-    if (mlirAffineExprIsAConstant(v->offsets[d])) {
-      offsets[d] = mlirAffineConstantExprGetValue(v->offsets[d]);
-    } else {
-      operands[count++] = value_of(n, v->offsets[d]);
-      dynamic++;
-    }
+    const bool is_known = mlirAffineExprIsAConstant(v->offsets[d]);
+    offsets[d] = is_known ? mlirAffineConstantExprGetValue(v->offsets[d]) : STRUCTURED_AT;
+    if (!is_known) at[part.at_count++] = value_of(n, v->offsets[d]);
   }
-  const int32_t segments[] = {1, 1, dynamic, 0, 0};
-  MlirNamedAttribute attributes[] = {
-      int_list(n, "static_offsets", v->rank, offsets),
-      int_list(n, "static_sizes", v->rank, v->sizes),
-      int_list(n, "static_strides", v->rank, v->strides),
-      ir_named(n->b.context, "operandSegmentSizes",
-               mlirDenseI32ArrayGet(n->b.context, 3 + tensor_count, segments + 2 - tensor_count)),
-  };
-  return ir_value_with(&n->b, name, type, count, operands, 4, attributes);
+  return ir_result(structured_slice(&n->b, name, &part, tensor_count, tensors, type), 0);
 }
 
 MlirValue nest_take(nest *n, const nest_view *v, MlirValue whole) {

@@ -62,7 +62,7 @@ static void drop_unit_dims(arena *a, MlirOperation op, int operand) {
   MlirOperation slice = ir_defining_op(ir_operand(op, operand));
   MlirAffineExpr exprs[SHAPE_MAX_RANK] = {{0}};
   int64_t dims[SHAPE_MAX_RANK] = {0};
-  const int rank = (int)mlirAffineMapGetNumResults(map), count = (int)mlirOperationGetNumOperands(op);
+  const int rank = (int)mlirAffineMapGetNumResults(map);
   int kept = 0;
   if (ir_is_null(slice) || !ir_is(slice, "tensor.extract_slice")) return;
   for (int d = 0; d < rank; d++) {
@@ -76,12 +76,8 @@ static void drop_unit_dims(arena *a, MlirOperation op, int operand) {
   MlirType element = ir_element_type(ir_result_type(slice, 0));
   mlirValueSetType(ir_result(narrow, 0), mlirRankedTensorTypeGet(kept, dims, element, mlirAttributeGetNull()));
   mlirOperationSetOperand(op, operand, ir_result(narrow, 0));
-  MlirAttribute *list = arena_array(a, MlirAttribute, count);
-  MlirContext context = mlirOperationGetContext(op);
-  for (int k = 0; k < count; k++)
-    list[k] = mlirAffineMapAttrGet(
-        k == operand ? mlirAffineMapGet(context, mlirAffineMapGetNumDims(map), 0, kept, exprs) : tiling_map(op, k));
-  ir_set(op, "indexing_maps", mlirArrayAttrGet(context, count, list));
+  structured_set_map(a, op, operand,
+                     mlirAffineMapGet(mlirOperationGetContext(op), mlirAffineMapGetNumDims(map), 0, kept, exprs));
 }
 
 // Gives the operand as the product reads it: lanes side by side, in the type of the sum. Where it does not change, it
@@ -111,11 +107,7 @@ static void pack(arena *a, MlirOperation op, int operand) {
   if (!is_wide) element = ir_cast(&body, "arith.extf", number, element);
   structured_yield(&body, 1, &element);
   mlirOperationSetOperand(op, operand, ir_result(made, 0));
-  MlirAttribute list[3];
-  for (int k = 0; k < 3; k++)
-    list[k] = mlirAffineMapAttrGet(
-        k == operand ? mlirAffineMapGet(b.context, mlirAffineMapGetNumDims(map), 0, rank, exprs) : tiling_map(op, k));
-  ir_set(op, "indexing_maps", mlirArrayAttrGet(b.context, 3, list));
+  structured_set_map(a, op, operand, mlirAffineMapGet(b.context, mlirAffineMapGetNumDims(map), 0, rank, exprs));
   MlirValue argument = mlirBlockGetArgument(ir_body(op, 0), operand);
   mlirValueSetType(argument, number);
   for (MlirOpOperand use = mlirValueGetFirstUse(argument); !is_wide && !mlirOpOperandIsNull(use);

@@ -180,38 +180,22 @@ static MlirValue filled(const stream *s, ir_builder *b, const frame *f, double v
   return structured_fill(b, ir_float(b, s->number, value), empty_of(s, b, f, s->number));
 }
 
-// tensor.extract_slice or tensor.(parallel_)insert_slice of the tile where it is.
-static MlirOperation slice_operation(const stream *s, ir_builder *b, const char *name, const frame *f, MlirValue *of,
-                                     int of_count, MlirType result) {
-  MlirValue operands[2 + SHAPE_MAX_RANK];
+// tensor.extract_slice or tensor.parallel_insert_slice of the tile where it is.
+static MlirOperation slice_operation(const stream *s, ir_builder *b, const char *name, const frame *f,
+                                     const MlirValue *of, int of_count, MlirType result) {
+  MlirValue at[SHAPE_MAX_RANK];
   int64_t offsets[SHAPE_MAX_RANK], sizes[SHAPE_MAX_RANK], strides[SHAPE_MAX_RANK];
-  int count = 0;
-  for (; count < of_count; count++) operands[count] = of[count];
+  structured_part part = {.rank = f->rank, .offsets = offsets, .sizes = sizes, .strides = strides, .at = at};
   for (int d = 0; d < f->rank; d++) {
-    MlirValue at = s->offsets[f->loops[d]];
+    MlirValue offset = s->offsets[f->loops[d]];
     int64_t known = 0;
-    const bool is_known = !at.ptr || ir_constant_value(at, &known);
-    offsets[d] = is_known ? known : mlirShapedTypeGetDynamicStrideOrOffset();
-    if (!is_known) operands[count++] = at;
+    const bool is_known = !offset.ptr || ir_constant_value(offset, &known);
+    offsets[d] = is_known ? known : STRUCTURED_AT;
+    if (!is_known) at[part.at_count++] = offset;
     sizes[d] = s->block[f->loops[d]];
     strides[d] = 1;
   }
-  const int dynamic = count - of_count;
-  MlirNamedAttribute attributes[] = {
-      ir_named(b->context, "static_offsets", mlirDenseI64ArrayGet(b->context, f->rank, offsets)),
-      ir_named(b->context, "static_sizes", mlirDenseI64ArrayGet(b->context, f->rank, sizes)),
-      ir_named(b->context, "static_strides", mlirDenseI64ArrayGet(b->context, f->rank, strides)),
-      ir_named(b->context, "operandSegmentSizes",
-               of_count == 1 ? mlirDenseI32ArrayGet(b->context, 4, (int32_t[]){1, dynamic, 0, 0})
-                             : mlirDenseI32ArrayGet(b->context, 5, (int32_t[]){1, 1, dynamic, 0, 0})),
-  };
-  return ir_build(b, (ir_op_state){.name = name,
-                                   .operand_count = count,
-                                   .operands = operands,
-                                   .result_count = result.ptr ? 1 : 0,
-                                   .results = &result,
-                                   .attribute_count = 4,
-                                   .attributes = attributes});
+  return structured_slice(b, name, &part, of_count, of, result);
 }
 
 static MlirValue tile_of(const stream *s, ir_builder *b, const frame *f, MlirValue v) {
@@ -713,14 +697,8 @@ static MlirOperation stream_product(stream *s) {
 static void fuse_producers(arena *a, MlirOperation forall) {
   ir_operations slices = ir_collect(a, forall, "tensor.extract_slice");
   for (int k = 0; k < slices.size; k++) {
-    MlirOperation slice = slices.data[k], source = ir_defining_op(ir_operand(slice, 0));
-    if (!ir_is_null(source) && ir_is(source, "tensor.empty")) {
-      ir_builder b = ir_builder_before(slice, a);
-      MlirValue empty = ir_value(&b, "tensor.empty", ir_result_type(slice, 0), 0, NULL);
-      ir_replace(slice, &empty);
-      continue;
-    }
-    MlirOperation made = tiling_fuse(slice);
+    if (structured_narrow_empty(a, slices.data[k])) continue;
+    MlirOperation made = tiling_fuse(slices.data[k]);
     for (int n = 0; !ir_is_null(made) && n < mlirOperationGetNumOperands(made); n++) {
       MlirOperation read = ir_defining_op(ir_operand(made, n));
       if (!ir_is_null(read) && ir_is(read, "tensor.extract_slice")) vec_push(a, &slices, read);

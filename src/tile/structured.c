@@ -5,14 +5,14 @@
 #include <mlir-c/AffineExpr.h>
 #include <mlir-c/Dialect/Linalg.h>
 
-static MlirAttribute iterator_types(const ir_builder *b, const structured_op *op) {
-  MlirAttribute *types = arena_array(b->arena, MlirAttribute, op->loop_count);
-  for (int k = 0; k < op->loop_count; k++) {
-    const bool is_reduction = op->is_reduction && op->is_reduction[k];
-    types[k] =
-        ir_attribute(b->context, is_reduction ? "#linalg.iterator_type<reduction>" : "#linalg.iterator_type<parallel>");
-  }
-  return mlirArrayAttrGet(b->context, op->loop_count, types);
+#include "dialect/tiling.h"
+
+MlirAttribute structured_iterators(const ir_builder *b, int loop_count, const bool *is_reduction) {
+  MlirAttribute *types = arena_array(b->arena, MlirAttribute, loop_count);
+  for (int k = 0; k < loop_count; k++)
+    types[k] = ir_attribute(b->context, is_reduction && is_reduction[k] ? "#linalg.iterator_type<reduction>"
+                                                                        : "#linalg.iterator_type<parallel>");
+  return mlirArrayAttrGet(b->context, loop_count, types);
 }
 
 static MlirAttribute segments(const ir_builder *b, int inputs, int outputs) {
@@ -50,7 +50,7 @@ MlirOperation structured_begin(ir_builder *b, const structured_op *op, ir_builde
   }
   MlirNamedAttribute attributes[] = {
       ir_named(b->context, "indexing_maps", mlirArrayAttrGet(b->context, count, maps)),
-      ir_named(b->context, "iterator_types", iterator_types(b, op)),
+      ir_named(b->context, "iterator_types", structured_iterators(b, op->loop_count, op->is_reduction)),
       ir_named(b->context, "operandSegmentSizes", segments(b, op->input_count, op->output_count)),
   };
   MlirBlock block;
@@ -122,4 +122,44 @@ MlirValue structured_fill(ir_builder *b, MlirValue value, MlirValue tensor) {
                                                  .regions = &region});
   mlirLinalgFillBuiltinNamedOpRegion(fill);
   return ir_result(fill, 0);
+}
+
+void structured_set_map(arena *a, MlirOperation op, int operand, MlirAffineMap map) {
+  const int count = (int)mlirOperationGetNumOperands(op);
+  MlirAttribute *maps = arena_array(a, MlirAttribute, count);
+  for (int k = 0; k < count; k++) maps[k] = mlirAffineMapAttrGet(k == operand ? map : tiling_map(op, k));
+  ir_set(op, "indexing_maps", mlirArrayAttrGet(mlirOperationGetContext(op), count, maps));
+}
+
+MlirOperation structured_slice(ir_builder *b, const char *name, const structured_part *part, int tensor_count,
+                               const MlirValue *tensors, MlirType type) {
+  MlirContext c = b->context;
+  const int count = tensor_count + part->at_count;
+  MlirValue *operands = arena_array(b->arena, MlirValue, count);
+  for (int k = 0; k < count; k++) operands[k] = k < tensor_count ? tensors[k] : part->at[k - tensor_count];
+  // Tensors, each by itself, then offsets, sizes and strides.
+  const int32_t sizes[] = {1, 1, part->at_count, 0, 0};
+  MlirNamedAttribute attributes[] = {
+      ir_named(c, "static_offsets", mlirDenseI64ArrayGet(c, part->rank, part->offsets)),
+      ir_named(c, "static_sizes", mlirDenseI64ArrayGet(c, part->rank, part->sizes)),
+      ir_named(c, "static_strides", mlirDenseI64ArrayGet(c, part->rank, part->strides)),
+      ir_named(c, "operandSegmentSizes", mlirDenseI32ArrayGet(c, 3 + tensor_count, sizes + 2 - tensor_count)),
+  };
+  return ir_build(b, (ir_op_state){.name = name,
+                                   .operand_count = count,
+                                   .operands = operands,
+                                   .result_count = mlirTypeIsNull(type) ? 0 : 1,
+                                   .results = &type,
+                                   .attribute_count = 4,
+                                   .attributes = attributes});
+}
+
+bool structured_narrow_empty(arena *a, MlirOperation slice) {
+  MlirOperation source = ir_defining_op(ir_operand(slice, 0));
+  MlirType type = ir_result_type(slice, 0);
+  if (ir_is_null(source) || !ir_is(source, "tensor.empty") || !mlirShapedTypeHasStaticShape(type)) return false;
+  ir_builder b = ir_builder_before(slice, a);
+  MlirValue own = ir_value(&b, "tensor.empty", type, 0, NULL);
+  ir_replace(slice, &own);
+  return true;
 }

@@ -27,6 +27,31 @@ void structured_yield(ir_builder *body, int count, const MlirValue *values);
 // Gives each element of `to` the element of `from` where the map says.
 MlirOperation structured_copy(ir_builder *b, MlirValue from, MlirValue to, MlirAffineMap map);
 
+// A part of a tensor, dim by dim: where it begins (STRUCTURED_AT: at the next of the values `at`), how many elements it
+// has, and how far apart they are.
+typedef struct structured_part {
+  int rank;
+  const int64_t *offsets, *sizes, *strides;
+  int at_count;
+  const MlirValue *at;
+} structured_part;
+#define STRUCTURED_AT INT64_MIN  // MLIR's own mark
+
+// tensor.extract_slice of one tensor; tensor.insert_slice, or tensor.parallel_insert_slice, of the first into the
+// second. A null type: it has no result.
+MlirOperation structured_slice(ir_builder *b, const char *name, const structured_part *part, int tensor_count,
+                               const MlirValue *tensors, MlirType type);
+
+// A slice of a tensor of which nothing is known becomes another such tensor, so that what is made in it needs no room
+// for the rest; the slice is erased. False, and it stays, if it is none or of a size that is not known.
+bool structured_narrow_empty(arena *a, MlirOperation slice);
+
+// The attribute iterator_types.
+MlirAttribute structured_iterators(const ir_builder *b, int loop_count, const bool *is_reduction);
+
+// Another map of one operand of a linalg.generic.
+void structured_set_map(arena *a, MlirOperation op, int operand, MlirAffineMap map);
+
 // Maps.
 MlirAffineMap structured_identity(MlirContext context, int rank);
 MlirAffineMap structured_dims(MlirContext context, int loop_count, int count, const int64_t *dims);

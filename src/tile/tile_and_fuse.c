@@ -14,6 +14,7 @@
 #include "tile/markers.h"
 #include "tile/pack.h"
 #include "tile/passes.h"
+#include "tile/structured.h"
 #include "tile/unit_loops.h"
 
 typedef struct tiler {
@@ -164,24 +165,12 @@ static void collect_marked(arena *a, MlirOperation module, tile_marker marker, i
       vec_push(a, out, all.data[k]);
 }
 
-// A part of a tensor of which nothing is known is another one: what is made in it then needs no room for the rest.
-static void narrow_empties(arena *a, MlirOperation module) {
-  ir_operations slices = ir_collect(a, module, "tensor.extract_slice");
-  for (int k = 0; k < slices.size; k++) {
-    MlirOperation source = ir_defining_op(ir_operand(slices.data[k], 0));
-    MlirType type = ir_result_type(slices.data[k], 0);
-    if (ir_is_null(source) || !ir_is(source, "tensor.empty") || !mlirShapedTypeHasStaticShape(type)) continue;
-    ir_builder b = ir_builder_before(slices.data[k], a);
-    MlirValue own = ir_value(&b, "tensor.empty", type, 0, NULL);
-    ir_replace(slices.data[k], &own);
-  }
-}
-
 static heddle_status finish_loops(tiler *t, pass_context *context, void *unit) {
   for (int k = 0; k < t->peelable.size; k++) tiling_peel(t->peelable.data[k]);
   t->peelable.size = 0;
   TRY(lower_upstream(context, unit, "canonicalize,cse"));
-  narrow_empties(t->context->scratch, (MlirOperation){unit});
+  ir_operations slices = ir_collect(t->context->scratch, (MlirOperation){unit}, "tensor.extract_slice");
+  for (int k = 0; k < slices.size; k++) structured_narrow_empty(t->context->scratch, slices.data[k]);
   return status_ok();
 }
 

@@ -132,18 +132,12 @@ static void turn_indices(const turn *t, MlirOperation made) {
   }
 }
 
-static MlirAttribute iterator_types(const turn *t) {
-  MlirAttribute types[TILING_MAX_LOOPS];
-  for (int k = 0; k < t->loops; k++)
-    types[k] = ir_attribute(t->b->context, t->is_reduction[t->from[k]] ? "#linalg.iterator_type<reduction>"
-                                                                       : "#linalg.iterator_type<parallel>");
-  return mlirArrayAttrGet(t->b->context, t->loops, types);
-}
-
 static MlirValue rebuilt(turn *t, const int64_t *order) {
   const int count = (int)mlirOperationGetNumOperands(t->op);
   MlirValue *operands = arena_array(t->b->arena, MlirValue, count);
   MlirAttribute *maps = arena_array(t->b->arena, MlirAttribute, count);
+  bool is_reduction[TILING_MAX_LOOPS];
+  for (int k = 0; k < t->loops; k++) is_reduction[k] = t->is_reduction[t->from[k]];
   for (int k = 0; k < count - 1; k++) {
     int64_t own[SHAPE_MAX_RANK] = {0};
     operands[k] = ir_operand(t->op, k);
@@ -160,7 +154,7 @@ static MlirValue rebuilt(turn *t, const int64_t *order) {
   mlirOperationDestroy(copy);
   MlirNamedAttribute attributes[] = {
       ir_named(t->b->context, "indexing_maps", mlirArrayAttrGet(t->b->context, count, maps)),
-      ir_named(t->b->context, "iterator_types", iterator_types(t)),
+      ir_named(t->b->context, "iterator_types", structured_iterators(t->b, t->loops, is_reduction)),
       ir_named(t->b->context, "operandSegmentSizes", mlirDenseI32ArrayGet(t->b->context, 2, (int32_t[]){count - 1, 1})),
   };
   MlirOperation made = ir_build(t->b, (ir_op_state){.name = "linalg.generic",

@@ -102,16 +102,8 @@ static bool has_windows(arena *a, MlirOperation op) {
 
 static MlirValue build_slice(ir_builder *b, const char *name, MlirType type, const reading *r, int operand_count,
                              const MlirValue *operands) {
-  MlirContext c = b->context;
-  const int32_t insert[] = {1, 1, 0, 0, 0}, extract[] = {1, 0, 0, 0};
-  MlirNamedAttribute attributes[] = {
-      ir_named(c, "static_offsets", mlirDenseI64ArrayGet(c, r->rank, r->offsets)),
-      ir_named(c, "static_sizes", mlirDenseI64ArrayGet(c, r->rank, r->sizes)),
-      ir_named(c, "static_strides", mlirDenseI64ArrayGet(c, r->rank, r->strides)),
-      ir_named(c, "operandSegmentSizes",
-               operand_count == 2 ? mlirDenseI32ArrayGet(c, 5, insert) : mlirDenseI32ArrayGet(c, 4, extract)),
-  };
-  return ir_value_with(b, name, type, operand_count, operands, 4, attributes);
+  const structured_part part = {.rank = r->rank, .offsets = r->offsets, .sizes = r->sizes, .strides = r->strides};
+  return ir_result(structured_slice(b, name, &part, operand_count, operands, type), 0);
 }
 
 static MlirValue slice_of(ir_builder *b, MlirValue x, const reading *r) {
