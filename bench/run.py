@@ -255,18 +255,24 @@ def check_differences(python):
         sys.exit(f"run.py: bench/difference_test.py failed:\n{checked.stdout}{checked.stderr}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--compiles", type=int, default=5)
+def parser_of(description, rounds, runs):
+    """The flags of every benchmark that has contenders take turns."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--runs", type=int, default=runs)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--filter", default="")
+    parser.add_argument("--filter", default="", help="a regular expression that names of cases contain")
     parser.add_argument("--peer-python")
     parser.add_argument("--no-install", action="store_true")
-    parser.add_argument("--exact", action="store_true", help="measure heddle --exact, too")
     parser.add_argument("--before", help="the bench_kernel of an older build, measured beside this one")
     parser.add_argument("--bench-kernel", default=str(ROOT / "build" / "bench" / "bench_kernel"))
+    return parser
+
+
+def main():
+    parser = parser_of(__doc__, rounds=15, runs=5)
+    parser.add_argument("--compiles", type=int, default=5)
+    parser.add_argument("--exact", action="store_true", help="measure heddle --exact, too")
     arguments = parser.parse_args()
     python = peer_python(arguments)
     cpus = set(sorted(os.sched_getaffinity(0))[:arguments.threads])

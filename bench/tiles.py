@@ -16,7 +16,6 @@ means of groups of cases. The figures of src/base/target.c that the planner choo
 The peers come from --peer-python, or from build/bench-venv, which is made if it is not there. Without them Heddle is
 measured beside the libraries alone.
 """
-import argparse
 import os
 import pathlib
 import re
@@ -192,16 +191,7 @@ def report(rows, arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--filter", default="", help="a regular expression that names of cases contain")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--before", help="the bench_kernel of an older build, measured beside this one")
-    parser.add_argument("--peer-python")
-    parser.add_argument("--no-install", action="store_true")
-    parser.add_argument("--bench-kernel", default=str(ROOT / "build" / "bench" / "bench_kernel"))
-    arguments = parser.parse_args()
+    arguments = run.parser_of(__doc__, rounds=9, runs=3).parse_args()
     python = peer_python(arguments)
     cpus = set(sorted(os.sched_getaffinity(0))[:arguments.threads])
     print(f"cores {sorted(cpus)}, {arguments.rounds} rounds of {arguments.runs} runs", flush=True)

@@ -216,6 +216,15 @@ def step_golden_dev():
     return golden_tests("build/dev")
 
 
+def built(result, title, name, folder="build"):
+    """The tool of that name in the build folder; None, and a failure of the result, if it is not there."""
+    tool = ROOT / folder / "bin" / name
+    if tool.exists():
+        return tool
+    result.add(title, False, f"{tool.relative_to(ROOT)} was not built")
+    return None
+
+
 def step_conformance():
     """the corpus of modules with known results, where it is present"""
     result = Result()
@@ -223,9 +232,8 @@ def step_conformance():
         result.remarks.append("skipped: there is no ../shared/corpus beside the repository")
         result.skipped += 1
         return result
-    heddle = ROOT / "build" / "bin" / "heddle"
-    if not heddle.exists():
-        result.add("conformance", False, f"{heddle.relative_to(ROOT)} was not built")
+    heddle = built(result, "conformance", "heddle")
+    if not heddle:
         return result
     for platform in conformance.FOLDERS:
         passed, failures, remark = conformance.judge(platform, heddle)
@@ -248,9 +256,8 @@ def sample(result, heddle, platform, title, **how):
 def step_corpus_sample():
     """the project's own modules with results by definition, on both platforms"""
     result = Result()
-    heddle = ROOT / "build" / "bin" / "heddle"
-    if not heddle.exists():
-        result.add("corpus-sample", False, f"{heddle.relative_to(ROOT)} was not built")
+    heddle = built(result, "corpus-sample", "heddle")
+    if not heddle:
         return result
     for platform in ("interpreter", "cpu"):
         sample(result, heddle, platform, platform)
@@ -260,9 +267,8 @@ def step_corpus_sample():
 def step_tile_windows():
     """made-up convolutions and windows by tiles agree with the interpreter"""
     result = Result()
-    tool = ROOT / "build" / "bin" / "run_hlo_module"
-    if not tool.exists():
-        result.add("tile-windows", False, f"{tool.relative_to(ROOT)} was not built")
+    tool = built(result, "tile-windows", "run_hlo_module")
+    if not tool:
         return result
     result.passed, failures = tile_windows.judge(tool, TILE_WINDOWS)
     for failure in failures:
@@ -306,9 +312,8 @@ def has_level(heddle, level):
 def step_levels():
     """the project's own modules and random ones on every instruction set that the machine has"""
     result = Result()
-    heddle = ROOT / "build" / "bin" / "heddle"
-    if not heddle.exists():
-        result.add("levels", False, f"{heddle.relative_to(ROOT)} was not built")
+    heddle = built(result, "levels", "heddle")
+    if not heddle:
         return result
     for level in LEVELS:
         if not has_level(heddle, level):
@@ -323,9 +328,8 @@ def step_levels():
 
 def smith(result, folder, checks, seed, mix="", flags=()):
     """Random modules with seeds from `seed` on, made and checked by the tool in `folder`."""
-    tool = ROOT / folder / "bin" / "hlo-smith"
-    if not tool.exists():
-        result.add("smith", False, f"{folder}/bin/hlo-smith was not built")
+    tool = built(result, "smith", "hlo-smith", folder)
+    if not tool:
         return
     commands = [[tool, f"--check={way}", f"--count={count}", f"--seed={seed}",
                  f"--types={PROTO_TYPES if way in ('proto', 'pbtxt') else 'all'}",

@@ -90,6 +90,7 @@ bool ir_is_null(MlirOperation op);
 MlirValue ir_operand(MlirOperation op, int i);
 MlirValue ir_result(MlirOperation op, int i);
 MlirType ir_result_type(MlirOperation op, int i);
+bool ir_is_within(MlirOperation op, MlirOperation ancestor);                // or is it
 MlirOperation ir_defining_op(MlirValue v);                                  // null for block arguments
 MlirAttribute ir_get(MlirOperation op, const char *attribute);              // null if absent; inherent and discardable
 void ir_set(MlirOperation op, const char *attribute, MlirAttribute value);  // inherent or discardable

@@ -36,6 +36,11 @@ void ir_unset(MlirOperation op, const char *attribute) { mlirOperationRemoveAttr
 
 MlirBlock ir_body(MlirOperation op, int region) { return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, region)); }
 
+bool ir_is_within(MlirOperation op, MlirOperation ancestor) {
+  while (!ir_is_null(op) && !mlirOperationEqual(op, ancestor)) op = mlirOperationGetParentOperation(op);
+  return !ir_is_null(op);
+}
+
 MlirOperation ir_terminator(MlirBlock block) { return mlirBlockGetTerminator(block); }
 
 MlirOperation ir_find_function(MlirOperation module, const char *name) {

@@ -45,16 +45,6 @@ static void find_outputs(cluster_builder *b) {
 
 // --- bodies
 
-static instruction *copy_into(computation *to, const instruction *from, instruction **operands) {
-  arena *a = to->module->arena;
-  instruction *i = computation_add(to, from->opcode, from->name, from->shape, from->operand_count, operands);
-  i->attributes = attributes_copy(a, from->attributes);
-  i->literal = from->literal;
-  i->where = from->where;
-  if (from->called_count > 0) instruction_set_called(i, from->called_count, from->called);
-  return i;
-}
-
 // The instruction of several results whose elements are all that the fusion yields; null if there is none. A scatter
 // can only be yielded whole.
 static const instruction *tuple_op_of(const cluster_graph *g, const cluster_fusion *f) {
@@ -101,7 +91,7 @@ static void make_body(cluster_builder *b, cluster_fusion *f) {
     const instruction *from = g->nodes[f->body.nodes.data[k]].instruction;
     instruction **operands = arena_array(b->scratch, instruction *, from->operand_count);
     for (int o = 0; o < from->operand_count; o++) operands[o] = ptr_map_get(&copies, from->operands[o]);
-    ptr_map_put(b->scratch, &copies, from, copy_into(f->computation, from, operands));
+    ptr_map_put(b->scratch, &copies, from, computation_add_copy(f->computation, from, operands));
   }
   computation_set_root(f->computation, make_root(b, f, &copies));
 }

@@ -3,7 +3,6 @@
 #include "fuse/fuse_attention.h"
 
 #include "fuse/fusion_cost.h"
-#include "hlo/dot_form.h"
 #include "kernel/hero_tiles.h"
 #include "kernel/online_softmax.h"
 
@@ -11,6 +10,7 @@ typedef struct attention {
   arena *arena;
   online_softmax softmax;
   instruction *root;  // the product, or the last of what only converts or moves it
+  ptr_map seen;       // members of the body, and inputs
   ptr_map members;
   instruction_list body;    // operands before users
   instruction_list inputs;  // in order of first use
@@ -66,9 +66,16 @@ static bool is_computed(const attention *t, const instruction *i) {
   return (hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) || is_moved) && has_scores_shape(t, i);
 }
 
-static void take_as_input(attention *t, instruction *i) {
-  vec_push(t->arena, &t->inputs, i);
+static bool is_new(attention *t, instruction *i) {
+  if (ptr_map_has(&t->seen, i)) return false;
+  ptr_map_put(t->arena, &t->seen, i, i);
+  return true;
+}
+
+// Behind its operands.
+static void take(attention *t, instruction *i) {
   ptr_map_put(t->arena, &t->members, i, i);
+  vec_push(t->arena, &t->body, i);
 }
 
 static bool is_view(const instruction *i) {
@@ -79,30 +86,28 @@ static bool is_view(const instruction *i) {
 
 // What a product multiplies is read where it lies, through slices, reshapes and transposes.
 static void collect_factor(attention *t, instruction *i) {
-  if (ptr_map_has(&t->members, i)) return;
+  if (!is_new(t, i)) return;
   if (!is_view(i)) {
-    take_as_input(t, i);
+    vec_push(t->arena, &t->inputs, i);
     return;
   }
   collect_factor(t, i->operands[0]);
-  ptr_map_put(t->arena, &t->members, i, i);
-  vec_push(t->arena, &t->body, i);
+  take(t, i);
 }
 
 static void collect(attention *t, instruction *i) {
-  if (ptr_map_has(&t->members, i)) return;
+  if (!is_new(t, i)) return;
   if (i != t->softmax.product && !is_computed(t, i)) {
-    take_as_input(t, i);
+    vec_push(t->arena, &t->inputs, i);
     return;
   }
-  ptr_map_put(t->arena, &t->members, i, i);
   const bool is_product = i->opcode == HLO_DOT;
   t->products += is_product;
   for (int k = 0; k < i->operand_count; k++) {
     if (is_product && !(i == t->softmax.product && k == t->softmax.side)) collect_factor(t, i->operands[k]);
     else collect(t, i->operands[k]);
   }
-  vec_push(t->arena, &t->body, i);
+  take(t, i);
 }
 
 // A transpose or conversion that is all that is done with the product comes along.
@@ -114,15 +119,8 @@ static void collect_users(attention *t, instruction *product) {
                          dtypes[user->shape->dtype].bits < dtypes[t->root->shape->dtype].bits;
     if ((user->opcode != HLO_TRANSPOSE && !narrows) || !hero_tiles_has_form(user)) break;
     t->root = user;
-    ptr_map_put(t->arena, &t->members, user, user);
-    vec_push(t->arena, &t->body, user);
+    take(t, user);
   }
-}
-
-static bool is_input(const attention *t, const instruction *i) {
-  bool any = false;
-  for (int k = 0; k < t->inputs.size; k++) any |= t->inputs.data[k] == i;
-  return any;
 }
 
 static bool is_private(const attention *t, const instruction *i) {
@@ -131,8 +129,7 @@ static bool is_private(const attention *t, const instruction *i) {
       (is_view(i) && !has_scores_shape(t, i)) || is_made_of_positions(i, &steps))
     return true;
   bool all = i->parent->root != i;
-  for (int k = 0; k < i->users.size; k++)
-    all &= ptr_map_has(&t->members, i->users.data[k]) && !is_input(t, i->users.data[k]);
+  for (int k = 0; k < i->users.size; k++) all &= ptr_map_has(&t->members, i->users.data[k]);
   return all;
 }
 
@@ -152,9 +149,9 @@ static int64_t elements_along(const shape *s, int_list dims) {
   return n;
 }
 
-// A tile holds a block of queries, of keys, of values and of results: of 64 each, as tile/stream_softmax.c takes them.
-// Beside these are a block of each score that several read, and of those that the softmax makes.
-enum { BLOCK = 64, HELD_BYTES_MAX = 448 << 10 };
+// A tile holds a block of queries, of keys, of values and of results. Beside these are a block of each score that
+// several read, and of those that the softmax makes.
+enum { HELD_BYTES_MAX = 448 << 10 };
 
 static bool fits(const attention *t) {
   const online_softmax *s = &t->softmax;
@@ -173,7 +170,7 @@ static bool fits(const attention *t) {
       features += elements_along(i->operands[0]->shape, i->attributes->lhs_contracting_dims);
   }
   const int64_t bytes = s->product->shape->dtype == DTYPE_F64 ? 8 : 4;
-  return (2 * BLOCK * features + blocks * BLOCK * BLOCK) * bytes <= HELD_BYTES_MAX;
+  return ONLINE_SOFTMAX_BLOCK * (2 * features + blocks * ONLINE_SOFTMAX_BLOCK) * bytes <= HELD_BYTES_MAX;
 }
 
 // Whether scores are hidden by where they are, as a causal mask does: then blocks of them are not computed at all.
@@ -208,17 +205,6 @@ static bool pays(const attention *t, const target_description *target) {
 
 // --- the fusion
 
-static instruction *copy_into(computation *to, const attention *t, const instruction *from, const ptr_map *copies) {
-  instruction **operands = arena_array(t->arena, instruction *, from->operand_count);
-  for (int k = 0; k < from->operand_count; k++) operands[k] = ptr_map_get(copies, from->operands[k]);
-  instruction *i = computation_add(to, from->opcode, from->name, from->shape, from->operand_count, operands);
-  i->attributes = attributes_copy(to->module->arena, from->attributes);
-  i->literal = from->literal;
-  i->where = from->where;
-  if (from->called_count > 0) instruction_set_called(i, from->called_count, from->called);
-  return i;
-}
-
 static instruction *build(const attention *t, computation *c) {
   module *m = c->module;
   computation *body = module_add_computation(m, STR("fused_attention"));
@@ -228,8 +214,12 @@ static instruction *build(const attention *t, computation *c) {
     str name = str_from(arena_printf(m->arena, "param_%d." STR_FMT, k, STR_ARG(x->name)));
     ptr_map_put(t->arena, &copies, x, computation_add_parameter(body, k, name, x->shape));
   }
-  for (int k = 0; k < t->body.size; k++)
-    ptr_map_put(t->arena, &copies, t->body.data[k], copy_into(body, t, t->body.data[k], &copies));
+  for (int k = 0; k < t->body.size; k++) {
+    instruction *from = t->body.data[k];
+    instruction **operands = arena_array(t->arena, instruction *, from->operand_count);
+    for (int o = 0; o < from->operand_count; o++) operands[o] = ptr_map_get(&copies, from->operands[o]);
+    ptr_map_put(t->arena, &copies, from, computation_add_copy(body, from, operands));
+  }
   computation_set_root(body, ptr_map_get(&copies, t->root));
   const char *name = arena_printf(m->arena, "attention_fusion.%d", m->next_name);
   instruction *fusion = computation_add(c, HLO_FUSION, str_from(name), t->root->shape, t->inputs.size, t->inputs.data);

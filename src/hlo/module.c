@@ -88,6 +88,15 @@ instruction *computation_add_parameter(computation *c, int number, str name, con
   return i;
 }
 
+instruction *computation_add_copy(computation *c, const instruction *from, instruction *const *operands) {
+  instruction *i = computation_add(c, from->opcode, from->name, from->shape, from->operand_count, operands);
+  i->attributes = attributes_copy(c->module->arena, from->attributes);
+  i->literal = from->literal;
+  i->where = from->where;
+  if (from->called_count > 0) instruction_set_called(i, from->called_count, from->called);
+  return i;
+}
+
 // Takes out the last entry equal to `i`: what is removed was usually added late.
 static void list_remove(instruction_list *list, const instruction *i) {
   int k = list->size - 1;

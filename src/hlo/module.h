@@ -83,6 +83,8 @@ module *module_clone(arena *a, const module *m);  // deep; shares nothing with t
 instruction *computation_add(computation *c, hlo_opcode opcode, str name, const shape *s, int operand_count,
                              instruction *const *operands);
 instruction *computation_add_parameter(computation *c, int number, str name, const shape *s);
+// A copy of an instruction of the same module, of other operands; the computations it calls are shared.
+instruction *computation_add_copy(computation *c, const instruction *from, instruction *const *operands);
 // Parameters above a removed one are renumbered. Control edges to the instruction are the caller's.
 void computation_remove(computation *c, instruction *i);  // must have no users and not be the root
 // The same in two steps, for many at once: a detached instruction (parent null) stays in the list of instructions until

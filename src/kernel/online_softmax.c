@@ -20,12 +20,11 @@ typedef struct alignment {
   int dims[SHAPE_MAX_RANK];
 } alignment;
 
-static bool through_broadcast(const instruction *i, alignment *at) {
+static void through_broadcast(const instruction *i, alignment *at) {
   const int_list dims = i->attributes->dimensions;
   alignment of_operand = {0};
   for (int k = 0; k < dims.size; k++) of_operand.dims[k] = at->dims[dims.data[k]];
   *at = of_operand;
-  return true;
 }
 
 // Only dims of one element come or go.
@@ -45,7 +44,7 @@ static const instruction *row_reduction(const instruction *i, int key_dim) {
   for (int d = 0; d < i->shape->rank; d++) at.dims[d] = d;
   for (bool is_aligned = true; is_aligned; i = i->operands[0]) {
     i = converted(i);
-    if (i->opcode == HLO_BROADCAST) is_aligned = through_broadcast(i, &at);
+    if (i->opcode == HLO_BROADCAST) through_broadcast(i, &at);
     else if (i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE) is_aligned = through_reshape(i, &at);
     else break;
     if (!is_aligned) return NULL;

@@ -12,6 +12,9 @@
 
 #include "hlo/module.h"
 
+// Queries, and keys, that a kernel takes at a time.
+enum { ONLINE_SOFTMAX_BLOCK = 64 };
+
 typedef struct online_softmax {
   const instruction *product;  // a dot
   int side;                    // its operand that the weights are

@@ -37,8 +37,7 @@ static bool lanes_last(MlirOperation op, int operand, int64_t *order) {
 static bool is_within(MlirValue v, MlirOperation loop) {
   MlirOperation at = mlirValueIsABlockArgument(v) ? mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(v))
                                                   : mlirOperationGetParentOperation(mlirOpResultGetOwner(v));
-  while (!ir_is_null(at) && !mlirOperationEqual(at, loop)) at = mlirOperationGetParentOperation(at);
-  return !ir_is_null(at);
+  return ir_is_within(at, loop);
 }
 
 // In front of the loop over keys if the value is there, too, or is a slice that can be made there.

@@ -22,14 +22,10 @@
 
 #include "base/int64.h"
 #include "dialect/tiling.h"
+#include "kernel/online_softmax.h"
 #include "tile/passes.h"
 #include "tile/structured.h"
 #include "tile/turned.h"
-
-enum {
-  LANES = 64,  // queries of a block
-  KEYS = 64,   // keys of a block
-};
 
 // An operand or result of tiles: its dims as the product's loops.
 typedef struct frame {
@@ -162,9 +158,9 @@ static bool choose_blocks(stream *s) {
     if (s->roles[k] != ROLE_FEATURE && k != s->key && k != s->query) workgroups *= s->trips[k];
   }
   const int64_t queries = s->trips[s->query];
-  s->block[s->query] = int64_min(LANES, queries);
-  if (workgroups == 1 && queries <= LANES) s->block[s->query] = int64_ceil_div(queries, 2);
-  s->block[s->key] = int64_min(KEYS, s->trips[s->key]);
+  s->block[s->query] = int64_min(ONLINE_SOFTMAX_BLOCK, queries);
+  if (workgroups == 1 && queries <= ONLINE_SOFTMAX_BLOCK) s->block[s->query] = int64_ceil_div(queries, 2);
+  s->block[s->key] = int64_min(ONLINE_SOFTMAX_BLOCK, s->trips[s->key]);
   return workgroups * queries > 1;
 }
 

@@ -125,15 +125,10 @@ static MlirValue viewed(MlirValue v) {
   return v;
 }
 
-static bool is_in(MlirOperation op, MlirOperation loop) {
-  while (!ir_is_null(op) && !mlirOperationEqual(op, loop)) op = mlirOperationGetParentOperation(op);
-  return !ir_is_null(op);
-}
-
 static bool share_a_loop(MlirOperation l, MlirOperation r) {
   bool any = false;
   for (MlirOperation at = mlirOperationGetParentOperation(l); !ir_is_null(at); at = mlirOperationGetParentOperation(at))
-    any |= ir_is(at, "scf.for") && is_in(r, at);
+    any |= ir_is(at, "scf.for") && ir_is_within(r, at);
   return any;
 }
 
