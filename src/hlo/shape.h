@@ -73,8 +73,8 @@ void shape_print(text *out, const shape *s, bool with_layout);
 void layout_print(text *out, const layout *l, int rank);  // `{1,0:T(8,128)S(1)}`
 const char *shape_text(arena *a, const shape *s);         // without layout, for messages
 
-// Whether a reshape only adds or takes away dims of one element. Then dim k of `from` is dim dims[k] of `to`, or -1 if it
-// has one element.
+// Whether a reshape only adds or takes away dims of one element. Then dim k of `from` is dim dims[k] of `to`, or -1 if
+// it has one element.
 bool shape_moves_unit_dims(const shape *from, const shape *to, int *dims);
 
 #endif
