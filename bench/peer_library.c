@@ -2,14 +2,15 @@
 // around it. A process that does what lines on standard input say, as bench_kernel does.
 //
 //   peer_library openblas|onednn product f32|bf16|s8 BATCH M N K
-//   peer_library openblas|onednn convolution f32 N H W C O WINDOW STRIDE GROUPS
+//   peer_library openblas|onednn convolution|planar f32 N H W C O WINDOW STRIDE GROUPS
 //
 //   compile      descriptions, primitive, weights in the form that the library wants:  compile SECONDS
-//   run N        best of N runs:                                                       run SECONDS
+//   run N        best of N runs:                                                       run SECONDS cpu=SECONDS
 //
 // The first line that it prints is `ready`, or `none` where the library has no such operation, or only one that it
-// calls a reference. Products give f32 (of integers s32), from row-major arrays. Images lie as [N, H, W, C], and a
-// convolution's result is as large as its input, divided by the stride. Threads: OMP_NUM_THREADS.
+// calls a reference. Products give f32 (of integers s32), from row-major arrays. Images lie as [N, H, W, C], planar
+// ones as [N, C, H, W], and a convolution's result is as large as its input, divided by the stride. Threads:
+// OMP_NUM_THREADS.
 #include <cblas.h>
 #include <dnnl.h>
 #include <stdbool.h>
@@ -30,7 +31,7 @@ typedef struct array {
 } array;
 
 typedef struct peer {
-  bool is_openblas, is_product;
+  bool is_openblas, is_product, is_planar;
   dnnl_data_type_t type;
   int64_t sizes[CONVOLUTION_SIZES];
   dnnl_engine_t engine;
@@ -93,15 +94,19 @@ static bool describe_convolution(peer *p) {
   const dnnl_dims_t image = {s[0], c, s[1], s[2]}, out = {s[0], o, out_h, out_w}, strides = {stride, stride};
   const dnnl_dims_t low = {more_h / 2, more_w / 2}, high = {all_h - more_h / 2, all_w - more_w / 2};
   const dnnl_dims_t weights = {groups, o / groups, c / groups, window, window};
-  // [H, W, in of a group, out]
-  const dnnl_dims_t lie = {o / groups, 1, o, window * (c / groups) * o, c / groups * o};
+  // [H, W, in of a group, out], or planar [out, in of a group, H, W]
+  const int64_t area = window * window, inputs = c / groups;
+  const dnnl_dims_t minor_out = {o / groups, 1, o, window * inputs * o, inputs * o},
+                    minor_w = {o / groups * inputs * area, inputs * area, area, window, 1};
+  const int64_t *lie = p->is_planar ? minor_w : minor_out;
+  const dnnl_format_tag_t layout = p->is_planar ? dnnl_nchw : dnnl_nhwc;
   const int first = groups > 1 ? 0 : 1;
   dnnl_memory_desc_t any;
   dnnl_convolution_desc_t d;
-  return ok(dnnl_memory_desc_init_by_tag(&p->source.desc, 4, image, p->type, dnnl_nhwc)) &&
+  return ok(dnnl_memory_desc_init_by_tag(&p->source.desc, 4, image, p->type, layout)) &&
          ok(dnnl_memory_desc_init_by_strides(&p->given.desc, 5 - first, weights + first, p->type, lie + first)) &&
          ok(dnnl_memory_desc_init_by_tag(&any, 5 - first, weights + first, p->type, dnnl_format_tag_any)) &&
-         ok(dnnl_memory_desc_init_by_tag(&p->result.desc, 4, out, result_type(p), dnnl_nhwc)) &&
+         ok(dnnl_memory_desc_init_by_tag(&p->result.desc, 4, out, result_type(p), layout)) &&
          ok(dnnl_convolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_convolution_direct, &p->source.desc,
                                                &any, NULL, &p->result.desc, strides, low, high)) &&
          ok(dnnl_primitive_desc_create(&p->desc, &d, NULL, p->engine, NULL));
@@ -165,14 +170,15 @@ static bool execute(peer *p) {
 }
 
 static bool measure(peer *p, int runs) {
-  double best = 0;
+  double best = 0, least = 0;
   for (int i = 0; i < runs; i++) {
-    const double start = log_seconds();
+    const double start = log_seconds(), busy = log_cpu_seconds();
     if (!execute(p)) return false;
-    const double seconds = log_seconds() - start;
+    const double seconds = log_seconds() - start, cpu_seconds = log_cpu_seconds() - busy;
     if (i == 0 || seconds < best) best = seconds;
+    if (i == 0 || cpu_seconds < least) least = cpu_seconds;
   }
-  printf("run %.9f\n", best);
+  printf("run %.9f cpu=%.9f\n", best, least);
   return true;
 }
 
@@ -196,8 +202,10 @@ static bool read_arguments(peer *p, int count, char **words) {
   if (count < 4 || !read_type(words[3], &p->type)) return false;
   p->is_openblas = strcmp(words[1], "openblas") == 0;
   p->is_product = strcmp(words[2], "product") == 0;
+  p->is_planar = strcmp(words[2], "planar") == 0;
   if (!p->is_openblas && strcmp(words[1], "onednn") != 0) return false;
-  if (!p->is_product && (strcmp(words[2], "convolution") != 0 || p->type != dnnl_f32)) return false;
+  if (!p->is_product && !p->is_planar && strcmp(words[2], "convolution") != 0) return false;
+  if (!p->is_product && p->type != dnnl_f32) return false;
   if (count != 4 + (p->is_product ? PRODUCT_SIZES : CONVOLUTION_SIZES)) return false;
   for (int k = 4; k < count; k++) {
     p->sizes[k - 4] = strtoll(words[k], NULL, 10);
@@ -212,7 +220,7 @@ int main(int argc, char **argv) {
   if (!read_arguments(&p, argc, argv)) {
     fprintf(stderr,
             "usage: peer_library openblas|onednn product f32|bf16|s8 BATCH M N K\n"
-            "       peer_library openblas|onednn convolution f32 N H W C O WINDOW STRIDE GROUPS\n");
+            "       peer_library openblas|onednn convolution|planar f32 N H W C O WINDOW STRIDE GROUPS\n");
     return 2;
   }
   const bool is_there = prepare(&p);

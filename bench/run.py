@@ -79,8 +79,9 @@ class Contender:
     def compile(self):
         self.compiles.append(float(self.ask("compile")[1]))
 
-    def run(self, runs):
-        self.times.append(float(self.ask(f"run {runs}")[1]))
+    def run(self, runs, by_cpu=False):
+        answer = self.ask(f"run {runs}")
+        self.times.append(float(answer[2].removeprefix("cpu=") if by_cpu else answer[1]))
 
     def end(self):
         self.process.send_signal(signal.SIGCONT)

@@ -2,7 +2,7 @@
 """Who makes a product, a convolution, an attention fastest: library calls, tiles, what the planner chose, and peers.
 
     tiles.py [--filter=REGEX] [--threads=2] [--rounds=9] [--runs=3] [--before=BENCH_KERNEL]
-             [--peer-python=PYTHON] [--no-install]
+             [--cpu=LEVEL] [--onednn-isa=ISA] [--peer-python=PYTHON] [--no-install]
 
 Each case has a process for each contender, and they take turns, as in run.py: Heddle with --codegen=library, with
 --codegen=tiles and as it comes (with --before the bench_kernel of an older build, too), and the peers: OpenBLAS and
@@ -12,6 +12,10 @@ oneDNN themselves (bench/peer_library.c), whose weights are packed beforehand wh
 The table has the fastest run of all rounds, which others on the machine disturbed least, and how many times as fast as
 the best peer each of our ways is; cases in which what was chosen is furthest behind come first. Behind it stand the geometric
 means of groups of cases. The figures of src/base/target.c that the planner chooses by are such ratios.
+
+With --cpu=x86-64-v3 (or -v2, -v4) code, OpenBLAS and oneDNN keep to that level of instructions; --onednn-isa limits
+oneDNN alone (AVX512_CORE_BF16 leaves its AMX out). On one thread products and convolutions are compared by the time
+that the processor worked, which others on the machine hardly change.
 
 The peers come from --peer-python, or from build/bench-venv, which is made if it is not there. Without them Heddle is
 measured beside the libraries alone.
@@ -30,6 +34,8 @@ import run
 ROOT = run.ROOT
 ONNX = ("onnx", "onnxruntime")
 WAYS = ("library", "tiles", "chosen")
+# What the libraries are told in their environment, by the level: as base/cpu_level.c has it.
+LEVELS = {"x86-64-v2": ("SSE41", "Nehalem"), "x86-64-v3": ("AVX2", "Haswell"), "x86-64-v4": ("AVX512_CORE", "SkylakeX")}
 TYPES = {"f32": "f32", "bf16": "f32", "s8": "s32"}
 SQUARES = (16, 32, 64, 128, 256, 512, 1024, 2048)
 ODD = ((17, 19, 23), (63, 65, 67), (127, 129, 131), (255, 257, 251), (509, 511, 503), (1023, 1021, 1019))
@@ -50,30 +56,46 @@ class Case:
         self.library = library  # what bench/peer_library.c is called with; None: no library has it
 
 
-def product(kind, m, n, k):
-    text = (f"HloModule p\nENTRY e {{\n  a = {kind}[{m},{k}] parameter(0)\n  b = {kind}[{k},{n}] parameter(1)\n"
-            f"  ROOT d = {TYPES[kind]}[{m},{n}] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}\n")
-    return Case(f"products of {kind}", f"{kind} {m}x{n}x{k}", text, ("product", kind, 1, m, n, k))
+def product(kind, m, n, k, turned="NN"):
+    """`turned` has a T for each side that lies the other way round than the libraries are given it."""
+    left, right = (f"{k},{m}" if turned[0] == "T" else f"{m},{k}"), (f"{n},{k}" if turned[1] == "T" else f"{k},{n}")
+    contracted = [int(turned[0] == "N"), int(turned[1] == "T")]
+    text = (f"HloModule p\nENTRY e {{\n  a = {kind}[{left}] parameter(0)\n  b = {kind}[{right}] parameter(1)\n"
+            f"  ROOT d = {TYPES[kind]}[{m},{n}] dot(a, b), lhs_contracting_dims={{{contracted[0]}}}, "
+            f"rhs_contracting_dims={{{contracted[1]}}}\n}}\n")
+    name = f"{kind} {m}x{n}x{k}{' ' + turned if turned != 'NN' else ''}"
+    return Case(f"products of {kind}", name, text, ("product", kind, 1, m, n, k))
 
 
-def convolution(n, h, w, c, o, window, stride, groups):
+def convolution(n, h, w, c, o, window, stride, groups, is_planar=False):
+    """Images lie [N, H, W, C], or planar: [N, C, H, W], weights [O, I, H, W]."""
     def sides(size):
         padding = max(0, (-(-size // stride) - 1) * stride + window - size)
         return f"{padding // 2}_{padding - padding // 2}"
     kind = "depthwise" if groups > 1 else f"{window}x{window}"
-    text = (f"HloModule c\nENTRY e {{\n  a = f32[{n},{h},{w},{c}] parameter(0)\n"
-            f"  b = f32[{window},{window},{c // groups},{o}] parameter(1)\n"
-            f"  ROOT d = f32[{n},{-(-h // stride)},{-(-w // stride)},{o}] convolution(a, b), "
+    out_h, out_w = -(-h // stride), -(-w // stride)
+    image, weights = f"{n},{h},{w},{c}", f"{window},{window},{c // groups},{o}"
+    result, labels = f"{n},{out_h},{out_w},{o}", "b01f_01io->b01f"
+    if is_planar:
+        image, weights = f"{n},{c},{h},{w}", f"{o},{c // groups},{window},{window}"
+        result, labels = f"{n},{o},{out_h},{out_w}", "bf01_oi01->bf01"
+    text = (f"HloModule c\nENTRY e {{\n  a = f32[{image}] parameter(0)\n  b = f32[{weights}] parameter(1)\n"
+            f"  ROOT d = f32[{result}] convolution(a, b), "
             f"window={{size={window}x{window} stride={stride}x{stride} pad={sides(h)}x{sides(w)}}}, "
-            f"dim_labels=b01f_01io->b01f, feature_group_count={groups}\n}}\n")
-    return Case("convolutions", f"{kind} {n}x{h}x{w}x{c}->{o} /{stride}", text,
-                ("convolution", "f32", n, h, w, c, o, window, stride, groups))
+            f"dim_labels={labels}, feature_group_count={groups}\n}}\n")
+    layout = "planar" if is_planar else "convolution"
+    return Case("planar convolutions" if is_planar else "convolutions",
+                f"{kind} {n}x{h}x{w}x{c}->{o} /{stride}{' NCHW' if is_planar else ''}", text,
+                (layout, "f32", n, h, w, c, o, window, stride, groups))
 
 
 def all_cases(python):
     cases = [product("f32", *sizes) for sizes in (*((n, n, n) for n in SQUARES), *ODD, *UNEVEN)]
-    cases += [product("s8", *sizes) for sizes in (*((n, n, n) for n in SQUARES), *ODD)]
+    cases += [product(kind, *sizes) for kind in ("bf16", "s8") for sizes in (*((n, n, n) for n in SQUARES), *ODD)]
+    cases += [product(kind, 512, 512, 512, turned) for kind in TYPES for turned in ("NT", "TN", "TT")]
+    cases += [product("f32", *sizes, "NT") for sizes in (*ODD[-2:], *UNEVEN)]
     cases += [convolution(*sizes) for sizes in CONVOLUTIONS]
+    cases += [convolution(*sizes, is_planar=True) for sizes in CONVOLUTIONS]
     if python:
         listed = subprocess.run([python, ROOT / "bench" / "peer_jax.py", "--list-tiles"], capture_output=True, text=True,
                                 env={**os.environ, **run.PEER_ENVIRONMENT}, check=True).stdout
@@ -108,6 +130,10 @@ def peers_of(case, python, folder, cpus, arguments):
     peers = []
     # A thread that spins at a barrier on the core of the one that it waits for makes milliseconds of microseconds.
     threads = {"OMP_NUM_THREADS": str(arguments.threads), "OMP_PROC_BIND": "true", "OMP_PLACES": "threads"}
+    if arguments.cpu:
+        threads |= dict(zip(("ONEDNN_MAX_CPU_ISA", "OPENBLAS_CORETYPE"), LEVELS[arguments.cpu]))
+    if arguments.onednn_isa:
+        threads["ONEDNN_MAX_CPU_ISA"] = arguments.onednn_isa
     for library in ("openblas", "onednn") if case.library else ():
         words = [pathlib.Path(arguments.bench_kernel).parent / "peer_library", library, *case.library]
         join(peers, run.Contender(library, words, cpus, threads))
@@ -123,7 +149,7 @@ def ours_of(case, folder, cpus, arguments):
     if case.text:
         module, inputs = folder / "module.hlo", ["--random"]
         module.write_text(case.text, encoding="utf-8")
-    words = [module, f"--threads={arguments.threads}", *inputs]
+    words = [module, f"--threads={arguments.threads}", *inputs, *([f"--cpu={arguments.cpu}"] if arguments.cpu else [])]
     flags = {way: [] if way == "chosen" else [f"--codegen={way}"] for way in WAYS}
     ours = [run.Contender(way, [arguments.bench_kernel, *words, *flags[way]], cpus) for way in WAYS]
     if arguments.before:
@@ -153,7 +179,7 @@ def measure(case, python, cpus, arguments):
             contender.ask("run 3")
         for _ in range(arguments.rounds):
             for contender in contenders:
-                contender.run(arguments.runs)
+                contender.run(arguments.runs, by_cpu=arguments.threads == 1 and case.library)
                 time.sleep(run.REST / 4)
         worst = differences(case, contenders, folder)
         for contender in contenders:
@@ -191,7 +217,10 @@ def report(rows, arguments):
 
 
 def main():
-    arguments = run.parser_of(__doc__, rounds=9, runs=3).parse_args()
+    parser = run.parser_of(__doc__, rounds=9, runs=3)
+    parser.add_argument("--cpu", choices=LEVELS, help="the instruction set that code and libraries keep to")
+    parser.add_argument("--onednn-isa", help="what oneDNN keeps to, as ONEDNN_MAX_CPU_ISA has it")
+    arguments = parser.parse_args()
     python = peer_python(arguments)
     cpus = set(sorted(os.sched_getaffinity(0))[:arguments.threads])
     print(f"cores {sorted(cpus)}, {arguments.rounds} rounds of {arguments.runs} runs", flush=True)

@@ -19,8 +19,11 @@ void log_print(int level, const char *format, ...) {
   fputc('\n', stderr);
 }
 
-double log_seconds(void) {
+static double read_clock(clockid_t which) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(which, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+double log_seconds(void) { return read_clock(CLOCK_MONOTONIC); }
+double log_cpu_seconds(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }

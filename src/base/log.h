@@ -8,6 +8,7 @@
 void log_set_level(int level);  // process-wide; set once at start-up
 int log_level(void);
 void log_print(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));  // adds the newline
-double log_seconds(void);  // monotonic clock, for timings
+double log_seconds(void);      // monotonic clock, for timings
+double log_cpu_seconds(void);  // that all threads of the process have worked
 
 #endif

@@ -172,6 +172,10 @@ static heddle_status add_term(nest *n, void *user) {
   return markers_begin(made, MARKER_VECTORIZE);
 }
 
+static MlirValue zero_of(ir_builder *b, MlirType type) {
+  return mlirTypeIsAFloat(type) ? ir_float(b, type, 0) : ir_int(b, type, 0);
+}
+
 static heddle_status fill_tile(nest *n, MlirValue value) {
   n->carried[SUMS] = structured_fill(&n->b, value, n->carried[SUMS]);
   return markers_begin(ir_defining_op(n->carried[SUMS]), MARKER_VECTORIZE);
@@ -189,8 +193,12 @@ static heddle_status register_tile(nest *n, void *user) {
   nest tile = *n;
   if (!is_partial || !begins) tile.carried[SUMS] = nest_take(n, &place, n->carried[SUMS]);
   if (is_partial) {
-    MlirValue whole = structured_empty(&tile.b, 2, (int64_t[]){n->size[p->row], w->sizes.columns}, p->type);
-    tile.carried[SUMS] = begins ? whole : nest_put(&tile, &part, tile.carried[SUMS], whole);
+    MlirValue begun = tile.carried[SUMS];
+    tile.carried[SUMS] = structured_empty(&tile.b, 2, (int64_t[]){n->size[p->row], w->sizes.columns}, p->type);
+    if (!begins) {
+      TRY(fill_tile(&tile, zero_of(&tile.b, p->type)));
+      tile.carried[SUMS] = nest_put(&tile, &part, begun, tile.carried[SUMS]);
+    }
   }
   if (begins) TRY(fill_tile(&tile, w->zero));
   nest_level levels[TILING_MAX_LOOPS];
@@ -318,6 +326,36 @@ static MlirValue room(const packing *w, nest *n, int level_count, const nest_lev
   return structured_empty(&n->b, rank, dims, w->pairs ? mlirIntegerTypeGet(n->b.context, 16) : p->type);
 }
 
+static heddle_status zero_lanes(nest *n, void *user) {
+  packing *w = user;
+  const product_form *p = w->p;
+  nest_view v = {0};
+  nest_view_add(&v, constant(n, p->trips[p->column] / w->sizes.columns), -1, 1, 1);
+  add_terms(w, n, &v, 0);
+  nest_view_add(&v, constant(n, 0), p->column, w->sizes.columns, 1);
+  MlirValue zeros = structured_fill(&n->b, zero_of(&n->b, p->type), nest_take(n, &v, n->carried[PANELS]));
+  n->carried[PANELS] = nest_put(n, &v, zeros, n->carried[PANELS]);
+  return markers_begin(ir_defining_op(zeros), MARKER_VECTORIZE);
+}
+
+// The last panel's lanes that are no columns are zeros: arithmetic on subnormal numbers, which memory may hold, takes
+// a hundred times as long on some processors.
+static heddle_status clear_lanes(packing *w, nest *n, int level_count, const nest_level *levels) {
+  const product_form *p = w->p;
+  nest all = *n;
+  nest_level terms[TILING_MAX_LOOPS];
+  int count = 0;
+  if (!mlirTypeIsAFloat(p->type) || p->trips[p->column] % w->sizes.columns == 0) return status_ok();
+  for (int k = 0; k < level_count; k++) {
+    if (!p->is_reduction[levels[k].loop]) continue;
+    all.size[levels[k].loop] = levels[k].step;
+    terms[count++] = (nest_level){levels[k].loop, 1};
+  }
+  TRY(nest_build(&all, count, terms, zero_lanes, w));
+  n->carried[PANELS] = all.carried[PANELS];
+  return status_ok();
+}
+
 heddle_status pack_product(lower_context *c, product_form *p, int share) {
   packing w = {.context = c, .p = p};
   int last = -1;
@@ -344,6 +382,7 @@ heddle_status pack_product(lower_context *c, product_form *p, int share) {
   }
   n.carried[PANELS] = room(&w, &n, count, levels, PANELS);
   if (w.packs_rows) n.carried[ROWS] = room(&w, &n, count, levels, ROWS);
+  TRY(clear_lanes(&w, &n, count, levels));
   TRY(nest_build(&n, count, levels, block, &w));
   product_form_replace(p, &n.b, n.carried[SUMS]);
   return status_ok();

@@ -42,9 +42,9 @@ static const char hoisting[] =
 
 enum { ROW_LANES = 16 };  // of a row that is made at once
 
-enum {
-  MOST_ELEMENTS = 1024
-};  // of a vector that a tile becomes: beyond, its code would be longer than a loop pays for
+// Of a vector that a tile becomes, in registers' lanes of 32 bits: beyond, its code would be longer than a loop pays
+// for.
+enum { MOST_REGISTERS = 192 };
 
 static bool has_lanes(MlirOperation op) {
   bool all = true;
@@ -53,14 +53,15 @@ static bool has_lanes(MlirOperation op) {
   return all;
 }
 
-static bool is_small(MlirOperation op) {
+static bool is_small(MlirOperation op, const target_description *target) {
+  const int64_t most = MOST_REGISTERS * (target->vector_bits > 128 ? target->vector_bits : 128) / 32;
   int64_t trips[TILING_MAX_LOOPS], points = 1;
   bool is_reduction[TILING_MAX_LOOPS];
   const int count = tiling_loops(op, trips, is_reduction);
   for (int k = 0; k < count; k++) {
-    if (trips[k] < 0 || trips[k] > MOST_ELEMENTS) return false;
+    if (trips[k] < 0 || trips[k] > most) return false;
     points *= trips[k];
-    if (points > MOST_ELEMENTS) return false;
+    if (points > most) return false;
   }
   return true;
 }
@@ -103,10 +104,10 @@ static void forward_writes(arena *a, MlirOperation module) {
   }
 }
 
-static void vectorize(arena *a, MlirOperation op) {
+static void vectorize(arena *a, const target_description *target, MlirOperation op) {
   if (!tiling_is_structured(op) || !has_lanes(op)) return;
   if (by_tile_is_held(op)) row_copies_vectorize(a, op, ROW_LANES);
-  else if (markers_of(op) != MARKER_VECTORIZE || !is_small(op)) return;
+  else if (markers_of(op) != MARKER_VECTORIZE || !is_small(op, target)) return;
   else if (mlirAttributeIsNull(ir_get(op, PAIRS))) tiling_vectorize(op);
   else pairs_vectorize(a, op);
 }
@@ -153,7 +154,7 @@ static heddle_status run(pass_context *context, void *unit) {
   const MlirOperation module = {unit};
   tile_load_dialects(c->context);
   ir_operations all = ir_collect(c->scratch, module, NULL);
-  for (int k = 0; k < all.size; k++) vectorize(c->scratch, all.data[k]);
+  for (int k = 0; k < all.size; k++) vectorize(c->scratch, &c->options->target, all.data[k]);
   // What has no vector form is reported, which is no error here.
   heddle_status_free(ir_diagnostics(c->context, HEDDLE_INTERNAL, "cannot vectorize"));
   TRY(schedule_run(c, module, str_from(lowering)));
