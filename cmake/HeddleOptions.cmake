@@ -3,6 +3,11 @@ option(HEDDLE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(HEDDLE_THREAD_SANITIZE "ThreadSanitizer; only for the targets that thread_tests builds" OFF)
 option(HEDDLE_FUZZ "build the libFuzzer targets (clang only)" OFF)
 
+# All code may stand in a shared library, which shows what include/heddle declares and nothing else. C++ keeps what its
+# compiler shows by itself: MLIR finds types by it.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+
 add_library(heddle_flags INTERFACE)
 target_include_directories(heddle_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_compile_options(heddle_flags INTERFACE
