@@ -35,7 +35,9 @@ typedef struct heddle_custom_call_attribute {
   const char *text;
 } heddle_custom_call_attribute;
 
+// Made by the library, which may have more fields than this header: struct_size says how many bytes are there.
 typedef struct heddle_custom_call {
+  size_t struct_size;
   const char *target;
   int operand_count;
   const heddle_custom_call_array *operands;  // read only
@@ -53,13 +55,14 @@ typedef heddle_status (*heddle_custom_call_fn)(const heddle_custom_call *call);
 // Programs compiled from now on find `fn` under this name, in place of what had it before, one of Heddle's own routines
 // included. `name` is copied; `user` must live as long as such programs. HEDDLE_INVALID for a null name or function,
 // HEDDLE_OUT_OF_MEMORY.
-heddle_status heddle_register_custom_call(const char *name, heddle_custom_call_fn fn, void *user);
+HEDDLE_API heddle_status heddle_register_custom_call(const char *name, heddle_custom_call_fn fn, void *user);
 
 // The attribute of this name, or null.
-const heddle_custom_call_attribute *heddle_custom_call_find(const heddle_custom_call *call, const char *name);
+HEDDLE_API const heddle_custom_call_attribute *heddle_custom_call_find(const heddle_custom_call *call,
+                                                                       const char *name);
 
 // An error to return; the message is copied.
-heddle_status heddle_custom_call_error(heddle_code code, const char *message);
+HEDDLE_API heddle_status heddle_custom_call_error(heddle_code code, const char *message);
 
 #ifdef __cplusplus
 }

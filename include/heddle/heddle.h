@@ -20,9 +20,6 @@
 #ifndef HEDDLE_HEDDLE_H_
 #define HEDDLE_HEDDLE_H_
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "heddle/status.h"
 
 #ifdef __cplusplus
@@ -31,6 +28,8 @@ extern "C" {
 
 typedef struct heddle_program heddle_program;
 
+// --- cancellation
+
 // Ends calls early from another thread. One may be given to any number of calls, one after the other or at the same
 // time; each ends as soon as it can, with HEDDLE_CANCELLED, and frees all it has taken. A compilation ends between two
 // passes or kernels, a run between two operations (those of a loop's turns, too), a kernel after the tiles at hand;
@@ -38,16 +37,18 @@ typedef struct heddle_program heddle_program;
 typedef struct heddle_cancellation heddle_cancellation;
 
 // HEDDLE_OUT_OF_MEMORY is the only error. The caller frees it when no call uses it any more.
-heddle_status heddle_cancellation_create(heddle_cancellation **out);
-void heddle_cancellation_free(heddle_cancellation *cancellation);  // null is allowed
+HEDDLE_API heddle_status heddle_cancellation_create(heddle_cancellation **out);
+HEDDLE_API void heddle_cancellation_free(heddle_cancellation *cancellation);  // null is allowed
 
 // Ends all calls that have been given it, and those that will be, at once. From any thread and from signal handlers, at
 // any time, any number of times. Null is allowed.
-void heddle_cancel(heddle_cancellation *cancellation);
+HEDDLE_API void heddle_cancel(heddle_cancellation *cancellation);
 // Whether it was cancelled since it was made or renewed.
-bool heddle_is_cancelled(const heddle_cancellation *cancellation);
+HEDDLE_API bool heddle_is_cancelled(const heddle_cancellation *cancellation);
 // Calls from now on are not ended. Not while a call uses it: whether that one still ends is not determined.
-void heddle_cancellation_renew(heddle_cancellation *cancellation);
+HEDDLE_API void heddle_cancellation_renew(heddle_cancellation *cancellation);
+
+// --- programs
 
 // An argument or a result: a dense array in row-major order. Sub-byte integers take a byte each.
 typedef struct heddle_array {
@@ -57,7 +58,21 @@ typedef struct heddle_array {
   size_t bytes;  // of the whole array
 } heddle_array;
 
+// Where a compilation is. More fields may stand behind these: struct_size says how many bytes there are.
+typedef struct heddle_progress {
+  size_t struct_size;
+  // What begins: "import", "opt" (passes over HLO), "fuse", "plan" (order and memory), "kernels" (code, by far the
+  // longest), "link"; "done" ends a compilation that has succeeded. Later versions may name more.
+  const char *stage;
+  int done, total;  // kernels of the stage "kernels", which is told again after each of them; else 0
+} heddle_progress;
+
+// Called from any of the compilation's threads, one call at a time. It may cancel the compilation; other calls of
+// Heddle are not for it.
+typedef void (*heddle_progress_fn)(void *user, const heddle_progress *progress);
+
 typedef struct heddle_compile_options {
+  HEDDLE_STRUCT_SIZE(heddle_compile_options);
   bool exact;   // keep every rounding the HLO asks for; default: bf16 and f16 chains compute in f32
   int threads;  // 0 = all cores; at most 1024
   // The shapes the program is compiled for: all its parameters' or none. Needed where it declares sizes as `?`; what it
@@ -66,22 +81,60 @@ typedef struct heddle_compile_options {
   const heddle_array *parameters;
   int parameter_count;
   heddle_cancellation *cancellation;  // of the compilation, not of the program's runs; may be null
+  heddle_progress_fn progress;        // may be null
+  void *progress_user;
 } heddle_compile_options;
+
+#define HEDDLE_COMPILE_OPTIONS_INIT HEDDLE_INIT(heddle_compile_options)
 
 // Compiles HLO text, an HLO proto (binary or text), StableHLO or MHLO text, StableHLO bytecode or LHLO (which of them
 // is told by looking) for the machine this runs on. `name` stands for the program in messages (null: "program").
 // `options` may be null. The program is the caller's to free; *out is null after an error.
-heddle_status heddle_compile(const char *text, size_t size, const char *name, const heddle_compile_options *options,
-                             heddle_program **out);
-void heddle_program_free(heddle_program *program);  // null is allowed
+HEDDLE_API heddle_status heddle_compile(const char *text, size_t size, const char *name,
+                                        const heddle_compile_options *options, heddle_program **out);
+// The same of a file. HEDDLE_INVALID, too, for one that cannot be read.
+HEDDLE_API heddle_status heddle_compile_file(const char *path, const heddle_compile_options *options,
+                                             heddle_program **out);
+HEDDLE_API void heddle_program_free(heddle_program *program);  // null is allowed
 
 // Null is a program without parameters, results and devices.
-int heddle_program_parameter_count(const heddle_program *program);
-int heddle_program_result_count(const heddle_program *program);  // leaves of a result tuple
+HEDDLE_API int heddle_program_parameter_count(const heddle_program *program);
+HEDDLE_API int heddle_program_result_count(const heddle_program *program);  // leaves of a result tuple
 // Strings and dims live as long as the program. A number that is not below the count above gets the empty answer:
 // element type "", rank 0, dims null, 0 bytes.
-heddle_array heddle_program_parameter(const heddle_program *program, int number);
-heddle_array heddle_program_result(const heddle_program *program, int number);
+HEDDLE_API heddle_array heddle_program_parameter(const heddle_program *program, int number);
+HEDDLE_API heddle_array heddle_program_result(const heddle_program *program, int number);
+
+HEDDLE_API const char *heddle_program_name(const heddle_program *program);  // of the module; "" for null
+// "x", "state{0,1}" of a tuple's part; "" where nothing is known, and for numbers that are not below the count.
+HEDDLE_API const char *heddle_program_parameter_name(const heddle_program *program, int number);
+// The result that takes over the parameter's memory, if the caller gives one address for both; -1: none.
+HEDDLE_API int heddle_program_parameter_alias(const heddle_program *program, int number);
+
+// Bytes that a program takes, of one device.
+typedef struct heddle_memory {
+  HEDDLE_STRUCT_SIZE(heddle_memory);
+  int64_t parameter_bytes, result_bytes;  // the caller's arrays, as kernels see them (packed)
+  int64_t temporary_bytes;                // taken for each run that overlaps no other, and kept for the next one
+  int64_t peak_bytes;                     // of all three; a result that takes over a parameter's memory counts once
+  int64_t constant_bytes;                 // kept as long as the program
+  int64_t code_bytes;                     // of kernels
+} heddle_memory;
+
+#define HEDDLE_MEMORY_INIT HEDDLE_INIT(heddle_memory)
+
+HEDDLE_API heddle_status heddle_program_memory(const heddle_program *program, heddle_memory *out);
+
+// What the compiler makes of the program on its way, as text: "hlo" (the program as it was read), "fused" (behind
+// passes and fusion), "plan" (decisions and their reasons, kernels), "lhlo" (order and memory), "program" (what runs),
+// and of all kernels, one after the other, "mlir" (as emitted), "lowered" (MLIR's LLVM dialect), "llvm", "asm". Those
+// of kernels and the plan are made when they are asked for, in the time of a compilation. *out is the caller's to free
+// with heddle_text_free. HEDDLE_INVALID for a stage that is not one, or that a program written as LHLO has not gone
+// through.
+HEDDLE_API heddle_status heddle_program_text(const heddle_program *program, const char *stage, char **out);
+HEDDLE_API void heddle_text_free(char *text);  // null is allowed
+
+// --- runs
 
 // Reads inputs[i] and writes outputs[i], which hold as many bytes as the program says; arrays aligned to 64 bytes are
 // used where they are, others are copied. Null stands for arrays of 0 bytes only and is HEDDLE_INVALID for others.
@@ -89,33 +142,36 @@ heddle_array heddle_program_result(const heddle_program *program, int number);
 // for which all arrays are copied, unless the program itself gives the input's memory to that result
 // (input_output_alias) and both are the same address. Outputs that overlap each other are HEDDLE_INVALID.
 // Calls on one program may overlap in several threads, each with outputs of its own.
-heddle_status heddle_program_run(heddle_program *program, const void *const *inputs, void *const *outputs);
+HEDDLE_API heddle_status heddle_program_run(heddle_program *program, const void *const *inputs, void *const *outputs);
 
 // The same for a program whose results have sizes that only a run tells: what heddle_program_result says of such a
 // dimension is its bound, outputs[i] holds as much, and dims[i][k] gets the size of dimension k of result i. What is in
 // outputs[i] is dense.
-heddle_status heddle_program_run_dynamic(heddle_program *program, const void *const *inputs, void *const *outputs,
-                                         int64_t *const *dims);
+HEDDLE_API heddle_status heddle_program_run_dynamic(heddle_program *program, const void *const *inputs,
+                                                    void *const *outputs, int64_t *const *dims);
 
 // How many devices run the program together: its replicas times its partitions, 1 for most programs. Where its header
 // does not count them, the groups and pairs of its collectives do. They are virtual:
 // each has threads and memory of its own in this process.
-int heddle_program_device_count(const heddle_program *program);
+HEDDLE_API int heddle_program_device_count(const heddle_program *program);
 
 // The same for all devices of a program: inputs[d][i] and outputs[d][i] are those of device d, which is partition
 // d % P of replica d / P in a program of P partitions. Devices may read the same inputs; the rules for overlapping
 // memory and for null hold across all devices.
-heddle_status heddle_program_run_devices(heddle_program *program, const void *const *const *inputs,
-                                         void *const *const *outputs);
+HEDDLE_API heddle_status heddle_program_run_devices(heddle_program *program, const void *const *const *inputs,
+                                                    void *const *const *outputs);
 
 // The general form of the three above, all of whose rules hold; options that are zero (or null) change nothing.
 typedef struct heddle_run_options {
+  HEDDLE_STRUCT_SIZE(heddle_run_options);
   heddle_cancellation *cancellation;  // outputs are undefined when it has ended the run; the program runs again
   int64_t *const *const *dims;        // dims[d][i][k] gets the size of dimension k of result i of device d
 } heddle_run_options;
 
-heddle_status heddle_program_run_with(heddle_program *program, const heddle_run_options *options,
-                                      const void *const *const *inputs, void *const *const *outputs);
+#define HEDDLE_RUN_OPTIONS_INIT HEDDLE_INIT(heddle_run_options)
+
+HEDDLE_API heddle_status heddle_program_run_with(heddle_program *program, const heddle_run_options *options,
+                                                 const void *const *const *inputs, void *const *const *outputs);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "heddle/abi.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -38,14 +40,27 @@ typedef struct heddle_status {
 } HEDDLE_MUST_USE heddle_status;
 
 // Code of `status`; HEDDLE_OK for success. Does not take ownership.
-heddle_code heddle_status_code(heddle_status status);
+HEDDLE_API heddle_code heddle_status_code(heddle_status status);
 
 // The whole message, one fact a line: `file:line:col: error: message`, the source line with its caret where known, then
 // one `note: while ...` line per level. Valid until the status is freed; "" for success.
-const char *heddle_status_message(heddle_status status);
+HEDDLE_API const char *heddle_status_message(heddle_status status);
+
+// The error alone, without its place and notes, on one line; "" for success. Valid until the status is freed.
+HEDDLE_API const char *heddle_status_summary(heddle_status status);
+
+// Where in the user's program or file the error lies; valid until the status is freed. The file is the name that the
+// program was given, null where no place is known. Line and column count from 1; line 0: the file is no text, and the
+// column, if it is not 0, is the place of a byte in it plus one.
+HEDDLE_API const char *heddle_status_file(heddle_status status);
+HEDDLE_API int heddle_status_line(heddle_status status);
+HEDDLE_API int heddle_status_column(heddle_status status);
+
+// "invalid", "out of memory", …; "unknown" for numbers that are no codes of this library.
+HEDDLE_API const char *heddle_code_name(heddle_code code);
 
 // Frees the error, if any.
-void heddle_status_free(heddle_status status);
+HEDDLE_API void heddle_status_free(heddle_status status);
 
 #ifdef __cplusplus
 }

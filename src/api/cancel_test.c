@@ -14,7 +14,8 @@ enum { N = 1 << 16, LIMIT_SECONDS = 120 };
 static heddle_program *compile(const char *source, int threads) {
   heddle_program *p = NULL;
   heddle_status s =
-      heddle_compile(source, strlen(source), "test.hlo", &(heddle_compile_options){.threads = threads}, &p);
+      heddle_compile(source, strlen(source), "test.hlo",
+                     &(heddle_compile_options){HEDDLE_SIZED(heddle_compile_options), .threads = threads}, &p);
   if (heddle_status_code(s) != HEDDLE_OK) fail_msg("%s", heddle_status_message(s));
   return p;
 }
@@ -79,7 +80,7 @@ static void check_endless(const char *source, int threads, int devices) {
     outputs[d] = found[d];
   }
   heddle_cancellation *c = create();
-  const heddle_run_options options = {.cancellation = c};
+  const heddle_run_options options = {HEDDLE_SIZED(heddle_run_options), .cancellation = c};
   for (int round = 0; round < 3; round++) {
     for (int i = 0; i < N; i++) x[i] = 1;
     delayed d = start(c, 30 * round);
@@ -133,7 +134,9 @@ static void test_waiting_devices(void **state) {
   heddle_cancellation *c = create();
   delayed d = start(c, 50);
   go(&d);
-  expect(HEDDLE_CANCELLED, heddle_program_run_with(p, &(heddle_run_options){.cancellation = c}, inputs, outputs));
+  expect(HEDDLE_CANCELLED,
+         heddle_program_run_with(p, &(heddle_run_options){HEDDLE_SIZED(heddle_run_options), .cancellation = c}, inputs,
+                                 outputs));
   join(&d);
   x[1][0] = 0;
   expect(HEDDLE_OK, heddle_program_run_with(p, NULL, inputs, outputs));
@@ -169,7 +172,9 @@ static void test_empty_turns(void **state) {
     heddle_cancellation *c = create();
     delayed d = start(c, 20);
     go(&d);
-    expect(HEDDLE_CANCELLED, heddle_program_run_with(p, &(heddle_run_options){.cancellation = c}, inputs, outputs));
+    expect(HEDDLE_CANCELLED,
+           heddle_program_run_with(p, &(heddle_run_options){HEDDLE_SIZED(heddle_run_options), .cancellation = c},
+                                   inputs, outputs));
     join(&d);
     heddle_cancellation_free(c);
     heddle_program_free(p);
@@ -202,7 +207,7 @@ static void test_compilation(void **state) {
   char *source = long_program(60);
   const size_t size = strlen(source);
   heddle_cancellation *c = create();
-  const heddle_compile_options options = {.threads = 2, .cancellation = c};
+  const heddle_compile_options options = {HEDDLE_SIZED(heddle_compile_options), .threads = 2, .cancellation = c};
   heddle_program *p;
   const double begin = seconds();
   expect(HEDDLE_OK, heddle_compile(source, size, NULL, &options, &p));

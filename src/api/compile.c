@@ -178,7 +178,7 @@ heddle_status compile_plan(arena *a, const module *m, const compile_options *opt
                    .target = compile_target(options),
                    .module = module_clone(a, m),
                    .reasons = reasons};
-  heddle_status s = stages_run(front, options->dump && reasons, times, &c);
+  heddle_status s = stages_run(front, options->dump && reasons, &options->progress, times, &c);
   *out = c.plan;
   return s;
 }
@@ -188,7 +188,7 @@ static heddle_status compile_back(arena *a, const module *source, const lhlo_pro
                                   const compile_options *options, compiled *out) {
   *out = (compiled){.source = source, .plan = plan, .threads = thread_count(options)};
   compilation c = {.arena = a, .options = options, .target = plan->target, .out = out};
-  heddle_status s = stages_run(back, options->dump != NULL, &out->times, &c);
+  heddle_status s = stages_run(back, options->dump != NULL, &options->progress, &out->times, &c);
   if (!status_is_ok(s)) compiled_release(out);
   return s;
 }

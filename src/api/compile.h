@@ -26,6 +26,7 @@ typedef struct compile_options {
   pass_control *control;                    // who watches the passes over HLO and MLIR, and how many run; may be null
   compile_dump dump;                        // every stage's text; may be null
   void *dump_argument;
+  compile_progress progress;
 } compile_options;
 
 // A program ready to run. Everything but the JIT's code, the executable and the buffers lies in the arena it was

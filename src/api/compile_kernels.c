@@ -4,6 +4,8 @@
 // they share (the plan, the module) is read only.
 #include "api/compile_kernels.h"
 
+#include <pthread.h>
+
 #include "base/guard.h"
 #include "base/lock.h"
 #include "base/pool.h"
@@ -103,7 +105,7 @@ static heddle_status compile_kernel(void *argument) {
   kernel_job *j = argument;
   j->arena = arena_create();
   j->scratch = arena_create();
-  heddle_status s = stages_run(kernel_stages, j->options->dump != NULL, j->times, j);
+  heddle_status s = stages_run(kernel_stages, j->options->dump != NULL, NULL, j->times, j);
   return status_locate(s, j->kernel->computation->root->where);
 }
 
@@ -141,7 +143,16 @@ typedef struct kernel_batch {
   kernel_image *images;
   compile_times *times;  // of each kernel
   heddle_status *statuses;
+  pthread_mutex_t *telling;
+  int *done;  // kernels, of which the progress was told
 } kernel_batch;
+
+static void tell_done(const kernel_batch *b) {
+  if (!b->options->progress.fn) return;
+  pthread_mutex_lock(b->telling);
+  progress_tell(&b->options->progress, "kernels", ++*b->done, b->count);
+  pthread_mutex_unlock(b->telling);
+}
 
 static void compile_range(void *argument, int64_t begin, int64_t end) {
   const kernel_batch *b = argument;
@@ -156,6 +167,7 @@ static void compile_range(void *argument, int64_t begin, int64_t end) {
     b->statuses[i] = run_kernel_job(&job);
     b->arenas[i] = job.arena;
     b->images[i] = job.image;
+    tell_done(b);
   }
 }
 
@@ -196,6 +208,8 @@ heddle_status compile_kernels(arena *a, const compile_options *o, const target_d
   c->image_count = count;
   arena *scratch = arena_create();
   const target_description host = machine->has_grid ? cpu_target_host(a, c->threads) : *machine;
+  pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
+  int done = 0;
   kernel_batch b = {.program = c,
                     .arena = a,
                     .count = count,
@@ -205,12 +219,16 @@ heddle_status compile_kernels(arena *a, const compile_options *o, const target_d
                     .arenas = arena_array(scratch, arena *, count),
                     .images = arena_array(scratch, kernel_image, count),
                     .times = arena_array(scratch, compile_times, count),
-                    .statuses = arena_array(scratch, heddle_status, count)};
+                    .statuses = arena_array(scratch, heddle_status, count),
+                    .telling = &telling,
+                    .done = &done};
+  progress_tell(&o->progress, "kernels", 0, count);
   const bool is_ordered = o->dump || pass_control_orders(o->control, &lower_operations);
   pool_run(is_ordered ? 1 : c->threads, count, compile_range, &b);
   heddle_status s = first_error(&b);
   if (status_is_ok(s)) s = guard_clean_up(gather_images, drop_images, &b);
   drop_images(&b, false);
   arena_destroy(scratch);
+  pthread_mutex_destroy(&telling);
   return s;
 }

@@ -90,7 +90,8 @@ static heddle_status attempt(const subject *of, int threads, float *found) {
   for (int i = 0; i < 64; i++) x[i] = (float)(i % 7) / 8;
   heddle_program *p = NULL;
   heddle_status s =
-      heddle_compile(of->source, strlen(of->source), "test.hlo", &(heddle_compile_options){.threads = threads}, &p);
+      heddle_compile(of->source, strlen(of->source), "test.hlo",
+                     &(heddle_compile_options){HEDDLE_SIZED(heddle_compile_options), .threads = threads}, &p);
   if (heddle_status_code(s) != HEDDLE_OK) {
     assert_null(p);
     return s;

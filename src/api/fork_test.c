@@ -42,7 +42,8 @@ static outcome wanted;
 
 static bool compile(heddle_program **p) {
   heddle_status s =
-      heddle_compile(source, sizeof source - 1, "test.hlo", &(heddle_compile_options){.threads = THREADS}, p);
+      heddle_compile(source, sizeof source - 1, "test.hlo",
+                     &(heddle_compile_options){HEDDLE_SIZED(heddle_compile_options), .threads = THREADS}, p);
   if (heddle_status_code(s) == HEDDLE_OK) return true;
   fputs(heddle_status_message(s), stderr);
   heddle_status_free(s);

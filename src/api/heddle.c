@@ -4,22 +4,17 @@
 #include <stdlib.h>
 
 #include "api/argument_shapes.h"
-#include "api/compile.h"
+#include "api/handle.h"
 #include "api/overlap.h"
 #include "api/program_shape.h"
 #include "api/run.h"
 #include "base/call.h"
+#include "base/file.h"
 #include "base/guard.h"
 #include "base/pool.h"
+#include "base/sized_struct.h"
 #include "hlo/device_counts.h"
 #include "import/import.h"
-
-struct heddle_program {
-  arena *arena;
-  compiled code;
-  bool is_direct;  // arguments and results lie as the caller's arrays do
-  int *heirs;      // of each parameter: the result that takes over its memory, or -1
-};
 
 struct heddle_cancellation {
   atomic_bool is_cancelled;
@@ -93,26 +88,33 @@ static heddle_status compile_text(heddle_program *p, const char *file, str sourc
 
 typedef struct compilation {
   heddle_program *program;
+  const char *path;  // of a file to read, else null
   str source;
   const char *name;
   const heddle_compile_options *options;
 } compilation;
 
+// What is given on is the struct of the public interface.
+static void tell_progress(void *user, const char *stage, int done, int total) {
+  const heddle_compile_options *o = user;
+  o->progress(o->progress_user,
+              &(heddle_progress){.struct_size = sizeof(heddle_progress), .stage = stage, .done = done, .total = total});
+}
+
 static heddle_status compile(void *argument) {
   const compilation *c = argument;
   heddle_program *p = c->program;
-  const char *name = c->name;
-  const str source = c->source;
   const heddle_compile_options *given = c->options;
   p->arena = arena_create();
-  const char *file = arena_strdup(p->arena, name, strlen(name));
-  compile_options options = {0};
-  import_options import = {0};
-  if (given) {
-    options = (compile_options){.exact = given->exact, .threads = given->threads};
-    import.argument_count = given->parameter_count;
-    TRY(argument_shapes_read(p->arena, given->parameter_count, given->parameters, &import.argument_shapes));
-  }
+  const char *file = arena_strdup(p->arena, c->name, strlen(c->name));
+  p->options = (compile_options){.exact = given->exact, .threads = given->threads};
+  compile_options options = p->options;
+  if (given->progress) options.progress = (compile_progress){tell_progress, (void *)given};
+  progress_tell(&options.progress, "import", 0, 0);
+  str source = c->source;
+  if (c->path) TRY(file_read(p->arena, c->path, &source));
+  import_options import = {.argument_count = given->parameter_count};
+  TRY(argument_shapes_read(p->arena, given->parameter_count, given->parameters, &import.argument_shapes));
   TRY(compile_text(p, file, source, &import, &options));
   const program *made = &p->code.program;
   // Import has compared them with `?`; a program without does not ask for them.
@@ -124,6 +126,7 @@ static heddle_status compile(void *argument) {
   p->heirs = find_heirs(p->arena, made);
   p->is_direct = made->dynamic_count == 0 && all_plain(made->parameter_count, made->parameters) &&
                  all_plain(made->result_count, made->results);
+  progress_tell(&options.progress, "done", 0, 0);
   return status_ok();
 }
 
@@ -134,20 +137,22 @@ static void release_code(void *argument, bool is_torn) {
   p->arena = NULL;  // the guard's
 }
 
-heddle_status heddle_compile(const char *text, size_t size, const char *name, const heddle_compile_options *options,
-                             heddle_program **out) {
+// `c` has all but the program and the options.
+static heddle_status compile_guarded(compilation *c, const heddle_compile_options *options, heddle_program **out) {
   if (!out) return status_error(HEDDLE_INVALID, "heddle_compile: found null for the place of the program");
   *out = NULL;
-  if (!text && size) return status_error(HEDDLE_INVALID, "heddle_compile: found null for a text of %zu bytes", size);
-  if (options && (options->threads < 0 || options->threads > POOL_THREADS_MAX))
-    return status_error(HEDDLE_INVALID, "heddle_compile: found %d threads, wanted 0 to %d", options->threads,
+  heddle_compile_options taken;
+  TRY(sized_struct_take("heddle_compile_options", options, &taken, sizeof taken));
+  if (taken.threads < 0 || taken.threads > POOL_THREADS_MAX)
+    return status_error(HEDDLE_INVALID, "heddle_compile: found %d threads, wanted 0 to %d", taken.threads,
                         POOL_THREADS_MAX);
   heddle_program *p = calloc(1, sizeof *p);
   if (!p) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program");
-  compilation c = {p, {text ? text : "", size}, name ? name : "program", options};
-  const call_context call = {is_cancelled_of(options ? options->cancellation : NULL)};
+  c->program = p;
+  c->options = &taken;
+  const call_context call = {is_cancelled_of(taken.cancellation)};
   const call_context *outer = call_enter(&call);
-  heddle_status s = guard_run(compile, release_code, &c);
+  heddle_status s = guard_run(compile, release_code, c);
   call_enter(outer);
   if (!status_is_ok(s)) {
     arena_destroy(p->arena);
@@ -158,37 +163,26 @@ heddle_status heddle_compile(const char *text, size_t size, const char *name, co
   return s;
 }
 
+heddle_status heddle_compile(const char *text, size_t size, const char *name, const heddle_compile_options *options,
+                             heddle_program **out) {
+  if (out) *out = NULL;
+  if (!text && size) return status_error(HEDDLE_INVALID, "heddle_compile: found null for a text of %zu bytes", size);
+  compilation c = {.source = {text ? text : "", size}, .name = name ? name : "program"};
+  return compile_guarded(&c, options, out);
+}
+
+heddle_status heddle_compile_file(const char *path, const heddle_compile_options *options, heddle_program **out) {
+  if (out) *out = NULL;
+  if (!path) return status_error(HEDDLE_INVALID, "heddle_compile_file: found null for the path");
+  compilation c = {.path = path, .name = path};
+  return compile_guarded(&c, options, out);
+}
+
 void heddle_program_free(heddle_program *program) {
   if (!program) return;
   compiled_release(&program->code);
   arena_destroy(program->arena);
   free(program);
-}
-
-int heddle_program_parameter_count(const heddle_program *program) {
-  return program ? program->code.program.parameter_count : 0;
-}
-
-int heddle_program_result_count(const heddle_program *program) {
-  return program ? program->code.program.given_result_count : 0;
-}
-
-static heddle_array describe(int count, const program_value *values, int number) {
-  if (number < 0 || number >= count) return (heddle_array){.element_type = ""};
-  const program_shape *s = &values[number].shape;
-  return (heddle_array){dtype_name(s->type), s->rank, s->dims, (size_t)program_shape_bytes(s)};
-}
-
-heddle_array heddle_program_parameter(const heddle_program *program, int number) {
-  return describe(heddle_program_parameter_count(program), program ? program->code.program.parameters : NULL, number);
-}
-
-heddle_array heddle_program_result(const heddle_program *program, int number) {
-  return describe(heddle_program_result_count(program), program ? program->code.program.results : NULL, number);
-}
-
-int heddle_program_device_count(const heddle_program *program) {
-  return program ? program->code.program.device_count : 0;
 }
 
 // --- what a run is given
@@ -301,9 +295,11 @@ static heddle_status run_given(heddle_program *p, const void *const *const *inpu
 heddle_status heddle_program_run_with(heddle_program *program, const heddle_run_options *options,
                                       const void *const *const *inputs, void *const *const *outputs) {
   if (!program) return status_error(HEDDLE_INVALID, "found null for the program to run");
-  const call_context call = {is_cancelled_of(options ? options->cancellation : NULL)};
+  heddle_run_options taken;
+  TRY(sized_struct_take("heddle_run_options", options, &taken, sizeof taken));
+  const call_context call = {is_cancelled_of(taken.cancellation)};
   const call_context *outer = call_enter(&call);
-  heddle_status s = run_given(program, inputs, outputs, options ? options->dims : NULL);
+  heddle_status s = run_given(program, inputs, outputs, taken.dims);
   call_enter(outer);
   return s;
 }
@@ -329,5 +325,6 @@ heddle_status heddle_program_run_dynamic(heddle_program *program, const void *co
                                          int64_t *const *dims) {
   TRY(check_single(program));
   if (!dims) return status_error(HEDDLE_INVALID, "found null for the results' sizes");
-  return heddle_program_run_with(program, &(heddle_run_options){.dims = &dims}, &inputs, &outputs);
+  return heddle_program_run_with(program, &(heddle_run_options){HEDDLE_SIZED(heddle_run_options), .dims = &dims},
+                                 &inputs, &outputs);
 }

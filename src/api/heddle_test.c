@@ -36,8 +36,9 @@ static void test_run(void **state) {
 // Kernels see parameters in their layout and nibbles two to a byte; callers see rows and bytes.
 static void test_layouts_and_nibbles(void **state) {
   (void)state;
-  heddle_program *p = compile("HloModule m\nENTRY e { x = s4[2,3]{0,1} parameter(0) ROOT n = s4[2,3]{1,0} negate(x) }",
-                              &(heddle_compile_options){.exact = true, .threads = 1});
+  heddle_program *p =
+      compile("HloModule m\nENTRY e { x = s4[2,3]{0,1} parameter(0) ROOT n = s4[2,3]{1,0} negate(x) }",
+              &(heddle_compile_options){HEDDLE_SIZED(heddle_compile_options), .exact = true, .threads = 1});
   const int8_t x[] = {1, 2, 3, -4, 5, -8};
   int8_t y[6];
   const void *inputs[] = {x};
@@ -77,7 +78,7 @@ static void test_devices(void **state) {
       "ENTRY e { x = f32[32] parameter(0) s = f32[32] all-reduce(x), to_apply=sum, replica_groups={{0,1}} "
       "p = u32[] partition-id() f = f32[] convert(p) g = f32[32] broadcast(f), dimensions={} "
       "ROOT r = f32[32] add(s, g) }",
-      &(heddle_compile_options){.threads = 2});
+      &(heddle_compile_options){HEDDLE_SIZED(heddle_compile_options), .threads = 2});
   assert_int_equal(heddle_program_device_count(p), 4);
   _Alignas(64) static float x[4][32], y[4][33];
   for (int d = 0; d < 4; d++)
@@ -188,7 +189,8 @@ static void test_parameters_decide_open_dims(void **state) {
   for (int n = 1; n <= 3; n += 2) {
     const int64_t dims[] = {n, 2};
     const heddle_array parameters[] = {{.element_type = "f32", .rank = 2, .dims = dims}, {0}};
-    heddle_program *p = compile(open_dims, &(heddle_compile_options){.parameters = parameters, .parameter_count = 2});
+    heddle_program *p = compile(open_dims, &(heddle_compile_options){HEDDLE_SIZED(heddle_compile_options),
+                                                                     .parameters = parameters, .parameter_count = 2});
     heddle_array result = heddle_program_result(p, 0);
     assert_true(result.rank == 2 && result.dims[0] == n && result.dims[1] == 2);
     const float x[] = {1, 2, 3, 4, 5, 6}, y[] = {10, 20};
@@ -204,7 +206,9 @@ static void test_parameters_decide_open_dims(void **state) {
 static void expect_refused(const char *source, int count, const heddle_array *parameters, const char *message) {
   heddle_program *p;
   heddle_status s = heddle_compile(source, strlen(source), "open.mlir",
-                                   &(heddle_compile_options){.parameters = parameters, .parameter_count = count}, &p);
+                                   &(heddle_compile_options){HEDDLE_SIZED(heddle_compile_options),
+                                                             .parameters = parameters, .parameter_count = count},
+                                   &p);
   assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
   assert_null(p);
   if (!strstr(heddle_status_message(s), message)) fail_msg("%s", heddle_status_message(s));

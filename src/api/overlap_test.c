@@ -9,7 +9,8 @@ enum { N = 96 };
 
 static heddle_program *compile(const char *source) {
   heddle_program *p = NULL;
-  heddle_status s = heddle_compile(source, strlen(source), NULL, &(heddle_compile_options){.threads = 2}, &p);
+  heddle_status s = heddle_compile(source, strlen(source), NULL,
+                                   &(heddle_compile_options){HEDDLE_SIZED(heddle_compile_options), .threads = 2}, &p);
   if (heddle_status_code(s) != HEDDLE_OK) fail_msg("%s", heddle_status_message(s));
   return p;
 }
@@ -152,8 +153,12 @@ static void test_null(void **state) {
   assert_null(q);
   expect(HEDDLE_INVALID, heddle_compile(NULL, 0, NULL, NULL, &q));
   expect(HEDDLE_INVALID, heddle_compile("x", 1, NULL, NULL, NULL));
-  expect(HEDDLE_INVALID, heddle_compile("x", 1, NULL, &(heddle_compile_options){.threads = -1}, &q));
-  expect(HEDDLE_INVALID, heddle_compile("x", 1, NULL, &(heddle_compile_options){.threads = 1000000}, &q));
+  expect(
+      HEDDLE_INVALID,
+      heddle_compile("x", 1, NULL, &(heddle_compile_options){HEDDLE_SIZED(heddle_compile_options), .threads = -1}, &q));
+  expect(HEDDLE_INVALID,
+         heddle_compile("x", 1, NULL,
+                        &(heddle_compile_options){HEDDLE_SIZED(heddle_compile_options), .threads = 1000000}, &q));
   expect(HEDDLE_INVALID, heddle_register_custom_call("name", NULL, NULL));
   assert_null(heddle_custom_call_find(NULL, "name"));
 }

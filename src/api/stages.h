@@ -2,6 +2,7 @@
 #ifndef HEDDLE_API_STAGES_H_
 #define HEDDLE_API_STAGES_H_
 
+#include "api/progress.h"
 #include "base/status.h"
 #include "base/str.h"
 
@@ -30,6 +31,8 @@ typedef struct compile_step {
 
 // Runs the stages in order up to the first error; `stages` ends with a row without `run`. Before each it asks whether
 // the call was cancelled (HEDDLE_CANCELLED) and whether there is room for libraries (HEDDLE_OUT_OF_MEMORY).
-heddle_status stages_run(const compile_step *stages, bool has_dump, compile_times *times, void *state);
+// `progress` (may be null) is told of each that has a name.
+heddle_status stages_run(const compile_step *stages, bool has_dump, const compile_progress *progress,
+                         compile_times *times, void *state);
 
 #endif

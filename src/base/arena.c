@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/heap.h"
+#include "base/host.h"
 
 #ifndef __has_feature
 #define __has_feature(feature) 0
@@ -45,7 +46,7 @@ struct arena {
 static void free_chunks(chunk *c) {
   while (c) {
     chunk *next = c->next;
-    free(c);
+    host_give(c, CHUNK_HEADER + c->size, LINE);
     c = next;
   }
 }
@@ -80,7 +81,7 @@ void arena_reset(arena *a) {
 static chunk *add_chunk(arena *a, size_t payload) {
   if (payload > PTRDIFF_MAX - CHUNK_HEADER - LINE) return NULL;
   size_t total = (CHUNK_HEADER + payload + LINE - 1) / LINE * LINE;
-  chunk *c = aligned_alloc(LINE, total);
+  chunk *c = host_take(total, LINE);
   if (!c) return NULL;
   *c = (chunk){.size = total - CHUNK_HEADER};
   ASAN_POISON_MEMORY_REGION(payload_of(c), c->size);

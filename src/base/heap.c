@@ -5,9 +5,10 @@
 #include <setjmp.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#include "base/host.h"
 
 enum { LINE = 64 };
 
@@ -18,7 +19,7 @@ typedef struct block {
   guard *guard;
   void (*release)(void *memory);
   void *start;  // as the host gave it
-  void *unused;
+  size_t size;  // from there
 } block;
 
 struct guard {
@@ -65,24 +66,25 @@ static void leave(block *b) {
 
 // --- blocks
 
-static void *made(block *b, void *start, void (*release)(void *memory)) {
-  *b = (block){.start = start, .release = release};
+static void *made(block *b, void *start, size_t size, void (*release)(void *memory)) {
+  *b = (block){.start = start, .size = size, .release = release};
   join(innermost ? innermost->owner : NULL, b);
   return b + 1;
 }
 
 void *heap_try_allocate_owner(size_t size, void (*release)(void *memory)) {
   if (size > PTRDIFF_MAX - sizeof(block)) return NULL;
-  block *b = calloc(1, sizeof *b + size);
-  return b ? made(b, b, release) : NULL;
+  block *b = host_take_zeroed(sizeof *b + size);
+  return b ? made(b, b, sizeof *b + size, release) : NULL;
 }
 
 void *heap_try_allocate(size_t size) { return heap_try_allocate_owner(size, NULL); }
 
 void *heap_try_allocate_lines(size_t size) {
   if (size > PTRDIFF_MAX - 2 * LINE) return NULL;
-  char *start = aligned_alloc(LINE, (LINE + size + LINE - 1) / LINE * LINE);
-  return start ? made((block *)(void *)(start + LINE) - 1, start, NULL) : NULL;
+  const size_t taken = (LINE + size + LINE - 1) / LINE * LINE;
+  char *start = host_take(taken, LINE);
+  return start ? made((block *)(void *)(start + LINE) - 1, start, taken, NULL) : NULL;
 }
 
 void *heap_try_resize(void *old, size_t size) {
@@ -91,8 +93,11 @@ void *heap_try_resize(void *old, size_t size) {
   block *b = block_of(old);
   guard *g = b->guard;
   leave(b);
-  block *moved = realloc(b, sizeof *b + size);
-  if (moved) moved->start = moved;
+  block *moved = host_resize(b, b->size, sizeof *b + size);
+  if (moved) {
+    moved->start = moved;
+    moved->size = sizeof *moved + size;
+  }
   join(g, moved ? moved : b);
   return moved ? moved + 1 : NULL;
 }
@@ -101,7 +106,8 @@ void heap_free(void *memory) {
   if (!memory) return;
   block *b = block_of(memory);
   leave(b);
-  free(b->start);  // NOLINT(clang-analyzer-unix.Malloc): leave() took it off the ring, which the analyzer loses
+  // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): leave() took it off the ring, which the analyzer loses
+  host_give(b->start, b->size, b->start == b ? HOST_ALIGNMENT : LINE);
 }
 
 // --- guards

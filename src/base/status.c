@@ -35,6 +35,28 @@ const char *status_brief(heddle_status status) {
   return status.error == &no_memory_error ? "out of memory" : text_cstr(&status.error->brief);
 }
 
+const char *heddle_status_summary(heddle_status status) { return status_brief(status); }
+
+const char *heddle_status_file(heddle_status status) { return status_where(status).file; }
+
+int heddle_status_line(heddle_status status) { return status_where(status).line; }
+
+int heddle_status_column(heddle_status status) { return status_where(status).column; }
+
+const char *heddle_code_name(heddle_code code) {
+  switch (code) {
+    case HEDDLE_OK: return "ok";
+    case HEDDLE_INVALID: return "invalid";
+    case HEDDLE_UNIMPLEMENTED: return "unimplemented";
+    case HEDDLE_OUT_OF_MEMORY: return "out of memory";
+    case HEDDLE_DEVICE_FAILED: return "device failed";
+    case HEDDLE_INTERNAL: return "internal";
+    case HEDDLE_MISMATCH: return "mismatch";
+    case HEDDLE_CANCELLED: return "cancelled";
+  }
+  return "unknown";
+}
+
 source_location status_where(heddle_status status) { return status.error ? status.error->where : SOURCE_UNKNOWN; }
 
 void heddle_status_free(heddle_status status) {

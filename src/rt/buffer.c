@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/host.h"
 #include "base/lock.h"
 
 enum { LINE = 64, STEPS_LOG2 = 4, STEPS = 1 << STEPS_LOG2, CLASSES = 64 * STEPS, NONE = -1 };
@@ -35,14 +36,6 @@ buffer_cache *buffer_cache_create(void) {
   return c;
 }
 
-void buffer_cache_destroy(buffer_cache *c) {
-  if (!c) return;
-  for (int i = 0; i < c->count; i++) free(c->blocks[i].data);
-  free(c->blocks);
-  free(c->slots);
-  free(c);
-}
-
 // --- sizes
 
 // What is taken for so many bytes: whole lines, whole huge pages. 0: more than there can be.
@@ -63,18 +56,34 @@ static int class_of(size_t size) {
   return class_size(class) < size ? class + 1 : class;
 }
 
+static size_t alignment_of(size_t size) { return size >= HUGE_PAGE ? HUGE_PAGE : LINE; }
+
 static void *allocate(size_t size) {
-  void *p = NULL;
-  size_t align = size >= HUGE_PAGE ? HUGE_PAGE : LINE;
-  if (posix_memalign(&p, align, size) != 0) return NULL;
+  void *p = host_take(size, alignment_of(size));
   // Only advice: without huge pages the memory is as good, its first use is slower.
-  if (align == HUGE_PAGE) (void)madvise(p, size, MADV_HUGEPAGE);
+  if (p && size >= HUGE_PAGE) (void)madvise(p, size, MADV_HUGEPAGE);
   return p;
 }
 
 void *buffer_allocate(size_t bytes) {
   size_t size = rounded(bytes);
   return size ? allocate(size) : NULL;
+}
+
+void buffer_free(void *buffer, size_t bytes) {
+  const size_t size = rounded(bytes);
+  host_give(buffer, size, alignment_of(size));
+}
+
+void buffer_cache_destroy(buffer_cache *c) {
+  if (!c) return;
+  for (int i = 0; i < c->count; i++) {
+    const size_t size = class_size(c->blocks[i].class);
+    host_give(c->blocks[i].data, size, alignment_of(size));
+  }
+  free(c->blocks);
+  free(c->slots);
+  free(c);
 }
 
 // --- blocks by address

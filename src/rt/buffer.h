@@ -17,7 +17,8 @@ void buffer_cache_destroy(buffer_cache *c);  // every buffer must have been give
 void *buffer_take(buffer_cache *c, size_t bytes);
 void buffer_give(buffer_cache *c, void *buffer);  // null is allowed
 
-// One such buffer that belongs to the caller alone, to be freed with free(). 0 bytes are allowed.
+// One such buffer that belongs to the caller alone, to be freed with the same size. 0 bytes are allowed.
 void *buffer_allocate(size_t bytes);
+void buffer_free(void *buffer, size_t bytes);  // null is allowed
 
 #endif

@@ -5,10 +5,10 @@
 
 #include "rt/buffer.h"
 
-static void destroy(frame_memory *m) {
+static void destroy(const frame_pool *pool, frame_memory *m) {
   if (!m) return;
-  free(m->temporary);
-  free(m->frame.scratch);
+  buffer_free(m->temporary, (size_t)pool->context->program->temporary_bytes);
+  buffer_free(m->frame.scratch, (size_t)pool->scratch_bytes);
   free(m);
 }
 
@@ -22,7 +22,7 @@ static frame_memory *create(const frame_pool *pool) {
   if (p->temporary_bytes) m->temporary = buffer_allocate((size_t)p->temporary_bytes);
   if (scratch) m->frame.scratch = buffer_allocate((size_t)scratch);
   if ((p->temporary_bytes && !m->temporary) || (scratch && !m->frame.scratch)) {
-    destroy(m);
+    destroy(pool, m);
     return NULL;
   }
   for (int i = 0; i < p->allocation_count; i++) {
@@ -54,9 +54,9 @@ void frame_give(frame_pool *p, frame_memory *m) {
     if (atomic_compare_exchange_strong_explicit(&p->slots[i], &none, m, memory_order_release, memory_order_relaxed))
       return;
   }
-  destroy(m);
+  destroy(p, m);
 }
 
 void frame_release_all(frame_pool *p) {
-  for (int i = 0; i < FRAME_SLOTS; i++) destroy(atomic_exchange(&p->slots[i], NULL));
+  for (int i = 0; i < FRAME_SLOTS; i++) destroy(p, atomic_exchange(&p->slots[i], NULL));
 }

@@ -1,7 +1,6 @@
 // Executes a convolution that was planned once. A kernel that is one of the program's constants is packed for the
 // multiplication when the executable is made, not in each run.
-#include <stdlib.h>
-
+#include "base/host.h"
 #include "lib/convolution.h"
 #include "rt/cost.h"
 #include "rt/routine_call.h"
@@ -15,13 +14,13 @@ typedef struct state {
   void *packed;
 } state;
 
+static size_t line_bytes(int64_t bytes) { return (size_t)(bytes + LINE - 1) / LINE * LINE; }
+
 static void release(thunk *t) {
   state *s = t->state;
+  host_give(s->packed, line_bytes(convolution_plan_packed_bytes(s->plan)), LINE);
   convolution_plan_release(s->plan);
-  free(s->packed);
 }
-
-static void *lines(int64_t bytes) { return aligned_alloc(LINE, (size_t)(bytes + LINE - 1) / LINE * LINE); }
 
 // The bytes of a slice that never change; null if they may.
 static const char *constant_bytes(const program *p, int slice) {
@@ -37,13 +36,13 @@ static heddle_status pack(state *s, const char *kernel) {
   operands[1].data = (void *)kernel;
   lib_call call = s->call;
   call.operands = operands;
-  s->packed = lines(bytes);
-  call.scratch = lines(scratch + LINE);
+  s->packed = host_take(line_bytes(bytes), LINE);
+  call.scratch = host_take(line_bytes(scratch + LINE), LINE);
   heddle_status status =
       s->packed && call.scratch
           ? convolution_plan_pack(s->plan, &call, s->packed)
           : status_error(HEDDLE_OUT_OF_MEMORY, "no %lld bytes for a convolution's kernel", (long long)bytes);
-  free(call.scratch);
+  host_give(call.scratch, line_bytes(scratch + LINE), LINE);
   return status;
 }
 

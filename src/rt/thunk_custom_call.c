@@ -32,6 +32,7 @@ static const heddle_custom_call_attribute *public_attributes(arena *a, const lib
 static void prepare_users(arena *a, const program_thunk *from, thunk *t) {
   state *s = t->state;
   const int arrays = from->operand_count + from->result_count;
+  s->made.struct_size = sizeof s->made;
   s->made.target = from->custom_call.target;
   s->made.operand_count = from->operand_count;
   s->made.result_count = from->result_count;

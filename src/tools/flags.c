@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/heap.h"
-#include "tools/version.h"
+#include "heddle/version.h"
 
 bool flags_same_name(str name, const char *other) {
   if (name.size != strlen(other)) return false;

@@ -1,0 +1,197 @@
+// The public calls that say what a program is (include/heddle/heddle.h).
+#include <string.h>
+
+#include "api/handle.h"
+#include "base/guard.h"
+#include "base/sized_struct.h"
+#include "hlo/text.h"
+#include "prog/program_print.h"
+
+// --- signature
+
+int heddle_program_parameter_count(const heddle_program *program) {
+  return program ? program->code.program.parameter_count : 0;
+}
+
+int heddle_program_result_count(const heddle_program *program) {
+  return program ? program->code.program.given_result_count : 0;
+}
+
+static heddle_array describe(int count, const program_value *values, int number) {
+  if (number < 0 || number >= count) return (heddle_array){.element_type = ""};
+  const program_shape *s = &values[number].shape;
+  return (heddle_array){dtype_name(s->type), s->rank, s->dims, (size_t)program_shape_bytes(s)};
+}
+
+heddle_array heddle_program_parameter(const heddle_program *program, int number) {
+  return describe(heddle_program_parameter_count(program), program ? program->code.program.parameters : NULL, number);
+}
+
+heddle_array heddle_program_result(const heddle_program *program, int number) {
+  return describe(heddle_program_result_count(program), program ? program->code.program.results : NULL, number);
+}
+
+int heddle_program_device_count(const heddle_program *program) {
+  return program ? program->code.program.device_count : 0;
+}
+
+const char *heddle_program_name(const heddle_program *program) { return program ? program->code.program.name : ""; }
+
+static bool has_parameter(const heddle_program *program, int number) {
+  return number >= 0 && number < heddle_program_parameter_count(program);
+}
+
+const char *heddle_program_parameter_name(const heddle_program *program, int number) {
+  return has_parameter(program, number) ? program->code.program.parameters[number].name : "";
+}
+
+int heddle_program_parameter_alias(const heddle_program *program, int number) {
+  return has_parameter(program, number) ? program->heirs[number] : -1;
+}
+
+// --- memory
+
+static heddle_memory count_memory(const heddle_program *p) {
+  const program *made = &p->code.program;
+  heddle_memory m = {
+      .struct_size = sizeof m, .temporary_bytes = made->temporary_bytes, .peak_bytes = lhlo_peak_bytes(p->code.plan)};
+  for (int i = 0; i < made->allocation_count; i++) {
+    const program_allocation *a = &made->allocations[i];
+    if (a->kind == PROGRAM_PARAMETER) m.parameter_bytes += a->bytes;
+    if (a->kind == PROGRAM_RESULT) m.result_bytes += a->bytes;
+    if (a->kind == PROGRAM_CONSTANT) m.constant_bytes += a->bytes;
+  }
+  for (int i = 0; i < made->image_count; i++) m.code_bytes += (int64_t)made->images[i].size;
+  return m;
+}
+
+heddle_status heddle_program_memory(const heddle_program *program, heddle_memory *out) {
+  if (!program) return status_error(HEDDLE_INVALID, "found null for the program");
+  const heddle_memory m = count_memory(program);
+  return sized_struct_fill("heddle_memory", out, &m, sizeof m);
+}
+
+// --- stages as text
+
+// One stage of a program, on its way into a text of the caller's.
+typedef struct request {
+  const heddle_program *program;
+  const char *suffix;  // under which the compiler dumps it; null: it is no dump
+  text made;
+  char *out;
+} request;
+
+static void collect(void *argument, const char *name, const char *suffix, str contents) {
+  (void)name;
+  request *r = argument;
+  if (strcmp(suffix, r->suffix) == 0) text_append(&r->made, contents);
+}
+
+static heddle_status write_hlo(request *r, arena *a) {
+  (void)a;
+  hlo_print(&r->made, r->program->code.source, HLO_PRINT_SHORT);
+  return status_ok();
+}
+
+static heddle_status write_fused(request *r, arena *a) {
+  (void)a;
+  hlo_print(&r->made, r->program->code.plan->module, HLO_PRINT_SHORT);
+  return status_ok();
+}
+
+static heddle_status write_lhlo(request *r, arena *a) {
+  (void)a;
+  return lhlo_print(&r->made, r->program->code.plan);
+}
+
+static heddle_status write_program(request *r, arena *a) {
+  (void)a;
+  program_print(&r->made, &r->program->code.program);
+  return status_ok();
+}
+
+// Reasons are not kept: the front half tells them again.
+static heddle_status write_plan(request *r, arena *a) {
+  const compiled *code = &r->program->code;
+  const lhlo_program *plan = code->plan;
+  lhlo_program *again;
+  compile_times times = {0};
+  if (code->source) TRY(compile_plan(a, code->source, &r->program->options, &times, &r->made, &again));
+  for (int i = 0; i < plan->kernel_count; i++) kernel_plan_print(&r->made, &plan->target, plan->kernels[i]);
+  return status_ok();
+}
+
+// Neither is what a kernel was on its way to code: the back half makes it again.
+static heddle_status write_kernels(request *r, arena *a) {
+  compile_options options = r->program->options;
+  options.dump = collect;
+  options.dump_argument = r;
+  compiled again;
+  TRY(compile_lhlo(a, r->program->code.plan, &options, &again));
+  compiled_release(&again);
+  return status_ok();
+}
+
+static const struct stage {
+  const char *name;
+  heddle_status (*write)(request *r, arena *a);
+  const char *suffix;
+  bool of_module;  // programs written as LHLO have not gone through it
+} stages[] = {
+    {"hlo", write_hlo, NULL, true},
+    {"fused", write_fused, NULL, true},
+    {"plan", write_plan, NULL, false},
+    {"lhlo", write_lhlo, NULL, false},
+    {"program", write_program, NULL, false},
+    {"mlir", write_kernels, "emitted.mlir", false},
+    {"lowered", write_kernels, "lowered.mlir", false},
+    {"llvm", write_kernels, "ll", false},
+    {"asm", write_kernels, "s", false},
+};
+
+enum { STAGE_COUNT = sizeof stages / sizeof *stages };
+
+static const struct stage *find_stage(const char *name) {
+  for (int i = 0; i < STAGE_COUNT; i++)
+    if (strcmp(name, stages[i].name) == 0) return &stages[i];
+  return NULL;
+}
+
+typedef struct writing {
+  request request;
+  const struct stage *stage;
+} writing;
+
+static heddle_status write_stage(void *argument) {
+  writing *w = argument;
+  arena *a = arena_create();
+  heddle_status s = w->stage->write(&w->request, a);
+  const str made = text_view(&w->request.made);
+  if (status_is_ok(s)) {
+    w->request.out = heap_try_allocate(made.size + 1);
+    if (w->request.out) memcpy(w->request.out, made.data, made.size);
+    else s = status_no_memory();
+  }
+  text_free(&w->request.made);
+  arena_destroy(a);
+  return s;
+}
+
+heddle_status heddle_program_text(const heddle_program *program, const char *stage, char **out) {
+  if (!program || !stage || !out)
+    return status_error(HEDDLE_INVALID, "heddle_program_text: found null for the program, the stage or the text");
+  *out = NULL;
+  writing w = {.stage = find_stage(stage)};
+  if (!w.stage)
+    return status_error(HEDDLE_INVALID,
+                        "found the stage \"%s\", wanted hlo, fused, plan, lhlo, program, mlir, lowered, llvm or asm",
+                        stage);
+  if (w.stage->of_module && !program->code.source)
+    return status_error(HEDDLE_INVALID, "the program was written as LHLO: it has no stage \"%s\"", stage);
+  w.request = (request){.program = program, .suffix = w.stage->suffix};
+  TRY(guard_run(write_stage, NULL, &w));
+  *out = w.request.out;
+  return status_ok();
+}
+
+void heddle_text_free(char *text) { heap_free(text); }

@@ -1,0 +1,50 @@
+// One allocator for the process. It is chosen before the first block is taken, so that no block goes back to another
+// than it came from.
+#include "base/host.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static host_source chosen;  // no functions: the C library's
+static atomic_bool is_used;
+
+// Read first: a store for every block would be a line that all threads fight for.
+static void use(void) {
+  if (!atomic_load_explicit(&is_used, memory_order_relaxed)) atomic_store(&is_used, true);
+}
+
+void *host_take(size_t size, size_t alignment) {
+  use();
+  if (chosen.allocate) return chosen.allocate(chosen.user, size, alignment);
+  void *memory;
+  return posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
+}
+
+void *host_take_zeroed(size_t size) {
+  use();
+  if (!chosen.allocate) return calloc(1, size);
+  void *memory = chosen.allocate(chosen.user, size, HOST_ALIGNMENT);
+  return memory ? memset(memory, 0, size) : NULL;
+}
+
+void *host_resize(void *old, size_t old_size, size_t size) {
+  if (!chosen.allocate) return realloc(old, size);
+  void *moved = chosen.allocate(chosen.user, size, HOST_ALIGNMENT);
+  if (!moved) return NULL;
+  memcpy(moved, old, old_size < size ? old_size : size);
+  chosen.release(chosen.user, old, old_size, HOST_ALIGNMENT);
+  return moved;
+}
+
+void host_give(void *memory, size_t size, size_t alignment) {
+  if (!memory) return;
+  if (chosen.allocate) chosen.release(chosen.user, memory, size, alignment);
+  else free(memory);
+}
+
+bool host_choose(const host_source *source) {
+  if (atomic_load(&is_used)) return false;
+  chosen = *source;
+  return true;
+}

@@ -1,0 +1,29 @@
+// Where all memory comes from: the C library, or who has taken its place (include/heddle/allocator.h).
+//
+// Blocks know nothing of themselves: who gives one back says how large it is and how it was aligned.
+#ifndef HEDDLE_BASE_HOST_H_
+#define HEDDLE_BASE_HOST_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { HOST_ALIGNMENT = 16 };  // what every block has
+
+typedef struct host_source {
+  void *(*allocate)(void *user, size_t bytes, size_t alignment);
+  void (*release)(void *user, void *memory, size_t bytes, size_t alignment);
+  void *user;
+} host_source;
+
+// From now on memory comes from there. False, and nothing happens, when some was taken before: a block goes back to
+// where it came from. Not while other threads take memory.
+bool host_choose(const host_source *source);
+
+// Not zeroed; `alignment` is a power of two, HOST_ALIGNMENT or more. Null when the host refuses. From any thread.
+void *host_take(size_t size, size_t alignment);
+void *host_take_zeroed(size_t size);  // aligned to HOST_ALIGNMENT
+// Of HOST_ALIGNMENT. What is there stays, the rest is not zeroed. Null leaves `old` as it was.
+void *host_resize(void *old, size_t old_size, size_t size);
+void host_give(void *memory, size_t size, size_t alignment);  // null is allowed
+
+#endif
