@@ -408,6 +408,18 @@ def step_clone():
     return result
 
 
+def step_install():
+    """what is installed and packaged is whole: names, headers, examples, manual, completions"""
+    result = Result()
+    status, output = run([sys.executable, "scripts/install_test.py"])
+    for line in output.splitlines():
+        if line.startswith("passed "):
+            result.passed += 1
+    if status:
+        result.add("install", False, output)
+    return result
+
+
 def step_tidy():
     """clang-tidy has nothing to say"""
     result = Result()
@@ -418,7 +430,8 @@ def step_tidy():
 
 STEPS = [step_format, step_build_release, step_build_dev, step_unit_dev, step_unit_release, step_tsan,
          step_golden_release, step_golden_dev, step_corpus_sample, step_tile_windows, step_levels, step_conformance,
-         step_ptxas_sample, step_ptxas, step_smith, step_sight, step_fuzz, step_mutants, step_clone, step_tidy]
+         step_ptxas_sample, step_ptxas, step_smith, step_sight, step_fuzz, step_mutants, step_clone, step_install,
+         step_tidy]
 
 
 def name_of(step):
