@@ -5,7 +5,6 @@
 
 #include "api/argument_shapes.h"
 #include "api/handle.h"
-#include "api/overlap.h"
 #include "api/program_shape.h"
 #include "api/run.h"
 #include "base/call.h"
@@ -15,6 +14,7 @@
 #include "base/sized_struct.h"
 #include "hlo/device_counts.h"
 #include "import/import.h"
+#include "rt/overlap.h"
 
 struct heddle_cancellation {
   atomic_bool is_cancelled;

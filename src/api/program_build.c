@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "api/memory.h"
+#include "prog/program_layout.h"
 #include "api/program_shape.h"
 #include "hlo/origin.h"
 #include "prog/library_fields.h"
@@ -166,7 +166,7 @@ static void fill_kernel(program_builder *b, const lhlo_op *op, program_thunk *t)
     buffers[i] =
         slice_number(b, from->kind == KERNEL_PARAMETER ? &op->operands[from->number] : &op->results[from->number]);
   }
-  t->launch = (program_launch){(int)(intptr_t)ptr_map_get(&b->kernels->numbers, k) - 1, buffers};
+  t->launch = (program_launch){(int)(intptr_t)ptr_map_get(&b->kernels->numbers, k) - 1, k->slice_count, buffers};
 }
 
 static heddle_status build_body(program_builder *b, const lhlo_body *body, program_sequence *out);
@@ -335,7 +335,7 @@ static const void *constant_bytes(arena *a, const lhlo_allocation *from) {
   // The arena aligns to less than a kernel's vector loads ask for.
   char *raw = arena_alloc(a, (size_t)from->bytes + 64);
   char *data = raw + (-(uintptr_t)raw & 63);
-  memory_pack(from->value->data, &s, data);
+  program_layout_pack(from->value->data, &s, data);
   return data;
 }
 

@@ -2,18 +2,7 @@
 // asked of the compiler: the program says what it takes and gives.
 #include "api/run.h"
 
-#include <string.h>
-
-#include "api/memory.h"
 #include "api/program_shape.h"
-
-static heddle_status take(compiled *c, const program_value *v, const char *what, int number, void **out) {
-  const int64_t bytes = program_shape_packed_bytes(&v->shape);
-  *out = buffer_take(c->buffers, (size_t)bytes);
-  if (*out) return status_ok();
-  return status_at(HEDDLE_OUT_OF_MEMORY, c->program.where, "no memory for the %lld bytes of %s %d of the program",
-                   (long long)bytes, what, number);
-}
 
 // --- in
 
@@ -37,45 +26,9 @@ static void add_leaves(arena *a, literal *value, leaf_list *out) {
   for (int i = 0; i < value->shape->tuple_size; i++) add_leaves(a, value->elements[i], out);
 }
 
-static heddle_status fill(run *r, int device, const void *const *arguments) {
-  const program *p = &r->program->program;
-  for (int i = 0; i < p->parameter_count; i++) {
-    TRY(take(r->program, &p->parameters[i], "parameter", i, &r->parameters[device][i]));
-    memory_pack(arguments[i], &p->parameters[i].shape, r->parameters[device][i]);
-  }
-  return status_ok();
-}
-
-static heddle_status fill_all(run *r, const void *const *const *arguments) {
-  const program *p = &r->program->program;
-  for (int d = 0; d < p->device_count; d++) {
-    if (d && r->shares_parameters) r->parameters[d] = r->parameters[0];
-    else TRY(fill(r, d, arguments[d]));
-    for (int i = 0; i < p->result_count; i++) TRY(take(r->program, &p->results[i], "result", i, &r->results[d][i]));
-  }
-  return status_ok();
-}
-
-static void start(arena *a, compiled *c, run *out) {
-  const program *p = &c->program;
-  const int devices = p->device_count;
-  *out =
-      (run){.program = c, .parameters = arena_array(a, void **, devices), .results = arena_array(a, void **, devices)};
-  for (int d = 0; d < devices; d++) {
-    out->parameters[d] = arena_array(a, void *, p->parameter_count);
-    out->results[d] = arena_array(a, void *, p->result_count);
-  }
-}
-
-static heddle_status fill_or_release(run *r, const void *const *const *arguments) {
-  heddle_status s = fill_all(r, arguments);
-  if (!status_is_ok(s)) run_release(r);
-  return s;
-}
-
 heddle_status run_bind_arrays(arena *a, compiled *c, const void *const *const *arguments, run *out) {
-  start(a, c, out);
-  return fill_or_release(out, arguments);
+  *out = (run){.program = c, .callable = {&c->program, c->executable, c->buffers}};
+  return invocation_bind(a, &out->callable, arguments, false, &out->invocation);
 }
 
 // The literals' data, of the device whose leaves begin at `first`.
@@ -93,51 +46,24 @@ static heddle_status arrays_of(arena *a, const program *p, const leaf_list *leav
 heddle_status run_bind(arena *a, compiled *c, int argument_count, literal *const *arguments, run *out) {
   const program *p = &c->program;
   const int each = p->parameter_count, devices = p->device_count;
-  start(a, c, out);
+  *out = (run){.program = c, .callable = {&c->program, c->executable, c->buffers}};
   leaf_list leaves = {0};
   for (int i = 0; i < argument_count; i++) add_leaves(a, arguments[i], &leaves);
-  out->shares_parameters = leaves.size == each;
-  if (!out->shares_parameters && leaves.size != devices * each)
+  const bool is_shared = leaves.size == each;
+  if (!is_shared && leaves.size != devices * each)
     return status_error(HEDDLE_INVALID, "found %d arguments, wanted %d%s", leaves.size, each,
                         devices > 1 ? " for each device or for all" : "");
   const void ***arrays = arena_array(a, const void **, devices);
-  for (int d = 0; d < devices; d++) TRY(arrays_of(a, p, &leaves, out->shares_parameters ? 0 : d * each, &arrays[d]));
-  return fill_or_release(out, (const void *const *const *)arrays);
+  for (int d = 0; d < devices; d++) TRY(arrays_of(a, p, &leaves, is_shared ? 0 : d * each, &arrays[d]));
+  return invocation_bind(a, &out->callable, (const void *const *const *)arrays, is_shared, &out->invocation);
 }
 
-heddle_status run_execute(run *r) {
-  if (r->program->program.device_count == 1)
-    return executable_run(r->program->executable, r->parameters[0], r->results[0]);
-  return executable_run_devices(r->program->executable, (void *const *const *)r->parameters,
-                                (void *const *const *)r->results);
-}
+heddle_status run_execute(run *r) { return invocation_execute(&r->invocation); }
 
 // --- out
 
-// The sizes that a result has, whatever its bounds are.
-static heddle_status find_sizes(const run *r, int device, int number, int64_t *dims) {
-  const program *p = &r->program->program;
-  const program_shape *s = &p->results[number].shape;
-  for (int d = 0; d < s->rank; d++) dims[d] = s->dims[d];
-  for (int k = 0; k < p->dynamic_count; k++) {
-    const program_dynamic_size *x = &p->dynamic[k];
-    if (x->result != number) continue;
-    int32_t size;
-    memcpy(&size, r->results[device][x->size], sizeof size);
-    if (size < 0 || size > s->dims[x->dimension])
-      return status_error(HEDDLE_INVALID, "dimension %d of result %d has size %d, beyond its bound %lld", x->dimension,
-                          number, size, (long long)s->dims[x->dimension]);
-    dims[x->dimension] = size;
-  }
-  return status_ok();
-}
-
 heddle_status run_fetch_into(const run *r, int device, int number, void *memory, int64_t *dims) {
-  const program_shape *s = &r->program->program.results[number].shape;
-  TRY(find_sizes(r, device, number, dims));
-  memory_unpack(r->results[device][number], s, memory);
-  memory_cut(memory, (size_t)dtypes[s->type].bytes, s->rank, s->dims, dims);
-  return status_ok();
+  return invocation_fetch(&r->invocation, device, number, memory, dims);
 }
 
 static heddle_status fetch_array(arena *a, const run *r, int device, int number, literal **out) {
@@ -177,19 +103,7 @@ heddle_status run_fetch(arena *a, const run *r, literal **out) {
   return status_ok();
 }
 
-static void give_all(compiled *c, int count, void **buffers) {
-  if (!buffers) return;  // the host had no memory for the list
-  for (int i = 0; i < count; i++) buffer_give(c->buffers, buffers[i]);
-  memset(buffers, 0, sizeof *buffers * (size_t)count);
-}
-
-void run_release(run *r) {
-  const program *p = &r->program->program;
-  for (int d = 0; d < p->device_count; d++) {
-    if (!d || !r->shares_parameters) give_all(r->program, p->parameter_count, r->parameters[d]);
-    give_all(r->program, p->result_count, r->results[d]);
-  }
-}
+void run_release(run *r) { invocation_release(&r->invocation); }
 
 heddle_status run_once(arena *a, compiled *c, int argument_count, literal *const *arguments, literal **out) {
   run r;

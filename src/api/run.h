@@ -4,13 +4,14 @@
 
 #include "api/compile.h"
 #include "hlo/literal.h"
+#include "rt/invocation.h"
 
-// One set of buffers of one program, filled with arguments; may be executed any number of times.
+// A call with literals: one set of buffers of one program, filled with arguments; may be executed any number of times.
+// Not to be moved once it is bound.
 typedef struct run {
   compiled *program;
-  void ***parameters;  // [device][leaf]; taken from the program's cache
-  void ***results;
-  bool shares_parameters;  // all devices read those of device 0
+  invocable callable;
+  invocation invocation;
 } run;
 
 // Lays the arguments out as the kernels want them (layouts, packed sub-byte types) in recycled buffers. Arguments must

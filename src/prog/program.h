@@ -15,6 +15,9 @@
 
 enum { PROGRAM_MAX_RANK = 64 };
 
+// Thunks nested deeper than this, and more of them than this in all, are refused.
+enum { PROGRAM_MAX_DEPTH = 256, PROGRAM_MAX_THUNKS = 10000000 };
+
 // An array as callers see it: row-major, in elements of dtypes[type].bytes. In the program's memory `minor_to_major`
 // orders it, and types narrower than a byte are packed, the element with the lower index in the lower bits.
 typedef struct program_shape {
@@ -141,6 +144,7 @@ typedef struct program_sequence {
 
 typedef struct program_launch {
   int kernel;
+  int buffer_count;    // the kernel's
   const int *buffers;  // buffer i of the kernel is slice buffers[i]
 } program_launch;
 

@@ -1,5 +1,5 @@
 // These two conversions are the only code that knows both how callers and how kernels lay out arrays.
-#include "api/memory.h"
+#include "prog/program_layout.h"
 
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void physical_next(physical_order *p) {
 
 static bool is_packed(const program_shape *s) { return dtypes[s->type].bits < 8; }
 
-void memory_pack(const void *rows, const program_shape *s, void *to) {
+void program_layout_pack(const void *rows, const program_shape *s, void *to) {
   char *memory = to;
   int64_t count = program_shape_elements(s);
   size_t bytes = (size_t)dtypes[s->type].bytes;
@@ -60,7 +60,7 @@ static char one_of(int byte, int bits, bool is_signed) {
   return (char)(is_signed && value >> (bits - 1) ? value - (1 << bits) : value);
 }
 
-void memory_unpack(const void *from, const program_shape *s, void *rows) {
+void program_layout_unpack(const void *from, const program_shape *s, void *rows) {
   const char *memory = from;
   int64_t count = program_shape_elements(s);
   size_t bytes = (size_t)dtypes[s->type].bytes;
@@ -82,7 +82,7 @@ void memory_unpack(const void *from, const program_shape *s, void *rows) {
 }
 
 // Runs only move towards the front, so that each is taken before anything is written over it.
-void memory_cut(void *data, size_t element_bytes, int rank, const int64_t *dims, const int64_t *sizes) {
+void program_layout_cut(void *data, size_t element_bytes, int rank, const int64_t *dims, const int64_t *sizes) {
   int inner = rank;  // dims from here on are whole
   size_t run = element_bytes;
   while (inner > 0 && sizes[inner - 1] == dims[inner - 1]) run *= (size_t)dims[--inner];

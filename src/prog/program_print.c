@@ -188,10 +188,9 @@ static void print_fields(printer *p, const program_thunk *t) {
 }
 
 static void print_launch(printer *p, const program_launch *l) {
-  const bool exists = l->kernel >= 0 && l->kernel < p->program->kernel_count;
   start_line(p);
   text_printf(p->out, "runs kernel %d\n", l->kernel);
-  if (exists) print_slices(p, "on slices", p->program->kernels[l->kernel].buffer_count, l->buffers);
+  print_slices(p, "on slices", l->buffer_count, l->buffers);
 }
 
 static void print_kind(printer *p, const program_thunk *t) {

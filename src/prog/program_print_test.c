@@ -162,10 +162,11 @@ static void test_kernels(void **state) {
   (void)state;
   program p = whole();
   program_thunk t = thunk_of(THUNK_KERNEL);
-  t.launch = (program_launch){0, &slices[3]};
+  t.launch = (program_launch){0, 2, &slices[3]};
   text out = {0};
   const char *shown = print(&p, &t, &out);
   const field launch_rows[] = {FIELD(program_launch, kernel, "runs kernel 0"),
+                               FIELD(program_launch, buffer_count, NULL),
                                FIELD(program_launch, buffers, "on slices 44 45")};
   CHECK(program_launch, shown, launch_rows);
   const field cpu_rows[] = {

@@ -64,7 +64,7 @@ static void test_many_buffers(void **state) {
   for (int i = 0; i < 99; i++) buffers[i] = testing_constant(&h, &one, 4);
   buffers[99] = testing_memory(&h, PROGRAM_RESULT, 0, 4);
   program_thunk *t = testing_thunk(&h, THUNK_KERNEL, 99, buffers, 1, &buffers[99]);
-  t->launch = (program_launch){testing_kernel(&h, count_buffers, 100), testing_numbers(&h, 100, buffers)};
+  t->launch = (program_launch){testing_kernel(&h, count_buffers, 100), 100, testing_numbers(&h, 100, buffers)};
   int found = 0;
   testing_run(&h, testing_sequence(&h, 1, &t), 1, NULL, (void *[]){&found});
   assert_int_equal(found, 99);

@@ -1,7 +1,7 @@
 // Arrays become spans of addresses. Sorted by where they begin, a span overlaps an earlier one if and only if it begins
 // before the farthest end so far, so that two ends, that of the results and that of the inputs, are all that is kept.
 // Inputs outside of the stretch that holds all results, which are most, are not even sorted.
-#include "api/overlap.h"
+#include "rt/overlap.h"
 
 #include <stdint.h>
 #include <stdlib.h>

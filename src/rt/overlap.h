@@ -1,6 +1,6 @@
 // Tells which of the callers' arrays share memory.
-#ifndef HEDDLE_API_OVERLAP_H_
-#define HEDDLE_API_OVERLAP_H_
+#ifndef HEDDLE_RT_OVERLAP_H_
+#define HEDDLE_RT_OVERLAP_H_
 
 #include <stdbool.h>
 

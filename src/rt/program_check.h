@@ -5,9 +5,6 @@
 #include "base/status.h"
 #include "prog/program.h"
 
-// Thunks nested deeper than this, and more of them than this in all, are refused.
-enum { PROGRAM_MAX_DEPTH = 256, PROGRAM_MAX_THUNKS = 10000000 };
-
 // Every number is in range, every slice within its allocation, nothing writes to parameters and constants, arrays of
 // library calls fit their slices. HEDDLE_INVALID says what does not.
 heddle_status program_check(const program *p);

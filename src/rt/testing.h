@@ -79,7 +79,7 @@ static inline program_thunk *testing_step(testing_program *h, int kernel, int fr
   program_thunk *t = testing_thunk(h, THUNK_KERNEL, 1, &from, 1, &to);
   vec_push(h->arena, &h->kernels, h->kernels.data[kernel]);
   vec_push(h->arena, &h->entries, h->entries.data[kernel]);
-  t->launch = (program_launch){h->kernels.size - 1, testing_numbers(h, 2, (int[]){from, to})};
+  t->launch = (program_launch){h->kernels.size - 1, 2, testing_numbers(h, 2, (int[]){from, to})};
   return t;
 }
 

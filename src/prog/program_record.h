@@ -1,0 +1,34 @@
+// How programs are written as records (prog/record.h): the tables of their structs' fields.
+#ifndef HEDDLE_PROG_PROGRAM_RECORD_H_
+#define HEDDLE_PROG_PROGRAM_RECORD_H_
+
+#include "prog/program.h"
+#include "prog/record.h"
+
+// Where bytes lie outside of the record.
+enum { PROGRAM_SECTION_CODE, PROGRAM_SECTION_CONSTANTS };
+
+// The images for one kind of machine: a program's kernels by image and number, so that program_image lists of all kinds
+// stand for each other.
+typedef struct program_code {
+  const char *machine;   // "x86-64", "aarch64"; of GPUs "nvptx"
+  const char *level;     // what the code was asked for: "x86-64-v3", "native", "sm_90"
+  const char *features;  // what of the machine it uses: "+avx2,+fma,…"
+  int image_count;
+  const program_image *images;
+} program_code;
+
+// What a file holds.
+typedef struct program_saved {
+  const char *producer;  // "heddle 0.11"
+  program program;       // without images
+  int code_count;
+  const program_code *codes;
+} program_saved;
+
+extern const record_type program_record_saved;
+
+// That structs nest in a record.
+enum { PROGRAM_RECORD_DEPTH = 2 * PROGRAM_MAX_DEPTH + 8 };
+
+#endif
