@@ -82,8 +82,10 @@ static heddle_status generate(void *state) {
   compiled *out = c->out;
   TRY(program_collect_kernels(c->arena, out->plan, c->options->kernel_name, &out->kernels));
   // What is planned for any CPU is generated for this one.
-  const target_description machine = c->target.is_host ? cpu_target_host(c->arena, out->threads) : c->target;
-  return compile_kernels(c->arena, c->options, &machine, out);
+  const cpu_level level = c->options->cpu == CPU_LEVEL_NATIVE ? cpu_level_now() : c->options->cpu;
+  out->machine = c->target.is_host ? cpu_target_level(c->arena, out->threads, level) : c->target;
+  out->level = c->target.is_host ? cpu_levels[level].name : out->machine.chip;
+  return compile_kernels(c->arena, c->options, &out->machine, out);
 }
 
 // The images as the device takes them: one for all, or each its own.
@@ -111,16 +113,21 @@ static heddle_status make_program(compilation *c) {
 
 // Native code becomes this process's; what the simulator executes is its own.
 static heddle_status link_kernels(arena *a, compiled *c, int64_t shared_limit) {
-  TRY(guard_check_room());
-  TRY(cpu_jit_create(&c->jit));
-  kernel_fn *entries = arena_array(a, kernel_fn, c->program.kernel_count);
-  for (int i = 0; i < c->program.kernel_count; i++) {
+  const int count = c->program.kernel_count;
+  kernel_fn *entries = arena_array(a, kernel_fn, count);
+  str *objects = arena_array(a, str, count);
+  link_entry *wanted = arena_array(a, link_entry, count);
+  void **addresses = arena_array(a, void *, count);
+  int native = 0;
+  for (int i = 0; i < count; i++) {
     if (c->images[i].format != IMAGE_ELF) continue;
-    TRY(cpu_jit_add(c->jit, &c->images[i]));
-    void *entry;
-    TRY(cpu_jit_lookup(c->jit, c->program.kernels[i].entry, &entry));
-    entries[i] = (kernel_fn)entry;
+    objects[native] = (str){c->images[i].data, c->images[i].size};
+    wanted[native] = (link_entry){native, c->program.kernels[i].entry};
+    native++;
   }
+  TRY(link_objects(native, objects, native, wanted, addresses, &c->linked));
+  for (int i = count - 1; i >= 0; i--)
+    if (c->images[i].format == IMAGE_ELF) entries[i] = (kernel_fn)addresses[--native];
   TRY(executable_create(&c->program, entries, c->threads, &c->executable));
   return c->plan->target.has_grid ? simulation_link(&c->program, shared_limit, &c->simulator, c->executable)
                                   : status_ok();
@@ -132,14 +139,14 @@ static heddle_status link_guarded(void *argument) {
 }
 
 static void end_linking(void *argument, bool is_torn) {
-  const compilation *c = argument;
-  if (is_torn) c->out->jit = NULL;
+  (void)argument;
+  (void)is_torn;
   lock_let_forks();
 }
 
 // Into this process, if it can run the program.
 static heddle_status link_program(compilation *c) {
-  if (!c->target.is_host && !c->options->simulate) return status_ok();
+  if (c->options->is_saved || (!c->target.is_host && !c->options->simulate)) return status_ok();
   lock_hold_forks();
   heddle_status s = guard_clean_up(link_guarded, end_linking, c);
   lock_let_forks();
@@ -215,12 +222,12 @@ heddle_status compile_module(arena *a, const module *m, const compile_options *o
 void compiled_release(compiled *c) {
   lock_hold_forks();
   executable_destroy(c->executable);
-  cpu_jit_destroy(c->jit);
+  link_release(c->linked);
   lock_let_forks();
   simulator_destroy(c->simulator);
   buffer_cache_destroy(c->buffers);
   c->executable = NULL;
-  c->jit = NULL;
+  c->linked = NULL;
   c->simulator = NULL;
   c->buffers = NULL;
 }

@@ -4,7 +4,9 @@
 
 #include "api/program_build.h"
 #include "api/stages.h"
+#include "base/cpu_level.h"
 #include "fuse/kept_fusions.h"
+#include "link/link.h"
 #include "lower/pass.h"
 #include "opt/pass.h"
 #include "rt/buffer.h"
@@ -19,6 +21,8 @@ typedef struct compile_options {
   int threads;              // 0 = all cores
   bool simulate;            // kernels for a GPU, which the kernel simulator runs; libraries only where no kernel can
   target_codegen codegen;   // who makes code where several could
+  bool is_saved;            // code is made to be written to a file and not linked into this process
+  cpu_level cpu;            // of a CPU: the instruction set of the code; native: what the process keeps to
   const char *kernel_name;  // of the first kernel's symbol; null: "main"
   const target_description *target;         // null: this machine's CPU, with `threads`
   const kept_fusions_report *keep_fusions;  // fusions of the program stay as they are; null: they are formed anew
@@ -29,7 +33,7 @@ typedef struct compile_options {
   compile_progress progress;
 } compile_options;
 
-// A program ready to run. Everything but the JIT's code, the executable and the buffers lies in the arena it was
+// A program ready to run. Everything but the linked code, the executable and the buffers lies in the arena it was
 // compiled in.
 typedef struct compiled {
   const module *source;  // as it was given; null for a program that was given as LHLO
@@ -38,9 +42,11 @@ typedef struct compiled {
   int image_count;  // one per kernel, or one that holds all of them
   kernel_image *images;
   program program;
-  executable *executable;  // null for a target that this process cannot run, as is `jit`
+  target_description machine;  // that code was generated for
+  const char *level;           // its name: "native", "x86-64-v3", "sm_90"
+  executable *executable;      // null for a target that this process cannot run, as is `linked`
   int threads;
-  cpu_jit *jit;
+  link_code *linked;
   simulator *simulator;  // null unless kernels are simulated
   buffer_cache *buffers;
   compile_times times;

@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-#include "prog/program_layout.h"
 #include "api/program_shape.h"
 #include "hlo/origin.h"
 #include "prog/library_fields.h"
+#include "prog/program_layout.h"
 
 typedef VEC(int) int_vector;
 typedef VEC(program_slice) slice_vector;

@@ -3,8 +3,10 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,8 +46,9 @@ heddle_status file_read(arena *a, const char *path, str *out) {
   return status;
 }
 
-static bool write_stream(FILE *stream, str contents) {
-  bool written = fwrite(contents.data, 1, contents.size, stream) == contents.size;
+static bool write_stream(FILE *stream, int count, const str *parts) {
+  bool written = true;
+  for (int k = 0; k < count && written; k++) written = fwrite(parts[k].data, 1, parts[k].size, stream) == parts[k].size;
   return fflush(stream) == 0 && written;
 }
 
@@ -73,18 +76,21 @@ static bool is_special(const char *path) {
   return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
-static heddle_status write_in_place(const char *path, str contents) {
+static heddle_status write_in_place(const char *path, int count, const str *parts) {
   FILE *stream = fopen(path, "wb");
   if (!stream) return fail("write", path);
-  bool written = write_stream(stream, contents);
+  bool written = write_stream(stream, count, parts);
   heddle_status status = written ? status_ok() : fail("write", path);
   fclose(stream);
   return status;
 }
 
-heddle_status file_write(const char *path, str contents) {
-  if (strcmp(path, "-") == 0) return write_stream(stdout, contents) ? status_ok() : fail("write", "standard output");
-  if (is_special(path)) return write_in_place(path, contents);
+heddle_status file_write(const char *path, str contents) { return file_write_parts(path, 1, &contents); }
+
+heddle_status file_write_parts(const char *path, int count, const str *parts) {
+  if (strcmp(path, "-") == 0)
+    return write_stream(stdout, count, parts) ? status_ok() : fail("write", "standard output");
+  if (is_special(path)) return write_in_place(path, count, parts);
   char *name = NULL;
   FILE *stream = open_neighbour(path, &name);
   if (!stream) {
@@ -92,13 +98,52 @@ heddle_status file_write(const char *path, str contents) {
     free(name);
     return status;
   }
-  bool done = write_stream(stream, contents);
+  bool done = write_stream(stream, count, parts);
   done = fclose(stream) == 0 && done;
   done = done && rename(name, path) == 0;
   heddle_status status = done ? status_ok() : fail("write", path);
   if (!done) unlink(name);
   free(name);
   return status;
+}
+
+// --- as memory
+
+heddle_status file_map_copy(str bytes, str *out) {
+  const size_t size = bytes.size ? bytes.size : 1;
+  *out = (str){NULL, 0};
+  void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for %zu bytes", bytes.size);
+  if (bytes.size) memcpy(memory, bytes.data, bytes.size);
+  (void)mprotect(memory, size, PROT_READ);
+  *out = (str){memory, bytes.size};
+  return status_ok();
+}
+
+static heddle_status read_and_copy(const char *path, str *out) {
+  arena *scratch = arena_create();
+  str bytes = STR("");
+  heddle_status s = file_read(scratch, path, &bytes);
+  if (status_is_ok(s)) s = file_map_copy(bytes, out);
+  arena_destroy(scratch);
+  return s;
+}
+
+heddle_status file_map(const char *path, str *out) {
+  struct stat info;
+  *out = (str){NULL, 0};
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return fail("read", path);
+  const bool is_regular = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
+  void *memory = is_regular ? mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0) : MAP_FAILED;
+  close(descriptor);
+  if (memory == MAP_FAILED) return read_and_copy(path, out);
+  *out = (str){memory, (size_t)info.st_size};
+  return status_ok();
+}
+
+void file_unmap(str bytes) {
+  if (bytes.data) munmap((void *)(uintptr_t)bytes.data, bytes.size ? bytes.size : 1);
 }
 
 heddle_status file_make_folder(const char *path) {

@@ -131,7 +131,7 @@ static heddle_status read_symbols(reading *r) {
 // Whether the relocations change what is needed to run.
 static bool matters(const reading *r, const Elf64_Shdr *h) {
   if (h->sh_type != SHT_RELA && h->sh_type != SHT_REL) return false;
-  return h->sh_info < (uint32_t)r->header_count && r->out->sections[h->sh_info].kind != ELF_SECTION_UNUSED;
+  return h->sh_info < (uint32_t)r->out->section_count && r->out->sections[h->sh_info].kind != ELF_SECTION_UNUSED;
 }
 
 static heddle_status read_relocations_of(reading *r, const Elf64_Shdr *h) {
@@ -168,7 +168,7 @@ static heddle_status read_relocations(reading *r) {
 heddle_status elf_object_read(arena *a, str bytes, elf_object *out) {
   *out = (elf_object){0};
   reading r = {.arena = a, .bytes = bytes, .out = out};
-  Elf64_Ehdr header;
+  Elf64_Ehdr header = {0};
   TRY(read_header(&r, &header));
   out->machine = header.e_machine;
   TRY(read_sections(&r, header.e_shstrndx));

@@ -251,7 +251,7 @@ static bool find_bytes(void *context, int number, uint64_t at, uint64_t size, co
 
 heddle_status program_file_read(arena *a, str bytes, const program_file_options *options, program_saved *out) {
   *out = (program_saved){0};
-  reading r;
+  reading r = {0};
   TRY(check_front(bytes));
   if ((uintptr_t)bytes.data % PROGRAM_FILE_PAGE != 0)
     return status_error(HEDDLE_INVALID, "a saved program has to be read from the beginning of a page");

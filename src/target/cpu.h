@@ -4,6 +4,7 @@
 
 #include <mlir-c/IR.h>
 
+#include "base/cpu_level.h"
 #include "base/status.h"
 #include "base/str.h"
 #include "target/code.h"
@@ -12,6 +13,8 @@
 // limits itself to (base/cpu_level.h). Strings live in the
 // arena.
 target_description cpu_target_host(arena *a, int threads);
+// A machine like this one with that instruction set, which it need not have itself.
+target_description cpu_target_level(arena *a, int threads, cpu_level number);
 
 // See code_generator: an object file. Thread-safe for distinct contexts.
 heddle_status cpu_emit(arena *a, MlirOperation module, const target_description *target, const code_options *options,

@@ -2,7 +2,6 @@
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 
-#include "base/cpu_level.h"
 #include "target/cpu.h"
 
 static bool has_feature(str features, const char *name) {
@@ -25,8 +24,10 @@ static int vector_registers(str features) {
   return has_feature(features, "avx512f") || has_feature(features, "neon") ? 32 : 16;
 }
 
-target_description cpu_target_host(arena *a, int threads) {
-  const cpu_level_info *level = &cpu_levels[cpu_level_now()];
+target_description cpu_target_host(arena *a, int threads) { return cpu_target_level(a, threads, cpu_level_now()); }
+
+target_description cpu_target_level(arena *a, int threads, cpu_level number) {
+  const cpu_level_info *level = &cpu_levels[number];
   const bool is_limited = level->features != NULL;
   char *name = LLVMGetHostCPUName();
   char *features = LLVMGetHostCPUFeatures();

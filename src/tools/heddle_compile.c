@@ -1,6 +1,9 @@
 // heddle compile MODULE: the code of a module's kernels as files.
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "api/save.h"
+#include "base/cpu_level.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "hlo/device_counts.h"
@@ -32,6 +35,7 @@ static const struct form {
     {"lhlo", NULL, NULL},     // schedule and buffers
     {"program", NULL, NULL},  // what the runtime is given
     {"image", NULL, NULL},    // what the target's code generator makes
+    {"saved", NULL, NULL},    // a program that heddle-run runs
 };
 
 enum { FORM_COUNT = sizeof forms / sizeof *forms };
@@ -42,6 +46,8 @@ typedef struct compile_flags {
   const struct form *form;     // that `emit` names
   const char *codegen_name;
   target_codegen codegen;
+  cpu_level levels[CPU_LEVEL_COUNT];  // that a saved program has code for
+  int level_count;
   bool exact, deterministic, keep_fusions, time;
   int threads, v;
   debug_options debug;
@@ -69,7 +75,8 @@ static heddle_status find_form(const char *name, const struct form **out) {
     return status_ok();
   }
   return status_error(HEDDLE_INVALID,
-                      "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program or image", name);
+                      "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, image or saved",
+                      name);
 }
 
 static bool is_form(const compile_flags *f, const char *name) { return strcmp(f->form->name, name) == 0; }
@@ -86,20 +93,52 @@ static heddle_status find_machine(compile_flags *f) {
   return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu, nvptx or null", f->target);
 }
 
+// What -o asks for where --emit does not: a program to be run, or its kernels.
+static const char *form_of_output(const char *output) {
+  const char *suffix = output ? strrchr(output, '.') : NULL;
+  return suffix && strcmp(suffix, ".heddle") == 0 ? "saved" : "obj";
+}
+
+static heddle_status add_level(compile_flags *f, const char *name) {
+  cpu_level level;
+  if (!cpu_level_find(name, &level))
+    return status_error(HEDDLE_INVALID,
+                        "found --cpu=%s, wanted native, x86-64-v2, x86-64-v3 or x86-64-v4, or several of them", f->cpu);
+  for (int k = 0; k < f->level_count; k++)
+    if (f->levels[k] == level)
+      return status_error(HEDDLE_INVALID, "found --cpu=%s, which names %s twice", f->cpu, name);
+  f->levels[f->level_count++] = level;
+  return status_ok();
+}
+
+// "x86-64-v3,x86-64-v4": code for each of them.
+static heddle_status take_levels(compile_flags *f) {
+  char *names = strdup(f->cpu ? f->cpu : "native"), *rest = names;
+  heddle_status s = names ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for --cpu");
+  for (const char *name = strsep(&rest, ","); name && status_is_ok(s); name = strsep(&rest, ","))
+    s = add_level(f, name);
+  free(names);
+  return s;
+}
+
 // PTX is for the GPU, objects and assembly are for the CPU; the other forms exist for all.
 static heddle_status check_flags(void *argument) {
   compile_flags *f = argument;
+  if (!f->emit) f->emit = form_of_output(f->output);
   TRY(find_form(f->emit, &f->form));
   const struct form *form = f->form;
   if (!f->target) f->target = form->only ? form->only : "cpu";
   TRY(find_machine(f));
   TRY(codegen_flag_take(f->codegen_name, &f->codegen));
-  TRY(cpu_flag_take(f->cpu, false));
+  if (is_form(f, "saved")) TRY(take_levels(f));
+  else TRY(cpu_flag_take(f->cpu, false));
   if (form->only && strcmp(form->only, f->target) != 0)
     return status_error(HEDDLE_INVALID, "--emit=%s is for --target=%s, found %s", form->name, form->only, f->target);
   TRY(hlo_dump_check(&f->debug));
   TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
   if (is_form(f, "obj") && !f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
+  if (is_form(f, "saved") && !f->output)
+    return status_error(HEDDLE_INVALID, "a saved program wants a name: -o FILE.heddle");
   return status_ok();
 }
 
@@ -161,12 +200,34 @@ static heddle_status write_program(const compiled *c, const char *output) {
   return s;
 }
 
+static heddle_status compile_one(arena *a, const compile_source *from, const compile_flags *f,
+                                 const compile_options *options, compiled *out) {
+  TRY(from->lhlo ? compile_lhlo(a, from->lhlo, options, out) : compile_module(a, from->module, options, out));
+  if (f->time) execute_print_times(stderr, &out->times);
+  pass_times_print(stderr, options->control);
+  return status_ok();
+}
+
+// A whole program in one file, compiled once for each instruction set.
+static heddle_status compile_saved(arena *a, const compile_source *from, const compile_flags *f,
+                                   const compile_options *given) {
+  compiled *levels = arena_array(a, compiled, f->level_count);
+  compile_options options = *given;
+  options.is_saved = true;
+  heddle_status s = status_ok();
+  for (int k = 0; k < f->level_count && status_is_ok(s); k++) {
+    options.cpu = f->levels[k];
+    s = compile_one(a, from, f, &options, &levels[k]);
+  }
+  if (status_is_ok(s)) s = save_programs(f->output, f->level_count, levels);
+  for (int k = 0; k < f->level_count; k++) compiled_release(&levels[k]);
+  return s;
+}
+
 static heddle_status compile_images(arena *a, const compile_source *from, const compile_flags *f,
                                     const compile_options *options) {
   compiled program;
-  TRY(from->lhlo ? compile_lhlo(a, from->lhlo, options, &program) : compile_module(a, from->module, options, &program));
-  if (f->time) execute_print_times(stderr, &program.times);
-  pass_times_print(stderr, options->control);
+  TRY(compile_one(a, from, f, options, &program));
   heddle_status s = status_ok();
   if (is_form(f, "program")) s = write_program(&program, f->output);
   else if (!f->form->suffix) s = write_images(a, &program, f->output);
@@ -212,6 +273,7 @@ static heddle_status compile_source_to(arena *a, const compile_source *from, con
                                        const compile_options *options) {
   const bool is_lhlo = is_form(f, "lhlo");
   if (is_lhlo || is_form(f, "plan")) return write_plan(a, from, f, options, is_lhlo);
+  if (is_form(f, "saved")) return compile_saved(a, from, f, options);
   return f->form->suffix ? compile_text(a, from, f, options) : compile_images(a, from, f, options);
 }
 
@@ -239,14 +301,17 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
 }
 
 int command_compile(int argc, char **argv) {
-  compile_flags f = {.emit = "obj", .chip = "sm_90", .debug = DEBUG_OPTIONS_DEFAULT, .driver = PASS_FLAGS_DEFAULT};
+  compile_flags f = {.chip = "sm_90", .debug = DEBUG_OPTIONS_DEFAULT, .driver = PASS_FLAGS_DEFAULT};
   const flag flags[] = {
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output for text)"},
-      {"emit", FLAG_TEXT, &f.emit, "FORM", "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program or image (obj)"},
+      {"emit", FLAG_TEXT, &f.emit, "FORM",
+       "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, image or saved (by the name after -o: saved, else "
+       "obj)"},
       {"target", FLAG_TEXT, &f.target, "TARGET", "cpu, nvptx or null (cpu; nvptx for --emit=ptx)"},
       {"chip", FLAG_TEXT, &f.chip, "SM", "the GPU to generate code for (sm_90)"},
       CODEGEN_FLAG(f.codegen_name),
-      {"cpu", FLAG_TEXT, &f.cpu, CPU_FLAG_ARGUMENT, "the instruction set that the CPU's code keeps to (native)"},
+      {"cpu", FLAG_TEXT, &f.cpu, CPU_FLAG_ARGUMENT,
+       "the instruction set that the CPU's code keeps to, saved programs' several: A,B (native)"},
       {"name", FLAG_TEXT, &f.name, "NAME", "the first kernel's symbol (in an object MODULE_kernel, else main)"},
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for"},
       {"deterministic", FLAG_BOOL, &f.deterministic, NULL,
@@ -259,7 +324,8 @@ int command_compile(int argc, char **argv) {
       {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
       {0},
   };
-  const command_line line = {"heddle compile MODULE [flags]", "Compiles an HLO module's kernels to code.", flags,
+  const command_line line = {"heddle compile MODULE [flags]",
+                             "Compiles a program to a file that heddle-run runs, or its kernels to code.", flags,
                              check_flags};
   return debug_options_main(&line, &f.debug, argc, argv, NULL, compile_file, &f);
 }

@@ -1,0 +1,157 @@
+// Nothing of a file is used before all of it has been looked at: its places and numbers (program_file_read), what the
+// program does (program_check), its code (link_objects).
+#include "rt/saved_program.h"
+
+#include <stdlib.h>
+
+#include "base/cpu_features.h"
+#include "base/file.h"
+#include "base/guard.h"
+#include "base/pool.h"
+#include "link/link.h"
+#include "rt/program_check.h"
+
+struct saved_program {
+  arena *arena;
+  str bytes;
+  program_saved contents;
+  const program_code *code;
+  link_code *linked;
+  invocable callable;
+};
+
+typedef struct opening {
+  saved_program *made;
+  const saved_program_options *options;
+} opening;
+
+// --- the code for this machine
+
+static bool is_for_this_machine(const program_code *c) {
+  return c->machine && c->features && strcmp(c->machine, cpu_features_machine()) == 0;
+}
+
+// What keeps this machine from running the code; "" if nothing does.
+static const char *hindrance(arena *a, const program_code *c) {
+  if (!is_for_this_machine(c)) return arena_printf(a, "is for %s", c->machine ? c->machine : "an unknown machine");
+  const char *missing = cpu_features_missing(a, str_from(c->features));
+  return missing[0] ? arena_printf(a, "needs %s", missing) : "";
+}
+
+static const char *level_of(const program_code *c) { return c->level ? c->level : "without a name"; }
+
+static heddle_status no_code(arena *a, const program_saved *p, const char *level) {
+  text found = {0};
+  for (int k = 0; k < p->code_count; k++)
+    text_printf(&found, "%s%s %s", k ? "; " : "", level_of(&p->codes[k]), hindrance(a, &p->codes[k]));
+  heddle_status s =
+      level ? status_error(HEDDLE_INVALID, "the saved program has no code that is called %s", level)
+            : status_error(HEDDLE_UNIMPLEMENTED, "the saved program has no code that this machine (%s) can run: %s",
+                           cpu_features_machine(), p->code_count ? text_cstr(&found) : "it has none at all");
+  text_free(&found);
+  return s;
+}
+
+static heddle_status choose_code(arena *a, const program_saved *p, const char *level, const program_code **out) {
+  int most = -1;
+  *out = NULL;
+  for (int k = 0; k < p->code_count; k++) {
+    const program_code *c = &p->codes[k];
+    if (level && (!c->level || strcmp(level, c->level) != 0)) continue;
+    const char *hinders = hindrance(a, c);
+    if (level && hinders[0])
+      return status_error(HEDDLE_UNIMPLEMENTED, "the code %s of the saved program %s, which this machine (%s) has not",
+                          level, hinders, cpu_features_machine());
+    const int features = hinders[0] ? -1 : cpu_features_count(str_from(c->features));
+    if (features <= most) continue;
+    most = features;
+    *out = c;
+  }
+  return *out ? status_ok() : no_code(a, p, level);
+}
+
+// --- linking
+
+static heddle_status link_kernels(saved_program *p, kernel_fn *entries) {
+  const program *made = &p->contents.program;
+  str *objects = arena_array(p->arena, str, made->image_count);
+  link_entry *wanted = arena_array(p->arena, link_entry, made->kernel_count);
+  for (int k = 0; k < made->image_count; k++) {
+    objects[k] = (str){made->images[k].data, made->images[k].size};
+    if (made->images[k].format != PROGRAM_ELF)
+      return status_error(HEDDLE_UNIMPLEMENTED, "the saved program's kernels are %s, which nothing here runs",
+                          program_image_format_name(made->images[k].format));
+  }
+  for (int k = 0; k < made->kernel_count; k++) wanted[k] = (link_entry){made->kernels[k].image, made->kernels[k].entry};
+  return link_objects(made->image_count, objects, made->kernel_count, wanted, (void **)(void *)entries, &p->linked);
+}
+
+static heddle_status open_bytes(void *argument) {
+  const opening *o = argument;
+  saved_program *p = o->made;
+  p->arena = arena_create();
+  const program_file_options reading = {.trusts_checksums = o->options->trusts_checksums};
+  program *made = &p->contents.program;
+  TRY(program_file_read(p->arena, p->bytes, &reading, &p->contents));
+  TRY(choose_code(p->arena, &p->contents, o->options->level, &p->code));
+  made->images = p->code ? p->code->images : NULL;
+  made->image_count = p->code ? p->code->image_count : 0;
+  TRY(program_check(made));
+  kernel_fn *entries = arena_array(p->arena, kernel_fn, made->kernel_count);
+  TRY(link_kernels(p, entries));
+  const int threads = o->options->threads > 0 ? o->options->threads : pool_default_threads();
+  TRY(executable_create(made, entries, threads, &p->callable.executable));
+  p->callable.program = made;
+  p->callable.buffers = buffer_cache_create();
+  return p->callable.buffers ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for the buffer cache");
+}
+
+// The host had no memory: the arena is the guard's.
+static void forget_arena(void *argument, bool is_torn) {
+  (void)is_torn;
+  ((opening *)argument)->made->arena = NULL;
+}
+
+// Takes ownership of the mapped bytes.
+static heddle_status open_mapped(str bytes, const saved_program_options *options, saved_program **out) {
+  static const saved_program_options none;
+  saved_program *made = calloc(1, sizeof *made);
+  if (!made) {
+    file_unmap(bytes);
+    return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program");
+  }
+  made->bytes = bytes;
+  opening o = {made, options ? options : &none};
+  heddle_status s = guard_run(open_bytes, forget_arena, &o);
+  if (status_is_ok(s)) *out = made;
+  else saved_program_close(made);
+  return s;
+}
+
+heddle_status saved_program_open(const char *path, const saved_program_options *options, saved_program **out) {
+  str bytes;
+  *out = NULL;
+  TRY(file_map(path, &bytes));
+  return status_context(open_mapped(bytes, options, out), "while loading '%s'", path);
+}
+
+heddle_status saved_program_read(str bytes, const saved_program_options *options, saved_program **out) {
+  str copy;
+  *out = NULL;
+  TRY(file_map_copy(bytes, &copy));
+  return open_mapped(copy, options, out);
+}
+
+void saved_program_close(saved_program *p) {
+  if (!p) return;
+  executable_destroy(p->callable.executable);
+  buffer_cache_destroy(p->callable.buffers);
+  link_release(p->linked);
+  arena_destroy(p->arena);
+  file_unmap(p->bytes);
+  free(p);
+}
+
+const invocable *saved_program_invocable(const saved_program *p) { return &p->callable; }
+const program_saved *saved_program_contents(const saved_program *p) { return &p->contents; }
+const program_code *saved_program_code(const saved_program *p) { return p->code; }

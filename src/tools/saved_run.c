@@ -1,0 +1,167 @@
+// heddle-run: saved programs without the compiler. It links nothing but base, lib, link, prog and rt.
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/cpu_level.h"
+#include "base/log.h"
+#include "rt/saved_program.h"
+#include "tools/flags.h"
+#include "tools/plain_array.h"
+
+typedef struct run_flags {
+  flag_list inputs, outputs;
+  const char *cpu;
+  int random;  // the seed of made-up arguments, or -1: they come from files
+  int threads, repeat, v;
+  bool trusts_checksums, print, info, time;
+} run_flags;
+
+// --- what a file holds
+
+static void print_values(const char *what, int count, const program_value *values) {
+  for (int k = 0; k < count; k++) {
+    const program_shape *s = &values[k].shape;
+    printf("%s %d%s%s: %s[", what, k, values[k].name && values[k].name[0] ? " = " : "",
+           values[k].name ? values[k].name : "", dtype_name(s->type));
+    for (int d = 0; d < s->rank; d++) printf("%s%" PRId64, d ? "," : "", s->dims[d]);
+    printf("], %" PRId64 " bytes\n", program_shape_bytes(s));
+  }
+}
+
+static void print_info(const saved_program *saved) {
+  const program_saved *file = saved_program_contents(saved);
+  const program *p = &file->program;
+  int64_t constants = 0;
+  for (int k = 0; k < p->allocation_count; k++)
+    if (p->allocations[k].kind == PROGRAM_CONSTANT) constants += p->allocations[k].bytes;
+  printf("program %s by %s\n", p->name, file->producer);
+  if (p->device_count > 1) printf("devices %d\n", p->device_count);
+  print_values("parameter", p->parameter_count, p->parameters);
+  print_values("result", p->given_result_count, p->results);
+  printf("constants %" PRId64 " bytes\ntemporaries %" PRId64 " bytes\n", constants, p->temporary_bytes);
+  for (int k = 0; k < file->code_count; k++) {
+    const program_code *c = &file->codes[k];
+    size_t bytes = 0;
+    for (int i = 0; i < c->image_count; i++) bytes += c->images[i].size;
+    printf("code %s for %s, %d images of %zu bytes%s\n  needs %s\n", c->level, c->machine, c->image_count, bytes,
+           c == saved_program_code(saved) ? ", taken here" : "", c->features);
+  }
+}
+
+// --- arguments and results
+
+static heddle_status find_arguments(arena *a, const program *p, const run_flags *f, const void ****out) {
+  const int each = p->parameter_count, given = f->inputs.size;
+  const bool is_random = f->random >= 0;
+  if (!is_random && given != each && given != each * p->device_count)
+    return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter (or --random)",
+                        given, each);
+  const void ***arrays = arena_array(a, const void **, p->device_count);
+  for (int d = 0; d < p->device_count; d++) {
+    arrays[d] = arena_array(a, const void *, each);
+    for (int k = 0; k < each; k++) {
+      const program_shape *s = &p->parameters[k].shape;
+      void *memory = arena_try_alloc(a, (size_t)program_shape_bytes(s));
+      if (!memory) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for argument %d", k);
+      arrays[d][k] = memory;
+      if (is_random) plain_array_fill(s, (uint64_t)f->random + (uint64_t)k, memory);
+      else
+        TRY(status_context(plain_array_read(f->inputs.data[(d * each + k) % given], s, memory),
+                           "while reading input %d", k));
+    }
+  }
+  *out = arrays;
+  return status_ok();
+}
+
+static heddle_status take_result(arena *a, const invocation *i, int device, int number, const run_flags *f) {
+  const program *p = i->of->program;
+  const program_shape *s = &p->results[number].shape;
+  const int place = device * p->given_result_count + number;
+  int64_t dims[PROGRAM_MAX_RANK];
+  void *memory = arena_try_alloc(a, (size_t)program_shape_bytes(s));
+  if (!memory) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for result %d", number);
+  TRY(invocation_fetch(i, device, number, memory, dims));
+  if (f->print) plain_array_print(stdout, place, s, dims, memory);
+  return place < f->outputs.size ? plain_array_write(f->outputs.data[place], s, dims, memory) : status_ok();
+}
+
+static heddle_status execute(const invocation *i, const run_flags *f) {
+  double best = 0;
+  for (int k = 0; k < f->repeat; k++) {
+    const double start = log_seconds();
+    TRY(invocation_execute(i));
+    const double seconds = log_seconds() - start;
+    if (!k || seconds < best) best = seconds;
+  }
+  if (f->time) fprintf(stderr, "run %.3f ms\n", best * 1e3);
+  return status_ok();
+}
+
+static heddle_status run_program(arena *a, const saved_program *saved, const run_flags *f) {
+  const invocable *callable = saved_program_invocable(saved);
+  const program *p = callable->program;
+  const void ***arguments = NULL;
+  invocation i;
+  TRY(find_arguments(a, p, f, &arguments));
+  if (f->outputs.size > p->given_result_count * p->device_count)
+    return status_error(HEDDLE_INVALID, "found %d --output files for %d results", f->outputs.size,
+                        p->given_result_count * p->device_count);
+  TRY(invocation_bind(a, callable, (const void *const *const *)arguments, false, &i));
+  heddle_status s = execute(&i, f);
+  for (int d = 0; d < p->device_count; d++)
+    for (int k = 0; k < p->given_result_count && status_is_ok(s); k++) s = take_result(a, &i, d, k, f);
+  invocation_release(&i);
+  return s;
+}
+
+static heddle_status run_file(arena *a, const char *path, void *argument) {
+  const run_flags *f = argument;
+  log_set_level(f->v);
+  const double start = log_seconds();
+  const saved_program_options options = {
+      .trusts_checksums = f->trusts_checksums, .threads = f->threads, .level = f->cpu};
+  saved_program *saved;
+  TRY(saved_program_open(path, &options, &saved));
+  if (f->time) fprintf(stderr, "load %.3f ms\n", (log_seconds() - start) * 1e3);
+  heddle_status s = status_ok();
+  if (f->info) print_info(saved);
+  else s = run_program(a, saved, f);
+  saved_program_close(saved);
+  return s;
+}
+
+// The libraries are loaded when a program needs them, so that their limits can still be set.
+static heddle_status check_flags(void *argument) {
+  const run_flags *f = argument;
+  cpu_level level;
+  if (f->random >= 0 && f->inputs.size)
+    return status_error(HEDDLE_INVALID, "found --random and --input, wanted one of them");
+  if (!f->cpu || !cpu_level_find(f->cpu, &level) || level == CPU_LEVEL_NATIVE) return status_ok();
+  if (setenv("ONEDNN_MAX_CPU_ISA", cpu_levels[level].onednn, 1) != 0 ||
+      setenv("OPENBLAS_CORETYPE", cpu_levels[level].openblas, 1) != 0)
+    return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for the environment");
+  cpu_level_limit(level);
+  return status_ok();
+}
+
+int main(int argc, char **argv) {
+  run_flags f = {.random = -1, .repeat = 1};
+  const flag flags[] = {
+      {"input", FLAG_LIST, &f.inputs, "FILE", "an argument: x.npy, or a file of its bytes, row-major"},
+      {"random", FLAG_SEED, &f.random, "SEED", "made-up arguments, the same for a seed (0)"},
+      {"output", FLAG_LIST, &f.outputs, "FILE", "where to write a result: x.npy, or its bytes"},
+      {"print", FLAG_BOOL, &f.print, NULL, "print the results"},
+      {"info", FLAG_BOOL, &f.info, NULL, "print what the file holds, and do not run it"},
+      {"repeat", FLAG_COUNT, &f.repeat, "N", "run so many times (1)"},
+      {"time", FLAG_BOOL, &f.time, NULL, "print the time of loading and of the fastest run on standard error"},
+      {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
+      {"cpu", FLAG_TEXT, &f.cpu, "LEVEL", "the code to take and the limit of the libraries (the best that runs)"},
+      {"trust-checksums", FLAG_BOOL, &f.trusts_checksums, NULL, "do not look whether the file is damaged"},
+      {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
+      {0},
+  };
+  const command_line line = {"heddle-run MODEL.heddle [flags]",
+                             "Runs a program that `heddle compile -o MODEL.heddle` has saved.", flags, check_flags};
+  return command_line_main(&line, argc - 1, argv + 1, NULL, run_file, &f);
+}
