@@ -52,11 +52,20 @@ static reduced reduce(approx *a, MlirValue x, reduction_step step) {
   return out;
 }
 
+// At or below it e^x and 2^x are nearer to 0 than to the smallest f32.
+#define EXP_VANISHES (-104.0)
+#define EXP2_VANISHES (-150.0)
+
 // Beyond the ends of the clamp the result is infinity or zero anyway. n counts pairs of octaves and its power is
 // applied twice, because 2^(2n) itself may overflow or be subnormal where the result is not, or not wholly; a
 // polynomial for twice the interval costs less than halving n would.
+//
+// Where the result is zero, the power is, so that no product is subnormal: x86 CPUs take more than 100 cycles for one
+// that is, and masked softmaxes have an exponential of -inf for each element that they mask.
 MlirValue approx_exp(approx *a, MlirValue x) {
-  reduced k = reduce(a, approx_clamp(a, x, -104, 89), (reduction_step){.octaves = 2});
+  reduced k = reduce(a, approx_clamp(a, x, EXP_VANISHES, 89), (reduction_step){.octaves = 2});
+  MlirValue vanishes = approx_compare(a, "ole", x, approx_f32(a, EXP_VANISHES));
+  k.power = ir_select(a->b, vanishes, approx_f32(a, 0), k.power);
   MlirValue rest = a->narrow ? approx_polynomial(a, k.r, exp_narrow_rest, COUNT(exp_narrow_rest))
                              : approx_polynomial(a, k.r, exp_rest, COUNT(exp_rest));
   return approx_mul(a, approx_mul(a, rest, k.power), k.power);
@@ -87,9 +96,11 @@ MlirValue approx_exp2_64(approx *a, MlirValue y) {
   return approx_mul(a, power, scale);
 }
 
+// What is rounded is not subnormal where the result is zero, for the same reason.
 MlirValue approx_exp2(approx *a, MlirValue x) {
-  MlirValue y = approx_clamp(a, approx_widen(a, x), -160, 160);
-  return approx_round(a, approx_exp2_64(a, y));
+  MlirValue zero = approx_f32(a, 0), vanishes = approx_compare(a, "ole", x, approx_f32(a, EXP2_VANISHES));
+  MlirValue y = approx_clamp(a, approx_widen(a, ir_select(a->b, vanishes, zero, x)), -160, 160);
+  return ir_select(a->b, vanishes, zero, approx_round(a, approx_exp2_64(a, y)));
 }
 
 // --- hyperbolic functions

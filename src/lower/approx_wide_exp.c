@@ -56,14 +56,20 @@ static MlirValue power_of_two(approx *a, MlirValue v, int64_t shift) {
   return approx_float(a, approx_int(a, "shli", field, approx_i64(a, 52)));
 }
 
+// At or below it e^x is nearer to 0 than to the smallest f64.
+#define VANISHES (-746.0)
+
 // 2^halvings e^x, halvings <= 0. The power is applied in two halves, because 2^n itself may overflow or be subnormal
-// where the result is not, or not wholly. Beyond the ends of the clamp the result is infinity or zero anyway.
+// where the result is not, or not wholly. Beyond the ends of the clamp the result is infinity or zero anyway; where it
+// is zero, so is the second half, so that no product is subnormal, which takes x86 CPUs more than 100 cycles.
 static MlirValue exp_scaled(approx *a, MlirValue x, int halvings) {
-  reduced k = reduce(a, approx_clamp(a, x, -746, 712));
+  reduced k = reduce(a, approx_clamp(a, x, VANISHES, 712));
   MlirValue power = approx_add(a, power_above_one(a, &k, exp_rest, COUNT(exp_rest)), approx_f64(a, 1));
   MlirValue half = approx_int(a, "shrui", k.raised, approx_i64(a, 1));
   power = approx_mul(a, power, power_of_two(a, half, -RAISED / 2));
-  return approx_mul(a, power, power_of_two(a, approx_int(a, "subi", k.raised, half), halvings - RAISED / 2));
+  MlirValue rest = power_of_two(a, approx_int(a, "subi", k.raised, half), halvings - RAISED / 2);
+  MlirValue vanishes = approx_compare(a, "ole", x, approx_f64(a, VANISHES));
+  return approx_mul(a, power, ir_select(a->b, vanishes, approx_f64(a, 0), rest));
 }
 
 MlirValue approx_wide_exp(approx *a, MlirValue x) { return exp_scaled(a, x, 0); }

@@ -14,6 +14,23 @@ func.func @tanh(%x: vector<16xf32>) -> vector<16xf32> {
 
 // -----
 
+// Where the result is 0 a factor is, so that no product is subnormal.
+func.func @exp(%x: vector<16xf32>, %y: vector<4xf64>) -> (vector<16xf32>, vector<4xf64>) {
+  %0 = math.exp %x : vector<16xf32>
+  %1 = math.exp %y : vector<4xf64>
+  return %0, %1 : vector<16xf32>, vector<4xf64>
+}
+// CHECK-LABEL:  func.func @exp
+// CHECK-DAG:      %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<16xf32>
+// CHECK-DAG:      %[[LEAST:.*]] = arith.constant dense<-1.040000e+02> : vector<16xf32>
+// CHECK:          %[[NONE:.*]] = arith.cmpf ole, %arg0, %[[LEAST]] : vector<16xf32>
+// CHECK:          %[[POWER:.*]] = arith.select %[[NONE]], %[[ZERO]], %{{.*}} : vector<16xi1>, vector<16xf32>
+// CHECK:          arith.mulf %{{.*}}, %[[POWER]] : vector<16xf32>
+// CHECK:          arith.cmpf ole, %arg1, %{{.*}} : vector<4xf64>
+// CHECK:          arith.select
+
+// -----
+
 // Large angles are reduced behind a branch that is taken if any lane has one.
 func.func @sin(%x: vector<8xf32>, %y: f32) -> (vector<8xf32>, f32) {
   %0 = math.sin %x : vector<8xf32>
