@@ -171,7 +171,8 @@ static int turned_loop(MlirOperation op, int count) {
 }
 
 // The innermost loop that is no reduction runs over vectors; around it a product has the rows of a register tile, and
-// what does not multiply goes one by one. What is no longer than that is taken whole.
+// what does not multiply goes one by one. What is no longer than that is taken whole. A reduction other than a product
+// takes twice the vectors, since each of its steps waits for the one before.
 void sizes_of_step(const target_description *target, MlirOperation op, int count, const int64_t *trips,
                    const bool *is_reduction, bool is_product, int64_t *step) {
   const int row = row_of(target);
@@ -188,7 +189,8 @@ void sizes_of_step(const target_description *target, MlirOperation op, int count
     } else if (is_reduction[k]) {
       step[k] = k == count - 1 && !is_product && is_minor(op, k) ? lanes(target, op) : 1;
     } else {
-      const int64_t most = place == 0 ? width : place == 1 || !is_product ? rows : 1;
+      const int64_t wide = reduces && !is_product ? 2 * width : width;
+      const int64_t most = place == 0 ? wide : place == 1 || !is_product ? rows : 1;
       if (trips[k] > most) step[k] = place == 0 || is_product ? most : 1;
       place++;
     }
