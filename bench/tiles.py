@@ -13,7 +13,7 @@ The table has the fastest run of all rounds, which others on the machine disturb
 the best peer each of our ways is; cases in which what was chosen is furthest behind come first. Behind it stand the geometric
 means of groups of cases. The figures of src/base/target.c that the planner chooses by are such ratios.
 
-With --cpu=x86-64-v3 (or -v2, -v4) code, OpenBLAS and oneDNN keep to that level of instructions; --onednn-isa limits
+With --cpu=x86-64-v3 (or another one) code, OpenBLAS and oneDNN keep to that level of instructions; --onednn-isa limits
 oneDNN alone (AVX512_CORE_BF16 leaves its AMX out). On one thread products and convolutions are compared by the time
 that the processor worked, which others on the machine hardly change.
 
@@ -35,7 +35,8 @@ ROOT = run.ROOT
 ONNX = ("onnx", "onnxruntime")
 WAYS = ("library", "tiles", "chosen")
 # What the libraries are told in their environment, by the level: as base/cpu_level.c has it.
-LEVELS = {"x86-64-v2": ("SSE41", "Nehalem"), "x86-64-v3": ("AVX2", "Haswell"), "x86-64-v4": ("AVX512_CORE", "SkylakeX")}
+LEVELS = {"x86-64-v2": ("SSE41", "Nehalem"), "x86-64-v3": ("AVX2", "Haswell"), "x86-64-v4": ("AVX512_CORE", "SkylakeX"),
+          "cooperlake": ("AVX512_CORE_BF16", "Cooperlake")}
 TYPES = {"f32": "f32", "bf16": "f32", "s8": "s32"}
 SQUARES = (16, 32, 64, 128, 256, 512, 1024, 2048)
 ODD = ((17, 19, 23), (63, 65, 67), (127, 129, 131), (255, 257, 251), (509, 511, 503), (1023, 1021, 1019))

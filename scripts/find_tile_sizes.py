@@ -6,7 +6,7 @@
 Each column of the table's row for vectors of that width (the widest that this machine has, unless said otherwise) is
 tried with values around what stands there, one column after the other. A candidate is written into the table, the
 benchmark is built and runs products of several shapes on one thread beside the products of the library: what counts is
-the mean of the ratios' logarithms. The row that was best is printed, to be put into the table by hand; the file is left
+the mean of the logarithms of the ratios of the processor's time. The row that was best is printed, to be put into the table by hand; the file is left
 as it was found.
 """
 
@@ -25,7 +25,7 @@ COLUMNS = ["rows", "vectors", "workgroup_rows", "workgroup_columns", "elements",
 # What is tried of each column, in the order in which the columns matter.
 TRIED = {
     "rows": lambda x: [x - 2, x + 2, x + 4],
-    "vectors": lambda x: [1, 2, 3],
+    "vectors": lambda x: [1, 2, 3, 4],
     "terms": lambda x: [x // 2, x * 3 // 2, x * 2],
     "column_bytes": lambda x: [x // 2, x * 3 // 2],
     "workgroup_columns": lambda x: [x // 2, x * 3 // 4, x * 2],
@@ -70,7 +70,7 @@ class Measured:
         return answer
 
     def seconds(self):
-        return float(self.ask("run 2")[1])
+        return float(self.ask("run 2")[2].removeprefix("cpu="))
 
     def end(self):
         self.process.stdin.close()

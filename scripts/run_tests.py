@@ -49,9 +49,9 @@ TRANSFORMS_MIX = "fft=20,cholesky=10"
 PTXAS = [["--chip=sm_90"], ["--chip=sm_75"], ["--chip=sm_90", "--every=4", "--no-libdevice"]]
 PTXAS_SAMPLE = [["--chip=sm_90", "--every=16"]]
 # On each instruction set.
-LEVELS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
+LEVELS = ["x86-64-v2", "x86-64-v3", "x86-64-v4", "cooperlake"]
 LEVEL_EVERY = 3
-LEVEL_CHECKS = {"cpu": 150, "cpu-default": 50}
+LEVEL_CHECKS = {"cpu": 150, "cpu-default": 50, "tiles": 30}
 LEVEL_TRANSFORMS = {"cpu": 20}
 # And through the sanitized compiler and runtime.
 SANITIZED_CHECKS = {"cpu": 40}

@@ -11,9 +11,10 @@
 
 typedef enum cpu_level {
   CPU_LEVEL_NATIVE,
-  CPU_LEVEL_V2,  // SSE4.2
-  CPU_LEVEL_V3,  // AVX2, FMA
-  CPU_LEVEL_V4,  // AVX-512 F, BW, CD, DQ, VL
+  CPU_LEVEL_V2,          // SSE4.2
+  CPU_LEVEL_V3,          // AVX2, FMA
+  CPU_LEVEL_V4,          // AVX-512 F, BW, CD, DQ, VL
+  CPU_LEVEL_COOPERLAKE,  // … with VNNI and BF16
   CPU_LEVEL_COUNT
 } cpu_level;
 

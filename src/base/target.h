@@ -238,6 +238,8 @@ typedef struct target_description {
   int vector_bits;                  // widest vector register worth using; 0: loops are not vectorized
   int vector_registers;             // that code can name; with a grid 32-bit registers of one thread
   bool has_fma, has_bf16, has_f16;  // x * y + z rounded once; bf16 and f16 converted in hardware
+  bool multiplies_bytes;            // adds products of four unsigned bytes and signed ones to a sum of 32 bits (VNNI)
+  bool multiplies_bf16;             // adds products of two pairs of bf16 to a sum in f32 (AVX512-BF16)
   bool has_narrow_arithmetic;       // adds, multiplies and compares bf16 and f16 itself, if it converts them
   bool flushes_bf16_subnormals;     // its conversion to bf16 takes them for zero
   bool has_ieee_extrema;            // one instruction for a minimum or maximum that hands on NaN, with -0 below +0

@@ -37,6 +37,9 @@ target_description cpu_target_level(arena *a, int threads, cpu_level number) {
   t.features = arena_strdup(a, f.data, f.size);
   t.vector_bits = vector_bits(f);
   t.vector_registers = vector_registers(f);
+  t.multiplies_bytes = has_feature(f, "avx512vnni") || has_feature(f, "avxvnni");
+  // Processors with AMX take longer for AVX512-BF16's products than for as many multiply-adds of f32.
+  t.multiplies_bf16 = has_feature(f, "avx512bf16") && !has_feature(f, "amx-bf16");
   t.has_bf16 = has_feature(f, "avx512bf16");
   t.has_f16 = has_feature(f, "f16c") || has_feature(f, "fullfp16");
   t.has_fma = has_feature(f, "fma") || has_feature(f, "neon");

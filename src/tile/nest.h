@@ -12,7 +12,7 @@
 #include "dialect/tiling.h"
 #include "emit/ir_builder.h"
 
-enum { NEST_MOST_VALUES = 64, NEST_MOST_CARRIED = 3, NEST_MOST_DIMS = TILING_MAX_LOOPS + 2 };
+enum { NEST_MOST_VALUES = 64, NEST_MOST_CARRIED = 4, NEST_MOST_DIMS = TILING_MAX_LOOPS + 2 };
 
 typedef struct nest {
   ir_builder b;

@@ -5,26 +5,29 @@
 // then reads one vector after the other, whatever the operand's layout, type and strides are, and a panel that is
 // partly there has vectors like others, whose last lanes hold anything and are thrown away. The rows' operand is read
 // where it lies if that is by terms and needs no arithmetic; else a block of it is copied, too. A sum's terms are added
-// one after the other, whatever the tiles are.
+// one after the other, whatever the tiles are. Where an instruction adds up several terms at once, these lie side by
+// side, [column / width][terms / group][column % width][terms % group].
 #include "tile/pack.h"
 
 #include "base/int64.h"
 #include "tile/markers.h"
 #include "tile/nest.h"
-#include "tile/pairs.h"
 #include "tile/sizes.h"
 #include "tile/structured.h"
+#include "tile/term_groups.h"
 
-enum { SUMS, PANELS, ROWS };  // what a nest carries
+enum { SUMS, PANELS, ROWS, CORRECTIONS };  // what a nest carries
+enum { FIRST_BIT = -128 };                 // of a byte
 
 typedef struct packing {
   lower_context *context;
   const product_form *p;
   sizes_packing sizes;
   bool packs_rows;
-  bool pairs;              // of bytes: two terms side by side, in 16 bits each (tile/pairs.c)
-  MlirValue zero;          // with which a tile's sums begin; null: with what is there
-  MlirValue panels, rows;  // of the block
+  term_group group;
+  MlirValue zero;                       // with which a tile's sums begin; null: with what is there
+  MlirValue panels, rows, corrections;  // of the block
+  MlirValue first_bits;
 } packing;
 
 // --- parts of what is packed
@@ -36,18 +39,22 @@ static void add_terms(const packing *w, const nest *n, nest_view *v, uint32_t ke
     if (w->p->is_reduction[k]) nest_view_add(v, n->within[k], kept >> k & 1U ? k : -1, n->size[k], 1);
 }
 
-// Lanes of a panel; of pairs, all or one of both terms.
+static bool is_grouped(const packing *w) { return w->group.size > 1; }
+
+static MlirType packed_type(const packing *w) { return is_grouped(w) ? w->group.type : w->p->type; }
+
+// Lanes of a panel; of groups so many terms.
 static nest_view panel_view(const packing *w, const nest *n, uint32_t kept, int64_t columns, int64_t terms) {
   nest_view v = {0};
   const product_form *p = w->p;
-  MlirAffineExpr width = constant(n, w->sizes.columns), two = constant(n, 2);
+  MlirAffineExpr width = constant(n, w->sizes.columns), group = constant(n, w->group.size);
   nest_view_add(&v, mlirAffineFloorDivExprGet(n->within[p->column], width), -1, 1, 1);
-  if (!w->pairs) add_terms(w, n, &v, kept);
-  for (int k = 0; k < p->loop_count && w->pairs; k++)
+  if (!is_grouped(w)) add_terms(w, n, &v, kept);
+  for (int k = 0; k < p->loop_count && is_grouped(w); k++)
     if (p->is_reduction[k])
-      nest_view_add(&v, k == p->depth ? mlirAffineFloorDivExprGet(n->within[k], two) : n->within[k], -1, 1, 1);
+      nest_view_add(&v, k == p->depth ? mlirAffineFloorDivExprGet(n->within[k], group) : n->within[k], -1, 1, 1);
   nest_view_add(&v, mlirAffineModExprGet(n->within[p->column], width), p->column, columns, 1);
-  if (w->pairs) nest_view_add(&v, constant(n, 0), p->depth, terms, 1);
+  if (is_grouped(w)) nest_view_add(&v, constant(n, 0), p->depth, terms, 1);
   return v;
 }
 
@@ -76,6 +83,15 @@ typedef struct copying {
   int target;    // of what is carried
   int from, to;  // loops along which neighbours lie, before and after
 } copying;
+
+// As an element of a group.
+static MlirValue packed_factor(const packing *w, ir_builder *body, int target, MlirValue factor) {
+  MlirType type = w->group.type;
+  if (mlirTypeIsAFloat(type)) return ir_cast(body, "arith.truncf", type, factor);
+  MlirValue packed = ir_cast(body, "arith.trunci", type, factor);
+  return target == ROWS && w->group.flips_rows ? ir_binary(body, "arith.xori", packed, ir_int(body, type, FIRST_BIT))
+                                               : packed;
+}
 
 static heddle_status copy_tile(nest *n, void *user) {
   const copying *c = user;
@@ -106,7 +122,7 @@ static heddle_status copy_tile(nest *n, void *user) {
   MlirOperation made = structured_begin(&n->b, &op, &body);
   for (int k = 0; k < count; k++) arguments[numbers[k]] = mlirBlockGetArgument(body.block, k);
   MlirValue factor = product_form_factor(p, &body, c->side, arguments);
-  if (c->w->pairs) factor = ir_cast(&body, "arith.trunci", mlirIntegerTypeGet(n->b.context, 16), factor);
+  if (is_grouped(c->w)) factor = packed_factor(c->w, &body, c->target, factor);
   structured_yield(&body, 1, &factor);
   n->carried[c->target] = nest_put(n, &to, ir_result(made, 0), n->carried[c->target]);
   return markers_begin(made, MARKER_VECTORIZE);
@@ -117,7 +133,8 @@ static heddle_status copy_tile(nest *n, void *user) {
 static heddle_status copy_side(packing *w, nest *n, const product_side *side, int target, int to) {
   const product_form *p = w->p;
   copying c = {w, side, target, to, to};
-  const bool interleaves = w->pairs && target == PANELS;
+  const bool interleaves = is_grouped(w) && target == PANELS;
+  const int64_t run = w->sizes.columns * ir_bit_width(p->type) / ir_bit_width(packed_type(w));
   if (side->minor >= 0 && n->size[side->minor] > 1 && (side->loops >> side->minor & 1U)) c.from = side->minor;
   if (interleaves) {
     c.from = p->column;
@@ -127,49 +144,63 @@ static heddle_status copy_side(packing *w, nest *n, const product_side *side, in
   int count = 0;
   for (int k = 0; k < p->loop_count; k++)
     if ((side->loops >> k & 1U) && k != c.from && k != c.to) levels[count++] = (nest_level){k, 1};
-  levels[count++] = (nest_level){to, interleaves ? 2 : c.from == c.to ? w->sizes.columns : w->sizes.lanes};
+  levels[count++] = (nest_level){to, interleaves ? w->group.size : c.from == c.to ? run : w->sizes.lanes};
   if (c.from != c.to) levels[count++] = (nest_level){c.from, interleaves ? w->sizes.columns : w->sizes.lanes};
   return nest_build(n, count, levels, copy_tile, &c);
 }
 
 // --- register tiles
 
-// One term of the sums of a tile.
+// Which factors of a group of bytes are unsigned.
+static bool unsigned_rows(const packing *w) {
+  return w->group.size == 4 && w->p->rows.is_unsigned != w->group.flips_rows;
+}
+static bool unsigned_columns(const packing *w) { return w->group.size == 4 && w->p->columns.is_unsigned; }
+
+// sums + rows · columns, where the nest has a term, or a group of them.
+static MlirOperation build_products(nest *n, const packing *w, const MlirValue inputs[2], const MlirAffineMap maps[2],
+                                    bool unsigned_rows, MlirValue *sums) {
+  const product_form *p = w->p;
+  MlirAffineMap all[] = {maps[0], maps[1], structured_dims(n->b.context, 3, 2, (int64_t[]){0, 1})};
+  const structured_op op = {.input_count = 2,
+                            .inputs = inputs,
+                            .output_count = 1,
+                            .outputs = sums,
+                            .maps = all,
+                            .loop_count = 3,
+                            .is_reduction = (bool[]){false, false, true}};
+  ir_builder body;
+  MlirOperation made = structured_begin(&n->b, &op, &body);
+  const bool is_float = mlirTypeIsAFloat(p->type), is_unsigned[] = {unsigned_rows, unsigned_columns(w)};
+  MlirValue factors[2];
+  for (int k = 0; k < 2; k++) {
+    const char *extend = is_float ? "arith.extf" : is_unsigned[k] ? "arith.extui" : "arith.extsi";
+    factors[k] = mlirBlockGetArgument(body.block, k);
+    if (is_grouped(w)) factors[k] = ir_cast(&body, extend, p->type, factors[k]);
+  }
+  if (is_grouped(w)) ir_set(made, TERM_GROUP, mlirUnitAttrGet(n->b.context));
+  MlirValue product = ir_binary(&body, is_float ? "arith.mulf" : "arith.muli", factors[0], factors[1]);
+  MlirValue sum =
+      ir_binary(&body, is_float ? "arith.addf" : "arith.addi", mlirBlockGetArgument(body.block, 2), product);
+  structured_yield(&body, 1, &sum);
+  *sums = ir_result(made, 0);
+  return made;
+}
+
+// One term of the sums of a tile, or a group of them; where the last one is not whole there are zeros.
 static heddle_status add_term(nest *n, void *user) {
   packing *w = user;
   const product_form *p = w->p;
   const int loops[] = {p->row, p->column, p->depth};
   const uint32_t kept = 1U << p->row | 1U << p->depth;
   nest terms = *n;
-  if (w->pairs) terms.size[p->depth] = 2;  // the last one of an odd number has zeros beside it
-  const nest_view columns = panel_view(w, &terms, 1U << p->depth, w->sizes.columns, 2),
+  if (is_grouped(w)) terms.size[p->depth] = w->group.size;
+  const nest_view columns = panel_view(w, &terms, 1U << p->depth, w->sizes.columns, w->group.size),
                   rows = w->packs_rows ? rows_view(w, &terms, kept) : nest_view_of(n, p->maps[p->rows.plain], kept);
   MlirValue inputs[] = {nest_take(n, &rows, w->packs_rows ? w->rows : p->operands[p->rows.plain]),
                         nest_take(n, &columns, w->panels)};
-  MlirAffineMap maps[] = {map_of(n->b.context, &rows, 3, loops), map_of(n->b.context, &columns, 3, loops),
-                          structured_dims(n->b.context, 3, 2, (int64_t[]){0, 1})};
-  const structured_op op = {.input_count = 2,
-                            .inputs = inputs,
-                            .output_count = 1,
-                            .outputs = &n->carried[SUMS],
-                            .maps = maps,
-                            .loop_count = 3,
-                            .is_reduction = (bool[]){false, false, true}};
-  ir_builder body;
-  MlirOperation made = structured_begin(&n->b, &op, &body);
-  const bool is_float = mlirTypeIsAFloat(p->type);
-  MlirValue factors[2];
-  for (int k = 0; k < 2; k++) {
-    factors[k] = mlirBlockGetArgument(body.block, k);
-    if (w->pairs) factors[k] = ir_cast(&body, "arith.extsi", p->type, factors[k]);
-  }
-  if (w->pairs) ir_set(made, PAIRS, mlirUnitAttrGet(n->b.context));
-  MlirValue product = ir_binary(&body, is_float ? "arith.mulf" : "arith.muli", factors[0], factors[1]);
-  MlirValue sum =
-      ir_binary(&body, is_float ? "arith.addf" : "arith.addi", mlirBlockGetArgument(body.block, 2), product);
-  structured_yield(&body, 1, &sum);
-  n->carried[SUMS] = ir_result(made, 0);
-  return markers_begin(made, MARKER_VECTORIZE);
+  const MlirAffineMap maps[] = {map_of(n->b.context, &rows, 3, loops), map_of(n->b.context, &columns, 3, loops)};
+  return markers_begin(build_products(n, w, inputs, maps, unsigned_rows(w), &n->carried[SUMS]), MARKER_VECTORIZE);
 }
 
 static MlirValue zero_of(ir_builder *b, MlirType type) {
@@ -179,6 +210,31 @@ static MlirValue zero_of(ir_builder *b, MlirType type) {
 static heddle_status fill_tile(nest *n, MlirValue value) {
   n->carried[SUMS] = structured_fill(&n->b, value, n->carried[SUMS]);
   return markers_begin(ir_defining_op(n->carried[SUMS]), MARKER_VECTORIZE);
+}
+
+// What flipped rows have too much is taken from the sums, or from the zeros that they begin with.
+static heddle_status correct_tile(packing *w, nest *tile, bool begins) {
+  const product_form *p = w->p;
+  MlirAffineExpr width = constant(tile, w->sizes.columns);
+  MlirContext context = tile->b.context;
+  nest_view v = {0};
+  nest_view_add(&v, mlirAffineFloorDivExprGet(tile->within[p->column], width), -1, 1, 1);
+  nest_view_add(&v, constant(tile, 0), p->column, w->sizes.columns, 1);
+  MlirValue corrections = nest_take(tile, &v, w->corrections);
+  const MlirAffineMap maps[] = {structured_dims(context, 2, 1, (int64_t[]){1}), structured_identity(context, 2)};
+  const structured_op op = {.input_count = 1,
+                            .inputs = &corrections,
+                            .output_count = 1,
+                            .outputs = &tile->carried[SUMS],
+                            .maps = maps,
+                            .loop_count = 2};
+  ir_builder body;
+  MlirOperation made = structured_begin(&tile->b, &op, &body);
+  MlirValue sum = begins ? ir_int(&body, p->type, 0) : mlirBlockGetArgument(body.block, 1);
+  sum = ir_binary(&body, "arith.subi", sum, mlirBlockGetArgument(body.block, 0));
+  structured_yield(&body, 1, &sum);
+  tile->carried[SUMS] = ir_result(made, 0);
+  return markers_begin(made, MARKER_VECTORIZE);
 }
 
 static heddle_status register_tile(nest *n, void *user) {
@@ -200,11 +256,12 @@ static heddle_status register_tile(nest *n, void *user) {
       tile.carried[SUMS] = nest_put(&tile, &part, begun, tile.carried[SUMS]);
     }
   }
-  if (begins) TRY(fill_tile(&tile, w->zero));
+  if (w->group.flips_rows) TRY(correct_tile(w, &tile, begins));
+  else if (begins) TRY(fill_tile(&tile, w->zero));
   nest_level levels[TILING_MAX_LOOPS];
   int count = 0;
   for (int k = 0; k < p->loop_count; k++)
-    if (p->is_reduction[k]) levels[count++] = (nest_level){k, w->pairs && k == p->depth ? 2 : 1};
+    if (p->is_reduction[k]) levels[count++] = (nest_level){k, k == p->depth ? w->group.size : 1};
   TRY(nest_build(&tile, count, levels, add_term, w));
   MlirValue sums = is_partial ? nest_take(n, &part, tile.carried[SUMS]) : tile.carried[SUMS];
   n->carried[SUMS] = nest_put(n, &place, sums, n->carried[SUMS]);
@@ -213,30 +270,92 @@ static heddle_status register_tile(nest *n, void *user) {
 
 // --- blocks
 
-static heddle_status zero_term(nest *n, void *user) {
-  packing *w = user;
-  const product_form *p = w->p;
-  nest behind = *n;
-  behind.within[p->depth] = mlirAffineAddExprGet(n->within[p->depth], constant(n, n->size[p->depth]));
-  behind.size[p->depth] = 1;
-  const nest_view v = rows_view(w, &behind, 1U << p->row | 1U << p->depth);
-  MlirType type = mlirIntegerTypeGet(n->b.context, 16);
-  MlirValue zeros = structured_fill(&n->b, ir_int(&n->b, type, 0), nest_take(n, &v, n->carried[ROWS]));
-  n->carried[ROWS] = nest_put(n, &v, zeros, n->carried[ROWS]);
+// --- groups that have fewer terms
+
+// The nest at the last group of the terms.
+static nest at_last_group(const packing *w, const nest *n) {
+  const int depth = w->p->depth;
+  const int64_t size = w->group.size;
+  nest last = *n;
+  last.within[depth] = mlirAffineAddExprGet(n->within[depth], constant(n, n->size[depth] / size * size));
+  last.size[depth] = size;
+  return last;
+}
+
+static heddle_status zero_view(nest *n, const packing *w, const nest_view *v, int target) {
+  MlirValue zeros = structured_fill(&n->b, zero_of(&n->b, packed_type(w)), nest_take(n, v, n->carried[target]));
+  n->carried[target] = nest_put(n, v, zeros, n->carried[target]);
   return markers_begin(ir_defining_op(zeros), MARKER_VECTORIZE);
 }
 
-// Beside the last term of an odd number lies a zero; what a panel has there does not matter then.
-static heddle_status pad_rows(packing *w, nest *n) {
+static heddle_status zero_rows(nest *n, void *user) {
+  const packing *w = user;
+  const nest last = at_last_group(w, n);
+  const nest_view v = rows_view(w, &last, 1U << w->p->row | 1U << w->p->depth);
+  return zero_view(n, w, &v, ROWS);
+}
+
+static heddle_status zero_columns(nest *n, void *user) {
+  const packing *w = user;
+  const nest last = at_last_group(w, n);
+  const nest_view v = panel_view(w, &last, 1U << w->p->column, w->sizes.columns, w->group.size);
+  return zero_view(n, w, &v, PANELS);
+}
+
+// A group that has fewer terms is zeros before these are copied: on both sides, as what memory holds may be NaN.
+static heddle_status zero_last_groups(packing *w, nest *n, int target) {
   const product_form *p = w->p;
   nest_level levels[TILING_MAX_LOOPS];
   int count = 0;
-  if (!w->pairs || n->size[p->depth] % 2 == 0) return status_ok();
+  if (n->size[p->depth] % w->group.size == 0) return status_ok();
   for (int k = 0; k < p->loop_count; k++)
     if (p->is_reduction[k] && k != p->depth) levels[count++] = (nest_level){k, 1};
-  levels[count++] = (nest_level){p->row, w->sizes.lanes};
-  return nest_build(n, count, levels, zero_term, w);
+  levels[count++] = target == ROWS ? (nest_level){p->row, w->sizes.lanes} : (nest_level){p->column, w->sizes.columns};
+  return nest_build(n, count, levels, target == ROWS ? zero_rows : zero_columns, w);
 }
+
+// --- what flipped rows have too much
+
+static heddle_status add_correction(nest *n, void *user) {
+  packing *w = user;
+  const product_form *p = w->p;
+  const int loops[] = {p->row, p->column, p->depth};
+  nest terms = *n;
+  terms.size[p->depth] = w->group.size;
+  const nest_view columns = panel_view(w, &terms, 1U << p->depth, w->sizes.columns, w->group.size);
+  MlirValue inputs[] = {w->first_bits, nest_take(n, &columns, w->panels)};
+  const MlirAffineMap maps[] = {structured_dims(n->b.context, 3, 2, (int64_t[]){0, 2}),
+                                map_of(n->b.context, &columns, 3, loops)};
+  return markers_begin(build_products(n, w, inputs, maps, unsigned_rows(w), &n->carried[SUMS]), MARKER_VECTORIZE);
+}
+
+static heddle_status correction_of_panel(nest *n, void *user) {
+  packing *w = user;
+  const product_form *p = w->p;
+  nest_view v = {0};
+  nest_view_add(&v, mlirAffineFloorDivExprGet(n->within[p->column], constant(n, w->sizes.columns)), p->row, 1, 1);
+  nest_view_add(&v, constant(n, 0), p->column, w->sizes.columns, 1);
+  nest sums = *n;
+  nest_level levels[TILING_MAX_LOOPS];
+  int count = 0;
+  w->panels = n->carried[PANELS];
+  sums.carried_count = 1;
+  sums.carried[SUMS] = nest_take(n, &v, n->carried[CORRECTIONS]);
+  TRY(fill_tile(&sums, zero_of(&sums.b, p->type)));
+  for (int k = 0; k < p->loop_count; k++)
+    if (p->is_reduction[k]) levels[count++] = (nest_level){k, k == p->depth ? w->group.size : 1};
+  TRY(nest_build(&sums, count, levels, add_correction, w));
+  n->carried[CORRECTIONS] = nest_put(n, &v, sums.carried[SUMS], n->carried[CORRECTIONS]);
+  return status_ok();
+}
+
+// Of all columns of a block: rows of nothing but first bits, times the columns.
+static heddle_status build_corrections(packing *w, nest *n) {
+  const nest_level panels = {w->p->column, w->sizes.columns};
+  return w->group.flips_rows ? nest_build(n, 1, &panels, correction_of_panel, w) : status_ok();
+}
+
+// --- rows within a block
 
 static heddle_status row_block(nest *n, void *user) {
   packing *w = user;
@@ -246,11 +365,12 @@ static heddle_status row_block(nest *n, void *user) {
     int last = -1;
     for (int k = 0; k < p->loop_count; k++)
       if (p->is_reduction[k] && (last < 0 || n->size[k] > 1)) last = k;
+    TRY(zero_last_groups(w, n, ROWS));
     TRY(copy_side(w, n, &p->rows, ROWS, last));
-    TRY(pad_rows(w, n));
     w->rows = n->carried[ROWS];
   }
   w->panels = n->carried[PANELS];
+  if (w->group.flips_rows) w->corrections = n->carried[CORRECTIONS];
   nest tiles = *n;
   tiles.carried_count = 1;
   const nest_level levels[] = {{p->row, w->sizes.rows}, {p->column, w->sizes.columns}};
@@ -269,7 +389,9 @@ static heddle_status block(nest *n, void *user) {
   packing *w = user;
   const product_form *p = w->p;
   nest_enter(n);
+  TRY(zero_last_groups(w, n, PANELS));
   TRY(copy_side(w, n, &p->columns, PANELS, p->column));
+  TRY(build_corrections(w, n));
   nest_level levels[TILING_MAX_LOOPS];
   int count = 0;
   for (int k = 0; k < p->loop_count; k++)
@@ -287,6 +409,7 @@ static int block_levels(const packing *w, nest_level *levels) {
     if (!p->is_reduction[k]) continue;
     const int64_t most = left < 1 ? 1 : left, blocks = (p->trips[k] + most - 1) / most;
     steps[k] = (p->trips[k] + blocks - 1) / blocks;
+    if (blocks > 1 && k == p->depth) steps[k] = int64_ceil_div(steps[k], w->group.size) * w->group.size;
     left /= steps[k];
   }
   for (int k = 0; k < p->loop_count; k++) {
@@ -309,33 +432,29 @@ static int64_t blocks_of(const packing *w, int level_count, const nest_level *le
 // Room for the largest block.
 static MlirValue room(const packing *w, nest *n, int level_count, const nest_level *levels, int target) {
   const product_form *p = w->p;
-  const int64_t width = w->sizes.columns, rows = p->trips[p->row];
+  const int64_t width = w->sizes.columns, rows = int64_min(p->trips[p->row], w->sizes.row_block);
+  const int64_t panels = int64_ceil_div(p->trips[p->column], width);
   int64_t dims[NEST_MOST_DIMS];
   int rank = 0;
-  dims[rank++] = target == PANELS            ? (p->trips[p->column] + width - 1) / width
-                 : rows < w->sizes.row_block ? rows
-                                             : w->sizes.row_block;
+  if (target == CORRECTIONS) return structured_empty(&n->b, 2, (int64_t[]){panels, width}, p->type);
+  dims[rank++] = target == PANELS ? panels : rows;
   for (int k = 0; k < level_count; k++)
     if (p->is_reduction[levels[k].loop]) {
-      const bool is_paired = w->pairs && levels[k].loop == p->depth;
-      const int64_t pairs = (levels[k].step + 1) / 2;
-      dims[rank++] = !is_paired ? levels[k].step : target == PANELS ? pairs : 2 * pairs;
+      const int64_t size = levels[k].loop == p->depth ? w->group.size : 1;
+      const int64_t groups = int64_ceil_div(levels[k].step, size);
+      dims[rank++] = target == PANELS ? groups : groups * size;
     }
   if (target == PANELS) dims[rank++] = width;
-  if (target == PANELS && w->pairs) dims[rank++] = 2;
-  return structured_empty(&n->b, rank, dims, w->pairs ? mlirIntegerTypeGet(n->b.context, 16) : p->type);
+  if (target == PANELS && is_grouped(w)) dims[rank++] = w->group.size;
+  return structured_empty(&n->b, rank, dims, packed_type(w));
 }
 
 static heddle_status zero_lanes(nest *n, void *user) {
-  packing *w = user;
-  const product_form *p = w->p;
-  nest_view v = {0};
-  nest_view_add(&v, constant(n, p->trips[p->column] / w->sizes.columns), -1, 1, 1);
-  add_terms(w, n, &v, 0);
-  nest_view_add(&v, constant(n, 0), p->column, w->sizes.columns, 1);
-  MlirValue zeros = structured_fill(&n->b, zero_of(&n->b, p->type), nest_take(n, &v, n->carried[PANELS]));
-  n->carried[PANELS] = nest_put(n, &v, zeros, n->carried[PANELS]);
-  return markers_begin(ir_defining_op(zeros), MARKER_VECTORIZE);
+  const packing *w = user;
+  nest last = *n;
+  last.within[w->p->column] = constant(n, w->p->trips[w->p->column] / w->sizes.columns * w->sizes.columns);
+  const nest_view v = panel_view(w, &last, 1U << w->p->column, w->sizes.columns, w->group.size);
+  return zero_view(n, w, &v, PANELS);
 }
 
 // The last panel's lanes that are no columns are zeros: arithmetic on subnormal numbers, which memory may hold, takes
@@ -349,22 +468,29 @@ static heddle_status clear_lanes(packing *w, nest *n, int level_count, const nes
   for (int k = 0; k < level_count; k++) {
     if (!p->is_reduction[levels[k].loop]) continue;
     all.size[levels[k].loop] = levels[k].step;
-    terms[count++] = (nest_level){levels[k].loop, 1};
+    terms[count++] = (nest_level){levels[k].loop, levels[k].loop == p->depth ? w->group.size : 1};
   }
   TRY(nest_build(&all, count, terms, zero_lanes, w));
   n->carried[PANELS] = all.carried[PANELS];
   return status_ok();
 }
 
+// A row of a group of terms that are the bit that flipping turns.
+static heddle_status make_first_bits(packing *w, nest *n) {
+  MlirValue bits = ir_int(&n->b, w->group.type, FIRST_BIT);
+  w->first_bits =
+      structured_fill(&n->b, bits, structured_empty(&n->b, 2, (int64_t[]){1, w->group.size}, w->group.type));
+  return markers_begin(ir_defining_op(w->first_bits), MARKER_VECTORIZE);
+}
+
 heddle_status pack_product(lower_context *c, product_form *p, int share) {
-  packing w = {.context = c, .p = p};
+  packing w = {.context = c, .p = p, .group = term_groups_of(&c->options->target, c->options->exact, p)};
   int last = -1;
   for (int k = 0; k < p->loop_count; k++)
     if (p->is_reduction[k] && p->trips[k] > 1) last = k;
-  w.pairs = ir_bit_width(p->type) == 32 && p->rows.is_narrow && p->columns.is_narrow;
-  w.packs_rows = p->rows.plain < 0 || p->rows.minor != last;
-  w.sizes = sizes_of_packing(&c->options->target, p->type, p->trips[p->row], p->trips[p->column], p->terms,
-                             w.packs_rows, share);
+  w.packs_rows = is_grouped(&w) || p->rows.plain < 0 || p->rows.minor != last;
+  w.sizes = sizes_of_packing(&c->options->target, p->type, packed_type(&w), p->trips[p->row], p->trips[p->column],
+                             p->terms, w.packs_rows, share);
   ir_builder b = ir_builder_before(p->op, c->scratch);
   b.location = mlirOperationGetLocation(p->op);
   product_form_squeeze(p, &b);
@@ -372,7 +498,7 @@ heddle_status pack_product(lower_context *c, product_form *p, int share) {
   nest_init(&n, &b, p->loop_count, p->trips);
   nest_level levels[TILING_MAX_LOOPS];
   const int count = block_levels(&w, levels);
-  n.carried_count = w.packs_rows ? 3 : 2;
+  n.carried_count = w.group.flips_rows ? 4 : w.packs_rows ? 3 : 2;
   n.carried[SUMS] = p->operands[p->output];
   // One block has all terms: then sums begin in registers.
   MlirOperation before = ir_defining_op(n.carried[SUMS]);
@@ -380,8 +506,8 @@ heddle_status pack_product(lower_context *c, product_form *p, int share) {
     w.zero = ir_operand(before, 0);
     n.carried[SUMS] = ir_operand(before, 1);
   }
-  n.carried[PANELS] = room(&w, &n, count, levels, PANELS);
-  if (w.packs_rows) n.carried[ROWS] = room(&w, &n, count, levels, ROWS);
+  for (int target = PANELS; target < n.carried_count; target++) n.carried[target] = room(&w, &n, count, levels, target);
+  if (w.group.flips_rows) TRY(make_first_bits(&w, &n));
   TRY(clear_lanes(&w, &n, count, levels));
   TRY(nest_build(&n, count, levels, block, &w));
   product_form_replace(p, &n.b, n.carried[SUMS]);

@@ -84,6 +84,7 @@ static bool read_side(const product_form *p, MlirValue factor, product_side *sid
     }
     if (is_argument(factor, block, k)) side->plain = k;
     side->is_narrow |= is_extended_byte(factor, block, k);
+    side->is_unsigned = side->is_narrow && ir_is(ir_defining_op(factor), "arith.extui");
     if (side->minor < 0) side->minor = minor_loop(p->op, k);
   }
   return true;

@@ -11,7 +11,8 @@ typedef struct product_side {
   uint32_t inputs;   // bits: the operands that it is computed from
   uint32_t loops;    // bits: those that their elements depend on
   int plain;         // the operand of which the factor is an element; -1: it is computed
-  bool is_narrow;    // it is an integer of 8 bits, extended
+  bool is_narrow;    // it is an integer of 8 bits or less, extended …
+  bool is_unsigned;  // … with zeros
   int minor;         // the loop along which neighbours in memory lie; -1: none
 } product_side;
 

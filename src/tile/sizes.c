@@ -200,17 +200,17 @@ void sizes_of_step(const target_description *target, MlirOperation op, int count
 
 // --- products with packed operands
 
-sizes_packing sizes_of_packing(const target_description *target, MlirType type, int64_t rows, int64_t columns,
-                               int64_t terms, bool packs_rows, int share) {
-  const int row = row_of(target), bits = ir_bit_width(type);
-  const int64_t bytes = bits > 8 ? bits / 8 : 1;
+sizes_packing sizes_of_packing(const target_description *target, MlirType type, MlirType packed, int64_t rows,
+                               int64_t columns, int64_t terms, bool packs_rows, int share) {
+  const int row = row_of(target), bits = ir_bit_width(type), packed_bits = ir_bit_width(packed);
+  const int64_t bytes = packed_bits > 8 ? packed_bits / 8 : 1;
   sizes_packing s = {.rows = table[row].rows, .lanes = lanes_of(target, bits)};
   s.columns = s.lanes * table[row].vectors;
   if (columns <= s.lanes) s.columns = s.lanes;
   s.rows = int64_ceil_div(rows, int64_ceil_div(rows, s.rows));  // no tile has much less than others
   const int64_t padded = int64_ceil_div(columns, s.columns) * s.columns;
   const int64_t fit = table[row].column_bytes / share / (padded * bytes);
-  s.terms = int64_min(terms, int64_max(1, int64_min(table[row].terms, fit)));
+  s.terms = int64_min(terms, int64_max(1, int64_min(table[row].terms * bits / packed_bits, fit)));
   const int64_t block = table[row].row_bytes / share / (s.terms * bytes);
   s.row_block = packs_rows ? int64_max(1, block / s.rows) * s.rows : INT64_MAX;
   return s;

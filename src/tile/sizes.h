@@ -45,9 +45,10 @@ typedef struct sizes_packing {
   int64_t row_block;  // rows whose factors are packed at a time
 } sizes_packing;
 
-// For sums of the element type, of so many rows, columns and terms; `share` products share the memory.
-sizes_packing sizes_of_packing(const target_description *target, MlirType type, int64_t rows, int64_t columns,
-                               int64_t terms, bool packs_rows, int share);
+// For sums of the element type, of so many rows, columns and terms, from factors that are `packed`; `share` products
+// share the memory.
+sizes_packing sizes_of_packing(const target_description *target, MlirType type, MlirType packed, int64_t rows,
+                               int64_t columns, int64_t terms, bool packs_rows, int share);
 
 // Whether the copies cost less than they save. `lies_well`: vectors of columns can be read where they are.
 bool sizes_worth_packing(const target_description *target, MlirType type, int64_t rows, int64_t columns, int64_t terms,

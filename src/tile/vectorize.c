@@ -7,10 +7,10 @@
 #include "tile/by_tile.h"
 #include "tile/flat_accesses.h"
 #include "tile/markers.h"
-#include "tile/pairs.h"
 #include "tile/passes.h"
 #include "tile/row_copies.h"
 #include "tile/schedule.h"
+#include "tile/term_groups.h"
 
 // Products are recognized first, as folding of unit dims hides them. No set has canonicalizations beside lowerings:
 // some undo each other for ever. Slices of memory are folded into the accesses before sums are hoisted: two accesses
@@ -108,8 +108,8 @@ static void vectorize(arena *a, const target_description *target, MlirOperation 
   if (!tiling_is_structured(op) || !has_lanes(op)) return;
   if (by_tile_is_held(op)) row_copies_vectorize(a, op, ROW_LANES);
   else if (markers_of(op) != MARKER_VECTORIZE || !is_small(op, target)) return;
-  else if (mlirAttributeIsNull(ir_get(op, PAIRS))) tiling_vectorize(op);
-  else pairs_vectorize(a, op);
+  else if (mlirAttributeIsNull(ir_get(op, TERM_GROUP))) tiling_vectorize(op);
+  else term_groups_vectorize(a, target, op);
 }
 
 // --- sums in registers

@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 
-#define CPU_FLAG_ARGUMENT "native|x86-64-v2|x86-64-v3|x86-64-v4"
+#define CPU_FLAG_ARGUMENT "native|x86-64-v2|x86-64-v3|x86-64-v4|cooperlake"
 
 // Takes the flag's value (null: native) for the whole process. Where code will run in it the machine has to have that
 // level, and the libraries keep to it too: as they choose when they are loaded, the process then starts over once, with

@@ -252,6 +252,8 @@ int main(int argc, char **argv) {
       {"max-unroll", FLAG_COUNT, &c.options.target.max_unroll, "N", "the largest factor of xla-gpu-optimize-loops (8)"},
       {"chip", FLAG_TEXT, &c.options.target.chip, "NAME", "sm_90 (the default), a CPU's name"},
       {"has-bf16", FLAG_BOOL, &c.options.target.has_bf16, NULL, "the machine converts bf16"},
+      {"multiplies-bytes", FLAG_BOOL, &c.options.target.multiplies_bytes, NULL, "the machine has AVX-512's VNNI"},
+      {"multiplies-bf16", FLAG_BOOL, &c.options.target.multiplies_bf16, NULL, "the machine has AVX512-BF16's products"},
       {"has-f16", FLAG_BOOL, &c.options.target.has_f16, NULL, "the machine converts f16"},
       {"has-fma", FLAG_BOOL, &c.options.target.has_fma, NULL, "the machine rounds x * y + z once (the default)"},
       {"use-libdevice", FLAG_BOOL, &c.options.use_libdevice, NULL, "math functions become calls of libdevice"},

@@ -126,6 +126,8 @@ void pass_arguments_choose_target(lower_options *options, bool is_cpu) {
   t->has_bf16 = given.has_bf16;
   t->has_f16 = given.has_f16;
   t->has_fma = given.has_fma;
+  t->multiplies_bytes = given.multiplies_bytes;
+  t->multiplies_bf16 = given.multiplies_bf16;
   t->max_unroll = given.max_unroll;
 }
 
