@@ -83,6 +83,9 @@ typedef struct heddle_compile_options {
   heddle_cancellation *cancellation;  // of the compilation, not of the program's runs; may be null
   heddle_progress_fn progress;        // may be null
   void *progress_user;
+  // What the program may take while it runs, as --memory-limit has it: "65536", "64MiB", "25%", "l2=512KiB,dram=64MiB";
+  // null: no limit. HEDDLE_OUT_OF_MEMORY names the operation that cannot be made to fit. Not needed after the call.
+  const char *memory_limit;
 } heddle_compile_options;
 
 #define HEDDLE_COMPILE_OPTIONS_INIT HEDDLE_INIT(heddle_compile_options)

@@ -13,6 +13,7 @@
 #include "kernel/grid_scatter.h"
 #include "lhlo/build.h"
 #include "lhlo/loop_alternation.h"
+#include "supertile/supertile.h"
 #include "target/code_generators.h"
 
 // One compilation under way.
@@ -23,6 +24,7 @@ typedef struct compilation {
   module *module;  // a clone, so that the caller's stays as it was parsed
   text *reasons;   // a line for each decision; null: not wanted
   lhlo_program *plan;
+  int64_t limit;  // to memory, in bytes; 0: none
   compiled *out;
 } compilation;
 
@@ -48,7 +50,32 @@ static heddle_status assign(void *state) {
   compilation *c = state;
   const module *alternating;
   TRY(loop_alternation_run(c->arena, c->module, &c->target, &alternating));
-  return lhlo_build(c->arena, alternating, &c->target, &c->plan);
+  TRY(lhlo_build(c->arena, alternating, &c->target, &c->plan));
+  c->plan->memory_limit = c->limit;
+  return status_ok();
+}
+
+// Fusion, order and memory of a module that is tried out.
+static heddle_status plan_trial(void *argument, arena *a, module *m, lhlo_program **out) {
+  const compilation *c = argument;
+  compilation trial = {.arena = a, .options = c->options, .target = c->target, .module = m};
+  TRY(fuse(&trial));
+  TRY(assign(&trial));
+  *out = trial.plan;
+  return status_ok();
+}
+
+static heddle_status tile(void *state) {
+  compilation *c = state;
+  const compile_options *o = c->options;
+  if (!memory_limit_is_set(&o->limit)) return status_ok();
+  const supertile_options wanted = {
+      .limit = o->limit, .exact = o->exact, .plan = plan_trial, .argument = c, .report = o->tiling};
+  supertile_peaks peaks;
+  TRY(supertile_run(c->module, &wanted, &peaks));
+  const int64_t limit = peaks.limit[MEMORY_DRAM];
+  c->limit = limit == INT64_MAX ? 0 : limit;
+  return status_ok();
 }
 
 static heddle_status dump_plan(void *state) {
@@ -69,10 +96,7 @@ static heddle_status dump_plan(void *state) {
 }
 
 static const compile_step front[] = {
-    {"opt", optimize, NULL},
-    {"fuse", fuse, NULL},
-    {"plan", assign, dump_plan},
-    {0},
+    {"opt", optimize, NULL}, {NULL, tile, NULL}, {"fuse", fuse, NULL}, {"plan", assign, dump_plan}, {0},
 };
 
 // --- to a program
@@ -201,6 +225,8 @@ static heddle_status compile_back(arena *a, const module *source, const lhlo_pro
 }
 
 heddle_status compile_lhlo(arena *a, const lhlo_program *plan, const compile_options *options, compiled *out) {
+  if (memory_limit_is_set(&options->limit))
+    return status_error(HEDDLE_UNIMPLEMENTED, "a program that is given as LHLO is not tiled to a memory limit");
   return compile_back(a, NULL, plan, options, out);
 }
 

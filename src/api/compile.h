@@ -5,6 +5,7 @@
 #include "api/program_build.h"
 #include "api/stages.h"
 #include "base/cpu_level.h"
+#include "base/memory_limit.h"
 #include "fuse/kept_fusions.h"
 #include "link/link.h"
 #include "lower/pass.h"
@@ -27,6 +28,8 @@ typedef struct compile_options {
   const target_description *target;         // null: this machine's CPU, with `threads`
   const kept_fusions_report *keep_fusions;  // fusions of the program stay as they are; null: they are formed anew
   const pass *const *hlo_passes;            // these HLO passes, which end with null; null: the pipeline
+  memory_limit limit;                       // that the program keeps to while it runs; none: it takes what is fastest
+  text *tiling;                             // what was tiled to keep to the limit; may be null
   pass_control *control;                    // who watches the passes over HLO and MLIR, and how many run; may be null
   compile_dump dump;                        // every stage's text; may be null
   void *dump_argument;

@@ -113,6 +113,7 @@ static heddle_status compile(void *argument) {
   progress_tell(&options.progress, "import", 0, 0);
   str source = c->source;
   if (c->path) TRY(file_read(p->arena, c->path, &source));
+  if (given->memory_limit) TRY(memory_limit_parse(given->memory_limit, &options.limit));
   import_options import = {.argument_count = given->parameter_count};
   TRY(argument_shapes_read(p->arena, given->parameter_count, given->parameters, &import.argument_shapes));
   TRY(compile_text(p, file, source, &import, &options));

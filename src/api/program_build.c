@@ -8,6 +8,7 @@
 
 #include "api/program_shape.h"
 #include "hlo/origin.h"
+#include "lhlo/footprint.h"
 #include "prog/library_fields.h"
 #include "prog/program_layout.h"
 
@@ -89,6 +90,7 @@ static int slice_number(program_builder *b, const lhlo_slice *s) {
   wanted.allocation = s->allocation;
   wanted.offset = s->offset;
   wanted.bytes = kernel_buffer_bytes(s->shape);
+  wanted.is_temporary = s->is_temporary && b->source->allocations[s->allocation].kind == LHLO_RESULT;
   str key = str_copy(b->arena, (str){(const char *)&wanted, sizeof wanted});
   void *known = str_map_get(&b->slice_numbers, key);
   if (known) return (int)(intptr_t)known - 1;
@@ -140,6 +142,13 @@ static heddle_status fill_fields(program_builder *b, const library_call *call, p
   for (int k = 0; k < call->attribute_count; k++) TRY(program_field_set(b->arena, t, &call->attributes[k]));
   if (call->comparator) t->sort.comparator = (int)(intptr_t)ptr_map_get(&b->kernels->numbers, call->comparator) - 1;
   return status_ok();
+}
+
+// Runs nothing: what it writes is there from then on.
+static void fill_allocation(program_builder *b, program_thunk *t) {
+  t->kind = THUNK_SEQUENCE;
+  t->sequence_count = 1;
+  t->sequences = arena_new(b->arena, program_sequence);
 }
 
 static heddle_status fill_library(program_builder *b, const lhlo_op *op, program_thunk *t) {
@@ -231,12 +240,16 @@ static heddle_status build_op(program_builder *b, const lhlo_op *op, const progr
   t->origin = origin_text(b->arena, op->source);
   switch (op->kind) {
     case LHLO_FUSION: fill_kernel(b, op, t); break;
-    case LHLO_LIBRARY: TRY(fill_library(b, op, t)); break;
+    case LHLO_LIBRARY:
+      if (footprint_is_allocation(op)) fill_allocation(b, t);
+      else TRY(fill_library(b, op, t));
+      break;
     case LHLO_COPY: t->kind = THUNK_COPY; break;
     case LHLO_WHILE:
     case LHLO_CONDITIONAL:
     case LHLO_CALL: TRY(fill_bodies(b, op, t)); break;
   }
+  t->resident_bytes = op->resident_bytes;
   fill_uses(b, op, t);
   *out = t;
   return status_ok();
@@ -398,7 +411,8 @@ heddle_status program_build(arena *a, const lhlo_program *p, const module *sourc
                    .partition_count = p->partition_count,
                    .parameter_count = p->parameter_count,
                    .result_count = p->result_count,
-                   .temporary_bytes = p->temporary_bytes};
+                   .temporary_bytes = p->temporary_bytes,
+                   .memory_limit = p->memory_limit};
   program_builder b = {.arena = a, .source = p, .module = source, .kernels = kernels, .out = out};
   build_values(&b);
   build_dynamic(&b);

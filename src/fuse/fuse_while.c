@@ -3,6 +3,7 @@
 // is the hero's to say (kernel/hero_while.h); what it refuses stays a loop of kernels.
 #include "fuse/fuse_while.h"
 
+#include "fuse/tile_loops.h"
 #include "hlo/builder.h"
 #include "hlo/program_order.h"
 #include "kernel/kernel.h"
@@ -162,9 +163,10 @@ static heddle_status fuse_loop(arena *scratch, instruction *loop, const target_d
 
 // --- all loops
 
-// Not ordered by control edges.
+// Neither ordered by control edges nor kept apart for the sake of memory.
 static bool is_free(const instruction *i, const ptr_map *waited_for) {
-  return i->opcode == HLO_WHILE && i->control_predecessors.size == 0 && !ptr_map_has(waited_for, i);
+  return i->opcode == HLO_WHILE && i->control_predecessors.size == 0 && !ptr_map_has(waited_for, i) &&
+         !tile_loops_has(i);
 }
 
 heddle_status fuse_while_run(arena *scratch, module *m, const target_description *target) {

@@ -104,12 +104,26 @@ static heddle_status pack_arena(arena *a, buffer_assignment *b, const live_range
   return status_ok();
 }
 
+// Temporaries from the event that writes them first to the one that reads them last.
+static void count_live(arena *a, buffer_assignment *b, const live_range *lives) {
+  const buffer_values *v = b->values;
+  b->live_bytes = arena_array(a, int64_t, v->events.size + 1);
+  for (int k = 0; k < v->values.size; k++) {
+    if (!needs_memory(b, k)) continue;
+    const pack_block block = block_for(&lives[k], v->values.data[k].bytes);
+    b->live_bytes[block.first] += block.bytes;
+    b->live_bytes[block.last + 1] -= block.bytes;
+  }
+  for (int k = 1; k < v->events.size; k++) b->live_bytes[k] += b->live_bytes[k - 1];
+}
+
 heddle_status buffer_assignment_find(arena *a, buffer_values *v, buffer_assignment *out) {
   *out = (buffer_assignment){.values = v};
   live_range *lives;
   buffer_coalesce(a, v, &lives);
   find_fixed(a, out);
   TRY(pack_arena(a, out, lives));
+  count_live(a, out, lives);
   add_allocations(a, out);
   return status_ok();
 }
@@ -117,7 +131,10 @@ heddle_status buffer_assignment_find(arena *a, buffer_values *v, buffer_assignme
 lhlo_slice buffer_assignment_slice(const buffer_assignment *b, int value, const shape *s) {
   const buffer_values *v = b->values;
   int buffer = buffer_representative(b->values, value);
-  lhlo_slice slice = {.allocation = b->allocation_count - 1, .offset = b->offsets[buffer], .shape = s};
+  lhlo_slice slice = {.allocation = b->allocation_count - 1,
+                      .offset = b->offsets[buffer],
+                      .shape = s,
+                      .is_temporary = b->fixed[buffer] < 0};
   if (b->rooms[buffer] >= 0) slice.allocation = v->parameter_count + b->rooms[buffer];
   if (b->fixed[buffer] < 0) return slice;
   const buffer_value *fixed = &v->values.data[b->fixed[buffer]];

@@ -15,6 +15,7 @@ typedef struct buffer_assignment {
   int64_t *offsets;         // by value that stands for its buffer: in the arena or there
   int *fixed;               // by value that stands for its buffer: a value with a fixed allocation, or -1
   int64_t temporary_bytes;  // of the arena
+  int64_t *live_bytes;      // by event: of temporaries, wherever they lie
   int64_t most_live_bytes;  // what any arena needs: the values of it that live at one time
 } buffer_assignment;
 

@@ -4,11 +4,13 @@
 #include "fuse/trip_count.h"
 #include "hlo/device_groups.h"
 #include "lhlo/buffer_assignment.h"
+#include "lhlo/footprint.h"
 #include "lhlo/kernel_sharing.h"
 #include "lhlo/verify.h"
 
 typedef struct lhlo_builder {
   arena *arena;
+  arena *scratch;
   buffer_values values;
   buffer_assignment assignment;
   kernel_sharing kernels;
@@ -40,7 +42,7 @@ static bool same_memory(const lhlo_slice *l, const lhlo_slice *r) {
 
 // --- copies
 
-static void add_copies(lhlo_builder *b, const buffer_event *e, lhlo_body *out) {
+static void add_copies(lhlo_builder *b, const buffer_event *e, int number, lhlo_body *out) {
   for (int k = 0; k < e->operand_count; k++) {
     lhlo_slice *slices = arena_array(b->arena, lhlo_slice, 2);
     slices[0] = buffer_assignment_slice(&b->assignment, e->operands[k], e->operand_shapes[k]);
@@ -53,7 +55,9 @@ static void add_copies(lhlo_builder *b, const buffer_event *e, lhlo_body *out) {
                     .operands = slices,
                     .result_count = 1,
                     .results = slices + 1,
-                    .trip_count = -1};
+                    .trip_count = -1,
+                    .live_bytes = b->assignment.live_bytes[number]};
+    footprint_find(b->scratch, b->assignment.allocations, op);
     vec_push(b->arena, &out->ops, op);
   }
 }
@@ -102,13 +106,16 @@ static heddle_status build_op(lhlo_builder *b, const buffer_event *e, lhlo_op *o
 
 static heddle_status build_body(lhlo_builder *b, const buffer_body *from, lhlo_body *out) {
   for (int k = 0; k < from->events.size; k++) {
-    const buffer_event *e = b->values.events.data[from->events.data[k]];
+    const int number = from->events.data[k];
+    const buffer_event *e = b->values.events.data[number];
     if (e->kind == BUFFER_COPIES) {
-      add_copies(b, e, out);
+      add_copies(b, e, number, out);
       continue;
     }
     lhlo_op *op = new_op(b, e->operation, e);
     TRY(build_op(b, e, op));
+    op->live_bytes = b->assignment.live_bytes[number];
+    footprint_find(b->scratch, b->assignment.allocations, op);
     vec_push(b->arena, &out->ops, op);
   }
   return status_ok();
@@ -134,10 +141,14 @@ heddle_status lhlo_build(arena *a, const module *m, const target_description *ta
                       .temporary_bytes = b.assignment.temporary_bytes,
                       .least_temporary_bytes = b.assignment.most_live_bytes};
   TRY(dynamic_results_find(a, m, p->result_count, (const shape *const *)p->results, &p->dynamic));
-  TRY(build_body(&b, &b.values.entry, &p->entry));
+  b.scratch = arena_create();
+  heddle_status s = build_body(&b, &b.values.entry, &p->entry);
+  arena_destroy(b.scratch);
+  TRY(s);
   p->kernel_count = b.kernels.kernels.size;
   p->kernels = b.kernels.kernels.data;
   p->peak_bytes = lhlo_peak_bytes(p);
+  footprint_sum_up(p);
   *out = p;
 #ifndef NDEBUG
   TRY(lhlo_verify(p));

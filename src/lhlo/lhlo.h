@@ -12,6 +12,9 @@
 // Of all of a program's memory, so that sums of sizes are numbers.
 #define LHLO_MOST_BYTES ((int64_t)1 << 60)
 
+// The custom call that gives memory without writing to it.
+#define LHLO_ALLOCATE_BUFFER "AllocateBuffer"
+
 typedef enum lhlo_allocation_kind {
   LHLO_PARAMETER,
   LHLO_RESULT,
@@ -34,6 +37,7 @@ typedef struct lhlo_slice {
   int allocation;
   int64_t offset;  // bytes; a multiple of 64 unless it lies inside another value
   const shape *shape;
+  bool is_temporary;  // also where it lies in a result's memory that is not written yet
 } lhlo_slice;
 
 typedef enum lhlo_kind {
@@ -64,6 +68,9 @@ struct lhlo_op {
   lhlo_body *bodies;
   lhlo_slice control;  // LHLO_WHILE, LHLO_CONDITIONAL
   int64_t trip_count;  // LHLO_WHILE whose condition need not be asked; else -1
+  // Bytes (lhlo/footprint.h): of temporaries that live when it runs; of all else that it reads and writes; and of all
+  // that it reads and writes. Behind lhlo_parse nobody knows the first.
+  int64_t live_bytes, resident_bytes, touched_bytes;
 };
 
 typedef struct lhlo_program {
@@ -83,6 +90,9 @@ typedef struct lhlo_program {
   int64_t temporary_bytes;        // of the arena
   int64_t least_temporary_bytes;  // that the order of operations needs at one time; unknown (0) behind lhlo_parse
   int64_t peak_bytes;             // parameters, results and arena; constants apart
+  int64_t memory_limit;           // that its footprint was made to fit; 0: none
+  int64_t footprint_bytes;        // most that live and are resident at one step; unknown (0) behind lhlo_parse
+  int64_t step_bytes;             // most that one step touches; unknown (0) behind lhlo_parse
   lhlo_body entry;
 } lhlo_program;
 

@@ -69,6 +69,7 @@ typedef struct program_slice {
   int allocation;
   int64_t offset;  // bytes; a multiple of 64 unless it lies inside another value
   int64_t bytes;
+  bool is_temporary;  // of a result's allocation: what lies there before the result does
 } program_slice;
 
 // --- code
@@ -163,6 +164,7 @@ struct program_thunk {
   const int *reads;
   int write_count;
   const int *writes;
+  int64_t resident_bytes;  // that it touches of parameters, results and constants: of a large one maybe a part
   // Sequences of its own. THUNK_SEQUENCE, THUNK_CALL, THUNK_FOR: [0] is the body. THUNK_WHILE: [0] condition, [1] body.
   // THUNK_CONDITIONAL: the branches.
   int sequence_count;
@@ -208,6 +210,7 @@ typedef struct program {
   int allocation_count;
   const program_allocation *allocations;
   int64_t temporary_bytes;  // of the one temporary allocation, 0 if there is none
+  int64_t memory_limit;     // bytes that temporaries and what a thunk touches may take; 0: none. Thunks run in order.
   int slice_count;
   const program_slice *slices;
   int image_count;

@@ -77,7 +77,9 @@ heddle_status sequence_create(arena *a, const run_context *context, const progra
     *out = NULL;
     return status;
   }
-  thunk_schedule_make(a, context->program, from->count, s->thunks, context->threads, &s->schedule);
+  // Side by side thunks would take more memory than one after the other.
+  const int threads = context->program->memory_limit > 0 ? 1 : context->threads;
+  thunk_schedule_make(a, context->program, from->count, s->thunks, threads, &s->schedule);
   place_scratch(s);
   add_up(s, from->count);
   return status_ok();

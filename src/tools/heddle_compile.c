@@ -16,6 +16,7 @@
 #include "tools/cpu_flag.h"
 #include "tools/debug_compile.h"
 #include "tools/execute.h"
+#include "tools/memory_flag.h"
 #include "tools/pass_flags.h"
 
 // What can be asked for, the suffix under which the compiler dumps it (null: not a dump), and the only target that has
@@ -34,6 +35,7 @@ static const struct form {
     {"plan", NULL, NULL},     // decisions with their reasons, kernels
     {"lhlo", NULL, NULL},     // schedule and buffers
     {"program", NULL, NULL},  // what the runtime is given
+    {"tiling", NULL, NULL},   // what is cut into tiles for --memory-limit
     {"image", NULL, NULL},    // what the target's code generator makes
     {"saved", NULL, NULL},    // a program that heddle-run runs
 };
@@ -44,10 +46,11 @@ typedef struct compile_flags {
   const char *output, *emit, *target, *chip, *cpu, *name;
   target_description machine;  // that `target` and `chip` name
   const struct form *form;     // that `emit` names
-  const char *codegen_name;
+  const char *codegen_name, *limit_text;
   target_codegen codegen;
   cpu_level levels[CPU_LEVEL_COUNT];  // that a saved program has code for
   int level_count;
+  memory_limit limit;
   bool exact, deterministic, keep_fusions, time;
   int threads, v;
   debug_options debug;
@@ -74,9 +77,9 @@ static heddle_status find_form(const char *name, const struct form **out) {
     *out = &forms[i];
     return status_ok();
   }
-  return status_error(HEDDLE_INVALID,
-                      "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, image or saved",
-                      name);
+  return status_error(
+      HEDDLE_INVALID,
+      "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, tiling, image or saved", name);
 }
 
 static bool is_form(const compile_flags *f, const char *name) { return strcmp(f->form->name, name) == 0; }
@@ -130,6 +133,7 @@ static heddle_status check_flags(void *argument) {
   if (!f->target) f->target = form->only ? form->only : "cpu";
   TRY(find_machine(f));
   TRY(codegen_flag_take(f->codegen_name, &f->codegen));
+  TRY(memory_flag_take(f->limit_text, &f->limit));
   if (is_form(f, "saved")) TRY(take_levels(f));
   else TRY(cpu_flag_take(f->cpu, false));
   if (form->only && strcmp(form->only, f->target) != 0)
@@ -187,6 +191,20 @@ static heddle_status write_plan(arena *a, const compile_source *from, const comp
                                 const compile_options *options, bool is_lhlo) {
   text t = {0};
   heddle_status s = print_plan(a, from, options, is_lhlo, &t);
+  if (status_is_ok(s)) s = file_write(f->output ? f->output : "-", text_view(&t));
+  text_free(&t);
+  return s;
+}
+
+static heddle_status write_tiling(arena *a, const compile_source *from, const compile_flags *f,
+                                  const compile_options *given) {
+  text t = {0};
+  compile_options options = *given;
+  compile_times times = {0};
+  lhlo_program *plan;
+  options.tiling = &t;
+  if (from->lhlo) return status_error(HEDDLE_UNIMPLEMENTED, "--emit=tiling: LHLO is not tiled");
+  heddle_status s = compile_plan(a, from->module, &options, &times, NULL, &plan);
   if (status_is_ok(s)) s = file_write(f->output ? f->output : "-", text_view(&t));
   text_free(&t);
   return s;
@@ -272,6 +290,7 @@ static heddle_status read_source(arena *a, const char *path, const compile_flags
 static heddle_status compile_source_to(arena *a, const compile_source *from, const compile_flags *f,
                                        const compile_options *options) {
   const bool is_lhlo = is_form(f, "lhlo");
+  if (is_form(f, "tiling")) return write_tiling(a, from, f, options);
   if (is_lhlo || is_form(f, "plan")) return write_plan(a, from, f, options, is_lhlo);
   if (is_form(f, "saved")) return compile_saved(a, from, f, options);
   return f->form->suffix ? compile_text(a, from, f, options) : compile_images(a, from, f, options);
@@ -287,6 +306,7 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
   compile_options options = {.exact = f->exact,
                              .deterministic = f->deterministic,
                              .codegen = f->codegen,
+                             .limit = f->limit,
                              .threads = f->threads,
                              .kernel_name = f->name,
                              .control = pass_flags_open(&f->driver, f->time, true)};
@@ -305,11 +325,13 @@ int command_compile(int argc, char **argv) {
   const flag flags[] = {
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output for text)"},
       {"emit", FLAG_TEXT, &f.emit, "FORM",
-       "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, image or saved (by the name after -o: saved, else "
+       "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, tiling, image or saved (by the name after -o: saved, "
+       "else "
        "obj)"},
       {"target", FLAG_TEXT, &f.target, "TARGET", "cpu, nvptx or null (cpu; nvptx for --emit=ptx)"},
       {"chip", FLAG_TEXT, &f.chip, "SM", "the GPU to generate code for (sm_90)"},
       CODEGEN_FLAG(f.codegen_name),
+      MEMORY_FLAG(f.limit_text),
       {"cpu", FLAG_TEXT, &f.cpu, CPU_FLAG_ARGUMENT,
        "the instruction set that the CPU's code keeps to, saved programs' several: A,B (native)"},
       {"name", FLAG_TEXT, &f.name, "NAME", "the first kernel's symbol (in an object MODULE_kernel, else main)"},

@@ -10,6 +10,7 @@
 #include "hlo/npy.h"
 #include "import/import.h"
 #include "opt/constant_parameters.h"
+#include "rt/memory_watch.h"
 #include "target/nvptx.h"
 #include "tools/array_files.h"
 #include "tools/codegen_flag.h"
@@ -19,6 +20,7 @@
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
 #include "tools/lone_transfers.h"
+#include "tools/memory_flag.h"
 #include "tools/open_dims.h"
 #include "tools/pass_flags.h"
 #include "tools/profile.h"
@@ -39,8 +41,9 @@ typedef struct run_flags {
   double rtol, atol;
   int random;  // the seed of random arguments, or -1: they come from files
   int threads, v, replicas, partitions;
-  const char *codegen_name;
+  const char *codegen_name, *limit_text;
   target_codegen codegen;
+  memory_limit limit;
   bool exact, no_folding, keep_fusions, time, print, profile;
   VEC(literal *)
   made_up;  // arguments of a program with open dims that came without --input; null for other than arrays
@@ -146,6 +149,7 @@ static heddle_status write_outputs(const literal_list *results, const flag_list 
 static heddle_status compile_options_of(run_flags *f, compile_options *out) {
   *out = (compile_options){.exact = f->exact,
                            .codegen = f->codegen,
+                           .limit = f->limit,
                            .threads = f->threads,
                            .control = pass_flags_open(&f->driver, f->time, true)};
   platform_compiles_for(f->on, &f->gpu, out);
@@ -177,11 +181,22 @@ typedef struct timing {
   double *seconds;
 } timing;
 
+static heddle_status report_memory(const compiled *program, memory_watch *memory) {
+  const long long limit = program->program.memory_limit, measured = atomic_load(&memory->peak);
+  fprintf(stderr, "memory: limit %lld bytes, predicted peak %lld, measured %lld\n", limit,
+          (long long)program->plan->footprint_bytes, measured);
+  return measured <= limit ? status_ok()
+                           : status_error(HEDDLE_INTERNAL, "the run took %lld bytes of %lld", measured, limit);
+}
+
 static heddle_status run_compiled(arena *a, const run_flags *f, compiled *program, const argument_list *arguments,
                                   const timing *t, literal **result) {
   compile_times *times = t->times;
   profile seen;
+  memory_watch memory;
+  const bool is_watched = program->program.memory_limit > 0 && program->executable && !f->profile;
   if (f->profile && program->executable) profile_start(&seen, a, program->executable);
+  if (is_watched) memory_watch_start(&memory, a, program->executable);
   for (int i = 0; i < program->times.count && times->count < COMPILE_STAGES_MAX; i++)
     times->stages[times->count++] = program->times.stages[i];
   double start = log_seconds();
@@ -189,6 +204,7 @@ static heddle_status run_compiled(arena *a, const run_flags *f, compiled *progra
   if (status_is_ok(s)) s = run_once(a, program, arguments->count, arguments->values, result);
   *t->seconds = log_seconds() - start;
   if (f->profile && program->executable) profile_print(stderr, &seen, PROFILE_LINES);
+  if (is_watched && status_is_ok(s)) s = report_memory(program, &memory);
   compiled_release(program);
   return s;
 }
@@ -362,6 +378,7 @@ static heddle_status check_flags(void *argument) {
   TRY(hlo_dump_check(&f->debug));
   TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
   TRY(codegen_flag_take(f->codegen_name, &f->codegen));
+  TRY(memory_flag_take(f->limit_text, &f->limit));
   TRY(cpu_flag_take(f->cpu, true));
   TRY(status_context(nvptx_target(f->chip, &f->gpu), "in --chip=%s", f->chip));
   return platform_from_name("platform", f->platform, &f->on);
@@ -397,6 +414,7 @@ int command_run(int argc, char **argv) {
       {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       CHIP_FLAG(&f.chip),
       CODEGEN_FLAG(f.codegen_name),
+      MEMORY_FLAG(f.limit_text),
       {"cpu", FLAG_TEXT, &f.cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
       {"print", FLAG_BOOL, &f.print, NULL, "print the results"},

@@ -13,6 +13,7 @@
 #include "tools/codegen_flag.h"
 #include "tools/debug_compile.h"
 #include "tools/flags.h"
+#include "tools/memory_flag.h"
 #include "tools/module_format.h"
 #include "tools/pass_choice.h"
 #include "tools/pass_flags.h"
@@ -20,8 +21,9 @@
 
 typedef struct opt_flags {
   const char *passes, *print, *until, *target, *output, *platform, *stage, *format;
-  const char *codegen_name;
+  const char *codegen_name, *limit_text;
   target_codegen codegen;
+  memory_limit limit;
   bool list, list_stages, pipeline, split, emit_proto, keep_fusions, time;
   pass_flags driver;
   int v;
@@ -162,6 +164,7 @@ static heddle_status print_buffers(arena *a, const module *m, opt_flags *f, opt_
   const target_description gpu = target_gpu();
   const compile_options options = {.keep_fusions = keeps(f),
                                    .codegen = f->codegen,
+                                   .limit = f->limit,
                                    .threads = 1,
                                    .target = on == OPT_GPU ? &gpu : NULL,
                                    .control = pass_flags_open(&f->driver, f->time, true)};
@@ -192,6 +195,7 @@ static heddle_status print_code(arena *a, const module *m, opt_flags *f, opt_pla
   const target_description gpu = target_gpu();
   const compile_options options = {.exact = !f->debug.allow_excess_precision,
                                    .codegen = f->codegen,
+                                   .limit = f->limit,
                                    .keep_fusions = keeps(f),
                                    .control = pass_flags_open(&f->driver, f->time, true),
                                    .threads = 1,
@@ -275,6 +279,7 @@ static heddle_status check_flags(void *argument) {
   opt_flags *f = argument;
   TRY(print_options(f->print, &f->options));
   TRY(codegen_flag_take(f->codegen_name, &f->codegen));
+  TRY(memory_flag_take(f->limit_text, &f->limit));
   if (!is_planned(f) && strcmp(f->until, "hlo") != 0 && !tile_stages_has(f->until))
     return status_error(HEDDLE_INVALID, "found --until=%s, wanted hlo, plan or one of " TILE_STAGES, f->until);
   if (tile_stages_has(f->until) && strcmp(f->target, "cpu") != 0)
@@ -340,6 +345,7 @@ int main(int argc, char **argv) {
        "plan: print what the planner decides instead; from dispatch on: of kernels that go through linalg (hlo)"},
       {"target", FLAG_TEXT, &f.target, "cpu|nvptx", "what --until=plan plans for (cpu)"},
       CODEGEN_FLAG(f.codegen_name),
+      MEMORY_FLAG(f.limit_text),
       DEBUG_OPTIONS_FILE(f.debug),
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output)"},
       {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},

@@ -20,6 +20,7 @@
 #include "tools/isolate.h"
 #include "tools/literals_file.h"
 #include "tools/lone_transfers.h"
+#include "tools/memory_flag.h"
 #include "tools/module_format.h"
 #include "tools/pass_flags.h"
 
@@ -32,8 +33,9 @@ typedef struct runner {
   target_description gpu;  // that `chip` names
   const char *chip;
   const char *platform, *reference, *cpu, *input_format, *input_literals, *output_literals;
-  const char *codegen_name;
+  const char *codegen_name, *limit_text;
   target_codegen codegen;
+  memory_limit limit;
   bool print_literals, random_inputs, large_floats, isolate, exact, keep_fusions, time, show_bandwidth, has_warned;
   int different_seeds, test_passes, reference_passes;  // -1: not said
   double abs_error, rel_error;                         // negative: what the module's types allow
@@ -173,6 +175,7 @@ static heddle_status run_and_compare(arena *a, const module *m, runner *r, compi
 static heddle_status compile_program(arena *a, const module *m, runner *r, compiled *program) {
   compile_options options = {.exact = r->exact,
                              .codegen = r->codegen,
+                             .limit = r->limit,
                              .simulate = r->on == PLATFORM_SIMULATOR,
                              .threads = r->threads,
                              .control = pass_flags_open(&r->driver, r->time, true)};
@@ -323,6 +326,7 @@ static heddle_status check_flags(void *argument) {
   TRY(hlo_dump_check(&r->debug));
   TRY(pass_flags_check(&r->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
   TRY(codegen_flag_take(r->codegen_name, &r->codegen));
+  TRY(memory_flag_take(r->limit_text, &r->limit));
   TRY(cpu_flag_take(r->cpu, true));
   TRY(status_context(nvptx_target(r->chip, &r->gpu), "in --chip=%s", r->chip));
   if (strcasecmp(r->reference, "default") == 0) r->reference = "Interpreter";
@@ -375,6 +379,7 @@ int main(int argc, char **argv) {
       {"keep_fusions", FLAG_BOOL, &r.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       CHIP_FLAG(&r.chip),
       CODEGEN_FLAG(r.codegen_name),
+      MEMORY_FLAG(r.limit_text),
       {"cpu", FLAG_TEXT, &r.cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"},
       {"threads", FLAG_THREADS, &r.threads, "N", "threads to run on (all cores)"},
       {"time", FLAG_BOOL, &r.time, NULL, "print the time of every stage and pass"},

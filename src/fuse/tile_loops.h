@@ -1,0 +1,11 @@
+// Marks the loops over tiles that keep a program within its memory (src/supertile): no kernel may hold all of their
+// turns, since it would hold all that they read.
+#ifndef HEDDLE_FUSE_TILE_LOOPS_H_
+#define HEDDLE_FUSE_TILE_LOOPS_H_
+
+#include "hlo/module.h"
+
+void tile_loops_mark(instruction *loop);
+bool tile_loops_has(const instruction *loop);
+
+#endif

@@ -1,0 +1,103 @@
+// Fusions bear new names, but what they compute last keeps its own.
+#include "supertile/plan_steps.h"
+
+typedef struct finder {
+  plan_steps *out;
+  str_map names;  // "computation/instruction" of the module
+} finder;
+
+static str key_of(arena *a, const instruction *i) {
+  return str_from(arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(i->parent->name), STR_ARG(i->name)));
+}
+
+// What fusion value `element` is, or the instruction itself: under a name that the module knows.
+static const instruction *named(const instruction *i, int element, const instruction **place) {
+  *place = i;
+  while (i->opcode == HLO_GET_TUPLE_ELEMENT && i->operands[0]->opcode == HLO_FUSION) {
+    element = (int)i->attributes->index;
+    i = i->operands[0];
+    *place = i;
+  }
+  if (i->opcode != HLO_FUSION) return i;
+  const instruction *root = i->called[0]->root;
+  if (root->opcode == HLO_TUPLE && element < root->operand_count) root = root->operands[element];
+  if (root->opcode == HLO_GET_TUPLE_ELEMENT && root->operands[0]->opcode != HLO_PARAMETER) root = root->operands[0];
+  return root;
+}
+
+// The module's instruction of that name, in the computation where the planned one stands.
+static instruction *found(const finder *f, const instruction *i, int element) {
+  const instruction *place, *root = named(i, element, &place);
+  arena *a = f->out->arena;
+  return str_map_get(&f->names,
+                     str_from(arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(place->parent->name), STR_ARG(root->name))));
+}
+
+static void note(finder *f, const instruction *planned, int element, const lhlo_slice *s) {
+  instruction *i = found(f, planned, element);
+  if (!i) return;
+  stored_value *v = arena_new(f->out->arena, stored_value);
+  *v = (stored_value){s->is_temporary, kernel_buffer_bytes(s->shape)};
+  ptr_map_put(f->out->arena, &f->out->stored, i, v);
+}
+
+static bool are_arrays(const instruction *i) {
+  for (int k = 0; k < i->operand_count; k++)
+    if (!shape_is_array(i->operands[k]->shape)) return false;
+  return true;
+}
+
+static void add_step(finder *f, const lhlo_op *op) {
+  plan_step step = {
+      .op = op, .footprint_bytes = op->live_bytes + op->resident_bytes, .touched_bytes = op->touched_bytes};
+  const instruction *i = op->source;
+  if (i) {
+    step.bottom = found(f, i, op->result_count - 1);
+    for (int k = 0; k < op->result_count; k++) note(f, i, k, &op->results[k]);
+    for (int k = 0; k < op->operand_count && are_arrays(i) && op->operand_count == i->operand_count; k++)
+      note(f, i->operands[k], 0, &op->operands[k]);
+  }
+  vec_push(f->out->arena, &f->out->steps, step);
+}
+
+static void add_body(finder *f, const lhlo_body *body) {
+  for (int k = 0; k < body->ops.size; k++) {
+    const lhlo_op *op = body->ops.data[k];
+    for (int b = 0; b < op->body_count; b++) add_body(f, &op->bodies[b]);
+    if (op->body_count == 0) add_step(f, op);
+  }
+}
+
+void plan_steps_find(arena *a, const module *m, const lhlo_program *plan, plan_steps *out) {
+  *out = (plan_steps){.arena = a, .plan = plan};
+  finder f = {.out = out};
+  for (int c = 0; c < m->computations.size; c++) {
+    const instruction_list *all = &m->computations.data[c]->instructions;
+    for (int k = 0; k < all->size; k++) str_map_put(a, &f.names, key_of(a, all->data[k]), all->data[k]);
+  }
+  add_body(&f, &plan->entry);
+}
+
+const stored_value *plan_steps_stored(const plan_steps *p, const instruction *i) { return ptr_map_get(&p->stored, i); }
+
+static bool is_returned(const instruction *i) {
+  const computation *c = i->parent;
+  if (c != c->module->entry) return false;
+  for (const instruction *x = i;;) {
+    if (x == c->root) return true;
+    if (x->users.size == 0) return false;
+    for (int u = 0; u < x->users.size; u++)
+      if (x->users.data[u] == c->root && c->root->opcode == HLO_TUPLE) return true;
+    const instruction *next = x->users.data[0];
+    if (next->opcode != HLO_BITCAST && next->opcode != HLO_RESHAPE && next->opcode != HLO_COPY) return false;
+    x = next;
+  }
+}
+
+bool plan_steps_is_temporary(const plan_steps *p, const instruction *i) {
+  const bool is_name = i->opcode == HLO_GET_TUPLE_ELEMENT && i->operands[0]->opcode == HLO_PARAMETER;
+  const stored_value *v = plan_steps_stored(p, i);
+  if (i->opcode == HLO_CONSTANT) return false;
+  if (i->opcode == HLO_PARAMETER || is_name) return v ? v->is_temporary : i->parent != i->parent->module->entry;
+  return !is_returned(i);
+}

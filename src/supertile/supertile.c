@@ -1,0 +1,209 @@
+// Rounds: plan, find the steps that do not fit, tile each with its producers, from the last to the first; then plan
+// again. What a loop takes is estimated while a size of tile is searched. If the plan takes more than the estimates
+// said, all begins anew with estimates held to less; if nothing fits, the error tells of the round that came closest.
+#include "supertile/supertile.h"
+
+#include "opt/pass.h"
+#include "opt/passes.h"
+#include "supertile/tile_choice.h"
+#include "supertile/tile_loop.h"
+
+enum { MOST_ROUNDS = 6 };
+
+// The estimates' share of the limit, in the order in which they are tried.
+static const double shares[] = {1.0, 0.85, 0.7, 0.5, 0.35, 0.2, 0.1};
+
+typedef struct supertiling {
+  const supertile_options *options;
+  supertile_peaks peaks;
+  ptr_map done;           // bodies of loops, and tiles beside them, that were made to fit
+  text tiled;             // the report of the attempt at hand
+  heddle_status refused;  // of the closest attempt
+  int64_t least;          // what that takes
+} supertiling;
+
+static void peaks_of(const lhlo_program *p, int64_t *out) {
+  out[MEMORY_DRAM] = p->footprint_bytes;
+  out[MEMORY_L2] = p->step_bytes;
+}
+
+static heddle_status plan_copy(const supertiling *t, arena *a, const module *m, lhlo_program **out) {
+  return t->options->plan(t->options->argument, a, module_clone(a, m), out);
+}
+
+static bool fits(const supertiling *t, const int64_t *peaks) {
+  for (int k = 0; k < MEMORY_LEVELS; k++)
+    if (peaks[k] > t->peaks.limit[k]) return false;
+  return true;
+}
+
+static bool step_fits(const supertiling *t, const plan_step *s) {
+  return s->footprint_bytes <= t->peaks.limit[MEMORY_DRAM] && s->touched_bytes <= t->peaks.limit[MEMORY_L2];
+}
+
+// --- one round
+
+// Bytes of temporaries that live at the step and are not its own.
+static int64_t bytes_across(const plan_step *step) {
+  int64_t own = 0;
+  const lhlo_op *op = step->op;
+  for (int k = 0; k < op->operand_count + op->result_count; k++) {
+    const lhlo_slice *s = k < op->operand_count ? &op->operands[k] : &op->results[k - op->operand_count];
+    if (s->is_temporary) own += kernel_buffer_bytes(s->shape);
+  }
+  return own < op->live_bytes ? op->live_bytes - own : 0;
+}
+
+static int64_t share_of(int64_t limit, double share) {
+  return limit == INT64_MAX ? limit : (int64_t)((double)limit * share);
+}
+
+// What takes so little of the limit is not what is in the way.
+static bool is_small(const supertiling *t, const plan_step *step) {
+  return step->touched_bytes < t->peaks.limit[MEMORY_DRAM] / 64 && step->touched_bytes <= t->peaks.limit[MEMORY_L2];
+}
+
+static heddle_status tile_step(supertiling *t, tile_search *s, const plan_step *step, double share, bool *changed) {
+  instruction *bottom = tile_choice_bottom(step->bottom);
+  if (!bottom || !bottom->parent || !ptr_map_has(&s->orders, bottom)) return status_ok();
+  if (ptr_map_has(&t->done, bottom->parent) || ptr_map_has(&t->done, bottom) || is_small(t, step)) return status_ok();
+  const tile_budget budget = {.needed = share_of(t->peaks.limit[MEMORY_DRAM], share),
+                              .touched = share_of(t->peaks.limit[MEMORY_L2], share),
+                              .across = bytes_across(step)};
+  tile_group group;
+  if (!tile_choice_find(s, bottom, &budget, &group)) return status_ok();
+  tile_choice_print(&t->tiled, &group);
+  computation *body, *c = bottom->parent;
+  const int before = c->instructions.size;
+  TRY(tile_loop_make(s, &group, &body));
+  arena *a = c->module->arena;
+  if (body && group.fits) ptr_map_put(a, &t->done, body, t);
+  for (int k = before; group.fits && k < c->instructions.size; k++)
+    ptr_map_put(a, &t->done, c->instructions.data[k], t);
+  *changed = true;
+  return pass_apply(&opt_dead_code, c->module);
+}
+
+static heddle_status run_round(supertiling *t, arena *scratch, module *m, const lhlo_program *plan, double share,
+                               bool *changed) {
+  plan_steps steps;
+  plan_steps_find(scratch, m, plan, &steps);
+  region_maps maps = {.arena = scratch};
+  tile_search s = {.arena = scratch, .steps = &steps, .maps = &maps};
+  for (int k = 0; k < m->computations.size; k++) tile_search_number(&s, m->computations.data[k]);
+  for (int k = steps.steps.size; k-- > 0;) {
+    const plan_step *step = &steps.steps.data[k];
+    if (!step_fits(t, step)) TRY(tile_step(t, &s, step, share, changed));
+  }
+  return opt_sort(scratch, m);
+}
+
+// --- attempts
+
+static heddle_status refuse(const supertiling *t, const module *m, const lhlo_program *plan) {
+  arena *scratch = arena_create();
+  plan_steps steps;
+  plan_steps_find(scratch, m, plan, &steps);
+  const plan_step *worst = NULL;
+  for (int k = 0; k < steps.steps.size; k++) {
+    const plan_step *x = &steps.steps.data[k];
+    if (!step_fits(t, x) && (!worst || x->footprint_bytes > worst->footprint_bytes)) worst = x;
+  }
+  const bool is_outer = !worst || worst->footprint_bytes > t->peaks.limit[MEMORY_DRAM];
+  const instruction *i = worst ? worst->bottom ? worst->bottom : worst->op->source : NULL;
+  heddle_status s = status_at(HEDDLE_OUT_OF_MEMORY, i ? i->where : SOURCE_UNKNOWN,
+                              "%s " STR_FMT " needs at least %lld bytes of %s, there are %lld",
+                              i ? hlo_op_text(i->opcode) : "a copy", STR_ARG(i ? i->name : STR("")),
+                              (long long)(!worst     ? 0
+                                          : is_outer ? worst->footprint_bytes
+                                                     : worst->touched_bytes),
+                              memory_level_name(is_outer ? MEMORY_DRAM : MEMORY_L2),
+                              (long long)t->peaks.limit[is_outer ? MEMORY_DRAM : MEMORY_L2]);
+  arena_destroy(scratch);
+  return s;
+}
+
+// Tiles `m` as far as that helps. *fit: its plan is within the limit; else the closest plan's error is kept.
+static heddle_status attempt(supertiling *t, module *m, double share, bool *fit) {
+  *fit = false;
+  t->done = (ptr_map){0};
+  for (int round = 0; round < MOST_ROUNDS; round++) {
+    arena *scratch = arena_create();
+    lhlo_program *plan = NULL;
+    bool changed = false;
+    heddle_status s = plan_copy(t, scratch, m, &plan);
+    int64_t peaks[MEMORY_LEVELS] = {0};
+    if (status_is_ok(s)) peaks_of(plan, peaks);
+    *fit = status_is_ok(s) && fits(t, peaks);
+    if (*fit) {
+      memcpy(t->peaks.predicted, peaks, sizeof peaks);
+    } else if (status_is_ok(s)) {
+      if (peaks[MEMORY_DRAM] < t->least || status_is_ok(t->refused)) {
+        heddle_status_free(t->refused);
+        t->refused = refuse(t, m, plan);
+        t->least = peaks[MEMORY_DRAM];
+      }
+      s = run_round(t, scratch, m, plan, share, &changed);
+    }
+    arena_destroy(scratch);
+    TRY(s);
+    if (*fit || !changed) break;
+  }
+  return status_ok();
+}
+
+// Takes over what was made of a copy: the caller's module is the one that goes on.
+static void adopt(module *m, const module *from) {
+  arena *a = m->arena;
+  const module *copy = module_clone(a, from);
+  *m = *copy;
+  for (int k = 0; k < m->computations.size; k++) m->computations.data[k]->module = m;
+}
+
+static void report(const supertiling *t) {
+  text *out = t->options->report;
+  if (!out) return;
+  text_append(out, text_view(&t->tiled));
+  for (int k = 0; k < MEMORY_LEVELS; k++) {
+    if (t->peaks.limit[k] == INT64_MAX) continue;
+    text_printf(out, "%s: limit %lld bytes, predicted peak %lld, natural peak %lld\n", memory_level_name(k),
+                (long long)t->peaks.limit[k], (long long)t->peaks.predicted[k], (long long)t->peaks.natural[k]);
+  }
+}
+
+static heddle_status find_natural(supertiling *t, const module *m, bool *fit) {
+  arena *scratch = arena_create();
+  lhlo_program *plan;
+  heddle_status s = plan_copy(t, scratch, m, &plan);
+  if (status_is_ok(s)) {
+    peaks_of(plan, t->peaks.natural);
+    peaks_of(plan, t->peaks.predicted);
+    for (int k = 0; k < MEMORY_LEVELS; k++)
+      t->peaks.limit[k] = memory_limit_bytes(&t->options->limit, k, t->peaks.natural[k]);
+    *fit = fits(t, t->peaks.natural);
+  }
+  arena_destroy(scratch);
+  return s;
+}
+
+heddle_status supertile_run(module *m, const supertile_options *options, supertile_peaks *peaks) {
+  supertiling t = {.options = options, .least = INT64_MAX};
+  bool fit = false;
+  heddle_status s = find_natural(&t, m, &fit);
+  for (size_t k = 0; status_is_ok(s) && !fit && k < sizeof shares / sizeof *shares; k++) {
+    arena *a = arena_create();
+    module *copy = module_clone(a, m);
+    t.tiled.size = 0;
+    s = attempt(&t, copy, shares[k], &fit);
+    if (status_is_ok(s) && fit) adopt(m, copy);
+    arena_destroy(a);
+  }
+  if (status_is_ok(s) && fit) report(&t);
+  if (peaks) *peaks = t.peaks;
+  text_free(&t.tiled);
+  if (!status_is_ok(s) || fit) {
+    heddle_status_free(t.refused);
+    return s;
+  }
+  return status_context(t.refused, "while tiling for --memory-limit");
+}

@@ -1,0 +1,166 @@
+// The search over dims, producers and sizes. Each probe grows a group and estimates it.
+#include "supertile/tile_choice.h"
+
+enum { MOST_STORED = 64 };
+
+// Work that may be repeated before fewer producers are tried.
+static const double GENTLE_REPETITION = 1.2;
+
+instruction *tile_choice_bottom(instruction *i) {
+  while (i && i->opcode == HLO_DYNAMIC_UPDATE_SLICE) i = i->operands[1];
+  while (i && i->opcode == HLO_GET_TUPLE_ELEMENT && region_has_tiles(i->operands[0])) i = i->operands[0];
+  const bool is_name = i && (i->opcode == HLO_CONSTANT || i->opcode == HLO_GET_TUPLE_ELEMENT);
+  return i && !is_name && region_has_tiles(i) ? i : NULL;
+}
+
+static const shape *array_of(const instruction *i) {
+  return shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
+}
+
+static bool fits(const tile_budget *b, const tile_group *g) {
+  return g->needed_bytes <= b->needed && g->touched_bytes <= b->touched;
+}
+
+typedef struct probe {
+  tile_search *search;
+  instruction *bottom;
+  const tile_budget *budget;
+  int dim, most_stored;
+} probe;
+
+static bool try_tile(const probe *p, int64_t tile, tile_group *g) {
+  if (!tile_group_grow(p->search, p->bottom, p->dim, tile, p->most_stored, g)) {
+    g->members.size = 0;
+    return false;
+  }
+  tile_group_estimate(p->search, g, p->budget->across);
+  return fits(p->budget, g);
+}
+
+// Tiles that divide the dim leave no short one over, whose code is made once more; if that costs few turns.
+static void take_even(const probe *p, int64_t size, int64_t fitting, tile_group *best) {
+  const int64_t turns = (size + fitting - 1) / fitting;
+  tile_group g;
+  for (int64_t n = turns; n <= turns + turns / 4 + 1 && n <= size; n++) {
+    const int64_t tile = size % n == 0 ? size / n : 0;
+    if (tile == 0 || !try_tile(p, tile, &g)) continue;
+    *best = g;
+    return;
+  }
+  const int64_t even = (size + turns - 1) / turns;
+  if (even < fitting && try_tile(p, even, &g)) *best = g;
+}
+
+// Halves the tile until it fits, then grows it again. Where none fits *best is the smallest.
+static bool largest_tile(const probe *p, tile_group *best) {
+  const int64_t size = array_of(p->bottom)->dims[p->dim];
+  int64_t fitting = 0, failing = size;
+  tile_group g = {0};
+  for (int64_t turns = 2; turns < 2 * size; turns *= 2) {
+    const int64_t tile = (size + turns - 1) / turns;
+    if (try_tile(p, tile, &g)) {
+      fitting = tile;
+      *best = g;
+      break;
+    }
+    failing = tile;
+    *best = g;
+    if (tile == 1) break;
+  }
+  while (fitting > 0 && failing - fitting > 1 && failing - fitting > fitting / 8) {
+    const int64_t tile = fitting + (failing - fitting) / 2;
+    if (try_tile(p, tile, &g)) {
+      fitting = tile;
+      *best = g;
+    } else {
+      failing = tile;
+    }
+  }
+  if (fitting > 0) take_even(p, size, fitting, best);
+  return fitting > 0;
+}
+
+// What a turn costs beside its work, and how much dearer short runs of memory are.
+static double cost_of(const tile_group *g) {
+  const shape *s = array_of(g->bottom);
+  double cost = g->repeated + 0.002 * (double)g->turns;
+  if (g->dim == s->rank - 1 && s->rank > 1) cost *= g->tile < 16 ? 2 : g->tile < 64 ? 1.2 : 1.05;
+  return cost;
+}
+
+static bool choose_dim(const probe *p, tile_group *best) {
+  probe q = *p;
+  tile_group g = {0};
+  bool any = false;
+  q.most_stored = MOST_STORED;
+  for (;;) {
+    const bool fit = largest_tile(&q, &g);
+    if (fit && (!any || cost_of(&g) < cost_of(best))) {
+      *best = g;
+      any = true;
+    }
+    if (any && cost_of(best) <= GENTLE_REPETITION) break;
+    const int joined = g.stored_count < q.most_stored ? g.stored_count : q.most_stored;
+    if (joined == 0) break;
+    q.most_stored = joined > 8 ? joined / 2 : joined - 1;
+  }
+  return any;
+}
+
+// Where no tile along one dim fits, the loop's body is tiled again along another one. The dim is the one that helps
+// most, and tiles are as large as they can be without losing much of that.
+static bool choose_outer(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
+  const shape *array = array_of(bottom);
+  int64_t least = INT64_MAX;
+  probe p = {.search = s, .bottom = bottom, .budget = budget, .most_stored = MOST_STORED};
+  tile_group g;
+  for (int d = 0; d < array->rank; d++) {
+    p.dim = d;
+    if (array->dims[d] < 2) continue;
+    try_tile(&p, 1, &g);
+    if (g.members.size == 0 || g.needed_bytes >= least) continue;
+    least = g.needed_bytes;
+    *out = g;
+  }
+  if (least == INT64_MAX) return false;
+  p.dim = out->dim;
+  for (int64_t tile = (array->dims[p.dim] + 1) / 2; tile > 1; tile /= 2) {
+    try_tile(&p, tile, &g);
+    if (g.members.size == 0 || g.needed_bytes - least > budget->needed / 4) continue;
+    *out = g;
+    break;
+  }
+  return true;
+}
+
+bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
+  const shape *array = array_of(bottom);
+  bool any = false;
+  for (int d = 0; d < array->rank; d++) {
+    const probe p = {.search = s, .bottom = bottom, .budget = budget, .dim = d};
+    tile_group g;
+    if (array->dims[d] < 2 || !choose_dim(&p, &g)) continue;
+    if (any && cost_of(&g) >= cost_of(out) - 0.01) continue;
+    *out = g;
+    any = true;
+  }
+  if (!any && !choose_outer(s, bottom, budget, out)) return false;
+  out->fits = any;
+  return true;
+}
+
+void tile_choice_print(text *out, const tile_group *g) {
+  const shape *s = array_of(g->bottom);
+  text_printf(out, STR_FMT ": dim %d of %lld in tiles of %lld, %lld turns", STR_ARG(g->bottom->name), g->dim,
+              (long long)s->dims[g->dim], (long long)g->tile, (long long)(g->inside.last - g->inside.first + 1));
+  const int64_t alone = g->inside.first + (g->turns - 1 - g->inside.last) + (g->remainder > 0);
+  if (alone > 0) text_printf(out, " and %lld tiles alone", (long long)alone);
+  text_printf(out, "; a turn takes %lld bytes, with what lives %lld", (long long)g->operation_bytes,
+              (long long)g->needed_bytes);
+  if (g->repeated > 1.0001) text_printf(out, "; %.2f times the work", g->repeated);
+  text_puts(out, "\n");
+  for (int k = 1; k < g->members.size; k++) {
+    const tile_member *m = &g->members.data[k];
+    if (m->is_stored) text_printf(out, "  with " STR_FMT "\n", STR_ARG(m->instruction->name));
+  }
+}

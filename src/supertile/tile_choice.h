@@ -1,0 +1,24 @@
+// Which tiles an operation gets: along which dim, how large, and with which producers.
+#ifndef HEDDLE_SUPERTILE_TILE_CHOICE_H_
+#define HEDDLE_SUPERTILE_TILE_CHOICE_H_
+
+#include "supertile/tile_group.h"
+
+typedef struct tile_budget {
+  int64_t needed;   // bytes that may live and be resident while the loop runs
+  int64_t touched;  // that one step may touch
+  int64_t across;   // of temporaries that live then and are not the operation's
+} tile_budget;
+
+// The operation to tile where a step computes `i` last: of an update in place what it writes. Null: none.
+instruction *tile_choice_bottom(instruction *i);
+
+// The cheapest tiling that fits: tiles are halved until the estimate fits and then grown by binary search; the most
+// producers are tried first, and as many join as repeat little work. Where none fits the one that comes closest is
+// taken: its body can be tiled along another dim. False if the operation has no tiles.
+bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out);
+
+// What was chosen, as --emit=tiling prints it.
+void tile_choice_print(text *out, const tile_group *g);
+
+#endif

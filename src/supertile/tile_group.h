@@ -1,0 +1,66 @@
+// One tile loop before it exists: the operation that is tiled, the producers that are computed in the same loop, and
+// what memory a turn takes.
+//
+// The bottom operation is cut along one of its dims. Producers join from the bottom up, in post-order of the data flow
+// backwards, each when all of its consumers in the loop are known; the region that it computes in a turn is the
+// smallest box that holds what they need. What does not move with the turns, cannot be cut, or is needed outside as
+// well stays outside and is read where it lies.
+#ifndef HEDDLE_SUPERTILE_TILE_GROUP_H_
+#define HEDDLE_SUPERTILE_TILE_GROUP_H_
+
+#include "supertile/plan_steps.h"
+#include "supertile/region.h"
+
+typedef struct tile_member {
+  instruction *instruction;
+  int order;       // in the computation's post-order
+  bool is_stored;  // it is a step's result; others are computed within the step that reads them
+  region region;   // of one turn
+} tile_member;
+
+typedef struct tile_external {
+  instruction *instruction;
+  region region;  // that the loop reads in a turn
+} tile_external;
+
+typedef struct tile_group {
+  instruction *bottom;
+  int dim;
+  int64_t tile;              // elements of a full tile along it
+  int64_t turns, remainder;  // full tiles, and elements of the last one (0: none)
+  region_turns inside;       // those that are one loop; the others are computed on their own
+  VEC(tile_member) members;  // consumers before producers: the bottom first
+  VEC(tile_external) externals;
+  bool fits;         // nothing in the loop has to be tiled once more
+  int stored_count;  // of the members, without the bottom
+  // Estimates.
+  int64_t operation_bytes;  // of one turn: its tiles and what it reads of other arrays
+  int64_t needed_bytes;     // with what lives all the while
+  int64_t touched_bytes;    // by one step
+  double repeated;          // work of all turns as a multiple of the untiled work
+} tile_group;
+
+// What a search over one computation shares.
+typedef struct tile_search {
+  arena *arena;
+  const plan_steps *steps;
+  region_maps *maps;
+  ptr_map orders;  // instruction: position in its computation's post-order, plus one
+} tile_search;
+
+void tile_search_number(tile_search *s, const computation *c);
+
+// The region of the bottom that a full tile computes.
+region tile_group_region(arena *a, const tile_group *g);
+
+// Grows the group that tiles `bottom` along `dim` in tiles of `tile` elements, with at most `most_stored` stored
+// producers. False if the operation has no such tiles.
+bool tile_group_grow(tile_search *s, instruction *bottom, int dim, int64_t tile, int most_stored, tile_group *out);
+
+// Sets the regions of the members for another region of the bottom.
+region_answer tile_group_regions(tile_search *s, tile_group *g, const region *bottom, region_turns turns);
+
+// `across`: bytes of temporaries that live while the loop runs and are none of its own.
+void tile_group_estimate(tile_search *s, tile_group *g, int64_t across);
+
+#endif

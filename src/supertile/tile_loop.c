@@ -1,0 +1,301 @@
+// What a piece of code computes is a tile; the loop's body is one, and so is each tile at a border, with numbers in the
+// place of the turn. All pieces write to the same memory, one after the other, and none reads what another wrote.
+#include "supertile/tile_loop.h"
+
+#include "fuse/tile_loops.h"
+#include "hlo/builder.h"
+
+typedef struct kept_slice {
+  const instruction *array;
+  region region;
+  instruction *slice;
+} kept_slice;
+
+typedef struct piece {
+  tile_search *search;
+  tile_group *group;
+  builder to;
+  instruction *turn;  // s32; null: the tile's place is known
+  ptr_map outside;    // external: its value in this computation
+  ptr_map tiles;      // member: its tile
+  ptr_map numbers;    // member: its number, plus one
+  region_turns turns;
+  VEC(kept_slice) slices;  // of externals, so that each is made once
+} piece;
+
+// --- slices
+
+static instruction *place_of(const piece *p, const region_dim *d) {
+  if (d->step == 0 || !p->turn) return builder_scalar_int(&p->to, DTYPE_S32, d->base);
+  instruction *x = p->turn;
+  if (d->step != 1) x = builder_binary(&p->to, HLO_MULTIPLY, x, builder_scalar_int(&p->to, DTYPE_S32, d->step));
+  if (d->base != 0) x = builder_binary(&p->to, HLO_ADD, x, builder_scalar_int(&p->to, DTYPE_S32, d->base));
+  return x;
+}
+
+static const shape *tile_shape(const piece *p, const shape *s, const region *r) {
+  int64_t dims[SHAPE_MAX_RANK];
+  for (int d = 0; d < r->rank; d++) dims[d] = r->dims[d].size;
+  return shape_array(p->to.arena, s->dtype, r->rank, dims);
+}
+
+static instruction *fixed_slice(const piece *p, instruction *x, const region *r) {
+  slice_dim dims[SHAPE_MAX_RANK];
+  for (int d = 0; d < r->rank; d++) dims[d] = (slice_dim){r->dims[d].base, r->dims[d].base + r->dims[d].size, 1};
+  return builder_slice(&p->to, x, dims);
+}
+
+static instruction *slice_of(const piece *p, instruction *x, const region *r) {
+  const shape *s = x->shape;
+  if (region_is_whole(r, s)) return x;
+  if (!region_moves(r)) return fixed_slice(p, x, r);
+  instruction *operands[SHAPE_MAX_RANK + 1] = {x};
+  int64_t *sizes = arena_array(p->to.arena, int64_t, r->rank);
+  for (int d = 0; d < r->rank; d++) {
+    operands[d + 1] = place_of(p, &r->dims[d]);
+    sizes[d] = r->dims[d].size;
+  }
+  instruction *i = builder_add(&p->to, HLO_DYNAMIC_SLICE, tile_shape(p, s, r), r->rank + 1, operands);
+  i->attributes->dynamic_slice_sizes = (int_list){sizes, r->rank};
+  attributes_mark(i->attributes, HLO_ATTRIBUTE_DYNAMIC_SLICE_SIZES);
+  return i;
+}
+
+static instruction *slice_of_external(piece *p, const instruction *x, const region *r) {
+  for (int k = 0; k < p->slices.size; k++)
+    if (p->slices.data[k].array == x && region_equal(&p->slices.data[k].region, r)) return p->slices.data[k].slice;
+  instruction *slice = slice_of(p, ptr_map_get(&p->outside, x), r);
+  vec_push(p->search->arena, &p->slices, ((kept_slice){x, region_copy(p->search->arena, r), slice}));
+  return slice;
+}
+
+// What the member's tile needs of an operand, out of the operand's own tile or array.
+static instruction *operand_tile(piece *p, const tile_member *m, int k, const region *in) {
+  instruction *x = m->instruction->operands[k];
+  const intptr_t number = (intptr_t)ptr_map_get(&p->numbers, x);
+  if (!number && x->opcode == HLO_CONSTANT && shape_is_scalar(x->shape)) return builder_constant(&p->to, x->literal);
+  if (!number) return shape_is_tuple(x->shape) ? ptr_map_get(&p->outside, x) : slice_of_external(p, x, in);
+  instruction *tile = ptr_map_get(&p->tiles, x);
+  const region *of = &p->group->members.data[number - 1].region;
+  if (shape_is_tuple(x->shape)) return tile;
+  region inner = region_copy(p->search->arena, in);
+  for (int d = 0; d < inner.rank; d++) {
+    inner.dims[d].base -= of->dims[d].base;
+    inner.dims[d].step -= of->dims[d].step;
+  }
+  return slice_of(p, tile, &inner);
+}
+
+// --- operations on tiles
+
+static hlo_attributes *own_attributes(const piece *p, instruction *tile, const instruction *i) {
+  tile->attributes = attributes_copy(p->to.arena, i->attributes);
+  return tile->attributes;
+}
+
+static void set_slice(const piece *p, instruction *tile, const instruction *i, const region *r) {
+  slice_dim *dims = arena_array(p->to.arena, slice_dim, r->rank);
+  for (int d = 0; d < r->rank; d++) {
+    const int64_t stride = i->attributes->slice.dims[d].stride;
+    dims[d] = (slice_dim){0, (r->dims[d].size - 1) * stride + 1, stride};
+  }
+  tile->attributes->slice = (slice_config){r->rank, dims};
+}
+
+static void set_padding(const piece *p, instruction *tile, const instruction *i, const region *r) {
+  padding_dim *dims = arena_array(p->to.arena, padding_dim, r->rank);
+  for (int d = 0; d < r->rank; d++) {
+    region_window w;
+    const padding_dim from = i->attributes->padding.dims[d];
+    region_of_padding(&r->dims[d], from, i->operands[0]->shape->dims[d], p->turns, &w);
+    dims[d] = (padding_dim){w.low, w.high, from.interior};
+  }
+  tile->attributes->padding = (padding_config){r->rank, dims};
+}
+
+// Window dim `d` is dim out[d] of the result and in[d] of the operand.
+static void set_window(const piece *p, instruction *tile, const instruction *i, const region *r, const int64_t *out,
+                       const int64_t *in) {
+  const window *from = &i->attributes->window;
+  window_dim *dims = arena_array(p->to.arena, window_dim, from->rank);
+  for (int d = 0; d < from->rank; d++) {
+    region_window w;
+    region_of_window(&r->dims[out ? out[d] : d], &from->dims[d], i->operands[0]->shape->dims[in ? in[d] : d], p->turns,
+                     &w);
+    dims[d] = from->dims[d];
+    dims[d].padding_low = w.low;
+    dims[d].padding_high = w.high;
+  }
+  tile->attributes->window = (window){from->rank, dims};
+}
+
+// Counts from where the tile begins.
+static instruction *iota_tile(const piece *p, const instruction *i, const region *r) {
+  const int64_t along = i->attributes->iota_dimension;
+  const shape *s = tile_shape(p, i->shape, r);
+  const region_dim *d = &r->dims[along];
+  if (d->step == 0 && d->base == 0) return builder_iota(&p->to, s->dtype, s->rank, s->dims, along);
+  instruction *count = builder_iota(&p->to, DTYPE_S32, s->rank, s->dims, along);
+  instruction *first = builder_broadcast(&p->to, place_of(p, d), count->shape, 0, NULL);
+  return builder_convert(&p->to, builder_binary(&p->to, HLO_ADD, count, first), s->dtype);
+}
+
+static const shape *shape_of_tile(const piece *p, const instruction *i, const region *r) {
+  if (!shape_is_tuple(i->shape)) return tile_shape(p, i->shape, r);
+  const shape **elements = arena_array(p->to.arena, const shape *, i->shape->tuple_size);
+  for (int k = 0; k < i->shape->tuple_size; k++) elements[k] = tile_shape(p, i->shape->elements[k], r);
+  return shape_tuple(p->to.arena, i->shape->tuple_size, elements);
+}
+
+static instruction *tile_of(const piece *p, const instruction *i, const region *r, instruction *const *operands) {
+  if (i->opcode == HLO_IOTA) return iota_tile(p, i, r);
+  const hlo_opcode opcode = i->opcode == HLO_BITCAST ? HLO_RESHAPE : i->opcode;
+  instruction *tile = builder_add(&p->to, opcode, shape_of_tile(p, i, r), i->operand_count, operands);
+  if (i->opcode != HLO_BITCAST) own_attributes(p, tile, i);
+  tile->where = i->where;
+  if (i->called_count > 0) instruction_set_called(tile, i->called_count, i->called);
+  const convolution_dims *c = &i->attributes->dim_labels;
+  switch (i->opcode) {
+    case HLO_SLICE: set_slice(p, tile, i, r); break;
+    case HLO_PAD: set_padding(p, tile, i, r); break;
+    case HLO_REDUCE_WINDOW: set_window(p, tile, i, r, NULL, NULL); break;
+    case HLO_CONVOLUTION: set_window(p, tile, i, r, c->output_spatial, c->input_spatial); break;
+    default: break;
+  }
+  return tile;
+}
+
+// --- pieces
+
+static heddle_status compute(piece *p, const region *bottom) {
+  tile_group *g = p->group;
+  if (tile_group_regions(p->search, g, bottom, p->turns) != REGION_FOUND)
+    return status_at(HEDDLE_INTERNAL, g->bottom->where, "a tile of " STR_FMT " has no region",
+                     STR_ARG(g->bottom->name));
+  for (int k = 0; k < g->members.size; k++)
+    ptr_map_put(p->search->arena, &p->numbers, g->members.data[k].instruction,
+                (void *)(intptr_t)(k + 1));  // NOLINT(performance-no-int-to-ptr)
+  for (int k = g->members.size; k-- > 0;) {
+    const tile_member *m = &g->members.data[k];
+    instruction **operands = arena_array(p->search->arena, instruction *, m->instruction->operand_count);
+    for (int o = 0; o < m->instruction->operand_count; o++) {
+      region in;
+      if (region_of_operand(p->search->maps, m->instruction, &m->region, p->turns, o, &in) != REGION_FOUND)
+        return status_at(HEDDLE_INTERNAL, m->instruction->where, "an operand's tile has no region");
+      operands[o] = operand_tile(p, m, o, &in);
+    }
+    ptr_map_put(p->search->arena, &p->tiles, m->instruction, tile_of(p, m->instruction, &m->region, operands));
+  }
+  return status_ok();
+}
+
+static instruction *bottom_value(const piece *p, int k) {
+  instruction *tile = ptr_map_get(&p->tiles, p->group->bottom);
+  return shape_is_tuple(tile->shape) ? builder_element(&p->to, tile, k) : tile;
+}
+
+static int value_count(const tile_group *g) {
+  return shape_is_tuple(g->bottom->shape) ? g->bottom->shape->tuple_size : 1;
+}
+
+static const shape *value_shape(const tile_group *g, int k) {
+  return shape_is_tuple(g->bottom->shape) ? g->bottom->shape->elements[k] : g->bottom->shape;
+}
+
+// The tile goes to its place in `into`.
+static instruction *write_tile(const piece *p, const region *bottom, int k, instruction *into) {
+  instruction *operands[SHAPE_MAX_RANK + 2] = {into, bottom_value(p, k)};
+  for (int d = 0; d < bottom->rank; d++) operands[d + 2] = place_of(p, &bottom->dims[d]);
+  return builder_add(&p->to, HLO_DYNAMIC_UPDATE_SLICE, into->shape, bottom->rank + 2, operands);
+}
+
+// The externals that are read, each once and in order; scalar constants are made anew in each piece.
+static instruction_list externals_of(tile_search *s, const tile_group *g) {
+  instruction_list list = {0};
+  for (int k = 0; k < g->externals.size; k++) vec_push(s->arena, &list, g->externals.data[k].instruction);
+  return list;
+}
+
+static heddle_status add_lone_tile(tile_search *s, tile_group *g, int64_t turn, instruction **values) {
+  region r = tile_group_region(s->arena, g);
+  r.dims[g->dim] = (region_dim){g->tile * turn, 0, turn < g->turns ? g->tile : g->remainder};
+  piece p = {.search = s, .group = g, .to = builder_for(g->bottom)};
+  for (int k = 0; k < g->externals.size; k++)
+    ptr_map_put(s->arena, &p.outside, g->externals.data[k].instruction, g->externals.data[k].instruction);
+  TRY(compute(&p, &r));
+  for (int k = 0; k < value_count(g); k++) values[k] = write_tile(&p, &r, k, values[k]);
+  return status_ok();
+}
+
+// --- the loop
+
+static computation *make_condition(const builder *b, const shape *state, int64_t last) {
+  computation *c = module_add_computation(b->computation->module, STR("tile_condition"));
+  const builder to = {b->arena, c, b->where, b->metadata};
+  instruction *p = computation_add_parameter(c, 0, STR("state"), state);
+  instruction *turn = builder_element(&to, p, 0);
+  computation_set_root(c, builder_compare(&to, turn, builder_scalar_int(&to, DTYPE_S32, last + 1), COMPARE_LT));
+  return c;
+}
+
+// State: the turn, the values, the externals.
+static heddle_status make_body(tile_search *s, tile_group *g, const builder *b, const shape *state,
+                               const instruction_list *externals, computation **out) {
+  computation *c = *out = module_add_computation(b->computation->module, STR("tile_body"));
+  piece p = {.search = s, .group = g, .to = {b->arena, c, b->where, b->metadata}, .turns = g->inside};
+  instruction *state_in = computation_add_parameter(c, 0, STR("state"), state);
+  instruction **elements = arena_array(s->arena, instruction *, state->tuple_size);
+  for (int k = 0; k < state->tuple_size; k++) elements[k] = builder_element(&p.to, state_in, k);
+  const int count = value_count(g);
+  for (int k = 0; k < externals->size; k++)
+    ptr_map_put(s->arena, &p.outside, externals->data[k], elements[1 + count + k]);
+  p.turn = elements[0];
+  const region r = tile_group_region(s->arena, g);
+  TRY(compute(&p, &r));
+  for (int k = 0; k < count; k++) elements[1 + k] = write_tile(&p, &r, k, elements[1 + k]);
+  elements[0] = builder_binary(&p.to, HLO_ADD, p.turn, builder_scalar_int(&p.to, DTYPE_S32, 1));
+  computation_set_root(c, builder_tuple(&p.to, state->tuple_size, elements));
+  return status_ok();
+}
+
+static heddle_status add_loop(tile_search *s, tile_group *g, instruction **values, computation **body) {
+  const builder b = builder_for(g->bottom);
+  const int count = value_count(g);
+  const instruction_list externals = externals_of(s, g);
+  const int size = 1 + count + externals.size;
+  instruction **elements = arena_array(s->arena, instruction *, size);
+  elements[0] = builder_scalar_int(&b, DTYPE_S32, g->inside.first);
+  for (int k = 0; k < count; k++) elements[1 + k] = values[k];
+  for (int k = 0; k < externals.size; k++) elements[1 + count + k] = externals.data[k];
+  instruction *state = builder_tuple(&b, size, elements);
+  computation *called[2];
+  TRY(make_body(s, g, &b, state->shape, &externals, &called[1]));
+  called[0] = make_condition(&b, state->shape, g->inside.last);
+  instruction *loop = builder_add(&b, HLO_WHILE, state->shape, 1, &state);
+  instruction_set_called(loop, 2, called);
+  *body = called[1];
+  tile_loops_mark(loop);
+  for (int k = 0; k < count; k++) values[k] = builder_element(&b, loop, 1 + k);
+  return status_ok();
+}
+
+static instruction *allocate(const builder *b, const shape *s) {
+  instruction *i = builder_add(b, HLO_CUSTOM_CALL, s, 0, NULL);
+  i->attributes->custom_call_target = STR(LHLO_ALLOCATE_BUFFER);
+  attributes_mark(i->attributes, HLO_ATTRIBUTE_CUSTOM_CALL_TARGET);
+  return i;
+}
+
+heddle_status tile_loop_make(tile_search *s, tile_group *g, computation **body) {
+  const builder b = builder_for(g->bottom);
+  instruction **values = arena_array(s->arena, instruction *, value_count(g));
+  for (int k = 0; k < value_count(g); k++) values[k] = allocate(&b, value_shape(g, k));
+  for (int64_t turn = 0; turn < g->inside.first; turn++) TRY(add_lone_tile(s, g, turn, values));
+  const bool is_loop = g->inside.last > g->inside.first;
+  *body = NULL;
+  if (is_loop) TRY(add_loop(s, g, values, body));
+  for (int64_t turn = is_loop ? g->inside.last + 1 : g->inside.first; turn < g->turns + (g->remainder > 0); turn++)
+    TRY(add_lone_tile(s, g, turn, values));
+  builder_replace_values(&b, g->bottom, values);
+  return status_ok();
+}
