@@ -92,9 +92,10 @@ static void print_memory(text *out, const program *p) {
     text_putc(out, '\n');
   }
   text_printf(out, "  temporary bytes %" PRId64 "\n", p->temporary_bytes);
+  if (p->memory_limit > 0) text_printf(out, "  memory limit %" PRId64 " bytes\n", p->memory_limit);
   for (int k = 0; k < p->slice_count; k++)
-    text_printf(out, "  slice %d: allocation %d from %" PRId64 ", %" PRId64 " bytes\n", k, p->slices[k].allocation,
-                p->slices[k].offset, p->slices[k].bytes);
+    text_printf(out, "  slice %d: allocation %d from %" PRId64 ", %" PRId64 " bytes%s\n", k, p->slices[k].allocation,
+                p->slices[k].offset, p->slices[k].bytes, p->slices[k].is_temporary ? ", temporary" : "");
 }
 
 // --- code
@@ -223,6 +224,10 @@ static void print_thunk(printer *p, const program_thunk *t) {
   p->indent += STEP;
   print_slices(p, "reads", t->read_count, t->reads);
   print_slices(p, "writes", t->write_count, t->writes);
+  if (p->program->memory_limit > 0) {
+    start_line(p);
+    text_printf(p->out, "touches %" PRId64 " bytes that are no temporaries\n", t->resident_bytes);
+  }
   print_arrays(p, "operand", t->operand_count, t->operands);
   print_arrays(p, "result", t->result_count, t->results);
   print_kind(p, t);

@@ -53,6 +53,7 @@ static program_thunk thunk_of(program_thunk_kind kind) {
                      .reads = slices,
                      .write_count = 1,
                      .writes = &slices[2],
+                     .resident_bytes = 51,
                      .operand_count = 1,
                      .operands = arrays,
                      .result_count = 1,
@@ -69,7 +70,7 @@ static const program_node nodes[] = {
     {DTYPE_TUPLE, 3}, {DTYPE_F32, 0}, {DTYPE_TUPLE, 1}, {DTYPE_S32, 0}, {DTYPE_TOKEN, 0}};
 static const program_allocation allocations[] = {{PROGRAM_CONSTANT, 7, 4, constant},
                                                  {PROGRAM_TEMPORARY, 8, 9000, NULL}};
-static const program_slice all_slices[] = {{1, 128, 256}};
+static const program_slice all_slices[] = {{1, 128, 256, true}};
 static const program_image images[] = {{PROGRAM_PTX, NULL, 0}};
 static const program_kernel kernels[] = {{"entry_point", 10, 2, 11, 12, 13, {14, 15, 16}, {17, 18, 19}, 20}};
 
@@ -90,6 +91,7 @@ static program whole(void) {
                    .allocation_count = 2,
                    .allocations = allocations,
                    .temporary_bytes = 24,
+                   .memory_limit = 25,
                    .slice_count = 1,
                    .slices = all_slices,
                    .image_count = 1,
@@ -122,6 +124,7 @@ static void test_program(void **state) {
       FIELD(program, allocation_count, "allocation 1"),
       FIELD(program, allocations, "allocation 1"),
       FIELD(program, temporary_bytes, "temporary bytes 24"),
+      FIELD(program, memory_limit, "memory limit 25 bytes"),
       FIELD(program, slice_count, "slice 0"),
       FIELD(program, slices, "slice 0"),
       FIELD(program, image_count, "image 0"),
@@ -149,7 +152,8 @@ static void test_program(void **state) {
       FIELD(program_allocation, bytes, "9000 bytes"), FIELD(program_allocation, data, "deadbeef")};
   CHECK(program_allocation, shown, allocation_rows);
   const field slice_rows[] = {FIELD(program_slice, allocation, "slice 0: allocation 1"),
-                              FIELD(program_slice, offset, "from 128"), FIELD(program_slice, bytes, "256 bytes")};
+                              FIELD(program_slice, offset, "from 128"), FIELD(program_slice, bytes, "256 bytes"),
+                              FIELD(program_slice, is_temporary, "bytes, temporary")};
   CHECK(program_slice, shown, slice_rows);
   const field image_rows[] = {FIELD(program_image, format, "image 0: ptx"), FIELD(program_image, data, NULL),
                               FIELD(program_image, size, NULL)};
@@ -210,6 +214,7 @@ static void test_thunk(void **state) {
       FIELD(program_thunk, reads, "reads 41 42"),
       FIELD(program_thunk, write_count, "writes 43\n"),
       FIELD(program_thunk, writes, "writes 43"),
+      FIELD(program_thunk, resident_bytes, "touches 51 bytes"),
       FIELD(program_thunk, sequence_count, "sequence 0\n      sequence 1\n        memset named"),
       FIELD(program_thunk, sequences, "pattern 0x12345678"),
       FIELD(program_thunk, operand_count, "operand 0"),

@@ -81,6 +81,7 @@ static const record_field slice_fields[] = {
     FIELD(program_slice, INT, allocation),
     FIELD(program_slice, INT64, offset),
     FIELD(program_slice, INT64, bytes),
+    FIELD(program_slice, BOOL, is_temporary),
 };
 static const record_type slice_type = TYPE(program_slice, slice_fields);
 
@@ -136,6 +137,7 @@ static const record_field thunk_fields[] = {
     FIELD(program_thunk, TEXT, origin),
     LIST(program_thunk, INTS, reads, read_count),
     LIST(program_thunk, INTS, writes, write_count),
+    FIELD(program_thunk, INT64, resident_bytes),
     LIST(program_thunk, LIST, sequences, sequence_count, .type = &sequence_type),
     LIST(program_thunk, LIST, operands, operand_count, .type = &array_type),
     LIST(program_thunk, LIST, results, result_count, .type = &array_type),
@@ -220,6 +222,7 @@ static const record_field program_fields_table[] = {
     LIST(program, LIST, nodes, node_count, .type = &node_type),
     LIST(program, LIST, allocations, allocation_count, .type = &allocation_type),
     FIELD(program, INT64, temporary_bytes),
+    FIELD(program, INT64, memory_limit),
     LIST(program, LIST, slices, slice_count, .type = &slice_type),
     LIST(program, LIST, kernels, kernel_count, .type = &kernel_type),
     FIELD(program, STRUCT, entry, .type = &sequence_type),

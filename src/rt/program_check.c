@@ -72,7 +72,8 @@ static heddle_status check_allocation(const program *p, int number) {
 }
 
 static heddle_status check_memory(const program *p) {
-  if (p->temporary_bytes < 0) return status_error(HEDDLE_INVALID, "the program has a negative size");
+  if (p->temporary_bytes < 0 || p->memory_limit < 0)
+    return status_error(HEDDLE_INVALID, "the program has a negative size");
   int64_t total = 0;
   int arenas = 0;
   for (int i = 0; i < p->allocation_count; i++) {
@@ -96,6 +97,7 @@ static heddle_status check_memory(const program *p) {
 // --- thunks
 
 static heddle_status check_slices(const program *p, const program_thunk *t) {
+  if (t->resident_bytes < 0) return wrong(t, "it touches a negative number of bytes");
   for (int i = 0; i < t->read_count; i++)
     if (!in_range(t->reads[i], p->slice_count)) return wrong(t, "it reads a slice that does not exist");
   for (int i = 0; i < t->write_count; i++) {
