@@ -33,9 +33,11 @@
 #include "base/heap.h"
 #include "base/int64.h"
 
-// OpenMP's own calls, without its header, which clang has only for its own runtime. The number is the calling thread's.
-extern int omp_get_max_threads(void);
-extern void omp_set_num_threads(int threads);
+// OpenMP's own calls, once its runtime is loaded. The number is the calling thread's.
+static struct {
+  int (*_Atomic get)(void);
+  void (*_Atomic set)(int threads);
+} openmp;
 
 // Chunks per thread: enough to even out cores of unequal speed, few enough that claiming them costs nothing.
 enum { CHUNKS_PER_THREAD = 16 };
@@ -81,6 +83,7 @@ static struct {
 } pool;
 
 static _Thread_local int own_number, depth;  // in the region that this thread works in; regions around it
+static _Thread_local int owed_openmp;  // the number of threads that it had before this thread said 1; 0: it has not
 
 // --- waiting
 
@@ -115,6 +118,30 @@ static int known_cores(void) {
 
 static bool has_several_cores(void) { return known_cores() > 1; }
 
+// --- OpenMP
+
+void pool_adopt_openmp(int (*get)(void), void (*set)(int threads)) {
+  if (!get || !set) return;
+  atomic_store(&openmp.get, get);
+  atomic_store(&openmp.set, set);
+}
+
+static void borrow_openmp(void) {
+  void (*set)(int) = atomic_load_explicit(&openmp.set, memory_order_acquire);
+  if (!set || owed_openmp) return;
+  owed_openmp = atomic_load_explicit(&openmp.get, memory_order_relaxed)();
+  if (owed_openmp != 1) set(1);
+}
+
+static void give_back_openmp(void) {
+  if (owed_openmp > 1) atomic_load (&openmp.set)(owed_openmp);
+  owed_openmp = 0;
+}
+
+void pool_tell_openmp(void) {
+  if (depth > 0) borrow_openmp();
+}
+
 // --- claiming
 
 // Does chunks of `r` until none is left. `state`: as it is after the first of them was claimed. The next chunk is
@@ -142,6 +169,7 @@ static bool join(region *r) {
       continue;
     own_number = r->threads - places_in(state);
     const call_context *before = call_enter(r->call);
+    borrow_openmp();
     work_on(r, next);
     call_enter(before);
     return true;
@@ -196,7 +224,6 @@ static void sleep_until_called(void) {
 }
 
 static void *serve(void *unused) {
-  omp_set_num_threads(1);
   depth = 1;
   for (bool was_woken = true;;) {
     while (find_work(was_woken)) was_woken = false;
@@ -316,8 +343,8 @@ void pool_run(int threads, int64_t count, pool_range_fn fn, void *argument) {
   if (count <= 0) return;
   if (threads > POOL_THREADS_MAX) threads = POOL_THREADS_MAX;
   if (threads > count) threads = (int)count;
-  const int number = own_number, lent = omp_get_max_threads();
-  if (depth == 0 && lent != 1) omp_set_num_threads(1);
+  const int number = own_number;
+  if (depth == 0) borrow_openmp();
   region *r = threads > 1 && depth == 0 ? take_region() : NULL;
   depth++;
   own_number = 0;
@@ -331,7 +358,7 @@ void pool_run(int threads, int64_t count, pool_range_fn fn, void *argument) {
   }
   depth--;
   own_number = number;
-  if (depth == 0 && lent != 1) omp_set_num_threads(lent);
+  if (depth == 0) give_back_openmp();
 }
 
 int pool_thread(void) { return own_number; }

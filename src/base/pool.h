@@ -20,6 +20,12 @@ void pool_run(int threads, int64_t count, pool_range_fn fn, void *argument);
 // Number of the calling thread in the pool_run it works for, from 0; 0 outside of any.
 int pool_thread(void);
 
+// OpenMP's runtime, once a library that stands on it is loaded: of the calling thread the number of threads that it
+// uses, and the call that sets it. Regions set it to one on all their threads, and give it back. Null is ignored.
+void pool_adopt_openmp(int (*get)(void), void (*set)(int threads));
+// Within a region: the same for this thread, if the runtime was adopted after the region began.
+void pool_tell_openmp(void);
+
 // How many threads the pool has started. They stay as long as the process.
 int pool_started(void);
 

@@ -1,5 +1,5 @@
 // Every item is visited once, whatever the number of threads and whoever calls; nobody waits for a thread that is busy
-// elsewhere; only one OpenMP runtime is loaded.
+// elsewhere; OpenMP has one thread inside.
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -134,27 +134,51 @@ static void test_children_start_anew(void **state) {
   assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void test_one_openmp_runtime(void **state) {
+// OpenMP's runtime, as libraries see it: a number for each thread.
+static _Thread_local int openmp_threads = 7;
+static int get_threads(void) { return openmp_threads; }
+static void set_threads(int threads) { openmp_threads = threads; }
+
+static void adopt(void *seven, int64_t begin, int64_t end) {
+  (void)begin;
+  (void)end;
+  pool_adopt_openmp(get_threads, set_threads);
+  pool_tell_openmp();
+  *(bool *)seven = openmp_threads != 1;
+}
+
+static void count_alone(void *argument, int64_t begin, int64_t end) {
+  atomic_fetch_add((atomic_int *)argument, openmp_threads == 1 ? (int)(end - begin) : 0);
+}
+
+// Also where a library is loaded within a region, and the caller's own number is given back.
+static void test_openmp_has_one_thread_inside(void **state) {
   (void)state;
-  FILE *maps = fopen("/proc/self/maps", "r");
-  assert_non_null(maps);
-  char line[512];
-  int gomp = 0, omp = 0;
-  while (fgets(line, sizeof line, maps)) {
-    gomp += strstr(line, "libgomp") != NULL;
-    omp += strstr(line, "libomp") != NULL || strstr(line, "libiomp") != NULL;
-  }
-  fclose(maps);
-  assert_true(gomp > 0);
-  assert_int_equal(omp, 0);
+  bool seven = true;
+  pool_run(1, 1, adopt, &seven);
+  assert_false(seven);
+  assert_int_equal(openmp_threads, 7);
+  atomic_int alone = 0;
+  pool_run(THREADS, ITEMS, count_alone, &alone);
+  assert_int_equal(atomic_load(&alone), ITEMS);
+  assert_int_equal(openmp_threads, 7);
+  pool_tell_openmp();
+  assert_int_equal(openmp_threads, 7);
+  openmp_threads = 3;
+  pool_run(1, 1, count_alone, &alone);
+  assert_int_equal(atomic_load(&alone), ITEMS + 1);
+  assert_int_equal(openmp_threads, 3);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_item_once),           cmocka_unit_test(test_numbers_are_of_one_thread_each),
-      cmocka_unit_test(test_callers_share_the_threads), cmocka_unit_test(test_busy_threads_are_not_waited_for),
-      cmocka_unit_test(test_calls_inside_run_alone),    cmocka_unit_test(test_children_start_anew),
-      cmocka_unit_test(test_one_openmp_runtime),
+      cmocka_unit_test(test_every_item_once),
+      cmocka_unit_test(test_numbers_are_of_one_thread_each),
+      cmocka_unit_test(test_callers_share_the_threads),
+      cmocka_unit_test(test_busy_threads_are_not_waited_for),
+      cmocka_unit_test(test_calls_inside_run_alone),
+      cmocka_unit_test(test_children_start_anew),
+      cmocka_unit_test(test_openmp_has_one_thread_inside),
   };
   return cmocka_run_group_tests_name("base/pool", tests, NULL, NULL);
 }

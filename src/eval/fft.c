@@ -6,6 +6,7 @@
 
 #include "eval/compute.h"
 #include "eval/interpreter.h"
+#include "lib/external.h"
 #include "lib/fft.h"
 
 // `data` seen as [outer, size, inner]: transforms the middle dim in place.
@@ -16,14 +17,15 @@ static heddle_status transform_dim(const instruction *i, double complex *data, i
   const int n = (int)size, stride = (int)inner, distance = inner == 1 ? n : 1;
   const int64_t many = inner == 1 ? outer : inner, step = inner == 1 ? 1 : outer;
   if (many > INT32_MAX) return interpreter_refuse(i, "more than 2^31 transforms");
+  TRY(external_need(EXTERNAL_FFTW));
   fft_lock_planner();
-  fftw_plan plan = fftw_plan_many_dft(1, &n, (int)many, data, NULL, stride, distance, data, NULL, stride, distance,
-                                      sign, FFTW_ESTIMATE | FFTW_UNALIGNED);
+  fftw_plan plan = EXTERNAL(fftw_plan_many_dft)(1, &n, (int)many, data, NULL, stride, distance, data, NULL, stride,
+                                                distance, sign, FFTW_ESTIMATE | FFTW_UNALIGNED);
   fft_unlock_planner();
   if (!plan) return status_at(HEDDLE_OUT_OF_MEMORY, i->where, "no plan for a transform of %d elements", n);
-  for (int64_t k = 0; k < step; k++) fftw_execute_dft(plan, data + k * size * inner, data + k * size * inner);
+  for (int64_t k = 0; k < step; k++) EXTERNAL(fftw_execute_dft)(plan, data + k * size * inner, data + k * size * inner);
   fft_lock_planner();
-  fftw_destroy_plan(plan);
+  EXTERNAL(fftw_destroy_plan)(plan);
   fft_unlock_planner();
   return status_ok();
 }

@@ -42,6 +42,7 @@ typedef struct lib_routine {
   lib_fn call;
   // Bytes of scratch memory for a call of these shapes (data pointers are not looked at); null: none.
   int64_t (*scratch)(const lib_call *call);
+  unsigned needs;  // libraries, for external_need_all: whoever prepares a call asks before it runs
 } lib_routine;
 
 // Null if there is none of that name.

@@ -8,6 +8,7 @@
 #include "base/cpu_level.h"
 #include "base/int64.h"
 #include "lib/cholesky_lanes.h"
+#include "lib/external.h"
 #include "lib/linear_algebra.h"
 
 enum {
@@ -98,10 +99,12 @@ static int factor_square(work_type w, int64_t n, int64_t leading, void *rows) {
 static void subtract_square(work_type w, int64_t size, int64_t before, const void *rows, int64_t leading,
                             void *square) {
   const blasint n = (blasint)size, k = (blasint)before, ld = (blasint)leading;
-  if (w == WORK_F32) cblas_ssyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, k, -1, rows, ld, 1, square, ld);
-  else if (w == WORK_F64) cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, k, -1, rows, ld, 1, square, ld);
-  else if (w == WORK_C64) cblas_cherk(CblasRowMajor, CblasLower, CblasNoTrans, n, k, -1, rows, ld, 1, square, ld);
-  else cblas_zherk(CblasRowMajor, CblasLower, CblasNoTrans, n, k, -1, rows, ld, 1, square, ld);
+  if (w == WORK_F32) EXTERNAL(cblas_ssyrk)(CblasRowMajor, CblasLower, CblasNoTrans, n, k, -1, rows, ld, 1, square, ld);
+  else if (w == WORK_F64)
+    EXTERNAL(cblas_dsyrk)(CblasRowMajor, CblasLower, CblasNoTrans, n, k, -1, rows, ld, 1, square, ld);
+  else if (w == WORK_C64)
+    EXTERNAL(cblas_cherk)(CblasRowMajor, CblasLower, CblasNoTrans, n, k, -1, rows, ld, 1, square, ld);
+  else EXTERNAL(cblas_zherk)(CblasRowMajor, CblasLower, CblasNoTrans, n, k, -1, rows, ld, 1, square, ld);
 }
 
 static void solve_rows(work_type w, int64_t rows, int64_t columns, const void *triangle, void *to, int64_t leading) {
@@ -109,15 +112,17 @@ static void solve_rows(work_type w, int64_t rows, int64_t columns, const void *t
   const float one_c64[2] = {1, 0};
   const double one_c128[2] = {1, 0};
   if (w == WORK_F32)
-    cblas_strsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, m, n, 1, triangle, ld, to, ld);
+    EXTERNAL(cblas_strsm)(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, m, n, 1, triangle, ld, to,
+                          ld);
   else if (w == WORK_F64)
-    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, m, n, 1, triangle, ld, to, ld);
+    EXTERNAL(cblas_dtrsm)(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, m, n, 1, triangle, ld, to,
+                          ld);
   else if (w == WORK_C64)
-    cblas_ctrsm(CblasRowMajor, CblasRight, CblasLower, CblasConjTrans, CblasNonUnit, m, n, one_c64, triangle, ld, to,
-                ld);
+    EXTERNAL(cblas_ctrsm)(CblasRowMajor, CblasRight, CblasLower, CblasConjTrans, CblasNonUnit, m, n, one_c64, triangle,
+                          ld, to, ld);
   else
-    cblas_ztrsm(CblasRowMajor, CblasRight, CblasLower, CblasConjTrans, CblasNonUnit, m, n, one_c128, triangle, ld, to,
-                ld);
+    EXTERNAL(cblas_ztrsm)(CblasRowMajor, CblasRight, CblasLower, CblasConjTrans, CblasNonUnit, m, n, one_c128, triangle,
+                          ld, to, ld);
 }
 
 // The upper half's factor finishes the rows below it, and these what remains: large pieces, which a library does best.

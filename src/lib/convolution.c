@@ -267,6 +267,7 @@ heddle_status convolution_plan_make(arena *a, const lib_call *call, convolution_
   convolution_plan *p = arena_new(a, convolution_plan);
   TRY(convolution_form_of(call, &p->form));
   p->threads = call->threads;
+  if (goes_to_f32(&p->form)) TRY(external_need(EXTERNAL_ONEDNN));
   if (!plan_f32(a, call, p)) TRY(plan_own(call, p));
   p->has_outside = p->way != WAY_SPREAD && p->way != WAY_DIRECT && convolution_reaches_outside(&p->form);
   *plan = p;

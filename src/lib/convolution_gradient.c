@@ -132,16 +132,16 @@ static bool create_primitive(const convolution_gradient *g, part_kind *k, const 
   dnnl_convolution_desc_t forward, gradient;
   dnnl_primitive_desc_t hint = NULL;
   if (!onednn_describe_window(&k->form, &w) ||
-      !onednn_ok(dnnl_dilated_convolution_forward_desc_init(&forward, dnnl_forward_training, dnnl_convolution_direct,
-                                                            &k->input, kernel, NULL, &k->result, w.strides, w.dilates,
-                                                            w.low, w.high)) ||
-      !onednn_ok(dnnl_dilated_convolution_backward_weights_desc_init(&gradient, dnnl_convolution_direct, &k->input,
-                                                                     kernel, NULL, &k->result, w.strides, w.dilates,
-                                                                     w.low, w.high)) ||
-      !onednn_ok(dnnl_primitive_desc_create(&hint, &forward, NULL, g->engine.engine, NULL)))
+      !onednn_ok(EXTERNAL(dnnl_dilated_convolution_forward_desc_init)(
+          &forward, dnnl_forward_training, dnnl_convolution_direct, &k->input, kernel, NULL, &k->result, w.strides,
+          w.dilates, w.low, w.high)) ||
+      !onednn_ok(EXTERNAL(dnnl_dilated_convolution_backward_weights_desc_init)(&gradient, dnnl_convolution_direct,
+                                                                               &k->input, kernel, NULL, &k->result,
+                                                                               w.strides, w.dilates, w.low, w.high)) ||
+      !onednn_ok(EXTERNAL(dnnl_primitive_desc_create)(&hint, &forward, NULL, g->engine.engine, NULL)))
     return false;
   const bool is_found = onednn_primitive_find(&g->engine, &gradient, hint, &k->primitive);
-  return onednn_ok(dnnl_primitive_desc_destroy(hint)) && is_found;
+  return onednn_ok(EXTERNAL(dnnl_primitive_desc_destroy)(hint)) && is_found;
 }
 
 static bool create_kind(convolution_gradient *g, part_kind *k) {

@@ -59,15 +59,15 @@ static bool find_implementation(const convolution_onednn *o, part_kind *k, const
   if (!onednn_describe_window(f, &w)) return false;
   if (convolution_is_dilated(f)) {
     dnnl_deconvolution_desc_t d;
-    return onednn_ok(dnnl_dilated_deconvolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_deconvolution_direct,
-                                                                  &k->input, kernel, bias, &k->result, w.strides,
-                                                                  w.dilates, w.low, w.high)) &&
+    return onednn_ok(EXTERNAL(dnnl_dilated_deconvolution_forward_desc_init)(
+               &d, dnnl_forward_inference, dnnl_deconvolution_direct, &k->input, kernel, bias, &k->result, w.strides,
+               w.dilates, w.low, w.high)) &&
            onednn_primitive_find(&o->engine, &d, NULL, &k->primitive);
   }
   dnnl_convolution_desc_t d;
-  return onednn_ok(dnnl_dilated_convolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_convolution_direct,
-                                                              &k->input, kernel, bias, &k->result, w.strides, w.dilates,
-                                                              w.low, w.high)) &&
+  return onednn_ok(EXTERNAL(dnnl_dilated_convolution_forward_desc_init)(
+             &d, dnnl_forward_inference, dnnl_convolution_direct, &k->input, kernel, bias, &k->result, w.strides,
+             w.dilates, w.low, w.high)) &&
          onednn_primitive_find(&o->engine, &d, NULL, &k->primitive);
 }
 
@@ -77,7 +77,7 @@ static bool create_kind(convolution_onednn *o, part_kind *k, packing *p) {
   dnnl_memory_desc_t any;
   if (!onednn_describe_images(f, false, &k->input) || !onednn_describe_images(f, true, &k->result) ||
       !onednn_describe_kernel(f, NULL, &any) ||
-      !onednn_ok(dnnl_memory_desc_init_by_tag(&k->bias, 1, bias, dnnl_f32, dnnl_a)) ||
+      !onednn_ok(EXTERNAL(dnnl_memory_desc_init_by_tag)(&k->bias, 1, bias, dnnl_f32, dnnl_a)) ||
       !find_implementation(o, k, p->features ? &p->to : &any))
     return false;
   const dnnl_memory_desc_t *packed = onednn_primitive_array(&k->primitive, dnnl_query_weights_md);

@@ -16,6 +16,7 @@
 #include "base/int64.h"
 #include "base/lock.h"
 #include "base/pool.h"
+#include "lib/external.h"
 #include "lib/fft_lanes.h"
 
 enum {
@@ -75,27 +76,27 @@ struct fft_plan {
 // FFTW looks at the alignment of arrays that it plans for, and whether they are the same one; nothing else.
 static _Alignas(64) char from_example[64], to_example[64];
 
-#define FFTW_LIBRARY(name, prefix, real)                                                                    \
-  static void *name##_make(const pass *p, int64_t lines, int sign, unsigned flags) {                        \
-    const int n = (int)p->size, many = (int)lines, stride = (int)(p->block ? p->group : p->stride);         \
-    const int from = (int)p->from_distance, to = (int)p->to_distance;                                       \
-    void *in = from_example, *out = p->is_in_place && !p->block ? from_example : to_example;                \
-    if (p->kind == PASS_FROM_REAL)                                                                          \
-      return prefix##_plan_many_dft_r2c(1, &n, many, in, NULL, stride, from, out, NULL, stride, to, flags); \
-    if (p->kind == PASS_TO_REAL)                                                                            \
-      return prefix##_plan_many_dft_c2r(1, &n, many, in, NULL, stride, from, out, NULL, stride, to, flags); \
-    return prefix##_plan_many_dft(1, &n, many, in, NULL, stride, from, out, NULL, stride, to, sign, flags); \
-  }                                                                                                         \
-  static void name##_execute(pass_kind kind, void *plan, const void *from, void *to) {                      \
-    if (kind == PASS_FROM_REAL) prefix##_execute_dft_r2c(plan, (void *)from, to);                           \
-    else if (kind == PASS_TO_REAL) prefix##_execute_dft_c2r(plan, (void *)from, to);                        \
-    else prefix##_execute_dft(plan, (void *)from, to);                                                      \
-  }                                                                                                         \
-  static void name##_scale(void *reals, int64_t count, double by) {                                         \
-    real *x = reals;                                                                                        \
-    for (int64_t k = 0; k < count; k++) x[k] = (real)(x[k] * by);                                           \
-  }                                                                                                         \
-  static void name##_destroy(void *plan) { prefix##_destroy_plan(plan); }                                   \
+#define FFTW_LIBRARY(name, prefix, real)                                                                              \
+  static void *name##_make(const pass *p, int64_t lines, int sign, unsigned flags) {                                  \
+    const int n = (int)p->size, many = (int)lines, stride = (int)(p->block ? p->group : p->stride);                   \
+    const int from = (int)p->from_distance, to = (int)p->to_distance;                                                 \
+    void *in = from_example, *out = p->is_in_place && !p->block ? from_example : to_example;                          \
+    if (p->kind == PASS_FROM_REAL)                                                                                    \
+      return EXTERNAL(prefix##_plan_many_dft_r2c)(1, &n, many, in, NULL, stride, from, out, NULL, stride, to, flags); \
+    if (p->kind == PASS_TO_REAL)                                                                                      \
+      return EXTERNAL(prefix##_plan_many_dft_c2r)(1, &n, many, in, NULL, stride, from, out, NULL, stride, to, flags); \
+    return EXTERNAL(prefix##_plan_many_dft)(1, &n, many, in, NULL, stride, from, out, NULL, stride, to, sign, flags); \
+  }                                                                                                                   \
+  static void name##_execute(pass_kind kind, void *plan, const void *from, void *to) {                                \
+    if (kind == PASS_FROM_REAL) EXTERNAL(prefix##_execute_dft_r2c)(plan, (void *)from, to);                           \
+    else if (kind == PASS_TO_REAL) EXTERNAL(prefix##_execute_dft_c2r)(plan, (void *)from, to);                        \
+    else EXTERNAL(prefix##_execute_dft)(plan, (void *)from, to);                                                      \
+  }                                                                                                                   \
+  static void name##_scale(void *reals, int64_t count, double by) {                                                   \
+    real *x = reals;                                                                                                  \
+    for (int64_t k = 0; k < count; k++) x[k] = (real)(x[k] * by);                                                     \
+  }                                                                                                                   \
+  static void name##_destroy(void *plan) { EXTERNAL(prefix##_destroy_plan)(plan); }                                   \
   static const library name##_library = {sizeof(real), name##_make, name##_execute, name##_scale, name##_destroy};
 
 FFTW_LIBRARY(single, fftwf, float)
@@ -264,6 +265,7 @@ heddle_status fft_plan_make(arena *a, const lib_call *call, fft_plan **plan) {
   f->threads = f->elements < SMALL_ELEMENTS || call->threads < 1 ? 1 : call->threads;
   *plan = f;
   if (f->elements == 0) return status_ok();
+  TRY(external_need(f->library == &single_library ? EXTERNAL_FFTW_SINGLE : EXTERNAL_FFTW));
   heddle_status status = add_passes(a, f, call, lengths->count);
   if (!status_is_ok(status)) fft_plan_release(f);
   return status;

@@ -260,6 +260,7 @@ static heddle_status plan_form(const gemm_form *form, const lib_call *call, gemm
     return status_error(HEDDLE_INVALID, "relu of %s", dtype_name(form->result));
   choose_copies(form, plan);
   if (plan->batch * plan->rows * plan->columns == 0) return status_ok();
+  TRY(gemm_product_need(plan->work, (double)plan->rows * (double)plan->columns * (double)plan->depth));
   choose_tiles(plan);
   if (dtypes[form->result].bits < 8) plan->max_threads = 1;  // elements may share bytes
   return status_ok();

@@ -10,6 +10,7 @@
 #include <cblas.h>
 #include <dnnl.h>
 
+#include "lib/external.h"
 #include "lib/gemm_integers.h"
 #include "lib/gemm_packed.h"
 #include "lib/gemm_small.h"
@@ -39,6 +40,11 @@ static void plain_f32(const int64_t size[static 3], const gemm_matrix *lhs, cons
   }
 }
 
+heddle_status gemm_product_need(work_type w, double multiplications) {
+  if (w == WORK_F32 && multiplications > TINY) return external_need(EXTERNAL_ONEDNN);
+  return w == WORK_F64 || w == WORK_C64 || w == WORK_C128 ? external_need(EXTERNAL_OPENBLAS) : status_ok();
+}
+
 static CBLAS_TRANSPOSE transpose_of(const gemm_matrix *m) { return m->is_transposed ? CblasTrans : CblasNoTrans; }
 
 static bool sgemm(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs, const gemm_sums *sums) {
@@ -48,9 +54,9 @@ static bool sgemm(const int64_t size[static 3], const gemm_matrix *lhs, const ge
     small(size, lhs, rhs, sums);
     return true;
   }
-  return dnnl_sgemm(transpose[lhs->is_transposed], transpose[rhs->is_transposed], size[0], size[1], size[2], 1,
-                    lhs->data, lhs->leading, rhs->data, rhs->leading, sums->adds ? 1 : 0, sums->data,
-                    sums->leading) == dnnl_success;
+  return EXTERNAL(dnnl_sgemm)(transpose[lhs->is_transposed], transpose[rhs->is_transposed], size[0], size[1], size[2],
+                              1, lhs->data, lhs->leading, rhs->data, rhs->leading, sums->adds ? 1 : 0, sums->data,
+                              sums->leading) == dnnl_success;
 }
 
 bool gemm_product(work_type w, const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs,
@@ -66,14 +72,16 @@ bool gemm_product(work_type w, const int64_t size[static 3], const gemm_matrix *
       plain_f32(size, lhs, rhs, sums);
       break;
     case WORK_F64:
-      cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, lhs->data, lda, rhs->data, ldb, sums->adds ? 1 : 0, sums->data,
-                  ldc);
+      EXTERNAL(cblas_dgemm)(CblasRowMajor, ta, tb, m, n, k, 1, lhs->data, lda, rhs->data, ldb, sums->adds ? 1 : 0,
+                            sums->data, ldc);
       break;
     case WORK_C64:
-      cblas_cgemm(CblasRowMajor, ta, tb, m, n, k, one_c64, lhs->data, lda, rhs->data, ldb, more_c64, sums->data, ldc);
+      EXTERNAL(cblas_cgemm)(CblasRowMajor, ta, tb, m, n, k, one_c64, lhs->data, lda, rhs->data, ldb, more_c64,
+                            sums->data, ldc);
       break;
     case WORK_C128:
-      cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, one_c128, lhs->data, lda, rhs->data, ldb, more_c128, sums->data, ldc);
+      EXTERNAL(cblas_zgemm)(CblasRowMajor, ta, tb, m, n, k, one_c128, lhs->data, lda, rhs->data, ldb, more_c128,
+                            sums->data, ldc);
       break;
     case WORK_U32:
     case WORK_U64: gemm_integers(w, size, lhs, rhs, sums); break;

@@ -8,6 +8,7 @@
 
 #include <complex.h>
 
+#include "lib/external.h"
 #include "lib/work.h"
 
 enum { LAPACK_MAX_ARRAYS = 8 };
@@ -26,11 +27,11 @@ static inline bool lapack_is_single(const lapack_arguments *x) { return x->type 
 static inline int32_t lapack_dim(const lapack_arguments *x, char letter) { return x->dims[letter - 'a']; }
 
 // LAPACKE's routine of the call's type; those for real and complex matrices may have names of their own.
-#define LAPACK_CALL(x, real, complex, ...)                                     \
-  ((x)->type == WORK_F32   ? LAPACKE_s##real(LAPACK_COL_MAJOR, __VA_ARGS__)    \
-   : (x)->type == WORK_F64 ? LAPACKE_d##real(LAPACK_COL_MAJOR, __VA_ARGS__)    \
-   : (x)->type == WORK_C64 ? LAPACKE_c##complex(LAPACK_COL_MAJOR, __VA_ARGS__) \
-                           : LAPACKE_z##complex(LAPACK_COL_MAJOR, __VA_ARGS__))
+#define LAPACK_CALL(x, real, complex, ...)                                               \
+  ((x)->type == WORK_F32   ? EXTERNAL(LAPACKE_s##real)(LAPACK_COL_MAJOR, __VA_ARGS__)    \
+   : (x)->type == WORK_F64 ? EXTERNAL(LAPACKE_d##real)(LAPACK_COL_MAJOR, __VA_ARGS__)    \
+   : (x)->type == WORK_C64 ? EXTERNAL(LAPACKE_c##complex)(LAPACK_COL_MAJOR, __VA_ARGS__) \
+                           : EXTERNAL(LAPACKE_z##complex)(LAPACK_COL_MAJOR, __VA_ARGS__))
 
 // Runs on checked sizes. What is wrong with the arguments, or null; `status` is what LAPACKE returned, which becomes
 // the routine's info: the last of the results that are one s32.

@@ -380,10 +380,12 @@ static heddle_status read_call(const lib_call *call, lapack_call *c) {
 }
 
 // LAPACKE would refuse NaN, which here goes its way through the routine.
-static void allow_nan(void) { LAPACKE_set_nancheck(0); }
+static void allow_nan(void) { EXTERNAL(LAPACKE_set_nancheck)(0); }
 
 heddle_status lapack_execute(const lib_call *call) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
+  TRY(external_need(EXTERNAL_LAPACKE));
+  TRY(external_need(EXTERNAL_OPENBLAS));
   pthread_once(&once, allow_nan);
   lapack_call c;
   TRY(read_call(call, &c));

@@ -43,13 +43,13 @@ static const char *real_eigenvectors(lapack_arguments *x, void *re, void *im, vo
   char *first = calloc(2 * bytes + 1, 1), *second = first + bytes;
   if (!first) return "matrices too large for memory";
   if (lapack_is_single(x)) {
-    *status = LAPACKE_sgeev(LAPACK_COL_MAJOR, with_left, with_right, n, x->in[0], leading(n), re, im,
-                            (float *)(void *)first, leading(n), (float *)(void *)second, leading(n));
+    *status = EXTERNAL(LAPACKE_sgeev)(LAPACK_COL_MAJOR, with_left, with_right, n, x->in[0], leading(n), re, im,
+                                      (float *)(void *)first, leading(n), (float *)(void *)second, leading(n));
     if (with_left == 'V') spread_f32(n, im, (float *)(void *)first, left);
     if (with_right == 'V') spread_f32(n, im, (float *)(void *)second, right);
   } else {
-    *status = LAPACKE_dgeev(LAPACK_COL_MAJOR, with_left, with_right, n, x->in[0], leading(n), re, im,
-                            (double *)(void *)first, leading(n), (double *)(void *)second, leading(n));
+    *status = EXTERNAL(LAPACKE_dgeev)(LAPACK_COL_MAJOR, with_left, with_right, n, x->in[0], leading(n), re, im,
+                                      (double *)(void *)first, leading(n), (double *)(void *)second, leading(n));
     if (with_left == 'V') spread_f64(n, im, (double *)(void *)first, left);
     if (with_right == 'V') spread_f64(n, im, (double *)(void *)second, right);
   }
@@ -64,11 +64,11 @@ static const char *eigenvectors(lapack_arguments *x, int first, int *status) {
   if (!lapack_is_complex(x)) return real_eigenvectors(x, out[0], out[1], out[2], out[3], status);
   const char left = (char)x->options['L'], right = (char)x->options['R'];
   if (lapack_is_single(x))
-    *status = LAPACKE_cgeev(LAPACK_COL_MAJOR, left, right, n, x->in[0], leading(n), out[0], out[1], leading(n), out[2],
-                            leading(n));
+    *status = EXTERNAL(LAPACKE_cgeev)(LAPACK_COL_MAJOR, left, right, n, x->in[0], leading(n), out[0], out[1],
+                                      leading(n), out[2], leading(n));
   else
-    *status = LAPACKE_zgeev(LAPACK_COL_MAJOR, left, right, n, x->in[0], leading(n), out[0], out[1], leading(n), out[2],
-                            leading(n));
+    *status = EXTERNAL(LAPACKE_zgeev)(LAPACK_COL_MAJOR, left, right, n, x->in[0], leading(n), out[0], out[1],
+                                      leading(n), out[2], leading(n));
   return NULL;
 }
 
@@ -84,17 +84,17 @@ static const char *schur(lapack_arguments *x, void *vectors, void **eigenvalues,
   const char mode = (char)x->options['J'];
   void *a = x->in[0];
   if (x->type == WORK_F32)
-    *status = LAPACKE_sgees(LAPACK_COL_MAJOR, mode, 'N', NULL, n, a, leading(n), selected, eigenvalues[0],
-                            eigenvalues[1], vectors, leading(n));
+    *status = EXTERNAL(LAPACKE_sgees)(LAPACK_COL_MAJOR, mode, 'N', NULL, n, a, leading(n), selected, eigenvalues[0],
+                                      eigenvalues[1], vectors, leading(n));
   else if (x->type == WORK_F64)
-    *status = LAPACKE_dgees(LAPACK_COL_MAJOR, mode, 'N', NULL, n, a, leading(n), selected, eigenvalues[0],
-                            eigenvalues[1], vectors, leading(n));
+    *status = EXTERNAL(LAPACKE_dgees)(LAPACK_COL_MAJOR, mode, 'N', NULL, n, a, leading(n), selected, eigenvalues[0],
+                                      eigenvalues[1], vectors, leading(n));
   else if (x->type == WORK_C64)
-    *status = LAPACKE_cgees(LAPACK_COL_MAJOR, mode, 'N', NULL, n, a, leading(n), selected, eigenvalues[0], vectors,
-                            leading(n));
+    *status = EXTERNAL(LAPACKE_cgees)(LAPACK_COL_MAJOR, mode, 'N', NULL, n, a, leading(n), selected, eigenvalues[0],
+                                      vectors, leading(n));
   else
-    *status = LAPACKE_zgees(LAPACK_COL_MAJOR, mode, 'N', NULL, n, a, leading(n), selected, eigenvalues[0], vectors,
-                            leading(n));
+    *status = EXTERNAL(LAPACKE_zgees)(LAPACK_COL_MAJOR, mode, 'N', NULL, n, a, leading(n), selected, eigenvalues[0],
+                                      vectors, leading(n));
   return NULL;
 }
 

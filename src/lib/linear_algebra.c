@@ -6,6 +6,7 @@
 
 #include "base/int64.h"
 #include "base/pool.h"
+#include "lib/external.h"
 
 enum {
   STRIP = 64,  // elements widened at a time
@@ -186,6 +187,7 @@ static void factor_groups(void *argument, int64_t begin, int64_t end) {
 static heddle_status share_out(batch *b, int operands, pool_range_fn fn) {
   if (!batch_of(b->call, operands, b))
     return status_error(HEDDLE_INVALID, "matrices that do not fit together or are no floating-point numbers");
+  TRY(external_need(EXTERNAL_OPENBLAS));
   if (lib_element_count(&b->call->results[0])) pool_run(b->threads, int64_ceil_div(b->members, b->group), fn, b);
   return status_ok();
 }

@@ -7,6 +7,7 @@
 
 #include "base/int64.h"
 #include "lib/convolution_form.h"
+#include "lib/external.h"
 
 enum { ONEDNN_MAX_SPATIAL = 3, ONEDNN_ALIGNMENT = 64 };
 
@@ -17,7 +18,7 @@ static inline int64_t onednn_aligned(int64_t bytes) {
   return int64_ceil_div(bytes, ONEDNN_ALIGNMENT) * ONEDNN_ALIGNMENT;
 }
 static inline int64_t onednn_bytes(const dnnl_memory_desc_t *desc) {
-  return onednn_aligned((int64_t)dnnl_memory_desc_get_size(desc));
+  return onednn_aligned((int64_t)EXTERNAL(dnnl_memory_desc_get_size)(desc));
 }
 
 typedef struct onednn_engine {

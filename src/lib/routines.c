@@ -4,6 +4,7 @@
 #include "lib/call.h"
 #include "lib/checks.h"
 #include "lib/cumulative.h"
+#include "lib/external.h"
 #include "lib/halves.h"
 #include "lib/lapack.h"
 #include "lib/linear_algebra.h"
@@ -22,14 +23,16 @@ static int64_t top_k_room(const lib_call *call) {
   return fits ? top_k_scratch(call) : 0;
 }
 
+enum { BLAS = 1 << EXTERNAL_OPENBLAS, LAPACK = BLAS | 1 << EXTERNAL_LAPACKE };
+
 static const lib_routine routines[] = {
-    {"ProductOfElementaryHouseholderReflectors", lapack_execute, lapack_scratch},
-    {"Qr", lapack_execute, lapack_scratch},
+    {"ProductOfElementaryHouseholderReflectors", lapack_execute, lapack_scratch, LAPACK},
+    {"Qr", lapack_execute, lapack_scratch, LAPACK},
     {"TopK", top_k, top_k_room},
     {"X64Combine", halves_combine, NULL},
     {"X64SplitHigh", halves_high, NULL},
     {"X64SplitLow", halves_low, NULL},
-    {"blas_*", lapack_execute, lapack_scratch},
+    {"blas_*", lapack_execute, lapack_scratch, LAPACK},
     {"check.eq", checks_equal, NULL},
     {"check.expect_almost_eq", checks_almost_equal, NULL},
     {"check.expect_almost_eq_const", checks_almost_equal, NULL},
@@ -37,13 +40,13 @@ static const lib_routine routines[] = {
     {"check.expect_close_const", checks_close, NULL},
     {"check.expect_eq", checks_equal, NULL},
     {"check.expect_eq_const", checks_equal, NULL},
-    {"heddle.cholesky", linear_algebra_cholesky_call, linear_algebra_cholesky_scratch},
+    {"heddle.cholesky", linear_algebra_cholesky_call, linear_algebra_cholesky_scratch, BLAS},
     {"heddle.cumulative", cumulative_execute, NULL},
-    {"heddle.triangular_solve", linear_algebra_solve_call, linear_algebra_solve_scratch},
-    {"lapack_*", lapack_execute, lapack_scratch},
+    {"heddle.triangular_solve", linear_algebra_solve_call, linear_algebra_solve_scratch, BLAS},
+    {"lapack_*", lapack_execute, lapack_scratch, LAPACK},
     {"mhlo.topk", top_k, top_k_room},
     {"shape_assertion", checks_assertion, NULL},
-    {"tridiagonal_solve_perturbed_ffi", lapack_execute, lapack_scratch},
+    {"tridiagonal_solve_perturbed_ffi", lapack_execute, lapack_scratch, LAPACK},
 };
 
 static bool is_named(const lib_routine *r, const char *name) {

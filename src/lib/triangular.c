@@ -3,6 +3,7 @@
 // wanted.
 #include <cblas.h>
 
+#include "lib/external.h"
 #include "lib/linear_algebra.h"
 
 enum { LEAST_BLAS = 24, LEAST_BLAS_COMPLEX = 8 };  // unknowns from which on a library is quicker
@@ -84,10 +85,11 @@ static void solve_by_blas(const linear_algebra_system *how, work_type w, int64_t
   const blasint m = (blasint)rows, n = (blasint)columns, lda = how->left ? m : n;
   const float one_c64[2] = {1, 0};
   const double one_c128[2] = {1, 0};
-  if (w == WORK_F32) cblas_strsm(CblasRowMajor, side, triangle, form, diagonal, m, n, 1, a, lda, b, n);
-  else if (w == WORK_F64) cblas_dtrsm(CblasRowMajor, side, triangle, form, diagonal, m, n, 1, a, lda, b, n);
-  else if (w == WORK_C64) cblas_ctrsm(CblasRowMajor, side, triangle, form, diagonal, m, n, one_c64, a, lda, b, n);
-  else cblas_ztrsm(CblasRowMajor, side, triangle, form, diagonal, m, n, one_c128, a, lda, b, n);
+  if (w == WORK_F32) EXTERNAL(cblas_strsm)(CblasRowMajor, side, triangle, form, diagonal, m, n, 1, a, lda, b, n);
+  else if (w == WORK_F64) EXTERNAL(cblas_dtrsm)(CblasRowMajor, side, triangle, form, diagonal, m, n, 1, a, lda, b, n);
+  else if (w == WORK_C64)
+    EXTERNAL(cblas_ctrsm)(CblasRowMajor, side, triangle, form, diagonal, m, n, one_c64, a, lda, b, n);
+  else EXTERNAL(cblas_ztrsm)(CblasRowMajor, side, triangle, form, diagonal, m, n, one_c128, a, lda, b, n);
 }
 
 void linear_algebra_solve(const linear_algebra_system *how, work_type w, int64_t rows, int64_t columns, const void *a,

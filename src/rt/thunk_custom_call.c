@@ -1,5 +1,6 @@
 // Calls a function by name: the user's, if there is one of that name, else a routine of lib or a draw of random
 // numbers.
+#include "lib/external.h"
 #include "rt/custom_call_registry.h"
 #include "rt/routine.h"
 #include "rt/thunk_types.h"
@@ -59,6 +60,7 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   s->routine = lib_find(s->call.target);
   if (!s->routine)
     return status_error(HEDDLE_UNIMPLEMENTED, "the target \"%s\" of a custom call is unknown", s->call.target);
+  TRY(external_need_all(s->routine->needs));
   routine_reserve(t, &s->call, s->routine->scratch ? s->routine->scratch(&s->call) : 0);
   return status_ok();
 }
