@@ -71,8 +71,12 @@ static heddle_status collect_comparators(arena *a, const lhlo_body *body, progra
 heddle_status program_collect_kernels(arena *a, const lhlo_program *p, const char *name, program_kernels *out) {
   *out = (program_kernels){0};
   int capacity = 0;
-  for (int i = 0; i < p->kernel_count; i++)
-    if (!launch_is_empty(&p->kernels[i]->launch)) add_kernel(a, out, p->kernels[i], p->kernels[i], &capacity);
+  for (int i = 0; i < p->kernel_count; i++) {
+    const kernel_plan *k = p->kernels[i];
+    if (launch_is_empty(&k->launch)) continue;
+    add_kernel(a, out, k, k, &capacity);
+    if (k->rest) add_kernel(a, out, k->rest, k->rest, &capacity);
+  }
   out->comparators = out->count;
   target_description *host = arena_new(a, target_description);
   *host = p->target.has_grid ? target_cpu(1) : p->target;
@@ -375,10 +379,13 @@ static program_kernel kernel_of(const program_builder *b, int number, int image)
   const launch_plan *launch = &k->launch;
   const double operations = launch->tiles > 0 ? k->work / (double)launch->tiles : 0;
   const bool has_grid = b->source->target.has_grid && number < b->kernels->comparators;
+  // Of a kernel with a rest the program counts pieces.
   return (program_kernel){.entry = copy_text(b->arena, k->name),
                           .image = image,
                           .buffer_count = k->slice_count,
-                          .tiles = launch->tiles,
+                          .tiles = k->rest ? k->rest->launch.tiles : launch->tiles,
+                          .pieces = k->rest ? launch->pieces : 0,
+                          .rest = k->rest ? (int)(intptr_t)ptr_map_get(&b->kernels->numbers, k->rest) - 1 : 0,
                           .tile_bytes = launch->tile_bytes,
                           .tile_operations = operations < 1e15 ? (int64_t)operations : (int64_t)1e15,
                           .grid = {launch->blocks_x, launch->blocks_y, has_grid},

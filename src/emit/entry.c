@@ -16,7 +16,10 @@ static void describe_argument(kernel_emitter *k, MlirOperation entry, int argume
   ir_set_argument_attribute(entry, argument, "xla.slice_index", index_attribute(c, slice));
   ir_set_argument_attribute(entry, argument, "llvm.align", index_attribute(c, target->buffer_alignment));
   int64_t bytes = kernel_buffer_bytes(buffer->shape);
-  if (bytes > 0) ir_set_argument_attribute(entry, argument, "llvm.dereferenceable", index_attribute(c, bytes));
+  // Of an open size there may be less than its stand-in says.
+  const bool is_open = module_open_count(k->plan->computation->module, buffer->shape) > 1;
+  if (bytes > 0 && !is_open)
+    ir_set_argument_attribute(entry, argument, "llvm.dereferenceable", index_attribute(c, bytes));
   if (!buffer->is_written) ir_set_argument_attribute(entry, argument, "xla.invariant", mlirUnitAttrGet(c));
 }
 

@@ -13,6 +13,13 @@ module *module_create(arena *a, str name) {
   return m;
 }
 
+int64_t module_open_count(const module *m, const shape *s) {
+  int64_t count = 1;
+  for (int d = 0; m->open_from > 0 && d < s->rank; d++)
+    if (s->dims[d] >= m->open_from) count *= s->dims[d];
+  return count;
+}
+
 // Remembers the number a name ends in (`add.17`), so that no generated name repeats it.
 static void note_number(module *m, str name) {
   int64_t number = 0, digit = 1;

@@ -67,7 +67,10 @@ struct module {
   const shape *entry_result_layout;
   str tables;  // FileNames … StackFrames, kept as text
   int next_id;
-  int next_name;              // above every number a name ends in: see computation_add
+  int next_name;  // above every number a name ends in: see computation_add
+  // Sizes that are only known when the program runs are stand-ins here, at least so large, and larger than all others;
+  // 0: there are none. What is made of the module must hold for all sizes up to them (api/open_compile.h).
+  int64_t open_from;
   str_map computation_names;  // kept by module_add_computation and module_remove_computation
 };
 
@@ -76,6 +79,9 @@ computation *module_add_computation(module *m, str name);   // appended; the nam
 void module_remove_computation(module *m, computation *c);  // nothing may call it
 computation *module_find_computation(const module *m, str name);
 module *module_clone(arena *a, const module *m);  // deep; shares nothing with the original
+
+// The product of the array's dims that stand for open sizes; 1 if it has none.
+int64_t module_open_count(const module *m, const shape *s);
 
 // Appends. Operands are copied into the arena; users are updated. The shape is not checked. An empty name becomes a new
 // one made of the opcode and a number; a given name is taken as it is. A null operand is left for

@@ -98,6 +98,7 @@ module *module_clone(arena *a, const module *m) {
   to->tables = clone_text(&s, m->tables);
   to->next_id = m->next_id;
   to->next_name = m->next_name;
+  to->open_from = m->open_from;
   arena_destroy(s.scratch);
   return to;
 }

@@ -138,8 +138,25 @@ static void walk_contiguous_dims(kernel_plan *k, int split, const target_descrip
   hero_loop *h = &k->details.loop;
   h->is_blocked = true;
   h->block = kernel_block_deal(target, k->outputs[0].shape, split, cost, NULL);
+  const int64_t open = module_open_count(k->computation->module, h->block.space);
+  int64_t pieces = 1;
+  if (open > 1 && h->block.rows % open == 0) {
+    pieces = launch_open_tile(h->block.rows, open, k->is_rest, &h->block.rows_per_tile);
+    if (h->block.chunk == h->block.contiguous) h->block.tiles = h->block.rows / h->block.rows_per_tile;
+  }
   k->launch = kernel_blocks_launch(1, &h->block, cost);
+  k->launch.pieces = pieces;
   k->reason = "every element on its own, along contiguous dims";
+}
+
+// Of tiles for open sizes.
+static void divide_open(const kernel_plan *k, launch_plan *l) {
+  const int64_t open = module_open_count(k->computation->module, k->outputs[0].shape);
+  if (open <= 1) return;
+  const int64_t bytes = l->tile_bytes / int64_max(l->tile, 1);
+  l->pieces = launch_open_tile(l->elements, open, k->is_rest, &l->tile);
+  l->tiles = int64_ceil_div(l->elements, l->tile);
+  l->tile_bytes = bytes * l->tile;
 }
 
 bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
@@ -149,9 +166,13 @@ bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, con
   if (elements == 0) return true;
   launch_cost cost = hero_loop_cost(k, body, elements);
   k->launch = launch_decide(target, elements, &cost);
-  if (target->has_grid || !has_one_space(k)) return true;
-  int split = contiguous_dims_split(target, body, k->outputs[0].shape);
-  if (split > 0) walk_contiguous_dims(k, split, target, &cost);
-  else take_whole_groups(k, &k->launch);
+  if (target->has_grid) return true;
+  int split = has_one_space(k) ? contiguous_dims_split(target, body, k->outputs[0].shape) : 0;
+  if (split > 0) {
+    walk_contiguous_dims(k, split, target, &cost);
+  } else {
+    if (has_one_space(k)) take_whole_groups(k, &k->launch);
+    divide_open(k, &k->launch);
+  }
   return true;
 }

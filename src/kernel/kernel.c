@@ -261,10 +261,11 @@ static kernel_request without_empty_leaves(arena *a, const kernel_request *given
   return r;
 }
 
-heddle_status kernel_plan_leaves(arena *a, const kernel_request *given, kernel_plan **out) {
+static heddle_status plan_leaves(arena *a, const kernel_request *given, kernel_plan **out) {
   const kernel_request request = without_empty_leaves(a, given), *r = &request;
   kernel_plan *k = arena_new(a, kernel_plan);
   k->name = r->name;
+  k->is_rest = r->is_rest;
   k->computation = r->computation;
   k->output_count = r->leaf_count;
   k->outputs = arena_array(a, kernel_output, r->leaf_count);
@@ -282,6 +283,18 @@ heddle_status kernel_plan_leaves(arena *a, const kernel_request *given, kernel_p
   arena_destroy(scratch);
   *out = k;
   return s;
+}
+
+heddle_status kernel_plan_leaves(arena *a, const kernel_request *given, kernel_plan **out) {
+  TRY(plan_leaves(a, given, out));
+  if ((*out)->launch.pieces <= 1) return status_ok();
+  kernel_request rest = *given;
+  rest.is_rest = true;
+  rest.name = arena_printf(a, "%s_rest", given->name);
+  kernel_plan *made;
+  TRY(plan_leaves(a, &rest, &made));
+  (*out)->rest = made;
+  return status_ok();
 }
 
 heddle_status kernel_plan_create(arena *a, const computation *c, const char *name, const target_description *target,

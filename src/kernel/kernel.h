@@ -33,7 +33,8 @@ typedef struct kernel_output {
   int slice;
 } kernel_output;
 
-typedef struct kernel_plan {
+typedef struct kernel_plan kernel_plan;
+struct kernel_plan {
   const char *name;  // of the entry function: "main", "main_1", …
   const computation *computation;
   int input_count;  // parameters that the outputs depend on, by number
@@ -53,7 +54,9 @@ typedef struct kernel_plan {
   const kernel_body *bodies;
   launch_plan launch;
   double work;  // scalar operations of the whole kernel, estimated (work_estimate.h)
-} kernel_plan;
+  bool is_rest;
+  const kernel_plan *rest;  // of a kernel for open sizes: the same with tiles of one piece; null: it has none
+};
 
 // Gives the plan its hero: of those that its kind of target has, the first one that takes it. `k` has its inputs,
 // outputs and slices; `body` holds what the outputs depend on, operands first.
@@ -93,6 +96,7 @@ typedef struct kernel_request {
   bool all_parameters;           // parameters nobody reads are buffers too
   int alias_count;
   const kernel_alias *aliases;
+  bool is_rest;  // of a kernel for open sizes: tiles are one piece
 } kernel_request;
 
 // Plans the kernel that stores the leaves. HEDDLE_UNIMPLEMENTED with op, name and location for what has no elemental

@@ -287,6 +287,9 @@ static void print_launch(text *out, const target_description *target, const laun
                 l->elements, l->threads, l->blocks_x, l->blocks_y, l->unroll);
     if (l->shared_bytes > 0) text_printf(out, " shared=%" PRId64, l->shared_bytes);
     text_putc(out, '\n');
+  } else if (l->pieces > 1) {
+    text_printf(out, "    launch elements=%" PRId64 " tile=%" PRId64 " pieces=%" PRId64 " bytes=%" PRId64 "\n",
+                l->elements, l->tile, l->pieces, l->tile_bytes);
   } else {
     text_printf(out, "    launch elements=%" PRId64 " tile=%" PRId64 " tiles=%" PRId64 " bytes=%" PRId64 "\n",
                 l->elements, l->tile, l->tiles, l->tile_bytes);

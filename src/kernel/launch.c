@@ -88,3 +88,26 @@ launch_plan launch_decide(const target_description *target, int64_t elements, co
   }
   return plan;
 }
+
+static int64_t common_divisor(int64_t x, int64_t y) {
+  while (y != 0) {
+    const int64_t rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return x;
+}
+
+int64_t launch_open_tile(int64_t count, int64_t open, bool is_rest, int64_t *tile) {
+  if (open <= 1 || *tile <= 1) return 1;
+  // Stand-ins are multiples of large powers of two, so that a power of two divides them, or more.
+  if (count % *tile != 0) {
+    int64_t power = 1;
+    while (power * 2 <= *tile && count % (power * 2) == 0) power *= 2;
+    *tile = power;
+  }
+  const int64_t piece = common_divisor(*tile, count / open), pieces = *tile / piece;
+  if (!is_rest) return pieces;
+  *tile = piece;
+  return 1;
+}

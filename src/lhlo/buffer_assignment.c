@@ -1,6 +1,7 @@
 // Makes allocations and gives every value an offset in one of them.
 #include "lhlo/buffer_assignment.h"
 
+#include "base/int64.h"
 #include "lhlo/buffer_coalesce.h"
 #include "lhlo/buffer_pack.h"
 
@@ -75,6 +76,44 @@ static int find_rooms(const buffer_assignment *b, const live_range *lives, pack_
   return count;
 }
 
+// Of an open size it is not known which of two is larger, nor where 64 bytes end: each element of the open dims gets a
+// multiple of the alignment, so that all offsets are multiples of it whatever the sizes are.
+static int64_t bytes_of(const buffer_values *v, int value) {
+  const buffer_value *x = &v->values.data[value];
+  const int64_t open = module_open_count(v->module, x->shape);
+  if (open <= 1) return x->bytes;
+  const int64_t unit = (x->bytes / open + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT;
+  return int64_saturating_mul(unit, open);
+}
+
+// Blocks of open sizes share memory with blocks of the same size only; those of all other sizes lie in front.
+static pack_result pack_open(arena *a, int64_t open_from, int count, pack_block *blocks) {
+  pack_block *group = arena_array(a, pack_block, count);
+  int *members = arena_array(a, int, count);
+  bool *done = arena_array(a, bool, count);
+  pack_result all = {0};
+  for (int k = -1; k < count; k++) {
+    if (k >= 0 && done[k]) continue;
+    int size = 0;
+    for (int n = k < 0 ? 0 : k; n < count; n++) {
+      const bool belongs = k < 0 ? blocks[n].bytes < open_from : !done[n] && blocks[n].bytes == blocks[k].bytes;
+      if (!belongs) continue;
+      done[n] = true;
+      members[size] = n;
+      group[size++] = blocks[n];
+    }
+    if (size == 0) continue;
+    const pack_result packed = buffer_pack(a, size, group, 0, NULL);
+    for (int n = 0; n < size; n++) {
+      blocks[members[n]].room = -1;
+      blocks[members[n]].offset = all.bytes + group[n].offset;
+    }
+    all.bytes += packed.bytes;
+    all.most_live += packed.most_live;
+  }
+  return all;
+}
+
 static heddle_status pack_arena(arena *a, buffer_assignment *b, const live_range *lives) {
   buffer_values *v = b->values;
   int count = 0;
@@ -86,14 +125,17 @@ static heddle_status pack_arena(arena *a, buffer_assignment *b, const live_range
     b->has_arena |= b->fixed[buffer_representative(v, k)] < 0;
     b->rooms[k] = -1;
     if (!needs_memory(b, k)) continue;
-    if (v->values.data[k].bytes > left) return too_large(b, k);
-    left -= v->values.data[k].bytes;
-    blocks[count++] = block_for(&lives[k], v->values.data[k].bytes);
+    const int64_t bytes = bytes_of(v, k);
+    if (bytes > left) return too_large(b, k);
+    left -= bytes;
+    blocks[count++] = block_for(&lives[k], bytes);
   }
   pack_room *rooms = arena_array(a, pack_room, v->result_count);
   int *results = arena_array(a, int, v->result_count);
   int room_count = find_rooms(b, lives, rooms, results);
-  pack_result packed = buffer_pack(a, count, blocks, room_count, rooms);
+  const int64_t open_from = v->module->open_from;
+  pack_result packed =
+      open_from > 0 ? pack_open(a, open_from, count, blocks) : buffer_pack(a, count, blocks, room_count, rooms);
   b->temporary_bytes = packed.bytes;
   b->most_live_bytes = packed.most_live;
   for (int k = v->values.size; k-- > 0;) {

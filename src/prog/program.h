@@ -100,6 +100,11 @@ typedef struct program_kernel {
   // GPU: a grid of blocks of threads, each block with so much memory that its threads share; an argument per buffer.
   int64_t grid[3], block[3];
   int64_t shared_bytes;
+  // Of a program for open sizes (below): a tile is `pieces` pieces. Kernel `rest` has tiles of one piece, of which the
+  // runs of this kernel run those from its `first_tile` on, for what fills no tile here. 0: there is none.
+  int64_t pieces;
+  int rest;
+  int64_t first_tile;
 } program_kernel;
 
 // --- what runs
@@ -192,6 +197,30 @@ struct program_thunk {
   };
 };
 
+// --- open sizes
+
+// A program may be made for arrays some sizes of which are only known when it runs. Each is a polynomial of few
+// symbols; so are all numbers of the program that depend on them (prog/program_sizes.h).
+enum { PROGRAM_MOST_SYMBOLS = 3, PROGRAM_MOST_TERMS = 1 << PROGRAM_MOST_SYMBOLS };
+
+typedef struct program_symbol {
+  const char *name;
+  int64_t least, most;
+} program_symbol;
+
+// The sum of terms[s] times the product of the symbols whose bits s has.
+typedef struct program_open_number {
+  int number;  // which of the program's numbers, in the order of program_sizes_map
+  int64_t terms[PROGRAM_MOST_TERMS];
+} program_open_number;
+
+typedef struct program_sizes {
+  int symbol_count;  // 0: all sizes are as the program says
+  const program_symbol *symbols;
+  int number_count;
+  const program_open_number *numbers;  // in ascending order
+} program_sizes;
+
 typedef struct program {
   const char *name;
   source_location where;  // of what it was made of
@@ -218,6 +247,7 @@ typedef struct program {
   int kernel_count;
   const program_kernel *kernels;
   program_sequence entry;
+  program_sizes sizes;
 } program;
 
 const char *program_thunk_kind_name(program_thunk_kind kind);            // "kernel", "while", …

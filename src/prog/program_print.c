@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "prog/library_fields.h"
+#include "prog/program_sizes.h"
 
 enum { STEP = 2, SHOWN_BYTES = 16 };  // columns of an indentation; bytes of a constant
 
@@ -113,6 +114,8 @@ static void print_kernel(text *out, const program *p, int number) {
   }
   text_printf(out, "    tiles %" PRId64 "\n    tile bytes %" PRId64 "\n    tile operations %" PRId64 "\n", k->tiles,
               k->tile_bytes, k->tile_operations);
+  if (k->rest > 0) text_printf(out, "    %" PRId64 " pieces a tile, rest by kernel %d\n", k->pieces, k->rest);
+  if (k->first_tile > 0) text_printf(out, "    from tile %" PRId64 "\n", k->first_tile);
 }
 
 static void print_code(text *out, const program *p) {
@@ -246,10 +249,23 @@ static void print_sequence(printer *p, const program_sequence *s) {
   p->indent -= STEP;
 }
 
+// Of a program for open sizes: what the numbers above are at any of them.
+static void print_sizes(text *out, const program_sizes *s) {
+  for (int k = 0; k < s->symbol_count; k++)
+    text_printf(out, "  size %s: %" PRId64 " to %" PRId64 "\n", s->symbols[k].name, s->symbols[k].least,
+                s->symbols[k].most);
+  for (int k = 0; k < s->number_count; k++) {
+    text_printf(out, "  number %d is ", s->numbers[k].number);
+    program_sizes_print(out, s, s->numbers[k].terms);
+    text_putc(out, '\n');
+  }
+}
+
 void program_print(text *out, const program *p) {
   print_signature(out, p);
   print_memory(out, p);
   print_code(out, p);
   text_puts(out, "  entry\n");
   print_sequence(&(printer){.out = out, .program = p, .indent = STEP}, &p->entry);
+  print_sizes(out, &p->sizes);
 }

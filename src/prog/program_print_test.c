@@ -72,7 +72,10 @@ static const program_allocation allocations[] = {{PROGRAM_CONSTANT, 7, 4, consta
                                                  {PROGRAM_TEMPORARY, 8, 9000, NULL}};
 static const program_slice all_slices[] = {{1, 128, 256, true}};
 static const program_image images[] = {{PROGRAM_PTX, NULL, 0}};
-static const program_kernel kernels[] = {{"entry_point", 10, 2, 11, 12, 13, {14, 15, 16}, {17, 18, 19}, 20}};
+static const program_kernel kernels[] = {
+    {"entry_point", 10, 2, 11, 12, 13, {14, 15, 16}, {17, 18, 19}, 20, 51, 52, 53}};
+static const program_symbol symbols[] = {{"b", 54, 55}, {"s", 1, 2}};
+static const program_open_number open_numbers[] = {{56, {57, 58, 0, -59}}};
 
 static program whole(void) {
   return (program){.name = "by_hand",
@@ -97,7 +100,8 @@ static program whole(void) {
                    .image_count = 1,
                    .images = images,
                    .kernel_count = 1,
-                   .kernels = kernels};
+                   .kernels = kernels,
+                   .sizes = {2, symbols, 1, open_numbers}};
 }
 
 static void test_program(void **state) {
@@ -132,6 +136,7 @@ static void test_program(void **state) {
       FIELD(program, kernel_count, "kernel 0"),
       FIELD(program, kernels, "kernel 0"),
       FIELD(program, entry, "entry\n    copy named"),
+      FIELD(program, sizes, "size b: 54 to 55\n"),
   };
   CHECK(program, shown, program_rows);
   const field value_rows[] = {FIELD(program_value, name, "parameter 0 = first: "),
@@ -155,6 +160,16 @@ static void test_program(void **state) {
                               FIELD(program_slice, offset, "from 128"), FIELD(program_slice, bytes, "256 bytes"),
                               FIELD(program_slice, is_temporary, "bytes, temporary")};
   CHECK(program_slice, shown, slice_rows);
+  const field sizes_rows[] = {FIELD(program_sizes, symbol_count, "size s: 1 to 2"),
+                              FIELD(program_sizes, symbols, "size b"), FIELD(program_sizes, number_count, "number 56"),
+                              FIELD(program_sizes, numbers, "number 56")};
+  CHECK(program_sizes, shown, sizes_rows);
+  const field symbol_rows[] = {FIELD(program_symbol, name, "size b: "), FIELD(program_symbol, least, "54 to"),
+                               FIELD(program_symbol, most, "to 55")};
+  CHECK(program_symbol, shown, symbol_rows);
+  const field number_rows[] = {FIELD(program_open_number, number, "number 56 is "),
+                               FIELD(program_open_number, terms, "-59*b*s + 58*b + 57\n")};
+  CHECK(program_open_number, shown, number_rows);
   const field image_rows[] = {FIELD(program_image, format, "image 0: ptx"), FIELD(program_image, data, NULL),
                               FIELD(program_image, size, NULL)};
   CHECK(program_image, shown, image_rows);
@@ -183,6 +198,9 @@ static void test_kernels(void **state) {
       FIELD(program_kernel, grid, NULL),
       FIELD(program_kernel, block, NULL),
       FIELD(program_kernel, shared_bytes, NULL),
+      FIELD(program_kernel, pieces, "51 pieces a tile"),
+      FIELD(program_kernel, rest, "rest by kernel 52"),
+      FIELD(program_kernel, first_tile, "from tile 53"),
   };
   CHECK(program_kernel, shown, cpu_rows);
   p.device = TARGET_NVPTX;

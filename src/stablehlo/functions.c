@@ -60,10 +60,28 @@ static heddle_status ask_arguments(arena *a, const ir_operation *function, impor
   return status_ok();
 }
 
+// The same, but for their shapes only.
+static heddle_status ask_shapes(arena *a, const ir_operation *function, import_options *options) {
+  const ir_block *body = function->regions[0]->blocks.data[0];
+  if (!options->shape || options->argument_shapes || options->arguments) return status_ok();
+  if (!stablehlo_has_open_dims(function)) return status_ok();
+  const shape **shapes = arena_array(a, const shape *, body->argument_count);
+  for (int i = 0; i < body->argument_count; i++) {
+    if (body->arguments[i]->type->kind == IR_TYPE_UNRANKED) continue;
+    const shape *declared;
+    TRY(ir_type_shape(a, body->arguments[i]->type, function->where, &declared));
+    TRY(options->shape(options->shape_context, a, i, declared, &shapes[i]));
+  }
+  options->argument_shapes = shapes;
+  options->argument_count = body->argument_count;
+  return status_ok();
+}
+
 heddle_status stablehlo_program(arena *a, const ir_module *m, const ir_operation *function, const import_options *given,
                                 module **out) {
   import_options options = given ? *given : (import_options){0};
   TRY(ask_arguments(a, function, &options));
+  TRY(ask_shapes(a, function, &options));
   return stablehlo_to_hlo(a, m, function, &options, out);
 }
 

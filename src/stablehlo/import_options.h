@@ -8,6 +8,9 @@
 // parameter is then taken as declared.
 typedef heddle_status (*import_argument_fn)(void *context, arena *a, int number, const shape *declared, literal **out);
 
+// Gives the shape to take for entry parameter `number`, or null: as declared.
+typedef heddle_status (*import_shape_fn)(void *context, arena *a, int number, const shape *declared, const shape **out);
+
 typedef struct import_options {
   // Argument shapes for entry parameters with `?` dims, by parameter; null or a null entry: as declared.
   const shape *const *argument_shapes;
@@ -18,6 +21,9 @@ typedef struct import_options {
   // Asked for all arguments when a program with `?` dims comes without the two above; may be null.
   import_argument_fn argument;
   void *argument_context;
+  // Asked instead where shapes say all, and no values are there; may be null.
+  import_shape_fn shape;
+  void *shape_context;
   // Function to make the entry of; empty: main, or the only public one. Of HLO, the entry computation's name or empty.
   str entry;
 } import_options;

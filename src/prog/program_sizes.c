@@ -1,0 +1,307 @@
+// Numbers are visited by copying: whatever holds one is copied, and the visitor's answer goes into the copy.
+#include "prog/program_sizes.h"
+
+#include <inttypes.h>
+
+#include "prog/library_fields.h"
+
+// --- copies
+
+typedef struct mapping {
+  arena *arena;
+  program_number_fn fn;
+  void *context;
+} mapping;
+
+static int64_t map_number(const mapping *m, int64_t number) { return m->fn(m->context, number); }
+
+static const int64_t *map_list(const mapping *m, int count, const int64_t *numbers) {
+  int64_t *to = arena_array(m->arena, int64_t, count);
+  for (int k = 0; k < count; k++) to[k] = map_number(m, numbers[k]);
+  return to;
+}
+
+static const program_value *map_values(const mapping *m, int count, const program_value *from) {
+  program_value *to = arena_array(m->arena, program_value, count);
+  for (int k = 0; k < count; k++) {
+    to[k] = from[k];
+    to[k].shape.dims = map_list(m, from[k].shape.rank, from[k].shape.dims);
+  }
+  return to;
+}
+
+static const program_array *map_arrays(const mapping *m, int count, const program_array *from) {
+  program_array *to = arena_array(m->arena, program_array, count);
+  for (int k = 0; k < count; k++) {
+    to[k] = from[k];
+    to[k].dims = map_list(m, from[k].rank, from[k].dims);
+  }
+  return to;
+}
+
+static void map_fields(const mapping *m, program_thunk *t) {
+  int count;
+  const program_field *fields = program_fields(t->kind, &count);
+  for (int k = 0; k < count; k++) {
+    void *place = (char *)t + fields[k].offset;
+    if (fields[k].kind == PROGRAM_FIELD_INT) {
+      *(int64_t *)place = map_number(m, *(int64_t *)place);
+    } else if (fields[k].kind == PROGRAM_FIELD_INTS) {
+      program_ints *list = place;
+      list->data = map_list(m, list->count, list->data);
+    }
+  }
+}
+
+static void map_attributes(const mapping *m, program_custom_call *c) {
+  named_attribute *to = arena_array(m->arena, named_attribute, c->attribute_count);
+  for (int k = 0; k < c->attribute_count; k++) {
+    to[k] = c->attributes[k];
+    if (to[k].kind == NAMED_INTS) to[k].ints = map_list(m, to[k].count, to[k].ints);
+  }
+  c->attributes = to;
+}
+
+static program_sequence map_sequence(const mapping *m, const program_sequence *from);
+
+static const program_thunk *map_thunk(const mapping *m, const program_thunk *from) {
+  program_thunk *to = arena_new(m->arena, program_thunk);
+  *to = *from;
+  to->operands = map_arrays(m, from->operand_count, from->operands);
+  to->results = map_arrays(m, from->result_count, from->results);
+  if (from->kind == THUNK_FOR) to->trip_count = map_number(m, from->trip_count);
+  else if (from->kind == THUNK_CUSTOM_CALL) map_attributes(m, &to->custom_call);
+  else map_fields(m, to);
+  program_sequence *sequences = arena_array(m->arena, program_sequence, from->sequence_count);
+  for (int k = 0; k < from->sequence_count; k++) sequences[k] = map_sequence(m, &from->sequences[k]);
+  to->sequences = sequences;
+  return to;
+}
+
+// Sequences nest as deep as the program's.
+static program_sequence map_sequence(const mapping *m, const program_sequence *from) {
+  const program_thunk **thunks = arena_array(m->arena, const program_thunk *, from->count);
+  for (int k = 0; k < from->count; k++) thunks[k] = map_thunk(m, from->thunks[k]);
+  return (program_sequence){from->count, thunks};
+}
+
+static void map_memory(const mapping *m, program *to) {
+  program_allocation *allocations = arena_array(m->arena, program_allocation, to->allocation_count);
+  for (int k = 0; k < to->allocation_count; k++) {
+    allocations[k] = to->allocations[k];
+    allocations[k].bytes = map_number(m, allocations[k].bytes);
+  }
+  to->allocations = allocations;
+  to->temporary_bytes = map_number(m, to->temporary_bytes);
+  program_slice *slices = arena_array(m->arena, program_slice, to->slice_count);
+  for (int k = 0; k < to->slice_count; k++) {
+    slices[k] = to->slices[k];
+    slices[k].offset = map_number(m, slices[k].offset);
+    slices[k].bytes = map_number(m, slices[k].bytes);
+  }
+  to->slices = slices;
+}
+
+// What a tile moves and computes are estimates of sizes that are there, and stay.
+static void map_kernels(const mapping *m, program *to) {
+  program_kernel *kernels = arena_array(m->arena, program_kernel, to->kernel_count);
+  for (int k = 0; k < to->kernel_count; k++) {
+    kernels[k] = to->kernels[k];
+    kernels[k].tiles = map_number(m, kernels[k].tiles);
+  }
+  to->kernels = kernels;
+}
+
+program *program_sizes_map(arena *a, const program *from, program_number_fn fn, void *context) {
+  const mapping m = {a, fn, context};
+  program *to = arena_new(a, program);
+  *to = *from;
+  to->parameters = map_values(&m, from->parameter_count, from->parameters);
+  to->results = map_values(&m, from->result_count, from->results);
+  map_memory(&m, to);
+  map_kernels(&m, to);
+  to->entry = map_sequence(&m, &from->entry);
+  return to;
+}
+
+// --- values
+
+int64_t program_sizes_value(const program_sizes *s, const program_open_number *n, const int64_t *symbols) {
+  int64_t sum = 0;
+  for (int term = 0; term < 1 << s->symbol_count; term++) {
+    int64_t product = n->terms[term];
+    for (int k = 0; k < s->symbol_count; k++)
+      if (term >> k & 1) product *= symbols[k];
+    sum += product;
+  }
+  return sum;
+}
+
+// Of a dim that is c + f * symbol; -1 for others.
+static int only_symbol(const program_sizes *s, const program_open_number *n) {
+  int found = -1;
+  for (int term = 1; term < 1 << s->symbol_count; term++) {
+    if (n->terms[term] == 0) continue;
+    if (found >= 0 || (term & (term - 1)) != 0) return -1;
+    for (int k = 0; k < s->symbol_count; k++)
+      if (term == 1 << k) found = k;
+  }
+  return found;
+}
+
+static heddle_status check_symbol(const program_symbol *s, int64_t value) {
+  if (value >= s->least && value <= s->most) return status_ok();
+  return status_error(HEDDLE_INVALID,
+                      "found %" PRId64 " for the size %s, wanted %" PRId64 " to %" PRId64
+                      ", which the program was compiled for",
+                      value, s->name, s->least, s->most);
+}
+
+// A dim of a parameter, found and said: the number of program_sizes_map that it is, null if it is not open.
+typedef struct open_dim {
+  int parameter, dimension;
+  int64_t given, declared;
+  const program_open_number *number;
+} open_dim;
+
+typedef heddle_status (*open_dim_fn)(const program *p, const open_dim *d, int64_t *symbols, bool *known);
+
+static heddle_status find_symbol(const program *p, const open_dim *d, int64_t *symbols, bool *known) {
+  const program_sizes *s = &p->sizes;
+  const int k = d->number ? only_symbol(s, d->number) : -1;
+  if (k < 0 || known[k]) return status_ok();
+  const int64_t factor = d->number->terms[1 << k], rest = d->given - d->number->terms[0];
+  if (factor <= 0 || rest % factor != 0 || rest < 0) {
+    text wanted = {0};
+    program_sizes_print(&wanted, s, d->number->terms);
+    heddle_status status = status_error(HEDDLE_INVALID, "found %" PRId64 " for dim %d of parameter %d, wanted %s",
+                                        d->given, d->dimension, d->parameter, text_cstr(&wanted));
+    text_free(&wanted);
+    return status;
+  }
+  symbols[k] = rest / factor;
+  known[k] = true;
+  return check_symbol(&s->symbols[k], symbols[k]);
+}
+
+static heddle_status check_dim(const program *p, const open_dim *d, int64_t *symbols, bool *known) {
+  (void)known;
+  const int64_t wanted = d->number ? program_sizes_value(&p->sizes, d->number, symbols) : d->declared;
+  if (d->given == wanted) return status_ok();
+  text why = {0};
+  if (d->number) program_sizes_print(&why, &p->sizes, d->number->terms);
+  heddle_status status =
+      status_error(HEDDLE_INVALID, "found %" PRId64 " for dim %d of parameter %d, wanted %" PRId64 "%s%s", d->given,
+                   d->dimension, d->parameter, wanted, why.size ? ", which is " : "", text_cstr(&why));
+  text_free(&why);
+  return status;
+}
+
+// Parameters' dims are the first numbers.
+static heddle_status each_dim(const program *p, const int64_t *const *dims, open_dim_fn fn, int64_t *symbols,
+                              bool *known) {
+  int number = 0, next = 0;
+  for (int i = 0; i < p->parameter_count; i++) {
+    const program_shape *s = &p->parameters[i].shape;
+    for (int d = 0; d < s->rank; d++, number++) {
+      const bool is_open = next < p->sizes.number_count && p->sizes.numbers[next].number == number;
+      const open_dim dim = {i, d, dims[i][d], s->dims[d], is_open ? &p->sizes.numbers[next++] : NULL};
+      TRY(fn(p, &dim, symbols, known));
+    }
+  }
+  return status_ok();
+}
+
+heddle_status program_sizes_solve(const program *p, const int64_t *const *dims, int64_t *symbols) {
+  bool known[PROGRAM_MOST_SYMBOLS] = {0};
+  for (int k = 0; k < p->sizes.symbol_count; k++) symbols[k] = 0;
+  TRY(each_dim(p, dims, find_symbol, symbols, known));
+  return each_dim(p, dims, check_dim, symbols, known);
+}
+
+// Results' dims follow those of parameters.
+heddle_status program_sizes_result(const program *p, const int64_t *const *dims, int result, int64_t *result_dims) {
+  int64_t symbols[PROGRAM_MOST_SYMBOLS];
+  TRY(program_sizes_solve(p, dims, symbols));
+  int number = 0, next = 0;
+  for (int i = 0; i < p->parameter_count; i++) number += p->parameters[i].shape.rank;
+  for (int i = 0; i < result; i++) number += p->results[i].shape.rank;
+  const program_shape *s = &p->results[result].shape;
+  for (int d = 0; d < s->rank; d++, number++) {
+    while (next < p->sizes.number_count && p->sizes.numbers[next].number < number) next++;
+    const bool is_open = next < p->sizes.number_count && p->sizes.numbers[next].number == number;
+    result_dims[d] = is_open ? program_sizes_value(&p->sizes, &p->sizes.numbers[next], symbols) : s->dims[d];
+  }
+  return status_ok();
+}
+
+// --- the program for given sizes
+
+typedef struct filling {
+  const program_sizes *sizes;
+  const int64_t *symbols;
+  int number, next;
+} filling;
+
+static int64_t fill_number(void *context, int64_t number) {
+  filling *f = context;
+  const bool is_open = f->next < f->sizes->number_count && f->sizes->numbers[f->next].number == f->number;
+  f->number++;
+  return is_open ? program_sizes_value(f->sizes, &f->sizes->numbers[f->next++], f->symbols) : number;
+}
+
+static int64_t show_number(void *context, int64_t number) {
+  filling *f = context;
+  const bool is_open = f->next < f->sizes->number_count && f->sizes->numbers[f->next].number == f->number;
+  f->number++;
+  f->next += is_open;
+  return is_open ? -1 : number;
+}
+
+program *program_sizes_show(arena *a, const program *p) {
+  filling f = {&p->sizes, NULL, 0, 0};
+  return program_sizes_map(a, p, show_number, &f);
+}
+
+// A kernel with a rest counts pieces where others count tiles.
+static void divide_tiles(const program *from, program_kernel *kernels) {
+  for (int k = 0; k < from->kernel_count; k++) {
+    program_kernel *x = &kernels[k];
+    if (x->rest <= 0) continue;
+    program_kernel *rest = &kernels[x->rest];
+    x->tiles = rest->tiles / x->pieces;
+    rest->first_tile = x->tiles * x->pieces;
+  }
+}
+
+program *program_sizes_fill(arena *a, const program *p, const int64_t *symbols) {
+  filling f = {&p->sizes, symbols, 0, 0};
+  program *to = program_sizes_map(a, p, fill_number, &f);
+  program_kernel *kernels = arena_array(a, program_kernel, p->kernel_count);
+  for (int k = 0; k < p->kernel_count; k++) kernels[k] = to->kernels[k];
+  divide_tiles(p, kernels);
+  to->kernels = kernels;
+  to->sizes = (program_sizes){0};
+  return to;
+}
+
+// --- text
+
+void program_sizes_print(text *out, const program_sizes *s, const int64_t *terms) {
+  const size_t start = out->size;
+  for (int term = (1 << s->symbol_count) - 1; term >= 0; term--) {
+    int64_t factor = terms[term];
+    if (factor == 0) continue;
+    if (out->size > start) text_puts(out, factor < 0 ? " - " : " + ");
+    else if (factor < 0) text_puts(out, "-");
+    if (factor < 0) factor = -factor;
+    const bool shows_factor = factor != 1 || term == 0;
+    if (shows_factor) text_printf(out, "%" PRId64, factor);
+    for (int k = 0, first = !shows_factor; k < s->symbol_count; k++) {
+      if (!(term >> k & 1)) continue;
+      text_printf(out, "%s%s", first ? "" : "*", s->symbols[k].name);
+      first = 0;
+    }
+  }
+  if (out->size == start) text_puts(out, "0");
+}

@@ -1,0 +1,34 @@
+// Programs for open sizes: one program, made once, becomes the program for given sizes by filling in numbers.
+#ifndef HEDDLE_PROG_PROGRAM_SIZES_H_
+#define HEDDLE_PROG_PROGRAM_SIZES_H_
+
+#include "base/arena.h"
+#include "prog/program.h"
+
+// What a number of the program becomes.
+typedef int64_t (*program_number_fn)(void *context, int64_t number);
+
+// A copy of the program in which every number that may depend on sizes (dims, bytes, offsets, tiles, trips, what
+// library calls take) is what `fn` makes of it, asked in one order that depends on the program's structure alone. What
+// holds no such number (names, constants' bytes, images) is shared with `from`.
+program *program_sizes_map(arena *a, const program *from, program_number_fn fn, void *context);
+
+// The symbols' values that give the parameters these dims: dims[i] has as many as parameter i has. HEDDLE_INVALID for
+// dims that are not the program's, sizes that contradict each other, and symbols beyond their bounds.
+heddle_status program_sizes_solve(const program *p, const int64_t *const *dims, int64_t *symbols);
+
+// The dims of a result where the parameters have these.
+heddle_status program_sizes_result(const program *p, const int64_t *const *dims, int result, int64_t *result_dims);
+
+// A copy of the program with -1 for every open number: what its signature shows.
+program *program_sizes_show(arena *a, const program *p);
+
+int64_t program_sizes_value(const program_sizes *s, const program_open_number *n, const int64_t *symbols);
+
+// The program for these values of its symbols, without open sizes: what executables are made of.
+program *program_sizes_fill(arena *a, const program *p, const int64_t *symbols);
+
+// "4*b", "b*s + 1"
+void program_sizes_print(text *out, const program_sizes *s, const int64_t *terms);
+
+#endif
