@@ -75,9 +75,11 @@ typedef struct heddle_compile_options {
   HEDDLE_STRUCT_SIZE(heddle_compile_options);
   bool exact;   // keep every rounding the HLO asks for; default: bf16 and f16 chains compute in f32
   int threads;  // 0 = all cores; at most 1024
-  // The shapes the program is compiled for: all its parameters' or none. Needed where it declares sizes as `?`; what it
-  // declares otherwise must agree. Only element_type, rank and dims are read; an element_type of null stands for what
-  // is declared. Not needed after the call.
+  // The shapes the program is compiled for: all its parameters' or none; what it declares otherwise must agree. Without
+  // them a program that declares sizes as `?` is compiled once for all sizes, which its runs then give
+  // (heddle_run_options.input_dims); HEDDLE_UNIMPLEMENTED where it cannot be (doc/dynamic-shapes.md). Only
+  // element_type, rank and dims are read; an element_type of null stands for what is declared. Not needed after the
+  // call.
   const heddle_array *parameters;
   int parameter_count;
   heddle_cancellation *cancellation;  // of the compilation, not of the program's runs; may be null
@@ -104,7 +106,7 @@ HEDDLE_API void heddle_program_free(heddle_program *program);  // null is allowe
 HEDDLE_API int heddle_program_parameter_count(const heddle_program *program);
 HEDDLE_API int heddle_program_result_count(const heddle_program *program);  // leaves of a result tuple
 // Strings and dims live as long as the program. A number that is not below the count above gets the empty answer:
-// element type "", rank 0, dims null, 0 bytes.
+// element type "", rank 0, dims null, 0 bytes. Sizes that runs decide are -1, and the array has 0 bytes then.
 HEDDLE_API heddle_array heddle_program_parameter(const heddle_program *program, int number);
 HEDDLE_API heddle_array heddle_program_result(const heddle_program *program, int number);
 
@@ -136,6 +138,11 @@ HEDDLE_API heddle_status heddle_program_memory(const heddle_program *program, he
 // through.
 HEDDLE_API heddle_status heddle_program_text(const heddle_program *program, const char *stage, char **out);
 HEDDLE_API void heddle_text_free(char *text);  // null is allowed
+
+// The size of each dimension of a result where inputs have the sizes input_dims[i][k], which have to fit the program's
+// and each other. Of a program without open sizes `input_dims` may be null. HEDDLE_INVALID for sizes that do not fit.
+HEDDLE_API heddle_status heddle_program_result_dims(const heddle_program *program, const int64_t *const *input_dims,
+                                                    int number, int64_t *dims);
 
 // --- runs
 
@@ -169,6 +176,9 @@ typedef struct heddle_run_options {
   HEDDLE_STRUCT_SIZE(heddle_run_options);
   heddle_cancellation *cancellation;  // outputs are undefined when it has ended the run; the program runs again
   int64_t *const *const *dims;        // dims[d][i][k] gets the size of dimension k of result i of device d
+  // input_dims[i][k] is the size of dimension k of input i, on all devices: needed for a program with open sizes, all
+  // of whose inputs are given theirs; others do not look at it.
+  const int64_t *const *input_dims;
 } heddle_run_options;
 
 #define HEDDLE_RUN_OPTIONS_INIT HEDDLE_INIT(heddle_run_options)

@@ -152,6 +152,8 @@ static heddle_status link_kernels(arena *a, compiled *c, int64_t shared_limit) {
   TRY(link_objects(native, objects, native, wanted, addresses, &c->linked));
   for (int i = count - 1; i >= 0; i--)
     if (c->images[i].format == IMAGE_ELF) entries[i] = (kernel_fn)addresses[--native];
+  c->entries = entries;
+  if (c->is_open) return status_ok();
   TRY(executable_create(&c->program, entries, c->threads, &c->executable));
   return c->plan->target.has_grid ? simulation_link(&c->program, shared_limit, &c->simulator, c->executable)
                                   : status_ok();
@@ -218,6 +220,7 @@ heddle_status compile_plan(arena *a, const module *m, const compile_options *opt
 static heddle_status compile_back(arena *a, const module *source, const lhlo_program *plan,
                                   const compile_options *options, compiled *out) {
   *out = (compiled){.source = source, .plan = plan, .threads = thread_count(options)};
+  out->is_open = plan->module->open_from > 0;
   compilation c = {.arena = a, .options = options, .target = plan->target, .out = out};
   heddle_status s = stages_run(back, options->dump != NULL, &options->progress, &out->times, &c);
   if (!status_is_ok(s)) compiled_release(out);

@@ -2,6 +2,7 @@
 #ifndef HEDDLE_API_COMPILE_H_
 #define HEDDLE_API_COMPILE_H_
 
+#include "api/open_samples.h"
 #include "api/program_build.h"
 #include "api/stages.h"
 #include "base/cpu_level.h"
@@ -36,6 +37,21 @@ typedef struct compile_options {
   compile_progress progress;
 } compile_options;
 
+// What was made with one set of stand-ins for the open sizes of a program (api/open_compile.h).
+typedef struct open_sample {
+  const module *module;
+  const lhlo_program *plan;
+  const char *reasons;  // a line for each decision
+  program program;
+  int number_count;
+  const int64_t *numbers;  // in the order of program_sizes_map
+} open_sample;
+
+typedef struct open_sample_list {
+  open_samples stand_ins;
+  open_sample made[OPEN_SAMPLES_MOST];
+} open_sample_list;
+
 // A program ready to run. Everything but the linked code, the executable and the buffers lies in the arena it was
 // compiled in.
 typedef struct compiled {
@@ -47,7 +63,10 @@ typedef struct compiled {
   program program;
   target_description machine;  // that code was generated for
   const char *level;           // its name: "native", "x86-64-v3", "sm_90"
-  executable *executable;      // null for a target that this process cannot run, as is `linked`
+  bool is_open;  // a program for open sizes: it has no executable, each of its sizes has (program_sizes.h)
+  const open_sample_list *samples;  // of such a program
+  kernel_fn *entries;               // of the linked kernels
+  executable *executable;           // null for a target that this process cannot run, as is `linked`
   int threads;
   link_code *linked;
   simulator *simulator;  // null unless kernels are simulated

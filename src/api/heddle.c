@@ -5,6 +5,7 @@
 
 #include "api/argument_shapes.h"
 #include "api/handle.h"
+#include "api/open_compile.h"
 #include "api/program_shape.h"
 #include "api/run.h"
 #include "base/call.h"
@@ -14,6 +15,7 @@
 #include "base/sized_struct.h"
 #include "hlo/device_counts.h"
 #include "import/import.h"
+#include "prog/program_sizes.h"
 #include "rt/overlap.h"
 
 struct heddle_cancellation {
@@ -81,7 +83,8 @@ static heddle_status compile_text(heddle_program *p, const char *file, str sourc
     return compile_lhlo(p->arena, plan, options, &p->code);
   }
   module *m;
-  TRY(import_module(p->arena, file, source, import, &m));
+  TRY(open_compile_import(p->arena, file, source, import, &m));
+  if (!m) return open_compile(p->arena, file, source, import, options, &p->code);
   device_counts_adopt(m, 0, 0);
   return compile_module(p->arena, m, options, &p->code);
 }
@@ -124,6 +127,14 @@ static heddle_status compile(void *argument) {
     compiled_release(&p->code);
     return s;
   }
+  if (p->code.is_open) {
+    p->instances = open_instances_create(&p->code);
+    if (!p->instances) {
+      compiled_release(&p->code);
+      return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");
+    }
+  }
+  p->shown = p->code.is_open ? program_sizes_show(p->arena, made) : made;
   p->heirs = find_heirs(p->arena, made);
   p->is_direct = made->dynamic_count == 0 && all_plain(made->parameter_count, made->parameters) &&
                  all_plain(made->result_count, made->results);
@@ -134,6 +145,8 @@ static heddle_status compile(void *argument) {
 static void release_code(void *argument, bool is_torn) {
   (void)is_torn;
   heddle_program *p = ((compilation *)argument)->program;
+  open_instances_destroy(p->instances);
+  p->instances = NULL;
   compiled_release(&p->code);
   p->arena = NULL;  // the guard's
 }
@@ -181,6 +194,7 @@ heddle_status heddle_compile_file(const char *path, const heddle_compile_options
 
 void heddle_program_free(heddle_program *program) {
   if (!program) return;
+  open_instances_destroy(program->instances);
   compiled_release(&program->code);
   arena_destroy(program->arena);
   free(program);
@@ -293,6 +307,44 @@ static heddle_status run_given(heddle_program *p, const void *const *const *inpu
   return executable_run_devices(p->code.executable, (void *const *const *)inputs, outputs);
 }
 
+static heddle_status check_input_dims(const heddle_program *p, const int64_t *const *dims) {
+  if (!dims)
+    return status_error(HEDDLE_INVALID,
+                        "the program has sizes that its runs decide: give heddle_run_options.input_dims");
+  for (int i = 0; i < p->shown->parameter_count; i++)
+    if (!dims[i] && p->shown->parameters[i].shape.rank > 0)
+      return status_error(HEDDLE_INVALID, "found null for the sizes of input %d", i);
+  return status_ok();
+}
+
+heddle_status heddle_program_result_dims(const heddle_program *program, const int64_t *const *input_dims, int number,
+                                         int64_t *dims) {
+  if (!program) return status_error(HEDDLE_INVALID, "found null for the program");
+  if (number < 0 || number >= program->shown->given_result_count)
+    return status_error(HEDDLE_INVALID, "found result %d, the program has %d", number,
+                        program->shown->given_result_count);
+  const program_shape *s = &program->shown->results[number].shape;
+  if (!dims && s->rank > 0) return status_error(HEDDLE_INVALID, "found null for the place of the dims");
+  if (!program->instances) {
+    for (int d = 0; d < s->rank; d++) dims[d] = s->dims[d];
+    return status_ok();
+  }
+  TRY(check_input_dims(program, input_dims));
+  return program_sizes_result(&program->code.program, input_dims, number, dims);
+}
+
+// As run_given, at the sizes that the inputs have.
+static heddle_status run_open(heddle_program *p, const int64_t *const *input_dims, const void *const *const *inputs,
+                              void *const *const *outputs, int64_t *const *const *dims) {
+  TRY(check_input_dims(p, input_dims));
+  open_instance *instance;
+  TRY(open_instances_take(p->instances, input_dims, &instance));
+  heddle_program at_sizes = {.code = instance->code, .is_direct = p->is_direct, .heirs = p->heirs};
+  heddle_status s = run_given(&at_sizes, inputs, outputs, dims);
+  open_instances_give(p->instances, instance);
+  return s;
+}
+
 heddle_status heddle_program_run_with(heddle_program *program, const heddle_run_options *options,
                                       const void *const *const *inputs, void *const *const *outputs) {
   if (!program) return status_error(HEDDLE_INVALID, "found null for the program to run");
@@ -300,7 +352,8 @@ heddle_status heddle_program_run_with(heddle_program *program, const heddle_run_
   TRY(sized_struct_take("heddle_run_options", options, &taken, sizeof taken));
   const call_context call = {is_cancelled_of(taken.cancellation)};
   const call_context *outer = call_enter(&call);
-  heddle_status s = run_given(program, inputs, outputs, taken.dims);
+  heddle_status s = program->instances ? run_open(program, taken.input_dims, inputs, outputs, taken.dims)
+                                       : run_given(program, inputs, outputs, taken.dims);
   call_enter(outer);
   return s;
 }

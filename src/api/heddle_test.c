@@ -220,7 +220,7 @@ static void test_parameters_that_do_not_fit(void **state) {
   const char closed[] = "HloModule m\nENTRY e { x = f32[2,3] parameter(0) ROOT n = f32[2,3] negate(x) }";
   const int64_t dims[] = {3, 2}, wide[] = {3, 4}, negative[] = {-1, 2};
   const heddle_array good = {.element_type = "f32", .rank = 2, .dims = dims};
-  expect_refused(open_dims, 0, NULL, "heddle_compile_options.parameters");
+  expect_refused(open_dims, 2, (heddle_array[]){{0}, {0}}, "heddle_compile_options.parameters");
   expect_refused(open_dims, 1, NULL, "null");
   expect_refused(open_dims, -1, &good, "-1");
   expect_refused(open_dims, 2, (heddle_array[]){{.element_type = "f32", .rank = 2, .dims = wide}, {0}}, "f32[3,4]");

@@ -20,15 +20,17 @@ int heddle_program_result_count(const heddle_program *program) {
 static heddle_array describe(int count, const program_value *values, int number) {
   if (number < 0 || number >= count) return (heddle_array){.element_type = ""};
   const program_shape *s = &values[number].shape;
-  return (heddle_array){dtype_name(s->type), s->rank, s->dims, (size_t)program_shape_bytes(s)};
+  bool is_open = false;
+  for (int d = 0; d < s->rank; d++) is_open |= s->dims[d] < 0;
+  return (heddle_array){dtype_name(s->type), s->rank, s->dims, is_open ? 0 : (size_t)program_shape_bytes(s)};
 }
 
 heddle_array heddle_program_parameter(const heddle_program *program, int number) {
-  return describe(heddle_program_parameter_count(program), program ? program->code.program.parameters : NULL, number);
+  return describe(heddle_program_parameter_count(program), program ? program->shown->parameters : NULL, number);
 }
 
 heddle_array heddle_program_result(const heddle_program *program, int number) {
-  return describe(heddle_program_result_count(program), program ? program->code.program.results : NULL, number);
+  return describe(heddle_program_result_count(program), program ? program->shown->results : NULL, number);
 }
 
 int heddle_program_device_count(const heddle_program *program) {

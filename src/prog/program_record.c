@@ -104,6 +104,9 @@ static const record_field kernel_fields[] = {
     FIELD(program_kernel, INT64, grid, .repeats = 3),
     FIELD(program_kernel, INT64, block, .repeats = 3),
     FIELD(program_kernel, INT64, shared_bytes),
+    FIELD(program_kernel, INT64, pieces),
+    FIELD(program_kernel, INT, rest),
+    FIELD(program_kernel, INT64, first_tile),
 };
 static const record_type kernel_type = TYPE(program_kernel, kernel_fields);
 
@@ -207,6 +210,27 @@ static bool further_field(int kind, int number, record_field *out) {
 static const record_type thunk_type = TYPE(program_thunk, thunk_fields, .variant = offsetof(program_thunk, kind),
                                            .variants = PROGRAM_THUNK_KIND_COUNT, .more = further_field);
 
+// --- open sizes
+
+static const record_field symbol_fields[] = {
+    FIELD(program_symbol, TEXT, name),
+    FIELD(program_symbol, INT64, least),
+    FIELD(program_symbol, INT64, most),
+};
+static const record_type symbol_type = TYPE(program_symbol, symbol_fields);
+
+static const record_field open_number_fields[] = {
+    FIELD(program_open_number, INT, number),
+    FIELD(program_open_number, INT64, terms, .repeats = PROGRAM_MOST_TERMS),
+};
+static const record_type open_number_type = TYPE(program_open_number, open_number_fields);
+
+static const record_field sizes_fields[] = {
+    LIST(program_sizes, LIST, symbols, symbol_count, .type = &symbol_type),
+    LIST(program_sizes, LIST, numbers, number_count, .type = &open_number_type),
+};
+static const record_type sizes_type = TYPE(program_sizes, sizes_fields);
+
 // --- the whole
 
 static const record_field program_fields_table[] = {
@@ -226,6 +250,7 @@ static const record_field program_fields_table[] = {
     LIST(program, LIST, slices, slice_count, .type = &slice_type),
     LIST(program, LIST, kernels, kernel_count, .type = &kernel_type),
     FIELD(program, STRUCT, entry, .type = &sequence_type),
+    FIELD(program, STRUCT, sizes, .type = &sizes_type),
 };
 static const record_type program_type = TYPE(program, program_fields_table);
 

@@ -67,6 +67,7 @@ static program_sequence map_sequence(const mapping *m, const program_sequence *f
 static const program_thunk *map_thunk(const mapping *m, const program_thunk *from) {
   program_thunk *to = arena_new(m->arena, program_thunk);
   *to = *from;
+  to->resident_bytes = map_number(m, from->resident_bytes);
   to->operands = map_arrays(m, from->operand_count, from->operands);
   to->results = map_arrays(m, from->result_count, from->results);
   if (from->kind == THUNK_FOR) to->trip_count = map_number(m, from->trip_count);

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/open_compile.h"
+#include "api/open_text.h"
 #include "api/save.h"
 #include "base/cpu_level.h"
 #include "base/file.h"
@@ -171,10 +173,13 @@ static heddle_status write_images(arena *a, const compiled *c, const char *outpu
   return status_ok();
 }
 
-// What is compiled: a module, or a program written as LHLO, which is planned already.
+// What is compiled: a module, a program written as LHLO, which is planned already, or a program for all sizes of what
+// it declares as `?`.
 typedef struct compile_source {
-  const module *module;  // of LHLO the one that holds its interface
+  const module *module;  // of LHLO the one that holds its interface; null for open sizes
   lhlo_program *lhlo;    // else null
+  const char *path;
+  str bytes;
 } compile_source;
 
 static heddle_status print_plan(arena *a, const compile_source *from, const compile_options *options, bool is_lhlo,
@@ -210,17 +215,40 @@ static heddle_status write_tiling(arena *a, const compile_source *from, const co
   return s;
 }
 
-static heddle_status write_program(const compiled *c, const char *output) {
+static heddle_status print_open_program(text *out, const open_sample *sample) {
+  program_print(out, &sample->program);
+  return status_ok();
+}
+
+static heddle_status print_open_lhlo(text *out, const open_sample *sample) { return lhlo_print(out, sample->plan); }
+
+static heddle_status print_open_plan(text *out, const open_sample *sample) {
+  text_puts(out, sample->reasons);
+  for (int i = 0; i < sample->plan->kernel_count; i++)
+    kernel_plan_print(out, &sample->plan->target, sample->plan->kernels[i]);
+  return status_ok();
+}
+
+static heddle_status write_program(arena *a, const compiled *c, const char *output) {
   text t = {0};
-  program_print(&t, &c->program);
-  heddle_status s = file_write(output ? output : "-", text_view(&t));
+  heddle_status s = status_ok();
+  if (c->is_open) s = open_text_print(a, &t, c, print_open_program);
+  else program_print(&t, &c->program);
+  if (status_is_ok(s)) s = file_write(output ? output : "-", text_view(&t));
   text_free(&t);
   return s;
 }
 
+static heddle_status compile_from(arena *a, const compile_source *from, const compile_options *options, compiled *out) {
+  static const import_options as_declared;
+  if (from->lhlo) return compile_lhlo(a, from->lhlo, options, out);
+  if (from->module) return compile_module(a, from->module, options, out);
+  return open_compile(a, from->path, from->bytes, &as_declared, options, out);
+}
+
 static heddle_status compile_one(arena *a, const compile_source *from, const compile_flags *f,
                                  const compile_options *options, compiled *out) {
-  TRY(from->lhlo ? compile_lhlo(a, from->lhlo, options, out) : compile_module(a, from->module, options, out));
+  TRY(compile_from(a, from, options, out));
   if (f->time) execute_print_times(stderr, &out->times);
   pass_times_print(stderr, options->control);
   return status_ok();
@@ -242,12 +270,25 @@ static heddle_status compile_saved(arena *a, const compile_source *from, const c
   return s;
 }
 
+// What is decided for open sizes is only known when all of it has been tried.
+static heddle_status write_open_plan(arena *a, const compile_source *from, const compile_flags *f,
+                                     const compile_options *options, bool is_lhlo) {
+  compiled program;
+  TRY(compile_from(a, from, options, &program));
+  text t = {0};
+  heddle_status s = open_text_print(a, &t, &program, is_lhlo ? print_open_lhlo : print_open_plan);
+  if (status_is_ok(s)) s = file_write(f->output ? f->output : "-", text_view(&t));
+  text_free(&t);
+  compiled_release(&program);
+  return s;
+}
+
 static heddle_status compile_images(arena *a, const compile_source *from, const compile_flags *f,
                                     const compile_options *options) {
   compiled program;
   TRY(compile_one(a, from, f, options, &program));
   heddle_status s = status_ok();
-  if (is_form(f, "program")) s = write_program(&program, f->output);
+  if (is_form(f, "program")) s = write_program(a, &program, f->output);
   else if (!f->form->suffix) s = write_images(a, &program, f->output);
   compiled_release(&program);
   return s;
@@ -276,22 +317,24 @@ static heddle_status read_source(arena *a, const char *path, const compile_flags
   module *m;
   TRY(file_read(a, path, &bytes));
   if (!lhlo_is(bytes)) {
-    TRY(import_module(a, path, bytes, NULL, &m));
-    device_counts_adopt(m, 0, 0);
-    *out = (compile_source){.module = m};
+    TRY(open_compile_import(a, path, bytes, &(import_options){0}, &m));
+    if (m) device_counts_adopt(m, 0, 0);
+    *out = (compile_source){.module = m, .path = path, .bytes = bytes};
     return status_ok();
   }
   lhlo_program *plan;
   TRY(lhlo_parse(a, bytes, path, &f->machine, &plan));
-  *out = (compile_source){plan->module, plan};
+  *out = (compile_source){.module = plan->module, .lhlo = plan};
   return status_ok();
 }
 
 static heddle_status compile_source_to(arena *a, const compile_source *from, const compile_flags *f,
                                        const compile_options *options) {
   const bool is_lhlo = is_form(f, "lhlo");
+  const bool is_plan = is_lhlo || is_form(f, "plan");
   if (is_form(f, "tiling")) return write_tiling(a, from, f, options);
-  if (is_lhlo || is_form(f, "plan")) return write_plan(a, from, f, options, is_lhlo);
+  if (is_plan && !from->module) return write_open_plan(a, from, f, options, is_lhlo);
+  if (is_plan) return write_plan(a, from, f, options, is_lhlo);
   if (is_form(f, "saved")) return compile_saved(a, from, f, options);
   return f->form->suffix ? compile_text(a, from, f, options) : compile_images(a, from, f, options);
 }

@@ -22,12 +22,13 @@
 #include "tools/lone_transfers.h"
 #include "tools/memory_flag.h"
 #include "tools/open_dims.h"
+#include "tools/open_run.h"
 #include "tools/pass_flags.h"
 #include "tools/profile.h"
 #include "tools/reading.h"
 
 typedef struct run_flags {
-  flag_list inputs, expected, outputs, infeeds;
+  flag_list inputs, expected, outputs, infeeds, sizes;
   const char *platform, *cpu, *chip;
   target_description gpu;  // that `chip` names
   const char *entry;
@@ -51,6 +52,10 @@ typedef struct run_flags {
 
 // "@file.npy" or "file.npy".
 static const char *npy_path(const char *text) { return text[0] == '@' ? text + 1 : text; }
+
+static int given_arrays(const run_flags *f) {
+  return f->inputs.size + f->expected.size + f->outputs.size + f->infeeds.size;
+}
 
 static int given_inputs(const run_flags *f) { return f->input_files ? f->listed.names.size : f->inputs.size; }
 
@@ -322,8 +327,20 @@ static heddle_status open_files(arena *a, run_flags *f) {
   return array_files_match(a, &f->listed_expected, 0, NULL);
 }
 
-static int given_arrays(const run_flags *f) {
-  return f->inputs.size + f->expected.size + f->outputs.size + f->infeeds.size;
+// At several sizes, compiled once.
+static heddle_status run_open(arena *a, const char *path, str bytes, run_flags *f) {
+  compile_options options;
+  TRY(compile_options_of(f, &options));
+  const import_options import = {.entry = str_from(f->entry)};
+  return open_run(a, &(open_run_request){.path = path,
+                                         .source = bytes,
+                                         .import = &import,
+                                         .options = &options,
+                                         .sizes = &f->sizes,
+                                         .seed = f->random > 0 ? (unsigned)f->random : 0,
+                                         .rtol = f->rtol,
+                                         .atol = f->atol,
+                                         .print = f->print});
 }
 
 static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
@@ -337,6 +354,7 @@ static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
     if (f->on != PLATFORM_INTERPRETER) return run_lhlo(a, path, bytes, f);
     return status_error(HEDDLE_UNIMPLEMENTED, "LHLO is compiled, found --platform=%s", f->platform);
   }
+  if (f->sizes.size) return run_open(a, path, bytes, f);
   const import_options options = {.argument = give_argument, .argument_context = f, .entry = str_from(f->entry)};
   heddle_status read = import_all(a, path, bytes, &options, &count, &programs);
   if (!status_is_ok(read) && f->made_up.size > 0) return read_only(a, path, bytes, read);
@@ -381,7 +399,10 @@ static heddle_status check_flags(void *argument) {
   TRY(memory_flag_take(f->limit_text, &f->limit));
   TRY(cpu_flag_take(f->cpu, true));
   TRY(status_context(nvptx_target(f->chip, &f->gpu), "in --chip=%s", f->chip));
-  return platform_from_name("platform", f->platform, &f->on);
+  TRY(platform_from_name("platform", f->platform, &f->on));
+  if (f->sizes.size && (f->input_files || given_arrays(f) || f->on != PLATFORM_CPU))
+    return status_error(HEDDLE_INVALID, "found --sizes and arrays, whose sizes are their own, or another platform");
+  return status_ok();
 }
 
 int command_run(int argc, char **argv) {
@@ -398,6 +419,8 @@ int command_run(int argc, char **argv) {
       {"inputs", FLAG_TEXT, &f.input_files, "FOLDER|x.npz",
        "all arguments: files named as the parameters, or numbered from 0; not those named out* or expected*"},
       {"random", FLAG_SEED, &f.random, "SEED", "random arguments that follow their use, the same for a seed (0)"},
+      {"sizes", FLAG_LIST, &f.sizes, "N[,M]",
+       "run with random arguments at these sizes of `?`, compiled once for all, and compare with the interpreter"},
       {"infeed", FLAG_LIST, &f.infeeds, "@FILE.npy", INFEED_HELP},
       {"expected_output", FLAG_LIST, &f.expected, "@FILE.npy", "an expected result; exit status 3 if one differs"},
       {"expected_outputs", FLAG_TEXT, &f.expected_files, "FOLDER|x.npz",

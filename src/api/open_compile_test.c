@@ -1,0 +1,191 @@
+// Programs for open sizes give, at every size, the bits that the program compiled for that size gives.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/testing.h"
+#include "heddle/heddle.h"
+
+enum { MOST_PARAMETERS = 4, MOST_RANK = 4 };
+
+static void expect(heddle_status s, heddle_code code, const char *message) {
+  if (heddle_status_code(s) != code || !strstr(heddle_status_message(s), message))
+    fail_msg("%s", heddle_status_message(s));
+  heddle_status_free(s);
+}
+
+static heddle_program *compile(const char *text, const heddle_compile_options *options) {
+  heddle_program *p;
+  expect(heddle_compile(text, strlen(text), "test.mlir", options, &p), HEDDLE_OK, "");
+  return p;
+}
+
+// What a run at one size is given and gives.
+typedef struct sized_run {
+  int64_t dims[MOST_PARAMETERS][MOST_RANK];
+  const int64_t *input_dims[MOST_PARAMETERS];
+  heddle_array shapes[MOST_PARAMETERS];
+  const void *inputs[MOST_PARAMETERS];
+  void *outputs[2];  // of the open program, and of the one for this size
+  size_t bytes;      // of each
+} sized_run;
+
+static void *make_array(size_t bytes) {
+  void *a = aligned_alloc(64, (bytes + 64) / 64 * 64);
+  assert_non_null(a);
+  return a;
+}
+
+static void make_inputs(const heddle_program *p, int64_t size, sized_run *r) {
+  for (int i = 0; i < heddle_program_parameter_count(p); i++) {
+    const heddle_array declared = heddle_program_parameter(p, i);
+    assert_string_equal(declared.element_type, "f32");
+    size_t count = 1;
+    for (int d = 0; d < declared.rank; d++) {
+      r->dims[i][d] = declared.dims[d] < 0 ? size : declared.dims[d];
+      count *= (size_t)r->dims[i][d];
+    }
+    float *x = make_array(count * sizeof *x);
+    for (size_t k = 0; k < count; k++) x[k] = (float)((int)(k * 37 % 1001) - 500) / 100.0F;
+    r->inputs[i] = x;
+    r->input_dims[i] = r->dims[i];
+    r->shapes[i] = declared;
+    r->shapes[i].dims = r->dims[i];
+  }
+}
+
+static void make_outputs(const heddle_program *p, sized_run *r) {
+  int64_t dims[MOST_RANK];
+  expect(heddle_program_result_dims(p, r->input_dims, 0, dims), HEDDLE_OK, "");
+  r->bytes = sizeof(float);
+  for (int d = 0; d < heddle_program_result(p, 0).rank; d++) r->bytes *= (size_t)dims[d];
+  for (int k = 0; k < 2; k++) r->outputs[k] = memset(make_array(r->bytes), k, r->bytes);
+}
+
+static void run_at(heddle_program *p, const int64_t *const *dims, sized_run *r, int output) {
+  const void *const *inputs = r->inputs;
+  void *const *outputs = &r->outputs[output];
+  const heddle_run_options options = {HEDDLE_SIZED(heddle_run_options), .input_dims = dims};
+  expect(heddle_program_run_with(p, &options, &inputs, &outputs), HEDDLE_OK, "");
+}
+
+static void compare_at(heddle_program *open, const char *text, int64_t size) {
+  sized_run r = {0};
+  make_inputs(open, size, &r);
+  make_outputs(open, &r);
+  run_at(open, r.input_dims, &r, 0);
+  const heddle_compile_options options = {HEDDLE_SIZED(options), .parameters = r.shapes,
+                                          .parameter_count = heddle_program_parameter_count(open)};
+  heddle_program *sized = compile(text, &options);
+  run_at(sized, NULL, &r, 1);
+  if (memcmp(r.outputs[0], r.outputs[1], r.bytes) != 0) fail_msg("results differ at size %lld", (long long)size);
+  heddle_program_free(sized);
+  for (int k = 0; k < 2; k++) free(r.outputs[k]);
+  for (int i = 0; i < MOST_PARAMETERS; i++) free((void *)r.inputs[i]);
+}
+
+// More sizes than there are places for, each twice.
+static void compare_at_all(const char *text) {
+  static const int64_t sizes[] = {0,  1,  2,  3,  4,   5,   7,   8,   13,  16,   17,   31,
+                                  32, 64, 65, 97, 127, 128, 251, 509, 510, 1009, 4096, 5003};
+  heddle_program *open = compile(text, NULL);
+  for (int round = 0; round < 2; round++)
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) compare_at(open, text, sizes[k]);
+  heddle_program_free(open);
+}
+
+static const char elementwise[] =
+    "func.func public @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {\n"
+    "  %a = stablehlo.add %x, %y : tensor<?xf32>\n"
+    "  %b = stablehlo.tanh %a : tensor<?xf32>\n"
+    "  %c = stablehlo.multiply %b, %x : tensor<?xf32>\n"
+    "  return %c : tensor<?xf32>\n"
+    "}\n";
+
+static void test_elementwise(void **state) {
+  (void)state;
+  compare_at_all(elementwise);
+}
+
+#define SOFTMAX(columns)                                                                              \
+  "func.func public @main(%x: tensor<?x" columns "xf32>) -> tensor<?x" columns                        \
+  "xf32> {\n"                                                                                         \
+  "  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>\n"                                     \
+  "  %zero = stablehlo.constant dense<0.0> : tensor<f32>\n"                                           \
+  "  %m = stablehlo.reduce(%x init: %low) applies stablehlo.maximum across dimensions = [1]"          \
+  "    : (tensor<?x" columns                                                                          \
+  "xf32>, tensor<f32>) -> tensor<?xf32>\n"                                                            \
+  "  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x" columns                              \
+  "xf32>) -> tensor<i32>\n"                                                                           \
+  "  %n1 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>\n"                                   \
+  "  %k = stablehlo.constant dense<" columns                                                          \
+  "> : tensor<1xi32>\n"                                                                               \
+  "  %s = stablehlo.concatenate %n1, %k, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>\n" \
+  "  %mb = stablehlo.dynamic_broadcast_in_dim %m, %s, dims = [0]"                                     \
+  "    : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x" columns                                         \
+  "xf32>\n"                                                                                           \
+  "  %d = stablehlo.subtract %x, %mb : tensor<?x" columns                                             \
+  "xf32>\n"                                                                                           \
+  "  %e = stablehlo.exponential %d : tensor<?x" columns                                               \
+  "xf32>\n"                                                                                           \
+  "  %t = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1]"             \
+  "    : (tensor<?x" columns                                                                          \
+  "xf32>, tensor<f32>) -> tensor<?xf32>\n"                                                            \
+  "  %tb = stablehlo.dynamic_broadcast_in_dim %t, %s, dims = [0]"                                     \
+  "    : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x" columns                                         \
+  "xf32>\n"                                                                                           \
+  "  %y = stablehlo.divide %e, %tb : tensor<?x" columns                                               \
+  "xf32>\n"                                                                                           \
+  "  return %y : tensor<?x" columns                                                                   \
+  "xf32>\n"                                                                                           \
+  "}\n"
+
+static void test_row_softmax(void **state) {
+  (void)state;
+  compare_at_all(SOFTMAX("256"));
+  compare_at_all(SOFTMAX("37"));
+}
+
+static void test_signature(void **state) {
+  (void)state;
+  heddle_program *p = compile(elementwise, NULL);
+  const heddle_array x = heddle_program_parameter(p, 0), y = heddle_program_result(p, 0);
+  assert_int_equal(x.dims[0], -1);
+  assert_int_equal(x.bytes, 0);
+  assert_int_equal(y.dims[0], -1);
+  int64_t five = 5, six = 6, found = 0;
+  expect(heddle_program_result_dims(p, (const int64_t *const[]){&five, &five}, 0, &found), HEDDLE_OK, "");
+  assert_int_equal(found, 5);
+  expect(heddle_program_result_dims(p, (const int64_t *const[]){&five, &six}, 0, &found), HEDDLE_INVALID,
+         "found 6 for dim 0 of parameter 1, wanted 5");
+  expect(heddle_program_result_dims(p, NULL, 0, &found), HEDDLE_INVALID, "input_dims");
+  expect(heddle_program_result_dims(p, (const int64_t *const[]){&five, NULL}, 0, &found), HEDDLE_INVALID, "input 1");
+  expect(heddle_program_result_dims(p, NULL, 1, &found), HEDDLE_INVALID, "result 1");
+  five = -1;
+  expect(heddle_program_result_dims(p, (const int64_t *const[]){&five, &five}, 0, &found), HEDDLE_INVALID, "found -1");
+  const void *const none[2] = {NULL, NULL};
+  void *const nowhere[1] = {NULL};
+  expect(heddle_program_run(p, none, nowhere), HEDDLE_INVALID, "input_dims");
+  heddle_program_free(p);
+}
+
+static void test_refused(void **state) {
+  (void)state;
+  static const char text[] =
+      "func.func public @main(%x: tensor<?x8xf32>) -> tensor<8x?xf32> {\n"
+      "  %y = stablehlo.transpose %x, dims = [1, 0] : (tensor<?x8xf32>) -> tensor<8x?xf32>\n"
+      "  return %y : tensor<8x?xf32>\n"
+      "}\n";
+  heddle_program *p;
+  expect(heddle_compile(text, strlen(text), "test.mlir", NULL, &p), HEDDLE_UNIMPLEMENTED, "depends on a size");
+  assert_null(p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_elementwise),
+      cmocka_unit_test(test_row_softmax),
+      cmocka_unit_test(test_signature),
+      cmocka_unit_test(test_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+// A few are kept, those used last; making one costs what preparing its thunks costs.
+#include "api/open_instances.h"
+
+#include <stdlib.h>
+
+#include "base/guard.h"
+#include "base/lock.h"
+#include "prog/program_sizes.h"
+
+enum { KEPT = 16 };
+
+struct open_instances {
+  const compiled *code;
+  uint64_t uses;
+  open_instance *kept[KEPT];
+};
+
+// Of all programs: locks live as long as the process.
+static lock of_all = LOCK_INITIALIZER;
+
+open_instances *open_instances_create(const compiled *code) {
+  open_instances *all = calloc(1, sizeof *all);
+  if (all) all->code = code;
+  return all;
+}
+
+static void destroy(open_instance *x) {
+  if (!x) return;
+  executable_destroy(x->code.executable);
+  arena_destroy(x->arena);
+  free(x);
+}
+
+void open_instances_destroy(open_instances *all) {
+  for (int k = 0; all && k < KEPT; k++) destroy(all->kept[k]);
+  free(all);
+}
+
+// --- making one
+
+typedef struct making {
+  const compiled *code;
+  open_instance *instance;
+} making;
+
+static heddle_status fill(void *argument) {
+  const making *m = argument;
+  open_instance *x = m->instance;
+  const compiled *from = m->code;
+  x->arena = arena_create();
+  const program *filled = program_sizes_fill(x->arena, &from->program, x->symbols);
+  x->code =
+      (compiled){.program = *filled, .entries = from->entries, .threads = from->threads, .buffers = from->buffers};
+  return executable_create(&x->code.program, from->entries, from->threads, &x->code.executable);
+}
+
+static void drop(void *argument, bool is_torn) {
+  (void)is_torn;
+  const making *m = argument;
+  m->instance->arena = NULL;  // the guard's
+}
+
+static heddle_status make(const compiled *code, const int64_t *symbols, open_instance **out) {
+  open_instance *x = calloc(1, sizeof *x);
+  *out = NULL;
+  if (!x) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");
+  memcpy(x->symbols, symbols, sizeof x->symbols);
+  making m = {code, x};
+  heddle_status s = guard_run(fill, drop, &m);
+  if (status_is_ok(s)) {
+    x->users = 1;
+    *out = x;
+  } else {
+    destroy(x);
+  }
+  return s;
+}
+
+// --- keeping
+
+// One that is there, or null. The lock is held.
+static open_instance *find(open_instances *all, const int64_t *symbols) {
+  for (int k = 0; k < KEPT; k++) {
+    open_instance *x = all->kept[k];
+    if (!x || memcmp(x->symbols, symbols, sizeof x->symbols) != 0) continue;
+    x->users++;
+    x->last_used = ++all->uses;
+    return x;
+  }
+  return NULL;
+}
+
+// In the place of the one that was used longest ago, if nobody uses that now; it is the caller's to destroy then. The
+// lock is held.
+static open_instance *keep(open_instances *all, open_instance *x) {
+  int place = -1;
+  for (int k = 0; k < KEPT; k++) {
+    const open_instance *old = all->kept[k];
+    if (old && old->users > 0) continue;
+    if (place < 0 || !old || (all->kept[place] && old->last_used < all->kept[place]->last_used)) place = k;
+  }
+  if (place < 0) return NULL;
+  open_instance *old = all->kept[place];
+  all->kept[place] = x;
+  return old;
+}
+
+heddle_status open_instances_take(open_instances *all, const int64_t *const *dims, open_instance **out) {
+  int64_t symbols[PROGRAM_MOST_SYMBOLS] = {0};
+  TRY(program_sizes_solve(&all->code->program, dims, symbols));
+  lock_take(&of_all);
+  *out = find(all, symbols);
+  lock_give(&of_all);
+  if (*out) return status_ok();
+  open_instance *made = NULL;
+  TRY(make(all->code, symbols, &made));
+  if (!made) return status_error(HEDDLE_INTERNAL, "a program's sizes were not made");
+  *out = made;
+  lock_take(&of_all);
+  made->last_used = ++all->uses;
+  open_instance *old = keep(all, made);
+  lock_give(&of_all);
+  destroy(old);
+  return status_ok();
+}
+
+void open_instances_give(open_instances *all, open_instance *instance) {
+  lock_take(&of_all);
+  bool is_kept = false;
+  for (int k = 0; k < KEPT; k++) is_kept |= all->kept[k] == instance;
+  const bool is_last = --instance->users == 0 && !is_kept;
+  lock_give(&of_all);
+  if (is_last) destroy(instance);
+}

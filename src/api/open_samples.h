@@ -1,0 +1,29 @@
+// The stand-ins for the symbols of a program for open sizes, and the polynomials that go through what is made with
+// them.
+#ifndef HEDDLE_API_OPEN_SAMPLES_H_
+#define HEDDLE_API_OPEN_SAMPLES_H_
+
+#include "prog/program.h"
+
+enum { OPEN_SAMPLES_LEVELS = 3, OPEN_SAMPLES_MOST = PROGRAM_MOST_TERMS + 1 };
+
+typedef struct open_samples {
+  int symbol_count;
+  int level;  // 0: the largest stand-ins; below OPEN_SAMPLES_LEVELS
+} open_samples;
+
+// One sample for each set of symbols, which have their second stand-in in it, the others the first; and one more, with
+// third ones for all, that polynomials are tested with.
+int open_samples_count(const open_samples *s);
+int64_t open_samples_stand_in(const open_samples *s, int sample, int symbol);
+
+// The smallest stand-in, above which nobody knows what the program does, and what is below all that is made of them by
+// small changes.
+int64_t open_samples_largest_size(const open_samples *s);
+int64_t open_samples_open_from(const open_samples *s);
+
+// The polynomial, linear in each symbol, with integer coefficients, that has these values at the samples. False if
+// there is none.
+bool open_samples_terms(const open_samples *s, const int64_t *values, int64_t *terms);
+
+#endif

@@ -1,0 +1,14 @@
+// Texts about a program for open sizes, with the symbols in the place of what stood in for them.
+#ifndef HEDDLE_API_OPEN_TEXT_H_
+#define HEDDLE_API_OPEN_TEXT_H_
+
+#include "api/compile.h"
+
+// Prints something about what was made with one of the samples.
+typedef heddle_status (*open_text_fn)(text *out, const open_sample *sample);
+
+// What `print` says of all samples of `code`, which is open: numbers that differ become the polynomial of the symbols
+// that they are, `?` where they are none. HEDDLE_INTERNAL where the texts differ in more than numbers.
+heddle_status open_text_print(arena *a, text *out, const compiled *code, open_text_fn print);
+
+#endif

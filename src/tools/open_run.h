@@ -1,0 +1,24 @@
+// Runs a program that was compiled once at many sizes of what it declares as `?`.
+#ifndef HEDDLE_TOOLS_OPEN_RUN_H_
+#define HEDDLE_TOOLS_OPEN_RUN_H_
+
+#include "api/compile.h"
+#include "import/import.h"
+#include "tools/flags.h"
+
+typedef struct open_run_request {
+  const char *path;
+  str source;
+  const import_options *import;
+  const compile_options *options;
+  const flag_list *sizes;  // "7", or "7,16" for two symbols: a run each
+  unsigned seed;           // of the arguments
+  double rtol, atol;
+  bool print;  // results, on standard output
+} open_run_request;
+
+// Prints a line for each run, whose results are compared with the interpreter's: HEDDLE_MISMATCH for the first that
+// differ.
+heddle_status open_run(arena *a, const open_run_request *r);
+
+#endif
