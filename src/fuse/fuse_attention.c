@@ -177,6 +177,7 @@ static bool fits(const attention *t) {
 static bool is_masked(const attention *t) {
   int steps = FUSION_DUPLICATED_INSTRUCTIONS;
   const instruction *i = t->softmax.scores;
+  while (changes_unit_dims(i)) i = i->operands[0];
   return i->opcode == HLO_SELECT && is_made_of_positions(i->operands[0], &steps);
 }
 

@@ -38,22 +38,29 @@ static bool through_reshape(const instruction *i, alignment *at) {
   return true;
 }
 
-// The reduction along the keys whose results `i` repeats along them; null if it is no such value.
-static const instruction *row_reduction(const instruction *i, int key_dim) {
-  alignment at = {0};
-  for (int d = 0; d < i->shape->rank; d++) at.dims[d] = d;
+// What the elements are of, if all that is done is to convert them, and to add or take away dims of one element: for
+// each dim of it *at gets the dim of `i`, -1 for dims of one element.
+static const instruction *bare(const instruction *i, alignment *at) {
+  for (int d = 0; d < i->shape->rank; d++) at->dims[d] = d;
+  for (;;) {
+    i = converted(i);
+    if ((i->opcode != HLO_BITCAST && i->opcode != HLO_RESHAPE) || !through_reshape(i, at)) return i;
+    i = i->operands[0];
+  }
+}
+
+// The reduction of one dim whose results `i` repeats; for each dim of these *at gets the dim of `i`. Null if it is no
+// such value.
+static const instruction *row_reduction(const instruction *i, alignment *at) {
+  for (int d = 0; d < i->shape->rank; d++) at->dims[d] = d;
   for (bool is_aligned = true; is_aligned; i = i->operands[0]) {
     i = converted(i);
-    if (i->opcode == HLO_BROADCAST) through_broadcast(i, &at);
-    else if (i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE) is_aligned = through_reshape(i, &at);
+    if (i->opcode == HLO_BROADCAST) through_broadcast(i, at);
+    else if (i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE) is_aligned = through_reshape(i, at);
     else break;
     if (!is_aligned) return NULL;
   }
-  const int_list *dims = &i->attributes->dimensions;
-  if (i->opcode != HLO_REDUCE || i->operand_count != 2 || dims->size != 1 || dims->data[0] != key_dim) return NULL;
-  for (int d = 0; d < i->shape->rank; d++)
-    if (i->shape->dims[d] > 1 && at.dims[d] != d + (d >= key_dim)) return NULL;
-  return i;
+  return i->opcode == HLO_REDUCE && i->operand_count == 2 && i->attributes->dimensions.size == 1 ? i : NULL;
 }
 
 static bool is_constant(const instruction *i, double value) {
@@ -61,9 +68,31 @@ static bool is_constant(const instruction *i, double value) {
   return i->opcode == HLO_CONSTANT && i->shape->rank == 0 && literal_get_double(i->literal, 0) == value;
 }
 
-static bool reduces(const instruction *reduce, hlo_opcode op, double init, const instruction *what) {
-  return reduce && combiner_opcode(reduce->called[0]) == op && is_constant(reduce->operands[1], init) &&
-         converted(reduce->operands[0]) == converted(what);
+// Whether dim d of what is reduced runs where the reduced array has it: along dim `wanted` of `what`. Dims of one
+// element run nowhere.
+static bool runs_along(const alignment *reduced, const alignment *what, int rank, int d, int wanted) {
+  for (int k = 0; k < rank; k++)
+    if (reduced->dims[k] == d) return what->dims[k] == wanted;
+  return false;
+}
+
+// The reduction along the keys, by an opcode from a value on, of `what`, whose results `repeated` has along each row of
+// `what`; null if `repeated` is anything else.
+static const instruction *reduction_of(const instruction *repeated, hlo_opcode op, double init, const instruction *what,
+                                       int key_dim) {
+  alignment rows, of_reduced, of_what;
+  const instruction *reduce = row_reduction(repeated, &rows);
+  if (!reduce || combiner_opcode(reduce->called[0]) != op || !is_constant(reduce->operands[1], init)) return NULL;
+  const shape *reduced = reduce->operands[0]->shape;
+  const instruction *base = bare(reduce->operands[0], &of_reduced);
+  if (base != bare(what, &of_what)) return NULL;
+  const int key = (int)reduce->attributes->dimensions.data[0];
+  if (reduced->dims[key] != what->shape->dims[key_dim]) return NULL;
+  for (int d = 0; d < reduced->rank; d++) {
+    const int wanted = d == key ? key_dim : rows.dims[d - (d > key)];
+    if (reduced->dims[d] > 1 && !runs_along(&of_reduced, &of_what, base->shape->rank, d, wanted)) return NULL;
+  }
+  return reduce;
 }
 
 // --- the pattern
@@ -96,19 +125,16 @@ static bool match(const instruction *weights, online_softmax *s) {
   const instruction *i = weights;
   while (step_back(&i, &s->key_dim)) continue;
   const int key = s->key_dim;
-  if (i->opcode == HLO_DIVIDE) {
-    s->sum = row_reduction(i->operands[1], key);
-    if (!s->sum) return false;
-    i = converted(i->operands[0]);
-  }
+  const instruction *divisor = i->opcode == HLO_DIVIDE ? i->operands[1] : NULL;
+  if (divisor) i = converted(i->operands[0]);
   s->exponential = i;
   if (i->opcode != HLO_EXPONENTIAL) return false;
   const instruction *shifted = converted(i->operands[0]);
   if (shifted->opcode != HLO_SUBTRACT) return false;
   s->scores = converted(shifted->operands[0]);
-  s->maximum = row_reduction(shifted->operands[1], key);
-  return reduces(s->maximum, HLO_MAXIMUM, -INFINITY, s->scores) &&
-         (!s->sum || reduces(s->sum, HLO_ADD, 0, s->exponential));
+  s->maximum = reduction_of(shifted->operands[1], HLO_MAXIMUM, -INFINITY, s->scores, key);
+  if (divisor) s->sum = reduction_of(divisor, HLO_ADD, 0, s->exponential, key);
+  return s->maximum && (!divisor || s->sum);
 }
 
 bool online_softmax_of(const instruction *dot, online_softmax *out) {

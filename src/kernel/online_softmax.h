@@ -23,8 +23,8 @@ typedef struct online_softmax {
   const instruction *sum;  // null: the weights are the exponential
 } online_softmax;
 
-// Whether the dot is such a product. Conversions between floats may stand anywhere, as excess precision allows, and
-// transposes in front of the product.
+// Whether the dot is such a product. Conversions between floats may stand anywhere, as excess precision allows, and so
+// may reshapes that only add or take away dims of one element; transposes may stand in front of the product.
 bool online_softmax_of(const instruction *dot, online_softmax *out);
 
 #endif

@@ -6,6 +6,7 @@
 #include "dialect/tiling.h"
 #include "emit/elemental.h"
 #include "kernel/hero_tiles.h"
+#include "opt/reshape_groups.h"
 #include "tile/linalg.h"
 #include "tile/structured.h"
 
@@ -80,33 +81,67 @@ heddle_status linalg_iota(linalg_emitter *e, const instruction *i, MlirValue *ou
   return status_ok();
 }
 
-// --- reshape: all dims become one, which becomes the others
+// --- reshape: groups of dims become one each, which become the others. Where one side is a scalar there are none
 
-// [[0, 1, …, rank - 1]], the dims of `rank` that are one; [] of a scalar.
-static MlirNamedAttribute all_in_one(const linalg_emitter *e, int rank) {
+// [[0, 1], [2], …]: which dims of an operand or a result each of the groups has.
+static MlirNamedAttribute reassociation(const linalg_emitter *e, int count, const reshape_group *groups,
+                                        bool of_result) {
   text t = {0};
-  text_puts(&t, rank > 0 ? "[[" : "[");
-  for (int d = 0; d < rank; d++) text_printf(&t, d > 0 ? ", %d" : "%d", d);
-  text_puts(&t, rank > 0 ? "]]" : "]");
+  text_puts(&t, "[");
+  for (int k = 0; k < count; k++) {
+    const int from = of_result ? groups[k].to : groups[k].from, end = of_result ? groups[k].to_end : groups[k].from_end;
+    text_puts(&t, k > 0 ? ", [" : "[");
+    for (int d = from; d < end; d++) text_printf(&t, d > from ? ", %d" : "%d", d);
+    text_puts(&t, "]");
+  }
+  text_puts(&t, "]");
   MlirNamedAttribute made = ir_named_text(e->b.context, "reassociation", text_cstr(&t));
   text_free(&t);
   return made;
 }
 
-static MlirValue collapse(linalg_emitter *e, MlirValue x, int rank, int64_t count, MlirNamedAttribute how) {
-  MlirType type = mlirRankedTensorTypeGet(rank, &count, ir_element_type(mlirValueGetType(x)), mlirAttributeGetNull());
+static MlirValue collapse(linalg_emitter *e, MlirValue x, const shape *from, int count, const reshape_group *groups) {
+  MlirNamedAttribute how = reassociation(e, count, groups, false);
+  int64_t dims[SHAPE_MAX_RANK];
+  for (int k = 0; k < count; k++) {
+    dims[k] = 1;
+    for (int d = groups[k].from; d < groups[k].from_end; d++) dims[k] *= from->dims[d];
+  }
+  MlirType type = mlirRankedTensorTypeGet(count, dims, ir_element_type(mlirValueGetType(x)), mlirAttributeGetNull());
   return ir_value_with(&e->b, "tensor.collapse_shape", type, 1, &x, 1, &how);
 }
 
-static MlirValue expand(linalg_emitter *e, MlirValue x, const shape *to, MlirNamedAttribute how) {
+static MlirValue expand(linalg_emitter *e, MlirValue x, const shape *to, int count, const reshape_group *groups) {
   MlirType element = ir_element_type(mlirValueGetType(x));
   MlirType type = mlirRankedTensorTypeGet(to->rank, to->dims, element, mlirAttributeGetNull());
   MlirNamedAttribute attributes[] = {
-      how, ir_named(e->b.context, "static_output_shape", mlirDenseI64ArrayGet(e->b.context, to->rank, to->dims))};
+      reassociation(e, count, groups, true),
+      ir_named(e->b.context, "static_output_shape", mlirDenseI64ArrayGet(e->b.context, to->rank, to->dims))};
   return ir_value_with(&e->b, "tensor.expand_shape", type, 1, &x, 2, attributes);
 }
 
-// Over one dim; over none where one side is a scalar.
+static bool has_both_sides(const reshape_group *g) { return g->from < g->from_end && g->to < g->to_end; }
+
+// The smallest groups: dims of a slice do not lie side by side in memory, and would have to be copied to become one. A
+// group of one side alone, whose dims have one element, joins a neighbour.
+static int groups_of(const shape *from, const shape *to, reshape_group out[RESHAPE_MAX_GROUPS]) {
+  if (from->rank == 0 || to->rank == 0) return 0;
+  reshape_group found[RESHAPE_MAX_GROUPS];
+  const int count = shape_element_count(from) > 0 ? reshape_groups_find(from, to, found) : 0;
+  int made = 0;
+  for (int k = 0; k < count; k++) {
+    if (!has_both_sides(&found[k])) continue;
+    out[made] = found[k];
+    out[made].from = made > 0 ? out[made - 1].from_end : 0;
+    out[made].to = made > 0 ? out[made - 1].to_end : 0;
+    made++;
+  }
+  if (made == 0) out[made++] = (reshape_group){0};
+  out[made - 1].from_end = from->rank;
+  out[made - 1].to_end = to->rank;
+  return made;
+}
+
 static bool is_computed(MlirValue v) {
   MlirOperation op = ir_defining_op(v);
   return !ir_is_null(op) && tiling_is_structured(op);
@@ -130,10 +165,11 @@ heddle_status linalg_reshape(linalg_emitter *e, const instruction *i, MlirValue 
   MlirAffineMap map;
   if (from->dtype != to->dtype) return linalg_refuse(e, i, "it reads elements as others");
   if (is_computed(linalg_operand(e, i, 0)) && unit_dims_map(e, from, to, &map)) return copy_by(e, i, map, out);
-  const int between = from->rank == 0 || to->rank == 0 ? 0 : 1;
+  reshape_group groups[RESHAPE_MAX_GROUPS];
+  const int between = groups_of(from, to, groups);
   MlirValue x = linalg_operand(e, i, 0);
-  if (from->rank > between) x = collapse(e, x, between, shape_element_count(from), all_in_one(e, between * from->rank));
-  *out = to->rank > between ? expand(e, x, to, all_in_one(e, between * to->rank)) : x;
+  if (from->rank > between) x = collapse(e, x, from, between, groups);
+  *out = to->rank > between ? expand(e, x, to, between, groups) : x;
   return status_ok();
 }
 
