@@ -4,7 +4,7 @@
     find_tile_sizes.py [--build=build] [--rounds=2] [--vector-bits=N]
 
 Each column of the table's row for vectors of that width (the widest that this machine has, unless said otherwise) is
-tried with values around what stands there, one column after the other. A candidate is written into the table, the
+tried with values around what stands there, at that level of instructions, one column after the other. A candidate is written into the table, the
 benchmark is built and runs products of several shapes on one thread beside the products of the library: what counts is
 the mean of the logarithms of the ratios of the processor's time. The row that was best is printed, to be put into the table by hand; the file is left
 as it was found.
@@ -38,6 +38,7 @@ PRODUCTS = [("f32", 64, 64, 64, False), ("f32", 256, 256, 256, False), ("f32", 5
             ("f32", 512, 512, 512, True), ("f32", 1024, 1024, 1024, False), ("f32", 128, 768, 3072, False),
             ("bf16", 384, 384, 384, False), ("s8", 384, 384, 384, False)]
 REGISTERS = {512: 32, 256: 16, 0: 16}
+LEVELS = {512: "x86-64-v4", 256: "x86-64-v3", 0: "x86-64-v2"}
 
 
 def module_of(t, rows, terms, columns, is_turned):
@@ -55,8 +56,8 @@ ENTRY e {{
 class Measured:
     """A bench_kernel with one module, by one way."""
 
-    def __init__(self, binary, module, codegen):
-        self.process = subprocess.Popen([binary, module, "--random", "--threads=1", "--codegen=" + codegen],
+    def __init__(self, binary, module, codegen, level):
+        self.process = subprocess.Popen([binary, module, "--random", "--threads=1", "--codegen=" + codegen, *level],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.ask("compile")
         self.ask("run 2")
@@ -77,13 +78,13 @@ class Measured:
         self.process.wait()
 
 
-def score(binary, modules):
+def score(binary, modules, level):
     """The mean logarithm of the library's time by the tiles' (larger is better); None if a module does not run."""
     total = 0.0
     for module in modules:
         pair = []
         try:
-            pair = [Measured(binary, module, codegen) for codegen in ("library", "tiles")]
+            pair = [Measured(binary, module, codegen, level) for codegen in ("library", "tiles")]
             library, tiles = (min(times) for times in zip(*[[m.seconds() for m in pair] for _ in range(8)]))
             total += math.log(library / tiles)
         except (RuntimeError, OSError):
@@ -131,12 +132,13 @@ def search(build, rounds, bits, modules):
         source = f.read()
     old, best = read_row(source, bits)
     binary = os.path.join(build, "bench", "bench_kernel")
+    level = ["--cpu=" + LEVELS[bits]] if bits < host_bits() else []
 
     def tried(row):
         with open(TABLE, "w", encoding="utf-8") as f:
             f.write(source.replace(old, row_text(bits, row)))
         subprocess.run(["ninja", "-C", build, "bench_kernel"], check=True, stdout=subprocess.DEVNULL)
-        result = score(binary, modules)
+        result = score(binary, modules, level)
         shown = "does not run" if result is None else f"{math.exp(result):.3f} of the library"
         print(f"{row_text(bits, row)}: {shown}", file=sys.stderr, flush=True)
         return result

@@ -147,22 +147,47 @@
 
 // Matrix products by libraries and by tiles: measured with bench/tiles.py --threads=1 on a machine with AVX2, of which
 // only the ratios matter, those of sizes with many divisors.
-#define PRODUCT_COSTS                                                                           \
-  .products = {.library = {[TARGET_F32_PRODUCTS] = {150, 100, 44, 42, 7, 2, 2, 4, 1, 1.1},      \
-                           [TARGET_F64_PRODUCTS] = {150, 300, 20, 19, 7, 4, 4, 4, 1, 1.1},      \
-                           [TARGET_NARROW_PRODUCTS] = {150, 400, 36, 36, 7, 8, 8, 4, 1, 1.1},   \
-                           [TARGET_SHORT_PRODUCTS] = {150, 350, 65, 65, 7, 10, 10, 4, 1, 1.1},  \
-                           [TARGET_INTEGER_PRODUCTS] = {150, 200, 28, 27, 7, 3, 3, 4, 1, 1.1}}, \
-               .tiles = {[TARGET_F32_PRODUCTS] = {100, 5, 44, 39, 8, 3, 3, 5, 1.5, 1.4},        \
-                         [TARGET_F64_PRODUCTS] = {100, 5, 20, 19, 5, 3, 3, 5, 1.5, 1.4},        \
-                         [TARGET_NARROW_PRODUCTS] = {100, 5, 30, 28, 5, 1, 1, 5, 2, 1.4},       \
-                         [TARGET_SHORT_PRODUCTS] = {100, 5, 50, 50, 5, 1, 1, 5, 2, 1.4},        \
-                         [TARGET_INTEGER_PRODUCTS] = {100, 5, 34, 32, 5, 2, 2, 5, 2, 1.4}},     \
-               .near_bytes = 512 << 10,                                                         \
-               .ragged_columns = 16,                                                            \
-               .kernel_ns = 150,                                                                \
-               .tile_reductions = 3,                                                            \
-               .least_gain = 1.2}
+#define AVX2_PRODUCTS                                                               \
+  {.library = {[TARGET_F32_PRODUCTS] = {150, 100, 44, 42, 7, 2, 2, 4, 1, 1.1},      \
+               [TARGET_F64_PRODUCTS] = {150, 300, 20, 19, 7, 4, 4, 4, 1, 1.1},      \
+               [TARGET_NARROW_PRODUCTS] = {150, 400, 36, 36, 7, 8, 8, 4, 1, 1.1},   \
+               [TARGET_BYTE_PRODUCTS] = {150, 350, 65, 65, 7, 10, 10, 4, 1, 1.1},   \
+               [TARGET_SHORT_PRODUCTS] = {150, 350, 65, 65, 7, 10, 10, 4, 1, 1.1},  \
+               [TARGET_INTEGER_PRODUCTS] = {150, 200, 28, 27, 7, 3, 3, 4, 1, 1.1}}, \
+   .tiles = {[TARGET_F32_PRODUCTS] = {100, 5, 44, 39, 8, 3, 3, 5, 1.5, 1.4},        \
+             [TARGET_F64_PRODUCTS] = {100, 5, 20, 19, 5, 3, 3, 5, 1.5, 1.4},        \
+             [TARGET_NARROW_PRODUCTS] = {100, 5, 30, 28, 5, 1, 1, 5, 2, 1.4},       \
+             [TARGET_BYTE_PRODUCTS] = {100, 5, 50, 50, 5, 1, 1, 5, 2, 1.4},         \
+             [TARGET_SHORT_PRODUCTS] = {100, 5, 34, 32, 5, 2, 2, 5, 2, 1.4},        \
+             [TARGET_INTEGER_PRODUCTS] = {100, 5, 34, 32, 5, 2, 2, 5, 2, 1.4}},     \
+   .near_bytes = 512 << 10,                                                         \
+   .ragged_columns = 16,                                                            \
+   .kernel_ns = 150,                                                                \
+   .tile_reductions = 3,                                                            \
+   .least_gain = 1.2}
+
+// The same of a machine with AVX-512, whose libraries' bytes and 32-bit integers do not use what it has for them.
+static const target_product_costs avx512_products = {
+    .library = {[TARGET_F32_PRODUCTS] = {150, 100, 85, 80, 7, 2, 2, 4, 1, 1.1},
+                [TARGET_F64_PRODUCTS] = {150, 100, 40, 28, 7, 4, 4, 4, 1, 1.1},
+                [TARGET_NARROW_PRODUCTS] = {150, 400, 79, 75, 7, 8, 8, 4, 1, 1.1},
+                [TARGET_BYTE_PRODUCTS] = {150, 350, 75, 75, 7, 10, 10, 4, 1, 1.1},
+                [TARGET_SHORT_PRODUCTS] = {150, 350, 75, 75, 7, 10, 10, 4, 1, 1.1},
+                [TARGET_INTEGER_PRODUCTS] = {150, 200, 25, 19, 7, 3, 3, 4, 1, 1.1}},
+    .tiles = {[TARGET_F32_PRODUCTS] = {100, 5, 82, 75, 8, 3, 3, 5, 1.5, 1.3},
+              [TARGET_F64_PRODUCTS] = {100, 5, 40, 32, 5, 3, 3, 5, 1.5, 1.3},
+              [TARGET_NARROW_PRODUCTS] = {100, 5, 92, 78, 5, 1, 1, 5, 2, 1.2},
+              [TARGET_BYTE_PRODUCTS] = {100, 5, 170, 158, 5, 1, 1, 5, 2, 1.4},
+              [TARGET_SHORT_PRODUCTS] = {100, 5, 38, 32, 5, 2, 2, 5, 2, 1.1},
+              [TARGET_INTEGER_PRODUCTS] = {100, 5, 38, 32, 5, 2, 2, 5, 2, 1.1}},
+    .near_bytes = 512 << 10,
+    .ragged_columns = 16,
+    .kernel_ns = 150,
+    .tile_reductions = 3,
+    .least_gain = 1.2};
+
+// … of bytes by tiles where one instruction multiplies and adds up four of them (VNNI).
+static const target_product_rate vnni_products = {100, 5, 310, 270, 5, 2, 2, 5, 2, 1.3};
 
 const target_description target_any_cpu = {.kind = TARGET_CPU,
                                            .name = "cpu",
@@ -170,7 +195,7 @@ const target_description target_any_cpu = {.kind = TARGET_CPU,
                                            .features = "",
                                            .has_libraries = true,
                                            .is_host = true,
-                                           PRODUCT_COSTS,
+                                           .products = AVX2_PRODUCTS,
                                            CPU_FIGURES};
 
 static const target_description machines[] = {
@@ -212,6 +237,14 @@ void target_choose_codegen(target_description *target, target_codegen codegen) {
   target->prefers_kernels |= codegen == CODEGEN_EMITTERS || codegen == CODEGEN_TILES;
   // A product's tile has vectors and registers for whatever is done to it.
   if (codegen == CODEGEN_TILES) target->fusion.operations_beside_slow = HUGE_VAL;
+}
+
+void target_choose_vectors(target_description *target, int bits, bool multiplies_bytes) {
+  target->vector_bits = bits;
+  target->multiplies_bytes = multiplies_bytes;
+  if (bits < 512) return;
+  target->products = avx512_products;
+  if (multiplies_bytes) target->products.tiles[TARGET_BYTE_PRODUCTS] = vnni_products;
 }
 
 const char *target_kind_name(target_kind kind) {

@@ -195,7 +195,8 @@ typedef enum target_product_type {
   TARGET_F32_PRODUCTS,
   TARGET_F64_PRODUCTS,
   TARGET_NARROW_PRODUCTS,   // bf16 and f16
-  TARGET_SHORT_PRODUCTS,    // integers of eight and sixteen bits
+  TARGET_BYTE_PRODUCTS,     // integers of eight bits
+  TARGET_SHORT_PRODUCTS,    // … of sixteen
   TARGET_INTEGER_PRODUCTS,  // wider ones
   TARGET_PRODUCT_TYPES,
 } target_product_type;
@@ -288,6 +289,9 @@ typedef struct target_description {
 
 // Gives the description what --codegen asks for.
 void target_choose_codegen(target_description *target, target_codegen codegen);
+
+// Gives a CPU's description vectors of so many bits, and the costs that depend on them.
+void target_choose_vectors(target_description *target, int bits, bool multiplies_bytes);
 
 // A CPU of which nothing is known: the figures of all CPUs' costs, one thread.
 extern const target_description target_any_cpu;

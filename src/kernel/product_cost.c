@@ -48,7 +48,8 @@ static bool type_of(const instruction *dot, target_product_type *out) {
   if (left == DTYPE_F32) *out = TARGET_F32_PRODUCTS;
   else if (left == DTYPE_F64) *out = TARGET_F64_PRODUCTS;
   else if (is_float) *out = TARGET_NARROW_PRODUCTS;
-  else *out = type->bits <= 16 ? TARGET_SHORT_PRODUCTS : TARGET_INTEGER_PRODUCTS;
+  else
+    *out = type->bits == 8 ? TARGET_BYTE_PRODUCTS : type->bits == 16 ? TARGET_SHORT_PRODUCTS : TARGET_INTEGER_PRODUCTS;
   const bool is_integer = dtype_is_integer(left) && left != DTYPE_PRED;
   return left == right && (is_float ? type->bits >= 16 : is_integer && type->bits >= 8);
 }

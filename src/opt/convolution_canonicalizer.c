@@ -2,8 +2,9 @@
 //
 // Windows that run backwards read a reversed kernel forwards. Batch groups, of which each convolves its part of the
 // batch with its part of the kernel's output features, are feature groups once the batch's parts lie among the
-// features. A window of one element that touches every element once is a dot, where features are the most minor dim:
-// there nothing has to be transposed. Orders of dims stay as they are: libraries take NHWC and NCHW alike.
+// features. A window of one element that touches every element once is a dot, where features are the most minor dim, or
+// come first and there is one image: there nothing has to be transposed. Orders of dims stay as they are: libraries
+// take NHWC and NCHW alike.
 #include "opt/passes.h"
 
 #include "opt/rewrite.h"
@@ -71,34 +72,70 @@ static bool is_pointwise(const instruction *i) {
   return i->attributes->feature_group_count <= 1 && i->attributes->batch_group_count <= 1;
 }
 
-// Whether input and result have the same dims in the same order, features last.
-static bool has_features_last(const convolution_dims *labels, int rank) {
+// Whether input and result have the same dims in the same order, features at `feature`.
+static bool has_features_at(const convolution_dims *labels, int rank, int feature) {
   for (int k = 0; k < labels->spatial_rank; k++)
     if (labels->input_spatial[k] != labels->output_spatial[k]) return false;
-  return labels->input_batch == labels->output_batch && labels->input_feature == rank - 1 &&
-         labels->output_feature == rank - 1 && labels->spatial_rank == rank - 2;
+  return labels->input_batch == labels->output_batch && labels->input_feature == feature &&
+         labels->output_feature == feature && labels->spatial_rank == rank - 2;
 }
 
 enum { SHORT_SUM = 16 };  // terms, up to which a convolution is not worth a library's product
 
-static instruction *as_dot(const builder *b, instruction *i) {
+// The kernel as a matrix; *depth is its dim of input features.
+static instruction *kernel_matrix(const builder *b, const instruction *i, int *depth) {
   const convolution_dims *labels = &i->attributes->dim_labels;
-  const shape *input = i->operands[0]->shape, *kernel = i->operands[1]->shape;
-  if (!is_pointwise(i) || !has_features_last(labels, input->rank) || kernel->rank != input->rank) return NULL;
-  if (input->dims[input->rank - 1] <= SHORT_SUM || i->attributes->dot_algorithm.size) return NULL;
+  const shape *kernel = i->operands[1]->shape;
   const bool input_first = labels->kernel_input_feature < labels->kernel_output_feature;
   const int64_t features[] = {kernel->dims[labels->kernel_input_feature], kernel->dims[labels->kernel_output_feature]};
-  instruction *matrix =
-      builder_reshape(b, i->operands[1], 2, (int64_t[]){features[!input_first], features[input_first]});
-  instruction *dot = builder_add(b, HLO_DOT, i->shape, 2, (instruction *[]){i->operands[0], matrix});
+  *depth = input_first ? 0 : 1;
+  return builder_reshape(b, i->operands[1], 2, (int64_t[]){features[!input_first], features[input_first]});
+}
+
+static instruction *build_dot(const builder *b, const instruction *i, const shape *s, instruction *lhs, int lhs_depth,
+                              instruction *rhs, int rhs_depth) {
+  instruction *dot = builder_add(b, HLO_DOT, s, 2, (instruction *[]){lhs, rhs});
   int64_t *depth = arena_array(b->arena, int64_t, 2);
-  depth[0] = input->rank - 1;
-  depth[1] = input_first ? 0 : 1;
+  depth[0] = lhs_depth;
+  depth[1] = rhs_depth;
   dot->attributes->lhs_contracting_dims = (int_list){&depth[0], 1};
   dot->attributes->rhs_contracting_dims = (int_list){&depth[1], 1};
   dot->attributes->operand_precision = i->attributes->operand_precision;
   dot->attributes->precision_count = i->attributes->precision_count;
   return dot;
+}
+
+// Of one image whose features come first: the kernel's matrix by the image's.
+static instruction *planar_dot(const builder *b, const instruction *i) {
+  const shape *s = i->shape;
+  int64_t dims[SHAPE_MAX_RANK];
+  int depth, rank = 0;
+  dims[rank++] = s->dims[1];
+  for (int d = 0; d < s->rank; d++)
+    if (d != 1) dims[rank++] = s->dims[d];
+  instruction *matrix = kernel_matrix(b, i, &depth);
+  instruction *dot = build_dot(b, i, shape_array(b->arena, s->dtype, rank, dims), matrix, depth, i->operands[0], 1);
+  if (i->attributes->precision_count == 2) {
+    precision_kind *precision = arena_array(b->arena, precision_kind, 2);
+    precision[0] = i->attributes->operand_precision[1];
+    precision[1] = i->attributes->operand_precision[0];
+    dot->attributes->operand_precision = precision;
+  }
+  return builder_reshape(b, dot, s->rank, s->dims);
+}
+
+static instruction *as_dot(const builder *b, instruction *i) {
+  const convolution_dims *labels = &i->attributes->dim_labels;
+  const shape *input = i->operands[0]->shape, *kernel = i->operands[1]->shape;
+  const int rank = input->rank;
+  if (!is_pointwise(i) || kernel->rank != rank || i->attributes->dot_algorithm.size) return NULL;
+  if (input->dims[labels->input_feature] <= SHORT_SUM) return NULL;
+  if (rank > 2 && has_features_at(labels, rank, 1) && labels->input_batch == 0 && input->dims[0] == 1)
+    return planar_dot(b, i);
+  if (!has_features_at(labels, rank, rank - 1)) return NULL;
+  int depth;
+  instruction *matrix = kernel_matrix(b, i, &depth);
+  return build_dot(b, i, i->shape, i->operands[0], rank - 1, matrix, depth);
 }
 
 static instruction *canonicalize(const builder *b, instruction *i) {

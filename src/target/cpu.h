@@ -15,6 +15,8 @@
 target_description cpu_target_host(arena *a, int threads);
 // A machine like this one with that instruction set, which it need not have itself.
 target_description cpu_target_level(arena *a, int threads, cpu_level number);
+// What products cost on such a machine: what plans for any CPU need to know of the one that code is generated for.
+target_product_costs cpu_target_products(cpu_level number);
 
 // See code_generator: an object file. Thread-safe for distinct contexts.
 heddle_status cpu_emit(arena *a, MlirOperation module, const target_description *target, const code_options *options,

@@ -26,6 +26,13 @@ static int vector_registers(str features) {
 
 target_description cpu_target_host(arena *a, int threads) { return cpu_target_level(a, threads, cpu_level_now()); }
 
+target_product_costs cpu_target_products(cpu_level number) {
+  arena *scratch = arena_create();
+  const target_product_costs costs = cpu_target_level(scratch, 1, number).products;
+  arena_destroy(scratch);
+  return costs;
+}
+
 target_description cpu_target_level(arena *a, int threads, cpu_level number) {
   const cpu_level_info *level = &cpu_levels[number];
   const bool is_limited = level->features != NULL;
@@ -35,9 +42,8 @@ target_description cpu_target_level(arena *a, int threads, cpu_level number) {
   target_description t = target_cpu(threads);
   t.chip = is_limited ? level->name : arena_strdup(a, name, strlen(name));
   t.features = arena_strdup(a, f.data, f.size);
-  t.vector_bits = vector_bits(f);
+  target_choose_vectors(&t, vector_bits(f), has_feature(f, "avx512vnni") || has_feature(f, "avxvnni"));
   t.vector_registers = vector_registers(f);
-  t.multiplies_bytes = has_feature(f, "avx512vnni") || has_feature(f, "avxvnni");
   // Processors with AMX take longer for AVX512-BF16's products than for as many multiply-adds of f32.
   t.multiplies_bf16 = has_feature(f, "avx512bf16") && !has_feature(f, "amx-bf16");
   t.has_bf16 = has_feature(f, "avx512bf16");

@@ -17,7 +17,7 @@ static const struct {
   int64_t terms, column_bytes, row_bytes;
   int64_t near_bytes;  // of columns' factors that are read where they lie as fast
 } table[] = {
-    {512, 12, 2, 128, 128, 16384, 256, 128 << 10, 96 << 10, 8 << 10},
+    {512, 12, 2, 256, 128, 16384, 512, 128 << 10, 48 << 10, 8 << 10},
     {256, 6, 2, 128, 128, 8192, 256, 128 << 10, 96 << 10, 8 << 10},
     {0, 4, 2, 128, 128, 4096, 256, 128 << 10, 96 << 10, 8 << 10},
 };
