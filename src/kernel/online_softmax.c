@@ -80,7 +80,7 @@ static bool runs_along(const alignment *reduced, const alignment *what, int rank
 // `what`; null if `repeated` is anything else.
 static const instruction *reduction_of(const instruction *repeated, hlo_opcode op, double init, const instruction *what,
                                        int key_dim) {
-  alignment rows, of_reduced, of_what;
+  alignment rows = {0}, of_reduced, of_what;
   const instruction *reduce = row_reduction(repeated, &rows);
   if (!reduce || combiner_opcode(reduce->called[0]) != op || !is_constant(reduce->operands[1], init)) return NULL;
   const shape *reduced = reduce->operands[0]->shape;
@@ -121,20 +121,31 @@ static bool step_back(const instruction **i, int *dim) {
   return true;
 }
 
+// What the elements are of, if they are only converted, or get other dims of one element; *dim follows.
+static const instruction *unmoved(const instruction *i, int *dim) {
+  for (i = converted(i); i->opcode == HLO_RESHAPE || i->opcode == HLO_BITCAST; i = converted(i->operands[0])) {
+    const int before = dim_before(i, *dim);
+    if (before < 0) break;
+    *dim = before;
+  }
+  return i;
+}
+
 static bool match(const instruction *weights, online_softmax *s) {
   const instruction *i = weights;
   while (step_back(&i, &s->key_dim)) continue;
-  const int key = s->key_dim;
-  const instruction *divisor = i->opcode == HLO_DIVIDE ? i->operands[1] : NULL;
-  if (divisor) i = converted(i->operands[0]);
+  const instruction *divide = i->opcode == HLO_DIVIDE ? i : NULL;
+  if (divide) {
+    s->sum = reduction_of(divide->operands[1], HLO_ADD, 0, divide->operands[0], s->key_dim);
+    i = unmoved(divide->operands[0], &s->key_dim);
+  }
   s->exponential = i;
   if (i->opcode != HLO_EXPONENTIAL) return false;
-  const instruction *shifted = converted(i->operands[0]);
+  const instruction *shifted = unmoved(i->operands[0], &s->key_dim);
   if (shifted->opcode != HLO_SUBTRACT) return false;
   s->scores = converted(shifted->operands[0]);
-  s->maximum = reduction_of(shifted->operands[1], HLO_MAXIMUM, -INFINITY, s->scores, key);
-  if (divisor) s->sum = reduction_of(divisor, HLO_ADD, 0, s->exponential, key);
-  return s->maximum && (!divisor || s->sum);
+  s->maximum = reduction_of(shifted->operands[1], HLO_MAXIMUM, -INFINITY, s->scores, s->key_dim);
+  return s->maximum && (!divide || s->sum);
 }
 
 bool online_softmax_of(const instruction *dot, online_softmax *out) {
