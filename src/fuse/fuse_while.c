@@ -91,6 +91,7 @@ static heddle_status make_body(loop_fusion *f) {
   for (int k = 0; k < leaves; k++) values[k] = value_inside(f, loop->operands[0]->operands[k]);
   instruction *state = builder_tuple(&b, leaves, values);
   instruction *inside = builder_add(&b, HLO_WHILE, loop->shape, 1, &state);
+  inside->name = loop->name;
   f->inside = inside;
   computation *called[2];
   inside->attributes = attributes_copy(m->arena, loop->attributes);

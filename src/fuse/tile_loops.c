@@ -1,16 +1,25 @@
 // The mark is a frontend attribute, so that texts keep it.
 #include "fuse/tile_loops.h"
 
-#define MARK "{super_tile=\"true\"}"
+#define NAME "frontend_attributes"
+#define MARK "{super_tile=\"true\""
 
 void tile_loops_mark(instruction *loop) {
   arena *a = loop->parent->module->arena;
-  loop->attributes = attributes_copy(a, loop->attributes);
-  attributes_add_raw(a, loop->attributes, STR("frontend_attributes"), STR(MARK));
-  attributes_mark(loop->attributes, HLO_ATTRIBUTE_FRONTEND_ATTRIBUTES);
+  hlo_attributes *x = loop->attributes = attributes_copy(a, loop->attributes);
+  for (int k = 0; k < x->raw_count; k++) {
+    if (!str_is(x->raws[k].name, NAME)) continue;
+    const str others = x->raws[k].text;
+    const bool is_empty = others.size <= 2;
+    x->raws[k].text =
+        str_from(arena_printf(a, MARK "%s" STR_FMT, is_empty ? "" : ",", (int)others.size - 1, others.data + 1));
+    return;
+  }
+  attributes_add_raw(a, x, STR(NAME), STR(MARK "}"));
+  attributes_mark(x, HLO_ATTRIBUTE_FRONTEND_ATTRIBUTES);
 }
 
 bool tile_loops_has(const instruction *loop) {
-  const str *text = attributes_raw(loop->attributes, "frontend_attributes");
-  return text && str_is(*text, MARK);
+  const str *text = attributes_raw(loop->attributes, NAME);
+  return text && str_starts_with(*text, MARK);
 }

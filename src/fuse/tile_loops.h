@@ -1,5 +1,5 @@
-// Marks the loops over tiles that keep a program within its memory (src/supertile): no kernel may hold all of their
-// turns, since it would hold all that they read.
+// Marks loops that keep a program within its memory (src/supertile), those over tiles and those of the program that no
+// kernel may hold as a whole, since it would hold all that they read.
 #ifndef HEDDLE_FUSE_TILE_LOOPS_H_
 #define HEDDLE_FUSE_TILE_LOOPS_H_
 

@@ -153,8 +153,8 @@ static void count_live(arena *a, buffer_assignment *b, const live_range *lives) 
   for (int k = 0; k < v->values.size; k++) {
     if (!needs_memory(b, k)) continue;
     const pack_block block = block_for(&lives[k], v->values.data[k].bytes);
-    b->live_bytes[block.first] += block.bytes;
-    b->live_bytes[block.last + 1] -= block.bytes;
+    b->live_bytes[block.first] += v->values.data[k].bytes;
+    b->live_bytes[block.last + 1] -= v->values.data[k].bytes;
   }
   for (int k = 1; k < v->events.size; k++) b->live_bytes[k] += b->live_bytes[k - 1];
 }

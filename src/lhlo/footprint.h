@@ -9,8 +9,8 @@
 
 #include "lhlo/lhlo.h"
 
-// What a copy holds at a time of what it moves from one place to another.
-enum { FOOTPRINT_COPY_CHUNK = 4096 };
+// What a copy holds at a time of what it moves from one place to another: a line of a cache.
+enum { FOOTPRINT_COPY_CHUNK = 64 };
 
 // Whether the operation only says that memory is there whose contents do not matter: XLA's custom call AllocateBuffer.
 bool footprint_is_allocation(const lhlo_op *op);

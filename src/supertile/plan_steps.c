@@ -58,6 +58,9 @@ static void add_step(finder *f, const lhlo_op *op) {
       note(f, i->operands[k], 0, &op->operands[k]);
   }
   vec_push(f->out->arena, &f->out->steps, step);
+  if (step.bottom)
+    ptr_map_put(f->out->arena, &f->out->numbers, step.bottom,
+                (void *)(intptr_t)f->out->steps.size);  // NOLINT(performance-no-int-to-ptr)
 }
 
 static void add_body(finder *f, const lhlo_body *body) {
@@ -79,6 +82,11 @@ void plan_steps_find(arena *a, const module *m, const lhlo_program *plan, plan_s
 }
 
 const stored_value *plan_steps_stored(const plan_steps *p, const instruction *i) { return ptr_map_get(&p->stored, i); }
+
+const plan_step *plan_steps_of(const plan_steps *p, const instruction *bottom) {
+  const intptr_t number = (intptr_t)ptr_map_get(&p->numbers, bottom);
+  return number ? &p->steps.data[number - 1] : NULL;
+}
 
 static bool is_returned(const instruction *i) {
   const computation *c = i->parent;

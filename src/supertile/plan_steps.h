@@ -24,9 +24,12 @@ typedef struct plan_steps {
   const lhlo_program *plan;
   VEC(plan_step) steps;  // in the order in which they run; bodies once
   ptr_map stored;        // instruction of the module: a stored_value
+  ptr_map numbers;       // instruction of the module: number of the step whose bottom it is, plus one
 } plan_steps;
 
 void plan_steps_find(arena *a, const module *m, const lhlo_program *plan, plan_steps *out);
+
+const plan_step *plan_steps_of(const plan_steps *p, const instruction *bottom);  // null: no step's
 
 // Whether the value counts whole as long as it lives: not where the caller or the file has it. What planning put into a
 // result's memory on the way counts, since it may lie elsewhere once others are tiled.

@@ -3,12 +3,15 @@
 // said, all begins anew with estimates held to less; if nothing fits, the error tells of the round that came closest.
 #include "supertile/supertile.h"
 
+#include "base/log.h"
+#include "fuse/tile_loops.h"
 #include "opt/pass.h"
 #include "opt/passes.h"
 #include "supertile/tile_choice.h"
 #include "supertile/tile_loop.h"
 
-enum { MOST_ROUNDS = 6 };
+// Rounds of an attempt, and how far behind a step that does not fit the bottom of its loop is looked for.
+enum { MOST_ROUNDS = 6, MOST_BEHIND = 8 };
 
 // The estimates' share of the limit, in the order in which they are tried.
 static const double shares[] = {1.0, 0.85, 0.7, 0.5, 0.35, 0.2, 0.1};
@@ -63,25 +66,83 @@ static bool is_small(const supertiling *t, const plan_step *step) {
   return step->touched_bytes < t->peaks.limit[MEMORY_DRAM] / 64 && step->touched_bytes <= t->peaks.limit[MEMORY_L2];
 }
 
-static heddle_status tile_step(supertiling *t, tile_search *s, const plan_step *step, double share, bool *changed) {
-  instruction *bottom = tile_choice_bottom(step->bottom);
-  if (!bottom || !bottom->parent || !ptr_map_has(&s->orders, bottom)) return status_ok();
-  if (ptr_map_has(&t->done, bottom->parent) || ptr_map_has(&t->done, bottom) || is_small(t, step)) return status_ok();
+// The last stored value that needs `i`: where branches meet that part at it or before it. Null: none in the
+// computation.
+static instruction *next_stored(const tile_search *s, const instruction *i) {
+  instruction *last = NULL;
+  int order = -1;
+  for (int u = 0; u < i->users.size; u++) {
+    instruction *user = i->users.data[u];
+    const int at = (int)(intptr_t)ptr_map_get(&s->orders, user);
+    if (at == 0 || user->opcode == HLO_TUPLE || !region_has_tiles(user)) continue;
+    if (!plan_steps_stored(s->steps, user)) user = next_stored(s, user);
+    const int behind = user ? (int)(intptr_t)ptr_map_get(&s->orders, user) : -1;
+    if (behind > order) {
+      order = behind;
+      last = user;
+    }
+  }
+  return last;
+}
+
+typedef struct tile_try {
+  instruction *bottom;
+  const plan_step *step;
+  tile_group group;
+} tile_try;
+
+static bool try_bottom(const supertiling *t, tile_search *s, double share, tile_try *x) {
   const tile_budget budget = {.needed = share_of(t->peaks.limit[MEMORY_DRAM], share),
                               .touched = share_of(t->peaks.limit[MEMORY_L2], share),
-                              .across = bytes_across(step)};
-  tile_group group;
-  if (!tile_choice_find(s, bottom, &budget, &group)) return status_ok();
-  tile_choice_print(&t->tiled, &group);
-  computation *body, *c = bottom->parent;
+                              .across = bytes_across(x->step)};
+  return tile_choice_find(s, x->bottom, &budget, &x->group);
+}
+
+static bool is_free(const supertiling *t, const tile_search *s, const instruction *i) {
+  return i && i->parent && ptr_map_has(&s->orders, i) && !ptr_map_has(&t->done, i->parent) && !ptr_map_has(&t->done, i);
+}
+
+// A step whose operation cannot be made to fit alone may do so as a producer of what needs its result: what lives
+// beside it is then part of the loop, too.
+static bool find_group(const supertiling *t, tile_search *s, double share, tile_try *out) {
+  if (!try_bottom(t, s, share, out)) return false;
+  tile_try next = *out;
+  for (int k = 0; k < MOST_BEHIND && !out->group.fits; k++) {
+    next.bottom = next_stored(s, next.bottom);
+    next.step = next.bottom ? plan_steps_of(s->steps, next.bottom) : NULL;
+    if (!next.step || !is_free(t, s, next.bottom)) break;
+    if (try_bottom(t, s, share, &next) && next.group.fits) *out = next;
+  }
+  return out->group.fits || out->group.needed_bytes < out->step->footprint_bytes;
+}
+
+static heddle_status make_loop(supertiling *t, tile_search *s, tile_try *x) {
+  tile_group *group = &x->group;
+  computation *body, *c = x->bottom->parent;
   const int before = c->instructions.size;
-  TRY(tile_loop_make(s, &group, &body));
+  const size_t told = t->tiled.size;
+  tile_choice_print(&t->tiled, group);
+  log_print(2, "%s, the step takes %lld bytes: " STR_FMT, group->fits ? "fits" : "closest",
+            (long long)x->step->footprint_bytes, STR_ARG(((str){t->tiled.data + told, t->tiled.size - told})));
+  TRY(tile_loop_make(s, group, &body));
   arena *a = c->module->arena;
-  if (body && group.fits) ptr_map_put(a, &t->done, body, t);
-  for (int k = before; group.fits && k < c->instructions.size; k++)
+  if (body && group->fits) ptr_map_put(a, &t->done, body, t);
+  for (int k = before; group->fits && k < c->instructions.size; k++)
     ptr_map_put(a, &t->done, c->instructions.data[k], t);
-  *changed = true;
   return pass_apply(&opt_dead_code, c->module);
+}
+
+static heddle_status tile_step(supertiling *t, tile_search *s, const plan_step *step, double share, bool *changed) {
+  if (step->bottom && step->bottom->opcode == HLO_WHILE && step->bottom->parent && !tile_loops_has(step->bottom)) {
+    // A kernel that is a loop holds all that its turns read: it becomes a loop of kernels, which can be tiled.
+    tile_loops_mark(step->bottom);
+    *changed = true;
+    return status_ok();
+  }
+  tile_try x = {.bottom = step->bottom && step->bottom->parent ? tile_choice_bottom(step->bottom) : NULL, .step = step};
+  if (!is_free(t, s, x.bottom) || is_small(t, step) || !find_group(t, s, share, &x)) return status_ok();
+  *changed = true;
+  return make_loop(t, s, &x);
 }
 
 static heddle_status run_round(supertiling *t, arena *scratch, module *m, const lhlo_program *plan, double share,
@@ -100,25 +161,41 @@ static heddle_status run_round(supertiling *t, arena *scratch, module *m, const 
 
 // --- attempts
 
+// The step that needs most of the level that is short.
+static const plan_step *worst_step(const supertiling *t, const plan_steps *steps, memory_level level) {
+  const plan_step *worst = NULL;
+  int64_t most = t->peaks.limit[level];
+  for (int k = 0; k < steps->steps.size; k++) {
+    const plan_step *x = &steps->steps.data[k];
+    const int64_t bytes = level == MEMORY_DRAM ? x->footprint_bytes : x->touched_bytes;
+    if (bytes <= most) continue;
+    most = bytes;
+    worst = x;
+  }
+  return worst;
+}
+
+// Copies that planning adds have no place of their own: they carry results, or what a loop goes on with.
+static heddle_status refuse_step(const supertiling *t, const module *m, const plan_step *step, memory_level level) {
+  const instruction *i = step->bottom ? step->bottom : step->op->source;
+  const instruction *root = m->entry->root;
+  source_location where = root->where.line > 0 ? root->where : m->entry->where;
+  if (i && i->where.line > 0) where = i->where;
+  return status_at(HEDDLE_OUT_OF_MEMORY, where, "%s " STR_FMT " needs at least %lld bytes of %s, there are %lld",
+                   i ? hlo_op_text(i->opcode) : "a copy beside", STR_ARG(i ? i->name : root->name),
+                   (long long)(level == MEMORY_DRAM ? step->footprint_bytes : step->touched_bytes),
+                   memory_level_name(level), (long long)t->peaks.limit[level]);
+}
+
 static heddle_status refuse(const supertiling *t, const module *m, const lhlo_program *plan) {
   arena *scratch = arena_create();
   plan_steps steps;
   plan_steps_find(scratch, m, plan, &steps);
-  const plan_step *worst = NULL;
-  for (int k = 0; k < steps.steps.size; k++) {
-    const plan_step *x = &steps.steps.data[k];
-    if (!step_fits(t, x) && (!worst || x->footprint_bytes > worst->footprint_bytes)) worst = x;
+  heddle_status s = status_ok();
+  for (int level = 0; level < MEMORY_LEVELS && status_is_ok(s); level++) {
+    const plan_step *worst = worst_step(t, &steps, level);
+    if (worst) s = refuse_step(t, m, worst, level);
   }
-  const bool is_outer = !worst || worst->footprint_bytes > t->peaks.limit[MEMORY_DRAM];
-  const instruction *i = worst ? worst->bottom ? worst->bottom : worst->op->source : NULL;
-  heddle_status s = status_at(HEDDLE_OUT_OF_MEMORY, i ? i->where : SOURCE_UNKNOWN,
-                              "%s " STR_FMT " needs at least %lld bytes of %s, there are %lld",
-                              i ? hlo_op_text(i->opcode) : "a copy", STR_ARG(i ? i->name : STR("")),
-                              (long long)(!worst     ? 0
-                                          : is_outer ? worst->footprint_bytes
-                                                     : worst->touched_bytes),
-                              memory_level_name(is_outer ? MEMORY_DRAM : MEMORY_L2),
-                              (long long)t->peaks.limit[is_outer ? MEMORY_DRAM : MEMORY_L2]);
   arena_destroy(scratch);
   return s;
 }

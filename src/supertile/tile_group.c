@@ -2,10 +2,10 @@
 // tile that is tried: which producers can join depends on it.
 #include "supertile/tile_group.h"
 
-// What a loop carries beside arrays: the turn, its condition, in units of an allocation.
-enum { LOOP_BYTES = 512 };
+// What a loop takes beside arrays: the turn, its condition, places.
+enum { LOOP_BYTES = 16 };
 
-enum { MOST_MEMBERS = 2000, MOST_BORDERS = 4 };
+enum { MOST_MEMBERS = 2000, MOST_BORDERS = 8 };
 
 void tile_search_number(tile_search *s, const computation *c) {
   instruction_list order = {0};
@@ -39,18 +39,22 @@ region tile_group_region(arena *a, const tile_group *g) {
 
 // --- who is a member
 
+// What was asked for of an instruction, by those who are members.
 typedef struct pending {
   instruction *instruction;
   int order;
   region region;
+  bool is_taken;
+  int member;  // its number; -1: it stays outside
 } pending;
 
 typedef struct growth {
   tile_search *search;
   tile_group *group;
   int most_stored;
-  VEC(pending) waiting;
-  ptr_map members;  // instruction: itself
+  VEC(pending) asked;
+  VEC(int) waiting;  // of them, that are not taken
+  ptr_map members;   // instruction: itself
 } growth;
 
 static bool is_needed_outside(const growth *g, const instruction *i) {
@@ -73,97 +77,124 @@ static bool may_join(const growth *g, const pending *p) {
   return g->group->stored_count < g->most_stored && !is_needed_outside(g, i);
 }
 
-static void ask_for(growth *g, instruction *i, const region *r) {
-  arena *a = g->search->arena;
-  for (int k = 0; k < g->waiting.size; k++) {
-    if (g->waiting.data[k].instruction != i) continue;
-    region_add(&g->waiting.data[k].region, r, array_of(i));
-    return;
-  }
-  vec_push(a, &g->waiting, ((pending){i, order_of(g->search, i), region_copy(a, r)}));
+// Whether one box for both holds little that nobody needs.
+static bool belong_together(tile_search *s, const region *l, const region *r, const shape *of, region *both) {
+  *both = region_copy(s->arena, l);
+  region_add(both, r, of);
+  return (double)region_elements(both) <= 1.25 * (double)(region_elements(l) + region_elements(r));
 }
 
-static region_answer regions_of_operands(growth *g, const instruction *i, const region *r, region_turns turns,
-                                         region *operands) {
-  for (int k = 0; k < i->operand_count; k++) {
-    region_answer answer = region_of_operand(g->search->maps, i, r, turns, k, &operands[k]);
-    if (answer != REGION_FOUND) return answer;
+static int ask_for(growth *g, instruction *i, const region *r) {
+  arena *a = g->search->arena;
+  for (int k = 0; k < g->waiting.size; k++) {
+    pending *p = &g->asked.data[g->waiting.data[k]];
+    region both;
+    if (p->instruction != i || !belong_together(g->search, &p->region, r, array_of(i), &both)) continue;
+    p->region = both;
+    return g->waiting.data[k];
   }
-  return REGION_FOUND;
+  vec_push(a, &g->asked, ((pending){i, order_of(g->search, i), region_copy(a, r), false, -1}));
+  vec_push(a, &g->waiting, g->asked.size - 1);
+  return g->asked.size - 1;
 }
 
 static bool is_scalar_constant(const instruction *i) { return i->opcode == HLO_CONSTANT && shape_is_scalar(i->shape); }
 
-static region_answer join(growth *g, const pending *p, region_turns turns) {
-  instruction *i = p->instruction;
+static region_answer join(growth *g, int number, region_turns turns) {
+  const pending p = g->asked.data[number];
+  instruction *i = p.instruction;
   tile_search *s = g->search;
   region *operands = arena_array(s->arena, region, i->operand_count);
-  region_answer answer = regions_of_operands(g, i, &p->region, turns, operands);
-  if (answer != REGION_FOUND) return answer;
+  for (int k = 0; k < i->operand_count; k++) {
+    const region_answer answer = region_of_operand(s->maps, i, &p.region, turns, k, &operands[k]);
+    if (answer != REGION_FOUND) return answer;
+  }
   const bool stored = is_stored(g, i);
   if (stored && g->group->members.size > 0) g->group->stored_count++;
-  vec_push(s->arena, &g->group->members, ((tile_member){i, p->order, stored, p->region}));
+  tile_member m = {i, p.order, stored, p.region, arena_array(s->arena, int, i->operand_count)};
+  g->asked.data[number].member = g->group->members.size;
   ptr_map_put(s->arena, &g->members, i, i);
   for (int k = 0; k < i->operand_count; k++)
-    if (!is_scalar_constant(i->operands[k])) ask_for(g, i->operands[k], &operands[k]);
+    m.operands[k] = is_scalar_constant(i->operands[k]) ? -1 : ask_for(g, i->operands[k], &operands[k]);
+  vec_push(s->arena, &g->group->members, m);
   return REGION_FOUND;
 }
 
-static pending next_waiting(growth *g) {
+static int next_waiting(growth *g) {
   int best = 0;
   for (int k = 1; k < g->waiting.size; k++)
-    if (g->waiting.data[k].order > g->waiting.data[best].order) best = k;
-  pending p = g->waiting.data[best];
-  g->waiting.data[best] = vec_pop(&g->waiting);
-  return p;
+    if (g->asked.data[g->waiting.data[k]].order > g->asked.data[g->waiting.data[best]].order) best = k;
+  const int number = g->waiting.data[best];
+  const int last = vec_pop(&g->waiting);
+  if (best < g->waiting.size) g->waiting.data[best] = last;
+  return number;
+}
+
+static void add_external(growth *g, instruction *i) {
+  instruction_list *all = &g->group->externals;
+  for (int k = 0; k < all->size; k++)
+    if (all->data[k] == i) return;
+  vec_push(g->search->arena, all, i);
+}
+
+// Elements of a tuple that stays outside are read from there, each an array of its own.
+static void take_elements(growth *g) {
+  const instruction_list before = g->group->externals;
+  g->group->externals = (instruction_list){0};
+  for (int k = 0; k < before.size; k++)
+    if (!shape_is_tuple(before.data[k]->shape)) add_external(g, before.data[k]);
+  for (int k = 0; k < g->group->members.size; k++) {
+    const tile_member *m = &g->group->members.data[k];
+    if (m->instruction->opcode == HLO_GET_TUPLE_ELEMENT && m->operands[0] < 0) add_external(g, m->instruction);
+  }
+}
+
+// Numbers of what was asked for become numbers of members.
+static void resolve(growth *g) {
+  for (int k = 0; k < g->group->members.size; k++) {
+    tile_member *m = &g->group->members.data[k];
+    for (int o = 0; o < m->instruction->operand_count; o++)
+      if (m->operands[o] >= 0) m->operands[o] = g->asked.data[m->operands[o]].member;
+  }
 }
 
 static region_answer grow(growth *g, const region *bottom) {
   tile_group *t = g->group;
-  arena *a = g->search->arena;
   t->members.size = t->externals.size = t->stored_count = 0;
-  g->waiting.size = 0;
+  g->asked.size = g->waiting.size = 0;
   g->members = (ptr_map){0};
-  pending p = {t->bottom, order_of(g->search, t->bottom), *bottom};
-  region_answer answer = join(g, &p, t->inside);
+  ask_for(g, t->bottom, bottom);
+  region_answer answer = join(g, next_waiting(g), t->inside);
   while (answer == REGION_FOUND && g->waiting.size > 0) {
-    p = next_waiting(g);
-    if (may_join(g, &p) && t->members.size < MOST_MEMBERS) {
-      answer = join(g, &p, t->inside);
+    const int next = next_waiting(g);
+    if (may_join(g, &g->asked.data[next]) && t->members.size < MOST_MEMBERS) {
+      answer = join(g, next, t->inside);
       if (answer != REGION_UNKNOWN) continue;
       answer = REGION_FOUND;
     }
-    vec_push(a, &t->externals, ((tile_external){p.instruction, p.region}));
+    add_external(g, g->asked.data[next].instruction);
   }
+  resolve(g);
+  take_elements(g);
   return answer;
 }
 
 // --- regions of given members
 
-static tile_member *member_of(const tile_group *g, const ptr_map *numbers, const instruction *i) {
-  const intptr_t number = (intptr_t)ptr_map_get(numbers, i);
-  return number ? &g->members.data[number - 1] : NULL;
-}
-
 region_answer tile_group_regions(tile_search *s, tile_group *g, const region *bottom, region_turns turns) {
-  ptr_map numbers = {0};
   bool *is_known = arena_array(s->arena, bool, g->members.size);
-  for (int k = 0; k < g->members.size; k++)
-    ptr_map_put(s->arena, &numbers, g->members.data[k].instruction,
-                (void *)(intptr_t)(k + 1));  // NOLINT(performance-no-int-to-ptr)
   g->members.data[0].region = region_copy(s->arena, bottom);
   for (int k = 0; k < g->members.size; k++) {
     const tile_member *m = &g->members.data[k];
     for (int o = 0; o < m->instruction->operand_count; o++) {
-      instruction *x = m->instruction->operands[o];
-      tile_member *of = member_of(g, &numbers, x);
       region in;
-      region_answer answer = region_of_operand(s->maps, m->instruction, &m->region, turns, o, &in);
+      const region_answer answer = region_of_operand(s->maps, m->instruction, &m->region, turns, o, &in);
       if (answer != REGION_FOUND) return answer;
-      if (!of) continue;
-      if (is_known[of - g->members.data]) region_add(&of->region, &in, array_of(x));
+      if (m->operands[o] < 0) continue;
+      tile_member *of = &g->members.data[m->operands[o]];
+      if (is_known[m->operands[o]]) region_add(&of->region, &in, array_of(of->instruction));
       else of->region = region_copy(s->arena, &in);
-      is_known[of - g->members.data] = true;
+      is_known[m->operands[o]] = true;
     }
   }
   return REGION_FOUND;
@@ -182,25 +213,36 @@ static bool has_border_tiles(tile_search *s, tile_group *g) {
   return true;
 }
 
+// The first turn from `from` on, in steps of `step`, whose windows lie within their arrays; -1: none near.
+static int64_t first_inside(growth *g, const region *r, int64_t from, int step, region_answer *answer) {
+  tile_group *t = g->group;
+  for (int k = 0; k <= MOST_BORDERS; k++) {
+    const int64_t turn = from + k * step;
+    if (turn < 0 || turn >= t->turns) return -1;
+    t->inside = (region_turns){turn, turn};
+    *answer = grow(g, r);
+    if (*answer != REGION_BORDER) return turn;
+  }
+  return -1;
+}
+
 bool tile_group_grow(tile_search *s, instruction *bottom, int dim, int64_t tile, int most_stored, tile_group *out) {
   const int64_t size = array_of(bottom)->dims[dim];
   *out = (tile_group){.bottom = bottom, .dim = dim, .tile = tile, .turns = size / tile, .remainder = size % tile};
   growth g = {.search = s, .group = out, .most_stored = most_stored};
   const region r = tile_group_region(s->arena, out);
-  for (int low = 0; low <= MOST_BORDERS; low++) {
-    for (int high = 0; high <= low && low + high < out->turns; high++) {
-      const int borders[2] = {low, high};
-      for (int way = 0; way < (low == high ? 1 : 2); way++) {
-        out->inside = (region_turns){borders[way], out->turns - 1 - borders[1 - way]};
-        const region_answer answer = grow(&g, &r);
-        if (answer == REGION_UNKNOWN) return false;
-        if (answer != REGION_FOUND) continue;
-        if (!has_border_tiles(s, out)) return false;
-        return tile_group_regions(s, out, &r, out->inside) == REGION_FOUND;
-      }
-    }
+  out->inside = (region_turns){0, out->turns - 1};
+  region_answer answer = grow(&g, &r);
+  if (answer == REGION_BORDER) {
+    const int64_t first = first_inside(&g, &r, 0, 1, &answer);
+    if (first < 0 || answer != REGION_FOUND) return false;
+    const int64_t last = first_inside(&g, &r, out->turns - 1, -1, &answer);
+    if (last < first || answer != REGION_FOUND) return false;
+    out->inside = (region_turns){first, last};
+    answer = grow(&g, &r);
   }
-  return false;
+  if (answer != REGION_FOUND || !has_border_tiles(s, out)) return false;
+  return tile_group_regions(s, out, &r, out->inside) == REGION_FOUND;
 }
 
 // --- estimates
@@ -242,10 +284,10 @@ static void find_readers(estimate *e) {
   tile_group *g = e->group;
   for (int k = 0; k < g->members.size; k++) e->reader[k] = g->members.size;
   for (int k = 0; k < g->members.size; k++) {
-    const instruction *i = g->members.data[k].instruction;
-    for (int o = 0; o < i->operand_count; o++) {
-      const intptr_t of = (intptr_t)ptr_map_get(&e->numbers, i->operands[o]);
-      if (of && step_of(e, k) < e->reader[of - 1]) e->reader[of - 1] = step_of(e, k);
+    const tile_member *m = &g->members.data[k];
+    for (int o = 0; o < m->instruction->operand_count; o++) {
+      const int of = m->operands[o];
+      if (of >= 0 && step_of(e, k) < e->reader[of]) e->reader[of] = step_of(e, k);
     }
   }
 }
@@ -255,9 +297,9 @@ static void add_externals(estimate *e) {
   for (int k = 0; k < g->members.size; k++) {
     const instruction *i = g->members.data[k].instruction;
     for (int o = 0; o < i->operand_count; o++) {
-      const instruction *x = i->operands[o];
+      const instruction *x = i->opcode == HLO_GET_TUPLE_ELEMENT ? i : i->operands[o];
       region in;
-      if (ptr_map_has(&e->numbers, x) || is_scalar_constant(x)) continue;
+      if (g->members.data[k].operands[o] >= 0 || is_scalar_constant(x)) continue;
       if (region_of_operand(e->search->maps, i, &g->members.data[k].region, g->inside, o, &in) != REGION_FOUND)
         continue;
       const bool is_temporary = plan_steps_is_temporary(e->search->steps, x);
@@ -322,16 +364,13 @@ void tile_group_estimate(tile_search *s, tile_group *g, int64_t across) {
                 .reader = arena_array(s->arena, int, count),
                 .resident = arena_array(s->arena, int64_t, count + 1),
                 .copied = arena_array(s->arena, int64_t, count + 1)};
-  for (int k = 0; k < count; k++)
-    ptr_map_put(s->arena, &e.numbers, g->members.data[k].instruction,
-                (void *)(intptr_t)(k + 1));  // NOLINT(performance-no-int-to-ptr)
   find_readers(&e);
   add_externals(&e);
   walk_steps(&e);
   count_work(g);
   g->needed_bytes = across + g->operation_bytes + LOOP_BYTES;
   for (int k = 0; k < g->externals.size; k++) {
-    const instruction *x = g->externals.data[k].instruction;
+    const instruction *x = g->externals.data[k];
     if (plan_steps_is_temporary(s->steps, x)) g->needed_bytes += whole_bytes(x);
   }
   if (plan_steps_is_temporary(s->steps, g->bottom)) g->needed_bytes += whole_bytes(g->bottom);

@@ -3,8 +3,9 @@
 //
 // The bottom operation is cut along one of its dims. Producers join from the bottom up, in post-order of the data flow
 // backwards, each when all of its consumers in the loop are known; the region that it computes in a turn is the
-// smallest box that holds what they need. What does not move with the turns, cannot be cut, or is needed outside as
-// well stays outside and is read where it lies.
+// smallest box that holds what they need, or several boxes if one would hold much that nobody needs: then it is a
+// member for each. What does not move with the turns, cannot be cut, or is needed outside as well stays outside and is
+// read where it lies.
 #ifndef HEDDLE_SUPERTILE_TILE_GROUP_H_
 #define HEDDLE_SUPERTILE_TILE_GROUP_H_
 
@@ -16,23 +17,19 @@ typedef struct tile_member {
   int order;       // in the computation's post-order
   bool is_stored;  // it is a step's result; others are computed within the step that reads them
   region region;   // of one turn
+  int *operands;   // by operand: the number of the member that gives its tile; < 0: it is read from outside
 } tile_member;
-
-typedef struct tile_external {
-  instruction *instruction;
-  region region;  // that the loop reads in a turn
-} tile_external;
 
 typedef struct tile_group {
   instruction *bottom;
   int dim;
-  int64_t tile;              // elements of a full tile along it
-  int64_t turns, remainder;  // full tiles, and elements of the last one (0: none)
-  region_turns inside;       // those that are one loop; the others are computed on their own
-  VEC(tile_member) members;  // consumers before producers: the bottom first
-  VEC(tile_external) externals;
-  bool fits;         // nothing in the loop has to be tiled once more
-  int stored_count;  // of the members, without the bottom
+  int64_t tile;                // elements of a full tile along it
+  int64_t turns, remainder;    // full tiles, and elements of the last one (0: none)
+  region_turns inside;         // those that are one loop; the others are computed on their own
+  VEC(tile_member) members;    // consumers before producers: the bottom first
+  instruction_list externals;  // what is read from outside, but for scalar constants
+  bool fits;                   // nothing in the loop has to be tiled once more
+  int stored_count;            // of the members, without the bottom
   // Estimates.
   int64_t operation_bytes;  // of one turn: its tiles and what it reads of other arrays
   int64_t needed_bytes;     // with what lives all the while

@@ -15,10 +15,9 @@ typedef struct piece {
   tile_search *search;
   tile_group *group;
   builder to;
-  instruction *turn;  // s32; null: the tile's place is known
-  ptr_map outside;    // external: its value in this computation
-  ptr_map tiles;      // member: its tile
-  ptr_map numbers;    // member: its number, plus one
+  instruction *turn;    // s32; null: the tile's place is known
+  ptr_map outside;      // external: its value in this computation
+  instruction **tiles;  // by member
   region_turns turns;
   VEC(kept_slice) slices;  // of externals, so that each is made once
 } piece;
@@ -72,11 +71,11 @@ static instruction *slice_of_external(piece *p, const instruction *x, const regi
 // What the member's tile needs of an operand, out of the operand's own tile or array.
 static instruction *operand_tile(piece *p, const tile_member *m, int k, const region *in) {
   instruction *x = m->instruction->operands[k];
-  const intptr_t number = (intptr_t)ptr_map_get(&p->numbers, x);
-  if (!number && x->opcode == HLO_CONSTANT && shape_is_scalar(x->shape)) return builder_constant(&p->to, x->literal);
-  if (!number) return shape_is_tuple(x->shape) ? ptr_map_get(&p->outside, x) : slice_of_external(p, x, in);
-  instruction *tile = ptr_map_get(&p->tiles, x);
-  const region *of = &p->group->members.data[number - 1].region;
+  const int number = m->operands[k];
+  if (number < 0 && x->opcode == HLO_CONSTANT && shape_is_scalar(x->shape)) return builder_constant(&p->to, x->literal);
+  if (number < 0) return slice_of_external(p, x, in);
+  instruction *tile = p->tiles[number];
+  const region *of = &p->group->members.data[number].region;
   if (shape_is_tuple(x->shape)) return tile;
   region inner = region_copy(p->search->arena, in);
   for (int d = 0; d < inner.rank; d++) {
@@ -172,11 +171,13 @@ static heddle_status compute(piece *p, const region *bottom) {
   if (tile_group_regions(p->search, g, bottom, p->turns) != REGION_FOUND)
     return status_at(HEDDLE_INTERNAL, g->bottom->where, "a tile of " STR_FMT " has no region",
                      STR_ARG(g->bottom->name));
-  for (int k = 0; k < g->members.size; k++)
-    ptr_map_put(p->search->arena, &p->numbers, g->members.data[k].instruction,
-                (void *)(intptr_t)(k + 1));  // NOLINT(performance-no-int-to-ptr)
+  p->tiles = arena_array(p->search->arena, instruction *, g->members.size);
   for (int k = g->members.size; k-- > 0;) {
     const tile_member *m = &g->members.data[k];
+    if (m->instruction->opcode == HLO_GET_TUPLE_ELEMENT && m->operands[0] < 0) {
+      p->tiles[k] = slice_of_external(p, m->instruction, &m->region);
+      continue;
+    }
     instruction **operands = arena_array(p->search->arena, instruction *, m->instruction->operand_count);
     for (int o = 0; o < m->instruction->operand_count; o++) {
       region in;
@@ -184,13 +185,13 @@ static heddle_status compute(piece *p, const region *bottom) {
         return status_at(HEDDLE_INTERNAL, m->instruction->where, "an operand's tile has no region");
       operands[o] = operand_tile(p, m, o, &in);
     }
-    ptr_map_put(p->search->arena, &p->tiles, m->instruction, tile_of(p, m->instruction, &m->region, operands));
+    p->tiles[k] = tile_of(p, m->instruction, &m->region, operands);
   }
   return status_ok();
 }
 
 static instruction *bottom_value(const piece *p, int k) {
-  instruction *tile = ptr_map_get(&p->tiles, p->group->bottom);
+  instruction *tile = p->tiles[0];
   return shape_is_tuple(tile->shape) ? builder_element(&p->to, tile, k) : tile;
 }
 
@@ -209,19 +210,12 @@ static instruction *write_tile(const piece *p, const region *bottom, int k, inst
   return builder_add(&p->to, HLO_DYNAMIC_UPDATE_SLICE, into->shape, bottom->rank + 2, operands);
 }
 
-// The externals that are read, each once and in order; scalar constants are made anew in each piece.
-static instruction_list externals_of(tile_search *s, const tile_group *g) {
-  instruction_list list = {0};
-  for (int k = 0; k < g->externals.size; k++) vec_push(s->arena, &list, g->externals.data[k].instruction);
-  return list;
-}
-
 static heddle_status add_lone_tile(tile_search *s, tile_group *g, int64_t turn, instruction **values) {
   region r = tile_group_region(s->arena, g);
   r.dims[g->dim] = (region_dim){g->tile * turn, 0, turn < g->turns ? g->tile : g->remainder};
   piece p = {.search = s, .group = g, .to = builder_for(g->bottom)};
   for (int k = 0; k < g->externals.size; k++)
-    ptr_map_put(s->arena, &p.outside, g->externals.data[k].instruction, g->externals.data[k].instruction);
+    ptr_map_put(s->arena, &p.outside, g->externals.data[k], g->externals.data[k]);
   TRY(compute(&p, &r));
   for (int k = 0; k < value_count(g); k++) values[k] = write_tile(&p, &r, k, values[k]);
   return status_ok();
@@ -261,7 +255,7 @@ static heddle_status make_body(tile_search *s, tile_group *g, const builder *b, 
 static heddle_status add_loop(tile_search *s, tile_group *g, instruction **values, computation **body) {
   const builder b = builder_for(g->bottom);
   const int count = value_count(g);
-  const instruction_list externals = externals_of(s, g);
+  const instruction_list externals = g->externals;
   const int size = 1 + count + externals.size;
   instruction **elements = arena_array(s->arena, instruction *, size);
   elements[0] = builder_scalar_int(&b, DTYPE_S32, g->inside.first);

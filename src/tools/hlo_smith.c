@@ -18,6 +18,7 @@
 #include "mlir/print.h"
 #include "opt/pass.h"
 #include "proto/proto.h"
+#include "rt/memory_watch.h"
 #include "stablehlo/hlo_to_stablehlo.h"
 #include "tools/cpu_flag.h"
 #include "tools/execute.h"
@@ -88,6 +89,7 @@ typedef struct check {
   platform on;                                                        // where, if it is
   bool is_exact;                                                      // and how
   target_codegen codegen;                                             // by whom
+  bool is_limited;                                                    // to a part of the memory that it takes
 } check;
 
 static const check checks[] = {
@@ -100,6 +102,8 @@ static const check checks[] = {
     {.name = "cpu-default", .on = PLATFORM_CPU},
     {.name = "tiles", .on = PLATFORM_CPU, .is_exact = true, .codegen = CODEGEN_TILES},
     {.name = "tiles-default", .on = PLATFORM_CPU, .codegen = CODEGEN_TILES},
+    {.name = "limits", .on = PLATFORM_CPU, .is_exact = true, .is_limited = true},
+    {.name = "limits-default", .on = PLATFORM_CPU, .is_limited = true},
     {.name = "simulator", .on = PLATFORM_SIMULATOR, .is_exact = true},
     {.name = "simulator-default", .on = PLATFORM_SIMULATOR},
 };
@@ -112,7 +116,7 @@ static heddle_status find_check(const char *name, const check **out) {
   return status_error(
       HEDDLE_INVALID,
       "found --check=%s, wanted text, passes, proto, pbtxt, stablehlo, cpu, cpu-default, tiles, tiles-default, "
-      "simulator or simulator-default",
+      "limits, limits-default, simulator or simulator-default",
       name);
 }
 
@@ -120,10 +124,42 @@ static heddle_status evaluate(arena *a, const module *m, const argument_list *ar
   return execute_in_interpreter(a, m, &(eval_options){.max_steps = MAX_STEPS}, arguments, result);
 }
 
+// A limit that the module's name draws, between 5 and 99 percent.
+static memory_limit limit_of(const module *m) {
+  return (memory_limit){
+      .levels = {[MEMORY_DRAM] = {.percent = 5 + (double)(str_hash(m->name) >> 7 & 1023) * 94 / 1023}}};
+}
+
+static heddle_status run_watched(arena *a, compiled *program, const argument_list *arguments, literal **result) {
+  memory_watch watch;
+  memory_watch_start(&watch, a, program->executable);
+  TRY(run_once(a, program, arguments->count, arguments->values, result));
+  const long long measured = atomic_load(&watch.peak), limit = program->program.memory_limit;
+  if (measured <= limit) return status_ok();
+  return status_error(HEDDLE_INTERNAL, "the run took %lld bytes, the limit is %lld", measured, limit);
+}
+
+// Within the limit, or refused at a place in the text.
+static heddle_status run_limited(arena *a, const check *c, const module *m, const argument_list *arguments,
+                                 bool *is_refused, literal **result) {
+  module *read;
+  compiled program = {0};
+  TRY(through_text(a, m, &read));
+  const compile_options options = {.exact = c->is_exact, .threads = CPU_THREADS, .limit = limit_of(m)};
+  heddle_status s = compile_module(a, read, &options, &program);
+  const heddle_code code = heddle_status_code(s);
+  *is_refused = code == HEDDLE_UNIMPLEMENTED || (code == HEDDLE_OUT_OF_MEMORY && status_where(s).line > 0);
+  TRY(s);
+  s = run_watched(a, &program, arguments, result);
+  compiled_release(&program);
+  return s;
+}
+
 static heddle_status run_changed(arena *a, const check *c, const module *m, const argument_list *arguments,
                                  bool *is_refused, literal **result) {
   module *changed;
   heddle_status s;
+  if (c->is_limited) return run_limited(a, c, m, arguments, is_refused, result);
   if (c->through) s = c->through(a, m, &changed);
   else
     s = execute_module(a, m, c->on,
@@ -370,7 +406,7 @@ int main(int argc, char **argv) {
       {"kinds", FLAG_BOOL, &f.kinds, NULL, "list the kinds of operations with their weights and stop"},
       {"check", FLAG_TEXT, &f.check_name, "WAY",
        "text, passes, proto, pbtxt, stablehlo, cpu (--exact), cpu-default, tiles (--exact), tiles-default, "
-       "simulator (--exact) or simulator-default: compare results behind it"},
+       "limits (--exact), limits-default, simulator (--exact) or simulator-default: compare results behind it"},
       {"mutants", FLAG_BOOL, &f.mutants, NULL,
        "measure how many modules with one mistake the CPU's comparison refuses"},
       {"default", FLAG_BOOL, &f.is_default, NULL, "with --mutants: by the bounds of cpu-default"},

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Models within a part of the memory that they take: which fit, what they take, how much slower they are.
+
+    limits.py [--heddle=build/bin/heddle] [--limits=100,50,25,10] [--filter=REGEX] [--folder=FOLDER] [CORPUS]
+
+Programs are the models of the corpus and those of FOLDER (FOLDER/*/module.mlirbc, with in0000.npy, … beside it, as
+bench/peer_jax.py exports them). Each is run without a limit and with each limit, a percentage of its natural peak. A row
+says what was predicted and measured, whether results are the same bits as without a limit (or how they are not: the
+largest difference, relative to the largest value), and how many times as long a run takes, the best of several. What
+does not fit is a row with the operation that is in the way. The exit status is 1 if a run took more than its limit or
+gave results that differ by more than 1e-3.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RUNS = 3
+
+
+def run(heddle, program, inputs, folder, limit):
+    """Returns (error line or None, 'memory:' line, best milliseconds, results)."""
+    count = result_count(heddle, program)
+    outputs = [folder / f"out{k}.npy" for k in range(count)]
+    for old in folder.glob("out*.npy"):
+        old.unlink()
+    command = [heddle, "run", program, "--time"] + [f"--input=@{x}" for x in inputs] + \
+        [f"--output=@{x}" for x in outputs] + ([f"--memory-limit={limit}%"] if limit else [])
+    best = None
+    for _ in range(RUNS):
+        done = subprocess.run([str(x) for x in command], capture_output=True, text=True, timeout=600)
+        if done.returncode:
+            return next((x for x in done.stderr.splitlines() if "error" in x), done.stderr[-200:]), None, None, None
+        time = float(re.search(r"^\s*run\s+([\d.]+) ms", done.stderr, re.M)[1])
+        best = time if best is None else min(best, time)
+    memory = re.search(r"limit (\d+) bytes, predicted peak (\d+), measured (\d+)", done.stderr)
+    return None, memory and [int(x) for x in memory.groups()], best, [numpy.load(x) for x in outputs]
+
+
+def result_count(heddle, program):
+    text = subprocess.run([heddle, "info", program], capture_output=True, text=True).stdout
+    return int(re.search(r"^results: (\d+)", text, re.M)[1])
+
+
+def difference(left, right):
+    if all(a.tobytes() == b.tobytes() for a, b in zip(left, right)):
+        return 0
+    worst = 0
+    for a, b in zip(left, right):
+        a, b = a.astype(numpy.float64), b.astype(numpy.float64)
+        if a.size:
+            worst = max(worst, float(numpy.nanmax(numpy.abs(a - b))) / max(float(numpy.nanmax(numpy.abs(b))), 1e-30))
+    return worst
+
+
+def rows(heddle, name, program, inputs, limits):
+    """Prints a row for each limit; returns whether all are as they should be."""
+    fine = True
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        error, _, whole, expected = run(heddle, program, inputs, folder, None)
+        if error:
+            print(f"{name:28} {error}")
+            return False
+        for limit in limits:
+            error, memory, time, results = run(heddle, program, inputs, folder, limit)
+            if error:
+                print(f"{name:28} {limit:4}%  refused: {error}", flush=True)
+                fine &= "needs at least" in error
+                continue
+            off = difference(results, expected)
+            fine &= memory[2] <= memory[0] and off < 1e-3
+            print(f"{name:28} {limit:4}% {memory[0]:12} {memory[1]:12} {memory[2]:12} {time / whole:8.2f}  "
+                  f"{'same bits' if off == 0 else f'{off:.1e}'}", flush=True)
+    return fine
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--heddle", default=ROOT / "build" / "bin" / "heddle")
+    parser.add_argument("--limits", default="100,50,25,10")
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--folder", type=pathlib.Path)
+    parser.add_argument("corpus", nargs="?", type=pathlib.Path, default=ROOT.parent / "shared" / "corpus")
+    flags = parser.parse_args()
+    print(f"{'program':28} {'limit':5} {'bytes':>12} {'predicted':>12} {'measured':>12} {'times':>8}  results")
+    folders = sorted(flags.corpus.glob("jax/model_*")) + sorted(flags.folder.glob("*/") if flags.folder else [])
+    fine = True
+    for folder in folders:
+        if re.search(flags.filter, folder.name):
+            fine &= rows(flags.heddle, folder.name, folder / "module.mlirbc", sorted(folder.glob("in*.npy"), key=number),
+                         [int(x) for x in flags.limits.split(",")])
+    sys.exit(0 if fine else 1)
+
+
+def number(path):
+    return int(re.search(r"\d+", path.stem)[0])
+
+
+if __name__ == "__main__":
+    main()
