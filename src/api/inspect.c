@@ -1,83 +1,16 @@
-// The public calls that say what a program is (include/heddle/heddle.h).
+// The public call that shows a compiled program's stages (include/heddle/heddle.h).
 #include <string.h>
 
 #include "api/handle.h"
 #include "base/guard.h"
-#include "base/sized_struct.h"
 #include "hlo/text.h"
 #include "prog/program_print.h"
-
-// --- signature
-
-int heddle_program_parameter_count(const heddle_program *program) {
-  return program ? program->code.program.parameter_count : 0;
-}
-
-int heddle_program_result_count(const heddle_program *program) {
-  return program ? program->code.program.given_result_count : 0;
-}
-
-static heddle_array describe(int count, const program_value *values, int number) {
-  if (number < 0 || number >= count) return (heddle_array){.element_type = ""};
-  const program_shape *s = &values[number].shape;
-  bool is_open = false;
-  for (int d = 0; d < s->rank; d++) is_open |= s->dims[d] < 0;
-  return (heddle_array){dtype_name(s->type), s->rank, s->dims, is_open ? 0 : (size_t)program_shape_bytes(s)};
-}
-
-heddle_array heddle_program_parameter(const heddle_program *program, int number) {
-  return describe(heddle_program_parameter_count(program), program ? program->shown->parameters : NULL, number);
-}
-
-heddle_array heddle_program_result(const heddle_program *program, int number) {
-  return describe(heddle_program_result_count(program), program ? program->shown->results : NULL, number);
-}
-
-int heddle_program_device_count(const heddle_program *program) {
-  return program ? program->code.program.device_count : 0;
-}
-
-const char *heddle_program_name(const heddle_program *program) { return program ? program->code.program.name : ""; }
-
-static bool has_parameter(const heddle_program *program, int number) {
-  return number >= 0 && number < heddle_program_parameter_count(program);
-}
-
-const char *heddle_program_parameter_name(const heddle_program *program, int number) {
-  return has_parameter(program, number) ? program->code.program.parameters[number].name : "";
-}
-
-int heddle_program_parameter_alias(const heddle_program *program, int number) {
-  return has_parameter(program, number) ? program->heirs[number] : -1;
-}
-
-// --- memory
-
-static heddle_memory count_memory(const heddle_program *p) {
-  const program *made = &p->code.program;
-  heddle_memory m = {
-      .struct_size = sizeof m, .temporary_bytes = made->temporary_bytes, .peak_bytes = lhlo_peak_bytes(p->code.plan)};
-  for (int i = 0; i < made->allocation_count; i++) {
-    const program_allocation *a = &made->allocations[i];
-    if (a->kind == PROGRAM_PARAMETER) m.parameter_bytes += a->bytes;
-    if (a->kind == PROGRAM_RESULT) m.result_bytes += a->bytes;
-    if (a->kind == PROGRAM_CONSTANT) m.constant_bytes += a->bytes;
-  }
-  for (int i = 0; i < made->image_count; i++) m.code_bytes += (int64_t)made->images[i].size;
-  return m;
-}
-
-heddle_status heddle_program_memory(const heddle_program *program, heddle_memory *out) {
-  if (!program) return status_error(HEDDLE_INVALID, "found null for the program");
-  const heddle_memory m = count_memory(program);
-  return sized_struct_fill("heddle_memory", out, &m, sizeof m);
-}
 
 // --- stages as text
 
 // One stage of a program, on its way into a text of the caller's.
 typedef struct request {
-  const heddle_program *program;
+  const compiled_program *program;
   const char *suffix;  // under which the compiler dumps it; null: it is no dump
   text made;
   char *out;
@@ -188,9 +121,11 @@ heddle_status heddle_program_text(const heddle_program *program, const char *sta
     return status_error(HEDDLE_INVALID,
                         "found the stage \"%s\", wanted hlo, fused, plan, lhlo, program, mlir, lowered, llvm or asm",
                         stage);
-  if (w.stage->of_module && !program->code.source)
+  const compiled_program *compiled = handle_compiled(program);
+  if (!compiled) return status_error(HEDDLE_INVALID, "the program was loaded: it has no stage \"%s\"", stage);
+  if (w.stage->of_module && !compiled->code.source)
     return status_error(HEDDLE_INVALID, "the program was written as LHLO: it has no stage \"%s\"", stage);
-  w.request = (request){.program = program, .suffix = w.stage->suffix};
+  w.request = (request){.program = compiled, .suffix = w.stage->suffix};
   TRY(guard_run(write_stage, NULL, &w));
   *out = w.request.out;
   return status_ok();

@@ -30,7 +30,8 @@ static heddle_status check_same(const compiled *levels, int number) {
   text_free(&first);
   text_free(&other);
   return is_same ? status_ok()
-                 : status_error(HEDDLE_INTERNAL, "the program for %s is another one than that for %s",
+                 : status_error(HEDDLE_UNIMPLEMENTED,
+                                "the program is planned otherwise for %s than for %s: save a file for each",
                                 levels[number].machine.chip, levels[0].machine.chip);
 }
 

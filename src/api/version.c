@@ -1,4 +1,4 @@
-// Versions and features of the library that a program runs with (include/heddle/version.h).
+// Features of the library that a program runs with (include/heddle/version.h).
 #include "heddle/version.h"
 
 #include <string.h>
@@ -12,14 +12,11 @@ static const char *const features[] = {
     "dynamic-results",  "target:cpu",
     "format:hlo",       "format:hlo-proto",
     "format:stablehlo", "format:stablehlo-bytecode",
-    "format:mhlo",      "format:lhlo",
+    "format:saved",     "format:mhlo",
+    "format:lhlo",
 };
 
 enum { FEATURE_COUNT = sizeof features / sizeof *features };
-
-const char *heddle_version(void) { return HEDDLE_VERSION; }
-
-int heddle_version_number(void) { return HEDDLE_VERSION_NUMBER; }
 
 const char *heddle_feature(int number) { return number >= 0 && number < FEATURE_COUNT ? features[number] : NULL; }
 

@@ -25,25 +25,40 @@ typedef struct opening {
   const saved_program_options *options;
 } opening;
 
-// --- the code for this machine
+// --- texts, of which none may be null
 
-static bool is_for_this_machine(const program_code *c) {
-  return c->machine && c->features && strcmp(c->machine, cpu_features_machine()) == 0;
+static bool has_names(const program_sequence *s) {
+  for (int k = 0; k < s->count; k++) {
+    const program_thunk *t = s->thunks[k];
+    if (!t->name || !t->origin) return false;
+    for (int i = 0; i < t->sequence_count; i++)
+      if (!has_names(&t->sequences[i])) return false;
+  }
+  return true;
 }
+
+static heddle_status check_names(const program_saved *s) {
+  const program *p = &s->program;
+  bool has = s->producer && p->name && has_names(&p->entry);
+  for (int k = 0; k < p->parameter_count; k++) has = has && p->parameters[k].name;
+  for (int k = 0; k < p->result_count; k++) has = has && p->results[k].name;
+  for (int k = 0; k < s->code_count; k++) has = has && s->codes[k].machine && s->codes[k].level && s->codes[k].features;
+  return has ? status_ok() : status_error(HEDDLE_INVALID, "the saved program lacks a name");
+}
+
+// --- the code for this machine
 
 // What keeps this machine from running the code; "" if nothing does.
 static const char *hindrance(arena *a, const program_code *c) {
-  if (!is_for_this_machine(c)) return arena_printf(a, "is for %s", c->machine ? c->machine : "an unknown machine");
+  if (strcmp(c->machine, cpu_features_machine()) != 0) return arena_printf(a, "is for %s", c->machine);
   const char *missing = cpu_features_missing(a, str_from(c->features));
   return missing[0] ? arena_printf(a, "needs %s", missing) : "";
 }
 
-static const char *level_of(const program_code *c) { return c->level ? c->level : "without a name"; }
-
 static heddle_status no_code(arena *a, const program_saved *p, const char *level) {
   text found = {0};
   for (int k = 0; k < p->code_count; k++)
-    text_printf(&found, "%s%s %s", k ? "; " : "", level_of(&p->codes[k]), hindrance(a, &p->codes[k]));
+    text_printf(&found, "%s%s %s", k ? "; " : "", p->codes[k].level, hindrance(a, &p->codes[k]));
   heddle_status s =
       level ? status_error(HEDDLE_INVALID, "the saved program has no code that is called %s", level)
             : status_error(HEDDLE_UNIMPLEMENTED, "the saved program has no code that this machine (%s) can run: %s",
@@ -57,7 +72,7 @@ static heddle_status choose_code(arena *a, const program_saved *p, const char *l
   *out = NULL;
   for (int k = 0; k < p->code_count; k++) {
     const program_code *c = &p->codes[k];
-    if (level && (!c->level || strcmp(level, c->level) != 0)) continue;
+    if (level && strcmp(level, c->level) != 0) continue;
     const char *hinders = hindrance(a, c);
     if (level && hinders[0])
       return status_error(HEDDLE_UNIMPLEMENTED, "the code %s of the saved program %s, which this machine (%s) has not",
@@ -72,11 +87,20 @@ static heddle_status choose_code(arena *a, const program_saved *p, const char *l
 
 // --- linking
 
+static heddle_status check_kernels(const program *p) {
+  for (int k = 0; k < p->kernel_count; k++)
+    if (!p->kernels[k].entry || p->kernels[k].image < 0 || p->kernels[k].image >= p->image_count)
+      return status_error(HEDDLE_INVALID, "kernel %d of the program has no code", k);
+  return status_ok();
+}
+
 static heddle_status link_kernels(saved_program *p, kernel_fn *entries) {
   const program *made = &p->contents.program;
+  TRY(check_kernels(made));
   str *objects = arena_array(p->arena, str, made->image_count);
   link_entry *wanted = arena_array(p->arena, link_entry, made->kernel_count);
   for (int k = 0; k < made->image_count; k++) {
+    if (!made->images[k].data) return status_error(HEDDLE_INVALID, "image %d of the saved program is not there", k);
     objects[k] = (str){made->images[k].data, made->images[k].size};
     if (made->images[k].format != PROGRAM_ELF)
       return status_error(HEDDLE_UNIMPLEMENTED, "the saved program's kernels are %s, which nothing here runs",
@@ -93,6 +117,7 @@ static heddle_status open_bytes(void *argument) {
   const program_file_options reading = {.trusts_checksums = o->options->trusts_checksums};
   program *made = &p->contents.program;
   TRY(program_file_read(p->arena, p->bytes, &reading, &p->contents));
+  TRY(check_names(&p->contents));
   TRY(choose_code(p->arena, &p->contents, o->options->level, &p->code));
   made->images = p->code ? p->code->images : NULL;
   made->image_count = p->code ? p->code->image_count : 0;

@@ -1,4 +1,4 @@
-// The CPU: what machine this is, lowered MLIR to an object file, objects into the running process.
+// The CPU: what machine this is, lowered MLIR to an object file.
 #ifndef HEDDLE_TARGET_CPU_H_
 #define HEDDLE_TARGET_CPU_H_
 
@@ -21,12 +21,5 @@ target_product_costs cpu_target_products(cpu_level number);
 // See code_generator: an object file. Thread-safe for distinct contexts.
 heddle_status cpu_emit(arena *a, MlirOperation module, const target_description *target, const code_options *options,
                        kernel_image *out);
-
-// Code of the running process. Symbols that an object lacks (libm's functions) come from the process.
-typedef struct cpu_jit cpu_jit;
-heddle_status cpu_jit_create(cpu_jit **out);
-void cpu_jit_destroy(cpu_jit *jit);  // the code goes with it; null is allowed
-heddle_status cpu_jit_add(cpu_jit *jit, const kernel_image *object);
-heddle_status cpu_jit_lookup(cpu_jit *jit, const char *symbol, void **out);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/testing.h"
 #include "emit/ir_builder.h"
+#include "link/link.h"
 #include "target/cpu.h"
 
 static const char doubler[] =
@@ -54,67 +55,23 @@ static void test_runs(void **state) {
   assert_memory_equal(object.data, "\177ELF", 4);
   assert_non_null(strstr(text_cstr(&assembly), "double_it"));
   assert_non_null(strstr(text_cstr(&llvm_ir), "target-cpu"));
-  cpu_jit *jit;
-  assert_true(status_is_ok(cpu_jit_create(&jit)));
-  assert_true(status_is_ok(cpu_jit_add(jit, &object)));
+  link_code *code;
   void *entry;
-  assert_true(status_is_ok(cpu_jit_lookup(jit, "double_it", &entry)));
+  const str bytes = {object.data, object.size};
+  const link_entry wanted = {0, "double_it"};
+  assert_true(status_is_ok(link_objects(1, &bytes, 1, &wanted, &entry, &code)));
   float in[] = {1, 2.5f}, out[2] = {0};
   void *buffers[] = {in, out};
   ((void (*)(void **, int64_t, int64_t))entry)(buffers, 1, 2);
   assert_true(out[0] == 0 && out[1] == 5);
-  cpu_jit_destroy(jit);
+  link_release(code);
   text_free(&assembly);
   text_free(&llvm_ir);
-}
-
-// A program's names are free again when its code is gone, whichever process-wide parts the next one finds.
-static void test_names_are_free_again(void **state) {
-  fixture *f = *state;
-  code_options options = {0};
-  kernel_image object;
-  assert_true(status_is_ok(cpu_emit(f->a, mlirModuleGetOperation(f->module), &f->machine, &options, &object)));
-  for (int round = 0; round < 3; round++) {
-    cpu_jit *jits[2];
-    void *entries[2];
-    for (int i = 0; i < 2; i++) {
-      assert_true(status_is_ok(cpu_jit_create(&jits[i])));
-      heddle_status s = cpu_jit_lookup(jits[i], "double_it", &entries[i]);
-      assert_int_equal(heddle_status_code(s), HEDDLE_DEVICE_FAILED);
-      heddle_status_free(s);
-      cpu_jit_destroy(jits[i]);
-      assert_true(status_is_ok(cpu_jit_create(&jits[i])));
-      assert_true(status_is_ok(cpu_jit_add(jits[i], &object)));
-      assert_true(status_is_ok(cpu_jit_lookup(jits[i], "double_it", &entries[i])));
-    }
-    assert_ptr_not_equal(entries[0], entries[1]);
-    for (int i = 0; i < 2; i++) {
-      float in[] = {1, 2.5f}, out[2] = {0};
-      void *buffers[] = {in, out};
-      ((void (*)(void **, int64_t, int64_t))entries[i])(buffers, 1, 2);
-      assert_true(out[1] == 5);
-      cpu_jit_destroy(jits[i]);
-    }
-  }
-}
-
-static void test_missing_symbol(void **state) {
-  (void)state;
-  cpu_jit *jit;
-  assert_true(status_is_ok(cpu_jit_create(&jit)));
-  void *entry;
-  heddle_status s = cpu_jit_lookup(jit, "no_such_kernel", &entry);
-  assert_int_equal(heddle_status_code(s), HEDDLE_DEVICE_FAILED);
-  assert_non_null(strstr(heddle_status_message(s), "no_such_kernel"));
-  heddle_status_free(s);
-  cpu_jit_destroy(jit);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_runs, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_names_are_free_again, set_up, tear_down),
-      cmocka_unit_test(test_missing_symbol),
   };
   return cmocka_run_group_tests_name("target/cpu", tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ typedef struct hero_testing {
   arena *arena;
   module *module;
   kernel_plan *plan;
-  cpu_jit *jit;
+  link_code *code;
   hero_function call;
   void **buffers;  // of exactly as many bytes as the kernel may touch
 } hero_testing;
@@ -73,10 +73,10 @@ static inline void hero_testing_compile(hero_testing *t, const char *source) {
   hero_testing_require(cpu_emit(t->arena, mlirModuleGetOperation(ir), &machine, &plain, &object), source);
   if (assembly.size > 0) print_message("%s\n", text_cstr(&assembly));
   text_free(&assembly);
-  hero_testing_require(cpu_jit_create(&t->jit), source);
-  hero_testing_require(cpu_jit_add(t->jit, &object), source);
   void *address = NULL;
-  hero_testing_require(cpu_jit_lookup(t->jit, t->plan->name, &address), source);
+  const str bytes = {object.data, object.size};
+  const link_entry entry = {0, t->plan->name};
+  hero_testing_require(link_objects(1, &bytes, 1, &entry, &address, &t->code), source);
   t->call = (hero_function)address;
   mlirModuleDestroy(ir);
   mlirContextDestroy(context);
@@ -102,7 +102,7 @@ static inline hero_testing hero_testing_start(const char *source, int alias_coun
 
 static inline void hero_testing_end(hero_testing *t) {
   for (int i = 0; i < t->plan->slice_count; i++) free(t->buffers[i]);
-  cpu_jit_destroy(t->jit);
+  link_release(t->code);
   arena_destroy(t->arena);
 }
 

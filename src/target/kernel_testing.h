@@ -6,12 +6,17 @@
 
 #include "base/testing.h"
 #include "emit/ir_builder.h"
+#include "link/link.h"
 #include "lower/pass.h"
 #include "target/cpu.h"
 
+enum { KERNEL_TESTING_MOST = 16 };  // functions of an object that a test asks for
+
 typedef struct kernel_testing {
   arena *arena;
-  cpu_jit *jit;
+  str object;
+  int count;
+  link_code *codes[KERNEL_TESTING_MOST];  // of each function
 } kernel_testing;
 
 static inline void kernel_testing_require(heddle_status status, const char *source) {
@@ -42,8 +47,7 @@ static inline kernel_testing kernel_testing_start(const char *mlir, const char *
   kernel_image object;
   const code_options plain = {0};
   kernel_testing_require(cpu_emit(k.arena, mlirModuleGetOperation(parsed), &machine, &plain, &object), mlir);
-  kernel_testing_require(cpu_jit_create(&k.jit), mlir);
-  kernel_testing_require(cpu_jit_add(k.jit, &object), mlir);
+  k.object = (str){object.data, object.size};
   mlirModuleDestroy(parsed);
   mlirContextDestroy(context);
   return k;
@@ -51,12 +55,14 @@ static inline kernel_testing kernel_testing_start(const char *mlir, const char *
 
 static inline void *kernel_testing_function(kernel_testing *k, const char *name) {
   void *address = NULL;
-  kernel_testing_require(cpu_jit_lookup(k->jit, name, &address), name);
+  const link_entry entry = {0, name};
+  assert_true(k->count < KERNEL_TESTING_MOST);
+  kernel_testing_require(link_objects(1, &k->object, 1, &entry, &address, &k->codes[k->count++]), name);
   return address;
 }
 
 static inline void kernel_testing_end(kernel_testing *k) {
-  cpu_jit_destroy(k->jit);
+  for (int i = 0; i < k->count; i++) link_release(k->codes[i]);
   arena_destroy(k->arena);
 }
 

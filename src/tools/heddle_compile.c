@@ -108,7 +108,8 @@ static heddle_status add_level(compile_flags *f, const char *name) {
   cpu_level level;
   if (!cpu_level_find(name, &level))
     return status_error(HEDDLE_INVALID,
-                        "found --cpu=%s, wanted native, x86-64-v2, x86-64-v3 or x86-64-v4, or several of them", f->cpu);
+                        "found --cpu=%s, wanted native, x86-64-v2, x86-64-v3, x86-64-v4 or cooperlake, or several",
+                        f->cpu);
   for (int k = 0; k < f->level_count; k++)
     if (f->levels[k] == level)
       return status_error(HEDDLE_INVALID, "found --cpu=%s, which names %s twice", f->cpu, name);

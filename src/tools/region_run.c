@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "emit/ir_builder.h"
+#include "link/link.h"
 #include "target/cpu.h"
 #include "tile/markers.h"
 #include "tile/passes.h"
@@ -154,14 +155,14 @@ static void take_results(const region *r, const bool *writes, const literal_list
 // --- the kernel
 
 static heddle_status call(const region *r, const kernel_image *image) {
-  cpu_jit *jit = NULL;
+  link_code *code;
   void *address = NULL;
-  TRY(cpu_jit_create(&jit));
-  heddle_status s = cpu_jit_add(jit, image);
-  if (status_is_ok(s)) s = cpu_jit_lookup(jit, r->name, &address);
-  if (status_is_ok(s)) ((void (*)(void *const *, int64_t, int64_t))address)(r->memory, 0, r->tiles);
-  cpu_jit_destroy(jit);
-  return s;
+  const str object = {image->data, image->size};
+  const link_entry entry = {0, r->name};
+  TRY(link_objects(1, &object, 1, &entry, &address, &code));
+  ((void (*)(void *const *, int64_t, int64_t))address)(r->memory, 0, r->tiles);
+  link_release(code);
+  return status_ok();
 }
 
 // Where the region stands on the road: it is on buffers, or its operations compute tiles, or it is at the beginning.

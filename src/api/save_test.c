@@ -1,0 +1,245 @@
+// Programs saved and loaded: the same results, and what is said of files that are damaged, hostile or for others.
+#include "api/save.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cpu_features.h"
+#include "base/file.h"
+#include "base/testing.h"
+#include "heddle/heddle.h"
+#include "import/import.h"
+#include "prog/program_file.h"
+#include "prog/program_print.h"
+#include "rt/saved_program.h"
+
+static const char source[] =
+    "HloModule m\n"
+    "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n"
+    "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = pred[] compare(a, b), direction=LT }\n"
+    "big { a = f32[32,64] parameter(0) ROOT r = f32[32,64] negate(a) }\n"
+    "same { a = f32[32,64] parameter(0) ROOT r = f32[32,64] copy(a) }\n"
+    "ENTRY e {\n"
+    "  x = f32[32,64] parameter(0)\n"
+    "  w = f32[64,64] iota(), iota_dimension=0\n"
+    "  y = f32[32,64] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  zero = f32[] constant(0)\n"
+    "  s = f32[32] reduce(y, zero), dimensions={1}, to_apply=add\n"
+    "  o = f32[32] sort(s), dimensions={0}, to_apply=less\n"
+    "  p = pred[] parameter(1)\n"
+    "  b = f32[32,64] conditional(p, y, y), true_computation=big, false_computation=same\n"
+    "  ROOT t = (f32[32], f32[32,64]) tuple(o, b)\n"
+    "}\n";
+
+enum { ROWS = 32, COLUMNS = 64 };
+
+typedef struct fixture {
+  arena *arena;
+  text file;
+} fixture;
+
+static void expect_ok(heddle_status s) {
+  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
+}
+
+static void expect_error(heddle_code code, const char *says, heddle_status s) {
+  if (heddle_status_code(s) != code || !strstr(heddle_status_message(s), says))
+    fail_msg("found code %d: %s", heddle_status_code(s), heddle_status_message(s));
+  heddle_status_free(s);
+}
+
+static int set_up(void **state) {
+  fixture *f = calloc(1, sizeof *f);
+  f->arena = arena_create();
+  module *m;
+  compiled c;
+  expect_ok(import_module(f->arena, "m.hlo", str_from(source), NULL, &m));
+  expect_ok(compile_module(f->arena, m, &(compile_options){.threads = 2, .is_saved = true}, &c));
+  expect_ok(save_to_text(&c, &f->file));
+  compiled_release(&c);
+  *state = f;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  fixture *f = *state;
+  text_free(&f->file);
+  arena_destroy(f->arena);
+  free(f);
+  return 0;
+}
+
+static void run(heddle_program *p, float *sorted, float *branch) {
+  float x[ROWS * COLUMNS];
+  const bool takes = true;
+  for (int k = 0; k < ROWS * COLUMNS; k++) x[k] = (float)(k * 7 % 13 - 6);
+  expect_ok(heddle_program_run(p, (const void *[]){x, &takes}, (void *[]){sorted, branch}));
+}
+
+static void test_gives_what_the_compiler_gives(void **state) {
+  const fixture *f = *state;
+  float sorted[3][ROWS], branch[3][ROWS * COLUMNS];
+  heddle_program *programs[3];
+  expect_ok(heddle_compile(source, strlen(source), NULL, NULL, &programs[0]));
+  expect_ok(heddle_program_load_memory(f->file.data, f->file.size, NULL, &programs[1]));
+  expect_ok(heddle_compile(f->file.data, f->file.size, NULL, NULL, &programs[2]));
+  for (int k = 0; k < 3; k++) {
+    run(programs[k], sorted[k], branch[k]);
+    assert_memory_equal(sorted[k], sorted[0], sizeof sorted[0]);
+    assert_memory_equal(branch[k], branch[0], sizeof branch[0]);
+    assert_string_equal(heddle_program_name(programs[k]), "m");
+    assert_int_equal(heddle_program_parameter_count(programs[k]), 2);
+    assert_string_equal(heddle_program_parameter_name(programs[k], 1), "p");
+    heddle_memory memory = HEDDLE_MEMORY_INIT, first = HEDDLE_MEMORY_INIT;
+    expect_ok(heddle_program_memory(programs[k], &memory));
+    expect_ok(heddle_program_memory(programs[0], &first));
+    assert_true(memory.peak_bytes == first.peak_bytes && memory.constant_bytes == first.constant_bytes);
+  }
+  char *stage;
+  expect_error(HEDDLE_INVALID, "was loaded", heddle_program_text(programs[1], "hlo", &stage));
+  for (int k = 0; k < 3; k++) heddle_program_free(programs[k]);
+}
+
+static void test_loads_a_file(void **state) {
+  const fixture *f = *state;
+  char path[] = "save_test.XXXXXX";
+  const int descriptor = mkstemp(path);
+  assert_true(descriptor >= 0);
+  close(descriptor);
+  expect_ok(file_write(path, text_view(&f->file)));
+  heddle_program *p;
+  float sorted[ROWS], branch[ROWS * COLUMNS];
+  expect_ok(heddle_program_load(path, NULL, &p));
+  assert_int_equal(unlink(path), 0);
+  run(p, sorted, branch);
+  heddle_program_free(p);
+  expect_error(HEDDLE_INVALID, "cannot read", heddle_program_load(path, NULL, &p));
+  assert_null(p);
+}
+
+// --- damage
+
+static heddle_status load_copy(const char *data, size_t size, bool trusts, saved_program **out) {
+  return saved_program_read((str){data, size}, &(saved_program_options){.trusts_checksums = trusts, .threads = 1}, out);
+}
+
+static void test_every_length(void **state) {
+  const fixture *f = *state;
+  saved_program *p;
+  for (size_t size = 0; size < f->file.size; size++) {
+    heddle_status s = load_copy(f->file.data, size, size % 2, &p);
+    assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
+    heddle_status_free(s);
+  }
+  char *longer = calloc(1, f->file.size + 1);
+  memcpy(longer, f->file.data, f->file.size);
+  expect_error(HEDDLE_INVALID, "its header says", load_copy(longer, f->file.size + 1, false, &p));
+  free(longer);
+}
+
+// What a flip leaves is an error, or (between sections) the program as it was.
+static void test_flipped_bits(void **state) {
+  const fixture *f = *state;
+  text first = {0}, other = {0};
+  saved_program *p;
+  expect_ok(load_copy(f->file.data, f->file.size, false, &p));
+  program_print(&first, &saved_program_contents(p)->program);
+  saved_program_close(p);
+  int harmless = 0;
+  for (size_t bit = 0; bit < 8 * f->file.size; bit += bit < 8 * 4096 ? 1 : 7) {
+    f->file.data[bit / 8] ^= (char)(1 << bit % 8);
+    heddle_status s = load_copy(f->file.data, f->file.size, false, &p);
+    f->file.data[bit / 8] ^= (char)(1 << bit % 8);
+    if (status_is_ok(s)) {
+      program_print(&other, &saved_program_contents(p)->program);
+      assert_true(str_equal(text_view(&first), text_view(&other)));
+      text_free(&other);
+      saved_program_close(p);
+      harmless++;
+    }
+    heddle_status_free(s);
+  }
+  assert_true((size_t)harmless < 8 * 4096);
+  text_free(&first);
+}
+
+// The record alone, whose checksum nobody looks at: loading ends with an error or a program that is not run.
+static void test_flipped_bits_behind_the_checksum(void **state) {
+  const fixture *f = *state;
+  saved_program *p;
+  for (size_t bit = 0; bit < 8 * f->file.size && bit < 8 * 8192; bit += 3) {
+    f->file.data[bit / 8] ^= (char)(1 << bit % 8);
+    heddle_status s = load_copy(f->file.data, f->file.size, true, &p);
+    f->file.data[bit / 8] ^= (char)(1 << bit % 8);
+    if (status_is_ok(s)) saved_program_close(p);
+    heddle_status_free(s);
+  }
+}
+
+static void test_other_versions(void **state) {
+  const fixture *f = *state;
+  saved_program *p;
+  f->file.data[8]++;
+  expect_error(HEDDLE_UNIMPLEMENTED, "has format 2 and was written by 'heddle ",
+               load_copy(f->file.data, f->file.size, false, &p));
+  f->file.data[8]--;
+}
+
+// --- files for others
+
+// The file again, as `change` leaves it.
+static heddle_status load_changed(const fixture *f, void (*change)(program_saved *saved)) {
+  str bytes;
+  saved_program *p;
+  program_saved saved;
+  arena *a = arena_create();
+  expect_ok(file_map_copy(text_view(&f->file), &bytes));
+  expect_ok(program_file_read(a, bytes, NULL, &saved));
+  change(&saved);
+  int count;
+  const str *parts = program_file_parts(a, &saved, &count, NULL);
+  text file = {0};
+  for (int k = 0; k < count; k++) text_append(&file, parts[k]);
+  heddle_status s = load_copy(file.data, file.size, false, &p);
+  if (status_is_ok(s)) saved_program_close(p);
+  text_free(&file);
+  file_unmap(bytes);
+  arena_destroy(a);
+  return s;
+}
+
+static program_code *code_of(program_saved *s) { return (program_code *)(uintptr_t)s->codes; }
+static void change_nothing(program_saved *s) { (void)s; }
+static void want_feature(program_saved *s) { code_of(s)->features = "+sse2,+time-travel"; }
+static void want_machine(program_saved *s) { code_of(s)->machine = "pdp-11"; }
+static void want_code(program_saved *s) { s->code_count = 0; }
+static void lose_image(program_saved *s) { code_of(s)->image_count = 0; }
+static void call_other(program_saved *s) { ((program_kernel *)(uintptr_t)s->program.kernels)->entry = "abort"; }
+static void name_nobody(program_saved *s) { ((program_kernel *)(uintptr_t)s->program.kernels)->entry = NULL; }
+static void cut_slice(program_saved *s) { ((program_slice *)(uintptr_t)s->program.slices)->bytes++; }
+
+static void test_says_what_is_missing(void **state) {
+  const fixture *f = *state;
+  expect_ok(load_changed(f, change_nothing));
+  expect_error(HEDDLE_UNIMPLEMENTED, "native needs time-travel", load_changed(f, want_feature));
+  expect_error(HEDDLE_UNIMPLEMENTED, "native is for pdp-11", load_changed(f, want_machine));
+  expect_error(HEDDLE_UNIMPLEMENTED, "it has none at all", load_changed(f, want_code));
+  expect_error(HEDDLE_INVALID, "kernel 0 of the program", load_changed(f, lose_image));
+  expect_error(HEDDLE_INVALID, "no function 'abort'", load_changed(f, call_other));
+  expect_error(HEDDLE_INVALID, "kernel 0 of the program", load_changed(f, name_nobody));
+  expect_error(HEDDLE_INVALID, "slice 0", load_changed(f, cut_slice));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_gives_what_the_compiler_gives),
+      cmocka_unit_test(test_loads_a_file),
+      cmocka_unit_test(test_every_length),
+      cmocka_unit_test(test_flipped_bits),
+      cmocka_unit_test(test_flipped_bits_behind_the_checksum),
+      cmocka_unit_test(test_other_versions),
+      cmocka_unit_test(test_says_what_is_missing),
+  };
+  return cmocka_run_group_tests_name("api/save", tests, set_up, tear_down);
+}
