@@ -138,10 +138,10 @@ static bool read_roles(MlirOperation op, const reach *at, int count, sizes_role 
     for (int k = 0; k < p.loop_count; k++) {
       const bool is_row = p.rows.loops >> k & 1U, is_column = p.columns.loops >> k & 1U;
       const bool is_outer = !is_column || p.shares_columns;
-      const sizes_role role = k == p.row           ? SIZES_ROW
-                              : k == p.column      ? SIZES_COLUMN
-                              : is_row && is_outer ? SIZES_OUTER_ROW
-                                                   : SIZES_OTHER;
+      const sizes_role role = k == p.row                                                         ? SIZES_ROW
+                              : k == p.column                                                    ? SIZES_COLUMN
+                              : is_outer && (is_row || (p.shares_columns && !p.is_reduction[k])) ? SIZES_OUTER_ROW
+                                                                                                 : SIZES_OTHER;
       for (int r = 0; r < count; r++)
         if (at->loops[k] >> r & 1U) roles[r] = role;
     }

@@ -3,10 +3,10 @@
 // A block of the sums' terms is taken at a time, so that what the block needs of the columns' operand fits a core's
 // cache. It is copied into panels, [column / width][terms][column % width], in the tile's own memory: a register tile
 // then reads one vector after the other, whatever the operand's layout, type and strides are, and a panel that is
-// partly there has vectors like others, whose last lanes hold anything and are thrown away. The rows' operand is read
-// where it lies if that is by terms and needs no arithmetic; else a block of it is copied, too. A sum's terms are added
-// one after the other, whatever the tiles are. Where an instruction adds up several terms at once, these lie side by
-// side, [column / width][terms / group][column % width][terms % group].
+// partly there has vectors like others, whose last lanes are thrown away. The rows' operand is read where it lies if
+// that is by terms and needs no arithmetic; else a block of it is copied, too, into panels of its own where neighbours
+// are rows. A sum's terms are added one after the other, whatever the tiles are. Where an instruction adds up several
+// terms at once, these lie side by side, [column / width][terms / group][column % width][terms % group].
 #include "tile/pack.h"
 
 #include "base/int64.h"
@@ -24,6 +24,7 @@ typedef struct packing {
   const product_form *p;
   sizes_packing sizes;
   bool packs_rows;
+  bool has_row_panels;  // neighbours are rows before: then they are afterwards, in panels like the columns'
   term_group group;
   MlirValue zero;                       // with which a tile's sums begin; null: with what is there
   MlirValue panels, rows, corrections;  // of the block
@@ -43,24 +44,30 @@ static bool is_grouped(const packing *w) { return w->group.size > 1; }
 
 static MlirType packed_type(const packing *w) { return is_grouped(w) ? w->group.type : w->p->type; }
 
-// Lanes of a panel; of groups so many terms.
-static nest_view panel_view(const packing *w, const nest *n, uint32_t kept, int64_t columns, int64_t terms) {
+// So many lanes of a panel, columns or rows; of groups so many terms.
+static nest_view panel_view(const packing *w, const nest *n, int loop, uint32_t kept, int64_t lanes, int64_t terms) {
   nest_view v = {0};
   const product_form *p = w->p;
-  MlirAffineExpr width = constant(n, w->sizes.columns), group = constant(n, w->group.size);
-  nest_view_add(&v, mlirAffineFloorDivExprGet(n->within[p->column], width), -1, 1, 1);
+  MlirAffineExpr width = constant(n, loop == p->column ? w->sizes.columns : w->sizes.rows),
+                 group = constant(n, w->group.size);
+  nest_view_add(&v, mlirAffineFloorDivExprGet(n->within[loop], width), -1, 1, 1);
   if (!is_grouped(w)) add_terms(w, n, &v, kept);
   for (int k = 0; k < p->loop_count && is_grouped(w); k++)
     if (p->is_reduction[k])
       nest_view_add(&v, k == p->depth ? mlirAffineFloorDivExprGet(n->within[k], group) : n->within[k], -1, 1, 1);
-  nest_view_add(&v, mlirAffineModExprGet(n->within[p->column], width), p->column, columns, 1);
+  nest_view_add(&v, mlirAffineModExprGet(n->within[loop], width), loop, lanes, 1);
   if (is_grouped(w)) nest_view_add(&v, constant(n, 0), p->depth, terms, 1);
   return v;
+}
+
+static nest_view column_view(const packing *w, const nest *n, uint32_t kept, int64_t columns, int64_t terms) {
+  return panel_view(w, n, w->p->column, kept, columns, terms);
 }
 
 static nest_view rows_view(const packing *w, const nest *n, uint32_t kept) {
   nest_view v = {0};
   const int row = w->p->row;
+  if (w->has_row_panels) return panel_view(w, n, row, kept, n->size[row], n->size[w->p->depth]);
   nest_view_add(&v, n->within[row], kept >> row & 1U ? row : -1, n->size[row], 1);
   add_terms(w, n, &v, kept);
   return v;
@@ -98,8 +105,8 @@ static heddle_status copy_tile(nest *n, void *user) {
   const product_form *p = c->w->p;
   const uint32_t kept = 1U << c->from | 1U << c->to;
   const int loops[] = {c->from == c->to ? c->to : c->from, c->to}, loop_count = c->from == c->to ? 1 : 2;
-  nest_view to =
-      c->target == PANELS ? panel_view(c->w, n, kept, n->size[p->column], n->size[p->depth]) : rows_view(c->w, n, kept);
+  nest_view to = c->target == PANELS ? column_view(c->w, n, kept, n->size[p->column], n->size[p->depth])
+                                     : rows_view(c->w, n, kept);
   MlirValue inputs[32], *arguments = arena_array(n->b.arena, MlirValue, p->output), part;
   MlirAffineMap maps[33];
   int count = 0, numbers[32];
@@ -132,19 +139,19 @@ static heddle_status copy_tile(nest *n, void *user) {
 // turned in registers.
 static heddle_status copy_side(packing *w, nest *n, const product_side *side, int target, int to) {
   const product_form *p = w->p;
-  copying c = {w, side, target, to, to};
-  const bool interleaves = is_grouped(w) && target == PANELS;
+  const bool is_panel = target == PANELS || w->has_row_panels, interleaves = is_grouped(w) && target == PANELS;
+  const int64_t width = target == PANELS ? w->sizes.columns : w->sizes.rows;
   const int64_t run = w->sizes.columns * ir_bit_width(p->type) / ir_bit_width(packed_type(w));
-  if (side->minor >= 0 && n->size[side->minor] > 1 && (side->loops >> side->minor & 1U)) c.from = side->minor;
-  if (interleaves) {
-    c.from = p->column;
-    c.to = to = p->depth;
-  }
+  if (is_panel) to = interleaves ? p->depth : target == PANELS ? p->column : p->row;
+  copying c = {w, side, target, to, to};
+  if (interleaves) c.from = p->column;
+  else if (side->minor >= 0 && n->size[side->minor] > 1 && (side->loops >> side->minor & 1U)) c.from = side->minor;
   nest_level levels[TILING_MAX_LOOPS];
   int count = 0;
   for (int k = 0; k < p->loop_count; k++)
     if ((side->loops >> k & 1U) && k != c.from && k != c.to) levels[count++] = (nest_level){k, 1};
-  levels[count++] = (nest_level){to, interleaves ? w->group.size : c.from == c.to ? run : w->sizes.lanes};
+  const int64_t step = interleaves ? w->group.size : c.from != c.to ? w->sizes.lanes : is_panel ? width : run;
+  levels[count++] = (nest_level){to, step};
   if (c.from != c.to) levels[count++] = (nest_level){c.from, interleaves ? w->sizes.columns : w->sizes.lanes};
   return nest_build(n, count, levels, copy_tile, &c);
 }
@@ -195,7 +202,7 @@ static heddle_status add_term(nest *n, void *user) {
   const uint32_t kept = 1U << p->row | 1U << p->depth;
   nest terms = *n;
   if (is_grouped(w)) terms.size[p->depth] = w->group.size;
-  const nest_view columns = panel_view(w, &terms, 1U << p->depth, w->sizes.columns, w->group.size),
+  const nest_view columns = column_view(w, &terms, 1U << p->depth, w->sizes.columns, w->group.size),
                   rows = w->packs_rows ? rows_view(w, &terms, kept) : nest_view_of(n, p->maps[p->rows.plain], kept);
   MlirValue inputs[] = {nest_take(n, &rows, w->packs_rows ? w->rows : p->operands[p->rows.plain]),
                         nest_take(n, &columns, w->panels)};
@@ -298,7 +305,7 @@ static heddle_status zero_rows(nest *n, void *user) {
 static heddle_status zero_columns(nest *n, void *user) {
   const packing *w = user;
   const nest last = at_last_group(w, n);
-  const nest_view v = panel_view(w, &last, 1U << w->p->column, w->sizes.columns, w->group.size);
+  const nest_view v = column_view(w, &last, 1U << w->p->column, w->sizes.columns, w->group.size);
   return zero_view(n, w, &v, PANELS);
 }
 
@@ -310,7 +317,8 @@ static heddle_status zero_last_groups(packing *w, nest *n, int target) {
   if (n->size[p->depth] % w->group.size == 0) return status_ok();
   for (int k = 0; k < p->loop_count; k++)
     if (p->is_reduction[k] && k != p->depth) levels[count++] = (nest_level){k, 1};
-  levels[count++] = target == ROWS ? (nest_level){p->row, w->sizes.lanes} : (nest_level){p->column, w->sizes.columns};
+  levels[count++] = target == ROWS ? (nest_level){p->row, w->has_row_panels ? w->sizes.rows : w->sizes.lanes}
+                                   : (nest_level){p->column, w->sizes.columns};
   return nest_build(n, count, levels, target == ROWS ? zero_rows : zero_columns, w);
 }
 
@@ -322,7 +330,7 @@ static heddle_status add_correction(nest *n, void *user) {
   const int loops[] = {p->row, p->column, p->depth};
   nest terms = *n;
   terms.size[p->depth] = w->group.size;
-  const nest_view columns = panel_view(w, &terms, 1U << p->depth, w->sizes.columns, w->group.size);
+  const nest_view columns = column_view(w, &terms, 1U << p->depth, w->sizes.columns, w->group.size);
   MlirValue inputs[] = {w->first_bits, nest_take(n, &columns, w->panels)};
   const MlirAffineMap maps[] = {structured_dims(n->b.context, 3, 2, (int64_t[]){0, 2}),
                                 map_of(n->b.context, &columns, 3, loops)};
@@ -432,19 +440,20 @@ static int64_t blocks_of(const packing *w, int level_count, const nest_level *le
 // Room for the largest block.
 static MlirValue room(const packing *w, nest *n, int level_count, const nest_level *levels, int target) {
   const product_form *p = w->p;
-  const int64_t width = w->sizes.columns, rows = int64_min(p->trips[p->row], w->sizes.row_block);
-  const int64_t panels = int64_ceil_div(p->trips[p->column], width);
+  const bool is_panel = target == PANELS || w->has_row_panels;
+  const int64_t width = target == ROWS ? w->sizes.rows : w->sizes.columns;
+  const int64_t lanes = target == ROWS ? int64_min(p->trips[p->row], w->sizes.row_block) : p->trips[p->column];
   int64_t dims[NEST_MOST_DIMS];
   int rank = 0;
-  if (target == CORRECTIONS) return structured_empty(&n->b, 2, (int64_t[]){panels, width}, p->type);
-  dims[rank++] = target == PANELS ? panels : rows;
+  dims[rank++] = is_panel || target == CORRECTIONS ? int64_ceil_div(lanes, width) : lanes;
+  if (target == CORRECTIONS) return structured_empty(&n->b, 2, (int64_t[]){dims[0], width}, p->type);
   for (int k = 0; k < level_count; k++)
     if (p->is_reduction[levels[k].loop]) {
       const int64_t size = levels[k].loop == p->depth ? w->group.size : 1;
       const int64_t groups = int64_ceil_div(levels[k].step, size);
-      dims[rank++] = target == PANELS ? groups : groups * size;
+      dims[rank++] = is_panel ? groups : groups * size;
     }
-  if (target == PANELS) dims[rank++] = width;
+  if (is_panel) dims[rank++] = width;
   if (target == PANELS && is_grouped(w)) dims[rank++] = w->group.size;
   return structured_empty(&n->b, rank, dims, packed_type(w));
 }
@@ -453,7 +462,7 @@ static heddle_status zero_lanes(nest *n, void *user) {
   const packing *w = user;
   nest last = *n;
   last.within[w->p->column] = constant(n, w->p->trips[w->p->column] / w->sizes.columns * w->sizes.columns);
-  const nest_view v = panel_view(w, &last, 1U << w->p->column, w->sizes.columns, w->group.size);
+  const nest_view v = column_view(w, &last, 1U << w->p->column, w->sizes.columns, w->group.size);
   return zero_view(n, w, &v, PANELS);
 }
 
@@ -489,6 +498,7 @@ heddle_status pack_product(lower_context *c, product_form *p, int share) {
   for (int k = 0; k < p->loop_count; k++)
     if (p->is_reduction[k] && p->trips[k] > 1) last = k;
   w.packs_rows = is_grouped(&w) || p->rows.plain < 0 || p->rows.minor != last;
+  w.has_row_panels = w.packs_rows && !is_grouped(&w) && p->rows.minor == p->row;
   w.sizes = sizes_of_packing(&c->options->target, p->type, packed_type(&w), p->trips[p->row], p->trips[p->column],
                              p->terms, w.packs_rows, share);
   ir_builder b = ir_builder_before(p->op, c->scratch);

@@ -18,7 +18,7 @@ static const struct {
   int64_t near_bytes;  // of columns' factors that are read where they lie as fast
 } table[] = {
     {512, 12, 2, 256, 128, 16384, 512, 128 << 10, 48 << 10, 8 << 10},
-    {256, 6, 2, 128, 128, 8192, 256, 128 << 10, 96 << 10, 8 << 10},
+    {256, 6, 2, 256, 128, 8192, 512, 128 << 10, 48 << 10, 8 << 10},
     {0, 4, 2, 128, 128, 4096, 256, 128 << 10, 96 << 10, 8 << 10},
 };
 
@@ -53,8 +53,10 @@ static int64_t divisor(int64_t size, int64_t wanted, int64_t unit) {
   return size;
 }
 
+#define MOST_WASTE 1.05  // that register tiles may compute more than with tiles of whole units
+
 // About as many rows or columns of a product as wanted: the divisor of which register tiles of `unit` waste least.
-// Where there is none, tiles of whole units, of which the last one is smaller.
+// Where there is none that is worth it, tiles of whole units, of which the last one is smaller.
 static int64_t product_tile(int64_t size, int64_t wanted, int64_t unit) {
   int64_t best = size;
   double least = 0;
@@ -67,8 +69,9 @@ static int64_t product_tile(int64_t size, int64_t wanted, int64_t unit) {
     best = d;
     least = waste;
   }
-  if (best < size) return best;
   const int64_t count = int64_ceil_div(size, wanted);
+  const double units = (double)(int64_ceil_div(size, unit) * unit) / (double)size;
+  if (best < size && least <= MOST_WASTE * units) return best;
   return int64_ceil_div(int64_ceil_div(size, count), unit) * unit;
 }
 
@@ -107,7 +110,7 @@ static void tiles_of_product(const target_description *target, MlirOperation op,
   const int64_t width = lanes(target, op) * table[row].vectors;
   int64_t rows = table[row].workgroup_rows, columns = table[row].workgroup_columns;
   if (r->shares_columns) {
-    rows = 4 * rows;
+    rows = 4 * table[row].workgroup_columns;
     columns = columns / 2;
   } else if (r->holds_sums) {
     rows = rows / 4 * 3;
@@ -119,8 +122,10 @@ static void tiles_of_product(const target_description *target, MlirOperation op,
       const bool is_row = r->roles[k] == SIZES_ROW, is_column = r->roles[k] == SIZES_COLUMN;
       const int64_t unit = is_row ? table[row].rows : is_column ? width : 1;
       const int64_t wanted = is_column ? columns : is_row || pass == 1 ? rows : 1;
+      // Sums of channels by themselves need not be two vectors wide, as nothing is loaded for several of them.
+      const int64_t whole = is_column && r->shares_columns ? lanes(target, op) : unit;
       workgroup[k] =
-          wanted > 1 && pass == 0 ? product_tile(r->trips[k], wanted, unit) : small_divisor(r->trips[k], wanted);
+          wanted > 1 && pass == 0 ? product_tile(r->trips[k], wanted, whole) : small_divisor(r->trips[k], wanted);
       registers[k] = int64_min(workgroup[k], unit);
       if (is_row || pass == 1) rows = int64_max(1, rows / workgroup[k]);
     }
