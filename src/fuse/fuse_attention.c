@@ -41,6 +41,20 @@ static bool is_made_of_positions(const instruction *i, int *steps) {
   return all;
 }
 
+// Whether a mask hides scores by where they are, whatever else it hides; looked for in a few steps.
+static bool hides_positions(const instruction *mask, int *steps) {
+  int of_positions = FUSION_DUPLICATED_INSTRUCTIONS;
+  while (mask->opcode == HLO_BROADCAST || changes_unit_dims(mask)) mask = mask->operands[0];
+  if (is_made_of_positions(mask, &of_positions)) return !is_number(mask);
+  if (mask->opcode != HLO_AND || --*steps < 0) return false;
+  return hides_positions(mask->operands[0], steps) || hides_positions(mask->operands[1], steps);
+}
+
+static bool is_mask_of_positions(const instruction *i) {
+  int steps = FUSION_DUPLICATED_INSTRUCTIONS;
+  return i->shape->dtype == DTYPE_PRED && hides_positions(i, &steps);
+}
+
 static bool has_scores_shape(const attention *t, const instruction *i) {
   return shape_is_array(i->shape) && shape_element_count(i->shape) == shape_element_count(t->softmax.scores->shape);
 }
@@ -61,6 +75,7 @@ static bool is_computed(const attention *t, const instruction *i) {
   if (!hero_tiles_has_form(i)) return false;
   if (is_of_rows(t, i) || is_number(i) || is_score_product(t, i) || i->opcode == HLO_BROADCAST) return true;
   if (is_made_of_positions(i, &steps)) return true;
+  if (i->opcode == HLO_AND && is_mask_of_positions(i)) return true;
   if (i->opcode == HLO_RESHAPE || i->opcode == HLO_BITCAST) return has_scores_shape(t, i) && changes_unit_dims(i);
   const bool is_moved = i->opcode == HLO_TRANSPOSE || i->opcode == HLO_COPY;
   return (hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) || is_moved) && has_scores_shape(t, i);
@@ -175,10 +190,9 @@ static bool fits(const attention *t) {
 
 // Whether scores are hidden by where they are, as a causal mask does: then blocks of them are not computed at all.
 static bool is_masked(const attention *t) {
-  int steps = FUSION_DUPLICATED_INSTRUCTIONS;
   const instruction *i = t->softmax.scores;
   while (changes_unit_dims(i)) i = i->operands[0];
-  return i->opcode == HLO_SELECT && is_made_of_positions(i->operands[0], &steps);
+  return i->opcode == HLO_SELECT && is_mask_of_positions(i->operands[0]);
 }
 
 // The longest dim of the weights that neither the keys run along nor the values have.

@@ -16,6 +16,51 @@ static bool is_increasing(int_list dims) {
   return true;
 }
 
+// Whether all that reads it takes its elements as numbers, not as places or as a table.
+static bool is_read_by_element(const instruction *i) {
+  bool all = i->parent->root != i;
+  for (int k = 0; k < i->users.size && all; k++) {
+    const hlo_opcode op = i->users.data[k]->opcode;
+    all = hlo_op_has(op, TRAIT_ELEMENTWISE) || op == HLO_BROADCAST || op == HLO_RESHAPE;
+  }
+  return all;
+}
+
+// Whether all elements are `first` and, for each step along the dim, `step` more.
+static bool counts_along(const instruction *i, int dim, int64_t first, int64_t step) {
+  const shape *s = i->shape;
+  const int64_t count = shape_element_count(s);
+  int64_t inner = 1, more, wanted;
+  for (int d = dim + 1; d < s->rank; d++) inner *= s->dims[d];
+  for (int64_t n = 0; n < count; n++) {
+    if (__builtin_mul_overflow(n / inner % s->dims[dim], step, &more) || __builtin_add_overflow(first, more, &wanted) ||
+        literal_get_int(i->literal, n) != wanted)
+      return false;
+  }
+  return true;
+}
+
+enum { MOST_COUNTED = 1 << 20 };
+
+// An integer constant that counts along one dim, as front ends make of `arange` -> an iota, which kernels need not
+// read, and of which other rules know what it holds.
+static instruction *counting(const builder *b, instruction *i) {
+  const shape *s = i->shape;
+  const int bits = dtypes[s->dtype].bits;
+  if (!dtype_is_integer(s->dtype) || shape_element_count(s) > MOST_COUNTED || !is_read_by_element(i)) return NULL;
+  int dim = s->rank - 1;
+  int64_t inner = 1, difference;
+  for (; dim >= 0 && s->dims[dim] == 1; dim--) continue;
+  const int64_t first = literal_get_int(i->literal, 0);
+  for (; dim >= 0 && literal_get_int(i->literal, s->dims[dim] > 1 ? inner : 0) == first; dim--) inner *= s->dims[dim];
+  if (dim < 0 || (bits < 64 && s->dims[dim] > (int64_t)1 << (bits - 1))) return NULL;
+  if (__builtin_sub_overflow(literal_get_int(i->literal, inner), first, &difference)) return NULL;
+  if (!counts_along(i, dim, first, difference)) return NULL;
+  instruction *result = builder_iota(b, s->dtype, s->rank, s->dims, dim);
+  if (difference != 1) result = builder_binary(b, HLO_MULTIPLY, result, builder_like_int(b, i, difference));
+  return first != 0 ? builder_binary(b, HLO_ADD, result, builder_like_int(b, i, first)) : result;
+}
+
 // A constant whose elements all have the same bits -> a broadcast scalar.
 instruction *algebraic_constant(const builder *b, instruction *i) {
   if (!shape_is_array(i->shape) || i->literal->is_elided) return NULL;
@@ -23,7 +68,7 @@ instruction *algebraic_constant(const builder *b, instruction *i) {
   const size_t size = (size_t)dtypes[i->shape->dtype].bytes;
   const char *data = i->literal->data;
   if (count < 2) return NULL;
-  if (memcmp(data, data + size, (size_t)(count - 1) * size) != 0) return NULL;
+  if (memcmp(data, data + size, (size_t)(count - 1) * size) != 0) return counting(b, i);
   literal *value = arena_new(b->arena, literal);
   value->shape = shape_scalar(b->arena, i->shape->dtype);
   value->data = memcpy(arena_alloc(b->arena, size), data, size);

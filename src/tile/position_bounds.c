@@ -1,7 +1,7 @@
 // The tensor is followed to the structured operations that it is made by, and their bodies are computed once more, on
 // intervals in place of numbers: a few scalar operations for a tile, where the tile itself would be thousands. What an
 // interval holds is known in two ways, by the values that the tile's offsets give it, and while compiling, for all
-// tiles: the second shows that nothing wraps around, so that the first are true.
+// tiles: the second shows that nothing wraps around, so that the first are true. What is not followed may be anything.
 #include "tile/position_bounds.h"
 
 #include <mlir-c/AffineExpr.h>
@@ -14,9 +14,9 @@
 // What is followed at the most: masks are small, and what is read twice is followed twice.
 enum { STEPS_MAX = 128, BODY_MAX = 32 };
 
-// What a value may be: a number between two others (index values), or true or false (i1).
+// What a value may be: a number between two others (index values), true or false, or anything.
 typedef struct bounds {
-  bool is_truth;
+  bool is_truth, is_unknown;
   MlirValue low, high;
   int64_t least, most;
   position_truth truth;
@@ -57,6 +57,11 @@ static bounds of_range(const position_range *r) {
   return (bounds){.low = r->first, .high = r->last, .least = r->least, .most = r->most};
 }
 
+static bounds unknown(MlirType type) {
+  const bool is_truth = mlirTypeIsAInteger(type) && ir_bit_width(type) == 1;
+  return (bounds){.is_truth = is_truth, .is_unknown = !is_truth};
+}
+
 // Whether all that it may be is a number of such a type, taken with a sign.
 static bool fits(const bounds *x, MlirType type) {
   const int bits = mlirTypeIsAIndex(type) ? 64 : ir_bit_width(type);
@@ -65,8 +70,14 @@ static bool fits(const bounds *x, MlirType type) {
   return x->least >= -limit && x->most < limit;
 }
 
-static MlirValue both(follower *w, MlirValue x, MlirValue y) { return ir_binary(w->b, "arith.andi", x, y); }
-static MlirValue either(follower *w, MlirValue x, MlirValue y) { return ir_binary(w->b, "arith.ori", x, y); }
+// A null condition holds always.
+static MlirValue both(follower *w, MlirValue x, MlirValue y) {
+  return !x.ptr ? y : !y.ptr ? x : ir_binary(w->b, "arith.andi", x, y);
+}
+
+static MlirValue either(follower *w, MlirValue x, MlirValue y) {
+  return x.ptr && y.ptr ? ir_binary(w->b, "arith.ori", x, y) : (MlirValue){NULL};
+}
 
 // --- operations of a body
 
@@ -207,6 +218,7 @@ static bool of_value(const body_bounds *body, MlirValue v, bounds *out) {
   return !ir_is_null(made) && ir_is(made, "arith.constant") && of_constant(body->of, ir_get(made, "value"), out);
 }
 
+// False of what is not followed.
 static bool of_operation(body_bounds *body, MlirOperation op, bounds *out) {
   static const char *const casts[] = {"arith.index_cast", "arith.index_castui", "arith.trunci", "arith.extui",
                                       "arith.extsi"};
@@ -218,10 +230,10 @@ static bool of_operation(body_bounds *body, MlirOperation op, bounds *out) {
   }
   bounds x, y;
   const int count = (int)mlirOperationGetNumOperands(op);
-  if (count < 1 || !of_value(body, ir_operand(op, 0), &x)) return false;
+  if (count < 1 || !of_value(body, ir_operand(op, 0), &x) || x.is_unknown) return false;
   for (size_t k = 0; k < sizeof casts / sizeof *casts; k++)
     if (ir_is(op, casts[k])) return of_cast(w, op, &x, out);
-  if (count != 2 || !of_value(body, ir_operand(op, 1), &y) || x.is_truth != y.is_truth) return false;
+  if (count != 2 || !of_value(body, ir_operand(op, 1), &y) || y.is_unknown || x.is_truth != y.is_truth) return false;
   if (x.is_truth) return of_truths(w, op, &x.truth, &y.truth, out);
   return ir_is(op, "arith.cmpi") ? of_comparison(w, op, &x, &y, out) : of_numbers(w, op, &x, &y, out);
 }
@@ -280,17 +292,16 @@ static bool of_structured(follower *w, MlirOperation op, const position_range *d
   for (int k = 0; k < output; k++) {
     bounds x;
     MlirValue argument = mlirBlockGetArgument(block, k);
-    if (!mlirOpOperandIsNull(mlirValueGetFirstUse(argument)) &&
-        (!of_input(&body, k, &x) || !append(&body, argument, &x)))
-      return false;
+    if (!of_input(&body, k, &x)) x = unknown(mlirValueGetType(argument));
+    if (!append(&body, argument, &x)) return false;
   }
   MlirOperation end = ir_terminator(block);
   for (MlirOperation inner = mlirBlockGetFirstOperation(block); !mlirOperationEqual(inner, end);
        inner = mlirOperationGetNextInBlock(inner)) {
     bounds x;
-    if (mlirOperationGetNumResults(inner) != 1 || !of_operation(&body, inner, &x) ||
-        !append(&body, ir_result(inner, 0), &x))
-      return false;
+    if (mlirOperationGetNumResults(inner) != 1) return false;
+    if (!of_operation(&body, inner, &x)) x = unknown(ir_result_type(inner, 0));
+    if (!append(&body, ir_result(inner, 0), &x)) return false;
   }
   return of_value(&body, ir_operand(end, 0), out);
 }
@@ -305,11 +316,11 @@ static bool of_tensor(follower *w, MlirValue tensor, const position_range *dims,
 bool position_bounds(ir_builder *b, MlirValue tensor, const position_range *dims, position_truth *out) {
   follower w = {.b = b};
   bounds found;
-  if (!of_tensor(&w, tensor, dims, &found)) return false;
+  if (!of_tensor(&w, tensor, dims, &found) || found.is_unknown) return false;
   if (!found.is_truth) {
     if (found.least != found.most || found.least < 0 || found.least > 1) return false;
     found = truth(&w, found.least != 0);
   }
   *out = found.truth;
-  return true;
+  return out->may_be_true.ptr || out->may_be_false.ptr;
 }

@@ -12,15 +12,15 @@ typedef struct position_range {
   int64_t least, most;
 } position_range;
 
-// i1: whether any element of a tile may be true, and whether any may be false.
+// i1: whether any element of a tile may be true, and whether any may be false; null: there may always be.
 typedef struct position_truth {
   MlirValue may_be_true, may_be_false;
 } position_truth;
 
 // Computes, where `b` stands, what the elements of a tile of `tensor` may be: `dims` has a range for each of its dims.
-// Neither answer is ever wrongly false. False, and *out means nothing, where elements depend on more than positions and
-// constants, where the arithmetic is of another kind than sums and products with constants, or where it might wrap
-// around.
+// Neither answer is ever wrongly false. Known are positions, constants, sums of them and products with constants, if
+// none of it may wrap around, comparisons of these, and what `and`, `or` and `xor` make of them and of what is not
+// known. False if there always may be both.
 bool position_bounds(ir_builder *b, MlirValue tensor, const position_range *dims, position_truth *out);
 
 #endif

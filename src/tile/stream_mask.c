@@ -172,14 +172,12 @@ static bool find_shown(const stream *s, ir_builder *b, const stream_frames *f, c
 }
 
 MlirValue stream_mask_hides(const stream *s, ir_builder *b, const stream_frames *f, stream_mask *m, MlirValue largest) {
-  position_truth shown;
+  position_truth shown = {0};
   MlirValue all_hidden;
-  if (find_shown(s, b, f, m, &shown)) {
-    m->hides_any = shown.may_be_false;
+  if (find_shown(s, b, f, m, &shown)) m->hides_any = shown.may_be_false;
+  if (shown.may_be_true.ptr)
     all_hidden = ir_cmpi(b, "eq", shown.may_be_true, ir_int(b, mlirIntegerTypeGet(s->context, 1), 0));
-  } else {
-    all_hidden = hides_all(s, b, f, m);
-  }
+  else all_hidden = hides_all(s, b, f, m);
   return changes_nothing(s, b, f, m, all_hidden, largest);
 }
 
