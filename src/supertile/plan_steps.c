@@ -3,7 +3,7 @@
 
 typedef struct finder {
   plan_steps *out;
-  str_map names;  // "computation/instruction" of the module
+  str_map names;  // "computation/instruction" and "computation@line:column:opcode" of the module
 } finder;
 
 static str key_of(arena *a, const instruction *i) {
@@ -25,12 +25,19 @@ static const instruction *named(const instruction *i, int element, const instruc
   return root;
 }
 
-// The module's instruction of that name, in the computation where the planned one stands.
+static str place_of(arena *a, const computation *c, const instruction *i) {
+  return str_from(
+      arena_printf(a, STR_FMT "@%d:%d:%d", STR_ARG(c->name), i->where.line, i->where.column, (int)i->opcode));
+}
+
+// The module's instruction of that name, in the computation where the planned one stands. What planning made anew, as
+// the parts of a reduction, is found by its place in the text.
 static instruction *found(const finder *f, const instruction *i, int element) {
   const instruction *place, *root = named(i, element, &place);
   arena *a = f->out->arena;
-  return str_map_get(&f->names,
-                     str_from(arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(place->parent->name), STR_ARG(root->name))));
+  const char *key = arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(place->parent->name), STR_ARG(root->name));
+  instruction *same = str_map_get(&f->names, str_from(key));
+  return same || root->where.column == 0 ? same : str_map_get(&f->names, place_of(a, place->parent, root));
 }
 
 static void note(finder *f, const instruction *planned, int element, const lhlo_slice *s) {
@@ -52,15 +59,22 @@ static void add_step(finder *f, const lhlo_op *op) {
       .op = op, .footprint_bytes = op->live_bytes + op->resident_bytes, .touched_bytes = op->touched_bytes};
   const instruction *i = op->source;
   if (i) {
-    step.bottom = found(f, i, op->result_count - 1);
-    for (int k = 0; k < op->result_count; k++) note(f, i, k, &op->results[k]);
+    int64_t most = -1;
+    for (int k = 0; k < op->result_count; k++) {
+      const int64_t bytes = kernel_buffer_bytes(op->results[k].shape);
+      instruction *value = found(f, i, k);
+      note(f, i, k, &op->results[k]);
+      if (!value) continue;
+      ptr_map_put(f->out->arena, &f->out->numbers, value,
+                  (void *)(intptr_t)(f->out->steps.size + 1));  // NOLINT(performance-no-int-to-ptr)
+      if (bytes < most) continue;
+      step.bottom = value;
+      most = bytes;
+    }
     for (int k = 0; k < op->operand_count && are_arrays(i) && op->operand_count == i->operand_count; k++)
       note(f, i->operands[k], 0, &op->operands[k]);
   }
   vec_push(f->out->arena, &f->out->steps, step);
-  if (step.bottom)
-    ptr_map_put(f->out->arena, &f->out->numbers, step.bottom,
-                (void *)(intptr_t)f->out->steps.size);  // NOLINT(performance-no-int-to-ptr)
 }
 
 static void add_body(finder *f, const lhlo_body *body) {
@@ -76,7 +90,10 @@ void plan_steps_find(arena *a, const module *m, const lhlo_program *plan, plan_s
   finder f = {.out = out};
   for (int c = 0; c < m->computations.size; c++) {
     const instruction_list *all = &m->computations.data[c]->instructions;
-    for (int k = 0; k < all->size; k++) str_map_put(a, &f.names, key_of(a, all->data[k]), all->data[k]);
+    for (int k = 0; k < all->size; k++) {
+      str_map_put(a, &f.names, key_of(a, all->data[k]), all->data[k]);
+      str_map_put(a, &f.names, place_of(a, m->computations.data[c], all->data[k]), all->data[k]);
+    }
   }
   add_body(&f, &plan->entry);
 }
@@ -88,18 +105,37 @@ const plan_step *plan_steps_of(const plan_steps *p, const instruction *bottom) {
   return number ? &p->steps.data[number - 1] : NULL;
 }
 
-static bool is_returned(const instruction *i) {
-  const computation *c = i->parent;
-  if (c != c->module->entry) return false;
-  for (const instruction *x = i;;) {
-    if (x == c->root) return true;
-    if (x->users.size == 0) return false;
-    for (int u = 0; u < x->users.size; u++)
-      if (x->users.data[u] == c->root && c->root->opcode == HLO_TUPLE) return true;
-    const instruction *next = x->users.data[0];
-    if (next->opcode != HLO_BITCAST && next->opcode != HLO_RESHAPE && next->opcode != HLO_COPY) return false;
-    x = next;
+enum { MOST_FOLLOWED = 16 };
+
+static bool is_returned(const instruction *i, int depth);
+
+// What element `index` of a loop's state is behind the loop.
+static bool is_returned_behind(const instruction *tuple, const instruction *i, int depth) {
+  const instruction *loop = tuple->users.size == 1 ? tuple->users.data[0] : NULL;
+  if (!loop || loop->opcode != HLO_WHILE) return false;
+  for (int u = 0; u < loop->users.size; u++) {
+    const instruction *x = loop->users.data[u];
+    if (x->opcode == HLO_GET_TUPLE_ELEMENT && tuple->operands[x->attributes->index] == i && is_returned(x, depth + 1))
+      return true;
   }
+  return false;
+}
+
+static bool is_view(const instruction *i) {
+  return i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE || i->opcode == HLO_COPY;
+}
+
+static bool is_returned(const instruction *i, int depth) {
+  const computation *c = i->parent;
+  if (i == c->root) return c == c->module->entry;
+  for (int u = 0; u < i->users.size && depth < MOST_FOLLOWED; u++) {
+    const instruction *user = i->users.data[u];
+    if (user->opcode == HLO_TUPLE && user == c->root && c == c->module->entry) return true;
+    if (user->opcode == HLO_TUPLE && is_returned_behind(user, i, depth)) return true;
+    if (user->opcode == HLO_DYNAMIC_UPDATE_SLICE && user->operands[0] == i && is_returned(user, depth + 1)) return true;
+    if (is_view(user) && is_returned(user, depth + 1)) return true;
+  }
+  return false;
 }
 
 bool plan_steps_is_temporary(const plan_steps *p, const instruction *i) {
@@ -107,5 +143,5 @@ bool plan_steps_is_temporary(const plan_steps *p, const instruction *i) {
   const stored_value *v = plan_steps_stored(p, i);
   if (i->opcode == HLO_CONSTANT) return false;
   if (i->opcode == HLO_PARAMETER || is_name) return v ? v->is_temporary : i->parent != i->parent->module->entry;
-  return !is_returned(i);
+  return !is_returned(i, 0);
 }

@@ -9,7 +9,7 @@
 
 typedef struct plan_step {
   const lhlo_op *op;
-  instruction *bottom;      // of the module: what the step computes last; null: only a copy, or unknown
+  instruction *bottom;      // of the module: its largest result; null: only a copy, or unknown
   int64_t footprint_bytes;  // that live and are resident
   int64_t touched_bytes;
 } plan_step;
@@ -24,7 +24,7 @@ typedef struct plan_steps {
   const lhlo_program *plan;
   VEC(plan_step) steps;  // in the order in which they run; bodies once
   ptr_map stored;        // instruction of the module: a stored_value
-  ptr_map numbers;       // instruction of the module: number of the step whose bottom it is, plus one
+  ptr_map numbers;       // instruction of the module: number of the step whose result it is, plus one
 } plan_steps;
 
 void plan_steps_find(arena *a, const module *m, const lhlo_program *plan, plan_steps *out);

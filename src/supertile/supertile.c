@@ -13,6 +13,9 @@
 // Rounds of an attempt, and how far behind a step that does not fit the bottom of its loop is looked for.
 enum { MOST_ROUNDS = 6, MOST_BEHIND = 8 };
 
+// Regions that may be asked for before the search gives up: some seconds.
+enum { MOST_ASKED = 4000000 };
+
 // The estimates' share of the limit, in the order in which they are tried.
 static const double shares[] = {1.0, 0.85, 0.7, 0.5, 0.35, 0.2, 0.1};
 
@@ -23,6 +26,7 @@ typedef struct supertiling {
   text tiled;             // the report of the attempt at hand
   heddle_status refused;  // of the closest attempt
   int64_t least;          // what that takes
+  int64_t asked;          // regions, by all attempts
 } supertiling;
 
 static void peaks_of(const lhlo_program *p, int64_t *out) {
@@ -105,15 +109,17 @@ static bool is_free(const supertiling *t, const tile_search *s, const instructio
 // A step whose operation cannot be made to fit alone may do so as a producer of what needs its result: what lives
 // beside it is then part of the loop, too.
 static bool find_group(const supertiling *t, tile_search *s, double share, tile_try *out) {
-  if (!try_bottom(t, s, share, out)) return false;
+  bool found = try_bottom(t, s, share, out);
   tile_try next = *out;
-  for (int k = 0; k < MOST_BEHIND && !out->group.fits; k++) {
+  for (int k = 0; k < MOST_BEHIND && !(found && out->group.fits); k++) {
     next.bottom = next_stored(s, next.bottom);
     next.step = next.bottom ? plan_steps_of(s->steps, next.bottom) : NULL;
     if (!next.step || !is_free(t, s, next.bottom)) break;
-    if (try_bottom(t, s, share, &next) && next.group.fits) *out = next;
+    if (!try_bottom(t, s, share, &next) || (found && !next.group.fits)) continue;
+    *out = next;
+    found = true;
   }
-  return out->group.fits || out->group.needed_bytes < out->step->footprint_bytes;
+  return found;
 }
 
 static heddle_status make_loop(supertiling *t, tile_search *s, tile_try *x) {
@@ -149,12 +155,12 @@ static heddle_status run_round(supertiling *t, arena *scratch, module *m, const 
                                bool *changed) {
   plan_steps steps;
   plan_steps_find(scratch, m, plan, &steps);
-  region_maps maps = {.arena = scratch};
-  tile_search s = {.arena = scratch, .steps = &steps, .maps = &maps};
+  region_maps maps = {.arena = scratch, .asked = &t->asked};
+  tile_search s = {.arena = scratch, .steps = &steps, .maps = &maps, .exact = t->options->exact};
   for (int k = 0; k < m->computations.size; k++) tile_search_number(&s, m->computations.data[k]);
   for (int k = steps.steps.size; k-- > 0;) {
     const plan_step *step = &steps.steps.data[k];
-    if (!step_fits(t, step)) TRY(tile_step(t, &s, step, share, changed));
+    if (!step_fits(t, step) && t->asked < MOST_ASKED) TRY(tile_step(t, &s, step, share, changed));
   }
   return opt_sort(scratch, m);
 }
@@ -218,13 +224,13 @@ static heddle_status attempt(supertiling *t, module *m, double share, bool *fit)
       if (peaks[MEMORY_DRAM] < t->least || status_is_ok(t->refused)) {
         heddle_status_free(t->refused);
         t->refused = refuse(t, m, plan);
-        t->least = peaks[MEMORY_DRAM];
       }
+      log_print(2, "share %g, round %d: %lld bytes", share, round, (long long)peaks[MEMORY_DRAM]);
       s = run_round(t, scratch, m, plan, share, &changed);
     }
     arena_destroy(scratch);
     TRY(s);
-    if (*fit || !changed) break;
+    if (*fit || !changed || t->asked >= MOST_ASKED) break;
   }
   return status_ok();
 }
@@ -266,8 +272,10 @@ static heddle_status find_natural(supertiling *t, const module *m, bool *fit) {
 heddle_status supertile_run(module *m, const supertile_options *options, supertile_peaks *peaks) {
   supertiling t = {.options = options, .least = INT64_MAX};
   bool fit = false;
-  heddle_status s = find_natural(&t, m, &fit);
-  for (size_t k = 0; status_is_ok(s) && !fit && k < sizeof shares / sizeof *shares; k++) {
+  heddle_status s = pass_apply(&opt_dot_sums, m);  // as fusion begins, so that what it makes has a name here
+  if (status_is_ok(s)) s = pass_apply(&opt_dead_code, m);
+  if (status_is_ok(s)) s = find_natural(&t, m, &fit);
+  for (size_t k = 0; status_is_ok(s) && !fit && k < sizeof shares / sizeof *shares && t.asked < MOST_ASKED; k++) {
     arena *a = arena_create();
     module *copy = module_clone(a, m);
     t.tiled.size = 0;

@@ -53,7 +53,7 @@ static void take_even(const probe *p, int64_t size, int64_t fitting, tile_group 
 
 // Halves the tile until it fits, then grows it again. Where none fits *best is the smallest.
 static bool largest_tile(const probe *p, tile_group *best) {
-  const int64_t size = array_of(p->bottom)->dims[p->dim];
+  const int64_t size = tile_group_dim_size(p->bottom, p->dim);
   int64_t fitting = 0, failing = size;
   tile_group g = {0};
   for (int64_t turns = 2; turns < 2 * size; turns *= 2) {
@@ -107,39 +107,32 @@ static bool choose_dim(const probe *p, tile_group *best) {
   return any;
 }
 
-// Where no tile along one dim fits, the loop's body is tiled again along another one. The dim is the one that helps
-// most, and tiles are as large as they can be without losing much of that.
+// Where no tile along one dim fits, the loop's body is tiled again along another one. The dim is the one that leaves
+// least to that, and tiles are as large as leaves room for it.
 static bool choose_outer(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
   const shape *array = array_of(bottom);
   int64_t least = INT64_MAX;
   probe p = {.search = s, .bottom = bottom, .budget = budget, .most_stored = MOST_STORED};
   tile_group g;
-  for (int d = 0; d < array->rank; d++) {
-    p.dim = d;
-    if (array->dims[d] < 2) continue;
-    try_tile(&p, 1, &g);
-    if (g.members.size == 0 || g.needed_bytes >= least) continue;
-    least = g.needed_bytes;
-    *out = g;
+  for (p.dim = 0; p.dim < array->rank; p.dim++) {
+    for (int64_t tile = (array->dims[p.dim] + 1) / 2; tile > 0 && array->dims[p.dim] > 1; tile /= 2) {
+      try_tile(&p, tile, &g);
+      if (g.members.size == 0 || g.least_bytes >= least) continue;
+      least = g.least_bytes;
+      *out = g;
+      if (least <= budget->needed / 2) break;
+    }
   }
-  if (least == INT64_MAX) return false;
-  p.dim = out->dim;
-  for (int64_t tile = (array->dims[p.dim] + 1) / 2; tile > 1; tile /= 2) {
-    try_tile(&p, tile, &g);
-    if (g.members.size == 0 || g.needed_bytes - least > budget->needed / 4) continue;
-    *out = g;
-    break;
-  }
-  return true;
+  return least <= budget->needed;
 }
 
 bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
-  const shape *array = array_of(bottom);
+  const int rank = array_of(bottom)->rank, dims = tile_group_dims(bottom, s->exact);
   bool any = false;
-  for (int d = 0; d < array->rank; d++) {
+  for (int d = 0; d < dims && (d < rank || !any); d++) {
     const probe p = {.search = s, .bottom = bottom, .budget = budget, .dim = d};
     tile_group g;
-    if (array->dims[d] < 2 || !choose_dim(&p, &g)) continue;
+    if (tile_group_dim_size(bottom, d) < 2 || !choose_dim(&p, &g)) continue;
     if (any && cost_of(&g) >= cost_of(out) - 0.01) continue;
     *out = g;
     any = true;
@@ -150,14 +143,18 @@ bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *bu
 }
 
 void tile_choice_print(text *out, const tile_group *g) {
-  const shape *s = array_of(g->bottom);
-  text_printf(out, STR_FMT ": dim %d of %lld in tiles of %lld, %lld turns", STR_ARG(g->bottom->name), g->dim,
-              (long long)s->dims[g->dim], (long long)g->tile, (long long)(g->inside.last - g->inside.first + 1));
+  const int rank = array_of(g->bottom)->rank;
+  text_printf(out, STR_FMT ": %s %d of %lld in tiles of %lld, %lld turns", STR_ARG(g->bottom->name),
+              g->is_sum ? "summed dim" : "dim", g->is_sum ? g->dim - rank : g->dim,
+              (long long)tile_group_dim_size(g->bottom, g->dim), (long long)g->tile,
+              (long long)(g->inside.last - g->inside.first + 1));
   const int64_t alone = g->inside.first + (g->turns - 1 - g->inside.last) + (g->remainder > 0);
   if (alone > 0) text_printf(out, " and %lld tiles alone", (long long)alone);
   text_printf(out, "; a turn takes %lld bytes, with what lives %lld", (long long)g->operation_bytes,
               (long long)g->needed_bytes);
   if (g->repeated > 1.0001) text_printf(out, "; %.2f times the work", g->repeated);
+  const bool is_float = dtype_is_float(array_of(g->bottom)->dtype);
+  if (g->is_sum && is_float) text_puts(out, "; sums in another order");
   text_puts(out, "\n");
   for (int k = 1; k < g->members.size; k++) {
     const tile_member *m = &g->members.data[k];

@@ -14,8 +14,8 @@ typedef struct tile_budget {
 instruction *tile_choice_bottom(instruction *i);
 
 // The cheapest tiling that fits: tiles are halved until the estimate fits and then grown by binary search; the most
-// producers are tried first, and as many join as repeat little work. Where none fits the one that comes closest is
-// taken: its body can be tiled along another dim. False if the operation has no tiles.
+// producers are tried first, and as many join as repeat little work. Where none fits but
+// would with a loop in the loop, which reads other arrays in small parts, it is taken. False if there is none.
 bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out);
 
 // What was chosen, as --emit=tiling prints it.

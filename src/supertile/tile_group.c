@@ -2,6 +2,8 @@
 // tile that is tried: which producers can join depends on it.
 #include "supertile/tile_group.h"
 
+#include "hlo/combiner.h"
+
 // What a loop takes beside arrays: the turn, its condition, places.
 enum { LOOP_BYTES = 16 };
 
@@ -31,10 +33,63 @@ static int64_t region_bytes(const instruction *i, const region *r) {
   return (region_elements(r) * bits + 7) / 8;
 }
 
-region tile_group_region(arena *a, const tile_group *g) {
+// --- dims that are summed over
+
+static int_list summed_dims(const instruction *i, int operand) {
+  if (i->opcode != HLO_DOT) return i->attributes->dimensions;
+  return operand == 0 ? i->attributes->lhs_contracting_dims : i->attributes->rhs_contracting_dims;
+}
+
+hlo_opcode tile_group_combiner(const instruction *bottom) {
+  if (bottom->opcode == HLO_DOT) return HLO_ADD;
+  if (bottom->opcode != HLO_REDUCE || !shape_is_array(bottom->shape)) return HLO_OPCODE_COUNT;
+  const hlo_opcode opcode = combiner_opcode(bottom->called[0]);
+  switch (opcode) {
+    case HLO_ADD:
+    case HLO_MULTIPLY:
+    case HLO_MAXIMUM:
+    case HLO_MINIMUM:
+    case HLO_AND:
+    case HLO_OR: return opcode;
+    default: return HLO_OPCODE_COUNT;
+  }
+}
+
+static bool may_be_cut(const instruction *bottom, bool exact) {
+  const hlo_opcode opcode = tile_group_combiner(bottom);
+  if (opcode == HLO_OPCODE_COUNT || bottom->operands[0]->shape->dtype != bottom->shape->dtype) return false;
+  const dtype t = bottom->shape->dtype;
+  if (dtype_is_integer(t) || t == DTYPE_PRED) return dtypes[t].bits >= 8;
+  if (t != DTYPE_F32 && t != DTYPE_F64) return false;
+  return opcode == HLO_MAXIMUM || opcode == HLO_MINIMUM || !exact;
+}
+
+int tile_group_dims(const instruction *bottom, bool exact) {
+  const int rank = array_of(bottom)->rank;
+  return may_be_cut(bottom, exact) ? rank + summed_dims(bottom, 0).size : rank;
+}
+
+int64_t tile_group_dim_size(const instruction *bottom, int dim) {
+  const shape *s = array_of(bottom);
+  return dim < s->rank ? s->dims[dim] : bottom->operands[0]->shape->dims[summed_dims(bottom, 0).data[dim - s->rank]];
+}
+
+region_dim tile_group_full(const tile_group *g) { return (region_dim){0, g->tile, g->tile}; }
+
+region tile_group_region(arena *a, tile_group *g, region_dim place) {
   region r = region_whole(a, array_of(g->bottom));
-  r.dims[g->dim] = (region_dim){0, g->tile, g->tile};
+  if (g->is_sum) g->summed = place;
+  else r.dims[g->dim] = place;
   return r;
+}
+
+region_answer tile_group_operand(tile_search *s, const tile_group *g, const tile_member *m, region_turns turns,
+                                 int operand, region *in) {
+  const instruction *i = m->instruction;
+  const region_answer answer = region_of_operand(s->maps, i, &m->region, turns, operand, in);
+  const bool is_cut = g->is_sum && i == g->bottom && operand < (i->opcode == HLO_DOT ? 2 : 1);
+  if (answer == REGION_FOUND && is_cut) in->dims[summed_dims(i, operand).data[g->dim - array_of(i)->rank]] = g->summed;
+  return answer;
 }
 
 // --- who is a member
@@ -104,14 +159,13 @@ static region_answer join(growth *g, int number, region_turns turns) {
   const pending p = g->asked.data[number];
   instruction *i = p.instruction;
   tile_search *s = g->search;
+  tile_member m = {i, p.order, is_stored(g, i), p.region, arena_array(s->arena, int, i->operand_count)};
   region *operands = arena_array(s->arena, region, i->operand_count);
   for (int k = 0; k < i->operand_count; k++) {
-    const region_answer answer = region_of_operand(s->maps, i, &p.region, turns, k, &operands[k]);
+    const region_answer answer = tile_group_operand(s, g->group, &m, turns, k, &operands[k]);
     if (answer != REGION_FOUND) return answer;
   }
-  const bool stored = is_stored(g, i);
-  if (stored && g->group->members.size > 0) g->group->stored_count++;
-  tile_member m = {i, p.order, stored, p.region, arena_array(s->arena, int, i->operand_count)};
+  if (m.is_stored && g->group->members.size > 0) g->group->stored_count++;
   g->asked.data[number].member = g->group->members.size;
   ptr_map_put(s->arena, &g->members, i, i);
   for (int k = 0; k < i->operand_count; k++)
@@ -188,7 +242,7 @@ region_answer tile_group_regions(tile_search *s, tile_group *g, const region *bo
     const tile_member *m = &g->members.data[k];
     for (int o = 0; o < m->instruction->operand_count; o++) {
       region in;
-      const region_answer answer = region_of_operand(s->maps, m->instruction, &m->region, turns, o, &in);
+      const region_answer answer = tile_group_operand(s, g, m, turns, o, &in);
       if (answer != REGION_FOUND) return answer;
       if (m->operands[o] < 0) continue;
       tile_member *of = &g->members.data[m->operands[o]];
@@ -206,8 +260,7 @@ static bool has_border_tiles(tile_search *s, tile_group *g) {
     if (turn == g->inside.first) turn = g->inside.last + 1;
     const int64_t size = turn < g->turns ? g->tile : g->remainder;
     if (turn > g->turns || size == 0) break;
-    region r = tile_group_region(s->arena, g);
-    r.dims[g->dim] = (region_dim){g->tile * turn, 0, size};
+    const region r = tile_group_region(s->arena, g, (region_dim){g->tile * turn, 0, size});
     if (tile_group_regions(s, g, &r, (region_turns){0, 0}) != REGION_FOUND) return false;
   }
   return true;
@@ -227,11 +280,14 @@ static int64_t first_inside(growth *g, const region *r, int64_t from, int step, 
 }
 
 bool tile_group_grow(tile_search *s, instruction *bottom, int dim, int64_t tile, int most_stored, tile_group *out) {
-  const int64_t size = array_of(bottom)->dims[dim];
+  const int64_t size = tile_group_dim_size(bottom, dim);
   *out = (tile_group){.bottom = bottom, .dim = dim, .tile = tile, .turns = size / tile, .remainder = size % tile};
+  out->is_sum = dim >= array_of(bottom)->rank;
   growth g = {.search = s, .group = out, .most_stored = most_stored};
-  const region r = tile_group_region(s->arena, out);
-  out->inside = (region_turns){0, out->turns - 1};
+  const region r = tile_group_region(s->arena, out, tile_group_full(out));
+  // The first turn of a sum begins with the operation's own initial value.
+  out->inside = (region_turns){out->is_sum, out->turns - 1};
+  if (out->inside.last < out->inside.first) return false;
   region_answer answer = grow(&g, &r);
   if (answer == REGION_BORDER) {
     const int64_t first = first_inside(&g, &r, 0, 1, &answer);
@@ -241,7 +297,8 @@ bool tile_group_grow(tile_search *s, instruction *bottom, int dim, int64_t tile,
     out->inside = (region_turns){first, last};
     answer = grow(&g, &r);
   }
-  if (answer != REGION_FOUND || !has_border_tiles(s, out)) return false;
+  if (answer != REGION_FOUND || (out->is_sum && out->inside.first == 0) || !has_border_tiles(s, out)) return false;
+  tile_group_region(s->arena, out, tile_group_full(out));
   return tile_group_regions(s, out, &r, out->inside) == REGION_FOUND;
 }
 
@@ -300,8 +357,7 @@ static void add_externals(estimate *e) {
       const instruction *x = i->opcode == HLO_GET_TUPLE_ELEMENT ? i : i->operands[o];
       region in;
       if (g->members.data[k].operands[o] >= 0 || is_scalar_constant(x)) continue;
-      if (region_of_operand(e->search->maps, i, &g->members.data[k].region, g->inside, o, &in) != REGION_FOUND)
-        continue;
+      if (tile_group_operand(e->search, g, &g->members.data[k], g->inside, o, &in) != REGION_FOUND) continue;
       const bool is_temporary = plan_steps_is_temporary(e->search->steps, x);
       const int64_t all = region_bytes(x, &in);
       const int64_t bytes = i->opcode == HLO_GATHER && o == 0 ? region_bytes(i, &g->members.data[k].region) : all;
@@ -324,7 +380,7 @@ static void walk_steps(estimate *e) {
   tile_group *g = e->group;
   const bool is_temporary = plan_steps_is_temporary(e->search->steps, g->bottom);
   const int64_t out = region_bytes(g->bottom, &g->members.data[0].region);
-  g->operation_bytes = g->touched_bytes = 0;
+  g->operation_bytes = g->touched_bytes = g->least_bytes = 0;
   for (int k = g->members.size; k-- > 0;) {
     if (!is_step(g, k)) continue;
     int64_t live = e->copied[k], touched = e->copied[k] + e->resident[k];
@@ -336,10 +392,11 @@ static void walk_steps(estimate *e) {
     }
     if (k == 0) {
       // The tile of a library's result is written beside the result itself.
-      live += is_library(g->bottom) ? out : 0;
+      live += is_library(g->bottom) || g->is_sum ? out : 0;
       if (!is_temporary) live += out;
       touched += out;
     }
+    if (live - e->copied[k] > g->least_bytes) g->least_bytes = live - e->copied[k];
     if (live + e->resident[k] > g->operation_bytes) g->operation_bytes = live + e->resident[k];
     if (touched > g->touched_bytes) g->touched_bytes = touched;
   }
@@ -347,12 +404,13 @@ static void walk_steps(estimate *e) {
 
 static void count_work(tile_group *g) {
   double whole = 0, tiled = 0;
-  const double turns = (double)array_of(g->bottom)->dims[g->dim] / (double)g->tile;
+  const double turns = (double)tile_group_dim_size(g->bottom, g->dim) / (double)g->tile;
   for (int k = 0; k < g->members.size; k++) {
     const instruction *i = g->members.data[k].instruction;
     const double work = element_work(i);
     whole += work * (double)shape_element_count(array_of(i));
-    tiled += work * (double)region_elements(&g->members.data[k].region) * turns;
+    const double elements = (double)region_elements(&g->members.data[k].region);
+    tiled += work * elements * (g->is_sum && k == 0 ? 1 : turns);
   }
   g->repeated = whole > 0 && tiled > whole ? tiled / whole : 1;
 }
@@ -368,10 +426,12 @@ void tile_group_estimate(tile_search *s, tile_group *g, int64_t across) {
   add_externals(&e);
   walk_steps(&e);
   count_work(g);
-  g->needed_bytes = across + g->operation_bytes + LOOP_BYTES;
+  int64_t whole = across + LOOP_BYTES;
   for (int k = 0; k < g->externals.size; k++) {
     const instruction *x = g->externals.data[k];
-    if (plan_steps_is_temporary(s->steps, x)) g->needed_bytes += whole_bytes(x);
+    if (plan_steps_is_temporary(s->steps, x)) whole += whole_bytes(x);
   }
-  if (plan_steps_is_temporary(s->steps, g->bottom)) g->needed_bytes += whole_bytes(g->bottom);
+  if (plan_steps_is_temporary(s->steps, g->bottom)) whole += whole_bytes(g->bottom);
+  g->needed_bytes = whole + g->operation_bytes;
+  g->least_bytes += whole;
 }

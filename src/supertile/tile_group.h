@@ -22,7 +22,9 @@ typedef struct tile_member {
 
 typedef struct tile_group {
   instruction *bottom;
-  int dim;
+  int dim;                     // of the result; or, from its rank on, one of those that it sums over
+  bool is_sum;                 // the latter: turns add to the same result
+  region_dim summed;           // then what a turn takes of that dim
   int64_t tile;                // elements of a full tile along it
   int64_t turns, remainder;    // full tiles, and elements of the last one (0: none)
   region_turns inside;         // those that are one loop; the others are computed on their own
@@ -34,6 +36,7 @@ typedef struct tile_group {
   int64_t operation_bytes;  // of one turn: its tiles and what it reads of other arrays
   int64_t needed_bytes;     // with what lives all the while
   int64_t touched_bytes;    // by one step
+  int64_t least_bytes;      // what is needed if a loop in the loop reads other arrays in as small parts as one likes
   double repeated;          // work of all turns as a multiple of the untiled work
 } tile_group;
 
@@ -41,14 +44,29 @@ typedef struct tile_group {
 typedef struct tile_search {
   arena *arena;
   const plan_steps *steps;
+  bool exact;  // sums keep their order
   region_maps *maps;
   ptr_map orders;  // instruction: position in its computation's post-order, plus one
 } tile_search;
 
 void tile_search_number(tile_search *s, const computation *c);
 
-// The region of the bottom that a full tile computes.
-region tile_group_region(arena *a, const tile_group *g);
+// How many dims of an operation can be cut: those of its result, then those that it sums over. Sums whose order counts
+// are left alone where `exact` says so, and those of types that round after every turn.
+int tile_group_dims(const instruction *bottom, bool exact);
+int64_t tile_group_dim_size(const instruction *bottom, int dim);
+
+// What combines the sums of two turns: add for a product.
+hlo_opcode tile_group_combiner(const instruction *bottom);
+
+// The region of the bottom that a tile computes, `base + step * turn` and `size` along the dim that is cut. Of a sum it
+// is the whole, and the place is noted in the group.
+region tile_group_region(arena *a, tile_group *g, region_dim place);
+region_dim tile_group_full(const tile_group *g);  // the place of full tiles
+
+// The region that member `member` needs of an operand.
+region_answer tile_group_operand(tile_search *s, const tile_group *g, const tile_member *m, region_turns turns,
+                                 int operand, region *in);
 
 // Grows the group that tiles `bottom` along `dim` in tiles of `tile` elements, with at most `most_stored` stored
 // producers. False if the operation has no such tiles.

@@ -19,6 +19,7 @@ typedef struct piece {
   ptr_map outside;      // external: its value in this computation
   instruction **tiles;  // by member
   region_turns turns;
+  bool is_first;           // of a sum: the piece that begins it
   VEC(kept_slice) slices;  // of externals, so that each is made once
 } piece;
 
@@ -68,10 +69,25 @@ static instruction *slice_of_external(piece *p, const instruction *x, const regi
   return slice;
 }
 
+// What sums and products that go on begin with: what changes nothing, which of sums is the negative zero. Others may
+// begin with their own initial value once more.
+static instruction *neutral_value(const piece *p, const instruction *initial) {
+  const dtype t = initial->shape->dtype;
+  const hlo_opcode combiner = tile_group_combiner(p->group->bottom);
+  if (combiner == HLO_MULTIPLY) return builder_scalar_int(&p->to, t, 1);
+  if (combiner != HLO_ADD) return NULL;
+  return dtype_is_float(t) ? builder_scalar(&p->to, t, -0.0) : builder_scalar_int(&p->to, t, 0);
+}
+
 // What the member's tile needs of an operand, out of the operand's own tile or array.
 static instruction *operand_tile(piece *p, const tile_member *m, int k, const region *in) {
   instruction *x = m->instruction->operands[k];
   const int number = m->operands[k];
+  const bool goes_on = p->group->is_sum && m->instruction == p->group->bottom && !p->is_first;
+  if (goes_on && m->instruction->opcode == HLO_REDUCE && k == 1) {
+    instruction *neutral = neutral_value(p, x);
+    if (neutral) return neutral;
+  }
   if (number < 0 && x->opcode == HLO_CONSTANT && shape_is_scalar(x->shape)) return builder_constant(&p->to, x->literal);
   if (number < 0) return slice_of_external(p, x, in);
   instruction *tile = p->tiles[number];
@@ -181,7 +197,7 @@ static heddle_status compute(piece *p, const region *bottom) {
     instruction **operands = arena_array(p->search->arena, instruction *, m->instruction->operand_count);
     for (int o = 0; o < m->instruction->operand_count; o++) {
       region in;
-      if (region_of_operand(p->search->maps, m->instruction, &m->region, p->turns, o, &in) != REGION_FOUND)
+      if (tile_group_operand(p->search, g, m, p->turns, o, &in) != REGION_FOUND)
         return status_at(HEDDLE_INTERNAL, m->instruction->where, "an operand's tile has no region");
       operands[o] = operand_tile(p, m, o, &in);
     }
@@ -203,17 +219,21 @@ static const shape *value_shape(const tile_group *g, int k) {
   return shape_is_tuple(g->bottom->shape) ? g->bottom->shape->elements[k] : g->bottom->shape;
 }
 
-// The tile goes to its place in `into`.
+// The tile goes to its place in `into`, or is added to it.
 static instruction *write_tile(const piece *p, const region *bottom, int k, instruction *into) {
+  if (p->group->is_sum) {
+    instruction *sum = bottom_value(p, k);
+    return p->is_first ? sum : builder_binary(&p->to, tile_group_combiner(p->group->bottom), into, sum);
+  }
   instruction *operands[SHAPE_MAX_RANK + 2] = {into, bottom_value(p, k)};
   for (int d = 0; d < bottom->rank; d++) operands[d + 2] = place_of(p, &bottom->dims[d]);
   return builder_add(&p->to, HLO_DYNAMIC_UPDATE_SLICE, into->shape, bottom->rank + 2, operands);
 }
 
 static heddle_status add_lone_tile(tile_search *s, tile_group *g, int64_t turn, instruction **values) {
-  region r = tile_group_region(s->arena, g);
-  r.dims[g->dim] = (region_dim){g->tile * turn, 0, turn < g->turns ? g->tile : g->remainder};
-  piece p = {.search = s, .group = g, .to = builder_for(g->bottom)};
+  const region_dim place = {g->tile * turn, 0, turn < g->turns ? g->tile : g->remainder};
+  const region r = tile_group_region(s->arena, g, place);
+  piece p = {.search = s, .group = g, .to = builder_for(g->bottom), .is_first = turn == 0};
   for (int k = 0; k < g->externals.size; k++)
     ptr_map_put(s->arena, &p.outside, g->externals.data[k], g->externals.data[k]);
   TRY(compute(&p, &r));
@@ -244,7 +264,7 @@ static heddle_status make_body(tile_search *s, tile_group *g, const builder *b, 
   for (int k = 0; k < externals->size; k++)
     ptr_map_put(s->arena, &p.outside, externals->data[k], elements[1 + count + k]);
   p.turn = elements[0];
-  const region r = tile_group_region(s->arena, g);
+  const region r = tile_group_region(s->arena, g, tile_group_full(g));
   TRY(compute(&p, &r));
   for (int k = 0; k < count; k++) elements[1 + k] = write_tile(&p, &r, k, elements[1 + k]);
   elements[0] = builder_binary(&p.to, HLO_ADD, p.turn, builder_scalar_int(&p.to, DTYPE_S32, 1));
@@ -283,7 +303,7 @@ static instruction *allocate(const builder *b, const shape *s) {
 heddle_status tile_loop_make(tile_search *s, tile_group *g, computation **body) {
   const builder b = builder_for(g->bottom);
   instruction **values = arena_array(s->arena, instruction *, value_count(g));
-  for (int k = 0; k < value_count(g); k++) values[k] = allocate(&b, value_shape(g, k));
+  for (int k = 0; k < value_count(g) && !g->is_sum; k++) values[k] = allocate(&b, value_shape(g, k));
   for (int64_t turn = 0; turn < g->inside.first; turn++) TRY(add_lone_tile(s, g, turn, values));
   const bool is_loop = g->inside.last > g->inside.first;
   *body = NULL;
