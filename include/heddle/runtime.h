@@ -95,7 +95,7 @@ HEDDLE_API const char *heddle_program_parameter_name(const heddle_program *progr
 // The result that takes over the parameter's memory, if the caller gives one address for both; -1: none.
 HEDDLE_API int heddle_program_parameter_alias(const heddle_program *program, int number);
 
-// Bytes that a program takes, of one device.
+// Bytes that a program takes, of one device; -1 for what depends on sizes that its runs decide.
 typedef struct heddle_memory {
   HEDDLE_STRUCT_SIZE(heddle_memory);
   int64_t parameter_bytes, result_bytes;  // the caller's arrays, as kernels see them (packed)

@@ -14,6 +14,7 @@
 #include "rt/buffer.h"
 #include "rt/executable.h"
 #include "simulate/simulator.h"
+#include "stablehlo/import_options.h"
 #include "target/cpu.h"
 
 typedef struct compile_options {
@@ -45,6 +46,8 @@ typedef struct open_sample {
   program program;
   int number_count;
   const int64_t *numbers;  // in the order of program_sizes_map
+  int condition_count;
+  const import_condition *conditions;  // that the program asserts
 } open_sample;
 
 typedef struct open_sample_list {

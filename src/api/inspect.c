@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api/handle.h"
+#include "api/open_text.h"
 #include "base/guard.h"
 #include "hlo/text.h"
 #include "prog/program_print.h"
@@ -67,21 +68,34 @@ static heddle_status write_kernels(request *r, arena *a) {
   return status_ok();
 }
 
+// --- the same of a program for open sizes, with its symbols
+
+static heddle_status print_hlo(text *out, const open_sample *sample) {
+  hlo_print(out, sample->module, HLO_PRINT_SHORT);
+  return status_ok();
+}
+
+static heddle_status print_fused(text *out, const open_sample *sample) {
+  hlo_print(out, sample->plan->module, HLO_PRINT_SHORT);
+  return status_ok();
+}
+
 static const struct stage {
   const char *name;
   heddle_status (*write)(request *r, arena *a);
   const char *suffix;
-  bool of_module;  // programs written as LHLO have not gone through it
+  bool of_module;           // programs written as LHLO have not gone through it
+  open_text_fn print_open;  // null: `write` prints kernels, which no size changes
 } stages[] = {
-    {"hlo", write_hlo, NULL, true},
-    {"fused", write_fused, NULL, true},
-    {"plan", write_plan, NULL, false},
-    {"lhlo", write_lhlo, NULL, false},
-    {"program", write_program, NULL, false},
-    {"mlir", write_kernels, "emitted.mlir", false},
-    {"lowered", write_kernels, "lowered.mlir", false},
-    {"llvm", write_kernels, "ll", false},
-    {"asm", write_kernels, "s", false},
+    {"hlo", write_hlo, NULL, true, print_hlo},
+    {"fused", write_fused, NULL, true, print_fused},
+    {"plan", write_plan, NULL, false, open_text_plan},
+    {"lhlo", write_lhlo, NULL, false, open_text_lhlo},
+    {"program", write_program, NULL, false, open_text_program},
+    {"mlir", write_kernels, "emitted.mlir", false, NULL},
+    {"lowered", write_kernels, "lowered.mlir", false, NULL},
+    {"llvm", write_kernels, "ll", false, NULL},
+    {"asm", write_kernels, "s", false, NULL},
 };
 
 enum { STAGE_COUNT = sizeof stages / sizeof *stages };
@@ -100,7 +114,10 @@ typedef struct writing {
 static heddle_status write_stage(void *argument) {
   writing *w = argument;
   arena *a = arena_create();
-  heddle_status s = w->stage->write(&w->request, a);
+  const compiled *code = &w->request.program->code;
+  heddle_status s = code->is_open && w->stage->print_open
+                        ? open_text_print(a, &w->request.made, code, w->stage->print_open)
+                        : w->stage->write(&w->request, a);
   const str made = text_view(&w->request.made);
   if (status_is_ok(s)) {
     w->request.out = heap_try_allocate(made.size + 1);

@@ -1,120 +1,15 @@
-// Which symbols there are, the stand-ins, and the comparison of what is made with different ones.
+// What is made with different stand-ins is compared, and the numbers in which it differs become polynomials.
 #include "api/open_compile.h"
 
-#include <inttypes.h>
-
-#include "hlo/device_counts.h"
+#include "api/open_symbols.h"
 #include "prog/program_print.h"
 #include "prog/program_sizes.h"
 
-enum { MOST_DIMS = 64 };
-
-// An open dim of a parameter.
-typedef struct open_dim {
-  int parameter, dimension, symbol;
-} open_dim;
-
 typedef struct open_program {
   arena *arena;
-  const char *file;
-  str source;
-  const import_options *import;
   const compile_options *options;
-  int dim_count;
-  open_dim dims[MOST_DIMS];
-  open_samples samples;
-  int sample;  // at hand
-  const char *names[PROGRAM_MOST_SYMBOLS];
+  open_symbols symbols;
 } open_program;
-
-// --- reading
-
-static heddle_status note_dims(void *context, arena *a, int number, const shape *declared, const shape **out) {
-  open_program *o = context;
-  (void)a;
-  *out = NULL;
-  for (int d = 0; d < declared->rank; d++) {
-    if (declared->dims[d] >= 0) continue;
-    if (o->dim_count == MOST_DIMS) return status_error(HEDDLE_UNIMPLEMENTED, "more than %d open sizes", (int)MOST_DIMS);
-    o->dims[o->dim_count++] = (open_dim){number, d, 0};
-  }
-  return status_ok();
-}
-
-static heddle_status give_shape(void *context, arena *a, int number, const shape *declared, const shape **out) {
-  const open_program *o = context;
-  int64_t *dims = arena_array(a, int64_t, declared->rank);
-  for (int d = 0; d < declared->rank; d++) dims[d] = declared->dims[d];
-  *out = NULL;
-  for (int k = 0; k < o->dim_count; k++) {
-    if (o->dims[k].parameter != number) continue;
-    dims[o->dims[k].dimension] = open_samples_stand_in(&o->samples, o->sample, o->dims[k].symbol);
-    *out = declared;
-  }
-  if (*out) *out = shape_array(a, declared->dtype, declared->rank, dims);
-  return status_ok();
-}
-
-static heddle_status import_with(const open_program *o, arena *a, import_shape_fn fn, module **out) {
-  import_options import = *o->import;
-  import.shape = fn;
-  import.shape_context = (void *)o;
-  return import_module(a, o->file, o->source, &import, out);
-}
-
-static heddle_status import_sample(const open_program *o, module **out) {
-  TRY(import_with(o, o->arena, give_shape, out));
-  (*out)->open_from = open_samples_open_from(&o->samples);
-  device_counts_adopt(*out, 0, 0);
-  return status_ok();
-}
-
-// --- symbols
-
-// Ways to say which open dims have the same size: each its own, those of one number in their shapes the same, all.
-typedef enum symbol_rule { EACH_ITS_OWN, BY_DIMENSION, ALL_THE_SAME, SYMBOL_RULES } symbol_rule;
-
-static bool name_symbols(open_program *o, symbol_rule rule) {
-  int of_dimension[SHAPE_MAX_RANK];
-  for (int d = 0; d < SHAPE_MAX_RANK; d++) of_dimension[d] = -1;
-  o->samples.symbol_count = 0;
-  for (int k = 0; k < o->dim_count; k++) {
-    open_dim *d = &o->dims[k];
-    int *known = rule == EACH_ITS_OWN ? NULL : &of_dimension[rule == BY_DIMENSION ? d->dimension : 0];
-    if (known && *known >= 0) {
-      d->symbol = *known;
-      continue;
-    }
-    if (o->samples.symbol_count == PROGRAM_MOST_SYMBOLS) return false;
-    d->symbol = o->samples.symbol_count++;
-    if (known) *known = d->symbol;
-  }
-  for (int k = 0; k < o->samples.symbol_count; k++)
-    o->names[k] = o->samples.symbol_count == 1 ? "n" : arena_printf(o->arena, "n%d", k);
-  return true;
-}
-
-// The first rule under which the program can be read: sizes that operations want to be equal are one symbol.
-static heddle_status find_symbols(open_program *o) {
-  module *unused;
-  heddle_status refused = import_with(o, o->arena, note_dims, &unused);
-  if (o->dim_count == 0) return refused;
-  heddle_status_free(refused);
-  heddle_status first = status_ok();
-  for (symbol_rule rule = EACH_ITS_OWN; rule < SYMBOL_RULES; rule++) {
-    if (!name_symbols(o, rule)) continue;
-    o->samples.level = OPEN_SAMPLES_LEVELS - 1;
-    o->sample = 0;
-    heddle_status s = import_sample(o, &unused);
-    if (status_is_ok(s)) {
-      heddle_status_free(first);
-      return s;
-    }
-    if (status_is_ok(first)) first = s;
-    else heddle_status_free(s);
-  }
-  return status_context(first, "while looking for sizes that may stay open");
-}
 
 // --- samples
 
@@ -148,11 +43,13 @@ static heddle_status make_program(const open_program *o, open_sample *out) {
 }
 
 // With code if `code` is not null.
-static heddle_status make_sample(open_program *o, int number, compiled *code, open_sample *out) {
-  o->sample = number;
+static heddle_status make_sample(const open_program *o, int number, compiled *code, open_sample *out) {
   module *m;
-  TRY(import_sample(o, &m));
+  import_open_sizes sizes = {0};
+  TRY(open_symbols_import(o->arena, &o->symbols, number, &sizes, &m));
   out->module = m;
+  out->condition_count = sizes.conditions.size;
+  out->conditions = sizes.conditions.data;
   TRY(make_plan(o, out));
   if (code) {
     compile_options options = *o->options;
@@ -239,7 +136,7 @@ static heddle_status compare_structure(const open_program *o, const open_sample 
 // --- numbers
 
 static heddle_status find_numbers(const open_program *o, const open_sample *samples, program_sizes *out) {
-  const int count = open_samples_count(&o->samples);
+  const int count = open_samples_count(&o->symbols.samples);
   VEC(program_open_number) open = {0};
   for (int n = 0; n < samples[0].number_count; n++) {
     int64_t values[OPEN_SAMPLES_MOST];
@@ -250,7 +147,7 @@ static heddle_status find_numbers(const open_program *o, const open_sample *samp
     }
     if (!is_open) continue;
     program_open_number number = {.number = n};
-    if (!open_samples_terms(&o->samples, values, number.terms))
+    if (!open_samples_terms(&o->symbols.samples, values, number.terms))
       return depends(samples[0].program.where, "a size or an offset of the program");
     vec_push(o->arena, &open, number);
   }
@@ -259,17 +156,56 @@ static heddle_status find_numbers(const open_program *o, const open_sample *samp
   return status_ok();
 }
 
+// Equations must hold for all sizes, or there would be fewer symbols. Other conditions are left to runs.
+static heddle_status find_check(const open_program *o, const open_sample *samples, int number, program_size_check *out,
+                                bool *is_needed) {
+  const int count = open_samples_count(&o->symbols.samples);
+  const import_condition *c = &samples[0].conditions[number];
+  int64_t values[OPEN_SAMPLES_MOST] = {0};
+  bool holds = c->kind != IMPORT_UNREAD;
+  for (int s = 0; s < count; s++) {
+    const import_condition *x = &samples[s].conditions[number];
+    values[s] = x->left - x->right;
+    holds = holds && x->kind == c->kind;
+    if (c->kind == IMPORT_EQUAL) holds = holds && values[s] == 0;
+    if (c->kind == IMPORT_DIVISIBLE) holds = holds && x->right != 0 && x->left % x->right == 0;
+  }
+  *is_needed = c->kind == IMPORT_AT_LEAST;
+  *out = (program_size_check){.message = arena_printf(o->arena, STR_FMT, STR_ARG(c->message))};
+  if (holds && (!*is_needed || open_samples_terms(&o->symbols.samples, values, out->terms))) return status_ok();
+  return status_at(HEDDLE_UNIMPLEMENTED, c->where, "a condition is no comparison of sizes that may stay open: " STR_FMT,
+                   STR_ARG(c->message));
+}
+
+static heddle_status find_checks(const open_program *o, const open_sample *samples, program_sizes *out) {
+  const int count = open_samples_count(&o->symbols.samples);
+  VEC(program_size_check) checks = {0};
+  for (int s = 1; s < count; s++)
+    if (samples[s].condition_count != samples[0].condition_count)
+      return depends(samples[0].program.where, "what the program asserts");
+  for (int k = 0; k < samples[0].condition_count; k++) {
+    program_size_check check;
+    bool is_needed;
+    TRY(find_check(o, samples, k, &check, &is_needed));
+    if (is_needed) vec_push(o->arena, &checks, check);
+  }
+  out->check_count = checks.size;
+  out->checks = checks.data;
+  return status_ok();
+}
+
 static heddle_status find_sizes(const open_program *o, const open_sample *samples, program_sizes *out) {
-  program_symbol *symbols = arena_array(o->arena, program_symbol, o->samples.symbol_count);
-  for (int k = 0; k < o->samples.symbol_count; k++)
-    symbols[k] = (program_symbol){o->names[k], 0, open_samples_largest_size(&o->samples)};
-  *out = (program_sizes){.symbol_count = o->samples.symbol_count, .symbols = symbols};
+  program_symbol *symbols = arena_array(o->arena, program_symbol, o->symbols.samples.symbol_count);
+  for (int k = 0; k < o->symbols.samples.symbol_count; k++)
+    symbols[k] = (program_symbol){o->symbols.names[k], 0, open_samples_largest_size(&o->symbols.samples)};
+  *out = (program_sizes){.symbol_count = o->symbols.samples.symbol_count, .symbols = symbols};
+  TRY(find_checks(o, samples, out));
   return find_numbers(o, samples, out);
 }
 
 static heddle_status compare(const open_program *o, const open_sample *samples, const compiled *first,
                              const compiled *second, program_sizes *out) {
-  const int count = open_samples_count(&o->samples);
+  const int count = open_samples_count(&o->symbols.samples);
   for (int s = 1; s < count; s++) TRY(compare_structure(o, &samples[0], &samples[s]));
   for (int s = 1; s < count; s++) TRY(compare_constants(&samples[0].program, &samples[s].program));
   TRY(compare_code(o, first, second));
@@ -277,10 +213,10 @@ static heddle_status compare(const open_program *o, const open_sample *samples, 
 }
 
 // Code is made for the first sample and for the one whose stand-ins are all others.
-static heddle_status compile_level(open_program *o, compiled *out) {
-  const int count = open_samples_count(&o->samples), other = count - 2;
+static heddle_status compile_level(const open_program *o, compiled *out) {
+  const int count = open_samples_count(&o->symbols.samples), other = count - 2;
   open_sample_list *list = arena_new(o->arena, open_sample_list);
-  list->stand_ins = o->samples;
+  list->stand_ins = o->symbols.samples;
   compiled second = {0};
   heddle_status s = status_ok();
   for (int n = 0; n < count && status_is_ok(s); n++)
@@ -295,23 +231,24 @@ static heddle_status compile_level(open_program *o, compiled *out) {
 }
 
 heddle_status open_compile_import(arena *a, const char *file, str source, const import_options *import, module **out) {
-  open_program o = {.arena = a, .file = file, .source = source, .import = import};
   if (import->argument_shapes || import->arguments) return import_module(a, file, source, import, out);
-  heddle_status s = import_with(&o, a, note_dims, out);
-  if (status_is_ok(s) || o.dim_count == 0) return s;
-  heddle_status_free(s);
-  *out = NULL;
-  return status_ok();
+  return open_symbols_count(a, &(open_symbols){.file = file, .source = source, .import = import}, out);
 }
 
 heddle_status open_compile(arena *a, const char *file, str source, const import_options *import,
                            const compile_options *options, compiled *out) {
-  open_program o = {.arena = a, .file = file, .source = source, .import = import, .options = options};
+  // Tiles through linalg know the sizes of all their dims.
+  compile_options without_tiles = *options;
+  if (without_tiles.codegen == CODEGEN_CHOSEN) without_tiles.codegen = CODEGEN_LIBRARY;
+  open_program o = {
+      .arena = a, .options = &without_tiles, .symbols = {.file = file, .source = source, .import = import}};
   *out = (compiled){0};
-  TRY(find_symbols(&o));
+  module *closed;
+  TRY(open_symbols_find(a, &o.symbols, &closed));
+  if (closed) return status_error(HEDDLE_INVALID, "the program declares no size as `?`");
   // Large stand-ins may be too much for what smaller ones are not: the last refusal counts.
   heddle_status s = status_ok();
-  for (o.samples.level = 0; o.samples.level < OPEN_SAMPLES_LEVELS; o.samples.level++) {
+  for (o.symbols.samples.level = 0; o.symbols.samples.level < OPEN_SAMPLES_LEVELS; o.symbols.samples.level++) {
     heddle_status_free(s);
     s = compile_level(&o, out);
     if (status_is_ok(s)) return s;

@@ -15,6 +15,7 @@ static const struct {
     {1 << 16, {32749, 32719, 32717, 32713, 32707, 32693, 32687, 32653, 32647}},
     {1 << 12, {251, 241, 239, 233, 229, 227, 223, 211, 199}},
     {1 << 10, {61, 59, 53, 47, 43, 41, 37, 31, 29}},
+    {1 << 8, {61, 59, 53, 47, 43, 41, 37, 31, 29}},
 };
 
 int open_samples_count(const open_samples *s) { return (1 << s->symbol_count) + 1; }
@@ -52,14 +53,14 @@ bool open_samples_terms(const open_samples *s, const int64_t *values, int64_t *t
     }
   }
   int64_t at[PROGRAM_MOST_SYMBOLS];
-  program_open_number number = {0};
+  int64_t found[PROGRAM_MOST_TERMS] = {0};
   for (int k = 0; k < sets; k++) {
     if (rest[k] > INT64_MAX || rest[k] < INT64_MIN) return false;
-    number.terms[k] = (int64_t)rest[k];
+    found[k] = (int64_t)rest[k];
   }
   for (int symbol = 0; symbol < s->symbol_count; symbol++) at[symbol] = stand_in(s->level, COLUMNS - 1, symbol);
   const program_sizes sizes = {.symbol_count = s->symbol_count};
-  if (program_sizes_value(&sizes, &number, at) != values[sets]) return false;
-  memcpy(terms, number.terms, sizeof number.terms);
+  if (program_sizes_value(&sizes, found, at) != values[sets]) return false;
+  memcpy(terms, found, sizeof found);
   return true;
 }

@@ -1,6 +1,7 @@
 // The samples' texts are read side by side, number by number.
 #include "api/open_text.h"
 
+#include "prog/program_print.h"
 #include "prog/program_sizes.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -69,4 +70,18 @@ heddle_status open_text_print(arena *a, text *out, const compiled *code, open_te
     TRY(s);
   }
   return merge(out, code, texts);
+}
+
+heddle_status open_text_program(text *out, const open_sample *sample) {
+  program_print(out, &sample->program);
+  return status_ok();
+}
+
+heddle_status open_text_lhlo(text *out, const open_sample *sample) { return lhlo_print(out, sample->plan); }
+
+heddle_status open_text_plan(text *out, const open_sample *sample) {
+  text_puts(out, sample->reasons);
+  for (int i = 0; i < sample->plan->kernel_count; i++)
+    kernel_plan_print(out, &sample->plan->target, sample->plan->kernels[i]);
+  return status_ok();
 }

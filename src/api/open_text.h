@@ -11,4 +11,9 @@ typedef heddle_status (*open_text_fn)(text *out, const open_sample *sample);
 // that they are, `?` where they are none. HEDDLE_INTERNAL where the texts differ in more than numbers.
 heddle_status open_text_print(arena *a, text *out, const compiled *code, open_text_fn print);
 
+// What there is to print.
+heddle_status open_text_program(text *out, const open_sample *sample);
+heddle_status open_text_lhlo(text *out, const open_sample *sample);
+heddle_status open_text_plan(text *out, const open_sample *sample);
+
 #endif

@@ -75,7 +75,7 @@ heddle_status program_collect_kernels(arena *a, const lhlo_program *p, const cha
     const kernel_plan *k = p->kernels[i];
     if (launch_is_empty(&k->launch)) continue;
     add_kernel(a, out, k, k, &capacity);
-    if (k->rest) add_kernel(a, out, k->rest, k->rest, &capacity);
+    for (const kernel_plan *rest = k->rest; rest; rest = rest->rest) add_kernel(a, out, rest, rest, &capacity);
   }
   out->comparators = out->count;
   target_description *host = arena_new(a, target_description);
@@ -374,16 +374,21 @@ static void build_allocations(program_builder *b) {
   b->out->allocations = made;
 }
 
+// Of a kernel with a rest the program counts pieces, which are the tiles of the last one.
+static int64_t tiles_of(const kernel_plan *k) {
+  while (k->rest) k = k->rest;
+  return k->launch.tiles;
+}
+
 static program_kernel kernel_of(const program_builder *b, int number, int image) {
   const kernel_plan *k = b->kernels->plans[number];
   const launch_plan *launch = &k->launch;
   const double operations = launch->tiles > 0 ? k->work / (double)launch->tiles : 0;
   const bool has_grid = b->source->target.has_grid && number < b->kernels->comparators;
-  // Of a kernel with a rest the program counts pieces.
   return (program_kernel){.entry = copy_text(b->arena, k->name),
                           .image = image,
                           .buffer_count = k->slice_count,
-                          .tiles = k->rest ? k->rest->launch.tiles : launch->tiles,
+                          .tiles = tiles_of(k),
                           .pieces = k->rest ? launch->pieces : 0,
                           .rest = k->rest ? (int)(intptr_t)ptr_map_get(&b->kernels->numbers, k->rest) - 1 : 0,
                           .tile_bytes = launch->tile_bytes,

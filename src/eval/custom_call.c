@@ -75,6 +75,7 @@ static const custom_call_target targets[] = {
     {"check.expect_eq_const", .run = custom_call_library, .looks_at_sizes = true},
     {"check.expect_serialized_eq", .run = custom_call_check_probed, .looks_at_sizes = true},
     {"heddle.cumulative", .run = custom_call_library},
+    {"heddle.open_size", .run = custom_call_library},
     {"heddle.*", .run = custom_call_own},
     {"interpreter.probe", .run = custom_call_probe, .looks_at_sizes = true},
     {"interpreter.run_parallel", .run = custom_call_run_parallel},

@@ -3,8 +3,16 @@
 
 static int dim_of(const instruction *concatenate) { return (int)concatenate->attributes->dimensions.data[0]; }
 
+// Where an open size says which operand an element is of or where it lies, only a table can.
+static bool has_open_dims(const instruction *i) {
+  bool is_open = module_open_count(i->parent->module, i->shape) > 1;
+  for (int k = 0; k < i->operand_count; k++)
+    is_open = is_open || module_open_count(i->parent->module, i->operands[k]->shape) > 1;
+  return is_open;
+}
+
 bool concatenate_operand_for_library(const instruction *i) {
-  return i->opcode == HLO_CONCATENATE && i->operand_count > CONCATENATE_MOST_IN_KERNEL;
+  return i->opcode == HLO_CONCATENATE && (i->operand_count > CONCATENATE_MOST_IN_KERNEL || has_open_dims(i));
 }
 
 int64_t concatenate_operand_rows(const instruction *concatenate) {

@@ -17,7 +17,7 @@ typedef struct concatenate_operand {
 // with the square of their number. More are copied by the library, which is one table for any number.
 enum { CONCATENATE_MOST_IN_KERNEL = 64 };
 
-// Whether `i` is a concatenate of more than that.
+// Whether `i` is a concatenate of more than that, or of open sizes.
 bool concatenate_operand_for_library(const instruction *i);
 
 // How many rows the concatenate's result has: what lies in front of its dimension. 1 if there are no elements.

@@ -141,11 +141,12 @@ static void walk_contiguous_dims(kernel_plan *k, int split, const target_descrip
   const int64_t open = module_open_count(k->computation->module, h->block.space);
   int64_t pieces = 1;
   if (open > 1 && h->block.rows % open == 0) {
-    pieces = launch_open_tile(h->block.rows, open, k->is_rest, &h->block.rows_per_tile);
+    pieces = launch_open_tile(h->block.rows, open, k->tile_limit, &h->block.rows_per_tile);
     if (h->block.chunk == h->block.contiguous) h->block.tiles = h->block.rows / h->block.rows_per_tile;
   }
   k->launch = kernel_blocks_launch(1, &h->block, cost);
   k->launch.pieces = pieces;
+  k->launch.rest_limit = launch_rest_limit(h->block.rows_per_tile, pieces);
   k->reason = "every element on its own, along contiguous dims";
 }
 
@@ -154,7 +155,8 @@ static void divide_open(const kernel_plan *k, launch_plan *l) {
   const int64_t open = module_open_count(k->computation->module, k->outputs[0].shape);
   if (open <= 1) return;
   const int64_t bytes = l->tile_bytes / int64_max(l->tile, 1);
-  l->pieces = launch_open_tile(l->elements, open, k->is_rest, &l->tile);
+  l->pieces = launch_open_tile(l->elements, open, k->tile_limit, &l->tile);
+  l->rest_limit = launch_rest_limit(l->tile, l->pieces);
   l->tiles = int64_ceil_div(l->elements, l->tile);
   l->tile_bytes = bytes * l->tile;
 }

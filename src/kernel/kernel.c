@@ -265,7 +265,7 @@ static heddle_status plan_leaves(arena *a, const kernel_request *given, kernel_p
   const kernel_request request = without_empty_leaves(a, given), *r = &request;
   kernel_plan *k = arena_new(a, kernel_plan);
   k->name = r->name;
-  k->is_rest = r->is_rest;
+  k->tile_limit = r->tile_limit;
   k->computation = r->computation;
   k->output_count = r->leaf_count;
   k->outputs = arena_array(a, kernel_output, r->leaf_count);
@@ -289,12 +289,12 @@ heddle_status kernel_plan_leaves(arena *a, const kernel_request *given, kernel_p
   TRY(plan_leaves(a, given, out));
   if ((*out)->launch.pieces <= 1) return status_ok();
   kernel_request rest = *given;
-  rest.is_rest = true;
+  rest.tile_limit = (*out)->launch.rest_limit;
   rest.name = arena_printf(a, "%s_rest", given->name);
   kernel_plan *made;
-  TRY(plan_leaves(a, &rest, &made));
+  heddle_status s = kernel_plan_leaves(a, &rest, &made);  // which is smaller: two steps at most
   (*out)->rest = made;
-  return status_ok();
+  return s;
 }
 
 heddle_status kernel_plan_create(arena *a, const computation *c, const char *name, const target_description *target,

@@ -53,9 +53,9 @@ struct kernel_plan {
   int body_count;  // computations that the emitter calls in place of the kernel's own (a pass, a reducer); 0: none
   const kernel_body *bodies;
   launch_plan launch;
-  double work;  // scalar operations of the whole kernel, estimated (work_estimate.h)
-  bool is_rest;
-  const kernel_plan *rest;  // of a kernel for open sizes: the same with tiles of one piece; null: it has none
+  double work;              // scalar operations of the whole kernel, estimated (work_estimate.h)
+  int64_t tile_limit;       // of the rest of a kernel for open sizes, in what its tiles count; 0: none
+  const kernel_plan *rest;  // of a kernel for open sizes: the same with smaller tiles; null: it has none
 };
 
 // Gives the plan its hero: of those that its kind of target has, the first one that takes it. `k` has its inputs,
@@ -96,7 +96,7 @@ typedef struct kernel_request {
   bool all_parameters;           // parameters nobody reads are buffers too
   int alias_count;
   const kernel_alias *aliases;
-  bool is_rest;  // of a kernel for open sizes: tiles are one piece
+  int64_t tile_limit;  // of the rest of a kernel for open sizes (launch_plan.rest_limit); else 0
 } kernel_request;
 
 // Plans the kernel that stores the leaves. HEDDLE_UNIMPLEMENTED with op, name and location for what has no elemental

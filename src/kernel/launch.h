@@ -14,9 +14,9 @@ typedef struct launch_plan {
   // cpu: `tiles` tiles of `tile` consecutive elements; the last may be short
   int64_t tile, tiles;
   int64_t tile_bytes;  // memory traffic of one tile, estimated
-  // Of a kernel for open sizes: a tile is so many pieces, and there may be fewer pieces left than fill one. The
-  // kernel's rest has tiles of one piece. 0 and 1: tiles fill every size.
-  int64_t pieces;
+  // Of a kernel for open sizes: a tile is so many pieces, and there may be fewer pieces left than fill one, for which
+  // the kernel has a rest, with tiles of at most `rest_limit` elements or rows. 0 and 1: tiles fill every size.
+  int64_t pieces, rest_limit;
 } launch_plan;
 
 // What one element costs, as far as a launch decision cares.
@@ -47,8 +47,11 @@ int launch_unroll(const target_description *target, int64_t elements, int64_t mu
 void launch_spread_blocks(const target_description *target, int64_t blocks, launch_plan *plan);
 
 // How tiles of `tile` of `count` things are divided where `open` of their number is an open size: *tile becomes one
-// that divides count, or one piece of the kernel's rest. Returns the pieces of a tile. With open = 1, *tile stays.
-int64_t launch_open_tile(int64_t count, int64_t open, bool is_rest, int64_t *tile);
+// that divides count, of at most `limit` (0: any). Returns the pieces of a tile. With open = 1, *tile stays.
+int64_t launch_open_tile(int64_t count, int64_t open, int64_t limit, int64_t *tile);
+
+// The limit for the rest of a kernel with such tiles: one piece, or some between, since what fills no tile may be much.
+int64_t launch_rest_limit(int64_t tile, int64_t pieces);
 
 // Whether there is nothing to do.
 static inline bool launch_is_empty(const launch_plan *l) { return l->tiles == 0 && l->blocks_x == 0; }

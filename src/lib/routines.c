@@ -8,6 +8,7 @@
 #include "lib/halves.h"
 #include "lib/lapack.h"
 #include "lib/linear_algebra.h"
+#include "lib/open_size.h"
 #include "lib/top_k.h"
 
 static heddle_status top_k(const lib_call *call) {
@@ -42,6 +43,7 @@ static const lib_routine routines[] = {
     {"check.expect_eq_const", checks_equal, NULL},
     {"heddle.cholesky", linear_algebra_cholesky_call, linear_algebra_cholesky_scratch, BLAS},
     {"heddle.cumulative", cumulative_execute, NULL},
+    {"heddle.open_size", open_size_execute, NULL},
     {"heddle.triangular_solve", linear_algebra_solve_call, linear_algebra_solve_scratch, BLAS},
     {"lapack_*", lapack_execute, lapack_scratch, LAPACK},
     {"mhlo.topk", top_k, top_k_room},

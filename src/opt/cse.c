@@ -4,6 +4,7 @@
 // are equal when their instructions are, one by one in textual order, so that the many copies of (x, y) -> x + y count
 // as one. Never merged: what has effects, draws random numbers, runs other programs, or is ordered by control edges;
 // barriers, which are there to keep things apart.
+#include "hlo/open_size.h"
 #include "opt/passes.h"
 
 #include "base/hash.h"
@@ -114,6 +115,7 @@ static void number_computation(cse *state, computation *c) {
 
 static bool may_merge(const instruction *i) {
   static const unsigned never = TRAIT_SIDE_EFFECT | TRAIT_RANDOM | TRAIT_CONTROL | TRAIT_COLLECTIVE | TRAIT_ASYNC;
+  if (open_size_is(i)) return true;
   if (hlo_ops[i->opcode].traits & never || i->attributes->custom_call_has_side_effect) return false;
   switch (i->opcode) {
     case HLO_PARAMETER:

@@ -3,14 +3,14 @@
 // Inlining leaves both behind: a body whose calls are gone, and elements of an inlined tuple that nobody takes.
 // Instructions go from the last to the first, so that one walk over a computation's post order removes whole dead
 // chains. What waited for one of them waits for what that one waited for.
-#include "opt/passes.h"
-
+#include "hlo/open_size.h"
 #include "opt/effects.h"
+#include "opt/passes.h"
 #include "opt/rewrite.h"
 
 static bool must_stay(const instruction *i) {
   return i->opcode == HLO_PARAMETER || i == i->parent->root || i->users.size > 0 ||
-         hlo_op_has(i->opcode, TRAIT_SIDE_EFFECT) || i->attributes->custom_call_has_side_effect;
+         (hlo_op_has(i->opcode, TRAIT_SIDE_EFFECT) && !open_size_is(i)) || i->attributes->custom_call_has_side_effect;
 }
 
 // A called computation may have effects that its caller's opcode does not show.

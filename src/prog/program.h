@@ -100,8 +100,9 @@ typedef struct program_kernel {
   // GPU: a grid of blocks of threads, each block with so much memory that its threads share; an argument per buffer.
   int64_t grid[3], block[3];
   int64_t shared_bytes;
-  // Of a program for open sizes (below): a tile is `pieces` pieces. Kernel `rest` has tiles of one piece, of which the
-  // runs of this kernel run those from its `first_tile` on, for what fills no tile here. 0: there is none.
+  // Of a program for open sizes (below): a tile is `pieces` pieces. Kernel `rest`, behind this one, has smaller tiles,
+  // of which the runs of this kernel run those from its `first_tile` on, for what fills no tile here, and it may have a
+  // rest, too. 0: there is none.
   int64_t pieces;
   int rest;
   int64_t first_tile;
@@ -214,11 +215,19 @@ typedef struct program_open_number {
   int64_t terms[PROGRAM_MOST_TERMS];
 } program_open_number;
 
+// Sizes at which the polynomial is negative are not for the program.
+typedef struct program_size_check {
+  const char *message;
+  int64_t terms[PROGRAM_MOST_TERMS];
+} program_size_check;
+
 typedef struct program_sizes {
   int symbol_count;  // 0: all sizes are as the program says
   const program_symbol *symbols;
   int number_count;
   const program_open_number *numbers;  // in ascending order
+  int check_count;
+  const program_size_check *checks;
 } program_sizes;
 
 typedef struct program {

@@ -254,6 +254,13 @@ static void print_sizes(text *out, const program_sizes *s) {
   for (int k = 0; k < s->symbol_count; k++)
     text_printf(out, "  size %s: %" PRId64 " to %" PRId64 "\n", s->symbols[k].name, s->symbols[k].least,
                 s->symbols[k].most);
+  for (int k = 0; k < s->check_count; k++) {
+    text_puts(out, "  wanted ");
+    program_sizes_print(out, s, s->checks[k].terms);
+    text_puts(out, " >= 0: ");
+    text_quote(out, str_from(s->checks[k].message));
+    text_putc(out, '\n');
+  }
   for (int k = 0; k < s->number_count; k++) {
     text_printf(out, "  number %d is ", s->numbers[k].number);
     program_sizes_print(out, s, s->numbers[k].terms);

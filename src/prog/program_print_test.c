@@ -75,6 +75,7 @@ static const program_image images[] = {{PROGRAM_PTX, NULL, 0}};
 static const program_kernel kernels[] = {
     {"entry_point", 10, 2, 11, 12, 13, {14, 15, 16}, {17, 18, 19}, 20, 51, 52, 53}};
 static const program_symbol symbols[] = {{"b", 54, 55}, {"s", 1, 2}};
+static const program_size_check checks[] = {{"too small", {-60, 0, 61}}};
 static const program_open_number open_numbers[] = {{56, {57, 58, 0, -59}}};
 
 static program whole(void) {
@@ -101,7 +102,7 @@ static program whole(void) {
                    .images = images,
                    .kernel_count = 1,
                    .kernels = kernels,
-                   .sizes = {2, symbols, 1, open_numbers}};
+                   .sizes = {2, symbols, 1, open_numbers, 1, checks}};
 }
 
 static void test_program(void **state) {
@@ -160,9 +161,10 @@ static void test_program(void **state) {
                               FIELD(program_slice, offset, "from 128"), FIELD(program_slice, bytes, "256 bytes"),
                               FIELD(program_slice, is_temporary, "bytes, temporary")};
   CHECK(program_slice, shown, slice_rows);
-  const field sizes_rows[] = {FIELD(program_sizes, symbol_count, "size s: 1 to 2"),
-                              FIELD(program_sizes, symbols, "size b"), FIELD(program_sizes, number_count, "number 56"),
-                              FIELD(program_sizes, numbers, "number 56")};
+  const field sizes_rows[] = {
+      FIELD(program_sizes, symbol_count, "size s: 1 to 2"), FIELD(program_sizes, symbols, "size b"),
+      FIELD(program_sizes, number_count, "number 56"),      FIELD(program_sizes, numbers, "number 56"),
+      FIELD(program_sizes, check_count, "wanted"),          FIELD(program_sizes, checks, "wanted")};
   CHECK(program_sizes, shown, sizes_rows);
   const field symbol_rows[] = {FIELD(program_symbol, name, "size b: "), FIELD(program_symbol, least, "54 to"),
                                FIELD(program_symbol, most, "to 55")};
@@ -170,6 +172,9 @@ static void test_program(void **state) {
   const field number_rows[] = {FIELD(program_open_number, number, "number 56 is "),
                                FIELD(program_open_number, terms, "-59*b*s + 58*b + 57\n")};
   CHECK(program_open_number, shown, number_rows);
+  const field condition_rows[] = {FIELD(program_size_check, message, ": \"too small\""),
+                                  FIELD(program_size_check, terms, "wanted 61*s - 60 >= 0")};
+  CHECK(program_size_check, shown, condition_rows);
   const field image_rows[] = {FIELD(program_image, format, "image 0: ptx"), FIELD(program_image, data, NULL),
                               FIELD(program_image, size, NULL)};
   CHECK(program_image, shown, image_rows);

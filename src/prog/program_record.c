@@ -225,9 +225,16 @@ static const record_field open_number_fields[] = {
 };
 static const record_type open_number_type = TYPE(program_open_number, open_number_fields);
 
+static const record_field size_check_fields[] = {
+    FIELD(program_size_check, TEXT, message),
+    FIELD(program_size_check, INT64, terms, .repeats = PROGRAM_MOST_TERMS),
+};
+static const record_type size_check_type = TYPE(program_size_check, size_check_fields);
+
 static const record_field sizes_fields[] = {
     LIST(program_sizes, LIST, symbols, symbol_count, .type = &symbol_type),
     LIST(program_sizes, LIST, numbers, number_count, .type = &open_number_type),
+    LIST(program_sizes, LIST, checks, check_count, .type = &size_check_type),
 };
 static const record_type sizes_type = TYPE(program_sizes, sizes_fields);
 

@@ -127,10 +127,10 @@ program *program_sizes_map(arena *a, const program *from, program_number_fn fn, 
 
 // --- values
 
-int64_t program_sizes_value(const program_sizes *s, const program_open_number *n, const int64_t *symbols) {
+int64_t program_sizes_value(const program_sizes *s, const int64_t *terms, const int64_t *symbols) {
   int64_t sum = 0;
   for (int term = 0; term < 1 << s->symbol_count; term++) {
-    int64_t product = n->terms[term];
+    int64_t product = terms[term];
     for (int k = 0; k < s->symbol_count; k++)
       if (term >> k & 1) product *= symbols[k];
     sum += product;
@@ -187,7 +187,7 @@ static heddle_status find_symbol(const program *p, const open_dim *d, int64_t *s
 
 static heddle_status check_dim(const program *p, const open_dim *d, int64_t *symbols, bool *known) {
   (void)known;
-  const int64_t wanted = d->number ? program_sizes_value(&p->sizes, d->number, symbols) : d->declared;
+  const int64_t wanted = d->number ? program_sizes_value(&p->sizes, d->number->terms, symbols) : d->declared;
   if (d->given == wanted) return status_ok();
   text why = {0};
   if (d->number) program_sizes_print(&why, &p->sizes, d->number->terms);
@@ -217,7 +217,11 @@ heddle_status program_sizes_solve(const program *p, const int64_t *const *dims, 
   bool known[PROGRAM_MOST_SYMBOLS] = {0};
   for (int k = 0; k < p->sizes.symbol_count; k++) symbols[k] = 0;
   TRY(each_dim(p, dims, find_symbol, symbols, known));
-  return each_dim(p, dims, check_dim, symbols, known);
+  TRY(each_dim(p, dims, check_dim, symbols, known));
+  for (int k = 0; k < p->sizes.check_count; k++)
+    if (program_sizes_value(&p->sizes, p->sizes.checks[k].terms, symbols) < 0)
+      return status_error(HEDDLE_INVALID, "the sizes break the program's condition: %s", p->sizes.checks[k].message);
+  return status_ok();
 }
 
 // Results' dims follow those of parameters.
@@ -231,7 +235,7 @@ heddle_status program_sizes_result(const program *p, const int64_t *const *dims,
   for (int d = 0; d < s->rank; d++, number++) {
     while (next < p->sizes.number_count && p->sizes.numbers[next].number < number) next++;
     const bool is_open = next < p->sizes.number_count && p->sizes.numbers[next].number == number;
-    result_dims[d] = is_open ? program_sizes_value(&p->sizes, &p->sizes.numbers[next], symbols) : s->dims[d];
+    result_dims[d] = is_open ? program_sizes_value(&p->sizes, p->sizes.numbers[next].terms, symbols) : s->dims[d];
   }
   return status_ok();
 }
@@ -248,7 +252,7 @@ static int64_t fill_number(void *context, int64_t number) {
   filling *f = context;
   const bool is_open = f->next < f->sizes->number_count && f->sizes->numbers[f->next].number == f->number;
   f->number++;
-  return is_open ? program_sizes_value(f->sizes, &f->sizes->numbers[f->next++], f->symbols) : number;
+  return is_open ? program_sizes_value(f->sizes, f->sizes->numbers[f->next++].terms, f->symbols) : number;
 }
 
 static int64_t show_number(void *context, int64_t number) {
@@ -264,14 +268,16 @@ program *program_sizes_show(arena *a, const program *p) {
   return program_sizes_map(a, p, show_number, &f);
 }
 
-// A kernel with a rest counts pieces where others count tiles.
+static int64_t pieces_of(const program_kernel *k) { return k->rest > 0 ? k->pieces : 1; }
+
+// Kernels with a rest count pieces until now; a rest begins where whole tiles end.
 static void divide_tiles(const program *from, program_kernel *kernels) {
   for (int k = 0; k < from->kernel_count; k++) {
     program_kernel *x = &kernels[k];
     if (x->rest <= 0) continue;
     program_kernel *rest = &kernels[x->rest];
-    x->tiles = rest->tiles / x->pieces;
-    rest->first_tile = x->tiles * x->pieces;
+    x->tiles /= x->pieces;
+    rest->first_tile = x->tiles * x->pieces / pieces_of(rest);
   }
 }
 

@@ -85,18 +85,19 @@ static heddle_status check_signature(const program *p) {
   return status_ok();
 }
 
-// A kernel's rest works on the same buffers, and has none of its own.
-static bool is_rest_sound(const program *p, const program_kernel *k) {
+// A kernel's rest works on the same buffers, and comes behind it.
+static bool is_rest_sound(const program *p, int number) {
+  const program_kernel *k = &p->kernels[number];
   if (k->rest == 0) return true;
-  if (!in_range(k->rest, p->kernel_count)) return false;
+  if (k->rest <= number || k->rest >= p->kernel_count) return false;
   const program_kernel *rest = &p->kernels[k->rest];
-  return rest->rest == 0 && rest->buffer_count == k->buffer_count && rest->first_tile >= 0;
+  return rest->buffer_count == k->buffer_count && rest->first_tile >= 0;
 }
 
 static heddle_status check_kernels(const program *p) {
   for (int i = 0; i < p->kernel_count; i++)
     if (p->kernels[i].tiles < 0 || p->kernels[i].buffer_count < 0 || p->kernels[i].shared_bytes < 0 ||
-        !is_rest_sound(p, &p->kernels[i]))
+        !is_rest_sound(p, i))
       return status_error(HEDDLE_INVALID, "kernel %d of the program contradicts itself", i);
   if (p->sizes.symbol_count != 0)
     return status_error(HEDDLE_INVALID, "the program has open sizes: only what program_sizes_fill makes of it runs");

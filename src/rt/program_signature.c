@@ -62,6 +62,7 @@ static heddle_memory count_memory(const heddle_program *p) {
     if (a->kind != PROGRAM_CONSTANT && a->kind != PROGRAM_TEMPORARY && !takes_over) m.peak_bytes += a->bytes;
   }
   m.peak_bytes += m.temporary_bytes;
+  if (p->run_open) m.parameter_bytes = m.result_bytes = m.temporary_bytes = m.peak_bytes = -1;
   for (int i = 0; i < made->image_count; i++) m.code_bytes += (int64_t)made->images[i].size;
   return m;
 }

@@ -41,9 +41,9 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   for (int i = 0; i < k->buffer_count; i++) buffers[i] = thunk_slice(f, launch->buffers[i]);
   kernel_call c = {context->entries[launch->kernel], buffers};
   pool_run(t->cost < COST_PARALLEL_SECONDS ? 1 : f->threads, k->tiles, run_tiles, &c);
-  if (k->rest > 0) {
-    const program_kernel *rest = &context->program->kernels[k->rest];
-    if (rest->first_tile < rest->tiles) context->entries[k->rest](buffers, rest->first_tile, rest->tiles);
+  for (int number = k->rest; number > 0; number = context->program->kernels[number].rest) {
+    const program_kernel *rest = &context->program->kernels[number];
+    if (rest->first_tile < rest->tiles) context->entries[number](buffers, rest->first_tile, rest->tiles);
   }
   return status_ok();
 }

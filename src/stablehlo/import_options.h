@@ -2,11 +2,34 @@
 #ifndef HEDDLE_STABLEHLO_IMPORT_OPTIONS_H_
 #define HEDDLE_STABLEHLO_IMPORT_OPTIONS_H_
 
+#include "base/vec.h"
 #include "hlo/module.h"
 
 // Gives the argument for entry parameter `number`, declared with shape `declared` (`?` dims are -1), or null: the
 // parameter is then taken as declared.
 typedef heddle_status (*import_argument_fn)(void *context, arena *a, int number, const shape *declared, literal **out);
+
+// A condition on sizes that the program asserts, with the values that its sides have.
+typedef enum import_condition_kind {
+  IMPORT_EQUAL,      // left = right
+  IMPORT_AT_LEAST,   // left >= right
+  IMPORT_DIVISIBLE,  // right divides left
+  IMPORT_UNREAD,     // of none of these forms; left: whether it holds
+} import_condition_kind;
+
+typedef struct import_condition {
+  import_condition_kind kind;
+  int64_t left, right;
+  str message;
+  source_location where;
+} import_condition;
+
+// For programs that are read for sizes that stand in for open ones.
+typedef struct import_open_sizes {
+  int64_t
+      from;  // sizes from here on: where the program asks for one as a value, it is heddle.open_size (a custom call)
+  VEC(import_condition) conditions;  // filled in, instead of being decided
+} import_open_sizes;
 
 // Gives the shape to take for entry parameter `number`, or null: as declared.
 typedef heddle_status (*import_shape_fn)(void *context, arena *a, int number, const shape *declared, const shape **out);
@@ -24,6 +47,7 @@ typedef struct import_options {
   // Asked instead where shapes say all, and no values are there; may be null.
   import_shape_fn shape;
   void *shape_context;
+  import_open_sizes *open;  // null: no size is open
   // Function to make the entry of; empty: main, or the only public one. Of HLO, the entry computation's name or empty.
   str entry;
 } import_options;

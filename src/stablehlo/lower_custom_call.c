@@ -167,10 +167,70 @@ static heddle_status assertion_failed(lowering *l, const ir_operation *op, instr
   return status;
 }
 
-// Conditions on shapes are decided now.
+static bool known_int(lowering *l, instruction *i, int64_t *out) {
+  const literal *value = lowering_try_fold(l, i);
+  if (!value || !shape_is_array(value->shape) || shape_element_count(value->shape) != 1) return false;
+  if (!(dtypes[value->shape->dtype].class & (CLASS_INTEGER | CLASS_PRED))) return false;
+  *out = literal_get_int(value, 0);
+  return true;
+}
+
+enum { REMAINDER_MOST_DEPTH = 16 };
+
+// The remainder that `i` is, behind calls and what makes its sign the divisor's.
+static instruction *find_remainder(instruction *i, int depth) {
+  if (i->opcode == HLO_REMAINDER || depth == REMAINDER_MOST_DEPTH) return i->opcode == HLO_REMAINDER ? i : NULL;
+  if (i->opcode == HLO_CALL) return find_remainder(i->called[0]->root, depth + 1);
+  if (i->opcode == HLO_SELECT) return find_remainder(i->operands[2], depth + 1);
+  if (i->opcode != HLO_GET_TUPLE_ELEMENT) return NULL;
+  const instruction *from = i->operands[0];
+  if (from->opcode == HLO_CALL) from = from->called[0]->root;
+  const int64_t index = i->attributes->index;
+  return from->opcode == HLO_TUPLE && index < from->operand_count ? find_remainder(from->operands[index], depth + 1)
+                                                                  : NULL;
+}
+
+static void add_condition(lowering *l, const ir_operation *op, import_condition_kind kind, int64_t left,
+                          int64_t right) {
+  vec_push(l->arena, &l->options->open->conditions,
+           ((import_condition){kind, left, right, lowering_word(op, "error_message"), op->where}));
+}
+
+// What an assertion compares is kept, as it may hold for some sizes only.
+static void note_condition(lowering *l, const ir_operation *op, instruction *condition) {
+  int64_t left, right, holds = 0;
+  const bool is_read = condition->opcode == HLO_COMPARE && known_int(l, condition->operands[0], &left) &&
+                       known_int(l, condition->operands[1], &right);
+  if (!is_read) {
+    (void)known_int(l, condition, &holds);
+    add_condition(l, op, IMPORT_UNREAD, holds, 0);
+    return;
+  }
+  int64_t dividend, divisor;
+  instruction *remainder = find_remainder(condition->operands[0], 0);
+  switch (condition->attributes->direction) {
+    case COMPARE_EQ:
+      if (right == 0 && remainder && known_int(l, remainder->operands[0], &dividend) &&
+          known_int(l, remainder->operands[1], &divisor))
+        add_condition(l, op, IMPORT_DIVISIBLE, dividend, divisor);
+      else add_condition(l, op, IMPORT_EQUAL, left, right);
+      return;
+    case COMPARE_GE: add_condition(l, op, IMPORT_AT_LEAST, left, right); return;
+    case COMPARE_GT: add_condition(l, op, IMPORT_AT_LEAST, left, right + 1); return;
+    case COMPARE_LE: add_condition(l, op, IMPORT_AT_LEAST, right, left); return;
+    case COMPARE_LT: add_condition(l, op, IMPORT_AT_LEAST, right, left + 1); return;
+    default: add_condition(l, op, IMPORT_UNREAD, left != right, 0);
+  }
+}
+
+// Conditions on shapes are decided now, unless sizes are open.
 static heddle_status check_shapes(lowering *l, const ir_operation *op, instruction *const *operands) {
   literal *condition;
   if (!op->operand_count) return lowering_invalid(op, "found no operands, wanted the condition");
+  if (l->options && l->options->open) {
+    note_condition(l, op, operands[0]);
+    return status_ok();
+  }
   TRY(lowering_fold(l, operands[0], "the condition", &condition));
   return literal_get_int(condition, 0) ? status_ok() : assertion_failed(l, op, operands);
 }

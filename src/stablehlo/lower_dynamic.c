@@ -1,4 +1,5 @@
 // Operations whose operands say shapes: these operands are folded, which leaves HLO's operations on static shapes.
+#include "hlo/open_size.h"
 #include "stablehlo/build_forms.h"
 #include "stablehlo/lower_table.h"
 
@@ -102,11 +103,31 @@ static int dimension_of(const ir_operation *op, const shape *s) {
   return fits ? (int)dimension : -1;
 }
 
+// The size as a value. Operands that say shapes see the number that stands in for it.
+static instruction *open_size(lowering *l, int64_t size) {
+  instruction *i = build_add(l, HLO_CUSTOM_CALL, shape_scalar(l->arena, DTYPE_S32), 0, NULL);
+  i->attributes->custom_call_target = STR(OPEN_SIZE_TARGET);
+  i->attributes->backend_config = str_from(arena_printf(l->arena, "{value = %lld : i64}", (long long)size));
+  build_mark(i, HLO_ATTRIBUTE_CUSTOM_CALL_TARGET);
+  build_mark(i, HLO_ATTRIBUTE_BACKEND_CONFIG);
+  literal *value;
+  if (status_is_ok(literal_create(l->arena, i->shape, &value))) {
+    literal_set_int(value, 0, size);
+    ptr_map_put(l->arena, l->folded, i, value);
+  }
+  return i;
+}
+
 heddle_status lower_get_dimension_size(lowering *l, const ir_operation *op, instruction *const *operands,
                                        instruction **results) {
   const shape *s = operands[0]->shape;
   int dimension = dimension_of(op, s);
   if (dimension < 0) return lowering_invalid(op, "attribute dimension is no dimension of %s", shape_text(l->arena, s));
+  const import_open_sizes *open = l->options ? l->options->open : NULL;
+  if (open && s->dims[dimension] >= open->from && s->dims[dimension] <= INT32_MAX) {
+    results[0] = open_size(l, s->dims[dimension]);
+    return status_ok();
+  }
   if (!shape_is_dynamic_dim(s, dimension)) {
     results[0] = build_scalar(l, DTYPE_S32, (double)s->dims[dimension]);
     return status_ok();

@@ -3,6 +3,7 @@
 #include "stablehlo/stablehlo_to_hlo.h"
 
 #include "hlo/device_groups.h"
+#include "hlo/open_size.h"
 #include "hlo/text.h"
 #include "hlo/tile_sharding.h"
 #include "mlir/print_values.h"
@@ -162,6 +163,7 @@ static void add_mesh_devices(module *m, const ir_module *source) {
 
 // Whether it does something besides giving a value, itself or in what it calls.
 static bool has_effect(const instruction *i, const ptr_map *effects) {
+  if (open_size_is(i)) return false;
   if (hlo_op_has(i->opcode, TRAIT_SIDE_EFFECT) || i->opcode == HLO_PARAMETER || i->control_predecessors.size)
     return true;
   for (int k = 0; k < i->called_count; k++)

@@ -216,24 +216,10 @@ static heddle_status write_tiling(arena *a, const compile_source *from, const co
   return s;
 }
 
-static heddle_status print_open_program(text *out, const open_sample *sample) {
-  program_print(out, &sample->program);
-  return status_ok();
-}
-
-static heddle_status print_open_lhlo(text *out, const open_sample *sample) { return lhlo_print(out, sample->plan); }
-
-static heddle_status print_open_plan(text *out, const open_sample *sample) {
-  text_puts(out, sample->reasons);
-  for (int i = 0; i < sample->plan->kernel_count; i++)
-    kernel_plan_print(out, &sample->plan->target, sample->plan->kernels[i]);
-  return status_ok();
-}
-
 static heddle_status write_program(arena *a, const compiled *c, const char *output) {
   text t = {0};
   heddle_status s = status_ok();
-  if (c->is_open) s = open_text_print(a, &t, c, print_open_program);
+  if (c->is_open) s = open_text_print(a, &t, c, open_text_program);
   else program_print(&t, &c->program);
   if (status_is_ok(s)) s = file_write(output ? output : "-", text_view(&t));
   text_free(&t);
@@ -277,7 +263,7 @@ static heddle_status write_open_plan(arena *a, const compile_source *from, const
   compiled program;
   TRY(compile_from(a, from, options, &program));
   text t = {0};
-  heddle_status s = open_text_print(a, &t, &program, is_lhlo ? print_open_lhlo : print_open_plan);
+  heddle_status s = open_text_print(a, &t, &program, is_lhlo ? open_text_lhlo : open_text_plan);
   if (status_is_ok(s)) s = file_write(f->output ? f->output : "-", text_view(&t));
   text_free(&t);
   compiled_release(&program);

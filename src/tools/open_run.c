@@ -2,6 +2,7 @@
 #include "tools/open_run.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,8 +10,11 @@
 #include "api/open_instances.h"
 #include "hlo/device_counts.h"
 #include "prog/program_sizes.h"
+#include "tools/default_bounds.h"
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
+
+static const double F32_BOUND = 1e-4;  // which default_bounds_for adapts
 
 // "7,16": a number for each symbol.
 static heddle_status read_sizes(const program_sizes *s, const char *given, int64_t *symbols) {
@@ -47,7 +51,8 @@ static heddle_status run_instance(arena *a, const open_run_request *r, open_inst
   literal *wanted;
   TRY(execute_in_interpreter(a, m, NULL, &arguments, &wanted));
   TRY(run_once(a, &instance->code, arguments.count, arguments.values, out));
-  return literal_compare(*out, wanted, r->rtol, r->atol);
+  const default_bounds bounds = default_bounds_for(m, F32_BOUND);
+  return literal_compare(*out, wanted, fmax(r->rtol, bounds.relative), fmax(r->atol, bounds.absolute));
 }
 
 static heddle_status run_sizes(arena *a, const open_run_request *r, open_instances *instances, const program *p,

@@ -1,0 +1,250 @@
+// Conditions on sizes are linear in each size, so that reading the program with one size changed after the other gives
+// their coefficients. From these follows which sizes are multiples of others, and by how much they are larger.
+#include "api/open_symbols.h"
+
+#include "hlo/device_counts.h"
+
+enum {
+  MOST_DIMS = OPEN_SYMBOLS_MOST_DIMS,
+  STEP = 5040 * 8,  // what sizes are multiples of while relations are looked for: most factors divide it
+  LEAST_STEPS = 101,
+};
+
+// --- reading
+
+// How a reading fills the open dims.
+typedef struct reading {
+  open_symbols *symbols;
+  bool counts;     // dims are noted, and stay open
+  int sample;      // -1: sizes follow
+  int64_t *sizes;  // of each open dim
+} reading;
+
+static heddle_status note_dim(open_symbols *o, int number, int dimension) {
+  if (o->dim_count == MOST_DIMS)
+    return status_error(HEDDLE_UNIMPLEMENTED, "found more than %d open sizes, which is the limit", (int)MOST_DIMS);
+  o->dims[o->dim_count++] = (open_dim){.parameter = number, .dimension = dimension, .factor = 1};
+  return status_ok();
+}
+
+static int64_t size_of(const reading *r, int k) {
+  const open_dim *d = &r->symbols->dims[k];
+  if (r->sample < 0) return r->sizes[k];
+  return d->factor * open_samples_stand_in(&r->symbols->samples, r->sample, d->symbol) + d->offset;
+}
+
+static heddle_status give_shape(void *context, arena *a, int number, const shape *declared, const shape **out) {
+  const reading *r = context;
+  open_symbols *o = r->symbols;
+  int64_t *dims = arena_array(a, int64_t, declared->rank);
+  *out = NULL;
+  for (int d = 0; d < declared->rank; d++) {
+    dims[d] = declared->dims[d];
+    if (declared->dims[d] < 0 && r->counts) TRY(note_dim(o, number, d));
+  }
+  if (r->counts) return status_ok();
+  for (int k = 0; k < o->dim_count; k++) {
+    if (o->dims[k].parameter != number) continue;
+    dims[o->dims[k].dimension] = size_of(r, k);
+    *out = declared;
+  }
+  if (*out) *out = shape_array(a, declared->dtype, declared->rank, dims);
+  return status_ok();
+}
+
+static heddle_status import_as(arena *a, reading *r, import_open_sizes *sizes, module **out) {
+  import_options import = *r->symbols->import;
+  import.shape = give_shape;
+  import.shape_context = r;
+  import.open = sizes;
+  return import_module(a, r->symbols->file, r->symbols->source, &import, out);
+}
+
+heddle_status open_symbols_import(arena *a, const open_symbols *o, int sample, import_open_sizes *sizes, module **out) {
+  open_symbols copy = *o;
+  reading r = {.symbols = &copy, .sample = sample};
+  sizes->from = open_samples_open_from(&o->samples);
+  TRY(import_as(a, &r, sizes, out));
+  (*out)->open_from = sizes->from;
+  device_counts_adopt(*out, 0, 0);
+  return status_ok();
+}
+
+// --- relations
+
+// left - right of a condition, times STEP: the sum of each dim's size times its slope, and `rest`.
+typedef struct relation {
+  import_condition_kind kind;
+  int64_t divisor;
+  int64_t slopes[MOST_DIMS], rest;
+} relation;
+
+typedef VEC(relation) relation_list;
+typedef VEC(import_condition) condition_list;
+
+static int64_t side_of(const import_condition *c) { return c->kind == IMPORT_DIVISIBLE ? c->left : c->left - c->right; }
+
+// Conditions come before what they allow, so that they are read even where the rest then does not fit.
+static void read_conditions(arena *a, open_symbols *o, int64_t *sizes, condition_list *out) {
+  reading r = {.symbols = o, .sample = -1, .sizes = sizes};
+  import_open_sizes open = {.from = STEP};
+  module *unused;
+  heddle_status_free(import_as(a, &r, &open, &unused));
+  out->data = open.conditions.data;
+  out->size = open.conditions.size;
+}
+
+static void find_relations(arena *a, open_symbols *o, relation_list *out) {
+  int64_t sizes[MOST_DIMS];
+  condition_list base = {0};
+  for (int k = 0; k < o->dim_count; k++) sizes[k] = (int64_t)STEP * (LEAST_STEPS + 2 * k);
+  read_conditions(a, o, sizes, &base);
+  for (int c = 0; c < base.size; c++) {
+    const relation r = {
+        .kind = base.data[c].kind, .divisor = base.data[c].right, .rest = side_of(&base.data[c]) * STEP};
+    vec_push(a, out, r);
+  }
+  if (!out->data) return;
+  for (int k = 0; k < o->dim_count; k++) {
+    condition_list moved = {0};
+    sizes[k] += STEP;
+    read_conditions(a, o, sizes, &moved);
+    sizes[k] -= STEP;
+    if (moved.size < out->size) out->size = moved.size;
+    for (int c = 0; c < out->size; c++) {
+      relation *r = &out->data[c];
+      r->slopes[k] = side_of(&moved.data[c]) - side_of(&base.data[c]);
+      r->rest -= r->slopes[k] * sizes[k];
+    }
+  }
+}
+
+// The dims that a relation is about, at most two of them; more: -1.
+static int dims_of(const open_symbols *o, const relation *r, int *dims) {
+  int count = 0;
+  for (int k = 0; k < o->dim_count; k++) {
+    if (r->slopes[k] == 0) continue;
+    if (count == 2) return -1;
+    dims[count++] = k;
+  }
+  return count;
+}
+
+// size + rest is a multiple of the divisor.
+static void divide(open_symbols *o, const relation *r) {
+  int dims[2];
+  if (dims_of(o, r, dims) != 1 || r->slopes[dims[0]] != STEP || r->rest % STEP != 0 || r->divisor < 1) return;
+  open_dim *d = &o->dims[dims[0]];
+  if (d->factor != 1) return;
+  d->factor = r->divisor;
+  d->offset = -(r->rest / STEP) % r->divisor;
+}
+
+// slope x * size x + slope y * size y + rest = 0, solved for the symbol of y: it becomes factor * that of x + offset
+// wherever it stands. False if that is no integer.
+static bool replace(open_symbols *o, const relation *r, int x, int y) {
+  const open_dim *known = &o->dims[x], *replaced = &o->dims[y];
+  const int64_t by = -r->slopes[y] * replaced->factor, slope = r->slopes[x] * known->factor;
+  const int64_t rest = r->slopes[x] * known->offset + r->slopes[y] * replaced->offset + r->rest;
+  if (known->symbol == replaced->symbol) return true;
+  if (slope % by != 0 || rest % by != 0 || slope / by <= 0) return false;
+  const int from = replaced->symbol, to = known->symbol;
+  for (int k = 0; k < o->dim_count; k++) {
+    open_dim *d = &o->dims[k];
+    if (d->symbol != from) continue;
+    d->offset += d->factor * (rest / by);
+    d->factor *= slope / by;
+    d->symbol = to;
+  }
+  return true;
+}
+
+// No size is below 0 where its symbol is not: with sizes of n and n - 1 the symbol is the latter.
+static void raise_offsets(open_symbols *o) {
+  for (int k = 0; k < o->dim_count; k++) {
+    const open_dim lowest = o->dims[k];
+    if (lowest.offset >= 0) continue;
+    const int64_t by = (-lowest.offset + lowest.factor - 1) / lowest.factor;
+    for (int n = 0; n < o->dim_count; n++)
+      if (o->dims[n].symbol == lowest.symbol) o->dims[n].offset += o->dims[n].factor * by;
+  }
+}
+
+static void relate(arena *a, open_symbols *o) {
+  relation_list relations = {0};
+  find_relations(a, o, &relations);
+  for (int k = 0; k < relations.size; k++)
+    if (relations.data[k].kind == IMPORT_DIVISIBLE) divide(o, &relations.data[k]);
+  for (int k = 0; k < relations.size; k++) {
+    int dims[2];
+    const relation *r = &relations.data[k];
+    if (r->kind != IMPORT_EQUAL || dims_of(o, r, dims) != 2) continue;
+    if (!replace(o, r, dims[0], dims[1])) replace(o, r, dims[1], dims[0]);
+  }
+  raise_offsets(o);
+}
+
+// --- symbols
+
+typedef enum symbol_rule { AS_ASSERTED, BY_DIMENSION, ALL_THE_SAME, SYMBOL_RULES } symbol_rule;
+
+static void apply(arena *a, open_symbols *o, symbol_rule rule) {
+  for (int k = 0; k < o->dim_count; k++) {
+    open_dim *d = &o->dims[k];
+    d->factor = 1;
+    d->offset = 0;
+    d->symbol = rule == AS_ASSERTED ? k : rule == BY_DIMENSION ? d->dimension : 0;
+  }
+  if (rule == AS_ASSERTED) relate(a, o);
+}
+
+// Numbers them in the order of the dims. False if there are too many.
+static bool number_symbols(arena *a, open_symbols *o) {
+  int numbers[MOST_DIMS + SHAPE_MAX_RANK], count = 0;
+  for (int k = 0; k < MOST_DIMS + SHAPE_MAX_RANK; k++) numbers[k] = -1;
+  for (int k = 0; k < o->dim_count; k++) {
+    int *number = &numbers[o->dims[k].symbol];
+    if (*number < 0) *number = count++;
+    o->dims[k].symbol = *number;
+  }
+  o->samples.symbol_count = count <= PROGRAM_MOST_SYMBOLS ? count : 0;
+  for (int k = 0; k < o->samples.symbol_count; k++) o->names[k] = count == 1 ? "n" : arena_printf(a, "n%d", k);
+  return count <= PROGRAM_MOST_SYMBOLS;
+}
+
+static heddle_status try_rule(arena *a, open_symbols *o, symbol_rule rule) {
+  apply(a, o, rule);
+  if (!number_symbols(a, o))
+    return status_error(HEDDLE_UNIMPLEMENTED, "found more than %d independent open sizes, which is the limit",
+                        PROGRAM_MOST_SYMBOLS);
+  import_open_sizes sizes = {0};
+  module *unused;
+  o->samples.level = OPEN_SAMPLES_LEVELS - 1;
+  return open_symbols_import(a, o, 0, &sizes, &unused);
+}
+
+heddle_status open_symbols_count(arena *a, open_symbols *o, module **closed) {
+  reading r = {.symbols = o, .counts = true};
+  o->dim_count = 0;
+  heddle_status refused = import_as(a, &r, NULL, closed);
+  if (status_is_ok(refused) || o->dim_count == 0) return refused;
+  heddle_status_free(refused);
+  *closed = NULL;
+  return status_ok();
+}
+
+heddle_status open_symbols_find(arena *a, open_symbols *o, module **closed) {
+  TRY(open_symbols_count(a, o, closed));
+  if (*closed) return status_ok();
+  heddle_status first = status_ok();
+  for (symbol_rule rule = AS_ASSERTED; rule < SYMBOL_RULES; rule++) {
+    heddle_status s = try_rule(a, o, rule);
+    if (status_is_ok(s)) {
+      heddle_status_free(first);
+      return s;
+    }
+    if (status_is_ok(first)) first = s;
+    else heddle_status_free(s);
+  }
+  return status_context(first, "while looking for sizes that may stay open");
+}

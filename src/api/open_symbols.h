@@ -1,0 +1,38 @@
+// Which sizes of a program are open, and how they depend on each other: its symbols.
+#ifndef HEDDLE_API_OPEN_SYMBOLS_H_
+#define HEDDLE_API_OPEN_SYMBOLS_H_
+
+#include "api/compile.h"
+#include "import/import.h"
+
+enum { OPEN_SYMBOLS_MOST_DIMS = 64 };
+
+// An open dim of a parameter: factor * symbol + offset.
+typedef struct open_dim {
+  int parameter, dimension, symbol;
+  int64_t factor, offset;
+} open_dim;
+
+typedef struct open_symbols {
+  const char *file;
+  str source;
+  const import_options *import;
+  int dim_count;
+  open_dim dims[OPEN_SYMBOLS_MOST_DIMS];
+  open_samples samples;
+  const char *names[PROGRAM_MOST_SYMBOLS];
+} open_symbols;
+
+// Finds the open dims of the program that `o` names, and symbols for them: as the program's own conditions
+// (shape_assertion) say, else each its own, else those of one number in their shapes the same, else all, whatever it
+// can be read with first. Without open dims it gives what reading it gives, in *closed, and no symbol.
+// HEDDLE_UNIMPLEMENTED for too many symbols; the first reason where it cannot be read.
+heddle_status open_symbols_find(arena *a, open_symbols *o, module **closed);
+
+// Reads the program; if it has open dims, they are noted and *closed is null.
+heddle_status open_symbols_count(arena *a, open_symbols *o, module **closed);
+
+// The program with the stand-ins of a sample, and what it asserts of them.
+heddle_status open_symbols_import(arena *a, const open_symbols *o, int sample, import_open_sizes *sizes, module **out);
+
+#endif
