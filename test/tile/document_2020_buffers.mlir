@@ -1,5 +1,10 @@
 // RUN: emitters_opt %s -split-input-file | FileCheck %s
 // RUN: emitters_opt %s -split-input-file -iree-codegen-distribute-to-tiles -iree-codegen-lower-to-loops | FileCheck %s --check-prefix=LOOPS
+// RUN: sed '/^\/\/ -----/,$d' %s > %t.fifth.mlir
+// RUN: test_correctness %S/inputs/document_dot.hlo --region=%t.fifth.mlir | FileCheck %s --check-prefix=RAN
+// RUN: sed '1,/^\/\/ -----/d' %s > %t.sixth.mlir
+// RUN: test_correctness %S/inputs/document_elementwise.hlo --region=%t.sixth.mlir | FileCheck %s --check-prefix=RAN
+// RAN: agree
 // The fifth and the sixth snippet of document 003: linalg on buffers, which goes on to kernels of the CPU.
 
 func @main_ex_dispatch() {

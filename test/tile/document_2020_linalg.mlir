@@ -1,5 +1,10 @@
 // RUN: emitters_opt %s -split-input-file -linalg-fuse-elementwise-ops | FileCheck %s --check-prefix=FUSED
 // RUN: emitters_opt %s -split-input-file -linalg-fuse-elementwise-ops -iree-codegen-hlo-to-linalg-on-buffers | FileCheck %s --check-prefix=BUFFERS
+// RUN: sed '/^\/\/ -----/,$d' %s > %t.third.mlir
+// RUN: test_correctness %S/inputs/document_elementwise.hlo --region=%t.third.mlir | FileCheck %s --check-prefix=RAN
+// RUN: sed '1,/^\/\/ -----/d' %s > %t.fourth.mlir
+// RUN: test_correctness %S/inputs/document_elementwise.hlo --region=%t.fourth.mlir | FileCheck %s --check-prefix=RAN
+// RAN: agree
 // The third and the fourth snippet of document 003: linalg on tensors, whose results came from nowhere in 2020. Around
 // them stand the loads and the store that they are cut from.
 
