@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "hlo/npy.h"
 #include "import/import.h"
-#include "tools/bandwidth.h"
+#include "rt/bandwidth.h"
 #include "tools/codegen_flag.h"
 #include "tools/cpu_flag.h"
 #include "tools/execute.h"

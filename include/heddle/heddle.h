@@ -79,7 +79,6 @@ HEDDLE_API heddle_status heddle_compile_file(const char *path, const heddle_comp
 // with heddle_text_free. HEDDLE_INVALID for a stage that is not one, or that a program written as LHLO has not gone
 // through.
 HEDDLE_API heddle_status heddle_program_text(const heddle_program *program, const char *stage, char **out);
-HEDDLE_API void heddle_text_free(char *text);  // null is allowed
 
 #ifdef __cplusplus
 }

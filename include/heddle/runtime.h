@@ -41,7 +41,9 @@ HEDDLE_API heddle_status heddle_cancellation_create(heddle_cancellation **out);
 HEDDLE_API void heddle_cancellation_free(heddle_cancellation *cancellation);  // null is allowed
 
 // Ends all calls that have been given it, and those that will be, at once. From any thread and from signal handlers, at
-// any time, any number of times. Null is allowed.
+// any time, any number of times. Null is allowed. Handlers of signals that may reach a thread which runs a program need
+// a stack of their own (sigaltstack, SA_ONSTACK), whatever they do: kernels of oneDNN's products use the stack pointer
+// for something else.
 HEDDLE_API void heddle_cancel(heddle_cancellation *cancellation);
 // Whether it was cancelled since it was made or renewed.
 HEDDLE_API bool heddle_is_cancelled(const heddle_cancellation *cancellation);
@@ -113,6 +115,9 @@ HEDDLE_API heddle_status heddle_program_memory(const heddle_program *program, he
 // and each other. Of a program without open sizes `input_dims` may be null. HEDDLE_INVALID for sizes that do not fit.
 HEDDLE_API heddle_status heddle_program_result_dims(const heddle_program *program, const int64_t *const *input_dims,
                                                     int number, int64_t *dims);
+
+// A text that the library gave, as those calls say; null is allowed.
+HEDDLE_API void heddle_text_free(char *text);
 
 // --- runs
 

@@ -6,8 +6,7 @@
 #include "base/guard.h"
 #include "hlo/text.h"
 #include "prog/program_print.h"
-
-// --- stages as text
+#include "rt/text_copy.h"
 
 // One stage of a program, on its way into a text of the caller's.
 typedef struct request {
@@ -118,12 +117,7 @@ static heddle_status write_stage(void *argument) {
   heddle_status s = code->is_open && w->stage->print_open
                         ? open_text_print(a, &w->request.made, code, w->stage->print_open)
                         : w->stage->write(&w->request, a);
-  const str made = text_view(&w->request.made);
-  if (status_is_ok(s)) {
-    w->request.out = heap_try_allocate(made.size + 1);
-    if (w->request.out) memcpy(w->request.out, made.data, made.size);
-    else s = status_no_memory();
-  }
+  if (status_is_ok(s)) s = text_copy_give(&w->request.made, &w->request.out);
   text_free(&w->request.made);
   arena_destroy(a);
   return s;
@@ -147,5 +141,3 @@ heddle_status heddle_program_text(const heddle_program *program, const char *sta
   *out = w.request.out;
   return status_ok();
 }
-
-void heddle_text_free(char *text) { heap_free(text); }

@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/call.h"
 
 static heddle_status fail(const char *what, const char *path) {
   int error = errno;
@@ -16,33 +19,62 @@ static heddle_status fail(const char *what, const char *path) {
   return status_error(code, "cannot %s '%s': %s", what, path, strerror(error));
 }
 
-static heddle_status read_stream(arena *a, FILE *stream, const char *path, str *out) {
-  size_t size = 0, capacity = 64 << 10;
+enum { WAIT_MILLISECONDS = 100 };
+
+// A terminal or a pipe may have nothing for long: a call that can be cancelled looks up meanwhile. -1 with errno.
+static ssize_t read_some(int file, void *to, size_t size) {
+  struct pollfd wanted = {.fd = file, .events = POLLIN};
+  while (call_can_end() && poll(&wanted, 1, WAIT_MILLISECONDS) == 0)
+    if (call_is_over()) break;
+  if (call_is_over()) {
+    errno = ECANCELED;
+    return -1;
+  }
+  ssize_t got;
+  do got = read(file, to, size);
+  while (got < 0 && errno == EINTR && !call_is_over());
+  return got;
+}
+
+// Null, with errno, where something has failed.
+static char *read_all(int file, size_t *size) {
+  size_t capacity = 64 << 10;
   char *data = malloc(capacity);
+  *size = 0;
   while (data) {
-    size += fread(data + size, 1, capacity - size, stream);
-    if (size < capacity) break;
-    capacity *= 2;
-    char *larger = realloc(data, capacity);
-    if (!larger) free(data);
+    const ssize_t got = read_some(file, data + *size, capacity - *size);
+    if (got == 0) return data;
+    char *larger = data;
+    if (got > 0 && (*size += (size_t)got) == capacity) larger = realloc(data, capacity *= 2);
+    if (got < 0 || !larger) {
+      const int error = errno;
+      free(data);
+      errno = error;
+      return NULL;
+    }
     data = larger;
   }
-  if (!data) return status_error(HEDDLE_OUT_OF_MEMORY, "cannot read '%s': out of memory", path);
-  char *copy = ferror(stream) ? NULL : arena_try_alloc(a, size + 1);
+  return NULL;
+}
+
+static heddle_status read_file(arena *a, int file, const char *path, str *out) {
+  size_t size;
+  char *data = read_all(file, &size);
+  if (!data) return errno == ECANCELED ? call_cancelled() : fail("read", path);
+  char *copy = arena_try_alloc(a, size + 1);
   if (copy) memcpy(copy, data, size);
   free(data);
-  if (ferror(stream)) return fail("read", path);
   if (!copy) return status_error(HEDDLE_OUT_OF_MEMORY, "cannot read '%s': out of memory", path);
   *out = (str){copy, size};
   return status_ok();
 }
 
 heddle_status file_read(arena *a, const char *path, str *out) {
-  if (strcmp(path, "-") == 0) return read_stream(a, stdin, "standard input", out);
-  FILE *stream = fopen(path, "rb");
-  if (!stream) return fail("read", path);
-  heddle_status status = read_stream(a, stream, path, out);
-  fclose(stream);
+  if (strcmp(path, "-") == 0) return read_file(a, STDIN_FILENO, "standard input", out);
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return fail("read", path);
+  heddle_status status = read_file(a, file, path, out);
+  close(file);
   return status;
 }
 

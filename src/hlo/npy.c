@@ -36,14 +36,19 @@ heddle_status npy_read(arena *a, const char *path, const shape *wanted, literal 
   return status;
 }
 
-heddle_status npy_write(const char *path, const literal *value) {
+heddle_status npy_print(text *out, const char *path, const literal *value) {
   const shape *s = value->shape;
   if (!shape_is_array(s))
     return status_error(HEDDLE_INVALID, "'%s': a .npy file holds an array, found a %s", path, dtype_name(s->dtype));
-  text file = {0};
   const npy_array array = array_of(s);
-  npy_array_print(&file, &array, value->data);
-  heddle_status status = file_write(path, text_view(&file));
+  npy_array_print(out, &array, value->data);
+  return status_ok();
+}
+
+heddle_status npy_write(const char *path, const literal *value) {
+  text file = {0};
+  heddle_status s = npy_print(&file, path, value);
+  if (status_is_ok(s)) s = file_write(path, text_view(&file));
   text_free(&file);
-  return status;
+  return s;
 }

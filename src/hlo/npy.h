@@ -11,5 +11,7 @@ heddle_status npy_read(arena *a, const char *path, const shape *wanted, literal 
 // The same of a file's bytes; `path` names them in errors.
 heddle_status npy_parse(arena *a, const char *path, str file, const shape *wanted, literal **out);
 heddle_status npy_write(const char *path, const literal *value);  // C order
+// The same into a text; `path` names it in errors.
+heddle_status npy_print(text *out, const char *path, const literal *value);
 
 #endif

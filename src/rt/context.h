@@ -13,6 +13,8 @@ typedef void (*kernel_fn)(void *const *buffers, int64_t begin, int64_t end);
 typedef heddle_status (*launch_fn)(void *user, const program *p, int kernel, void *const *buffers,
                                    const int64_t *bytes);
 
+enum { PROFILE_COUNTERS = 3 };
+
 // One thunk's execution, as a profiler sees it.
 typedef struct profile_event {
   const program_thunk *thunk;
@@ -21,11 +23,16 @@ typedef struct profile_event {
   double end;
   int64_t bytes;  // of the slices read and written
   int device;
+  int threads;      // that it may use
   bool has_thunks;  // events of its own thunks came before this one and lie within it
+  // What the profiler has noted at the beginning, for itself.
+  uint64_t counters[PROFILE_COUNTERS];
 } profile_event;
 
 // Called after each thunk, also from several threads at once. The event lives as long as the call.
 typedef void (*profile_fn)(void *user, const profile_event *event);
+// Called before each, of which `end` is not known yet.
+typedef void (*profile_start_fn)(void *user, profile_event *event);
 
 // What comes into a program and leaves it while it runs: the arrays of one infeed or outfeed, in order. Called from the
 // thread of the device, for several devices at the same time.
@@ -42,8 +49,9 @@ typedef struct run_context {
   const kernel_fn *entries;  // one for each kernel of the program
   launch_fn launch;          // of kernels on a grid; null: there is no device
   void *launch_user;
-  int threads;         // that one run may use
-  profile_fn profile;  // null: nobody looks
+  int threads;                     // that one run may use
+  profile_fn profile;              // null: nobody looks
+  profile_start_fn profile_start;  // null: nobody looks before
   void *profile_user;
   executable_feeds feeds;
 } run_context;

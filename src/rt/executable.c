@@ -85,6 +85,8 @@ void executable_set_profiler(executable *e, profile_fn fn, void *user) {
   e->context.profile_user = user;
 }
 
+void executable_set_profiler_start(executable *e, profile_start_fn fn) { e->context.profile_start = fn; }
+
 void executable_set_feeds(executable *e, executable_feeds feeds) { e->context.feeds = feeds; }
 
 static heddle_status set_memory(const program *p, frame_memory *m, void *const *parameters, void *const *results) {

@@ -23,8 +23,10 @@ void executable_destroy(executable *e);  // null is allowed
 // with HEDDLE_DEVICE_FAILED.
 void executable_set_launcher(executable *e, launch_fn fn, void *user);
 
-// Set before the first run. Runs without a profiler are not slowed.
+// Set while nothing runs. Runs without a profiler are not slowed.
 void executable_set_profiler(executable *e, profile_fn fn, void *user);
+// Who is called before each thunk, with the same `user`.
+void executable_set_profiler_start(executable *e, profile_start_fn fn);
 
 // Set before a run that has infeeds or outfeeds.
 void executable_set_feeds(executable *e, executable_feeds feeds);

@@ -158,8 +158,10 @@ heddle_status heddle_program_run_with(heddle_program *program, const heddle_run_
   TRY(sized_struct_take("heddle_run_options", options, &taken, sizeof taken));
   const call_context call = {cancellation_flag(taken.cancellation)};
   const call_context *outer = call_enter(&call);
+  if (program->profile) profile_begin_run(program->profile);
   heddle_status s = program->run_open ? run_open(program, taken.input_dims, inputs, outputs, taken.dims)
                                       : program_call_given(program, inputs, outputs, taken.dims);
+  if (program->profile) profile_end_run(program->profile);
   call_enter(outer);
   return s;
 }

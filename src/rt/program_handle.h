@@ -4,6 +4,7 @@
 
 #include "heddle/runtime.h"
 #include "rt/invocation.h"
+#include "rt/profile.h"
 
 // A run of a program whose sizes are open, at the sizes that its inputs have.
 typedef heddle_status (*program_handle_run_fn)(heddle_program *p, const int64_t *const *input_dims,
@@ -17,6 +18,7 @@ struct heddle_program {
   void (*destroy)(heddle_program *p);  // with all that it holds
   const program *shown;                // what callers see of its parameters and results: open sizes are -1
   program_handle_run_fn run_open;      // null if no size is open
+  profile *profile;                    // that watches its runs; null: nobody does
 };
 
 // Fills the handle in; `heirs` lives in the arena.

@@ -9,6 +9,7 @@
 #include "rt/cost.h"
 #include "rt/thunk_schedule.h"
 #include "rt/thunk_types.h"
+#include "rt/thunk_work.h"
 
 struct sequence {
   thunk *thunks;
@@ -23,13 +24,6 @@ static const char *text_or_none(const char *s) { return s ? s : ""; }
 
 // --- made once
 
-static int64_t moved_bytes(const program *p, const program_thunk *t) {
-  int64_t bytes = 0;
-  for (int i = 0; i < t->read_count; i++) bytes += p->slices[t->reads[i]].bytes;
-  for (int i = 0; i < t->write_count; i++) bytes += p->slices[t->writes[i]].bytes;
-  return bytes;
-}
-
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   t->type = thunk_types[context->program->device][from->kind];
   t->from = from;
@@ -37,7 +31,7 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   if (!status_is_ok(s))
     return status_context(status_locate(s, from->where), "while preparing %s %s",
                           program_thunk_kind_name(t->from->kind), text_or_none(from->name));
-  if (t->cost <= 0) t->cost = (double)moved_bytes(context->program, from) / COST_BYTES_PER_SECOND;
+  if (t->cost <= 0) t->cost = (double)thunk_work_bytes(context->program, from) / COST_BYTES_PER_SECOND;
   return status_ok();
 }
 
@@ -107,10 +101,12 @@ static heddle_status execute_watched(const thunk *t, const run_frame *f) {
   const run_context *context = f->context;
   profile_event event = {.thunk = t->from,
                          .kind = program_thunk_kind_name(t->from->kind),
-                         .begin = log_seconds(),
-                         .bytes = moved_bytes(context->program, t->from),
+                         .bytes = thunk_work_bytes(context->program, t->from),
                          .device = f->device,
+                         .threads = f->threads,
                          .has_thunks = t->from->sequence_count > 0};
+  if (context->profile_start) context->profile_start(context->profile_user, &event);
+  event.begin = log_seconds();
   heddle_status s = t->type->execute(t, f);
   event.end = log_seconds();
   context->profile(context->profile_user, &event);

@@ -10,6 +10,7 @@
 
 #include <zip.h>
 
+#include "base/file.h"
 #include "hlo/npy.h"
 #include "kernel/sizes.h"
 
@@ -229,4 +230,56 @@ heddle_status array_files_match(arena *a, array_files *files, int count, const s
   for (int i = 0; i < files_count; i++) sorted[i] = files->names.data[order[i]];
   if (files_count) memcpy(files->names.data, sorted, (size_t)files_count * sizeof *sorted);
   return status_ok();
+}
+
+// --- writing
+
+static heddle_status write_to_folder(arena *a, const char *path, int count, literal *const *arrays) {
+  TRY(file_make_folder(path));
+  for (int i = 0; i < count; i++) TRY(npy_write(arena_printf(a, "%s/output_%d.npy", path, i), arrays[i]));
+  return status_ok();
+}
+
+// NumPy's own archives are not compressed either. The bytes must stay until the archive is closed.
+static heddle_status add_member(zip_t *archive, const char *path, const char *member, const text *bytes) {
+  zip_source_t *source = zip_source_buffer(archive, bytes->data, bytes->size, 0);
+  const zip_int64_t at = source ? zip_file_add(archive, member, source, ZIP_FL_ENC_UTF_8) : -1;
+  if (source && at < 0) zip_source_free(source);
+  if (at < 0 || zip_set_file_compression(archive, (zip_uint64_t)at, ZIP_CM_STORE, 0) != 0)
+    return status_error(HEDDLE_INVALID, "cannot write '%s' to '%s': %s", member, path, zip_strerror(archive));
+  return status_ok();
+}
+
+static heddle_status add_members(arena *a, zip_t *archive, const char *path, int count, literal *const *arrays,
+                                 text *bytes) {
+  for (int i = 0; i < count; i++) {
+    TRY(npy_print(&bytes[i], path, arrays[i]));
+    TRY(add_member(archive, path, arena_printf(a, "output_%d.npy", i), &bytes[i]));
+  }
+  return status_ok();
+}
+
+// libzip writes beside the file and renames.
+static heddle_status write_archive(arena *a, const char *path, int count, literal *const *arrays) {
+  int code;
+  zip_t *archive = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
+  if (!archive) return status_error(HEDDLE_INVALID, "cannot write '%s': error %d of libzip", path, code);
+  text *bytes = arena_array(a, text, count);
+  heddle_status s = add_members(a, archive, path, count, arrays, bytes);
+  if (!status_is_ok(s)) {
+    zip_discard(archive);
+  } else if (zip_close(archive) != 0) {
+    s = status_error(HEDDLE_INVALID, "cannot write '%s': %s", path, zip_strerror(archive));
+    zip_discard(archive);
+  }
+  for (int i = 0; i < count; i++) text_free(&bytes[i]);
+  return s;
+}
+
+heddle_status array_files_write(const char *path, int count, literal *const *arrays) {
+  arena *a = arena_create();
+  heddle_status s = ends_with(str_from(path), STR(".npz")) ? write_archive(a, path, count, arrays)
+                                                           : write_to_folder(a, path, count, arrays);
+  arena_destroy(a);
+  return s;
 }

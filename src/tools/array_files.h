@@ -1,4 +1,5 @@
-// The arrays of a folder of .npy files or of a NumPy archive (.npz), and which of them stands for which parameter.
+// The arrays of a folder of .npy files or of a NumPy archive (.npz), and which of them stands for which parameter; and
+// the way back.
 #ifndef HEDDLE_TOOLS_ARRAY_FILES_H_
 #define HEDDLE_TOOLS_ARRAY_FILES_H_
 
@@ -28,5 +29,9 @@ heddle_status array_files_match(arena *a, array_files *files, int count, const s
 
 // Array `number` of those that match (npy_read).
 heddle_status array_files_read(const array_files *files, arena *a, int number, const shape *wanted, literal **out);
+
+// Writes arrays as output_0.npy, output_1.npy, … into a new archive where the path ends with .npz, else into a folder,
+// which is made if it is not there. An archive is whole or not there.
+heddle_status array_files_write(const char *path, int count, literal *const *arrays);
 
 #endif

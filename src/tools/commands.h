@@ -3,9 +3,12 @@
 #define HEDDLE_TOOLS_COMMANDS_H_
 
 int command_run(int argc, char **argv);
+int command_profile(int argc, char **argv);
+int command_bench(int argc, char **argv);
 int command_compile(int argc, char **argv);
 int command_convert(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_ops(int argc, char **argv);
+int command_doctor(int argc, char **argv);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/heap.h"
 #include "heddle/version.h"
+#include "tools/interrupt.h"
 
 bool flags_same_name(str name, const char *other) {
   if (name.size != strlen(other)) return false;
@@ -249,13 +250,23 @@ static int parse_files(arena *a, const command_line *line, int argc, char **argv
   return status_is_ok(s) ? files->size : -1 - usage_error(line, s);
 }
 
+// What has been interrupted says so, whatever error that became on its way.
+static int end_status(heddle_status s) {
+  const int interrupted = interrupt_status();
+  if (!interrupted || status_is_ok(s)) return command_line_exit_status(s);
+  heddle_status_free(s);
+  fputs("interrupted\n", stderr);
+  return interrupted;
+}
+
 static int run_command(const command_line *line, int argc, char **argv, int most_files, const char *file,
                        command_fn run, void *argument) {
   heap_set_last_resort(leave);
+  interrupt_watch();
   arena *a = arena_create();
   flag_list files = {0};
   const int count = parse_files(a, line, argc, argv, most_files, most_files && !file, argument, &files);
-  const int status = count < 0 ? -1 - count : command_line_exit_status(run(a, count ? files.data[0] : file, argument));
+  const int status = count < 0 ? -1 - count : end_status(run(a, count ? files.data[0] : file, argument));
   arena_destroy(a);
   return command_line_output_status(status);
 }
@@ -266,14 +277,15 @@ int command_line_main(const command_line *line, int argc, char **argv, const cha
 }
 
 int command_line_main_files(const command_line *line, int argc, char **argv, command_fn run, void *argument) {
+  interrupt_watch();
   arena *a = arena_create();
   flag_list files = {0};
   const int count = parse_files(a, line, argc, argv, INT_MAX, true, argument, &files);
   int failed = count < 0 ? -1 - count : 0;
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count && !interrupt_status(); i++) {
     arena *scratch = arena_create();
     if (count > 1) printf("%s** Running %s **\n", i ? "\n" : "", files.data[i]);
-    failed |= command_line_exit_status(run(scratch, files.data[i], argument));
+    failed |= end_status(run(scratch, files.data[i], argument));
     arena_destroy(scratch);
   }
   arena_destroy(a);

@@ -2,6 +2,7 @@
 // index rule), the interpreter's, the emitters'. Both targets, cpu and nvptx, share the emitters.
 #include <stdio.h>
 
+#include "base/json.h"
 #include "emit/elemental.h"
 #include "eval/evaluate.h"
 #include "tools/commands.h"
@@ -88,10 +89,57 @@ static void print_types(void) {
   mlirContextDestroy(context);
 }
 
+static void put_opcode(json_writer *w, hlo_opcode o) {
+  const hlo_op_info *op = &hlo_ops[o];
+  json_begin(w, NULL, '{');
+  json_put_string(w, "opcode", str_from(op->text));
+  json_put_bool(w, "infers_shape", op->shape_rule != SHAPE_RULE_GIVEN);
+  json_put_bool(w, "interpreter", eval_supports(o));
+  json_put_bool(w, "index_maps", op->index_rule != INDEX_RULE_NONE);
+  const char *way = other_way(op);
+  if (way) json_put_string(w, "kernels_otherwise", str_from(way));
+  json_begin(w, "kernels", '[');
+  for (int c = 0; c < CLASS_COUNT && !way; c++) {
+    const bool takes = op->classes == 0 || (op->classes & classes[c].class);
+    if (takes && emits_class(&emit_ops[o], c)) json_put_string(w, NULL, str_from(classes[c].name));
+  }
+  json_end(w, ']');
+  json_end(w, '}');
+}
+
+static void put_type(json_writer *w, MlirContext context, dtype t) {
+  json_begin(w, NULL, '{');
+  json_put_string(w, "type", str_from(dtypes[t].name));
+  json_put_int(w, "bits", dtypes[t].bits);
+  json_put_bool(w, "kernels", !mlirTypeIsNull(emit_element_type(context, t)));
+  json_end(w, '}');
+}
+
+static void print_json(void) {
+  text t = {0};
+  json_writer w = {.out = &t};
+  MlirContext context = ir_context_create();
+  json_begin(&w, NULL, '{');
+  json_begin(&w, "opcodes", '[');
+  for (int o = 0; o < HLO_OPCODE_COUNT; o++) put_opcode(&w, (hlo_opcode)o);
+  json_end(&w, ']');
+  json_begin(&w, "types", '[');
+  for (int k = 0; k < DTYPE_COUNT; k++)
+    if (dtype_is_array((dtype)k)) put_type(&w, context, (dtype)k);
+  json_end(&w, ']');
+  json_end(&w, '}');
+  mlirContextDestroy(context);
+  fwrite(t.data, 1, t.size, stdout);
+  text_free(&t);
+}
+
 static heddle_status print_coverage(arena *a, const char *file, void *argument) {
   (void)a;
   (void)file;
-  (void)argument;
+  if (*(const bool *)argument) {
+    print_json();
+    return status_ok();
+  }
   coverage sum = {0};
   print_opcodes(&sum);
   print_types();
@@ -104,7 +152,9 @@ static heddle_status print_coverage(arena *a, const char *file, void *argument) 
 }
 
 int command_ops(int argc, char **argv) {
-  const flag flags[] = {{0}};
-  const command_line line = {"heddle ops", "Lists every opcode and element type and where it is implemented.", flags};
-  return command_line_main_no_file(&line, argc, argv, print_coverage, NULL);
+  bool json = false;
+  const flag flags[] = {{"json", FLAG_BOOL, &json, NULL, "print JSON"}, {0}};
+  const command_line line = {"heddle ops [flags]", "Lists every opcode and element type and where it is implemented.",
+                             flags};
+  return command_line_main_no_file(&line, argc, argv, print_coverage, &json);
 }

@@ -1,4 +1,5 @@
-// heddle run MODULE: inputs from .npy files, results to .npy files, compared with expected ones.
+// heddle run MODULE: inputs from .npy files, results to .npy files, compared with expected ones. heddle profile and
+// heddle bench do the same several times, and say how long it took.
 #include <stdio.h>
 #include <string.h>
 
@@ -20,11 +21,12 @@
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
 #include "tools/lone_transfers.h"
+#include "tools/measured_run.h"
 #include "tools/memory_flag.h"
 #include "tools/open_dims.h"
 #include "tools/open_run.h"
 #include "tools/pass_flags.h"
-#include "tools/profile.h"
+#include "tools/progress_line.h"
 #include "tools/reading.h"
 
 typedef struct run_flags {
@@ -46,6 +48,10 @@ typedef struct run_flags {
   target_codegen codegen;
   memory_limit limit;
   bool exact, no_folding, keep_fusions, time, print, profile;
+  bool is_measured;      // by heddle profile or heddle bench
+  measured_run measure;  // how; also of heddle run --profile
+  const char *path;      // of the program
+  const char *output_files;
   VEC(literal *)
   made_up;  // arguments of a program with open dims that came without --input; null for other than arrays
 } run_flags;
@@ -156,7 +162,8 @@ static heddle_status compile_options_of(run_flags *f, compile_options *out) {
                            .codegen = f->codegen,
                            .limit = f->limit,
                            .threads = f->threads,
-                           .control = pass_flags_open(&f->driver, f->time, true)};
+                           .control = pass_flags_open(&f->driver, f->time, true),
+                           .progress = progress_line_make()};
   platform_compiles_for(f->on, &f->gpu, out);
   debug_compile_numbers(&f->debug, out);
   if (f->keep_fusions) out->keep_fusions = &debug_compile_remarks;
@@ -194,21 +201,30 @@ static heddle_status report_memory(const compiled *program, memory_watch *memory
                            : status_error(HEDDLE_INTERNAL, "the run took %lld bytes of %lld", measured, limit);
 }
 
+static double compile_seconds(const compile_times *times) {
+  double sum = 0;
+  for (int i = 0; i < times->count; i++) sum += times->stages[i].seconds;
+  return sum;
+}
+
 static heddle_status run_compiled(arena *a, const run_flags *f, compiled *program, const argument_list *arguments,
                                   const timing *t, literal **result) {
   compile_times *times = t->times;
-  profile seen;
+  const bool is_measured = f->is_measured || f->profile;
   memory_watch memory;
-  const bool is_watched = program->program.memory_limit > 0 && program->executable && !f->profile;
-  if (f->profile && program->executable) profile_start(&seen, a, program->executable);
+  const bool is_watched = program->program.memory_limit > 0 && program->executable && !is_measured;
   if (is_watched) memory_watch_start(&memory, a, program->executable);
   for (int i = 0; i < program->times.count && times->count < COMPILE_STAGES_MAX; i++)
     times->stages[times->count++] = program->times.stages[i];
   double start = log_seconds();
   heddle_status s = platform_has_device(program);
-  if (status_is_ok(s)) s = run_once(a, program, arguments->count, arguments->values, result);
-  *t->seconds = log_seconds() - start;
-  if (f->profile && program->executable) profile_print(stderr, &seen, PROFILE_LINES);
+  const measured_program told = {f->path, compile_seconds(times)};
+  if (status_is_ok(s) && is_measured) {
+    s = measured_run_execute(a, &f->measure, &told, program, arguments, t->seconds, result);
+  } else if (status_is_ok(s)) {
+    s = run_once(a, program, arguments->count, arguments->values, result);
+    *t->seconds = log_seconds() - start;
+  }
   if (is_watched && status_is_ok(s)) s = report_memory(program, &memory);
   compiled_release(program);
   return s;
@@ -221,6 +237,7 @@ static heddle_status compile_to_run(arena *a, const module *m, run_flags *f, com
   heddle_status s = debug_compile_open(&debug, a, &f->debug, f->no_folding ? PASS_IMPROVES : PASS_FOLDS, m, &options);
   if (status_is_ok(s)) s = compile_module(a, m, &options, program);
   const bool is_compiled = status_is_ok(s);
+  progress_line_clear();
   s = debug_compile_close(&debug, s);
   if (is_compiled && !status_is_ok(s)) compiled_release(program);
   return end_dump(f, s, program);
@@ -245,6 +262,7 @@ static heddle_status report_run(arena *a, const run_flags *f, const compile_time
   execute_leaves(a, result, &results);
   if (f->print) execute_print_results(stdout, a, "result", devices, result);
   TRY(write_outputs(&results, &f->outputs));
+  if (f->output_files) TRY(array_files_write(f->output_files, results.size, results.data));
   return check_expected(a, &results, devices, f);
 }
 
@@ -378,6 +396,7 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   run_flags *f = argument;
   log_set_level(f->v);
   debug_options_warn(&f->debug);
+  f->path = path;
   heddle_status s = open_files(a, f);
   if (status_is_ok(s)) s = run_programs(a, path, f);
   array_files_close(&f->listed);
@@ -387,6 +406,7 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
 
 static heddle_status check_flags(void *argument) {
   run_flags *f = argument;
+  if (f->is_measured && f->random < 0 && !f->input_files && !f->inputs.size) f->random = 0;
   if (f->random >= 0 && (f->input_files || f->inputs.size))
     return status_error(HEDDLE_INVALID, "found --random and --input or --inputs, wanted one of them");
   if (f->input_files && f->inputs.size)
@@ -405,53 +425,106 @@ static heddle_status check_flags(void *argument) {
   return status_ok();
 }
 
+static run_flags run_flags_default(void) {
+  return (run_flags){.platform = "cpu",
+                     .chip = "sm_90",
+                     .entry = "",
+                     .rtol = 1e-5,
+                     .atol = 1e-6,
+                     .random = -1,
+                     .debug = DEBUG_OPTIONS_DEFAULT,
+                     .driver = PASS_FLAGS_DEFAULT};
+}
+
+// What all three commands take, in front of their own flags and behind them.
+#define INPUT_FLAGS(f)                                                                                               \
+  {"input", FLAG_LIST, &(f).inputs, "@FILE.npy", "an argument, in the order of the parameters (and devices)"},       \
+      {"inputs", FLAG_TEXT, &(f).input_files, "FOLDER|x.npz",                                                        \
+       "all arguments: files named as the parameters, or numbered from 0; not those named out* or expected*"},       \
+      {"random", FLAG_SEED, &(f).random, "SEED", "random arguments that follow their use, the same for a seed (0)"}, \
+      {"infeed", FLAG_LIST, &(f).infeeds, "@FILE.npy", INFEED_HELP},                                                 \
+      {"entry", FLAG_TEXT, &(f).entry, "NAME", "the function to run, of StableHLO (main, or the only public one)"}
+#define COMPILE_FLAGS(f)                                                                                               \
+  {"exact", FLAG_BOOL, &(f).exact, NULL, "keep every rounding the HLO asks for (no excess precision in bf16, f16)"},   \
+      {"num_replicas", FLAG_COUNT, &(f).replicas, "N", "replicas that run the module (what it says)"},                 \
+      {"num_partitions", FLAG_COUNT, &(f).partitions, "N", "partitions that run the module (what it says)"},           \
+      {"no-folding", FLAG_BOOL, &(f).no_folding, NULL,                                                                 \
+       "constants are arguments: nothing is evaluated while compiling"},                                               \
+      {"keep-fusions", FLAG_BOOL, &(f).keep_fusions, NULL, KEEP_FUSIONS_HELP}, CODEGEN_FLAG((f).codegen_name),         \
+      MEMORY_FLAG((f).limit_text),                                                                                     \
+      {"cpu", FLAG_TEXT, &(f).cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"}, \
+      {"threads", FLAG_THREADS, &(f).threads, "N", "threads to run on (all cores)"}, DEBUG_OPTIONS_FILE((f).debug),    \
+      {"v", FLAG_SIZE, &(f).v, "LEVEL", "log level"}
+
 int command_run(int argc, char **argv) {
-  run_flags f = {.platform = "cpu",
-                 .chip = "sm_90",
-                 .entry = "",
-                 .rtol = 1e-5,
-                 .atol = 1e-6,
-                 .random = -1,
-                 .debug = DEBUG_OPTIONS_DEFAULT,
-                 .driver = PASS_FLAGS_DEFAULT};
+  run_flags f = run_flags_default();
+  f.measure = (measured_run){.profiles = true, .no_limits = true, .lines = PROFILE_LINES, .out = stderr, .repeats = 1};
   const flag flags[] = {
-      {"input", FLAG_LIST, &f.inputs, "@FILE.npy", "an argument, in the order of the parameters (and devices)"},
-      {"inputs", FLAG_TEXT, &f.input_files, "FOLDER|x.npz",
-       "all arguments: files named as the parameters, or numbered from 0; not those named out* or expected*"},
-      {"random", FLAG_SEED, &f.random, "SEED", "random arguments that follow their use, the same for a seed (0)"},
+      INPUT_FLAGS(f),
       {"sizes", FLAG_LIST, &f.sizes, "N[,M]",
        "run with random arguments at these sizes of `?`, compiled once for all, and compare with the interpreter"},
-      {"infeed", FLAG_LIST, &f.infeeds, "@FILE.npy", INFEED_HELP},
       {"expected_output", FLAG_LIST, &f.expected, "@FILE.npy", "an expected result; exit status 3 if one differs"},
       {"expected_outputs", FLAG_TEXT, &f.expected_files, "FOLDER|x.npz",
        "all expected results, numbered from 0: the folder's files named out* or expected*"},
       {"output", FLAG_LIST, &f.outputs, "@FILE.npy", "where to write a result"},
+      {"outputs", FLAG_TEXT, &f.output_files, "FOLDER|x.npz", "where to write all results: output_0.npy, …"},
       {"platform", FLAG_TEXT, &f.platform, "cpu|cuda|simulator|interpreter", "where to run (cpu)"},
-      {"entry", FLAG_TEXT, &f.entry, "NAME", "the function to run, of StableHLO (main, or the only public one)"},
       {"rtol", FLAG_DOUBLE, &f.rtol, "R", "relative tolerance of the comparison (1e-5)"},
       {"atol", FLAG_DOUBLE, &f.atol, "A", "absolute tolerance of the comparison (1e-6)"},
-      {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for (no excess precision in bf16, f16)"},
-      {"num_replicas", FLAG_COUNT, &f.replicas, "N", "replicas that run the module (what it says)"},
-      {"num_partitions", FLAG_COUNT, &f.partitions, "N", "partitions that run the module (what it says)"},
-      {"no-folding", FLAG_BOOL, &f.no_folding, NULL, "constants are arguments: nothing is evaluated while compiling"},
-      {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       CHIP_FLAG(&f.chip),
-      CODEGEN_FLAG(f.codegen_name),
-      MEMORY_FLAG(f.limit_text),
-      {"cpu", FLAG_TEXT, &f.cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"},
-      {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
       {"print", FLAG_BOOL, &f.print, NULL, "print the results"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage and pass on standard error"},
       PASS_FLAGS(f.driver),
       {"profile", FLAG_BOOL, &f.profile, NULL, "print the time of every operation of the run on standard error (cpu)"},
       {"dump_to", FLAG_TEXT, &f.dump.folder, "FOLDER", "write the IR of every stage there"},
-      DEBUG_OPTIONS_FILE(f.debug),
-      {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
+      COMPILE_FLAGS(f),
       {0},
   };
   const command_line line = {
       "heddle run MODULE [flags]",
       "Compiles and runs a program (HLO text or proto, StableHLO text or bytecode, LHLO) and compares its results.",
+      flags, check_flags};
+  return debug_options_main(&line, &f.debug, argc, argv, NULL, run_file, &f);
+}
+
+int command_profile(int argc, char **argv) {
+  run_flags f = run_flags_default();
+  f.is_measured = true;
+  f.measure = (measured_run){.profiles = true, .out = stdout, .warmups = 1, .repeats = 10};
+  const flag flags[] = {
+      INPUT_FLAGS(f),
+      {"repeat", FLAG_COUNT, &f.measure.repeats, "N", "runs that are watched, behind a first one that is not (10)"},
+      {"top", FLAG_SIZE, &f.measure.lines, "N", "the costliest operations only (0: all)"},
+      {"json", FLAG_BOOL, &f.measure.json, NULL, "print JSON"},
+      {"trace", FLAG_TEXT, &f.measure.trace, "FILE", "write every execution as trace events, which Perfetto opens"},
+      {"counters", FLAG_BOOL, &f.measure.counters, NULL, "read the CPU's counters around each operation"},
+      {"no-limits", FLAG_BOOL, &f.measure.no_limits, NULL, "do not measure what the machine can do"},
+      COMPILE_FLAGS(f),
+      {0},
+  };
+  const command_line line = {"heddle profile MODULE [flags]",
+                             "Runs a program, with random arguments unless it gets others, and shows what each of its "
+                             "operations took, moved and computed, and how near that is to what this machine can do.",
+                             flags, check_flags};
+  return debug_options_main(&line, &f.debug, argc, argv, NULL, run_file, &f);
+}
+
+int command_bench(int argc, char **argv) {
+  run_flags f = run_flags_default();
+  f.is_measured = true;
+  f.measure = (measured_run){.out = stdout, .warmups = 1, .repeats = 3, .seconds = 1};
+  const flag flags[] = {
+      INPUT_FLAGS(f),
+      {"repeat", FLAG_COUNT, &f.measure.repeats, "N", "runs at least, behind a first one that is not counted (3)"},
+      {"seconds", FLAG_DOUBLE, &f.measure.seconds, "S", "how long runs go on (1)"},
+      {"json", FLAG_BOOL, &f.measure.json, NULL, "print JSON"},
+      COMPILE_FLAGS(f),
+      {0},
+  };
+  const command_line line = {
+      "heddle bench MODULE [flags]",
+      "Runs a program again and again, with random arguments unless it gets others, and says how "
+      "long a run takes.",
       flags, check_flags};
   return debug_options_main(&line, &f.debug, argc, argv, NULL, run_file, &f);
 }

@@ -9,7 +9,7 @@
 #include "hlo/device_groups.h"
 #include "hlo/text.h"
 #include "target/nvptx.h"
-#include "tools/bandwidth.h"
+#include "rt/bandwidth.h"
 #include "tools/codegen_flag.h"
 #include "tools/compile_log.h"
 #include "tools/cpu_flag.h"

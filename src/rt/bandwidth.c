@@ -1,6 +1,6 @@
 // Copies with the C library's memcpy, which uses the machine's widest vectors, in pieces small enough that it stays
 // with ordinary stores: kernels' results are stored that way too, so that the next kernel finds them in the cache.
-#include "tools/bandwidth.h"
+#include "rt/bandwidth.h"
 
 #include <string.h>
 

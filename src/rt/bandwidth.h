@@ -1,6 +1,6 @@
 // Measures what this machine's memory can do, as the yardstick for memory-bound kernels.
-#ifndef HEDDLE_TOOLS_BANDWIDTH_H_
-#define HEDDLE_TOOLS_BANDWIDTH_H_
+#ifndef HEDDLE_RT_BANDWIDTH_H_
+#define HEDDLE_RT_BANDWIDTH_H_
 
 #include <stdint.h>
 
