@@ -326,7 +326,7 @@ static region_answer find(region_maps *m, const instruction *i, const region *ou
 
 region_answer region_of_operand(region_maps *m, const instruction *i, const region *out, region_turns turns,
                                 int operand, region *in) {
-  if (m->asked) ++*m->asked;
+  m->asked++;
   region_answer answer = find(m, i, out, turns, operand, in);
   return answer == REGION_FOUND && !keeps_count(i, out, in) ? REGION_UNKNOWN : answer;
 }

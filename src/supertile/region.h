@@ -33,7 +33,7 @@ typedef enum region_answer {
 typedef struct region_maps {
   arena *arena;
   ptr_map known;
-  int64_t *asked;  // regions that were asked for, by whoever shares the count; may be null
+  int64_t asked;  // regions so far
 } region_maps;
 
 region region_whole(arena *a, const shape *s);

@@ -11,10 +11,13 @@
 #include "supertile/tile_loop.h"
 
 // Rounds of an attempt, and how far behind a step that does not fit the bottom of its loop is looked for.
-enum { MOST_ROUNDS = 6, MOST_BEHIND = 8 };
+enum { MOST_ROUNDS = 8, MOST_BEHIND = 8 };
+
+// Values that live across a step and are looked at to be computed again.
+enum { MOST_KEPT = 8 };
 
 // Regions that may be asked for before the search gives up: some seconds.
-enum { MOST_ASKED = 4000000 };
+enum { MOST_ASKED = 10000000 };
 
 // The estimates' share of the limit, in the order in which they are tried.
 static const double shares[] = {1.0, 0.85, 0.7, 0.5, 0.35, 0.2, 0.1};
@@ -23,6 +26,7 @@ typedef struct supertiling {
   const supertile_options *options;
   supertile_peaks peaks;
   ptr_map done;           // bodies of loops, and tiles beside them, that were made to fit
+  ptr_map kept;           // values that were looked at in this round, to be computed again
   text tiled;             // the report of the attempt at hand
   heddle_status refused;  // of the closest attempt
   int64_t least;          // what that takes
@@ -78,7 +82,7 @@ static instruction *next_stored(const tile_search *s, const instruction *i) {
   for (int u = 0; u < i->users.size; u++) {
     instruction *user = i->users.data[u];
     const int at = (int)(intptr_t)ptr_map_get(&s->orders, user);
-    if (at == 0 || user->opcode == HLO_TUPLE || !region_has_tiles(user)) continue;
+    if (at == 0 || ptr_map_has(&s->dead, user) || user->opcode == HLO_TUPLE || !region_has_tiles(user)) continue;
     if (!plan_steps_stored(s->steps, user)) user = next_stored(s, user);
     const int behind = user ? (int)(intptr_t)ptr_map_get(&s->orders, user) : -1;
     if (behind > order) {
@@ -95,15 +99,20 @@ typedef struct tile_try {
   tile_group group;
 } tile_try;
 
+static tile_budget budget_of(const supertiling *t, double share, const plan_step *step) {
+  return (tile_budget){.needed = share_of(t->peaks.limit[MEMORY_DRAM], share),
+                       .touched = share_of(t->peaks.limit[MEMORY_L2], share),
+                       .across = bytes_across(step)};
+}
+
 static bool try_bottom(const supertiling *t, tile_search *s, double share, tile_try *x) {
-  const tile_budget budget = {.needed = share_of(t->peaks.limit[MEMORY_DRAM], share),
-                              .touched = share_of(t->peaks.limit[MEMORY_L2], share),
-                              .across = bytes_across(x->step)};
+  const tile_budget budget = budget_of(t, share, x->step);
   return tile_choice_find(s, x->bottom, &budget, &x->group);
 }
 
 static bool is_free(const supertiling *t, const tile_search *s, const instruction *i) {
-  return i && i->parent && ptr_map_has(&s->orders, i) && !ptr_map_has(&t->done, i->parent) && !ptr_map_has(&t->done, i);
+  return i && i->parent && !ptr_map_has(&s->dead, i) && ptr_map_has(&s->orders, i) &&
+         !ptr_map_has(&t->done, i->parent) && !ptr_map_has(&t->done, i);
 }
 
 // A step whose operation cannot be made to fit alone may do so as a producer of what needs its result: what lives
@@ -122,6 +131,16 @@ static bool find_group(const supertiling *t, tile_search *s, double share, tile_
   return found;
 }
 
+// Members that nobody else needs: consumers come before producers.
+static void bury(tile_search *s, const tile_group *g) {
+  for (int k = 0; k < g->members.size; k++) {
+    const instruction *i = g->members.data[k].instruction;
+    bool is_dead = i != i->parent->root && i->control_predecessors.size == 0;
+    for (int u = 0; u < i->users.size && is_dead; u++) is_dead = ptr_map_has(&s->dead, i->users.data[u]);
+    if (is_dead) ptr_map_put(s->arena, &s->dead, i, s);
+  }
+}
+
 static heddle_status make_loop(supertiling *t, tile_search *s, tile_try *x) {
   tile_group *group = &x->group;
   computation *body, *c = x->bottom->parent;
@@ -135,7 +154,56 @@ static heddle_status make_loop(supertiling *t, tile_search *s, tile_try *x) {
   if (body && group->fits) ptr_map_put(a, &t->done, body, t);
   for (int k = before; group->fits && k < c->instructions.size; k++)
     ptr_map_put(a, &t->done, c->instructions.data[k], t);
-  return pass_apply(&opt_dead_code, c->module);
+  bury(s, group);
+  return status_ok();
+}
+
+// --- what lives across
+
+// A stored value that lives while the step runs, because something behind it reads it.
+typedef struct kept_value {
+  instruction *value, *reader;
+  int64_t bytes;
+} kept_value;
+
+// The stored value behind the step that reads `i` last; null: none.
+static instruction *last_reader(const tile_search *s, const instruction *i, int step_order) {
+  instruction *reader = next_stored(s, i);
+  return reader && (int)(intptr_t)ptr_map_get(&s->orders, reader) > step_order ? reader : NULL;
+}
+
+// The largest value that lives across the step and was not looked at in this round.
+static kept_value largest_kept(const supertiling *t, const tile_search *s, const instruction *bottom) {
+  const int order = (int)(intptr_t)ptr_map_get(&s->orders, bottom);
+  kept_value best = {0};
+  for (int k = 0; k < bottom->parent->instructions.size; k++) {
+    instruction *i = bottom->parent->instructions.data[k];
+    const stored_value *v = plan_steps_stored(s->steps, i);
+    const int at = (int)(intptr_t)ptr_map_get(&s->orders, i);
+    if (!v || !v->is_temporary || v->bytes <= best.bytes || at == 0 || at >= order || ptr_map_has(&t->kept, i))
+      continue;
+    instruction *reader = last_reader(s, i, order);
+    if (reader && region_has_tiles(i)) best = (kept_value){i, reader, v->bytes};
+  }
+  return best;
+}
+
+// Where a step does not fit because of what lives across it, that is computed again where it is read behind the step,
+// in tiles.
+static heddle_status compute_again(supertiling *t, tile_search *s, const instruction *bottom, double share,
+                                   bool *changed) {
+  for (int k = 0; k < MOST_KEPT; k++) {
+    const kept_value kept = largest_kept(t, s, bottom);
+    if (!kept.value) break;
+    ptr_map_put(bottom->parent->module->arena, &t->kept, kept.value, t);
+    tile_try x = {.bottom = kept.reader, .step = plan_steps_of(s->steps, kept.reader)};
+    if (!x.step || !is_free(t, s, kept.reader)) continue;
+    const tile_budget budget = budget_of(t, share, x.step);
+    if (!tile_choice_find_with(s, x.bottom, kept.value, &budget, &x.group)) continue;
+    *changed = true;
+    return make_loop(t, s, &x);
+  }
+  return status_ok();
 }
 
 static heddle_status tile_step(supertiling *t, tile_search *s, const plan_step *step, double share, bool *changed) {
@@ -146,7 +214,8 @@ static heddle_status tile_step(supertiling *t, tile_search *s, const plan_step *
     return status_ok();
   }
   tile_try x = {.bottom = step->bottom && step->bottom->parent ? tile_choice_bottom(step->bottom) : NULL, .step = step};
-  if (!is_free(t, s, x.bottom) || is_small(t, step) || !find_group(t, s, share, &x)) return status_ok();
+  if (!is_free(t, s, x.bottom)) return status_ok();
+  if (is_small(t, step) || !find_group(t, s, share, &x)) return compute_again(t, s, x.bottom, share, changed);
   *changed = true;
   return make_loop(t, s, &x);
 }
@@ -154,14 +223,17 @@ static heddle_status tile_step(supertiling *t, tile_search *s, const plan_step *
 static heddle_status run_round(supertiling *t, arena *scratch, module *m, const lhlo_program *plan, double share,
                                bool *changed) {
   plan_steps steps;
+  t->kept = (ptr_map){0};
   plan_steps_find(scratch, m, plan, &steps);
-  region_maps maps = {.arena = scratch, .asked = &t->asked};
+  region_maps maps = {.arena = scratch, .asked = t->asked};
   tile_search s = {.arena = scratch, .steps = &steps, .maps = &maps, .exact = t->options->exact};
   for (int k = 0; k < m->computations.size; k++) tile_search_number(&s, m->computations.data[k]);
   for (int k = steps.steps.size; k-- > 0;) {
     const plan_step *step = &steps.steps.data[k];
-    if (!step_fits(t, step) && t->asked < MOST_ASKED) TRY(tile_step(t, &s, step, share, changed));
+    if (!step_fits(t, step) && maps.asked < MOST_ASKED) TRY(tile_step(t, &s, step, share, changed));
   }
+  t->asked = maps.asked;
+  TRY(pass_apply(&opt_dead_code, m));
   return opt_sort(scratch, m);
 }
 
@@ -224,8 +296,13 @@ static heddle_status attempt(supertiling *t, module *m, double share, bool *fit)
       if (peaks[MEMORY_DRAM] < t->least || status_is_ok(t->refused)) {
         heddle_status_free(t->refused);
         t->refused = refuse(t, m, plan);
+        t->least = peaks[MEMORY_DRAM];
       }
-      log_print(2, "share %g, round %d: %lld bytes", share, round, (long long)peaks[MEMORY_DRAM]);
+      if (log_level() >= 2) {
+        heddle_status worst = refuse(t, m, plan);
+        log_print(2, "share %g, round %d: %s", share, round, status_brief(worst));
+        heddle_status_free(worst);
+      }
       s = run_round(t, scratch, m, plan, share, &changed);
     }
     arena_destroy(scratch);

@@ -1,7 +1,10 @@
 // The search over dims, producers and sizes. Each probe grows a group and estimates it.
 #include "supertile/tile_choice.h"
 
-enum { MOST_STORED = 64 };
+enum { MOST_STORED = 1 << 20 };
+
+// Regions that may be asked for to choose one tiling.
+enum { MOST_ASKED_FOR_ONE = 600000 };
 
 // Work that may be repeated before fewer producers are tried.
 static const double GENTLE_REPETITION = 1.2;
@@ -29,6 +32,10 @@ typedef struct probe {
 } probe;
 
 static bool try_tile(const probe *p, int64_t tile, tile_group *g) {
+  if (p->search->maps->asked >= p->search->most_asked) {
+    g->members.size = 0;
+    return false;
+  }
   if (!tile_group_grow(p->search, p->bottom, p->dim, tile, p->most_stored, g)) {
     g->members.size = 0;
     return false;
@@ -126,7 +133,7 @@ static bool choose_outer(tile_search *s, instruction *bottom, const tile_budget 
   return least <= budget->needed;
 }
 
-bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
+static bool choose_fitting(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
   const int rank = array_of(bottom)->rank, dims = tile_group_dims(bottom, s->exact);
   bool any = false;
   for (int d = 0; d < dims && (d < rank || !any); d++) {
@@ -137,9 +144,36 @@ bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *bu
     *out = g;
     any = true;
   }
-  if (!any && !choose_outer(s, bottom, budget, out)) return false;
-  out->fits = any;
-  return true;
+  return any;
+}
+
+// What is needed outside, too, stays there if that fits; else it is computed again.
+bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
+  bool found = false;
+  s->most_asked = s->maps->asked + MOST_ASKED_FOR_ONE;
+  for (int repeats = 0; repeats < 2 && !found; repeats++) {
+    s->may_repeat = repeats;
+    found = choose_fitting(s, bottom, budget, out);
+    if (found) out->fits = true;
+  }
+  for (int repeats = 0; repeats < 2 && !found; repeats++) {
+    s->may_repeat = repeats;
+    found = choose_outer(s, bottom, budget, out);
+  }
+  s->may_repeat = false;
+  return found;
+}
+
+bool tile_choice_find_with(tile_search *s, instruction *bottom, const instruction *with, const tile_budget *budget,
+                           tile_group *out) {
+  s->may_repeat = true;
+  s->most_asked = s->maps->asked + MOST_ASKED_FOR_ONE;
+  bool found = choose_fitting(s, bottom, budget, out);
+  s->may_repeat = false;
+  bool has = false;
+  for (int k = 1; found && k < out->members.size; k++) has |= out->members.data[k].instruction == with;
+  out->fits = found;
+  return found && has;
 }
 
 void tile_choice_print(text *out, const tile_group *g) {
@@ -158,6 +192,8 @@ void tile_choice_print(text *out, const tile_group *g) {
   text_puts(out, "\n");
   for (int k = 1; k < g->members.size; k++) {
     const tile_member *m = &g->members.data[k];
-    if (m->is_stored) text_printf(out, "  with " STR_FMT "\n", STR_ARG(m->instruction->name));
+    if (m->is_stored)
+      text_printf(out, "  with " STR_FMT "%s\n", STR_ARG(m->instruction->name),
+                  m->is_repeated ? ", which is needed outside as well" : "");
   }
 }

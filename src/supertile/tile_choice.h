@@ -18,6 +18,11 @@ instruction *tile_choice_bottom(instruction *i);
 // would with a loop in the loop, which reads other arrays in small parts, it is taken. False if there is none.
 bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out);
 
+// A tiling that fits and computes `with` again among its producers, which is needed outside, too. False if there is
+// none.
+bool tile_choice_find_with(tile_search *s, instruction *bottom, const instruction *with, const tile_budget *budget,
+                           tile_group *out);
+
 // What was chosen, as --emit=tiling prints it.
 void tile_choice_print(text *out, const tile_group *g);
 

@@ -7,7 +7,7 @@
 // What a loop takes beside arrays: the turn, its condition, places.
 enum { LOOP_BYTES = 16 };
 
-enum { MOST_MEMBERS = 2000, MOST_BORDERS = 8 };
+enum { MOST_MEMBERS = 50000, MOST_BORDERS = 8 };
 
 void tile_search_number(tile_search *s, const computation *c) {
   instruction_list order = {0};
@@ -115,7 +115,7 @@ typedef struct growth {
 static bool is_needed_outside(const growth *g, const instruction *i) {
   if (i == i->parent->root || i->control_predecessors.size > 0) return true;
   for (int u = 0; u < i->users.size; u++)
-    if (!ptr_map_has(&g->members, i->users.data[u])) return true;
+    if (!ptr_map_has(&g->members, i->users.data[u]) && !ptr_map_has(&g->search->dead, i->users.data[u])) return true;
   return false;
 }
 
@@ -129,7 +129,7 @@ static bool may_join(const growth *g, const pending *p) {
   if (p->order < 0 || !region_has_tiles(i) || !region_moves(&p->region)) return false;
   if (i->opcode == HLO_GET_TUPLE_ELEMENT && !region_has_tiles(i->operands[0])) return false;
   if (!is_stored(g, i)) return true;
-  return g->group->stored_count < g->most_stored && !is_needed_outside(g, i);
+  return g->group->stored_count < g->most_stored && (g->search->may_repeat || !is_needed_outside(g, i));
 }
 
 // Whether one box for both holds little that nobody needs.
@@ -159,7 +159,12 @@ static region_answer join(growth *g, int number, region_turns turns) {
   const pending p = g->asked.data[number];
   instruction *i = p.instruction;
   tile_search *s = g->search;
-  tile_member m = {i, p.order, is_stored(g, i), p.region, arena_array(s->arena, int, i->operand_count)};
+  tile_member m = {.instruction = i,
+                   .order = p.order,
+                   .is_stored = is_stored(g, i),
+                   .region = p.region,
+                   .operands = arena_array(s->arena, int, i->operand_count)};
+  m.is_repeated = m.is_stored && g->group->members.size > 0 && is_needed_outside(g, i);
   region *operands = arena_array(s->arena, region, i->operand_count);
   for (int k = 0; k < i->operand_count; k++) {
     const region_answer answer = tile_group_operand(s, g->group, &m, turns, k, &operands[k]);
@@ -408,7 +413,9 @@ static void count_work(tile_group *g) {
   for (int k = 0; k < g->members.size; k++) {
     const instruction *i = g->members.data[k].instruction;
     const double work = element_work(i);
-    whole += work * (double)shape_element_count(array_of(i));
+    const double once = work * (double)shape_element_count(array_of(i));
+    whole += once;
+    tiled += g->members.data[k].is_repeated ? once : 0;  // what is outside stays
     const double elements = (double)region_elements(&g->members.data[k].region);
     tiled += work * elements * (g->is_sum && k == 0 ? 1 : turns);
   }

@@ -14,10 +14,11 @@
 
 typedef struct tile_member {
   instruction *instruction;
-  int order;       // in the computation's post-order
-  bool is_stored;  // it is a step's result; others are computed within the step that reads them
-  region region;   // of one turn
-  int *operands;   // by operand: the number of the member that gives its tile; < 0: it is read from outside
+  int order;         // in the computation's post-order
+  bool is_stored;    // it is a step's result; others are computed within the step that reads them
+  bool is_repeated;  // it is needed outside, too
+  region region;     // of one turn
+  int *operands;     // by operand: the number of the member that gives its tile; < 0: it is read from outside
 } tile_member;
 
 typedef struct tile_group {
@@ -44,7 +45,10 @@ typedef struct tile_group {
 typedef struct tile_search {
   arena *arena;
   const plan_steps *steps;
-  bool exact;  // sums keep their order
+  bool exact;          // sums keep their order
+  bool may_repeat;     // what is needed outside, too, may be computed once more in the loop
+  int64_t most_asked;  // regions that may be asked for before all further tries fail
+  ptr_map dead;        // instructions that only loops stand for by now
   region_maps *maps;
   ptr_map orders;  // instruction: position in its computation's post-order, plus one
 } tile_search;
