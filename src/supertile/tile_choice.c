@@ -178,10 +178,10 @@ bool tile_choice_find_with(tile_search *s, instruction *bottom, const instructio
 
 void tile_choice_print(text *out, const tile_group *g) {
   const int rank = array_of(g->bottom)->rank;
+  const int64_t turns = g->inside.last - g->inside.first + 1;
   text_printf(out, STR_FMT ": %s %d of %lld in tiles of %lld, %lld turns", STR_ARG(g->bottom->name),
               g->is_sum ? "summed dim" : "dim", g->is_sum ? g->dim - rank : g->dim,
-              (long long)tile_group_dim_size(g->bottom, g->dim), (long long)g->tile,
-              (long long)(g->inside.last - g->inside.first + 1));
+              (long long)tile_group_dim_size(g->bottom, g->dim), (long long)g->tile, (long long)turns);
   const int64_t alone = g->inside.first + (g->turns - 1 - g->inside.last) + (g->remainder > 0);
   if (alone > 0) text_printf(out, " and %lld tiles alone", (long long)alone);
   text_printf(out, "; a turn takes %lld bytes, with what lives %lld", (long long)g->operation_bytes,
