@@ -21,6 +21,7 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORPUS = ROOT.parent / "shared" / "corpus"
@@ -31,6 +32,7 @@ FIXED_RUNS = 1000
 LEAST_KEPT = 25  # fewer say nothing about a share
 MOST_SEEDS = 150  # of each target, half of them of the corpus
 LARGEST_SEED = 6000  # bytes
+LARGEST_SAVED = 16000
 SEED = 1
 MAP = re.compile(r"""["(](\([^"]*?\) -> \([^"]*?domain:[^"]*?)["]""")
 
@@ -73,6 +75,16 @@ def converted(*command):
             yield done.stdout
 
 
+def saved():
+    """The sample of HLO as saved programs of a machine that all have."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "x.heddle")
+        for _ in converted("compile", "--cpu=x86-64-v2", "-o", path):
+            data = pathlib.Path(path).read_bytes()
+            if len(data) <= LARGEST_SAVED:
+                yield data
+
+
 def contents(ending):
     return (path.read_bytes() for path in sample(ending))
 
@@ -92,6 +104,7 @@ SEEDS = {
     "map_fuzz": maps,
     "mlir_fuzz": lambda: contents(".mlir"),
     "proto_fuzz": lambda: converted("convert", "--to=pb"),
+    "saved_fuzz": saved,
     "proto_text_fuzz": lambda: converted("convert", "--to=pbtxt"),
 }
 

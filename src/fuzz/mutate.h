@@ -21,4 +21,7 @@ size_t mutate_proto(uint8_t *data, size_t size, size_t max_size, uint64_t seed);
 // MLIR bytecode: a number inside a section, or a stretch of a section with its length kept true.
 size_t mutate_bytecode(uint8_t *data, size_t size, size_t max_size, uint64_t seed);
 
+// Saved programs: one field of the record, or a byte of an image, with checksums that fit.
+size_t mutate_saved(uint8_t *data, size_t size, size_t max_size, uint64_t seed);
+
 #endif

@@ -3,11 +3,13 @@
 
 #include <stdlib.h>
 
+#include "api/save.h"
 #include "base/arena_testing.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "hlo/text.h"
 #include "proto/proto.h"
+#include "rt/saved_program.h"
 #include "vhlo/bytecode_reader.h"
 
 enum { ROOM = 1 << 14, TRIES = 400 };
@@ -88,6 +90,38 @@ static void test_bytecode(void **state) {
   check_mutants(bytes, mutate_bytecode, reads_bytecode, TRIES / 16);
 }
 
+static bool reads_saved(arena *a, str bytes) {
+  (void)a;
+  saved_program *p;
+  const bool is = is_read(saved_program_read(bytes, &(saved_program_options){.threads = 1}, &p));
+  if (is) saved_program_close(p);
+  return is;
+}
+
+// What is not refused has been checked; nothing runs it.
+static void test_saved(void **state) {
+  static const char program[] =
+      "HloModule m\n\n"
+      "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = pred[] compare(a, b), direction=LT }\n"
+      "ENTRY e {\n"
+      "  x = f32[4,8] parameter(0)\n"
+      "  c = f32[8,64] iota(), iota_dimension=0\n"
+      "  s = f32[4,64] dot(x, c), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+      "  t = f32[4,64] sort(s), dimensions={1}, to_apply=less\n"
+      "  ROOT r = (f32[4,64], f32[4,64]) tuple(t, s)\n"
+      "}\n";
+  module *m;
+  compiled c;
+  text bytes = {0};
+  assert_true(is_read(hlo_parse(*state, "source", str_from(program), &m)));
+  assert_true(is_read(compile_module(*state, m, &(compile_options){.is_saved = true}, &c)));
+  assert_true(is_read(save_to_text(&c, &bytes)));
+  assert_true(bytes.size < ROOM);
+  check_mutants(text_view(&bytes), mutate_saved, reads_saved, TRIES / 16);
+  compiled_release(&c);
+  text_free(&bytes);
+}
+
 static void test_lines(void **state) {
   (void)state;
   static const char other[] = "  z = f32[4,8] negate(x)\n  w = f32[4,8] negate(y)\n";
@@ -114,14 +148,15 @@ static void test_rubbish(void **state) {
     assert_true(mutate_text(bytes, size, size, seed) <= size);
     assert_true(mutate_proto(bytes, size, size, seed) <= size);
     assert_true(mutate_bytecode(bytes, size, size, seed) <= size);
+    assert_true(mutate_saved(bytes, size, size, seed) <= size);
     free(bytes);
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_text),  TESTING_IN_ARENA(test_proto),   TESTING_IN_ARENA(test_bytecode),
-      cmocka_unit_test(test_lines), cmocka_unit_test(test_rubbish),
+      cmocka_unit_test(test_text),  TESTING_IN_ARENA(test_proto), TESTING_IN_ARENA(test_bytecode),
+      TESTING_IN_ARENA(test_saved), cmocka_unit_test(test_lines), cmocka_unit_test(test_rubbish),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
