@@ -26,6 +26,8 @@ import conformance_mutants
 import corpus_sample
 import fuzz
 import ptxas_corpus
+import runtime_alone
+import saved_corpus
 import tile_windows
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -33,6 +35,8 @@ JOBS = str(os.cpu_count() or 2)
 LIT = "/usr/lib/llvm-19/build/utils/lit/lit.py"
 # Mutants of modules that each build runs.
 MUTANTS = {"build": 240, "build/dev": 40}
+# The share of the project's own modules that the quick tests save.
+SAVED_EVERY = 4
 # Modules of hlo-smith sent through each way.
 SMITH_CHECKS = {"passes": 2000, "text": 200, "proto": 300, "pbtxt": 100, "stablehlo": 500, "cpu": 200,
                 "cpu-default": 100, "tiles": 100, "tiles-default": 50, "simulator": 150, "simulator-default": 50}
@@ -63,7 +67,8 @@ PROTO_TYPES = ("pred,s2,s4,s8,s16,s32,s64,u2,u4,u8,u16,u32,u64,f4e2m1fn,f8e5m2,f
                "f8e4m3fnuz,f8e3m4,f8e8m0fnu,f16,bf16,f32,f64,c64,c128")
 # Protos have no way to say some modules; every other way takes all that is drawn.
 MOST_REFUSED = {"proto": 0.6, "pbtxt": 0.6}
-CHECK_STEPS = ["format", "build-release", "unit-release", "golden-release", "corpus-sample", "ptxas-sample"]
+CHECK_STEPS = ["format", "build-release", "unit-release", "golden-release", "corpus-sample", "ptxas-sample",
+               "saved-sample"]
 NO_CORPUS = "NOT RUN: the conformance corpus, as there is no ../shared/corpus beside the repository; the sample in " \
             "test/corpus ran"
 TAIL = 60  # lines shown of what failed
@@ -420,6 +425,44 @@ def step_install():
     return result
 
 
+def saved(result, folder, every=1):
+    """Programs of a corpus, saved and run without the compiler."""
+    programs = saved_corpus.programs_of([folder], "", every)
+    passed, neither, failures = saved_corpus.judge_all(ROOT / "build" / "bin", programs)
+    result.passed += passed
+    result.failures += failures
+    if neither:
+        result.remarks.append(f"{neither} programs of {folder.name} run neither way")
+
+
+def step_saved_sample():
+    """the project's own modules saved, the runner without a compiler gives the JIT's bits; it stands alone"""
+    result = Result()
+    if not built(result, "saved", "heddle"):
+        return result
+    corpus_sample.write_all(ROOT / "build" / "corpus-saved", corpus_sample.cases.all_cases()[::SAVED_EVERY])
+    saved(result, ROOT / "build" / "corpus-saved")
+    found, remarks = runtime_alone.check_all(ROOT / "build")
+    for name, wrong in found:
+        result.add(name, not wrong, wrong)
+    result.remarks += remarks
+    return result
+
+
+def step_saved():
+    """the whole corpus saved: the runner without a compiler gives the JIT's bits"""
+    result = Result()
+    if not built(result, "saved", "heddle"):
+        return result
+    corpus = ROOT.parent / "shared" / "corpus"
+    if not corpus.is_dir():
+        result.remarks.append(NO_CORPUS)
+    for name in ("hlo", "jax"):
+        if (corpus / name).is_dir():
+            saved(result, corpus / name)
+    return result
+
+
 def step_tidy():
     """clang-tidy has nothing to say"""
     result = Result()
@@ -431,7 +474,7 @@ def step_tidy():
 STEPS = [step_format, step_build_release, step_build_dev, step_unit_dev, step_unit_release, step_tsan,
          step_golden_release, step_golden_dev, step_corpus_sample, step_tile_windows, step_levels, step_conformance,
          step_ptxas_sample, step_ptxas, step_smith, step_sight, step_fuzz, step_mutants, step_clone, step_install,
-         step_tidy]
+         step_saved_sample, step_saved, step_tidy]
 
 
 def name_of(step):
