@@ -25,6 +25,7 @@ import conformance
 import conformance_mutants
 import corpus_sample
 import fuzz
+import object_corpus
 import ptxas_corpus
 import runtime_alone
 import saved_corpus
@@ -449,6 +450,21 @@ def step_saved_sample():
     return result
 
 
+def step_objects():
+    """the project's own modules as objects, linked into C programs: the JIT's bits"""
+    result = Result()
+    if not built(result, "objects", "heddle"):
+        return result
+    corpus_sample.write_all(ROOT / "build" / "corpus-objects", corpus_sample.cases.all_cases()[::SAVED_EVERY])
+    options = object_corpus.options_of(["--bin", str(ROOT / "build" / "bin")])
+    programs = saved_corpus.programs_of([ROOT / "build" / "corpus-objects"], "", 1)
+    passed, others, failures = object_corpus.judge_all(programs, options)
+    result.passed += passed
+    result.failures += failures
+    result.remarks.append(f"{others} programs need the runtime or have other layouts")
+    return result
+
+
 def step_saved():
     """the whole corpus saved: the runner without a compiler gives the JIT's bits"""
     result = Result()
@@ -474,7 +490,8 @@ def step_tidy():
 STEPS = [step_format, step_build_release, step_build_dev, step_unit_dev, step_unit_release, step_tsan,
          step_golden_release, step_golden_dev, step_corpus_sample, step_tile_windows, step_levels, step_conformance,
          step_ptxas_sample, step_ptxas, step_smith, step_sight, step_fuzz, step_mutants, step_clone, step_install,
-         step_saved_sample, step_saved, step_tidy]
+         step_saved_sample, step_saved, step_objects,
+         step_tidy]
 
 
 def name_of(step):

@@ -164,7 +164,7 @@ size_t mutate_saved(uint8_t *data, size_t size, size_t max_size, uint64_t seed) 
   if (status_is_ok(s)) s = program_file_read(c.arena, bytes, &(program_file_options){.trusts_checksums = true}, &saved);
   if (status_is_ok(s)) {
     collect(&c, &program_record_saved, (char *)&saved);
-    change_place(&c, &c.places.data[below(&c, (uint64_t)c.places.size)]);
+    if (c.places.data) change_place(&c, &c.places.data[below(&c, (uint64_t)c.places.size)]);
     if (!saved.producer) saved.producer = "";
     size = write_parts(c.arena, &saved, data, size, max_size);
   }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/testing.h"
+#include "link/elf_merge.h"
 
 enum { CODE, CONSTANTS, RELOCATIONS, SYMBOLS, NAMES, SECTION_NAMES, SECTIONS };  // the sections, less one
 
@@ -144,6 +145,39 @@ static void test_says_what_is_wrong(void **state) {
   refuse(&o, HEDDLE_INVALID, ".symtab, which is not loaded");
 }
 
+// Two objects and a constant as one: the constant is what one of them misses, libm's function stays missing.
+static void test_merges(void **state) {
+  (void)state;
+  object first = make(), second = make();
+  first.symbols[3].st_name = 0;  // nameless, so that `remainder` is the second one's alone
+  first.symbols[3].st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC);
+  second.symbols[2].st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC);
+  const str both[] = {bytes_of(&second), bytes_of(&first)};
+  const elf_constant constant = {"table", "abc", 4};
+  const elf_merge_request request = {2, both, 1, &constant, "answer"};
+  arena *a = arena_create();
+  text merged = {0};
+  const char *undefined;
+  assert_true(status_is_ok(elf_merge(a, &request, &merged, &undefined)));
+  assert_string_equal(undefined, "fmodf");
+  const str bytes = text_view(&merged);
+  void *address;
+  link_code *linked;
+  assert_true(status_is_ok(link_objects(1, &bytes, 1, &entries[0], &address, &linked)));
+  assert_int_equal(((int (*)(void))address)(), 42);
+  link_release(linked);
+  // What is not shown is not found.
+  heddle_status s = link_objects(1, &bytes, 1, &entries[1], &address, &linked);
+  assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
+  heddle_status_free(s);
+  const elf_merge_request twice = {2, (const str[]){both[1], both[1]}, 0, NULL, "answer"};
+  s = elf_merge(a, &twice, &merged, &undefined);
+  assert_non_null(strstr(heddle_status_message(s), "two of the objects define 'answer'"));
+  heddle_status_free(s);
+  text_free(&merged);
+  arena_destroy(a);
+}
+
 #endif
 
 static void test_refuses_what_it_cannot_link(void **state) {
@@ -200,6 +234,7 @@ int main(void) {
       cmocka_unit_test(test_runs),
       cmocka_unit_test(test_objects_do_not_see_each_other),
       cmocka_unit_test(test_says_what_is_wrong),
+      cmocka_unit_test(test_merges),
 #endif
       cmocka_unit_test(test_refuses_what_it_cannot_link),
       cmocka_unit_test(test_survives_damage),

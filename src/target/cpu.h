@@ -22,4 +22,7 @@ target_product_costs cpu_target_products(cpu_level number);
 heddle_status cpu_emit(arena *a, MlirOperation module, const target_description *target, const code_options *options,
                        kernel_image *out);
 
+// An object of a module that is written in the LLVM dialect. HEDDLE_INTERNAL where MLIR does not read it.
+heddle_status cpu_emit_text(arena *a, const char *source, const target_description *target, kernel_image *out);
+
 #endif

@@ -1,7 +1,9 @@
 // heddle compile MODULE: the code of a module's kernels as files.
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/object.h"
 #include "api/open_compile.h"
 #include "api/open_text.h"
 #include "api/save.h"
@@ -40,6 +42,7 @@ static const struct form {
     {"tiling", NULL, NULL},   // what is cut into tiles for --memory-limit
     {"image", NULL, NULL},    // what the target's code generator makes
     {"saved", NULL, NULL},    // a program that heddle-run runs
+    {"object", NULL, "cpu"},  // the program as one C function
 };
 
 enum { FORM_COUNT = sizeof forms / sizeof *forms };
@@ -53,7 +56,7 @@ typedef struct compile_flags {
   cpu_level levels[CPU_LEVEL_COUNT];  // that a saved program has code for
   int level_count;
   memory_limit limit;
-  bool exact, deterministic, keep_fusions, time;
+  bool freestanding, exact, deterministic, keep_fusions, time;
   int threads, v;
   debug_options debug;
   pass_flags driver;
@@ -81,7 +84,7 @@ static heddle_status find_form(const char *name, const struct form **out) {
   }
   return status_error(
       HEDDLE_INVALID,
-      "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, tiling, image or saved", name);
+      "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, tiling, image, saved or object", name);
 }
 
 static bool is_form(const compile_flags *f, const char *name) { return strcmp(f->form->name, name) == 0; }
@@ -144,6 +147,10 @@ static heddle_status check_flags(void *argument) {
   TRY(hlo_dump_check(&f->debug));
   TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
   if (is_form(f, "obj") && !f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
+  if (is_form(f, "object") && !f->output)
+    return status_error(HEDDLE_INVALID, "an object wants a name: -o FILE.o, which its header has, too");
+  if (f->freestanding && !is_form(f, "object"))
+    return status_error(HEDDLE_INVALID, "--freestanding is for --emit=object, found %s", f->form->name);
   if (is_form(f, "saved") && !f->output)
     return status_error(HEDDLE_INVALID, "a saved program wants a name: -o FILE.heddle");
   return status_ok();
@@ -241,6 +248,65 @@ static heddle_status compile_one(arena *a, const compile_source *from, const com
   return status_ok();
 }
 
+// "model.o" -> "model.h"
+static const char *header_path(arena *a, const char *output) {
+  const char *suffix = strrchr(output, '.');
+  if (!suffix || strchr(suffix, '/')) suffix = output + strlen(output);
+  return arena_printf(a, "%.*s.h", (int)(suffix - output), output);
+}
+
+// The functions of an object that are not the C library's but libm's.
+static heddle_status check_freestanding(const char *undefined) {
+  static const char *const of_libc[] = {"memcpy", "memmove", "memset", "memcmp"};
+  char *names = strdup(undefined), *rest = names;
+  heddle_status s = names ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for names");
+  for (const char *name = strsep(&rest, ","); name && status_is_ok(s); name = strsep(&rest, ",")) {
+    bool is_known = name[strspn(name, " ")] == 0;
+    for (size_t k = 0; k < sizeof of_libc / sizeof *of_libc; k++)
+      is_known |= strcmp(name + strspn(name, " "), of_libc[k]) == 0;
+    if (!is_known)
+      s = status_error(HEDDLE_UNIMPLEMENTED, "--freestanding: the program calls %s, which libm has",
+                       name + strspn(name, " "));
+  }
+  free(names);
+  return s;
+}
+
+static heddle_status write_object(arena *a, const compiled *c, const compile_flags *f, const char *name) {
+  text header = {0}, object = {0};
+  const char *undefined = "";
+  heddle_status s = object_make(a, c, name, &header, &object, &undefined);
+  if (status_is_ok(s) && f->freestanding) s = check_freestanding(undefined);
+  if (status_is_ok(s)) s = file_write(f->output, text_view(&object));
+  if (status_is_ok(s)) s = file_write(header_path(a, f->output), text_view(&header));
+  text_free(&header);
+  text_free(&object);
+  return s;
+}
+
+// The module's name as one that C takes.
+static const char *function_name(arena *a, const compile_source *from, const compile_flags *f) {
+  if (f->name) return f->name;
+  const str module = from->module ? from->module->name : STR("program");
+  char *name = arena_printf(a, STR_FMT, STR_ARG(module));
+  for (char *c = name; *c; c++)
+    if (!isalnum((unsigned char)*c)) *c = '_';
+  return isdigit((unsigned char)*name) ? arena_printf(a, "_%s", name) : name;
+}
+
+static heddle_status compile_object(arena *a, const compile_source *from, const compile_flags *f,
+                                    const compile_options *given) {
+  compiled program;
+  compile_options options = *given;
+  const char *name = function_name(a, from, f);
+  options.is_saved = true;
+  options.kernel_name = arena_printf(a, "%s_kernel", name);
+  TRY(compile_one(a, from, f, &options, &program));
+  heddle_status s = write_object(a, &program, f, name);
+  compiled_release(&program);
+  return s;
+}
+
 // A whole program in one file, compiled once for each instruction set.
 static heddle_status compile_saved(arena *a, const compile_source *from, const compile_flags *f,
                                    const compile_options *given) {
@@ -323,6 +389,7 @@ static heddle_status compile_source_to(arena *a, const compile_source *from, con
   if (is_plan && !from->module) return write_open_plan(a, from, f, options, is_lhlo);
   if (is_plan) return write_plan(a, from, f, options, is_lhlo);
   if (is_form(f, "saved")) return compile_saved(a, from, f, options);
+  if (is_form(f, "object")) return compile_object(a, from, f, options);
   return f->form->suffix ? compile_text(a, from, f, options) : compile_images(a, from, f, options);
 }
 
@@ -355,7 +422,7 @@ int command_compile(int argc, char **argv) {
   const flag flags[] = {
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output for text)"},
       {"emit", FLAG_TEXT, &f.emit, "FORM",
-       "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, tiling, image or saved (by the name after -o: saved, "
+       "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, tiling, image, saved or object (by the name after -o: saved, "
        "else "
        "obj)"},
       {"target", FLAG_TEXT, &f.target, "TARGET", "cpu, nvptx or null (cpu; nvptx for --emit=ptx)"},
@@ -364,7 +431,9 @@ int command_compile(int argc, char **argv) {
       MEMORY_FLAG(f.limit_text),
       {"cpu", FLAG_TEXT, &f.cpu, CPU_FLAG_ARGUMENT,
        "the instruction set that the CPU's code keeps to, saved programs' several: A,B (native)"},
-      {"name", FLAG_TEXT, &f.name, "NAME", "the first kernel's symbol (in an object MODULE_kernel, else main)"},
+      {"name", FLAG_TEXT, &f.name, "NAME",
+       "the first kernel's symbol (in an object MODULE_kernel, else main); of --emit=object the function"},
+      {"freestanding", FLAG_BOOL, &f.freestanding, NULL, "of --emit=object: refuse what needs more than the C library"},
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for"},
       {"deterministic", FLAG_BOOL, &f.deterministic, NULL,
        "every run rounds alike: scatters keep the order of updates"},

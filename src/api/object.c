@@ -1,0 +1,119 @@
+// The driver's code comes from the generator that the kernels' comes from; then all objects and the constants are
+// merged.
+#include "api/object.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+
+#include "api/object_code.h"
+#include "base/cpu_features.h"
+#include "heddle/version.h"
+#include "link/elf_merge.h"
+#include "target/cpu.h"
+
+// --- the header
+
+// Types that C lacks are the unsigned integers of their width, complex numbers pairs of floats, packed ones bytes.
+static const char *c_type(dtype t) {
+  static const char *const integers[2][4] = {{"uint8_t", "uint16_t", "uint32_t", "uint64_t"},
+                                             {"int8_t", "int16_t", "int32_t", "int64_t"}};
+  const dtype_info *type = &dtypes[t];
+  if (t == DTYPE_F32 || t == DTYPE_C64) return "float";
+  if (t == DTYPE_F64 || t == DTYPE_C128) return "double";
+  const int width = type->bytes == 1 ? 0 : type->bytes == 2 ? 1 : type->bytes == 4 ? 2 : 3;
+  return integers[type->class == CLASS_SIGNED && type->bits >= 8][width];
+}
+
+static void print_numbers(text *out, int count, const int64_t *numbers) {
+  for (int k = 0; k < count; k++) text_printf(out, "%s%" PRId64, k ? "," : "", numbers[k]);
+}
+
+static void describe(text *out, const char *name, const program_value *v) {
+  const program_shape *s = &v->shape;
+  text_printf(out, "//   %s: %s[", name, dtype_name(s->type));
+  print_numbers(out, s->rank, s->dims);
+  text_printf(out, "], %" PRId64 " bytes", program_shape_packed_bytes(s));
+  if (!program_shape_is_plain(s)) {
+    text_puts(out, dtypes[s->type].bits < 8 ? ", packed, minor to major {" : ", minor to major {");
+    print_numbers(out, s->rank, s->minor_to_major);
+    text_putc(out, '}');
+  }
+  if (v->name[0]) text_printf(out, " (%s)", v->name);
+  if (v->donated_parameter >= 0) text_printf(out, "; may be in%d, whose memory it takes over", v->donated_parameter);
+  text_putc(out, '\n');
+}
+
+static void describe_all(arena *a, text *out, const program *p) {
+  for (int k = 0; k < p->parameter_count; k++) describe(out, arena_printf(a, "in%d", k), &p->parameters[k]);
+  for (int k = 0; k < p->result_count; k++) describe(out, arena_printf(a, "out%d", k), &p->results[k]);
+  for (int k = 0; k < p->dynamic_count; k++)
+    text_printf(out, "//   dimension %d of out%d has the size in out%d, and its bound above\n", p->dynamic[k].dimension,
+                p->dynamic[k].result, p->dynamic[k].size);
+}
+
+static void print_header(arena *a, text *out, const compiled *c, const char *name) {
+  const program *p = &c->program;
+  const char *upper = arena_strdup(a, name, strlen(name));
+  for (char *x = (char *)(uintptr_t)upper; *x; x++) *x = (char)toupper((unsigned char)*x);
+  text_printf(out, "// %s by Heddle " HEDDLE_VERSION ", for %s with %s.\n", p->name, cpu_features_machine(),
+              cpu_features_needed(a, cpu_features_machine(), str_from(c->machine.features)));
+  text_printf(out, "#ifndef HEDDLE_OBJECT_%s_H_\n#define HEDDLE_OBJECT_%s_H_\n\n#include <stdint.h>\n\n", upper, upper);
+  text_puts(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+  text_printf(out, "// Bytes of workspace for one call.\n#define %s_WORKSPACE_BYTES %" PRId64 "\n", upper,
+              p->temporary_bytes);
+  text_printf(out, "// What all addresses are to be multiples of.\n#define %s_ALIGNMENT 64\n\n", upper);
+  text_puts(
+      out,
+      "// Reads in0, …, writes out0, … and the workspace, whose contents mean nothing before and behind the call.\n");
+  text_puts(out,
+            "// No two of them may overlap but as said below. Takes no other memory, keeps nothing, and may be called "
+            "from any\n");
+  text_puts(out,
+            "// thread at the same time, each with results and a workspace of its own. Arrays are row-major where "
+            "nothing else is\n// said.\n");
+  describe_all(a, out, p);
+  text_printf(out, "void %s(", name);
+  for (int k = 0; k < p->parameter_count; k++)
+    text_printf(out, "const %s *in%d, ", c_type(p->parameters[k].shape.type), k);
+  for (int k = 0; k < p->result_count; k++) text_printf(out, "%s *out%d, ", c_type(p->results[k].shape.type), k);
+  text_puts(out, "void *workspace);\n\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+}
+
+// --- the object
+
+static heddle_status make_driver(arena *a, const compiled *c, const char *name, kernel_image *out) {
+  text code = {0};
+  heddle_status s = object_code_print(a, &c->program, name, &code);
+  if (status_is_ok(s)) s = cpu_emit_text(a, text_cstr(&code), &c->machine, out);
+  text_free(&code);
+  return s;
+}
+
+static heddle_status merge(arena *a, const compiled *c, const char *name, const kernel_image *driver, text *object,
+                           const char **undefined) {
+  const program *p = &c->program;
+  str *objects = arena_array(a, str, p->image_count + 1);
+  elf_constant *constants = arena_array(a, elf_constant, p->allocation_count);
+  elf_merge_request request = {.objects = objects, .constants = constants, .shown = name};
+  objects[request.object_count++] = (str){driver->data, driver->size};
+  for (int k = 0; k < p->image_count; k++)
+    objects[request.object_count++] = (str){p->images[k].data, p->images[k].size};
+  for (int k = 0; k < p->allocation_count; k++)
+    if (p->allocations[k].kind == PROGRAM_CONSTANT)
+      constants[request.constant_count++] =
+          (elf_constant){object_code_constant(a, name, k), p->allocations[k].data, (size_t)p->allocations[k].bytes};
+  return elf_merge(a, &request, object, undefined);
+}
+
+heddle_status object_make(arena *a, const compiled *c, const char *name, text *header, text *object,
+                          const char **undefined) {
+  if (c->machine.kind != TARGET_CPU) return status_error(HEDDLE_UNIMPLEMENTED, "objects are made for CPUs");
+  if (c->program.device_count > 1)
+    return status_error(HEDDLE_UNIMPLEMENTED, "the program runs on %d devices, which only the runtime has",
+                        c->program.device_count);
+  kernel_image driver;
+  TRY(make_driver(a, c, name, &driver));
+  TRY(merge(a, c, name, &driver, object, undefined));
+  print_header(a, header, c, name);
+  return status_ok();
+}
