@@ -3,9 +3,8 @@
 #define HEDDLE_API_HANDLE_H_
 
 #include "api/compile.h"
-#include "api/open_instances.h"
 #include "heddle/heddle.h"
-#include "rt/program_handle.h"
+#include "rt/open_instances.h"
 
 typedef struct compiled_program {
   heddle_program handle;  // the public one

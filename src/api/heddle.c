@@ -72,15 +72,7 @@ static heddle_status run_open(heddle_program *program, const int64_t *const *inp
                               const void *const *const *inputs, void *const *const *outputs,
                               int64_t *const *const *dims) {
   const compiled_program *p = (const compiled_program *)program;
-  open_instance *instance;
-  TRY(open_instances_take(p->instances, input_dims, &instance));
-  heddle_program at_sizes = {.callable = {&instance->code.program, instance->code.executable, instance->code.buffers},
-                             .is_direct = program->is_direct,
-                             .heirs = program->heirs,
-                             .shown = &instance->code.program};
-  heddle_status s = program_call_given(&at_sizes, inputs, outputs, dims);
-  open_instances_give(p->instances, instance);
-  return s;
+  return open_instances_run(p->instances, program, input_dims, inputs, outputs, dims);
 }
 
 static heddle_status compile(void *argument) {
@@ -107,7 +99,8 @@ static heddle_status compile(void *argument) {
     return s;
   }
   if (p->code.is_open) {
-    p->instances = open_instances_create(&p->code);
+    p->instances =
+        open_instances_create(&(open_instances_source){made, p->code.entries, p->code.threads, p->code.buffers});
     if (!p->instances) {
       compiled_release(&p->code);
       return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");

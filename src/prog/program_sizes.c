@@ -2,6 +2,7 @@
 #include "prog/program_sizes.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "prog/library_fields.h"
 
@@ -128,14 +129,15 @@ program *program_sizes_map(arena *a, const program *from, program_number_fn fn, 
 // --- values
 
 int64_t program_sizes_value(const program_sizes *s, const int64_t *terms, const int64_t *symbols) {
-  int64_t sum = 0;
+  // Unsigned, as terms from elsewhere may be too large: whoever uses the number looks at it.
+  uint64_t sum = 0;
   for (int term = 0; term < 1 << s->symbol_count; term++) {
-    int64_t product = terms[term];
+    uint64_t product = (uint64_t)terms[term];
     for (int k = 0; k < s->symbol_count; k++)
-      if (term >> k & 1) product *= symbols[k];
+      if (term >> k & 1) product *= (uint64_t)symbols[k];
     sum += product;
   }
-  return sum;
+  return (int64_t)sum;
 }
 
 // Of a dim that is c + f * symbol; -1 for others.
@@ -171,8 +173,9 @@ static heddle_status find_symbol(const program *p, const open_dim *d, int64_t *s
   const program_sizes *s = &p->sizes;
   const int k = d->number ? only_symbol(s, d->number) : -1;
   if (k < 0 || known[k]) return status_ok();
-  const int64_t factor = d->number->terms[1 << k], rest = d->given - d->number->terms[0];
-  if (factor <= 0 || rest % factor != 0 || rest < 0) {
+  int64_t rest;
+  const int64_t factor = d->number->terms[1 << k];
+  if (factor <= 0 || __builtin_sub_overflow(d->given, d->number->terms[0], &rest) || rest % factor != 0 || rest < 0) {
     text wanted = {0};
     program_sizes_print(&wanted, s, d->number->terms);
     heddle_status status = status_error(HEDDLE_INVALID, "found %" PRId64 " for dim %d of parameter %d, wanted %s",
@@ -311,4 +314,18 @@ void program_sizes_print(text *out, const program_sizes *s, const int64_t *terms
     }
   }
   if (out->size == start) text_puts(out, "0");
+}
+
+heddle_status program_sizes_read(const program_sizes *s, const char *given, int64_t *symbols) {
+  const char *at = given;
+  for (int k = 0; k < s->symbol_count; k++) {
+    char *end;
+    symbols[k] = strtoll(at, &end, 10);
+    const bool fits = end != at && symbols[k] >= 0 && *end == (k + 1 < s->symbol_count ? ',' : 0);
+    if (!fits)
+      return status_error(HEDDLE_INVALID, "found --sizes=%s, wanted %d numbers with commas between them", given,
+                          s->symbol_count);
+    at = end + 1;
+  }
+  return status_ok();
 }

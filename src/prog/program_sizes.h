@@ -28,6 +28,9 @@ int64_t program_sizes_value(const program_sizes *s, const int64_t *terms, const 
 // The program for these values of its symbols, without open sizes: what executables are made of.
 program *program_sizes_fill(arena *a, const program *p, const int64_t *symbols);
 
+// Numbers with commas between them, one for each symbol, as flags give them: "7,16". HEDDLE_INVALID for others.
+heddle_status program_sizes_read(const program_sizes *s, const char *given, int64_t *symbols);
+
 // "4*b", "b*s + 1"
 void program_sizes_print(text *out, const program_sizes *s, const int64_t *terms);
 

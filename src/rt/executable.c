@@ -52,6 +52,8 @@ static void drop(void *argument, bool is_torn) {
 heddle_status executable_create(const program *p, const kernel_fn *entries, int threads, executable **out) {
   *out = NULL;
   TRY(program_check(p));
+  if (p->sizes.symbol_count)
+    return status_error(HEDDLE_INVALID, "the program has open sizes: only what program_sizes_fill makes of it runs");
   executable *e = calloc(1, sizeof *e);
   if (!e) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for an executable");
   e->context.program = p;

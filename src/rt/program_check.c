@@ -91,7 +91,7 @@ static bool is_rest_sound(const program *p, int number) {
   if (k->rest == 0) return true;
   if (k->rest <= number || k->rest >= p->kernel_count) return false;
   const program_kernel *rest = &p->kernels[k->rest];
-  return rest->buffer_count == k->buffer_count && rest->first_tile >= 0;
+  return k->pieces > 0 && rest->buffer_count == k->buffer_count && rest->first_tile >= 0;
 }
 
 static heddle_status check_kernels(const program *p) {
@@ -99,9 +99,18 @@ static heddle_status check_kernels(const program *p) {
     if (p->kernels[i].tiles < 0 || p->kernels[i].buffer_count < 0 || p->kernels[i].shared_bytes < 0 ||
         !is_rest_sound(p, i))
       return status_error(HEDDLE_INVALID, "kernel %d of the program contradicts itself", i);
-  if (p->sizes.symbol_count != 0)
-    return status_error(HEDDLE_INVALID, "the program has open sizes: only what program_sizes_fill makes of it runs");
   return status_ok();
+}
+
+// What the polynomials give is looked at when they are filled in: the program that they make is checked like others.
+static heddle_status check_sizes(const program *p) {
+  const program_sizes *s = &p->sizes;
+  bool fits = s->symbol_count >= 0 && s->symbol_count <= PROGRAM_MOST_SYMBOLS && s->number_count >= 0;
+  for (int k = 0; fits && k < s->symbol_count; k++) fits = s->symbols[k].name && s->symbols[k].least >= 0;
+  for (int k = 0; fits && k < s->number_count; k++)
+    fits = s->numbers[k].number >= 0 && (k == 0 || s->numbers[k].number > s->numbers[k - 1].number);
+  for (int k = 0; fits && k < s->check_count; k++) fits = s->checks[k].message != NULL;
+  return fits ? status_ok() : status_error(HEDDLE_INVALID, "the open sizes of the program contradict themselves");
 }
 
 // --- memory
@@ -277,6 +286,7 @@ heddle_status program_check(const program *p) {
   TRY(check_signature(p));
   TRY(check_memory(p));
   TRY(check_kernels(p));
+  TRY(check_sizes(p));
   const size_t slices = (size_t)p->slice_count + 1;
   checking c = {.program = p, .writer = calloc(2 * slices, sizeof *c.writer)};
   if (!c.writer) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory to check a program of %d slices", p->slice_count);

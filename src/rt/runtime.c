@@ -20,10 +20,18 @@ static void destroy(heddle_program *program) {
   free(p);
 }
 
+static heddle_status run_open(heddle_program *program, const int64_t *const *input_dims,
+                              const void *const *const *inputs, void *const *const *outputs,
+                              int64_t *const *const *dims) {
+  const loaded_program *p = (const loaded_program *)program;
+  return open_instances_run(saved_program_instances(p->saved), program, input_dims, inputs, outputs, dims);
+}
+
 static heddle_status fill(void *argument) {
   loaded_program *p = argument;
   p->arena = arena_create();
   program_handle_fill(p->arena, saved_program_invocable(p->saved), destroy, &p->handle);
+  if (saved_program_instances(p->saved)) p->handle.run_open = run_open;
   return status_ok();
 }
 

@@ -17,7 +17,8 @@ struct saved_program {
   program_saved contents;
   const program_code *code;
   link_code *linked;
-  invocable callable;
+  invocable callable;         // without an executable if sizes are open
+  open_instances *instances;  // then; else null
 };
 
 typedef struct opening {
@@ -125,10 +126,13 @@ static heddle_status open_bytes(void *argument) {
   kernel_fn *entries = arena_array(p->arena, kernel_fn, made->kernel_count);
   TRY(link_kernels(p, entries));
   const int threads = o->options->threads > 0 ? o->options->threads : pool_default_threads();
-  TRY(executable_create(made, entries, threads, &p->callable.executable));
+  if (!made->sizes.symbol_count) TRY(executable_create(made, entries, threads, &p->callable.executable));
   p->callable.program = made;
   p->callable.buffers = buffer_cache_create();
-  return p->callable.buffers ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for the buffer cache");
+  if (!p->callable.buffers) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for the buffer cache");
+  if (!made->sizes.symbol_count) return status_ok();
+  p->instances = open_instances_create(&(open_instances_source){made, entries, threads, p->callable.buffers});
+  return p->instances ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");
 }
 
 // The host had no memory: the arena is the guard's.
@@ -169,6 +173,7 @@ heddle_status saved_program_read(str bytes, const saved_program_options *options
 
 void saved_program_close(saved_program *p) {
   if (!p) return;
+  open_instances_destroy(p->instances);
   executable_destroy(p->callable.executable);
   buffer_cache_destroy(p->callable.buffers);
   link_release(p->linked);
@@ -178,5 +183,6 @@ void saved_program_close(saved_program *p) {
 }
 
 const invocable *saved_program_invocable(const saved_program *p) { return &p->callable; }
+open_instances *saved_program_instances(const saved_program *p) { return p->instances; }
 const program_saved *saved_program_contents(const saved_program *p) { return &p->contents; }
 const program_code *saved_program_code(const saved_program *p) { return p->code; }

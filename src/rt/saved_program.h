@@ -3,7 +3,7 @@
 #define HEDDLE_RT_SAVED_PROGRAM_H_
 
 #include "prog/program_file.h"
-#include "rt/invocation.h"
+#include "rt/open_instances.h"
 
 typedef struct saved_program saved_program;
 
@@ -24,6 +24,8 @@ void saved_program_close(saved_program *p);  // null is allowed
 
 // To be called, as long as it is open.
 const invocable *saved_program_invocable(const saved_program *p);
+// Of a program for open sizes, whose invocable runs at none: those that do. Null for others.
+open_instances *saved_program_instances(const saved_program *p);
 const program_saved *saved_program_contents(const saved_program *p);
 const program_code *saved_program_code(const saved_program *p);  // that was chosen
 

@@ -4,39 +4,23 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "api/open_compile.h"
-#include "api/open_instances.h"
 #include "hlo/device_counts.h"
 #include "prog/program_sizes.h"
+#include "rt/open_instances.h"
 #include "tools/default_bounds.h"
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
 
 static const double F32_BOUND = 1e-4;  // which default_bounds_for adapts
 
-// "7,16": a number for each symbol.
-static heddle_status read_sizes(const program_sizes *s, const char *given, int64_t *symbols) {
-  const char *at = given;
-  for (int k = 0; k < s->symbol_count; k++) {
-    char *end;
-    symbols[k] = strtoll(at, &end, 10);
-    const bool fits = end != at && symbols[k] >= 0 && *end == (k + 1 < s->symbol_count ? ',' : 0);
-    if (!fits)
-      return status_error(HEDDLE_INVALID, "found --sizes=%s, wanted %d numbers with commas between them", given,
-                          s->symbol_count);
-    at = end + 1;
-  }
-  return status_ok();
-}
-
 static void print_sizes(const program_sizes *s, const int64_t *symbols) {
   for (int k = 0; k < s->symbol_count; k++) printf("%s%s=%" PRId64, k ? ", " : "", s->symbols[k].name, symbols[k]);
 }
 
 static heddle_status run_instance(arena *a, const open_run_request *r, open_instance *instance, literal **out) {
-  const program *p = &instance->code.program;
+  const program *p = instance->callable.program;
   const shape **shapes = arena_array(a, const shape *, p->parameter_count);
   for (int i = 0; i < p->parameter_count; i++)
     shapes[i] = shape_array(a, p->parameters[i].shape.type, p->parameters[i].shape.rank, p->parameters[i].shape.dims);
@@ -50,7 +34,9 @@ static heddle_status run_instance(arena *a, const open_run_request *r, open_inst
   TRY(fake_arguments(a, m, r->seed, false, &arguments));
   literal *wanted;
   TRY(execute_in_interpreter(a, m, NULL, &arguments, &wanted));
-  TRY(run_once(a, &instance->code, arguments.count, arguments.values, out));
+  compiled at_sizes = {
+      .program = *p, .executable = instance->callable.executable, .buffers = instance->callable.buffers};
+  TRY(run_once(a, &at_sizes, arguments.count, arguments.values, out));
   const default_bounds bounds = default_bounds_for(m, F32_BOUND);
   return literal_compare(*out, wanted, fmax(r->rtol, bounds.relative), fmax(r->atol, bounds.absolute));
 }
@@ -58,7 +44,7 @@ static heddle_status run_instance(arena *a, const open_run_request *r, open_inst
 static heddle_status run_sizes(arena *a, const open_run_request *r, open_instances *instances, const program *p,
                                const char *given) {
   int64_t symbols[PROGRAM_MOST_SYMBOLS] = {0};
-  TRY(read_sizes(&p->sizes, given, symbols));
+  TRY(program_sizes_read(&p->sizes, given, symbols));
   const program *filled = program_sizes_fill(a, p, symbols);
   const int64_t **dims = arena_array(a, const int64_t *, p->parameter_count);
   for (int i = 0; i < p->parameter_count; i++) dims[i] = filled->parameters[i].shape.dims;
@@ -80,7 +66,8 @@ heddle_status open_run(arena *a, const open_run_request *r) {
   TRY(open_compile_import(a, r->path, r->source, r->import, &m));
   if (m) return status_error(HEDDLE_INVALID, "found --sizes, but the program declares no size as `?`");
   TRY(open_compile(a, r->path, r->source, r->import, r->options, &code));
-  open_instances *instances = open_instances_create(&code);
+  open_instances *instances =
+      open_instances_create(&(open_instances_source){&code.program, code.entries, code.threads, code.buffers});
   heddle_status s = instances ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");
   for (int k = 0; k < r->sizes->size && status_is_ok(s); k++) {
     arena *scratch = arena_create();

@@ -4,13 +4,14 @@
 
 #include "base/cpu_level.h"
 #include "base/log.h"
+#include "prog/program_sizes.h"
 #include "rt/saved_program.h"
 #include "tools/flags.h"
 #include "tools/plain_array.h"
 
 typedef struct run_flags {
   flag_list inputs, outputs;
-  const char *cpu;
+  const char *cpu, *sizes;
   int random;  // the seed of made-up arguments, or -1: they come from files
   int threads, repeat, v;
   bool trusts_checksums, print, info, time;
@@ -23,12 +24,19 @@ static void print_values(const char *what, int count, const program_value *value
     const program_shape *s = &values[k].shape;
     printf("%s %d%s%s: %s[", what, k, values[k].name && values[k].name[0] ? " = " : "",
            values[k].name ? values[k].name : "", dtype_name(s->type));
-    for (int d = 0; d < s->rank; d++) printf("%s%" PRId64, d ? "," : "", s->dims[d]);
-    printf("], %" PRId64 " bytes\n", program_shape_bytes(s));
+    bool is_open = false;
+    for (int d = 0; d < s->rank; d++) {
+      printf("%s", d ? "," : "");
+      if (s->dims[d] < 0) printf("?");
+      else printf("%" PRId64, s->dims[d]);
+      is_open |= s->dims[d] < 0;
+    }
+    if (is_open) printf("]\n");
+    else printf("], %" PRId64 " bytes\n", program_shape_bytes(s));
   }
 }
 
-static void print_info(const saved_program *saved) {
+static void print_info(arena *a, const saved_program *saved) {
   const program_saved *file = saved_program_contents(saved);
   const program *p = &file->program;
   int64_t constants = 0;
@@ -36,9 +44,14 @@ static void print_info(const saved_program *saved) {
     if (p->allocations[k].kind == PROGRAM_CONSTANT) constants += p->allocations[k].bytes;
   printf("program %s by %s\n", p->name, file->producer);
   if (p->device_count > 1) printf("devices %d\n", p->device_count);
-  print_values("parameter", p->parameter_count, p->parameters);
-  print_values("result", p->given_result_count, p->results);
-  printf("constants %" PRId64 " bytes\ntemporaries %" PRId64 " bytes\n", constants, p->temporary_bytes);
+  const program *shown = program_sizes_show(a, p);
+  print_values("parameter", p->parameter_count, shown->parameters);
+  print_values("result", p->given_result_count, shown->results);
+  for (int k = 0; k < p->sizes.symbol_count; k++)
+    printf("size %s: %" PRId64 " to %" PRId64 "\n", p->sizes.symbols[k].name, p->sizes.symbols[k].least,
+           p->sizes.symbols[k].most);
+  printf("constants %" PRId64 " bytes\n", constants);
+  if (!p->sizes.symbol_count) printf("temporaries %" PRId64 " bytes\n", p->temporary_bytes);
   for (int k = 0; k < file->code_count; k++) {
     const program_code *c = &file->codes[k];
     size_t bytes = 0;
@@ -98,8 +111,7 @@ static heddle_status execute(const invocation *i, const run_flags *f) {
   return status_ok();
 }
 
-static heddle_status run_program(arena *a, const saved_program *saved, const run_flags *f) {
-  const invocable *callable = saved_program_invocable(saved);
+static heddle_status run_program(arena *a, const invocable *callable, const run_flags *f) {
   const program *p = callable->program;
   const void ***arguments = NULL;
   invocation i;
@@ -115,6 +127,24 @@ static heddle_status run_program(arena *a, const saved_program *saved, const run
   return s;
 }
 
+// At the sizes that --sizes gives.
+static heddle_status run_open(arena *a, const saved_program *saved, const run_flags *f) {
+  const program *p = &saved_program_contents(saved)->program;
+  if (!f->sizes)
+    return status_error(HEDDLE_INVALID, "the program has sizes that its runs decide: give --sizes=N, %d numbers",
+                        p->sizes.symbol_count);
+  int64_t symbols[PROGRAM_MOST_SYMBOLS] = {0};
+  TRY(program_sizes_read(&p->sizes, f->sizes, symbols));
+  const program *filled = program_sizes_fill(a, p, symbols);
+  const int64_t **dims = arena_array(a, const int64_t *, p->parameter_count);
+  for (int k = 0; k < p->parameter_count; k++) dims[k] = filled->parameters[k].shape.dims;
+  open_instance *instance;
+  TRY(open_instances_take(saved_program_instances(saved), dims, &instance));
+  heddle_status s = run_program(a, &instance->callable, f);
+  open_instances_give(saved_program_instances(saved), instance);
+  return s;
+}
+
 static heddle_status run_file(arena *a, const char *path, void *argument) {
   const run_flags *f = argument;
   log_set_level(f->v);
@@ -125,8 +155,9 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   TRY(saved_program_open(path, &options, &saved));
   if (f->time) fprintf(stderr, "load %.3f ms\n", (log_seconds() - start) * 1e3);
   heddle_status s = status_ok();
-  if (f->info) print_info(saved);
-  else s = run_program(a, saved, f);
+  if (f->info) print_info(a, saved);
+  else if (saved_program_instances(saved)) s = run_open(a, saved, f);
+  else s = run_program(a, saved_program_invocable(saved), f);
   saved_program_close(saved);
   return s;
 }
@@ -153,6 +184,7 @@ int main(int argc, char **argv) {
       {"output", FLAG_LIST, &f.outputs, "FILE", "where to write a result: x.npy, or its bytes"},
       {"print", FLAG_BOOL, &f.print, NULL, "print the results"},
       {"info", FLAG_BOOL, &f.info, NULL, "print what the file holds, and do not run it"},
+      {"sizes", FLAG_TEXT, &f.sizes, "N[,M]", "the sizes of a program that was saved for all of them"},
       {"repeat", FLAG_COUNT, &f.repeat, "N", "run so many times (1)"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of loading and of the fastest run on standard error"},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},

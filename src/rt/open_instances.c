@@ -1,5 +1,5 @@
 // A few are kept, those used last; making one costs what preparing its thunks costs.
-#include "api/open_instances.h"
+#include "rt/open_instances.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 enum { KEPT = 16 };
 
 struct open_instances {
-  const compiled *code;
+  open_instances_source source;
   uint64_t uses;
   open_instance *kept[KEPT];
 };
@@ -18,15 +18,15 @@ struct open_instances {
 // Of all programs: locks live as long as the process.
 static lock of_all = LOCK_INITIALIZER;
 
-open_instances *open_instances_create(const compiled *code) {
+open_instances *open_instances_create(const open_instances_source *source) {
   open_instances *all = calloc(1, sizeof *all);
-  if (all) all->code = code;
+  if (all) all->source = *source;
   return all;
 }
 
 static void destroy(open_instance *x) {
   if (!x) return;
-  executable_destroy(x->code.executable);
+  executable_destroy(x->callable.executable);
   arena_destroy(x->arena);
   free(x);
 }
@@ -39,19 +39,18 @@ void open_instances_destroy(open_instances *all) {
 // --- making one
 
 typedef struct making {
-  const compiled *code;
+  const open_instances_source *source;
   open_instance *instance;
 } making;
 
 static heddle_status fill(void *argument) {
   const making *m = argument;
   open_instance *x = m->instance;
-  const compiled *from = m->code;
+  const open_instances_source *from = m->source;
   x->arena = arena_create();
-  const program *filled = program_sizes_fill(x->arena, &from->program, x->symbols);
-  x->code =
-      (compiled){.program = *filled, .entries = from->entries, .threads = from->threads, .buffers = from->buffers};
-  return executable_create(&x->code.program, from->entries, from->threads, &x->code.executable);
+  x->callable.program = program_sizes_fill(x->arena, from->program, x->symbols);
+  x->callable.buffers = from->buffers;
+  return executable_create(x->callable.program, from->entries, from->threads, &x->callable.executable);
 }
 
 static void drop(void *argument, bool is_torn) {
@@ -60,12 +59,12 @@ static void drop(void *argument, bool is_torn) {
   m->instance->arena = NULL;  // the guard's
 }
 
-static heddle_status make(const compiled *code, const int64_t *symbols, open_instance **out) {
+static heddle_status make(const open_instances_source *source, const int64_t *symbols, open_instance **out) {
   open_instance *x = calloc(1, sizeof *x);
   *out = NULL;
   if (!x) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");
   memcpy(x->symbols, symbols, sizeof x->symbols);
-  making m = {code, x};
+  making m = {source, x};
   heddle_status s = guard_run(fill, drop, &m);
   if (status_is_ok(s)) {
     x->users = 1;
@@ -107,13 +106,13 @@ static open_instance *keep(open_instances *all, open_instance *x) {
 
 heddle_status open_instances_take(open_instances *all, const int64_t *const *dims, open_instance **out) {
   int64_t symbols[PROGRAM_MOST_SYMBOLS] = {0};
-  TRY(program_sizes_solve(&all->code->program, dims, symbols));
+  TRY(program_sizes_solve(all->source.program, dims, symbols));
   lock_take(&of_all);
   *out = find(all, symbols);
   lock_give(&of_all);
   if (*out) return status_ok();
   open_instance *made = NULL;
-  TRY(make(all->code, symbols, &made));
+  TRY(make(&all->source, symbols, &made));
   if (!made) return status_error(HEDDLE_INTERNAL, "a program's sizes were not made");
   *out = made;
   lock_take(&of_all);
@@ -131,4 +130,18 @@ void open_instances_give(open_instances *all, open_instance *instance) {
   const bool is_last = --instance->users == 0 && !is_kept;
   lock_give(&of_all);
   if (is_last) destroy(instance);
+}
+
+heddle_status open_instances_run(open_instances *all, const heddle_program *of, const int64_t *const *input_dims,
+                                 const void *const *const *inputs, void *const *const *outputs,
+                                 int64_t *const *const *dims) {
+  open_instance *instance;
+  TRY(open_instances_take(all, input_dims, &instance));
+  heddle_program at_sizes = {.callable = instance->callable,
+                             .is_direct = of->is_direct,
+                             .heirs = of->heirs,
+                             .shown = instance->callable.program};
+  heddle_status s = program_call_given(&at_sizes, inputs, outputs, dims);
+  open_instances_give(all, instance);
+  return s;
 }

@@ -1,0 +1,41 @@
+// The programs for given sizes that a program for open sizes becomes: made where a run has sizes that none is there
+// for, kept for the runs after it.
+#ifndef HEDDLE_RT_OPEN_INSTANCES_H_
+#define HEDDLE_RT_OPEN_INSTANCES_H_
+
+#include "rt/program_handle.h"
+
+typedef struct open_instances open_instances;
+
+// What all of them share; it must outlive them.
+typedef struct open_instances_source {
+  const program *program;    // for open sizes; checked
+  const kernel_fn *entries;  // of its kernels
+  int threads;
+  buffer_cache *buffers;
+} open_instances_source;
+
+// One of them, in use by at least one run.
+typedef struct open_instance {
+  arena *arena;
+  invocable callable;
+  int64_t symbols[PROGRAM_MOST_SYMBOLS];
+  int users;
+  uint64_t last_used;
+} open_instance;
+
+// Null where the host has no memory.
+open_instances *open_instances_create(const open_instances_source *source);
+void open_instances_destroy(open_instances *all);  // nobody uses one; null is allowed
+
+// The instance for parameters of these dims, dims[i] those of parameter i; the caller gives it back. From any thread.
+// HEDDLE_INVALID for dims that the program does not take.
+heddle_status open_instances_take(open_instances *all, const int64_t *const *dims, open_instance **out);
+void open_instances_give(open_instances *all, open_instance *instance);
+
+// A run of a program whose handle is `of`, as heddle_program_run_with.
+heddle_status open_instances_run(open_instances *all, const heddle_program *of, const int64_t *const *input_dims,
+                                 const void *const *const *inputs, void *const *const *outputs,
+                                 int64_t *const *const *dims);
+
+#endif
