@@ -1,0 +1,134 @@
+// A row softmax compiled once for all numbers of rows, beside the same compiled for each of a hundred: what its runs
+// take.
+//
+// Prints each size at which the program for all sizes takes more than 1.2 times as long, then the geometric mean of the
+// ratios, the worst one, and what compiling takes on either side. On one
+// thread, since waking others takes longer than most of these. The fastest of many runs counts, which alternate.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "heddle/heddle.h"
+
+enum { COLUMNS = 256, SIZES = 100, MOST_ROWS = 4096, ROUNDS = 15 };
+
+static const char softmax[] =
+    "func.func public @main(%x: tensor<?x256xf32>) -> tensor<?x256xf32> {\n"
+    "  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>\n"
+    "  %zero = stablehlo.constant dense<0.0> : tensor<f32>\n"
+    "  %m = stablehlo.reduce(%x init: %low) applies stablehlo.maximum across dimensions = [1]\n"
+    "    : (tensor<?x256xf32>, tensor<f32>) -> tensor<?xf32>\n"
+    "  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x256xf32>) -> tensor<i32>\n"
+    "  %n1 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>\n"
+    "  %k = stablehlo.constant dense<256> : tensor<1xi32>\n"
+    "  %s = stablehlo.concatenate %n1, %k, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>\n"
+    "  %mb = stablehlo.dynamic_broadcast_in_dim %m, %s, dims = [0]\n"
+    "    : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x256xf32>\n"
+    "  %d = stablehlo.subtract %x, %mb : tensor<?x256xf32>\n"
+    "  %e = stablehlo.exponential %d : tensor<?x256xf32>\n"
+    "  %t = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1]\n"
+    "    : (tensor<?x256xf32>, tensor<f32>) -> tensor<?xf32>\n"
+    "  %tb = stablehlo.dynamic_broadcast_in_dim %t, %s, dims = [0]\n"
+    "    : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x256xf32>\n"
+    "  %y = stablehlo.divide %e, %tb : tensor<?x256xf32>\n"
+    "  return %y : tensor<?x256xf32>\n"
+    "}\n";
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void need(heddle_status s) {
+  if (heddle_status_code(s) == HEDDLE_OK) return;
+  fprintf(stderr, "%s\n", heddle_status_message(s));
+  heddle_status_free(s);
+  exit(1);
+}
+
+// A program, and how it is called.
+typedef struct side {
+  heddle_program *program;
+  heddle_run_options options;
+  const void *input;
+  void *output;
+} side;
+
+static void run(const side *s, int times) {
+  const void *const *inputs = &s->input;
+  void *const *outputs = &s->output;
+  for (int k = 0; k < times; k++) need(heddle_program_run_with(s->program, &s->options, &inputs, &outputs));
+}
+
+// Seconds of one run, the best of ROUNDS stretches of at least half a millisecond.
+static void time_both(side *sides, double *best) {
+  int times = 1;
+  for (double took = 0; took < 5e-4; times *= 2) {
+    const double start = seconds();
+    run(&sides[1], times);
+    took = seconds() - start;
+  }
+  best[0] = best[1] = INFINITY;
+  for (int round = 0; round < ROUNDS; round++)
+    for (int k = 0; k < 2; k++) {
+      const double start = seconds();
+      run(&sides[k], times);
+      best[k] = fmin(best[k], (seconds() - start) / times);
+    }
+}
+
+static double *compare_at(heddle_program *open, int64_t rows, float *x, float *outputs[2], double *result) {
+  const int64_t dims[] = {rows, COLUMNS}, *const input_dims[] = {dims};
+  const heddle_array shape = {.element_type = "f32", .rank = 2, .dims = dims};
+  heddle_compile_options compile = HEDDLE_COMPILE_OPTIONS_INIT;
+  compile.parameters = &shape;
+  compile.parameter_count = 1;
+  compile.threads = 1;
+  side sides[2] = {{open, HEDDLE_RUN_OPTIONS_INIT, x, outputs[0]}, {NULL, HEDDLE_RUN_OPTIONS_INIT, x, outputs[1]}};
+  sides[0].options.input_dims = input_dims;
+  const double start = seconds();
+  need(heddle_compile(softmax, strlen(softmax), "softmax.mlir", &compile, &sides[1].program));
+  result[2] = seconds() - start;
+  time_both(sides, result);
+  if (memcmp(outputs[0], outputs[1], (size_t)rows * COLUMNS * sizeof *x) != 0) {
+    fprintf(stderr, "results differ at %lld rows\n", (long long)rows);
+    exit(1);
+  }
+  heddle_program_free(sides[1].program);
+  return result;
+}
+
+int main(void) {
+  const size_t bytes = sizeof(float) * COLUMNS * MOST_ROWS;
+  float *x = aligned_alloc(64, bytes), *outputs[2] = {aligned_alloc(64, bytes), aligned_alloc(64, bytes)};
+  if (!x || !outputs[0] || !outputs[1]) return 1;
+  for (size_t k = 0; k < bytes / sizeof *x; k++) x[k] = (float)(k * 37 % 1001) / 100.0F;
+  heddle_program *open;
+  const double start = seconds();
+  heddle_compile_options compile = HEDDLE_COMPILE_OPTIONS_INIT;
+  compile.threads = 1;
+  need(heddle_compile(softmax, strlen(softmax), "softmax.mlir", &compile, &open));
+  const double compiling = seconds() - start;
+  double logs = 0, worst = 0, all = 0;
+  for (int k = 0; k < SIZES; k++) {
+    const int64_t rows = (int64_t)llround(pow(MOST_ROWS, (k + 1) / (double)SIZES));
+    double result[3];
+    compare_at(open, rows, x, outputs, result);
+    const double ratio = result[0] / result[1];
+    logs += log(ratio);
+    worst = fmax(worst, ratio);
+    all += result[2];
+    if (ratio > 1.2)
+      printf("%5lld rows: %.2f us, compiled for them %.2f us\n", (long long)rows, result[0] * 1e6, result[1] * 1e6);
+  }
+  printf("%d sizes: geometric mean %.3f, worst %.2f; compiled in %.0f ms, for each size %.0f ms together\n", SIZES,
+         exp(logs / SIZES), worst, compiling * 1e3, all * 1e3);
+  heddle_program_free(open);
+  free(x);
+  free(outputs[0]);
+  free(outputs[1]);
+  return 0;
+}
