@@ -42,12 +42,41 @@ static heddle_status make_program(const open_program *o, open_sample *out) {
   return program_build(o->arena, out->plan, out->module, &kernels, kernels.count, images, &out->program);
 }
 
+// --- what slices need
+
+static void need(const open_program *o, const instruction *i, int64_t dim, int64_t taken, import_open_sizes *out) {
+  if (dim < out->from) return;
+  const char *message = arena_printf(o->arena, "%s " STR_FMT " takes more of an open size than there is",
+                                     hlo_op_text(i->opcode), STR_ARG(i->name));
+  vec_push(o->arena, &out->conditions, ((import_condition){IMPORT_AT_LEAST, dim, taken, str_from(message), i->where}));
+}
+
+// Where an operation takes a part of an array, there must be as much of it: of a static size that is checked when the
+// program is read, of an open one when it runs.
+static void note_needs_of(const open_program *o, const instruction *i, import_open_sizes *out) {
+  const shape *s = i->operand_count > 0 ? i->operands[0]->shape : i->shape;
+  for (int d = 0; shape_is_array(s) && d < s->rank; d++) {
+    if (i->opcode == HLO_SLICE) need(o, i, s->dims[d], i->attributes->slice.dims[d].limit, out);
+    if (i->opcode == HLO_DYNAMIC_SLICE) need(o, i, s->dims[d], i->shape->dims[d], out);
+    if (i->opcode == HLO_DYNAMIC_UPDATE_SLICE) need(o, i, s->dims[d], i->operands[1]->shape->dims[d], out);
+    if (i->opcode == HLO_GATHER) need(o, i, s->dims[d], i->attributes->slice_sizes.data[d], out);
+  }
+}
+
+static void note_needs(const open_program *o, const module *m, import_open_sizes *out) {
+  for (int c = 0; c < m->computations.size; c++) {
+    const instruction_list *all = &m->computations.data[c]->instructions;
+    for (int k = 0; k < all->size; k++) note_needs_of(o, all->data[k], out);
+  }
+}
+
 // With code if `code` is not null.
 static heddle_status make_sample(const open_program *o, int number, compiled *code, open_sample *out) {
   module *m;
   import_open_sizes sizes = {0};
   TRY(open_symbols_import(o->arena, &o->symbols, number, &sizes, &m));
   out->module = m;
+  note_needs(o, m, &sizes);
   out->condition_count = sizes.conditions.size;
   out->conditions = sizes.conditions.data;
   TRY(make_plan(o, out));

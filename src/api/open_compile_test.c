@@ -180,12 +180,40 @@ static void test_refused(void **state) {
   assert_null(p);
 }
 
+// A slice of eight rows needs as many, wherever it begins.
+static void test_too_few(void **state) {
+  (void)state;
+  static const char fixed[] =
+      "func.func public @main(%x: tensor<?x8xf32>) -> tensor<6x8xf32> {\n"
+      "  %y = stablehlo.slice %x [2:8, 0:8] : (tensor<?x8xf32>) -> tensor<6x8xf32>\n"
+      "  %z = stablehlo.tanh %y : tensor<6x8xf32>\n"
+      "  return %z : tensor<6x8xf32>\n"
+      "}\n";
+  static const char moving[] =
+      "func.func public @main(%x: tensor<?x8xf32>) -> tensor<8x8xf32> {\n"
+      "  %i = stablehlo.constant dense<100> : tensor<i32>\n"
+      "  %o = stablehlo.constant dense<0> : tensor<i32>\n"
+      "  %y = stablehlo.dynamic_slice %x, %i, %o, sizes = [8, 8]"
+      "    : (tensor<?x8xf32>, tensor<i32>, tensor<i32>) -> tensor<8x8xf32>\n"
+      "  %z = stablehlo.tanh %y : tensor<8x8xf32>\n"
+      "  return %z : tensor<8x8xf32>\n"
+      "}\n";
+  static const char *const sources[] = {fixed, moving};
+  for (int k = 0; k < 2; k++) {
+    heddle_program *p = compile(sources[k], NULL);
+    const int64_t few[] = {7, 8}, enough[] = {8, 8}, *const too_few[] = {few}, *const fits[] = {enough};
+    int64_t dims[2];
+    expect(heddle_program_result_dims(p, too_few, 0, dims), HEDDLE_INVALID, "than there is");
+    expect(heddle_program_result_dims(p, fits, 0, dims), HEDDLE_OK, "");
+    for (int64_t rows = 8; rows < 120; rows += 37) compare_at(p, sources[k], rows);
+    heddle_program_free(p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_elementwise),
-      cmocka_unit_test(test_row_softmax),
-      cmocka_unit_test(test_signature),
-      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_elementwise), cmocka_unit_test(test_row_softmax), cmocka_unit_test(test_signature),
+      cmocka_unit_test(test_refused),     cmocka_unit_test(test_too_few),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

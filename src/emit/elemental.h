@@ -104,8 +104,10 @@ const index_vector *emit_apply(function_emitter *e, const indexing_map *map, con
 MlirValue emit_is_inside(function_emitter *e, const instruction *i, int k, const MlirValue *symbols);
 heddle_status emit_refuse(function_emitter *e, const instruction *i, const char *why);
 
-// The offset, an integer of type t, as an index within bounds.
+// The offset, an integer of type t, as an index within bounds; above, INT64_MAX is none.
 MlirValue emit_clamped_index(ir_builder *b, MlirValue offset, dtype t, interval bounds);
+// Whether the operand is an index that is limited where it is computed, so that no number here has to.
+bool emit_is_limited(const instruction *i, int operand);
 
 // Structural op emitters.
 heddle_status emit_passthrough(function_emitter *e, const instruction *i, MlirValue *out);

@@ -3,6 +3,7 @@
 // What is picked depends on the index (scf.if on the maps' constraints) or on run-time offsets (runtime variables of
 // the maps). The operand picked is emitted in the branch that picks it, so only its own cost is paid.
 #include "emit/elemental.h"
+#include "hlo/open_size.h"
 
 static MlirType value_type(function_emitter *e, const instruction *i) {
   return emit_element_type(e->kernel->context, i->shape->dtype);
@@ -14,8 +15,15 @@ MlirValue emit_clamped_index(ir_builder *b, MlirValue v, dtype t, interval bound
   if (interval_is_point(bounds)) return ir_index(b, bounds.lower);
   bool is_signed = dtypes[t].class == CLASS_SIGNED;
   MlirValue index = ir_cast(b, is_signed ? "arith.index_cast" : "arith.index_castui", mlirIndexTypeGet(b->context), v);
-  index = ir_binary(b, is_signed ? "arith.minsi" : "arith.minui", index, ir_index(b, bounds.upper));
+  if (bounds.upper < INT64_MAX)
+    index = ir_binary(b, is_signed ? "arith.minsi" : "arith.minui", index, ir_index(b, bounds.upper));
   return is_signed ? ir_binary(b, "arith.maxsi", index, ir_index(b, bounds.lower)) : index;
+}
+
+bool emit_is_limited(const instruction *i, int operand) {
+  const int first = i->opcode == HLO_DYNAMIC_SLICE ? 1 : 2;
+  const bool picks = i->opcode == HLO_DYNAMIC_SLICE || i->opcode == HLO_DYNAMIC_UPDATE_SLICE;
+  return picks && operand >= first && open_size_limits_index(i, operand - first);
 }
 
 // The values of an access's symbols: no ranges, the runtime variables read from their operands and clamped to their
@@ -29,7 +37,9 @@ static heddle_status runtime_symbols(function_emitter *e, const instruction *i, 
     const instruction *offsets = i->operands[rt->operand];
     MlirValue *values = 0;
     TRY(emit_value(e, offsets, emit_apply(e, rt->map, emit_indices(e, i), 0), &values));
-    symbols[r] = emit_clamped_index(&e->b, values[0], offsets->shape->dtype, access->map->rts[r].bounds);
+    interval bounds = access->map->rts[r].bounds;
+    if (emit_is_limited(i, rt->operand)) bounds.upper = INT64_MAX;
+    symbols[r] = emit_clamped_index(&e->b, values[0], offsets->shape->dtype, bounds);
   }
   *out = symbols;
   return status_ok();

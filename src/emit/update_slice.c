@@ -45,6 +45,7 @@ static MlirValue *clamped_starts(kernel_entry *e, int n, const instruction *slic
   MlirValue *starts = arena_array(e->kernel->arena, MlirValue, slice->shape->rank);
   for (int d = 0; d < slice->shape->rank; d++) {
     interval room = {0, slice->shape->dims[d] - slice->operands[1]->shape->dims[d]};
+    if (emit_is_limited(slice, 2 + d)) room.upper = INT64_MAX;
     starts[d] = emit_clamped_index(&e->b, raw[d], slice->operands[2 + d]->shape->dtype, room);
   }
   return starts;

@@ -3,12 +3,16 @@
 #ifndef HEDDLE_HLO_OPEN_SIZE_H_
 #define HEDDLE_HLO_OPEN_SIZE_H_
 
-#include "hlo/module.h"
+#include "hlo/builder.h"
 
-#define OPEN_SIZE_TARGET "heddle.open_size"
+bool open_size_is(const instruction *i);
+// Makes a custom call without operands, of shape s32[], the one of this size (at most INT32_MAX).
+void open_size_set(instruction *i, int64_t size);
+instruction *open_size_add(const builder *b, int64_t size);
 
-static inline bool open_size_is(const instruction *i) {
-  return i->opcode == HLO_CUSTOM_CALL && str_is(i->attributes->custom_call_target, OPEN_SIZE_TARGET);
-}
+// Whether an index that is only known when the program runs picks from an open dim: the size that it has to stay below
+// is then no number that code could have, so that opt/open_index_expander.c limits the index (or whoever makes it knows
+// that it is below), and emitters do not.
+bool open_size_limits_index(const instruction *i, int dimension);
 
 #endif

@@ -16,6 +16,7 @@
 
 static void make_bodies(arena *a, kernel_plan *k, const while_state *s) {
   module *in = module_create(a, STR("turns"));
+  in->open_from = k->computation->module->open_from;
   kernel_body *bodies = arena_array(a, kernel_body, 2);
   const int count = s->carried_count + s->stacked_count;
   const instruction **nexts = arena_array(a, const instruction *, count);

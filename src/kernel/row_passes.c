@@ -292,6 +292,7 @@ void row_passes_make(arena *a, kernel_plan *k, const row_analysis *analysis, con
   pass_builder s = {
       .arena = a, .scratch = arena_create(), .plan = k, .analysis = analysis, .out = out, .buffer_bytes = buffer_bytes};
   s.module = module_create(a, str_from("passes"));
+  s.module->open_from = k->computation->module->open_from;
   *out = (row_passes){.space = analysis->space, .pass_count = analysis->pass_count};
   out->passes = arena_array(a, row_pass, out->pass_count);
   s.works = arena_array(s.scratch, pass_work, out->pass_count + 2);

@@ -246,6 +246,7 @@ static bool has_room(const step_builder *b, const target_description *target, do
 
 bool while_steps_make(arena *a, kernel_plan *k, const while_state *s, const target_description *target, double *work) {
   step_builder b = {.arena = a, .plan = k, .state = s, .in = module_create(a, STR("turns"))};
+  b.in->open_from = k->computation->module->open_from;
   heddle_status sorted = computation_post_order(a, s->loop->called[1], &b.order);
   const bool is_sorted = status_is_ok(sorted);
   heddle_status_free(sorted);

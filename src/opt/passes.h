@@ -35,6 +35,8 @@ extern const pass opt_collective_simplifier;
 extern const pass opt_select_and_scatter_expander;
 // Scans whose operands, computation and results fit together become while loops; the others are left for whoever runs
 // them to refuse. The loop calls the computation: the call inliner follows.
+extern const pass opt_open_index_expander;
+extern const pass opt_open_reduction_expander;
 extern const pass opt_scan_expander;
 // Calls of cuBLAS, cuDNN, cuSOLVER and CUB become the operations that they were, with the epilogues that were fused
 // into them: the operands and the configuration say all of it. Calls that do not say enough stay.

@@ -37,6 +37,8 @@ const pass *const opt_passes[] = {
     &opt_erf_expander,
     &opt_cbrt_expander,
     &opt_dot_sums,
+    &opt_open_index_expander,
+    &opt_open_reduction_expander,
     &opt_tuple_flattening,
     &opt_tuple_simplifier,
     &opt_while_loop_simplifier,

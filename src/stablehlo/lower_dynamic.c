@@ -106,10 +106,7 @@ static int dimension_of(const ir_operation *op, const shape *s) {
 // The size as a value. Operands that say shapes see the number that stands in for it.
 static instruction *open_size(lowering *l, int64_t size) {
   instruction *i = build_add(l, HLO_CUSTOM_CALL, shape_scalar(l->arena, DTYPE_S32), 0, NULL);
-  i->attributes->custom_call_target = STR(OPEN_SIZE_TARGET);
-  i->attributes->backend_config = str_from(arena_printf(l->arena, "{value = %lld : i64}", (long long)size));
-  build_mark(i, HLO_ATTRIBUTE_CUSTOM_CALL_TARGET);
-  build_mark(i, HLO_ATTRIBUTE_BACKEND_CONFIG);
+  open_size_set(i, size);
   literal *value;
   if (status_is_ok(literal_create(l->arena, i->shape, &value))) {
     literal_set_int(value, 0, size);
