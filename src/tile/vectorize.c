@@ -104,8 +104,38 @@ static void forward_writes(arena *a, MlirOperation module) {
   }
 }
 
+static bool holds(const ir_values *values, MlirValue v) {
+  for (int k = 0; k < values->size; k++)
+    if (mlirValueEqual(values->data[k], v)) return true;
+  return false;
+}
+
+// Whether all results are made of elements that the inputs have, or of positions. MLIR takes what a reduction makes of
+// anything else, of the number that an input was filled with for instance, once, and not once for each turn.
+static bool reduces_elements(arena *a, MlirOperation op) {
+  int64_t trips[TILING_MAX_LOOPS];
+  bool is_reduction[TILING_MAX_LOOPS], any = false, all = true;
+  const int count = tiling_loops(op, trips, is_reduction);
+  for (int k = 0; k < count; k++) any |= is_reduction[k];
+  if (!any) return true;
+  MlirBlock body = ir_body(op, 0);
+  const ir_operations inside = ir_collect(a, op, NULL);
+  ir_values elements = {0};
+  for (int k = 0; k < tiling_output(op, 0); k++) vec_push(a, &elements, mlirBlockGetArgument(body, k));
+  for (int k = 0; k < inside.size; k++) {
+    bool is_element = ir_is(inside.data[k], "linalg.index");
+    for (int o = 0; o < mlirOperationGetNumOperands(inside.data[k]); o++)
+      is_element |= holds(&elements, ir_operand(inside.data[k], o));
+    if (is_element && mlirOperationGetNumResults(inside.data[k]) > 0)
+      vec_push(a, &elements, ir_result(inside.data[k], 0));
+  }
+  MlirOperation end = ir_terminator(body);
+  for (int o = 0; o < mlirOperationGetNumOperands(end); o++) all &= holds(&elements, ir_operand(end, o));
+  return all;
+}
+
 static void vectorize(arena *a, const target_description *target, MlirOperation op) {
-  if (!tiling_is_structured(op) || !has_lanes(op)) return;
+  if (!tiling_is_structured(op) || !has_lanes(op) || !reduces_elements(a, op)) return;
   if (by_tile_is_held(op)) row_copies_vectorize(a, op, ROW_LANES);
   else if (markers_of(op) != MARKER_VECTORIZE || !is_small(op, target)) return;
   else if (mlirAttributeIsNull(ir_get(op, TERM_GROUP))) tiling_vectorize(op);
