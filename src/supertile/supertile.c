@@ -27,6 +27,7 @@ typedef struct supertiling {
   supertile_peaks peaks;
   ptr_map done;           // bodies of loops, and tiles beside them, that were made to fit
   ptr_map kept;           // values that were looked at in this round, to be computed again
+  fuse_groups groups;     // of the round at hand
   text tiled;             // the report of the attempt at hand
   heddle_status refused;  // of the closest attempt
   int64_t least;          // what that takes
@@ -146,7 +147,7 @@ static heddle_status make_loop(supertiling *t, tile_search *s, tile_try *x) {
   computation *body, *c = x->bottom->parent;
   const int before = c->instructions.size;
   const size_t told = t->tiled.size;
-  tile_choice_print(&t->tiled, group);
+  tile_choice_print(&t->tiled, &t->groups, group);
   log_print(2, "%s, the step takes %lld bytes: " STR_FMT, group->fits ? "fits" : "closest",
             (long long)x->step->footprint_bytes, STR_ARG(((str){t->tiled.data + told, t->tiled.size - told})));
   TRY(tile_loop_make(s, group, &body));
@@ -225,6 +226,7 @@ static heddle_status run_round(supertiling *t, arena *scratch, module *m, const 
   plan_steps steps;
   t->kept = (ptr_map){0};
   plan_steps_find(scratch, m, plan, &steps);
+  fuse_groups_mark(scratch, &steps, &t->groups);
   region_maps maps = {.arena = scratch, .asked = t->asked};
   tile_search s = {.arena = scratch, .steps = &steps, .maps = &maps, .exact = t->options->exact};
   for (int k = 0; k < m->computations.size; k++) tile_search_number(&s, m->computations.data[k]);

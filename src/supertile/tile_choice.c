@@ -176,7 +176,7 @@ bool tile_choice_find_with(tile_search *s, instruction *bottom, const instructio
   return found && has;
 }
 
-void tile_choice_print(text *out, const tile_group *g) {
+void tile_choice_print(text *out, const fuse_groups *groups, const tile_group *g) {
   const int rank = array_of(g->bottom)->rank;
   const int64_t turns = g->inside.last - g->inside.first + 1;
   text_printf(out, STR_FMT ": %s %d of %lld in tiles of %lld, %lld turns", STR_ARG(g->bottom->name),
@@ -190,6 +190,7 @@ void tile_choice_print(text *out, const tile_group *g) {
   const bool is_float = dtype_is_float(array_of(g->bottom)->dtype);
   if (g->is_sum && is_float) text_puts(out, "; sums in another order");
   text_puts(out, "\n");
+  fuse_groups_print(out, groups, g->bottom);
   for (int k = 1; k < g->members.size; k++) {
     const tile_member *m = &g->members.data[k];
     if (m->is_stored)

@@ -2,6 +2,7 @@
 #ifndef HEDDLE_SUPERTILE_TILE_CHOICE_H_
 #define HEDDLE_SUPERTILE_TILE_CHOICE_H_
 
+#include "supertile/fuse_groups.h"
 #include "supertile/tile_group.h"
 
 typedef struct tile_budget {
@@ -24,6 +25,6 @@ bool tile_choice_find_with(tile_search *s, instruction *bottom, const instructio
                            tile_group *out);
 
 // What was chosen, as --emit=tiling prints it.
-void tile_choice_print(text *out, const tile_group *g);
+void tile_choice_print(text *out, const fuse_groups *groups, const tile_group *g);
 
 #endif
