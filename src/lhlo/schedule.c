@@ -11,8 +11,10 @@
 #include "fuse/leaf_flow.h"
 #include "fuse/leaves.h"
 #include "fuse/library.h"
+#include "fuse/tile_loops.h"
 #include "hlo/program_order.h"
 #include "kernel/in_place.h"
+#include "lhlo/lhlo.h"
 #include "opt/effects.h"
 
 // A value with memory: a leaf of an instruction that does work.
@@ -126,6 +128,24 @@ static int64_t peak_inside(const scheduler *s, const instruction *i) {
   return most;
 }
 
+// A loop over tiles writes its results into memory that is there before, and passes on the rest of its state.
+static bool lies_where_operands_lie(const instruction *i) { return i->opcode == HLO_WHILE && tile_loops_has(i); }
+
+// Memory that such loops fill for the caller takes none of the program's.
+static void forget_given(scheduler *s) {
+  for (int k = 0; k < s->count; k++) {
+    scheduled_instruction *x = &s->instructions[k];
+    const instruction *i = x->instruction;
+    if (i->opcode != HLO_CUSTOM_CALL || i->parent != i->parent->module->entry) continue;
+    if (!str_is(i->attributes->custom_call_target, LHLO_ALLOCATE_BUFFER)) continue;
+    for (int v = x->first_value; v < x->first_value + x->value_count; v++) {
+      if (s->values.data[v].readers <= s->count) continue;
+      x->allocated -= s->values.data[v].bytes;
+      s->values.data[v].bytes = 0;
+    }
+  }
+}
+
 // Results of the root are read by nobody: they stay.
 static heddle_status analyse(scheduler *s, const instruction_list *in_text) {
   leaf_flow flow = {s->arena, arena_array(s->arena, leaf_numbers, in_text->size)};
@@ -142,7 +162,7 @@ static heddle_status analyse(scheduler *s, const instruction_list *in_text) {
       leaf_numbers operands = leaf_flow_operands(&flow, i, 0);
       add_reads(s, k, &operands);
       TRY(add_updates(s, k, &operands));
-      flow.values[k] = add_values(s, k, i);
+      flow.values[k] = lies_where_operands_lie(i) ? operands : add_values(s, k, i);
     }
     add_edges(s, k);
     add_effect(s, k, &last_effect);
@@ -151,6 +171,7 @@ static heddle_status analyse(scheduler *s, const instruction_list *in_text) {
   const leaf_numbers *kept = &flow.values[root->mark];
   s->root = (int)root->mark;
   for (int k = 0; k < kept->count && s->values.data; k++) s->values.data[kept->numbers[k]].readers = INT32_MAX / 2;
+  forget_given(s);
   return status_ok();
 }
 

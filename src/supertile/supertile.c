@@ -20,12 +20,14 @@ enum { MOST_KEPT = 8 };
 enum { MOST_ASKED = 10000000 };
 
 // The estimates' share of the limit, in the order in which they are tried.
-static const double shares[] = {1.0, 0.85, 0.7, 0.5, 0.35, 0.2, 0.1};
+static const double shares[] = {1.0, 1.0, 1.0, 0.85, 0.7, 0.5, 0.35, 0.2, 0.1};
 
 typedef struct supertiling {
   const supertile_options *options;
   supertile_peaks peaks;
-  ptr_map done;           // bodies of loops, and tiles beside them, that were made to fit
+  arena *arena;           // of what attempts learn
+  ptr_map done;           // bodies of loops, and tiles beside them, that were made to fit: the name of what is tiled
+  str_map excess;         // by such a name: int64_t *, what its loop took more than was estimated, in earlier attempts
   ptr_map kept;           // values that were looked at in this round, to be computed again
   fuse_groups groups;     // of the round at hand
   text tiled;             // the report of the attempt at hand
@@ -100,14 +102,30 @@ typedef struct tile_try {
   tile_group group;
 } tile_try;
 
-static tile_budget budget_of(const supertiling *t, double share, const plan_step *step) {
+// A loop that was made to fit and does not: when all begins anew its estimate is raised by that much.
+static void learn(supertiling *t, const plan_step *step) {
+  const instruction *i = step->bottom ? step->bottom : step->op->source;
+  const str *name = i ? ptr_map_get(&t->done, i) : NULL;
+  if (!name && i) name = ptr_map_get(&t->done, i->parent);
+  if (!name) return;
+  int64_t *known = str_map_get(&t->excess, *name);
+  if (!known) {
+    known = arena_new(t->arena, int64_t);
+    str_map_put(t->arena, &t->excess, *name, known);
+  }
+  const int64_t over = step->footprint_bytes - t->peaks.limit[MEMORY_DRAM];
+  if (over > 0) *known += over;
+}
+
+static tile_budget budget_of(const supertiling *t, double share, const instruction *bottom, const plan_step *step) {
+  const int64_t *excess = str_map_get(&t->excess, bottom->name);
   return (tile_budget){.needed = share_of(t->peaks.limit[MEMORY_DRAM], share),
                        .touched = share_of(t->peaks.limit[MEMORY_L2], share),
-                       .across = bytes_across(step)};
+                       .across = bytes_across(step) + (excess ? *excess : 0)};
 }
 
 static bool try_bottom(const supertiling *t, tile_search *s, double share, tile_try *x) {
-  const tile_budget budget = budget_of(t, share, x->step);
+  const tile_budget budget = budget_of(t, share, x->bottom, x->step);
   return tile_choice_find(s, x->bottom, &budget, &x->group);
 }
 
@@ -152,9 +170,11 @@ static heddle_status make_loop(supertiling *t, tile_search *s, tile_try *x) {
             (long long)x->step->footprint_bytes, STR_ARG(((str){t->tiled.data + told, t->tiled.size - told})));
   TRY(tile_loop_make(s, group, &body));
   arena *a = c->module->arena;
-  if (body && group->fits) ptr_map_put(a, &t->done, body, t);
+  str *name = arena_new(t->arena, str);
+  *name = str_copy(t->arena, x->bottom->name);
+  if (body && group->fits) ptr_map_put(a, &t->done, body, name);
   for (int k = before; group->fits && k < c->instructions.size; k++)
-    ptr_map_put(a, &t->done, c->instructions.data[k], t);
+    ptr_map_put(a, &t->done, c->instructions.data[k], name);
   bury(s, group);
   return status_ok();
 }
@@ -199,7 +219,7 @@ static heddle_status compute_again(supertiling *t, tile_search *s, const instruc
     ptr_map_put(bottom->parent->module->arena, &t->kept, kept.value, t);
     tile_try x = {.bottom = kept.reader, .step = plan_steps_of(s->steps, kept.reader)};
     if (!x.step || !is_free(t, s, kept.reader)) continue;
-    const tile_budget budget = budget_of(t, share, x.step);
+    const tile_budget budget = budget_of(t, share, x.bottom, x.step);
     if (!tile_choice_find_with(s, x.bottom, kept.value, &budget, &x.group)) continue;
     *changed = true;
     return make_loop(t, s, &x);
@@ -232,7 +252,9 @@ static heddle_status run_round(supertiling *t, arena *scratch, module *m, const 
   for (int k = 0; k < m->computations.size; k++) tile_search_number(&s, m->computations.data[k]);
   for (int k = steps.steps.size; k-- > 0;) {
     const plan_step *step = &steps.steps.data[k];
-    if (!step_fits(t, step) && maps.asked < MOST_ASKED) TRY(tile_step(t, &s, step, share, changed));
+    if (step_fits(t, step) || maps.asked >= MOST_ASKED) continue;
+    learn(t, step);
+    TRY(tile_step(t, &s, step, share, changed));
   }
   t->asked = maps.asked;
   TRY(pass_apply(&opt_dead_code, m));
@@ -349,7 +371,7 @@ static heddle_status find_natural(supertiling *t, const module *m, bool *fit) {
 }
 
 heddle_status supertile_run(module *m, const supertile_options *options, supertile_peaks *peaks) {
-  supertiling t = {.options = options, .least = INT64_MAX};
+  supertiling t = {.options = options, .least = INT64_MAX, .arena = arena_create()};
   bool fit = false;
   heddle_status s = pass_apply(&opt_dot_sums, m);  // as fusion begins, so that what it makes has a name here
   if (status_is_ok(s)) s = pass_apply(&opt_dead_code, m);
@@ -365,6 +387,7 @@ heddle_status supertile_run(module *m, const supertile_options *options, superti
   if (status_is_ok(s) && fit) report(&t);
   if (peaks) *peaks = t.peaks;
   text_free(&t.tiled);
+  arena_destroy(t.arena);
   if (!status_is_ok(s) || fit) {
     heddle_status_free(t.refused);
     return s;
