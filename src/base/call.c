@@ -2,7 +2,7 @@
 // the bottom of passes, loops and waits, all of which would otherwise carry an argument for nothing else.
 #include "base/call.h"
 
-_Thread_local const call_context *call_now;
+_Thread_local const call_context *call_now CALL_NEAR;
 
 const call_context *call_enter(const call_context *c) {
   const call_context *before = call_now;

@@ -14,7 +14,11 @@ typedef struct call_context {
   const atomic_bool *is_cancelled;  // null: nobody can end it
 } call_context;
 
-extern _Thread_local const call_context *call_now;  // of this thread; null outside of all calls
+// Where a thread's variables lie is known when the library is loaded, not asked for in each call of a shared library:
+// of the little room that the system leaves for such variables they take a few bytes.
+#define CALL_NEAR __attribute__((tls_model("initial-exec")))
+
+extern _Thread_local const call_context *call_now CALL_NEAR;  // of this thread; null outside of all calls
 
 // From now on this thread works for `c` (null: for none); returns what it worked for until now, to be entered again.
 const call_context *call_enter(const call_context *c);

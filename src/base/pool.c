@@ -82,7 +82,8 @@ static struct {
   _Atomic int refusals;  // regions since a thread could not be started, plus one; 0: none was refused
 } pool;
 
-static _Thread_local int own_number, depth;  // in the region that this thread works in; regions around it
+static _Thread_local int own_number CALL_NEAR,
+    depth CALL_NEAR;                   // in the region that this thread works in; regions around it
 static _Thread_local int owed_openmp;  // the number of threads that it had before this thread said 1; 0: it has not
 
 // --- waiting

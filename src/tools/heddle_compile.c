@@ -22,6 +22,7 @@
 #include "tools/execute.h"
 #include "tools/memory_flag.h"
 #include "tools/pass_flags.h"
+#include "tools/progress_line.h"
 
 // What can be asked for, the suffix under which the compiler dumps it (null: not a dump), and the only target that has
 // it (null: all).
@@ -406,7 +407,8 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
                              .limit = f->limit,
                              .threads = f->threads,
                              .kernel_name = f->name,
-                             .control = pass_flags_open(&f->driver, f->time, true)};
+                             .control = pass_flags_open(&f->driver, f->time, true),
+                             .progress = progress_line_make()};
   if (!f->machine.is_host) options.target = &f->machine;
   if (f->keep_fusions) options.keep_fusions = &debug_compile_remarks;
   // A program that links the object has a `main` of its own.
@@ -414,6 +416,7 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
     options.kernel_name = arena_printf(a, STR_FMT "_kernel", STR_ARG(from.module ? from.module->name : STR("program")));
   heddle_status s = debug_compile_open(&debug, a, &f->debug, PASS_FOLDS, from.module, &options);
   if (status_is_ok(s)) s = compile_source_to(a, &from, f, &options);
+  progress_line_clear();
   return debug_compile_close(&debug, s);
 }
 
