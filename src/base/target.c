@@ -147,23 +147,30 @@
 
 // Matrix products by libraries and by tiles: measured with bench/tiles.py --threads=1 on a machine with AVX2, of which
 // only the ratios matter, those of sizes with many divisors.
-#define AVX2_PRODUCTS                                                               \
-  {.library = {[TARGET_F32_PRODUCTS] = {150, 100, 44, 42, 7, 2, 2, 4, 1, 1.1},      \
-               [TARGET_F64_PRODUCTS] = {150, 300, 20, 19, 7, 4, 4, 4, 1, 1.1},      \
-               [TARGET_NARROW_PRODUCTS] = {150, 400, 36, 36, 7, 8, 8, 4, 1, 1.1},   \
-               [TARGET_BYTE_PRODUCTS] = {150, 350, 65, 65, 7, 10, 10, 4, 1, 1.1},   \
-               [TARGET_SHORT_PRODUCTS] = {150, 350, 65, 65, 7, 10, 10, 4, 1, 1.1},  \
-               [TARGET_INTEGER_PRODUCTS] = {150, 200, 28, 27, 7, 3, 3, 4, 1, 1.1}}, \
-   .tiles = {[TARGET_F32_PRODUCTS] = {100, 5, 44, 39, 8, 3, 3, 5, 1.5, 1.4},        \
-             [TARGET_F64_PRODUCTS] = {100, 5, 20, 19, 5, 3, 3, 5, 1.5, 1.4},        \
-             [TARGET_NARROW_PRODUCTS] = {100, 5, 30, 28, 5, 1, 1, 5, 2, 1.4},       \
-             [TARGET_BYTE_PRODUCTS] = {100, 5, 50, 50, 5, 1, 1, 5, 2, 1.4},         \
-             [TARGET_SHORT_PRODUCTS] = {100, 5, 34, 32, 5, 2, 2, 5, 2, 1.4},        \
-             [TARGET_INTEGER_PRODUCTS] = {100, 5, 34, 32, 5, 2, 2, 5, 2, 1.4}},     \
-   .near_bytes = 512 << 10,                                                         \
-   .ragged_columns = 16,                                                            \
-   .kernel_ns = 150,                                                                \
-   .tile_reductions = 3,                                                            \
+#define AVX2_PRODUCTS                                                                   \
+  {.library = {[TARGET_F32_PRODUCTS] = {150, 100, 44, 42, 7, 2, 2, 4, 1, 1.1},          \
+               [TARGET_F64_PRODUCTS] = {150, 300, 20, 19, 7, 4, 4, 4, 1, 1.1},          \
+               [TARGET_NARROW_PRODUCTS] = {150, 400, 36, 36, 7, 8, 8, 4, 1, 1.1},       \
+               [TARGET_BYTE_PRODUCTS] = {150, 350, 65, 65, 7, 10, 10, 4, 1, 1.1},       \
+               [TARGET_SHORT_PRODUCTS] = {150, 350, 65, 65, 7, 10, 10, 4, 1, 1.1},      \
+               [TARGET_INTEGER_PRODUCTS] = {150, 200, 28, 27, 7, 3, 3, 4, 1, 1.1}},     \
+   .tiles = {[TARGET_F32_PRODUCTS] = {100, 5, 44, 39, 8, 3, 3, 5, 1.5, 1.4},            \
+             [TARGET_F64_PRODUCTS] = {100, 5, 20, 19, 5, 3, 3, 5, 1.5, 1.4},            \
+             [TARGET_NARROW_PRODUCTS] = {100, 5, 30, 28, 5, 1, 1, 5, 2, 1.4},           \
+             [TARGET_BYTE_PRODUCTS] = {100, 5, 50, 50, 5, 1, 1, 5, 2, 1.4},             \
+             [TARGET_SHORT_PRODUCTS] = {100, 5, 34, 32, 5, 2, 2, 5, 2, 1.4},            \
+             [TARGET_INTEGER_PRODUCTS] = {100, 5, 34, 32, 5, 2, 2, 5, 2, 1.4}},         \
+   .convolutions = {[TARGET_F32_PRODUCTS] = {5000, 0, 52, 52, 2, 2, 2, 4, 1, 1.1},      \
+                    [TARGET_F64_PRODUCTS] = {5000, 0, 20, 20, 2, 2, 2, 4, 1, 1.1},      \
+                    [TARGET_NARROW_PRODUCTS] = {5000, 0, 48, 48, 2, 2, 2, 4, 1, 1.1},   \
+                    [TARGET_BYTE_PRODUCTS] = {5000, 0, 52, 52, 2, 2, 2, 4, 1, 1.1},     \
+                    [TARGET_SHORT_PRODUCTS] = {5000, 0, 52, 52, 2, 2, 2, 4, 1, 1.1},    \
+                    [TARGET_INTEGER_PRODUCTS] = {5000, 0, 30, 30, 2, 2, 2, 4, 1, 1.1}}, \
+   .near_bytes = 512 << 10,                                                             \
+   .ragged_columns = 16,                                                                \
+   .kernel_ns = 150,                                                                    \
+   .tile_borders = 1.1,                                                                 \
+   .tile_reductions = 3,                                                                \
    .least_gain = 1.2}
 
 // The same of a machine with AVX-512, whose libraries' bytes and 32-bit integers do not use what it has for them.
@@ -180,9 +187,16 @@ static const target_product_costs avx512_products = {
               [TARGET_BYTE_PRODUCTS] = {100, 5, 170, 158, 5, 1, 1, 5, 2, 1.4},
               [TARGET_SHORT_PRODUCTS] = {100, 5, 38, 32, 5, 2, 2, 5, 2, 1.1},
               [TARGET_INTEGER_PRODUCTS] = {100, 5, 38, 32, 5, 2, 2, 5, 2, 1.1}},
+    .convolutions = {[TARGET_F32_PRODUCTS] = {5000, 0, 95, 95, 2, 2, 2, 4, 1, 1.1},
+                     [TARGET_F64_PRODUCTS] = {5000, 0, 24, 24, 2, 2, 2, 4, 1, 1.1},
+                     [TARGET_NARROW_PRODUCTS] = {5000, 0, 70, 70, 2, 2, 2, 4, 1, 1.1},
+                     [TARGET_BYTE_PRODUCTS] = {5000, 0, 68, 68, 2, 2, 2, 4, 1, 1.1},
+                     [TARGET_SHORT_PRODUCTS] = {5000, 0, 68, 68, 2, 2, 2, 4, 1, 1.1},
+                     [TARGET_INTEGER_PRODUCTS] = {5000, 0, 22, 22, 2, 2, 2, 4, 1, 1.1}},
     .near_bytes = 512 << 10,
     .ragged_columns = 16,
     .kernel_ns = 150,
+    .tile_borders = 1.1,
     .tile_reductions = 3,
     .least_gain = 1.2};
 

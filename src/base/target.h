@@ -216,9 +216,11 @@ typedef struct target_product_rate {
 // By which products are a library's or a kernel's of tiles.
 typedef struct target_product_costs {
   target_product_rate library[TARGET_PRODUCT_TYPES], tiles[TARGET_PRODUCT_TYPES];
+  target_product_rate convolutions[TARGET_PRODUCT_TYPES];  // a library's, as products of windows
   double near_bytes;
   int ragged_columns;      // as many are no longer ragged
   double kernel_ns;        // of one kernel more, on one core
+  double tile_borders;     // what convolutions take in tiles, as a multiple of a product of as many terms
   double tile_reductions;  // what reductions take in tiles, as a multiple of what emitters need
   double least_gain;       // tiles have to be so many times as fast as the way that would be taken without them
 } target_product_costs;

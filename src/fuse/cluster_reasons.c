@@ -34,7 +34,7 @@ static void tell_ways(text *out, const tile_products_times *t) {
 
 static void tell_product(cluster_builder *b, text *out, const instruction *i) {
   const target_description *t = b->graph->target;
-  if (i->opcode != HLO_DOT) return;
+  if (!product_cost_is_product(i)) return;
   tell_ways(out, &(tile_products_times){product_cost_time(t, i, PRODUCT_BY_LIBRARY),
                                         product_cost_time(t, i, PRODUCT_BY_TILES),
                                         product_cost_time(t, i, PRODUCT_BY_EMITTER)});
@@ -85,7 +85,7 @@ static void tell_kernel_times(cluster_builder *b, text *out, int number, double 
   const cluster_body *body = &b->made[number].body;
   bool has_product = false;
   for (int n = 0; n < body->nodes.size; n++)
-    has_product |= b->graph->nodes[body->nodes.data[n]].instruction->opcode == HLO_DOT;
+    has_product |= product_cost_is_product(b->graph->nodes[body->nodes.data[n]].instruction);
   const tile_products_times times =
       has_product ? tile_products_times_of(b->graph, number)
                   : (tile_products_times){HUGE_VAL, HUGE_VAL, emitter + b->graph->target->products.kernel_ns};

@@ -32,7 +32,8 @@ static bool is_only_transposed(const instruction *dot) {
 bool tile_products_may_take(const cluster_graph *g, int node) {
   const instruction *dot = g->nodes[node].instruction;
   const target_description *t = g->target;
-  if (dot->opcode != HLO_DOT || t->codegen != CODEGEN_CHOSEN || !kernel_hero_exists(t->kind, HERO_TILES)) return false;
+  if (!product_cost_is_product(dot) || t->codegen != CODEGEN_CHOSEN || !kernel_hero_exists(t->kind, HERO_TILES))
+    return false;
   if (g->nodes[node].is_ordered || ptr_map_get(g->refused, dot) == &is_never || is_only_transposed(dot)) return false;
   if (!hero_tiles_has_form(dot) || product_cost_multiplications(dot) <= t->fusion.max_loop_product) return false;
   if (!is_there(g, dot->operands[0]) || !is_there(g, dot->operands[1])) return false;
@@ -87,7 +88,7 @@ static group group_of(arena *a, cluster_graph *g, int cluster) {
   for (int n = 0; n < made.body.nodes.size; n++) {
     const int node = made.body.nodes.data[n];
     const instruction *i = g->nodes[node].instruction;
-    if (i->opcode == HLO_DOT) made.product = i;
+    if (product_cost_is_product(i)) made.product = i;
     if (g->nodes[node].role != CLUSTER_MEMBER || !cluster_is_read_outside(g, cluster, cluster, node)) continue;
     made.output = i;
     outputs++;

@@ -3,6 +3,7 @@
 
 #include "base/int64.h"
 #include "kernel/online_softmax.h"
+#include "kernel/product_cost.h"
 #include "kernel/tiled_product.h"
 #include "kernel/work_estimate.h"
 
@@ -190,7 +191,7 @@ bool hero_tiles_has_form(const instruction *i) {
 
 bool hero_tiles_may_take(const computation *c, const target_description *target) {
   bool has_product = false;
-  for (int n = 0; n < c->instructions.size; n++) has_product |= c->instructions.data[n]->opcode == HLO_DOT;
+  for (int n = 0; n < c->instructions.size; n++) has_product |= product_cost_is_product(c->instructions.data[n]);
   return target->codegen == CODEGEN_TILES || (target->codegen == CODEGEN_CHOSEN && has_product);
 }
 

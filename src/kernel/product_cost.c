@@ -24,7 +24,39 @@ static int minor_dim(const shape *s) {
   return -1;
 }
 
+enum { LEAST_FEATURES = 8 };  // of an image: borders of fewer are made element by element
+
+bool product_cost_is_product(const instruction *i) {
+  const hlo_attributes *x = i->attributes;
+  if (i->opcode == HLO_DOT) return true;
+  if (i->opcode != HLO_CONVOLUTION || i->operand_count != 2 || x->feature_group_count > 1 || x->batch_group_count > 1)
+    return false;
+  const int rank = i->shape->rank;
+  bool all = x->dim_labels.input_feature == rank - 1 && x->dim_labels.output_feature == rank - 1 &&
+             i->operands[0]->shape->rank == rank && i->operands[0]->shape->dims[rank - 1] >= LEAST_FEATURES;
+  const bool is_float = dtypes[i->operands[0]->shape->dtype].class == CLASS_FLOAT;
+  for (int k = 0; k < x->window.rank; k++) {
+    const window_dim *w = &x->window.dims[k];
+    all &= w->base_dilation == 1 && !w->reversal;
+    // Tiles multiply zeros of borders with weights, which might be infinite.
+    all &= !is_float || (w->padding_low <= 0 && w->padding_high <= 0);
+  }
+  return all;
+}
+
+static product_dims dims_of_convolution(const instruction *i) {
+  const shape *result = i->shape, *kernel = i->operands[1]->shape;
+  const int64_t output = i->attributes->dim_labels.kernel_output_feature;
+  product_dims d = {.batch = 1, .columns = (double)result->dims[result->rank - 1]};
+  if (d.columns == 0) return d;
+  d.rows = (double)shape_element_count(result) / d.columns;
+  d.depth = (double)shape_element_count(kernel) / d.columns;
+  d.is_turned = minor_dim(kernel) >= 0 && minor_dim(kernel) != output;
+  return d;
+}
+
 static product_dims dims_of(const instruction *dot) {
+  if (dot->opcode == HLO_CONVOLUTION) return dims_of_convolution(dot);
   const hlo_attributes *x = dot->attributes;
   const shape *lhs = dot->operands[0]->shape, *rhs = dot->operands[1]->shape;
   product_dims d = {.batch = product_of(lhs, &x->lhs_batch_dims), .depth = product_of(lhs, &x->lhs_contracting_dims)};
@@ -36,8 +68,8 @@ static product_dims dims_of(const instruction *dot) {
   return d;
 }
 
-double product_cost_multiplications(const instruction *dot) {
-  const product_dims d = dims_of(dot);
+double product_cost_multiplications(const instruction *product) {
+  const product_dims d = dims_of(product);
   return d.batch * d.rows * d.columns * d.depth;
 }
 
@@ -48,6 +80,8 @@ static bool type_of(const instruction *dot, target_product_type *out) {
   if (left == DTYPE_F32) *out = TARGET_F32_PRODUCTS;
   else if (left == DTYPE_F64) *out = TARGET_F64_PRODUCTS;
   else if (is_float) *out = TARGET_NARROW_PRODUCTS;
+  // Sums of bytes in as few bits are not what instructions are made for.
+  else if (type->bits == 8 && dtypes[dot->shape->dtype].bits < 32) *out = TARGET_SHORT_PRODUCTS;
   else
     *out = type->bits == 8 ? TARGET_BYTE_PRODUCTS : type->bits == 16 ? TARGET_SHORT_PRODUCTS : TARGET_INTEGER_PRODUCTS;
   const bool is_integer = dtype_is_integer(left) && left != DTYPE_PRED;
@@ -79,7 +113,12 @@ double product_cost_time(const target_description *t, const instruction *dot, pr
   dot_form form;
   if (way == PRODUCT_BY_EMITTER) return 2 * all / t->scalar_operations_per_ns;
   if (!type_of(dot, &type) || all == 0) return HUGE_VAL;
-  if (way == PRODUCT_BY_LIBRARY && (!t->has_libraries || !dot_form_of(dot, NULL, NULL, &form))) return HUGE_VAL;
-  const target_product_rate *rates = way == PRODUCT_BY_LIBRARY ? costs->library : costs->tiles;
-  return time_of(costs, &rates[type], &d, shape_byte_size(dot->operands[1]->shape));
+  if (way == PRODUCT_BY_LIBRARY && !t->has_libraries) return HUGE_VAL;
+  if (way == PRODUCT_BY_LIBRARY && dot->opcode == HLO_DOT && !dot_form_of(dot, NULL, NULL, &form)) return HUGE_VAL;
+  const bool is_window = dot->opcode == HLO_CONVOLUTION;
+  const target_product_rate *rates = way == PRODUCT_BY_TILES ? costs->tiles
+                                     : is_window             ? costs->convolutions
+                                                             : costs->library;
+  const double time = time_of(costs, &rates[type], &d, shape_byte_size(dot->operands[1]->shape));
+  return way == PRODUCT_BY_TILES && is_window ? time * costs->tile_borders : time;
 }

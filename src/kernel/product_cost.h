@@ -7,11 +7,15 @@
 
 typedef enum product_way { PRODUCT_BY_LIBRARY, PRODUCT_BY_TILES, PRODUCT_BY_EMITTER } product_way;
 
-// Multiply-adds of a dot.
-double product_cost_multiplications(const instruction *dot);
+// Whether it is a product whose time is known: a dot, or a convolution whose features are the minor dim of image and
+// result, each of which is made from all of the image's; of floats without borders.
+bool product_cost_is_product(const instruction *i);
 
-// Nanoseconds that the dot takes on one core: the operation alone, with a library's call but without the start of a
+// Multiply-adds of a product.
+double product_cost_multiplications(const instruction *product);
+
+// Nanoseconds that the product takes on one core: the operation alone, with a library's call but without the start of a
 // kernel. HUGE_VAL where there is no such way.
-double product_cost_time(const target_description *t, const instruction *dot, product_way way);
+double product_cost_time(const target_description *t, const instruction *product, product_way way);
 
 #endif

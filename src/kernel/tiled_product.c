@@ -48,9 +48,11 @@ static bool takes_alone(const suitable *s, const instruction *i) {
     case HLO_REDUCE: return s->takes_rows && i->operand_count == 2;
     case HLO_BITCAST:
     case HLO_RESHAPE: return is_in_memory(s, i->operands[0]);
+    case HLO_CONVOLUTION:
     case HLO_DOT:
-      return !s->product && product_cost_multiplications(i) > s->target->fusion.max_loop_product &&
-             is_in_memory(s, i->operands[0]) && is_in_memory(s, i->operands[1]);
+      return product_cost_is_product(i) && !s->product &&
+             product_cost_multiplications(i) > s->target->fusion.max_loop_product && is_in_memory(s, i->operands[0]) &&
+             is_in_memory(s, i->operands[1]);
     default: return hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && i->called_count == 0;
   }
 }
@@ -97,10 +99,10 @@ static char *kind_of(const suitable *s, const instruction *i) {
 
 static bool takes(suitable *s, const instruction *i) {
   if (!hero_tiles_has_form(i) || !takes_alone(s, i)) return false;
-  if (i->opcode == HLO_DOT) s->product = i;
+  if (product_cost_is_product(i)) s->product = i;
   char *kind = kind_of(s, i);
   ptr_map_put(s->scratch, &s->computed, i, kind);
-  for (int k = 0; k < i->operand_count && i->opcode != HLO_DOT && i->shape->rank > 0; k++)
+  for (int k = 0; k < i->operand_count && i != s->product && i->shape->rank > 0; k++)
     s->reads_values |= is_value(s, i->operands[k]) && shape_same_dims(i->operands[k]->shape, i->shape);
   return kind;
 }
@@ -132,7 +134,7 @@ bool tiled_product_has_rows(arena *scratch, const instruction_list *body, const 
 bool tiled_product_is_sooner(arena *a, const instruction_list *body, const target_description *target) {
   const instruction *product = NULL;
   for (int n = 0; n < body->size; n++)
-    if (body->data[n]->opcode == HLO_DOT) product = body->data[n];
+    if (product_cost_is_product(body->data[n])) product = body->data[n];
   if (!product || !tiled_product_suits(a, body, target)) return false;
   const double tiles = product_cost_time(target, product, PRODUCT_BY_TILES);
   return tiles * target->products.least_gain <= product_cost_time(target, product, PRODUCT_BY_EMITTER);
