@@ -175,7 +175,7 @@
 
 // The same of a machine with AVX-512, whose libraries' bytes and 32-bit integers do not use what it has for them.
 static const target_product_costs avx512_products = {
-    .library = {[TARGET_F32_PRODUCTS] = {150, 100, 85, 80, 7, 2, 2, 4, 1, 1.1},
+    .library = {[TARGET_F32_PRODUCTS] = {150, 300, 85, 80, 7, 2, 2, 4, 1, 1.1},
                 [TARGET_F64_PRODUCTS] = {150, 100, 40, 28, 7, 4, 4, 4, 1, 1.1},
                 [TARGET_NARROW_PRODUCTS] = {150, 400, 79, 75, 7, 8, 8, 4, 1, 1.1},
                 [TARGET_BYTE_PRODUCTS] = {150, 350, 75, 75, 7, 10, 10, 4, 1, 1.1},
