@@ -58,6 +58,9 @@ typedef struct heddle_compile_options {
   // What the program may take while it runs, as --memory-limit has it: "65536", "64MiB", "25%", "l2=512KiB,dram=64MiB";
   // null: no limit. HEDDLE_OUT_OF_MEMORY names the operation that cannot be made to fit. Not needed after the call.
   const char *memory_limit;
+  // Sizes declared as `?` that `parameters` does not say are compiled for when runs come with them, and the last
+  // sixteen are kept: for programs that cannot be compiled for all sizes at once.
+  bool specializes;
 } heddle_compile_options;
 
 #define HEDDLE_COMPILE_OPTIONS_INIT HEDDLE_INIT(heddle_compile_options)

@@ -18,15 +18,16 @@
 #include "target/cpu.h"
 
 typedef struct compile_options {
-  bool exact;               // keep every rounding of the HLO (default: excess precision for bf16, f16 and narrower)
-  bool deterministic;       // on GPUs, too, every run rounds alike, which costs scatters the atomic operations
-  bool scalar;              // no explicit vectors
-  int threads;              // 0 = all cores
-  bool simulate;            // kernels for a GPU, which the kernel simulator runs; libraries only where no kernel can
-  target_codegen codegen;   // who makes code where several could
-  bool is_saved;            // code is made to be written to a file and not linked into this process
-  cpu_level cpu;            // of a CPU: the instruction set of the code; native: what the process keeps to
-  const char *kernel_name;  // of the first kernel's symbol; null: "main"
+  bool exact;              // keep every rounding of the HLO (default: excess precision for bf16, f16 and narrower)
+  bool deterministic;      // on GPUs, too, every run rounds alike, which costs scatters the atomic operations
+  bool scalar;             // no explicit vectors
+  int threads;             // 0 = all cores
+  bool simulate;           // kernels for a GPU, which the kernel simulator runs; libraries only where no kernel can
+  target_codegen codegen;  // who makes code where several could
+  bool specializes;  // a program with open sizes is compiled for each of the sizes that its runs have, when they come
+  bool is_saved;     // code is made to be written to a file and not linked into this process
+  cpu_level cpu;     // of a CPU: the instruction set of the code; native: what the process keeps to
+  const char *kernel_name;                  // of the first kernel's symbol; null: "main"
   const target_description *target;         // null: this machine's CPU, with `threads`
   const kept_fusions_report *keep_fusions;  // fusions of the program stay as they are; null: they are formed anew
   const pass *const *hlo_passes;            // these HLO passes, which end with null; null: the pipeline
@@ -55,6 +56,8 @@ typedef struct open_sample_list {
   open_sample made[OPEN_SAMPLES_MOST];
 } open_sample_list;
 
+typedef struct open_symbols open_symbols;
+
 // A program ready to run. Everything but the linked code, the executable and the buffers lies in the arena it was
 // compiled in.
 typedef struct compiled {
@@ -68,6 +71,8 @@ typedef struct compiled {
   const char *level;           // its name: "native", "x86-64-v3", "sm_90"
   bool is_open;  // a program for open sizes: it has no executable, each of its sizes has (program_sizes.h)
   const open_sample_list *samples;  // of such a program
+  const open_symbols *symbols;      // of one that is compiled for each size: it has no code itself; else null
+  const compile_options *options;   // then
   kernel_fn *entries;               // of the linked kernels
   executable *executable;           // null for a target that this process cannot run, as is `linked`
   int threads;

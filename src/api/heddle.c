@@ -81,7 +81,7 @@ static heddle_status compile(void *argument) {
   const heddle_compile_options *given = c->options;
   p->arena = arena_create();
   const char *file = arena_strdup(p->arena, c->name, strlen(c->name));
-  p->options = (compile_options){.exact = given->exact, .threads = given->threads};
+  p->options = (compile_options){.exact = given->exact, .threads = given->threads, .specializes = given->specializes};
   compile_options options = p->options;
   if (given->progress) options.progress = (compile_progress){tell_progress, (void *)given};
   progress_tell(&options.progress, "import", 0, 0);
@@ -99,8 +99,7 @@ static heddle_status compile(void *argument) {
     return s;
   }
   if (p->code.is_open) {
-    p->instances =
-        open_instances_create(&(open_instances_source){made, p->code.entries, p->code.threads, p->code.buffers});
+    p->instances = open_compile_instances(&p->code);
     if (!p->instances) {
       compiled_release(&p->code);
       return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");

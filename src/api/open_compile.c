@@ -164,10 +164,12 @@ static heddle_status compare_structure(const open_program *o, const open_sample 
 
 // --- numbers
 
-static heddle_status find_numbers(const open_program *o, const open_sample *samples, program_sizes *out) {
+// Of the first `number_count` numbers.
+static heddle_status find_numbers(const open_program *o, const open_sample *samples, int number_count,
+                                  program_sizes *out) {
   const int count = open_samples_count(&o->symbols.samples);
   VEC(program_open_number) open = {0};
-  for (int n = 0; n < samples[0].number_count; n++) {
+  for (int n = 0; n < number_count; n++) {
     int64_t values[OPEN_SAMPLES_MOST];
     bool is_open = false;
     for (int s = 0; s < count; s++) {
@@ -223,13 +225,13 @@ static heddle_status find_checks(const open_program *o, const open_sample *sampl
   return status_ok();
 }
 
-static heddle_status find_sizes(const open_program *o, const open_sample *samples, program_sizes *out) {
+static heddle_status find_sizes(const open_program *o, const open_sample *samples, int number_count, int64_t most,
+                                program_sizes *out) {
   program_symbol *symbols = arena_array(o->arena, program_symbol, o->symbols.samples.symbol_count);
-  for (int k = 0; k < o->symbols.samples.symbol_count; k++)
-    symbols[k] = (program_symbol){o->symbols.names[k], 0, open_samples_largest_size(&o->symbols.samples)};
+  for (int k = 0; k < o->symbols.samples.symbol_count; k++) symbols[k] = (program_symbol){o->symbols.names[k], 0, most};
   *out = (program_sizes){.symbol_count = o->symbols.samples.symbol_count, .symbols = symbols};
   TRY(find_checks(o, samples, out));
-  return find_numbers(o, samples, out);
+  return find_numbers(o, samples, number_count, out);
 }
 
 static heddle_status compare(const open_program *o, const open_sample *samples, const compiled *first,
@@ -238,7 +240,7 @@ static heddle_status compare(const open_program *o, const open_sample *samples, 
   for (int s = 1; s < count; s++) TRY(compare_structure(o, &samples[0], &samples[s]));
   for (int s = 1; s < count; s++) TRY(compare_constants(&samples[0].program, &samples[s].program));
   TRY(compare_code(o, first, second));
-  return find_sizes(o, samples, out);
+  return find_sizes(o, samples, samples[0].number_count, open_samples_largest_size(&o->symbols.samples), out);
 }
 
 // Code is made for the first sample and for the one whose stand-ins are all others.
@@ -259,6 +261,72 @@ static heddle_status compile_level(const open_program *o, compiled *out) {
   return s;
 }
 
+// --- compiled for each size
+
+static int signature_numbers(const program *p) {
+  int count = 0;
+  for (int i = 0; i < p->parameter_count; i++) count += p->parameters[i].shape.rank;
+  for (int i = 0; i < p->result_count; i++) count += p->results[i].shape.rank;
+  return count;
+}
+
+// Only what callers see of it is found for all sizes.
+static heddle_status describe(const open_program *o, compiled *out) {
+  const int64_t most = (int64_t)1 << 40;  // beyond what any array has
+  const int count = open_samples_count(&o->symbols.samples);
+  open_sample_list *list = arena_new(o->arena, open_sample_list);
+  list->stand_ins = o->symbols.samples;
+  for (int n = 0; n < count; n++) {
+    TRY(make_sample(o, n, NULL, &list->made[n]));
+    if (list->made[n].program.result_count != list->made[0].program.result_count)
+      return depends(list->made[0].program.where, "how many results the program has");
+  }
+  program_sizes sizes;
+  TRY(find_sizes(o, list->made, signature_numbers(&list->made[0].program), most, &sizes));
+  open_symbols *symbols = arena_new(o->arena, open_symbols);
+  compile_options *options = arena_new(o->arena, compile_options);
+  *symbols = o->symbols;
+  *options = *o->options;
+  options->progress = (compile_progress){0};
+  *out = (compiled){.is_open = true,
+                    .source = list->made[0].module,
+                    .plan = list->made[0].plan,
+                    .program = list->made[0].program,
+                    .samples = list,
+                    .symbols = symbols,
+                    .options = options};
+  out->program.sizes = sizes;
+  return status_ok();
+}
+
+static heddle_status make_instance(void *user, const int64_t *symbols, open_instance *out) {
+  const compiled *c = user;
+  module *m;
+  TRY(open_symbols_import_at(out->arena, c->symbols, symbols, &m));
+  compiled *made = arena_new(out->arena, compiled);
+  TRY(compile_module(out->arena, m, c->options, made));
+  out->made = made;
+  out->callable = (invocable){&made->program, made->executable, made->buffers};
+  return status_ok();
+}
+
+static void drop_instance(open_instance *x) {
+  if (x->made) compiled_release(x->made);
+}
+
+open_instances *open_compile_instances(const compiled *code) {
+  open_instances_source source = {
+      .program = &code->program, .entries = code->entries, .threads = code->threads, .buffers = code->buffers};
+  if (code->symbols) {
+    source.make = make_instance;
+    source.drop = drop_instance;
+    source.user = (void *)code;
+  }
+  return open_instances_create(&source);
+}
+
+// --- both
+
 heddle_status open_compile_import(arena *a, const char *file, str source, const import_options *import, module **out) {
   if (import->argument_shapes || import->arguments) return import_module(a, file, source, import, out);
   return open_symbols_count(a, &(open_symbols){.file = file, .source = source, .import = import}, out);
@@ -275,6 +343,11 @@ heddle_status open_compile(arena *a, const char *file, str source, const import_
   module *closed;
   TRY(open_symbols_find(a, &o.symbols, &closed));
   if (closed) return status_error(HEDDLE_INVALID, "the program declares no size as `?`");
+  if (options->specializes) {
+    o.options = options;
+    o.symbols.samples.level = OPEN_SAMPLES_LEVELS - 1;
+    return describe(&o, out);
+  }
   // Large stand-ins may be too much for what smaller ones are not: the last refusal counts.
   heddle_status s = status_ok();
   for (o.symbols.samples.level = 0; o.symbols.samples.level < OPEN_SAMPLES_LEVELS; o.symbols.samples.level++) {

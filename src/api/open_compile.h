@@ -13,14 +13,19 @@
 
 #include "api/compile.h"
 #include "import/import.h"
+#include "rt/open_instances.h"
 
 // import_module, but for a program (StableHLO only) that declares sizes as `?` and comes without shapes or arguments:
 // *out is null then, and open_compile is for it.
 heddle_status open_compile_import(arena *a, const char *file, str source, const import_options *import, module **out);
 
+// With options->specializes nothing is compiled but what runs ask for.
 // HEDDLE_UNIMPLEMENTED for what cannot be compiled for all sizes, with the reason. What is made is open
 // (compiled.is_open): it runs by the instances of its sizes (api/open_instances.h).
 heddle_status open_compile(arena *a, const char *file, str source, const import_options *import,
                            const compile_options *options, compiled *out);
+
+// The instances of such a program, which must outlive them. Null where the host has no memory.
+open_instances *open_compile_instances(const compiled *code);
 
 #endif

@@ -178,6 +178,11 @@ static void test_refused(void **state) {
   heddle_program *p;
   expect(heddle_compile(text, strlen(text), "test.mlir", NULL, &p), HEDDLE_UNIMPLEMENTED, "depends on a size");
   assert_null(p);
+  const heddle_compile_options options = {HEDDLE_SIZED(heddle_compile_options), .specializes = true};
+  p = compile(text, &options);
+  assert_int_equal(heddle_program_result(p, 0).dims[1], -1);
+  for (int64_t size = 0; size < 40; size++) compare_at(p, text, size % 20);
+  heddle_program_free(p);
 }
 
 // A slice of eight rows needs as many, wherever it begins.

@@ -16,8 +16,9 @@ enum {
 typedef struct reading {
   open_symbols *symbols;
   bool counts;     // dims are noted, and stay open
-  int sample;      // -1: sizes follow
-  int64_t *sizes;  // of each open dim
+  int sample;      // -1: sizes or symbols follow
+  int64_t *sizes;  // of each open dim; null: by symbol
+  const int64_t *by_symbol;
 } reading;
 
 static heddle_status note_dim(open_symbols *o, int number, int dimension) {
@@ -29,7 +30,7 @@ static heddle_status note_dim(open_symbols *o, int number, int dimension) {
 
 static int64_t size_of(const reading *r, int k) {
   const open_dim *d = &r->symbols->dims[k];
-  if (r->sample < 0) return r->sizes[k];
+  if (r->sample < 0) return r->sizes ? r->sizes[k] : d->factor * r->by_symbol[d->symbol] + d->offset;
   return d->factor * open_samples_stand_in(&r->symbols->samples, r->sample, d->symbol) + d->offset;
 }
 
@@ -66,6 +67,14 @@ heddle_status open_symbols_import(arena *a, const open_symbols *o, int sample, i
   sizes->from = open_samples_open_from(&o->samples);
   TRY(import_as(a, &r, sizes, out));
   (*out)->open_from = sizes->from;
+  device_counts_adopt(*out, 0, 0);
+  return status_ok();
+}
+
+heddle_status open_symbols_import_at(arena *a, const open_symbols *o, const int64_t *symbols, module **out) {
+  open_symbols copy = *o;
+  reading r = {.symbols = &copy, .sample = -1, .by_symbol = symbols};
+  TRY(import_as(a, &r, NULL, out));
   device_counts_adopt(*out, 0, 0);
   return status_ok();
 }

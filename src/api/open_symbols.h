@@ -13,7 +13,7 @@ typedef struct open_dim {
   int64_t factor, offset;
 } open_dim;
 
-typedef struct open_symbols {
+struct open_symbols {
   const char *file;
   str source;
   const import_options *import;
@@ -21,7 +21,7 @@ typedef struct open_symbols {
   open_dim dims[OPEN_SYMBOLS_MOST_DIMS];
   open_samples samples;
   const char *names[PROGRAM_MOST_SYMBOLS];
-} open_symbols;
+};
 
 // Finds the open dims of the program that `o` names, and symbols for them: as the program's own conditions
 // (shape_assertion) say, else each its own, else those of one number in their shapes the same, else all, whatever it
@@ -34,5 +34,8 @@ heddle_status open_symbols_count(arena *a, open_symbols *o, module **closed);
 
 // The program with the stand-ins of a sample, and what it asserts of them.
 heddle_status open_symbols_import(arena *a, const open_symbols *o, int sample, import_open_sizes *sizes, module **out);
+
+// The same for sizes that are given, by symbol: a program like any other.
+heddle_status open_symbols_import_at(arena *a, const open_symbols *o, const int64_t *symbols, module **out);
 
 #endif

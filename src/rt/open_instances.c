@@ -24,15 +24,16 @@ open_instances *open_instances_create(const open_instances_source *source) {
   return all;
 }
 
-static void destroy(open_instance *x) {
+static void destroy(const open_instances_source *source, open_instance *x) {
   if (!x) return;
-  executable_destroy(x->callable.executable);
+  if (source->drop) source->drop(x);
+  else executable_destroy(x->callable.executable);
   arena_destroy(x->arena);
   free(x);
 }
 
 void open_instances_destroy(open_instances *all) {
-  for (int k = 0; all && k < KEPT; k++) destroy(all->kept[k]);
+  for (int k = 0; all && k < KEPT; k++) destroy(&all->source, all->kept[k]);
   free(all);
 }
 
@@ -48,6 +49,7 @@ static heddle_status fill(void *argument) {
   open_instance *x = m->instance;
   const open_instances_source *from = m->source;
   x->arena = arena_create();
+  if (from->make) return from->make(from->user, x->symbols, x);
   x->callable.program = program_sizes_fill(x->arena, from->program, x->symbols);
   x->callable.buffers = from->buffers;
   return executable_create(x->callable.program, from->entries, from->threads, &x->callable.executable);
@@ -70,7 +72,7 @@ static heddle_status make(const open_instances_source *source, const int64_t *sy
     x->users = 1;
     *out = x;
   } else {
-    destroy(x);
+    destroy(source, x);
   }
   return s;
 }
@@ -119,7 +121,7 @@ heddle_status open_instances_take(open_instances *all, const int64_t *const *dim
   made->last_used = ++all->uses;
   open_instance *old = keep(all, made);
   lock_give(&of_all);
-  destroy(old);
+  destroy(&all->source, old);
   return status_ok();
 }
 
@@ -129,7 +131,7 @@ void open_instances_give(open_instances *all, open_instance *instance) {
   for (int k = 0; k < KEPT; k++) is_kept |= all->kept[k] == instance;
   const bool is_last = --instance->users == 0 && !is_kept;
   lock_give(&of_all);
-  if (is_last) destroy(instance);
+  if (is_last) destroy(&all->source, instance);
 }
 
 heddle_status open_instances_run(open_instances *all, const heddle_program *of, const int64_t *const *input_dims,

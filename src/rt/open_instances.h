@@ -7,22 +7,28 @@
 
 typedef struct open_instances open_instances;
 
+// One of them, in use by at least one run.
+typedef struct open_instance {
+  arena *arena;
+  invocable callable;
+  void *made;  // what whoever made it keeps with it
+  int64_t symbols[PROGRAM_MOST_SYMBOLS];
+  int users;
+  uint64_t last_used;
+} open_instance;
+
 // What all of them share; it must outlive them.
 typedef struct open_instances_source {
   const program *program;    // for open sizes; checked
   const kernel_fn *entries;  // of its kernels
   int threads;
   buffer_cache *buffers;
+  // Makes an instance otherwise than by filling in the program's numbers; null: so. Its arena and its symbols are
+  // there, `callable` and `made` are filled in. `drop` gives back what the arena does not hold, also after an error.
+  heddle_status (*make)(void *user, const int64_t *symbols, open_instance *out);
+  void (*drop)(open_instance *x);
+  void *user;
 } open_instances_source;
-
-// One of them, in use by at least one run.
-typedef struct open_instance {
-  arena *arena;
-  invocable callable;
-  int64_t symbols[PROGRAM_MOST_SYMBOLS];
-  int users;
-  uint64_t last_used;
-} open_instance;
 
 // Null where the host has no memory.
 open_instances *open_instances_create(const open_instances_source *source);

@@ -47,7 +47,7 @@ typedef struct run_flags {
   const char *codegen_name, *limit_text;
   target_codegen codegen;
   memory_limit limit;
-  bool exact, no_folding, keep_fusions, time, print, profile;
+  bool specializes, exact, no_folding, keep_fusions, time, print, profile;
   bool is_measured;      // by heddle profile or heddle bench
   measured_run measure;  // how; also of heddle run --profile
   const char *path;      // of the program
@@ -160,6 +160,7 @@ static heddle_status write_outputs(const literal_list *results, const flag_list 
 static heddle_status compile_options_of(run_flags *f, compile_options *out) {
   *out = (compile_options){.exact = f->exact,
                            .codegen = f->codegen,
+                           .specializes = f->specializes,
                            .limit = f->limit,
                            .threads = f->threads,
                            .control = pass_flags_open(&f->driver, f->time, true),
@@ -463,6 +464,7 @@ int command_run(int argc, char **argv) {
       INPUT_FLAGS(f),
       {"sizes", FLAG_LIST, &f.sizes, "N[,M]",
        "run with random arguments at these sizes of `?`, compiled once for all, and compare with the interpreter"},
+      {"specialize", FLAG_BOOL, &f.specializes, NULL, "with --sizes: compile for each of them instead"},
       {"expected_output", FLAG_LIST, &f.expected, "@FILE.npy", "an expected result; exit status 3 if one differs"},
       {"expected_outputs", FLAG_TEXT, &f.expected_files, "FOLDER|x.npz",
        "all expected results, numbered from 0: the folder's files named out* or expected*"},
