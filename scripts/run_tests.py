@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -466,6 +467,14 @@ def step_objects():
     result.passed += passed
     result.failures += failures
     result.remarks.append(f"{others} programs need the runtime or have other layouts")
+    if not shutil.which("qemu-aarch64") or not shutil.which("aarch64-linux-gnu-gcc"):
+        result.remarks.append("skipped on AArch64: there is no qemu-aarch64 or aarch64-linux-gnu-gcc")
+        result.skipped += 1
+        return result
+    options.target, options.cc, options.run = "aarch64-linux-gnu", "aarch64-linux-gnu-gcc -static", "qemu-aarch64"
+    passed, others, failures = object_corpus.judge_all(programs, options)
+    result.passed += passed
+    result.failures += [(f"{name} on AArch64", wrong) for name, wrong in failures]
     return result
 
 

@@ -109,6 +109,11 @@ static heddle_status generate(void *state) {
   TRY(program_collect_kernels(c->arena, out->plan, c->options->kernel_name, &out->kernels));
   // What is planned for any CPU, but for the products that tiles make, is generated for this one.
   const cpu_level level = level_of(c->options);
+  if (c->target.is_host && c->options->triple) {
+    TRY(cpu_target_cross(c->arena, c->options->triple, out->threads, &out->machine));
+    out->level = out->machine.chip;
+    return compile_kernels(c->arena, c->options, &out->machine, out);
+  }
   out->machine = c->target.is_host ? cpu_target_level(c->arena, out->threads, level) : c->target;
   out->level = c->target.is_host ? cpu_levels[level].name : out->machine.chip;
   return compile_kernels(c->arena, c->options, &out->machine, out);
@@ -200,7 +205,8 @@ static int thread_count(const compile_options *o) { return o->threads > 0 ? o->t
 
 target_description compile_target(const compile_options *o) {
   target_description t = o->target ? *o->target : o->simulate ? target_gpu() : target_cpu(thread_count(o));
-  if (!o->target && !o->simulate) t.products = cpu_target_products(level_of(o));
+  // Vectors of another machine are as long as those of V2.
+  if (!o->target && !o->simulate) t.products = cpu_target_products(o->triple ? CPU_LEVEL_V2 : level_of(o));
   // The simulator's device is the host: its libraries do what no kernel can.
   if (o->simulate) t.has_libraries = t.prefers_kernels = true;
   target_choose_codegen(&t, o->codegen);

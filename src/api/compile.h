@@ -24,9 +24,10 @@ typedef struct compile_options {
   int threads;             // 0 = all cores
   bool simulate;           // kernels for a GPU, which the kernel simulator runs; libraries only where no kernel can
   target_codegen codegen;  // who makes code where several could
-  bool specializes;  // a program with open sizes is compiled for each of the sizes that its runs have, when they come
-  bool is_saved;     // code is made to be written to a file and not linked into this process
-  cpu_level cpu;     // of a CPU: the instruction set of the code; native: what the process keeps to
+  bool specializes;    // a program with open sizes is compiled for each of the sizes that its runs have, when they come
+  bool is_saved;       // code is made to be written to a file and not linked into this process
+  const char *triple;  // of the machine that runs the code, if it is another one (is_saved): aarch64-linux-gnu
+  cpu_level cpu;       // of a CPU: the instruction set of the code; native: what the process keeps to
   const char *kernel_name;                  // of the first kernel's symbol; null: "main"
   const target_description *target;         // null: this machine's CPU, with `threads`
   const kept_fusions_report *keep_fusions;  // fusions of the program stay as they are; null: they are formed anew

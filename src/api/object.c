@@ -55,8 +55,8 @@ static void print_header(arena *a, text *out, const compiled *c, const char *nam
   const program *p = &c->program;
   const char *upper = arena_strdup(a, name, strlen(name));
   for (char *x = (char *)(uintptr_t)upper; *x; x++) *x = (char)toupper((unsigned char)*x);
-  text_printf(out, "// %s by Heddle " HEDDLE_VERSION ", for %s with %s.\n", p->name, cpu_features_machine(),
-              cpu_features_needed(a, cpu_features_machine(), str_from(c->machine.features)));
+  text_printf(out, "// %s by Heddle " HEDDLE_VERSION ", for %s with %s.\n", p->name, cpu_target_machine(&c->machine),
+              cpu_features_needed(a, cpu_target_machine(&c->machine), str_from(c->machine.features)));
   text_printf(out, "#ifndef HEDDLE_OBJECT_%s_H_\n#define HEDDLE_OBJECT_%s_H_\n\n#include <stdint.h>\n\n", upper, upper);
   text_puts(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
   text_printf(out, "// Bytes of workspace for one call.\n#define %s_WORKSPACE_BYTES %" PRId64 "\n", upper,

@@ -9,7 +9,7 @@
 #include "rt/program_check.h"
 
 static const char *machine_of(const compiled *c) {
-  return c->machine.kind == TARGET_CPU ? cpu_features_machine() : target_kind_name(c->machine.kind);
+  return c->machine.kind == TARGET_CPU ? cpu_target_machine(&c->machine) : target_kind_name(c->machine.kind);
 }
 
 static uint64_t place_nowhere(void *context, int section, const void *data, uint64_t size) {
@@ -40,7 +40,7 @@ static program_code code_of(arena *a, const compiled *c) {
   const bool is_cpu = m->kind == TARGET_CPU;
   return (program_code){.machine = machine_of(c),
                         .level = c->level,
-                        .features = is_cpu ? cpu_features_needed(a, cpu_features_machine(), str_from(m->features)) : "",
+                        .features = is_cpu ? cpu_features_needed(a, cpu_target_machine(m), str_from(m->features)) : "",
                         .image_count = c->program.image_count,
                         .images = c->program.images};
 }

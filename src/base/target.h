@@ -230,6 +230,7 @@ typedef struct target_description {
   const char *name;      // of the machine: "cpu", "sm_90", "null"
   const char *chip;      // as LLVM spells the processor: "znver3", "sm_90"; "" for any
   const char *features;  // LLVM's further features: "+avx2,+fma,…"; ""
+  const char *triple;    // of a CPU that is not this process's: "aarch64-linux-gnu"; else null
   bool has_grid;         // kernels run as a grid of threads; else a call takes a range of tiles
   bool has_libraries;    // the host's libraries can be called between kernels
   bool prefers_kernels;  // libraries do only what no kernel can

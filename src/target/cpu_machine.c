@@ -2,6 +2,7 @@
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 
+#include "base/cpu_features.h"
 #include "target/cpu.h"
 
 static bool has_feature(str features, const char *name) {
@@ -52,4 +53,21 @@ target_description cpu_target_level(arena *a, int threads, cpu_level number) {
   LLVMDisposeMessage(name);
   LLVMDisposeMessage(features);
   return t;
+}
+
+heddle_status cpu_target_cross(arena *a, const char *triple, int threads, target_description *out) {
+  if (strncmp(triple, "aarch64-", 8) != 0)
+    return status_error(HEDDLE_INVALID, "found the machine %s, wanted aarch64-linux-gnu", triple);
+  *out = target_cpu(threads);
+  out->triple = arena_strdup(a, triple, strlen(triple));
+  out->chip = "generic";
+  out->features = "+fp-armv8,+neon";
+  target_choose_vectors(out, 128, false);
+  out->vector_registers = 32;
+  out->has_fma = true;
+  return status_ok();
+}
+
+const char *cpu_target_machine(const target_description *target) {
+  return target->triple ? "aarch64" : cpu_features_machine();
 }

@@ -55,7 +55,8 @@ static heddle_status take_target_machine(const target_description *machine, LLVM
   if (*out && is_for(*out, machine)) return status_ok();
   if (*out) LLVMDisposeTargetMachine(*out);
   char *triple = LLVMGetDefaultTargetTriple();
-  heddle_status s = llvm_target_machine(triple, machine->chip, machine->features, out);
+  heddle_status s =
+      llvm_target_machine(machine->triple ? machine->triple : triple, machine->chip, machine->features, out);
   LLVMDisposeMessage(triple);
   return s;
 }

@@ -51,6 +51,7 @@ enum { FORM_COUNT = sizeof forms / sizeof *forms };
 typedef struct compile_flags {
   const char *output, *emit, *target, *chip, *cpu, *name;
   target_description machine;  // that `target` and `chip` name
+  const char *triple;          // of another machine's CPU, if `target` names one; then that is "cpu"
   const struct form *form;     // that `emit` names
   const char *codegen_name, *limit_text;
   target_codegen codegen;
@@ -85,7 +86,8 @@ static heddle_status find_form(const char *name, const struct form **out) {
   }
   return status_error(
       HEDDLE_INVALID,
-      "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, tiling, image, saved or object", name);
+      "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, tiling, image, saved or object",
+      name);
 }
 
 static bool is_form(const compile_flags *f, const char *name) { return strcmp(f->form->name, name) == 0; }
@@ -93,13 +95,18 @@ static bool is_form(const compile_flags *f, const char *name) { return strcmp(f-
 // The description of the target that --target, --chip and --threads name.
 static heddle_status find_machine(compile_flags *f) {
   TRY(status_context(nvptx_target(f->chip, &f->machine), "in --chip=%s", f->chip));
+  if (strncmp(f->target, "aarch64-", 8) == 0) {
+    if (f->cpu) return status_error(HEDDLE_INVALID, "found --cpu=%s, which is none of --target=%s", f->cpu, f->target);
+    f->triple = f->target;
+    f->target = "cpu";
+  }
   for (int k = 0; k < TARGET_KIND_COUNT; k++) {
     if (strcmp(f->target, target_kind_name(k)) != 0) continue;
     if (k != TARGET_NVPTX) target_find(str_from(f->target), &f->machine);
     if (!f->machine.has_grid && f->threads > 0) f->machine.cores = f->threads;
     return status_ok();
   }
-  return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu, nvptx or null", f->target);
+  return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu, nvptx, null or aarch64-linux-gnu", f->target);
 }
 
 // What -o asks for where --emit does not: a program to be run, or its kernels.
@@ -406,6 +413,8 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
                              .codegen = f->codegen,
                              .limit = f->limit,
                              .threads = f->threads,
+                             .triple = f->triple,
+                             .is_saved = f->triple != NULL,
                              .kernel_name = f->name,
                              .control = pass_flags_open(&f->driver, f->time, true),
                              .progress = progress_line_make()};
@@ -425,10 +434,11 @@ int command_compile(int argc, char **argv) {
   const flag flags[] = {
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output for text)"},
       {"emit", FLAG_TEXT, &f.emit, "FORM",
-       "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, tiling, image, saved or object (by the name after -o: saved, "
+       "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, tiling, image, saved or object (by the name after -o: "
+       "saved, "
        "else "
        "obj)"},
-      {"target", FLAG_TEXT, &f.target, "TARGET", "cpu, nvptx or null (cpu; nvptx for --emit=ptx)"},
+      {"target", FLAG_TEXT, &f.target, "TARGET", "cpu, nvptx, null or aarch64-linux-gnu (cpu; nvptx for --emit=ptx)"},
       {"chip", FLAG_TEXT, &f.chip, "SM", "the GPU to generate code for (sm_90)"},
       CODEGEN_FLAG(f.codegen_name),
       MEMORY_FLAG(f.limit_text),
