@@ -73,8 +73,26 @@ static void test_bytes_time(void **state) {
   assert_true(target_bytes_time(&t, 1e6, 1e7) > target_bytes_time(&t, 1e6, 1e6));
 }
 
+// Wider vectors have costs of their own; bytes are cheaper still where one instruction multiplies four of them.
+static void test_vectors(void **state) {
+  (void)state;
+  target_description narrow = target_cpu(1), wide = target_cpu(1), bytes = target_cpu(1);
+  target_choose_vectors(&narrow, 256, true);
+  target_choose_vectors(&wide, 512, false);
+  target_choose_vectors(&bytes, 512, true);
+  assert_int_equal(wide.vector_bits, 512);
+  assert_memory_equal(&narrow.products, &target_any_cpu.products, sizeof narrow.products);
+  for (int k = 0; k < TARGET_PRODUCT_TYPES; k++) {
+    assert_true(wide.products.tiles[k].per_ns > 0 && wide.products.library[k].per_ns > 0);
+    assert_true(wide.products.convolutions[k].per_ns > 0);
+  }
+  assert_true(bytes.multiplies_bytes && !wide.multiplies_bytes);
+  assert_true(bytes.products.tiles[TARGET_BYTE_PRODUCTS].per_ns > wide.products.tiles[TARGET_BYTE_PRODUCTS].per_ns);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_names),
-                                     cmocka_unit_test(test_threads), cmocka_unit_test(test_bytes_time)};
+                                     cmocka_unit_test(test_vectors), cmocka_unit_test(test_threads),
+                                     cmocka_unit_test(test_bytes_time)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
