@@ -4,6 +4,8 @@
 // they share (the plan, the module) is read only.
 #include "api/compile_kernels.h"
 
+#include "api/kernel_cache.h"
+
 #include <pthread.h>
 
 #include "base/guard.h"
@@ -29,6 +31,8 @@ typedef struct kernel_job {
   kernel_image image;
   lower_session *session;
   MlirModule ir;
+  kernel_cache_key key;
+  bool has_cache, is_cached;  // code may be kept; was found
 } kernel_job;
 
 static heddle_status take_session(void *state) {
@@ -44,8 +48,43 @@ static heddle_status emit(void *state) {
                                        : emit_kernel(context, j->scratch, j->kernel, j->planned, &j->ir);
 }
 
+// Who looks at passes or wants to see stages wants them to be gone through.
+static bool may_cache(const compile_options *o) {
+  const bool is_watched = pass_control_orders(o->control, &lower_operations) || (o->control && o->control->until);
+  return kernel_cache_is_on() && !o->dump && !is_watched;
+}
+
+// All that decides what code comes out: the module as it was emitted, the machine, and how lowering is told to work.
+static void print_making(const kernel_job *j, text *out) {
+  const target_description *m = j->machine;
+  const launch_plan *launch = &j->kernel->launch;
+  text_printf(out, "%d %s %s %s %s %d %d\n", (int)m->kind, m->name, m->chip, m->features,
+              m->triple ? m->triple : "host", m->vector_bits, m->cores);
+  text_printf(out, "%d %d %d %d\n", j->options->exact, j->options->scalar, j->options->simulate,
+              j->kernel->hero == HERO_TILES);
+  text_printf(out, "%lld %lld %lld\n", (long long)launch->threads, (long long)launch->blocks_x,
+              (long long)launch->blocks_y);
+  text_puts(out, ir_operation_text(j->scratch, mlirModuleGetOperation(j->ir)));
+}
+
+static heddle_status look_up(void *state) {
+  kernel_job *j = state;
+  j->has_cache = may_cache(j->options);
+  if (!j->has_cache) return status_ok();
+  text making = {0};
+  str code;
+  print_making(j, &making);
+  j->key = kernel_cache_key_of(text_view(&making));
+  text_free(&making);
+  j->is_cached = kernel_cache_find(j->arena, &j->key, &code);
+  const code_generator *generator = code_generator_find(j->machine->kind, j->options->simulate);
+  if (j->is_cached) j->image = (kernel_image){.format = generator->format, .data = code.data, .size = code.size};
+  return status_ok();
+}
+
 static heddle_status lower(void *state) {
   kernel_job *j = state;
+  if (j->is_cached) return status_ok();
   const code_generator *generator = code_generator_find(j->machine->kind, j->options->simulate);
   j->lowering = (lower_options){.target = *j->machine, .exact = j->options->exact};
   if (j->options->scalar) j->lowering.target.vector_bits = 0;
@@ -69,6 +108,7 @@ static heddle_status dump_lowered(void *state) { return dump_ir(state, "lowered.
 
 static heddle_status generate(void *state) {
   kernel_job *j = state;
+  if (j->is_cached) return status_ok();
   text llvm_ir = {0}, assembly = {0};
   const bool has_dump = j->options->dump,
              is_scalar = !mlirAttributeIsNull(ir_get(mlirModuleGetOperation(j->ir), "xla.scalar_loops"));
@@ -89,15 +129,13 @@ static heddle_status generate(void *state) {
   compile_times_add(j->times, "translate", j->image.translate_seconds);
   compile_times_add(j->times, "optimize", j->image.optimize_seconds);
   compile_times_add(j->times, "codegen", j->image.codegen_seconds);
+  if (status_is_ok(s) && j->has_cache) kernel_cache_keep(&j->key, (str){j->image.data, j->image.size});
   return s;
 }
 
 static const compile_step kernel_stages[] = {
-    {"context", take_session, NULL},
-    {"emit", emit, dump_emitted},
-    {"lower", lower, dump_lowered},
-    {NULL, generate, NULL},
-    {0},
+    {"context", take_session, NULL}, {"emit", emit, dump_emitted}, {NULL, look_up, NULL},
+    {"lower", lower, dump_lowered},  {NULL, generate, NULL},       {0},
 };
 
 // The place is given within the guard, as it takes memory, too.

@@ -1,0 +1,146 @@
+// What is kept is found again, by the same key alone; damage is noticed, and the folder keeps its size, also where many
+// processes write at a time.
+#include "api/kernel_cache.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api/compile.h"
+#include "base/file.h"
+#include "base/testing.h"
+#include "import/import.h"
+
+static char folder[] = "kernel_cache_test.XXXXXX";
+
+static int set_up(void **state) {
+  (void)state;
+  return !mkdtemp(folder) || setenv("HEDDLE_CACHE", folder, 1);
+}
+
+// The entries; deletes them if asked.
+static int count_entries(arena *a, bool deletes, const char **last) {
+  int count = 0;
+  DIR *all = opendir(folder);
+  assert_non_null(all);
+  for (const struct dirent *d = readdir(all); d; d = readdir(all)) {
+    if (d->d_name[0] == '.') continue;
+    *last = arena_printf(a, "%s/%s", folder, d->d_name);
+    if (deletes) unlink(*last);
+    count++;
+  }
+  closedir(all);
+  return count;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  const char *last;
+  count_entries(a, true, &last);
+  arena_destroy(a);
+  return rmdir(folder);
+}
+
+static void test_keeps_and_finds(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  const kernel_cache_key key = kernel_cache_key_of(STR("one")), other = kernel_cache_key_of(STR("two"));
+  str code;
+  assert_true(key.parts[0] != other.parts[0] && key.parts[1] != other.parts[1] && key.parts[0] != key.parts[1]);
+  assert_false(kernel_cache_find(a, &key, &code));
+  kernel_cache_keep(&key, STR("some code"));
+  assert_true(kernel_cache_find(a, &key, &code) && str_is(code, "some code"));
+  assert_false(kernel_cache_find(a, &other, &code));
+  // Damage: the entry is forgotten.
+  const char *path;
+  str file;
+  assert_int_equal(count_entries(a, false, &path), 1);
+  assert_true(status_is_ok(file_read(a, path, &file)));
+  ((char *)(uintptr_t)file.data)[file.size - 1] ^= 1;
+  assert_true(status_is_ok(file_write(path, file)));
+  assert_false(kernel_cache_find(a, &key, &code));
+  assert_int_equal(count_entries(a, false, &path), 0);
+  // Another's entry under this name.
+  kernel_cache_keep(&other, STR("other code"));
+  assert_int_equal(count_entries(a, false, &path), 1);
+  assert_int_equal(rename(path, arena_printf(a, "%s/%016llx%016llx", folder, (unsigned long long)key.parts[0],
+                                             (unsigned long long)key.parts[1])),
+                   0);
+  assert_false(kernel_cache_find(a, &key, &code));
+  arena_destroy(a);
+}
+
+static void write_many(int first) {
+  char code[1000] = {0};
+  for (int k = first; k < first + 200; k++) {
+    char name[16];
+    snprintf(name, sizeof name, "%d", k % 300);
+    const kernel_cache_key key = kernel_cache_key_of(str_from(name));
+    kernel_cache_keep(&key, (str){code, sizeof code});
+  }
+}
+
+static void test_stays_small(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  const char *last;
+  setenv("HEDDLE_CACHE_BYTES", "20000", 1);
+  pid_t children[4];
+  for (int k = 0; k < 4; k++) {
+    children[k] = fork();
+    if (children[k] == 0) {
+      write_many(70 * k);
+      _exit(0);
+    }
+  }
+  kill(children[3], SIGKILL);
+  for (int k = 0; k < 4; k++) waitpid(children[k], NULL, 0);
+  write_many(0);
+  assert_true(count_entries(a, true, &last) <= 25);
+  unsetenv("HEDDLE_CACHE_BYTES");
+  arena_destroy(a);
+}
+
+static double seconds_of(const compile_times *times, const char *name) {
+  for (int k = 0; k < times->count; k++)
+    if (strcmp(times->stages[k].name, name) == 0) return times->stages[k].seconds;
+  return 0;
+}
+
+// A second compilation generates no code, and gives the same.
+static void test_compiles_once(void **state) {
+  (void)state;
+  static const char source[] =
+      "HloModule m\nENTRY e { x = f32[100] parameter(0) y = f32[100] tanh(x) ROOT z = f32[100] multiply(y, x) }";
+  arena *a = arena_create();
+  module *m;
+  compiled programs[3];
+  const char *last;
+  assert_true(status_is_ok(import_module(a, "m.hlo", str_from(source), NULL, &m)));
+  for (int k = 0; k < 3; k++) {
+    const compile_options options = {.threads = 1, .exact = k == 2};
+    assert_true(status_is_ok(compile_module(a, m, &options, &programs[k])));
+  }
+  assert_true(seconds_of(&programs[0].times, "codegen") > 0);
+  assert_true(seconds_of(&programs[1].times, "codegen") == 0);
+  assert_true(seconds_of(&programs[2].times, "codegen") > 0);
+  assert_int_equal(programs[0].images[0].size, programs[1].images[0].size);
+  assert_memory_equal(programs[0].images[0].data, programs[1].images[0].data, programs[0].images[0].size);
+  for (int k = 0; k < 3; k++) compiled_release(&programs[k]);
+  assert_int_equal(count_entries(a, true, &last), 2);
+  arena_destroy(a);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_keeps_and_finds),
+      cmocka_unit_test(test_stays_small),
+      cmocka_unit_test(test_compiles_once),
+  };
+  return cmocka_run_group_tests_name("api/kernel_cache", tests, set_up, tear_down);
+}
