@@ -13,6 +13,7 @@
 #include "kernel/grid_scatter.h"
 #include "lhlo/build.h"
 #include "lhlo/loop_alternation.h"
+#include "lhlo/profile.h"
 #include "supertile/supertile.h"
 #include "target/code_generators.h"
 
@@ -52,6 +53,7 @@ static heddle_status assign(void *state) {
   TRY(loop_alternation_run(c->arena, c->module, &c->target, &alternating));
   TRY(lhlo_build(c->arena, alternating, &c->target, &c->plan));
   c->plan->memory_limit = c->limit;
+  if (c->options->injects_profile) lhlo_profile_inject(c->plan);
   return status_ok();
 }
 

@@ -38,6 +38,7 @@ typedef struct compile_options {
   compile_dump dump;                        // every stage's text; may be null
   void *dump_argument;
   compile_progress progress;
+  bool injects_profile;  // profile operations around all of LHLO's
 } compile_options;
 
 // What was made with one set of stand-ins for the open sizes of a program (api/open_compile.h).

@@ -9,6 +9,7 @@
 #include "api/program_shape.h"
 #include "hlo/origin.h"
 #include "lhlo/footprint.h"
+#include "lhlo/profile.h"
 #include "prog/library_fields.h"
 #include "prog/program_layout.h"
 
@@ -23,6 +24,7 @@ typedef struct program_builder {
   program *out;
   slice_vector slices;
   str_map slice_numbers;  // the bytes of a program_slice -> its number, plus one
+  bool hides;             // profiles show only some operations
 } program_builder;
 
 static const char *copy_text(arena *a, const char *text) { return arena_strdup(a, text, strlen(text)); }
@@ -254,6 +256,7 @@ static heddle_status build_op(program_builder *b, const lhlo_op *op, const progr
     case LHLO_CALL: TRY(fill_bodies(b, op, t)); break;
   }
   t->resident_bytes = op->resident_bytes;
+  t->is_hidden = b->hides && !op->is_profiled;
   fill_uses(b, op, t);
   *out = t;
   return status_ok();
@@ -425,7 +428,8 @@ heddle_status program_build(arena *a, const lhlo_program *p, const module *sourc
                    .result_count = p->result_count,
                    .temporary_bytes = p->temporary_bytes,
                    .memory_limit = p->memory_limit};
-  program_builder b = {.arena = a, .source = p, .module = source, .kernels = kernels, .out = out};
+  program_builder b = {
+      .arena = a, .source = p, .module = source, .kernels = kernels, .out = out, .hides = lhlo_profile_is_injected(p)};
   build_values(&b);
   build_dynamic(&b);
   build_nodes(&b);

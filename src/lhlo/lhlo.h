@@ -68,6 +68,7 @@ struct lhlo_op {
   lhlo_body *bodies;
   lhlo_slice control;  // LHLO_WHILE, LHLO_CONDITIONAL
   int64_t trip_count;  // LHLO_WHILE whose condition need not be asked; else -1
+  bool is_profiled;    // it stands between profile.start and profile.end (lhlo/profile.h)
   // Bytes (lhlo/footprint.h): of temporaries that live when it runs; of all else that it reads and writes; and of all
   // that it reads and writes. Behind lhlo_parse nobody knows the first.
   int64_t live_bytes, resident_bytes, touched_bytes;

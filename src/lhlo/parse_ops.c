@@ -374,17 +374,38 @@ static heddle_status read_op(lhlo_reader *r, const ir_operation *from, lhlo_op *
   return status_at(HEDDLE_INVALID, from->where, "found " STR_FMT ", wanted an operation of LHLO", STR_ARG(from->name));
 }
 
+// profile.start and profile.end: *open is the start whose end has not come, else null.
+static heddle_status read_profile(const ir_operation *from, const ir_operation **open, bool *is_profile) {
+  const bool is_start = str_is(from->name, "profile.start"), is_end = str_is(from->name, "profile.end");
+  *is_profile = is_start || is_end;
+  if (!*is_profile) return status_ok();
+  if (from->operand_count > 0 || from->region_count > 0)
+    return status_at(HEDDLE_INVALID, from->where, "found " STR_FMT " of %d operands and %d regions, wanted none",
+                     STR_ARG(from->name), from->operand_count, from->region_count);
+  if (is_start && *open)
+    return status_at(HEDDLE_INVALID, from->where, "found profile.start behind another one without profile.end");
+  if (is_end && !*open)
+    return status_at(HEDDLE_INVALID, from->where, "found profile.end without profile.start in the same block");
+  *open = is_start ? from : NULL;
+  return status_ok();
+}
+
 heddle_status lhlo_read_ops(lhlo_reader *r, const ir_block *block, lhlo_body *out) {
   int count;
+  const ir_operation *profile = NULL;
   TRY(check_end(block, &count));
   for (int k = 0; k < count; k++) {
     const ir_operation *from = block->operations.data[k];
-    bool is_view;
+    bool is_view, is_profile;
     lhlo_op *op;
     TRY(lhlo_read_view(r, from, &is_view));
     if (is_view) continue;
+    TRY(read_profile(from, &profile, &is_profile));
+    if (is_profile) continue;
     TRY(read_op(r, from, &op));
+    op->is_profiled = profile != NULL;
     vec_push(r->arena, &out->ops, op);
   }
-  return status_ok();
+  if (!profile) return status_ok();
+  return status_at(HEDDLE_INVALID, profile->where, "found profile.start without profile.end in the same block");
 }

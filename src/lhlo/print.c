@@ -246,7 +246,12 @@ static heddle_status print_ops(lhlo_printer *p, const lhlo_body *body) {
   static heddle_status (*const prints[])(lhlo_printer *, const lhlo_op *) = {
       [LHLO_FUSION] = print_fusion, [LHLO_LIBRARY] = print_library,  [LHLO_COPY] = print_copy,
       [LHLO_WHILE] = print_while,   [LHLO_CONDITIONAL] = print_case, [LHLO_CALL] = print_call};
-  for (int k = 0; k < body->ops.size; k++) TRY(prints[body->ops.data[k]->kind](p, body->ops.data[k]));
+  for (int k = 0; k < body->ops.size; k++) {
+    const lhlo_op *op = body->ops.data[k];
+    if (op->is_profiled) set_name(p, add_op(p, p->block, "profile.start", 0, NULL, 0, NULL, 0), op);
+    TRY(prints[op->kind](p, op));
+    if (op->is_profiled) add_op(p, p->block, "profile.end", 0, NULL, 0, NULL, 0);
+  }
   return status_ok();
 }
 

@@ -165,6 +165,7 @@ struct program_thunk {
   const char *name;       // of the HLO instruction, for errors and profiles
   source_location where;  // of it; line 0: unknown
   const char *origin;     // what its metadata says of the program that it came from, "jit(f)/add f.py:3", or ""
+  bool is_hidden;         // profiles leave it out, as the program says what they show
   // Slices read and written, those of nested sequences included. A slice may be in both lists.
   int read_count;
   const int *reads;

@@ -225,6 +225,10 @@ static void print_thunk(printer *p, const program_thunk *t) {
   if (t->origin && t->origin[0]) text_printf(p->out, " of %s", t->origin);
   text_putc(p->out, '\n');
   p->indent += STEP;
+  if (t->is_hidden) {
+    start_line(p);
+    text_puts(p->out, "hidden from profiles\n");
+  }
   print_slices(p, "reads", t->read_count, t->reads);
   print_slices(p, "writes", t->write_count, t->writes);
   if (p->program->memory_limit > 0) {

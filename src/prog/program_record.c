@@ -138,6 +138,7 @@ static const record_field thunk_fields[] = {
     FIELD(program_thunk, TEXT, name),
     FIELD(program_thunk, STRUCT, where, .type = &place_type),
     FIELD(program_thunk, TEXT, origin),
+    FIELD(program_thunk, BOOL, is_hidden),
     LIST(program_thunk, INTS, reads, read_count),
     LIST(program_thunk, INTS, writes, write_count),
     FIELD(program_thunk, INT64, resident_bytes),

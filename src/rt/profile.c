@@ -113,16 +113,20 @@ static int count_thunks(const program_sequence *s) {
   return count;
 }
 
+static void add_row(profile *p, const program_thunk *t, int depth) {
+  p->rows[p->row_count++] = (profile_row){.thunk = t,
+                                          .kind = program_thunk_kind_name(t->kind),
+                                          .depth = depth,
+                                          .holds = t->sequence_count > 0,
+                                          .bytes = thunk_work_bytes(p->program, t),
+                                          .operations = thunk_work_operations(p->program, t)};
+  ptr_map_put(p->arena, &p->numbers, t, (void *)(intptr_t)p->row_count);
+}
+
 static void add_rows(profile *p, const program_sequence *s, int depth) {
   for (int i = 0; i < s->count; i++) {
     const program_thunk *t = s->thunks[i];
-    p->rows[p->row_count++] = (profile_row){.thunk = t,
-                                            .kind = program_thunk_kind_name(t->kind),
-                                            .depth = depth,
-                                            .holds = t->sequence_count > 0,
-                                            .bytes = thunk_work_bytes(p->program, t),
-                                            .operations = thunk_work_operations(p->program, t)};
-    ptr_map_put(p->arena, &p->numbers, t, (void *)(intptr_t)p->row_count);
+    if (!t->is_hidden) add_row(p, t, depth);
     for (int k = 0; k < t->sequence_count; k++) add_rows(p, &t->sequences[k], depth + 1);
   }
 }

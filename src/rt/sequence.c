@@ -114,7 +114,8 @@ static heddle_status execute_watched(const thunk *t, const run_frame *f) {
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
-  heddle_status s = f->context->profile ? execute_watched(t, f) : t->type->execute(t, f);
+  const bool is_watched = f->context->profile && !t->from->is_hidden;
+  heddle_status s = is_watched ? execute_watched(t, f) : t->type->execute(t, f);
   if (status_is_ok(s)) return s;
   return status_context(status_locate(s, t->from->where), "while running %s %s", program_thunk_kind_name(t->from->kind),
                         text_or_none(t->from->name));

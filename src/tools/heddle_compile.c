@@ -13,6 +13,7 @@
 #include "hlo/device_counts.h"
 #include "hlo/text.h"
 #include "import/import.h"
+#include "lhlo/profile.h"
 #include "prog/program_print.h"
 #include "target/nvptx.h"
 #include "tools/codegen_flag.h"
@@ -58,7 +59,7 @@ typedef struct compile_flags {
   cpu_level levels[CPU_LEVEL_COUNT];  // that a saved program has code for
   int level_count;
   memory_limit limit;
-  bool freestanding, exact, deterministic, keep_fusions, time;
+  bool freestanding, exact, deterministic, keep_fusions, profile, time;
   int threads, v;
   debug_options debug;
   pass_flags driver;
@@ -417,7 +418,9 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
                              .is_saved = f->triple != NULL,
                              .kernel_name = f->name,
                              .control = pass_flags_open(&f->driver, f->time, true),
-                             .progress = progress_line_make()};
+                             .progress = progress_line_make(),
+                             .injects_profile = f->profile};
+  if (f->profile && from.lhlo) lhlo_profile_inject(from.lhlo);
   if (!f->machine.is_host) options.target = &f->machine;
   if (f->keep_fusions) options.keep_fusions = &debug_compile_remarks;
   // A program that links the object has a `main` of its own.
@@ -451,6 +454,7 @@ int command_compile(int argc, char **argv) {
       {"deterministic", FLAG_BOOL, &f.deterministic, NULL,
        "every run rounds alike: scatters keep the order of updates"},
       {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
+      {"profile", FLAG_BOOL, &f.profile, NULL, "put profile operations around those of LHLO"},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to plan for (all cores)"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage and pass on standard error"},
       PASS_FLAGS(f.driver),
